@@ -1,0 +1,3 @@
+"""."""
+from programs.harness import Registry
+CASES = Registry()
