@@ -9,7 +9,6 @@ import dataclasses
 import hashlib
 import json
 import pathlib
-import re
 import shutil
 import zlib
 from typing import Any, Callable
@@ -236,10 +235,12 @@ def write_case(case: Case, folder: pathlib.Path) -> Report:
 
 
 def to_json(record: dict[str, Any]) -> str:
-    """JSON with one line for each parameter and result, so that a difference reads well."""
-    text = json.dumps(record, indent=2)
-    return re.sub(r"\{\s+\"dtype\".*?\}(?:\s+\})?(?=,?\n)", lambda m: re.sub(r"\s+", " ", m.group(0)), text,
-                  flags=re.S) + "\n"
+    """JSON with a line for each field, and one for each entry of a list of objects, so that a difference reads well."""
+    def field(value) -> str:
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            return "[\n    " + ",\n    ".join(json.dumps(entry) for entry in value) + "\n  ]"
+        return json.dumps(value)
+    return "{\n" + ",\n".join(f"  {json.dumps(key)}: {field(value)}" for key, value in record.items()) + "\n}\n"
 
 
 def count_opcodes(root: pathlib.Path) -> dict[str, int]:

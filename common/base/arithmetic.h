@@ -1,0 +1,32 @@
+// Sizes and ranges that cannot wrap: byte counts come from strangers, so each product and sum is checked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace hlod {
+
+// a * b, or nothing when it does not fit an int64 or a factor is negative.
+inline std::optional<int64_t> CheckedMultiply(int64_t a, int64_t b) {
+  int64_t product;
+  if (a < 0 || b < 0 || __builtin_mul_overflow(a, b, &product)) return std::nullopt;
+  return product;
+}
+
+// a + b, or nothing when it does not fit an int64 or a term is negative.
+inline std::optional<int64_t> CheckedAdd(int64_t a, int64_t b) {
+  int64_t sum;
+  if (a < 0 || b < 0 || __builtin_add_overflow(a, b, &sum)) return std::nullopt;
+  return sum;
+}
+
+// Whether [offset, offset + length) lies in [0, size); decided without an addition that could wrap.
+constexpr bool InRange(uint64_t offset, uint64_t length, uint64_t size) {
+  return offset <= size && length <= size - offset;
+}
+static_assert(!InRange(1, UINT64_MAX, 8), "no wrap-around");
+
+// The smallest multiple of `alignment` (a power of two) that is not less than `n`; n is far below 2^63.
+constexpr int64_t AlignUp(int64_t n, int64_t alignment) { return (n + alignment - 1) & ~(alignment - 1); }
+
+}  // namespace hlod

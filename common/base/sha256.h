@@ -1,0 +1,19 @@
+// SHA-256 of bytes: the name under which a program is cached; computed by whoever decides on it, never believed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace hlod {
+
+using Digest = std::array<uint8_t, 32>;
+
+// The SHA-256 digest of `bytes` (FIPS 180-4).
+Digest Sha256(std::string_view bytes);
+
+// 64 lower-case hexadecimal digits.
+std::string ToHex(const Digest& digest);
+
+}  // namespace hlod

@@ -1,0 +1,211 @@
+// What an instruction carries besides shape and operands: one small struct a group of opcodes, one variant of them all.
+// The values are compared and hashed whole, because a module interns them: equal attributes have one id.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "common/hlo/shape.h"
+
+namespace hlod::hlo {
+
+using LiteralId = uint32_t;
+
+// Gives a struct its hash from the tuple of its fields; equality is defaulted in the struct.
+#define HLOD_FIELDS(type, ...)                                              \
+  friend bool operator==(const type&, const type&) = default;               \
+  template <typename H>                                                     \
+  friend H AbslHashValue(H h, const type& self) {                           \
+    return self.HashFields(std::move(h));                                   \
+  }                                                                         \
+  template <typename H>                                                     \
+  H HashFields(H h) const {                                                 \
+    return H::combine(std::move(h), __VA_ARGS__);                           \
+  }
+
+struct NoAttributes {
+  friend bool operator==(const NoAttributes&, const NoAttributes&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const NoAttributes&) { return h; }
+};
+
+// broadcast (operand dimension i -> output dimension), transpose, reverse, reduce, map, concatenate, iota, sort,
+// get/set-dimension-size; reshape: empty or the inferred dimension.
+struct DimensionsAttributes {
+  Dims dimensions;
+  HLOD_FIELDS(DimensionsAttributes, dimensions)
+};
+struct SortAttributes {
+  int64_t dimension = 0;
+  bool is_stable = false;
+  HLOD_FIELDS(SortAttributes, dimension, is_stable)
+};
+struct SliceAttributes {
+  Dims start, limit, stride;
+  HLOD_FIELDS(SliceAttributes, start, limit, stride)
+};
+struct DynamicSliceAttributes {
+  Dims sizes;
+  HLOD_FIELDS(DynamicSliceAttributes, sizes)
+};
+
+struct PadDimension {
+  int64_t low = 0, high = 0, interior = 0;  // low and high may be negative.
+  HLOD_FIELDS(PadDimension, low, high, interior)
+};
+struct PadAttributes {
+  std::vector<PadDimension> dimensions;
+  HLOD_FIELDS(PadAttributes, dimensions)
+};
+
+struct GatherAttributes {
+  Dims offset_dims, collapsed_slice_dims, start_index_map, operand_batching_dims, start_indices_batching_dims;
+  int64_t index_vector_dim = 0;
+  Dims slice_sizes;
+  bool indices_are_sorted = false;
+  HLOD_FIELDS(GatherAttributes, offset_dims, collapsed_slice_dims, start_index_map, operand_batching_dims,
+              start_indices_batching_dims, index_vector_dim, slice_sizes, indices_are_sorted)
+};
+struct ScatterAttributes {
+  Dims update_window_dims, inserted_window_dims, scatter_dims_to_operand_dims, input_batching_dims,
+      scatter_indices_batching_dims;
+  int64_t index_vector_dim = 0;
+  bool indices_are_sorted = false, unique_indices = false;
+  HLOD_FIELDS(ScatterAttributes, update_window_dims, inserted_window_dims, scatter_dims_to_operand_dims,
+              input_batching_dims, scatter_indices_batching_dims, index_vector_dim, indices_are_sorted, unique_indices)
+};
+
+// PrecisionConfig: numbers as on XLA's wire (0 default, 1 high, 2 highest; algorithm 0 unset).
+struct Precision {
+  absl::InlinedVector<uint8_t, 2> operand;
+  uint8_t algorithm = 0;
+  HLOD_FIELDS(Precision, operand, algorithm)
+};
+struct DotAttributes {
+  Dims lhs_contracting, rhs_contracting, lhs_batch, rhs_batch;
+  Precision precision;
+  HLOD_FIELDS(DotAttributes, lhs_contracting, rhs_contracting, lhs_batch, rhs_batch, precision)
+};
+
+struct WindowDimension {
+  int64_t size = 1, stride = 1, padding_low = 0, padding_high = 0, window_dilation = 1, base_dilation = 1;
+  bool reversal = false;
+  HLOD_FIELDS(WindowDimension, size, stride, padding_low, padding_high, window_dilation, base_dilation, reversal)
+};
+using Window = std::vector<WindowDimension>;
+// reduce-window, select-and-scatter.
+struct WindowAttributes {
+  Window window;
+  HLOD_FIELDS(WindowAttributes, window)
+};
+struct ConvolutionAttributes {
+  Window window;  // One entry a spatial dimension.
+  int64_t input_batch = 0, input_feature = 0;
+  Dims input_spatial;
+  int64_t kernel_input_feature = 0, kernel_output_feature = 0;
+  Dims kernel_spatial;
+  int64_t output_batch = 0, output_feature = 0;
+  Dims output_spatial;
+  int64_t feature_group_count = 1, batch_group_count = 1;
+  Precision precision;
+  HLOD_FIELDS(ConvolutionAttributes, window, input_batch, input_feature, input_spatial, kernel_input_feature,
+              kernel_output_feature, kernel_spatial, output_batch, output_feature, output_spatial, feature_group_count,
+              batch_group_count, precision)
+};
+
+enum class ComparisonDirection : uint8_t { kEq, kNe, kGe, kGt, kLe, kLt };
+enum class ComparisonType : uint8_t { kFloat, kTotalOrder, kSigned, kUnsigned };
+struct CompareAttributes {
+  ComparisonDirection direction = ComparisonDirection::kEq;
+  ComparisonType type = ComparisonType::kFloat;
+  HLOD_FIELDS(CompareAttributes, direction, type)
+};
+// What `compare` means when it does not say: FLOAT, SIGNED, or UNSIGNED (pred too).
+ComparisonType DefaultComparisonType(PrimitiveType operand);
+
+struct ConstantAttributes {
+  LiteralId literal = 0;  // In the module's Tables.
+  HLOD_FIELDS(ConstantAttributes, literal)
+};
+struct ParameterAttributes {
+  int64_t number = 0;
+  HLOD_FIELDS(ParameterAttributes, number)
+};
+struct TupleIndexAttributes {
+  int64_t index = 0;
+  HLOD_FIELDS(TupleIndexAttributes, index)
+};
+struct ReducePrecisionAttributes {
+  int32_t exponent_bits = 0, mantissa_bits = 0;
+  HLOD_FIELDS(ReducePrecisionAttributes, exponent_bits, mantissa_bits)
+};
+struct TopKAttributes {
+  int64_t k = 0;
+  bool largest = true;
+  HLOD_FIELDS(TopKAttributes, k, largest)
+};
+enum class RandomAlgorithm : uint8_t { kDefault, kThreeFry, kPhilox };  // XLA's wire numbers.
+struct RngBitGeneratorAttributes {
+  RandomAlgorithm algorithm = RandomAlgorithm::kDefault;
+  HLOD_FIELDS(RngBitGeneratorAttributes, algorithm)
+};
+enum class RandomDistribution : uint8_t { kInvalid, kUniform, kNormal };  // XLA's wire numbers.
+struct RngAttributes {
+  RandomDistribution distribution = RandomDistribution::kInvalid;
+  HLOD_FIELDS(RngAttributes, distribution)
+};
+// The accuracy a transcendental asks for (ResultAccuracy). All zero: default.
+struct AccuracyAttributes {
+  bool highest = false;
+  double atol = 0, rtol = 0;
+  int64_t ulps = 0;
+  HLOD_FIELDS(AccuracyAttributes, highest, atol, rtol, ulps)
+};
+struct CallAttributes {
+  bool is_composite = false;
+  HLOD_FIELDS(CallAttributes, is_composite)
+};
+struct FusionAttributes {
+  std::string kind;  // "kLoop", "kInput", "kOutput", "kCustom"
+  HLOD_FIELDS(FusionAttributes, kind)
+};
+struct CustomCallAttributes {
+  std::string target;
+  std::string backend_config;
+  bool has_side_effect = false;
+  int32_t api_version = 0;  // CustomCallApiVersion on XLA's wire.
+  HLOD_FIELDS(CustomCallAttributes, target, backend_config, has_side_effect, api_version)
+};
+struct BatchNormAttributes {
+  float epsilon = 0;
+  int64_t feature_index = 0;
+  HLOD_FIELDS(BatchNormAttributes, epsilon, feature_index)
+};
+enum class FftType : uint8_t { kFft, kIfft, kRfft, kIrfft };  // XLA's wire numbers.
+struct FftAttributes {
+  FftType type = FftType::kFft;
+  Dims length;
+  HLOD_FIELDS(FftAttributes, type, length)
+};
+struct CholeskyAttributes {
+  bool lower = false;
+  HLOD_FIELDS(CholeskyAttributes, lower)
+};
+struct TriangularSolveAttributes {
+  bool left_side = false, lower = false, unit_diagonal = false;
+  uint8_t transpose_a = 0;  // XLA's wire numbers: 1 none, 2 transpose, 3 adjoint.
+  HLOD_FIELDS(TriangularSolveAttributes, left_side, lower, unit_diagonal, transpose_a)
+};
+
+using Attributes =
+    std::variant<NoAttributes, DimensionsAttributes, SortAttributes, SliceAttributes, DynamicSliceAttributes, PadAttributes,
+                 GatherAttributes, ScatterAttributes, DotAttributes, WindowAttributes, ConvolutionAttributes,
+                 CompareAttributes, ConstantAttributes, ParameterAttributes, TupleIndexAttributes,
+                 ReducePrecisionAttributes, TopKAttributes, RngBitGeneratorAttributes, RngAttributes, AccuracyAttributes,
+                 CallAttributes, FusionAttributes, CustomCallAttributes, BatchNormAttributes, FftAttributes,
+                 CholeskyAttributes, TriangularSolveAttributes>;
+
+}  // namespace hlod::hlo

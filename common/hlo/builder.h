@@ -1,0 +1,97 @@
+// Builds a computation with shapes inferred as it goes: the module builder that programs and tests use.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "common/hlo/module.h"
+
+namespace hlod::hlo {
+
+class Builder;
+
+// A value in a builder's computation. Cheap to copy; means something only with the builder that made it.
+struct Op {
+  Builder* builder = nullptr;
+  NodeId id = 0;
+};
+
+// Appends to one computation of a module. The first error sticks: later calls do nothing, and Build() reports it with the name of the
+// operation. Operands of binary operations must have equal dimensions, but for scalars, which are broadcast to the other's shape.
+//
+//   Module module("step");
+//   Builder b(module, "main");
+//   Op x = b.Parameter(0, Shape::Array(kF32, {8, 4}), "x");
+//   Op y = b.Reduce(x, b.Constant(0.0f), {1}, add);
+//   RETURN_IF_ERROR(b.Build(y));
+class Builder {
+ public:
+  // Starts a new computation in `module`, which must outlive the builder. Finish callees before their callers start.
+  Builder(Module& module, std::string name);
+  Builder(const Builder&) = delete;
+  Builder& operator=(const Builder&) = delete;
+
+  // Ends the computation with `root`; the sticky error, if any. The computation is the module's entry when it is the last built.
+  absl::Status Build(Op root);
+  const absl::Status& status() const { return status_; }
+  ComputationId id() const { return id_; }
+  Module& module() { return module_; }
+  // The shape of a value (kInvalid once an error stuck).
+  const Shape& shape(Op op) const;
+
+  // Any opcode, shape inferred; `declared` where the opcode needs it (InferenceInput::declared).
+  Op Add(Opcode opcode, absl::Span<const Op> operands, Attributes attributes = NoAttributes{},
+         absl::Span<const ComputationId> called = {}, const Shape* declared = nullptr);
+
+  Op Parameter(int64_t number, const Shape& shape, std::string name = "");
+  Op Constant(Literal literal);
+  Op Constant(float value) { return Constant(Literal::Scalar(value)); }
+  Op Iota(const Shape& shape, int64_t dimension);
+  Op Tuple(absl::Span<const Op> elements);
+  Op GetTupleElement(Op tuple, int64_t index);
+
+  Op Unary(Opcode opcode, Op x) { return Add(opcode, {x}); }
+  // Scalars broadcast to the other operand's dimensions.
+  Op Binary(Opcode opcode, Op x, Op y);
+  Op Compare(Op x, Op y, ComparisonDirection direction);
+  Op Select(Op pred, Op on_true, Op on_false);
+  Op Clamp(Op low, Op x, Op high);
+  Op Convert(Op x, PrimitiveType type);
+
+  // Operand dimension i becomes output dimension dimensions[i].
+  Op Broadcast(Op x, absl::Span<const int64_t> output_dims, absl::Span<const int64_t> dimensions);
+  Op Reshape(Op x, absl::Span<const int64_t> dims);
+  Op Transpose(Op x, absl::Span<const int64_t> permutation);
+  Op Slice(Op x, absl::Span<const int64_t> start, absl::Span<const int64_t> limit, absl::Span<const int64_t> stride = {});
+  Op DynamicSlice(Op x, absl::Span<const Op> starts, absl::Span<const int64_t> sizes);
+  Op DynamicUpdateSlice(Op x, Op update, absl::Span<const Op> starts);
+  Op Pad(Op x, Op value, absl::Span<const PadDimension> padding);
+  Op Concatenate(absl::Span<const Op> operands, int64_t dimension);
+
+  Op Dot(Op lhs, Op rhs, DotAttributes attributes);
+  // [m,k] x [k,n].
+  Op MatMul(Op lhs, Op rhs);
+  Op Convolution(Op lhs, Op rhs, ConvolutionAttributes attributes);
+  Op Reduce(Op x, Op init, absl::Span<const int64_t> dimensions, ComputationId reducer);
+  Op ReduceWindow(Op x, Op init, Window window, ComputationId reducer);
+  Op Call(absl::Span<const Op> arguments, ComputationId computation);
+  Op While(Op init, ComputationId condition, ComputationId body);
+  Op Conditional(Op selector, absl::Span<const Op> operands, absl::Span<const ComputationId> branches);
+
+ private:
+  Module& module_;
+  ComputationId id_;
+  absl::Status status_;
+};
+
+// Adds a computation of two scalar parameters of `type` joined by `opcode` (kAdd, kMaximum, ...): a reducer. Returns its id.
+ComputationId AddScalarReducer(Module& module, Opcode opcode, PrimitiveType type);
+
+inline Op operator+(Op x, Op y) { return x.builder->Binary(kAdd, x, y); }
+inline Op operator-(Op x, Op y) { return x.builder->Binary(kSubtract, x, y); }
+inline Op operator*(Op x, Op y) { return x.builder->Binary(kMultiply, x, y); }
+inline Op operator/(Op x, Op y) { return x.builder->Binary(kDivide, x, y); }
+
+}  // namespace hlod::hlo

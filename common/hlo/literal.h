@@ -1,0 +1,86 @@
+// Literals: array or tuple values on the host, dense row-major in logical order, one byte an element for sub-byte types.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "common/hlo/shape.h"
+
+namespace hlod::hlo {
+
+// A value of a shape. Copying copies the bytes. The shape's layout is dropped: elements are always in row-major order.
+class Literal {
+ public:
+  Literal() = default;  // Shape kInvalid, no bytes.
+  // Zero-filled. `shape` passes ValidateShape and its byte size is one the caller is ready to allocate.
+  explicit Literal(const Shape& shape);
+  // RESOURCE_EXHAUSTED when `shape` needs more than `max_bytes`; INVALID_ARGUMENT when it is no valid array, tuple or token shape.
+  static absl::StatusOr<Literal> Make(const Shape& shape, int64_t max_bytes);
+  static Literal MakeTuple(std::vector<Literal> elements);
+
+  // Scalar(1.5f), Vector<int32_t>({1, 2}), Array<float>({2, 2}, {1, 2, 3, 4}): the element type follows from T.
+  template <typename T>
+  static Literal Scalar(T value) { return Array<T>({}, {value}); }
+  template <typename T>
+  static Literal Vector(std::initializer_list<T> values) {
+    return Array<T>({static_cast<int64_t>(values.size())}, values);
+  }
+  template <typename T>
+  static Literal Array(std::initializer_list<int64_t> dims, std::initializer_list<T> values) {
+    Literal literal(Shape::Array(kPrimitiveTypeOf<T>, dims));
+    size_t i = 0;
+    for (const T& value : values) literal.data<T>()[i++] = value;
+    return literal;
+  }
+
+  const Shape& shape() const { return shape_; }
+  int64_t element_count() const { return element_count_; }
+
+  // The dense payload of an array (empty for tuples and tokens). Aligned to 64 bytes.
+  absl::Span<std::byte> bytes() { return {storage_.get(), static_cast<size_t>(byte_size_)}; }
+  absl::Span<const std::byte> bytes() const { return {storage_.get(), static_cast<size_t>(byte_size_)}; }
+
+  // The payload as elements. REQUIRES: sizeof(T) is the element width of the shape's type.
+  template <typename T>
+  absl::Span<T> data() { return {reinterpret_cast<T*>(storage_.get()), static_cast<size_t>(element_count_)}; }
+  template <typename T>
+  absl::Span<const T> data() const { return {reinterpret_cast<const T*>(storage_.get()), static_cast<size_t>(element_count_)}; }
+
+  std::vector<Literal>& elements() { return elements_; }
+  const std::vector<Literal>& elements() const { return elements_; }
+
+  // The leaf arrays of a nested tuple in depth-first order (itself when it is an array).
+  std::vector<const Literal*> Leaves() const;
+
+  // Same shape (but for layout) and the same bytes.
+  friend bool operator==(const Literal& a, const Literal& b);
+
+ private:
+  struct Free { void operator()(std::byte* p) const; };
+  friend void swap(Literal&, Literal&);
+
+  Shape shape_;
+  int64_t element_count_ = 0;
+  int64_t byte_size_ = 0;
+  std::unique_ptr<std::byte[], Free> storage_;
+  std::vector<Literal> elements_;
+
+ public:
+  Literal(const Literal& other);
+  Literal& operator=(const Literal& other);
+  Literal(Literal&&) noexcept = default;
+  Literal& operator=(Literal&&) noexcept = default;
+};
+
+// Element `index` (row-major linear) of an array as a double; complex gives the real part. For printing and tests.
+double ElementAsDouble(const Literal& literal, int64_t index);
+
+// The same values in another element type, each rounded, saturated or truncated as HLO's `convert` does.
+absl::StatusOr<Literal> Convert(const Literal& literal, PrimitiveType type);
+
+}  // namespace hlod::hlo

@@ -1,0 +1,237 @@
+// The IR: modules of computations of instructions, as an arena of words that only grows.
+//
+// A computation is one vector of 32-bit words. An instruction is {opcode and called count, operand count, shape id, attributes id,
+// operand ids..., called computation ids...}; operands have smaller ids than their user and callees smaller ids than their caller, so
+// cycles and recursion cannot be written down, and every walk is a loop. Shapes and attributes are interned in Tables, so two
+// computations over the same Tables are equal exactly when their words are (side notes aside): one memcmp. Appending costs a few
+// nanoseconds, because an open trace of the client *is* a Computation. Names, metadata, shardings and unknown proto fields are
+// notes in a side table: present for the few instructions that have them. An appended instruction never changes.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "common/hlo/attributes.h"
+#include "common/hlo/literal.h"
+#include "common/hlo/opcode.h"
+#include "common/hlo/shape.h"
+
+namespace hlod::hlo {
+
+using NodeId = uint32_t;         // An instruction in its computation: 0, 1, 2, ... in order of appending.
+using ShapeId = uint32_t;        // In Tables.
+using AttributesId = uint32_t;   // In Tables; 0 is NoAttributes.
+using ComputationId = uint32_t;  // A computation in its module.
+
+// Interned shapes, attributes and literals, shared by the modules that one thread builds. References stay valid while the Tables
+// live. Not safe for concurrent use while anything is being interned; reading alone is safe from any thread.
+class Tables {
+ public:
+  Tables();
+  Tables(const Tables&) = delete;
+  Tables& operator=(const Tables&) = delete;
+
+  // Equal shapes (layouts included) have equal ids.
+  ShapeId Intern(const Shape& shape);
+  const Shape& shape(ShapeId id) const { return shapes_[id]; }
+
+  AttributesId Intern(const Attributes& attributes);
+  const Attributes& attributes(AttributesId id) const { return attributes_[id]; }
+
+  // Literals of at most 64 KiB with equal shape and bytes have equal ids; larger ones are not compared.
+  LiteralId Intern(std::shared_ptr<const Literal> literal);
+  const Literal& literal(LiteralId id) const { return *literals_[id]; }
+  const std::shared_ptr<const Literal>& shared_literal(LiteralId id) const { return literals_[id]; }
+
+ private:
+  std::deque<Shape> shapes_;
+  std::deque<Attributes> attributes_;
+  std::deque<std::shared_ptr<const Literal>> literals_;
+  absl::flat_hash_map<size_t, std::vector<uint32_t>> shapes_by_hash_, attributes_by_hash_, literals_by_hash_;
+};
+
+// Where an instruction came from: XLA's OpMetadata, the fields people read.
+struct Metadata {
+  std::string op_type, op_name, source_file;
+  int32_t source_line = 0;
+  friend bool operator==(const Metadata&, const Metadata&) = default;
+};
+
+// What an instruction carries that no computation reads. All empty for most.
+struct Notes {
+  std::string name;  // Unique in the module when it came from outside; empty: printed as "<opcode>.<id>".
+  Metadata metadata;
+  std::map<std::string, std::string> frontend_attributes;
+  std::string backend_config;             // Opaque bytes; a custom-call's is in its attributes.
+  std::vector<NodeId> control_predecessors;
+  std::string sharding;                   // A serialized OpSharding, or empty.
+  std::string unmodelled;                 // A serialized HloInstructionProto of the fields this build has no place for.
+};
+
+class Computation;
+class Module;
+
+// A view of one instruction; cheap to copy, valid while its computation lives and (because the arena may move) until the next Append.
+class Instruction {
+ public:
+  Instruction(const Computation* computation, NodeId id, const uint32_t* words)
+      : computation_(computation), id_(id), words_(words) {}
+
+  NodeId id() const { return id_; }
+  const Computation& computation() const { return *computation_; }
+  Opcode opcode() const { return static_cast<Opcode>(words_[0] & 0xff); }
+  ShapeId shape_id() const { return words_[2]; }
+  AttributesId attributes_id() const { return words_[3]; }
+  inline const Shape& shape() const;
+  inline const Attributes& attributes() const;
+  // The attributes as the alternative that the opcode's row names. REQUIRES: it is that one.
+  template <typename T>
+  const T& attributes() const { return std::get<T>(attributes()); }
+  // dimensions={...} of the opcodes that have just that.
+  const Dims& dimensions() const { return attributes<DimensionsAttributes>().dimensions; }
+
+  uint32_t operand_count() const { return words_[1]; }
+  absl::Span<const NodeId> operands() const { return {words_ + 4, words_[1]}; }
+  inline Instruction operand(uint32_t index) const;
+  absl::Span<const ComputationId> called() const { return {words_ + 4 + words_[1], words_[0] >> 8}; }
+
+  inline const Literal& literal() const;        // Of a constant.
+  inline int64_t parameter_number() const;      // Of a parameter.
+  // The note's name, or "<opcode>.<id>".
+  std::string name() const;
+
+ private:
+  const Computation* computation_;
+  NodeId id_;
+  const uint32_t* words_;
+};
+
+// One function: instructions in operand-before-user order, a root, parameters by number.
+class Computation {
+ public:
+  Computation(std::shared_ptr<Tables> tables, std::string name) : tables_(std::move(tables)), name_(std::move(name)) {}
+
+  // Appends an instruction and returns its id. REQUIRES: operands exist; `called` are ids of earlier computations of the module;
+  // attributes are of the opcode's alternative. Shapes are taken as given: Builder infers them, Verify checks them.
+  // The last appended instruction is the root until set_root is called.
+  NodeId Append(Opcode opcode, ShapeId shape, AttributesId attributes, absl::Span<const NodeId> operands,
+                absl::Span<const ComputationId> called = {});
+
+  uint32_t size() const { return static_cast<uint32_t>(offsets_.size()); }
+  Instruction operator[](NodeId id) const { return Instruction(this, id, words_.data() + offsets_[id]); }
+  Instruction instruction(NodeId id) const { return (*this)[id]; }
+
+  NodeId root_id() const { return root_; }
+  Instruction root() const { return (*this)[root_]; }
+  void set_root(NodeId id) { root_ = id; }
+
+  // Ids of the parameters in parameter order. Verify checks that numbers are dense; before that a hole is kNoNode.
+  absl::Span<const NodeId> parameters() const { return parameters_; }
+  static constexpr NodeId kNoNode = UINT32_MAX;
+
+  // Parameter shapes, names and root shape.
+  ProgramShape program_shape() const;
+
+  const std::string& name() const { return name_; }
+  void set_name(std::string name) { name_ = std::move(name); }
+
+  Tables& tables() const { return *tables_; }
+  const std::shared_ptr<Tables>& shared_tables() const { return tables_; }
+
+  // The notes of an instruction, or null.
+  const Notes* notes(NodeId id) const;
+  // The notes of an instruction, made when missing. Valid until the next call.
+  Notes& mutable_notes(NodeId id) { return notes_[id]; }
+
+  // The arena: equal words over the same Tables are equal programs.
+  absl::Span<const uint32_t> words() const { return words_; }
+
+  std::string execution_thread;  // "" is the main thread.
+  bool is_fusion = false;
+  std::string unmodelled;        // A serialized HloComputationProto of fields this build has no place for.
+
+ private:
+  std::shared_ptr<Tables> tables_;
+  std::string name_;
+  std::vector<uint32_t> words_;
+  std::vector<uint32_t> offsets_;
+  std::vector<NodeId> parameters_;
+  NodeId root_ = 0;
+  absl::flat_hash_map<NodeId, Notes> notes_;
+};
+
+// An output of the module that may take over the memory of a parameter.
+struct InputOutputAlias {
+  Dims output_index;
+  int64_t parameter_number = 0;
+  Dims parameter_index;
+  bool must_alias = false;
+  friend bool operator==(const InputOutputAlias&, const InputOutputAlias&) = default;
+};
+// A parameter whose memory the program may reuse for anything.
+struct BufferDonor {
+  int64_t parameter_number = 0;
+  Dims parameter_index;
+  friend bool operator==(const BufferDonor&, const BufferDonor&) = default;
+};
+
+// A program: computations, callees first, and the entry.
+class Module {
+ public:
+  explicit Module(std::string name, std::shared_ptr<Tables> tables = std::make_shared<Tables>())
+      : name_(std::move(name)), tables_(std::move(tables)) {}
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  const std::string& name() const { return name_; }
+  void set_name(std::string name) { name_ = std::move(name); }
+
+  // Appends an empty computation. The last added one is the entry until set_entry is called. References stay valid.
+  Computation& AddComputation(std::string name);
+  ComputationId computation_count() const { return static_cast<ComputationId>(computations_.size()); }
+  const Computation& computation(ComputationId id) const { return *computations_[id]; }
+  Computation& computation(ComputationId id) { return *computations_[id]; }
+
+  ComputationId entry_id() const { return entry_; }
+  const Computation& entry() const { return *computations_[entry_]; }
+  Computation& entry() { return *computations_[entry_]; }
+  void set_entry(ComputationId id) { entry_ = id; }
+
+  Tables& tables() const { return *tables_; }
+  const std::shared_ptr<Tables>& shared_tables() const { return tables_; }
+
+  // Instructions in all computations.
+  int64_t instruction_count() const;
+
+  // The entry's signature with the layouts the caller wants; parameters empty and result invalid: taken from the entry.
+  ProgramShape entry_layout;
+  std::vector<InputOutputAlias> input_output_alias;
+  std::vector<BufferDonor> buffer_donors;
+  std::map<std::string, std::string> frontend_attributes;
+  int64_t replica_count = 1, partition_count = 1;  // Text form and compile options only; the proto has no place for them.
+  bool is_scheduled = false;
+  std::string unmodelled;  // A serialized HloModuleProto of fields this build has no place for (stack frames, profiles, ...).
+
+ private:
+  std::string name_;
+  std::shared_ptr<Tables> tables_;
+  std::vector<std::unique_ptr<Computation>> computations_;
+  ComputationId entry_ = 0;
+};
+
+inline const Shape& Instruction::shape() const { return computation_->tables().shape(shape_id()); }
+inline const Attributes& Instruction::attributes() const { return computation_->tables().attributes(attributes_id()); }
+inline Instruction Instruction::operand(uint32_t index) const { return (*computation_)[words_[4 + index]]; }
+inline const Literal& Instruction::literal() const {
+  return computation_->tables().literal(attributes<ConstantAttributes>().literal);
+}
+inline int64_t Instruction::parameter_number() const { return attributes<ParameterAttributes>().number; }
+
+}  // namespace hlod::hlo

@@ -1,0 +1,127 @@
+// Shapes: element type, dimensions, optional layout, tuples. A value: copyable, comparable, printable.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "common/hlo/primitive_type.h"
+
+namespace hlod::hlo {
+
+// Dimension sizes, dimension numbers, indices: whatever is one int64 a dimension.
+using Dims = absl::InlinedVector<int64_t, 6>;
+
+// The size stored for an unbounded dynamic dimension ("?"), as on XLA's wire.
+inline constexpr int64_t kUnboundedSize = INT64_MIN;
+
+struct Shape;
+
+// How an array lies in memory: XLA's LayoutProto. hlod's own buffers are always dense row-major; a layout in a module is kept,
+// printed and sent on, and changes no value. `physical_shape` is shared, never null inside.
+struct Layout {
+  Dims minor_to_major;                     // Fastest dimension first.
+  std::vector<Dims> tiles;
+  int64_t tail_padding_alignment = 1;      // In elements.
+  PrimitiveType index_type = kInvalid;
+  PrimitiveType pointer_type = kInvalid;
+  int64_t element_size_in_bits = 0;        // 0: the type's own width.
+  int64_t memory_space = 0;
+  std::vector<std::pair<int64_t, Dims>> split_configs;  // (dimension, split indices)
+  std::shared_ptr<const Shape> physical_shape;
+  int64_t dynamic_shape_metadata_prefix_bytes = 0;
+
+  static Layout RowMajor(int64_t rank);
+  bool IsRowMajor() const;
+  friend bool operator==(const Layout& a, const Layout& b);
+  template <typename H>
+  friend H AbslHashValue(H h, const Layout& layout) {
+    return H::combine(std::move(h), layout.minor_to_major, layout.tiles, layout.element_size_in_bits, layout.memory_space);
+  }
+};
+
+struct Shape {
+  PrimitiveType type = kInvalid;
+  Dims dims;                                // Empty for scalars, tuples, tokens. A dynamic dimension holds its bound or kUnboundedSize.
+  absl::InlinedVector<bool, 6> dynamic;     // Empty (all static), or one flag a dimension.
+  std::vector<Shape> tuple;                 // Elements of a tuple; the one array of a kBufferType.
+  std::optional<Layout> layout;             // Absent: row-major.
+
+  static Shape Array(PrimitiveType type, absl::Span<const int64_t> dims);
+  static Shape Array(PrimitiveType type, std::initializer_list<int64_t> dims) {
+    return Array(type, absl::Span<const int64_t>(dims.begin(), dims.size()));
+  }
+  static Shape Scalar(PrimitiveType type) { return Array(type, {}); }
+  static Shape Tuple(std::vector<Shape> elements);
+  static Shape Token();
+
+  bool IsArray() const { return IsArrayType(type); }
+  bool IsTuple() const { return type == kTupleType; }
+  bool IsToken() const { return type == kTokenType; }
+  bool IsScalar() const { return IsArray() && dims.empty(); }
+  int64_t rank() const { return static_cast<int64_t>(dims.size()); }
+  bool IsDynamic(int64_t dimension) const { return !dynamic.empty() && dynamic[dimension]; }
+  // Whether any dimension here or in an element is dynamic.
+  bool HasDynamicDimension() const;
+
+  // Equal to the last bit, layouts included.
+  friend bool operator==(const Shape& a, const Shape& b);
+  template <typename H>
+  friend H AbslHashValue(H h, const Shape& shape) {
+    return H::combine(std::move(h), shape.type, shape.dims, shape.dynamic, shape.tuple, shape.layout);
+  }
+};
+
+// Equal but for layouts.
+bool Compatible(const Shape& a, const Shape& b);
+// Equal dimension sizes and dynamism; element types and layouts may differ.
+bool SameDimensions(const Shape& a, const Shape& b);
+
+// How many elements an array has (a bound counts as the size), or nothing when that overflows, is unbounded, or `shape` is no array.
+std::optional<int64_t> ElementCount(const Shape& shape);
+// Dense payload bytes of an array, or the sum over a tuple's leaves; tokens have none. Sub-byte elements take a byte each.
+// Nothing when the count overflows an int64 or a dimension is unbounded.
+std::optional<int64_t> ByteSize(const Shape& shape);
+
+// The shape at `index` inside nested tuples, or null.
+const Shape* SubShape(const Shape& shape, absl::Span<const int64_t> index);
+
+// One leaf (an array, token, opaque or empty tuple's absence) of a nested tuple, depth first.
+struct ShapeLeaf {
+  Dims index;          // Path from the root; empty when the root is the leaf.
+  const Shape* shape;  // Owned by the shape that was walked.
+};
+// The leaves in depth-first order: the flat order of Execute's arguments and results.
+std::vector<ShapeLeaf> Leaves(const Shape& shape);
+
+// What may be held in one IR: rank and nesting within limits, sizes not negative, layouts that are permutations, array byte size
+// without overflow. INVALID_ARGUMENT naming the shape and what is wrong.
+absl::Status ValidateShape(const Shape& shape);
+
+// "f32[2,3]{1,0}", "(s32[], f32[<=8])": HLO text with layouts where a shape has them.
+std::string ToString(const Shape& shape);
+// The same without layouts: what error messages use.
+std::string ToStringNoLayout(const Shape& shape);
+
+// Row-major strides in elements.
+Dims RowMajorStrides(absl::Span<const int64_t> dims);
+
+// Parameters and result of a computation.
+struct ProgramShape {
+  std::vector<Shape> parameters;
+  std::vector<std::string> parameter_names;  // Empty, or parallel to `parameters`.
+  Shape result;
+  friend bool operator==(const ProgramShape&, const ProgramShape&) = default;
+};
+
+inline constexpr int kMaxRank = 64;          // Dimensions of one array.
+inline constexpr int kMaxTupleDepth = 64;    // Nesting of tuples.
+
+}  // namespace hlod::hlo
