@@ -1,0 +1,36 @@
+// Error kinds and transfer causes: closed sets, one table each (errors.inc, causes.inc).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace hlod {
+
+enum class ErrorKind : int {
+#define HLOD_ERROR(id, number, text, code, meaning) id = number,
+#include "common/base/errors.inc"
+#undef HLOD_ERROR
+};
+// "placeholder", "lost_session", ...; "unknown" for a number this build does not have.
+std::string_view Name(ErrorKind kind);
+// The canonical code an error of this kind carries.
+absl::StatusCode CodeOf(ErrorKind kind);
+
+enum class Direction : uint8_t { kHostToDevice, kDeviceToHost, kDeviceToDevice };
+// "host_to_device", ...
+std::string_view Name(Direction direction);
+
+enum class Cause : int {
+#define HLOD_CAUSE(id, number, text, direction, meaning) id = number,
+#include "common/base/causes.inc"
+#undef HLOD_CAUSE
+};
+std::string_view Name(Cause cause);
+Direction DirectionOf(Cause cause);
+// The cause with this number of the wire, or nothing.
+std::optional<Cause> CauseFromNumber(int number);
+
+}  // namespace hlod
