@@ -1,0 +1,34 @@
+// Session secrets: random, compared in constant time, never printed.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace hlod::rpc {
+
+inline constexpr size_t kSecretBytes = 32;
+
+// Bytes that open a session. Prints as "***".
+class Secret {
+ public:
+  Secret() = default;
+  explicit Secret(std::string bytes) : bytes_(std::move(bytes)) {}
+  // 32 bytes from the kernel's random source.
+  static Secret Random();
+  // For the wire only.
+  const std::string& bytes() const { return bytes_; }
+  // Takes the same time whatever differs.
+  bool Equals(std::string_view other) const;
+  template <typename Stream>
+  friend Stream& operator<<(Stream& stream, const Secret&) {
+    stream << "***";
+    return stream;
+  }
+
+ private:
+  std::string bytes_;
+};
+
+}  // namespace hlod::rpc

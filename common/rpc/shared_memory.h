@@ -1,0 +1,66 @@
+// Memory that two processes share: a sealed memfd, passed as a descriptor over a unix socket, mapped by both.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+namespace hlod::rpc {
+
+// A file descriptor that closes itself.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(other.Release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor();
+  int get() const { return fd_; }
+  bool valid() const { return fd_ >= 0; }
+  int Release();
+
+ private:
+  int fd_ = -1;
+};
+
+// A mapped region. Not copyable; unmaps itself. Whatever either side decides on must be copied out first: the other may write any time.
+class SharedMemory {
+ public:
+  // A new region of `bytes`, its size sealed (F_SEAL_SHRINK | F_SEAL_GROW), so that no mapper can be killed by a truncation.
+  static absl::StatusOr<SharedMemory> Create(int64_t bytes);
+  // Maps a received descriptor. Refuses one that is not sealed or whose size is not `bytes`.
+  static absl::StatusOr<SharedMemory> Map(Descriptor fd, int64_t bytes);
+
+  SharedMemory() = default;
+  SharedMemory(SharedMemory&& other) noexcept;
+  SharedMemory& operator=(SharedMemory&& other) noexcept;
+  ~SharedMemory();
+
+  absl::Span<std::byte> bytes() const { return {data_, static_cast<size_t>(size_)}; }
+  int fd() const { return fd_.get(); }
+
+ private:
+  Descriptor fd_;
+  std::byte* data_ = nullptr;
+  int64_t size_ = 0;
+};
+
+// Sends one byte with a descriptor over a connected unix socket, and receives one. UNAVAILABLE when the peer is gone.
+absl::Status SendDescriptor(int socket, int fd);
+absl::StatusOr<Descriptor> ReceiveDescriptor(int socket);
+
+// A listening or connected socket in the abstract namespace (SOCK_STREAM, close-on-exec).
+absl::StatusOr<Descriptor> ListenAbstract(const std::string& name);
+absl::StatusOr<Descriptor> ConnectAbstract(const std::string& name);
+
+// The process at the other end of a unix socket (SO_PEERCRED).
+struct PeerCredentials {
+  int pid = 0;
+  uint32_t uid = 0, gid = 0;
+};
+absl::StatusOr<PeerCredentials> ReadPeerCredentials(int socket);
+
+}  // namespace hlod::rpc

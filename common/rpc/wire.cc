@@ -1,0 +1,57 @@
+// Conversions between the values of common/base and their messages.
+#include "common/rpc/wire.h"
+
+namespace hlod::rpc {
+
+v1::Origin ToProto(const Origin& origin) {
+  v1::Origin proto;
+  proto.set_file(origin.file);
+  proto.set_line(origin.line);
+  proto.set_function(origin.function);
+  return proto;
+}
+
+Origin FromProto(const v1::Origin& proto) { return {proto.file(), proto.line(), proto.function()}; }
+
+v1::Error ToProto(const Error& error) {
+  v1::Error proto;
+  proto.set_code(static_cast<int>(error.code));
+  proto.set_kind(static_cast<int>(error.kind));
+  proto.set_handle(error.handle);
+  proto.set_shape(error.shape);
+  if (error.origin != Origin{}) *proto.mutable_origin() = ToProto(error.origin);
+  proto.set_root_command(error.root_command);
+  if (error.root_origin != Origin{}) *proto.mutable_root_origin() = ToProto(error.root_origin);
+  proto.set_text(error.text);
+  return proto;
+}
+
+Error FromProto(const v1::Error& proto) {
+  Error error;
+  error.code = static_cast<absl::StatusCode>(proto.code());
+  error.kind = static_cast<ErrorKind>(proto.kind());
+  error.handle = proto.handle();
+  error.shape = proto.shape();
+  error.origin = FromProto(proto.origin());
+  error.root_command = proto.root_command();
+  error.root_origin = FromProto(proto.root_origin());
+  error.text = proto.text();
+  return error;
+}
+
+grpc::Status ToGrpc(const absl::Status& status) {
+  if (status.ok()) return grpc::Status::OK;
+  return grpc::Status(static_cast<grpc::StatusCode>(status.code()), std::string(status.message()),
+                      ToProto(ErrorOf(status)).SerializeAsString());
+}
+
+absl::Status FromGrpc(const grpc::Status& status) {
+  if (status.ok()) return absl::OkStatus();
+  v1::Error proto;
+  if (!status.error_details().empty() && proto.ParseFromString(status.error_details())) {
+    return ToStatus(FromProto(proto));
+  }
+  return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+}
+
+}  // namespace hlod::rpc
