@@ -47,9 +47,13 @@ class Literal {
 
   // The payload as elements. REQUIRES: sizeof(T) is the element width of the shape's type.
   template <typename T>
-  absl::Span<T> data() { return {reinterpret_cast<T*>(storage_.get()), static_cast<size_t>(element_count_)}; }
+  absl::Span<T> data() {
+    return absl::Span<T>(reinterpret_cast<T*>(storage_.get()), static_cast<size_t>(element_count_));
+  }
   template <typename T>
-  absl::Span<const T> data() const { return {reinterpret_cast<const T*>(storage_.get()), static_cast<size_t>(element_count_)}; }
+  absl::Span<const T> data() const {
+    return absl::Span<const T>(reinterpret_cast<const T*>(storage_.get()), static_cast<size_t>(element_count_));
+  }
 
   std::vector<Literal>& elements() { return elements_; }
   const std::vector<Literal>& elements() const { return elements_; }
@@ -62,7 +66,8 @@ class Literal {
 
  private:
   struct Free { void operator()(std::byte* p) const; };
-  friend void swap(Literal&, Literal&);
+  static std::byte* Allocate(int64_t bytes);
+
 
   Shape shape_;
   int64_t element_count_ = 0;

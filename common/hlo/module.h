@@ -8,6 +8,7 @@
 // notes in a side table: present for the few instructions that have them. An appended instruction never changes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -51,10 +52,24 @@ class Tables {
   const std::shared_ptr<const Literal>& shared_literal(LiteralId id) const { return literals_[id]; }
 
  private:
+  // Ids by hash. A small direct-mapped cache stands before the map, because a trace meets the same few again and again.
+  class Index {
+   public:
+    // The id under `hash` for which `equal(id)` holds, or `next`, which is then added.
+    template <typename Equal>
+    uint32_t FindOrAdd(uint64_t hash, uint32_t next, Equal equal);
+
+   private:
+    static constexpr size_t kSlots = 256;
+    struct Slot { uint64_t hash = 0; uint32_t id = UINT32_MAX; };
+    std::array<Slot, kSlots> recent_;
+    absl::flat_hash_map<uint64_t, absl::InlinedVector<uint32_t, 1>> ids_;
+  };
+
   std::deque<Shape> shapes_;
   std::deque<Attributes> attributes_;
   std::deque<std::shared_ptr<const Literal>> literals_;
-  absl::flat_hash_map<size_t, std::vector<uint32_t>> shapes_by_hash_, attributes_by_hash_, literals_by_hash_;
+  Index shape_index_, attributes_index_, literal_index_;
 };
 
 // Where an instruction came from: XLA's OpMetadata, the fields people read.
@@ -128,11 +143,11 @@ class Computation {
   Instruction operator[](NodeId id) const { return Instruction(this, id, words_.data() + offsets_[id]); }
   Instruction instruction(NodeId id) const { return (*this)[id]; }
 
-  NodeId root_id() const { return root_; }
-  Instruction root() const { return (*this)[root_]; }
+  NodeId root_id() const { return root_ == kNoNode ? size() - 1 : root_; }
+  Instruction root() const { return (*this)[root_id()]; }
   void set_root(NodeId id) { root_ = id; }
 
-  // Ids of the parameters in parameter order. Verify checks that numbers are dense; before that a hole is kNoNode.
+  // Ids of the parameters in parameter order, up to the first number that is missing; Verify checks that none is.
   absl::Span<const NodeId> parameters() const { return parameters_; }
   static constexpr NodeId kNoNode = UINT32_MAX;
 
@@ -162,8 +177,11 @@ class Computation {
   std::string name_;
   std::vector<uint32_t> words_;
   std::vector<uint32_t> offsets_;
+  void AddParameter(int64_t number, NodeId id);
+
   std::vector<NodeId> parameters_;
-  NodeId root_ = 0;
+  std::map<int64_t, NodeId> early_parameters_;  // Appended before a smaller number was.
+  NodeId root_ = kNoNode;                       // kNoNode: the last one.
   absl::flat_hash_map<NodeId, Notes> notes_;
 };
 
@@ -199,9 +217,9 @@ class Module {
   const Computation& computation(ComputationId id) const { return *computations_[id]; }
   Computation& computation(ComputationId id) { return *computations_[id]; }
 
-  ComputationId entry_id() const { return entry_; }
-  const Computation& entry() const { return *computations_[entry_]; }
-  Computation& entry() { return *computations_[entry_]; }
+  ComputationId entry_id() const { return entry_ == kLast ? computation_count() - 1 : entry_; }
+  const Computation& entry() const { return *computations_[entry_id()]; }
+  Computation& entry() { return *computations_[entry_id()]; }
   void set_entry(ComputationId id) { entry_ = id; }
 
   Tables& tables() const { return *tables_; }
@@ -223,7 +241,8 @@ class Module {
   std::string name_;
   std::shared_ptr<Tables> tables_;
   std::vector<std::unique_ptr<Computation>> computations_;
-  ComputationId entry_ = 0;
+  static constexpr ComputationId kLast = UINT32_MAX;
+  ComputationId entry_ = kLast;
 };
 
 inline const Shape& Instruction::shape() const { return computation_->tables().shape(shape_id()); }

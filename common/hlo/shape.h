@@ -75,7 +75,8 @@ struct Shape {
   friend bool operator==(const Shape& a, const Shape& b);
   template <typename H>
   friend H AbslHashValue(H h, const Shape& shape) {
-    return H::combine(std::move(h), shape.type, shape.dims, shape.dynamic, shape.tuple, shape.layout);
+    h = H::combine(std::move(h), shape.type, shape.dims, shape.tuple, shape.layout.has_value());
+    return shape.layout ? H::combine(std::move(h), *shape.layout) : std::move(h);
   }
 };
 
@@ -101,6 +102,9 @@ struct ShapeLeaf {
 // The leaves in depth-first order: the flat order of Execute's arguments and results.
 std::vector<ShapeLeaf> Leaves(const Shape& shape);
 
+// How many shapes are inside, itself included; counting stops at kMaxShapeNodes + 1.
+int64_t NodeCount(const Shape& shape);
+
 // What may be held in one IR: rank and nesting within limits, sizes not negative, layouts that are permutations, array byte size
 // without overflow. INVALID_ARGUMENT naming the shape and what is wrong.
 absl::Status ValidateShape(const Shape& shape);
@@ -123,5 +127,6 @@ struct ProgramShape {
 
 inline constexpr int kMaxRank = 64;          // Dimensions of one array.
 inline constexpr int kMaxTupleDepth = 64;    // Nesting of tuples.
+inline constexpr int64_t kMaxShapeNodes = 1 << 20;  // Tuples, elements and elements of elements of one shape.
 
 }  // namespace hlod::hlo

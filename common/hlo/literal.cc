@@ -1,0 +1,148 @@
+// Literals: their storage, comparison and conversion.
+#include "common/hlo/literal.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "common/base/arithmetic.h"
+#include "common/base/status.h"
+#include "common/hlo/convert.h"
+
+namespace hlod::hlo {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+
+void WalkLeaves(const Literal& literal, std::vector<const Literal*>& leaves) {
+  if (!literal.shape().IsTuple()) {
+    leaves.push_back(&literal);
+    return;
+  }
+  for (const Literal& element : literal.elements()) WalkLeaves(element, leaves);
+}
+
+void DropLayouts(Shape& shape) {
+  shape.layout.reset();
+  for (Shape& element : shape.tuple) DropLayouts(element);
+}
+
+// Elements pass through the wide type a block at a time: one loop a source type and one a target type, not one a pair.
+constexpr int64_t kBlock = 512;
+
+template <typename From, typename W>
+void Widen(const Literal& from, int64_t begin, int64_t count, W* out) {
+  const From* in = from.data<From>().data() + begin;
+  for (int64_t i = 0; i < count; ++i) out[i] = static_cast<W>(in[i]);
+}
+
+template <typename To, typename W>
+void Narrow(const W* in, int64_t begin, int64_t count, Literal& to) {
+  To* out = to.data<To>().data() + begin;
+  for (int64_t i = 0; i < count; ++i) out[i] = NarrowElement<To>(in[i]);
+}
+
+template <typename W>
+void ConvertThrough(const Literal& from, void (*widen)(const Literal&, int64_t, int64_t, W*), Literal& to) {
+  void (*narrow)(const W*, int64_t, int64_t, Literal&) = nullptr;
+  VisitType(to.shape().type, [&]<typename To>() { narrow = &Narrow<To, W>; });
+  W block[kBlock];
+  for (int64_t begin = 0; begin < from.element_count(); begin += kBlock) {
+    const int64_t count = std::min(kBlock, from.element_count() - begin);
+    widen(from, begin, count, block);
+    narrow(block, begin, count, to);
+  }
+}
+
+}  // namespace
+
+void Literal::Free::operator()(std::byte* p) const { std::free(p); }
+
+std::byte* Literal::Allocate(int64_t bytes) {
+  const int64_t allocated = AlignUp(std::max<int64_t>(bytes, 1), kAlignment);
+  void* const memory = std::aligned_alloc(kAlignment, static_cast<size_t>(allocated));
+  if (memory == nullptr) std::abort();  // The caller said that it is ready to allocate this much.
+  return static_cast<std::byte*>(memory);
+}
+
+Literal::Literal(const Shape& shape) : shape_(shape) {
+  DropLayouts(shape_);
+  if (shape_.IsTuple()) {
+    elements_.reserve(shape_.tuple.size());
+    for (const Shape& element : shape_.tuple) elements_.emplace_back(element);
+  }
+  if (!shape_.IsArray()) return;
+  element_count_ = ElementCount(shape_).value_or(0);
+  byte_size_ = element_count_ * ByteWidth(shape_.type);
+  storage_.reset(Allocate(byte_size_));
+  std::memset(storage_.get(), 0, static_cast<size_t>(byte_size_));
+}
+
+absl::StatusOr<Literal> Literal::Make(const Shape& shape, int64_t max_bytes) {
+  RETURN_IF_ERROR(ValidateShape(shape));
+  const std::optional<int64_t> bytes = ByteSize(shape);
+  if (!bytes) return InvalidArgument("A literal of shape (%s) has no definite size.", ToStringNoLayout(shape));
+  if (*bytes > max_bytes) {
+    return ResourceExhausted("A literal of shape (%s) needs (%d) bytes, more than the limit (%d).",
+                             ToStringNoLayout(shape), *bytes, max_bytes);
+  }
+  return Literal(shape);
+}
+
+Literal Literal::MakeTuple(std::vector<Literal> elements) {
+  Literal literal;
+  std::vector<Shape> shapes;
+  for (const Literal& element : elements) shapes.push_back(element.shape());
+  literal.shape_ = Shape::Tuple(std::move(shapes));
+  literal.elements_ = std::move(elements);
+  return literal;
+}
+
+Literal::Literal(const Literal& other)
+    : shape_(other.shape_),
+      element_count_(other.element_count_),
+      byte_size_(other.byte_size_),
+      elements_(other.elements_) {
+  if (!other.storage_) return;
+  storage_.reset(Allocate(byte_size_));
+  std::memcpy(storage_.get(), other.storage_.get(), static_cast<size_t>(byte_size_));
+}
+
+Literal& Literal::operator=(const Literal& other) {
+  if (this != &other) *this = Literal(other);
+  return *this;
+}
+
+std::vector<const Literal*> Literal::Leaves() const {
+  std::vector<const Literal*> leaves;
+  WalkLeaves(*this, leaves);
+  return leaves;
+}
+
+bool operator==(const Literal& a, const Literal& b) {
+  return Compatible(a.shape_, b.shape_) && a.byte_size_ == b.byte_size_ &&
+         (a.byte_size_ == 0 ||
+          std::memcmp(a.storage_.get(), b.storage_.get(), static_cast<size_t>(a.byte_size_)) == 0) &&
+         a.elements_ == b.elements_;
+}
+
+double ElementAsDouble(const Literal& literal, int64_t index) {
+  double value = 0;
+  VisitType(literal.shape().type, [&]<typename T>() { value = ConvertElement<double>(literal.data<T>()[index]); });
+  return value;
+}
+
+absl::StatusOr<Literal> Convert(const Literal& literal, PrimitiveType type) {
+  if (!literal.shape().IsArray() || !IsArrayType(type)) {
+    return InvalidArgument("A literal of shape (%s) is not converted to type (%s).", ToStringNoLayout(literal.shape()),
+                           Name(type));
+  }
+  if (literal.shape().type == type) return literal;
+  Shape shape = literal.shape();
+  shape.type = type;
+  ASSIGN_OR_RETURN(Literal result, Literal::Make(shape, INT64_MAX));
+  VisitType(literal.shape().type,
+            [&]<typename From>() { ConvertThrough<Wide<From>>(literal, &Widen<From, Wide<From>>, result); });
+  return result;
+}
+
+}  // namespace hlod::hlo

@@ -1,0 +1,158 @@
+// The arena of instructions and the tables that intern what they share.
+#include "common/hlo/module.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "absl/hash/hash.h"
+#include "common/base/strings.h"
+
+namespace hlod::hlo {
+namespace {
+
+constexpr int64_t kComparedLiteralBytes = 64 << 10;
+
+// Cheap, because a trace hashes a shape for each instruction: a multiply a dimension, and a spread over all bits at the end.
+uint64_t Mix(uint64_t hash, uint64_t value) {
+  hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+  return hash ^ (hash >> 32);
+}
+
+uint64_t HashOfShape(const Shape& shape) {
+  uint64_t hash = Mix(static_cast<uint64_t>(shape.type) + 1, shape.dims.size());
+  for (const int64_t size : shape.dims) hash = Mix(hash, static_cast<uint64_t>(size));
+  for (const Shape& element : shape.tuple) hash = Mix(hash, HashOfShape(element));
+  if (shape.layout) {
+    for (const int64_t dimension : shape.layout->minor_to_major) hash = Mix(hash, static_cast<uint64_t>(dimension) + 1);
+  }
+  return hash;
+}
+
+uint64_t HashOfAttributes(const Attributes& attributes) {
+  return Mix(attributes.index(), std::visit([](const auto& value) { return absl::HashOf(value); }, attributes));
+}
+
+uint64_t HashOfLiteral(const Literal& literal) {
+  uint64_t hash = HashOfShape(literal.shape());
+  for (const Literal* leaf : literal.Leaves()) {
+    const absl::Span<const std::byte> bytes = leaf->bytes();
+    hash = Mix(hash, absl::HashOf(absl::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size())));
+  }
+  return hash;
+}
+
+bool IsCompared(const Literal& literal) {
+  int64_t bytes = 0;
+  for (const Literal* leaf : literal.Leaves()) bytes += static_cast<int64_t>(leaf->bytes().size());
+  return bytes <= kComparedLiteralBytes;
+}
+
+}  // namespace
+
+template <typename Equal>
+uint32_t Tables::Index::FindOrAdd(uint64_t hash, uint32_t next, Equal equal) {
+  Slot& recent = recent_[hash % kSlots];
+  if (recent.hash == hash && recent.id != UINT32_MAX && equal(recent.id)) return recent.id;
+  auto& ids = ids_[hash];
+  const auto found = std::find_if(ids.begin(), ids.end(), equal);
+  const uint32_t id = found == ids.end() ? next : *found;
+  if (found == ids.end()) ids.push_back(next);
+  recent = {hash, id};
+  return id;
+}
+
+Tables::Tables() { Intern(Attributes(NoAttributes{})); }
+
+ShapeId Tables::Intern(const Shape& shape) {
+  const auto next = static_cast<ShapeId>(shapes_.size());
+  const ShapeId id =
+      shape_index_.FindOrAdd(HashOfShape(shape), next, [&](ShapeId other) { return shapes_[other] == shape; });
+  if (id == next) shapes_.push_back(shape);
+  return id;
+}
+
+AttributesId Tables::Intern(const Attributes& attributes) {
+  if (attributes.index() == 0 && !attributes_.empty()) return 0;
+  const auto next = static_cast<AttributesId>(attributes_.size());
+  const AttributesId id = attributes_index_.FindOrAdd(
+      HashOfAttributes(attributes), next, [&](AttributesId other) { return attributes_[other] == attributes; });
+  if (id == next) attributes_.push_back(attributes);
+  return id;
+}
+
+LiteralId Tables::Intern(std::shared_ptr<const Literal> literal) {
+  const auto next = static_cast<LiteralId>(literals_.size());
+  if (IsCompared(*literal)) {
+    const LiteralId id = literal_index_.FindOrAdd(
+        HashOfLiteral(*literal), next, [&](LiteralId other) { return *literals_[other] == *literal; });
+    if (id != next) return id;
+  }
+  literals_.push_back(std::move(literal));
+  return next;
+}
+
+std::string Instruction::name() const {
+  const Notes* notes = computation_->notes(id_);
+  if (notes != nullptr && !notes->name.empty()) return notes->name;
+  return absl::StrCat(ToAbsl(Name(opcode())), ".", id_);
+}
+
+NodeId Computation::Append(Opcode opcode, ShapeId shape, AttributesId attributes, absl::Span<const NodeId> operands,
+                           absl::Span<const ComputationId> called) {
+  const NodeId id = size();
+  const size_t at = words_.size();
+  offsets_.push_back(static_cast<uint32_t>(at));
+  words_.resize(at + 4 + operands.size() + called.size());
+  uint32_t* word = words_.data() + at;
+  *word++ = static_cast<uint32_t>(opcode) | static_cast<uint32_t>(called.size()) << 8;
+  *word++ = static_cast<uint32_t>(operands.size());
+  *word++ = shape;
+  *word++ = attributes;
+  for (const NodeId operand : operands) *word++ = operand;
+  for (const ComputationId callee : called) *word++ = callee;
+  if (opcode == kParameter) AddParameter(std::get<ParameterAttributes>(tables_->attributes(attributes)).number, id);
+  return id;
+}
+
+void Computation::AddParameter(int64_t number, NodeId id) {
+  // A number may be anything a stranger wrote, so memory follows how many there are, not how large they are.
+  if (number != static_cast<int64_t>(parameters_.size())) {
+    early_parameters_.emplace(number, id);
+    return;
+  }
+  parameters_.push_back(id);
+  auto next = early_parameters_.find(number + 1);
+  while (next != early_parameters_.end() && next->first == static_cast<int64_t>(parameters_.size())) {
+    parameters_.push_back(next->second);
+    next = early_parameters_.erase(next);
+  }
+}
+
+ProgramShape Computation::program_shape() const {
+  ProgramShape signature;
+  for (const NodeId id : parameters_) {
+    signature.parameters.push_back((*this)[id].shape());
+    signature.parameter_names.push_back((*this)[id].name());
+  }
+  if (size() > 0) signature.result = root().shape();
+  return signature;
+}
+
+const Notes* Computation::notes(NodeId id) const {
+  if (notes_.empty()) return nullptr;
+  const auto found = notes_.find(id);
+  return found == notes_.end() ? nullptr : &found->second;
+}
+
+Computation& Module::AddComputation(std::string name) {
+  computations_.push_back(std::make_unique<Computation>(tables_, std::move(name)));
+  return *computations_.back();
+}
+
+int64_t Module::instruction_count() const {
+  int64_t count = 0;
+  for (const auto& computation : computations_) count += computation->size();
+  return count;
+}
+
+}  // namespace hlod::hlo
