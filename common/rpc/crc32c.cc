@@ -1,0 +1,92 @@
+// CRC-32C with the processor's instruction: three independent streams hide its latency, and their results are joined by a table of
+// "append n zero bytes" in GF(2). Without SSE 4.2 a byte table does it.
+#include <array>
+#include <cstring>
+
+#include "common/rpc/chunk.h"
+
+namespace hlod::rpc {
+namespace {
+
+constexpr uint32_t kPolynomial = 0x82f63b78;  // Castagnoli, bit-reversed.
+
+constexpr std::array<uint32_t, 256> MakeByteTable() {
+  std::array<uint32_t, 256> table{};
+  for (uint32_t byte = 0; byte < 256; ++byte) {
+    uint32_t crc = byte;
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? kPolynomial : 0);
+    table[byte] = crc;
+  }
+  return table;
+}
+constexpr std::array<uint32_t, 256> kByteTable = MakeByteTable();
+
+uint32_t Portable(uint32_t crc, const unsigned char* data, size_t size) {
+  for (; size > 0; --size) crc = (crc >> 8) ^ kByteTable[(crc ^ *data++) & 0xff];
+  return crc;
+}
+
+#if defined(__x86_64__)
+
+constexpr size_t kLane = 4096;  // Bytes a stream; a block is three of them.
+
+// What `kLane` zero bytes make of a checksum, a byte of it at a time: linear over GF(2), so four table look-ups and three xors.
+std::array<std::array<uint32_t, 256>, 4> MakeShiftTable() {
+  std::array<uint32_t, 32> bits{};
+  const std::array<unsigned char, kLane> zeros{};
+  for (int bit = 0; bit < 32; ++bit) bits[bit] = Portable(uint32_t{1} << bit, zeros.data(), kLane);
+  std::array<std::array<uint32_t, 256>, 4> table{};
+  for (int byte = 0; byte < 4; ++byte) {
+    for (uint32_t value = 0; value < 256; ++value) {
+      for (int bit = 0; bit < 8; ++bit) {
+        if ((value >> bit & 1) != 0) table[byte][value] ^= bits[byte * 8 + bit];
+      }
+    }
+  }
+  return table;
+}
+
+__attribute__((target("sse4.2"))) uint32_t Hardware(uint32_t crc, const unsigned char* data, size_t size) {
+  static const std::array<std::array<uint32_t, 256>, 4> shift = MakeShiftTable();
+  const auto append_lane = [](uint32_t c) {
+    return shift[0][c & 0xff] ^ shift[1][c >> 8 & 0xff] ^ shift[2][c >> 16 & 0xff] ^ shift[3][c >> 24];
+  };
+  const auto word = [](const unsigned char* p) {
+    uint64_t w;
+    std::memcpy(&w, p, sizeof(w));
+    return w;
+  };
+  while (size >= 3 * kLane) {
+    uint64_t a = crc, b = 0, c = 0;
+    for (size_t i = 0; i < kLane; i += 8) {
+      a = __builtin_ia32_crc32di(a, word(data + i));
+      b = __builtin_ia32_crc32di(b, word(data + kLane + i));
+      c = __builtin_ia32_crc32di(c, word(data + 2 * kLane + i));
+    }
+    crc = append_lane(append_lane(static_cast<uint32_t>(a)) ^ static_cast<uint32_t>(b)) ^ static_cast<uint32_t>(c);
+    data += 3 * kLane;
+    size -= 3 * kLane;
+  }
+  uint64_t wide = crc;
+  for (; size >= 8; size -= 8, data += 8) wide = __builtin_ia32_crc32di(wide, word(data));
+  return Portable(static_cast<uint32_t>(wide), data, size);
+}
+
+bool HasInstruction() {
+  static const bool has = __builtin_cpu_supports("sse4.2") != 0;
+  return has;
+}
+
+#endif
+
+}  // namespace
+
+uint32_t Crc32c(absl::Span<const std::byte> data, uint32_t seed) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(data.data());
+#if defined(__x86_64__)
+  if (HasInstruction()) return ~Hardware(~seed, bytes, data.size());
+#endif
+  return ~Portable(~seed, bytes, data.size());
+}
+
+}  // namespace hlod::rpc
