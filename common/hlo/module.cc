@@ -100,10 +100,8 @@ std::string Instruction::name() const {
 NodeId Computation::Append(Opcode opcode, ShapeId shape, AttributesId attributes, absl::Span<const NodeId> operands,
                            absl::Span<const ComputationId> called) {
   const NodeId id = size();
-  const size_t at = words_.size();
-  offsets_.push_back(static_cast<uint32_t>(at));
-  words_.resize(at + 4 + operands.size() + called.size());
-  uint32_t* word = words_.data() + at;
+  *offsets_.Extend(1) = static_cast<uint32_t>(words_.size());
+  uint32_t* word = words_.Extend(4 + operands.size() + called.size());
   *word++ = static_cast<uint32_t>(opcode) | static_cast<uint32_t>(called.size()) << 8;
   *word++ = static_cast<uint32_t>(operands.size());
   *word++ = shape;

@@ -19,6 +19,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
+#include "common/base/words.h"
 #include "common/hlo/attributes.h"
 #include "common/hlo/literal.h"
 #include "common/hlo/opcode.h"
@@ -166,7 +167,7 @@ class Computation {
   Notes& mutable_notes(NodeId id) { return notes_[id]; }
 
   // The arena: equal words over the same Tables are equal programs.
-  absl::Span<const uint32_t> words() const { return words_; }
+  absl::Span<const uint32_t> words() const { return {words_.data(), words_.size()}; }
 
   std::string execution_thread;  // "" is the main thread.
   bool is_fusion = false;
@@ -175,8 +176,8 @@ class Computation {
  private:
   std::shared_ptr<Tables> tables_;
   std::string name_;
-  std::vector<uint32_t> words_;
-  std::vector<uint32_t> offsets_;
+  Words words_;
+  Words offsets_;  // Where each instruction begins in words_.
   void AddParameter(int64_t number, NodeId id);
 
   std::vector<NodeId> parameters_;
