@@ -29,6 +29,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from programs import harness  # noqa: E402
+from programs import readme  # noqa: E402
 from programs import registry  # noqa: E402
 
 
@@ -43,11 +44,11 @@ def write_all(root: pathlib.Path, pattern: str) -> list[harness.Report]:
     return reports
 
 
-def write_opcode_list(root: pathlib.Path, path: pathlib.Path) -> None:
-    """`opcode cases` for each opcode that occurs in any module under `root`, most frequent first."""
-    counts = harness.count_opcodes(root)
-    lines = [f"{opcode} {count}\n" for opcode, count in sorted(counts.items(), key=lambda kv: (-kv[1], kv[0]))]
-    path.write_text("".join(lines))
+def write_summary(cases: pathlib.Path) -> None:
+    """opcodes.txt (`opcode cases`, most frequent first) and the tables of README.md."""
+    counts = dict(sorted(harness.count_opcodes(cases).items(), key=lambda kv: (-kv[1], kv[0])))
+    (HERE / "opcodes.txt").write_text("".join(f"{opcode} {count}\n" for opcode, count in counts.items()))
+    readme.update(HERE / "README.md", cases, counts)
 
 
 def difference(a: pathlib.Path, b: pathlib.Path) -> list[str]:
@@ -74,10 +75,11 @@ def main() -> int:
     if options.only == "*":
         shutil.rmtree(cases, ignore_errors=True)
     reports = write_all(cases, options.only)
-    write_opcode_list(cases, HERE / "opcodes.txt")
-    weak = [r for r in reports if r.headroom_used > 0.5]
-    for report in weak:
-        print(f"warning: {report.name} uses {report.headroom_used:.2f} of its tolerance against f64", file=sys.stderr)
+    write_summary(cases)
+    for report in reports:
+        limit = 1.2 if report.name.endswith("bf16") else 0.25    # bf16: both sides round where the module says
+        if report.headroom_used > limit:
+            print(f"warning: {report.name} uses {report.headroom_used:.2f} of its tolerance against f64", file=sys.stderr)
     return 0
 
 

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 from jax import lax
+from jax._src.lax import lax as lax_internal    # the total-order comparisons have no public name
 
 from programs import inputs, npy
 from programs.harness import Program, Registry
@@ -128,7 +129,7 @@ def compare_select_nan(rng, dtype):
 
     def f(a, b):
         comparisons = each((lax.eq, lax.ne, lax.lt, lax.le, lax.gt, lax.ge))(a, b)
-        total_order = each((lax.eq_to, lax.lt_to, lax.le_to))(a, b)
+        total_order = tuple(p.bind(a, b) for p in (lax_internal.eq_to_p, lax_internal.lt_to_p, lax_internal.le_to_p))
         extremes = (lax.max(a, b), lax.min(a, b))
         clamps = (lax.clamp(jnp.asarray(-1.5, a.dtype), a, jnp.asarray(2.5, a.dtype)), lax.clamp(a - 1, b, a + 1))
         nan = jnp.asarray(np.nan, a.dtype)
@@ -182,12 +183,20 @@ def integer_zoo(rng, dtype):
     return Program(f, integer_operands(rng, dtype, 48), kind="exact", x64=np.iinfo(dtype).bits == 64, check_f64=False)
 
 
+@CASES.case("mulhi_zoo")
+def mulhi_zoo(rng):
+    """mulhi: the high half of a product, signed and unsigned, 8 to 64 bits."""
+    operands = {name: integer_operands(rng, npy.NUMPY_TYPES[name], 24) for name in ("s8", "u8", "s32", "u32", "s64", "u64")}
+    return Program(lambda operands: {name: lax.mulhi(*pair) for name, pair in operands.items()}, (operands,), kind="exact",
+                   x64=True, check_f64=False)
+
+
 @CASES.case("integer_power_s32")
 def integer_power_s32(rng):
-    """Integer power by an array and by constants, wrapping around."""
+    """Integer power by an array (JAX's loop over the exponent's bits) and by a constant, wrapping around."""
     base = np.concatenate([inputs.integers(rng, -9, 9, 40), np.array([0, 1, -1, 2, -2, 65536], np.int32)])
     exponent = np.concatenate([inputs.integers(rng, 0, 12, 40), np.array([0, 31, 31, 31, 31, 2], np.int32)])
-    return Program(lambda a, n: (lax.pow(a, n), lax.integer_pow(a, 7)), (base, exponent), kind="exact", check_f64=False)
+    return Program(lambda a, n: (jnp.power(a, n), lax.integer_pow(a, 7)), (base, exponent), kind="exact", check_f64=False)
 
 
 @CASES.case("logical_zoo")
