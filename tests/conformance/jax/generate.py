@@ -15,14 +15,16 @@ import shutil
 import sys
 import tempfile
 
-# Before JAX is imported. Each bf16 result is rounded where the module says so, and no value depends on how many
-# cores the machine has.
-os.environ["XLA_FLAGS"] = " ".join([
-    "--xla_allow_excess_precision=false",
-    "--xla_cpu_enable_fast_math=false",
-    "--xla_cpu_multi_thread_eigen=false",
-    "--xla_force_host_platform_device_count=1",
-])
+# Before JAX is imported. Each bf16 result is rounded where the module says so, and no value depends on
+# how many cores the machine has.
+os.environ["XLA_FLAGS"] = " ".join(
+    [
+        "--xla_allow_excess_precision=false",
+        "--xla_cpu_enable_fast_math=false",
+        "--xla_cpu_multi_thread_eigen=false",
+        "--xla_force_host_platform_device_count=1",
+    ]
+)
 os.environ["JAX_PLATFORMS"] = "cpu"
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -60,7 +62,9 @@ def difference(a: pathlib.Path, b: pathlib.Path) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--only", default="*", metavar="GLOB")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
@@ -77,9 +81,12 @@ def main() -> int:
     reports = write_all(cases, options.only)
     write_summary(cases)
     for report in reports:
-        limit = 1.2 if report.name.endswith("bf16") else 0.25    # bf16: both sides round where the module says
+        limit = 1.2 if report.name.endswith("bf16") else 0.25  # bf16: both sides round where the module says
         if report.headroom_used > limit:
-            print(f"warning: {report.name} uses {report.headroom_used:.2f} of its tolerance against f64", file=sys.stderr)
+            print(
+                f"warning: {report.name} uses {report.headroom_used:.2f} of its tolerance against f64",
+                file=sys.stderr,
+            )
     return 0
 
 

@@ -1,7 +1,8 @@
 """What a case is, and how it is lowered, run and written.
 
-A case builds a Program: a function, its arguments, and how exact its results are. The harness lowers the function to
-the HLO that JAX hands to XLA (before any optimisation), runs it on XLA's CPU backend, and writes both down.
+A case builds a Program: a function, its arguments, and how exact its results are. The harness lowers the
+function to the HLO that JAX hands to XLA (before any optimisation), runs it on XLA's CPU backend, and writes
+both down.
 """
 
 import collections
@@ -23,12 +24,29 @@ from programs import npy, xla
 jax.config.update("jax_hlo_source_file_canonicalization_regex", r".*/tests/conformance/jax/")
 jax.config.update("jax_traceback_in_locations_limit", 2)
 
-# Relative tolerance by class, as the design states it (f16 has one bit class between f32 and bf16 of its own).
-RTOL = {"exact": 0.0, "f32_elementwise": 1e-5, "f32_contraction": 1e-4, "f16": 4e-3, "bf16": 2e-2, "f64": 1e-12}
+# Relative tolerance by class, as the design states it; f16 lies between f32 and bf16.
+RTOL = {
+    "exact": 0.0,
+    "f32_elementwise": 1e-5,
+    "f32_contraction": 1e-4,
+    "f16": 4e-3,
+    "bf16": 2e-2,
+    "f64": 1e-12,
+}
 
 # Cases that also carry XLA's long form of text: %, operand shapes, metadata, tables of source lines.
-LONG_TEXT = {"mlp_train_step_f32", "lstm_scan_grad_f32", "convnet_train_step_bf16", "conditional", "convolution_2d_zoo_f32",
-             "gather_zoo_f32", "sort_several", "rng_bit_generator", "donation_mixed", "constants_zoo"}
+LONG_TEXT = {
+    "mlp_train_step_f32",
+    "lstm_scan_grad_f32",
+    "convnet_train_step_bf16",
+    "conditional",
+    "convolution_2d_zoo_f32",
+    "gather_zoo_f32",
+    "sort_several",
+    "rng_bit_generator",
+    "donation_mixed",
+    "constants_zoo",
+}
 
 
 @dataclasses.dataclass
@@ -36,13 +54,14 @@ class Program:
     """One function with its arguments.
 
     kind: how float results are compared.
-      "op"           each result is one rounding of one opcode: purely relative, down to the smallest normal number;
+      "op"           each result is one opcode: purely relative, down to the smallest normal number;
       "elementwise"  a chain of elementwise opcodes: relative, plus the same fraction of the median magnitude;
-      "contraction"  sums of products or long chains: relative, plus the same fraction of the root mean square;
+      "contraction"  sums of products, long chains: relative, plus that fraction of the root mean square;
       "exact"        data movement: bit for bit (any NaN equals any NaN).
     low_precision: f32 results that went through bf16 are compared as bf16.
     reference: "f64" writes the f64 evaluation of the same function, rounded, instead of XLA's f32 result.
     """
+
     function: Callable
     arguments: tuple
     donate: tuple[int, ...] = ()
@@ -50,18 +69,21 @@ class Program:
     low_precision: bool = False
     x64: bool = False
     reference: str = "xla"
-    platform: str = "cpu"      # whose lowering rules; the values always come from the CPU backend
-    classes: tuple[str, ...] | None = None   # one of RTOL's names for each result, where `kind` does not say it
-    check_f64: bool = True     # compare with an f64 evaluation, as a check on the case's conditioning
+    platform: str = "cpu"  # whose lowering rules; the values always come from the CPU backend
+    classes: tuple[str, ...] | None = (
+        None  # one of RTOL's names for each result, where `kind` does not say it
+    )
+    check_f64: bool = True  # compare with an f64 evaluation, as a check on the case's conditioning
 
 
 @dataclasses.dataclass
 class TextProgram:
     """HLO text for opcodes that JAX itself never writes; lowered and run by XLA all the same."""
+
     text: str
     arguments: tuple
     kind: str = "op"
-    expected: tuple | None = None   # where XLA's CPU backend cannot run it: values from NumPy or by hand
+    expected: tuple | None = None  # where XLA's CPU backend cannot run it: values from NumPy or by hand
     reference: str = "xla"
 
 
@@ -77,10 +99,10 @@ class Report:
     name: str
     bytes: int
     opcodes: int
-    headroom_used: float     # largest error of the expected values against f64, as a fraction of the tolerance
+    headroom_used: float  # largest error of the expected values against f64, as a fraction of the tolerance
 
     def line(self) -> str:
-        return f"{self.name:36s} {self.bytes:8d} bytes {self.opcodes:3d} opcodes  {self.headroom_used:6.3f} of tolerance"
+        return f"{self.name:36s} {self.bytes:8d} bytes {self.opcodes:3d} opcodes  {self.headroom_used:6.3f}"
 
 
 class Registry(list):
@@ -91,9 +113,14 @@ class Registry(list):
             about = " ".join((build.__doc__ or "").split())
             for dtype in dtypes:
                 full_name = f"{name}_{dtype}" if dtype else name
-                bound = (lambda rng, build=build, dtype=dtype: build(rng, npy.NUMPY_TYPES[dtype])) if dtype else build
+                bound = (
+                    (lambda rng, build=build, dtype=dtype: build(rng, npy.NUMPY_TYPES[dtype]))
+                    if dtype
+                    else build
+                )
                 self.append(Case(full_name, bound, about))
             return build
+
         return register
 
 
@@ -117,7 +144,7 @@ def tolerance_class(program, dtype: np.dtype) -> str:
         return "f64"
     if name in ("f32", "c64"):
         return "f32_contraction" if program.kind == "contraction" else "f32_elementwise"
-    return "exact"     # f8 and f4 results are single conversions
+    return "exact"  # f8 and f4 results are single conversions
 
 
 def tolerance(program, array: np.ndarray, index: int) -> dict[str, Any]:
@@ -141,7 +168,8 @@ def tolerance(program, array: np.ndarray, index: int) -> dict[str, Any]:
 
 
 def tolerance_used(got: np.ndarray, want: np.ndarray, rule: dict[str, Any]) -> float:
-    """Largest |got - want| / (atol + rtol |want|); infinite where one is NaN or infinite and the other is not."""
+    """Largest |got - want| / (atol + rtol |want|); infinite where one is NaN or infinite and the other is
+    not."""
     if rule["class"] == "exact":
         return 0.0
     kind = np.complex128 if want.dtype.kind == "c" else np.float64
@@ -159,11 +187,13 @@ def flat(tree) -> list[np.ndarray]:
 
 def widened(tree):
     """The same arguments with every float as f64 and every complex as c128."""
+
     def widen(leaf):
         leaf = np.asarray(leaf)
         if _is_float(leaf.dtype):
             return leaf.astype(np.float64)
         return leaf.astype(np.complex128) if leaf.dtype.kind == "c" else leaf
+
     return jax.tree.map(widen, tree)
 
 
@@ -185,8 +215,10 @@ def run_jax(program: Program) -> tuple[xla.Module, list[np.ndarray], float]:
     wanted = results
     if program.reference == "f64":
         with np.errstate(all="ignore"):
-            wanted = [w.astype(r.dtype) if _is_float(r.dtype) or r.dtype.kind == "c" else r
-                      for w, r in zip(wide, results)]
+            wanted = [
+                w.astype(r.dtype) if _is_float(r.dtype) or r.dtype.kind == "c" else r
+                for w, r in zip(wide, results)
+            ]
     used = 0.0
     for i, (result, want, exact) in enumerate(zip(results, wanted, wide)):
         if not (_is_float(result.dtype) or result.dtype.kind == "c"):
@@ -242,12 +274,17 @@ def write_case(case: Case, folder: pathlib.Path) -> Report:
 
 
 def to_json(record: dict[str, Any]) -> str:
-    """JSON with a line for each field, and one for each entry of a list of objects, so that a difference reads well."""
+    """JSON with a line for each field, and one for each entry of a list of objects, so that a difference
+    reads well."""
+
     def field(value) -> str:
         if isinstance(value, list) and value and isinstance(value[0], dict):
             return "[\n    " + ",\n    ".join(json.dumps(entry) for entry in value) + "\n  ]"
         return json.dumps(value)
-    return "{\n" + ",\n".join(f"  {json.dumps(key)}: {field(value)}" for key, value in record.items()) + "\n}\n"
+
+    return (
+        "{\n" + ",\n".join(f"  {json.dumps(key)}: {field(value)}" for key, value in record.items()) + "\n}\n"
+    )
 
 
 def count_opcodes(root: pathlib.Path) -> dict[str, int]:

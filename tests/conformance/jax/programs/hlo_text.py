@@ -12,7 +12,10 @@ CASES = Registry()
 @CASES.case("hlo_inverse_functions")
 def hlo_inverse_functions(rng):
     """asin acos asinh acosh atanh sinh cosh as opcodes of their own; expected values from NumPy in f64."""
-    unit, middle = rng.uniform(-0.999, 0.999, 64).astype(np.float32), inputs.wide(rng, 64, np.float32, -4, 1.5)
+    unit, middle = (
+        rng.uniform(-0.999, 0.999, 64).astype(np.float32),
+        inputs.wide(rng, 64, np.float32, -4, 1.5),
+    )
     large = (1 + 10.0 ** rng.uniform(-3, 6, 64)).astype(np.float32)
     text = """
 HloModule inverse_functions
@@ -39,7 +42,12 @@ ENTRY main {
 @CASES.case("hlo_logistic")
 def hlo_logistic(rng):
     """logistic as one opcode, f32 and bf16; expected values from NumPy in f64."""
-    x = np.concatenate([inputs.wide(rng, 90, np.float32, -5, 1.9), np.array([0, -0.0, np.inf, -np.inf, np.nan, 200], np.float32)])
+    x = np.concatenate(
+        [
+            inputs.wide(rng, 90, np.float32, -5, 1.9),
+            np.array([0, -0.0, np.inf, -np.inf, np.nan, 200], np.float32),
+        ]
+    )
     text = """
 HloModule logistic
 
@@ -84,7 +92,9 @@ ENTRY main {
 """
     x, out = (inputs.normal(rng, (4, 6, 5, 3), np.float32, 2.0) for _ in range(2))
     scale, offset, mean = (inputs.normal(rng, (6,), np.float32) for _ in range(3))
-    return TextProgram(text, (x, scale, offset, mean, rng.uniform(0.5, 4, 6).astype(np.float32), out), kind="contraction")
+    return TextProgram(
+        text, (x, scale, offset, mean, rng.uniform(0.5, 4, 6).astype(np.float32), out), kind="contraction"
+    )
 
 
 @CASES.case("hlo_map")
@@ -183,8 +193,12 @@ ENTRY main {
 }
 """
     x = inputs.varied(rng, (6,), np.float32)
-    return TextProgram(text, (x, np.int32(-7), np.bool_(True)), kind="exact",
-                       expected=(x + x, np.int32(-7), -x, np.int32(-6), np.abs(x)))
+    return TextProgram(
+        text,
+        (x, np.int32(-7), np.bool_(True)),
+        kind="exact",
+        expected=(x + x, np.int32(-7), -x, np.int32(-6), np.abs(x)),
+    )
 
 
 @CASES.case("hlo_layouts")
@@ -227,8 +241,12 @@ ENTRY main {
 }
 """
     x = inputs.varied(rng, (4,), np.float32)
-    return TextProgram(text, (x,), kind="exact",
-                       expected=(x * 2, np.int32(3), x * 2, np.array([5, -6], np.int32), np.bool_(True)))
+    return TextProgram(
+        text,
+        (x,),
+        kind="exact",
+        expected=(x * 2, np.int32(3), x * 2, np.array([5, -6], np.int32), np.bool_(True)),
+    )
 
 
 @CASES.case("hlo_variadic")
@@ -282,7 +300,10 @@ ENTRY main {
   ROOT t = (f32[4]{0}, s32[4]{0}, s8[4]{0}, f32[4,9]{1,0}, s32[4,9]{1,0}) tuple(r0, r1, r2, scattered0, scattered1)
 }
 """
-    x, updates = rng.permutation(36).reshape(4, 9).astype(np.float32), inputs.integers(rng, -9, 9, (5, 9)).astype(np.float32)
+    x, updates = (
+        rng.permutation(36).reshape(4, 9).astype(np.float32),
+        inputs.integers(rng, -9, 9, (5, 9)).astype(np.float32),
+    )
     more = inputs.integers(rng, -3, 12, (5, 9))
     return TextProgram(text, (x, np.array([2, 0, 2, 7, -1], np.int32), updates, more), kind="exact")
 
@@ -308,13 +329,14 @@ ENTRY main {
 """
     a, b = rng.random((2, 16)) < 0.5
     m, n = np.array([2, -3, 0, 1, -1, 5, 2, -1], np.int32), np.array([10, 5, 0, -4, -3, -2, 31, 6], np.int32)
-    powers = np.array([1024, -243, 1, 1, -1, 0, -2**31, 1], np.int32)
+    powers = np.array([1024, -243, 1, 1, -1, 0, -(2**31), 1], np.int32)
     return TextProgram(text, (a, b, m, n), kind="exact", expected=(a | b, a & b, a | b, a & b, powers))
 
 
 @CASES.case("hlo_identities")
 def hlo_identities(rng):
-    """replica-id, partition-id, get-dimension-size, copy, real and imag of reals, after-all, on one device."""
+    """replica-id, partition-id, get-dimension-size, copy, real and imag of reals, after-all, on one
+    device."""
     text = """
 HloModule identities
 
@@ -331,5 +353,6 @@ ENTRY main {
 }
 """
     x = inputs.varied(rng, (3, 5), np.float32)
-    return TextProgram(text, (x,), kind="exact",
-                       expected=(np.uint32(0), np.uint32(0), np.int32(5), x, x, np.zeros_like(x)))
+    return TextProgram(
+        text, (x,), kind="exact", expected=(np.uint32(0), np.uint32(0), np.int32(5), x, x, np.zeros_like(x))
+    )

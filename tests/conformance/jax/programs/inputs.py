@@ -9,7 +9,9 @@ def normal(rng: np.random.Generator, shape, dtype, scale: float = 1.0) -> np.nda
 
 def varied(rng: np.random.Generator, shape, dtype, low: float = -3.0, high: float = 3.0) -> np.ndarray:
     """Normal values, each times 2**u for u uniform in [low, high)."""
-    return (rng.standard_normal(shape) * 2.0 ** rng.uniform(low, high, shape)).astype(np.float32).astype(dtype)
+    return (
+        (rng.standard_normal(shape) * 2.0 ** rng.uniform(low, high, shape)).astype(np.float32).astype(dtype)
+    )
 
 
 def wide(rng: np.random.Generator, size: int, dtype, low: float, high: float) -> np.ndarray:

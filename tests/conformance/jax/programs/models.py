@@ -31,8 +31,10 @@ def sgd(params, grads, rate):
 def mlp_train_step(rng, dtype):
     """Three dense layers, cross entropy by take_along_axis, one SGD step, parameters donated."""
     sizes = (64, 96, 48, 10)
-    params = [{"w": inputs.weight(rng, (i, o), dtype), "b": inputs.normal(rng, (o,), dtype, 0.1)}
-              for i, o in zip(sizes, sizes[1:])]
+    params = [
+        {"w": inputs.weight(rng, (i, o), dtype), "b": inputs.normal(rng, (o,), dtype, 0.1)}
+        for i, o in zip(sizes, sizes[1:])
+    ]
 
     def loss_of(params, x, labels):
         for layer in params[:-1]:
@@ -44,14 +46,20 @@ def mlp_train_step(rng, dtype):
         return sgd(params, grads, 0.05), loss
 
     x = inputs.varied(rng, (32, 64), dtype, -2, 2)
-    return Program(step, (params, x, inputs.integers(rng, 0, 10, 32)), donate=(0,), low_precision=is_low(dtype))
+    return Program(
+        step, (params, x, inputs.integers(rng, 0, 10, 32)), donate=(0,), low_precision=is_low(dtype)
+    )
 
 
 @CASES.case("mlp_one_hot_momentum_step", BOTH)
 def mlp_one_hot_momentum_step(rng, dtype):
     """Two tanh layers, one-hot cross entropy with label smoothing, SGD with momentum; both states donated."""
-    params = {"w1": inputs.weight(rng, (48, 64), dtype), "b1": inputs.normal(rng, (64,), dtype, 0.1),
-              "w2": inputs.weight(rng, (64, 16), dtype), "b2": inputs.normal(rng, (16,), dtype, 0.1)}
+    params = {
+        "w1": inputs.weight(rng, (48, 64), dtype),
+        "b1": inputs.normal(rng, (64,), dtype, 0.1),
+        "w2": inputs.weight(rng, (64, 16), dtype),
+        "b2": inputs.normal(rng, (16,), dtype, 0.1),
+    }
     velocity = {name: inputs.normal(rng, value.shape, dtype, 0.01) for name, value in params.items()}
 
     def loss_of(params, x, labels):
@@ -64,19 +72,28 @@ def mlp_one_hot_momentum_step(rng, dtype):
     def step(params, velocity, x, labels, rate):
         loss, grads = jax.value_and_grad(loss_of)(params, x, labels)
         velocity = jax.tree.map(lambda v, g: 0.9 * v + g, velocity, grads)
-        params = jax.tree.map(lambda p, v: p - (rate * v.astype(rate.dtype)).astype(p.dtype), params, velocity)
+        params = jax.tree.map(
+            lambda p, v: p - (rate * v.astype(rate.dtype)).astype(p.dtype), params, velocity
+        )
         return params, velocity, loss
 
-    x = inputs.normal(rng, (24, 48), dtype, 0.4)    # tanh not saturated: 1 - h*h must survive bf16
-    return Program(step, (params, velocity, x, inputs.integers(rng, 0, 16, 24), np.float32(0.1)), donate=(0, 1),
-                   low_precision=is_low(dtype))
+    x = inputs.normal(rng, (24, 48), dtype, 0.4)  # tanh not saturated: 1 - h*h must survive bf16
+    return Program(
+        step,
+        (params, velocity, x, inputs.integers(rng, 0, 16, 24), np.float32(0.1)),
+        donate=(0, 1),
+        low_precision=is_low(dtype),
+    )
 
 
 @CASES.case("adam_step", ("f32",))
 def adam_step(rng, dtype):
-    """Adam with decoupled weight decay and bias correction by a step count, over three arrays; all state donated."""
+    """Adam with decoupled weight decay and bias correction by a step count, over three arrays; all state
+    donated."""
     shapes = {"embedding": (32, 24), "bias": (24,), "scale": ()}
-    make = lambda scale: {name: inputs.varied(rng, shape, dtype) * np.float32(scale) for name, shape in shapes.items()}
+    make = lambda scale: {
+        name: inputs.varied(rng, shape, dtype) * np.float32(scale) for name, shape in shapes.items()
+    }
     params, grads, m = make(1), make(1e-2), make(1e-3)
     v = {name: value * value for name, value in make(1e-2).items()}
 
@@ -142,20 +159,29 @@ def layer_norm_grad(rng, dtype):
     x = inputs.normal(rng, (24, 80), dtype, 3.0)
     scale, offset = inputs.normal(rng, (80,), dtype), inputs.normal(rng, (80,), dtype)
     out = inputs.normal(rng, (24, 80), dtype)
-    return Program(lambda x, s, o, out: jax.vjp(layer_norm_of, x, s, o)[1](out), (x, scale, offset, out),
-                   low_precision=is_low(dtype))
+    return Program(
+        lambda x, s, o, out: jax.vjp(layer_norm_of, x, s, o)[1](out),
+        (x, scale, offset, out),
+        low_precision=is_low(dtype),
+    )
 
 
 def transformer_params(rng, dtype, width, inner):
     return {
-        "norm1": {"scale": inputs.normal(rng, (width,), dtype, 0.2) + dtype.type(1),
-                  "offset": inputs.normal(rng, (width,), dtype, 0.1)},
+        "norm1": {
+            "scale": inputs.normal(rng, (width,), dtype, 0.2) + dtype.type(1),
+            "offset": inputs.normal(rng, (width,), dtype, 0.1),
+        },
         "qkv": inputs.weight(rng, (width, 3 * width), dtype),
         "out": inputs.weight(rng, (width, width), dtype),
-        "norm2": {"scale": inputs.normal(rng, (width,), dtype, 0.2) + dtype.type(1),
-                  "offset": inputs.normal(rng, (width,), dtype, 0.1)},
-        "up": inputs.weight(rng, (width, inner), dtype), "up_bias": inputs.normal(rng, (inner,), dtype, 0.1),
-        "down": inputs.weight(rng, (inner, width), dtype), "down_bias": inputs.normal(rng, (width,), dtype, 0.1),
+        "norm2": {
+            "scale": inputs.normal(rng, (width,), dtype, 0.2) + dtype.type(1),
+            "offset": inputs.normal(rng, (width,), dtype, 0.1),
+        },
+        "up": inputs.weight(rng, (width, inner), dtype),
+        "up_bias": inputs.normal(rng, (inner,), dtype, 0.1),
+        "down": inputs.weight(rng, (inner, width), dtype),
+        "down_bias": inputs.normal(rng, (width,), dtype, 0.1),
     }
 
 
@@ -166,7 +192,9 @@ def transformer_block(params, x, heads=4, approximate=True, compute=None):
     product = lambda a, b: jnp.matmul(a.astype(compute), b.astype(compute), preferred_element_type=x.dtype)
     mask = jnp.tril(jnp.ones((time, time), bool))
     normed = layer_norm_of(x, **params["norm1"])
-    q, k, v = jnp.split(product(normed, params["qkv"]).reshape(batch, time, 3 * heads, width // heads), 3, axis=2)
+    q, k, v = jnp.split(
+        product(normed, params["qkv"]).reshape(batch, time, 3 * heads, width // heads), 3, axis=2
+    )
     heard = attention_of(q, k, v, mask).reshape(batch, time, width)
     x = x + product(heard, params["out"])
     normed = layer_norm_of(x, **params["norm2"])
@@ -183,13 +211,15 @@ def transformer_block_forward(rng, dtype):
 
 @CASES.case("transformer_block_backward", BOTH)
 def transformer_block_backward(rng, dtype):
-    """The same block with erf gelu: value and the gradients of all parameters and of the input. The bf16 form is
-    autocast: f32 parameters and residual stream, bf16 matrix products."""
+    """The same block with erf gelu: value and the gradients of all parameters and of the input. The bf16
+    form is autocast: f32 parameters and residual stream, bf16 matrix products."""
     params = transformer_params(rng, np.dtype(np.float32), 32, 64)
     x, out = inputs.normal(rng, (2, 12, 32), np.float32), inputs.normal(rng, (2, 12, 32), np.float32)
 
     def f(params, x, out):
-        block = lambda p, x: transformer_block(p, x, approximate=False, compute=dtype if is_low(dtype) else None)
+        block = lambda p, x: transformer_block(
+            p, x, approximate=False, compute=dtype if is_low(dtype) else None
+        )
         value, pull = jax.vjp(block, params, x)
         return value, pull(out)
 
@@ -202,15 +232,21 @@ def max_pool(x):
 
 @CASES.case("convnet_train_step", BOTH)
 def convnet_train_step(rng, dtype):
-    """Two convolutions with max-pooling (reduce-window, select-and-scatter), a dense layer, one donated SGD step."""
-    params = {"conv1": inputs.weight(rng, (3, 3, 2, 8), dtype), "bias1": inputs.normal(rng, (8,), dtype, 0.1),
-              "conv2": inputs.weight(rng, (3, 3, 8, 12), dtype), "bias2": inputs.normal(rng, (12,), dtype, 0.1),
-              "dense": inputs.weight(rng, (3 * 3 * 12, 10), dtype)}
+    """Two convolutions with max-pooling (reduce-window, select-and-scatter), a dense layer, one donated SGD
+    step."""
+    params = {
+        "conv1": inputs.weight(rng, (3, 3, 2, 8), dtype),
+        "bias1": inputs.normal(rng, (8,), dtype, 0.1),
+        "conv2": inputs.weight(rng, (3, 3, 8, 12), dtype),
+        "bias2": inputs.normal(rng, (12,), dtype, 0.1),
+        "dense": inputs.weight(rng, (3 * 3 * 12, 10), dtype),
+    }
 
     def loss_of(params, x, labels):
         for i in ("1", "2"):
-            x = lax.conv_general_dilated(x, params["conv" + i], (1, 1), "SAME",
-                                         dimension_numbers=("NHWC", "HWIO", "NHWC"))
+            x = lax.conv_general_dilated(
+                x, params["conv" + i], (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
+            )
             x = max_pool(jax.nn.relu(x + params["bias" + i]))
         return cross_entropy(x.reshape(x.shape[0], -1) @ params["dense"], labels)
 
@@ -219,7 +255,9 @@ def convnet_train_step(rng, dtype):
         return sgd(params, grads, 0.05), loss
 
     x = inputs.varied(rng, (8, 12, 12, 2), dtype, -1, 1)
-    return Program(step, (params, x, inputs.integers(rng, 0, 10, 8)), donate=(0,), low_precision=is_low(dtype))
+    return Program(
+        step, (params, x, inputs.integers(rng, 0, 10, 8)), donate=(0,), low_precision=is_low(dtype)
+    )
 
 
 @CASES.case("convnet_batch_norm_grad", ("f32",))
@@ -230,7 +268,9 @@ def convnet_batch_norm_grad(rng, dtype):
     x = inputs.normal(rng, (6, 4, 9, 9), dtype, 2.0)
 
     def f(kernel, scale, offset, x):
-        y = lax.conv_general_dilated(x, kernel, (2, 2), ((1, 1), (1, 1)), dimension_numbers=("NCHW", "HWIO", "NCHW"))
+        y = lax.conv_general_dilated(
+            x, kernel, (2, 2), ((1, 1), (1, 1)), dimension_numbers=("NCHW", "HWIO", "NCHW")
+        )
         mean, variance = y.mean((0, 2, 3), keepdims=True), y.var((0, 2, 3), keepdims=True)
         y = (y - mean) / jnp.sqrt(variance + 1e-3) * scale[:, None, None] + offset[:, None, None]
         pooled = lax.reduce_window(jax.nn.silu(y), 0.0, lax.add, (1, 1, 2, 2), (1, 1, 2, 2), "SAME") / 4
@@ -244,9 +284,11 @@ def lstm_scan_grad(rng, dtype):
     """An LSTM by lax.scan, its loss and the gradients of its weights: two while loops over stacked states.
     The bf16 form keeps weights and cell state in f32, as autocast does."""
     time, batch, width, hidden = 6, 6, 12, 16
-    params = {"x": inputs.weight(rng, (width, 4 * hidden), np.float32),
-              "h": inputs.weight(rng, (hidden, 4 * hidden), np.float32),
-              "b": inputs.normal(rng, (4 * hidden,), np.float32, 0.1)}
+    params = {
+        "x": inputs.weight(rng, (width, 4 * hidden), np.float32),
+        "h": inputs.weight(rng, (hidden, 4 * hidden), np.float32),
+        "b": inputs.normal(rng, (4 * hidden,), np.float32, 0.1),
+    }
 
     def loss_of(params, xs, target):
         wide = params["h"].dtype
@@ -264,7 +306,10 @@ def lstm_scan_grad(rng, dtype):
         _, hs = lax.scan(cell, (zero, zero.astype(wide)), xs)
         return jnp.mean((hs.astype(wide) - target.astype(wide)) ** 2) * 100
 
-    xs, target = inputs.normal(rng, (time, batch, width), dtype), inputs.normal(rng, (time, batch, hidden), dtype)
+    xs, target = (
+        inputs.normal(rng, (time, batch, width), dtype),
+        inputs.normal(rng, (time, batch, hidden), dtype),
+    )
     return Program(jax.value_and_grad(loss_of), (params, xs, target), low_precision=is_low(dtype))
 
 
@@ -272,7 +317,10 @@ def lstm_scan_grad(rng, dtype):
 def gru_scan_reverse(rng, dtype):
     """A bidirectional GRU: one scan forward, one reversed and unrolled by two."""
     hidden = 12
-    wx, wh = inputs.weight(rng, (2, 8, 3 * hidden), dtype, 8), inputs.weight(rng, (2, hidden, 3 * hidden), dtype, hidden)
+    wx, wh = (
+        inputs.weight(rng, (2, 8, 3 * hidden), dtype, 8),
+        inputs.weight(rng, (2, hidden, 3 * hidden), dtype, hidden),
+    )
 
     def f(wx, wh, xs):
         def cell(wx, wh, h, x):
@@ -281,6 +329,7 @@ def gru_scan_reverse(rng, dtype):
             z = jax.nn.sigmoid(zx + zh)
             h = z * h + (1 - z) * jnp.tanh(nx + jax.nn.sigmoid(rx + rh) * nh)
             return h, h
+
         zero = jnp.zeros((xs.shape[1], hidden), xs.dtype)
         _, forward = lax.scan(lambda h, x: cell(wx[0], wh[0], h, x), zero, xs)
         _, backward = lax.scan(lambda h, x: cell(wx[1], wh[1], h, x), zero, xs, reverse=True, unroll=2)
@@ -294,7 +343,7 @@ def embedding_grad(rng, dtype):
     """Embedding lookup with repeated tokens, and its gradient: gather, then scatter with an add combiner."""
     table, out = inputs.varied(rng, (50, 24), dtype), inputs.normal(rng, (4, 11, 24), dtype)
     tokens = inputs.integers(rng, 0, 50, (4, 11))
-    tokens[:2, :2] = 7    # as often as bf16 can add up without losing what the test looks for
+    tokens[:2, :2] = 7  # as often as bf16 can add up without losing what the test looks for
 
     def f(table, tokens, out):
         value, pull = jax.vjp(lambda t: jnp.take(t, tokens, axis=0, mode="clip"), table)
@@ -306,7 +355,10 @@ def embedding_grad(rng, dtype):
 @CASES.case("language_model_step", ("f32",))
 def language_model_step(rng, dtype):
     """Tiny language model: embedding, one transformer block, tied output, cross entropy, donated SGD step."""
-    params = {"embedding": inputs.normal(rng, (40, 32), dtype, 0.3), "block": transformer_params(rng, dtype, 32, 64)}
+    params = {
+        "embedding": inputs.normal(rng, (40, 32), dtype, 0.3),
+        "block": transformer_params(rng, dtype, 32, 64),
+    }
 
     def loss_of(params, tokens):
         x = params["embedding"][tokens[:, :-1]]
@@ -325,9 +377,14 @@ def language_model_step(rng, dtype):
 def rms_norm_rotary_swiglu(rng, dtype):
     """The parts of a Llama layer: RMS norm, rotary positions, grouped-query attention, SwiGLU."""
     width, heads, groups, depth = 32, 4, 2, 8
-    params = {"scale": inputs.normal(rng, (width,), dtype) + dtype.type(1), "q": inputs.weight(rng, (width, heads * depth), dtype),
-              "kv": inputs.weight(rng, (width, 2 * groups * depth), dtype), "gate": inputs.weight(rng, (width, 64), dtype),
-              "up": inputs.weight(rng, (width, 64), dtype), "down": inputs.weight(rng, (64, width), dtype)}
+    params = {
+        "scale": inputs.normal(rng, (width,), dtype) + dtype.type(1),
+        "q": inputs.weight(rng, (width, heads * depth), dtype),
+        "kv": inputs.weight(rng, (width, 2 * groups * depth), dtype),
+        "gate": inputs.weight(rng, (width, 64), dtype),
+        "up": inputs.weight(rng, (width, 64), dtype),
+        "down": inputs.weight(rng, (64, width), dtype),
+    }
 
     def rotary(x):
         time, depth = x.shape[1], x.shape[-1]

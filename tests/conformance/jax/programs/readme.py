@@ -14,8 +14,10 @@ def tables(cases: pathlib.Path, opcodes: dict[str, int]) -> str:
         about[record["about"]].append(record["name"])
     rows = "".join(f"| {', '.join(f'`{n}`' for n in names)} | {text} |\n" for text, names in about.items())
     listed = ", ".join(f"{opcode} {count}" for opcode, count in opcodes.items())
-    return (f"{BEGIN}\n## The cases\n\n| case | what it is |\n|---|---|\n{rows}\n## Opcodes\n\n"
-            f"{len(opcodes)} opcodes occur (with the number of cases; `opcodes.txt` has the same as lines):\n{listed}.\n{END}\n")
+    return (
+        f"{BEGIN}\n## The cases\n\n| case | what it is |\n|---|---|\n{rows}\n## Opcodes\n\n"
+        f"{len(opcodes)} opcodes occur (with the number of cases; also in `opcodes.txt`):\n{listed}.\n{END}\n"
+    )
 
 
 def update(readme: pathlib.Path, cases: pathlib.Path, opcodes: dict[str, int]) -> None:

@@ -1,10 +1,31 @@
 """Every case, in the order in which it is written."""
 
-from programs import (contractions, control_flow, data_movement, elementwise, hlo_text, models, random_bits, reductions,
-                      sorting)
+from programs import (
+    contractions,
+    control_flow,
+    conversions,
+    data_movement,
+    elementwise,
+    hlo_text,
+    models,
+    random_bits,
+    reductions,
+    sorting,
+)
 from programs.harness import Case
 
-_MODULES = (models, elementwise, data_movement, contractions, reductions, sorting, random_bits, control_flow, hlo_text)
+_MODULES = (
+    models,
+    elementwise,
+    conversions,
+    data_movement,
+    contractions,
+    reductions,
+    sorting,
+    random_bits,
+    control_flow,
+    hlo_text,
+)
 
 
 def all_cases() -> list[Case]:

@@ -19,7 +19,9 @@ def sort_values(rng, dtype):
         x = inputs.varied(rng, (6, 40), dtype)
         x[1, [3, 8, 20, 21, 30]] = [np.nan, np.inf, -np.inf, 0.0, 0.5]
         x[2, :4] = [-0.0, np.nan, -np.nan, 1]
-    return Program(lambda x: (jnp.sort(x, 1), jnp.sort(x, 0), jnp.sort(x, 1, descending=True)), (x,), kind="exact")
+    return Program(
+        lambda x: (jnp.sort(x, 1), jnp.sort(x, 0), jnp.sort(x, 1, descending=True)), (x,), kind="exact"
+    )
 
 
 @CASES.case("argsort", ("f32", "bf16", "s32"))
@@ -29,7 +31,12 @@ def argsort(rng, dtype):
 
     def f(x):
         order = jnp.argsort(x, axis=1)
-        return order, jnp.argsort(order, axis=1), jnp.argsort(x, axis=0, descending=True), jnp.take_along_axis(x, order, axis=1)
+        return (
+            order,
+            jnp.argsort(order, axis=1),
+            jnp.argsort(x, axis=0, descending=True),
+            jnp.take_along_axis(x, order, axis=1),
+        )
 
     return Program(f, (x,), kind="exact")
 
@@ -42,7 +49,11 @@ def sort_several(rng):
 
     def f(first, second, payload):
         by_one = lax.sort((first, second, payload), dimension=1, num_keys=1, is_stable=True)
-        return by_one, lax.sort((first, second, payload), dimension=1, num_keys=2), lax.sort((first[0], payload[0]), num_keys=1)
+        return (
+            by_one,
+            lax.sort((first, second, payload), dimension=1, num_keys=2),
+            lax.sort((first[0], payload[0]), num_keys=1),
+        )
 
     return Program(f, (first, second, payload), kind="exact")
 
@@ -51,7 +62,9 @@ def sort_several(rng):
 def top_k(rng, dtype):
     """top_k of rows with ties (the lowest index wins) and with k equal to the row."""
     x = inputs.integers(rng, -30, 30, (2, 4, 50)).astype(dtype)
-    return Program(lambda x: (lax.top_k(x, 7), lax.top_k(-x[:, :, :5], 5), lax.top_k(x, 1)), (x,), kind="exact")
+    return Program(
+        lambda x: (lax.top_k(x, 7), lax.top_k(-x[:, :, :5], 5), lax.top_k(x, 1)), (x,), kind="exact"
+    )
 
 
 @CASES.case("top_k_gradient")
@@ -68,8 +81,14 @@ def median_quantile_search(rng):
 
     def f(x, edges):
         counts = jnp.unique((x[0] * 2).astype(jnp.int32), size=10, fill_value=99)
-        return (jnp.median(x, axis=1), jnp.quantile(x, jnp.asarray([0.1, 0.9]), axis=1), jnp.searchsorted(edges, x[0]),
-                jnp.searchsorted(edges, x[1], side="right"), counts, jnp.partition(x, 5, axis=1)[:, 5])
+        return (
+            jnp.median(x, axis=1),
+            jnp.quantile(x, jnp.asarray([0.1, 0.9]), axis=1),
+            jnp.searchsorted(edges, x[0]),
+            jnp.searchsorted(edges, x[1], side="right"),
+            counts,
+            jnp.partition(x, 5, axis=1)[:, 5],
+        )
 
     return Program(f, (x, edges), kind="elementwise")
 

@@ -33,8 +33,10 @@ class Module:
         """Parameters whose memory a result may take, as the module's input_output_alias says."""
         header = self.text.split("\n", 1)[0]
         entries = re.findall(r"\{([\d, ]*)\}: \((\d+), \{[\d, ]*\}, (may|must)-alias\)", header)
-        return [{"result": int(result or 0), "parameter": int(parameter), "kind": kind}
-                for result, parameter, kind in entries]
+        return [
+            {"result": int(result or 0), "parameter": int(parameter), "kind": kind}
+            for result, parameter, kind in entries
+        ]
 
     def long_text(self) -> str:
         """The same module with %, operand shapes, metadata and tables of source lines."""
@@ -61,5 +63,5 @@ def _after_shape(text: str) -> str:
     for i, character in enumerate(text):
         depth += (character == "(") - (character == ")")
         if depth == 0:
-            return text[i + 2:]
+            return text[i + 2 :]
     raise ValueError(f"unbalanced shape in {text!r}")
