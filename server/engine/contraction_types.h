@@ -1,0 +1,51 @@
+// The element types that dot and convolution compute in, and whole arrays converted to and from them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/hlo/primitive_type.h"
+
+namespace hlod::engine {
+
+// A complex number whose product is the plain formula, without the infinities that std::complex recovers.
+template <typename T>
+struct PlainComplex {
+  T re = 0, im = 0;
+  PlainComplex& operator+=(PlainComplex b) {
+    re += b.re;
+    im += b.im;
+    return *this;
+  }
+  friend PlainComplex operator*(PlainComplex a, PlainComplex b) {
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  }
+};
+
+// In what type products of lhs and rhs are summed for a result of type `result`: f32 for all floats up to it, f64, c64, c128; u32 or u64
+// for integers, which wrap alike whether signed or not. kInvalid when there is none (pred, sub-byte results, integers of floats).
+hlo::PrimitiveType ContractionType(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::PrimitiveType result);
+
+// Converts `count` dense elements, one of the two types being a contraction type; integers wrap, floats round to nearest even.
+using ConvertFunction = void (*)(const std::byte* from, std::byte* to, int64_t count);
+// Null when there is no such conversion.
+ConvertFunction FindConvert(hlo::PrimitiveType from, hlo::PrimitiveType to);
+// The same on a team.
+void ConvertParallel(ConvertFunction convert, const std::byte* from, int from_width, std::byte* to, int to_width,
+                     int64_t count, int threads);
+
+// Calls f.operator()<T>() with the arithmetic type of a contraction type: float, double, uint32_t, uint64_t, PlainComplex.
+template <typename F>
+void VisitContractionType(hlo::PrimitiveType type, F&& f) {
+  switch (type) {
+    case hlo::kF32: return f.template operator()<float>();
+    case hlo::kF64: return f.template operator()<double>();
+    case hlo::kU32: return f.template operator()<uint32_t>();
+    case hlo::kU64: return f.template operator()<uint64_t>();
+    case hlo::kC64: return f.template operator()<PlainComplex<float>>();
+    case hlo::kC128: return f.template operator()<PlainComplex<double>>();
+    default: return;
+  }
+}
+
+}  // namespace hlod::engine

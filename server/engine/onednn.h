@@ -1,0 +1,96 @@
+// oneDNN primitives that run without our allocating and from several threads at once.
+//
+// A primitive is created at compile time with a scratchpad given by its user. Its memory objects, which name the buffers, can serve one
+// run at a time; so each primitive keeps a few sets of them, taken by an atomic flag. What remains is libdnnl's own: 2.6.3 makes
+// about six small allocations in each dnnl_primitive_execute.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "common/hlo/primitive_type.h"
+#include "common/hlo/shape.h"
+#include "oneapi/dnnl/dnnl.hpp"
+
+namespace hlod::engine {
+
+// The one CPU engine.
+const dnnl::engine& OneDnnEngine();
+
+// oneDNN's name of an element type, if it has one on the CPU: f32, bf16, s32, s8, u8.
+std::optional<dnnl::memory::data_type> OneDnnType(hlo::PrimitiveType type);
+
+// A strided description; strides in elements.
+dnnl::memory::desc OneDnnDesc(absl::Span<const int64_t> dims, absl::Span<const int64_t> strides,
+                              dnnl::memory::data_type type);
+
+// Attributes with a user's scratchpad.
+dnnl::primitive_attr OneDnnAttributes();
+
+// Whether this thread is inside libdnnl: its allocations there are not ours.
+bool InsideOneDnn();
+
+// The team that oneDNN sees on this thread, while in scope. A primitive must run with the team it was created for.
+class ScopedTeam {
+ public:
+  explicit ScopedTeam(int threads);
+  ~ScopedTeam();
+
+ private:
+  int before_;
+};
+
+class OneDnnPrimitive {
+ public:
+  struct Argument {
+    int index;  // DNNL_ARG_SRC, ...
+    dnnl::memory::desc desc;
+  };
+  // Takes ownership. `scratch` is the primitive descriptor's scratchpad_desc().
+  OneDnnPrimitive(dnnl::primitive primitive, std::vector<Argument> arguments, const dnnl::memory::desc& scratch,
+                  int threads, std::string implementation);
+
+  int64_t scratch_bytes() const { return scratch_bytes_; }
+  // libdnnl's name of the chosen kernel: "brg:avx512_core".
+  const std::string& implementation() const { return implementation_; }
+
+  // `pointers` in the order of the constructor's arguments. INTERNAL when libdnnl refuses.
+  absl::Status Run(absl::Span<std::byte* const> pointers, std::byte* scratch) const;
+
+ private:
+  struct Slot {
+    std::atomic_flag busy;
+    std::vector<dnnl::memory> memories;
+    std::vector<dnnl_exec_arg_t> args;
+  };
+  std::unique_ptr<Slot> MakeSlot() const;
+  absl::Status RunSlot(Slot& slot, absl::Span<std::byte* const> pointers, std::byte* scratch) const;
+
+  dnnl::primitive primitive_;
+  std::vector<Argument> arguments_;  // The scratchpad last.
+  int64_t scratch_bytes_;
+  int threads_;
+  std::string implementation_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+};
+
+// Runs `make`, which creates a primitive and may throw; null when it did, or when it returned null.
+template <typename Make>
+std::unique_ptr<OneDnnPrimitive> TryOneDnn(int threads, Make&& make) {
+  ScopedTeam team(threads);
+  try {
+    return std::forward<Make>(make)();
+  } catch (const dnnl::error&) {
+    return nullptr;
+  }
+}
+
+}  // namespace hlod::engine
