@@ -1,6 +1,8 @@
 // Builds a computation with shapes inferred as it goes: the module builder that programs and tests use.
 #pragma once
 
+#include <array>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -41,7 +43,8 @@ class Builder {
   // The shape of a value (kInvalid once an error stuck).
   const Shape& shape(Op op) const;
 
-  // Any opcode, shape inferred; `declared` where the opcode needs it (InferenceInput::declared).
+  // Any opcode, shape inferred; `declared` where the opcode needs it (InferenceInput::declared). Without attributes, an opcode that
+  // has some gets their defaults.
   Op Add(Opcode opcode, absl::Span<const Op> operands, Attributes attributes = NoAttributes{},
          absl::Span<const ComputationId> called = {}, const Shape* declared = nullptr);
 
@@ -81,9 +84,32 @@ class Builder {
   Op Conditional(Op selector, absl::Span<const Op> operands, absl::Span<const ComputationId> branches);
 
  private:
+  // What inference found for an opcode over interned attributes and shapes: a trace asks the same again and again.
+  struct Inferred {
+    static constexpr ShapeId kNone = UINT32_MAX;
+    uint32_t opcode_and_count = UINT32_MAX;
+    AttributesId attributes = 0;
+    ShapeId declared = kNone;
+    std::array<ShapeId, 3> operands{};
+    ShapeId result = 0;
+  };
+  static constexpr size_t kInferredSlots = 256;
+
+  Op Fail(absl::Status status);
+  bool Owns(absl::Span<const Op> operands);
+  AttributesId InternAttributes(Opcode opcode, Attributes attributes);
+  absl::StatusOr<ShapeId> Infer(Opcode opcode, absl::Span<const NodeId> operands, AttributesId attributes,
+                                absl::Span<const ComputationId> called, const Shape* declared);
+  // A scalar gets the dimensions of `like`; anything else stays.
+  Op Fit(Op x, Op like);
+  Op BroadcastTo(Op x, const Shape& shape, absl::Span<const int64_t> dimensions);
+
   Module& module_;
+  Computation& computation_;
   ComputationId id_;
   absl::Status status_;
+  std::array<Inferred, kInferredSlots> inferred_;
+  std::map<ComputationId, ProgramShape> signatures_;  // Of the computations called so far.
 };
 
 // Adds a computation of two scalar parameters of `type` joined by `opcode` (kAdd, kMaximum, ...): a reducer. Returns its id.
