@@ -37,7 +37,7 @@ class ModuleEncoder {
     proto->set_id(IdOf(id));
     proto->set_root_id(IdOf(id, computation.root_id()));
     proto->set_is_fusion_computation(computation.is_fusion);
-    proto->set_execution_thread(computation.execution_thread.empty() ? "main" : computation.execution_thread);
+    proto->set_execution_thread(computation.execution_thread);
     ProgramShape signature = computation.program_shape();
     for (size_t i = 0; i < signature.parameter_names.size(); ++i) {
       signature.parameter_names[i] = names_.instructions[id][computation.parameters()[i]];
@@ -74,7 +74,7 @@ class ModuleEncoder {
     ProgramShape wanted = module_.entry_layout;
     if (wanted.result.type == kInvalid) wanted.result = entry.result;
     if (wanted.parameters.empty()) wanted.parameters = entry.parameters;
-    if (wanted.parameters.size() == entry.parameters.size()) wanted.parameter_names = entry.parameter_names;
+    if (wanted.parameter_names.size() != wanted.parameters.size()) wanted.parameter_names = entry.parameter_names;
     codec::EncodeProgramShape(wanted, proto_.mutable_host_program_shape());
     bool is_dynamic = wanted.result.HasDynamicDimension();
     for (const Shape& parameter : wanted.parameters) is_dynamic |= parameter.HasDynamicDimension();
