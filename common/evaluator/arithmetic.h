@@ -1,0 +1,86 @@
+// The handful of element functions that reductions and contractions share with the elementwise kernels.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include "common/evaluator/wide.h"
+#include "common/hlo/opcode.h"
+
+namespace hlod::evaluator {
+
+// Integers wrap as two's complement; complex products are the plain formula, which does not recover infinities.
+template <typename C>
+C Sum(C a, C b) {
+  if constexpr (std::is_same_v<C, int64_t>) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  } else {
+    return a + b;
+  }
+}
+template <typename C>
+C Product(C a, C b) {
+  if constexpr (std::is_same_v<C, int64_t>) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  } else if constexpr (std::is_same_v<C, Complex>) {
+    return Complex(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+  } else {
+    return a * b;
+  }
+}
+
+// Complex numbers order by real part, then imaginary part.
+template <typename C>
+bool Less(C a, C b) {
+  if constexpr (std::is_same_v<C, Complex>) {
+    return a.real() < b.real() || (a.real() == b.real() && a.imag() < b.imag());
+  } else {
+    return a < b;
+  }
+}
+template <typename C>
+bool HasNan(C a) {
+  if constexpr (std::is_same_v<C, Complex>) {
+    return std::isnan(a.real()) || std::isnan(a.imag());
+  } else if constexpr (std::is_same_v<C, double>) {
+    return std::isnan(a);
+  } else {
+    return false;
+  }
+}
+// A NaN on either side is the result.
+template <typename C>
+C Larger(C a, C b) { return HasNan(a) ? a : HasNan(b) || Less(a, b) ? b : a; }
+template <typename C>
+C Smaller(C a, C b) { return HasNan(a) ? a : HasNan(b) || Less(b, a) ? b : a; }
+
+// Calls f(combine) with the element function of one of the opcodes that reducers are made of; false when `opcode` is none of them.
+// Of pred: add and maximum are or, multiply and minimum are and.
+template <typename C, typename F>
+bool VisitCombiner(hlo::Opcode opcode, bool is_pred, F&& f) {
+  using enum hlo::Opcode;
+  constexpr bool kInteger = std::is_integral_v<C>;
+  switch (opcode) {
+    case kAdd:
+      if constexpr (std::is_same_v<C, uint64_t>) {
+        if (is_pred) return f([](C a, C b) { return a | b; }), true;
+      }
+      return f([](C a, C b) { return Sum(a, b); }), true;
+    case kMultiply: return f([](C a, C b) { return Product(a, b); }), true;
+    case kMaximum: return f([](C a, C b) { return Larger(a, b); }), true;
+    case kMinimum: return f([](C a, C b) { return Smaller(a, b); }), true;
+    case kAnd:
+      if constexpr (kInteger) return f([](C a, C b) { return a & b; }), true;
+      return false;
+    case kOr:
+      if constexpr (kInteger) return f([](C a, C b) { return a | b; }), true;
+      return false;
+    case kXor:
+      if constexpr (kInteger) return f([](C a, C b) { return a ^ b; }), true;
+      return false;
+    default: return false;
+  }
+}
+
+}  // namespace hlod::evaluator

@@ -1,0 +1,64 @@
+// Tuples, identities, calls, loops and branches.
+#include <algorithm>
+
+#include "common/base/status.h"
+#include "common/evaluator/rules.h"
+#include "common/evaluator/wide.h"
+
+namespace hlod::evaluator {
+
+using hlo::Instruction;
+using hlo::Literal;
+
+absl::StatusOr<Value> Identity(Evaluation&, Instruction, std::vector<Value>& operands) { return std::move(operands[0]); }
+
+absl::StatusOr<Value> TupleOf(Evaluation&, Instruction, std::vector<Value>& operands) { return Value::Tuple(std::move(operands)); }
+
+absl::StatusOr<Value> GetTupleElement(Evaluation&, Instruction instruction, std::vector<Value>& operands) {
+  return (*operands[0].tuple)[instruction.attributes<hlo::TupleIndexAttributes>().index];
+}
+
+absl::StatusOr<Value> AfterAll(Evaluation&, Instruction instruction, std::vector<Value>&) {
+  return Value::Own(Literal(instruction.shape()));
+}
+
+// replica-id and partition-id of a program on one device.
+absl::StatusOr<Value> ZeroId(Evaluation&, Instruction, std::vector<Value>&) { return Value::Own(Literal::Scalar<uint32_t>(0)); }
+
+absl::StatusOr<Value> CallRule(Evaluation& evaluation, Instruction instruction, std::vector<Value>& operands) {
+  return evaluation.Call(instruction.called()[0], std::move(operands));
+}
+
+absl::StatusOr<Value> While(Evaluation& evaluation, Instruction instruction, std::vector<Value>& operands) {
+  const hlo::ComputationId body = instruction.called()[0], condition = instruction.called()[1];
+  Value state = std::move(operands[0]);
+  operands.clear();
+  while (true) {
+    RETURN_IF_ERROR(evaluation.CheckInterrupt());
+    std::vector<Value> arguments(1, state);
+    ASSIGN_OR_RETURN(Value again, evaluation.Call(condition, std::move(arguments)));
+    if (!again.array->data<bool>()[0]) return state;
+    arguments.clear();
+    arguments.push_back(std::move(state));
+    ASSIGN_OR_RETURN(state, evaluation.Call(body, std::move(arguments)));
+  }
+}
+
+// pred: true takes the first branch. s32: an index out of range takes the last.
+absl::StatusOr<Value> Conditional(Evaluation& evaluation, Instruction instruction, std::vector<Value>& operands) {
+  const Literal& selector = *operands[0].array;
+  const auto last = static_cast<int64_t>(instruction.called().size()) - 1;
+  int64_t branch;
+  if (selector.shape().type == hlo::kPred) {
+    branch = selector.data<bool>()[0] ? 0 : 1;
+  } else {
+    branch = IndexAt(selector, 0);
+  }
+  if (branch < 0 || branch > last) branch = last;
+  std::vector<Value> arguments;
+  arguments.push_back(std::move(operands[1 + branch]));
+  operands.clear();  // The branches not taken need not keep their operands alive.
+  return evaluation.Call(instruction.called()[branch], std::move(arguments));
+}
+
+}  // namespace hlod::evaluator

@@ -1,0 +1,142 @@
+// The walk over a computation: operands gathered, rule applied, dead values dropped.
+#include "common/evaluator/evaluation.h"
+
+#include "absl/time/clock.h"
+#include "common/base/status.h"
+#include "common/evaluator/rules.h"
+
+namespace hlod::evaluator {
+
+using hlo::Computation;
+using hlo::Literal;
+using hlo::NodeId;
+
+Value Value::Own(Literal literal) {
+  if (!literal.shape().IsTuple()) return {.array = std::make_shared<Literal>(std::move(literal))};
+  std::vector<Value> elements;
+  for (Literal& element : literal.elements()) elements.push_back(Own(std::move(element)));
+  return Tuple(std::move(elements));
+}
+
+Value Value::Borrow(const Literal& literal) {
+  if (!literal.shape().IsTuple()) {
+    return {.array = std::shared_ptr<Literal>(std::shared_ptr<void>(), const_cast<Literal*>(&literal))};
+  }
+  std::vector<Value> elements;
+  for (const Literal& element : literal.elements()) elements.push_back(Borrow(element));
+  return Tuple(std::move(elements));
+}
+
+Value Value::Tuple(std::vector<Value> elements) {
+  return {.tuple = std::make_shared<const std::vector<Value>>(std::move(elements))};
+}
+
+namespace {
+
+// The array of a value, moved when this is its only owner; a borrowed one has none and is copied.
+Literal TakeArray(Value& value) {
+  if (value.array.use_count() == 1) return std::move(*value.array);
+  return *value.array;
+}
+
+}  // namespace
+
+Literal ToLiteral(Value value) {
+  if (value.array != nullptr) return TakeArray(value);
+  std::vector<Literal> elements;
+  const bool sole_owner = value.tuple.use_count() == 1;
+  std::vector<Value> parts = *value.tuple;
+  if (sole_owner) value.tuple.reset();
+  for (Value& part : parts) elements.push_back(ToLiteral(std::move(part)));
+  return Literal::MakeTuple(std::move(elements));
+}
+
+Literal Operands::Take(size_t index) { return TakeArray(values_[index]); }
+
+absl::Status Evaluation::CheckSize(const hlo::Shape& shape) const {
+  const std::optional<int64_t> bytes = ByteSize(shape);
+  if (bytes.has_value() && *bytes <= options_.bytes_max) return absl::OkStatus();
+  return ResourceExhausted("A table of %s is needed; one may have at most %d bytes", ToStringNoLayout(shape), options_.bytes_max);
+}
+
+absl::Status Evaluation::CheckInterrupt() const {
+  if (options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed)) {
+    return Cancelled("Evaluation of %s was cancelled", module_.name());
+  }
+  if (options_.deadline != absl::InfiniteFuture() && absl::Now() > options_.deadline) {
+    return DeadlineExceeded("Evaluation of %s ran past its deadline", module_.name());
+  }
+  return absl::OkStatus();
+}
+
+const std::vector<NodeId>& Evaluation::LastUses(hlo::ComputationId id) {
+  std::unique_ptr<std::vector<NodeId>>& last = last_uses_[id];
+  if (last != nullptr) return *last;
+  const Computation& computation = module_.computation(id);
+  last = std::make_unique<std::vector<NodeId>>(computation.size());
+  for (NodeId node = 0; node < computation.size(); ++node) (*last)[node] = node;
+  (*last)[computation.root_id()] = Computation::kNoNode;
+  // Users have larger ids: backwards, the first user met that is needed itself is the last use.
+  for (NodeId user = computation.root_id() + 1; user-- > 0;) {
+    if ((*last)[user] == user) continue;
+    for (NodeId operand : computation[user].operands()) {
+      if ((*last)[operand] == operand) (*last)[operand] = user;
+    }
+  }
+  return *last;
+}
+
+absl::StatusOr<Value> Evaluation::Call(hlo::ComputationId id, std::vector<Value> arguments) {
+  if (depth_ >= kCallDepthMax) return ResourceExhausted("Calls in %s nest deeper than %d", module_.name(), kCallDepthMax);
+  struct Depth {
+    int& depth;
+    explicit Depth(int& depth) : depth(depth) { ++depth; }
+    ~Depth() { --depth; }
+  } depth(depth_);
+
+  const Computation& computation = module_.computation(id);
+  const std::vector<NodeId>& last_uses = LastUses(id);
+  std::vector<Value> values(computation.root_id() + 1);
+  for (NodeId node = 0; node <= computation.root_id(); ++node) {
+    const hlo::Instruction instruction = computation[node];
+    if (last_uses[node] == node) {  // Nothing needs it.
+      if (instruction.opcode() == hlo::kParameter) arguments[instruction.parameter_number()] = {};
+      continue;
+    }
+    if (instruction.opcode() == hlo::kParameter) {
+      values[node] = std::move(arguments[instruction.parameter_number()]);
+    } else if (instruction.opcode() == hlo::kConstant) {
+      values[node] = Value::Borrow(instruction.literal());
+    } else {
+      std::vector<Value> operands;
+      operands.reserve(instruction.operand_count());
+      for (NodeId operand : instruction.operands()) operands.push_back(values[operand]);
+      for (NodeId operand : instruction.operands()) {
+        if (last_uses[operand] == node) values[operand] = {};
+      }
+      ASSIGN_OR_RETURN(values[node], Run(instruction, std::move(operands)));
+    }
+  }
+  return std::move(values[computation.root_id()]);
+}
+
+absl::StatusOr<Value> Evaluation::Run(hlo::Instruction instruction, std::vector<Value> operands) {
+  RETURN_IF_ERROR(Tick(16));
+  if (instruction.shape().HasDynamicDimension()) {
+    return Unimplemented("%s: the evaluator runs no dynamic dimension, and this is %s", instruction.name(),
+                         ToStringNoLayout(instruction.shape()));
+  }
+  const Rule rule = FindRule(instruction);
+  if (rule.value != nullptr) return rule.value(*this, instruction, operands);
+  if (rule.array == nullptr) {
+    if (instruction.opcode() == hlo::kCustomCall) {
+      return Unimplemented("%s: no rule for the custom-call target \"%s\"", instruction.name(),
+                           instruction.attributes<hlo::CustomCallAttributes>().target);
+    }
+    return Unimplemented("%s: the evaluator has no rule for %s of these types", instruction.name(), Name(instruction.opcode()));
+  }
+  ASSIGN_OR_RETURN(Literal result, rule.array(*this, instruction, Operands(absl::MakeSpan(operands))));
+  return Value::Own(std::move(result));
+}
+
+}  // namespace hlod::evaluator

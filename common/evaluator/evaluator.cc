@@ -1,0 +1,159 @@
+// The evaluator's face: which rule an opcode has, and runs of a module or of one instruction.
+#include "common/evaluator/evaluator.h"
+
+#include <array>
+#include <string_view>
+
+#include "common/base/status.h"
+#include "common/evaluator/evaluation.h"
+#include "common/evaluator/kernel.h"
+#include "common/evaluator/rules.h"
+
+namespace hlod {
+namespace evaluator {
+namespace {
+
+using RuleTable = std::array<Rule, hlo::kOpcodeCount>;
+
+// Rules of the opcodes that have one of their own; elementwise opcodes go by their kernels.
+RuleTable MakeTable() {
+  using namespace hlo;  // NOLINT: the opcodes.
+  RuleTable table;
+  const auto array = [&](Opcode opcode, ArrayRule rule) { table[static_cast<size_t>(opcode)].array = rule; };
+  const auto value = [&](Opcode opcode, ValueRule rule) { table[static_cast<size_t>(opcode)].value = rule; };
+  array(kBitcastConvert, BitcastConvert);
+  array(kMap, evaluator::Map);
+  array(kIota, evaluator::Iota);
+  array(kBroadcast, Broadcast);
+  array(kReshape, Reshape);
+  array(kBitcast, Reshape);
+  array(kTranspose, Transpose);
+  array(kReverse, Reverse);
+  array(kSlice, Slice);
+  array(kDynamicSlice, DynamicSlice);
+  array(kDynamicUpdateSlice, DynamicUpdateSlice);
+  array(kPad, Pad);
+  array(kConcatenate, Concatenate);
+  array(kGetDimensionSize, GetDimensionSize);
+  array(kGather, Gather);
+  array(kScatter, Scatter);
+  array(kReduce, Reduce);
+  array(kReduceWindow, ReduceWindow);
+  array(kSelectAndScatter, SelectAndScatter);
+  array(kSort, Sort);
+  array(kTopK, TopK);
+  array(kBatchNormTraining, BatchNormTraining);
+  array(kBatchNormInference, BatchNormInference);
+  array(kBatchNormGrad, BatchNormGrad);
+  array(kDot, Dot);
+  array(kConvolution, Convolution);
+  array(kFft, Fft);
+  array(kCholesky, Cholesky);
+  array(kTriangularSolve, TriangularSolve);
+  array(kRngBitGenerator, RngBitGenerator);
+  value(kCopy, Identity);
+  value(kOptBarrier, Identity);
+  value(kDomain, Identity);
+  value(kAddDependency, Identity);
+  value(kTuple, TupleOf);
+  value(kGetTupleElement, evaluator::GetTupleElement);
+  value(kAfterAll, AfterAll);
+  value(kReplicaId, ZeroId);
+  value(kPartitionId, ZeroId);
+  value(kCall, CallRule);
+  value(kFusion, CallRule);
+  value(kWhile, While);
+  value(kConditional, Conditional);
+  return table;
+}
+
+// Custom-calls that mean something on one device: placement and sharding hints, which are identities there, and top-k.
+Rule FindCustomCall(hlo::Instruction instruction) {
+  const std::string_view target = instruction.attributes<hlo::CustomCallAttributes>().target;
+  if (target == "TopK" && instruction.operand_count() == 1) return {.array = TopK};
+  for (std::string_view identity : {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LocalToGlobalShape",
+                                    "GlobalToLocalShape", "annotate_device_placement", "MoveToHost", "MoveToDevice"}) {
+    if (target == identity && instruction.operand_count() == 1) return {.value = Identity};
+  }
+  if (target.substr(0, 8) == "xla.sdy." && instruction.operand_count() == 1) return {.value = Identity};
+  return {};
+}
+
+}  // namespace
+
+Rule FindRule(hlo::Instruction instruction) {
+  static const RuleTable table = MakeTable();
+  const Rule& rule = table[static_cast<size_t>(instruction.opcode())];
+  if (rule.array != nullptr || rule.value != nullptr) return rule;
+  if (instruction.opcode() == hlo::kCustomCall) {
+    const Rule custom = FindCustomCall(instruction);
+    // An identity's shapes must agree, which no shape rule of a custom-call has checked.
+    if (custom.value != nullptr && !Compatible(instruction.shape(), instruction.operand(0).shape())) return {};
+    return custom;
+  }
+  if (FindKernel(instruction)) return {.array = Elementwise};
+  return {};
+}
+
+}  // namespace evaluator
+
+absl::StatusOr<hlo::Literal> Evaluate(const hlo::Module& module, absl::Span<const hlo::Literal* const> arguments,
+                                      const EvaluateOptions& options) {
+  const hlo::Computation& entry = module.entry();
+  if (arguments.size() != entry.parameters().size()) {
+    return InvalidArgument("%s takes %d arguments, and %d were given", module.name(), entry.parameters().size(), arguments.size());
+  }
+  std::vector<evaluator::Value> values;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const hlo::Shape& wanted = entry[entry.parameters()[i]].shape();
+    if (wanted.HasDynamicDimension()) {
+      return Unimplemented("Parameter %d of %s is %s: the evaluator runs no dynamic dimension", i, module.name(),
+                           ToStringNoLayout(wanted));
+    }
+    if (!Compatible(arguments[i]->shape(), wanted)) {
+      return InvalidArgument("Argument %d of %s is %s, and the parameter is %s", i, module.name(),
+                             ToStringNoLayout(arguments[i]->shape()), ToStringNoLayout(wanted));
+    }
+    values.push_back(evaluator::Value::Borrow(*arguments[i]));
+  }
+  evaluator::Evaluation evaluation(module, options);
+  RETURN_IF_ERROR(evaluation.CheckInterrupt());
+  ASSIGN_OR_RETURN(evaluator::Value result, evaluation.Call(module.entry_id(), std::move(values)));
+  return evaluator::ToLiteral(std::move(result));
+}
+
+absl::StatusOr<hlo::Literal> EvaluateInstruction(const hlo::Module& module, hlo::Instruction instruction,
+                                                 absl::Span<const hlo::Literal* const> operands, const EvaluateOptions& options) {
+  if (instruction.opcode() == hlo::kConstant) return instruction.literal();
+  if (instruction.opcode() == hlo::kParameter) {
+    return InvalidArgument("%s is a parameter: it has a value only in a run of its computation", instruction.name());
+  }
+  if (operands.size() != instruction.operand_count()) {
+    return InvalidArgument("%s has %d operands, and %d were given", instruction.name(), instruction.operand_count(), operands.size());
+  }
+  std::vector<evaluator::Value> values;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const hlo::Shape& wanted = instruction.operand(static_cast<uint32_t>(i)).shape();
+    if (!Compatible(operands[i]->shape(), wanted)) {
+      return InvalidArgument("Operand %d of %s is %s, and %s was given", i, instruction.name(), ToStringNoLayout(wanted),
+                             ToStringNoLayout(operands[i]->shape()));
+    }
+    values.push_back(evaluator::Value::Borrow(*operands[i]));
+  }
+  evaluator::Evaluation evaluation(module, options);
+  RETURN_IF_ERROR(evaluation.CheckInterrupt());
+  ASSIGN_OR_RETURN(evaluator::Value result, evaluation.Run(instruction, std::move(values)));
+  return evaluator::ToLiteral(std::move(result));
+}
+
+bool CanEvaluate(hlo::Instruction instruction) {
+  if (instruction.shape().HasDynamicDimension()) return false;
+  for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
+    if (instruction.operand(i).shape().HasDynamicDimension()) return false;
+  }
+  if (instruction.opcode() == hlo::kParameter || instruction.opcode() == hlo::kConstant) return true;
+  const evaluator::Rule rule = evaluator::FindRule(instruction);
+  return rule.array != nullptr || rule.value != nullptr;
+}
+
+}  // namespace hlod

@@ -1,0 +1,140 @@
+// rng-bit-generator: Threefry-2x32 and Philox-4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC11),
+// laid out over the result as XLA lays them out: 8- and 16-bit numbers are the low bits of a 32-bit one, 64-bit numbers two of them,
+// the low word first.
+#include <array>
+#include <bit>
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/evaluator/indexing.h"
+#include "common/evaluator/rules.h"
+#include "common/evaluator/wide.h"
+
+namespace hlod::evaluator {
+
+using hlo::Instruction;
+using hlo::Literal;
+
+namespace {
+
+uint32_t Low(uint64_t x) { return static_cast<uint32_t>(x); }
+uint32_t High(uint64_t x) { return static_cast<uint32_t>(x >> 32); }
+
+// Twenty rounds on two words; a subkey is added after every fourth.
+std::array<uint32_t, 2> ThreeFry(uint64_t key, uint64_t counter) {
+  constexpr int kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
+  const uint32_t keys[3] = {Low(key), High(key), Low(key) ^ High(key) ^ 0x1BD11BDA};
+  uint32_t x0 = Low(counter) + keys[0], x1 = High(counter) + keys[1];
+  for (uint32_t group = 0; group < 5; ++group) {
+    for (int rotation : kRotations[group % 2]) {
+      x0 += x1;
+      x1 = std::rotl(x1, rotation) ^ x0;
+    }
+    x0 += keys[(group + 1) % 3];
+    x1 += keys[(group + 2) % 3] + group + 1;
+  }
+  return {x0, x1};
+}
+
+// Ten rounds on four words.
+std::array<uint32_t, 4> Philox(uint64_t key, uint64_t counter_low, uint64_t counter_high) {
+  uint32_t k0 = Low(key), k1 = High(key);
+  std::array<uint32_t, 4> x = {Low(counter_low), High(counter_low), Low(counter_high), High(counter_high)};
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t a = uint64_t{0xD2511F53} * x[0], b = uint64_t{0xCD9E8D57} * x[2];
+    x = {High(b) ^ x[1] ^ k0, Low(b), High(a) ^ x[3] ^ k1, Low(a)};
+    k0 += 0x9E3779B9;
+    k1 += 0xBB67AE85;
+  }
+  return x;
+}
+
+// The dimension along which Threefry's two words alternate: the first of even size, else the largest.
+size_t PairDimension(const Dims& dims) {
+  size_t largest = 0;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (dims[d] % 2 == 0) return d;
+    if (dims[d] > dims[largest]) largest = d;
+  }
+  return largest;
+}
+
+// One 64-bit number a block when they are wide; else the block's two words are neighbours along PairDimension.
+absl::Status FillThreeFry(Evaluation& evaluation, uint64_t key, uint64_t& counter, const Dims& dims, bool wide,
+                          std::vector<uint64_t>& numbers) {
+  const uint64_t first = counter;
+  if (wide || dims.empty()) {
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      RETURN_IF_ERROR(evaluation.Tick(100));
+      const std::array<uint32_t, 2> words = ThreeFry(key, first + i);
+      numbers[i] = words[0] | uint64_t{words[1]} << 32;
+    }
+    counter += numbers.size();
+    return absl::OkStatus();
+  }
+  const size_t pair = PairDimension(dims);
+  Dims halves = dims;
+  halves[pair] = (dims[pair] + 1) / 2;
+  const Dims strides = hlo::RowMajorStrides(dims);
+  uint64_t block = 0;
+  for (Odometer at(halves); at.valid(); at.Next(), ++block) {
+    RETURN_IF_ERROR(evaluation.Tick(100));
+    const std::array<uint32_t, 2> words = ThreeFry(key, first + block);
+    const int64_t even = Offset(at.index(), strides) + at[pair] * strides[pair];
+    numbers[even] = words[0];
+    if (2 * at[pair] + 1 < dims[pair]) numbers[even + strides[pair]] = words[1];
+  }
+  counter += block;
+  return absl::OkStatus();
+}
+
+// Numbers in row-major order, four words a block; the counter has 128 bits.
+absl::Status FillPhilox(Evaluation& evaluation, uint64_t key, uint64_t& counter_low, uint64_t& counter_high, bool wide,
+                        std::vector<uint64_t>& numbers) {
+  const size_t per_block = wide ? 2 : 4;
+  for (size_t i = 0; i < numbers.size(); i += per_block) {
+    RETURN_IF_ERROR(evaluation.Tick(100));
+    const std::array<uint32_t, 4> words = Philox(key, counter_low, counter_high);
+    for (size_t j = 0; j < per_block && i + j < numbers.size(); ++j) {
+      numbers[i + j] = wide ? words[2 * j] | uint64_t{words[2 * j + 1]} << 32 : words[j];
+    }
+    if (++counter_low == 0) ++counter_high;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Literal> RngBitGenerator(Evaluation& evaluation, Instruction instruction, Operands operands) {
+  const hlo::Shape& state_shape = operands[0].shape();
+  const hlo::Shape& shape = instruction.shape().tuple[1];
+  const auto algorithm = instruction.attributes<hlo::RngBitGeneratorAttributes>().algorithm;
+  const bool three_fry = algorithm == hlo::RandomAlgorithm::kThreeFry;
+  const int64_t words = state_shape.type == hlo::kU64 && state_shape.rank() == 1 ? state_shape.dims[0] : 0;
+  if (words != 2 && !(words == 3 && !three_fry)) {
+    return Unimplemented("%s: the state of rng-bit-generator is u64[2], for philox also u64[3], not %s", instruction.name(),
+                         ToStringNoLayout(state_shape));
+  }
+  if (!hlo::IsInteger(shape.type)) {
+    return Unimplemented("%s: rng-bit-generator makes integers, not %s", instruction.name(), ToStringNoLayout(shape));
+  }
+  Literal state = operands.Take(0);
+  ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(shape));
+  const auto state_words = state.data<uint64_t>();
+  const bool wide = hlo::Info(shape.type).bits == 64;
+  std::vector<uint64_t> numbers(result.element_count());
+  if (three_fry) {
+    RETURN_IF_ERROR(FillThreeFry(evaluation, state_words[0], state_words[1], shape.dims, wide, numbers));
+  } else {
+    uint64_t high = words == 3 ? state_words[2] : state_words[0];  // Without a high half of its own the counter takes the key's.
+    RETURN_IF_ERROR(FillPhilox(evaluation, state_words[0], state_words[1], high, wide, numbers));
+    if (words == 3) state_words[2] = high;
+  }
+  Store(shape.type, numbers.data(), result.element_count(), result.bytes().data());
+  std::vector<Literal> both;
+  both.push_back(std::move(state));
+  both.push_back(std::move(result));
+  return Literal::MakeTuple(std::move(both));
+}
+
+}  // namespace hlod::evaluator

@@ -1,0 +1,55 @@
+// A computation of scalars, made ready to be applied to millions of elements: reducers, combiners, comparators, map's function.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/evaluator/evaluation.h"
+#include "common/evaluator/kernel.h"
+#include "common/evaluator/wide.h"
+
+namespace hlod::evaluator {
+
+// Flattened to a list of kernels over registers where the computation consists of elementwise opcodes, tuples and calls; anything else
+// (a loop inside a comparator) goes through the evaluation for each call. Not to be shared between threads.
+class ScalarFunction {
+ public:
+  // `evaluation` outlives it. INVALID_ARGUMENT when a parameter or a leaf of the result is no scalar array.
+  static absl::StatusOr<ScalarFunction> Make(Evaluation& evaluation, hlo::ComputationId id);
+
+  // One argument a parameter, one result a leaf of the root; in and out may be the same memory.
+  absl::Status Call(const Wide* arguments, Wide* results);
+
+  // The opcode when the function is one binary opcode of its two parameters, all of one type: what loops may do by themselves.
+  std::optional<hlo::Opcode> binary_opcode() const { return binary_opcode_; }
+
+ private:
+  static constexpr size_t kStepsMax = 4096;  // Inlined calls could grow without bound.
+  static constexpr int kInlineDepthMax = 8;
+  using Slots = std::vector<uint32_t>;  // The registers of a value's leaves.
+  struct Step {
+    Kernel kernel;
+    uint32_t in[3] = {0, 0, 0};
+    uint32_t out = 0;
+  };
+
+  ScalarFunction(Evaluation& evaluation, hlo::ComputationId id) : evaluation_(&evaluation), id_(id) {}
+  // Appends the steps of a computation; its result's registers, or nothing when it cannot be flattened.
+  std::optional<Slots> Flatten(hlo::ComputationId id, const std::vector<Slots>& arguments, int depth);
+  std::optional<Slots> FlattenInstruction(hlo::Instruction instruction, const std::vector<Slots>& slots,
+                                          const std::vector<Slots>& arguments, int depth);
+  uint32_t NewRegister();
+  absl::Status CallByEvaluation(const Wide* arguments, Wide* results);
+
+  Evaluation* evaluation_;
+  hlo::ComputationId id_;
+  std::vector<hlo::PrimitiveType> parameter_types_, result_types_;
+  std::optional<hlo::Opcode> binary_opcode_;
+  bool is_flat_ = false;
+  std::vector<Step> steps_;
+  std::vector<Wide> registers_;  // Parameters first.
+  Slots results_;
+};
+
+}  // namespace hlod::evaluator

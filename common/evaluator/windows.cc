@@ -1,0 +1,171 @@
+// reduce-window and select-and-scatter: windows that slide over an array.
+#include <utility>
+
+#include "common/base/status.h"
+#include "common/evaluator/arithmetic.h"
+#include "common/evaluator/indexing.h"
+#include "common/evaluator/rules.h"
+#include "common/evaluator/scalar_function.h"
+
+namespace hlod::evaluator {
+
+using hlo::Instruction;
+using hlo::Literal;
+using hlo::PrimitiveType;
+
+namespace {
+
+// Where windows touch the array: for each dimension, window position and place in the window, an element offset along that dimension, or
+// kOutside for padding and the holes of base dilation.
+class WindowMap {
+ public:
+  static constexpr int64_t kOutside = -1;
+
+  WindowMap(const hlo::Window& window, const Dims& array, const Dims& positions) {
+    const Dims strides = hlo::RowMajorStrides(array);
+    for (size_t d = 0; d < window.size(); ++d) {
+      const hlo::WindowDimension& w = window[d];
+      sizes_.push_back(w.size);
+      std::vector<int64_t>& table = tables_.emplace_back(positions[d] * w.size, kOutside);
+      for (int64_t p = 0; p < positions[d]; ++p) {
+        for (int64_t i = 0; i < w.size; ++i) {
+          const int64_t dilated = p * w.stride + i * w.window_dilation - w.padding_low;
+          if (dilated < 0 || dilated % w.base_dilation != 0 || dilated / w.base_dilation >= array[d]) continue;
+          table[p * w.size + i] = dilated / w.base_dilation * strides[d];
+        }
+      }
+    }
+  }
+
+  // Calls visit(element) for the array elements in the window at `position`, in row-major order of the window.
+  template <typename Visit>
+  absl::Status ForEach(Evaluation& evaluation, const Dims& position, Visit visit) const {
+    for (Odometer at(sizes_); at.valid(); at.Next()) {
+      RETURN_IF_ERROR(evaluation.Tick(1));
+      int64_t element = 0;
+      for (size_t d = 0; d < sizes_.size() && element != kOutside; ++d) {
+        const int64_t along = tables_[d][position[d] * sizes_[d] + at[d]];
+        element = along == kOutside ? kOutside : element + along;
+      }
+      if (element != kOutside) RETURN_IF_ERROR(visit(element));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  Dims sizes_;
+  std::vector<std::vector<int64_t>> tables_;
+};
+
+// The map's tables are as large as the product of sizes and positions along each dimension: bounded like a value.
+absl::Status CheckTableSize(Evaluation& evaluation, const hlo::Window& window, const Dims& positions) {
+  for (size_t d = 0; d < window.size(); ++d) {
+    RETURN_IF_ERROR(evaluation.CheckSize(hlo::Shape::Array(hlo::kS64, {positions[d], window[d].size})));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Literal> ReduceWindow(Evaluation& evaluation, Instruction instruction, Operands operands) {
+  const size_t count = operands.size() / 2;
+  const hlo::Window& window = instruction.attributes<hlo::WindowAttributes>().window;
+  ASSIGN_OR_RETURN(ScalarFunction reducer, ScalarFunction::Make(evaluation, instruction.called()[0]));
+  std::vector<Literal> results;
+  for (size_t k = 0; k < count; ++k) {
+    ASSIGN_OR_RETURN(Literal result,
+                     evaluation.Allocate(instruction.shape().IsTuple() ? instruction.shape().tuple[k] : instruction.shape()));
+    results.push_back(std::move(result));
+  }
+  const Dims positions = results[0].shape().dims;
+  RETURN_IF_ERROR(CheckTableSize(evaluation, window, positions));
+  const WindowMap map(window, operands[0].shape().dims, positions);
+  const PrimitiveType type = operands[0].shape().type;
+
+  bool done = false;
+  absl::Status status;
+  if (count == 1 && reducer.binary_opcode().has_value()) {
+    VisitCarrier(CarrierOf(type), [&]<typename C>() {
+      done = VisitCombiner<C>(*reducer.binary_opcode(), type == hlo::kPred, [&](auto combine) {
+        const std::vector<C> input = LoadAs<C>(operands[0]);
+        std::vector<C> folded(results[0].element_count(), LoadAs<C>(operands[1])[0]);
+        size_t i = 0;
+        for (Odometer at(positions); at.valid() && status.ok(); at.Next(), ++i) {
+          status = map.ForEach(evaluation, at.index(), [&](int64_t element) {
+            folded[i] = combine(folded[i], input[element]);
+            return absl::OkStatus();
+          });
+        }
+        StoreAll(folded, results[0]);
+      });
+    });
+  }
+  RETURN_IF_ERROR(status);
+  if (!done) {
+    std::vector<Wide> arguments(2 * count), init(count);
+    for (size_t k = 0; k < count; ++k) Load(operands[count + k].shape().type, operands[count + k].bytes().data(), 1, init[k].bytes);
+    int64_t i = 0;
+    for (Odometer at(positions); at.valid(); at.Next(), ++i) {
+      for (size_t k = 0; k < count; ++k) arguments[k] = init[k];
+      RETURN_IF_ERROR(map.ForEach(evaluation, at.index(), [&](int64_t element) {
+        for (size_t k = 0; k < count; ++k) {
+          const PrimitiveType t = operands[k].shape().type;
+          Load(t, operands[k].bytes().data() + element * hlo::ByteWidth(t), 1, arguments[count + k].bytes);
+        }
+        return reducer.Call(arguments.data(), arguments.data());
+      }));
+      for (size_t k = 0; k < count; ++k) {
+        const PrimitiveType t = results[k].shape().type;
+        Store(t, arguments[k].bytes, 1, results[k].bytes().data() + i * hlo::ByteWidth(t));
+      }
+    }
+  }
+  if (instruction.shape().IsTuple()) return Literal::MakeTuple(std::move(results));
+  return std::move(results[0]);
+}
+
+// Each source element is combined into the place that its window selects: the first that no later one in the window beats.
+absl::StatusOr<Literal> SelectAndScatter(Evaluation& evaluation, Instruction instruction, Operands operands) {
+  const Literal &operand = operands[0], &source = operands[1], &init = operands[2];
+  const hlo::Window& window = instruction.attributes<hlo::WindowAttributes>().window;
+  ASSIGN_OR_RETURN(ScalarFunction select, ScalarFunction::Make(evaluation, instruction.called()[0]));
+  ASSIGN_OR_RETURN(ScalarFunction scatter, ScalarFunction::Make(evaluation, instruction.called()[1]));
+  ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(instruction.shape()));
+  const Dims& positions = source.shape().dims;
+  RETURN_IF_ERROR(CheckTableSize(evaluation, window, positions));
+  const WindowMap map(window, operand.shape().dims, positions);
+  const PrimitiveType type = operand.shape().type;
+  const int64_t width = hlo::ByteWidth(type);
+  const bool sums = scatter.binary_opcode() == hlo::kAdd && CarrierOf(type) == Carrier::kFloat;
+
+  Wide initial;
+  Load(init.shape().type, init.bytes().data(), 1, initial.bytes);
+  std::vector<Wide> combined(result.element_count(), initial);  // Sums of floats stay in double until the end.
+  int64_t i = 0;
+  for (Odometer at(positions); at.valid(); at.Next(), ++i) {
+    int64_t selected = WindowMap::kOutside;
+    Wide pair[2], keep;
+    RETURN_IF_ERROR(map.ForEach(evaluation, at.index(), [&](int64_t element) {
+      Load(type, operand.bytes().data() + element * width, 1, pair[1].bytes);
+      if (selected != WindowMap::kOutside) {
+        RETURN_IF_ERROR(select.Call(pair, &keep));
+        if (keep.as<uint64_t>() != 0) return absl::OkStatus();
+      }
+      selected = element;
+      pair[0] = pair[1];
+      return absl::OkStatus();
+    }));
+    if (selected == WindowMap::kOutside) continue;
+    Wide terms[2] = {combined[selected]};
+    Load(source.shape().type, source.bytes().data() + i * hlo::ByteWidth(source.shape().type), 1, terms[1].bytes);
+    if (sums) {
+      combined[selected] = Wide::Of(terms[0].as<double>() + terms[1].as<double>());
+    } else {
+      RETURN_IF_ERROR(scatter.Call(terms, &combined[selected]));
+    }
+  }
+  for (int64_t e = 0; e < result.element_count(); ++e) Store(type, combined[e].bytes, 1, result.bytes().data() + e * width);
+  return result;
+}
+
+}  // namespace hlod::evaluator
