@@ -1,6 +1,6 @@
-// Coalescing, then packing. Values start in buffers of their own. Buffers are joined where a value would otherwise be copied (loop
-// states, branch results, results of the program) or where a step may write over an operand that dies in it; never when their
-// lifetimes overlap other than at an op that allows it.
+// Coalescing, then packing. Values start in buffers of their own. Buffers are joined where a value would
+// otherwise be copied (loop states, branch results, results of the program) or where a step may write over an
+// operand that dies in it; never when their lifetimes overlap other than at an op that allows it.
 #include "server/engine/buffer_assignment.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 namespace hlod::engine {
 namespace {
 
-// A buffer with more segments than this is joined with nothing more, and an op with more operands than this allows sharing only for the
-// pair that is asked about: both keep the work linear.
+// A buffer with more segments than this is joined with nothing more, and an op with more operands than this
+// allows sharing only for the pair that is asked about: both keep the work linear.
 constexpr size_t kSegmentsMax = 256;
 constexpr size_t kOperandsMax = 4096;
 
@@ -64,7 +64,8 @@ class Assigner {
     int32_t op = kNone;
     size_t k = 0;
   };
-  // Joins the buffers of two values when that is safe. `asked` is the move that this would save, if it is one.
+  // Joins the buffers of two values when that is safe. `asked` is the move that this would save, if it is
+  // one.
   bool TryJoin(ValueId a, ValueId b, Move asked);
   void Join(ValueId a, ValueId b);
   // Whether two buffers are in use at the same time, other than where one may take over from the other.
@@ -72,7 +73,8 @@ class Assigner {
   // Whether op `op` may write buffer `next` in the memory of `old`, whose last use it is.
   bool MayTakeOver(int32_t op, ValueId old, ValueId next, Move asked);
 
-  // The copies for the moves of one op. When they go round in circles, a scratch buffer of `cycle_bytes` breaks them.
+  // The copies for the moves of one op. When they go round in circles, a scratch buffer of `cycle_bytes`
+  // breaks them.
   std::vector<BufferCopy> SequenceMoves(const Op& op, int32_t scratch, int64_t& cycle_bytes);
 
   const Program& program_;
@@ -148,14 +150,18 @@ void Assigner::Join(ValueId a, ValueId b) {
 }
 
 void Assigner::Coalesce() {
-  // An argument and the result that shares its memory are one buffer, whatever their lifetimes: moves into it wait for its reads.
+  // An argument and the result that shares its memory are one buffer, whatever their lifetimes: moves into it
+  // wait for its reads.
   absl::flat_hash_map<int32_t, ValueId> argument_buffer;
-  for (ValueId argument : program_.argument_values) argument_buffer[program_.values[argument].index] = argument;
+  for (ValueId argument : program_.argument_values)
+    argument_buffer[program_.values[argument].index] = argument;
   for (ValueId place : program_.ops.back().outputs) {
-    if (program_.values[place].space == Space::kArgument) Join(argument_buffer[program_.values[place].index], place);
+    if (program_.values[place].space == Space::kArgument)
+      Join(argument_buffer[program_.values[place].index], place);
   }
   // Copies in every turn of a loop first, then those around loops and branches, then those at the end.
-  for (const Op::Kind kind : {Op::Kind::kLoopBack, Op::Kind::kLoopBegin, Op::Kind::kBranchEnd, Op::Kind::kReturn}) {
+  for (const Op::Kind kind :
+       {Op::Kind::kLoopBack, Op::Kind::kLoopBegin, Op::Kind::kBranchEnd, Op::Kind::kReturn}) {
     for (size_t i = 0; i < program_.ops.size(); ++i) {
       const Op& op = program_.ops[i];
       if (op.kind != kind) continue;
@@ -184,7 +190,8 @@ std::vector<BufferCopy> Assigner::SequenceMoves(const Op& op, int32_t scratch, i
     if (move.from != move.to && move.bytes > 0) moves.push_back(move);
   }
   cycle_bytes = 0;
-  absl::flat_hash_map<int32_t, int32_t> readers, writer;  // Of a buffer: how many moves still read it; which move writes it.
+  absl::flat_hash_map<int32_t, int32_t> readers,
+      writer;  // Of a buffer: how many moves still read it; which move writes it.
   for (size_t m = 0; m < moves.size(); ++m) {
     ++readers[moves[m].from];
     writer[moves[m].to] = static_cast<int32_t>(m);
@@ -211,7 +218,8 @@ std::vector<BufferCopy> Assigner::SequenceMoves(const Op& op, int32_t scratch, i
     }
   };
   drain();
-  // What is left are circles, each buffer read once: the content of one is saved, and the move that reads it takes it from there.
+  // What is left are circles, each buffer read once: the content of one is saved, and the move that reads it
+  // takes it from there.
   absl::flat_hash_map<int32_t, int32_t> reader;
   for (size_t m = 0; m < moves.size(); ++m) {
     if (!done[m]) reader[moves[m].from] = static_cast<int32_t>(m);

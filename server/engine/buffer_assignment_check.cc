@@ -15,14 +15,22 @@ constexpr ValueId kGarbage = -2;
 struct Range {
   std::pair<Space, int32_t> memory;
   int64_t begin = 0, end = 0;
-  bool Overlaps(const Range& other) const { return memory == other.memory && begin < other.end && other.begin < end; }
-  bool Same(const Range& other) const { return memory == other.memory && begin == other.begin && end == other.end; }
+  bool Overlaps(const Range& other) const {
+    return memory == other.memory && begin < other.end && other.begin < end;
+  }
+  bool Same(const Range& other) const {
+    return memory == other.memory && begin == other.begin && end == other.end;
+  }
 };
 
 class Machine {
  public:
   Machine(const Program& program, const Assignment& assignment, int turns, int branch)
-      : program_(program), assignment_(assignment), turns_(turns), branch_(branch), turn_(program.loops.size(), 0) {
+      : program_(program),
+        assignment_(assignment),
+        turns_(turns),
+        branch_(branch),
+        turn_(program.loops.size(), 0) {
     for (size_t a = 0; a < program.arguments.size(); ++a) writable_argument_.push_back(false);
     for (int alias : program.aliases) {
       if (alias >= 0) writable_argument_[alias] = true;
@@ -36,7 +44,8 @@ class Machine {
       if (value.space == Space::kConstant) Put(RangeOf(static_cast<ValueId>(v)), static_cast<ValueId>(v));
       if (value.space == Space::kTemporary) continue;
       const Place& place = assignment_.places[assignment_.buffer[v]];
-      if (value.bytes > 0 && (place.space != value.space || place.index != value.index || place.offset != 0)) {
+      if (value.bytes > 0 &&
+          (place.space != value.space || place.index != value.index || place.offset != 0)) {
         return Internal("Value %d does not lie where it has to.", static_cast<int>(v));
       }
     }
@@ -50,7 +59,9 @@ class Machine {
 
  private:
   Range RangeOfPlace(const Place& place, int64_t bytes) const {
-    return {{place.space, place.space == Space::kTemporary ? 0 : place.index}, place.offset, place.offset + bytes};
+    return {{place.space, place.space == Space::kTemporary ? 0 : place.index},
+            place.offset,
+            place.offset + bytes};
   }
   Range RangeOf(ValueId value) const {
     return RangeOfPlace(assignment_.places[assignment_.buffer[value]], program_.values[value].bytes);
@@ -61,7 +72,8 @@ class Machine {
     std::map<int64_t, std::pair<int64_t, ValueId>>& memory = memory_[range.memory];
     auto at = memory.upper_bound(range.begin);
     if (at != memory.begin() && std::prev(at)->second.first > range.begin) --at;
-    while (at != memory.end() && at->first < range.end) at = memory.erase(at);  // What is overwritten in part is lost.
+    while (at != memory.end() && at->first < range.end)
+      at = memory.erase(at);  // What is overwritten in part is lost.
     memory[range.begin] = {range.end, tag};
   }
   ValueId Get(const Range& range) const {
@@ -105,7 +117,8 @@ class Machine {
     for (size_t k = 0; k < op.inputs.size(); ++k) {
       const ValueId found = Get(RangeOf(op.outputs[k]));
       if (found != op.inputs[k]) {
-        return Internal("Op %d moves value %d into value %d, which then holds %d.", pc, op.inputs[k], op.outputs[k], found);
+        return Internal("Op %d moves value %d into value %d, which then holds %d.", pc, op.inputs[k],
+                        op.outputs[k], found);
       }
     }
     for (ValueId output : op.outputs) Put(RangeOf(output), output);
@@ -122,7 +135,8 @@ class Machine {
         const Range input = RangeOf(op.inputs[i]);
         if (!range.Overlaps(input)) continue;
         if (!range.Same(input) || !op.step->MayShare(static_cast<int>(o), static_cast<int>(i))) {
-          return Internal("Op %d writes output %d over input %d.", pc, static_cast<int>(o), static_cast<int>(i));
+          return Internal("Op %d writes output %d over input %d.", pc, static_cast<int>(o),
+                          static_cast<int>(i));
         }
       }
       for (const Range& other : written) {

@@ -46,7 +46,8 @@ class Liveness {
     const bool after = info.role == Value::Role::kState && !IsIn(loop, info.owner);
     const int32_t home = after ? program_.loops[info.owner].parent : info.home;
     int32_t until = op;
-    for (; loop != home && loop != kNone; loop = program_.loops[loop].parent) until = program_.loops[loop].exit;
+    for (; loop != home && loop != kNone; loop = program_.loops[loop].parent)
+      until = program_.loops[loop].exit;
     int32_t& last = after ? uses_[value].last_read_after : uses_[value].last_read;
     last = std::max(last, until);
   }
@@ -71,7 +72,8 @@ class Liveness {
       case Value::Role::kJoin: {
         const Switch& branches = program_.switches[value.owner];
         for (size_t b = 0; b < branches.branches.size(); ++b) {
-          const int32_t end = (b + 1 < branches.branches.size() ? branches.branches[b + 1] : branches.end) - 1;
+          const int32_t end =
+              (b + 1 < branches.branches.size() ? branches.branches[b + 1] : branches.end) - 1;
           add(end, end);
         }
         if (uses.last_read != kNever) add(branches.end, uses.last_read);

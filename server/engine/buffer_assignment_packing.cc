@@ -1,5 +1,6 @@
-// Two ways to pack, and the smaller arena wins. Largest first into the lowest gap is the better one and quadratic, so it is tried for a few
-// hundred items; a sweep through time with a best-fit free list takes any number.
+// Two ways to pack, and the smaller arena wins. Largest first into the lowest gap is the better one and
+// quadratic, so it is tried for a few hundred items; a sweep through time with a best-fit free list takes any
+// number.
 #include "server/engine/buffer_assignment_packing.h"
 
 #include <algorithm>
@@ -85,8 +86,10 @@ std::optional<int64_t> PackBySweep(std::vector<PackItem>& items) {
   std::vector<int32_t> by_start(items.size());
   std::iota(by_start.begin(), by_start.end(), 0);
   std::vector<int32_t> by_end = by_start;
-  std::stable_sort(by_start.begin(), by_start.end(), [&](int32_t a, int32_t b) { return items[a].start < items[b].start; });
-  std::stable_sort(by_end.begin(), by_end.end(), [&](int32_t a, int32_t b) { return items[a].end < items[b].end; });
+  std::stable_sort(by_start.begin(), by_start.end(),
+                   [&](int32_t a, int32_t b) { return items[a].start < items[b].start; });
+  std::stable_sort(by_end.begin(), by_end.end(),
+                   [&](int32_t a, int32_t b) { return items[a].end < items[b].end; });
   FreeList free;
   size_t ended = 0;
   for (int32_t i : by_start) {
@@ -103,7 +106,8 @@ std::optional<int64_t> PackBySweep(std::vector<PackItem>& items) {
 std::optional<int64_t> PackLargestFirst(std::vector<PackItem>& items) {
   std::vector<int32_t> order(items.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return items[a].bytes > items[b].bytes; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int32_t a, int32_t b) { return items[a].bytes > items[b].bytes; });
   std::vector<int32_t> placed;  // By offset.
   int64_t top = 0;
   for (int32_t i : order) {

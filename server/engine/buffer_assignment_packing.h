@@ -10,7 +10,7 @@ namespace hlod::engine {
 struct PackItem {
   int32_t start = 0, end = 0;  // Both inclusive.
   int64_t bytes = 0;
-  int64_t offset = 0;          // The answer.
+  int64_t offset = 0;  // The answer.
 };
 
 // Sets each item's offset, a multiple of `alignment`; returns the arena's size, or nothing when it overflows.

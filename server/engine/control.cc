@@ -11,11 +11,13 @@
 namespace hlod::engine {
 namespace {
 
-constexpr int64_t kPatienceNs = 20'000;  // Of estimated work between two looks at the clock, which costs about 40 ns.
+constexpr int64_t kPatienceNs =
+    20'000;  // Of estimated work between two looks at the clock, which costs about 40 ns.
 
 class Assembler {
  public:
-  Assembler(const Program& program, const Assignment& assignment) : program_(program), assignment_(assignment) {
+  Assembler(const Program& program, const Assignment& assignment)
+      : program_(program), assignment_(assignment) {
     code_.base_count = static_cast<int32_t>(2 + program.arguments.size() + program.results.size());
   }
 
@@ -89,7 +91,8 @@ class Assembler {
       AddSlot(output);
       run.bytes += program_.values[output].bytes;
     }
-    if (assignment_.scratch_offset[index] >= 0) run.scratch = AddSlot(Slot{1, assignment_.scratch_offset[index]});
+    if (assignment_.scratch_offset[index] >= 0)
+      run.scratch = AddSlot(Slot{1, assignment_.scratch_offset[index]});
     // 100 operations or 10 bytes a nanosecond; the evaluator takes a thousand times as long.
     double ns = 50 + op.step->flops() / 100 + static_cast<double>(run.bytes) / 10;
     if (op.step->kind() == StepKind::kReference) ns = 1000 * ns;
@@ -155,7 +158,8 @@ int32_t Select(const Instruction& instruction, const std::byte* selector) {
 // Looks at cancel always, at the clock when enough work has gone by.
 class Watch {
  public:
-  explicit Watch(const RunContext& context) : context_(context), timed_(context.deadline != absl::InfiniteFuture()) {}
+  explicit Watch(const RunContext& context)
+      : context_(context), timed_(context.deadline != absl::InfiniteFuture()) {}
 
   bool Ok(int32_t weight_ns) {
     if (context_.cancel != nullptr && context_.cancel->load(std::memory_order_relaxed)) return false;
@@ -189,7 +193,8 @@ Code Assemble(const Program& program, const Assignment& assignment) {
 }
 
 absl::Status Execute(const Code& code, absl::Span<const std::byte* const> arguments,
-                     absl::Span<std::byte* const> results, std::byte* temporary, int threads, RunContext& context) {
+                     absl::Span<std::byte* const> results, std::byte* temporary, int threads,
+                     RunContext& context) {
   // Pointers are resolved once: loops come back to the same table.
   uintptr_t* const bases = reinterpret_cast<uintptr_t*>(temporary);
   bases[0] = 0;
@@ -199,7 +204,8 @@ absl::Status Execute(const Code& code, absl::Span<const std::byte* const> argume
   for (std::byte* result : results) bases[base++] = reinterpret_cast<uintptr_t>(result);
   std::byte** const table = reinterpret_cast<std::byte**>(bases + base);
   for (size_t i = 0; i < code.slots.size(); ++i) {
-    table[i] = reinterpret_cast<std::byte*>(bases[code.slots[i].base] + static_cast<uintptr_t>(code.slots[i].offset));
+    table[i] = reinterpret_cast<std::byte*>(bases[code.slots[i].base] +
+                                            static_cast<uintptr_t>(code.slots[i].offset));
   }
 
   StepContext step_context{context, nullptr, threads};

@@ -1,4 +1,5 @@
-// Control: the plan's flat code and the loop that runs it. Branches and loops are jumps, so nesting costs nothing and nothing is allocated.
+// Control: the plan's flat code and the loop that runs it. Branches and loops are jumps, so nesting costs
+// nothing and nothing is allocated.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +15,8 @@
 
 namespace hlod::engine {
 
-// A pointer that a run resolves: bases[base] + offset. Base 0 is null (the offset of a constant is its address), 1 the arena, then
-// the arguments, then the results.
+// A pointer that a run resolves: bases[base] + offset. Base 0 is null (the offset of a constant is its
+// address), 1 the arena, then the arguments, then the results.
 struct Slot {
   int32_t base = 0;
   int64_t offset = 0;
@@ -27,15 +28,16 @@ struct Instruction {
     kCopy,    // table[inputs] -> table[outputs], `bytes` bytes.
     kTest,    // Goes to `target` when the pred at table[inputs] is false.
     kJump,    // Goes to `target`; a backward one looks at deadline and cancel.
-    kSwitch,  // Goes to targets[target + selection], of `count`; the selector at table[inputs] is a pred or an s32.
+    kSwitch,  // Goes to targets[target + selection], of `count`; the selector at table[inputs] is a pred or
+              // an s32.
     kReturn,
   };
   Kind kind = Kind::kRun;
   bool on_pred = false;
-  int32_t weight_ns = 0;    // Roughly how long it takes: how often the clock is read depends on it.
+  int32_t weight_ns = 0;  // Roughly how long it takes: how often the clock is read depends on it.
   int32_t inputs = 0, outputs = 0, scratch = kNone;  // In the table of pointers.
   int32_t target = 0, count = 0;
-  int64_t bytes = 0;        // kCopy: to copy. kRun: of all operands.
+  int64_t bytes = 0;  // kCopy: to copy. kRun: of all operands.
   const Step* step = nullptr;
 };
 
@@ -52,9 +54,10 @@ struct Code {
 
 Code Assemble(const Program& program, const Assignment& assignment);
 
-// Runs the code on `temporary`: TableBytes() bytes for the table, then the arena. CANCELLED and DEADLINE_EXCEEDED as RunContext says; else
-// the first failing step's error.
+// Runs the code on `temporary`: TableBytes() bytes for the table, then the arena. CANCELLED and
+// DEADLINE_EXCEEDED as RunContext says; else the first failing step's error.
 absl::Status Execute(const Code& code, absl::Span<const std::byte* const> arguments,
-                     absl::Span<std::byte* const> results, std::byte* temporary, int threads, RunContext& context);
+                     absl::Span<std::byte* const> results, std::byte* temporary, int threads,
+                     RunContext& context);
 
 }  // namespace hlod::engine

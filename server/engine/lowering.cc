@@ -1,5 +1,6 @@
-// The walk: each computation in the order of its units, every node mapped to the values of its array leaves. What only renames bytes (tuples,
-// reshapes, calls, loop variables that never change) maps to the values that are there already.
+// The walk: each computation in the order of its units, every node mapped to the values of its array leaves.
+// What only renames bytes (tuples, reshapes, calls, loop variables that never change) maps to the values that
+// are there already.
 #include "server/engine/lowering.h"
 
 #include <algorithm>
@@ -56,8 +57,8 @@ class Lowering {
     const Computation& computation;
     std::vector<int32_t> first;  // Of a node, in `leaves`.
     ValueIds leaves;
-    absl::Span<const ValueId> parameters;   // The leaves it was called with.
-    std::vector<int32_t> parameter_begin;   // Of a parameter, in `parameters`.
+    absl::Span<const ValueId> parameters;  // The leaves it was called with.
+    std::vector<int32_t> parameter_begin;  // Of a parameter, in `parameters`.
     int32_t loop;
 
     void Define(NodeId node, absl::Span<const ValueId> values) {
@@ -66,9 +67,10 @@ class Lowering {
     }
   };
 
-  // Appends the ops of `computation` with its parameters' leaves, one parameter after the other; returns its root's leaves.
-  absl::StatusOr<ValueIds> LowerComputation(const Computation& computation, absl::Span<const ValueId> parameters,
-                                            int32_t loop);
+  // Appends the ops of `computation` with its parameters' leaves, one parameter after the other; returns its
+  // root's leaves.
+  absl::StatusOr<ValueIds> LowerComputation(const Computation& computation,
+                                            absl::Span<const ValueId> parameters, int32_t loop);
   absl::StatusOr<const Schedule*> ScheduleOf(const Computation& computation);
   absl::Status LowerGroup(Frame& frame, const FusionGroup& group);
   absl::Status LowerInstruction(Frame& frame, Instruction instruction);
@@ -80,7 +82,8 @@ class Lowering {
     return absl::MakeConstSpan(frame.leaves).subspan(frame.first[node], LeafCount(frame.computation[node]));
   }
   int32_t LeafCount(Instruction instruction) {
-    return instruction.shape().IsTuple() ? LeavesOfShape(instruction.shape_id(), instruction.shape()).count : 1;
+    return instruction.shape().IsTuple() ? LeavesOfShape(instruction.shape_id(), instruction.shape()).count
+                                         : 1;
   }
   const TupleLeaves& LeavesOfShape(hlo::ShapeId id, const Shape& shape);
 
@@ -96,7 +99,8 @@ class Lowering {
   }
   int32_t Now() const { return static_cast<int32_t>(program_.ops.size()); }
 
-  // A value that turned out to be another one: a loop variable that never changes, a conditional whose branches agree.
+  // A value that turned out to be another one: a loop variable that never changes, a conditional whose
+  // branches agree.
   ValueId Resolve(ValueId value) {
     while (forward_[value] != value) value = forward_[value] = forward_[forward_[value]];
     return value;
@@ -175,8 +179,8 @@ absl::StatusOr<ValueIds> Lowering::LowerComputation(const Computation& computati
   ASSIGN_OR_RETURN(const Schedule* schedule, ScheduleOf(computation));
   lowered_ += schedule->live_count;
   if (lowered_ > kLoweredInstructionsMax) {
-    return ResourceExhausted("Module %s has more than %d instructions once calls are inlined.", module_->name(),
-                             kLoweredInstructionsMax);
+    return ResourceExhausted("Module %s has more than %d instructions once calls are inlined.",
+                             module_->name(), kLoweredInstructionsMax);
   }
   Frame frame{computation, std::vector<int32_t>(computation.size(), 0), {}, parameters, {}, loop};
   frame.leaves.reserve(computation.size());
@@ -219,14 +223,17 @@ absl::Status Lowering::LowerGroup(Frame& frame, const FusionGroup& group) {
 absl::Status Lowering::LowerInstruction(Frame& frame, Instruction instruction) {
   const NodeId id = instruction.id();
   // Copies, because Define may move what LeavesOf looks at.
-  const auto define = [&](absl::Span<const ValueId> values) { frame.Define(id, ValueIds(values.begin(), values.end())); };
+  const auto define = [&](absl::Span<const ValueId> values) {
+    frame.Define(id, ValueIds(values.begin(), values.end()));
+  };
   if (IsAlias(instruction)) {
     define(LeavesOf(frame, instruction.operands()[0]));
     return absl::OkStatus();
   }
   switch (instruction.opcode()) {
     case hlo::kParameter:
-      define(frame.parameters.subspan(frame.parameter_begin[instruction.parameter_number()], LeafCount(instruction)));
+      define(frame.parameters.subspan(frame.parameter_begin[instruction.parameter_number()],
+                                      LeafCount(instruction)));
       return absl::OkStatus();
     case hlo::kConstant: {
       const auto& literal =
@@ -252,8 +259,8 @@ absl::Status Lowering::LowerInstruction(Frame& frame, Instruction instruction) {
     }
     case hlo::kGetTupleElement: {
       const Instruction tuple = instruction.operand(0);
-      const int32_t begin =
-          LeavesOfShape(tuple.shape_id(), tuple.shape()).begin[instruction.attributes<hlo::TupleIndexAttributes>().index];
+      const int32_t begin = LeavesOfShape(tuple.shape_id(), tuple.shape())
+                                .begin[instruction.attributes<hlo::TupleIndexAttributes>().index];
       define(LeavesOf(frame, tuple.id()).subspan(begin, LeafCount(instruction)));
       return absl::OkStatus();
     }
@@ -270,8 +277,8 @@ absl::Status Lowering::LowerInstruction(Frame& frame, Instruction instruction) {
         const absl::Span<const ValueId> values = LeavesOf(frame, operand);
         arguments.insert(arguments.end(), values.begin(), values.end());
       }
-      ASSIGN_OR_RETURN(const ValueIds results,
-                       LowerComputation(module_->computation(instruction.called()[0]), arguments, frame.loop));
+      ASSIGN_OR_RETURN(const ValueIds results, LowerComputation(module_->computation(instruction.called()[0]),
+                                                                arguments, frame.loop));
       frame.Define(id, results);
       return absl::OkStatus();
     }
@@ -286,7 +293,8 @@ absl::Status Lowering::LowerInstruction(Frame& frame, Instruction instruction) {
 
 absl::Status Lowering::LowerStep(Frame& frame, Instruction instruction) {
   std::unique_ptr<Step> step;
-  if (!options_.reference_only || instruction.opcode() == hlo::kPartitionId || instruction.opcode() == hlo::kReplicaId) {
+  if (!options_.reference_only || instruction.opcode() == hlo::kPartitionId ||
+      instruction.opcode() == hlo::kReplicaId) {
     step = MakeSingleStep(*module_, instruction, threads_);
   }
   const bool reference = step == nullptr;
@@ -423,12 +431,14 @@ Shape WithoutLayout(const Shape& shape) {
 
 // The position of `index` among leaves, which are in the order of their indices; -1 when there is none.
 int LeafAt(absl::Span<const hlo::ShapeLeaf> leaves, const hlo::Dims& index) {
-  const auto it = std::lower_bound(leaves.begin(), leaves.end(), index,
-                                   [](const hlo::ShapeLeaf& leaf, const hlo::Dims& i) { return leaf.index < i; });
+  const auto it =
+      std::lower_bound(leaves.begin(), leaves.end(), index,
+                       [](const hlo::ShapeLeaf& leaf, const hlo::Dims& i) { return leaf.index < i; });
   return it != leaves.end() && it->index == index ? static_cast<int>(it - leaves.begin()) : -1;
 }
 
-// For each result the argument that the module lets it share memory with; buffer donors serve results that have none.
+// For each result the argument that the module lets it share memory with; buffer donors serve results that
+// have none.
 std::vector<int> ResolveAliases(const hlo::Module& module, const Program& program) {
   const Computation& entry = module.entry();
   std::vector<std::vector<hlo::ShapeLeaf>> parameter_leaves;
@@ -454,7 +464,8 @@ std::vector<int> ResolveAliases(const hlo::Module& module, const Program& progra
   };
   const std::vector<hlo::ShapeLeaf> root_leaves = hlo::Leaves(entry.root().shape());
   for (const hlo::InputOutputAlias& alias : module.input_output_alias) {
-    share(LeafAt(root_leaves, alias.output_index), argument_of(alias.parameter_number, alias.parameter_index));
+    share(LeafAt(root_leaves, alias.output_index),
+          argument_of(alias.parameter_number, alias.parameter_index));
   }
   for (const hlo::BufferDonor& donor : module.buffer_donors) {
     const int argument = argument_of(donor.parameter_number, donor.parameter_index);
@@ -505,7 +516,8 @@ absl::StatusOr<Program> Lowering::Run() {
 
 }  // namespace
 
-absl::StatusOr<Program> Lower(std::shared_ptr<const hlo::Module> module, const CompileOptions& options, int threads) {
+absl::StatusOr<Program> Lower(std::shared_ptr<const hlo::Module> module, const CompileOptions& options,
+                              int threads) {
   return Lowering(std::move(module), options, threads).Run();
 }
 

@@ -1,5 +1,5 @@
-// Lowering: from a module's computations to one flat program of steps over array values. Tuples, calls and reshapes are gone; loops
-// and branches are markers in the list, so position in the list is time.
+// Lowering: from a module's computations to one flat program of steps over array values. Tuples, calls and
+// reshapes are gone; loops and branches are markers in the list, so position in the list is time.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@
 
 namespace hlod::engine {
 
-// An array (or token, of no bytes) of the program: written by one op, but for loop states and branch results, which several move into.
+// An array (or token, of no bytes) of the program: written by one op, but for loop states and branch results,
+// which several move into.
 using ValueId = int32_t;
 inline constexpr int32_t kNone = -1;
 
@@ -24,7 +25,8 @@ enum class Space : uint8_t { kTemporary, kArgument, kResult, kConstant };
 struct Value {
   enum class Role : uint8_t {
     kPlain,
-    kState,  // A loop's variable, of loop `owner`: read in condition and body, moved into by both kLoopBegin and kLoopBack.
+    kState,  // A loop's variable, of loop `owner`: read in condition and body, moved into by both kLoopBegin
+             // and kLoopBack.
     kJoin,   // A conditional's result, of switch `owner`: moved into by each branch's end.
   };
   int64_t bytes = 0;
@@ -32,32 +34,35 @@ struct Value {
   int32_t index = kNone;            // Number of the argument, result or constant.
   Role role = Role::kPlain;
   int32_t owner = kNone;
-  int32_t home = kNone;             // The innermost loop in which it is computed; of a state: its own loop.
+  int32_t home = kNone;  // The innermost loop in which it is computed; of a state: its own loop.
 };
 
 struct Op {
   enum class Kind : uint8_t {
-    kStep,         // inputs -> outputs by `step`.
-    kLoopBegin,    // Moves inputs[k] (initial values) into outputs[k] (states).
-    kLoopTest,     // inputs = {pred}: leaves the loop when it is false.
-    kLoopBack,     // Moves inputs[k] (the body's results) into outputs[k] (states), then goes back behind kLoopBegin.
-    kLoopExit,     // From here on the states are the loop's results.
-    kSwitch,       // inputs = {selector}: goes to one of the branches.
+    kStep,       // inputs -> outputs by `step`.
+    kLoopBegin,  // Moves inputs[k] (initial values) into outputs[k] (states).
+    kLoopTest,   // inputs = {pred}: leaves the loop when it is false.
+    kLoopBack,   // Moves inputs[k] (the body's results) into outputs[k] (states), then goes back behind
+                 // kLoopBegin.
+    kLoopExit,   // From here on the states are the loop's results.
+    kSwitch,     // inputs = {selector}: goes to one of the branches.
     kBranchBegin,
-    kBranchEnd,    // Moves inputs[k] into outputs[k] (joins), then goes to kSwitchEnd.
+    kBranchEnd,  // Moves inputs[k] into outputs[k] (joins), then goes to kSwitchEnd.
     kSwitchEnd,
-    kReturn,       // Moves inputs[k] into outputs[k] (results).
+    kReturn,  // Moves inputs[k] into outputs[k] (results).
   };
   Kind kind = Kind::kStep;
-  int32_t loop = kNone;      // The innermost loop that it runs in. kLoopBegin and kLoopExit are outside, kLoopTest and kLoopBack inside.
-  int32_t control = kNone;   // Its loop or switch, for the markers.
+  int32_t loop = kNone;     // The innermost loop that it runs in. kLoopBegin and kLoopExit are outside,
+                            // kLoopTest and kLoopBack inside.
+  int32_t control = kNone;  // Its loop or switch, for the markers.
   std::unique_ptr<Step> step;
   const char* reference_opcode = nullptr;  // HLO spelling, of a reference step.
   absl::InlinedVector<ValueId, 3> inputs, outputs;
 
   // Whether it moves inputs[k] into outputs[k].
   bool IsMove() const {
-    return kind == Kind::kLoopBegin || kind == Kind::kLoopBack || kind == Kind::kBranchEnd || kind == Kind::kReturn;
+    return kind == Kind::kLoopBegin || kind == Kind::kLoopBack || kind == Kind::kBranchEnd ||
+           kind == Kind::kReturn;
   }
 };
 
@@ -82,14 +87,16 @@ struct Program {
   std::vector<hlo::Shape> arguments, results;  // Array leaves, without layouts.
   std::vector<int> aliases;                    // For each result the argument whose memory it shares, or -1.
   std::vector<ValueId> argument_values;
-  int64_t instructions = 0;                    // Of the module, in all computations.
+  int64_t instructions = 0;  // Of the module, in all computations.
 };
 
-// Lowers a verified module that CheckRunnable passed. Fused groups come from PlanFusion, other steps from the factories of step.h; what has none
-// becomes a reference step, which shares ownership of `module`. RESOURCE_EXHAUSTED when byte counts overflow or calls
-// multiply beyond the limit.
-absl::StatusOr<Program> Lower(std::shared_ptr<const hlo::Module> module, const CompileOptions& options, int threads);
+// Lowers a verified module that CheckRunnable passed. Fused groups come from PlanFusion, other steps from the
+// factories of step.h; what has none becomes a reference step, which shares ownership of `module`.
+// RESOURCE_EXHAUSTED when byte counts overflow or calls multiply beyond the limit.
+absl::StatusOr<Program> Lower(std::shared_ptr<const hlo::Module> module, const CompileOptions& options,
+                              int threads);
 
-inline constexpr int64_t kLoweredInstructionsMax = 4'000'000;  // After inlining every call at each of its callers.
+inline constexpr int64_t kLoweredInstructionsMax =
+    4'000'000;  // After inlining every call at each of its callers.
 
 }  // namespace hlod::engine

@@ -1,4 +1,5 @@
-// Liveness by one backward sweep, order by a depth-first walk that keeps its own stack: modules are as deep as they like.
+// Liveness by one backward sweep, order by a depth-first walk that keeps its own stack: modules are as deep
+// as they like.
 #include "server/engine/lowering_order.h"
 
 #include <utility>
@@ -27,7 +28,9 @@ namespace {
 class Orderer {
  public:
   Orderer(const hlo::Computation& computation, const std::vector<FusionGroup>& groups)
-      : computation_(computation), groups_(groups), group_of_(computation.size(), -1),
+      : computation_(computation),
+        groups_(groups),
+        group_of_(computation.size(), -1),
         state_(computation.size() + groups.size(), kNew) {
     for (size_t g = 0; g < groups.size(); ++g) {
       for (hlo::NodeId node : groups[g].nodes) group_of_[node] = static_cast<int32_t>(g);
@@ -92,7 +95,8 @@ class Orderer {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Unit>> OrderUnits(const hlo::Computation& computation, const std::vector<bool>& live,
+absl::StatusOr<std::vector<Unit>> OrderUnits(const hlo::Computation& computation,
+                                             const std::vector<bool>& live,
                                              const std::vector<FusionGroup>& groups) {
   Orderer orderer(computation, groups);
   for (hlo::NodeId id = 0; id < computation.size(); ++id) {

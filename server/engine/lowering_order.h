@@ -18,9 +18,11 @@ struct Unit {
   hlo::NodeId node = 0;
 };
 
-// The units of the live instructions, each after what it reads, otherwise by the position of its last instruction: memory then lives about as
-// long as the program's author meant. INTERNAL when a group depends on itself.
-absl::StatusOr<std::vector<Unit>> OrderUnits(const hlo::Computation& computation, const std::vector<bool>& live,
+// The units of the live instructions, each after what it reads, otherwise by the position of its last
+// instruction: memory then lives about as long as the program's author meant. INTERNAL when a group depends
+// on itself.
+absl::StatusOr<std::vector<Unit>> OrderUnits(const hlo::Computation& computation,
+                                             const std::vector<bool>& live,
                                              const std::vector<FusionGroup>& groups);
 
 }  // namespace hlod::engine

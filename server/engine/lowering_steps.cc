@@ -15,7 +15,8 @@ class DeviceIdStep final : public Step {
   explicit DeviceIdStep(bool replica) : replica_(replica) {}
   StepKind kind() const override { return StepKind::kMovement; }
   std::string Describe() const override { return replica_ ? "replica-id u32[]" : "partition-id u32[]"; }
-  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context) const override {
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
     const uint32_t id = replica_ ? context.run.replica_id : context.run.partition_id;
     std::memcpy(outputs[0], &id, sizeof(id));
     return absl::OkStatus();
@@ -37,7 +38,8 @@ bool IsWholeByte(hlo::PrimitiveType type) { return hlo::Info(type).bits >= 8; }
 bool IsShardingAnnotation(hlo::Instruction instruction) {
   const std::string& target = instruction.attributes<hlo::CustomCallAttributes>().target;
   return (target == "Sharding" || target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape") &&
-         instruction.operand_count() == 1 && hlo::Compatible(instruction.shape(), instruction.operand(0).shape());
+         instruction.operand_count() == 1 &&
+         hlo::Compatible(instruction.shape(), instruction.operand(0).shape());
 }
 
 }  // namespace
@@ -51,7 +53,8 @@ bool IsAlias(hlo::Instruction instruction) {
     case hlo::kAddDependency:
       return true;
     case hlo::kBitcast:  // Keeps physical order: a reshape when both orders are the logical one.
-      return IsRowMajor(instruction.shape()) && IsRowMajor(instruction.operand(0).shape()) && SameBytes(instruction);
+      return IsRowMajor(instruction.shape()) && IsRowMajor(instruction.operand(0).shape()) &&
+             SameBytes(instruction);
     case hlo::kBitcastConvert:
       return IsWholeByte(instruction.shape().type) && IsWholeByte(instruction.operand(0).shape().type) &&
              SameBytes(instruction);

@@ -31,12 +31,15 @@ constexpr double kLoopUs = 1000;
 constexpr double kFlopsPerUs = 1e5;  // 100 GFLOP/s.
 constexpr double kBytesPerUs = 1e4;  // 10 GB/s.
 
-constexpr size_t kCheckedOpsMax = 20'000;  // Builds with assertions check the assignment of programs up to this size.
+constexpr size_t kCheckedOpsMax =
+    20'000;  // Builds with assertions check the assignment of programs up to this size.
 
 class PlanImpl final : public Plan {
  public:
   PlanImpl(Program program, Assignment assignment, int threads)
-      : program_(std::move(program)), assignment_(std::move(assignment)), code_(Assemble(program_, assignment_)),
+      : program_(std::move(program)),
+        assignment_(std::move(assignment)),
+        code_(Assemble(program_, assignment_)),
         threads_(threads) {}
 
   // Sums up sizes and counts; RESOURCE_EXHAUSTED when a sum overflows.
@@ -54,7 +57,8 @@ class PlanImpl final : public Plan {
                    std::byte* temporary, RunContext& context) const override {
     if (arguments.size() != program_.arguments.size() || results.size() != program_.results.size()) {
       return InvalidArgument("The program takes %d arguments and %d results, and was given %d and %d.",
-                             program_.arguments.size(), program_.results.size(), arguments.size(), results.size());
+                             program_.arguments.size(), program_.results.size(), arguments.size(),
+                             results.size());
     }
     return Execute(code_, arguments, results, temporary, threads_, context);
   }
@@ -97,7 +101,8 @@ void PlanImpl::CountStep(const Op& op, std::set<std::string>& reference_opcodes)
 absl::Status PlanImpl::Account() {
   const auto add = [](int64_t& sum, int64_t bytes) {
     const std::optional<int64_t> total = CheckedAdd(sum, bytes);
-    if (!total.has_value()) return ResourceExhausted("The program's arguments and results overflow in bytes.");
+    if (!total.has_value())
+      return ResourceExhausted("The program's arguments and results overflow in bytes.");
     sum = *total;
     return absl::OkStatus();
   };
@@ -120,7 +125,8 @@ absl::Status PlanImpl::Account() {
 
   double bytes = 0;
   for (const Instruction& instruction : code_.instructions) bytes += static_cast<double>(instruction.bytes);
-  estimate_us_ = stats_.flops / kFlopsPerUs + bytes / kBytesPerUs + kStepUs * static_cast<double>(stats_.steps) +
+  estimate_us_ = stats_.flops / kFlopsPerUs + bytes / kBytesPerUs +
+                 kStepUs * static_cast<double>(stats_.steps) +
                  kLoopUs * static_cast<double>(program_.loops.size());
   return absl::OkStatus();
 }
@@ -153,14 +159,16 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& module, const C
   ASSIGN_OR_RETURN(Assignment assignment, AssignBuffers(program));
 #ifndef NDEBUG
   if (program.ops.size() <= kCheckedOpsMax) {
-    for (int branch = 0; branch < 2; ++branch) RETURN_IF_ERROR(CheckAssignment(program, assignment, 2, branch));
+    for (int branch = 0; branch < 2; ++branch)
+      RETURN_IF_ERROR(CheckAssignment(program, assignment, 2, branch));
   }
 #endif
 
   auto plan = std::make_unique<PlanImpl>(std::move(program), std::move(assignment), threads);
   RETURN_IF_ERROR(plan->Account());
-  plan->set_compile_us(std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start)
-                           .count());
+  plan->set_compile_us(
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start)
+          .count());
   return plan;
 }
 

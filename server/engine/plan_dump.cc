@@ -57,7 +57,8 @@ std::string DumpProgram(const Program& program, const Assignment& assignment, co
       "plan: %d instructions, %d steps (%d fused, %d library, %d movement, %d reference)\n"
       "memory: arguments %d, results %d, shared %d, temporaries %d bytes\n",
       stats.instructions, stats.steps, stats.fused_steps, stats.library_steps, stats.movement_steps,
-      stats.reference_steps, memory.argument_bytes, memory.output_bytes, memory.alias_bytes, memory.temporary_bytes);
+      stats.reference_steps, memory.argument_bytes, memory.output_bytes, memory.alias_bytes,
+      memory.temporary_bytes);
   const auto places = [&](absl::Span<const ValueId> values) {
     return absl::StrJoin(values, ", ", [&](std::string* out, ValueId value) {
       out->append(PlaceText(assignment.places[assignment.buffer[value]]));
@@ -66,7 +67,8 @@ std::string DumpProgram(const Program& program, const Assignment& assignment, co
   int depth = 0;
   for (size_t i = 0; i < program.ops.size(); ++i) {
     const Op& op = program.ops[i];
-    if (op.kind == Op::Kind::kLoopExit || op.kind == Op::Kind::kBranchEnd || op.kind == Op::Kind::kSwitchEnd) --depth;
+    if (op.kind == Op::Kind::kLoopExit || op.kind == Op::Kind::kBranchEnd || op.kind == Op::Kind::kSwitchEnd)
+      --depth;
     absl::StrAppendFormat(&text, "%5d %s", i, std::string(2 * depth, ' '));
     text += op.kind == Op::Kind::kStep ? op.step->Describe() : KindText(op.kind);
     if (!op.IsMove()) {
@@ -82,7 +84,8 @@ std::string DumpProgram(const Program& program, const Assignment& assignment, co
                             PlaceText(assignment.places[copy.to]), copy.bytes);
     }
     text += '\n';
-    if (op.kind == Op::Kind::kLoopBegin || op.kind == Op::Kind::kSwitch || op.kind == Op::Kind::kBranchBegin) ++depth;
+    if (op.kind == Op::Kind::kLoopBegin || op.kind == Op::Kind::kSwitch || op.kind == Op::Kind::kBranchBegin)
+      ++depth;
   }
   return text;
 }

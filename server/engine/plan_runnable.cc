@@ -14,7 +14,8 @@ namespace {
 using hlo::Instruction;
 
 std::string Where(Instruction instruction) {
-  std::string where = absl::StrFormat("instruction %s of computation %s", instruction.name(), instruction.computation().name());
+  std::string where = absl::StrFormat("instruction %s of computation %s", instruction.name(),
+                                      instruction.computation().name());
   const hlo::Notes* notes = instruction.computation().notes(instruction.id());
   if (notes != nullptr && !notes->metadata.source_file.empty()) {
     where += absl::StrFormat(", traced at %s:%d", notes->metadata.source_file, notes->metadata.source_line);
@@ -39,8 +40,9 @@ absl::Status CheckInstruction(Instruction instruction) {
                          hlo::Name(instruction.opcode()), Where(instruction));
   }
   if (HasTrait(instruction.opcode(), hlo::kSideEffect)) {
-    return Unimplemented("Opcode %s talks to the host in the middle of a program, which this build does not (%s).",
-                         hlo::Name(instruction.opcode()), Where(instruction));
+    return Unimplemented(
+        "Opcode %s talks to the host in the middle of a program, which this build does not (%s).",
+        hlo::Name(instruction.opcode()), Where(instruction));
   }
   if (IsStructural(instruction) || CanEvaluate(instruction)) return absl::OkStatus();
   if (instruction.opcode() == hlo::kCustomCall) {

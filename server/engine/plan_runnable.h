@@ -6,8 +6,9 @@
 
 namespace hlod::engine {
 
-// UNIMPLEMENTED naming the instruction and its computation, and the dynamic dimension, collective, host transfer, custom-call target or
-// opcode that this build has no way to run. Looks at every computation that the entry reaches.
+// UNIMPLEMENTED naming the instruction and its computation, and the dynamic dimension, collective, host
+// transfer, custom-call target or opcode that this build has no way to run. Looks at every computation that
+// the entry reaches.
 absl::Status CheckRunnable(const hlo::Module& module);
 
 }  // namespace hlod::engine

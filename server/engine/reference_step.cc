@@ -46,7 +46,8 @@ class ReferenceStep final : public Step {
     return text;
   }
 
-  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context) const override {
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
     std::vector<Literal> operands;
     operands.reserve(instruction_.operand_count());
     std::vector<const Literal*> pointers;
@@ -74,7 +75,8 @@ class ReferenceStep final : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> MakeReferenceStep(std::shared_ptr<const hlo::Module> module, hlo::Instruction instruction) {
+std::unique_ptr<Step> MakeReferenceStep(std::shared_ptr<const hlo::Module> module,
+                                        hlo::Instruction instruction) {
   return std::make_unique<ReferenceStep>(std::move(module), instruction);
 }
 
