@@ -22,6 +22,11 @@ struct FusionGroup {
 std::vector<FusionGroup> PlanFusion(const hlo::Module& module, const hlo::Computation& computation,
                                     const std::vector<bool>& live);
 
+// Which instructions still have to be computed once the groups read through views: broadcasts and slices that only fused steps read are
+// gone. Whatever is needed for the root or a side effect, or is in a needed group.
+std::vector<bool> NeededNodes(const hlo::Computation& computation, const std::vector<bool>& live,
+                              const std::vector<FusionGroup>& groups);
+
 // The tile program of a group. Never null for a group that PlanFusion made.
 std::unique_ptr<Step> MakeFusedStep(const hlo::Module& module, const hlo::Computation& computation,
                                     const FusionGroup& group, int threads);

@@ -168,7 +168,8 @@ absl::StatusOr<const Schedule*> Lowering::ScheduleOf(const Computation& computat
     const std::vector<bool> live = LiveInstructions(computation);
     for (bool is_live : live) made->live_count += is_live;
     if (!options_.reference_only) made->groups = PlanFusion(*module_, computation, live);
-    ASSIGN_OR_RETURN(made->units, OrderUnits(computation, live, made->groups));
+    // Broadcasts and slices that only fused steps read are never made.
+    ASSIGN_OR_RETURN(made->units, OrderUnits(computation, NeededNodes(computation, live, made->groups), made->groups));
     schedule = std::move(made);
   }
   return schedule.get();

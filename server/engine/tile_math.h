@@ -1,0 +1,131 @@
+// Transcendental functions as straight-line code on one element, so that a loop over them vectorises: no branches, no calls, no
+// tables. Included only by tile_ops_impl.h, inside its namespace. Errors are a few units in the last place; the methods are the
+// classical ones (Cody-Waite reduction; Cephes' minimax polynomials; Kahan's log1p and expm1; Abramowitz and Stegun 7.1.26).
+
+#define HLOD_INLINE static inline __attribute__((always_inline))
+
+HLOD_INLINE uint32_t Bits(float x) { return __builtin_bit_cast(uint32_t, x); }
+HLOD_INLINE float FromBits(uint32_t x) { return __builtin_bit_cast(float, x); }
+HLOD_INLINE float Abs(float x) { return FromBits(Bits(x) & 0x7fffffffu); }
+HLOD_INLINE float CopySign(float magnitude, float sign) { return FromBits((Bits(magnitude) & 0x7fffffffu) | (Bits(sign) & 0x80000000u)); }
+constexpr float kInf = __builtin_inff();
+constexpr float kNan = __builtin_nanf("");
+
+// Nearest integer of |x| < 2^22 by pushing the fraction out of the mantissa; its bits hold the integer too.
+constexpr float kRoundMagic = 12582912.0f;  // 1.5 * 2^23
+
+// e^x. x = n ln 2 + r, a degree-6 polynomial in r, then two exact scalings, so that subnormal results and infinity come out right.
+HLOD_INLINE float Exp(float x) {
+  // Written so that a NaN stays: every comparison with it is false.
+  float y = x > 89.0f ? 89.0f : x;
+  y = y < -104.0f ? -104.0f : y;
+  const float shifted = y * 1.44269504088896341f + kRoundMagic;
+  const float n = shifted - kRoundMagic;
+  const float r = (y - n * 0.693359375f) - n * -2.12194440e-4f;
+  float p = 1.9875691500e-4f;
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = (p * r) * r + r + 1.0f;
+  const int32_t exponent = static_cast<int32_t>(Bits(shifted)) - static_cast<int32_t>(0x4b400000);
+  const int32_t half = exponent >> 1;
+  const float scale1 = FromBits(static_cast<uint32_t>(half + 127) << 23);
+  const float scale2 = FromBits(static_cast<uint32_t>(exponent - half + 127) << 23);
+  const float result = p * scale1 * scale2;
+  return x != x ? x : result;
+}
+
+// ln x: x = m 2^e with m in [sqrt(1/2), sqrt(2)), a degree-8 polynomial in m - 1.
+HLOD_INLINE float Log(float x) {
+  const bool subnormal = x < 1.17549435e-38f;
+  const float scaled = subnormal ? x * 8388608.0f : x;
+  const uint32_t bits = Bits(scaled);
+  int32_t e = static_cast<int32_t>(bits >> 23 & 0xff) - 126;
+  float m = FromBits((bits & 0x007fffffu) | 0x3f000000u);  // [0.5, 1)
+  const bool low = m < 0.707106781186547524f;
+  e = low ? e - 1 : e;
+  m = low ? m + m - 1.0f : m - 1.0f;
+  const float fe = static_cast<float>(subnormal ? e - 23 : e);
+  const float z = m * m;
+  float p = 7.0376836292e-2f;
+  p = p * m - 1.1514610310e-1f;
+  p = p * m + 1.1676998740e-1f;
+  p = p * m - 1.2420140846e-1f;
+  p = p * m + 1.4249322787e-1f;
+  p = p * m - 1.6668057665e-1f;
+  p = p * m + 2.0000714765e-1f;
+  p = p * m - 2.4999993993e-1f;
+  p = p * m + 3.3333331174e-1f;
+  float y = p * m * z;
+  y = y + fe * -2.12194440e-4f;
+  y = y - 0.5f * z;
+  float result = m + y;
+  result = result + fe * 0.693359375f;
+  result = x == kInf ? kInf : result;
+  result = x == 0.0f ? -kInf : result;
+  return x < 0.0f || x != x ? kNan : result;
+}
+
+HLOD_INLINE float Log1p(float x) {
+  const float u = 1.0f + x;
+  const float d = u - 1.0f;
+  const float scaled = Log(u) * (x / (d == 0.0f ? 1.0f : d));
+  const float result = d == 0.0f ? x : scaled;
+  return u == kInf ? kInf : (u == 0.0f ? -kInf : result);
+}
+
+HLOD_INLINE float Expm1(float x) {
+  // Near zero the series; elsewhere the subtraction loses nothing that matters.
+  float s = 1.3981999507e-3f;
+  s = s * x + 8.3334519073e-3f;
+  s = s * x + 4.1665795894e-2f;
+  s = s * x + 1.6666665459e-1f;
+  s = s * x + 5.0000001201e-1f;
+  const float small = (s * x) * x + x;
+  const float large = Exp(x) - 1.0f;
+  return Abs(x) < 0.34657359f ? small : large;
+}
+
+HLOD_INLINE float Tanh(float x) {
+  const float a = Abs(x);
+  const float z = x * x;
+  float p = -5.70498872745e-3f;
+  p = p * z + 2.06390887954e-2f;
+  p = p * z - 5.37397155531e-2f;
+  p = p * z + 1.33314422036e-1f;
+  p = p * z - 3.33332819422e-1f;
+  const float small = (p * z) * x + x;
+  const float e = Exp(-2.0f * a);
+  const float large = CopySign((1.0f - e) / (1.0f + e), x);
+  return a < 0.625f ? small : large;
+}
+
+// 1 / (1 + e^-x), without overflow on either side.
+HLOD_INLINE float Logistic(float x) {
+  const float e = Exp(-Abs(x));
+  const float r = 1.0f / (1.0f + e);
+  return x >= 0.0f ? r : (x != x ? x : e * r);
+}
+
+HLOD_INLINE float Erf(float x) {
+  const float a = Abs(x);
+  const float z = x * x;
+  float p = 7.853861353153693e-5f;
+  p = p * z - 8.010193625184903e-4f;
+  p = p * z + 5.188327685732524e-3f;
+  p = p * z - 2.685381193529856e-2f;
+  p = p * z + 1.128358514861418e-1f;
+  p = p * z - 3.761262582423300e-1f;
+  p = p * z + 1.128379165726710f;
+  const float small = x * p;
+  const float t = 1.0f / (1.0f + 0.3275911f * a);
+  float q = 1.061405429f;
+  q = q * t - 1.453152027f;
+  q = q * t + 1.421413741f;
+  q = q * t - 0.284496736f;
+  q = q * t + 0.254829592f;
+  const float large = CopySign(1.0f - q * t * Exp(-z), x);
+  return x != x ? x : (a < 1.0f ? small : large);
+}
