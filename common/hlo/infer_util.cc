@@ -193,8 +193,9 @@ absl::StatusOr<PrimitiveType> ContractionType(const InferenceInput& in) {
     return Info(lhs).bits >= Info(rhs).bits ? lhs : rhs;
   }
   const PrimitiveType declared = in.declared->type;
-  // A pred contraction may count, an integer one may not become a fraction.
-  const bool fits = IsArrayType(declared) && (kind(declared) == kind(lhs) || (lhs == kPred && IsInteger(declared)));
+  // A pred contraction may count, and JAX asks for integer ones in floats (s8 x s8 -> f32).
+  const bool fits = IsArrayType(declared) && (kind(declared) == kind(lhs) || (lhs == kPred && IsInteger(declared)) ||
+                                              (IsInteger(lhs) && IsFloat(declared)));
   if (fits) return declared;
   return InvalidArgument("The stated element type (%s) of %s does not fit operands of type (%s).", Name(declared), OpName(in),
                          Name(lhs));
