@@ -10,7 +10,8 @@
 
 namespace hlod::evaluator {
 
-// Integers wrap as two's complement; complex products are the plain formula, which does not recover infinities.
+// Integers wrap as two's complement; complex products are the plain formula, which does not recover
+// infinities.
 template <typename C>
 C Sum(C a, C b) {
   if constexpr (std::is_same_v<C, int64_t>) {
@@ -51,12 +52,16 @@ bool HasNan(C a) {
 }
 // A NaN on either side is the result.
 template <typename C>
-C Larger(C a, C b) { return HasNan(a) ? a : HasNan(b) || Less(a, b) ? b : a; }
+C Larger(C a, C b) {
+  return HasNan(a) ? a : HasNan(b) || Less(a, b) ? b : a;
+}
 template <typename C>
-C Smaller(C a, C b) { return HasNan(a) ? a : HasNan(b) || Less(b, a) ? b : a; }
+C Smaller(C a, C b) {
+  return HasNan(a) ? a : HasNan(b) || Less(b, a) ? b : a;
+}
 
-// Calls f(combine) with the element function of one of the opcodes that reducers are made of; false when `opcode` is none of them.
-// Of pred: add and maximum are or, multiply and minimum are and.
+// Calls f(combine) with the element function of one of the opcodes that reducers are made of; false when
+// `opcode` is none of them. Of pred: add and maximum are or, multiply and minimum are and.
 template <typename C, typename F>
 bool VisitCombiner(hlo::Opcode opcode, bool is_pred, F&& f) {
   using enum hlo::Opcode;

@@ -9,8 +9,8 @@ namespace {
 
 using hlo::ComparisonDirection;
 
-// -NaN < -inf < ... < -0 < +0 < ... < +inf < +NaN: the bits as sign and magnitude, made two's complement. Widening a float to double
-// keeps this order.
+// -NaN < -inf < ... < -0 < +0 < ... < +inf < +NaN: the bits as sign and magnitude, made two's complement.
+// Widening a float to double keeps this order.
 int64_t TotalOrder(double value) {
   const auto bits = std::bit_cast<int64_t>(value);
   return bits < 0 ? std::numeric_limits<int64_t>::min() - bits - 1 : bits;

@@ -10,9 +10,13 @@ namespace hlod::evaluator {
 using hlo::Instruction;
 using hlo::Literal;
 
-absl::StatusOr<Value> Identity(Evaluation&, Instruction, std::vector<Value>& operands) { return std::move(operands[0]); }
+absl::StatusOr<Value> Identity(Evaluation&, Instruction, std::vector<Value>& operands) {
+  return std::move(operands[0]);
+}
 
-absl::StatusOr<Value> TupleOf(Evaluation&, Instruction, std::vector<Value>& operands) { return Value::Tuple(std::move(operands)); }
+absl::StatusOr<Value> TupleOf(Evaluation&, Instruction, std::vector<Value>& operands) {
+  return Value::Tuple(std::move(operands));
+}
 
 absl::StatusOr<Value> GetTupleElement(Evaluation&, Instruction instruction, std::vector<Value>& operands) {
   return (*operands[0].tuple)[instruction.attributes<hlo::TupleIndexAttributes>().index];
@@ -23,9 +27,12 @@ absl::StatusOr<Value> AfterAll(Evaluation&, Instruction instruction, std::vector
 }
 
 // replica-id and partition-id of a program on one device.
-absl::StatusOr<Value> ZeroId(Evaluation&, Instruction, std::vector<Value>&) { return Value::Own(Literal::Scalar<uint32_t>(0)); }
+absl::StatusOr<Value> ZeroId(Evaluation&, Instruction, std::vector<Value>&) {
+  return Value::Own(Literal::Scalar<uint32_t>(0));
+}
 
-absl::StatusOr<Value> CallRule(Evaluation& evaluation, Instruction instruction, std::vector<Value>& operands) {
+absl::StatusOr<Value> CallRule(Evaluation& evaluation, Instruction instruction,
+                               std::vector<Value>& operands) {
   return evaluation.Call(instruction.called()[0], std::move(operands));
 }
 
@@ -45,7 +52,8 @@ absl::StatusOr<Value> While(Evaluation& evaluation, Instruction instruction, std
 }
 
 // pred: true takes the first branch. s32: an index out of range takes the last.
-absl::StatusOr<Value> Conditional(Evaluation& evaluation, Instruction instruction, std::vector<Value>& operands) {
+absl::StatusOr<Value> Conditional(Evaluation& evaluation, Instruction instruction,
+                                  std::vector<Value>& operands) {
   const Literal& selector = *operands[0].array;
   const auto last = static_cast<int64_t>(instruction.called().size()) - 1;
   int64_t branch;

@@ -12,9 +12,13 @@ namespace {
 using hlo::PrimitiveType;
 
 // The range of an integer type's values.
-double Lowest(PrimitiveType type) { return hlo::IsSigned(type) ? -std::ldexp(1.0, hlo::Info(type).bits - 1) : 0.0; }
+double Lowest(PrimitiveType type) {
+  return hlo::IsSigned(type) ? -std::ldexp(1.0, hlo::Info(type).bits - 1) : 0.0;
+}
 int ValueBits(PrimitiveType type) { return hlo::Info(type).bits - (hlo::IsSigned(type) ? 1 : 0); }
-uint64_t Largest(PrimitiveType type) { return ValueBits(type) == 64 ? ~uint64_t{0} : (uint64_t{1} << ValueBits(type)) - 1; }
+uint64_t Largest(PrimitiveType type) {
+  return ValueBits(type) == 64 ? ~uint64_t{0} : (uint64_t{1} << ValueBits(type)) - 1;
+}
 
 // Truncates towards zero and saturates; NaN gives 0.
 template <typename C>
@@ -25,7 +29,8 @@ C Truncate(double value, PrimitiveType to) {
   return static_cast<C>(value);
 }
 
-// An integer as a double rounded to odd, so that the next rounding, to fewer bits, is the only one that counts.
+// An integer as a double rounded to odd, so that the next rounding, to fewer bits, is the only one that
+// counts.
 template <typename C>
 double ToOdd(C value) {
   const bool negative = Less(value, C{0});
@@ -59,7 +64,8 @@ To ConvertElement(From value, PrimitiveType to) {
 }
 
 void Bitcast(const void* const* in, void* out, int64_t n, const KernelContext& context) {
-  const int64_t in_step = CarrierBytes(CarrierOf(context.operand)), out_step = CarrierBytes(CarrierOf(context.result));
+  const int64_t in_step = CarrierBytes(CarrierOf(context.operand)),
+                out_step = CarrierBytes(CarrierOf(context.result));
   const std::byte* from = static_cast<const std::byte*>(in[0]);
   std::byte* to = static_cast<std::byte*>(out);
   for (int64_t i = 0; i < n; ++i) {
@@ -69,8 +75,8 @@ void Bitcast(const void* const* in, void* out, int64_t n, const KernelContext& c
   }
 }
 
-// The exponent of the finest step of `format` around a value that is neither 0 nor NaN nor infinite: below the smallest normal number
-// of `source` steps get no finer.
+// The exponent of the finest step of `format` around a value that is neither 0 nor NaN nor infinite: below
+// the smallest normal number of `source` steps get no finer.
 int StepExponent(double value, FloatFormat source, int mantissa_bits) {
   int exponent;
   std::frexp(value, &exponent);
@@ -97,7 +103,8 @@ double ReducePrecision(double value, const KernelContext& context) {
   return rounded;
 }
 
-// Away from zero when the random number, as a fraction of its range, is less than the part that truncation drops.
+// Away from zero when the random number, as a fraction of its range, is less than the part that truncation
+// drops.
 template <typename C>
 void StochasticConvert(const void* const* in, void* out, int64_t n, const KernelContext& context) {
   const auto* x = static_cast<const double*>(in[0]);
@@ -137,7 +144,8 @@ FloatFormat FormatOf(PrimitiveType type) {
 KernelFunction FindConvertKernel(PrimitiveType from, PrimitiveType to) {
   return VisitCarrier(CarrierOf(from), [&]<typename From>() {
     return VisitCarrier(CarrierOf(to), []<typename To>() {
-      return MakeUnary<From, To>([](From x, const KernelContext& context) { return ConvertElement<From, To>(x, context.result); });
+      return MakeUnary<From, To>(
+          [](From x, const KernelContext& context) { return ConvertElement<From, To>(x, context.result); });
     });
   });
 }
@@ -145,7 +153,8 @@ KernelFunction FindConvertKernel(PrimitiveType from, PrimitiveType to) {
 KernelFunction BitcastKernel() { return &Bitcast; }
 
 KernelFunction ReducePrecisionKernel() {
-  return MakeUnary<double, double>([](double x, const KernelContext& context) { return ReducePrecision(x, context); });
+  return MakeUnary<double, double>(
+      [](double x, const KernelContext& context) { return ReducePrecision(x, context); });
 }
 
 KernelFunction FindStochasticConvertKernel(PrimitiveType to) {

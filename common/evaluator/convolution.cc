@@ -1,4 +1,5 @@
-// convolution: any number of spatial dimensions, both dilations, reversal, feature and batch groups; summed as dot sums.
+// convolution: any number of spatial dimensions, both dilations, reversal, feature and batch groups; summed
+// as dot sums.
 #include "common/base/status.h"
 #include "common/evaluator/arithmetic.h"
 #include "common/evaluator/indexing.h"
@@ -13,7 +14,8 @@ using hlo::RowMajorStrides;
 
 namespace {
 
-// The input coordinate that kernel place `k` meets at output place `o`, or -1 in the padding and in the holes of base dilation.
+// The input coordinate that kernel place `k` meets at output place `o`, or -1 in the padding and in the holes
+// of base dilation.
 int64_t InputCoordinate(const hlo::WindowDimension& window, int64_t o, int64_t k, int64_t input_size) {
   const int64_t at = o * window.stride + k * window.window_dilation - window.padding_low;
   if (at < 0 || at % window.base_dilation != 0 || at / window.base_dilation >= input_size) return -1;
@@ -21,23 +23,26 @@ int64_t InputCoordinate(const hlo::WindowDimension& window, int64_t o, int64_t k
 }
 
 template <typename C>
-absl::Status ConvolveIn(Evaluation& evaluation, const hlo::ConvolutionAttributes& conv, const Literal& lhs, const Literal& rhs,
-                        Literal& result) {
+absl::Status ConvolveIn(Evaluation& evaluation, const hlo::ConvolutionAttributes& conv, const Literal& lhs,
+                        const Literal& rhs, Literal& result) {
   const Dims &in = lhs.shape().dims, &kernel = rhs.shape().dims, &out = result.shape().dims;
-  const Dims in_strides = RowMajorStrides(in), kernel_strides = RowMajorStrides(kernel), out_strides = RowMajorStrides(out);
-  const Dims in_spatial = Pick(in_strides, conv.input_spatial), kernel_spatial = Pick(kernel_strides, conv.kernel_spatial);
+  const Dims in_strides = RowMajorStrides(in), kernel_strides = RowMajorStrides(kernel),
+             out_strides = RowMajorStrides(out);
+  const Dims in_spatial = Pick(in_strides, conv.input_spatial),
+             kernel_spatial = Pick(kernel_strides, conv.kernel_spatial);
   const Dims in_sizes = Pick(in, conv.input_spatial), kernel_sizes = Pick(kernel, conv.kernel_spatial);
   const size_t spatial = conv.window.size();
   const std::vector<C> x = LoadAs<C>(lhs), w = LoadAs<C>(rhs);
   std::vector<C> sums(result.element_count(), C{});
 
-  // Output features fall into as many consecutive groups as there are feature groups (each reads its own input features) or batch
-  // groups (each reads its own part of the batch).
+  // Output features fall into as many consecutive groups as there are feature groups (each reads its own
+  // input features) or batch groups (each reads its own part of the batch).
   const int64_t features = out[conv.output_feature], group_features = kernel[conv.kernel_input_feature];
   const int64_t features_per_feature_group = features / conv.feature_group_count;
   const int64_t features_per_batch_group = features / conv.batch_group_count;
   const int64_t batch_per_group = in[conv.input_batch] / conv.batch_group_count;
-  const int64_t in_step = in_strides[conv.input_feature], kernel_step = kernel_strides[conv.kernel_input_feature];
+  const int64_t in_step = in_strides[conv.input_feature],
+                kernel_step = kernel_strides[conv.kernel_input_feature];
 
   for (Odometer at(out); at.valid(); at.Next()) {
     const int64_t feature = at[conv.output_feature];
@@ -58,7 +63,8 @@ absl::Status ConvolveIn(Evaluation& evaluation, const hlo::ConvolutionAttributes
         w_at += (window.reversal ? kernel_sizes[s] - 1 - place[s] : place[s]) * kernel_spatial[s];
       }
       if (!inside) continue;
-      for (int64_t f = 0; f < group_features; ++f) sum = Sum(sum, Product(x[x_at + f * in_step], w[w_at + f * kernel_step]));
+      for (int64_t f = 0; f < group_features; ++f)
+        sum = Sum(sum, Product(x[x_at + f * in_step], w[w_at + f * kernel_step]));
     }
     sums[Offset(at.index(), out_strides)] = sum;
   }
@@ -71,7 +77,8 @@ absl::Status ConvolveIn(Evaluation& evaluation, const hlo::ConvolutionAttributes
 absl::StatusOr<Literal> Convolution(Evaluation& evaluation, Instruction instruction, Operands operands) {
   ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(instruction.shape()));
   RETURN_IF_ERROR(VisitCarrier(CarrierOf(result.shape().type), [&]<typename C>() {
-    return ConvolveIn<C>(evaluation, instruction.attributes<hlo::ConvolutionAttributes>(), operands[0], operands[1], result);
+    return ConvolveIn<C>(evaluation, instruction.attributes<hlo::ConvolutionAttributes>(), operands[0],
+                         operands[1], result);
   }));
   return result;
 }

@@ -1,4 +1,5 @@
-// dot: products summed over the contracting dimensions; floats in double, integers modulo 2^64, rounded or wrapped once at the end.
+// dot: products summed over the contracting dimensions; floats in double, integers modulo 2^64, rounded or
+// wrapped once at the end.
 #include "common/base/status.h"
 #include "common/evaluator/arithmetic.h"
 #include "common/evaluator/indexing.h"
@@ -20,7 +21,8 @@ int64_t Count(const Dims& dims) {
 
 // The operand's elements with its dimensions in the order of `a`, then `b`, then `c`.
 template <typename C>
-absl::StatusOr<std::vector<C>> Arranged(Evaluation& evaluation, const Literal& operand, const Dims& a, const Dims& b, const Dims& c) {
+absl::StatusOr<std::vector<C>> Arranged(Evaluation& evaluation, const Literal& operand, const Dims& a,
+                                        const Dims& b, const Dims& c) {
   Dims order = a;
   order.insert(order.end(), b.begin(), b.end());
   order.insert(order.end(), c.begin(), c.end());
@@ -29,18 +31,23 @@ absl::StatusOr<std::vector<C>> Arranged(Evaluation& evaluation, const Literal& o
   const Dims dims = Pick(operand.shape().dims, order);
   RETURN_IF_ERROR(CopyElements(evaluation, dims, sizeof(C), reinterpret_cast<const std::byte*>(values.data()),
                                {0, Pick(hlo::RowMajorStrides(operand.shape().dims), order)},
-                               reinterpret_cast<std::byte*>(arranged.data()), {0, hlo::RowMajorStrides(dims)}));
+                               reinterpret_cast<std::byte*>(arranged.data()),
+                               {0, hlo::RowMajorStrides(dims)}));
   return arranged;
 }
 
 template <typename C>
-absl::Status DotIn(Evaluation& evaluation, const hlo::DotAttributes& dot, const Literal& lhs, const Literal& rhs, Literal& result) {
+absl::Status DotIn(Evaluation& evaluation, const hlo::DotAttributes& dot, const Literal& lhs,
+                   const Literal& rhs, Literal& result) {
   const Dims lhs_free = OtherDimensions(lhs.shape().rank(), dot.lhs_batch, dot.lhs_contracting);
   const Dims rhs_free = OtherDimensions(rhs.shape().rank(), dot.rhs_batch, dot.rhs_contracting);
-  const int64_t batches = Count(Pick(lhs.shape().dims, dot.lhs_batch)), m = Count(Pick(lhs.shape().dims, lhs_free)),
-                n = Count(Pick(rhs.shape().dims, rhs_free)), depth = Count(Pick(lhs.shape().dims, dot.lhs_contracting));
-  ASSIGN_OR_RETURN(const std::vector<C> a, Arranged<C>(evaluation, lhs, dot.lhs_batch, lhs_free, dot.lhs_contracting));
-  ASSIGN_OR_RETURN(const std::vector<C> b, Arranged<C>(evaluation, rhs, dot.rhs_batch, dot.rhs_contracting, rhs_free));
+  const int64_t batches = Count(Pick(lhs.shape().dims, dot.lhs_batch)),
+                m = Count(Pick(lhs.shape().dims, lhs_free)), n = Count(Pick(rhs.shape().dims, rhs_free)),
+                depth = Count(Pick(lhs.shape().dims, dot.lhs_contracting));
+  ASSIGN_OR_RETURN(const std::vector<C> a,
+                   Arranged<C>(evaluation, lhs, dot.lhs_batch, lhs_free, dot.lhs_contracting));
+  ASSIGN_OR_RETURN(const std::vector<C> b,
+                   Arranged<C>(evaluation, rhs, dot.rhs_batch, dot.rhs_contracting, rhs_free));
   std::vector<C> sums(result.element_count(), C{});
   for (int64_t row = 0; row < batches * m; ++row) {
     C* out = sums.data() + row * n;
@@ -61,7 +68,8 @@ absl::StatusOr<Literal> Dot(Evaluation& evaluation, Instruction instruction, Ope
   ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(instruction.shape()));
   if (result.element_count() == 0) return result;
   RETURN_IF_ERROR(VisitCarrier(CarrierOf(result.shape().type), [&]<typename C>() {
-    return DotIn<C>(evaluation, instruction.attributes<hlo::DotAttributes>(), operands[0], operands[1], result);
+    return DotIn<C>(evaluation, instruction.attributes<hlo::DotAttributes>(), operands[0], operands[1],
+                    result);
   }));
   return result;
 }

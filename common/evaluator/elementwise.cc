@@ -13,7 +13,8 @@ using hlo::Literal;
 using hlo::PrimitiveType;
 
 namespace {
-constexpr int64_t kBlock = 512;  // Elements at a time: a few blocks of 16-byte carriers stay in the first-level cache.
+constexpr int64_t kBlock =
+    512;  // Elements at a time: a few blocks of 16-byte carriers stay in the first-level cache.
 }
 
 absl::StatusOr<Literal> Elementwise(Evaluation& evaluation, hlo::Instruction instruction, Operands operands) {
@@ -30,7 +31,8 @@ absl::StatusOr<Literal> Elementwise(Evaluation& evaluation, hlo::Instruction ins
     const PrimitiveType type = operands[k].shape().type;
     std::byte* block = reinterpret_cast<std::byte*>(blocks[k].data());
     const int64_t width = CarrierBytes(CarrierOf(type));
-    for (int64_t i = 0; i < std::min(n, kBlock); ++i) Load(type, operands[k].bytes().data(), 1, block + i * width);
+    for (int64_t i = 0; i < std::min(n, kBlock); ++i)
+      Load(type, operands[k].bytes().data(), 1, block + i * width);
   }
   for (int64_t start = 0; start < n; start += kBlock) {
     const int64_t count = std::min(kBlock, n - start);
@@ -38,10 +40,12 @@ absl::StatusOr<Literal> Elementwise(Evaluation& evaluation, hlo::Instruction ins
     for (size_t k = 0; k < operands.size(); ++k) {
       const hlo::Shape& shape = operands[k].shape();
       if (shape.dims != result.shape().dims) continue;
-      Load(shape.type, operands[k].bytes().data() + start * hlo::ByteWidth(shape.type), count, blocks[k].data());
+      Load(shape.type, operands[k].bytes().data() + start * hlo::ByteWidth(shape.type), count,
+           blocks[k].data());
     }
     kernel.run(in, out.data(), count, kernel.context);
-    Store(result.shape().type, out.data(), count, result.bytes().data() + start * hlo::ByteWidth(result.shape().type));
+    Store(result.shape().type, out.data(), count,
+          result.bytes().data() + start * hlo::ByteWidth(result.shape().type));
   }
   return result;
 }
@@ -65,7 +69,8 @@ absl::StatusOr<Literal> Map(Evaluation& evaluation, hlo::Instruction instruction
 
 namespace {
 
-// Bit `bit` of an array whose elements of `bits` bits lie one after the other, lowest first; each is kept in whole bytes.
+// Bit `bit` of an array whose elements of `bits` bits lie one after the other, lowest first; each is kept in
+// whole bytes.
 struct BitAddress {
   int64_t byte;
   int shift;
@@ -79,12 +84,14 @@ BitAddress AddressOf(int64_t bit, int bits) {
 }  // namespace
 
 // The same bits under another type: a wide element is its narrow ones from the lowest bits up.
-absl::StatusOr<Literal> BitcastConvert(Evaluation& evaluation, hlo::Instruction instruction, Operands operands) {
+absl::StatusOr<Literal> BitcastConvert(Evaluation& evaluation, hlo::Instruction instruction,
+                                       Operands operands) {
   const Literal& operand = operands[0];
   ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(instruction.shape()));
   const int from = hlo::Info(operand.shape().type).bits, to = hlo::Info(result.shape().type).bits;
   if (from % 8 == 0 && to % 8 == 0) {
-    std::copy_n(operand.bytes().begin(), std::min(operand.bytes().size(), result.bytes().size()), result.bytes().begin());
+    std::copy_n(operand.bytes().begin(), std::min(operand.bytes().size(), result.bytes().size()),
+                result.bytes().begin());
     return result;
   }
   const int64_t total = std::min(operand.element_count() * from, result.element_count() * to);

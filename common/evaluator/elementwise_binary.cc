@@ -11,7 +11,9 @@ using hlo::Opcode;
 using hlo::PrimitiveType;
 using enum hlo::Opcode;
 
-uint64_t LowBits(uint64_t value, int bits) { return bits >= 64 ? value : value & ((uint64_t{1} << bits) - 1); }
+uint64_t LowBits(uint64_t value, int bits) {
+  return bits >= 64 ? value : value & ((uint64_t{1} << bits) - 1);
+}
 
 // x / 0 is all ones (-1); the one quotient that overflows, INT_MIN / -1, wraps to INT_MIN.
 template <typename C>
@@ -53,7 +55,8 @@ C HighProduct(C a, C b, int bits) {
 
 enum class Shift { kLeft, kRightLogical, kRightArithmetic };
 
-// The amount is read unsigned; beyond the width everything is shifted out, and an arithmetic shift leaves the sign.
+// The amount is read unsigned; beyond the width everything is shifted out, and an arithmetic shift leaves the
+// sign.
 template <typename C, Shift kShift>
 C Shifted(C value, C amount, int bits) {
   const uint64_t by = LowBits(static_cast<uint64_t>(amount), bits);
@@ -69,17 +72,26 @@ template <typename C>
 KernelFunction IntegerKernel(Opcode opcode) {
   const auto make = [](auto f) { return MakeBinary<C, C>(f); };
   switch (opcode) {
-    case kSubtract: return make([](C a, C b) { return static_cast<C>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b)); });
+    case kSubtract:
+      return make(
+          [](C a, C b) { return static_cast<C>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b)); });
     case kDivide: return make([](C a, C b) { return Quotient(a, b); });
     case kRemainder: return make([](C a, C b) { return Remainder(a, b); });
     case kPower: return make([](C a, C b) { return Power(a, b); });
-    case kMulhi: return make([](C a, C b, const KernelContext& context) { return HighProduct(a, b, context.bits); });
+    case kMulhi:
+      return make([](C a, C b, const KernelContext& context) { return HighProduct(a, b, context.bits); });
     case kShiftLeft:
-      return make([](C a, C b, const KernelContext& context) { return Shifted<C, Shift::kLeft>(a, b, context.bits); });
+      return make([](C a, C b, const KernelContext& context) {
+        return Shifted<C, Shift::kLeft>(a, b, context.bits);
+      });
     case kShiftRightLogical:
-      return make([](C a, C b, const KernelContext& context) { return Shifted<C, Shift::kRightLogical>(a, b, context.bits); });
+      return make([](C a, C b, const KernelContext& context) {
+        return Shifted<C, Shift::kRightLogical>(a, b, context.bits);
+      });
     case kShiftRightArithmetic:
-      return make([](C a, C b, const KernelContext& context) { return Shifted<C, Shift::kRightArithmetic>(a, b, context.bits); });
+      return make([](C a, C b, const KernelContext& context) {
+        return Shifted<C, Shift::kRightArithmetic>(a, b, context.bits);
+      });
     default: return nullptr;
   }
 }
@@ -130,7 +142,8 @@ void Select(const void* const* in, void* out, int64_t n, const KernelContext&) {
 
 template <typename C>
 void Clamp(const void* const* in, void* out, int64_t n, const KernelContext&) {
-  const C *low = static_cast<const C*>(in[0]), *x = static_cast<const C*>(in[1]), *high = static_cast<const C*>(in[2]);
+  const C *low = static_cast<const C*>(in[0]), *x = static_cast<const C*>(in[1]),
+          *high = static_cast<const C*>(in[2]);
   C* y = static_cast<C*>(out);
   for (int64_t i = 0; i < n; ++i) y[i] = Smaller(Larger(low[i], x[i]), high[i]);
 }

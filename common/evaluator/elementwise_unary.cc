@@ -15,7 +15,9 @@ using enum hlo::Opcode;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-uint64_t LowBits(uint64_t value, int bits) { return bits >= 64 ? value : value & ((uint64_t{1} << bits) - 1); }
+uint64_t LowBits(uint64_t value, int bits) {
+  return bits >= 64 ? value : value & ((uint64_t{1} << bits) - 1);
+}
 
 template <typename F>
 KernelFunction Float(F f) {
@@ -26,7 +28,9 @@ KernelFunction Float(F f) {
 template <typename C>
 KernelFunction IntegerKernel(Opcode opcode) {
   switch (opcode) {
-    case kAbs: return MakeUnary<C, C>([](C x) { return Less(x, C{0}) ? static_cast<C>(-static_cast<uint64_t>(x)) : x; });
+    case kAbs:
+      return MakeUnary<C, C>(
+          [](C x) { return Less(x, C{0}) ? static_cast<C>(-static_cast<uint64_t>(x)) : x; });
     case kNegate: return MakeUnary<C, C>([](C x) { return static_cast<C>(-static_cast<uint64_t>(x)); });
     case kNot: return MakeUnary<C, C>([](C x) { return static_cast<C>(~x); });
     case kSign: return MakeUnary<C, C>([](C x) { return static_cast<C>((C{0} < x) - (x < C{0})); });
@@ -36,7 +40,8 @@ KernelFunction IntegerKernel(Opcode opcode) {
       });
     case kClz:
       return MakeUnary<C, C>([](C x, const KernelContext& context) {
-        return static_cast<C>(std::countl_zero(LowBits(static_cast<uint64_t>(x), context.bits)) - (64 - context.bits));
+        return static_cast<C>(std::countl_zero(LowBits(static_cast<uint64_t>(x), context.bits)) -
+                              (64 - context.bits));
       });
     default: return nullptr;
   }
@@ -57,7 +62,8 @@ KernelFunction FloatKernel(Opcode opcode) {
     case kCeil: return Float([](double x) { return std::ceil(x); });
     case kFloor: return Float([](double x) { return std::floor(x); });
     case kRoundNearestAfz: return Float([](double x) { return std::round(x); });
-    case kRoundNearestEven: return Float([](double x) { return std::nearbyint(x); });  // The default mode: ties to even.
+    case kRoundNearestEven:
+      return Float([](double x) { return std::nearbyint(x); });  // The default mode: ties to even.
     case kCosine: return Float([](double x) { return std::cos(x); });
     case kSine: return Float([](double x) { return std::sin(x); });
     case kTan: return Float([](double x) { return std::tan(x); });
@@ -71,7 +77,10 @@ KernelFunction FloatKernel(Opcode opcode) {
     case kSqrt: return Float([](double x) { return std::sqrt(x); });
     case kRsqrt: return Float([](double x) { return 1 / std::sqrt(x); });
     case kNegate: return Float([](double x) { return -x; });
-    case kSign: return Float([](double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; });  // Zeros and NaN are their own sign.
+    case kSign:
+      return Float([](double x) {
+        return x > 0 ? 1.0 : x < 0 ? -1.0 : x;
+      });  // Zeros and NaN are their own sign.
     case kReal: return Float([](double x) { return x; });
     case kImag: return Float([](double) { return 0.0; });
     case kIsFinite: return MakeUnary<double, uint64_t>([](double x) { return uint64_t{std::isfinite(x)}; });
@@ -89,7 +98,8 @@ Complex ExpMinusOne(Complex z) {
 // log(1 + z) without cancellation near 0: |1+z|^2 = 1 + x(2+x) + y^2.
 Complex LogPlusOne(Complex z) {
   const double x = z.real(), y = z.imag();
-  const double real = std::hypot(x, y) < 0.5 ? 0.5 * std::log1p(x * (2 + x) + y * y) : std::log(std::hypot(1 + x, y));
+  const double real =
+      std::hypot(x, y) < 0.5 ? 0.5 * std::log1p(x * (2 + x) + y * y) : std::log(std::hypot(1 + x, y));
   return {real, std::atan2(y, 1 + x)};
 }
 

@@ -56,7 +56,8 @@ Literal Operands::Take(size_t index) { return TakeArray(values_[index]); }
 absl::Status Evaluation::CheckSize(const hlo::Shape& shape) const {
   const std::optional<int64_t> bytes = ByteSize(shape);
   if (bytes.has_value() && *bytes <= options_.bytes_max) return absl::OkStatus();
-  return ResourceExhausted("A table of %s is needed; one may have at most %d bytes", ToStringNoLayout(shape), options_.bytes_max);
+  return ResourceExhausted("A table of %s is needed; one may have at most %d bytes", ToStringNoLayout(shape),
+                           options_.bytes_max);
 }
 
 absl::Status Evaluation::CheckInterrupt() const {
@@ -87,7 +88,8 @@ const std::vector<NodeId>& Evaluation::LastUses(hlo::ComputationId id) {
 }
 
 absl::StatusOr<Value> Evaluation::Call(hlo::ComputationId id, std::vector<Value> arguments) {
-  if (depth_ >= kCallDepthMax) return ResourceExhausted("Calls in %s nest deeper than %d", module_.name(), kCallDepthMax);
+  if (depth_ >= kCallDepthMax)
+    return ResourceExhausted("Calls in %s nest deeper than %d", module_.name(), kCallDepthMax);
   struct Depth {
     int& depth;
     explicit Depth(int& depth) : depth(depth) { ++depth; }
@@ -133,7 +135,8 @@ absl::StatusOr<Value> Evaluation::Run(hlo::Instruction instruction, std::vector<
       return Unimplemented("%s: no rule for the custom-call target \"%s\"", instruction.name(),
                            instruction.attributes<hlo::CustomCallAttributes>().target);
     }
-    return Unimplemented("%s: the evaluator has no rule for %s of these types", instruction.name(), Name(instruction.opcode()));
+    return Unimplemented("%s: the evaluator has no rule for %s of these types", instruction.name(),
+                         Name(instruction.opcode()));
   }
   ASSIGN_OR_RETURN(Literal result, rule.array(*this, instruction, Operands(absl::MakeSpan(operands))));
   return Value::Own(std::move(result));

@@ -1,4 +1,5 @@
-// One run of the evaluator: values that are shared instead of copied, limits, and the walk over a computation.
+// One run of the evaluator: values that are shared instead of copied, limits, and the walk over a
+// computation.
 #pragma once
 
 #include <memory>
@@ -14,8 +15,8 @@
 
 namespace hlod::evaluator {
 
-// A value while it is computed with: an array (or token), or a tuple of values. Copying shares. A value that was borrowed from the caller
-// or the module has a pointer without owner and is never written to.
+// A value while it is computed with: an array (or token), or a tuple of values. Copying shares. A value that
+// was borrowed from the caller or the module has a pointer without owner and is never written to.
 struct Value {
   std::shared_ptr<hlo::Literal> array;
   std::shared_ptr<const std::vector<Value>> tuple;
@@ -34,7 +35,8 @@ class Operands {
   explicit Operands(absl::Span<Value> values) : values_(values) {}
   size_t size() const { return values_.size(); }
   const hlo::Literal& operator[](size_t index) const { return *values_[index].array; }
-  // The operand for the rule to keep or write on: moved when nobody else reads it any more, else copied. Once per operand.
+  // The operand for the rule to keep or write on: moved when nobody else reads it any more, else copied. Once
+  // per operand.
   hlo::Literal Take(size_t index);
 
  private:
@@ -44,19 +46,23 @@ class Operands {
 class Evaluation {
  public:
   // `module` and `options` outlive it.
-  Evaluation(const hlo::Module& module, const EvaluateOptions& options) : module_(module), options_(options) {}
+  Evaluation(const hlo::Module& module, const EvaluateOptions& options)
+      : module_(module), options_(options) {}
   Evaluation(const Evaluation&) = delete;
   Evaluation& operator=(const Evaluation&) = delete;
 
   const hlo::Module& module() const { return module_; }
 
   // A zeroed value; RESOURCE_EXHAUSTED when it is larger than one may be.
-  absl::StatusOr<hlo::Literal> Allocate(const hlo::Shape& shape) const { return hlo::Literal::Make(shape, options_.bytes_max); }
+  absl::StatusOr<hlo::Literal> Allocate(const hlo::Shape& shape) const {
+    return hlo::Literal::Make(shape, options_.bytes_max);
+  }
 
   // RESOURCE_EXHAUSTED when a table of this shape, needed on the way, is larger than a value may be.
   absl::Status CheckSize(const hlo::Shape& shape) const;
 
-  // Runs a computation. Values are dropped after their last use; instructions that the root does not need are not run.
+  // Runs a computation. Values are dropped after their last use; instructions that the root does not need are
+  // not run.
   absl::StatusOr<Value> Call(hlo::ComputationId id, std::vector<Value> arguments);
   // Runs one instruction that is neither parameter nor constant.
   absl::StatusOr<Value> Run(hlo::Instruction instruction, std::vector<Value> operands);
@@ -75,7 +81,8 @@ class Evaluation {
   static constexpr int64_t kWorkBetweenChecks = 1 << 16;
   static constexpr int kCallDepthMax = 128;  // Twice what the verifier allows.
 
-  // For each instruction the id of its last user: Computation::kNoNode for the root, and its own id when nothing needs it.
+  // For each instruction the id of its last user: Computation::kNoNode for the root, and its own id when
+  // nothing needs it.
   const std::vector<hlo::NodeId>& LastUses(hlo::ComputationId id);
 
   const hlo::Module& module_;

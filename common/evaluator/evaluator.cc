@@ -67,12 +67,14 @@ RuleTable MakeTable() {
   return table;
 }
 
-// Custom-calls that mean something on one device: placement and sharding hints, which are identities there, and top-k.
+// Custom-calls that mean something on one device: placement and sharding hints, which are identities there,
+// and top-k.
 Rule FindCustomCall(hlo::Instruction instruction) {
   const std::string_view target = instruction.attributes<hlo::CustomCallAttributes>().target;
   if (target == "TopK" && instruction.operand_count() == 1) return {.array = TopK};
-  for (std::string_view identity : {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LocalToGlobalShape",
-                                    "GlobalToLocalShape", "annotate_device_placement", "MoveToHost", "MoveToDevice"}) {
+  for (std::string_view identity :
+       {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LocalToGlobalShape",
+        "GlobalToLocalShape", "annotate_device_placement", "MoveToHost", "MoveToDevice"}) {
     if (target == identity && instruction.operand_count() == 1) return {.value = Identity};
   }
   if (target.substr(0, 8) == "xla.sdy." && instruction.operand_count() == 1) return {.value = Identity};
@@ -88,7 +90,8 @@ Rule FindRule(hlo::Instruction instruction) {
   if (instruction.opcode() == hlo::kCustomCall) {
     const Rule custom = FindCustomCall(instruction);
     // An identity's shapes must agree, which no shape rule of a custom-call has checked.
-    if (custom.value != nullptr && !Compatible(instruction.shape(), instruction.operand(0).shape())) return {};
+    if (custom.value != nullptr && !Compatible(instruction.shape(), instruction.operand(0).shape()))
+      return {};
     return custom;
   }
   if (FindKernel(instruction)) return {.array = Elementwise};
@@ -97,18 +100,20 @@ Rule FindRule(hlo::Instruction instruction) {
 
 }  // namespace evaluator
 
-absl::StatusOr<hlo::Literal> Evaluate(const hlo::Module& module, absl::Span<const hlo::Literal* const> arguments,
+absl::StatusOr<hlo::Literal> Evaluate(const hlo::Module& module,
+                                      absl::Span<const hlo::Literal* const> arguments,
                                       const EvaluateOptions& options) {
   const hlo::Computation& entry = module.entry();
   if (arguments.size() != entry.parameters().size()) {
-    return InvalidArgument("%s takes %d arguments, and %d were given", module.name(), entry.parameters().size(), arguments.size());
+    return InvalidArgument("%s takes %d arguments, and %d were given", module.name(),
+                           entry.parameters().size(), arguments.size());
   }
   std::vector<evaluator::Value> values;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const hlo::Shape& wanted = entry[entry.parameters()[i]].shape();
     if (wanted.HasDynamicDimension()) {
-      return Unimplemented("Parameter %d of %s is %s: the evaluator runs no dynamic dimension", i, module.name(),
-                           ToStringNoLayout(wanted));
+      return Unimplemented("Parameter %d of %s is %s: the evaluator runs no dynamic dimension", i,
+                           module.name(), ToStringNoLayout(wanted));
     }
     if (!Compatible(arguments[i]->shape(), wanted)) {
       return InvalidArgument("Argument %d of %s is %s, and the parameter is %s", i, module.name(),
@@ -123,20 +128,23 @@ absl::StatusOr<hlo::Literal> Evaluate(const hlo::Module& module, absl::Span<cons
 }
 
 absl::StatusOr<hlo::Literal> EvaluateInstruction(const hlo::Module& module, hlo::Instruction instruction,
-                                                 absl::Span<const hlo::Literal* const> operands, const EvaluateOptions& options) {
+                                                 absl::Span<const hlo::Literal* const> operands,
+                                                 const EvaluateOptions& options) {
   if (instruction.opcode() == hlo::kConstant) return instruction.literal();
   if (instruction.opcode() == hlo::kParameter) {
-    return InvalidArgument("%s is a parameter: it has a value only in a run of its computation", instruction.name());
+    return InvalidArgument("%s is a parameter: it has a value only in a run of its computation",
+                           instruction.name());
   }
   if (operands.size() != instruction.operand_count()) {
-    return InvalidArgument("%s has %d operands, and %d were given", instruction.name(), instruction.operand_count(), operands.size());
+    return InvalidArgument("%s has %d operands, and %d were given", instruction.name(),
+                           instruction.operand_count(), operands.size());
   }
   std::vector<evaluator::Value> values;
   for (size_t i = 0; i < operands.size(); ++i) {
     const hlo::Shape& wanted = instruction.operand(static_cast<uint32_t>(i)).shape();
     if (!Compatible(operands[i]->shape(), wanted)) {
-      return InvalidArgument("Operand %d of %s is %s, and %s was given", i, instruction.name(), ToStringNoLayout(wanted),
-                             ToStringNoLayout(operands[i]->shape()));
+      return InvalidArgument("Operand %d of %s is %s, and %s was given", i, instruction.name(),
+                             ToStringNoLayout(wanted), ToStringNoLayout(operands[i]->shape()));
     }
     values.push_back(evaluator::Value::Borrow(*operands[i]));
   }

@@ -1,4 +1,5 @@
-// The reference semantics of every opcode, on literals: obviously right, never fast. It is the engine's oracle and its fallback.
+// The reference semantics of every opcode, on literals: obviously right, never fast. It is the engine's
+// oracle and its fallback.
 #pragma once
 
 #include <atomic>
@@ -13,18 +14,21 @@
 namespace hlod {
 
 struct EvaluateOptions {
-  absl::Time deadline = absl::InfiniteFuture();      // Looked at in each loop turn: DEADLINE_EXCEEDED.
-  const std::atomic<bool>* cancel = nullptr;         // Looked at in each loop turn: CANCELLED. Not owned.
-  int64_t bytes_max = int64_t{1} << 34;              // Of one value: RESOURCE_EXHAUSTED.
+  absl::Time deadline = absl::InfiniteFuture();  // Looked at in each loop turn: DEADLINE_EXCEEDED.
+  const std::atomic<bool>* cancel = nullptr;     // Looked at in each loop turn: CANCELLED. Not owned.
+  int64_t bytes_max = int64_t{1} << 34;          // Of one value: RESOURCE_EXHAUSTED.
 };
 
-// Runs the entry computation of a verified module. `arguments`: one literal a parameter (tuples as tuple literals), shapes compatible,
-// else INVALID_ARGUMENT. UNIMPLEMENTED names an opcode, custom-call target or dynamic dimension that it cannot run.
-// f8, f4 and sub-byte types compute through f32 or int; bf16 and f16 compute in f32 and round after each instruction.
-absl::StatusOr<hlo::Literal> Evaluate(const hlo::Module& module, absl::Span<const hlo::Literal* const> arguments,
+// Runs the entry computation of a verified module. `arguments`: one literal a parameter (tuples as tuple
+// literals), shapes compatible, else INVALID_ARGUMENT. UNIMPLEMENTED names an opcode, custom-call target or
+// dynamic dimension that it cannot run. f8, f4 and sub-byte types compute through f32 or int; bf16 and f16
+// compute in f32 and round after each instruction.
+absl::StatusOr<hlo::Literal> Evaluate(const hlo::Module& module,
+                                      absl::Span<const hlo::Literal* const> arguments,
                                       const EvaluateOptions& options = {});
 
-// One instruction on operand values: constant folding and the engine's reference steps. Called computations are looked up in `module`.
+// One instruction on operand values: constant folding and the engine's reference steps. Called computations
+// are looked up in `module`.
 absl::StatusOr<hlo::Literal> EvaluateInstruction(const hlo::Module& module, hlo::Instruction instruction,
                                                  absl::Span<const hlo::Literal* const> operands,
                                                  const EvaluateOptions& options = {});

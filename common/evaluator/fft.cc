@@ -28,19 +28,21 @@ int64_t Count(const Dims& dims) {
   return count;
 }
 
-// X[k] = sum_n x[n] exp(sign 2 pi i k n / length) along `dimension`; the inverse (sign +1) divides by the length. The output has `keep`
-// places along the dimension.
+// X[k] = sum_n x[n] exp(sign 2 pi i k n / length) along `dimension`; the inverse (sign +1) divides by the
+// length. The output has `keep` places along the dimension.
 absl::Status Transform(Evaluation& evaluation, Field& field, int64_t dimension, int sign, int64_t keep) {
   const int64_t length = field.dims[dimension];
   const int64_t stride = hlo::RowMajorStrides(field.dims)[dimension];
   std::vector<Complex> roots(length);
   for (int64_t i = 0; i < length; ++i) {
-    roots[i] = std::polar(1.0, sign * 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(length));
+    roots[i] =
+        std::polar(1.0, sign * 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(length));
   }
   Field out{{}, field.dims};
   out.dims[dimension] = keep;
   out.values.resize(Count(out.dims));
-  const int64_t outer = stride == 0 || length == 0 ? 0 : static_cast<int64_t>(field.values.size()) / (length * stride);
+  const int64_t outer =
+      stride == 0 || length == 0 ? 0 : static_cast<int64_t>(field.values.size()) / (length * stride);
   const double scale = sign > 0 ? 1.0 / static_cast<double>(length) : 1.0;
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t i = 0; i < stride; ++i) {
@@ -60,15 +62,18 @@ absl::Status Transform(Evaluation& evaluation, Field& field, int64_t dimension, 
   return absl::OkStatus();
 }
 
-// The whole spectrum along the last dimension of a real signal of `length` from its first half: X[length - k] is conj X[k].
+// The whole spectrum along the last dimension of a real signal of `length` from its first half: X[length - k]
+// is conj X[k].
 void CompleteHalfSpectrum(Field& field, int64_t length) {
-  const int64_t half = field.dims.back(), lines = half == 0 ? 0 : static_cast<int64_t>(field.values.size()) / half;
+  const int64_t half = field.dims.back(),
+                lines = half == 0 ? 0 : static_cast<int64_t>(field.values.size()) / half;
   std::vector<Complex> whole(lines * length);
   for (int64_t line = 0; line < lines; ++line) {
     for (int64_t k = 0; k < length; ++k) {
       const int64_t mirrored = length - k;
-      whole[line * length + k] = k < half ? field.values[line * half + k]
-                                 : mirrored < half ? std::conj(field.values[line * half + mirrored]) : Complex(0);
+      whole[line * length + k] = k < half          ? field.values[line * half + k]
+                                 : mirrored < half ? std::conj(field.values[line * half + mirrored])
+                                                   : Complex(0);
     }
   }
   field.values = std::move(whole);
@@ -81,20 +86,24 @@ absl::StatusOr<Literal> Fft(Evaluation& evaluation, Instruction instruction, Ope
   const auto& fft = instruction.attributes<hlo::FftAttributes>();
   ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(instruction.shape()));
   Field field{LoadAs<Complex>(operands[0]), operands[0].shape().dims};
-  const int64_t last = operands[0].shape().rank() - 1, first = last + 1 - static_cast<int64_t>(fft.length.size());
+  const int64_t last = operands[0].shape().rank() - 1,
+                first = last + 1 - static_cast<int64_t>(fft.length.size());
   const bool inverse = fft.type == FftType::kIfft || fft.type == FftType::kIrfft;
   const int sign = inverse ? 1 : -1;
-  // A real signal is the last dimension's input of an RFFT and output of an IRFFT: there it goes first, or last.
-  if (fft.type == FftType::kRfft) RETURN_IF_ERROR(Transform(evaluation, field, last, sign, result.shape().dims.back()));
+  // A real signal is the last dimension's input of an RFFT and output of an IRFFT: there it goes first, or
+  // last.
+  if (fft.type == FftType::kRfft)
+    RETURN_IF_ERROR(Transform(evaluation, field, last, sign, result.shape().dims.back()));
   const int64_t end = fft.type == FftType::kRfft || fft.type == FftType::kIrfft ? last - 1 : last;
-  for (int64_t d = first; d <= end; ++d) RETURN_IF_ERROR(Transform(evaluation, field, d, sign, field.dims[d]));
+  for (int64_t d = first; d <= end; ++d)
+    RETURN_IF_ERROR(Transform(evaluation, field, d, sign, field.dims[d]));
   if (fft.type == FftType::kIrfft) {
     CompleteHalfSpectrum(field, fft.length.back());
     RETURN_IF_ERROR(Transform(evaluation, field, last, sign, fft.length.back()));
   }
   if (static_cast<int64_t>(field.values.size()) != result.element_count()) {
-    return InvalidArgument("%s: a transform of %s does not give %s", instruction.name(), ToStringNoLayout(operands[0].shape()),
-                           ToStringNoLayout(result.shape()));
+    return InvalidArgument("%s: a transform of %s does not give %s", instruction.name(),
+                           ToStringNoLayout(operands[0].shape()), ToStringNoLayout(result.shape()));
   }
   if (fft.type == FftType::kIrfft) {
     std::vector<double> real(field.values.size());

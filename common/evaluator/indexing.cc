@@ -12,10 +12,12 @@ namespace {
 // `n` elements of a fixed width; the compiler turns memcpy of a constant size into one move.
 template <int64_t kWidth>
 void CopyRun(const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * to_stride * kWidth, from + i * from_stride * kWidth, kWidth);
+  for (int64_t i = 0; i < n; ++i)
+    std::memcpy(to + i * to_stride * kWidth, from + i * from_stride * kWidth, kWidth);
 }
 
-void CopyRun(int64_t width, const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride, int64_t n) {
+void CopyRun(int64_t width, const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride,
+             int64_t n) {
   if (from_stride == 1 && to_stride == 1) {
     std::memcpy(to, from, n * width);
     return;
@@ -31,8 +33,8 @@ void CopyRun(int64_t width, const std::byte* from, int64_t from_stride, std::byt
 
 }  // namespace
 
-absl::Status CopyElements(Evaluation& evaluation, absl::Span<const int64_t> dims, int64_t width, const std::byte* from,
-                          const View& source, std::byte* to, const View& target) {
+absl::Status CopyElements(Evaluation& evaluation, absl::Span<const int64_t> dims, int64_t width,
+                          const std::byte* from, const View& source, std::byte* to, const View& target) {
   const int64_t rank = static_cast<int64_t>(dims.size());
   if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return absl::OkStatus();
   if (rank == 0) {
@@ -49,7 +51,8 @@ absl::Status CopyElements(Evaluation& evaluation, absl::Span<const int64_t> dims
   const int64_t from_stride = source.strides[rank - 1], to_stride = target.strides[rank - 1];
   for (Odometer at(dims.subspan(0, inner)); at.valid(); at.Next()) {
     RETURN_IF_ERROR(evaluation.Tick(run + 4));
-    const int64_t start = source.offset + Offset(at.index(), absl::MakeSpan(source.strides).subspan(0, inner));
+    const int64_t start =
+        source.offset + Offset(at.index(), absl::MakeSpan(source.strides).subspan(0, inner));
     const int64_t end = target.offset + Offset(at.index(), absl::MakeSpan(target.strides).subspan(0, inner));
     CopyRun(width, from + start * width, from_stride, to + end * width, to_stride, run);
   }

@@ -14,11 +14,12 @@ namespace hlod::evaluator {
 
 using hlo::Dims;
 
-// All index vectors of `dims` in row-major order: for (Odometer at(dims); at.valid(); at.Next()) use(at.index()).
-// Of no dimensions there is one, of an empty array none.
+// All index vectors of `dims` in row-major order: for (Odometer at(dims); at.valid(); at.Next())
+// use(at.index()). Of no dimensions there is one, of an empty array none.
 class Odometer {
  public:
-  explicit Odometer(absl::Span<const int64_t> dims) : dims_(dims.begin(), dims.end()), index_(dims.size(), 0) {
+  explicit Odometer(absl::Span<const int64_t> dims)
+      : dims_(dims.begin(), dims.end()), index_(dims.size(), 0) {
     for (int64_t size : dims_) valid_ = valid_ && size > 0;
   }
   bool valid() const { return valid_; }
@@ -44,15 +45,16 @@ inline int64_t Offset(absl::Span<const int64_t> index, absl::Span<const int64_t>
   return offset;
 }
 
-// A view of an array: where its first element is and how far apart neighbours are, in elements; strides may be 0 or negative.
+// A view of an array: where its first element is and how far apart neighbours are, in elements; strides may
+// be 0 or negative.
 struct View {
   int64_t offset = 0;
   Dims strides;
 };
 
 // Copies the elements at every index of `dims` from one view to another, each `width` bytes.
-absl::Status CopyElements(Evaluation& evaluation, absl::Span<const int64_t> dims, int64_t width, const std::byte* from,
-                          const View& source, std::byte* to, const View& target);
+absl::Status CopyElements(Evaluation& evaluation, absl::Span<const int64_t> dims, int64_t width,
+                          const std::byte* from, const View& source, std::byte* to, const View& target);
 
 // The dimensions of 0..rank-1 that are not in `some`, ascending.
 Dims OtherDimensions(int64_t rank, absl::Span<const int64_t> some);

@@ -23,7 +23,9 @@ Kernel FindKernel(hlo::Instruction instruction) {
       if (IsFloat(operand)) kernel.run = ReducePrecisionKernel();
       break;
     }
-    case kCompare: kernel.run = FindCompareKernel(instruction.attributes<CompareAttributes>(), operand); break;
+    case kCompare:
+      kernel.run = FindCompareKernel(instruction.attributes<CompareAttributes>(), operand);
+      break;
     case kStochasticConvert:
       if (IsFloat(operand)) kernel.run = FindStochasticConvertKernel(result);
       break;

@@ -17,13 +17,14 @@ FloatFormat FormatOf(hlo::PrimitiveType type);
 
 // What a kernel knows besides its operands.
 struct KernelContext {
-  hlo::PrimitiveType operand = hlo::kInvalid;   // Type of the first operand.
+  hlo::PrimitiveType operand = hlo::kInvalid;  // Type of the first operand.
   hlo::PrimitiveType result = hlo::kInvalid;
-  int bits = 64;                                // Width of the first operand's elements.
-  FloatFormat format;                           // Of reduce-precision.
+  int bits = 64;       // Width of the first operand's elements.
+  FloatFormat format;  // Of reduce-precision.
 };
 
-// Applies an operation to `n` elements: in[i] is a block of operand i, `out` one of the result's carrier, not yet rounded to its type.
+// Applies an operation to `n` elements: in[i] is a block of operand i, `out` one of the result's carrier, not
+// yet rounded to its type.
 using KernelFunction = void (*)(const void* const* in, void* out, int64_t n, const KernelContext& context);
 
 struct Kernel {
@@ -32,8 +33,8 @@ struct Kernel {
   explicit operator bool() const { return run != nullptr; }
 };
 
-// The kernel of an elementwise instruction (a bitcast-convert between equal widths is one), or none when the opcode is not elementwise
-// or not defined for these types.
+// The kernel of an elementwise instruction (a bitcast-convert between equal widths is one), or none when the
+// opcode is not elementwise or not defined for these types.
 Kernel FindKernel(hlo::Instruction instruction);
 
 // The families FindKernel asks, one file each. `type` is the operand's; null when the opcode is not theirs.

@@ -19,7 +19,8 @@ Complex Conjugate(Complex x) { return std::conj(x); }
 double RealPart(double x) { return x; }
 double RealPart(Complex x) { return x.real(); }
 
-// Overwrites the n x n matrix with L, where L L^H is the matrix whose lower triangle is given; all NaN when it is not positive definite.
+// Overwrites the n x n matrix with L, where L L^H is the matrix whose lower triangle is given; all NaN when
+// it is not positive definite.
 template <typename C>
 void Decompose(C* a, int64_t n) {
   for (int64_t j = 0; j < n; ++j) {
@@ -67,24 +68,32 @@ absl::Status CholeskyIn(Evaluation& evaluation, const Literal& operand, bool low
   return absl::OkStatus();
 }
 
-// Solves op(A) X = B, or X op(A) = B, for one matrix, over B. Element (i, j) of op(A) is read from the given triangle.
+// Solves op(A) X = B, or X op(A) = B, for one matrix, over B. Element (i, j) of op(A) is read from the given
+// triangle.
 template <typename C>
-void SolveOne(const C* a, int64_t n, C* b, int64_t rows, int64_t columns, const hlo::TriangularSolveAttributes& options) {
+void SolveOne(const C* a, int64_t n, C* b, int64_t rows, int64_t columns,
+              const hlo::TriangularSolveAttributes& options) {
   const bool transposed = options.transpose_a >= 2;
   const auto element = [&](int64_t i, int64_t j) {
     const C value = transposed ? a[j * n + i] : a[i * n + j];
     return options.transpose_a == 3 ? Conjugate(value) : value;
   };
   // X op(A) = B is op(A)^T X^T = B^T: read both the other way round.
-  const auto coefficient = [&](int64_t i, int64_t j) { return options.left_side ? element(i, j) : element(j, i); };
+  const auto coefficient = [&](int64_t i, int64_t j) {
+    return options.left_side ? element(i, j) : element(j, i);
+  };
   const int64_t unknowns = n, systems = options.left_side ? columns : rows;
-  const auto place = [&](int64_t i, int64_t s) -> C& { return options.left_side ? b[i * columns + s] : b[s * columns + i]; };
-  const bool forwards = (options.lower != transposed) == options.left_side;  // Whether `coefficient` is lower triangular.
+  const auto place = [&](int64_t i, int64_t s) -> C& {
+    return options.left_side ? b[i * columns + s] : b[s * columns + i];
+  };
+  const bool forwards =
+      (options.lower != transposed) == options.left_side;  // Whether `coefficient` is lower triangular.
   for (int64_t s = 0; s < systems; ++s) {
     for (int64_t step = 0; step < unknowns; ++step) {
       const int64_t i = forwards ? step : unknowns - 1 - step;
       C sum = place(i, s);
-      for (int64_t j = forwards ? 0 : i + 1; j < (forwards ? i : unknowns); ++j) sum -= coefficient(i, j) * place(j, s);
+      for (int64_t j = forwards ? 0 : i + 1; j < (forwards ? i : unknowns); ++j)
+        sum -= coefficient(i, j) * place(j, s);
       place(i, s) = options.unit_diagonal ? sum : sum / coefficient(i, i);
     }
   }
@@ -111,8 +120,9 @@ absl::StatusOr<Literal> Cholesky(Evaluation& evaluation, Instruction instruction
   const bool lower = instruction.attributes<hlo::CholeskyAttributes>().lower;
   ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(instruction.shape()));
   if (result.element_count() == 0) return result;
-  RETURN_IF_ERROR(hlo::IsComplex(result.shape().type) ? CholeskyIn<Complex>(evaluation, operands[0], lower, result)
-                                                      : CholeskyIn<double>(evaluation, operands[0], lower, result));
+  RETURN_IF_ERROR(hlo::IsComplex(result.shape().type)
+                      ? CholeskyIn<Complex>(evaluation, operands[0], lower, result)
+                      : CholeskyIn<double>(evaluation, operands[0], lower, result));
   return result;
 }
 
@@ -120,8 +130,9 @@ absl::StatusOr<Literal> TriangularSolve(Evaluation& evaluation, Instruction inst
   const auto& options = instruction.attributes<hlo::TriangularSolveAttributes>();
   ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(instruction.shape()));
   if (result.element_count() == 0) return result;
-  RETURN_IF_ERROR(hlo::IsComplex(result.shape().type) ? SolveIn<Complex>(evaluation, operands[0], operands[1], options, result)
-                                                      : SolveIn<double>(evaluation, operands[0], operands[1], options, result));
+  RETURN_IF_ERROR(hlo::IsComplex(result.shape().type)
+                      ? SolveIn<Complex>(evaluation, operands[0], operands[1], options, result)
+                      : SolveIn<double>(evaluation, operands[0], operands[1], options, result));
   return result;
 }
 

@@ -16,17 +16,20 @@ namespace {
 
 int64_t Width(const Literal& literal) { return hlo::ByteWidth(literal.shape().type); }
 
-// A result of the instruction's shape filled through `source`, a view of `operand` with the result's dimensions.
-absl::StatusOr<Literal> FromView(Evaluation& evaluation, Instruction instruction, const Literal& operand, const View& source) {
+// A result of the instruction's shape filled through `source`, a view of `operand` with the result's
+// dimensions.
+absl::StatusOr<Literal> FromView(Evaluation& evaluation, Instruction instruction, const Literal& operand,
+                                 const View& source) {
   ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(instruction.shape()));
   const Dims& dims = result.shape().dims;
-  RETURN_IF_ERROR(CopyElements(evaluation, dims, Width(operand), operand.bytes().data(), source, result.bytes().data(),
-                               {0, RowMajorStrides(dims)}));
+  RETURN_IF_ERROR(CopyElements(evaluation, dims, Width(operand), operand.bytes().data(), source,
+                               result.bytes().data(), {0, RowMajorStrides(dims)}));
   return result;
 }
 
 // Start indices from the scalar operands [first, first + rank), clamped so that `sizes` fits into `dims`.
-Dims ClampedStarts(const Operands& operands, size_t first, absl::Span<const int64_t> dims, absl::Span<const int64_t> sizes) {
+Dims ClampedStarts(const Operands& operands, size_t first, absl::Span<const int64_t> dims,
+                   absl::Span<const int64_t> sizes) {
   Dims starts;
   for (size_t d = 0; d < dims.size(); ++d) {
     starts.push_back(std::clamp<int64_t>(IndexAt(operands[first + d], 0), 0, dims[d] - sizes[d]));
@@ -53,8 +56,8 @@ absl::StatusOr<Literal> Iota(Evaluation& evaluation, Instruction instruction, Op
   });
   View source{0, Dims(shape.dims.size(), 0)};
   source.strides[dimension] = 1;
-  RETURN_IF_ERROR(CopyElements(evaluation, shape.dims, Width(result), run.bytes().data(), source, result.bytes().data(),
-                               {0, RowMajorStrides(shape.dims)}));
+  RETURN_IF_ERROR(CopyElements(evaluation, shape.dims, Width(result), run.bytes().data(), source,
+                               result.bytes().data(), {0, RowMajorStrides(shape.dims)}));
   return result;
 }
 
@@ -68,7 +71,8 @@ absl::StatusOr<Literal> Broadcast(Evaluation& evaluation, Instruction instructio
 
 absl::StatusOr<Literal> Reshape(Evaluation& evaluation, Instruction instruction, Operands operands) {
   ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(instruction.shape()));
-  std::copy_n(operands[0].bytes().begin(), std::min(operands[0].bytes().size(), result.bytes().size()), result.bytes().begin());
+  std::copy_n(operands[0].bytes().begin(), std::min(operands[0].bytes().size(), result.bytes().size()),
+              result.bytes().begin());
   return result;
 }
 
@@ -91,7 +95,8 @@ absl::StatusOr<Literal> Slice(Evaluation& evaluation, Instruction instruction, O
   const auto& slice = instruction.attributes<hlo::SliceAttributes>();
   View source{0, RowMajorStrides(operands[0].shape().dims)};
   source.offset = Offset(slice.start, source.strides);
-  for (size_t d = 0; d < source.strides.size(); ++d) source.strides[d] *= slice.stride.empty() ? 1 : slice.stride[d];
+  for (size_t d = 0; d < source.strides.size(); ++d)
+    source.strides[d] *= slice.stride.empty() ? 1 : slice.stride[d];
   return FromView(evaluation, instruction, operands[0], source);
 }
 
@@ -102,14 +107,16 @@ absl::StatusOr<Literal> DynamicSlice(Evaluation& evaluation, Instruction instruc
   return FromView(evaluation, instruction, operands[0], {Offset(starts, strides), strides});
 }
 
-absl::StatusOr<Literal> DynamicUpdateSlice(Evaluation& evaluation, Instruction instruction, Operands operands) {
+absl::StatusOr<Literal> DynamicUpdateSlice(Evaluation& evaluation, Instruction instruction,
+                                           Operands operands) {
   const Literal& update = operands[1];
   const Dims& dims = instruction.shape().dims;
   const Dims strides = RowMajorStrides(dims);
   const Dims starts = ClampedStarts(operands, 2, dims, update.shape().dims);
   Literal result = operands.Take(0);  // In place in a loop whose state nobody else holds.
   RETURN_IF_ERROR(CopyElements(evaluation, update.shape().dims, Width(update), update.bytes().data(),
-                               {0, RowMajorStrides(update.shape().dims)}, result.bytes().data(), {Offset(starts, strides), strides}));
+                               {0, RowMajorStrides(update.shape().dims)}, result.bytes().data(),
+                               {Offset(starts, strides), strides}));
   return result;
 }
 
@@ -119,21 +126,23 @@ absl::StatusOr<Literal> Pad(Evaluation& evaluation, Instruction instruction, Ope
   ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(instruction.shape()));
   const Dims& dims = result.shape().dims;
   View target{0, RowMajorStrides(dims)};
-  RETURN_IF_ERROR(CopyElements(evaluation, dims, Width(result), padding_value.bytes().data(), {0, Dims(dims.size(), 0)},
-                               result.bytes().data(), target));
+  RETURN_IF_ERROR(CopyElements(evaluation, dims, Width(result), padding_value.bytes().data(),
+                               {0, Dims(dims.size(), 0)}, result.bytes().data(), target));
   // Operand element i lands on low + i * step; negative padding drops those that land outside.
   View source{0, RowMajorStrides(operand.shape().dims)};
   Dims kept(dims.size());
   for (size_t d = 0; d < dims.size(); ++d) {
     const int64_t step = padding[d].interior + 1, low = padding[d].low;
     const int64_t first = low >= 0 ? 0 : (-low + step - 1) / step;
-    const int64_t end = dims[d] - low <= 0 ? 0 : std::min(operand.shape().dims[d], (dims[d] - low - 1) / step + 1);
+    const int64_t end =
+        dims[d] - low <= 0 ? 0 : std::min(operand.shape().dims[d], (dims[d] - low - 1) / step + 1);
     kept[d] = std::max<int64_t>(0, end - first);
     source.offset += first * source.strides[d];
     target.offset += (low + first * step) * target.strides[d];
     target.strides[d] *= step;
   }
-  RETURN_IF_ERROR(CopyElements(evaluation, kept, Width(result), operand.bytes().data(), source, result.bytes().data(), target));
+  RETURN_IF_ERROR(CopyElements(evaluation, kept, Width(result), operand.bytes().data(), source,
+                               result.bytes().data(), target));
   return result;
 }
 
@@ -143,15 +152,16 @@ absl::StatusOr<Literal> Concatenate(Evaluation& evaluation, Instruction instruct
   View target{0, RowMajorStrides(result.shape().dims)};
   for (size_t i = 0; i < operands.size(); ++i) {
     const Dims& dims = operands[i].shape().dims;
-    RETURN_IF_ERROR(CopyElements(evaluation, dims, Width(result), operands[i].bytes().data(), {0, RowMajorStrides(dims)},
-                                 result.bytes().data(), target));
+    RETURN_IF_ERROR(CopyElements(evaluation, dims, Width(result), operands[i].bytes().data(),
+                                 {0, RowMajorStrides(dims)}, result.bytes().data(), target));
     target.offset += dims[dimension] * target.strides[dimension];
   }
   return result;
 }
 
 absl::StatusOr<Literal> GetDimensionSize(Evaluation& evaluation, Instruction instruction, Operands operands) {
-  return Literal::Scalar<int32_t>(static_cast<int32_t>(operands[0].shape().dims[instruction.dimensions()[0]]));
+  return Literal::Scalar<int32_t>(
+      static_cast<int32_t>(operands[0].shape().dims[instruction.dimensions()[0]]));
 }
 
 }  // namespace hlod::evaluator

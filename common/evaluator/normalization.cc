@@ -37,14 +37,16 @@ struct Features {
   }
 };
 
-absl::StatusOr<Literal> Stored(Evaluation& evaluation, const hlo::Shape& shape, const std::vector<double>& values) {
+absl::StatusOr<Literal> Stored(Evaluation& evaluation, const hlo::Shape& shape,
+                               const std::vector<double>& values) {
   ASSIGN_OR_RETURN(Literal literal, evaluation.Allocate(shape));
   StoreAll(values, literal);
   return literal;
 }
 
-absl::StatusOr<Literal> StoredTriple(Evaluation& evaluation, Instruction instruction, const std::vector<double>& a,
-                                     const std::vector<double>& b, const std::vector<double>& c) {
+absl::StatusOr<Literal> StoredTriple(Evaluation& evaluation, Instruction instruction,
+                                     const std::vector<double>& a, const std::vector<double>& b,
+                                     const std::vector<double>& c) {
   const std::vector<double>* values[3] = {&a, &b, &c};
   std::vector<Literal> literals;
   for (int i = 0; i < 3; ++i) {
@@ -54,8 +56,9 @@ absl::StatusOr<Literal> StoredTriple(Evaluation& evaluation, Instruction instruc
   return Literal::MakeTuple(std::move(literals));
 }
 
-std::vector<double> Normalized(const Features& features, const std::vector<double>& mean, const std::vector<double>& variance,
-                               const std::vector<double>& scale, const std::vector<double>& offset, double epsilon) {
+std::vector<double> Normalized(const Features& features, const std::vector<double>& mean,
+                               const std::vector<double>& variance, const std::vector<double>& scale,
+                               const std::vector<double>& offset, double epsilon) {
   std::vector<double> y(features.x.size());
   for (size_t i = 0; i < y.size(); ++i) {
     const int64_t f = features.FeatureOf(i);
@@ -66,23 +69,26 @@ std::vector<double> Normalized(const Features& features, const std::vector<doubl
 
 }  // namespace
 
-absl::StatusOr<Literal> BatchNormTraining(Evaluation& evaluation, Instruction instruction, Operands operands) {
+absl::StatusOr<Literal> BatchNormTraining(Evaluation& evaluation, Instruction instruction,
+                                          Operands operands) {
   const auto& norm = instruction.attributes<hlo::BatchNormAttributes>();
   const Features features(operands[0], norm.feature_index);
   const std::vector<double> mean = features.Mean([&](size_t i, int64_t) { return features.x[i]; });
-  const std::vector<double> variance =
-      features.Mean([&](size_t i, int64_t f) { return (features.x[i] - mean[f]) * (features.x[i] - mean[f]); });
+  const std::vector<double> variance = features.Mean(
+      [&](size_t i, int64_t f) { return (features.x[i] - mean[f]) * (features.x[i] - mean[f]); });
   return StoredTriple(evaluation, instruction,
-                      Normalized(features, mean, variance, LoadAs<double>(operands[1]), LoadAs<double>(operands[2]), norm.epsilon),
+                      Normalized(features, mean, variance, LoadAs<double>(operands[1]),
+                                 LoadAs<double>(operands[2]), norm.epsilon),
                       mean, variance);
 }
 
-absl::StatusOr<Literal> BatchNormInference(Evaluation& evaluation, Instruction instruction, Operands operands) {
+absl::StatusOr<Literal> BatchNormInference(Evaluation& evaluation, Instruction instruction,
+                                           Operands operands) {
   const auto& norm = instruction.attributes<hlo::BatchNormAttributes>();
   const Features features(operands[0], norm.feature_index);
   return Stored(evaluation, instruction.shape(),
-                Normalized(features, LoadAs<double>(operands[3]), LoadAs<double>(operands[4]), LoadAs<double>(operands[1]),
-                           LoadAs<double>(operands[2]), norm.epsilon));
+                Normalized(features, LoadAs<double>(operands[3]), LoadAs<double>(operands[4]),
+                           LoadAs<double>(operands[1]), LoadAs<double>(operands[2]), norm.epsilon));
 }
 
 // With r = 1/sqrt(variance + epsilon) and h = (x - mean) r:

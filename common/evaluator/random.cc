@@ -1,6 +1,6 @@
-// rng-bit-generator: Threefry-2x32 and Philox-4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC11),
-// laid out over the result as XLA lays them out: 8- and 16-bit numbers are the low bits of a 32-bit one, 64-bit numbers two of them,
-// the low word first.
+// rng-bit-generator: Threefry-2x32 and Philox-4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random
+// numbers: as easy as 1, 2, 3" (SC11), laid out over the result as XLA lays them out: 8- and 16-bit numbers
+// are the low bits of a 32-bit one, 64-bit numbers two of them, the low word first.
 #include <array>
 #include <bit>
 #include <vector>
@@ -59,9 +59,10 @@ size_t PairDimension(const Dims& dims) {
   return largest;
 }
 
-// One 64-bit number a block when they are wide; else the block's two words are neighbours along PairDimension.
-absl::Status FillThreeFry(Evaluation& evaluation, uint64_t key, uint64_t& counter, const Dims& dims, bool wide,
-                          std::vector<uint64_t>& numbers) {
+// One 64-bit number a block when they are wide; else the block's two words are neighbours along
+// PairDimension.
+absl::Status FillThreeFry(Evaluation& evaluation, uint64_t key, uint64_t& counter, const Dims& dims,
+                          bool wide, std::vector<uint64_t>& numbers) {
   const uint64_t first = counter;
   if (wide || dims.empty()) {
     for (size_t i = 0; i < numbers.size(); ++i) {
@@ -89,8 +90,8 @@ absl::Status FillThreeFry(Evaluation& evaluation, uint64_t key, uint64_t& counte
 }
 
 // Numbers in row-major order, four words a block; the counter has 128 bits.
-absl::Status FillPhilox(Evaluation& evaluation, uint64_t key, uint64_t& counter_low, uint64_t& counter_high, bool wide,
-                        std::vector<uint64_t>& numbers) {
+absl::Status FillPhilox(Evaluation& evaluation, uint64_t key, uint64_t& counter_low, uint64_t& counter_high,
+                        bool wide, std::vector<uint64_t>& numbers) {
   const size_t per_block = wide ? 2 : 4;
   for (size_t i = 0; i < numbers.size(); i += per_block) {
     RETURN_IF_ERROR(evaluation.Tick(100));
@@ -112,11 +113,12 @@ absl::StatusOr<Literal> RngBitGenerator(Evaluation& evaluation, Instruction inst
   const bool three_fry = algorithm == hlo::RandomAlgorithm::kThreeFry;
   const int64_t words = state_shape.type == hlo::kU64 && state_shape.rank() == 1 ? state_shape.dims[0] : 0;
   if (words != 2 && !(words == 3 && !three_fry)) {
-    return Unimplemented("%s: the state of rng-bit-generator is u64[2], for philox also u64[3], not %s", instruction.name(),
-                         ToStringNoLayout(state_shape));
+    return Unimplemented("%s: the state of rng-bit-generator is u64[2], for philox also u64[3], not %s",
+                         instruction.name(), ToStringNoLayout(state_shape));
   }
   if (!hlo::IsInteger(shape.type)) {
-    return Unimplemented("%s: rng-bit-generator makes integers, not %s", instruction.name(), ToStringNoLayout(shape));
+    return Unimplemented("%s: rng-bit-generator makes integers, not %s", instruction.name(),
+                         ToStringNoLayout(shape));
   }
   Literal state = operands.Take(0);
   ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(shape));
@@ -126,7 +128,9 @@ absl::StatusOr<Literal> RngBitGenerator(Evaluation& evaluation, Instruction inst
   if (three_fry) {
     RETURN_IF_ERROR(FillThreeFry(evaluation, state_words[0], state_words[1], shape.dims, wide, numbers));
   } else {
-    uint64_t high = words == 3 ? state_words[2] : state_words[0];  // Without a high half of its own the counter takes the key's.
+    uint64_t high = words == 3
+                        ? state_words[2]
+                        : state_words[0];  // Without a high half of its own the counter takes the key's.
     RETURN_IF_ERROR(FillPhilox(evaluation, state_words[0], state_words[1], high, wide, numbers));
     if (words == 3) state_words[2] = high;
   }

@@ -30,7 +30,8 @@ absl::Status ForEachRow(Evaluation& evaluation, const Dims& dims, const Dims& st
   if (dims.empty()) return row(0, 0, 0, 1);
   const int64_t length = dims.back();
   int64_t input = 0;
-  for (Odometer at(absl::MakeSpan(dims).subspan(0, dims.size() - 1)); at.valid(); at.Next(), input += length) {
+  for (Odometer at(absl::MakeSpan(dims).subspan(0, dims.size() - 1)); at.valid();
+       at.Next(), input += length) {
     RETURN_IF_ERROR(evaluation.Tick(length + 4));
     RETURN_IF_ERROR(row(input, Offset(at.index(), strides), strides.back(), length));
   }
@@ -39,16 +40,17 @@ absl::Status ForEachRow(Evaluation& evaluation, const Dims& dims, const Dims& st
 
 // One array and a combiner such as add: floats are folded in double and rounded once.
 template <typename C, typename Combine>
-absl::Status ReducePlain(Evaluation& evaluation, const Literal& input, const Literal& init, const Dims& strides, Combine combine,
-                         Literal& result) {
+absl::Status ReducePlain(Evaluation& evaluation, const Literal& input, const Literal& init,
+                         const Dims& strides, Combine combine, Literal& result) {
   const PrimitiveType type = input.shape().type;
   std::vector<C> folded(result.element_count(), LoadAs<C>(init)[0]);
   std::vector<C> values(input.shape().dims.empty() ? 1 : input.shape().dims.back());
-  RETURN_IF_ERROR(ForEachRow(evaluation, input.shape().dims, strides, [&](int64_t from, int64_t to, int64_t step, int64_t n) {
-    Load(type, input.bytes().data() + from * hlo::ByteWidth(type), n, values.data());
-    for (int64_t i = 0; i < n; ++i) folded[to + i * step] = combine(folded[to + i * step], values[i]);
-    return absl::OkStatus();
-  }));
+  RETURN_IF_ERROR(ForEachRow(
+      evaluation, input.shape().dims, strides, [&](int64_t from, int64_t to, int64_t step, int64_t n) {
+        Load(type, input.bytes().data() + from * hlo::ByteWidth(type), n, values.data());
+        for (int64_t i = 0; i < n; ++i) folded[to + i * step] = combine(folded[to + i * step], values[i]);
+        return absl::OkStatus();
+      }));
   StoreAll(folded, result);
   return absl::OkStatus();
 }
@@ -77,7 +79,8 @@ absl::StatusOr<Literal> Reduce(Evaluation& evaluation, Instruction instruction, 
   std::vector<Literal> results;
   std::vector<std::vector<Wide>> folded(count);
   for (size_t k = 0; k < count; ++k) {
-    const hlo::Shape& shape = instruction.shape().IsTuple() ? instruction.shape().tuple[k] : instruction.shape();
+    const hlo::Shape& shape =
+        instruction.shape().IsTuple() ? instruction.shape().tuple[k] : instruction.shape();
     ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(shape));
     Wide init;
     Load(operands[count + k].shape().type, operands[count + k].bytes().data(), 1, init.bytes);
@@ -85,18 +88,20 @@ absl::StatusOr<Literal> Reduce(Evaluation& evaluation, Instruction instruction, 
     results.push_back(std::move(result));
   }
   std::vector<Wide> arguments(2 * count);
-  RETURN_IF_ERROR(ForEachRow(evaluation, input_shape.dims, strides, [&](int64_t from, int64_t to, int64_t step, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) {
-      for (size_t k = 0; k < count; ++k) {
-        const PrimitiveType type = operands[k].shape().type;
-        arguments[k] = folded[k][to + i * step];
-        Load(type, operands[k].bytes().data() + (from + i) * hlo::ByteWidth(type), 1, arguments[count + k].bytes);
-      }
-      RETURN_IF_ERROR(reducer.Call(arguments.data(), arguments.data()));
-      for (size_t k = 0; k < count; ++k) folded[k][to + i * step] = arguments[k];
-    }
-    return absl::OkStatus();
-  }));
+  RETURN_IF_ERROR(ForEachRow(evaluation, input_shape.dims, strides,
+                             [&](int64_t from, int64_t to, int64_t step, int64_t n) {
+                               for (int64_t i = 0; i < n; ++i) {
+                                 for (size_t k = 0; k < count; ++k) {
+                                   const PrimitiveType type = operands[k].shape().type;
+                                   arguments[k] = folded[k][to + i * step];
+                                   Load(type, operands[k].bytes().data() + (from + i) * hlo::ByteWidth(type),
+                                        1, arguments[count + k].bytes);
+                                 }
+                                 RETURN_IF_ERROR(reducer.Call(arguments.data(), arguments.data()));
+                                 for (size_t k = 0; k < count; ++k) folded[k][to + i * step] = arguments[k];
+                               }
+                               return absl::OkStatus();
+                             }));
   for (size_t k = 0; k < count; ++k) {
     const PrimitiveType type = results[k].shape().type;
     for (int64_t i = 0; i < results[k].element_count(); ++i) {

@@ -7,9 +7,11 @@
 namespace hlod::evaluator {
 
 // Computes an instruction whose operands are arrays (or tokens).
-using ArrayRule = absl::StatusOr<hlo::Literal> (*)(Evaluation& evaluation, hlo::Instruction instruction, Operands operands);
+using ArrayRule = absl::StatusOr<hlo::Literal> (*)(Evaluation& evaluation, hlo::Instruction instruction,
+                                                   Operands operands);
 // Computes an instruction that handles tuples or runs computations; it may move from its operands.
-using ValueRule = absl::StatusOr<Value> (*)(Evaluation& evaluation, hlo::Instruction instruction, std::vector<Value>& operands);
+using ValueRule = absl::StatusOr<Value> (*)(Evaluation& evaluation, hlo::Instruction instruction,
+                                            std::vector<Value>& operands);
 
 struct Rule {
   ArrayRule array = nullptr;

@@ -21,7 +21,8 @@ std::optional<hlo::Opcode> BinaryOpcode(const Computation& computation) {
   const hlo::NodeId a = root.operands()[0], b = root.operands()[1];
   if (!((a == first && b == second) || (a == second && b == first))) return std::nullopt;
   const hlo::PrimitiveType type = root.shape().type;
-  if (computation[first].shape().type != type || computation[second].shape().type != type) return std::nullopt;
+  if (computation[first].shape().type != type || computation[second].shape().type != type)
+    return std::nullopt;
   switch (root.opcode()) {
     case hlo::kAdd:
     case hlo::kMultiply:
@@ -43,7 +44,8 @@ absl::StatusOr<ScalarFunction> ScalarFunction::Make(Evaluation& evaluation, hlo:
   std::vector<Slots> arguments;
   for (const hlo::Shape& parameter : shape.parameters) {
     if (!parameter.IsScalar()) {
-      return InvalidArgument("Parameter of %s is %s, but it is applied to scalars", computation.name(), ToStringNoLayout(parameter));
+      return InvalidArgument("Parameter of %s is %s, but it is applied to scalars", computation.name(),
+                             ToStringNoLayout(parameter));
     }
     function.parameter_types_.push_back(parameter.type);
     arguments.push_back({function.NewRegister()});
@@ -68,7 +70,8 @@ uint32_t ScalarFunction::NewRegister() {
   return static_cast<uint32_t>(registers_.size() - 1);
 }
 
-std::optional<ScalarFunction::Slots> ScalarFunction::Flatten(hlo::ComputationId id, const std::vector<Slots>& arguments, int depth) {
+std::optional<ScalarFunction::Slots> ScalarFunction::Flatten(hlo::ComputationId id,
+                                                             const std::vector<Slots>& arguments, int depth) {
   const Computation& computation = evaluation_->module().computation(id);
   if (computation.size() > kStepsMax || depth > kInlineDepthMax) return std::nullopt;
   std::vector<Slots> slots(computation.size());
@@ -81,14 +84,17 @@ std::optional<ScalarFunction::Slots> ScalarFunction::Flatten(hlo::ComputationId 
   return slots[computation.root_id()];
 }
 
-std::optional<ScalarFunction::Slots> ScalarFunction::FlattenInstruction(Instruction instruction, const std::vector<Slots>& slots,
-                                                                        const std::vector<Slots>& arguments, int depth) {
+std::optional<ScalarFunction::Slots> ScalarFunction::FlattenInstruction(Instruction instruction,
+                                                                        const std::vector<Slots>& slots,
+                                                                        const std::vector<Slots>& arguments,
+                                                                        int depth) {
   const absl::Span<const hlo::NodeId> operands = instruction.operands();
   switch (instruction.opcode()) {
     case hlo::kParameter: return arguments[instruction.parameter_number()];
     case hlo::kTuple: {
       Slots all;
-      for (hlo::NodeId operand : operands) all.insert(all.end(), slots[operand].begin(), slots[operand].end());
+      for (hlo::NodeId operand : operands)
+        all.insert(all.end(), slots[operand].begin(), slots[operand].end());
       return all.size() > kStepsMax ? std::nullopt : std::optional<Slots>(std::move(all));
     }
     case hlo::kGetTupleElement: {
@@ -139,7 +145,8 @@ absl::Status ScalarFunction::Call(const Wide* arguments, Wide* results) {
   if (!is_flat_) return CallByEvaluation(arguments, results);
   std::copy_n(arguments, parameter_types_.size(), registers_.begin());
   for (const Step& step : steps_) {
-    const void* const in[3] = {registers_[step.in[0]].bytes, registers_[step.in[1]].bytes, registers_[step.in[2]].bytes};
+    const void* const in[3] = {registers_[step.in[0]].bytes, registers_[step.in[1]].bytes,
+                               registers_[step.in[2]].bytes};
     step.kernel.run(in, registers_[step.out].bytes, 1, step.kernel.context);
     Normalize(step.kernel.context.result, registers_[step.out].bytes, 1);
   }
@@ -157,7 +164,8 @@ absl::Status ScalarFunction::CallByEvaluation(const Wide* arguments, Wide* resul
   ASSIGN_OR_RETURN(Value value, evaluation_->Call(id_, std::move(values)));
   const Literal literal = ToLiteral(std::move(value));
   const std::vector<const Literal*> leaves = literal.Leaves();
-  for (size_t i = 0; i < result_types_.size(); ++i) Load(result_types_[i], leaves[i]->bytes().data(), 1, results[i].bytes);
+  for (size_t i = 0; i < result_types_.size(); ++i)
+    Load(result_types_[i], leaves[i]->bytes().data(), 1, results[i].bytes);
   return absl::OkStatus();
 }
 

@@ -1,4 +1,5 @@
-// A computation of scalars, made ready to be applied to millions of elements: reducers, combiners, comparators, map's function.
+// A computation of scalars, made ready to be applied to millions of elements: reducers, combiners,
+// comparators, map's function.
 #pragma once
 
 #include <optional>
@@ -11,8 +12,9 @@
 
 namespace hlod::evaluator {
 
-// Flattened to a list of kernels over registers where the computation consists of elementwise opcodes, tuples and calls; anything else
-// (a loop inside a comparator) goes through the evaluation for each call. Not to be shared between threads.
+// Flattened to a list of kernels over registers where the computation consists of elementwise opcodes, tuples
+// and calls; anything else (a loop inside a comparator) goes through the evaluation for each call. Not to be
+// shared between threads.
 class ScalarFunction {
  public:
   // `evaluation` outlives it. INVALID_ARGUMENT when a parameter or a leaf of the result is no scalar array.
@@ -21,7 +23,8 @@ class ScalarFunction {
   // One argument a parameter, one result a leaf of the root; in and out may be the same memory.
   absl::Status Call(const Wide* arguments, Wide* results);
 
-  // The opcode when the function is one binary opcode of its two parameters, all of one type: what loops may do by themselves.
+  // The opcode when the function is one binary opcode of its two parameters, all of one type: what loops may
+  // do by themselves.
   std::optional<hlo::Opcode> binary_opcode() const { return binary_opcode_; }
 
  private:

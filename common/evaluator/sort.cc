@@ -16,7 +16,8 @@ using hlo::PrimitiveType;
 
 namespace {
 
-// A stable merge sort of `order`. Unlike the library's it stays in bounds whatever `less` answers, and passes on its errors.
+// A stable merge sort of `order`. Unlike the library's it stays in bounds whatever `less` answers, and passes
+// on its errors.
 template <typename Less>
 absl::Status MergeSort(std::vector<int64_t>& order, Less less) {
   std::vector<int64_t> merged(order.size());
@@ -98,14 +99,17 @@ absl::StatusOr<bool> WantsLargest(Evaluation& evaluation, Instruction instructio
   const hlo::Computation& comparator = evaluation.module().computation(instruction.called()[0]);
   ASSIGN_OR_RETURN(ScalarFunction before, ScalarFunction::Make(evaluation, instruction.called()[0]));
   std::vector<Wide> arguments(comparator.parameters().size());
-  if (arguments.size() < 2) return InvalidArgument("The comparator of %s takes fewer than two parameters", instruction.name());
-  VisitCarrier(CarrierOf(type), [&]<typename C>() { arguments[0] = Wide::Of(C(1)), arguments[1] = Wide::Of(C(0)); });
+  if (arguments.size() < 2)
+    return InvalidArgument("The comparator of %s takes fewer than two parameters", instruction.name());
+  VisitCarrier(CarrierOf(type),
+               [&]<typename C>() { arguments[0] = Wide::Of(C(1)), arguments[1] = Wide::Of(C(0)); });
   std::vector<Wide> answer(Leaves(comparator.root().shape()).size());
   RETURN_IF_ERROR(before.Call(arguments.data(), answer.data()));
   return answer[0].as<uint64_t>() != 0;
 }
 
-// A key whose unsigned order is the numbers' order; floats in their total order, so that NaN is beyond infinity.
+// A key whose unsigned order is the numbers' order; floats in their total order, so that NaN is beyond
+// infinity.
 uint64_t OrderKey(PrimitiveType type, const std::byte* element) {
   Wide value;
   Load(type, element, 1, value.bytes);
@@ -129,10 +133,10 @@ absl::StatusOr<Literal> TopK(Evaluation& evaluation, Instruction instruction, Op
   Dims wanted = operand.shape().dims;
   const int64_t length = wanted.back(), k = shape.tuple[0].dims.empty() ? 0 : shape.tuple[0].dims.back();
   wanted.back() = k;
-  if (k > length || shape.tuple[0].dims != wanted || shape.tuple[1].dims != wanted || shape.tuple[0].type != type ||
-      shape.tuple[1].type != hlo::kS32) {
-    return InvalidArgument("%s: the first %d of %s cannot be %s", instruction.name(), k, ToStringNoLayout(operand.shape()),
-                           ToStringNoLayout(shape));
+  if (k > length || shape.tuple[0].dims != wanted || shape.tuple[1].dims != wanted ||
+      shape.tuple[0].type != type || shape.tuple[1].type != hlo::kS32) {
+    return InvalidArgument("%s: the first %d of %s cannot be %s", instruction.name(), k,
+                           ToStringNoLayout(operand.shape()), ToStringNoLayout(shape));
   }
   ASSIGN_OR_RETURN(const bool largest, WantsLargest(evaluation, instruction, type));
   ASSIGN_OR_RETURN(Literal values, evaluation.Allocate(shape.tuple[0]));

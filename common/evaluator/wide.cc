@@ -11,10 +11,11 @@ using hlo::TypeClass;
 
 // The carrier type of a storage type.
 template <typename T>
-using CarrierType = std::conditional_t<
-    std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>, Complex,
-    std::conditional_t<std::is_floating_point_v<T> || hlo::kIsSmallFloat<T>, double,
-                       std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>>;
+using CarrierType =
+    std::conditional_t<std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>,
+                       Complex,
+                       std::conditional_t<std::is_floating_point_v<T> || hlo::kIsSmallFloat<T>, double,
+                                          std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>>;
 
 template <typename T>
 struct CarrierOfStorage {
@@ -120,8 +121,9 @@ int64_t IndexAt(const hlo::Literal& literal, int64_t index) {
   Load(type, at, 1, value.bytes);
   if (hlo::IsSigned(type)) return value.as<int64_t>();
   const uint64_t wide = value.as<uint64_t>();
-  return wide > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) ? std::numeric_limits<int64_t>::max()
-                                                                           : static_cast<int64_t>(wide);
+  return wide > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())
+             ? std::numeric_limits<int64_t>::max()
+             : static_cast<int64_t>(wide);
 }
 
 }  // namespace hlod::evaluator

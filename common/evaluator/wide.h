@@ -1,9 +1,11 @@
-// Wide elements: every element type computes in one of four carriers, so that each rule is written four times at most, not thirty.
+// Wide elements: every element type computes in one of four carriers, so that each rule is written four times
+// at most, not thirty.
 //
 //   pred, unsigned -> uint64_t    signed -> int64_t    floats -> double    complex -> std::complex<double>
 //
-// A block is an array of carriers of one kind. Storing rounds a float once, to nearest even, and wraps an integer to its width; for
-// + - * / and sqrt on floats of at most 32 bits, computing in double and rounding once equals rounding the exact result.
+// A block is an array of carriers of one kind. Storing rounds a float once, to nearest even, and wraps an
+// integer to its width; for + - * / and sqrt on floats of at most 32 bits, computing in double and rounding
+// once equals rounding the exact result.
 #pragma once
 
 #include <complex>
@@ -72,7 +74,8 @@ void Store(hlo::PrimitiveType type, const void* from, int64_t n, std::byte* to);
 // What storing and loading again would leave: rounds or wraps in place.
 void Normalize(hlo::PrimitiveType type, void* block, int64_t n);
 
-// All elements of an array as carriers `C`, converted where the type's own carrier is another one (a complex value keeps its real part).
+// All elements of an array as carriers `C`, converted where the type's own carrier is another one (a complex
+// value keeps its real part).
 template <typename C>
 std::vector<C> LoadAs(const hlo::Literal& literal);
 extern template std::vector<uint64_t> LoadAs(const hlo::Literal&);
@@ -86,7 +89,8 @@ void StoreAll(const std::vector<C>& values, hlo::Literal& literal) {
   Store(literal.shape().type, values.data(), static_cast<int64_t>(values.size()), literal.bytes().data());
 }
 
-// Element `index` of an integer array, unsigned values beyond int64 as INT64_MAX: what index operands are read with.
+// Element `index` of an integer array, unsigned values beyond int64 as INT64_MAX: what index operands are
+// read with.
 int64_t IndexAt(const hlo::Literal& literal, int64_t index);
 
 }  // namespace hlod::evaluator

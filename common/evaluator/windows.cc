@@ -15,8 +15,8 @@ using hlo::PrimitiveType;
 
 namespace {
 
-// Where windows touch the array: for each dimension, window position and place in the window, an element offset along that dimension, or
-// kOutside for padding and the holes of base dilation.
+// Where windows touch the array: for each dimension, window position and place in the window, an element
+// offset along that dimension, or kOutside for padding and the holes of base dilation.
 class WindowMap {
  public:
   static constexpr int64_t kOutside = -1;
@@ -30,14 +30,16 @@ class WindowMap {
       for (int64_t p = 0; p < positions[d]; ++p) {
         for (int64_t i = 0; i < w.size; ++i) {
           const int64_t dilated = p * w.stride + i * w.window_dilation - w.padding_low;
-          if (dilated < 0 || dilated % w.base_dilation != 0 || dilated / w.base_dilation >= array[d]) continue;
+          if (dilated < 0 || dilated % w.base_dilation != 0 || dilated / w.base_dilation >= array[d])
+            continue;
           table[p * w.size + i] = dilated / w.base_dilation * strides[d];
         }
       }
     }
   }
 
-  // Calls visit(element) for the array elements in the window at `position`, in row-major order of the window.
+  // Calls visit(element) for the array elements in the window at `position`, in row-major order of the
+  // window.
   template <typename Visit>
   absl::Status ForEach(Evaluation& evaluation, const Dims& position, Visit visit) const {
     for (Odometer at(sizes_); at.valid(); at.Next()) {
@@ -57,7 +59,8 @@ class WindowMap {
   std::vector<std::vector<int64_t>> tables_;
 };
 
-// The map's tables are as large as the product of sizes and positions along each dimension: bounded like a value.
+// The map's tables are as large as the product of sizes and positions along each dimension: bounded like a
+// value.
 absl::Status CheckTableSize(Evaluation& evaluation, const hlo::Window& window, const Dims& positions) {
   for (size_t d = 0; d < window.size(); ++d) {
     RETURN_IF_ERROR(evaluation.CheckSize(hlo::Shape::Array(hlo::kS64, {positions[d], window[d].size})));
@@ -74,7 +77,8 @@ absl::StatusOr<Literal> ReduceWindow(Evaluation& evaluation, Instruction instruc
   std::vector<Literal> results;
   for (size_t k = 0; k < count; ++k) {
     ASSIGN_OR_RETURN(Literal result,
-                     evaluation.Allocate(instruction.shape().IsTuple() ? instruction.shape().tuple[k] : instruction.shape()));
+                     evaluation.Allocate(instruction.shape().IsTuple() ? instruction.shape().tuple[k]
+                                                                       : instruction.shape()));
     results.push_back(std::move(result));
   }
   const Dims positions = results[0].shape().dims;
@@ -103,7 +107,8 @@ absl::StatusOr<Literal> ReduceWindow(Evaluation& evaluation, Instruction instruc
   RETURN_IF_ERROR(status);
   if (!done) {
     std::vector<Wide> arguments(2 * count), init(count);
-    for (size_t k = 0; k < count; ++k) Load(operands[count + k].shape().type, operands[count + k].bytes().data(), 1, init[k].bytes);
+    for (size_t k = 0; k < count; ++k)
+      Load(operands[count + k].shape().type, operands[count + k].bytes().data(), 1, init[k].bytes);
     int64_t i = 0;
     for (Odometer at(positions); at.valid(); at.Next(), ++i) {
       for (size_t k = 0; k < count; ++k) arguments[k] = init[k];
@@ -124,7 +129,8 @@ absl::StatusOr<Literal> ReduceWindow(Evaluation& evaluation, Instruction instruc
   return std::move(results[0]);
 }
 
-// Each source element is combined into the place that its window selects: the first that no later one in the window beats.
+// Each source element is combined into the place that its window selects: the first that no later one in the
+// window beats.
 absl::StatusOr<Literal> SelectAndScatter(Evaluation& evaluation, Instruction instruction, Operands operands) {
   const Literal &operand = operands[0], &source = operands[1], &init = operands[2];
   const hlo::Window& window = instruction.attributes<hlo::WindowAttributes>().window;
@@ -140,7 +146,8 @@ absl::StatusOr<Literal> SelectAndScatter(Evaluation& evaluation, Instruction ins
 
   Wide initial;
   Load(init.shape().type, init.bytes().data(), 1, initial.bytes);
-  std::vector<Wide> combined(result.element_count(), initial);  // Sums of floats stay in double until the end.
+  std::vector<Wide> combined(result.element_count(),
+                             initial);  // Sums of floats stay in double until the end.
   int64_t i = 0;
   for (Odometer at(positions); at.valid(); at.Next(), ++i) {
     int64_t selected = WindowMap::kOutside;
@@ -157,14 +164,16 @@ absl::StatusOr<Literal> SelectAndScatter(Evaluation& evaluation, Instruction ins
     }));
     if (selected == WindowMap::kOutside) continue;
     Wide terms[2] = {combined[selected]};
-    Load(source.shape().type, source.bytes().data() + i * hlo::ByteWidth(source.shape().type), 1, terms[1].bytes);
+    Load(source.shape().type, source.bytes().data() + i * hlo::ByteWidth(source.shape().type), 1,
+         terms[1].bytes);
     if (sums) {
       combined[selected] = Wide::Of(terms[0].as<double>() + terms[1].as<double>());
     } else {
       RETURN_IF_ERROR(scatter.Call(terms, &combined[selected]));
     }
   }
-  for (int64_t e = 0; e < result.element_count(); ++e) Store(type, combined[e].bytes, 1, result.bytes().data() + e * width);
+  for (int64_t e = 0; e < result.element_count(); ++e)
+    Store(type, combined[e].bytes, 1, result.bytes().data() + e * width);
   return result;
 }
 

@@ -35,7 +35,8 @@ std::string Between(const std::string& header, std::string_view before, std::str
   return header.substr(start, header.find(after, start) - start);
 }
 
-absl::StatusOr<std::vector<Literal>> ReadArrays(const std::string& folder, const std::string& prefix, const json& entries) {
+absl::StatusOr<std::vector<Literal>> ReadArrays(const std::string& folder, const std::string& prefix,
+                                                const json& entries) {
   std::vector<Literal> arrays;
   for (size_t i = 0; i < entries.size(); ++i) {
     const std::string dtype = entries[i].at("dtype");
@@ -57,8 +58,9 @@ absl::Status Fill(const json& record, Case& result) {
     result.tolerances.push_back({.rtol = rule.at("rtol"), .atol = rule.at("atol")});
   }
   for (const json& entry : record.at("donated")) {
-    result.donated.push_back(
-        {.result = entry.at("result"), .parameter = entry.at("parameter"), .must = entry.at("kind") == "must"});
+    result.donated.push_back({.result = entry.at("result"),
+                              .parameter = entry.at("parameter"),
+                              .must = entry.at("kind") == "must"});
   }
   result.opcodes = record.at("opcodes");
   return absl::OkStatus();
@@ -88,7 +90,8 @@ double Used(std::complex<double> got, std::complex<double> want, bool same_bits,
 }
 
 std::string Show(std::complex<double> z, hlo::PrimitiveType type) {
-  return hlo::IsComplex(type) ? absl::StrFormat("%.9g%+.9gi", z.real(), z.imag()) : absl::StrFormat("%.17g", z.real());
+  return hlo::IsComplex(type) ? absl::StrFormat("%.9g%+.9gi", z.real(), z.imag())
+                              : absl::StrFormat("%.17g", z.real());
 }
 
 }  // namespace
@@ -125,7 +128,8 @@ absl::StatusOr<Literal> ReadNpy(const std::string& path, hlo::PrimitiveType type
   const size_t length = static_cast<uint8_t>(bytes[8]) + 256u * static_cast<uint8_t>(bytes[9]);
   const std::string header = bytes.substr(10, length);
   const std::string_view payload = std::string_view(bytes).substr(std::min(bytes.size(), 10 + length));
-  if (Between(header, "'fortran_order': ", ",") != "False") return DataLoss("%s is not in C order: %s", path, header);
+  if (Between(header, "'fortran_order': ", ",") != "False")
+    return DataLoss("%s is not in C order: %s", path, header);
   hlo::Shape shape{.type = type};
   std::istringstream sizes(Between(header, "'shape': (", ")"));
   for (std::string size; std::getline(sizes, size, ',');) {
@@ -133,7 +137,8 @@ absl::StatusOr<Literal> ReadNpy(const std::string& path, hlo::PrimitiveType type
   }
   ASSIGN_OR_RETURN(Literal literal, Literal::Make(shape, int64_t{1} << 30));
   if (payload.size() != literal.bytes().size()) {
-    return DataLoss("%s holds %d bytes, and %s takes %d", path, payload.size(), ToString(shape), literal.bytes().size());
+    return DataLoss("%s holds %d bytes, and %s takes %d", path, payload.size(), ToString(shape),
+                    literal.bytes().size());
   }
   std::memcpy(literal.bytes().data(), payload.data(), payload.size());
   return literal;
@@ -160,12 +165,14 @@ absl::Status CompareArrays(const Literal& got, const Literal& want, const Tolera
     }
   });
   if (wrong == 0) return absl::OkStatus();
-  std::string message = absl::StrFormat("%d of %d elements of %s differ (rtol %g, atol %g)", wrong, want.element_count(),
-                                        ToStringNoLayout(want.shape()), tolerance.rtol, tolerance.atol);
+  std::string message =
+      absl::StrFormat("%d of %d elements of %s differ (rtol %g, atol %g)", wrong, want.element_count(),
+                      ToStringNoLayout(want.shape()), tolerance.rtol, tolerance.atol);
   hlo::VisitType(type, [&]<typename T>() {
     for (int64_t i : {first, worst}) {
-      absl::StrAppendFormat(&message, "; [%d] got %s, want %s (%.3g of the tolerance)", i, Show(Number(got.data<T>()[i]), type),
-                            Show(Number(want.data<T>()[i]), type), used_at.template operator()<T>(i));
+      absl::StrAppendFormat(&message, "; [%d] got %s, want %s (%.3g of the tolerance)", i,
+                            Show(Number(got.data<T>()[i]), type), Show(Number(want.data<T>()[i]), type),
+                            used_at.template operator()<T>(i));
     }
   });
   return absl::InvalidArgumentError(message);

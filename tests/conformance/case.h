@@ -1,4 +1,5 @@
-// The cases under tests/conformance/jax/cases: modules lowered by JAX with arguments and XLA's own results. See jax/README.md.
+// The cases under tests/conformance/jax/cases: modules lowered by JAX with arguments and XLA's own results.
+// See jax/README.md.
 #pragma once
 
 #include <string>
@@ -11,7 +12,8 @@
 
 namespace hlod::testing {
 
-// How far a result may be from the expected one: |got - want| <= atol + rtol |want|. Both zero: equal bits, but any NaN for a NaN.
+// How far a result may be from the expected one: |got - want| <= atol + rtol |want|. Both zero: equal bits,
+// but any NaN for a NaN.
 struct Tolerance {
   double rtol = 0, atol = 0;
   bool exact() const { return rtol == 0 && atol == 0; }
@@ -25,8 +27,8 @@ struct Donation {
 
 struct Case {
   std::string name, about, folder;
-  std::string module_proto;  // A serialized HloModuleProto.
-  std::string module_text;   // The same as XLA prints it.
+  std::string module_proto;             // A serialized HloModuleProto.
+  std::string module_text;              // The same as XLA prints it.
   std::vector<hlo::Literal> arguments;  // One array a parameter.
   std::vector<hlo::Literal> expected;   // One array a leaf of the result.
   std::vector<Tolerance> tolerances;    // One a leaf.
@@ -39,10 +41,12 @@ std::vector<std::string> CaseNames();
 // Reads one case. NOT_FOUND or DATA_LOSS naming the file.
 absl::StatusOr<Case> LoadCase(std::string_view name);
 
-// An array from a .npy file (version 1.0, C order, little endian) as the element type `type`, whose width the file's must have.
+// An array from a .npy file (version 1.0, C order, little endian) as the element type `type`, whose width the
+// file's must have.
 absl::StatusOr<hlo::Literal> ReadNpy(const std::string& path, hlo::PrimitiveType type);
 
-// OK when every element of `got` matches; else how many do not and the first and worst of them. Complex numbers by modulus.
+// OK when every element of `got` matches; else how many do not and the first and worst of them. Complex
+// numbers by modulus.
 absl::Status CompareArrays(const hlo::Literal& got, const hlo::Literal& want, const Tolerance& tolerance);
 // CompareArrays for each leaf of a result.
 absl::Status CompareResult(const hlo::Literal& got, const Case& want);
