@@ -1,0 +1,67 @@
+// Copying modules, instructions and their notes.
+#include "common/passes/copy.h"
+
+namespace hlod {
+
+using namespace hlo;  // The passes are functions over the IR.
+
+absl::InlinedVector<NodeId, 8> ComputationCopy::operands(Instruction old) const {
+  absl::InlinedVector<NodeId, 8> mapped;
+  for (const NodeId id : old.operands()) mapped.push_back(nodes_[id]);
+  return mapped;
+}
+
+NodeId ComputationCopy::Clone(Instruction old, ShapeId shape) {
+  absl::InlinedVector<ComputationId, 2> called;
+  for (const ComputationId callee : old.called()) called.push_back(computations_[callee]);
+  const NodeId now = to_.Append(old.opcode(), shape, old.attributes_id(), operands(old), called);
+  CopyNotes(old, now, true);
+  return now;
+}
+
+NodeId ComputationCopy::Replace(Instruction old, Opcode opcode, ShapeId shape, const Attributes& attributes,
+                                absl::Span<const NodeId> operands) {
+  const NodeId now = to_.Append(opcode, shape, tables().Intern(attributes), operands);
+  CopyNotes(old, now, false);
+  return now;
+}
+
+void ComputationCopy::CopyNotes(Instruction old, NodeId now, bool all) {
+  const Notes* notes = old.computation().notes(old.id());
+  if (notes == nullptr) return;
+  Notes& copied = to_.mutable_notes(now);
+  if (!all) {
+    copied.metadata = notes->metadata;
+    return;
+  }
+  copied = *notes;
+  copied.control_predecessors.clear();
+  for (const NodeId predecessor : notes->control_predecessors) {
+    if (nodes_[predecessor] != Computation::kNoNode) copied.control_predecessors.push_back(nodes_[predecessor]);
+  }
+}
+
+std::unique_ptr<Module> EmptyCopy(const Module& module) {
+  auto copy = std::make_unique<Module>(module.name(), module.shared_tables());
+  copy->entry_layout = module.entry_layout;
+  copy->input_output_alias = module.input_output_alias;
+  copy->buffer_donors = module.buffer_donors;
+  copy->frontend_attributes = module.frontend_attributes;
+  copy->replica_count = module.replica_count;
+  copy->partition_count = module.partition_count;
+  return copy;
+}
+
+Computation& AddEmptyCopy(Module& to, const Computation& from) {
+  Computation& copy = to.AddComputation(from.name());
+  copy.execution_thread = from.execution_thread;
+  copy.is_fusion = from.is_fusion;
+  return copy;
+}
+
+bool HasOwnSideEffect(Instruction instruction) {
+  if (HasTrait(instruction.opcode(), kSideEffect) || HasTrait(instruction.opcode(), kCollective)) return true;
+  return instruction.opcode() == kCustomCall && instruction.attributes<CustomCallAttributes>().has_side_effect;
+}
+
+}  // namespace hlod

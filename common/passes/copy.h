@@ -1,0 +1,73 @@
+// Inside the passes: copying a module instruction by instruction while some are replaced.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/hlo/module.h"
+
+namespace hlod {
+
+// One computation on its way into a new module. node(id) tells what became of the instructions before the one at hand.
+class ComputationCopy {
+ public:
+  ComputationCopy(const hlo::Computation& from, hlo::Computation& to, const std::vector<hlo::ComputationId>& computations)
+      : from_(from), to_(to), computations_(computations), nodes_(from.size(), hlo::Computation::kNoNode) {}
+
+  const hlo::Computation& from() const { return from_; }
+  hlo::Computation& to() { return to_; }
+  hlo::Tables& tables() const { return to_.tables(); }
+
+  // The new instruction that stands for an old one; kNoNode when it was dropped.
+  hlo::NodeId node(hlo::NodeId old) const { return nodes_[old]; }
+  void set_node(hlo::NodeId old, hlo::NodeId now) { nodes_[old] = now; }
+  // The new instruction that stands for operand `i` of an old one. A view: valid until the next Append.
+  hlo::Instruction operand(hlo::Instruction old, uint32_t i) const { return to_[nodes_[old.operands()[i]]]; }
+  absl::InlinedVector<hlo::NodeId, 8> operands(hlo::Instruction old) const;
+  hlo::ComputationId computation(hlo::ComputationId old) const { return computations_[old]; }
+
+  // Appends the instruction as it is, over what its operands and callees became, with its notes.
+  hlo::NodeId Clone(hlo::Instruction old) { return Clone(old, old.shape_id()); }
+  // The same with another shape.
+  hlo::NodeId Clone(hlo::Instruction old, hlo::ShapeId shape);
+  // Appends another instruction in its place, with the same metadata.
+  hlo::NodeId Replace(hlo::Instruction old, hlo::Opcode opcode, hlo::ShapeId shape, const hlo::Attributes& attributes,
+                      absl::Span<const hlo::NodeId> operands);
+
+ private:
+  void CopyNotes(hlo::Instruction old, hlo::NodeId now, bool all);
+
+  const hlo::Computation& from_;
+  hlo::Computation& to_;
+  const std::vector<hlo::ComputationId>& computations_;
+  std::vector<hlo::NodeId> nodes_;
+};
+
+// An empty module with the name, layout, aliases, donors and attributes of `module`, over the same Tables. A schedule is dropped.
+std::unique_ptr<hlo::Module> EmptyCopy(const hlo::Module& module);
+
+// An empty computation in `to` with the name and properties of `from`.
+hlo::Computation& AddEmptyCopy(hlo::Module& to, const hlo::Computation& from);
+
+// A new module in which each instruction is what rule(copy, instruction) returns: a new instruction's id, or kNoNode to drop it.
+template <typename Rule>
+std::unique_ptr<hlo::Module> Rewritten(const hlo::Module& module, Rule rule) {
+  std::unique_ptr<hlo::Module> result = EmptyCopy(module);
+  std::vector<hlo::ComputationId> computations;
+  for (hlo::ComputationId c = 0; c < module.computation_count(); ++c) {
+    const hlo::Computation& from = module.computation(c);
+    ComputationCopy copy(from, AddEmptyCopy(*result, from), computations);
+    for (hlo::NodeId id = 0; id < from.size(); ++id) copy.set_node(id, rule(copy, from[id]));
+    copy.to().set_root(copy.node(from.root_id()));
+    computations.push_back(c);
+  }
+  result->set_entry(module.entry_id());
+  return result;
+}
+
+// Whether an instruction does something besides computing its value, by its own opcode or attributes.
+bool HasOwnSideEffect(hlo::Instruction instruction);
+
+}  // namespace hlod

@@ -1,0 +1,114 @@
+// Constant folding by the evaluator, within a budget of bytes.
+#include <cstring>
+
+#include "absl/container/flat_hash_map.h"
+#include "common/evaluator/evaluator.h"
+#include "common/passes/copy.h"
+#include "common/passes/passes.h"
+
+namespace hlod {
+
+using namespace hlo;
+
+namespace {
+
+using Value = std::shared_ptr<const Literal>;
+
+bool IsSmall(const Shape& shape) {
+  const std::optional<int64_t> bytes = ByteSize(shape);
+  return shape.IsArray() && bytes && *bytes <= kFoldedBytesMax && !shape.HasDynamicDimension();
+}
+
+// Instructions whose cost is about their operands' and result's size: no contractions, no loops.
+bool IsCheap(Instruction instruction) {
+  const Opcode opcode = instruction.opcode();
+  return (HasTrait(opcode, kElementwise) || HasTrait(opcode, kDataMovement) || opcode == kReduce) &&
+         !HasTrait(opcode, kOptimizedOnly) && opcode != kStochasticConvert && opcode != kDynamicReshape &&
+         CanEvaluate(instruction);
+}
+
+// Whether all elements have the same bytes.
+bool IsSplat(const Literal& literal) {
+  const absl::Span<const std::byte> bytes = literal.bytes();
+  const auto width = static_cast<size_t>(ByteWidth(literal.shape().type));
+  return literal.element_count() > 1 && std::memcmp(bytes.data(), bytes.data() + width, bytes.size() - width) == 0;
+}
+
+// Folds one computation.
+class Folder {
+ public:
+  Folder(const Module& module, ComputationCopy& copy, int64_t& budget) : module_(module), copy_(copy), budget_(budget) {}
+
+  NodeId Fold(Instruction instruction) {
+    const Opcode opcode = instruction.opcode();
+    // Iotas and broadcasts are cheaper than the constants they would become: they are evaluated only when something else is.
+    const bool source = opcode == kConstant || opcode == kIota || opcode == kBroadcast;
+    if (source || !IsCheap(instruction) || !IsSmall(instruction.shape()) || instruction.operands().empty()) {
+      return copy_.Clone(instruction);
+    }
+    std::vector<const Literal*> operands;
+    for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
+      const Literal* value = ValueOf(copy_.node(instruction.operands()[i]));
+      if (value == nullptr) return copy_.Clone(instruction);
+      operands.push_back(value);
+    }
+    const Value result = Evaluated(instruction, operands);
+    return result == nullptr ? copy_.Clone(instruction) : Emit(instruction, result);
+  }
+
+ private:
+  // The value of a new instruction when it is a small constant, iota, or a broadcast of such a constant; else null.
+  const Literal* ValueOf(NodeId id) {
+    const auto [found, added] = values_.try_emplace(id);
+    if (!added) return found->second.get();
+    const Instruction instruction = copy_.to()[id];
+    if (!IsSmall(instruction.shape())) return nullptr;
+    if (instruction.opcode() == kConstant) {
+      values_[id] = copy_.tables().shared_literal(instruction.attributes<ConstantAttributes>().literal);
+    } else if (instruction.opcode() == kIota) {
+      values_[id] = Evaluated(instruction, {});
+    } else if (instruction.opcode() == kBroadcast && instruction.operand(0).opcode() == kConstant) {
+      if (const Literal* operand = ValueOf(instruction.operands()[0])) values_[id] = Evaluated(instruction, {&operand, 1});
+    }
+    return values_[id].get();
+  }
+
+  Value Evaluated(Instruction instruction, absl::Span<const Literal* const> operands) {
+    const int64_t bytes = ByteSize(instruction.shape()).value_or(INT64_MAX);
+    if (bytes > budget_) return nullptr;
+    budget_ -= bytes;
+    absl::StatusOr<Literal> literal = EvaluateInstruction(module_, instruction, operands);
+    return literal.ok() ? std::make_shared<const Literal>(*std::move(literal)) : nullptr;
+  }
+
+  NodeId Emit(Instruction instruction, const Value& value) {
+    Tables& tables = copy_.tables();
+    if (!IsSplat(*value)) {
+      return copy_.Replace(instruction, kConstant, instruction.shape_id(), ConstantAttributes{tables.Intern(value)}, {});
+    }
+    Literal scalar(Shape::Scalar(value->shape().type));
+    std::memcpy(scalar.bytes().data(), value->bytes().data(), scalar.bytes().size());
+    const ShapeId shape = tables.Intern(scalar.shape());
+    const LiteralId literal = tables.Intern(std::make_shared<const Literal>(std::move(scalar)));
+    const NodeId constant = copy_.Replace(instruction, kConstant, shape, ConstantAttributes{literal}, {});
+    return copy_.Replace(instruction, kBroadcast, instruction.shape_id(), DimensionsAttributes{}, {constant});
+  }
+
+  const Module& module_;
+  ComputationCopy& copy_;
+  int64_t& budget_;
+  absl::flat_hash_map<NodeId, Value> values_;
+};
+
+}  // namespace
+
+std::unique_ptr<Module> FoldConstants(const Module& module) {
+  int64_t budget = kFoldedBytesTotal;
+  std::unique_ptr<Folder> folder;
+  return Rewritten(module, [&](ComputationCopy& copy, Instruction instruction) {
+    if (instruction.id() == 0) folder = std::make_unique<Folder>(module, copy, budget);
+    return folder->Fold(instruction);
+  });
+}
+
+}  // namespace hlod

@@ -1,0 +1,66 @@
+// Calls replaced by the instructions of what they call.
+#include <algorithm>
+
+#include "common/passes/copy.h"
+#include "common/passes/passes.h"
+
+namespace hlod {
+
+using namespace hlo;
+
+namespace {
+
+bool IsCall(Instruction instruction) { return instruction.opcode() == kCall || instruction.opcode() == kFusion; }
+
+// Copies a callee, already free of the calls that are inlined, into its caller. Names would no longer be unique, so they stay behind.
+NodeId CopyBody(const Computation& callee, absl::Span<const NodeId> arguments, Computation& caller) {
+  std::vector<NodeId> nodes(callee.size());
+  absl::InlinedVector<NodeId, 8> operands;
+  for (NodeId id = 0; id < callee.size(); ++id) {
+    const Instruction instruction = callee[id];
+    if (instruction.opcode() == kParameter) {
+      nodes[id] = arguments[instruction.parameter_number()];
+      continue;
+    }
+    operands.clear();
+    for (const NodeId operand : instruction.operands()) operands.push_back(nodes[operand]);
+    nodes[id] = caller.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(), operands,
+                              instruction.called());
+    if (const Notes* notes = callee.notes(id)) {
+      Notes& copied = caller.mutable_notes(nodes[id]);
+      copied = *notes;
+      copied.name.clear();
+      for (NodeId& predecessor : copied.control_predecessors) predecessor = nodes[predecessor];
+    }
+  }
+  return nodes[callee.root_id()];
+}
+
+}  // namespace
+
+std::unique_ptr<Module> InlineCalls(const Module& module) {
+  std::unique_ptr<Module> result = EmptyCopy(module);
+  std::vector<ComputationId> computations;
+  // Calls of calls double quickly: what is inlined counts against one budget of the whole module.
+  int64_t budget = kInlinedInstructionsMax - std::min(kInlinedInstructionsMax, module.instruction_count());
+  for (ComputationId c = 0; c < module.computation_count(); ++c) {
+    const Computation& from = module.computation(c);
+    ComputationCopy copy(from, AddEmptyCopy(*result, from), computations);
+    for (NodeId id = 0; id < from.size(); ++id) {
+      const Instruction instruction = from[id];
+      const Computation* callee = IsCall(instruction) ? &result->computation(instruction.called()[0]) : nullptr;
+      if (callee != nullptr && callee->size() <= budget) {
+        budget -= callee->size();
+        copy.set_node(id, CopyBody(*callee, copy.operands(instruction), copy.to()));
+      } else {
+        copy.set_node(id, copy.Clone(instruction));
+      }
+    }
+    copy.to().set_root(copy.node(from.root_id()));
+    computations.push_back(c);
+  }
+  result->set_entry(module.entry_id());
+  return result;
+}
+
+}  // namespace hlod

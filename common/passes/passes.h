@@ -1,0 +1,45 @@
+// Passes: free functions from a module to a new module that computes the same, bit for bit as far as the program defines it.
+//
+// None reassociates or approximates anything, and each takes time linear in its input and output. Parameters, their numbers,
+// aliases, donors and side effects stay. The new module shares the Tables of the old one and adds to them, so both belong to one
+// thread. The given module has passed Verify; so would the result.
+#pragma once
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "common/hlo/module.h"
+
+namespace hlod {
+
+// Layouts removed from every instruction (buffers are row-major); what the entry's callers asked for stays in entry_layout. A module with
+// a bitcast between other layouts, which means something by them, keeps them all.
+std::unique_ptr<hlo::Module> DropLayouts(const hlo::Module& module);
+
+// Calls, composites and fusions replaced by what they call, as long as the module stays below kInlinedInstructionsMax.
+std::unique_ptr<hlo::Module> InlineCalls(const hlo::Module& module);
+inline constexpr int64_t kInlinedInstructionsMax = 4'000'000;
+
+// Instructions that only hand on a value replaced by it (reshape to the same shape, convert to the same type, x*1, ...), and chains
+// of reshapes, transposes and broadcasts by one of them.
+std::unique_ptr<hlo::Module> Simplify(const hlo::Module& module);
+
+// Instructions on constants replaced by constants of at most kFoldedBytesMax, by the evaluator. A result of equal elements becomes a
+// broadcast scalar. Stops after kFoldedBytesTotal.
+std::unique_ptr<hlo::Module> FoldConstants(const hlo::Module& module);
+inline constexpr int64_t kFoldedBytesMax = 64 << 10;
+inline constexpr int64_t kFoldedBytesTotal = 16 << 20;
+
+// Equal instructions merged into the first of them, and equal computations likewise.
+std::unique_ptr<hlo::Module> MergeEqual(const hlo::Module& module);
+
+// opt-barriers replaced by their operands: run when nothing that they hold apart may be merged any more.
+std::unique_ptr<hlo::Module> RemoveBarriers(const hlo::Module& module);
+
+// Without instructions that neither the root nor a side effect needs, and computations that nothing calls.
+std::unique_ptr<hlo::Module> RemoveDead(const hlo::Module& module);
+
+// All of them in the order that serves the engine.
+absl::StatusOr<std::unique_ptr<hlo::Module>> RunPipeline(const hlo::Module& module);
+
+}  // namespace hlod

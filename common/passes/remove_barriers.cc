@@ -1,0 +1,14 @@
+// opt-barriers have done their work once nothing is merged or moved any more.
+#include "common/passes/copy.h"
+#include "common/passes/passes.h"
+
+namespace hlod {
+
+std::unique_ptr<hlo::Module> RemoveBarriers(const hlo::Module& module) {
+  return Rewritten(module, [](ComputationCopy& copy, hlo::Instruction instruction) {
+    if (instruction.opcode() != hlo::kOptBarrier) return copy.Clone(instruction);
+    return copy.node(instruction.operands()[0]);
+  });
+}
+
+}  // namespace hlod

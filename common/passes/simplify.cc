@@ -1,0 +1,32 @@
+// Simplify: one forward walk, every rule on every instruction.
+#include "common/passes/simplify.h"
+
+#include "common/passes/passes.h"
+
+namespace hlod {
+
+using namespace hlo;
+
+namespace {
+
+bool TouchesDynamicDimension(const ComputationCopy& copy, Instruction instruction) {
+  if (instruction.shape().HasDynamicDimension()) return true;
+  for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
+    if (instruction.operand(i).shape().HasDynamicDimension()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::unique_ptr<Module> Simplify(const Module& module) {
+  return Rewritten(module, [](ComputationCopy& copy, Instruction instruction) {
+    // What a dimension's run-time size does to these rules is not worth a guess.
+    const bool fixed = instruction.operand_count() > 0 && !TouchesDynamicDimension(copy, instruction);
+    NodeId now = fixed ? SimplifyMovement(copy, instruction) : kUnchanged;
+    if (fixed && now == kUnchanged) now = SimplifyArithmetic(copy, instruction);
+    return now == kUnchanged ? copy.Clone(instruction) : now;
+  });
+}
+
+}  // namespace hlod
