@@ -82,14 +82,14 @@ class OneDnnPrimitive {
   std::vector<std::unique_ptr<Slot>> slots_;
 };
 
-// Runs `make`, which creates a primitive and may throw; null when it did, or when it returned null.
+// Runs `make`, which creates primitives and may throw; what it returned, or a default value (null, false) when it threw.
 template <typename Make>
-std::unique_ptr<OneDnnPrimitive> TryOneDnn(int threads, Make&& make) {
+auto TryOneDnn(int threads, Make&& make) -> decltype(make()) {
   ScopedTeam team(threads);
   try {
     return std::forward<Make>(make)();
   } catch (const dnnl::error&) {
-    return nullptr;
+    return {};
   }
 }
 
