@@ -1,0 +1,55 @@
+// The handles of one session: defined by the client, believed by nobody.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "server/device/buffer.h"
+
+namespace hlod::device {
+
+// Why a handle is dead.
+struct DeadReason {
+  ErrorKind kind = ErrorKind::kDeleted;  // kDeleted, kDonated, or the kind of `error`.
+  CommandRef by;
+  std::shared_ptr<const Error> error;    // Of a handle whose definition was refused for a limit: its root cause.
+};
+
+// Not thread-safe: the workspace locks.
+class BufferTable {
+ public:
+  // Keeps the reasons of the last `reasons_kept` dead handles.
+  explicit BufferTable(int64_t reasons_kept) : reasons_kept_(reasons_kept) {}
+
+  // Takes note that the client named `handle`. An error is a violation of the protocol: 0, or not larger than all before.
+  absl::Status Claim(Handle handle);
+  // Gives a claimed handle its meaning.
+  void Put(Handle handle, Entry entry) { live_[handle] = std::move(entry); }
+  // What a live handle names, or null.
+  Entry* Find(Handle handle);
+  // Takes a live handle out; the entry is the caller's to destroy, outside of the session's lock.
+  Entry Erase(Handle handle, DeadReason reason);
+  // Remembers why a claimed handle never came to life.
+  void Bury(Handle handle, DeadReason reason);
+  // Why a handle is dead, or null: never defined, or forgotten.
+  const DeadReason* Reason(Handle handle) const;
+
+  Handle last() const { return last_; }
+  int64_t size() const { return static_cast<int64_t>(live_.size()); }
+  const absl::flat_hash_map<Handle, Entry>& live() const { return live_; }
+  // Takes everything out.
+  absl::flat_hash_map<Handle, Entry> Clear();
+
+ private:
+  const int64_t reasons_kept_;
+  Handle last_ = 0;
+  absl::flat_hash_map<Handle, Entry> live_;
+  absl::flat_hash_map<Handle, DeadReason> reasons_;
+  std::deque<Handle> oldest_reasons_;
+};
+
+}  // namespace hlod::device

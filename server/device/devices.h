@@ -1,0 +1,62 @@
+// The devices of a daemon and what they share: backing memory, compiled programs, copying threads, the ledger, the time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/limits.h"
+#include "server/device/backing_pool.h"
+#include "server/device/clock.h"
+#include "server/device/device_memory.h"
+#include "server/device/device_queue.h"
+#include "server/device/executable_cache.h"
+#include "server/device/ledger.h"
+#include "server/device/worker.h"
+
+namespace hlod::device {
+
+// One device.
+struct Device {
+  Device(uint32_t ordinal, int64_t capacity_bytes, BackingPool& pool) : memory(ordinal, capacity_bytes, pool), queue(ordinal) {}
+  const std::string kind = "cpu";
+  DeviceMemory memory;
+  DeviceQueue queue;
+};
+
+class Devices {
+ public:
+  struct Options {
+    uint32_t count = 1;
+    int64_t device_bytes = int64_t{16} << 30;  // Stated capacity of each; may exceed what the host has.
+    int64_t host_bytes = int64_t{8} << 30;     // Backing of all of them together.
+    int threads = 0;                           // Of the engine's team; 0: as many as there are cores.
+    Limits limits;
+  };
+  // `clock` outlives it.
+  static absl::StatusOr<std::unique_ptr<Devices>> Create(const Options& options, const Clock& clock);
+
+  uint32_t count() const { return static_cast<uint32_t>(devices_.size()); }
+  Device& device(uint32_t ordinal) { return *devices_[ordinal]; }
+  BackingPool& pool() { return *pool_; }
+  ExecutableCache& executables() { return executables_; }
+  Worker& transfers() { return transfers_; }
+  Ledger& ledger() { return ledger_; }
+  const Clock& clock() const { return clock_; }
+  const Limits& limits() const { return limits_; }
+
+ private:
+  Devices(const Options& options, std::unique_ptr<BackingPool> pool, const Clock& clock);
+  // Destroyed from the last to the first: threads end before what they use.
+  const Limits limits_;
+  const Clock& clock_;
+  Ledger ledger_;
+  std::unique_ptr<BackingPool> pool_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  Worker transfers_;
+  ExecutableCache executables_;
+};
+
+}  // namespace hlod::device

@@ -1,0 +1,103 @@
+// Compiled programs, by the content of their module: equal bytes are compiled once, whoever sends them.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "common/base/limits.h"
+#include "common/base/sha256.h"
+#include "common/hlo/module.h"
+#include "server/device/mutex.h"
+#include "server/device/worker.h"
+#include "server/engine/plan.h"
+
+namespace hlod::device {
+
+// A compiled program. Immutable but for its counters and for what abstract executes derive from it.
+class Executable {
+ public:
+  Executable(const Digest& digest, std::unique_ptr<hlo::Module> module, std::unique_ptr<engine::Plan> plan, int64_t program_bytes);
+
+  const Digest& digest() const { return digest_; }
+  const std::string& name() const { return module_->name(); }
+  const hlo::Module& module() const { return *module_; }
+  const engine::Plan& plan() const { return *plan_; }
+  int64_t program_bytes() const { return program_bytes_; }
+  // "parameter 2 \"w\"", or the leaf of one: "parameter 1 \"state\", leaf 3".
+  std::string DescribeArgument(size_t leaf) const;
+
+  // Which results still have a value when the arguments marked in `absent` have none.
+  std::vector<bool> ComputableResults(const std::vector<bool>& absent);
+  // The plan that computes only the results in `keep`; compiled on first use. REQUIRES: some are kept.
+  absl::StatusOr<const engine::Plan*> PartialPlan(const std::vector<bool>& keep, const engine::CompileOptions& options);
+
+  std::atomic<int64_t> executes{0}, execute_us{0};
+  std::atomic<int64_t> holders{0};  // Handles of sessions that name it.
+
+ private:
+  const Digest digest_;
+  const std::unique_ptr<const hlo::Module> module_;
+  const std::unique_ptr<const engine::Plan> plan_;
+  const int64_t program_bytes_;
+  Mutex mu_;
+  std::optional<std::vector<std::vector<bool>>> dependences_ ABSL_GUARDED_BY(mu_);  // [result][argument]
+  absl::flat_hash_map<std::vector<bool>, std::unique_ptr<const engine::Plan>> partial_ ABSL_GUARDED_BY(mu_);
+};
+
+// Thread-safe.
+class ExecutableCache {
+ public:
+  struct Options {
+    engine::CompileOptions compile;
+    int64_t instructions_max = Limits{}.instructions_max;
+    int64_t unheld_max = 256;                          // Programs kept that no session holds ...
+    int64_t unheld_bytes_max = int64_t{512} << 20;     // ... and their module bytes together.
+  };
+  explicit ExecutableCache(Options options);
+
+  struct Compiled {
+    std::shared_ptr<Executable> executable;
+    bool cached = false;  // No compilation took place for this request.
+  };
+  // Runs once: at once when the program is known and small enough to be hashed here, else on a compile thread. The error says why the
+  // module is not one that can run (kind invalid_program, unimplemented, limit or no_memory).
+  using Done = std::function<void(absl::StatusOr<Compiled>)>;
+  void Compile(std::string program, Done done);
+  // A program compiled before, or null.
+  std::shared_ptr<Executable> Find(const Digest& digest);
+
+  // What is in the cache.
+  std::vector<std::shared_ptr<Executable>> List() const;
+  const Options& options() const { return options_; }
+
+ private:
+  // Up to so many bytes are hashed by the caller (some 35 us).
+  static constexpr size_t kHashInlineBytes = 64 << 10;
+  struct Slot {
+    std::shared_ptr<Executable> executable;  // Null while it is being compiled.
+    std::vector<Done> waiting;
+    std::list<Digest>::iterator recent;      // When compiled.
+  };
+  struct DigestHash {
+    size_t operator()(const Digest& digest) const;
+  };
+  void CompileHashed(const Digest& digest, std::string program, Done done);
+  void Build(const Digest& digest, const std::string& program);
+  absl::StatusOr<std::shared_ptr<Executable>> BuildExecutable(const Digest& digest, const std::string& program) const;
+  void Evict(std::vector<std::shared_ptr<Executable>>& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const Options options_;
+  mutable Mutex mu_;
+  absl::flat_hash_map<Digest, Slot, DigestHash> slots_ ABSL_GUARDED_BY(mu_);
+  std::list<Digest> recent_ ABSL_GUARDED_BY(mu_);  // Least recently used first.
+  Worker worker_;                                  // Last: its threads end before what they use.
+};
+
+}  // namespace hlod::device

@@ -1,0 +1,476 @@
+// Executes: binding to buffers, waiting for them, checking, running, and what becomes of donated arguments.
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "common/base/status.h"
+#include "server/device/execution.h"
+#include "server/device/workspace.h"
+
+namespace hlod::device {
+namespace {
+
+// Long enough to be left to the driver thread, whatever it turns out to be.
+constexpr double kUnknownUs = 1e9;
+
+std::string DescribeExecute(const Execution& execution) {
+  if (execution.program == nullptr || execution.program->executable == nullptr) return "execute";
+  return absl::StrFormat("execute of \"%s\"", execution.program->executable->name());
+}
+
+absl::Status Argument(std::string text) { return MakeError(ErrorKind::kArgument, std::move(text)); }
+
+// The engine's error with the kind its code means.
+absl::Status WithRunKind(const absl::Status& status, int64_t limit_us) {
+  Error error = ErrorOf(status);
+  if (error.kind != ErrorKind::kNone) return status;
+  if (error.code == absl::StatusCode::kDeadlineExceeded) {
+    error.kind = ErrorKind::kDeadline;
+    error.text = absl::StrFormat("It ran past its deadline of %d microseconds.", limit_us);
+  } else if (error.code == absl::StatusCode::kCancelled) {
+    error.kind = ErrorKind::kCancelled;
+    error.text = "The command was cancelled.";
+  } else if (error.code == absl::StatusCode::kUnimplemented) {
+    error.kind = ErrorKind::kUnimplemented;
+  }
+  return ToStatus(std::move(error));
+}
+
+int64_t ArrayBytes(const hlo::Shape& shape) { return ByteSize(shape).value_or(0); }
+
+}  // namespace
+
+absl::Status Workspace::Execute(ExecuteRequest request, Done done) {
+  auto execution = std::make_shared<Execution>(std::move(request));
+  execution->done = std::move(done);
+  Woken woken;
+  absl::Status refused;
+  {
+    MutexLock lock(&mu_);
+    const ExecuteRequest& r = execution->request;
+    std::vector<bool> fills(r.results.size(), false);
+    for (const uint32_t i : r.fills) {
+      if (i < fills.size()) fills[i] = true;
+    }
+    for (size_t i = 0; i < r.results.size(); ++i) {
+      if (r.results[i] != 0 && !fills[i]) RETURN_IF_ERROR(table_.Claim(r.results[i]));
+    }
+    refused = BindExecution(*execution);
+    if (refused.ok()) {
+      execution->task->ready = [self = shared_from_this(), execution] { self->OnReady(execution); };
+      executions_[r.command.id] = execution;
+      Unwait(execution->task, woken);
+    }
+  }
+  if (!refused.ok()) Settle(execution, refused);
+  Run(woken);
+  return absl::OkStatus();
+}
+
+// Looks up all handles, defines the results, and makes the task depend on whatever is not settled. Results are defined even when an
+// error is returned: they are there to be failed with it.
+absl::Status Workspace::BindExecution(Execution& execution) {
+  const ExecuteRequest& request = execution.request;
+  const std::shared_ptr<Task>& task = execution.task;
+  absl::Status status;
+  const auto note = [&status](absl::Status error) {
+    if (status.ok()) status = std::move(error);
+  };
+
+  // The results, pending.
+  execution.results.resize(request.results.size());
+  const bool fits = CheckHandles(static_cast<int64_t>(request.results.size())).ok();
+  if (!fits) note(CheckHandles(static_cast<int64_t>(request.results.size())));
+  std::vector<std::shared_ptr<Buffer>> placeholders(request.results.size());
+  for (const uint32_t i : request.fills) {
+    if (i >= request.results.size()) {
+      note(Argument(absl::StrFormat("fills names result %d of %d.", i, request.results.size())));
+      continue;
+    }
+    const absl::StatusOr<std::shared_ptr<Buffer>> old = FindBuffer(request.results[i]);
+    if (!old.ok()) {
+      note(old.status());
+    } else if ((*old)->state != BufferState::kPlaceholder || placeholders[i] != nullptr) {
+      note(Argument(absl::StrFormat("Handle %d is no placeholder: only a placeholder can be filled.", request.results[i])));
+    } else {
+      placeholders[i] = *old;
+    }
+  }
+
+  // The program.
+  if (absl::StatusOr<std::shared_ptr<Program>> program = FindProgram(request.executable); program.ok()) {
+    execution.program = *program;
+    DependOn(task, execution.program->producer);
+  } else {
+    note(program.status());
+  }
+  note(CheckDevice(request.device));
+
+  // The arguments.
+  execution.arguments.resize(request.arguments.size());
+  execution.donated.resize(request.arguments.size());
+  for (size_t i = 0; i < request.arguments.size(); ++i) {
+    const ExecuteRequest::Argument& argument = request.arguments[i];
+    if (argument.literal.has_value()) {
+      ledger_.Count(&Counters::inline_argument_bytes, static_cast<int64_t>(argument.literal->bytes().size()));
+      continue;
+    }
+    absl::StatusOr<std::shared_ptr<Buffer>> buffer = FindBuffer(argument.handle);
+    if (buffer.ok()) {
+      execution.arguments[i] = *std::move(buffer);
+    } else {
+      note(Annotate(buffer.status(), absl::StrFormat("binding argument %d", i)));
+    }
+  }
+  for (const uint32_t i : request.donated) {
+    if (i >= request.arguments.size()) {
+      note(Argument(absl::StrFormat("donated names argument %d of %d.", i, request.arguments.size())));
+      continue;
+    }
+    if (execution.arguments[i] == nullptr) continue;  // A literal: there is nothing to give away.
+    for (size_t j = 0; j < i; ++j) {
+      if (execution.donated[j] && execution.arguments[j] == execution.arguments[i]) {
+        note(Argument(absl::StrFormat("Handle %d is donated twice, as arguments %d and %d.", request.arguments[i].handle, j, i)));
+      }
+    }
+    execution.donated[i] = true;
+  }
+  if (status.ok()) {
+    for (size_t i = 0; i < execution.arguments.size(); ++i) {
+      if (execution.arguments[i] == nullptr) continue;
+      Buffer& buffer = *execution.arguments[i];
+      DependOn(task, buffer.producer);
+      if (!execution.donated[i]) AddReader(buffer, task);
+    }
+    for (size_t i = 0; i < execution.arguments.size(); ++i) {
+      if (!execution.donated[i]) continue;
+      Buffer& buffer = *execution.arguments[i];
+      DependOn(task, buffer.donor);
+      for (const std::shared_ptr<Task>& reader : buffer.readers) DependOn(task, reader);
+      buffer.readers.clear();
+      buffer.donor = task;
+    }
+  }
+
+  for (size_t i = 0; i < request.results.size(); ++i) {
+    if (request.results[i] == 0 || (placeholders[i] == nullptr && std::count(request.fills.begin(), request.fills.end(), i) > 0)) continue;
+    if (placeholders[i] != nullptr && !status.ok()) continue;  // Refused: it stays a placeholder.
+    if (!fits) {
+      const Error error = Root(DescribeExecute(execution), status, request.command);
+      table_.Bury(request.results[i], {error.kind, request.command, std::make_shared<const Error>(error)});
+      continue;
+    }
+    auto buffer = std::make_shared<Buffer>();
+    buffer->handle = request.results[i];
+    buffer->device = request.device;
+    buffer->made_by = placeholders[i] != nullptr ? placeholders[i]->made_by : request.command;
+    if (placeholders[i] != nullptr) buffer->shape = placeholders[i]->shape;
+    buffer->state = BufferState::kPendingExecute;
+    buffer->producer = task;
+    table_.Put(request.results[i], {buffer, nullptr});
+    execution.results[i] = std::move(buffer);
+  }
+  return status;
+}
+
+// All that it needs is settled, for better or worse.
+void Workspace::OnReady(const std::shared_ptr<Execution>& execution) {
+  absl::Status status;
+  double estimate_us = kUnknownUs;
+  {
+    MutexLock lock(&mu_);
+    if (closed_ || execution->settled) return;
+    execution->started = true;
+    status = CheckArguments(*execution);
+    if (status.ok() && execution->absent.empty()) estimate_us = execution->program->executable->plan().estimate_us();
+  }
+  if (!status.ok()) return Settle(execution, status);
+  devices_.device(execution->request.device).queue.Submit(session_, estimate_us, [self = shared_from_this(), execution] {
+    self->RunExecution(execution);
+  });
+}
+
+absl::Status Workspace::CheckArguments(Execution& execution) {
+  const ExecuteRequest& request = execution.request;
+  if (execution.program->error.has_value()) return ToStatus(*execution.program->error);
+  const Executable& executable = *execution.program->executable;
+  const engine::Plan& plan = executable.plan();
+  if (request.arguments.size() != plan.arguments().size()) {
+    return Argument(absl::StrFormat("\"%s\" takes %d arguments; %d are given.", executable.name(), plan.arguments().size(),
+                                    request.arguments.size()));
+  }
+  if (request.results.size() != plan.results().size()) {
+    return Argument(absl::StrFormat("\"%s\" gives %d results; %d are named.", executable.name(), plan.results().size(),
+                                    request.results.size()));
+  }
+  std::vector<bool> absent(request.arguments.size(), false);
+  bool any_absent = false;
+  for (size_t i = 0; i < request.arguments.size(); ++i) {
+    const Buffer* buffer = execution.arguments[i].get();
+    const hlo::Shape& expected = plan.arguments()[i];
+    if (buffer != nullptr && buffer->consumed_by.has_value()) return Consumed(*buffer);
+    if (buffer != nullptr && buffer->state == BufferState::kFailed) return ToStatus(buffer->error);
+    const hlo::Shape& given = buffer != nullptr ? buffer->shape : request.arguments[i].literal->shape();
+    if (!Compatible(given, expected)) {
+      Error error;
+      error.kind = ErrorKind::kArgument;
+      error.handle = request.arguments[i].handle;
+      error.shape = ToStringNoLayout(given);
+      if (buffer != nullptr) error.origin = OriginOf(buffer->made_by.origin);
+      error.text = absl::StrFormat("Argument %d (%s) of \"%s\" is a %s; given is %s, a %s.", i, executable.DescribeArgument(i),
+                                   executable.name(), ToStringNoLayout(expected),
+                                   buffer != nullptr ? absl::StrCat("handle ", buffer->handle) : "a literal", error.shape);
+      return ToStatus(std::move(error));
+    }
+    if (buffer == nullptr) continue;
+    if (buffer->device != request.device) {
+      return Argument(absl::StrFormat("Argument %d (%s) of \"%s\", handle %d, is on device %d; the execute is on device %d.", i,
+                                      executable.DescribeArgument(i), executable.name(), buffer->handle, buffer->device, request.device));
+    }
+    if (buffer->state != BufferState::kPlaceholder) continue;
+    if (!request.abstract) {
+      ledger_.Count(&Counters::refused_reads);
+      return PlaceholderRead(*buffer, absl::StrFormat("Argument %d (%s) of \"%s\"", i, executable.DescribeArgument(i), executable.name()));
+    }
+    absent[i] = any_absent = true;
+  }
+  for (size_t i = 0; i < execution.results.size(); ++i) {
+    const Buffer* buffer = execution.results[i].get();
+    if (buffer == nullptr || buffer->shape.type == hlo::kInvalid || Compatible(buffer->shape, plan.results()[i])) continue;
+    return Argument(absl::StrFormat("Result %d of \"%s\" is a %s; it cannot fill placeholder %d, a %s.", i, executable.name(),
+                                    ToStringNoLayout(plan.results()[i]), buffer->handle, ToStringNoLayout(buffer->shape)));
+  }
+  if (any_absent) execution.absent = std::move(absent);
+  return absl::OkStatus();
+}
+
+void Workspace::RunExecution(const std::shared_ptr<Execution>& execution) {
+  absl::Status status;
+  if (execution->cancel) {
+    status = MakeError(ErrorKind::kCancelled, "The command was cancelled.");
+  } else {
+    try {
+      status = execution->absent.empty() ? RunReal(*execution) : RunAbstract(*execution);
+    } catch (const std::exception& e) {  // bad_alloc, and whatever a library lets out.
+      status = Internal("The run failed: %s.", e.what());
+    }
+  }
+  Settle(execution, status);
+}
+
+// Donated arguments are gone from here on.
+void Workspace::Consume(Execution& execution, std::vector<Entry>& gone) {
+  for (size_t i = 0; i < execution.arguments.size(); ++i) {
+    if (!execution.donated[i]) continue;
+    Buffer& buffer = *execution.arguments[i];
+    buffer.consumed_by = execution.request.command;
+    const Entry* entry = table_.Find(buffer.handle);
+    if (entry != nullptr && entry->buffer == execution.arguments[i]) {
+      gone.push_back(table_.Erase(buffer.handle, {ErrorKind::kDonated, execution.request.command, nullptr}));
+    } else {
+      table_.Bury(buffer.handle, {ErrorKind::kDonated, execution.request.command, nullptr});
+    }
+  }
+}
+
+absl::Status Workspace::RunReal(Execution& execution) {
+  const ExecuteRequest& request = execution.request;
+  Executable& executable = *execution.program->executable;
+  const engine::Plan& plan = executable.plan();
+  DeviceMemory& memory = devices_.device(request.device).memory;
+  const size_t argument_count = execution.arguments.size(), result_count = plan.results().size();
+
+  absl::InlinedVector<const std::byte*, 16> arguments(argument_count);
+  for (size_t i = 0; i < argument_count; ++i) {
+    arguments[i] = execution.arguments[i] != nullptr ? execution.arguments[i]->block.data() : request.arguments[i].literal->bytes().data();
+  }
+  // A result takes over an argument's memory when nobody else can see it; else the program works on a copy.
+  const auto exclusive = [&](size_t a) {
+    if (!execution.donated[a] || execution.arguments[a]->pins > 0) return false;
+    return std::count(execution.arguments.begin(), execution.arguments.end(), execution.arguments[a]) == 1;
+  };
+  absl::InlinedVector<int, 16> takes(result_count, -1), copies(result_count, -1);
+  {
+    MutexLock lock(&mu_);
+    for (size_t i = 0; i < result_count; ++i) {
+      if (plan.aliases()[i] >= 0) (exclusive(plan.aliases()[i]) ? takes : copies)[i] = plan.aliases()[i];
+    }
+  }
+  // All memory before anything happens: an execute that is refused leaves its arguments alone.
+  const auto refuse = [&](absl::Status status) {
+    MutexLock lock(&mu_);
+    return WithLargestBuffers(std::move(status));
+  };
+  std::vector<Block> blocks(result_count);
+  for (size_t i = 0; i < result_count; ++i) {
+    if (takes[i] >= 0) continue;
+    absl::StatusOr<Block> block = memory.Allocate(account_, ArrayBytes(plan.results()[i]), Category::kBuffer,
+                                                  absl::StrFormat("result %d (%s)", i, ToStringNoLayout(plan.results()[i])));
+    if (!block.ok()) return refuse(block.status());
+    blocks[i] = *std::move(block);
+  }
+  absl::StatusOr<Block> temporary = memory.Allocate(account_, plan.memory().temporary_bytes, Category::kTemporary, "the temporaries");
+  if (!temporary.ok()) return refuse(temporary.status());
+
+  std::vector<Entry> gone;
+  {
+    MutexLock lock(&mu_);
+    Consume(execution, gone);
+    for (size_t i = 0; i < result_count; ++i) {
+      if (takes[i] >= 0) blocks[i] = std::move(execution.arguments[takes[i]]->block);
+    }
+  }
+  for (size_t i = 0; i < result_count; ++i) {
+    if (copies[i] < 0) continue;
+    std::memcpy(blocks[i].data(), arguments[copies[i]], static_cast<size_t>(blocks[i].bytes()));
+    arguments[copies[i]] = blocks[i].data();
+    if (execution.arguments[copies[i]] != nullptr) {
+      ledger_.Record({request.device, Cause::kDonationCopy, request.command.origin, request.command.step}, blocks[i].bytes());
+    }
+  }
+
+  absl::InlinedVector<std::byte*, 16> results(result_count);
+  for (size_t i = 0; i < result_count; ++i) results[i] = blocks[i].data();
+  const int64_t limit_us =
+      request.deadline_us > 0 ? std::min(request.deadline_us, limits_.execute_us_max) : limits_.execute_us_max;
+  engine::RunContext context;
+  context.deadline = absl::Now() + absl::Microseconds(limit_us);
+  context.cancel = &execution.cancel;
+  const auto start = std::chrono::steady_clock::now();
+  const absl::Status status = plan.Run(absl::MakeConstSpan(arguments), absl::MakeConstSpan(results), temporary->data(), context);
+  const int64_t us = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count();
+  ++executable.executes;
+  executable.execute_us += us;
+  ledger_.Count(&Counters::executes);
+  ledger_.Count(&Counters::execute_us, us);
+  // What was donated and not taken over is freed with `gone` and the execution; results that nobody named go with `blocks`.
+  for (size_t i = 0; i < argument_count; ++i) {
+    if (execution.donated[i] && execution.arguments[i]->pins == 0) execution.arguments[i].reset();
+  }
+  RETURN_IF_ERROR(WithRunKind(status, limit_us));
+  MutexLock lock(&mu_);
+  for (size_t i = 0; i < result_count; ++i) {
+    Buffer* buffer = execution.results[i].get();
+    if (buffer == nullptr) continue;
+    buffer->shape = plan.results()[i];
+    buffer->bytes = blocks[i].bytes();
+    buffer->block = std::move(blocks[i]);
+    buffer->state = BufferState::kReady;
+  }
+  return absl::OkStatus();
+}
+
+// Computes the results in `keep`, which depend on no absent argument.
+absl::Status Workspace::RunPart(Execution& execution, const std::vector<bool>& keep) {
+  const ExecuteRequest& request = execution.request;
+  Executable& executable = *execution.program->executable;
+  DeviceMemory& memory = devices_.device(request.device).memory;
+  ASSIGN_OR_RETURN(const engine::Plan* plan, executable.PartialPlan(keep, devices_.executables().options().compile));
+  std::vector<const std::byte*> arguments(execution.arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (execution.absent[i]) continue;  // Null: no kept result reads it.
+    arguments[i] = execution.arguments[i] != nullptr ? execution.arguments[i]->block.data() : request.arguments[i].literal->bytes().data();
+  }
+  std::vector<Block> blocks;
+  std::vector<std::byte*> results;
+  for (const hlo::Shape& shape : plan->results()) {
+    ASSIGN_OR_RETURN(Block block, memory.Allocate(account_, ArrayBytes(shape), Category::kBuffer, "a computable result"));
+    results.push_back(block.data());
+    blocks.push_back(std::move(block));
+  }
+  ASSIGN_OR_RETURN(const Block temporary, memory.Allocate(account_, plan->memory().temporary_bytes, Category::kTemporary, "the temporaries"));
+  const int64_t limit_us =
+      request.deadline_us > 0 ? std::min(request.deadline_us, limits_.execute_us_max) : limits_.execute_us_max;
+  engine::RunContext context;
+  context.deadline = absl::Now() + absl::Microseconds(limit_us);
+  context.cancel = &execution.cancel;
+  RETURN_IF_ERROR(WithRunKind(plan->Run(arguments, results, temporary.data(), context), limit_us));
+  MutexLock lock(&mu_);
+  size_t part = 0;
+  for (size_t i = 0; i < keep.size(); ++i) {
+    if (!keep[i]) continue;
+    Block block = std::move(blocks[part++]);
+    Buffer* buffer = execution.results[i].get();
+    if (buffer == nullptr) continue;
+    buffer->shape = plan->results()[part - 1];
+    buffer->bytes = block.bytes();
+    buffer->block = std::move(block);
+    buffer->state = BufferState::kReady;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Workspace::RunAbstract(Execution& execution) {
+  Executable& executable = *execution.program->executable;
+  const engine::Plan& plan = executable.plan();
+  std::vector<bool> keep = executable.ComputableResults(execution.absent);
+  keep.resize(plan.results().size(), false);
+  if (std::count(keep.begin(), keep.end(), true) > 0) RETURN_IF_ERROR(RunPart(execution, keep));
+  std::vector<Entry> gone;
+  {
+    MutexLock lock(&mu_);
+    Consume(execution, gone);
+    // In an order that gives the peak which the real execute would have: aliased arguments become results, then the others and the
+    // temporaries are added, and only then donated memory is given back.
+    for (size_t i = 0; i < keep.size(); ++i) {
+      const int alias = plan.aliases()[i];
+      if (!keep[i] && alias >= 0 && execution.donated[alias]) execution.arguments[alias]->simulated = SimulatedCharge();
+    }
+    std::vector<SimulatedCharge> dropped;
+    for (size_t i = 0; i < keep.size(); ++i) {
+      if (keep[i]) continue;
+      const int64_t bytes = ArrayBytes(plan.results()[i]);
+      SimulatedCharge charge(account_, bytes);
+      Buffer* buffer = execution.results[i].get();
+      if (buffer == nullptr) {
+        dropped.push_back(std::move(charge));
+        continue;
+      }
+      buffer->shape = plan.results()[i];
+      buffer->bytes = bytes;
+      buffer->simulated = std::move(charge);
+      buffer->state = BufferState::kPlaceholder;
+    }
+    const SimulatedCharge temporary(account_, plan.memory().temporary_bytes);
+  }
+  ++executable.executes;
+  ledger_.Count(&Counters::executes);
+  return absl::OkStatus();
+}
+
+void Workspace::Settle(const std::shared_ptr<Execution>& execution, const absl::Status& status, bool if_waiting) {
+  Woken woken;
+  Done done;
+  absl::Status answer;
+  std::vector<std::shared_ptr<Buffer>> arguments;  // Destroyed without the lock.
+  {
+    MutexLock lock(&mu_);
+    if (if_waiting && execution->started) return;
+    if (std::exchange(execution->settled, true)) return;
+    if (!status.ok()) {
+      const Error error = Root(DescribeExecute(*execution), status, execution->request.command);
+      for (const std::shared_ptr<Buffer>& buffer : execution->results) {
+        if (buffer == nullptr) continue;
+        buffer->state = BufferState::kFailed;
+        buffer->error = error;
+      }
+      answer = ToStatus(error);
+    }
+    for (const std::shared_ptr<Buffer>& buffer : execution->results) {
+      if (buffer != nullptr) buffer->producer = nullptr;
+    }
+    arguments = std::exchange(execution->arguments, {});
+    for (const std::shared_ptr<Buffer>& buffer : arguments) {
+      if (buffer != nullptr && buffer->donor == execution->task) buffer->donor = nullptr;
+    }
+    Finish(*execution->task, woken);
+    done = std::exchange(execution->done, nullptr);
+    executions_.erase(execution->request.command.id);
+  }
+  arguments.clear();
+  if (done) done(answer);
+  Run(woken);
+}
+
+}  // namespace hlod::device
