@@ -1,0 +1,235 @@
+// The architecture as a test: who may include whom, and what must never be written where. Each finding names the line, the rule, and what
+// to do instead. No taste here: clang-format and clang-tidy have that.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hlod {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct SourceFile {
+  std::string path;  // From the repository's root.
+  std::string text;
+  std::vector<std::string> lines;
+};
+
+std::string ReadAll(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// Everything that people wrote, by extension; data and generated files are not among it.
+const std::vector<SourceFile>& Sources() {
+  static const std::vector<SourceFile>* const sources = [] {
+    auto* found = new std::vector<SourceFile>;
+    const fs::path root(HLOD_SOURCE_DIR);
+    const auto add = [&](const fs::path& path) {
+      static const std::regex wanted(R"(.*(\.(cc|h|inc|proto|py|sh|md|cmake|service|socket|yaml)|CMakeLists\.txt|CMakePresets\.json)|[^.]*)");
+      if (!std::regex_match(path.filename().string(), wanted)) return;
+      SourceFile file{.path = path.lexically_relative(root).string(), .text = ReadAll(path)};
+      std::istringstream in(file.text);
+      for (std::string line; std::getline(in, line);) file.lines.push_back(line);
+      found->push_back(std::move(file));
+    };
+    for (const fs::directory_entry& entry : fs::directory_iterator(root)) {
+      if (entry.is_regular_file()) add(entry.path());
+    }
+    for (const char* folder : {"client", "common", "deploy", "proto", "server", "tests", ".ci"}) {
+      for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
+        if (entry.is_regular_file()) add(entry.path());
+      }
+    }
+    std::ranges::sort(*found, {}, &SourceFile::path);
+    return found;
+  }();
+  return *sources;
+}
+
+bool IsCpp(const SourceFile& file) { return file.path.ends_with(".cc") || file.path.ends_with(".h") || file.path.ends_with(".inc"); }
+
+bool StartsWithAny(std::string_view path, const std::vector<std::string>& prefixes) {
+  return std::ranges::any_of(prefixes, [&](const std::string& prefix) { return path.starts_with(prefix); });
+}
+
+// The code of a line: without a comment, string literals emptied.
+std::string CodeOf(const std::string& line) {
+  static const std::regex strings(R"("(\\.|[^"\\])*")"), comment(R"(//.*$)");
+  return std::regex_replace(std::regex_replace(line, strings, "\"\""), comment, "");
+}
+
+// What a room may include of the project. The arrows of the design, which point down only; tests see everything.
+struct Room {
+  std::string folder;
+  std::vector<std::string> may_include;
+};
+const std::vector<Room>& Rooms() {
+  static const auto* const rooms = new std::vector<Room>{
+      {"common/base/", {"common/base/", "proto/"}},
+      {"common/hlo/", {"common/hlo/", "common/base/", "proto/"}},
+      {"common/evaluator/", {"common/evaluator/", "common/hlo/", "common/base/"}},
+      {"common/passes/", {"common/passes/", "common/evaluator/", "common/hlo/", "common/base/"}},
+      {"common/rpc/", {"common/rpc/", "common/base/", "proto/"}},
+      {"client/include/", {"hlod/", "common/hlo/", "common/base/"}},
+      {"client/runtime/", {"client/runtime/", "hlod/", "common/rpc/", "common/hlo/", "common/base/", "proto/"}},
+      {"client/cli/", {"client/cli/", "hlod/", "common/rpc/", "common/hlo/", "common/base/", "proto/"}},
+      {"client/", {"client/", "hlod/", "common/", "proto/"}},
+      {"server/engine/", {"server/engine/", "common/passes/", "common/evaluator/", "common/hlo/", "common/base/"}},
+      {"server/device/", {"server/device/", "server/engine/", "common/hlo/", "common/base/"}},
+      {"server/service/",
+       {"server/service/", "server/device/", "server/engine/", "common/rpc/", "common/hlo/", "common/base/", "proto/"}},
+      {"server/", {"server/", "common/", "proto/"}},
+      {"deploy/", {"hlod/"}},
+  };
+  return *rooms;
+}
+
+TEST(Tidy, RoomsIncludeOnlyTheirNeighbours) {
+  static const std::regex include(R"re(^\s*#\s*include\s+["<]((?:client|common|server|proto|tests|hlod)/[^">]+)[">].*)re");
+  for (const SourceFile& file : Sources()) {
+    const auto room = std::ranges::find_if(Rooms(), [&](const Room& r) { return file.path.starts_with(r.folder); });
+    if (!IsCpp(file) || room == Rooms().end()) continue;
+    for (size_t i = 0; i < file.lines.size(); ++i) {
+      std::smatch match;
+      if (!std::regex_match(file.lines[i], match, include)) continue;
+      EXPECT_TRUE(StartsWithAny(match[1].str(), room->may_include))
+          << file.path << ":" << i + 1 << ": " << room->folder << " may not include " << match[1]
+          << "; its neighbours are its CMake target's link line (and the table in tests/style/tidy_test.cc)";
+    }
+  }
+}
+
+// A line that must not stand in some files.
+struct Rule {
+  std::string name;
+  std::string pattern;               // Searched in code, comments and string contents left out ...
+  bool whole_line;                   // ... or in the line as it is.
+  bool cpp_only;
+  std::vector<std::string> folders;  // Where it holds; empty: everywhere.
+  std::vector<std::string> except;   // Path prefixes where it does not.
+  std::string instead;
+};
+
+TEST(Tidy, NothingIsWrittenWhereItDoesNotBelong) {
+  const std::vector<Rule> rules = {
+      {.name = "gRPC's headers stay at the wire",
+       .pattern = R"re(#\s*include\s+[<"]grpc(pp|\+\+)?/|#\s*include\s+[<"].*\.grpc\.pb\.h[>"])re",
+       .whole_line = true,
+       .cpp_only = true,
+       .folders = {"client/", "common/", "server/", "deploy/"},
+       .except = {"client/runtime/", "common/rpc/", "server/service/"},
+       .instead = "go through client/runtime, server/service or common/rpc"},
+      {.name = "one place reads the environment",
+       .pattern = R"re(\b(secure_)?getenv\s*\()re",
+       .cpp_only = true,
+       .folders = {"client/", "common/", "server/", "deploy/"},
+       .except = {"client/runtime/environment.", "server/config."},
+       .instead = "take it from client/runtime/environment.h or server/config.h"},
+      {.name = "tests do not sleep",
+       .pattern = R"re(\b(sleep_for|sleep_until|SleepFor|usleep|nanosleep)\b|\bsleep\s*\()re",
+       .cpp_only = true,
+       .folders = {"tests/"},
+       .except = {"tests/style/", "tests/support/", "tests/bench/"},
+       .instead = "wait for the event itself: Future::Await, absl::Notification, a poll with a deadline from tests/support"},
+      {.name = "errors are values",
+       .pattern = R"re(\b(throw|CHECK|assert)\b\s*[(\w])re",
+       .cpp_only = true,
+       .folders = {"common/rpc/", "server/service/", "client/runtime/"},
+       .instead = "return an absl::Status: no input from outside may reach an assertion"},
+      {.name = "no path of one machine",
+       .pattern = R"re((^|[^A-Za-z0-9_.])/(home|root|work|Users)/)re",
+       .whole_line = true,
+       .except = {"tests/style/"},
+       .instead = "name it from the repository's root, or take it as a parameter"},
+      {.name = "absl's log macros are not in Debian's Abseil",
+       .pattern = R"re(#\s*include\s+[<"](absl/log/|format>|expected>))re",
+       .whole_line = true,
+       .cpp_only = true,
+       .instead = "use spdlog, absl::StrFormat, absl::StatusOr"},
+  };
+  for (const Rule& rule : rules) {
+    const std::regex pattern(rule.pattern);
+    for (const SourceFile& file : Sources()) {
+      if (rule.cpp_only && !IsCpp(file)) continue;
+      if (!rule.folders.empty() && !StartsWithAny(file.path, rule.folders)) continue;
+      if (StartsWithAny(file.path, rule.except)) continue;
+      for (size_t i = 0; i < file.lines.size(); ++i) {
+        EXPECT_FALSE(std::regex_search(rule.whole_line ? file.lines[i] : CodeOf(file.lines[i]), pattern))
+            << file.path << ":" << i + 1 << ": " << rule.name << "; " << rule.instead << "\n  " << file.lines[i];
+      }
+    }
+  }
+}
+
+// A session's secret is the right to its bytes; a token is the right to a session. Logs travel further than either may.
+TEST(Tidy, SecretsAreNotLogged) {
+  static const std::regex call(R"re((spdlog::(log|trace|debug|info|warn|error|critical)|SPDLOG_[A-Z]+)\s*\()re");
+  static const std::regex secret(R"re(\b\w*(secret|token|password|private_key)\w*\b)re", std::regex::icase);
+  for (const SourceFile& file : Sources()) {
+    if (!IsCpp(file)) continue;
+    for (size_t i = 0; i < file.lines.size(); ++i) {
+      if (!std::regex_search(CodeOf(file.lines[i]), call)) continue;
+      std::string statement;  // To its semicolon.
+      for (size_t j = i; j < file.lines.size() && statement.find(';') == statement.npos; ++j) statement += CodeOf(file.lines[j]);
+      EXPECT_FALSE(std::regex_search(statement, secret))
+          << file.path << ":" << i + 1 << ": a secret is an argument of a log call; log the session's id instead";
+    }
+  }
+}
+
+TEST(Tidy, EverySourceFileIsBuiltAndEveryHeaderIncluded) {
+  const std::string commands = ReadAll(HLOD_COMPILE_COMMANDS);
+  ASSERT_FALSE(commands.empty()) << HLOD_COMPILE_COMMANDS << " is missing: configure with a preset";
+  // Built by themselves: an installed hlod's user, and the preset fuzz.
+  const std::vector<std::string> elsewhere = {"tests/install/consumer/", "tests/fuzz/"};
+  for (const SourceFile& file : Sources()) {
+    if (!IsCpp(file) || StartsWithAny(file.path, elsewhere)) continue;
+    if (file.path.ends_with(".cc")) {
+      EXPECT_NE(commands.find("/" + file.path + "\""), commands.npos) << file.path << ": no CMake target builds it";
+      continue;
+    }
+    const std::string name = fs::path(file.path).filename().string();
+    EXPECT_TRUE(std::ranges::any_of(Sources(), [&](const SourceFile& other) {
+      return IsCpp(other) && (other.text.find("/" + name + "\"") != std::string::npos || other.text.find("/" + name + ">") != std::string::npos);
+    })) << file.path << ": nothing includes it";
+  }
+}
+
+// Whoever opens a file learns from its first line what it is for.
+TEST(Tidy, EveryFileSaysWhatItIsFor) {
+  for (const SourceFile& file : Sources()) {
+    if (!IsCpp(file) || file.lines.empty()) continue;
+    EXPECT_TRUE(file.lines[0].starts_with("//")) << file.path << ": starts without the sentence that says what it is for";
+  }
+}
+
+// The README's program is one that a test builds and runs against the installed library (tests/install).
+TEST(Readme, ShowsTheProgramThatATestRuns) {
+  const std::string readme = ReadAll(fs::path(HLOD_SOURCE_DIR) / "README.md");
+  const std::string program = ReadAll(fs::path(HLOD_SOURCE_DIR) / "tests/install/consumer/main.cc");
+  ASSERT_FALSE(program.empty());
+  EXPECT_NE(readme.find(program), readme.npos) << "README.md's program differs from tests/install/consumer/main.cc";
+}
+
+TEST(Readme, NamesOnlyFilesThatExist) {
+  for (const char* document : {"README.md", "CONTRIBUTING.md"}) {
+    const std::string text = ReadAll(fs::path(HLOD_SOURCE_DIR) / document);
+    static const std::regex path(R"re(`((?:client|common|deploy|proto|server|tests)/[A-Za-z0-9_./-]*)`)re");
+    for (std::sregex_iterator it(text.begin(), text.end(), path), end; it != end; ++it) {
+      EXPECT_TRUE(fs::exists(fs::path(HLOD_SOURCE_DIR) / (*it)[1].str())) << document << " names " << (*it)[1] << ", which does not exist";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hlod
