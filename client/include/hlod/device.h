@@ -1,0 +1,77 @@
+// One device of a session: where buffers are made.
+#pragma once
+
+#include <memory>
+#include <type_traits>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "hlod/buffer.h"
+#include "hlod/caller.h"
+#include "hlod/types.h"
+
+namespace hlod {
+
+namespace internal {
+class Session;
+struct StagingState;
+}
+
+// Memory handed to the program to be filled, which the daemon then reads directly: an upload with one copy fewer. Movable.
+class StagedUpload {
+ public:
+  StagedUpload();
+  StagedUpload(StagedUpload&&) noexcept;
+  StagedUpload& operator=(StagedUpload&&) noexcept;
+  ~StagedUpload();  // Without Commit: nothing is sent.
+
+  // Writable, byte size of the shape, contents unspecified. Not to be touched after Commit.
+  absl::Span<std::byte> bytes() const;
+  template <typename T>
+  absl::Span<T> data() const {
+    return absl::Span<T>(reinterpret_cast<T*>(bytes().data()), bytes().size() / sizeof(T));
+  }
+  // Whether the memory is shared with the daemon (else Commit copies, as an upload does).
+  bool shared() const;
+  // Sends it. Once.
+  absl::StatusOr<Buffer> Commit(Cause cause = Cause::kUpload, Caller caller = Caller::Here());
+
+ private:
+  friend class Device;
+  std::unique_ptr<internal::StagingState> state_;
+};
+
+// Cheap to copy. Thread-safe.
+class Device {
+ public:
+  Device(std::shared_ptr<internal::Session> session, int ordinal) : session_(std::move(session)), ordinal_(ordinal) {}
+
+  int ordinal() const { return ordinal_; }
+  // REQUIRES: the daemon has it.
+  const DeviceInfo& info() const;
+
+  // Makes a buffer of `shape` (an array) from dense row-major bytes. Returns when `bytes` may be touched again, and never waits for the
+  // device or for an answer; errors the daemon finds surface where the buffer is used. Bytes up to 64 KiB ride in the command, more
+  // travels in shared memory on the same host, else on a stream.
+  absl::StatusOr<Buffer> Upload(absl::Span<const std::byte> bytes, const Shape& shape, Cause cause = Cause::kUpload,
+                                Caller caller = Caller::Here()) const;
+  absl::StatusOr<Buffer> Upload(const Literal& literal, Cause cause = Cause::kUpload, Caller caller = Caller::Here()) const;
+  // Upload<float>(values, {8, 4}).
+  template <typename T>
+  absl::StatusOr<Buffer> Upload(absl::Span<const T> values, absl::Span<const int64_t> dims, Caller caller = Caller::Here()) const {
+    return Upload(absl::Span<const std::byte>(reinterpret_cast<const std::byte*>(values.data()), values.size() * sizeof(T)),
+                  Shape::Array(hlo::kPrimitiveTypeOf<T>, dims), Cause::kUpload, caller);
+  }
+
+  // Memory to fill for a later upload.
+  absl::StatusOr<StagedUpload> Stage(const Shape& shape, Caller caller = Caller::Here()) const;
+
+  // A buffer with a shape and an identity, and neither storage nor reservation: no bytes anywhere.
+  absl::StatusOr<Buffer> Placeholder(const Shape& shape, Caller caller = Caller::Here()) const;
+
+ private:
+  std::shared_ptr<internal::Session> session_;
+  int ordinal_;
+};
+
+}  // namespace hlod

@@ -1,0 +1,101 @@
+// A compiled program, and running it.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "hlod/buffer.h"
+#include "hlod/caller.h"
+#include "hlod/future.h"
+#include "hlod/types.h"
+
+namespace hlod {
+
+namespace internal {
+struct ExecutableState;
+}
+
+// An argument: a buffer, or a small literal that travels in the command and is no upload. Converts from either.
+class Argument {
+ public:
+  Argument(Buffer buffer) : value_(std::move(buffer)) {}     // NOLINT: implicit on purpose.
+  Argument(Literal literal) : value_(std::move(literal)) {}  // NOLINT: implicit on purpose.
+  const Buffer* buffer() const { return std::get_if<Buffer>(&value_); }
+  const Literal* literal() const { return std::get_if<Literal>(&value_); }
+
+ private:
+  std::variant<Buffer, Literal> value_;
+};
+
+struct ExecuteOptions {
+  std::vector<int> donate;                      // Indices of arguments that the program may consume; they are dead afterwards.
+  bool abstract = false;                        // Placeholders allowed: what depends on one becomes a placeholder.
+  absl::Duration deadline = absl::ZeroDuration();  // Run time at most; zero is the daemon's limit execute_us_max.
+  std::optional<int> device;                    // Else the first buffer argument's, else 0.
+  std::vector<std::pair<int, Buffer>> fill;     // (result index, placeholder that takes the result and keeps its handle)
+};
+
+// What a program needs and how it will run.
+struct CompileResult {
+  std::string digest;           // SHA-256 of the program, hexadecimal.
+  bool cached = false;          // No compilation took place.
+  int64_t compile_us = 0;
+  std::vector<Shape> arguments, results;
+  int64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0, temporary_bytes = 0;
+  int64_t steps = 0, reference_steps = 0;
+  std::vector<std::string> reference_opcodes;
+};
+
+// An execute under way.
+struct Execution {
+  std::vector<Buffer> results;  // In the flat order of the root's leaves.
+  Future<void> done;
+  // Asks the daemon to stop it; `done` and the results then say CANCELLED, unless it was done already.
+  void Cancel() const;
+
+  std::shared_ptr<internal::ExecutableState> executable;  // For the library.
+  uint64_t command = 0;
+};
+
+// Names one compiled program; copies name the same. Freed when the last copy is gone. Thread-safe.
+class Executable {
+ public:
+  Executable() = default;
+  explicit Executable(std::shared_ptr<internal::ExecutableState> state) : state_(std::move(state)) {}
+
+  bool valid() const { return state_ != nullptr; }
+  const std::string& name() const;  // The module's.
+  // The flat array leaves of the entry's parameters and of its root.
+  const std::vector<Shape>& argument_shapes() const;
+  const std::vector<Shape>& result_shapes() const;
+
+  // Sends the program off and returns its results at once; nothing is waited for. Wrong counts, shapes, dead buffers and placeholders
+  // (unless abstract) are refused before sending; what the daemon finds surfaces where a result is used.
+  absl::StatusOr<std::vector<Buffer>> Execute(absl::Span<const Argument> arguments, const ExecuteOptions& options = {},
+                                              Caller caller = Caller::Here()) const;
+  absl::StatusOr<std::vector<Buffer>> Execute(std::initializer_list<Argument> arguments, const ExecuteOptions& options = {},
+                                              Caller caller = Caller::Here()) const {
+    return Execute(absl::Span<const Argument>(arguments.begin(), arguments.size()), options, caller);
+  }
+  // The same with a future for its end and a way to cancel.
+  absl::StatusOr<Execution> Start(absl::Span<const Argument> arguments, const ExecuteOptions& options = {},
+                                  Caller caller = Caller::Here()) const;
+
+  // When the compilation is done: OK or its error.
+  Future<void> ready() const;
+  // Asks the daemon about it. Waits.
+  absl::StatusOr<CompileResult> Describe(Caller caller = Caller::Here()) const;
+
+ private:
+  std::shared_ptr<internal::ExecutableState> state_;
+};
+
+}  // namespace hlod

@@ -1,0 +1,50 @@
+// A result that is on its way. There is no thread behind it: whoever awaits drives the connection.
+#pragma once
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+namespace hlod {
+namespace internal {
+
+// What a future waits for. Implemented inside the library; thread-safe.
+template <typename T>
+class Awaitable {
+ public:
+  using Result = std::conditional_t<std::is_void_v<T>, absl::Status, absl::StatusOr<T>>;
+  virtual ~Awaitable() = default;
+  virtual bool Ready() = 0;
+  virtual Result Await(absl::Time deadline) = 0;
+};
+
+}  // namespace internal
+
+// Copies share one result. A value other than void can be taken once.
+template <typename T>
+class Future {
+ public:
+  using Result = typename internal::Awaitable<T>::Result;
+
+  Future() = default;
+  explicit Future(std::shared_ptr<internal::Awaitable<T>> awaitable) : awaitable_(std::move(awaitable)) {}
+
+  bool valid() const { return awaitable_ != nullptr; }
+  // Whether Await would return without waiting. Looks at what has arrived; never waits.
+  bool Ready() const { return awaitable_->Ready(); }
+  // Waits for the result and returns it, or the error of the command that was to make it. DEADLINE_EXCEEDED when `timeout` passes
+  // first: the future stays valid and may be awaited again.
+  Result Await(absl::Duration timeout = absl::InfiniteDuration()) const {
+    return awaitable_->Await(timeout == absl::InfiniteDuration() ? absl::InfiniteFuture() : absl::Now() + timeout);
+  }
+
+ private:
+  std::shared_ptr<internal::Awaitable<T>> awaitable_;
+};
+
+}  // namespace hlod

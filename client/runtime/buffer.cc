@@ -1,0 +1,260 @@
+// Buffers: what the client knows of them, and refusing what it knows to be wrong before anything is sent.
+#include "hlod/buffer.h"
+
+#include <utility>
+
+#include "client/runtime/state.h"
+#include "client/runtime/transfer.h"
+#include "common/base/status.h"
+#include "common/hlo/codec.h"
+#include "hlod/device.h"
+
+namespace hlod {
+namespace internal {
+namespace {
+
+// A download into a literal of its own.
+class LiteralDownload : public Awaitable<Literal> {
+ public:
+  LiteralDownload(const Shape& shape, absl::FunctionRef<std::unique_ptr<PendingDownload>(absl::Span<std::byte>)> start)
+      : value_(shape), pending_(start(value_.bytes())) {}
+
+  bool Ready() override {
+    absl::MutexLock lock(&mu_);
+    return pending_->Ready();
+  }
+  absl::StatusOr<Literal> Await(absl::Time deadline) override {
+    absl::MutexLock lock(&mu_);
+    RETURN_IF_ERROR(pending_->Await(deadline));
+    return std::move(value_);
+  }
+
+ private:
+  absl::Mutex mu_;
+  Literal value_ ABSL_GUARDED_BY(mu_);
+  std::unique_ptr<PendingDownload> pending_ ABSL_GUARDED_BY(mu_);
+};
+
+class FailedLiteral : public Awaitable<Literal> {
+ public:
+  explicit FailedLiteral(absl::Status status) : status_(std::move(status)) {}
+  bool Ready() override { return true; }
+  absl::StatusOr<Literal> Await(absl::Time) override { return status_; }
+
+ private:
+  const absl::Status status_;
+};
+
+class CommandEnd : public Awaitable<void> {
+ public:
+  CommandEnd(std::shared_ptr<Session> session, Command command) : session_(std::move(session)), command_(std::move(command)) {}
+  bool Ready() override {
+    if (!command_->done.load(std::memory_order_acquire)) session_->Drain();
+    return command_->done.load(std::memory_order_acquire);
+  }
+  absl::Status Await(absl::Time deadline) override { return session_->Wait(*command_, deadline); }
+
+ private:
+  const std::shared_ptr<Session> session_;
+  const Command command_;
+};
+
+absl::Status DeathOf(const BufferState& buffer, const Death& death, std::string_view use, std::string_view description) {
+  const Origin line = buffer.session->OriginOf(death.by->origin);
+  return ToStatus({.kind = death.kind,
+                   .handle = buffer.handle,
+                   .shape = hlo::ToStringNoLayout(buffer.shape),
+                   .origin = buffer.session->OriginOf(buffer.origin),
+                   .root_command = death.by->id,
+                   .root_origin = line,
+                   .text = absl::StrFormat("%s cannot be used for %s: it was %s by command %d at %s.", description, use,
+                                           Name(death.kind), death.by->id, hlod::ToString(line))});
+}
+
+}  // namespace
+
+BufferState::BufferState(std::shared_ptr<Session> session, uint64_t handle, Shape shape, int device, Command producer, bool placeholder)
+    : session(std::move(session)),
+      handle(handle),
+      shape(std::move(shape)),
+      bytes(hlo::ByteSize(this->shape).value_or(0)),
+      device(device),
+      origin(producer->origin),
+      producer(std::move(producer)),
+      placeholder(placeholder) {}
+
+BufferState::~BufferState() {
+  if (death.has_value()) return;
+  v1::Command command;
+  command.mutable_free()->add_handles(handle);
+  // Sent when the connection takes it now, else with what is sent next. A lost session has nothing to free.
+  session->Transact({}, [&](Session::Sender& sender) { sender.Add(std::move(command)); }, /*may_wait=*/false).IgnoreError();
+}
+
+std::string Describe(BufferState& buffer) {
+  return absl::StrFormat("%s (handle %d, made at %s)", hlo::ToStringNoLayout(buffer.shape), buffer.handle,
+                         hlod::ToString(buffer.session->OriginOf(buffer.origin)));
+}
+
+absl::Status CheckAlive(BufferState& buffer, std::string_view use, const Caller&) {
+  RETURN_IF_ERROR(buffer.session->status());
+  if (buffer.session->options().skip_local_checks) return absl::OkStatus();
+  absl::MutexLock lock(&buffer.mu);
+  if (!buffer.death.has_value()) return absl::OkStatus();
+  const CommandState& by = *buffer.death->by;
+  if (buffer.death->kind == ErrorKind::kDonated && by.done.load(std::memory_order_acquire) && !by.status.ok()) {
+    // The execute failed. Whether it had started, and so consumed the argument, only the daemon knows; it answers.
+    buffer.death.reset();
+    return absl::OkStatus();
+  }
+  return DeathOf(buffer, *buffer.death, use, Describe(buffer));
+}
+
+absl::Status CheckReadable(BufferState& buffer, std::string_view use, const Caller& caller) {
+  RETURN_IF_ERROR(CheckAlive(buffer, use, caller));
+  if (buffer.session->options().skip_local_checks) return absl::OkStatus();
+  absl::MutexLock lock(&buffer.mu);
+  if (!buffer.placeholder) return absl::OkStatus();
+  ++buffer.session->refused_before_sending;
+  const Origin made = buffer.session->OriginOf(buffer.origin);
+  return ToStatus({.kind = ErrorKind::kPlaceholder,
+                   .handle = buffer.handle,
+                   .shape = hlo::ToStringNoLayout(buffer.shape),
+                   .origin = made,
+                   .root_origin = OriginOf(caller),
+                   .text = absl::StrFormat("%s is a placeholder: it has no value for %s at %s.", Describe(buffer), use,
+                                           hlod::ToString(OriginOf(caller)))});
+}
+
+Origin OriginOf(const Caller& caller) {
+  return {caller.file == nullptr ? "" : caller.file, caller.line, caller.function == nullptr ? "" : caller.function};
+}
+
+Future<void> FutureOf(std::shared_ptr<Session> session, Command command) {
+  return Future<void>(std::make_shared<CommandEnd>(std::move(session), std::move(command)));
+}
+
+absl::StatusOr<Command> UploadBytes(Session& session, const Shape& shape, int device, absl::Span<const std::byte> bytes, Cause cause,
+                                    const Caller& caller, BufferState* fill, uint64_t* handle) {
+  if (!session.options().skip_local_checks) {
+    if (!shape.IsArray()) {
+      return MakeError(ErrorKind::kArgument, absl::StrFormat("Only arrays are uploaded; %s is none.", hlo::ToString(shape)));
+    }
+    RETURN_IF_ERROR(hlo::ValidateShape(shape));
+    const std::optional<int64_t> needed = hlo::ByteSize(shape);
+    if (!needed.has_value() || *needed != static_cast<int64_t>(bytes.size())) {
+      return MakeError(ErrorKind::kArgument,
+                       absl::StrFormat("%d bytes were given for %s, which takes %d.", bytes.size(), hlo::ToStringNoLayout(shape),
+                                       needed.value_or(-1)));
+    }
+  }
+  UploadRequest request;
+  v1::Upload& declaration = request.declaration;
+  declaration.set_device(static_cast<uint32_t>(device));
+  Shape dense = shape;
+  dense.layout.reset();
+  *declaration.mutable_shape() = hlo::ToProto(dense);
+  declaration.set_bytes(bytes.size());
+  declaration.set_cause(static_cast<int>(cause));
+  if (fill != nullptr) {
+    request.handle = fill->handle;
+    declaration.set_fill(true);
+  }
+  absl::StatusOr<Command> sent =
+      ChooseTransfer(session, static_cast<int64_t>(bytes.size())).Upload(session, request, bytes, caller);
+  *handle = request.handle;
+  return sent;
+}
+
+}  // namespace internal
+
+const Shape& Buffer::shape() const { return state_->shape; }
+int64_t Buffer::byte_size() const { return state_->bytes; }
+int Buffer::device() const { return state_->device; }
+uint64_t Buffer::handle() const { return state_->handle; }
+Origin Buffer::origin() const { return state_->session->OriginOf(state_->origin); }
+
+bool Buffer::is_placeholder() const {
+  absl::MutexLock lock(&state_->mu);
+  return state_->placeholder && !state_->death.has_value();
+}
+
+absl::Status Buffer::state() const {
+  RETURN_IF_ERROR(internal::CheckAlive(*state_, "anything", {}));
+  absl::MutexLock lock(&state_->mu);
+  if (!state_->producer->done.load(std::memory_order_acquire)) return absl::OkStatus();
+  return state_->producer->status;
+}
+
+std::string Buffer::ToString() const {
+  return absl::StrFormat("%s handle %d made at %s%s", hlo::ToStringNoLayout(shape()), handle(), hlod::ToString(origin()),
+                         is_placeholder() ? ", a placeholder" : "");
+}
+
+Future<void> Buffer::ready() const {
+  absl::MutexLock lock(&state_->mu);
+  return internal::FutureOf(state_->session, state_->producer);
+}
+
+absl::StatusOr<Literal> Buffer::ToLiteral(Cause cause, Caller caller) const { return ToLiteralAsync(cause, caller).Await(); }
+
+Future<Literal> Buffer::ToLiteralAsync(Cause cause, Caller caller) const {
+  internal::BufferState& buffer = *state_;
+  if (absl::Status status = internal::CheckReadable(buffer, "a read", caller); !status.ok()) {
+    return Future<Literal>(std::make_shared<internal::FailedLiteral>(std::move(status)));
+  }
+  return Future<Literal>(std::make_shared<internal::LiteralDownload>(buffer.shape, [&](absl::Span<std::byte> out) {
+    return internal::ChooseTransfer(*buffer.session, buffer.bytes).Download(buffer.session, buffer.handle, cause, out, caller);
+  }));
+}
+
+absl::Status Buffer::Download(absl::Span<std::byte> out, Cause cause, Caller caller) const {
+  internal::BufferState& buffer = *state_;
+  RETURN_IF_ERROR(internal::CheckReadable(buffer, "a read", caller));
+  if (static_cast<int64_t>(out.size()) != buffer.bytes) {
+    return MakeError(ErrorKind::kArgument, absl::StrFormat("The memory for a read of %s has %d bytes; it takes %d.",
+                                                           internal::Describe(buffer), out.size(), buffer.bytes));
+  }
+  return internal::ChooseTransfer(*buffer.session, buffer.bytes)
+      .Download(buffer.session, buffer.handle, cause, out, caller)
+      ->Await(absl::InfiniteFuture());
+}
+
+absl::Status Buffer::Fill(const Literal& value, Caller caller) const {
+  if (!hlo::Compatible(value.shape(), shape()) && !state_->session->options().skip_local_checks) {
+    return MakeError(ErrorKind::kArgument, absl::StrFormat("%s cannot be filled with %s.", internal::Describe(*state_),
+                                                           hlo::ToStringNoLayout(value.shape())));
+  }
+  return Fill(value.bytes(), caller);
+}
+
+absl::Status Buffer::Fill(absl::Span<const std::byte> bytes, Caller caller) const {
+  internal::BufferState& buffer = *state_;
+  RETURN_IF_ERROR(internal::CheckAlive(buffer, "a fill", caller));
+  if (!is_placeholder() && !buffer.session->options().skip_local_checks) {
+    return MakeError(ErrorKind::kArgument, internal::Describe(buffer) + " has a value already; only a placeholder is filled.");
+  }
+  uint64_t handle = 0;
+  ASSIGN_OR_RETURN(internal::Command sent, internal::UploadBytes(*buffer.session, buffer.shape, buffer.device, bytes,
+                                                                 Cause::kPlaceholderFill, caller, &buffer, &handle));
+  absl::MutexLock lock(&buffer.mu);
+  buffer.placeholder = false;
+  buffer.producer = std::move(sent);
+  return absl::OkStatus();
+}
+
+absl::Status Buffer::Delete(Caller caller) const {
+  internal::BufferState& buffer = *state_;
+  RETURN_IF_ERROR(internal::CheckAlive(buffer, "a delete", caller));
+  v1::Command command;
+  command.mutable_free()->add_handles(buffer.handle);
+  ASSIGN_OR_RETURN(internal::Command sent, buffer.session->Send(caller, std::move(command)));
+  {
+    absl::MutexLock lock(&buffer.mu);
+    buffer.death = internal::Death{ErrorKind::kDeleted, sent};
+  }
+  // A client that skips its own checks wants the daemon's answer.
+  return buffer.session->options().skip_local_checks ? buffer.session->Wait(*sent) : absl::OkStatus();
+}
+
+}  // namespace hlod

@@ -1,0 +1,173 @@
+// We connect sockets ourselves and hand them to gRPC, so that "nobody listens" is told from "cannot be reached" at once.
+#include "client/runtime/connector.h"
+
+#include <fcntl.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/create_channel_posix.h>
+#include <grpcpp/security/credentials.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "client/runtime/grpc_pipe.h"
+#include "common/base/status.h"
+#include "common/rpc/shared_memory.h"
+
+namespace hlod::internal {
+namespace {
+
+constexpr int kMessageBytesMax = 64 << 20;  // Replies: a ledger of many lines.
+
+absl::Status Unreachable(const rpc::Endpoint& endpoint, int error) {
+  const std::string text = absl::StrFormat("No daemon answers at %s: %s.", rpc::ToString(endpoint), std::strerror(error));
+  // A socket that is gone or refuses: there is no daemon any more.
+  if (error == ECONNREFUSED || error == ENOENT || error == ENOTDIR) return MakeError(ErrorKind::kLostSession, text);
+  if (error == EACCES || error == EPERM) return MakeError(ErrorKind::kAuth, text);
+  return Unavailable("%s", text);
+}
+
+// Connects without blocking beyond the deadline; 0 or an errno.
+int ConnectWithin(int fd, const sockaddr* address, socklen_t size, absl::Time deadline) {
+  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+  if (connect(fd, address, size) == 0) return 0;
+  if (errno != EINPROGRESS && errno != EAGAIN) return errno;
+  for (;;) {
+    pollfd waiting = {.fd = fd, .events = POLLOUT};
+    const int64_t ms = std::clamp<int64_t>(absl::ToInt64Milliseconds(deadline - absl::Now()), 0, 1 << 30);
+    const int n = poll(&waiting, 1, static_cast<int>(ms));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return n == 0 ? ETIMEDOUT : errno;
+    int error = 0;
+    socklen_t length = sizeof(error);
+    getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
+    return error;
+  }
+}
+
+absl::StatusOr<rpc::Descriptor> ConnectUnix(const rpc::Endpoint& endpoint, absl::Time deadline) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, endpoint.path.data(), std::min(endpoint.path.size(), sizeof(address.sun_path) - 1));
+  for (;;) {
+    rpc::Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!fd.valid()) return Unreachable(endpoint, errno);
+    // EAGAIN on a unix socket: the listener's queue is full.
+    fcntl(fd.get(), F_SETFL, O_NONBLOCK);
+    if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) return fd;
+    if (errno != EAGAIN || absl::Now() >= deadline) return Unreachable(endpoint, errno);
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+}
+
+absl::StatusOr<rpc::Descriptor> ConnectTcp(const rpc::Endpoint& endpoint, absl::Time deadline) {
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int resolved = getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
+  if (resolved != 0) {
+    return Unavailable("Host (%s) of the daemon's address is unknown: %s.", endpoint.host, gai_strerror(resolved));
+  }
+  int error = EHOSTUNREACH;
+  rpc::Descriptor connected;
+  for (addrinfo* candidate = found; candidate != nullptr && !connected.valid(); candidate = candidate->ai_next) {
+    rpc::Descriptor fd(socket(candidate->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!fd.valid()) continue;
+    error = ConnectWithin(fd.get(), candidate->ai_addr, candidate->ai_addrlen, deadline);
+    if (error == 0) connected = std::move(fd);
+  }
+  freeaddrinfo(found);
+  if (!connected.valid()) return Unreachable(endpoint, error);
+  const int on = 1;
+  setsockopt(connected.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  return connected;
+}
+
+grpc::ChannelArguments Arguments() {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(kMessageBytesMax);
+  arguments.SetMaxSendMessageSize(-1);
+  // Channels to one address must not share a connection: each session has its own.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  return arguments;
+}
+
+class AddressConnector : public Connector {
+ public:
+  AddressConnector(const rpc::Endpoint& endpoint, const TlsOptions& tls, const std::string& token)
+      : endpoint_(endpoint), tls_(tls), token_(token), address_(rpc::ToString(endpoint)) {}
+
+  absl::StatusOr<std::shared_ptr<Pipe>> Connect(absl::Time deadline) override {
+    ASSIGN_OR_RETURN(std::shared_ptr<grpc::Channel> channel, OpenChannel(endpoint_, tls_, deadline));
+    endpoint_.descriptor = -1;  // Used up: a descriptor connects once.
+    absl::MutexLock lock(&mu_);
+    bulk_ = MakeGrpcBulk(channel, token_);
+    return OpenGrpcPipe(std::move(channel), token_, deadline);
+  }
+  std::shared_ptr<BulkChannel> bulk() override {
+    absl::MutexLock lock(&mu_);
+    return bulk_;
+  }
+  const std::string& address() const override { return address_; }
+  bool local() const override { return endpoint_.kind != rpc::Endpoint::Kind::kTcp || endpoint_.IsLoopback(); }
+
+ private:
+  rpc::Endpoint endpoint_;
+  const TlsOptions tls_;
+  const std::string token_, address_;
+  absl::Mutex mu_;
+  std::shared_ptr<BulkChannel> bulk_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& endpoint, const TlsOptions& tls, absl::Time deadline) {
+  rpc::Descriptor fd;
+  switch (endpoint.kind) {
+    case rpc::Endpoint::Kind::kDescriptor:
+      if (endpoint.descriptor < 0) return MakeError(ErrorKind::kLostSession, "The private daemon ended.");
+      fd = rpc::Descriptor(endpoint.descriptor);
+      fcntl(fd.get(), F_SETFL, fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
+      break;
+    case rpc::Endpoint::Kind::kUnix: {
+      ASSIGN_OR_RETURN(fd, ConnectUnix(endpoint, deadline));
+      break;
+    }
+    case rpc::Endpoint::Kind::kTcp: {
+      ASSIGN_OR_RETURN(fd, ConnectTcp(endpoint, deadline));
+      break;
+    }
+  }
+  const bool secure = tls.enabled || !tls.root_certificates.empty() || !tls.certificate.empty();
+  if (!secure) return grpc::CreateCustomInsecureChannelFromFd("hlod", fd.Release(), Arguments());
+
+  if (endpoint.kind != rpc::Endpoint::Kind::kTcp) {
+    return InvalidArgument("TLS is for TCP addresses; %s is none.", rpc::ToString(endpoint));
+  }
+  // gRPC makes its own connection here; ours has shown that somebody listens.
+  grpc::SslCredentialsOptions credentials;
+  credentials.pem_root_certs = tls.root_certificates;
+  credentials.pem_cert_chain = tls.certificate;
+  credentials.pem_private_key = tls.key;
+  const std::string host = endpoint.host.find(':') == std::string::npos ? endpoint.host : "[" + endpoint.host + "]";
+  std::shared_ptr<grpc::Channel> channel =
+      grpc::CreateCustomChannel("dns:///" + host + ":" + std::to_string(endpoint.port), grpc::SslCredentials(credentials), Arguments());
+  if (!channel->WaitForConnected(absl::ToChronoTime(std::min(deadline, absl::Now() + absl::Seconds(60))))) {
+    return Unavailable("The daemon at %s did not complete a TLS handshake.", rpc::ToString(endpoint));
+  }
+  return channel;
+}
+
+std::unique_ptr<Connector> MakeConnector(const rpc::Endpoint& endpoint, const TlsOptions& tls, const std::string& token) {
+  return std::make_unique<AddressConnector>(endpoint, tls, token);
+}
+
+}  // namespace hlod::internal

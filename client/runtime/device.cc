@@ -1,0 +1,125 @@
+// Devices and staged uploads.
+#include "hlod/device.h"
+
+#include <utility>
+
+#include "client/runtime/state.h"
+#include "client/runtime/transfer.h"
+#include "common/base/status.h"
+#include "common/hlo/codec.h"
+
+namespace hlod {
+namespace internal {
+namespace {
+
+absl::Status CheckDevice(const Session& session, int ordinal) {
+  if (session.options().skip_local_checks) return absl::OkStatus();
+  if (ordinal >= 0 && ordinal < static_cast<int>(session.devices().size())) return absl::OkStatus();
+  return MakeError(ErrorKind::kArgument,
+                   absl::StrFormat("Device (%d) does not exist: the daemon has %d.", ordinal, session.devices().size()));
+}
+
+Buffer MakeBuffer(const std::shared_ptr<Session>& session, uint64_t handle, const Shape& shape, int device, Command producer,
+                  bool placeholder) {
+  Shape dense = shape;
+  dense.layout.reset();
+  return Buffer(std::make_shared<BufferState>(session, handle, std::move(dense), device, std::move(producer), placeholder));
+}
+
+}  // namespace
+
+StagingState::~StagingState() {
+  if (range.has_value()) session->arena()->Give(*range);
+}
+
+}  // namespace internal
+
+using internal::Command;
+
+const DeviceInfo& Device::info() const { return session_->devices()[static_cast<size_t>(ordinal_)]; }
+
+absl::StatusOr<Buffer> Device::Upload(absl::Span<const std::byte> bytes, const Shape& shape, Cause cause, Caller caller) const {
+  RETURN_IF_ERROR(internal::CheckDevice(*session_, ordinal_));
+  uint64_t handle = 0;
+  ASSIGN_OR_RETURN(Command sent, internal::UploadBytes(*session_, shape, ordinal_, bytes, cause, caller, nullptr, &handle));
+  return internal::MakeBuffer(session_, handle, shape, ordinal_, std::move(sent), false);
+}
+
+absl::StatusOr<Buffer> Device::Upload(const Literal& literal, Cause cause, Caller caller) const {
+  return Upload(literal.bytes(), literal.shape(), cause, caller);
+}
+
+absl::StatusOr<Buffer> Device::Placeholder(const Shape& shape, Caller caller) const {
+  RETURN_IF_ERROR(internal::CheckDevice(*session_, ordinal_));
+  if (!session_->options().skip_local_checks) {
+    if (!shape.IsArray()) {
+      return MakeError(ErrorKind::kArgument, absl::StrFormat("Only arrays have placeholders; %s is none.", hlo::ToString(shape)));
+    }
+    RETURN_IF_ERROR(hlo::ValidateShape(shape));
+  }
+  Shape dense = shape;
+  dense.layout.reset();
+  uint64_t handle = 0;
+  Command sent;
+  RETURN_IF_ERROR(session_->Transact(caller, [&](internal::Session::Sender& sender) {
+    handle = sender.NewHandle();
+    v1::Command command;
+    v1::Placeholder& placeholder = *command.mutable_placeholder();
+    placeholder.set_handle(handle);
+    placeholder.set_device(static_cast<uint32_t>(ordinal_));
+    *placeholder.mutable_shape() = hlo::ToProto(dense);
+    sent = sender.Add(std::move(command));
+  }));
+  return internal::MakeBuffer(session_, handle, dense, ordinal_, std::move(sent), true);
+}
+
+absl::StatusOr<StagedUpload> Device::Stage(const Shape& shape, Caller) const {
+  RETURN_IF_ERROR(internal::CheckDevice(*session_, ordinal_));
+  RETURN_IF_ERROR(session_->status());
+  RETURN_IF_ERROR(hlo::ValidateShape(shape));
+  StagedUpload staged;
+  staged.state_ = std::make_unique<internal::StagingState>();
+  internal::StagingState& state = *staged.state_;
+  state.session = session_;
+  state.shape = shape;
+  state.shape.layout.reset();
+  state.device = ordinal_;
+  const int64_t bytes = hlo::ByteSize(shape).value_or(0);
+  if (bytes > session_->limits().inline_bytes_max && session_->arena() != nullptr && bytes <= session_->arena()->size()) {
+    ASSIGN_OR_RETURN(state.range, session_->arena()->Take(*session_, bytes));
+  }
+  if (!state.range.has_value()) {
+    ASSIGN_OR_RETURN(state.own, Literal::Make(state.shape, session_->limits().buffer_bytes_max));
+  }
+  return staged;
+}
+
+StagedUpload::StagedUpload() = default;
+StagedUpload::StagedUpload(StagedUpload&&) noexcept = default;
+StagedUpload& StagedUpload::operator=(StagedUpload&&) noexcept = default;
+StagedUpload::~StagedUpload() = default;
+
+bool StagedUpload::shared() const { return state_ != nullptr && state_->range.has_value(); }
+
+absl::Span<std::byte> StagedUpload::bytes() const {
+  if (state_ == nullptr) return {};
+  return state_->range.has_value() ? state_->session->arena()->at(*state_->range) : state_->own.bytes();
+}
+
+absl::StatusOr<Buffer> StagedUpload::Commit(Cause cause, Caller caller) {
+  if (state_ == nullptr) return FailedPrecondition("The staged upload was committed already.");
+  const std::unique_ptr<internal::StagingState> state = std::move(state_);
+  if (!state->range.has_value()) return Device(state->session, state->device).Upload(state->own, cause, caller);
+
+  internal::UploadRequest request;
+  v1::Upload& declaration = request.declaration;
+  declaration.set_device(static_cast<uint32_t>(state->device));
+  *declaration.mutable_shape() = hlo::ToProto(state->shape);
+  declaration.set_bytes(static_cast<uint64_t>(state->range->length));
+  declaration.set_cause(static_cast<int>(cause));
+  ASSIGN_OR_RETURN(Command sent, internal::SendStaged(*state->session, request, *state->range, caller));
+  state->range.reset();  // The daemon's until the last piece is settled.
+  return internal::MakeBuffer(state->session, request.handle, state->shape, state->device, std::move(sent), false);
+}
+
+}  // namespace hlod

@@ -1,0 +1,128 @@
+// Bulk streams as raw chunks: the payload is referred to on the way out and copied once on the way in.
+#include <grpc/support/time.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/completion_queue.h>
+#include <grpcpp/generic/generic_stub.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "client/runtime/grpc_pipe.h"
+#include "common/base/status.h"
+#include "common/rpc/chunk.h"
+#include "common/rpc/wire.h"
+
+namespace hlod::internal {
+namespace {
+
+// One call on a queue of its own, every operation waited for; destruction cancels what is under way.
+class BlockingCall {
+ public:
+  BlockingCall(grpc::GenericStub& stub, const std::string& method, const std::string& token, absl::Time deadline) {
+    if (!token.empty()) context_.AddMetadata("authorization", "Bearer " + token);
+    if (deadline != absl::InfiniteFuture()) context_.set_deadline(absl::ToChronoTime(deadline));
+    call_ = stub.PrepareCall(&context_, method, &queue_);
+    call_->StartCall(nullptr);
+    started_ = Next();
+  }
+  ~BlockingCall() {
+    context_.TryCancel();
+    queue_.Shutdown();
+    while (Next()) {
+    }
+  }
+
+  bool Write(const grpc::ByteBuffer& message) {
+    if (!started_) return false;
+    call_->Write(message, nullptr);
+    return Next();
+  }
+  bool WritesDone() {
+    if (!started_) return false;
+    call_->WritesDone(nullptr);
+    return Next();
+  }
+  bool Read(grpc::ByteBuffer& message) {
+    if (!started_) return false;
+    call_->Read(&message, nullptr);
+    return Next();
+  }
+  absl::Status Finish() {
+    grpc::Status status;
+    call_->Finish(&status, nullptr);
+    Next();
+    return rpc::FromGrpc(status);
+  }
+
+ private:
+  bool Next() {
+    void* tag;
+    bool ok;
+    return queue_.Next(&tag, &ok) && ok;
+  }
+
+  grpc::ClientContext context_;
+  grpc::CompletionQueue queue_;
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
+  bool started_ = false;
+};
+
+class GrpcBulk : public BulkChannel {
+ public:
+  GrpcBulk(std::shared_ptr<grpc::Channel> channel, const std::string& token)
+      : channel_(std::move(channel)), stub_(channel_), token_(token) {}
+
+  absl::Status Upload(const v1::TransferId& transfer, absl::Span<const std::byte> bytes, int64_t chunk_bytes,
+                      absl::Time deadline) override {
+    BlockingCall call(stub_, "/hlod.v1.Bulk/Upload", token_, deadline);
+    bool writable = true;
+    for (size_t sent = 0; writable && (sent < bytes.size() || sent == 0);) {
+      const absl::Span<const std::byte> data = bytes.subspan(sent, static_cast<size_t>(chunk_bytes));
+      writable = call.Write(rpc::EncodeChunk(sent == 0 ? &transfer : nullptr, data));
+      sent += data.size();
+      if (data.empty()) break;
+    }
+    if (writable) call.WritesDone();
+    grpc::ByteBuffer answer;
+    call.Read(answer);  // UploadDone says what OK says.
+    return call.Finish();
+  }
+
+  absl::Status Download(const v1::TransferId& transfer, absl::Span<std::byte> out, absl::Time deadline) override {
+    BlockingCall call(stub_, "/hlod.v1.Bulk/Download", token_, deadline);
+    const std::string request = transfer.SerializeAsString();
+    const grpc::Slice slice(request);
+    if (call.Write(grpc::ByteBuffer(&slice, 1))) call.WritesDone();
+    size_t received = 0;
+    grpc::ByteBuffer message;
+    while (call.Read(message)) {
+      const absl::StatusOr<rpc::ReceivedChunk> chunk = rpc::DecodeChunk(
+          message, [&](const rpc::ReceivedChunk& header) -> absl::StatusOr<absl::Span<std::byte>> {
+            if (header.size > static_cast<int64_t>(out.size() - received)) {
+              return MakeError(ErrorKind::kCorrupt, absl::StrFormat("The daemon sent more than the %d bytes of the buffer.", out.size()));
+            }
+            return out.subspan(received, static_cast<size_t>(header.size));
+          });
+      if (!chunk.ok()) return chunk.status();
+      received += static_cast<size_t>(chunk->size);
+    }
+    RETURN_IF_ERROR(call.Finish());
+    if (received != out.size()) {
+      return MakeError(ErrorKind::kCorrupt, absl::StrFormat("The daemon sent %d bytes of a buffer of %d.", received, out.size()));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::shared_ptr<grpc::Channel> channel_;
+  grpc::GenericStub stub_;
+  const std::string token_;
+};
+
+}  // namespace
+
+std::shared_ptr<BulkChannel> MakeGrpcBulk(std::shared_ptr<grpc::Channel> channel, const std::string& token) {
+  return std::make_shared<GrpcBulk>(std::move(channel), token);
+}
+
+}  // namespace hlod::internal

@@ -1,0 +1,128 @@
+// One completion queue, one stream: reads are always outstanding, writes one at a time, and nothing happens unless somebody polls.
+#include "client/runtime/grpc_pipe.h"
+
+#include <grpc/support/time.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/completion_queue.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/impl/codegen/proto_utils.h>
+
+#include <atomic>
+#include <utility>
+
+#include "common/base/status.h"
+#include "common/rpc/wire.h"
+
+namespace hlod::internal {
+namespace {
+
+constexpr size_t kCopyBytesMax = 4 << 10;  // Up to here a slice of its own is cheaper than one that refers to the message.
+
+gpr_timespec ToGpr(absl::Time time) {
+  if (time == absl::InfiniteFuture()) return gpr_inf_future(GPR_CLOCK_MONOTONIC);
+  if (time == absl::InfinitePast()) return gpr_time_0(GPR_CLOCK_MONOTONIC);
+  const int64_t ns = absl::ToUnixNanos(time);
+  return {ns / 1'000'000'000, static_cast<int32_t>(ns % 1'000'000'000), GPR_CLOCK_REALTIME};
+}
+
+grpc::ByteBuffer ToBuffer(const std::shared_ptr<const std::string>& message) {
+  if (message->size() <= kCopyBytesMax) {
+    const grpc::Slice slice(message->data(), message->size());
+    return grpc::ByteBuffer(&slice, 1);
+  }
+  using Holder = std::shared_ptr<const std::string>;
+  const grpc::Slice slice(const_cast<char*>(message->data()), message->size(),
+                          [](void* holder) { delete static_cast<Holder*>(holder); }, new Holder(message));
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+class GrpcPipe : public Pipe {
+ public:
+  GrpcPipe(std::shared_ptr<grpc::Channel> channel, const std::string& token) : channel_(std::move(channel)), stub_(channel_) {
+    if (!token.empty()) context_.AddMetadata("authorization", "Bearer " + token);
+  }
+
+  ~GrpcPipe() override {
+    context_.TryCancel();
+    queue_.Shutdown();
+    void* tag;
+    bool ok;
+    while (queue_.Next(&tag, &ok)) {
+    }
+  }
+
+  absl::Status Open(absl::Time deadline) {
+    call_ = stub_.PrepareCall(&context_, "/hlod.v1.Session/Connect", &queue_);
+    call_->StartCall(Tag(kStart));
+    void* tag;
+    bool ok;
+    const auto next = queue_.AsyncNext(&tag, &ok, ToGpr(deadline));
+    if (next == grpc::CompletionQueue::TIMEOUT) return DeadlineExceeded("The daemon could not be reached in time.");
+    call_->Read(&incoming_, Tag(kRead));
+    return absl::OkStatus();
+  }
+
+  void StartWrite(std::shared_ptr<const std::string> message) override { call_->Write(ToBuffer(message), Tag(kWrite)); }
+
+  PipeEvent Poll(absl::Time deadline) override {
+    PipeEvent event;
+    if (ended_) return event;
+    void* tag;
+    bool ok;
+    if (queue_.AsyncNext(&tag, &ok, ToGpr(deadline)) != grpc::CompletionQueue::GOT_EVENT) return event;
+    switch (reinterpret_cast<intptr_t>(tag)) {
+      case kWrite:
+        if (ok) event.kind = PipeEvent::Kind::kWritten;  // A failed write is followed by a failed read, which says why.
+        break;
+      case kRead:
+        if (!ok) {
+          call_->Finish(&status_, Tag(kFinish));
+          break;
+        }
+        if (!grpc::SerializationTraits<v1::ServerMessage>::Deserialize(&incoming_, &event.message).ok()) {
+          context_.TryCancel();
+          call_->Finish(&status_, Tag(kFinish));
+          break;
+        }
+        incoming_.Clear();
+        call_->Read(&incoming_, Tag(kRead));
+        event.kind = PipeEvent::Kind::kRead;
+        break;
+      case kFinish:
+        ended_ = true;
+        event.kind = PipeEvent::Kind::kEnded;
+        event.status = rpc::FromGrpc(status_);
+        break;
+      default:
+        break;
+    }
+    return event;
+  }
+
+  void FinishWrites() override { call_->WritesDone(Tag(kWritesDone)); }
+  void Cancel() override { context_.TryCancel(); }
+
+ private:
+  enum TagValue : intptr_t { kStart = 1, kWrite, kRead, kFinish, kWritesDone };
+  static void* Tag(TagValue value) { return reinterpret_cast<void*>(value); }
+
+  const std::shared_ptr<grpc::Channel> channel_;
+  grpc::GenericStub stub_;
+  grpc::ClientContext context_;
+  grpc::CompletionQueue queue_;
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
+  grpc::ByteBuffer incoming_;
+  grpc::Status status_;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<Pipe>> OpenGrpcPipe(std::shared_ptr<grpc::Channel> channel, const std::string& token,
+                                                   absl::Time deadline) {
+  std::shared_ptr<GrpcPipe> pipe = std::make_shared<GrpcPipe>(std::move(channel), token);
+  RETURN_IF_ERROR(pipe->Open(deadline));
+  return pipe;
+}
+
+}  // namespace hlod::internal

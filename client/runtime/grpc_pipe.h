@@ -1,0 +1,20 @@
+// Pipe and bulk streams over gRPC: completion queues that the waiting thread polls.
+#pragma once
+
+#include <grpcpp/channel.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "client/runtime/pipe.h"
+
+namespace hlod::internal {
+
+// Opens Session.Connect on the channel. `token` may be empty.
+absl::StatusOr<std::shared_ptr<Pipe>> OpenGrpcPipe(std::shared_ptr<grpc::Channel> channel, const std::string& token,
+                                                   absl::Time deadline);
+std::shared_ptr<BulkChannel> MakeGrpcBulk(std::shared_ptr<grpc::Channel> channel, const std::string& token);
+
+}  // namespace hlod::internal

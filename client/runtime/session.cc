@@ -1,0 +1,306 @@
+// Sending, waiting and settling. What a broken connection means is in session_recovery.cc.
+#include "client/runtime/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "client/runtime/arena.h"
+#include "client/runtime/undertaker.h"
+#include "common/base/status.h"
+#include "common/rpc/wire.h"
+
+namespace hlod::internal {
+namespace {
+
+constexpr int64_t kLogBytesMax = 64 << 20;             // Of unsettled messages kept for a replay.
+constexpr int64_t kUnacknowledgedBytesMax = 1 << 20;   // Of replies, before an acknowledgement travels alone.
+constexpr int kSendsPerDrain = 16;                     // How often a sender that waits for nothing looks for answers.
+
+}  // namespace
+
+Session::Session(std::unique_ptr<Connector> connector, const SessionOptions& options)
+    : connector_(std::move(connector)), options_(options) {}
+
+Session::~Session() {
+  absl::MutexLock lock(&mu_);
+  if (!lost_.ok() || ended_ || pipe_ == nullptr) return;
+  if (!goodbye_) {
+    v1::Command command;
+    command.mutable_goodbye();
+    AddCommand(std::move(command), 0);
+    StartWrites();
+  }
+  Bury(std::move(pipe_), std::move(queue_), writing_);
+}
+
+// ------------------------------------------------------------------------------------------------------------- sending
+
+uint64_t Session::Sender::NewHandle() ABSL_NO_THREAD_SAFETY_ANALYSIS { return session_.next_handle_++; }
+
+Command Session::Sender::Add(v1::Command&& command) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  return session_.AddCommand(std::move(command), origin_);
+}
+
+void Session::Sender::HoldAcknowledgement(uint64_t command) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  session_.held_.insert(command);
+}
+
+Command Session::AddCommand(v1::Command&& command, uint32_t origin) {
+  Command state = std::make_shared<CommandState>();
+  state->id = next_command_++;
+  state->origin = origin;
+  v1::ClientMessage message;
+  message.mutable_command()->Swap(&command);
+  message.mutable_command()->set_id(state->id);
+  message.mutable_command()->set_origin(origin);
+  Enqueue(std::move(message), state);
+  return state;
+}
+
+void Session::Enqueue(v1::ClientMessage&& message, const Command& command) {
+  ack_sent_ = AckThrough();
+  unacknowledged_bytes_ = 0;
+  message.set_ack_through(ack_sent_);
+  std::shared_ptr<const std::string> bytes = std::make_shared<const std::string>(message.SerializeAsString());
+  if (command != nullptr) {
+    log_bytes_ += bytes->size();
+    log_.push_back({bytes, command});
+  }
+  queue_.push_back(std::move(bytes));
+}
+
+uint64_t Session::AckThrough() const {
+  return held_.empty() ? settled_through_ : std::min(settled_through_, *held_.begin() - 1);
+}
+
+uint32_t Session::InternLocked(const Caller& caller) {
+  if (caller.file == nullptr || *caller.file == '\0') return 0;
+  const std::string_view function = caller.function == nullptr ? "" : caller.function;
+  const auto found = origin_ids_.find(std::make_tuple(std::string_view(caller.file), caller.line, function));
+  if (found != origin_ids_.end()) return found->second;
+  if (static_cast<int64_t>(origins_.size()) >= limits_.origins_per_session_max) return 0;
+  const Origin& origin = origins_.emplace_back(Origin{caller.file, caller.line, std::string(function)});
+  const uint32_t id = static_cast<uint32_t>(origins_.size());
+  origin_ids_.emplace(std::make_tuple(std::string_view(origin.file), origin.line, std::string_view(origin.function)), id);
+  v1::Command command;
+  command.mutable_define_origin()->set_id(id);
+  v1::Origin& proto = *command.mutable_define_origin()->mutable_origin();
+  proto.set_file(origin.file);
+  proto.set_line(origin.line);
+  proto.set_function(origin.function);
+  AddCommand(std::move(command), id);
+  return id;
+}
+
+absl::Status Session::Transact(const Caller& caller, absl::FunctionRef<void(Sender&)> body, bool may_wait) {
+  absl::MutexLock lock(&mu_);
+  const auto room = [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return static_cast<int64_t>(log_.size()) * 2 < limits_.commands_in_flight_max && log_bytes_ < kLogBytesMax;
+  };
+  if (may_wait && !room()) WaitUntil(room, absl::InfiniteFuture());
+  if (!lost_.ok()) return lost_;
+  if (goodbye_) return FailedPrecondition("The session is closed.");
+  Sender sender(*this, InternLocked(caller));
+  body(sender);
+  Push(may_wait);
+  return lost_;
+}
+
+absl::StatusOr<Command> Session::Send(const Caller& caller, v1::Command&& command) {
+  Command sent;
+  RETURN_IF_ERROR(Transact(caller, [&](Sender& sender) { sent = sender.Add(std::move(command)); }));
+  return sent;
+}
+
+void Session::Cancel(uint64_t command) {
+  absl::MutexLock lock(&mu_);
+  if (!lost_.ok() || goodbye_) return;
+  v1::ClientMessage message;
+  message.mutable_cancel()->set_command(command);
+  Enqueue(std::move(message), nullptr);
+  Push(true);
+}
+
+void Session::StartWrites() {
+  while (!writing_ && connected_ && !queue_.empty()) {
+    writing_ = true;
+    const std::shared_ptr<const std::string> message = std::move(queue_.front());
+    queue_.pop_front();
+    const std::shared_ptr<Pipe> pipe = pipe_;
+    mu_.Unlock();
+    pipe->StartWrite(message);
+    mu_.Lock();
+  }
+}
+
+void Session::Push(bool may_wait) {
+  for (;;) {
+    StartWrites();
+    if (polling_ || !connected_) return;  // Whoever polls, or mends the connection, sends the rest.
+    if (queue_.empty()) {
+      if (++sends_since_drain_ < kSendsPerDrain) return;
+      sends_since_drain_ = 0;
+      while (PollOnce(absl::InfinitePast())) {
+      }
+      if (queue_.empty()) return;
+      continue;
+    }
+    if (!PollOnce(may_wait ? absl::InfiniteFuture() : absl::InfinitePast()) && !may_wait) return;
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------------- waiting
+
+bool Session::PollOnce(absl::Time deadline) {
+  if (polling_ || !connected_) return false;
+  polling_ = true;
+  const std::shared_ptr<Pipe> pipe = pipe_;
+  mu_.Unlock();
+  PipeEvent event = pipe->Poll(deadline);
+  mu_.Lock();
+  switch (event.kind) {
+    case PipeEvent::Kind::kNothing:
+      break;
+    case PipeEvent::Kind::kWritten:
+      writing_ = false;
+      StartWrites();
+      break;
+    case PipeEvent::Kind::kRead:
+      HandleMessage(event.message);
+      break;
+    case PipeEvent::Kind::kEnded:
+      HandleEnd(event.status);
+      break;
+  }
+  polling_ = false;
+  changed_.SignalAll();
+  return event.kind != PipeEvent::Kind::kNothing;
+}
+
+bool Session::WaitUntil(absl::FunctionRef<bool()> done, absl::Time deadline) {
+  bool fulfilled;
+  while (!(fulfilled = done()) && lost_.ok() && !ended_) {
+    StartWrites();
+    if (done()) continue;
+    if (!polling_) {
+      if (!PollOnce(deadline) && absl::Now() >= deadline) break;
+    } else if (changed_.WaitWithDeadline(&mu_, deadline) && absl::Now() >= deadline) {
+      break;
+    }
+  }
+  if (!queue_.empty() && connected_) Push(true);
+  return fulfilled || done();
+}
+
+absl::Status Session::Wait(const CommandState& command, absl::Time deadline) {
+  if (!command.done.load(std::memory_order_acquire)) {
+    absl::MutexLock lock(&mu_);
+    const auto done = [&] { return command.done.load(std::memory_order_acquire); };
+    if (!WaitUntil(done, deadline)) {
+      if (!lost_.ok()) return lost_;
+      return DeadlineExceeded("Command %d was not done in time.", command.id);
+    }
+  }
+  return command.status;
+}
+
+void Session::Drain() {
+  absl::MutexLock lock(&mu_);
+  StartWrites();
+  while (PollOnce(absl::InfinitePast())) {
+  }
+}
+
+void Session::HandleMessage(v1::ServerMessage& message) {
+  const uint64_t first = next_command_ - log_.size();  // Id of the oldest command not settled.
+  for (v1::Reply& reply : *message.mutable_replies()) {
+    if (reply.command() < first || reply.command() >= next_command_) continue;  // A replay of what is known.
+    CommandState& command = *log_[reply.command() - first].command;
+    if (command.done.load(std::memory_order_relaxed)) continue;
+    unacknowledged_bytes_ += reply.ByteSizeLong();
+    if (reply.has_error()) command.status = ToStatus(rpc::FromProto(reply.error()));
+    command.reply.Swap(&reply);
+    command.done.store(true, std::memory_order_release);
+  }
+  if (message.settled_through() > settled_through_) {
+    settled_through_ = std::min(message.settled_through(), next_command_ - 1);
+    while (!log_.empty() && log_.front().command->id <= settled_through_) {
+      log_.front().command->done.store(true, std::memory_order_release);
+      log_bytes_ -= log_.front().message->size();
+      log_.pop_front();
+    }
+  }
+  if (unacknowledged_bytes_ > kUnacknowledgedBytesMax && queue_.empty() && AckThrough() > ack_sent_) {
+    Enqueue(v1::ClientMessage(), nullptr);
+    StartWrites();
+  }
+}
+
+
+void Session::ReleaseAcknowledgement(uint64_t command) {
+  absl::MutexLock lock(&mu_);
+  if (held_.erase(command) == 0 || !lost_.ok() || goodbye_ || AckThrough() <= ack_sent_) return;
+  Enqueue(v1::ClientMessage(), nullptr);  // The daemon may let go of the bytes.
+  Push(false);
+}
+
+absl::Status Session::Close(absl::Time deadline) {
+  absl::MutexLock lock(&mu_);
+  if (!lost_.ok()) return lost_;
+  if (!goodbye_) {
+    v1::Command command;
+    command.mutable_goodbye();
+    AddCommand(std::move(command), 0);
+    goodbye_ = true;
+  }
+  if (!WaitUntil([this]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return ended_; }, deadline)) {
+    if (!lost_.ok()) return lost_;
+    return DeadlineExceeded("The daemon did not end the session in time.");
+  }
+  return absl::OkStatus();
+}
+
+// ------------------------------------------------------------------------------------------------------------- the rest
+
+absl::Status Session::status() {
+  absl::MutexLock lock(&mu_);
+  return lost_;
+}
+
+Origin Session::OriginOf(uint32_t id) {
+  absl::MutexLock lock(&mu_);
+  return id == 0 || id > origins_.size() ? Origin{} : origins_[id - 1];
+}
+
+bool Session::Knows(const Digest& digest) {
+  absl::MutexLock lock(&mu_);
+  const auto found = programs_.find(digest);
+  return found != programs_.end() && found->second->done.load(std::memory_order_acquire) && found->second->status.ok();
+}
+
+void Session::Remember(const Digest& digest, Command compile) {
+  absl::MutexLock lock(&mu_);
+  programs_[digest] = std::move(compile);
+}
+
+v1::TransferId Session::TransferOf(uint64_t command) const {
+  v1::TransferId transfer;
+  transfer.set_session(session_id_);
+  transfer.set_secret(secret_);
+  transfer.set_command(command);
+  return transfer;
+}
+
+Arena* Session::arena() {
+  absl::MutexLock lock(&arena_mu_);
+  if (!arena_tried_) {
+    arena_tried_ = true;
+    if (options_.shared_memory && connector_->local() && !arena_offer_.socket().empty()) {
+      arena_ = Arena::Attach(arena_offer_, secret_);
+    }
+  }
+  return arena_.get();
+}
+
+}  // namespace hlod::internal

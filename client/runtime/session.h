@@ -1,0 +1,188 @@
+// The session machine: command ids, order, settlement, acknowledgement, replay. It knows messages and a Pipe, and no gRPC.
+//
+// There is no reader thread. Whoever waits takes the poller's role, hands every event to its owner, and passes the role on when its own
+// wish is fulfilled. Whoever sends writes at once when no write is under way; else its message queues, and the poller sends it on, or,
+// when nobody polls, the sender itself pushes until the queue is empty.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "hlod/caller.h"
+#include "hlod/types.h"
+#include "client/runtime/pipe.h"
+#include "common/base/error.h"
+#include "common/base/limits.h"
+#include "common/base/sha256.h"
+#include "proto/hlod/v1/session.pb.h"
+
+namespace hlod::internal {
+
+class Arena;
+
+// One command on its way. `done` is set once, after the other fields; those never change again.
+struct CommandState {
+  uint64_t id = 0;
+  uint32_t origin = 0;
+  std::atomic<bool> done = false;
+  absl::Status status;  // OK, or the command's error.
+  v1::Reply reply;      // What it asked for, if anything.
+};
+using Command = std::shared_ptr<CommandState>;
+
+struct SessionOptions {
+  std::string name;
+  absl::Duration timeout = absl::Seconds(10);
+  bool shared_memory = true;
+  bool skip_local_checks = false;
+};
+
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  // Connects and greets. Kind version, auth, limit (too many sessions), or UNAVAILABLE naming the address.
+  static absl::StatusOr<std::shared_ptr<Session>> Open(std::unique_ptr<Connector> connector, const SessionOptions& options);
+  ~Session();  // Says goodbye and leaves the rest to a thread of the process; does not wait.
+
+  // Adds commands in one go: nothing of another thread comes between them.
+  class Sender {
+   public:
+    // A new handle; it must be defined by the next command that is added.
+    uint64_t NewHandle();
+    // Sends the command under the next id. Its origin is that of the transaction.
+    Command Add(v1::Command&& command);
+    // While held, the daemon keeps what the command's reply refers to (a download's bytes on the bulk stream).
+    void HoldAcknowledgement(uint64_t command);
+
+   private:
+    friend class Session;
+    Sender(Session& session, uint32_t origin) : session_(session), origin_(origin) {}
+    Session& session_;
+    uint32_t origin_;
+  };
+  // Runs `body` as one transaction. Returns the session's loss instead when it is lost. May wait for room (limit commands_in_flight_max,
+  // or for the writer), never for an answer; `may_wait` false forgoes the wait (destructors).
+  absl::Status Transact(const Caller& caller, absl::FunctionRef<void(Sender&)> body, bool may_wait = true);
+  // One command.
+  absl::StatusOr<Command> Send(const Caller& caller, v1::Command&& command);
+  // Asks that a command stop.
+  void Cancel(uint64_t command);
+
+  // Waits until the command is done and returns its status; DEADLINE_EXCEEDED (kind none) when `deadline` comes first.
+  absl::Status Wait(const CommandState& command, absl::Time deadline = absl::InfiniteFuture());
+  // Takes in what has arrived, without waiting.
+  void Drain();
+
+  // Undoes Sender::HoldAcknowledgement, and tells the daemon.
+  void ReleaseAcknowledgement(uint64_t command);
+
+  // Goodbye, and waits for the stream's end.
+  absl::Status Close(absl::Time deadline);
+  // OK, or why the session is lost.
+  absl::Status status();
+
+  // The line behind an id of this session; an unknown one for 0.
+  Origin OriginOf(uint32_t id);
+
+
+  // Whether the daemon is known to have compiled this program for this session.
+  bool Knows(const Digest& digest);
+  // The command that sends it.
+  void Remember(const Digest& digest, Command compile);
+
+  // The shared arena, set up on first use; null when there is none.
+  Arena* arena();
+
+  // Constant after Open.
+  const Limits& limits() const { return limits_; }
+  const std::vector<DeviceInfo>& devices() const { return devices_; }
+  const std::string& daemon() const { return daemon_; }
+  const std::string& address() const { return connector_->address(); }
+  Connector& connector() { return *connector_; }
+  uint64_t epoch() const { return epoch_; }
+  uint64_t id() const { return session_id_; }
+  v1::TransferId TransferOf(uint64_t command) const;
+  const SessionOptions& options() const { return options_; }
+
+  // Reads and executes that this library refused because of a placeholder.
+  std::atomic<int64_t> refused_before_sending = 0;
+
+ private:
+  struct LogEntry {
+    std::shared_ptr<const std::string> message;
+    Command command;
+  };
+
+  Session(std::unique_ptr<Connector> connector, const SessionOptions& options);
+  absl::Status Greet(absl::Time deadline);
+  absl::Status AcceptWelcome(const v1::Welcome& welcome);
+
+  void Enqueue(v1::ClientMessage&& message, const Command& command) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  uint32_t InternLocked(const Caller& caller) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Command AddCommand(v1::Command&& command, uint32_t origin) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Writes what is queued while no write is under way.
+  void StartWrites() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Empties the queue, polling when nobody else does.
+  void Push(bool may_wait) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Takes one event. REQUIRES: !polling_.
+  bool PollOnce(absl::Time deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool WaitUntil(absl::FunctionRef<bool()> done, absl::Time deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void HandleMessage(v1::ServerMessage& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void HandleEnd(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Connects again and sends again what the daemon has not received. REQUIRES: polling_ is held by the caller.
+  void Recover(const absl::Status& cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status ResumeOnce(absl::Time deadline, bool* retry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Lose(absl::Status why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  uint64_t AckThrough() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  // Constant after Open.
+  const std::unique_ptr<Connector> connector_;
+  const SessionOptions options_;
+  Limits limits_;
+  std::vector<DeviceInfo> devices_;
+  std::string daemon_;
+  uint64_t epoch_ = 0, session_id_ = 0;
+  std::string secret_;
+  v1::Arena arena_offer_;
+
+  absl::Mutex mu_;
+  absl::CondVar changed_;  // The poller's role is free, or an event was handled.
+  std::shared_ptr<Pipe> pipe_ ABSL_GUARDED_BY(mu_);
+  bool polling_ ABSL_GUARDED_BY(mu_) = false;
+  bool writing_ ABSL_GUARDED_BY(mu_) = false;      // A write is under way.
+  bool connected_ ABSL_GUARDED_BY(mu_) = false;    // False while a broken connection is being mended.
+  bool goodbye_ ABSL_GUARDED_BY(mu_) = false;
+  bool ended_ ABSL_GUARDED_BY(mu_) = false;        // The stream ended after Goodbye.
+  absl::Status lost_ ABSL_GUARDED_BY(mu_);
+  std::deque<std::shared_ptr<const std::string>> queue_ ABSL_GUARDED_BY(mu_);
+  std::deque<LogEntry> log_ ABSL_GUARDED_BY(mu_);  // Commands not settled, in order of id.
+  int64_t log_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t next_command_ ABSL_GUARDED_BY(mu_) = 1;
+  uint64_t next_handle_ ABSL_GUARDED_BY(mu_) = 1;
+  uint64_t settled_through_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t ack_sent_ ABSL_GUARDED_BY(mu_) = 0;
+  int64_t unacknowledged_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+  int sends_since_drain_ ABSL_GUARDED_BY(mu_) = 0;
+  std::set<uint64_t> held_ ABSL_GUARDED_BY(mu_);
+  std::deque<Origin> origins_ ABSL_GUARDED_BY(mu_);  // Origin id i is at i - 1; the keys of origin_ids_ refer here.
+  absl::flat_hash_map<std::tuple<std::string_view, int, std::string_view>, uint32_t> origin_ids_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<Digest, Command> programs_ ABSL_GUARDED_BY(mu_);
+
+  absl::Mutex arena_mu_;
+  bool arena_tried_ ABSL_GUARDED_BY(arena_mu_) = false;
+  std::unique_ptr<Arena> arena_ ABSL_GUARDED_BY(arena_mu_);
+};
+
+}  // namespace hlod::internal

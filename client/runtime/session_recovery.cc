@@ -1,0 +1,179 @@
+// Greeting a daemon, and what happens when a connection breaks: resume and replay, or the typed loss of the session.
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "client/runtime/arena.h"
+#include "client/runtime/session.h"
+#include "common/base/status.h"
+#include "common/rpc/wire.h"
+
+namespace hlod::internal {
+namespace {
+
+constexpr absl::Duration kBackoffFirst = absl::Milliseconds(20), kBackoffMax = absl::Milliseconds(500);
+
+// Whether the daemon itself said why the stream ended; else the transport broke.
+bool SaidByDaemon(const absl::Status& status) { return !status.ok() && KindOf(status) != ErrorKind::kNone; }
+
+// Sends Hello and waits for Welcome.
+absl::StatusOr<v1::Welcome> Handshake(Pipe& pipe, const v1::Hello& hello, absl::Time deadline) {
+  v1::ClientMessage message;
+  *message.mutable_hello() = hello;
+  pipe.StartWrite(std::make_shared<const std::string>(message.SerializeAsString()));
+  bool written = false;
+  std::optional<v1::Welcome> welcome;
+  while (!written || !welcome.has_value()) {
+    PipeEvent event = pipe.Poll(deadline);
+    switch (event.kind) {
+      case PipeEvent::Kind::kNothing:
+        if (absl::Now() >= deadline) return DeadlineExceeded("The daemon did not answer in time.");
+        break;
+      case PipeEvent::Kind::kWritten:
+        written = true;
+        break;
+      case PipeEvent::Kind::kRead:
+        if (!event.message.has_welcome()) {
+          return MakeError(ErrorKind::kViolation, "The daemon's first message is no Welcome.");
+        }
+        welcome = std::move(*event.message.mutable_welcome());
+        break;
+      case PipeEvent::Kind::kEnded:
+        return event.status.ok() ? Unavailable("The daemon ended the stream.") : event.status;
+    }
+  }
+  return *std::move(welcome);
+}
+
+v1::Hello MakeHello(const std::string& name, bool local) {
+  v1::Hello hello;
+  hello.set_version_min(rpc::kVersionMin);
+  hello.set_version_max(rpc::kVersionMax);
+  hello.set_client(name);
+  if (local) hello.set_pid(getpid());
+  return hello;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<Session>> Session::Open(std::unique_ptr<Connector> connector, const SessionOptions& options) {
+  std::shared_ptr<Session> session(new Session(std::move(connector), options));
+  RETURN_IF_ERROR(session->Greet(absl::Now() + options.timeout));
+  return session;
+}
+
+absl::Status Session::Greet(absl::Time deadline) {
+  ASSIGN_OR_RETURN(std::shared_ptr<Pipe> pipe, connector_->Connect(deadline));
+  absl::StatusOr<v1::Welcome> welcome = Handshake(*pipe, MakeHello(options_.name, connector_->local()), deadline);
+  if (!welcome.ok()) return Annotate(welcome.status(), "connecting to " + address());
+  if (welcome->version() < rpc::kVersionMin || welcome->version() > rpc::kVersionMax) {
+    return ToStatus({.kind = ErrorKind::kVersion,
+                     .text = absl::StrFormat("The daemon chose protocol version %d; this client speaks %d to %d.",
+                                             welcome->version(), rpc::kVersionMin, rpc::kVersionMax)});
+  }
+  epoch_ = welcome->epoch();
+  session_id_ = welcome->session();
+  secret_ = welcome->secret();
+  daemon_ = welcome->daemon();
+  arena_offer_ = welcome->arena();
+  for (const v1::Limit& limit : welcome->limits()) {
+    ForEachLimit([&](std::string_view name, int64_t Limits::*field, std::string_view) {
+      if (limit.name() == name) limits_.*field = limit.value();
+    });
+  }
+  for (const v1::DeviceInfo& device : welcome->devices()) {
+    devices_.push_back({static_cast<int>(device.ordinal()), device.kind(), device.memory_bytes()});
+  }
+  absl::MutexLock lock(&mu_);
+  pipe_ = std::move(pipe);
+  connected_ = true;
+  return absl::OkStatus();
+}
+
+void Session::HandleEnd(const absl::Status& status) {
+  connected_ = false;
+  writing_ = false;
+  if (goodbye_) {
+    ended_ = true;
+    Lose(FailedPrecondition("The session is closed."));
+  } else if (SaidByDaemon(status)) {
+    Lose(status);
+  } else {
+    Recover(status);
+  }
+}
+
+void Session::Lose(absl::Status why) {
+  lost_ = std::move(why);
+  connected_ = false;
+  queue_.clear();
+  for (LogEntry& entry : log_) {
+    if (entry.command->done.load(std::memory_order_relaxed)) continue;
+    entry.command->status = lost_;
+    entry.command->done.store(true, std::memory_order_release);
+  }
+  log_.clear();
+  log_bytes_ = 0;
+  changed_.SignalAll();
+}
+
+void Session::Recover(const absl::Status& cause) {
+  const absl::Time deadline = absl::Now() + absl::Microseconds(limits_.grace_us);
+  absl::Duration backoff = kBackoffFirst;
+  for (;;) {
+    bool retry = false;
+    const absl::Status resumed = ResumeOnce(std::min(deadline, absl::Now() + options_.timeout), &retry);
+    if (resumed.ok()) return;
+    if (!retry || absl::Now() + backoff >= deadline) {
+      if (KindOf(resumed) == ErrorKind::kLostSession && resumed.message().size() > 0 && !cause.ok()) {
+        Lose(ToStatus({.kind = ErrorKind::kLostSession,
+                       .text = absl::StrFormat("The session with the daemon at %s is lost, and its buffers with it: %s",
+                                               address(), FromAbsl(resumed.message()))}));
+      } else {
+        Lose(ToStatus({.kind = ErrorKind::kLostSession,
+                       .text = absl::StrFormat("The session with the daemon at %s is lost, and its buffers with it: the "
+                                               "connection broke (%s), and it could not be resumed (%s).",
+                                               address(), FromAbsl(cause.message()), FromAbsl(resumed.message()))}));
+      }
+      return;
+    }
+    mu_.Unlock();
+    absl::SleepFor(backoff);
+    mu_.Lock();
+    backoff = std::min(backoff * 2, kBackoffMax);
+  }
+}
+
+absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
+  v1::Hello hello = MakeHello(options_.name, connector_->local());
+  hello.mutable_resume()->set_epoch(epoch_);
+  hello.mutable_resume()->set_session(session_id_);
+  hello.mutable_resume()->set_secret(secret_);
+
+  mu_.Unlock();
+  absl::StatusOr<std::shared_ptr<Pipe>> pipe = connector_->Connect(deadline);
+  absl::StatusOr<v1::Welcome> welcome = pipe.ok() ? Handshake(**pipe, hello, deadline) : pipe.status();
+  mu_.Lock();
+
+  if (!welcome.ok()) {
+    // Nobody there, or a daemon that does not know the session: lost. A connection that broke again: tried again.
+    *retry = !SaidByDaemon(welcome.status());
+    return welcome.status();
+  }
+  if (welcome->epoch() != epoch_ || welcome->session() != session_id_) {
+    return MakeError(ErrorKind::kLostSession, "the daemon was restarted.");
+  }
+  pipe_ = *std::move(pipe);
+  queue_.clear();
+  for (const LogEntry& entry : log_) {
+    if (entry.command->id > welcome->received_through()) queue_.push_back(entry.message);
+  }
+  writing_ = false;
+  connected_ = true;
+  StartWrites();
+  return absl::OkStatus();
+}
+
+}  // namespace hlod::internal

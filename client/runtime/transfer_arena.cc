@@ -1,0 +1,217 @@
+// Through shared memory: a copy in here and a copy out there, in pieces, so that the two overlap.
+#include <immintrin.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <utility>
+
+#include "client/runtime/transfer.h"
+#include "common/base/status.h"
+
+namespace hlod::internal {
+namespace {
+
+constexpr int64_t kPieceBytes = 1 << 20;
+constexpr size_t kPiecesAhead = 6;           // Downloads asked for and not yet copied out: enough to keep both sides copying.
+constexpr size_t kStreamingCopyMin = 256 << 10;
+
+int64_t PieceBytes(const Session& session) { return std::min(kPieceBytes, session.limits().chunk_bytes_max); }
+
+Command AddDeclaration(Session::Sender& sender, UploadRequest& request) {
+  if (request.handle == 0) request.handle = sender.NewHandle();
+  v1::Command command;
+  v1::Upload& upload = *command.mutable_upload();
+  upload = request.declaration;
+  upload.set_handle(request.handle);
+  upload.set_arena(true);
+  return sender.Add(std::move(command));
+}
+
+Command AddPiece(Session::Sender& sender, uint64_t upload, int64_t buffer_offset, int64_t arena_offset, int64_t length) {
+  v1::Command command;
+  v1::UploadPiece& piece = *command.mutable_upload_piece();
+  piece.set_upload(upload);
+  piece.set_buffer_offset(static_cast<uint64_t>(buffer_offset));
+  piece.set_arena_offset(static_cast<uint64_t>(arena_offset));
+  piece.set_length(static_cast<uint64_t>(length));
+  return sender.Add(std::move(command));
+}
+
+// Asks for piece after piece, a few ahead, and copies each out when it is there.
+class ArenaDownload : public PendingDownload {
+ public:
+  ArenaDownload(std::shared_ptr<Session> session, uint64_t handle, Cause cause, absl::Span<std::byte> out, const Caller& caller)
+      : session_(std::move(session)), arena_(*session_->arena()), handle_(handle), cause_(cause), out_(out), caller_(caller) {
+    status_ = Ask();
+  }
+  ~ArenaDownload() override {
+    for (Piece& piece : pieces_) arena_.GiveAfter(piece.range, std::move(piece.command));
+  }
+
+  bool Ready() override {
+    return !status_.ok() || (asked_ == size() && std::all_of(pieces_.begin(), pieces_.end(), [](const Piece& piece) {
+                               return piece.command->done.load(std::memory_order_acquire);
+                             }));
+  }
+
+  absl::Status Await(absl::Time deadline) override {
+    while (status_.ok() && copied_ < size()) {
+      if (pieces_.empty()) {
+        status_ = Ask();
+        continue;
+      }
+      Piece& piece = pieces_.front();
+      const absl::Status arrived = session_->Wait(*piece.command, deadline);
+      if (!arrived.ok() && !piece.command->done.load(std::memory_order_acquire) && session_->status().ok()) return arrived;
+      if (arrived.ok() && !piece.command->reply.download().arena()) {
+        status_ = MakeError(ErrorKind::kCorrupt, "The daemon did not put the bytes where they were asked for.");
+      } else {
+        status_ = arrived;
+      }
+      const ArenaRange range = piece.range;
+      pieces_.pop_front();
+      if (!status_.ok()) {
+        arena_.Give(range);
+        break;
+      }
+      // The next piece is asked for before this one is copied, so that the daemon copies meanwhile.
+      status_ = Ask();
+      CopyBulk(out_.data() + copied_, arena_.at(range).data(), static_cast<size_t>(range.length));
+      arena_.Give(range);
+      copied_ += range.length;
+    }
+    return status_;
+  }
+
+ private:
+  struct Piece {
+    ArenaRange range;
+    Command command;
+  };
+  int64_t size() const { return static_cast<int64_t>(out_.size()); }
+
+  absl::Status Ask() {
+    while (asked_ < size() && pieces_.size() < kPiecesAhead) {
+      const int64_t length = std::min(PieceBytes(*session_), size() - asked_);
+      std::optional<ArenaRange> range = arena_.TryTake(length);
+      if (!range.has_value()) {
+        if (!pieces_.empty()) break;  // Our own pieces make room.
+        ASSIGN_OR_RETURN(range, arena_.Take(*session_, length));
+        if (!range.has_value()) {
+          return MakeError(ErrorKind::kLimit, "The shared arena is full of staged uploads that were never committed.");
+        }
+      }
+      v1::Command command;
+      v1::Download& download = *command.mutable_download();
+      download.set_handle(handle_);
+      download.set_cause(static_cast<int>(cause_));
+      download.mutable_arena()->set_offset(static_cast<uint64_t>(range->offset));
+      download.mutable_arena()->set_length(static_cast<uint64_t>(length));
+      download.set_offset(static_cast<uint64_t>(asked_));
+      download.set_length(static_cast<uint64_t>(length));
+      absl::StatusOr<Command> sent = session_->Send(caller_, std::move(command));
+      if (!sent.ok()) {
+        arena_.Give(*range);
+        return sent.status();
+      }
+      pieces_.push_back({*range, *std::move(sent)});
+      asked_ += length;
+    }
+    return absl::OkStatus();
+  }
+
+  const std::shared_ptr<Session> session_;
+  Arena& arena_;
+  const uint64_t handle_;
+  const Cause cause_;
+  const absl::Span<std::byte> out_;
+  const Caller caller_;
+  absl::Status status_;
+  std::deque<Piece> pieces_;
+  int64_t asked_ = 0, copied_ = 0;
+};
+
+class ArenaWay : public Transfer {
+ public:
+  absl::StatusOr<Command> Upload(Session& session, UploadRequest& request, absl::Span<const std::byte> bytes,
+                                 const Caller& caller) override {
+    Arena& arena = *session.arena();
+    const int64_t size = static_cast<int64_t>(bytes.size());
+    Command upload;
+    for (int64_t sent = 0; sent < size;) {
+      const int64_t length = std::min(PieceBytes(session), size - sent);
+      ASSIGN_OR_RETURN(const std::optional<ArenaRange> range, arena.Take(session, length));
+      if (!range.has_value()) {
+        if (upload == nullptr) return StreamTransfer().Upload(session, request, bytes, caller);
+        return MakeError(ErrorKind::kLimit, "The shared arena is full of staged uploads that were never committed.");
+      }
+      CopyBulk(arena.at(*range).data(), bytes.data() + sent, static_cast<size_t>(length));
+      Command piece;
+      const absl::Status status = session.Transact(caller, [&](Session::Sender& sender) {
+        if (upload == nullptr) upload = AddDeclaration(sender, request);
+        piece = AddPiece(sender, upload->id, sent, range->offset, length);
+      });
+      if (!status.ok()) {
+        arena.Give(*range);
+        return status;
+      }
+      arena.GiveAfter(*range, std::move(piece));
+      sent += length;
+      // A refused upload needs no more bytes: the daemon would fail each piece.
+      if (upload->done.load(std::memory_order_acquire) && !upload->status.ok()) break;
+    }
+    return upload;
+  }
+
+  std::unique_ptr<PendingDownload> Download(std::shared_ptr<Session> session, uint64_t handle, Cause cause,
+                                            absl::Span<std::byte> out, const Caller& caller) override {
+    return std::make_unique<ArenaDownload>(std::move(session), handle, cause, out, caller);
+  }
+};
+
+}  // namespace
+
+Transfer& ArenaTransfer() {
+  static ArenaWay transfer;
+  return transfer;
+}
+
+absl::StatusOr<Command> SendStaged(Session& session, UploadRequest& request, ArenaRange range, const Caller& caller) {
+  Command upload;
+  std::vector<std::pair<ArenaRange, Command>> pieces;
+  RETURN_IF_ERROR(session.Transact(caller, [&](Session::Sender& sender) {
+    upload = AddDeclaration(sender, request);
+    Command last;
+    for (int64_t offset = 0; offset < range.length;) {
+      const int64_t length = std::min(session.limits().chunk_bytes_max, range.length - offset);
+      last = AddPiece(sender, upload->id, offset, range.offset + offset, length);
+      offset += length;
+    }
+    pieces.emplace_back(range, std::move(last));
+  }));
+  session.arena()->GiveAfter(range, std::move(pieces.front().second));
+  return upload;
+}
+
+void CopyBulk(std::byte* to, const std::byte* from, size_t bytes) {
+  if (bytes < kStreamingCopyMin || reinterpret_cast<uintptr_t>(to) % 16 != 0) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  size_t i = 0;
+  for (; i + 64 <= bytes; i += 64) {
+    const __m128i a = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i));
+    const __m128i b = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i + 16));
+    const __m128i c = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i + 32));
+    const __m128i d = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i + 48));
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), a);
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i + 16), b);
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i + 32), c);
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i + 48), d);
+  }
+  _mm_sfence();
+  std::memcpy(to + i, from + i, bytes - i);
+}
+
+}  // namespace hlod::internal
