@@ -1,3 +1,4 @@
+// Computes 2x + y on a device that lives in another process.
 #include <hlod/hlod.h>
 
 #include <cstdio>
