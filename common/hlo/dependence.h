@@ -15,7 +15,8 @@ namespace hlod::hlo {
 std::vector<std::vector<bool>> OutputDependences(const Module& module);
 
 // A copy of `module` whose entry returns the flat tuple of only those output leaves that `keep` names (Leaves() order); parameters
-// stay. Aliases are dropped. For running what an abstract execute can still compute.
+// stay, and what only the other outputs need goes, instruction by instruction in the entry (inline calls first for the finest cut; a
+// loop stays whole). Aliases are dropped. For running what an abstract execute can still compute.
 std::unique_ptr<Module> KeepOutputs(const Module& module, const std::vector<bool>& keep);
 
 }  // namespace hlod::hlo
