@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Installs a build into a scratch prefix and uses it from there as strangers do: install_test.sh BUILD_DIR CONSUMER_DIR CXX.
+set -euo pipefail
+build=$1 consumer=$2 cxx=$3
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+prefix=$scratch/prefix
+unset HLOD_ADDRESS XDG_RUNTIME_DIR
+
+expect() {  # expect PROGRAM: 2x + y, computed by the installed daemon.
+  local got
+  got=$("$1" | tr '\n' ' ')
+  [[ $got == "2 3 4 5 " ]] || { echo "FAILED: $1 printed '$got'" >&2; exit 1; }
+}
+
+cmake --install "$build" --prefix "$prefix" >"$scratch/install.log" || { cat "$scratch/install.log" >&2; exit 1; }
+
+# By CMake: find_package(hlod), with the version that was asked for and not another.
+cmake -S "$consumer" -B "$scratch/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$cxx" >"$scratch/configure.log" \
+  || { cat "$scratch/configure.log" >&2; exit 1; }
+cmake --build "$scratch/cmake"
+expect "$scratch/cmake/axpy"
+
+# By pkg-config.
+pc=$(dirname "$(find "$prefix" -name hlod.pc)")
+export PKG_CONFIG_PATH=$pc
+library=$(pkg-config --variable=libdir hlod)
+# shellcheck disable=SC2046  # Flags are words.
+"$cxx" "$consumer/main.cc" -o "$scratch/axpy" $(pkg-config --cflags --libs hlod) -Wl,-rpath,"$library"
+expect "$scratch/axpy"
+
+# The installed programs find their library, and the service's files are there.
+"$prefix/bin/hlod" --version
+"$prefix/bin/hloctl" --version
+for file in lib/systemd/system/hlod.service lib/systemd/system/hlod.socket lib/sysusers.d/hlod.conf; do
+  [[ -f $prefix/$file ]] || { echo "FAILED: $file is not installed" >&2; exit 1; }
+done
