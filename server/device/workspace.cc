@@ -2,6 +2,7 @@
 #include "server/device/workspace.h"
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 #include "common/base/status.h"
@@ -34,9 +35,23 @@ void Workspace::Unwait(const std::shared_ptr<Task>& task, Woken& woken) {
   if (--task->waits == 0 && !task->finished && task->ready) woken.push_back(std::exchange(task->ready, nullptr));
 }
 
+// What one task wakes runs after it, not inside of it: a chain of tasks may be as long as a client likes, a stack may not.
 void Workspace::Run(Woken& woken) {
-  for (std::function<void()>& ready : woken) ready();
-  woken.clear();
+  thread_local std::deque<std::function<void()>>* running = nullptr;
+  if (running != nullptr) {
+    for (std::function<void()>& ready : woken) running->push_back(std::move(ready));
+    return;
+  }
+  if (woken.empty()) return;
+  std::deque<std::function<void()>> queue;
+  for (std::function<void()>& ready : woken) queue.push_back(std::move(ready));
+  running = &queue;
+  while (!queue.empty()) {
+    const std::function<void()> ready = std::move(queue.front());
+    queue.pop_front();
+    ready();
+  }
+  running = nullptr;
 }
 
 void Workspace::AddReader(Buffer& buffer, const std::shared_ptr<Task>& reader) {
@@ -289,8 +304,14 @@ void Workspace::Cancel(uint64_t command) {
   Woken woken;
   Done upload_done;
   absl::Status upload_answer;
+  DownloadDone download_done;
   {
     MutexLock lock(&mu_);
+    if (const auto found = downloads_.find(command); found != downloads_.end()) {
+      download_done = std::move(found->second.done);
+      Finish(*found->second.task, woken);
+      downloads_.erase(found);
+    }
     if (const auto found = executions_.find(command); found != executions_.end()) {
       found->second->cancel = true;
       waiting = found->second;
@@ -302,6 +323,7 @@ void Workspace::Cancel(uint64_t command) {
   }
   if (waiting != nullptr) Settle(waiting, cancelled, /*if_waiting=*/true);
   if (upload_done) upload_done(upload_answer);
+  if (download_done) download_done(cancelled);
   Run(woken);
 }
 
@@ -309,6 +331,7 @@ void Workspace::Close() {
   absl::flat_hash_map<Handle, Entry> live;
   absl::flat_hash_map<uint64_t, std::shared_ptr<Execution>> executions;
   absl::flat_hash_map<uint64_t, std::shared_ptr<PendingUpload>> uploads;
+  absl::flat_hash_map<uint64_t, WaitingDownload> downloads;
   std::vector<Done> dones;
   std::vector<std::function<void()>> ready;
   {
@@ -326,6 +349,11 @@ void Workspace::Close() {
       execution->task->finished = true;
       execution->task->dependents.clear();
     }
+    downloads.swap(downloads_);
+    for (auto& [id, download] : downloads) {
+      ready.push_back(std::exchange(download.task->ready, nullptr));
+      download.task->finished = true;
+    }
     for (auto& [id, upload] : uploads) {
       ledger_.Count(&Counters::aborted_bytes, upload->received);
       dones.push_back(std::exchange(upload->done, nullptr));
@@ -336,9 +364,6 @@ void Workspace::Close() {
       if (entry.buffer == nullptr) continue;
       entry.buffer->producer = nullptr;
       entry.buffer->donor = nullptr;
-      for (const std::shared_ptr<Task>& reader : std::exchange(entry.buffer->readers, {})) {
-        ready.push_back(std::exchange(reader->ready, nullptr));
-      }
     }
   }
 }

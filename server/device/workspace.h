@@ -56,6 +56,7 @@ struct ExecuteRequest {
   std::vector<uint32_t> donated;             // Indices of arguments.
   bool abstract = false;
   int64_t deadline_us = 0;                   // 0: the limit.
+  absl::Status refused;                      // Found wrong already: the results are defined to hold this error.
 };
 
 struct DownloadRequest {
@@ -234,6 +235,11 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   int64_t executables_ ABSL_GUARDED_BY(mu_) = 0;
   absl::flat_hash_set<std::string> digests_ ABSL_GUARDED_BY(mu_);  // Programs this session has sent.
   absl::flat_hash_map<uint64_t, std::shared_ptr<Execution>> executions_ ABSL_GUARDED_BY(mu_);
+  struct WaitingDownload {
+    std::shared_ptr<Task> task;
+    DownloadDone done;
+  };
+  absl::flat_hash_map<uint64_t, WaitingDownload> downloads_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<uint64_t, std::shared_ptr<PendingUpload>> uploads_ ABSL_GUARDED_BY(mu_);
   int64_t staging_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   absl::Time last_progress_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();  // Of any upload.

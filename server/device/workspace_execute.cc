@@ -73,7 +73,7 @@ absl::Status Workspace::Execute(ExecuteRequest request, Done done) {
 absl::Status Workspace::BindExecution(Execution& execution) {
   const ExecuteRequest& request = execution.request;
   const std::shared_ptr<Task>& task = execution.task;
-  absl::Status status;
+  absl::Status status = request.refused;
   const auto note = [&status](absl::Status error) {
     if (status.ok()) status = std::move(error);
   };
@@ -112,6 +112,7 @@ absl::Status Workspace::BindExecution(Execution& execution) {
   execution.donated.resize(request.arguments.size());
   for (size_t i = 0; i < request.arguments.size(); ++i) {
     const ExecuteRequest::Argument& argument = request.arguments[i];
+    if (argument.handle == 0 && !argument.literal.has_value()) continue;  // Of a refused request.
     if (argument.literal.has_value()) {
       ledger_.Count(&Counters::inline_argument_bytes, static_cast<int64_t>(argument.literal->bytes().size()));
       continue;

@@ -248,7 +248,8 @@ absl::Status Workspace::Download(DownloadRequest request, DownloadDone done) {
         Woken next;
         {
           MutexLock inner(&self->mu_);
-          if (self->closed_) return;
+          if (self->closed_ || task->finished) return;
+          self->downloads_.erase(request.command.id);
           if (buffer->consumed_by.has_value()) {
             bytes = self->Consumed(*buffer);
           } else if (buffer->state == BufferState::kFailed) {
@@ -270,6 +271,7 @@ absl::Status Workspace::Download(DownloadRequest request, DownloadDone done) {
         Run(next);
       };
       Unwait(task, woken);
+      if (woken.empty()) downloads_[request.command.id] = {task, done};
     }
   }
   if (!found.ok()) {

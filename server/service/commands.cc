@@ -1,0 +1,58 @@
+// The table of commands.
+#include "server/service/commands.h"
+
+#include "common/base/status.h"
+#include "common/hlo/codec.h"
+
+namespace hlod::service {
+namespace {
+
+struct Row {
+  v1::Command::BodyCase body;
+  absl::Status (*handle)(Session&, const v1::Command&);
+};
+constexpr Row kCommands[] = {
+    {v1::Command::kUpload, HandleUpload},
+    {v1::Command::kUploadPiece, HandleUploadPiece},
+    {v1::Command::kDownload, HandleDownload},
+    {v1::Command::kPlaceholder, HandlePlaceholder},
+    {v1::Command::kFree, HandleFree},
+    {v1::Command::kCompile, HandleCompile},
+    {v1::Command::kProgramChunk, HandleProgramChunk},
+    {v1::Command::kExecute, HandleExecute},
+    {v1::Command::kStepMark, HandleStepMark},
+    {v1::Command::kDefineOrigin, HandleDefineOrigin},
+    {v1::Command::kPing, HandlePing},
+    {v1::Command::kGoodbye, HandleGoodbye},
+    {v1::Command::kStats, HandleStats},
+};
+
+}  // namespace
+
+absl::Status HandleCommand(Session& session, const v1::Command& command) {
+  // A program's chunks follow its Compile without anything between: the one piece of state a command can depend on.
+  if (session.assembly.has_value() != (command.body_case() == v1::Command::kProgramChunk)) {
+    return MakeError(ErrorKind::kViolation, session.assembly.has_value() ? "Another command came where a ProgramChunk was due."
+                                                                         : "A ProgramChunk came without a Compile that announced it.");
+  }
+  for (const Row& row : kCommands) {
+    if (row.body == command.body_case()) return row.handle(session, command);
+  }
+  return MakeError(ErrorKind::kViolation, absl::StrFormat("Command %d is none that this version of the protocol has.", command.id()));
+}
+
+absl::StatusOr<hlo::Shape> ShapeOf(const hlod::xla::ShapeProto& proto) {
+  absl::StatusOr<hlo::Shape> shape = hlo::FromProto(proto);
+  if (shape.ok()) {
+    if (const absl::Status valid = hlo::ValidateShape(*shape); !valid.ok()) shape = valid;
+  }
+  if (!shape.ok()) {
+    Error error = ErrorOf(shape.status());
+    if (error.kind == ErrorKind::kNone) error.kind = ErrorKind::kArgument;
+    return ToStatus(std::move(error));
+  }
+  shape->layout.reset();
+  return shape;
+}
+
+}  // namespace hlod::service

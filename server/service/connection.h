@@ -1,0 +1,36 @@
+// One stream, from its Hello to its end: which session its messages go to.
+#pragma once
+
+#include <memory>
+
+#include "proto/hlod/v1/session.pb.h"
+#include "server/service/registry.h"
+#include "server/service/session_stream.h"
+
+namespace hlod::service {
+
+// Called by the stream's implementation; calls come one after the other, except OnWritten.
+class Connection {
+ public:
+  Connection(Registry& registry, Peer peer) : registry_(registry), peer_(std::move(peer)) {}
+
+  // `stream` is the stream that this connection belongs to: it is handed to the session with the Hello.
+  void OnMessage(const std::shared_ptr<SessionStream>& stream, const v1::ClientMessage& message);
+  // Bytes that are no ClientMessage.
+  void OnMalformed(SessionStream& stream);
+  void OnWritten(const SessionStream* stream);
+  // The stream is gone, or the client sends no more.
+  void OnClosed(const SessionStream* stream);
+  // The reader has nothing else to do.
+  void Flush();
+
+ private:
+  void EndWith(SessionStream& stream, const absl::Status& status);
+
+  Registry& registry_;
+  const Peer peer_;
+  // Set once, by the Hello; OnWritten comes on another thread only after that.
+  std::shared_ptr<Session> session_;
+};
+
+}  // namespace hlod::service
