@@ -1,0 +1,47 @@
+// What hloctl does, one function a subcommand, free of the command line's parsing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "hlod/client.h"
+
+namespace hlod::cli {
+
+// What every subcommand takes.
+struct CommonOptions {
+  ConnectOptions connect;
+  bool json = false;
+};
+
+struct RunOptions {
+  std::string module;                  // File: HLO proto or text.
+  std::vector<std::string> arguments;  // .npy files, in order; "N=FILE" for parameter N.
+  std::vector<int> placeholders;       // Parameters that become placeholders.
+  std::optional<uint64_t> random_seed; // The others: random instead of zeros.
+  std::string output;                  // Folder for .npy results; empty: printed.
+  int repeat = 1;
+  int device = 0;
+  bool abstract = false;
+  double deadline_seconds = 0;         // 0: none.
+};
+absl::Status Run(const CommonOptions& common, const RunOptions& options);
+
+struct ListOptions {
+  uint64_t session = 0;
+  int limit = 0;
+};
+absl::Status ListDevices(const CommonOptions& common);
+absl::Status ListBuffers(const CommonOptions& common, const ListOptions& options);
+absl::Status ListExecutables(const CommonOptions& common, const ListOptions& options);
+absl::Status ListSessions(const CommonOptions& common, const ListOptions& options);
+absl::Status ListTransfers(const CommonOptions& common, const ListOptions& options);
+absl::Status ShowStats(const CommonOptions& common);
+
+// Round trips of the wire; at least one.
+absl::Status Ping(const CommonOptions& common, int count);
+
+}  // namespace hlod::cli

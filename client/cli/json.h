@@ -1,0 +1,34 @@
+// The runtime's values as JSON: keys are the names of the fields, as `hloctl --help` lists them.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "hlod/admin.h"
+#include "hlod/client.h"
+#include "hlod/types.h"
+
+namespace hlod::cli {
+
+using Json = nlohmann::ordered_json;
+
+Json ToJson(const Amount& amount);
+Json ToJson(const Origin& origin);
+Json ToJson(const LedgerRow& row);
+Json ToJson(const SessionStats& stats);
+Json ToJson(const CompileResult& result);
+Json ToJson(const DeviceRow& row);
+Json ToJson(const BufferRow& row);
+Json ToJson(const ExecutableRow& row);
+Json ToJson(const SessionRow& row);
+Json ToJson(const DaemonStats& stats);
+// {"error": {"code": ..., "kind": ..., "message": ...}}
+Json ErrorToJson(const absl::Status& status);
+
+template <typename T>
+Json ToJson(const std::vector<T>& rows) {
+  Json list = Json::array();
+  for (const T& row : rows) list.push_back(ToJson(row));
+  return list;
+}
+
+}  // namespace hlod::cli

@@ -1,0 +1,167 @@
+// Version 1.0 of the format is written, 1.0 to 3.0 are read: a magic, a header that is a Python dictionary, and the elements.
+#include "client/cli/npy.h"
+
+#include <bit>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "absl/strings/numbers.h"
+#include "common/base/status.h"
+
+namespace hlod::cli {
+namespace {
+
+using hlo::Dims;
+using hlo::Literal;
+using hlo::PrimitiveType;
+using hlo::Shape;
+
+static_assert(std::endian::native == std::endian::little, "Elements are written as they lie in memory.");
+
+constexpr std::string_view kMagic("\x93NUMPY", 6);
+constexpr size_t kHeaderAlignment = 64;
+
+// Widths 1 to 8 of the kinds that NumPy names.
+std::string_view Named(char kind, int bytes) {
+  switch (kind) {
+    case 'i':
+      return bytes == 1 ? "|i1" : bytes == 2 ? "<i2" : bytes == 4 ? "<i4" : "<i8";
+    case 'u':
+      return bytes == 1 ? "|u1" : bytes == 2 ? "<u2" : bytes == 4 ? "<u4" : "<u8";
+    case 'f':
+      return bytes == 2 ? "<f2" : bytes == 4 ? "<f4" : "<f8";
+    default:
+      return bytes == 8 ? "<c8" : "<c16";
+  }
+}
+
+// What follows `key` in the header, up to the next thing that ends a value.
+std::string_view ValueOf(std::string_view header, std::string_view key) {
+  const size_t found = header.find(key);
+  if (found == std::string_view::npos) return {};
+  std::string_view rest = header.substr(found + key.size());
+  const size_t colon = rest.find(':');
+  if (colon == std::string_view::npos) return {};
+  rest.remove_prefix(colon + 1);
+  while (rest.starts_with(' ')) rest.remove_prefix(1);
+  const char close = rest.starts_with('(') ? ')' : rest.starts_with('\'') ? '\'' : ',';
+  const size_t end = rest.find(close, close == ',' ? 0 : 1);
+  if (end == std::string_view::npos) return rest;
+  return close == ',' ? rest.substr(0, end) : rest.substr(1, end - 1);
+}
+
+// Whether elements of `dtype` are those of `type`, by name or as raw bits.
+bool Fits(std::string_view dtype, PrimitiveType type) {
+  if (dtype == NpyDtype(type)) return true;
+  if (dtype.size() < 3 || (dtype[0] == '>' && hlo::ByteWidth(type) > 1)) return false;
+  const bool nameless = type == hlo::kBF16 || (hlo::IsFloat(type) && hlo::ByteWidth(type) == 1);
+  return nameless && dtype[1] == 'V' && dtype.substr(2) == std::to_string(hlo::ByteWidth(type));
+}
+
+// Elements that lie in column-major order, in row-major order.
+void FromColumnMajor(std::string_view from, Literal& to) {
+  const size_t width = static_cast<size_t>(hlo::ByteWidth(to.shape().type));
+  const Dims strides = hlo::RowMajorStrides(to.shape().dims);
+  Dims index(to.shape().dims.size(), 0);
+  for (int64_t i = 0; i < to.element_count(); ++i) {
+    int64_t linear = 0;
+    for (size_t d = 0; d < index.size(); ++d) linear += index[d] * strides[d];
+    std::memcpy(to.bytes().data() + static_cast<size_t>(linear) * width, from.data() + static_cast<size_t>(i) * width, width);
+    for (size_t d = 0; d < index.size() && ++index[d] == to.shape().dims[d]; ++d) index[d] = 0;
+  }
+}
+
+}  // namespace
+
+std::string_view NpyDtype(PrimitiveType type) {
+  const int bytes = hlo::ByteWidth(type);
+  if (type == hlo::kPred) return "|b1";
+  if (hlo::IsSigned(type)) return Named('i', bytes);
+  if (hlo::IsComplex(type)) return Named('c', bytes);
+  if (hlo::IsFloat(type) && bytes > 1 && type != hlo::kBF16) return Named('f', bytes);
+  return Named('u', bytes);
+}
+
+absl::StatusOr<Literal> ParseNpy(std::string_view bytes, const Shape& shape, std::string_view name) {
+  if (!bytes.starts_with(kMagic) || bytes.size() < 12) return InvalidArgument("%s is no .npy file.", name);
+  const int version = bytes[6];
+  const size_t prefix = version == 1 ? 10 : 12;
+  size_t header_size = static_cast<uint8_t>(bytes[8]) + 256u * static_cast<uint8_t>(bytes[9]);
+  if (version != 1) {
+    header_size += (static_cast<size_t>(static_cast<uint8_t>(bytes[10])) << 16) + (static_cast<size_t>(static_cast<uint8_t>(bytes[11])) << 24);
+  }
+  if (version < 1 || version > 3 || header_size > bytes.size() - prefix) return InvalidArgument("%s has a broken .npy header.", name);
+  const std::string_view header = bytes.substr(prefix, header_size);
+  const std::string_view payload = bytes.substr(prefix + header_size);
+
+  const std::string_view dtype = ValueOf(header, "'descr'");
+  if (!Fits(dtype, shape.type)) {
+    return InvalidArgument("%s has elements of dtype %s; %s takes %s.", name, dtype, hlo::ToStringNoLayout(shape), NpyDtype(shape.type));
+  }
+  Dims dims;
+  std::string_view list = ValueOf(header, "'shape'");
+  while (!list.empty()) {
+    const size_t comma = std::min(list.find(','), list.size());
+    int64_t size;
+    std::string_view number = list.substr(0, comma);
+    while (number.starts_with(' ')) number.remove_prefix(1);
+    if (!number.empty()) {
+      if (!absl::SimpleAtoi(ToAbsl(number), &size)) return InvalidArgument("%s has a broken shape (%s).", name, number);
+      dims.push_back(size);
+    }
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  if (dims != shape.dims) {
+    return InvalidArgument("%s holds %s; the parameter is %s.", name, hlo::ToStringNoLayout(Shape::Array(shape.type, dims)),
+                           hlo::ToStringNoLayout(shape));
+  }
+  const std::optional<int64_t> needed = hlo::ByteSize(shape);
+  if (!needed.has_value() || static_cast<int64_t>(payload.size()) < *needed) {
+    return InvalidArgument("%s ends early: %d bytes of elements; %s takes %d.", name, payload.size(), hlo::ToStringNoLayout(shape),
+                           needed.value_or(-1));
+  }
+  Literal literal(shape);
+  if (ValueOf(header, "'fortran_order'").starts_with("True")) {
+    FromColumnMajor(payload, literal);
+  } else if (*needed > 0) {
+    std::memcpy(literal.bytes().data(), payload.data(), static_cast<size_t>(*needed));
+  }
+  return literal;
+}
+
+absl::StatusOr<Literal> ReadNpy(const std::string& path, const Shape& shape) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return NotFound("File (%s) cannot be read.", path);
+  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return ParseNpy(bytes, shape, path);
+}
+
+std::string FormatNpy(const Literal& literal) {
+  std::string dims;
+  for (const int64_t size : literal.shape().dims) dims += std::to_string(size) + ", ";
+  if (dims.size() > 2 && literal.shape().rank() > 1) dims.resize(dims.size() - 2);
+  if (literal.shape().rank() == 1) dims.resize(dims.size() - 1);  // (3,)
+  std::string header =
+      absl::StrFormat("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", NpyDtype(literal.shape().type), dims);
+  const size_t prefix = kMagic.size() + 4;
+  header.append(kHeaderAlignment - (prefix + header.size() + 1) % kHeaderAlignment, ' ');
+  header += '\n';
+  std::string out(kMagic);
+  out += {'\x01', '\x00', static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
+  out += header;
+  out.append(reinterpret_cast<const char*>(literal.bytes().data()), literal.bytes().size());
+  return out;
+}
+
+absl::Status WriteNpy(const std::string& path, const Literal& literal) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  const std::string bytes = FormatNpy(literal);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file) return Unavailable("File (%s) cannot be written.", path);
+  return absl::OkStatus();
+}
+
+}  // namespace hlod::cli

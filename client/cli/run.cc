@@ -1,0 +1,204 @@
+// hloctl run: one module, from a file to its results.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <random>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/time/clock.h"
+#include "client/cli/commands.h"
+#include "client/cli/json.h"
+#include "client/cli/npy.h"
+#include "common/base/status.h"
+#include "common/hlo/codec.h"
+#include "common/hlo/literal.h"
+#include "common/hlo/text.h"
+
+namespace hlod::cli {
+namespace {
+
+constexpr int64_t kPrintedElementsMax = 1000;
+
+// A proto starts with a field tag and is rarely valid UTF-8 text for long; text starts with a word. The first control byte decides.
+bool LooksLikeText(std::string_view bytes) {
+  return std::none_of(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(std::min<size_t>(bytes.size(), 256)), [](char c) {
+    return static_cast<uint8_t>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r';
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return NotFound("Module (%s) cannot be read.", path);
+  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  absl::StatusOr<std::unique_ptr<Module>> module = LooksLikeText(bytes) ? hlo::ParseModule(bytes) : hlo::FromSerialized(bytes);
+  if (!module.ok()) return Annotate(module.status(), "reading " + path);
+  return module;
+}
+
+// Values that are neither all small nor all equal: floats within (-1, 1), integers from 0 to 7.
+absl::StatusOr<Literal> RandomLiteral(const Shape& shape, std::mt19937_64& random) {
+  Literal values(Shape::Array(hlo::kF32, shape.dims));
+  const bool floats = hlo::IsFloat(shape.type) || hlo::IsComplex(shape.type);
+  std::uniform_real_distribution<float> real(-1.0f, 1.0f);
+  std::uniform_int_distribution<int> integer(0, shape.type == hlo::kPred ? 1 : 7);
+  for (float& value : values.data<float>()) value = floats ? real(random) : static_cast<float>(integer(random));
+  return hlo::Convert(values, shape.type);
+}
+
+// --arg FILE and --arg N=FILE, by parameter.
+absl::StatusOr<std::map<size_t, std::string>> AssignFiles(const std::vector<std::string>& arguments, size_t parameters) {
+  std::map<size_t, std::string> files;
+  size_t next = 0;
+  for (const std::string& argument : arguments) {
+    const size_t equals = argument.find('=');
+    size_t index = next;
+    uint32_t number = 0;
+    const bool numbered = equals != std::string::npos && absl::SimpleAtoi(argument.substr(0, equals), &number);
+    if (numbered) index = number;
+    if (index >= parameters) {
+      return InvalidArgument("--arg %s is for parameter %d; the program has %d.", argument, index, parameters);
+    }
+    files[index] = numbered ? argument.substr(equals + 1) : argument;
+    next = index + 1;
+  }
+  return files;
+}
+
+absl::StatusOr<std::vector<Argument>> MakeArguments(const Device& device, const Executable& executable, const RunOptions& options) {
+  const std::vector<Shape>& shapes = executable.argument_shapes();
+  ASSIGN_OR_RETURN(const auto files, AssignFiles(options.arguments, shapes.size()));
+  for (const int index : options.placeholders) {
+    if (index < 0 || index >= static_cast<int>(shapes.size())) {
+      return InvalidArgument("--placeholder %d is none of the program's %d parameters.", index, shapes.size());
+    }
+  }
+  std::mt19937_64 random(options.random_seed.value_or(0));
+  std::vector<Argument> arguments;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    absl::StatusOr<Buffer> buffer = FailedPrecondition("no value");
+    if (std::count(options.placeholders.begin(), options.placeholders.end(), static_cast<int>(i)) > 0) {
+      buffer = device.Placeholder(shapes[i]);
+    } else if (const auto file = files.find(i); file != files.end()) {
+      ASSIGN_OR_RETURN(const Literal literal, ReadNpy(file->second, shapes[i]));
+      buffer = device.Upload(literal);
+    } else if (options.random_seed.has_value()) {
+      ASSIGN_OR_RETURN(const Literal literal, RandomLiteral(shapes[i], random));
+      buffer = device.Upload(literal);
+    } else {
+      ASSIGN_OR_RETURN(const Literal literal, Literal::Make(shapes[i], int64_t{1} << 40));
+      buffer = device.Upload(literal);
+    }
+    RETURN_IF_ERROR(buffer.status());
+    arguments.push_back(*std::move(buffer));
+  }
+  return arguments;
+}
+
+// "7 of 100" on a terminal; nothing in a pipe.
+class Progress {
+ public:
+  explicit Progress(int total) : total_(total), shown_(total > 1 && isatty(STDERR_FILENO) != 0) {}
+  ~Progress() {
+    if (shown_) std::fprintf(stderr, "\r\033[K");
+  }
+  void Show(int done) {
+    if (!shown_ || absl::Now() < next_) return;
+    next_ = absl::Now() + absl::Milliseconds(100);
+    std::fprintf(stderr, "\r%d of %d", done, total_);
+  }
+
+ private:
+  const int total_;
+  const bool shown_;
+  absl::Time next_ = absl::InfinitePast();
+};
+
+absl::StatusOr<Json> Deliver(const Buffer& buffer, size_t index, const RunOptions& options, bool json) {
+  Json entry = {{"index", index}, {"shape", hlo::ToStringNoLayout(buffer.shape())}, {"placeholder", buffer.is_placeholder()}};
+  if (buffer.is_placeholder()) {
+    if (!json) std::printf("result %zu: %s, a placeholder\n", index, hlo::ToStringNoLayout(buffer.shape()).c_str());
+    return entry;
+  }
+  ASSIGN_OR_RETURN(const Literal value, buffer.ToLiteral(options.output.empty() ? Cause::kPrint : Cause::kSave));
+  if (!options.output.empty()) {
+    const std::string path = (std::filesystem::path(options.output) / absl::StrFormat("result%d.npy", index)).string();
+    RETURN_IF_ERROR(WriteNpy(path, value));
+    entry["file"] = path;
+    if (!json) std::printf("result %zu: %s in %s\n", index, hlo::ToStringNoLayout(buffer.shape()).c_str(), path.c_str());
+    return entry;
+  }
+  const bool small = value.element_count() <= kPrintedElementsMax;
+  if (json) {
+    if (small) entry["value"] = hlo::ToText(value);
+    return entry;
+  }
+  std::printf("result %zu: %s %s\n", index, hlo::ToStringNoLayout(buffer.shape()).c_str(),
+              small ? hlo::ToText(value).c_str() : "(too long to print; use --output)");
+  return entry;
+}
+
+}  // namespace
+
+absl::Status Run(const CommonOptions& common, const RunOptions& options) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(options.module));
+  if (!options.output.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(options.output, error);
+    if (error) return Unavailable("Folder (%s) cannot be made: %s.", options.output, error.message());
+  }
+  ASSIGN_OR_RETURN(const Client client, Client::Connect(common.connect));
+  CompileOptions compile_options;
+  compile_options.describe = true;
+  ASSIGN_OR_RETURN(const Executable executable, client.Compile(*module, compile_options));
+  ASSIGN_OR_RETURN(const CompileResult compiled, executable.Describe());
+  ASSIGN_OR_RETURN(const std::vector<Argument> arguments, MakeArguments(client.device(options.device), executable, options));
+
+  ExecuteOptions execute;
+  execute.abstract = options.abstract;
+  execute.device = options.device;
+  execute.deadline = absl::Seconds(options.deadline_seconds);
+  std::vector<int64_t> run_us;
+  std::vector<Buffer> results;
+  {
+    Progress progress(options.repeat);
+    for (int i = 0; i < std::max(1, options.repeat); ++i) {
+      progress.Show(i);
+      const absl::Time start = absl::Now();
+      ASSIGN_OR_RETURN(Execution execution, executable.Start(arguments, execute));
+      RETURN_IF_ERROR(execution.done.Await());
+      run_us.push_back(absl::ToInt64Microseconds(absl::Now() - start));
+      results = std::move(execution.results);
+    }
+  }
+  std::sort(run_us.begin(), run_us.end());
+  Json delivered = Json::array();
+  for (size_t i = 0; i < results.size(); ++i) {
+    ASSIGN_OR_RETURN(Json entry, Deliver(results[i], i, options, common.json));
+    delivered.push_back(std::move(entry));
+  }
+  ASSIGN_OR_RETURN(const SessionStats stats, client.Stats());
+  if (common.json) {
+    const Json json = {{"module", module->name()},
+                       {"daemon", client.daemon()},
+                       {"device", options.device},
+                       {"compile", ToJson(compiled)},
+                       {"run", {{"count", run_us.size()}, {"min_us", run_us.front()}, {"median_us", run_us[run_us.size() / 2]},
+                                {"max_us", run_us.back()}}},
+                       {"results", std::move(delivered)},
+                       {"stats", ToJson(stats)}};
+    std::printf("%s\n", json.dump(2).c_str());
+    return absl::OkStatus();
+  }
+  std::printf("%s: compiled in %d us%s, %d steps (%d reference), ran %zu times, median %d us\n", module->name().c_str(),
+              static_cast<int>(compiled.compile_us), compiled.cached ? " (cached)" : "", static_cast<int>(compiled.steps),
+              static_cast<int>(compiled.reference_steps), run_us.size(), static_cast<int>(run_us[run_us.size() / 2]));
+  return absl::OkStatus();
+}
+
+}  // namespace hlod::cli

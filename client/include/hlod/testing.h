@@ -1,0 +1,96 @@
+// For integration tests: a daemon of one's own on a temporary socket, and checks of its ledger.
+//
+//   TEST(MyStep, UploadsItsBatchOnce) {
+//     hlod::testing::Daemon daemon = hlod::testing::Daemon::Start().value();
+//     hlod::Client client = daemon.Connect().value();
+//     hlod::testing::TransferWatch watch(client);
+//     RunMyStep(client);
+//     EXPECT_EQ(watch.Check({.host_to_device = {4096, 1}, .device_to_host = {4, 1}}), "");
+//   }
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "hlod/admin.h"
+#include "hlod/client.h"
+#include "hlod/types.h"
+
+namespace hlod::testing {
+
+struct DaemonOptions {
+  std::string binary;               // Empty: found as for a private daemon ($HLOD_DAEMON, beside this program, PATH).
+  bool tcp = false;                 // Listen on a free port of 127.0.0.1 as well.
+  std::vector<std::string> flags;   // More flags: {"--device-memory", "64MiB"}.
+  absl::Duration timeout = absl::Seconds(30);  // To come up.
+};
+
+// A daemon process. It is killed when the object goes away, and when this process dies, whatever way.
+class Daemon {
+ public:
+  // Starts it and waits until it answers. The error has the end of what it wrote to stderr.
+  static absl::StatusOr<Daemon> Start(const DaemonOptions& options = {});
+  Daemon(Daemon&&) noexcept;
+  Daemon& operator=(Daemon&&) noexcept;
+  ~Daemon();
+
+  const std::string& address() const;      // "unix:/tmp/hlod-test-.../hlod.sock"
+  const std::string& tcp_address() const;  // "127.0.0.1:PORT"; empty unless asked for.
+  int pid() const;
+
+  // A session of its own; by default over the unix socket.
+  absl::StatusOr<Client> Connect(ConnectOptions options = {}) const;
+  absl::StatusOr<Client> ConnectTcp(ConnectOptions options = {}) const;
+  // The daemon's account.
+  absl::StatusOr<Admin> Administration() const;
+  absl::StatusOr<DaemonStats> Stats() const;
+  // Device memory in use, over all devices; -1 when the daemon does not answer.
+  int64_t UsedBytes() const;
+  // Waits until UsedBytes() is `bytes`; false after `timeout`.
+  bool WaitForUsedBytes(int64_t bytes, absl::Duration timeout) const;
+
+  // Sends it a signal (SIGKILL, SIGTERM, SIGSTOP).
+  void Kill(int signal) const;
+  // Waits until it is gone, and gives its exit code, or 128 + the signal; nothing after `timeout`.
+  std::optional<int> WaitForExit(absl::Duration timeout);
+  // Whether the process lives.
+  bool running();
+  // What it wrote to stderr so far.
+  std::string log() const;
+  // Starts it again on the same sockets, after it ended.
+  absl::Status Restart();
+
+ private:
+  struct State;
+  explicit Daemon(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// What is expected to have crossed. Fields that are not set are expected to be zero.
+struct Transfers {
+  Amount host_to_device, device_to_host, device_to_device;
+};
+
+// Looks at a session's ledger at two times.
+class TransferWatch {
+ public:
+  explicit TransferWatch(const Client& client);
+  // "" when exactly `expected` crossed since the watch began (or since the last Check); else a sentence saying what did, row by row.
+  std::string Check(const Transfers& expected);
+  // The rows since then.
+  std::vector<LedgerRow> Rows();
+
+ private:
+  Client client_;
+  SessionStats before_;
+};
+
+// "" when the sums over the rows equal the totals; else what differs.
+std::string CheckLedger(const SessionStats& stats);
+
+}  // namespace hlod::testing
