@@ -30,6 +30,10 @@ class NameSpace {
     for (char& c : name) {
       if (!IsNameCharacter(c)) c = '_';
     }
+    // Words of the grammar.
+    for (const char* word : {"ENTRY", "ROOT", "HloModule"}) {
+      if (name == word) name.insert(0, 1, '_');
+    }
     const bool letter_first = !name.empty() && (name[0] == '_' || !IsNameCharacter(name[0]) ||
                                                 (name[0] >= 'a' && name[0] <= 'z') || (name[0] >= 'A' && name[0] <= 'Z'));
     if (!letter_first) name.insert(0, 1, '_');
