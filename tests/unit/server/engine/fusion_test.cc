@@ -1,0 +1,284 @@
+// Fused kernels: what groups form, and that a tile program computes what the instructions say, on every instruction set.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include "common/base/status.h"
+#include "common/hlo/builder.h"
+#include "server/engine/fusion.h"
+#include "server/engine/tile_ops.h"
+#include "tests/unit/server/engine/plan_testing.h"
+
+namespace hlod::engine {
+namespace {
+
+using hlo::Builder;
+using hlo::Op;
+using hlo::Shape;
+
+// ---------------------------------------------------------------------------------------------- single-precision functions
+
+struct Function {
+  hlo::Opcode opcode;
+  double (*reference)(double);
+  double low, high;
+  double ulps;  // Allowed, against the C library in double precision.
+};
+
+const Function kFunctions[] = {
+    {hlo::kExponential, [](double x) { return std::exp(x); }, -104, 89, 3},
+    {hlo::kExponentialMinusOne, [](double x) { return std::expm1(x); }, -20, 80, 8},
+    {hlo::kLog, [](double x) { return std::log(x); }, 1e-40, 1e30, 4},
+    {hlo::kLogPlusOne, [](double x) { return std::log1p(x); }, -0.999, 1e6, 6},
+    {hlo::kTanh, [](double x) { return std::tanh(x); }, -12, 12, 6},
+    {hlo::kLogistic, [](double x) { return 1 / (1 + std::exp(-x)); }, -80, 80, 6},
+    {hlo::kErf, [](double x) { return std::erf(x); }, -5, 5, 8},
+    {hlo::kRsqrt, [](double x) { return 1 / std::sqrt(x); }, 1e-30, 1e30, 2},
+};
+
+class TileMath : public testing::TestWithParam<Function> {};
+
+TEST_P(TileMath, StaysWithinItsUlpsOnEveryInstructionSet) {
+  const Function& function = GetParam();
+  const TileOps* sets[kTileSetsMax];
+  const int count = AvailableTileOps(sets);
+  std::vector<float> x, y(kTile);
+  for (int i = 0; i < 64 * kTile; ++i) {
+    const double t = i / (64.0 * kTile);
+    x.push_back(static_cast<float>(function.low + (function.high - function.low) * t));           // Evenly over the range,
+    const double sign = (i & 1) != 0 && function.low < 0 ? -1 : 1;
+    const double small = sign * std::pow(10.0, -30 * t);                                           // and down to tiny values.
+    if (small > function.low && small < function.high) x.push_back(static_cast<float>(small));
+  }
+  for (int set = 0; set < count; ++set) {
+    const TileFunction f = sets[set]->elementwise(function.opcode, Carrier::kF32);
+    double worst = 0, at = 0;
+    for (size_t start = 0; start + kTile <= x.size(); start += kTile) {
+      f(y.data(), x.data() + start, nullptr, nullptr, kTile, 0);
+      for (int i = 0; i < kTile; ++i) {
+        const double want = function.reference(x[start + i]);
+        const float rounded = static_cast<float>(std::fabs(want));
+        if (!std::isfinite(rounded)) continue;
+        const double ulp = std::max<double>(std::nextafter(rounded, INFINITY) - rounded, 1.4e-45);
+        const double error = std::fabs(y[i] - want) / ulp;
+        if (!(error <= worst)) {
+          worst = error;
+          at = x[start + i];
+        }
+      }
+    }
+    EXPECT_LE(worst, function.ulps) << sets[set]->name << " " << hlo::Name(function.opcode) << "(" << at << ")";
+  }
+}
+INSTANTIATE_TEST_SUITE_P(All, TileMath, testing::ValuesIn(kFunctions), [](const auto& info) {
+  std::string name(hlo::Name(info.param.opcode));
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+TEST(TileMath, NaNInfinityAndZeroComeOutAsTheCLibrarySays) {
+  const float x[] = {NAN, INFINITY, -INFINITY, 0.0f, -0.0f, 1.0f, -1.0f, 200.0f, -200.0f};
+  const TileOps* sets[kTileSetsMax];
+  const int count = AvailableTileOps(sets);
+  for (int set = 0; set < count; ++set) {
+    for (const Function& function : kFunctions) {
+      float y[std::size(x)];
+      sets[set]->elementwise(function.opcode, Carrier::kF32)(y, x, nullptr, nullptr, std::size(x), 0);
+      for (size_t i = 0; i < std::size(x); ++i) {
+        const auto want = static_cast<float>(function.reference(x[i]));
+        const std::string what = absl::StrFormat("%s %s(%f)", sets[set]->name, hlo::Name(function.opcode), x[i]);
+        if (std::isnan(want)) EXPECT_TRUE(std::isnan(y[i])) << what << " = " << y[i];
+        else if (std::isinf(want) || want == 0) EXPECT_EQ(y[i], want) << what;
+        else EXPECT_NEAR(y[i] / want, 1, 1e-6) << what;
+      }
+    }
+  }
+}
+
+TEST(TileOps, ConversionsSaturateTruncateAndTakeNanToZero) {
+  const float x[] = {NAN, INFINITY, -INFINITY, 1.9f, -1.9f, 3e9f, -3e9f, 5e9f};
+  const TileOps* sets[kTileSetsMax];
+  const int count = AvailableTileOps(sets);
+  for (int set = 0; set < count; ++set) {
+    int32_t s32[8];
+    uint32_t u32[8];
+    sets[set]->convert(Carrier::kF32, Carrier::kI32)(s32, x, nullptr, nullptr, 8, 0);
+    sets[set]->convert(Carrier::kF32, Carrier::kU32)(u32, x, nullptr, nullptr, 8, 0);
+    EXPECT_THAT(s32, testing::ElementsAre(0, INT32_MAX, INT32_MIN, 1, -1, INT32_MAX, INT32_MIN, INT32_MAX));
+    EXPECT_THAT(u32, testing::ElementsAre(0, UINT32_MAX, 0, 1, 0, 3000000000u, 0, UINT32_MAX));
+  }
+}
+
+// ---------------------------------------------------------------------------------------------- groups
+
+std::vector<FusionGroup> Groups(const hlo::Module& module) {
+  return PlanFusion(module, module.entry(), std::vector<bool>(module.entry().size(), true));
+}
+
+TEST(Fusion, AChainOfElementwiseInstructionsIsOneGroupAndItsBiasIsNeverMade) {
+  hlo::Module module("m");
+  Builder b(module, "main");
+  const Op x = b.Parameter(0, Shape::Array(hlo::kF32, {64, 10}));
+  const Op bias = b.Parameter(1, Shape::Array(hlo::kF32, {10}));
+  const Op y = b.Unary(hlo::kTanh, x + b.Broadcast(bias, {64, 10}, {1}));
+  ASSERT_TRUE(b.Build(y * b.Constant(2.0f)).ok());
+  const auto groups = Groups(module);
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].nodes.size(), 3u);
+  EXPECT_THAT(groups[0].inputs, testing::ElementsAre(x.id, bias.id));
+  auto plan = ExpectAgreesWithEvaluator(module);
+  ASSERT_NE(plan, nullptr);
+  EXPECT_EQ(plan->stats().steps, 1);
+  EXPECT_EQ(plan->stats().fused_steps, 1);
+}
+
+// a -> dot -> c and a -> c: a and c must not share a group, or it would wait for itself.
+TEST(Fusion, AGroupNeverDependsOnItselfThroughAnotherStep) {
+  hlo::Module module("m");
+  Builder b(module, "main");
+  const Op x = b.Parameter(0, Shape::Array(hlo::kF32, {8, 8}));
+  const Op a = b.Unary(hlo::kExponential, x);
+  const Op d = b.MatMul(a, a);
+  ASSERT_TRUE(b.Build(a + d).ok());
+  EXPECT_EQ(Groups(module).size(), 2u);
+  EXPECT_NE(ExpectAgreesWithEvaluator(module, 1e-4, 1e-4), nullptr);
+}
+
+TEST(Fusion, SoftmaxTakesFewPassesAndNoReferenceStep) {
+  hlo::Module module("m");
+  const hlo::ComputationId max = hlo::AddScalarReducer(module, hlo::kMaximum, hlo::kF32);
+  const hlo::ComputationId add = hlo::AddScalarReducer(module, hlo::kAdd, hlo::kF32);
+  Builder b(module, "main");
+  const Op x = b.Parameter(0, Shape::Array(hlo::kF32, {37, 100}));
+  const Op top = b.Reduce(x, b.Constant(-INFINITY), {1}, max);
+  const Op e = b.Unary(hlo::kExponential, x - b.Broadcast(top, {37, 100}, {0}));
+  const Op sum = b.Reduce(e, b.Constant(0.0f), {1}, add);
+  ASSERT_TRUE(b.Build(e / b.Broadcast(sum, {37, 100}, {0})).ok());
+  auto plan = ExpectAgreesWithEvaluator(module);
+  ASSERT_NE(plan, nullptr);
+  EXPECT_EQ(plan->stats().reference_steps, 0);
+  EXPECT_LE(plan->stats().steps, 3);
+}
+
+// Rows longer and shorter than a tile, columns likewise, and everything at once.
+TEST(Fusion, ReductionsOfComputedValuesAgreeInEveryDirection) {
+  for (const auto& [outer, reduced, inner] : std::vector<std::array<int64_t, 3>>{
+           {5, 7, 1}, {5, 2000, 1}, {1, 700, 1}, {1, 33, 9}, {3, 40, 1300}, {1, 1, 5}, {513, 2, 1}, {2, 600, 3}}) {
+    for (hlo::PrimitiveType type : {hlo::kF32, hlo::kBF16, hlo::kS32, hlo::kS8, hlo::kU64, hlo::kF64}) {
+      hlo::Module module("m");
+      const hlo::ComputationId add = hlo::AddScalarReducer(module, hlo::kAdd, type);
+      Builder b(module, "main");
+      const Op x = b.Parameter(0, Shape::Array(type, {outer, reduced, inner}));
+      const Op square = x * x;
+      const Op sum = b.Reduce(square, b.Parameter(1, Shape::Scalar(type)), {1}, add);
+      ASSERT_TRUE(b.Build(b.Tuple({sum, square})).ok()) << b.status();
+      SCOPED_TRACE(absl::StrFormat("%s [%d,%d,%d]", hlo::Name(type), outer, reduced, inner));
+      EXPECT_NE(ExpectAgreesWithEvaluator(module, type == hlo::kBF16 ? 2e-2 : 1e-5, type == hlo::kBF16 ? 1 : 1e-3), nullptr);
+    }
+  }
+}
+
+TEST(Fusion, ViewsReadSlicesReversesReshapesAndIotasInPlace) {
+  hlo::Module module("m");
+  Builder b(module, "main");
+  const Op x = b.Parameter(0, Shape::Array(hlo::kF32, {12, 10}));
+  const Op slice = b.Slice(x, {1, 2}, {11, 10}, {2, 1});                                     // [5,8]
+  const Op reversed = b.Add(hlo::kReverse, {slice}, hlo::DimensionsAttributes{{0, 1}});      // [5,8]
+  const Op flat = b.Reshape(reversed, {40});
+  const Op row = b.Reshape(b.Slice(x, {0, 0}, {1, 8}), {8});
+  const Op spread = b.Reshape(b.Broadcast(row, {5, 8}, {1}), {40});
+  const Op iota = b.Convert(b.Reshape(b.Iota(Shape::Array(hlo::kS32, {5, 8}), 1), {40}), hlo::kF32);
+  const Op sum = b.Unary(hlo::kNegate, flat) + spread * iota;
+  ASSERT_TRUE(b.Build(sum).ok()) << b.status();
+  auto plan = ExpectAgreesWithEvaluator(module);
+  ASSERT_NE(plan, nullptr);
+}
+
+// ---------------------------------------------------------------------------------------------- random programs
+
+// Elementwise programs of one or two shapes, with broadcasts and reductions between them, against the evaluator.
+void RandomProgram(uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto pick = [&](int n) { return static_cast<int>(random() % n); };
+  static constexpr hlo::PrimitiveType kTypes[] = {hlo::kF32, hlo::kS32, hlo::kBF16, hlo::kU8, hlo::kF64, hlo::kS16};
+  const hlo::PrimitiveType type = kTypes[pick(std::size(kTypes))];
+  const int64_t rows = 1 + pick(40), columns = 1 + pick(70);
+  hlo::Module module("random");
+  const hlo::ComputationId reducer = hlo::AddScalarReducer(module, hlo::kMaximum, type);
+  Builder b(module, "main");
+  std::vector<Op> full = {b.Parameter(0, Shape::Array(type, {rows, columns})), b.Parameter(1, Shape::Array(type, {rows, columns}))};
+  std::vector<Op> thin = {b.Parameter(2, Shape::Array(type, {columns}))};
+  static constexpr hlo::Opcode kBinary[] = {hlo::kAdd, hlo::kSubtract, hlo::kMultiply, hlo::kMaximum, hlo::kMinimum};
+  for (int i = 0; i < 25; ++i) {
+    const Op x = full[pick(static_cast<int>(full.size()))], y = full[pick(static_cast<int>(full.size()))];
+    const Op t = thin[pick(static_cast<int>(thin.size()))];
+    switch (pick(6)) {
+      case 0: full.push_back(b.Select(b.Compare(x, y, hlo::ComparisonDirection::kLt), x, y)); break;
+      case 1: full.push_back(b.Binary(kBinary[pick(5)], x, b.Broadcast(t, {rows, columns}, {1}))); break;
+      case 2:
+        thin.push_back(b.Reduce(x, b.Reshape(b.Slice(t, {0}, {1}), {}), {0}, reducer));
+        break;
+      case 3: thin.push_back(b.Binary(kBinary[pick(5)], t, thin[pick(static_cast<int>(thin.size()))])); break;
+      case 4: full.push_back(b.Unary(hlo::kAbs, x)); break;
+      default: full.push_back(b.Binary(kBinary[pick(5)], x, y)); break;
+    }
+    // Values must not run away: products of products overflow floats into NaN and differ by rounding everywhere.
+    if (hlo::IsFloat(type)) {
+      const Op one = b.Convert(b.Constant(1.0f), type), minus = b.Convert(b.Constant(-1.0f), type);
+      full.back() = b.Clamp(minus, full.back(), one);
+    }
+  }
+  ASSERT_TRUE(b.Build(b.Tuple({full.back(), thin.back(), full[full.size() / 2]})).ok()) << b.status();
+  SCOPED_TRACE(absl::StrFormat("seed %d, %s[%d,%d]", seed, hlo::Name(type), rows, columns));
+  EXPECT_NE(ExpectAgreesWithEvaluator(module, type == hlo::kBF16 ? 2e-2 : 1e-5, type == hlo::kBF16 ? 2e-2 : 1e-5, seed), nullptr);
+}
+
+TEST(Fusion, RandomProgramsAgreeWithTheEvaluator) {
+  for (uint32_t seed = 0; seed < 60 && !HasFailure(); ++seed) RandomProgram(seed);
+}
+
+// ---------------------------------------------------------------------------------------------- scalar functions
+
+TEST(ScalarFunction, RunsAComparatorOnManyPairsAndMayWriteOverItsParameters) {
+  hlo::Module module("m");
+  Builder b(module, "max_and_sum");
+  const Op x = b.Parameter(0, Shape::Scalar(hlo::kF32)), y = b.Parameter(1, Shape::Scalar(hlo::kF32));
+  ASSERT_TRUE(b.Build(b.Tuple({b.Binary(hlo::kMaximum, x, y), x + y})).ok());
+  auto function = MakeScalarFunction(module, b.id());
+  ASSERT_NE(function, nullptr);
+  ASSERT_EQ(function->parameter_count(), 2);
+  ASSERT_EQ(function->result_count(), 2);
+  std::vector<float> p(1000), q(1000);
+  for (int i = 0; i < 1000; ++i) {
+    p[i] = static_cast<float>(i);
+    q[i] = 500.5f;
+  }
+  const std::byte* in[] = {reinterpret_cast<std::byte*>(p.data()), reinterpret_cast<std::byte*>(q.data())};
+  std::byte* out[] = {reinterpret_cast<std::byte*>(p.data()), reinterpret_cast<std::byte*>(q.data())};
+  function->Run(in, out, 1000);
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_EQ(p[i], std::max(static_cast<float>(i), 500.5f));
+    EXPECT_EQ(q[i], static_cast<float>(i) + 500.5f);
+  }
+}
+
+TEST(ScalarFunction, SwappedParametersAreReadBeforeTheyAreWritten) {
+  hlo::Module module("m");
+  Builder b(module, "swap");
+  const Op x = b.Parameter(0, Shape::Scalar(hlo::kS32)), y = b.Parameter(1, Shape::Scalar(hlo::kS32));
+  ASSERT_TRUE(b.Build(b.Tuple({y, x})).ok());
+  auto function = MakeScalarFunction(module, b.id());
+  ASSERT_NE(function, nullptr);
+  int32_t p[] = {1, 2, 3}, q[] = {4, 5, 6};
+  const std::byte* in[] = {reinterpret_cast<std::byte*>(p), reinterpret_cast<std::byte*>(q)};
+  std::byte* out[] = {reinterpret_cast<std::byte*>(p), reinterpret_cast<std::byte*>(q)};
+  function->Run(in, out, 3);
+  EXPECT_THAT(p, testing::ElementsAre(4, 5, 6));
+  EXPECT_THAT(q, testing::ElementsAre(1, 2, 3));
+}
+
+}  // namespace
+}  // namespace hlod::engine
