@@ -53,13 +53,6 @@ Literal ToLiteral(Value value) {
 
 Literal Operands::Take(size_t index) { return TakeArray(values_[index]); }
 
-absl::Status Evaluation::CheckSize(const hlo::Shape& shape) const {
-  const std::optional<int64_t> bytes = ByteSize(shape);
-  if (bytes.has_value() && *bytes <= options_.bytes_max) return absl::OkStatus();
-  return ResourceExhausted("A table of %s is needed; one may have at most %d bytes", ToStringNoLayout(shape),
-                           options_.bytes_max);
-}
-
 absl::Status Evaluation::CheckInterrupt() const {
   if (options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed)) {
     return Cancelled("Evaluation of %s was cancelled", module_.name());

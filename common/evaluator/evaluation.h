@@ -58,9 +58,6 @@ class Evaluation {
     return hlo::Literal::Make(shape, options_.bytes_max);
   }
 
-  // RESOURCE_EXHAUSTED when a table of this shape, needed on the way, is larger than a value may be.
-  absl::Status CheckSize(const hlo::Shape& shape) const;
-
   // Runs a computation. Values are dropped after their last use; instructions that the root does not need are
   // not run.
   absl::StatusOr<Value> Call(hlo::ComputationId id, std::vector<Value> arguments);

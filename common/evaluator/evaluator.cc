@@ -2,6 +2,7 @@
 #include "common/evaluator/evaluator.h"
 
 #include <array>
+#include <new>
 #include <string_view>
 
 #include "common/base/status.h"
@@ -98,6 +99,19 @@ Rule FindRule(hlo::Instruction instruction) {
   return {};
 }
 
+namespace {
+
+// Runs `f` where the one exception that the rules' tables may meet ends as a status.
+template <typename F>
+absl::StatusOr<hlo::Literal> WithinMemory(const hlo::Module& module, F f) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    return ResourceExhausted("The host has no memory left for evaluating %s", module.name());
+  }
+}
+
+}  // namespace
 }  // namespace evaluator
 
 absl::StatusOr<hlo::Literal> Evaluate(const hlo::Module& module,
@@ -121,10 +135,12 @@ absl::StatusOr<hlo::Literal> Evaluate(const hlo::Module& module,
     }
     values.push_back(evaluator::Value::Borrow(*arguments[i]));
   }
-  evaluator::Evaluation evaluation(module, options);
-  RETURN_IF_ERROR(evaluation.CheckInterrupt());
-  ASSIGN_OR_RETURN(evaluator::Value result, evaluation.Call(module.entry_id(), std::move(values)));
-  return evaluator::ToLiteral(std::move(result));
+  return evaluator::WithinMemory(module, [&]() -> absl::StatusOr<hlo::Literal> {
+    evaluator::Evaluation evaluation(module, options);
+    RETURN_IF_ERROR(evaluation.CheckInterrupt());
+    ASSIGN_OR_RETURN(evaluator::Value result, evaluation.Call(module.entry_id(), std::move(values)));
+    return evaluator::ToLiteral(std::move(result));
+  });
 }
 
 absl::StatusOr<hlo::Literal> EvaluateInstruction(const hlo::Module& module, hlo::Instruction instruction,
@@ -148,10 +164,12 @@ absl::StatusOr<hlo::Literal> EvaluateInstruction(const hlo::Module& module, hlo:
     }
     values.push_back(evaluator::Value::Borrow(*operands[i]));
   }
-  evaluator::Evaluation evaluation(module, options);
-  RETURN_IF_ERROR(evaluation.CheckInterrupt());
-  ASSIGN_OR_RETURN(evaluator::Value result, evaluation.Run(instruction, std::move(values)));
-  return evaluator::ToLiteral(std::move(result));
+  return evaluator::WithinMemory(module, [&]() -> absl::StatusOr<hlo::Literal> {
+    evaluator::Evaluation evaluation(module, options);
+    RETURN_IF_ERROR(evaluation.CheckInterrupt());
+    ASSIGN_OR_RETURN(evaluator::Value result, evaluation.Run(instruction, std::move(values)));
+    return evaluator::ToLiteral(std::move(result));
+  });
 }
 
 bool CanEvaluate(hlo::Instruction instruction) {

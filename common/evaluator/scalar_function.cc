@@ -76,7 +76,7 @@ std::optional<ScalarFunction::Slots> ScalarFunction::Flatten(hlo::ComputationId 
   if (computation.size() > kStepsMax || depth > kInlineDepthMax) return std::nullopt;
   std::vector<Slots> slots(computation.size());
   for (hlo::NodeId node = 0; node <= computation.root_id(); ++node) {
-    if (steps_.size() > kStepsMax) return std::nullopt;
+    if (++visited_ > kStepsMax) return std::nullopt;
     std::optional<Slots> found = FlattenInstruction(computation[node], slots, arguments, depth);
     if (!found.has_value()) return std::nullopt;
     slots[node] = *std::move(found);

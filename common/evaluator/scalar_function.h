@@ -28,7 +28,8 @@ class ScalarFunction {
   std::optional<hlo::Opcode> binary_opcode() const { return binary_opcode_; }
 
  private:
-  static constexpr size_t kStepsMax = 4096;  // Inlined calls could grow without bound.
+  static constexpr size_t kStepsMax =
+      4096;  // Inlined calls could grow without bound: instructions looked at.
   static constexpr int kInlineDepthMax = 8;
   using Slots = std::vector<uint32_t>;  // The registers of a value's leaves.
   struct Step {
@@ -50,6 +51,7 @@ class ScalarFunction {
   std::vector<hlo::PrimitiveType> parameter_types_, result_types_;
   std::optional<hlo::Opcode> binary_opcode_;
   bool is_flat_ = false;
+  size_t visited_ = 0;
   std::vector<Step> steps_;
   std::vector<Wide> registers_;  // Parameters first.
   Slots results_;

@@ -1,4 +1,5 @@
 // reduce-window and select-and-scatter: windows that slide over an array.
+#include <algorithm>
 #include <utility>
 
 #include "common/base/status.h"
@@ -15,58 +16,47 @@ using hlo::PrimitiveType;
 
 namespace {
 
-// Where windows touch the array: for each dimension, window position and place in the window, an element
-// offset along that dimension, or kOutside for padding and the holes of base dilation.
+// Where windows touch the array.
 class WindowMap {
  public:
-  static constexpr int64_t kOutside = -1;
-
-  WindowMap(const hlo::Window& window, const Dims& array, const Dims& positions) {
-    const Dims strides = hlo::RowMajorStrides(array);
-    for (size_t d = 0; d < window.size(); ++d) {
-      const hlo::WindowDimension& w = window[d];
-      sizes_.push_back(w.size);
-      std::vector<int64_t>& table = tables_.emplace_back(positions[d] * w.size, kOutside);
-      for (int64_t p = 0; p < positions[d]; ++p) {
-        for (int64_t i = 0; i < w.size; ++i) {
-          const int64_t dilated = p * w.stride + i * w.window_dilation - w.padding_low;
-          if (dilated < 0 || dilated % w.base_dilation != 0 || dilated / w.base_dilation >= array[d])
-            continue;
-          table[p * w.size + i] = dilated / w.base_dilation * strides[d];
-        }
-      }
-    }
-  }
+  // Copies nothing: `window` and `array`, the array's dimensions, outlive it.
+  WindowMap(const hlo::Window& window, const Dims& array)
+      : window_(window), array_(array), strides_(hlo::RowMajorStrides(array)) {}
 
   // Calls visit(element) for the array elements in the window at `position`, in row-major order of the
-  // window.
+  // window. Padding and the holes of base dilation are passed over.
   template <typename Visit>
   absl::Status ForEach(Evaluation& evaluation, const Dims& position, Visit visit) const {
-    for (Odometer at(sizes_); at.valid(); at.Next()) {
+    const size_t rank = window_.size();
+    Dims first(rank), counts(rank), origin(rank);  // In dilated coordinates: the array lies in [0, last].
+    for (size_t d = 0; d < rank; ++d) {
+      const hlo::WindowDimension& w = window_[d];
+      const int64_t last = (array_[d] - 1) * w.base_dilation;
+      origin[d] = position[d] * w.stride - w.padding_low;
+      first[d] = origin[d] >= 0 ? 0 : (-origin[d] + w.window_dilation - 1) / w.window_dilation;
+      const int64_t end = origin[d] > last ? 0 : std::min(w.size, (last - origin[d]) / w.window_dilation + 1);
+      counts[d] = std::max<int64_t>(0, end - first[d]);
+    }
+    for (Odometer at(counts); at.valid(); at.Next()) {
       RETURN_IF_ERROR(evaluation.Tick(1));
       int64_t element = 0;
-      for (size_t d = 0; d < sizes_.size() && element != kOutside; ++d) {
-        const int64_t along = tables_[d][position[d] * sizes_[d] + at[d]];
-        element = along == kOutside ? kOutside : element + along;
+      bool hole = false;
+      for (size_t d = 0; d < rank && !hole; ++d) {
+        const hlo::WindowDimension& w = window_[d];
+        const int64_t dilated = origin[d] + (first[d] + at[d]) * w.window_dilation;
+        hole = dilated % w.base_dilation != 0;
+        element += dilated / w.base_dilation * strides_[d];
       }
-      if (element != kOutside) RETURN_IF_ERROR(visit(element));
+      if (!hole) RETURN_IF_ERROR(visit(element));
     }
     return absl::OkStatus();
   }
 
  private:
-  Dims sizes_;
-  std::vector<std::vector<int64_t>> tables_;
+  const hlo::Window& window_;
+  const Dims& array_;
+  Dims strides_;
 };
-
-// The map's tables are as large as the product of sizes and positions along each dimension: bounded like a
-// value.
-absl::Status CheckTableSize(Evaluation& evaluation, const hlo::Window& window, const Dims& positions) {
-  for (size_t d = 0; d < window.size(); ++d) {
-    RETURN_IF_ERROR(evaluation.CheckSize(hlo::Shape::Array(hlo::kS64, {positions[d], window[d].size})));
-  }
-  return absl::OkStatus();
-}
 
 }  // namespace
 
@@ -82,8 +72,7 @@ absl::StatusOr<Literal> ReduceWindow(Evaluation& evaluation, Instruction instruc
     results.push_back(std::move(result));
   }
   const Dims positions = results[0].shape().dims;
-  RETURN_IF_ERROR(CheckTableSize(evaluation, window, positions));
-  const WindowMap map(window, operands[0].shape().dims, positions);
+  const WindowMap map(window, operands[0].shape().dims);
   const PrimitiveType type = operands[0].shape().type;
 
   bool done = false;
@@ -138,8 +127,7 @@ absl::StatusOr<Literal> SelectAndScatter(Evaluation& evaluation, Instruction ins
   ASSIGN_OR_RETURN(ScalarFunction scatter, ScalarFunction::Make(evaluation, instruction.called()[1]));
   ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(instruction.shape()));
   const Dims& positions = source.shape().dims;
-  RETURN_IF_ERROR(CheckTableSize(evaluation, window, positions));
-  const WindowMap map(window, operand.shape().dims, positions);
+  const WindowMap map(window, operand.shape().dims);
   const PrimitiveType type = operand.shape().type;
   const int64_t width = hlo::ByteWidth(type);
   const bool sums = scatter.binary_opcode() == hlo::kAdd && CarrierOf(type) == Carrier::kFloat;
@@ -148,13 +136,14 @@ absl::StatusOr<Literal> SelectAndScatter(Evaluation& evaluation, Instruction ins
   Load(init.shape().type, init.bytes().data(), 1, initial.bytes);
   std::vector<Wide> combined(result.element_count(),
                              initial);  // Sums of floats stay in double until the end.
+  constexpr int64_t kNothing = -1;
   int64_t i = 0;
   for (Odometer at(positions); at.valid(); at.Next(), ++i) {
-    int64_t selected = WindowMap::kOutside;
+    int64_t selected = kNothing;
     Wide pair[2], keep;
     RETURN_IF_ERROR(map.ForEach(evaluation, at.index(), [&](int64_t element) {
       Load(type, operand.bytes().data() + element * width, 1, pair[1].bytes);
-      if (selected != WindowMap::kOutside) {
+      if (selected != kNothing) {
         RETURN_IF_ERROR(select.Call(pair, &keep));
         if (keep.as<uint64_t>() != 0) return absl::OkStatus();
       }
@@ -162,7 +151,7 @@ absl::StatusOr<Literal> SelectAndScatter(Evaluation& evaluation, Instruction ins
       pair[0] = pair[1];
       return absl::OkStatus();
     }));
-    if (selected == WindowMap::kOutside) continue;
+    if (selected == kNothing) continue;
     Wide terms[2] = {combined[selected]};
     Load(source.shape().type, source.bytes().data() + i * hlo::ByteWidth(source.shape().type), 1,
          terms[1].bytes);
