@@ -11,16 +11,13 @@
 #include "common/base/arithmetic.h"
 #include "common/base/status.h"
 #include "common/hlo/verifier.h"
+#include "common/passes/passes.h"
 #include "server/engine/buffer_assignment.h"
 #include "server/engine/control.h"
 #include "server/engine/lowering.h"
 #include "server/engine/plan_copy.h"
 #include "server/engine/plan_dump.h"
 #include "server/engine/plan_runnable.h"
-
-#if __has_include("common/passes/passes.h")
-#include "common/passes/passes.h"
-#endif
 
 namespace hlod::engine {
 namespace {
@@ -145,12 +142,11 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& module, const C
 
   // Inline, fold and simplify; the cross-check takes the module as it came.
   std::shared_ptr<const hlo::Module> simplified;
-#if __has_include("common/passes/passes.h")
-  if (!options.reference_only) {
+  if (options.reference_only) {
+    simplified = CopyModule(module);
+  } else {
     ASSIGN_OR_RETURN(simplified, RunPipeline(module));
   }
-#endif
-  if (simplified == nullptr) simplified = CopyModule(module);
 
   // One flat list of steps over array values.
   ASSIGN_OR_RETURN(Program program, Lower(std::move(simplified), options, threads));

@@ -1,0 +1,90 @@
+// Every JAX case through the engine: XLA's results, the evaluator's results, and no reference step that is
+// not on the list.
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "common/evaluator/evaluator.h"
+#include "common/hlo/codec.h"
+#include "gtest/gtest.h"
+#include "server/engine/plan.h"
+#include "tests/conformance/case.h"
+#include "tests/unit/server/engine/plan_testing.h"
+
+namespace hlod::testing {
+namespace {
+
+// Cases that run reference steps, with all of their opcodes: a surprise in either direction fails.
+struct ReferenceSteps {
+  const char* name;
+  std::vector<std::string> opcodes;
+};
+const std::vector<ReferenceSteps>& Allowed() {
+  static const auto* const allowed = new std::vector<ReferenceSteps>{};
+  return *allowed;
+}
+
+std::vector<std::string> AllowedOpcodes(const std::string& name) {
+  for (const ReferenceSteps& row : Allowed()) {
+    if (row.name == name) return row.opcodes;
+  }
+  return {};
+}
+
+class EngineConformance : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    absl::StatusOr<Case> jax = LoadCase(GetParam());
+    ASSERT_TRUE(jax.ok()) << jax.status();
+    jax_ = *std::move(jax);
+    absl::StatusOr<std::unique_ptr<hlo::Module>> module =
+        hlo::FromSerialized(jax_.module_proto, {.for_execution = true});
+    ASSERT_TRUE(module.ok()) << module.status();
+    module_ = *std::move(module);
+  }
+
+  // The flat results of a plan for the case's arguments, compared with XLA's.
+  void ExpectXlasResults(const engine::Plan& plan) {
+    const auto results = engine::RunPlan(plan, jax_.arguments);
+    ASSERT_TRUE(results.ok()) << results.status() << "\n" << plan.Dump();
+    ASSERT_EQ(results->size(), jax_.expected.size());
+    for (size_t r = 0; r < results->size(); ++r) {
+      const absl::Status same = CompareArrays((*results)[r], jax_.expected[r], jax_.tolerances[r]);
+      EXPECT_TRUE(same.ok()) << "result " << r << ": " << same << "\n" << plan.Dump();
+    }
+  }
+
+  Case jax_;
+  std::unique_ptr<hlo::Module> module_;
+};
+
+TEST_P(EngineConformance, PlanComputesXlasResults) {
+  const auto plan = engine::Compile(*module_, {.threads = 2});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const engine::PlanStats& stats = (*plan)->stats();
+  std::printf("%s: %d instructions, %d steps, compiled in %d us%s%s\n", jax_.name.c_str(),
+              static_cast<int>(stats.instructions), static_cast<int>(stats.steps),
+              static_cast<int>(stats.compile_us), stats.reference_opcodes.empty() ? "" : ", reference: ",
+              absl::StrJoin(stats.reference_opcodes, " ").c_str());
+  EXPECT_EQ(stats.reference_opcodes, AllowedOpcodes(jax_.name)) << (*plan)->Dump();
+  ASSERT_EQ((*plan)->arguments().size(), jax_.arguments.size());
+  for (const Donation& donation : jax_.donated) {
+    EXPECT_EQ((*plan)->aliases()[donation.result], donation.parameter);
+  }
+  ExpectXlasResults(**plan);
+}
+
+// The same plan machinery, with the evaluator in the place of every kernel.
+TEST_P(EngineConformance, ReferencePlanComputesXlasResults) {
+  const auto plan = engine::Compile(*module_, {.threads = 2, .reference_only = true});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ExpectXlasResults(**plan);
+}
+
+INSTANTIATE_TEST_SUITE_P(Jax, EngineConformance, ::testing::ValuesIn(CaseNames()), CaseName());
+
+}  // namespace
+}  // namespace hlod::testing

@@ -1,0 +1,39 @@
+// What the engine's tests share: running a plan on literals with the memory around it watched, and comparing
+// with the evaluator.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "common/hlo/literal.h"
+#include "common/hlo/module.h"
+#include "server/engine/plan.h"
+
+namespace hlod::engine {
+
+// Runs `plan` on flat arguments (one literal an array leaf) and returns the flat results. Temporary memory is
+// filled with rubbish first, and guarded; a test failure when it was overrun, or when an argument that no
+// result shares was written.
+absl::StatusOr<std::vector<hlo::Literal>> RunPlan(const Plan& plan, absl::Span<const hlo::Literal> arguments,
+                                                  RunContext& context);
+absl::StatusOr<std::vector<hlo::Literal>> RunPlan(const Plan& plan, absl::Span<const hlo::Literal> arguments);
+
+// The flat results of the evaluator for the same flat arguments.
+absl::StatusOr<std::vector<hlo::Literal>> RunEvaluator(const hlo::Module& module,
+                                                       absl::Span<const hlo::Literal> arguments);
+
+// How far apart two arrays of one shape are: empty when each element is within atol + rtol * |expected| (NaN
+// equals NaN; integers and preds exact), else a sentence about the worst element.
+std::string Difference(const hlo::Literal& actual, const hlo::Literal& expected, double rtol, double atol);
+
+// Small deterministic values of any type: different for each seed, not all small, no NaN.
+hlo::Literal Sample(const hlo::Shape& shape, uint32_t seed);
+
+// Compiles `module` twice (with kernels, and reference_only), runs both on samples of its parameters, and
+// expects the evaluator's results. Returns the plan with kernels, or null after a failure.
+std::unique_ptr<Plan> ExpectAgreesWithEvaluator(const hlo::Module& module, double rtol = 1e-5,
+                                                double atol = 1e-5, uint32_t seed = 0);
+
+}  // namespace hlod::engine
