@@ -29,7 +29,7 @@ absl::StatusOr<rpc::Endpoint> FindAddress(const std::string& address);
 
 // Starts `hlod --inherit-fd N` and gives our end of the socket pair. The daemon ends when it closes.
 absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags);
-// $HLOD_DAEMON, else `hlod` beside this program or this library (or in ../bin of it), else on $PATH. NOT_FOUND naming the places.
+// $HLOD_DAEMON, else `hlod` beside this program or this library (or in ../bin of either), else on $PATH. NOT_FOUND naming the places.
 absl::StatusOr<std::string> FindDaemonBinary();
 
 }  // namespace hlod::internal

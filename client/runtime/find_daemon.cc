@@ -83,7 +83,10 @@ absl::StatusOr<std::string> FindDaemonBinary() {
   std::vector<std::filesystem::path> places;
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (!error) places.push_back(program.parent_path());
+  if (!error) {
+    places.push_back(program.parent_path());
+    places.push_back(program.parent_path().parent_path() / "bin");
+  }
   Dl_info library;
   if (dladdr(reinterpret_cast<void*>(&FindDaemonBinary), &library) != 0 && library.dli_fname != nullptr) {
     const std::filesystem::path folder = std::filesystem::absolute(library.dli_fname, error).parent_path();

@@ -1,0 +1,124 @@
+// A daemon in memory: a Connector whose pipes hand every message to a function, which answers by pushing events.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/synchronization/mutex.h"
+#include "client/runtime/pipe.h"
+#include "common/base/error.h"
+
+namespace hlod::internal {
+
+class FakePipe : public Pipe {
+ public:
+  using Handler = std::function<void(const v1::ClientMessage&, FakePipe&)>;
+  explicit FakePipe(Handler handler) : handler_(std::move(handler)) {}
+
+  void StartWrite(std::shared_ptr<const std::string> bytes) override {
+    v1::ClientMessage message;
+    message.ParseFromString(*bytes);
+    Push({.kind = PipeEvent::Kind::kWritten});
+    handler_(message, *this);
+  }
+  PipeEvent Poll(absl::Time deadline) override {
+    absl::MutexLock lock(&mu_);
+    mu_.AwaitWithDeadline(absl::Condition(+[](std::deque<PipeEvent>* events) { return !events->empty(); }, &events_), deadline);
+    if (events_.empty()) return {};
+    PipeEvent event = std::move(events_.front());
+    events_.pop_front();
+    return event;
+  }
+  void FinishWrites() override {}
+  void Cancel() override { End(absl::CancelledError("cancelled")); }
+
+  void Push(PipeEvent event) {
+    absl::MutexLock lock(&mu_);
+    events_.push_back(std::move(event));
+  }
+  void Answer(v1::ServerMessage message) { Push({.kind = PipeEvent::Kind::kRead, .message = std::move(message)}); }
+  void End(absl::Status status) { Push({.kind = PipeEvent::Kind::kEnded, .status = std::move(status)}); }
+
+ private:
+  const Handler handler_;
+  absl::Mutex mu_;
+  std::deque<PipeEvent> events_;
+};
+
+// What the fake daemon saw, and how it behaves.
+struct FakeDaemon {
+  std::vector<v1::Hello> hellos;
+  std::vector<v1::ClientMessage> messages;  // All but Hello.
+  int connections = 0;
+  uint64_t epoch = 7, received_through = 0;
+  std::function<absl::Status()> accept = [] { return absl::OkStatus(); };
+  // Called for each command; settles it unless told otherwise.
+  std::function<void(const v1::Command&, FakePipe&)> on_command = Settle;
+  std::shared_ptr<FakePipe> pipe;  // The latest.
+
+  static void Settle(const v1::Command& command, FakePipe& pipe) {
+    v1::ServerMessage message;
+    message.set_settled_through(command.id());
+    pipe.Answer(std::move(message));
+  }
+  static v1::ServerMessage Failure(uint64_t command, const std::string& text) {
+    v1::ServerMessage message;
+    message.set_settled_through(command);
+    v1::Reply& reply = *message.add_replies();
+    reply.set_command(command);
+    reply.mutable_error()->set_code(static_cast<int>(absl::StatusCode::kInvalidArgument));
+    reply.mutable_error()->set_kind(static_cast<int>(ErrorKind::kInvalidProgram));
+    reply.mutable_error()->set_text(text);
+    return message;
+  }
+
+  void Handle(const v1::ClientMessage& message, FakePipe& on) {
+    if (!message.has_hello()) {
+      messages.push_back(message);
+      if (message.has_command()) on_command(message.command(), on);
+      return;
+    }
+    hellos.push_back(message.hello());
+    v1::ServerMessage answer;
+    v1::Welcome& welcome = *answer.mutable_welcome();
+    welcome.set_version(1);
+    welcome.set_epoch(epoch);
+    welcome.set_session(3);
+    welcome.set_secret("secret");
+    welcome.set_received_through(received_through);
+    welcome.add_devices()->set_kind("cpu");
+    on.Answer(std::move(answer));
+  }
+  std::vector<v1::Command> commands() const {
+    std::vector<v1::Command> found;
+    for (const v1::ClientMessage& message : messages) {
+      if (message.has_command()) found.push_back(message.command());
+    }
+    return found;
+  }
+};
+
+class FakeConnector : public Connector {
+ public:
+  explicit FakeConnector(FakeDaemon* daemon) : daemon_(daemon) {}
+  absl::StatusOr<std::shared_ptr<Pipe>> Connect(absl::Time) override {
+    ++daemon_->connections;
+    if (absl::Status status = daemon_->accept(); !status.ok()) return status;
+    FakeDaemon* const daemon = daemon_;
+    daemon_->pipe = std::make_shared<FakePipe>([daemon](const v1::ClientMessage& message, FakePipe& on) { daemon->Handle(message, on); });
+    return std::shared_ptr<Pipe>(daemon_->pipe);
+  }
+  std::shared_ptr<BulkChannel> bulk() override { return nullptr; }
+  const std::string& address() const override { return address_; }
+  bool local() const override { return false; }
+
+ private:
+  FakeDaemon* const daemon_;
+  const std::string address_ = "fake";
+};
+
+}  // namespace hlod::internal

@@ -1,0 +1,245 @@
+// The session machine over a pipe in memory: ids, settlement, acknowledgement, replay, loss.
+#include "client/runtime/session.h"
+
+#include <gtest/gtest.h>
+
+#include "client/runtime/arena.h"
+#include "client/runtime/transfer.h"
+#include "common/base/error.h"
+#include "tests/unit/client/fake_daemon.h"
+
+namespace hlod::internal {
+namespace {
+
+class SessionTest : public ::testing::Test {
+ protected:
+  std::shared_ptr<Session> Open() {
+    absl::StatusOr<std::shared_ptr<Session>> session = Session::Open(std::make_unique<FakeConnector>(&daemon_), {.name = "test"});
+    EXPECT_TRUE(session.ok()) << session.status();
+    return session.ok() ? *session : nullptr;
+  }
+  static v1::Command Ping() {
+    v1::Command command;
+    command.mutable_ping();
+    return command;
+  }
+
+  FakeDaemon daemon_;
+};
+
+TEST_F(SessionTest, CommandsAreNumberedFromOneWithoutGaps) {
+  const std::shared_ptr<Session> session = Open();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(session->Send({}, Ping()).ok());
+  const std::vector<v1::Command> commands = daemon_.commands();
+  ASSERT_EQ(commands.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(commands[i].id(), i + 1);
+}
+
+TEST_F(SessionTest, ALineIsDefinedOnceAndThenNamed) {
+  const std::shared_ptr<Session> session = Open();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(session->Send({"dir/model.cc", 8, "Loss"}, Ping()).ok());
+  const std::vector<v1::Command> commands = daemon_.commands();
+  ASSERT_EQ(commands.size(), 4u);
+  EXPECT_EQ(commands[0].define_origin().origin().file(), "dir/model.cc");
+  EXPECT_EQ(commands[0].define_origin().origin().line(), 8);
+  for (size_t i = 1; i < 4; ++i) EXPECT_EQ(commands[i].origin(), commands[0].define_origin().id());
+}
+
+TEST_F(SessionTest, HandlesIncreaseInTheOrderOfTheCommandsThatDefineThem) {
+  const std::shared_ptr<Session> session = Open();
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(session
+                    ->Transact({},
+                               [](Session::Sender& sender) {
+                                 v1::Command command;
+                                 command.mutable_placeholder()->set_handle(sender.NewHandle());
+                                 sender.Add(std::move(command));
+                               })
+                    .ok());
+  }
+  uint64_t last = 0;
+  for (const v1::Command& command : daemon_.commands()) {
+    EXPECT_GT(command.placeholder().handle(), last);
+    last = command.placeholder().handle();
+  }
+}
+
+TEST_F(SessionTest, SendingDoesNotWaitForAnAnswer) {
+  daemon_.on_command = [](const v1::Command&, FakePipe&) {};
+  const std::shared_ptr<Session> session = Open();
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(session->Send({}, Ping()).ok());
+  EXPECT_EQ(daemon_.commands().size(), 100u);
+}
+
+TEST_F(SessionTest, WaitGivesTheCommandsOwnError) {
+  daemon_.on_command = [](const v1::Command& command, FakePipe& pipe) { pipe.Answer(FakeDaemon::Failure(command.id(), "no such opcode")); };
+  const std::shared_ptr<Session> session = Open();
+  const absl::StatusOr<Command> sent = session->Send({}, Ping());
+  ASSERT_TRUE(sent.ok());
+  const absl::Status status = session->Wait(**sent);
+  EXPECT_EQ(KindOf(status), ErrorKind::kInvalidProgram);
+  EXPECT_EQ(ErrorOf(status).text, "no such opcode");
+  EXPECT_TRUE(session->status().ok()) << "a program's mistake does not end the session";
+}
+
+TEST_F(SessionTest, WaitEndsAtItsDeadline) {
+  daemon_.on_command = [](const v1::Command&, FakePipe&) {};
+  const std::shared_ptr<Session> session = Open();
+  const absl::StatusOr<Command> sent = session->Send({}, Ping());
+  EXPECT_EQ(session->Wait(**sent, absl::Now() + absl::Milliseconds(5)).code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+TEST_F(SessionTest, TheNextCommandAcknowledgesWhatIsSettled) {
+  const std::shared_ptr<Session> session = Open();
+  const absl::StatusOr<Command> first = session->Send({}, Ping());
+  ASSERT_TRUE(session->Wait(**first).ok());
+  ASSERT_TRUE(session->Send({}, Ping()).ok());
+  EXPECT_EQ(daemon_.messages.back().ack_through(), 1u);
+}
+
+TEST_F(SessionTest, AHeldCommandIsNotAcknowledgedUntilReleased) {
+  const std::shared_ptr<Session> session = Open();
+  Command held;
+  ASSERT_TRUE(session
+                  ->Transact({},
+                             [&](Session::Sender& sender) {
+                               held = sender.Add(Ping());
+                               sender.HoldAcknowledgement(held->id);
+                             })
+                  .ok());
+  ASSERT_TRUE(session->Wait(*held).ok());
+  const absl::StatusOr<Command> second = session->Send({}, Ping());
+  ASSERT_TRUE(session->Wait(**second).ok());
+  EXPECT_EQ(daemon_.messages.back().ack_through(), 0u);
+  session->ReleaseAcknowledgement(held->id);
+  EXPECT_EQ(daemon_.messages.back().ack_through(), 2u);
+}
+
+TEST_F(SessionTest, AfterABrokenConnectionOnlyWhatTheDaemonLacksIsSentAgain) {
+  daemon_.on_command = [](const v1::Command&, FakePipe&) {};
+  const std::shared_ptr<Session> session = Open();
+  std::vector<Command> sent;
+  for (int i = 0; i < 4; ++i) sent.push_back(*session->Send({}, Ping()));
+  daemon_.messages.clear();
+  daemon_.received_through = 2;
+  daemon_.on_command = FakeDaemon::Settle;
+  daemon_.pipe->End(absl::UnavailableError("reset"));
+  ASSERT_TRUE(session->Wait(*sent[3]).ok());
+  ASSERT_EQ(daemon_.hellos.size(), 2u);
+  EXPECT_EQ(daemon_.hellos[1].resume().session(), 3u);
+  EXPECT_EQ(daemon_.hellos[1].resume().secret(), "secret");
+  const std::vector<v1::Command> again = daemon_.commands();
+  ASSERT_EQ(again.size(), 2u);
+  EXPECT_EQ(again[0].id(), 3u);
+  EXPECT_EQ(again[1].id(), 4u);
+}
+
+TEST_F(SessionTest, AReplySentAgainChangesNothing) {
+  const std::shared_ptr<Session> session = Open();
+  const absl::StatusOr<Command> first = session->Send({}, Ping());
+  ASSERT_TRUE(session->Wait(**first).ok());
+  daemon_.pipe->Answer(FakeDaemon::Failure((*first)->id, "late"));
+  const absl::StatusOr<Command> second = session->Send({}, Ping());
+  EXPECT_TRUE(session->Wait(**second).ok());
+  EXPECT_TRUE((*first)->status.ok());
+}
+
+TEST_F(SessionTest, AnUnreachableDaemonIsTriedAgain) {
+  daemon_.on_command = [](const v1::Command&, FakePipe&) {};
+  const std::shared_ptr<Session> session = Open();
+  const absl::StatusOr<Command> sent = session->Send({}, Ping());
+  int failures = 2;
+  daemon_.accept = [&] { return failures-- > 0 ? absl::UnavailableError("no route") : absl::OkStatus(); };
+  daemon_.on_command = FakeDaemon::Settle;
+  daemon_.pipe->End(absl::UnavailableError("reset"));
+  EXPECT_TRUE(session->Wait(**sent).ok());
+  EXPECT_EQ(daemon_.connections, 4);
+}
+
+TEST_F(SessionTest, ASocketThatIsGoneLosesTheSessionAtOnce) {
+  daemon_.on_command = [](const v1::Command&, FakePipe&) {};
+  const std::shared_ptr<Session> session = Open();
+  const absl::StatusOr<Command> sent = session->Send({}, Ping());
+  daemon_.accept = [] { return MakeError(ErrorKind::kLostSession, "connection refused"); };
+  daemon_.pipe->End(absl::UnavailableError("reset"));
+  const absl::Time start = absl::Now();
+  EXPECT_EQ(KindOf(session->Wait(**sent)), ErrorKind::kLostSession);
+  EXPECT_EQ(KindOf(session->Send({}, Ping()).status()), ErrorKind::kLostSession) << "and so does every later call";
+  EXPECT_EQ(daemon_.connections, 2);
+  EXPECT_LT(absl::Now() - start, absl::Seconds(1));
+}
+
+TEST_F(SessionTest, AnotherEpochLosesTheSession) {
+  daemon_.on_command = [](const v1::Command&, FakePipe&) {};
+  const std::shared_ptr<Session> session = Open();
+  const absl::StatusOr<Command> sent = session->Send({}, Ping());
+  daemon_.epoch = 8;
+  daemon_.pipe->End(absl::UnavailableError("reset"));
+  EXPECT_EQ(KindOf(session->Wait(**sent)), ErrorKind::kLostSession);
+}
+
+TEST_F(SessionTest, AViolationIsReportedAsTheDaemonSaidIt) {
+  daemon_.on_command = [](const v1::Command&, FakePipe& pipe) { pipe.End(MakeError(ErrorKind::kViolation, "Command id 9 is out of order.")); };
+  const std::shared_ptr<Session> session = Open();
+  const absl::StatusOr<Command> sent = session->Send({}, Ping());
+  const absl::Status status = session->Wait(**sent);
+  EXPECT_EQ(KindOf(status), ErrorKind::kViolation);
+  EXPECT_EQ(daemon_.connections, 1) << "there is nothing to resume";
+}
+
+TEST_F(SessionTest, ARefusedHelloIsTheErrorOfOpen) {
+  daemon_.accept = [] { return MakeError(ErrorKind::kAuth, "not for you"); };
+  const auto session = Session::Open(std::make_unique<FakeConnector>(&daemon_), {});
+  EXPECT_EQ(KindOf(session.status()), ErrorKind::kAuth);
+}
+
+TEST_F(SessionTest, TheLastOwnerSaysGoodbyeWithoutWaiting) {
+  daemon_.on_command = [](const v1::Command& command, FakePipe& pipe) {
+    if (command.has_goodbye()) pipe.End(absl::OkStatus());
+  };
+  Open().reset();
+  const std::vector<v1::Command> commands = daemon_.commands();
+  ASSERT_EQ(commands.size(), 1u);
+  EXPECT_TRUE(commands[0].has_goodbye());
+}
+
+TEST_F(SessionTest, CloseWaitsForTheStreamsEndAndLaterCallsFail) {
+  daemon_.on_command = [](const v1::Command&, FakePipe& pipe) { pipe.End(absl::OkStatus()); };
+  const std::shared_ptr<Session> session = Open();
+  EXPECT_TRUE(session->Close(absl::Now() + absl::Seconds(1)).ok());
+  EXPECT_FALSE(session->Send({}, Ping()).ok());
+}
+
+TEST(CopyBulk, CopiesEveryByteWhateverTheSizeAndAlignment) {
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{63}, size_t{256 << 10}, size_t{(256 << 10) + 17}, size_t{1 << 20}}) {
+    for (const size_t shift : {0, 1, 16}) {
+      std::vector<std::byte> from(size + 64), to(size + 64, std::byte{0xee});
+      for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 7 + 3);
+      CopyBulk(to.data() + shift, from.data() + 5, size);
+      EXPECT_EQ(std::memcmp(to.data() + shift, from.data() + 5, size), 0) << size << " at " << shift;
+      EXPECT_EQ(to[size + shift], std::byte{0xee}) << "nothing beyond";
+    }
+  }
+}
+
+TEST(Arena, GivesTheLowestFreeRangeAndTakesItBack) {
+  absl::StatusOr<rpc::SharedMemory> memory = rpc::SharedMemory::Create(4 * Arena::kGranule);
+  ASSERT_TRUE(memory.ok()) << memory.status();
+  Arena arena(*std::move(memory));
+  const std::optional<ArenaRange> first = arena.TryTake(1);
+  const std::optional<ArenaRange> second = arena.TryTake(2 * Arena::kGranule);
+  ASSERT_TRUE(first.has_value() && second.has_value());
+  EXPECT_EQ(first->offset, 0);
+  EXPECT_EQ(second->offset, Arena::kGranule);
+  EXPECT_FALSE(arena.TryTake(2 * Arena::kGranule).has_value());
+  arena.Give(*first);
+  EXPECT_EQ(arena.TryTake(Arena::kGranule)->offset, 0);
+  Command piece = std::make_shared<CommandState>();
+  arena.GiveAfter(*second, piece);
+  EXPECT_FALSE(arena.TryTake(2 * Arena::kGranule).has_value()) << "the daemon may still copy out of it";
+  piece->done = true;
+  EXPECT_EQ(arena.TryTake(2 * Arena::kGranule)->offset, Arena::kGranule);
+}
+
+}  // namespace
+}  // namespace hlod::internal
