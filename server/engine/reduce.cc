@@ -25,7 +25,7 @@ struct RunKernel {
   static HLOD_ALWAYS_INLINE void Run(const typename Op::Element* p, int64_t n, typename Op::Total* result) {
     using Acc = typename Op::Acc;
     using Total = typename Op::Total;
-    constexpr int64_t kLanes = std::max<int64_t>(128 / sizeof(Acc), 8), kTurns = 64;
+    constexpr int64_t kLanes = std::max<int64_t>(128 / sizeof(Acc), 8), kTurns = 16;
     Total total = static_cast<Total>(Op::Identity());
     int64_t i = 0;
     while (n - i >= kLanes) {

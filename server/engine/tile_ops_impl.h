@@ -141,14 +141,14 @@ struct Power {
 struct Maximum {
   template <typename T>
   HLOD_INLINE T Do(T a, T b, int64_t) {
-    if constexpr (kIsFloat<T>) return a > b || a != a ? a : b;
+    if constexpr (kIsFloat<T>) return a >= b || a != a ? a : b;  // Of zeros the first, as XLA does.
     else return a > b ? a : b;
   }
 };
 struct Minimum {
   template <typename T>
   HLOD_INLINE T Do(T a, T b, int64_t) {
-    if constexpr (kIsFloat<T>) return a < b || a != a ? a : b;
+    if constexpr (kIsFloat<T>) return a <= b || a != a ? a : b;
     else return a < b ? a : b;
   }
 };

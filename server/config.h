@@ -1,0 +1,64 @@
+// What a daemon can be told, by a TOML file and by flags of the same names: one table of keys makes both, and the help.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/limits.h"
+
+namespace hlod {
+
+struct Config {
+  std::vector<std::string> listen;       // Empty: the default socket.
+  int inherit_fd = -1;
+  int64_t devices = 1;
+  int64_t device_memory = int64_t{16} << 30;
+  int64_t host_memory = 0;               // 0: three quarters of this machine's memory.
+  int64_t threads = 0;
+  std::string log_level = "info";
+  std::string tls_cert, tls_key, tls_client_ca, token_file;
+  int64_t drain_us = 30'000'000;
+  Limits limits;
+};
+
+// The variables a daemon looks at; systemd's own (LISTEN_FDS, NOTIFY_SOCKET) are read by libsystemd.
+struct Environment {
+  std::string xdg_runtime_dir;
+  static Environment Read();
+};
+
+// One key: "device_memory" in the file, --device-memory as a flag.
+struct ConfigKey {
+  std::string name;
+  std::string text;      // What it means, for the help.
+  std::string standard;  // Its default, as one would write it.
+  bool list = false;     // May be given several times.
+  std::function<absl::Status(Config&, std::string_view value)> set;  // INVALID_ARGUMENT saying what is wrong with the value.
+};
+// All keys, limits included.
+const std::vector<ConfigKey>& ConfigKeys();
+// The flag of a key: "device_memory" -> "--device-memory".
+std::string FlagOf(const ConfigKey& key);
+
+// Reads a TOML file into `config`. INVALID_ARGUMENT names the file, the line and the key that is unknown or wrong.
+absl::Status ReadConfigFile(const std::string& path, Config& config);
+
+// "16GiB", "512MiB", "1MB", "4096": bytes. INVALID_ARGUMENT otherwise.
+absl::StatusOr<int64_t> ParseSize(std::string_view text);
+// The largest unit that divides it: "16GiB".
+std::string FormatSize(int64_t bytes);
+
+// What the command line says.
+struct CommandLine {
+  Config config;
+  bool finished = false;  // --help or --version was answered, or the flags were wrong (told on stderr):
+  int exit_code = 0;      // end with this code.
+};
+// flags.cc
+CommandLine ParseCommandLine(int argc, char** argv, std::string_view version);
+
+}  // namespace hlod

@@ -1,0 +1,54 @@
+// The command line. The only unit that pays for CLI11.
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <map>
+
+#include "common/base/strings.h"
+#include "server/config.h"
+
+namespace hlod {
+
+CommandLine ParseCommandLine(int argc, char** argv, std::string_view version) {
+  CLI::App app("hlod, the XLA device daemon: owns devices, their memory, their programs, and the account of every byte.", "hlod");
+  app.set_version_flag("--version", std::string(version));
+  app.get_formatter()->column_width(36);
+  std::string file;
+  app.add_option("--config", file, "TOML file of the same keys, with _ for -; flags go before it")->type_name("FILE");
+  std::map<const ConfigKey*, std::vector<std::string>> given;
+  for (const ConfigKey& key : ConfigKeys()) {
+    std::string text = key.text;
+    if (!key.standard.empty()) text += " [" + key.standard + "]";
+    CLI::Option* option = app.add_option_function<std::vector<std::string>>(
+        FlagOf(key), [&given, &key](const std::vector<std::string>& values) { given[&key] = values; }, text);
+    option->type_name("")->expected(1);
+    if (key.list) option->take_all();
+  }
+
+  CommandLine line;
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    line.finished = true;
+    line.exit_code = app.exit(e);
+    return line;
+  }
+  absl::Status status;
+  if (!file.empty()) status = ReadConfigFile(file, line.config);
+  for (const auto& [key, values] : given) {
+    if (!status.ok()) break;
+    if (key->name == "listen") line.config.listen.clear();  // The flags replace the file's.
+    for (const std::string& value : values) {
+      if (const absl::Status set = key->set(line.config, value); !set.ok()) {
+        status = absl::InvalidArgumentError(absl::StrCat(FlagOf(*key), ": ", set.message(), "."));
+      }
+    }
+  }
+  if (!status.ok()) {
+    std::cerr << "hlod: " << status.message() << "\n";
+    line.finished = true;
+    line.exit_code = 2;
+  }
+  return line;
+}
+
+}  // namespace hlod

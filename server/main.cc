@@ -1,0 +1,66 @@
+// hlod: builds the daemon's parts, hands them to each other, and waits for the end.
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+#include "server/config.h"
+#include "server/startup.h"
+
+namespace hlod {
+namespace {
+
+constexpr char kVersion[] = "hlod " HLOD_VERSION;
+
+int Fail(const absl::Status& status) {
+  std::fprintf(stderr, "hlod: %s\n", std::string(status.message()).c_str());
+  return 1;
+}
+
+int Main(int argc, char** argv) {
+  const CommandLine line = ParseCommandLine(argc, argv, kVersion);
+  if (line.finished) return line.exit_code;
+  const Config& config = line.config;
+  if (const absl::Status status = SetUpProcess(config.log_level); !status.ok()) return Fail(status);
+  const int signals = BlockSignals();
+
+  // The devices: memory, queues, compiled programs, the ledger. They know no client.
+  const Clock clock;
+  absl::StatusOr<std::unique_ptr<device::Devices>> devices = device::Devices::Create(MakeDeviceOptions(config), clock);
+  if (!devices.ok()) return Fail(devices.status());
+
+  // The doors: whatever is refused here is refused before anybody could come in.
+  absl::StatusOr<service::ServerOptions> options = MakeServerOptions(config, Environment::Read(), kVersion);
+  if (!options.ok()) return Fail(options.status());
+  // A copy of the private connection tells when its client is gone.
+  const int connection = config.inherit_fd < 0 ? -1 : dup(config.inherit_fd);
+  absl::StatusOr<std::unique_ptr<service::Server>> server = service::Server::Start(*std::move(options), **devices);
+  if (!server.ok()) return Fail(server.status());
+
+  // Beyond this point clients are answered.
+  for (const rpc::Endpoint& endpoint : (*server)->endpoints()) {
+    spdlog::info("Listening on {}.", rpc::ToString(endpoint));
+    std::printf("hlod: listening on %s\n", rpc::ToString(endpoint).c_str());
+  }
+  std::fflush(stdout);
+  NotifySystemd("READY=1");
+  WaitForEnd(signals, connection);
+
+  // Running work finishes, within bounds; a second signal is not asked twice.
+  NotifySystemd("STOPPING=1");
+  if (connection < 0) {
+    spdlog::info("Ending: running work may finish, new sessions are refused.");
+    if (!(*server)->Drain(absl::Microseconds(config.drain_us), [signals] { return AnotherSignal(signals); })) {
+      spdlog::warn("Work that still ran was stopped.");
+    }
+  }
+  server->reset();
+  spdlog::info("Ended.");
+  return 0;
+}
+
+}  // namespace
+}  // namespace hlod
+
+int main(int argc, char** argv) { return hlod::Main(argc, argv); }

@@ -1,0 +1,67 @@
+// Handing out descriptors, one client at a time: each has a moment to say its secret.
+#include "server/service/arena_server.h"
+
+#include <pthread.h>
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "common/base/status.h"
+#include "common/rpc/secret.h"
+#include "server/service/registry.h"
+
+namespace hlod::service {
+namespace {
+
+constexpr timeval kPatience{0, 500'000};  // For 32 bytes that a client sends at once.
+
+void Answer(Registry& registry, const rpc::Descriptor& client) {
+  setsockopt(client.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof(kPatience));
+  setsockopt(client.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof(kPatience));
+  char secret[rpc::kSecretBytes];
+  if (recv(client.get(), secret, sizeof(secret), MSG_WAITALL) != sizeof(secret)) return;
+  const std::shared_ptr<Session> session = registry.FindBySecret({secret, sizeof(secret)});
+  if (session == nullptr || !session->identity().offers_arena) return;
+  const absl::StatusOr<rpc::PeerCredentials> peer = rpc::ReadPeerCredentials(client.get());
+  if (!peer.ok() || (session->identity().user.has_value() && *session->identity().user != peer->uid)) return;
+  int fd = -1;
+  const absl::Status mapped = session->MapArena(&fd).status();
+  const absl::Status sent = mapped.ok() ? rpc::SendDescriptor(client.get(), fd) : mapped;
+  if (!sent.ok()) spdlog::warn("Session {} has no shared arena: {}", session->identity().id, std::string(sent.message()));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ArenaServer>> ArenaServer::Create() {
+  const std::string name = absl::StrCat("hlod-arena-", absl::BytesToHexString(rpc::Secret::Random().bytes().substr(0, 16)));
+  ASSIGN_OR_RETURN(rpc::Descriptor socket, rpc::ListenAbstract(name));
+  return std::unique_ptr<ArenaServer>(new ArenaServer(name, std::move(socket)));
+}
+
+void ArenaServer::Start(Registry& registry) {
+  thread_ = std::thread([this, &registry] { Serve(registry); });
+  pthread_setname_np(thread_.native_handle(), "arenas");
+}
+
+ArenaServer::~ArenaServer() {
+  shutdown(socket_.get(), SHUT_RDWR);  // Wakes accept.
+  if (thread_.joinable()) thread_.join();
+}
+
+void ArenaServer::Serve(Registry& registry) {
+  for (;;) {
+    const rpc::Descriptor client(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (client.valid()) {
+      Answer(registry, client);
+    } else if (errno == EINVAL || errno == EBADF) {
+      return;
+    } else if (errno != EINTR && errno != ECONNABORTED) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));  // No descriptors left, say.
+    }
+  }
+}
+
+}  // namespace hlod::service

@@ -1,0 +1,41 @@
+// Methods that answer each request at once: administration, health, reflection.
+#include <utility>
+
+#include "server/service/grpc_face.h"
+
+namespace hlod::service {
+namespace {
+
+class AnswerHandler : public CallHandler {
+ public:
+  AnswerHandler(Call& call, Answer answer, bool streaming) : call_(call), answer_(std::move(answer)), streaming_(streaming) {}
+
+  void OnStart() override {
+    if (answer_ != nullptr) call_.Read();
+  }
+  void OnRead(grpc::ByteBuffer& message) override {
+    absl::StatusOr<std::string> answer = absl::InternalError("not answered");
+    try {
+      answer = answer_(ToString(message));
+    } catch (const std::exception& e) {
+      answer = absl::InternalError(e.what());
+    }
+    if (answer.ok()) call_.Write(ToByteBuffer(*answer));
+    if (!answer.ok() || !streaming_) return call_.Finish(answer.status());
+    call_.Read();
+  }
+  void OnReadsDone() override { call_.Finish(absl::OkStatus()); }
+
+ private:
+  Call& call_;
+  const Answer answer_;
+  const bool streaming_;
+};
+
+}  // namespace
+
+std::unique_ptr<CallHandler> MakeAnswerHandler(Call& call, Answer answer, bool streaming) {
+  return std::make_unique<AnswerHandler>(call, std::move(answer), streaming);
+}
+
+}  // namespace hlod::service

@@ -1,0 +1,86 @@
+// Keeping gRPC's rules: one read and one write at a time, Finish after the last write, nothing freed that the library still uses.
+#include "server/service/grpc_call.h"
+
+#include <utility>
+
+#include "common/rpc/wire.h"
+
+namespace hlod::service {
+
+Call::Call() : stream_(&context_) {}
+
+void Call::Accept(grpc::AsyncGenericService& service, grpc::ServerCompletionQueue& queue) {
+  Begin(accept_);
+  Begin(done_);
+  context_.AsyncNotifyWhenDone(&done_);
+  service.RequestCall(&context_, &stream_, &queue, &queue, &accept_);
+}
+
+void Call::Start(std::unique_ptr<CallHandler> handler) {
+  handler_ = std::move(handler);
+  handler_->OnStart();
+}
+
+void Call::Read() {
+  Begin(read_);
+  stream_.Read(&incoming_, &read_);
+}
+
+void Call::Write(grpc::ByteBuffer message) {
+  MutexLock lock(&mu_);
+  if (finished_ || broken_) return;
+  outgoing_.push_back(std::move(message));
+  StartNext();
+}
+
+void Call::Finish(const absl::Status& status) {
+  MutexLock lock(&mu_);
+  if (std::exchange(finished_, true)) return;
+  status_ = rpc::ToGrpc(status);
+  StartNext();
+}
+
+void Call::StartNext() {
+  if (writing_ || finishing_) return;
+  if (!outgoing_.empty() && !broken_) {
+    writing_ = true;
+    Begin(write_);
+    stream_.Write(outgoing_.front(), &write_);
+  } else if (finished_) {
+    finishing_ = true;
+    Begin(finish_);
+    stream_.Finish(status_, &finish_);
+  }
+}
+
+void Call::OnOperation(CallOperation::Kind kind, bool ok) {
+  switch (kind) {
+    case CallOperation::Kind::kAccept:
+    case CallOperation::Kind::kFinish:
+      return;
+    case CallOperation::Kind::kRead:
+      if (ok) {
+        handler_->OnRead(incoming_);
+      } else {
+        handler_->OnReadsDone();
+      }
+      return;
+    case CallOperation::Kind::kWrite: {
+      {
+        MutexLock lock(&mu_);
+        writing_ = false;
+        broken_ = !ok;
+        outgoing_.pop_front();
+        if (broken_) outgoing_.clear();
+        StartNext();
+      }
+      if (ok) handler_->OnWritten();
+      return;
+    }
+    case CallOperation::Kind::kDone:
+      if (handler_ != nullptr) handler_->OnDone();
+      return;
+  }
+}
+
+}  // namespace hlod::service

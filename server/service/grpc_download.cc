@@ -1,0 +1,112 @@
+// Bulk.Download over gRPC: slices that refer to device memory, checksummed by the transfer thread a chunk ahead of the wire.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/rpc/chunk.h"
+#include "server/service/grpc_face.h"
+
+namespace hlod::service {
+namespace {
+
+constexpr int64_t kChunkBytes = 1 << 20;  // The fastest size measured.
+constexpr int kChunksAhead = 3;
+
+class DownloadStream : public std::enable_shared_from_this<DownloadStream> {
+ public:
+  DownloadStream(Registry& registry, std::shared_ptr<Call> call) : registry_(registry), call_(std::move(call)) {}
+
+  void Begin(grpc::ByteBuffer& request) {
+    v1::TransferId id;
+    absl::Status status;
+    if (!id.ParseFromString(ToString(request))) {
+      status = MakeError(ErrorKind::kViolation, "The request of a bulk download is no TransferId.");
+    } else if (absl::StatusOr<std::shared_ptr<Session>> session = registry_.Authenticate(id.session(), id.secret()); !session.ok()) {
+      status = session.status();
+    } else if (absl::StatusOr<device::ReadyBytes> bytes = (*session)->FindDownload(id.command()); !bytes.ok()) {
+      status = bytes.status();
+    } else {
+      session_ = *std::move(session);
+      command_ = id.command();
+      bytes_ = *std::move(bytes);
+      chunk_ = std::min(kChunkBytes, session_->limits().chunk_bytes_max);
+      for (int i = 0; i < kChunksAhead; ++i) Post();
+      return;
+    }
+    call_->Finish(status);
+  }
+
+  void OnWritten() {
+    if (session_ == nullptr) return;
+    ++written_;
+    if (written_ * chunk_ < bytes_.bytes) return Post();
+    if (std::exchange(counted_, true)) return;
+    session_->CountDownload(command_);
+    call_->Finish(absl::OkStatus());
+  }
+
+ private:
+  void Post() {
+    registry_.devices().transfers().Post([self = shared_from_this()] { self->WriteNext(); });
+  }
+
+  // On the transfer thread.
+  void WriteNext() {
+    if (sent_ == bytes_.bytes && !(bytes_.bytes == 0 && !std::exchange(empty_sent_, true))) return;
+    const int64_t size = std::min(chunk_, bytes_.bytes - sent_);
+    const absl::Span<const std::byte> data(bytes_.data + sent_, static_cast<size_t>(size));
+    std::vector<grpc::Slice> parts;
+    grpc::ByteBuffer encoded = rpc::EncodeChunk(nullptr, data);
+    if (!encoded.Dump(&parts).ok() || parts.empty()) return;
+    // The payload's slice owns a share of the buffer: gRPC may keep it longer than the session lives.
+    using Share = std::shared_ptr<device::Buffer>;
+    const grpc::Slice payload(
+        const_cast<std::byte*>(data.data()), data.size(), [](void* share) { delete static_cast<Share*>(share); }, new Share(bytes_.buffer));
+    const grpc::Slice slices[2] = {parts.front(), payload};
+    grpc::ByteBuffer message(slices, 2);
+    registry_.wire_bytes_out += static_cast<int64_t>(message.Length());
+    sent_ += size;
+    call_->Write(std::move(message));
+  }
+
+  Registry& registry_;
+  const std::shared_ptr<Call> call_;
+  // Set by Begin.
+  std::shared_ptr<Session> session_;
+  uint64_t command_ = 0;
+  device::ReadyBytes bytes_;
+  int64_t chunk_ = kChunkBytes;
+  // Of the transfer thread.
+  int64_t sent_ = 0;
+  bool empty_sent_ = false;
+  // Of the queue's thread.
+  int64_t written_ = 0;
+  bool counted_ = false;
+};
+
+class DownloadHandler : public CallHandler {
+ public:
+  DownloadHandler(Registry& registry, Call& call) : registry_(registry), call_(call) {}
+  void OnStart() override {
+    stream_ = std::make_shared<DownloadStream>(registry_, call_.shared_from_this());
+    call_.Read();
+  }
+  void OnRead(grpc::ByteBuffer& message) override { stream_->Begin(message); }
+  void OnReadsDone() override { call_.Finish(InvalidArgument("A bulk download without a request.")); }
+  void OnWritten() override { stream_->OnWritten(); }
+  void OnDone() override { stream_.reset(); }
+
+ private:
+  Registry& registry_;
+  Call& call_;
+  std::shared_ptr<DownloadStream> stream_;
+};
+
+}  // namespace
+
+std::unique_ptr<CallHandler> MakeDownloadHandler(Registry& registry, Call& call) {
+  return std::make_unique<DownloadHandler>(registry, call);
+}
+
+}  // namespace hlod::service

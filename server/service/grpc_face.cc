@@ -1,0 +1,184 @@
+// The queue's thread, and which method goes where.
+#include "server/service/grpc_face.h"
+
+#include <grpcpp/support/time.h>
+#include <openssl/crypto.h>
+#include <pthread.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "common/base/status.h"
+#include "server/service/admin.h"
+#include "server/service/reflection.h"
+
+namespace hlod::service {
+namespace {
+
+constexpr int kMessageBytesMax = 16 << 20;  // Of one message that comes in; a large execute names many handles.
+constexpr absl::string_view kAdminPrefix = "/hlod.v1.Admin/";
+
+// grpc.health.v1.HealthCheckResponse{status: SERVING}, by hand: field 1, varint 1.
+const char kServing[] = "\x08\x01";
+
+bool HasToken(Call& call, const std::string& token) {
+  const auto& metadata = call.context().client_metadata();
+  const auto found = metadata.find("authorization");
+  if (found == metadata.end()) return false;
+  const std::string expected = "Bearer " + token;
+  return found->second.size() == expected.size() && CRYPTO_memcmp(found->second.data(), expected.data(), expected.size()) == 0;
+}
+
+}  // namespace
+
+std::string ToString(grpc::ByteBuffer& buffer) {
+  std::vector<grpc::Slice> slices;
+  std::string bytes;
+  if (!buffer.Dump(&slices).ok()) return bytes;
+  for (const grpc::Slice& slice : slices) bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  return bytes;
+}
+
+grpc::ByteBuffer ToByteBuffer(const google::protobuf::MessageLite& message) {
+  const grpc::Slice slice(message.ByteSizeLong());
+  message.SerializeWithCachedSizesToArray(const_cast<uint8_t*>(slice.begin()));
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+grpc::ByteBuffer ToByteBuffer(const std::string& bytes) {
+  const grpc::Slice slice(bytes);
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+Peer PeerOf(Call& call) {
+  Peer peer;
+  peer.description = call.context().peer();
+  peer.local = peer.description.rfind("unix", 0) == 0 || peer.description.empty();
+  return peer;
+}
+
+Face::Face(Registry& registry, Options options) : registry_(registry), options_(std::move(options)) {}
+
+Face::~Face() { Shutdown(); }
+
+bool Face::Start() {
+  grpc::ServerBuilder builder;
+  builder.RegisterAsyncGenericService(&service_);
+  builder.SetMaxReceiveMessageSize(kMessageBytesMax);
+  builder.SetMaxSendMessageSize(-1);
+  // A peer that is gone without a word is noticed within a minute; peers may ask the same of us.
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5'000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+  plain_ = builder.experimental().AddExternalConnectionAcceptor(Type::FROM_FD, grpc::InsecureServerCredentials());
+  if (options_.tls != nullptr) tls_ = builder.experimental().AddExternalConnectionAcceptor(Type::FROM_FD, options_.tls);
+  queue_ = builder.AddCompletionQueue();
+  server_ = builder.BuildAndStart();
+  if (server_ == nullptr) {
+    spdlog::error("gRPC could not start a server for {}.", options_.name);
+    return false;
+  }
+  thread_ = std::thread([this] { Serve(); });
+  pthread_setname_np(thread_.native_handle(), options_.name.c_str());
+  return true;
+}
+
+void Face::Handle(int fd, bool tls) {
+  {
+    MutexLock lock(&mu_);
+    if (shut_down_ || (!started_ && !(started_ = Start()))) {
+      close(fd);
+      return;
+    }
+  }
+  grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
+  parameters.fd = fd;
+  (tls ? tls_ : plain_)->HandleNewConnection(&parameters);
+}
+
+void Face::Shutdown() {
+  {
+    MutexLock lock(&mu_);
+    if (std::exchange(shut_down_, true) || !started_) return;
+  }
+  // Streams that were given their last word get a moment to hear it.
+  server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(500));
+  queue_->Shutdown();
+  thread_.join();
+}
+
+void Face::AcceptNext() { std::make_shared<Call>()->Accept(service_, *queue_); }
+
+void Face::Serve() {
+  AcceptNext();
+  // Sessions whose progress was not told yet: they are flushed when no event is waiting.
+  std::vector<std::shared_ptr<Call>> dirty;
+  void* tag;
+  bool ok;
+  for (;;) {
+    if (dirty.empty()) {
+      if (!queue_->Next(&tag, &ok)) return;
+    } else {
+      const auto next = queue_->AsyncNext(&tag, &ok, gpr_time_0(GPR_CLOCK_MONOTONIC));
+      if (next == grpc::CompletionQueue::SHUTDOWN) return;
+      if (next == grpc::CompletionQueue::TIMEOUT) {
+        for (const std::shared_ptr<Call>& call : std::exchange(dirty, {})) call->handler()->OnIdle();
+        continue;
+      }
+    }
+    CallOperation& operation = *static_cast<CallOperation*>(tag);
+    const CallOperation::Kind kind = operation.kind;
+    const std::shared_ptr<Call> call = std::move(operation.call);
+    if (kind == CallOperation::Kind::kAccept) {
+      if (!ok) {  // Shutting down: it never became a call.
+        call->Abandon();
+        continue;
+      }
+      AcceptNext();
+      Route(call);
+      continue;
+    }
+    call->OnOperation(kind, ok);
+    if (kind == CallOperation::Kind::kRead && ok && std::find(dirty.begin(), dirty.end(), call) == dirty.end()) dirty.push_back(call);
+  }
+}
+
+void Face::Route(const std::shared_ptr<Call>& call) {
+  const std::string& method = call->method();
+  const Peer peer = PeerOf(*call);
+  const auto refuse = [&call](const absl::Status& status) {
+    call->Start(MakeAnswerHandler(*call, nullptr, false));
+    call->Finish(status);
+  };
+  if (method == "/grpc.health.v1.Health/Check") {
+    return call->Start(MakeAnswerHandler(*call, [](const std::string&) { return std::string(kServing); }, false));
+  }
+  if (method == "/grpc.health.v1.Health/Watch") {
+    return call->Start(MakeAnswerHandler(*call, [](const std::string&) { return std::string(kServing); }, true));
+  }
+  if (!peer.local && !options_.token.empty() && !HasToken(*call, options_.token)) {
+    return refuse(MakeError(ErrorKind::kAuth, "The call shows no token, or a wrong one."));
+  }
+  if (method == "/hlod.v1.Session/Connect") return call->Start(MakeSessionHandler(registry_, *call));
+  if (method == "/hlod.v1.Bulk/Upload") return call->Start(MakeUploadHandler(registry_, *call));
+  if (method == "/hlod.v1.Bulk/Download") return call->Start(MakeDownloadHandler(registry_, *call));
+  if (method == "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo") {
+    return call->Start(MakeAnswerHandler(*call, AnswerReflection, true));
+  }
+  if (method.rfind(std::string(kAdminPrefix), 0) == 0) {
+    if (!options_.administration) {
+      return refuse(MakeError(ErrorKind::kAuth, "Administration is for the user who runs the daemon, and root, over its unix socket."));
+    }
+    const std::string name = method.substr(kAdminPrefix.size());
+    return call->Start(MakeAnswerHandler(
+        *call, [this, name](const std::string& request) { return AnswerAdmin(registry_, name, request); }, false));
+  }
+  refuse(Unimplemented("This daemon has no method %s.", method));
+}
+
+}  // namespace hlod::service

@@ -1,0 +1,124 @@
+// The process around the daemon.
+#include "server/startup.h"
+
+#include <grpc/support/log.h>
+#include <malloc.h>
+#include <poll.h>
+#include <signal.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "common/base/status.h"
+
+namespace hlod {
+namespace {
+
+void LogForGrpc(gpr_log_func_args* args) {
+  const spdlog::level::level_enum level = args->severity == GPR_LOG_SEVERITY_ERROR  ? spdlog::level::err
+                                          : args->severity == GPR_LOG_SEVERITY_INFO ? spdlog::level::info
+                                                                                    : spdlog::level::debug;
+  spdlog::log(level, "gRPC: {}", args->message);
+}
+
+absl::StatusOr<std::string> ReadFile(const std::string& key, const std::string& path) {
+  if (path.empty()) return std::string();
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file || text.empty()) return InvalidArgument("%s: the file %s cannot be read, or is empty.", key, path);
+  return text;
+}
+
+}  // namespace
+
+absl::Status SetUpProcess(const std::string& log_level) {
+  // glibc gives every freed block over 128 KiB back to the kernel otherwise, and each next one pays for its pages again.
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  signal(SIGPIPE, SIG_IGN);
+  spdlog::set_default_logger(spdlog::stderr_color_mt("hlod"));
+  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%f %^%l%$ %v");
+  const spdlog::level::level_enum level = spdlog::level::from_str(log_level);
+  if (level == spdlog::level::off && log_level != "off") {
+    return InvalidArgument("log_level: \"%s\" is none of trace, debug, info, warn, error, off.", log_level);
+  }
+  spdlog::set_level(level);
+  gpr_set_log_function(LogForGrpc);
+  return absl::OkStatus();
+}
+
+int BlockSignals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+absl::StatusOr<service::ServerOptions> MakeServerOptions(const Config& config, const Environment& environment,
+                                                         std::string_view version) {
+  service::ServerOptions options;
+  options.version = std::string(version);
+  options.inherited_connection = config.inherit_fd;
+  for (const std::string& address : config.listen) {
+    ASSIGN_OR_RETURN(rpc::Endpoint endpoint, rpc::ParseEndpoint(address));
+    if (endpoint.kind == rpc::Endpoint::Kind::kDescriptor) return InvalidArgument("listen: %s is nothing to listen on.", address);
+    options.listen.push_back(std::move(endpoint));
+  }
+  const int sockets = sd_listen_fds(/*unset_environment=*/1);
+  for (int i = 0; i < sockets; ++i) options.inherited_listeners.push_back(SD_LISTEN_FDS_START + i);
+  if (options.listen.empty() && options.inherited_listeners.empty() && config.inherit_fd < 0) {
+    rpc::Endpoint& endpoint = options.listen.emplace_back();
+    endpoint.path = rpc::DefaultSocketPath(environment.xdg_runtime_dir);
+    // /run/hlod is systemd's to make; without it, ours. Elsewhere the folder exists or the error says so.
+    if (environment.xdg_runtime_dir.empty()) mkdir(endpoint.path.substr(0, endpoint.path.rfind('/')).c_str(), 0755);
+  }
+  if (config.tls_cert.empty() != config.tls_key.empty()) return InvalidArgument("tls_cert and tls_key belong together.");
+  ASSIGN_OR_RETURN(options.tls_certificate, ReadFile("tls_cert", config.tls_cert));
+  ASSIGN_OR_RETURN(options.tls_key, ReadFile("tls_key", config.tls_key));
+  ASSIGN_OR_RETURN(options.tls_client_authority, ReadFile("tls_client_ca", config.tls_client_ca));
+  ASSIGN_OR_RETURN(options.token, ReadFile("token_file", config.token_file));
+  while (!options.token.empty() && (options.token.back() == '\n' || options.token.back() == '\r')) options.token.pop_back();
+  return options;
+}
+
+device::Devices::Options MakeDeviceOptions(const Config& config) {
+  device::Devices::Options options;
+  options.count = static_cast<uint32_t>(config.devices);
+  options.device_bytes = config.device_memory;
+  options.host_bytes = config.host_memory;
+  if (options.host_bytes == 0) options.host_bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 4 * 3;
+  options.threads = static_cast<int>(config.threads);
+  options.limits = config.limits;
+  return options;
+}
+
+void WaitForEnd(int signals, int connection) {
+  pollfd polled[2] = {{signals, POLLIN, 0}, {connection, POLLRDHUP, 0}};
+  for (;;) {
+    if (poll(polled, connection < 0 ? 1 : 2, -1) < 0) continue;
+    if (polled[0].revents != 0) {
+      AnotherSignal(signals);
+      return;
+    }
+    if (polled[1].revents != 0) return;
+  }
+}
+
+bool AnotherSignal(int signals) {
+  signalfd_siginfo info;
+  return read(signals, &info, sizeof(info)) == sizeof(info);
+}
+
+void NotifySystemd(const char* state) { sd_notify(0, state); }
+
+}  // namespace hlod

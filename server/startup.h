@@ -1,0 +1,30 @@
+// What surrounds a daemon's life: logging, signals, files it is given, systemd.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/config.h"
+#include "server/service/server.h"
+
+namespace hlod {
+
+// spdlog to stderr, gRPC's own log into it, memory that stays with the process. To be called first.
+absl::Status SetUpProcess(const std::string& log_level);
+// Blocks SIGTERM and SIGINT in this thread and those it starts; the descriptor reads them. Before any thread starts.
+int BlockSignals();
+
+// The server's options: addresses parsed, files read, systemd's sockets taken, the default socket's folder made.
+absl::StatusOr<service::ServerOptions> MakeServerOptions(const Config& config, const Environment& environment, std::string_view version);
+// The devices' options, with this machine's memory where nothing is said.
+device::Devices::Options MakeDeviceOptions(const Config& config);
+
+// Waits for the first signal, or for the end of the private connection (a descriptor to watch, or -1).
+void WaitForEnd(int signals, int connection);
+// Whether another signal is waiting.
+bool AnotherSignal(int signals);
+// Tells systemd, where there is one: "READY=1", "STOPPING=1".
+void NotifySystemd(const char* state);
+
+}  // namespace hlod
