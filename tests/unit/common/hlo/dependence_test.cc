@@ -1,0 +1,118 @@
+// Dependences of outputs on parameters, and modules narrowed to some outputs.
+#include "common/hlo/dependence.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/hlo/builder.h"
+#include "common/hlo/verifier.h"
+
+namespace hlod::hlo {
+namespace {
+
+using Rows = std::vector<std::vector<bool>>;
+
+const Shape kVector = Shape::Array(kF32, {4});
+
+TEST(OutputDependences, FollowTupleElements) {
+  Module module("m");
+  Builder b(module, "main");
+  const Op x = b.Parameter(0, Shape::Tuple({kVector, kVector})), y = b.Parameter(1, kVector);
+  const Op first = b.GetTupleElement(x, 0), second = b.GetTupleElement(x, 1);
+  ASSERT_TRUE(b.Build(b.Tuple({first + y, b.Tuple({second}), b.Constant(1.0f)})).ok());
+  EXPECT_EQ(OutputDependences(module), (Rows{{true, false, true}, {false, true, false}, {false, false, false}}));
+}
+
+TEST(OutputDependences, SeeThroughCalls) {
+  Module module("m");
+  Builder f(module, "swap");
+  const Op a = f.Parameter(0, kVector), c = f.Parameter(1, kVector);
+  ASSERT_TRUE(f.Build(f.Tuple({c, f.Unary(kNegate, a)})).ok());
+  Builder b(module, "main");
+  const Op x = b.Parameter(0, kVector), y = b.Parameter(1, kVector);
+  ASSERT_TRUE(b.Build(b.Call({x, y}, f.id())).ok());
+  EXPECT_EQ(OutputDependences(module), (Rows{{false, true}, {true, false}}));
+}
+
+TEST(OutputDependences, CountABranchsChoice) {
+  Module module("m");
+  Builder f(module, "first"), g(module, "second");
+  ASSERT_TRUE(f.Build(f.Parameter(0, kVector)).ok());
+  g.Parameter(0, kVector);
+  ASSERT_TRUE(g.Build(g.Broadcast(g.Constant(0.0f), {4}, {})).ok());
+  Builder b(module, "main");
+  const Op p = b.Parameter(0, Shape::Scalar(kPred)), x = b.Parameter(1, kVector), y = b.Parameter(2, kVector);
+  ASSERT_TRUE(b.Build(b.Conditional(p, {x, y}, {f.id(), g.id()})).ok());
+  EXPECT_EQ(OutputDependences(module), (Rows{{true, true, false}}));
+}
+
+// A loop over (i, limit, a, b, c): i counts to limit, a takes b, b takes c, c stays.
+TEST(OutputDependences, OfALoopReachTheFixpointAndSpareWhatItHandsOn) {
+  Module module("m");
+  const Shape i = Shape::Scalar(kS32);
+  const Shape state = Shape::Tuple({i, i, kVector, kVector, kVector});
+  Builder condition(module, "condition");
+  const Op in = condition.Parameter(0, state);
+  ASSERT_TRUE(condition.Build(condition.Compare(condition.GetTupleElement(in, 0), condition.GetTupleElement(in, 1),
+                                                ComparisonDirection::kLt)).ok());
+  Builder body(module, "body");
+  const Op s = body.Parameter(0, state);
+  const auto at = [&](int64_t index) { return body.GetTupleElement(s, index); };
+  ASSERT_TRUE(body.Build(body.Tuple({at(0) + body.Constant(Literal::Scalar<int32_t>(1)), at(1), at(3), at(4), at(4)})).ok());
+  Builder b(module, "main");
+  std::vector<Op> init;
+  for (int64_t p = 0; p < 5; ++p) init.push_back(b.Parameter(p, state.tuple[p]));
+  ASSERT_TRUE(b.Build(b.While(b.Tuple(init), condition.id(), body.id())).ok());
+  EXPECT_EQ(OutputDependences(module), (Rows{{true, true, false, false, false},
+                                             {false, true, false, false, false},
+                                             {true, true, true, true, true},
+                                             {true, true, false, true, true},
+                                             {false, false, false, false, true}}));
+}
+
+TEST(OutputDependences, ASideEffectCountsForEveryOutput) {
+  Module module("m");
+  Builder b(module, "main");
+  const Op x = b.Parameter(0, kVector), y = b.Parameter(1, kVector);
+  CustomCallAttributes print;
+  print.target = "print";
+  print.has_side_effect = true;
+  const Shape nothing = Shape::Tuple({});
+  b.Add(kCustomCall, {x}, print, {}, &nothing);
+  ASSERT_TRUE(b.Build(y).ok());
+  EXPECT_EQ(OutputDependences(module), (Rows{{true, true}}));
+}
+
+TEST(KeepOutputs, DropsWhatOnlyTheOthersNeed) {
+  Module module("m");
+  Builder b(module, "main");
+  const Op x = b.Parameter(0, kVector), y = b.Parameter(1, kVector);
+  const Op product = x * y, sum = y + y;
+  ASSERT_TRUE(b.Build(b.Tuple({product, b.Tuple({sum, x})})).ok());
+  const auto kept = KeepOutputs(module, {false, true, false});
+  ASSERT_TRUE(Verify(*kept).ok()) << Verify(*kept);
+  EXPECT_EQ(ToString(kept->entry().root().shape()), "(f32[4])");
+  EXPECT_EQ(kept->entry().parameters().size(), 2u);
+  EXPECT_EQ(kept->instruction_count(), 4);  // Two parameters, the sum, the tuple.
+  EXPECT_EQ(OutputDependences(*kept), (Rows{{false, true}}));
+}
+
+TEST(KeepOutputs, TakesLeavesOutOfValuesThatAreNoTupleInstruction) {
+  Module module("m");
+  Builder b(module, "main");
+  ASSERT_TRUE(b.Build(b.Parameter(0, Shape::Tuple({kVector, Shape::Tuple({Shape::Scalar(kS32), kVector})}))).ok());
+  const auto kept = KeepOutputs(module, {false, true, true});
+  ASSERT_TRUE(Verify(*kept).ok()) << Verify(*kept);
+  EXPECT_EQ(ToString(kept->entry().root().shape()), "(s32[], f32[4])");
+}
+
+TEST(KeepOutputs, OfAnArrayIsATupleOfOne) {
+  Module module("m");
+  Builder b(module, "main");
+  ASSERT_TRUE(b.Build(b.Parameter(0, kVector)).ok());
+  EXPECT_EQ(ToString(KeepOutputs(module, {true})->entry().root().shape()), "(f32[4])");
+  EXPECT_EQ(ToString(KeepOutputs(module, {false})->entry().root().shape()), "()");
+}
+
+}  // namespace
+}  // namespace hlod::hlo

@@ -1,0 +1,111 @@
+// The arena and its tables.
+#include "common/hlo/module.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/hlo/builder.h"
+
+namespace hlod::hlo {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(Tables, EqualThingsHaveOneId) {
+  Tables tables;
+  const Shape shape = Shape::Array(kF32, {2, 3});
+  EXPECT_EQ(tables.Intern(shape), tables.Intern(Shape::Array(kF32, {2, 3})));
+  EXPECT_NE(tables.Intern(shape), tables.Intern(Shape::Array(kF32, {3, 2})));
+  Shape column = shape;
+  column.layout.emplace();
+  column.layout->minor_to_major = {0, 1};
+  EXPECT_NE(tables.Intern(shape), tables.Intern(column));
+  EXPECT_EQ(tables.Intern(Attributes(NoAttributes{})), 0u);
+  EXPECT_EQ(tables.Intern(Attributes(DimensionsAttributes{{0, 1}})), tables.Intern(Attributes(DimensionsAttributes{{0, 1}})));
+  EXPECT_NE(tables.Intern(Attributes(DimensionsAttributes{{0, 1}})), tables.Intern(Attributes(DynamicSliceAttributes{{0, 1}})));
+  const auto literal = [](float x) { return std::make_shared<const Literal>(Literal::Scalar(x)); };
+  EXPECT_EQ(tables.Intern(literal(1)), tables.Intern(literal(1)));
+  EXPECT_NE(tables.Intern(literal(0)), tables.Intern(literal(-0.0f)));
+}
+
+TEST(Tables, KeepThousandsApart) {
+  Tables tables;
+  for (int64_t i = 0; i < 5000; ++i) EXPECT_EQ(tables.Intern(Shape::Array(kF32, {i})), static_cast<ShapeId>(i));
+  for (int64_t i = 0; i < 5000; ++i) EXPECT_EQ(tables.Intern(Shape::Array(kF32, {i})), static_cast<ShapeId>(i));
+}
+
+TEST(Tables, LargeLiteralsAreNotCompared) {
+  Tables tables;
+  const auto large = [] { return std::make_shared<const Literal>(Literal(Shape::Array(kF32, {20000}))); };
+  EXPECT_NE(tables.Intern(large()), tables.Intern(large()));
+}
+
+NodeId AppendParameter(Computation& computation, int64_t number) {
+  Tables& tables = computation.tables();
+  return computation.Append(kParameter, tables.Intern(Shape::Scalar(kF32)), tables.Intern(Attributes(ParameterAttributes{number})), {});
+}
+
+TEST(Computation, ParametersAreOrderedByNumberWhateverTheOrderOfAppending) {
+  Computation computation(std::make_shared<Tables>(), "c");
+  AppendParameter(computation, 2);
+  EXPECT_THAT(computation.parameters(), ElementsAre());
+  AppendParameter(computation, 0);
+  EXPECT_THAT(computation.parameters(), ElementsAre(1));
+  AppendParameter(computation, 1);
+  EXPECT_THAT(computation.parameters(), ElementsAre(1, 2, 0));
+  EXPECT_EQ(computation.program_shape().parameters.size(), 3u);
+}
+
+TEST(Computation, AHugeParameterNumberCostsNothing) {
+  Computation computation(std::make_shared<Tables>(), "c");
+  AppendParameter(computation, INT64_MAX);
+  AppendParameter(computation, -7);
+  EXPECT_THAT(computation.parameters(), ElementsAre());
+}
+
+TEST(Computation, TheLastInstructionIsTheRootUntilOneIsSet) {
+  Computation computation(std::make_shared<Tables>(), "c");
+  AppendParameter(computation, 0);
+  AppendParameter(computation, 1);
+  EXPECT_EQ(computation.root_id(), 1u);
+  computation.set_root(0);
+  AppendParameter(computation, 2);
+  EXPECT_EQ(computation.root_id(), 0u);
+}
+
+TEST(Computation, InstructionsReadBackAsAppended) {
+  Module module("m");
+  const ComputationId add = AddScalarReducer(module, kAdd, kF32);
+  Builder b(module, "main");
+  const Op x = b.Parameter(0, Shape::Array(kF32, {4}), "x"), zero = b.Constant(0.0f);
+  const Op sum = b.Reduce(x, zero, {0}, add);
+  ASSERT_TRUE(b.Build(sum).ok());
+  const Instruction reduce = module.entry().root();
+  EXPECT_EQ(reduce.opcode(), kReduce);
+  EXPECT_THAT(reduce.operands(), ElementsAre(x.id, zero.id));
+  EXPECT_THAT(reduce.called(), ElementsAre(add));
+  EXPECT_EQ(reduce.operand(0).name(), "x");
+  EXPECT_EQ(reduce.name(), "reduce.2");
+  EXPECT_THAT(reduce.dimensions(), ElementsAre(0));
+  EXPECT_EQ(reduce.operand(1).literal(), Literal::Scalar(0.0f));
+  EXPECT_EQ(module.instruction_count(), 6);
+}
+
+TEST(Computation, EqualProgramsHaveEqualWords) {
+  const auto tables = std::make_shared<Tables>();
+  Module first("a", tables), second("b", tables);
+  for (Module* module : {&first, &second}) {
+    Builder b(*module, "main");
+    const Op x = b.Parameter(0, Shape::Array(kF32, {4}));
+    ASSERT_TRUE(b.Build(x + b.Constant(1.0f)).ok());
+  }
+  EXPECT_EQ(first.entry().words(), second.entry().words());
+}
+
+TEST(OpcodeTable, NamesAreFoundAgain) {
+  for (int i = 0; i < kOpcodeCount; ++i) EXPECT_EQ(ParseOpcode(Name(static_cast<Opcode>(i))), static_cast<Opcode>(i));
+  EXPECT_EQ(ParseOpcode("no-such-opcode"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace hlod::hlo

@@ -1,0 +1,55 @@
+// Golden tests of passes: HLO text in, HLO text out, names aside.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "common/base/strings.h"
+#include "common/hlo/text.h"
+#include "common/hlo/verifier.h"
+#include "common/passes/passes.h"
+
+namespace hlod {
+
+// The instructions as text under the names that their opcodes and places give them.
+inline std::string Nameless(const hlo::Module& module) {
+  hlo::Module plain("m", module.shared_tables());
+  for (hlo::ComputationId c = 0; c < module.computation_count(); ++c) {
+    const hlo::Computation& from = module.computation(c);
+    hlo::Computation& to = plain.AddComputation(absl::StrCat("c", c));
+    for (hlo::NodeId id = 0; id < from.size(); ++id) {
+      const hlo::Instruction i = from[id];
+      to.Append(i.opcode(), i.shape_id(), i.attributes_id(), i.operands(), i.called());
+    }
+    to.set_root(from.root_id());
+  }
+  plain.set_entry(module.entry_id());
+  return hlo::ToText(plain);
+}
+
+inline std::unique_ptr<hlo::Module> Parsed(const std::string& text) {
+  auto module = hlo::ParseModule("HloModule m\n" + text);
+  EXPECT_TRUE(module.ok()) << module.status() << "\n" << text;
+  if (!module.ok()) return std::make_unique<hlo::Module>("broken");
+  EXPECT_TRUE(hlo::Verify(**module).ok()) << hlo::Verify(**module) << "\n" << text;
+  return *std::move(module);
+}
+
+using Pass = std::unique_ptr<hlo::Module> (*)(const hlo::Module&);
+
+// Expects pass(before) to be `after`, and to verify.
+inline void ExpectGolden(Pass pass, const std::string& before, const std::string& after) {
+  const auto module = Parsed(before);
+  const auto result = pass(*module);
+  EXPECT_TRUE(hlo::Verify(*result).ok()) << hlo::Verify(*result);
+  EXPECT_EQ(Nameless(*result), Nameless(*Parsed(after)));
+}
+
+// The same for an entry of one computation, given by its body: "x = f32[4] parameter(0)\n ROOT y = ...".
+inline void ExpectBody(Pass pass, const std::string& before, const std::string& after) {
+  ExpectGolden(pass, "ENTRY e {\n" + before + "\n}\n", "ENTRY e {\n" + after + "\n}\n");
+}
+
+}  // namespace hlod

@@ -1,0 +1,143 @@
+// Simplify: what goes, and what must stay because the last bit depends on it.
+#include "tests/unit/common/passes/golden.h"
+
+namespace hlod {
+namespace {
+
+std::unique_ptr<hlo::Module> SimplifyAndClean(const hlo::Module& module) { return RemoveDead(*Simplify(module)); }
+
+void Expect(const std::string& before, const std::string& after) { ExpectBody(&SimplifyAndClean, before, after); }
+void ExpectStays(const std::string& body) { Expect(body, body); }
+
+TEST(Simplify, ReshapesBecomeOne) {
+  Expect("x = f32[4,6] parameter(0)\n a = f32[24] reshape(x)\n ROOT b = f32[2,12] reshape(a)",
+         "x = f32[4,6] parameter(0)\n ROOT b = f32[2,12] reshape(x)");
+  Expect("x = f32[4,6] parameter(0)\n a = f32[24] reshape(x)\n b = f32[4,6] reshape(a)\n ROOT n = f32[4,6] negate(b)",
+         "x = f32[4,6] parameter(0)\n ROOT n = f32[4,6] negate(x)");
+}
+
+TEST(Simplify, AReshapedScalarIsABroadcast) {
+  Expect("x = f32[] parameter(0)\n a = f32[1] reshape(x)\n b = f32[1] negate(a)\n ROOT t = f32[4] broadcast(a), dimensions={}",
+         "x = f32[] parameter(0)\n ROOT t = f32[4] broadcast(x), dimensions={}");
+}
+
+TEST(Simplify, TransposesComposeAndVanish) {
+  Expect("x = f32[2,3,4] parameter(0)\n a = f32[3,4,2] transpose(x), dimensions={1,2,0}\n"
+         " ROOT b = f32[2,3,4] transpose(a), dimensions={2,0,1}",
+         "ROOT x = f32[2,3,4] parameter(0)");
+  Expect("x = f32[2,3,4] parameter(0)\n a = f32[3,4,2] transpose(x), dimensions={1,2,0}\n"
+         " ROOT b = f32[4,2,3] transpose(a), dimensions={1,2,0}",
+         "x = f32[2,3,4] parameter(0)\n ROOT b = f32[4,2,3] transpose(x), dimensions={2,0,1}");
+  Expect("x = f32[2,1,4] parameter(0)\n ROOT a = f32[1,2,4] transpose(x), dimensions={1,0,2}",
+         "x = f32[2,1,4] parameter(0)\n ROOT a = f32[1,2,4] reshape(x)");
+}
+
+TEST(Simplify, BroadcastsCompose) {
+  Expect("x = f32[3] parameter(0)\n a = f32[3,4] broadcast(x), dimensions={0}\n"
+         " ROOT b = f32[3,2,4] broadcast(a), dimensions={0,2}",
+         "x = f32[3] parameter(0)\n ROOT b = f32[3,2,4] broadcast(x), dimensions={0}");
+  Expect("x = f32[1,64] parameter(0)\n a = f32[1,64] broadcast(x), dimensions={0,1}\n ROOT r = f32[64] reshape(a)",
+         "x = f32[1,64] parameter(0)\n ROOT r = f32[64] reshape(x)");
+  Expect("x = f32[] parameter(0)\n a = f32[3,4] broadcast(x), dimensions={}\n b = f32[4,3] transpose(a), dimensions={1,0}\n"
+         " c = f32[12] reshape(b)\n ROOT d = f32[5] slice(c), slice={[2:7]}",
+         "x = f32[] parameter(0)\n ROOT d = f32[5] broadcast(x), dimensions={}");
+}
+
+TEST(Simplify, WholeSlicesAndEmptyPadsVanish) {
+  Expect("x = f32[4] parameter(0)\n ROOT a = f32[4] slice(x), slice={[0:4]}", "ROOT x = f32[4] parameter(0)");
+  Expect("x = f32[4] parameter(0)\n v = f32[] parameter(1)\n ROOT a = f32[4] pad(x, v), padding=0_0",
+         "ROOT x = f32[4] parameter(0)\n v = f32[] parameter(1)");
+  // Equal size, other content.
+  ExpectStays("x = f32[4] parameter(0)\n v = f32[] parameter(1)\n ROOT a = f32[4] pad(x, v), padding=1_-1");
+  Expect("x = f32[4] parameter(0)\n i = s32[] parameter(1)\n ROOT a = f32[4] dynamic-slice(x, i), dynamic_slice_sizes={4}",
+         "ROOT x = f32[4] parameter(0)\n i = s32[] parameter(1)");
+  Expect("x = f32[4] parameter(0)\n ROOT a = f32[4] concatenate(x), dimensions={0}", "ROOT x = f32[4] parameter(0)");
+  Expect("x = f32[1,4] parameter(0)\n ROOT a = f32[1,4] reverse(x), dimensions={0}", "ROOT x = f32[1,4] parameter(0)");
+  ExpectStays("x = f32[1,4] parameter(0)\n ROOT a = f32[1,4] reverse(x), dimensions={1}");
+  ExpectStays("x = f32[4] parameter(0)\n ROOT a = f32[2] slice(x), slice={[0:4:2]}");
+}
+
+TEST(Simplify, TuplesAreSeenThrough) {
+  Expect("x = f32[4] parameter(0)\n y = f32[2] parameter(1)\n t = (f32[4], f32[2]) tuple(x, y)\n"
+         " ROOT g = f32[2] get-tuple-element(t), index=1",
+         "x = f32[4] parameter(0)\n ROOT y = f32[2] parameter(1)");
+  Expect("t = (f32[4], f32[2]) parameter(0)\n a = f32[4] get-tuple-element(t), index=0\n"
+         " b = f32[2] get-tuple-element(t), index=1\n ROOT u = (f32[4], f32[2]) tuple(a, b)",
+         "ROOT t = (f32[4], f32[2]) parameter(0)");
+  ExpectStays("t = (f32[4], f32[4]) parameter(0)\n a = f32[4] get-tuple-element(t), index=0\n"
+              " b = f32[4] get-tuple-element(t), index=1\n ROOT u = (f32[4], f32[4]) tuple(b, a)");
+  ExpectStays("t = (f32[4], f32[4]) parameter(0)\n a = f32[4] get-tuple-element(t), index=0\n ROOT u = (f32[4]) tuple(a)");
+}
+
+TEST(Simplify, ConvertsThatLoseNothingVanish) {
+  Expect("x = bf16[4] parameter(0)\n a = f32[4] convert(x)\n ROOT b = bf16[4] convert(a)", "ROOT x = bf16[4] parameter(0)");
+  Expect("x = u8[4] parameter(0)\n a = s32[4] convert(x)\n ROOT b = f32[4] convert(a)",
+         "x = u8[4] parameter(0)\n ROOT b = f32[4] convert(x)");
+  Expect("x = f32[4] parameter(0)\n ROOT b = f32[4] convert(x)", "ROOT x = f32[4] parameter(0)");
+  ExpectStays("x = f32[4] parameter(0)\n a = bf16[4] convert(x)\n ROOT b = f32[4] convert(a)");
+  ExpectStays("x = s32[4] parameter(0)\n a = f32[4] convert(x)\n ROOT b = s32[4] convert(a)");
+  ExpectStays("x = s8[4] parameter(0)\n a = u8[4] convert(x)\n ROOT b = s32[4] convert(a)");
+}
+
+void ExpectNeutral(const std::string& type, const std::string& constant, const std::string& expression) {
+  const std::string sources = "x = " + type + "[4] parameter(0)\n c = " + type + "[] constant(" + constant + ")\n b = " + type +
+                              "[4] broadcast(c), dimensions={}\n";
+  SCOPED_TRACE(expression + " with " + constant);
+  Expect(sources + "ROOT r = " + type + "[4] " + expression, "ROOT x = " + type + "[4] parameter(0)");
+}
+void ExpectNotNeutral(const std::string& type, const std::string& constant, const std::string& expression) {
+  const std::string body = "x = " + type + "[4] parameter(0)\n c = " + type + "[] constant(" + constant + ")\n b = " + type +
+                           "[4] broadcast(c), dimensions={}\n ROOT r = " + type + "[4] " + expression;
+  SCOPED_TRACE(expression + " with " + constant);
+  ExpectStays(body);
+}
+
+TEST(Simplify, NeutralElementsVanish) {
+  ExpectNeutral("f32", "1", "multiply(x, b)");
+  ExpectNeutral("f32", "1", "multiply(b, x)");
+  ExpectNeutral("f32", "1", "divide(x, b)");
+  ExpectNeutral("f32", "0", "subtract(x, b)");
+  ExpectNeutral("f32", "-0", "add(x, b)");
+  ExpectNeutral("f32", "-inf", "maximum(b, x)");
+  ExpectNeutral("bf16", "inf", "minimum(x, b)");
+  ExpectNeutral("s32", "0", "add(b, x)");
+  ExpectNeutral("s32", "-1", "and(x, b)");
+  ExpectNeutral("u8", "255", "and(x, b)");
+  ExpectNeutral("u32", "0", "shift-right-logical(x, b)");
+  ExpectNeutral("pred", "false", "or(x, b)");
+  ExpectNeutral("pred", "true", "and(b, x)");
+}
+
+TEST(Simplify, WhatOnlyLooksNeutralStays) {
+  ExpectNotNeutral("f32", "0", "add(x, b)");        // Turns -0 into 0.
+  ExpectNotNeutral("f32", "-0", "subtract(x, b)");  // Likewise.
+  ExpectNotNeutral("f32", "0", "multiply(x, b)");   // NaN, infinity and -0 show.
+  ExpectNotNeutral("f32", "1", "divide(b, x)");
+  ExpectNotNeutral("s32", "0", "subtract(b, x)");
+  ExpectNotNeutral("s32", "0", "maximum(x, b)");
+}
+
+TEST(Simplify, SelectsWithOneOutcomeVanish) {
+  Expect("p = pred[4] parameter(0)\n x = f32[4] parameter(1)\n ROOT s = f32[4] select(p, x, x)",
+         "p = pred[4] parameter(0)\n ROOT x = f32[4] parameter(1)");
+  Expect("x = f32[4] parameter(0)\n y = f32[4] parameter(1)\n p = pred[] constant(false)\n ROOT s = f32[4] select(p, x, y)",
+         "x = f32[4] parameter(0)\n ROOT y = f32[4] parameter(1)");
+}
+
+TEST(Simplify, ComplexPartsAreTakenBack) {
+  Expect("x = f32[4] parameter(0)\n y = f32[4] parameter(1)\n c = c64[4] complex(x, y)\n ROOT r = f32[4] imag(c)",
+         "x = f32[4] parameter(0)\n ROOT y = f32[4] parameter(1)");
+}
+
+TEST(Simplify, MarksForPartitioningVanish) {
+  Expect("x = f32[4] parameter(0)\n ROOT s = f32[4] custom-call(x), custom_call_target=\"Sharding\"",
+         "ROOT x = f32[4] parameter(0)");
+  ExpectStays("x = f32[4] parameter(0)\n ROOT s = f32[4] custom-call(x), custom_call_target=\"mine\"");
+}
+
+TEST(Simplify, LeavesDynamicDimensionsAlone) {
+  ExpectStays("x = f32[<=4] parameter(0)\n ROOT s = f32[<=4] slice(x), slice={[0:4]}");
+}
+
+}  // namespace
+}  // namespace hlod
