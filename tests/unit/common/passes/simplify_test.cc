@@ -17,8 +17,8 @@ TEST(Simplify, ReshapesBecomeOne) {
 }
 
 TEST(Simplify, AReshapedScalarIsABroadcast) {
-  Expect("x = f32[] parameter(0)\n a = f32[1] reshape(x)\n b = f32[1] negate(a)\n ROOT t = f32[4] broadcast(a), dimensions={}",
-         "x = f32[] parameter(0)\n ROOT t = f32[4] broadcast(x), dimensions={}");
+  Expect("x = f32[] parameter(0)\n a = f32[1] reshape(x)\n ROOT t = f32[1,4] broadcast(a), dimensions={0}",
+         "x = f32[] parameter(0)\n ROOT t = f32[1,4] broadcast(x), dimensions={}");
 }
 
 TEST(Simplify, TransposesComposeAndVanish) {
