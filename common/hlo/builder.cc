@@ -59,11 +59,12 @@ bool Builder::Owns(absl::Span<const Op> operands) {
   return true;
 }
 
-AttributesId Builder::InternAttributes(Opcode opcode, Attributes attributes) {
+AttributesId Builder::InternAttributes(Opcode opcode, const Attributes& attributes) {
+  if (attributes.index() != 0) return module_.tables().Intern(attributes);
   const size_t wanted = Info(opcode).attributes;
-  if (wanted == 0 && attributes.index() == 0) return 0;
-  if (attributes.index() == 0) attributes = DefaultAttributes(wanted);
-  return module_.tables().Intern(attributes);
+  AttributesId& id = default_attributes_[wanted];
+  if (wanted != 0 && id == 0) id = module_.tables().Intern(DefaultAttributes(wanted));
+  return id;
 }
 
 absl::StatusOr<ShapeId> Builder::Infer(Opcode opcode, absl::Span<const NodeId> operands, AttributesId attributes,
@@ -108,14 +109,18 @@ Op Builder::Add(Opcode opcode, absl::Span<const Op> operands, Attributes attribu
   if (!status_.ok() || !Owns(operands)) return {this, 0};
   absl::InlinedVector<NodeId, 8> ids;
   for (const Op op : operands) ids.push_back(op.id);
-  const AttributesId attributes_id = InternAttributes(opcode, std::move(attributes));
-  absl::StatusOr<ShapeId> shape = Infer(opcode, ids, attributes_id, called, declared);
+  return Append(opcode, ids, InternAttributes(opcode, attributes), called, declared);
+}
+
+Op Builder::Append(Opcode opcode, absl::Span<const NodeId> operands, AttributesId attributes,
+                   absl::Span<const ComputationId> called, const Shape* declared) {
+  absl::StatusOr<ShapeId> shape = Infer(opcode, operands, attributes, called, declared);
   if (!shape.ok()) {
     return Fail(Annotate(std::move(shape).status(), absl::StrCat("adding instruction ", computation_.size(), " (",
                                                                  ToAbsl(Name(opcode)), ") to computation (",
                                                                  computation_.name(), ").")));
   }
-  return {this, computation_.Append(opcode, *shape, attributes_id, ids, called)};
+  return {this, computation_.Append(opcode, *shape, attributes, operands, called)};
 }
 
 Op Builder::Parameter(int64_t number, const Shape& shape, std::string name) {
@@ -152,7 +157,10 @@ Op Builder::Fit(Op x, Op like) {
 
 Op Builder::Binary(Opcode opcode, Op x, Op y) {
   if (!status_.ok() || !Owns({x, y})) return {this, 0};
-  if (computation_[x.id].shape_id() == computation_[y.id].shape_id()) return Add(opcode, {x, y});
+  if (computation_[x.id].shape_id() == computation_[y.id].shape_id()) {
+    const NodeId operands[] = {x.id, y.id};
+    return Append(opcode, operands, InternAttributes(opcode, NoAttributes{}), {}, nullptr);
+  }
   const Op left = Fit(x, y);
   return Add(opcode, {left, Fit(y, x)});
 }

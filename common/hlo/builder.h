@@ -97,7 +97,9 @@ class Builder {
 
   Op Fail(absl::Status status);
   bool Owns(absl::Span<const Op> operands);
-  AttributesId InternAttributes(Opcode opcode, Attributes attributes);
+  AttributesId InternAttributes(Opcode opcode, const Attributes& attributes);
+  Op Append(Opcode opcode, absl::Span<const NodeId> operands, AttributesId attributes,
+            absl::Span<const ComputationId> called, const Shape* declared);
   absl::StatusOr<ShapeId> Infer(Opcode opcode, absl::Span<const NodeId> operands, AttributesId attributes,
                                 absl::Span<const ComputationId> called, const Shape* declared);
   // A scalar gets the dimensions of `like`; anything else stays.
@@ -109,6 +111,7 @@ class Builder {
   ComputationId id_;
   absl::Status status_;
   std::array<Inferred, kInferredSlots> inferred_;
+  std::array<AttributesId, std::variant_size_v<Attributes>> default_attributes_{};  // By alternative; 0: not interned yet.
   std::map<ComputationId, ProgramShape> signatures_;  // Of the computations called so far.
 };
 

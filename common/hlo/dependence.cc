@@ -15,6 +15,9 @@ namespace {
 using SetId = uint32_t;
 using Set = std::vector<uint32_t>;  // Parameter leaves, ascending.
 constexpr SetId kEmpty = 0;
+constexpr SetId kAll = UINT32_MAX;  // Every parameter leaf: what is said when being exact would take too much room or time.
+constexpr size_t kStoredMax = size_t{64} << 20;  // Members of all sets together.
+constexpr int kLoopTurnsMax = 64;                // Until a loop's state is taken to mix entirely.
 constexpr int64_t kNoLeaf = -1;
 
 // Sets of parameter leaves by number.
@@ -28,6 +31,7 @@ class Sets {
   SetId Union(SetId a, SetId b) {
     if (a == b || b == kEmpty) return a;
     if (a == kEmpty) return b;
+    if (a == kAll || b == kAll || stored_ > kStoredMax) return kAll;
     if (a > b) std::swap(a, b);
     const auto [found, added] = unions_.try_emplace({a, b}, kEmpty);
     if (!added) return found->second;
@@ -41,10 +45,14 @@ class Sets {
  private:
   SetId Intern(Set set) {
     const auto [found, added] = ids_.try_emplace(set, static_cast<SetId>(sets_.size()));
-    if (added) sets_.push_back(std::move(set));
+    if (added) {
+      stored_ += set.size();
+      sets_.push_back(std::move(set));
+    }
     return found->second;
   }
 
+  size_t stored_ = 0;
   std::vector<Set> sets_;
   absl::flat_hash_map<Set, SetId> ids_;
   absl::flat_hash_map<std::pair<SetId, SetId>, SetId> unions_;
@@ -99,6 +107,7 @@ class Analysis {
 
   // A callee's leaf (or set) over the caller's arguments.
   SetId Substitute(SetId set, const Value& arguments) {
+    if (set == kAll) return UnionOf(arguments);
     SetId all = kEmpty;
     const Set leaves = sets_[set];  // A copy: unions below may move the table.
     for (const uint32_t leaf : leaves) all = sets_.Union(all, arguments[leaf].set);
@@ -197,8 +206,10 @@ class Analysis {
     Value state = init;
     // Sets only grow, so this ends; each turn moves a dependence at least one leaf on.
     SetId turns = kEmpty;
+    int turn = 0;
     for (bool changed = true; changed;) {
       changed = false;
+      if (++turn > kLoopTurnsMax) return Mixed(instruction, std::move(state), summary);
       turns = Substitute(condition.outputs[0].set, state);
       for (size_t i = 0; i < state.size(); ++i) {
         const Leaf& next = body.outputs[i];
@@ -211,6 +222,19 @@ class Analysis {
     }
     for (const Summary* callee : {&body, &condition}) {
       if (callee->has_effects) AddEffect(summary, sets_.Union(turns, Substitute(callee->effects, state)));
+    }
+    return state;
+  }
+
+  // The state of a loop when every leaf that it does not merely hand on depends on every other.
+  Value Mixed(Instruction loop, Value state, Summary& summary) {
+    const Summary& body = summaries_[loop.called()[0]];
+    const SetId all = UnionOf(state);
+    for (size_t i = 0; i < state.size(); ++i) {
+      if (body.outputs[i].same_as != static_cast<int64_t>(i)) state[i] = {all, kNoLeaf};
+    }
+    for (const ComputationId callee : loop.called()) {
+      if (summaries_[callee].has_effects) AddEffect(summary, all);
     }
     return state;
   }
@@ -241,6 +265,10 @@ std::vector<std::vector<bool>> OutputDependences(const Module& module) {
   for (const Leaf& leaf : entry.outputs) {
     std::vector<bool>& row = dependences.emplace_back(entry.parameter_leaves);
     for (const SetId set : {leaf.set, entry.effects}) {
+      if (set == kAll) {
+        row.assign(row.size(), true);
+        continue;
+      }
       for (const uint32_t parameter : analysis.sets()[set]) row[parameter] = true;
     }
   }

@@ -11,7 +11,8 @@ namespace hlod::hlo {
 
 // result[o][p]: whether output leaf o of the entry depends on parameter leaf p (both in Leaves() order, parameters one after the
 // other). Exact through tuples, calls and branches; loops by fixpoint; a loop's trip count and a branch's choice count as
-// dependences. A side effect counts for every output.
+// dependences. A side effect counts for every output. Where being exact would take too much room or time (a loop that turns
+// its state more than 64 leaves round, tens of millions of set members), every leaf counts.
 std::vector<std::vector<bool>> OutputDependences(const Module& module);
 
 // A copy of `module` whose entry returns the flat tuple of only those output leaves that `keep` names (Leaves() order); parameters

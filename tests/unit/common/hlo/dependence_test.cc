@@ -70,6 +70,26 @@ TEST(OutputDependences, OfALoopReachTheFixpointAndSpareWhatItHandsOn) {
                                              {false, false, false, false, true}}));
 }
 
+TEST(OutputDependences, OfALoopThatTurnsALongStateRoundStayOnTheSafeSide) {
+  constexpr int64_t kLeaves = 200;
+  Module module("m");
+  const Shape state = Shape::Tuple(std::vector<Shape>(kLeaves, Shape::Scalar(kS32)));
+  Builder condition(module, "condition");
+  condition.Parameter(0, state);
+  ASSERT_TRUE(condition.Build(condition.Constant(Literal::Scalar(false))).ok());
+  Builder body(module, "body");
+  const Op in = body.Parameter(0, state);
+  std::vector<Op> turned;
+  for (int64_t i = 0; i < kLeaves; ++i) turned.push_back(body.GetTupleElement(in, i == 0 ? 0 : i % (kLeaves - 1) + 1));
+  ASSERT_TRUE(body.Build(body.Tuple(turned)).ok());
+  Builder b(module, "main");
+  ASSERT_TRUE(b.Build(b.While(b.Parameter(0, state), condition.id(), body.id())).ok());
+  const Rows rows = OutputDependences(module);
+  for (int64_t i = 0; i < kLeaves; ++i) {
+    for (int64_t p = 1; p < kLeaves; ++p) EXPECT_EQ(rows[i][p], i != 0) << i << " on " << p;
+  }
+}
+
 TEST(OutputDependences, ASideEffectCountsForEveryOutput) {
   Module module("m");
   Builder b(module, "main");
