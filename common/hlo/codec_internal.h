@@ -18,7 +18,7 @@ namespace hlod::hlo::codec {
 using FieldSet = std::bitset<128>;
 
 // Copies into `to` what `from` says outside the `modelled` fields, and the unknown fields at any depth inside those; nothing of the `dropped`
-// ones. Empty sub-messages say nothing.
+// ones. An empty sub-message says nothing, unless it is one of a list.
 void CopyResidue(const google::protobuf::Message& from, const FieldSet& modelled, const FieldSet& dropped,
                  google::protobuf::Message* to);
 // The set of these field numbers.

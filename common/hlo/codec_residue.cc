@@ -78,7 +78,7 @@ void CopyResidue(const Message& from, const FieldSet& modelled, const FieldSet& 
     if (Contains(dropped, number)) continue;
     if (Contains(modelled, number)) {
       if (IsMessage(field) && AnyMessage(from, field, HasUnknownField)) partly_kept.add_paths(field->name());
-    } else if (!IsMessage(field) || AnyMessage(from, field, HasContent)) {
+    } else if (!IsMessage(field) || field->is_repeated() || AnyMessage(from, field, HasContent)) {
       kept.add_paths(field->name());
     }
   }

@@ -176,19 +176,17 @@ class InstructionReader {
 
   Status CheckCallees() {
     const int expected = Info(out_->opcode).called;
-    const absl::Span<const CalleeField> fields = CalleesOf(out_->opcode, false);
+    if (expected > 0) out_->called.resize(std::max<size_t>(out_->called.size(), expected));
     for (size_t i = 0; i < out_->called.size(); ++i) {
-      if (out_->called[i].name.empty() && !out_->called[i].in_place) {
-        return lexer_.ErrorAt(out_->at, "%s has a hole among the computations it calls", Name(out_->opcode));
+      if (!out_->called[i].name.empty() || out_->called[i].in_place) continue;
+      for (const CalleeField& field : CalleesOf(out_->opcode, false)) {
+        if (field.index != static_cast<int>(i)) continue;
+        return lexer_.ErrorAt(out_->at, "%s needs the attribute \"%s\"", Name(out_->opcode), field.name);
       }
     }
-    if (expected >= 0 && out_->called.size() != static_cast<size_t>(expected)) {
-      return lexer_.ErrorAt(out_->at, "%s needs the attribute \"%s\"", Name(out_->opcode),
-                            fields[std::min(out_->called.size(), fields.size() - 1)].name);
-    }
     constexpr size_t kMaxCalled = (1 << 24) - 1;  // What an instruction's first word has room for.
-    if (out_->called.size() > kMaxCalled) return lexer_.ErrorAt(out_->at, "%s calls more than %d computations", Name(out_->opcode), kMaxCalled);
-    return OkStatus();
+    if (out_->called.size() <= kMaxCalled) return OkStatus();
+    return lexer_.ErrorAt(out_->at, "%s calls more than %d computations", Name(out_->opcode), kMaxCalled);
   }
 
   Status ReadComparisonType() {

@@ -97,10 +97,15 @@ Status ReadLayoutParts(Lexer& lexer, Layout& layout, int depth_left) {
   return OkStatus();
 }
 
-// A '{' after an array shape is a layout when an integer or ':' follows, or when it is the empty one of a scalar: literals start
-// with a brace too.
+// A '{' right after an array shape is a layout when an integer or ':' follows, or when it is the empty one of a scalar. After a blank
+// it is a literal: "f32[2] {1, 2}".
 bool AtLayout(Lexer& lexer, int64_t rank) {
   const size_t start = lexer.position();
+  lexer.SkipBlanks();
+  if (lexer.position() != start) {
+    lexer.Rewind(start);
+    return false;
+  }
   bool layout = false;
   if (lexer.Try("{")) {
     const char next = lexer.Peek();

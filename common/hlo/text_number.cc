@@ -61,8 +61,8 @@ Status ReadNan(Lexer& lexer, size_t at, bool negative, T& value) {
       // The mantissa's bits; a whole NaN's bits are taken too.
       const uint64_t above = payload >> Format::kMantissaBits;
       payload &= kMantissaMask<T>;
-      if (error != std::errc() || end != digits.data() + digits.size() || payload == 0 ||
-          (above != 0 && (above & kExponentMask<T>) != kExponentMask<T>)) {
+      const bool whole = (above & kExponentMask<T>) == kExponentMask<T> && above >> Format::kExponentBits <= 1;
+      if (error != std::errc() || end != digits.data() + digits.size() || payload == 0 || (above != 0 && !whole)) {
         return lexer.ErrorAt(at, "\"%s\" is no NaN payload of %s", word, Name(kPrimitiveTypeOf<T>));
       }
       RETURN_IF_ERROR(lexer.Expect(")"));

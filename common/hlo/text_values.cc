@@ -42,6 +42,7 @@ Status ReadDevices(Lexer& lexer, xla::OpSharding& sharding) {
   RETURN_IF_ERROR(ReadNumbers(lexer, "[", "]", sharding.mutable_tile_assignment_dimensions()));
   if (lexer.Try("<=")) {
     RETURN_IF_ERROR(ReadNumbers(lexer, "[", "]", sharding.mutable_iota_reshape_dims()));
+    if (sharding.iota_reshape_dims_size() == 0) return lexer.Expected("devices before this");
     if (lexer.Try("T")) return ReadNumbers(lexer, "(", ")", sharding.mutable_iota_transpose_perm());
     for (int i = 0; i < sharding.iota_reshape_dims_size(); ++i) sharding.add_iota_transpose_perm(i);
     return OkStatus();
@@ -106,6 +107,10 @@ bool HasText(const xla::OpSharding& sharding) {
   if (sharding.has_named_sharding() || sharding.has_tile_shape() || sharding.metadata_size() > 1) return false;
   for (const auto& element : sharding.tuple_shardings()) {
     if (!HasText(element)) return false;
+  }
+  // Tiles of no devices have no text either.
+  if (sharding.type() == xla::OpSharding::OTHER) {
+    return sharding.tile_assignment_devices_size() != 0 || sharding.iota_reshape_dims_size() != 0;
   }
   return xla::OpSharding::Type_IsValid(sharding.type());
 }

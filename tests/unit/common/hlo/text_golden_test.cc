@@ -1,0 +1,57 @@
+// Texts in the form we print come back unchanged; faulty texts are refused where and how they should be.
+#include "common/hlo/codec.h"
+#include "common/hlo/text.h"
+#include "tests/unit/common/hlo/codec_test_util.h"
+
+namespace hlod::hlo {
+namespace {
+
+std::vector<std::filesystem::path> Texts(const std::string& folder) {
+  std::vector<std::filesystem::path> texts;
+  for (const auto& entry : std::filesystem::directory_iterator(HLOD_SOURCE_DIR "/tests/golden/" + folder)) {
+    if (entry.path().extension() == ".hlo") texts.push_back(entry.path());
+  }
+  std::sort(texts.begin(), texts.end());
+  return texts;
+}
+std::string StemOf(const testing::TestParamInfo<std::filesystem::path>& info) { return info.param.stem().string(); }
+
+class GoldenTextTest : public testing::TestWithParam<std::filesystem::path> {};
+
+TEST_P(GoldenTextTest, IsPrintedAsItWasRead) {
+  const std::string text = ReadFile(GetParam());
+  const auto module = ParseModule(text);
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ(ToText(**module), text);
+}
+
+TEST_P(GoldenTextTest, PassesThroughTheProto) {
+  const auto module = ParseModule(ReadFile(GetParam()));
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto again = FromSerialized(Serialize(**module));
+  ASSERT_TRUE(again.ok()) << again.status();
+  (*again)->replica_count = (*module)->replica_count;  // The proto has no place for these two.
+  (*again)->partition_count = (*module)->partition_count;
+  if ((*module)->entry_layout.result.type == kInvalid) (*again)->entry_layout = {};  // The proto always states it.
+  EXPECT_EQ(ToText(**again), ToText(**module));
+  ExpectSameProgram(**module, **again);
+}
+
+INSTANTIATE_TEST_SUITE_P(Golden, GoldenTextTest, testing::ValuesIn(Texts("hlo")), StemOf);
+
+class FaultyTextTest : public testing::TestWithParam<std::filesystem::path> {};
+
+TEST_P(FaultyTextTest, IsRefusedWithPlaceAndReason) {
+  const auto module = ParseModule(ReadFile(GetParam()));
+  std::filesystem::path expected = GetParam();
+  expected.replace_extension(".error");
+  EXPECT_EQ(std::string(module.status().message()), ReadFile(expected));
+  // What this build does not know is told apart from what is wrong.
+  const bool unknown = module.status().message().find("is not known to this build") != absl::string_view::npos;
+  EXPECT_EQ(module.status().code(), unknown ? absl::StatusCode::kUnimplemented : absl::StatusCode::kInvalidArgument);
+}
+
+INSTANTIATE_TEST_SUITE_P(Golden, FaultyTextTest, testing::ValuesIn(Texts("errors")), StemOf);
+
+}  // namespace
+}  // namespace hlod::hlo
