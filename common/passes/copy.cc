@@ -11,6 +11,17 @@ absl::InlinedVector<NodeId, 8> ComputationCopy::operands(Instruction old) const 
   return mapped;
 }
 
+uint32_t ComputationCopy::use_count(NodeId old) {
+  if (use_counts_.empty()) {
+    use_counts_.resize(from_.size());
+    ++use_counts_[from_.root_id()];
+    for (NodeId id = 0; id < from_.size(); ++id) {
+      for (const NodeId operand : from_[id].operands()) ++use_counts_[operand];
+    }
+  }
+  return use_counts_[old];
+}
+
 NodeId ComputationCopy::Clone(Instruction old, ShapeId shape) {
   absl::InlinedVector<ComputationId, 2> called;
   for (const ComputationId callee : old.called()) called.push_back(computations_[callee]);

@@ -13,10 +13,12 @@ namespace hlod {
 // One computation on its way into a new module. node(id) tells what became of the instructions before the one at hand.
 class ComputationCopy {
  public:
-  ComputationCopy(const hlo::Computation& from, hlo::Computation& to, const std::vector<hlo::ComputationId>& computations)
-      : from_(from), to_(to), computations_(computations), nodes_(from.size(), hlo::Computation::kNoNode) {}
+  ComputationCopy(const hlo::Module& module, const hlo::Computation& from, hlo::Computation& to,
+                  const std::vector<hlo::ComputationId>& computations)
+      : module_(module), from_(from), to_(to), computations_(computations), nodes_(from.size(), hlo::Computation::kNoNode) {}
 
-  const hlo::Computation& from() const { return from_; }
+  // The module that is copied.
+  const hlo::Module& module() const { return module_; }
   hlo::Computation& to() { return to_; }
   hlo::Tables& tables() const { return to_.tables(); }
 
@@ -26,6 +28,8 @@ class ComputationCopy {
   // The new instruction that stands for operand `i` of an old one. A view: valid until the next Append.
   hlo::Instruction operand(hlo::Instruction old, uint32_t i) const { return to_[nodes_[old.operands()[i]]]; }
   absl::InlinedVector<hlo::NodeId, 8> operands(hlo::Instruction old) const;
+  // How often an old instruction is an operand, or the root.
+  uint32_t use_count(hlo::NodeId old);
   hlo::ComputationId computation(hlo::ComputationId old) const { return computations_[old]; }
 
   // Appends the instruction as it is, over what its operands and callees became, with its notes.
@@ -39,10 +43,12 @@ class ComputationCopy {
  private:
   void CopyNotes(hlo::Instruction old, hlo::NodeId now, bool all);
 
+  const hlo::Module& module_;
   const hlo::Computation& from_;
   hlo::Computation& to_;
   const std::vector<hlo::ComputationId>& computations_;
   std::vector<hlo::NodeId> nodes_;
+  std::vector<uint32_t> use_counts_;  // Filled when first asked for.
 };
 
 // An empty module with the name, layout, aliases, donors and attributes of `module`, over the same Tables. A schedule is dropped.
@@ -58,7 +64,7 @@ std::unique_ptr<hlo::Module> Rewritten(const hlo::Module& module, Rule rule) {
   std::vector<hlo::ComputationId> computations;
   for (hlo::ComputationId c = 0; c < module.computation_count(); ++c) {
     const hlo::Computation& from = module.computation(c);
-    ComputationCopy copy(from, AddEmptyCopy(*result, from), computations);
+    ComputationCopy copy(module, from, AddEmptyCopy(*result, from), computations);
     for (hlo::NodeId id = 0; id < from.size(); ++id) copy.set_node(id, rule(copy, from[id]));
     copy.to().set_root(copy.node(from.root_id()));
     computations.push_back(c);

@@ -46,6 +46,9 @@ class Folder {
     if (source || !IsCheap(instruction) || !IsSmall(instruction.shape()) || instruction.operands().empty()) {
       return copy_.Clone(instruction);
     }
+    for (const NodeId operand : instruction.operands()) {
+      if (!IsKnown(copy_.to()[copy_.node(operand)])) return copy_.Clone(instruction);
+    }
     std::vector<const Literal*> operands;
     for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
       const Literal* value = ValueOf(copy_.node(instruction.operands()[i]));
@@ -57,20 +60,27 @@ class Folder {
   }
 
  private:
-  // The value of a new instruction when it is a small constant, iota, or a broadcast of such a constant; else null.
+  // Whether it is a small constant, iota, or broadcast constant.
+  static bool IsKnown(Instruction instruction) {
+    const Opcode opcode = instruction.opcode();
+    const bool source = opcode == kConstant || opcode == kIota ||
+                        (opcode == kBroadcast && instruction.operand(0).opcode() == kConstant);
+    return source && IsSmall(instruction.shape());
+  }
+
+  // The value of a new instruction that is known; null when the budget is used up.
   const Literal* ValueOf(NodeId id) {
-    const auto [found, added] = values_.try_emplace(id);
-    if (!added) return found->second.get();
+    if (const auto found = values_.find(id); found != values_.end()) return found->second.get();
     const Instruction instruction = copy_.to()[id];
-    if (!IsSmall(instruction.shape())) return nullptr;
+    Value value;
     if (instruction.opcode() == kConstant) {
-      values_[id] = copy_.tables().shared_literal(instruction.attributes<ConstantAttributes>().literal);
+      value = copy_.tables().shared_literal(instruction.attributes<ConstantAttributes>().literal);
     } else if (instruction.opcode() == kIota) {
-      values_[id] = Evaluated(instruction, {});
-    } else if (instruction.opcode() == kBroadcast && instruction.operand(0).opcode() == kConstant) {
-      if (const Literal* operand = ValueOf(instruction.operands()[0])) values_[id] = Evaluated(instruction, {&operand, 1});
+      value = Evaluated(instruction, {});
+    } else if (const Literal* operand = ValueOf(instruction.operands()[0])) {
+      value = Evaluated(instruction, {&operand, 1});
     }
-    return values_[id].get();
+    return (values_[id] = std::move(value)).get();
   }
 
   Value Evaluated(Instruction instruction, absl::Span<const Literal* const> operands) {

@@ -45,7 +45,7 @@ std::unique_ptr<Module> InlineCalls(const Module& module) {
   int64_t budget = kInlinedInstructionsMax - std::min(kInlinedInstructionsMax, module.instruction_count());
   for (ComputationId c = 0; c < module.computation_count(); ++c) {
     const Computation& from = module.computation(c);
-    ComputationCopy copy(from, AddEmptyCopy(*result, from), computations);
+    ComputationCopy copy(module, from, AddEmptyCopy(*result, from), computations);
     for (NodeId id = 0; id < from.size(); ++id) {
       const Instruction instruction = from[id];
       const Computation* callee = IsCall(instruction) ? &result->computation(instruction.called()[0]) : nullptr;

@@ -70,7 +70,7 @@ std::unique_ptr<Module> MergeEqual(const Module& module) {
   for (ComputationId c = 0; c < module.computation_count(); ++c) {
     const Computation& from = module.computation(c);
     impure.push_back(IsImpure(from, impure));
-    ComputationCopy copy(from, AddEmptyCopy(*result, from), computations);
+    ComputationCopy copy(module, from, AddEmptyCopy(*result, from), computations);
     absl::flat_hash_map<Key, NodeId> nodes;
     for (NodeId id = 0; id < from.size(); ++id) {
       const Instruction instruction = from[id];

@@ -20,8 +20,8 @@ std::unique_ptr<hlo::Module> DropLayouts(const hlo::Module& module);
 std::unique_ptr<hlo::Module> InlineCalls(const hlo::Module& module);
 inline constexpr int64_t kInlinedInstructionsMax = 4'000'000;
 
-// Instructions that only hand on a value replaced by it (reshape to the same shape, convert to the same type, x*1, ...), and chains
-// of reshapes, transposes and broadcasts by one of them.
+// Instructions that only hand on a value replaced by it (reshape to the same shape, convert to the same type, x*1, ...), chains
+// of reshapes, transposes and broadcasts by one of them, and transposes beside a dot by the dot's own dimension numbers.
 std::unique_ptr<hlo::Module> Simplify(const hlo::Module& module);
 
 // Instructions on constants replaced by constants of at most kFoldedBytesMax, by the evaluator. A result of equal elements becomes a

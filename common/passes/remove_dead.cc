@@ -62,7 +62,7 @@ std::unique_ptr<Module> RemoveDead(const Module& module) {
     if (!reached[c]) continue;
     const Computation& from = module.computation(c);
     computations[c] = result->computation_count();
-    ComputationCopy copy(from, AddEmptyCopy(*result, from), computations);
+    ComputationCopy copy(module, from, AddEmptyCopy(*result, from), computations);
     for (NodeId id = 0; id < from.size(); ++id) {
       if (needed[c][id]) copy.set_node(id, copy.Clone(from[id]));
     }

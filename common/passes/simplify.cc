@@ -25,6 +25,7 @@ std::unique_ptr<Module> Simplify(const Module& module) {
     const bool fixed = instruction.operand_count() > 0 && !TouchesDynamicDimension(copy, instruction);
     NodeId now = fixed ? SimplifyMovement(copy, instruction) : kUnchanged;
     if (fixed && now == kUnchanged) now = SimplifyArithmetic(copy, instruction);
+    if (fixed && now == kUnchanged) now = SimplifyContraction(copy, instruction);
     return now == kUnchanged ? copy.Clone(instruction) : now;
   });
 }

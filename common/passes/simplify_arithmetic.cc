@@ -12,14 +12,6 @@ using namespace hlo;
 
 namespace {
 
-// The one value of a scalar constant, or of a broadcast of one.
-std::optional<double> SplatValue(Instruction instruction) {
-  if (instruction.opcode() == kBroadcast) instruction = instruction.operand(0);
-  if (instruction.opcode() != kConstant || !instruction.shape().IsScalar()) return std::nullopt;
-  if (IsComplex(instruction.shape().type)) return std::nullopt;
-  return ElementAsDouble(instruction.literal(), 0);
-}
-
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Whether `opcode` applied to x and `value`, with `value` as the right operand, is x.
@@ -124,6 +116,13 @@ NodeId SimplifyReducePrecision(const ComputationCopy& copy, Instruction instruct
 }
 
 }  // namespace
+
+std::optional<double> SplatValue(Instruction instruction) {
+  if (instruction.opcode() == kBroadcast) instruction = instruction.operand(0);
+  if (instruction.opcode() != kConstant || !instruction.shape().IsScalar()) return std::nullopt;
+  if (IsComplex(instruction.shape().type)) return std::nullopt;
+  return ElementAsDouble(instruction.literal(), 0);
+}
 
 NodeId SimplifyArithmetic(ComputationCopy& copy, Instruction instruction) {
   switch (instruction.opcode()) {

@@ -135,6 +135,48 @@ TEST(Simplify, MarksForPartitioningVanish) {
   ExpectStays("x = f32[4] parameter(0)\n ROOT s = f32[4] custom-call(x), custom_call_target=\"mine\"");
 }
 
+TEST(Simplify, DotsTakeInTransposes) {
+  Expect("x = f32[8,4] parameter(0)\n y = f32[16,8] parameter(1)\n a = f32[4,8] transpose(x), dimensions={1,0}\n"
+         " b = f32[8,16] transpose(y), dimensions={1,0}\n"
+         " ROOT d = f32[4,16] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+         "x = f32[8,4] parameter(0)\n y = f32[16,8] parameter(1)\n"
+         " ROOT d = f32[4,16] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={1}");
+  Expect("x = f32[4,3,8] parameter(0)\n y = f32[3,8,5] parameter(1)\n a = f32[3,4,8] transpose(x), dimensions={1,0,2}\n"
+         " ROOT d = f32[3,4,5] dot(a, y), lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}",
+         "x = f32[4,3,8] parameter(0)\n y = f32[3,8,5] parameter(1)\n"
+         " ROOT d = f32[3,4,5] dot(x, y), lhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}");
+  // Two free dimensions that change places are the result's own order.
+  ExpectStays("x = f32[2,3,8] parameter(0)\n y = f32[8] parameter(1)\n a = f32[3,2,8] transpose(x), dimensions={1,0,2}\n"
+              " ROOT d = f32[3,2] dot(a, y), lhs_contracting_dims={2}, rhs_contracting_dims={0}");
+}
+
+TEST(Simplify, ATransposedDotSwapsItsOperands) {
+  Expect("x = f32[8,4] parameter(0)\n y = f32[8,16] parameter(1)\n"
+         " d = f32[4,16] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+         " ROOT t = f32[16,4] transpose(d), dimensions={1,0}",
+         "x = f32[8,4] parameter(0)\n y = f32[8,16] parameter(1)\n"
+         " ROOT d = f32[16,4] dot(y, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}");
+  Expect("x = f32[3,8,4,2] parameter(0)\n y = f32[3,8,16] parameter(1)\n"
+         " d = f32[3,4,2,16] dot(x, y), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0}, rhs_contracting_dims={1}\n"
+         " ROOT t = f32[3,16,4,2] transpose(d), dimensions={0,3,1,2}",
+         "x = f32[3,8,4,2] parameter(0)\n y = f32[3,8,16] parameter(1)\n"
+         " ROOT d = f32[3,16,4,2] dot(y, x), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0}, rhs_contracting_dims={1}");
+  // Somebody else wants the dot as it is: computing it twice is no gain.
+  ExpectStays("x = f32[8,4] parameter(0)\n y = f32[8,16] parameter(1)\n"
+              " d = f32[4,16] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+              " t = f32[16,4] transpose(d), dimensions={1,0}\n ROOT u = (f32[4,16], f32[16,4]) tuple(d, t)");
+}
+
+TEST(Simplify, AReductionOfOneElementIsThatElement) {
+  const std::string add = "add {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n";
+  const auto entry = [](const std::string& init) {
+    return "ENTRY e {\n x = f32[1,4] parameter(0)\n z = f32[] constant(" + init + ")\n"
+           " ROOT r = f32[4] reduce(x, z), dimensions={0}, to_apply=add\n}\n";
+  };
+  ExpectGolden(&SimplifyAndClean, add + entry("0"), "ENTRY e {\n x = f32[1,4] parameter(0)\n ROOT r = f32[4] reshape(x)\n}\n");
+  ExpectGolden(&SimplifyAndClean, add + entry("1"), add + entry("1"));
+}
+
 TEST(Simplify, LeavesDynamicDimensionsAlone) {
   ExpectStays("x = f32[<=4] parameter(0)\n ROOT s = f32[<=4] slice(x), slice={[0:4]}");
 }
