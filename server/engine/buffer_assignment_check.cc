@@ -171,22 +171,16 @@ class Machine {
       for (ValueId input : op.inputs) RETURN_IF_ERROR(Expect(pc, input));
     }
     switch (op.kind) {
-      case Op::Kind::kLoopBegin:
-        turn_[op.control] = 0;
-        return pc + 1;
+      case Op::Kind::kLoopBegin: turn_[op.control] = 0; return pc + 1;
       case Op::Kind::kLoopTest:
         return exhausted_ || turn_[op.control] == turns_ ? program_.loops[op.control].exit : pc + 1;
-      case Op::Kind::kLoopBack:
-        ++turn_[op.control];
-        return program_.loops[op.control].begin + 1;
+      case Op::Kind::kLoopBack: ++turn_[op.control]; return program_.loops[op.control].begin + 1;
       case Op::Kind::kSwitch: {
         const Switch& branches = program_.switches[op.control];
         return branches.branches[(branch_ + switches_played_++) % branches.branches.size()];
       }
-      case Op::Kind::kBranchEnd:
-        return program_.switches[op.control].end;
-      default:
-        return pc + 1;
+      case Op::Kind::kBranchEnd: return program_.switches[op.control].end;
+      default: return pc + 1;
     }
   }
 

@@ -59,9 +59,7 @@ class Liveness {
       AddSegments(segments, {{TimeOf(from), std::max(TimeOf(to), TimeOf(from) + 1)}});
     };
     switch (value.role) {
-      case Value::Role::kPlain:
-        add(uses.written, uses.last_read);
-        break;
+      case Value::Role::kPlain: add(uses.written, uses.last_read); break;
       case Value::Role::kState: {
         const Loop& loop = program_.loops[value.owner];
         add(loop.begin, std::max(loop.test, uses.last_read));

@@ -53,12 +53,9 @@ class Assembler {
   }
   Slot SlotOf(const Place& place) const {
     switch (place.space) {
-      case Space::kTemporary:
-        return {1, place.offset};
-      case Space::kArgument:
-        return {2 + place.index, 0};
-      case Space::kResult:
-        return {static_cast<int32_t>(2 + program_.arguments.size()) + place.index, 0};
+      case Space::kTemporary: return {1, place.offset};
+      case Space::kArgument: return {2 + place.index, 0};
+      case Space::kResult: return {static_cast<int32_t>(2 + program_.arguments.size()) + place.index, 0};
       case Space::kConstant:
         return {0, static_cast<int64_t>(
                        reinterpret_cast<intptr_t>(program_.constants[place.index]->bytes().data()))};
@@ -101,12 +98,8 @@ class Assembler {
 
   void Append(const Op& op, int32_t index) {
     switch (op.kind) {
-      case Op::Kind::kStep:
-        AppendStep(op, index);
-        break;
-      case Op::Kind::kLoopBegin:
-        AppendMoves(index);
-        break;
+      case Op::Kind::kStep: AppendStep(op, index); break;
+      case Op::Kind::kLoopBegin: AppendMoves(index); break;
       case Op::Kind::kLoopTest: {
         Instruction& test = Add(Instruction::Kind::kTest);
         test.inputs = AddSlot(op.inputs[0]);
@@ -137,8 +130,7 @@ class Assembler {
         break;
       case Op::Kind::kLoopExit:
       case Op::Kind::kBranchBegin:
-      case Op::Kind::kSwitchEnd:
-        break;
+      case Op::Kind::kSwitchEnd: break;
     }
   }
 
@@ -225,18 +217,13 @@ absl::Status Execute(const Code& code, absl::Span<const std::byte* const> argume
         std::memcpy(table[now.outputs], table[now.inputs], static_cast<size_t>(now.bytes));
         ++pc;
         break;
-      case Instruction::Kind::kTest:
-        pc = *table[now.inputs] != std::byte{0} ? pc + 1 : now.target;
-        break;
+      case Instruction::Kind::kTest: pc = *table[now.inputs] != std::byte{0} ? pc + 1 : now.target; break;
       case Instruction::Kind::kJump:
         if (now.target <= pc && !watch.Ok(now.weight_ns)) return watch.Error();
         pc = now.target;
         break;
-      case Instruction::Kind::kSwitch:
-        pc = code.targets[now.target + Select(now, table[now.inputs])];
-        break;
-      case Instruction::Kind::kReturn:
-        return absl::OkStatus();
+      case Instruction::Kind::kSwitch: pc = code.targets[now.target + Select(now, table[now.inputs])]; break;
+      case Instruction::Kind::kReturn: return absl::OkStatus();
     }
   }
 }

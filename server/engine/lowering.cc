@@ -169,7 +169,8 @@ absl::StatusOr<const Schedule*> Lowering::ScheduleOf(const Computation& computat
     for (bool is_live : live) made->live_count += is_live;
     if (!options_.reference_only) made->groups = PlanFusion(*module_, computation, live);
     // Broadcasts and slices that only fused steps read are never made.
-    ASSIGN_OR_RETURN(made->units, OrderUnits(computation, NeededNodes(computation, live, made->groups), made->groups));
+    ASSIGN_OR_RETURN(made->units,
+                     OrderUnits(computation, NeededNodes(computation, live, made->groups), made->groups));
     schedule = std::move(made);
   }
   return schedule.get();
@@ -283,12 +284,9 @@ absl::Status Lowering::LowerInstruction(Frame& frame, Instruction instruction) {
       frame.Define(id, results);
       return absl::OkStatus();
     }
-    case hlo::kWhile:
-      return LowerWhile(frame, instruction);
-    case hlo::kConditional:
-      return LowerConditional(frame, instruction);
-    default:
-      return LowerStep(frame, instruction);
+    case hlo::kWhile: return LowerWhile(frame, instruction);
+    case hlo::kConditional: return LowerConditional(frame, instruction);
+    default: return LowerStep(frame, instruction);
   }
 }
 

@@ -51,8 +51,7 @@ class Orderer {
       }
       const Unit read = UnitOf(reads[frame.next++]);
       switch (state_[Key(read)]) {
-        case kDone:
-          break;
+        case kDone: break;
         case kOpen:
           return Internal("A fusion group around %s of computation %s depends on itself.",
                           computation_[read.node].name(), computation_.name());

@@ -50,20 +50,16 @@ bool IsAlias(hlo::Instruction instruction) {
     case hlo::kCopy:
     case hlo::kOptBarrier:
     case hlo::kDomain:
-    case hlo::kAddDependency:
-      return true;
+    case hlo::kAddDependency: return true;
     case hlo::kBitcast:  // Keeps physical order: a reshape when both orders are the logical one.
       return IsRowMajor(instruction.shape()) && IsRowMajor(instruction.operand(0).shape()) &&
              SameBytes(instruction);
     case hlo::kBitcastConvert:
       return IsWholeByte(instruction.shape().type) && IsWholeByte(instruction.operand(0).shape().type) &&
              SameBytes(instruction);
-    case hlo::kConvert:
-      return instruction.shape().type == instruction.operand(0).shape().type;
-    case hlo::kCustomCall:
-      return IsShardingAnnotation(instruction);
-    default:
-      return false;
+    case hlo::kConvert: return instruction.shape().type == instruction.operand(0).shape().type;
+    case hlo::kCustomCall: return IsShardingAnnotation(instruction);
+    default: return false;
   }
 }
 
@@ -80,22 +76,17 @@ bool IsStructural(hlo::Instruction instruction) {
     case hlo::kConditional:
     case hlo::kGetDimensionSize:
     case hlo::kPartitionId:
-    case hlo::kReplicaId:
-      return true;
-    default:
-      return IsAlias(instruction);
+    case hlo::kReplicaId: return true;
+    default: return IsAlias(instruction);
   }
 }
 
 MaybeStep MakeSingleStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
   switch (instruction.opcode()) {
     case hlo::kPartitionId:
-    case hlo::kReplicaId:
-      return std::make_unique<DeviceIdStep>(instruction.opcode() == hlo::kReplicaId);
-    case hlo::kDot:
-      return MakeDotStep(module, instruction, threads);
-    case hlo::kConvolution:
-      return MakeConvolutionStep(module, instruction, threads);
+    case hlo::kReplicaId: return std::make_unique<DeviceIdStep>(instruction.opcode() == hlo::kReplicaId);
+    case hlo::kDot: return MakeDotStep(module, instruction, threads);
+    case hlo::kConvolution: return MakeConvolutionStep(module, instruction, threads);
     case hlo::kTranspose:
     case hlo::kBroadcast:
     case hlo::kReverse:
@@ -105,26 +96,19 @@ MaybeStep MakeSingleStep(const hlo::Module& module, hlo::Instruction instruction
     case hlo::kPad:
     case hlo::kConcatenate:
     case hlo::kIota:
-    case hlo::kBitcastConvert:
-      return MakeMovementStep(module, instruction, threads);
+    case hlo::kBitcastConvert: return MakeMovementStep(module, instruction, threads);
     case hlo::kGather:
-    case hlo::kScatter:
-      return MakeGatherScatterStep(module, instruction, threads);
+    case hlo::kScatter: return MakeGatherScatterStep(module, instruction, threads);
     case hlo::kCustomCall:
       if (instruction.attributes<hlo::CustomCallAttributes>().target != "TopK") return nullptr;
       [[fallthrough]];
     case hlo::kSort:
-    case hlo::kTopK:
-      return MakeSortStep(module, instruction, threads);
+    case hlo::kTopK: return MakeSortStep(module, instruction, threads);
     case hlo::kReduceWindow:
-    case hlo::kSelectAndScatter:
-      return MakeWindowStep(module, instruction, threads);
-    case hlo::kReduce:
-      return MakeReduceStep(module, instruction, threads);
-    case hlo::kRngBitGenerator:
-      return MakeRandomStep(module, instruction, threads);
-    default:
-      return nullptr;
+    case hlo::kSelectAndScatter: return MakeWindowStep(module, instruction, threads);
+    case hlo::kReduce: return MakeReduceStep(module, instruction, threads);
+    case hlo::kRngBitGenerator: return MakeRandomStep(module, instruction, threads);
+    default: return nullptr;
   }
 }
 

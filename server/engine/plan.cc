@@ -78,16 +78,10 @@ void PlanImpl::CountStep(const Op& op, std::set<std::string>& reference_opcodes)
   ++stats_.steps;
   stats_.flops += op.step->flops();
   switch (op.step->kind()) {
-    case StepKind::kFused:
-      ++stats_.fused_steps;
-      break;
-    case StepKind::kLibrary:
-      ++stats_.library_steps;
-      break;
+    case StepKind::kFused: ++stats_.fused_steps; break;
+    case StepKind::kLibrary: ++stats_.library_steps; break;
     case StepKind::kMovement:
-    case StepKind::kControl:
-      ++stats_.movement_steps;
-      break;
+    case StepKind::kControl: ++stats_.movement_steps; break;
     case StepKind::kReference:
       ++stats_.reference_steps;
       if (op.reference_opcode != nullptr) reference_opcodes.emplace(op.reference_opcode);

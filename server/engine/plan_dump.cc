@@ -11,40 +11,26 @@ namespace {
 
 std::string PlaceText(const Place& place) {
   switch (place.space) {
-    case Space::kTemporary:
-      return absl::StrCat("t+", place.offset);
-    case Space::kArgument:
-      return absl::StrCat("a", place.index);
-    case Space::kResult:
-      return absl::StrCat("r", place.index);
-    case Space::kConstant:
-      return absl::StrCat("c", place.index);
+    case Space::kTemporary: return absl::StrCat("t+", place.offset);
+    case Space::kArgument: return absl::StrCat("a", place.index);
+    case Space::kResult: return absl::StrCat("r", place.index);
+    case Space::kConstant: return absl::StrCat("c", place.index);
   }
   return "?";
 }
 
 const char* KindText(Op::Kind kind) {
   switch (kind) {
-    case Op::Kind::kStep:
-      return "step";
-    case Op::Kind::kLoopBegin:
-      return "while begin";
-    case Op::Kind::kLoopTest:
-      return "while test";
-    case Op::Kind::kLoopBack:
-      return "while back";
-    case Op::Kind::kLoopExit:
-      return "while exit";
-    case Op::Kind::kSwitch:
-      return "conditional";
-    case Op::Kind::kBranchBegin:
-      return "branch";
-    case Op::Kind::kBranchEnd:
-      return "branch end";
-    case Op::Kind::kSwitchEnd:
-      return "conditional end";
-    case Op::Kind::kReturn:
-      return "return";
+    case Op::Kind::kStep: return "step";
+    case Op::Kind::kLoopBegin: return "while begin";
+    case Op::Kind::kLoopTest: return "while test";
+    case Op::Kind::kLoopBack: return "while back";
+    case Op::Kind::kLoopExit: return "while exit";
+    case Op::Kind::kSwitch: return "conditional";
+    case Op::Kind::kBranchBegin: return "branch";
+    case Op::Kind::kBranchEnd: return "branch end";
+    case Op::Kind::kSwitchEnd: return "conditional end";
+    case Op::Kind::kReturn: return "return";
   }
   return "?";
 }

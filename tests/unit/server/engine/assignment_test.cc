@@ -347,9 +347,7 @@ std::vector<Bytes> RunPlainly(const Program& program, const std::vector<Bytes>& 
       case Op::Kind::kLoopTest:
         if (memory[op.inputs[0]][0] == 0) pc = program.loops[op.control].exit;
         break;
-      case Op::Kind::kLoopBack:
-        pc = program.loops[op.control].begin + 1;
-        break;
+      case Op::Kind::kLoopBack: pc = program.loops[op.control].begin + 1; break;
       case Op::Kind::kSwitch: {
         const Switch& branches = program.switches[op.control];
         int32_t index;
@@ -360,11 +358,8 @@ std::vector<Bytes> RunPlainly(const Program& program, const std::vector<Bytes>& 
         pc = branches.branches[index];
         break;
       }
-      case Op::Kind::kBranchEnd:
-        pc = program.switches[op.control].end;
-        break;
-      default:
-        break;
+      case Op::Kind::kBranchEnd: pc = program.switches[op.control].end; break;
+      default: break;
     }
   }
   std::vector<Bytes> results;

@@ -144,33 +144,15 @@ class Generator {
       const hlo::Opcode opcode = kBinary[Roll(6)];
       const Op zero = b.Constant(Literal::Scalar<int32_t>(0));
       switch (Roll(14)) {
-        case 0:
-          scope.matrices.push_back(b.Binary(opcode, m, Pick(scope.matrices)));
-          break;
-        case 1:
-          scope.matrices.push_back(b.Binary(opcode, m, b.Broadcast(r, {6, 6}, {Roll(2)})));
-          break;
-        case 2:
-          scope.matrices.push_back(b.Transpose(m, {1, 0}));
-          break;
-        case 3:
-          scope.matrices.push_back(b.DynamicUpdateSlice(m, b.Reshape(r, {1, 6}), {s, zero}));
-          break;
-        case 4:
-          scope.rows.push_back(b.Reshape(b.DynamicSlice(m, {s, zero}, {1, 6}), {6}));
-          break;
-        case 5:
-          scope.rows.push_back(b.Reduce(m, zero, {Roll(2)}, add_));
-          break;
-        case 6:
-          scope.scalars.push_back(b.Reduce(r, zero, {0}, max_));
-          break;
-        case 7:
-          scope.rows.push_back(b.Binary(opcode, r, Pick(scope.rows)));
-          break;
-        case 8:
-          scope.scalars.push_back(b.Binary(opcode, s, Pick(scope.scalars)));
-          break;
+        case 0: scope.matrices.push_back(b.Binary(opcode, m, Pick(scope.matrices))); break;
+        case 1: scope.matrices.push_back(b.Binary(opcode, m, b.Broadcast(r, {6, 6}, {Roll(2)}))); break;
+        case 2: scope.matrices.push_back(b.Transpose(m, {1, 0})); break;
+        case 3: scope.matrices.push_back(b.DynamicUpdateSlice(m, b.Reshape(r, {1, 6}), {s, zero})); break;
+        case 4: scope.rows.push_back(b.Reshape(b.DynamicSlice(m, {s, zero}, {1, 6}), {6})); break;
+        case 5: scope.rows.push_back(b.Reduce(m, zero, {Roll(2)}, add_)); break;
+        case 6: scope.scalars.push_back(b.Reduce(r, zero, {0}, max_)); break;
+        case 7: scope.rows.push_back(b.Binary(opcode, r, Pick(scope.rows))); break;
+        case 8: scope.scalars.push_back(b.Binary(opcode, s, Pick(scope.scalars))); break;
         case 9:
           scope.matrices.push_back(
               b.Concatenate({b.Slice(m, {3, 0}, {6, 6}), b.Slice(Pick(scope.matrices), {0, 0}, {3, 6})}, 0));
@@ -179,12 +161,8 @@ class Generator {
           scope.matrices.push_back(b.Select(b.Compare(m, Pick(scope.matrices), hlo::ComparisonDirection::kGt),
                                             Pick(scope.matrices), m));
           break;
-        case 11:
-          scope.matrices.push_back(b.Iota(kMatrix, Roll(2)));
-          break;
-        case 12:
-          scope.matrices.push_back(b.MatMul(m, Pick(scope.matrices)));
-          break;
+        case 11: scope.matrices.push_back(b.Iota(kMatrix, Roll(2))); break;
+        case 12: scope.matrices.push_back(b.MatMul(m, Pick(scope.matrices))); break;
         case 13:
           scope.rows.push_back(b.Constant(Literal::Vector<int32_t>({1, -2, 3, Roll(100), 5, 6})));
           break;
