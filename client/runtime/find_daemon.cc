@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -114,6 +115,8 @@ absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags) {
   }
   rpc::Descriptor ours(ends[0]), theirs(ends[1]);
   std::vector<std::string> words = {binary, "--inherit-fd", std::to_string(theirs.get())};
+  // The program's stderr is the daemon's, too: only what somebody must know goes there.
+  if (std::find(flags.begin(), flags.end(), "--log-level") == flags.end()) words.insert(words.end(), {"--log-level", "warn"});
   words.insert(words.end(), flags.begin(), flags.end());
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());

@@ -1,0 +1,145 @@
+// Processes that die: the client in the middle of things, and the daemon.
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "absl/time/clock.h"
+#include "tests/integration/harness.h"
+
+namespace hlod {
+namespace {
+
+// A crash_client that is where it was asked to be.
+class Victim {
+ public:
+  Victim(const std::string& address, const std::string& mode) {
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "crash_client";
+    int out[2];
+    if (pipe(out) != 0) std::abort();
+    pid_ = fork();
+    if (pid_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      dup2(out[1], STDOUT_FILENO);
+      close(out[0]);
+      close(out[1]);
+      execl(program.c_str(), "crash_client", address.c_str(), mode.c_str(), nullptr);
+      _exit(127);
+    }
+    close(out[1]);
+    char line[6] = {};
+    ready_ = read(out[0], line, sizeof(line)) == sizeof(line);
+    close(out[0]);
+  }
+  ~Victim() { Kill(); }
+  bool ready() const { return ready_; }
+  void Kill() {
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+  }
+
+ private:
+  pid_t pid_ = -1;
+  bool ready_ = false;
+};
+
+class ClientFault : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(ClientFault, AKilledClientsMemoryIsBackWithinASecond) {
+  const testing::Daemon daemon = Must(testing::Daemon::Start());
+  const Client bystander = Must(daemon.Connect());
+  const Buffer kept = Must(bystander.device(0).Upload(Literal::Vector<float>({1, 2})));
+  ASSERT_OK(kept.ready().Await());
+  Victim victim(daemon.address(), GetParam());
+  ASSERT_TRUE(victim.ready());
+  EXPECT_GE(daemon.UsedBytes(), 16'000'008);
+  victim.Kill();
+  EXPECT_TRUE(daemon.WaitForUsedBytes(8, absl::Seconds(1))) << daemon.UsedBytes();
+  EXPECT_EQ(Must(daemon.Stats()).sessions, 1);
+  EXPECT_EQ(Must(kept.ToLiteral()), Literal::Vector<float>({1, 2}));
+  const Executable add = Must(bystander.CompileText(AddProgram(2)));
+  EXPECT_EQ(Must(Must(add.Execute({kept, kept}))[0].ToLiteral()), Literal::Vector<float>({2, 4})) << "the device is free again";
+}
+INSTANTIATE_TEST_SUITE_P(Mid, ClientFault, ::testing::Values("idle", "upload", "upload_stream", "execute"),
+                         [](const auto& info) { return info.param; });
+
+class DaemonFault : public DaemonTest {
+ protected:
+  // Whatever is called after the daemon is gone says so, at once.
+  void ExpectLost(const absl::Status& status, absl::Time since) {
+    EXPECT_EQ(KindOf(status), ErrorKind::kLostSession) << status;
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+    EXPECT_LT(absl::Now() - since, absl::Seconds(2));
+  }
+};
+
+TEST_F(DaemonFault, AKilledDaemonIsATypedErrorAtOnceAndLaterConnectWorks) {
+  const Buffer x = Must(client_->device(0).Upload(Literal::Vector<float>({1, 2})));
+  const Executable add = Must(client_->CompileText(AddProgram(2)));
+  ASSERT_OK(client_->Sync());
+  daemon_->Kill(SIGKILL);
+  ASSERT_TRUE(daemon_->WaitForExit(absl::Seconds(5)).has_value());
+  const absl::Time start = absl::Now();
+  ExpectLost(x.ToLiteral().status(), start);
+  ExpectLost(client_->device(0).Upload(Literal::Scalar<float>(1)).status(), start);
+  ExpectLost(client_->device(0).Upload(Counting(1'000'000)).status(), start);
+  ExpectLost(client_->device(0).Placeholder(Shape::Scalar(hlo::kF32)).status(), start);
+  ExpectLost(add.Execute({x, x}).status(), start);
+  ExpectLost(client_->CompileText(AddProgram(3)).status(), start);
+  ExpectLost(client_->Stats().status(), start);
+  ExpectLost(client_->Ping().status(), start);
+  ExpectLost(x.state(), start);
+  EXPECT_NE(Client::Connect(daemon_->address()).status().code(), absl::StatusCode::kOk);
+
+  ASSERT_OK(daemon_->Restart());
+  ExpectLost(x.ToLiteral().status(), absl::Now());
+  const Client again = Must(daemon_->Connect());
+  EXPECT_NE(again.epoch(), client_->epoch());
+  const Buffer y = Must(again.device(0).Upload(Literal::Vector<float>({3, 4})));
+  EXPECT_EQ(Must(y.ToLiteral()), Literal::Vector<float>({3, 4}));
+}
+
+TEST_F(DaemonFault, KilledDuringAnExecuteTheWaitEnds) {
+  const Executable forever = Must(client_->CompileText(kForever));
+  const Buffer x = Must(client_->device(0).Upload(Literal::Scalar<int32_t>(0)));
+  const Buffer result = Must(forever.Execute({x}))[0];
+  EXPECT_EQ(result.ready().Await(absl::Milliseconds(100)).code(), absl::StatusCode::kDeadlineExceeded);
+  daemon_->Kill(SIGKILL);
+  ExpectLost(result.ToLiteral().status(), absl::Now());
+}
+
+TEST_F(DaemonFault, KilledDuringAnUploadTheUploadEnds) {
+  for (const bool shared_memory : {true, false}) {
+    ConnectOptions options;
+    options.shared_memory = shared_memory;
+    const Client client = Must(daemon_->Connect(options));
+    const Literal value = Counting(25'000'000);
+    ASSERT_OK(client.device(0).Upload(value).status());
+    daemon_->Kill(SIGKILL);
+    const absl::Time start = absl::Now();
+    absl::Status status;
+    for (int i = 0; i < 100 && status.ok(); ++i) status = client.device(0).Upload(value).status();
+    ExpectLost(status, start);
+    ASSERT_TRUE(daemon_->WaitForExit(absl::Seconds(5)).has_value());
+    ASSERT_OK(daemon_->Restart());
+  }
+}
+
+TEST_F(DaemonFault, TerminatedItDrainsAndEnds) {
+  const Buffer x = Must(client_->device(0).Upload(Literal::Vector<float>({1, 2})));
+  ASSERT_OK(x.ready().Await());
+  daemon_->Kill(SIGTERM);
+  absl::SleepFor(absl::Milliseconds(50));
+  daemon_->Kill(SIGTERM);
+  const std::optional<int> code = daemon_->WaitForExit(absl::Seconds(10));
+  ASSERT_TRUE(code.has_value());
+  EXPECT_LT(*code, 128) << daemon_->log();
+  EXPECT_FALSE(x.ToLiteral().ok());
+}
+
+}  // namespace
+}  // namespace hlod

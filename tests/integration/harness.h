@@ -1,0 +1,132 @@
+// What the integration tests share: programs, a daemon a test, and a client that speaks the wire without the library.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/hlo/codec.h"
+#include "hlod/hlod.h"
+#include "hlod/testing.h"
+#include "proto/hlod/v1/bulk.grpc.pb.h"
+#include "proto/hlod/v1/session.grpc.pb.h"
+
+namespace hlod {
+
+inline ::testing::AssertionResult IsOk(const char* expression, const absl::Status& status) {
+  if (status.ok()) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << expression << " is " << status;
+}
+#define ASSERT_OK(expr) ASSERT_PRED_FORMAT1(::hlod::IsOk, expr)
+#define EXPECT_OK(expr) EXPECT_PRED_FORMAT1(::hlod::IsOk, expr)
+
+// The value, or a crash of the test that says why there is none.
+template <typename T>
+T Must(absl::StatusOr<T> value) {
+  if (!value.ok()) {
+    ADD_FAILURE() << value.status();
+    std::fprintf(stderr, "%s\n", value.status().ToString().c_str());
+    std::abort();
+  }
+  return *std::move(value);
+}
+
+// f32[n] x, y -> x + y
+std::string AddProgram(int64_t n);
+// f32[n] x -> x + 1, the argument's memory reused when it is donated.
+std::string IncrementProgram(int64_t n);
+// s32[] x -> x, after for ever.
+inline constexpr std::string_view kForever = R"(HloModule forever
+
+cond {
+  p = s32[] parameter(0)
+  ROOT t = pred[] constant(true)
+}
+
+body {
+  p = s32[] parameter(0)
+  one = s32[] constant(1)
+  ROOT n = s32[] add(p, one)
+}
+
+ENTRY main {
+  x = s32[] parameter(0)
+  ROOT w = s32[] while(x), condition=cond, body=body
+}
+)";
+// f32[4] p, q -> (p + 1, q + 1): each result depends on one parameter.
+inline constexpr std::string_view kTwoResults = R"(HloModule two
+
+ENTRY main {
+  p = f32[4] parameter(0)
+  q = f32[4] parameter(1)
+  one = f32[] constant(1)
+  ones = f32[4] broadcast(one), dimensions={}
+  a = f32[4] add(p, ones)
+  b = f32[4] add(q, ones)
+  ROOT r = (f32[4], f32[4]) tuple(a, b)
+}
+)";
+
+// 0, 1, 2, ...
+Literal Counting(int64_t n);
+
+// A test with a daemon of its own and one client.
+class DaemonTest : public ::testing::Test {
+ protected:
+  void SetUp() override { StartDaemon({}); }
+  void StartDaemon(testing::DaemonOptions options);
+
+  std::unique_ptr<testing::Daemon> daemon_;
+  std::unique_ptr<Client> client_;
+};
+
+// Speaks hlod.v1 directly: what a hostile or careless client might send.
+class RawSession {
+ public:
+  // Connects and says Hello; `hello` may be changed first.
+  explicit RawSession(const std::string& address, const v1::Hello& hello = GoodHello());
+  ~RawSession();
+  static v1::Hello GoodHello();
+
+  bool open() const { return open_; }
+  const v1::Welcome& welcome() const { return welcome_; }
+  const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
+
+  // Sends a command under the next id, or under `id`. Returns the id.
+  uint64_t Send(v1::Command command, uint64_t id = 0);
+  // Reads until the command is answered or settled without an answer; nothing when the stream ended.
+  std::optional<v1::Reply> Await(uint64_t command);
+  // Sends and awaits; the reply's error as a status, or the stream's when it ended.
+  absl::Status Call(v1::Command command, v1::Reply* reply = nullptr);
+  // Ends the stream from this side and gives the daemon's status.
+  absl::Status Finish();
+  v1::TransferId TransferOf(uint64_t command) const;
+  uint64_t NewHandle() { return ++last_handle_; }
+
+ private:
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<v1::Session::Stub> stub_;
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::ClientMessage, v1::ServerMessage>> stream_;
+  v1::Welcome welcome_;
+  bool open_ = false;
+  std::optional<absl::Status> finished_;
+  uint64_t last_command_ = 0, last_handle_ = 0, settled_ = 0;
+  std::vector<v1::Reply> replies_;
+};
+
+// An Upload of inline bytes, a Compile of a program, an Execute, ready to Send.
+v1::Command UploadOf(uint64_t handle, const Literal& value);
+v1::Command CompileOf(uint64_t handle, std::string_view text);
+v1::Command ExecuteOf(uint64_t executable, const std::vector<uint64_t>& arguments, const std::vector<uint64_t>& results);
+v1::Command DownloadOf(uint64_t handle);
+v1::Command FreeOf(uint64_t handle);
+v1::Command PlaceholderOf(uint64_t handle, const Shape& shape);
+
+}  // namespace hlod
