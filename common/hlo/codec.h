@@ -1,4 +1,5 @@
-// Modules and literals to and from XLA's HloModuleProto (proto/xla/hlo.proto, wire-compatible with XLA's own).
+// Modules and literals to and from XLA's HloModuleProto (proto/xla/hlo.proto, wire-compatible with XLA's
+// own).
 #pragma once
 
 #include <memory>
@@ -13,21 +14,27 @@
 namespace hlod::hlo {
 
 struct DecodeOptions {
-  // The module is to be run: an unknown field on an instruction that is not known to be cosmetic is UNIMPLEMENTED naming its
-  // number, since ignoring it could compute something else. Tools that only carry a module leave it off.
+  // The module is to be run: an unknown field on an instruction that is not known to be cosmetic is
+  // UNIMPLEMENTED naming its number, since ignoring it could compute something else. Tools that only carry a
+  // module leave it off.
   bool for_execution = false;
   int64_t literal_bytes_max = int64_t{1} << 31;  // In one constant.
 };
 
-// A module from its proto. Ids are masked to their low 32 bits; old spellings (legacy comparisons, one rank-1 start index) are upgraded;
-// fields without a place in the IR are kept in `unmodelled` and come back in ToProto. INVALID_ARGUMENT names the
-// instruction and field; UNIMPLEMENTED the opcode or field this build does not know. Does not verify shapes: see Verify.
-absl::StatusOr<std::unique_ptr<Module>> FromProto(const xla::HloModuleProto& proto, const DecodeOptions& options = {});
+// A module from its proto. Ids are masked to their low 32 bits; old spellings (legacy comparisons, one rank-1
+// start index) are upgraded; fields without a place in the IR are kept in `unmodelled` and come back in
+// ToProto. INVALID_ARGUMENT names the instruction and field; UNIMPLEMENTED the opcode or field this build
+// does not know. Does not verify shapes: see Verify.
+absl::StatusOr<std::unique_ptr<Module>> FromProto(const xla::HloModuleProto& proto,
+                                                  const DecodeOptions& options = {});
 
-// FromProto of serialized bytes: a raw HloModuleProto, or an HloProto or HloSnapshot that holds one. INVALID_ARGUMENT when it is none.
-absl::StatusOr<std::unique_ptr<Module>> FromSerialized(std::string_view bytes, const DecodeOptions& options = {});
+// FromProto of serialized bytes: a raw HloModuleProto, or an HloProto or HloSnapshot that holds one.
+// INVALID_ARGUMENT when it is none.
+absl::StatusOr<std::unique_ptr<Module>> FromSerialized(std::string_view bytes,
+                                                       const DecodeOptions& options = {});
 
-// The module as XLA writes it: callees first, module-unique names and ids, program shapes and entry layout filled in.
+// The module as XLA writes it: callees first, module-unique names and ids, program shapes and entry layout
+// filled in.
 xla::HloModuleProto ToProto(const Module& module);
 // ToProto, serialized deterministically: equal modules give equal bytes in this build.
 std::string Serialize(const Module& module);

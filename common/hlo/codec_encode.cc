@@ -1,4 +1,5 @@
-// Modules to HloModuleProto, as XLA writes them: small ids that are unique in the module, names too, schedules and signatures filled in.
+// Modules to HloModuleProto, as XLA writes them: small ids that are unique in the module, names too,
+// schedules and signatures filled in.
 #include "common/base/strings.h"
 #include "common/hlo/codec_internal.h"
 #include "common/hlo/codec_names.h"
@@ -51,7 +52,8 @@ class ModuleEncoder {
     for (NodeId node = 0; node < computation.size(); ++node) sequence.add_instruction_ids(IdOf(id, node));
   }
 
-  void EncodeInstruction(Instruction instruction, ComputationId computation, xla::HloInstructionProto* proto) {
+  void EncodeInstruction(Instruction instruction, ComputationId computation,
+                         xla::HloInstructionProto* proto) {
     const Notes* notes = instruction.computation().notes(instruction.id());
     if (notes != nullptr) codec::EncodeNotes(*notes, proto);
     proto->set_name(names_.instructions[computation][instruction.id()]);
@@ -62,7 +64,8 @@ class ModuleEncoder {
     for (NodeId operand : instruction.operands()) proto->add_operand_ids(IdOf(computation, operand));
     for (ComputationId callee : instruction.called()) proto->add_called_computation_ids(IdOf(callee));
     if (notes == nullptr) return;
-    for (NodeId node : notes->control_predecessors) proto->add_control_predecessor_ids(IdOf(computation, node));
+    for (NodeId node : notes->control_predecessors)
+      proto->add_control_predecessor_ids(IdOf(computation, node));
   }
 
   void EncodeModuleFields() {
@@ -74,7 +77,8 @@ class ModuleEncoder {
     ProgramShape wanted = module_.entry_layout;
     if (wanted.result.type == kInvalid) wanted.result = entry.result;
     if (wanted.parameters.empty()) wanted.parameters = entry.parameters;
-    if (wanted.parameter_names.size() != wanted.parameters.size()) wanted.parameter_names = entry.parameter_names;
+    if (wanted.parameter_names.size() != wanted.parameters.size())
+      wanted.parameter_names = entry.parameter_names;
     codec::EncodeProgramShape(wanted, proto_.mutable_host_program_shape());
     bool is_dynamic = wanted.result.HasDynamicDimension();
     for (const Shape& parameter : wanted.parameters) is_dynamic |= parameter.HasDynamicDimension();
@@ -87,7 +91,8 @@ class ModuleEncoder {
       ++index;
       entry_proto->mutable_output_shape_index()->Assign(alias.output_index.begin(), alias.output_index.end());
       entry_proto->set_parameter_number(alias.parameter_number);
-      entry_proto->mutable_parameter_shape_index()->Assign(alias.parameter_index.begin(), alias.parameter_index.end());
+      entry_proto->mutable_parameter_shape_index()->Assign(alias.parameter_index.begin(),
+                                                           alias.parameter_index.end());
       entry_proto->set_kind(alias.must_alias ? xla::MUST_ALIAS : xla::MAY_ALIAS);
     }
     index = 0;
@@ -96,7 +101,8 @@ class ModuleEncoder {
       auto* entry_proto = index < donors.size() ? donors.Mutable(index) : donors.Add();
       ++index;
       entry_proto->set_parameter_number(donor.parameter_number);
-      entry_proto->mutable_parameter_shape_index()->Assign(donor.parameter_index.begin(), donor.parameter_index.end());
+      entry_proto->mutable_parameter_shape_index()->Assign(donor.parameter_index.begin(),
+                                                           donor.parameter_index.end());
     }
     for (const auto& [key, value] : module_.frontend_attributes) {
       (*proto_.mutable_frontend_attributes()->mutable_map())[key] = value;

@@ -1,4 +1,5 @@
-// What the files of the codec share: one coder for each kind of message, and the account of what no coder has a place for.
+// What the files of the codec share: one coder for each kind of message, and the account of what no coder has
+// a place for.
 #pragma once
 
 #include <bitset>
@@ -17,8 +18,8 @@ namespace hlod::hlo::codec {
 // Field numbers of one message that the IR has a place for.
 using FieldSet = std::bitset<128>;
 
-// Copies into `to` what `from` says outside the `modelled` fields, and the unknown fields at any depth inside those; nothing of the `dropped`
-// ones. An empty sub-message says nothing, unless it is one of a list.
+// Copies into `to` what `from` says outside the `modelled` fields, and the unknown fields at any depth inside
+// those; nothing of the `dropped` ones. An empty sub-message says nothing, unless it is one of a list.
 void CopyResidue(const google::protobuf::Message& from, const FieldSet& modelled, const FieldSet& dropped,
                  google::protobuf::Message* to);
 // The set of these field numbers.
@@ -40,7 +41,7 @@ struct AttributesInput {
   Opcode opcode;
   absl::Span<const Shape* const> operands;  // Their shapes.
   Tables& tables;
-  const xla::HloModuleProto& module;        // For the payloads that instructions share.
+  const xla::HloModuleProto& module;  // For the payloads that instructions share.
   const DecodeOptions& options;
 };
 // The alternative of Attributes that the opcode's row names. Errors name the field, not the instruction.
@@ -49,12 +50,16 @@ void EncodeAttributes(const Attributes& attributes, const Tables& tables, xla::H
 // The fields of an instruction that the decoder of this opcode's attributes reads.
 const FieldSet& ModelledFields(Opcode opcode);
 
-// What an instruction's notes hold; `predecessors` are resolved by the caller. Errors name the field, not the instruction.
-absl::StatusOr<Notes> DecodeNotes(const xla::HloInstructionProto& proto, Opcode opcode, const DecodeOptions& options);
-// Everything of the notes but for name and control predecessors, written over the fields kept in `unmodelled`.
+// What an instruction's notes hold; `predecessors` are resolved by the caller. Errors name the field, not the
+// instruction.
+absl::StatusOr<Notes> DecodeNotes(const xla::HloInstructionProto& proto, Opcode opcode,
+                                  const DecodeOptions& options);
+// Everything of the notes but for name and control predecessors, written over the fields kept in
+// `unmodelled`.
 void EncodeNotes(const Notes& notes, xla::HloInstructionProto* proto);
 
-// An opcode under its own or an old spelling, with the comparison that old comparison opcodes had in their name.
+// An opcode under its own or an old spelling, with the comparison that old comparison opcodes had in their
+// name.
 struct OpcodeSpelling {
   Opcode opcode;
   std::string_view direction;  // "EQ"...; empty but for old comparisons.

@@ -17,7 +17,8 @@ uint32_t LocalId(int64_t id) { return static_cast<uint32_t>(static_cast<uint64_t
 
 // A name from outside, short enough for a message.
 std::string Quoted(const std::string& name) {
-  return absl::StrCat("\"", ToAbsl(std::string_view(name).substr(0, 100)), name.size() > 100 ? "..." : "", "\"");
+  return absl::StrCat("\"", ToAbsl(std::string_view(name).substr(0, 100)), name.size() > 100 ? "..." : "",
+                      "\"");
 }
 
 absl::Status Prefixed(const absl::Status& status, const std::string& prefix) {
@@ -26,10 +27,12 @@ absl::Status Prefixed(const absl::Status& status, const std::string& prefix) {
 
 class ModuleDecoder {
  public:
-  ModuleDecoder(const xla::HloModuleProto& proto, const DecodeOptions& options) : proto_(proto), options_(options) {}
+  ModuleDecoder(const xla::HloModuleProto& proto, const DecodeOptions& options)
+      : proto_(proto), options_(options) {}
 
   absl::StatusOr<std::unique_ptr<Module>> Run() {
-    if (proto_.computations().empty()) return InvalidArgument("The module %s has no computations.", Quoted(proto_.name()));
+    if (proto_.computations().empty())
+      return InvalidArgument("The module %s has no computations.", Quoted(proto_.name()));
     module_ = std::make_unique<Module>(proto_.name());
     for (const auto& computation : proto_.computations()) {
       if (absl::Status status = DecodeComputation(computation); !status.ok()) {
@@ -60,7 +63,8 @@ class ModuleDecoder {
     if (root == nodes_.end()) return InvalidArgument("root_id %d is no instruction here", proto.root_id());
     computation_->set_root(root->second);
     // Only now can it be called: a computation cannot call itself.
-    if (!computations_.emplace(proto.id(), id).second) return InvalidArgument("id %d is taken by another", proto.id());
+    if (!computations_.emplace(proto.id(), id).second)
+      return InvalidArgument("id %d is taken by another", proto.id());
     KeepComputationResidue(proto);
     return absl::OkStatus();
   }
@@ -92,15 +96,18 @@ class ModuleDecoder {
       operand_shapes.push_back(&(*computation_)[node->second].shape());
     }
     ASSIGN_OR_RETURN(auto called, ResolveCallees(proto, opcode));
-    ASSIGN_OR_RETURN(const Attributes attributes,
-                     codec::DecodeAttributes({proto, opcode, operand_shapes, module_->tables(), proto_, options_}));
-    if (opcode == kParameter) RETURN_IF_ERROR(CheckParameterNumber(proto.parameter_number(), instruction_count));
+    ASSIGN_OR_RETURN(
+        const Attributes attributes,
+        codec::DecodeAttributes({proto, opcode, operand_shapes, module_->tables(), proto_, options_}));
+    if (opcode == kParameter)
+      RETURN_IF_ERROR(CheckParameterNumber(proto.parameter_number(), instruction_count));
     if (opcode == kDynamicSlice) RETURN_IF_ERROR(SplitStartIndices(1, operands));
     if (opcode == kDynamicUpdateSlice) RETURN_IF_ERROR(SplitStartIndices(2, operands));
     ASSIGN_OR_RETURN(Notes notes, codec::DecodeNotes(proto, opcode, options_));
     for (int64_t id : proto.control_predecessor_ids()) {
       const auto node = nodes_.find(LocalId(id));
-      if (node == nodes_.end()) return InvalidArgument("control predecessor id %d is no earlier instruction", id);
+      if (node == nodes_.end())
+        return InvalidArgument("control predecessor id %d is no earlier instruction", id);
       notes.control_predecessors.push_back(node->second);
     }
 
@@ -113,23 +120,26 @@ class ModuleDecoder {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<absl::InlinedVector<ComputationId, 4>> ResolveCallees(const InstructionProto& proto, Opcode opcode) {
+  absl::StatusOr<absl::InlinedVector<ComputationId, 4>> ResolveCallees(const InstructionProto& proto,
+                                                                       Opcode opcode) {
     absl::InlinedVector<ComputationId, 4> called;
-    // Old writers repeat the wrapped computation on the later halves of an asynchronous pair, which now inherit it.
+    // Old writers repeat the wrapped computation on the later halves of an asynchronous pair, which now
+    // inherit it.
     if (opcode == kAsyncUpdate || opcode == kAsyncDone) return called;
     const int expected = Info(opcode).called;
     if (expected >= 0 && proto.called_computation_ids_size() != expected) {
-      return InvalidArgument("%s calls %d computations instead of %d", Name(opcode), proto.called_computation_ids_size(),
-                             expected);
+      return InvalidArgument("%s calls %d computations instead of %d", Name(opcode),
+                             proto.called_computation_ids_size(), expected);
     }
     constexpr int kMaxCalled = (1 << 24) - 1;  // What an instruction's first word has room for.
     if (proto.called_computation_ids_size() > kMaxCalled) {
-      return InvalidArgument("%s calls %d computations; the limit is %d", Name(opcode), proto.called_computation_ids_size(),
-                             kMaxCalled);
+      return InvalidArgument("%s calls %d computations; the limit is %d", Name(opcode),
+                             proto.called_computation_ids_size(), kMaxCalled);
     }
     for (int64_t id : proto.called_computation_ids()) {
       const auto callee = computations_.find(id);
-      if (callee == computations_.end()) return InvalidArgument("called computation id %d is no earlier computation", id);
+      if (callee == computations_.end())
+        return InvalidArgument("called computation id %d is no earlier computation", id);
       called.push_back(callee->second);
     }
     return called;
@@ -137,7 +147,8 @@ class ModuleDecoder {
 
   absl::Status CheckParameterNumber(int64_t number, int instruction_count) const {
     if (number < 0 || number >= instruction_count) {
-      return InvalidArgument("parameter_number is %d in a computation of %d instructions", number, instruction_count);
+      return InvalidArgument("parameter_number is %d in a computation of %d instructions", number,
+                             instruction_count);
     }
     if (static_cast<size_t>(number) < computation_->parameters().size()) {
       return InvalidArgument("there is another parameter with number %d", number);
@@ -145,22 +156,27 @@ class ModuleDecoder {
     return absl::OkStatus();
   }
 
-  // Old writers pass the start indices as one vector; the IR has a scalar for each dimension: [d] of the vector, made a scalar.
+  // Old writers pass the start indices as one vector; the IR has a scalar for each dimension: [d] of the
+  // vector, made a scalar.
   absl::Status SplitStartIndices(size_t first, absl::InlinedVector<NodeId, 8>& operands) {
     if (operands.size() != first + 1) return absl::OkStatus();
     const Shape vector = (*computation_)[operands[first]].shape();
     if (!vector.IsArray() || vector.rank() != 1) return absl::OkStatus();
     const int64_t rank = (*computation_)[operands[0]].shape().rank();
     if (vector.dims[0] != rank) {
-      return InvalidArgument("the start indices have shape %s for an operand of rank %d", ToString(vector), rank);
+      return InvalidArgument("the start indices have shape %s for an operand of rank %d", ToString(vector),
+                             rank);
     }
     const NodeId indices = operands[first];
     operands.pop_back();
     Tables& tables = module_->tables();
-    const ShapeId one = tables.Intern(Shape::Array(vector.type, {1})), scalar = tables.Intern(Shape::Scalar(vector.type));
+    const ShapeId one = tables.Intern(Shape::Array(vector.type, {1})),
+                  scalar = tables.Intern(Shape::Scalar(vector.type));
     for (int64_t d = 0; d < rank; ++d) {
-      const NodeId slice = computation_->Append(kSlice, one, tables.Intern(SliceAttributes{{d}, {d + 1}, {1}}), {indices});
-      operands.push_back(computation_->Append(kReshape, scalar, tables.Intern(DimensionsAttributes{}), {slice}));
+      const NodeId slice =
+          computation_->Append(kSlice, one, tables.Intern(SliceAttributes{{d}, {d + 1}, {1}}), {indices});
+      operands.push_back(
+          computation_->Append(kReshape, scalar, tables.Intern(DimensionsAttributes{}), {slice}));
     }
     return absl::OkStatus();
   }
@@ -176,8 +192,9 @@ class ModuleDecoder {
       module_->set_entry(id);
       return absl::OkStatus();
     }
-    return InvalidArgument("The module %s has no computation with the entry's id %d or name %s.", Quoted(proto_.name()),
-                           proto_.entry_computation_id(), Quoted(proto_.entry_computation_name()));
+    return InvalidArgument("The module %s has no computation with the entry's id %d or name %s.",
+                           Quoted(proto_.name()), proto_.entry_computation_id(),
+                           Quoted(proto_.entry_computation_name()));
   }
 
   absl::Status DecodeModuleFields() {
@@ -186,16 +203,17 @@ class ModuleDecoder {
     module_->entry_layout = *std::move(layout);
     for (const auto& entry : proto_.input_output_alias().entries()) {
       module_->input_output_alias.push_back(
-          {Dims(entry.output_shape_index().begin(), entry.output_shape_index().end()), entry.parameter_number(),
+          {Dims(entry.output_shape_index().begin(), entry.output_shape_index().end()),
+           entry.parameter_number(),
            Dims(entry.parameter_shape_index().begin(), entry.parameter_shape_index().end()),
            entry.kind() == xla::MUST_ALIAS});
     }
     for (const auto& entry : proto_.buffer_donor().entries()) {
-      module_->buffer_donors.push_back(
-          {entry.parameter_number(),
-           Dims(entry.parameter_shape_index().begin(), entry.parameter_shape_index().end())});
+      module_->buffer_donors.push_back({entry.parameter_number(), Dims(entry.parameter_shape_index().begin(),
+                                                                       entry.parameter_shape_index().end())});
     }
-    for (const auto& [key, value] : proto_.frontend_attributes().map()) module_->frontend_attributes.emplace(key, value);
+    for (const auto& [key, value] : proto_.frontend_attributes().map())
+      module_->frontend_attributes.emplace(key, value);
     module_->is_scheduled = proto_.has_schedule();
     KeepModuleResidue();
     return absl::OkStatus();
@@ -207,8 +225,10 @@ class ModuleDecoder {
         {P::kNameFieldNumber, P::kEntryComputationNameFieldNumber, P::kHostProgramShapeFieldNumber,
          P::kEntryComputationIdFieldNumber, P::kInputOutputAliasFieldNumber, P::kBufferDonorFieldNumber,
          P::kFrontendAttributesFieldNumber});
-    // Computations keep their own; the schedule names instructions by ids, which change: it is rebuilt from their order.
-    static const codec::FieldSet dropped = codec::FieldsOf({P::kComputationsFieldNumber, P::kScheduleFieldNumber});
+    // Computations keep their own; the schedule names instructions by ids, which change: it is rebuilt from
+    // their order.
+    static const codec::FieldSet dropped =
+        codec::FieldsOf({P::kComputationsFieldNumber, P::kScheduleFieldNumber});
     P rest;
     codec::CopyResidue(proto_, modelled, dropped, &rest);
     module_->unmodelled = codec::SerializeDeterministic(rest);
@@ -222,8 +242,8 @@ class ModuleDecoder {
   absl::flat_hash_map<int64_t, ComputationId> computations_;
 };
 
-// The payload of the first length-delimited field `number` of a serialized message, or nothing when there is none or the bytes are no
-// message. Looks at no more than the top level.
+// The payload of the first length-delimited field `number` of a serialized message, or nothing when there is
+// none or the bytes are no message. Looks at no more than the top level.
 std::optional<std::string_view> Submessage(std::string_view bytes, int number) {
   using google::protobuf::internal::WireFormatLite;
   google::protobuf::io::CodedInputStream input(reinterpret_cast<const uint8_t*>(bytes.data()),
@@ -244,10 +264,12 @@ std::optional<std::string_view> Submessage(std::string_view bytes, int number) {
   return input.ConsumedEntireMessage() ? found : std::nullopt;
 }
 
-// The bytes of the HloModuleProto: themselves, or inside an HloProto (field 1), or inside an HloSnapshot's HloProto. In a
-// bare module, field 1 is the name, and no name looks like a message with computations (field 3) inside.
+// The bytes of the HloModuleProto: themselves, or inside an HloProto (field 1), or inside an HloSnapshot's
+// HloProto. In a bare module, field 1 is the name, and no name looks like a message with computations (field
+// 3) inside.
 std::string_view ModuleBytes(std::string_view bytes) {
-  constexpr int kWrapped = xla::HloProto::kHloModuleFieldNumber, kComputations = xla::HloModuleProto::kComputationsFieldNumber;
+  constexpr int kWrapped = xla::HloProto::kHloModuleFieldNumber,
+                kComputations = xla::HloModuleProto::kComputationsFieldNumber;
   static_assert(kWrapped == xla::HloSnapshot::kHloFieldNumber);
   std::optional<std::string_view> inner = bytes;
   for (int depth = 0; depth < 2 && (inner = Submessage(*inner, kWrapped)); ++depth) {
@@ -258,19 +280,22 @@ std::string_view ModuleBytes(std::string_view bytes) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Module>> FromProto(const xla::HloModuleProto& proto, const DecodeOptions& options) {
+absl::StatusOr<std::unique_ptr<Module>> FromProto(const xla::HloModuleProto& proto,
+                                                  const DecodeOptions& options) {
   return ModuleDecoder(proto, options).Run();
 }
 
 absl::StatusOr<std::unique_ptr<Module>> FromSerialized(std::string_view bytes, const DecodeOptions& options) {
   if (bytes.size() > INT32_MAX) {
-    return InvalidArgument("A serialized module has %d bytes; a protobuf message has at most %d.", bytes.size(), INT32_MAX);
+    return InvalidArgument("A serialized module has %d bytes; a protobuf message has at most %d.",
+                           bytes.size(), INT32_MAX);
   }
   google::protobuf::LogSilencer silencer;  // The error is the answer; a peer writes nothing into our log.
   const std::string_view module = ModuleBytes(bytes);
   xla::HloModuleProto proto;
   if (!proto.ParseFromArray(module.data(), static_cast<int>(module.size()))) {
-    return InvalidArgument("These %d bytes are no serialized HloModuleProto, HloProto or HloSnapshot.", bytes.size());
+    return InvalidArgument("These %d bytes are no serialized HloModuleProto, HloProto or HloSnapshot.",
+                           bytes.size());
   }
   return FromProto(proto, options);
 }

@@ -16,7 +16,8 @@ class NameSpace {
     if (identifiers_) MakeIdentifier(wanted);
     if (wanted.empty()) wanted = "_";
     if (taken_.insert(wanted).second) return wanted;
-    // Resume where the last clash of this name stopped: a thousand equal names cost a thousand steps, not a million.
+    // Resume where the last clash of this name stopped: a thousand equal names cost a thousand steps, not a
+    // million.
     int64_t& suffix = next_suffix_[wanted];
     std::string unique;
     do {
@@ -34,8 +35,9 @@ class NameSpace {
     for (const char* word : {"ENTRY", "ROOT", "HloModule"}) {
       if (name == word) name.insert(0, 1, '_');
     }
-    const bool letter_first = !name.empty() && (name[0] == '_' || !IsNameCharacter(name[0]) ||
-                                                (name[0] >= 'a' && name[0] <= 'z') || (name[0] >= 'A' && name[0] <= 'Z'));
+    const bool letter_first =
+        !name.empty() && (name[0] == '_' || !IsNameCharacter(name[0]) || (name[0] >= 'a' && name[0] <= 'z') ||
+                          (name[0] >= 'A' && name[0] <= 'Z'));
     if (!letter_first) name.insert(0, 1, '_');
   }
 
@@ -54,7 +56,8 @@ ModuleNames UniqueNames(const Module& module, bool identifiers) {
     names.computations.push_back(computations.Add(computation.name()));
     std::vector<std::string>& list = names.instructions.emplace_back();
     list.reserve(computation.size());
-    for (NodeId id = 0; id < computation.size(); ++id) list.push_back(instructions.Add(computation[id].name()));
+    for (NodeId id = 0; id < computation.size(); ++id)
+      list.push_back(instructions.Add(computation[id].name()));
   }
   return names;
 }

@@ -8,8 +8,8 @@
 
 namespace hlod::hlo::codec {
 
-// Names of all instructions and computations: what the notes say where that is unique so far, else with ".1", ".2", ... appended.
-// Instructions and computations have a name space each.
+// Names of all instructions and computations: what the notes say where that is unique so far, else with ".1",
+// ".2", ... appended. Instructions and computations have a name space each.
 struct ModuleNames {
   std::vector<std::string> computations;               // By ComputationId.
   std::vector<std::vector<std::string>> instructions;  // By ComputationId, NodeId.
@@ -20,7 +20,8 @@ ModuleNames UniqueNames(const Module& module, bool identifiers = false);
 
 // Whether `c` may stand in a name of HLO text.
 constexpr bool IsNameCharacter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+         c == '-';
 }
 
 }  // namespace hlod::hlo::codec

@@ -1,5 +1,5 @@
-// Notes to and from HloInstructionProto: names, metadata, shardings, and every field that has no place in the IR; with the rule which of those
-// a module that is to run may carry.
+// Notes to and from HloInstructionProto: names, metadata, shardings, and every field that has no place in the
+// IR; with the rule which of those a module that is to run may carry.
 
 #include "common/base/status.h"
 #include "common/hlo/codec_internal.h"
@@ -11,17 +11,22 @@ using Proto = xla::HloInstructionProto;
 
 // What this file and the module's decoder take from any instruction.
 constexpr int kCommonFields[] = {
-    Proto::kNameFieldNumber,          Proto::kOpcodeFieldNumber,
-    Proto::kShapeFieldNumber,         Proto::kMetadataFieldNumber,
-    Proto::kIdFieldNumber,            Proto::kOperandIdsFieldNumber,
-    Proto::kCalledComputationIdsFieldNumber, Proto::kControlPredecessorIdsFieldNumber,
-    Proto::kShardingFieldNumber,      Proto::kBackendConfigFieldNumber,
+    Proto::kNameFieldNumber,
+    Proto::kOpcodeFieldNumber,
+    Proto::kShapeFieldNumber,
+    Proto::kMetadataFieldNumber,
+    Proto::kIdFieldNumber,
+    Proto::kOperandIdsFieldNumber,
+    Proto::kCalledComputationIdsFieldNumber,
+    Proto::kControlPredecessorIdsFieldNumber,
+    Proto::kShardingFieldNumber,
+    Proto::kBackendConfigFieldNumber,
     Proto::kFrontendAttributesFieldNumber,
 };
 
-// Fields that never change what is computed, whatever a newer writer puts into them: descriptions for people and tools, hints
-// for schedules, layouts and memory (a buffer of ours is dense row-major, and aliasing inside a program is the plan's choice),
-// and shardings, which say where a value lives and not what it is.
+// Fields that never change what is computed, whatever a newer writer puts into them: descriptions for people
+// and tools, hints for schedules, layouts and memory (a buffer of ours is dense row-major, and aliasing
+// inside a program is the plan's choice), and shardings, which say where a value lives and not what it is.
 constexpr int kCosmeticFields[] = {
     Proto::kMetadataFieldNumber,
     Proto::kFrontendAttributesFieldNumber,
@@ -31,8 +36,9 @@ constexpr int kCosmeticFields[] = {
     Proto::kDomainEntryShardingFieldNumber,
     Proto::kDomainExitShardingFieldNumber,
     Proto::kParameterReplicationFieldNumber,
-    Proto::kBackendConfigPayloadFieldNumber,   // A custom-call's is in its attributes; elsewhere it is a compiler's hint.
-    Proto::kResultAccuracyFieldNumber,         // Where the opcode takes none; where it does, it is modelled.
+    Proto::kBackendConfigPayloadFieldNumber,  // A custom-call's is in its attributes; elsewhere it is a
+                                              // compiler's hint.
+    Proto::kResultAccuracyFieldNumber,        // Where the opcode takes none; where it does, it is modelled.
     Proto::kConstrainLayoutFieldNumber,
     Proto::kOperandShapesWithLayoutFieldNumber,
     Proto::kOutputOperandAliasingFieldNumber,
@@ -40,7 +46,7 @@ constexpr int kCosmeticFields[] = {
     Proto::kAsyncExecutionThreadFieldNumber,
     Proto::kIsCrossProgramPrefetchFieldNumber,
     Proto::kCrossProgramPrefetchIndexFieldNumber,
-    Proto::kConvKindFieldNumber,               // Which gradient a convolution is: for the choice of an algorithm.
+    Proto::kConvKindFieldNumber,  // Which gradient a convolution is: for the choice of an algorithm.
 };
 
 // The part of `proto` that has no place in the IR. Metadata is modelled in part: what is left of it stays.
@@ -58,24 +64,27 @@ Proto Residue(const Proto& proto, Opcode opcode) {
   return rest;
 }
 
-// An opcode whose own fields the IR does not model at all (collectives, infeed, ...) is refused by name in the verifier; what a
-// known field means on an opcode that does not read it, XLA ignores as well. What is left are fields that this build does not
-// know, and the few that change the meaning of an opcode that it runs.
+// An opcode whose own fields the IR does not model at all (collectives, infeed, ...) is refused by name in
+// the verifier; what a known field means on an opcode that does not read it, XLA ignores as well. What is
+// left are fields that this build does not know, and the few that change the meaning of an opcode that it
+// runs.
 absl::Status CheckRunnable(const Proto& rest, Opcode opcode) {
   Proto checked = rest;
   for (int number : kCosmeticFields) {
     checked.GetReflection()->ClearField(&checked, Proto::descriptor()->FindFieldByNumber(number));
   }
   if (const std::optional<std::string> path = FirstUnknownField(checked)) {
-    return Unimplemented("field %s is not known to this build, and ignoring it could compute something else", *path);
+    return Unimplemented("field %s is not known to this build, and ignoring it could compute something else",
+                         *path);
   }
-  // jax 0.10 and later put an empty one on every convolution; one that says something describes a sparse operand.
+  // jax 0.10 and later put an empty one on every convolution; one that says something describes a sparse
+  // operand.
   if (checked.has_sparsity_config() && checked.sparsity_config().ByteSizeLong() != 0) {
     return Unimplemented("sparsity_config (field %d) is set: sparse operands are not supported",
                          Proto::kSparsityConfigFieldNumber);
   }
-  const bool takes_precision = opcode == kDot || opcode == kScaledDot || opcode == kRaggedDot || opcode == kConvolution ||
-                               opcode == kCustomCall;
+  const bool takes_precision = opcode == kDot || opcode == kScaledDot || opcode == kRaggedDot ||
+                               opcode == kConvolution || opcode == kCustomCall;
   if (!takes_precision && checked.precision_config().ByteSizeLong() != 0) {
     return InvalidArgument("precision_config is set on %s, which has none", Name(opcode));
   }
@@ -89,11 +98,13 @@ absl::StatusOr<Notes> DecodeNotes(const Proto& proto, Opcode opcode, const Decod
   notes.name = proto.name();
   const auto& metadata = proto.metadata();
   notes.metadata = {metadata.op_type(), metadata.op_name(), metadata.source_file(), metadata.source_line()};
-  for (const auto& [key, value] : proto.frontend_attributes().map()) notes.frontend_attributes.emplace(key, value);
+  for (const auto& [key, value] : proto.frontend_attributes().map())
+    notes.frontend_attributes.emplace(key, value);
   if (opcode != kCustomCall) notes.backend_config = proto.backend_config();
   if (proto.has_sharding()) {
     notes.sharding = SerializeDeterministic(proto.sharding());
-    // {replicated} is all defaults and would serialize to nothing, which in a note means none: say its type aloud.
+    // {replicated} is all defaults and would serialize to nothing, which in a note means none: say its type
+    // aloud.
     if (notes.sharding.empty()) notes.sharding.assign("\x08\x00", 2);
   }
   const Proto rest = Residue(proto, opcode);
@@ -103,7 +114,8 @@ absl::StatusOr<Notes> DecodeNotes(const Proto& proto, Opcode opcode, const Decod
 }
 
 void EncodeNotes(const Notes& notes, Proto* proto) {
-  // Both parses are of bytes that this codec or the text parser wrote; a note that is none of those is dropped.
+  // Both parses are of bytes that this codec or the text parser wrote; a note that is none of those is
+  // dropped.
   if (!notes.unmodelled.empty() && !proto->ParseFromString(notes.unmodelled)) proto->Clear();
   if (notes.metadata != Metadata()) {
     auto& metadata = *proto->mutable_metadata();
@@ -116,7 +128,8 @@ void EncodeNotes(const Notes& notes, Proto* proto) {
     (*proto->mutable_frontend_attributes()->mutable_map())[key] = value;
   }
   if (!notes.backend_config.empty()) proto->set_backend_config(notes.backend_config);
-  if (!notes.sharding.empty() && !proto->mutable_sharding()->ParseFromString(notes.sharding)) proto->clear_sharding();
+  if (!notes.sharding.empty() && !proto->mutable_sharding()->ParseFromString(notes.sharding))
+    proto->clear_sharding();
 }
 
 }  // namespace hlod::hlo::codec

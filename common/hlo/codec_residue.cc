@@ -1,4 +1,5 @@
-// The account of fields without a place in the IR, by protobuf reflection: no field can be forgotten, known or not.
+// The account of fields without a place in the IR, by protobuf reflection: no field can be forgotten, known
+// or not.
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -24,7 +25,8 @@ bool IsMessage(const FieldDescriptor* field) {
   return field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE && !field->is_map();
 }
 
-// Calls f(sub-message, index) for the messages in `field` until one call returns true; index is -1 for a singular field.
+// Calls f(sub-message, index) for the messages in `field` until one call returns true; index is -1 for a
+// singular field.
 template <typename F>
 bool AnyMessage(const Message& message, const FieldDescriptor* field, F&& f) {
   const auto* reflection = message.GetReflection();
@@ -45,8 +47,8 @@ bool HasUnknownField(const Message& message) {
 
 bool HasContent(const Message& message) { return message.ByteSizeLong() != 0; }
 
-// Clears every known field that holds no unknown one somewhere inside. Elements of a repeated field keep their places as long as one
-// of them has something to keep.
+// Clears every known field that holds no unknown one somewhere inside. Elements of a repeated field keep
+// their places as long as one of them has something to keep.
 void KeepUnknownFields(Message* message) {
   const auto* reflection = message->GetReflection();
   for (const FieldDescriptor* field : SetFields(*message)) {
@@ -61,7 +63,9 @@ void KeepUnknownFields(Message* message) {
   }
 }
 
-bool Contains(const FieldSet& set, int number) { return number < static_cast<int>(set.size()) && set[number]; }
+bool Contains(const FieldSet& set, int number) {
+  return number < static_cast<int>(set.size()) && set[number];
+}
 
 }  // namespace
 
@@ -97,7 +101,8 @@ std::optional<std::string> FirstUnknownField(const Message& message) {
   for (const FieldDescriptor* field : SetFields(message)) {
     if (!IsMessage(field)) continue;
     std::optional<std::string> path;
-    AnyMessage(message, field, [&](const Message& sub) { return (path = FirstUnknownField(sub)).has_value(); });
+    AnyMessage(message, field,
+               [&](const Message& sub) { return (path = FirstUnknownField(sub)).has_value(); });
     if (path) return absl::StrCat(field->name(), ".", *path);
   }
   return std::nullopt;

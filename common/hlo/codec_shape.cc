@@ -7,7 +7,9 @@
 namespace hlod::hlo {
 namespace {
 
-Dims ToDims(const google::protobuf::RepeatedField<int64_t>& field) { return Dims(field.begin(), field.end()); }
+Dims ToDims(const google::protobuf::RepeatedField<int64_t>& field) {
+  return Dims(field.begin(), field.end());
+}
 
 void SetDims(absl::Span<const int64_t> dims, google::protobuf::RepeatedField<int64_t>* field) {
   field->Assign(dims.begin(), dims.end());
@@ -32,7 +34,8 @@ absl::StatusOr<PrimitiveType> DecodeIndexType(int number, std::string_view field
 absl::StatusOr<Layout> DecodeLayout(const xla::LayoutProto& proto, int depth) {
   Layout layout;
   for (int level : proto.dim_level_types()) {
-    if (level != xla::DIM_DENSE) return Unimplemented("the layout is sparse (dim_level_types holds %d)", level);
+    if (level != xla::DIM_DENSE)
+      return Unimplemented("the layout is sparse (dim_level_types holds %d)", level);
   }
   layout.minor_to_major = ToDims(proto.minor_to_major());
   layout.tiles.reserve(proto.tiles_size());
@@ -42,7 +45,8 @@ absl::StatusOr<Layout> DecodeLayout(const xla::LayoutProto& proto, int depth) {
   layout.tail_padding_alignment = std::max<int64_t>(1, proto.tail_padding_alignment_in_elements());
   layout.dynamic_shape_metadata_prefix_bytes = proto.dynamic_shape_metadata_prefix_bytes();
   ASSIGN_OR_RETURN(layout.index_type, DecodeIndexType(proto.index_primitive_type(), "index_primitive_type"));
-  ASSIGN_OR_RETURN(layout.pointer_type, DecodeIndexType(proto.pointer_primitive_type(), "pointer_primitive_type"));
+  ASSIGN_OR_RETURN(layout.pointer_type,
+                   DecodeIndexType(proto.pointer_primitive_type(), "pointer_primitive_type"));
   for (const auto& split : proto.split_configs()) {
     layout.split_configs.emplace_back(split.dimension(), ToDims(split.split_indices()));
   }
@@ -56,12 +60,14 @@ absl::StatusOr<Layout> DecodeLayout(const xla::LayoutProto& proto, int depth) {
 absl::StatusOr<Shape> DecodeNested(const xla::ShapeProto& proto, int depth) {
   if (depth > kMaxTupleDepth) return InvalidArgument("the shape nests deeper than %d levels", kMaxTupleDepth);
   const std::optional<PrimitiveType> type = PrimitiveTypeFromNumber(proto.element_type());
-  if (!type) return InvalidArgument("shape.element_type is %d, which is no primitive type", proto.element_type());
+  if (!type)
+    return InvalidArgument("shape.element_type is %d, which is no primitive type", proto.element_type());
   Shape shape;
   shape.type = *type;
   if (!IsArrayType(*type)) {
     if (proto.dimensions_size() != 0) {
-      return InvalidArgument("the shape is of type %s and has %d dimensions", Name(*type), proto.dimensions_size());
+      return InvalidArgument("the shape is of type %s and has %d dimensions", Name(*type),
+                             proto.dimensions_size());
     }
     if (*type != kTupleType && *type != kBufferType && proto.tuple_shapes_size() != 0) {
       return InvalidArgument("the shape is of type %s and has tuple elements", Name(*type));
@@ -84,7 +90,8 @@ absl::StatusOr<Shape> DecodeNested(const xla::ShapeProto& proto, int depth) {
     return InvalidArgument("shape.is_dynamic_dimension has %d entries for %d dimensions",
                            proto.is_dynamic_dimension_size(), rank);
   }
-  if (std::any_of(proto.is_dynamic_dimension().begin(), proto.is_dynamic_dimension().end(), [](bool b) { return b; })) {
+  if (std::any_of(proto.is_dynamic_dimension().begin(), proto.is_dynamic_dimension().end(),
+                  [](bool b) { return b; })) {
     shape.dynamic.assign(proto.is_dynamic_dimension().begin(), proto.is_dynamic_dimension().end());
   }
   for (int i = 0; i < rank; ++i) {
@@ -95,7 +102,8 @@ absl::StatusOr<Shape> DecodeNested(const xla::ShapeProto& proto, int depth) {
     ASSIGN_OR_RETURN(Layout layout, DecodeLayout(proto.layout(), depth));
     // A scalar has one order only; XLA writes a layout for it all the same, and its text does not.
     if (rank != 0 || layout != Layout()) shape.layout = std::move(layout);
-    // An array with a layout that says nothing (an empty message, or one from before layout assignment) has none.
+    // An array with a layout that says nothing (an empty message, or one from before layout assignment) has
+    // none.
     if (rank != 0 && *shape.layout == Layout()) shape.layout.reset();
   }
   return shape;
@@ -141,7 +149,8 @@ void EncodeShape(const Shape& shape, xla::ShapeProto* proto) {
   SetDims(shape.dims, proto->mutable_dimensions());
   proto->clear_is_dynamic_dimension();
   for (int64_t i = 0; i < shape.rank(); ++i) proto->add_is_dynamic_dimension(shape.IsDynamic(i));
-  for (size_t i = 0; i < shape.tuple.size(); ++i) EncodeShape(shape.tuple[i], ElementAt(proto->mutable_tuple_shapes(), i));
+  for (size_t i = 0; i < shape.tuple.size(); ++i)
+    EncodeShape(shape.tuple[i], ElementAt(proto->mutable_tuple_shapes(), i));
   if (shape.layout) {
     EncodeLayout(*shape.layout, proto->mutable_layout());
   } else if (shape.IsScalar()) {
@@ -162,13 +171,15 @@ absl::StatusOr<ProgramShape> DecodeProgramShape(const xla::ProgramShapeProto& pr
   for (int i = 0; i < proto.parameters_size(); ++i) {
     absl::StatusOr<Shape> parameter = FromProto(proto.parameters(i));
     if (!parameter.ok()) {
-      return InvalidArgument("parameter %d of the program shape: %s", i, FromAbsl(parameter.status().message()));
+      return InvalidArgument("parameter %d of the program shape: %s", i,
+                             FromAbsl(parameter.status().message()));
     }
     shape.parameters.push_back(*std::move(parameter));
   }
   if (proto.has_result()) {
     absl::StatusOr<Shape> result = FromProto(proto.result());
-    if (!result.ok()) return InvalidArgument("result of the program shape: %s", FromAbsl(result.status().message()));
+    if (!result.ok())
+      return InvalidArgument("result of the program shape: %s", FromAbsl(result.status().message()));
     shape.result = *std::move(result);
   }
   if (proto.parameter_names_size() == proto.parameters_size()) {

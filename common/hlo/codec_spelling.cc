@@ -44,11 +44,15 @@ std::optional<OpcodeSpelling> ParseOpcodeSpelling(std::string_view name) {
   return std::nullopt;
 }
 
-std::string_view DirectionName(ComparisonDirection direction) { return kDirections[static_cast<size_t>(direction)]; }
+std::string_view DirectionName(ComparisonDirection direction) {
+  return kDirections[static_cast<size_t>(direction)];
+}
 std::string_view ComparisonTypeName(ComparisonType type) { return kTypes[static_cast<size_t>(type)]; }
 std::optional<ComparisonDirection> ParseDirection(std::string_view name) {
   return Find<ComparisonDirection>(kDirections, name);
 }
-std::optional<ComparisonType> ParseComparisonType(std::string_view name) { return Find<ComparisonType>(kTypes, name); }
+std::optional<ComparisonType> ParseComparisonType(std::string_view name) {
+  return Find<ComparisonType>(kTypes, name);
+}
 
 }  // namespace hlod::hlo::codec

@@ -50,7 +50,8 @@ bool Lexer::Try(std::string_view word) {
 bool Lexer::TryWord(std::string_view word) {
   SkipBlanks();
   const size_t end = position_ + word.size();
-  if (text_.substr(position_, word.size()) != word || (end < text_.size() && IsInName(text_[end]))) return false;
+  if (text_.substr(position_, word.size()) != word || (end < text_.size() && IsInName(text_[end])))
+    return false;
   position_ = end;
   return true;
 }
@@ -70,7 +71,8 @@ absl::StatusOr<std::string_view> Lexer::Name() {
   const size_t start = position_;
   if (position_ < text_.size() && text_[position_] == '%') ++position_;
   const size_t begin = position_;
-  while (position_ < text_.size() && IsInName(text_[position_]) && text_.substr(position_, 2) != "->") ++position_;
+  while (position_ < text_.size() && IsInName(text_[position_]) && text_.substr(position_, 2) != "->")
+    ++position_;
   if (position_ == begin) {
     position_ = start;
     return Expected("a name");
@@ -125,7 +127,8 @@ absl::StatusOr<std::string> Lexer::QuotedUtf8() {
   SkipBlanks();
   const size_t start = position_;
   ASSIGN_OR_RETURN(std::string text, Quoted());
-  if (google::protobuf::internal::IsStructurallyValidUTF8(text.data(), static_cast<int>(text.size()))) return text;
+  if (google::protobuf::internal::IsStructurallyValidUTF8(text.data(), static_cast<int>(text.size())))
+    return text;
   return ErrorAt(start, "this string is not UTF-8");
 }
 
@@ -171,6 +174,8 @@ absl::Status Lexer::Expected(std::string_view what) {
                  absl::CHexEscape(ToAbsl(text_.substr(position_, end - position_))));
 }
 
-std::string QuotedText(std::string_view bytes) { return absl::StrCat("\"", absl::CEscape(ToAbsl(bytes)), "\""); }
+std::string QuotedText(std::string_view bytes) {
+  return absl::StrCat("\"", absl::CEscape(ToAbsl(bytes)), "\"");
+}
 
 }  // namespace hlod::hlo

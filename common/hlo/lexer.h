@@ -1,5 +1,6 @@
-// The reader under the parser of HLO text. It cuts no token stream beforehand, because what a run of characters is depends on where
-// it stands ("3x3", "b01f_01io->b01f", "1_2_0x0_0", JSON): the parser asks for what it expects next.
+// The reader under the parser of HLO text. It cuts no token stream beforehand, because what a run of
+// characters is depends on where it stands ("3x3", "b01f_01io->b01f", "1_2_0x0_0", JSON): the parser asks for
+// what it expects next.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,8 @@ using absl::Status;
 
 constexpr std::string_view kSections[] = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"};
 
-// A table of lines `1 "text"` or `1 {key=value ...}` that metadata points into: skipped. False when none starts here.
+// A table of lines `1 "text"` or `1 {key=value ...}` that metadata points into: skipped. False when none
+// starts here.
 absl::StatusOr<bool> TrySection(Lexer& lexer) {
   const size_t start = lexer.position();
   for (const std::string_view section : kSections) {
@@ -45,7 +46,8 @@ Status SkipSignature(Lexer& lexer, const ParseOptions& options) {
   return text::ReadShape(lexer, options.nesting_max).status();
 }
 
-Status ReadComputation(Lexer& lexer, const ParseOptions& options, Tables& tables, text::ParsedModule& parsed) {
+Status ReadComputation(Lexer& lexer, const ParseOptions& options, Tables& tables,
+                       text::ParsedModule& parsed) {
   const bool is_entry = lexer.TryWord("ENTRY");
   lexer.SkipBlanks();
   text::ParsedComputation computation;
@@ -71,7 +73,8 @@ Status ReadComputation(Lexer& lexer, const ParseOptions& options, Tables& tables
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Module>> ParseModule(std::string_view text, const ParseOptions& options) {
-  if (text.size() > INT32_MAX) return InvalidArgument("The text has %d bytes; the limit is %d.", text.size(), INT32_MAX);
+  if (text.size() > INT32_MAX)
+    return InvalidArgument("The text has %d bytes; the limit is %d.", text.size(), INT32_MAX);
   if (!google::protobuf::internal::IsStructurallyValidUTF8(text.data(), static_cast<int>(text.size()))) {
     return InvalidArgument("The text is not UTF-8.");
   }

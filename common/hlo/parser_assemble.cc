@@ -1,4 +1,5 @@
-// From names to positions: orders computations and instructions so that each comes after what it needs, and appends them to the module.
+// From names to positions: orders computations and instructions so that each comes after what it needs, and
+// appends them to the module.
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "common/base/strings.h"
@@ -11,10 +12,11 @@ namespace {
 using absl::OkStatus;
 using absl::Status;
 
-// An order of 0..needs.size()-1 in which each comes after what it needs, as close to the given order as that allows; `cycle` gives the
-// error for one that needs itself. No recursion: chains may be as long as the text.
+// An order of 0..needs.size()-1 in which each comes after what it needs, as close to the given order as that
+// allows; `cycle` gives the error for one that needs itself. No recursion: chains may be as long as the text.
 template <typename Cycle>
-absl::StatusOr<std::vector<uint32_t>> InOrderOfNeed(const std::vector<std::vector<uint32_t>>& needs, Cycle cycle) {
+absl::StatusOr<std::vector<uint32_t>> InOrderOfNeed(const std::vector<std::vector<uint32_t>>& needs,
+                                                    Cycle cycle) {
   enum State : uint8_t { kNew, kOpen, kDone };
   std::vector<State> state(needs.size(), kNew);
   std::vector<uint32_t> order;
@@ -44,13 +46,15 @@ absl::StatusOr<std::vector<uint32_t>> InOrderOfNeed(const std::vector<std::vecto
 
 class Assembler {
  public:
-  Assembler(const Lexer& lexer, ParsedModule& parsed, Module& module) : lexer_(lexer), parsed_(parsed), module_(module) {}
+  Assembler(const Lexer& lexer, ParsedModule& parsed, Module& module)
+      : lexer_(lexer), parsed_(parsed), module_(module) {}
 
   Status Run() {
     RETURN_IF_ERROR(ResolveCallees());
     ASSIGN_OR_RETURN(const std::vector<uint32_t> order, InOrderOfNeed(callees_, [&](uint32_t index) {
                        const ParsedComputation& computation = parsed_.computations[index];
-                       return lexer_.ErrorAt(computation.at, "computation \"%s\" calls itself", computation.name);
+                       return lexer_.ErrorAt(computation.at, "computation \"%s\" calls itself",
+                                             computation.name);
                      }));
     ids_.resize(parsed_.computations.size());
     for (const uint32_t index : order) {
@@ -77,7 +81,8 @@ class Assembler {
         for (Reference& callee : instruction.called) {
           if (!callee.in_place) {
             const auto found = by_name.find(ToAbsl(callee.name));
-            if (found == by_name.end()) return lexer_.ErrorAt(callee.at, "there is no computation \"%s\"", callee.name);
+            if (found == by_name.end())
+              return lexer_.ErrorAt(callee.at, "there is no computation \"%s\"", callee.name);
             callee.in_place = found->second;
           }
           callees_[c].push_back(*callee.in_place);
@@ -93,25 +98,29 @@ class Assembler {
     absl::flat_hash_map<absl::string_view, uint32_t> by_name;
     for (uint32_t i = 0; i < parsed.instructions.size(); ++i) {
       if (!by_name.emplace(parsed.instructions[i].name, i).second) {
-        return lexer_.ErrorAt(parsed.instructions[i].at, "there is another instruction \"%s\" in this computation",
+        return lexer_.ErrorAt(parsed.instructions[i].at,
+                              "there is another instruction \"%s\" in this computation",
                               parsed.instructions[i].name);
       }
     }
     // needs[i]: operands first, then control predecessors.
     std::vector<std::vector<uint32_t>> needs(parsed.instructions.size());
     for (uint32_t i = 0; i < parsed.instructions.size(); ++i) {
-      for (const auto* references : {&parsed.instructions[i].operands, &parsed.instructions[i].control_predecessors}) {
+      for (const auto* references :
+           {&parsed.instructions[i].operands, &parsed.instructions[i].control_predecessors}) {
         for (const Reference& reference : *references) {
           const auto found = by_name.find(ToAbsl(reference.name));
           if (found == by_name.end()) {
-            return lexer_.ErrorAt(reference.at, "there is no instruction \"%s\" in this computation", reference.name);
+            return lexer_.ErrorAt(reference.at, "there is no instruction \"%s\" in this computation",
+                                  reference.name);
           }
           needs[i].push_back(found->second);
         }
       }
     }
     ASSIGN_OR_RETURN(const std::vector<uint32_t> order, InOrderOfNeed(needs, [&](uint32_t i) {
-                       return lexer_.ErrorAt(parsed.instructions[i].at, "instruction \"%s\" depends on itself",
+                       return lexer_.ErrorAt(parsed.instructions[i].at,
+                                             "instruction \"%s\" depends on itself",
                                              parsed.instructions[i].name);
                      }));
     RETURN_IF_ERROR(CheckParameters(parsed));
@@ -137,9 +146,11 @@ class Assembler {
       if (instruction.opcode != kParameter) continue;
       const int64_t number = std::get<ParameterAttributes>(instruction.attributes).number;
       if (number < 0 || number >= count) {
-        return lexer_.ErrorAt(instruction.at, "parameter number %d in a computation of %d instructions", number, count);
+        return lexer_.ErrorAt(instruction.at, "parameter number %d in a computation of %d instructions",
+                              number, count);
       }
-      if (!numbers.insert(number).second) return lexer_.ErrorAt(instruction.at, "there is another parameter %d", number);
+      if (!numbers.insert(number).second)
+        return lexer_.ErrorAt(instruction.at, "there is another parameter %d", number);
     }
     return OkStatus();
   }
@@ -154,10 +165,12 @@ class Assembler {
     FinishAttributes(parsed, shapes);
     if (!parsed.shape) {
       std::vector<ProgramShape> signatures;
-      for (const ComputationId callee : called) signatures.push_back(module_.computation(callee).program_shape());
+      for (const ComputationId callee : called)
+        signatures.push_back(module_.computation(callee).program_shape());
       absl::InlinedVector<const ProgramShape*, 4> signature_pointers;
       for (const ProgramShape& signature : signatures) signature_pointers.push_back(&signature);
-      absl::StatusOr<Shape> inferred = InferShape({parsed.opcode, parsed.attributes, shapes, signature_pointers});
+      absl::StatusOr<Shape> inferred =
+          InferShape({parsed.opcode, parsed.attributes, shapes, signature_pointers});
       if (!inferred.ok()) return lexer_.At(parsed.at, inferred.status());
       parsed.shape = *std::move(inferred);
     }
@@ -171,13 +184,16 @@ class Assembler {
   // What an attribute means only beside its operands.
   static void FinishAttributes(ParsedInstruction& parsed, absl::Span<const Shape* const> operands) {
     if (auto* compare = std::get_if<CompareAttributes>(&parsed.attributes)) {
-      if (!parsed.states_comparison_type && !operands.empty()) compare->type = DefaultComparisonType(operands[0]->type);
+      if (!parsed.states_comparison_type && !operands.empty())
+        compare->type = DefaultComparisonType(operands[0]->type);
     }
     auto pad = [&](Precision& precision) {
-      if (!precision.operand.empty()) precision.operand.resize(std::max(precision.operand.size(), operands.size()), 0);
+      if (!precision.operand.empty())
+        precision.operand.resize(std::max(precision.operand.size(), operands.size()), 0);
     };
     if (auto* dot = std::get_if<DotAttributes>(&parsed.attributes)) pad(dot->precision);
-    if (auto* convolution = std::get_if<ConvolutionAttributes>(&parsed.attributes)) pad(convolution->precision);
+    if (auto* convolution = std::get_if<ConvolutionAttributes>(&parsed.attributes))
+      pad(convolution->precision);
   }
 
   const Lexer& lexer_;
@@ -190,6 +206,8 @@ class Assembler {
 
 }  // namespace
 
-Status Assemble(const Lexer& lexer, ParsedModule& parsed, Module& module) { return Assembler(lexer, parsed, module).Run(); }
+Status Assemble(const Lexer& lexer, ParsedModule& parsed, Module& module) {
+  return Assembler(lexer, parsed, module).Run();
+}
 
 }  // namespace hlod::hlo::text

@@ -81,9 +81,10 @@ constexpr HeaderField kHeader[] = {
      }},
     {"replica_count", ReadPositive<&Module::replica_count>},
     {"num_partitions", ReadPositive<&Module::partition_count>},
-    {"frontend_attributes",
-     [](Lexer& lexer, const ParseOptions&, Module& module) { return ReadStringMap(lexer, module.frontend_attributes); }},
-    // Wishes of the compiler's caller about shardings and aliases, and tables for tools: they change no value.
+    {"frontend_attributes", [](Lexer& lexer, const ParseOptions&,
+                               Module& module) { return ReadStringMap(lexer, module.frontend_attributes); }},
+    // Wishes of the compiler's caller about shardings and aliases, and tables for tools: they change no
+    // value.
     {"alias_passthrough_params", ReadFlag},
     {"allow_spmd_sharding_propagation_to_parameters", ReadAnything},
     {"allow_spmd_sharding_propagation_to_output", ReadAnything},
@@ -106,7 +107,8 @@ Status ReadHeader(Lexer& lexer, const ParseOptions& options, Module& module) {
     for (const HeaderField& field : kHeader) {
       if (field.name == key) found = &field;
     }
-    if (found == nullptr) return lexer.At(at, Unimplemented("module attribute \"%s\" is not known to this build", key));
+    if (found == nullptr)
+      return lexer.At(at, Unimplemented("module attribute \"%s\" is not known to this build", key));
     RETURN_IF_ERROR(found->parse(lexer, options, module));
   }
   return OkStatus();

@@ -12,7 +12,8 @@ using absl::Status;
 
 class InstructionReader {
  public:
-  InstructionReader(Lexer& lexer, const ParseOptions& options, int depth, Tables& tables, ParsedModule& module)
+  InstructionReader(Lexer& lexer, const ParseOptions& options, int depth, Tables& tables,
+                    ParsedModule& module)
       : lexer_(lexer), options_(options), depth_(depth), tables_(tables), module_(module) {}
 
   Status Read(ParsedInstruction& out) {
@@ -46,7 +47,8 @@ class InstructionReader {
     if (out_->opcode == kConstant) {
       RETURN_IF_ERROR(lexer_.Expect("("));
       ASSIGN_OR_RETURN(Literal literal, ReadLiteral(lexer_, *out_->shape, options_.literal_bytes_max));
-      out_->attributes = ConstantAttributes{tables_.Intern(std::make_shared<const Literal>(std::move(literal)))};
+      out_->attributes =
+          ConstantAttributes{tables_.Intern(std::make_shared<const Literal>(std::move(literal)))};
       return lexer_.Expect(")");
     }
     if (out_->opcode == kParameter) {
@@ -59,7 +61,8 @@ class InstructionReader {
       // The long form repeats the operand's shape; it says nothing new.
       if (AtShape(lexer_)) RETURN_IF_ERROR(ReadShape(lexer_, options_.nesting_max).status());
       ASSIGN_OR_RETURN(Reference operand, ReadReference());
-      if (lexer_.Peek() == '(') return lexer_.ErrorAt(operand.at, "operands are names; instructions do not nest");
+      if (lexer_.Peek() == '(')
+        return lexer_.ErrorAt(operand.at, "operands are names; instructions do not nest");
       out_->operands.push_back(operand);
       return OkStatus();
     });
@@ -97,7 +100,9 @@ class InstructionReader {
       RETURN_IF_ERROR(lexer_.Expect("="));
       if (!seen_.insert(name).second) return lexer_.ErrorAt(at, "attribute \"%s\" is given twice", name);
       ASSIGN_OR_RETURN(const bool known, ReadAttribute(name));
-      if (!known) return lexer_.At(at, Unimplemented("attribute \"%s\" of %s is not known to this build", name, Name(out_->opcode)));
+      if (!known)
+        return lexer_.At(
+            at, Unimplemented("attribute \"%s\" of %s is not known to this build", name, Name(out_->opcode)));
     }
     for (const Field& field : FieldsOf(out_->opcode)) {
       if (field.required && !seen_.contains(field.name)) {
@@ -200,7 +205,8 @@ class InstructionReader {
     return OkStatus();
   }
 
-  // What was read into the proto goes the codec's way into the notes: modelled fields to their places, the rest carried.
+  // What was read into the proto goes the codec's way into the notes: modelled fields to their places, the
+  // rest carried.
   Status FinishNotes() {
     if (rest_.ByteSizeLong() == 0 && !rest_.has_sharding()) return OkStatus();
     Notes& notes = out_->notes;
@@ -224,8 +230,8 @@ class InstructionReader {
 
 }  // namespace
 
-absl::Status ReadBody(Lexer& lexer, const ParseOptions& options, int depth, Tables& tables, ParsedModule& module,
-                      ParsedComputation& computation) {
+absl::Status ReadBody(Lexer& lexer, const ParseOptions& options, int depth, Tables& tables,
+                      ParsedModule& module, ParsedComputation& computation) {
   while (!lexer.Try("}")) {
     ParsedInstruction instruction;
     RETURN_IF_ERROR(InstructionReader(lexer, options, depth, tables, module).Read(instruction));

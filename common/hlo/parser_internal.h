@@ -1,4 +1,5 @@
-// What the parser of HLO text builds first: computations and instructions that name one another, not yet in order.
+// What the parser of HLO text builds first: computations and instructions that name one another, not yet in
+// order.
 #pragma once
 
 #include <memory>
@@ -48,13 +49,14 @@ struct ParsedModule {
 };
 
 // Reads the body of a computation after its '{', up to its '}'. Literals go into the tables.
-absl::Status ReadBody(Lexer& lexer, const ParseOptions& options, int depth, Tables& tables, ParsedModule& module,
-                      ParsedComputation& computation);
+absl::Status ReadBody(Lexer& lexer, const ParseOptions& options, int depth, Tables& tables,
+                      ParsedModule& module, ParsedComputation& computation);
 
 // "HloModule name, attribute=value, ..." after the word HloModule, into the module.
 absl::Status ReadHeader(Lexer& lexer, const ParseOptions& options, Module& module);
 
-// Appends what was parsed to `module`: names resolved, computations and instructions in an order in which they can run.
+// Appends what was parsed to `module`: names resolved, computations and instructions in an order in which
+// they can run.
 absl::Status Assemble(const Lexer& lexer, ParsedModule& parsed, Module& module);
 
 }  // namespace hlod::hlo::text

@@ -97,8 +97,8 @@ Status ReadLayoutParts(Lexer& lexer, Layout& layout, int depth_left) {
   return OkStatus();
 }
 
-// A '{' right after an array shape is a layout when an integer or ':' follows, or when it is the empty one of a scalar. After a blank
-// it is a literal: "f32[2] {1, 2}".
+// A '{' right after an array shape is a layout when an integer or ':' follows, or when it is the empty one of
+// a scalar. After a blank it is a literal: "f32[2] {1, 2}".
 bool AtLayout(Lexer& lexer, int64_t rank) {
   const size_t start = lexer.position();
   lexer.SkipBlanks();
@@ -200,7 +200,8 @@ bool AtShape(Lexer& lexer) {
   if (lexer.Peek() == '(') return true;
   const size_t start = lexer.position();
   const absl::StatusOr<std::string_view> name = lexer.Name();
-  const bool shape = name.ok() && (lexer.Peek() == '[' || (*name == Name(kBufferType) && lexer.Peek() == '('));
+  const bool shape =
+      name.ok() && (lexer.Peek() == '[' || (*name == Name(kBufferType) && lexer.Peek() == '('));
   lexer.Rewind(start);
   return shape;
 }

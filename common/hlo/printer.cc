@@ -31,7 +31,9 @@ class Printer {
   }
 
  private:
-  std::string ShapeText(const Shape& shape) const { return options_.layouts ? ToString(shape) : ToStringNoLayout(shape); }
+  std::string ShapeText(const Shape& shape) const {
+    return options_.layouts ? ToString(shape) : ToStringNoLayout(shape);
+  }
 
   void PrintHeader() {
     std::string name = module_.name().empty() ? "module" : module_.name();
@@ -64,8 +66,9 @@ class Printer {
       out_ += ", input_output_alias={ ";
       bool first = true;
       for (const InputOutputAlias& alias : module_.input_output_alias) {
-        StrAppend(&out_, first ? "" : ", ", text::DimsText(alias.output_index), ": (", alias.parameter_number, ", ",
-                  text::DimsText(alias.parameter_index), alias.must_alias ? ", must-alias)" : ", may-alias)");
+        StrAppend(&out_, first ? "" : ", ", text::DimsText(alias.output_index), ": (", alias.parameter_number,
+                  ", ", text::DimsText(alias.parameter_index),
+                  alias.must_alias ? ", must-alias)" : ", may-alias)");
         first = false;
       }
       out_ += " }";
@@ -74,7 +77,8 @@ class Printer {
       out_ += ", buffer_donor={ ";
       bool first = true;
       for (const BufferDonor& donor : module_.buffer_donors) {
-        StrAppend(&out_, first ? "" : ", ", "(", donor.parameter_number, ", ", text::DimsText(donor.parameter_index), ")");
+        StrAppend(&out_, first ? "" : ", ", "(", donor.parameter_number, ", ",
+                  text::DimsText(donor.parameter_index), ")");
         first = false;
       }
       out_ += " }";
@@ -98,7 +102,8 @@ class Printer {
 
   void PrintInstruction(Instruction instruction, ComputationId id) {
     const std::vector<std::string>& names = names_.instructions[id];
-    StrAppend(&out_, names[instruction.id()], " = ", ShapeText(instruction.shape()), " ", ToAbsl(Name(instruction.opcode())), "(");
+    StrAppend(&out_, names[instruction.id()], " = ", ShapeText(instruction.shape()), " ",
+              ToAbsl(Name(instruction.opcode())), "(");
     if (instruction.opcode() == kConstant) {
       PrintConstant(instruction.literal());
     } else if (instruction.opcode() == kParameter) {
@@ -147,7 +152,8 @@ class Printer {
     const absl::Span<const ComputationId> called = instruction.called();
     if (called.empty()) return;
     const bool pred_selector = instruction.opcode() == kConditional && called.size() == 2 &&
-                               instruction.operand_count() > 0 && instruction.operand(0).shape().type == kPred;
+                               instruction.operand_count() > 0 &&
+                               instruction.operand(0).shape().type == kPred;
     size_t printed = 0;
     for (const text::CalleeField& field : text::CalleesOf(instruction.opcode(), pred_selector)) {
       if (printed == called.size()) return;
@@ -157,7 +163,8 @@ class Printer {
         continue;
       }
       StrAppend(&out_, ", ", ToAbsl(field.name), "={");
-      for (size_t i = 0; i < called.size(); ++i) StrAppend(&out_, i == 0 ? "" : ", ", names_.computations[called[i]]);
+      for (size_t i = 0; i < called.size(); ++i)
+        StrAppend(&out_, i == 0 ? "" : ", ", names_.computations[called[i]]);
       out_ += '}';
       printed = called.size();
     }
@@ -168,7 +175,8 @@ class Printer {
     xla::HloInstructionProto proto;
     if (notes != nullptr) codec::EncodeNotes(*notes, &proto);
     for (const text::CarriedField& field : text::CarriedFields()) {
-      if (field.print != nullptr) PrintAttribute(field.name, [&](std::string& value) { field.print(proto, value); });
+      if (field.print != nullptr)
+        PrintAttribute(field.name, [&](std::string& value) { field.print(proto, value); });
     }
     if (proto.has_sharding()) {
       PrintAttribute("sharding", [&](std::string& value) { value = text::ShardingText(proto.sharding()); });
@@ -196,8 +204,9 @@ class Printer {
   void PrintBackendConfig(const std::string& config) {
     if (config.empty()) return;
     Lexer lexer(config);
-    const bool json = config[0] == '{' && lexer.Braces().ok() && lexer.remaining() == 0 &&
-                      google::protobuf::internal::IsStructurallyValidUTF8(config.data(), static_cast<int>(config.size()));
+    const bool json =
+        config[0] == '{' && lexer.Braces().ok() && lexer.remaining() == 0 &&
+        google::protobuf::internal::IsStructurallyValidUTF8(config.data(), static_cast<int>(config.size()));
     StrAppend(&out_, ", backend_config=", json ? config : QuotedText(config));
   }
 
@@ -205,9 +214,10 @@ class Printer {
   void PrintOmissions(const xla::HloInstructionProto& proto) {
     using P = xla::HloInstructionProto;
     static const codec::FieldSet shown = codec::FieldsOf(
-        {P::kMetadataFieldNumber, P::kShardingFieldNumber, P::kFrontendAttributesFieldNumber, P::kBackendConfigFieldNumber,
-         P::kStatisticsVizFieldNumber, P::kOriginalValueFieldNumber, P::kParameterReplicationFieldNumber,
-         P::kConstrainLayoutFieldNumber, P::kOperandShapesWithLayoutFieldNumber, P::kOutputOperandAliasingFieldNumber,
+        {P::kMetadataFieldNumber, P::kShardingFieldNumber, P::kFrontendAttributesFieldNumber,
+         P::kBackendConfigFieldNumber, P::kStatisticsVizFieldNumber, P::kOriginalValueFieldNumber,
+         P::kParameterReplicationFieldNumber, P::kConstrainLayoutFieldNumber,
+         P::kOperandShapesWithLayoutFieldNumber, P::kOutputOperandAliasingFieldNumber,
          P::kCustomCallScheduleFieldNumber, P::kAsyncExecutionThreadFieldNumber,
          // XLA writes these with their defaults on custom-calls too, where they say nothing.
          P::kFeatureGroupCountFieldNumber, P::kBatchGroupCountFieldNumber, P::kPrecisionConfigFieldNumber});
@@ -217,7 +227,8 @@ class Printer {
     for (const auto* field : fields) {
       if (!shown[field->number()]) StrAppend(&omitted, omitted.empty() ? "" : ", ", field->name());
     }
-    if (proto.has_sharding() && text::ShardingText(proto.sharding()).empty()) omitted += omitted.empty() ? "sharding" : ", sharding";
+    if (proto.has_sharding() && text::ShardingText(proto.sharding()).empty())
+      omitted += omitted.empty() ? "sharding" : ", sharding";
     if (!omitted.empty()) StrAppend(&out_, " /* without ", omitted, " */");
   }
 
@@ -229,7 +240,9 @@ class Printer {
 
 }  // namespace
 
-std::string ToText(const Module& module, const PrintOptions& options) { return Printer(module, options).PrintModule(); }
+std::string ToText(const Module& module, const PrintOptions& options) {
+  return Printer(module, options).PrintModule();
+}
 
 std::string ToText(Instruction instruction, const Module& module, const PrintOptions& options) {
   return Printer(module, options).PrintOne(instruction);

@@ -12,13 +12,14 @@
 namespace hlod::hlo {
 
 struct ParseOptions {
-  int nesting_max = 64;                              // Of tuples, literals and inline computations.
-  int64_t literal_bytes_max = int64_t{1} << 31;      // In one constant.
+  int nesting_max = 64;                          // Of tuples, literals and inline computations.
+  int64_t literal_bytes_max = int64_t{1} << 31;  // In one constant.
 };
 
-// A module from HLO text: with or without header, ENTRY, sigils, signatures; forward references allowed; legacy long operand form
-// accepted. INVALID_ARGUMENT "line:column: ..." naming what was met and what is allowed; UNIMPLEMENTED for an opcode or attribute that
-// this build does not know. Elided constants ("{...}") are refused. Shapes are as written: see Verify.
+// A module from HLO text: with or without header, ENTRY, sigils, signatures; forward references allowed;
+// legacy long operand form accepted. INVALID_ARGUMENT "line:column: ..." naming what was met and what is
+// allowed; UNIMPLEMENTED for an opcode or attribute that this build does not know. Elided constants ("{...}")
+// are refused. Shapes are as written: see Verify.
 absl::StatusOr<std::unique_ptr<Module>> ParseModule(std::string_view text, const ParseOptions& options = {});
 absl::StatusOr<Shape> ParseShape(std::string_view text);
 // "{ {1, 2}, {3, 4} }" for `shape`.

@@ -1,4 +1,5 @@
-// What parser and printer of HLO text share: one table of attribute names for each alternative of Attributes, read both ways.
+// What parser and printer of HLO text share: one table of attribute names for each alternative of Attributes,
+// read both ways.
 #pragma once
 
 #include <string>
@@ -21,14 +22,15 @@ struct Field {
   void (*print)(const Attributes&, std::string&);
   bool required = false;
 };
-// In the order in which they print. Constants, parameters and the type of comparisons are the parser's and printer's own.
+// In the order in which they print. Constants, parameters and the type of comparisons are the parser's and
+// printer's own.
 absl::Span<const Field> FieldsOf(Opcode opcode);
 
 // What an instruction has whose text states no attributes.
 Attributes DefaultAttributes(Opcode opcode);
 
-// An attribute that any instruction may have and that the IR keeps in `unmodelled`, as fields of the proto. A parse function of null: the
-// value is skipped.
+// An attribute that any instruction may have and that the IR keeps in `unmodelled`, as fields of the proto. A
+// parse function of null: the value is skipped.
 struct CarriedField {
   std::string_view name;
   absl::Status (*parse)(Lexer&, xla::HloInstructionProto&);
@@ -41,7 +43,8 @@ struct CalleeField {
   std::string_view name;
   int index;  // Among the called computations; -1: a list of all of them.
 };
-// The names in printing order; the first that lists fits any number. For a conditional with a pred selector the list is not used.
+// The names in printing order; the first that lists fits any number. For a conditional with a pred selector
+// the list is not used.
 absl::Span<const CalleeField> CalleesOf(Opcode opcode, bool pred_selector);
 
 // f32[2,3]{1,0}. `nesting_max` bounds tuples.

@@ -17,12 +17,14 @@ Status ReadDimension(Lexer& lexer, const Dims& dims, size_t dimension, ReadOne& 
   int64_t count = 0;
   RETURN_IF_ERROR(ReadList(lexer, "{", "}", [&]() -> Status {
     if (++count > dims[dimension]) {
-      return lexer.ErrorAt(at, "dimension %d of the literal has more than %d elements", dimension, dims[dimension]);
+      return lexer.ErrorAt(at, "dimension %d of the literal has more than %d elements", dimension,
+                           dims[dimension]);
     }
     return ReadDimension(lexer, dims, dimension + 1, read);
   }));
   if (count == dims[dimension]) return OkStatus();
-  return lexer.ErrorAt(at, "dimension %d of the literal has %d elements instead of %d", dimension, count, dims[dimension]);
+  return lexer.ErrorAt(at, "dimension %d of the literal has %d elements instead of %d", dimension, count,
+                       dims[dimension]);
 }
 
 absl::StatusOr<Literal> ReadArray(Lexer& lexer, const Shape& shape, int64_t max_bytes) {
@@ -31,10 +33,12 @@ absl::StatusOr<Literal> ReadArray(Lexer& lexer, const Shape& shape, int64_t max_
     return lexer.ErrorAt(at, "the constant is elided: its value is not in the text");
   }
   const std::optional<int64_t> count = ElementCount(shape);
-  if (!count || shape.HasDynamicDimension()) return lexer.ErrorAt(at, "no literal can have the shape %s", ToString(shape));
+  if (!count || shape.HasDynamicDimension())
+    return lexer.ErrorAt(at, "no literal can have the shape %s", ToString(shape));
   // Each element takes a character: a large shape over a short text is refused before anything is allocated.
   if (*count > static_cast<int64_t>(lexer.remaining())) {
-    return lexer.ErrorAt(at, "a literal of shape %s has %d elements, more than this text", ToString(shape), *count);
+    return lexer.ErrorAt(at, "a literal of shape %s has %d elements, more than this text", ToString(shape),
+                         *count);
   }
   absl::StatusOr<Literal> literal = Literal::Make(shape, max_bytes);
   if (!literal.ok()) return lexer.At(at, literal.status());
@@ -70,7 +74,8 @@ void PrintDimension(const Literal& literal, size_t dimension, const T*& next, st
   out += innermost ? "}" : " }";
 }
 
-// Whether the braces of an array without elements are few: dimensions before the empty one may be of any size.
+// Whether the braces of an array without elements are few: dimensions before the empty one may be of any
+// size.
 bool IsShortToWrite(const Dims& dims) {
   constexpr int64_t kMaxBraces = 4096;
   int64_t braces = 1;
@@ -119,14 +124,16 @@ absl::StatusOr<Literal> ReadLiteral(Lexer& lexer, const Shape& shape, int64_t ma
   std::vector<Literal> elements;
   RETURN_IF_ERROR(ReadList(lexer, "(", ")", [&]() -> Status {
     if (elements.size() == shape.tuple.size()) {
-      return lexer.ErrorAt(at, "the literal has more than the %d elements of %s", shape.tuple.size(), ToString(shape));
+      return lexer.ErrorAt(at, "the literal has more than the %d elements of %s", shape.tuple.size(),
+                           ToString(shape));
     }
     ASSIGN_OR_RETURN(Literal element, ReadLiteral(lexer, shape.tuple[elements.size()], max_bytes));
     elements.push_back(std::move(element));
     return OkStatus();
   }));
   if (elements.size() != shape.tuple.size()) {
-    return lexer.ErrorAt(at, "the literal has %d elements, its shape is %s", elements.size(), ToString(shape));
+    return lexer.ErrorAt(at, "the literal has %d elements, its shape is %s", elements.size(),
+                         ToString(shape));
   }
   return Literal::MakeTuple(std::move(elements));
 }

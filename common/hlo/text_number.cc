@@ -38,7 +38,8 @@ template <typename T>
 constexpr uint64_t kExponentMask = (uint64_t{1} << FloatFormat<T>::kExponentBits) - 1;
 // The mantissa of a NaN without payload.
 template <typename T>
-constexpr uint64_t kQuiet = FloatFormat<T>::kMantissaBits == 0 ? 0 : uint64_t{1} << (FloatFormat<T>::kMantissaBits - 1);
+constexpr uint64_t kQuiet =
+    FloatFormat<T>::kMantissaBits == 0 ? 0 : uint64_t{1} << (FloatFormat<T>::kMantissaBits - 1);
 
 template <typename T>
 Status ReadNan(Lexer& lexer, size_t at, bool negative, T& value) {
@@ -49,7 +50,8 @@ Status ReadNan(Lexer& lexer, size_t at, bool negative, T& value) {
     value = T(std::nan(""));
     if constexpr (Format::kSignedNan) {
       const uint64_t sign = uint64_t{negative} << (Format::kExponentBits + Format::kMantissaBits);
-      value = FromBits<T>(static_cast<typename Format::Bits>((BitsOf(value) & ~(uint64_t{1} << (Format::kExponentBits + Format::kMantissaBits))) | sign));
+      value = FromBits<T>(static_cast<typename Format::Bits>(
+          (BitsOf(value) & ~(uint64_t{1} << (Format::kExponentBits + Format::kMantissaBits))) | sign));
     }
     return OkStatus();
   } else {
@@ -61,8 +63,10 @@ Status ReadNan(Lexer& lexer, size_t at, bool negative, T& value) {
       // The mantissa's bits; a whole NaN's bits are taken too.
       const uint64_t above = payload >> Format::kMantissaBits;
       payload &= kMantissaMask<T>;
-      const bool whole = (above & kExponentMask<T>) == kExponentMask<T> && above >> Format::kExponentBits <= 1;
-      if (error != std::errc() || end != digits.data() + digits.size() || payload == 0 || (above != 0 && !whole)) {
+      const bool whole =
+          (above & kExponentMask<T>) == kExponentMask<T> && above >> Format::kExponentBits <= 1;
+      if (error != std::errc() || end != digits.data() + digits.size() || payload == 0 ||
+          (above != 0 && !whole)) {
         return lexer.ErrorAt(at, "\"%s\" is no NaN payload of %s", word, Name(kPrimitiveTypeOf<T>));
       }
       RETURN_IF_ERROR(lexer.Expect(")"));
@@ -85,7 +89,8 @@ Status ReadFloat(Lexer& lexer, T& value) {
   using Wide = std::conditional_t<std::is_same_v<T, float>, float, double>;
   Wide wide = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), wide);
-  if (end != digits.data() + digits.size() || digits.empty() || digits[0] == '-' || error == std::errc::invalid_argument) {
+  if (end != digits.data() + digits.size() || digits.empty() || digits[0] == '-' ||
+      error == std::errc::invalid_argument) {
     return lexer.ErrorAt(at, "\"%s\" is no number", word);
   }
   if (error == std::errc::result_out_of_range) {
@@ -97,7 +102,8 @@ Status ReadFloat(Lexer& lexer, T& value) {
     if (std::isinf(wide)) return lexer.ErrorAt(at, "%s has no infinity", Name(kPrimitiveTypeOf<T>));
   }
   if constexpr (std::is_same_v<T, F8E8M0FNU>) {
-    if (negative || wide == 0) return lexer.ErrorAt(at, "%s holds powers of two only, not %s", Name(kF8E8M0FNU), word);
+    if (negative || wide == 0)
+      return lexer.ErrorAt(at, "%s holds powers of two only, not %s", Name(kF8E8M0FNU), word);
   }
   return OkStatus();
 }
@@ -116,9 +122,11 @@ Status ReadInteger(Lexer& lexer, T& value) {
   // from_chars takes no sign for an unsigned type; say that it is out of range rather than no integer.
   if (std::is_unsigned_v<Wide> && word.size() > 1 && word[0] == '-') {
     const auto [after, ec] = std::from_chars(word.data() + 1, end, wide);
-    if (after == end && ec != std::errc::invalid_argument) return lexer.ErrorAt(at, "%s is out of the range of %s", word, Name(kPrimitiveTypeOf<T>));
+    if (after == end && ec != std::errc::invalid_argument)
+      return lexer.ErrorAt(at, "%s is out of the range of %s", word, Name(kPrimitiveTypeOf<T>));
   }
-  if (error == std::errc::invalid_argument || next != end) return lexer.ErrorAt(at, "\"%s\" is no integer", word);
+  if (error == std::errc::invalid_argument || next != end)
+    return lexer.ErrorAt(at, "\"%s\" is no integer", word);
   if (!in_range) return lexer.ErrorAt(at, "%s is out of the range of %s", word, Name(kPrimitiveTypeOf<T>));
   value = T(wide);
   return OkStatus();
@@ -213,8 +221,8 @@ void PrintElement(const T& value, bool alone, std::string& out) {
 }
 
 // One pair for each storage type; the table names some of them once each.
-#define HLOD_INSTANTIATE(T)                              \
-  template Status ReadElement<T>(Lexer&, T&);            \
+#define HLOD_INSTANTIATE(T)                   \
+  template Status ReadElement<T>(Lexer&, T&); \
   template void PrintElement<T>(const T&, bool, std::string&);
 #define HLOD_TYPE(id, number, text, bits, type_class, storage) HLOD_INSTANTIATE_IF_##type_class(storage)
 #define HLOD_INSTANTIATE_IF_kPred(T) HLOD_INSTANTIATE(T)

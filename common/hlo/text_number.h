@@ -1,4 +1,5 @@
-// One element of a literal as text and back, to the same bits: decimal digits enough, infinities, and NaNs with sign and payload.
+// One element of a literal as text and back, to the same bits: decimal digits enough, infinities, and NaNs
+// with sign and payload.
 #pragma once
 
 #include <complex>
@@ -18,7 +19,8 @@ struct FloatFormat {  // SmallFloat
   static constexpr bool kHasPayload = T::kFloatFlavor == FloatFlavor::kIeee && kMantissaBits > 1;
   static constexpr bool kHasInfinity = T::kHasInfinity, kHasNan = T::kHasNan;
   // What is negative has a sign bit of its own; in FNUZ that bit alone is the NaN.
-  static constexpr bool kSignedNan = T::kFloatFlavor == FloatFlavor::kIeee || T::kFloatFlavor == FloatFlavor::kFiniteNan;
+  static constexpr bool kSignedNan =
+      T::kFloatFlavor == FloatFlavor::kIeee || T::kFloatFlavor == FloatFlavor::kFiniteNan;
 };
 template <>
 struct FloatFormat<float> {

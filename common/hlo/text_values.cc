@@ -1,4 +1,5 @@
-// Attributes that any instruction may have, as HLO text and back: metadata, shardings, maps of strings, and what is only carried along.
+// Attributes that any instruction may have, as HLO text and back: metadata, shardings, maps of strings, and
+// what is only carried along.
 #include <array>
 
 #include "absl/algorithm/container.h"
@@ -19,7 +20,8 @@ using InstructionProto = xla::HloInstructionProto;
 
 // ---- Shardings.
 
-constexpr std::array<std::string_view, 7> kSubgroupWords = {"replicated", "maximal", "", "", "manual", "unknown", "unreduced"};
+constexpr std::array<std::string_view, 7> kSubgroupWords = {"replicated", "maximal", "",         "",
+                                                            "manual",     "unknown", "unreduced"};
 
 absl::StatusOr<int64_t> ReadAssigned(Lexer& lexer) {
   RETURN_IF_ERROR(lexer.Expect("="));
@@ -104,7 +106,8 @@ Status ReadShardingWord(Lexer& lexer, xla::OpSharding& sharding) {
 }
 
 bool HasText(const xla::OpSharding& sharding) {
-  if (sharding.has_named_sharding() || sharding.has_tile_shape() || sharding.metadata_size() > 1) return false;
+  if (sharding.has_named_sharding() || sharding.has_tile_shape() || sharding.metadata_size() > 1)
+    return false;
   for (const auto& element : sharding.tuple_shardings()) {
     if (!HasText(element)) return false;
   }
@@ -127,7 +130,8 @@ void PrintSharding(const xla::OpSharding& sharding, std::string& out) {
     if (sharding.iota_reshape_dims_size() != 0) {
       StrAppend(&out, "<=[", absl::StrJoin(sharding.iota_reshape_dims(), ","), "]");
       bool identity = true;
-      for (int i = 0; i < sharding.iota_transpose_perm_size(); ++i) identity &= sharding.iota_transpose_perm(i) == i;
+      for (int i = 0; i < sharding.iota_transpose_perm_size(); ++i)
+        identity &= sharding.iota_transpose_perm(i) == i;
       if (!identity) StrAppend(&out, "T(", absl::StrJoin(sharding.iota_transpose_perm(), ","), ")");
     } else {
       StrAppend(&out, absl::StrJoin(sharding.tile_assignment_devices(), ","));
@@ -137,7 +141,8 @@ void PrintSharding(const xla::OpSharding& sharding, std::string& out) {
       out += " last_tile_dims={";
       for (int i = 0; i < sharding.last_tile_dims_size(); ++i) {
         const size_t type = static_cast<size_t>(sharding.last_tile_dims(i));
-        StrAppend(&out, i == 0 ? "" : ", ", ToAbsl(type < kSubgroupWords.size() ? kSubgroupWords[type] : "unknown"));
+        StrAppend(&out, i == 0 ? "" : ", ",
+                  ToAbsl(type < kSubgroupWords.size() ? kSubgroupWords[type] : "unknown"));
       }
       out += '}';
     }
@@ -183,7 +188,8 @@ Status ReadSchedule(Lexer& lexer, InstructionProto& proto) {
   return OkStatus();
 }
 void PrintSchedule(const InstructionProto& proto, std::string& out) {
-  if (proto.custom_call_schedule() != xla::SCHEDULE_NONE && xla::CustomCallSchedule_IsValid(proto.custom_call_schedule())) {
+  if (proto.custom_call_schedule() != xla::SCHEDULE_NONE &&
+      xla::CustomCallSchedule_IsValid(proto.custom_call_schedule())) {
     out += xla::CustomCallSchedule_Name(proto.custom_call_schedule());
   }
 }
@@ -225,8 +231,8 @@ void PrintOutputAliasing(const InstructionProto& proto, std::string& out) {
   out += '{';
   for (int i = 0; i < proto.output_operand_aliasing_size(); ++i) {
     const auto& alias = proto.output_operand_aliasing(i);
-    StrAppend(&out, i == 0 ? "" : ", ", DimsText(alias.output_shape_index()), ": (", alias.operand_index(), ", ",
-              DimsText(alias.operand_shape_index()), ")");
+    StrAppend(&out, i == 0 ? "" : ", ", DimsText(alias.output_shape_index()), ": (", alias.operand_index(),
+              ", ", DimsText(alias.operand_shape_index()), ")");
   }
   out += '}';
 }

@@ -26,11 +26,12 @@ std::string S32(const std::string& dims) { return "shape { element_type: S32 " +
 
 // instructions { name opcode id ... }
 std::string Op(const std::string& name, const std::string& opcode, int64_t id, const std::string& rest) {
-  return "instructions { name: '" + name + "' opcode: '" + opcode + "' id: " + std::to_string(id) + " " + rest + "}\n";
+  return "instructions { name: '" + name + "' opcode: '" + opcode + "' id: " + std::to_string(id) + " " +
+         rest + "}\n";
 }
 std::string Body(const std::string& name, int64_t id, int64_t root, const std::string& instructions) {
-  return "computations { name: '" + name + "' id: " + std::to_string(id) + " root_id: " + std::to_string(root) + "\n" +
-         instructions + "}\n";
+  return "computations { name: '" + name + "' id: " + std::to_string(id) +
+         " root_id: " + std::to_string(root) + "\n" + instructions + "}\n";
 }
 // A module of one computation "main".
 std::string Main(const std::string& instructions, int64_t root) {
@@ -55,24 +56,28 @@ const std::string kParameter0 = Op("x", "parameter", 1, F32("dimensions: 8"));
 
 TEST(CodecIdsTest, OnlyTheLowHalfOfAnInstructionIdCounts) {
   const int64_t high = int64_t{7} << 32;
-  const auto module = Decode(Main(
-      Op("x", "parameter", high + 1, F32("dimensions: 8")) +
-          Op("y", "add", high + 2, F32("dimensions: 8") + "operand_ids: 1 operand_ids: " + std::to_string(high + 1)),
-      (int64_t{3} << 32) + 2));
+  const auto module =
+      Decode(Main(Op("x", "parameter", high + 1, F32("dimensions: 8")) +
+                      Op("y", "add", high + 2,
+                         F32("dimensions: 8") + "operand_ids: 1 operand_ids: " + std::to_string(high + 1)),
+                  (int64_t{3} << 32) + 2));
   ASSERT_TRUE(module.ok()) << module.status();
   EXPECT_THAT((*module)->entry().root().operands(), ElementsAre(0, 0));
 }
 
 TEST(CodecIdsTest, WhileCallsBodyThenCondition) {
   const std::string state = "shape { element_type: TUPLE tuple_shapes { element_type: S32 } } ";
-  const auto module = Decode(
-      "name: 'm' entry_computation_name: 'main' " +
-      Body("cond", 1, 2, Op("p", "parameter", 1, state) + Op("c", "constant", 2, "shape { element_type: PRED } literal { "
-                                                                              "shape { element_type: PRED } preds: false }")) +
-      Body("body", 2, 1, Op("p", "parameter", 1, state)) +
-      Body("main", 3, 2,
-           Op("init", "parameter", 1, state) +
-               Op("w", "while", 2, state + "operand_ids: 1 called_computation_ids: 2 called_computation_ids: 1")));
+  const auto module =
+      Decode("name: 'm' entry_computation_name: 'main' " +
+             Body("cond", 1, 2,
+                  Op("p", "parameter", 1, state) + Op("c", "constant", 2,
+                                                      "shape { element_type: PRED } literal { "
+                                                      "shape { element_type: PRED } preds: false }")) +
+             Body("body", 2, 1, Op("p", "parameter", 1, state)) +
+             Body("main", 3, 2,
+                  Op("init", "parameter", 1, state) +
+                      Op("w", "while", 2,
+                         state + "operand_ids: 1 called_computation_ids: 2 called_computation_ids: 1")));
   ASSERT_TRUE(module.ok()) << module.status();
   const auto called = (*module)->entry().root().called();
   ASSERT_EQ(called.size(), 2u);
@@ -81,9 +86,10 @@ TEST(CodecIdsTest, WhileCallsBodyThenCondition) {
 }
 
 TEST(CodecIdsTest, ControlPredecessorsAreResolved) {
-  const auto module = Decode(Main(
-      kParameter0 + Op("y", "negate", 2, F32("dimensions: 8") + "operand_ids: 1") +
-          Op("z", "abs", 3, F32("dimensions: 8") + "operand_ids: 1 control_predecessor_ids: 2"), 3));
+  const auto module =
+      Decode(Main(kParameter0 + Op("y", "negate", 2, F32("dimensions: 8") + "operand_ids: 1") +
+                      Op("z", "abs", 3, F32("dimensions: 8") + "operand_ids: 1 control_predecessor_ids: 2"),
+                  3));
   ASSERT_TRUE(module.ok()) << module.status();
   EXPECT_THAT((*module)->entry().notes(2)->control_predecessors, ElementsAre(1));
   EXPECT_EQ(ToProto(**module).computations(0).instructions(2).control_predecessor_ids(0),
@@ -94,18 +100,21 @@ TEST(CodecUpgradeTest, AnOldComparisonOpcodeBecomesCompareWithTheTypeOfItsOperan
   const std::string scalar_u8 = "shape { element_type: U8 } ";
   const auto module = Decode(Main(
       Op("x", "parameter", 1, scalar_u8) +
-          Op("c", "less-than-or-equal-to", 2, "shape { element_type: PRED } operand_ids: 1 operand_ids: 1"), 2));
+          Op("c", "less-than-or-equal-to", 2, "shape { element_type: PRED } operand_ids: 1 operand_ids: 1"),
+      2));
   ASSERT_TRUE(module.ok()) << module.status();
   EXPECT_EQ((*module)->entry().root().attributes<CompareAttributes>(),
             (CompareAttributes{ComparisonDirection::kLe, ComparisonType::kUnsigned}));
 }
 
 TEST(CodecUpgradeTest, OneVectorOfStartIndicesBecomesAScalarForEachDimension) {
-  const auto module = Decode(Main(
-      Op("x", "parameter", 1, F32("dimensions: 4 dimensions: 8")) +
-          Op("i", "parameter", 2, S32("dimensions: 2") + "parameter_number: 1") +
-          Op("s", "dynamic-slice", 3, F32("dimensions: 1 dimensions: 8") +
-                                          "operand_ids: 1 operand_ids: 2 dynamic_slice_sizes: 1 dynamic_slice_sizes: 8"), 3));
+  const auto module =
+      Decode(Main(Op("x", "parameter", 1, F32("dimensions: 4 dimensions: 8")) +
+                      Op("i", "parameter", 2, S32("dimensions: 2") + "parameter_number: 1") +
+                      Op("s", "dynamic-slice", 3,
+                         F32("dimensions: 1 dimensions: 8") +
+                             "operand_ids: 1 operand_ids: 2 dynamic_slice_sizes: 1 dynamic_slice_sizes: 8"),
+                  3));
   ASSERT_TRUE(module.ok()) << module.status();
   const Computation& main = (*module)->entry();
   ASSERT_EQ(main.root().operand_count(), 3u);
@@ -116,15 +125,18 @@ TEST(CodecUpgradeTest, OneVectorOfStartIndicesBecomesAScalarForEachDimension) {
 }
 
 TEST(CodecUpgradeTest, MissingGroupCountsAndPrecisionOfAConvolutionAreDefaults) {
-  const auto module = Decode(Main(
-      Op("x", "parameter", 1, F32("dimensions: 1 dimensions: 2 dimensions: 3")) +
-          Op("k", "parameter", 2, F32("dimensions: 1 dimensions: 3 dimensions: 2") + "parameter_number: 1") +
-          Op("c", "convolution", 3, F32("dimensions: 1 dimensions: 2 dimensions: 2") +
-                                        "operand_ids: 1 operand_ids: 2 window { dimensions { size: 1 stride: 1 "
-                                        "window_dilation: 1 base_dilation: 1 } } "
-                                        "convolution_dimension_numbers { input_feature_dimension: 2 "
-                                        "input_spatial_dimensions: 1 } sparsity_config { }"), 3),
-                             {.for_execution = true});
+  const auto module =
+      Decode(Main(Op("x", "parameter", 1, F32("dimensions: 1 dimensions: 2 dimensions: 3")) +
+                      Op("k", "parameter", 2,
+                         F32("dimensions: 1 dimensions: 3 dimensions: 2") + "parameter_number: 1") +
+                      Op("c", "convolution", 3,
+                         F32("dimensions: 1 dimensions: 2 dimensions: 2") +
+                             "operand_ids: 1 operand_ids: 2 window { dimensions { size: 1 stride: 1 "
+                             "window_dilation: 1 base_dilation: 1 } } "
+                             "convolution_dimension_numbers { input_feature_dimension: 2 "
+                             "input_spatial_dimensions: 1 } sparsity_config { }"),
+                  3),
+             {.for_execution = true});
   ASSERT_TRUE(module.ok()) << module.status();
   const auto& attributes = (*module)->entry().root().attributes<ConvolutionAttributes>();
   EXPECT_EQ(attributes.feature_group_count, 1);
@@ -139,7 +151,8 @@ absl::StatusOr<Literal> DecodeLiteral(const std::string& text) {
 }
 
 TEST(CodecLiteralTest, NegativeIntegersSurviveTheirVarints) {
-  const auto literal = DecodeLiteral("shape { element_type: S32 dimensions: 3 } s32s: -1 s32s: -2147483648 s32s: 7");
+  const auto literal =
+      DecodeLiteral("shape { element_type: S32 dimensions: 3 } s32s: -1 s32s: -2147483648 s32s: 7");
   ASSERT_TRUE(literal.ok()) << literal.status();
   EXPECT_THAT(literal->data<int32_t>(), ElementsAre(-1, INT32_MIN, 7));
   xla::LiteralProto again;
@@ -150,7 +163,8 @@ TEST(CodecLiteralTest, NegativeIntegersSurviveTheirVarints) {
 TEST(CodecLiteralTest, ColumnMajorDataIsBroughtIntoRowMajorOrder) {
   // Columns of {{1, 2, 3}, {4, 5, 6}} one after the other.
   const auto literal = DecodeLiteral(
-      "shape { element_type: F32 dimensions: 2 dimensions: 3 layout { minor_to_major: 0 minor_to_major: 1 } } "
+      "shape { element_type: F32 dimensions: 2 dimensions: 3 layout { minor_to_major: 0 minor_to_major: 1 } "
+      "} "
       "f32s: 1 f32s: 4 f32s: 2 f32s: 5 f32s: 3 f32s: 6");
   ASSERT_TRUE(literal.ok()) << literal.status();
   EXPECT_THAT(literal->data<float>(), ElementsAre(1, 2, 3, 4, 5, 6));
@@ -220,16 +234,23 @@ TEST(CodecLiteralTest, DataThatDoesNotMatchTheShapeIsRefusedBeforeAnythingIsAllo
 }
 
 TEST(CodecLiteralTest, DynamicAndSparseLiteralsAreNotImplemented) {
-  EXPECT_EQ(DecodeLiteral("shape { element_type: F32 dimensions: 2 is_dynamic_dimension: true } f32s: 1 f32s: 2").status().code(),
-            kUnimplemented);
-  EXPECT_EQ(DecodeLiteral("shape { element_type: F32 dimensions: 1 } f32s: 1 sparse_indices: 0").status().code(), kUnimplemented);
+  EXPECT_EQ(
+      DecodeLiteral("shape { element_type: F32 dimensions: 2 is_dynamic_dimension: true } f32s: 1 f32s: 2")
+          .status()
+          .code(),
+      kUnimplemented);
+  EXPECT_EQ(
+      DecodeLiteral("shape { element_type: F32 dimensions: 1 } f32s: 1 sparse_indices: 0").status().code(),
+      kUnimplemented);
 }
 
 TEST(CodecShapeTest, EverythingALayoutSaysComesBack) {
   xla::ShapeProto proto;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
-      "element_type: BF16 dimensions: 8 dimensions: 128 is_dynamic_dimension: true is_dynamic_dimension: false "
-      "layout { minor_to_major: 1 minor_to_major: 0 tiles { dimensions: 8 dimensions: 128 } tiles { dimensions: 2 dimensions: 1 } "
+      "element_type: BF16 dimensions: 8 dimensions: 128 is_dynamic_dimension: true is_dynamic_dimension: "
+      "false "
+      "layout { minor_to_major: 1 minor_to_major: 0 tiles { dimensions: 8 dimensions: 128 } tiles { "
+      "dimensions: 2 dimensions: 1 } "
       "element_size_in_bits: 16 memory_space: 5 index_primitive_type: U32 pointer_primitive_type: U8 "
       "tail_padding_alignment_in_elements: 256 split_configs { dimension: 1 split_indices: 64 } "
       "dynamic_shape_metadata_prefix_bytes: 16 }",
@@ -241,7 +262,8 @@ TEST(CodecShapeTest, EverythingALayoutSaysComesBack) {
 
 TEST(CodecShapeTest, NonsenseIsRefused) {
   for (const char* text :
-       {"", "element_type: 99", "element_type: F32 dimensions: -1", "element_type: F32 dimensions: -9223372036854775808",
+       {"", "element_type: 99", "element_type: F32 dimensions: -1",
+        "element_type: F32 dimensions: -9223372036854775808",
         "element_type: F32 dimensions: 4611686018427387904 dimensions: 4",
         "element_type: F32 dimensions: 2 is_dynamic_dimension: true is_dynamic_dimension: false",
         "element_type: F32 dimensions: 2 layout { minor_to_major: 1 }",
@@ -279,56 +301,72 @@ TEST(CodecHostileTest, ReferencesThatLeadNowhereAreRefusedByName) {
   const std::string add = F32("dimensions: 8") + "operand_ids: 1 operand_ids: ";
   ExpectRefused(Main(kParameter0 + Op("y", "add", 2, add + "2"), 2), kInvalidArgument,
                 "Computation \"main\": instruction \"y\": operand id 2");
-  ExpectRefused(Main(kParameter0 + Op("y", "add", 2, add + "3") + Op("z", "add", 3, add + "2"), 2), kInvalidArgument,
-                "operand id 3");
+  ExpectRefused(Main(kParameter0 + Op("y", "add", 2, add + "3") + Op("z", "add", 3, add + "2"), 2),
+                kInvalidArgument, "operand id 3");
   ExpectRefused(Main(kParameter0, 9), kInvalidArgument, "root_id 9");
-  ExpectRefused(Main(kParameter0 + Op("y", "negate", 2, F32("dimensions: 8") + "operand_ids: 1 control_predecessor_ids: 5"), 2),
+  ExpectRefused(Main(kParameter0 + Op("y", "negate", 2,
+                                      F32("dimensions: 8") + "operand_ids: 1 control_predecessor_ids: 5"),
+                     2),
                 kInvalidArgument, "control predecessor id 5");
-  ExpectRefused("name: 'm' entry_computation_id: 8 " + Body("main", 7, 1, kParameter0), kInvalidArgument, "entry's id 8");
+  ExpectRefused("name: 'm' entry_computation_id: 8 " + Body("main", 7, 1, kParameter0), kInvalidArgument,
+                "entry's id 8");
   ExpectRefused("name: 'm'", kInvalidArgument, "no computations");
   ExpectRefused(Main("", 0), kInvalidArgument, "no instructions");
 }
 
 TEST(CodecHostileTest, AComputationCannotCallItselfOrALaterOne) {
   const std::string call = F32("dimensions: 8") + "operand_ids: 1 called_computation_ids: ";
-  ExpectRefused(Main(kParameter0 + Op("y", "call", 2, call + "7"), 2), kInvalidArgument, "called computation id 7");
-  ExpectRefused(Main(kParameter0 + Op("y", "call", 2, call + "8"), 2) + Body("later", 8, 1, kParameter0), kInvalidArgument,
-                "called computation id 8");
-  ExpectRefused(Main(kParameter0 + Op("y", "negate", 2, call + "7"), 2), kInvalidArgument, "negate calls 1 computations");
+  ExpectRefused(Main(kParameter0 + Op("y", "call", 2, call + "7"), 2), kInvalidArgument,
+                "called computation id 7");
+  ExpectRefused(Main(kParameter0 + Op("y", "call", 2, call + "8"), 2) + Body("later", 8, 1, kParameter0),
+                kInvalidArgument, "called computation id 8");
+  ExpectRefused(Main(kParameter0 + Op("y", "negate", 2, call + "7"), 2), kInvalidArgument,
+                "negate calls 1 computations");
 }
 
 TEST(CodecHostileTest, TwoOfOneIdAreRefused) {
-  ExpectRefused(Main(kParameter0 + Op("y", "negate", 1, F32("dimensions: 8") + "operand_ids: 1"), 1), kInvalidArgument,
-                "id 1 is taken");
+  ExpectRefused(Main(kParameter0 + Op("y", "negate", 1, F32("dimensions: 8") + "operand_ids: 1"), 1),
+                kInvalidArgument, "id 1 is taken");
   ExpectRefused(Main(kParameter0, 1) + Body("other", 7, 1, kParameter0), kInvalidArgument, "id 7 is taken");
 }
 
 TEST(CodecHostileTest, ParameterNumbersOutOfRangeCostNothing) {
-  ExpectRefused(Main(Op("x", "parameter", 1, F32("") + "parameter_number: 4611686018427387904"), 1), kInvalidArgument,
-                "parameter_number is 4611686018427387904");
-  ExpectRefused(Main(Op("x", "parameter", 1, F32("") + "parameter_number: -1"), 1), kInvalidArgument, "parameter_number is -1");
-  ExpectRefused(Main(kParameter0 + Op("y", "parameter", 2, F32("")), 1), kInvalidArgument, "another parameter with number 0");
+  ExpectRefused(Main(Op("x", "parameter", 1, F32("") + "parameter_number: 4611686018427387904"), 1),
+                kInvalidArgument, "parameter_number is 4611686018427387904");
+  ExpectRefused(Main(Op("x", "parameter", 1, F32("") + "parameter_number: -1"), 1), kInvalidArgument,
+                "parameter_number is -1");
+  ExpectRefused(Main(kParameter0 + Op("y", "parameter", 2, F32("")), 1), kInvalidArgument,
+                "another parameter with number 0");
 }
 
 TEST(CodecHostileTest, MissingPartsAreNamed) {
   ExpectRefused(Main(Op("x", "parameter", 1, ""), 1), kInvalidArgument, "the shape is missing");
   ExpectRefused(Main(Op("", "parameter", 1, F32("")), 1), kInvalidArgument, "the name is missing");
   ExpectRefused(Main(Op("c", "constant", 1, F32("")), 1), kInvalidArgument, "the literal is missing");
-  ExpectRefused(Main(Op("c", "constant", 1, F32("") + "literal { " + S32("") + " s32s: 1 }"), 1), kInvalidArgument,
-                "the literal has shape s32[]");
-  ExpectRefused(Main(kParameter0 + Op("s", "sort", 2, F32("dimensions: 8") + "operand_ids: 1 called_computation_ids: 1"), 2),
+  ExpectRefused(Main(Op("c", "constant", 1, F32("") + "literal { " + S32("") + " s32s: 1 }"), 1),
+                kInvalidArgument, "the literal has shape s32[]");
+  ExpectRefused(Main(kParameter0 + Op("s", "sort", 2,
+                                      F32("dimensions: 8") + "operand_ids: 1 called_computation_ids: 1"),
+                     2),
                 kInvalidArgument, "called computation id 1");
-  ExpectRefused(Main(Op("c", "compare", 1, F32("") + "comparison_direction: 'UP'"), 1), kInvalidArgument, "\"UP\"");
-  ExpectRefused(Main(Op("c", "compare", 1, F32("") + "comparison_direction: 'LT'"), 1), kInvalidArgument, "without operands");
+  ExpectRefused(Main(Op("c", "compare", 1, F32("") + "comparison_direction: 'UP'"), 1), kInvalidArgument,
+                "\"UP\"");
+  ExpectRefused(Main(Op("c", "compare", 1, F32("") + "comparison_direction: 'LT'"), 1), kInvalidArgument,
+                "without operands");
 }
 
 TEST(CodecHostileTest, UnknownOpcodesAndEnumNumbersAreNotImplemented) {
   ExpectRefused(Main(Op("x", "frobnicate", 1, F32("")), 1), kUnimplemented, "\"frobnicate\"");
-  ExpectRefused(Main(kParameter0 + Op("r", "rng-bit-generator", 2, F32("") + "operand_ids: 1 rng_algorithm: 9"), 2),
-                kUnimplemented, "rng_algorithm is 9");
-  ExpectRefused(Main(kParameter0 + Op("r", "fft", 2, F32("") + "operand_ids: 1 fft_type: 44"), 2), kUnimplemented, "fft_type");
-  ExpectRefused(Main(kParameter0 + Op("r", "dot", 2, F32("") + "operand_ids: 1 operand_ids: 1 precision_config { algorithm: 99 }"), 2),
-                kUnimplemented, "precision_config.algorithm is 99");
+  ExpectRefused(
+      Main(kParameter0 + Op("r", "rng-bit-generator", 2, F32("") + "operand_ids: 1 rng_algorithm: 9"), 2),
+      kUnimplemented, "rng_algorithm is 9");
+  ExpectRefused(Main(kParameter0 + Op("r", "fft", 2, F32("") + "operand_ids: 1 fft_type: 44"), 2),
+                kUnimplemented, "fft_type");
+  ExpectRefused(
+      Main(kParameter0 + Op("r", "dot", 2,
+                            F32("") + "operand_ids: 1 operand_ids: 1 precision_config { algorithm: 99 }"),
+           2),
+      kUnimplemented, "precision_config.algorithm is 99");
 }
 
 TEST(CodecHostileTest, TruncatedAndForeignBytesAreNoModule) {
@@ -342,13 +380,19 @@ TEST(CodecHostileTest, TruncatedAndForeignBytesAreNoModule) {
 }
 
 TEST(CodecHostileTest, OneFlippedByteAnywhereNeverCrashes) {
-  std::string bytes = Parse(Main(
-      kParameter0 + Op("c", "constant", 2, S32("dimensions: 1") + "literal { " + S32("dimensions: 1") + " s32s: -1 }") +
-          Op("d", "dot", 3, F32("") + "operand_ids: 1 operand_ids: 1 dot_dimension_numbers { lhs_contracting_dimensions: 0 }") +
-          Op("s", "dynamic-slice", 4, F32("dimensions: 4") + "operand_ids: 1 operand_ids: 2 dynamic_slice_sizes: 4") +
-          Op("t", "tuple", 5, "shape { element_type: TUPLE tuple_shapes { element_type: F32 } } operand_ids: 3"),
-      5))
-                          .SerializeAsString();
+  std::string bytes =
+      Parse(Main(kParameter0 +
+                     Op("c", "constant", 2,
+                        S32("dimensions: 1") + "literal { " + S32("dimensions: 1") + " s32s: -1 }") +
+                     Op("d", "dot", 3,
+                        F32("") + "operand_ids: 1 operand_ids: 1 dot_dimension_numbers { "
+                                  "lhs_contracting_dimensions: 0 }") +
+                     Op("s", "dynamic-slice", 4,
+                        F32("dimensions: 4") + "operand_ids: 1 operand_ids: 2 dynamic_slice_sizes: 4") +
+                     Op("t", "tuple", 5,
+                        "shape { element_type: TUPLE tuple_shapes { element_type: F32 } } operand_ids: 3"),
+                 5))
+          .SerializeAsString();
   for (size_t i = 0; i < bytes.size(); ++i) {
     for (const uint8_t flip : {0x01, 0x80, 0xff}) {
       bytes[i] = static_cast<char>(bytes[i] ^ flip);
@@ -380,12 +424,14 @@ void AddUnknown(google::protobuf::Message* message, int number) {
 }
 
 TEST(CodecUnknownFieldTest, UnknownFieldsAtEveryLevelComeBack) {
-  xla::HloModuleProto proto = Parse(Main(
-      kParameter0 + Op("z", "parameter", 3, F32("") + "parameter_number: 1") +
-          Op("p", "pad", 2, F32("dimensions: 9") + "operand_ids: 1 operand_ids: 3 "
-                                                   "padding_config { dimensions { edge_padding_low: 1 } } "
-                                                   "metadata { op_name: 'a' stack_frame_id: 4 } "
-                                                   "statistics_viz { stat_index_to_visualize: 2 }"), 2));
+  xla::HloModuleProto proto =
+      Parse(Main(kParameter0 + Op("z", "parameter", 3, F32("") + "parameter_number: 1") +
+                     Op("p", "pad", 2,
+                        F32("dimensions: 9") + "operand_ids: 1 operand_ids: 3 "
+                                               "padding_config { dimensions { edge_padding_low: 1 } } "
+                                               "metadata { op_name: 'a' stack_frame_id: 4 } "
+                                               "statistics_viz { stat_index_to_visualize: 2 }"),
+                 2));
   auto* pad = proto.mutable_computations(0)->mutable_instructions(2);
   AddUnknown(&proto, 900);
   AddUnknown(proto.mutable_computations(0), 901);
@@ -401,8 +447,9 @@ TEST(CodecUnknownFieldTest, UnknownFieldsAtEveryLevelComeBack) {
   EXPECT_EQ(pad_again.statistics_viz().stat_index_to_visualize(), 2);
   EXPECT_EQ(pad_again.padding_config().dimensions_size(), 1);
   EXPECT_EQ(pad_again.padding_config().dimensions(0).edge_padding_low(), 1);
-  const std::vector<const google::protobuf::Message*> extended = {
-      &again, &again.computations(0), &pad_again, &pad_again.padding_config().dimensions(0), &pad_again.shape()};
+  const std::vector<const google::protobuf::Message*> extended = {&again, &again.computations(0), &pad_again,
+                                                                  &pad_again.padding_config().dimensions(0),
+                                                                  &pad_again.shape()};
   for (const auto* message : extended) {
     ASSERT_EQ(Unknown(*message).field_count(), 1);
     EXPECT_EQ(Unknown(*message).field(0).varint(), 5u);
@@ -421,7 +468,8 @@ TEST(CodecUnknownFieldTest, AModuleThatIsToRunMayNotHaveOneOnAnInstruction) {
 TEST(CodecUnknownFieldTest, AnUnknownFieldInsideAnAttributeIsNamedByItsPath) {
   xla::HloModuleProto proto = Parse(Main(kParameter0, 1));
   AddUnknown(proto.mutable_computations(0)->mutable_instructions(0)->mutable_shape(), 77);
-  EXPECT_THAT(std::string(FromProto(proto, {.for_execution = true}).status().message()), HasSubstr("field shape.77"));
+  EXPECT_THAT(std::string(FromProto(proto, {.for_execution = true}).status().message()),
+              HasSubstr("field shape.77"));
 }
 
 TEST(CodecUnknownFieldTest, CosmeticFieldsMayHoldAnything) {
@@ -438,16 +486,20 @@ TEST(CodecUnknownFieldTest, CosmeticFieldsMayHoldAnything) {
 }
 
 TEST(CodecUnknownFieldTest, ASparseOperandIsRefused) {
-  ExpectRefused(Main(kParameter0 + Op("y", "dot", 2, F32("") + "operand_ids: 1 operand_ids: 1 "
-                                                                "sparsity_config { lhs { num_non_zero: 2 block_size: 4 } }"), 2),
+  ExpectRefused(Main(kParameter0 + Op("y", "dot", 2,
+                                      F32("") + "operand_ids: 1 operand_ids: 1 "
+                                                "sparsity_config { lhs { num_non_zero: 2 block_size: 4 } }"),
+                     2),
                 kUnimplemented, "sparsity_config (field 98)", {.for_execution = true});
 }
 
 TEST(CodecUnknownFieldTest, ReplicaGroupsOfACollectiveAreCarriedAsTheyAre) {
-  const auto module = Decode(Main(
-      kParameter0 + Op("g", "all-gather", 2, F32("dimensions: 8") +
-                                                 "operand_ids: 1 dimensions: 0 collective_device_list { "
-                                                 "replica_groups { replica_ids: 0 replica_ids: 1 } } channel_id: 3"), 2));
+  const auto module =
+      Decode(Main(kParameter0 + Op("g", "all-gather", 2,
+                                   F32("dimensions: 8") +
+                                       "operand_ids: 1 dimensions: 0 collective_device_list { "
+                                       "replica_groups { replica_ids: 0 replica_ids: 1 } } channel_id: 3"),
+                  2));
   ASSERT_TRUE(module.ok()) << module.status();
   const xla::HloModuleProto proto = ToProto(**module);
   const auto& gather = proto.computations(0).instructions(1);
@@ -465,19 +517,23 @@ TEST(CodecNotesTest, AReplicatedShardingIsNotLostThoughItSaysOnlyDefaults) {
 
 TEST(CodecNotesTest, BackendConfigSharedInTheModuleIsResolved) {
   const std::string call = "custom_call_target: 'f' backend_config_payload { id: ";
-  const auto module = Decode("payloads: 'one' payloads: 'two' " + Main(Op("c", "custom-call", 1, F32("") + call + "1 }"), 1));
+  const auto module =
+      Decode("payloads: 'one' payloads: 'two' " + Main(Op("c", "custom-call", 1, F32("") + call + "1 }"), 1));
   ASSERT_TRUE(module.ok()) << module.status();
   EXPECT_EQ((*module)->entry().root().attributes<CustomCallAttributes>().backend_config, "two");
-  ExpectRefused(Main(Op("c", "custom-call", 1, F32("") + call + "1 }"), 1), kInvalidArgument, "backend_config_payload is 1");
+  ExpectRefused(Main(Op("c", "custom-call", 1, F32("") + call + "1 }"), 1), kInvalidArgument,
+                "backend_config_payload is 1");
 }
 
 TEST(CodecModuleTest, AliasesDonorsAttributesAndScheduleComeBack) {
-  const std::string text =
-      Main(kParameter0, 1) +
-      "input_output_alias { entries { parameter_number: 0 kind: MUST_ALIAS } entries { output_shape_index: 1 kind: MAY_ALIAS } } "
-      "buffer_donor { entries { parameter_number: 2 parameter_shape_index: 1 } } "
-      "frontend_attributes { map { key: 'k' value: 'v' } } schedule { sequences { key: 7 value { instruction_ids: 1 } } } "
-      "host_program_shape { parameters { element_type: F32 dimensions: 8 } result { element_type: F32 dimensions: 8 } }";
+  const std::string text = Main(kParameter0, 1) +
+                           "input_output_alias { entries { parameter_number: 0 kind: MUST_ALIAS } entries { "
+                           "output_shape_index: 1 kind: MAY_ALIAS } } "
+                           "buffer_donor { entries { parameter_number: 2 parameter_shape_index: 1 } } "
+                           "frontend_attributes { map { key: 'k' value: 'v' } } schedule { sequences { key: "
+                           "7 value { instruction_ids: 1 } } } "
+                           "host_program_shape { parameters { element_type: F32 dimensions: 8 } result { "
+                           "element_type: F32 dimensions: 8 } }";
   const auto module = Decode(text);
   ASSERT_TRUE(module.ok()) << module.status();
   EXPECT_TRUE((*module)->is_scheduled);
@@ -505,7 +561,8 @@ TEST(CodecModuleTest, NamesAreMadeUniqueOnTheWay) {
   std::set<std::string> names;
   for (const auto& computation : proto.computations()) {
     EXPECT_TRUE(names.insert("computation " + computation.name()).second);
-    for (const auto& instruction : computation.instructions()) EXPECT_TRUE(names.insert(instruction.name()).second);
+    for (const auto& instruction : computation.instructions())
+      EXPECT_TRUE(names.insert(instruction.name()).second);
   }
   EXPECT_EQ(proto.host_program_shape().parameters_size(), 2);
 }

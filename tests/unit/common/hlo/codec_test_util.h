@@ -1,4 +1,5 @@
-// What the tests of codec and text share: the modules that JAX lowered, and comparison of modules over different Tables.
+// What the tests of codec and text share: the modules that JAX lowered, and comparison of modules over
+// different Tables.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +24,8 @@ inline std::string ReadFile(const std::filesystem::path& path) {
 // The folders of the conformance cases: each has a module.pb and XLA's own text of it, module.txt.
 inline std::vector<std::filesystem::path> JaxCases() {
   std::vector<std::filesystem::path> cases;
-  for (const auto& entry : std::filesystem::directory_iterator(HLOD_SOURCE_DIR "/tests/conformance/jax/cases")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(HLOD_SOURCE_DIR "/tests/conformance/jax/cases")) {
     if (std::filesystem::exists(entry.path() / "module.pb")) cases.push_back(entry.path());
   }
   std::sort(cases.begin(), cases.end());
@@ -35,8 +37,9 @@ inline bool SameAttributes(Instruction a, Instruction b) {
   return a.attributes() == b.attributes();
 }
 
-// Instruction by instruction: opcode, shape with layouts, attributes, literals, operands, callees, control predecessors; roots, entry,
-// aliases and entry layout. Names, metadata and what is unmodelled are not compared.
+// Instruction by instruction: opcode, shape with layouts, attributes, literals, operands, callees, control
+// predecessors; roots, entry, aliases and entry layout. Names, metadata and what is unmodelled are not
+// compared.
 inline void ExpectSameProgram(const Module& a, const Module& b) {
   ASSERT_EQ(a.computation_count(), b.computation_count());
   EXPECT_EQ(a.entry_id(), b.entry_id());

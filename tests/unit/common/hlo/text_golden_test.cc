@@ -14,7 +14,9 @@ std::vector<std::filesystem::path> Texts(const std::string& folder) {
   std::sort(texts.begin(), texts.end());
   return texts;
 }
-std::string StemOf(const testing::TestParamInfo<std::filesystem::path>& info) { return info.param.stem().string(); }
+std::string StemOf(const testing::TestParamInfo<std::filesystem::path>& info) {
+  return info.param.stem().string();
+}
 
 class GoldenTextTest : public testing::TestWithParam<std::filesystem::path> {};
 
@@ -32,7 +34,8 @@ TEST_P(GoldenTextTest, PassesThroughTheProto) {
   ASSERT_TRUE(again.ok()) << again.status();
   (*again)->replica_count = (*module)->replica_count;  // The proto has no place for these two.
   (*again)->partition_count = (*module)->partition_count;
-  if ((*module)->entry_layout.result.type == kInvalid) (*again)->entry_layout = {};  // The proto always states it.
+  if ((*module)->entry_layout.result.type == kInvalid)
+    (*again)->entry_layout = {};  // The proto always states it.
   EXPECT_EQ(ToText(**again), ToText(**module));
   ExpectSameProgram(**module, **again);
 }
@@ -47,8 +50,10 @@ TEST_P(FaultyTextTest, IsRefusedWithPlaceAndReason) {
   expected.replace_extension(".error");
   EXPECT_EQ(std::string(module.status().message()), ReadFile(expected));
   // What this build does not know is told apart from what is wrong.
-  const bool unknown = module.status().message().find("is not known to this build") != absl::string_view::npos;
-  EXPECT_EQ(module.status().code(), unknown ? absl::StatusCode::kUnimplemented : absl::StatusCode::kInvalidArgument);
+  const bool unknown =
+      module.status().message().find("is not known to this build") != absl::string_view::npos;
+  EXPECT_EQ(module.status().code(),
+            unknown ? absl::StatusCode::kUnimplemented : absl::StatusCode::kInvalidArgument);
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, FaultyTextTest, testing::ValuesIn(Texts("errors")), StemOf);

@@ -1,4 +1,5 @@
-// HLO text by hand: the forms that people and older tools write, numbers to the last bit, and what a hostile text may try.
+// HLO text by hand: the forms that people and older tools write, numbers to the last bit, and what a hostile
+// text may try.
 #include "common/hlo/text.h"
 
 #include <cmath>
@@ -39,7 +40,8 @@ TEST(TextFormTest, TheLongFormWithSigilsSignaturesAndOperandShapesSaysTheSame) {
       "  %x = f32[4,8]{1,0} parameter(0)\n  %t = (s32[], f32[2]{0}) parameter(1)\n  %z = f32[] constant(0)\n"
       "  ROOT %r = f32[4]{0} reduce(f32[4,8]{1,0} %x, f32[] %z), dimensions={1}, to_apply=%add\n}\n");
   ASSERT_NE(module, nullptr);
-  EXPECT_EQ(ToText(module->entry().root(), *module), "r = f32[4]{0} reduce(x, z), dimensions={1}, to_apply=add");
+  EXPECT_EQ(ToText(module->entry().root(), *module),
+            "r = f32[4]{0} reduce(x, z), dimensions={1}, to_apply=add");
 }
 
 TEST(TextFormTest, NamesMayBeUsedBeforeTheyAreDefined) {
@@ -58,7 +60,8 @@ TEST(TextFormTest, NamesMayBeUsedBeforeTheyAreDefined) {
 TEST(TextFormTest, ComputationsMayBeWrittenInPlace) {
   const auto module = Parse(
       "ENTRY main { x = f32[4,8] parameter(0) z = f32[] constant(0)"
-      "  ROOT r = f32[4] reduce(x, z), dimensions={1}, to_apply={ a = f32[] parameter(0) b = f32[] parameter(1)"
+      "  ROOT r = f32[4] reduce(x, z), dimensions={1}, to_apply={ a = f32[] parameter(0) b = f32[] "
+      "parameter(1)"
       "    ROOT c = f32[] add(a, b) } }");
   ASSERT_NE(module, nullptr);
   EXPECT_EQ(module->computation_count(), 2u);
@@ -69,13 +72,15 @@ TEST(TextFormTest, AListOfBranchesMixesNamesAndBodies) {
   const auto module = Parse(
       "f { ROOT a = f32[] parameter(0) }"
       "ENTRY main { i = s32[] parameter(0) x = f32[] parameter(1)"
-      "  ROOT c = f32[] conditional(i, x, x), branch_computations={f, { p = f32[] parameter(0) ROOT n = f32[] negate(p) }} }");
+      "  ROOT c = f32[] conditional(i, x, x), branch_computations={f, { p = f32[] parameter(0) ROOT n = "
+      "f32[] negate(p) }} }");
   ASSERT_NE(module, nullptr);
   EXPECT_EQ(module->entry().root().called().size(), 2u);
 }
 
 TEST(TextFormTest, AShapeThatFollowsFromTheOperandsMayBeLeftOut) {
-  const auto module = Parse("ENTRY main { x = f32[4,8] parameter(0)  t = transpose(x), dimensions={1,0}  ROOT s = add(t, t) }");
+  const auto module = Parse(
+      "ENTRY main { x = f32[4,8] parameter(0)  t = transpose(x), dimensions={1,0}  ROOT s = add(t, t) }");
   ASSERT_NE(module, nullptr);
   EXPECT_EQ(ToString(module->entry().root().shape()), "f32[8,4]");
 }
@@ -86,24 +91,28 @@ TEST(TextFormTest, CommentsAndStackFramesAreSkipped) {
       "FileNames\n1 \"a.py\"\n2 \"b.py\"\nFunctionNames\n1 \"f\"\n"
       "FileLocations\n1 {file_name_id=1 function_name_id=1 line=3 end_line=3 column=4 end_column=9}\n"
       "StackFrames\n1 {file_location_id=1 parent_frame_id=1}\n\n"
-      "ENTRY main { x = (s32[], /*index=1*/f32[]) parameter(0), statistics={visualizing_index=1,a=1.0}, origin={{\"add\"}} }");
+      "ENTRY main { x = (s32[], /*index=1*/f32[]) parameter(0), statistics={visualizing_index=1,a=1.0}, "
+      "origin={{\"add\"}} }");
   ASSERT_NE(module, nullptr);
   EXPECT_EQ(module->name(), "m");
 }
 
 TEST(TextFormTest, AComparisonWithoutTypeIsOfTheTypeOfItsOperands) {
-  const auto module = Parse("ENTRY main { x = u8[] parameter(0) ROOT c = pred[] compare(x, x), direction=LT }");
+  const auto module =
+      Parse("ENTRY main { x = u8[] parameter(0) ROOT c = pred[] compare(x, x), direction=LT }");
   ASSERT_NE(module, nullptr);
   EXPECT_EQ(module->entry().root().attributes<CompareAttributes>().type, ComparisonType::kUnsigned);
 }
 
 TEST(TextFormTest, BackendConfigIsAStringOrJsonKeptToTheByte) {
   const std::string json = R"({"a":{"b":"}"}, "c":[1, 2]})";
-  const auto module = Parse("ENTRY main { x = f32[] parameter(0), backend_config=" + json +
-                            "  ROOT y = f32[] custom-call(x), custom_call_target=\"f\", backend_config=\"\\377\\000z\" }");
+  const auto module =
+      Parse("ENTRY main { x = f32[] parameter(0), backend_config=" + json +
+            "  ROOT y = f32[] custom-call(x), custom_call_target=\"f\", backend_config=\"\\377\\000z\" }");
   ASSERT_NE(module, nullptr);
   EXPECT_EQ(module->entry().notes(0)->backend_config, json);
-  EXPECT_EQ(module->entry().root().attributes<CustomCallAttributes>().backend_config, std::string("\xff\0z", 3));
+  EXPECT_EQ(module->entry().root().attributes<CustomCallAttributes>().backend_config,
+            std::string("\xff\0z", 3));
 }
 
 TEST(TextFormTest, ConstantsMayBeElidedForPeopleButNotForTheParser) {
@@ -117,7 +126,8 @@ TEST(TextFormTest, ConstantsMayBeElidedForPeopleButNotForTheParser) {
 TEST(TextFormTest, LayoutsAndMetadataMayBeLeftOut) {
   const auto module = Parse("ENTRY main { x = f32[4,8]{0,1} parameter(0), metadata={op_name=\"x\"} }");
   ASSERT_NE(module, nullptr);
-  EXPECT_EQ(ToText(module->entry().root(), *module, {.metadata = false, .layouts = false}), "x = f32[4,8] parameter(0)");
+  EXPECT_EQ(ToText(module->entry().root(), *module, {.metadata = false, .layouts = false}),
+            "x = f32[4,8] parameter(0)");
 }
 
 TEST(TextFormTest, NamesFromElsewhereBecomeNamesOfTheGrammar) {
@@ -149,9 +159,11 @@ TEST(TextFormTest, WhatTheTextLeavesOutOfACollectiveItSays) {
 }
 
 TEST(ShapeTextTest, EveryFormComesBack) {
-  for (const char* text : {"f32[]", "f32[2,3]{1,0}", "bf16[<=8,4]{1,0}", "s4[?]", "(f32[2], (s32[], token[]))", "()", "opaque[]",
-                           "b(f32[8]{0})", "u2[8,128]{1,0:T(8,128)(2,1)}", "f32[2]{0:S(5)}", "f32[2]{0:L(4)#(u32)*(u8)E(4)M(16)}",
-                           "f32[2]{0:P((u32[2]{0}, f32[]))}", "f32[]{:S(1)}", "f32[2,3]{1,0:T(*,2)SC(0:1)(1:1,2)}"}) {
+  for (const char* text :
+       {"f32[]", "f32[2,3]{1,0}", "bf16[<=8,4]{1,0}", "s4[?]", "(f32[2], (s32[], token[]))", "()", "opaque[]",
+        "b(f32[8]{0})", "u2[8,128]{1,0:T(8,128)(2,1)}", "f32[2]{0:S(5)}",
+        "f32[2]{0:L(4)#(u32)*(u8)E(4)M(16)}", "f32[2]{0:P((u32[2]{0}, f32[]))}", "f32[]{:S(1)}",
+        "f32[2,3]{1,0:T(*,2)SC(0:1)(1:1,2)}"}) {
     const auto shape = ParseShape(text);
     ASSERT_TRUE(shape.ok()) << text << shape.status();
     EXPECT_EQ(ToString(*shape), text);
@@ -160,9 +172,10 @@ TEST(ShapeTextTest, EveryFormComesBack) {
 }
 
 TEST(ShapeTextTest, NonsenseIsRefused) {
-  for (const char* text : {"", "f33[2]", "f32", "f32[", "f32[2", "f32[2,]", "f32[-1]", "f32[2]{1}", "f32[2]{0,0}", "f32[2]{0:Q(1)}",
-                           "(f32[2]", "f32[2] x", "tuple[]", "b(s32[], s32[])", "f32[<=]", "f32[2]{0:D(C)}", "token[2]",
-                           "f32[99999999999999999999]"}) {
+  for (const char* text :
+       {"", "f33[2]", "f32", "f32[", "f32[2", "f32[2,]", "f32[-1]", "f32[2]{1}", "f32[2]{0,0}",
+        "f32[2]{0:Q(1)}", "(f32[2]", "f32[2] x", "tuple[]", "b(s32[], s32[])", "f32[<=]", "f32[2]{0:D(C)}",
+        "token[2]", "f32[99999999999999999999]"}) {
     EXPECT_FALSE(ParseShape(text).ok()) << text;
   }
 }
@@ -191,7 +204,8 @@ TEST(NumberTextTest, EveryPatternOfEverySmallTypeComesBack) {
   for (int number = 1; number < 40; ++number) {
     const std::optional<PrimitiveType> type = PrimitiveTypeFromNumber(number);
     if (!type || *type == kPred || !IsArrayType(*type) || Info(*type).bits > 16) continue;
-    VisitType(*type, [&]<typename T>() { ExpectEveryPatternComesBack<T>(*type, int64_t{1} << Info(*type).bits); });
+    VisitType(*type,
+              [&]<typename T>() { ExpectEveryPatternComesBack<T>(*type, int64_t{1} << Info(*type).bits); });
   }
 }
 
@@ -203,15 +217,18 @@ void ExpectBitsComeBack(std::initializer_list<uint64_t> patterns) {
     const std::string text = ToText(literal);
     const auto again = ParseLiteral(text, literal.shape());
     ASSERT_TRUE(again.ok()) << again.status();
-    EXPECT_EQ(std::memcmp(again->bytes().data(), &pattern, sizeof(T)), 0) << std::hex << pattern << " printed as " << text;
+    EXPECT_EQ(std::memcmp(again->bytes().data(), &pattern, sizeof(T)), 0)
+        << std::hex << pattern << " printed as " << text;
   }
 }
 
 TEST(NumberTextTest, FloatsComeBackToTheLastBit) {
-  ExpectBitsComeBack<float>({0, 0x80000000, 1, 0x80000001, 0x007fffff, 0x00800000, 0x3dcccccd, 0x3dccccce, 0x7f7fffff, 0x7f800000,
-                             0xff800000, 0x7fc00000, 0xffc00000, 0x7fc00001, 0xff800001, 0x7fffffff, 0x4b800001});
-  ExpectBitsComeBack<double>({0, 0x8000000000000000, 1, 0x000fffffffffffff, 0x3fb999999999999a, 0x3fb999999999999b,
-                              0x7fefffffffffffff, 0x7ff0000000000000, 0x7ff8000000000000, 0xfff0000000000001});
+  ExpectBitsComeBack<float>({0, 0x80000000, 1, 0x80000001, 0x007fffff, 0x00800000, 0x3dcccccd, 0x3dccccce,
+                             0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000, 0x7fc00001,
+                             0xff800001, 0x7fffffff, 0x4b800001});
+  ExpectBitsComeBack<double>({0, 0x8000000000000000, 1, 0x000fffffffffffff, 0x3fb999999999999a,
+                              0x3fb999999999999b, 0x7fefffffffffffff, 0x7ff0000000000000, 0x7ff8000000000000,
+                              0xfff0000000000001});
 }
 
 TEST(NumberTextTest, ManyFloatsComeBackToTheLastBit) {
@@ -223,7 +240,8 @@ TEST(NumberTextTest, ManyFloatsComeBackToTheLastBit) {
 }
 
 TEST(NumberTextTest, WhatPeopleWriteIsRead) {
-  const auto f32 = ParseLiteral("{1, -1.5e3, +2, .5, inf, nan(0x7fc00001), 1e-60, 1e60}", Shape::Array(kF32, {8}));
+  const auto f32 =
+      ParseLiteral("{1, -1.5e3, +2, .5, inf, nan(0x7fc00001), 1e-60, 1e60}", Shape::Array(kF32, {8}));
   ASSERT_TRUE(f32.ok()) << f32.status();
   const auto data = f32->data<float>();
   EXPECT_EQ(data[1], -1500.0f);
@@ -233,15 +251,38 @@ TEST(NumberTextTest, WhatPeopleWriteIsRead) {
   EXPECT_EQ(data[7], std::numeric_limits<float>::infinity());
   EXPECT_EQ(ToText(*ParseLiteral("{true, 0, false, 1}", Shape::Array(kPred, {4}))), "{1, 0, 0, 1}");
   EXPECT_EQ(ToText(*ParseLiteral("s32[2] {1, 2}", Shape::Array(kS32, {2}))), "{1, 2}");
-  EXPECT_EQ(ToText(*ParseLiteral("{ /*i0=0*/ {1, 2}, /*i0=1*/ {3, 4} }", Shape::Array(kS32, {2, 2}))), "{ {1, 2}, {3, 4} }");
+  EXPECT_EQ(ToText(*ParseLiteral("{ /*i0=0*/ {1, 2}, /*i0=1*/ {3, 4} }", Shape::Array(kS32, {2, 2}))),
+            "{ {1, 2}, {3, 4} }");
 }
 
 TEST(NumberTextTest, WhatATypeCannotHoldIsRefused) {
-  const std::pair<const char*, PrimitiveType> cases[] = {
-      {"256", kU8}, {"-1", kU8}, {"-1", kU64}, {"128", kS8}, {"8", kS4}, {"-9", kS4}, {"4", kU2}, {"2", kU1},
-      {"18446744073709551616", kU64}, {"9223372036854775808", kS64}, {"1.5", kS32}, {"2", kPred}, {"x", kF32}, {"1.5.2", kF32},
-      {"--1", kF32}, {"-+1", kF32}, {"nan", kF4E2M1FN}, {"inf", kF8E4M3FN}, {"-1", kF8E8M0FNU}, {"nan(0x0)", kF32}, {"nan(12)", kF32},
-      {"nan(0xfffffffffff)", kF16}, {"(1)", kC64}, {"1", kC64}, {"", kF32}, {"0x10", kS32}, {"1 2", kF32}};
+  const std::pair<const char*, PrimitiveType> cases[] = {{"256", kU8},
+                                                         {"-1", kU8},
+                                                         {"-1", kU64},
+                                                         {"128", kS8},
+                                                         {"8", kS4},
+                                                         {"-9", kS4},
+                                                         {"4", kU2},
+                                                         {"2", kU1},
+                                                         {"18446744073709551616", kU64},
+                                                         {"9223372036854775808", kS64},
+                                                         {"1.5", kS32},
+                                                         {"2", kPred},
+                                                         {"x", kF32},
+                                                         {"1.5.2", kF32},
+                                                         {"--1", kF32},
+                                                         {"-+1", kF32},
+                                                         {"nan", kF4E2M1FN},
+                                                         {"inf", kF8E4M3FN},
+                                                         {"-1", kF8E8M0FNU},
+                                                         {"nan(0x0)", kF32},
+                                                         {"nan(12)", kF32},
+                                                         {"nan(0xfffffffffff)", kF16},
+                                                         {"(1)", kC64},
+                                                         {"1", kC64},
+                                                         {"", kF32},
+                                                         {"0x10", kS32},
+                                                         {"1 2", kF32}};
   for (const auto& [text, type] : cases) {
     EXPECT_FALSE(ParseLiteral(text, Shape::Scalar(type)).ok()) << text << " as " << Name(type);
   }
@@ -257,7 +298,8 @@ TEST(HostileTextTest, NestingHasALimit) {
   }
   EXPECT_FALSE(ParseShape(shape).ok());
   EXPECT_FALSE(ParseLiteral(literal, Shape::Array(kF32, {1})).ok());
-  EXPECT_THAT(std::string(ParseModule("f { " + inline_computations).status().message()), HasSubstr("nest deeper than 64"));
+  EXPECT_THAT(std::string(ParseModule("f { " + inline_computations).status().message()),
+              HasSubstr("nest deeper than 64"));
   EXPECT_THAT(std::string(ParseModule("f { " + sharding).status().message()), HasSubstr("nests too deep"));
 }
 
@@ -270,7 +312,8 @@ TEST(HostileTextTest, LongChainsAreNoRecursion) {
   const auto module = ParseModule(chain);
   ASSERT_TRUE(module.ok()) << module.status();
   EXPECT_EQ((*module)->entry().size(), kLength + 1u);
-  for (int i = 0; i < kLength; ++i) absl::StrAppend(&calls, "f", i, " { a = f32[] parameter(0) b = f32[] call(a), to_apply=f", i + 1, " }\n");
+  for (int i = 0; i < kLength; ++i)
+    absl::StrAppend(&calls, "f", i, " { a = f32[] parameter(0) b = f32[] call(a), to_apply=f", i + 1, " }\n");
   absl::StrAppend(&calls, "f", kLength, " { a = f32[] parameter(0) }");
   EXPECT_TRUE(ParseModule(calls).ok());
 }
@@ -278,7 +321,8 @@ TEST(HostileTextTest, LongChainsAreNoRecursion) {
 TEST(HostileTextTest, ATextCutOffAnywhereIsRefusedOrShorter) {
   const std::string text = ReadFile(HLOD_SOURCE_DIR "/tests/golden/hlo/sorting_and_random.hlo");
   ASSERT_FALSE(text.empty());
-  for (size_t length = 0; length < text.size(); ++length) ParseModule(std::string_view(text).substr(0, length)).status().IgnoreError();
+  for (size_t length = 0; length < text.size(); ++length)
+    ParseModule(std::string_view(text).substr(0, length)).status().IgnoreError();
 }
 
 TEST(HostileTextTest, OneChangedCharacterAnywhereNeverCrashes) {
