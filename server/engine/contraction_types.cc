@@ -43,7 +43,8 @@ struct ComplexKernel {
 };
 template <typename From, typename To>
 void ConvertComplex(const std::byte* from, std::byte* to, int64_t count) {
-  ComplexKernel<From, To>::Run(reinterpret_cast<const From*>(from), reinterpret_cast<PlainComplex<To>*>(to), count);
+  ComplexKernel<From, To>::Run(reinterpret_cast<const From*>(from), reinterpret_cast<PlainComplex<To>*>(to),
+                               count);
 }
 
 template <typename To>
@@ -64,12 +65,14 @@ inline constexpr bool kIsWhole = std::is_integral_v<T> || hlo::kIsSmallInt<T>;
 
 }  // namespace
 
-hlo::PrimitiveType ContractionType(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::PrimitiveType result) {
+hlo::PrimitiveType ContractionType(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs,
+                                   hlo::PrimitiveType result) {
   const auto any = [&](hlo::PrimitiveType type) { return lhs == type || rhs == type || result == type; };
   if (hlo::IsComplex(result)) return any(hlo::kC128) || any(hlo::kF64) ? hlo::kC128 : hlo::kC64;
   if (hlo::IsComplex(lhs) || hlo::IsComplex(rhs)) return hlo::kInvalid;
   if (hlo::IsFloat(result)) return any(hlo::kF64) ? hlo::kF64 : hlo::kF32;
-  if (!hlo::IsInteger(result) || hlo::IsFloat(lhs) || hlo::IsFloat(rhs) || hlo::Info(result).bits < 8) return hlo::kInvalid;
+  if (!hlo::IsInteger(result) || hlo::IsFloat(lhs) || hlo::IsFloat(rhs) || hlo::Info(result).bits < 8)
+    return hlo::kInvalid;
   return hlo::Info(result).bits > 32 ? hlo::kU64 : hlo::kU32;
 }
 
@@ -100,8 +103,8 @@ ConvertFunction FindConvert(hlo::PrimitiveType from, hlo::PrimitiveType to) {
   return found;
 }
 
-void ConvertParallel(ConvertFunction convert, const std::byte* from, int from_width, std::byte* to, int to_width,
-                     int64_t count, int threads) {
+void ConvertParallel(ConvertFunction convert, const std::byte* from, int from_width, std::byte* to,
+                     int to_width, int64_t count, int threads) {
   ParallelRanges(threads, count, count, [&](int64_t begin, int64_t end, int) {
     convert(from + begin * from_width, to + begin * to_width, end - begin);
   });

@@ -22,19 +22,22 @@ struct PlainComplex {
   }
 };
 
-// In what type products of lhs and rhs are summed for a result of type `result`: f32 for all floats up to it, f64, c64, c128; u32 or u64
-// for integers, which wrap alike whether signed or not. kInvalid when there is none (pred, sub-byte results, integers of floats).
+// In what type products of lhs and rhs are summed for a result of type `result`: f32 for all floats up to it,
+// f64, c64, c128; u32 or u64 for integers, which wrap alike whether signed or not. kInvalid when there is
+// none (pred, sub-byte results, integers of floats).
 hlo::PrimitiveType ContractionType(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::PrimitiveType result);
 
-// Converts `count` dense elements, one of the two types being a contraction type; integers wrap, floats round to nearest even.
+// Converts `count` dense elements, one of the two types being a contraction type; integers wrap, floats round
+// to nearest even.
 using ConvertFunction = void (*)(const std::byte* from, std::byte* to, int64_t count);
 // Null when there is no such conversion.
 ConvertFunction FindConvert(hlo::PrimitiveType from, hlo::PrimitiveType to);
 // The same on a team.
-void ConvertParallel(ConvertFunction convert, const std::byte* from, int from_width, std::byte* to, int to_width,
-                     int64_t count, int threads);
+void ConvertParallel(ConvertFunction convert, const std::byte* from, int from_width, std::byte* to,
+                     int to_width, int64_t count, int threads);
 
-// Calls f.operator()<T>() with the arithmetic type of a contraction type: float, double, uint32_t, uint64_t, PlainComplex.
+// Calls f.operator()<T>() with the arithmetic type of a contraction type: float, double, uint32_t, uint64_t,
+// PlainComplex.
 template <typename F>
 void VisitContractionType(hlo::PrimitiveType type, F&& f) {
   switch (type) {

@@ -22,7 +22,8 @@ class ConvolutionStep final : public Step {
   int64_t scratch_bytes() const override { return scratch_bytes_; }
   double flops() const override { return form_.flops(); }
 
-  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context) const override {
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
     if (out_.count == 0) return absl::OkStatus();
     if (empty_sum_) {
       std::memset(outputs[0], 0, static_cast<size_t>(out_.count * out_.width));
@@ -30,8 +31,8 @@ class ConvolutionStep final : public Step {
     }
     const auto convert = [&](const Array& array, const std::byte* from) -> const std::byte* {
       if (array.convert == nullptr) return from;
-      ConvertParallel(array.convert, from, array.width, context.scratch + array.offset, hlo::ByteWidth(type_), array.count,
-                      context.threads);
+      ConvertParallel(array.convert, from, array.width, context.scratch + array.offset, hlo::ByteWidth(type_),
+                      array.count, context.threads);
       return context.scratch + array.offset;
     };
     const std::byte* lhs = convert(lhs_, inputs[0]);
@@ -44,7 +45,8 @@ class ConvolutionStep final : public Step {
       LoopConvolution(type_, form_, lhs, rhs, out, context.threads);
     }
     if (out_.convert != nullptr) {
-      ConvertParallel(out_.convert, out, hlo::ByteWidth(type_), outputs[0], out_.width, out_.count, context.threads);
+      ConvertParallel(out_.convert, out, hlo::ByteWidth(type_), outputs[0], out_.width, out_.count,
+                      context.threads);
     }
     return absl::OkStatus();
   }
@@ -63,11 +65,13 @@ class ConvolutionStep final : public Step {
     if (big) library_ = MakeOneDnnConvolution(form_, lhs.type, rhs.type, out.type, threads);
     if (library_ == nullptr) {
       const auto need = [&](hlo::PrimitiveType from, hlo::PrimitiveType to, ConvertFunction& convert) {
-        const bool same = from == to || (hlo::IsInteger(from) && hlo::ByteWidth(from) == hlo::ByteWidth(to) && hlo::Info(from).bits >= 8);
+        const bool same = from == to || (hlo::IsInteger(from) && hlo::ByteWidth(from) == hlo::ByteWidth(to) &&
+                                         hlo::Info(from).bits >= 8);
         if (!same) convert = FindConvert(from, to);
         return same || convert != nullptr;
       };
-      if (!need(lhs.type, type_, lhs_.convert) || !need(rhs.type, type_, rhs_.convert) || !need(type_, out.type, out_.convert)) {
+      if (!need(lhs.type, type_, lhs_.convert) || !need(rhs.type, type_, rhs_.convert) ||
+          !need(type_, out.type, out_.convert)) {
         return false;
       }
       if (big && type_ == hlo::kF32) library_ = MakeOneDnnConvolution(form_, type_, type_, type_, threads);
@@ -104,8 +108,10 @@ class ConvolutionStep final : public Step {
 }  // namespace
 
 double ConvolutionForm::flops() const {
-  double flops = 2.0 * static_cast<double>(out_batches()) * static_cast<double>(outputs) * static_cast<double>(features_a_group());
-  for (const ConvolutionAxis& axis : axes) flops *= static_cast<double>(axis.kernel) * static_cast<double>(axis.out);
+  double flops = 2.0 * static_cast<double>(out_batches()) * static_cast<double>(outputs) *
+                 static_cast<double>(features_a_group());
+  for (const ConvolutionAxis& axis : axes)
+    flops *= static_cast<double>(axis.kernel) * static_cast<double>(axis.out);
   return flops;
 }
 
@@ -114,7 +120,8 @@ ConvolutionForm MakeConvolutionForm(hlo::Instruction convolution) {
   const hlo::Shape& lhs = convolution.operand(0).shape();
   const hlo::Shape& rhs = convolution.operand(1).shape();
   const hlo::Shape& out = convolution.shape();
-  const hlo::Dims ls = hlo::RowMajorStrides(lhs.dims), rs = hlo::RowMajorStrides(rhs.dims), os = hlo::RowMajorStrides(out.dims);
+  const hlo::Dims ls = hlo::RowMajorStrides(lhs.dims), rs = hlo::RowMajorStrides(rhs.dims),
+                  os = hlo::RowMajorStrides(out.dims);
   ConvolutionForm form;
   form.batch = lhs.dims[a.input_batch];
   form.features = lhs.dims[a.input_feature];

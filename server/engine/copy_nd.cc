@@ -37,7 +37,8 @@ CopyNd::CopyNd(absl::Span<const CopyDim> dims, int width) : width_(width), eleme
   if (joined.size() > 1) {
     const CopyDim& last = joined.back();
     const int64_t run = last.size * width_;
-    if (last.src_stride == width_ && last.dst_stride == width_ && (run == 2 || run == 4 || run == 8 || run == 16)) {
+    if (last.src_stride == width_ && last.dst_stride == width_ &&
+        (run == 2 || run == 4 || run == 8 || run == 16)) {
       width_ = static_cast<int>(run);
       joined.pop_back();
     }
@@ -85,19 +86,22 @@ void CopyNd::Run(const std::byte* src, std::byte* dst, int threads) const {
   // A memcpy moves many elements in the time that the others move one.
   const int64_t work = kind_ == Kind::kRun ? elements_ * width_ / 16 : elements_;
   if (rows >= 2 * threads || rows >= inner_.size) {
-    ParallelRanges(threads, rows, work, [&](int64_t begin, int64_t end, int) { RunRows(src, dst, begin, end, 0, inner_.size); });
+    ParallelRanges(threads, rows, work,
+                   [&](int64_t begin, int64_t end, int) { RunRows(src, dst, begin, end, 0, inner_.size); });
   } else {
-    ParallelRanges(threads, inner_.size, work, [&](int64_t begin, int64_t end, int) { RunRows(src, dst, 0, rows, begin, end); });
+    ParallelRanges(threads, inner_.size, work,
+                   [&](int64_t begin, int64_t end, int) { RunRows(src, dst, 0, rows, begin, end); });
   }
 }
 
-void CopyNd::RunRows(const std::byte* src, std::byte* dst, int64_t row_begin, int64_t row_end, int64_t inner_begin,
-                     int64_t inner_end) const {
+void CopyNd::RunRows(const std::byte* src, std::byte* dst, int64_t row_begin, int64_t row_end,
+                     int64_t inner_begin, int64_t inner_end) const {
   src += inner_begin * inner_.src_stride;
   dst += inner_begin * inner_.dst_stride;
   const int64_t inner = inner_end - inner_begin;
   if (outer_.empty()) {
-    RunBlock(src + row_begin * rows_.src_stride, dst + row_begin * rows_.dst_stride, row_end - row_begin, inner);
+    RunBlock(src + row_begin * rows_.src_stride, dst + row_begin * rows_.dst_stride, row_end - row_begin,
+             inner);
     return;
   }
   // Where the outer loops stand for row_begin; then an odometer.
@@ -131,17 +135,19 @@ void CopyNd::RunBlock(const std::byte* src, std::byte* dst, int64_t rows, int64_
     case Kind::kNothing: return;
     case Kind::kRun: return CopyRuns(src, dst, rows, rows_.src_stride, rows_.dst_stride, inner);
     case Kind::kFill: return FillRows(src, dst, rows, rows_.src_stride, rows_.dst_stride, inner, width_);
-    case Kind::kTranspose: return TransposeBlock(src, dst, rows, rows_.dst_stride, inner, inner_.src_stride, width_);
+    case Kind::kTranspose:
+      return TransposeBlock(src, dst, rows, rows_.dst_stride, inner, inner_.src_stride, width_);
     case Kind::kStrided:
-      return CopyStrided(src, dst, rows, rows_.src_stride, rows_.dst_stride, inner, inner_.src_stride, inner_.dst_stride,
-                         width_);
+      return CopyStrided(src, dst, rows, rows_.src_stride, rows_.dst_stride, inner, inner_.src_stride,
+                         inner_.dst_stride, width_);
   }
 }
 
 CopyNd MakeCopyNd(absl::Span<const int64_t> sizes, absl::Span<const int64_t> src_strides,
                   absl::Span<const int64_t> dst_strides, int width) {
   absl::InlinedVector<CopyDim, 6> dims;
-  for (size_t i = 0; i < sizes.size(); ++i) dims.push_back({sizes[i], src_strides[i] * width, dst_strides[i] * width});
+  for (size_t i = 0; i < sizes.size(); ++i)
+    dims.push_back({sizes[i], src_strides[i] * width, dst_strides[i] * width});
   return CopyNd(dims, width);
 }
 

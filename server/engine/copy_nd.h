@@ -1,4 +1,5 @@
-// The strided N-dimensional copy that all data movement is made of: transpose, broadcast, reverse, slice, pad, gather of windows.
+// The strided N-dimensional copy that all data movement is made of: transpose, broadcast, reverse, slice,
+// pad, gather of windows.
 #pragma once
 
 #include <cstddef>
@@ -9,26 +10,32 @@
 
 namespace hlod::engine {
 
-// One loop of a copy. Strides are in bytes; the source's may be zero (broadcast) or negative (reverse), the destination's may not.
+// One loop of a copy. Strides are in bytes; the source's may be zero (broadcast) or negative (reverse), the
+// destination's may not.
 struct CopyDim {
   int64_t size, src_stride, dst_stride;
 };
 
-// A prepared copy of elements of `width` bytes. Immutable; Run allocates nothing and may be called concurrently.
+// A prepared copy of elements of `width` bytes. Immutable; Run allocates nothing and may be called
+// concurrently.
 //
-// Preparing drops loops of one turn, orders them by destination, joins neighbours that are one run on both sides, and picks the inner
-// kernel: whole runs (memcpy), fill, transpose of two loops in cache-sized blocks, or strided elements.
+// Preparing drops loops of one turn, orders them by destination, joins neighbours that are one run on both
+// sides, and picks the inner kernel: whole runs (memcpy), fill, transpose of two loops in cache-sized blocks,
+// or strided elements.
 class CopyNd {
  public:
   CopyNd() = default;  // Copies nothing.
   CopyNd(absl::Span<const CopyDim> dims, int width);
 
-  // Element (i0, i1, ...) goes from src + sum(i * src_stride) to dst + sum(i * dst_stride). Source and destination do not overlap.
+  // Element (i0, i1, ...) goes from src + sum(i * src_stride) to dst + sum(i * dst_stride). Source and
+  // destination do not overlap.
   void Run(const std::byte* src, std::byte* dst, int threads) const;
 
   int64_t elements() const { return elements_; }
   // The copy is one memcpy of this many bytes; 0 when it is not.
-  int64_t contiguous_bytes() const { return kind_ == Kind::kRun && outer_.empty() && rows_.size == 1 ? inner_.size : 0; }
+  int64_t contiguous_bytes() const {
+    return kind_ == Kind::kRun && outer_.empty() && rows_.size == 1 ? inner_.size : 0;
+  }
 
  private:
   enum class Kind : uint8_t { kNothing, kRun, kFill, kTranspose, kStrided };

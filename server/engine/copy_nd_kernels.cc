@@ -46,11 +46,15 @@ void CopyFixedRuns(const std::byte* src, std::byte* dst, int64_t rows, int64_t s
 #if defined(__SSE2__)
 // Four by four 32-bit elements.
 inline void Transpose4x4(const std::byte* src, int64_t src_column, std::byte* dst, int64_t dst_row) {
-  const auto load = [&](int64_t c) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(src + c * src_column)); };
+  const auto load = [&](int64_t c) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(src + c * src_column));
+  };
   const __m128i a = load(0), b = load(1), c = load(2), d = load(3);
   const __m128i ab_low = _mm_unpacklo_epi32(a, b), cd_low = _mm_unpacklo_epi32(c, d);
   const __m128i ab_high = _mm_unpackhi_epi32(a, b), cd_high = _mm_unpackhi_epi32(c, d);
-  const auto store = [&](int64_t r, __m128i v) { _mm_storeu_si128(reinterpret_cast<__m128i*>(dst + r * dst_row), v); };
+  const auto store = [&](int64_t r, __m128i v) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(dst + r * dst_row), v);
+  };
   store(0, _mm_unpacklo_epi64(ab_low, cd_low));
   store(1, _mm_unpackhi_epi64(ab_low, cd_low));
   store(2, _mm_unpacklo_epi64(ab_high, cd_high));
@@ -69,7 +73,9 @@ inline void Transpose8x8(const std::byte* src, int64_t src_column, std::byte* ds
     const __m128i low01 = _mm_unpacklo_epi32(h[0], h[1]), high01 = _mm_unpackhi_epi32(h[0], h[1]);
     const __m128i low23 = _mm_unpacklo_epi32(h[2], h[3]), high23 = _mm_unpackhi_epi32(h[2], h[3]);
     std::byte* row = dst + 4 * half * dst_row;
-    const auto store = [&](int64_t r, __m128i x) { _mm_storeu_si128(reinterpret_cast<__m128i*>(row + r * dst_row), x); };
+    const auto store = [&](int64_t r, __m128i x) {
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(row + r * dst_row), x);
+    };
     store(0, _mm_unpacklo_epi64(low01, low23));
     store(1, _mm_unpackhi_epi64(low01, low23));
     store(2, _mm_unpacklo_epi64(high01, high23));
@@ -128,7 +134,8 @@ void TransposeTyped(const std::byte* src, std::byte* dst, int64_t rows, int64_t 
 
 }  // namespace
 
-void CopyRuns(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_row, int64_t dst_row, int64_t bytes) {
+void CopyRuns(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_row, int64_t dst_row,
+              int64_t bytes) {
   switch (bytes) {
     case 1: return CopyFixedRuns<1>(src, dst, rows, src_row, dst_row);
     case 2: return CopyFixedRuns<2>(src, dst, rows, src_row, dst_row);
@@ -140,11 +147,12 @@ void CopyRuns(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_ro
     case 64: return CopyFixedRuns<64>(src, dst, rows, src_row, dst_row);
     default: break;
   }
-  for (int64_t r = 0; r < rows; ++r, src += src_row, dst += dst_row) std::memcpy(dst, src, static_cast<size_t>(bytes));
+  for (int64_t r = 0; r < rows; ++r, src += src_row, dst += dst_row)
+    std::memcpy(dst, src, static_cast<size_t>(bytes));
 }
 
-void FillRows(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_row, int64_t dst_row, int64_t count,
-              int width) {
+void FillRows(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_row, int64_t dst_row,
+              int64_t count, int width) {
   VisitWidth(width, [&]<typename T>() {
     for (int64_t r = 0; r < rows; ++r) {
       const T value = Load<T>(src + r * src_row);
@@ -159,8 +167,8 @@ void TransposeBlock(const std::byte* src, std::byte* dst, int64_t rows, int64_t 
   VisitWidth(width, [&]<typename T>() { TransposeTyped<T>(src, dst, rows, dst_row, columns, src_column); });
 }
 
-void CopyStrided(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_row, int64_t dst_row, int64_t count,
-                 int64_t src_step, int64_t dst_step, int width) {
+void CopyStrided(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_row, int64_t dst_row,
+                 int64_t count, int64_t src_step, int64_t dst_step, int width) {
   VisitWidth(width, [&]<typename T>() {
     for (int64_t r = 0; r < rows; ++r) {
       const std::byte* from = src + r * src_row;

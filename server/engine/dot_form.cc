@@ -1,4 +1,5 @@
-// From a dot's dimension numbers to batched matrices with one stride a group, copying only what strides cannot say.
+// From a dot's dimension numbers to batched matrices with one stride a group, copying only what strides
+// cannot say.
 #include <algorithm>
 #include <vector>
 
@@ -30,8 +31,8 @@ std::optional<Axis> Join(const std::vector<Axis>& axes) {
   return joined;
 }
 
-std::vector<Axis> FreeAxes(const hlo::Shape& shape, absl::Span<const int64_t> taken_a, absl::Span<const int64_t> taken_b,
-                           bool is_lhs) {
+std::vector<Axis> FreeAxes(const hlo::Shape& shape, absl::Span<const int64_t> taken_a,
+                           absl::Span<const int64_t> taken_b, bool is_lhs) {
   const hlo::Dims strides = hlo::RowMajorStrides(shape.dims);
   std::vector<Axis> axes;
   for (int64_t d = 0; d < shape.rank(); ++d) {
@@ -48,8 +49,8 @@ int64_t SizeOf(const std::vector<Axis>& axes) {
 }
 
 // A copy of one operand into dense [batch, first, second].
-CopyNd PackSide(const std::vector<Axis>& batch, const std::vector<Axis>& first, const std::vector<Axis>& second,
-                bool is_lhs, int width) {
+CopyNd PackSide(const std::vector<Axis>& batch, const std::vector<Axis>& first,
+                const std::vector<Axis>& second, bool is_lhs, int width) {
   std::vector<CopyDim> dims;
   int64_t stride = width;
   for (const std::vector<Axis>* group : {&second, &first, &batch}) {
@@ -80,11 +81,13 @@ DotForm MakeDotForm(hlo::Instruction dot, int lhs_width, int rhs_width, bool for
     contracted.push_back({lhs.dims[l], lhs_strides[l], rhs_strides[r]});
   }
   // The order of summation is free: the left operand's own order joins most often.
-  std::stable_sort(contracted.begin(), contracted.end(), [](const Axis& a, const Axis& b) { return a.lhs > b.lhs; });
+  std::stable_sort(contracted.begin(), contracted.end(),
+                   [](const Axis& a, const Axis& b) { return a.lhs > b.lhs; });
   const std::vector<Axis> lhs_free = FreeAxes(lhs, attributes.lhs_batch, attributes.lhs_contracting, true);
   const std::vector<Axis> rhs_free = FreeAxes(rhs, attributes.rhs_batch, attributes.rhs_contracting, false);
 
-  // Each side alone: its free and contracted axes as two strides of which one is 1, so that rows or columns are runs.
+  // Each side alone: its free and contracted axes as two strides of which one is 1, so that rows or columns
+  // are runs.
   const auto side = [](const std::vector<Axis>& axes, bool is_lhs) {
     std::vector<Axis> own = axes;
     for (Axis& axis : own) (is_lhs ? axis.rhs : axis.lhs) = 0;
@@ -96,9 +99,12 @@ DotForm MakeDotForm(hlo::Instruction dot, int lhs_width, int rhs_width, bool for
     return (stride_a == 1 || size_a == 1) || (stride_b == 1 || size_b == 1);
   };
   constexpr int kBatchAxes = 3;
-  const bool many_batches = std::count_if(batch.begin(), batch.end(), [](const Axis& a) { return a.size != 1; }) > kBatchAxes;
-  const bool copy_lhs = force_copy || many_batches || !lhs_m || !lhs_k || !has_run(lhs_m->size, lhs_m->lhs, lhs_k->size, lhs_k->lhs);
-  const bool copy_rhs = force_copy || many_batches || !rhs_n || !rhs_k || !has_run(rhs_n->size, rhs_n->rhs, rhs_k->size, rhs_k->rhs);
+  const bool many_batches =
+      std::count_if(batch.begin(), batch.end(), [](const Axis& a) { return a.size != 1; }) > kBatchAxes;
+  const bool copy_lhs = force_copy || many_batches || !lhs_m || !lhs_k ||
+                        !has_run(lhs_m->size, lhs_m->lhs, lhs_k->size, lhs_k->lhs);
+  const bool copy_rhs = force_copy || many_batches || !rhs_n || !rhs_k ||
+                        !has_run(rhs_n->size, rhs_n->rhs, rhs_k->size, rhs_k->rhs);
 
   DotForm form;
   DotView& view = form.view;
@@ -128,7 +134,8 @@ DotForm MakeDotForm(hlo::Instruction dot, int lhs_width, int rhs_width, bool for
   for (auto axis = batch.rbegin(); axis != batch.rend(); ++axis) {
     const int64_t size = axis->size;
     if (size == 1) continue;
-    DotView::Batch b{size, copy_lhs ? inner * view.m * view.k : axis->lhs, copy_rhs ? inner * view.k * view.n : axis->rhs};
+    DotView::Batch b{size, copy_lhs ? inner * view.m * view.k : axis->lhs,
+                     copy_rhs ? inner * view.k * view.n : axis->rhs};
     inner *= size;
     if (!view.batch.empty()) {
       DotView::Batch& last = view.batch.back();

@@ -1,4 +1,5 @@
-// gather: windows of an operand copied from places that another operand names. A window that is one run is one memcpy.
+// gather: windows of an operand copied from places that another operand names. A window that is one run is
+// one memcpy.
 #include "server/engine/gather_scatter.h"
 
 #include <cstring>
@@ -8,7 +9,8 @@
 
 namespace hlod::engine {
 
-WindowStarts::WindowStarts(const Numbers& numbers) : type_(numbers.indices.type), width_(Width(numbers.indices)) {
+WindowStarts::WindowStarts(const Numbers& numbers)
+    : type_(numbers.indices.type), width_(Width(numbers.indices)) {
   const hlo::Dims operand_strides = hlo::RowMajorStrides(numbers.operand.dims);
   const hlo::Dims index_strides = hlo::RowMajorStrides(numbers.indices.dims);
   const int64_t vector_stride =
@@ -26,8 +28,8 @@ WindowStarts::WindowStarts(const Numbers& numbers) : type_(numbers.indices.type)
   }
   for (size_t k = 0; k < numbers.index_to_operand.size(); ++k) {
     const int64_t d = numbers.index_to_operand[k];
-    components_.push_back({static_cast<int64_t>(k) * vector_stride * width_, numbers.operand.dims[d] - numbers.window[d],
-                           operand_strides[d]});
+    components_.push_back({static_cast<int64_t>(k) * vector_stride * width_,
+                           numbers.operand.dims[d] - numbers.window[d], operand_strides[d]});
   }
 }
 
@@ -43,7 +45,8 @@ bool WindowStarts::AreMultiplesOf(int64_t unit) const {
 
 namespace {
 
-hlo::Dims RemainingDims(int64_t rank, absl::Span<const int64_t> without_a, absl::Span<const int64_t> without_b = {}) {
+hlo::Dims RemainingDims(int64_t rank, absl::Span<const int64_t> without_a,
+                        absl::Span<const int64_t> without_b = {}) {
   hlo::Dims dims;
   for (int64_t d = 0; d < rank; ++d) {
     if (!Contains(without_a, d) && !Contains(without_b, d)) dims.push_back(d);
@@ -67,60 +70,73 @@ class GatherStep final : public Step {
     const auto& gather = instruction.attributes<hlo::GatherAttributes>();
     const hlo::Shape& operand = instruction.operand(0).shape();
     const hlo::Shape& out = instruction.shape();
-    const hlo::Dims operand_strides = hlo::RowMajorStrides(operand.dims), out_strides = hlo::RowMajorStrides(out.dims);
+    const hlo::Dims operand_strides = hlo::RowMajorStrides(operand.dims),
+                    out_strides = hlo::RowMajorStrides(out.dims);
     hlo::Dims sizes, from, to;
-    for (int64_t d : RemainingDims(operand.rank(), gather.collapsed_slice_dims, gather.operand_batching_dims)) {
+    for (int64_t d :
+         RemainingDims(operand.rank(), gather.collapsed_slice_dims, gather.operand_batching_dims)) {
       to.push_back(out_strides[gather.offset_dims[sizes.size()]]);
       from.push_back(operand_strides[d]);
       sizes.push_back(gather.slice_sizes[d]);
     }
     window_ = MakeCopyNd(sizes, from, to, width_);
-    for (int64_t d : RemainingDims(out.rank(), gather.offset_dims)) targets_.Append(out.dims[d], out_strides[d]);
+    for (int64_t d : RemainingDims(out.rank(), gather.offset_dims))
+      targets_.Append(out.dims[d], out_strides[d]);
     empty_ = Elements(out) == 0;
   }
 
   StepKind kind() const override { return StepKind::kMovement; }
   std::string Describe() const override { return text_; }
 
-  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context) const override {
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
     if (empty_) return absl::OkStatus();
     const int64_t run = window_.contiguous_bytes();
     if (starts_.count() < context.threads && window_.elements() >= kParallelElementsMin) {
       for (int64_t b = 0; b < starts_.count(); ++b) {
-        window_.Run(inputs[0] + starts_.Clamped(inputs[1], b) * width_, outputs[0] + targets_.Offset(b) * width_, context.threads);
+        window_.Run(inputs[0] + starts_.Clamped(inputs[1], b) * width_,
+                    outputs[0] + targets_.Offset(b) * width_, context.threads);
       }
       return absl::OkStatus();
     }
     ParallelRanges(context.threads, starts_.count(), starts_.count() * (window_.elements() + 8),
                    [&](int64_t begin, int64_t end, int) {
-      if (window_.elements() == 1) {
-        switch (width_) {
-          case 1: return GatherElements<uint8_t>(starts_, targets_, inputs[0], inputs[1], outputs[0], begin, end);
-          case 2: return GatherElements<uint16_t>(starts_, targets_, inputs[0], inputs[1], outputs[0], begin, end);
-          case 4: return GatherElements<uint32_t>(starts_, targets_, inputs[0], inputs[1], outputs[0], begin, end);
-          case 8: return GatherElements<uint64_t>(starts_, targets_, inputs[0], inputs[1], outputs[0], begin, end);
-          default: break;
-        }
-      }
-      for (int64_t b = begin; b < end; ++b) {
-        const std::byte* from = inputs[0] + starts_.Clamped(inputs[1], b) * width_;
-        std::byte* to = outputs[0] + targets_.Offset(b) * width_;
-        if (run > 0) {
-          std::memcpy(to, from, static_cast<size_t>(run));
-        } else {
-          window_.Run(from, to, 1);
-        }
-      }
-    });
+                     if (window_.elements() == 1) {
+                       switch (width_) {
+                         case 1:
+                           return GatherElements<uint8_t>(starts_, targets_, inputs[0], inputs[1], outputs[0],
+                                                          begin, end);
+                         case 2:
+                           return GatherElements<uint16_t>(starts_, targets_, inputs[0], inputs[1],
+                                                           outputs[0], begin, end);
+                         case 4:
+                           return GatherElements<uint32_t>(starts_, targets_, inputs[0], inputs[1],
+                                                           outputs[0], begin, end);
+                         case 8:
+                           return GatherElements<uint64_t>(starts_, targets_, inputs[0], inputs[1],
+                                                           outputs[0], begin, end);
+                         default: break;
+                       }
+                     }
+                     for (int64_t b = begin; b < end; ++b) {
+                       const std::byte* from = inputs[0] + starts_.Clamped(inputs[1], b) * width_;
+                       std::byte* to = outputs[0] + targets_.Offset(b) * width_;
+                       if (run > 0) {
+                         std::memcpy(to, from, static_cast<size_t>(run));
+                       } else {
+                         window_.Run(from, to, 1);
+                       }
+                     }
+                   });
     return absl::OkStatus();
   }
 
  private:
   static WindowStarts Starts(hlo::Instruction instruction) {
     const auto& gather = instruction.attributes<hlo::GatherAttributes>();
-    return WindowStarts({instruction.operand(0).shape(), instruction.operand(1).shape(), gather.index_vector_dim,
-                         gather.start_index_map, gather.operand_batching_dims, gather.start_indices_batching_dims,
-                         gather.slice_sizes});
+    return WindowStarts({instruction.operand(0).shape(), instruction.operand(1).shape(),
+                         gather.index_vector_dim, gather.start_index_map, gather.operand_batching_dims,
+                         gather.start_indices_batching_dims, gather.slice_sizes});
   }
 
   std::string text_;

@@ -12,18 +12,19 @@
 
 namespace hlod::engine {
 
-// Reads the start of window b, for b in [0, count()): one index vector, and coordinates that follow b itself (batching dimensions).
-// gather and scatter have the same numbers under different names. Offsets are in elements of the operand.
+// Reads the start of window b, for b in [0, count()): one index vector, and coordinates that follow b itself
+// (batching dimensions). gather and scatter have the same numbers under different names. Offsets are in
+// elements of the operand.
 class WindowStarts {
  public:
   struct Numbers {
     const hlo::Shape& operand;
     const hlo::Shape& indices;
     int64_t index_vector_dim;
-    const hlo::Dims& index_to_operand;   // Component of the vector -> operand dimension.
-    const hlo::Dims& operand_batching;   // Operand dimensions that follow b ...
-    const hlo::Dims& indices_batching;   // ... and the dimensions of the indices that they follow.
-    const hlo::Dims& window;             // Window size along each operand dimension.
+    const hlo::Dims& index_to_operand;  // Component of the vector -> operand dimension.
+    const hlo::Dims& operand_batching;  // Operand dimensions that follow b ...
+    const hlo::Dims& indices_batching;  // ... and the dimensions of the indices that they follow.
+    const hlo::Dims& window;            // Window size along each operand dimension.
   };
   explicit WindowStarts(const Numbers& numbers);
 

@@ -1,4 +1,5 @@
-// Movement steps that are one strided copy from one operand: transpose, broadcast, reverse, slice, copy, reshape, bitcast-convert.
+// Movement steps that are one strided copy from one operand: transpose, broadcast, reverse, slice, copy,
+// reshape, bitcast-convert.
 #include "server/engine/movement.h"
 
 #include <cstring>
@@ -18,7 +19,8 @@ class CopyStep final : public MovementStep {
   // An identity in place is no work at all.
   bool MayShare(int output, int input) const override { return identity_; }
 
-  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context) const override {
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
     if (inputs[0] != outputs[0]) copy_.Run(inputs[0] + offset_, outputs[0], context.threads);
     return absl::OkStatus();
   }
@@ -67,15 +69,17 @@ std::optional<View> ViewOf(hlo::Instruction instruction) {
       }
       return view;
     }
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 
-// Whether the bytes of `from` are the bytes of `to`: sub-byte types are stored extended, so they are not, but for themselves.
+// Whether the bytes of `from` are the bytes of `to`: sub-byte types are stored extended, so they are not, but
+// for themselves.
 bool SameBytes(hlo::PrimitiveType from, hlo::PrimitiveType to) {
   if (from == to) return true;
-  const auto whole = [](hlo::PrimitiveType type) { return hlo::Info(type).bits % 8 == 0 && type != hlo::kPred; };
+  const auto whole = [](hlo::PrimitiveType type) {
+    return hlo::Info(type).bits % 8 == 0 && type != hlo::kPred;
+  };
   return whole(from) && whole(to);
 }
 

@@ -23,7 +23,8 @@ T FromIndex(int64_t i) {
 
 class IotaStep final : public MovementStep {
  public:
-  explicit IotaStep(hlo::Instruction instruction) : MovementStep(instruction), type_(instruction.shape().type) {
+  explicit IotaStep(hlo::Instruction instruction)
+      : MovementStep(instruction), type_(instruction.shape().type) {
     const hlo::Dims& dims = instruction.shape().dims;
     const int64_t dimension = instruction.dimensions()[0];
     for (int64_t d = 0; d < static_cast<int64_t>(dims.size()); ++d) {

@@ -15,9 +15,11 @@ class BoxesStep final : public MovementStep {
     int64_t src_offset, dst_offset;  // Bytes.
     CopyNd copy;
   };
-  BoxesStep(hlo::Instruction instruction, std::vector<Box> boxes) : MovementStep(instruction), boxes_(std::move(boxes)) {}
+  BoxesStep(hlo::Instruction instruction, std::vector<Box> boxes)
+      : MovementStep(instruction), boxes_(std::move(boxes)) {}
 
-  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context) const override {
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
     for (const Box& box : boxes_) {
       box.copy.Run(inputs[box.input] + box.src_offset, outputs[0] + box.dst_offset, context.threads);
     }
@@ -38,7 +40,8 @@ MaybeStep MakePadStep(hlo::Instruction instruction) {
   const int width = Width(out);
   std::vector<BoxesStep::Box> boxes;
 
-  // Along each dimension: operand elements [begin, end) survive negative padding; they go to first, first + step, ...
+  // Along each dimension: operand elements [begin, end) survive negative padding; they go to first, first +
+  // step, ...
   struct Span {
     int64_t begin, end, first, step;
   };
@@ -62,7 +65,8 @@ MaybeStep MakePadStep(hlo::Instruction instruction) {
   if (empty || interior) {
     fill(out.dims, 0);
   } else {
-    // Only the frame: for each dimension the slabs before and after, inside the kept range of the dimensions before it.
+    // Only the frame: for each dimension the slabs before and after, inside the kept range of the dimensions
+    // before it.
     hlo::Dims sizes(out.dims);
     int64_t offset = 0;
     for (int64_t d = 0; d < out.rank(); ++d) {

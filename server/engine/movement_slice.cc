@@ -1,4 +1,5 @@
-// dynamic-slice and dynamic-update-slice: copies of a window whose start is read while running and clamped into the array.
+// dynamic-slice and dynamic-update-slice: copies of a window whose start is read while running and clamped
+// into the array.
 #include <algorithm>
 #include <vector>
 
@@ -51,7 +52,8 @@ class DynamicSliceStep final : public MovementStep {
         copy_(MakeCopyNd(instruction.shape().dims, hlo::RowMajorStrides(instruction.operand(0).shape().dims),
                          hlo::RowMajorStrides(instruction.shape().dims), Width(instruction.shape()))) {}
 
-  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context) const override {
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
     copy_.Run(inputs[0] + start_.Offset(inputs), outputs[0], context.threads);
     return absl::OkStatus();
   }
@@ -69,12 +71,14 @@ class DynamicUpdateSliceStep final : public MovementStep {
     const hlo::Shape& window = instruction.operand(1).shape();
     const CopyDim run{Bytes(array), 1, 1};
     if (Elements(window) != Elements(array)) whole_ = CopyNd(absl::MakeConstSpan(&run, 1), 1);
-    window_ = MakeCopyNd(window.dims, hlo::RowMajorStrides(window.dims), hlo::RowMajorStrides(array.dims), Width(array));
+    window_ = MakeCopyNd(window.dims, hlo::RowMajorStrides(window.dims), hlo::RowMajorStrides(array.dims),
+                         Width(array));
   }
 
   bool MayShare(int output, int input) const override { return input == 0; }
 
-  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context) const override {
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
     const int64_t offset = start_.Offset(inputs);
     if (inputs[0] != outputs[0]) whole_.Run(inputs[0], outputs[0], context.threads);
     window_.Run(inputs[1], outputs[0] + offset, context.threads);
@@ -88,7 +92,9 @@ class DynamicUpdateSliceStep final : public MovementStep {
 
 }  // namespace
 
-MaybeStep MakeDynamicSliceStep(hlo::Instruction instruction) { return std::make_unique<DynamicSliceStep>(instruction); }
+MaybeStep MakeDynamicSliceStep(hlo::Instruction instruction) {
+  return std::make_unique<DynamicSliceStep>(instruction);
+}
 MaybeStep MakeDynamicUpdateSliceStep(hlo::Instruction instruction) {
   return std::make_unique<DynamicUpdateSliceStep>(instruction);
 }

@@ -79,7 +79,8 @@ std::unique_ptr<OneDnnPrimitive::Slot> OneDnnPrimitive::MakeSlot() const {
   return slot;
 }
 
-absl::Status OneDnnPrimitive::RunSlot(Slot& slot, absl::Span<std::byte* const> pointers, std::byte* scratch) const {
+absl::Status OneDnnPrimitive::RunSlot(Slot& slot, absl::Span<std::byte* const> pointers,
+                                      std::byte* scratch) const {
   ScopedTeam team(threads_);
   ++library_depth;
   dnnl_status_t status = dnnl_success;
@@ -88,10 +89,12 @@ absl::Status OneDnnPrimitive::RunSlot(Slot& slot, absl::Span<std::byte* const> p
     status = dnnl_memory_set_data_handle_v2(slot.args[i].memory, pointer, OneDnnStream());
   }
   if (status == dnnl_success) {
-    status = dnnl_primitive_execute(primitive_.get(), OneDnnStream(), static_cast<int>(slot.args.size()), slot.args.data());
+    status = dnnl_primitive_execute(primitive_.get(), OneDnnStream(), static_cast<int>(slot.args.size()),
+                                    slot.args.data());
   }
   --library_depth;
-  if (status != dnnl_success) return Internal("oneDNN %s failed with status %d", implementation_, static_cast<int>(status));
+  if (status != dnnl_success)
+    return Internal("oneDNN %s failed with status %d", implementation_, static_cast<int>(status));
   return absl::OkStatus();
 }
 

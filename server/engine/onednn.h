@@ -1,8 +1,9 @@
 // oneDNN primitives that run without our allocating and from several threads at once.
 //
-// A primitive is created at compile time with a scratchpad given by its user. Its memory objects, which name the buffers, can serve one
-// run at a time; so each primitive keeps a few sets of them, taken by an atomic flag. What remains is libdnnl's own: 2.6.3 makes
-// about six small allocations in each dnnl_primitive_execute.
+// A primitive is created at compile time with a scratchpad given by its user. Its memory objects, which name
+// the buffers, can serve one run at a time; so each primitive keeps a few sets of them, taken by an atomic
+// flag. What remains is libdnnl's own: 2.6.3 makes about six small allocations in each
+// dnnl_primitive_execute.
 #pragma once
 
 #include <atomic>
@@ -38,7 +39,8 @@ dnnl::primitive_attr OneDnnAttributes();
 // Whether this thread is inside libdnnl: its allocations there are not ours.
 bool InsideOneDnn();
 
-// The team that oneDNN sees on this thread, while in scope. A primitive must run with the team it was created for.
+// The team that oneDNN sees on this thread, while in scope. A primitive must run with the team it was created
+// for.
 class ScopedTeam {
  public:
   explicit ScopedTeam(int threads);
@@ -55,8 +57,8 @@ class OneDnnPrimitive {
     dnnl::memory::desc desc;
   };
   // Takes ownership. `scratch` is the primitive descriptor's scratchpad_desc().
-  OneDnnPrimitive(dnnl::primitive primitive, std::vector<Argument> arguments, const dnnl::memory::desc& scratch,
-                  int threads, std::string implementation);
+  OneDnnPrimitive(dnnl::primitive primitive, std::vector<Argument> arguments,
+                  const dnnl::memory::desc& scratch, int threads, std::string implementation);
 
   int64_t scratch_bytes() const { return scratch_bytes_; }
   // libdnnl's name of the chosen kernel: "brg:avx512_core".
@@ -82,7 +84,8 @@ class OneDnnPrimitive {
   std::vector<std::unique_ptr<Slot>> slots_;
 };
 
-// Runs `make`, which creates primitives and may throw; what it returned, or a default value (null, false) when it threw.
+// Runs `make`, which creates primitives and may throw; what it returned, or a default value (null, false)
+// when it threw.
 template <typename Make>
 auto TryOneDnn(int threads, Make&& make) -> decltype(make()) {
   ScopedTeam team(threads);

@@ -1,8 +1,9 @@
 // Convolutions as one of oneDNN's three: forward, backward by data, backward by weights.
 //
-// HLO has one opcode for all of them. A base dilation is the gradient by data (a transposed convolution); a window larger than the
-// result, or batch groups, is the gradient by weights, where batch and feature have changed places. Each of the three is given
-// HLO's arrays as strided memory; where oneDNN wants its own layout, a reorder goes before or after.
+// HLO has one opcode for all of them. A base dilation is the gradient by data (a transposed convolution); a
+// window larger than the result, or batch groups, is the gradient by weights, where batch and feature have
+// changed places. Each of the three is given HLO's arrays as strided memory; where oneDNN wants its own
+// layout, a reorder goes before or after.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -21,7 +22,8 @@ using Dims = memory::dims;
 
 enum class Direction { kForward, kBackwardData, kBackwardWeights };
 
-// One of the three arrays, in oneDNN's order of dimensions: batch, channels, spatial; weights: [groups,] outputs, inputs, spatial.
+// One of the three arrays, in oneDNN's order of dimensions: batch, channels, spatial; weights: [groups,]
+// outputs, inputs, spatial.
 struct Array {
   Dims dims, strides;
   memory::data_type type{};
@@ -35,7 +37,8 @@ struct Problem {
 };
 
 // Padding after the last element, given all the rest; nothing when none makes oneDNN's size formula true.
-std::optional<int64_t> PaddingHigh(int64_t src, int64_t dst, int64_t kernel, int64_t stride, int64_t dilation, int64_t low) {
+std::optional<int64_t> PaddingHigh(int64_t src, int64_t dst, int64_t kernel, int64_t stride, int64_t dilation,
+                                   int64_t low) {
   const int64_t exact = (dst - 1) * stride + (kernel - 1) * dilation + 1 - src - low;
   if (exact >= 0) return exact;
   if (exact + stride - 1 >= 0) return 0;
@@ -71,8 +74,10 @@ class Problems {
   // The better first.
   std::vector<Problem> All() const {
     std::vector<Problem> problems;
-    const bool dilated = std::any_of(form_.axes.begin(), form_.axes.end(), [](const auto& a) { return a.window.base_dilation > 1; });
-    const bool reversed = std::any_of(form_.axes.begin(), form_.axes.end(), [](const auto& a) { return a.window.reversal; });
+    const bool dilated = std::any_of(form_.axes.begin(), form_.axes.end(),
+                                     [](const auto& a) { return a.window.base_dilation > 1; });
+    const bool reversed =
+        std::any_of(form_.axes.begin(), form_.axes.end(), [](const auto& a) { return a.window.reversal; });
     if (dilated) {
       if (form_.batch_groups == 1) Add(problems, BackwardData());
       return problems;
@@ -129,17 +134,20 @@ class Problems {
         in += low;
         low = 0;
       }
-      const int64_t reach = (axis.out - 1) * axis.window.stride + (axis.kernel - 1) * axis.window.window_dilation + 1 - low;
+      const int64_t reach =
+          (axis.out - 1) * axis.window.stride + (axis.kernel - 1) * axis.window.window_dilation + 1 - low;
       in = std::min(in, std::max<int64_t>(reach, 1));  // Crop behind what no window reaches.
       if (in <= 0) return std::nullopt;
-      const auto high = PaddingHigh(in, axis.out, axis.kernel, axis.window.stride, axis.window.window_dilation, low);
+      const auto high =
+          PaddingHigh(in, axis.out, axis.kernel, axis.window.stride, axis.window.window_dilation, low);
       if (!high) return std::nullopt;
       Append(problem, axis.window.stride, axis.window.window_dilation, low, *high);
     }
     return problem;
   }
 
-  // The gradient by data of a convolution from the result to lhs, whose stride is the base dilation; its weights are flipped.
+  // The gradient by data of a convolution from the result to lhs, whose stride is the base dilation; its
+  // weights are flipped.
   std::optional<Problem> BackwardData() const {
     Problem problem;
     problem.direction = Direction::kBackwardData;
@@ -156,15 +164,16 @@ class Problems {
       Append(w, axis.kernel, axis.kernel_stride);
       const int64_t low = (axis.kernel - 1) * axis.window.window_dilation - axis.window.padding_low;
       if (low < 0) return std::nullopt;
-      const auto high = PaddingHigh(axis.out, axis.in, axis.kernel, axis.window.base_dilation, axis.window.window_dilation, low);
+      const auto high = PaddingHigh(axis.out, axis.in, axis.kernel, axis.window.base_dilation,
+                                    axis.window.window_dilation, low);
       if (!high) return std::nullopt;
       Append(problem, axis.window.base_dilation, axis.window.window_dilation, low, *high);
     }
     return problem;
   }
 
-  // The gradient by weights of a convolution whose images are lhs's features, whose input channels are lhs's batch, whose result's
-  // gradient is rhs: stride and dilation change places. Batch groups are its groups.
+  // The gradient by weights of a convolution whose images are lhs's features, whose input channels are lhs's
+  // batch, whose result's gradient is rhs: stride and dilation change places. Batch groups are its groups.
   std::optional<Problem> BackwardWeights() const {
     Problem problem;
     problem.direction = Direction::kBackwardWeights;
@@ -185,9 +194,11 @@ class Problems {
       const int64_t low = axis.window.padding_low;
       if (low < 0) return std::nullopt;
       int64_t& in = problem.src.dims[i + 2];
-      const int64_t reach = (axis.kernel - 1) * axis.window.window_dilation + (axis.out - 1) * axis.window.stride + 1 - low;
+      const int64_t reach =
+          (axis.kernel - 1) * axis.window.window_dilation + (axis.out - 1) * axis.window.stride + 1 - low;
       in = std::min(in, std::max<int64_t>(reach, 1));
-      const auto high = PaddingHigh(in, axis.kernel, axis.out, axis.window.window_dilation, axis.window.stride, low);
+      const auto high =
+          PaddingHigh(in, axis.kernel, axis.out, axis.window.window_dilation, axis.window.stride, low);
       if (!high) return std::nullopt;
       Append(problem, axis.window.window_dilation, axis.window.stride, low, *high);
     }
@@ -212,53 +223,70 @@ struct Chosen {
   std::string implementation;
 };
 
-std::optional<Chosen> Choose(const Problem& p, const memory::desc& src, const memory::desc& weights, const memory::desc& dst) {
+std::optional<Chosen> Choose(const Problem& p, const memory::desc& src, const memory::desc& weights,
+                             const memory::desc& dst) {
   using dnnl::algorithm;
   const auto& engine = OneDnnEngine();
   const dnnl::primitive_attr attributes = OneDnnAttributes();
-  const dnnl::convolution_forward::desc forward(
-      p.direction == Direction::kForward ? dnnl::prop_kind::forward_inference : dnnl::prop_kind::forward_training,
-      algorithm::convolution_direct, src, weights, dst, p.strides, p.dilations, p.padding_low, p.padding_high);
+  const dnnl::convolution_forward::desc forward(p.direction == Direction::kForward
+                                                    ? dnnl::prop_kind::forward_inference
+                                                    : dnnl::prop_kind::forward_training,
+                                                algorithm::convolution_direct, src, weights, dst, p.strides,
+                                                p.dilations, p.padding_low, p.padding_high);
   const dnnl::convolution_forward::primitive_desc hint(forward, attributes, engine, true);
   if (!hint) return std::nullopt;
   switch (p.direction) {
     case Direction::kForward:
-      return Chosen{dnnl::convolution_forward(hint), hint.src_desc(), hint.weights_desc(), hint.dst_desc(),
-                    hint.scratchpad_desc(), hint.impl_info_str()};
+      return Chosen{
+          dnnl::convolution_forward(hint), hint.src_desc(),     hint.weights_desc(), hint.dst_desc(),
+          hint.scratchpad_desc(),          hint.impl_info_str()};
     case Direction::kBackwardData: {
-      const dnnl::convolution_backward_data::desc desc(algorithm::convolution_direct, src, weights, dst, p.strides, p.dilations,
-                                                       p.padding_low, p.padding_high);
+      const dnnl::convolution_backward_data::desc desc(algorithm::convolution_direct, src, weights, dst,
+                                                       p.strides, p.dilations, p.padding_low, p.padding_high);
       const dnnl::convolution_backward_data::primitive_desc pd(desc, attributes, engine, hint, true);
       if (!pd) return std::nullopt;
-      return Chosen{dnnl::convolution_backward_data(pd), pd.diff_src_desc(), pd.weights_desc(), pd.diff_dst_desc(),
-                    pd.scratchpad_desc(), pd.impl_info_str()};
+      return Chosen{dnnl::convolution_backward_data(pd),
+                    pd.diff_src_desc(),
+                    pd.weights_desc(),
+                    pd.diff_dst_desc(),
+                    pd.scratchpad_desc(),
+                    pd.impl_info_str()};
     }
     case Direction::kBackwardWeights: {
-      const dnnl::convolution_backward_weights::desc desc(algorithm::convolution_direct, src, weights, dst, p.strides,
-                                                          p.dilations, p.padding_low, p.padding_high);
+      const dnnl::convolution_backward_weights::desc desc(algorithm::convolution_direct, src, weights, dst,
+                                                          p.strides, p.dilations, p.padding_low,
+                                                          p.padding_high);
       const dnnl::convolution_backward_weights::primitive_desc pd(desc, attributes, engine, hint, true);
       if (!pd) return std::nullopt;
-      return Chosen{dnnl::convolution_backward_weights(pd), pd.src_desc(), pd.diff_weights_desc(), pd.diff_dst_desc(),
-                    pd.scratchpad_desc(), pd.impl_info_str()};
+      return Chosen{dnnl::convolution_backward_weights(pd),
+                    pd.src_desc(),
+                    pd.diff_weights_desc(),
+                    pd.diff_dst_desc(),
+                    pd.scratchpad_desc(),
+                    pd.impl_info_str()};
     }
   }
   return std::nullopt;
 }
 
-bool IsReference(const std::string& implementation) { return implementation.find("ref") != std::string::npos; }
+bool IsReference(const std::string& implementation) {
+  return implementation.find("ref") != std::string::npos;
+}
 
-// One of the three arrays while running: HLO's own bytes, or oneDNN's layout in scratch and the reorder between them.
+// One of the three arrays while running: HLO's own bytes, or oneDNN's layout in scratch and the reorder
+// between them.
 struct Operand {
-  int64_t user_offset = 0;         // Bytes into HLO's array.
-  std::optional<CopyNd> flip;      // Weights are read backwards into scratch first ...
-  int64_t flip_offset = 0;         // ... at this place.
+  int64_t user_offset = 0;     // Bytes into HLO's array.
+  std::optional<CopyNd> flip;  // Weights are read backwards into scratch first ...
+  int64_t flip_offset = 0;     // ... at this place.
   std::unique_ptr<OneDnnPrimitive> reorder;
-  int64_t reorder_offset = 0;      // oneDNN's layout of it, in scratch.
+  int64_t reorder_offset = 0;  // oneDNN's layout of it, in scratch.
 };
 
 class Convolution final : public OneDnnConvolution {
  public:
-  // Chooses a kernel and the reorders around it. False when oneDNN has none but its reference. May throw dnnl::error.
+  // Chooses a kernel and the reorders around it. False when oneDNN has none but its reference. May throw
+  // dnnl::error.
   bool Prepare(const Problem& problem, std::optional<CopyNd> flip, const int (&widths)[3], int threads) {
     const Array* arrays[3] = {&problem.src, &problem.weights, &problem.dst};
     memory::desc user[3], any[3];
@@ -268,11 +296,13 @@ class Convolution final : public OneDnnConvolution {
     }
     // Channels last is as fast as oneDNN's blocks and saves two reorders.
     std::optional<Chosen> chosen;
-    if (problem.src.strides[1] == 1 && problem.dst.strides[1] == 1) chosen = Choose(problem, user[0], any[1], user[2]);
+    if (problem.src.strides[1] == 1 && problem.dst.strides[1] == 1)
+      chosen = Choose(problem, user[0], any[1], user[2]);
     if (!chosen || IsReference(chosen->implementation)) chosen = Choose(problem, any[0], any[1], any[2]);
     if (!chosen || IsReference(chosen->implementation)) return false;
 
-    const bool data = problem.direction == Direction::kBackwardData, weights = problem.direction == Direction::kBackwardWeights;
+    const bool data = problem.direction == Direction::kBackwardData,
+               weights = problem.direction == Direction::kBackwardWeights;
     using Arguments = std::vector<OneDnnPrimitive::Argument>;
     primitive_ = std::make_unique<OneDnnPrimitive>(
         chosen->primitive,
@@ -297,7 +327,8 @@ class Convolution final : public OneDnnConvolution {
       const memory::desc& from = role_[i] == 2 ? *theirs[i] : user[i];
       const memory::desc& to = role_[i] == 2 ? user[i] : *theirs[i];
       const dnnl::reorder::primitive_desc pd(OneDnnEngine(), from, OneDnnEngine(), to, OneDnnAttributes());
-      operand.reorder = std::make_unique<OneDnnPrimitive>(dnnl::reorder(pd), Arguments{{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}},
+      operand.reorder = std::make_unique<OneDnnPrimitive>(dnnl::reorder(pd),
+                                                          Arguments{{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}},
                                                           pd.scratchpad_desc(), threads, pd.impl_info_str());
       operand.reorder_offset = Reserve(static_cast<int64_t>(theirs[i]->get_size()));
       primitive_scratch_ = std::max(primitive_scratch_, operand.reorder->scratch_bytes());
@@ -309,7 +340,8 @@ class Convolution final : public OneDnnConvolution {
   int64_t scratch_bytes() const override { return bytes_ + primitive_scratch_; }
   const std::string& implementation() const override { return primitive_->implementation(); }
 
-  absl::Status Run(const std::byte* lhs, const std::byte* rhs, std::byte* out, std::byte* scratch, int threads) const override {
+  absl::Status Run(const std::byte* lhs, const std::byte* rhs, std::byte* out, std::byte* scratch,
+                   int threads) const override {
     std::byte* const user[3] = {const_cast<std::byte*>(lhs), const_cast<std::byte*>(rhs), out};
     std::byte* scratchpad = scratch + bytes_;
     std::byte* pointers[3];
@@ -321,7 +353,8 @@ class Convolution final : public OneDnnConvolution {
         at = scratch + operand.flip_offset;
       }
       pointers[i] = operand.reorder == nullptr ? at : scratch + operand.reorder_offset;
-      if (operand.reorder != nullptr && role_[i] != 2) RETURN_IF_ERROR(operand.reorder->Run({at, pointers[i]}, scratchpad));
+      if (operand.reorder != nullptr && role_[i] != 2)
+        RETURN_IF_ERROR(operand.reorder->Run({at, pointers[i]}, scratchpad));
     }
     RETURN_IF_ERROR(primitive_->Run(pointers, scratchpad));
     for (int i = 0; i < 3; ++i) {
@@ -348,7 +381,8 @@ class Convolution final : public OneDnnConvolution {
 }  // namespace
 
 std::unique_ptr<OneDnnConvolution> MakeOneDnnConvolution(const ConvolutionForm& form, hlo::PrimitiveType lhs,
-                                                         hlo::PrimitiveType rhs, hlo::PrimitiveType out, int threads) {
+                                                         hlo::PrimitiveType rhs, hlo::PrimitiveType out,
+                                                         int threads) {
   const auto lhs_type = OneDnnType(lhs), rhs_type = OneDnnType(rhs), out_type = OneDnnType(out);
   if (!lhs_type || !rhs_type || !out_type || !hlo::IsFloat(lhs) || lhs != rhs) return nullptr;
   if (form.axes.empty() || form.axes.size() > 3) return nullptr;
@@ -359,7 +393,8 @@ std::unique_ptr<OneDnnConvolution> MakeOneDnnConvolution(const ConvolutionForm& 
       std::vector<bool> flipped;
       bool any = false;
       for (const ConvolutionAxis& axis : form.axes) {
-        flipped.push_back(axis.kernel > 1 && axis.window.reversal != (problem.direction == Direction::kBackwardData));
+        flipped.push_back(axis.kernel > 1 &&
+                          axis.window.reversal != (problem.direction == Direction::kBackwardData));
         any = any || flipped.back();
       }
       if (any) flip = FlipWeights(problem.weights, form.axes.size(), flipped, widths[1]);

@@ -1,4 +1,5 @@
-// Splitting a loop over the engine's one OpenMP team. Small work stays on the calling thread: a fork costs about a microsecond.
+// Splitting a loop over the engine's one OpenMP team. Small work stays on the calling thread: a fork costs
+// about a microsecond.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +11,8 @@ namespace hlod::engine {
 // Below this many elements of work a loop runs on the calling thread.
 inline constexpr int64_t kParallelElementsMin = 64 * 1024;
 
-// Calls body(begin, end, worker) on disjoint ranges that cover [0, count); worker < threads. `elements` is the whole loop's work, and
-// decides whether it is worth a team. Bodies must not throw.
+// Calls body(begin, end, worker) on disjoint ranges that cover [0, count); worker < threads. `elements` is
+// the whole loop's work, and decides whether it is worth a team. Bodies must not throw.
 template <typename Body>
 void ParallelRanges(int threads, int64_t count, int64_t elements, Body&& body) {
   const int team = static_cast<int>(std::min<int64_t>(threads, count));

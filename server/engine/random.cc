@@ -1,5 +1,6 @@
-// rng-bit-generator: Threefry-2x32 and Philox-4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC11),
-// laid out over the result as XLA lays them out. Numbers narrower than 32 bits are the low bits of one word.
+// rng-bit-generator: Threefry-2x32 and Philox-4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers:
+// as easy as 1, 2, 3", SC11), laid out over the result as XLA lays them out. Numbers narrower than 32 bits
+// are the low bits of one word.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -71,7 +72,8 @@ class RandomStep final : public Step {
  public:
   explicit RandomStep(hlo::Instruction instruction) : text_(DescribeStep(instruction)) {
     const hlo::Shape& result = instruction.shape().tuple[1];
-    three_fry_ = instruction.attributes<hlo::RngBitGeneratorAttributes>().algorithm == hlo::RandomAlgorithm::kThreeFry;
+    three_fry_ =
+        instruction.attributes<hlo::RngBitGeneratorAttributes>().algorithm == hlo::RandomAlgorithm::kThreeFry;
     state_words_ = instruction.operand(0).shape().dims[0];
     width_ = Width(result);
     count_ = Elements(result);
@@ -80,7 +82,8 @@ class RandomStep final : public Step {
     } else if (width_ == 8 || result.dims.empty()) {
       per_block_ = 1;
     } else {
-      // The two words of a block are neighbours along the first dimension of even size, else along the largest.
+      // The two words of a block are neighbours along the first dimension of even size, else along the
+      // largest.
       size_t pair = 0;
       for (size_t d = 0; d < result.dims.size(); ++d) {
         if (result.dims[d] % 2 == 0) {
@@ -102,29 +105,32 @@ class RandomStep final : public Step {
   double flops() const override { return static_cast<double>(count_); }
   bool MayShare(int output, int input) const override { return output == 0; }
 
-  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context) const override {
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
     uint64_t state[3] = {};
     std::memcpy(state, inputs[0], static_cast<size_t>(state_words_) * sizeof(uint64_t));
     // Philox without a high half of its own: the counter takes the key's place.
     const uint64_t high = three_fry_ ? 0 : state_words_ == 3 ? state[2] : state[0];
-    ParallelRanges(context.threads, (blocks_ + kBatch - 1) / kBatch, blocks_ * 16, [&](int64_t begin, int64_t end, int) {
-      uint32_t words[4][kBatch];
-      for (int64_t batch = begin; batch < end; ++batch) {
-        const int64_t first = batch * kBatch, blocks = std::min(kBatch, blocks_ - first);
-        const uint64_t counter = state[1] + static_cast<uint64_t>(first);
-        if (three_fry_) {
-          RunBest<ThreeFryKernel>(state[0], counter, static_cast<uint32_t (*)[kBatch]>(words));
-        } else {
-          RunBest<PhiloxKernel>(state[0], counter, high + (counter < state[1] ? 1 : 0), static_cast<uint32_t (*)[kBatch]>(words));
-        }
-        switch (width_) {
-          case 1: Store<uint8_t>(words, first, blocks, outputs[1]); break;
-          case 2: Store<uint16_t>(words, first, blocks, outputs[1]); break;
-          case 4: Store<uint32_t>(words, first, blocks, outputs[1]); break;
-          default: Store<uint64_t>(words, first, blocks, outputs[1]); break;
-        }
-      }
-    });
+    ParallelRanges(context.threads, (blocks_ + kBatch - 1) / kBatch, blocks_ * 16,
+                   [&](int64_t begin, int64_t end, int) {
+                     uint32_t words[4][kBatch];
+                     for (int64_t batch = begin; batch < end; ++batch) {
+                       const int64_t first = batch * kBatch, blocks = std::min(kBatch, blocks_ - first);
+                       const uint64_t counter = state[1] + static_cast<uint64_t>(first);
+                       if (three_fry_) {
+                         RunBest<ThreeFryKernel>(state[0], counter, static_cast<uint32_t(*)[kBatch]>(words));
+                       } else {
+                         RunBest<PhiloxKernel>(state[0], counter, high + (counter < state[1] ? 1 : 0),
+                                               static_cast<uint32_t(*)[kBatch]>(words));
+                       }
+                       switch (width_) {
+                         case 1: Store<uint8_t>(words, first, blocks, outputs[1]); break;
+                         case 2: Store<uint16_t>(words, first, blocks, outputs[1]); break;
+                         case 4: Store<uint32_t>(words, first, blocks, outputs[1]); break;
+                         default: Store<uint64_t>(words, first, blocks, outputs[1]); break;
+                       }
+                     }
+                   });
     const uint64_t before = state[1];
     state[1] += static_cast<uint64_t>(blocks_);
     if (!three_fry_ && state_words_ == 3 && state[1] < before) ++state[2];
@@ -168,8 +174,9 @@ class RandomStep final : public Step {
   bool three_fry_ = false, paired_ = false;
   int64_t state_words_ = 2, count_ = 0, blocks_ = 0;
   int width_ = 4;
-  int64_t per_block_ = 1;                       // Numbers a block, when they follow one another.
-  int64_t size_ = 1, half_ = 1, inner_ = 1;     // The dimension of pairs, half of it rounded up, and elements below it.
+  int64_t per_block_ = 1;  // Numbers a block, when they follow one another.
+  int64_t size_ = 1, half_ = 1,
+          inner_ = 1;  // The dimension of pairs, half of it rounded up, and elements below it.
 };
 
 }  // namespace
@@ -182,7 +189,8 @@ MaybeStep MakeRandomStep(const hlo::Module& module, hlo::Instruction instruction
   const hlo::Shape& result = shape.tuple[1];
   if (!hlo::IsInteger(result.type) || hlo::Info(result.type).bits < 8) return nullptr;
   if (state.type != hlo::kU64 || state.rank() != 1) return nullptr;
-  const bool three_fry = instruction.attributes<hlo::RngBitGeneratorAttributes>().algorithm == hlo::RandomAlgorithm::kThreeFry;
+  const bool three_fry =
+      instruction.attributes<hlo::RngBitGeneratorAttributes>().algorithm == hlo::RandomAlgorithm::kThreeFry;
   if (state.dims[0] != 2 && !(state.dims[0] == 3 && !three_fry)) return nullptr;
   return std::make_unique<RandomStep>(instruction);
 }

@@ -1,6 +1,8 @@
-// reduce with a recognised reducer: any dimensions, in blocks whose partial results are joined in a wider type.
+// reduce with a recognised reducer: any dimensions, in blocks whose partial results are joined in a wider
+// type.
 //
-// The work is split by shape alone, never by the number of threads, so a sum is the same bits on every machine size.
+// The work is split by shape alone, never by the number of threads, so a sum is the same bits on every
+// machine size.
 #include "server/engine/reduce.h"
 
 #include <algorithm>
@@ -13,10 +15,10 @@
 namespace hlod::engine {
 namespace {
 
-constexpr int64_t kColumns = 256;        // Outputs side by side in one job when the innermost dimension is kept.
-constexpr int64_t kPiece = 8192;         // Elements of one run that are reduced in one go when it is reduced.
-constexpr int64_t kRowsABlock = 64;      // Rows whose partial results stay in the narrow type.
-constexpr int64_t kJobsWanted = 64;      // Fewer outputs than this, and the reduction itself is split.
+constexpr int64_t kColumns = 256;    // Outputs side by side in one job when the innermost dimension is kept.
+constexpr int64_t kPiece = 8192;     // Elements of one run that are reduced in one go when it is reduced.
+constexpr int64_t kRowsABlock = 64;  // Rows whose partial results stay in the narrow type.
+constexpr int64_t kJobsWanted = 64;  // Fewer outputs than this, and the reduction itself is split.
 constexpr int64_t kElementsAJob = 32768;
 
 // Reduces n dense elements.
@@ -50,13 +52,15 @@ struct RunKernel {
 // Reduces `rows` rows of `n` dense elements into n partial results.
 template <typename Op>
 struct RowsKernel {
-  static HLOD_ALWAYS_INLINE void Run(const typename Op::Element* const* row, int64_t rows, int64_t n, typename Op::Acc* acc) {
+  static HLOD_ALWAYS_INLINE void Run(const typename Op::Element* const* row, int64_t rows, int64_t n,
+                                     typename Op::Acc* acc) {
     int64_t r = 0;
     for (; r + 4 <= rows; r += 4) {
       const auto *a = row[r], *b = row[r + 1], *c = row[r + 2], *d = row[r + 3];
 #pragma omp simd
       for (int64_t i = 0; i < n; ++i) {
-        acc[i] = Op::Apply(acc[i], Op::Apply(Op::Apply(Op::Load(a[i]), Op::Load(b[i])), Op::Apply(Op::Load(c[i]), Op::Load(d[i]))));
+        acc[i] = Op::Apply(acc[i], Op::Apply(Op::Apply(Op::Load(a[i]), Op::Load(b[i])),
+                                             Op::Apply(Op::Load(c[i]), Op::Load(d[i]))));
       }
     }
     for (; r < rows; ++r) {
@@ -94,7 +98,8 @@ class ReduceStep final : public Step {
     jobs_ = kept.count() * column_blocks_;
     rows_ = reduced.count() * pieces_;
     if (jobs_ < kJobsWanted) {
-      chunks_ = std::clamp<int64_t>(std::min(kJobsWanted / jobs_, elements_ / jobs_ / kElementsAJob), 1, rows_);
+      chunks_ =
+          std::clamp<int64_t>(std::min(kJobsWanted / jobs_, elements_ / jobs_ / kElementsAJob), 1, rows_);
     }
     if (chunks_ > 1) scratch_bytes_ = jobs_ * chunks_ * BlockColumns() * static_cast<int64_t>(sizeof(Total));
   }
@@ -104,7 +109,8 @@ class ReduceStep final : public Step {
   int64_t scratch_bytes() const override { return scratch_bytes_; }
   double flops() const override { return static_cast<double>(elements_); }
 
-  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context) const override {
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
     const auto* in = reinterpret_cast<const Element*>(inputs[0]);
     const Total init = static_cast<Total>(Op::Load(*reinterpret_cast<const Element*>(inputs[1])));
     auto* out = reinterpret_cast<Element*>(outputs[0]);
@@ -131,7 +137,8 @@ class ReduceStep final : public Step {
       const int64_t width = WidthOf(job);
       Total* totals = partials + job * chunks_ * BlockColumns();
       for (int64_t chunk = 1; chunk < chunks_; ++chunk) {
-        for (int64_t c = 0; c < width; ++c) totals[c] = Op::Apply(totals[c], totals[chunk * BlockColumns() + c]);
+        for (int64_t c = 0; c < width; ++c)
+          totals[c] = Op::Apply(totals[c], totals[chunk * BlockColumns() + c]);
       }
       Finish(totals, width, init, out + OutputOf(job));
     }
@@ -140,8 +147,12 @@ class ReduceStep final : public Step {
 
  private:
   int64_t BlockColumns() const { return std::min(columns_, kColumns); }
-  int64_t WidthOf(int64_t job) const { return std::min(kColumns, columns_ - job % column_blocks_ * kColumns); }
-  int64_t OutputOf(int64_t job) const { return job / column_blocks_ * columns_ + job % column_blocks_ * kColumns; }
+  int64_t WidthOf(int64_t job) const {
+    return std::min(kColumns, columns_ - job % column_blocks_ * kColumns);
+  }
+  int64_t OutputOf(int64_t job) const {
+    return job / column_blocks_ * columns_ + job % column_blocks_ * kColumns;
+  }
 
   static void Finish(const Total* totals, int64_t width, Total init, Element* out) {
     for (int64_t c = 0; c < width; ++c) out[c] = Op::Store(Op::Apply(init, totals[c]));
@@ -155,7 +166,8 @@ class ReduceStep final : public Step {
       for (int64_t row = row_begin; row < row_end; ++row) {
         const int64_t piece = row % pieces_ * kPiece;
         Total part;
-        RunBest<RunKernel<Op>>(base + walk_.reduced.Offset(row / pieces_) + piece, std::min(kPiece, run_ - piece), &part);
+        RunBest<RunKernel<Op>>(base + walk_.reduced.Offset(row / pieces_) + piece,
+                               std::min(kPiece, run_ - piece), &part);
         total = Op::Apply(total, part);
       }
       totals[0] = total;
@@ -169,7 +181,8 @@ class ReduceStep final : public Step {
       for (int64_t r = 0; r < rows; ++r) pointers[r] = base + walk_.reduced.Offset(row + r);
       Acc acc[kColumns];
       std::fill_n(acc, width, Op::Identity());
-      RunBest<RowsKernel<Op>>(static_cast<const Element* const*>(pointers), rows, width, static_cast<Acc*>(acc));
+      RunBest<RowsKernel<Op>>(static_cast<const Element* const*>(pointers), rows, width,
+                              static_cast<Acc*>(acc));
       for (int64_t c = 0; c < width; ++c) totals[c] = Op::Apply(totals[c], static_cast<Total>(acc[c]));
     }
     return width;
@@ -179,7 +192,7 @@ class ReduceStep final : public Step {
   ReduceWalk walk_;
   int64_t elements_ = 0, outputs_ = 0;
   int64_t columns_ = 1, column_blocks_ = 1;  // The innermost dimension, when it is kept.
-  int64_t run_ = 1, pieces_ = 1;             // The innermost dimension, when it is reduced, in pieces of kPiece.
+  int64_t run_ = 1, pieces_ = 1;  // The innermost dimension, when it is reduced, in pieces of kPiece.
   int64_t jobs_ = 0, rows_ = 0, chunks_ = 1;
   int64_t scratch_bytes_ = 0;
 };
@@ -202,7 +215,8 @@ MaybeStep MakeReduceStep(const hlo::Module& module, hlo::Instruction instruction
     const hlo::PrimitiveType type = instruction.operand(0).shape().type;
     const ScalarReducer reducer = RecogniseReducer(module.computation(instruction.called()[0]));
     if (instruction.shape().type == type && instruction.operand(1).shape().type == type) {
-      VisitReducer(reducer, type, [&]<typename Op>() { step = std::make_unique<ReduceStep<Op>>(instruction); });
+      VisitReducer(reducer, type,
+                   [&]<typename Op>() { step = std::make_unique<ReduceStep<Op>>(instruction); });
     }
   }
   return step != nullptr ? std::move(step) : MakeGeneralReduceStep(module, instruction, threads);

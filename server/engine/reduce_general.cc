@@ -1,7 +1,9 @@
-// reduce of several operands, or with a reducer that is not one plain operation (argmax and its like): on blocks of lanes.
+// reduce of several operands, or with a reducer that is not one plain operation (argmax and its like): on
+// blocks of lanes.
 //
-// A lane is one output, or, when outputs are few, one of several consecutive stretches of its elements, so that the reducer always runs
-// on blocks. Stretches are joined in order: the reducer must be associative, as HLO asks, but need not commute.
+// A lane is one output, or, when outputs are few, one of several consecutive stretches of its elements, so
+// that the reducer always runs on blocks. Stretches are joined in order: the reducer must be associative, as
+// HLO asks, but need not commute.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -20,7 +22,9 @@ constexpr int64_t kStretchesMax = 64;
 class GeneralReduceStep final : public Step {
  public:
   GeneralReduceStep(hlo::Instruction instruction, std::unique_ptr<ScalarFunction> function, int threads)
-      : text_(DescribeStep(instruction)), function_(std::move(function)), count_(static_cast<int>(instruction.operand_count() / 2)) {
+      : text_(DescribeStep(instruction)),
+        function_(std::move(function)),
+        count_(static_cast<int>(instruction.operand_count() / 2)) {
     const hlo::Shape& operand = instruction.operand(0).shape();
     walk_ = MakeReduceWalk(operand, instruction.dimensions());
     elements_ = Elements(operand);
@@ -38,10 +42,13 @@ class GeneralReduceStep final : public Step {
   int64_t scratch_bytes() const override { return worker_bytes_ * workers_; }
   double flops() const override { return static_cast<double>(elements_); }
 
-  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context) const override {
-    ParallelRanges(std::min(context.threads, workers_), jobs_, elements_ * 8, [&](int64_t begin, int64_t end, int worker) {
-      for (int64_t job = begin; job < end; ++job) RunJob(inputs, outputs, job, context.scratch + worker * worker_bytes_);
-    });
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
+    ParallelRanges(std::min(context.threads, workers_), jobs_, elements_ * 8,
+                   [&](int64_t begin, int64_t end, int worker) {
+                     for (int64_t job = begin; job < end; ++job)
+                       RunJob(inputs, outputs, job, context.scratch + worker * worker_bytes_);
+                   });
     return absl::OkStatus();
   }
 
@@ -49,15 +56,19 @@ class GeneralReduceStep final : public Step {
   static constexpr int kOperandsMax = 16;
 
   // Gathers element (lane l) from base[l] of each operand into `to`.
-  void Gather(const std::byte* const* inputs, const int64_t* offsets, int64_t lanes, std::byte* const* to) const {
+  void Gather(const std::byte* const* inputs, const int64_t* offsets, int64_t lanes,
+              std::byte* const* to) const {
     for (int i = 0; i < count_; ++i) {
       const int width = widths_[i];
-      for (int64_t l = 0; l < lanes; ++l) std::memcpy(to[i] + l * width, inputs[i] + offsets[l] * width, width);
+      for (int64_t l = 0; l < lanes; ++l)
+        std::memcpy(to[i] + l * width, inputs[i] + offsets[l] * width, width);
     }
   }
 
-  void RunJob(const std::byte* const* inputs, std::byte* const* outputs, int64_t job, std::byte* scratch) const {
-    const int64_t first = job * outputs_a_job_, outputs_here = std::min(outputs_a_job_, walk_.kept.count() - first);
+  void RunJob(const std::byte* const* inputs, std::byte* const* outputs, int64_t job,
+              std::byte* scratch) const {
+    const int64_t first = job * outputs_a_job_,
+                  outputs_here = std::min(outputs_a_job_, walk_.kept.count() - first);
     const int64_t reduced = walk_.reduced.count(), lanes = outputs_here * stretches_;
     std::byte* parameters[2 * kOperandsMax];  // Accumulators, then elements.
     for (int i = 0; i < 2 * count_; ++i) {
@@ -67,7 +78,8 @@ class GeneralReduceStep final : public Step {
     std::byte* const* elements = parameters + count_;
 
     if (reduced > 0) {
-      // Stretch s is [reduced * s / S, reduced * (s + 1) / S); lanes are ordered by stretch. Lengths differ by one at most.
+      // Stretch s is [reduced * s / S, reduced * (s + 1) / S); lanes are ordered by stretch. Lengths differ
+      // by one at most.
       int64_t base[kLanes], offsets[kLanes], length[kLanes], begin[kLanes];
       int64_t longest = 0;
       for (int64_t l = 0; l < lanes; ++l) {
@@ -111,14 +123,17 @@ class GeneralReduceStep final : public Step {
         std::memcpy(elements[i] + o * widths_[i], inputs[count_ + i], static_cast<size_t>(widths_[i]));
       }
     }
-    for (int64_t s = 0; s < stretches_ && reduced > 0; ++s) RunAt(elements, 0, parameters, s * outputs_here, outputs_here);
+    for (int64_t s = 0; s < stretches_ && reduced > 0; ++s)
+      RunAt(elements, 0, parameters, s * outputs_here, outputs_here);
     for (int i = 0; i < count_; ++i) {
-      std::memcpy(outputs[i] + first * widths_[i], elements[i], static_cast<size_t>(outputs_here * widths_[i]));
+      std::memcpy(outputs[i] + first * widths_[i], elements[i],
+                  static_cast<size_t>(outputs_here * widths_[i]));
     }
   }
 
   // acc[acc_lane...] = reducer(acc[acc_lane...], x[x_lane...]).
-  void RunAt(std::byte* const* acc, int64_t acc_lane, std::byte* const* x, int64_t x_lane, int64_t lanes) const {
+  void RunAt(std::byte* const* acc, int64_t acc_lane, std::byte* const* x, int64_t x_lane,
+             int64_t lanes) const {
     std::byte* at[2 * kOperandsMax];
     for (int i = 0; i < count_; ++i) {
       at[i] = acc[i] + acc_lane * widths_[i];

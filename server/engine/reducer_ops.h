@@ -1,4 +1,5 @@
-// The recognised reducers as element functions: what reduce, reduce-window, select-and-scatter and scatter are instantiated with.
+// The recognised reducers as element functions: what reduce, reduce-window, select-and-scatter and scatter
+// are instantiated with.
 #pragma once
 
 #include <complex>
@@ -13,14 +14,15 @@
 
 namespace hlod::engine {
 
-// One reducer on one element type. Element is what lies in memory, Acc what partial results are kept in (f32 for the 16-bit floats),
-// Total what many partial results are joined in (f64 for sums of f32).
+// One reducer on one element type. Element is what lies in memory, Acc what partial results are kept in (f32
+// for the 16-bit floats), Total what many partial results are joined in (f64 for sums of f32).
 template <ScalarReducer kReducer, typename T>
 struct ReducerOp {
   static constexpr bool kSmall = hlo::kIsSmallFloat<T>;
   using Element = T;
   using Acc = std::conditional_t<kSmall, float, T>;
-  using Total = std::conditional_t<kReducer == ScalarReducer::kAdd && std::is_same_v<Acc, float>, double, Acc>;
+  using Total =
+      std::conditional_t<kReducer == ScalarReducer::kAdd && std::is_same_v<Acc, float>, double, Acc>;
 
   static HLOD_ALWAYS_INLINE Acc Load(T element) { return static_cast<Acc>(element); }
   template <typename A>
@@ -40,9 +42,11 @@ struct ReducerOp {
         return Acc{1};
       }
     } else if constexpr (kReducer == ScalarReducer::kMinimum) {
-      return std::numeric_limits<Acc>::has_infinity ? std::numeric_limits<Acc>::infinity() : std::numeric_limits<Acc>::max();
+      return std::numeric_limits<Acc>::has_infinity ? std::numeric_limits<Acc>::infinity()
+                                                    : std::numeric_limits<Acc>::max();
     } else if constexpr (kReducer == ScalarReducer::kMaximum) {
-      return std::numeric_limits<Acc>::has_infinity ? -std::numeric_limits<Acc>::infinity() : std::numeric_limits<Acc>::lowest();
+      return std::numeric_limits<Acc>::has_infinity ? -std::numeric_limits<Acc>::infinity()
+                                                    : std::numeric_limits<Acc>::lowest();
     } else if constexpr (kReducer == ScalarReducer::kAnd) {
       return static_cast<Acc>(~Acc{0});
     } else {
@@ -117,7 +121,8 @@ bool VisitArithmetic(hlo::PrimitiveType type, F& f) {
   if (type == hlo::kC64) return f.template operator()<ReducerOp<kReducer, PlainComplex<float>>>(), true;
   if (type == hlo::kC128) return f.template operator()<ReducerOp<kReducer, PlainComplex<double>>>(), true;
   // Sums and products wrap alike whether signed or not.
-  return hlo::IsInteger(type) ? VisitUnsigned<kReducer>(hlo::ByteWidth(type), f) : VisitFloats<kReducer>(type, f);
+  return hlo::IsInteger(type) ? VisitUnsigned<kReducer>(hlo::ByteWidth(type), f)
+                              : VisitFloats<kReducer>(type, f);
 }
 template <ScalarReducer kReducer, typename F>
 bool VisitOrdered(hlo::PrimitiveType type, F& f) {
@@ -128,8 +133,8 @@ bool VisitOrdered(hlo::PrimitiveType type, F& f) {
 
 }  // namespace reducer_internal
 
-// Calls f.operator()<Op>() with the ReducerOp of a reducer on an element type; false when there is none (sub-byte types, f8, kNone,
-// kSecond). Of pred: add and maximum are or, multiply and minimum are and.
+// Calls f.operator()<Op>() with the ReducerOp of a reducer on an element type; false when there is none
+// (sub-byte types, f8, kNone, kSecond). Of pred: add and maximum are or, multiply and minimum are and.
 template <typename F>
 bool VisitReducer(ScalarReducer reducer, hlo::PrimitiveType type, F&& f) {
   using namespace reducer_internal;

@@ -1,7 +1,8 @@
-// scatter: windows of updates combined into an operand, always in the order of the updates, so that equal runs give equal bits.
+// scatter: windows of updates combined into an operand, always in the order of the updates, so that equal
+// runs give equal bits.
 //
-// Threads divide the operand, never the updates (unless these are said to be disjoint): each scans all indices and applies what falls into
-// its share.
+// Threads divide the operand, never the updates (unless these are said to be disjoint): each scans all
+// indices and applies what falls into its share.
 #include <cstring>
 #include <vector>
 
@@ -14,7 +15,8 @@ namespace hlod::engine {
 namespace {
 
 // dst[i] = combine(dst[i], src[i]) for n elements; strides in elements.
-using CombineRun = void (*)(std::byte* dst, const std::byte* src, int64_t n, int64_t dst_stride, int64_t src_stride);
+using CombineRun = void (*)(std::byte* dst, const std::byte* src, int64_t n, int64_t dst_stride,
+                            int64_t src_stride);
 
 template <typename Op>
 void CombineWith(std::byte* dst, const std::byte* src, int64_t n, int64_t dst_stride, int64_t src_stride) {
@@ -26,7 +28,8 @@ void CombineWith(std::byte* dst, const std::byte* src, int64_t n, int64_t dst_st
     for (int64_t i = 0; i < n; ++i) d[i] = Op::Store(Op::Apply(Op::Load(d[i]), Op::Load(s[i])));
     return;
   }
-  for (int64_t i = 0; i < n; ++i, d += dst_stride, s += src_stride) *d = Op::Store(Op::Apply(Op::Load(*d), Op::Load(*s)));
+  for (int64_t i = 0; i < n; ++i, d += dst_stride, s += src_stride)
+    *d = Op::Store(Op::Apply(Op::Load(*d), Op::Load(*s)));
 }
 
 template <size_t kWidth>
@@ -36,7 +39,8 @@ void Assign(std::byte* dst, const std::byte* src, int64_t n, int64_t dst_stride,
     return;
   }
   constexpr auto kStep = static_cast<int64_t>(kWidth);
-  for (int64_t i = 0; i < n; ++i, dst += dst_stride * kStep, src += src_stride * kStep) std::memcpy(dst, src, kWidth);
+  for (int64_t i = 0; i < n; ++i, dst += dst_stride * kStep, src += src_stride * kStep)
+    std::memcpy(dst, src, kWidth);
 }
 
 CombineRun FindCombine(ScalarReducer reducer, hlo::PrimitiveType type) {
@@ -74,7 +78,8 @@ class ScatterStep final : public Step {
     unique_ = scatter.unique_indices;
     operand_elements_ = Elements(operand);
     update_elements_ = Elements(updates);
-    const hlo::Dims operand_strides = hlo::RowMajorStrides(operand.dims), update_strides = hlo::RowMajorStrides(updates.dims);
+    const hlo::Dims operand_strides = hlo::RowMajorStrides(operand.dims),
+                    update_strides = hlo::RowMajorStrides(updates.dims);
     size_t next = 0;
     for (int64_t d = 0; d < operand.rank(); ++d) {
       if (Contains(scatter.inserted_window_dims, d) || Contains(scatter.input_batching_dims, d)) continue;
@@ -89,7 +94,8 @@ class ScatterStep final : public Step {
       loops_.pop_back();
     }
     // A window that is one aligned run belongs whole to one thread's share of the operand.
-    divisible_ = loops_.empty() && (inner_.size == 1 || inner_.dst_stride == 1) && starts_.AreMultiplesOf(inner_.size);
+    divisible_ =
+        loops_.empty() && (inner_.size == 1 || inner_.dst_stride == 1) && starts_.AreMultiplesOf(inner_.size);
   }
 
   StepKind kind() const override { return StepKind::kMovement; }
@@ -97,19 +103,22 @@ class ScatterStep final : public Step {
   double flops() const override { return static_cast<double>(update_elements_); }
   bool MayShare(int output, int input) const override { return input == output; }
 
-  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context) const override {
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
     for (int i = 0; i < count_; ++i) {
       if (inputs[i] != outputs[i]) copies_[i].Run(inputs[i], outputs[i], context.threads);
     }
     if (update_elements_ == 0) return absl::OkStatus();
     const int64_t count = starts_.count(), work = update_elements_ * (function_ != nullptr ? 8 : 1);
     if (unique_) {
-      ParallelRanges(context.threads, count, work,
-                     [&](int64_t begin, int64_t end, int) { Apply(inputs, outputs, begin, end, 0, operand_elements_, 0, inner_.size); });
-    } else if (divisible_ && inner_.size * widths_[0] >= 16) {
-      ParallelRanges(context.threads, operand_elements_ / inner_.size, work, [&](int64_t begin, int64_t end, int) {
-        Apply(inputs, outputs, 0, count, begin * inner_.size, end * inner_.size, 0, inner_.size);
+      ParallelRanges(context.threads, count, work, [&](int64_t begin, int64_t end, int) {
+        Apply(inputs, outputs, begin, end, 0, operand_elements_, 0, inner_.size);
       });
+    } else if (divisible_ && inner_.size * widths_[0] >= 16) {
+      ParallelRanges(
+          context.threads, operand_elements_ / inner_.size, work, [&](int64_t begin, int64_t end, int) {
+            Apply(inputs, outputs, 0, count, begin * inner_.size, end * inner_.size, 0, inner_.size);
+          });
     } else if (inner_.size >= 256) {
       ParallelRanges(context.threads, inner_.size, work, [&](int64_t begin, int64_t end, int) {
         Apply(inputs, outputs, 0, count, 0, operand_elements_, begin, end);
@@ -153,13 +162,15 @@ class ScatterStep final : public Step {
     }
   }
 
-  // Updates [begin, end) whose windows start in [low, high) of the operand; of the window's inner loop, [inner_begin, inner_end).
-  void Apply(const std::byte* const* inputs, std::byte* const* outputs, int64_t begin, int64_t end, int64_t low, int64_t high,
-             int64_t inner_begin, int64_t inner_end) const {
+  // Updates [begin, end) whose windows start in [low, high) of the operand; of the window's inner loop,
+  // [inner_begin, inner_end).
+  void Apply(const std::byte* const* inputs, std::byte* const* outputs, int64_t begin, int64_t end,
+             int64_t low, int64_t high, int64_t inner_begin, int64_t inner_end) const {
     for (int64_t b = begin; b < end; ++b) {
       const int64_t start = starts_.Checked(inputs[count_], b);
       if (start < low || start >= high) continue;
-      const int64_t dst = start + inner_begin * inner_.dst_stride, src = sources_.Offset(b) + inner_begin * inner_.src_stride;
+      const int64_t dst = start + inner_begin * inner_.dst_stride,
+                    src = sources_.Offset(b) + inner_begin * inner_.src_stride;
       if (loops_.empty()) {
         CombineAt(inputs, outputs, dst, src, inner_end - inner_begin);
       } else {
@@ -168,7 +179,8 @@ class ScatterStep final : public Step {
     }
   }
 
-  void Walk(const std::byte* const* inputs, std::byte* const* outputs, size_t depth, int64_t dst, int64_t src, int64_t n) const {
+  void Walk(const std::byte* const* inputs, std::byte* const* outputs, size_t depth, int64_t dst, int64_t src,
+            int64_t n) const {
     if (depth == loops_.size()) return CombineAt(inputs, outputs, dst, src, n);
     const Loop& loop = loops_[depth];
     for (int64_t i = 0; i < loop.size; ++i) {
@@ -176,9 +188,11 @@ class ScatterStep final : public Step {
     }
   }
 
-  void CombineAt(const std::byte* const* inputs, std::byte* const* outputs, int64_t dst, int64_t src, int64_t n) const {
+  void CombineAt(const std::byte* const* inputs, std::byte* const* outputs, int64_t dst, int64_t src,
+                 int64_t n) const {
     if (function_ == nullptr) {
-      combine_(outputs[0] + dst * widths_[0], inputs[count_ + 1] + src * widths_[0], n, inner_.dst_stride, inner_.src_stride);
+      combine_(outputs[0] + dst * widths_[0], inputs[count_ + 1] + src * widths_[0], n, inner_.dst_stride,
+               inner_.src_stride);
       return;
     }
     const bool dense = inner_.dst_stride == 1 && inner_.src_stride == 1;
@@ -220,7 +234,8 @@ MaybeStep MakeScatterStep(const hlo::Module& module, hlo::Instruction instructio
   std::unique_ptr<ScalarFunction> function;
   if (combine == nullptr) {
     function = MakeScalarFunction(module, instruction.called()[0]);
-    if (function == nullptr || function->result_count() != count || function->parameter_count() != 2 * count) return nullptr;
+    if (function == nullptr || function->result_count() != count || function->parameter_count() != 2 * count)
+      return nullptr;
   }
   return std::make_unique<ScatterStep>(instruction, combine, std::move(function));
 }

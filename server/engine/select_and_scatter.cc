@@ -1,4 +1,5 @@
-// select-and-scatter (the gradient of max-pooling): each source element is combined into the place that its window selects.
+// select-and-scatter (the gradient of max-pooling): each source element is combined into the place that its
+// window selects.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -13,8 +14,8 @@ namespace {
 
 constexpr int64_t kLanes = 256;
 
-// Lane l's choice so far is operand element best[l] (negative: none); its candidate is element first + l. Replaces the choice unless
-// select(choice, candidate) holds.
+// Lane l's choice so far is operand element best[l] (negative: none); its candidate is element first + l.
+// Replaces the choice unless select(choice, candidate) holds.
 using SelectRun = void (*)(const std::byte* operand, int64_t first, int64_t lanes, int64_t* best);
 // out[best[l]] = combine(out[best[l]], source[l]).
 using ScatterRun = void (*)(std::byte* out, const std::byte* source, int64_t lanes, const int64_t* best);
@@ -88,7 +89,9 @@ struct Functions {
 class SelectAndScatterStep final : public Step {
  public:
   SelectAndScatterStep(hlo::Instruction instruction, Functions functions)
-      : text_(DescribeStep(instruction)), functions_(std::move(functions)), width_(Width(instruction.shape())) {
+      : text_(DescribeStep(instruction)),
+        functions_(std::move(functions)),
+        width_(Width(instruction.shape())) {
     const hlo::Shape& operand = instruction.operand(0).shape();
     const hlo::Shape& source = instruction.operand(1).shape();
     WindowAxes axes = MakeWindowAxes(operand, source, instruction.attributes<hlo::WindowAttributes>().window);
@@ -112,24 +115,30 @@ class SelectAndScatterStep final : public Step {
 
   StepKind kind() const override { return StepKind::kLibrary; }
   std::string Describe() const override { return text_; }
-  double flops() const override { return static_cast<double>(problems_ * sources_ * lanes_) * static_cast<double>(positions_); }
+  double flops() const override {
+    return static_cast<double>(problems_ * sources_ * lanes_) * static_cast<double>(positions_);
+  }
 
-  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context) const override {
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
     const int64_t blocks = (lanes_ + kLanes - 1) / kLanes;
-    ParallelRanges(context.threads, problems_ * blocks, elements_ * positions_, [&](int64_t begin, int64_t end, int) {
-      for (int64_t job = begin; job < end; ++job) {
-        const int64_t problem = job / blocks, lane = job % blocks * kLanes;
-        RunProblem(inputs, outputs[0], problem, lane, std::min(kLanes, lanes_ - lane));
-      }
-    });
+    ParallelRanges(context.threads, problems_ * blocks, elements_ * positions_,
+                   [&](int64_t begin, int64_t end, int) {
+                     for (int64_t job = begin; job < end; ++job) {
+                       const int64_t problem = job / blocks, lane = job % blocks * kLanes;
+                       RunProblem(inputs, outputs[0], problem, lane, std::min(kLanes, lanes_ - lane));
+                     }
+                   });
     return absl::OkStatus();
   }
 
  private:
-  void RunProblem(const std::byte* const* inputs, std::byte* out, int64_t problem, int64_t lane, int64_t lanes) const {
+  void RunProblem(const std::byte* const* inputs, std::byte* out, int64_t problem, int64_t lane,
+                  int64_t lanes) const {
     const int64_t in_base = problem * in_stride_ + lane;
     for (int64_t row = 0; row < in_stride_ / lanes_; ++row) {
-      for (int64_t l = 0; l < lanes; ++l) std::memcpy(out + (in_base + row * lanes_ + l) * width_, inputs[2], width_);
+      for (int64_t l = 0; l < lanes; ++l)
+        std::memcpy(out + (in_base + row * lanes_ + l) * width_, inputs[2], width_);
     }
     int64_t index[hlo::kMaxRank] = {};
     for (int64_t s = 0; s < sources_; ++s) {
@@ -187,14 +196,16 @@ class SelectAndScatterStep final : public Step {
   Functions functions_;
   int width_;
   WindowAxes axes_;
-  int64_t elements_ = 0, positions_ = 1, lanes_ = 1, problems_ = 1, sources_ = 1, in_stride_ = 1, out_stride_ = 1;
+  int64_t elements_ = 0, positions_ = 1, lanes_ = 1, problems_ = 1, sources_ = 1, in_stride_ = 1,
+          out_stride_ = 1;
 };
 
 }  // namespace
 
 MaybeStep MakeSelectAndScatterStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
   const hlo::PrimitiveType type = instruction.shape().type;
-  if (instruction.operand(0).shape().type != type || instruction.operand(1).shape().type != type) return nullptr;
+  if (instruction.operand(0).shape().type != type || instruction.operand(1).shape().type != type)
+    return nullptr;
   Functions functions;
   functions.select = FindSelect(module.computation(instruction.called()[0]), type);
   VisitReducer(RecogniseReducer(module.computation(instruction.called()[1])), type,

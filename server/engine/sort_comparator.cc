@@ -22,7 +22,8 @@ std::optional<Side> ReadParameter(hlo::Instruction node) {
 }
 
 bool IsConstant(hlo::Instruction node, bool (*test)(double)) {
-  return node.opcode() == hlo::kConstant && node.shape().IsScalar() && test(hlo::ElementAsDouble(node.literal(), 0));
+  return node.opcode() == hlo::kConstant && node.shape().IsScalar() &&
+         test(hlo::ElementAsDouble(node.literal(), 0));
 }
 
 bool IsCompare(hlo::Instruction node, Direction direction) {
@@ -64,11 +65,13 @@ std::optional<KeyCompare> ReadCompare(hlo::Instruction node) {
     return std::nullopt;
   }
   const auto& compare = node.attributes<hlo::CompareAttributes>();
-  KeyCompare result{{a->operand, node.operand(0).shape().type, false, a->zeros_equal, a->nans_equal}, compare.direction};
+  KeyCompare result{{a->operand, node.operand(0).shape().type, false, a->zeros_equal, a->nans_equal},
+                    compare.direction};
   if (hlo::IsFloat(result.key.type)) {
     // As numbers, zeros are equal; where NaNs go is not said, so they go last.
     if (compare.type == hlo::ComparisonType::kFloat) result.key.zeros_equal = result.key.nans_equal = true;
-  } else if (compare.type != hlo::DefaultComparisonType(result.key.type) && compare.type != hlo::ComparisonType::kTotalOrder) {
+  } else if (compare.type != hlo::DefaultComparisonType(result.key.type) &&
+             compare.type != hlo::ComparisonType::kTotalOrder) {
     return std::nullopt;
   }
   if (a->right) {
@@ -85,7 +88,8 @@ std::optional<KeyCompare> ReadCompare(hlo::Instruction node) {
 
 std::optional<SortKey> ReadLess(hlo::Instruction node) {
   std::optional<KeyCompare> compare = ReadCompare(node);
-  if (!compare || (compare->direction != Direction::kLt && compare->direction != Direction::kGt)) return std::nullopt;
+  if (!compare || (compare->direction != Direction::kLt && compare->direction != Direction::kGt))
+    return std::nullopt;
   compare->key.descending = compare->direction == Direction::kGt;
   return compare->key;
 }

@@ -1,7 +1,9 @@
-// sort by any comparator: a merge sort whose every level ranks blocks of elements at once, so that the comparator runs on blocks.
+// sort by any comparator: a merge sort whose every level ranks blocks of elements at once, so that the
+// comparator runs on blocks.
 //
-// The place of an element in the merge of two sorted runs is its place in its own run plus its rank in the other, which a binary search
-// finds; the searches of a block of elements go in step. An inconsistent comparator gives some order, never an access out of bounds.
+// The place of an element in the merge of two sorted runs is its place in its own run plus its rank in the
+// other, which a binary search finds; the searches of a block of elements go in step. An inconsistent
+// comparator gives some order, never an access out of bounds.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -33,32 +35,35 @@ class GeneralSortStep final : public Step {
   int64_t scratch_bytes() const override { return workers_ * worker_bytes_; }
   bool MayShare(int output, int input) const override { return output == input; }
 
-  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context) const override {
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
     ParallelRanges(std::min(context.threads, workers_), lines_.lines(), lines_.lines() * lines_.length() * 64,
                    [&](int64_t begin, int64_t end, int worker) {
-      std::byte* scratch = context.scratch + worker * worker_bytes_;
-      std::byte* blocks = scratch + 2 * order_bytes_ + lines_.ScratchBytes();
-      for (int64_t line = begin; line < end; ++line) {
-        auto* order = reinterpret_cast<uint32_t*>(scratch);
-        auto* merged = reinterpret_cast<uint32_t*>(scratch + order_bytes_);
-        std::iota(order, order + lines_.length(), 0u);
-        std::iota(merged, merged + lines_.length(), 0u);
-        for (int64_t run = 1; run < lines_.length(); run *= 2) {
-          for (int64_t i = 0; i < lines_.length(); i += kLanes) {
-            RankBlock(inputs, line, order, merged, run, i, std::min(kLanes, lines_.length() - i), blocks);
-          }
-          std::swap(order, merged);
-        }
-        lines_.Apply(inputs, outputs, line, order, scratch + 2 * order_bytes_);
-      }
-    });
+                     std::byte* scratch = context.scratch + worker * worker_bytes_;
+                     std::byte* blocks = scratch + 2 * order_bytes_ + lines_.ScratchBytes();
+                     for (int64_t line = begin; line < end; ++line) {
+                       auto* order = reinterpret_cast<uint32_t*>(scratch);
+                       auto* merged = reinterpret_cast<uint32_t*>(scratch + order_bytes_);
+                       std::iota(order, order + lines_.length(), 0u);
+                       std::iota(merged, merged + lines_.length(), 0u);
+                       for (int64_t run = 1; run < lines_.length(); run *= 2) {
+                         for (int64_t i = 0; i < lines_.length(); i += kLanes) {
+                           RankBlock(inputs, line, order, merged, run, i,
+                                     std::min(kLanes, lines_.length() - i), blocks);
+                         }
+                         std::swap(order, merged);
+                       }
+                       lines_.Apply(inputs, outputs, line, order, scratch + 2 * order_bytes_);
+                     }
+                   });
     return absl::OkStatus();
   }
 
  private:
-  // Places elements [first, first + lanes) of `order`, whose runs of `run` elements are sorted, into `merged`.
-  void RankBlock(const std::byte* const* inputs, int64_t line, const uint32_t* order, uint32_t* merged, int64_t run,
-                 int64_t first, int64_t lanes, std::byte* blocks) const {
+  // Places elements [first, first + lanes) of `order`, whose runs of `run` elements are sorted, into
+  // `merged`.
+  void RankBlock(const std::byte* const* inputs, int64_t line, const uint32_t* order, uint32_t* merged,
+                 int64_t run, int64_t first, int64_t lanes, std::byte* blocks) const {
     const int64_t n = lines_.length();
     int64_t low[kLanes], high[kLanes], begin[kLanes];
     for (int64_t l = 0; l < lanes; ++l) {
@@ -79,9 +84,12 @@ class GeneralSortStep final : public Step {
         const std::byte* base = inputs[o] + lines_.Start(line) * width;
         for (int64_t l = 0; l < lanes; ++l) {
           const bool left = begin[l] > first + l;  // The other run comes after.
-          const uint32_t own = order[first + l], other = order[low[l] < high[l] ? (low[l] + high[l]) / 2 : first + l];
-          std::memcpy(parameters[2 * o] + l * width, base + (left ? other : own) * lines_.stride() * width, width);
-          std::memcpy(parameters[2 * o + 1] + l * width, base + (left ? own : other) * lines_.stride() * width, width);
+          const uint32_t own = order[first + l],
+                         other = order[low[l] < high[l] ? (low[l] + high[l]) / 2 : first + l];
+          std::memcpy(parameters[2 * o] + l * width, base + (left ? other : own) * lines_.stride() * width,
+                      width);
+          std::memcpy(parameters[2 * o + 1] + l * width,
+                      base + (left ? own : other) * lines_.stride() * width, width);
         }
       }
       less_->Run(parameters, &answers, lanes);
@@ -99,8 +107,10 @@ class GeneralSortStep final : public Step {
     }
     for (int64_t l = 0; l < lanes; ++l) {
       const bool left = begin[l] > first + l;
-      // Own place, plus how many of the other run go before; a left run lies before the other, a right one after.
-      merged[left ? first + l + (low[l] - begin[l]) : begin[l] + (first + l - Middle(first + l, run)) + (low[l] - begin[l])] = order[first + l];
+      // Own place, plus how many of the other run go before; a left run lies before the other, a right one
+      // after.
+      merged[left ? first + l + (low[l] - begin[l])
+                  : begin[l] + (first + l - Middle(first + l, run)) + (low[l] - begin[l])] = order[first + l];
     }
   }
   static int64_t Middle(int64_t i, int64_t run) { return i / (2 * run) * (2 * run) + run; }

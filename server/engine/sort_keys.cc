@@ -32,13 +32,15 @@ void MakeKeys(const std::byte* elements, int64_t stride, int64_t count, const So
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> || hlo::kIsSmallFloat<T>) {
       T value;
       std::memcpy(&value, elements, sizeof(T));
-      std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>> bits;
+      std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>
+          bits;
       std::memcpy(&bits, elements, sizeof(T));
       k = FloatKey(bits, value != value, key);
     } else {
       std::make_unsigned_t<T> bits;
       std::memcpy(&bits, elements, sizeof(T));
-      if constexpr (std::is_signed_v<T>) bits = static_cast<std::make_unsigned_t<T>>(bits ^ (std::make_unsigned_t<T>{1} << (kBits - 1)));
+      if constexpr (std::is_signed_v<T>)
+        bits = static_cast<std::make_unsigned_t<T>>(bits ^ (std::make_unsigned_t<T>{1} << (kBits - 1)));
       k = bits;
     }
     keys[i] = k ^ flip;
@@ -49,8 +51,15 @@ void MakeKeys(const std::byte* elements, int64_t stride, int64_t count, const So
 
 KeyFunction FindKeyFunction(hlo::PrimitiveType type) {
   switch (type) {
-    case hlo::kPred: case hlo::kU8: case hlo::kU4: case hlo::kU2: case hlo::kU1: return MakeKeys<uint8_t>;
-    case hlo::kS8: case hlo::kS4: case hlo::kS2: case hlo::kS1: return MakeKeys<int8_t>;
+    case hlo::kPred:
+    case hlo::kU8:
+    case hlo::kU4:
+    case hlo::kU2:
+    case hlo::kU1: return MakeKeys<uint8_t>;
+    case hlo::kS8:
+    case hlo::kS4:
+    case hlo::kS2:
+    case hlo::kS1: return MakeKeys<int8_t>;
     case hlo::kU16: return MakeKeys<uint16_t>;
     case hlo::kS16: return MakeKeys<int16_t>;
     case hlo::kU32: return MakeKeys<uint32_t>;
@@ -66,7 +75,8 @@ KeyFunction FindKeyFunction(hlo::PrimitiveType type) {
 }
 
 int64_t SortScratchBytes(int64_t count) {
-  return 3 * ScratchAlign(count * static_cast<int64_t>(sizeof(uint64_t))) + 2 * ScratchAlign(count * static_cast<int64_t>(sizeof(uint32_t)));
+  return 3 * ScratchAlign(count * static_cast<int64_t>(sizeof(uint64_t))) +
+         2 * ScratchAlign(count * static_cast<int64_t>(sizeof(uint32_t)));
 }
 
 KeySorter::KeySorter(std::byte* scratch, int64_t count) : count_(count) {
@@ -75,7 +85,8 @@ KeySorter::KeySorter(std::byte* scratch, int64_t count) : count_(count) {
   packed_ = reinterpret_cast<uint64_t*>(scratch + words);
   other_ = reinterpret_cast<uint64_t*>(scratch + 2 * words);
   order_ = reinterpret_cast<uint32_t*>(scratch + 3 * words);
-  next_ = reinterpret_cast<uint32_t*>(scratch + 3 * words + ScratchAlign(count * static_cast<int64_t>(sizeof(uint32_t))));
+  next_ = reinterpret_cast<uint32_t*>(scratch + 3 * words +
+                                      ScratchAlign(count * static_cast<int64_t>(sizeof(uint32_t))));
   std::iota(order_, order_ + count, 0u);
 }
 
@@ -84,8 +95,8 @@ void KeySorter::Sort(int bits) {
   if (bits > 32) SortWord(32);
 }
 
-// By one 32-bit word of the keys. Packed: the word above, the place in the current order below; so any sort of the packed numbers is
-// stable, and a radix sort need only look at the word.
+// By one 32-bit word of the keys. Packed: the word above, the place in the current order below; so any sort
+// of the packed numbers is stable, and a radix sort need only look at the word.
 void KeySorter::SortWord(int shift) {
   for (int64_t i = 0; i < count_; ++i) {
     packed_[i] = (keys_[order_[i]] >> shift) << 32 | static_cast<uint64_t>(i);

@@ -32,9 +32,12 @@ class SortLines {
   int64_t Start(int64_t line) const { return line / stride_ * stride_ * length_ + line % stride_; }
   int operands() const { return static_cast<int>(widths_.size()); }
   int width(int operand) const { return widths_[operand]; }
-  int64_t ScratchBytes() const { return ScratchAlign(length_ * *std::max_element(widths_.begin(), widths_.end())); }
+  int64_t ScratchBytes() const {
+    return ScratchAlign(length_ * *std::max_element(widths_.begin(), widths_.end()));
+  }
 
-  // Writes the line of every operand in `order` to the outputs, which may be the inputs. `scratch` has ScratchBytes().
+  // Writes the line of every operand in `order` to the outputs, which may be the inputs. `scratch` has
+  // ScratchBytes().
   void Apply(const std::byte* const* inputs, std::byte* const* outputs, int64_t line, const uint32_t* order,
              std::byte* scratch) const {
     for (int i = 0; i < operands(); ++i) {
@@ -50,7 +53,8 @@ class SortLines {
 
  private:
   template <size_t kWidth>
-  void ApplyWidth(const std::byte* input, std::byte* output, int64_t line, const uint32_t* order, std::byte* scratch) const {
+  void ApplyWidth(const std::byte* input, std::byte* output, int64_t line, const uint32_t* order,
+                  std::byte* scratch) const {
     const std::byte* from = input + Start(line) * static_cast<int64_t>(kWidth);
     std::byte* to = output + Start(line) * static_cast<int64_t>(kWidth);
     const int64_t step = stride_ * static_cast<int64_t>(kWidth);

@@ -6,9 +6,7 @@
 namespace hlod::engine {
 namespace {
 
-bool IsStatic(const hlo::Shape& shape) {
-  return !shape.HasDynamicDimension();
-}
+bool IsStatic(const hlo::Shape& shape) { return !shape.HasDynamicDimension(); }
 
 }  // namespace
 
@@ -27,8 +25,15 @@ int64_t ReadInteger(const std::byte* element, hlo::PrimitiveType type) {
     return value;
   };
   switch (type) {
-    case hlo::kU8: case hlo::kU4: case hlo::kU2: case hlo::kU1: case hlo::kPred: return read.operator()<uint8_t>();
-    case hlo::kS8: case hlo::kS4: case hlo::kS2: case hlo::kS1: return read.operator()<int8_t>();
+    case hlo::kU8:
+    case hlo::kU4:
+    case hlo::kU2:
+    case hlo::kU1:
+    case hlo::kPred: return read.operator()<uint8_t>();
+    case hlo::kS8:
+    case hlo::kS4:
+    case hlo::kS2:
+    case hlo::kS1: return read.operator()<int8_t>();
     case hlo::kU16: return read.operator()<uint16_t>();
     case hlo::kS16: return read.operator()<int16_t>();
     case hlo::kU32: return read.operator()<uint32_t>();

@@ -1,4 +1,5 @@
-// What the step factories share: sizes of verified shapes, integers of any width read from memory, the text for Plan::Dump.
+// What the step factories share: sizes of verified shapes, integers of any width read from memory, the text
+// for Plan::Dump.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,8 @@ inline int64_t Product(absl::Span<const int64_t> sizes) {
 // Steps do static shapes only: whether result and operands all have them.
 bool AllStatic(hlo::Instruction instruction);
 
-// An integer element of any integer type as an int64; a u64 above INT64_MAX saturates (it is an index: both are out of range).
+// An integer element of any integer type as an int64; a u64 above INT64_MAX saturates (it is an index: both
+// are out of range).
 int64_t ReadInteger(const std::byte* element, hlo::PrimitiveType type);
 
 // "gather f32[5,8] <- f32[16,8], s32[5,1]".

@@ -1,4 +1,5 @@
-// reduce-window with a recognised reducer and a small window (pooling): each output looks at its window, many outputs side by side.
+// reduce-window with a recognised reducer and a small window (pooling): each output looks at its window, many
+// outputs side by side.
 #include "server/engine/window.h"
 
 #include <algorithm>
@@ -10,8 +11,8 @@
 namespace hlod::engine {
 namespace {
 
-constexpr int64_t kBlock = 1024;       // Outputs side by side in one block.
-constexpr int64_t kSmallWindow = 32;   // Positions up to which looking at each is as good as anything.
+constexpr int64_t kBlock = 1024;      // Outputs side by side in one block.
+constexpr int64_t kSmallWindow = 32;  // Positions up to which looking at each is as good as anything.
 
 template <typename Op>
 class DirectWindowStep final : public Step {
@@ -22,7 +23,8 @@ class DirectWindowStep final : public Step {
   DirectWindowStep(hlo::Instruction instruction, WindowAxes axes) : text_(DescribeStep(instruction)) {
     outputs_ = Elements(instruction.shape());
     for (const WindowAxis& axis : axes) positions_ *= axis.window.size;
-    // Trailing dimensions that the window leaves alone are lanes; the last one that it does not is walked in the inner loop.
+    // Trailing dimensions that the window leaves alone are lanes; the last one that it does not is walked in
+    // the inner loop.
     while (!axes.empty() && axes.back().IsTrivial()) {
       lanes_ *= axes.back().out;
       axes.pop_back();
@@ -43,7 +45,8 @@ class DirectWindowStep final : public Step {
   std::string Describe() const override { return text_; }
   double flops() const override { return static_cast<double>(outputs_) * static_cast<double>(positions_); }
 
-  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context) const override {
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
     if (outputs_ == 0) return absl::OkStatus();
     const auto* in = reinterpret_cast<const Element*>(inputs[0]);
     const Acc init = Op::Load(*reinterpret_cast<const Element*>(inputs[1]));
@@ -51,19 +54,21 @@ class DirectWindowStep final : public Step {
     const int64_t column_blocks = (last_.out + columns_a_block_ - 1) / columns_a_block_;
     const int64_t lane_blocks = (lanes_ + lanes_a_block_ - 1) / lanes_a_block_;
     const int64_t jobs_a_row = column_blocks * lane_blocks;
-    ParallelRanges(context.threads, rows_ * jobs_a_row, outputs_ * positions_, [&](int64_t begin, int64_t end, int) {
-      for (int64_t job = begin; job < end; ++job) {
-        const int64_t column = job % jobs_a_row / lane_blocks * columns_a_block_, lane = job % lane_blocks * lanes_a_block_;
-        RunBlock(in, init, out, job / jobs_a_row, column, std::min(columns_a_block_, last_.out - column), lane,
-                 std::min(lanes_a_block_, lanes_ - lane));
-      }
-    });
+    ParallelRanges(
+        context.threads, rows_ * jobs_a_row, outputs_ * positions_, [&](int64_t begin, int64_t end, int) {
+          for (int64_t job = begin; job < end; ++job) {
+            const int64_t column = job % jobs_a_row / lane_blocks * columns_a_block_,
+                          lane = job % lane_blocks * lanes_a_block_;
+            RunBlock(in, init, out, job / jobs_a_row, column, std::min(columns_a_block_, last_.out - column),
+                     lane, std::min(lanes_a_block_, lanes_ - lane));
+          }
+        });
     return absl::OkStatus();
   }
 
  private:
-  void RunBlock(const Element* in, Acc init, Element* out, int64_t row, int64_t column, int64_t columns, int64_t lane,
-                int64_t lanes) const {
+  void RunBlock(const Element* in, Acc init, Element* out, int64_t row, int64_t column, int64_t columns,
+                int64_t lane, int64_t lanes) const {
     int64_t index[hlo::kMaxRank], position[hlo::kMaxRank] = {};
     int64_t out_base = column * last_.out_stride + lane;
     for (size_t d = outer_.size(); d-- > 0;) {
@@ -95,7 +100,8 @@ class DirectWindowStep final : public Step {
   }
 
   // Window position k of the inner dimension, for all columns of the block.
-  void Accumulate(const Element* in, int64_t k, int64_t column, int64_t columns, int64_t lanes, Acc* acc) const {
+  void Accumulate(const Element* in, int64_t k, int64_t column, int64_t columns, int64_t lanes,
+                  Acc* acc) const {
     const hlo::WindowDimension& w = last_.window;
     if (w.base_dilation == 1) {
       // Columns whose element is not padding are one range.
@@ -106,10 +112,12 @@ class DirectWindowStep final : public Step {
       if (lanes == 1) {
         const Element* from = in + (begin * w.stride + at) * last_.in_stride;
         const int64_t step = w.stride * last_.in_stride;
-        for (int64_t c = begin; c < end; ++c, from += step) acc[c - column] = Op::Apply(acc[c - column], Op::Load(*from));
+        for (int64_t c = begin; c < end; ++c, from += step)
+          acc[c - column] = Op::Apply(acc[c - column], Op::Load(*from));
         return;
       }
-      for (int64_t c = begin; c < end; ++c) AccumulateLanes(in + (c * w.stride + at) * last_.in_stride, lanes, acc + (c - column) * lanes);
+      for (int64_t c = begin; c < end; ++c)
+        AccumulateLanes(in + (c * w.stride + at) * last_.in_stride, lanes, acc + (c - column) * lanes);
       return;
     }
     for (int64_t c = column; c < column + columns; ++c) {
@@ -133,7 +141,8 @@ class DirectWindowStep final : public Step {
 MaybeStep MakeReduceWindowStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
   const hlo::PrimitiveType type = instruction.operand(0).shape().type;
   MaybeStep step;
-  if (instruction.operand_count() == 2 && instruction.shape().type == type && instruction.operand(1).shape().type == type) {
+  if (instruction.operand_count() == 2 && instruction.shape().type == type &&
+      instruction.operand(1).shape().type == type) {
     const ScalarReducer reducer = RecogniseReducer(module.computation(instruction.called()[0]));
     const hlo::Window& window = instruction.attributes<hlo::WindowAttributes>().window;
     const WindowAxes axes = MakeWindowAxes(instruction.operand(0).shape(), instruction.shape(), window);
@@ -141,7 +150,8 @@ MaybeStep MakeReduceWindowStep(const hlo::Module& module, hlo::Instruction instr
     for (const WindowAxis& axis : axes) positions *= axis.window.size;
     if (positions > kSmallWindow) step = MakeScanWindowStep(instruction, axes, reducer, threads);
     if (step == nullptr) {
-      VisitReducer(reducer, type, [&]<typename Op>() { step = std::make_unique<DirectWindowStep<Op>>(instruction, axes); });
+      VisitReducer(reducer, type,
+                   [&]<typename Op>() { step = std::make_unique<DirectWindowStep<Op>>(instruction, axes); });
     }
   }
   return step != nullptr ? std::move(step) : MakeGeneralWindowStep(module, instruction, threads);
@@ -161,7 +171,8 @@ WindowAxes MakeWindowAxes(const hlo::Shape& in, const hlo::Shape& out, const hlo
 MaybeStep MakeWindowStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
   if (!AllStatic(instruction)) return nullptr;
   if (instruction.opcode() == hlo::kReduceWindow) return MakeReduceWindowStep(module, instruction, threads);
-  if (instruction.opcode() == hlo::kSelectAndScatter) return MakeSelectAndScatterStep(module, instruction, threads);
+  if (instruction.opcode() == hlo::kSelectAndScatter)
+    return MakeSelectAndScatterStep(module, instruction, threads);
   return nullptr;
 }
 

@@ -13,11 +13,12 @@ namespace hlod::engine {
 
 // One dimension under a window.
 struct WindowAxis {
-  int64_t in = 1, out = 1;                   // Sizes of the operand and of the windowed result.
-  int64_t in_stride = 0, out_stride = 0;     // In elements.
+  int64_t in = 1, out = 1;                // Sizes of the operand and of the windowed result.
+  int64_t in_stride = 0, out_stride = 0;  // In elements.
   hlo::WindowDimension window;
 
-  // The operand's index under window position `k` of output `o`, or -1 for padding and the holes of base dilation.
+  // The operand's index under window position `k` of output `o`, or -1 for padding and the holes of base
+  // dilation.
   int64_t Source(int64_t o, int64_t k) const {
     const int64_t at = o * window.stride + k * window.window_dilation - window.padding_low;
     if (at < 0 || at % window.base_dilation != 0) return -1;
@@ -32,11 +33,14 @@ struct WindowAxis {
 };
 using WindowAxes = absl::InlinedVector<WindowAxis, 6>;
 
-// Axes of a window over `in` whose result has the dimensions of `out`. Reversal does not matter to either opcode.
+// Axes of a window over `in` whose result has the dimensions of `out`. Reversal does not matter to either
+// opcode.
 WindowAxes MakeWindowAxes(const hlo::Shape& in, const hlo::Shape& out, const hlo::Window& window);
 
-// window_scan.cc: large windows of recognised reducers, one dimension at a time with constant work an element. Null when not worth it.
-MaybeStep MakeScanWindowStep(hlo::Instruction instruction, const WindowAxes& axes, ScalarReducer reducer, int threads);
+// window_scan.cc: large windows of recognised reducers, one dimension at a time with constant work an
+// element. Null when not worth it.
+MaybeStep MakeScanWindowStep(hlo::Instruction instruction, const WindowAxes& axes, ScalarReducer reducer,
+                             int threads);
 // window_general.cc: several operands, any reducer.
 MaybeStep MakeGeneralWindowStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
 // select_and_scatter.cc

@@ -20,8 +20,10 @@ class GeneralWindowStep final : public Step {
         function_(std::move(function)),
         count_(static_cast<int>(instruction.operand_count() / 2)),
         workers_(std::max(1, threads)) {
-    const hlo::Shape& result = instruction.shape().IsTuple() ? instruction.shape().tuple[0] : instruction.shape();
-    axes_ = MakeWindowAxes(instruction.operand(0).shape(), result, instruction.attributes<hlo::WindowAttributes>().window);
+    const hlo::Shape& result =
+        instruction.shape().IsTuple() ? instruction.shape().tuple[0] : instruction.shape();
+    axes_ = MakeWindowAxes(instruction.operand(0).shape(), result,
+                           instruction.attributes<hlo::WindowAttributes>().window);
     outputs_ = Elements(result);
     for (const WindowAxis& axis : axes_) positions_ *= axis.window.size;
     for (int i = 0; i < count_; ++i) {
@@ -37,20 +39,22 @@ class GeneralWindowStep final : public Step {
   int64_t scratch_bytes() const override { return workers_ * worker_bytes_; }
   double flops() const override { return static_cast<double>(outputs_) * static_cast<double>(positions_); }
 
-  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context) const override {
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
     const int64_t blocks = (outputs_ + kLanes - 1) / kLanes;
     ParallelRanges(std::min(context.threads, workers_), blocks, outputs_ * positions_ * 8,
                    [&](int64_t begin, int64_t end, int worker) {
-      for (int64_t block = begin; block < end; ++block) {
-        RunBlock(inputs, outputs, block * kLanes, std::min(kLanes, outputs_ - block * kLanes),
-                 context.scratch + worker * worker_bytes_);
-      }
-    });
+                     for (int64_t block = begin; block < end; ++block) {
+                       RunBlock(inputs, outputs, block * kLanes, std::min(kLanes, outputs_ - block * kLanes),
+                                context.scratch + worker * worker_bytes_);
+                     }
+                   });
     return absl::OkStatus();
   }
 
  private:
-  void RunBlock(const std::byte* const* inputs, std::byte* const* outputs, int64_t first, int64_t lanes, std::byte* scratch) const {
+  void RunBlock(const std::byte* const* inputs, std::byte* const* outputs, int64_t first, int64_t lanes,
+                std::byte* scratch) const {
     auto* index = reinterpret_cast<int64_t*>(scratch + index_offset_);  // [axis][lane]: the output's indices.
     std::byte* acc[kOperandsMax];
     std::byte* parameters[2 * kOperandsMax];  // Of the lanes whose window position holds an element.
@@ -60,11 +64,13 @@ class GeneralWindowStep final : public Step {
       parameters[i] = scratch + bytes;
       parameters[count_ + i] = scratch + 2 * bytes;
       scratch += 3 * bytes;
-      for (int64_t l = 0; l < lanes; ++l) std::memcpy(acc[i] + l * widths_[i], inputs[count_ + i], widths_[i]);
+      for (int64_t l = 0; l < lanes; ++l)
+        std::memcpy(acc[i] + l * widths_[i], inputs[count_ + i], widths_[i]);
     }
     for (int64_t l = 0; l < lanes; ++l) {
       int64_t rest = first + l;
-      for (size_t d = axes_.size(); d-- > 0; rest /= axes_[d].out) index[d * kLanes + l] = rest % axes_[d].out;
+      for (size_t d = axes_.size(); d-- > 0; rest /= axes_[d].out)
+        index[d * kLanes + l] = rest % axes_[d].out;
     }
     int64_t position[hlo::kMaxRank] = {};
     for (int64_t p = 0; p < positions_; ++p) {
@@ -92,7 +98,8 @@ class GeneralWindowStep final : public Step {
         function_->Run(parameters, parameters, active);
         for (int i = 0; i < count_; ++i) {
           const int width = widths_[i];
-          for (int64_t a = 0; a < active; ++a) std::memcpy(acc[i] + lane_of[a] * width, parameters[i] + a * width, width);
+          for (int64_t a = 0; a < active; ++a)
+            std::memcpy(acc[i] + lane_of[a] * width, parameters[i] + a * width, width);
         }
       }
       for (size_t d = axes_.size(); d-- > 0;) {
@@ -100,7 +107,8 @@ class GeneralWindowStep final : public Step {
         position[d] = 0;
       }
     }
-    for (int i = 0; i < count_; ++i) std::memcpy(outputs[i] + first * widths_[i], acc[i], static_cast<size_t>(lanes * widths_[i]));
+    for (int i = 0; i < count_; ++i)
+      std::memcpy(outputs[i] + first * widths_[i], acc[i], static_cast<size_t>(lanes * widths_[i]));
   }
 
   std::string text_;
@@ -117,7 +125,8 @@ MaybeStep MakeGeneralWindowStep(const hlo::Module& module, hlo::Instruction inst
   const int count = static_cast<int>(instruction.operand_count() / 2);
   if (count == 0 || count > kOperandsMax) return nullptr;
   std::unique_ptr<ScalarFunction> function = MakeScalarFunction(module, instruction.called()[0]);
-  if (function == nullptr || function->result_count() != count || function->parameter_count() != 2 * count) return nullptr;
+  if (function == nullptr || function->result_count() != count || function->parameter_count() != 2 * count)
+    return nullptr;
   return std::make_unique<GeneralWindowStep>(instruction, std::move(function), threads);
 }
 

@@ -1,8 +1,9 @@
-// reduce-window with a large window and a recognised reducer: one dimension after the other, constant work an element.
+// reduce-window with a large window and a recognised reducer: one dimension after the other, constant work an
+// element.
 //
-// Along one dimension a window that always reaches an end of the array is a running total (cumsum, cumprod, cummax). Any other, if it is
-// not dilated, is joined from totals inside blocks as long as the window: a suffix of one block and a prefix of the next
-// (van Herk 1992; Gil and Werman 1993). Sums of f32 run in f64.
+// Along one dimension a window that always reaches an end of the array is a running total (cumsum, cumprod,
+// cummax). Any other, if it is not dilated, is joined from totals inside blocks as long as the window: a
+// suffix of one block and a prefix of the next (van Herk 1992; Gil and Werman 1993). Sums of f32 run in f64.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -27,8 +28,9 @@ enum class Method { kPrefix, kSuffix, kBlocks, kEach };
 Method ChooseMethod(const WindowAxis& axis) {
   const hlo::WindowDimension& w = axis.window;
   if (w.base_dilation != 1 || w.window_dilation != 1) return Method::kEach;
-  if ((axis.out - 1) * w.stride <= w.padding_low) return Method::kPrefix;  // Every window starts at or before the first element.
-  if (w.size - w.padding_low >= axis.in) return Method::kSuffix;           // Every window ends at or after the last.
+  if ((axis.out - 1) * w.stride <= w.padding_low)
+    return Method::kPrefix;  // Every window starts at or before the first element.
+  if (w.size - w.padding_low >= axis.in) return Method::kSuffix;  // Every window ends at or after the last.
   return w.size > 8 ? Method::kBlocks : Method::kEach;
 }
 
@@ -46,7 +48,8 @@ class ScanWindowStep final : public Step {
     int64_t between = 0, line = 0;
     for (size_t d = 0; d < axes.size(); ++d) {
       if (axes[d].IsTrivial()) continue;
-      Pass pass{axes[d], Product(absl::MakeConstSpan(dims).first(d)), Product(absl::MakeConstSpan(dims).subspan(d + 1))};
+      Pass pass{axes[d], Product(absl::MakeConstSpan(dims).first(d)),
+                Product(absl::MakeConstSpan(dims).subspan(d + 1))};
       dims[d] = axes[d].out;
       between = std::max(between, Product(dims));
       line = std::max(line, 4 * (Padded(axes[d]) + 1) + axes[d].in + axes[d].out);
@@ -65,7 +68,8 @@ class ScanWindowStep final : public Step {
   int64_t scratch_bytes() const override { return workers_ * line_bytes_ + 2 * between_bytes_; }
   double flops() const override { return static_cast<double>(elements_ + outputs_); }
 
-  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context) const override {
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
     if (outputs_ == 0) return absl::OkStatus();
     const Total init = static_cast<Total>(Op::Load(*reinterpret_cast<const Element*>(inputs[1])));
     const auto* in = reinterpret_cast<const Element*>(inputs[0]);
@@ -74,40 +78,42 @@ class ScanWindowStep final : public Step {
       Stream(in, init, out, context.threads);
       return absl::OkStatus();
     }
-    std::byte* between[2] = {context.scratch + workers_ * line_bytes_, context.scratch + workers_ * line_bytes_ + between_bytes_};
+    std::byte* between[2] = {context.scratch + workers_ * line_bytes_,
+                             context.scratch + workers_ * line_bytes_ + between_bytes_};
     for (size_t p = 0; p < passes_.size(); ++p) {
       const Pass& pass = passes_[p];
       const bool first = p == 0, last = p + 1 == passes_.size();
       const auto* from = reinterpret_cast<const Total*>(between[(p + 1) % 2]);
       auto* to = reinterpret_cast<Total*>(between[p % 2]);
       const int64_t blocks = (pass.inner + kLanes - 1) / kLanes;
-      ParallelRanges(std::min(context.threads, workers_), pass.outer * blocks, pass.outer * pass.axis.in * pass.inner,
-                     [&](int64_t begin, int64_t end, int worker) {
-        auto* line = reinterpret_cast<Total*>(context.scratch + worker * line_bytes_);
-        for (int64_t job = begin; job < end; ++job) {
-          const int64_t lane = job % blocks * kLanes, lanes = std::min(kLanes, pass.inner - lane);
-          const int64_t in_base = job / blocks * pass.axis.in * pass.inner + lane;
-          const int64_t out_base = job / blocks * pass.axis.out * pass.inner + lane;
-          Total* result = line + pass.axis.in * lanes;
-          for (int64_t i = 0; i < pass.axis.in; ++i) {
-            for (int64_t l = 0; l < lanes; ++l) {
-              const int64_t at = in_base + i * pass.inner + l;
-              line[i * lanes + l] = first ? static_cast<Total>(Op::Load(in[at])) : from[at];
-            }
-          }
-          RunLine(pass.axis, line, result, lanes);
-          for (int64_t o = 0; o < pass.axis.out; ++o) {
-            for (int64_t l = 0; l < lanes; ++l) {
-              const int64_t at = out_base + o * pass.inner + l;
-              if (last) {
-                out[at] = Op::Store(Op::Apply(init, result[o * lanes + l]));
-              } else {
-                to[at] = result[o * lanes + l];
-              }
-            }
-          }
-        }
-      });
+      ParallelRanges(std::min(context.threads, workers_), pass.outer * blocks,
+                     pass.outer * pass.axis.in * pass.inner, [&](int64_t begin, int64_t end, int worker) {
+                       auto* line = reinterpret_cast<Total*>(context.scratch + worker * line_bytes_);
+                       for (int64_t job = begin; job < end; ++job) {
+                         const int64_t lane = job % blocks * kLanes,
+                                       lanes = std::min(kLanes, pass.inner - lane);
+                         const int64_t in_base = job / blocks * pass.axis.in * pass.inner + lane;
+                         const int64_t out_base = job / blocks * pass.axis.out * pass.inner + lane;
+                         Total* result = line + pass.axis.in * lanes;
+                         for (int64_t i = 0; i < pass.axis.in; ++i) {
+                           for (int64_t l = 0; l < lanes; ++l) {
+                             const int64_t at = in_base + i * pass.inner + l;
+                             line[i * lanes + l] = first ? static_cast<Total>(Op::Load(in[at])) : from[at];
+                           }
+                         }
+                         RunLine(pass.axis, line, result, lanes);
+                         for (int64_t o = 0; o < pass.axis.out; ++o) {
+                           for (int64_t l = 0; l < lanes; ++l) {
+                             const int64_t at = out_base + o * pass.inner + l;
+                             if (last) {
+                               out[at] = Op::Store(Op::Apply(init, result[o * lanes + l]));
+                             } else {
+                               to[at] = result[o * lanes + l];
+                             }
+                           }
+                         }
+                       }
+                     });
     }
     return absl::OkStatus();
   }
@@ -117,7 +123,8 @@ class ScanWindowStep final : public Step {
     return ChooseMethod(axis) == Method::kBlocks ? (axis.out - 1) * axis.window.stride + axis.window.size : 0;
   }
 
-  // A running total straight from operand to result, as totals reach further (prefix) or start later (suffix, walked backwards).
+  // A running total straight from operand to result, as totals reach further (prefix) or start later (suffix,
+  // walked backwards).
   void Stream(const Element* in, Total init, Element* out, int threads) const {
     const Pass& pass = passes_[0];
     const WindowAxis& axis = pass.axis;
@@ -132,7 +139,8 @@ class ScanWindowStep final : public Step {
         Total total[kBlock];
         std::fill_n(total, lanes, static_cast<Total>(Op::Identity()));
         const auto add = [&](int64_t i) {
-          for (int64_t l = 0; l < lanes; ++l) total[l] = Op::Apply(total[l], static_cast<Total>(Op::Load(from[i * pass.inner + l])));
+          for (int64_t l = 0; l < lanes; ++l)
+            total[l] = Op::Apply(total[l], static_cast<Total>(Op::Load(from[i * pass.inner + l])));
         };
         const auto emit = [&](int64_t o) {
           for (int64_t l = 0; l < lanes; ++l) to[o * pass.inner + l] = Op::Store(Op::Apply(init, total[l]));
@@ -140,7 +148,8 @@ class ScanWindowStep final : public Step {
         if (prefix) {
           int64_t next = 0;
           for (int64_t o = 0; o < axis.out; ++o) {
-            const int64_t reach = std::min(axis.in, o * axis.window.stride - axis.window.padding_low + axis.window.size);
+            const int64_t reach =
+                std::min(axis.in, o * axis.window.stride - axis.window.padding_low + axis.window.size);
             while (next < reach) add(next++);
             emit(o);
           }
@@ -238,11 +247,13 @@ class ScanWindowStep final : public Step {
 
 }  // namespace
 
-MaybeStep MakeScanWindowStep(hlo::Instruction instruction, const WindowAxes& axes, ScalarReducer reducer, int threads) {
+MaybeStep MakeScanWindowStep(hlo::Instruction instruction, const WindowAxes& axes, ScalarReducer reducer,
+                             int threads) {
   MaybeStep step;
   if (Elements(instruction.operand(0).shape()) == 0) return step;
-  VisitReducer(reducer, instruction.shape().type,
-               [&]<typename Op>() { step = std::make_unique<ScanWindowStep<Op>>(instruction, axes, threads); });
+  VisitReducer(reducer, instruction.shape().type, [&]<typename Op>() {
+    step = std::make_unique<ScanWindowStep<Op>>(instruction, axes, threads);
+  });
   return step;
 }
 

@@ -1,0 +1,112 @@
+// convolution: layouts, strides, dilations, groups and the gradients that JAX makes of them, on oneDNN and on
+// our own loops.
+#include <string>
+#include <vector>
+
+#include "common/hlo/literal.h"
+#include "gtest/gtest.h"
+#include "tests/unit/server/engine/step_testing.h"
+
+namespace hlod::engine {
+namespace {
+
+using hlo::Literal;
+
+std::string Text(const std::string& lhs, const std::string& rhs, const std::string& out,
+                 const std::string& window, const std::string& labels, const std::string& more) {
+  return "ENTRY e {\n p0 = " + lhs + " parameter(0)\n p1 = " + rhs + " parameter(1)\n ROOT r = " + out +
+         " convolution(p0, p1), window={" + window + "}, dim_labels=" + labels + more + "\n}\n";
+}
+// In f32 (big enough ones on oneDNN), in f64 (our loops), and in bf16.
+void Check(const std::string& lhs, const std::string& rhs, const std::string& out, const std::string& window,
+           const std::string& labels, const std::string& more = "", const std::string& kernel = "") {
+  ExpectStep(Text("f32" + lhs, "f32" + rhs, "f32" + out, window, labels, more),
+             {.rtol = 1e-4, .atol = 5e-2, .describe = kernel});
+  ExpectStep(Text("f64" + lhs, "f64" + rhs, "f64" + out, window, labels, more),
+             {.rtol = 1e-11, .atol = 1e-8});
+  ExpectStep(Text("bf16" + lhs, "bf16" + rhs, "f32" + out, window, labels, more),
+             {.rtol = 1e-3, .atol = 1e-1});
+}
+
+TEST(Convolution, ByHand) {
+  const auto result = RunStepText(
+      Text("f32[1,5,1]", "f32[3,1,1]", "f32[1,3,1]", "size=3", "b0f_0io->b0f", ""),
+      {Literal::Array<float>({1, 5, 1}, {1, 2, 3, 4, 5}), Literal::Array<float>({3, 1, 1}, {1, 0, -1})});
+  ASSERT_EQ(result.size(), 1u);
+  EXPECT_EQ(result[0], (Literal::Array<float>({1, 3, 1}, {-2, -2, -2})));
+}
+TEST(Convolution, LayoutsOfTheField) {
+  Check("[4,10,12,8]", "[3,3,8,16]", "[4,10,12,16]", "size=3x3 pad=1_1x1_1", "b01f_01io->b01f", "", "[");
+  Check("[4,8,10,12]", "[16,8,3,3]", "[4,16,10,12]", "size=3x3 pad=1_1x1_1", "bf01_oi01->bf01", "", "[");
+  Check("[6,4,9,9]", "[3,3,4,8]", "[6,8,5,5]", "size=3x3 stride=2x2 pad=1_1x1_1", "bf01_01io->bf01", "", "[");
+  Check("[4,40,8]", "[5,8,12]", "[4,36,12]", "size=5", "b0f_0io->b0f", "", "[");
+  Check("[2,6,7,8,3]", "[2,3,2,3,5]", "[2,5,5,7,5]", "size=2x3x2", "b012f_012io->b012f", "", "[");
+  Check("[4,3]", "[3,5]", "[4,5]", "", "bf_io->bf");
+}
+TEST(Convolution, StridesDilationsAndPadding) {
+  Check("[2,20,21,8]", "[3,3,8,16]", "[2,8,17,16]", "size=3x3 stride=2x1 rhs_dilate=2x2", "b01f_01io->b01f",
+        "", "[");
+  Check("[2,20,21,8]", "[3,4,8,16]", "[2,21,19,16]", "size=3x4 pad=3_0x0_1", "b01f_01io->b01f", "", "[");
+  Check("[2,20,21,8]", "[3,3,8,16]", "[2,15,18,16]", "size=3x3 pad=-1_-2x1_-2", "b01f_01io->b01f", "", "[");
+  Check("[2,20,21,8]", "[3,3,8,16]", "[2,18,19,16]", "size=3x3 rhs_reversal=1x1", "b01f_01io->b01f", "", "[");
+  Check("[2,20,21,8]", "[3,2,8,16]", "[2,18,20,16]", "size=3x2 rhs_reversal=0x1", "b01f_01io->b01f", "", "[");
+}
+TEST(Convolution, Groups) {
+  Check("[2,10,12,8]", "[3,3,2,16]", "[2,10,12,16]", "size=3x3 pad=1_1x1_1", "b01f_01io->b01f",
+        ", feature_group_count=4", "[");
+  Check("[2,10,12,32]", "[3,3,1,32]", "[2,10,12,32]", "size=3x3 pad=1_1x1_1", "b01f_01io->b01f",
+        ", feature_group_count=32", "[");
+  Check("[2,12,10,12]", "[24,3,3,3]", "[2,24,8,10]", "size=3x3", "bf01_oi01->bf01", ", feature_group_count=4",
+        "[");
+}
+TEST(Convolution, TransposedOnes) {
+  Check("[2,9,10,8]", "[3,3,8,16]", "[2,19,21,16]", "size=3x3 pad=2_2x2_2 lhs_dilate=2x2", "b01f_01io->b01f",
+        "", "[");
+  Check("[2,9,10,8]", "[4,4,8,16]", "[2,18,20,16]", "size=4x4 pad=2_2x2_2 lhs_dilate=2x2", "b01f_01io->b01f",
+        "", "[");
+  Check("[6,8,5,5]", "[3,3,4,8]", "[6,4,9,9]", "size=3x3 pad=1_1x1_1 lhs_dilate=2x2", "bf01_01oi->bf01", "",
+        "[");
+  Check("[2,9,10,8]", "[3,3,8,16]", "[2,19,21,16]", "size=3x3 pad=2_2x2_2 lhs_dilate=2x2 rhs_reversal=1x1",
+        "b01f_01io->b01f", "", "[");
+  Check("[2,9,10,8]", "[3,3,4,16]", "[2,19,21,16]", "size=3x3 pad=2_2x2_2 lhs_dilate=2x2", "b01f_01io->b01f",
+        ", feature_group_count=2", "[");
+  Check("[2,9,10,8]", "[3,3,8,16]", "[2,15,26,16]", "size=3x3 pad=0_1x4_7 lhs_dilate=2x2 rhs_dilate=2x1",
+        "b01f_01io->b01f");
+  Check("[2,9,10,8]", "[3,3,8,16]", "[2,10,7,16]", "size=3x3 stride=2x3 pad=2_2x2_2 lhs_dilate=2x2",
+        "b01f_01io->b01f");
+}
+TEST(Convolution, GradientsByKernel) {
+  // JAX's: batch and feature change places, the window is the gradient.
+  Check("[8,12,12,6]", "[8,12,12,8]", "[3,3,6,8]", "size=12x12 pad=1_1x1_1", "f01b_i01o->01bf", "", "[");
+  Check("[6,4,9,9]", "[6,8,5,5]", "[3,3,4,8]", "size=5x5 pad=1_1x1_1 rhs_dilate=2x2", "fb01_io01->01bf", "",
+        "[");
+  Check("[6,4,10,10]", "[6,8,5,5]", "[3,3,4,8]", "size=5x5 pad=1_0x1_0 rhs_dilate=2x2", "fb01_io01->01bf", "",
+        "[");
+}
+TEST(Convolution, BatchGroups) {
+  Check("[8,12,12,16]", "[8,12,12,16]", "[3,3,1,16]", "size=12x12 pad=1_1x1_1", "f01b_i01o->01bf",
+        ", batch_group_count=16", "[");
+  Check("[8,5,5,8]", "[3,3,8,12]", "[2,3,3,12]", "size=3x3", "b01f_01io->b01f", ", batch_group_count=4");
+}
+TEST(Convolution, OtherTypes) {
+  for (const std::string type : {"s32", "c64", "f16"}) {
+    ExpectStep(Text(type + "[2,6,6,3]", type + "[3,3,3,4]", type + "[2,6,6,4]", "size=3x3 pad=1_1x1_1",
+                    "b01f_01io->b01f", ""),
+               {.rtol = 2e-2, .atol = 2e-1});
+  }
+  ExpectStep(
+      Text("s8[2,6,6,3]", "s8[3,3,3,4]", "s32[2,6,6,4]", "size=3x3 pad=1_1x1_1", "b01f_01io->b01f", ""));
+  ExpectStep(Text("f16[4,10,12,8]", "f16[3,3,8,16]", "f16[4,10,12,16]", "size=3x3 pad=1_1x1_1",
+                  "b01f_01io->b01f", ""),
+             {.rtol = 2e-2, .atol = 1});
+  ExpectStep(Text("bf16[4,10,12,8]", "bf16[3,3,8,16]", "bf16[4,10,12,16]", "size=3x3 pad=1_1x1_1",
+                  "b01f_01io->b01f", ""),
+             {.rtol = 2e-2, .atol = 2});
+}
+TEST(Convolution, NothingToSumIsZero) {
+  Check("[2,6,6,0]", "[3,3,0,4]", "[2,4,4,4]", "size=3x3", "b01f_01io->b01f");
+  Check("[2,6,6,3]", "[7,3,3,4]", "[2,0,4,4]", "size=7x3", "b01f_01io->b01f");
+}
+
+}  // namespace
+}  // namespace hlod::engine

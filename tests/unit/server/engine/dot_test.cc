@@ -1,0 +1,161 @@
+// dot: any dimension numbers and types against the evaluator, on oneDNN and on the engine's own loops.
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/hlo/literal.h"
+#include "gtest/gtest.h"
+#include "server/engine/onednn.h"
+#include "tests/unit/server/engine/plan_testing.h"
+#include "tests/unit/server/engine/step_testing.h"
+
+namespace hlod::engine {
+namespace {
+
+using hlo::Literal;
+using hlo::Shape;
+
+std::string Dot(const std::string& lhs, const std::string& rhs, const std::string& out,
+                const std::string& numbers) {
+  return "ENTRY e {\n p0 = " + lhs + " parameter(0)\n p1 = " + rhs + " parameter(1)\n ROOT r = " + out +
+         " dot(p0, p1), " + numbers + "\n}\n";
+}
+const char kPlain[] = "lhs_contracting_dims={1}, rhs_contracting_dims={0}";
+
+TEST(Dot, SmallOnesUseOurLoops) {
+  for (const std::string type : {"f32", "f64", "s32", "u8", "s64", "c64", "c128"}) {
+    ExpectStep(Dot(type + "[3,5]", type + "[5,7]", type + "[3,7]", kPlain), {.rtol = 1e-5, .atol = 1e-4});
+    ExpectStep(Dot(type + "[5,3]", type + "[7,5]", type + "[3,7]",
+                   "lhs_contracting_dims={0}, rhs_contracting_dims={1}"),
+               {.rtol = 1e-5, .atol = 1e-4});
+  }
+  for (const std::string type : {"bf16", "f16", "f8e4m3fn"}) {
+    ExpectStep(Dot(type + "[3,5]", type + "[5,7]", "f32[3,7]", kPlain), {.rtol = 1e-5, .atol = 1e-4});
+    ExpectStep(Dot(type + "[3,5]", type + "[5,7]", type + "[3,7]", kPlain), {.rtol = 2e-2, .atol = 2e-2});
+  }
+}
+TEST(Dot, ByHand) {
+  const std::vector<Literal> result = RunStepText(
+      Dot("f32[2,3]", "f32[3,2]", "f32[2,2]", kPlain),
+      {Literal::Array<float>({2, 3}, {1, 2, 3, 4, 5, 6}), Literal::Array<float>({3, 2}, {1, 0, 0, 1, 1, 1})});
+  ASSERT_EQ(result.size(), 1u);
+  EXPECT_EQ(result[0], Literal::Array<float>({2, 2}, {4, 5, 10, 11}));
+}
+TEST(Dot, EveryOrderOfAMatrix) {
+  for (const std::string type : {"f32", "f64", "bf16", "s8", "f16"}) {
+    const std::string out = type == "bf16" || type == "f16" ? "f32" : type == "s8" ? "s32" : type;
+    const StepTestOptions options{.rtol = 1e-4, .atol = 2e-2};
+    ExpectStep(Dot(type + "[40,50]", type + "[50,60]", out + "[40,60]", kPlain), options);
+    ExpectStep(Dot(type + "[50,40]", type + "[50,60]", out + "[40,60]",
+                   "lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
+               options);
+    ExpectStep(Dot(type + "[40,50]", type + "[60,50]", out + "[40,60]",
+                   "lhs_contracting_dims={1}, rhs_contracting_dims={1}"),
+               options);
+    ExpectStep(Dot(type + "[50,40]", type + "[60,50]", out + "[40,60]",
+                   "lhs_contracting_dims={0}, rhs_contracting_dims={1}"),
+               options);
+  }
+}
+TEST(Dot, UsesOneDnn) {
+  ExpectStep(Dot("f32[40,50]", "f32[50,60]", "f32[40,60]", kPlain),
+             {.rtol = 1e-4, .atol = 1e-3, .describe = "[brg"});
+  ExpectStep(
+      Dot("f32[4,16,8,12]", "f32[4,20,8,12]", "f32[4,8,16,20]",
+          "lhs_batch_dims={0,2}, lhs_contracting_dims={3}, rhs_batch_dims={0,2}, rhs_contracting_dims={3}"),
+      {.rtol = 1e-4, .atol = 1e-3, .describe = "["});
+}
+TEST(Dot, BatchesOfAttention) {
+  for (const std::string type : {"f32", "bf16", "f64"}) {
+    const std::string out = type == "f64" ? "f64" : "f32";
+    const StepTestOptions options{.rtol = 1e-4, .atol = 1e-2};
+    // Heads between sequence and depth: no copy can be said by one stride.
+    ExpectStep(
+        Dot(type + "[2,33,4,16]", type + "[2,21,4,16]", out + "[2,4,33,21]",
+            "lhs_batch_dims={0,2}, lhs_contracting_dims={3}, rhs_batch_dims={0,2}, rhs_contracting_dims={3}"),
+        options);
+    ExpectStep(
+        Dot(type + "[2,4,33,21]", type + "[2,21,4,16]", out + "[2,4,33,16]",
+            "lhs_batch_dims={0,1}, lhs_contracting_dims={3}, rhs_batch_dims={0,2}, rhs_contracting_dims={1}"),
+        options);
+    ExpectStep(
+        Dot(type + "[8,9,10]", type + "[8,10,11]", out + "[8,9,11]",
+            "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}"),
+        options);
+  }
+}
+TEST(Dot, DimensionsThatNoStrideJoins) {
+  const StepTestOptions options{.rtol = 1e-4, .atol = 1e-2};
+  ExpectStep(Dot("f32[6,7,8,9]", "f32[9,7,10]", "f32[6,8,10]",
+                 "lhs_contracting_dims={1,3}, rhs_contracting_dims={1,0}"),
+             options);
+  ExpectStep(Dot("f32[6,7,8,9]", "f32[8,6,10]", "f32[7,9,10]",
+                 "lhs_contracting_dims={0,2}, rhs_contracting_dims={1,0}"),
+             options);
+  ExpectStep(Dot("bf16[6,7,8,9]", "bf16[10,7,11,8]", "f32[6,9,10,11]",
+                 "lhs_contracting_dims={1,2}, rhs_contracting_dims={1,3}"),
+             options);
+  ExpectStep(Dot("f64[6,7,8,9]", "f64[9,7,10]", "f64[6,8,10]",
+                 "lhs_contracting_dims={1,3}, rhs_contracting_dims={1,0}"),
+             options);
+  ExpectStep(Dot("f32[2,3,2,3,4,5]", "f32[3,2,3,2,5,6]", "f32[2,3,2,3,4,6]",
+                 "lhs_batch_dims={0,1,2,3}, lhs_contracting_dims={5}, rhs_batch_dims={1,0,3,2}, "
+                 "rhs_contracting_dims={4}"),
+             options);
+}
+TEST(Dot, VectorsAndScalars) {
+  const StepTestOptions options{.rtol = 1e-4, .atol = 1e-2};
+  ExpectStep(Dot("f32[300]", "f32[300]", "f32[]", "lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
+             options);
+  ExpectStep(Dot("f32[9000]", "f32[9000]", "f32[]", "lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
+             {.rtol = 1e-4, .atol = 0.1});
+  ExpectStep(
+      Dot("f32[200,100]", "f32[100]", "f32[200]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+      options);
+  ExpectStep(
+      Dot("f32[100,200]", "f32[100]", "f32[200]", "lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
+      options);
+  ExpectStep(
+      Dot("f64[100,200]", "f64[100]", "f64[200]", "lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
+      options);
+  ExpectStep(Dot("f32[100]", "f32[120]", "f32[100,120]", "lhs_contracting_dims={}, rhs_contracting_dims={}"),
+             options);
+  ExpectStep(
+      Dot("f32[8,1,50]", "f32[8,50,60]", "f32[8,1,60]",
+          "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}"),
+      options);
+}
+TEST(Dot, NothingToSumIsZero) {
+  ExpectStep(Dot("f32[3,0]", "f32[0,4]", "f32[3,4]", kPlain));
+  ExpectStep(Dot("f32[0,3]", "f32[3,4]", "f32[0,4]", kPlain));
+}
+TEST(Dot, LargeEnoughForATeam) {
+  ExpectStep(Dot("f64[70,300]", "f64[300,90]", "f64[70,90]", kPlain), {.rtol = 1e-11, .atol = 1e-9});
+  ExpectStep(Dot("s32[70,300]", "s32[300,90]", "s32[70,90]", kPlain));
+  ExpectStep(Dot("c64[70,100]", "c64[100,90]", "c64[70,90]", kPlain), {.rtol = 1e-4, .atol = 1e-2});
+}
+TEST(Dot, IntegersWrap) {
+  const std::vector<Literal> result =
+      RunStepText(Dot("s8[1,2]", "s8[2,1]", "s8[1,1]", kPlain),
+                  {Literal::Array<int8_t>({1, 2}, {100, 100}), Literal::Array<int8_t>({2, 1}, {2, 1})});
+  ASSERT_EQ(result.size(), 1u);
+  EXPECT_EQ(result[0], Literal::Array<int8_t>({1, 1}, {44}));  // 300 - 256
+}
+TEST(Dot, RunsFromManyThreadsAtOnce) {
+  const std::string text = Dot("f32[64,80]", "f32[80,48]", "f32[64,48]", kPlain);
+  const std::vector<Literal> arguments = {Sample(Shape::Array(hlo::kF32, {64, 80}), 1),
+                                          Sample(Shape::Array(hlo::kF32, {80, 48}), 2)};
+  const std::vector<Literal> expected = RunStepText(text, arguments, 1);
+  std::vector<std::thread> threads;
+  std::vector<int> same(6, 0);
+  for (int t = 0; t < 6; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 20; ++i) same[t] += RunStepText(text, arguments, 1) == expected;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(same, std::vector<int>(6, 20));
+}
+
+}  // namespace
+}  // namespace hlod::engine

@@ -1,0 +1,182 @@
+// gather and scatter: dimension numbers of every kind, indices in and out of range, every combiner, against
+// the evaluator.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/hlo/literal.h"
+#include "gtest/gtest.h"
+#include "tests/unit/server/engine/step_testing.h"
+
+namespace hlod::engine {
+namespace {
+
+using hlo::Literal;
+using hlo::Shape;
+
+// Numbers in [-2, range + 2), so that some lie outside.
+template <typename T>
+Literal Indices(std::initializer_list<int64_t> dims, int64_t range) {
+  Literal literal(Shape::Array(hlo::kPrimitiveTypeOf<T>, dims));
+  uint32_t state = 7;
+  for (T& index : literal.data<T>()) {
+    state = state * 1664525u + 1013904223u;
+    index = static_cast<T>(static_cast<int64_t>((state >> 8) % static_cast<uint32_t>(range + 4)) - 2);
+  }
+  return literal;
+}
+
+void Gather(const std::string& operand, const std::string& indices, const std::string& out,
+            const std::string& numbers, const Literal& values) {
+  ExpectStep("ENTRY e {\n p0 = " + operand + " parameter(0)\n p1 = " + indices +
+                 " parameter(1)\n ROOT r = " + out + " gather(p0, p1), " + numbers + "\n}\n",
+             {.arguments = {{1, values}}});
+}
+
+TEST(Gather, RowsOfATable) {
+  for (const std::string type : {"f32", "bf16", "s8", "c128", "f64"}) {
+    Gather(type + "[50,24]", "s32[4,11]", type + "[4,11,24]",
+           "offset_dims={2}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=2, "
+           "slice_sizes={1,24}",
+           Indices<int32_t>({4, 11}, 50));
+  }
+  Gather("f32[500,64]", "s32[3000]", "f32[3000,64]",
+         "offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, "
+         "slice_sizes={1,64}",
+         Indices<int32_t>({3000}, 500));
+}
+TEST(Gather, SingleElements) {
+  for (const std::string type : {"f32", "bf16", "s8", "f64", "c128"}) {
+    Gather(type + "[6,9]", "s64[5,2]", type + "[5]",
+           "offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={1,0}, index_vector_dim=1, "
+           "slice_sizes={1,1}",
+           Indices<int64_t>({5, 2}, 9));
+  }
+}
+TEST(Gather, BatchingDimensions) {
+  Gather("f32[32,10]", "s32[32,1,1]", "f32[32,1]",
+         "offset_dims={}, collapsed_slice_dims={1}, start_index_map={1}, operand_batching_dims={0}, "
+         "start_indices_batching_dims={0}, index_vector_dim=2, slice_sizes={1,1}",
+         Indices<int32_t>({32, 1, 1}, 10));
+  Gather("f32[3,7,4,5]", "s32[4,6,3]", "f32[4,6,3,2]",
+         "offset_dims={3}, collapsed_slice_dims={1}, start_index_map={1}, operand_batching_dims={0,2}, "
+         "start_indices_batching_dims={2,0}, index_vector_dim=3, slice_sizes={1,1,1,2}",
+         Indices<int32_t>({4, 6, 3}, 7));
+}
+TEST(Gather, WindowsInTheMiddleOfTheResult) {
+  Gather("f32[10,8,6]", "u8[2,5]", "f32[3,5,2,6]",
+         "offset_dims={0,2,3}, collapsed_slice_dims={}, start_index_map={0,1}, index_vector_dim=0, "
+         "slice_sizes={3,2,6}",
+         [] {
+           Literal literal(Shape::Array(hlo::kU8, {2, 5}));
+           for (size_t i = 0; i < 10; ++i) literal.data<uint8_t>()[i] = static_cast<uint8_t>(i * 27);
+           return literal;
+         }());
+  Gather("s32[10,8,6]", "s32[5]", "s32[6,5,4,1]",
+         "offset_dims={0,2,3}, collapsed_slice_dims={}, start_index_map={1}, index_vector_dim=1, "
+         "slice_sizes={6,4,1}",
+         Indices<int32_t>({5}, 8));
+  Gather(
+      "f32[4,4]", "s32[0,1]", "f32[0,4]",
+      "offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}",
+      Literal(Shape::Array(hlo::kS32, {0, 1})));
+}
+
+std::string Scatter(const std::string& op, const std::string& type, const std::string& operand,
+                    const std::string& indices, const std::string& updates, const std::string& numbers) {
+  const std::string root = op == "second" ? "" : " ROOT c = " + type + "[] " + op + "(a, b)\n";
+  return "f {\n a = " + type + "[] parameter(0)\n " + (op == "second" ? "ROOT " : "") + "b = " + type +
+         "[] parameter(1)\n" + root + "}\nENTRY e {\n p0 = " + type + operand +
+         " parameter(0)\n p1 = " + indices + " parameter(1)\n p2 = " + type + updates +
+         " parameter(2)\n ROOT r = " + type + operand + " scatter(p0, p1, p2), " + numbers +
+         ", to_apply=f\n}\n";
+}
+const char kRows[] =
+    "update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1";
+
+TEST(Scatter, RowsWithRepeatsAddInOrder) {
+  for (const std::string type : {"f32", "bf16", "s32", "f64", "c64", "u8"}) {
+    ExpectStep(Scatter("add", type, "[20,24]", "s32[100,1]", "[100,24]", kRows),
+               {.rtol = type == "bf16" ? 2e-2 : 1e-6,
+                .atol = type == "bf16" ? 0.5 : 1e-5,
+                .arguments = {{1, Indices<int32_t>({100, 1}, 20)}}});
+  }
+  ExpectStep(Scatter("add", "f32", "[200,64]", "s32[3000,1]", "[3000,64]", kRows),
+             {.rtol = 1e-6, .atol = 1e-5, .arguments = {{1, Indices<int32_t>({3000, 1}, 200)}}});
+}
+TEST(Scatter, EveryCombiner) {
+  for (const std::string op :
+       {"add", "multiply", "minimum", "maximum", "and", "or", "xor", "second", "subtract"}) {
+    ExpectStep(Scatter(op, "s32", "[20,3]", "s32[30,1]", "[30,3]", kRows),
+               {.arguments = {{1, Indices<int32_t>({30, 1}, 20)}}});
+  }
+  for (const std::string op : {"add", "multiply", "minimum", "maximum", "second", "divide"}) {
+    ExpectStep(Scatter(op, "f32", "[20]", "s32[9,1]", "[9]",
+                       "update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
+                       "index_vector_dim=1"),
+               {.rtol = 1e-6, .atol = 1e-6, .arguments = {{1, Indices<int32_t>({9, 1}, 20)}}});
+  }
+}
+TEST(Scatter, AWindowPartlyOutsideIsLeftOut) {
+  const std::string text = Scatter("add", "f32", "[5]", "s32[1]", "[3]",
+                                   "update_window_dims={0}, inserted_window_dims={}, "
+                                   "scatter_dims_to_operand_dims={0}, index_vector_dim=0");
+  // Values from XLA (jax 0.10 on CPU): nothing happens at -1, 3, 4; at 2 the last three.
+  for (const int32_t start : {-1, 3, 4, 6}) {
+    const auto result =
+        RunStepText(text, {Literal::Vector<float>({0, 0, 0, 0, 0}), Literal::Vector<int32_t>({start}),
+                           Literal::Vector<float>({1, 1, 1})});
+    ASSERT_EQ(result.size(), 1u);
+    EXPECT_EQ(result[0], Literal::Vector<float>({0, 0, 0, 0, 0})) << start;
+  }
+  const auto result = RunStepText(text, {Literal::Vector<float>({0, 0, 0, 0, 0}),
+                                         Literal::Vector<int32_t>({2}), Literal::Vector<float>({1, 1, 1})});
+  ASSERT_EQ(result.size(), 1u);
+  EXPECT_EQ(result[0], Literal::Vector<float>({0, 0, 1, 1, 1}));
+}
+TEST(Scatter, BatchingAndStridedWindows) {
+  ExpectStep(Scatter("add", "f32", "[32,10]", "s32[32,1,1]", "[32,1]",
+                     "update_window_dims={}, inserted_window_dims={1}, scatter_dims_to_operand_dims={1}, "
+                     "input_batching_dims={0}, "
+                     "scatter_indices_batching_dims={0}, index_vector_dim=2"),
+             {.arguments = {{1, Indices<int32_t>({32, 1, 1}, 10)}}});
+  ExpectStep(Scatter("add", "f32", "[6,7,8]", "s32[4,2]", "[3,4,2]",
+                     "update_window_dims={0,2}, inserted_window_dims={1}, "
+                     "scatter_dims_to_operand_dims={2,1}, index_vector_dim=1"),
+             {.arguments = {{1, Indices<int32_t>({4, 2}, 6)}}});
+  ExpectStep(Scatter("add", "f32", "[2,700]", "s32[40,1]", "[700,40]",
+                     "update_window_dims={0}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
+                     "index_vector_dim=1"),
+             {.rtol = 1e-6, .atol = 1e-4, .arguments = {{1, Indices<int32_t>({40, 1}, 2)}}});
+}
+TEST(Scatter, UniqueIndicesRunSideBySide) {
+  Literal indices(Shape::Array(hlo::kS32, {3000, 1}));
+  for (int i = 0; i < 3000; ++i) indices.data<int32_t>()[i] = (i * 7) % 3001;
+  ExpectStep(Scatter("second", "f32", "[3001,32]", "s32[3000,1]", "[3000,32]",
+                     std::string(kRows) + ", unique_indices=true"),
+             {.arguments = {{1, indices}}});
+}
+TEST(Scatter, SeveralOperands) {
+  ExpectStep(R"(f {
+    a = f32[] parameter(0)
+    i = s32[] parameter(1)
+    b = f32[] parameter(2)
+    j = s32[] parameter(3)
+    s = f32[] add(a, b)
+    m = s32[] maximum(i, j)
+    ROOT t = (f32[], s32[]) tuple(s, m)
+  }
+  ENTRY e {
+    p0 = f32[9,4] parameter(0)
+    p1 = s32[9,4] parameter(1)
+    p2 = s32[6,1] parameter(2)
+    p3 = f32[6,4] parameter(3)
+    p4 = s32[6,4] parameter(4)
+    ROOT r = (f32[9,4], s32[9,4]) scatter(p0, p1, p2, p3, p4),
+      update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=f
+  })",
+             {.rtol = 1e-6, .atol = 1e-6, .arguments = {{2, Indices<int32_t>({6, 1}, 9)}}});
+}
+
+}  // namespace
+}  // namespace hlod::engine

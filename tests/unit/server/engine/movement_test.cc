@@ -1,0 +1,156 @@
+// Data movement: every opcode and element width against the evaluator, to the last bit, through each inner
+// kernel.
+#include <string>
+
+#include "gtest/gtest.h"
+
+#include "common/hlo/literal.h"
+#include "tests/unit/server/engine/step_testing.h"
+
+namespace hlod::engine {
+namespace {
+
+using hlo::Literal;
+
+// One operand p0 of `shape`, and the root.
+std::string One(const std::string& shape, const std::string& root) {
+  return "ENTRY e {\n p0 = " + shape + " parameter(0)\n ROOT r = " + root + "\n}\n";
+}
+void Check(const std::string& shape, const std::string& root) { ExpectStep(One(shape, root)); }
+
+TEST(Movement, TransposesEveryWidth) {
+  for (const std::string type : {"pred", "s8", "bf16", "f32", "f64", "c64", "c128", "s4"}) {
+    Check(type + "[37,50]", type + "[50,37] transpose(p0), dimensions={1,0}");
+    Check(type + "[5,7,9]", type + "[9,5,7] transpose(p0), dimensions={2,0,1}");
+    Check(type + "[5,7,9]", type + "[7,5,9] transpose(p0), dimensions={1,0,2}");
+  }
+}
+TEST(Movement, TransposesWhatIsLargeInBlocks) {
+  Check("f32[300,513]", "f32[513,300] transpose(p0), dimensions={1,0}");
+  Check("bf16[257,300]", "bf16[300,257] transpose(p0), dimensions={1,0}");
+  Check("f32[4,64,8,64]", "f32[4,8,64,64] transpose(p0), dimensions={0,2,1,3}");
+  Check("f32[4,64,8,64]", "f32[4,8,64,64] transpose(p0), dimensions={0,2,3,1}");
+  Check("f32[70000,3]", "f32[3,70000] transpose(p0), dimensions={1,0}");
+  Check("f32[3,70000]", "f32[70000,3] transpose(p0), dimensions={1,0}");
+  Check("f32[300,200,2]", "f32[200,300,2] transpose(p0), dimensions={1,0,2}");
+}
+TEST(Movement, TransposesManyDimensions) {
+  Check("s16[2,3,4,5,2,3]", "s16[3,2,5,4,3,2] transpose(p0), dimensions={5,4,3,2,1,0}");
+  Check("f32[2,1,3,1,4]", "f32[4,1,2,3,1] transpose(p0), dimensions={4,1,0,2,3}");
+}
+TEST(Movement, Broadcasts) {
+  Check("f32[]", "f32[300,400] broadcast(p0), dimensions={}");
+  Check("f32[7]", "f32[5,7] broadcast(p0), dimensions={1}");
+  Check("bf16[7]", "bf16[7,500] broadcast(p0), dimensions={0}");
+  Check("s8[7,3]", "s8[7,6,3] broadcast(p0), dimensions={0,2}");
+  Check("f64[7,1]", "f64[2,7,1,4] broadcast(p0), dimensions={1,2}");
+  Check("f32[3,5]", "f32[5,3] broadcast(p0), dimensions={1,0}");
+}
+TEST(Movement, ReversesAndSlices) {
+  Check("f32[5,7]", "f32[5,7] reverse(p0), dimensions={1}");
+  Check("bf16[300,301]", "bf16[300,301] reverse(p0), dimensions={0,1}");
+  Check("c128[5,7,2]", "c128[5,7,2] reverse(p0), dimensions={0,2}");
+  Check("f32[10,12]", "f32[3,4] slice(p0), slice={[2:8:2],[1:12:3]}");
+  Check("s8[10,12,5]", "s8[4,12,5] slice(p0), slice={[3:7],[0:12],[0:5]}");
+  Check("f32[10]", "f32[0] slice(p0), slice={[4:4]}");
+}
+TEST(Movement, CopiesReshapesAndBitcasts) {
+  Check("f32[4,6]", "f32[4,6] copy(p0)");
+  Check("f32[4,6]", "f32[3,8] reshape(p0)");
+  Check("f32[4,6]", "u32[4,6] bitcast-convert(p0)");
+  Check("f64[4]", "u16[4,4] bitcast-convert(p0)");
+  Check("u8[3,4]", "f32[3] bitcast-convert(p0)");
+}
+
+TEST(Movement, DynamicSliceClampsItsStart) {
+  for (const int32_t start : {-5, 0, 2, 3, 100}) {
+    ExpectStep(
+        R"(ENTRY e {
+      p0 = f32[6,9] parameter(0)
+      p1 = s32[] parameter(1)
+      p2 = s32[] parameter(2)
+      ROOT r = f32[3,4] dynamic-slice(p0, p1, p2), dynamic_slice_sizes={3,4}
+    })",
+        {.arguments = {{1, Literal::Scalar<int32_t>(start)}, {2, Literal::Scalar<int32_t>(start + 1)}}});
+  }
+  ExpectStep(R"(ENTRY e {
+    p0 = s8[6] parameter(0)
+    p1 = u64[] parameter(1)
+    ROOT r = s8[2] dynamic-slice(p0, p1), dynamic_slice_sizes={2}
+  })",
+             {.arguments = {{1, Literal::Scalar<uint64_t>(UINT64_MAX)}}});
+}
+TEST(Movement, DynamicUpdateSliceWritesOnlyItsWindow) {
+  for (const int32_t start : {-5, 0, 2, 100}) {
+    ExpectStep(R"(ENTRY e {
+      p0 = bf16[6,9] parameter(0)
+      p1 = bf16[3,4] parameter(1)
+      p2 = s32[] parameter(2)
+      p3 = s32[] parameter(3)
+      ROOT r = bf16[6,9] dynamic-update-slice(p0, p1, p2, p3)
+    })",
+               {.arguments = {{2, Literal::Scalar<int32_t>(start)}, {3, Literal::Scalar<int32_t>(1)}}});
+  }
+  ExpectStep(R"(ENTRY e {
+    p0 = f32[4] parameter(0)
+    p1 = f32[4] parameter(1)
+    p2 = s64[] parameter(2)
+    ROOT r = f32[4] dynamic-update-slice(p0, p1, p2)
+  })");
+}
+
+void CheckPad(const std::string& shape, const std::string& result, const std::string& padding) {
+  const std::string type = shape.substr(0, shape.find('['));
+  ExpectStep("ENTRY e {\n p0 = " + shape + " parameter(0)\n p1 = " + type +
+             "[] parameter(1)\n ROOT r = " + result + " pad(p0, p1), padding=" + padding + "\n}\n");
+}
+TEST(Movement, PadsEveryWay) {
+  CheckPad("f32[3,4]", "f32[6,9]", "1_2x2_3");
+  CheckPad("f32[3,4]", "f32[3,4]", "0_0x0_0");
+  CheckPad("f32[3,4]", "f32[7,10]", "1_1_1x0_0_2");
+  CheckPad("bf16[3,4]", "bf16[2,7]", "-1_0x1_2");
+  CheckPad("s32[5]", "s32[2]", "-2_-1");
+  CheckPad("s32[5]", "s32[6]", "-2_-1_1");
+  CheckPad("s32[5]", "s32[3]", "-3_-3_1");
+  CheckPad("s32[5]", "s32[2]", "-5_2");
+  CheckPad("s32[5]", "s32[1]", "3_-7");
+  CheckPad("f32[0]", "f32[4]", "1_3");
+  CheckPad("c64[2,3,4]", "c64[4,3,7]", "1_1x0_0x2_1");
+  CheckPad("f32[200,300]", "f32[202,304]", "1_1x2_2");
+}
+TEST(Movement, Concatenates) {
+  ExpectStep(R"(ENTRY e {
+    p0 = f32[3,4] parameter(0)
+    p1 = f32[3,2] parameter(1)
+    p2 = f32[3,0] parameter(2)
+    ROOT r = f32[3,10] concatenate(p0, p1, p2, p0), dimensions={1}
+  })");
+  ExpectStep(R"(ENTRY e {
+    p0 = s8[3,4,2] parameter(0)
+    p1 = s8[1,4,2] parameter(1)
+    ROOT r = s8[4,4,2] concatenate(p0, p1), dimensions={0}
+  })");
+}
+TEST(Movement, CountsAlongAnyDimension) {
+  for (const std::string type : {"s32", "f32", "bf16", "u8", "c64", "f64", "s4"}) {
+    ExpectStep("ENTRY e { ROOT r = " + type + "[3,5,2] iota(), iota_dimension=1 }");
+    ExpectStep("ENTRY e { ROOT r = " + type + "[6] iota(), iota_dimension=0 }");
+  }
+  ExpectStep("ENTRY e { ROOT r = s32[400,300] iota(), iota_dimension=1 }");
+}
+
+TEST(Movement, PadsAsByHand) {
+  const std::vector<Literal> result =
+      RunStepText(R"(ENTRY e {
+    p0 = s32[3] parameter(0)
+    p1 = s32[] parameter(1)
+    ROOT r = s32[7] pad(p0, p1), padding=-1_3_1
+  })",
+                  {Literal::Vector<int32_t>({1, 2, 3}), Literal::Scalar<int32_t>(9)});
+  ASSERT_EQ(result.size(), 1u);
+  // 1 9 2 9 3 without its first, then three more.
+  EXPECT_EQ(result[0], Literal::Vector<int32_t>({9, 2, 9, 3, 9, 9, 9}));
+}
+
+}  // namespace
+}  // namespace hlod::engine

@@ -1,0 +1,157 @@
+// reduce: every arrangement of kept and reduced dimensions, every reducer and type, and reducers of several
+// operands.
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/hlo/literal.h"
+#include "gtest/gtest.h"
+#include "tests/unit/server/engine/step_testing.h"
+
+namespace hlod::engine {
+namespace {
+
+using hlo::Literal;
+
+std::string Reduce(const std::string& op, const std::string& type, const std::string& in,
+                   const std::string& out, const std::string& dimensions) {
+  return "f {\n a = " + type + "[] parameter(0)\n b = " + type + "[] parameter(1)\n ROOT c = " + type +
+         "[] " + op + "(a, b)\n}\nENTRY e {\n p0 = " + type + in + " parameter(0)\n p1 = " + type +
+         "[] parameter(1)\n ROOT r = " + type + out + " reduce(p0, p1), dimensions={" + dimensions +
+         "}, to_apply=f\n}\n";
+}
+
+TEST(Reduce, EveryArrangementOfDimensions) {
+  const StepTestOptions options{.rtol = 1e-5, .atol = 1e-3};
+  ExpectStep(Reduce("add", "f32", "[7,300]", "[7]", "1"), options);
+  ExpectStep(Reduce("add", "f32", "[300,7]", "[7]", "0"), options);
+  ExpectStep(Reduce("add", "f32", "[5,70,9]", "[5,9]", "1"), options);
+  ExpectStep(Reduce("add", "f32", "[5,70,9]", "[70]", "0,2"), options);
+  ExpectStep(Reduce("add", "f32", "[5,7,9]", "[]", "0,1,2"), options);
+  ExpectStep(Reduce("add", "f32", "[3,4,5,6,7]", "[3,5,7]", "1,3"), options);
+  ExpectStep(Reduce("add", "f32", "[3,4,5,6,7]", "[4,6]", "0,2,4"), options);
+  ExpectStep(Reduce("add", "f32", "[3,1,5]", "[3,5]", "1"), options);
+  ExpectStep(Reduce("add", "f32", "[3,5]", "[3,5]", ""), options);
+  ExpectStep(Reduce("add", "f32", "[]", "[]", ""), options);
+}
+TEST(Reduce, LargeEnoughForATeam) {
+  const StepTestOptions options{.rtol = 1e-4, .atol = 2e-1};
+  ExpectStep(Reduce("add", "f32", "[300000]", "[]", "0"), options);
+  ExpectStep(Reduce("add", "f32", "[100000,3]", "[3]", "0"), options);
+  ExpectStep(Reduce("maximum", "f32", "[3,100000]", "[3]", "1"), options);
+  ExpectStep(Reduce("add", "f32", "[200,700]", "[700]", "0"), options);
+  ExpectStep(Reduce("add", "bf16", "[200,700]", "[200]", "1"), {.rtol = 0.05, .atol = 16});
+}
+TEST(Reduce, EmptyGivesTheInitialValue) {
+  ExpectStep(Reduce("add", "f32", "[4,0]", "[4]", "1"));
+  ExpectStep(Reduce("maximum", "s32", "[0,4]", "[4]", "0"));
+  ExpectStep(Reduce("add", "f32", "[0,4]", "[0]", "1"));
+}
+TEST(Reduce, EveryReducerAndType) {
+  for (const std::string type :
+       {"f32", "f64", "bf16", "f16", "s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"}) {
+    const bool real = type[0] == 'f' || type[0] == 'b';
+    for (const std::string op : {"add", "multiply", "minimum", "maximum", "and", "or", "xor"}) {
+      if (real && (op == "and" || op == "or" || op == "xor")) continue;
+      const double rtol = type == "bf16" || type == "f16" ? 5e-2 : 1e-5,
+                   atol = type == "bf16" || type == "f16" ? 1 : 1e-4;
+      ExpectStep(Reduce(op, type, "[5,12]", "[5]", "1"), {.rtol = rtol, .atol = atol});
+      ExpectStep(Reduce(op, type, "[12,5]", "[5]", "0"), {.rtol = rtol, .atol = atol});
+    }
+  }
+  for (const std::string op : {"and", "or", "xor", "add", "multiply", "maximum", "minimum"}) {
+    ExpectStep(Reduce(op, "pred", "[5,12]", "[5]", "1"));
+  }
+  for (const std::string type : {"c64", "c128"}) {
+    ExpectStep(Reduce("add", type, "[5,40]", "[5]", "1"), {.rtol = 1e-5, .atol = 1e-3});
+    ExpectStep(Reduce("multiply", type, "[5,4]", "[5]", "1"), {.rtol = 1e-5, .atol = 1e-3});
+  }
+}
+TEST(Reduce, NanWinsAMaximum) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const std::string op : {"minimum", "maximum"}) {
+    ExpectStep(Reduce(op, "f32", "[2,3]", "[2]", "1"),
+               {.arguments = {{0, Literal::Array<float>({2, 3}, {1, nan, 2, 3, 4, 5})},
+                              {1, Literal::Scalar<float>(0)}}});
+    ExpectStep(Reduce(op, "f32", "[3,2]", "[2]", "0"),
+               {.arguments = {{0, Literal::Array<float>({3, 2}, {1, 2, nan, 3, 4, 5})},
+                              {1, Literal::Scalar<float>(0)}}});
+  }
+}
+TEST(Reduce, AMillionTenthsAddUp) {
+  Literal tenths(hlo::Shape::Array(hlo::kF32, {1 << 20}));
+  for (float& x : tenths.data<float>()) x = 0.1f;
+  const std::vector<Literal> sum =
+      RunStepText(Reduce("add", "f32", "[1048576]", "[]", "0"), {tenths, Literal::Scalar<float>(0)});
+  ASSERT_EQ(sum.size(), 1u);
+  EXPECT_NEAR(sum[0].data<float>()[0], 104857.6, 0.02);
+}
+
+const char kArgMax[] = R"(f {
+  a = f32[] parameter(0)
+  i = s32[] parameter(1)
+  b = f32[] parameter(2)
+  j = s32[] parameter(3)
+  gt = pred[] compare(a, b), direction=GT
+  nan = pred[] compare(a, a), direction=NE
+  first = pred[] or(gt, nan)
+  v = f32[] select(first, a, b)
+  eq = pred[] compare(a, b), direction=EQ
+  lt = pred[] compare(i, j), direction=LT
+  tie = pred[] and(eq, lt)
+  pick = pred[] or(first, tie)
+  k = s32[] select(pick, i, j)
+  ROOT t = (f32[], s32[]) tuple(v, k)
+}
+)";
+std::string ArgMax(const std::string& in, const std::string& out, const std::string& dimension) {
+  return std::string(kArgMax) + "ENTRY e {\n p0 = f32" + in + " parameter(0)\n p1 = s32" + in +
+         " parameter(1)\n p2 = f32[] parameter(2)\n p3 = s32[] parameter(3)\n ROOT r = (f32" + out + ", s32" +
+         out + ") reduce(p0, p1, p2, p3), dimensions={" + dimension + "}, to_apply=f\n}\n";
+}
+TEST(Reduce, ArgMaxOverAnyDimension) {
+  const std::map<int, Literal> inits = {{2, Literal::Scalar<float>(-std::numeric_limits<float>::infinity())},
+                                        {3, Literal::Scalar<int32_t>(0)}};
+  ExpectStep(ArgMax("[1000]", "[]", "0"), {.arguments = inits});
+  ExpectStep(ArgMax("[3,1000]", "[3]", "1"), {.arguments = inits});
+  ExpectStep(ArgMax("[1000,3]", "[3]", "0"), {.arguments = inits});
+  ExpectStep(ArgMax("[500,7]", "[500]", "1"), {.arguments = inits});
+  ExpectStep(ArgMax("[7,500]", "[500]", "0"), {.arguments = inits});
+  ExpectStep(ArgMax("[3,50,4,9]", "[3,9]", "1,2"), {.arguments = inits});
+  ExpectStep(ArgMax("[4,0]", "[4]", "1"), {.arguments = inits});
+}
+TEST(Reduce, AReducerThatDoesNotCommuteKeepsItsOrder) {
+  // "The last element": associative, not commutative.
+  ExpectStep(R"(f {
+    a = s32[] parameter(0)
+    ROOT b = s32[] parameter(1)
+  }
+  ENTRY e {
+    p0 = s32[4,1000] parameter(0)
+    p1 = s32[] parameter(1)
+    ROOT r = s32[4] reduce(p0, p1), dimensions={1}, to_apply=f
+  })");
+  // sqrt(a^2 + b^2)
+  ExpectStep(R"(f {
+    a = f32[] parameter(0)
+    b = f32[] parameter(1)
+    aa = f32[] multiply(a, a)
+    bb = f32[] multiply(b, b)
+    s = f32[] add(aa, bb)
+    ROOT r = f32[] sqrt(s)
+  }
+  ENTRY e {
+    p0 = f32[4,300] parameter(0)
+    p1 = f32[] parameter(1)
+    ROOT r = f32[4] reduce(p0, p1), dimensions={1}, to_apply=f
+  })",
+             {.rtol = 1e-5, .atol = 1e-4});
+}
+TEST(Reduce, RareTypesGoThroughTheGeneralPath) {
+  ExpectStep(Reduce("maximum", "f8e4m3fn", "[5,12]", "[5]", "1"));
+  ExpectStep(Reduce("add", "s4", "[5,12]", "[5]", "1"));
+}
+
+}  // namespace
+}  // namespace hlod::engine

@@ -1,0 +1,168 @@
+// sort and top-k: JAX's comparators and others, stability, NaNs, all widths, long and short lines, in place.
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/hlo/literal.h"
+#include "common/hlo/text.h"
+#include "gtest/gtest.h"
+#include "server/engine/sort.h"
+#include "tests/unit/server/engine/step_testing.h"
+
+namespace hlod::engine {
+namespace {
+
+using hlo::Literal;
+using hlo::Shape;
+
+// As JAX writes it: zeros and NaNs made equal, then total order.
+std::string JaxComparator(const std::string& type, const std::string& direction = "LT") {
+  return "f {\n a = " + type + "[] parameter(0)\n b = " + type + "[] parameter(1)\n nan = " + type +
+         "[] constant(nan)\n zero = " + type +
+         "[] constant(0)\n na = pred[] compare(a, a), direction=NE\n za = pred[] compare(a, zero), "
+         "direction=EQ\n sa = " +
+         type + "[] select(za, zero, a)\n ca = " + type +
+         "[] select(na, nan, sa)\n nb = pred[] compare(b, b), direction=NE\n" +
+         " zb = pred[] compare(b, zero), direction=EQ\n sb = " + type +
+         "[] select(zb, zero, b)\n cb = " + type +
+         "[] select(nb, nan, sb)\n ROOT lt = pred[] compare(ca, cb), direction=" + direction +
+         ", type=TOTALORDER\n}\n";
+}
+std::string Plain(const std::string& type, const std::string& direction, const std::string& order = "") {
+  return "f {\n a = " + type + "[] parameter(0)\n b = " + type +
+         "[] parameter(1)\n ROOT lt = pred[] compare(a, b), direction=" + direction + order + "\n}\n";
+}
+std::string Sort(const std::string& comparator, const std::string& type, const std::string& dims,
+                 int dimension) {
+  return comparator + "ENTRY e {\n p0 = " + type + dims + " parameter(0)\n ROOT r = " + type + dims +
+         " sort(p0), dimensions={" + std::to_string(dimension) + "}, is_stable=true, to_apply=f\n}\n";
+}
+
+TEST(Sort, EveryTypeBothWays) {
+  for (const std::string type : {"s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64", "pred"}) {
+    for (const std::string direction : {"LT", "GT"}) {
+      ExpectStep(Sort(Plain(type, direction), type, "[100]", 0));
+      ExpectStep(Sort(Plain(type, direction), type, "[5,2000]", 1));
+    }
+  }
+  for (const std::string type : {"f32", "f64", "bf16", "f16"}) {
+    ExpectStep(Sort(JaxComparator(type), type, "[100]", 0));
+    ExpectStep(Sort(JaxComparator(type, "GT"), type, "[700,3]", 0));
+    ExpectStep(Sort(Plain(type, "LT", ", type=TOTALORDER"), type, "[3,700,4]", 1));
+    ExpectStep(Sort(Plain(type, "GT"), type, "[1000]", 0));
+  }
+}
+TEST(Sort, LongLines) {
+  ExpectStep(Sort(JaxComparator("f32"), "f32", "[70000]", 0));
+  ExpectStep(Sort(Plain("s64", "LT"), "s64", "[2,40000]", 1));
+}
+TEST(Sort, NansAndZeros) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  const Literal odd =
+      Literal::Vector<float>({0.0f, nan, -0.0f, -inf, 3, std::copysign(nan, -1.0f), inf, -0.0f, 0.0f, -2});
+  ExpectStep(Sort(JaxComparator("f32"), "f32", "[10]", 0), {.arguments = {{0, odd}}});
+  ExpectStep(Sort(Plain("f32", "LT", ", type=TOTALORDER"), "f32", "[10]", 0), {.arguments = {{0, odd}}});
+  ExpectStep(Sort(Plain("f32", "GT", ", type=TOTALORDER"), "f32", "[10]", 0), {.arguments = {{0, odd}}});
+}
+TEST(Sort, CarriesOtherOperandsStably) {
+  for (const std::string dims : {"[60]", "[3000]", "[4,50,3]"}) {
+    const std::string dimension = dims == "[4,50,3]" ? "1" : "0";
+    ExpectStep(R"(f {
+      a = s8[] parameter(0)
+      b = s8[] parameter(1)
+      i = s32[] parameter(2)
+      j = s32[] parameter(3)
+      c = c128[] parameter(4)
+      d = c128[] parameter(5)
+      ROOT lt = pred[] compare(a, b), direction=LT
+    }
+    ENTRY e {
+      p0 = s8)" +
+               dims + " parameter(0)\n p1 = s32" + dims + " parameter(1)\n p2 = c128" + dims +
+               " parameter(2)\n ROOT r = (s8" + dims + ", s32" + dims + ", c128" + dims +
+               ") sort(p0, p1, p2), dimensions={" + dimension + "}, is_stable=true, to_apply=f\n}\n");
+  }
+}
+const char kTwoKeys[] = R"(f {
+  a = s8[] parameter(0)
+  b = s8[] parameter(1)
+  c = f64[] parameter(2)
+  d = f64[] parameter(3)
+  lt1 = pred[] compare(a, b), direction=LT
+  eq1 = pred[] compare(a, b), direction=EQ
+  lt2 = pred[] compare(c, d), direction=GT, type=TOTALORDER
+  tie = pred[] and(eq1, lt2)
+  ROOT r = pred[] or(lt1, tie)
+}
+)";
+TEST(Sort, SeveralKeys) {
+  for (const std::string n : {"50", "3000"}) {
+    ExpectStep(std::string(kTwoKeys) + "ENTRY e {\n p0 = s8[" + n + "] parameter(0)\n p1 = f64[" + n +
+               "] parameter(1)\n ROOT r = (s8[" + n + "], f64[" + n +
+               "]) sort(p0, p1), dimensions={0}, is_stable=true, to_apply=f\n}\n");
+  }
+}
+TEST(Sort, AnyComparator) {
+  // By distance from three, then the larger first.
+  const std::string comparator = R"(f {
+    a = f32[] parameter(0)
+    b = f32[] parameter(1)
+    three = f32[] constant(3)
+    x = f32[] subtract(a, three)
+    y = f32[] subtract(b, three)
+    ax = f32[] abs(x)
+    ay = f32[] abs(y)
+    ROOT lt = pred[] compare(ax, ay), direction=LT
+  }
+)";
+  for (const std::string dims : {"[1]", "[2]", "[7]", "[300]", "[5000]"})
+    ExpectStep(Sort(comparator, "f32", dims, 0));
+  ExpectStep(Sort(comparator, "f32", "[4,70,3]", 1));
+}
+TEST(Sort, AnInconsistentComparatorStaysInBounds) {
+  const std::string always =
+      "f {\n a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT t = pred[] constant(true)\n}\n";
+  Literal numbers(Shape::Array(hlo::kS32, {1000}));
+  for (int i = 0; i < 1000; ++i) numbers.data<int32_t>()[i] = i;
+  for (const Literal& result : RunStepText(Sort(always, "s32", "[1000]", 0), {numbers})) {
+    for (const int32_t x : result.data<int32_t>()) EXPECT_TRUE(x >= 0 && x < 1000);
+  }
+}
+TEST(Sort, OddShapes) {
+  ExpectStep(Sort(Plain("s32", "LT"), "s32", "[0]", 0));
+  ExpectStep(Sort(Plain("s32", "LT"), "s32", "[3,0]", 0));
+  ExpectStep(Sort(Plain("s32", "LT"), "s32", "[1,4]", 0));
+}
+TEST(Sort, RecognisesWhatJaxWrites) {
+  const auto module = hlo::ParseModule("HloModule m\n" + Sort(JaxComparator("bf16"), "bf16", "[4]", 0));
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto keys = RecogniseComparator((*module)->computation(0));
+  ASSERT_TRUE(keys.has_value());
+  EXPECT_EQ(*keys, std::vector<SortKey>({{0, hlo::kBF16, false, true, true}}));
+}
+
+TEST(SortTopK, LargestAndSmallest) {
+  for (const std::string type : {"f32", "bf16", "s32", "u8", "f64"}) {
+    for (const std::string largest : {"true", "false"}) {
+      ExpectStep("ENTRY e {\n p0 = " + type + "[5,300] parameter(0)\n ROOT r = (" + type +
+                 "[5,7], s32[5,7]) topk(p0), k=7, largest=" + largest + "\n}\n");
+    }
+  }
+  ExpectStep(
+      "ENTRY e {\n p0 = f32[9] parameter(0)\n ROOT r = (f32[9], s32[9]) topk(p0), k=9, largest=true\n}\n");
+  ExpectStep(
+      "ENTRY e {\n p0 = f32[9] parameter(0)\n ROOT r = (f32[0], s32[0]) topk(p0), k=0, largest=true\n}\n");
+}
+TEST(SortTopK, TiesGoByPlace) {
+  const auto result = RunStepText(
+      "ENTRY e {\n p0 = f32[6] parameter(0)\n ROOT r = (f32[3], s32[3]) topk(p0), k=3, largest=true\n}\n",
+      {Literal::Vector<float>({1, 5, 5, 0, 5, 5})});
+  ASSERT_EQ(result.size(), 2u);
+  EXPECT_EQ(result[0], Literal::Vector<float>({5, 5, 5}));
+  EXPECT_EQ(result[1], Literal::Vector<int32_t>({1, 2, 4}));
+}
+
+}  // namespace
+}  // namespace hlod::engine

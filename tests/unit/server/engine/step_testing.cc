@@ -1,0 +1,163 @@
+// Running one step on guarded memory.
+#include "tests/unit/server/engine/step_testing.h"
+
+#include <cstring>
+#include <vector>
+
+#include "common/evaluator/evaluator.h"
+#include "common/hlo/text.h"
+#include "gtest/gtest.h"
+#include "tests/unit/server/engine/plan_testing.h"
+
+namespace hlod::engine {
+namespace {
+
+using hlo::Literal;
+
+constexpr size_t kGuard = 64;
+constexpr std::byte kRubbish{0xA5};
+
+// Bytes with a guard on both sides.
+class Guarded {
+ public:
+  explicit Guarded(int64_t bytes)
+      : size_(static_cast<size_t>(bytes)),
+        literal_(hlo::Shape::Array(hlo::kU8, {bytes + 2 * static_cast<int64_t>(kGuard)})) {
+    std::memset(literal_.bytes().data(), static_cast<int>(kRubbish), literal_.bytes().size());
+  }
+  std::byte* data() { return literal_.bytes().data() + kGuard; }
+  bool Intact() const {
+    for (size_t i = 0; i < kGuard; ++i) {
+      if (literal_.bytes()[i] != kRubbish || literal_.bytes()[kGuard + size_ + i] != kRubbish) return false;
+    }
+    return true;
+  }
+
+ private:
+  size_t size_;
+  Literal literal_;
+};
+
+MaybeStep MakeStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
+  for (auto make : {MakeDotStep, MakeConvolutionStep, MakeMovementStep, MakeGatherScatterStep, MakeSortStep,
+                    MakeWindowStep, MakeReduceStep, MakeRandomStep}) {
+    if (MaybeStep step = make(module, instruction, threads)) return step;
+  }
+  return nullptr;
+}
+
+// The instruction under test: the root, or what the root's tuple takes apart.
+hlo::Instruction Tested(const hlo::Module& module) {
+  hlo::Instruction root = module.entry().root();
+  if (root.opcode() == hlo::kTuple) root = root.operand(0);
+  if (root.opcode() == hlo::kGetTupleElement) root = root.operand(0);
+  return root;
+}
+
+std::vector<Literal> OperandsOf(hlo::Instruction tested, const std::vector<Literal>& arguments) {
+  std::vector<Literal> operands;
+  for (uint32_t i = 0; i < tested.operand_count(); ++i) {
+    const hlo::Instruction operand = tested.operand(i);
+    operands.push_back(operand.opcode() == hlo::kConstant ? operand.literal()
+                                                          : arguments.at(operand.parameter_number()));
+  }
+  return operands;
+}
+
+std::vector<Literal> RunStep(const Step& step, const std::vector<Literal>& operands, const hlo::Shape& result,
+                             int threads, bool in_place) {
+  std::vector<const std::byte*> inputs;
+  std::vector<std::unique_ptr<Guarded>> copies, outputs;
+  for (const Literal& operand : operands) {
+    copies.push_back(std::make_unique<Guarded>(operand.bytes().size()));
+    std::memcpy(copies.back()->data(), operand.bytes().data(), operand.bytes().size());
+    inputs.push_back(copies.back()->data());
+  }
+  std::vector<std::byte*> out;
+  const std::vector<hlo::ShapeLeaf> leaves = hlo::Leaves(result);
+  std::vector<bool> written(operands.size(), false);
+  for (size_t o = 0; o < leaves.size(); ++o) {
+    outputs.push_back(std::make_unique<Guarded>(*hlo::ByteSize(*leaves[o].shape)));
+    out.push_back(outputs.back()->data());
+    for (size_t i = 0; in_place && i < operands.size(); ++i) {
+      if (written[i] || !step.MayShare(static_cast<int>(o), static_cast<int>(i)) ||
+          operands[i].bytes().size() != static_cast<size_t>(*hlo::ByteSize(*leaves[o].shape))) {
+        continue;
+      }
+      out.back() = copies[i]->data();
+      written[i] = true;
+      break;
+    }
+  }
+  Guarded scratch(step.scratch_bytes());
+  RunContext run;
+  StepContext context{run, scratch.data(), threads};
+  const absl::Status status = step.Run(inputs.data(), out.data(), context);
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(scratch.Intact()) << step.Describe() << " wrote outside its scratch";
+  std::vector<Literal> results;
+  for (size_t o = 0; o < leaves.size(); ++o) {
+    EXPECT_TRUE(outputs[o]->Intact()) << step.Describe() << " wrote outside output " << o;
+    Literal literal(*leaves[o].shape);
+    std::memcpy(literal.bytes().data(), out[o], literal.bytes().size());
+    results.push_back(std::move(literal));
+  }
+  for (size_t i = 0; i < operands.size(); ++i) {
+    EXPECT_TRUE(copies[i]->Intact()) << step.Describe() << " wrote around input " << i;
+    EXPECT_TRUE(written[i] ||
+                std::memcmp(copies[i]->data(), operands[i].bytes().data(), operands[i].bytes().size()) == 0)
+        << step.Describe() << " wrote input " << i;
+  }
+  return results;
+}
+
+std::unique_ptr<hlo::Module> Parse(std::string_view text) {
+  auto module = hlo::ParseModule(std::string("HloModule test\n") + std::string(text));
+  EXPECT_TRUE(module.ok()) << module.status() << "\n" << text;
+  return module.ok() ? *std::move(module) : nullptr;
+}
+
+}  // namespace
+
+void ExpectStep(std::string_view text, const StepTestOptions& options) {
+  const auto module = Parse(text);
+  if (module == nullptr) return;
+  std::vector<Literal> arguments;
+  for (hlo::NodeId id : module->entry().parameters()) {
+    const int number = static_cast<int>(arguments.size());
+    const auto given = options.arguments.find(number);
+    arguments.push_back(given != options.arguments.end() ? given->second
+                                                         : Sample(module->entry()[id].shape(), number + 1));
+  }
+  const auto expected = RunEvaluator(*module, arguments);
+  ASSERT_TRUE(expected.ok()) << expected.status() << "\n" << text;
+  const hlo::Instruction tested = Tested(*module);
+  const std::vector<Literal> operands = OperandsOf(tested, arguments);
+  for (const int threads : {1, 3}) {
+    const MaybeStep step = MakeStep(*module, tested, threads);
+    ASSERT_NE(step, nullptr) << "no step for\n" << text;
+    EXPECT_NE(step->Describe().find(options.describe), std::string::npos) << step->Describe();
+    for (const bool in_place : {false, true}) {
+      const std::vector<Literal> actual = RunStep(*step, operands, tested.shape(), threads, in_place);
+      ASSERT_EQ(actual.size(), expected->size());
+      for (size_t r = 0; r < actual.size(); ++r) {
+        EXPECT_EQ(Difference(actual[r], (*expected)[r], options.rtol, options.atol), "")
+            << "result " << r << ", " << threads << " threads" << (in_place ? ", in place" : "") << ": "
+            << step->Describe() << "\n"
+            << text;
+      }
+    }
+  }
+}
+
+std::vector<Literal> RunStepText(std::string_view text, const std::vector<Literal>& arguments, int threads) {
+  const auto module = Parse(text);
+  if (module == nullptr) return {};
+  const hlo::Instruction tested = Tested(*module);
+  const MaybeStep step = MakeStep(*module, tested, threads);
+  EXPECT_NE(step, nullptr) << "no step for\n" << text;
+  if (step == nullptr) return {};
+  return RunStep(*step, OperandsOf(tested, arguments), tested.shape(), threads, false);
+}
+
+}  // namespace hlod::engine

@@ -1,0 +1,138 @@
+// reduce-window and select-and-scatter: pooling, cumulative sums, large and odd windows, any reducer, against
+// the evaluator.
+#include <string>
+#include <vector>
+
+#include "common/hlo/literal.h"
+#include "gtest/gtest.h"
+#include "tests/unit/server/engine/step_testing.h"
+
+namespace hlod::engine {
+namespace {
+
+using hlo::Literal;
+
+std::string Reducer(const std::string& name, const std::string& op, const std::string& type,
+                    const std::string& result) {
+  const std::string attributes = result == "pred" ? ", direction=" + op : "";
+  return name + " {\n " + name + "a = " + type + "[] parameter(0)\n " + name + "b = " + type +
+         "[] parameter(1)\n ROOT " + name + "c = " + result + "[] " + (result == "pred" ? "compare" : op) +
+         "(" + name + "a, " + name + "b)" + attributes + "\n}\n";
+}
+void Check(const std::string& op, const std::string& type, const std::string& in, const std::string& out,
+           const std::string& window, double rtol = 1e-5, double atol = 1e-4) {
+  ExpectStep(Reducer("f", op, type, type) + "ENTRY e {\n p0 = " + type + in + " parameter(0)\n p1 = " + type +
+                 "[] parameter(1)\n ROOT r = " + type + out + " reduce-window(p0, p1), window={" + window +
+                 "}, to_apply=f\n}\n",
+             {.rtol = rtol, .atol = atol});
+}
+
+TEST(ReduceWindow, Pooling) {
+  for (const std::string type : {"f32", "f64", "s32"}) {
+    Check("maximum", type, "[3,12,12,8]", "[3,6,6,8]", "size=1x2x2x1 stride=1x2x2x1");
+    Check("maximum", type, "[3,8,12,13]", "[3,8,6,7]", "size=1x1x2x3 stride=1x1x2x2 pad=0_0x0_0x0_0x1_1");
+    Check("add", type, "[3,12,12,8]", "[3,10,10,8]", "size=1x3x3x1");
+  }
+  Check("maximum", "bf16", "[3,12,12,8]", "[3,6,6,8]", "size=1x2x2x1 stride=1x2x2x1");
+  Check("add", "bf16", "[2,6,6,3]", "[2,5,5,3]", "size=1x2x2x1", 2e-2, 0.25);
+  Check("maximum", "f32", "[20,64,64,16]", "[20,32,32,16]", "size=1x2x2x1 stride=1x2x2x1");
+}
+TEST(ReduceWindow, DilationNegativePaddingAndHoles) {
+  Check("add", "f32", "[10,11]", "[6,5]", "size=3x3 stride=1x2 rhs_dilate=2x1");
+  Check("add", "f32", "[5,6]", "[8,11]", "size=2x3 pad=0_0x1_1 lhs_dilate=2x2");
+  Check("add", "f32", "[10,11]", "[7,6]", "size=2x3 pad=-1_-1x-2_-1");
+  Check("add", "f32", "[4]", "[3]", "size=7 pad=4_1 rhs_dilate=1");
+  Check("add", "f32", "[10,3]", "[10,3]", "size=1x1");
+  Check("add", "f32", "[]", "[]", "");
+  Check("add", "f32", "[4]", "[0]", "size=7");
+}
+TEST(ReduceWindow, CumulativeBothWays) {
+  for (const std::string type : {"f32", "s32", "f64", "u8"}) {
+    Check("add", type, "[100]", "[100]", "size=100 pad=99_0");
+    Check("add", type, "[100]", "[100]", "size=100 pad=0_99");
+    Check("add", type, "[5,100]", "[5,100]", "size=1x100 pad=0_0x99_0");
+    Check("add", type, "[100,5]", "[100,5]", "size=100x1 pad=0_99x0_0");
+    Check("maximum", type, "[3,50,7]", "[3,50,7]", "size=1x50x1 pad=0_0x49_0x0_0");
+  }
+  Check("multiply", "f64", "[40]", "[40]", "size=40 pad=39_0");
+  Check("add", "bf16", "[40]", "[40]", "size=40 pad=39_0", 5e-2, 1);
+  Check("add", "f32", "[300,700]", "[300,700]", "size=1x700 pad=0_0x699_0", 1e-4, 1e-1);
+}
+TEST(ReduceWindow, CumulativeByHand) {
+  const auto result = RunStepText(Reducer("f", "add", "f32", "f32") + R"(ENTRY e {
+    p0 = f32[40] parameter(0)
+    p1 = f32[] parameter(1)
+    ROOT r = f32[40] reduce-window(p0, p1), window={size=40 pad=39_0}, to_apply=f
+  })",
+                                  {[] {
+                                     Literal ones(hlo::Shape::Array(hlo::kF32, {40}));
+                                     for (float& x : ones.data<float>()) x = 2;
+                                     return ones;
+                                   }(),
+                                   Literal::Scalar<float>(1)});
+  ASSERT_EQ(result.size(), 1u);
+  for (int i = 0; i < 40; ++i) EXPECT_EQ(result[0].data<float>()[i], 1 + 2 * (i + 1));
+}
+TEST(ReduceWindow, LargeWindowsInConstantWork) {
+  for (const std::string op : {"add", "maximum"}) {
+    Check(op, "f32", "[200]", "[151]", "size=50");
+    Check(op, "f32", "[200]", "[70]", "size=50 stride=3 pad=20_37");
+    Check(op, "f32", "[40,50,3]", "[31,36,3]", "size=10x15x1");
+    Check(op, "f32", "[40,50]", "[43,30]", "size=9x40 pad=5_6x20_-1");
+    Check(op, "s32", "[64,64]", "[64,64]", "size=64x64 pad=63_0x0_63");
+    Check(op, "f32", "[64]", "[16]", "size=17 rhs_dilate=3");
+    Check(op, "f32", "[20,20]", "[20,3]", "size=3x35 stride=1x4 pad=1_1x11_12");
+    Check(op, "f32", "[30]", "[36]", "size=36 pad=6_6 lhs_dilate=2");
+  }
+}
+TEST(ReduceWindow, AnyReducerAndSeveralOperands) {
+  Check("subtract", "f32", "[5,6]", "[5,5]", "size=1x2");
+  Check("maximum", "f8e4m3fn", "[5,6]", "[2,3]", "size=2x2 stride=2x2");
+  ExpectStep(R"(f {
+    a = f32[] parameter(0)
+    i = s32[] parameter(1)
+    b = f32[] parameter(2)
+    j = s32[] parameter(3)
+    ge = pred[] compare(a, b), direction=GE
+    v = f32[] select(ge, a, b)
+    k = s32[] select(ge, i, j)
+    ROOT t = (f32[], s32[]) tuple(v, k)
+  }
+  ENTRY e {
+    p0 = f32[20,30] parameter(0)
+    p1 = s32[20,30] parameter(1)
+    p2 = f32[] parameter(2)
+    p3 = s32[] parameter(3)
+    ROOT r = (f32[10,31], s32[10,31]) reduce-window(p0, p1, p2, p3),
+      window={size=2x2 stride=2x1 pad=0_0x1_1}, to_apply=f
+  })");
+}
+
+void CheckSelect(const std::string& type, const std::string& in, const std::string& source,
+                 const std::string& window, const std::string& direction = "GE",
+                 const std::string& scatter = "add") {
+  ExpectStep(Reducer("s", direction, type, "pred") + Reducer("f", scatter, type, type) +
+                 "ENTRY e {\n p0 = " + type + in + " parameter(0)\n p1 = " + type + source +
+                 " parameter(1)\n p2 = " + type + "[] parameter(2)\n ROOT r = " + type + in +
+                 " select-and-scatter(p0, p1, p2), window={" + window + "}, select=s, scatter=f\n}\n",
+             {.rtol = type == "bf16" ? 2e-2 : 1e-5, .atol = 1e-5});
+}
+TEST(SelectAndScatter, GradientsOfPooling) {
+  for (const std::string type : {"f32", "bf16", "f64", "s32"}) {
+    CheckSelect(type, "[3,12,12,8]", "[3,6,6,8]", "size=1x2x2x1 stride=1x2x2x1");
+    CheckSelect(type, "[3,8,12,12]", "[3,8,6,6]", "size=1x1x2x2 stride=1x1x2x2");
+    CheckSelect(type, "[2,7,7]", "[2,4,4]", "size=1x3x3 stride=1x2x2 pad=0_0x1_1x1_1");
+  }
+  CheckSelect("f32", "[8,40,40,16]", "[8,20,20,16]", "size=1x2x2x1 stride=1x2x2x1");
+}
+TEST(SelectAndScatter, AnySelectAndCombiner) {
+  for (const std::string direction : {"GE", "GT", "LE", "LT", "NE"}) {
+    CheckSelect("f32", "[9,9]", "[4,4]", "size=3x3 stride=2x2", direction);
+    CheckSelect("u8", "[9,9,3]", "[4,4,3]", "size=3x3x1 stride=2x2x1", direction);
+  }
+  CheckSelect("f32", "[9,9]", "[4,4]", "size=3x3 stride=2x2", "GE", "maximum");
+  CheckSelect("f32", "[9,9,2]", "[4,4,2]", "size=3x3x1 stride=2x2x1", "GE", "subtract");
+}
+
+}  // namespace
+}  // namespace hlod::engine
