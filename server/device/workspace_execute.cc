@@ -24,6 +24,7 @@ absl::Status Argument(std::string text) { return MakeError(ErrorKind::kArgument,
 // The engine's error with the kind its code means.
 absl::Status WithRunKind(const absl::Status& status, int64_t limit_us) {
   if (status.ok()) return status;
+  if (status.ok()) return status;
   Error error = ErrorOf(status);
   if (error.kind != ErrorKind::kNone) return status;
   if (error.code == absl::StatusCode::kDeadlineExceeded) {

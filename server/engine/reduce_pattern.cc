@@ -26,10 +26,12 @@ std::optional<FoldOp> FoldFor(ScalarReducer reducer) {
 }  // namespace
 
 std::optional<ReducePattern> MatchReduce(const hlo::Module& module, hlo::Instruction instruction) {
-  if (instruction.opcode() != hlo::kReduce || instruction.operand_count() != 2 || !AllStatic(instruction)) return std::nullopt;
+  if (instruction.opcode() != hlo::kReduce || instruction.operand_count() != 2 || !AllStatic(instruction))
+    return std::nullopt;
   const hlo::Shape& operand = instruction.operand(0).shape();
   Carrier carrier;
-  if (!CarrierOf(operand.type, &carrier) || instruction.shape().type != operand.type || Elements(operand) == 0) {
+  if (!CarrierOf(operand.type, &carrier) || instruction.shape().type != operand.type ||
+      Elements(operand) == 0) {
     return std::nullopt;
   }
   const std::optional<FoldOp> op = FoldFor(RecogniseReducer(module.computation(instruction.called()[0])));

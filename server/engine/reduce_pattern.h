@@ -1,4 +1,5 @@
-// Reductions that fused kernels do: one operand, a recognised reducer, and reduced dimensions that are neighbours.
+// Reductions that fused kernels do: one operand, a recognised reducer, and reduced dimensions that are
+// neighbours.
 #pragma once
 
 #include <cstdint>

@@ -50,6 +50,8 @@ void Connection::OnClosed(const SessionStream* stream) {
   if (session_ != nullptr) registry_.OnBroken(session_, stream);
 }
 
+bool Connection::HasNews() const { return session_ != nullptr && session_->HasNews(); }
+
 void Connection::Flush() {
   if (session_ != nullptr) session_->Flush();
 }

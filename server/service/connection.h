@@ -21,6 +21,8 @@ class Connection {
   void OnWritten(const SessionStream* stream);
   // The stream is gone, or the client sends no more.
   void OnClosed(const SessionStream* stream);
+  // Whether there is something to tell, and nothing on its way.
+  bool HasNews() const;
   // The reader has nothing else to do.
   void Flush();
 

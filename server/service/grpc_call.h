@@ -30,7 +30,9 @@ class CallHandler {
   virtual void OnWritten() {}
   // Nothing more happens. The handler is destroyed after it.
   virtual void OnDone() {}
-  // The queue has nothing else to do.
+  // Whether there is something to say when the queue has nothing else to do ...
+  virtual bool HasNews() { return false; }
+  // ... and now it has nothing.
   virtual void OnIdle() {}
 };
 

@@ -144,7 +144,8 @@ void Face::Serve() {
       continue;
     }
     call->OnOperation(kind, ok);
-    if (kind == CallOperation::Kind::kRead && ok && std::find(dirty.begin(), dirty.end(), call) == dirty.end()) dirty.push_back(call);
+    const bool moved = ok && (kind == CallOperation::Kind::kRead || kind == CallOperation::Kind::kWrite);
+    if (moved && call->handler()->HasNews() && std::find(dirty.begin(), dirty.end(), call) == dirty.end()) dirty.push_back(call);
   }
 }
 

@@ -60,6 +60,7 @@ class SessionHandler : public CallHandler {
     connection_.OnClosed(stream_.get());
     stream_.reset();
   }
+  bool HasNews() override { return connection_.HasNews(); }
   void OnIdle() override { connection_.Flush(); }
 
  private:

@@ -84,10 +84,18 @@ void Session::End(const absl::Status& status) {
 
 absl::Status Session::OnMessage(const SessionStream* stream, const v1::ClientMessage& message) {
   MutexLock reader(&reader_mu_);
+  const absl::Status status = OnMessageRead(stream, message);
+  MutexLock lock(&mu_);
+  reading_ = false;  // From here on the stream's Flush tells what was settled.
+  return status;
+}
+
+absl::Status Session::OnMessageRead(const SessionStream* stream, const v1::ClientMessage& message) {
   std::vector<device::ReadyBytes> unpinned;
   {
     MutexLock lock(&mu_);
     if (stream_.get() != stream || ended_) return absl::OkStatus();  // A stream that was replaced: nobody listens to it.
+    reading_ = true;
     if (!box_.Acknowledge(message.ack_through())) {
       return Violation(absl::StrFormat("Command %d is acknowledged; only those up to %d are settled.", message.ack_through(),
                                        box_.settled_through()));
@@ -168,14 +176,15 @@ device::Done Session::Settler(uint64_t command) {
 }
 
 void Session::SettleWith(uint64_t command, std::shared_ptr<const v1::Reply> reply) {
-  const bool urgent = reply != nullptr;
+  bool urgent = reply != nullptr;
   {
     MutexLock lock(&mu_);
     if (ended_) return;
     box_.Settle(command, std::move(reply));
+    // While the reader is at work, what is merely settled waits for an answer to ride with, or for the reader's next pause.
+    urgent = urgent || !reading_;
   }
   RunBarriers();
-  // What was only settled is told with the next answer, or when the reader has nothing else to do.
   if (urgent) Flush();
 }
 
@@ -219,13 +228,17 @@ void Session::Flush() {
   ReplyBox::Detach(message);
 }
 
+bool Session::HasNews() const {
+  MutexLock lock(&mu_);
+  return !writing_ && stream_ != nullptr && box_.has_news();
+}
+
 void Session::OnWritten(const SessionStream* stream) {
   {
     MutexLock lock(&mu_);
     if (stream_.get() != stream) return;
     writing_ = false;
-    // Progress alone waits for the reader to be idle.
-    if (!box_.has_replies()) return;
+    if (!box_.has_replies()) return;  // Progress alone waits for the reader's next pause, which follows.
   }
   Flush();
 }

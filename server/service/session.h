@@ -55,8 +55,10 @@ class Session : public std::enable_shared_from_this<Session> {
   // One message of the client, in order. An error is a violation or the end of the session's limits: the session must end with it.
   absl::Status OnMessage(const SessionStream* stream, const v1::ClientMessage& message);
   void OnWritten(const SessionStream* stream);
-  // Sends what is settled, if nothing is on its way.
+  // Sends what is settled, if nothing is on its way. Its stream calls it after messages were handled or written, when nothing else waits.
   void Flush();
+  // Whether Flush would send something.
+  bool HasNews() const;
 
   // Frees everything and ends the stream with `status`.
   void End(const absl::Status& status);
@@ -103,6 +105,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::optional<ProgramAssembly> assembly;
 
  private:
+  absl::Status OnMessageRead(const SessionStream* stream, const v1::ClientMessage& message);
   absl::Status OnCommand(const v1::Command& command);
   void SettleWith(uint64_t command, std::shared_ptr<const v1::Reply> reply);
   void RunBarriers();
@@ -122,7 +125,8 @@ class Session : public std::enable_shared_from_this<Session> {
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
   std::shared_ptr<SessionStream> stream_ ABSL_GUARDED_BY(mu_);
   std::optional<absl::Time> detached_since_ ABSL_GUARDED_BY(mu_);
-  bool writing_ ABSL_GUARDED_BY(mu_) = false;
+  bool writing_ ABSL_GUARDED_BY(mu_) = false;  // A message is on its way.
+  bool reading_ ABSL_GUARDED_BY(mu_) = false;  // A message is being handled; Flush follows.
   ReplyBox box_ ABSL_GUARDED_BY(mu_);
   struct Barrier {
     uint64_t command;
