@@ -139,7 +139,22 @@ ProgramShape Computation::program_shape() const {
 const Notes* Computation::notes(NodeId id) const {
   if (notes_.empty()) return nullptr;
   const auto found = notes_.find(id);
-  return found == notes_.end() ? nullptr : &found->second;
+  return found == notes_.end() ? nullptr : found->second.get();
+}
+
+Notes& Computation::mutable_notes(NodeId id) {
+  std::shared_ptr<Notes>& notes = notes_[id];
+  if (notes == nullptr) {
+    notes = std::make_shared<Notes>();
+  } else if (notes.use_count() > 1) {
+    notes = std::make_shared<Notes>(*notes);
+  }
+  return *notes;
+}
+
+void Computation::ShareNotes(NodeId id, const Computation& other, NodeId other_id) {
+  if (other.notes_.empty()) return;
+  if (const auto found = other.notes_.find(other_id); found != other.notes_.end()) notes_[id] = found->second;
 }
 
 Computation& Module::AddComputation(std::string name) {

@@ -164,7 +164,9 @@ class Computation {
   // The notes of an instruction, or null.
   const Notes* notes(NodeId id) const;
   // The notes of an instruction, made when missing. Valid until the next call.
-  Notes& mutable_notes(NodeId id) { return notes_[id]; }
+  Notes& mutable_notes(NodeId id);
+  // Gives instruction `id` the notes, if any, of instruction `other_id` of `other`: shared until either is changed.
+  void ShareNotes(NodeId id, const Computation& other, NodeId other_id);
 
   // The arena: equal words over the same Tables are equal programs.
   absl::Span<const uint32_t> words() const { return {words_.data(), words_.size()}; }
@@ -183,7 +185,7 @@ class Computation {
   std::vector<NodeId> parameters_;
   std::map<int64_t, NodeId> early_parameters_;  // Appended before a smaller number was.
   NodeId root_ = kNoNode;                       // kNoNode: the last one.
-  absl::flat_hash_map<NodeId, Notes> notes_;
+  absl::flat_hash_map<NodeId, std::shared_ptr<Notes>> notes_;
 };
 
 // An output of the module that may take over the memory of a parameter.

@@ -40,16 +40,23 @@ NodeId ComputationCopy::Replace(Instruction old, Opcode opcode, ShapeId shape, c
 void ComputationCopy::CopyNotes(Instruction old, NodeId now, bool all) {
   const Notes* notes = old.computation().notes(old.id());
   if (notes == nullptr) return;
-  Notes& copied = to_.mutable_notes(now);
   if (!all) {
-    copied.metadata = notes->metadata;
+    to_.mutable_notes(now).metadata = notes->metadata;
     return;
   }
-  copied = *notes;
-  copied.control_predecessors.clear();
+  ShareNotesMapped(old, nodes_, to_, now);
+}
+
+void ShareNotesMapped(Instruction old, absl::Span<const NodeId> nodes, Computation& to, NodeId now) {
+  const Notes* notes = old.computation().notes(old.id());
+  if (notes == nullptr) return;
+  to.ShareNotes(now, old.computation(), old.id());
+  if (notes->control_predecessors.empty()) return;
+  std::vector<NodeId> predecessors;
   for (const NodeId predecessor : notes->control_predecessors) {
-    if (nodes_[predecessor] != Computation::kNoNode) copied.control_predecessors.push_back(nodes_[predecessor]);
+    if (nodes[predecessor] != Computation::kNoNode) predecessors.push_back(nodes[predecessor]);
   }
+  to.mutable_notes(now).control_predecessors = std::move(predecessors);
 }
 
 std::unique_ptr<Module> EmptyCopy(const Module& module) {

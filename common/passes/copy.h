@@ -51,6 +51,9 @@ class ComputationCopy {
   std::vector<uint32_t> use_counts_;  // Filled when first asked for.
 };
 
+// Gives new instruction `now` the notes of an old one. Control predecessors become what nodes[] says, or go where that is kNoNode.
+void ShareNotesMapped(hlo::Instruction old, absl::Span<const hlo::NodeId> nodes, hlo::Computation& to, hlo::NodeId now);
+
 // An empty module with the name, layout, aliases, donors and attributes of `module`, over the same Tables. A schedule is dropped.
 std::unique_ptr<hlo::Module> EmptyCopy(const hlo::Module& module);
 

@@ -12,7 +12,7 @@ namespace {
 
 bool IsCall(Instruction instruction) { return instruction.opcode() == kCall || instruction.opcode() == kFusion; }
 
-// Copies a callee, already free of the calls that are inlined, into its caller. Names would no longer be unique, so they stay behind.
+// Copies a callee, already free of the calls that are inlined, into its caller. Names repeat; whoever prints them tells them apart.
 NodeId CopyBody(const Computation& callee, absl::Span<const NodeId> arguments, Computation& caller) {
   std::vector<NodeId> nodes(callee.size());
   absl::InlinedVector<NodeId, 8> operands;
@@ -26,12 +26,7 @@ NodeId CopyBody(const Computation& callee, absl::Span<const NodeId> arguments, C
     for (const NodeId operand : instruction.operands()) operands.push_back(nodes[operand]);
     nodes[id] = caller.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(), operands,
                               instruction.called());
-    if (const Notes* notes = callee.notes(id)) {
-      Notes& copied = caller.mutable_notes(nodes[id]);
-      copied = *notes;
-      copied.name.clear();
-      for (NodeId& predecessor : copied.control_predecessors) predecessor = nodes[predecessor];
-    }
+    ShareNotesMapped(instruction, nodes, caller, nodes[id]);
   }
   return nodes[callee.root_id()];
 }
