@@ -248,7 +248,10 @@ int Run(const Options& options) {
 int main(int argc, char** argv) {
   try {
     return Run(ParseOptions({argv, static_cast<size_t>(argc)}));
-  } catch (const std::exception& error) {  // value() of an error throws it.
+  } catch (const absl::BadStatusOrAccess& error) {  // What value() of an error throws.
+    std::fprintf(stderr, "digits: %s\n", hlod::ErrorOf(error.status()).text.c_str());
+    return 1;
+  } catch (const std::exception& error) {
     std::fprintf(stderr, "digits: %s\n", error.what());
     return 1;
   }
