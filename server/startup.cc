@@ -1,7 +1,7 @@
 // The process around the daemon.
 #include "server/startup.h"
 
-#include <grpc/support/log.h>
+#include <grpc/support/log.h>  // tidy: its log goes into ours.
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>

@@ -63,6 +63,7 @@ int Main(int argc, char** argv) {
   using namespace hlod::cli;
   CLI::App app("Runs HLO modules on hlod, the XLA device daemon, and shows what the daemon holds and has done.", "hloctl");
   app.require_subcommand(1);
+  app.set_version_flag("--version", "hloctl " HLOD_VERSION);
   app.footer(kFooter);
   app.fallthrough();
 

@@ -58,7 +58,7 @@ int Main(const char* address, const char* mode) {
     execution.done.Await().IgnoreError();
   }
   Ready();
-  absl::SleepFor(absl::Hours(1));
+  absl::SleepFor(absl::Hours(1));  // tidy: it waits to be killed.
   return 0;
 }
 

@@ -133,7 +133,7 @@ TEST_F(DaemonFault, TerminatedItDrainsAndEnds) {
   const Buffer x = Must(client_->device(0).Upload(Literal::Vector<float>({1, 2})));
   ASSERT_OK(x.ready().Await());
   daemon_->Kill(SIGTERM);
-  absl::SleepFor(absl::Milliseconds(50));
+  absl::SleepFor(absl::Milliseconds(50));  // tidy: two signals at once would be one.
   daemon_->Kill(SIGTERM);
   const std::optional<int> code = daemon_->WaitForExit(absl::Seconds(10));
   ASSERT_TRUE(code.has_value());

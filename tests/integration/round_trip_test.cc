@@ -191,7 +191,7 @@ TEST(PrivateDaemon, StartsForOneClientAndEndsWithIt) {
     EXPECT_EQ(Must(x.ToLiteral()).data<float>()[5], 5.0f);
   }
   const absl::Time deadline = absl::Now() + absl::Seconds(5);
-  while (kill(pid, 0) == 0 && absl::Now() < deadline) absl::SleepFor(absl::Milliseconds(5));
+  while (kill(pid, 0) == 0 && absl::Now() < deadline) absl::SleepFor(absl::Milliseconds(5));  // tidy: a poll.
   EXPECT_NE(kill(pid, 0), 0) << "the private daemon still runs";
   rmdir(folder);
 }
