@@ -84,7 +84,10 @@ absl::Status HandleUploadPiece(Session& session, const v1::Command& command) {
        [self = session.shared_from_this(), part = piece->first, from = piece->second, upload = request.upload(), id] {
          device::CopyBytes(part.target.data(), from, part.target.size());
          self->workspace().AddReceived(upload, part.generation, static_cast<int64_t>(part.target.size()));
-         self->Settle(id, absl::OkStatus());
+         // Answered by name: its Upload is older and not finished, so progress alone would never tell.
+         v1::Reply reply;
+         reply.set_command(id);
+         self->Answer(std::move(reply));
        });
   return absl::OkStatus();
 }
