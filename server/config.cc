@@ -74,7 +74,9 @@ std::vector<ConfigKey> MakeKeys() {
   keys.push_back(Number("drain_us", &Config::drain_us, 0, int64_t{1} << 40,
                         "microseconds that running work may take to finish after SIGTERM"));
   ForEachLimit([&keys](std::string_view name, int64_t Limits::*field, std::string_view text) {
-    keys.push_back({std::string(name), "limit: " + std::string(text), FormatSize(Limits{}.*field), false,
+    const bool bytes = name.find("bytes") != name.npos;  // Else a count, or microseconds.
+    const int64_t standard = Limits{}.*field;
+    keys.push_back({std::string(name), "limit: " + std::string(text), bytes ? FormatSize(standard) : std::to_string(standard), false,
                     [field](Config& config, std::string_view value) {
                       return SetNumber(config.limits.*field, value, 0, kPetabyte);
                     }});
