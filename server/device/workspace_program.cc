@@ -121,8 +121,10 @@ absl::Status Workspace::CompileByDigest(const CommandRef& command, Handle handle
     done(defined.status());
     return absl::OkStatus();
   }
-  absl::StatusOr<ExecutableCache::Compiled> compiled = digest.status();
-  if (digest.ok()) {
+  absl::StatusOr<ExecutableCache::Compiled> compiled = absl::InternalError("not looked up");
+  if (!digest.ok()) {
+    compiled = digest.status();
+  } else {
     // Knowing a digest is not having the program: only what this session has sent itself may be named.
     std::shared_ptr<Executable> executable = sent ? devices_.executables().Find(*digest) : nullptr;
     if (executable != nullptr) {
