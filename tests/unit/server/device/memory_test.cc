@@ -1,0 +1,121 @@
+// The pool and the accounts: bytes are charged exactly, never overlap, and come back.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <random>
+
+#include "common/base/error.h"
+#include "server/device/backing_pool.h"
+#include "server/device/device_memory.h"
+
+namespace hlod::device {
+namespace {
+
+TEST(BackingPool, PiecesNeverOverlapAndAreAligned) {
+  const std::unique_ptr<BackingPool> pool = BackingPool::Create(64 << 20).value();
+  std::mt19937 random(7);
+  std::map<std::byte*, Piece> live;
+  for (int turn = 0; turn < 20000; ++turn) {
+    if (live.size() < 200 && random() % 2 == 0) {
+      const int64_t bytes = 1 + static_cast<int64_t>(random() % (random() % 8 == 0 ? 200'000 : 2'000));
+      const absl::StatusOr<Piece> piece = pool->Allocate(bytes);
+      ASSERT_TRUE(piece.ok()) << piece.status();
+      ASSERT_EQ(reinterpret_cast<uintptr_t>(piece->data) % 64, 0u);
+      const auto after = live.lower_bound(piece->data);
+      if (after != live.end()) ASSERT_LE(piece->data + bytes, after->first);
+      if (after != live.begin()) {
+        const Piece& before = std::prev(after)->second;
+        ASSERT_LE(before.data + before.bytes, piece->data);
+      }
+      live[piece->data] = *piece;
+    } else if (!live.empty()) {
+      auto victim = std::next(live.begin(), static_cast<int64_t>(random() % live.size()));
+      pool->Free(victim->second);
+      live.erase(victim);
+    }
+  }
+  for (const auto& [data, piece] : live) pool->Free(piece);
+  EXPECT_EQ(pool->used_bytes(), 0);
+}
+
+TEST(BackingPool, FreedNeighboursJoin) {
+  const std::unique_ptr<BackingPool> pool = BackingPool::Create(4 << 20).value();
+  std::vector<Piece> pieces;
+  for (int i = 0; i < 64; ++i) pieces.push_back(pool->Allocate(64 << 10).value());
+  EXPECT_FALSE(pool->Allocate(64).ok());
+  for (size_t i = 0; i < pieces.size(); i += 2) pool->Free(pieces[i]);
+  EXPECT_FALSE(pool->Allocate(128 << 10).ok()) << "Every second piece is in use.";
+  for (size_t i = 1; i < pieces.size(); i += 2) pool->Free(pieces[i]);
+  EXPECT_TRUE(pool->Allocate(4 << 20).ok());
+}
+
+TEST(BackingPool, MemoryIsReusedNotGrown) {
+  const std::unique_ptr<BackingPool> pool = BackingPool::Create(1 << 30).value();
+  for (int i = 0; i < 1000; ++i) pool->Free(pool->Allocate(5'000'000).value());
+  EXPECT_EQ(pool->grown_bytes(), 6 << 20);
+}
+
+TEST(BackingPool, NoBytesNeedNoMemory) {
+  const std::unique_ptr<BackingPool> pool = BackingPool::Create(2 << 20).value();
+  const Piece piece = pool->Allocate(0).value();
+  EXPECT_NE(piece.data, nullptr);
+  pool->Free(piece);
+  EXPECT_EQ(pool->grown_bytes(), 0);
+}
+
+TEST(BackingPool, RefusesImpossibleSizes) {
+  const std::unique_ptr<BackingPool> pool = BackingPool::Create(2 << 20).value();
+  EXPECT_EQ(KindOf(pool->Allocate(-1).status()), ErrorKind::kNoMemory);
+  EXPECT_EQ(KindOf(pool->Allocate(INT64_MAX).status()), ErrorKind::kNoMemory);
+}
+
+TEST(DeviceMemory, ChargesAndGivesBackExactly) {
+  const std::unique_ptr<BackingPool> pool = BackingPool::Create(16 << 20).value();
+  DeviceMemory memory(0, 1000, *pool);
+  const auto account = std::make_shared<MemoryAccount>();
+  {
+    const Block buffer = memory.Allocate(account, 600, Category::kBuffer, "a buffer").value();
+    const Block temporary = memory.Allocate(account, 300, Category::kTemporary, "temporaries").value();
+    EXPECT_EQ(memory.figures().used_bytes, 900);
+    EXPECT_EQ(memory.figures().temporary_bytes, 300);
+    EXPECT_EQ(account->figures().live_bytes, 900);
+    const absl::Status refused = memory.Allocate(account, 101, Category::kBuffer, "one too many").status();
+    EXPECT_EQ(KindOf(refused), ErrorKind::kNoMemory);
+    EXPECT_THAT(std::string(refused.message()), testing::HasSubstr("101 bytes are wanted, 100 of 1000 are free"));
+    EXPECT_TRUE(memory.Allocate(account, 100, Category::kBuffer, "just fits").ok());
+  }
+  EXPECT_EQ(memory.figures().used_bytes, 0);
+  EXPECT_EQ(memory.figures().temporary_bytes, 0);
+  EXPECT_EQ(memory.figures().peak_bytes, 1000);
+  EXPECT_EQ(account->figures().live_bytes, 0);
+  EXPECT_EQ(account->figures().peak_bytes, 1000);
+}
+
+TEST(DeviceMemory, StatedCapacityMayExceedTheHost) {
+  const std::unique_ptr<BackingPool> pool = BackingPool::Create(4 << 20).value();
+  DeviceMemory memory(0, int64_t{1} << 50, *pool);
+  const auto account = std::make_shared<MemoryAccount>();
+  EXPECT_TRUE(memory.Allocate(account, 1 << 20, Category::kBuffer, "a buffer").ok());
+  const absl::Status refused = memory.Allocate(account, 8 << 20, Category::kBuffer, "a buffer").status();
+  EXPECT_EQ(KindOf(refused), ErrorKind::kNoMemory) << "The backing is what is missing.";
+  EXPECT_EQ(memory.figures().used_bytes, 0) << "A refusal charges nothing.";
+  EXPECT_EQ(account->figures().live_bytes, 0);
+}
+
+TEST(SimulatedCharge, IsNoRealMemory) {
+  const auto account = std::make_shared<MemoryAccount>();
+  {
+    SimulatedCharge weights(account, int64_t{1} << 40);
+    SimulatedCharge moved = std::move(weights);
+    EXPECT_EQ(account->figures().simulated_live_bytes, int64_t{1} << 40);
+    EXPECT_EQ(account->figures().live_bytes, 0);
+  }
+  EXPECT_EQ(account->figures().simulated_live_bytes, 0);
+  EXPECT_EQ(account->figures().simulated_peak_bytes, int64_t{1} << 40);
+}
+
+}  // namespace
+}  // namespace hlod::device

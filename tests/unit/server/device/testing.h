@@ -1,0 +1,101 @@
+// What the tests of the device room share: devices of a small size, a clock that the test turns, programs from text.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/synchronization/notification.h"
+#include "common/hlo/codec.h"
+#include "common/hlo/text.h"
+#include "server/device/devices.h"
+#include "server/device/workspace.h"
+
+namespace hlod::device {
+
+class FakeClock : public Clock {
+ public:
+  absl::Time Now() const override {
+    MutexLock lock(&mu_);
+    return now_;
+  }
+  void Advance(absl::Duration by) {
+    MutexLock lock(&mu_);
+    now_ += by;
+  }
+
+ private:
+  mutable Mutex mu_;
+  absl::Time now_ ABSL_GUARDED_BY(mu_) = absl::FromUnixSeconds(1'700'000'000);
+};
+
+inline std::unique_ptr<Devices> MakeDevices(const Clock& clock, const Limits& limits = {}, int64_t device_bytes = 64 << 20,
+                                            uint32_t count = 1) {
+  Devices::Options options;
+  options.count = count;
+  options.device_bytes = device_bytes;
+  options.host_bytes = 256 << 20;
+  options.threads = 1;
+  options.limits = limits;
+  return Devices::Create(options, clock).value();
+}
+
+inline std::string ProgramOf(std::string_view text) { return hlo::Serialize(*hlo::ParseModule(text).value()); }
+
+// c = a + b on f32[4].
+inline std::string AddProgram() {
+  return ProgramOf(R"(HloModule add
+ENTRY main {
+  a = f32[4] parameter(0)
+  b = f32[4] parameter(1)
+  ROOT c = f32[4] add(a, b)
+}
+)");
+}
+
+// Takes f32[4] and gives it back doubled in its own memory.
+inline std::string DoubleInPlaceProgram() {
+  return ProgramOf(R"(HloModule twice, input_output_alias={ {}: (0, {}, may-alias) }
+ENTRY main {
+  a = f32[4] parameter(0)
+  ROOT c = f32[4] add(a, a)
+}
+)");
+}
+
+// Two results: one of each argument.
+inline std::string SeparateProgram() {
+  return ProgramOf(R"(HloModule separate
+ENTRY main {
+  a = f32[4] parameter(0)
+  b = f32[4] parameter(1)
+  x = f32[4] add(a, a)
+  y = f32[4] multiply(b, b)
+  ROOT t = (f32[4], f32[4]) tuple(x, y)
+}
+)");
+}
+
+// Counts down from a number that is given.
+inline std::string LoopProgram() {
+  return ProgramOf(R"(HloModule spin
+body {
+  n = s64[] parameter(0)
+  one = s64[] constant(1)
+  ROOT m = s64[] subtract(n, one)
+}
+cond {
+  n = s64[] parameter(0)
+  zero = s64[] constant(0)
+  ROOT more = pred[] compare(n, zero), direction=NE
+}
+ENTRY main {
+  n = s64[] parameter(0)
+  ROOT w = s64[] while(n), condition=cond, body=body
+}
+)");
+}
+
+}  // namespace hlod::device
