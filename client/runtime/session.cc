@@ -276,12 +276,15 @@ Origin Session::OriginOf(uint32_t id) {
 bool Session::Knows(const Digest& digest) {
   absl::MutexLock lock(&mu_);
   const auto found = programs_.find(digest);
-  return found != programs_.end() && found->second->done.load(std::memory_order_acquire) && found->second->status.ok();
+  if (found == programs_.end()) return false;
+  const Command compile = found->second.lock();
+  if (compile == nullptr) programs_.erase(found);
+  return compile != nullptr && compile->done.load(std::memory_order_acquire) && compile->status.ok();
 }
 
-void Session::Remember(const Digest& digest, Command compile) {
+void Session::Remember(const Digest& digest, const Command& compile) {
   absl::MutexLock lock(&mu_);
-  programs_[digest] = std::move(compile);
+  programs_[digest] = compile;
 }
 
 v1::TransferId Session::TransferOf(uint64_t command) const {

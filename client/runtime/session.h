@@ -97,10 +97,10 @@ class Session : public std::enable_shared_from_this<Session> {
   Origin OriginOf(uint32_t id);
 
 
-  // Whether the daemon is known to have compiled this program for this session.
+  // Whether the daemon has this program: an executable of it is alive here, and its compilation is known to have succeeded.
   bool Knows(const Digest& digest);
-  // The command that sends it.
-  void Remember(const Digest& digest, Command compile);
+  // The command that sends it, which its executable keeps.
+  void Remember(const Digest& digest, const Command& compile);
 
   // The shared arena, set up on first use; null when there is none.
   Arena* arena();
@@ -178,7 +178,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::set<uint64_t> held_ ABSL_GUARDED_BY(mu_);
   std::deque<Origin> origins_ ABSL_GUARDED_BY(mu_);  // Origin id i is at i - 1; the keys of origin_ids_ refer here.
   absl::flat_hash_map<std::tuple<std::string_view, int, std::string_view>, uint32_t> origin_ids_ ABSL_GUARDED_BY(mu_);
-  absl::flat_hash_map<Digest, Command> programs_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<Digest, std::weak_ptr<CommandState>> programs_ ABSL_GUARDED_BY(mu_);
 
   absl::Mutex arena_mu_;
   bool arena_tried_ ABSL_GUARDED_BY(arena_mu_) = false;

@@ -93,7 +93,10 @@ struct Daemon::State {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (getppid() != parent) _exit(127);
       const int out = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-      if (out >= 0) dup2(out, STDERR_FILENO);
+      if (out >= 0) {
+        dup2(out, STDOUT_FILENO);
+        dup2(out, STDERR_FILENO);
+      }
       execv(binary.c_str(), arguments.data());
       _exit(127);
     }
