@@ -186,7 +186,11 @@ void Workspace::OnReady(const std::shared_ptr<Execution>& execution) {
     if (closed_ || execution->settled) return;
     execution->started = true;
     status = CheckArguments(*execution);
-    if (status.ok() && execution->absent.empty()) estimate_us = execution->program->executable->plan().estimate_us();
+    if (status.ok() && execution->absent.empty()) {
+      const engine::Plan& plan = execution->program->executable->plan();
+      // Nobody knows how long the evaluator takes over a reference step: it is no work for whoever reads the stream.
+      if (plan.stats().reference_steps == 0) estimate_us = plan.estimate_us();
+    }
   }
   if (!status.ok()) return Settle(execution, status);
   devices_.device(execution->request.device).queue.Submit(session_, estimate_us, [self = shared_from_this(), execution] {
