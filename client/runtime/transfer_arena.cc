@@ -110,6 +110,7 @@ class ArenaDownload : public PendingDownload {
       download.mutable_arena()->set_length(static_cast<uint64_t>(length));
       download.set_offset(static_cast<uint64_t>(asked_));
       download.set_length(static_cast<uint64_t>(length));
+      download.set_continued(asked_ > 0);
       absl::StatusOr<Command> sent = session_->Send(caller_, std::move(command));
       if (!sent.ok()) {
         arena_.Give(*range);

@@ -29,8 +29,8 @@ Counters& Counters::operator+=(const Counters& other) {
   return *this;
 }
 
-void SessionLedger::Record(const RowKey& key, int64_t bytes) {
-  const Amount amount{bytes, 1};
+void SessionLedger::Record(const RowKey& key, int64_t bytes, int64_t calls) {
+  const Amount amount{bytes, calls};
   MutexLock lock(&mu_);
   directions_[static_cast<int>(DirectionOf(key.cause))] += amount;
   RowKey kept = key;

@@ -58,7 +58,8 @@ class SessionLedger {
   // Beyond so many rows new ones are kept without step, then without origin: the sums stay exact, the memory bounded.
   static constexpr size_t kRowsMax = 16384;
 
-  void Record(const RowKey& key, int64_t bytes);
+  // `calls` is 0 for a further piece of what was counted as a call before.
+  void Record(const RowKey& key, int64_t bytes, int64_t calls = 1);
   void Count(int64_t Counters::*counter, int64_t amount = 1);
   Account account() const;
 

@@ -90,7 +90,8 @@ absl::Status Workspace::Dead(Handle handle) const {
   }
   if (reason->error != nullptr) return ToStatus(*reason->error);
   error.kind = reason->kind;
-  error.origin = OriginOf(reason->by.origin);
+  error.root_command = reason->by.id;
+  error.root_origin = OriginOf(reason->by.origin);
   error.text = absl::StrFormat(reason->kind == ErrorKind::kDonated ? "Buffer %d was donated to an execute (command %d, %s)."
                                                                    : "Handle %d was freed (command %d, %s).",
                                handle, reason->by.id, Line(reason->by.origin));
@@ -103,6 +104,8 @@ absl::Status Workspace::Consumed(const Buffer& buffer) const {
   error.handle = buffer.handle;
   error.shape = ToStringNoLayout(buffer.shape);
   error.origin = OriginOf(buffer.made_by.origin);
+  error.root_command = buffer.consumed_by->id;
+  error.root_origin = OriginOf(buffer.consumed_by->origin);
   error.text = absl::StrFormat("Buffer %d was donated to an execute (command %d, %s).", buffer.handle, buffer.consumed_by->id,
                                Line(buffer.consumed_by->origin));
   return ToStatus(std::move(error));

@@ -108,7 +108,7 @@ absl::Status HandleDownload(Session& session, const v1::Command& command) {
   download.pin = request.way_case() == v1::Download::kStream;
 
   const auto deliver = [self = session.shared_from_this(), id, cause = *cause, ref = download.command, way = request.way_case(),
-                        range = request.arena()](absl::StatusOr<device::ReadyBytes> ready) {
+                        range = request.arena(), calls = request.continued() ? 0 : 1](absl::StatusOr<device::ReadyBytes> ready) {
     if (!ready.ok()) return self->Settle(id, ready.status());
     v1::Reply reply;
     reply.set_command(id);
@@ -135,7 +135,7 @@ absl::Status HandleDownload(Session& session, const v1::Command& command) {
       if (const absl::Status kept = self->CheckKept(ready->bytes); !kept.ok()) return refuse(kept);
       reply.mutable_download()->set_inline_(ready->data, static_cast<size_t>(ready->bytes));
       workspace.Release(*ready);
-      workspace.ledger().Record(row, ready->bytes);
+      workspace.ledger().Record(row, ready->bytes, calls);
       return self->Answer(std::move(reply));
     }
     const absl::StatusOr<absl::Span<std::byte>> arena = self->arena();
@@ -145,10 +145,10 @@ absl::Status HandleDownload(Session& session, const v1::Command& command) {
                                              range.length(), range.offset(), arena->size())));
     }
     reply.mutable_download()->set_arena(true);
-    Copy(*self, ready->bytes, [self, to = arena->data() + range.offset(), ready = *ready, row, reply = std::move(reply)]() mutable {
+    Copy(*self, ready->bytes, [self, to = arena->data() + range.offset(), ready = *ready, row, calls, reply = std::move(reply)]() mutable {
       device::CopyBytes(to, ready.data, static_cast<size_t>(ready.bytes));
       self->workspace().Release(ready);
-      self->workspace().ledger().Record(row, ready.bytes);
+      self->workspace().ledger().Record(row, ready.bytes, calls);
       self->Answer(std::move(reply));
     });
   };

@@ -127,8 +127,13 @@ TEST_F(BadInput, AModuleOverTheLimitIsRefusedNamingIt) {
   v1::Command large;
   large.mutable_compile()->set_executable(raw_->NewHandle());
   large.mutable_compile()->set_module_bytes(5000);
-  absl::Status status = raw_->Call(std::move(large));
-  EXPECT_NE(std::string(status.message()).find("program_bytes_max"), std::string::npos) << status;
+  const uint64_t announced = raw_->Send(std::move(large));
+  v1::Command chunk;
+  chunk.mutable_program_chunk()->set_data(std::string(5000, 'x'));
+  raw_->Send(std::move(chunk));
+  const std::optional<v1::Reply> answer = raw_->Await(announced);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_NE(answer->error().text().find("program_bytes_max"), std::string::npos) << answer->error().text();
   ExpectError(CompileRaw(std::string(5000, 'x')), ErrorKind::kLimit, "program_bytes_max");
   std::string many = "HloModule many\n\nENTRY main {\n  x0 = f32[] parameter(0)\n";
   for (int i = 1; i < 150; ++i) many += absl::StrFormat("  x%d = f32[] negate(x%d)\n", i, i - 1);

@@ -26,6 +26,17 @@ class Placeholder : public ::testing::TestWithParam<bool> {
     EXPECT_EQ(error.origin.line, made_at) << status;
     EXPECT_NE(error.text.find("placeholder_test.cc:" + std::to_string(made_at)), std::string::npos) << "the line that made it: " << status;
   }
+  // The same for a dead buffer, naming the line that killed it. The daemon keeps no more of it.
+  void ExpectDead(const absl::Status& status, ErrorKind kind, const Buffer& about, int made_at, int killed_at) {
+    ASSERT_FALSE(status.ok());
+    const Error error = ErrorOf(status);
+    if (!GetParam()) ExpectRefused(status, kind, about, made_at);
+    EXPECT_EQ(error.kind, kind) << status;
+    EXPECT_EQ(error.handle, about.handle()) << status;
+    EXPECT_NE(error.root_command, 0u) << status;
+    EXPECT_EQ(error.root_origin.line, killed_at) << status;
+    EXPECT_NE(error.text.find("placeholder_test.cc:" + std::to_string(killed_at)), std::string::npos) << status;
+  }
   int64_t Refusals() {
     const SessionStats stats = Must(client_->Stats());
     return GetParam() ? stats.refused_reads : stats.refused_before_sending;
@@ -164,10 +175,7 @@ TEST_P(Placeholder, DeletedItIsDeletedAndNotAPlaceholder) {
   ASSERT_OK(p.Delete());
   const int deleted = __LINE__ - 1;
   EXPECT_FALSE(p.is_placeholder());
-  const absl::Status status = p.ToLiteral().status();
-  ExpectRefused(status, ErrorKind::kDeleted, p, made);
-  EXPECT_EQ(ErrorOf(status).root_origin.line, deleted) << status;
-  EXPECT_NE(ErrorOf(status).root_command, 0u);
+  ExpectDead(p.ToLiteral().status(), ErrorKind::kDeleted, p, made, deleted);
   EXPECT_EQ(KindOf(p.Delete()), ErrorKind::kDeleted) << "twice";
   EXPECT_EQ(Must(client_->Stats()).placeholders, 0);
 }
@@ -179,9 +187,7 @@ TEST_P(Placeholder, ADonatedBufferSaysByWhichCommandAtWhichLine) {
   const Buffer y = Must(increment.Execute({x}, {.donate = {0}}))[0];
   const int donated = __LINE__ - 1;
   ASSERT_OK(y.ready().Await());
-  const absl::Status status = x.ToLiteral().status();
-  ExpectRefused(status, ErrorKind::kDonated, x, made);
-  EXPECT_EQ(ErrorOf(status).root_origin.line, donated) << status;
+  ExpectDead(x.ToLiteral().status(), ErrorKind::kDonated, x, made, donated);
   absl::StatusOr<std::vector<Buffer>> again = increment.Execute({x}, {.donate = {0}});
   EXPECT_EQ(KindOf(again.ok() ? (*again)[0].ToLiteral().status() : again.status()), ErrorKind::kDonated);
   EXPECT_EQ(Must(y.ToLiteral()), Literal::Vector<float>({2, 3}));
