@@ -1,0 +1,21 @@
+// Bytes as a module: whatever they are, the answer is a module or an error; what is accepted survives
+// verifying and writing again.
+#include <cstdint>
+#include <cstdlib>
+
+#include "common/hlo/codec.h"
+#include "common/hlo/text.h"
+#include "common/hlo/verifier.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace hlod::hlo;
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const auto module = FromSerialized(bytes, {.for_execution = true, .literal_bytes_max = 1 << 20});
+  if (!module.ok()) return 0;
+  const bool valid = Verify(**module).ok();
+  // A module we accepted is one we can read back, and it is as valid as it was.
+  const auto again = FromSerialized(Serialize(**module), {.for_execution = true});
+  if (!again.ok() || Verify(**again).ok() != valid) std::abort();
+  ToText(**module);
+  return 0;
+}
