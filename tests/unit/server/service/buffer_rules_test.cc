@@ -362,7 +362,7 @@ TEST(Execute, IsCancelledWhileItRunsAndWhileItWaits) {
   *literal.mutable_shape() = Client::Shape(hlo::Shape::Scalar(hlo::kS64));
   literal.set_data(std::string(8, '\xff'));
   std::thread canceller([&] {  // The run may be on this very thread: its estimate is that of one turn.
-    absl::SleepFor(absl::Milliseconds(100));
+    absl::SleepFor(absl::Milliseconds(100));  // tidy: an endless loop announces nothing.
     f.client.machine()->workspace().Cancel(f.client.last_command);
   });
   const uint64_t running = f.client.Send(execute);

@@ -312,7 +312,7 @@ TEST(Session, ALongChainOfFailuresNeedsNoStack) {
 TEST(Session, LedgerRowsAreByLineCauseAndStep) {
   Daemon daemon;
   Client client(daemon);
-  const uint32_t line = client.Line("/home/me/train.cc", 41);
+  const uint32_t line = client.Line("/src/train.cc", 41);
   client.Send(client.At(line, client.UploadOf({1, 2, 3, 4}, 1)));
   v1::Command step;
   step.mutable_step_mark()->set_step(3);
