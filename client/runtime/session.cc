@@ -210,6 +210,7 @@ void Session::Drain() {
   StartWrites();
   while (PollOnce(absl::InfinitePast())) {
   }
+  if (!queue_.empty()) Push(true);  // What a mended connection has to send again.
 }
 
 void Session::HandleMessage(v1::ServerMessage& message) {

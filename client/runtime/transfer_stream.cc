@@ -8,7 +8,7 @@
 namespace hlod::internal {
 namespace {
 
-constexpr int kAttempts = 3;                 // Of one transfer: the connection may break and be mended under it.
+constexpr int kAttempts = 10;                // Of one transfer: the connection may break and be mended under it.
 constexpr int64_t kChunkBytes = 1 << 20;     // The fastest size measured.
 
 // Runs `attempt` until it succeeds, fails for a reason of its own, or the session is lost.
@@ -17,9 +17,13 @@ absl::Status WithRetries(Session& session, Attempt attempt) {
   absl::Status status;
   for (int i = 0; i < kAttempts; ++i) {
     status = attempt();
-    if (status.ok() || KindOf(status) != ErrorKind::kNone || status.code() != absl::StatusCode::kUnavailable) return status;
-    session.Drain();  // Notices the broken connection and mends it.
-    RETURN_IF_ERROR(session.status());
+    // What the daemon refuses has a kind; a stream that broke has gRPC's own codes, of many sorts.
+    if (status.ok() || KindOf(status) != ErrorKind::kNone || status.code() == absl::StatusCode::kDeadlineExceeded) return status;
+    // The session's stream shares the connection: a round trip notices that it broke, mends it, and sends the declaration again.
+    v1::Command ping;
+    ping.mutable_ping()->set_at_once(true);
+    ASSIGN_OR_RETURN(const Command sent, session.Send({}, std::move(ping)));
+    RETURN_IF_ERROR(session.Wait(*sent));
   }
   return status;
 }
@@ -73,12 +77,9 @@ class Stream : public Transfer {
                                                 absl::InfiniteFuture());
     });
     // What the daemon refused is told by the buffer, as for every other command; only a broken way is told here.
-    if (!status.ok()) {
-      session.Drain();
-      RETURN_IF_ERROR(session.status());
-      if (KindOf(status) == ErrorKind::kNone && status.code() == absl::StatusCode::kUnavailable) return status;
-    }
-    return sent;
+    if (status.ok() || KindOf(status) != ErrorKind::kNone || sent->done.load(std::memory_order_acquire)) return sent;
+    RETURN_IF_ERROR(session.status());
+    return status;
   }
 
   std::unique_ptr<PendingDownload> Download(std::shared_ptr<Session> session, uint64_t handle, Cause cause,

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "common/base/status.h"
 #include "common/rpc/wire.h"
 
 namespace hlod::service {
@@ -59,6 +60,7 @@ void Call::OnOperation(CallOperation::Kind kind, bool ok) {
     case CallOperation::Kind::kFinish:
       return;
     case CallOperation::Kind::kRead:
+      if (over_) return Finish(Cancelled("The call is over."));  // Its end may be told before that of its reads.
       if (ok) {
         handler_->OnRead(incoming_);
       } else {
@@ -74,10 +76,11 @@ void Call::OnOperation(CallOperation::Kind kind, bool ok) {
         if (broken_) outgoing_.clear();
         StartNext();
       }
-      if (ok) handler_->OnWritten();
+      if (ok && !over_) handler_->OnWritten();
       return;
     }
     case CallOperation::Kind::kDone:
+      over_ = true;
       if (handler_ != nullptr) handler_->OnDone();
       return;
   }

@@ -73,6 +73,7 @@ class Call : public std::enable_shared_from_this<Call> {
       done_{CallOperation::Kind::kDone, nullptr};
   std::unique_ptr<CallHandler> handler_;
   grpc::ByteBuffer incoming_;
+  bool over_ = false;  // Of the queue's thread: the handler was told that the call is done.
 
   Mutex mu_;
   std::deque<grpc::ByteBuffer> outgoing_ ABSL_GUARDED_BY(mu_);

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "absl/time/clock.h"
 #include "tests/integration/harness.h"
+#include "tests/integration/relay.h"
 
 namespace hlod {
 namespace {
@@ -66,6 +68,51 @@ TEST_P(ClientFault, AKilledClientsMemoryIsBackWithinASecond) {
 }
 INSTANTIATE_TEST_SUITE_P(Mid, ClientFault, ::testing::Values("idle", "upload", "upload_stream", "execute"),
                          [](const auto& info) { return info.param; });
+
+// The connection breaks and both sides live: the session goes on, and each command takes effect once.
+class ConnectionFault : public ::testing::TestWithParam<bool> {};
+
+TEST_P(ConnectionFault, NothingIsLostOrDoneTwice) {
+  const testing::Daemon daemon = Must(testing::Daemon::Start());
+  Relay relay(daemon.address());
+  ConnectOptions options;
+  options.address = relay.address();
+  options.shared_memory = GetParam();
+  const Client client = Must(Client::Connect(options));
+  const Executable increment = Must(client.CompileText(IncrementProgram(8)));
+  Buffer x = Must(client.device(0).Upload(Literal(Shape::Array(hlo::kF32, {8}))));
+  std::atomic<bool> stop = false;
+  std::thread breaker([&] {
+    for (int i = 0; i < 60 && !stop; ++i) {
+      absl::SleepFor(absl::Milliseconds(5 + i % 20));  // tidy: faults come when they come.
+      relay.Break();
+    }
+  });
+  constexpr int kExecutes = 6000;
+  int uploads = 0, reads = 1;
+  for (int i = 0; i < kExecutes; ++i) {
+    x = Must(increment.Execute({x}, {.donate = {0}}))[0];
+    if (i % 400 == 399) {
+      ++reads;
+      EXPECT_EQ(Must(x.ToLiteral()).data<float>()[3], static_cast<float>(i + 1));
+    }
+    if (i % 100 == 0) {
+      ++uploads;
+      const Literal value = Counting(20'000);  // 80,000 bytes: in the arena, or on a bulk stream.
+      const Buffer large = Must(client.device(0).Upload(value));
+      EXPECT_TRUE(Must(large.ToLiteral()) == value);
+    }
+  }
+  stop = true;
+  breaker.join();
+  EXPECT_EQ(Must(x.ToLiteral()).data<float>()[7], static_cast<float>(kExecutes));
+  const SessionStats stats = Must(client.Stats());
+  EXPECT_EQ(stats.executes, kExecutes);
+  EXPECT_EQ(stats.host_to_device, (Amount{32 + uploads * 80'000, 1 + uploads}));
+  EXPECT_EQ(stats.device_to_host, (Amount{reads * 32 + uploads * 80'000, reads + uploads}));
+  EXPECT_EQ(Must(daemon.Stats()).sessions, 1);
+}
+INSTANTIATE_TEST_SUITE_P(Over, ConnectionFault, ::testing::Bool(), [](const auto& info) { return info.param ? "Arena" : "Stream"; });
 
 class DaemonFault : public DaemonTest {
  protected:
