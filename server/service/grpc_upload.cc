@@ -97,9 +97,11 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
       grpc::ByteBuffer chunk;
       {
         MutexLock lock(&mu_);
-        if (ended_ || !declared_.has_value()) return EndIfCut();
-        if (!declared_->ok()) break;
+        if (ended_) return;
+        // What has come is kept until its declaration does: a client that has sent all it has is not cut off.
         if (chunks_.empty()) return EndIfCut();
+        if (!declared_.has_value()) return;
+        if (!declared_->ok()) break;
         chunk = std::move(chunks_.front());
         chunks_.pop_front();
       }
