@@ -1,5 +1,6 @@
-// How long one node of a trace takes: appended raw, and through the builder with its shape inferred. The design's aim is 30 ns a node;
-// the first line, a memory write of as many bytes, is the limit that the machine sets.
+// How long one node of a trace takes: appended raw, and through the builder with its shape inferred. The
+// design's aim is 30 ns a node; the first line, a memory write of as many bytes, is the limit that the
+// machine sets.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -12,11 +13,13 @@ namespace hlod::hlo {
 namespace {
 
 constexpr int64_t kNodes = 1'000'000;
-constexpr size_t kBytesPerNode = 7 * sizeof(uint32_t);  // Six words of a binary operation and where they begin.
+constexpr size_t kBytesPerNode =
+    7 * sizeof(uint32_t);  // Six words of a binary operation and where they begin.
 
 void SetPerNode(benchmark::State& state) {
-  state.counters["per_node"] = benchmark::Counter(static_cast<double>(kNodes) * static_cast<double>(state.iterations()),
-                                                  benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["per_node"] =
+      benchmark::Counter(static_cast<double>(kNodes) * static_cast<double>(state.iterations()),
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
 void FreshBytes(benchmark::State& state) {
@@ -76,7 +79,8 @@ void BuilderAdd(benchmark::State& state) {
 BENCHMARK(BuilderAdd)->Unit(benchmark::kMillisecond);
 
 void BuilderLayer(benchmark::State& state) {
-  Traced(state, 4, [](Builder& b, Op x, Op w) { return b.Unary(kTanh, b.MatMul(x, w)) + b.Unary(kNegate, x); });
+  Traced(state, 4,
+         [](Builder& b, Op x, Op w) { return b.Unary(kTanh, b.MatMul(x, w)) + b.Unary(kNegate, x); });
 }
 BENCHMARK(BuilderLayer)->Unit(benchmark::kMillisecond);
 

@@ -1,0 +1,56 @@
+// The limit to compare with: a gRPC server with one completion-queue thread and no work, in a process of its own, and a client that polls
+// for itself. What hlod adds to it is what the benchmark shows.
+#pragma once
+
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
+
+#include <memory>
+#include <string>
+
+namespace hlod::bench {
+
+// Runs the server on `address` ("unix:PATH" or "HOST:PORT") until the process is killed. Methods: "/bare/Echo" sends every message back,
+// "/bare/Put" copies what it gets into one piece of touched memory and answers at the end, "/bare/Get" sends as many bytes as the
+// first message says, in chunks.
+void RunBareServer(const std::string& address);
+
+inline constexpr int64_t kBareChunkBytes = 1 << 20;
+
+// The server as a child process; killed with the object.
+class BarePeer {
+ public:
+  // Starts this same program with --bare-server.
+  explicit BarePeer(std::string address);
+  ~BarePeer();
+  BarePeer(const BarePeer&) = delete;
+  const std::string& address() const { return address_; }
+
+ private:
+  std::string address_;
+  int pid_ = -1;
+};
+
+// One stream to a bare server.
+class BareStream {
+ public:
+  BareStream(const std::string& address, const std::string& method);
+  ~BareStream();
+  // Starts a write; at most one at a time.
+  void Write(const grpc::ByteBuffer& message);
+  // Starts a read; at most one at a time.
+  void Read();
+  // Waits for the next finished operation: 'w' or 'r'. 'x' when the stream is over.
+  char Next();
+  grpc::ByteBuffer& received() { return received_; }
+  void WritesDone();
+
+ private:
+  std::shared_ptr<grpc::Channel> channel_;
+  grpc::ClientContext context_;
+  grpc::CompletionQueue queue_;
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
+  grpc::ByteBuffer received_;
+};
+
+}  // namespace hlod::bench

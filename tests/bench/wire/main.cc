@@ -1,0 +1,280 @@
+// The wire's benchmarks: round trips, bulk bytes, pipelined commands, footprint. Usage: wire_bench [--repeats N]
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/hlo/builder.h"
+#include "common/rpc/shared_memory.h"
+#include "hlod/hlod.h"
+#include "hlod/testing.h"
+#include "tests/bench/wire/bare_peer.h"
+#include "tests/bench/wire/report.h"
+
+namespace hlod::bench {
+namespace {
+
+constexpr int64_t kBulkBytes = int64_t{256} << 20;
+
+template <typename T>
+T Must(absl::StatusOr<T> result, const char* what) {
+  if (!result.ok()) {
+    std::fprintf(stderr, "%s: %s\n", what, result.status().ToString().c_str());
+    std::exit(1);
+  }
+  return *std::move(result);
+}
+void Must(const absl::Status& status, const char* what) {
+  if (!status.ok()) {
+    std::fprintf(stderr, "%s: %s\n", what, status.ToString().c_str());
+    std::exit(1);
+  }
+}
+
+grpc::ByteBuffer Message(size_t bytes) {
+  const std::string text(bytes, 'x');
+  const grpc::Slice slice(text);
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+// The median of `count` echoes on a bare stream, microseconds.
+double EchoMicroseconds(BareStream& stream, int count) {
+  const grpc::ByteBuffer message = Message(64);
+  std::vector<double> times;
+  for (int i = 0; i < count; ++i) {
+    const double start = Now();
+    stream.Read();
+    stream.Write(message);
+    stream.Next();
+    stream.Next();
+    times.push_back((Now() - start) * 1e6);
+  }
+  return Median(times);
+}
+
+// Messages a second with `window` under way.
+double EchoesPerSecond(BareStream& stream, int count, int window) {
+  const grpc::ByteBuffer message = Message(64);
+  int sent = 0, got = 0;
+  bool writing = false;
+  const double start = Now();
+  stream.Read();
+  while (got < count) {
+    if (!writing && sent < count && sent - got < window) {
+      stream.Write(message);
+      writing = true;
+      ++sent;
+    }
+    const char what = stream.Next();
+    if (what == 'w') writing = false;
+    if (what == 'r' && ++got < count) stream.Read();
+  }
+  return count / (Now() - start);
+}
+
+Executable TinyProgram(const Client& client) {
+  hlo::Module module("tiny");
+  hlo::Builder b(module, "main");
+  const hlo::Op x = b.Parameter(0, Shape::Scalar(hlo::kF32));
+  Must(b.Build(x + x), "tiny program");
+  return Must(client.Compile(module), "compile");
+}
+
+void RoundTrips(const testing::Daemon& daemon, BareStream& echo, int repeats) {
+  const Client client = Must(daemon.Connect(), "connect");
+  const Executable tiny = TinyProgram(client);
+  const Buffer x = Must(client.device(0).Upload(Literal::Scalar(1.0f)), "upload");
+  const auto execute = [&] {
+    std::vector<double> times;
+    for (int i = 0; i < 2000; ++i) {
+      const double start = Now();
+      const std::vector<Buffer> results = Must(tiny.Execute({x}), "execute");
+      Must(results[0].Item<float>(), "read");
+      times.push_back((Now() - start) * 1e6);
+    }
+    return Median(times);
+  };
+  const auto ping = [&] {
+    std::vector<double> times;
+    for (int i = 0; i < 2000; ++i) times.push_back(absl::ToDoubleMicroseconds(Must(client.Ping(), "ping")));
+    return Median(times);
+  };
+  execute();
+  const auto bare = [&] { return EchoMicroseconds(echo, 2000); };
+  bare();
+  Print("tiny execute and read, unix", Interleave(repeats, execute, bare), "us", "bare stream echo", "<= 1.5");
+  Print("ping, unix", Interleave(repeats, ping, bare), "us", "bare stream echo", "<= 1.5");
+}
+
+void Pipelined(const testing::Daemon& daemon, BareStream& echo, int repeats) {
+  const Client client = Must(daemon.Connect(), "connect");
+  const Executable tiny = TinyProgram(client);
+  const Buffer x = Must(client.device(0).Upload(Literal::Scalar(1.0f)), "upload");
+  constexpr int kCount = 20000;
+  const auto ours = [&] {
+    const double start = Now();
+    Buffer value = x;
+    for (int i = 0; i < kCount; ++i) value = Must(tiny.Execute({value}), "execute")[0];
+    Must(client.Sync(), "sync");
+    return kCount / (Now() - start) / 1e3;
+  };
+  ours();
+  Print("pipelined executes (a chain), unix", Interleave(repeats, ours, [&] { return EchoesPerSecond(echo, kCount, 64) / 1e3; }), "k/s",
+        "bare echoes, window 64", ">= 0.5");
+}
+
+// What the arena cannot beat: one thread copies pieces in while another copies them out.
+double PipelinedCopies(std::vector<std::byte>& from, std::vector<std::byte>& to) {
+  static rpc::SharedMemory arena = Must(rpc::SharedMemory::Create(64 << 20), "arena");
+  constexpr size_t kPiece = 2 << 20;
+  const size_t slots = arena.bytes().size() / kPiece;
+  std::atomic<size_t> written{0}, read{0};
+  const size_t pieces = from.size() / kPiece;
+  const double start = Now();
+  std::thread reader([&] {
+    for (size_t i = 0; i < pieces; ++i) {
+      while (written.load(std::memory_order_acquire) <= i) {
+      }
+      std::memcpy(to.data() + i * kPiece, arena.bytes().data() + i % slots * kPiece, kPiece);
+      read.store(i + 1, std::memory_order_release);
+    }
+  });
+  for (size_t i = 0; i < pieces; ++i) {
+    while (i >= read.load(std::memory_order_acquire) + slots) {
+    }
+    std::memcpy(arena.bytes().data() + i % slots * kPiece, from.data() + i * kPiece, kPiece);
+    written.store(i + 1, std::memory_order_release);
+  }
+  reader.join();
+  return static_cast<double>(from.size()) / (Now() - start) / 1e9;
+}
+
+double BarePut(const std::string& address, const std::vector<std::byte>& from) {
+  BareStream stream(address, "/bare/Put");
+  const double start = Now();
+  for (size_t at = 0; at < from.size(); at += kBareChunkBytes) {
+    const grpc::Slice slice(from.data() + at, kBareChunkBytes, grpc::Slice::STATIC_SLICE);
+    stream.Write(grpc::ByteBuffer(&slice, 1));
+    stream.Next();
+  }
+  stream.WritesDone();
+  stream.Next();
+  stream.Read();
+  stream.Next();  // The end of the stream: everything was stored.
+  return static_cast<double>(from.size()) / (Now() - start) / 1e9;
+}
+
+double BareGet(const std::string& address, std::vector<std::byte>& to) {
+  BareStream stream(address, "/bare/Get");
+  const double start = Now();
+  const int64_t bytes = static_cast<int64_t>(to.size());
+  const grpc::Slice slice(&bytes, sizeof(bytes));
+  stream.Write(grpc::ByteBuffer(&slice, 1));
+  stream.Next();
+  for (size_t at = 0; at < to.size();) {
+    stream.Read();
+    stream.Next();
+    std::vector<grpc::Slice> slices;
+    stream.received().Dump(&slices);
+    for (const grpc::Slice& part : slices) {
+      std::memcpy(to.data() + at, part.begin(), part.size());
+      at += part.size();
+    }
+  }
+  return static_cast<double>(to.size()) / (Now() - start) / 1e9;
+}
+
+void Transfers(const Client& client, const char* name, int repeats, const std::function<double()>& put_limit,
+               const std::function<double()>& get_limit, const char* limit, const char* aim) {
+  const Shape shape = Shape::Array(hlo::kU8, {kBulkBytes});
+  std::vector<std::byte> host(kBulkBytes, std::byte{7});
+  const auto upload = [&] {
+    const double start = Now();
+    const Buffer buffer = Must(client.device(0).Upload(host, shape), "upload");
+    Must(buffer.ready().Await(), "upload");
+    return kBulkBytes / (Now() - start) / 1e9;
+  };
+  const Buffer source = Must(client.device(0).Upload(host, shape), "upload");
+  const auto download = [&] {
+    const double start = Now();
+    Must(source.Download(absl::MakeSpan(host)), "download");
+    return kBulkBytes / (Now() - start) / 1e9;
+  };
+  upload();
+  download();
+  Print(std::string("upload 256 MiB, ") + name, Interleave(repeats, upload, put_limit), "GB/s", limit, aim);
+  Print(std::string("download 256 MiB, ") + name, Interleave(repeats, download, get_limit), "GB/s", limit, aim);
+}
+
+// Resident kilobytes of a process.
+double ResidentMiB(int pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  std::string line;
+  while (std::getline(status, line)) {
+    if (line.starts_with("VmRSS:")) return std::atof(line.c_str() + 6) / 1024;
+  }
+  return 0;
+}
+
+void Footprint(int repeats) {
+  std::vector<double> starts;
+  for (int i = 0; i < repeats; ++i) {
+    const double start = Now();
+    const testing::Daemon daemon = Must(testing::Daemon::Start(), "daemon");
+    const Client client = Must(daemon.Connect(), "connect");
+    Must(client.Ping(), "ping");
+    starts.push_back((Now() - start) * 1e3);
+  }
+  std::printf("%-44s %10.2f ms\n", "daemon start to first answer", Median(starts));
+  const testing::Daemon daemon = Must(testing::Daemon::Start(), "daemon");
+  const double idle = ResidentMiB(daemon.pid());
+  std::vector<Client> clients;
+  for (int i = 0; i < 16; ++i) {
+    clients.push_back(Must(daemon.Connect(), "connect"));
+    Must(clients.back().Ping(), "ping");
+  }
+  const double busy = ResidentMiB(daemon.pid());
+  std::printf("%-44s %10.2f MiB, and %.2f MiB for each client\n", "daemon resident, idle", idle, (busy - idle) / 16);
+}
+
+void Run(int repeats) {
+  const std::string path = "/tmp/hlod-bench-" + std::to_string(getpid()) + ".sock";
+  const BarePeer unix_peer("unix:" + path);
+  const std::string tcp = "127.0.0.1:" + std::to_string(20000 + getpid() % 20000);
+  const BarePeer tcp_peer(tcp);
+  {
+    testing::DaemonOptions options;
+    options.tcp = true;
+    options.flags = {"--device-memory", "4GiB"};
+    const testing::Daemon daemon = Must(testing::Daemon::Start(options), "daemon");
+    BareStream echo(unix_peer.address(), "/bare/Echo");
+    RoundTrips(daemon, echo, repeats);
+    Pipelined(daemon, echo, repeats);
+    std::vector<std::byte> from(kBulkBytes, std::byte{3}), to(kBulkBytes, std::byte{4});
+    const auto copies = [&] { return PipelinedCopies(from, to); };
+    Transfers(Must(daemon.Connect(), "connect"), "shared arena", repeats, copies, copies, "two pipelined memcpys", ">= 0.8");
+    ConnectOptions stream_only;
+    stream_only.shared_memory = false;
+    Transfers(Must(daemon.ConnectTcp(stream_only), "connect"), "TCP stream", repeats, [&] { return BarePut(tcp, from); },
+              [&] { return BareGet(tcp, to); }, "bare chunk stream", ">= 0.9");
+  }
+  Footprint(repeats);
+  unlink(path.c_str());
+}
+
+}  // namespace
+}  // namespace hlod::bench
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::strcmp(argv[1], "--bare-server") == 0) {
+    hlod::bench::RunBareServer(argv[2]);
+    return 0;
+  }
+  hlod::bench::Run(argc == 3 && std::strcmp(argv[1], "--repeats") == 0 ? std::atoi(argv[2]) : 5);
+  return 0;
+}
