@@ -12,7 +12,8 @@ namespace {
 
 constexpr int64_t kComparedLiteralBytes = 64 << 10;
 
-// Cheap, because a trace hashes a shape for each instruction: a multiply a dimension, and a spread over all bits at the end.
+// Cheap, because a trace hashes a shape for each instruction: a multiply a dimension, and a spread over all
+// bits at the end.
 uint64_t Mix(uint64_t hash, uint64_t value) {
   hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
   return hash ^ (hash >> 32);
@@ -23,20 +24,23 @@ uint64_t HashOfShape(const Shape& shape) {
   for (const int64_t size : shape.dims) hash = Mix(hash, static_cast<uint64_t>(size));
   for (const Shape& element : shape.tuple) hash = Mix(hash, HashOfShape(element));
   if (shape.layout) {
-    for (const int64_t dimension : shape.layout->minor_to_major) hash = Mix(hash, static_cast<uint64_t>(dimension) + 1);
+    for (const int64_t dimension : shape.layout->minor_to_major)
+      hash = Mix(hash, static_cast<uint64_t>(dimension) + 1);
   }
   return hash;
 }
 
 uint64_t HashOfAttributes(const Attributes& attributes) {
-  return Mix(attributes.index(), std::visit([](const auto& value) { return absl::HashOf(value); }, attributes));
+  return Mix(attributes.index(),
+             std::visit([](const auto& value) { return absl::HashOf(value); }, attributes));
 }
 
 uint64_t HashOfLiteral(const Literal& literal) {
   uint64_t hash = HashOfShape(literal.shape());
   for (const Literal* leaf : literal.Leaves()) {
     const absl::Span<const std::byte> bytes = leaf->bytes();
-    hash = Mix(hash, absl::HashOf(absl::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size())));
+    hash =
+        Mix(hash, absl::HashOf(absl::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size())));
   }
   return hash;
 }
@@ -65,8 +69,8 @@ Tables::Tables() { Intern(Attributes(NoAttributes{})); }
 
 ShapeId Tables::Intern(const Shape& shape) {
   const auto next = static_cast<ShapeId>(shapes_.size());
-  const ShapeId id =
-      shape_index_.FindOrAdd(HashOfShape(shape), next, [&](ShapeId other) { return shapes_[other] == shape; });
+  const ShapeId id = shape_index_.FindOrAdd(HashOfShape(shape), next,
+                                            [&](ShapeId other) { return shapes_[other] == shape; });
   if (id == next) shapes_.push_back(shape);
   return id;
 }
@@ -74,8 +78,9 @@ ShapeId Tables::Intern(const Shape& shape) {
 AttributesId Tables::Intern(const Attributes& attributes) {
   if (attributes.index() == 0 && !attributes_.empty()) return 0;
   const auto next = static_cast<AttributesId>(attributes_.size());
-  const AttributesId id = attributes_index_.FindOrAdd(
-      HashOfAttributes(attributes), next, [&](AttributesId other) { return attributes_[other] == attributes; });
+  const AttributesId id =
+      attributes_index_.FindOrAdd(HashOfAttributes(attributes), next,
+                                  [&](AttributesId other) { return attributes_[other] == attributes; });
   if (id == next) attributes_.push_back(attributes);
   return id;
 }
@@ -97,8 +102,8 @@ std::string Instruction::name() const {
   return absl::StrCat(ToAbsl(Name(opcode())), ".", id_);
 }
 
-NodeId Computation::Append(Opcode opcode, ShapeId shape, AttributesId attributes, absl::Span<const NodeId> operands,
-                           absl::Span<const ComputationId> called) {
+NodeId Computation::Append(Opcode opcode, ShapeId shape, AttributesId attributes,
+                           absl::Span<const NodeId> operands, absl::Span<const ComputationId> called) {
   const NodeId id = size();
   *offsets_.Extend(1) = static_cast<uint32_t>(words_.size());
   uint32_t* word = words_.Extend(4 + operands.size() + called.size());
@@ -108,7 +113,8 @@ NodeId Computation::Append(Opcode opcode, ShapeId shape, AttributesId attributes
   *word++ = attributes;
   for (const NodeId operand : operands) *word++ = operand;
   for (const ComputationId callee : called) *word++ = callee;
-  if (opcode == kParameter) AddParameter(std::get<ParameterAttributes>(tables_->attributes(attributes)).number, id);
+  if (opcode == kParameter)
+    AddParameter(std::get<ParameterAttributes>(tables_->attributes(attributes)).number, id);
   return id;
 }
 

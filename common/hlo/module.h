@@ -248,6 +248,10 @@ class Module {
   ComputationId entry_ = kLast;
 };
 
+// The same program over Tables of its own, so that work on the copy interns nothing into what others may be reading. Large literals
+// are shared.
+std::unique_ptr<Module> Clone(const Module& module);
+
 inline const Shape& Instruction::shape() const { return computation_->tables().shape(shape_id()); }
 inline const Attributes& Instruction::attributes() const { return computation_->tables().attributes(attributes_id()); }
 inline Instruction Instruction::operand(uint32_t index) const { return (*computation_)[words_[4 + index]]; }

@@ -20,7 +20,8 @@ TEST(OutputDependences, FollowTupleElements) {
   const Op x = b.Parameter(0, Shape::Tuple({kVector, kVector})), y = b.Parameter(1, kVector);
   const Op first = b.GetTupleElement(x, 0), second = b.GetTupleElement(x, 1);
   ASSERT_TRUE(b.Build(b.Tuple({first + y, b.Tuple({second}), b.Constant(1.0f)})).ok());
-  EXPECT_EQ(OutputDependences(module), (Rows{{true, false, true}, {false, true, false}, {false, false, false}}));
+  EXPECT_EQ(OutputDependences(module),
+            (Rows{{true, false, true}, {false, true, false}, {false, false, false}}));
 }
 
 TEST(OutputDependences, SeeThroughCalls) {
@@ -53,12 +54,16 @@ TEST(OutputDependences, OfALoopReachTheFixpointAndSpareWhatItHandsOn) {
   const Shape state = Shape::Tuple({i, i, kVector, kVector, kVector});
   Builder condition(module, "condition");
   const Op in = condition.Parameter(0, state);
-  ASSERT_TRUE(condition.Build(condition.Compare(condition.GetTupleElement(in, 0), condition.GetTupleElement(in, 1),
-                                                ComparisonDirection::kLt)).ok());
+  ASSERT_TRUE(condition
+                  .Build(condition.Compare(condition.GetTupleElement(in, 0), condition.GetTupleElement(in, 1),
+                                           ComparisonDirection::kLt))
+                  .ok());
   Builder body(module, "body");
   const Op s = body.Parameter(0, state);
   const auto at = [&](int64_t index) { return body.GetTupleElement(s, index); };
-  ASSERT_TRUE(body.Build(body.Tuple({at(0) + body.Constant(Literal::Scalar<int32_t>(1)), at(1), at(3), at(4), at(4)})).ok());
+  ASSERT_TRUE(
+      body.Build(body.Tuple({at(0) + body.Constant(Literal::Scalar<int32_t>(1)), at(1), at(3), at(4), at(4)}))
+          .ok());
   Builder b(module, "main");
   std::vector<Op> init;
   for (int64_t p = 0; p < 5; ++p) init.push_back(b.Parameter(p, state.tuple[p]));
@@ -80,7 +85,8 @@ TEST(OutputDependences, OfALoopThatTurnsALongStateRoundStayOnTheSafeSide) {
   Builder body(module, "body");
   const Op in = body.Parameter(0, state);
   std::vector<Op> turned;
-  for (int64_t i = 0; i < kLeaves; ++i) turned.push_back(body.GetTupleElement(in, i == 0 ? 0 : i % (kLeaves - 1) + 1));
+  for (int64_t i = 0; i < kLeaves; ++i)
+    turned.push_back(body.GetTupleElement(in, i == 0 ? 0 : i % (kLeaves - 1) + 1));
   ASSERT_TRUE(body.Build(body.Tuple(turned)).ok());
   Builder b(module, "main");
   ASSERT_TRUE(b.Build(b.While(b.Parameter(0, state), condition.id(), body.id())).ok());
@@ -117,10 +123,90 @@ TEST(KeepOutputs, DropsWhatOnlyTheOthersNeed) {
   EXPECT_EQ(OutputDependences(*kept), (Rows{{false, true}}));
 }
 
+// Whether no instruction of the entry takes the parameter as an operand.
+bool IsUnread(const Module& module, int64_t parameter) {
+  const Computation& entry = module.entry();
+  for (NodeId id = 0; id < entry.size(); ++id) {
+    for (const NodeId operand : entry[id].operands()) {
+      if (operand == entry.parameters()[parameter]) return false;
+    }
+  }
+  return true;
+}
+
+TEST(KeepOutputs, NarrowsCallsAndBranches) {
+  Module module("m");
+  Builder f(module, "both");
+  const Op a = f.Parameter(0, kVector), c = f.Parameter(1, Shape::Tuple({kVector, kVector}));
+  ASSERT_TRUE(f.Build(f.Tuple({f.Unary(kNegate, a), f.GetTupleElement(c, 1)})).ok());
+  Builder g(module, "branch");
+  const Op in = g.Parameter(0, Shape::Tuple({kVector, kVector}));
+  const Op called = g.Call({g.GetTupleElement(in, 0), in}, f.id());
+  ASSERT_TRUE(g.Build(called).ok());
+  Builder b(module, "main");
+  const Op p = b.Parameter(0, Shape::Scalar(kPred)), x = b.Parameter(1, kVector), y = b.Parameter(2, kVector);
+  const Op pair = b.Tuple({x, y});
+  ASSERT_TRUE(b.Build(b.Conditional(p, {pair, pair}, {g.id(), g.id()})).ok());
+  const auto first = KeepOutputs(module, {true, false}), second = KeepOutputs(module, {false, true});
+  ASSERT_TRUE(Verify(*first).ok()) << Verify(*first);
+  ASSERT_TRUE(Verify(*second).ok()) << Verify(*second);
+  EXPECT_FALSE(IsUnread(*first, 1));
+  EXPECT_TRUE(IsUnread(*first, 2));
+  EXPECT_TRUE(IsUnread(*second, 1));
+  EXPECT_FALSE(IsUnread(*second, 2));
+}
+
+// A loop over (i, limit, x, w): i counts to limit, x takes x + x, w takes w * x.
+TEST(KeepOutputs, NarrowsLoops) {
+  Module module("m");
+  const Shape i = Shape::Scalar(kS32);
+  const Shape state = Shape::Tuple({i, i, Shape::Tuple({kVector}), kVector});
+  Builder condition(module, "condition");
+  const Op in = condition.Parameter(0, state);
+  ASSERT_TRUE(condition
+                  .Build(condition.Compare(condition.GetTupleElement(in, 0), condition.GetTupleElement(in, 1),
+                                           ComparisonDirection::kLt))
+                  .ok());
+  Builder body(module, "body");
+  const Op s = body.Parameter(0, state);
+  const Op x = body.GetTupleElement(body.GetTupleElement(s, 2), 0);
+  ASSERT_TRUE(body.Build(body.Tuple({body.GetTupleElement(s, 0) + body.Constant(Literal::Scalar<int32_t>(1)),
+                                     body.GetTupleElement(s, 1), body.Tuple({x + x}),
+                                     body.GetTupleElement(s, 3) * x}))
+                  .ok());
+  Builder b(module, "main");
+  const Op first = b.Parameter(0, i), limit = b.Parameter(1, i), start = b.Parameter(2, kVector),
+           w = b.Parameter(3, kVector);
+  ASSERT_TRUE(b.Build(b.While(b.Tuple({first, limit, b.Tuple({start}), w}), condition.id(), body.id())).ok());
+  ASSERT_TRUE(Verify(module).ok()) << Verify(module);
+
+  const auto without_w = KeepOutputs(module, {true, false, true, false});
+  ASSERT_TRUE(Verify(*without_w).ok()) << Verify(*without_w);
+  EXPECT_EQ(ToString(without_w->entry().root().shape()), "(s32[], f32[4])");
+  EXPECT_TRUE(IsUnread(*without_w, 3));
+  const auto all = KeepOutputs(module, {true, true, true, true});
+  ASSERT_TRUE(Verify(*all).ok()) << Verify(*all);
+  EXPECT_FALSE(IsUnread(*all, 3));
+  // What the loop only hands on needs no loop.
+  const auto handed_on = KeepOutputs(module, {false, true, false, false});
+  ASSERT_TRUE(Verify(*handed_on).ok()) << Verify(*handed_on);
+  EXPECT_TRUE(IsUnread(*handed_on, 0));
+  EXPECT_EQ(handed_on->computation_count(), 1u);
+}
+
+TEST(KeepOutputs, LeavesTheGivenTablesAlone) {
+  Module module("m");
+  Builder b(module, "main");
+  ASSERT_TRUE(b.Build(b.Parameter(0, kVector)).ok());
+  const auto kept = KeepOutputs(module, {true});
+  EXPECT_NE(&kept->tables(), &module.tables());
+}
+
 TEST(KeepOutputs, TakesLeavesOutOfValuesThatAreNoTupleInstruction) {
   Module module("m");
   Builder b(module, "main");
-  ASSERT_TRUE(b.Build(b.Parameter(0, Shape::Tuple({kVector, Shape::Tuple({Shape::Scalar(kS32), kVector})}))).ok());
+  ASSERT_TRUE(
+      b.Build(b.Parameter(0, Shape::Tuple({kVector, Shape::Tuple({Shape::Scalar(kS32), kVector})}))).ok());
   const auto kept = KeepOutputs(module, {false, true, true});
   ASSERT_TRUE(Verify(*kept).ok()) << Verify(*kept);
   EXPECT_EQ(ToString(kept->entry().root().shape()), "(s32[], f32[4])");

@@ -21,8 +21,10 @@ TEST(Tables, EqualThingsHaveOneId) {
   column.layout->minor_to_major = {0, 1};
   EXPECT_NE(tables.Intern(shape), tables.Intern(column));
   EXPECT_EQ(tables.Intern(Attributes(NoAttributes{})), 0u);
-  EXPECT_EQ(tables.Intern(Attributes(DimensionsAttributes{{0, 1}})), tables.Intern(Attributes(DimensionsAttributes{{0, 1}})));
-  EXPECT_NE(tables.Intern(Attributes(DimensionsAttributes{{0, 1}})), tables.Intern(Attributes(DynamicSliceAttributes{{0, 1}})));
+  EXPECT_EQ(tables.Intern(Attributes(DimensionsAttributes{{0, 1}})),
+            tables.Intern(Attributes(DimensionsAttributes{{0, 1}})));
+  EXPECT_NE(tables.Intern(Attributes(DimensionsAttributes{{0, 1}})),
+            tables.Intern(Attributes(DynamicSliceAttributes{{0, 1}})));
   const auto literal = [](float x) { return std::make_shared<const Literal>(Literal::Scalar(x)); };
   EXPECT_EQ(tables.Intern(literal(1)), tables.Intern(literal(1)));
   EXPECT_NE(tables.Intern(literal(0)), tables.Intern(literal(-0.0f)));
@@ -30,8 +32,10 @@ TEST(Tables, EqualThingsHaveOneId) {
 
 TEST(Tables, KeepThousandsApart) {
   Tables tables;
-  for (int64_t i = 0; i < 5000; ++i) EXPECT_EQ(tables.Intern(Shape::Array(kF32, {i})), static_cast<ShapeId>(i));
-  for (int64_t i = 0; i < 5000; ++i) EXPECT_EQ(tables.Intern(Shape::Array(kF32, {i})), static_cast<ShapeId>(i));
+  for (int64_t i = 0; i < 5000; ++i)
+    EXPECT_EQ(tables.Intern(Shape::Array(kF32, {i})), static_cast<ShapeId>(i));
+  for (int64_t i = 0; i < 5000; ++i)
+    EXPECT_EQ(tables.Intern(Shape::Array(kF32, {i})), static_cast<ShapeId>(i));
 }
 
 TEST(Tables, LargeLiteralsAreNotCompared) {
@@ -42,7 +46,8 @@ TEST(Tables, LargeLiteralsAreNotCompared) {
 
 NodeId AppendParameter(Computation& computation, int64_t number) {
   Tables& tables = computation.tables();
-  return computation.Append(kParameter, tables.Intern(Shape::Scalar(kF32)), tables.Intern(Attributes(ParameterAttributes{number})), {});
+  return computation.Append(kParameter, tables.Intern(Shape::Scalar(kF32)),
+                            tables.Intern(Attributes(ParameterAttributes{number})), {});
 }
 
 TEST(Computation, ParametersAreOrderedByNumberWhateverTheOrderOfAppending) {
@@ -102,8 +107,25 @@ TEST(Computation, EqualProgramsHaveEqualWords) {
   EXPECT_EQ(first.entry().words(), second.entry().words());
 }
 
+TEST(Clone, SharesNothingThatGrows) {
+  Module module("m");
+  const ComputationId add = AddScalarReducer(module, kAdd, kF32);
+  Builder b(module, "main");
+  b.Constant(Literal::Scalar<int64_t>(5));
+  const Op x = b.Parameter(0, Shape::Array(kF32, {4}), "x");
+  ASSERT_TRUE(b.Build(b.Reduce(x, b.Constant(2.0f), {0}, add)).ok());
+  const auto clone = Clone(module);
+  EXPECT_NE(&clone->tables(), &module.tables());
+  EXPECT_EQ(clone->entry().root().operand(1).literal(), Literal::Scalar(2.0f));
+  EXPECT_EQ(clone->entry()[x.id].name(), "x");
+  clone->entry().mutable_notes(x.id).name = "y";
+  EXPECT_EQ(module.entry()[x.id].name(), "x");
+  EXPECT_EQ(clone->entry().root().called(), module.entry().root().called());
+}
+
 TEST(OpcodeTable, NamesAreFoundAgain) {
-  for (int i = 0; i < kOpcodeCount; ++i) EXPECT_EQ(ParseOpcode(Name(static_cast<Opcode>(i))), static_cast<Opcode>(i));
+  for (int i = 0; i < kOpcodeCount; ++i)
+    EXPECT_EQ(ParseOpcode(Name(static_cast<Opcode>(i))), static_cast<Opcode>(i));
   EXPECT_EQ(ParseOpcode("no-such-opcode"), std::nullopt);
 }
 
