@@ -1,220 +1,17 @@
-// Convolutions as one of oneDNN's three: forward, backward by data, backward by weights.
-//
-// HLO has one opcode for all of them. A base dilation is the gradient by data (a transposed convolution); a
-// window larger than the result, or batch groups, is the gradient by weights, where batch and feature have
-// changed places. Each of the three is given HLO's arrays as strided memory; where oneDNN wants its own
-// layout, a reorder goes before or after.
+// Convolutions on oneDNN: a problem's kernel, and reorders before and after where oneDNN wants a layout of
+// its own.
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "common/base/status.h"
-#include "server/engine/convolution.h"
-#include "server/engine/copy_nd.h"
-#include "server/engine/onednn.h"
+#include "server/engine/convolution_problems.h"
 #include "server/engine/step_util.h"
 
 namespace hlod::engine {
 namespace {
 
 using dnnl::memory;
-using Dims = memory::dims;
-
-enum class Direction { kForward, kBackwardData, kBackwardWeights };
-
-// One of the three arrays, in oneDNN's order of dimensions: batch, channels, spatial; weights: [groups,]
-// outputs, inputs, spatial.
-struct Array {
-  Dims dims, strides;
-  memory::data_type type{};
-  int64_t offset = 0;  // Elements before the first, where negative padding crops.
-};
-
-struct Problem {
-  Direction direction = Direction::kForward;
-  Array src, weights, dst;
-  Dims strides, dilations, padding_low, padding_high;
-};
-
-// Padding after the last element, given all the rest; nothing when none makes oneDNN's size formula true.
-std::optional<int64_t> PaddingHigh(int64_t src, int64_t dst, int64_t kernel, int64_t stride, int64_t dilation,
-                                   int64_t low) {
-  const int64_t exact = (dst - 1) * stride + (kernel - 1) * dilation + 1 - src - low;
-  if (exact >= 0) return exact;
-  if (exact + stride - 1 >= 0) return 0;
-  return std::nullopt;
-}
-
-// Gives `weights` its spatial strides reversed by a copy: `flip` is the copy, `weights` becomes dense.
-CopyNd FlipWeights(Array& weights, size_t spatial, const std::vector<bool>& flipped, int width) {
-  std::vector<CopyDim> dims;
-  Dims dense(weights.dims.size(), 1);
-  for (size_t d = weights.dims.size(); d-- > 1;) dense[d - 1] = dense[d] * weights.dims[d];
-  int64_t start = 0;
-  for (size_t d = 0; d < weights.dims.size(); ++d) {
-    int64_t stride = weights.strides[d];
-    const size_t first_spatial = weights.dims.size() - spatial;
-    if (d >= first_spatial && flipped[d - first_spatial]) {
-      start += (weights.dims[d] - 1) * stride;
-      stride = -stride;
-    }
-    dims.push_back({weights.dims[d], stride * width, dense[d] * width});
-  }
-  weights.strides = dense;
-  weights.offset = start;  // Where the copy starts reading.
-  return CopyNd(dims, width);
-}
-
-// The oneDNN problems that a convolution can be posed as.
-class Problems {
- public:
-  Problems(const ConvolutionForm& form, memory::data_type lhs, memory::data_type rhs, memory::data_type out)
-      : form_(form), lhs_(lhs), rhs_(rhs), out_(out) {}
-
-  // The better first.
-  std::vector<Problem> All() const {
-    std::vector<Problem> problems;
-    const bool dilated = std::any_of(form_.axes.begin(), form_.axes.end(),
-                                     [](const auto& a) { return a.window.base_dilation > 1; });
-    const bool reversed =
-        std::any_of(form_.axes.begin(), form_.axes.end(), [](const auto& a) { return a.window.reversal; });
-    if (dilated) {
-      if (form_.batch_groups == 1) Add(problems, BackwardData());
-      return problems;
-    }
-    double kernel = 1, out = 1;
-    for (const ConvolutionAxis& axis : form_.axes) {
-      kernel *= static_cast<double>(axis.kernel);
-      out *= static_cast<double>(axis.out);
-    }
-    const bool by_weights = form_.feature_groups == 1 && !reversed;
-    if (by_weights && (form_.batch_groups > 1 || kernel > out)) Add(problems, BackwardWeights());
-    if (form_.batch_groups == 1) Add(problems, Forward());
-    return problems;
-  }
-
- private:
-  static void Add(std::vector<Problem>& problems, std::optional<Problem> problem) {
-    if (problem) problems.push_back(std::move(*problem));
-  }
-
-  // HLO's arrays in oneDNN's order. `groups` > 1 gives weights their leading dimension.
-  Array Lhs() const {
-    Array array{{form_.batch, form_.features}, {form_.lhs_batch, form_.lhs_feature}, lhs_};
-    for (const ConvolutionAxis& axis : form_.axes) Append(array, axis.in, axis.in_stride);
-    return array;
-  }
-  Array Result() const {
-    Array array{{form_.out_batches(), form_.outputs}, {form_.out_batch, form_.out_feature}, out_};
-    for (const ConvolutionAxis& axis : form_.axes) Append(array, axis.out, axis.out_stride);
-    return array;
-  }
-  static void Append(Array& array, int64_t size, int64_t stride) {
-    array.dims.push_back(size);
-    array.strides.push_back(stride);
-  }
-
-  std::optional<Problem> Forward() const {
-    Problem problem;
-    problem.src = Lhs();
-    problem.dst = Result();
-    const int64_t groups = form_.feature_groups, outputs = form_.outputs / groups;
-    Array& w = problem.weights;
-    w.type = rhs_;
-    if (groups > 1) Append(w, groups, outputs * form_.rhs_output);
-    Append(w, outputs, form_.rhs_output);
-    Append(w, form_.features_a_group(), form_.rhs_input);
-    for (size_t i = 0; i < form_.axes.size(); ++i) {
-      const ConvolutionAxis& axis = form_.axes[i];
-      Append(w, axis.kernel, axis.kernel_stride);
-      int64_t& in = problem.src.dims[i + 2];
-      int64_t low = axis.window.padding_low;
-      if (low < 0) {  // Crop in front.
-        problem.src.offset += -low * axis.in_stride;
-        in += low;
-        low = 0;
-      }
-      const int64_t reach =
-          (axis.out - 1) * axis.window.stride + (axis.kernel - 1) * axis.window.window_dilation + 1 - low;
-      in = std::min(in, std::max<int64_t>(reach, 1));  // Crop behind what no window reaches.
-      if (in <= 0) return std::nullopt;
-      const auto high =
-          PaddingHigh(in, axis.out, axis.kernel, axis.window.stride, axis.window.window_dilation, low);
-      if (!high) return std::nullopt;
-      Append(problem, axis.window.stride, axis.window.window_dilation, low, *high);
-    }
-    return problem;
-  }
-
-  // The gradient by data of a convolution from the result to lhs, whose stride is the base dilation; its
-  // weights are flipped.
-  std::optional<Problem> BackwardData() const {
-    Problem problem;
-    problem.direction = Direction::kBackwardData;
-    problem.dst = Lhs();
-    problem.src = Result();
-    const int64_t groups = form_.feature_groups, outputs = form_.outputs / groups;
-    Array& w = problem.weights;
-    w.type = rhs_;
-    if (groups > 1) Append(w, groups, outputs * form_.rhs_output);
-    Append(w, form_.features_a_group(), form_.rhs_input);
-    Append(w, outputs, form_.rhs_output);
-    for (const ConvolutionAxis& axis : form_.axes) {
-      if (axis.window.stride != 1) return std::nullopt;
-      Append(w, axis.kernel, axis.kernel_stride);
-      const int64_t low = (axis.kernel - 1) * axis.window.window_dilation - axis.window.padding_low;
-      if (low < 0) return std::nullopt;
-      const auto high = PaddingHigh(axis.out, axis.in, axis.kernel, axis.window.base_dilation,
-                                    axis.window.window_dilation, low);
-      if (!high) return std::nullopt;
-      Append(problem, axis.window.base_dilation, axis.window.window_dilation, low, *high);
-    }
-    return problem;
-  }
-
-  // The gradient by weights of a convolution whose images are lhs's features, whose input channels are lhs's
-  // batch, whose result's gradient is rhs: stride and dilation change places. Batch groups are its groups.
-  std::optional<Problem> BackwardWeights() const {
-    Problem problem;
-    problem.direction = Direction::kBackwardWeights;
-    problem.src = Lhs();
-    std::swap(problem.src.dims[0], problem.src.dims[1]);
-    std::swap(problem.src.strides[0], problem.src.strides[1]);
-    problem.dst = Array{{form_.features, form_.outputs}, {form_.rhs_input, form_.rhs_output}, rhs_};
-    const int64_t groups = form_.batch_groups, outputs = form_.outputs / groups;
-    Array& w = problem.weights;
-    w.type = out_;
-    if (groups > 1) Append(w, groups, outputs * form_.out_feature);
-    Append(w, outputs, form_.out_feature);
-    Append(w, form_.out_batches(), form_.out_batch);
-    for (size_t i = 0; i < form_.axes.size(); ++i) {
-      const ConvolutionAxis& axis = form_.axes[i];
-      Append(problem.dst, axis.kernel, axis.kernel_stride);
-      Append(w, axis.out, axis.out_stride);
-      const int64_t low = axis.window.padding_low;
-      if (low < 0) return std::nullopt;
-      int64_t& in = problem.src.dims[i + 2];
-      const int64_t reach =
-          (axis.kernel - 1) * axis.window.window_dilation + (axis.out - 1) * axis.window.stride + 1 - low;
-      in = std::min(in, std::max<int64_t>(reach, 1));
-      const auto high =
-          PaddingHigh(in, axis.kernel, axis.out, axis.window.window_dilation, axis.window.stride, low);
-      if (!high) return std::nullopt;
-      Append(problem, axis.window.window_dilation, axis.window.stride, low, *high);
-    }
-    return problem;
-  }
-
-  static void Append(Problem& problem, int64_t stride, int64_t dilation, int64_t low, int64_t high) {
-    problem.strides.push_back(stride);
-    problem.dilations.push_back(dilation - 1);
-    problem.padding_low.push_back(low);
-    problem.padding_high.push_back(high);
-  }
-
-  const ConvolutionForm& form_;
-  memory::data_type lhs_, rhs_, out_;
-};
 
 // A primitive descriptor of any of the three directions, reduced to what running needs.
 struct Chosen {
@@ -223,8 +20,8 @@ struct Chosen {
   std::string implementation;
 };
 
-std::optional<Chosen> Choose(const Problem& p, const memory::desc& src, const memory::desc& weights,
-                             const memory::desc& dst) {
+std::optional<Chosen> Choose(const ConvolutionProblem& p, const memory::desc& src,
+                             const memory::desc& weights, const memory::desc& dst) {
   using dnnl::algorithm;
   const auto& engine = OneDnnEngine();
   const dnnl::primitive_attr attributes = OneDnnAttributes();
@@ -287,8 +84,9 @@ class Convolution final : public OneDnnConvolution {
  public:
   // Chooses a kernel and the reorders around it. False when oneDNN has none but its reference. May throw
   // dnnl::error.
-  bool Prepare(const Problem& problem, std::optional<CopyNd> flip, const int (&widths)[3], int threads) {
-    const Array* arrays[3] = {&problem.src, &problem.weights, &problem.dst};
+  bool Prepare(const ConvolutionProblem& problem, std::optional<CopyNd> flip, const int (&widths)[3],
+               int threads) {
+    const ProblemArray* arrays[3] = {&problem.src, &problem.weights, &problem.dst};
     memory::desc user[3], any[3];
     for (int i = 0; i < 3; ++i) {
       user[i] = memory::desc(arrays[i]->dims, arrays[i]->type, arrays[i]->strides);
@@ -387,7 +185,7 @@ std::unique_ptr<OneDnnConvolution> MakeOneDnnConvolution(const ConvolutionForm& 
   if (!lhs_type || !rhs_type || !out_type || !hlo::IsFloat(lhs) || lhs != rhs) return nullptr;
   if (form.axes.empty() || form.axes.size() > 3) return nullptr;
   const int widths[3] = {hlo::ByteWidth(lhs), hlo::ByteWidth(rhs), hlo::ByteWidth(out)};
-  for (Problem& problem : Problems(form, *lhs_type, *rhs_type, *out_type).All()) {
+  for (ConvolutionProblem& problem : ConvolutionProblems(form, *lhs_type, *rhs_type, *out_type)) {
     std::optional<CopyNd> flip;
     if (problem.direction != Direction::kBackwardWeights) {
       std::vector<bool> flipped;
@@ -397,7 +195,7 @@ std::unique_ptr<OneDnnConvolution> MakeOneDnnConvolution(const ConvolutionForm& 
                           axis.window.reversal != (problem.direction == Direction::kBackwardData));
         any = any || flipped.back();
       }
-      if (any) flip = FlipWeights(problem.weights, form.axes.size(), flipped, widths[1]);
+      if (any) flip = FlipWeights(problem.weights, flipped, widths[1]);
     }
     auto convolution = std::make_unique<Convolution>();
     const auto prepare = [&] { return convolution->Prepare(problem, std::move(flip), widths, threads); };

@@ -6,10 +6,15 @@
 #include <cstdint>
 #include <utility>
 
+#include "common/base/arithmetic.h"
+
 namespace hlod::engine {
 
 // Below this many elements of work a loop runs on the calling thread.
 inline constexpr int64_t kParallelElementsMin = 64 * 1024;
+
+// a * b, or INT64_MAX: an amount of work, of which only the size matters.
+inline int64_t WorkOf(int64_t a, int64_t b) { return CheckedMultiply(a, b).value_or(INT64_MAX); }
 
 // Calls body(begin, end, worker) on disjoint ranges that cover [0, count); worker < threads. `elements` is
 // the whole loop's work, and decides whether it is worth a team. Bodies must not throw.

@@ -96,7 +96,7 @@ class SelectAndScatterStep final : public Step {
     const hlo::Shape& source = instruction.operand(1).shape();
     WindowAxes axes = MakeWindowAxes(operand, source, instruction.attributes<hlo::WindowAttributes>().window);
     elements_ = Elements(operand);
-    for (const WindowAxis& axis : axes) positions_ *= axis.window.size;
+    positions_ = WindowPositions(axes);
     // Trailing dimensions that the window leaves alone are lanes; leading ones are independent problems.
     while (!axes.empty() && axes.back().IsTrivial()) {
       lanes_ *= axes.back().out;
@@ -122,7 +122,7 @@ class SelectAndScatterStep final : public Step {
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
     const int64_t blocks = (lanes_ + kLanes - 1) / kLanes;
-    ParallelRanges(context.threads, problems_ * blocks, elements_ * positions_,
+    ParallelRanges(context.threads, problems_ * blocks, WorkOf(elements_, positions_),
                    [&](int64_t begin, int64_t end, int) {
                      for (int64_t job = begin; job < end; ++job) {
                        const int64_t problem = job / blocks, lane = job % blocks * kLanes;

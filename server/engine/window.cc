@@ -22,7 +22,7 @@ class DirectWindowStep final : public Step {
 
   DirectWindowStep(hlo::Instruction instruction, WindowAxes axes) : text_(DescribeStep(instruction)) {
     outputs_ = Elements(instruction.shape());
-    for (const WindowAxis& axis : axes) positions_ *= axis.window.size;
+    positions_ = WindowPositions(axes);
     // Trailing dimensions that the window leaves alone are lanes; the last one that it does not is walked in
     // the inner loop.
     while (!axes.empty() && axes.back().IsTrivial()) {
@@ -54,15 +54,16 @@ class DirectWindowStep final : public Step {
     const int64_t column_blocks = (last_.out + columns_a_block_ - 1) / columns_a_block_;
     const int64_t lane_blocks = (lanes_ + lanes_a_block_ - 1) / lanes_a_block_;
     const int64_t jobs_a_row = column_blocks * lane_blocks;
-    ParallelRanges(
-        context.threads, rows_ * jobs_a_row, outputs_ * positions_, [&](int64_t begin, int64_t end, int) {
-          for (int64_t job = begin; job < end; ++job) {
-            const int64_t column = job % jobs_a_row / lane_blocks * columns_a_block_,
-                          lane = job % lane_blocks * lanes_a_block_;
-            RunBlock(in, init, out, job / jobs_a_row, column, std::min(columns_a_block_, last_.out - column),
-                     lane, std::min(lanes_a_block_, lanes_ - lane));
-          }
-        });
+    ParallelRanges(context.threads, rows_ * jobs_a_row, WorkOf(outputs_, positions_),
+                   [&](int64_t begin, int64_t end, int) {
+                     for (int64_t job = begin; job < end; ++job) {
+                       const int64_t column = job % jobs_a_row / lane_blocks * columns_a_block_,
+                                     lane = job % lane_blocks * lanes_a_block_;
+                       RunBlock(in, init, out, job / jobs_a_row, column,
+                                std::min(columns_a_block_, last_.out - column), lane,
+                                std::min(lanes_a_block_, lanes_ - lane));
+                     }
+                   });
     return absl::OkStatus();
   }
 
@@ -146,9 +147,7 @@ MaybeStep MakeReduceWindowStep(const hlo::Module& module, hlo::Instruction instr
     const ScalarReducer reducer = RecogniseReducer(module.computation(instruction.called()[0]));
     const hlo::Window& window = instruction.attributes<hlo::WindowAttributes>().window;
     const WindowAxes axes = MakeWindowAxes(instruction.operand(0).shape(), instruction.shape(), window);
-    int64_t positions = 1;
-    for (const WindowAxis& axis : axes) positions *= axis.window.size;
-    if (positions > kSmallWindow) step = MakeScanWindowStep(instruction, axes, reducer, threads);
+    if (WindowPositions(axes) > kSmallWindow) step = MakeScanWindowStep(instruction, axes, reducer, threads);
     if (step == nullptr) {
       VisitReducer(reducer, type,
                    [&]<typename Op>() { step = std::make_unique<DirectWindowStep<Op>>(instruction, axes); });
@@ -166,6 +165,14 @@ WindowAxes MakeWindowAxes(const hlo::Shape& in, const hlo::Shape& out, const hlo
     axes.push_back({in.dims[d], out.dims[d], in_strides[d], out_strides[d], window[d]});
   }
   return axes;
+}
+
+int64_t WindowPositions(const WindowAxes& axes) {
+  int64_t positions = 1;
+  for (const WindowAxis& axis : axes) {
+    positions = CheckedMultiply(positions, axis.window.size).value_or(INT64_MAX);
+  }
+  return positions;
 }
 
 MaybeStep MakeWindowStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {

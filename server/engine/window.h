@@ -37,6 +37,9 @@ using WindowAxes = absl::InlinedVector<WindowAxis, 6>;
 // opcode.
 WindowAxes MakeWindowAxes(const hlo::Shape& in, const hlo::Shape& out, const hlo::Window& window);
 
+// Positions in one window; INT64_MAX when there are more.
+int64_t WindowPositions(const WindowAxes& axes);
+
 // window_scan.cc: large windows of recognised reducers, one dimension at a time with constant work an
 // element. Null when not worth it.
 MaybeStep MakeScanWindowStep(hlo::Instruction instruction, const WindowAxes& axes, ScalarReducer reducer,

@@ -25,7 +25,7 @@ class GeneralWindowStep final : public Step {
     axes_ = MakeWindowAxes(instruction.operand(0).shape(), result,
                            instruction.attributes<hlo::WindowAttributes>().window);
     outputs_ = Elements(result);
-    for (const WindowAxis& axis : axes_) positions_ *= axis.window.size;
+    positions_ = WindowPositions(axes_);
     for (int i = 0; i < count_; ++i) {
       widths_.push_back(Width(instruction.operand(i).shape()));
       worker_bytes_ += 3 * ScratchAlign(kLanes * widths_.back());
@@ -42,7 +42,7 @@ class GeneralWindowStep final : public Step {
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
     const int64_t blocks = (outputs_ + kLanes - 1) / kLanes;
-    ParallelRanges(std::min(context.threads, workers_), blocks, outputs_ * positions_ * 8,
+    ParallelRanges(std::min(context.threads, workers_), blocks, WorkOf(outputs_ * 8, positions_),
                    [&](int64_t begin, int64_t end, int worker) {
                      for (int64_t block = begin; block < end; ++block) {
                        RunBlock(inputs, outputs, block * kLanes, std::min(kLanes, outputs_ - block * kLanes),
