@@ -450,7 +450,8 @@ void Workspace::Settle(const std::shared_ptr<Execution>& execution, const absl::
   Woken woken;
   Done done;
   absl::Status answer;
-  std::vector<std::shared_ptr<Buffer>> arguments;  // Destroyed without the lock.
+  // Let go of without the lock, and before anybody is told: whoever then frees a handle finds its bytes gone.
+  std::vector<std::shared_ptr<Buffer>> arguments, results;
   {
     MutexLock lock(&mu_);
     if (if_waiting && execution->started) return;
@@ -464,7 +465,8 @@ void Workspace::Settle(const std::shared_ptr<Execution>& execution, const absl::
       }
       answer = ToStatus(error);
     }
-    for (const std::shared_ptr<Buffer>& buffer : execution->results) {
+    results = std::exchange(execution->results, {});
+    for (const std::shared_ptr<Buffer>& buffer : results) {
       if (buffer != nullptr) buffer->producer = nullptr;
     }
     arguments = std::exchange(execution->arguments, {});
@@ -476,6 +478,7 @@ void Workspace::Settle(const std::shared_ptr<Execution>& execution, const absl::
     executions_.erase(execution->request.command.id);
   }
   arguments.clear();
+  results.clear();
   if (done) done(answer);
   Run(woken);
 }

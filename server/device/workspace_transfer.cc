@@ -121,6 +121,7 @@ Done Workspace::SettleUpload(PendingUpload& upload, const absl::Status& status, 
     answer = ToStatus(buffer.error);
   }
   buffer.producer = nullptr;
+  upload.buffer.reset();  // A transfer may hold the upload for a while; the buffer is the handle's.
   Finish(*upload.task, woken);
   ++upload.generation;
   Done done = std::exchange(upload.done, nullptr);
@@ -243,7 +244,7 @@ absl::Status Workspace::Download(DownloadRequest request, DownloadDone done) {
       const std::shared_ptr<Buffer>& buffer = *found;
       DependOn(task, buffer->producer);
       AddReader(*buffer, task);
-      task->ready = [self = shared_from_this(), request, buffer, task, done] {
+      task->ready = [self = shared_from_this(), request, buffer = *found, task, done]() mutable {
         absl::StatusOr<ReadyBytes> bytes = absl::InternalError("not read");
         Woken next;
         {
@@ -267,6 +268,7 @@ absl::Status Workspace::Download(DownloadRequest request, DownloadDone done) {
           }
           if (!bytes.ok() || request.pin) Finish(*task, next);
         }
+        buffer.reset();  // From here on only `bytes` keeps it.
         done(std::move(bytes));
         Run(next);
       };

@@ -136,6 +136,7 @@ absl::Status HandleDownload(Session& session, const v1::Command& command) {
       reply.mutable_download()->set_inline_(ready->data, static_cast<size_t>(ready->bytes));
       workspace.Release(*ready);
       workspace.ledger().Record(row, ready->bytes, calls);
+      ready = absl::CancelledError();  // Its share of the buffer goes before the answer: a Free that follows finds no other.
       return self->Answer(std::move(reply));
     }
     const absl::StatusOr<absl::Span<std::byte>> arena = self->arena();
@@ -149,6 +150,7 @@ absl::Status HandleDownload(Session& session, const v1::Command& command) {
       device::CopyBytes(to, ready.data, static_cast<size_t>(ready.bytes));
       self->workspace().Release(ready);
       self->workspace().ledger().Record(row, ready.bytes, calls);
+      ready = {};
       self->Answer(std::move(reply));
     });
   };

@@ -88,6 +88,7 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
       chunks_.clear();
     }
     if (part_.has_value()) session_->workspace().AbortTransfer(command_, part_->generation);
+    part_.reset();  // With it goes the memory of an upload that has failed.
     call_->Finish(status);
   }
 
@@ -156,6 +157,7 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
     done.set_bytes(static_cast<uint64_t>(received_));
     call_->Write(ToByteBuffer(done));
     call_->Finish(absl::OkStatus());
+    part_.reset();
     return absl::OkStatus();
   }
 
