@@ -18,15 +18,15 @@ struct CommonOptions {
 };
 
 struct RunOptions {
-  std::string module;                  // File: HLO proto or text.
-  std::vector<std::string> arguments;  // .npy files, in order; "N=FILE" for parameter N.
-  std::vector<int> placeholders;       // Parameters that become placeholders.
-  std::optional<uint64_t> random_seed; // The others: random instead of zeros.
-  std::string output;                  // Folder for .npy results; empty: printed.
+  std::string module;                   // File: HLO proto or text.
+  std::vector<std::string> arguments;   // .npy files, in order; "N=FILE" for parameter N.
+  std::vector<int> placeholders;        // Parameters that become placeholders.
+  std::optional<uint64_t> random_seed;  // The others: random instead of zeros.
+  std::string output;                   // Folder for .npy results; empty: printed.
   int repeat = 1;
   int device = 0;
   bool abstract = false;
-  double deadline_seconds = 0;         // 0: none.
+  double deadline_seconds = 0;  // 0: none.
 };
 absl::Status Run(const CommonOptions& common, const RunOptions& options);
 

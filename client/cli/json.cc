@@ -12,14 +12,10 @@ Json ToJson(const Origin& origin) {
 }
 
 Json ToJson(const LedgerRow& row) {
-  return {{"cause", Name(row.cause)},
-          {"direction", Name(DirectionOf(row.cause))},
-          {"bytes", row.amount.bytes},
-          {"calls", row.amount.calls},
-          {"origin", ToJson(row.origin)},
-          {"step", row.step},
-          {"session", row.session},
-          {"device", row.device}};
+  return {{"cause", Name(row.cause)},     {"direction", Name(DirectionOf(row.cause))},
+          {"bytes", row.amount.bytes},    {"calls", row.amount.calls},
+          {"origin", ToJson(row.origin)}, {"step", row.step},
+          {"session", row.session},       {"device", row.device}};
 }
 
 Json ToJson(const SessionStats& stats) {
@@ -73,8 +69,9 @@ Json ToJson(const DeviceRow& row) {
 }
 
 Json ToJson(const BufferRow& row) {
-  return {{"session", row.session}, {"handle", row.handle}, {"device", row.device}, {"shape", row.shape},
-          {"bytes", row.bytes},     {"state", row.state},   {"origin", ToJson(row.origin)}};
+  return {{"session", row.session},      {"handle", row.handle}, {"device", row.device},
+          {"shape", row.shape},          {"bytes", row.bytes},   {"state", row.state},
+          {"origin", ToJson(row.origin)}};
 }
 
 Json ToJson(const ExecutableRow& row) {
@@ -115,7 +112,8 @@ Json ToJson(const DaemonStats& stats) {
 
 Json ErrorToJson(const absl::Status& status) {
   const Error error = ErrorOf(status);
-  Json json = {{"code", absl::StatusCodeToString(status.code())}, {"kind", Name(error.kind)}, {"message", error.text}};
+  Json json = {
+      {"code", absl::StatusCodeToString(status.code())}, {"kind", Name(error.kind)}, {"message", error.text}};
   if (error.handle != 0) json["handle"] = error.handle;
   if (!error.shape.empty()) json["shape"] = error.shape;
   return {{"error", std::move(json)}};

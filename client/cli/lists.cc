@@ -28,7 +28,9 @@ class Table {
       for (size_t i = 0; i < row.size(); ++i) {
         const std::string padding(widths[i] - row[i].size(), ' ');
         const bool number = !row[i].empty() && (row[i][0] >= '0' && row[i][0] <= '9');
-        line += (i == 0 ? "" : "  ") + (number ? padding + row[i] : i + 1 == row.size() ? row[i] : row[i] + padding);
+        line += (i == 0 ? "" : "  ") + (number                ? padding + row[i]
+                                        : i + 1 == row.size() ? row[i]
+                                                              : row[i] + padding);
       }
       std::printf("%s\n", line.c_str());
     }
@@ -61,15 +63,19 @@ void PrintJson(std::string key, Json list) {
 }
 
 void PrintAmounts(const SessionStats& stats) {
-  std::printf("host to device    %s in %s calls\n", Bytes(stats.host_to_device.bytes).c_str(), N(stats.host_to_device.calls).c_str());
-  std::printf("device to host    %s in %s calls\n", Bytes(stats.device_to_host.bytes).c_str(), N(stats.device_to_host.calls).c_str());
-  std::printf("device to device  %s in %s calls\n", Bytes(stats.device_to_device.bytes).c_str(), N(stats.device_to_device.calls).c_str());
-  std::printf("compiles          %s (%s cache hits)\n", N(stats.compiles).c_str(), N(stats.compile_cache_hits).c_str());
+  std::printf("host to device    %s in %s calls\n", Bytes(stats.host_to_device.bytes).c_str(),
+              N(stats.host_to_device.calls).c_str());
+  std::printf("device to host    %s in %s calls\n", Bytes(stats.device_to_host.bytes).c_str(),
+              N(stats.device_to_host.calls).c_str());
+  std::printf("device to device  %s in %s calls\n", Bytes(stats.device_to_device.bytes).c_str(),
+              N(stats.device_to_device.calls).c_str());
+  std::printf("compiles          %s (%s cache hits)\n", N(stats.compiles).c_str(),
+              N(stats.compile_cache_hits).c_str());
   std::printf("executes          %s in %s\n", N(stats.executes).c_str(), Seconds(stats.execute_us).c_str());
   std::printf("refused reads     %s\n", N(stats.refused_reads).c_str());
   std::printf("failed commands   %s\n", N(stats.failed_commands).c_str());
-  std::printf("live              %s in %s buffers, %s placeholders\n", Bytes(stats.live_bytes).c_str(), N(stats.live_buffers).c_str(),
-              N(stats.placeholders).c_str());
+  std::printf("live              %s in %s buffers, %s placeholders\n", Bytes(stats.live_bytes).c_str(),
+              N(stats.live_buffers).c_str(), N(stats.placeholders).c_str());
   std::printf("peak              %s\n", Bytes(stats.peak_bytes).c_str());
 }
 
@@ -84,8 +90,8 @@ absl::Status ListDevices(const CommonOptions& common) {
   }
   Table table({"device", "kind", "capacity", "used", "peak", "buffers", "placeholders", "queued"});
   for (const DeviceRow& row : rows) {
-    table.Add({N(row.ordinal), row.kind, Bytes(row.capacity_bytes), Bytes(row.used_bytes), Bytes(row.peak_bytes), N(row.buffers),
-               N(row.placeholders), N(row.queued_executes)});
+    table.Add({N(row.ordinal), row.kind, Bytes(row.capacity_bytes), Bytes(row.used_bytes),
+               Bytes(row.peak_bytes), N(row.buffers), N(row.placeholders), N(row.queued_executes)});
   }
   table.Print();
   return absl::OkStatus();
@@ -101,11 +107,12 @@ absl::Status ListBuffers(const CommonOptions& common, const ListOptions& options
   }
   Table table({"session", "handle", "device", "bytes", "state", "shape", "made at"});
   for (const BufferRow& row : list.buffers) {
-    table.Add({N(static_cast<int64_t>(row.session)), N(static_cast<int64_t>(row.handle)), N(row.device), Bytes(row.bytes), row.state,
-               row.shape, ToString(row.origin)});
+    table.Add({N(static_cast<int64_t>(row.session)), N(static_cast<int64_t>(row.handle)), N(row.device),
+               Bytes(row.bytes), row.state, row.shape, ToString(row.origin)});
   }
   table.Print();
-  if (list.total > static_cast<int64_t>(list.buffers.size())) std::printf("(%s in all)\n", N(list.total).c_str());
+  if (list.total > static_cast<int64_t>(list.buffers.size()))
+    std::printf("(%s in all)\n", N(list.total).c_str());
   return absl::OkStatus();
 }
 
@@ -116,12 +123,12 @@ absl::Status ListExecutables(const CommonOptions& common, const ListOptions& opt
     PrintJson("executables", ToJson(rows));
     return absl::OkStatus();
   }
-  Table table({"digest", "name", "instructions", "steps", "fused", "library", "movement", "reference", "temporary", "compile us", "executes",
-               "execute us"});
+  Table table({"digest", "name", "instructions", "steps", "fused", "library", "movement", "reference",
+               "temporary", "compile us", "executes", "execute us"});
   for (const ExecutableRow& row : rows) {
-    table.Add({row.digest.substr(0, 12), row.name, N(row.instructions), N(row.steps), N(row.fused_steps), N(row.library_steps),
-               N(row.movement_steps), N(row.reference_steps), Bytes(row.temporary_bytes), N(row.compile_us), N(row.executes),
-               N(row.execute_us)});
+    table.Add({row.digest.substr(0, 12), row.name, N(row.instructions), N(row.steps), N(row.fused_steps),
+               N(row.library_steps), N(row.movement_steps), N(row.reference_steps),
+               Bytes(row.temporary_bytes), N(row.compile_us), N(row.executes), N(row.execute_us)});
   }
   table.Print();
   return absl::OkStatus();
@@ -134,10 +141,12 @@ absl::Status ListSessions(const CommonOptions& common, const ListOptions& option
     PrintJson("sessions", ToJson(rows));
     return absl::OkStatus();
   }
-  Table table({"session", "pid", "state", "age", "live", "peak", "to device", "to host", "executes", "client"});
+  Table table(
+      {"session", "pid", "state", "age", "live", "peak", "to device", "to host", "executes", "client"});
   for (const SessionRow& row : rows) {
-    table.Add({N(static_cast<int64_t>(row.session)), N(row.pid), row.state, Seconds(row.age_us), Bytes(row.stats.live_bytes),
-               Bytes(row.stats.peak_bytes), Bytes(row.stats.host_to_device.bytes), Bytes(row.stats.device_to_host.bytes),
+    table.Add({N(static_cast<int64_t>(row.session)), N(row.pid), row.state, Seconds(row.age_us),
+               Bytes(row.stats.live_bytes), Bytes(row.stats.peak_bytes),
+               Bytes(row.stats.host_to_device.bytes), Bytes(row.stats.device_to_host.bytes),
                N(row.stats.executes), row.client});
   }
   table.Print();
@@ -153,8 +162,8 @@ absl::Status ListTransfers(const CommonOptions& common, const ListOptions& optio
   }
   Table table({"session", "device", "step", "bytes", "calls", "cause", "line"});
   for (const LedgerRow& row : rows) {
-    table.Add({N(static_cast<int64_t>(row.session)), N(row.device), N(static_cast<int64_t>(row.step)), N(row.amount.bytes),
-               N(row.amount.calls), std::string(Name(row.cause)), ToString(row.origin)});
+    table.Add({N(static_cast<int64_t>(row.session)), N(row.device), N(static_cast<int64_t>(row.step)),
+               N(row.amount.bytes), N(row.amount.calls), std::string(Name(row.cause)), ToString(row.origin)});
   }
   table.Print();
   return absl::OkStatus();
@@ -169,7 +178,8 @@ absl::Status ShowStats(const CommonOptions& common) {
   }
   std::printf("hlod %s, pid %s, up %s, %s sessions (%s ended)\n", stats.version.c_str(), N(stats.pid).c_str(),
               Seconds(stats.uptime_us).c_str(), N(stats.sessions).c_str(), N(stats.sessions_ended).c_str());
-  std::printf("backing memory    %s; the process has %s\n", Bytes(stats.host_memory_bytes).c_str(), Bytes(stats.resident_bytes).c_str());
+  std::printf("backing memory    %s; the process has %s\n", Bytes(stats.host_memory_bytes).c_str(),
+              Bytes(stats.resident_bytes).c_str());
   PrintAmounts(stats.totals);
   return absl::OkStatus();
 }
@@ -183,13 +193,14 @@ absl::Status Ping(const CommonOptions& common, int count) {
   }
   std::sort(us.begin(), us.end());
   if (common.json) {
-    const Json json = {{"daemon", client.daemon()}, {"address", client.address()}, {"count", us.size()},
+    const Json json = {{"daemon", client.daemon()}, {"address", client.address()},    {"count", us.size()},
                        {"min_us", us.front()},      {"median_us", us[us.size() / 2]}, {"max_us", us.back()}};
     std::printf("%s\n", json.dump(2).c_str());
     return absl::OkStatus();
   }
-  std::printf("%s at %s: %zu round trips, min %.0f us, median %.0f us, max %.0f us\n", client.daemon().c_str(), client.address().c_str(),
-              us.size(), us.front(), us[us.size() / 2], us.back());
+  std::printf("%s at %s: %zu round trips, min %.0f us, median %.0f us, max %.0f us\n",
+              client.daemon().c_str(), client.address().c_str(), us.size(), us.front(), us[us.size() / 2],
+              us.back());
   return absl::OkStatus();
 }
 

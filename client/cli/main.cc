@@ -13,31 +13,35 @@
 namespace {
 
 // Exit codes.
-constexpr int kRefused = 1;     // The daemon, or the program on it, said no.
-constexpr int kUsage = 2;       // The command line is wrong.
-constexpr int kNoDaemon = 3;    // There is no daemon, or it went away.
+constexpr int kRefused = 1;   // The daemon, or the program on it, said no.
+constexpr int kUsage = 2;     // The command line is wrong.
+constexpr int kNoDaemon = 3;  // There is no daemon, or it went away.
 
 constexpr char kFooter[] = R"(
-The daemon is the one at --address, else at $HLOD_ADDRESS, else the user's running one; `run` and `ping` start a private one when there is none.
+The daemon is the one at --address, else at $HLOD_ADDRESS, else the user's running one; `run` and `ping`
+start a private one when there is none.
 
 Exit codes: 0 done; 1 refused by the daemon; 2 wrong command line; 3 no daemon, or it went away.
 
 JSON keys (--json; sizes in bytes, times in microseconds):
   amount       bytes calls
   origin       file line function
-  stats part   host_to_device device_to_host device_to_device (amounts) compiles compile_cache_hits compile_us executes execute_us
-               refused_reads failed_commands live_bytes peak_bytes live_buffers placeholders simulated_live_bytes simulated_peak_bytes
-               program_bytes inline_argument_bytes aborted_bytes replayed_commands rows (transfers)
-  run          module daemon device compile{digest cached compile_us argument_bytes output_bytes alias_bytes temporary_bytes steps
-               reference_steps reference_opcodes} run{count min_us median_us max_us}
-               results[index shape placeholder (file | value)] stats
-  devices      devices[ordinal kind capacity_bytes used_bytes peak_bytes temporary_bytes buffers placeholders queued_executes]
+  session part host_to_device device_to_host device_to_device (amounts) compiles compile_cache_hits compile_us
+               executes execute_us refused_reads failed_commands live_bytes peak_bytes live_buffers
+               placeholders simulated_live_bytes simulated_peak_bytes program_bytes inline_argument_bytes
+               aborted_bytes replayed_commands rows (transfers)
+  run          module daemon device compile{digest cached compile_us argument_bytes output_bytes alias_bytes
+               temporary_bytes steps reference_steps reference_opcodes} run{count min_us median_us max_us}
+               results[index shape placeholder (file | value)] stats (a session part)
+  devices      devices[ordinal kind capacity_bytes used_bytes peak_bytes temporary_bytes buffers placeholders
+               queued_executes]
   buffers      buffers[session handle device shape bytes state origin] total
-  executables  executables[digest name instructions steps fused_steps library_steps movement_steps reference_steps reference_opcodes
-               temporary_bytes compile_us executes execute_us sessions]
-  sessions     sessions[session client pid state age_us stats]
+  executables  executables[digest name instructions steps fused_steps library_steps movement_steps
+               reference_steps reference_opcodes temporary_bytes compile_us executes execute_us sessions]
+  sessions     sessions[session client pid state age_us stats (a session part)]
   transfers    transfers[cause direction bytes calls origin step session device]
-  stats        version epoch pid uptime_us sessions sessions_ended host_memory_bytes resident_bytes wire_bytes_in wire_bytes_out totals
+  stats        version epoch pid uptime_us sessions sessions_ended host_memory_bytes resident_bytes
+               wire_bytes_in wire_bytes_out totals (a session part)
   ping         daemon address count min_us median_us max_us
   an error     error{code kind message handle shape}
 
@@ -61,7 +65,9 @@ int Report(const absl::Status& status, bool json) {
 
 int Main(int argc, char** argv) {
   using namespace hlod::cli;
-  CLI::App app("Runs HLO modules on hlod, the XLA device daemon, and shows what the daemon holds and has done.", "hloctl");
+  CLI::App app(
+      "Runs HLO modules on hlod, the XLA device daemon, and shows what the daemon holds and has done.",
+      "hloctl");
   app.require_subcommand(1);
   app.set_version_flag("--version", "hloctl " HLOD_VERSION);
   app.footer(kFooter);
@@ -71,7 +77,8 @@ int Main(int argc, char** argv) {
   std::string ca_file, certificate_file, key_file;
   app.add_option("--address", common.connect.address, "The daemon: unix:PATH, HOST:PORT");
   app.add_flag("--json", common.json, "Print JSON");
-  app.add_option("--token", common.connect.token, "Token for a daemon that asks for one")->envname("HLOD_TOKEN");
+  app.add_option("--token", common.connect.token, "Token for a daemon that asks for one")
+      ->envname("HLOD_TOKEN");
   app.add_option("--tls-ca", ca_file, "PEM file of the certificates to trust; turns TLS on");
   app.add_option("--tls-cert", certificate_file, "PEM file of the client's certificate");
   app.add_option("--tls-key", key_file, "PEM file of the client's key");
@@ -79,15 +86,20 @@ int Main(int argc, char** argv) {
   RunOptions run;
   CLI::App* const run_command = app.add_subcommand("run", "Run a module");
   run_command->add_option("module", run.module, "HLO module: proto or text")->required();
-  run_command->add_option("--arg", run.arguments, "Argument from a .npy FILE, in parameter order, or N=FILE; the others are zeros")
+  run_command
+      ->add_option("--arg", run.arguments,
+                   "Argument from a .npy FILE, in parameter order, or N=FILE; the others are zeros")
       ->allow_extra_args(false);
   run_command->add_option("--random", run.random_seed, "Random values from this seed instead of zeros");
-  run_command->add_option("--placeholder", run.placeholders, "Make parameter N a placeholder")->allow_extra_args(false);
-  run_command->add_flag("--abstract", run.abstract, "Let placeholders be arguments: results that depend on them are placeholders");
+  run_command->add_option("--placeholder", run.placeholders, "Make parameter N a placeholder")
+      ->allow_extra_args(false);
+  run_command->add_flag("--abstract", run.abstract,
+                        "Let placeholders be arguments: results that depend on them are placeholders");
   run_command->add_option("--output", run.output, "Write results to this folder as resultN.npy");
   run_command->add_option("--repeat", run.repeat, "Run so many times")->check(CLI::PositiveNumber);
   run_command->add_option("--device", run.device, "Device ordinal")->check(CLI::NonNegativeNumber);
-  run_command->add_option("--deadline", run.deadline_seconds, "Seconds each run may take")->check(CLI::NonNegativeNumber);
+  run_command->add_option("--deadline", run.deadline_seconds, "Seconds each run may take")
+      ->check(CLI::NonNegativeNumber);
 
   ListOptions list;
   CLI::App* const devices = app.add_subcommand("devices", "The devices and their memory");

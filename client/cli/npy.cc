@@ -1,4 +1,5 @@
-// Version 1.0 of the format is written, 1.0 to 3.0 are read: a magic, a header that is a Python dictionary, and the elements.
+// Version 1.0 of the format is written, 1.0 to 3.0 are read: a magic, a header that is a Python dictionary,
+// and the elements.
 #include "client/cli/npy.h"
 
 #include <bit>
@@ -26,14 +27,10 @@ constexpr size_t kHeaderAlignment = 64;
 // Widths 1 to 8 of the kinds that NumPy names.
 std::string_view Named(char kind, int bytes) {
   switch (kind) {
-    case 'i':
-      return bytes == 1 ? "|i1" : bytes == 2 ? "<i2" : bytes == 4 ? "<i4" : "<i8";
-    case 'u':
-      return bytes == 1 ? "|u1" : bytes == 2 ? "<u2" : bytes == 4 ? "<u4" : "<u8";
-    case 'f':
-      return bytes == 2 ? "<f2" : bytes == 4 ? "<f4" : "<f8";
-    default:
-      return bytes == 8 ? "<c8" : "<c16";
+    case 'i': return bytes == 1 ? "|i1" : bytes == 2 ? "<i2" : bytes == 4 ? "<i4" : "<i8";
+    case 'u': return bytes == 1 ? "|u1" : bytes == 2 ? "<u2" : bytes == 4 ? "<u4" : "<u8";
+    case 'f': return bytes == 2 ? "<f2" : bytes == 4 ? "<f4" : "<f8";
+    default: return bytes == 8 ? "<c8" : "<c16";
   }
 }
 
@@ -68,7 +65,8 @@ void FromColumnMajor(std::string_view from, Literal& to) {
   for (int64_t i = 0; i < to.element_count(); ++i) {
     int64_t linear = 0;
     for (size_t d = 0; d < index.size(); ++d) linear += index[d] * strides[d];
-    std::memcpy(to.bytes().data() + static_cast<size_t>(linear) * width, from.data() + static_cast<size_t>(i) * width, width);
+    std::memcpy(to.bytes().data() + static_cast<size_t>(linear) * width,
+                from.data() + static_cast<size_t>(i) * width, width);
     for (size_t d = 0; d < index.size() && ++index[d] == to.shape().dims[d]; ++d) index[d] = 0;
   }
 }
@@ -90,15 +88,18 @@ absl::StatusOr<Literal> ParseNpy(std::string_view bytes, const Shape& shape, std
   const size_t prefix = version == 1 ? 10 : 12;
   size_t header_size = static_cast<uint8_t>(bytes[8]) + 256u * static_cast<uint8_t>(bytes[9]);
   if (version != 1) {
-    header_size += (static_cast<size_t>(static_cast<uint8_t>(bytes[10])) << 16) + (static_cast<size_t>(static_cast<uint8_t>(bytes[11])) << 24);
+    header_size += (static_cast<size_t>(static_cast<uint8_t>(bytes[10])) << 16) +
+                   (static_cast<size_t>(static_cast<uint8_t>(bytes[11])) << 24);
   }
-  if (version < 1 || version > 3 || header_size > bytes.size() - prefix) return InvalidArgument("%s has a broken .npy header.", name);
+  if (version < 1 || version > 3 || header_size > bytes.size() - prefix)
+    return InvalidArgument("%s has a broken .npy header.", name);
   const std::string_view header = bytes.substr(prefix, header_size);
   const std::string_view payload = bytes.substr(prefix + header_size);
 
   const std::string_view dtype = ValueOf(header, "'descr'");
   if (!Fits(dtype, shape.type)) {
-    return InvalidArgument("%s has elements of dtype %s; %s takes %s.", name, dtype, hlo::ToStringNoLayout(shape), NpyDtype(shape.type));
+    return InvalidArgument("%s has elements of dtype %s; %s takes %s.", name, dtype,
+                           hlo::ToStringNoLayout(shape), NpyDtype(shape.type));
   }
   Dims dims;
   std::string_view list = ValueOf(header, "'shape'");
@@ -108,19 +109,21 @@ absl::StatusOr<Literal> ParseNpy(std::string_view bytes, const Shape& shape, std
     std::string_view number = list.substr(0, comma);
     while (number.starts_with(' ')) number.remove_prefix(1);
     if (!number.empty()) {
-      if (!absl::SimpleAtoi(ToAbsl(number), &size)) return InvalidArgument("%s has a broken shape (%s).", name, number);
+      if (!absl::SimpleAtoi(ToAbsl(number), &size))
+        return InvalidArgument("%s has a broken shape (%s).", name, number);
       dims.push_back(size);
     }
     list.remove_prefix(std::min(comma + 1, list.size()));
   }
   if (dims != shape.dims) {
-    return InvalidArgument("%s holds %s; the parameter is %s.", name, hlo::ToStringNoLayout(Shape::Array(shape.type, dims)),
+    return InvalidArgument("%s holds %s; the parameter is %s.", name,
+                           hlo::ToStringNoLayout(Shape::Array(shape.type, dims)),
                            hlo::ToStringNoLayout(shape));
   }
   const std::optional<int64_t> needed = hlo::ByteSize(shape);
   if (!needed.has_value() || static_cast<int64_t>(payload.size()) < *needed) {
-    return InvalidArgument("%s ends early: %d bytes of elements; %s takes %d.", name, payload.size(), hlo::ToStringNoLayout(shape),
-                           needed.value_or(-1));
+    return InvalidArgument("%s ends early: %d bytes of elements; %s takes %d.", name, payload.size(),
+                           hlo::ToStringNoLayout(shape), needed.value_or(-1));
   }
   Literal literal(shape);
   if (ValueOf(header, "'fortran_order'").starts_with("True")) {
@@ -143,8 +146,8 @@ std::string FormatNpy(const Literal& literal) {
   for (const int64_t size : literal.shape().dims) dims += std::to_string(size) + ", ";
   if (dims.size() > 2 && literal.shape().rank() > 1) dims.resize(dims.size() - 2);
   if (literal.shape().rank() == 1) dims.resize(dims.size() - 1);  // (3,)
-  std::string header =
-      absl::StrFormat("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", NpyDtype(literal.shape().type), dims);
+  std::string header = absl::StrFormat("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }",
+                                       NpyDtype(literal.shape().type), dims);
   const size_t prefix = kMagic.size() + 4;
   header.append(kHeaderAlignment - (prefix + header.size() + 1) % kHeaderAlignment, ' ');
   header += '\n';

@@ -25,18 +25,20 @@ namespace {
 
 constexpr int64_t kPrintedElementsMax = 1000;
 
-// A proto starts with a field tag and is rarely valid UTF-8 text for long; text starts with a word. The first control byte decides.
+// A proto starts with a field tag and is rarely valid UTF-8 text for long; text starts with a word. The first
+// control byte decides.
 bool LooksLikeText(std::string_view bytes) {
-  return std::none_of(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(std::min<size_t>(bytes.size(), 256)), [](char c) {
-    return static_cast<uint8_t>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r';
-  });
+  return std::none_of(
+      bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(std::min<size_t>(bytes.size(), 256)),
+      [](char c) { return static_cast<uint8_t>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r'; });
 }
 
 absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return NotFound("Module (%s) cannot be read.", path);
   const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  absl::StatusOr<std::unique_ptr<Module>> module = LooksLikeText(bytes) ? hlo::ParseModule(bytes) : hlo::FromSerialized(bytes);
+  absl::StatusOr<std::unique_ptr<Module>> module =
+      LooksLikeText(bytes) ? hlo::ParseModule(bytes) : hlo::FromSerialized(bytes);
   if (!module.ok()) return Annotate(module.status(), "reading " + path);
   return module;
 }
@@ -47,22 +49,26 @@ absl::StatusOr<Literal> RandomLiteral(const Shape& shape, std::mt19937_64& rando
   const bool floats = hlo::IsFloat(shape.type) || hlo::IsComplex(shape.type);
   std::uniform_real_distribution<float> real(-1.0f, 1.0f);
   std::uniform_int_distribution<int> integer(0, shape.type == hlo::kPred ? 1 : 7);
-  for (float& value : values.data<float>()) value = floats ? real(random) : static_cast<float>(integer(random));
+  for (float& value : values.data<float>())
+    value = floats ? real(random) : static_cast<float>(integer(random));
   return hlo::Convert(values, shape.type);
 }
 
 // --arg FILE and --arg N=FILE, by parameter.
-absl::StatusOr<std::map<size_t, std::string>> AssignFiles(const std::vector<std::string>& arguments, size_t parameters) {
+absl::StatusOr<std::map<size_t, std::string>> AssignFiles(const std::vector<std::string>& arguments,
+                                                          size_t parameters) {
   std::map<size_t, std::string> files;
   size_t next = 0;
   for (const std::string& argument : arguments) {
     const size_t equals = argument.find('=');
     size_t index = next;
     uint32_t number = 0;
-    const bool numbered = equals != std::string::npos && absl::SimpleAtoi(argument.substr(0, equals), &number);
+    const bool numbered =
+        equals != std::string::npos && absl::SimpleAtoi(argument.substr(0, equals), &number);
     if (numbered) index = number;
     if (index >= parameters) {
-      return InvalidArgument("--arg %s is for parameter %d; the program has %d.", argument, index, parameters);
+      return InvalidArgument("--arg %s is for parameter %d; the program has %d.", argument, index,
+                             parameters);
     }
     files[index] = numbered ? argument.substr(equals + 1) : argument;
     next = index + 1;
@@ -70,12 +76,14 @@ absl::StatusOr<std::map<size_t, std::string>> AssignFiles(const std::vector<std:
   return files;
 }
 
-absl::StatusOr<std::vector<Argument>> MakeArguments(const Device& device, const Executable& executable, const RunOptions& options) {
+absl::StatusOr<std::vector<Argument>> MakeArguments(const Device& device, const Executable& executable,
+                                                    const RunOptions& options) {
   const std::vector<Shape>& shapes = executable.argument_shapes();
   ASSIGN_OR_RETURN(const auto files, AssignFiles(options.arguments, shapes.size()));
   for (const int index : options.placeholders) {
     if (index < 0 || index >= static_cast<int>(shapes.size())) {
-      return InvalidArgument("--placeholder %d is none of the program's %d parameters.", index, shapes.size());
+      return InvalidArgument("--placeholder %d is none of the program's %d parameters.", index,
+                             shapes.size());
     }
   }
   std::mt19937_64 random(options.random_seed.value_or(0));
@@ -120,17 +128,24 @@ class Progress {
 };
 
 absl::StatusOr<Json> Deliver(const Buffer& buffer, size_t index, const RunOptions& options, bool json) {
-  Json entry = {{"index", index}, {"shape", hlo::ToStringNoLayout(buffer.shape())}, {"placeholder", buffer.is_placeholder()}};
+  Json entry = {{"index", index},
+                {"shape", hlo::ToStringNoLayout(buffer.shape())},
+                {"placeholder", buffer.is_placeholder()}};
   if (buffer.is_placeholder()) {
-    if (!json) std::printf("result %zu: %s, a placeholder\n", index, hlo::ToStringNoLayout(buffer.shape()).c_str());
+    if (!json)
+      std::printf("result %zu: %s, a placeholder\n", index, hlo::ToStringNoLayout(buffer.shape()).c_str());
     return entry;
   }
-  ASSIGN_OR_RETURN(const Literal value, buffer.ToLiteral(options.output.empty() ? Cause::kPrint : Cause::kSave));
+  ASSIGN_OR_RETURN(const Literal value,
+                   buffer.ToLiteral(options.output.empty() ? Cause::kPrint : Cause::kSave));
   if (!options.output.empty()) {
-    const std::string path = (std::filesystem::path(options.output) / absl::StrFormat("result%d.npy", index)).string();
+    const std::string path =
+        (std::filesystem::path(options.output) / absl::StrFormat("result%d.npy", index)).string();
     RETURN_IF_ERROR(WriteNpy(path, value));
     entry["file"] = path;
-    if (!json) std::printf("result %zu: %s in %s\n", index, hlo::ToStringNoLayout(buffer.shape()).c_str(), path.c_str());
+    if (!json)
+      std::printf("result %zu: %s in %s\n", index, hlo::ToStringNoLayout(buffer.shape()).c_str(),
+                  path.c_str());
     return entry;
   }
   const bool small = value.element_count() <= kPrintedElementsMax;
@@ -157,7 +172,8 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
   compile_options.describe = true;
   ASSIGN_OR_RETURN(const Executable executable, client.Compile(*module, compile_options));
   ASSIGN_OR_RETURN(const CompileResult compiled, executable.Describe());
-  ASSIGN_OR_RETURN(const std::vector<Argument> arguments, MakeArguments(client.device(options.device), executable, options));
+  ASSIGN_OR_RETURN(const std::vector<Argument> arguments,
+                   MakeArguments(client.device(options.device), executable, options));
 
   ExecuteOptions execute;
   execute.abstract = options.abstract;
@@ -188,16 +204,21 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
                        {"daemon", client.daemon()},
                        {"device", options.device},
                        {"compile", ToJson(compiled)},
-                       {"run", {{"count", run_us.size()}, {"min_us", run_us.front()}, {"median_us", run_us[run_us.size() / 2]},
-                                {"max_us", run_us.back()}}},
+                       {"run",
+                        {{"count", run_us.size()},
+                         {"min_us", run_us.front()},
+                         {"median_us", run_us[run_us.size() / 2]},
+                         {"max_us", run_us.back()}}},
                        {"results", std::move(delivered)},
                        {"stats", ToJson(stats)}};
     std::printf("%s\n", json.dump(2).c_str());
     return absl::OkStatus();
   }
-  std::printf("%s: compiled in %d us%s, %d steps (%d reference), ran %zu times, median %d us\n", module->name().c_str(),
-              static_cast<int>(compiled.compile_us), compiled.cached ? " (cached)" : "", static_cast<int>(compiled.steps),
-              static_cast<int>(compiled.reference_steps), run_us.size(), static_cast<int>(run_us[run_us.size() / 2]));
+  std::printf("%s: compiled in %d us%s, %d steps (%d reference), ran %zu times, median %d us\n",
+              module->name().c_str(), static_cast<int>(compiled.compile_us),
+              compiled.cached ? " (cached)" : "", static_cast<int>(compiled.steps),
+              static_cast<int>(compiled.reference_steps), run_us.size(),
+              static_cast<int>(run_us[run_us.size() / 2]));
   return absl::OkStatus();
 }
 

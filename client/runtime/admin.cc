@@ -24,7 +24,8 @@ struct Admin::Connection {
 
   // Calls one method of the stub.
   template <typename Response>
-  absl::StatusOr<Response> Call(grpc::Status (v1::Admin::Stub::*method)(grpc::ClientContext*, const v1::ListRequest&, Response*),
+  absl::StatusOr<Response> Call(grpc::Status (v1::Admin::Stub::*method)(grpc::ClientContext*,
+                                                                        const v1::ListRequest&, Response*),
                                 uint64_t session, int limit) const {
     grpc::ClientContext context;
     context.set_deadline(absl::ToChronoTime(absl::Now() + timeout));
@@ -68,26 +69,29 @@ absl::StatusOr<std::vector<DeviceRow>> Admin::Devices() const {
   ASSIGN_OR_RETURN(const v1::DeviceList list, connection_->Call(&v1::Admin::Stub::ListDevices, 0, 0));
   std::vector<DeviceRow> rows;
   for (const v1::Device& device : list.devices()) {
-    rows.push_back({static_cast<int>(device.ordinal()), device.kind(), device.capacity_bytes(), device.used_bytes(),
-                    device.peak_bytes(), device.temporary_bytes(), device.buffers(), device.placeholders(),
-                    device.queued_executes()});
+    rows.push_back({static_cast<int>(device.ordinal()), device.kind(), device.capacity_bytes(),
+                    device.used_bytes(), device.peak_bytes(), device.temporary_bytes(), device.buffers(),
+                    device.placeholders(), device.queued_executes()});
   }
   return rows;
 }
 
 absl::StatusOr<BufferList> Admin::Buffers(uint64_t session, int limit) const {
-  ASSIGN_OR_RETURN(const v1::BufferList list, connection_->Call(&v1::Admin::Stub::ListBuffers, session, limit));
+  ASSIGN_OR_RETURN(const v1::BufferList list,
+                   connection_->Call(&v1::Admin::Stub::ListBuffers, session, limit));
   BufferList rows;
   rows.total = list.total();
   for (const v1::BufferRow& buffer : list.buffers()) {
-    rows.buffers.push_back({buffer.session(), buffer.handle(), static_cast<int>(buffer.device()), ShapeText(buffer.shape()),
-                            buffer.bytes(), buffer.state(), rpc::FromProto(buffer.origin())});
+    rows.buffers.push_back({buffer.session(), buffer.handle(), static_cast<int>(buffer.device()),
+                            ShapeText(buffer.shape()), buffer.bytes(), buffer.state(),
+                            rpc::FromProto(buffer.origin())});
   }
   return rows;
 }
 
 absl::StatusOr<std::vector<ExecutableRow>> Admin::Executables(uint64_t session, int limit) const {
-  ASSIGN_OR_RETURN(const v1::ExecutableList list, connection_->Call(&v1::Admin::Stub::ListExecutables, session, limit));
+  ASSIGN_OR_RETURN(const v1::ExecutableList list,
+                   connection_->Call(&v1::Admin::Stub::ListExecutables, session, limit));
   std::vector<ExecutableRow> rows;
   for (const v1::ExecutableRow& proto : list.executables()) {
     ExecutableRow& row = rows.emplace_back();
@@ -120,7 +124,8 @@ absl::StatusOr<std::vector<SessionRow>> Admin::Sessions(int limit) const {
 }
 
 absl::StatusOr<std::vector<LedgerRow>> Admin::Transfers(uint64_t session, int limit) const {
-  ASSIGN_OR_RETURN(const v1::TransferList list, connection_->Call(&v1::Admin::Stub::ListTransfers, session, limit));
+  ASSIGN_OR_RETURN(const v1::TransferList list,
+                   connection_->Call(&v1::Admin::Stub::ListTransfers, session, limit));
   v1::SessionStats as_stats;
   *as_stats.mutable_rows() = list.rows();
   return internal::StatsFromProto(as_stats).rows;

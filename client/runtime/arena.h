@@ -1,4 +1,5 @@
-// The client's half of the shared arena: which ranges are in use. The daemon copies out of it and into it; it never waits here.
+// The client's half of the shared arena: which ranges are in use. The daemon copies out of it and into it; it
+// never waits here.
 #pragma once
 
 #include <deque>
@@ -26,14 +27,15 @@ class Arena {
  public:
   static constexpr int64_t kGranule = 256 << 10;
 
-  // Fetches the descriptor and maps it; null when that does not work (another host, another user): bulk streams do it then.
+  // Fetches the descriptor and maps it; null when that does not work (another host, another user): bulk
+  // streams do it then.
   static std::unique_ptr<Arena> Attach(const v1::Arena& offer, const std::string& secret);
   explicit Arena(rpc::SharedMemory memory);
 
   // A free range, the lowest that fits: pages touched before are warm. Nothing when there is none.
   std::optional<ArenaRange> TryTake(int64_t length);
-  // The same, waiting for pieces that are under way to settle. Nothing when no piece under way would make room; the session's error when
-  // it is lost.
+  // The same, waiting for pieces that are under way to settle. Nothing when no piece under way would make
+  // room; the session's error when it is lost.
   absl::StatusOr<std::optional<ArenaRange>> Take(Session& session, int64_t length);
   void Give(ArenaRange range);
   // Gives the range back when the command is settled.

@@ -16,7 +16,8 @@ namespace {
 // A download into a literal of its own.
 class LiteralDownload : public Awaitable<Literal> {
  public:
-  LiteralDownload(const Shape& shape, absl::FunctionRef<std::unique_ptr<PendingDownload>(absl::Span<std::byte>)> start)
+  LiteralDownload(const Shape& shape,
+                  absl::FunctionRef<std::unique_ptr<PendingDownload>(absl::Span<std::byte>)> start)
       : value_(shape), pending_(start(value_.bytes())) {}
 
   bool Ready() override {
@@ -47,7 +48,8 @@ class FailedLiteral : public Awaitable<Literal> {
 
 class CommandEnd : public Awaitable<void> {
  public:
-  CommandEnd(std::shared_ptr<Session> session, Command command) : session_(std::move(session)), command_(std::move(command)) {}
+  CommandEnd(std::shared_ptr<Session> session, Command command)
+      : session_(std::move(session)), command_(std::move(command)) {}
   bool Ready() override {
     if (!command_->done.load(std::memory_order_acquire)) session_->Drain();
     return command_->done.load(std::memory_order_acquire);
@@ -59,21 +61,24 @@ class CommandEnd : public Awaitable<void> {
   const Command command_;
 };
 
-absl::Status DeathOf(const BufferState& buffer, const Death& death, std::string_view use, std::string_view description) {
+absl::Status DeathOf(const BufferState& buffer, const Death& death, std::string_view use,
+                     std::string_view description) {
   const Origin line = buffer.session->OriginOf(death.by->origin);
-  return ToStatus({.kind = death.kind,
-                   .handle = buffer.handle,
-                   .shape = hlo::ToStringNoLayout(buffer.shape),
-                   .origin = buffer.session->OriginOf(buffer.origin),
-                   .root_command = death.by->id,
-                   .root_origin = line,
-                   .text = absl::StrFormat("%s cannot be used for %s: it was %s by command %d at %s.", description, use,
-                                           Name(death.kind), death.by->id, hlod::ToString(line))});
+  return ToStatus(
+      {.kind = death.kind,
+       .handle = buffer.handle,
+       .shape = hlo::ToStringNoLayout(buffer.shape),
+       .origin = buffer.session->OriginOf(buffer.origin),
+       .root_command = death.by->id,
+       .root_origin = line,
+       .text = absl::StrFormat("%s cannot be used for %s: it was %s by command %d at %s.", description, use,
+                               Name(death.kind), death.by->id, hlod::ToString(line))});
 }
 
 }  // namespace
 
-BufferState::BufferState(std::shared_ptr<Session> session, uint64_t handle, Shape shape, int device, Command producer, bool placeholder)
+BufferState::BufferState(std::shared_ptr<Session> session, uint64_t handle, Shape shape, int device,
+                         Command producer, bool placeholder)
     : session(std::move(session)),
       handle(handle),
       shape(std::move(shape)),
@@ -88,7 +93,9 @@ BufferState::~BufferState() {
   v1::Command command;
   command.mutable_free()->add_handles(handle);
   // Sent when the connection takes it now, else with what is sent next. A lost session has nothing to free.
-  session->Transact({}, [&](Session::Sender& sender) { sender.Add(std::move(command)); }, /*may_wait=*/false).IgnoreError();
+  session->Transact(
+             {}, [&](Session::Sender& sender) { sender.Add(std::move(command)); }, /*may_wait=*/false)
+      .IgnoreError();
 }
 
 std::string Describe(BufferState& buffer) {
@@ -102,8 +109,10 @@ absl::Status CheckAlive(BufferState& buffer, std::string_view use, const Caller&
   absl::MutexLock lock(&buffer.mu);
   if (!buffer.death.has_value()) return absl::OkStatus();
   const CommandState& by = *buffer.death->by;
-  if (buffer.death->kind == ErrorKind::kDonated && by.done.load(std::memory_order_acquire) && !by.status.ok()) {
-    // The execute failed. Whether it had started, and so consumed the argument, only the daemon knows; it answers.
+  if (buffer.death->kind == ErrorKind::kDonated && by.done.load(std::memory_order_acquire) &&
+      !by.status.ok()) {
+    // The execute failed. Whether it had started, and so consumed the argument, only the daemon knows; it
+    // answers.
     buffer.death.reset();
     return absl::OkStatus();
   }
@@ -122,30 +131,33 @@ absl::Status CheckReadable(BufferState& buffer, std::string_view use, const Call
                    .shape = hlo::ToStringNoLayout(buffer.shape),
                    .origin = made,
                    .root_origin = OriginOf(caller),
-                   .text = absl::StrFormat("%s is a placeholder: it has no value for %s at %s.", Describe(buffer), use,
-                                           hlod::ToString(OriginOf(caller)))});
+                   .text = absl::StrFormat("%s is a placeholder: it has no value for %s at %s.",
+                                           Describe(buffer), use, hlod::ToString(OriginOf(caller)))});
 }
 
 Origin OriginOf(const Caller& caller) {
-  return {caller.file == nullptr ? "" : caller.file, caller.line, caller.function == nullptr ? "" : caller.function};
+  return {caller.file == nullptr ? "" : caller.file, caller.line,
+          caller.function == nullptr ? "" : caller.function};
 }
 
 Future<void> FutureOf(std::shared_ptr<Session> session, Command command) {
   return Future<void>(std::make_shared<CommandEnd>(std::move(session), std::move(command)));
 }
 
-absl::StatusOr<Command> UploadBytes(Session& session, const Shape& shape, int device, absl::Span<const std::byte> bytes, Cause cause,
-                                    const Caller& caller, BufferState* fill, uint64_t* handle) {
+absl::StatusOr<Command> UploadBytes(Session& session, const Shape& shape, int device,
+                                    absl::Span<const std::byte> bytes, Cause cause, const Caller& caller,
+                                    BufferState* fill, uint64_t* handle) {
   if (!session.options().skip_local_checks) {
     if (!shape.IsArray()) {
-      return MakeError(ErrorKind::kArgument, absl::StrFormat("Only arrays are uploaded; %s is none.", hlo::ToString(shape)));
+      return MakeError(ErrorKind::kArgument,
+                       absl::StrFormat("Only arrays are uploaded; %s is none.", hlo::ToString(shape)));
     }
     RETURN_IF_ERROR(hlo::ValidateShape(shape));
     const std::optional<int64_t> needed = hlo::ByteSize(shape);
     if (!needed.has_value() || *needed != static_cast<int64_t>(bytes.size())) {
       return MakeError(ErrorKind::kArgument,
-                       absl::StrFormat("%d bytes were given for %s, which takes %d.", bytes.size(), hlo::ToStringNoLayout(shape),
-                                       needed.value_or(-1)));
+                       absl::StrFormat("%d bytes were given for %s, which takes %d.", bytes.size(),
+                                       hlo::ToStringNoLayout(shape), needed.value_or(-1)));
     }
   }
   UploadRequest request;
@@ -187,8 +199,8 @@ absl::Status Buffer::state() const {
 }
 
 std::string Buffer::ToString() const {
-  return absl::StrFormat("%s handle %d made at %s%s", hlo::ToStringNoLayout(shape()), handle(), hlod::ToString(origin()),
-                         is_placeholder() ? ", a placeholder" : "");
+  return absl::StrFormat("%s handle %d made at %s%s", hlo::ToStringNoLayout(shape()), handle(),
+                         hlod::ToString(origin()), is_placeholder() ? ", a placeholder" : "");
 }
 
 Future<void> Buffer::ready() const {
@@ -196,24 +208,29 @@ Future<void> Buffer::ready() const {
   return internal::FutureOf(state_->session, state_->producer);
 }
 
-absl::StatusOr<Literal> Buffer::ToLiteral(Cause cause, Caller caller) const { return ToLiteralAsync(cause, caller).Await(); }
+absl::StatusOr<Literal> Buffer::ToLiteral(Cause cause, Caller caller) const {
+  return ToLiteralAsync(cause, caller).Await();
+}
 
 Future<Literal> Buffer::ToLiteralAsync(Cause cause, Caller caller) const {
   internal::BufferState& buffer = *state_;
   if (absl::Status status = internal::CheckReadable(buffer, "a read", caller); !status.ok()) {
     return Future<Literal>(std::make_shared<internal::FailedLiteral>(std::move(status)));
   }
-  return Future<Literal>(std::make_shared<internal::LiteralDownload>(buffer.shape, [&](absl::Span<std::byte> out) {
-    return internal::ChooseTransfer(*buffer.session, buffer.bytes).Download(buffer.session, buffer.handle, cause, out, caller);
-  }));
+  return Future<Literal>(
+      std::make_shared<internal::LiteralDownload>(buffer.shape, [&](absl::Span<std::byte> out) {
+        return internal::ChooseTransfer(*buffer.session, buffer.bytes)
+            .Download(buffer.session, buffer.handle, cause, out, caller);
+      }));
 }
 
 absl::Status Buffer::Download(absl::Span<std::byte> out, Cause cause, Caller caller) const {
   internal::BufferState& buffer = *state_;
   RETURN_IF_ERROR(internal::CheckReadable(buffer, "a read", caller));
   if (static_cast<int64_t>(out.size()) != buffer.bytes) {
-    return MakeError(ErrorKind::kArgument, absl::StrFormat("The memory for a read of %s has %d bytes; it takes %d.",
-                                                           internal::Describe(buffer), out.size(), buffer.bytes));
+    return MakeError(ErrorKind::kArgument,
+                     absl::StrFormat("The memory for a read of %s has %d bytes; it takes %d.",
+                                     internal::Describe(buffer), out.size(), buffer.bytes));
   }
   return internal::ChooseTransfer(*buffer.session, buffer.bytes)
       .Download(buffer.session, buffer.handle, cause, out, caller)
@@ -222,8 +239,9 @@ absl::Status Buffer::Download(absl::Span<std::byte> out, Cause cause, Caller cal
 
 absl::Status Buffer::Fill(const Literal& value, Caller caller) const {
   if (!hlo::Compatible(value.shape(), shape()) && !state_->session->options().skip_local_checks) {
-    return MakeError(ErrorKind::kArgument, absl::StrFormat("%s cannot be filled with %s.", internal::Describe(*state_),
-                                                           hlo::ToStringNoLayout(value.shape())));
+    return MakeError(ErrorKind::kArgument,
+                     absl::StrFormat("%s cannot be filled with %s.", internal::Describe(*state_),
+                                     hlo::ToStringNoLayout(value.shape())));
   }
   return Fill(value.bytes(), caller);
 }
@@ -232,11 +250,13 @@ absl::Status Buffer::Fill(absl::Span<const std::byte> bytes, Caller caller) cons
   internal::BufferState& buffer = *state_;
   RETURN_IF_ERROR(internal::CheckAlive(buffer, "a fill", caller));
   if (!is_placeholder() && !buffer.session->options().skip_local_checks) {
-    return MakeError(ErrorKind::kArgument, internal::Describe(buffer) + " has a value already; only a placeholder is filled.");
+    return MakeError(ErrorKind::kArgument,
+                     internal::Describe(buffer) + " has a value already; only a placeholder is filled.");
   }
   uint64_t handle = 0;
-  ASSIGN_OR_RETURN(internal::Command sent, internal::UploadBytes(*buffer.session, buffer.shape, buffer.device, bytes,
-                                                                 Cause::kPlaceholderFill, caller, &buffer, &handle));
+  ASSIGN_OR_RETURN(internal::Command sent,
+                   internal::UploadBytes(*buffer.session, buffer.shape, buffer.device, bytes,
+                                         Cause::kPlaceholderFill, caller, &buffer, &handle));
   absl::MutexLock lock(&buffer.mu);
   buffer.placeholder = false;
   buffer.producer = std::move(sent);

@@ -17,16 +17,19 @@ namespace hlod {
 namespace internal {
 namespace {
 
-constexpr size_t kProgramKeptMax = 16 << 20;  // Larger programs are looked through at once instead of being kept for it.
+constexpr size_t kProgramKeptMax =
+    16 << 20;  // Larger programs are looked through at once instead of being kept for it.
 
 // The flat array leaves of a shape, without layouts.
-void AppendLeaves(const Shape& shape, std::vector<Shape>& leaves, const std::string& name, std::vector<std::string>* names) {
+void AppendLeaves(const Shape& shape, std::vector<Shape>& leaves, const std::string& name,
+                  std::vector<std::string>* names) {
   const std::vector<hlo::ShapeLeaf> found = hlo::Leaves(shape);
   for (size_t i = 0; i < found.size(); ++i) {
     if (!found[i].shape->IsArray()) continue;
     leaves.push_back(*found[i].shape);
     leaves.back().layout.reset();
-    if (names != nullptr) names->push_back(found.size() == 1 ? name : absl::StrFormat("%s, leaf %d", name, i));
+    if (names != nullptr)
+      names->push_back(found.size() == 1 ? name : absl::StrFormat("%s, leaf %d", name, i));
   }
 }
 
@@ -42,7 +45,8 @@ void ReadSignature(const Module& module, ExecutableState& state) {
   AppendLeaves(signature.result, state.results, "", nullptr);
 }
 
-void AddProgram(Session::Sender& sender, const Limits& limits, const std::string& bytes, v1::Command&& command, Command& sent) {
+void AddProgram(Session::Sender& sender, const Limits& limits, const std::string& bytes,
+                v1::Command&& command, Command& sent) {
   v1::Compile& compile = *command.mutable_compile();
   const size_t chunk = static_cast<size_t>(limits.chunk_bytes_max);
   if (bytes.size() <= chunk) {
@@ -59,13 +63,16 @@ void AddProgram(Session::Sender& sender, const Limits& limits, const std::string
   }
 }
 
-absl::StatusOr<Executable> CompileBytes(const std::shared_ptr<Session>& session, const Module* module, std::string bytes,
-                                        const CompileOptions& options, const Caller& caller) {
+absl::StatusOr<Executable> CompileBytes(const std::shared_ptr<Session>& session, const Module* module,
+                                        std::string bytes, const CompileOptions& options,
+                                        const Caller& caller) {
   RETURN_IF_ERROR(session->status());
   const Limits& limits = session->limits();
-  if (static_cast<int64_t>(bytes.size()) > limits.program_bytes_max && !session->options().skip_local_checks) {
-    return MakeError(ErrorKind::kLimit, absl::StrFormat("The program has %d bytes; limit program_bytes_max is %d.", bytes.size(),
-                                                        limits.program_bytes_max));
+  if (static_cast<int64_t>(bytes.size()) > limits.program_bytes_max &&
+      !session->options().skip_local_checks) {
+    return MakeError(ErrorKind::kLimit,
+                     absl::StrFormat("The program has %d bytes; limit program_bytes_max is %d.", bytes.size(),
+                                     limits.program_bytes_max));
   }
   const std::shared_ptr<ExecutableState> state = std::make_shared<ExecutableState>();
   state->name = "program";
@@ -106,8 +113,9 @@ using internal::Session;
 absl::StatusOr<Client> Client::Connect(const ConnectOptions& options) {
   ASSIGN_OR_RETURN(std::unique_ptr<internal::Connector> connector, internal::FindDaemon(options));
   internal::SessionOptions session_options;
-  session_options.name =
-      options.name.empty() ? absl::StrFormat("%s pid %d", program_invocation_short_name, getpid()) : options.name;
+  session_options.name = options.name.empty()
+                             ? absl::StrFormat("%s pid %d", program_invocation_short_name, getpid())
+                             : options.name;
   session_options.timeout = options.timeout;
   session_options.shared_memory = options.shared_memory;
   session_options.skip_local_checks = options.skip_local_checks;
@@ -124,17 +132,21 @@ absl::StatusOr<Client> Client::Connect(std::string_view address) {
 int Client::device_count() const { return static_cast<int>(session_->devices().size()); }
 const std::vector<DeviceInfo>& Client::devices() const { return session_->devices(); }
 
-absl::StatusOr<Executable> Client::Compile(const Module& module, const CompileOptions& options, Caller caller) const {
+absl::StatusOr<Executable> Client::Compile(const Module& module, const CompileOptions& options,
+                                           Caller caller) const {
   return internal::CompileBytes(session_, &module, hlo::Serialize(module), options, caller);
 }
 
-absl::StatusOr<Executable> Client::CompileSerialized(std::string_view bytes, const CompileOptions& options, Caller caller) const {
+absl::StatusOr<Executable> Client::CompileSerialized(std::string_view bytes, const CompileOptions& options,
+                                                     Caller caller) const {
   const absl::StatusOr<std::unique_ptr<Module>> module = hlo::FromSerialized(bytes);
   if (!module.ok() && !session_->options().skip_local_checks) return module.status();
-  return internal::CompileBytes(session_, module.ok() ? module->get() : nullptr, std::string(bytes), options, caller);
+  return internal::CompileBytes(session_, module.ok() ? module->get() : nullptr, std::string(bytes), options,
+                                caller);
 }
 
-absl::StatusOr<Executable> Client::CompileText(std::string_view text, const CompileOptions& options, Caller caller) const {
+absl::StatusOr<Executable> Client::CompileText(std::string_view text, const CompileOptions& options,
+                                               Caller caller) const {
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, hlo::ParseModule(text));
   return Compile(*module, options, caller);
 }

@@ -1,4 +1,5 @@
-// We connect sockets ourselves and hand them to gRPC, so that "nobody listens" is told from "cannot be reached" at once.
+// We connect sockets ourselves and hand them to gRPC, so that "nobody listens" is told from "cannot be
+// reached" at once.
 #include "client/runtime/connector.h"
 
 #include <fcntl.h>
@@ -28,9 +29,11 @@ namespace {
 constexpr int kMessageBytesMax = 64 << 20;  // Replies: a ledger of many lines.
 
 absl::Status Unreachable(const rpc::Endpoint& endpoint, int error) {
-  const std::string text = absl::StrFormat("No daemon answers at %s: %s.", rpc::ToString(endpoint), std::strerror(error));
+  const std::string text =
+      absl::StrFormat("No daemon answers at %s: %s.", rpc::ToString(endpoint), std::strerror(error));
   // A socket that is gone or refuses: there is no daemon any more.
-  if (error == ECONNREFUSED || error == ENOENT || error == ENOTDIR) return MakeError(ErrorKind::kLostSession, text);
+  if (error == ECONNREFUSED || error == ENOENT || error == ENOTDIR)
+    return MakeError(ErrorKind::kLostSession, text);
   if (error == EACCES || error == EPERM) return MakeError(ErrorKind::kAuth, text);
   return Unavailable("%s", text);
 }
@@ -56,7 +59,8 @@ int ConnectWithin(int fd, const sockaddr* address, socklen_t size, absl::Time de
 absl::StatusOr<rpc::Descriptor> ConnectUnix(const rpc::Endpoint& endpoint, absl::Time deadline) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, endpoint.path.data(), std::min(endpoint.path.size(), sizeof(address.sun_path) - 1));
+  std::memcpy(address.sun_path, endpoint.path.data(),
+              std::min(endpoint.path.size(), sizeof(address.sun_path) - 1));
   for (;;) {
     rpc::Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (!fd.valid()) return Unreachable(endpoint, errno);
@@ -72,13 +76,16 @@ absl::StatusOr<rpc::Descriptor> ConnectTcp(const rpc::Endpoint& endpoint, absl::
   addrinfo hints = {};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  const int resolved = getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
+  const int resolved =
+      getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
   if (resolved != 0) {
-    return Unavailable("Host (%s) of the daemon's address is unknown: %s.", endpoint.host, gai_strerror(resolved));
+    return Unavailable("Host (%s) of the daemon's address is unknown: %s.", endpoint.host,
+                       gai_strerror(resolved));
   }
   int error = EHOSTUNREACH;
   rpc::Descriptor connected;
-  for (addrinfo* candidate = found; candidate != nullptr && !connected.valid(); candidate = candidate->ai_next) {
+  for (addrinfo* candidate = found; candidate != nullptr && !connected.valid();
+       candidate = candidate->ai_next) {
     rpc::Descriptor fd(socket(candidate->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (!fd.valid()) continue;
     error = ConnectWithin(fd.get(), candidate->ai_addr, candidate->ai_addrlen, deadline);
@@ -117,7 +124,9 @@ class AddressConnector : public Connector {
     return bulk_;
   }
   const std::string& address() const override { return address_; }
-  bool local() const override { return endpoint_.kind != rpc::Endpoint::Kind::kTcp || endpoint_.IsLoopback(); }
+  bool local() const override {
+    return endpoint_.kind != rpc::Endpoint::Kind::kTcp || endpoint_.IsLoopback();
+  }
 
  private:
   rpc::Endpoint endpoint_;
@@ -129,7 +138,8 @@ class AddressConnector : public Connector {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& endpoint, const TlsOptions& tls, absl::Time deadline) {
+absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& endpoint,
+                                                           const TlsOptions& tls, absl::Time deadline) {
   rpc::Descriptor fd;
   switch (endpoint.kind) {
     case rpc::Endpoint::Kind::kDescriptor:
@@ -157,16 +167,18 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& 
   credentials.pem_root_certs = tls.root_certificates;
   credentials.pem_cert_chain = tls.certificate;
   credentials.pem_private_key = tls.key;
-  const std::string host = endpoint.host.find(':') == std::string::npos ? endpoint.host : "[" + endpoint.host + "]";
-  std::shared_ptr<grpc::Channel> channel =
-      grpc::CreateCustomChannel("dns:///" + host + ":" + std::to_string(endpoint.port), grpc::SslCredentials(credentials), Arguments());
+  const std::string host =
+      endpoint.host.find(':') == std::string::npos ? endpoint.host : "[" + endpoint.host + "]";
+  std::shared_ptr<grpc::Channel> channel = grpc::CreateCustomChannel(
+      "dns:///" + host + ":" + std::to_string(endpoint.port), grpc::SslCredentials(credentials), Arguments());
   if (!channel->WaitForConnected(absl::ToChronoTime(std::min(deadline, absl::Now() + absl::Seconds(60))))) {
     return Unavailable("The daemon at %s did not complete a TLS handshake.", rpc::ToString(endpoint));
   }
   return channel;
 }
 
-std::unique_ptr<Connector> MakeConnector(const rpc::Endpoint& endpoint, const TlsOptions& tls, const std::string& token) {
+std::unique_ptr<Connector> MakeConnector(const rpc::Endpoint& endpoint, const TlsOptions& tls,
+                                         const std::string& token) {
   return std::make_unique<AddressConnector>(endpoint, tls, token);
 }
 

@@ -1,4 +1,5 @@
-// Ways to a daemon: an address, or the chain of places where one is looked for, down to a private daemon started as a child.
+// Ways to a daemon: an address, or the chain of places where one is looked for, down to a private daemon
+// started as a child.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -15,21 +16,26 @@
 
 namespace hlod::internal {
 
-// A gRPC channel on a connection made now. Kind lost_session when nobody listens there; UNAVAILABLE naming the address when it cannot
-// be reached. An insecure channel is one socket: when that breaks, the channel is dead.
-absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& endpoint, const TlsOptions& tls, absl::Time deadline);
+// A gRPC channel on a connection made now. Kind lost_session when nobody listens there; UNAVAILABLE naming
+// the address when it cannot be reached. An insecure channel is one socket: when that breaks, the channel is
+// dead.
+absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& endpoint,
+                                                           const TlsOptions& tls, absl::Time deadline);
 
 // A connector for an address. The descriptor of "fd:N" is used up by the first connection.
-std::unique_ptr<Connector> MakeConnector(const rpc::Endpoint& endpoint, const TlsOptions& tls, const std::string& token);
+std::unique_ptr<Connector> MakeConnector(const rpc::Endpoint& endpoint, const TlsOptions& tls,
+                                         const std::string& token);
 
 // The connector that ConnectOptions asks for.
 absl::StatusOr<std::unique_ptr<Connector>> FindDaemon(const ConnectOptions& options);
-// The address alone, for clients that do not start a daemon: the given one, $HLOD_ADDRESS, or the user's running daemon.
+// The address alone, for clients that do not start a daemon: the given one, $HLOD_ADDRESS, or the user's
+// running daemon.
 absl::StatusOr<rpc::Endpoint> FindAddress(const std::string& address);
 
 // Starts `hlod --inherit-fd N` and gives our end of the socket pair. The daemon ends when it closes.
 absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags);
-// $HLOD_DAEMON, else `hlod` beside this program or this library (or in ../bin of either), else on $PATH. NOT_FOUND naming the places.
+// $HLOD_DAEMON, else `hlod` beside this program or this library (or in ../bin of either), else on $PATH.
+// NOT_FOUND naming the places.
 absl::StatusOr<std::string> FindDaemonBinary();
 
 }  // namespace hlod::internal

@@ -15,15 +15,16 @@ namespace {
 absl::Status CheckDevice(const Session& session, int ordinal) {
   if (session.options().skip_local_checks) return absl::OkStatus();
   if (ordinal >= 0 && ordinal < static_cast<int>(session.devices().size())) return absl::OkStatus();
-  return MakeError(ErrorKind::kArgument,
-                   absl::StrFormat("Device (%d) does not exist: the daemon has %d.", ordinal, session.devices().size()));
+  return MakeError(ErrorKind::kArgument, absl::StrFormat("Device (%d) does not exist: the daemon has %d.",
+                                                         ordinal, session.devices().size()));
 }
 
-Buffer MakeBuffer(const std::shared_ptr<Session>& session, uint64_t handle, const Shape& shape, int device, Command producer,
-                  bool placeholder) {
+Buffer MakeBuffer(const std::shared_ptr<Session>& session, uint64_t handle, const Shape& shape, int device,
+                  Command producer, bool placeholder) {
   Shape dense = shape;
   dense.layout.reset();
-  return Buffer(std::make_shared<BufferState>(session, handle, std::move(dense), device, std::move(producer), placeholder));
+  return Buffer(std::make_shared<BufferState>(session, handle, std::move(dense), device, std::move(producer),
+                                              placeholder));
 }
 
 }  // namespace
@@ -38,10 +39,12 @@ using internal::Command;
 
 const DeviceInfo& Device::info() const { return session_->devices()[static_cast<size_t>(ordinal_)]; }
 
-absl::StatusOr<Buffer> Device::Upload(absl::Span<const std::byte> bytes, const Shape& shape, Cause cause, Caller caller) const {
+absl::StatusOr<Buffer> Device::Upload(absl::Span<const std::byte> bytes, const Shape& shape, Cause cause,
+                                      Caller caller) const {
   RETURN_IF_ERROR(internal::CheckDevice(*session_, ordinal_));
   uint64_t handle = 0;
-  ASSIGN_OR_RETURN(Command sent, internal::UploadBytes(*session_, shape, ordinal_, bytes, cause, caller, nullptr, &handle));
+  ASSIGN_OR_RETURN(Command sent,
+                   internal::UploadBytes(*session_, shape, ordinal_, bytes, cause, caller, nullptr, &handle));
   return internal::MakeBuffer(session_, handle, shape, ordinal_, std::move(sent), false);
 }
 
@@ -53,7 +56,8 @@ absl::StatusOr<Buffer> Device::Placeholder(const Shape& shape, Caller caller) co
   RETURN_IF_ERROR(internal::CheckDevice(*session_, ordinal_));
   if (!session_->options().skip_local_checks) {
     if (!shape.IsArray()) {
-      return MakeError(ErrorKind::kArgument, absl::StrFormat("Only arrays have placeholders; %s is none.", hlo::ToString(shape)));
+      return MakeError(ErrorKind::kArgument,
+                       absl::StrFormat("Only arrays have placeholders; %s is none.", hlo::ToString(shape)));
     }
     RETURN_IF_ERROR(hlo::ValidateShape(shape));
   }
@@ -85,7 +89,8 @@ absl::StatusOr<StagedUpload> Device::Stage(const Shape& shape, Caller) const {
   state.shape.layout.reset();
   state.device = ordinal_;
   const int64_t bytes = hlo::ByteSize(shape).value_or(0);
-  if (bytes > session_->limits().inline_bytes_max && session_->arena() != nullptr && bytes <= session_->arena()->size()) {
+  if (bytes > session_->limits().inline_bytes_max && session_->arena() != nullptr &&
+      bytes <= session_->arena()->size()) {
     ASSIGN_OR_RETURN(state.range, session_->arena()->Take(*session_, bytes));
   }
   if (!state.range.has_value()) {
@@ -109,7 +114,8 @@ absl::Span<std::byte> StagedUpload::bytes() const {
 absl::StatusOr<Buffer> StagedUpload::Commit(Cause cause, Caller caller) {
   if (state_ == nullptr) return FailedPrecondition("The staged upload was committed already.");
   const std::unique_ptr<internal::StagingState> state = std::move(state_);
-  if (!state->range.has_value()) return Device(state->session, state->device).Upload(state->own, cause, caller);
+  if (!state->range.has_value())
+    return Device(state->session, state->device).Upload(state->own, cause, caller);
 
   internal::UploadRequest request;
   v1::Upload& declaration = request.declaration;
@@ -119,7 +125,8 @@ absl::StatusOr<Buffer> StagedUpload::Commit(Cause cause, Caller caller) {
   declaration.set_cause(static_cast<int>(cause));
   ASSIGN_OR_RETURN(Command sent, internal::SendStaged(*state->session, request, *state->range, caller));
   state->range.reset();  // The daemon's until the last piece is settled.
-  return internal::MakeBuffer(state->session, request.handle, state->shape, state->device, std::move(sent), false);
+  return internal::MakeBuffer(state->session, request.handle, state->shape, state->device, std::move(sent),
+                              false);
 }
 
 }  // namespace hlod

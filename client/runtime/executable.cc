@@ -14,9 +14,11 @@ namespace internal {
 namespace {
 
 // How a result of an abstract execute turns out: a placeholder when it depends on one.
-std::vector<bool> AbstractResults(ExecutableState& executable, const std::vector<bool>& placeholder_arguments) {
+std::vector<bool> AbstractResults(ExecutableState& executable,
+                                  const std::vector<bool>& placeholder_arguments) {
   std::vector<bool> abstract(executable.results.size(), false);
-  if (std::none_of(placeholder_arguments.begin(), placeholder_arguments.end(), [](bool b) { return b; })) return abstract;
+  if (std::none_of(placeholder_arguments.begin(), placeholder_arguments.end(), [](bool b) { return b; }))
+    return abstract;
   const std::vector<std::vector<bool>>& dependences = executable.Dependences();
   for (size_t o = 0; o < abstract.size() && o < dependences.size(); ++o) {
     for (size_t p = 0; p < placeholder_arguments.size() && p < dependences[o].size(); ++p) {
@@ -27,55 +29,68 @@ std::vector<bool> AbstractResults(ExecutableState& executable, const std::vector
 }
 
 // The first thing that is wrong with the arguments, as far as the client knows.
-absl::Status CheckArguments(ExecutableState& executable, absl::Span<const Argument> arguments, const ExecuteOptions& options,
-                            int device, const Caller& caller) {
+absl::Status CheckArguments(ExecutableState& executable, absl::Span<const Argument> arguments,
+                            const ExecuteOptions& options, int device, const Caller& caller) {
   if (arguments.size() != executable.arguments.size()) {
-    return MakeError(ErrorKind::kArgument, absl::StrFormat("%s takes %d arguments; %d were given.", executable.name,
-                                                           executable.arguments.size(), arguments.size()));
+    return MakeError(ErrorKind::kArgument,
+                     absl::StrFormat("%s takes %d arguments; %d were given.", executable.name,
+                                     executable.arguments.size(), arguments.size()));
   }
   int64_t inline_bytes = 0;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const std::string use = absl::StrFormat("argument %d (%s) of %s", i, executable.argument_names[i], executable.name);
+    const std::string use =
+        absl::StrFormat("argument %d (%s) of %s", i, executable.argument_names[i], executable.name);
     const Buffer* const buffer = arguments[i].buffer();
-    if (buffer != nullptr && !buffer->valid()) return MakeError(ErrorKind::kArgument, "The buffer given as " + use + " names nothing.");
+    if (buffer != nullptr && !buffer->valid())
+      return MakeError(ErrorKind::kArgument, "The buffer given as " + use + " names nothing.");
     const Shape& shape = buffer != nullptr ? buffer->shape() : arguments[i].literal()->shape();
     if (buffer != nullptr) {
       BufferState& state = *buffer->internal_state();
       if (state.session != executable.session) {
-        return MakeError(ErrorKind::kUnknownHandle, "The buffer given as " + use + " belongs to another session.");
+        return MakeError(ErrorKind::kUnknownHandle,
+                         "The buffer given as " + use + " belongs to another session.");
       }
       RETURN_IF_ERROR(options.abstract ? CheckAlive(state, use, caller) : CheckReadable(state, use, caller));
       if (state.device != device) {
-        return MakeError(ErrorKind::kArgument, absl::StrFormat("%s given as %s is on device %d; the program runs on device %d.",
-                                                               Describe(state), use, state.device, device));
+        return MakeError(ErrorKind::kArgument,
+                         absl::StrFormat("%s given as %s is on device %d; the program runs on device %d.",
+                                         Describe(state), use, state.device, device));
       }
     } else {
       inline_bytes += static_cast<int64_t>(arguments[i].literal()->bytes().size());
     }
     if (!hlo::Compatible(shape, executable.arguments[i])) {
-      return MakeError(ErrorKind::kArgument, absl::StrFormat("%s is %s; the program takes %s.", use, hlo::ToStringNoLayout(shape),
-                                                             hlo::ToStringNoLayout(executable.arguments[i])));
+      return MakeError(ErrorKind::kArgument,
+                       absl::StrFormat("%s is %s; the program takes %s.", use, hlo::ToStringNoLayout(shape),
+                                       hlo::ToStringNoLayout(executable.arguments[i])));
     }
   }
   if (inline_bytes > executable.session->limits().inline_bytes_max) {
-    return MakeError(ErrorKind::kLimit, absl::StrFormat("The literal arguments of %s have %d bytes together; limit inline_bytes_max is "
-                                                        "%d. Upload the larger ones.",
-                                                        executable.name, inline_bytes, executable.session->limits().inline_bytes_max));
+    return MakeError(
+        ErrorKind::kLimit,
+        absl::StrFormat("The literal arguments of %s have %d bytes together; limit inline_bytes_max is "
+                        "%d. Upload the larger ones.",
+                        executable.name, inline_bytes, executable.session->limits().inline_bytes_max));
   }
   for (const int index : options.donate) {
-    if (index < 0 || index >= static_cast<int>(arguments.size()) || arguments[static_cast<size_t>(index)].buffer() == nullptr) {
-      return MakeError(ErrorKind::kArgument, absl::StrFormat("Argument %d cannot be donated: it is no buffer argument.", index));
+    if (index < 0 || index >= static_cast<int>(arguments.size()) ||
+        arguments[static_cast<size_t>(index)].buffer() == nullptr) {
+      return MakeError(ErrorKind::kArgument,
+                       absl::StrFormat("Argument %d cannot be donated: it is no buffer argument.", index));
     }
   }
   for (const auto& [index, placeholder] : options.fill) {
     if (index < 0 || index >= static_cast<int>(executable.results.size()) || !placeholder.valid()) {
-      return MakeError(ErrorKind::kArgument, absl::StrFormat("Result %d cannot fill a placeholder: there is none.", index));
+      return MakeError(ErrorKind::kArgument,
+                       absl::StrFormat("Result %d cannot fill a placeholder: there is none.", index));
     }
     RETURN_IF_ERROR(CheckAlive(*placeholder.internal_state(), "a fill", caller));
-    if (!placeholder.is_placeholder() || !hlo::Compatible(placeholder.shape(), executable.results[static_cast<size_t>(index)])) {
+    if (!placeholder.is_placeholder() ||
+        !hlo::Compatible(placeholder.shape(), executable.results[static_cast<size_t>(index)])) {
       return MakeError(ErrorKind::kArgument,
                        absl::StrFormat("Result %d (%s) cannot fill %s.", index,
-                                       hlo::ToStringNoLayout(executable.results[static_cast<size_t>(index)]), placeholder.ToString()));
+                                       hlo::ToStringNoLayout(executable.results[static_cast<size_t>(index)]),
+                                       placeholder.ToString()));
     }
   }
   return absl::OkStatus();
@@ -95,7 +110,9 @@ ExecutableState::~ExecutableState() {
   if (session == nullptr || handle == 0) return;
   v1::Command command;
   command.mutable_free()->add_handles(handle);
-  session->Transact({}, [&](Session::Sender& sender) { sender.Add(std::move(command)); }, /*may_wait=*/false).IgnoreError();
+  session->Transact(
+             {}, [&](Session::Sender& sender) { sender.Add(std::move(command)); }, /*may_wait=*/false)
+      .IgnoreError();
 }
 
 const std::vector<std::vector<bool>>& ExecutableState::Dependences() {
@@ -119,13 +136,14 @@ const std::vector<Shape>& Executable::argument_shapes() const { return state_->a
 const std::vector<Shape>& Executable::result_shapes() const { return state_->results; }
 Future<void> Executable::ready() const { return internal::FutureOf(state_->session, state_->compile); }
 
-absl::StatusOr<std::vector<Buffer>> Executable::Execute(absl::Span<const Argument> arguments, const ExecuteOptions& options,
-                                                        Caller caller) const {
+absl::StatusOr<std::vector<Buffer>> Executable::Execute(absl::Span<const Argument> arguments,
+                                                        const ExecuteOptions& options, Caller caller) const {
   ASSIGN_OR_RETURN(Execution execution, Start(arguments, options, caller));
   return std::move(execution.results);
 }
 
-absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments, const ExecuteOptions& options, Caller caller) const {
+absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments,
+                                            const ExecuteOptions& options, Caller caller) const {
   ExecutableState& executable = *state_;
   Session& session = *executable.session;
   const int device = internal::DeviceOf(arguments, options);
@@ -157,7 +175,8 @@ absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments
   for (const int index : donated) execute.add_donated(static_cast<uint32_t>(index));
   execute.set_abstract(options.abstract);
   if (options.deadline > absl::ZeroDuration()) {
-    execute.set_deadline_us(static_cast<uint64_t>(std::max<int64_t>(1, absl::ToInt64Microseconds(options.deadline))));
+    execute.set_deadline_us(
+        static_cast<uint64_t>(std::max<int64_t>(1, absl::ToInt64Microseconds(options.deadline))));
   }
   const std::vector<bool> abstract = internal::AbstractResults(executable, placeholders);
 
@@ -190,8 +209,8 @@ absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments
       state.placeholder = abstract[i];
       execution.results.push_back(filled[i]);
     } else {
-      execution.results.push_back(Buffer(
-          std::make_shared<BufferState>(executable.session, results[i], executable.results[i], device, sent, abstract[i])));
+      execution.results.push_back(Buffer(std::make_shared<BufferState>(
+          executable.session, results[i], executable.results[i], device, sent, abstract[i])));
     }
   }
   for (const int index : donated) {

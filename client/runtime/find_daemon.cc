@@ -62,13 +62,15 @@ absl::StatusOr<rpc::Endpoint> FindAddress(const std::string& address) {
     if (Listens(path)) return rpc::ParseEndpoint("unix:" + path);
     tried += (tried.empty() ? "" : " or ") + path;
   }
-  return Unavailable("No daemon is running: none answers at %s, and HLOD_ADDRESS is not set. Start one with `hlod`.", tried);
+  return Unavailable(
+      "No daemon is running: none answers at %s, and HLOD_ADDRESS is not set. Start one with `hlod`.", tried);
 }
 
 absl::StatusOr<std::unique_ptr<Connector>> FindDaemon(const ConnectOptions& options) {
   const absl::StatusOr<rpc::Endpoint> endpoint = FindAddress(options.address);
   if (endpoint.ok()) return MakeConnector(*endpoint, options.tls, options.token);
-  if (endpoint.status().code() != absl::StatusCode::kUnavailable || !options.private_daemon) return endpoint.status();
+  if (endpoint.status().code() != absl::StatusCode::kUnavailable || !options.private_daemon)
+    return endpoint.status();
   ASSIGN_OR_RETURN(const int socket, StartPrivateDaemon(options.daemon_flags));
   rpc::Endpoint inherited;
   inherited.kind = rpc::Endpoint::Kind::kDescriptor;
@@ -104,7 +106,9 @@ absl::StatusOr<std::string> FindDaemonBinary() {
   for (const std::filesystem::path& place : places) {
     if (IsExecutable(place / "hlod")) return (place / "hlod").string();
   }
-  return NotFound("The daemon's program `hlod` is neither beside this program or library nor on PATH; set HLOD_DAEMON to it.");
+  return NotFound(
+      "The daemon's program `hlod` is neither beside this program or library nor on PATH; set HLOD_DAEMON to "
+      "it.");
 }
 
 absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags) {
@@ -116,14 +120,15 @@ absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags) {
   rpc::Descriptor ours(ends[0]), theirs(ends[1]);
   std::vector<std::string> words = {binary, "--inherit-fd", std::to_string(theirs.get())};
   // The program's stderr is the daemon's, too: only what somebody must know goes there.
-  if (std::find(flags.begin(), flags.end(), "--log-level") == flags.end()) words.insert(words.end(), {"--log-level", "warn"});
+  if (std::find(flags.begin(), flags.end(), "--log-level") == flags.end())
+    words.insert(words.end(), {"--log-level", "warn"});
   words.insert(words.end(), flags.begin(), flags.end());
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
 
-  // Forked twice, so that init reaps the daemon and the program meets no child it did not start. Between fork and exec only what is
-  // safe in a program with threads.
+  // Forked twice, so that init reaps the daemon and the program meets no child it did not start. Between fork
+  // and exec only what is safe in a program with threads.
   const pid_t child = fork();
   if (child < 0) return Unavailable("No process for a private daemon: %s.", std::strerror(errno));
   if (child == 0) {
@@ -140,7 +145,8 @@ absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return Unavailable("The private daemon (%s) could not be started.", binary);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return Unavailable("The private daemon (%s) could not be started.", binary);
   return ours.Release();
 }
 

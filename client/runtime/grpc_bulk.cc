@@ -18,7 +18,8 @@ namespace {
 // One call on a queue of its own, every operation waited for; destruction cancels what is under way.
 class BlockingCall {
  public:
-  BlockingCall(grpc::GenericStub& stub, const std::string& method, const std::string& token, absl::Time deadline) {
+  BlockingCall(grpc::GenericStub& stub, const std::string& method, const std::string& token,
+               absl::Time deadline) {
     if (!token.empty()) context_.AddMetadata("authorization", "Bearer " + token);
     if (deadline != absl::InfiniteFuture()) context_.set_deadline(absl::ToChronoTime(deadline));
     call_ = stub.PrepareCall(&context_, method, &queue_);
@@ -88,7 +89,8 @@ class GrpcBulk : public BulkChannel {
     return call.Finish();
   }
 
-  absl::Status Download(const v1::TransferId& transfer, absl::Span<std::byte> out, absl::Time deadline) override {
+  absl::Status Download(const v1::TransferId& transfer, absl::Span<std::byte> out,
+                        absl::Time deadline) override {
     BlockingCall call(stub_, "/hlod.v1.Bulk/Download", token_, deadline);
     const std::string request = transfer.SerializeAsString();
     const grpc::Slice slice(request);
@@ -99,7 +101,9 @@ class GrpcBulk : public BulkChannel {
       const absl::StatusOr<rpc::ReceivedChunk> chunk = rpc::DecodeChunk(
           message, [&](const rpc::ReceivedChunk& header) -> absl::StatusOr<absl::Span<std::byte>> {
             if (header.size > static_cast<int64_t>(out.size() - received)) {
-              return MakeError(ErrorKind::kCorrupt, absl::StrFormat("The daemon sent more than the %d bytes of the buffer.", out.size()));
+              return MakeError(
+                  ErrorKind::kCorrupt,
+                  absl::StrFormat("The daemon sent more than the %d bytes of the buffer.", out.size()));
             }
             return out.subspan(received, static_cast<size_t>(header.size));
           });
@@ -108,7 +112,8 @@ class GrpcBulk : public BulkChannel {
     }
     RETURN_IF_ERROR(call.Finish());
     if (received != out.size()) {
-      return MakeError(ErrorKind::kCorrupt, absl::StrFormat("The daemon sent %d bytes of a buffer of %d.", received, out.size()));
+      return MakeError(ErrorKind::kCorrupt,
+                       absl::StrFormat("The daemon sent %d bytes of a buffer of %d.", received, out.size()));
     }
     return absl::OkStatus();
   }

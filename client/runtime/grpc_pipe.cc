@@ -1,4 +1,5 @@
-// One completion queue, one stream: reads are always outstanding, writes one at a time, and nothing happens unless somebody polls.
+// One completion queue, one stream: reads are always outstanding, writes one at a time, and nothing happens
+// unless somebody polls.
 #include "client/runtime/grpc_pipe.h"
 
 #include <grpc/support/time.h>
@@ -16,7 +17,8 @@
 namespace hlod::internal {
 namespace {
 
-constexpr size_t kCopyBytesMax = 4 << 10;  // Up to here a slice of its own is cheaper than one that refers to the message.
+constexpr size_t kCopyBytesMax =
+    4 << 10;  // Up to here a slice of its own is cheaper than one that refers to the message.
 
 gpr_timespec ToGpr(absl::Time time) {
   if (time == absl::InfiniteFuture()) return gpr_inf_future(GPR_CLOCK_MONOTONIC);
@@ -31,14 +33,16 @@ grpc::ByteBuffer ToBuffer(const std::shared_ptr<const std::string>& message) {
     return grpc::ByteBuffer(&slice, 1);
   }
   using Holder = std::shared_ptr<const std::string>;
-  const grpc::Slice slice(const_cast<char*>(message->data()), message->size(),
-                          [](void* holder) { delete static_cast<Holder*>(holder); }, new Holder(message));
+  const grpc::Slice slice(
+      const_cast<char*>(message->data()), message->size(),
+      [](void* holder) { delete static_cast<Holder*>(holder); }, new Holder(message));
   return grpc::ByteBuffer(&slice, 1);
 }
 
 class GrpcPipe : public Pipe {
  public:
-  GrpcPipe(std::shared_ptr<grpc::Channel> channel, const std::string& token) : channel_(std::move(channel)), stub_(channel_) {
+  GrpcPipe(std::shared_ptr<grpc::Channel> channel, const std::string& token)
+      : channel_(std::move(channel)), stub_(channel_) {
     if (!token.empty()) context_.AddMetadata("authorization", "Bearer " + token);
   }
 
@@ -57,12 +61,15 @@ class GrpcPipe : public Pipe {
     void* tag;
     bool ok;
     const auto next = queue_.AsyncNext(&tag, &ok, ToGpr(deadline));
-    if (next == grpc::CompletionQueue::TIMEOUT) return DeadlineExceeded("The daemon could not be reached in time.");
+    if (next == grpc::CompletionQueue::TIMEOUT)
+      return DeadlineExceeded("The daemon could not be reached in time.");
     call_->Read(&incoming_, Tag(kRead));
     return absl::OkStatus();
   }
 
-  void StartWrite(std::shared_ptr<const std::string> message) override { call_->Write(ToBuffer(message), Tag(kWrite)); }
+  void StartWrite(std::shared_ptr<const std::string> message) override {
+    call_->Write(ToBuffer(message), Tag(kWrite));
+  }
 
   PipeEvent Poll(absl::Time deadline) override {
     PipeEvent event;
@@ -72,7 +79,9 @@ class GrpcPipe : public Pipe {
     if (queue_.AsyncNext(&tag, &ok, ToGpr(deadline)) != grpc::CompletionQueue::GOT_EVENT) return event;
     switch (reinterpret_cast<intptr_t>(tag)) {
       case kWrite:
-        if (ok) event.kind = PipeEvent::Kind::kWritten;  // A failed write is followed by a failed read, which says why.
+        if (ok)
+          event.kind =
+              PipeEvent::Kind::kWritten;  // A failed write is followed by a failed read, which says why.
         break;
       case kRead:
         if (!ok) {
@@ -93,8 +102,7 @@ class GrpcPipe : public Pipe {
         event.kind = PipeEvent::Kind::kEnded;
         event.status = rpc::FromGrpc(status_);
         break;
-      default:
-        break;
+      default: break;
     }
     return event;
   }
@@ -118,8 +126,8 @@ class GrpcPipe : public Pipe {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<Pipe>> OpenGrpcPipe(std::shared_ptr<grpc::Channel> channel, const std::string& token,
-                                                   absl::Time deadline) {
+absl::StatusOr<std::shared_ptr<Pipe>> OpenGrpcPipe(std::shared_ptr<grpc::Channel> channel,
+                                                   const std::string& token, absl::Time deadline) {
   std::shared_ptr<GrpcPipe> pipe = std::make_shared<GrpcPipe>(std::move(channel), token);
   RETURN_IF_ERROR(pipe->Open(deadline));
   return pipe;

@@ -13,8 +13,8 @@
 namespace hlod::internal {
 
 // Opens Session.Connect on the channel. `token` may be empty.
-absl::StatusOr<std::shared_ptr<Pipe>> OpenGrpcPipe(std::shared_ptr<grpc::Channel> channel, const std::string& token,
-                                                   absl::Time deadline);
+absl::StatusOr<std::shared_ptr<Pipe>> OpenGrpcPipe(std::shared_ptr<grpc::Channel> channel,
+                                                   const std::string& token, absl::Time deadline);
 std::shared_ptr<BulkChannel> MakeGrpcBulk(std::shared_ptr<grpc::Channel> channel, const std::string& token);
 
 }  // namespace hlod::internal

@@ -1,5 +1,5 @@
-// What the session machine needs of a connection: ordered messages both ways, polled by whoever waits. gRPC is one implementation
-// (grpc_pipe.h); tests use one in memory.
+// What the session machine needs of a connection: ordered messages both ways, polled by whoever waits. gRPC
+// is one implementation (grpc_pipe.h); tests use one in memory.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,8 @@ namespace hlod::internal {
 struct PipeEvent {
   enum class Kind { kNothing, kWritten, kRead, kEnded } kind = Kind::kNothing;
   v1::ServerMessage message;  // kRead
-  absl::Status status;        // kEnded: why, with the daemon's Error when it gave one. OK when the daemon ended it in order.
+  absl::Status
+      status;  // kEnded: why, with the daemon's Error when it gave one. OK when the daemon ended it in order.
 };
 
 // One stream. A write and a poll may run at once, on different threads.
@@ -28,7 +29,8 @@ class Pipe {
   virtual ~Pipe() = default;
   // Sends a serialized ClientMessage. One at a time: the next after kWritten. Does not wait.
   virtual void StartWrite(std::shared_ptr<const std::string> message) = 0;
-  // The next event, or kNothing at `deadline` (or for no reason). After kEnded there is none. One caller at a time.
+  // The next event, or kNothing at `deadline` (or for no reason). After kEnded there is none. One caller at a
+  // time.
   virtual PipeEvent Poll(absl::Time deadline) = 0;
   // No more writes follow.
   virtual void FinishWrites() = 0;
@@ -41,18 +43,19 @@ class BulkChannel {
  public:
   virtual ~BulkChannel() = default;
   // Sends all of `bytes` under the transfer; returns when the daemon has them.
-  virtual absl::Status Upload(const v1::TransferId& transfer, absl::Span<const std::byte> bytes, int64_t chunk_bytes,
-                              absl::Time deadline) = 0;
+  virtual absl::Status Upload(const v1::TransferId& transfer, absl::Span<const std::byte> bytes,
+                              int64_t chunk_bytes, absl::Time deadline) = 0;
   // Fills `out`, which must be what the transfer carries.
-  virtual absl::Status Download(const v1::TransferId& transfer, absl::Span<std::byte> out, absl::Time deadline) = 0;
+  virtual absl::Status Download(const v1::TransferId& transfer, absl::Span<std::byte> out,
+                                absl::Time deadline) = 0;
 };
 
 // Makes connections to one daemon.
 class Connector {
  public:
   virtual ~Connector() = default;
-  // A stream on a new connection. Kind lost_session: nobody is there and nobody will be (the socket is gone or refuses), so a
-  // session there is lost. Other errors, UNAVAILABLE among them: it may be tried again.
+  // A stream on a new connection. Kind lost_session: nobody is there and nobody will be (the socket is gone
+  // or refuses), so a session there is lost. Other errors, UNAVAILABLE among them: it may be tried again.
   virtual absl::StatusOr<std::shared_ptr<Pipe>> Connect(absl::Time deadline) = 0;
   // Bulk streams on the latest connection.
   virtual std::shared_ptr<BulkChannel> bulk() = 0;

@@ -13,9 +13,9 @@
 namespace hlod::internal {
 namespace {
 
-constexpr int64_t kLogBytesMax = 64 << 20;             // Of unsettled messages kept for a replay.
-constexpr int64_t kUnacknowledgedBytesMax = 1 << 20;   // Of replies, before an acknowledgement travels alone.
-constexpr int kSendsPerDrain = 16;                     // How often a sender that waits for nothing looks for answers.
+constexpr int64_t kLogBytesMax = 64 << 20;            // Of unsettled messages kept for a replay.
+constexpr int64_t kUnacknowledgedBytesMax = 1 << 20;  // Of replies, before an acknowledgement travels alone.
+constexpr int kSendsPerDrain = 16;  // How often a sender that waits for nothing looks for answers.
 
 }  // namespace
 
@@ -34,7 +34,7 @@ Session::~Session() {
   Bury(std::move(pipe_), std::move(queue_), writing_);
 }
 
-// ------------------------------------------------------------------------------------------------------------- sending
+// --------------------------------------------------------------------------------------------- sending
 
 uint64_t Session::Sender::NewHandle() ABSL_NO_THREAD_SAFETY_ANALYSIS { return session_.next_handle_++; }
 
@@ -82,7 +82,8 @@ uint32_t Session::InternLocked(const Caller& caller) {
   if (static_cast<int64_t>(origins_.size()) >= limits_.origins_per_session_max) return 0;
   const Origin& origin = origins_.emplace_back(Origin{caller.file, caller.line, std::string(function)});
   const uint32_t id = static_cast<uint32_t>(origins_.size());
-  origin_ids_.emplace(std::make_tuple(std::string_view(origin.file), origin.line, std::string_view(origin.function)), id);
+  origin_ids_.emplace(
+      std::make_tuple(std::string_view(origin.file), origin.line, std::string_view(origin.function)), id);
   v1::Command command;
   command.mutable_define_origin()->set_id(id);
   v1::Origin& proto = *command.mutable_define_origin()->mutable_origin();
@@ -96,7 +97,8 @@ uint32_t Session::InternLocked(const Caller& caller) {
 absl::Status Session::Transact(const Caller& caller, absl::FunctionRef<void(Sender&)> body, bool may_wait) {
   absl::MutexLock lock(&mu_);
   const auto room = [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    return static_cast<int64_t>(log_.size()) * 2 < limits_.commands_in_flight_max && log_bytes_ < kLogBytesMax;
+    return static_cast<int64_t>(log_.size()) * 2 < limits_.commands_in_flight_max &&
+           log_bytes_ < kLogBytesMax;
   };
   if (may_wait && !room()) WaitUntil(room, absl::InfiniteFuture());
   if (!lost_.ok()) return lost_;
@@ -150,7 +152,7 @@ void Session::Push(bool may_wait) {
   }
 }
 
-// ------------------------------------------------------------------------------------------------------------- waiting
+// --------------------------------------------------------------------------------------------- waiting
 
 bool Session::PollOnce(absl::Time deadline) {
   if (polling_ || !connected_) return false;
@@ -160,18 +162,13 @@ bool Session::PollOnce(absl::Time deadline) {
   PipeEvent event = pipe->Poll(deadline);
   mu_.Lock();
   switch (event.kind) {
-    case PipeEvent::Kind::kNothing:
-      break;
+    case PipeEvent::Kind::kNothing: break;
     case PipeEvent::Kind::kWritten:
       writing_ = false;
       StartWrites();
       break;
-    case PipeEvent::Kind::kRead:
-      HandleMessage(event.message);
-      break;
-    case PipeEvent::Kind::kEnded:
-      HandleEnd(event.status);
-      break;
+    case PipeEvent::Kind::kRead: HandleMessage(event.message); break;
+    case PipeEvent::Kind::kEnded: HandleEnd(event.status); break;
   }
   polling_ = false;
   changed_.SignalAll();
@@ -238,7 +235,6 @@ void Session::HandleMessage(v1::ServerMessage& message) {
   }
 }
 
-
 void Session::ReleaseAcknowledgement(uint64_t command) {
   absl::MutexLock lock(&mu_);
   if (held_.erase(command) == 0 || !lost_.ok() || goodbye_ || AckThrough() <= ack_sent_) return;
@@ -262,7 +258,7 @@ absl::Status Session::Close(absl::Time deadline) {
   return absl::OkStatus();
 }
 
-// ------------------------------------------------------------------------------------------------------------- the rest
+// -------------------------------------------------------------------------------------------- the rest
 
 absl::Status Session::status() {
   absl::MutexLock lock(&mu_);

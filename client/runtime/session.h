@@ -1,8 +1,10 @@
-// The session machine: command ids, order, settlement, acknowledgement, replay. It knows messages and a Pipe, and no gRPC.
+// The session machine: command ids, order, settlement, acknowledgement, replay. It knows messages and a Pipe,
+// and no gRPC.
 //
-// There is no reader thread. Whoever waits takes the poller's role, hands every event to its owner, and passes the role on when its own
-// wish is fulfilled. Whoever sends writes at once when no write is under way; else its message queues, and the poller sends it on, or,
-// when nobody polls, the sender itself pushes until the queue is empty.
+// There is no reader thread. Whoever waits takes the poller's role, hands every event to its owner, and
+// passes the role on when its own wish is fulfilled. Whoever sends writes at once when no write is under way;
+// else its message queues, and the poller sends it on, or, when nobody polls, the sender itself pushes until
+// the queue is empty.
 #pragma once
 
 #include <atomic>
@@ -21,12 +23,12 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
-#include "hlod/caller.h"
-#include "hlod/types.h"
 #include "client/runtime/pipe.h"
 #include "common/base/error.h"
 #include "common/base/limits.h"
 #include "common/base/sha256.h"
+#include "hlod/caller.h"
+#include "hlod/types.h"
 #include "proto/hlod/v1/session.pb.h"
 
 namespace hlod::internal {
@@ -53,7 +55,8 @@ struct SessionOptions {
 class Session : public std::enable_shared_from_this<Session> {
  public:
   // Connects and greets. Kind version, auth, limit (too many sessions), or UNAVAILABLE naming the address.
-  static absl::StatusOr<std::shared_ptr<Session>> Open(std::unique_ptr<Connector> connector, const SessionOptions& options);
+  static absl::StatusOr<std::shared_ptr<Session>> Open(std::unique_ptr<Connector> connector,
+                                                       const SessionOptions& options);
   ~Session();  // Says goodbye and leaves the rest to a thread of the process; does not wait.
 
   // Adds commands in one go: nothing of another thread comes between them.
@@ -63,7 +66,8 @@ class Session : public std::enable_shared_from_this<Session> {
     uint64_t NewHandle();
     // Sends the command under the next id. Its origin is that of the transaction.
     Command Add(v1::Command&& command);
-    // While held, the daemon keeps what the command's reply refers to (a download's bytes on the bulk stream).
+    // While held, the daemon keeps what the command's reply refers to (a download's bytes on the bulk
+    // stream).
     void HoldAcknowledgement(uint64_t command);
 
    private:
@@ -72,15 +76,17 @@ class Session : public std::enable_shared_from_this<Session> {
     Session& session_;
     uint32_t origin_;
   };
-  // Runs `body` as one transaction. Returns the session's loss instead when it is lost. May wait for room (limit commands_in_flight_max,
-  // or for the writer), never for an answer; `may_wait` false forgoes the wait (destructors).
+  // Runs `body` as one transaction. Returns the session's loss instead when it is lost. May wait for room
+  // (limit commands_in_flight_max, or for the writer), never for an answer; `may_wait` false forgoes the wait
+  // (destructors).
   absl::Status Transact(const Caller& caller, absl::FunctionRef<void(Sender&)> body, bool may_wait = true);
   // One command.
   absl::StatusOr<Command> Send(const Caller& caller, v1::Command&& command);
   // Asks that a command stop.
   void Cancel(uint64_t command);
 
-  // Waits until the command is done and returns its status; DEADLINE_EXCEEDED (kind none) when `deadline` comes first.
+  // Waits until the command is done and returns its status; DEADLINE_EXCEEDED (kind none) when `deadline`
+  // comes first.
   absl::Status Wait(const CommandState& command, absl::Time deadline = absl::InfiniteFuture());
   // Takes in what has arrived, without waiting.
   void Drain();
@@ -96,8 +102,8 @@ class Session : public std::enable_shared_from_this<Session> {
   // The line behind an id of this session; an unknown one for 0.
   Origin OriginOf(uint32_t id);
 
-
-  // Whether the daemon has this program: an executable of it is alive here, and its compilation is known to have succeeded.
+  // Whether the daemon has this program: an executable of it is alive here, and its compilation is known to
+  // have succeeded.
   bool Knows(const Digest& digest);
   // The command that sends it, which its executable keeps.
   void Remember(const Digest& digest, const Command& compile);
@@ -141,7 +147,8 @@ class Session : public std::enable_shared_from_this<Session> {
   bool WaitUntil(absl::FunctionRef<bool()> done, absl::Time deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void HandleMessage(v1::ServerMessage& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void HandleEnd(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Connects again and sends again what the daemon has not received. REQUIRES: polling_ is held by the caller.
+  // Connects again and sends again what the daemon has not received. REQUIRES: polling_ is held by the
+  // caller.
   void Recover(const absl::Status& cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status ResumeOnce(absl::Time deadline, bool* retry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Lose(absl::Status why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -161,10 +168,10 @@ class Session : public std::enable_shared_from_this<Session> {
   absl::CondVar changed_;  // The poller's role is free, or an event was handled.
   std::shared_ptr<Pipe> pipe_ ABSL_GUARDED_BY(mu_);
   bool polling_ ABSL_GUARDED_BY(mu_) = false;
-  bool writing_ ABSL_GUARDED_BY(mu_) = false;      // A write is under way.
-  bool connected_ ABSL_GUARDED_BY(mu_) = false;    // False while a broken connection is being mended.
+  bool writing_ ABSL_GUARDED_BY(mu_) = false;    // A write is under way.
+  bool connected_ ABSL_GUARDED_BY(mu_) = false;  // False while a broken connection is being mended.
   bool goodbye_ ABSL_GUARDED_BY(mu_) = false;
-  bool ended_ ABSL_GUARDED_BY(mu_) = false;        // The stream ended after Goodbye.
+  bool ended_ ABSL_GUARDED_BY(mu_) = false;  // The stream ended after Goodbye.
   absl::Status lost_ ABSL_GUARDED_BY(mu_);
   std::deque<std::shared_ptr<const std::string>> queue_ ABSL_GUARDED_BY(mu_);
   std::deque<LogEntry> log_ ABSL_GUARDED_BY(mu_);  // Commands not settled, in order of id.
@@ -176,8 +183,10 @@ class Session : public std::enable_shared_from_this<Session> {
   int64_t unacknowledged_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   int sends_since_drain_ ABSL_GUARDED_BY(mu_) = 0;
   std::set<uint64_t> held_ ABSL_GUARDED_BY(mu_);
-  std::deque<Origin> origins_ ABSL_GUARDED_BY(mu_);  // Origin id i is at i - 1; the keys of origin_ids_ refer here.
-  absl::flat_hash_map<std::tuple<std::string_view, int, std::string_view>, uint32_t> origin_ids_ ABSL_GUARDED_BY(mu_);
+  std::deque<Origin> origins_
+      ABSL_GUARDED_BY(mu_);  // Origin id i is at i - 1; the keys of origin_ids_ refer here.
+  absl::flat_hash_map<std::tuple<std::string_view, int, std::string_view>, uint32_t> origin_ids_
+      ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<Digest, std::weak_ptr<CommandState>> programs_ ABSL_GUARDED_BY(mu_);
 
   absl::Mutex arena_mu_;

@@ -1,4 +1,5 @@
-// Greeting a daemon, and what happens when a connection breaks: resume and replay, or the typed loss of the session.
+// Greeting a daemon, and what happens when a connection breaks: resume and replay, or the typed loss of the
+// session.
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,9 +32,7 @@ absl::StatusOr<v1::Welcome> Handshake(Pipe& pipe, const v1::Hello& hello, absl::
       case PipeEvent::Kind::kNothing:
         if (absl::Now() >= deadline) return DeadlineExceeded("The daemon did not answer in time.");
         break;
-      case PipeEvent::Kind::kWritten:
-        written = true;
-        break;
+      case PipeEvent::Kind::kWritten: written = true; break;
       case PipeEvent::Kind::kRead:
         if (!event.message.has_welcome()) {
           return MakeError(ErrorKind::kViolation, "The daemon's first message is no Welcome.");
@@ -58,7 +57,8 @@ v1::Hello MakeHello(const std::string& name, bool local) {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<Session>> Session::Open(std::unique_ptr<Connector> connector, const SessionOptions& options) {
+absl::StatusOr<std::shared_ptr<Session>> Session::Open(std::unique_ptr<Connector> connector,
+                                                       const SessionOptions& options) {
   std::shared_ptr<Session> session(new Session(std::move(connector), options));
   RETURN_IF_ERROR(session->Greet(absl::Now() + options.timeout));
   return session;
@@ -66,12 +66,14 @@ absl::StatusOr<std::shared_ptr<Session>> Session::Open(std::unique_ptr<Connector
 
 absl::Status Session::Greet(absl::Time deadline) {
   ASSIGN_OR_RETURN(std::shared_ptr<Pipe> pipe, connector_->Connect(deadline));
-  absl::StatusOr<v1::Welcome> welcome = Handshake(*pipe, MakeHello(options_.name, connector_->local()), deadline);
+  absl::StatusOr<v1::Welcome> welcome =
+      Handshake(*pipe, MakeHello(options_.name, connector_->local()), deadline);
   if (!welcome.ok()) return Annotate(welcome.status(), "connecting to " + address());
   if (welcome->version() < rpc::kVersionMin || welcome->version() > rpc::kVersionMax) {
-    return ToStatus({.kind = ErrorKind::kVersion,
-                     .text = absl::StrFormat("The daemon chose protocol version %d; this client speaks %d to %d.",
-                                             welcome->version(), rpc::kVersionMin, rpc::kVersionMax)});
+    return ToStatus(
+        {.kind = ErrorKind::kVersion,
+         .text = absl::StrFormat("The daemon chose protocol version %d; this client speaks %d to %d.",
+                                 welcome->version(), rpc::kVersionMin, rpc::kVersionMax)});
   }
   epoch_ = welcome->epoch();
   session_id_ = welcome->session();
@@ -79,7 +81,7 @@ absl::Status Session::Greet(absl::Time deadline) {
   daemon_ = welcome->daemon();
   arena_offer_ = welcome->arena();
   for (const v1::Limit& limit : welcome->limits()) {
-    ForEachLimit([&](std::string_view name, int64_t Limits::*field, std::string_view) {
+    ForEachLimit([&](std::string_view name, int64_t Limits::* field, std::string_view) {
       if (limit.name() == name) limits_.*field = limit.value();
     });
   }
@@ -128,14 +130,16 @@ void Session::Recover(const absl::Status& cause) {
     if (resumed.ok()) return;
     if (!retry || absl::Now() + backoff >= deadline) {
       if (KindOf(resumed) == ErrorKind::kLostSession && resumed.message().size() > 0 && !cause.ok()) {
-        Lose(ToStatus({.kind = ErrorKind::kLostSession,
-                       .text = absl::StrFormat("The session with the daemon at %s is lost, and its buffers with it: %s",
-                                               address(), FromAbsl(resumed.message()))}));
+        Lose(ToStatus(
+            {.kind = ErrorKind::kLostSession,
+             .text = absl::StrFormat("The session with the daemon at %s is lost, and its buffers with it: %s",
+                                     address(), FromAbsl(resumed.message()))}));
       } else {
         Lose(ToStatus({.kind = ErrorKind::kLostSession,
-                       .text = absl::StrFormat("The session with the daemon at %s is lost, and its buffers with it: the "
-                                               "connection broke (%s), and it could not be resumed (%s).",
-                                               address(), FromAbsl(cause.message()), FromAbsl(resumed.message()))}));
+                       .text = absl::StrFormat(
+                           "The session with the daemon at %s is lost, and its buffers with it: the "
+                           "connection broke (%s), and it could not be resumed (%s).",
+                           address(), FromAbsl(cause.message()), FromAbsl(resumed.message()))}));
       }
       return;
     }
@@ -158,7 +162,8 @@ absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
   mu_.Lock();
 
   if (!welcome.ok()) {
-    // Nobody there, or a daemon that does not know the session: lost. A connection that broke again: tried again.
+    // Nobody there, or a daemon that does not know the session: lost. A connection that broke again: tried
+    // again.
     *retry = !SaidByDaemon(welcome.status());
     return welcome.status();
   }

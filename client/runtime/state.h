@@ -26,7 +26,8 @@ struct Death {
 };
 
 struct BufferState {
-  BufferState(std::shared_ptr<Session> session, uint64_t handle, Shape shape, int device, Command producer, bool placeholder);
+  BufferState(std::shared_ptr<Session> session, uint64_t handle, Shape shape, int device, Command producer,
+              bool placeholder);
   ~BufferState();  // Frees it, unless it is dead.
 
   const std::shared_ptr<Session> session;
@@ -42,7 +43,8 @@ struct BufferState {
   std::optional<Death> death ABSL_GUARDED_BY(mu);
 };
 
-// OK when it may be named in a command; else kind deleted, donated, or lost_session. `use` says what for: "reading", "argument 3 of step".
+// OK when it may be named in a command; else kind deleted, donated, or lost_session. `use` says what for:
+// "reading", "argument 3 of step".
 absl::Status CheckAlive(BufferState& buffer, std::string_view use, const Caller& caller);
 // CheckAlive, and not a placeholder. A refusal is counted.
 absl::Status CheckReadable(BufferState& buffer, std::string_view use, const Caller& caller);
@@ -50,8 +52,9 @@ absl::Status CheckReadable(BufferState& buffer, std::string_view use, const Call
 std::string Describe(BufferState& buffer);
 
 // Uploads to a new buffer, or with `fill` to a placeholder.
-absl::StatusOr<Command> UploadBytes(Session& session, const Shape& shape, int device, absl::Span<const std::byte> bytes, Cause cause,
-                                    const Caller& caller, BufferState* fill, uint64_t* handle);
+absl::StatusOr<Command> UploadBytes(Session& session, const Shape& shape, int device,
+                                    absl::Span<const std::byte> bytes, Cause cause, const Caller& caller,
+                                    BufferState* fill, uint64_t* handle);
 
 struct ExecutableState {
   ~ExecutableState();
@@ -62,7 +65,7 @@ struct ExecutableState {
   std::vector<Shape> arguments, results;
   std::vector<std::string> argument_names;  // "parameter x", "parameter x, leaf 2"
   Command compile;
-  std::string program;                      // Serialized; for Dependences.
+  std::string program;  // Serialized; for Dependences.
 
   // dependences[o][p]; from the program, on first use.
   const std::vector<std::vector<bool>>& Dependences();

@@ -15,8 +15,9 @@ SessionStats StatsFromProto(const v1::SessionStats& proto) {
   stats.device_to_host = AmountFromProto(proto.device_to_host());
   stats.device_to_device = AmountFromProto(proto.device_to_device());
   for (const v1::LedgerRow& row : proto.rows()) {
-    stats.rows.push_back({CauseFromNumber(row.cause()).value_or(Cause::kUpload), rpc::FromProto(row.origin()), row.step(),
-                          AmountFromProto(row.amount()), row.session(), static_cast<int>(row.device())});
+    stats.rows.push_back({CauseFromNumber(row.cause()).value_or(Cause::kUpload), rpc::FromProto(row.origin()),
+                          row.step(), AmountFromProto(row.amount()), row.session(),
+                          static_cast<int>(row.device())});
   }
   stats.compiles = proto.compiles();
   stats.compile_cache_hits = proto.compile_cache_hits();

@@ -108,7 +108,8 @@ struct Daemon::State {
     absl::Status last;
     while (absl::Now() < deadline) {
       if (!Running()) {
-        return Unavailable("The daemon (%s) ended with %d before it answered. It said:\n%s", binary, *exit, Log());
+        return Unavailable("The daemon (%s) ended with %d before it answered. It said:\n%s", binary, *exit,
+                           Log());
       }
       last = OpenAll();
       if (last.ok()) return last;
@@ -140,7 +141,8 @@ absl::StatusOr<Daemon> Daemon::Start(const DaemonOptions& options) {
     ASSIGN_OR_RETURN(state->binary, internal::FindDaemonBinary());
   }
   std::string folder = (std::filesystem::temp_directory_path() / "hlod-test-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) return Unavailable("No temporary folder (%s): %s.", folder, std::strerror(errno));
+  if (mkdtemp(folder.data()) == nullptr)
+    return Unavailable("No temporary folder (%s): %s.", folder, std::strerror(errno));
   state->folder = folder;
   state->address = "unix:" + folder + "/hlod.sock";
   if (options.tcp) {
@@ -214,7 +216,7 @@ absl::Status Daemon::Restart() {
   return state_->Launch();
 }
 
-// ----------------------------------------------------------------------------------------------------------- the ledger
+// ------------------------------------------------------------------------------------------ the ledger
 
 namespace {
 
@@ -225,14 +227,17 @@ RowKey KeyOf(const LedgerRow& row) {
 }
 
 Amount Minus(const Amount& a, const Amount& b) { return {a.bytes - b.bytes, a.calls - b.calls}; }
-std::string Text(const Amount& amount) { return absl::StrFormat("%d bytes in %d calls", amount.bytes, amount.calls); }
+std::string Text(const Amount& amount) {
+  return absl::StrFormat("%d bytes in %d calls", amount.bytes, amount.calls);
+}
 
 std::vector<LedgerRow> RowsSince(const SessionStats& before, const SessionStats& after) {
   std::map<RowKey, Amount> known;
   for (const LedgerRow& row : before.rows) known[KeyOf(row)] = row.amount;
   std::vector<LedgerRow> rows;
   for (LedgerRow row : after.rows) {
-    if (const auto old = known.find(KeyOf(row)); old != known.end()) row.amount = Minus(row.amount, old->second);
+    if (const auto old = known.find(KeyOf(row)); old != known.end())
+      row.amount = Minus(row.amount, old->second);
     if (row.amount != Amount{}) rows.push_back(std::move(row));
   }
   return rows;
@@ -253,7 +258,8 @@ std::string TransferWatch::Check(const Transfers& expected) {
   absl::StatusOr<SessionStats> now = client_.Stats();
   if (!now.ok()) return "The session's account cannot be read: " + now.status().ToString();
   std::string differences;
-  const auto compare = [&](std::string_view direction, const Amount& want, const Amount& before, const Amount& after) {
+  const auto compare = [&](std::string_view direction, const Amount& want, const Amount& before,
+                           const Amount& after) {
     const Amount got = Minus(after, before);
     if (got == want) return;
     differences += absl::StrFormat("%s: %s, expected %s.\n", direction, Text(got), Text(want));
@@ -263,7 +269,8 @@ std::string TransferWatch::Check(const Transfers& expected) {
   compare("device to device", expected.device_to_device, before_.device_to_device, now->device_to_device);
   if (!differences.empty()) {
     for (const LedgerRow& row : RowsSince(before_, *now)) {
-      differences += absl::StrFormat("  %s at %s, step %d: %s\n", Name(row.cause), ToString(row.origin), row.step, Text(row.amount));
+      differences += absl::StrFormat("  %s at %s, step %d: %s\n", Name(row.cause), ToString(row.origin),
+                                     row.step, Text(row.amount));
     }
   }
   before_ = *std::move(now);
@@ -280,7 +287,8 @@ std::string CheckLedger(const SessionStats& stats) {
   std::string differences;
   const auto compare = [&](Direction direction, const Amount& total) {
     if (sums[direction] == total) return;
-    differences += absl::StrFormat("%s: the rows sum to %s, the total is %s.\n", Name(direction), Text(sums[direction]), Text(total));
+    differences += absl::StrFormat("%s: the rows sum to %s, the total is %s.\n", Name(direction),
+                                   Text(sums[direction]), Text(total));
   };
   compare(Direction::kHostToDevice, stats.host_to_device);
   compare(Direction::kDeviceToHost, stats.device_to_host);

@@ -1,4 +1,5 @@
-// Bulk bytes, behind one interface, three ways: inside the command, through the shared arena, on a bulk stream.
+// Bulk bytes, behind one interface, three ways: inside the command, through the shared arena, on a bulk
+// stream.
 #pragma once
 
 #include <functional>
@@ -20,11 +21,13 @@ class PendingDownload {
   virtual ~PendingDownload() = default;
   // Whether Await would not wait.
   virtual bool Ready() = 0;
-  // Waits; the span is full when it returns OK. May be called again after DEADLINE_EXCEEDED, and gives the same result ever after.
+  // Waits; the span is full when it returns OK. May be called again after DEADLINE_EXCEEDED, and gives the
+  // same result ever after.
   virtual absl::Status Await(absl::Time deadline) = 0;
 };
 
-// What an upload is about; `handle` is 0 for a new buffer (the transport lets the session choose it and writes it back).
+// What an upload is about; `handle` is 0 for a new buffer (the transport lets the session choose it and
+// writes it back).
 struct UploadRequest {
   uint64_t handle = 0;
   v1::Upload declaration;  // All but handle and payload.
@@ -33,12 +36,14 @@ struct UploadRequest {
 class Transfer {
  public:
   virtual ~Transfer() = default;
-  // Declares the buffer and sends its bytes, which may be touched again on return. The command is the Upload's.
-  virtual absl::StatusOr<Command> Upload(Session& session, UploadRequest& request, absl::Span<const std::byte> bytes,
-                                         const Caller& caller) = 0;
+  // Declares the buffer and sends its bytes, which may be touched again on return. The command is the
+  // Upload's.
+  virtual absl::StatusOr<Command> Upload(Session& session, UploadRequest& request,
+                                         absl::Span<const std::byte> bytes, const Caller& caller) = 0;
   // Asks for a buffer's bytes; `out` is its byte size and stays until the download is done or gone.
-  virtual std::unique_ptr<PendingDownload> Download(std::shared_ptr<Session> session, uint64_t handle, Cause cause,
-                                                    absl::Span<std::byte> out, const Caller& caller) = 0;
+  virtual std::unique_ptr<PendingDownload> Download(std::shared_ptr<Session> session, uint64_t handle,
+                                                    Cause cause, absl::Span<std::byte> out,
+                                                    const Caller& caller) = 0;
 };
 
 // The three.
@@ -49,7 +54,8 @@ Transfer& ArenaTransfer();
 Transfer& ChooseTransfer(Session& session, int64_t bytes);
 
 // Declares an upload whose bytes lie in the arena already, and hands the range to the daemon.
-absl::StatusOr<Command> SendStaged(Session& session, UploadRequest& request, ArenaRange range, const Caller& caller);
+absl::StatusOr<Command> SendStaged(Session& session, UploadRequest& request, ArenaRange range,
+                                   const Caller& caller);
 
 // A download that failed before anything was sent.
 std::unique_ptr<PendingDownload> FailedDownload(absl::Status status);

@@ -13,7 +13,8 @@ namespace hlod::internal {
 namespace {
 
 constexpr int64_t kPieceBytes = 1 << 20;
-constexpr size_t kPiecesAhead = 6;           // Downloads asked for and not yet copied out: enough to keep both sides copying.
+constexpr size_t kPiecesAhead =
+    6;  // Downloads asked for and not yet copied out: enough to keep both sides copying.
 constexpr size_t kStreamingCopyMin = 256 << 10;
 
 int64_t PieceBytes(const Session& session) { return std::min(kPieceBytes, session.limits().chunk_bytes_max); }
@@ -28,7 +29,8 @@ Command AddDeclaration(Session::Sender& sender, UploadRequest& request) {
   return sender.Add(std::move(command));
 }
 
-Command AddPiece(Session::Sender& sender, uint64_t upload, int64_t buffer_offset, int64_t arena_offset, int64_t length) {
+Command AddPiece(Session::Sender& sender, uint64_t upload, int64_t buffer_offset, int64_t arena_offset,
+                 int64_t length) {
   v1::Command command;
   v1::UploadPiece& piece = *command.mutable_upload_piece();
   piece.set_upload(upload);
@@ -41,8 +43,14 @@ Command AddPiece(Session::Sender& sender, uint64_t upload, int64_t buffer_offset
 // Asks for piece after piece, a few ahead, and copies each out when it is there.
 class ArenaDownload : public PendingDownload {
  public:
-  ArenaDownload(std::shared_ptr<Session> session, uint64_t handle, Cause cause, absl::Span<std::byte> out, const Caller& caller)
-      : session_(std::move(session)), arena_(*session_->arena()), handle_(handle), cause_(cause), out_(out), caller_(caller) {
+  ArenaDownload(std::shared_ptr<Session> session, uint64_t handle, Cause cause, absl::Span<std::byte> out,
+                const Caller& caller)
+      : session_(std::move(session)),
+        arena_(*session_->arena()),
+        handle_(handle),
+        cause_(cause),
+        out_(out),
+        caller_(caller) {
     status_ = Ask();
   }
   ~ArenaDownload() override {
@@ -50,9 +58,10 @@ class ArenaDownload : public PendingDownload {
   }
 
   bool Ready() override {
-    return !status_.ok() || (asked_ == size() && std::all_of(pieces_.begin(), pieces_.end(), [](const Piece& piece) {
-                               return piece.command->done.load(std::memory_order_acquire);
-                             }));
+    return !status_.ok() ||
+           (asked_ == size() && std::all_of(pieces_.begin(), pieces_.end(), [](const Piece& piece) {
+              return piece.command->done.load(std::memory_order_acquire);
+            }));
   }
 
   absl::Status Await(absl::Time deadline) override {
@@ -63,9 +72,11 @@ class ArenaDownload : public PendingDownload {
       }
       Piece& piece = pieces_.front();
       const absl::Status arrived = session_->Wait(*piece.command, deadline);
-      if (!arrived.ok() && !piece.command->done.load(std::memory_order_acquire) && session_->status().ok()) return arrived;
+      if (!arrived.ok() && !piece.command->done.load(std::memory_order_acquire) && session_->status().ok())
+        return arrived;
       if (arrived.ok() && !piece.command->reply.download().arena()) {
-        status_ = MakeError(ErrorKind::kCorrupt, "The daemon did not put the bytes where they were asked for.");
+        status_ =
+            MakeError(ErrorKind::kCorrupt, "The daemon did not put the bytes where they were asked for.");
       } else {
         status_ = arrived;
       }
@@ -99,7 +110,8 @@ class ArenaDownload : public PendingDownload {
         if (!pieces_.empty()) break;  // Our own pieces make room.
         ASSIGN_OR_RETURN(range, arena_.Take(*session_, length));
         if (!range.has_value()) {
-          return MakeError(ErrorKind::kLimit, "The shared arena is full of staged uploads that were never committed.");
+          return MakeError(ErrorKind::kLimit,
+                           "The shared arena is full of staged uploads that were never committed.");
         }
       }
       v1::Command command;
@@ -145,7 +157,8 @@ class ArenaWay : public Transfer {
       ASSIGN_OR_RETURN(const std::optional<ArenaRange> range, arena.Take(session, length));
       if (!range.has_value()) {
         if (upload == nullptr) return StreamTransfer().Upload(session, request, bytes, caller);
-        return MakeError(ErrorKind::kLimit, "The shared arena is full of staged uploads that were never committed.");
+        return MakeError(ErrorKind::kLimit,
+                         "The shared arena is full of staged uploads that were never committed.");
       }
       CopyBulk(arena.at(*range).data(), bytes.data() + sent, static_cast<size_t>(length));
       Command piece;
@@ -178,7 +191,8 @@ Transfer& ArenaTransfer() {
   return transfer;
 }
 
-absl::StatusOr<Command> SendStaged(Session& session, UploadRequest& request, ArenaRange range, const Caller& caller) {
+absl::StatusOr<Command> SendStaged(Session& session, UploadRequest& request, ArenaRange range,
+                                   const Caller& caller) {
   Command upload;
   std::vector<std::pair<ArenaRange, Command>> pieces;
   RETURN_IF_ERROR(session.Transact(caller, [&](Session::Sender& sender) {

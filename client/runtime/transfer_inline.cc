@@ -19,7 +19,8 @@ class InlineDownload : public PendingDownload {
     RETURN_IF_ERROR(session_->Wait(*command_, deadline));
     const std::string& bytes = command_->reply.download().inline_();
     if (bytes.size() != out_.size()) {
-      return MakeError(ErrorKind::kCorrupt, absl::StrFormat("The daemon sent %d bytes of a buffer of %d.", bytes.size(), out_.size()));
+      return MakeError(ErrorKind::kCorrupt, absl::StrFormat("The daemon sent %d bytes of a buffer of %d.",
+                                                            bytes.size(), out_.size()));
     }
     if (!bytes.empty()) std::memcpy(out_.data(), bytes.data(), bytes.size());
     return absl::OkStatus();
@@ -78,7 +79,9 @@ Transfer& InlineTransfer() {
   return transfer;
 }
 
-std::unique_ptr<PendingDownload> FailedDownload(absl::Status status) { return std::make_unique<Failed>(std::move(status)); }
+std::unique_ptr<PendingDownload> FailedDownload(absl::Status status) {
+  return std::make_unique<Failed>(std::move(status));
+}
 
 Transfer& ChooseTransfer(Session& session, int64_t bytes) {
   if (bytes <= session.limits().inline_bytes_max) return InlineTransfer();

@@ -8,8 +8,8 @@
 namespace hlod::internal {
 namespace {
 
-constexpr int kAttempts = 10;                // Of one transfer: the connection may break and be mended under it.
-constexpr int64_t kChunkBytes = 1 << 20;     // The fastest size measured.
+constexpr int kAttempts = 10;             // Of one transfer: the connection may break and be mended under it.
+constexpr int64_t kChunkBytes = 1 << 20;  // The fastest size measured.
 
 // Runs `attempt` until it succeeds, fails for a reason of its own, or the session is lost.
 template <typename Attempt>
@@ -18,8 +18,11 @@ absl::Status WithRetries(Session& session, Attempt attempt) {
   for (int i = 0; i < kAttempts; ++i) {
     status = attempt();
     // What the daemon refuses has a kind; a stream that broke has gRPC's own codes, of many sorts.
-    if (status.ok() || KindOf(status) != ErrorKind::kNone || status.code() == absl::StatusCode::kDeadlineExceeded) return status;
-    // The session's stream shares the connection: a round trip notices that it broke, mends it, and sends the declaration again.
+    if (status.ok() || KindOf(status) != ErrorKind::kNone ||
+        status.code() == absl::StatusCode::kDeadlineExceeded)
+      return status;
+    // The session's stream shares the connection: a round trip notices that it broke, mends it, and sends the
+    // declaration again.
     v1::Command ping;
     ping.mutable_ping()->set_at_once(true);
     ASSIGN_OR_RETURN(const Command sent, session.Send({}, std::move(ping)));
@@ -76,8 +79,10 @@ class Stream : public Transfer {
                                                 std::min(kChunkBytes, session.limits().chunk_bytes_max),
                                                 absl::InfiniteFuture());
     });
-    // What the daemon refused is told by the buffer, as for every other command; only a broken way is told here.
-    if (status.ok() || KindOf(status) != ErrorKind::kNone || sent->done.load(std::memory_order_acquire)) return sent;
+    // What the daemon refused is told by the buffer, as for every other command; only a broken way is told
+    // here.
+    if (status.ok() || KindOf(status) != ErrorKind::kNone || sent->done.load(std::memory_order_acquire))
+      return sent;
     RETURN_IF_ERROR(session.status());
     return status;
   }

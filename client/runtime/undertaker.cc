@@ -1,5 +1,5 @@
-// One detached thread, started by the first session that ends. It is never joined: a process may exit while it waits, and the daemon
-// then sees the process die, which frees the session as well.
+// One detached thread, started by the first session that ends. It is never joined: a process may exit while
+// it waits, and the daemon then sees the process die, which frees the session as well.
 #include "client/runtime/undertaker.h"
 
 #include <thread>

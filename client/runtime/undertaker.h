@@ -1,4 +1,5 @@
-// Ends streams after their sessions are gone: destructors never wait on the network, so one thread of the process does.
+// Ends streams after their sessions are gone: destructors never wait on the network, so one thread of the
+// process does.
 #pragma once
 
 #include <deque>
@@ -9,7 +10,8 @@
 
 namespace hlod::internal {
 
-// Sends `rest` (after the write under way, if `writing`) and waits a little for the stream's end, then cancels it. Returns at once.
+// Sends `rest` (after the write under way, if `writing`) and waits a little for the stream's end, then
+// cancels it. Returns at once.
 void Bury(std::shared_ptr<Pipe> pipe, std::deque<std::shared_ptr<const std::string>> rest, bool writing);
 
 }  // namespace hlod::internal

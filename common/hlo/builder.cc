@@ -1,4 +1,5 @@
-// The module builder: infers each shape, keeps the first error, and remembers inferences that a trace repeats.
+// The module builder: infers each shape, keeps the first error, and remembers inferences that a trace
+// repeats.
 #include "common/hlo/builder.h"
 
 #include <algorithm>
@@ -30,7 +31,9 @@ const Shape& InvalidShape() {
 }  // namespace
 
 Builder::Builder(Module& module, std::string name)
-    : module_(module), computation_(module.AddComputation(std::move(name))), id_(module.computation_count() - 1) {}
+    : module_(module),
+      computation_(module.AddComputation(std::move(name))),
+      id_(module.computation_count() - 1) {}
 
 absl::Status Builder::Build(Op root) {
   RETURN_IF_ERROR(status_);
@@ -41,7 +44,8 @@ absl::Status Builder::Build(Op root) {
 }
 
 const Shape& Builder::shape(Op op) const {
-  return status_.ok() && op.builder == this && op.id < computation_.size() ? computation_[op.id].shape() : InvalidShape();
+  return status_.ok() && op.builder == this && op.id < computation_.size() ? computation_[op.id].shape()
+                                                                           : InvalidShape();
 }
 
 Op Builder::Fail(absl::Status status) {
@@ -67,8 +71,9 @@ AttributesId Builder::InternAttributes(Opcode opcode, const Attributes& attribut
   return id;
 }
 
-absl::StatusOr<ShapeId> Builder::Infer(Opcode opcode, absl::Span<const NodeId> operands, AttributesId attributes,
-                                       absl::Span<const ComputationId> called, const Shape* declared) {
+absl::StatusOr<ShapeId> Builder::Infer(Opcode opcode, absl::Span<const NodeId> operands,
+                                       AttributesId attributes, absl::Span<const ComputationId> called,
+                                       const Shape* declared) {
   Tables& tables = module_.tables();
   Inferred key;
   const bool remembered = called.empty() && operands.size() <= key.operands.size();
@@ -78,7 +83,8 @@ absl::StatusOr<ShapeId> Builder::Infer(Opcode opcode, absl::Span<const NodeId> o
     key.attributes = attributes;
     if (declared != nullptr) key.declared = tables.Intern(*declared);
     for (size_t i = 0; i < operands.size(); ++i) key.operands[i] = computation_[operands[i]].shape_id();
-    uint64_t hash = key.opcode_and_count * 0x9e3779b97f4a7c15u ^ (uint64_t{key.attributes} << 32 | key.declared);
+    uint64_t hash =
+        key.opcode_and_count * 0x9e3779b97f4a7c15u ^ (uint64_t{key.attributes} << 32 | key.declared);
     for (const ShapeId id : key.operands) hash = (hash ^ id) * 0x9e3779b97f4a7c15u;
     slot = &inferred_[hash >> 56];
     if (slot->opcode_and_count == key.opcode_and_count && slot->attributes == key.attributes &&
@@ -91,14 +97,15 @@ absl::StatusOr<ShapeId> Builder::Infer(Opcode opcode, absl::Span<const NodeId> o
   for (const NodeId id : operands) shapes.push_back(&computation_[id].shape());
   for (const ComputationId callee : called) {
     if (callee >= id_) {
-      return InvalidArgument("The computation (%d) called by %s is not finished before its caller starts.", callee,
-                             Name(opcode));
+      return InvalidArgument("The computation (%d) called by %s is not finished before its caller starts.",
+                             callee, Name(opcode));
     }
     auto [found, added] = signatures_.try_emplace(callee);
     if (added) found->second = module_.computation(callee).program_shape();
     signatures.push_back(&found->second);
   }
-  ASSIGN_OR_RETURN(const Shape shape, InferShape({opcode, tables.attributes(attributes), shapes, signatures, declared}));
+  ASSIGN_OR_RETURN(const Shape shape,
+                   InferShape({opcode, tables.attributes(attributes), shapes, signatures, declared}));
   key.result = tables.Intern(shape);
   if (slot != nullptr) *slot = key;
   return key.result;
@@ -116,9 +123,9 @@ Op Builder::Append(Opcode opcode, absl::Span<const NodeId> operands, AttributesI
                    absl::Span<const ComputationId> called, const Shape* declared) {
   absl::StatusOr<ShapeId> shape = Infer(opcode, operands, attributes, called, declared);
   if (!shape.ok()) {
-    return Fail(Annotate(std::move(shape).status(), absl::StrCat("adding instruction ", computation_.size(), " (",
-                                                                 ToAbsl(Name(opcode)), ") to computation (",
-                                                                 computation_.name(), ").")));
+    return Fail(Annotate(std::move(shape).status(),
+                         absl::StrCat("adding instruction ", computation_.size(), " (", ToAbsl(Name(opcode)),
+                                      ") to computation (", computation_.name(), ").")));
   }
   return {this, computation_.Append(opcode, *shape, attributes, operands, called)};
 }
@@ -140,7 +147,9 @@ Op Builder::Iota(const Shape& shape, int64_t dimension) {
 }
 
 Op Builder::Tuple(absl::Span<const Op> elements) { return Add(kTuple, elements); }
-Op Builder::GetTupleElement(Op tuple, int64_t index) { return Add(kGetTupleElement, {tuple}, TupleIndexAttributes{index}); }
+Op Builder::GetTupleElement(Op tuple, int64_t index) {
+  return Add(kGetTupleElement, {tuple}, TupleIndexAttributes{index});
+}
 
 Op Builder::BroadcastTo(Op x, const Shape& shape, absl::Span<const int64_t> dimensions) {
   return Add(kBroadcast, {x}, DimensionsAttributes{ToDims(dimensions)}, {}, &shape);
@@ -232,7 +241,9 @@ Op Builder::Concatenate(absl::Span<const Op> operands, int64_t dimension) {
   return Add(kConcatenate, operands, DimensionsAttributes{{dimension}});
 }
 
-Op Builder::Dot(Op lhs, Op rhs, DotAttributes attributes) { return Add(kDot, {lhs, rhs}, std::move(attributes)); }
+Op Builder::Dot(Op lhs, Op rhs, DotAttributes attributes) {
+  return Add(kDot, {lhs, rhs}, std::move(attributes));
+}
 
 Op Builder::MatMul(Op lhs, Op rhs) {
   DotAttributes attributes;
@@ -261,12 +272,14 @@ Op Builder::While(Op init, ComputationId condition, ComputationId body) {
   return Add(kWhile, {init}, NoAttributes{}, {body, condition});
 }
 
-Op Builder::Conditional(Op selector, absl::Span<const Op> operands, absl::Span<const ComputationId> branches) {
+Op Builder::Conditional(Op selector, absl::Span<const Op> operands,
+                        absl::Span<const ComputationId> branches) {
   return Add(kConditional, Followed({selector}, operands), NoAttributes{}, branches);
 }
 
 ComputationId AddScalarReducer(Module& module, Opcode opcode, PrimitiveType type) {
-  Builder builder(module, absl::StrCat(ToAbsl(Name(opcode)), "_", ToAbsl(Name(type)), ".", module.computation_count()));
+  Builder builder(
+      module, absl::StrCat(ToAbsl(Name(opcode)), "_", ToAbsl(Name(type)), ".", module.computation_count()));
   const Op x = builder.Parameter(0, Shape::Scalar(type)), y = builder.Parameter(1, Shape::Scalar(type));
   const absl::Status built = builder.Build(builder.Binary(opcode, x, y));
   // An opcode that does not take the type leaves a computation that no instruction can call; Verify names it.

@@ -13,7 +13,8 @@ absl::StatusOr<Shape> InferConstant(const InferenceInput& in) {
 absl::StatusOr<Shape> InferParameter(const InferenceInput& in) {
   ASSIGN_OR_RETURN(const Shape* declared, Declared(in));
   if (AttributesOf<ParameterAttributes>(in).number < 0) {
-    return InvalidArgument("The number (%d) of a parameter is negative.", AttributesOf<ParameterAttributes>(in).number);
+    return InvalidArgument("The number (%d) of a parameter is negative.",
+                           AttributesOf<ParameterAttributes>(in).number);
   }
   return WithoutLayout(*declared);
 }
@@ -21,7 +22,8 @@ absl::StatusOr<Shape> InferParameter(const InferenceInput& in) {
 absl::StatusOr<Shape> InferIota(const InferenceInput& in) {
   ASSIGN_OR_RETURN(const Shape* declared, DeclaredArray(in));
   const Dims& dimensions = AttributesOf<DimensionsAttributes>(in).dimensions;
-  if (dimensions.size() != 1) return InvalidArgument("An iota names (%d) dimensions, not one.", dimensions.size());
+  if (dimensions.size() != 1)
+    return InvalidArgument("An iota names (%d) dimensions, not one.", dimensions.size());
   RETURN_IF_ERROR(ExpectDimension(in, dimensions[0], declared->rank(), "dimension"));
   if (declared->type == kPred) return InvalidArgument("The element type (pred) of iota does not count.");
   return ArrayLike(*declared, declared->type);
@@ -33,8 +35,8 @@ absl::StatusOr<Shape> InferTuple(const InferenceInput& in) {
   for (const Shape* operand : in.operands) {
     nodes += NodeCount(*operand);
     if (nodes > kMaxShapeNodes) {
-      return InvalidArgument("A tuple of (%d) operands holds more shapes than the limit (%d).", in.operands.size(),
-                             kMaxShapeNodes);
+      return InvalidArgument("A tuple of (%d) operands holds more shapes than the limit (%d).",
+                             in.operands.size(), kMaxShapeNodes);
     }
   }
   std::vector<Shape> elements;
@@ -50,8 +52,8 @@ absl::StatusOr<Shape> InferGetTupleElement(const InferenceInput& in) {
     return InvalidArgument("Operand 0 shape (%s) of get-tuple-element is not a tuple.", Text(tuple));
   }
   if (index < 0 || index >= static_cast<int64_t>(tuple.tuple.size())) {
-    return InvalidArgument("The index (%d) of get-tuple-element lies outside a tuple of (%d) elements.", index,
-                           tuple.tuple.size());
+    return InvalidArgument("The index (%d) of get-tuple-element lies outside a tuple of (%d) elements.",
+                           index, tuple.tuple.size());
   }
   return WithoutLayout(tuple.tuple[index]);
 }
@@ -73,7 +75,8 @@ absl::StatusOr<int64_t> OneDimension(const InferenceInput& in) {
   RETURN_IF_ERROR(ExpectArray(in, 0));
   const Dims& dimensions = AttributesOf<DimensionsAttributes>(in).dimensions;
   if (dimensions.size() != 1) {
-    return InvalidArgument("The number of dimensions (%d) that %s names differs from (1).", dimensions.size(), OpName(in));
+    return InvalidArgument("The number of dimensions (%d) that %s names differs from (1).", dimensions.size(),
+                           OpName(in));
   }
   RETURN_IF_ERROR(ExpectDimension(in, dimensions[0], Operand(in, 0).rank(), "dimension"));
   return dimensions[0];

@@ -15,8 +15,8 @@ constexpr unsigned kAll = kPreds | kIntegers | kFloats | kComplexes;
 absl::Status ExpectClass(const InferenceInput& in, size_t i, unsigned classes) {
   RETURN_IF_ERROR(ExpectArray(in, i));
   if ((Bit(Info(Operand(in, i).type).type_class) & classes) != 0) return absl::OkStatus();
-  return InvalidArgument("Operand %d shape (%s) of %s has an element type that %s does not take.", i, Text(Operand(in, i)),
-                         OpName(in), OpName(in));
+  return InvalidArgument("Operand %d shape (%s) of %s has an element type that %s does not take.", i,
+                         Text(Operand(in, i)), OpName(in), OpName(in));
 }
 
 absl::StatusOr<Shape> Unary(const InferenceInput& in, unsigned classes) {
@@ -58,8 +58,12 @@ absl::Status MergeUnlessScalar(const InferenceInput& in, size_t i, Shape& merged
 }  // namespace
 
 absl::StatusOr<Shape> InferUnaryFloat(const InferenceInput& in) { return Unary(in, kFloats); }
-absl::StatusOr<Shape> InferUnaryFloatOrComplex(const InferenceInput& in) { return Unary(in, kFloats | kComplexes); }
-absl::StatusOr<Shape> InferUnaryNumber(const InferenceInput& in) { return Unary(in, kIntegers | kFloats | kComplexes); }
+absl::StatusOr<Shape> InferUnaryFloatOrComplex(const InferenceInput& in) {
+  return Unary(in, kFloats | kComplexes);
+}
+absl::StatusOr<Shape> InferUnaryNumber(const InferenceInput& in) {
+  return Unary(in, kIntegers | kFloats | kComplexes);
+}
 absl::StatusOr<Shape> InferUnaryBits(const InferenceInput& in) { return Unary(in, kPreds | kIntegers); }
 absl::StatusOr<Shape> InferUnaryInteger(const InferenceInput& in) { return Unary(in, kIntegers); }
 
@@ -84,8 +88,9 @@ absl::StatusOr<Shape> InferIsFinite(const InferenceInput& in) {
 absl::StatusOr<Shape> InferReducePrecision(const InferenceInput& in) {
   const auto& precision = AttributesOf<ReducePrecisionAttributes>(in);
   if (precision.exponent_bits < 1 || precision.mantissa_bits < 0) {
-    return InvalidArgument("The exponent bits (%d) and mantissa bits (%d) of reduce-precision form no number.",
-                           precision.exponent_bits, precision.mantissa_bits);
+    return InvalidArgument(
+        "The exponent bits (%d) and mantissa bits (%d) of reduce-precision form no number.",
+        precision.exponent_bits, precision.mantissa_bits);
   }
   return Unary(in, kFloats);
 }
@@ -102,8 +107,9 @@ absl::StatusOr<Shape> InferStochasticConvert(const InferenceInput& in) {
   RETURN_IF_ERROR(ExpectClass(in, 0, kFloats));
   RETURN_IF_ERROR(ExpectClass(in, 1, Bit(TypeClass::kUnsigned)));
   if (Info(Operand(in, 0).type).bits != Info(Operand(in, 1).type).bits) {
-    return InvalidArgument("Operand 1 shape (%s) of stochastic-convert has another width than operand 0 shape (%s).",
-                           Text(Operand(in, 1)), Text(Operand(in, 0)));
+    return InvalidArgument(
+        "Operand 1 shape (%s) of stochastic-convert has another width than operand 0 shape (%s).",
+        Text(Operand(in, 1)), Text(Operand(in, 0)));
   }
   if (!IsFloat(declared->type) && !IsInteger(declared->type)) {
     return InvalidArgument("The stated element type (%s) of stochastic-convert is no float or integer.",
@@ -118,16 +124,23 @@ absl::StatusOr<Shape> InferBinary(const InferenceInput& in) { return TwoOperands
 absl::StatusOr<Shape> InferBinaryNumber(const InferenceInput& in) {
   return TwoOperands(in, kIntegers | kFloats | kComplexes);
 }
-absl::StatusOr<Shape> InferBinaryReal(const InferenceInput& in) { return TwoOperands(in, kIntegers | kFloats); }
+absl::StatusOr<Shape> InferBinaryReal(const InferenceInput& in) {
+  return TwoOperands(in, kIntegers | kFloats);
+}
 absl::StatusOr<Shape> InferBinaryInteger(const InferenceInput& in) { return TwoOperands(in, kIntegers); }
-absl::StatusOr<Shape> InferBinaryFloatOrComplex(const InferenceInput& in) { return TwoOperands(in, kFloats | kComplexes); }
-absl::StatusOr<Shape> InferBinaryBits(const InferenceInput& in) { return TwoOperands(in, kPreds | kIntegers); }
+absl::StatusOr<Shape> InferBinaryFloatOrComplex(const InferenceInput& in) {
+  return TwoOperands(in, kFloats | kComplexes);
+}
+absl::StatusOr<Shape> InferBinaryBits(const InferenceInput& in) {
+  return TwoOperands(in, kPreds | kIntegers);
+}
 
 absl::StatusOr<Shape> InferComplex(const InferenceInput& in) {
   ASSIGN_OR_RETURN(Shape shape, TwoOperands(in, kFloats));
   const PrimitiveType complex = ComplexType(shape.type);
   if (!IsComplex(complex)) {
-    return InvalidArgument("Operand 0 shape (%s) of complex has an element type without a complex one.", Text(shape));
+    return InvalidArgument("Operand 0 shape (%s) of complex has an element type without a complex one.",
+                           Text(shape));
   }
   shape.type = complex;
   return shape;
@@ -148,12 +161,13 @@ absl::StatusOr<Shape> InferSelect(const InferenceInput& in) {
   Shape shape = ArrayLike(on_true, on_true.type);
   const absl::Status merged = MergeDimensions(in, 2, shape);
   if (!merged.ok() || on_true.type != on_false.type) {
-    return InvalidArgument("Operand 2 shape (%s) of select differs from operand 1 shape (%s).", Text(on_false),
-                           Text(on_true));
+    return InvalidArgument("Operand 2 shape (%s) of select differs from operand 1 shape (%s).",
+                           Text(on_false), Text(on_true));
   }
   if (!MergeUnlessScalar(in, 0, shape).ok()) {
-    return InvalidArgument("Operand 0 shape (%s) of select is neither a scalar nor of the dimensions of operand 1 shape (%s).",
-                           Text(Operand(in, 0)), Text(on_true));
+    return InvalidArgument(
+        "Operand 0 shape (%s) of select is neither a scalar nor of the dimensions of operand 1 shape (%s).",
+        Text(Operand(in, 0)), Text(on_true));
   }
   return shape;
 }

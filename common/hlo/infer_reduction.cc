@@ -4,7 +4,8 @@
 namespace hlod::hlo {
 namespace {
 
-// n inputs of equal dimensions followed by n scalar inits of their types; the types, or an error. `merged` gets the dimensions.
+// n inputs of equal dimensions followed by n scalar inits of their types; the types, or an error. `merged`
+// gets the dimensions.
 absl::StatusOr<std::vector<PrimitiveType>> InputsAndInits(const InferenceInput& in, Shape& merged) {
   if (in.operands.empty() || in.operands.size() % 2 != 0) {
     return InvalidArgument("The number of operands (%d) of %s is not even.", in.operands.size(), OpName(in));
@@ -33,8 +34,9 @@ Shape OneForEach(const Shape& shape, absl::Span<const PrimitiveType> types) {
 absl::StatusOr<Shape> Windowed(const InferenceInput& in, const Shape& operand) {
   const Window& window = AttributesOf<WindowAttributes>(in).window;
   if (static_cast<int64_t>(window.size()) != operand.rank()) {
-    return InvalidArgument("The number of window dimensions (%d) of %s differs from the rank of operand 0 shape (%s).",
-                           window.size(), OpName(in), Text(operand));
+    return InvalidArgument(
+        "The number of window dimensions (%d) of %s differs from the rank of operand 0 shape (%s).",
+        window.size(), OpName(in), Text(operand));
   }
   Shape shape;
   shape.type = operand.type;
@@ -60,8 +62,8 @@ absl::StatusOr<Shape> PerFeature(const InferenceInput& in, size_t first, size_t 
   for (size_t i = first; i <= last; ++i) {
     const Shape& given = Operand(in, i);
     if (given.type != operand.type || given.rank() != 1 || !SizesAgree(given.dims[0], per_feature.dims[0])) {
-      return InvalidArgument("Operand %d shape (%s) of %s is not one value a feature (%s).", i, Text(given), OpName(in),
-                             Text(per_feature));
+      return InvalidArgument("Operand %d shape (%s) of %s is not one value a feature (%s).", i, Text(given),
+                             OpName(in), Text(per_feature));
     }
   }
   return per_feature;
@@ -98,8 +100,9 @@ absl::StatusOr<Shape> InferSelectAndScatter(const InferenceInput& in) {
   RETURN_IF_ERROR(ExpectScalar(in, 2, operand.type));
   ASSIGN_OR_RETURN(const Shape windowed, Windowed(in, operand));
   if (source.type != operand.type || source.dims != windowed.dims) {
-    return InvalidArgument("Operand 1 shape (%s) of select-and-scatter differs from the windowed operand 0 (%s).",
-                           Text(source), Text(windowed));
+    return InvalidArgument(
+        "Operand 1 shape (%s) of select-and-scatter differs from the windowed operand 0 (%s).", Text(source),
+        Text(windowed));
   }
   const Shape scalar = Shape::Scalar(operand.type), pred = Shape::Scalar(kPred);
   RETURN_IF_ERROR(ExpectSignature(in, 0, {scalar, scalar}, &pred));
@@ -118,7 +121,8 @@ absl::StatusOr<Shape> InferSort(const InferenceInput& in) {
     types.push_back(Operand(in, i).type);
     scalars.insert(scalars.end(), 2, Shape::Scalar(types.back()));
   }
-  RETURN_IF_ERROR(ExpectDimension(in, AttributesOf<SortAttributes>(in).dimension, merged.rank(), "dimension"));
+  RETURN_IF_ERROR(
+      ExpectDimension(in, AttributesOf<SortAttributes>(in).dimension, merged.rank(), "dimension"));
   const Shape pred = Shape::Scalar(kPred);
   RETURN_IF_ERROR(ExpectSignature(in, 0, scalars, &pred));
   return OneForEach(merged, types);
@@ -154,10 +158,13 @@ absl::StatusOr<Shape> InferMap(const InferenceInput& in) {
   const Dims& dimensions = AttributesOf<DimensionsAttributes>(in).dimensions;
   bool all = static_cast<int64_t>(dimensions.size()) == merged.rank();
   for (size_t d = 0; all && d < dimensions.size(); ++d) all = dimensions[d] == static_cast<int64_t>(d);
-  if (!all) return InvalidArgument("The dimensions of map are not all those of operand 0 shape (%s) in order.", Text(merged));
+  if (!all)
+    return InvalidArgument("The dimensions of map are not all those of operand 0 shape (%s) in order.",
+                           Text(merged));
   RETURN_IF_ERROR(ExpectSignature(in, 0, scalars, nullptr));
   const Shape& result = in.called[0]->result;
-  if (!result.IsScalar()) return InvalidArgument("The result shape (%s) of the map's computation is no scalar.", Text(result));
+  if (!result.IsScalar())
+    return InvalidArgument("The result shape (%s) of the map's computation is no scalar.", Text(result));
   merged.type = result.type;
   return merged;
 }

@@ -51,13 +51,15 @@ absl::Status ExpectArrays(const InferenceInput& in) {
 absl::Status ExpectScalar(const InferenceInput& in, size_t i, PrimitiveType type) {
   const Shape& operand = Operand(in, i);
   if (operand.IsScalar() && operand.type == type) return absl::OkStatus();
-  return InvalidArgument("Operand %d shape (%s) of %s is not a scalar (%s[]).", i, Text(operand), OpName(in), Name(type));
+  return InvalidArgument("Operand %d shape (%s) of %s is not a scalar (%s[]).", i, Text(operand), OpName(in),
+                         Name(type));
 }
 
 absl::Status ExpectIntegerScalar(const InferenceInput& in, size_t i) {
   const Shape& operand = Operand(in, i);
   if (operand.IsScalar() && IsInteger(operand.type)) return absl::OkStatus();
-  return InvalidArgument("Operand %d shape (%s) of %s is not an integer scalar.", i, Text(operand), OpName(in));
+  return InvalidArgument("Operand %d shape (%s) of %s is not an integer scalar.", i, Text(operand),
+                         OpName(in));
 }
 
 absl::Status ExpectTypeOfFirst(const InferenceInput& in, size_t i) {
@@ -69,12 +71,13 @@ absl::Status ExpectTypeOfFirst(const InferenceInput& in, size_t i) {
 absl::Status MergeDimensions(const InferenceInput& in, size_t i, Shape& merged) {
   RETURN_IF_ERROR(ExpectArray(in, i));
   const Shape& operand = Operand(in, i);
-  if (operand.dynamic.empty() && merged.dynamic.empty() && operand.dims == merged.dims) return absl::OkStatus();
+  if (operand.dynamic.empty() && merged.dynamic.empty() && operand.dims == merged.dims)
+    return absl::OkStatus();
   bool agree = operand.rank() == merged.rank();
   for (int64_t d = 0; agree && d < merged.rank(); ++d) agree = SizesAgree(merged.dims[d], operand.dims[d]);
   if (!agree) {
-    return InvalidArgument("Operand %d shape (%s) of %s differs from operand 0 shape (%s).", i, Text(operand), OpName(in),
-                           Text(Operand(in, 0)));
+    return InvalidArgument("Operand %d shape (%s) of %s differs from operand 0 shape (%s).", i, Text(operand),
+                           OpName(in), Text(Operand(in, 0)));
   }
   // A known size or bound is better than none; a dimension of one size is dynamic where either is.
   Shape result;
@@ -98,11 +101,12 @@ absl::StatusOr<const Shape*> Declared(const InferenceInput& in) {
 absl::StatusOr<const Shape*> DeclaredArray(const InferenceInput& in) {
   ASSIGN_OR_RETURN(const Shape* declared, Declared(in));
   if (declared->IsArray() && declared->rank() <= kMaxRank) return declared;
-  return InvalidArgument("The stated shape (%s) of %s is not an array of rank at most (%d).", Text(*declared), OpName(in),
-                         kMaxRank);
+  return InvalidArgument("The stated shape (%s) of %s is not an array of rank at most (%d).", Text(*declared),
+                         OpName(in), kMaxRank);
 }
 
-absl::Status ExpectDimension(const InferenceInput& in, int64_t dimension, int64_t rank, std::string_view what) {
+absl::Status ExpectDimension(const InferenceInput& in, int64_t dimension, int64_t rank,
+                             std::string_view what) {
   if (dimension >= 0 && dimension < rank) return absl::OkStatus();
   return InvalidArgument("The %s (%d) of %s lies outside [0, %d).", what, dimension, OpName(in), rank);
 }
@@ -116,18 +120,19 @@ absl::Status ExpectDistinct(const InferenceInput& in, absl::Span<const int64_t> 
       return InvalidArgument("The %s of %s name dimension (%d) twice.", what, OpName(in), dimensions[i]);
     }
     if (sorted && i > 0 && dimensions[i] < dimensions[i - 1]) {
-      return InvalidArgument("The %s of %s do not ascend: (%d) follows (%d).", what, OpName(in), dimensions[i],
-                             dimensions[i - 1]);
+      return InvalidArgument("The %s of %s do not ascend: (%d) follows (%d).", what, OpName(in),
+                             dimensions[i], dimensions[i - 1]);
     }
   }
   return absl::OkStatus();
 }
 
-absl::Status ExpectSignature(const InferenceInput& in, size_t c, absl::Span<const Shape> parameters, const Shape* result) {
+absl::Status ExpectSignature(const InferenceInput& in, size_t c, absl::Span<const Shape> parameters,
+                             const Shape* result) {
   const ProgramShape& callee = *in.called[c];
   if (callee.parameters.size() != parameters.size()) {
-    return InvalidArgument("Computation %d called by %s takes (%d) parameters; (%d) are given.", c, OpName(in),
-                           callee.parameters.size(), parameters.size());
+    return InvalidArgument("Computation %d called by %s takes (%d) parameters; (%d) are given.", c,
+                           OpName(in), callee.parameters.size(), parameters.size());
   }
   for (size_t i = 0; i < parameters.size(); ++i) {
     if (!Compatible(callee.parameters[i], parameters[i])) {
@@ -136,8 +141,8 @@ absl::Status ExpectSignature(const InferenceInput& in, size_t c, absl::Span<cons
     }
   }
   if (result != nullptr && !Compatible(callee.result, *result)) {
-    return InvalidArgument("The result shape (%s) of computation %d called by %s differs from (%s).", Text(callee.result),
-                           c, OpName(in), Text(*result));
+    return InvalidArgument("The result shape (%s) of computation %d called by %s differs from (%s).",
+                           Text(callee.result), c, OpName(in), Text(*result));
   }
   return absl::OkStatus();
 }
@@ -154,7 +159,9 @@ absl::Status ExpectReducer(const InferenceInput& in, size_t c, absl::Span<const 
 int64_t WindowedSize(int64_t size, const WindowDimension& window) {
   if (size == kUnboundedSize) return kUnboundedSize;
   if (window.stride <= 0) return 0;
-  const auto dilate = [](int64_t n, int64_t dilation) { return n <= 0 ? Wide{0} : (Wide{n} - 1) * dilation + 1; };
+  const auto dilate = [](int64_t n, int64_t dilation) {
+    return n <= 0 ? Wide{0} : (Wide{n} - 1) * dilation + 1;
+  };
   const Wide padded = dilate(size, window.base_dilation) + window.padding_low + window.padding_high;
   const Wide reach = dilate(window.size, window.window_dilation);
   if (padded < reach || padded <= 0) return 0;
@@ -166,7 +173,8 @@ absl::StatusOr<int64_t> WindowedDimension(const InferenceInput& in, int64_t dime
                                           const WindowDimension& window) {
   const auto positive = [&](int64_t value, std::string_view what) {
     if (value >= 1) return absl::OkStatus();
-    return InvalidArgument("The window %s (%d) of %s in dimension %d is not positive.", what, value, OpName(in), dimension);
+    return InvalidArgument("The window %s (%d) of %s in dimension %d is not positive.", what, value,
+                           OpName(in), dimension);
   };
   RETURN_IF_ERROR(positive(window.size, "size"));
   RETURN_IF_ERROR(positive(window.stride, "stride"));
@@ -174,7 +182,8 @@ absl::StatusOr<int64_t> WindowedDimension(const InferenceInput& in, int64_t dime
   RETURN_IF_ERROR(positive(window.base_dilation, "base dilation"));
   const int64_t windowed = WindowedSize(size, window);
   if (windowed == INT64_MAX) {
-    return InvalidArgument("The window of %s in dimension %d gives a size that overflows 64 bits.", OpName(in), dimension);
+    return InvalidArgument("The window of %s in dimension %d gives a size that overflows 64 bits.",
+                           OpName(in), dimension);
   }
   return windowed;
 }
@@ -185,8 +194,8 @@ absl::StatusOr<PrimitiveType> ContractionType(const InferenceInput& in) {
     return type == kPred ? 0 : IsInteger(type) ? 1 : IsFloat(type) ? 2 : 3;
   };
   if (kind(lhs) != kind(rhs)) {
-    return InvalidArgument("The element types (%s, %s) of the operands of %s are of different kinds.", Name(lhs), Name(rhs),
-                           OpName(in));
+    return InvalidArgument("The element types (%s, %s) of the operands of %s are of different kinds.",
+                           Name(lhs), Name(rhs), OpName(in));
   }
   if (in.declared == nullptr) {
     if (lhs == rhs) return lhs;
@@ -194,11 +203,12 @@ absl::StatusOr<PrimitiveType> ContractionType(const InferenceInput& in) {
   }
   const PrimitiveType declared = in.declared->type;
   // A pred contraction may count, and JAX asks for integer ones in floats (s8 x s8 -> f32).
-  const bool fits = IsArrayType(declared) && (kind(declared) == kind(lhs) || (lhs == kPred && IsInteger(declared)) ||
-                                              (IsInteger(lhs) && IsFloat(declared)));
+  const bool fits =
+      IsArrayType(declared) && (kind(declared) == kind(lhs) || (lhs == kPred && IsInteger(declared)) ||
+                                (IsInteger(lhs) && IsFloat(declared)));
   if (fits) return declared;
-  return InvalidArgument("The stated element type (%s) of %s does not fit operands of type (%s).", Name(declared), OpName(in),
-                         Name(lhs));
+  return InvalidArgument("The stated element type (%s) of %s does not fit operands of type (%s).",
+                         Name(declared), OpName(in), Name(lhs));
 }
 
 }  // namespace hlod::hlo

@@ -26,7 +26,8 @@ void DropLayouts(Shape& shape) {
   for (Shape& element : shape.tuple) DropLayouts(element);
 }
 
-// Elements pass through the wide type a block at a time: one loop a source type and one a target type, not one a pair.
+// Elements pass through the wide type a block at a time: one loop a source type and one a target type, not
+// one a pair.
 constexpr int64_t kBlock = 512;
 
 template <typename From, typename W>
@@ -80,7 +81,8 @@ Literal::Literal(const Shape& shape) : shape_(shape) {
 absl::StatusOr<Literal> Literal::Make(const Shape& shape, int64_t max_bytes) {
   RETURN_IF_ERROR(ValidateShape(shape));
   const std::optional<int64_t> bytes = ByteSize(shape);
-  if (!bytes) return InvalidArgument("A literal of shape (%s) has no definite size.", ToStringNoLayout(shape));
+  if (!bytes)
+    return InvalidArgument("A literal of shape (%s) has no definite size.", ToStringNoLayout(shape));
   if (*bytes > max_bytes) {
     return ResourceExhausted("A literal of shape (%s) needs (%d) bytes, more than the limit (%d).",
                              ToStringNoLayout(shape), *bytes, max_bytes);
@@ -127,14 +129,15 @@ bool operator==(const Literal& a, const Literal& b) {
 
 double ElementAsDouble(const Literal& literal, int64_t index) {
   double value = 0;
-  VisitType(literal.shape().type, [&]<typename T>() { value = ConvertElement<double>(literal.data<T>()[index]); });
+  VisitType(literal.shape().type,
+            [&]<typename T>() { value = ConvertElement<double>(literal.data<T>()[index]); });
   return value;
 }
 
 absl::StatusOr<Literal> Convert(const Literal& literal, PrimitiveType type) {
   if (!literal.shape().IsArray() || !IsArrayType(type)) {
-    return InvalidArgument("A literal of shape (%s) is not converted to type (%s).", ToStringNoLayout(literal.shape()),
-                           Name(type));
+    return InvalidArgument("A literal of shape (%s) is not converted to type (%s).",
+                           ToStringNoLayout(literal.shape()), Name(type));
   }
   if (literal.shape().type == type) return literal;
   Shape shape = literal.shape();

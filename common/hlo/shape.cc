@@ -53,7 +53,8 @@ absl::Status ValidateNode(const Shape& shape, int depth) {
     for (const Shape& element : shape.tuple) RETURN_IF_ERROR(ValidateNode(element, depth + 1));
     return absl::OkStatus();
   }
-  if (!shape.tuple.empty()) return InvalidArgument("A shape of type (%s) has tuple elements.", Name(shape.type));
+  if (!shape.tuple.empty())
+    return InvalidArgument("A shape of type (%s) has tuple elements.", Name(shape.type));
   if (shape.IsToken() || shape.type == kOpaqueType) {
     if (!shape.dims.empty()) return InvalidArgument("A %s shape has dimensions.", Name(shape.type));
     return absl::OkStatus();
@@ -63,7 +64,8 @@ absl::Status ValidateNode(const Shape& shape, int depth) {
     return InvalidArgument("The rank (%d) of a shape exceeds the limit (%d).", shape.rank(), kMaxRank);
   }
   if (!shape.dynamic.empty() && shape.dynamic.size() != shape.dims.size()) {
-    return InvalidArgument("A shape of rank (%d) has (%d) dynamic flags.", shape.rank(), shape.dynamic.size());
+    return InvalidArgument("A shape of rank (%d) has (%d) dynamic flags.", shape.rank(),
+                           shape.dynamic.size());
   }
   bool unbounded = false;
   for (int64_t i = 0; i < shape.rank(); ++i) {
@@ -88,8 +90,9 @@ absl::Status ValidateLayout(const Shape& shape, int depth) {
   uint64_t seen = 0;
   for (const int64_t dimension : layout.minor_to_major) {
     if (dimension < 0 || dimension >= shape.rank() || (seen >> dimension & 1) != 0) {
-      return InvalidArgument("The layout of shape (%s) is no permutation of its dimensions: it names dimension (%d).",
-                             ToStringNoLayout(shape), dimension);
+      return InvalidArgument(
+          "The layout of shape (%s) is no permutation of its dimensions: it names dimension (%d).",
+          ToStringNoLayout(shape), dimension);
     }
     seen |= uint64_t{1} << dimension;
   }
@@ -145,11 +148,13 @@ Shape Shape::Token() {
 
 bool Shape::HasDynamicDimension() const {
   return std::find(dynamic.begin(), dynamic.end(), true) != dynamic.end() ||
-         std::any_of(tuple.begin(), tuple.end(), [](const Shape& element) { return element.HasDynamicDimension(); });
+         std::any_of(tuple.begin(), tuple.end(),
+                     [](const Shape& element) { return element.HasDynamicDimension(); });
 }
 
 bool operator==(const Shape& a, const Shape& b) {
-  return a.type == b.type && a.dims == b.dims && SameDynamism(a, b) && a.layout == b.layout && a.tuple == b.tuple;
+  return a.type == b.type && a.dims == b.dims && SameDynamism(a, b) && a.layout == b.layout &&
+         a.tuple == b.tuple;
 }
 
 bool Compatible(const Shape& a, const Shape& b) {

@@ -19,19 +19,20 @@ constexpr std::array<Rule, kOpcodeCount> kRules = {
 absl::Status CheckForm(const InferenceInput& in) {
   const OpcodeInfo& info = Info(in.opcode);
   if (info.arity >= 0 && in.operands.size() != static_cast<size_t>(info.arity)) {
-    return InvalidArgument("The number of operands (%d) of %s differs from (%d).", in.operands.size(), info.name, info.arity);
+    return InvalidArgument("The number of operands (%d) of %s differs from (%d).", in.operands.size(),
+                           info.name, info.arity);
   }
   if (info.called >= 0 && in.called.size() != static_cast<size_t>(info.called)) {
-    return InvalidArgument("The number of computations (%d) called by %s differs from (%d).", in.called.size(), info.name,
-                           info.called);
+    return InvalidArgument("The number of computations (%d) called by %s differs from (%d).",
+                           in.called.size(), info.name, info.called);
   }
   if (in.attributes.index() != info.attributes) {
     return InvalidArgument("The attributes of %s are those of another opcode.", info.name);
   }
   for (size_t i = 0; i < in.operands.size(); ++i) {
     if (in.operands[i]->rank() > kMaxRank) {
-      return InvalidArgument("The rank (%d) of operand %d of %s exceeds the limit (%d).", in.operands[i]->rank(), i,
-                             info.name, kMaxRank);
+      return InvalidArgument("The rank (%d) of operand %d of %s exceeds the limit (%d).",
+                             in.operands[i]->rank(), i, info.name, kMaxRank);
     }
   }
   return absl::OkStatus();

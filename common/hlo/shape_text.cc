@@ -28,7 +28,9 @@ void PrintLayoutTail(const Layout& layout, std::string& out) {
     for (const Dims& tile : layout.tiles) {
       out += '(';
       // XLA stores the smallest int64 for a tile dimension that is combined with the next more minor one.
-      PrintJoined(tile, [&out](int64_t n) { n == INT64_MIN ? out.append("*") : (absl::StrAppend(&out, n), out); }, out);
+      PrintJoined(
+          tile, [&out](int64_t n) { n == INT64_MIN ? out.append("*") : (absl::StrAppend(&out, n), out); },
+          out);
       out += ')';
     }
   }

@@ -79,7 +79,8 @@ Computation& AddEmptyCopy(Module& to, const Computation& from) {
 
 bool HasOwnSideEffect(Instruction instruction) {
   if (HasTrait(instruction.opcode(), kSideEffect) || HasTrait(instruction.opcode(), kCollective)) return true;
-  return instruction.opcode() == kCustomCall && instruction.attributes<CustomCallAttributes>().has_side_effect;
+  return instruction.opcode() == kCustomCall &&
+         instruction.attributes<CustomCallAttributes>().has_side_effect;
 }
 
 }  // namespace hlod

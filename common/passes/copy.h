@@ -10,12 +10,17 @@
 
 namespace hlod {
 
-// One computation on its way into a new module. node(id) tells what became of the instructions before the one at hand.
+// One computation on its way into a new module. node(id) tells what became of the instructions before the one
+// at hand.
 class ComputationCopy {
  public:
   ComputationCopy(const hlo::Module& module, const hlo::Computation& from, hlo::Computation& to,
                   const std::vector<hlo::ComputationId>& computations)
-      : module_(module), from_(from), to_(to), computations_(computations), nodes_(from.size(), hlo::Computation::kNoNode) {}
+      : module_(module),
+        from_(from),
+        to_(to),
+        computations_(computations),
+        nodes_(from.size(), hlo::Computation::kNoNode) {}
 
   // The module that is copied.
   const hlo::Module& module() const { return module_; }
@@ -37,8 +42,8 @@ class ComputationCopy {
   // The same with another shape.
   hlo::NodeId Clone(hlo::Instruction old, hlo::ShapeId shape);
   // Appends another instruction in its place, with the same metadata.
-  hlo::NodeId Replace(hlo::Instruction old, hlo::Opcode opcode, hlo::ShapeId shape, const hlo::Attributes& attributes,
-                      absl::Span<const hlo::NodeId> operands);
+  hlo::NodeId Replace(hlo::Instruction old, hlo::Opcode opcode, hlo::ShapeId shape,
+                      const hlo::Attributes& attributes, absl::Span<const hlo::NodeId> operands);
 
  private:
   void CopyNotes(hlo::Instruction old, hlo::NodeId now, bool all);
@@ -51,16 +56,20 @@ class ComputationCopy {
   std::vector<uint32_t> use_counts_;  // Filled when first asked for.
 };
 
-// Gives new instruction `now` the notes of an old one. Control predecessors become what nodes[] says, or go where that is kNoNode.
-void ShareNotesMapped(hlo::Instruction old, absl::Span<const hlo::NodeId> nodes, hlo::Computation& to, hlo::NodeId now);
+// Gives new instruction `now` the notes of an old one. Control predecessors become what nodes[] says, or go
+// where that is kNoNode.
+void ShareNotesMapped(hlo::Instruction old, absl::Span<const hlo::NodeId> nodes, hlo::Computation& to,
+                      hlo::NodeId now);
 
-// An empty module with the name, layout, aliases, donors and attributes of `module`, over the same Tables. A schedule is dropped.
+// An empty module with the name, layout, aliases, donors and attributes of `module`, over the same Tables. A
+// schedule is dropped.
 std::unique_ptr<hlo::Module> EmptyCopy(const hlo::Module& module);
 
 // An empty computation in `to` with the name and properties of `from`.
 hlo::Computation& AddEmptyCopy(hlo::Module& to, const hlo::Computation& from);
 
-// A new module in which each instruction is what rule(copy, instruction) returns: a new instruction's id, or kNoNode to drop it.
+// A new module in which each instruction is what rule(copy, instruction) returns: a new instruction's id, or
+// kNoNode to drop it.
 template <typename Rule>
 std::unique_ptr<hlo::Module> Rewritten(const hlo::Module& module, Rule rule) {
   std::unique_ptr<hlo::Module> result = EmptyCopy(module);

@@ -43,7 +43,8 @@ std::unique_ptr<Module> DropLayouts(const Module& module) {
     return plain[id];
   };
   auto result = Rewritten(module, [&](ComputationCopy& copy, Instruction instruction) {
-    if (keep || without_layout(instruction.shape_id()) == instruction.shape_id()) return copy.Clone(instruction);
+    if (keep || without_layout(instruction.shape_id()) == instruction.shape_id())
+      return copy.Clone(instruction);
     return copy.Clone(instruction, without_layout(instruction.shape_id()));
   });
   if (module.entry_layout.result.type == kInvalid) result->entry_layout = module.entry().program_shape();

@@ -31,17 +31,20 @@ bool IsCheap(Instruction instruction) {
 bool IsSplat(const Literal& literal) {
   const absl::Span<const std::byte> bytes = literal.bytes();
   const auto width = static_cast<size_t>(ByteWidth(literal.shape().type));
-  return literal.element_count() > 1 && std::memcmp(bytes.data(), bytes.data() + width, bytes.size() - width) == 0;
+  return literal.element_count() > 1 &&
+         std::memcmp(bytes.data(), bytes.data() + width, bytes.size() - width) == 0;
 }
 
 // Folds one computation.
 class Folder {
  public:
-  Folder(const Module& module, ComputationCopy& copy, int64_t& budget) : module_(module), copy_(copy), budget_(budget) {}
+  Folder(const Module& module, ComputationCopy& copy, int64_t& budget)
+      : module_(module), copy_(copy), budget_(budget) {}
 
   NodeId Fold(Instruction instruction) {
     const Opcode opcode = instruction.opcode();
-    // Iotas and broadcasts are cheaper than the constants they would become: they are evaluated only when something else is.
+    // Iotas and broadcasts are cheaper than the constants they would become: they are evaluated only when
+    // something else is.
     const bool source = opcode == kConstant || opcode == kIota || opcode == kBroadcast;
     if (source || !IsCheap(instruction) || !IsSmall(instruction.shape()) || instruction.operands().empty()) {
       return copy_.Clone(instruction);
@@ -94,7 +97,8 @@ class Folder {
   NodeId Emit(Instruction instruction, const Value& value) {
     Tables& tables = copy_.tables();
     if (!IsSplat(*value)) {
-      return copy_.Replace(instruction, kConstant, instruction.shape_id(), ConstantAttributes{tables.Intern(value)}, {});
+      return copy_.Replace(instruction, kConstant, instruction.shape_id(),
+                           ConstantAttributes{tables.Intern(value)}, {});
     }
     Literal scalar(Shape::Scalar(value->shape().type));
     std::memcpy(scalar.bytes().data(), value->bytes().data(), scalar.bytes().size());

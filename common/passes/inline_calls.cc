@@ -10,9 +10,12 @@ using namespace hlo;
 
 namespace {
 
-bool IsCall(Instruction instruction) { return instruction.opcode() == kCall || instruction.opcode() == kFusion; }
+bool IsCall(Instruction instruction) {
+  return instruction.opcode() == kCall || instruction.opcode() == kFusion;
+}
 
-// Copies a callee, already free of the calls that are inlined, into its caller. Names repeat; whoever prints them tells them apart.
+// Copies a callee, already free of the calls that are inlined, into its caller. Names repeat; whoever prints
+// them tells them apart.
 NodeId CopyBody(const Computation& callee, absl::Span<const NodeId> arguments, Computation& caller) {
   std::vector<NodeId> nodes(callee.size());
   absl::InlinedVector<NodeId, 8> operands;
@@ -24,8 +27,8 @@ NodeId CopyBody(const Computation& callee, absl::Span<const NodeId> arguments, C
     }
     operands.clear();
     for (const NodeId operand : instruction.operands()) operands.push_back(nodes[operand]);
-    nodes[id] = caller.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(), operands,
-                              instruction.called());
+    nodes[id] = caller.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(),
+                              operands, instruction.called());
     ShareNotesMapped(instruction, nodes, caller, nodes[id]);
   }
   return nodes[callee.root_id()];
@@ -43,7 +46,8 @@ std::unique_ptr<Module> InlineCalls(const Module& module) {
     ComputationCopy copy(module, from, AddEmptyCopy(*result, from), computations);
     for (NodeId id = 0; id < from.size(); ++id) {
       const Instruction instruction = from[id];
-      const Computation* callee = IsCall(instruction) ? &result->computation(instruction.called()[0]) : nullptr;
+      const Computation* callee =
+          IsCall(instruction) ? &result->computation(instruction.called()[0]) : nullptr;
       if (callee != nullptr && callee->size() <= budget) {
         budget -= callee->size();
         copy.set_node(id, CopyBody(*callee, copy.operands(instruction), copy.to()));

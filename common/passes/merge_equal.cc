@@ -18,10 +18,8 @@ bool MayMerge(Instruction instruction, const std::vector<bool>& impure) {
     case kRng:         // Each draws anew.
     case kOptBarrier:  // Holds its operand apart.
       return false;
-    case kCustomCall:
-      return false;    // Nobody says that it is pure.
-    default:
-      break;
+    case kCustomCall: return false;  // Nobody says that it is pure.
+    default: break;
   }
   if (HasOwnSideEffect(instruction)) return false;
   for (const ComputationId callee : instruction.called()) {
@@ -34,7 +32,8 @@ bool MayMerge(Instruction instruction, const std::vector<bool>& impure) {
 bool IsImpure(const Computation& computation, const std::vector<bool>& impure) {
   for (NodeId id = 0; id < computation.size(); ++id) {
     const Instruction instruction = computation[id];
-    if (instruction.opcode() != kParameter && instruction.opcode() != kOptBarrier && !MayMerge(instruction, impure)) {
+    if (instruction.opcode() != kParameter && instruction.opcode() != kOptBarrier &&
+        !MayMerge(instruction, impure)) {
       return true;
     }
   }
@@ -44,7 +43,8 @@ bool IsImpure(const Computation& computation, const std::vector<bool>& impure) {
 // The words of an instruction as they would be appended.
 using Key = absl::InlinedVector<uint32_t, 12>;
 
-// Opcode and counts, shape, attributes, operands, callees: the words of an instruction over what its operands became.
+// Opcode and counts, shape, attributes, operands, callees: the words of an instruction over what its operands
+// became.
 void WordsOf(const ComputationCopy& copy, Instruction instruction, Key& words) {
   words.clear();
   words.push_back(static_cast<uint32_t>(instruction.opcode()) | instruction.operand_count() << 8);
@@ -55,7 +55,8 @@ void WordsOf(const ComputationCopy& copy, Instruction instruction, Key& words) {
 }
 
 bool SameComputation(const Computation& a, const Computation& b) {
-  return a.root_id() == b.root_id() && a.is_fusion == b.is_fusion && a.execution_thread == b.execution_thread &&
+  return a.root_id() == b.root_id() && a.is_fusion == b.is_fusion &&
+         a.execution_thread == b.execution_thread &&
          std::equal(a.words().begin(), a.words().end(), b.words().begin(), b.words().end());
 }
 

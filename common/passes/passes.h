@@ -1,8 +1,9 @@
-// Passes: free functions from a module to a new module that computes the same, bit for bit as far as the program defines it.
+// Passes: free functions from a module to a new module that computes the same, bit for bit as far as the
+// program defines it.
 //
-// None reassociates or approximates anything, and each takes time linear in its input and output. Parameters, their numbers,
-// aliases, donors and side effects stay. The new module shares the Tables of the old one and adds to them, so both belong to one
-// thread. The given module has passed Verify; so would the result.
+// None reassociates or approximates anything, and each takes time linear in its input and output. Parameters,
+// their numbers, aliases, donors and side effects stay. The new module shares the Tables of the old one and
+// adds to them, so both belong to one thread. The given module has passed Verify; so would the result.
 #pragma once
 
 #include <memory>
@@ -12,20 +13,22 @@
 
 namespace hlod {
 
-// Layouts removed from every instruction (buffers are row-major); what the entry's callers asked for stays in entry_layout. A module with
-// a bitcast between other layouts, which means something by them, keeps them all.
+// Layouts removed from every instruction (buffers are row-major); what the entry's callers asked for stays in
+// entry_layout. A module with a bitcast between other layouts, which means something by them, keeps them all.
 std::unique_ptr<hlo::Module> DropLayouts(const hlo::Module& module);
 
-// Calls, composites and fusions replaced by what they call, as long as the module stays below kInlinedInstructionsMax.
+// Calls, composites and fusions replaced by what they call, as long as the module stays below
+// kInlinedInstructionsMax.
 std::unique_ptr<hlo::Module> InlineCalls(const hlo::Module& module);
 inline constexpr int64_t kInlinedInstructionsMax = 4'000'000;
 
-// Instructions that only hand on a value replaced by it (reshape to the same shape, convert to the same type, x*1, ...), chains
-// of reshapes, transposes and broadcasts by one of them, and transposes beside a dot by the dot's own dimension numbers.
+// Instructions that only hand on a value replaced by it (reshape to the same shape, convert to the same type,
+// x*1, ...), chains of reshapes, transposes and broadcasts by one of them, and transposes beside a dot by the
+// dot's own dimension numbers.
 std::unique_ptr<hlo::Module> Simplify(const hlo::Module& module);
 
-// Instructions on constants replaced by constants of at most kFoldedBytesMax, by the evaluator. A result of equal elements becomes a
-// broadcast scalar. Stops after kFoldedBytesTotal.
+// Instructions on constants replaced by constants of at most kFoldedBytesMax, by the evaluator. A result of
+// equal elements becomes a broadcast scalar. Stops after kFoldedBytesTotal.
 std::unique_ptr<hlo::Module> FoldConstants(const hlo::Module& module);
 inline constexpr int64_t kFoldedBytesMax = 64 << 10;
 inline constexpr int64_t kFoldedBytesTotal = 16 << 20;

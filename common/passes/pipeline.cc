@@ -15,7 +15,8 @@ absl::StatusOr<std::unique_ptr<hlo::Module>> RunPipeline(const hlo::Module& give
   module = Simplify(*module);
   module = MergeEqual(*module);
 
-  // From here on nothing is merged: what a program computes twice on purpose (rematerialisation) stays computed twice.
+  // From here on nothing is merged: what a program computes twice on purpose (rematerialisation) stays
+  // computed twice.
   module = RemoveBarriers(*module);
   module = Simplify(*module);
   return RemoveDead(*module);

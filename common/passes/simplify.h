@@ -1,5 +1,5 @@
-// Inside Simplify: rules that look at one instruction over operands that are simplified already. Each returns the new instruction that
-// stands for the old one, or kNoNode when the rule has nothing to say.
+// Inside Simplify: rules that look at one instruction over operands that are simplified already. Each returns
+// the new instruction that stands for the old one, or kNoNode when the rule has nothing to say.
 #pragma once
 
 #include <optional>

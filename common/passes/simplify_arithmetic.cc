@@ -1,5 +1,5 @@
-// Simplification of arithmetic, only where the result is the same to the last bit (NaN payloads aside): x + 0.0 stays, because it
-// turns -0.0 into 0.0; x - 0.0 and x * 1 go.
+// Simplification of arithmetic, only where the result is the same to the last bit (NaN payloads aside): x +
+// 0.0 stays, because it turns -0.0 into 0.0; x - 0.0 and x * 1 go.
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -19,35 +19,29 @@ bool IsRightNeutral(Opcode opcode, PrimitiveType type, double value) {
   const bool real = IsFloat(type);
   const double all_ones = type == kPred ? 1 : IsSigned(type) ? -1 : std::ldexp(1.0, Info(type).bits) - 1;
   switch (opcode) {
-    case kAdd:
-      return value == 0 && (!real || std::signbit(value));
-    case kSubtract:
-      return value == 0 && (!real || !std::signbit(value));
+    case kAdd: return value == 0 && (!real || std::signbit(value));
+    case kSubtract: return value == 0 && (!real || !std::signbit(value));
     case kMultiply:
     case kDivide:
-    case kPower:
-      return value == 1;
-    case kMaximum:
-      return (real && value == -kInfinity) || (type == kPred && value == 0);
-    case kMinimum:
-      return (real && value == kInfinity) || (type == kPred && value == 1);
+    case kPower: return value == 1;
+    case kMaximum: return (real && value == -kInfinity) || (type == kPred && value == 0);
+    case kMinimum: return (real && value == kInfinity) || (type == kPred && value == 1);
     case kAnd:
-      // 2^64 - 1 is no double: it rounds up to 2^64, which is what an all-ones u64 reads as too, and so does its neighbour.
+      // 2^64 - 1 is no double: it rounds up to 2^64, which is what an all-ones u64 reads as too, and so does
+      // its neighbour.
       return value == all_ones && Info(type).bits <= 32;
     case kOr:
     case kXor:
     case kShiftLeft:
     case kShiftRightArithmetic:
-    case kShiftRightLogical:
-      return value == 0;
-    default:
-      return false;
+    case kShiftRightLogical: return value == 0;
+    default: return false;
   }
 }
 
 bool IsCommutative(Opcode opcode) {
-  return opcode == kAdd || opcode == kMultiply || opcode == kMaximum || opcode == kMinimum || opcode == kAnd ||
-         opcode == kOr || opcode == kXor;
+  return opcode == kAdd || opcode == kMultiply || opcode == kMaximum || opcode == kMinimum ||
+         opcode == kAnd || opcode == kOr || opcode == kXor;
 }
 
 NodeId SimplifyBinary(const ComputationCopy& copy, Instruction instruction) {
@@ -85,7 +79,8 @@ NodeId SimplifyConvert(ComputationCopy& copy, Instruction instruction) {
 }
 
 NodeId SimplifySelect(const ComputationCopy& copy, Instruction instruction) {
-  const NodeId on_true = copy.node(instruction.operands()[1]), on_false = copy.node(instruction.operands()[2]);
+  const NodeId on_true = copy.node(instruction.operands()[1]),
+               on_false = copy.node(instruction.operands()[2]);
   if (on_true == on_false) return on_true;
   const std::optional<double> pred = SplatValue(copy.operand(instruction, 0));
   if (!pred) return kUnchanged;
@@ -109,7 +104,8 @@ NodeId SimplifyComplexPart(const ComputationCopy& copy, Instruction instruction)
 NodeId SimplifyReducePrecision(const ComputationCopy& copy, Instruction instruction) {
   const auto& kept = instruction.attributes<ReducePrecisionAttributes>();
   const auto is = [&](PrimitiveType type, int exponent, int mantissa) {
-    return instruction.shape().type == type && kept.exponent_bits >= exponent && kept.mantissa_bits >= mantissa;
+    return instruction.shape().type == type && kept.exponent_bits >= exponent &&
+           kept.mantissa_bits >= mantissa;
   };
   const bool keeps_all = is(kF64, 11, 52) || is(kF32, 8, 23) || is(kBF16, 8, 7) || is(kF16, 5, 10);
   return keeps_all ? copy.node(instruction.operands()[0]) : kUnchanged;
@@ -126,20 +122,14 @@ std::optional<double> SplatValue(Instruction instruction) {
 
 NodeId SimplifyArithmetic(ComputationCopy& copy, Instruction instruction) {
   switch (instruction.opcode()) {
-    case kConvert:
-      return SimplifyConvert(copy, instruction);
-    case kSelect:
-      return SimplifySelect(copy, instruction);
+    case kConvert: return SimplifyConvert(copy, instruction);
+    case kSelect: return SimplifySelect(copy, instruction);
     case kNot:
-    case kNegate:
-      return SimplifyInvolution(copy, instruction);
+    case kNegate: return SimplifyInvolution(copy, instruction);
     case kReal:
-    case kImag:
-      return SimplifyComplexPart(copy, instruction);
-    case kReducePrecision:
-      return SimplifyReducePrecision(copy, instruction);
-    default:
-      break;
+    case kImag: return SimplifyComplexPart(copy, instruction);
+    case kReducePrecision: return SimplifyReducePrecision(copy, instruction);
+    default: break;
   }
   const bool binary = HasTrait(instruction.opcode(), kElementwise) && instruction.operand_count() == 2;
   return binary ? SimplifyBinary(copy, instruction) : kUnchanged;

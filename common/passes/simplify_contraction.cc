@@ -1,5 +1,5 @@
-// Simplification around contractions: a dot reads its operands in any order of dimensions, so transposes at its sides are its own
-// affair; and a reduction of one element is that element.
+// Simplification around contractions: a dot reads its operands in any order of dimensions, so transposes at
+// its sides are its own affair; and a reduction of one element is that element.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -20,7 +20,8 @@ Dims Mapped(const Dims& dims, const Dims& permutation) {
 
 bool Contains(const Dims& dims, int64_t d) { return std::find(dims.begin(), dims.end(), d) != dims.end(); }
 
-// Whether the dimensions that are in neither list keep their order under the permutation: the result lists them in order.
+// Whether the dimensions that are in neither list keep their order under the permutation: the result lists
+// them in order.
 bool KeepsFreeOrder(const Dims& permutation, const Dims& contracting, const Dims& batch) {
   int64_t last = -1;
   for (size_t d = 0; d < permutation.size(); ++d) {
@@ -39,7 +40,8 @@ NodeId AbsorbTransposes(ComputationCopy& copy, Instruction instruction) {
   bool changed = false;
   const auto absorb = [&](NodeId& operand, Dims& contracting, Dims& batch) {
     const Instruction transpose = copy.to()[operand];
-    if (transpose.opcode() != kTranspose || !KeepsFreeOrder(transpose.dimensions(), contracting, batch)) return;
+    if (transpose.opcode() != kTranspose || !KeepsFreeOrder(transpose.dimensions(), contracting, batch))
+      return;
     contracting = Mapped(contracting, transpose.dimensions());
     batch = Mapped(batch, transpose.dimensions());
     operand = transpose.operands()[0];
@@ -50,13 +52,15 @@ NodeId AbsorbTransposes(ComputationCopy& copy, Instruction instruction) {
   return changed ? copy.Replace(instruction, kDot, instruction.shape_id(), dot, operands) : kUnchanged;
 }
 
-// transpose(dot(x, y)), when it swaps what is left of x and of y, is dot(y, x). Only when nobody else wants the dot.
+// transpose(dot(x, y)), when it swaps what is left of x and of y, is dot(y, x). Only when nobody else wants
+// the dot.
 NodeId SwapTransposedDot(ComputationCopy& copy, Instruction instruction) {
   const Instruction operand = copy.operand(instruction, 0);
   if (operand.opcode() != kDot || copy.use_count(instruction.operands()[0]) != 1) return kUnchanged;
   const DotAttributes& dot = operand.attributes<DotAttributes>();
   const auto batch = static_cast<int64_t>(dot.lhs_batch.size());
-  const int64_t left = operand.operand(0).shape().rank() - batch - static_cast<int64_t>(dot.lhs_contracting.size());
+  const int64_t left =
+      operand.operand(0).shape().rank() - batch - static_cast<int64_t>(dot.lhs_contracting.size());
   const Dims& permutation = instruction.dimensions();
   const auto rank = static_cast<int64_t>(permutation.size());
   for (int64_t d = 0; d < rank; ++d) {
@@ -67,30 +71,25 @@ NodeId SwapTransposedDot(ComputationCopy& copy, Instruction instruction) {
   DotAttributes swapped = dot;
   std::swap(swapped.lhs_batch, swapped.rhs_batch);
   std::swap(swapped.lhs_contracting, swapped.rhs_contracting);
-  if (swapped.precision.operand.size() == 2) std::swap(swapped.precision.operand[0], swapped.precision.operand[1]);
+  if (swapped.precision.operand.size() == 2)
+    std::swap(swapped.precision.operand[0], swapped.precision.operand[1]);
   const NodeId operands[] = {operand.operands()[1], operand.operands()[0]};
   return copy.Replace(instruction, kDot, instruction.shape_id(), swapped, operands);
 }
 
-// Whether `init` is the value that a reducer may be given any number of times: what HLO asks of an init, checked.
+// Whether `init` is the value that a reducer may be given any number of times: what HLO asks of an init,
+// checked.
 bool IsIdentity(Opcode opcode, const Shape& scalar, double init) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const bool real = IsFloat(scalar.type), pred = scalar.type == kPred;
   switch (opcode) {
-    case kAdd:
-      return init == 0;
-    case kMultiply:
-      return init == 1;
-    case kMaximum:
-      return real ? init == -kInfinity : pred && init == 0;
-    case kMinimum:
-      return real ? init == kInfinity : pred && init == 1;
-    case kAnd:
-      return pred && init == 1;
-    case kOr:
-      return init == 0;
-    default:
-      return false;
+    case kAdd: return init == 0;
+    case kMultiply: return init == 1;
+    case kMaximum: return real ? init == -kInfinity : pred && init == 0;
+    case kMinimum: return real ? init == kInfinity : pred && init == 1;
+    case kAnd: return pred && init == 1;
+    case kOr: return init == 0;
+    default: return false;
   }
 }
 
@@ -103,7 +102,8 @@ NodeId ReduceOfOne(ComputationCopy& copy, Instruction instruction) {
   }
   const Computation& reducer = copy.module().computation(instruction.called()[0]);
   const Instruction root = reducer.root();
-  const bool plain = reducer.size() == 3 && root.operand_count() == 2 && root.operands()[0] != root.operands()[1];
+  const bool plain =
+      reducer.size() == 3 && root.operand_count() == 2 && root.operands()[0] != root.operands()[1];
   const std::optional<double> init = SplatValue(copy.operand(instruction, 1));
   if (!plain || !init || !IsIdentity(root.opcode(), root.shape(), *init)) return kUnchanged;
   const NodeId operand = copy.node(instruction.operands()[0]);
@@ -115,14 +115,10 @@ NodeId ReduceOfOne(ComputationCopy& copy, Instruction instruction) {
 
 NodeId SimplifyContraction(ComputationCopy& copy, Instruction instruction) {
   switch (instruction.opcode()) {
-    case kDot:
-      return AbsorbTransposes(copy, instruction);
-    case kTranspose:
-      return SwapTransposedDot(copy, instruction);
-    case kReduce:
-      return ReduceOfOne(copy, instruction);
-    default:
-      return kUnchanged;
+    case kDot: return AbsorbTransposes(copy, instruction);
+    case kTranspose: return SwapTransposedDot(copy, instruction);
+    case kReduce: return ReduceOfOne(copy, instruction);
+    default: return kUnchanged;
   }
 }
 

@@ -30,9 +30,11 @@ bool CountsUp(const Dims& dims) {
   return true;
 }
 
-// Operand dimension i of the instruction's shape comes from dimension dims[i] of `node`'s... broadcast of `node` to that shape.
+// Operand dimension i of the instruction's shape comes from dimension dims[i] of `node`'s... broadcast of
+// `node` to that shape.
 NodeId BroadcastOf(ComputationCopy& copy, Instruction instruction, NodeId node, Dims dims) {
-  return copy.Replace(instruction, kBroadcast, instruction.shape_id(), DimensionsAttributes{std::move(dims)}, {node});
+  return copy.Replace(instruction, kBroadcast, instruction.shape_id(), DimensionsAttributes{std::move(dims)},
+                      {node});
 }
 
 NodeId ReshapeOf(ComputationCopy& copy, Instruction instruction, NodeId node) {
@@ -59,7 +61,8 @@ NodeId SimplifyReshape(ComputationCopy& copy, Instruction instruction) {
 
 NodeId SimplifyBitcast(ComputationCopy& copy, Instruction instruction) {
   const Shape &to = instruction.shape(), &from = copy.operand(instruction, 0).shape();
-  const bool row_major = (!to.layout || to.layout->IsRowMajor()) && (!from.layout || from.layout->IsRowMajor());
+  const bool row_major =
+      (!to.layout || to.layout->IsRowMajor()) && (!from.layout || from.layout->IsRowMajor());
   if (!row_major || to.type != from.type) return kUnchanged;
   return ReshapeOf(copy, instruction, OperandNode(copy, instruction));
 }
@@ -89,20 +92,23 @@ NodeId SimplifyTranspose(ComputationCopy& copy, Instruction instruction) {
   const Dims& permutation = instruction.dimensions();
   const Instruction operand = copy.operand(instruction, 0);
   if (CountsUp(permutation)) return operand.id();
-  if (const NodeId scalar = SplatSource(operand); scalar != kUnchanged) return BroadcastOf(copy, instruction, scalar, {});
+  if (const NodeId scalar = SplatSource(operand); scalar != kUnchanged)
+    return BroadcastOf(copy, instruction, scalar, {});
   if (operand.opcode() == kTranspose) {
     Dims composed;
     for (const int64_t d : permutation) composed.push_back(operand.dimensions()[d]);
     const NodeId source = operand.operands()[0];
     if (CountsUp(composed)) return source;
-    return copy.Replace(instruction, kTranspose, instruction.shape_id(), DimensionsAttributes{composed}, {source});
+    return copy.Replace(instruction, kTranspose, instruction.shape_id(), DimensionsAttributes{composed},
+                        {source});
   }
   if (MovesOnlyOnes(permutation, operand.shape())) {
     const NodeId source = operand.opcode() == kReshape ? operand.operands()[0] : operand.id();
     return ReshapeOf(copy, instruction, source);
   }
   if (operand.opcode() == kBroadcast) {
-    // Broadcast dimension k of the source to where the transpose puts it, unless that would permute the source.
+    // Broadcast dimension k of the source to where the transpose puts it, unless that would permute the
+    // source.
     Dims moved;
     for (const int64_t d : operand.dimensions()) {
       moved.push_back(std::find(permutation.begin(), permutation.end(), d) - permutation.begin());
@@ -144,7 +150,8 @@ NodeId SimplifyTuple(ComputationCopy& copy, Instruction instruction) {
   NodeId source = kUnchanged;
   for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
     const Instruction element = copy.operand(instruction, i);
-    if (element.opcode() != kGetTupleElement || element.attributes<TupleIndexAttributes>().index != i) return kUnchanged;
+    if (element.opcode() != kGetTupleElement || element.attributes<TupleIndexAttributes>().index != i)
+      return kUnchanged;
     if (i > 0 && element.operands()[0] != source) return kUnchanged;
     source = element.operands()[0];
   }
@@ -154,14 +161,15 @@ NodeId SimplifyTuple(ComputationCopy& copy, Instruction instruction) {
 
 // Targets that mark a value for partitioning or placement and hand it on; on one device they say nothing.
 bool IsMark(std::string_view target) {
-  constexpr std::array<std::string_view, 6> kMarks = {"Sharding",           "SPMDFullToShardShape",
-                                                      "SPMDShardToFullShape", "annotate_device_placement",
-                                                      "LocalToGlobalShape", "GlobalToLocalShape"};
+  constexpr std::array<std::string_view, 6> kMarks = {
+      "Sharding",           "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement",
+      "LocalToGlobalShape", "GlobalToLocalShape"};
   return std::find(kMarks.begin(), kMarks.end(), target) != kMarks.end() || target.starts_with("xla.sdy.");
 }
 
 NodeId SimplifyCustomCall(ComputationCopy& copy, Instruction instruction) {
-  const bool mark = instruction.operand_count() == 1 && IsMark(instruction.attributes<CustomCallAttributes>().target);
+  const bool mark =
+      instruction.operand_count() == 1 && IsMark(instruction.attributes<CustomCallAttributes>().target);
   return mark ? OperandIfSameShape(copy, instruction) : kUnchanged;
 }
 
@@ -169,38 +177,25 @@ NodeId SimplifyCustomCall(ComputationCopy& copy, Instruction instruction) {
 
 NodeId SimplifyMovement(ComputationCopy& copy, Instruction instruction) {
   switch (instruction.opcode()) {
-    case kReshape:
-      return SimplifyReshape(copy, instruction);
-    case kBitcast:
-      return SimplifyBitcast(copy, instruction);
-    case kBroadcast:
-      return SimplifyBroadcast(copy, instruction);
-    case kTranspose:
-      return SimplifyTranspose(copy, instruction);
-    case kSlice:
-      return SimplifySlice(copy, instruction);
-    case kPad:
-      return SimplifyPad(copy, instruction);
-    case kReverse:
-      return SimplifyReverse(copy, instruction);
+    case kReshape: return SimplifyReshape(copy, instruction);
+    case kBitcast: return SimplifyBitcast(copy, instruction);
+    case kBroadcast: return SimplifyBroadcast(copy, instruction);
+    case kTranspose: return SimplifyTranspose(copy, instruction);
+    case kSlice: return SimplifySlice(copy, instruction);
+    case kPad: return SimplifyPad(copy, instruction);
+    case kReverse: return SimplifyReverse(copy, instruction);
     case kDynamicSlice:  // Of the whole: every start is clamped to zero.
     case kCopy:
-    case kDomain:
-      return OperandIfSameShape(copy, instruction);
-    case kConcatenate:
-      return instruction.operand_count() == 1 ? OperandNode(copy, instruction) : kUnchanged;
+    case kDomain: return OperandIfSameShape(copy, instruction);
+    case kConcatenate: return instruction.operand_count() == 1 ? OperandNode(copy, instruction) : kUnchanged;
     case kDynamicUpdateSlice: {
       const bool whole = Compatible(instruction.shape(), copy.operand(instruction, 1).shape());
       return whole ? OperandNode(copy, instruction, 1) : kUnchanged;
     }
-    case kGetTupleElement:
-      return SimplifyGetTupleElement(copy, instruction);
-    case kTuple:
-      return SimplifyTuple(copy, instruction);
-    case kCustomCall:
-      return SimplifyCustomCall(copy, instruction);
-    default:
-      return kUnchanged;
+    case kGetTupleElement: return SimplifyGetTupleElement(copy, instruction);
+    case kTuple: return SimplifyTuple(copy, instruction);
+    case kCustomCall: return SimplifyCustomCall(copy, instruction);
+    default: return kUnchanged;
   }
 }
 

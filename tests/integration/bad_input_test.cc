@@ -41,7 +41,7 @@ class BadInput : public DaemonTest {
   std::unique_ptr<RawSession> raw_;
 };
 
-// ------------------------------------------------------------------------------------------------------------ programs
+// -------------------------------------------------------------------------------------------- programs
 
 TEST_F(BadInput, ATruncatedProto) {
   const std::string bytes = AddBytes();
@@ -54,7 +54,8 @@ TEST_F(BadInput, GarbageBytesAndGarbageText) {
   EXPECT_EQ(KindOf(CompileRaw("\xff\xfe\xfd garbage \x01\x02")), ErrorKind::kInvalidProgram);
   EXPECT_EQ(KindOf(CompileRaw("HloModule this is not a module {")), ErrorKind::kInvalidProgram);
   EXPECT_FALSE(CompileRaw("").ok());
-  EXPECT_EQ(client_->CompileText("HloModule x\n\nENTRY main { what }").status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(client_->CompileText("HloModule x\n\nENTRY main { what }").status().code(),
+            absl::StatusCode::kInvalidArgument);
   EXPECT_FALSE(client_->CompileSerialized("garbage").ok());
 }
 
@@ -100,7 +101,8 @@ TEST_F(BadInput, OperandsThatDoNotExistAndCycles) {
 TEST_F(BadInput, NestingThatIsTooDeep) {
   std::string shape = "f32[]";
   for (int i = 0; i < 100'000; ++i) shape = "(" + shape;
-  EXPECT_FALSE(client_->CompileText("HloModule deep\n\nENTRY main { ROOT p = " + shape + " parameter(0) }").ok());
+  EXPECT_FALSE(
+      client_->CompileText("HloModule deep\n\nENTRY main { ROOT p = " + shape + " parameter(0) }").ok());
   xla::HloModuleProto module;
   ASSERT_TRUE(module.ParseFromString(AddBytes()));
   xla::ShapeProto* nested = module.mutable_computations(0)->mutable_instructions(0)->mutable_shape();
@@ -139,7 +141,8 @@ TEST_F(BadInput, AModuleOverTheLimitIsRefusedNamingIt) {
   for (int i = 1; i < 150; ++i) many += absl::StrFormat("  x%d = f32[] negate(x%d)\n", i, i - 1);
   many += "}\n";
   raw_ = std::make_unique<RawSession>(daemon_->address());
-  ExpectError(client_->CompileSerialized(hlo::Serialize(*Must(hlo::ParseModule(many)))).status(), ErrorKind::kLimit, "program_bytes_max");
+  ExpectError(client_->CompileSerialized(hlo::Serialize(*Must(hlo::ParseModule(many)))).status(),
+              ErrorKind::kLimit, "program_bytes_max");
   StartDaemon({.flags = {"--instructions-max", "100"}});
   raw_ = std::make_unique<RawSession>(daemon_->address());
   const Executable too_many = Must(client_->CompileText(many));
@@ -150,11 +153,14 @@ TEST_F(BadInput, ACompileErrorIsTheRootCauseOfEverythingAfterIt) {
   ConnectOptions options;
   options.skip_local_checks = true;
   const Client client = Must(daemon_->Connect(options));
-  const Executable broken = Must(client.CompileText("HloModule broken\n\nENTRY main { x = f32[4] parameter(0)\n ROOT y = f32[5] negate(x) }"));
+  constexpr std::string_view kBroken =
+      "HloModule broken\n\nENTRY main { x = f32[4] parameter(0)\n ROOT y = f32[5] negate(x) }";
+  const Executable broken = Must(client.CompileText(kBroken));
   const int line = __LINE__ - 1;
   const Buffer x = Must(client.device(0).Upload(Counting(4)));
   const Buffer y = Must(broken.Execute({x}))[0];
-  const Executable negate = Must(client.CompileText("HloModule ok\n\nENTRY main { x = f32[5] parameter(0)\n ROOT y = f32[5] negate(x) }"));
+  const Executable negate = Must(client.CompileText(
+      "HloModule ok\n\nENTRY main { x = f32[5] parameter(0)\n ROOT y = f32[5] negate(x) }"));
   const Buffer z = Must(negate.Execute({y}))[0];
   const absl::Status status = z.ToLiteral().status();
   ASSERT_FALSE(status.ok());
@@ -163,24 +169,28 @@ TEST_F(BadInput, ACompileErrorIsTheRootCauseOfEverythingAfterIt) {
   EXPECT_NE(error.text.find("bad_input_test.cc:" + std::to_string(line)), std::string::npos) << status;
 }
 
-// ----------------------------------------------------------------------------------------------------------- arguments
+// ------------------------------------------------------------------------------------------- arguments
 
 TEST_F(BadInput, WrongArgumentsAreRefusedByTheLibrary) {
   const Executable add = Must(client_->CompileText(AddProgram(4)));
   const Buffer x = Must(client_->device(0).Upload(Counting(4)));
   ExpectError(add.Execute({x}).status(), ErrorKind::kArgument, "2");
   ExpectError(add.Execute({x, x, x}).status(), ErrorKind::kArgument, "3");
-  ExpectError(add.Execute({x, Must(client_->device(0).Upload(Counting(5)))}).status(), ErrorKind::kArgument, "f32[5]");
-  ExpectError(add.Execute({x, Must(client_->device(0).Upload(Literal::Vector<int32_t>({1, 2, 3, 4})))}).status(), ErrorKind::kArgument,
-              "s32[4]");
-  ExpectError(add.Execute({x, Must(client_->device(1).Upload(Counting(4)))}).status(), ErrorKind::kArgument, "device 1");
+  ExpectError(add.Execute({x, Must(client_->device(0).Upload(Counting(5)))}).status(), ErrorKind::kArgument,
+              "f32[5]");
+  ExpectError(
+      add.Execute({x, Must(client_->device(0).Upload(Literal::Vector<int32_t>({1, 2, 3, 4})))}).status(),
+      ErrorKind::kArgument, "s32[4]");
+  ExpectError(add.Execute({x, Must(client_->device(1).Upload(Counting(4)))}).status(), ErrorKind::kArgument,
+              "device 1");
   ExpectError(client_->device(7).Upload(Counting(4)).status(), ErrorKind::kArgument, "7");
 }
 
 TEST_F(BadInput, WrongArgumentsAreRefusedByTheDaemon) {
   const uint64_t executable = raw_->NewHandle();
   ASSERT_OK(raw_->Call(CompileOf(executable, AddProgram(4))));
-  const uint64_t x = raw_->NewHandle(), five = raw_->NewHandle(), integers = raw_->NewHandle(), elsewhere = raw_->NewHandle();
+  const uint64_t x = raw_->NewHandle(), five = raw_->NewHandle(), integers = raw_->NewHandle(),
+                 elsewhere = raw_->NewHandle();
   ASSERT_OK(raw_->Call(UploadOf(x, Counting(4))));
   ASSERT_OK(raw_->Call(UploadOf(five, Counting(5))));
   ASSERT_OK(raw_->Call(UploadOf(integers, Literal::Vector<int32_t>({1, 2, 3, 4}))));
@@ -213,7 +223,7 @@ TEST_F(BadInput, WrongArgumentsAreRefusedByTheDaemon) {
   EXPECT_FALSE(raw_->Call(std::move(causeless)).ok());
 }
 
-// -------------------------------------------------------------------------------------------------------------- memory
+// ---------------------------------------------------------------------------------------------- memory
 
 TEST_F(BadInput, AShapeOfTwoToThe62BytesIsRefusedBeforeAnythingIsAllocated) {
   const Shape huge = Shape::Array(hlo::kF32, {int64_t{1} << 30, int64_t{1} << 30});
@@ -226,14 +236,16 @@ TEST_F(BadInput, AShapeOfTwoToThe62BytesIsRefusedBeforeAnythingIsAllocated) {
   EXPECT_FALSE(raw_->Call(std::move(command)).ok());
   v1::Command overflow;
   overflow.mutable_placeholder()->set_handle(raw_->NewHandle());
-  *overflow.mutable_placeholder()->mutable_shape() = hlo::ToProto(Shape::Array(hlo::kF32, {int64_t{1} << 40, int64_t{1} << 40}));
+  *overflow.mutable_placeholder()->mutable_shape() =
+      hlo::ToProto(Shape::Array(hlo::kF32, {int64_t{1} << 40, int64_t{1} << 40}));
   EXPECT_FALSE(raw_->Call(std::move(overflow)).ok());
   v1::Command negative;
   negative.mutable_placeholder()->set_handle(raw_->NewHandle());
   *negative.mutable_placeholder()->mutable_shape() = hlo::ToProto(Shape::Array(hlo::kF32, {-5}));
   EXPECT_FALSE(raw_->Call(std::move(negative)).ok());
-  const Executable program = Must(client_->CompileText(
-      "HloModule huge\n\nENTRY main { x = f32[] parameter(0)\n ROOT y = f32[1073741824,1073741824] broadcast(x), dimensions={} }"));
+  const Executable program =
+      Must(client_->CompileText("HloModule huge\n\nENTRY main { x = f32[] parameter(0)\n ROOT y = "
+                                "f32[1073741824,1073741824] broadcast(x), dimensions={} }"));
   const absl::StatusOr<std::vector<Buffer>> results = program.Execute({Literal::Scalar<float>(1)});
   EXPECT_FALSE(results.ok() && (*results)[0].ready().Await().ok());
   EXPECT_EQ(daemon_->UsedBytes(), 0);
@@ -249,11 +261,13 @@ TEST_F(BadInput, OutOfDeviceMemoryNamesWhatWasWantedAndIsRecoverable) {
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(KindOf(second.ToLiteral().status()), ErrorKind::kNoMemory);
   const Executable increment = Must(client_->CompileText(IncrementProgram(150'000)));
-  EXPECT_EQ(KindOf(Must(increment.Execute({first}))[0].ToLiteral().status()), ErrorKind::kNoMemory) << "nor has a result room";
-  EXPECT_OK(Must(increment.Execute({first}, {.donate = {0}}))[0].ready().Await()) << "unless it takes its argument's";
+  EXPECT_EQ(KindOf(Must(increment.Execute({first}))[0].ToLiteral().status()), ErrorKind::kNoMemory)
+      << "nor has a result room";
+  EXPECT_OK(Must(increment.Execute({first}, {.donate = {0}}))[0].ready().Await())
+      << "unless it takes its argument's";
 }
 
-// ------------------------------------------------------------------------------------------------------ dead and double
+// ------------------------------------------------------------------------------------- dead and double
 
 TEST_F(BadInput, UseAfterDeleteAndDoubleDeleteSayWhichCommandDidIt) {
   const Buffer x = Must(client_->device(0).Upload(Counting(4)));
@@ -283,7 +297,7 @@ TEST_F(BadInput, AnExecutableThatWasFreedCannotRun) {
   EXPECT_EQ(raw_->Call(std::move(unknown)).code(), absl::StatusCode::kNotFound);
 }
 
-// --------------------------------------------------------------------------------------------------------- without end
+// ----------------------------------------------------------------------------------------- without end
 
 TEST_F(BadInput, AWhileThatNeverEndsMeetsItsDeadline) {
   const Executable forever = Must(client_->CompileText(kForever));
@@ -309,7 +323,8 @@ TEST_F(BadInput, AWhileThatNeverEndsCanBeCancelled) {
 
 TEST_F(BadInput, AnotherSessionIsServedWhileOneLoopsOnTheOtherDevice) {
   const Executable forever = Must(client_->CompileText(kForever));
-  const Execution running = Must(forever.Start(std::vector<Argument>{Literal::Scalar<int32_t>(0)}, {.device = 1}));
+  const Execution running =
+      Must(forever.Start(std::vector<Argument>{Literal::Scalar<int32_t>(0)}, {.device = 1}));
   const Client other = Must(daemon_->Connect());
   const Buffer x = Must(other.device(0).Upload(Counting(2)));
   const Executable add = Must(other.CompileText(AddProgram(2)));

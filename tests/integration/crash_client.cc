@@ -1,4 +1,5 @@
-// A client to be killed: crash_client ADDRESS upload|upload_stream|execute|idle. Prints "ready" when it is in the middle of that.
+// A client to be killed: crash_client ADDRESS upload|upload_stream|execute|idle. Prints "ready" when it is in
+// the middle of that.
 #include <unistd.h>
 
 #include <cstdio>

@@ -18,7 +18,8 @@ namespace {
 class Victim {
  public:
   Victim(const std::string& address, const std::string& mode) {
-    const std::string program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "crash_client";
+    const std::string program =
+        std::filesystem::read_symlink("/proc/self/exe").parent_path() / "crash_client";
     int out[2];
     if (pipe(out) != 0) std::abort();
     pid_ = fork();
@@ -64,7 +65,8 @@ TEST_P(ClientFault, AKilledClientsMemoryIsBackWithinASecond) {
   EXPECT_EQ(Must(daemon.Stats()).sessions, 1);
   EXPECT_EQ(Must(kept.ToLiteral()), Literal::Vector<float>({1, 2}));
   const Executable add = Must(bystander.CompileText(AddProgram(2)));
-  EXPECT_EQ(Must(Must(add.Execute({kept, kept}))[0].ToLiteral()), Literal::Vector<float>({2, 4})) << "the device is free again";
+  EXPECT_EQ(Must(Must(add.Execute({kept, kept}))[0].ToLiteral()), Literal::Vector<float>({2, 4}))
+      << "the device is free again";
 }
 INSTANTIATE_TEST_SUITE_P(Mid, ClientFault, ::testing::Values("idle", "upload", "upload_stream", "execute"),
                          [](const auto& info) { return info.param; });
@@ -112,7 +114,8 @@ TEST_P(ConnectionFault, NothingIsLostOrDoneTwice) {
   EXPECT_EQ(stats.device_to_host, (Amount{reads * 32 + uploads * 80'000, reads + uploads}));
   EXPECT_EQ(Must(daemon.Stats()).sessions, 1);
 }
-INSTANTIATE_TEST_SUITE_P(Over, ConnectionFault, ::testing::Bool(), [](const auto& info) { return info.param ? "Arena" : "Stream"; });
+INSTANTIATE_TEST_SUITE_P(Over, ConnectionFault, ::testing::Bool(),
+                         [](const auto& info) { return info.param ? "Arena" : "Stream"; });
 
 class DaemonFault : public DaemonTest {
  protected:

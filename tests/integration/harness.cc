@@ -15,7 +15,8 @@ ENTRY main {
   y = f32[%d] parameter(1)
   ROOT sum = f32[%d] add(x, y)
 }
-)", n, n, n);
+)",
+                         n, n, n);
 }
 
 std::string IncrementProgram(int64_t n) {
@@ -27,12 +28,14 @@ ENTRY main {
   ones = f32[%d] broadcast(one), dimensions={}
   ROOT sum = f32[%d] add(x, ones)
 }
-)", n, n, n);
+)",
+                         n, n, n);
 }
 
 Literal Counting(int64_t n) {
   Literal literal(Shape::Array(hlo::kF32, {n}));
-  for (int64_t i = 0; i < n; ++i) literal.data<float>()[static_cast<size_t>(i)] = static_cast<float>(i % 65536);
+  for (int64_t i = 0; i < n; ++i)
+    literal.data<float>()[static_cast<size_t>(i)] = static_cast<float>(i % 65536);
   return literal;
 }
 
@@ -43,7 +46,7 @@ void DaemonTest::StartDaemon(testing::DaemonOptions options) {
   client_ = std::make_unique<Client>(Must(daemon_->Connect()));
 }
 
-// --------------------------------------------------------------------------------------------------------------- raw
+// ------------------------------------------------------------------------------------------------- raw
 
 v1::Hello RawSession::GoodHello() {
   v1::Hello hello;
@@ -142,7 +145,8 @@ v1::Command CompileOf(uint64_t handle, std::string_view text) {
   return command;
 }
 
-v1::Command ExecuteOf(uint64_t executable, const std::vector<uint64_t>& arguments, const std::vector<uint64_t>& results) {
+v1::Command ExecuteOf(uint64_t executable, const std::vector<uint64_t>& arguments,
+                      const std::vector<uint64_t>& results) {
   v1::Command command;
   v1::Execute& execute = *command.mutable_execute();
   execute.set_executable(executable);

@@ -1,4 +1,5 @@
-// What the integration tests share: programs, a daemon a test, and a client that speaks the wire without the library.
+// What the integration tests share: programs, a daemon a test, and a client that speaks the wire without the
+// library.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -124,7 +125,8 @@ class RawSession {
 // An Upload of inline bytes, a Compile of a program, an Execute, ready to Send.
 v1::Command UploadOf(uint64_t handle, const Literal& value);
 v1::Command CompileOf(uint64_t handle, std::string_view text);
-v1::Command ExecuteOf(uint64_t executable, const std::vector<uint64_t>& arguments, const std::vector<uint64_t>& results);
+v1::Command ExecuteOf(uint64_t executable, const std::vector<uint64_t>& arguments,
+                      const std::vector<uint64_t>& results);
 v1::Command DownloadOf(uint64_t handle);
 v1::Command FreeOf(uint64_t handle);
 v1::Command PlaceholderOf(uint64_t handle, const Shape& shape);

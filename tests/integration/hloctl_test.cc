@@ -30,7 +30,8 @@ class Hloctl : public DaemonTest {
 
   // Runs it against the daemon; stdout and stderr together.
   Output Run(const std::string& arguments, const std::string& redirect = "2>&1") {
-    const std::string command = program_ + " --address " + daemon_->address() + " " + arguments + " " + redirect;
+    const std::string command =
+        program_ + " --address " + daemon_->address() + " " + arguments + " " + redirect;
     Output output;
     FILE* const pipe = popen(command.c_str(), "r");
     char buffer[4096];
@@ -98,7 +99,8 @@ TEST_F(Hloctl, ListsWhatTheDaemonHolds) {
   EXPECT_EQ(RunJson("transfers")["transfers"][0]["cause"], "upload");
   EXPECT_EQ(RunJson("stats")["totals"]["executes"], 1);
   EXPECT_GT(RunJson("ping")["median_us"].get<double>(), 0);
-  for (const char* command : {"devices", "buffers", "executables", "sessions", "transfers", "stats", "ping"}) {
+  for (const char* command :
+       {"devices", "buffers", "executables", "sessions", "transfers", "stats", "ping"}) {
     const Output output = Run(command);
     EXPECT_EQ(output.code, 0) << command << output.text;
     EXPECT_FALSE(output.text.empty());

@@ -11,11 +11,13 @@ class Isolation : public DaemonTest {
  protected:
   void SetUp() override {
     DaemonTest::SetUp();
-    secret_value_ = std::make_unique<Buffer>(Must(client_->device(0).Upload(Literal::Vector<float>({42, 43}))));
+    secret_value_ =
+        std::make_unique<Buffer>(Must(client_->device(0).Upload(Literal::Vector<float>({42, 43}))));
     ASSERT_OK(secret_value_->ready().Await());
   }
   void TearDown() override {
-    EXPECT_EQ(Must(secret_value_->ToLiteral()), Literal::Vector<float>({42, 43})) << "the owner's buffer was touched";
+    EXPECT_EQ(Must(secret_value_->ToLiteral()), Literal::Vector<float>({42, 43}))
+        << "the owner's buffer was touched";
     secret_value_.reset();
   }
   std::unique_ptr<Buffer> secret_value_;
@@ -27,7 +29,8 @@ TEST_F(Isolation, AnothersHandleIsUnknown) {
   const uint64_t handle = secret_value_->handle();
   EXPECT_EQ(KindOf(thief.Call(DownloadOf(handle))), ErrorKind::kUnknownHandle);
   EXPECT_EQ(KindOf(thief.Call(FreeOf(handle))), ErrorKind::kUnknownHandle);
-  // Its own executable, the other's buffer: what is defined comes after, so that the stolen handle is not one of its own.
+  // Its own executable, the other's buffer: what is defined comes after, so that the stolen handle is not one
+  // of its own.
   const uint64_t executable = handle + 100;
   ASSERT_OK(thief.Call(CompileOf(executable, IncrementProgram(2))));
   EXPECT_EQ(KindOf(thief.Call(ExecuteOf(executable, {handle}, {handle + 101}))), ErrorKind::kUnknownHandle);

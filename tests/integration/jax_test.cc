@@ -1,4 +1,5 @@
-// Every module that JAX lowered, through a daemon over a unix socket and over TCP (in process: tests/conformance).
+// Every module that JAX lowered, through a daemon over a unix socket and over TCP (in process:
+// tests/conformance).
 #include "tests/conformance/case.h"
 #include "tests/integration/harness.h"
 
@@ -34,7 +35,8 @@ TEST_P(JaxThroughTheDaemon, MatchesOverUnixSocketAndTcp) {
   RunCase(Must(SharedDaemon().ConnectTcp()), jax);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, JaxThroughTheDaemon, ::testing::ValuesIn(testing::CaseNames()), testing::CaseName());
+INSTANTIATE_TEST_SUITE_P(Cases, JaxThroughTheDaemon, ::testing::ValuesIn(testing::CaseNames()),
+                         testing::CaseName());
 
 }  // namespace
 }  // namespace hlod

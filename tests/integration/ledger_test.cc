@@ -1,4 +1,5 @@
-// The ledger against two independent counts: a closed formula over random commands, and a relay that counts bytes on the socket.
+// The ledger against two independent counts: a closed formula over random commands, and a relay that counts
+// bytes on the socket.
 #include <random>
 #include <thread>
 
@@ -123,10 +124,12 @@ TEST(Ledger, ARelayOnTheSocketSeesThePayloadPlusBoundedFraming) {
     const SessionStats stats = Must(client.Stats());
     EXPECT_EQ(stats.host_to_device, expected.transfers.host_to_device);
     EXPECT_EQ(stats.device_to_host, expected.transfers.device_to_host);
-    // Programs ride in commands, and bytes of a bulk stream that was tried again came in vain: both are counted apart. The bound: 1 % for HTTP/2 and chunks, and 1 % of what comes the other way for
-    // its acknowledgements and flow control, 400 bytes a command, 64 KiB for the rest.
+    // Programs ride in commands, and bytes of a bulk stream that was tried again came in vain: both are
+    // counted apart. The bound: 1 % for HTTP/2 and chunks, and 1 % of what comes the other way for its
+    // acknowledgements and flow control, 400 bytes a command, 64 KiB for the rest.
     const int64_t slack = expected.commands * 400 + 65536;
-    const int64_t in = stats.host_to_device.bytes + stats.program_bytes + stats.aborted_bytes, out = stats.device_to_host.bytes;
+    const int64_t in = stats.host_to_device.bytes + stats.program_bytes + stats.aborted_bytes,
+                  out = stats.device_to_host.bytes;
     EXPECT_GE(relay.to_daemon, in);
     EXPECT_LE(relay.to_daemon, in + (in + out) / 100 + slack);
     EXPECT_GE(relay.to_client, out);

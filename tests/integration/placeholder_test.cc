@@ -1,5 +1,5 @@
-// Every row of the design's table of what is done to a placeholder, as the library refuses it and as the daemon does when a client
-// skips its own check.
+// Every row of the design's table of what is done to a placeholder, as the library refuses it and as the
+// daemon does when a client skips its own check.
 #include "tests/integration/harness.h"
 
 namespace hlod {
@@ -24,10 +24,12 @@ class Placeholder : public ::testing::TestWithParam<bool> {
     EXPECT_EQ(error.handle, about.handle()) << status;
     EXPECT_EQ(error.shape, hlo::ToStringNoLayout(about.shape())) << status;
     EXPECT_EQ(error.origin.line, made_at) << status;
-    EXPECT_NE(error.text.find("placeholder_test.cc:" + std::to_string(made_at)), std::string::npos) << "the line that made it: " << status;
+    EXPECT_NE(error.text.find("placeholder_test.cc:" + std::to_string(made_at)), std::string::npos)
+        << "the line that made it: " << status;
   }
   // The same for a dead buffer, naming the line that killed it. The daemon keeps no more of it.
-  void ExpectDead(const absl::Status& status, ErrorKind kind, const Buffer& about, int made_at, int killed_at) {
+  void ExpectDead(const absl::Status& status, ErrorKind kind, const Buffer& about, int made_at,
+                  int killed_at) {
     ASSERT_FALSE(status.ok());
     const Error error = ErrorOf(status);
     if (!GetParam()) ExpectRefused(status, kind, about, made_at);
@@ -35,7 +37,8 @@ class Placeholder : public ::testing::TestWithParam<bool> {
     EXPECT_EQ(error.handle, about.handle()) << status;
     EXPECT_NE(error.root_command, 0u) << status;
     EXPECT_EQ(error.root_origin.line, killed_at) << status;
-    EXPECT_NE(error.text.find("placeholder_test.cc:" + std::to_string(killed_at)), std::string::npos) << status;
+    EXPECT_NE(error.text.find("placeholder_test.cc:" + std::to_string(killed_at)), std::string::npos)
+        << status;
   }
   int64_t Refusals() {
     const SessionStats stats = Must(client_->Stats());
@@ -137,7 +140,8 @@ TEST_P(Placeholder, FilledByAnUploadItIsAnOrdinaryBufferWithTheSameHandle) {
   const Executable increment = Must(client_->CompileText(IncrementProgram(2)));
   EXPECT_EQ(Must(Must(increment.Execute({p}))[0].ToLiteral()), Literal::Vector<float>({6, 7}));
   bool fill = false;
-  for (const LedgerRow& row : Must(client_->Stats()).rows) fill |= row.cause == Cause::kPlaceholderFill && row.amount == Amount{8, 1};
+  for (const LedgerRow& row : Must(client_->Stats()).rows)
+    fill |= row.cause == Cause::kPlaceholderFill && row.amount == Amount{8, 1};
   EXPECT_TRUE(fill);
 }
 
@@ -213,7 +217,8 @@ TEST_P(Placeholder, TwoOfOneShapeAreTwoAndHandlesAreNeverReused) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(RefusedBy, Placeholder, ::testing::Bool(), [](const auto& info) { return info.param ? "TheDaemon" : "TheLibrary"; });
+INSTANTIATE_TEST_SUITE_P(RefusedBy, Placeholder, ::testing::Bool(),
+                         [](const auto& info) { return info.param ? "TheDaemon" : "TheLibrary"; });
 
 }  // namespace
 }  // namespace hlod

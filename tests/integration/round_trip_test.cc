@@ -22,7 +22,8 @@ class RoundTrip : public ::testing::TestWithParam<Way> {
     daemon_ = std::make_unique<testing::Daemon>(Must(testing::Daemon::Start({.tcp = GetParam().tcp})));
     ConnectOptions options;
     options.shared_memory = GetParam().shared_memory;
-    client_ = std::make_unique<Client>(Must(GetParam().tcp ? daemon_->ConnectTcp(options) : daemon_->Connect(options)));
+    client_ = std::make_unique<Client>(
+        Must(GetParam().tcp ? daemon_->ConnectTcp(options) : daemon_->Connect(options)));
   }
   std::unique_ptr<testing::Daemon> daemon_;
   std::unique_ptr<Client> client_;
@@ -74,7 +75,8 @@ TEST_P(RoundTrip, AChainOfExecutesNeedsNoAnswerInBetween) {
 TEST_P(RoundTrip, LiteralsRideInTheCommandAndAreNoUploads) {
   const Executable add = Must(client_->CompileText(AddProgram(2)));
   testing::TransferWatch watch(*client_);
-  const std::vector<Buffer> sum = Must(add.Execute({Literal::Vector<float>({1, 2}), Literal::Vector<float>({3, 4})}));
+  const std::vector<Buffer> sum =
+      Must(add.Execute({Literal::Vector<float>({1, 2}), Literal::Vector<float>({3, 4})}));
   EXPECT_EQ(Must(sum[0].ToLiteral()), Literal::Vector<float>({4, 6}));
   EXPECT_EQ(watch.Check({.device_to_host = {8, 1}}), "");
   EXPECT_EQ(Must(client_->Stats()).inline_argument_bytes, 16);
@@ -108,7 +110,8 @@ TEST_F(Session, ItemReadsOneElementAndIsCountedAsAScalarRead) {
   EXPECT_EQ(Must(x.Item<float>()), 2.5f);
   EXPECT_FALSE(x.Item<int32_t>().ok());
   bool found = false;
-  for (const LedgerRow& row : Must(client_->Stats()).rows) found |= row.cause == Cause::kScalarRead && row.amount == Amount{4, 1};
+  for (const LedgerRow& row : Must(client_->Stats()).rows)
+    found |= row.cause == Cause::kScalarRead && row.amount == Amount{4, 1};
   EXPECT_TRUE(found);
 }
 

@@ -35,7 +35,8 @@ struct BufferList {
 struct ExecutableRow {
   std::string digest;  // Hexadecimal.
   std::string name;
-  int64_t instructions = 0, steps = 0, fused_steps = 0, library_steps = 0, movement_steps = 0, reference_steps = 0;
+  int64_t instructions = 0, steps = 0, fused_steps = 0, library_steps = 0, movement_steps = 0,
+          reference_steps = 0;
   std::vector<std::string> reference_opcodes;
   int64_t temporary_bytes = 0, compile_us = 0, executes = 0, execute_us = 0, sessions = 0;
 };
@@ -62,7 +63,8 @@ struct DaemonStats {
 // A connection for administration. Each call is one round trip. Thread-safe.
 class Admin {
  public:
-  // Of ConnectOptions: address (else $HLOD_ADDRESS or the user's running daemon; none is started), tls, token, timeout.
+  // Of ConnectOptions: address (else $HLOD_ADDRESS or the user's running daemon; none is started), tls,
+  // token, timeout.
   static absl::StatusOr<Admin> Connect(const ConnectOptions& options = {});
 
   // `session` 0 is all; `limit` 0 is the daemon's own (1,000 rows).

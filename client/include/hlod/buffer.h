@@ -17,10 +17,11 @@ namespace internal {
 struct BufferState;
 }
 
-// Names one buffer. Copies name the same one; its memory is freed when the last copy is gone, or at Delete(). A buffer exists from
-// the moment it is made: what fills it may still be under way, and may fail, which a read or a use then reports. Thread-safe.
-// Reading or using a placeholder, a deleted or a donated buffer is refused here, before anything is sent: FAILED_PRECONDITION or
-// NOT_FOUND with the kind, the buffer's shape and line, and the line that killed it.
+// Names one buffer. Copies name the same one; its memory is freed when the last copy is gone, or at Delete().
+// A buffer exists from the moment it is made: what fills it may still be under way, and may fail, which a
+// read or a use then reports. Thread-safe. Reading or using a placeholder, a deleted or a donated buffer is
+// refused here, before anything is sent: FAILED_PRECONDITION or NOT_FOUND with the kind, the buffer's shape
+// and line, and the line that killed it.
 class Buffer {
  public:
   Buffer() = default;  // Names nothing: only valid() may be called.
@@ -34,8 +35,8 @@ class Buffer {
   Origin origin() const;      // The line that made it.
   // Whether it has a shape and no value. False for a buffer that is pending, failed, donated or deleted.
   bool is_placeholder() const;
-  // OK while it can be used; else why it is dead: kind deleted, donated (with the command and its line), failed, lost_session.
-  // Says what is known without asking the daemon.
+  // OK while it can be used; else why it is dead: kind deleted, donated (with the command and its line),
+  // failed, lost_session. Says what is known without asking the daemon.
   absl::Status state() const;
   // "f32[2,3] handle 7 made at model.cc:8", "..., a placeholder": for people; never reads.
   std::string ToString() const;
@@ -46,10 +47,12 @@ class Buffer {
   // Reads the value. Waits for it.
   absl::StatusOr<Literal> ToLiteral(Cause cause = Cause::kDownload, Caller caller = Caller::Here()) const;
   // Reads into memory of the caller, which must be byte_size() long. Waits.
-  absl::Status Download(absl::Span<std::byte> out, Cause cause = Cause::kDownload, Caller caller = Caller::Here()) const;
+  absl::Status Download(absl::Span<std::byte> out, Cause cause = Cause::kDownload,
+                        Caller caller = Caller::Here()) const;
   // Asks for the value without waiting.
   Future<Literal> ToLiteralAsync(Cause cause = Cause::kDownload, Caller caller = Caller::Here()) const;
-  // Reads the one element of a scalar. T must be its type's storage (float for f32). A scalar_read in the ledger.
+  // Reads the one element of a scalar. T must be its type's storage (float for f32). A scalar_read in the
+  // ledger.
   template <typename T>
   absl::StatusOr<T> Item(Caller caller = Caller::Here()) const;
 
@@ -70,10 +73,12 @@ class Buffer {
 template <typename T>
 absl::StatusOr<T> Buffer::Item(Caller caller) const {
   if (shape().type != hlo::kPrimitiveTypeOf<T> || byte_size() != sizeof(T)) {
-    return MakeError(ErrorKind::kArgument, "Item() wants a scalar of its own type; the buffer is " + ToString() + ".");
+    return MakeError(ErrorKind::kArgument,
+                     "Item() wants a scalar of its own type; the buffer is " + ToString() + ".");
   }
   T value;
-  absl::Status status = Download({reinterpret_cast<std::byte*>(&value), sizeof(T)}, Cause::kScalarRead, caller);
+  absl::Status status =
+      Download({reinterpret_cast<std::byte*>(&value), sizeof(T)}, Cause::kScalarRead, caller);
   if (!status.ok()) return status;
   return value;
 }

@@ -1,11 +1,11 @@
-// The line of the program that calls into hlod. Every public function that sends something takes one as its last parameter, whose
-// default is the caller's own line: errors and the ledger name it.
+// The line of the program that calls into hlod. Every public function that sends something takes one as its
+// last parameter, whose default is the caller's own line: errors and the ledger name it.
 #pragma once
 
 namespace hlod {
 
 struct Caller {
-  const char* file = "";      // Must live as long as the call.
+  const char* file = "";  // Must live as long as the call.
   int line = 0;
   const char* function = "";
 

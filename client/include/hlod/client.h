@@ -19,32 +19,35 @@ namespace hlod {
 
 // Credentials for a daemon on another host. PEM texts, not file names.
 struct TlsOptions {
-  std::string root_certificates;   // Whom to trust; empty with `enabled`: the system's.
-  std::string certificate, key;    // The client's own, when the daemon asks for one.
-  bool enabled = false;            // Use TLS. Implied by a non-empty field.
+  std::string root_certificates;  // Whom to trust; empty with `enabled`: the system's.
+  std::string certificate, key;   // The client's own, when the daemon asks for one.
+  bool enabled = false;           // Use TLS. Implied by a non-empty field.
 };
 
 struct ConnectOptions {
   // "unix:/run/hlod/hlod.sock", "HOST:PORT", "fd:N". Empty: $HLOD_ADDRESS; else the user's running daemon
-  // ($XDG_RUNTIME_DIR/hlod.sock, then /run/hlod/hlod.sock); else a private daemon is started, which ends with this client.
+  // ($XDG_RUNTIME_DIR/hlod.sock, then /run/hlod/hlod.sock); else a private daemon is started, which ends with
+  // this client.
   std::string address;
-  std::string name;                       // For people, in the daemon's listings; empty: the program's name and pid.
+  std::string name;  // For people, in the daemon's listings; empty: the program's name and pid.
   TlsOptions tls;
-  std::string token;                      // Sent as "authorization: Bearer ...".
+  std::string token;  // Sent as "authorization: Bearer ...".
   absl::Duration timeout = absl::Seconds(10);
   std::vector<std::string> daemon_flags;  // Of a private daemon.
   bool private_daemon = true;             // Whether one may be started.
   bool shared_memory = true;              // Whether bulk bytes may travel in shared memory.
-  bool skip_local_checks = false;         // For tests: send what this library would refuse, so that the daemon's refusal is seen.
+  bool skip_local_checks =
+      false;  // For tests: send what this library would refuse, so that the daemon's refusal is seen.
 };
 
 struct CompileOptions {
   bool describe = false;  // Have the daemon answer with CompileResult, so that Describe() need not ask again.
 };
 
-// Copies share one session, which ends when the last of them and of its buffers and executables is gone. Thread-safe. No thread runs
-// behind it: whoever waits drives the connection. A connection that breaks is mended, and unanswered commands sent again; when the
-// session is lost (the daemon ended or was restarted), every call returns the same error of kind lost_session at once.
+// Copies share one session, which ends when the last of them and of its buffers and executables is gone.
+// Thread-safe. No thread runs behind it: whoever waits drives the connection. A connection that breaks is
+// mended, and unanswered commands sent again; when the session is lost (the daemon ended or was restarted),
+// every call returns the same error of kind lost_session at once.
 class Client {
  public:
   static absl::StatusOr<Client> Connect(const ConnectOptions& options);
@@ -57,11 +60,13 @@ class Client {
   const std::vector<DeviceInfo>& devices() const;
 
   // Compiles without waiting; errors the daemon finds surface where the executable's results are used.
-  absl::StatusOr<Executable> Compile(const Module& module, const CompileOptions& options = {}, Caller caller = Caller::Here()) const;
+  absl::StatusOr<Executable> Compile(const Module& module, const CompileOptions& options = {},
+                                     Caller caller = Caller::Here()) const;
   // A serialized HloModuleProto (or an HloProto or HloSnapshot that holds one).
   absl::StatusOr<Executable> CompileSerialized(std::string_view bytes, const CompileOptions& options = {},
                                                Caller caller = Caller::Here()) const;
-  absl::StatusOr<Executable> CompileText(std::string_view text, const CompileOptions& options = {}, Caller caller = Caller::Here()) const;
+  absl::StatusOr<Executable> CompileText(std::string_view text, const CompileOptions& options = {},
+                                         Caller caller = Caller::Here()) const;
 
   // From here on the ledger writes its rows under `step`.
   absl::Status StepMark(uint64_t step, Caller caller = Caller::Here()) const;
@@ -72,18 +77,19 @@ class Client {
   // The session's own account, after every command sent before.
   absl::StatusOr<SessionStats> Stats(Caller caller = Caller::Here()) const;
 
-  // Ends the session now and waits until the daemon has freed everything, at most `timeout`. Later calls fail. The destructor
-  // says goodbye too, without waiting.
+  // Ends the session now and waits until the daemon has freed everything, at most `timeout`. Later calls
+  // fail. The destructor says goodbye too, without waiting.
   absl::Status Close(absl::Duration timeout = absl::Seconds(5)) const;
 
   // OK, or why the session is lost. Says what is known without asking.
   absl::Status status() const;
   const Limits& limits() const;
-  const std::string& address() const;      // Where it is connected.
-  const std::string& daemon() const;       // "hlod 0.1.0 pid 17"
+  const std::string& address() const;  // Where it is connected.
+  const std::string& daemon() const;   // "hlod 0.1.0 pid 17"
   uint64_t epoch() const;
   uint64_t session_id() const;
-  bool has_shared_memory() const;          // Whether bulk bytes travel in shared memory. Sets it up when that was not tried yet.
+  bool has_shared_memory()
+      const;  // Whether bulk bytes travel in shared memory. Sets it up when that was not tried yet.
 
   // For the library.
   const std::shared_ptr<internal::Session>& internal_session() const { return session_; }

@@ -15,9 +15,10 @@ namespace hlod {
 namespace internal {
 class Session;
 struct StagingState;
-}
+}  // namespace internal
 
-// Memory handed to the program to be filled, which the daemon then reads directly: an upload with one copy fewer. Movable.
+// Memory handed to the program to be filled, which the daemon then reads directly: an upload with one copy
+// fewer. Movable.
 class StagedUpload {
  public:
   StagedUpload();
@@ -44,22 +45,27 @@ class StagedUpload {
 // Cheap to copy. Thread-safe.
 class Device {
  public:
-  Device(std::shared_ptr<internal::Session> session, int ordinal) : session_(std::move(session)), ordinal_(ordinal) {}
+  Device(std::shared_ptr<internal::Session> session, int ordinal)
+      : session_(std::move(session)), ordinal_(ordinal) {}
 
   int ordinal() const { return ordinal_; }
   // REQUIRES: the daemon has it.
   const DeviceInfo& info() const;
 
-  // Makes a buffer of `shape` (an array) from dense row-major bytes. Returns when `bytes` may be touched again, and never waits for the
-  // device or for an answer; errors the daemon finds surface where the buffer is used. Bytes up to 64 KiB ride in the command, more
-  // travels in shared memory on the same host, else on a stream.
-  absl::StatusOr<Buffer> Upload(absl::Span<const std::byte> bytes, const Shape& shape, Cause cause = Cause::kUpload,
+  // Makes a buffer of `shape` (an array) from dense row-major bytes. Returns when `bytes` may be touched
+  // again, and never waits for the device or for an answer; errors the daemon finds surface where the buffer
+  // is used. Bytes up to 64 KiB ride in the command, more travels in shared memory on the same host, else on
+  // a stream.
+  absl::StatusOr<Buffer> Upload(absl::Span<const std::byte> bytes, const Shape& shape,
+                                Cause cause = Cause::kUpload, Caller caller = Caller::Here()) const;
+  absl::StatusOr<Buffer> Upload(const Literal& literal, Cause cause = Cause::kUpload,
                                 Caller caller = Caller::Here()) const;
-  absl::StatusOr<Buffer> Upload(const Literal& literal, Cause cause = Cause::kUpload, Caller caller = Caller::Here()) const;
   // Upload<float>(values, {8, 4}).
   template <typename T>
-  absl::StatusOr<Buffer> Upload(absl::Span<const T> values, absl::Span<const int64_t> dims, Caller caller = Caller::Here()) const {
-    return Upload(absl::Span<const std::byte>(reinterpret_cast<const std::byte*>(values.data()), values.size() * sizeof(T)),
+  absl::StatusOr<Buffer> Upload(absl::Span<const T> values, absl::Span<const int64_t> dims,
+                                Caller caller = Caller::Here()) const {
+    return Upload(absl::Span<const std::byte>(reinterpret_cast<const std::byte*>(values.data()),
+                                              values.size() * sizeof(T)),
                   Shape::Array(hlo::kPrimitiveTypeOf<T>, dims), Cause::kUpload, caller);
   }
 

@@ -23,7 +23,8 @@ namespace internal {
 struct ExecutableState;
 }
 
-// An argument: a buffer, or a small literal that travels in the command and is no upload. Converts from either.
+// An argument: a buffer, or a small literal that travels in the command and is no upload. Converts from
+// either.
 class Argument {
  public:
   Argument(Buffer buffer) : value_(std::move(buffer)) {}     // NOLINT: implicit on purpose.
@@ -36,17 +37,19 @@ class Argument {
 };
 
 struct ExecuteOptions {
-  std::vector<int> donate;                      // Indices of arguments that the program may consume; they are dead afterwards.
-  bool abstract = false;                        // Placeholders allowed: what depends on one becomes a placeholder.
-  absl::Duration deadline = absl::ZeroDuration();  // Run time at most; zero is the daemon's limit execute_us_max.
-  std::optional<int> device;                    // Else the first buffer argument's, else 0.
-  std::vector<std::pair<int, Buffer>> fill;     // (result index, placeholder that takes the result and keeps its handle)
+  std::vector<int> donate;  // Indices of arguments that the program may consume; they are dead afterwards.
+  bool abstract = false;    // Placeholders allowed: what depends on one becomes a placeholder.
+  absl::Duration deadline =
+      absl::ZeroDuration();   // Run time at most; zero is the daemon's limit execute_us_max.
+  std::optional<int> device;  // Else the first buffer argument's, else 0.
+  std::vector<std::pair<int, Buffer>>
+      fill;  // (result index, placeholder that takes the result and keeps its handle)
 };
 
 // What a program needs and how it will run.
 struct CompileResult {
-  std::string digest;           // SHA-256 of the program, hexadecimal.
-  bool cached = false;          // No compilation took place.
+  std::string digest;   // SHA-256 of the program, hexadecimal.
+  bool cached = false;  // No compilation took place.
   int64_t compile_us = 0;
   std::vector<Shape> arguments, results;
   int64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0, temporary_bytes = 0;
@@ -77,11 +80,14 @@ class Executable {
   const std::vector<Shape>& argument_shapes() const;
   const std::vector<Shape>& result_shapes() const;
 
-  // Sends the program off and returns its results at once; nothing is waited for. Wrong counts, shapes, dead buffers and placeholders
-  // (unless abstract) are refused before sending; what the daemon finds surfaces where a result is used.
-  absl::StatusOr<std::vector<Buffer>> Execute(absl::Span<const Argument> arguments, const ExecuteOptions& options = {},
+  // Sends the program off and returns its results at once; nothing is waited for. Wrong counts, shapes, dead
+  // buffers and placeholders (unless abstract) are refused before sending; what the daemon finds surfaces
+  // where a result is used.
+  absl::StatusOr<std::vector<Buffer>> Execute(absl::Span<const Argument> arguments,
+                                              const ExecuteOptions& options = {},
                                               Caller caller = Caller::Here()) const;
-  absl::StatusOr<std::vector<Buffer>> Execute(std::initializer_list<Argument> arguments, const ExecuteOptions& options = {},
+  absl::StatusOr<std::vector<Buffer>> Execute(std::initializer_list<Argument> arguments,
+                                              const ExecuteOptions& options = {},
                                               Caller caller = Caller::Here()) const {
     return Execute(absl::Span<const Argument>(arguments.begin(), arguments.size()), options, caller);
   }

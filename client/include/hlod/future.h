@@ -37,10 +37,11 @@ class Future {
   bool valid() const { return awaitable_ != nullptr; }
   // Whether Await would return without waiting. Looks at what has arrived; never waits.
   bool Ready() const { return awaitable_->Ready(); }
-  // Waits for the result and returns it, or the error of the command that was to make it. DEADLINE_EXCEEDED when `timeout` passes
-  // first: the future stays valid and may be awaited again.
+  // Waits for the result and returns it, or the error of the command that was to make it. DEADLINE_EXCEEDED
+  // when `timeout` passes first: the future stays valid and may be awaited again.
   Result Await(absl::Duration timeout = absl::InfiniteDuration()) const {
-    return awaitable_->Await(timeout == absl::InfiniteDuration() ? absl::InfiniteFuture() : absl::Now() + timeout);
+    return awaitable_->Await(timeout == absl::InfiniteDuration() ? absl::InfiniteFuture()
+                                                                 : absl::Now() + timeout);
   }
 
  private:

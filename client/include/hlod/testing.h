@@ -24,9 +24,9 @@
 namespace hlod::testing {
 
 struct DaemonOptions {
-  std::string binary;               // Empty: found as for a private daemon ($HLOD_DAEMON, beside this program, PATH).
-  bool tcp = false;                 // Listen on a free port of 127.0.0.1 as well.
-  std::vector<std::string> flags;   // More flags: {"--device-memory", "64MiB"}.
+  std::string binary;  // Empty: found as for a private daemon ($HLOD_DAEMON, beside this program, PATH).
+  bool tcp = false;    // Listen on a free port of 127.0.0.1 as well.
+  std::vector<std::string> flags;              // More flags: {"--device-memory", "64MiB"}.
   absl::Duration timeout = absl::Seconds(30);  // To come up.
 };
 
@@ -80,7 +80,8 @@ struct Transfers {
 class TransferWatch {
  public:
   explicit TransferWatch(const Client& client);
-  // "" when exactly `expected` crossed since the watch began (or since the last Check); else a sentence saying what did, row by row.
+  // "" when exactly `expected` crossed since the watch began (or since the last Check); else a sentence
+  // saying what did, row by row.
   std::string Check(const Transfers& expected);
   // The rows since then.
   std::vector<LedgerRow> Rows();

@@ -1,4 +1,5 @@
-// The values that the client's functions take and give: HLO's own types under short names, devices, the ledger's figures.
+// The values that the client's functions take and give: HLO's own types under short names, devices, the
+// ledger's figures.
 #pragma once
 
 #include <cstdint>
@@ -49,15 +50,15 @@ struct SessionStats {
   std::vector<LedgerRow> rows;
   int64_t compiles = 0, compile_cache_hits = 0, compile_us = 0;
   int64_t executes = 0, execute_us = 0;
-  int64_t refused_reads = 0;           // Reads and executes that the daemon refused because of a placeholder ...
+  int64_t refused_reads = 0;  // Reads and executes that the daemon refused because of a placeholder ...
   int64_t refused_before_sending = 0;  // ... and those that this client refused itself.
   int64_t failed_commands = 0;
   int64_t live_bytes = 0, peak_bytes = 0;  // Device memory now and at its highest, temporaries included.
   int64_t live_buffers = 0, placeholders = 0;
   int64_t simulated_live_bytes = 0, simulated_peak_bytes = 0;
-  int64_t program_bytes = 0;           // Modules received: not transfers.
+  int64_t program_bytes = 0;  // Modules received: not transfers.
   int64_t inline_argument_bytes = 0;
-  int64_t aborted_bytes = 0;           // Of uploads that did not complete.
+  int64_t aborted_bytes = 0;  // Of uploads that did not complete.
   int64_t replayed_commands = 0;
 };
 

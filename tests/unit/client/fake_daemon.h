@@ -1,4 +1,5 @@
-// A daemon in memory: a Connector whose pipes hand every message to a function, which answers by pushing events.
+// A daemon in memory: a Connector whose pipes hand every message to a function, which answers by pushing
+// events.
 #pragma once
 
 #include <deque>
@@ -27,7 +28,8 @@ class FakePipe : public Pipe {
   }
   PipeEvent Poll(absl::Time deadline) override {
     absl::MutexLock lock(&mu_);
-    mu_.AwaitWithDeadline(absl::Condition(+[](std::deque<PipeEvent>* events) { return !events->empty(); }, &events_), deadline);
+    mu_.AwaitWithDeadline(
+        absl::Condition(+[](std::deque<PipeEvent>* events) { return !events->empty(); }, &events_), deadline);
     if (events_.empty()) return {};
     PipeEvent event = std::move(events_.front());
     events_.pop_front();
@@ -40,7 +42,9 @@ class FakePipe : public Pipe {
     absl::MutexLock lock(&mu_);
     events_.push_back(std::move(event));
   }
-  void Answer(v1::ServerMessage message) { Push({.kind = PipeEvent::Kind::kRead, .message = std::move(message)}); }
+  void Answer(v1::ServerMessage message) {
+    Push({.kind = PipeEvent::Kind::kRead, .message = std::move(message)});
+  }
   void End(absl::Status status) { Push({.kind = PipeEvent::Kind::kEnded, .status = std::move(status)}); }
 
  private:
@@ -109,7 +113,8 @@ class FakeConnector : public Connector {
     ++daemon_->connections;
     if (absl::Status status = daemon_->accept(); !status.ok()) return status;
     FakeDaemon* const daemon = daemon_;
-    daemon_->pipe = std::make_shared<FakePipe>([daemon](const v1::ClientMessage& message, FakePipe& on) { daemon->Handle(message, on); });
+    daemon_->pipe = std::make_shared<FakePipe>(
+        [daemon](const v1::ClientMessage& message, FakePipe& on) { daemon->Handle(message, on); });
     return std::shared_ptr<Pipe>(daemon_->pipe);
   }
   std::shared_ptr<BulkChannel> bulk() override { return nullptr; }

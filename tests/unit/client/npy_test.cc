@@ -20,8 +20,10 @@ TEST(Npy, WritesWhatNumpyWrites) {
   // numpy.save of numpy.array([[1, 2]], dtype=int8)
   EXPECT_EQ(FormatNpy(Literal::Array<int8_t>({1, 2}, {1, 2})),
             File("{'descr': '|i1', 'fortran_order': False, 'shape': (1, 2), }", "\x01\x02"));
-  EXPECT_EQ(FormatNpy(Literal::Vector<int8_t>({7})), File("{'descr': '|i1', 'fortran_order': False, 'shape': (1,), }", "\x07"));
-  EXPECT_EQ(FormatNpy(Literal::Scalar<int8_t>(9)), File("{'descr': '|i1', 'fortran_order': False, 'shape': (), }", "\x09"));
+  EXPECT_EQ(FormatNpy(Literal::Vector<int8_t>({7})),
+            File("{'descr': '|i1', 'fortran_order': False, 'shape': (1,), }", "\x07"));
+  EXPECT_EQ(FormatNpy(Literal::Scalar<int8_t>(9)),
+            File("{'descr': '|i1', 'fortran_order': False, 'shape': (), }", "\x09"));
 }
 
 TEST(Npy, ReadsBackWhatItWrote) {
@@ -32,7 +34,8 @@ TEST(Npy, ReadsBackWhatItWrote) {
 }
 
 TEST(Npy, ColumnMajorFilesAreBroughtIntoRowMajorOrder) {
-  const std::string file = File("{'descr': '|i1', 'fortran_order': True, 'shape': (2, 3), }", {1, 4, 2, 5, 3, 6});
+  const std::string file =
+      File("{'descr': '|i1', 'fortran_order': True, 'shape': (2, 3), }", {1, 4, 2, 5, 3, 6});
   const absl::StatusOr<Literal> read = ParseNpy(file, Shape::Array(hlo::kS8, {2, 3}), "test");
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(*read, Literal::Array<int8_t>({2, 3}, {1, 2, 3, 4, 5, 6}));
@@ -40,7 +43,8 @@ TEST(Npy, ColumnMajorFilesAreBroughtIntoRowMajorOrder) {
 
 TEST(Npy, Bf16IsReadFromRawBitsOfEitherSpelling) {
   for (const char* dtype : {"|V2", "<u2"}) {
-    const std::string file = File(std::string("{'descr': '") + dtype + "', 'fortran_order': False, 'shape': (1,), }", {'\x80', '\x3f'});
+    const std::string file = File(
+        std::string("{'descr': '") + dtype + "', 'fortran_order': False, 'shape': (1,), }", {'\x80', '\x3f'});
     const absl::StatusOr<Literal> read = ParseNpy(file, Shape::Array(hlo::kBF16, {1}), "test");
     ASSERT_TRUE(read.ok()) << read.status();
     EXPECT_EQ(hlo::ElementAsDouble(*read, 0), 1.0);
@@ -49,14 +53,17 @@ TEST(Npy, Bf16IsReadFromRawBitsOfEitherSpelling) {
 
 TEST(Npy, WhatDoesNotFitIsRefusedByName) {
   const std::string file = FormatNpy(Literal::Vector<float>({1, 2}));
-  for (const Shape& shape : {Shape::Array(hlo::kF32, {3}), Shape::Array(hlo::kS32, {2}), Shape::Array(hlo::kF32, {2, 1})}) {
+  for (const Shape& shape :
+       {Shape::Array(hlo::kF32, {3}), Shape::Array(hlo::kS32, {2}), Shape::Array(hlo::kF32, {2, 1})}) {
     const absl::Status status = ParseNpy(file, shape, "x.npy").status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_NE(std::string(status.message()).find("x.npy"), std::string::npos);
   }
   EXPECT_FALSE(ParseNpy("garbage that is no array", Shape::Scalar(hlo::kF32), "x.npy").ok());
-  EXPECT_FALSE(ParseNpy(file.substr(0, file.size() - 1), Shape::Array(hlo::kF32, {2}), "x.npy").ok()) << "an element is missing";
-  EXPECT_FALSE(ParseNpy(file.substr(0, 40), Shape::Array(hlo::kF32, {2}), "x.npy").ok()) << "the header is cut";
+  EXPECT_FALSE(ParseNpy(file.substr(0, file.size() - 1), Shape::Array(hlo::kF32, {2}), "x.npy").ok())
+      << "an element is missing";
+  EXPECT_FALSE(ParseNpy(file.substr(0, 40), Shape::Array(hlo::kF32, {2}), "x.npy").ok())
+      << "the header is cut";
 }
 
 }  // namespace

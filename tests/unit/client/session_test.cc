@@ -14,7 +14,8 @@ namespace {
 class SessionTest : public ::testing::Test {
  protected:
   std::shared_ptr<Session> Open() {
-    absl::StatusOr<std::shared_ptr<Session>> session = Session::Open(std::make_unique<FakeConnector>(&daemon_), {.name = "test"});
+    absl::StatusOr<std::shared_ptr<Session>> session =
+        Session::Open(std::make_unique<FakeConnector>(&daemon_), {.name = "test"});
     EXPECT_TRUE(session.ok()) << session.status();
     return session.ok() ? *session : nullptr;
   }
@@ -72,7 +73,9 @@ TEST_F(SessionTest, SendingDoesNotWaitForAnAnswer) {
 }
 
 TEST_F(SessionTest, WaitGivesTheCommandsOwnError) {
-  daemon_.on_command = [](const v1::Command& command, FakePipe& pipe) { pipe.Answer(FakeDaemon::Failure(command.id(), "no such opcode")); };
+  daemon_.on_command = [](const v1::Command& command, FakePipe& pipe) {
+    pipe.Answer(FakeDaemon::Failure(command.id(), "no such opcode"));
+  };
   const std::shared_ptr<Session> session = Open();
   const absl::StatusOr<Command> sent = session->Send({}, Ping());
   ASSERT_TRUE(sent.ok());
@@ -86,7 +89,8 @@ TEST_F(SessionTest, WaitEndsAtItsDeadline) {
   daemon_.on_command = [](const v1::Command&, FakePipe&) {};
   const std::shared_ptr<Session> session = Open();
   const absl::StatusOr<Command> sent = session->Send({}, Ping());
-  EXPECT_EQ(session->Wait(**sent, absl::Now() + absl::Milliseconds(5)).code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(session->Wait(**sent, absl::Now() + absl::Milliseconds(5)).code(),
+            absl::StatusCode::kDeadlineExceeded);
 }
 
 TEST_F(SessionTest, TheNextCommandAcknowledgesWhatIsSettled) {
@@ -164,7 +168,8 @@ TEST_F(SessionTest, ASocketThatIsGoneLosesTheSessionAtOnce) {
   daemon_.pipe->End(absl::UnavailableError("reset"));
   const absl::Time start = absl::Now();
   EXPECT_EQ(KindOf(session->Wait(**sent)), ErrorKind::kLostSession);
-  EXPECT_EQ(KindOf(session->Send({}, Ping()).status()), ErrorKind::kLostSession) << "and so does every later call";
+  EXPECT_EQ(KindOf(session->Send({}, Ping()).status()), ErrorKind::kLostSession)
+      << "and so does every later call";
   EXPECT_EQ(daemon_.connections, 2);
   EXPECT_LT(absl::Now() - start, absl::Seconds(1));
 }
@@ -179,7 +184,9 @@ TEST_F(SessionTest, AnotherEpochLosesTheSession) {
 }
 
 TEST_F(SessionTest, AViolationIsReportedAsTheDaemonSaidIt) {
-  daemon_.on_command = [](const v1::Command&, FakePipe& pipe) { pipe.End(MakeError(ErrorKind::kViolation, "Command id 9 is out of order.")); };
+  daemon_.on_command = [](const v1::Command&, FakePipe& pipe) {
+    pipe.End(MakeError(ErrorKind::kViolation, "Command id 9 is out of order."));
+  };
   const std::shared_ptr<Session> session = Open();
   const absl::StatusOr<Command> sent = session->Send({}, Ping());
   const absl::Status status = session->Wait(**sent);
@@ -211,7 +218,8 @@ TEST_F(SessionTest, CloseWaitsForTheStreamsEndAndLaterCallsFail) {
 }
 
 TEST(CopyBulk, CopiesEveryByteWhateverTheSizeAndAlignment) {
-  for (const size_t size : {size_t{0}, size_t{1}, size_t{63}, size_t{256 << 10}, size_t{(256 << 10) + 17}, size_t{1 << 20}}) {
+  for (const size_t size :
+       {size_t{0}, size_t{1}, size_t{63}, size_t{256 << 10}, size_t{(256 << 10) + 17}, size_t{1 << 20}}) {
     for (const size_t shift : {0, 1, 16}) {
       std::vector<std::byte> from(size + 64), to(size + 64, std::byte{0xee});
       for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 7 + 3);

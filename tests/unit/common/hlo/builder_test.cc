@@ -49,7 +49,8 @@ TEST(Builder, KeepsTheFirstErrorAndNamesTheInstruction) {
   EXPECT_EQ(b.shape(later).type, kInvalid);
   const absl::Status status = b.Build(later);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(Message(status), HasSubstr("Operand 1 shape (f32[3]) of add differs from operand 0 shape (f32[2])."));
+  EXPECT_THAT(Message(status),
+              HasSubstr("Operand 1 shape (f32[3]) of add differs from operand 0 shape (f32[2])."));
   EXPECT_THAT(Message(status), HasSubstr("adding instruction 2 (add) to computation (main)"));
 }
 
@@ -86,8 +87,11 @@ TEST(Builder, BuildsALoop) {
   const Shape state = Shape::Tuple({Shape::Scalar(kS32), Shape::Array(kF32, {4})});
   Builder condition(module, "condition");
   const Op in = condition.Parameter(0, state);
-  ASSERT_TRUE(condition.Build(condition.Compare(condition.GetTupleElement(in, 0), condition.Constant(Literal::Scalar<int32_t>(10)),
-                                                ComparisonDirection::kLt)).ok());
+  ASSERT_TRUE(condition
+                  .Build(condition.Compare(condition.GetTupleElement(in, 0),
+                                           condition.Constant(Literal::Scalar<int32_t>(10)),
+                                           ComparisonDirection::kLt))
+                  .ok());
   Builder body(module, "body");
   const Op turn = body.Parameter(0, state);
   const Op next = body.GetTupleElement(turn, 0) + body.Constant(Literal::Scalar<int32_t>(1));

@@ -14,20 +14,26 @@ std::vector<ProgramShape> Add() { return {Signature({"f32[]", "f32[]"}, "f32[]")
 TEST(InferReduce, DropsDimensions) {
   EXPECT_EQ(Infer(kReduce, {"f32[4,<=8,2]", "f32[]"}, DimensionsAttributes{{0, 2}}, {}, Add()), "f32[<=8]");
   EXPECT_EQ(Infer(kReduce, {"f32[4]", "f32[]"}, DimensionsAttributes{}, {}, Add()), "f32[4]");
-  EXPECT_THAT(Infer(kReduce, {"f32[4]", "f32[]"}, DimensionsAttributes{{1}}, {}, Add()), HasSubstr("lies outside [0, 1)"));
-  EXPECT_THAT(Infer(kReduce, {"f32[4]", "f32[]"}, DimensionsAttributes{{0, 0}}, {}, Add()), HasSubstr("twice"));
-  EXPECT_THAT(Infer(kReduce, {"f32[4]", "s32[]"}, DimensionsAttributes{{0}}, {}, Add()), HasSubstr("not a scalar (f32[])"));
+  EXPECT_THAT(Infer(kReduce, {"f32[4]", "f32[]"}, DimensionsAttributes{{1}}, {}, Add()),
+              HasSubstr("lies outside [0, 1)"));
+  EXPECT_THAT(Infer(kReduce, {"f32[4]", "f32[]"}, DimensionsAttributes{{0, 0}}, {}, Add()),
+              HasSubstr("twice"));
+  EXPECT_THAT(Infer(kReduce, {"f32[4]", "s32[]"}, DimensionsAttributes{{0}}, {}, Add()),
+              HasSubstr("not a scalar (f32[])"));
   EXPECT_THAT(Infer(kReduce, {"f32[4]"}, DimensionsAttributes{{0}}, {}, Add()), HasSubstr("is not even"));
-  EXPECT_THAT(Infer(kReduce, {"s32[4]", "s32[]"}, DimensionsAttributes{{0}}, {}, Add()), HasSubstr("Parameter 0 shape (f32[])"));
+  EXPECT_THAT(Infer(kReduce, {"s32[4]", "s32[]"}, DimensionsAttributes{{0}}, {}, Add()),
+              HasSubstr("Parameter 0 shape (f32[])"));
   EXPECT_THAT(Infer(kReduce, {}, DimensionsAttributes{}, {}, Add()), HasSubstr("is not even"));
 }
 
 TEST(InferReduce, SeveralInputsGiveATuple) {
-  const std::vector<ProgramShape> argmax = {Signature({"f32[]", "s32[]", "f32[]", "s32[]"}, "(f32[], s32[])")};
+  const std::vector<ProgramShape> argmax = {
+      Signature({"f32[]", "s32[]", "f32[]", "s32[]"}, "(f32[], s32[])")};
   EXPECT_EQ(Infer(kReduce, {"f32[4,8]", "s32[4,8]", "f32[]", "s32[]"}, DimensionsAttributes{{1}}, {}, argmax),
             "(f32[4], s32[4])");
-  EXPECT_THAT(Infer(kReduce, {"f32[4,8]", "s32[4,7]", "f32[]", "s32[]"}, DimensionsAttributes{{1}}, {}, argmax),
-              HasSubstr("Operand 1 shape (s32[4,7]) of reduce"));
+  EXPECT_THAT(
+      Infer(kReduce, {"f32[4,8]", "s32[4,7]", "f32[]", "s32[]"}, DimensionsAttributes{{1}}, {}, argmax),
+      HasSubstr("Operand 1 shape (s32[4,7]) of reduce"));
 }
 
 TEST(WindowedSize, FollowsTheWindowRule) {
@@ -53,26 +59,31 @@ TEST(WindowedSize, AnyNumbersGiveANumber) {
 TEST(InferReduceWindow, Windows) {
   const Window pool = {{2, 2, 0, 0, 1, 1}, {2, 2, 0, 0, 1, 1}};
   EXPECT_EQ(Infer(kReduceWindow, {"f32[8,9]", "f32[]"}, WindowAttributes{pool}, {}, Add()), "f32[4,4]");
-  EXPECT_THAT(Infer(kReduceWindow, {"f32[8]", "f32[]"}, WindowAttributes{pool}, {}, Add()), HasSubstr("window dimensions (2)"));
+  EXPECT_THAT(Infer(kReduceWindow, {"f32[8]", "f32[]"}, WindowAttributes{pool}, {}, Add()),
+              HasSubstr("window dimensions (2)"));
   EXPECT_THAT(Infer(kReduceWindow, {"f32[8]", "f32[]"}, WindowAttributes{{{0, 1, 0, 0, 1, 1}}}, {}, Add()),
               HasSubstr("window size (0)"));
   EXPECT_THAT(Infer(kReduceWindow, {"f32[8]", "f32[]"}, WindowAttributes{{{1, 0, 0, 0, 1, 1}}}, {}, Add()),
               HasSubstr("window stride (0)"));
-  EXPECT_THAT(Infer(kReduceWindow, {"f32[8]", "f32[]"}, WindowAttributes{{{1, 1, INT64_MAX, INT64_MAX, 1, 1}}}, {}, Add()),
+  EXPECT_THAT(Infer(kReduceWindow, {"f32[8]", "f32[]"},
+                    WindowAttributes{{{1, 1, INT64_MAX, INT64_MAX, 1, 1}}}, {}, Add()),
               HasSubstr("overflows 64 bits"));
 }
 
 TEST(InferSelectAndScatter, SourceIsTheWindowedOperand) {
-  const std::vector<ProgramShape> called = {Signature({"f32[]", "f32[]"}, "pred[]"), Signature({"f32[]", "f32[]"}, "f32[]")};
+  const std::vector<ProgramShape> called = {Signature({"f32[]", "f32[]"}, "pred[]"),
+                                            Signature({"f32[]", "f32[]"}, "f32[]")};
   const WindowAttributes pool{{{2, 2, 0, 0, 1, 1}}};
   EXPECT_EQ(Infer(kSelectAndScatter, {"f32[8]", "f32[4]", "f32[]"}, pool, {}, called), "f32[8]");
-  EXPECT_THAT(Infer(kSelectAndScatter, {"f32[8]", "f32[5]", "f32[]"}, pool, {}, called), HasSubstr("windowed operand 0 (f32[4])"));
+  EXPECT_THAT(Infer(kSelectAndScatter, {"f32[8]", "f32[5]", "f32[]"}, pool, {}, called),
+              HasSubstr("windowed operand 0 (f32[4])"));
 }
 
 TEST(InferSort, KeysAndValues) {
   const std::vector<ProgramShape> less = {Signature({"f32[]", "f32[]", "s32[]", "s32[]"}, "pred[]")};
   EXPECT_EQ(Infer(kSort, {"f32[8]", "s32[8]"}, SortAttributes{0, true}, {}, less), "(f32[8], s32[8])");
-  EXPECT_EQ(Infer(kSort, {"f32[8]"}, SortAttributes{0}, {}, {Signature({"f32[]", "f32[]"}, "pred[]")}), "f32[8]");
+  EXPECT_EQ(Infer(kSort, {"f32[8]"}, SortAttributes{0}, {}, {Signature({"f32[]", "f32[]"}, "pred[]")}),
+            "f32[8]");
   EXPECT_THAT(Infer(kSort, {"f32[8]"}, SortAttributes{0}, {}, Add()), HasSubstr("result shape (f32[])"));
   EXPECT_THAT(Infer(kSort, {"f32[]"}, SortAttributes{0}, {}, Add()), HasSubstr("lies outside [0, 0)"));
   EXPECT_THAT(Infer(kSort, {}, SortAttributes{0}, {}, Add()), HasSubstr("no operands"));
@@ -85,18 +96,24 @@ TEST(InferTopK, GivesValuesAndIndices) {
 }
 
 TEST(InferMap, TypeComesFromTheComputation) {
-  EXPECT_EQ(Infer(kMap, {"f32[4]", "f32[4]"}, DimensionsAttributes{{0}}, {}, {Signature({"f32[]", "f32[]"}, "s8[]")}), "s8[4]");
+  EXPECT_EQ(Infer(kMap, {"f32[4]", "f32[4]"}, DimensionsAttributes{{0}}, {},
+                  {Signature({"f32[]", "f32[]"}, "s8[]")}),
+            "s8[4]");
   EXPECT_THAT(Infer(kMap, {"f32[4]", "f32[4]"}, DimensionsAttributes{}, {}, Add()), HasSubstr("are not all"));
 }
 
 TEST(InferBatchNorm, StatisticsAreOneAFeature) {
   const BatchNormAttributes second{0.001f, 1};
-  EXPECT_EQ(Infer(kBatchNormTraining, {"f32[2,3]", "f32[3]", "f32[3]"}, second), "(f32[2,3], f32[3], f32[3])");
-  EXPECT_EQ(Infer(kBatchNormInference, {"f32[2,3]", "f32[3]", "f32[3]", "f32[3]", "f32[3]"}, second), "f32[2,3]");
+  EXPECT_EQ(Infer(kBatchNormTraining, {"f32[2,3]", "f32[3]", "f32[3]"}, second),
+            "(f32[2,3], f32[3], f32[3])");
+  EXPECT_EQ(Infer(kBatchNormInference, {"f32[2,3]", "f32[3]", "f32[3]", "f32[3]", "f32[3]"}, second),
+            "f32[2,3]");
   EXPECT_EQ(Infer(kBatchNormGrad, {"f32[2,3]", "f32[3]", "f32[3]", "f32[3]", "f32[2,3]"}, second),
             "(f32[2,3], f32[3], f32[3])");
-  EXPECT_THAT(Infer(kBatchNormTraining, {"f32[2,3]", "f32[2]", "f32[3]"}, second), HasSubstr("one value a feature"));
-  EXPECT_THAT(Infer(kBatchNormTraining, {"f32[2,3]", "f32[3]", "f32[3]"}, BatchNormAttributes{0, 2}), HasSubstr("feature_index (2)"));
+  EXPECT_THAT(Infer(kBatchNormTraining, {"f32[2,3]", "f32[2]", "f32[3]"}, second),
+              HasSubstr("one value a feature"));
+  EXPECT_THAT(Infer(kBatchNormTraining, {"f32[2,3]", "f32[3]", "f32[3]"}, BatchNormAttributes{0, 2}),
+              HasSubstr("feature_index (2)"));
 }
 
 DotAttributes Contract(Dims lhs, Dims rhs, Dims lhs_batch = {}, Dims rhs_batch = {}) {
@@ -120,15 +137,18 @@ TEST(InferDot, MayGiveAWiderType) {
   EXPECT_EQ(Infer(kDot, {"bf16[4,8]", "bf16[8,2]"}, Contract({1}, {0}), {"f32[4,2]"}), "f32[4,2]");
   EXPECT_EQ(Infer(kDot, {"s8[4,8]", "s8[8,2]"}, Contract({1}, {0}), {"s32[4,2]"}), "s32[4,2]");
   EXPECT_EQ(Infer(kDot, {"f8e4m3fn[4,8]", "f8e5m2[8,2]"}, Contract({1}, {0}), {"f32[4,2]"}), "f32[4,2]");
-  EXPECT_THAT(Infer(kDot, {"f32[4,8]", "f32[8,2]"}, Contract({1}, {0}), {"s32[4,2]"}), HasSubstr("does not fit"));
+  EXPECT_THAT(Infer(kDot, {"f32[4,8]", "f32[8,2]"}, Contract({1}, {0}), {"s32[4,2]"}),
+              HasSubstr("does not fit"));
 }
 
 TEST(InferDot, RefusesWhatDoesNotPair) {
-  EXPECT_THAT(Infer(kDot, {"f32[4,8]", "f32[9,2]"}, Contract({1}, {0})), HasSubstr("contracting dimensions 1 of (f32[4,8])"));
+  EXPECT_THAT(Infer(kDot, {"f32[4,8]", "f32[9,2]"}, Contract({1}, {0})),
+              HasSubstr("contracting dimensions 1 of (f32[4,8])"));
   EXPECT_THAT(Infer(kDot, {"f32[4,8]", "f32[8,2]"}, Contract({1, 0}, {0})), HasSubstr("not paired"));
   EXPECT_THAT(Infer(kDot, {"f32[4,8]", "f32[8,2]"}, Contract({2}, {0})), HasSubstr("lies outside [0, 2)"));
   EXPECT_THAT(Infer(kDot, {"f32[4,8]", "f32[8,4]"}, Contract({1}, {0}, {1}, {0})), HasSubstr("twice"));
-  EXPECT_THAT(Infer(kDot, {"pred[4611686018427387904]", "pred[4611686018427387904]"}, Contract({}, {})), HasSubstr("overflows"));
+  EXPECT_THAT(Infer(kDot, {"pred[4611686018427387904]", "pred[4611686018427387904]"}, Contract({}, {})),
+              HasSubstr("overflows"));
 }
 
 ConvolutionAttributes Nhwc(int64_t size, int64_t pad) {
@@ -181,39 +201,57 @@ TEST(InferFft, HalvesTheLastDimension) {
 TEST(InferLinearAlgebra, WantsSquares) {
   EXPECT_EQ(Infer(kCholesky, {"f32[2,4,4]"}, CholeskyAttributes{true}), "f32[2,4,4]");
   EXPECT_THAT(Infer(kCholesky, {"f32[4,3]"}, CholeskyAttributes{}), HasSubstr("square"));
-  EXPECT_EQ(Infer(kTriangularSolve, {"f32[4,4]", "f32[4,2]"}, TriangularSolveAttributes{true, true, false, 1}), "f32[4,2]");
-  EXPECT_THAT(Infer(kTriangularSolve, {"f32[4,4]", "f32[4,2]"}, TriangularSolveAttributes{false, true, false, 1}),
-              HasSubstr("does not fit"));
-  EXPECT_THAT(Infer(kTriangularSolve, {"f32[4,4]", "f32[4,2]"}, TriangularSolveAttributes{}), HasSubstr("transpose_a (0)"));
+  EXPECT_EQ(
+      Infer(kTriangularSolve, {"f32[4,4]", "f32[4,2]"}, TriangularSolveAttributes{true, true, false, 1}),
+      "f32[4,2]");
+  EXPECT_THAT(
+      Infer(kTriangularSolve, {"f32[4,4]", "f32[4,2]"}, TriangularSolveAttributes{false, true, false, 1}),
+      HasSubstr("does not fit"));
+  EXPECT_THAT(Infer(kTriangularSolve, {"f32[4,4]", "f32[4,2]"}, TriangularSolveAttributes{}),
+              HasSubstr("transpose_a (0)"));
 }
 
 TEST(InferRandom, StatesItsShape) {
-  EXPECT_EQ(Infer(kRngBitGenerator, {"u64[2]"}, RngBitGeneratorAttributes{}, {"(u64[2], u32[8])"}), "(u64[2], u32[8])");
-  EXPECT_THAT(Infer(kRngBitGenerator, {"u64[2]"}, RngBitGeneratorAttributes{}, {"(u64[2], f32[8])"}), HasSubstr("no pair"));
-  EXPECT_THAT(Infer(kRngBitGenerator, {"f32[2]"}, RngBitGeneratorAttributes{}, {"(f32[2], u32[8])"}), HasSubstr("no state"));
-  EXPECT_EQ(Infer(kRng, {"f32[]", "f32[]"}, RngAttributes{RandomDistribution::kUniform}, {"f32[8]"}), "f32[8]");
-  EXPECT_THAT(Infer(kRng, {"s32[]", "s32[]"}, RngAttributes{RandomDistribution::kNormal}, {"s32[8]"}), HasSubstr("does not suit"));
+  EXPECT_EQ(Infer(kRngBitGenerator, {"u64[2]"}, RngBitGeneratorAttributes{}, {"(u64[2], u32[8])"}),
+            "(u64[2], u32[8])");
+  EXPECT_THAT(Infer(kRngBitGenerator, {"u64[2]"}, RngBitGeneratorAttributes{}, {"(u64[2], f32[8])"}),
+              HasSubstr("no pair"));
+  EXPECT_THAT(Infer(kRngBitGenerator, {"f32[2]"}, RngBitGeneratorAttributes{}, {"(f32[2], u32[8])"}),
+              HasSubstr("no state"));
+  EXPECT_EQ(Infer(kRng, {"f32[]", "f32[]"}, RngAttributes{RandomDistribution::kUniform}, {"f32[8]"}),
+            "f32[8]");
+  EXPECT_THAT(Infer(kRng, {"s32[]", "s32[]"}, RngAttributes{RandomDistribution::kNormal}, {"s32[8]"}),
+              HasSubstr("does not suit"));
 }
 
 TEST(InferControl, SignaturesMustAgree) {
-  const std::vector<ProgramShape> loop = {Signature({"(s32[], f32[4])"}, "(s32[], f32[4])"), Signature({"(s32[], f32[4])"}, "pred[]")};
+  const std::vector<ProgramShape> loop = {Signature({"(s32[], f32[4])"}, "(s32[], f32[4])"),
+                                          Signature({"(s32[], f32[4])"}, "pred[]")};
   EXPECT_EQ(Infer(kWhile, {"(s32[], f32[4]{0})"}, NoAttributes{}, {}, loop), "(s32[], f32[4])");
-  EXPECT_THAT(Infer(kWhile, {"(s32[], f32[5])"}, NoAttributes{}, {}, loop), HasSubstr("called by while differs"));
-  EXPECT_THAT(Infer(kWhile, {"(s32[], f32[4])"}, NoAttributes{}, {}, {loop[0], loop[0]}), HasSubstr("is not (pred[])"));
-  EXPECT_THAT(Infer(kWhile, {"s32[]"}, NoAttributes{}, {}, {Signature({"s32[]"}, "s64[]"), Signature({"s32[]"}, "pred[]")}),
+  EXPECT_THAT(Infer(kWhile, {"(s32[], f32[5])"}, NoAttributes{}, {}, loop),
+              HasSubstr("called by while differs"));
+  EXPECT_THAT(Infer(kWhile, {"(s32[], f32[4])"}, NoAttributes{}, {}, {loop[0], loop[0]}),
+              HasSubstr("is not (pred[])"));
+  EXPECT_THAT(Infer(kWhile, {"s32[]"}, NoAttributes{}, {},
+                    {Signature({"s32[]"}, "s64[]"), Signature({"s32[]"}, "pred[]")}),
               HasSubstr("body of while"));
 
-  const ProgramShape f = Signature({"f32[2]"}, "f32[3]"), g = Signature({"s32[]"}, "f32[3]"), h = Signature({"s32[]"}, "f32[4]");
+  const ProgramShape f = Signature({"f32[2]"}, "f32[3]"), g = Signature({"s32[]"}, "f32[3]"),
+                     h = Signature({"s32[]"}, "f32[4]");
   EXPECT_EQ(Infer(kConditional, {"pred[]", "f32[2]", "s32[]"}, NoAttributes{}, {}, {f, g}), "f32[3]");
   EXPECT_EQ(Infer(kConditional, {"s32[]", "f32[2]"}, NoAttributes{}, {}, {f}), "f32[3]");
-  EXPECT_THAT(Infer(kConditional, {"pred[]", "f32[2]"}, NoAttributes{}, {}, {f}), HasSubstr("does not select among (1)"));
-  EXPECT_THAT(Infer(kConditional, {"pred[]", "f32[2]", "s32[]"}, NoAttributes{}, {}, {f, h}), HasSubstr("branch 1"));
+  EXPECT_THAT(Infer(kConditional, {"pred[]", "f32[2]"}, NoAttributes{}, {}, {f}),
+              HasSubstr("does not select among (1)"));
+  EXPECT_THAT(Infer(kConditional, {"pred[]", "f32[2]", "s32[]"}, NoAttributes{}, {}, {f, h}),
+              HasSubstr("branch 1"));
   EXPECT_THAT(Infer(kConditional, {"pred[]"}, NoAttributes{}, {}, {}), HasSubstr("(0) branches"));
 
   EXPECT_EQ(Infer(kCall, {"f32[2]"}, CallAttributes{}, {}, {f}), "f32[3]");
-  EXPECT_THAT(Infer(kCall, {"f32[3]"}, CallAttributes{}, {}, {f}), HasSubstr("differs from the operand's (f32[3])"));
+  EXPECT_THAT(Infer(kCall, {"f32[3]"}, CallAttributes{}, {}, {f}),
+              HasSubstr("differs from the operand's (f32[3])"));
   EXPECT_THAT(Infer(kCall, {}, CallAttributes{}, {}, {f}), HasSubstr("takes (1) parameters; (0) are given"));
-  EXPECT_EQ(Infer(kCustomCall, {"f32[3]"}, CustomCallAttributes{"x"}, {"(f32[1], token[])"}), "(f32[1], token[])");
+  EXPECT_EQ(Infer(kCustomCall, {"f32[3]"}, CustomCallAttributes{"x"}, {"(f32[1], token[])"}),
+            "(f32[1], token[])");
 }
 
 }  // namespace

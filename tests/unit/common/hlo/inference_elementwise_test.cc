@@ -28,7 +28,8 @@ TEST(InferElementwise, ChangesTheTypeWhereTheOpcodeDoes) {
 }
 
 TEST(InferElementwise, NamesOperandsThatDiffer) {
-  EXPECT_EQ(Infer(kAdd, {"f32[4]", "f32[8]"}), "Operand 1 shape (f32[8]) of add differs from operand 0 shape (f32[4]).");
+  EXPECT_EQ(Infer(kAdd, {"f32[4]", "f32[8]"}),
+            "Operand 1 shape (f32[8]) of add differs from operand 0 shape (f32[4]).");
   EXPECT_EQ(Infer(kAdd, {"f32[4]", "bf16[4]"}),
             "Operand 1 shape (bf16[4]) of add differs in element type from operand 0 shape (f32[4]).");
   EXPECT_THAT(Infer(kMultiply, {"f32[4]", "f32[]"}), HasSubstr("differs"));
@@ -49,7 +50,8 @@ TEST(InferElementwise, RefusesWrongArityAndAttributes) {
   EXPECT_EQ(Infer(kAdd, {"f32[4]"}), "The number of operands (1) of add differs from (2).");
   EXPECT_EQ(Infer(kAbs, {}), "The number of operands (0) of abs differs from (1).");
   EXPECT_THAT(Infer(kAdd, {"f32[4]", "f32[4]"}, SortAttributes{}), HasSubstr("another opcode"));
-  EXPECT_THAT(Infer(kReduce, {"f32[4]", "f32[]"}, DimensionsAttributes{{0}}), HasSubstr("computations (0) called by reduce"));
+  EXPECT_THAT(Infer(kReduce, {"f32[4]", "f32[]"}, DimensionsAttributes{{0}}),
+              HasSubstr("computations (0) called by reduce"));
 }
 
 TEST(InferElementwise, DynamicDimensionsSpread) {
@@ -70,9 +72,12 @@ TEST(InferCompare, TypeMustSuitTheOperands) {
   EXPECT_EQ(compare("s32[]", ComparisonDirection::kLt, ComparisonType::kSigned), "pred[]");
   EXPECT_EQ(compare("pred[]", ComparisonDirection::kEq, ComparisonType::kUnsigned), "pred[]");
   EXPECT_EQ(compare("c64[]", ComparisonDirection::kNe, ComparisonType::kFloat), "pred[]");
-  EXPECT_THAT(compare("c64[]", ComparisonDirection::kLt, ComparisonType::kFloat), HasSubstr("asks for an order"));
-  EXPECT_THAT(compare("s32[]", ComparisonDirection::kLt, ComparisonType::kUnsigned), HasSubstr("does not suit"));
-  EXPECT_THAT(compare("s32[]", ComparisonDirection::kLt, ComparisonType::kTotalOrder), HasSubstr("does not suit"));
+  EXPECT_THAT(compare("c64[]", ComparisonDirection::kLt, ComparisonType::kFloat),
+              HasSubstr("asks for an order"));
+  EXPECT_THAT(compare("s32[]", ComparisonDirection::kLt, ComparisonType::kUnsigned),
+              HasSubstr("does not suit"));
+  EXPECT_THAT(compare("s32[]", ComparisonDirection::kLt, ComparisonType::kTotalOrder),
+              HasSubstr("does not suit"));
 }
 
 TEST(InferSelect, TakesAScalarPredicate) {
@@ -94,8 +99,10 @@ TEST(InferClamp, TakesScalarBounds) {
 
 TEST(InferReducePrecision, WantsAnExponent) {
   EXPECT_EQ(Infer(kReducePrecision, {"f32[4]"}, ReducePrecisionAttributes{8, 0}), "f32[4]");
-  EXPECT_THAT(Infer(kReducePrecision, {"f32[4]"}, ReducePrecisionAttributes{0, 7}), HasSubstr("form no number"));
-  EXPECT_THAT(Infer(kReducePrecision, {"f32[4]"}, ReducePrecisionAttributes{8, -1}), HasSubstr("form no number"));
+  EXPECT_THAT(Infer(kReducePrecision, {"f32[4]"}, ReducePrecisionAttributes{0, 7}),
+              HasSubstr("form no number"));
+  EXPECT_THAT(Infer(kReducePrecision, {"f32[4]"}, ReducePrecisionAttributes{8, -1}),
+              HasSubstr("form no number"));
 }
 
 TEST(InferData, SourcesSayTheirShape) {
@@ -113,7 +120,8 @@ TEST(InferData, TuplesAndElements) {
   EXPECT_EQ(Infer(kTuple, {"f32[2]{0}", "(s32[])"}), "(f32[2], (s32[]))");
   EXPECT_EQ(Infer(kTuple, {}), "()");
   EXPECT_EQ(Infer(kGetTupleElement, {"(f32[2], s32[])"}, TupleIndexAttributes{1}), "s32[]");
-  EXPECT_THAT(Infer(kGetTupleElement, {"(f32[2], s32[])"}, TupleIndexAttributes{2}), HasSubstr("(2) of get-tuple-element"));
+  EXPECT_THAT(Infer(kGetTupleElement, {"(f32[2], s32[])"}, TupleIndexAttributes{2}),
+              HasSubstr("(2) of get-tuple-element"));
   EXPECT_THAT(Infer(kGetTupleElement, {"(f32[2])"}, TupleIndexAttributes{-1}), HasSubstr("lies outside"));
   EXPECT_THAT(Infer(kGetTupleElement, {"f32[2]"}, TupleIndexAttributes{0}), HasSubstr("not a tuple"));
   EXPECT_EQ(Infer(kOptBarrier, {"(f32[2]{0})"}), "(f32[2])");
@@ -141,13 +149,16 @@ TEST(InferData, ATupleThatDoublesIsStoppedBeforeItIsBuilt) {
 
 TEST(InferData, DimensionSizes) {
   EXPECT_EQ(Infer(kGetDimensionSize, {"f32[2,3]"}, DimensionsAttributes{{1}}), "s32[]");
-  EXPECT_THAT(Infer(kGetDimensionSize, {"f32[2,3]"}, DimensionsAttributes{{0, 1}}), HasSubstr("(2) that get-dimension-size names"));
+  EXPECT_THAT(Infer(kGetDimensionSize, {"f32[2,3]"}, DimensionsAttributes{{0, 1}}),
+              HasSubstr("(2) that get-dimension-size names"));
   EXPECT_EQ(Infer(kSetDimensionSize, {"f32[2,3]", "s32[]"}, DimensionsAttributes{{1}}), "f32[2,<=3]");
-  EXPECT_THAT(Infer(kSetDimensionSize, {"f32[2,3]", "s64[]"}, DimensionsAttributes{{1}}), HasSubstr("not a scalar (s32[])"));
+  EXPECT_THAT(Infer(kSetDimensionSize, {"f32[2,3]", "s64[]"}, DimensionsAttributes{{1}}),
+              HasSubstr("not a scalar (s32[])"));
 }
 
 TEST(InferShape, AnOpcodeWithoutARuleIsUnimplementedByName) {
-  const absl::StatusOr<Shape> shape = InferStatus(kAllReduce, {"f32[4]"}, NoAttributes{}, {}, {Signature({"f32[]", "f32[]"}, "f32[]")});
+  const absl::StatusOr<Shape> shape =
+      InferStatus(kAllReduce, {"f32[4]"}, NoAttributes{}, {}, {Signature({"f32[]", "f32[]"}, "f32[]")});
   EXPECT_EQ(shape.status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(FromAbsl(shape.status().message())), HasSubstr("(all-reduce)"));
 }

@@ -13,10 +13,14 @@ TEST(InferBroadcast, PlacesOperandDimensions) {
   EXPECT_EQ(Infer(kBroadcast, {"f32[8]"}, DimensionsAttributes{{1}}, {"f32[4,8]"}), "f32[4,8]");
   EXPECT_EQ(Infer(kBroadcast, {"f32[]"}, DimensionsAttributes{}, {"f32[4,8]"}), "f32[4,8]");
   EXPECT_EQ(Infer(kBroadcast, {"f32[<=8]"}, DimensionsAttributes{{1}}, {"f32[4,<=8]"}), "f32[4,<=8]");
-  EXPECT_THAT(Infer(kBroadcast, {"f32[1]"}, DimensionsAttributes{{1}}, {"f32[4,8]"}), HasSubstr("differs in size"));
-  EXPECT_THAT(Infer(kBroadcast, {"f32[8]"}, DimensionsAttributes{{2}}, {"f32[4,8]"}), HasSubstr("lies outside [0, 2)"));
-  EXPECT_THAT(Infer(kBroadcast, {"f32[8,8]"}, DimensionsAttributes{{1, 1}}, {"f32[4,8]"}), HasSubstr("twice"));
-  EXPECT_THAT(Infer(kBroadcast, {"f32[8]"}, DimensionsAttributes{}, {"f32[4,8]"}), HasSubstr("rank of operand 0"));
+  EXPECT_THAT(Infer(kBroadcast, {"f32[1]"}, DimensionsAttributes{{1}}, {"f32[4,8]"}),
+              HasSubstr("differs in size"));
+  EXPECT_THAT(Infer(kBroadcast, {"f32[8]"}, DimensionsAttributes{{2}}, {"f32[4,8]"}),
+              HasSubstr("lies outside [0, 2)"));
+  EXPECT_THAT(Infer(kBroadcast, {"f32[8,8]"}, DimensionsAttributes{{1, 1}}, {"f32[4,8]"}),
+              HasSubstr("twice"));
+  EXPECT_THAT(Infer(kBroadcast, {"f32[8]"}, DimensionsAttributes{}, {"f32[4,8]"}),
+              HasSubstr("rank of operand 0"));
   EXPECT_THAT(Infer(kBroadcast, {"f32[8]"}, DimensionsAttributes{{0}}), HasSubstr("is not stated"));
 }
 
@@ -25,7 +29,8 @@ TEST(InferReshape, KeepsTheElementCount) {
   EXPECT_EQ(Infer(kReshape, {"f32[0,8]"}, DimensionsAttributes{}, {"f32[4,0]"}), "f32[4,0]");
   EXPECT_EQ(Infer(kReshape, {"f32[<=4,8]"}, DimensionsAttributes{{0}}, {"f32[<=32]"}), "f32[<=32]");
   EXPECT_THAT(Infer(kReshape, {"f32[4,8]"}, DimensionsAttributes{}, {"f32[31]"}), HasSubstr("element count"));
-  EXPECT_THAT(Infer(kReshape, {"f32[4]"}, DimensionsAttributes{{9}}, {"f32[4]"}), HasSubstr("inferred dimension"));
+  EXPECT_THAT(Infer(kReshape, {"f32[4]"}, DimensionsAttributes{{9}}, {"f32[4]"}),
+              HasSubstr("inferred dimension"));
 }
 
 TEST(InferBitcastConvert, AppendsOrTakesAMinorDimension) {
@@ -60,14 +65,20 @@ TEST(InferSlice, CountsStridedElements) {
 
 TEST(InferDynamicSlice, TakesOneIndexADimension) {
   EXPECT_EQ(Infer(kDynamicSlice, {"f32[4,8]", "s32[]", "s32[]"}, DynamicSliceAttributes{{1, 8}}), "f32[1,8]");
-  EXPECT_THAT(Infer(kDynamicSlice, {"f32[4,8]", "s32[]"}, DynamicSliceAttributes{{1, 8}}), HasSubstr("start indices (1)"));
-  EXPECT_THAT(Infer(kDynamicSlice, {"f32[4,8]", "s32[]", "s64[]"}, DynamicSliceAttributes{{1, 8}}), HasSubstr("differs from"));
-  EXPECT_THAT(Infer(kDynamicSlice, {"f32[4,8]", "f32[]", "f32[]"}, DynamicSliceAttributes{{1, 8}}), HasSubstr("integer scalar"));
-  EXPECT_THAT(Infer(kDynamicSlice, {"f32[4,8]", "s32[]", "s32[]"}, DynamicSliceAttributes{{5, 8}}), HasSubstr("(5) of dynamic-slice"));
+  EXPECT_THAT(Infer(kDynamicSlice, {"f32[4,8]", "s32[]"}, DynamicSliceAttributes{{1, 8}}),
+              HasSubstr("start indices (1)"));
+  EXPECT_THAT(Infer(kDynamicSlice, {"f32[4,8]", "s32[]", "s64[]"}, DynamicSliceAttributes{{1, 8}}),
+              HasSubstr("differs from"));
+  EXPECT_THAT(Infer(kDynamicSlice, {"f32[4,8]", "f32[]", "f32[]"}, DynamicSliceAttributes{{1, 8}}),
+              HasSubstr("integer scalar"));
+  EXPECT_THAT(Infer(kDynamicSlice, {"f32[4,8]", "s32[]", "s32[]"}, DynamicSliceAttributes{{5, 8}}),
+              HasSubstr("(5) of dynamic-slice"));
   EXPECT_THAT(Infer(kDynamicSlice, {}, DynamicSliceAttributes{}), HasSubstr("no operands"));
   EXPECT_EQ(Infer(kDynamicUpdateSlice, {"f32[4,8]", "f32[1,8]", "s32[]", "s32[]"}), "f32[4,8]");
-  EXPECT_THAT(Infer(kDynamicUpdateSlice, {"f32[4,8]", "f32[5,8]", "s32[]", "s32[]"}), HasSubstr("lies outside [0, 4]"));
-  EXPECT_THAT(Infer(kDynamicUpdateSlice, {"f32[4,8]", "s32[1,8]", "s32[]", "s32[]"}), HasSubstr("element type"));
+  EXPECT_THAT(Infer(kDynamicUpdateSlice, {"f32[4,8]", "f32[5,8]", "s32[]", "s32[]"}),
+              HasSubstr("lies outside [0, 4]"));
+  EXPECT_THAT(Infer(kDynamicUpdateSlice, {"f32[4,8]", "s32[1,8]", "s32[]", "s32[]"}),
+              HasSubstr("element type"));
 }
 
 TEST(InferPad, AddsLowHighAndInterior) {
@@ -89,10 +100,13 @@ TEST(InferPad, AddsLowHighAndInterior) {
 TEST(InferConcatenate, SumsAlongOneDimension) {
   EXPECT_EQ(Infer(kConcatenate, {"f32[4,2]", "f32[3,2]", "f32[0,2]"}, DimensionsAttributes{{0}}), "f32[7,2]");
   EXPECT_EQ(Infer(kConcatenate, {"f32[4]", "f32[<=3]"}, DimensionsAttributes{{0}}), "f32[<=7]");
-  EXPECT_THAT(Infer(kConcatenate, {"f32[4,2]", "f32[3,3]"}, DimensionsAttributes{{0}}), HasSubstr("outside dimension 0"));
+  EXPECT_THAT(Infer(kConcatenate, {"f32[4,2]", "f32[3,3]"}, DimensionsAttributes{{0}}),
+              HasSubstr("outside dimension 0"));
   EXPECT_THAT(Infer(kConcatenate, {}, DimensionsAttributes{{0}}), HasSubstr("no operands"));
-  EXPECT_THAT(Infer(kConcatenate, {"f32[4]", "s32[4]"}, DimensionsAttributes{{0}}), HasSubstr("element type"));
-  EXPECT_THAT(Infer(kConcatenate, {"pred[9223372036854775807]", "pred[1]"}, DimensionsAttributes{{0}}), HasSubstr("overflows"));
+  EXPECT_THAT(Infer(kConcatenate, {"f32[4]", "s32[4]"}, DimensionsAttributes{{0}}),
+              HasSubstr("element type"));
+  EXPECT_THAT(Infer(kConcatenate, {"pred[9223372036854775807]", "pred[1]"}, DimensionsAttributes{{0}}),
+              HasSubstr("overflows"));
   EXPECT_THAT(Infer(kConcatenate, {"f32[]"}, DimensionsAttributes{{0}}), HasSubstr("lies outside [0, 0)"));
 }
 
@@ -162,18 +176,23 @@ TEST(InferScatter, TakesUpdatesAsGatherGivesThem) {
   const std::vector<ProgramShape> add = {Signature({"f32[]", "f32[]"}, "f32[]")};
   EXPECT_EQ(Infer(kScatter, {"f32[16,8]", "s32[5,1]", "f32[5,8]"}, RowUpdate(), {}, add), "f32[16,8]");
   EXPECT_EQ(Infer(kScatter, {"f32[16,8]", "s32[5,1]", "f32[5,3]"}, RowUpdate(), {}, add), "f32[16,8]");
-  EXPECT_THAT(Infer(kScatter, {"f32[16,8]", "s32[5,1]", "f32[5,9]"}, RowUpdate(), {}, add), HasSubstr("does not fit"));
-  EXPECT_THAT(Infer(kScatter, {"f32[16,8]", "s32[5,1]", "f32[4,8]"}, RowUpdate(), {}, add), HasSubstr("does not fit"));
-  EXPECT_THAT(Infer(kScatter, {"f32[16,8]", "s32[5,1]", "f32[5]"}, RowUpdate(), {}, add), HasSubstr("does not fit"));
+  EXPECT_THAT(Infer(kScatter, {"f32[16,8]", "s32[5,1]", "f32[5,9]"}, RowUpdate(), {}, add),
+              HasSubstr("does not fit"));
+  EXPECT_THAT(Infer(kScatter, {"f32[16,8]", "s32[5,1]", "f32[4,8]"}, RowUpdate(), {}, add),
+              HasSubstr("does not fit"));
+  EXPECT_THAT(Infer(kScatter, {"f32[16,8]", "s32[5,1]", "f32[5]"}, RowUpdate(), {}, add),
+              HasSubstr("does not fit"));
   EXPECT_THAT(Infer(kScatter, {"f32[16,8]", "s32[5,1]"}, RowUpdate(), {}, add), HasSubstr("is not 2n+1"));
-  EXPECT_THAT(Infer(kScatter, {"f32[16,8]", "s32[5,1]", "f32[5,8]"}, RowUpdate(), {}, {Signature({"f32[]"}, "f32[]")}),
+  EXPECT_THAT(Infer(kScatter, {"f32[16,8]", "s32[5,1]", "f32[5,8]"}, RowUpdate(), {},
+                    {Signature({"f32[]"}, "f32[]")}),
               HasSubstr("takes (1) parameters; (2) are given"));
 }
 
 TEST(InferScatter, SeveralInputsGiveATuple) {
   const std::vector<ProgramShape> both = {Signature({"f32[]", "s32[]", "f32[]", "s32[]"}, "(f32[], s32[])")};
-  EXPECT_EQ(Infer(kScatter, {"f32[16,8]", "s32[16,8]", "s32[5,1]", "f32[5,8]", "s32[5,8]"}, RowUpdate(), {}, both),
-            "(f32[16,8], s32[16,8])");
+  EXPECT_EQ(
+      Infer(kScatter, {"f32[16,8]", "s32[16,8]", "s32[5,1]", "f32[5,8]", "s32[5,8]"}, RowUpdate(), {}, both),
+      "(f32[16,8], s32[16,8])");
 }
 
 }  // namespace

@@ -56,7 +56,8 @@ TEST(Literal, DropsLayouts) {
 }
 
 TEST(LiteralMake, RefusesWhatIsTooLargeOrNoShape) {
-  EXPECT_EQ(Literal::Make(Shape::Array(kF32, {1 << 20}), 1 << 20).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(Literal::Make(Shape::Array(kF32, {1 << 20}), 1 << 20).status().code(),
+            absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(Literal::Make(Shape::Array(kF32, {int64_t{1} << 62}), INT64_MAX).status().code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Literal::Make(Shape(), 1).status().code(), absl::StatusCode::kInvalidArgument);
@@ -68,7 +69,8 @@ TEST(LiteralMake, RefusesWhatIsTooLargeOrNoShape) {
 
 TEST(Convert, FloatsTruncateAndSaturateToIntegers) {
   const Literal floats = Literal::Vector<float>({1.9f, -1.9f, 3e9f, -3e9f, kInf, -kInf, kNan});
-  EXPECT_THAT(Converted(floats, kS32).data<int32_t>(), ElementsAre(1, -1, INT32_MAX, INT32_MIN, INT32_MAX, INT32_MIN, 0));
+  EXPECT_THAT(Converted(floats, kS32).data<int32_t>(),
+              ElementsAre(1, -1, INT32_MAX, INT32_MIN, INT32_MAX, INT32_MIN, 0));
   EXPECT_THAT(Converted(floats, kU8).data<uint8_t>(), ElementsAre(1, 0, 255, 0, 255, 0, 0));
   EXPECT_THAT(Converted(floats, kS64).data<int64_t>(),
               ElementsAre(1, -1, 3000000000, -3000000000, INT64_MAX, INT64_MIN, 0));
@@ -104,14 +106,19 @@ TEST(Convert, ComplexKeepsItsRealPart) {
 }
 
 TEST(Convert, RoundsOnce) {
-  // 2^24 + 1 lies between two floats and goes to the even one below; 2^53 + 2^45 + 1 is just above the middle of two bf16 neighbours.
-  EXPECT_THAT(Converted(Literal::Vector<int32_t>({(1 << 24) + 1}), kF32).data<float>(), ElementsAre(16777216.0f));
+  // 2^24 + 1 lies between two floats and goes to the even one below; 2^53 + 2^45 + 1 is just above the middle
+  // of two bf16 neighbours.
+  EXPECT_THAT(Converted(Literal::Vector<int32_t>({(1 << 24) + 1}), kF32).data<float>(),
+              ElementsAre(16777216.0f));
   const Literal large = Converted(Literal::Vector<int64_t>({(int64_t{1} << 53) + (int64_t{1} << 45) + 1,
-                                                            (int64_t{1} << 53) + (int64_t{1} << 45)}), kBF16);
+                                                            (int64_t{1} << 53) + (int64_t{1} << 45)}),
+                                  kBF16);
   EXPECT_EQ(static_cast<float>(large.data<BF16>()[0]), std::ldexp(1 + 1.0f / 128, 53));
   EXPECT_EQ(static_cast<float>(large.data<BF16>()[1]), std::ldexp(1.0f, 53));
-  EXPECT_THAT(Converted(Literal::Vector<uint64_t>({UINT64_MAX}), kF32).data<float>(), ElementsAre(18446744073709551616.0f));
-  EXPECT_EQ(static_cast<float>(Converted(Literal::Scalar<int64_t>(INT64_MIN), kBF16).data<BF16>()[0]), std::ldexp(-1.0f, 63));
+  EXPECT_THAT(Converted(Literal::Vector<uint64_t>({UINT64_MAX}), kF32).data<float>(),
+              ElementsAre(18446744073709551616.0f));
+  EXPECT_EQ(static_cast<float>(Converted(Literal::Scalar<int64_t>(INT64_MIN), kBF16).data<BF16>()[0]),
+            std::ldexp(-1.0f, 63));
 }
 
 TEST(Convert, GoesBetweenAllArrayTypes) {

@@ -31,13 +31,15 @@ TEST(ShapeText, IsXlasSpelling) {
   EXPECT_EQ(ToString(Shape::Scalar(kPred)), "pred[]");
   EXPECT_EQ(ToString(Shape::Token()), "token[]");
   EXPECT_EQ(ToString(Shape::Tuple({})), "()");
-  EXPECT_EQ(ToString(Shape::Tuple({Shape::Scalar(kS32), Shape::Tuple({Shape::Array(kBF16, {8})})})), "(s32[], (bf16[8]))");
+  EXPECT_EQ(ToString(Shape::Tuple({Shape::Scalar(kS32), Shape::Tuple({Shape::Array(kBF16, {8})})})),
+            "(s32[], (bf16[8]))");
   EXPECT_EQ(ToString(Dynamic(kF32, {8, kUnboundedSize, 4}, {true, true, false})), "f32[<=8,?,4]");
 }
 
 TEST(ShapeText, MarksEachFifthTupleElement) {
   const Shape s = Shape::Scalar(kF32);
-  EXPECT_EQ(ToString(Shape::Tuple({s, s, s, s, s, s})), "(f32[], f32[], f32[], f32[], f32[], /*index=5*/f32[])");
+  EXPECT_EQ(ToString(Shape::Tuple({s, s, s, s, s, s})),
+            "(f32[], f32[], f32[], f32[], f32[], /*index=5*/f32[])");
 }
 
 TEST(ShapeText, PrintsLayoutsOnlyWhenAsked) {
@@ -89,7 +91,8 @@ TEST(ShapeSize, CountsBytesAndRefusesToWrap) {
 }
 
 TEST(ShapeWalk, LeavesComeDepthFirst) {
-  const Shape shape = Shape::Tuple({Shape::Scalar(kS32), Shape::Tuple({}), Shape::Tuple({Shape::Token(), Shape::Scalar(kF32)})});
+  const Shape shape = Shape::Tuple(
+      {Shape::Scalar(kS32), Shape::Tuple({}), Shape::Tuple({Shape::Token(), Shape::Scalar(kF32)})});
   const std::vector<ShapeLeaf> leaves = Leaves(shape);
   ASSERT_EQ(leaves.size(), 3u);
   EXPECT_THAT(leaves[0].index, ElementsAre(0));

@@ -1,4 +1,5 @@
-// The verifier: what a stranger's module may get wrong, each with its own message. Modules are put together from raw instructions.
+// The verifier: what a stranger's module may get wrong, each with its own message. Modules are put together
+// from raw instructions.
 #include "common/hlo/verifier.h"
 
 #include <gmock/gmock.h>
@@ -13,17 +14,22 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string Message(const absl::Status& status) { return status.ok() ? "OK" : std::string(FromAbsl(status.message())); }
+std::string Message(const absl::Status& status) {
+  return status.ok() ? "OK" : std::string(FromAbsl(status.message()));
+}
 Shape S(std::string_view text) { return ParseShape(text).value(); }
 
 // Appends without inference.
 struct Raw {
   explicit Raw(std::string name = "main") : computation(module.AddComputation(std::move(name))) {}
-  NodeId Add(Opcode opcode, std::string_view shape, std::vector<NodeId> operands = {}, Attributes attributes = NoAttributes{},
-             std::vector<ComputationId> called = {}) {
-    return computation.Append(opcode, module.tables().Intern(S(shape)), module.tables().Intern(attributes), operands, called);
+  NodeId Add(Opcode opcode, std::string_view shape, std::vector<NodeId> operands = {},
+             Attributes attributes = NoAttributes{}, std::vector<ComputationId> called = {}) {
+    return computation.Append(opcode, module.tables().Intern(S(shape)), module.tables().Intern(attributes),
+                              operands, called);
   }
-  NodeId Parameter(int64_t number, std::string_view shape) { return Add(kParameter, shape, {}, ParameterAttributes{number}); }
+  NodeId Parameter(int64_t number, std::string_view shape) {
+    return Add(kParameter, shape, {}, ParameterAttributes{number});
+  }
   std::string Verified(const VerifyOptions& options = {}) { return Message(Verify(module, options)); }
 
   Module module{"m"};
@@ -110,7 +116,8 @@ TEST(Verify, RefusesShapesThatCannotExist) {
 
 TEST(Verify, AConstantHasItsLiteralsShape) {
   Raw raw;
-  const LiteralId literal = raw.module.tables().Intern(std::make_shared<const Literal>(Literal::Vector<float>({1, 2})));
+  const LiteralId literal =
+      raw.module.tables().Intern(std::make_shared<const Literal>(Literal::Vector<float>({1, 2})));
   raw.Add(kConstant, "f32[3]", {}, ConstantAttributes{literal});
   EXPECT_THAT(raw.Verified(), HasSubstr("that of its literal (f32[2])"));
 }
@@ -153,14 +160,19 @@ TEST(Verify, ChecksAliasesAndDonors) {
     change(raw.module);
     return raw.Verified();
   };
-  EXPECT_EQ(module([](Module& m) { m.input_output_alias = {{{0}, 0, {}, true}, {{1, 1}, 1, {1}, false}}; }), "OK");
+  EXPECT_EQ(module([](Module& m) { m.input_output_alias = {{{0}, 0, {}, true}, {{1, 1}, 1, {1}, false}}; }),
+            "OK");
   EXPECT_EQ(module([](Module& m) { m.buffer_donors = {{1, {0}}}; }), "OK");
-  EXPECT_THAT(module([](Module& m) { m.input_output_alias = {{{2}, 0, {}}}; }), HasSubstr("names no array of the result"));
-  EXPECT_THAT(module([](Module& m) { m.input_output_alias = {{{1}, 0, {}}}; }), HasSubstr("names no array of the result"));
+  EXPECT_THAT(module([](Module& m) { m.input_output_alias = {{{2}, 0, {}}}; }),
+              HasSubstr("names no array of the result"));
+  EXPECT_THAT(module([](Module& m) { m.input_output_alias = {{{1}, 0, {}}}; }),
+              HasSubstr("names no array of the result"));
   EXPECT_THAT(module([](Module& m) { m.input_output_alias = {{{0}, 5, {}}}; }), HasSubstr("parameter (5)"));
   EXPECT_THAT(module([](Module& m) { m.input_output_alias = {{{0}, -1, {}}}; }), HasSubstr("parameter (-1)"));
-  EXPECT_THAT(module([](Module& m) { m.input_output_alias = {{{1, 0}, 0, {}}}; }), HasSubstr("differs from the parameter's"));
-  EXPECT_THAT(module([](Module& m) { m.input_output_alias = {{{0}, 0, {}}, {{1, 1}, 0, {}}}; }), HasSubstr("aliased twice"));
+  EXPECT_THAT(module([](Module& m) { m.input_output_alias = {{{1, 0}, 0, {}}}; }),
+              HasSubstr("differs from the parameter's"));
+  EXPECT_THAT(module([](Module& m) { m.input_output_alias = {{{0}, 0, {}}, {{1, 1}, 0, {}}}; }),
+              HasSubstr("aliased twice"));
   EXPECT_THAT(module([](Module& m) { m.buffer_donors = {{1, {}}}; }), HasSubstr("no array"));
   EXPECT_THAT(module([](Module& m) { m.buffer_donors = {{0, {0, -9}}}; }), HasSubstr("no array"));
 }

@@ -11,10 +11,12 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const char kAddComputation[] = "add {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n";
+const char kAddComputation[] =
+    "add {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n";
 
 TEST(DropLayouts, KeepsThemForTheEntrysCallers) {
-  const auto module = Parsed("ENTRY e {\n x = f32[2,3]{0,1} parameter(0)\n ROOT n = f32[2,3]{0,1} negate(x)\n}\n");
+  const auto module =
+      Parsed("ENTRY e {\n x = f32[2,3]{0,1} parameter(0)\n ROOT n = f32[2,3]{0,1} negate(x)\n}\n");
   const auto result = DropLayouts(*module);
   EXPECT_EQ(hlo::ToString(result->entry().root().shape()), "f32[2,3]");
   EXPECT_EQ(hlo::ToString(result->entry_layout.parameters[0]), "f32[2,3]{0,1}");
@@ -22,20 +24,22 @@ TEST(DropLayouts, KeepsThemForTheEntrysCallers) {
 }
 
 TEST(InlineCalls, PutsTheBodyInPlaceOfTheCall) {
-  ExpectGolden(&InlineCalls,
-               "f {\n a = f32[4] parameter(1)\n b = f32[4] parameter(0)\n ROOT s = f32[4] subtract(a, b)\n}\n"
-               "g {\n a = f32[4] parameter(0)\n c = f32[4] call(a, a), to_apply=f\n ROOT n = f32[4] negate(c)\n}\n"
-               "ENTRY e {\n x = f32[4] parameter(0)\n y = f32[4] parameter(1)\n c = f32[4] call(x, y), to_apply=f\n"
-               " d = f32[4] call(c), to_apply=g\n ROOT r = f32[4] abs(d)\n}\n",
-               "f {\n a = f32[4] parameter(1)\n b = f32[4] parameter(0)\n ROOT s = f32[4] subtract(a, b)\n}\n"
-               "g {\n a = f32[4] parameter(0)\n c = f32[4] subtract(a, a)\n ROOT n = f32[4] negate(c)\n}\n"
-               "ENTRY e {\n x = f32[4] parameter(0)\n y = f32[4] parameter(1)\n c = f32[4] subtract(y, x)\n"
-               " d = f32[4] subtract(c, c)\n f = f32[4] negate(d)\n ROOT r = f32[4] abs(f)\n}\n");
+  ExpectGolden(
+      &InlineCalls,
+      "f {\n a = f32[4] parameter(1)\n b = f32[4] parameter(0)\n ROOT s = f32[4] subtract(a, b)\n}\n"
+      "g {\n a = f32[4] parameter(0)\n c = f32[4] call(a, a), to_apply=f\n ROOT n = f32[4] negate(c)\n}\n"
+      "ENTRY e {\n x = f32[4] parameter(0)\n y = f32[4] parameter(1)\n c = f32[4] call(x, y), to_apply=f\n"
+      " d = f32[4] call(c), to_apply=g\n ROOT r = f32[4] abs(d)\n}\n",
+      "f {\n a = f32[4] parameter(1)\n b = f32[4] parameter(0)\n ROOT s = f32[4] subtract(a, b)\n}\n"
+      "g {\n a = f32[4] parameter(0)\n c = f32[4] subtract(a, a)\n ROOT n = f32[4] negate(c)\n}\n"
+      "ENTRY e {\n x = f32[4] parameter(0)\n y = f32[4] parameter(1)\n c = f32[4] subtract(y, x)\n"
+      " d = f32[4] subtract(c, c)\n f = f32[4] negate(d)\n ROOT r = f32[4] abs(f)\n}\n");
 }
 
 TEST(InlineCalls, ACallOfAParameterIsTheArgument) {
   ExpectGolden([](const hlo::Module& m) { return RemoveDead(*InlineCalls(m)); },
-               "f {\n ROOT a = f32[4] parameter(0)\n}\nENTRY e {\n x = f32[4] parameter(0)\n ROOT c = f32[4] call(x), to_apply=f\n}\n",
+               "f {\n ROOT a = f32[4] parameter(0)\n}\nENTRY e {\n x = f32[4] parameter(0)\n ROOT c = f32[4] "
+               "call(x), to_apply=f\n}\n",
                "ENTRY e {\n ROOT x = f32[4] parameter(0)\n}\n");
 }
 
@@ -67,34 +71,43 @@ TEST(RemoveDead, KeepsParametersAndSideEffects) {
 
 TEST(RemoveDead, ALoopWithASideEffectIsAlive) {
   const std::string text =
-      "body {\n s = s32[] parameter(0)\n p = () custom-call(s), custom_call_target=\"print\", custom_call_has_side_effect=true\n"
+      "body {\n s = s32[] parameter(0)\n p = () custom-call(s), custom_call_target=\"print\", "
+      "custom_call_has_side_effect=true\n"
       " one = s32[] constant(1)\n ROOT n = s32[] add(s, one)\n}\n"
-      "cond {\n s = s32[] parameter(0)\n ten = s32[] constant(10)\n ROOT l = pred[] compare(s, ten), direction=LT\n}\n"
-      "ENTRY e {\n x = s32[] parameter(0)\n w = s32[] while(x), condition=cond, body=body\n ROOT n = s32[] negate(x)\n}\n";
+      "cond {\n s = s32[] parameter(0)\n ten = s32[] constant(10)\n ROOT l = pred[] compare(s, ten), "
+      "direction=LT\n}\n"
+      "ENTRY e {\n x = s32[] parameter(0)\n w = s32[] while(x), condition=cond, body=body\n ROOT n = s32[] "
+      "negate(x)\n}\n";
   ExpectGolden(&RemoveDead, text, text);
 }
 
 TEST(MergeEqual, MergesInstructionsAndTheirUsers) {
-  ExpectBody(&MergeEqual,
-             "x = f32[4] parameter(0)\n a = f32[4] negate(x)\n b = f32[4] negate(x)\n c = f32[4] abs(a)\n d = f32[4] abs(b)\n"
-             " ROOT r = f32[4] add(c, d)",
-             "x = f32[4] parameter(0)\n a = f32[4] negate(x)\n c = f32[4] abs(a)\n ROOT r = f32[4] add(c, c)");
+  ExpectBody(
+      &MergeEqual,
+      "x = f32[4] parameter(0)\n a = f32[4] negate(x)\n b = f32[4] negate(x)\n c = f32[4] abs(a)\n d = "
+      "f32[4] abs(b)\n"
+      " ROOT r = f32[4] add(c, d)",
+      "x = f32[4] parameter(0)\n a = f32[4] negate(x)\n c = f32[4] abs(a)\n ROOT r = f32[4] add(c, c)");
 }
 
 TEST(MergeEqual, MergesEqualReducers) {
-  const std::string second = "add2 {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n";
+  const std::string second =
+      "add2 {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n";
   const std::string entry = " x = f32[4] parameter(0)\n z = f32[] constant(0)\n";
-  ExpectGolden(&MergeEqual,
-               kAddComputation + second + "ENTRY e {\n" + entry + " r = f32[] reduce(x, z), dimensions={0}, to_apply=add\n" +
-                   " q = f32[] reduce(x, z), dimensions={0}, to_apply=add2\n ROOT s = f32[] subtract(r, q)\n}\n",
-               kAddComputation + ("ENTRY e {\n" + entry + " r = f32[] reduce(x, z), dimensions={0}, to_apply=add\n" +
-                                  " ROOT s = f32[] subtract(r, r)\n}\n"));
+  ExpectGolden(
+      &MergeEqual,
+      kAddComputation + second + "ENTRY e {\n" + entry +
+          " r = f32[] reduce(x, z), dimensions={0}, to_apply=add\n" +
+          " q = f32[] reduce(x, z), dimensions={0}, to_apply=add2\n ROOT s = f32[] subtract(r, q)\n}\n",
+      kAddComputation + ("ENTRY e {\n" + entry + " r = f32[] reduce(x, z), dimensions={0}, to_apply=add\n" +
+                         " ROOT s = f32[] subtract(r, r)\n}\n"));
 }
 
 TEST(MergeEqual, KeepsRandomNumbersEffectsAndBarriersApart) {
-  for (const char* twice : {"rng(l, h), distribution=rng_uniform", "custom-call(l), custom_call_target=\"x\"", "opt-barrier(l)"}) {
-    const std::string body = std::string(" l = f32[] parameter(0)\n h = f32[] parameter(1)\n a = f32[] ") + twice +
-                             "\n b = f32[] " + twice + "\n ROOT s = f32[] subtract(a, b)";
+  for (const char* twice : {"rng(l, h), distribution=rng_uniform", "custom-call(l), custom_call_target=\"x\"",
+                            "opt-barrier(l)"}) {
+    const std::string body = std::string(" l = f32[] parameter(0)\n h = f32[] parameter(1)\n a = f32[] ") +
+                             twice + "\n b = f32[] " + twice + "\n ROOT s = f32[] subtract(a, b)";
     ExpectBody(&MergeEqual, body, body);
   }
 }
@@ -103,22 +116,27 @@ TEST(FoldConstants, ComputesOnConstants) {
   ExpectBody([](const hlo::Module& m) { return RemoveDead(*FoldConstants(m)); },
              "a = f32[2] constant({1, 2})\n b = f32[2] constant({3, 5})\n ROOT s = f32[2] add(a, b)",
              "ROOT s = f32[2] constant({4, 7})");
-  ExpectBody([](const hlo::Module& m) { return RemoveDead(*FoldConstants(m)); },
-             "i = s32[3] iota(), iota_dimension=0\n c = s32[] constant(1)\n b = s32[3] broadcast(c), dimensions={}\n"
-             " ROOT p = pred[3] compare(i, b), direction=GE",
-             "ROOT p = pred[3] constant({false, true, true})");
+  ExpectBody(
+      [](const hlo::Module& m) { return RemoveDead(*FoldConstants(m)); },
+      "i = s32[3] iota(), iota_dimension=0\n c = s32[] constant(1)\n b = s32[3] broadcast(c), dimensions={}\n"
+      " ROOT p = pred[3] compare(i, b), direction=GE",
+      "ROOT p = pred[3] constant({false, true, true})");
 }
 
 TEST(FoldConstants, EqualElementsBecomeABroadcast) {
-  ExpectBody([](const hlo::Module& m) { return RemoveDead(*FoldConstants(m)); },
-             "c = f32[] constant(2)\n b = f32[8] broadcast(c), dimensions={}\n ROOT m = f32[8] multiply(b, b)",
-             "c = f32[] constant(4)\n ROOT b = f32[8] broadcast(c), dimensions={}");
+  ExpectBody(
+      [](const hlo::Module& m) { return RemoveDead(*FoldConstants(m)); },
+      "c = f32[] constant(2)\n b = f32[8] broadcast(c), dimensions={}\n ROOT m = f32[8] multiply(b, b)",
+      "c = f32[] constant(4)\n ROOT b = f32[8] broadcast(c), dimensions={}");
 }
 
 TEST(FoldConstants, LeavesLargeAndUnknownValues) {
-  const std::string large = "c = f32[] constant(2)\n b = f32[20000] broadcast(c), dimensions={}\n ROOT m = f32[20000] multiply(b, b)";
+  const std::string large =
+      "c = f32[] constant(2)\n b = f32[20000] broadcast(c), dimensions={}\n ROOT m = f32[20000] multiply(b, "
+      "b)";
   ExpectBody(&FoldConstants, large, large);
-  const std::string unknown = "x = f32[] parameter(0)\n c = f32[] constant(2)\n ROOT m = f32[] multiply(x, c)";
+  const std::string unknown =
+      "x = f32[] parameter(0)\n c = f32[] constant(2)\n ROOT m = f32[] multiply(x, c)";
   ExpectBody(&FoldConstants, unknown, unknown);
 }
 
@@ -127,17 +145,20 @@ TEST(RunPipeline, LeavesOnlyWhatIsNeeded) {
       "f {\n a = f32[4]{0} parameter(0)\n c = f32[] constant(1)\n o = f32[4]{0} broadcast(c), dimensions={}\n"
       " m = f32[4]{0} multiply(a, o)\n r = f32[2,2]{1,0} reshape(m)\n ROOT b = f32[4]{0} reshape(r)\n}\n"
       "ENTRY e {\n x = f32[4]{0} parameter(0)\n t = (f32[4]{0}) tuple(x)\n o = (f32[4]{0}) opt-barrier(t)\n"
-      " g = f32[4]{0} get-tuple-element(o), index=0\n c = f32[4]{0} call(g), to_apply=f\n d = f32[4]{0} call(g), to_apply=f\n"
+      " g = f32[4]{0} get-tuple-element(o), index=0\n c = f32[4]{0} call(g), to_apply=f\n d = f32[4]{0} "
+      "call(g), to_apply=f\n"
       " ROOT s = f32[4]{0} add(c, d)\n}\n");
   const auto result = RunPipeline(*module);
   ASSERT_TRUE(result.ok());
   EXPECT_TRUE(hlo::Verify(**result).ok()) << hlo::Verify(**result);
-  EXPECT_EQ(Nameless(**result), Nameless(*Parsed("ENTRY e {\n x = f32[4] parameter(0)\n ROOT s = f32[4] add(x, x)\n}\n")));
+  EXPECT_EQ(Nameless(**result),
+            Nameless(*Parsed("ENTRY e {\n x = f32[4] parameter(0)\n ROOT s = f32[4] add(x, x)\n}\n")));
 }
 
 TEST(RunPipeline, WhatIsRecomputedOnPurposeStaysSo) {
   const auto module = Parsed(
-      "ENTRY e {\n x = f32[4] parameter(0)\n a = f32[4] exponential(x)\n o = f32[4] opt-barrier(x)\n b = f32[4] exponential(o)\n"
+      "ENTRY e {\n x = f32[4] parameter(0)\n a = f32[4] exponential(x)\n o = f32[4] opt-barrier(x)\n b = "
+      "f32[4] exponential(o)\n"
       " ROOT s = f32[4] subtract(a, b)\n}\n");
   const auto result = RunPipeline(*module);
   ASSERT_TRUE(result.ok());
@@ -145,8 +166,9 @@ TEST(RunPipeline, WhatIsRecomputedOnPurposeStaysSo) {
 }
 
 TEST(RunPipeline, KeepsSignatureAliasesAndDonors) {
-  const auto module = Parsed("ENTRY e {\n x = f32[4] parameter(0)\n y = f32[4] parameter(1)\n n = f32[4] negate(x)\n"
-                             " ROOT t = (f32[4], f32[4]) tuple(n, y)\n}\n");
+  const auto module = Parsed(
+      "ENTRY e {\n x = f32[4] parameter(0)\n y = f32[4] parameter(1)\n n = f32[4] negate(x)\n"
+      " ROOT t = (f32[4], f32[4]) tuple(n, y)\n}\n");
   module->input_output_alias = {{{0}, 0, {}, true}};
   module->buffer_donors = {{1, {}}};
   const auto result = RunPipeline(*module);

@@ -4,16 +4,22 @@
 namespace hlod {
 namespace {
 
-std::unique_ptr<hlo::Module> SimplifyAndClean(const hlo::Module& module) { return RemoveDead(*Simplify(module)); }
+std::unique_ptr<hlo::Module> SimplifyAndClean(const hlo::Module& module) {
+  return RemoveDead(*Simplify(module));
+}
 
-void Expect(const std::string& before, const std::string& after) { ExpectBody(&SimplifyAndClean, before, after); }
+void Expect(const std::string& before, const std::string& after) {
+  ExpectBody(&SimplifyAndClean, before, after);
+}
 void ExpectStays(const std::string& body) { Expect(body, body); }
 
 TEST(Simplify, ReshapesBecomeOne) {
   Expect("x = f32[4,6] parameter(0)\n a = f32[24] reshape(x)\n ROOT b = f32[2,12] reshape(a)",
          "x = f32[4,6] parameter(0)\n ROOT b = f32[2,12] reshape(x)");
-  Expect("x = f32[4,6] parameter(0)\n a = f32[24] reshape(x)\n b = f32[4,6] reshape(a)\n ROOT n = f32[4,6] negate(b)",
-         "x = f32[4,6] parameter(0)\n ROOT n = f32[4,6] negate(x)");
+  Expect(
+      "x = f32[4,6] parameter(0)\n a = f32[24] reshape(x)\n b = f32[4,6] reshape(a)\n ROOT n = f32[4,6] "
+      "negate(b)",
+      "x = f32[4,6] parameter(0)\n ROOT n = f32[4,6] negate(x)");
 }
 
 TEST(Simplify, AReshapedScalarIsABroadcast) {
@@ -22,25 +28,32 @@ TEST(Simplify, AReshapedScalarIsABroadcast) {
 }
 
 TEST(Simplify, TransposesComposeAndVanish) {
-  Expect("x = f32[2,3,4] parameter(0)\n a = f32[3,4,2] transpose(x), dimensions={1,2,0}\n"
-         " ROOT b = f32[2,3,4] transpose(a), dimensions={2,0,1}",
-         "ROOT x = f32[2,3,4] parameter(0)");
-  Expect("x = f32[2,3,4] parameter(0)\n a = f32[3,4,2] transpose(x), dimensions={1,2,0}\n"
-         " ROOT b = f32[4,2,3] transpose(a), dimensions={1,2,0}",
-         "x = f32[2,3,4] parameter(0)\n ROOT b = f32[4,2,3] transpose(x), dimensions={2,0,1}");
+  Expect(
+      "x = f32[2,3,4] parameter(0)\n a = f32[3,4,2] transpose(x), dimensions={1,2,0}\n"
+      " ROOT b = f32[2,3,4] transpose(a), dimensions={2,0,1}",
+      "ROOT x = f32[2,3,4] parameter(0)");
+  Expect(
+      "x = f32[2,3,4] parameter(0)\n a = f32[3,4,2] transpose(x), dimensions={1,2,0}\n"
+      " ROOT b = f32[4,2,3] transpose(a), dimensions={1,2,0}",
+      "x = f32[2,3,4] parameter(0)\n ROOT b = f32[4,2,3] transpose(x), dimensions={2,0,1}");
   Expect("x = f32[2,1,4] parameter(0)\n ROOT a = f32[1,2,4] transpose(x), dimensions={1,0,2}",
          "x = f32[2,1,4] parameter(0)\n ROOT a = f32[1,2,4] reshape(x)");
 }
 
 TEST(Simplify, BroadcastsCompose) {
-  Expect("x = f32[3] parameter(0)\n a = f32[3,4] broadcast(x), dimensions={0}\n"
-         " ROOT b = f32[3,2,4] broadcast(a), dimensions={0,2}",
-         "x = f32[3] parameter(0)\n ROOT b = f32[3,2,4] broadcast(x), dimensions={0}");
-  Expect("x = f32[1,64] parameter(0)\n a = f32[1,64] broadcast(x), dimensions={0,1}\n ROOT r = f32[64] reshape(a)",
-         "x = f32[1,64] parameter(0)\n ROOT r = f32[64] reshape(x)");
-  Expect("x = f32[] parameter(0)\n a = f32[3,4] broadcast(x), dimensions={}\n b = f32[4,3] transpose(a), dimensions={1,0}\n"
-         " c = f32[12] reshape(b)\n ROOT d = f32[5] slice(c), slice={[2:7]}",
-         "x = f32[] parameter(0)\n ROOT d = f32[5] broadcast(x), dimensions={}");
+  Expect(
+      "x = f32[3] parameter(0)\n a = f32[3,4] broadcast(x), dimensions={0}\n"
+      " ROOT b = f32[3,2,4] broadcast(a), dimensions={0,2}",
+      "x = f32[3] parameter(0)\n ROOT b = f32[3,2,4] broadcast(x), dimensions={0}");
+  Expect(
+      "x = f32[1,64] parameter(0)\n a = f32[1,64] broadcast(x), dimensions={0,1}\n ROOT r = f32[64] "
+      "reshape(a)",
+      "x = f32[1,64] parameter(0)\n ROOT r = f32[64] reshape(x)");
+  Expect(
+      "x = f32[] parameter(0)\n a = f32[3,4] broadcast(x), dimensions={}\n b = f32[4,3] transpose(a), "
+      "dimensions={1,0}\n"
+      " c = f32[12] reshape(b)\n ROOT d = f32[5] slice(c), slice={[2:7]}",
+      "x = f32[] parameter(0)\n ROOT d = f32[5] broadcast(x), dimensions={}");
 }
 
 TEST(Simplify, WholeSlicesAndEmptyPadsVanish) {
@@ -49,28 +62,38 @@ TEST(Simplify, WholeSlicesAndEmptyPadsVanish) {
          "ROOT x = f32[4] parameter(0)\n v = f32[] parameter(1)");
   // Equal size, other content.
   ExpectStays("x = f32[4] parameter(0)\n v = f32[] parameter(1)\n ROOT a = f32[4] pad(x, v), padding=1_-1");
-  Expect("x = f32[4] parameter(0)\n i = s32[] parameter(1)\n ROOT a = f32[4] dynamic-slice(x, i), dynamic_slice_sizes={4}",
-         "ROOT x = f32[4] parameter(0)\n i = s32[] parameter(1)");
-  Expect("x = f32[4] parameter(0)\n ROOT a = f32[4] concatenate(x), dimensions={0}", "ROOT x = f32[4] parameter(0)");
-  Expect("x = f32[1,4] parameter(0)\n ROOT a = f32[1,4] reverse(x), dimensions={0}", "ROOT x = f32[1,4] parameter(0)");
+  Expect(
+      "x = f32[4] parameter(0)\n i = s32[] parameter(1)\n ROOT a = f32[4] dynamic-slice(x, i), "
+      "dynamic_slice_sizes={4}",
+      "ROOT x = f32[4] parameter(0)\n i = s32[] parameter(1)");
+  Expect("x = f32[4] parameter(0)\n ROOT a = f32[4] concatenate(x), dimensions={0}",
+         "ROOT x = f32[4] parameter(0)");
+  Expect("x = f32[1,4] parameter(0)\n ROOT a = f32[1,4] reverse(x), dimensions={0}",
+         "ROOT x = f32[1,4] parameter(0)");
   ExpectStays("x = f32[1,4] parameter(0)\n ROOT a = f32[1,4] reverse(x), dimensions={1}");
   ExpectStays("x = f32[4] parameter(0)\n ROOT a = f32[2] slice(x), slice={[0:4:2]}");
 }
 
 TEST(Simplify, TuplesAreSeenThrough) {
-  Expect("x = f32[4] parameter(0)\n y = f32[2] parameter(1)\n t = (f32[4], f32[2]) tuple(x, y)\n"
-         " ROOT g = f32[2] get-tuple-element(t), index=1",
-         "x = f32[4] parameter(0)\n ROOT y = f32[2] parameter(1)");
-  Expect("t = (f32[4], f32[2]) parameter(0)\n a = f32[4] get-tuple-element(t), index=0\n"
-         " b = f32[2] get-tuple-element(t), index=1\n ROOT u = (f32[4], f32[2]) tuple(a, b)",
-         "ROOT t = (f32[4], f32[2]) parameter(0)");
-  ExpectStays("t = (f32[4], f32[4]) parameter(0)\n a = f32[4] get-tuple-element(t), index=0\n"
-              " b = f32[4] get-tuple-element(t), index=1\n ROOT u = (f32[4], f32[4]) tuple(b, a)");
-  ExpectStays("t = (f32[4], f32[4]) parameter(0)\n a = f32[4] get-tuple-element(t), index=0\n ROOT u = (f32[4]) tuple(a)");
+  Expect(
+      "x = f32[4] parameter(0)\n y = f32[2] parameter(1)\n t = (f32[4], f32[2]) tuple(x, y)\n"
+      " ROOT g = f32[2] get-tuple-element(t), index=1",
+      "x = f32[4] parameter(0)\n ROOT y = f32[2] parameter(1)");
+  Expect(
+      "t = (f32[4], f32[2]) parameter(0)\n a = f32[4] get-tuple-element(t), index=0\n"
+      " b = f32[2] get-tuple-element(t), index=1\n ROOT u = (f32[4], f32[2]) tuple(a, b)",
+      "ROOT t = (f32[4], f32[2]) parameter(0)");
+  ExpectStays(
+      "t = (f32[4], f32[4]) parameter(0)\n a = f32[4] get-tuple-element(t), index=0\n"
+      " b = f32[4] get-tuple-element(t), index=1\n ROOT u = (f32[4], f32[4]) tuple(b, a)");
+  ExpectStays(
+      "t = (f32[4], f32[4]) parameter(0)\n a = f32[4] get-tuple-element(t), index=0\n ROOT u = (f32[4]) "
+      "tuple(a)");
 }
 
 TEST(Simplify, ConvertsThatLoseNothingVanish) {
-  Expect("x = bf16[4] parameter(0)\n a = f32[4] convert(x)\n ROOT b = bf16[4] convert(a)", "ROOT x = bf16[4] parameter(0)");
+  Expect("x = bf16[4] parameter(0)\n a = f32[4] convert(x)\n ROOT b = bf16[4] convert(a)",
+         "ROOT x = bf16[4] parameter(0)");
   Expect("x = u8[4] parameter(0)\n a = s32[4] convert(x)\n ROOT b = f32[4] convert(a)",
          "x = u8[4] parameter(0)\n ROOT b = f32[4] convert(x)");
   Expect("x = f32[4] parameter(0)\n ROOT b = f32[4] convert(x)", "ROOT x = f32[4] parameter(0)");
@@ -80,14 +103,15 @@ TEST(Simplify, ConvertsThatLoseNothingVanish) {
 }
 
 void ExpectNeutral(const std::string& type, const std::string& constant, const std::string& expression) {
-  const std::string sources = "x = " + type + "[4] parameter(0)\n c = " + type + "[] constant(" + constant + ")\n b = " + type +
-                              "[4] broadcast(c), dimensions={}\n";
+  const std::string sources = "x = " + type + "[4] parameter(0)\n c = " + type + "[] constant(" + constant +
+                              ")\n b = " + type + "[4] broadcast(c), dimensions={}\n";
   SCOPED_TRACE(expression + " with " + constant);
   Expect(sources + "ROOT r = " + type + "[4] " + expression, "ROOT x = " + type + "[4] parameter(0)");
 }
 void ExpectNotNeutral(const std::string& type, const std::string& constant, const std::string& expression) {
-  const std::string body = "x = " + type + "[4] parameter(0)\n c = " + type + "[] constant(" + constant + ")\n b = " + type +
-                           "[4] broadcast(c), dimensions={}\n ROOT r = " + type + "[4] " + expression;
+  const std::string body = "x = " + type + "[4] parameter(0)\n c = " + type + "[] constant(" + constant +
+                           ")\n b = " + type + "[4] broadcast(c), dimensions={}\n ROOT r = " + type + "[4] " +
+                           expression;
   SCOPED_TRACE(expression + " with " + constant);
   ExpectStays(body);
 }
@@ -120,13 +144,17 @@ TEST(Simplify, WhatOnlyLooksNeutralStays) {
 TEST(Simplify, SelectsWithOneOutcomeVanish) {
   Expect("p = pred[4] parameter(0)\n x = f32[4] parameter(1)\n ROOT s = f32[4] select(p, x, x)",
          "p = pred[4] parameter(0)\n ROOT x = f32[4] parameter(1)");
-  Expect("x = f32[4] parameter(0)\n y = f32[4] parameter(1)\n p = pred[] constant(false)\n ROOT s = f32[4] select(p, x, y)",
-         "x = f32[4] parameter(0)\n ROOT y = f32[4] parameter(1)");
+  Expect(
+      "x = f32[4] parameter(0)\n y = f32[4] parameter(1)\n p = pred[] constant(false)\n ROOT s = f32[4] "
+      "select(p, x, y)",
+      "x = f32[4] parameter(0)\n ROOT y = f32[4] parameter(1)");
 }
 
 TEST(Simplify, ComplexPartsAreTakenBack) {
-  Expect("x = f32[4] parameter(0)\n y = f32[4] parameter(1)\n c = c64[4] complex(x, y)\n ROOT r = f32[4] imag(c)",
-         "x = f32[4] parameter(0)\n ROOT y = f32[4] parameter(1)");
+  Expect(
+      "x = f32[4] parameter(0)\n y = f32[4] parameter(1)\n c = c64[4] complex(x, y)\n ROOT r = f32[4] "
+      "imag(c)",
+      "x = f32[4] parameter(0)\n ROOT y = f32[4] parameter(1)");
 }
 
 TEST(Simplify, MarksForPartitioningVanish) {
@@ -136,44 +164,59 @@ TEST(Simplify, MarksForPartitioningVanish) {
 }
 
 TEST(Simplify, DotsTakeInTransposes) {
-  Expect("x = f32[8,4] parameter(0)\n y = f32[16,8] parameter(1)\n a = f32[4,8] transpose(x), dimensions={1,0}\n"
-         " b = f32[8,16] transpose(y), dimensions={1,0}\n"
-         " ROOT d = f32[4,16] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
-         "x = f32[8,4] parameter(0)\n y = f32[16,8] parameter(1)\n"
-         " ROOT d = f32[4,16] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={1}");
-  Expect("x = f32[4,3,8] parameter(0)\n y = f32[3,8,5] parameter(1)\n a = f32[3,4,8] transpose(x), dimensions={1,0,2}\n"
-         " ROOT d = f32[3,4,5] dot(a, y), lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}",
-         "x = f32[4,3,8] parameter(0)\n y = f32[3,8,5] parameter(1)\n"
-         " ROOT d = f32[3,4,5] dot(x, y), lhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}");
+  Expect(
+      "x = f32[8,4] parameter(0)\n y = f32[16,8] parameter(1)\n a = f32[4,8] transpose(x), dimensions={1,0}\n"
+      " b = f32[8,16] transpose(y), dimensions={1,0}\n"
+      " ROOT d = f32[4,16] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+      "x = f32[8,4] parameter(0)\n y = f32[16,8] parameter(1)\n"
+      " ROOT d = f32[4,16] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={1}");
+  Expect(
+      "x = f32[4,3,8] parameter(0)\n y = f32[3,8,5] parameter(1)\n a = f32[3,4,8] transpose(x), "
+      "dimensions={1,0,2}\n"
+      " ROOT d = f32[3,4,5] dot(a, y), lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, "
+      "rhs_contracting_dims={1}",
+      "x = f32[4,3,8] parameter(0)\n y = f32[3,8,5] parameter(1)\n"
+      " ROOT d = f32[3,4,5] dot(x, y), lhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_batch_dims={0}, "
+      "rhs_contracting_dims={1}");
   // Two free dimensions that change places are the result's own order.
-  ExpectStays("x = f32[2,3,8] parameter(0)\n y = f32[8] parameter(1)\n a = f32[3,2,8] transpose(x), dimensions={1,0,2}\n"
-              " ROOT d = f32[3,2] dot(a, y), lhs_contracting_dims={2}, rhs_contracting_dims={0}");
+  ExpectStays(
+      "x = f32[2,3,8] parameter(0)\n y = f32[8] parameter(1)\n a = f32[3,2,8] transpose(x), "
+      "dimensions={1,0,2}\n"
+      " ROOT d = f32[3,2] dot(a, y), lhs_contracting_dims={2}, rhs_contracting_dims={0}");
 }
 
 TEST(Simplify, ATransposedDotSwapsItsOperands) {
-  Expect("x = f32[8,4] parameter(0)\n y = f32[8,16] parameter(1)\n"
-         " d = f32[4,16] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
-         " ROOT t = f32[16,4] transpose(d), dimensions={1,0}",
-         "x = f32[8,4] parameter(0)\n y = f32[8,16] parameter(1)\n"
-         " ROOT d = f32[16,4] dot(y, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}");
-  Expect("x = f32[3,8,4,2] parameter(0)\n y = f32[3,8,16] parameter(1)\n"
-         " d = f32[3,4,2,16] dot(x, y), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0}, rhs_contracting_dims={1}\n"
-         " ROOT t = f32[3,16,4,2] transpose(d), dimensions={0,3,1,2}",
-         "x = f32[3,8,4,2] parameter(0)\n y = f32[3,8,16] parameter(1)\n"
-         " ROOT d = f32[3,16,4,2] dot(y, x), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0}, rhs_contracting_dims={1}");
+  Expect(
+      "x = f32[8,4] parameter(0)\n y = f32[8,16] parameter(1)\n"
+      " d = f32[4,16] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+      " ROOT t = f32[16,4] transpose(d), dimensions={1,0}",
+      "x = f32[8,4] parameter(0)\n y = f32[8,16] parameter(1)\n"
+      " ROOT d = f32[16,4] dot(y, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}");
+  Expect(
+      "x = f32[3,8,4,2] parameter(0)\n y = f32[3,8,16] parameter(1)\n"
+      " d = f32[3,4,2,16] dot(x, y), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0}, "
+      "rhs_contracting_dims={1}\n"
+      " ROOT t = f32[3,16,4,2] transpose(d), dimensions={0,3,1,2}",
+      "x = f32[3,8,4,2] parameter(0)\n y = f32[3,8,16] parameter(1)\n"
+      " ROOT d = f32[3,16,4,2] dot(y, x), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0}, "
+      "rhs_contracting_dims={1}");
   // Somebody else wants the dot as it is: computing it twice is no gain.
-  ExpectStays("x = f32[8,4] parameter(0)\n y = f32[8,16] parameter(1)\n"
-              " d = f32[4,16] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
-              " t = f32[16,4] transpose(d), dimensions={1,0}\n ROOT u = (f32[4,16], f32[16,4]) tuple(d, t)");
+  ExpectStays(
+      "x = f32[8,4] parameter(0)\n y = f32[8,16] parameter(1)\n"
+      " d = f32[4,16] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+      " t = f32[16,4] transpose(d), dimensions={1,0}\n ROOT u = (f32[4,16], f32[16,4]) tuple(d, t)");
 }
 
 TEST(Simplify, AReductionOfOneElementIsThatElement) {
-  const std::string add = "add {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n";
+  const std::string add =
+      "add {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n";
   const auto entry = [](const std::string& init) {
-    return "ENTRY e {\n x = f32[1,4] parameter(0)\n z = f32[] constant(" + init + ")\n"
+    return "ENTRY e {\n x = f32[1,4] parameter(0)\n z = f32[] constant(" + init +
+           ")\n"
            " ROOT r = f32[4] reduce(x, z), dimensions={0}, to_apply=add\n}\n";
   };
-  ExpectGolden(&SimplifyAndClean, add + entry("0"), "ENTRY e {\n x = f32[1,4] parameter(0)\n ROOT r = f32[4] reshape(x)\n}\n");
+  ExpectGolden(&SimplifyAndClean, add + entry("0"),
+               "ENTRY e {\n x = f32[1,4] parameter(0)\n ROOT r = f32[4] reshape(x)\n}\n");
   ExpectGolden(&SimplifyAndClean, add + entry("1"), add + entry("1"));
 }
 
