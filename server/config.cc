@@ -20,18 +20,25 @@ struct Unit {
   std::string_view name;
   int64_t bytes;
 };
-constexpr Unit kUnits[] = {{"TiB", int64_t{1} << 40}, {"GiB", int64_t{1} << 30}, {"MiB", int64_t{1} << 20}, {"KiB", int64_t{1} << 10},
-                           {"TB", 1'000'000'000'000}, {"GB", 1'000'000'000},     {"MB", 1'000'000},         {"KB", 1'000},
+constexpr Unit kUnits[] = {{"TiB", int64_t{1} << 40},
+                           {"GiB", int64_t{1} << 30},
+                           {"MiB", int64_t{1} << 20},
+                           {"KiB", int64_t{1} << 10},
+                           {"TB", 1'000'000'000'000},
+                           {"GB", 1'000'000'000},
+                           {"MB", 1'000'000},
+                           {"KB", 1'000},
                            {"B", 1}};
 
 absl::Status SetNumber(int64_t& field, std::string_view value, int64_t least, int64_t most) {
   ASSIGN_OR_RETURN(const int64_t number, ParseSize(value));
-  if (number < least || number > most) return InvalidArgument("%d is not within %d and %d", number, least, most);
+  if (number < least || number > most)
+    return InvalidArgument("%d is not within %d and %d", number, least, most);
   field = number;
   return absl::OkStatus();
 }
 
-ConfigKey Text(std::string name, std::string Config::*field, std::string text) {
+ConfigKey Text(std::string name, std::string Config::* field, std::string text) {
   const std::string standard = Config{}.*field;
   return {std::move(name), std::move(text), standard, false, [field](Config& config, std::string_view value) {
             config.*field = std::string(value);
@@ -39,22 +46,27 @@ ConfigKey Text(std::string name, std::string Config::*field, std::string text) {
           }};
 }
 
-ConfigKey Number(std::string name, int64_t Config::*field, int64_t least, int64_t most, std::string text, std::string standard = "") {
+ConfigKey Number(std::string name, int64_t Config::* field, int64_t least, int64_t most, std::string text,
+                 std::string standard = "") {
   if (standard.empty()) standard = FormatSize(Config{}.*field);
   return {std::move(name), std::move(text), std::move(standard), false,
-          [field, least, most](Config& config, std::string_view value) { return SetNumber(config.*field, value, least, most); }};
+          [field, least, most](Config& config, std::string_view value) {
+            return SetNumber(config.*field, value, least, most);
+          }};
 }
 
 std::vector<ConfigKey> MakeKeys() {
   constexpr int64_t kPetabyte = int64_t{1} << 50;
   std::vector<ConfigKey> keys;
   keys.push_back({"listen", "address to listen on: unix:PATH, tcp:HOST:PORT; may be given several times",
-                  "$XDG_RUNTIME_DIR/hlod.sock, else /run/hlod/hlod.sock", true, [](Config& config, std::string_view value) {
+                  "$XDG_RUNTIME_DIR/hlod.sock, else /run/hlod/hlod.sock", true,
+                  [](Config& config, std::string_view value) {
                     config.listen.emplace_back(value);
                     return absl::OkStatus();
                   }});
-  keys.push_back({"inherit_fd", "serve one inherited connected socket and end with it: a client's private daemon", "", false,
-                  [](Config& config, std::string_view value) {
+  keys.push_back({"inherit_fd",
+                  "serve one inherited connected socket and end with it: a client's private daemon", "",
+                  false, [](Config& config, std::string_view value) {
                     int64_t fd = 0;
                     RETURN_IF_ERROR(SetNumber(fd, value, 0, 1 << 20));
                     config.inherit_fd = static_cast<int>(fd);
@@ -63,20 +75,27 @@ std::vector<ConfigKey> MakeKeys() {
   keys.push_back(Number("devices", &Config::devices, 1, 1024, "number of devices"));
   keys.push_back(Number("device_memory", &Config::device_memory, 1, kPetabyte,
                         "stated memory of each device; may exceed this machine's"));
-  keys.push_back(Number("host_memory", &Config::host_memory, 0, kPetabyte, "real memory behind all devices together; 0 is the default",
+  keys.push_back(Number("host_memory", &Config::host_memory, 0, kPetabyte,
+                        "real memory behind all devices together; 0 is the default",
                         "three quarters of this machine's memory"));
-  keys.push_back(Number("threads", &Config::threads, 0, 4096, "threads of one execute; 0: as many as there are cores"));
-  keys.push_back(Text("log_level", &Config::log_level, "least severe messages logged: trace, debug, info, warn, error, off"));
-  keys.push_back(Text("tls_cert", &Config::tls_cert, "PEM file of the certificate for TCP off the loopback interface"));
+  keys.push_back(
+      Number("threads", &Config::threads, 0, 4096, "threads of one execute; 0: as many as there are cores"));
+  keys.push_back(Text("log_level", &Config::log_level,
+                      "least severe messages logged: trace, debug, info, warn, error, off"));
+  keys.push_back(
+      Text("tls_cert", &Config::tls_cert, "PEM file of the certificate for TCP off the loopback interface"));
   keys.push_back(Text("tls_key", &Config::tls_key, "PEM file of its private key"));
-  keys.push_back(Text("tls_client_ca", &Config::tls_client_ca, "PEM file of the authority that clients' certificates must come from"));
-  keys.push_back(Text("token_file", &Config::token_file, "file with the token that calls over TCP must show"));
+  keys.push_back(Text("tls_client_ca", &Config::tls_client_ca,
+                      "PEM file of the authority that clients' certificates must come from"));
+  keys.push_back(
+      Text("token_file", &Config::token_file, "file with the token that calls over TCP must show"));
   keys.push_back(Number("drain_us", &Config::drain_us, 0, int64_t{1} << 40,
                         "microseconds that running work may take to finish after SIGTERM"));
-  ForEachLimit([&keys](std::string_view name, int64_t Limits::*field, std::string_view text) {
+  ForEachLimit([&keys](std::string_view name, int64_t Limits::* field, std::string_view text) {
     const bool bytes = name.find("bytes") != name.npos;  // Else a count, or microseconds.
     const int64_t standard = Limits{}.*field;
-    keys.push_back({std::string(name), "limit: " + std::string(text), bytes ? FormatSize(standard) : std::to_string(standard), false,
+    keys.push_back({std::string(name), "limit: " + std::string(text),
+                    bytes ? FormatSize(standard) : std::to_string(standard), false,
                     [field](Config& config, std::string_view value) {
                       return SetNumber(config.limits.*field, value, 0, kPetabyte);
                     }});
@@ -91,7 +110,8 @@ absl::Status SetFromNode(const ConfigKey& key, const toml::node& node, Config& c
     for (const toml::node& element : *array) RETURN_IF_ERROR(SetFromNode(key, element, config));
     return absl::OkStatus();
   }
-  return InvalidArgument("a %s is expected", key.list ? "string or an array of strings" : "string or a whole number");
+  return InvalidArgument("a %s is expected",
+                         key.list ? "string or an array of strings" : "string or a whole number");
 }
 
 }  // namespace
@@ -125,13 +145,15 @@ absl::StatusOr<int64_t> ParseSize(std::string_view text) {
   int64_t count = 0;
   std::optional<int64_t> bytes;
   if (absl::SimpleAtoi(ToAbsl(number), &count)) bytes = CheckedMultiply(count, unit);
-  if (!bytes.has_value()) return InvalidArgument("\"%s\" is no whole number, such as 4096, 64MiB or 16GiB", text);
+  if (!bytes.has_value())
+    return InvalidArgument("\"%s\" is no whole number, such as 4096, 64MiB or 16GiB", text);
   return *bytes;
 }
 
 std::string FormatSize(int64_t bytes) {
   for (const Unit& row : kUnits) {
-    if (row.name.size() == 3 && bytes >= row.bytes && bytes % row.bytes == 0) return absl::StrCat(bytes / row.bytes, ToAbsl(row.name));
+    if (row.name.size() == 3 && bytes >= row.bytes && bytes % row.bytes == 0)
+      return absl::StrCat(bytes / row.bytes, ToAbsl(row.name));
   }
   return absl::StrCat(bytes);
 }
@@ -140,13 +162,15 @@ absl::Status ReadConfigFile(const std::string& path, Config& config) {
   try {
     const toml::table table = toml::parse_file(path);
     for (const auto& [name, node] : table) {
-      const auto key = std::find_if(ConfigKeys().begin(), ConfigKeys().end(), [&](const ConfigKey& k) { return k.name == name.str(); });
+      const auto key = std::find_if(ConfigKeys().begin(), ConfigKeys().end(),
+                                    [&](const ConfigKey& k) { return k.name == name.str(); });
       if (key == ConfigKeys().end()) {
-        return InvalidArgument("%s:%d: there is no key \"%s\"; `hlod --help` lists them.", path, name.source().begin.line,
-                               std::string(name.str()));
+        return InvalidArgument("%s:%d: there is no key \"%s\"; `hlod --help` lists them.", path,
+                               name.source().begin.line, std::string(name.str()));
       }
       if (const absl::Status set = SetFromNode(*key, node, config); !set.ok()) {
-        return InvalidArgument("%s:%d: %s: %s.", path, node.source().begin.line, key->name, std::string(set.message()));
+        return InvalidArgument("%s:%d: %s: %s.", path, node.source().begin.line, key->name,
+                               std::string(set.message()));
       }
     }
   } catch (const toml::parse_error& e) {

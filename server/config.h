@@ -1,4 +1,5 @@
-// What a daemon can be told, by a TOML file and by flags of the same names: one table of keys makes both, and the help.
+// What a daemon can be told, by a TOML file and by flags of the same names: one table of keys makes both, and
+// the help.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,11 @@
 namespace hlod {
 
 struct Config {
-  std::vector<std::string> listen;       // Empty: the default socket.
+  std::vector<std::string> listen;  // Empty: the default socket.
   int inherit_fd = -1;
   int64_t devices = 1;
   int64_t device_memory = int64_t{16} << 30;
-  int64_t host_memory = 0;               // 0: three quarters of this machine's memory.
+  int64_t host_memory = 0;  // 0: three quarters of this machine's memory.
   int64_t threads = 0;
   std::string log_level = "info";
   std::string tls_cert, tls_key, tls_client_ca, token_file;
@@ -37,14 +38,16 @@ struct ConfigKey {
   std::string text;      // What it means, for the help.
   std::string standard;  // Its default, as one would write it.
   bool list = false;     // May be given several times.
-  std::function<absl::Status(Config&, std::string_view value)> set;  // INVALID_ARGUMENT saying what is wrong with the value.
+  std::function<absl::Status(Config&, std::string_view value)>
+      set;  // INVALID_ARGUMENT saying what is wrong with the value.
 };
 // All keys, limits included.
 const std::vector<ConfigKey>& ConfigKeys();
 // The flag of a key: "device_memory" -> "--device-memory".
 std::string FlagOf(const ConfigKey& key);
 
-// Reads a TOML file into `config`. INVALID_ARGUMENT names the file, the line and the key that is unknown or wrong.
+// Reads a TOML file into `config`. INVALID_ARGUMENT names the file, the line and the key that is unknown or
+// wrong.
 absl::Status ReadConfigFile(const std::string& path, Config& config);
 
 // "16GiB", "512MiB", "1MB", "4096": bytes. INVALID_ARGUMENT otherwise.

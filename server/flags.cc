@@ -9,11 +9,15 @@
 namespace hlod {
 
 CommandLine ParseCommandLine(int argc, char** argv, std::string_view version) {
-  CLI::App app("hlod, the XLA device daemon: owns devices, their memory, their programs, and the account of every byte.", "hlod");
+  CLI::App app(
+      "hlod, the XLA device daemon: owns devices, their memory, their programs, and the account of every "
+      "byte.",
+      "hlod");
   app.set_version_flag("--version", std::string(version));
   app.get_formatter()->column_width(36);
   std::string file;
-  app.add_option("--config", file, "TOML file of the same keys, with _ for -; flags go before it")->type_name("FILE");
+  app.add_option("--config", file, "TOML file of the same keys, with _ for -; flags go before it")
+      ->type_name("FILE");
   std::map<const ConfigKey*, std::vector<std::string>> given;
   for (const ConfigKey& key : ConfigKeys()) {
     std::string text = key.text;

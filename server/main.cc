@@ -27,7 +27,8 @@ int Main(int argc, char** argv) {
 
   // The devices: memory, queues, compiled programs, the ledger. They know no client.
   const Clock clock;
-  absl::StatusOr<std::unique_ptr<device::Devices>> devices = device::Devices::Create(MakeDeviceOptions(config), clock);
+  absl::StatusOr<std::unique_ptr<device::Devices>> devices =
+      device::Devices::Create(MakeDeviceOptions(config), clock);
   if (!devices.ok()) return Fail(devices.status());
 
   // The doors: whatever is refused here is refused before anybody could come in.
@@ -35,7 +36,8 @@ int Main(int argc, char** argv) {
   if (!options.ok()) return Fail(options.status());
   // A copy of the private connection tells when its client is gone.
   const int connection = config.inherit_fd < 0 ? -1 : dup(config.inherit_fd);
-  absl::StatusOr<std::unique_ptr<service::Server>> server = service::Server::Start(*std::move(options), **devices);
+  absl::StatusOr<std::unique_ptr<service::Server>> server =
+      service::Server::Start(*std::move(options), **devices);
   if (!server.ok()) return Fail(server.status());
 
   // Beyond this point clients are answered.
@@ -51,7 +53,8 @@ int Main(int argc, char** argv) {
   NotifySystemd("STOPPING=1");
   if (connection < 0) {
     spdlog::info("Ending: running work may finish, new sessions are refused.");
-    if (!(*server)->Drain(absl::Microseconds(config.drain_us), [signals] { return AnotherSignal(signals); })) {
+    if (!(*server)->Drain(absl::Microseconds(config.drain_us),
+                          [signals] { return AnotherSignal(signals); })) {
       spdlog::warn("Work that still ran was stopped.");
     }
   }

@@ -33,14 +33,16 @@ absl::StatusOr<std::string> ReadFile(const std::string& key, const std::string& 
   if (path.empty()) return std::string();
   std::ifstream file(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file || text.empty()) return InvalidArgument("%s: the file %s cannot be read, or is empty.", key, path);
+  if (!file || text.empty())
+    return InvalidArgument("%s: the file %s cannot be read, or is empty.", key, path);
   return text;
 }
 
 }  // namespace
 
 absl::Status SetUpProcess(const std::string& log_level) {
-  // glibc gives every freed block over 128 KiB back to the kernel otherwise, and each next one pays for its pages again.
+  // glibc gives every freed block over 128 KiB back to the kernel otherwise, and each next one pays for its
+  // pages again.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   signal(SIGPIPE, SIG_IGN);
@@ -71,7 +73,8 @@ absl::StatusOr<service::ServerOptions> MakeServerOptions(const Config& config, c
   options.inherited_connection = config.inherit_fd;
   for (const std::string& address : config.listen) {
     ASSIGN_OR_RETURN(rpc::Endpoint endpoint, rpc::ParseEndpoint(address));
-    if (endpoint.kind == rpc::Endpoint::Kind::kDescriptor) return InvalidArgument("listen: %s is nothing to listen on.", address);
+    if (endpoint.kind == rpc::Endpoint::Kind::kDescriptor)
+      return InvalidArgument("listen: %s is nothing to listen on.", address);
     options.listen.push_back(std::move(endpoint));
   }
   const int sockets = sd_listen_fds(/*unset_environment=*/1);
@@ -80,14 +83,17 @@ absl::StatusOr<service::ServerOptions> MakeServerOptions(const Config& config, c
     rpc::Endpoint& endpoint = options.listen.emplace_back();
     endpoint.path = rpc::DefaultSocketPath(environment.xdg_runtime_dir);
     // /run/hlod is systemd's to make; without it, ours. Elsewhere the folder exists or the error says so.
-    if (environment.xdg_runtime_dir.empty()) mkdir(endpoint.path.substr(0, endpoint.path.rfind('/')).c_str(), 0755);
+    if (environment.xdg_runtime_dir.empty())
+      mkdir(endpoint.path.substr(0, endpoint.path.rfind('/')).c_str(), 0755);
   }
-  if (config.tls_cert.empty() != config.tls_key.empty()) return InvalidArgument("tls_cert and tls_key belong together.");
+  if (config.tls_cert.empty() != config.tls_key.empty())
+    return InvalidArgument("tls_cert and tls_key belong together.");
   ASSIGN_OR_RETURN(options.tls_certificate, ReadFile("tls_cert", config.tls_cert));
   ASSIGN_OR_RETURN(options.tls_key, ReadFile("tls_key", config.tls_key));
   ASSIGN_OR_RETURN(options.tls_client_authority, ReadFile("tls_client_ca", config.tls_client_ca));
   ASSIGN_OR_RETURN(options.token, ReadFile("token_file", config.token_file));
-  while (!options.token.empty() && (options.token.back() == '\n' || options.token.back() == '\r')) options.token.pop_back();
+  while (!options.token.empty() && (options.token.back() == '\n' || options.token.back() == '\r'))
+    options.token.pop_back();
   return options;
 }
 
@@ -96,7 +102,8 @@ device::Devices::Options MakeDeviceOptions(const Config& config) {
   options.count = static_cast<uint32_t>(config.devices);
   options.device_bytes = config.device_memory;
   options.host_bytes = config.host_memory;
-  if (options.host_bytes == 0) options.host_bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 4 * 3;
+  if (options.host_bytes == 0)
+    options.host_bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 4 * 3;
   options.threads = static_cast<int>(config.threads);
   options.limits = config.limits;
   return options;

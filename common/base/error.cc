@@ -26,7 +26,8 @@ std::string ToString(const Origin& origin) {
 }
 
 absl::Status ToStatus(Error error) {
-  if (error.code == absl::StatusCode::kUnknown || error.code == absl::StatusCode::kOk) error.code = CodeOf(error.kind);
+  if (error.code == absl::StatusCode::kUnknown || error.code == absl::StatusCode::kOk)
+    error.code = CodeOf(error.kind);
   absl::Status status(error.code, error.text);
   v1::Error proto;
   proto.set_code(static_cast<int>(error.code));

@@ -1,5 +1,6 @@
-// The error that programs meet: what kind, about which handle, made where, and which command's failure it goes back to. It travels as
-// the payload of an absl::Status, and on the wire as hlod.v1.Error; both are the same bytes.
+// The error that programs meet: what kind, about which handle, made where, and which command's failure it
+// goes back to. It travels as the payload of an absl::Status, and on the wire as hlod.v1.Error; both are the
+// same bytes.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +35,14 @@ struct Error {
   friend bool operator==(const Error&, const Error&) = default;
 };
 
-// A status with the error as its payload. The code is error.code, or the kind's own when that is kUnknown or kOk.
+// A status with the error as its payload. The code is error.code, or the kind's own when that is kUnknown or
+// kOk.
 absl::Status ToStatus(Error error);
 // Shorthand for an error of a kind about nothing in particular.
 absl::Status MakeError(ErrorKind kind, std::string text);
 
-// The error a status carries. One without a payload gives its code and message, kind kNone. REQUIRES: !status.ok().
+// The error a status carries. One without a payload gives its code and message, kind kNone. REQUIRES:
+// !status.ok().
 Error ErrorOf(const absl::Status& status);
 // ErrorOf(status).kind, kNone for OK.
 ErrorKind KindOf(const absl::Status& status);

@@ -6,8 +6,7 @@ namespace hlod {
 std::string_view Name(ErrorKind kind) {
   switch (kind) {
 #define HLOD_ERROR(id, number, text, code, meaning) \
-  case ErrorKind::id:                               \
-    return text;
+  case ErrorKind::id: return text;
 #include "common/base/errors.inc"
 #undef HLOD_ERROR
   }
@@ -17,8 +16,7 @@ std::string_view Name(ErrorKind kind) {
 absl::StatusCode CodeOf(ErrorKind kind) {
   switch (kind) {
 #define HLOD_ERROR(id, number, text, code, meaning) \
-  case ErrorKind::id:                               \
-    return absl::StatusCode::code;
+  case ErrorKind::id: return absl::StatusCode::code;
 #include "common/base/errors.inc"
 #undef HLOD_ERROR
   }
@@ -37,8 +35,7 @@ std::string_view Name(Direction direction) {
 std::string_view Name(Cause cause) {
   switch (cause) {
 #define HLOD_CAUSE(id, number, text, direction, meaning) \
-  case Cause::id:                                        \
-    return text;
+  case Cause::id: return text;
 #include "common/base/causes.inc"
 #undef HLOD_CAUSE
   }
@@ -48,8 +45,7 @@ std::string_view Name(Cause cause) {
 Direction DirectionOf(Cause cause) {
   switch (cause) {
 #define HLOD_CAUSE(id, number, text, direction, meaning) \
-  case Cause::id:                                        \
-    return Direction::direction;
+  case Cause::id: return Direction::direction;
 #include "common/base/causes.inc"
 #undef HLOD_CAUSE
   }

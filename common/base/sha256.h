@@ -1,4 +1,5 @@
-// SHA-256 of bytes: the name under which a program is cached; computed by whoever decides on it, never believed.
+// SHA-256 of bytes: the name under which a program is cached; computed by whoever decides on it, never
+// believed.
 #pragma once
 
 #include <array>

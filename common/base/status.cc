@@ -8,7 +8,8 @@ namespace hlod {
 absl::Status Annotate(absl::Status status, std::string_view context) {
   if (status.ok()) return status;
   absl::Status annotated(status.code(), absl::StrCat(status.message(), "\n - While ", ToAbsl(context)));
-  status.ForEachPayload([&](absl::string_view url, const absl::Cord& payload) { annotated.SetPayload(url, payload); });
+  status.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { annotated.SetPayload(url, payload); });
   return annotated;
 }
 

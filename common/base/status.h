@@ -9,8 +9,8 @@
 #include "common/base/strings.h"
 
 // Evaluates `expr` (an absl::Status) and returns it from the enclosing function unless it is OK.
-#define RETURN_IF_ERROR(expr)                              \
-  do {                                                     \
+#define RETURN_IF_ERROR(expr)                                                        \
+  do {                                                                               \
     if (absl::Status hlod_status_ = (expr); !hlod_status_.ok()) return hlod_status_; \
   } while (false)
 
@@ -19,18 +19,18 @@
 
 // ASSIGN_OR_RETURN(const Shape shape, InferShape(...)): declares or assigns, or returns the error.
 #define ASSIGN_OR_RETURN(lhs, expr) ASSIGN_OR_RETURN_IMPL_(HLOD_CONCAT_(hlod_or_, __LINE__), lhs, expr)
-#define ASSIGN_OR_RETURN_IMPL_(tmp, lhs, expr) \
-  auto tmp = (expr);                           \
+#define ASSIGN_OR_RETURN_IMPL_(tmp, lhs, expr)   \
+  auto tmp = (expr);                             \
   if (!tmp.ok()) return std::move(tmp).status(); \
   lhs = *std::move(tmp)
 
 namespace hlod {
 
 // Each maker formats as absl::StrFormat does: InvalidArgument("Operand %d of %s ...", i, name).
-#define HLOD_STATUS_MAKER_(name)                                                            \
-  template <typename... Args>                                                               \
-  absl::Status name(const absl::FormatSpec<Args...>& format, const Args&... args) {         \
-    return absl::name##Error(absl::StrFormat(format, args...));                             \
+#define HLOD_STATUS_MAKER_(name)                                                    \
+  template <typename... Args>                                                       \
+  absl::Status name(const absl::FormatSpec<Args...>& format, const Args&... args) { \
+    return absl::name##Error(absl::StrFormat(format, args...));                     \
   }
 HLOD_STATUS_MAKER_(InvalidArgument)
 HLOD_STATUS_MAKER_(NotFound)

@@ -1,4 +1,5 @@
-// A vector of 32-bit words for arenas: grows by realloc (which moves pages, not bytes) and leaves new words unwritten.
+// A vector of 32-bit words for arenas: grows by realloc (which moves pages, not bytes) and leaves new words
+// unwritten.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-// What an instruction carries besides shape and operands: one small struct a group of opcodes, one variant of them all.
-// The values are compared and hashed whole, because a module interns them: equal attributes have one id.
+// What an instruction carries besides shape and operands: one small struct a group of opcodes, one variant of
+// them all. The values are compared and hashed whole, because a module interns them: equal attributes have
+// one id.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +16,27 @@ namespace hlod::hlo {
 using LiteralId = uint32_t;
 
 // Gives a struct its hash from the tuple of its fields; equality is defaulted in the struct.
-#define HLOD_FIELDS(type, ...)                                              \
-  friend bool operator==(const type&, const type&) = default;               \
-  template <typename H>                                                     \
-  friend H AbslHashValue(H h, const type& self) {                           \
-    return self.HashFields(std::move(h));                                   \
-  }                                                                         \
-  template <typename H>                                                     \
-  H HashFields(H h) const {                                                 \
-    return H::combine(std::move(h), __VA_ARGS__);                           \
+#define HLOD_FIELDS(type, ...)                                \
+  friend bool operator==(const type&, const type&) = default; \
+  template <typename H>                                       \
+  friend H AbslHashValue(H h, const type& self) {             \
+    return self.HashFields(std::move(h));                     \
+  }                                                           \
+  template <typename H>                                       \
+  H HashFields(H h) const {                                   \
+    return H::combine(std::move(h), __VA_ARGS__);             \
   }
 
 struct NoAttributes {
   friend bool operator==(const NoAttributes&, const NoAttributes&) = default;
   template <typename H>
-  friend H AbslHashValue(H h, const NoAttributes&) { return h; }
+  friend H AbslHashValue(H h, const NoAttributes&) {
+    return h;
+  }
 };
 
-// broadcast (operand dimension i -> output dimension), transpose, reverse, reduce, map, concatenate, iota, sort,
-// get/set-dimension-size; reshape: empty or the inferred dimension.
+// broadcast (operand dimension i -> output dimension), transpose, reverse, reduce, map, concatenate, iota,
+// sort, get/set-dimension-size; reshape: empty or the inferred dimension.
 struct DimensionsAttributes {
   Dims dimensions;
   HLOD_FIELDS(DimensionsAttributes, dimensions)
@@ -75,7 +78,8 @@ struct ScatterAttributes {
   int64_t index_vector_dim = 0;
   bool indices_are_sorted = false, unique_indices = false;
   HLOD_FIELDS(ScatterAttributes, update_window_dims, inserted_window_dims, scatter_dims_to_operand_dims,
-              input_batching_dims, scatter_indices_batching_dims, index_vector_dim, indices_are_sorted, unique_indices)
+              input_batching_dims, scatter_indices_batching_dims, index_vector_dim, indices_are_sorted,
+              unique_indices)
 };
 
 // PrecisionConfig: numbers as on XLA's wire (0 default, 1 high, 2 highest; algorithm 0 unset).
@@ -93,7 +97,8 @@ struct DotAttributes {
 struct WindowDimension {
   int64_t size = 1, stride = 1, padding_low = 0, padding_high = 0, window_dilation = 1, base_dilation = 1;
   bool reversal = false;
-  HLOD_FIELDS(WindowDimension, size, stride, padding_low, padding_high, window_dilation, base_dilation, reversal)
+  HLOD_FIELDS(WindowDimension, size, stride, padding_low, padding_high, window_dilation, base_dilation,
+              reversal)
 };
 using Window = std::vector<WindowDimension>;
 // reduce-window, select-and-scatter.
@@ -112,8 +117,8 @@ struct ConvolutionAttributes {
   int64_t feature_group_count = 1, batch_group_count = 1;
   Precision precision;
   HLOD_FIELDS(ConvolutionAttributes, window, input_batch, input_feature, input_spatial, kernel_input_feature,
-              kernel_output_feature, kernel_spatial, output_batch, output_feature, output_spatial, feature_group_count,
-              batch_group_count, precision)
+              kernel_output_feature, kernel_spatial, output_batch, output_feature, output_spatial,
+              feature_group_count, batch_group_count, precision)
 };
 
 enum class ComparisonDirection : uint8_t { kEq, kNe, kGe, kGt, kLe, kLt };
@@ -201,11 +206,11 @@ struct TriangularSolveAttributes {
 };
 
 using Attributes =
-    std::variant<NoAttributes, DimensionsAttributes, SortAttributes, SliceAttributes, DynamicSliceAttributes, PadAttributes,
-                 GatherAttributes, ScatterAttributes, DotAttributes, WindowAttributes, ConvolutionAttributes,
-                 CompareAttributes, ConstantAttributes, ParameterAttributes, TupleIndexAttributes,
-                 ReducePrecisionAttributes, TopKAttributes, RngBitGeneratorAttributes, RngAttributes, AccuracyAttributes,
-                 CallAttributes, FusionAttributes, CustomCallAttributes, BatchNormAttributes, FftAttributes,
-                 CholeskyAttributes, TriangularSolveAttributes>;
+    std::variant<NoAttributes, DimensionsAttributes, SortAttributes, SliceAttributes, DynamicSliceAttributes,
+                 PadAttributes, GatherAttributes, ScatterAttributes, DotAttributes, WindowAttributes,
+                 ConvolutionAttributes, CompareAttributes, ConstantAttributes, ParameterAttributes,
+                 TupleIndexAttributes, ReducePrecisionAttributes, TopKAttributes, RngBitGeneratorAttributes,
+                 RngAttributes, AccuracyAttributes, CallAttributes, FusionAttributes, CustomCallAttributes,
+                 BatchNormAttributes, FftAttributes, CholeskyAttributes, TriangularSolveAttributes>;
 
 }  // namespace hlod::hlo

@@ -20,8 +20,9 @@ struct Op {
   NodeId id = 0;
 };
 
-// Appends to one computation of a module. The first error sticks: later calls do nothing, and Build() reports it with the name of the
-// operation. Operands of binary operations must have equal dimensions, but for scalars, which are broadcast to the other's shape.
+// Appends to one computation of a module. The first error sticks: later calls do nothing, and Build() reports
+// it with the name of the operation. Operands of binary operations must have equal dimensions, but for
+// scalars, which are broadcast to the other's shape.
 //
 //   Module module("step");
 //   Builder b(module, "main");
@@ -30,12 +31,14 @@ struct Op {
 //   RETURN_IF_ERROR(b.Build(y));
 class Builder {
  public:
-  // Starts a new computation in `module`, which must outlive the builder. Finish callees before their callers start.
+  // Starts a new computation in `module`, which must outlive the builder. Finish callees before their callers
+  // start.
   Builder(Module& module, std::string name);
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
-  // Ends the computation with `root`; the sticky error, if any. The computation is the module's entry when it is the last built.
+  // Ends the computation with `root`; the sticky error, if any. The computation is the module's entry when it
+  // is the last built.
   absl::Status Build(Op root);
   const absl::Status& status() const { return status_; }
   ComputationId id() const { return id_; }
@@ -43,8 +46,8 @@ class Builder {
   // The shape of a value (kInvalid once an error stuck).
   const Shape& shape(Op op) const;
 
-  // Any opcode, shape inferred; `declared` where the opcode needs it (InferenceInput::declared). Without attributes, an opcode that
-  // has some gets their defaults.
+  // Any opcode, shape inferred; `declared` where the opcode needs it (InferenceInput::declared). Without
+  // attributes, an opcode that has some gets their defaults.
   Op Add(Opcode opcode, absl::Span<const Op> operands, Attributes attributes = NoAttributes{},
          absl::Span<const ComputationId> called = {}, const Shape* declared = nullptr);
 
@@ -67,7 +70,8 @@ class Builder {
   Op Broadcast(Op x, absl::Span<const int64_t> output_dims, absl::Span<const int64_t> dimensions);
   Op Reshape(Op x, absl::Span<const int64_t> dims);
   Op Transpose(Op x, absl::Span<const int64_t> permutation);
-  Op Slice(Op x, absl::Span<const int64_t> start, absl::Span<const int64_t> limit, absl::Span<const int64_t> stride = {});
+  Op Slice(Op x, absl::Span<const int64_t> start, absl::Span<const int64_t> limit,
+           absl::Span<const int64_t> stride = {});
   Op DynamicSlice(Op x, absl::Span<const Op> starts, absl::Span<const int64_t> sizes);
   Op DynamicUpdateSlice(Op x, Op update, absl::Span<const Op> starts);
   Op Pad(Op x, Op value, absl::Span<const PadDimension> padding);
@@ -84,7 +88,8 @@ class Builder {
   Op Conditional(Op selector, absl::Span<const Op> operands, absl::Span<const ComputationId> branches);
 
  private:
-  // What inference found for an opcode over interned attributes and shapes: a trace asks the same again and again.
+  // What inference found for an opcode over interned attributes and shapes: a trace asks the same again and
+  // again.
   struct Inferred {
     static constexpr ShapeId kNone = UINT32_MAX;
     uint32_t opcode_and_count = UINT32_MAX;
@@ -111,11 +116,13 @@ class Builder {
   ComputationId id_;
   absl::Status status_;
   std::array<Inferred, kInferredSlots> inferred_;
-  std::array<AttributesId, std::variant_size_v<Attributes>> default_attributes_{};  // By alternative; 0: not interned yet.
+  std::array<AttributesId, std::variant_size_v<Attributes>>
+      default_attributes_{};                          // By alternative; 0: not interned yet.
   std::map<ComputationId, ProgramShape> signatures_;  // Of the computations called so far.
 };
 
-// Adds a computation of two scalar parameters of `type` joined by `opcode` (kAdd, kMaximum, ...): a reducer. Returns its id.
+// Adds a computation of two scalar parameters of `type` joined by `opcode` (kAdd, kMaximum, ...): a reducer.
+// Returns its id.
 ComputationId AddScalarReducer(Module& module, Opcode opcode, PrimitiveType type);
 
 inline Op operator+(Op x, Op y) { return x.builder->Binary(kAdd, x, y); }

@@ -36,8 +36,7 @@ constexpr int kCosmeticFields[] = {
     Proto::kDomainEntryShardingFieldNumber,
     Proto::kDomainExitShardingFieldNumber,
     Proto::kParameterReplicationFieldNumber,
-    Proto::kBackendConfigPayloadFieldNumber,  // A custom-call's is in its attributes; elsewhere it is a
-                                              // compiler's hint.
+    Proto::kBackendConfigPayloadFieldNumber,  // A custom-call's is in its attributes, another's a hint.
     Proto::kResultAccuracyFieldNumber,        // Where the opcode takes none; where it does, it is modelled.
     Proto::kConstrainLayoutFieldNumber,
     Proto::kOperandShapesWithLayoutFieldNumber,

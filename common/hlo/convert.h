@@ -12,22 +12,30 @@
 
 namespace hlod::hlo {
 
-// The type in which every value of T is exact and from which ConvertElement rounds once: float, double, int64_t, uint64_t,
-// std::complex<double>.
+// The type in which every value of T is exact and from which ConvertElement rounds once: float, double,
+// int64_t, uint64_t, std::complex<double>.
 template <typename T>
 struct WideOf {
   using type = int64_t;  // pred and signed integers.
 };
 template <typename T>
   requires(std::unsigned_integral<T> && !std::same_as<T, bool>)
-struct WideOf<T> { using type = uint64_t; };
+struct WideOf<T> {
+  using type = uint64_t;
+};
 template <typename T>
   requires(kIsSmallFloat<T> || std::same_as<T, float>)
-struct WideOf<T> { using type = float; };
+struct WideOf<T> {
+  using type = float;
+};
 template <>
-struct WideOf<double> { using type = double; };
+struct WideOf<double> {
+  using type = double;
+};
 template <typename T>
-struct WideOf<std::complex<T>> { using type = std::complex<double>; };
+struct WideOf<std::complex<T>> {
+  using type = std::complex<double>;
+};
 template <typename T>
 using Wide = typename WideOf<T>::type;
 
@@ -41,8 +49,9 @@ constexpr To TruncateSaturated(From value) {
   return static_cast<To>(value);
 }
 
-// `value` (of a wide type) as a To: floats round to nearest even, floats to integers truncate and saturate with NaN giving 0,
-// integers wrap, complex to real drops the imaginary part, and anything to pred asks whether it is not zero.
+// `value` (of a wide type) as a To: floats round to nearest even, floats to integers truncate and saturate
+// with NaN giving 0, integers wrap, complex to real drops the imaginary part, and anything to pred asks
+// whether it is not zero.
 template <typename To, typename From>
 To NarrowElement(From value) {
   if constexpr (std::same_as<To, bool>) {
@@ -69,7 +78,8 @@ To NarrowElement(From value) {
   } else if constexpr (std::integral<To> && std::floating_point<From>) {
     return TruncateSaturated<To>(value);
   } else if constexpr (kIsSmallFloat<To> && std::integral<From>) {
-    // A double holds integers below 2^53; a larger one keeps its leading bits and a sticky one, so that it still rounds once.
+    // A double holds integers below 2^53; a larger one keeps its leading bits and a sticky one, so that it
+    // still rounds once.
     constexpr uint64_t kExact = uint64_t{1} << 53;
     const bool negative = value < From{0};
     const uint64_t magnitude = negative ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value);

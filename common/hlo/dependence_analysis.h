@@ -44,8 +44,8 @@ class DependenceAnalysis {
   using SetId = uint32_t;
   using Set = std::vector<uint32_t>;  // Parameter leaves, ascending.
   static constexpr SetId kEmpty = 0;
-  static constexpr SetId kAll =
-      UINT32_MAX;  // Every leaf: what is said when being exact would take too much room or time.
+  // Every leaf: what is said when being exact would take too much room or time.
+  static constexpr SetId kAll = UINT32_MAX;
   static constexpr int64_t kNoLeaf = -1;
 
   // What is known of one leaf of a value.

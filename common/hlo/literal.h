@@ -1,4 +1,5 @@
-// Literals: array or tuple values on the host, dense row-major in logical order, one byte an element for sub-byte types.
+// Literals: array or tuple values on the host, dense row-major in logical order, one byte an element for
+// sub-byte types.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +14,24 @@
 
 namespace hlod::hlo {
 
-// A value of a shape. Copying copies the bytes. The shape's layout is dropped: elements are always in row-major order.
+// A value of a shape. Copying copies the bytes. The shape's layout is dropped: elements are always in
+// row-major order.
 class Literal {
  public:
   Literal() = default;  // Shape kInvalid, no bytes.
   // Zero-filled. `shape` passes ValidateShape and its byte size is one the caller is ready to allocate.
   explicit Literal(const Shape& shape);
-  // RESOURCE_EXHAUSTED when `shape` needs more than `max_bytes`; INVALID_ARGUMENT when it is no valid array, tuple or token shape.
+  // RESOURCE_EXHAUSTED when `shape` needs more than `max_bytes`; INVALID_ARGUMENT when it is no valid array,
+  // tuple or token shape.
   static absl::StatusOr<Literal> Make(const Shape& shape, int64_t max_bytes);
   static Literal MakeTuple(std::vector<Literal> elements);
 
-  // Scalar(1.5f), Vector<int32_t>({1, 2}), Array<float>({2, 2}, {1, 2, 3, 4}): the element type follows from T.
+  // Scalar(1.5f), Vector<int32_t>({1, 2}), Array<float>({2, 2}, {1, 2, 3, 4}): the element type follows from
+  // T.
   template <typename T>
-  static Literal Scalar(T value) { return Array<T>({}, {value}); }
+  static Literal Scalar(T value) {
+    return Array<T>({}, {value});
+  }
   template <typename T>
   static Literal Vector(std::initializer_list<T> values) {
     return Array<T>({static_cast<int64_t>(values.size())}, values);
@@ -52,7 +58,8 @@ class Literal {
   }
   template <typename T>
   absl::Span<const T> data() const {
-    return absl::Span<const T>(reinterpret_cast<const T*>(storage_.get()), static_cast<size_t>(element_count_));
+    return absl::Span<const T>(reinterpret_cast<const T*>(storage_.get()),
+                               static_cast<size_t>(element_count_));
   }
 
   std::vector<Literal>& elements() { return elements_; }
@@ -65,9 +72,10 @@ class Literal {
   friend bool operator==(const Literal& a, const Literal& b);
 
  private:
-  struct Free { void operator()(std::byte* p) const; };
+  struct Free {
+    void operator()(std::byte* p) const;
+  };
   static std::byte* Allocate(int64_t bytes);
-
 
   Shape shape_;
   int64_t element_count_ = 0;
@@ -82,7 +90,8 @@ class Literal {
   Literal& operator=(Literal&&) noexcept = default;
 };
 
-// Element `index` (row-major linear) of an array as a double; complex gives the real part. For printing and tests.
+// Element `index` (row-major linear) of an array as a double; complex gives the real part. For printing and
+// tests.
 double ElementAsDouble(const Literal& literal, int64_t index);
 
 // The same values in another element type, each rounded, saturated or truncated as HLO's `convert` does.

@@ -1,11 +1,13 @@
 // The IR: modules of computations of instructions, as an arena of words that only grows.
 //
-// A computation is one vector of 32-bit words. An instruction is {opcode and called count, operand count, shape id, attributes id,
-// operand ids..., called computation ids...}; operands have smaller ids than their user and callees smaller ids than their caller, so
-// cycles and recursion cannot be written down, and every walk is a loop. Shapes and attributes are interned in Tables, so two
-// computations over the same Tables are equal exactly when their words are (side notes aside): one memcmp. Appending costs a few
-// nanoseconds, because an open trace of the client *is* a Computation. Names, metadata, shardings and unknown proto fields are
-// notes in a side table: present for the few instructions that have them. An appended instruction never changes.
+// A computation is one vector of 32-bit words. An instruction is {opcode and called count, operand count,
+// shape id, attributes id, operand ids..., called computation ids...}; operands have smaller ids than their
+// user and callees smaller ids than their caller, so cycles and recursion cannot be written down, and every
+// walk is a loop. Shapes and attributes are interned in Tables, so two computations over the same Tables are
+// equal exactly when their words are (side notes aside): one memcmp. Appending costs a few nanoseconds,
+// because an open trace of the client *is* a Computation. Names, metadata, shardings and unknown proto fields
+// are notes in a side table: present for the few instructions that have them. An appended instruction never
+// changes.
 #pragma once
 
 #include <array>
@@ -32,8 +34,9 @@ using ShapeId = uint32_t;        // In Tables.
 using AttributesId = uint32_t;   // In Tables; 0 is NoAttributes.
 using ComputationId = uint32_t;  // A computation in its module.
 
-// Interned shapes, attributes and literals, shared by the modules that one thread builds. References stay valid while the Tables
-// live. Not safe for concurrent use while anything is being interned; reading alone is safe from any thread.
+// Interned shapes, attributes and literals, shared by the modules that one thread builds. References stay
+// valid while the Tables live. Not safe for concurrent use while anything is being interned; reading alone is
+// safe from any thread.
 class Tables {
  public:
   Tables();
@@ -53,7 +56,8 @@ class Tables {
   const std::shared_ptr<const Literal>& shared_literal(LiteralId id) const { return literals_[id]; }
 
  private:
-  // Ids by hash. A small direct-mapped cache stands before the map, because a trace meets the same few again and again.
+  // Ids by hash. A small direct-mapped cache stands before the map, because a trace meets the same few again
+  // and again.
   class Index {
    public:
     // The id under `hash` for which `equal(id)` holds, or `next`, which is then added.
@@ -62,7 +66,10 @@ class Tables {
 
    private:
     static constexpr size_t kSlots = 256;
-    struct Slot { uint64_t hash = 0; uint32_t id = UINT32_MAX; };
+    struct Slot {
+      uint64_t hash = 0;
+      uint32_t id = UINT32_MAX;
+    };
     std::array<Slot, kSlots> recent_;
     absl::flat_hash_map<uint64_t, absl::InlinedVector<uint32_t, 1>> ids_;
   };
@@ -85,16 +92,17 @@ struct Notes {
   std::string name;  // Unique in the module when it came from outside; empty: printed as "<opcode>.<id>".
   Metadata metadata;
   std::map<std::string, std::string> frontend_attributes;
-  std::string backend_config;             // Opaque bytes; a custom-call's is in its attributes.
+  std::string backend_config;  // Opaque bytes; a custom-call's is in its attributes.
   std::vector<NodeId> control_predecessors;
-  std::string sharding;                   // A serialized OpSharding, or empty.
-  std::string unmodelled;                 // A serialized HloInstructionProto of the fields this build has no place for.
+  std::string sharding;    // A serialized OpSharding, or empty.
+  std::string unmodelled;  // A serialized HloInstructionProto of the fields this build has no place for.
 };
 
 class Computation;
 class Module;
 
-// A view of one instruction; cheap to copy, valid while its computation lives and (because the arena may move) until the next Append.
+// A view of one instruction; cheap to copy, valid while its computation lives and (because the arena may
+// move) until the next Append.
 class Instruction {
  public:
   Instruction(const Computation* computation, NodeId id, const uint32_t* words)
@@ -109,7 +117,9 @@ class Instruction {
   inline const Attributes& attributes() const;
   // The attributes as the alternative that the opcode's row names. REQUIRES: it is that one.
   template <typename T>
-  const T& attributes() const { return std::get<T>(attributes()); }
+  const T& attributes() const {
+    return std::get<T>(attributes());
+  }
   // dimensions={...} of the opcodes that have just that.
   const Dims& dimensions() const { return attributes<DimensionsAttributes>().dimensions; }
 
@@ -118,8 +128,8 @@ class Instruction {
   inline Instruction operand(uint32_t index) const;
   absl::Span<const ComputationId> called() const { return {words_ + 4 + words_[1], words_[0] >> 8}; }
 
-  inline const Literal& literal() const;        // Of a constant.
-  inline int64_t parameter_number() const;      // Of a parameter.
+  inline const Literal& literal() const;    // Of a constant.
+  inline int64_t parameter_number() const;  // Of a parameter.
   // The note's name, or "<opcode>.<id>".
   std::string name() const;
 
@@ -132,11 +142,13 @@ class Instruction {
 // One function: instructions in operand-before-user order, a root, parameters by number.
 class Computation {
  public:
-  Computation(std::shared_ptr<Tables> tables, std::string name) : tables_(std::move(tables)), name_(std::move(name)) {}
+  Computation(std::shared_ptr<Tables> tables, std::string name)
+      : tables_(std::move(tables)), name_(std::move(name)) {}
 
-  // Appends an instruction and returns its id. REQUIRES: operands exist; `called` are ids of earlier computations of the module;
-  // attributes are of the opcode's alternative. Shapes are taken as given: Builder infers them, Verify checks them.
-  // The last appended instruction is the root until set_root is called.
+  // Appends an instruction and returns its id. REQUIRES: operands exist; `called` are ids of earlier
+  // computations of the module; attributes are of the opcode's alternative. Shapes are taken as given:
+  // Builder infers them, Verify checks them. The last appended instruction is the root until set_root is
+  // called.
   NodeId Append(Opcode opcode, ShapeId shape, AttributesId attributes, absl::Span<const NodeId> operands,
                 absl::Span<const ComputationId> called = {});
 
@@ -148,7 +160,8 @@ class Computation {
   Instruction root() const { return (*this)[root_id()]; }
   void set_root(NodeId id) { root_ = id; }
 
-  // Ids of the parameters in parameter order, up to the first number that is missing; Verify checks that none is.
+  // Ids of the parameters in parameter order, up to the first number that is missing; Verify checks that none
+  // is.
   absl::Span<const NodeId> parameters() const { return parameters_; }
   static constexpr NodeId kNoNode = UINT32_MAX;
 
@@ -165,7 +178,8 @@ class Computation {
   const Notes* notes(NodeId id) const;
   // The notes of an instruction, made when missing. Valid until the next call.
   Notes& mutable_notes(NodeId id);
-  // Gives instruction `id` the notes, if any, of instruction `other_id` of `other`: shared until either is changed.
+  // Gives instruction `id` the notes, if any, of instruction `other_id` of `other`: shared until either is
+  // changed.
   void ShareNotes(NodeId id, const Computation& other, NodeId other_id);
 
   // The arena: equal words over the same Tables are equal programs.
@@ -173,7 +187,7 @@ class Computation {
 
   std::string execution_thread;  // "" is the main thread.
   bool is_fusion = false;
-  std::string unmodelled;        // A serialized HloComputationProto of fields this build has no place for.
+  std::string unmodelled;  // A serialized HloComputationProto of fields this build has no place for.
 
  private:
   std::shared_ptr<Tables> tables_;
@@ -214,7 +228,8 @@ class Module {
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
 
-  // Appends an empty computation. The last added one is the entry until set_entry is called. References stay valid.
+  // Appends an empty computation. The last added one is the entry until set_entry is called. References stay
+  // valid.
   Computation& AddComputation(std::string name);
   ComputationId computation_count() const { return static_cast<ComputationId>(computations_.size()); }
   const Computation& computation(ComputationId id) const { return *computations_[id]; }
@@ -231,14 +246,17 @@ class Module {
   // Instructions in all computations.
   int64_t instruction_count() const;
 
-  // The entry's signature with the layouts the caller wants; parameters empty and result invalid: taken from the entry.
+  // The entry's signature with the layouts the caller wants; parameters empty and result invalid: taken from
+  // the entry.
   ProgramShape entry_layout;
   std::vector<InputOutputAlias> input_output_alias;
   std::vector<BufferDonor> buffer_donors;
   std::map<std::string, std::string> frontend_attributes;
-  int64_t replica_count = 1, partition_count = 1;  // Text form and compile options only; the proto has no place for them.
+  // Text form and compile options only; the proto has no place for them.
+  int64_t replica_count = 1, partition_count = 1;
   bool is_scheduled = false;
-  std::string unmodelled;  // A serialized HloModuleProto of fields this build has no place for (stack frames, profiles, ...).
+  // A serialized HloModuleProto of fields this build has no place for (stack frames, profiles, ...).
+  std::string unmodelled;
 
  private:
   std::string name_;
@@ -248,12 +266,14 @@ class Module {
   ComputationId entry_ = kLast;
 };
 
-// The same program over Tables of its own, so that work on the copy interns nothing into what others may be reading. Large literals
-// are shared.
+// The same program over Tables of its own, so that work on the copy interns nothing into what others may be
+// reading. Large literals are shared.
 std::unique_ptr<Module> Clone(const Module& module);
 
 inline const Shape& Instruction::shape() const { return computation_->tables().shape(shape_id()); }
-inline const Attributes& Instruction::attributes() const { return computation_->tables().attributes(attributes_id()); }
+inline const Attributes& Instruction::attributes() const {
+  return computation_->tables().attributes(attributes_id());
+}
 inline Instruction Instruction::operand(uint32_t index) const { return (*computation_)[words_[4 + index]]; }
 inline const Literal& Instruction::literal() const {
   return computation_->tables().literal(attributes<ConstantAttributes>().literal);

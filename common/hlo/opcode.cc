@@ -22,7 +22,8 @@ constexpr uint8_t IndexOf() {
 }
 
 constexpr std::array<OpcodeInfo, kOpcodeCount> kTable = {{
-#define HLOD_OP(id, text, arity, called, attributes, rule, traits) {text, arity, called, IndexOf<attributes>(), traits},
+#define HLOD_OP(id, text, arity, called, attributes, rule, traits) \
+  {text, arity, called, IndexOf<attributes>(), traits},
 #include "common/hlo/opcodes.inc"
 #undef HLOD_OP
 }};

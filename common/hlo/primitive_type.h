@@ -1,4 +1,5 @@
-// Element types by XLA's names and wire numbers, and the one way from a run-time type to its C++ storage type.
+// Element types by XLA's names and wire numbers, and the one way from a run-time type to its C++ storage
+// type.
 #pragma once
 
 #include <complex>
@@ -23,9 +24,9 @@ enum class TypeClass : uint8_t { kPred, kSigned, kUnsigned, kFloat, kComplex, kO
 
 // The row of primitive_types.inc; kInvalid and unknown numbers give {"invalid", 0, 0, kOther}.
 struct TypeInfo {
-  std::string_view name;   // HLO text spelling.
-  int bits;                // Width of the value; 0 for tuple, token, opaque, buffer.
-  int bytes;               // Width in memory, in literals and buffers: sub-byte types take one byte.
+  std::string_view name;  // HLO text spelling.
+  int bits;               // Width of the value; 0 for tuple, token, opaque, buffer.
+  int bytes;              // Width in memory, in literals and buffers: sub-byte types take one byte.
   TypeClass type_class;
 };
 const TypeInfo& Info(PrimitiveType type);
@@ -49,7 +50,8 @@ PrimitiveType RealType(PrimitiveType type);
 // f32 -> c64, f64 -> c128; other types are their own.
 PrimitiveType ComplexType(PrimitiveType type);
 
-// C++ storage type -> PrimitiveType: kPrimitiveTypeOf<float> is kF32; kInvalid for a type that stores no element.
+// C++ storage type -> PrimitiveType: kPrimitiveTypeOf<float> is kF32; kInvalid for a type that stores no
+// element.
 template <typename T>
 consteval PrimitiveType PrimitiveTypeFor() {
 #define HLOD_TYPE(id, number, text, bits, type_class, storage) \
@@ -61,22 +63,22 @@ consteval PrimitiveType PrimitiveTypeFor() {
 template <typename T>
 inline constexpr PrimitiveType kPrimitiveTypeOf = PrimitiveTypeFor<T>();
 
-// Calls f.template operator()<T>() with the storage type of `type`; false when `type` has none (tuple, token, ...).
+// Calls f.template operator()<T>() with the storage type of `type`; false when `type` has none (tuple, token,
+// ...).
 //   VisitType(shape.type(), [&]<typename T>() { Fill<T>(...); });
 template <typename F>
 bool VisitType(PrimitiveType type, F&& f) {
   switch (type) {
-#define HLOD_TYPE(id, number, text, bits, type_class, storage)           \
-  case PrimitiveType::id:                                                \
-    if constexpr (!std::is_void_v<storage>) {                            \
-      f.template operator()<storage>();                                  \
-      return true;                                                       \
-    }                                                                    \
+#define HLOD_TYPE(id, number, text, bits, type_class, storage) \
+  case PrimitiveType::id:                                      \
+    if constexpr (!std::is_void_v<storage>) {                  \
+      f.template operator()<storage>();                        \
+      return true;                                             \
+    }                                                          \
     return false;
 #include "common/hlo/primitive_types.inc"
 #undef HLOD_TYPE
-    default:
-      return false;
+    default: return false;
   }
 }
 

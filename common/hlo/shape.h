@@ -24,15 +24,15 @@ inline constexpr int64_t kUnboundedSize = INT64_MIN;
 
 struct Shape;
 
-// How an array lies in memory: XLA's LayoutProto. hlod's own buffers are always dense row-major; a layout in a module is kept,
-// printed and sent on, and changes no value. `physical_shape` is shared, never null inside.
+// How an array lies in memory: XLA's LayoutProto. hlod's own buffers are always dense row-major; a layout in
+// a module is kept, printed and sent on, and changes no value. `physical_shape` is shared, never null inside.
 struct Layout {
-  Dims minor_to_major;                     // Fastest dimension first.
+  Dims minor_to_major;  // Fastest dimension first.
   std::vector<Dims> tiles;
-  int64_t tail_padding_alignment = 1;      // In elements.
+  int64_t tail_padding_alignment = 1;  // In elements.
   PrimitiveType index_type = kInvalid;
   PrimitiveType pointer_type = kInvalid;
-  int64_t element_size_in_bits = 0;        // 0: the type's own width.
+  int64_t element_size_in_bits = 0;  // 0: the type's own width.
   int64_t memory_space = 0;
   std::vector<std::pair<int64_t, Dims>> split_configs;  // (dimension, split indices)
   std::shared_ptr<const Shape> physical_shape;
@@ -43,16 +43,17 @@ struct Layout {
   friend bool operator==(const Layout& a, const Layout& b);
   template <typename H>
   friend H AbslHashValue(H h, const Layout& layout) {
-    return H::combine(std::move(h), layout.minor_to_major, layout.tiles, layout.element_size_in_bits, layout.memory_space);
+    return H::combine(std::move(h), layout.minor_to_major, layout.tiles, layout.element_size_in_bits,
+                      layout.memory_space);
   }
 };
 
 struct Shape {
   PrimitiveType type = kInvalid;
-  Dims dims;                                // Empty for scalars, tuples, tokens. A dynamic dimension holds its bound or kUnboundedSize.
-  absl::InlinedVector<bool, 6> dynamic;     // Empty (all static), or one flag a dimension.
-  std::vector<Shape> tuple;                 // Elements of a tuple; the one array of a kBufferType.
-  std::optional<Layout> layout;             // Absent: row-major.
+  Dims dims;  // Empty for scalars, tuples, tokens. A dynamic dimension holds its bound or kUnboundedSize.
+  absl::InlinedVector<bool, 6> dynamic;  // Empty (all static), or one flag a dimension.
+  std::vector<Shape> tuple;              // Elements of a tuple; the one array of a kBufferType.
+  std::optional<Layout> layout;          // Absent: row-major.
 
   static Shape Array(PrimitiveType type, absl::Span<const int64_t> dims);
   static Shape Array(PrimitiveType type, std::initializer_list<int64_t> dims) {
@@ -85,10 +86,11 @@ bool Compatible(const Shape& a, const Shape& b);
 // Equal dimension sizes and dynamism; element types and layouts may differ.
 bool SameDimensions(const Shape& a, const Shape& b);
 
-// How many elements an array has (a bound counts as the size), or nothing when that overflows, is unbounded, or `shape` is no array.
+// How many elements an array has (a bound counts as the size), or nothing when that overflows, is unbounded,
+// or `shape` is no array.
 std::optional<int64_t> ElementCount(const Shape& shape);
-// Dense payload bytes of an array, or the sum over a tuple's leaves; tokens have none. Sub-byte elements take a byte each.
-// Nothing when the count overflows an int64 or a dimension is unbounded.
+// Dense payload bytes of an array, or the sum over a tuple's leaves; tokens have none. Sub-byte elements take
+// a byte each. Nothing when the count overflows an int64 or a dimension is unbounded.
 std::optional<int64_t> ByteSize(const Shape& shape);
 
 // The shape at `index` inside nested tuples, or null.
@@ -105,8 +107,8 @@ std::vector<ShapeLeaf> Leaves(const Shape& shape);
 // How many shapes are inside, itself included; counting stops at kMaxShapeNodes + 1.
 int64_t NodeCount(const Shape& shape);
 
-// What may be held in one IR: rank and nesting within limits, sizes not negative, layouts that are permutations, array byte size
-// without overflow. INVALID_ARGUMENT naming the shape and what is wrong.
+// What may be held in one IR: rank and nesting within limits, sizes not negative, layouts that are
+// permutations, array byte size without overflow. INVALID_ARGUMENT naming the shape and what is wrong.
 absl::Status ValidateShape(const Shape& shape);
 
 // "f32[2,3]{1,0}", "(s32[], f32[<=8])": HLO text with layouts where a shape has them.
@@ -125,8 +127,8 @@ struct ProgramShape {
   friend bool operator==(const ProgramShape&, const ProgramShape&) = default;
 };
 
-inline constexpr int kMaxRank = 64;          // Dimensions of one array.
-inline constexpr int kMaxTupleDepth = 64;    // Nesting of tuples.
+inline constexpr int kMaxRank = 64;                 // Dimensions of one array.
+inline constexpr int kMaxTupleDepth = 64;           // Nesting of tuples.
 inline constexpr int64_t kMaxShapeNodes = 1 << 20;  // Tuples, elements and elements of elements of one shape.
 
 }  // namespace hlod::hlo

@@ -1,4 +1,5 @@
-// Shape inference: what shape an instruction has, from its operands and attributes; the rules of XLA's operation semantics.
+// Shape inference: what shape an instruction has, from its operands and attributes; the rules of XLA's
+// operation semantics.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -15,16 +16,18 @@ struct InferenceInput {
   const Attributes& attributes;
   absl::Span<const Shape* const> operands;
   absl::Span<const ProgramShape* const> called;  // Signatures of the called computations, in wire order.
-  // The shape the instruction states itself: needed where operands do not determine it (parameter, constant, iota, convert,
-  // bitcast-convert, reshape, custom-call, rng, dot with a wider result, ...). May be null elsewhere.
+  // The shape the instruction states itself: needed where operands do not determine it (parameter, constant,
+  // iota, convert, bitcast-convert, reshape, custom-call, rng, dot with a wider result, ...). May be null
+  // elsewhere.
   const Shape* declared = nullptr;
 };
 
-// The result shape, without layout. INVALID_ARGUMENT naming opcode, operand and both shapes when the rule is broken;
-// UNIMPLEMENTED for opcodes of the table that have no rule in this build.
+// The result shape, without layout. INVALID_ARGUMENT naming opcode, operand and both shapes when the rule is
+// broken; UNIMPLEMENTED for opcodes of the table that have no rule in this build.
 absl::StatusOr<Shape> InferShape(const InferenceInput& input);
 
-// Output size of a window over a dimension of `size` elements (operation semantics, "Window"): 0 when the window is larger.
+// Output size of a window over a dimension of `size` elements (operation semantics, "Window"): 0 when the
+// window is larger.
 int64_t WindowedSize(int64_t size, const WindowDimension& window);
 
 }  // namespace hlod::hlo

@@ -1,5 +1,6 @@
-// Element types C++ lacks: 16-, 8- and 4-bit floats and sub-byte integers, with conversions that round once, to nearest even.
-// Formats: IEEE 754 half; bfloat16; the OCP 8-bit and MX specifications; FNUZ variants per Graphcore/AMD (arXiv 2206.02915).
+// Element types C++ lacks: 16-, 8- and 4-bit floats and sub-byte integers, with conversions that round once,
+// to nearest even. Formats: IEEE 754 half; bfloat16; the OCP 8-bit and MX specifications; FNUZ variants per
+// Graphcore/AMD (arXiv 2206.02915).
 #pragma once
 
 #include <bit>
@@ -12,11 +13,12 @@ namespace hlod::hlo {
 
 // What a small float does at the top of its range and around zero.
 enum class FloatFlavor : uint8_t {
-  kIeee,         // Infinities and NaNs at the all-ones exponent.
-  kFiniteNan,    // FN: no infinity; NaN is all ones; overflow gives NaN.
-  kUnsignedZero, // FNUZ: no infinity, no -0; NaN is the bit pattern of -0; overflow gives NaN.
-  kFinite,       // f4, f6: neither infinity nor NaN; overflow saturates, NaN becomes -0 as ml_dtypes does.
-  kPowerOfTwo,   // E8M0: an unsigned exponent and nothing else; NaN is all ones; zero and negatives have no value.
+  kIeee,          // Infinities and NaNs at the all-ones exponent.
+  kFiniteNan,     // FN: no infinity; NaN is all ones; overflow gives NaN.
+  kUnsignedZero,  // FNUZ: no infinity, no -0; NaN is the bit pattern of -0; overflow gives NaN.
+  kFinite,        // f4, f6: neither infinity nor NaN; overflow saturates, NaN becomes -0 as ml_dtypes does.
+  kPowerOfTwo,    // E8M0: an unsigned exponent and nothing else; NaN is all ones; zero and negatives have no
+                  // value.
 };
 
 template <typename StorageT, int ExponentBits, int MantissaBits, int Bias, FloatFlavor kFlavor>
@@ -49,11 +51,13 @@ class SmallFloat {
   static constexpr Storage kSignBit = kSigned ? static_cast<Storage>(1u << (ExponentBits + MantissaBits)) : 0;
   static constexpr uint32_t kMantissaMask = (1u << MantissaBits) - 1;
   static constexpr uint32_t kExponentMask = (1u << ExponentBits) - 1;
-  static constexpr Storage kNan =
-      kFlavor == FloatFlavor::kIeee ? static_cast<Storage>((kExponentMask << MantissaBits) | (1u << (MantissaBits ? MantissaBits - 1 : 0)))
-      : kFlavor == FloatFlavor::kUnsignedZero ? kSignBit
-      : kFlavor == FloatFlavor::kFinite       ? kSignBit
-                                              : static_cast<Storage>((kExponentMask << MantissaBits) | kMantissaMask);
+  static constexpr Storage kNan = kFlavor == FloatFlavor::kIeee
+                                      ? static_cast<Storage>((kExponentMask << MantissaBits) |
+                                                             (1u << (MantissaBits ? MantissaBits - 1 : 0)))
+                                  : kFlavor == FloatFlavor::kUnsignedZero ? kSignBit
+                                  : kFlavor == FloatFlavor::kFinite
+                                      ? kSignBit
+                                      : static_cast<Storage>((kExponentMask << MantissaBits) | kMantissaMask);
   // The largest finite value's bits without sign.
   static constexpr uint32_t kMaxFinite =
       kFlavor == FloatFlavor::kIeee ? ((kExponentMask << MantissaBits) - 1)
@@ -65,7 +69,8 @@ class SmallFloat {
     if constexpr (ExponentBits == 8 && MantissaBits == 7) {
       return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
     } else if constexpr (kFlavor == FloatFlavor::kPowerOfTwo) {
-      return bits == kNan ? std::numeric_limits<float>::quiet_NaN() : std::ldexp(1.0f, static_cast<int>(bits) - Bias);
+      return bits == kNan ? std::numeric_limits<float>::quiet_NaN()
+                          : std::ldexp(1.0f, static_cast<int>(bits) - Bias);
     } else {
       const bool negative = (bits & kSignBit) != 0;
       const uint32_t exponent = (bits >> MantissaBits) & kExponentMask, mantissa = bits & kMantissaMask;
@@ -74,19 +79,21 @@ class SmallFloat {
       }
       if constexpr (kFlavor == FloatFlavor::kFiniteNan) {
         if ((bits & ~kSignBit) == kNan) {
-          return negative ? -std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::quiet_NaN();
+          return negative ? -std::numeric_limits<float>::quiet_NaN()
+                          : std::numeric_limits<float>::quiet_NaN();
         }
       }
       if constexpr (kFlavor == FloatFlavor::kIeee) {
         if (exponent == kExponentMask) {
-          const uint32_t wide = (negative ? 0x80000000u : 0u) | 0x7f800000u | (mantissa << (23 - MantissaBits));
+          const uint32_t wide =
+              (negative ? 0x80000000u : 0u) | 0x7f800000u | (mantissa << (23 - MantissaBits));
           return std::bit_cast<float>(wide);
         }
       }
-      const float magnitude =
-          exponent == 0 ? std::ldexp(static_cast<float>(mantissa), 1 - Bias - MantissaBits)
-                        : std::ldexp(static_cast<float>(mantissa | (1u << MantissaBits)),
-                                     static_cast<int>(exponent) - Bias - MantissaBits);
+      const float magnitude = exponent == 0
+                                  ? std::ldexp(static_cast<float>(mantissa), 1 - Bias - MantissaBits)
+                                  : std::ldexp(static_cast<float>(mantissa | (1u << MantissaBits)),
+                                               static_cast<int>(exponent) - Bias - MantissaBits);
       return negative ? -magnitude : magnitude;
     }
   }
@@ -104,7 +111,9 @@ class SmallFloat {
   static Storage Encode(double value) {
     const Storage sign = std::signbit(value) ? kSignBit : Storage{0};
     if (std::isnan(value)) {
-      return kFlavor == FloatFlavor::kUnsignedZero || kFlavor == FloatFlavor::kFinite ? kNan : static_cast<Storage>(kNan | sign);
+      return kFlavor == FloatFlavor::kUnsignedZero || kFlavor == FloatFlavor::kFinite
+                 ? kNan
+                 : static_cast<Storage>(kNan | sign);
     }
     if constexpr (kFlavor == FloatFlavor::kPowerOfTwo) {
       if (!(value > 0)) return kNan;
@@ -115,7 +124,8 @@ class SmallFloat {
     int exponent;
     std::frexp(magnitude, &exponent);
     exponent -= 1;  // magnitude = 1.m * 2^exponent
-    // Below the smallest normal exponent the grid stops getting finer (E8M0 has no subnormals: it starts at 2^-Bias).
+    // Below the smallest normal exponent the grid stops getting finer (E8M0 has no subnormals: it starts at
+    // 2^-Bias).
     constexpr int kMinExponent = kFlavor == FloatFlavor::kPowerOfTwo ? -Bias : 1 - Bias;
     const int grid = (exponent < kMinExponent ? kMinExponent : exponent) - MantissaBits;
     double steps = std::nearbyint(std::ldexp(magnitude, -grid));  // Default rounding mode: ties to even.
@@ -131,7 +141,8 @@ class SmallFloat {
     } else if (steps < std::ldexp(1.0, MantissaBits)) {
       bits = static_cast<uint32_t>(steps);  // Subnormal, or zero.
     } else {
-      bits = (static_cast<uint32_t>(stored_exponent) << MantissaBits) | (static_cast<uint32_t>(steps) & kMantissaMask);
+      bits = (static_cast<uint32_t>(stored_exponent) << MantissaBits) |
+             (static_cast<uint32_t>(steps) & kMantissaMask);
       if (stored_exponent > static_cast<int>(kExponentMask)) return Overflow(sign);
     }
     if (bits > kMaxFinite) return Overflow(sign);
@@ -140,7 +151,8 @@ class SmallFloat {
   }
 
   static Storage Overflow(Storage sign) {
-    if constexpr (kFlavor == FloatFlavor::kIeee) return static_cast<Storage>((kExponentMask << MantissaBits) | sign);
+    if constexpr (kFlavor == FloatFlavor::kIeee)
+      return static_cast<Storage>((kExponentMask << MantissaBits) | sign);
     if constexpr (kFlavor == FloatFlavor::kFinite) return static_cast<Storage>(kMaxFinite | sign);
     return kFlavor == FloatFlavor::kUnsignedZero ? kNan : static_cast<Storage>(kNan | sign);
   }
@@ -162,7 +174,8 @@ using F6E2M3FN = SmallFloat<uint8_t, 2, 3, 1, FloatFlavor::kFinite>;
 using F6E3M2FN = SmallFloat<uint8_t, 3, 2, 3, FloatFlavor::kFinite>;
 using F8E8M0FNU = SmallFloat<uint8_t, 8, 0, 127, FloatFlavor::kPowerOfTwo>;
 
-// An integer of 1, 2 or 4 bits kept in a byte, sign- or zero-extended; construction wraps as two's complement does.
+// An integer of 1, 2 or 4 bits kept in a byte, sign- or zero-extended; construction wraps as two's complement
+// does.
 template <int Bits, bool Signed>
 class SmallInt {
  public:
@@ -180,7 +193,8 @@ class SmallInt {
   static constexpr int8_t Wrap(int64_t value) {
     const uint64_t low = static_cast<uint64_t>(value) & ((1u << Bits) - 1);
     const bool negative = Signed && (low >> (Bits - 1)) != 0;
-    return static_cast<int8_t>(negative ? static_cast<int64_t>(low) - (1 << Bits) : static_cast<int64_t>(low));
+    return static_cast<int8_t>(negative ? static_cast<int64_t>(low) - (1 << Bits)
+                                        : static_cast<int64_t>(low));
   }
   int8_t value_ = 0;
 };

@@ -11,9 +11,9 @@ struct VerifyOptions {
   int call_depth_max = 64;               // Computations nested by calls, loops and branches.
 };
 
-// Every instruction's arity, called computations, attributes and shape (against InferShape, layouts aside), parameter numbers dense,
-// entry layout and aliases within the entry's shapes, nesting and size within the limits. The first error, naming the
-// instruction and its computation and, where known, its source line.
+// Every instruction's arity, called computations, attributes and shape (against InferShape, layouts aside),
+// parameter numbers dense, entry layout and aliases within the entry's shapes, nesting and size within the
+// limits. The first error, naming the instruction and its computation and, where known, its source line.
 absl::Status Verify(const Module& module, const VerifyOptions& options = {});
 
 }  // namespace hlod::hlo

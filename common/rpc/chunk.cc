@@ -63,7 +63,9 @@ class SliceReader {
   size_t slice_ = 0, offset_ = 0;
 };
 
-absl::Status Malformed() { return MakeError(ErrorKind::kViolation, "A bulk chunk is not a well-formed hlod.v1.Chunk."); }
+absl::Status Malformed() {
+  return MakeError(ErrorKind::kViolation, "A bulk chunk is not a well-formed hlod.v1.Chunk.");
+}
 
 }  // namespace
 
@@ -71,7 +73,8 @@ grpc::ByteBuffer EncodeChunk(const v1::TransferId* transfer, absl::Span<const st
   std::string header;
   uint8_t varint[10];
   const auto put = [&](uint64_t value) {
-    header.append(reinterpret_cast<char*>(varint), CodedOutputStream::WriteVarint64ToArray(value, varint) - varint);
+    header.append(reinterpret_cast<char*>(varint),
+                  CodedOutputStream::WriteVarint64ToArray(value, varint) - varint);
   };
   if (transfer != nullptr) {
     const std::string bytes = transfer->SerializeAsString();
@@ -83,12 +86,14 @@ grpc::ByteBuffer EncodeChunk(const v1::TransferId* transfer, absl::Span<const st
   put(Crc32c(data));
   put(kDataTag);
   put(data.size());
-  const grpc::Slice slices[2] = {grpc::Slice(header), grpc::Slice(data.data(), data.size(), grpc::Slice::STATIC_SLICE)};
+  const grpc::Slice slices[2] = {grpc::Slice(header),
+                                 grpc::Slice(data.data(), data.size(), grpc::Slice::STATIC_SLICE)};
   return grpc::ByteBuffer(slices, 2);
 }
 
 absl::StatusOr<ReceivedChunk> DecodeChunk(
-    grpc::ByteBuffer& buffer, const std::function<absl::StatusOr<absl::Span<std::byte>>(const ReceivedChunk&)>& out) {
+    grpc::ByteBuffer& buffer,
+    const std::function<absl::StatusOr<absl::Span<std::byte>>(const ReceivedChunk&)>& out) {
   std::vector<grpc::Slice> slices;
   if (!buffer.Dump(&slices).ok()) return Malformed();
   SliceReader reader(slices);
@@ -126,8 +131,9 @@ absl::StatusOr<ReceivedChunk> DecodeChunk(
       done += run.size();
     }
     if (crc != chunk.crc32c) {
-      return MakeError(ErrorKind::kCorrupt, absl::StrFormat("A chunk of %d bytes has the checksum %08x; %08x was sent.", value, crc,
-                                                            chunk.crc32c));
+      return MakeError(ErrorKind::kCorrupt,
+                       absl::StrFormat("A chunk of %d bytes has the checksum %08x; %08x was sent.", value,
+                                       crc, chunk.crc32c));
     }
   }
   return chunk;

@@ -1,4 +1,5 @@
-// Bulk chunks as raw gRPC byte buffers: the wire format of hlod.v1.Chunk, written and read without copying the payload.
+// Bulk chunks as raw gRPC byte buffers: the wire format of hlod.v1.Chunk, written and read without copying
+// the payload.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -14,7 +15,8 @@
 
 namespace hlod::rpc {
 
-// CRC-32C (Castagnoli, RFC 3720) of `data`; `seed` is the checksum of what came before. Uses the processor's instruction where there is one.
+// CRC-32C (Castagnoli, RFC 3720) of `data`; `seed` is the checksum of what came before. Uses the processor's
+// instruction where there is one.
 uint32_t Crc32c(absl::Span<const std::byte> data, uint32_t seed = 0);
 
 // A serialized Chunk whose data slice refers to `data` (which must stay until the write has completed) .
@@ -28,9 +30,11 @@ struct ReceivedChunk {
   int64_t size = 0;
 };
 
-// Parses a chunk and copies its payload to `out` (which must hold it: INVALID_ARGUMENT naming both sizes), checking the checksum on the way:
-// DATA_LOSS when it does not fit. `out` is asked for after the size is known and before a byte is copied.
-absl::StatusOr<ReceivedChunk> DecodeChunk(grpc::ByteBuffer& buffer,
-                                          const std::function<absl::StatusOr<absl::Span<std::byte>>(const ReceivedChunk&)>& out);
+// Parses a chunk and copies its payload to `out` (which must hold it: INVALID_ARGUMENT naming both sizes),
+// checking the checksum on the way: DATA_LOSS when it does not fit. `out` is asked for after the size is
+// known and before a byte is copied.
+absl::StatusOr<ReceivedChunk> DecodeChunk(
+    grpc::ByteBuffer& buffer,
+    const std::function<absl::StatusOr<absl::Span<std::byte>>(const ReceivedChunk&)>& out);
 
 }  // namespace hlod::rpc

@@ -1,5 +1,5 @@
-// CRC-32C with the processor's instruction: three independent streams hide its latency, and their results are joined by a table of
-// "append n zero bytes" in GF(2). Without SSE 4.2 a byte table does it.
+// CRC-32C with the processor's instruction: three independent streams hide its latency, and their results are
+// joined by a table of "append n zero bytes" in GF(2). Without SSE 4.2 a byte table does it.
 #include <array>
 #include <cstring>
 
@@ -30,7 +30,8 @@ uint32_t Portable(uint32_t crc, const unsigned char* data, size_t size) {
 
 constexpr size_t kLane = 4096;  // Bytes a stream; a block is three of them.
 
-// What `kLane` zero bytes make of a checksum, a byte of it at a time: linear over GF(2), so four table look-ups and three xors.
+// What `kLane` zero bytes make of a checksum, a byte of it at a time: linear over GF(2), so four table
+// look-ups and three xors.
 std::array<std::array<uint32_t, 256>, 4> MakeShiftTable() {
   std::array<uint32_t, 32> bits{};
   const std::array<unsigned char, kLane> zeros{};
@@ -63,7 +64,8 @@ __attribute__((target("sse4.2"))) uint32_t Hardware(uint32_t crc, const unsigned
       b = __builtin_ia32_crc32di(b, word(data + kLane + i));
       c = __builtin_ia32_crc32di(c, word(data + 2 * kLane + i));
     }
-    crc = append_lane(append_lane(static_cast<uint32_t>(a)) ^ static_cast<uint32_t>(b)) ^ static_cast<uint32_t>(c);
+    crc = append_lane(append_lane(static_cast<uint32_t>(a)) ^ static_cast<uint32_t>(b)) ^
+          static_cast<uint32_t>(c);
     data += 3 * kLane;
     size -= 3 * kLane;
   }

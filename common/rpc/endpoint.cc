@@ -18,7 +18,8 @@ bool Consume(std::string_view& text, std::string_view prefix) {
 }
 
 absl::Status Malformed(std::string_view text) {
-  return InvalidArgument("Address (%s) is none of unix:PATH, /PATH, HOST:PORT, tcp:HOST:PORT, fd:NUMBER.", text);
+  return InvalidArgument("Address (%s) is none of unix:PATH, /PATH, HOST:PORT, tcp:HOST:PORT, fd:NUMBER.",
+                         text);
 }
 
 }  // namespace
@@ -33,13 +34,15 @@ absl::StatusOr<Endpoint> ParseEndpoint(std::string_view text) {
     endpoint.path = std::string(rest);
     if (rest.empty()) return Malformed(text);
     if (rest.size() > kPathMax) {
-      return InvalidArgument("Socket path (%s) is %d bytes long; the limit is %d.", rest, rest.size(), kPathMax);
+      return InvalidArgument("Socket path (%s) is %d bytes long; the limit is %d.", rest, rest.size(),
+                             kPathMax);
     }
     return endpoint;
   }
   if (Consume(rest, "fd:")) {
     endpoint.kind = Endpoint::Kind::kDescriptor;
-    if (!absl::SimpleAtoi(ToAbsl(rest), &endpoint.descriptor) || endpoint.descriptor < 0) return Malformed(text);
+    if (!absl::SimpleAtoi(ToAbsl(rest), &endpoint.descriptor) || endpoint.descriptor < 0)
+      return Malformed(text);
     return endpoint;
   }
   Consume(rest, "tcp:");
@@ -53,7 +56,8 @@ absl::StatusOr<Endpoint> ParseEndpoint(std::string_view text) {
     return InvalidArgument("Address (%s) has an IPv6 host without brackets; write [HOST]:PORT.", text);
   }
   endpoint.host = std::string(host);
-  if (host.empty() || !absl::SimpleAtoi(ToAbsl(rest.substr(colon + 1)), &endpoint.port)) return Malformed(text);
+  if (host.empty() || !absl::SimpleAtoi(ToAbsl(rest.substr(colon + 1)), &endpoint.port))
+    return Malformed(text);
   if (endpoint.port < 0 || endpoint.port > 65535) {
     return InvalidArgument("Port (%d) of address (%s) is not within 0 and 65535.", endpoint.port, text);
   }

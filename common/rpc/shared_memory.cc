@@ -61,7 +61,8 @@ absl::StatusOr<SharedMemory> SharedMemory::Create(int64_t bytes) {
   Descriptor fd(memfd_create("hlod-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.valid()) return Failed("memfd_create");
   if (ftruncate(fd.get(), bytes) != 0) return Failed("Sizing the shared arena");
-  if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) return Failed("Sealing the shared arena");
+  if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    return Failed("Sealing the shared arena");
   return Map(std::move(fd), bytes);
 }
 
@@ -85,7 +86,9 @@ absl::StatusOr<SharedMemory> SharedMemory::Map(Descriptor fd, int64_t bytes) {
 }
 
 SharedMemory::SharedMemory(SharedMemory&& other) noexcept
-    : fd_(std::move(other.fd_)), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : fd_(std::move(other.fd_)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
 
 SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
   if (this != &other) {
@@ -145,7 +148,8 @@ absl::StatusOr<Descriptor> ListenAbstract(const std::string& name) {
   ASSIGN_OR_RETURN(const AbstractAddress address, MakeAbstract(name));
   Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd.valid()) return Failed("Opening the arena's socket");
-  if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&address.address), address.length) != 0 || listen(fd.get(), 64) != 0) {
+  if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&address.address), address.length) != 0 ||
+      listen(fd.get(), 64) != 0) {
     return Failed("Listening on the arena's socket");
   }
   return fd;
@@ -164,7 +168,8 @@ absl::StatusOr<Descriptor> ConnectAbstract(const std::string& name) {
 absl::StatusOr<PeerCredentials> ReadPeerCredentials(int socket) {
   ucred credentials{};
   socklen_t length = sizeof(credentials);
-  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return Failed("Reading the peer's credentials");
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0)
+    return Failed("Reading the peer's credentials");
   return PeerCredentials{credentials.pid, credentials.uid, credentials.gid};
 }
 

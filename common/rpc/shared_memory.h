@@ -26,10 +26,12 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// A mapped region. Not copyable; unmaps itself. Whatever either side decides on must be copied out first: the other may write any time.
+// A mapped region. Not copyable; unmaps itself. Whatever either side decides on must be copied out first: the
+// other may write any time.
 class SharedMemory {
  public:
-  // A new region of `bytes`, its size sealed (F_SEAL_SHRINK | F_SEAL_GROW), so that no mapper can be killed by a truncation.
+  // A new region of `bytes`, its size sealed (F_SEAL_SHRINK | F_SEAL_GROW), so that no mapper can be killed
+  // by a truncation.
   static absl::StatusOr<SharedMemory> Create(int64_t bytes);
   // Maps a received descriptor. Refuses one that is not sealed or whose size is not `bytes`.
   static absl::StatusOr<SharedMemory> Map(Descriptor fd, int64_t bytes);
@@ -48,7 +50,8 @@ class SharedMemory {
   int64_t size_ = 0;
 };
 
-// Sends one byte with a descriptor over a connected unix socket, and receives one. UNAVAILABLE when the peer is gone.
+// Sends one byte with a descriptor over a connected unix socket, and receives one. UNAVAILABLE when the peer
+// is gone.
 absl::Status SendDescriptor(int socket, int fd);
 absl::StatusOr<Descriptor> ReceiveDescriptor(int socket);
 

@@ -18,8 +18,9 @@ Error FromProto(const v1::Error& proto);
 v1::Origin ToProto(const Origin& origin);
 Origin FromProto(const v1::Origin& proto);
 
-// A gRPC status with the error in its details, and back. A status without details (the library's own) keeps code and message;
-// UNAVAILABLE from the transport becomes an error of kind lost_session only where the caller says so.
+// A gRPC status with the error in its details, and back. A status without details (the library's own) keeps
+// code and message; UNAVAILABLE from the transport becomes an error of kind lost_session only where the
+// caller says so.
 grpc::Status ToGrpc(const absl::Status& status);
 absl::Status FromGrpc(const grpc::Status& status);
 

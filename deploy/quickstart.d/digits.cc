@@ -1,9 +1,10 @@
-// Trains a classifier of handwritten digits on an hlod device, then shows what the daemon counted, and what a placeholder is.
+// Trains a classifier of handwritten digits on an hlod device, then shows what the daemon counted, and what a
+// placeholder is.
 //
 //   digits [--address ADDRESS] [--data FOLDER] [--epochs N] [--seed N] [--shuffle-labels]
 //
-// The programs that run on the device, train_step and predict, were lowered by JAX (README.md beside this file says what their
-// parameters are); everything else is here.
+// The programs that run on the device, train_step and predict, were lowered by JAX (README.md beside this
+// file says what their parameters are); everything else is here.
 #include <hlod/hlod.h>
 #include <unistd.h>
 
@@ -32,9 +33,9 @@ using hlod::Device;
 using hlod::Executable;
 using hlod::Shape;
 
-constexpr int kPixels = 64;   // Of an image: 8x8, each 0 to 16.
-constexpr int kBatch = 64;    // Images in one step.
-constexpr int kWeights = 4;   // w1 b1 w2 b2: the first half of the state; the other is the momentum of each.
+constexpr int kPixels = 64;  // Of an image: 8x8, each 0 to 16.
+constexpr int kBatch = 64;   // Images in one step.
+constexpr int kWeights = 4;  // w1 b1 w2 b2: the first half of the state; the other is the momentum of each.
 constexpr int kState = 2 * kWeights;
 
 struct Options {
@@ -64,7 +65,8 @@ Options ParseOptions(std::span<char* const> arguments) {
     } else if (name == "--shuffle-labels") {
       options.shuffle_labels = true;
     } else {
-      throw std::invalid_argument("digits [--address A] [--data FOLDER] [--epochs N] [--seed N] [--shuffle-labels]");
+      throw std::invalid_argument(
+          "digits [--address A] [--data FOLDER] [--epochs N] [--seed N] [--shuffle-labels]");
     }
   }
   return options;
@@ -89,7 +91,8 @@ std::string ReadFile(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The training and the held-out digits. Every fifth block of ten rows is held out, so that each digit is in both.
+// The training and the held-out digits. Every fifth block of ten rows is held out, so that each digit is in
+// both.
 std::pair<Digits, Digits> ReadDigits(const std::string& path) {
   std::ifstream in(path);
   if (!in) throw std::runtime_error("cannot read " + path);
@@ -121,21 +124,24 @@ std::vector<Buffer> InitialState(const Device& device, const Executable& train_s
   return state;
 }
 
-// One pass over `train` in a new random order. Replaces the state, and returns the last batch's loss. Waits for nothing: the steps are
-// sent one after the other, each with results that the one before has yet to compute.
-Buffer TrainEpoch(const Device& device, const Executable& train_step, const Digits& train, std::vector<Buffer>& state,
-                  std::mt19937& random) {
+// One pass over `train` in a new random order. Replaces the state, and returns the last batch's loss. Waits
+// for nothing: the steps are sent one after the other, each with results that the one before has yet to
+// compute.
+Buffer TrainEpoch(const Device& device, const Executable& train_step, const Digits& train,
+                  std::vector<Buffer>& state, std::mt19937& random) {
   std::vector<int64_t> order(train.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::shuffle(order, random);
 
   hlod::ExecuteOptions options;
-  for (int i = 0; i < kState; ++i) options.donate.push_back(i);  // The old state's memory becomes the new state's.
+  for (int i = 0; i < kState; ++i)
+    options.donate.push_back(i);  // The old state's memory becomes the new state's.
 
   Buffer loss;
   for (int64_t start = 0; start + kBatch <= train.size(); start += kBatch) {
     Digits batch;
-    for (int64_t row : std::span(order).subspan(start, kBatch)) batch.Add(train.image(row), train.labels[row]);
+    for (int64_t row : std::span(order).subspan(start, kBatch))
+      batch.Add(train.image(row), train.labels[row]);
 
     std::vector<Argument> arguments(state.begin(), state.end());
     arguments.emplace_back(device.Upload<uint8_t>(batch.pixels, {kBatch, kPixels}).value());
@@ -160,8 +166,8 @@ void ShowProgress(int epoch, int epochs, float loss, double accuracy) {
   static const bool terminal = isatty(STDOUT_FILENO);
   const bool last = epoch == epochs;
   if (!terminal && !last && epoch % 10 != 0) return;
-  std::printf("%s  epoch %2d/%d  loss %.4f  held-out accuracy %5.1f%%%s", terminal ? "\r" : "", epoch, epochs, loss, 100 * accuracy,
-              terminal && !last ? "" : "\n");
+  std::printf("%s  epoch %2d/%d  loss %.4f  held-out accuracy %5.1f%%%s", terminal ? "\r" : "", epoch, epochs,
+              loss, 100 * accuracy, terminal && !last ? "" : "\n");
   std::fflush(stdout);
 }
 
@@ -181,7 +187,8 @@ std::string Bytes(int64_t bytes) {
 // The daemon's account of this session: what crossed, why, and from which line of this program.
 void ShowAccount(const hlod::SessionStats& stats) {
   const auto total = [](const char* direction, const hlod::Amount& amount) {
-    std::printf("  %-18s %6lld calls  %10s\n", direction, static_cast<long long>(amount.calls), Bytes(amount.bytes).c_str());
+    std::printf("  %-18s %6lld calls  %10s\n", direction, static_cast<long long>(amount.calls),
+                Bytes(amount.bytes).c_str());
   };
   std::map<std::tuple<hlod::Direction, hlod::Cause, std::string>, hlod::Amount> lines;
   for (const hlod::LedgerRow& row : stats.rows) {
@@ -201,8 +208,10 @@ void ShowAccount(const hlod::SessionStats& stats) {
                   static_cast<long long>(sum.calls), Bytes(sum.bytes).c_str(), std::get<2>(line).c_str());
     }
   }
-  std::printf("  compiles           %6lld, %.1f ms\n", static_cast<long long>(stats.compiles), static_cast<double>(stats.compile_us) / 1e3);
-  std::printf("  executes           %6lld, %.1f ms\n", static_cast<long long>(stats.executes), static_cast<double>(stats.execute_us) / 1e3);
+  std::printf("  compiles           %6lld, %.1f ms\n", static_cast<long long>(stats.compiles),
+              static_cast<double>(stats.compile_us) / 1e3);
+  std::printf("  executes           %6lld, %.1f ms\n", static_cast<long long>(stats.executes),
+              static_cast<double>(stats.execute_us) / 1e3);
   std::printf("  peak device memory %s\n", Bytes(stats.peak_bytes).c_str());
 }
 
@@ -225,7 +234,8 @@ int Run(const Options& options) {
   const Executable train_step = client.CompileSerialized(ReadFile(options.data + "/train_step.pb")).value();
   const Executable predict = client.CompileSerialized(ReadFile(options.data + "/predict.pb")).value();
   std::printf("Training on %lld digits%s, %lld held out, on %s.\n", static_cast<long long>(train.size()),
-              options.shuffle_labels ? " with shuffled labels" : "", static_cast<long long>(held_out.size()), client.daemon().c_str());
+              options.shuffle_labels ? " with shuffled labels" : "", static_cast<long long>(held_out.size()),
+              client.daemon().c_str());
 
   std::vector<Buffer> state = InitialState(device, train_step, random);
   const Buffer held_out_images = device.Upload<uint8_t>(held_out.pixels, {held_out.size(), kPixels}).value();
@@ -233,7 +243,8 @@ int Run(const Options& options) {
   for (int epoch = 1; epoch <= options.epochs; ++epoch) {
     client.StepMark(epoch).IgnoreError();  // The ledger keeps its rows by epoch.
     const Buffer loss = TrainEpoch(device, train_step, train, state, random);
-    const std::vector<Buffer> guess = predict.Execute({state[0], state[1], state[2], state[3], held_out_images}).value();
+    const std::vector<Buffer> guess =
+        predict.Execute({state[0], state[1], state[2], state[3], held_out_images}).value();
     accuracy = Accuracy(guess[0], held_out.labels);
     ShowProgress(epoch, options.epochs, loss.Item<float>().value(), accuracy);
   }

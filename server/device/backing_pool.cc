@@ -14,14 +14,16 @@ namespace hlod::device {
 namespace {
 
 constexpr int64_t kUnit = 64, kExtent = int64_t{2} << 20;
-alignas(64) std::byte no_bytes[64];  // Where pieces of no bytes point: engines may form the pointer, never read it.
+alignas(64)
+    std::byte no_bytes[64];  // Where pieces of no bytes point: engines may form the pointer, never read it.
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<BackingPool>> BackingPool::Create(int64_t host_bytes) {
   const int64_t bytes = AlignUp(std::max<int64_t>(host_bytes, kExtent), kExtent);
   // One extent more than needed, so that the base can be aligned to a huge page.
-  void* range = mmap(nullptr, static_cast<size_t>(bytes + kExtent), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* range = mmap(nullptr, static_cast<size_t>(bytes + kExtent), PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (range == MAP_FAILED) {
     return ResourceExhausted("The kernel refuses an address range of %d bytes for host_memory.", bytes);
   }
@@ -31,7 +33,7 @@ absl::StatusOr<std::unique_ptr<BackingPool>> BackingPool::Create(int64_t host_by
   const uintptr_t end = address + bytes + kExtent;
   if (end != aligned + bytes) munmap(reinterpret_cast<void*>(aligned + bytes), end - aligned - bytes);
   auto* base = reinterpret_cast<std::byte*>(aligned);
-  madvise(base, static_cast<size_t>(bytes), MADV_HUGEPAGE);   // Where there are none, small pages do.
+  madvise(base, static_cast<size_t>(bytes), MADV_HUGEPAGE);  // Where there are none, small pages do.
   madvise(base, static_cast<size_t>(bytes), MADV_DONTFORK);
   return std::unique_ptr<BackingPool>(new BackingPool(base, bytes));
 }
@@ -125,15 +127,19 @@ absl::StatusOr<Piece> BackingPool::Allocate(int64_t bytes) {
   if (bytes == 0) return Piece{no_bytes, 0, kNoNode};
   MutexLock lock(&mu_);
   if (bytes < 0 || bytes > host_bytes_) {
-    return MakeError(ErrorKind::kNoMemory, absl::StrFormat("%d bytes are more than the whole host_memory (%d bytes).", bytes, host_bytes_));
+    return MakeError(
+        ErrorKind::kNoMemory,
+        absl::StrFormat("%d bytes are more than the whole host_memory (%d bytes).", bytes, host_bytes_));
   }
   const int64_t units = (bytes + kUnit - 1) / kUnit;
   uint32_t id = FindFit(units);
   if (id == kNoNode) {
     if (!Grow(units)) {
-      return MakeError(ErrorKind::kNoMemory,
-                       absl::StrFormat("%d bytes do not fit in the backing of the devices: %d of host_memory's %d bytes are in use.", bytes,
-                                       used_units_ * kUnit, host_bytes_));
+      return MakeError(
+          ErrorKind::kNoMemory,
+          absl::StrFormat(
+              "%d bytes do not fit in the backing of the devices: %d of host_memory's %d bytes are in use.",
+              bytes, used_units_ * kUnit, host_bytes_));
     }
     id = last_;
   }

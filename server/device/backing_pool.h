@@ -1,5 +1,6 @@
-// Where the bytes of simulated devices really lie: one reserved range of addresses, opened in 2 MiB extents, on huge pages, kept for
-// good. What was touched once is never given back to the kernel, because a first touch costs more than a copy.
+// Where the bytes of simulated devices really lie: one reserved range of addresses, opened in 2 MiB extents,
+// on huge pages, kept for good. What was touched once is never given back to the kernel, because a first
+// touch costs more than a copy.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +16,13 @@ namespace hlod::device {
 // Bytes from the pool, aligned to 64. A value: whoever holds it gives it back once.
 struct Piece {
   std::byte* data = nullptr;
-  int64_t bytes = 0;   // As asked for.
-  uint32_t node = 0;   // The pool's own; kNoNode for no bytes.
+  int64_t bytes = 0;  // As asked for.
+  uint32_t node = 0;  // The pool's own; kNoNode for no bytes.
 };
 
-// A two-level segregated fit: free blocks hang in lists by size (16 lists a power of two), neighbours join when freed, all in constant
-// time and below a microsecond. The book-keeping lies outside of the memory, so no kernel's stray write can damage it. Thread-safe.
+// A two-level segregated fit: free blocks hang in lists by size (16 lists a power of two), neighbours join
+// when freed, all in constant time and below a microsecond. The book-keeping lies outside of the memory, so
+// no kernel's stray write can damage it. Thread-safe.
 class BackingPool {
  public:
   // Reserves addresses for `host_bytes`; touches nothing. RESOURCE_EXHAUSTED when the kernel refuses.
@@ -41,8 +43,8 @@ class BackingPool {
   static constexpr uint32_t kNoNode = UINT32_MAX;
   static constexpr int kClasses = 640;
   struct Node {
-    int64_t offset = 0, size = 0;                       // In units of 64 bytes.
-    uint32_t before = kNoNode, after = kNoNode;         // Neighbours by address.
+    int64_t offset = 0, size = 0;                // In units of 64 bytes.
+    uint32_t before = kNoNode, after = kNoNode;  // Neighbours by address.
     uint32_t list_before = kNoNode, list_after = kNoNode;
     bool free = false;
   };

@@ -24,11 +24,11 @@ struct CommandRef {
   uint64_t step = 0;
 };
 
-// A step of work that waits for others: an execute, a download, an upload under way, a compile. Tasks depend on earlier ones only, so
-// they form no cycle. Guarded by the workspace's lock.
+// A step of work that waits for others: an execute, a download, an upload under way, a compile. Tasks depend
+// on earlier ones only, so they form no cycle. Guarded by the workspace's lock.
 struct Task {
-  int waits = 1;                 // Tasks it depends on, and one for whoever sets it up.
-  std::function<void()> ready;   // Called once, without the lock, when `waits` has come down to 0.
+  int waits = 1;                // Tasks it depends on, and one for whoever sets it up.
+  std::function<void()> ready;  // Called once, without the lock, when `waits` has come down to 0.
   bool finished = false;
   std::vector<std::shared_ptr<Task>> dependents;
 };
@@ -37,25 +37,27 @@ enum class BufferState : uint8_t { kPendingUpload, kPendingExecute, kReady, kPla
 // "pending", "ready", "placeholder", "failed": as administration lists them.
 std::string_view Name(BufferState state);
 
-// One version of a value: filling a placeholder makes a new one under the same handle. All but the bytes is guarded by the
-// workspace's lock. Shared, because executes and downloads under way keep what they use alive after the handle is freed.
+// One version of a value: filling a placeholder makes a new one under the same handle. All but the bytes is
+// guarded by the workspace's lock. Shared, because executes and downloads under way keep what they use alive
+// after the handle is freed.
 struct Buffer {
   Handle handle = 0;
   uint32_t device = 0;
-  hlo::Shape shape;          // kInvalid while the program that makes it is not compiled.
+  hlo::Shape shape;  // kInvalid while the program that makes it is not compiled.
   int64_t bytes = 0;
-  CommandRef made_by;        // The command that made the handle (not the one that filled it).
+  CommandRef made_by;  // The command that made the handle (not the one that filled it).
   BufferState state = BufferState::kPlaceholder;
-  Block block;               // When ready, or when an upload or execute under way has taken it.
-  SimulatedCharge simulated; // Of a placeholder.
-  Error error;               // When failed: the root cause.
+  Block block;                // When ready, or when an upload or execute under way has taken it.
+  SimulatedCharge simulated;  // Of a placeholder.
+  Error error;                // When failed: the root cause.
 
   bool settled() const { return state >= BufferState::kReady; }
-  std::shared_ptr<Task> producer;              // Until it is settled: the upload or execute that makes it.
-  std::shared_ptr<Task> donor;                 // The last execute that may consume it: what was sent later waits for the outcome.
+  std::shared_ptr<Task> producer;  // Until it is settled: the upload or execute that makes it.
+  std::shared_ptr<Task>
+      donor;  // The last execute that may consume it: what was sent later waits for the outcome.
   std::vector<std::shared_ptr<Task>> readers;  // Sent since then: whoever consumes it next waits for them.
-  int pins = 0;                                // Downloads whose bytes stay until acknowledged: nobody may write in place.
-  std::optional<CommandRef> consumed_by;       // The execute it was donated to, once that has started.
+  int pins = 0;  // Downloads whose bytes stay until acknowledged: nobody may write in place.
+  std::optional<CommandRef> consumed_by;  // The execute it was donated to, once that has started.
 };
 
 // A handle's executable: pending until compiled, then a program or an error. Guarded by the workspace's lock.

@@ -21,7 +21,9 @@ std::string_view Name(BufferState state) {
 absl::Status BufferTable::Claim(Handle handle) {
   if (handle == 0) return MakeError(ErrorKind::kViolation, "Handle 0 cannot be defined.");
   if (handle <= last_) {
-    return MakeError(ErrorKind::kViolation, absl::StrFormat("Handle (%d) is not larger than the last one defined (%d).", handle, last_));
+    return MakeError(
+        ErrorKind::kViolation,
+        absl::StrFormat("Handle (%d) is not larger than the last one defined (%d).", handle, last_));
   }
   last_ = handle;
   return absl::OkStatus();

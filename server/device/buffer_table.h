@@ -16,7 +16,8 @@ namespace hlod::device {
 struct DeadReason {
   ErrorKind kind = ErrorKind::kDeleted;  // kDeleted, kDonated, or the kind of `error`.
   CommandRef by;
-  std::shared_ptr<const Error> error;    // Of a handle whose definition was refused for a limit: its root cause.
+  std::shared_ptr<const Error>
+      error;  // Of a handle whose definition was refused for a limit: its root cause.
 };
 
 // Not thread-safe: the workspace locks.
@@ -25,7 +26,8 @@ class BufferTable {
   // Keeps the reasons of the last `reasons_kept` dead handles.
   explicit BufferTable(int64_t reasons_kept) : reasons_kept_(reasons_kept) {}
 
-  // Takes note that the client named `handle`. An error is a violation of the protocol: 0, or not larger than all before.
+  // Takes note that the client named `handle`. An error is a violation of the protocol: 0, or not larger than
+  // all before.
   absl::Status Claim(Handle handle);
   // Gives a claimed handle its meaning.
   void Put(Handle handle, Entry entry) { live_[handle] = std::move(entry); }

@@ -28,7 +28,8 @@ void MemoryAccount::Discharge(int64_t real_bytes, int64_t simulated_bytes) {
   figures_.simulated_live_bytes -= simulated_bytes;
 }
 
-SimulatedCharge::SimulatedCharge(std::shared_ptr<MemoryAccount> account, int64_t bytes) : account_(std::move(account)), bytes_(bytes) {
+SimulatedCharge::SimulatedCharge(std::shared_ptr<MemoryAccount> account, int64_t bytes)
+    : account_(std::move(account)), bytes_(bytes) {
   account_->Charge(0, bytes_);
 }
 
@@ -65,15 +66,16 @@ DeviceMemory::Figures DeviceMemory::figures() const {
   return figures_;
 }
 
-absl::StatusOr<Block> DeviceMemory::Allocate(const std::shared_ptr<MemoryAccount>& account, int64_t bytes, Category category,
-                                             std::string_view what) {
+absl::StatusOr<Block> DeviceMemory::Allocate(const std::shared_ptr<MemoryAccount>& account, int64_t bytes,
+                                             Category category, std::string_view what) {
   {
     MutexLock lock(&mu_);
     const int64_t free = capacity_bytes_ - figures_.used_bytes;
     if (bytes < 0 || bytes > free) {
-      return MakeError(ErrorKind::kNoMemory,
-                       absl::StrFormat("Device %d has not enough memory for %s: %d bytes are wanted, %d of %d are free.", ordinal_, what,
-                                       bytes, free, capacity_bytes_));
+      return MakeError(
+          ErrorKind::kNoMemory,
+          absl::StrFormat("Device %d has not enough memory for %s: %d bytes are wanted, %d of %d are free.",
+                          ordinal_, what, bytes, free, capacity_bytes_));
     }
     figures_.used_bytes += bytes;
     figures_.peak_bytes = std::max(figures_.peak_bytes, figures_.used_bytes);

@@ -1,4 +1,5 @@
-// The memory of one simulated device: a stated capacity, charged exactly; and what one session holds of all devices.
+// The memory of one simulated device: a stated capacity, charged exactly; and what one session holds of all
+// devices.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +13,9 @@
 
 namespace hlod::device {
 
-// What a session is charged, over all devices. The simulated figures say what it would hold if each placeholder were an
-// ordinary buffer: the real bytes, the placeholders' bytes, and the temporaries of abstract executes. Thread-safe.
+// What a session is charged, over all devices. The simulated figures say what it would hold if each
+// placeholder were an ordinary buffer: the real bytes, the placeholders' bytes, and the temporaries of
+// abstract executes. Thread-safe.
 class MemoryAccount {
  public:
   struct Figures {
@@ -80,8 +82,10 @@ class DeviceMemory {
   uint32_t ordinal() const { return ordinal_; }
   int64_t capacity_bytes() const { return capacity_bytes_; }
 
-  // Charges and backs `bytes`. RESOURCE_EXHAUSTED (kind no_memory) naming `what`, the bytes wanted and the bytes free.
-  absl::StatusOr<Block> Allocate(const std::shared_ptr<MemoryAccount>& account, int64_t bytes, Category category, std::string_view what);
+  // Charges and backs `bytes`. RESOURCE_EXHAUSTED (kind no_memory) naming `what`, the bytes wanted and the
+  // bytes free.
+  absl::StatusOr<Block> Allocate(const std::shared_ptr<MemoryAccount>& account, int64_t bytes,
+                                 Category category, std::string_view what);
 
  private:
   friend class Block;

@@ -11,8 +11,9 @@
 
 namespace hlod::device {
 
-// A driver thread takes the sessions round-robin, so that none waits for another's whole queue. A job that is expected to be shorter
-// than a hop to another thread runs on the thread that hands it in, when the device is idle. Thread-safe.
+// A driver thread takes the sessions round-robin, so that none waits for another's whole queue. A job that is
+// expected to be shorter than a hop to another thread runs on the thread that hands it in, when the device is
+// idle. Thread-safe.
 class DeviceQueue {
  public:
   using Job = std::function<void()>;
@@ -25,7 +26,8 @@ class DeviceQueue {
   DeviceQueue(const DeviceQueue&) = delete;
   DeviceQueue& operator=(const DeviceQueue&) = delete;
 
-  // Runs the job now or later; jobs of one session run in the order they were handed in. Jobs may submit jobs.
+  // Runs the job now or later; jobs of one session run in the order they were handed in. Jobs may submit
+  // jobs.
   void Submit(uint64_t session, double estimate_us, Job job);
   // Jobs that wait or run.
   int64_t length() const;

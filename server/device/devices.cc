@@ -17,8 +17,10 @@ Devices::Devices(const Options& options, std::unique_ptr<BackingPool> pool, cons
       clock_(clock),
       pool_(std::move(pool)),
       transfers_("transfers", 1),
-      executables_({.compile = {.threads = options.threads}, .instructions_max = options.limits.instructions_max}) {
-  for (uint32_t i = 0; i < options.count; ++i) devices_.push_back(std::make_unique<Device>(i, options.device_bytes, *pool_));
+      executables_(
+          {.compile = {.threads = options.threads}, .instructions_max = options.limits.instructions_max}) {
+  for (uint32_t i = 0; i < options.count; ++i)
+    devices_.push_back(std::make_unique<Device>(i, options.device_bytes, *pool_));
 }
 
 }  // namespace hlod::device

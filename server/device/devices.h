@@ -1,4 +1,5 @@
-// The devices of a daemon and what they share: backing memory, compiled programs, copying threads, the ledger, the time.
+// The devices of a daemon and what they share: backing memory, compiled programs, copying threads, the
+// ledger, the time.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ namespace hlod::device {
 
 // One device.
 struct Device {
-  Device(uint32_t ordinal, int64_t capacity_bytes, BackingPool& pool) : memory(ordinal, capacity_bytes, pool), queue(ordinal) {}
+  Device(uint32_t ordinal, int64_t capacity_bytes, BackingPool& pool)
+      : memory(ordinal, capacity_bytes, pool), queue(ordinal) {}
   const std::string kind = "cpu";
   DeviceMemory memory;
   DeviceQueue queue;

@@ -6,8 +6,8 @@
 
 namespace hlod::device {
 
-Executable::Executable(const Digest& digest, std::unique_ptr<hlo::Module> module, std::unique_ptr<engine::Plan> plan,
-                       int64_t program_bytes)
+Executable::Executable(const Digest& digest, std::unique_ptr<hlo::Module> module,
+                       std::unique_ptr<engine::Plan> plan, int64_t program_bytes)
     : digest_(digest), module_(std::move(module)), plan_(std::move(plan)), program_bytes_(program_bytes) {}
 
 std::string Executable::DescribeArgument(size_t leaf) const {
@@ -39,7 +39,8 @@ std::vector<bool> Executable::ComputableResults(const std::vector<bool>& absent)
   return computable;
 }
 
-absl::StatusOr<const engine::Plan*> Executable::PartialPlan(const std::vector<bool>& keep, const engine::CompileOptions& options) {
+absl::StatusOr<const engine::Plan*> Executable::PartialPlan(const std::vector<bool>& keep,
+                                                            const engine::CompileOptions& options) {
   MutexLock lock(&mu_);
   std::unique_ptr<const engine::Plan>& plan = partial_[keep];
   if (plan == nullptr) {

@@ -35,7 +35,8 @@ size_t ExecutableCache::DigestHash::operator()(const Digest& digest) const {
   return hash;
 }
 
-ExecutableCache::ExecutableCache(Options options) : options_(std::move(options)), worker_("compile", kCompileThreads) {}
+ExecutableCache::ExecutableCache(Options options)
+    : options_(std::move(options)), worker_("compile", kCompileThreads) {}
 
 void ExecutableCache::Compile(std::string program, Done done) {
   if (program.size() <= kHashInlineBytes) {
@@ -106,17 +107,21 @@ void ExecutableCache::Build(const Digest& digest, const std::string& program) {
   }
 }
 
-absl::StatusOr<std::shared_ptr<Executable>> ExecutableCache::BuildExecutable(const Digest& digest, const std::string& program) const {
-  ASSIGN_OR_RETURN(std::unique_ptr<hlo::Module> module, hlo::FromSerialized(program, {.for_execution = true}));
+absl::StatusOr<std::shared_ptr<Executable>> ExecutableCache::BuildExecutable(
+    const Digest& digest, const std::string& program) const {
+  ASSIGN_OR_RETURN(std::unique_ptr<hlo::Module> module,
+                   hlo::FromSerialized(program, {.for_execution = true}));
   if (module->instruction_count() > options_.instructions_max) {
-    return MakeError(ErrorKind::kLimit, absl::StrFormat("Module \"%s\" has %d instructions; the limit instructions_max is %d.", module->name(),
-                                                        module->instruction_count(), options_.instructions_max));
+    return MakeError(ErrorKind::kLimit,
+                     absl::StrFormat("Module \"%s\" has %d instructions; the limit instructions_max is %d.",
+                                     module->name(), module->instruction_count(), options_.instructions_max));
   }
   RETURN_IF_ERROR(hlo::Verify(*module, {.instructions_max = options_.instructions_max}));
   engine::CompileOptions compile = options_.compile;
   compile.verify = false;
   ASSIGN_OR_RETURN(std::unique_ptr<engine::Plan> plan, engine::Compile(*module, compile));
-  return std::make_shared<Executable>(digest, std::move(module), std::move(plan), static_cast<int64_t>(program.size()));
+  return std::make_shared<Executable>(digest, std::move(module), std::move(plan),
+                                      static_cast<int64_t>(program.size()));
 }
 
 void ExecutableCache::Evict(std::vector<std::shared_ptr<Executable>>& gone) {

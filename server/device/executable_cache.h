@@ -23,7 +23,8 @@ namespace hlod::device {
 // A compiled program. Immutable but for its counters and for what abstract executes derive from it.
 class Executable {
  public:
-  Executable(const Digest& digest, std::unique_ptr<hlo::Module> module, std::unique_ptr<engine::Plan> plan, int64_t program_bytes);
+  Executable(const Digest& digest, std::unique_ptr<hlo::Module> module, std::unique_ptr<engine::Plan> plan,
+             int64_t program_bytes);
 
   const Digest& digest() const { return digest_; }
   const std::string& name() const { return module_->name(); }
@@ -36,7 +37,8 @@ class Executable {
   // Which results still have a value when the arguments marked in `absent` have none.
   std::vector<bool> ComputableResults(const std::vector<bool>& absent);
   // The plan that computes only the results in `keep`; compiled on first use. REQUIRES: some are kept.
-  absl::StatusOr<const engine::Plan*> PartialPlan(const std::vector<bool>& keep, const engine::CompileOptions& options);
+  absl::StatusOr<const engine::Plan*> PartialPlan(const std::vector<bool>& keep,
+                                                  const engine::CompileOptions& options);
 
   std::atomic<int64_t> executes{0}, execute_us{0};
   std::atomic<int64_t> holders{0};  // Handles of sessions that name it.
@@ -57,8 +59,8 @@ class ExecutableCache {
   struct Options {
     engine::CompileOptions compile;
     int64_t instructions_max = Limits{}.instructions_max;
-    int64_t unheld_max = 256;                          // Programs kept that no session holds ...
-    int64_t unheld_bytes_max = int64_t{512} << 20;     // ... and their module bytes together.
+    int64_t unheld_max = 256;                       // Programs kept that no session holds ...
+    int64_t unheld_bytes_max = int64_t{512} << 20;  // ... and their module bytes together.
   };
   explicit ExecutableCache(Options options);
 
@@ -66,8 +68,9 @@ class ExecutableCache {
     std::shared_ptr<Executable> executable;
     bool cached = false;  // No compilation took place for this request.
   };
-  // Runs once: at once when the program is known and small enough to be hashed here, else on a compile thread. The error says why the
-  // module is not one that can run (kind invalid_program, unimplemented, limit or no_memory).
+  // Runs once: at once when the program is known and small enough to be hashed here, else on a compile
+  // thread. The error says why the module is not one that can run (kind invalid_program, unimplemented, limit
+  // or no_memory).
   using Done = std::function<void(absl::StatusOr<Compiled>)>;
   void Compile(std::string program, Done done);
   // A program compiled before, or null.
@@ -83,14 +86,15 @@ class ExecutableCache {
   struct Slot {
     std::shared_ptr<Executable> executable;  // Null while it is being compiled.
     std::vector<Done> waiting;
-    std::list<Digest>::iterator recent;      // When compiled.
+    std::list<Digest>::iterator recent;  // When compiled.
   };
   struct DigestHash {
     size_t operator()(const Digest& digest) const;
   };
   void CompileHashed(const Digest& digest, std::string program, Done done);
   void Build(const Digest& digest, const std::string& program);
-  absl::StatusOr<std::shared_ptr<Executable>> BuildExecutable(const Digest& digest, const std::string& program) const;
+  absl::StatusOr<std::shared_ptr<Executable>> BuildExecutable(const Digest& digest,
+                                                              const std::string& program) const;
   void Evict(std::vector<std::shared_ptr<Executable>>& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Options options_;

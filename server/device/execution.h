@@ -20,7 +20,8 @@ struct Execution {
   std::vector<bool> absent;                        // By argument: a placeholder. Empty when there is none.
   std::shared_ptr<Task> task = std::make_shared<Task>();
   std::atomic<bool> cancel{false};
-  bool started = false;  // No longer waiting: checked, queued or running. Guarded by the workspace's lock, as the next one.
+  // No longer waiting: checked, queued or running. Guarded by the workspace's lock, as the next one.
+  bool started = false;
   bool settled = false;
   Done done;
 };

@@ -1,5 +1,6 @@
-// The ledger: every byte that crossed, once, with its cause, the line of the program and the step. A session's rows sum exactly to its
-// totals, and the sessions' totals with those of the ended ones to the daemon's.
+// The ledger: every byte that crossed, once, with its cause, the line of the program and the step. A
+// session's rows sum exactly to its totals, and the sessions' totals with those of the ended ones to the
+// daemon's.
 #pragma once
 
 #include <cstdint>
@@ -55,12 +56,13 @@ struct Account {
 // One session's account. Thread-safe.
 class SessionLedger {
  public:
-  // Beyond so many rows new ones are kept without step, then without origin: the sums stay exact, the memory bounded.
+  // Beyond so many rows new ones are kept without step, then without origin: the sums stay exact, the memory
+  // bounded.
   static constexpr size_t kRowsMax = 16384;
 
   // `calls` is 0 for a further piece of what was counted as a call before.
   void Record(const RowKey& key, int64_t bytes, int64_t calls = 1);
-  void Count(int64_t Counters::*counter, int64_t amount = 1);
+  void Count(int64_t Counters::* counter, int64_t amount = 1);
   Account account() const;
 
  private:

@@ -1,5 +1,6 @@
-// std::mutex with the annotations that clang checks. Not absl::Mutex: Debian's Abseil is not built for ThreadSanitizer, which would
-// report each correct use of it as a race, and the session machine is what TSan is to see.
+// std::mutex with the annotations that clang checks. Not absl::Mutex: Debian's Abseil is not built for
+// ThreadSanitizer, which would report each correct use of it as a race, and the session machine is what TSan
+// is to see.
 #pragma once
 
 #include <condition_variable>
@@ -32,7 +33,8 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
 
 class CondVar {
  public:
-  // Releases the mutex, sleeps until a signal (or for no reason), takes it again. REQUIRES: the caller holds it.
+  // Releases the mutex, sleeps until a signal (or for no reason), takes it again. REQUIRES: the caller holds
+  // it.
   void Wait(Mutex* mutex) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     std::unique_lock<std::mutex> lock(mutex->mutex_, std::adopt_lock);
     condition_.wait(lock);

@@ -1,4 +1,5 @@
-// Threads that run what they are handed, in order: compiles and large copies, which must not hold up whoever reads a stream.
+// Threads that run what they are handed, in order: compiles and large copies, which must not hold up whoever
+// reads a stream.
 #pragma once
 
 #include <deque>
@@ -21,7 +22,8 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Never blocks. Jobs start in the order they were posted; an exception a job lets out is logged and ends the job only.
+  // Never blocks. Jobs start in the order they were posted; an exception a job lets out is logged and ends
+  // the job only.
   void Post(Job job);
 
  private:

@@ -17,7 +17,8 @@ Workspace::Workspace(uint64_t session, Devices& devices)
       account_(std::make_shared<MemoryAccount>()),
       table_(devices.limits().reasons_kept) {}
 
-// ------------------------------------------------------------------------------------------------------------------------ tasks
+// -----------------------------------------------------------------------------------------------------------
+// tasks
 
 void Workspace::DependOn(const std::shared_ptr<Task>& task, const std::shared_ptr<Task>& other) {
   if (other == nullptr || other->finished || other == task) return;
@@ -32,10 +33,12 @@ void Workspace::Finish(Task& task, Woken& woken) {
 }
 
 void Workspace::Unwait(const std::shared_ptr<Task>& task, Woken& woken) {
-  if (--task->waits == 0 && !task->finished && task->ready) woken.push_back(std::exchange(task->ready, nullptr));
+  if (--task->waits == 0 && !task->finished && task->ready)
+    woken.push_back(std::exchange(task->ready, nullptr));
 }
 
-// What one task wakes runs after it, not inside of it: a chain of tasks may be as long as a client likes, a stack may not.
+// What one task wakes runs after it, not inside of it: a chain of tasks may be as long as a client likes, a
+// stack may not.
 void Workspace::Run(Woken& woken) {
   thread_local std::deque<std::function<void()>>* running = nullptr;
   if (running != nullptr) {
@@ -62,9 +65,12 @@ void Workspace::AddReader(Buffer& buffer, const std::shared_ptr<Task>& reader) {
   buffer.readers.push_back(reader);
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- errors
+// -----------------------------------------------------------------------------------------------------------
+// errors
 
-Origin Workspace::OriginOf(uint32_t id) const { return id == 0 || id > origins_.size() ? Origin{} : origins_[id - 1]; }
+Origin Workspace::OriginOf(uint32_t id) const {
+  return id == 0 || id > origins_.size() ? Origin{} : origins_[id - 1];
+}
 
 std::string Workspace::Line(uint32_t origin) const { return ToString(OriginOf(origin)); }
 
@@ -74,7 +80,8 @@ Error Workspace::Root(std::string_view what, const absl::Status& status, const C
   if (error.kind == ErrorKind::kNone) error.kind = ErrorKind::kFailed;
   error.root_command = command.id;
   error.root_origin = OriginOf(command.origin);
-  error.text = absl::StrFormat("%s failed: %s (command %d, %s)", what, error.text, command.id, Line(command.origin));
+  error.text =
+      absl::StrFormat("%s failed: %s (command %d, %s)", what, error.text, command.id, Line(command.origin));
   return error;
 }
 
@@ -92,8 +99,9 @@ absl::Status Workspace::Dead(Handle handle) const {
   error.kind = reason->kind;
   error.root_command = reason->by.id;
   error.root_origin = OriginOf(reason->by.origin);
-  error.text = absl::StrFormat(reason->kind == ErrorKind::kDonated ? "Buffer %d was donated to an execute (command %d, %s)."
-                                                                   : "Handle %d was freed (command %d, %s).",
+  error.text = absl::StrFormat(reason->kind == ErrorKind::kDonated
+                                   ? "Buffer %d was donated to an execute (command %d, %s)."
+                                   : "Handle %d was freed (command %d, %s).",
                                handle, reason->by.id, Line(reason->by.origin));
   return ToStatus(std::move(error));
 }
@@ -106,8 +114,8 @@ absl::Status Workspace::Consumed(const Buffer& buffer) const {
   error.origin = OriginOf(buffer.made_by.origin);
   error.root_command = buffer.consumed_by->id;
   error.root_origin = OriginOf(buffer.consumed_by->origin);
-  error.text = absl::StrFormat("Buffer %d was donated to an execute (command %d, %s).", buffer.handle, buffer.consumed_by->id,
-                               Line(buffer.consumed_by->origin));
+  error.text = absl::StrFormat("Buffer %d was donated to an execute (command %d, %s).", buffer.handle,
+                               buffer.consumed_by->id, Line(buffer.consumed_by->origin));
   return ToStatus(std::move(error));
 }
 
@@ -117,8 +125,8 @@ absl::Status Workspace::PlaceholderRead(const Buffer& buffer, std::string_view w
   error.handle = buffer.handle;
   error.shape = ToStringNoLayout(buffer.shape);
   error.origin = OriginOf(buffer.made_by.origin);
-  error.text = absl::StrFormat("%s is a placeholder (handle %d, %s, made at %s): it has no value.", what, buffer.handle, error.shape,
-                               Line(buffer.made_by.origin));
+  error.text = absl::StrFormat("%s is a placeholder (handle %d, %s, made at %s): it has no value.", what,
+                               buffer.handle, error.shape, Line(buffer.made_by.origin));
   return ToStatus(std::move(error));
 }
 
@@ -129,26 +137,31 @@ absl::Status Workspace::WithLargestBuffers(absl::Status status) const {
     if (entry.buffer != nullptr && entry.buffer->block.bytes() > 0) largest.push_back(entry.buffer.get());
   }
   const size_t shown = std::min<size_t>(3, largest.size());
-  std::partial_sort(largest.begin(), largest.begin() + shown, largest.end(), [](const Buffer* a, const Buffer* b) {
-    return a->block.bytes() != b->block.bytes() ? a->block.bytes() > b->block.bytes() : a->handle < b->handle;
-  });
+  std::partial_sort(largest.begin(), largest.begin() + shown, largest.end(),
+                    [](const Buffer* a, const Buffer* b) {
+                      return a->block.bytes() != b->block.bytes() ? a->block.bytes() > b->block.bytes()
+                                                                  : a->handle < b->handle;
+                    });
   Error error = ErrorOf(status);
   for (size_t i = 0; i < shown; ++i) {
     absl::StrAppend(&error.text, i == 0 ? " This session's largest buffers: " : ", ",
-                    absl::StrFormat("handle %d, %s, %d bytes (%s)", largest[i]->handle, ToStringNoLayout(largest[i]->shape),
-                                    largest[i]->block.bytes(), Line(largest[i]->made_by.origin)));
+                    absl::StrFormat("handle %d, %s, %d bytes (%s)", largest[i]->handle,
+                                    ToStringNoLayout(largest[i]->shape), largest[i]->block.bytes(),
+                                    Line(largest[i]->made_by.origin)));
   }
   if (shown > 0) error.text += '.';
   return ToStatus(std::move(error));
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- handles
+// -----------------------------------------------------------------------------------------------------------
+// handles
 
 absl::StatusOr<std::shared_ptr<Buffer>> Workspace::FindBuffer(Handle handle) {
   const Entry* entry = table_.Find(handle);
   if (entry == nullptr) return Dead(handle);
   if (entry->buffer == nullptr) {
-    return MakeError(ErrorKind::kArgument, absl::StrFormat("Handle %d names an executable, where a buffer is expected.", handle));
+    return MakeError(ErrorKind::kArgument,
+                     absl::StrFormat("Handle %d names an executable, where a buffer is expected.", handle));
   }
   return entry->buffer;
 }
@@ -157,12 +170,14 @@ absl::StatusOr<std::shared_ptr<Program>> Workspace::FindProgram(Handle handle) {
   const Entry* entry = table_.Find(handle);
   if (entry == nullptr) return Dead(handle);
   if (entry->program == nullptr) {
-    return MakeError(ErrorKind::kArgument, absl::StrFormat("Handle %d names a buffer, where an executable is expected.", handle));
+    return MakeError(ErrorKind::kArgument,
+                     absl::StrFormat("Handle %d names a buffer, where an executable is expected.", handle));
   }
   return entry->program;
 }
 
-void Workspace::DefineFailed(Handle handle, uint32_t device, const hlo::Shape* shape, const CommandRef& command, const Error& error) {
+void Workspace::DefineFailed(Handle handle, uint32_t device, const hlo::Shape* shape,
+                             const CommandRef& command, const Error& error) {
   if (table_.size() >= limits_.handles_per_session_max) {
     table_.Bury(handle, {error.kind, command, std::make_shared<const Error>(error)});
     return;
@@ -179,32 +194,41 @@ void Workspace::DefineFailed(Handle handle, uint32_t device, const hlo::Shape* s
 
 absl::Status Workspace::CheckHandles(int64_t more) const {
   if (more > limits_.handles_per_session_max - table_.size()) {
-    return MakeError(ErrorKind::kLimit, absl::StrFormat("This session has %d live handles, and %d more are one too many: the limit "
-                                                        "handles_per_session_max is %d.",
-                                                        table_.size(), more, limits_.handles_per_session_max));
+    return MakeError(
+        ErrorKind::kLimit,
+        absl::StrFormat("This session has %d live handles, and %d more are one too many: the limit "
+                        "handles_per_session_max is %d.",
+                        table_.size(), more, limits_.handles_per_session_max));
   }
   return absl::OkStatus();
 }
 
 absl::Status Workspace::CheckDevice(uint32_t device) const {
   if (device < devices_.count()) return absl::OkStatus();
-  return MakeError(ErrorKind::kArgument, absl::StrFormat("There is no device %d: this daemon has %d.", device, devices_.count()));
+  return MakeError(ErrorKind::kArgument,
+                   absl::StrFormat("There is no device %d: this daemon has %d.", device, devices_.count()));
 }
 
-absl::StatusOr<int64_t> Workspace::CheckShape(const absl::StatusOr<hlo::Shape>& shape, uint32_t device) const {
+absl::StatusOr<int64_t> Workspace::CheckShape(const absl::StatusOr<hlo::Shape>& shape,
+                                              uint32_t device) const {
   RETURN_IF_ERROR(shape.status());
   if (!shape->IsArray()) {
-    return MakeError(ErrorKind::kArgument, absl::StrFormat("A buffer of shape %s: only arrays can be buffers.", ToStringNoLayout(*shape)));
+    return MakeError(
+        ErrorKind::kArgument,
+        absl::StrFormat("A buffer of shape %s: only arrays can be buffers.", ToStringNoLayout(*shape)));
   }
   if (shape->HasDynamicDimension()) {
-    return MakeError(ErrorKind::kUnimplemented, absl::StrFormat("A buffer of shape %s: dynamic dimensions cannot be stored.",
-                                                                ToStringNoLayout(*shape)));
+    return MakeError(ErrorKind::kUnimplemented,
+                     absl::StrFormat("A buffer of shape %s: dynamic dimensions cannot be stored.",
+                                     ToStringNoLayout(*shape)));
   }
   const std::optional<int64_t> bytes = ByteSize(*shape);
   if (!bytes.has_value() || *bytes > limits_.buffer_bytes_max) {
-    const std::string size = bytes.has_value() ? absl::StrCat(*bytes, " bytes") : "more bytes than fit a 64-bit number";
-    return MakeError(ErrorKind::kLimit, absl::StrFormat("A buffer of shape %s has %s; the limit buffer_bytes_max is %d.",
-                                                        ToStringNoLayout(*shape), size, limits_.buffer_bytes_max));
+    const std::string size =
+        bytes.has_value() ? absl::StrCat(*bytes, " bytes") : "more bytes than fit a 64-bit number";
+    return MakeError(ErrorKind::kLimit,
+                     absl::StrFormat("A buffer of shape %s has %s; the limit buffer_bytes_max is %d.",
+                                     ToStringNoLayout(*shape), size, limits_.buffer_bytes_max));
   }
   RETURN_IF_ERROR(CheckDevice(device));
   return *bytes;
@@ -216,12 +240,15 @@ absl::Status Workspace::DefineOrigin(uint32_t id, Origin origin, Done done) {
   {
     MutexLock lock(&mu_);
     if (id != last_origin_ + 1) {
-      return MakeError(ErrorKind::kViolation, absl::StrFormat("Origin %d is not the one after the last (%d).", id, last_origin_));
+      return MakeError(ErrorKind::kViolation,
+                       absl::StrFormat("Origin %d is not the one after the last (%d).", id, last_origin_));
     }
     last_origin_ = id;
     if (static_cast<int64_t>(origins_.size()) >= limits_.origins_per_session_max) {
-      answer = MakeError(ErrorKind::kLimit, absl::StrFormat("Source line %d is one too many: the limit origins_per_session_max is %d.", id,
-                                                            limits_.origins_per_session_max));
+      answer = MakeError(
+          ErrorKind::kLimit,
+          absl::StrFormat("Source line %d is one too many: the limit origins_per_session_max is %d.", id,
+                          limits_.origins_per_session_max));
     } else {
       if (origin.file.size() > kNameMax) origin.file.resize(kNameMax);
       if (origin.function.size() > kNameMax) origin.function.resize(kNameMax);
@@ -277,7 +304,8 @@ absl::Status Workspace::Free(const CommandRef& command, std::vector<Handle> hand
       const Entry* entry = table_.Find(handle);
       if (entry == nullptr) {
         if (answer.ok()) answer = Dead(handle);
-      } else if (entry->buffer != nullptr && entry->buffer->donor != nullptr && !entry->buffer->donor->finished) {
+      } else if (entry->buffer != nullptr && entry->buffer->donor != nullptr &&
+                 !entry->buffer->donor->finished) {
         DependOn(task, entry->buffer->donor);
         later.push_back(handle);
       } else {
@@ -287,7 +315,8 @@ absl::Status Workspace::Free(const CommandRef& command, std::vector<Handle> hand
     }
     if (deferred = !later.empty(); deferred) {
       task->ready = [self = shared_from_this(), command, later = std::move(later), done, answer] {
-        (void)self->Free(command, later, [done, answer](const absl::Status& status) { done(answer.ok() ? status : answer); });
+        (void)self->Free(command, later,
+                         [done, answer](const absl::Status& status) { done(answer.ok() ? status : answer); });
       };
       Unwait(task, woken);
     }
@@ -377,7 +406,8 @@ std::vector<BufferInfo> Workspace::ListBuffers() const {
   for (const auto& [handle, entry] : table_.live()) {
     if (entry.buffer == nullptr) continue;
     const Buffer& buffer = *entry.buffer;
-    list.push_back({handle, buffer.device, buffer.shape, buffer.block.data() == nullptr ? 0 : buffer.block.bytes(), buffer.state,
+    list.push_back({handle, buffer.device, buffer.shape,
+                    buffer.block.data() == nullptr ? 0 : buffer.block.bytes(), buffer.state,
                     OriginOf(buffer.made_by.origin)});
   }
   return list;

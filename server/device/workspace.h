@@ -1,12 +1,14 @@
-// What one session has on the devices: its handles, its buffers and programs, and the work that waits for them. It knows commands by
-// id and line, and nothing of messages or streams.
+// What one session has on the devices: its handles, its buffers and programs, and the work that waits for
+// them. It knows commands by id and line, and nothing of messages or streams.
 //
-// Commands are handed in in the session's order, by one thread at a time; they bind to the versions of the buffers that their handles
-// name at that moment, and never wait. What cannot run yet is a Task that depends on earlier ones. The end of a command is told by a
-// callback, on whatever thread it came about, never under the lock.
+// Commands are handed in in the session's order, by one thread at a time; they bind to the versions of the
+// buffers that their handles name at that moment, and never wait. What cannot run yet is a Task that depends
+// on earlier ones. The end of a command is told by a callback, on whatever thread it came about, never under
+// the lock.
 //
-// A Status that one of these functions *returns* is a violation of the protocol: the session must end. What goes to the callback is
-// the answer to the command, and the handles it was to define then hold that error, with the command and its line as the root cause.
+// A Status that one of these functions *returns* is a violation of the protocol: the session must end. What
+// goes to the callback is the answer to the command, and the handles it was to define then hold that error,
+// with the command and its line as the root cause.
 #pragma once
 
 #include <atomic>
@@ -35,35 +37,35 @@ struct UploadRequest {
   Handle handle = 0;
   uint32_t device = 0;
   absl::StatusOr<hlo::Shape> shape;
-  uint64_t bytes = 0;                        // As the client says; must be the shape's.
+  uint64_t bytes = 0;  // As the client says; must be the shape's.
   Cause cause = Cause::kUpload;
-  bool fill = false;                         // Gives a placeholder its value.
-  std::optional<std::string_view> data;      // The bytes, when they came along.
-  bool pieces = false;                       // Else they come in pieces (NextPiece), or by one transfer (ClaimUpload).
+  bool fill = false;                     // Gives a placeholder its value.
+  std::optional<std::string_view> data;  // The bytes, when they came along.
+  bool pieces = false;  // Else they come in pieces (NextPiece), or by one transfer (ClaimUpload).
 };
 
 struct ExecuteRequest {
   struct Argument {
-    Handle handle = 0;                       // 0: the literal.
+    Handle handle = 0;  // 0: the literal.
     std::optional<hlo::Literal> literal;
   };
   CommandRef command;
   Handle executable = 0;
   uint32_t device = 0;
   std::vector<Argument> arguments;
-  std::vector<Handle> results;               // 0 drops one.
-  std::vector<uint32_t> fills;               // Indices of results that fill a placeholder.
-  std::vector<uint32_t> donated;             // Indices of arguments.
+  std::vector<Handle> results;    // 0 drops one.
+  std::vector<uint32_t> fills;    // Indices of results that fill a placeholder.
+  std::vector<uint32_t> donated;  // Indices of arguments.
   bool abstract = false;
-  int64_t deadline_us = 0;                   // 0: the limit.
-  absl::Status refused;                      // Found wrong already: the results are defined to hold this error.
+  int64_t deadline_us = 0;  // 0: the limit.
+  absl::Status refused;     // Found wrong already: the results are defined to hold this error.
 };
 
 struct DownloadRequest {
   CommandRef command;
   Handle handle = 0;
-  uint64_t offset = 0, length = 0;           // length 0: to the end.
-  bool pin = false;                          // The bytes are read later, until Unpin; else until Release.
+  uint64_t offset = 0, length = 0;  // length 0: to the end.
+  bool pin = false;                 // The bytes are read later, until Unpin; else until Release.
 };
 
 // The bytes of a buffer, ready to be read.
@@ -72,11 +74,12 @@ struct ReadyBytes {
   hlo::Shape shape;
   const std::byte* data = nullptr;
   int64_t bytes = 0;
-  std::shared_ptr<Task> task;                // Release() finishes it.
+  std::shared_ptr<Task> task;  // Release() finishes it.
 };
 using DownloadDone = std::function<void(absl::StatusOr<ReadyBytes>)>;
 
-// An upload whose bytes are on their way. Whoever copies into `target` holds the upload: a failed one keeps the memory until then.
+// An upload whose bytes are on their way. Whoever copies into `target` holds the upload: a failed one keeps
+// the memory until then.
 struct PendingUpload {
   CommandRef command;
   std::shared_ptr<Buffer> buffer;
@@ -112,8 +115,8 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   absl::Status DefineOrigin(uint32_t id, Origin origin, Done done);
   Origin origin(uint32_t id) const;
 
-  absl::Status DefinePlaceholder(const CommandRef& command, Handle handle, uint32_t device, const absl::StatusOr<hlo::Shape>& shape,
-                                 Done done);
+  absl::Status DefinePlaceholder(const CommandRef& command, Handle handle, uint32_t device,
+                                 const absl::StatusOr<hlo::Shape>& shape, Done done);
   // `done` comes when the last byte is in its place, or never will be.
   absl::Status Upload(UploadRequest request, Done done);
   absl::Status Free(const CommandRef& command, std::vector<Handle> handles, Done done);
@@ -121,8 +124,10 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   absl::Status Download(DownloadRequest request, DownloadDone done);
   // Defines `handle` as the program. `done` has what the cache gave.
   using CompileDone = std::function<void(const absl::StatusOr<ExecutableCache::Compiled>&)>;
-  absl::Status Compile(const CommandRef& command, Handle handle, absl::StatusOr<std::string> program, CompileDone done);
-  absl::Status CompileByDigest(const CommandRef& command, Handle handle, const absl::StatusOr<Digest>& digest, CompileDone done);
+  absl::Status Compile(const CommandRef& command, Handle handle, absl::StatusOr<std::string> program,
+                       CompileDone done);
+  absl::Status CompileByDigest(const CommandRef& command, Handle handle, const absl::StatusOr<Digest>& digest,
+                               CompileDone done);
   absl::Status Execute(ExecuteRequest request, Done done);
   void Cancel(uint64_t command);
 
@@ -130,9 +135,10 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   void Release(const ReadyBytes& bytes);
   void Unpin(const ReadyBytes& bytes);
 
-  // Hands the upload of a command to a transfer that brings all of its bytes; what an earlier one brought counts as aborted. NOT_FOUND
-  // when there is none under way. To be called on the thread of devices().transfers(), which also does the transfer's copies: so no
-  // earlier transfer can still be writing.
+  // Hands the upload of a command to a transfer that brings all of its bytes; what an earlier one brought
+  // counts as aborted. NOT_FOUND when there is none under way. To be called on the thread of
+  // devices().transfers(), which also does the transfer's copies: so no earlier transfer can still be
+  // writing.
   struct UploadPart {
     std::shared_ptr<PendingUpload> upload;
     uint64_t generation = 0;
@@ -147,7 +153,8 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   bool ExpectsTransfer(uint64_t command) const;
   // Bytes of an upload are in place; the last ones complete it. False: the transfer is stale, and must stop.
   bool AddReceived(uint64_t command, uint64_t generation, int64_t bytes);
-  // A transfer ended early: its bytes were in vain. The upload goes on waiting for another one, or fails with `error`.
+  // A transfer ended early: its bytes were in vain. The upload goes on waiting for another one, or fails with
+  // `error`.
   void AbortTransfer(uint64_t command, uint64_t generation, const absl::Status& error = absl::OkStatus());
   // Fails uploads whose bytes have not come in time.
   void ExpireUploads(absl::Time now);
@@ -177,9 +184,11 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   static void AddReader(Buffer& buffer, const std::shared_ptr<Task>& reader);
 
   // Errors.
-  Error Root(std::string_view what, const absl::Status& status, const CommandRef& command) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Error Root(std::string_view what, const absl::Status& status, const CommandRef& command) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status Dead(Handle handle) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  absl::Status PlaceholderRead(const Buffer& buffer, std::string_view what) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status PlaceholderRead(const Buffer& buffer, std::string_view what) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status Consumed(const Buffer& buffer) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status WithLargestBuffers(absl::Status status) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::string Line(uint32_t origin) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -189,24 +198,26 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   absl::StatusOr<std::shared_ptr<Buffer>> FindBuffer(Handle handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::StatusOr<std::shared_ptr<Program>> FindProgram(Handle handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // A failed definition: the handle holds `error`.
-  void DefineFailed(Handle handle, uint32_t device, const hlo::Shape* shape, const CommandRef& command, const Error& error)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void DefineFailed(Handle handle, uint32_t device, const hlo::Shape* shape, const CommandRef& command,
+                    const Error& error) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status CheckHandles(int64_t more) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // The dense bytes of an array shape that a buffer may have: checked against overflow and the limits.
   absl::StatusOr<int64_t> CheckShape(const absl::StatusOr<hlo::Shape>& shape, uint32_t device) const;
   absl::Status CheckDevice(uint32_t device) const;
 
   // Uploads.
-  absl::StatusOr<std::shared_ptr<PendingUpload>> DeclareUpload(UploadRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::StatusOr<std::shared_ptr<PendingUpload>> DeclareUpload(UploadRequest& request)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Settles an upload: its buffer is ready, or failed. Returns its callback.
   Done SettleUpload(PendingUpload& upload, const absl::Status& status, absl::Status& answer, Woken& woken)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // Programs.
-  absl::StatusOr<std::shared_ptr<Program>> DefineProgram(const CommandRef& command, Handle handle, absl::Status& violation)
+  absl::StatusOr<std::shared_ptr<Program>> DefineProgram(const CommandRef& command, Handle handle,
+                                                         absl::Status& violation)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void SettleProgram(const std::shared_ptr<Program>& program, const absl::StatusOr<ExecutableCache::Compiled>& compiled,
-                     const CompileDone& done);
+  void SettleProgram(const std::shared_ptr<Program>& program,
+                     const absl::StatusOr<ExecutableCache::Compiled>& compiled, const CompileDone& done);
 
   // Executes (workspace_execute.cc).
   absl::Status BindExecution(Execution& execution) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -218,7 +229,8 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   absl::Status RunPart(Execution& execution, const std::vector<bool>& keep);
   void Consume(Execution& execution, std::vector<Entry>& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Ends an execute; with `if_waiting` only one that has not started.
-  void Settle(const std::shared_ptr<Execution>& execution, const absl::Status& status, bool if_waiting = false);
+  void Settle(const std::shared_ptr<Execution>& execution, const absl::Status& status,
+              bool if_waiting = false);
 
   // Constant after construction.
   const uint64_t session_;

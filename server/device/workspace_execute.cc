@@ -70,8 +70,8 @@ absl::Status Workspace::Execute(ExecuteRequest request, Done done) {
   return absl::OkStatus();
 }
 
-// Looks up all handles, defines the results, and makes the task depend on whatever is not settled. Results are defined even when an
-// error is returned: they are there to be failed with it.
+// Looks up all handles, defines the results, and makes the task depend on whatever is not settled. Results
+// are defined even when an error is returned: they are there to be failed with it.
 absl::Status Workspace::BindExecution(Execution& execution) {
   const ExecuteRequest& request = execution.request;
   const std::shared_ptr<Task>& task = execution.task;
@@ -94,7 +94,8 @@ absl::Status Workspace::BindExecution(Execution& execution) {
     if (!old.ok()) {
       note(old.status());
     } else if ((*old)->state != BufferState::kPlaceholder || placeholders[i] != nullptr) {
-      note(Argument(absl::StrFormat("Handle %d is no placeholder: only a placeholder can be filled.", request.results[i])));
+      note(Argument(absl::StrFormat("Handle %d is no placeholder: only a placeholder can be filled.",
+                                    request.results[i])));
     } else {
       placeholders[i] = *old;
     }
@@ -134,7 +135,8 @@ absl::Status Workspace::BindExecution(Execution& execution) {
     if (execution.arguments[i] == nullptr) continue;  // A literal: there is nothing to give away.
     for (size_t j = 0; j < i; ++j) {
       if (execution.donated[j] && execution.arguments[j] == execution.arguments[i]) {
-        note(Argument(absl::StrFormat("Handle %d is donated twice, as arguments %d and %d.", request.arguments[i].handle, j, i)));
+        note(Argument(absl::StrFormat("Handle %d is donated twice, as arguments %d and %d.",
+                                      request.arguments[i].handle, j, i)));
       }
     }
     execution.donated[i] = true;
@@ -157,7 +159,9 @@ absl::Status Workspace::BindExecution(Execution& execution) {
   }
 
   for (size_t i = 0; i < request.results.size(); ++i) {
-    if (request.results[i] == 0 || (placeholders[i] == nullptr && std::count(request.fills.begin(), request.fills.end(), i) > 0)) continue;
+    if (request.results[i] == 0 ||
+        (placeholders[i] == nullptr && std::count(request.fills.begin(), request.fills.end(), i) > 0))
+      continue;
     if (placeholders[i] != nullptr && !status.ok()) continue;  // Refused: it stays a placeholder.
     if (!fits) {
       const Error error = Root(DescribeExecute(execution), status, request.command);
@@ -188,14 +192,15 @@ void Workspace::OnReady(const std::shared_ptr<Execution>& execution) {
     status = CheckArguments(*execution);
     if (status.ok() && execution->absent.empty()) {
       const engine::Plan& plan = execution->program->executable->plan();
-      // Nobody knows how long the evaluator takes over a reference step: it is no work for whoever reads the stream.
+      // Nobody knows how long the evaluator takes over a reference step: it is no work for whoever reads the
+      // stream.
       if (plan.stats().reference_steps == 0) estimate_us = plan.estimate_us();
     }
   }
   if (!status.ok()) return Settle(execution, status);
-  devices_.device(execution->request.device).queue.Submit(session_, estimate_us, [self = shared_from_this(), execution] {
-    self->RunExecution(execution);
-  });
+  devices_.device(execution->request.device)
+      .queue.Submit(session_, estimate_us,
+                    [self = shared_from_this(), execution] { self->RunExecution(execution); });
 }
 
 absl::Status Workspace::CheckArguments(Execution& execution) {
@@ -204,12 +209,12 @@ absl::Status Workspace::CheckArguments(Execution& execution) {
   const Executable& executable = *execution.program->executable;
   const engine::Plan& plan = executable.plan();
   if (request.arguments.size() != plan.arguments().size()) {
-    return Argument(absl::StrFormat("\"%s\" takes %d arguments; %d are given.", executable.name(), plan.arguments().size(),
-                                    request.arguments.size()));
+    return Argument(absl::StrFormat("\"%s\" takes %d arguments; %d are given.", executable.name(),
+                                    plan.arguments().size(), request.arguments.size()));
   }
   if (request.results.size() != plan.results().size()) {
-    return Argument(absl::StrFormat("\"%s\" gives %d results; %d are named.", executable.name(), plan.results().size(),
-                                    request.results.size()));
+    return Argument(absl::StrFormat("\"%s\" gives %d results; %d are named.", executable.name(),
+                                    plan.results().size(), request.results.size()));
   }
   std::vector<bool> absent(request.arguments.size(), false);
   bool any_absent = false;
@@ -225,28 +230,34 @@ absl::Status Workspace::CheckArguments(Execution& execution) {
       error.handle = request.arguments[i].handle;
       error.shape = ToStringNoLayout(given);
       if (buffer != nullptr) error.origin = OriginOf(buffer->made_by.origin);
-      error.text = absl::StrFormat("Argument %d (%s) of \"%s\" is a %s; given is %s, a %s.", i, executable.DescribeArgument(i),
-                                   executable.name(), ToStringNoLayout(expected),
-                                   buffer != nullptr ? absl::StrCat("handle ", buffer->handle) : "a literal", error.shape);
+      error.text = absl::StrFormat(
+          "Argument %d (%s) of \"%s\" is a %s; given is %s, a %s.", i, executable.DescribeArgument(i),
+          executable.name(), ToStringNoLayout(expected),
+          buffer != nullptr ? absl::StrCat("handle ", buffer->handle) : "a literal", error.shape);
       return ToStatus(std::move(error));
     }
     if (buffer == nullptr) continue;
     if (buffer->device != request.device) {
-      return Argument(absl::StrFormat("Argument %d (%s) of \"%s\", handle %d, is on device %d; the execute is on device %d.", i,
-                                      executable.DescribeArgument(i), executable.name(), buffer->handle, buffer->device, request.device));
+      return Argument(absl::StrFormat(
+          "Argument %d (%s) of \"%s\", handle %d, is on device %d; the execute is on device %d.", i,
+          executable.DescribeArgument(i), executable.name(), buffer->handle, buffer->device, request.device));
     }
     if (buffer->state != BufferState::kPlaceholder) continue;
     if (!request.abstract) {
       ledger_.Count(&Counters::refused_reads);
-      return PlaceholderRead(*buffer, absl::StrFormat("Argument %d (%s) of \"%s\"", i, executable.DescribeArgument(i), executable.name()));
+      return PlaceholderRead(*buffer, absl::StrFormat("Argument %d (%s) of \"%s\"", i,
+                                                      executable.DescribeArgument(i), executable.name()));
     }
     absent[i] = any_absent = true;
   }
   for (size_t i = 0; i < execution.results.size(); ++i) {
     const Buffer* buffer = execution.results[i].get();
-    if (buffer == nullptr || buffer->shape.type == hlo::kInvalid || Compatible(buffer->shape, plan.results()[i])) continue;
-    return Argument(absl::StrFormat("Result %d of \"%s\" is a %s; it cannot fill placeholder %d, a %s.", i, executable.name(),
-                                    ToStringNoLayout(plan.results()[i]), buffer->handle, ToStringNoLayout(buffer->shape)));
+    if (buffer == nullptr || buffer->shape.type == hlo::kInvalid ||
+        Compatible(buffer->shape, plan.results()[i]))
+      continue;
+    return Argument(absl::StrFormat("Result %d of \"%s\" is a %s; it cannot fill placeholder %d, a %s.", i,
+                                    executable.name(), ToStringNoLayout(plan.results()[i]), buffer->handle,
+                                    ToStringNoLayout(buffer->shape)));
   }
   if (any_absent) execution.absent = std::move(absent);
   return absl::OkStatus();
@@ -290,7 +301,8 @@ absl::Status Workspace::RunReal(Execution& execution) {
 
   absl::InlinedVector<const std::byte*, 16> arguments(argument_count);
   for (size_t i = 0; i < argument_count; ++i) {
-    arguments[i] = execution.arguments[i] != nullptr ? execution.arguments[i]->block.data() : request.arguments[i].literal->bytes().data();
+    arguments[i] = execution.arguments[i] != nullptr ? execution.arguments[i]->block.data()
+                                                     : request.arguments[i].literal->bytes().data();
   }
   // A result takes over an argument's memory when nobody else can see it; else the program works on a copy.
   const auto exclusive = [&](size_t a) {
@@ -312,12 +324,14 @@ absl::Status Workspace::RunReal(Execution& execution) {
   std::vector<Block> blocks(result_count);
   for (size_t i = 0; i < result_count; ++i) {
     if (takes[i] >= 0) continue;
-    absl::StatusOr<Block> block = memory.Allocate(account_, ArrayBytes(plan.results()[i]), Category::kBuffer,
-                                                  absl::StrFormat("result %d (%s)", i, ToStringNoLayout(plan.results()[i])));
+    absl::StatusOr<Block> block =
+        memory.Allocate(account_, ArrayBytes(plan.results()[i]), Category::kBuffer,
+                        absl::StrFormat("result %d (%s)", i, ToStringNoLayout(plan.results()[i])));
     if (!block.ok()) return refuse(block.status());
     blocks[i] = *std::move(block);
   }
-  absl::StatusOr<Block> temporary = memory.Allocate(account_, plan.memory().temporary_bytes, Category::kTemporary, "the temporaries");
+  absl::StatusOr<Block> temporary =
+      memory.Allocate(account_, plan.memory().temporary_bytes, Category::kTemporary, "the temporaries");
   if (!temporary.ok()) return refuse(temporary.status());
 
   std::vector<Entry> gone;
@@ -333,25 +347,29 @@ absl::Status Workspace::RunReal(Execution& execution) {
     std::memcpy(blocks[i].data(), arguments[copies[i]], static_cast<size_t>(blocks[i].bytes()));
     arguments[copies[i]] = blocks[i].data();
     if (execution.arguments[copies[i]] != nullptr) {
-      ledger_.Record({request.device, Cause::kDonationCopy, request.command.origin, request.command.step}, blocks[i].bytes());
+      ledger_.Record({request.device, Cause::kDonationCopy, request.command.origin, request.command.step},
+                     blocks[i].bytes());
     }
   }
 
   absl::InlinedVector<std::byte*, 16> results(result_count);
   for (size_t i = 0; i < result_count; ++i) results[i] = blocks[i].data();
-  const int64_t limit_us =
-      request.deadline_us > 0 ? std::min(request.deadline_us, limits_.execute_us_max) : limits_.execute_us_max;
+  const int64_t limit_us = request.deadline_us > 0 ? std::min(request.deadline_us, limits_.execute_us_max)
+                                                   : limits_.execute_us_max;
   engine::RunContext context;
   context.deadline = absl::Now() + absl::Microseconds(limit_us);
   context.cancel = &execution.cancel;
   const auto start = std::chrono::steady_clock::now();
-  const absl::Status status = plan.Run(absl::MakeConstSpan(arguments), absl::MakeConstSpan(results), temporary->data(), context);
-  const int64_t us = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count();
+  const absl::Status status =
+      plan.Run(absl::MakeConstSpan(arguments), absl::MakeConstSpan(results), temporary->data(), context);
+  const int64_t us =
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count();
   ++executable.executes;
   executable.execute_us += us;
   ledger_.Count(&Counters::executes);
   ledger_.Count(&Counters::execute_us, us);
-  // What was donated and not taken over is freed with `gone` and the execution; results that nobody named go with `blocks`.
+  // What was donated and not taken over is freed with `gone` and the execution; results that nobody named go
+  // with `blocks`.
   for (size_t i = 0; i < argument_count; ++i) {
     if (execution.donated[i] && execution.arguments[i]->pins == 0) execution.arguments[i].reset();
   }
@@ -373,22 +391,26 @@ absl::Status Workspace::RunPart(Execution& execution, const std::vector<bool>& k
   const ExecuteRequest& request = execution.request;
   Executable& executable = *execution.program->executable;
   DeviceMemory& memory = devices_.device(request.device).memory;
-  ASSIGN_OR_RETURN(const engine::Plan* plan, executable.PartialPlan(keep, devices_.executables().options().compile));
+  ASSIGN_OR_RETURN(const engine::Plan* plan,
+                   executable.PartialPlan(keep, devices_.executables().options().compile));
   std::vector<const std::byte*> arguments(execution.arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (execution.absent[i]) continue;  // Null: no kept result reads it.
-    arguments[i] = execution.arguments[i] != nullptr ? execution.arguments[i]->block.data() : request.arguments[i].literal->bytes().data();
+    arguments[i] = execution.arguments[i] != nullptr ? execution.arguments[i]->block.data()
+                                                     : request.arguments[i].literal->bytes().data();
   }
   std::vector<Block> blocks;
   std::vector<std::byte*> results;
   for (const hlo::Shape& shape : plan->results()) {
-    ASSIGN_OR_RETURN(Block block, memory.Allocate(account_, ArrayBytes(shape), Category::kBuffer, "a computable result"));
+    ASSIGN_OR_RETURN(Block block,
+                     memory.Allocate(account_, ArrayBytes(shape), Category::kBuffer, "a computable result"));
     results.push_back(block.data());
     blocks.push_back(std::move(block));
   }
-  ASSIGN_OR_RETURN(const Block temporary, memory.Allocate(account_, plan->memory().temporary_bytes, Category::kTemporary, "the temporaries"));
-  const int64_t limit_us =
-      request.deadline_us > 0 ? std::min(request.deadline_us, limits_.execute_us_max) : limits_.execute_us_max;
+  ASSIGN_OR_RETURN(const Block temporary, memory.Allocate(account_, plan->memory().temporary_bytes,
+                                                          Category::kTemporary, "the temporaries"));
+  const int64_t limit_us = request.deadline_us > 0 ? std::min(request.deadline_us, limits_.execute_us_max)
+                                                   : limits_.execute_us_max;
   engine::RunContext context;
   context.deadline = absl::Now() + absl::Microseconds(limit_us);
   context.cancel = &execution.cancel;
@@ -418,11 +440,12 @@ absl::Status Workspace::RunAbstract(Execution& execution) {
   {
     MutexLock lock(&mu_);
     Consume(execution, gone);
-    // In an order that gives the peak which the real execute would have: aliased arguments become results, then the others and the
-    // temporaries are added, and only then donated memory is given back.
+    // In an order that gives the peak which the real execute would have: aliased arguments become results,
+    // then the others and the temporaries are added, and only then donated memory is given back.
     for (size_t i = 0; i < keep.size(); ++i) {
       const int alias = plan.aliases()[i];
-      if (!keep[i] && alias >= 0 && execution.donated[alias]) execution.arguments[alias]->simulated = SimulatedCharge();
+      if (!keep[i] && alias >= 0 && execution.donated[alias])
+        execution.arguments[alias]->simulated = SimulatedCharge();
     }
     std::vector<SimulatedCharge> dropped;
     for (size_t i = 0; i < keep.size(); ++i) {
@@ -446,7 +469,8 @@ absl::Status Workspace::RunAbstract(Execution& execution) {
   return absl::OkStatus();
 }
 
-void Workspace::Settle(const std::shared_ptr<Execution>& execution, const absl::Status& status, bool if_waiting) {
+void Workspace::Settle(const std::shared_ptr<Execution>& execution, const absl::Status& status,
+                       bool if_waiting) {
   Woken woken;
   Done done;
   absl::Status answer;

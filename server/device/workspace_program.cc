@@ -16,7 +16,8 @@ std::string DescribeCompile(std::string_view name) {
   return name.empty() ? "compile" : absl::StrFormat("compile of \"%s\"", name);
 }
 
-// The name field of a serialized HloModuleProto (field 1, a string), which XLA writes first; empty when it is not there.
+// The name field of a serialized HloModuleProto (field 1, a string), which XLA writes first; empty when it is
+// not there.
 std::string PeekName(std::string_view program) {
   if (program.size() < 2 || program[0] != 0x0a) return "";
   const auto size = static_cast<unsigned char>(program[1]);
@@ -30,7 +31,8 @@ std::string PeekName(std::string_view program) {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<Program>> Workspace::DefineProgram(const CommandRef& command, Handle handle, absl::Status& violation) {
+absl::StatusOr<std::shared_ptr<Program>> Workspace::DefineProgram(const CommandRef& command, Handle handle,
+                                                                  absl::Status& violation) {
   violation = table_.Claim(handle);
   RETURN_IF_ERROR(violation);
   auto program = std::make_shared<Program>();
@@ -38,9 +40,11 @@ absl::StatusOr<std::shared_ptr<Program>> Workspace::DefineProgram(const CommandR
   program->made_by = command;
   absl::Status refused = CheckHandles(1);
   if (refused.ok() && executables_ >= limits_.executables_per_session_max) {
-    refused = MakeError(ErrorKind::kLimit, absl::StrFormat("This session has %d live executables: the limit executables_per_session_max "
-                                                           "is %d.",
-                                                           executables_, limits_.executables_per_session_max));
+    refused = MakeError(
+        ErrorKind::kLimit,
+        absl::StrFormat("This session has %d live executables: the limit executables_per_session_max "
+                        "is %d.",
+                        executables_, limits_.executables_per_session_max));
   }
   if (!refused.ok()) {
     const Error error = Root("compile", refused, command);
@@ -53,7 +57,8 @@ absl::StatusOr<std::shared_ptr<Program>> Workspace::DefineProgram(const CommandR
   return program;
 }
 
-void Workspace::SettleProgram(const std::shared_ptr<Program>& program, const absl::StatusOr<ExecutableCache::Compiled>& compiled,
+void Workspace::SettleProgram(const std::shared_ptr<Program>& program,
+                              const absl::StatusOr<ExecutableCache::Compiled>& compiled,
                               const CompileDone& done) {
   Woken woken;
   {
@@ -71,13 +76,15 @@ void Workspace::SettleProgram(const std::shared_ptr<Program>& program, const abs
   }
   if (compiled.ok()) {
     ledger_.Count(compiled->cached ? &Counters::compile_cache_hits : &Counters::compiles);
-    if (!compiled->cached) ledger_.Count(&Counters::compile_us, compiled->executable->plan().stats().compile_us);
+    if (!compiled->cached)
+      ledger_.Count(&Counters::compile_us, compiled->executable->plan().stats().compile_us);
   }
   done(compiled);
   Run(woken);
 }
 
-absl::Status Workspace::Compile(const CommandRef& command, Handle handle, absl::StatusOr<std::string> program, CompileDone done) {
+absl::Status Workspace::Compile(const CommandRef& command, Handle handle, absl::StatusOr<std::string> program,
+                                CompileDone done) {
   absl::Status violation;
   absl::StatusOr<std::shared_ptr<Program>> defined = absl::InternalError("not defined");
   {
@@ -107,7 +114,8 @@ absl::Status Workspace::Compile(const CommandRef& command, Handle handle, absl::
   return absl::OkStatus();
 }
 
-absl::Status Workspace::CompileByDigest(const CommandRef& command, Handle handle, const absl::StatusOr<Digest>& digest, CompileDone done) {
+absl::Status Workspace::CompileByDigest(const CommandRef& command, Handle handle,
+                                        const absl::StatusOr<Digest>& digest, CompileDone done) {
   absl::Status violation;
   absl::StatusOr<std::shared_ptr<Program>> defined = absl::InternalError("not defined");
   bool sent = false;
@@ -130,7 +138,9 @@ absl::Status Workspace::CompileByDigest(const CommandRef& command, Handle handle
     if (executable != nullptr) {
       compiled = ExecutableCache::Compiled{std::move(executable), true};
     } else {
-      compiled = NotFound("No program with the digest %s of this session is cached: its bytes have to be sent again.", ToHex(*digest));
+      compiled = NotFound(
+          "No program with the digest %s of this session is cached: its bytes have to be sent again.",
+          ToHex(*digest));
     }
   }
   if (!compiled.ok()) {

@@ -14,44 +14,56 @@ std::string DescribeUpload(const absl::StatusOr<hlo::Shape>& shape) {
   return shape.ok() ? absl::StrCat("upload of ", ToStringNoLayout(*shape)) : "upload";
 }
 
-absl::Status NoUpload(uint64_t command) { return NotFound("No upload of command %d is under way in this session.", command); }
+absl::Status NoUpload(uint64_t command) {
+  return NotFound("No upload of command %d is under way in this session.", command);
+}
 
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<PendingUpload>> Workspace::DeclareUpload(UploadRequest& request) {
   ASSIGN_OR_RETURN(const int64_t bytes, CheckShape(request.shape, request.device));
   if (request.bytes != static_cast<uint64_t>(bytes)) {
-    return MakeError(ErrorKind::kArgument, absl::StrFormat("%d bytes are announced for shape %s, which has %d.", request.bytes,
-                                                           ToStringNoLayout(*request.shape), bytes));
+    return MakeError(ErrorKind::kArgument,
+                     absl::StrFormat("%d bytes are announced for shape %s, which has %d.", request.bytes,
+                                     ToStringNoLayout(*request.shape), bytes));
   }
   if (request.data.has_value() && request.data->size() != request.bytes) {
-    return MakeError(ErrorKind::kArgument, absl::StrFormat("%d bytes came along with an upload of %d.", request.data->size(), bytes));
+    return MakeError(ErrorKind::kArgument, absl::StrFormat("%d bytes came along with an upload of %d.",
+                                                           request.data->size(), bytes));
   }
   if (DirectionOf(request.cause) != Direction::kHostToDevice) {
-    return MakeError(ErrorKind::kArgument, absl::StrFormat("Cause \"%s\" is not one of an upload.", Name(request.cause)));
+    return MakeError(ErrorKind::kArgument,
+                     absl::StrFormat("Cause \"%s\" is not one of an upload.", Name(request.cause)));
   }
   if (!request.data.has_value() && bytes > limits_.staging_bytes_max - staging_bytes_) {
-    return MakeError(ErrorKind::kLimit, absl::StrFormat("An upload of %d bytes beside %d that are under way: the limit staging_bytes_max "
-                                                        "is %d.",
-                                                        bytes, staging_bytes_, limits_.staging_bytes_max));
+    return MakeError(
+        ErrorKind::kLimit,
+        absl::StrFormat("An upload of %d bytes beside %d that are under way: the limit staging_bytes_max "
+                        "is %d.",
+                        bytes, staging_bytes_, limits_.staging_bytes_max));
   }
   std::shared_ptr<Buffer> old;
   if (request.fill) {
     ASSIGN_OR_RETURN(old, FindBuffer(request.handle));
     if (old->state != BufferState::kPlaceholder) {
-      return MakeError(ErrorKind::kArgument, absl::StrFormat("Handle %d is no placeholder: only a placeholder can be filled.", old->handle));
+      return MakeError(
+          ErrorKind::kArgument,
+          absl::StrFormat("Handle %d is no placeholder: only a placeholder can be filled.", old->handle));
     }
     if (!Compatible(old->shape, *request.shape) || old->device != request.device) {
-      return MakeError(ErrorKind::kArgument,
-                       absl::StrFormat("Placeholder %d is a %s on device %d; it cannot be filled with a %s on device %d.", old->handle,
-                                       ToStringNoLayout(old->shape), old->device, ToStringNoLayout(*request.shape), request.device));
+      return MakeError(
+          ErrorKind::kArgument,
+          absl::StrFormat("Placeholder %d is a %s on device %d; it cannot be filled with a %s on device %d.",
+                          old->handle, ToStringNoLayout(old->shape), old->device,
+                          ToStringNoLayout(*request.shape), request.device));
     }
     old->simulated = SimulatedCharge();  // From here on the real buffer is what is charged.
   } else {
     RETURN_IF_ERROR(CheckHandles(1));
   }
-  absl::StatusOr<Block> block = devices_.device(request.device).memory.Allocate(account_, bytes, Category::kBuffer,
-                                                                                absl::StrCat("an ", DescribeUpload(request.shape)));
+  absl::StatusOr<Block> block = devices_.device(request.device)
+                                    .memory.Allocate(account_, bytes, Category::kBuffer,
+                                                     absl::StrCat("an ", DescribeUpload(request.shape)));
   if (!block.ok()) {
     if (old != nullptr) old->simulated = SimulatedCharge(account_, old->bytes);
     return WithLargestBuffers(block.status());
@@ -88,17 +100,21 @@ absl::Status Workspace::Upload(UploadRequest request, Done done) {
     absl::StatusOr<std::shared_ptr<PendingUpload>> upload = DeclareUpload(request);
     if (!upload.ok()) {
       const Error error = Root(DescribeUpload(request.shape), upload.status(), request.command);
-      if (!request.fill) DefineFailed(request.handle, request.device, request.shape.ok() ? &*request.shape : nullptr, request.command, error);
+      if (!request.fill)
+        DefineFailed(request.handle, request.device, request.shape.ok() ? &*request.shape : nullptr,
+                     request.command, error);
       answer = ToStatus(error);
       settled = std::move(done);
     } else {
       (*upload)->done = std::move(done);
       if (request.data.has_value() || request.bytes == 0) {
-        if (request.bytes > 0) std::memcpy((*upload)->target.data(), request.data->data(), request.data->size());
+        if (request.bytes > 0)
+          std::memcpy((*upload)->target.data(), request.data->data(), request.data->size());
         if (request.data.has_value()) staging_bytes_ += request.bytes;  // SettleUpload takes it off.
         settled = SettleUpload(**upload, absl::OkStatus(), answer, woken);
       } else {
-        upload_deadlines_[request.command.id] = devices_.clock().Now() + absl::Microseconds(limits_.upload_wait_us);
+        upload_deadlines_[request.command.id] =
+            devices_.clock().Now() + absl::Microseconds(limits_.upload_wait_us);
       }
     }
   }
@@ -107,7 +123,8 @@ absl::Status Workspace::Upload(UploadRequest request, Done done) {
   return absl::OkStatus();
 }
 
-Done Workspace::SettleUpload(PendingUpload& upload, const absl::Status& status, absl::Status& answer, Woken& woken) {
+Done Workspace::SettleUpload(PendingUpload& upload, const absl::Status& status, absl::Status& answer,
+                             Woken& woken) {
   Buffer& buffer = *upload.buffer;
   staging_bytes_ -= buffer.bytes;
   if (status.ok()) {
@@ -150,18 +167,22 @@ bool Workspace::ExpectsTransfer(uint64_t command) const {
   return found != uploads_.end() && !found->second->pieces;
 }
 
-absl::StatusOr<Workspace::UploadPart> Workspace::NextPiece(uint64_t command, uint64_t offset, uint64_t length) {
+absl::StatusOr<Workspace::UploadPart> Workspace::NextPiece(uint64_t command, uint64_t offset,
+                                                           uint64_t length) {
   MutexLock lock(&mu_);
   const auto found = uploads_.find(command);
   if (found == uploads_.end() || !found->second->pieces) return NoUpload(command);
   PendingUpload& upload = *found->second;
   if (offset != static_cast<uint64_t>(upload.scheduled)) {
-    return MakeError(ErrorKind::kArgument, absl::StrFormat("A piece at offset %d of the upload of command %d; the next one is at %d.", offset,
-                                                           command, upload.scheduled));
+    return MakeError(
+        ErrorKind::kArgument,
+        absl::StrFormat("A piece at offset %d of the upload of command %d; the next one is at %d.", offset,
+                        command, upload.scheduled));
   }
   if (!InRange(offset, length, upload.target.size())) {
-    return MakeError(ErrorKind::kArgument, absl::StrFormat("A piece of %d bytes at offset %d of an upload of %d.", length, offset,
-                                                           upload.target.size()));
+    return MakeError(ErrorKind::kArgument,
+                     absl::StrFormat("A piece of %d bytes at offset %d of an upload of %d.", length, offset,
+                                     upload.target.size()));
   }
   upload.scheduled += static_cast<int64_t>(length);
   return UploadPart{found->second, upload.generation, upload.target.subspan(offset, length)};
@@ -212,7 +233,8 @@ void Workspace::ExpireUploads(absl::Time now) {
   {
     MutexLock lock(&mu_);
     if (uploads_.empty()) return;
-    // Uploads of one client come one after the other: as long as one of them moves, the others wait their turn.
+    // Uploads of one client come one after the other: as long as one of them moves, the others wait their
+    // turn.
     const absl::Time progress = last_progress_ + absl::Microseconds(limits_.upload_wait_us);
     std::vector<uint64_t> late;
     for (const auto& [command, deadline] : upload_deadlines_) {
@@ -221,9 +243,10 @@ void Workspace::ExpireUploads(absl::Time now) {
     std::sort(late.begin(), late.end());
     for (const uint64_t command : late) {
       const std::shared_ptr<PendingUpload> upload = uploads_.at(command);
-      const absl::Status status = MakeError(
-          ErrorKind::kPending, absl::StrFormat("Its bytes did not come within upload_wait_us (%d): %d of %d are here.",
-                                               limits_.upload_wait_us, upload->received, upload->target.size()));
+      const absl::Status status =
+          MakeError(ErrorKind::kPending,
+                    absl::StrFormat("Its bytes did not come within upload_wait_us (%d): %d of %d are here.",
+                                    limits_.upload_wait_us, upload->received, upload->target.size()));
       absl::Status answer;
       Done done = SettleUpload(*upload, status, answer, woken);
       if (done) failed.emplace_back(std::move(done), std::move(answer));
@@ -259,10 +282,12 @@ absl::Status Workspace::Download(DownloadRequest request, DownloadDone done) {
             self->ledger_.Count(&Counters::refused_reads);
             bytes = self->PlaceholderRead(*buffer, "What is read");
           } else if (!InRange(request.offset, request.length, static_cast<uint64_t>(buffer->bytes))) {
-            bytes = MakeError(ErrorKind::kArgument, absl::StrFormat("A read of %d bytes at offset %d of buffer %d, which has %d.",
-                                                                    request.length, request.offset, buffer->handle, buffer->bytes));
+            bytes = MakeError(ErrorKind::kArgument,
+                              absl::StrFormat("A read of %d bytes at offset %d of buffer %d, which has %d.",
+                                              request.length, request.offset, buffer->handle, buffer->bytes));
           } else {
-            const int64_t length = static_cast<int64_t>(request.length == 0 ? buffer->bytes - request.offset : request.length);
+            const int64_t length =
+                static_cast<int64_t>(request.length == 0 ? buffer->bytes - request.offset : request.length);
             bytes = ReadyBytes{buffer, buffer->shape, buffer->block.data() + request.offset, length, task};
             if (request.pin) ++buffer->pins;
           }

@@ -22,8 +22,8 @@ struct ProblemArray {
 struct ConvolutionProblem {
   Direction direction = Direction::kForward;
   ProblemArray src, weights, dst;
-  dnnl::memory::dims strides, dilations, padding_low,
-      padding_high;  // One a spatial dimension; dilation 0 is none.
+  // One a spatial dimension; dilation 0 is none.
+  dnnl::memory::dims strides, dilations, padding_low, padding_high;
 };
 
 // The problems that compute the convolution, the better first; none when oneDNN cannot say it. The weights of

@@ -1,4 +1,5 @@
-// The step that runs a fusion group: one pass over its domain, tile by tile, with reductions folded in as the tiles go by.
+// The step that runs a fusion group: one pass over its domain, tile by tile, with reductions folded in as the
+// tiles go by.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -15,7 +16,8 @@ namespace {
 
 class FusedStep final : public Step {
  public:
-  FusedStep(const hlo::Module& module, const hlo::Computation& computation, const FusionGroup& group, int threads)
+  FusedStep(const hlo::Module& module, const hlo::Computation& computation, const FusionGroup& group,
+            int threads)
       : threads_(threads) {
     for (hlo::NodeId id : group.nodes) {
       if (computation[id].opcode() != hlo::kReduce) continue;
@@ -35,15 +37,18 @@ class FusedStep final : public Step {
     }
     for (size_t o = 0; o < group.outputs.size(); ++o) {
       const hlo::Instruction instruction = computation[group.outputs[o]];
-      if (instruction.opcode() != hlo::kReduce) complete_ = complete_ && builder.AddOutput(instruction.id(), static_cast<int>(o));
+      if (instruction.opcode() != hlo::kReduce)
+        complete_ = complete_ && builder.AddOutput(instruction.id(), static_cast<int>(o));
     }
     for (size_t o = 0; o < group.outputs.size(); ++o) {
       const hlo::Instruction instruction = computation[group.outputs[o]];
-      if (instruction.opcode() == hlo::kReduce) AddReduction(module, computation, instruction, group, builder, static_cast<int>(o));
+      if (instruction.opcode() == hlo::kReduce)
+        AddReduction(module, computation, instruction, group, builder, static_cast<int>(o));
     }
     program_ = std::move(builder).Build();
     Describe(computation, group);
-    const int64_t accumulators = has_reduce_ ? static_cast<int64_t>(reductions_.size()) * kAccumulatorBytes : 0;
+    const int64_t accumulators =
+        has_reduce_ ? static_cast<int64_t>(reductions_.size()) * kAccumulatorBytes : 0;
     worker_bytes_ = AlignUp(program_.workspace_bytes() + accumulators + kTile * 8 * 2, 64);
   }
 
@@ -54,7 +59,8 @@ class FusedStep final : public Step {
   double flops() const override { return flops_; }
   bool MayShare(int output, int input) const override { return program_.MayShare(output, input); }
 
-  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context) const override {
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
     const int threads = std::min(context.threads, threads_);
     if (!has_reduce_) {
       const int64_t tiles = (count_ + kTile - 1) / kTile;
@@ -62,7 +68,8 @@ class FusedStep final : public Step {
         std::byte* workspace = context.scratch + worker * worker_bytes_;
         program_.Begin(inputs, workspace, static_cast<int>(std::min<int64_t>(count_, kTile)));
         for (int64_t tile = begin; tile < end; ++tile) {
-          program_.RunTile(inputs, outputs, workspace, tile * kTile, static_cast<int>(std::min<int64_t>(kTile, count_ - tile * kTile)));
+          program_.RunTile(inputs, outputs, workspace, tile * kTile,
+                           static_cast<int>(std::min<int64_t>(kTile, count_ - tile * kTile)));
         }
       });
       return absl::OkStatus();
@@ -80,7 +87,7 @@ class FusedStep final : public Step {
     Carrier carrier = Carrier::kF32;
     bool in_double = false;
     hlo::PrimitiveType type = hlo::kInvalid;
-    int init_input = -1;             // Or the constant:
+    int init_input = -1;  // Or the constant:
     alignas(8) std::byte init[8] = {};
     FoldFunction fold = nullptr;
     FoldColumnsFunction fold_columns = nullptr;
@@ -122,14 +129,15 @@ class FusedStep final : public Step {
     alignas(8) std::byte wide[8], element[8];
     if (const TileFunction load = ops.load(r.type)) load(wide, init, nullptr, nullptr, 1, 0);
     else std::memcpy(wide, init, static_cast<size_t>(hlo::ByteWidth(r.type)));
-    if (r.in_double && r.carrier == Carrier::kF32) ops.convert(Carrier::kF32, Carrier::kF64)(element, wide, nullptr, nullptr, 1, 0);
+    if (r.in_double && r.carrier == Carrier::kF32)
+      ops.convert(Carrier::kF32, Carrier::kF64)(element, wide, nullptr, nullptr, 1, 0);
     else std::memcpy(element, wide, 8);
     const int bytes = r.accumulator_bytes();
     for (int i = 0; i < n; ++i) std::memcpy(accumulators + i * bytes, element, static_cast<size_t>(bytes));
   }
   // Accumulators [0, n) to the output's elements from `first` on. `temporary`: two tiles of 8-byte elements.
-  void Finish(const Reduction& r, std::byte* const* outputs, const std::byte* accumulators, int64_t first, int n,
-              std::byte* temporary) const {
+  void Finish(const Reduction& r, std::byte* const* outputs, const std::byte* accumulators, int64_t first,
+              int n, std::byte* temporary) const {
     const TileOps& ops = GetTileOps();
     const void* values = accumulators;
     if (r.in_double && r.carrier == Carrier::kF32) {
@@ -152,7 +160,8 @@ class FusedStep final : public Step {
   std::byte* Temporary(std::byte* workspace) const { return Accumulators(workspace, reductions_.size()); }
 
   // inner == 1: each row of `reduced` neighbours becomes one element.
-  void RunRows(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context, int threads) const {
+  void RunRows(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context,
+               int threads) const {
     const int64_t row = pattern_.reduced;
     const int64_t rows_a_tile = std::max<int64_t>(1, kTile / row);
     const int64_t chunks = (pattern_.outer + rows_a_tile - 1) / rows_a_tile;
@@ -162,14 +171,16 @@ class FusedStep final : public Step {
       for (int64_t chunk = begin; chunk < end; ++chunk) {
         const int64_t first = chunk * rows_a_tile;
         const int rows = static_cast<int>(std::min(rows_a_tile, pattern_.outer - first));
-        for (size_t i = 0; i < reductions_.size(); ++i) Start(reductions_[i], inputs, Accumulators(workspace, i), rows);
+        for (size_t i = 0; i < reductions_.size(); ++i)
+          Start(reductions_[i], inputs, Accumulators(workspace, i), rows);
         if (row > kTile) {
           for (int64_t done = 0; done < row; done += kTile) {
             const int n = static_cast<int>(std::min<int64_t>(kTile, row - done));
             const int64_t start = first * row + done;
             program_.RunTile(inputs, outputs, workspace, start, n);
             for (size_t i = 0; i < reductions_.size(); ++i) {
-              reductions_[i].fold(Accumulators(workspace, i), program_.Kept(reductions_[i].kept, inputs, outputs, workspace, start), n);
+              reductions_[i].fold(Accumulators(workspace, i),
+                                  program_.Kept(reductions_[i].kept, inputs, outputs, workspace, start), n);
             }
           }
         } else {
@@ -177,9 +188,11 @@ class FusedStep final : public Step {
           program_.RunTile(inputs, outputs, workspace, start, static_cast<int>(rows * row));
           for (size_t i = 0; i < reductions_.size(); ++i) {
             const Reduction& r = reductions_[i];
-            const auto* kept = static_cast<const std::byte*>(program_.Kept(r.kept, inputs, outputs, workspace, start));
+            const auto* kept =
+                static_cast<const std::byte*>(program_.Kept(r.kept, inputs, outputs, workspace, start));
             for (int j = 0; j < rows; ++j) {
-              r.fold(Accumulators(workspace, i) + j * r.accumulator_bytes(), kept + j * row * CarrierBytes(r.carrier), static_cast<int>(row));
+              r.fold(Accumulators(workspace, i) + j * r.accumulator_bytes(),
+                     kept + j * row * CarrierBytes(r.carrier), static_cast<int>(row));
             }
           }
         }
@@ -190,8 +203,10 @@ class FusedStep final : public Step {
     });
   }
 
-  // inner > 1: columns of a [reduced, inner] matrix, `outer` times. A tile is several whole rows when rows are short.
-  void RunColumns(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context, int threads) const {
+  // inner > 1: columns of a [reduced, inner] matrix, `outer` times. A tile is several whole rows when rows
+  // are short.
+  void RunColumns(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context,
+                  int threads) const {
     const int64_t inner = pattern_.inner;
     const int64_t strips = (inner + kTile - 1) / kTile;
     const int64_t width = std::min<int64_t>(inner, kTile);
@@ -202,19 +217,24 @@ class FusedStep final : public Step {
       for (int64_t item = begin; item < end; ++item) {
         const int64_t outer = item / strips, column = item % strips * kTile;
         const int columns = static_cast<int>(std::min(width, inner - column));
-        for (size_t i = 0; i < reductions_.size(); ++i) Start(reductions_[i], inputs, Accumulators(workspace, i), columns);
+        for (size_t i = 0; i < reductions_.size(); ++i)
+          Start(reductions_[i], inputs, Accumulators(workspace, i), columns);
         for (int64_t at = 0; at < pattern_.reduced; at += rows_a_tile) {
           const int rows = static_cast<int>(std::min(rows_a_tile, pattern_.reduced - at));
           const int64_t start = (outer * pattern_.reduced + at) * inner + column;
           program_.RunTile(inputs, outputs, workspace, start, rows * columns);
           for (size_t i = 0; i < reductions_.size(); ++i) {
             const Reduction& r = reductions_[i];
-            const auto* kept = static_cast<const std::byte*>(program_.Kept(r.kept, inputs, outputs, workspace, start));
-            for (int j = 0; j < rows; ++j) r.fold_columns(Accumulators(workspace, i), kept + j * columns * CarrierBytes(r.carrier), columns);
+            const auto* kept =
+                static_cast<const std::byte*>(program_.Kept(r.kept, inputs, outputs, workspace, start));
+            for (int j = 0; j < rows; ++j)
+              r.fold_columns(Accumulators(workspace, i), kept + j * columns * CarrierBytes(r.carrier),
+                             columns);
           }
         }
         for (size_t i = 0; i < reductions_.size(); ++i) {
-          Finish(reductions_[i], outputs, Accumulators(workspace, i), outer * inner + column, columns, Temporary(workspace));
+          Finish(reductions_[i], outputs, Accumulators(workspace, i), outer * inner + column, columns,
+                 Temporary(workspace));
         }
       }
     });
@@ -229,7 +249,8 @@ class FusedStep final : public Step {
       }
       description_ += absl::StrFormat(" %s", hlo::Name(computation[group.nodes[i]].opcode()));
     }
-    for (hlo::NodeId output : group.outputs) description_ += " " + hlo::ToStringNoLayout(computation[output].shape());
+    for (hlo::NodeId output : group.outputs)
+      description_ += " " + hlo::ToStringNoLayout(computation[output].shape());
   }
 
   const int threads_;

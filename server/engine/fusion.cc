@@ -1,9 +1,10 @@
 // Partitions a computation into fused groups.
 //
-// Each instruction gets a level: one more than any value it must wait for, where an instruction waits for what it reads unless it can
-// run in the same pass over memory. Instructions of one level and one element count that read one another form a group. Every edge
-// that leaves a group raises the level, so no path from a group leads back into it: groups never depend on themselves, and the whole is
-// linear in the number of edges.
+// Each instruction gets a level: one more than any value it must wait for, where an instruction waits for
+// what it reads unless it can run in the same pass over memory. Instructions of one level and one element
+// count that read one another form a group. Every edge that leaves a group raises the level, so no path from
+// a group leads back into it: groups never depend on themselves, and the whole is linear in the number of
+// edges.
 #include "server/engine/fusion.h"
 
 #include <algorithm>
@@ -27,12 +28,13 @@ constexpr int64_t kSplitElementsMin = 256 * 1024;
 
 // Whether the instruction can be in a group at all.
 bool IsFusable(hlo::Instruction instruction) {
-  return instruction.shape().IsArray() && !instruction.shape().HasDynamicDimension() && Elements(instruction.shape()) > 0 &&
-         AllStatic(instruction) && IsTileInstruction(instruction);
+  return instruction.shape().IsArray() && !instruction.shape().HasDynamicDimension() &&
+         Elements(instruction.shape()) > 0 && AllStatic(instruction) && IsTileInstruction(instruction);
 }
 
 // For each node the index of its group, or -1.
-std::vector<int32_t> GroupOfEach(const hlo::Computation& computation, const std::vector<FusionGroup>& groups) {
+std::vector<int32_t> GroupOfEach(const hlo::Computation& computation,
+                                 const std::vector<FusionGroup>& groups) {
   std::vector<int32_t> group_of(computation.size(), -1);
   for (size_t g = 0; g < groups.size(); ++g) {
     for (NodeId id : groups[g].nodes) group_of[id] = static_cast<int32_t>(g);
@@ -40,11 +42,11 @@ std::vector<int32_t> GroupOfEach(const hlo::Computation& computation, const std:
   return group_of;
 }
 
-// Walks back from the root and the side effects over groups and single instructions; calls read(id) for each value that one of them, or
-// the outside, reads.
+// Walks back from the root and the side effects over groups and single instructions; calls read(id) for each
+// value that one of them, or the outside, reads.
 template <typename Read>
-void WalkNeeded(const hlo::Computation& computation, const std::vector<bool>& live, const std::vector<FusionGroup>& groups,
-                const std::vector<int32_t>& group_of, Read read) {
+void WalkNeeded(const hlo::Computation& computation, const std::vector<bool>& live,
+                const std::vector<FusionGroup>& groups, const std::vector<int32_t>& group_of, Read read) {
   std::vector<bool> seen(computation.size() + groups.size(), false);
   std::vector<NodeId> work;
   const auto need = [&](NodeId id) {
@@ -76,8 +78,13 @@ void WalkNeeded(const hlo::Computation& computation, const std::vector<bool>& li
 class Partition {
  public:
   Partition(const hlo::Module& module, const hlo::Computation& computation, const std::vector<bool>& live)
-      : module_(module), computation_(computation), live_(live), level_(computation.size(), 0),
-        fused_(computation.size(), false), group_(computation.size()), patterns_(computation.size()),
+      : module_(module),
+        computation_(computation),
+        live_(live),
+        level_(computation.size(), 0),
+        fused_(computation.size(), false),
+        group_(computation.size()),
+        patterns_(computation.size()),
         sizes_(computation.size(), 1) {
     std::iota(group_.begin(), group_.end(), NodeId{0});
   }
@@ -95,24 +102,26 @@ class Partition {
     return id;
   }
 
-  // What an operand reads, seen through views, and whether it is computed element by element alongside a domain of `count`.
+  // What an operand reads, seen through views, and whether it is computed element by element alongside a
+  // domain of `count`.
   struct Source {
     NodeId base;
     bool alongside;
   };
   Source SourceOf(NodeId operand, int64_t count) {
     const View view = ResolveView(computation_, operand, count);
-    return {view.base, fused_[view.base] && !IsReduce(view.base) && view.IsIdentity() && view.count == count &&
-                           Elements(computation_[view.base].shape()) == count};
+    return {view.base, fused_[view.base] && !IsReduce(view.base) && view.IsIdentity() &&
+                           view.count == count && Elements(computation_[view.base].shape()) == count};
   }
   bool IsReduce(NodeId id) const { return computation_[id].opcode() == hlo::kReduce; }
 
-  // A reduce of something computed in the same pass, with enough rows or columns to keep a team busy. Others do better in a step of
-  // their own, which splits the reduction itself.
+  // A reduce of something computed in the same pass, with enough rows or columns to keep a team busy. Others
+  // do better in a step of their own, which splits the reduction itself.
   std::optional<ReducePattern> FusableReduce(hlo::Instruction instruction) {
     const std::optional<ReducePattern> pattern = MatchReduce(module_, instruction);
     if (!pattern || !SourceOf(instruction.operands()[0], pattern->count()).alongside) return std::nullopt;
-    const int64_t independent = pattern->inner == 1 ? pattern->outer : pattern->outer * ((pattern->inner + kTile - 1) / kTile);
+    const int64_t independent =
+        pattern->inner == 1 ? pattern->outer : pattern->outer * ((pattern->inner + kTile - 1) / kTile);
     if (pattern->count() >= kSplitElementsMin && independent < 4) return std::nullopt;
     return pattern;
   }
@@ -178,7 +187,8 @@ class Partition {
       absl::flat_hash_set<NodeId> seen;
       for (NodeId id : groups[g].nodes) {
         const hlo::Instruction instruction = computation_[id];
-        const int64_t count = IsReduce(id) ? Elements(instruction.operand(0).shape()) : Elements(instruction.shape());
+        const int64_t count =
+            IsReduce(id) ? Elements(instruction.operand(0).shape()) : Elements(instruction.shape());
         for (NodeId operand : instruction.operands()) {
           const View view = ResolveView(computation_, operand, count);
           if (view.is_iota || group_of[view.base] == static_cast<int32_t>(g)) continue;
@@ -206,9 +216,9 @@ class Partition {
   const std::vector<bool>& live_;
   std::vector<int> level_;
   std::vector<bool> fused_;
-  std::vector<NodeId> group_;                             // Union-find; the root of a set is its last node.
-  std::vector<std::optional<ReducePattern>> patterns_;    // Of a set, at its root.
-  std::vector<int> sizes_;                                // Of a set, at its root.
+  std::vector<NodeId> group_;                           // Union-find; the root of a set is its last node.
+  std::vector<std::optional<ReducePattern>> patterns_;  // Of a set, at its root.
+  std::vector<int> sizes_;                              // Of a set, at its root.
 };
 
 }  // namespace

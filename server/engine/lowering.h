@@ -52,8 +52,8 @@ struct Op {
     kReturn,  // Moves inputs[k] into outputs[k] (results).
   };
   Kind kind = Kind::kStep;
-  int32_t loop = kNone;     // The innermost loop that it runs in. kLoopBegin and kLoopExit are outside,
-                            // kLoopTest and kLoopBack inside.
+  // The innermost loop that it runs in: kLoopBegin and kLoopExit are outside, kLoopTest and kLoopBack inside.
+  int32_t loop = kNone;
   int32_t control = kNone;  // Its loop or switch, for the markers.
   std::unique_ptr<Step> step;
   const char* reference_opcode = nullptr;  // HLO spelling, of a reference step.

@@ -1,4 +1,5 @@
-// Scalar computations as tile programs whose parameters and results are dense arrays: a reducer is run on many pairs at once.
+// Scalar computations as tile programs whose parameters and results are dense arrays: a reducer is run on
+// many pairs at once.
 #include <algorithm>
 #include <vector>
 
@@ -14,8 +15,11 @@ constexpr int64_t kStackBytesMax = 192 << 10;
 
 class TileFunctionOfScalars final : public ScalarFunction {
  public:
-  TileFunctionOfScalars(TileProgram program, std::vector<int> parameter_widths, std::vector<int> result_widths)
-      : program_(std::move(program)), parameter_widths_(std::move(parameter_widths)), result_widths_(std::move(result_widths)) {}
+  TileFunctionOfScalars(TileProgram program, std::vector<int> parameter_widths,
+                        std::vector<int> result_widths)
+      : program_(std::move(program)),
+        parameter_widths_(std::move(parameter_widths)),
+        result_widths_(std::move(result_widths)) {}
 
   int parameter_count() const override { return static_cast<int>(parameter_widths_.size()); }
   int result_count() const override { return static_cast<int>(result_widths_.size()); }
@@ -24,7 +28,8 @@ class TileFunctionOfScalars final : public ScalarFunction {
     alignas(64) std::byte workspace[kStackBytesMax];
     program_.Begin(parameters, workspace, static_cast<int>(std::min<int64_t>(count, kTile)));
     for (int64_t start = 0; start < count; start += kTile) {
-      program_.RunTile(parameters, results, workspace, start, static_cast<int>(std::min<int64_t>(kTile, count - start)));
+      program_.RunTile(parameters, results, workspace, start,
+                       static_cast<int>(std::min<int64_t>(kTile, count - start)));
     }
   }
 
@@ -54,13 +59,13 @@ std::unique_ptr<ScalarFunction> MakeScalarFunction(const hlo::Module& module, hl
     const hlo::Instruction instruction = computation[node];
     switch (instruction.opcode()) {
       case hlo::kParameter:
-      case hlo::kConstant:
-        continue;
+      case hlo::kConstant: continue;
       case hlo::kTuple:
         if (node == root.id()) continue;
         return nullptr;
       default:
-        if (!instruction.shape().IsScalar() || !IsTileInstruction(instruction) || !builder.Add(node)) return nullptr;
+        if (!instruction.shape().IsScalar() || !IsTileInstruction(instruction) || !builder.Add(node))
+          return nullptr;
     }
   }
   // Results may lie in the parameters' memory, so every result is stored after the last parameter was read.

@@ -19,7 +19,8 @@ enum class StepKind : uint8_t { kFused, kLibrary, kMovement, kControl, kReferenc
 struct StepContext {
   RunContext& run;
   std::byte* scratch;  // scratch_bytes() bytes, aligned to 64.
-  int threads;         // The OpenMP team's size; steps split work with `#pragma omp parallel for num_threads(threads)`.
+  int threads;         // The OpenMP team's size; steps split work with `#pragma omp parallel for
+                       // num_threads(threads)`.
 };
 
 // Immutable after construction; Run may be called from several threads at once with different memory.
@@ -32,25 +33,29 @@ class Step {
   // Temporary bytes of its own, part of the plan's temporaries.
   virtual int64_t scratch_bytes() const { return 0; }
   virtual double flops() const { return 0; }
-  // Whether output `o` may be given the memory of input `i` (equal bytes): the step reads each element of i before, or as, it writes
-  // that place of o. The plan then works in place.
+  // Whether output `o` may be given the memory of input `i` (equal bytes): the step reads each element of i
+  // before, or as, it writes that place of o. The plan then works in place.
   virtual bool MayShare(int output, int input) const { return false; }
   // Runs on dense row-major buffers: one pointer an input and an output, in the order the step was made for.
-  virtual absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context) const = 0;
+  virtual absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                           StepContext& context) const = 0;
 };
 
-// A factory's answer: a step, or null when it has none for this case (the plan falls back to a reference step).
+// A factory's answer: a step, or null when it has none for this case (the plan falls back to a reference
+// step).
 using MaybeStep = std::unique_ptr<Step>;
 
-// Each takes the instruction and its module; inputs are the instruction's array operands in order (tuple operands do not occur), outputs
-// the array leaves of its result. They never fail on a verified module: null means "not this case".
-// dot.cc, convolution.cc: oneDNN. movement.cc and its siblings: contiguous-run fast paths.
+// Each takes the instruction and its module; inputs are the instruction's array operands in order (tuple
+// operands do not occur), outputs the array leaves of its result. They never fail on a verified module: null
+// means "not this case". dot.cc, convolution.cc: oneDNN. movement.cc and its siblings: contiguous-run fast
+// paths.
 MaybeStep MakeDotStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
 MaybeStep MakeConvolutionStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
-// transpose, broadcast, reverse, slice, dynamic-slice, dynamic-update-slice, pad, concatenate, copy, reshape and bitcast-convert when
-// they must be materialised, iota.
+// transpose, broadcast, reverse, slice, dynamic-slice, dynamic-update-slice, pad, concatenate, copy, reshape
+// and bitcast-convert when they must be materialised, iota.
 MaybeStep MakeMovementStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
-// gather, scatter (combiners: assign, add, multiply, minimum, maximum, and, or; any other through ScalarFunction).
+// gather, scatter (combiners: assign, add, multiply, minimum, maximum, and, or; any other through
+// ScalarFunction).
 MaybeStep MakeGatherScatterStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
 // sort (one or several operands, any comparator; fast for the usual ones), topk and the TopK custom-call.
 MaybeStep MakeSortStep(const hlo::Module& module, hlo::Instruction instruction, int threads);

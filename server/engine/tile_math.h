@@ -1,20 +1,24 @@
-// Transcendental functions as straight-line code on one element, so that a loop over them vectorises: no branches, no calls, no
-// tables. Included only by tile_ops_impl.h, inside its namespace. Errors are a few units in the last place; the methods are the
-// classical ones (Cody-Waite reduction; Cephes' minimax polynomials; Kahan's log1p and expm1; Abramowitz and Stegun 7.1.26).
+// Transcendental functions as straight-line code on one element, so that a loop over them vectorises: no
+// branches, no calls, no tables. Included only by tile_ops_impl.h, inside its namespace. Errors are a few
+// units in the last place; the methods are the classical ones (Cody-Waite reduction; Cephes' minimax
+// polynomials; Kahan's log1p and expm1; Abramowitz and Stegun 7.1.26).
 
 #define HLOD_INLINE static inline __attribute__((always_inline))
 
 HLOD_INLINE uint32_t Bits(float x) { return __builtin_bit_cast(uint32_t, x); }
 HLOD_INLINE float FromBits(uint32_t x) { return __builtin_bit_cast(float, x); }
 HLOD_INLINE float Abs(float x) { return FromBits(Bits(x) & 0x7fffffffu); }
-HLOD_INLINE float CopySign(float magnitude, float sign) { return FromBits((Bits(magnitude) & 0x7fffffffu) | (Bits(sign) & 0x80000000u)); }
+HLOD_INLINE float CopySign(float magnitude, float sign) {
+  return FromBits((Bits(magnitude) & 0x7fffffffu) | (Bits(sign) & 0x80000000u));
+}
 constexpr float kInf = __builtin_inff();
 constexpr float kNan = __builtin_nanf("");
 
 // Nearest integer of |x| < 2^22 by pushing the fraction out of the mantissa; its bits hold the integer too.
 constexpr float kRoundMagic = 12582912.0f;  // 1.5 * 2^23
 
-// e^x. x = n ln 2 + r, a degree-6 polynomial in r, then two exact scalings, so that subnormal results and infinity come out right.
+// e^x. x = n ln 2 + r, a degree-6 polynomial in r, then two exact scalings, so that subnormal results and
+// infinity come out right.
 HLOD_INLINE float Exp(float x) {
   // Written so that a NaN stays: every comparison with it is false.
   float y = x > 89.0f ? 89.0f : x;

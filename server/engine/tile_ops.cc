@@ -27,7 +27,8 @@ bool IsCarrierStorage(hlo::PrimitiveType type) {
 }
 
 bool FoldsInDouble(FoldOp op, Carrier carrier) {
-  return (op == FoldOp::kAdd || op == FoldOp::kMultiply) && (carrier == Carrier::kF32 || carrier == Carrier::kF64);
+  return (op == FoldOp::kAdd || op == FoldOp::kMultiply) &&
+         (carrier == Carrier::kF32 || carrier == Carrier::kF64);
 }
 
 int AvailableTileOps(const TileOps* sets[kTileSetsMax]) {
@@ -36,8 +37,8 @@ int AvailableTileOps(const TileOps* sets[kTileSetsMax]) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     sets[count++] = kTileOps_avx2;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl")) {
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
       sets[count++] = kTileOps_avx512;
     }
   }

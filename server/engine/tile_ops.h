@@ -1,5 +1,6 @@
-// The vocabulary of tile programs: functions that do one operation on a run of up to kTile elements. They are plain loops that the
-// compiler vectorises; the same source is compiled for several instruction sets, and the best one the processor has is chosen once.
+// The vocabulary of tile programs: functions that do one operation on a run of up to kTile elements. They are
+// plain loops that the compiler vectorises; the same source is compiled for several instruction sets, and the
+// best one the processor has is chosen once.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,9 @@ namespace hlod::engine {
 // Elements in a tile: a dozen live tiles of 4-byte elements fit the first-level cache.
 inline constexpr int kTile = 512;
 
-// What a tile's elements are while they are computed with. Narrower types are widened when loaded, and rounded or wrapped to their own
-// width after each operation, so that a value is the same whether or not it went through memory.
+// What a tile's elements are while they are computed with. Narrower types are widened when loaded, and
+// rounded or wrapped to their own width after each operation, so that a value is the same whether or not it
+// went through memory.
 enum class Carrier : uint8_t { kPred, kI32, kU32, kI64, kU64, kF32, kF64 };
 inline constexpr int kCarriers = 7;
 
@@ -22,13 +24,17 @@ inline constexpr int kCarriers = 7;
 bool CarrierOf(hlo::PrimitiveType type, Carrier* carrier);
 // Bytes of one element in a tile.
 inline int CarrierBytes(Carrier carrier) {
-  return carrier == Carrier::kPred ? 1 : carrier == Carrier::kI64 || carrier == Carrier::kU64 || carrier == Carrier::kF64 ? 8 : 4;
+  return carrier == Carrier::kPred                                                          ? 1
+         : carrier == Carrier::kI64 || carrier == Carrier::kU64 || carrier == Carrier::kF64 ? 8
+                                                                                            : 4;
 }
 // Whether memory holds elements of `type` just as its carrier does: no conversion at load and store.
 bool IsCarrierStorage(hlo::PrimitiveType type);
 
-// out[i] = f(a[i], b[i], c[i]) for i < n. `out` may be a, b or c, or not overlap them. `immediate` is the operation's constant.
-using TileFunction = void (*)(void* out, const void* a, const void* b, const void* c, int n, int64_t immediate);
+// out[i] = f(a[i], b[i], c[i]) for i < n. `out` may be a, b or c, or not overlap them. `immediate` is the
+// operation's constant.
+using TileFunction = void (*)(void* out, const void* a, const void* b, const void* c, int n,
+                              int64_t immediate);
 
 // Joins n elements into *accumulator, a double for float sums and products, else the carrier's type.
 using FoldFunction = void (*)(void* accumulator, const void* a, int n);
@@ -42,15 +48,17 @@ bool FoldsInDouble(FoldOp op, Carrier carrier);
 // The functions of one instruction set. A null entry: not available for that carrier.
 struct TileOps {
   const char* name;
-  // An elementwise opcode whose operands (select: the last two; compare: both) are of `carrier`. Shifts, count-leading-zeros, popcnt
-  // take the width of the type as immediate; compare takes direction | total_order << 8; reduce-precision exponent | mantissa << 8.
+  // An elementwise opcode whose operands (select: the last two; compare: both) are of `carrier`. Shifts,
+  // count-leading-zeros, popcnt take the width of the type as immediate; compare takes direction |
+  // total_order << 8; reduce-precision exponent | mantissa << 8.
   TileFunction (*elementwise)(hlo::Opcode opcode, Carrier carrier);
   // HLO's convert between carriers.
   TileFunction (*convert)(Carrier from, Carrier to);
   // Memory to carrier and back; null where memory is the carrier.
   TileFunction (*load)(hlo::PrimitiveType type);
   TileFunction (*store)(hlo::PrimitiveType type);
-  // Brings a carrier's elements back to the values `type` has: wraps integers, rounds floats. Null where there is nothing to do.
+  // Brings a carrier's elements back to the values `type` has: wraps integers, rounds floats. Null where
+  // there is nothing to do.
   TileFunction (*narrow)(hlo::PrimitiveType type);
   FoldFunction (*fold)(FoldOp op, Carrier carrier);
   FoldColumnsFunction (*fold_columns)(FoldOp op, Carrier carrier);

@@ -1,6 +1,6 @@
 // Tile functions for the least that the compiler assumes.
 #define HLOD_TILE_SET baseline
-#define HLOD_TARGET 
+#define HLOD_TARGET
 #include "server/engine/tile_ops_impl.h"
 
 namespace hlod::engine {

@@ -1,6 +1,7 @@
-// One instruction set's tile functions. Included by tile_ops_<set>.cc, which defines HLOD_TILE_SET (a namespace and the set's name) and
-// HLOD_TARGET (the function attribute, possibly empty). Nothing here is shared between the sets: a function compiled for AVX-512
-// must never be the one that the linker keeps for all.
+// One instruction set's tile functions. Included by tile_ops_<set>.cc, which defines HLOD_TILE_SET (a
+// namespace and the set's name) and HLOD_TARGET (the function attribute, possibly empty). Nothing here is
+// shared between the sets: a function compiled for AVX-512 must never be the one that the linker keeps for
+// all.
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -22,11 +23,11 @@ using TypeOf = std::conditional_t<
     kCarrier == Carrier::kPred, uint8_t,
     std::conditional_t<
         kCarrier == Carrier::kI32, int32_t,
-        std::conditional_t<
-            kCarrier == Carrier::kU32, uint32_t,
-            std::conditional_t<kCarrier == Carrier::kI64, int64_t,
-                               std::conditional_t<kCarrier == Carrier::kU64, uint64_t,
-                                                  std::conditional_t<kCarrier == Carrier::kF32, float, double>>>>>>;
+        std::conditional_t<kCarrier == Carrier::kU32, uint32_t,
+                           std::conditional_t<kCarrier == Carrier::kI64, int64_t,
+                                              std::conditional_t<kCarrier == Carrier::kU64, uint64_t,
+                                                                 std::conditional_t<kCarrier == Carrier::kF32,
+                                                                                    float, double>>>>>>;
 template <typename T>
 inline constexpr bool kIsPred = std::is_same_v<T, uint8_t>;
 template <typename T>
@@ -64,9 +65,12 @@ HLOD_TARGET void Ternary(void* out, const void* a, const void* b, const void* c,
   for (int i = 0; i < n; ++i) o[i] = F::Do(x[i], y[i], z[i]);
 }
 
-// Elementwise rules. Integer corner cases are HLO's (operation semantics); arithmetic wraps, hence the unsigned detours.
+// Elementwise rules. Integer corner cases are HLO's (operation semantics); arithmetic wraps, hence the
+// unsigned detours.
 template <typename T>
-HLOD_INLINE T Wrapping(Unsigned<T> value) { return static_cast<T>(value); }
+HLOD_INLINE T Wrapping(Unsigned<T> value) {
+  return static_cast<T>(value);
+}
 
 struct Add {
   template <typename T>
@@ -154,26 +158,36 @@ struct Minimum {
 };
 struct Atan2 {
   template <typename T>
-  HLOD_INLINE T Do(T a, T b, int64_t) { return std::atan2(a, b); }
+  HLOD_INLINE T Do(T a, T b, int64_t) {
+    return std::atan2(a, b);
+  }
 };
 struct And {
   template <typename T>
-  HLOD_INLINE T Do(T a, T b, int64_t) { return a & b; }
+  HLOD_INLINE T Do(T a, T b, int64_t) {
+    return a & b;
+  }
 };
 struct Or {
   template <typename T>
-  HLOD_INLINE T Do(T a, T b, int64_t) { return a | b; }
+  HLOD_INLINE T Do(T a, T b, int64_t) {
+    return a | b;
+  }
 };
 struct Xor {
   template <typename T>
-  HLOD_INLINE T Do(T a, T b, int64_t) { return a ^ b; }
+  HLOD_INLINE T Do(T a, T b, int64_t) {
+    return a ^ b;
+  }
 };
-// The immediate is the type's width: an amount of that or more shifts everything out. A negative amount is a huge unsigned one.
+// The immediate is the type's width: an amount of that or more shifts everything out. A negative amount is a
+// huge unsigned one.
 struct ShiftLeft {
   template <typename T>
   HLOD_INLINE T Do(T a, T b, int64_t width) {
     const auto amount = static_cast<Unsigned<T>>(b), limit = static_cast<Unsigned<T>>(width);
-    return amount >= limit ? T{0} : static_cast<T>(static_cast<Unsigned<T>>(a) << (amount & (sizeof(T) * 8 - 1)));
+    return amount >= limit ? T{0}
+                           : static_cast<T>(static_cast<Unsigned<T>>(a) << (amount & (sizeof(T) * 8 - 1)));
   }
 };
 struct ShiftRightLogical {
@@ -181,7 +195,9 @@ struct ShiftRightLogical {
   HLOD_INLINE T Do(T a, T b, int64_t width) {
     const auto amount = static_cast<Unsigned<T>>(b), limit = static_cast<Unsigned<T>>(width);
     const Unsigned<T> mask = ~Unsigned<T>{0} >> (sizeof(T) * 8 - limit);
-    return amount >= limit ? T{0} : static_cast<T>((static_cast<Unsigned<T>>(a) & mask) >> (amount & (sizeof(T) * 8 - 1)));
+    return amount >= limit
+               ? T{0}
+               : static_cast<T>((static_cast<Unsigned<T>>(a) & mask) >> (amount & (sizeof(T) * 8 - 1)));
   }
 };
 struct ShiftRightArithmetic {
@@ -200,7 +216,8 @@ struct AbsoluteValue {
   template <typename T>
   HLOD_INLINE T Do(T a, int64_t) {
     if constexpr (kIsFloat<T>) return std::fabs(a);
-    else if constexpr (std::is_signed_v<T>) return a < 0 ? Wrapping<T>(Unsigned<T>{0} - static_cast<Unsigned<T>>(a)) : a;
+    else if constexpr (std::is_signed_v<T>)
+      return a < 0 ? Wrapping<T>(Unsigned<T>{0} - static_cast<Unsigned<T>>(a)) : a;
     else return a;
   }
 };
@@ -242,15 +259,23 @@ struct Clz {
 };
 struct IsFinite {
   template <typename T>
-  HLOD_INLINE uint8_t Do(T a, int64_t) { return std::fabs(a) < static_cast<T>(__builtin_inf()); }
+  HLOD_INLINE uint8_t Do(T a, int64_t) {
+    return std::fabs(a) < static_cast<T>(__builtin_inf());
+  }
 };
-// immediate = exponent bits | mantissa bits << 8. Rounds the mantissa to nearest even, then takes what is out of range to infinity or zero.
+// immediate = exponent bits | mantissa bits << 8. Rounds the mantissa to nearest even, then takes what is out
+// of range to infinity or zero.
 struct ReducePrecision {
-  HLOD_INLINE float Do(float a, int64_t immediate) { return static_cast<float>(Generic<float, uint32_t, 8, 23>(a, immediate)); }
-  HLOD_INLINE double Do(double a, int64_t immediate) { return Generic<double, uint64_t, 11, 52>(a, immediate); }
+  HLOD_INLINE float Do(float a, int64_t immediate) {
+    return static_cast<float>(Generic<float, uint32_t, 8, 23>(a, immediate));
+  }
+  HLOD_INLINE double Do(double a, int64_t immediate) {
+    return Generic<double, uint64_t, 11, 52>(a, immediate);
+  }
   template <typename T, typename U, int kExponent, int kMantissa>
   HLOD_INLINE T Generic(T a, int64_t immediate) {
-    const int exponent_bits = static_cast<int>(immediate & 0xff), mantissa_bits = static_cast<int>(immediate >> 8);
+    const int exponent_bits = static_cast<int>(immediate & 0xff),
+              mantissa_bits = static_cast<int>(immediate >> 8);
     U bits = __builtin_bit_cast(U, a);
     const U sign = bits & (U{1} << (kExponent + kMantissa));
     const int drop = mantissa_bits < kMantissa ? kMantissa - mantissa_bits : 0;
@@ -272,10 +297,10 @@ struct ReducePrecision {
 };
 
 // Floats: single precision vectorises through tile_math.h, the rest goes through the C library one by one.
-#define HLOD_MATH(name, single, wide)                                     \
-  struct name {                                                           \
-    HLOD_INLINE float Do(float a, int64_t) { return single; }             \
-    HLOD_INLINE double Do(double a, int64_t) { return wide; }             \
+#define HLOD_MATH(name, single, wide)                         \
+  struct name {                                               \
+    HLOD_INLINE float Do(float a, int64_t) { return single; } \
+    HLOD_INLINE double Do(double a, int64_t) { return wide; } \
   };
 HLOD_MATH(MathExp, Exp(a), std::exp(a))
 HLOD_MATH(MathExpm1, Expm1(a), std::expm1(a))
@@ -320,8 +345,12 @@ struct Compare {
 // TOTALORDER: the bits as an integer, negatives mirrored, sort as the standard's totalOrder does.
 template <int kDirection>
 struct CompareTotal {
-  HLOD_INLINE uint8_t Do(float a, float b, int64_t) { return Compare<kDirection>::Do(Key<int32_t>(a), Key<int32_t>(b), 0); }
-  HLOD_INLINE uint8_t Do(double a, double b, int64_t) { return Compare<kDirection>::Do(Key<int64_t>(a), Key<int64_t>(b), 0); }
+  HLOD_INLINE uint8_t Do(float a, float b, int64_t) {
+    return Compare<kDirection>::Do(Key<int32_t>(a), Key<int32_t>(b), 0);
+  }
+  HLOD_INLINE uint8_t Do(double a, double b, int64_t) {
+    return Compare<kDirection>::Do(Key<int64_t>(a), Key<int64_t>(b), 0);
+  }
   template <typename I, typename T>
   HLOD_INLINE I Key(T value) {
     const I bits = __builtin_bit_cast(I, value);
@@ -331,11 +360,15 @@ struct CompareTotal {
 
 struct SelectElement {
   template <typename T>
-  HLOD_INLINE T Do(uint8_t p, T a, T b) { return p != 0 ? a : b; }
+  HLOD_INLINE T Do(uint8_t p, T a, T b) {
+    return p != 0 ? a : b;
+  }
 };
 struct ClampElement {
   template <typename T>
-  HLOD_INLINE T Do(T low, T x, T high) { return Minimum::Do(Maximum::Do(low, x, 0), high, 0); }
+  HLOD_INLINE T Do(T low, T x, T high) {
+    return Minimum::Do(Maximum::Do(low, x, 0), high, 0);
+  }
 };
 
 // Conversions between carriers: truncation, saturation, NaN to zero; to pred: is it not zero.
@@ -346,11 +379,15 @@ struct ConvertTo {
     if constexpr (kIsPred<To>) {
       return a != From{0};
     } else if constexpr (kIsFloat<From> && !kIsFloat<To>) {
-      constexpr From low = std::is_signed_v<To> ? -static_cast<From>(Unsigned<To>{1} << (sizeof(To) * 8 - 1)) : From{0};
-      constexpr From high = std::is_signed_v<To> ? static_cast<From>(Unsigned<To>{1} << (sizeof(To) * 8 - 1))
-                                                 : static_cast<From>(Unsigned<To>{1} << (sizeof(To) * 8 - 1)) * 2;
-      constexpr To maximum = std::is_signed_v<To> ? static_cast<To>(~Unsigned<To>{0} >> 1) : static_cast<To>(~Unsigned<To>{0});
-      constexpr To minimum = std::is_signed_v<To> ? static_cast<To>(Unsigned<To>{1} << (sizeof(To) * 8 - 1)) : To{0};
+      constexpr From low =
+          std::is_signed_v<To> ? -static_cast<From>(Unsigned<To>{1} << (sizeof(To) * 8 - 1)) : From{0};
+      constexpr From high = std::is_signed_v<To>
+                                ? static_cast<From>(Unsigned<To>{1} << (sizeof(To) * 8 - 1))
+                                : static_cast<From>(Unsigned<To>{1} << (sizeof(To) * 8 - 1)) * 2;
+      constexpr To maximum =
+          std::is_signed_v<To> ? static_cast<To>(~Unsigned<To>{0} >> 1) : static_cast<To>(~Unsigned<To>{0});
+      constexpr To minimum =
+          std::is_signed_v<To> ? static_cast<To>(Unsigned<To>{1} << (sizeof(To) * 8 - 1)) : To{0};
       const From inside = a > low && a < high ? a : From{0};
       const To converted = static_cast<To>(inside);
       return a >= high ? maximum : a <= low ? minimum : converted;
@@ -378,7 +415,8 @@ struct LoadElement {
 template <typename Storage, typename T>
 struct StoreElement {
   HLOD_INLINE Storage Do(T a, int64_t) {
-    if constexpr (std::is_same_v<Storage, hlo::BF16>) return Storage::FromBits(static_cast<uint16_t>(Bits(a) >> 16));
+    if constexpr (std::is_same_v<Storage, hlo::BF16>)
+      return Storage::FromBits(static_cast<uint16_t>(Bits(a) >> 16));
     else if constexpr (hlo::kIsSmallFloat<Storage>) return Storage(a);
     else if constexpr (hlo::kIsSmallInt<Storage>) return Storage(a);
     else return static_cast<Storage>(a);
@@ -413,7 +451,8 @@ TileFunction ByStorage(PrimitiveType type, F f) {
     else if constexpr (hlo::kIsSmallInt<Storage>)
       result = f.template operator()<Storage, std::conditional_t<Storage::kSigned, int32_t, uint32_t>>();
     else if constexpr (std::is_integral_v<Storage> && sizeof(Storage) <= 4)
-      result = f.template operator()<Storage, std::conditional_t<std::is_signed_v<Storage>, int32_t, uint32_t>>();
+      result =
+          f.template operator()<Storage, std::conditional_t<std::is_signed_v<Storage>, int32_t, uint32_t>>();
     else if constexpr (std::is_arithmetic_v<Storage>) result = f.template operator()<Storage, Storage>();
   });
   return result;
@@ -473,9 +512,9 @@ TileFunction Convert(Carrier from, Carrier to) {
 // Which carriers an operation takes.
 enum Takes { kAny, kNumber, kReal, kFloats, kBits, kIntegers };
 template <Takes kTakes, typename T>
-inline constexpr bool kAccepts = kTakes == kAny || (kTakes == kNumber && !kIsPred<T>) || (kTakes == kReal && !kIsPred<T>) ||
-                                 (kTakes == kFloats && kIsFloat<T>) || (kTakes == kBits && !kIsFloat<T>) ||
-                                 (kTakes == kIntegers && kIsInteger<T>);
+inline constexpr bool kAccepts = kTakes == kAny || (kTakes == kNumber && !kIsPred<T>) ||
+                                 (kTakes == kReal && !kIsPred<T>) || (kTakes == kFloats && kIsFloat<T>) ||
+                                 (kTakes == kBits && !kIsFloat<T>) || (kTakes == kIntegers && kIsInteger<T>);
 template <typename F, Takes kTakes>
 TileFunction UnaryOf(Carrier carrier) {
   return ByCarrier<TileFunction>(carrier, []<typename T>() -> TileFunction {
@@ -494,13 +533,14 @@ TileFunction BinaryOf(Carrier carrier) {
 // compare by the direction in the immediate: one dispatch a tile.
 template <typename T>
 void CompareAny(void* out, const void* a, const void* b, const void* c, int n, int64_t immediate) {
-  static constexpr TileFunction kOrdinary[] = {&Binary<Compare<0>, uint8_t, T>, &Binary<Compare<1>, uint8_t, T>,
-                                               &Binary<Compare<2>, uint8_t, T>, &Binary<Compare<3>, uint8_t, T>,
-                                               &Binary<Compare<4>, uint8_t, T>, &Binary<Compare<5>, uint8_t, T>};
+  static constexpr TileFunction kOrdinary[] = {
+      &Binary<Compare<0>, uint8_t, T>, &Binary<Compare<1>, uint8_t, T>, &Binary<Compare<2>, uint8_t, T>,
+      &Binary<Compare<3>, uint8_t, T>, &Binary<Compare<4>, uint8_t, T>, &Binary<Compare<5>, uint8_t, T>};
   if constexpr (kIsFloat<T>) {
-    static constexpr TileFunction kTotal[] = {&Binary<CompareTotal<0>, uint8_t, T>, &Binary<CompareTotal<1>, uint8_t, T>,
-                                              &Binary<CompareTotal<2>, uint8_t, T>, &Binary<CompareTotal<3>, uint8_t, T>,
-                                              &Binary<CompareTotal<4>, uint8_t, T>, &Binary<CompareTotal<5>, uint8_t, T>};
+    static constexpr TileFunction kTotal[] = {
+        &Binary<CompareTotal<0>, uint8_t, T>, &Binary<CompareTotal<1>, uint8_t, T>,
+        &Binary<CompareTotal<2>, uint8_t, T>, &Binary<CompareTotal<3>, uint8_t, T>,
+        &Binary<CompareTotal<4>, uint8_t, T>, &Binary<CompareTotal<5>, uint8_t, T>};
     if ((immediate >> 8) != 0) return kTotal[immediate & 0xff](out, a, b, c, n, immediate);
   }
   kOrdinary[immediate & 0xff](out, a, b, c, n, immediate);
@@ -558,23 +598,28 @@ TileFunction Elementwise(Opcode opcode, Carrier carrier) {
     case hlo::kIsFinite:
       if (carrier == Carrier::kF32) return &Unary<IsFinite, uint8_t, float>;
       return carrier == Carrier::kF64 ? &Unary<IsFinite, uint8_t, double> : nullptr;
-    case hlo::kCompare: return ByCarrier<TileFunction>(carrier, []<typename T>() -> TileFunction { return &CompareAny<T>; });
+    case hlo::kCompare:
+      return ByCarrier<TileFunction>(carrier, []<typename T>() -> TileFunction { return &CompareAny<T>; });
     case hlo::kSelect:
-      return ByCarrier<TileFunction>(carrier, []<typename T>() -> TileFunction { return &Ternary<SelectElement, T, uint8_t, T>; });
+      return ByCarrier<TileFunction>(
+          carrier, []<typename T>() -> TileFunction { return &Ternary<SelectElement, T, uint8_t, T>; });
     case hlo::kClamp:
-      return ByCarrier<TileFunction>(carrier, []<typename T>() -> TileFunction { return &Ternary<ClampElement, T, T, T>; });
+      return ByCarrier<TileFunction>(
+          carrier, []<typename T>() -> TileFunction { return &Ternary<ClampElement, T, T, T>; });
     default: return nullptr;
   }
 }
 
 // Folds. Sums and products of floats are kept in double: the result then hardly depends on the order.
 template <typename F, typename T>
-using Accumulator = std::conditional_t<kIsFloat<T> && (std::is_same_v<F, Add> || std::is_same_v<F, Multiply>), double, T>;
+using Accumulator =
+    std::conditional_t<kIsFloat<T> && (std::is_same_v<F, Add> || std::is_same_v<F, Multiply>), double, T>;
 
 template <typename F, typename T>
 HLOD_TARGET void FoldAll(void* accumulator, const void* a, int n) {
   using A = Accumulator<F, T>;
-  constexpr int kLanes = 16;  // Independent chains, so that the loop vectorises and does not wait for one addition after another.
+  // Independent chains, so that the loop vectorises and does not wait for one addition after another.
+  constexpr int kLanes = 16;
   const T* x = static_cast<const T*>(a);
   A total = *static_cast<A*>(accumulator);
   int i = 0;
@@ -582,7 +627,8 @@ HLOD_TARGET void FoldAll(void* accumulator, const void* a, int n) {
     A lanes[kLanes];
     for (int lane = 0; lane < kLanes; ++lane) lanes[lane] = static_cast<A>(x[lane]);
     for (i = kLanes; i + kLanes <= n; i += kLanes) {
-      for (int lane = 0; lane < kLanes; ++lane) lanes[lane] = F::Do(lanes[lane], static_cast<A>(x[i + lane]), 0);
+      for (int lane = 0; lane < kLanes; ++lane)
+        lanes[lane] = F::Do(lanes[lane], static_cast<A>(x[i + lane]), 0);
     }
     for (int lane = 0; lane < kLanes; ++lane) total = F::Do(total, lanes[lane], 0);
   }
@@ -623,7 +669,14 @@ FoldFunction FoldFor(FoldOp op, Carrier carrier) {
 
 #define HLOD_STRING_(x) #x
 #define HLOD_STRING(x) HLOD_STRING_(x)
-const TileOps kSet = {HLOD_STRING(HLOD_TILE_SET), &Elementwise, &Convert, &Load, &Store, &Narrow, &FoldFor<false>, &FoldFor<true>};
+const TileOps kSet = {HLOD_STRING(HLOD_TILE_SET),
+                      &Elementwise,
+                      &Convert,
+                      &Load,
+                      &Store,
+                      &Narrow,
+                      &FoldFor<false>,
+                      &FoldFor<true>};
 
 }  // namespace HLOD_TILE_SET
 }  // namespace

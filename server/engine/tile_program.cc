@@ -20,16 +20,13 @@ bool KeepsRange(hlo::Opcode opcode, Carrier carrier) {
     case hlo::kMinimum:
     case hlo::kAnd:
     case hlo::kOr:
-    case hlo::kXor:
-      return true;
+    case hlo::kXor: return true;
     case hlo::kAbs:
     case hlo::kNegate:
     case hlo::kSign:
     case hlo::kFloor:
-    case hlo::kCeil:
-      return carrier == Carrier::kF32;
-    default:
-      return false;
+    case hlo::kCeil: return carrier == Carrier::kF32;
+    default: return false;
   }
 }
 
@@ -39,18 +36,17 @@ int64_t ImmediateOf(hlo::Instruction instruction) {
     case hlo::kShiftRightLogical:
     case hlo::kShiftRightArithmetic:
     case hlo::kPopcnt:
-    case hlo::kClz:
-      return hlo::Info(instruction.shape().type).bits;
+    case hlo::kClz: return hlo::Info(instruction.shape().type).bits;
     case hlo::kCompare: {
       const auto& compare = instruction.attributes<hlo::CompareAttributes>();
-      return static_cast<int64_t>(compare.direction) | (compare.type == hlo::ComparisonType::kTotalOrder ? 1 << 8 : 0);
+      return static_cast<int64_t>(compare.direction) |
+             (compare.type == hlo::ComparisonType::kTotalOrder ? 1 << 8 : 0);
     }
     case hlo::kReducePrecision: {
       const auto& precision = instruction.attributes<hlo::ReducePrecisionAttributes>();
       return precision.exponent_bits | precision.mantissa_bits << 8;
     }
-    default:
-      return 0;
+    default: return 0;
   }
 }
 
@@ -96,9 +92,11 @@ int TileProgram::Builder::NewValue(Carrier carrier) {
   return static_cast<int>(program_->values_.size()) - 1;
 }
 
-int TileProgram::Builder::Emit(TileFunction function, int a, int b, int c, int64_t immediate, Carrier carrier) {
+int TileProgram::Builder::Emit(TileFunction function, int a, int b, int c, int64_t immediate,
+                               Carrier carrier) {
   const int out = NewValue(carrier);
-  program_->code_.push_back({.function = function, .out = out, .a = a, .b = b, .c = c, .immediate = immediate});
+  program_->code_.push_back(
+      {.function = function, .out = out, .a = a, .b = b, .c = c, .immediate = immediate});
   return out;
 }
 
@@ -132,7 +130,8 @@ int TileProgram::Builder::Constant(hlo::Instruction constant) {
   TileProgram& program = *program_;
   // One element through the widening load, then spread over the tile.
   alignas(8) std::byte element[8] = {};
-  if (TileFunction load = GetTileOps().load(literal.shape().type)) load(element, literal.bytes().data(), nullptr, nullptr, 1, 0);
+  if (TileFunction load = GetTileOps().load(literal.shape().type))
+    load(element, literal.bytes().data(), nullptr, nullptr, 1, 0);
   else std::memcpy(element, literal.bytes().data(), literal.bytes().size());
   const int n = static_cast<int>(std::min<int64_t>(count_, kTile));
   const int bytes = CarrierBytes(carrier);
@@ -168,9 +167,11 @@ int TileProgram::Builder::Operand(hlo::NodeId node) {
   const TileFunction load = view.is_iota ? nullptr : GetTileOps().load(base.shape().type);
   if (view.is_iota) {
     program.views_.push_back(view);
-    program.code_.push_back({.kind = Instruction::Kind::kReadIota,
-                             .function = carrier == Carrier::kI64 ? nullptr : GetTileOps().convert(Carrier::kI64, carrier),
-                             .out = value, .view = static_cast<int>(program.views_.size()) - 1});
+    program.code_.push_back(
+        {.kind = Instruction::Kind::kReadIota,
+         .function = carrier == Carrier::kI64 ? nullptr : GetTileOps().convert(Carrier::kI64, carrier),
+         .out = value,
+         .view = static_cast<int>(program.views_.size()) - 1});
     const TileFunction narrow = GetTileOps().narrow(base.shape().type);
     return values_[node] = narrow != nullptr ? Emit(narrow, value, -1, -1, 0, carrier) : value;
   }
@@ -184,8 +185,12 @@ int TileProgram::Builder::Operand(hlo::NodeId node) {
     return values_[node] = value;
   }
   program.views_.push_back(view);
-  const Instruction read{.kind = Instruction::Kind::kReadView, .function = load, .out = value,
-                         .view = static_cast<int>(program.views_.size()) - 1, .input = number, .width = width};
+  const Instruction read{.kind = Instruction::Kind::kReadView,
+                         .function = load,
+                         .out = value,
+                         .view = static_cast<int>(program.views_.size()) - 1,
+                         .input = number,
+                         .width = width};
   if (view.IsScalar() && count_ > 1) {
     program.values_[value].whole_run = true;
     program.prologue_.push_back(read);
@@ -211,8 +216,12 @@ void TileProgram::Builder::AddElementInput(hlo::NodeId node, int input) {
     view.count = count_;
     view.dims.push_back({count_, 1});
     program.views_.push_back(view);
-    program.code_.push_back({.kind = Instruction::Kind::kReadView, .function = load, .out = value,
-                             .view = static_cast<int>(program.views_.size()) - 1, .input = input, .width = width});
+    program.code_.push_back({.kind = Instruction::Kind::kReadView,
+                             .function = load,
+                             .out = value,
+                             .view = static_cast<int>(program.views_.size()) - 1,
+                             .input = input,
+                             .width = width});
   } else {
     program.values_[value].place = Value::Place::kInput;
     program.values_[value].index = input;
@@ -230,15 +239,19 @@ bool TileProgram::Builder::AddLateOutput(hlo::NodeId node, int output) {
   if (program.values_[value].place == Value::Place::kInput) {
     // A parameter passed through: read it before any output is written.
     source = NewValue(program.values_[value].carrier);
-    program.code_.insert(program.code_.begin(), {.kind = Instruction::Kind::kCopy, .out = source, .a = value, .width = width});
+    program.code_.insert(program.code_.begin(),
+                         {.kind = Instruction::Kind::kCopy, .out = source, .a = value, .width = width});
   }
   const TileFunction store = GetTileOps().store(type);
   const int out = NewValue(program.values_[source].carrier);
   program.values_[out].place = Value::Place::kOutput;
   program.values_[out].index = output;
   program.values_[out].width = width;
-  program.code_.push_back({.kind = store != nullptr ? Instruction::Kind::kCall : Instruction::Kind::kCopy, .function = store,
-                           .out = out, .a = source, .width = width});
+  program.code_.push_back({.kind = store != nullptr ? Instruction::Kind::kCall : Instruction::Kind::kCopy,
+                           .function = store,
+                           .out = out,
+                           .a = source,
+                           .width = width});
   return true;
 }
 
@@ -262,7 +275,8 @@ bool TileProgram::Builder::Add(hlo::NodeId node) {
       return true;
     }
     value = NewValue(result);
-    program_->code_.push_back({.kind = Instruction::Kind::kCopy, .out = value, .a = operand[0], .width = CarrierBytes(result)});
+    program_->code_.push_back(
+        {.kind = Instruction::Kind::kCopy, .out = value, .a = operand[0], .width = CarrierBytes(result)});
     values_[node] = value;
     return true;
   }
@@ -280,7 +294,8 @@ bool TileProgram::Builder::Add(hlo::NodeId node) {
     }
     const TileFunction convert = ops.convert(from, result);
     value = convert != nullptr ? Emit(convert, source, -1, -1, 0, result) : source;
-    const bool narrows = bits < hlo::Info(from_type).bits || hlo::Info(from_type).type_class != hlo::Info(type).type_class ||
+    const bool narrows = bits < hlo::Info(from_type).bits ||
+                         hlo::Info(from_type).type_class != hlo::Info(type).type_class ||
                          (hlo::IsFloat(type) && from_type != type);
     const TileFunction narrow = narrows ? ops.narrow(type) : nullptr;
     if (narrow != nullptr) value = Emit(narrow, value, -1, -1, 0, result);
@@ -289,7 +304,8 @@ bool TileProgram::Builder::Add(hlo::NodeId node) {
   }
   Carrier carrier;
   CarrierOf(FunctionType(instruction), &carrier);
-  value = Emit(ops.elementwise(instruction.opcode(), carrier), operand[0], operand[1], operand[2], ImmediateOf(instruction), result);
+  value = Emit(ops.elementwise(instruction.opcode(), carrier), operand[0], operand[1], operand[2],
+               ImmediateOf(instruction), result);
   if (!KeepsRange(instruction.opcode(), carrier)) {
     if (const TileFunction narrow = ops.narrow(type)) value = Emit(narrow, value, -1, -1, 0, result);
   }
@@ -322,8 +338,11 @@ bool TileProgram::Builder::AddOutput(hlo::NodeId node, int output) {
   program.values_[out].index = output;
   program.values_[out].width = width;
   program.output_written_[output] = static_cast<int>(program.code_.size());
-  program.code_.push_back({.kind = store != nullptr ? Instruction::Kind::kCall : Instruction::Kind::kCopy, .function = store,
-                           .out = out, .a = value, .width = width});
+  program.code_.push_back({.kind = store != nullptr ? Instruction::Kind::kCall : Instruction::Kind::kCopy,
+                           .function = store,
+                           .out = out,
+                           .a = value,
+                           .width = width});
   return true;
 }
 
@@ -376,20 +395,24 @@ void TileProgram::AssignRegisters() {
   for (const Instruction& instruction : prologue_) values_[instruction.out].index = take();
   for (size_t i = 0; i < code_.size(); ++i) {
     const Instruction& instruction = code_[i];
-    // An operand that dies here may give its slot to the result: functions work in place. Readers of memory do not take operands.
+    // An operand that dies here may give its slot to the result: functions work in place. Readers of memory
+    // do not take operands.
     int freed[3], count = 0;
     for (int operand : {instruction.a, instruction.b, instruction.c}) {
       if (operand < 0) continue;
       Value& value = values_[operand];
-      if (value.place != Value::Place::kRegister || value.whole_run || value.last_use != static_cast<int>(i)) continue;
+      if (value.place != Value::Place::kRegister || value.whole_run || value.last_use != static_cast<int>(i))
+        continue;
       value.last_use = -2;  // Once, even when it is both operands.
       freed[count++] = value.index;
     }
     Value& out = values_[instruction.out];
-    // Widths differ between carriers, and a result wider than its operand would overtake it: only equal widths work in place.
+    // Widths differ between carriers, and a result wider than its operand would overtake it: only equal
+    // widths work in place.
     bool in_place = true;
     for (int operand : {instruction.a, instruction.b, instruction.c}) {
-      if (operand >= 0 && CarrierBytes(values_[operand].carrier) != CarrierBytes(out.carrier)) in_place = false;
+      if (operand >= 0 && CarrierBytes(values_[operand].carrier) != CarrierBytes(out.carrier))
+        in_place = false;
     }
     if (in_place) free.insert(free.end(), freed, freed + count);
     if (out.place == Value::Place::kRegister) out.index = take();
@@ -400,8 +423,8 @@ void TileProgram::AssignRegisters() {
   workspace_bytes_ = AlignUp((slots + 1) * slot_bytes_ + kTile * 8, kSlotAlign);
 }
 
-void* TileProgram::Pointer(int value, const std::byte* const* inputs, std::byte* const* outputs, std::byte* workspace,
-                           int64_t start) const {
+void* TileProgram::Pointer(int value, const std::byte* const* inputs, std::byte* const* outputs,
+                           std::byte* workspace, int64_t start) const {
   const Value& v = values_[value];
   switch (v.place) {
     case Value::Place::kRegister: return workspace + kTile * 8 + v.index * slot_bytes_;
@@ -412,14 +435,15 @@ void* TileProgram::Pointer(int value, const std::byte* const* inputs, std::byte*
   return nullptr;
 }
 
-void TileProgram::Execute(const Instruction& instruction, const std::byte* const* inputs, std::byte* const* outputs,
-                          std::byte* workspace, int64_t start, int n) const {
+void TileProgram::Execute(const Instruction& instruction, const std::byte* const* inputs,
+                          std::byte* const* outputs, std::byte* workspace, int64_t start, int n) const {
   void* out = Pointer(instruction.out, inputs, outputs, workspace, start);
   switch (instruction.kind) {
     case Instruction::Kind::kCall: {
       const void* operand[3] = {};
       const int ids[3] = {instruction.a, instruction.b, instruction.c};
-      for (int i = 0; i < 3 && ids[i] >= 0; ++i) operand[i] = Pointer(ids[i], inputs, outputs, workspace, start);
+      for (int i = 0; i < 3 && ids[i] >= 0; ++i)
+        operand[i] = Pointer(ids[i], inputs, outputs, workspace, start);
       instruction.function(out, operand[0], operand[1], operand[2], n, instruction.immediate);
       return;
     }
@@ -444,7 +468,8 @@ void TileProgram::Execute(const Instruction& instruction, const std::byte* const
       return;
     }
     case Instruction::Kind::kCopy:
-      std::memmove(out, Pointer(instruction.a, inputs, outputs, workspace, start), static_cast<size_t>(n) * instruction.width);
+      std::memmove(out, Pointer(instruction.a, inputs, outputs, workspace, start),
+                   static_cast<size_t>(n) * instruction.width);
       return;
   }
 }
@@ -453,20 +478,21 @@ void TileProgram::Begin(const std::byte* const* inputs, std::byte* workspace, in
   for (const Instruction& instruction : prologue_) Execute(instruction, inputs, nullptr, workspace, 0, n);
 }
 
-void TileProgram::RunTile(const std::byte* const* inputs, std::byte* const* outputs, std::byte* workspace, int64_t start,
-                          int n) const {
+void TileProgram::RunTile(const std::byte* const* inputs, std::byte* const* outputs, std::byte* workspace,
+                          int64_t start, int n) const {
   for (const Instruction& instruction : code_) Execute(instruction, inputs, outputs, workspace, start, n);
 }
 
-const void* TileProgram::Kept(int handle, const std::byte* const* inputs, std::byte* const* outputs, std::byte* workspace,
-                              int64_t start) const {
+const void* TileProgram::Kept(int handle, const std::byte* const* inputs, std::byte* const* outputs,
+                              std::byte* workspace, int64_t start) const {
   return Pointer(handle, inputs, outputs, workspace, start);
 }
 
 bool TileProgram::MayShare(int output, int input) const {
   const auto written = output_written_.find(output);
   const auto width = input_width_.find(input);
-  if (written == output_written_.end() || width == input_width_.end() || input_viewed_.contains(input)) return false;
+  if (written == output_written_.end() || width == input_width_.end() || input_viewed_.contains(input))
+    return false;
   if (width->second != output_width_.at(output)) return false;
   const auto read = input_last_read_.find(input);
   return read == input_last_read_.end() || read->second <= written->second;

@@ -1,5 +1,5 @@
-// Tile programs: elementwise instructions as a list of calls on tiles, with registers assigned once. The fused kernels and the scalar
-// functions of reducers and comparators are both such programs.
+// Tile programs: elementwise instructions as a list of calls on tiles, with registers assigned once. The
+// fused kernels and the scalar functions of reducers and comparators are both such programs.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@
 
 namespace hlod::engine {
 
-// Whether an instruction can be one of a tile program: elementwise, of types that have carriers, with a function for them.
+// Whether an instruction can be one of a tile program: elementwise, of types that have carriers, with a
+// function for them.
 bool IsTileInstruction(hlo::Instruction instruction);
 
 class TileProgram {
@@ -28,16 +29,20 @@ class TileProgram {
 
     // Says that the value of `node` comes from memory, as input number `input` (possibly under a view).
     void AddInput(hlo::NodeId node, int input) { inputs_[node] = input; }
-    // The same for a scalar parameter that stands for element i of a dense array: not spread, but read along with the domain.
+    // The same for a scalar parameter that stands for element i of a dense array: not spread, but read along
+    // with the domain.
     void AddElementInput(hlo::NodeId node, int input);
-    // Computes an instruction that IsTileInstruction. Operands: added nodes, inputs, constants, and views of inputs.
-    // False when an operand has none of these: the caller broke the contract or the computation is not of this kind.
+    // Computes an instruction that IsTileInstruction. Operands: added nodes, inputs, constants, and views of
+    // inputs. False when an operand has none of these: the caller broke the contract or the computation is
+    // not of this kind.
     bool Add(hlo::NodeId node);
     // Stores the value of a node (added, or an input or constant) to output number `output`.
     bool AddOutput(hlo::NodeId node, int output);
-    // The same, but written after everything else is computed: the output may lie in any input's memory. Call after the last Add.
+    // The same, but written after everything else is computed: the output may lie in any input's memory. Call
+    // after the last Add.
     bool AddLateOutput(hlo::NodeId node, int output);
-    // Keeps the value of `operand` of a reduce in a register until the end of the tile; returns a handle for TileProgram::Kept, or -1.
+    // Keeps the value of `operand` of a reduce in a register until the end of the tile; returns a handle for
+    // TileProgram::Kept, or -1.
     int Keep(hlo::NodeId node);
 
     TileProgram Build() &&;
@@ -62,13 +67,15 @@ class TileProgram {
   // Bytes of working memory for one worker, aligned to 64.
   int64_t workspace_bytes() const { return workspace_bytes_; }
 
-  // Prepares a worker's memory: registers that hold one value for the whole run are filled. n: elements of its largest tile.
+  // Prepares a worker's memory: registers that hold one value for the whole run are filled. n: elements of
+  // its largest tile.
   void Begin(const std::byte* const* inputs, std::byte* workspace, int n) const;
   // Computes elements [start, start + n), n <= kTile.
-  void RunTile(const std::byte* const* inputs, std::byte* const* outputs, std::byte* workspace, int64_t start, int n) const;
+  void RunTile(const std::byte* const* inputs, std::byte* const* outputs, std::byte* workspace, int64_t start,
+               int n) const;
   // Where a kept value's tile lies after RunTile.
-  const void* Kept(int handle, const std::byte* const* inputs, std::byte* const* outputs, std::byte* workspace,
-                   int64_t start) const;
+  const void* Kept(int handle, const std::byte* const* inputs, std::byte* const* outputs,
+                   std::byte* workspace, int64_t start) const;
   Carrier KeptCarrier(int handle) const { return values_[handle].carrier; }
 
   // Whether output `o` may lie in the memory of input `i`.
@@ -79,9 +86,9 @@ class TileProgram {
   struct Value {
     Carrier carrier = Carrier::kF32;
     enum class Place : uint8_t { kRegister, kConstant, kInput, kOutput } place = Place::kRegister;
-    int index = -1;       // Register slot, byte offset in constants_, or number of the input or output.
-    int width = 0;        // Bytes an element: of kInput and kOutput.
-    int last_use = -1;    // Position in code_.
+    int index = -1;     // Register slot, byte offset in constants_, or number of the input or output.
+    int width = 0;      // Bytes an element: of kInput and kOutput.
+    int last_use = -1;  // Position in code_.
     bool whole_run = false;
   };
   struct Instruction {
@@ -92,7 +99,8 @@ class TileProgram {
     int view = -1, input = -1, width = 0;
   };
 
-  void* Pointer(int value, const std::byte* const* inputs, std::byte* const* outputs, std::byte* workspace, int64_t start) const;
+  void* Pointer(int value, const std::byte* const* inputs, std::byte* const* outputs, std::byte* workspace,
+                int64_t start) const;
   void Execute(const Instruction& instruction, const std::byte* const* inputs, std::byte* const* outputs,
                std::byte* workspace, int64_t start, int n) const;
   void AssignRegisters();

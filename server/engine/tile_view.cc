@@ -1,4 +1,5 @@
-// Views are composed from the base outwards: each operation maps its operand's strides to its own, or the chain starts anew there.
+// Views are composed from the base outwards: each operation maps its operand's strides to its own, or the
+// chain starts anew there.
 #include "server/engine/tile_view.h"
 
 #include <algorithm>
@@ -16,8 +17,10 @@ struct Strided {
   int64_t offset = 0;
 };
 
-// The strides after a reshape: each new dimension has to lie within one old one, or span several that follow one another.
-std::optional<hlo::Dims> ReshapeStrides(absl::Span<const int64_t> from, const hlo::Dims& strides, absl::Span<const int64_t> to) {
+// The strides after a reshape: each new dimension has to lie within one old one, or span several that follow
+// one another.
+std::optional<hlo::Dims> ReshapeStrides(absl::Span<const int64_t> from, const hlo::Dims& strides,
+                                        absl::Span<const int64_t> to) {
   // Join old dimensions where index arithmetic allows, innermost first.
   struct Run {
     int64_t size, stride;
@@ -51,9 +54,7 @@ std::optional<Strided> Apply(hlo::Instruction instruction, const Strided& operan
   Strided result;
   result.offset = operand.offset;
   switch (instruction.opcode()) {
-    case hlo::kCopy:
-      result.strides = operand.strides;
-      return result;
+    case hlo::kCopy: result.strides = operand.strides; return result;
     case hlo::kReshape: {
       std::optional<hlo::Dims> strides = ReshapeStrides(from.dims, operand.strides, to.dims);
       if (!strides) return std::nullopt;
@@ -82,8 +83,7 @@ std::optional<Strided> Apply(hlo::Instruction instruction, const Strided& operan
         result.strides[d] = -result.strides[d];
       }
       return result;
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 
@@ -96,10 +96,8 @@ bool IsViewOpcode(hlo::Opcode opcode) {
     case hlo::kBroadcast:
     case hlo::kSlice:
     case hlo::kReverse:
-    case hlo::kIota:
-      return true;
-    default:
-      return false;
+    case hlo::kIota: return true;
+    default: return false;
   }
 }
 
@@ -152,7 +150,8 @@ View ResolveView(const hlo::Computation& computation, hlo::NodeId node, int64_t 
 
 namespace {
 
-// Calls run(offset, stride, length, done) for each stretch of the innermost dimension within [start, start + n).
+// Calls run(offset, stride, length, done) for each stretch of the innermost dimension within [start, start +
+// n).
 template <typename Run>
 void ForEachRun(const View& view, int64_t start, int64_t n, Run run) {
   constexpr size_t kMax = 64;
@@ -200,10 +199,14 @@ void Read(const View& view, const T* base, int64_t start, int64_t n, T* out) {
 
 void ReadView(const View& view, const std::byte* base, int width, int64_t start, int64_t n, std::byte* out) {
   switch (width) {
-    case 1: return Read(view, reinterpret_cast<const uint8_t*>(base), start, n, reinterpret_cast<uint8_t*>(out));
-    case 2: return Read(view, reinterpret_cast<const uint16_t*>(base), start, n, reinterpret_cast<uint16_t*>(out));
-    case 4: return Read(view, reinterpret_cast<const uint32_t*>(base), start, n, reinterpret_cast<uint32_t*>(out));
-    default: return Read(view, reinterpret_cast<const uint64_t*>(base), start, n, reinterpret_cast<uint64_t*>(out));
+    case 1:
+      return Read(view, reinterpret_cast<const uint8_t*>(base), start, n, reinterpret_cast<uint8_t*>(out));
+    case 2:
+      return Read(view, reinterpret_cast<const uint16_t*>(base), start, n, reinterpret_cast<uint16_t*>(out));
+    case 4:
+      return Read(view, reinterpret_cast<const uint32_t*>(base), start, n, reinterpret_cast<uint32_t*>(out));
+    default:
+      return Read(view, reinterpret_cast<const uint64_t*>(base), start, n, reinterpret_cast<uint64_t*>(out));
   }
 }
 

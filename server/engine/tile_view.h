@@ -1,5 +1,5 @@
-// Views: how an array that only rearranges another (broadcast, slice, reverse, reshape, iota) reads that other's memory, so that a tile
-// program can read through it and the array itself need never exist.
+// Views: how an array that only rearranges another (broadcast, slice, reverse, reshape, iota) reads that
+// other's memory, so that a tile program can read through it and the array itself need never exist.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,9 @@
 
 namespace hlod::engine {
 
-// Element i (row-major) of the viewed array is element offset + sum(index_d * stride_d) of `base`, where index is i written in the mixed
-// radix of the dimensions' sizes. With `is_iota` there is no memory: that number itself is the value.
+// Element i (row-major) of the viewed array is element offset + sum(index_d * stride_d) of `base`, where
+// index is i written in the mixed radix of the dimensions' sizes. With `is_iota` there is no memory: that
+// number itself is the value.
 struct View {
   struct Dimension {
     int64_t size, stride;
@@ -20,21 +21,26 @@ struct View {
   bool is_iota = false;
   int64_t count = 1;
   int64_t offset = 0;
-  absl::InlinedVector<Dimension, 4> dims;  // Outermost first, neighbours joined where they can be; at least one.
+  absl::InlinedVector<Dimension, 4>
+      dims;  // Outermost first, neighbours joined where they can be; at least one.
 
   // Element i is base's element i.
-  bool IsIdentity() const { return !is_iota && offset == 0 && dims.size() == 1 && (dims[0].stride == 1 || count == 1); }
+  bool IsIdentity() const {
+    return !is_iota && offset == 0 && dims.size() == 1 && (dims[0].stride == 1 || count == 1);
+  }
   // Every element is the same one.
   bool IsScalar() const { return !is_iota && dims.size() == 1 && (dims[0].stride == 0 || count == 1); }
 };
 
-// The view that `node` is: itself when it rearranges nothing. `count` > 1 spreads a scalar over that many elements.
+// The view that `node` is: itself when it rearranges nothing. `count` > 1 spreads a scalar over that many
+// elements.
 View ResolveView(const hlo::Computation& computation, hlo::NodeId node, int64_t count);
 
 // Whether ResolveView looks through it (when the shapes allow).
 bool IsViewOpcode(hlo::Opcode opcode);
 
-// Copies elements [start, start + n) of the view from `base` to dense memory, `width` bytes each. Not for iotas.
+// Copies elements [start, start + n) of the view from `base` to dense memory, `width` bytes each. Not for
+// iotas.
 void ReadView(const View& view, const std::byte* base, int width, int64_t start, int64_t n, std::byte* out);
 // The numbers of an iota's elements [start, start + n).
 void ReadIota(const View& view, int64_t start, int64_t n, int64_t* out);

@@ -19,7 +19,9 @@ int64_t LimitOf(const Request& request) { return request.limit() > 0 ? request.l
 std::vector<std::shared_ptr<Session>> Chosen(Registry& registry, const Request& request) {
   std::vector<std::shared_ptr<Session>> sessions = registry.List();
   if (request.session() != 0) {
-    std::erase_if(sessions, [&](const std::shared_ptr<Session>& session) { return session->identity().id != request.session(); });
+    std::erase_if(sessions, [&](const std::shared_ptr<Session>& session) {
+      return session->identity().id != request.session();
+    });
   }
   return sessions;
 }
@@ -31,7 +33,8 @@ std::string ListDevices(Registry& registry, const Request&) {
   for (const std::shared_ptr<Session>& session : registry.List()) {
     for (const device::BufferInfo& buffer : session->workspace().ListBuffers()) {
       if (buffer.device >= counts.size()) continue;
-      ++(buffer.state == device::BufferState::kPlaceholder ? counts[buffer.device].second : counts[buffer.device].first);
+      ++(buffer.state == device::BufferState::kPlaceholder ? counts[buffer.device].second
+                                                           : counts[buffer.device].first);
     }
   }
   for (uint32_t i = 0; i < devices.count(); ++i) {
@@ -54,7 +57,8 @@ std::string ListDevices(Registry& registry, const Request&) {
 std::string ListBuffers(Registry& registry, const Request& request) {
   std::vector<std::pair<uint64_t, device::BufferInfo>> all;
   for (const std::shared_ptr<Session>& session : Chosen(registry, request)) {
-    for (device::BufferInfo& buffer : session->workspace().ListBuffers()) all.emplace_back(session->identity().id, std::move(buffer));
+    for (device::BufferInfo& buffer : session->workspace().ListBuffers())
+      all.emplace_back(session->identity().id, std::move(buffer));
   }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
     if (a.second.bytes != b.second.bytes) return a.second.bytes > b.second.bytes;
@@ -79,7 +83,8 @@ std::string ListBuffers(Registry& registry, const Request& request) {
 std::string ListExecutables(Registry& registry, const Request& request) {
   v1::ExecutableList list;
   std::vector<std::shared_ptr<device::Executable>> executables = registry.devices().executables().List();
-  std::sort(executables.begin(), executables.end(), [](const auto& a, const auto& b) { return a->execute_us > b->execute_us; });
+  std::sort(executables.begin(), executables.end(),
+            [](const auto& a, const auto& b) { return a->execute_us > b->execute_us; });
   for (const std::shared_ptr<device::Executable>& executable : executables) {
     if (list.executables_size() >= LimitOf(request)) break;
     const engine::PlanStats& stats = executable->plan().stats();
@@ -147,7 +152,8 @@ constexpr Method kMethods[] = {
 
 }  // namespace
 
-absl::StatusOr<std::string> AnswerAdmin(Registry& registry, const std::string& method, const std::string& request) {
+absl::StatusOr<std::string> AnswerAdmin(Registry& registry, const std::string& method,
+                                        const std::string& request) {
   v1::ListRequest parsed;
   if (!parsed.ParseFromString(request)) return InvalidArgument("The request is no hlod.v1.ListRequest.");
   for (const Method& row : kMethods) {

@@ -8,7 +8,9 @@
 
 namespace hlod::service {
 
-// The serialized answer of the method hlod.v1.Admin/`method` to a serialized ListRequest. UNIMPLEMENTED for a method it has not.
-absl::StatusOr<std::string> AnswerAdmin(Registry& registry, const std::string& method, const std::string& request);
+// The serialized answer of the method hlod.v1.Admin/`method` to a serialized ListRequest. UNIMPLEMENTED for a
+// method it has not.
+absl::StatusOr<std::string> AnswerAdmin(Registry& registry, const std::string& method,
+                                        const std::string& request);
 
 }  // namespace hlod::service

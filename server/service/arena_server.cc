@@ -30,13 +30,15 @@ void Answer(Registry& registry, const rpc::Descriptor& client) {
   int fd = -1;
   const absl::Status mapped = session->MapArena(&fd).status();
   const absl::Status sent = mapped.ok() ? rpc::SendDescriptor(client.get(), fd) : mapped;
-  if (!sent.ok()) spdlog::warn("Session {} has no shared arena: {}", session->identity().id, std::string(sent.message()));
+  if (!sent.ok())
+    spdlog::warn("Session {} has no shared arena: {}", session->identity().id, std::string(sent.message()));
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ArenaServer>> ArenaServer::Create() {
-  const std::string name = absl::StrCat("hlod-arena-", absl::BytesToHexString(rpc::Secret::Random().bytes().substr(0, 16)));
+  const std::string name =
+      absl::StrCat("hlod-arena-", absl::BytesToHexString(rpc::Secret::Random().bytes().substr(0, 16)));
   ASSIGN_OR_RETURN(rpc::Descriptor socket, rpc::ListenAbstract(name));
   return std::unique_ptr<ArenaServer>(new ArenaServer(name, std::move(socket)));
 }

@@ -17,11 +17,13 @@ class ArenaServer {
   static absl::StatusOr<std::unique_ptr<ArenaServer>> Create();
   ~ArenaServer();
   const std::string& name() const { return name_; }
-  // Starts to answer. A client sends its session's secret, and gets the descriptor when its user is the session's.
+  // Starts to answer. A client sends its session's secret, and gets the descriptor when its user is the
+  // session's.
   void Start(Registry& registry);
 
  private:
-  ArenaServer(std::string name, rpc::Descriptor socket) : name_(std::move(name)), socket_(std::move(socket)) {}
+  ArenaServer(std::string name, rpc::Descriptor socket)
+      : name_(std::move(name)), socket_(std::move(socket)) {}
   void Serve(Registry& registry);
 
   const std::string name_;

@@ -30,15 +30,19 @@ constexpr Row kCommands[] = {
 }  // namespace
 
 absl::Status HandleCommand(Session& session, const v1::Command& command) {
-  // A program's chunks follow its Compile without anything between: the one piece of state a command can depend on.
+  // A program's chunks follow its Compile without anything between: the one piece of state a command can
+  // depend on.
   if (session.assembly.has_value() != (command.body_case() == v1::Command::kProgramChunk)) {
-    return MakeError(ErrorKind::kViolation, session.assembly.has_value() ? "Another command came where a ProgramChunk was due."
-                                                                         : "A ProgramChunk came without a Compile that announced it.");
+    return MakeError(ErrorKind::kViolation, session.assembly.has_value()
+                                                ? "Another command came where a ProgramChunk was due."
+                                                : "A ProgramChunk came without a Compile that announced it.");
   }
   for (const Row& row : kCommands) {
     if (row.body == command.body_case()) return row.handle(session, command);
   }
-  return MakeError(ErrorKind::kViolation, absl::StrFormat("Command %d is none that this version of the protocol has.", command.id()));
+  return MakeError(
+      ErrorKind::kViolation,
+      absl::StrFormat("Command %d is none that this version of the protocol has.", command.id()));
 }
 
 absl::StatusOr<hlo::Shape> ShapeOf(const hlod::xla::ShapeProto& proto) {

@@ -7,7 +7,8 @@
 
 namespace hlod::service {
 
-// Handles one command in order. An error is a violation of the protocol; whatever else becomes of it is answered by the session.
+// Handles one command in order. An error is a violation of the protocol; whatever else becomes of it is
+// answered by the session.
 absl::Status HandleCommand(Session& session, const v1::Command& command);
 
 // The handlers, by theme. Each settles or answers its command exactly once, now or later.

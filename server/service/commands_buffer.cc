@@ -5,12 +5,13 @@ namespace hlod::service {
 
 absl::Status HandlePlaceholder(Session& session, const v1::Command& command) {
   const v1::Placeholder& request = command.placeholder();
-  return session.workspace().DefinePlaceholder(RefOf(session, command), request.handle(), request.device(), ShapeOf(request.shape()),
-                                               session.Settler(command.id()));
+  return session.workspace().DefinePlaceholder(RefOf(session, command), request.handle(), request.device(),
+                                               ShapeOf(request.shape()), session.Settler(command.id()));
 }
 
 absl::Status HandleFree(Session& session, const v1::Command& command) {
-  return session.workspace().Free(RefOf(session, command), {command.free().handles().begin(), command.free().handles().end()},
+  return session.workspace().Free(RefOf(session, command),
+                                  {command.free().handles().begin(), command.free().handles().end()},
                                   session.Settler(command.id()));
 }
 

@@ -12,7 +12,8 @@ absl::Status HandleStepMark(Session& session, const v1::Command& command) {
 
 absl::Status HandleDefineOrigin(Session& session, const v1::Command& command) {
   const v1::DefineOrigin& request = command.define_origin();
-  return session.workspace().DefineOrigin(request.id(), rpc::FromProto(request.origin()), session.Settler(command.id()));
+  return session.workspace().DefineOrigin(request.id(), rpc::FromProto(request.origin()),
+                                          session.Settler(command.id()));
 }
 
 absl::Status HandlePing(Session& session, const v1::Command& command) {

@@ -32,7 +32,8 @@ v1::CompileResult Describe(const device::ExecutableCache::Compiled& compiled) {
 }
 
 device::Workspace::CompileDone Answerer(Session& session, uint64_t command, bool describe) {
-  return [self = session.shared_from_this(), command, describe](const absl::StatusOr<device::ExecutableCache::Compiled>& compiled) {
+  return [self = session.shared_from_this(), command,
+          describe](const absl::StatusOr<device::ExecutableCache::Compiled>& compiled) {
     if (!compiled.ok() || !describe) return self->Settle(command, compiled.status());
     v1::Reply reply;
     reply.set_command(command);
@@ -51,9 +52,11 @@ absl::Status HandleCompile(Session& session, const v1::Command& command) {
   switch (request.program_case()) {
     case v1::Compile::kModule: {
       absl::StatusOr<std::string> program = request.module();
-      if (static_cast<int64_t>(request.module().size()) > std::min(limits.chunk_bytes_max, limits.program_bytes_max)) {
-        program = Limit(absl::StrFormat("A module of %d bytes inside a Compile; the limit chunk_bytes_max is %d, program_bytes_max %d.",
-                                        request.module().size(), limits.chunk_bytes_max, limits.program_bytes_max));
+      if (static_cast<int64_t>(request.module().size()) >
+          std::min(limits.chunk_bytes_max, limits.program_bytes_max)) {
+        program = Limit(absl::StrFormat(
+            "A module of %d bytes inside a Compile; the limit chunk_bytes_max is %d, program_bytes_max %d.",
+            request.module().size(), limits.chunk_bytes_max, limits.program_bytes_max));
       }
       return session.workspace().Compile(ref, request.executable(), std::move(program), done);
     }
@@ -65,8 +68,8 @@ absl::Status HandleCompile(Session& session, const v1::Command& command) {
       assembly.describe = request.describe();
       assembly.bytes = request.module_bytes();
       if (assembly.bytes > static_cast<uint64_t>(limits.program_bytes_max)) {
-        assembly.refused = Limit(absl::StrFormat("A module of %d bytes; the limit program_bytes_max is %d.", assembly.bytes,
-                                                 limits.program_bytes_max));
+        assembly.refused = Limit(absl::StrFormat("A module of %d bytes; the limit program_bytes_max is %d.",
+                                                 assembly.bytes, limits.program_bytes_max));
       }
       if (assembly.bytes > 0) return absl::OkStatus();  // The last chunk settles it.
       session.assembly.reset();
@@ -77,26 +80,28 @@ absl::Status HandleCompile(Session& session, const v1::Command& command) {
       if (request.digest().size() == digest->size()) {
         std::copy(request.digest().begin(), request.digest().end(), digest->begin());
       } else {
-        digest = MakeError(ErrorKind::kArgument, absl::StrFormat("A digest of %d bytes; SHA-256 has 32.", request.digest().size()));
+        digest = MakeError(ErrorKind::kArgument,
+                           absl::StrFormat("A digest of %d bytes; SHA-256 has 32.", request.digest().size()));
       }
       return session.workspace().CompileByDigest(ref, request.executable(), digest, done);
     }
     case v1::Compile::PROGRAM_NOT_SET: break;
   }
-  return session.workspace().Compile(ref, request.executable(), InvalidArgument("A Compile without a program."), done);
+  return session.workspace().Compile(ref, request.executable(),
+                                     InvalidArgument("A Compile without a program."), done);
 }
 
 absl::Status HandleProgramChunk(Session& session, const v1::Command& command) {
   ProgramAssembly& assembly = *session.assembly;
   const std::string& data = command.program_chunk().data();
   if (!InRange(assembly.received, data.size(), assembly.bytes) || data.empty()) {
-    return MakeError(ErrorKind::kViolation, absl::StrFormat("A ProgramChunk of %d bytes after %d of %d.", data.size(), assembly.received,
-                                                            assembly.bytes));
+    return MakeError(ErrorKind::kViolation, absl::StrFormat("A ProgramChunk of %d bytes after %d of %d.",
+                                                            data.size(), assembly.received, assembly.bytes));
   }
   absl::Status answer;
   if (static_cast<int64_t>(data.size()) > session.limits().chunk_bytes_max) {
-    answer = Limit(absl::StrFormat("A ProgramChunk of %d bytes; the limit chunk_bytes_max is %d.", data.size(),
-                                   session.limits().chunk_bytes_max));
+    answer = Limit(absl::StrFormat("A ProgramChunk of %d bytes; the limit chunk_bytes_max is %d.",
+                                   data.size(), session.limits().chunk_bytes_max));
     assembly.refused.Update(answer);
   }
   assembly.received += data.size();
@@ -135,8 +140,9 @@ absl::Status HandleExecute(Session& session, const v1::Command& command) {
     argument.handle = handle;
     if (handle != 0 || !refused.ok()) continue;
     if (next_literal == request.literals_size()) {
-      refused = MakeError(ErrorKind::kArgument, absl::StrFormat("Argument %d takes the next literal; there are only %d.",
-                                                                execute.arguments.size() - 1, next_literal));
+      refused = MakeError(ErrorKind::kArgument,
+                          absl::StrFormat("Argument %d takes the next literal; there are only %d.",
+                                          execute.arguments.size() - 1, next_literal));
       continue;
     }
     const v1::InlineLiteral& literal = request.literals(next_literal++);
@@ -145,14 +151,17 @@ absl::Status HandleExecute(Session& session, const v1::Command& command) {
     if (!shape.ok()) {
       refused = shape.status();
     } else if (literal_bytes > session.limits().inline_bytes_max) {
-      refused = Limit(absl::StrFormat("%d bytes of literals in one execute; the limit inline_bytes_max is %d.", literal_bytes,
-                                      session.limits().inline_bytes_max));
+      refused =
+          Limit(absl::StrFormat("%d bytes of literals in one execute; the limit inline_bytes_max is %d.",
+                                literal_bytes, session.limits().inline_bytes_max));
     } else if (!shape->IsArray() || ByteSize(*shape) != static_cast<int64_t>(literal.data().size())) {
-      refused = MakeError(ErrorKind::kArgument, absl::StrFormat("A literal of shape %s comes with %d bytes.", ToStringNoLayout(*shape),
-                                                                literal.data().size()));
+      refused =
+          MakeError(ErrorKind::kArgument, absl::StrFormat("A literal of shape %s comes with %d bytes.",
+                                                          ToStringNoLayout(*shape), literal.data().size()));
     } else {
       argument.literal.emplace(*shape);
-      std::copy(literal.data().begin(), literal.data().end(), reinterpret_cast<char*>(argument.literal->bytes().data()));
+      std::copy(literal.data().begin(), literal.data().end(),
+                reinterpret_cast<char*>(argument.literal->bytes().data()));
     }
   }
   execute.refused = std::move(refused);

@@ -8,7 +8,8 @@ namespace {
 
 class AnswerHandler : public CallHandler {
  public:
-  AnswerHandler(Call& call, Answer answer, bool streaming) : call_(call), answer_(std::move(answer)), streaming_(streaming) {}
+  AnswerHandler(Call& call, Answer answer, bool streaming)
+      : call_(call), answer_(std::move(answer)), streaming_(streaming) {}
 
   void OnStart() override {
     if (answer_ != nullptr) call_.Read();

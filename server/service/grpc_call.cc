@@ -1,4 +1,5 @@
-// Keeping gRPC's rules: one read and one write at a time, Finish after the last write, nothing freed that the library still uses.
+// Keeping gRPC's rules: one read and one write at a time, Finish after the last write, nothing freed that the
+// library still uses.
 #include "server/service/grpc_call.h"
 
 #include <utility>
@@ -57,10 +58,10 @@ void Call::StartNext() {
 void Call::OnOperation(CallOperation::Kind kind, bool ok) {
   switch (kind) {
     case CallOperation::Kind::kAccept:
-    case CallOperation::Kind::kFinish:
-      return;
+    case CallOperation::Kind::kFinish: return;
     case CallOperation::Kind::kRead:
-      if (over_) return Finish(Cancelled("The call is over."));  // Its end may be told before that of its reads.
+      if (over_)
+        return Finish(Cancelled("The call is over."));  // Its end may be told before that of its reads.
       if (ok) {
         handler_->OnRead(incoming_);
       } else {

@@ -1,5 +1,5 @@
-// One RPC on a completion queue: reads one at a time, writes in a queue, and an end. All of our methods are raw and generic, so one class
-// serves them all; what a method does is a CallHandler.
+// One RPC on a completion queue: reads one at a time, writes in a queue, and an end. All of our methods are
+// raw and generic, so one class serves them all; what a method does is a CallHandler.
 #pragma once
 
 #include <grpcpp/completion_queue.h>
@@ -23,7 +23,7 @@ class CallHandler {
  public:
   virtual ~CallHandler() = default;
   // The call has begun; reading starts with the first call->Read().
-  virtual void OnStart() { }
+  virtual void OnStart() {}
   virtual void OnRead(grpc::ByteBuffer& message) = 0;
   // The client sends no more, or the connection broke.
   virtual void OnReadsDone() = 0;
@@ -53,7 +53,8 @@ class Call : public std::enable_shared_from_this<Call> {
   void Abandon() { done_.call.reset(); }
   void Start(std::unique_ptr<CallHandler> handler);
 
-  // From any thread. Read: not while another one is on its way. What is written goes out in order; after Finish nothing does.
+  // From any thread. Read: not while another one is on its way. What is written goes out in order; after
+  // Finish nothing does.
   void Read();
   void Write(grpc::ByteBuffer message);
   void Finish(const absl::Status& status);

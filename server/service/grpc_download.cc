@@ -1,4 +1,5 @@
-// Bulk.Download over gRPC: slices that refer to device memory, checksummed by the transfer thread a chunk ahead of the wire.
+// Bulk.Download over gRPC: slices that refer to device memory, checksummed by the transfer thread a chunk
+// ahead of the wire.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -15,16 +16,20 @@ constexpr int kChunksAhead = 3;
 
 class DownloadStream : public std::enable_shared_from_this<DownloadStream> {
  public:
-  DownloadStream(Registry& registry, std::shared_ptr<Call> call) : registry_(registry), call_(std::move(call)) {}
+  DownloadStream(Registry& registry, std::shared_ptr<Call> call)
+      : registry_(registry), call_(std::move(call)) {}
 
   void Begin(grpc::ByteBuffer& request) {
     v1::TransferId id;
     absl::Status status;
     if (!id.ParseFromString(ToString(request))) {
       status = MakeError(ErrorKind::kViolation, "The request of a bulk download is no TransferId.");
-    } else if (absl::StatusOr<std::shared_ptr<Session>> session = registry_.Authenticate(id.session(), id.secret()); !session.ok()) {
+    } else if (absl::StatusOr<std::shared_ptr<Session>> session =
+                   registry_.Authenticate(id.session(), id.secret());
+               !session.ok()) {
       status = session.status();
-    } else if (absl::StatusOr<device::ReadyBytes> bytes = (*session)->FindDownload(id.command()); !bytes.ok()) {
+    } else if (absl::StatusOr<device::ReadyBytes> bytes = (*session)->FindDownload(id.command());
+               !bytes.ok()) {
       status = bytes.status();
     } else {
       session_ = *std::move(session);
@@ -62,7 +67,8 @@ class DownloadStream : public std::enable_shared_from_this<DownloadStream> {
     // The payload's slice owns a share of the buffer: gRPC may keep it longer than the session lives.
     using Share = std::shared_ptr<device::Buffer>;
     const grpc::Slice payload(
-        const_cast<std::byte*>(data.data()), data.size(), [](void* share) { delete static_cast<Share*>(share); }, new Share(bytes_.buffer));
+        const_cast<std::byte*>(data.data()), data.size(),
+        [](void* share) { delete static_cast<Share*>(share); }, new Share(bytes_.buffer));
     const grpc::Slice slices[2] = {parts.front(), payload};
     grpc::ByteBuffer message(slices, 2);
     registry_.wire_bytes_out += static_cast<int64_t>(message.Length());

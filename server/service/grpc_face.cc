@@ -18,7 +18,8 @@
 namespace hlod::service {
 namespace {
 
-constexpr int kMessageBytesMax = 16 << 20;  // Of one message that comes in; a large execute names many handles.
+constexpr int kMessageBytesMax =
+    16 << 20;  // Of one message that comes in; a large execute names many handles.
 constexpr absl::string_view kAdminPrefix = "/hlod.v1.Admin/";
 
 // grpc.health.v1.HealthCheckResponse{status: SERVING}, by hand: field 1, varint 1.
@@ -29,7 +30,8 @@ bool HasToken(Call& call, const std::string& token) {
   const auto found = metadata.find("authorization");
   if (found == metadata.end()) return false;
   const std::string expected = "Bearer " + token;
-  return found->second.size() == expected.size() && CRYPTO_memcmp(found->second.data(), expected.data(), expected.size()) == 0;
+  return found->second.size() == expected.size() &&
+         CRYPTO_memcmp(found->second.data(), expected.data(), expected.size()) == 0;
 }
 
 }  // namespace
@@ -38,7 +40,8 @@ std::string ToString(grpc::ByteBuffer& buffer) {
   std::vector<grpc::Slice> slices;
   std::string bytes;
   if (!buffer.Dump(&slices).ok()) return bytes;
-  for (const grpc::Slice& slice : slices) bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  for (const grpc::Slice& slice : slices)
+    bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
   return bytes;
 }
 
@@ -75,8 +78,10 @@ bool Face::Start() {
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
-  plain_ = builder.experimental().AddExternalConnectionAcceptor(Type::FROM_FD, grpc::InsecureServerCredentials());
-  if (options_.tls != nullptr) tls_ = builder.experimental().AddExternalConnectionAcceptor(Type::FROM_FD, options_.tls);
+  plain_ =
+      builder.experimental().AddExternalConnectionAcceptor(Type::FROM_FD, grpc::InsecureServerCredentials());
+  if (options_.tls != nullptr)
+    tls_ = builder.experimental().AddExternalConnectionAcceptor(Type::FROM_FD, options_.tls);
   queue_ = builder.AddCompletionQueue();
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) {
@@ -145,7 +150,8 @@ void Face::Serve() {
     }
     call->OnOperation(kind, ok);
     const bool moved = ok && (kind == CallOperation::Kind::kRead || kind == CallOperation::Kind::kWrite);
-    if (moved && call->handler()->HasNews() && std::find(dirty.begin(), dirty.end(), call) == dirty.end()) dirty.push_back(call);
+    if (moved && call->handler()->HasNews() && std::find(dirty.begin(), dirty.end(), call) == dirty.end())
+      dirty.push_back(call);
   }
 }
 
@@ -157,10 +163,12 @@ void Face::Route(const std::shared_ptr<Call>& call) {
     call->Finish(status);
   };
   if (method == "/grpc.health.v1.Health/Check") {
-    return call->Start(MakeAnswerHandler(*call, [](const std::string&) { return std::string(kServing); }, false));
+    return call->Start(
+        MakeAnswerHandler(*call, [](const std::string&) { return std::string(kServing); }, false));
   }
   if (method == "/grpc.health.v1.Health/Watch") {
-    return call->Start(MakeAnswerHandler(*call, [](const std::string&) { return std::string(kServing); }, true));
+    return call->Start(
+        MakeAnswerHandler(*call, [](const std::string&) { return std::string(kServing); }, true));
   }
   if (!peer.local && !options_.token.empty() && !HasToken(*call, options_.token)) {
     return refuse(MakeError(ErrorKind::kAuth, "The call shows no token, or a wrong one."));
@@ -173,11 +181,14 @@ void Face::Route(const std::shared_ptr<Call>& call) {
   }
   if (method.rfind(std::string(kAdminPrefix), 0) == 0) {
     if (!options_.administration) {
-      return refuse(MakeError(ErrorKind::kAuth, "Administration is for the user who runs the daemon, and root, over its unix socket."));
+      return refuse(
+          MakeError(ErrorKind::kAuth,
+                    "Administration is for the user who runs the daemon, and root, over its unix socket."));
     }
     const std::string name = method.substr(kAdminPrefix.size());
     return call->Start(MakeAnswerHandler(
-        *call, [this, name](const std::string& request) { return AnswerAdmin(registry_, name, request); }, false));
+        *call, [this, name](const std::string& request) { return AnswerAdmin(registry_, name, request); },
+        false));
   }
   refuse(Unimplemented("This daemon has no method %s.", method));
 }

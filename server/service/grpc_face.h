@@ -1,4 +1,5 @@
-// A gRPC server that takes connections which others accepted: its queue, its one thread, its table of methods.
+// A gRPC server that takes connections which others accepted: its queue, its one thread, its table of
+// methods.
 #pragma once
 
 #include <grpcpp/security/server_credentials.h>
@@ -15,15 +16,15 @@
 
 namespace hlod::service {
 
-// gRPC tells a call neither its socket nor its user, so connections are sorted before: those of administrators go to a face of their
-// own. A face starts with its first connection, because each has a thread that polls, and two pollers in one process disturb each
-// other: usually there is but one.
+// gRPC tells a call neither its socket nor its user, so connections are sorted before: those of
+// administrators go to a face of their own. A face starts with its first connection, because each has a
+// thread that polls, and two pollers in one process disturb each other: usually there is but one.
 class Face {
  public:
   struct Options {
-    std::string name;                   // For logs and threads: "users", "admins".
-    bool administration = false;        // Whether its connections may administer.
-    std::string token;                  // What calls over TCP must show; empty: nothing.
+    std::string name;                              // For logs and threads: "users", "admins".
+    bool administration = false;                   // Whether its connections may administer.
+    std::string token;                             // What calls over TCP must show; empty: nothing.
     std::shared_ptr<grpc::ServerCredentials> tls;  // For HandleTls; null when there is no TLS.
   };
   Face(Registry& registry, Options options);
@@ -56,10 +57,11 @@ class Face {
 };
 
 // The methods. Each makes the handler of a call.
-std::unique_ptr<CallHandler> MakeSessionHandler(Registry& registry, Call& call);    // grpc_session.cc
-std::unique_ptr<CallHandler> MakeUploadHandler(Registry& registry, Call& call);     // grpc_upload.cc
-std::unique_ptr<CallHandler> MakeDownloadHandler(Registry& registry, Call& call);   // grpc_download.cc
-// A method of one request and one answer (or, for reflection, an answer a request). `answer` gives the bytes, or an error.
+std::unique_ptr<CallHandler> MakeSessionHandler(Registry& registry, Call& call);   // grpc_session.cc
+std::unique_ptr<CallHandler> MakeUploadHandler(Registry& registry, Call& call);    // grpc_upload.cc
+std::unique_ptr<CallHandler> MakeDownloadHandler(Registry& registry, Call& call);  // grpc_download.cc
+// A method of one request and one answer (or, for reflection, an answer a request). `answer` gives the bytes,
+// or an error.
 using Answer = std::function<absl::StatusOr<std::string>(const std::string& request)>;
 std::unique_ptr<CallHandler> MakeAnswerHandler(Call& call, Answer answer, bool streaming);  // grpc_answer.cc
 

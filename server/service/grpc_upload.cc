@@ -1,4 +1,5 @@
-// Bulk.Upload over gRPC: chunks are read here and copied into the buffer by the transfer thread, a few ahead of it.
+// Bulk.Upload over gRPC: chunks are read here and copied into the buffer by the transfer thread, a few ahead
+// of it.
 #include <deque>
 #include <optional>
 #include <utility>
@@ -15,7 +16,8 @@ constexpr size_t kChunksAhead = 4;
 // Shared by the call's handler and the jobs of the transfer thread.
 class UploadStream : public std::enable_shared_from_this<UploadStream> {
  public:
-  UploadStream(Registry& registry, std::shared_ptr<Call> call) : registry_(registry), call_(std::move(call)) {}
+  UploadStream(Registry& registry, std::shared_ptr<Call> call)
+      : registry_(registry), call_(std::move(call)) {}
 
   void OnChunk(grpc::ByteBuffer& buffer) {
     registry_.wire_bytes_in += static_cast<int64_t>(buffer.Length());
@@ -67,8 +69,8 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
   absl::StatusOr<v1::TransferId> PeekTransfer() {
     std::optional<v1::TransferId> seen;
     MutexLock lock(&mu_);
-    const absl::StatusOr<rpc::ReceivedChunk> chunk =
-        rpc::DecodeChunk(chunks_.front(), [&](const rpc::ReceivedChunk& header) -> absl::StatusOr<absl::Span<std::byte>> {
+    const absl::StatusOr<rpc::ReceivedChunk> chunk = rpc::DecodeChunk(
+        chunks_.front(), [&](const rpc::ReceivedChunk& header) -> absl::StatusOr<absl::Span<std::byte>> {
           if (header.has_transfer) seen = header.transfer;
           return Aborted("Only the head is read here.");
         });
@@ -137,15 +139,19 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
     if (!part_.has_value()) {
       ASSIGN_OR_RETURN(part_, workspace.ClaimUpload(command_));
     }
-    if (!workspace.OwnsUpload(*part_)) return Aborted("The upload of command %d has ended or was taken over by another stream.", command_);
-    ASSIGN_OR_RETURN(const rpc::ReceivedChunk chunk,
-                     rpc::DecodeChunk(buffer, [&](const rpc::ReceivedChunk& header) -> absl::StatusOr<absl::Span<std::byte>> {
-                       if (header.size > session_->limits().chunk_bytes_max) {
-                         return MakeError(ErrorKind::kLimit, absl::StrFormat("A chunk of %d bytes; the limit chunk_bytes_max is %d.",
-                                                                             header.size, session_->limits().chunk_bytes_max));
-                       }
-                       return part_->target.subspan(static_cast<size_t>(received_));
-                     }));
+    if (!workspace.OwnsUpload(*part_))
+      return Aborted("The upload of command %d has ended or was taken over by another stream.", command_);
+    ASSIGN_OR_RETURN(
+        const rpc::ReceivedChunk chunk,
+        rpc::DecodeChunk(
+            buffer, [&](const rpc::ReceivedChunk& header) -> absl::StatusOr<absl::Span<std::byte>> {
+              if (header.size > session_->limits().chunk_bytes_max) {
+                return MakeError(ErrorKind::kLimit,
+                                 absl::StrFormat("A chunk of %d bytes; the limit chunk_bytes_max is %d.",
+                                                 header.size, session_->limits().chunk_bytes_max));
+              }
+              return part_->target.subspan(static_cast<size_t>(received_));
+            }));
     received_ += chunk.size;
     workspace.AddReceived(command_, part_->generation, chunk.size);
     if (received_ < static_cast<int64_t>(part_->target.size())) return absl::OkStatus();
@@ -173,7 +179,7 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
   Mutex mu_;
   std::deque<grpc::ByteBuffer> chunks_ ABSL_GUARDED_BY(mu_);
   bool begun_ ABSL_GUARDED_BY(mu_) = false;
-  bool paused_ ABSL_GUARDED_BY(mu_) = false;      // Nothing is being read: the transfer thread will go on.
+  bool paused_ ABSL_GUARDED_BY(mu_) = false;  // Nothing is being read: the transfer thread will go on.
   bool reads_done_ ABSL_GUARDED_BY(mu_) = false;
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
   bool cut_ ABSL_GUARDED_BY(mu_) = false;
@@ -202,6 +208,8 @@ class UploadHandler : public CallHandler {
 
 }  // namespace
 
-std::unique_ptr<CallHandler> MakeUploadHandler(Registry& registry, Call& call) { return std::make_unique<UploadHandler>(registry, call); }
+std::unique_ptr<CallHandler> MakeUploadHandler(Registry& registry, Call& call) {
+  return std::make_unique<UploadHandler>(registry, call);
+}
 
 }  // namespace hlod::service

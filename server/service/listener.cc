@@ -57,7 +57,8 @@ void ShareWithGroup(const std::string& path) {
 absl::StatusOr<rpc::Descriptor> ListenUnix(const rpc::Endpoint& endpoint, rpc::Descriptor& lock) {
   const std::string lock_path = endpoint.path + ".lock";
   lock = rpc::Descriptor(open(lock_path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!lock.valid()) return Unavailable("The lock file %s cannot be opened: %s.", lock_path, std::strerror(errno));
+  if (!lock.valid())
+    return Unavailable("The lock file %s cannot be opened: %s.", lock_path, std::strerror(errno));
   if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0 || SomebodyListens(endpoint.path)) {
     return AlreadyExists("Another daemon listens on %s.", rpc::ToString(endpoint));
   }
@@ -74,7 +75,8 @@ absl::StatusOr<rpc::Descriptor> ListenUnix(const rpc::Endpoint& endpoint, rpc::D
   umask(mask);
   if (!bound) return Failed("Binding", endpoint);
   ShareWithGroup(endpoint.path);
-  if (chmod(endpoint.path.c_str(), 0660) != 0 || listen(fd.get(), kBacklog) != 0) return Failed("Listening", endpoint);
+  if (chmod(endpoint.path.c_str(), 0660) != 0 || listen(fd.get(), kBacklog) != 0)
+    return Failed("Listening", endpoint);
   return fd;
 }
 
@@ -84,13 +86,16 @@ absl::StatusOr<rpc::Descriptor> ListenTcp(rpc::Endpoint& endpoint) {
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE;
   addrinfo* found = nullptr;
-  const int resolved = getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
-  if (resolved != 0) return Unavailable("Host (%s) to listen on is unknown: %s.", endpoint.host, gai_strerror(resolved));
+  const int resolved =
+      getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
+  if (resolved != 0)
+    return Unavailable("Host (%s) to listen on is unknown: %s.", endpoint.host, gai_strerror(resolved));
   rpc::Descriptor fd(socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   // SO_REUSEADDR alone: the port of a daemon that just ended is free at once, that of a running one is not.
   const int on = 1;
   setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  const bool listening = bind(fd.get(), found->ai_addr, found->ai_addrlen) == 0 && listen(fd.get(), kBacklog) == 0;
+  const bool listening =
+      bind(fd.get(), found->ai_addr, found->ai_addrlen) == 0 && listen(fd.get(), kBacklog) == 0;
   freeaddrinfo(found);
   if (!listening) return Failed("Listening", endpoint);
   return fd;

@@ -1,4 +1,5 @@
-// Listening sockets: unix with a lock against a second daemon, TCP, or inherited from systemd; and the thread that accepts.
+// Listening sockets: unix with a lock against a second daemon, TCP, or inherited from systemd; and the thread
+// that accepts.
 #pragma once
 
 #include <functional>
@@ -15,8 +16,9 @@ namespace hlod::service {
 // One listening socket. A unix socket's file goes with it.
 class ListeningSocket {
  public:
-  // Binds and listens. Unix: 0660, group hlod when there is one; a socket that nobody listens on is replaced, one that somebody does is
-  // ALREADY_EXISTS. TCP: port 0 is chosen by the system. UNAVAILABLE with the system's word otherwise.
+  // Binds and listens. Unix: 0660, group hlod when there is one; a socket that nobody listens on is replaced,
+  // one that somebody does is ALREADY_EXISTS. TCP: port 0 is chosen by the system. UNAVAILABLE with the
+  // system's word otherwise.
   static absl::StatusOr<ListeningSocket> Open(const rpc::Endpoint& endpoint);
   // A socket that already listens (systemd's).
   static absl::StatusOr<ListeningSocket> Inherit(int fd);

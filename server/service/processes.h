@@ -1,4 +1,5 @@
-// The local processes that have connected, watched by pidfd, so that a dead client's memory is free within a moment.
+// The local processes that have connected, watched by pidfd, so that a dead client's memory is free within a
+// moment.
 #pragma once
 
 #include <functional>

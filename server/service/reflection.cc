@@ -1,5 +1,6 @@
-// Reflection by hand: the library's own is a synchronous service, whose polling threads would compete with our one queue thread for each
-// message. The messages are few and read as unknown fields, so they need no generated code.
+// Reflection by hand: the library's own is a synchronous service, whose polling threads would compete with
+// our one queue thread for each message. The messages are few and read as unknown fields, so they need no
+// generated code.
 #include "server/service/reflection.h"
 
 #include <google/protobuf/descriptor.h>
@@ -22,11 +23,13 @@ using google::protobuf::UnknownField;
 using google::protobuf::UnknownFieldSet;
 
 // Field numbers of grpc.reflection.v1alpha.
-constexpr int kHost = 1, kFileByName = 3, kFileContainingSymbol = 4, kListServices = 7;                          // Request
-constexpr int kValidHost = 1, kOriginalRequest = 2, kFileResponse = 4, kListResponse = 6, kErrorResponse = 7;  // Response
-constexpr int kNotFound = 5, kUnimplemented = 12;                                                               // Status codes
+constexpr int kHost = 1, kFileByName = 3, kFileContainingSymbol = 4, kListServices = 7;  // Request
+constexpr int kValidHost = 1, kOriginalRequest = 2, kFileResponse = 4, kListResponse = 6,
+              kErrorResponse = 7;                  // Response
+constexpr int kNotFound = 5, kUnimplemented = 12;  // Status codes
 
-constexpr const char* kServices[] = {"hlod.v1.Session", "hlod.v1.Bulk", "hlod.v1.Admin", "grpc.health.v1.Health"};
+constexpr const char* kServices[] = {"hlod.v1.Session", "hlod.v1.Bulk", "hlod.v1.Admin",
+                                     "grpc.health.v1.Health"};
 
 std::string Serialize(const UnknownFieldSet& fields) {
   std::string bytes;
@@ -41,7 +44,8 @@ std::string ErrorResponse(int code, const std::string& text) {
   return Serialize(error);
 }
 
-void AddWithDependencies(const FileDescriptor& file, std::set<const FileDescriptor*>& seen, UnknownFieldSet& response) {
+void AddWithDependencies(const FileDescriptor& file, std::set<const FileDescriptor*>& seen,
+                         UnknownFieldSet& response) {
   if (!seen.insert(&file).second) return;
   google::protobuf::FileDescriptorProto proto;
   file.CopyTo(&proto);
@@ -83,7 +87,8 @@ absl::StatusOr<std::string> AnswerReflection(const std::string& request) {
       AddWithDependencies(*file, seen, files);
       response.AddLengthDelimited(kFileResponse, Serialize(files));
     } else {
-      response.AddLengthDelimited(kErrorResponse, ErrorResponse(kUnimplemented, "This is not answered here."));
+      response.AddLengthDelimited(kErrorResponse,
+                                  ErrorResponse(kUnimplemented, "This is not answered here."));
     }
   }
   return Serialize(response);

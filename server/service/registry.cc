@@ -26,7 +26,10 @@ std::string Printable(std::string text) {
 }  // namespace
 
 Registry::Registry(device::Devices& devices, const Processes& processes, Options options)
-    : devices_(devices), processes_(processes), options_(std::move(options)), started_(devices.clock().Now()) {}
+    : devices_(devices),
+      processes_(processes),
+      options_(std::move(options)),
+      started_(devices.clock().Now()) {}
 
 Registry::~Registry() { EndAll(MakeError(ErrorKind::kLostSession, "The daemon is ending.")); }
 
@@ -34,20 +37,23 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Open(const v1::Hello& hello, 
                                                         std::shared_ptr<SessionStream> stream) {
   const uint32_t version = std::min(hello.version_max(), rpc::kVersionMax);
   if (version < std::max(hello.version_min(), rpc::kVersionMin)) {
-    return MakeError(ErrorKind::kVersion,
-                     absl::StrFormat("The client speaks protocol versions %d to %d, this daemon %d to %d: %s is too old.",
-                                     hello.version_min(), hello.version_max(), rpc::kVersionMin, rpc::kVersionMax,
-                                     hello.version_max() < rpc::kVersionMin ? "the client" : "the daemon"));
+    return MakeError(
+        ErrorKind::kVersion,
+        absl::StrFormat("The client speaks protocol versions %d to %d, this daemon %d to %d: %s is too old.",
+                        hello.version_min(), hello.version_max(), rpc::kVersionMin, rpc::kVersionMax,
+                        hello.version_max() < rpc::kVersionMin ? "the client" : "the daemon"));
   }
   std::shared_ptr<Session> session;
   if (hello.has_resume()) {
     ASSIGN_OR_RETURN(session, Resume(hello.resume()));
   } else {
-    if (draining_) return MakeError(ErrorKind::kDraining, "The daemon is shutting down and takes no new session.");
+    if (draining_)
+      return MakeError(ErrorKind::kDraining, "The daemon is shutting down and takes no new session.");
     MutexLock lock(&mu_);
     if (static_cast<int64_t>(sessions_.size()) >= devices_.limits().sessions_max) {
-      return MakeError(ErrorKind::kLimit, absl::StrFormat("%d sessions are open: the limit sessions_max is %d.", sessions_.size(),
-                                                          devices_.limits().sessions_max));
+      return MakeError(ErrorKind::kLimit,
+                       absl::StrFormat("%d sessions are open: the limit sessions_max is %d.",
+                                       sessions_.size(), devices_.limits().sessions_max));
     }
     Session::Identity identity;
     identity.id = next_session_++;
@@ -61,10 +67,12 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Open(const v1::Hello& hello, 
     session = std::make_shared<Session>(std::move(identity), devices_);
     sessions_[session->identity().id] = session;
   }
-  spdlog::info("Session {} {}: {} from {}, pid {}.", session->identity().id, hello.has_resume() ? "resumed" : "opened",
-               session->identity().client, peer.description, session->identity().pid);
+  spdlog::info("Session {} {}: {} from {}, pid {}.", session->identity().id,
+               hello.has_resume() ? "resumed" : "opened", session->identity().client, peer.description,
+               session->identity().pid);
   const v1::Welcome welcome = WelcomeOf(*session, version);
-  if (const std::shared_ptr<SessionStream> old = session->Attach(std::move(stream), welcome); old != nullptr) {
+  if (const std::shared_ptr<SessionStream> old = session->Attach(std::move(stream), welcome);
+      old != nullptr) {
     old->Finish(Aborted("The session goes on in another stream."));
   }
   return session;
@@ -72,11 +80,13 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Open(const v1::Hello& hello, 
 
 absl::StatusOr<std::shared_ptr<Session>> Registry::Resume(const v1::Resume& resume) {
   if (resume.epoch() != options_.epoch) {
-    return MakeError(ErrorKind::kLostSession, "The daemon was restarted: the session and its buffers are gone.");
+    return MakeError(ErrorKind::kLostSession,
+                     "The daemon was restarted: the session and its buffers are gone.");
   }
   absl::StatusOr<std::shared_ptr<Session>> session = Authenticate(resume.session(), resume.secret());
   // An unknown session and a wrong secret look the same from outside.
-  if (!session.ok()) return MakeError(ErrorKind::kLostSession, "There is no such session: it ended, or its lease ran out.");
+  if (!session.ok())
+    return MakeError(ErrorKind::kLostSession, "There is no such session: it ended, or its lease ran out.");
   return session;
 }
 
@@ -86,7 +96,7 @@ v1::Welcome Registry::WelcomeOf(const Session& session, uint32_t version) const 
   welcome.set_epoch(options_.epoch);
   welcome.set_session(session.identity().id);
   welcome.set_secret(session.identity().secret.bytes());
-  ForEachLimit([&](std::string_view name, int64_t Limits::*field, std::string_view) {
+  ForEachLimit([&](std::string_view name, int64_t Limits::* field, std::string_view) {
     v1::Limit& limit = *welcome.add_limits();
     limit.set_name(std::string(name));
     limit.set_value(devices_.limits().*field);
@@ -105,7 +115,8 @@ v1::Welcome Registry::WelcomeOf(const Session& session, uint32_t version) const 
   return welcome;
 }
 
-absl::StatusOr<std::shared_ptr<Session>> Registry::Authenticate(uint64_t session, std::string_view secret) const {
+absl::StatusOr<std::shared_ptr<Session>> Registry::Authenticate(uint64_t session,
+                                                                std::string_view secret) const {
   MutexLock lock(&mu_);
   const auto found = sessions_.find(session);
   if (found == sessions_.end() || !found->second->identity().secret.Equals(secret)) {
@@ -144,13 +155,15 @@ void Registry::OnBroken(const std::shared_ptr<Session>& session, const SessionSt
   if (!options_.leases || dead) {
     End(session, MakeError(ErrorKind::kLostSession, "The client is gone."));
   } else {
-    spdlog::info("Session {} lost its connection; it is kept for {} us.", identity.id, devices_.limits().grace_us);
+    spdlog::info("Session {} lost its connection; it is kept for {} us.", identity.id,
+                 devices_.limits().grace_us);
   }
 }
 
 void Registry::OnProcessEnded(int64_t pid) {
   for (const std::shared_ptr<Session>& session : List()) {
-    if (session->identity().pid == pid) End(session, MakeError(ErrorKind::kLostSession, "The client's process ended."));
+    if (session->identity().pid == pid)
+      End(session, MakeError(ErrorKind::kLostSession, "The client's process ended."));
   }
 }
 
@@ -179,7 +192,8 @@ std::vector<std::shared_ptr<Session>> Registry::List() const {
   std::vector<std::shared_ptr<Session>> list;
   list.reserve(sessions_.size());
   for (const auto& [id, session] : sessions_) list.push_back(session);
-  std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a->identity().id < b->identity().id; });
+  std::sort(list.begin(), list.end(),
+            [](const auto& a, const auto& b) { return a->identity().id < b->identity().id; });
   return list;
 }
 

@@ -17,18 +17,19 @@ namespace hlod::service {
 class Registry {
  public:
   struct Options {
-    uint64_t epoch = 0;               // Another one after each start.
-    bool leases = true;               // Off for a private daemon: a broken connection is the end.
-    std::string arena_socket;         // Name in the abstract namespace; empty: no shared arena.
-    std::string daemon;               // For people: "hlod 0.1.0 pid 17".
+    uint64_t epoch = 0;        // Another one after each start.
+    bool leases = true;        // Off for a private daemon: a broken connection is the end.
+    std::string arena_socket;  // Name in the abstract namespace; empty: no shared arena.
+    std::string daemon;        // For people: "hlod 0.1.0 pid 17".
   };
   // All references outlive it.
   Registry(device::Devices& devices, const Processes& processes, Options options);
   ~Registry();
 
-  // A Hello: makes or resumes a session and gives it the stream, which gets its Welcome. Errors (kind version, lost_session, limit,
-  // draining) are for the stream.
-  absl::StatusOr<std::shared_ptr<Session>> Open(const v1::Hello& hello, const Peer& peer, std::shared_ptr<SessionStream> stream);
+  // A Hello: makes or resumes a session and gives it the stream, which gets its Welcome. Errors (kind
+  // version, lost_session, limit, draining) are for the stream.
+  absl::StatusOr<std::shared_ptr<Session>> Open(const v1::Hello& hello, const Peer& peer,
+                                                std::shared_ptr<SessionStream> stream);
   // The session, if the secret is its own: the one way to it beside its stream.
   absl::StatusOr<std::shared_ptr<Session>> Authenticate(uint64_t session, std::string_view secret) const;
   // By the secret alone, for the arena's socket.

@@ -34,7 +34,8 @@ bool ReplyBox::Acknowledge(uint64_t command) {
   return true;
 }
 
-void ReplyBox::Fill(v1::ServerMessage& message, int64_t bytes_max, std::vector<std::shared_ptr<const v1::Reply>>& keep) {
+void ReplyBox::Fill(v1::ServerMessage& message, int64_t bytes_max,
+                    std::vector<std::shared_ptr<const v1::Reply>>& keep) {
   int64_t bytes = 0;
   while (!outbox_.empty() && (bytes == 0 || bytes < bytes_max)) {
     const auto kept = kept_.find(outbox_.front());

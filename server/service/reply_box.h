@@ -11,12 +11,14 @@
 
 namespace hlod::service {
 
-// Not thread-safe: the session locks. Commands are received in order of their ids, 1, 2, 3, ..., and settle in any order.
+// Not thread-safe: the session locks. Commands are received in order of their ids, 1, 2, 3, ..., and settle
+// in any order.
 class ReplyBox {
  public:
   // The next command has come; returns its id.
   uint64_t Receive();
-  // A command is finished. Its reply, if it has one, is kept until acknowledged and sent with the next message.
+  // A command is finished. Its reply, if it has one, is kept until acknowledged and sent with the next
+  // message.
   void Settle(uint64_t command, std::shared_ptr<const v1::Reply> reply);
   // The client has the replies to all commands up to `command`. False: that is more than are settled.
   bool Acknowledge(uint64_t command);
@@ -24,8 +26,10 @@ class ReplyBox {
   // Whether there is a reply to send, or at least progress to tell.
   bool has_replies() const { return !outbox_.empty(); }
   bool has_news() const { return !outbox_.empty() || told_through_ != settled_through_; }
-  // Moves what is to be sent into `message`, up to some `bytes_max`. The replies stay the box's: call Detach before the message dies.
-  void Fill(v1::ServerMessage& message, int64_t bytes_max, std::vector<std::shared_ptr<const v1::Reply>>& keep);
+  // Moves what is to be sent into `message`, up to some `bytes_max`. The replies stay the box's: call Detach
+  // before the message dies.
+  void Fill(v1::ServerMessage& message, int64_t bytes_max,
+            std::vector<std::shared_ptr<const v1::Reply>>& keep);
   static void Detach(v1::ServerMessage& message);
   // The connection is new: everything unacknowledged is to be sent again.
   void Rewind();
@@ -42,11 +46,11 @@ class ReplyBox {
   };
   uint64_t received_ = 0;
   uint64_t settled_through_ = 0;
-  uint64_t told_through_ = 0;           // As the last message said.
-  std::deque<bool> settled_;            // Of the commands after settled_through_.
+  uint64_t told_through_ = 0;  // As the last message said.
+  std::deque<bool> settled_;   // Of the commands after settled_through_.
   std::map<uint64_t, Kept> kept_;
   int64_t kept_bytes_ = 0;
-  std::deque<uint64_t> outbox_;         // Commands whose replies are to be sent.
+  std::deque<uint64_t> outbox_;  // Commands whose replies are to be sent.
 };
 
 }  // namespace hlod::service

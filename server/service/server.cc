@@ -23,18 +23,22 @@ absl::Status CheckTcp(const rpc::Endpoint& endpoint, const ServerOptions& option
   if (endpoint.kind != rpc::Endpoint::Kind::kTcp) return absl::OkStatus();
   const bool tls = !options.tls_certificate.empty();
   if (!tls && !endpoint.IsLoopback()) {
-    return FailedPrecondition("Plain TCP is for the loopback interface only: %s needs tls_cert and tls_key.", rpc::ToString(endpoint));
+    return FailedPrecondition("Plain TCP is for the loopback interface only: %s needs tls_cert and tls_key.",
+                              rpc::ToString(endpoint));
   }
   if (tls && options.tls_client_authority.empty() && options.token.empty()) {
-    return FailedPrecondition("%s over TLS needs tls_client_ca or token_file: without them anybody could connect.", rpc::ToString(endpoint));
+    return FailedPrecondition(
+        "%s over TLS needs tls_client_ca or token_file: without them anybody could connect.",
+        rpc::ToString(endpoint));
   }
   return absl::OkStatus();
 }
 
 std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const ServerOptions& options) {
   if (options.tls_certificate.empty()) return nullptr;
-  grpc::SslServerCredentialsOptions tls(options.tls_client_authority.empty() ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
-                                                                             : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  grpc::SslServerCredentialsOptions tls(options.tls_client_authority.empty()
+                                            ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
+                                            : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
   tls.pem_root_certs = options.tls_client_authority;
   tls.pem_key_cert_pairs.push_back({options.tls_key, options.tls_certificate});
   return grpc::SslServerCredentials(tls);
@@ -42,7 +46,8 @@ std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const ServerOptions& opt
 
 }  // namespace
 
-Server::Server(ServerOptions options, device::Devices& devices) : options_(std::move(options)), devices_(devices) {}
+Server::Server(ServerOptions options, device::Devices& devices)
+    : options_(std::move(options)), devices_(devices) {}
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, device::Devices& devices) {
   std::unique_ptr<Server> server(new Server(std::move(options), devices));
@@ -81,13 +86,16 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
   registry.daemon = absl::StrCat(o.version, " pid ", getpid());
   server->registry_ = std::make_unique<Registry>(devices, *server->processes_, std::move(registry));
   if (server->arenas_ != nullptr) server->arenas_->Start(*server->registry_);
-  server->users_ = std::make_unique<Face>(*server->registry_, Face::Options{"users", false, o.token, TlsCredentials(o)});
-  server->administrators_ = std::make_unique<Face>(*server->registry_, Face::Options{"admins", true, "", nullptr});
+  server->users_ =
+      std::make_unique<Face>(*server->registry_, Face::Options{"users", false, o.token, TlsCredentials(o)});
+  server->administrators_ =
+      std::make_unique<Face>(*server->registry_, Face::Options{"admins", true, "", nullptr});
 
   // Beyond this point clients come.
   if (o.inherited_connection >= 0) server->OnAccepted(o.inherited_connection, rpc::Endpoint{});
   server->listener_ = std::make_unique<Listener>(
-      std::move(sockets), [server = server.get()](int fd, const rpc::Endpoint& endpoint) { server->OnAccepted(fd, endpoint); });
+      std::move(sockets),
+      [server = server.get()](int fd, const rpc::Endpoint& endpoint) { server->OnAccepted(fd, endpoint); });
   server->housekeeper_ = std::thread([server = server.get()] { server->KeepHouse(); });
   pthread_setname_np(server->housekeeper_.native_handle(), "housekeeper");
   return server;

@@ -24,8 +24,8 @@ struct ServerOptions {
   std::vector<int> inherited_listeners;  // From systemd.
   int inherited_connection = -1;         // One connected socket: a private daemon, which ends with it.
   std::string tls_certificate, tls_key, tls_client_authority;  // PEM texts.
-  std::string token;                     // What calls over TCP must show.
-  std::string version;                   // "hlod 0.1.0"
+  std::string token;                                           // What calls over TCP must show.
+  std::string version;                                         // "hlod 0.1.0"
 };
 
 class Server {

@@ -10,8 +10,9 @@
 namespace hlod::service {
 namespace {
 
-constexpr int64_t kMessageBytes = 1 << 20;          // Replies in one message, about.
-constexpr int64_t kErrorReserveBytes = 4 << 20;     // For refusals, when the kept replies have reached their limit.
+constexpr int64_t kMessageBytes = 1 << 20;  // Replies in one message, about.
+constexpr int64_t kErrorReserveBytes =
+    4 << 20;  // For refusals, when the kept replies have reached their limit.
 
 absl::Status Violation(std::string text) { return MakeError(ErrorKind::kViolation, std::move(text)); }
 
@@ -23,9 +24,11 @@ Session::Session(Identity identity, device::Devices& devices)
       created_(devices.clock().Now()),
       workspace_(std::make_shared<device::Workspace>(identity_.id, devices)) {}
 
-// ------------------------------------------------------------------------------------------------------------------ connections
+// -----------------------------------------------------------------------------------------------------------
+// connections
 
-std::shared_ptr<SessionStream> Session::Attach(std::shared_ptr<SessionStream> stream, const v1::Welcome& welcome) {
+std::shared_ptr<SessionStream> Session::Attach(std::shared_ptr<SessionStream> stream,
+                                               const v1::Welcome& welcome) {
   std::shared_ptr<SessionStream> old;
   v1::ServerMessage message;
   {
@@ -80,7 +83,8 @@ void Session::End(const absl::Status& status) {
   stream->Finish(status);
 }
 
-// --------------------------------------------------------------------------------------------------------------------- messages
+// -----------------------------------------------------------------------------------------------------------
+// messages
 
 absl::Status Session::OnMessage(const SessionStream* stream, const v1::ClientMessage& message) {
   MutexLock reader(&reader_mu_);
@@ -94,11 +98,12 @@ absl::Status Session::OnMessageRead(const SessionStream* stream, const v1::Clien
   std::vector<device::ReadyBytes> unpinned;
   {
     MutexLock lock(&mu_);
-    if (stream_.get() != stream || ended_) return absl::OkStatus();  // A stream that was replaced: nobody listens to it.
+    if (stream_.get() != stream || ended_)
+      return absl::OkStatus();  // A stream that was replaced: nobody listens to it.
     reading_ = true;
     if (!box_.Acknowledge(message.ack_through())) {
-      return Violation(absl::StrFormat("Command %d is acknowledged; only those up to %d are settled.", message.ack_through(),
-                                       box_.settled_through()));
+      return Violation(absl::StrFormat("Command %d is acknowledged; only those up to %d are settled.",
+                                       message.ack_through(), box_.settled_through()));
     }
     while (!downloads_.empty() && downloads_.begin()->first <= message.ack_through()) {
       unpinned.push_back(std::move(downloads_.begin()->second.bytes));
@@ -125,24 +130,31 @@ absl::Status Session::OnCommand(const v1::Command& command) {
       return absl::OkStatus();
     }
     if (command.id() != box_.received_through() + 1) {
-      return Violation(absl::StrFormat("Command id %d is not the one after the last (%d).", command.id(), box_.received_through()));
+      return Violation(absl::StrFormat("Command id %d is not the one after the last (%d).", command.id(),
+                                       box_.received_through()));
     }
     refused = box_.in_flight() >= limits_.commands_in_flight_max;
     // Refusals are answers that are kept, too: someone who does not stop is stopped.
     if (box_.in_flight() >= 2 * limits_.commands_in_flight_max) {
-      return MakeError(ErrorKind::kLimit, absl::StrFormat("%d commands are not settled, twice the limit commands_in_flight_max (%d).",
-                                                          box_.in_flight(), limits_.commands_in_flight_max));
+      return MakeError(
+          ErrorKind::kLimit,
+          absl::StrFormat("%d commands are not settled, twice the limit commands_in_flight_max (%d).",
+                          box_.in_flight(), limits_.commands_in_flight_max));
     }
     if (box_.unacknowledged_bytes() > limits_.unacknowledged_bytes_max + kErrorReserveBytes) {
-      return MakeError(ErrorKind::kLimit, absl::StrFormat("%d bytes of replies are not acknowledged; the limit unacknowledged_bytes_max "
-                                                          "is %d.",
-                                                          box_.unacknowledged_bytes(), limits_.unacknowledged_bytes_max));
+      return MakeError(
+          ErrorKind::kLimit,
+          absl::StrFormat("%d bytes of replies are not acknowledged; the limit unacknowledged_bytes_max "
+                          "is %d.",
+                          box_.unacknowledged_bytes(), limits_.unacknowledged_bytes_max));
     }
     box_.Receive();
   }
   if (refused) {
-    Settle(command.id(), MakeError(ErrorKind::kLimit, absl::StrFormat("This command is one too many: the limit commands_in_flight_max is %d.",
-                                                                      limits_.commands_in_flight_max)));
+    Settle(command.id(),
+           MakeError(ErrorKind::kLimit,
+                     absl::StrFormat("This command is one too many: the limit commands_in_flight_max is %d.",
+                                     limits_.commands_in_flight_max)));
     return absl::OkStatus();
   }
   return HandleCommand(*this, command);
@@ -153,7 +165,8 @@ uint64_t Session::received_through() const {
   return box_.received_through();
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- answers
+// -----------------------------------------------------------------------------------------------------------
+// answers
 
 void Session::Settle(uint64_t command, const absl::Status& status) {
   if (status.ok()) return SettleWith(command, nullptr);
@@ -181,7 +194,8 @@ void Session::SettleWith(uint64_t command, std::shared_ptr<const v1::Reply> repl
     MutexLock lock(&mu_);
     if (ended_) return;
     box_.Settle(command, std::move(reply));
-    // While the reader is at work, what is merely settled waits for an answer to ride with, or for the reader's next pause.
+    // While the reader is at work, what is merely settled waits for an answer to ride with, or for the
+    // reader's next pause.
     urgent = urgent || !reading_;
   }
   RunBarriers();
@@ -194,7 +208,8 @@ void Session::RunBarriers() {
     std::function<void()> barrier;
     {
       MutexLock lock(&mu_);
-      if (running_barriers_ || barriers_.empty() || barriers_.front().command != box_.settled_through() + 1) return;
+      if (running_barriers_ || barriers_.empty() || barriers_.front().command != box_.settled_through() + 1)
+        return;
       running_barriers_ = true;
       barrier = std::move(barriers_.front().run);
       barriers_.pop_front();
@@ -243,23 +258,28 @@ void Session::OnWritten(const SessionStream* stream) {
   Flush();
 }
 
-// -------------------------------------------------------------------------------------------------------------------- transfers
+// -----------------------------------------------------------------------------------------------------------
+// transfers
 
 absl::Status Session::CheckKept(int64_t bytes) const {
   MutexLock lock(&mu_);
   if (bytes <= limits_.unacknowledged_bytes_max - box_.unacknowledged_bytes()) return absl::OkStatus();
-  return MakeError(ErrorKind::kLimit, absl::StrFormat("%d bytes beside %d that are not acknowledged: the limit unacknowledged_bytes_max is "
-                                                      "%d.",
-                                                      bytes, box_.unacknowledged_bytes(), limits_.unacknowledged_bytes_max));
+  return MakeError(
+      ErrorKind::kLimit,
+      absl::StrFormat("%d bytes beside %d that are not acknowledged: the limit unacknowledged_bytes_max is "
+                      "%d.",
+                      bytes, box_.unacknowledged_bytes(), limits_.unacknowledged_bytes_max));
 }
 
 absl::Status Session::KeepDownload(uint64_t command, device::ReadyBytes bytes, const device::RowKey& row) {
   MutexLock lock(&mu_);
-  // One may be larger than the limit: it lies in the session's own device memory, and there is no other way to it.
+  // One may be larger than the limit: it lies in the session's own device memory, and there is no other way
+  // to it.
   if (pinned_bytes_ > 0 && bytes.bytes > limits_.unacknowledged_bytes_max - pinned_bytes_) {
-    return MakeError(ErrorKind::kLimit, absl::StrFormat("A download of %d bytes beside %d that are not acknowledged: the limit "
-                                                        "unacknowledged_bytes_max is %d.",
-                                                        bytes.bytes, pinned_bytes_, limits_.unacknowledged_bytes_max));
+    return MakeError(ErrorKind::kLimit,
+                     absl::StrFormat("A download of %d bytes beside %d that are not acknowledged: the limit "
+                                     "unacknowledged_bytes_max is %d.",
+                                     bytes.bytes, pinned_bytes_, limits_.unacknowledged_bytes_max));
   }
   pinned_bytes_ += bytes.bytes;
   downloads_[command] = {std::move(bytes), row, false};
@@ -269,7 +289,8 @@ absl::Status Session::KeepDownload(uint64_t command, device::ReadyBytes bytes, c
 absl::StatusOr<device::ReadyBytes> Session::FindDownload(uint64_t command) {
   MutexLock lock(&mu_);
   const auto found = downloads_.find(command);
-  if (found == downloads_.end()) return NotFound("No bytes of a download with the command id %d are kept in this session.", command);
+  if (found == downloads_.end())
+    return NotFound("No bytes of a download with the command id %d are kept in this session.", command);
   return found->second.bytes;
 }
 
@@ -291,7 +312,8 @@ void Session::AwaitUpload(uint64_t command, std::function<void(const absl::Statu
   {
     MutexLock lock(&mu_);
     if (!ended_ && command > box_.received_through()) {
-      const absl::Time deadline = workspace_->devices().clock().Now() + absl::Microseconds(limits_.upload_wait_us);
+      const absl::Time deadline =
+          workspace_->devices().clock().Now() + absl::Microseconds(limits_.upload_wait_us);
       waiting_transfers_.emplace(command, Waiter{std::move(declared), deadline});
       return;
     }
@@ -330,8 +352,10 @@ void Session::Tick(absl::Time now) {
     }
   }
   for (auto& [command, waiter] : late) {
-    waiter.declared(MakeError(ErrorKind::kPending, absl::StrFormat("The upload of command %d was not declared within upload_wait_us (%d).",
-                                                                   command, limits_.upload_wait_us)));
+    waiter.declared(
+        MakeError(ErrorKind::kPending,
+                  absl::StrFormat("The upload of command %d was not declared within upload_wait_us (%d).",
+                                  command, limits_.upload_wait_us)));
   }
 }
 

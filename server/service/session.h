@@ -1,5 +1,5 @@
-// The session machine: one client's commands in order, their answers, and what outlives a broken connection. It knows no gRPC: it
-// speaks to a SessionStream, and runs over an in-memory pipe in tests.
+// The session machine: one client's commands in order, their answers, and what outlives a broken connection.
+// It knows no gRPC: it speaks to a SessionStream, and runs over an in-memory pipe in tests.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ struct ProgramAssembly {
   device::CommandRef command;
   device::Handle handle = 0;
   bool describe = false;
-  uint64_t bytes = 0;         // To come in all.
+  uint64_t bytes = 0;  // To come in all.
   uint64_t received = 0;
-  std::string data;           // Empty when the program is refused already.
+  std::string data;  // Empty when the program is refused already.
   absl::Status refused;
 };
 
@@ -38,24 +38,27 @@ class Session : public std::enable_shared_from_this<Session> {
   struct Identity {
     uint64_t id = 0;
     rpc::Secret secret;
-    std::string client;              // As it calls itself.
-    int64_t pid = 0;                 // 0: not known to be a local process.
-    std::optional<uint32_t> user;    // Of that process.
+    std::string client;            // As it calls itself.
+    int64_t pid = 0;               // 0: not known to be a local process.
+    std::optional<uint32_t> user;  // Of that process.
     bool offers_arena = false;
   };
   Session(Identity identity, device::Devices& devices);
 
-  // Makes `stream` the session's own and sends what is unacknowledged. What was its stream before is returned, to be finished.
+  // Makes `stream` the session's own and sends what is unacknowledged. What was its stream before is
+  // returned, to be finished.
   std::shared_ptr<SessionStream> Attach(std::shared_ptr<SessionStream> stream, const v1::Welcome& welcome);
   // The stream broke: answers are kept for the next one. False: it was not the session's any more.
   bool Detach(const SessionStream* stream, absl::Time now);
   // When it was detached; nothing while connected.
   std::optional<absl::Time> detached_since() const;
 
-  // One message of the client, in order. An error is a violation or the end of the session's limits: the session must end with it.
+  // One message of the client, in order. An error is a violation or the end of the session's limits: the
+  // session must end with it.
   absl::Status OnMessage(const SessionStream* stream, const v1::ClientMessage& message);
   void OnWritten(const SessionStream* stream);
-  // Sends what is settled, if nothing is on its way. Its stream calls it after messages were handled or written, when nothing else waits.
+  // Sends what is settled, if nothing is on its way. Its stream calls it after messages were handled or
+  // written, when nothing else waits.
   void Flush();
   // Whether Flush would send something.
   bool HasNews() const;
@@ -80,10 +83,12 @@ class Session : public std::enable_shared_from_this<Session> {
   // Keeps a download's bytes for Bulk.Download until acknowledged.
   absl::Status KeepDownload(uint64_t command, device::ReadyBytes bytes, const device::RowKey& row);
 
-  // For bulk streams: the bytes that a download's reply promised; and their account, once the last byte went out.
+  // For bulk streams: the bytes that a download's reply promised; and their account, once the last byte went
+  // out.
   absl::StatusOr<device::ReadyBytes> FindDownload(uint64_t command);
   void CountDownload(uint64_t command);
-  // Calls back when the command's upload is declared and waits for a transfer, perhaps at once; with an error when it is not to be.
+  // Calls back when the command's upload is declared and waits for a transfer, perhaps at once; with an error
+  // when it is not to be.
   void AwaitUpload(uint64_t command, std::function<void(const absl::Status&)> declared);
   void OnUploadDeclared(uint64_t command);
 

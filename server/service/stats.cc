@@ -58,7 +58,8 @@ v1::SessionStats Session::Stats(bool with_rows) {
   stats.set_live_buffers(counts.buffers);
   stats.set_placeholders(counts.placeholders);
   if (!with_rows) return stats;
-  for (const device::Row& row : account.rows) FillRow(row, workspace_->origin(row.key.origin), identity_.id, stats.add_rows());
+  for (const device::Row& row : account.rows)
+    FillRow(row, workspace_->origin(row.key.origin), identity_.id, stats.add_rows());
   return stats;
 }
 

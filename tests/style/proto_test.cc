@@ -1,4 +1,5 @@
-// Holds the wire to its promises: everything in the .proto files is explained there, and no number of a field ever changes its meaning.
+// Holds the wire to its promises: everything in the .proto files is explained there, and no number of a field
+// ever changes its meaning.
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
 #include <gtest/gtest.h>
@@ -56,11 +57,12 @@ std::string Where(const D& descriptor) {
   return descriptor.file()->name() + ":" + std::to_string(at.start_line + 1);
 }
 
-// The .proto files are the protocol's specification; what stands there without a word is not specified. XLA's fields are XLA's to
-// explain: of its messages one comment each is asked.
+// The .proto files are the protocol's specification; what stands there without a word is not specified. XLA's
+// fields are XLA's to explain: of its messages one comment each is asked.
 TEST_F(ProtoTest, EveryMessageAndFieldHasAComment) {
   ForEachMessage([](const pb::Descriptor& message) {
-    EXPECT_TRUE(HasComment(message)) << Where(message) << ": message " << message.full_name() << " has no comment";
+    EXPECT_TRUE(HasComment(message)) << Where(message) << ": message " << message.full_name()
+                                     << " has no comment";
     if (message.file()->package() == "hlod.xla") return;
     for (int i = 0; i < message.field_count(); ++i) {
       const pb::FieldDescriptor& field = *message.field(i);
@@ -105,14 +107,16 @@ Meanings ReadGolden(const std::string& package) {
 void WriteGolden(const std::string& package, const Meanings& golden) {
   std::filesystem::create_directories(GoldenPath(package).parent_path());
   std::ofstream out(GoldenPath(package));
-  out << "# What each field number means: message number = name type. A number never changes its meaning; one that is given up stays\n"
-         "# here and is `reserved` in the .proto. After adding fields: HLOD_UPDATE_GOLDEN=1 ctest --preset dev -R style\n";
+  out << "# What each field number means: message number = name type. A number never changes its meaning; "
+         "one that is given up stays\n"
+         "# here and is `reserved` in the .proto. After adding fields: HLOD_UPDATE_GOLDEN=1 ctest --preset "
+         "dev -R style\n";
   for (const auto& [number, meaning] : golden) out << number << " = " << meaning << "\n";
 }
 
 // Peers of other versions go by the numbers: one that changed its meaning would be misread, silently.
 TEST_F(ProtoTest, FieldNumbersKeepTheirMeaning) {
-  std::map<std::string, Meanings> current;                     // By package.
+  std::map<std::string, Meanings> current;  // By package.
   std::map<std::string, const pb::Descriptor*> messages;
   ForEachMessage([&](const pb::Descriptor& message) {
     messages[message.full_name()] = &message;
@@ -121,7 +125,8 @@ TEST_F(ProtoTest, FieldNumbersKeepTheirMeaning) {
       // Padded, so that the files are in the order of the numbers.
       std::string number = std::to_string(field.number());
       number.insert(0, 4 - std::min<size_t>(4, number.size()), ' ');
-      current[message.file()->package()][message.full_name() + " " + number] = field.name() + " " + TypeOf(field);
+      current[message.file()->package()][message.full_name() + " " + number] =
+          field.name() + " " + TypeOf(field);
     }
   });
   const bool update = std::getenv("HLOD_UPDATE_GOLDEN") != nullptr;
@@ -130,12 +135,14 @@ TEST_F(ProtoTest, FieldNumbersKeepTheirMeaning) {
     for (const auto& [number, meaning] : golden) {
       const auto now = meanings.find(number);
       if (now != meanings.end()) {
-        EXPECT_EQ(now->second, meaning) << number << " has changed its meaning; take a new number and reserve the old one";
+        EXPECT_EQ(now->second, meaning)
+            << number << " has changed its meaning; take a new number and reserve the old one";
         continue;
       }
       const size_t space = number.find(' ');
       const auto message = messages.find(number.substr(0, space));
-      EXPECT_TRUE(message == messages.end() || message->second->IsReservedNumber(std::stoi(number.substr(space))))
+      EXPECT_TRUE(message == messages.end() ||
+                  message->second->IsReservedNumber(std::stoi(number.substr(space))))
           << number << " (" << meaning << ") is gone and not reserved: someone could use the number again";
     }
     if (update) {
@@ -144,7 +151,8 @@ TEST_F(ProtoTest, FieldNumbersKeepTheirMeaning) {
       continue;
     }
     for (const auto& [number, meaning] : meanings) {
-      EXPECT_TRUE(golden.contains(number)) << number << " (" << meaning << ") is new: HLOD_UPDATE_GOLDEN=1 ctest --preset dev -R style";
+      EXPECT_TRUE(golden.contains(number))
+          << number << " (" << meaning << ") is new: HLOD_UPDATE_GOLDEN=1 ctest --preset dev -R style";
     }
   }
 }

@@ -1,5 +1,5 @@
-// The architecture as a test: who may include whom, and what must never be written where. Each finding names the line, the rule, and what
-// to do instead. No taste here: clang-format and clang-tidy have that.
+// The architecture as a test: who may include whom, and what must never be written where. Each finding names
+// the line, the rule, and what to do instead. No taste here: clang-format and clang-tidy have that.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,8 @@ const std::vector<SourceFile>& Sources() {
     auto* found = new std::vector<SourceFile>;
     const fs::path root(HLOD_SOURCE_DIR);
     const auto add = [&](const fs::path& path) {
-      static const std::regex wanted(R"(.*(\.(cc|h|inc|proto|py|sh|md|cmake|service|socket|yaml)|CMakeLists\.txt|CMakePresets\.json)|[^.]*)");
+      static const std::regex wanted(
+          R"(.*(\.(cc|h|inc|proto|py|sh|md|cmake|service|socket|yaml)|CMakeLists\.txt|CMakePresets\.json)|[^.]*)");
       if (!std::regex_match(path.filename().string(), wanted)) return;
       SourceFile file{.path = path.lexically_relative(root).string(), .text = ReadAll(path)};
       std::istringstream in(file.text);
@@ -56,7 +57,9 @@ const std::vector<SourceFile>& Sources() {
   return *sources;
 }
 
-bool IsCpp(const SourceFile& file) { return file.path.ends_with(".cc") || file.path.ends_with(".h") || file.path.ends_with(".inc"); }
+bool IsCpp(const SourceFile& file) {
+  return file.path.ends_with(".cc") || file.path.ends_with(".h") || file.path.ends_with(".inc");
+}
 
 bool StartsWithAny(std::string_view path, const std::vector<std::string>& prefixes) {
   return std::ranges::any_of(prefixes, [&](const std::string& prefix) { return path.starts_with(prefix); });
@@ -68,7 +71,8 @@ std::string CodeOf(const std::string& line) {
   return std::regex_replace(std::regex_replace(line, strings, "\"\""), comment, "");
 }
 
-// What a room may include of the project. The arrows of the design, which point down only; tests see everything.
+// What a room may include of the project. The arrows of the design, which point down only; tests see
+// everything.
 struct Room {
   std::string folder;
   std::vector<std::string> may_include;
@@ -81,13 +85,16 @@ const std::vector<Room>& Rooms() {
       {"common/passes/", {"common/passes/", "common/evaluator/", "common/hlo/", "common/base/"}},
       {"common/rpc/", {"common/rpc/", "common/base/", "proto/"}},
       {"client/include/", {"hlod/", "common/hlo/", "common/base/"}},
-      {"client/runtime/", {"client/runtime/", "hlod/", "common/rpc/", "common/hlo/", "common/base/", "proto/"}},
+      {"client/runtime/",
+       {"client/runtime/", "hlod/", "common/rpc/", "common/hlo/", "common/base/", "proto/"}},
       {"client/cli/", {"client/cli/", "hlod/", "common/rpc/", "common/hlo/", "common/base/", "proto/"}},
       {"client/", {"client/", "hlod/", "common/", "proto/"}},
-      {"server/engine/", {"server/engine/", "common/passes/", "common/evaluator/", "common/hlo/", "common/base/"}},
+      {"server/engine/",
+       {"server/engine/", "common/passes/", "common/evaluator/", "common/hlo/", "common/base/"}},
       {"server/device/", {"server/device/", "server/engine/", "common/hlo/", "common/base/"}},
       {"server/service/",
-       {"server/service/", "server/device/", "server/engine/", "common/rpc/", "common/hlo/", "common/base/", "proto/"}},
+       {"server/service/", "server/device/", "server/engine/", "common/rpc/", "common/hlo/", "common/base/",
+        "proto/"}},
       {"server/", {"server/", "common/", "proto/"}},
       {"deploy/", {"hlod/"}},
   };
@@ -95,9 +102,11 @@ const std::vector<Room>& Rooms() {
 }
 
 TEST(Tidy, RoomsIncludeOnlyTheirNeighbours) {
-  static const std::regex include(R"re(^\s*#\s*include\s+["<]((?:client|common|server|proto|tests|hlod)/[^">]+)[">].*)re");
+  static const std::regex include(
+      R"re(^\s*#\s*include\s+["<]((?:client|common|server|proto|tests|hlod)/[^">]+)[">].*)re");
   for (const SourceFile& file : Sources()) {
-    const auto room = std::ranges::find_if(Rooms(), [&](const Room& r) { return file.path.starts_with(r.folder); });
+    const auto room =
+        std::ranges::find_if(Rooms(), [&](const Room& r) { return file.path.starts_with(r.folder); });
     if (!IsCpp(file) || room == Rooms().end()) continue;
     for (size_t i = 0; i < file.lines.size(); ++i) {
       std::smatch match;
@@ -112,8 +121,8 @@ TEST(Tidy, RoomsIncludeOnlyTheirNeighbours) {
 // A line that must not stand in some files, unless it says why: "// tidy: reason".
 struct Rule {
   std::string name;
-  std::string pattern;               // Searched in code, comments and string contents left out ...
-  bool whole_line;                   // ... or in the line as it is.
+  std::string pattern;  // Searched in code, comments and string contents left out ...
+  bool whole_line;      // ... or in the line as it is.
   bool cpp_only;
   std::vector<std::string> folders;  // Where it holds; empty: everywhere.
   std::vector<std::string> except;   // Path prefixes where it does not.
@@ -166,24 +175,29 @@ TEST(Tidy, NothingIsWrittenWhereItDoesNotBelong) {
       for (size_t i = 0; i < file.lines.size(); ++i) {
         if (file.lines[i].find("// tidy: ") != std::string::npos) continue;
         EXPECT_FALSE(std::regex_search(rule.whole_line ? file.lines[i] : CodeOf(file.lines[i]), pattern))
-            << file.path << ":" << i + 1 << ": " << rule.name << "; " << rule.instead << "\n  " << file.lines[i];
+            << file.path << ":" << i + 1 << ": " << rule.name << "; " << rule.instead << "\n  "
+            << file.lines[i];
       }
     }
   }
 }
 
-// A session's secret is the right to its bytes; a token is the right to a session. Logs travel further than either may.
+// A session's secret is the right to its bytes; a token is the right to a session. Logs travel further than
+// either may.
 TEST(Tidy, SecretsAreNotLogged) {
-  static const std::regex call(R"re((spdlog::(log|trace|debug|info|warn|error|critical)|SPDLOG_[A-Z]+)\s*\()re");
+  static const std::regex call(
+      R"re((spdlog::(log|trace|debug|info|warn|error|critical)|SPDLOG_[A-Z]+)\s*\()re");
   static const std::regex secret(R"re(\b\w*(secret|token|password|private_key)\w*\b)re", std::regex::icase);
   for (const SourceFile& file : Sources()) {
     if (!IsCpp(file)) continue;
     for (size_t i = 0; i < file.lines.size(); ++i) {
       if (!std::regex_search(CodeOf(file.lines[i]), call)) continue;
       std::string statement;  // To its semicolon.
-      for (size_t j = i; j < file.lines.size() && statement.find(';') == statement.npos; ++j) statement += CodeOf(file.lines[j]);
+      for (size_t j = i; j < file.lines.size() && statement.find(';') == statement.npos; ++j)
+        statement += CodeOf(file.lines[j]);
       EXPECT_FALSE(std::regex_search(statement, secret))
-          << file.path << ":" << i + 1 << ": a secret is an argument of a log call; log the session's id instead";
+          << file.path << ":" << i + 1
+          << ": a secret is an argument of a log call; log the session's id instead";
     }
   }
 }
@@ -196,13 +210,18 @@ TEST(Tidy, EverySourceFileIsBuiltAndEveryHeaderIncluded) {
   for (const SourceFile& file : Sources()) {
     if (!IsCpp(file) || StartsWithAny(file.path, elsewhere)) continue;
     if (file.path.ends_with(".cc")) {
-      EXPECT_NE(commands.find("/" + file.path + "\""), commands.npos) << file.path << ": no CMake target builds it";
+      EXPECT_NE(commands.find("/" + file.path + "\""), commands.npos)
+          << file.path << ": no CMake target builds it";
       continue;
     }
     const std::string name = fs::path(file.path).filename().string();
-    EXPECT_TRUE(std::ranges::any_of(Sources(), [&](const SourceFile& other) {
-      return IsCpp(other) && (other.text.find("/" + name + "\"") != std::string::npos || other.text.find("/" + name + ">") != std::string::npos);
-    })) << file.path << ": nothing includes it";
+    EXPECT_TRUE(std::ranges::any_of(Sources(),
+                                    [&](const SourceFile& other) {
+                                      return IsCpp(other) &&
+                                             (other.text.find("/" + name + "\"") != std::string::npos ||
+                                              other.text.find("/" + name + ">") != std::string::npos);
+                                    }))
+        << file.path << ": nothing includes it";
   }
 }
 
@@ -210,7 +229,8 @@ TEST(Tidy, EverySourceFileIsBuiltAndEveryHeaderIncluded) {
 TEST(Tidy, EveryFileSaysWhatItIsFor) {
   for (const SourceFile& file : Sources()) {
     if (!IsCpp(file) || file.lines.empty()) continue;
-    EXPECT_TRUE(file.lines[0].starts_with("//")) << file.path << ": starts without the sentence that says what it is for";
+    EXPECT_TRUE(file.lines[0].starts_with("//"))
+        << file.path << ": starts without the sentence that says what it is for";
   }
 }
 
@@ -219,7 +239,8 @@ TEST(Readme, ShowsTheProgramThatATestRuns) {
   const std::string readme = ReadAll(fs::path(HLOD_SOURCE_DIR) / "README.md");
   const std::string program = ReadAll(fs::path(HLOD_SOURCE_DIR) / "tests/install/consumer/main.cc");
   ASSERT_FALSE(program.empty());
-  EXPECT_NE(readme.find(program), readme.npos) << "README.md's program differs from tests/install/consumer/main.cc";
+  EXPECT_NE(readme.find(program), readme.npos)
+      << "README.md's program differs from tests/install/consumer/main.cc";
 }
 
 TEST(Readme, NamesOnlyFilesThatExist) {
@@ -227,7 +248,8 @@ TEST(Readme, NamesOnlyFilesThatExist) {
     const std::string text = ReadAll(fs::path(HLOD_SOURCE_DIR) / document);
     static const std::regex path(R"re(`((?:client|common|deploy|proto|server|tests)/[A-Za-z0-9_./-]*)`)re");
     for (std::sregex_iterator it(text.begin(), text.end(), path), end; it != end; ++it) {
-      EXPECT_TRUE(fs::exists(fs::path(HLOD_SOURCE_DIR) / (*it)[1].str())) << document << " names " << (*it)[1] << ", which does not exist";
+      EXPECT_TRUE(fs::exists(fs::path(HLOD_SOURCE_DIR) / (*it)[1].str()))
+          << document << " names " << (*it)[1] << ", which does not exist";
     }
   }
 }

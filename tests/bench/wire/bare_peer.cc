@@ -43,9 +43,7 @@ class BareCall {
         state_ = State::kRead;
         stream_.Read(&message_, this);
         return;
-      case State::kFinish:
-        delete this;
-        return;
+      case State::kFinish: delete this; return;
     }
   }
 
@@ -149,7 +147,9 @@ BareStream::~BareStream() {
   }
 }
 
-void BareStream::Write(const grpc::ByteBuffer& message) { call_->Write(message, reinterpret_cast<void*>('w')); }
+void BareStream::Write(const grpc::ByteBuffer& message) {
+  call_->Write(message, reinterpret_cast<void*>('w'));
+}
 void BareStream::Read() { call_->Read(&received_, reinterpret_cast<void*>('r')); }
 void BareStream::WritesDone() { call_->WritesDone(reinterpret_cast<void*>('w')); }
 

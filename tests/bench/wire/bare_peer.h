@@ -1,5 +1,5 @@
-// The limit to compare with: a gRPC server with one completion-queue thread and no work, in a process of its own, and a client that polls
-// for itself. What hlod adds to it is what the benchmark shows.
+// The limit to compare with: a gRPC server with one completion-queue thread and no work, in a process of its
+// own, and a client that polls for itself. What hlod adds to it is what the benchmark shows.
 #pragma once
 
 #include <grpcpp/generic/generic_stub.h>
@@ -10,9 +10,10 @@
 
 namespace hlod::bench {
 
-// Runs the server on `address` ("unix:PATH" or "HOST:PORT") until the process is killed. Methods: "/bare/Echo" sends every message back,
-// "/bare/Put" copies what it gets into one piece of touched memory and answers at the end, "/bare/Get" sends as many bytes as the
-// first message says, in chunks.
+// Runs the server on `address` ("unix:PATH" or "HOST:PORT") until the process is killed. Methods:
+// "/bare/Echo" sends every message back,
+// "/bare/Put" copies what it gets into one piece of touched memory and answers at the end, "/bare/Get" sends
+// as many bytes as the first message says, in chunks.
 void RunBareServer(const std::string& address);
 
 inline constexpr int64_t kBareChunkBytes = 1 << 20;

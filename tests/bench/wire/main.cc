@@ -1,4 +1,5 @@
-// The wire's benchmarks: round trips, bulk bytes, pipelined commands, footprint. Usage: wire_bench [--repeats N]
+// The wire's benchmarks: round trips, bulk bytes, pipelined commands, footprint. Usage: wire_bench [--repeats
+// N]
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -107,7 +108,8 @@ void RoundTrips(const testing::Daemon& daemon, BareStream& echo, int repeats) {
   execute();
   const auto bare = [&] { return EchoMicroseconds(echo, 2000); };
   bare();
-  Print("tiny execute and read, unix", Interleave(repeats, execute, bare), "us", "bare stream echo", "<= 1.5");
+  Print("tiny execute and read, unix", Interleave(repeats, execute, bare), "us", "bare stream echo",
+        "<= 1.5");
   Print("ping, unix", Interleave(repeats, ping, bare), "us", "bare stream echo", "<= 1.5");
 }
 
@@ -124,7 +126,8 @@ void Pipelined(const testing::Daemon& daemon, BareStream& echo, int repeats) {
     return kCount / (Now() - start) / 1e3;
   };
   ours();
-  Print("pipelined executes (a chain), unix", Interleave(repeats, ours, [&] { return EchoesPerSecond(echo, kCount, 64) / 1e3; }), "k/s",
+  Print("pipelined executes (a chain), unix",
+        Interleave(repeats, ours, [&] { return EchoesPerSecond(echo, kCount, 64) / 1e3; }), "k/s",
         "bare echoes, window 64", ">= 0.5");
 }
 
@@ -208,7 +211,8 @@ void Transfers(const Client& client, const char* name, int repeats, const std::f
   upload();
   download();
   Print(std::string("upload 256 MiB, ") + name, Interleave(repeats, upload, put_limit), "GB/s", limit, aim);
-  Print(std::string("download 256 MiB, ") + name, Interleave(repeats, download, get_limit), "GB/s", limit, aim);
+  Print(std::string("download 256 MiB, ") + name, Interleave(repeats, download, get_limit), "GB/s", limit,
+        aim);
 }
 
 // Resident kilobytes of a process.
@@ -239,7 +243,8 @@ void Footprint(int repeats) {
     Must(clients.back().Ping(), "ping");
   }
   const double busy = ResidentMiB(daemon.pid());
-  std::printf("%-44s %10.2f MiB, and %.2f MiB for each client\n", "daemon resident, idle", idle, (busy - idle) / 16);
+  std::printf("%-44s %10.2f MiB, and %.2f MiB for each client\n", "daemon resident, idle", idle,
+              (busy - idle) / 16);
 }
 
 void Run(int repeats) {
@@ -257,11 +262,13 @@ void Run(int repeats) {
     Pipelined(daemon, echo, repeats);
     std::vector<std::byte> from(kBulkBytes, std::byte{3}), to(kBulkBytes, std::byte{4});
     const auto copies = [&] { return PipelinedCopies(from, to); };
-    Transfers(Must(daemon.Connect(), "connect"), "shared arena", repeats, copies, copies, "two pipelined memcpys", ">= 0.8");
+    Transfers(Must(daemon.Connect(), "connect"), "shared arena", repeats, copies, copies,
+              "two pipelined memcpys", ">= 0.8");
     ConnectOptions stream_only;
     stream_only.shared_memory = false;
-    Transfers(Must(daemon.ConnectTcp(stream_only), "connect"), "TCP stream", repeats, [&] { return BarePut(tcp, from); },
-              [&] { return BareGet(tcp, to); }, "bare chunk stream", ">= 0.9");
+    Transfers(
+        Must(daemon.ConnectTcp(stream_only), "connect"), "TCP stream", repeats,
+        [&] { return BarePut(tcp, from); }, [&] { return BareGet(tcp, to); }, "bare chunk stream", ">= 0.9");
   }
   Footprint(repeats);
   unlink(path.c_str());

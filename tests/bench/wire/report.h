@@ -24,7 +24,8 @@ struct Pair {
 };
 
 // Runs the two in turn, so that a drift of the machine touches both. Each returns its figure.
-inline Pair Interleave(int repeats, const std::function<double()>& ours, const std::function<double()>& limit) {
+inline Pair Interleave(int repeats, const std::function<double()>& ours,
+                       const std::function<double()>& limit) {
   std::vector<double> a, b, ratios;
   for (int i = 0; i < repeats; ++i) {
     a.push_back(ours());
@@ -34,9 +35,10 @@ inline Pair Interleave(int repeats, const std::function<double()>& ours, const s
   return {Median(a), Median(b), Median(ratios)};
 }
 
-inline void Print(const std::string& what, const Pair& pair, const char* unit, const char* limit, const char* aim) {
-  std::printf("%-44s %10.2f %-6s %10.2f %-6s (%s)  ratio %.2f  aim %s\n", what.c_str(), pair.ours, unit, pair.limit, unit, limit,
-              pair.ratio, aim);
+inline void Print(const std::string& what, const Pair& pair, const char* unit, const char* limit,
+                  const char* aim) {
+  std::printf("%-44s %10.2f %-6s %10.2f %-6s (%s)  ratio %.2f  aim %s\n", what.c_str(), pair.ours, unit,
+              pair.limit, unit, limit, pair.ratio, aim);
   std::fflush(stdout);
 }
 

@@ -16,7 +16,7 @@ int main() {
 
   hlod::Buffer ones = device.Upload<float>({{1, 1, 1, 1}}, {4}).value();
   hlod::Buffer ramp = device.Upload<float>({{0, 1, 2, 3}}, {4}).value();
-  hlod::Buffer sum = axpy.Execute({ones, ramp}).value()[0];  // Nothing has been waited for ...
-  hlod::Literal result = sum.ToLiteral().value();            // ... until here.
+  hlod::Buffer sum = axpy.Execute({ones, ramp}).value()[0];             // Nothing has been waited for ...
+  hlod::Literal result = sum.ToLiteral().value();                       // ... until here.
   for (float value : result.data<float>()) std::printf("%g\n", value);  // 2 3 4 5
 }

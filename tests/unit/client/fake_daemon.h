@@ -53,7 +53,8 @@ class FakePipe : public Pipe {
   std::deque<PipeEvent> events_;
 };
 
-// What the fake daemon saw, and how it behaves.
+// What the fake daemon saw, and how it behaves. Its pipes share it: a session's goodbye may come after the
+// test.
 struct FakeDaemon {
   std::vector<v1::Hello> hellos;
   std::vector<v1::ClientMessage> messages;  // All but Hello.
@@ -68,6 +69,7 @@ struct FakeDaemon {
     v1::ServerMessage message;
     message.set_settled_through(command.id());
     pipe.Answer(std::move(message));
+    if (command.has_goodbye()) pipe.End(absl::OkStatus());
   }
   static v1::ServerMessage Failure(uint64_t command, const std::string& text) {
     v1::ServerMessage message;
@@ -108,13 +110,12 @@ struct FakeDaemon {
 
 class FakeConnector : public Connector {
  public:
-  explicit FakeConnector(FakeDaemon* daemon) : daemon_(daemon) {}
+  explicit FakeConnector(std::shared_ptr<FakeDaemon> daemon) : daemon_(std::move(daemon)) {}
   absl::StatusOr<std::shared_ptr<Pipe>> Connect(absl::Time) override {
     ++daemon_->connections;
     if (absl::Status status = daemon_->accept(); !status.ok()) return status;
-    FakeDaemon* const daemon = daemon_;
     daemon_->pipe = std::make_shared<FakePipe>(
-        [daemon](const v1::ClientMessage& message, FakePipe& on) { daemon->Handle(message, on); });
+        [daemon = daemon_](const v1::ClientMessage& message, FakePipe& on) { daemon->Handle(message, on); });
     return std::shared_ptr<Pipe>(daemon_->pipe);
   }
   std::shared_ptr<BulkChannel> bulk() override { return nullptr; }
@@ -122,7 +123,7 @@ class FakeConnector : public Connector {
   bool local() const override { return false; }
 
  private:
-  FakeDaemon* const daemon_;
+  const std::shared_ptr<FakeDaemon> daemon_;
   const std::string address_ = "fake";
 };
 

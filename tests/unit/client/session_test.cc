@@ -15,7 +15,7 @@ class SessionTest : public ::testing::Test {
  protected:
   std::shared_ptr<Session> Open() {
     absl::StatusOr<std::shared_ptr<Session>> session =
-        Session::Open(std::make_unique<FakeConnector>(&daemon_), {.name = "test"});
+        Session::Open(std::make_unique<FakeConnector>(shared_), {.name = "test"});
     EXPECT_TRUE(session.ok()) << session.status();
     return session.ok() ? *session : nullptr;
   }
@@ -25,7 +25,10 @@ class SessionTest : public ::testing::Test {
     return command;
   }
 
-  FakeDaemon daemon_;
+  ~SessionTest() override { daemon_.pipe.reset(); }  // It shares the daemon.
+
+  const std::shared_ptr<FakeDaemon> shared_ = std::make_shared<FakeDaemon>();
+  FakeDaemon& daemon_ = *shared_;
 };
 
 TEST_F(SessionTest, CommandsAreNumberedFromOneWithoutGaps) {
@@ -196,7 +199,7 @@ TEST_F(SessionTest, AViolationIsReportedAsTheDaemonSaidIt) {
 
 TEST_F(SessionTest, ARefusedHelloIsTheErrorOfOpen) {
   daemon_.accept = [] { return MakeError(ErrorKind::kAuth, "not for you"); };
-  const auto session = Session::Open(std::make_unique<FakeConnector>(&daemon_), {});
+  const auto session = Session::Open(std::make_unique<FakeConnector>(shared_), {});
   EXPECT_EQ(KindOf(session.status()), ErrorKind::kAuth);
 }
 

@@ -73,7 +73,8 @@ TEST(Crc32c, PiecesGiveTheSameAsTheWhole) {
   uint32_t bytewise = 0;
   for (const std::byte& byte : data) bytewise = Crc32c({&byte, 1}, bytewise);
   EXPECT_EQ(Crc32c(data), bytewise);
-  EXPECT_EQ(Crc32c(absl::MakeConstSpan(data).subspan(777), Crc32c(absl::MakeConstSpan(data).first(777))), bytewise);
+  EXPECT_EQ(Crc32c(absl::MakeConstSpan(data).subspan(777), Crc32c(absl::MakeConstSpan(data).first(777))),
+            bytewise);
 }
 
 TEST(Chunk, RoundTripsAndIsAnOrdinaryChunkMessage) {
@@ -93,10 +94,11 @@ TEST(Chunk, RoundTripsAndIsAnOrdinaryChunkMessage) {
   EXPECT_EQ(message.crc32c(), Crc32c(data));
 
   std::vector<std::byte> received(data.size());
-  const auto chunk = DecodeChunk(buffer, [&](const ReceivedChunk& header) -> absl::StatusOr<absl::Span<std::byte>> {
-    EXPECT_TRUE(header.has_transfer);
-    return absl::MakeSpan(received);
-  });
+  const auto chunk =
+      DecodeChunk(buffer, [&](const ReceivedChunk& header) -> absl::StatusOr<absl::Span<std::byte>> {
+        EXPECT_TRUE(header.has_transfer);
+        return absl::MakeSpan(received);
+      });
   ASSERT_TRUE(chunk.ok()) << chunk.status();
   EXPECT_EQ(chunk->size, static_cast<int64_t>(data.size()));
   EXPECT_EQ(received, data);
@@ -111,7 +113,9 @@ TEST(Chunk, DamagedOrOversizedBytesAreRefused) {
   const auto decode = [&](std::string_view text) {
     const grpc::Slice slice(text.data(), text.size());
     grpc::ByteBuffer buffer(&slice, 1);
-    return DecodeChunk(buffer, [&](const ReceivedChunk&) -> absl::StatusOr<absl::Span<std::byte>> { return absl::MakeSpan(target); });
+    return DecodeChunk(buffer, [&](const ReceivedChunk&) -> absl::StatusOr<absl::Span<std::byte>> {
+      return absl::MakeSpan(target);
+    });
   };
   EXPECT_EQ(decode(bytes).status().code(), absl::StatusCode::kDataLoss);
   target.resize(4);

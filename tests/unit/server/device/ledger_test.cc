@@ -8,7 +8,8 @@
 namespace hlod::device {
 namespace {
 
-constexpr Cause kCauses[] = {Cause::kUpload, Cause::kConstant, Cause::kDownload, Cause::kScalarRead, Cause::kDonationCopy};
+constexpr Cause kCauses[] = {Cause::kUpload, Cause::kConstant, Cause::kDownload, Cause::kScalarRead,
+                             Cause::kDonationCopy};
 
 void ExpectRowsSumToTotals(const Account& account) {
   Amount sums[3];
@@ -23,7 +24,9 @@ TEST(Ledger, RowsSumToTotalsWhateverHappens) {
   for (int i = 0; i < 10000; ++i) {
     const Cause cause = kCauses[random() % 5];
     const auto bytes = static_cast<int64_t>(random() % 5000);
-    ledger.Record({static_cast<uint32_t>(random() % 2), cause, static_cast<uint32_t>(random() % 7), random() % 9}, bytes);
+    ledger.Record(
+        {static_cast<uint32_t>(random() % 2), cause, static_cast<uint32_t>(random() % 7), random() % 9},
+        bytes);
     expected[static_cast<int>(DirectionOf(cause))] += Amount{bytes, 1};
   }
   const Account account = ledger.account();

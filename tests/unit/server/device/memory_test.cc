@@ -25,7 +25,9 @@ TEST(BackingPool, PiecesNeverOverlapAndAreAligned) {
       ASSERT_TRUE(piece.ok()) << piece.status();
       ASSERT_EQ(reinterpret_cast<uintptr_t>(piece->data) % 64, 0u);
       const auto after = live.lower_bound(piece->data);
-      if (after != live.end()) ASSERT_LE(piece->data + bytes, after->first);
+      if (after != live.end()) {
+        ASSERT_LE(piece->data + bytes, after->first);
+      }
       if (after != live.begin()) {
         const Piece& before = std::prev(after)->second;
         ASSERT_LE(before.data + before.bytes, piece->data);
@@ -84,7 +86,8 @@ TEST(DeviceMemory, ChargesAndGivesBackExactly) {
     EXPECT_EQ(account->figures().live_bytes, 900);
     const absl::Status refused = memory.Allocate(account, 101, Category::kBuffer, "one too many").status();
     EXPECT_EQ(KindOf(refused), ErrorKind::kNoMemory);
-    EXPECT_THAT(std::string(refused.message()), testing::HasSubstr("101 bytes are wanted, 100 of 1000 are free"));
+    EXPECT_THAT(std::string(refused.message()),
+                testing::HasSubstr("101 bytes are wanted, 100 of 1000 are free"));
     EXPECT_TRUE(memory.Allocate(account, 100, Category::kBuffer, "just fits").ok());
   }
   EXPECT_EQ(memory.figures().used_bytes, 0);

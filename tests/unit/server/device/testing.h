@@ -1,4 +1,5 @@
-// What the tests of the device room share: devices of a small size, a clock that the test turns, programs from text.
+// What the tests of the device room share: devices of a small size, a clock that the test turns, programs
+// from text.
 #pragma once
 
 #include <cstring>
@@ -31,8 +32,8 @@ class FakeClock : public Clock {
   absl::Time now_ ABSL_GUARDED_BY(mu_) = absl::FromUnixSeconds(1'700'000'000);
 };
 
-inline std::unique_ptr<Devices> MakeDevices(const Clock& clock, const Limits& limits = {}, int64_t device_bytes = 64 << 20,
-                                            uint32_t count = 1) {
+inline std::unique_ptr<Devices> MakeDevices(const Clock& clock, const Limits& limits = {},
+                                            int64_t device_bytes = 64 << 20, uint32_t count = 1) {
   Devices::Options options;
   options.count = count;
   options.device_bytes = device_bytes;
@@ -42,7 +43,9 @@ inline std::unique_ptr<Devices> MakeDevices(const Clock& clock, const Limits& li
   return Devices::Create(options, clock).value();
 }
 
-inline std::string ProgramOf(std::string_view text) { return hlo::Serialize(*hlo::ParseModule(text).value()); }
+inline std::string ProgramOf(std::string_view text) {
+  return hlo::Serialize(*hlo::ParseModule(text).value());
+}
 
 // c = a + b on f32[4].
 inline std::string AddProgram() {

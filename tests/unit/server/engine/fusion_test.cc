@@ -1,4 +1,5 @@
-// Fused kernels: what groups form, and that a tile program computes what the instructions say, on every instruction set.
+// Fused kernels: what groups form, and that a tile program computes what the instructions say, on every
+// instruction set.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +20,8 @@ using hlo::Builder;
 using hlo::Op;
 using hlo::Shape;
 
-// ---------------------------------------------------------------------------------------------- single-precision functions
+// ----------------------------------------------------------------------------------------------
+// single-precision functions
 
 struct Function {
   hlo::Opcode opcode;
@@ -48,9 +50,10 @@ TEST_P(TileMath, StaysWithinItsUlpsOnEveryInstructionSet) {
   std::vector<float> x, y(kTile);
   for (int i = 0; i < 64 * kTile; ++i) {
     const double t = i / (64.0 * kTile);
-    x.push_back(static_cast<float>(function.low + (function.high - function.low) * t));           // Evenly over the range,
+    x.push_back(
+        static_cast<float>(function.low + (function.high - function.low) * t));  // Evenly over the range,
     const double sign = (i & 1) != 0 && function.low < 0 ? -1 : 1;
-    const double small = sign * std::pow(10.0, -30 * t);                                           // and down to tiny values.
+    const double small = sign * std::pow(10.0, -30 * t);  // and down to tiny values.
     if (small > function.low && small < function.high) x.push_back(static_cast<float>(small));
   }
   for (int set = 0; set < count; ++set) {
@@ -70,7 +73,8 @@ TEST_P(TileMath, StaysWithinItsUlpsOnEveryInstructionSet) {
         }
       }
     }
-    EXPECT_LE(worst, function.ulps) << sets[set]->name << " " << hlo::Name(function.opcode) << "(" << at << ")";
+    EXPECT_LE(worst, function.ulps) << sets[set]->name << " " << hlo::Name(function.opcode) << "(" << at
+                                    << ")";
   }
 }
 INSTANTIATE_TEST_SUITE_P(All, TileMath, testing::ValuesIn(kFunctions), [](const auto& info) {
@@ -89,7 +93,8 @@ TEST(TileMath, NaNInfinityAndZeroComeOutAsTheCLibrarySays) {
       sets[set]->elementwise(function.opcode, Carrier::kF32)(y, x, nullptr, nullptr, std::size(x), 0);
       for (size_t i = 0; i < std::size(x); ++i) {
         const auto want = static_cast<float>(function.reference(x[i]));
-        const std::string what = absl::StrFormat("%s %s(%f)", sets[set]->name, hlo::Name(function.opcode), x[i]);
+        const std::string what =
+            absl::StrFormat("%s %s(%f)", sets[set]->name, hlo::Name(function.opcode), x[i]);
         if (std::isnan(want)) EXPECT_TRUE(std::isnan(y[i])) << what << " = " << y[i];
         else if (std::isinf(want) || want == 0) EXPECT_EQ(y[i], want) << what;
         else EXPECT_NEAR(y[i] / want, 1, 1e-6) << what;
@@ -165,8 +170,14 @@ TEST(Fusion, SoftmaxTakesFewPassesAndNoReferenceStep) {
 
 // Rows longer and shorter than a tile, columns likewise, and everything at once.
 TEST(Fusion, ReductionsOfComputedValuesAgreeInEveryDirection) {
-  for (const auto& [outer, reduced, inner] : std::vector<std::array<int64_t, 3>>{
-           {5, 7, 1}, {5, 2000, 1}, {1, 700, 1}, {1, 33, 9}, {3, 40, 1300}, {1, 1, 5}, {513, 2, 1}, {2, 600, 3}}) {
+  for (const auto& [outer, reduced, inner] : std::vector<std::array<int64_t, 3>>{{5, 7, 1},
+                                                                                 {5, 2000, 1},
+                                                                                 {1, 700, 1},
+                                                                                 {1, 33, 9},
+                                                                                 {3, 40, 1300},
+                                                                                 {1, 1, 5},
+                                                                                 {513, 2, 1},
+                                                                                 {2, 600, 3}}) {
     for (hlo::PrimitiveType type : {hlo::kF32, hlo::kBF16, hlo::kS32, hlo::kS8, hlo::kU64, hlo::kF64}) {
       hlo::Module module("m");
       const hlo::ComputationId add = hlo::AddScalarReducer(module, hlo::kAdd, type);
@@ -176,7 +187,9 @@ TEST(Fusion, ReductionsOfComputedValuesAgreeInEveryDirection) {
       const Op sum = b.Reduce(square, b.Parameter(1, Shape::Scalar(type)), {1}, add);
       ASSERT_TRUE(b.Build(b.Tuple({sum, square})).ok()) << b.status();
       SCOPED_TRACE(absl::StrFormat("%s [%d,%d,%d]", hlo::Name(type), outer, reduced, inner));
-      EXPECT_NE(ExpectAgreesWithEvaluator(module, type == hlo::kBF16 ? 2e-2 : 1e-5, type == hlo::kBF16 ? 1 : 1e-3), nullptr);
+      EXPECT_NE(
+          ExpectAgreesWithEvaluator(module, type == hlo::kBF16 ? 2e-2 : 1e-5, type == hlo::kBF16 ? 1 : 1e-3),
+          nullptr);
     }
   }
 }
@@ -185,8 +198,8 @@ TEST(Fusion, ViewsReadSlicesReversesReshapesAndIotasInPlace) {
   hlo::Module module("m");
   Builder b(module, "main");
   const Op x = b.Parameter(0, Shape::Array(hlo::kF32, {12, 10}));
-  const Op slice = b.Slice(x, {1, 2}, {11, 10}, {2, 1});                                     // [5,8]
-  const Op reversed = b.Add(hlo::kReverse, {slice}, hlo::DimensionsAttributes{{0, 1}});      // [5,8]
+  const Op slice = b.Slice(x, {1, 2}, {11, 10}, {2, 1});                                 // [5,8]
+  const Op reversed = b.Add(hlo::kReverse, {slice}, hlo::DimensionsAttributes{{0, 1}});  // [5,8]
   const Op flat = b.Reshape(reversed, {40});
   const Op row = b.Reshape(b.Slice(x, {0, 0}, {1, 8}), {8});
   const Op spread = b.Reshape(b.Broadcast(row, {5, 8}, {1}), {40});
@@ -197,35 +210,39 @@ TEST(Fusion, ViewsReadSlicesReversesReshapesAndIotasInPlace) {
   ASSERT_NE(plan, nullptr);
 }
 
-// ---------------------------------------------------------------------------------------------- random programs
+// ---------------------------------------------------------------------------------------------- random
+// programs
 
-// Elementwise programs of one or two shapes, with broadcasts and reductions between them, against the evaluator.
+// Elementwise programs of one or two shapes, with broadcasts and reductions between them, against the
+// evaluator.
 void RandomProgram(uint32_t seed) {
   std::mt19937 random(seed);
   const auto pick = [&](int n) { return static_cast<int>(random() % n); };
-  static constexpr hlo::PrimitiveType kTypes[] = {hlo::kF32, hlo::kS32, hlo::kBF16, hlo::kU8, hlo::kF64, hlo::kS16};
+  static constexpr hlo::PrimitiveType kTypes[] = {hlo::kF32, hlo::kS32, hlo::kBF16,
+                                                  hlo::kU8,  hlo::kF64, hlo::kS16};
   const hlo::PrimitiveType type = kTypes[pick(std::size(kTypes))];
   const int64_t rows = 1 + pick(40), columns = 1 + pick(70);
   hlo::Module module("random");
   const hlo::ComputationId reducer = hlo::AddScalarReducer(module, hlo::kMaximum, type);
   Builder b(module, "main");
-  std::vector<Op> full = {b.Parameter(0, Shape::Array(type, {rows, columns})), b.Parameter(1, Shape::Array(type, {rows, columns}))};
+  std::vector<Op> full = {b.Parameter(0, Shape::Array(type, {rows, columns})),
+                          b.Parameter(1, Shape::Array(type, {rows, columns}))};
   std::vector<Op> thin = {b.Parameter(2, Shape::Array(type, {columns}))};
-  static constexpr hlo::Opcode kBinary[] = {hlo::kAdd, hlo::kSubtract, hlo::kMultiply, hlo::kMaximum, hlo::kMinimum};
+  static constexpr hlo::Opcode kBinary[] = {hlo::kAdd, hlo::kSubtract, hlo::kMultiply, hlo::kMaximum,
+                                            hlo::kMinimum};
   for (int i = 0; i < 25; ++i) {
     const Op x = full[pick(static_cast<int>(full.size()))], y = full[pick(static_cast<int>(full.size()))];
     const Op t = thin[pick(static_cast<int>(thin.size()))];
     switch (pick(6)) {
       case 0: full.push_back(b.Select(b.Compare(x, y, hlo::ComparisonDirection::kLt), x, y)); break;
       case 1: full.push_back(b.Binary(kBinary[pick(5)], x, b.Broadcast(t, {rows, columns}, {1}))); break;
-      case 2:
-        thin.push_back(b.Reduce(x, b.Reshape(b.Slice(t, {0}, {1}), {}), {0}, reducer));
-        break;
+      case 2: thin.push_back(b.Reduce(x, b.Reshape(b.Slice(t, {0}, {1}), {}), {0}, reducer)); break;
       case 3: thin.push_back(b.Binary(kBinary[pick(5)], t, thin[pick(static_cast<int>(thin.size()))])); break;
       case 4: full.push_back(b.Unary(hlo::kAbs, x)); break;
       default: full.push_back(b.Binary(kBinary[pick(5)], x, y)); break;
     }
-    // Values must not run away: products of products overflow floats into NaN and differ by rounding everywhere.
+    // Values must not run away: products of products overflow floats into NaN and differ by rounding
+    // everywhere.
     if (hlo::IsFloat(type)) {
       const Op one = b.Convert(b.Constant(1.0f), type), minus = b.Convert(b.Constant(-1.0f), type);
       full.back() = b.Clamp(minus, full.back(), one);
@@ -233,14 +250,17 @@ void RandomProgram(uint32_t seed) {
   }
   ASSERT_TRUE(b.Build(b.Tuple({full.back(), thin.back(), full[full.size() / 2]})).ok()) << b.status();
   SCOPED_TRACE(absl::StrFormat("seed %d, %s[%d,%d]", seed, hlo::Name(type), rows, columns));
-  EXPECT_NE(ExpectAgreesWithEvaluator(module, type == hlo::kBF16 ? 2e-2 : 1e-5, type == hlo::kBF16 ? 2e-2 : 1e-5, seed), nullptr);
+  EXPECT_NE(ExpectAgreesWithEvaluator(module, type == hlo::kBF16 ? 2e-2 : 1e-5,
+                                      type == hlo::kBF16 ? 2e-2 : 1e-5, seed),
+            nullptr);
 }
 
 TEST(Fusion, RandomProgramsAgreeWithTheEvaluator) {
   for (uint32_t seed = 0; seed < 60 && !HasFailure(); ++seed) RandomProgram(seed);
 }
 
-// ---------------------------------------------------------------------------------------------- scalar functions
+// ---------------------------------------------------------------------------------------------- scalar
+// functions
 
 TEST(ScalarFunction, RunsAComparatorOnManyPairsAndMayWriteOverItsParameters) {
   hlo::Module module("m");

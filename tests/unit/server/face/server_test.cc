@@ -53,7 +53,8 @@ class Face : public testing::Test {
     std::vector<std::string> answers;
     absl::Status status;
   };
-  // Sends the messages, closes, and reads all there is (or one answer a message, then cancels, for streams that do not end).
+  // Sends the messages, closes, and reads all there is (or one answer a message, then cancels, for streams
+  // that do not end).
   Outcome CallMethod(const std::string& method, const std::vector<std::string>& messages) {
     grpc::GenericStub stub(channel_);
     grpc::ClientContext context;
@@ -64,7 +65,8 @@ class Face : public testing::Test {
       bool ok = false;
       return queue.Next(&tag, &ok) && ok;
     };
-    const std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call = stub.PrepareCall(&context, method, &queue);
+    const std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call =
+        stub.PrepareCall(&context, method, &queue);
     call->StartCall(nullptr);
     Outcome outcome;
     bool writable = next();
@@ -79,7 +81,8 @@ class Face : public testing::Test {
       next();
     }
     grpc::ByteBuffer buffer;
-    for (call->Read(&buffer, nullptr); next(); call->Read(&buffer, nullptr)) outcome.answers.push_back(ToString(buffer));
+    for (call->Read(&buffer, nullptr); next(); call->Read(&buffer, nullptr))
+      outcome.answers.push_back(ToString(buffer));
     grpc::Status status;
     call->Finish(&status, nullptr);
     next();
@@ -116,7 +119,8 @@ TEST_F(Face, ReflectionListsServicesAndGivesTheirFiles) {
   std::string list_bytes, symbol_bytes;
   list.SerializeToString(&list_bytes);
   symbol.SerializeToString(&symbol_bytes);
-  const Outcome outcome = CallMethod("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", {list_bytes, symbol_bytes});
+  const Outcome outcome = CallMethod("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+                                     {list_bytes, symbol_bytes});
   EXPECT_TRUE(outcome.status.ok()) << outcome.status;
   ASSERT_EQ(outcome.answers.size(), 2u);
   EXPECT_THAT(outcome.answers[0], HasSubstr("hlod.v1.Admin"));
@@ -143,8 +147,9 @@ TEST_F(Face, GarbageEndsTheStreamNotTheDaemon) {
   for (int i = 0; i < 30; ++i) {
     std::string garbage(1 + random() % 300, '\0');
     for (char& c : garbage) c = static_cast<char>(random());
-    for (const char* method : {"/hlod.v1.Session/Connect", "/hlod.v1.Bulk/Upload", "/hlod.v1.Bulk/Download", "/hlod.v1.Admin/GetStats",
-                               "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"}) {
+    for (const char* method :
+         {"/hlod.v1.Session/Connect", "/hlod.v1.Bulk/Upload", "/hlod.v1.Bulk/Download",
+          "/hlod.v1.Admin/GetStats", "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"}) {
       CallMethod(method, {garbage});
     }
     CallMethod("/hlod.v1.Session/Connect", {HelloMessage().SerializeAsString(), garbage});
@@ -174,9 +179,11 @@ TEST_F(Face, ForgedSecretsOpenNoBulkStream) {
   *chunk.mutable_transfer() = transfer;
   chunk.set_data("abcd");
   EXPECT_EQ(KindOf(CallMethod("/hlod.v1.Bulk/Upload", {chunk.SerializeAsString()}).status), ErrorKind::kAuth);
-  EXPECT_EQ(KindOf(CallMethod("/hlod.v1.Bulk/Download", {transfer.SerializeAsString()}).status), ErrorKind::kAuth);
+  EXPECT_EQ(KindOf(CallMethod("/hlod.v1.Bulk/Download", {transfer.SerializeAsString()}).status),
+            ErrorKind::kAuth);
   chunk.clear_transfer();
-  EXPECT_EQ(KindOf(CallMethod("/hlod.v1.Bulk/Upload", {chunk.SerializeAsString()}).status), ErrorKind::kViolation);
+  EXPECT_EQ(KindOf(CallMethod("/hlod.v1.Bulk/Upload", {chunk.SerializeAsString()}).status),
+            ErrorKind::kViolation);
 }
 
 TEST_F(Face, TheArenaIsForWhoHasTheSecret) {
@@ -232,12 +239,11 @@ TEST_F(Face, PlainTcpStaysOnTheLoopback) {
   const absl::StatusOr<std::unique_ptr<Server>> local = Server::Start(options, *devices_);
   ASSERT_TRUE(local.ok()) << local.status();
   EXPECT_GT((*local)->endpoints().at(0).port, 0);
-  const absl::Status taken =
-      [&] {
-        ServerOptions again;
-        again.listen = (*local)->endpoints();
-        return Server::Start(again, *devices_).status();
-      }();
+  const absl::Status taken = [&] {
+    ServerOptions again;
+    again.listen = (*local)->endpoints();
+    return Server::Start(again, *devices_).status();
+  }();
   EXPECT_EQ(taken.code(), absl::StatusCode::kUnavailable) << "One port, one daemon.";
 }
 

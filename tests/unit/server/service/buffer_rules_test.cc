@@ -1,4 +1,5 @@
-// Buffers as the design's contracts say: placeholders, donation, poison, memory, and the words of each refusal.
+// Buffers as the design's contracts say: placeholders, donation, poison, memory, and the words of each
+// refusal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,8 +51,8 @@ TEST(Placeholder, AsAnArgumentIsRefusedNamingTheParameter) {
   f.client.Send(f.client.UploadOf({1, 2, 3, 4}, 3));
   const Error error = f.client.Fails(f.client.At(f.used, f.client.ExecuteOf(1, {3, 2}, {4})));
   EXPECT_EQ(error.kind, ErrorKind::kPlaceholder);
-  EXPECT_THAT(error.text, AllOf(HasSubstr("execute of \"add\" failed"), HasSubstr("parameter 1 \"b\""), HasSubstr("model.cc:8"),
-                                HasSubstr("train.cc:41")));
+  EXPECT_THAT(error.text, AllOf(HasSubstr("execute of \"add\" failed"), HasSubstr("parameter 1 \"b\""),
+                                HasSubstr("model.cc:8"), HasSubstr("train.cc:41")));
   EXPECT_EQ(error.root_command, 0u) << "It is its own root.";
   // Whoever consumes the result meets the same root cause.
   const Error consumer = f.client.Fails(f.client.DownloadOf(4));
@@ -209,7 +210,8 @@ TEST(Free, WorkThatWasSentBeforeStillRuns) {
 
 TEST(Poison, KeepsTheRootCauseThroughAChain) {
   Fixture f;
-  const uint64_t compile = f.client.Send(f.client.At(f.made, f.client.CompileOf(2, device::ProgramOf(R"(HloModule jit_step
+  const uint64_t compile =
+      f.client.Send(f.client.At(f.made, f.client.CompileOf(2, device::ProgramOf(R"(HloModule jit_step
 ENTRY main {
   ROOT a = f32[4] custom-call(), custom_call_target="NoSuchThing"
 }
@@ -239,7 +241,8 @@ TEST(Arguments, AreCheckedByCountShapeTypeAndDevice) {
     return error.text;
   };
   EXPECT_THAT(fails({2}, {result++}), HasSubstr("takes 2 arguments; 1 are given"));
-  EXPECT_THAT(fails({2, 3}, {result++}), AllOf(HasSubstr("parameter 1 \"b\""), HasSubstr("f32[4]"), HasSubstr("f32[5]")));
+  EXPECT_THAT(fails({2, 3}, {result++}),
+              AllOf(HasSubstr("parameter 1 \"b\""), HasSubstr("f32[4]"), HasSubstr("f32[5]")));
   EXPECT_THAT(fails({2, 4}, {result++}), HasSubstr("s32[4]"));
   EXPECT_THAT(fails({2, 5}, {result++}), HasSubstr("is on device 1"));
   EXPECT_THAT(fails({2, 2}, {}), HasSubstr("gives 1 results; 0 are named"));
@@ -255,7 +258,8 @@ TEST(Memory, OutOfItNamesWhatIsWantedFreeAndLargest) {
   const Error error = f.client.Fails(f.client.UploadOf({1, 2, 3, 4}, 4));
   EXPECT_EQ(error.kind, ErrorKind::kNoMemory);
   EXPECT_EQ(error.code, absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(error.text, AllOf(HasSubstr("16 bytes are wanted, 8 of 40 are free"), HasSubstr("handle 2, f32[4], 16 bytes (model.cc:8)")));
+  EXPECT_THAT(error.text, AllOf(HasSubstr("16 bytes are wanted, 8 of 40 are free"),
+                                HasSubstr("handle 2, f32[4], 16 bytes (model.cc:8)")));
   EXPECT_EQ(f.client.Fails(f.client.ExecuteOf(1, {2, 3}, {5})).kind, ErrorKind::kNoMemory);
   f.client.Send(f.client.FreeOf({3}));
   EXPECT_FALSE(f.client.Do(f.client.UploadOf({1, 2, 3, 4}, 6)).has_error()) << "It recovers.";

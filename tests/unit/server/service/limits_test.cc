@@ -1,4 +1,5 @@
-// Each limit, and one past it: an error of kind limit that names the limit and its value, and the session goes on (or, where it cannot, ends).
+// Each limit, and one past it: an error of kind limit that names the limit and its value, and the session
+// goes on (or, where it cannot, ends).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,11 +39,13 @@ TEST(Limits, Sessions) {
 TEST(Limits, Handles) {
   Daemon daemon(Limits{.handles_per_session_max = 3});
   Client client(daemon);
-  for (uint64_t handle = 1; handle <= 3; ++handle) EXPECT_FALSE(client.Do(client.PlaceholderOf(handle)).has_error());
+  for (uint64_t handle = 1; handle <= 3; ++handle)
+    EXPECT_FALSE(client.Do(client.PlaceholderOf(handle)).has_error());
   ExpectLimit(client.Fails(client.PlaceholderOf(4)), "handles_per_session_max", 3);
   ExpectLimit(client.Fails(client.UploadOf({1, 2, 3, 4}, 5)), "handles_per_session_max", 3);
   ExpectLimit(client.Fails(client.CompileOf(6, device::AddProgram())), "handles_per_session_max", 3);
-  ExpectLimit(client.Fails(client.DownloadOf(4)), "handles_per_session_max", 3);  // The root cause is remembered.
+  ExpectLimit(client.Fails(client.DownloadOf(4)), "handles_per_session_max",
+              3);  // The root cause is remembered.
   client.Send(client.FreeOf({1}));
   EXPECT_FALSE(client.Do(client.PlaceholderOf(7)).has_error());
 }
@@ -98,7 +101,8 @@ TEST(Limits, ProgramAndChunkBytes) {
     chunk.mutable_program_chunk()->set_data(program.substr(i, 50));
     client.Send(chunk);
   }
-  ExpectLimit(client.ErrorOfReply(client.Await(id)), "program_bytes_max", static_cast<int64_t>(program.size()) - 1);
+  ExpectLimit(client.ErrorOfReply(client.Await(id)), "program_bytes_max",
+              static_cast<int64_t>(program.size()) - 1);
 }
 
 TEST(Limits, InstructionsAndExecutables) {
@@ -113,7 +117,8 @@ TEST(Limits, InstructionsAndExecutables) {
 TEST(Limits, BufferAndStagingBytes) {
   Daemon daemon(Limits{.buffer_bytes_max = 100, .staging_bytes_max = 20});
   Client client(daemon);
-  ExpectLimit(client.Fails(client.PlaceholderOf(1, hlo::Shape::Array(hlo::kU8, {101}))), "buffer_bytes_max", 100);
+  ExpectLimit(client.Fails(client.PlaceholderOf(1, hlo::Shape::Array(hlo::kU8, {101}))), "buffer_bytes_max",
+              100);
   client.Send(client.StreamUploadOf(2));
   ExpectLimit(client.Fails(client.StreamUploadOf(3)), "staging_bytes_max", 20);
   client.Send(client.UploadOf({1, 2, 3, 4}, 4));

@@ -1,4 +1,5 @@
-// A client over a pipe in memory: it sends what a test says, keeps what comes back, and checks nothing itself.
+// A client over a pipe in memory: it sends what a test says, keeps what comes back, and checks nothing
+// itself.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -42,7 +43,8 @@ class PipeStream : public SessionStream {
     const absl::Time deadline = absl::Now() + patience;
     MutexLock lock(&mu_);
     while (messages_.empty() && !end_.has_value() && absl::Now() < deadline) {
-      changed_.WaitFor(&mu_, std::chrono::microseconds(std::max<int64_t>(1, absl::ToInt64Microseconds(deadline - absl::Now()))));
+      changed_.WaitFor(&mu_, std::chrono::microseconds(
+                                 std::max<int64_t>(1, absl::ToInt64Microseconds(deadline - absl::Now()))));
     }
     if (messages_.empty()) return std::nullopt;
     v1::ServerMessage message = std::move(messages_.front());
@@ -79,10 +81,13 @@ class FakeProcesses : public Processes {
 
 // A daemon without sockets.
 struct Daemon {
-  explicit Daemon(const Limits& limits = {}, int64_t device_bytes = 64 << 20, uint32_t count = 1, bool leases = true)
+  explicit Daemon(const Limits& limits = {}, int64_t device_bytes = 64 << 20, uint32_t count = 1,
+                  bool leases = true)
       : devices(device::MakeDevices(clock, limits, device_bytes, count)),
-        registry(std::make_unique<Registry>(*devices, processes,
-                                            Registry::Options{.epoch = 77, .leases = leases, .arena_socket = "test-arena", .daemon = "test"})) {
+        registry(std::make_unique<Registry>(
+            *devices, processes,
+            Registry::Options{
+                .epoch = 77, .leases = leases, .arena_socket = "test-arena", .daemon = "test"})) {
     spdlog::set_level(spdlog::level::warn);
   }
   device::FakeClock clock;
@@ -165,7 +170,9 @@ class Client {
     }
   }
   v1::Reply Do(v1::Command command) { return Await(Send(std::move(command))); }
-  Error ErrorOfReply(const v1::Reply& reply) { return reply.has_error() ? rpc::FromProto(reply.error()) : Error{}; }
+  Error ErrorOfReply(const v1::Reply& reply) {
+    return reply.has_error() ? rpc::FromProto(reply.error()) : Error{};
+  }
   Error Fails(v1::Command command) { return ErrorOfReply(Do(std::move(command))); }
   // Why the stream ended; waits a little for it.
   absl::Status Ended() {
@@ -215,7 +222,8 @@ class Client {
     command.mutable_compile()->set_module(program);
     return command;
   }
-  v1::Command ExecuteOf(uint64_t executable, const std::vector<uint64_t>& arguments, const std::vector<uint64_t>& results) {
+  v1::Command ExecuteOf(uint64_t executable, const std::vector<uint64_t>& arguments,
+                        const std::vector<uint64_t>& results) {
     v1::Command command;
     command.mutable_execute()->set_executable(executable);
     for (const uint64_t handle : arguments) command.mutable_execute()->add_arguments(handle);

@@ -60,15 +60,35 @@ TEST(Session, AProgramsMistakeIsAnAnswerAndTheSessionGoesOn) {
 
 TEST(Session, ABrokenProtocolEndsTheSession) {
   const std::function<void(Client&)> violations[] = {
-      [](Client& c) { c.Send(c.UploadOf({1, 2, 3, 4}, 0)); },                                     // Handle 0.
-      [](Client& c) { c.Send(c.PlaceholderOf(5)), c.Send(c.PlaceholderOf(5)); },                  // Twice.
-      [](Client& c) { c.Send(c.PlaceholderOf(5)), c.Send(c.PlaceholderOf(4)); },                  // Downwards.
-      [](Client& c) { v1::Command p = c.PingOf(); p.set_id(9); c.Send(p); },                      // A gap in the ids.
-      [](Client& c) { c.Send(v1::Command()); },                                                   // No body.
-      [](Client& c) { v1::ClientMessage m; m.set_ack_through(100); c.SendRaw(m); },               // Acknowledges the future.
-      [](Client& c) { v1::ClientMessage m; m.mutable_hello(); c.SendRaw(m); },                    // A second Hello.
-      [](Client& c) { v1::Command p; p.mutable_program_chunk()->set_data("x"); c.Send(p); },      // Of no program.
-      [](Client& c) { v1::Command p; p.mutable_define_origin()->set_id(3); c.Send(p); },          // Not the next line.
+      [](Client& c) { c.Send(c.UploadOf({1, 2, 3, 4}, 0)); },                     // Handle 0.
+      [](Client& c) { c.Send(c.PlaceholderOf(5)), c.Send(c.PlaceholderOf(5)); },  // Twice.
+      [](Client& c) { c.Send(c.PlaceholderOf(5)), c.Send(c.PlaceholderOf(4)); },  // Downwards.
+      [](Client& c) {
+        v1::Command p = c.PingOf();
+        p.set_id(9);
+        c.Send(p);
+      },                                         // A gap in the ids.
+      [](Client& c) { c.Send(v1::Command()); },  // No body.
+      [](Client& c) {
+        v1::ClientMessage m;
+        m.set_ack_through(100);
+        c.SendRaw(m);
+      },  // Acknowledges the future.
+      [](Client& c) {
+        v1::ClientMessage m;
+        m.mutable_hello();
+        c.SendRaw(m);
+      },  // A second Hello.
+      [](Client& c) {
+        v1::Command p;
+        p.mutable_program_chunk()->set_data("x");
+        c.Send(p);
+      },  // Of no program.
+      [](Client& c) {
+        v1::Command p;
+        p.mutable_define_origin()->set_id(3);
+        c.Send(p);
+      },  // Not the next line.
       [](Client& c) {
         v1::Command p;
         p.mutable_compile()->set_executable(1);
@@ -107,7 +127,8 @@ TEST(Session, GoodbyeFreesEverythingAtOnce) {
   EXPECT_TRUE(client.Ended().ok());
   EXPECT_EQ(daemon.used_bytes(), 0);
   EXPECT_EQ(daemon.registry->size(), 0u);
-  EXPECT_EQ(daemon.registry->Stats().totals().host_to_device().bytes(), 16) << "The ledger outlives the session.";
+  EXPECT_EQ(daemon.registry->Stats().totals().host_to_device().bytes(), 16)
+      << "The ledger outlives the session.";
 }
 
 TEST(Session, TwoSessionsCannotNameEachOthersBuffers) {
