@@ -77,21 +77,23 @@ class Assembler {
 
   void AppendStep(const Op& op, int32_t index) {
     Instruction& run = Add(Instruction::Kind::kRun);
+    double bytes = 0;  // A program that will be refused may overflow an integer.
     run.step = op.step.get();
     run.inputs = static_cast<int32_t>(code_.slots.size());
     for (ValueId input : op.inputs) {
       AddSlot(input);
-      run.bytes += program_.values[input].bytes;
+      bytes += static_cast<double>(program_.values[input].bytes);
     }
     run.outputs = static_cast<int32_t>(code_.slots.size());
     for (ValueId output : op.outputs) {
       AddSlot(output);
-      run.bytes += program_.values[output].bytes;
+      bytes += static_cast<double>(program_.values[output].bytes);
     }
     if (assignment_.scratch_offset[index] >= 0)
       run.scratch = AddSlot(Slot{1, assignment_.scratch_offset[index]});
+    run.bytes = static_cast<int64_t>(std::min(bytes, 9e18));
     // 100 operations or 10 bytes a nanosecond; the evaluator takes a thousand times as long.
-    double ns = 50 + op.step->flops() / 100 + static_cast<double>(run.bytes) / 10;
+    double ns = 50 + op.step->flops() / 100 + bytes / 10;
     if (op.step->kind() == StepKind::kReference) ns = 1000 * ns;
     run.weight_ns = static_cast<int32_t>(std::min(ns, 1e9));
   }
