@@ -40,17 +40,18 @@ absl::StatusOr<size_t> ReadOneOf(Lexer& lexer, absl::Span<const std::string_view
 
 // Enums: words in the order of their numbers. An empty word is no value.
 template <typename Enum>
-constexpr std::array<std::string_view, 0> kWords{};
+inline constexpr std::array<std::string_view, 0> kWords{};
 template <>
-constexpr std::array<std::string_view, 6> kWords<ComparisonDirection> = {"EQ", "NE", "GE", "GT", "LE", "LT"};
+inline constexpr std::array<std::string_view, 6> kWords<ComparisonDirection> = {"EQ", "NE", "GE",
+                                                                                "GT", "LE", "LT"};
 template <>
-constexpr std::array<std::string_view, 3> kWords<RandomAlgorithm> = {"rng_default", "rng_three_fry",
-                                                                     "rng_philox"};
+inline constexpr std::array<std::string_view, 3> kWords<RandomAlgorithm> = {"rng_default", "rng_three_fry",
+                                                                            "rng_philox"};
 template <>
-constexpr std::array<std::string_view, 3> kWords<RandomDistribution> = {"rng_invalid", "rng_uniform",
-                                                                        "rng_normal"};
+inline constexpr std::array<std::string_view, 3> kWords<RandomDistribution> = {"rng_invalid", "rng_uniform",
+                                                                               "rng_normal"};
 template <>
-constexpr std::array<std::string_view, 4> kWords<FftType> = {"FFT", "IFFT", "RFFT", "IRFFT"};
+inline constexpr std::array<std::string_view, 4> kWords<FftType> = {"FFT", "IFFT", "RFFT", "IRFFT"};
 
 template <typename Enum>
   requires std::is_enum_v<Enum>
