@@ -65,7 +65,7 @@ struct DownloadRequest {
   CommandRef command;
   Handle handle = 0;
   uint64_t offset = 0, length = 0;  // length 0: to the end.
-  bool pin = false;                 // The bytes are read later, until Unpin; else until Release.
+  bool pin = false;  // The bytes are read as long as ReadyBytes::pin is held; else until Release.
 };
 
 // The bytes of a buffer, ready to be read.
@@ -75,6 +75,10 @@ struct ReadyBytes {
   const std::byte* data = nullptr;
   int64_t bytes = 0;
   std::shared_ptr<Task> task;  // Release() finishes it.
+  // When asked for: as long as a copy of it lives, the bytes stay in their place unchanged, whatever becomes
+  // of the buffer and its handle. Whoever reads `data` holds one. The last one takes the workspace's lock as
+  // it goes.
+  std::shared_ptr<const void> pin;
 };
 using DownloadDone = std::function<void(absl::StatusOr<ReadyBytes>)>;
 
@@ -131,9 +135,8 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   absl::Status Execute(ExecuteRequest request, Done done);
   void Cancel(uint64_t command);
 
-  // Ends a read: the buffer may be consumed from now on.
+  // Ends a read without a pin: the buffer may be consumed from now on.
   void Release(const ReadyBytes& bytes);
-  void Unpin(const ReadyBytes& bytes);
 
   // Hands the upload of a command to a transfer that brings all of its bytes; what an earlier one brought
   // counts as aborted. NOT_FOUND when there is none under way. To be called on the thread of
@@ -174,6 +177,7 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
 
  private:
   friend struct Execution;
+  struct Pin;
   using Woken = std::vector<std::function<void()>>;
 
   // Tasks.

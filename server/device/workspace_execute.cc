@@ -371,7 +371,7 @@ absl::Status Workspace::RunReal(Execution& execution) {
   // What was donated and not taken over is freed with `gone` and the execution; results that nobody named go
   // with `blocks`.
   for (size_t i = 0; i < argument_count; ++i) {
-    if (execution.donated[i] && execution.arguments[i]->pins == 0) execution.arguments[i].reset();
+    if (execution.donated[i]) execution.arguments[i].reset();
   }
   RETURN_IF_ERROR(WithRunKind(status, limit_us));
   MutexLock lock(&mu_);

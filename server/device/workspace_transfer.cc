@@ -20,6 +20,17 @@ absl::Status NoUpload(uint64_t command) {
 
 }  // namespace
 
+// Keeps a buffer's bytes where they are.
+struct Workspace::Pin {
+  std::shared_ptr<Workspace> workspace;  // Set when the buffer has counted it.
+  std::shared_ptr<Buffer> buffer;
+  ~Pin() {
+    if (workspace == nullptr) return;
+    MutexLock lock(&workspace->mu_);
+    --buffer->pins;
+  }
+};
+
 absl::StatusOr<std::shared_ptr<PendingUpload>> Workspace::DeclareUpload(UploadRequest& request) {
   ASSIGN_OR_RETURN(const int64_t bytes, CheckShape(request.shape, request.device));
   if (request.bytes != static_cast<uint64_t>(bytes)) {
@@ -269,6 +280,7 @@ absl::Status Workspace::Download(DownloadRequest request, DownloadDone done) {
       AddReader(*buffer, task);
       task->ready = [self = shared_from_this(), request, buffer = *found, task, done]() mutable {
         absl::StatusOr<ReadyBytes> bytes = absl::InternalError("not read");
+        const std::shared_ptr<Pin> pin = request.pin ? std::make_shared<Pin>() : nullptr;
         Woken next;
         {
           MutexLock inner(&self->mu_);
@@ -288,8 +300,13 @@ absl::Status Workspace::Download(DownloadRequest request, DownloadDone done) {
           } else {
             const int64_t length =
                 static_cast<int64_t>(request.length == 0 ? buffer->bytes - request.offset : request.length);
-            bytes = ReadyBytes{buffer, buffer->shape, buffer->block.data() + request.offset, length, task};
-            if (request.pin) ++buffer->pins;
+            bytes =
+                ReadyBytes{buffer, buffer->shape, buffer->block.data() + request.offset, length, task, pin};
+            if (pin != nullptr) {
+              ++buffer->pins;
+              pin->workspace = self;
+              pin->buffer = buffer;
+            }
           }
           if (!bytes.ok() || request.pin) Finish(*task, next);
         }
@@ -316,11 +333,6 @@ void Workspace::Release(const ReadyBytes& bytes) {
     Finish(*bytes.task, woken);
   }
   Run(woken);
-}
-
-void Workspace::Unpin(const ReadyBytes& bytes) {
-  MutexLock lock(&mu_);
-  --bytes.buffer->pins;
 }
 
 }  // namespace hlod::device

@@ -126,10 +126,8 @@ absl::Status HandleDownload(Session& session, const v1::Command& command) {
     const device::RowKey row{ready->buffer->device, cause, ref.origin, ref.step};
     device::Workspace& workspace = self->workspace();
     if (way == v1::Download::kStream) {
-      if (const absl::Status kept = self->KeepDownload(id, *ready, row); !kept.ok()) {
-        workspace.Unpin(*ready);
+      if (const absl::Status kept = self->KeepDownload(id, *ready, row); !kept.ok())
         return self->Settle(id, kept);
-      }
       reply.mutable_download()->set_stream(true);
       return self->Answer(std::move(reply));
     }

@@ -64,11 +64,11 @@ class DownloadStream : public std::enable_shared_from_this<DownloadStream> {
     std::vector<grpc::Slice> parts;
     grpc::ByteBuffer encoded = rpc::EncodeChunk(nullptr, data);
     if (!encoded.Dump(&parts).ok() || parts.empty()) return;
-    // The payload's slice owns a share of the buffer: gRPC may keep it longer than the session lives.
-    using Share = std::shared_ptr<device::Buffer>;
+    // The payload's slice owns a share of the pin: gRPC may keep it longer than the session lives.
+    using Share = std::shared_ptr<const void>;
     const grpc::Slice payload(
         const_cast<std::byte*>(data.data()), data.size(),
-        [](void* share) { delete static_cast<Share*>(share); }, new Share(bytes_.buffer));
+        [](void* share) { delete static_cast<Share*>(share); }, new Share(bytes_.pin));
     const grpc::Slice slices[2] = {parts.front(), payload};
     grpc::ByteBuffer message(slices, 2);
     registry_.wire_bytes_out += static_cast<int64_t>(message.Length());
@@ -81,7 +81,7 @@ class DownloadStream : public std::enable_shared_from_this<DownloadStream> {
   // Set by Begin.
   std::shared_ptr<Session> session_;
   uint64_t command_ = 0;
-  device::ReadyBytes bytes_;
+  device::ReadyBytes bytes_;  // Its pin holds the bytes, also when the client has acknowledged the download.
   int64_t chunk_ = kChunkBytes;
   // Of the transfer thread.
   int64_t sent_ = 0;

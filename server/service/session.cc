@@ -95,7 +95,7 @@ absl::Status Session::OnMessage(const SessionStream* stream, const v1::ClientMes
 }
 
 absl::Status Session::OnMessageRead(const SessionStream* stream, const v1::ClientMessage& message) {
-  std::vector<device::ReadyBytes> unpinned;
+  std::vector<device::ReadyBytes> unpinned;  // Goes after the lock.
   {
     MutexLock lock(&mu_);
     if (stream_.get() != stream || ended_)
@@ -111,7 +111,7 @@ absl::Status Session::OnMessageRead(const SessionStream* stream, const v1::Clien
       downloads_.erase(downloads_.begin());
     }
   }
-  for (const device::ReadyBytes& bytes : unpinned) workspace_->Unpin(bytes);
+  unpinned.clear();
   switch (message.message_case()) {
     case v1::ClientMessage::MESSAGE_NOT_SET: return absl::OkStatus();
     case v1::ClientMessage::kHello: return Violation("A second Hello came on a stream.");

@@ -1,0 +1,162 @@
+// A session's workspace in a test: commands with the next id, and what became of them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/synchronization/notification.h"
+#include "common/base/error.h"
+#include "tests/unit/server/device/testing.h"
+
+namespace hlod::device {
+
+inline hlo::Shape F32x4() { return hlo::Shape::Array(hlo::kF32, {4}); }
+
+// Waits for what other threads do, for at most 20 seconds.
+template <typename Condition>
+bool Eventually(const Condition& condition) {
+  for (int i = 0; i < 10000; ++i) {
+    if (condition()) return true;
+    absl::SleepFor(absl::Milliseconds(2));  // Nobody tells a test when a thread has let go of memory.
+  }
+  return condition();
+}
+
+struct Desk {
+  explicit Desk(Devices& d, uint64_t session = 1)
+      : devices(d), workspace(std::make_shared<Workspace>(session, d)) {}
+  ~Desk() { workspace->Close(); }
+
+  CommandRef Next() { return {++last_command, 0, 0}; }
+  // The callback that keeps a command's answer.
+  Done Keep(uint64_t command) {
+    return [this, command](const absl::Status& status) {
+      std::lock_guard<std::mutex> lock(mu);
+      answers[command] = status;
+    };
+  }
+  std::optional<absl::Status> AnswerTo(uint64_t command) {
+    std::lock_guard<std::mutex> lock(mu);
+    const auto found = answers.find(command);
+    return found == answers.end() ? std::nullopt : std::optional<absl::Status>(found->second);
+  }
+  // The answer, when it came within 20 seconds.
+  absl::Status Await(uint64_t command) {
+    if (!Eventually([&] { return AnswerTo(command).has_value(); }))
+      return absl::DeadlineExceededError("no answer");
+    return *AnswerTo(command);
+  }
+
+  uint64_t Upload(Handle handle, const std::vector<float>& values) {
+    const std::string bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+    UploadRequest request;
+    request.command = Next();
+    request.handle = handle;
+    request.shape = hlo::Shape::Array(hlo::kF32, {static_cast<int64_t>(values.size())});
+    request.bytes = bytes.size();
+    request.data = bytes;
+    EXPECT_TRUE(workspace->Upload(request, Keep(request.command.id)).ok());
+    return request.command.id;
+  }
+  // An upload whose bytes come later.
+  uint64_t Announce(Handle handle, const hlo::Shape& shape = F32x4()) {
+    UploadRequest request;
+    request.command = Next();
+    request.handle = handle;
+    request.shape = shape;
+    request.bytes = static_cast<uint64_t>(ByteSize(shape).value());
+    EXPECT_TRUE(workspace->Upload(request, Keep(request.command.id)).ok());
+    return request.command.id;
+  }
+  // The bytes of an announced upload, all of them zero.
+  void Deliver(uint64_t command) {
+    const Workspace::UploadPart part = workspace->ClaimUpload(command).value();
+    workspace->AddReceived(command, part.generation, static_cast<int64_t>(part.target.size()));
+  }
+  uint64_t Compile(Handle handle, const std::string& program) {
+    const CommandRef command = Next();
+    EXPECT_TRUE(workspace
+                    ->Compile(command, handle, program,
+                              [keep = Keep(command.id)](const absl::StatusOr<ExecutableCache::Compiled>& c) {
+                                keep(c.status());
+                              })
+                    .ok());
+    return command.id;
+  }
+  ExecuteRequest ExecuteOf(Handle executable, const std::vector<Handle>& arguments,
+                           const std::vector<Handle>& results, const std::vector<uint32_t>& donated = {}) {
+    ExecuteRequest request;
+    request.command = Next();
+    request.executable = executable;
+    for (const Handle handle : arguments) request.arguments.emplace_back().handle = handle;
+    request.results = results;
+    request.donated = donated;
+    return request;
+  }
+  uint64_t Execute(ExecuteRequest request) {
+    const uint64_t id = request.command.id;
+    EXPECT_TRUE(workspace->Execute(std::move(request), Keep(id)).ok());
+    return id;
+  }
+  uint64_t Free(const std::vector<Handle>& handles) {
+    const CommandRef command = Next();
+    EXPECT_TRUE(workspace->Free(command, handles, Keep(command.id)).ok());
+    return command.id;
+  }
+  uint64_t Placeholder(Handle handle, const hlo::Shape& shape = F32x4()) {
+    const CommandRef command = Next();
+    EXPECT_TRUE(workspace->DefinePlaceholder(command, handle, 0, shape, Keep(command.id)).ok());
+    return command.id;
+  }
+  // Starts a read; what it gives is in `reads`.
+  uint64_t Download(Handle handle, bool pin = false) {
+    DownloadRequest request;
+    request.command = Next();
+    request.handle = handle;
+    request.pin = pin;
+    const uint64_t id = request.command.id;
+    const DownloadDone done = [this, id](absl::StatusOr<ReadyBytes> bytes) {
+      const absl::Status status = bytes.status();
+      if (bytes.ok()) {
+        std::lock_guard<std::mutex> lock(mu);
+        reads[id] = *std::move(bytes);
+      }
+      Keep(id)(status);
+    };
+    EXPECT_TRUE(workspace->Download(request, done).ok());
+    return id;
+  }
+  std::vector<float> Values(const ReadyBytes& bytes) {
+    std::vector<float> values(static_cast<size_t>(bytes.bytes) / sizeof(float));
+    std::memcpy(values.data(), bytes.data, values.size() * sizeof(float));
+    return values;
+  }
+  // Reads to the end.
+  absl::StatusOr<std::vector<float>> Read(Handle handle) {
+    const uint64_t command = Download(handle);
+    const absl::Status status = Await(command);
+    if (!status.ok()) return status;
+    std::vector<float> values = Values(reads.at(command));
+    EndRead(command);
+    return values;
+  }
+  void EndRead(uint64_t command) {
+    workspace->Release(reads.at(command));
+    reads.erase(command);
+  }
+
+  Devices& devices;
+  uint64_t last_command = 0;
+  std::mutex mu;
+  std::map<uint64_t, absl::Status> answers;
+  std::map<uint64_t, ReadyBytes> reads;
+  std::shared_ptr<Workspace> workspace;
+};
+
+}  // namespace hlod::device
