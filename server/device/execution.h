@@ -20,9 +20,13 @@ struct Execution {
   std::vector<bool> absent;                        // By argument: a placeholder. Empty when there is none.
   std::shared_ptr<Task> task = std::make_shared<Task>();
   std::atomic<bool> cancel{false};
-  // No longer waiting: checked, queued or running. Guarded by the workspace's lock, as the next one.
-  bool started = false;
-  bool settled = false;
+  // Guarded by the workspace's lock. What it needs is settled: it is checked, queued or running.
+  bool ready = false;
+  // On the device: its arguments and results are in use until the run is over.
+  bool running = false;
+  // Its results are failed and its command is answered. While it is not ready, its donations still order
+  // others.
+  bool told = false;
   Done done;
 };
 

@@ -366,6 +366,10 @@ void Workspace::Close() {
   absl::flat_hash_map<uint64_t, WaitingDownload> downloads;
   std::vector<Done> dones;
   std::vector<std::function<void()>> ready;
+  // Of executes that do not run: the device's queue may hold them for as long as other sessions' work takes.
+  std::vector<std::vector<std::shared_ptr<Buffer>>> buffers;
+  std::vector<std::vector<ExecuteRequest::Argument>> literals;
+  std::vector<std::shared_ptr<Program>> programs;
   {
     MutexLock lock(&mu_);
     if (closed_) return;
@@ -375,11 +379,16 @@ void Workspace::Close() {
     uploads.swap(uploads_);
     for (auto& [id, execution] : executions) {
       execution->cancel = true;
-      execution->settled = true;
+      execution->told = true;
       dones.push_back(std::exchange(execution->done, nullptr));
       ready.push_back(std::exchange(execution->task->ready, nullptr));
       execution->task->finished = true;
       execution->task->dependents.clear();
+      if (execution->running) continue;
+      buffers.push_back(std::exchange(execution->arguments, {}));
+      buffers.push_back(std::exchange(execution->results, {}));
+      literals.push_back(std::exchange(execution->request.arguments, {}));
+      programs.push_back(std::exchange(execution->program, nullptr));
     }
     downloads.swap(downloads_);
     for (auto& [id, download] : downloads) {

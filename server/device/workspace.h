@@ -232,9 +232,14 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   absl::Status RunAbstract(Execution& execution);
   absl::Status RunPart(Execution& execution, const std::vector<bool>& keep);
   void Consume(Execution& execution, std::vector<Entry>& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Ends an execute; with `if_waiting` only one that has not started.
+  // Answers an execute, and lets go of it. With `if_waiting` only one that does not run.
   void Settle(const std::shared_ptr<Execution>& execution, const absl::Status& status,
               bool if_waiting = false);
+  struct Leftovers;
+  // The two halves of it: its results are ready or failed; it holds and orders nothing any more.
+  void Tell(Execution& execution, const absl::Status& status, Leftovers& left)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Retire(Execution& execution, Leftovers& left) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // Constant after construction.
   const uint64_t session_;

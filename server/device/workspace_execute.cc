@@ -187,9 +187,9 @@ void Workspace::OnReady(const std::shared_ptr<Execution>& execution) {
   double estimate_us = kUnknownUs;
   {
     MutexLock lock(&mu_);
-    if (closed_ || execution->settled) return;
-    execution->started = true;
-    status = CheckArguments(*execution);
+    if (closed_) return;
+    execution->ready = true;
+    status = execution->told ? Cancelled("The command was cancelled.") : CheckArguments(*execution);
     if (status.ok() && execution->absent.empty()) {
       const engine::Plan& plan = execution->program->executable->plan();
       // Nobody knows how long the evaluator takes over a reference step: it is no work for whoever reads the
@@ -265,6 +265,11 @@ absl::Status Workspace::CheckArguments(Execution& execution) {
 
 void Workspace::RunExecution(const std::shared_ptr<Execution>& execution) {
   absl::Status status;
+  {
+    MutexLock lock(&mu_);
+    if (execution->told) return;  // Cancelled, or its session is gone: it holds nothing any more.
+    execution->running = true;
+  }
   if (execution->cancel) {
     status = MakeError(ErrorKind::kCancelled, "The command was cancelled.");
   } else {
@@ -469,42 +474,63 @@ absl::Status Workspace::RunAbstract(Execution& execution) {
   return absl::OkStatus();
 }
 
-void Workspace::Settle(const std::shared_ptr<Execution>& execution, const absl::Status& status,
-                       bool if_waiting) {
-  Woken woken;
+// What is let go of without the lock, and before anybody is told: whoever then frees a handle finds its bytes
+// gone.
+struct Workspace::Leftovers {
+  std::vector<std::shared_ptr<Buffer>> arguments, results;
   Done done;
   absl::Status answer;
-  // Let go of without the lock, and before anybody is told: whoever then frees a handle finds its bytes gone.
-  std::vector<std::shared_ptr<Buffer>> arguments, results;
+  Woken woken;
+
+  void Tell() {
+    arguments.clear();
+    results.clear();
+    if (done) done(answer);
+    Run(woken);
+  }
+};
+
+void Workspace::Tell(Execution& execution, const absl::Status& status, Leftovers& left) {
+  if (std::exchange(execution.told, true)) return;
+  if (!status.ok()) {
+    const Error error = Root(DescribeExecute(execution), status, execution.request.command);
+    for (const std::shared_ptr<Buffer>& buffer : execution.results) {
+      if (buffer == nullptr) continue;
+      buffer->state = BufferState::kFailed;
+      buffer->error = error;
+    }
+    left.answer = ToStatus(error);
+  }
+  left.results = std::exchange(execution.results, {});
+  for (const std::shared_ptr<Buffer>& buffer : left.results) {
+    if (buffer != nullptr) buffer->producer = nullptr;
+  }
+  left.done = std::exchange(execution.done, nullptr);
+}
+
+void Workspace::Retire(Execution& execution, Leftovers& left) {
+  left.arguments = std::exchange(execution.arguments, {});
+  for (const std::shared_ptr<Buffer>& buffer : left.arguments) {
+    if (buffer != nullptr && buffer->donor == execution.task) buffer->donor = nullptr;
+  }
+  Finish(*execution.task, left.woken);
+  executions_.erase(execution.request.command.id);
+}
+
+void Workspace::Settle(const std::shared_ptr<Execution>& execution, const absl::Status& status,
+                       bool if_waiting) {
+  Leftovers left;
   {
     MutexLock lock(&mu_);
-    if (if_waiting && execution->started) return;
-    if (std::exchange(execution->settled, true)) return;
-    if (!status.ok()) {
-      const Error error = Root(DescribeExecute(*execution), status, execution->request.command);
-      for (const std::shared_ptr<Buffer>& buffer : execution->results) {
-        if (buffer == nullptr) continue;
-        buffer->state = BufferState::kFailed;
-        buffer->error = error;
-      }
-      answer = ToStatus(error);
-    }
-    results = std::exchange(execution->results, {});
-    for (const std::shared_ptr<Buffer>& buffer : results) {
-      if (buffer != nullptr) buffer->producer = nullptr;
-    }
-    arguments = std::exchange(execution->arguments, {});
-    for (const std::shared_ptr<Buffer>& buffer : arguments) {
-      if (buffer != nullptr && buffer->donor == execution->task) buffer->donor = nullptr;
-    }
-    Finish(*execution->task, woken);
-    done = std::exchange(execution->done, nullptr);
-    executions_.erase(execution->request.command.id);
+    if (closed_ || (if_waiting && execution->running)) return;
+    Tell(*execution, status, left);
+    // One that would have taken a buffer over is what later commands wait for in place of all that it waits
+    // for itself, among them reads of that buffer: it goes when those are done.
+    const bool orders = !execution->ready && std::find(execution->donated.begin(), execution->donated.end(),
+                                                       true) != execution->donated.end();
+    if (!if_waiting || !orders) Retire(*execution, left);
   }
-  arguments.clear();
-  results.clear();
-  if (done) done(answer);
-  Run(woken);
+  left.Tell();
 }
 
 }  // namespace hlod::device

@@ -48,5 +48,70 @@ TEST_F(Order, WithoutAPinTheResultTakesTheDonatedMemory) {
   EXPECT_EQ(desk.reads.at(result).data, place);
 }
 
+TEST_F(Order, ACancelledDonationStillWaitsForTheReadsBeforeIt) {
+  ASSERT_TRUE(desk.Await(desk.Compile(1, DoubleInPlaceProgram())).ok());
+  desk.Upload(2, {1, 2, 3, 4});
+  const uint64_t read = desk.Download(2);  // Its copy is not done until EndRead.
+  ASSERT_TRUE(desk.Await(read).ok());
+  const uint64_t first = desk.Execute(desk.ExecuteOf(1, {2}, {3}, {0}));
+  desk.workspace->Cancel(first);
+  EXPECT_EQ(KindOf(desk.Await(first)), ErrorKind::kCancelled) << "Told at once.";
+  EXPECT_EQ(KindOf(desk.Read(3).status()), ErrorKind::kCancelled);
+  const uint64_t second = desk.Execute(desk.ExecuteOf(1, {2}, {4}, {0}));
+  EXPECT_FALSE(desk.AnswerTo(second).has_value());
+  EXPECT_THAT(desk.Values(desk.reads.at(read)), ElementsAre(1, 2, 3, 4))
+      << "The second one writes into what is being read.";
+  desk.EndRead(read);
+  ASSERT_TRUE(desk.Await(second).ok());
+  EXPECT_THAT(*desk.Read(4), ElementsAre(2, 4, 6, 8));
+}
+
+TEST_F(Order, ACancelledDonationDoesNotHideTheOneBeforeIt) {
+  ASSERT_TRUE(desk.Await(desk.Compile(1, AddProgram())).ok());
+  desk.Upload(2, {1, 2, 3, 4});
+  const uint64_t late = desk.Announce(3);
+  const uint64_t first = desk.Execute(desk.ExecuteOf(1, {2, 3}, {4}, {0}));
+  const uint64_t second = desk.Execute(desk.ExecuteOf(1, {2, 3}, {5}, {0}));
+  desk.workspace->Cancel(second);
+  const uint64_t read = desk.Download(2);
+  EXPECT_FALSE(desk.AnswerTo(read).has_value()) << "Whether the first one consumes it is not known yet.";
+  desk.Deliver(late);
+  EXPECT_TRUE(desk.Await(first).ok());
+  EXPECT_EQ(KindOf(desk.Await(read)), ErrorKind::kDonated);
+}
+
+// A device that another session keeps busy until the test lets go.
+struct Busy {
+  explicit Busy(Devices& devices) {
+    devices.device(0).queue.Submit(99, 1e9, [this] { gate.WaitForNotification(); });
+  }
+  ~Busy() {
+    if (!gate.HasBeenNotified()) gate.Notify();
+  }
+  absl::Notification gate;
+};
+
+TEST_F(Order, ADeadSessionsQueuedWorkHoldsNoMemory) {
+  Desk dead(*devices, 2);
+  ASSERT_TRUE(dead.Await(dead.Compile(1, AddProgram())).ok());
+  dead.Upload(2, {1, 2, 3, 4});
+  Busy busy(*devices);
+  for (Handle result = 3; result < 10; ++result) dead.Execute(dead.ExecuteOf(1, {2, 2}, {result}));
+  dead.workspace->Close();
+  EXPECT_EQ(devices->device(0).memory.figures().used_bytes, 0);
+  EXPECT_EQ(dead.workspace->account()->figures().live_bytes, 0);
+}
+
+TEST_F(Order, CancelOfAQueuedExecuteIsToldAtOnce) {
+  ASSERT_TRUE(desk.Await(desk.Compile(1, AddProgram())).ok());
+  desk.Upload(2, {1, 2, 3, 4});
+  Busy busy(*devices);
+  const uint64_t execute = desk.Execute(desk.ExecuteOf(1, {2, 2}, {3}, {0}));
+  desk.workspace->Cancel(execute);
+  ASSERT_TRUE(desk.AnswerTo(execute).has_value());
+  EXPECT_EQ(KindOf(*desk.AnswerTo(execute)), ErrorKind::kCancelled);
+  EXPECT_THAT(*desk.Read(2), ElementsAre(1, 2, 3, 4)) << "It never started: nothing is consumed.";
+}
+
 }  // namespace
 }  // namespace hlod::device
