@@ -239,6 +239,7 @@ absl::Status Workspace::DefineOrigin(uint32_t id, Origin origin, Done done) {
   absl::Status answer;
   {
     MutexLock lock(&mu_);
+    if (closed_) return absl::OkStatus();
     if (id != last_origin_ + 1) {
       return MakeError(ErrorKind::kViolation,
                        absl::StrFormat("Origin %d is not the one after the last (%d).", id, last_origin_));
@@ -269,6 +270,7 @@ absl::Status Workspace::DefinePlaceholder(const CommandRef& command, Handle hand
   absl::Status answer;
   {
     MutexLock lock(&mu_);
+    if (closed_) return absl::OkStatus();
     RETURN_IF_ERROR(table_.Claim(handle));
     const absl::StatusOr<int64_t> bytes = CheckShape(shape, device);
     answer = bytes.ok() ? CheckHandles(1) : bytes.status();
@@ -300,6 +302,7 @@ absl::Status Workspace::Free(const CommandRef& command, std::vector<Handle> hand
   Woken woken;
   {
     MutexLock lock(&mu_);
+    if (closed_) return absl::OkStatus();
     for (const Handle handle : handles) {
       const Entry* entry = table_.Find(handle);
       if (entry == nullptr) {

@@ -162,7 +162,8 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   // Fails uploads whose bytes have not come in time.
   void ExpireUploads(absl::Time now);
 
-  // Frees everything, stops what runs; nothing is called back any more.
+  // Frees everything, stops what runs; nothing is called back any more, and commands that come later do
+  // nothing.
   void Close();
 
   uint64_t session() const { return session_; }

@@ -50,6 +50,7 @@ absl::Status Workspace::Execute(ExecuteRequest request, Done done) {
   absl::Status refused;
   {
     MutexLock lock(&mu_);
+    if (closed_) return absl::OkStatus();
     const ExecuteRequest& r = execution->request;
     std::vector<bool> fills(r.results.size(), false);
     for (const uint32_t i : r.fills) {

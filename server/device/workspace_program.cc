@@ -89,6 +89,7 @@ absl::Status Workspace::Compile(const CommandRef& command, Handle handle, absl::
   absl::StatusOr<std::shared_ptr<Program>> defined = absl::InternalError("not defined");
   {
     MutexLock lock(&mu_);
+    if (closed_) return absl::OkStatus();
     defined = DefineProgram(command, handle, violation);
   }
   if (!violation.ok()) return violation;
@@ -121,6 +122,7 @@ absl::Status Workspace::CompileByDigest(const CommandRef& command, Handle handle
   bool sent = false;
   {
     MutexLock lock(&mu_);
+    if (closed_) return absl::OkStatus();
     defined = DefineProgram(command, handle, violation);
     sent = digest.ok() && digests_.contains(Key(*digest));
   }

@@ -107,6 +107,7 @@ absl::Status Workspace::Upload(UploadRequest request, Done done) {
   Done settled;
   {
     MutexLock lock(&mu_);
+    if (closed_) return absl::OkStatus();
     if (!request.fill) RETURN_IF_ERROR(table_.Claim(request.handle));
     absl::StatusOr<std::shared_ptr<PendingUpload>> upload = DeclareUpload(request);
     if (!upload.ok()) {
@@ -273,6 +274,7 @@ absl::Status Workspace::Download(DownloadRequest request, DownloadDone done) {
   Woken woken;
   {
     MutexLock lock(&mu_);
+    if (closed_) return absl::OkStatus();
     found = FindBuffer(request.handle);
     if (found.ok()) {
       const std::shared_ptr<Buffer>& buffer = *found;

@@ -113,5 +113,24 @@ TEST_F(Order, CancelOfAQueuedExecuteIsToldAtOnce) {
   EXPECT_THAT(*desk.Read(2), ElementsAre(1, 2, 3, 4)) << "It never started: nothing is consumed.";
 }
 
+TEST_F(Order, CommandsAfterTheEndDoNothing) {
+  ASSERT_TRUE(desk.Await(desk.Compile(1, AddProgram())).ok());
+  desk.workspace->Close();
+  const std::vector<uint64_t> late = {desk.Upload(2, {1, 2, 3, 4}),
+                                      desk.Announce(3),
+                                      desk.Placeholder(4),
+                                      desk.Execute(desk.ExecuteOf(1, {2, 3}, {5})),
+                                      desk.Download(2),
+                                      desk.Free({2}),
+                                      desk.Compile(6, DoubleInPlaceProgram())};
+  for (const uint64_t command : late)
+    EXPECT_FALSE(desk.AnswerTo(command).has_value()) << "Command " << command;
+  EXPECT_EQ(devices->device(0).memory.figures().used_bytes, 0);
+  EXPECT_EQ(desk.workspace->account()->figures().simulated_live_bytes, 0);
+  std::weak_ptr<Workspace> gone = desk.workspace;
+  desk.workspace = std::make_shared<Workspace>(1, *devices);
+  EXPECT_TRUE(Eventually([&] { return gone.expired(); })) << "A command keeps its session alive for good.";
+}
+
 }  // namespace
 }  // namespace hlod::device
