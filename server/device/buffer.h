@@ -56,6 +56,7 @@ struct Buffer {
   std::shared_ptr<Task>
       donor;  // The last execute that may consume it: what was sent later waits for the outcome.
   std::vector<std::shared_ptr<Task>> readers;  // Sent since then: whoever consumes it next waits for them.
+  size_t purge_readers_at = 8;                 // So many of them, and the finished ones are dropped.
   int pins = 0;  // Reads whose bytes stay for as long as the reader likes: nobody may write in place.
   std::optional<CommandRef> consumed_by;  // The execute it was donated to, once that has started.
 };

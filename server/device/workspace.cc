@@ -58,9 +58,12 @@ void Workspace::Run(Woken& woken) {
 }
 
 void Workspace::AddReader(Buffer& buffer, const std::shared_ptr<Task>& reader) {
+  if (!buffer.readers.empty() && buffer.readers.back() == reader) return;  // Named twice by one command.
   DependOn(reader, buffer.donor);
-  if (buffer.readers.size() >= 8) {
+  // Looked through again only when they have doubled: thousands may wait, and each command adds one.
+  if (buffer.readers.size() >= buffer.purge_readers_at) {
     std::erase_if(buffer.readers, [](const std::shared_ptr<Task>& task) { return task->finished; });
+    buffer.purge_readers_at = std::max<size_t>(8, 2 * buffer.readers.size());
   }
   buffer.readers.push_back(reader);
 }

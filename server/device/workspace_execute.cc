@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "common/base/status.h"
 #include "server/device/execution.h"
 #include "server/device/workspace.h"
@@ -86,11 +87,13 @@ absl::Status Workspace::BindExecution(Execution& execution) {
   const bool fits = CheckHandles(static_cast<int64_t>(request.results.size())).ok();
   if (!fits) note(CheckHandles(static_cast<int64_t>(request.results.size())));
   std::vector<std::shared_ptr<Buffer>> placeholders(request.results.size());
+  std::vector<bool> fills(request.results.size());
   for (const uint32_t i : request.fills) {
     if (i >= request.results.size()) {
       note(Argument(absl::StrFormat("fills names result %d of %d.", i, request.results.size())));
       continue;
     }
+    fills[i] = true;
     const absl::StatusOr<std::shared_ptr<Buffer>> old = FindBuffer(request.results[i]);
     if (!old.ok()) {
       note(old.status());
@@ -128,17 +131,17 @@ absl::Status Workspace::BindExecution(Execution& execution) {
       note(Annotate(buffer.status(), absl::StrFormat("binding argument %d", i)));
     }
   }
+  absl::flat_hash_map<const Buffer*, uint32_t> donations;
   for (const uint32_t i : request.donated) {
     if (i >= request.arguments.size()) {
       note(Argument(absl::StrFormat("donated names argument %d of %d.", i, request.arguments.size())));
       continue;
     }
     if (execution.arguments[i] == nullptr) continue;  // A literal: there is nothing to give away.
-    for (size_t j = 0; j < i; ++j) {
-      if (execution.donated[j] && execution.arguments[j] == execution.arguments[i]) {
-        note(Argument(absl::StrFormat("Handle %d is donated twice, as arguments %d and %d.",
-                                      request.arguments[i].handle, j, i)));
-      }
+    const uint32_t j = donations.emplace(execution.arguments[i].get(), i).first->second;
+    if (j != i) {
+      note(Argument(absl::StrFormat("Handle %d is donated twice, as arguments %d and %d.",
+                                    request.arguments[i].handle, std::min(i, j), std::max(i, j))));
     }
     execution.donated[i] = true;
   }
@@ -159,14 +162,13 @@ absl::Status Workspace::BindExecution(Execution& execution) {
     }
   }
 
+  std::shared_ptr<const Error> error;  // One for all results that there is no room for.
+  if (!fits) error = std::make_shared<const Error>(Root(DescribeExecute(execution), status, request.command));
   for (size_t i = 0; i < request.results.size(); ++i) {
-    if (request.results[i] == 0 ||
-        (placeholders[i] == nullptr && std::count(request.fills.begin(), request.fills.end(), i) > 0))
-      continue;
+    if (request.results[i] == 0 || (placeholders[i] == nullptr && fills[i])) continue;
     if (placeholders[i] != nullptr && !status.ok()) continue;  // Refused: it stays a placeholder.
     if (!fits) {
-      const Error error = Root(DescribeExecute(execution), status, request.command);
-      table_.Bury(request.results[i], {error.kind, request.command, std::make_shared<const Error>(error)});
+      table_.Bury(request.results[i], {error->kind, request.command, error});
       continue;
     }
     auto buffer = std::make_shared<Buffer>();
@@ -311,9 +313,13 @@ absl::Status Workspace::RunReal(Execution& execution) {
                                                      : request.arguments[i].literal->bytes().data();
   }
   // A result takes over an argument's memory when nobody else can see it; else the program works on a copy.
+  absl::flat_hash_map<const Buffer*, int> uses;
+  if (std::any_of(plan.aliases().begin(), plan.aliases().end(), [](int alias) { return alias >= 0; })) {
+    for (const std::shared_ptr<Buffer>& argument : execution.arguments) ++uses[argument.get()];
+  }
   const auto exclusive = [&](size_t a) {
-    if (!execution.donated[a] || execution.arguments[a]->pins > 0) return false;
-    return std::count(execution.arguments.begin(), execution.arguments.end(), execution.arguments[a]) == 1;
+    return execution.donated[a] && execution.arguments[a]->pins == 0 &&
+           uses[execution.arguments[a].get()] == 1;
   };
   absl::InlinedVector<int, 16> takes(result_count, -1), copies(result_count, -1);
   {
