@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <new>
 
 #include "common/base/arithmetic.h"
 #include "common/base/status.h"
@@ -61,7 +62,8 @@ void Literal::Free::operator()(std::byte* p) const { std::free(p); }
 std::byte* Literal::Allocate(int64_t bytes) {
   const int64_t allocated = AlignUp(std::max<int64_t>(bytes, 1), kAlignment);
   void* const memory = std::aligned_alloc(kAlignment, static_cast<size_t>(allocated));
-  if (memory == nullptr) std::abort();  // The caller said that it is ready to allocate this much.
+  // As from operator new: whoever runs programs of others catches it and lives on.
+  if (memory == nullptr) throw std::bad_alloc();
   return static_cast<std::byte*>(memory);
 }
 

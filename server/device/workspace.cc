@@ -1,6 +1,8 @@
 // A session's handles, lines and errors, and the tasks that depend on one another.
 #include "server/device/workspace.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <deque>
 #include <utility>
@@ -52,7 +54,11 @@ void Workspace::Run(Woken& woken) {
   while (!queue.empty()) {
     const std::function<void()> ready = std::move(queue.front());
     queue.pop_front();
-    ready();
+    try {
+      ready();
+    } catch (const std::exception& e) {  // No memory. The others have their turn all the same.
+      spdlog::error("A step of a session failed: {}", e.what());
+    }
   }
   running = nullptr;
 }

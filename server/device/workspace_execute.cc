@@ -62,7 +62,13 @@ absl::Status Workspace::Execute(ExecuteRequest request, Done done) {
     }
     refused = BindExecution(*execution);
     if (refused.ok()) {
-      execution->task->ready = [self = shared_from_this(), execution] { self->OnReady(execution); };
+      execution->task->ready = [self = shared_from_this(), execution] {
+        try {
+          self->OnReady(execution);
+        } catch (const std::exception& e) {  // bad_alloc.
+          self->Settle(execution, Internal("The execute could not start: %s.", e.what()));
+        }
+      };
       executions_[r.command.id] = execution;
       Unwait(execution->task, woken);
     }
