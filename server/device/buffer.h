@@ -47,9 +47,9 @@ struct Buffer {
   int64_t bytes = 0;
   CommandRef made_by;  // The command that made the handle (not the one that filled it).
   BufferState state = BufferState::kPlaceholder;
-  Block block;                // When ready, or when an upload or execute under way has taken it.
-  SimulatedCharge simulated;  // Of a placeholder.
-  Error error;                // When failed: the root cause.
+  Block block;                         // When ready, or when an upload or execute under way has taken it.
+  SimulatedCharge simulated;           // Of a placeholder.
+  std::shared_ptr<const Error> error;  // When failed: the root cause, shared by all that it failed.
 
   bool settled() const { return state >= BufferState::kReady; }
   std::shared_ptr<Task> producer;  // Until it is settled: the upload or execute that makes it.

@@ -1,14 +1,25 @@
 // A compiled program, and what abstract executes ask of it.
+#include <iterator>
 
 #include "common/base/status.h"
+#include "common/base/utf8.h"
 #include "common/hlo/dependence.h"
 #include "server/device/executable_cache.h"
 
 namespace hlod::device {
+namespace {
+
+constexpr size_t kNameMax = 256;  // Bytes of a name that messages and listings repeat.
+
+}  // namespace
 
 Executable::Executable(const Digest& digest, std::unique_ptr<hlo::Module> module,
                        std::unique_ptr<engine::Plan> plan, int64_t program_bytes)
-    : digest_(digest), module_(std::move(module)), plan_(std::move(plan)), program_bytes_(program_bytes) {}
+    : digest_(digest),
+      module_(std::move(module)),
+      plan_(std::move(plan)),
+      program_bytes_(program_bytes),
+      name_(ClipUtf8(module_->name(), kNameMax)) {}
 
 std::string Executable::DescribeArgument(size_t leaf) const {
   const hlo::Computation& entry = module_->entry();
@@ -17,7 +28,8 @@ std::string Executable::DescribeArgument(size_t leaf) const {
     const hlo::Instruction parameter = entry[entry.parameters()[number]];
     const size_t leaves = parameter.shape().IsTuple() ? hlo::Leaves(parameter.shape()).size() : 1;
     if (leaf < first + leaves) {
-      std::string text = absl::StrFormat("parameter %d \"%s\"", number, parameter.name());
+      std::string text =
+          absl::StrFormat("parameter %d \"%s\"", number, ToAbsl(ClipUtf8(parameter.name(), kNameMax)));
       if (parameter.shape().IsTuple()) absl::StrAppend(&text, ", leaf ", leaf - first);
       return text;
     }
@@ -39,22 +51,26 @@ std::vector<bool> Executable::ComputableResults(const std::vector<bool>& absent)
   return computable;
 }
 
-absl::StatusOr<const engine::Plan*> Executable::PartialPlan(const std::vector<bool>& keep,
-                                                            const engine::CompileOptions& options) {
-  MutexLock lock(&mu_);
-  std::unique_ptr<const engine::Plan>& plan = partial_[keep];
-  if (plan == nullptr) {
-    const std::unique_ptr<hlo::Module> part = hlo::KeepOutputs(*module_, keep);
-    engine::CompileOptions part_options = options;
-    part_options.verify = false;
-    absl::StatusOr<std::unique_ptr<engine::Plan>> compiled = engine::Compile(*part, part_options);
-    if (!compiled.ok()) {
-      partial_.erase(keep);
-      return compiled.status();
+absl::StatusOr<std::shared_ptr<const engine::Plan>> Executable::PartialPlan(
+    const std::vector<bool>& keep, const engine::CompileOptions& options) {
+  {
+    MutexLock lock(&mu_);
+    for (auto it = partial_.begin(); it != partial_.end(); ++it) {
+      if (it->keep != keep) continue;
+      partial_.splice(partial_.begin(), partial_, it);
+      return it->plan;
     }
-    plan = *std::move(compiled);
   }
-  return plan.get();
+  // Without the lock: others use their plans meanwhile. Two that want the same one compile it twice.
+  const std::unique_ptr<hlo::Module> part = hlo::KeepOutputs(*module_, keep);
+  engine::CompileOptions part_options = options;
+  part_options.verify = false;
+  ASSIGN_OR_RETURN(std::shared_ptr<const engine::Plan> plan, engine::Compile(*part, part_options));
+  std::list<Partial> gone;  // Goes after the lock.
+  MutexLock lock(&mu_);
+  partial_.push_front({keep, plan});
+  if (partial_.size() > kPartialMax) gone.splice(gone.begin(), partial_, std::prev(partial_.end()));
+  return plan;
 }
 
 }  // namespace hlod::device

@@ -27,7 +27,7 @@ class Executable {
              int64_t program_bytes);
 
   const Digest& digest() const { return digest_; }
-  const std::string& name() const { return module_->name(); }
+  const std::string& name() const { return name_; }  // The module's, or the beginning of it.
   const hlo::Module& module() const { return *module_; }
   const engine::Plan& plan() const { return *plan_; }
   int64_t program_bytes() const { return program_bytes_; }
@@ -36,9 +36,11 @@ class Executable {
 
   // Which results still have a value when the arguments marked in `absent` have none.
   std::vector<bool> ComputableResults(const std::vector<bool>& absent);
-  // The plan that computes only the results in `keep`; compiled on first use. REQUIRES: some are kept.
-  absl::StatusOr<const engine::Plan*> PartialPlan(const std::vector<bool>& keep,
-                                                  const engine::CompileOptions& options);
+  // The plan that computes only the results in `keep`; compiled on first use, and again when kPartialMax
+  // others were used since. REQUIRES: some are kept.
+  static constexpr size_t kPartialMax = 16;
+  absl::StatusOr<std::shared_ptr<const engine::Plan>> PartialPlan(const std::vector<bool>& keep,
+                                                                  const engine::CompileOptions& options);
 
   std::atomic<int64_t> executes{0}, execute_us{0};
   std::atomic<int64_t> holders{0};  // Handles of sessions that name it.
@@ -48,9 +50,14 @@ class Executable {
   const std::unique_ptr<const hlo::Module> module_;
   const std::unique_ptr<const engine::Plan> plan_;
   const int64_t program_bytes_;
+  const std::string name_;
   Mutex mu_;
   std::optional<std::vector<std::vector<bool>>> dependences_ ABSL_GUARDED_BY(mu_);  // [result][argument]
-  absl::flat_hash_map<std::vector<bool>, std::unique_ptr<const engine::Plan>> partial_ ABSL_GUARDED_BY(mu_);
+  struct Partial {
+    std::vector<bool> keep;
+    std::shared_ptr<const engine::Plan> plan;
+  };
+  std::list<Partial> partial_ ABSL_GUARDED_BY(mu_);  // Most recently used first.
 };
 
 // Thread-safe.

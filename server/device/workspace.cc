@@ -8,9 +8,23 @@
 #include <utility>
 
 #include "common/base/status.h"
+#include "common/base/utf8.h"
 #include "server/device/execution.h"
 
 namespace hlod::device {
+namespace {
+
+constexpr size_t kNameMax = 1024;       // More of a path or a function's name helps nobody.
+constexpr size_t kErrorTextMax = 4096;  // Nor of a message: a client can make thousands of copies of one.
+
+// A shape in a message: its text is as long as a client likes.
+std::string ShapeText(const hlo::Shape& shape) {
+  std::string text = ToStringNoLayout(shape);
+  ClipWithDots(text, kNameMax);
+  return text;
+}
+
+}  // namespace
 
 Workspace::Workspace(uint64_t session, Devices& devices)
     : session_(session),
@@ -85,6 +99,8 @@ std::string Workspace::Line(uint32_t origin) const { return ToString(OriginOf(or
 
 Error Workspace::Root(std::string_view what, const absl::Status& status, const CommandRef& command) const {
   Error error = ErrorOf(status);
+  ClipWithDots(error.shape, kNameMax);
+  ClipWithDots(error.text, kErrorTextMax);
   if (error.root_command != 0) return error;  // It began earlier.
   if (error.kind == ErrorKind::kNone) error.kind = ErrorKind::kFailed;
   error.root_command = command.id;
@@ -119,7 +135,7 @@ absl::Status Workspace::Consumed(const Buffer& buffer) const {
   Error error;
   error.kind = ErrorKind::kDonated;
   error.handle = buffer.handle;
-  error.shape = ToStringNoLayout(buffer.shape);
+  error.shape = ShapeText(buffer.shape);
   error.origin = OriginOf(buffer.made_by.origin);
   error.root_command = buffer.consumed_by->id;
   error.root_origin = OriginOf(buffer.consumed_by->origin);
@@ -132,7 +148,7 @@ absl::Status Workspace::PlaceholderRead(const Buffer& buffer, std::string_view w
   Error error;
   error.kind = ErrorKind::kPlaceholder;
   error.handle = buffer.handle;
-  error.shape = ToStringNoLayout(buffer.shape);
+  error.shape = ShapeText(buffer.shape);
   error.origin = OriginOf(buffer.made_by.origin);
   error.text = absl::StrFormat("%s is a placeholder (handle %d, %s, made at %s): it has no value.", what,
                                buffer.handle, error.shape, Line(buffer.made_by.origin));
@@ -153,10 +169,10 @@ absl::Status Workspace::WithLargestBuffers(absl::Status status) const {
                     });
   Error error = ErrorOf(status);
   for (size_t i = 0; i < shown; ++i) {
-    absl::StrAppend(&error.text, i == 0 ? " This session's largest buffers: " : ", ",
-                    absl::StrFormat("handle %d, %s, %d bytes (%s)", largest[i]->handle,
-                                    ToStringNoLayout(largest[i]->shape), largest[i]->block.bytes(),
-                                    Line(largest[i]->made_by.origin)));
+    absl::StrAppend(
+        &error.text, i == 0 ? " This session's largest buffers: " : ", ",
+        absl::StrFormat("handle %d, %s, %d bytes (%s)", largest[i]->handle, ShapeText(largest[i]->shape),
+                        largest[i]->block.bytes(), Line(largest[i]->made_by.origin)));
   }
   if (shown > 0) error.text += '.';
   return ToStatus(std::move(error));
@@ -187,8 +203,9 @@ absl::StatusOr<std::shared_ptr<Program>> Workspace::FindProgram(Handle handle) {
 
 void Workspace::DefineFailed(Handle handle, uint32_t device, const hlo::Shape* shape,
                              const CommandRef& command, const Error& error) {
+  auto shared = std::make_shared<const Error>(error);
   if (table_.size() >= limits_.handles_per_session_max) {
-    table_.Bury(handle, {error.kind, command, std::make_shared<const Error>(error)});
+    table_.Bury(handle, {error.kind, command, std::move(shared)});
     return;
   }
   auto buffer = std::make_shared<Buffer>();
@@ -197,7 +214,7 @@ void Workspace::DefineFailed(Handle handle, uint32_t device, const hlo::Shape* s
   if (shape != nullptr) buffer->shape = *shape;
   buffer->made_by = command;
   buffer->state = BufferState::kFailed;
-  buffer->error = error;
+  buffer->error = std::move(shared);
   table_.Put(handle, {std::move(buffer), nullptr});
 }
 
@@ -222,14 +239,13 @@ absl::StatusOr<int64_t> Workspace::CheckShape(const absl::StatusOr<hlo::Shape>& 
                                               uint32_t device) const {
   RETURN_IF_ERROR(shape.status());
   if (!shape->IsArray()) {
-    return MakeError(
-        ErrorKind::kArgument,
-        absl::StrFormat("A buffer of shape %s: only arrays can be buffers.", ToStringNoLayout(*shape)));
+    return MakeError(ErrorKind::kArgument,
+                     absl::StrFormat("A buffer of shape %s: only arrays can be buffers.", ShapeText(*shape)));
   }
   if (shape->HasDynamicDimension()) {
-    return MakeError(ErrorKind::kUnimplemented,
-                     absl::StrFormat("A buffer of shape %s: dynamic dimensions cannot be stored.",
-                                     ToStringNoLayout(*shape)));
+    return MakeError(
+        ErrorKind::kUnimplemented,
+        absl::StrFormat("A buffer of shape %s: dynamic dimensions cannot be stored.", ShapeText(*shape)));
   }
   const std::optional<int64_t> bytes = ByteSize(*shape);
   if (!bytes.has_value() || *bytes > limits_.buffer_bytes_max) {
@@ -237,14 +253,13 @@ absl::StatusOr<int64_t> Workspace::CheckShape(const absl::StatusOr<hlo::Shape>& 
         bytes.has_value() ? absl::StrCat(*bytes, " bytes") : "more bytes than fit a 64-bit number";
     return MakeError(ErrorKind::kLimit,
                      absl::StrFormat("A buffer of shape %s has %s; the limit buffer_bytes_max is %d.",
-                                     ToStringNoLayout(*shape), size, limits_.buffer_bytes_max));
+                                     ShapeText(*shape), size, limits_.buffer_bytes_max));
   }
   RETURN_IF_ERROR(CheckDevice(device));
   return *bytes;
 }
 
 absl::Status Workspace::DefineOrigin(uint32_t id, Origin origin, Done done) {
-  constexpr size_t kNameMax = 1024;  // More of a path or a function's name helps nobody.
   absl::Status answer;
   {
     MutexLock lock(&mu_);
@@ -260,8 +275,8 @@ absl::Status Workspace::DefineOrigin(uint32_t id, Origin origin, Done done) {
           absl::StrFormat("Source line %d is one too many: the limit origins_per_session_max is %d.", id,
                           limits_.origins_per_session_max));
     } else {
-      if (origin.file.size() > kNameMax) origin.file.resize(kNameMax);
-      if (origin.function.size() > kNameMax) origin.function.resize(kNameMax);
+      origin.file.resize(ClipUtf8(origin.file, kNameMax).size());
+      origin.function.resize(ClipUtf8(origin.function, kNameMax).size());
       origins_.push_back(std::move(origin));
     }
   }

@@ -46,8 +46,8 @@ struct UploadRequest {
 
 struct ExecuteRequest {
   struct Argument {
-    Handle handle = 0;  // 0: the literal.
-    std::optional<hlo::Literal> literal;
+    Handle handle = 0;                      // 0: the literal.
+    std::unique_ptr<hlo::Literal> literal;  // Apart: a command may name millions of handles.
   };
   CommandRef command;
   Handle executable = 0;

@@ -125,8 +125,8 @@ absl::Status Workspace::BindExecution(Execution& execution) {
   execution.donated.resize(request.arguments.size());
   for (size_t i = 0; i < request.arguments.size(); ++i) {
     const ExecuteRequest::Argument& argument = request.arguments[i];
-    if (argument.handle == 0 && !argument.literal.has_value()) continue;  // Of a refused request.
-    if (argument.literal.has_value()) {
+    if (argument.handle == 0 && argument.literal == nullptr) continue;  // Of a refused request.
+    if (argument.literal != nullptr) {
       ledger_.Count(&Counters::inline_argument_bytes, static_cast<int64_t>(argument.literal->bytes().size()));
       continue;
     }
@@ -231,7 +231,7 @@ absl::Status Workspace::CheckArguments(Execution& execution) {
     const Buffer* buffer = execution.arguments[i].get();
     const hlo::Shape& expected = plan.arguments()[i];
     if (buffer != nullptr && buffer->consumed_by.has_value()) return Consumed(*buffer);
-    if (buffer != nullptr && buffer->state == BufferState::kFailed) return ToStatus(buffer->error);
+    if (buffer != nullptr && buffer->state == BufferState::kFailed) return ToStatus(*buffer->error);
     const hlo::Shape& given = buffer != nullptr ? buffer->shape : request.arguments[i].literal->shape();
     if (!Compatible(given, expected)) {
       Error error;
@@ -409,7 +409,7 @@ absl::Status Workspace::RunPart(Execution& execution, const std::vector<bool>& k
   const ExecuteRequest& request = execution.request;
   Executable& executable = *execution.program->executable;
   DeviceMemory& memory = devices_.device(request.device).memory;
-  ASSIGN_OR_RETURN(const engine::Plan* plan,
+  ASSIGN_OR_RETURN(const std::shared_ptr<const engine::Plan> plan,
                    executable.PartialPlan(keep, devices_.executables().options().compile));
   std::vector<const std::byte*> arguments(execution.arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -506,13 +506,14 @@ struct Workspace::Leftovers {
 void Workspace::Tell(Execution& execution, const absl::Status& status, Leftovers& left) {
   if (std::exchange(execution.told, true)) return;
   if (!status.ok()) {
-    const Error error = Root(DescribeExecute(execution), status, execution.request.command);
+    const auto error =
+        std::make_shared<const Error>(Root(DescribeExecute(execution), status, execution.request.command));
     for (const std::shared_ptr<Buffer>& buffer : execution.results) {
       if (buffer == nullptr) continue;
       buffer->state = BufferState::kFailed;
       buffer->error = error;
     }
-    left.answer = ToStatus(error);
+    left.answer = ToStatus(*error);
   }
   left.results = std::exchange(execution.results, {});
   for (const std::shared_ptr<Buffer>& buffer : left.results) {

@@ -145,9 +145,9 @@ Done Workspace::SettleUpload(PendingUpload& upload, const absl::Status& status, 
   } else {
     ledger_.Count(&Counters::aborted_bytes, upload.received);
     buffer.state = BufferState::kFailed;
-    buffer.error = Root(DescribeUpload(buffer.shape), status, upload.command);
+    buffer.error = std::make_shared<const Error>(Root(DescribeUpload(buffer.shape), status, upload.command));
     upload.discarded = std::move(buffer.block);
-    answer = ToStatus(buffer.error);
+    answer = ToStatus(*buffer.error);
   }
   buffer.producer = nullptr;
   upload.buffer.reset();  // A transfer may hold the upload for a while; the buffer is the handle's.
@@ -291,7 +291,7 @@ absl::Status Workspace::Download(DownloadRequest request, DownloadDone done) {
           if (buffer->consumed_by.has_value()) {
             bytes = self->Consumed(*buffer);
           } else if (buffer->state == BufferState::kFailed) {
-            bytes = ToStatus(buffer->error);
+            bytes = ToStatus(*buffer->error);
           } else if (buffer->state == BufferState::kPlaceholder) {
             self->ledger_.Count(&Counters::refused_reads);
             bytes = self->PlaceholderRead(*buffer, "What is read");

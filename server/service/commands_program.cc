@@ -159,7 +159,7 @@ absl::Status HandleExecute(Session& session, const v1::Command& command) {
           MakeError(ErrorKind::kArgument, absl::StrFormat("A literal of shape %s comes with %d bytes.",
                                                           ToStringNoLayout(*shape), literal.data().size()));
     } else {
-      argument.literal.emplace(*shape);
+      argument.literal = std::make_unique<hlo::Literal>(*shape);
       std::copy(literal.data().begin(), literal.data().end(),
                 reinterpret_cast<char*>(argument.literal->bytes().data()));
     }

@@ -1,0 +1,88 @@
+// What a client's own words cost in messages: they are repeated often, and must stay UTF-8.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/base/utf8.h"
+#include "tests/unit/server/device/workspace.h"
+
+namespace hlod::device {
+namespace {
+
+class Errors : public testing::Test {
+ protected:
+  FakeClock clock;
+  std::unique_ptr<Devices> devices = MakeDevices(clock);
+  Desk desk{*devices};
+};
+
+TEST(ClipUtf8, CutsBetweenCharacters) {
+  EXPECT_EQ(ClipUtf8("abc", 3), "abc");
+  EXPECT_EQ(ClipUtf8("abc", 2), "ab");
+  EXPECT_EQ(ClipUtf8("a\xc3\xa4", 3), "a\xc3\xa4");
+  EXPECT_EQ(ClipUtf8("a\xc3\xa4", 2), "a");
+  EXPECT_EQ(ClipUtf8("\xf0\x9f\x98\x80", 3), "");
+  EXPECT_EQ(ClipUtf8("", 0), "");
+}
+
+TEST_F(Errors, AnOriginIsCutBetweenCharacters) {
+  std::string file(1023, 'a');
+  for (int i = 0; i < 10; ++i) file += "\xc3\xa4";
+  ASSERT_TRUE(desk.workspace->DefineOrigin(1, {file, 7, file}, desk.Keep(desk.Next().id)).ok());
+  EXPECT_EQ(desk.workspace->origin(1).file, std::string(1023, 'a'));
+  EXPECT_EQ(desk.workspace->origin(1).function, std::string(1023, 'a'));
+  // The refusal that names it arrives as what it is.
+  const CommandRef command{desk.Next().id, 1, 0};
+  ASSERT_TRUE(desk.workspace->DefinePlaceholder(command, 1, 0, F32x4(), desk.Keep(command.id)).ok());
+  EXPECT_EQ(KindOf(desk.Read(1).status()), ErrorKind::kPlaceholder);
+  EXPECT_EQ(ErrorOf(desk.Read(1).status()).origin.line, 7);
+}
+
+TEST_F(Errors, ALongNameIsNotRepeatedInFull) {
+  const std::string name(1 << 20, 'n');
+  ASSERT_TRUE(desk.Await(desk.Compile(1, ProgramOf("HloModule " + name + R"(
+ENTRY main {
+  ROOT a = f32[4] parameter(0)
+}
+)")))
+                  .ok());
+  std::vector<Handle> results;
+  for (Handle result = 2; result < 1002; ++result) results.push_back(result);
+  const absl::Status status = desk.Await(desk.Execute(desk.ExecuteOf(1, {}, results)));
+  EXPECT_EQ(KindOf(status), ErrorKind::kArgument);
+  EXPECT_LT(ErrorOf(status).text.size(), 8192u);
+  EXPECT_LT(ErrorOf(desk.Read(500).status()).text.size(), 8192u);
+}
+
+TEST_F(Errors, ALongShapeIsNotRepeatedInFull) {
+  const hlo::Shape shape = hlo::Shape::Array(hlo::kF32, std::vector<int64_t>(100'000, 1));
+  desk.Placeholder(1, shape);
+  const Error error = ErrorOf(desk.Read(1).status());
+  EXPECT_EQ(error.kind, ErrorKind::kPlaceholder);
+  EXPECT_LT(error.shape.size(), 2048u);
+  EXPECT_LT(error.text.size(), 8192u);
+}
+
+TEST_F(Errors, PartialPlansAreFew) {
+  constexpr int kResults = 24;
+  std::string text = "HloModule many\nENTRY main {\n", tuple = "(f32[]", names = "r0";
+  for (int i = 1; i < kResults; ++i) tuple += ", f32[]", names += ", r" + std::to_string(i);
+  for (int i = 0; i < kResults; ++i) {
+    const std::string n = std::to_string(i);
+    text += "  a" + n + " = f32[] parameter(" + n + ")\n  r" + n + " = f32[] add(a" + n + ", a" + n + ")\n";
+  }
+  text += "  ROOT t = " + tuple + ") tuple(" + names + ")\n}\n";
+  ASSERT_TRUE(desk.Await(desk.Compile(1, ProgramOf(text))).ok());
+  const std::shared_ptr<Executable> executable = devices->executables().List().at(0);
+  std::vector<std::weak_ptr<const engine::Plan>> plans;
+  for (int i = 0; i < kResults; ++i) {
+    std::vector<bool> keep(kResults, false);
+    keep[static_cast<size_t>(i)] = true;
+    plans.push_back(executable->PartialPlan(keep, devices->executables().options().compile).value());
+  }
+  const auto alive =
+      std::count_if(plans.begin(), plans.end(), [](const auto& plan) { return !plan.expired(); });
+  EXPECT_EQ(alive, static_cast<std::ptrdiff_t>(Executable::kPartialMax));
+}
+
+}  // namespace
+}  // namespace hlod::device
