@@ -231,7 +231,8 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   void RunExecution(const std::shared_ptr<Execution>& execution);
   absl::Status RunReal(Execution& execution);
   absl::Status RunAbstract(Execution& execution);
-  absl::Status RunPart(Execution& execution, const std::vector<bool>& keep);
+  // `started` says whether it came as far as running.
+  absl::Status RunPart(Execution& execution, const std::vector<bool>& keep, bool& started);
   void Consume(Execution& execution, std::vector<Entry>& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Answers an execute, and lets go of it. With `if_waiting` only one that does not run.
   void Settle(const std::shared_ptr<Execution>& execution, const absl::Status& status,

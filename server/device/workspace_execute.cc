@@ -405,7 +405,7 @@ absl::Status Workspace::RunReal(Execution& execution) {
 }
 
 // Computes the results in `keep`, which depend on no absent argument.
-absl::Status Workspace::RunPart(Execution& execution, const std::vector<bool>& keep) {
+absl::Status Workspace::RunPart(Execution& execution, const std::vector<bool>& keep, bool& started) {
   const ExecuteRequest& request = execution.request;
   Executable& executable = *execution.program->executable;
   DeviceMemory& memory = devices_.device(request.device).memory;
@@ -432,6 +432,7 @@ absl::Status Workspace::RunPart(Execution& execution, const std::vector<bool>& k
   engine::RunContext context;
   context.deadline = absl::Now() + absl::Microseconds(limit_us);
   context.cancel = &execution.cancel;
+  started = true;
   RETURN_IF_ERROR(WithRunKind(plan->Run(arguments, results, temporary.data(), context), limit_us));
   MutexLock lock(&mu_);
   size_t part = 0;
@@ -453,11 +454,19 @@ absl::Status Workspace::RunAbstract(Execution& execution) {
   const engine::Plan& plan = executable.plan();
   std::vector<bool> keep = executable.ComputableResults(execution.absent);
   keep.resize(plan.results().size(), false);
-  if (std::count(keep.begin(), keep.end(), true) > 0) RETURN_IF_ERROR(RunPart(execution, keep));
+  absl::Status status;
+  if (std::find(keep.begin(), keep.end(), true) != keep.end()) {
+    bool started = false;
+    status = RunPart(execution, keep, started);
+    if (!started && !status.ok()) return status;
+  }
+  ++executable.executes;
+  ledger_.Count(&Counters::executes);
   std::vector<Entry> gone;
   {
     MutexLock lock(&mu_);
     Consume(execution, gone);
+    if (!status.ok()) return status;  // It had started: what was donated is gone all the same.
     // In an order that gives the peak which the real execute would have: aliased arguments become results,
     // then the others and the temporaries are added, and only then donated memory is given back.
     for (size_t i = 0; i < keep.size(); ++i) {
@@ -482,8 +491,6 @@ absl::Status Workspace::RunAbstract(Execution& execution) {
     }
     const SimulatedCharge temporary(account_, plan.memory().temporary_bytes);
   }
-  ++executable.executes;
-  ledger_.Count(&Counters::executes);
   return absl::OkStatus();
 }
 
