@@ -55,6 +55,8 @@ struct Buffer {
   std::shared_ptr<Task> producer;  // Until it is settled: the upload or execute that makes it.
   std::shared_ptr<Task>
       donor;  // The last execute that may consume it: what was sent later waits for the outcome.
+  // That donor, when it is abstract: it may consume a placeholder.
+  std::optional<CommandRef> abstract_donor;
   std::vector<std::shared_ptr<Task>> readers;  // Sent since then: whoever consumes it next waits for them.
   size_t purge_readers_at = 8;                 // So many of them, and the finished ones are dropped.
   int pins = 0;  // Reads whose bytes stay for as long as the reader likes: nobody may write in place.

@@ -131,16 +131,16 @@ absl::Status Workspace::Dead(Handle handle) const {
   return ToStatus(std::move(error));
 }
 
-absl::Status Workspace::Consumed(const Buffer& buffer) const {
+absl::Status Workspace::Consumed(const Buffer& buffer, const CommandRef& by) const {
   Error error;
   error.kind = ErrorKind::kDonated;
   error.handle = buffer.handle;
   error.shape = ShapeText(buffer.shape);
   error.origin = OriginOf(buffer.made_by.origin);
-  error.root_command = buffer.consumed_by->id;
-  error.root_origin = OriginOf(buffer.consumed_by->origin);
-  error.text = absl::StrFormat("Buffer %d was donated to an execute (command %d, %s).", buffer.handle,
-                               buffer.consumed_by->id, Line(buffer.consumed_by->origin));
+  error.root_command = by.id;
+  error.root_origin = OriginOf(by.origin);
+  error.text = absl::StrFormat("Buffer %d was donated to an execute (command %d, %s).", buffer.handle, by.id,
+                               Line(by.origin));
   return ToStatus(std::move(error));
 }
 
@@ -199,6 +199,18 @@ absl::StatusOr<std::shared_ptr<Program>> Workspace::FindProgram(Handle handle) {
                      absl::StrFormat("Handle %d names a buffer, where an executable is expected.", handle));
   }
   return entry->program;
+}
+
+absl::StatusOr<std::shared_ptr<Buffer>> Workspace::FindPlaceholder(Handle handle) {
+  ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer, FindBuffer(handle));
+  if (buffer->state != BufferState::kPlaceholder) {
+    return MakeError(
+        ErrorKind::kArgument,
+        absl::StrFormat("Handle %d is no placeholder: only a placeholder can be filled.", handle));
+  }
+  // Whether the execute that it was given to has begun yet is a matter of time: the answer is not.
+  if (buffer->abstract_donor.has_value()) return Consumed(*buffer, *buffer->abstract_donor);
+  return buffer;
 }
 
 void Workspace::DefineFailed(Handle handle, uint32_t device, const hlo::Shape* shape,
@@ -320,9 +332,10 @@ absl::Status Workspace::DefinePlaceholder(const CommandRef& command, Handle hand
 absl::Status Workspace::Free(const CommandRef& command, std::vector<Handle> handles, Done done) {
   absl::Status answer;
   std::vector<Entry> gone;
-  std::vector<Handle> later;  // May have been donated: known when that execute has started or was refused.
+  // May have been donated: whether freeing them was right is known when that execute has started or was
+  // refused.
+  std::vector<std::shared_ptr<Buffer>> given;
   auto task = std::make_shared<Task>();
-  bool deferred = false;
   Woken woken;
   {
     MutexLock lock(&mu_);
@@ -331,29 +344,35 @@ absl::Status Workspace::Free(const CommandRef& command, std::vector<Handle> hand
       const Entry* entry = table_.Find(handle);
       if (entry == nullptr) {
         if (answer.ok()) answer = Dead(handle);
-      } else if (entry->buffer != nullptr && entry->buffer->donor != nullptr &&
-                 !entry->buffer->donor->finished) {
-        DependOn(task, entry->buffer->donor);
-        later.push_back(handle);
-      } else {
-        if (entry->program != nullptr) --executables_;
-        gone.push_back(table_.Erase(handle, {ErrorKind::kDeleted, command, nullptr}));
+        continue;
       }
+      if (entry->buffer != nullptr && entry->buffer->donor != nullptr) {
+        DependOn(task, entry->buffer->donor);
+        given.push_back(entry->buffer);
+      }
+      if (entry->program != nullptr) --executables_;
+      gone.push_back(table_.Erase(handle, {ErrorKind::kDeleted, command, nullptr}));
     }
-    if (deferred = !later.empty(); deferred) {
-      task->ready = [self = shared_from_this(), command, later = std::move(later), done, answer] {
-        (void)self->Free(command, later,
-                         [done, answer](const absl::Status& status) { done(answer.ok() ? status : answer); });
+    if (!given.empty()) {
+      task->ready = [self = shared_from_this(), given = std::move(given), done, answer]() mutable {
+        {
+          MutexLock inner(&self->mu_);
+          if (self->closed_) return;
+          for (const std::shared_ptr<Buffer>& buffer : given) {
+            if (answer.ok() && buffer->consumed_by.has_value())
+              answer = self->Consumed(*buffer, *buffer->consumed_by);
+          }
+        }
+        given.clear();  // Their bytes go before anybody is told.
+        done(answer);
       };
       Unwait(task, woken);
+      done = nullptr;
     }
   }
   gone.clear();
-  if (deferred) {
-    Run(woken);
-    return absl::OkStatus();
-  }
-  done(answer);
+  if (done) done(answer);
+  Run(woken);
   return absl::OkStatus();
 }
 

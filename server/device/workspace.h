@@ -194,7 +194,7 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   absl::Status Dead(Handle handle) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status PlaceholderRead(const Buffer& buffer, std::string_view what) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  absl::Status Consumed(const Buffer& buffer) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status Consumed(const Buffer& buffer, const CommandRef& by) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status WithLargestBuffers(absl::Status status) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::string Line(uint32_t origin) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Origin OriginOf(uint32_t id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -202,6 +202,8 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   // Handles.
   absl::StatusOr<std::shared_ptr<Buffer>> FindBuffer(Handle handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::StatusOr<std::shared_ptr<Program>> FindProgram(Handle handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The placeholder that a command is to fill: one that nobody has been given yet.
+  absl::StatusOr<std::shared_ptr<Buffer>> FindPlaceholder(Handle handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // A failed definition: the handle holds `error`.
   void DefineFailed(Handle handle, uint32_t device, const hlo::Shape* shape, const CommandRef& command,
                     const Error& error) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "common/base/status.h"
 #include "server/device/execution.h"
 #include "server/device/workspace.h"
@@ -94,18 +95,18 @@ absl::Status Workspace::BindExecution(Execution& execution) {
   if (!fits) note(CheckHandles(static_cast<int64_t>(request.results.size())));
   std::vector<std::shared_ptr<Buffer>> placeholders(request.results.size());
   std::vector<bool> fills(request.results.size());
+  absl::flat_hash_set<Handle> filled;
   for (const uint32_t i : request.fills) {
     if (i >= request.results.size()) {
       note(Argument(absl::StrFormat("fills names result %d of %d.", i, request.results.size())));
       continue;
     }
     fills[i] = true;
-    const absl::StatusOr<std::shared_ptr<Buffer>> old = FindBuffer(request.results[i]);
+    const absl::StatusOr<std::shared_ptr<Buffer>> old = FindPlaceholder(request.results[i]);
     if (!old.ok()) {
       note(old.status());
-    } else if ((*old)->state != BufferState::kPlaceholder || placeholders[i] != nullptr) {
-      note(Argument(absl::StrFormat("Handle %d is no placeholder: only a placeholder can be filled.",
-                                    request.results[i])));
+    } else if (!filled.insert(request.results[i]).second) {
+      note(Argument(absl::StrFormat("Placeholder %d is filled twice.", request.results[i])));
     } else {
       placeholders[i] = *old;
     }
@@ -165,6 +166,7 @@ absl::Status Workspace::BindExecution(Execution& execution) {
       for (const std::shared_ptr<Task>& reader : buffer.readers) DependOn(task, reader);
       buffer.readers.clear();
       buffer.donor = task;
+      if (request.abstract) buffer.abstract_donor = request.command;
     }
   }
 
@@ -230,7 +232,7 @@ absl::Status Workspace::CheckArguments(Execution& execution) {
   for (size_t i = 0; i < request.arguments.size(); ++i) {
     const Buffer* buffer = execution.arguments[i].get();
     const hlo::Shape& expected = plan.arguments()[i];
-    if (buffer != nullptr && buffer->consumed_by.has_value()) return Consumed(*buffer);
+    if (buffer != nullptr && buffer->consumed_by.has_value()) return Consumed(*buffer, *buffer->consumed_by);
     if (buffer != nullptr && buffer->state == BufferState::kFailed) return ToStatus(*buffer->error);
     const hlo::Shape& given = buffer != nullptr ? buffer->shape : request.arguments[i].literal->shape();
     if (!Compatible(given, expected)) {
@@ -532,7 +534,10 @@ void Workspace::Tell(Execution& execution, const absl::Status& status, Leftovers
 void Workspace::Retire(Execution& execution, Leftovers& left) {
   left.arguments = std::exchange(execution.arguments, {});
   for (const std::shared_ptr<Buffer>& buffer : left.arguments) {
-    if (buffer != nullptr && buffer->donor == execution.task) buffer->donor = nullptr;
+    if (buffer != nullptr && buffer->donor == execution.task) {
+      buffer->donor = nullptr;
+      buffer->abstract_donor.reset();
+    }
   }
   Finish(*execution.task, left.woken);
   executions_.erase(execution.request.command.id);

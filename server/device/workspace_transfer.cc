@@ -55,12 +55,7 @@ absl::StatusOr<std::shared_ptr<PendingUpload>> Workspace::DeclareUpload(UploadRe
   }
   std::shared_ptr<Buffer> old;
   if (request.fill) {
-    ASSIGN_OR_RETURN(old, FindBuffer(request.handle));
-    if (old->state != BufferState::kPlaceholder) {
-      return MakeError(
-          ErrorKind::kArgument,
-          absl::StrFormat("Handle %d is no placeholder: only a placeholder can be filled.", old->handle));
-    }
+    ASSIGN_OR_RETURN(old, FindPlaceholder(request.handle));
     if (!Compatible(old->shape, *request.shape) || old->device != request.device) {
       return MakeError(
           ErrorKind::kArgument,
@@ -289,7 +284,7 @@ absl::Status Workspace::Download(DownloadRequest request, DownloadDone done) {
           if (self->closed_ || task->finished) return;
           self->downloads_.erase(request.command.id);
           if (buffer->consumed_by.has_value()) {
-            bytes = self->Consumed(*buffer);
+            bytes = self->Consumed(*buffer, *buffer->consumed_by);
           } else if (buffer->state == BufferState::kFailed) {
             bytes = ToStatus(*buffer->error);
           } else if (buffer->state == BufferState::kPlaceholder) {

@@ -58,5 +58,47 @@ TEST_F(Abstract, APartThatFailsAfterItsStartHasConsumedItsDonations) {
   EXPECT_EQ(desk.workspace->ledger().account().counters.executes, 1);
 }
 
+TEST_F(Abstract, APlaceholderThatWasGivenAwayIsNotFilled) {
+  ASSERT_TRUE(desk.Await(desk.Compile(1, AddProgram())).ok());
+  desk.Placeholder(2);
+  desk.Placeholder(3);
+  const uint64_t late = desk.Announce(4);
+  ExecuteRequest request = desk.ExecuteOf(1, {2, 4}, {5}, {0});
+  request.abstract = true;
+  const uint64_t execute = desk.Execute(std::move(request));
+  ASSERT_FALSE(desk.AnswerTo(execute).has_value()) << "It waits for an argument.";
+  ExecuteRequest fill = desk.ExecuteOf(1, {3, 3}, {2});
+  fill.fills = {0};
+  EXPECT_EQ(KindOf(desk.Await(desk.Execute(std::move(fill)))), ErrorKind::kDonated);
+  desk.Deliver(late);
+  EXPECT_TRUE(desk.Await(execute).ok());
+  ExecuteRequest again = desk.ExecuteOf(1, {3, 3}, {2});
+  again.fills = {0};
+  EXPECT_EQ(KindOf(desk.Await(desk.Execute(std::move(again)))), ErrorKind::kDonated)
+      << "The same answer later.";
+}
+
+TEST_F(Abstract, APlaceholderIsNotFilledTwiceByOneExecute) {
+  ASSERT_TRUE(desk.Await(desk.Compile(1, SeparateProgram())).ok());
+  desk.Placeholder(2);
+  desk.Upload(3, {1, 2, 3, 4});
+  ExecuteRequest request = desk.ExecuteOf(1, {3, 3}, {2, 2});
+  request.fills = {0, 1};
+  EXPECT_EQ(KindOf(desk.Await(desk.Execute(std::move(request)))), ErrorKind::kArgument);
+}
+
+TEST_F(Abstract, AHandleThatWasFreedIsGoneThoughADonationIsPending) {
+  ASSERT_TRUE(desk.Await(desk.Compile(1, AddProgram())).ok());
+  desk.Upload(2, {1, 2, 3, 4});
+  const uint64_t late = desk.Announce(3);
+  const uint64_t execute = desk.Execute(desk.ExecuteOf(1, {2, 3}, {4}, {0}));
+  const uint64_t freed = desk.Free({2});
+  EXPECT_FALSE(desk.AnswerTo(freed).has_value()) << "Whether it was donated is not known yet.";
+  EXPECT_EQ(KindOf(desk.Read(2).status()), ErrorKind::kDeleted);
+  desk.Deliver(late);
+  EXPECT_TRUE(desk.Await(execute).ok());
+  EXPECT_EQ(KindOf(desk.Await(freed)), ErrorKind::kDonated);
+}
+
 }  // namespace
 }  // namespace hlod::device
