@@ -13,6 +13,7 @@
 namespace hlod::device {
 namespace {
 
+constexpr int64_t kLooks = 8;  // At blocks of one size class, before another one is opened.
 constexpr int64_t kUnit = 64, kExtent = int64_t{2} << 20;
 alignas(64)
     std::byte no_bytes[64];  // Where pieces of no bytes point: engines may form the pointer, never read it.
@@ -82,12 +83,12 @@ void BackingPool::Unlink(uint32_t id) {
   if (lists_[list] == kNoNode) filled_[list / 64] &= ~(uint64_t{1} << (list % 64));
 }
 
-uint32_t BackingPool::FindFit(int64_t units) {
+uint32_t BackingPool::FindFit(int64_t units, int64_t looks) {
   // The own list first: programs ask for the same sizes again and again, and get their old blocks back.
   const int own = ClassOf(units);
   uint32_t best = kNoNode;
-  int looked = 0;
-  for (uint32_t id = lists_[own]; id != kNoNode && looked < 8; id = nodes_[id].list_after, ++looked) {
+  int64_t looked = 0;
+  for (uint32_t id = lists_[own]; id != kNoNode && looked < looks; id = nodes_[id].list_after, ++looked) {
     if (nodes_[id].size >= units && (best == kNoNode || nodes_[id].size < nodes_[best].size)) best = id;
   }
   if (best != kNoNode) return best;
@@ -132,16 +133,17 @@ absl::StatusOr<Piece> BackingPool::Allocate(int64_t bytes) {
         absl::StrFormat("%d bytes are more than the whole host_memory (%d bytes).", bytes, host_bytes_));
   }
   const int64_t units = (bytes + kUnit - 1) / kUnit;
-  uint32_t id = FindFit(units);
+  uint32_t id = FindFit(units, kLooks);
+  if (id == kNoNode && Grow(units)) id = last_;
   if (id == kNoNode) {
-    if (!Grow(units)) {
+    id = FindFit(units, INT64_MAX);  // Before it is refused, all of them.
+    if (id == kNoNode) {
       return MakeError(
           ErrorKind::kNoMemory,
           absl::StrFormat(
               "%d bytes do not fit in the backing of the devices: %d of host_memory's %d bytes are in use.",
               bytes, used_units_ * kUnit, host_bytes_));
     }
-    id = last_;
   }
   Unlink(id);
   if (nodes_[id].size > units) {  // The rest stays free, behind.

@@ -54,7 +54,8 @@ class BackingPool {
   uint32_t NewNode() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Link(uint32_t node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Unlink(uint32_t node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  uint32_t FindFit(int64_t units) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // A free block that is large enough, or kNoNode; looks at no more than so many of the same size class.
+  uint32_t FindFit(int64_t units, int64_t looks) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool Grow(int64_t units) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void JoinWithNext(uint32_t node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 

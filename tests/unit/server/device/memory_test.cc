@@ -54,6 +54,24 @@ TEST(BackingPool, FreedNeighboursJoin) {
   EXPECT_TRUE(pool->Allocate(4 << 20).ok());
 }
 
+TEST(BackingPool, TheLastBlockThatFitsIsFound) {
+  const std::unique_ptr<BackingPool> pool = BackingPool::Create(4 << 20).value();
+  // Sizes of one class: 64 KiB and a little more, the larger one freed first and so looked at last.
+  const Piece larger = pool->Allocate((64 << 10) + 640).value();
+  std::vector<Piece> walls = {pool->Allocate(64).value()}, smaller;
+  for (int i = 0; i < 32; ++i) {
+    smaller.push_back(pool->Allocate(64 << 10).value());
+    walls.push_back(pool->Allocate(64).value());
+  }
+  while (pool->Allocate(64 << 10).ok()) {  // The rest.
+  }
+  while (pool->Allocate(64).ok()) {
+  }
+  pool->Free(larger);
+  for (const Piece& piece : smaller) pool->Free(piece);
+  EXPECT_TRUE(pool->Allocate((64 << 10) + 640).ok());
+}
+
 TEST(BackingPool, MemoryIsReusedNotGrown) {
   const std::unique_ptr<BackingPool> pool = BackingPool::Create(1 << 30).value();
   for (int i = 0; i < 1000; ++i) pool->Free(pool->Allocate(5'000'000).value());
