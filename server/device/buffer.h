@@ -52,6 +52,7 @@ struct Buffer {
   std::shared_ptr<const Error> error;  // When failed: the root cause, shared by all that it failed.
 
   bool settled() const { return state >= BufferState::kReady; }
+  bool holds_memory() const { return state == BufferState::kReady || state == BufferState::kPendingUpload; }
   std::shared_ptr<Task> producer;  // Until it is settled: the upload or execute that makes it.
   std::shared_ptr<Task>
       donor;  // The last execute that may consume it: what was sent later waits for the outcome.

@@ -463,9 +463,16 @@ std::vector<BufferInfo> Workspace::ListBuffers() const {
     const Buffer& buffer = *entry.buffer;
     list.push_back({handle, buffer.device, buffer.shape,
                     buffer.block.data() == nullptr ? 0 : buffer.block.bytes(), buffer.state,
-                    OriginOf(buffer.made_by.origin)});
+                    buffer.holds_memory(), OriginOf(buffer.made_by.origin)});
   }
   return list;
+}
+
+int64_t Workspace::waiting_executes(uint32_t device) const {
+  MutexLock lock(&mu_);
+  return std::count_if(executions_.begin(), executions_.end(), [device](const auto& entry) {
+    return !entry.second->ready && entry.second->request.device == device;
+  });
 }
 
 Workspace::Counts Workspace::counts() const {
@@ -474,7 +481,8 @@ Workspace::Counts Workspace::counts() const {
   counts.executables = executables_;
   for (const auto& [handle, entry] : table_.live()) {
     if (entry.buffer == nullptr) continue;
-    ++(entry.buffer->state == BufferState::kPlaceholder ? counts.placeholders : counts.buffers);
+    counts.placeholders += entry.buffer->state == BufferState::kPlaceholder;
+    counts.buffers += entry.buffer->holds_memory();
   }
   return counts;
 }

@@ -107,6 +107,7 @@ struct BufferInfo {
   hlo::Shape shape;
   int64_t bytes = 0;
   BufferState state = BufferState::kReady;
+  bool holds_memory = false;  // Its own: not one whose execute has yet to run.
   Origin origin;
 };
 
@@ -171,8 +172,11 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   const std::shared_ptr<MemoryAccount>& account() const { return account_; }
   Devices& devices() { return devices_; }
   std::vector<BufferInfo> ListBuffers() const;
+  // Executes on a device that wait for their arguments.
+  int64_t waiting_executes(uint32_t device) const;
   struct Counts {
-    int64_t buffers = 0, placeholders = 0, executables = 0;
+    int64_t buffers = 0;  // That hold memory.
+    int64_t placeholders = 0, executables = 0;
   };
   Counts counts() const;
 

@@ -200,9 +200,9 @@ bool Workspace::AddReceived(uint64_t command, uint64_t generation, int64_t bytes
   Done done;
   {
     MutexLock lock(&mu_);
-    last_progress_ = devices_.clock().Now();
     const auto found = uploads_.find(command);
     if (found == uploads_.end() || found->second->generation != generation) return false;
+    if (bytes > 0) last_progress_ = devices_.clock().Now();
     const std::shared_ptr<PendingUpload> upload = found->second;
     upload->received += bytes;
     if (upload->received < static_cast<int64_t>(upload->target.size())) return true;

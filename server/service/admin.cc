@@ -29,13 +29,18 @@ std::vector<std::shared_ptr<Session>> Chosen(Registry& registry, const Request& 
 std::string ListDevices(Registry& registry, const Request&) {
   v1::DeviceList list;
   device::Devices& devices = registry.devices();
-  std::vector<std::pair<int64_t, int64_t>> counts(devices.count());
+  struct Counts {
+    int64_t buffers = 0, placeholders = 0, waiting = 0;
+  };
+  std::vector<Counts> counts(devices.count());
   for (const std::shared_ptr<Session>& session : registry.List()) {
     for (const device::BufferInfo& buffer : session->workspace().ListBuffers()) {
       if (buffer.device >= counts.size()) continue;
-      ++(buffer.state == device::BufferState::kPlaceholder ? counts[buffer.device].second
-                                                           : counts[buffer.device].first);
+      counts[buffer.device].placeholders += buffer.state == device::BufferState::kPlaceholder;
+      counts[buffer.device].buffers += buffer.holds_memory;
     }
+    for (uint32_t i = 0; i < devices.count(); ++i)
+      counts[i].waiting += session->workspace().waiting_executes(i);
   }
   for (uint32_t i = 0; i < devices.count(); ++i) {
     device::Device& device = devices.device(i);
@@ -47,9 +52,9 @@ std::string ListDevices(Registry& registry, const Request&) {
     row.set_used_bytes(figures.used_bytes);
     row.set_peak_bytes(figures.peak_bytes);
     row.set_temporary_bytes(figures.temporary_bytes);
-    row.set_buffers(counts[i].first);
-    row.set_placeholders(counts[i].second);
-    row.set_queued_executes(device.queue.length());
+    row.set_buffers(counts[i].buffers);
+    row.set_placeholders(counts[i].placeholders);
+    row.set_queued_executes(device.queue.length() + counts[i].waiting);
   }
   return list.SerializeAsString();
 }
