@@ -143,9 +143,8 @@ void ExecutableCache::Evict(std::vector<std::shared_ptr<Executable>>& gone) {
 std::vector<std::shared_ptr<Executable>> ExecutableCache::List() const {
   MutexLock lock(&mu_);
   std::vector<std::shared_ptr<Executable>> list;
-  for (const auto& [digest, slot] : slots_) {
-    if (slot.executable != nullptr) list.push_back(slot.executable);
-  }
+  for (auto digest = recent_.rbegin(); digest != recent_.rend(); ++digest)
+    list.push_back(slots_.at(*digest).executable);
   return list;
 }
 

@@ -83,7 +83,7 @@ class ExecutableCache {
   // A program compiled before, or null.
   std::shared_ptr<Executable> Find(const Digest& digest);
 
-  // What is in the cache.
+  // What is in the cache, most recently asked for first.
   std::vector<std::shared_ptr<Executable>> List() const;
   const Options& options() const { return options_; }
 

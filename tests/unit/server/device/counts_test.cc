@@ -29,6 +29,14 @@ TEST_F(Figures, BuffersAreThoseThatHoldMemory) {
   EXPECT_EQ(desk.workspace->waiting_executes(0), 0);
 }
 
+TEST_F(Figures, ExecutablesAreListedMostRecentlyAskedForFirst) {
+  ASSERT_TRUE(desk.Await(desk.Compile(1, AddProgram())).ok());
+  ASSERT_TRUE(desk.Await(desk.Compile(2, SeparateProgram())).ok());
+  EXPECT_EQ(devices->executables().List().at(0)->name(), "separate");
+  ASSERT_TRUE(desk.Await(desk.Compile(3, AddProgram())).ok());
+  EXPECT_EQ(devices->executables().List().at(0)->name(), "add");
+}
+
 TEST_F(Figures, BytesOfAStaleTransferAreNoProgress) {
   const uint64_t upload = desk.Announce(1);
   const Workspace::UploadPart stale = desk.workspace->ClaimUpload(upload).value();
