@@ -15,6 +15,8 @@ namespace {
 
 constexpr int64_t kLogBytesMax = 64 << 20;            // Of unsettled messages kept for a replay.
 constexpr int64_t kUnacknowledgedBytesMax = 1 << 20;  // Of replies, before an acknowledgement travels alone.
+// Commands behind the first unsettled one, in units of what may be unsettled; the daemon takes twice that.
+constexpr int64_t kWindow = 8;
 constexpr int kSendsPerDrain = 16;  // How often a sender that waits for nothing looks for answers.
 
 }  // namespace
@@ -62,9 +64,19 @@ void Session::Enqueue(v1::ClientMessage&& message, const Command& command) {
   ack_sent_ = AckThrough();
   unacknowledged_bytes_ = 0;
   message.set_ack_through(ack_sent_);
+  answered_beyond_.erase(answered_beyond_.begin(), answered_beyond_.upper_bound(ack_sent_));
+  for (auto it = answered_beyond_.begin(); it != answered_beyond_.end();) {
+    if (held_.contains(*it)) {
+      ++it;
+    } else {
+      message.add_acknowledged(*it);
+      it = answered_beyond_.erase(it);
+    }
+  }
   std::shared_ptr<const std::string> bytes = std::make_shared<const std::string>(message.SerializeAsString());
   if (command != nullptr) {
     log_bytes_ += bytes->size();
+    ++unsettled_;
     log_.push_back({bytes, command});
   }
   queue_.push_back(std::move(bytes));
@@ -72,6 +84,26 @@ void Session::Enqueue(v1::ClientMessage&& message, const Command& command) {
 
 uint64_t Session::AckThrough() const {
   return held_.empty() ? settled_through_ : std::min(settled_through_, *held_.begin() - 1);
+}
+
+bool Session::MayAcknowledge() const {
+  return AckThrough() > ack_sent_ || std::any_of(answered_beyond_.begin(), answered_beyond_.end(),
+                                                 [this](uint64_t command) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+                                                   return !held_.contains(command);
+                                                 });
+}
+
+void Session::MarkDone(LogEntry& entry) {
+  if (entry.command->done.load(std::memory_order_relaxed)) return;
+  log_bytes_ -= entry.message->size();
+  entry.message.reset();
+  --unsettled_;
+  entry.command->done.store(true, std::memory_order_release);
+}
+
+Session::LogEntry* Session::FindInLog(uint64_t command) {
+  const uint64_t first = next_command_ - log_.size();  // Id of the oldest command not settled.
+  return command < first || command >= next_command_ ? nullptr : &log_[command - first];
 }
 
 uint32_t Session::InternLocked(const Caller& caller) {
@@ -97,8 +129,8 @@ uint32_t Session::InternLocked(const Caller& caller) {
 absl::Status Session::Transact(const Caller& caller, absl::FunctionRef<void(Sender&)> body, bool may_wait) {
   absl::MutexLock lock(&mu_);
   const auto room = [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    return static_cast<int64_t>(log_.size()) * 2 < limits_.commands_in_flight_max &&
-           log_bytes_ < kLogBytesMax;
+    return unsettled_ * 2 < limits_.commands_in_flight_max && log_bytes_ < kLogBytesMax &&
+           static_cast<int64_t>(log_.size()) < kWindow * limits_.commands_in_flight_max;
   };
   if (may_wait && !room()) WaitUntil(room, absl::InfiniteFuture());
   if (!lost_.ok()) return lost_;
@@ -211,25 +243,29 @@ void Session::Drain() {
 }
 
 void Session::HandleMessage(v1::ServerMessage& message) {
-  const uint64_t first = next_command_ - log_.size();  // Id of the oldest command not settled.
   for (v1::Reply& reply : *message.mutable_replies()) {
-    if (reply.command() < first || reply.command() >= next_command_) continue;  // A replay of what is known.
-    CommandState& command = *log_[reply.command() - first].command;
+    LogEntry* const entry = FindInLog(reply.command());
+    if (entry == nullptr) continue;  // A replay of what is known.
+    answered_beyond_.insert(reply.command());
+    CommandState& command = *entry->command;
     if (command.done.load(std::memory_order_relaxed)) continue;
     unacknowledged_bytes_ += reply.ByteSizeLong();
     if (reply.has_error()) command.status = ToStatus(rpc::FromProto(reply.error()));
     command.reply.Swap(&reply);
-    command.done.store(true, std::memory_order_release);
+    MarkDone(*entry);
+  }
+  for (const uint64_t command : message.settled()) {
+    if (LogEntry* const entry = FindInLog(command); entry != nullptr) MarkDone(*entry);
   }
   if (message.settled_through() > settled_through_) {
     settled_through_ = std::min(message.settled_through(), next_command_ - 1);
     while (!log_.empty() && log_.front().command->id <= settled_through_) {
-      log_.front().command->done.store(true, std::memory_order_release);
-      log_bytes_ -= log_.front().message->size();
+      MarkDone(log_.front());
       log_.pop_front();
     }
+    answered_beyond_.erase(answered_beyond_.begin(), answered_beyond_.upper_bound(AckThrough()));
   }
-  if (unacknowledged_bytes_ > kUnacknowledgedBytesMax && queue_.empty() && AckThrough() > ack_sent_) {
+  if (unacknowledged_bytes_ > kUnacknowledgedBytesMax && queue_.empty() && MayAcknowledge()) {
     Enqueue(v1::ClientMessage(), nullptr);
     StartWrites();
   }
@@ -237,7 +273,7 @@ void Session::HandleMessage(v1::ServerMessage& message) {
 
 void Session::ReleaseAcknowledgement(uint64_t command) {
   absl::MutexLock lock(&mu_);
-  if (held_.erase(command) == 0 || !lost_.ok() || goodbye_ || AckThrough() <= ack_sent_) return;
+  if (held_.erase(command) == 0 || !lost_.ok() || goodbye_ || !MayAcknowledge()) return;
   Enqueue(v1::ClientMessage(), nullptr);  // The daemon may let go of the bytes.
   Push(false);
 }

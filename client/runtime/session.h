@@ -127,7 +127,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
  private:
   struct LogEntry {
-    std::shared_ptr<const std::string> message;
+    std::shared_ptr<const std::string> message;  // Null when the command is done.
     Command command;
   };
 
@@ -152,7 +152,12 @@ class Session : public std::enable_shared_from_this<Session> {
   void Recover(const absl::Status& cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status ResumeOnce(absl::Time deadline, bool* retry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Lose(absl::Status why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The command is done: its message is not needed for a replay any more.
+  void MarkDone(LogEntry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  LogEntry* FindInLog(uint64_t command) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   uint64_t AckThrough() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Whether a message now would acknowledge more than the last one did.
+  bool MayAcknowledge() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // Constant after Open.
   const std::unique_ptr<Connector> connector_;
@@ -174,7 +179,9 @@ class Session : public std::enable_shared_from_this<Session> {
   bool ended_ ABSL_GUARDED_BY(mu_) = false;  // The stream ended after Goodbye.
   absl::Status lost_ ABSL_GUARDED_BY(mu_);
   std::deque<std::shared_ptr<const std::string>> queue_ ABSL_GUARDED_BY(mu_);
-  std::deque<LogEntry> log_ ABSL_GUARDED_BY(mu_);  // Commands not settled, in order of id.
+  // Commands from the first that is not settled on, in order of id, without a gap.
+  std::deque<LogEntry> log_ ABSL_GUARDED_BY(mu_);
+  int64_t unsettled_ ABSL_GUARDED_BY(mu_) = 0;  // Of them, those that are not done.
   int64_t log_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t next_command_ ABSL_GUARDED_BY(mu_) = 1;
   uint64_t next_handle_ ABSL_GUARDED_BY(mu_) = 1;
@@ -183,6 +190,8 @@ class Session : public std::enable_shared_from_this<Session> {
   int64_t unacknowledged_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   int sends_since_drain_ ABSL_GUARDED_BY(mu_) = 0;
   std::set<uint64_t> held_ ABSL_GUARDED_BY(mu_);
+  // Commands whose replies are here and not acknowledged, because an earlier one is not settled or held.
+  std::set<uint64_t> answered_beyond_ ABSL_GUARDED_BY(mu_);
   std::deque<Origin> origins_
       ABSL_GUARDED_BY(mu_);  // Origin id i is at i - 1; the keys of origin_ids_ refer here.
   absl::flat_hash_map<std::tuple<std::string_view, int, std::string_view>, uint32_t> origin_ids_

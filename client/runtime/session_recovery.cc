@@ -117,7 +117,7 @@ void Session::Lose(absl::Status why) {
     entry.command->done.store(true, std::memory_order_release);
   }
   log_.clear();
-  log_bytes_ = 0;
+  log_bytes_ = unsettled_ = 0;
   changed_.SignalAll();
 }
 
@@ -173,7 +173,8 @@ absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
   pipe_ = *std::move(pipe);
   queue_.clear();
   for (const LogEntry& entry : log_) {
-    if (entry.command->id > welcome->received_through()) queue_.push_back(entry.message);
+    if (entry.command->id > welcome->received_through() && entry.message != nullptr)
+      queue_.push_back(entry.message);
   }
   writing_ = false;
   connected_ = true;

@@ -10,6 +10,8 @@
 namespace hlod::service {
 namespace {
 
+// Commands after the first unsettled one, in units of commands_in_flight_max.
+constexpr int64_t kWindow = 16;
 constexpr int64_t kMessageBytes = 1 << 20;  // Replies in one message, about.
 constexpr int64_t kErrorReserveBytes =
     4 << 20;  // For refusals, when the kept replies have reached their limit.
@@ -110,6 +112,16 @@ absl::Status Session::OnMessageRead(const SessionStream* stream, const v1::Clien
       pinned_bytes_ -= unpinned.back().bytes;
       downloads_.erase(downloads_.begin());
     }
+    for (const uint64_t command : message.acknowledged()) {
+      if (!box_.AcknowledgeOne(command)) {
+        return Violation(absl::StrFormat("Command %d is acknowledged and not settled.", command));
+      }
+      const auto found = downloads_.find(command);
+      if (found == downloads_.end()) continue;
+      unpinned.push_back(std::move(found->second.bytes));
+      pinned_bytes_ -= unpinned.back().bytes;
+      downloads_.erase(found);
+    }
   }
   unpinned.clear();
   switch (message.message_case()) {
@@ -133,13 +145,14 @@ absl::Status Session::OnCommand(const v1::Command& command) {
       return Violation(absl::StrFormat("Command id %d is not the one after the last (%d).", command.id(),
                                        box_.received_through()));
     }
-    refused = box_.in_flight() >= limits_.commands_in_flight_max;
+    const int64_t max = limits_.commands_in_flight_max;
+    refused = box_.in_flight() >= max || box_.window() >= kWindow * max;
     // Refusals are answers that are kept, too: someone who does not stop is stopped.
-    if (box_.in_flight() >= 2 * limits_.commands_in_flight_max) {
-      return MakeError(
-          ErrorKind::kLimit,
-          absl::StrFormat("%d commands are not settled, twice the limit commands_in_flight_max (%d).",
-                          box_.in_flight(), limits_.commands_in_flight_max));
+    if (box_.window() >= (kWindow + 1) * max) {
+      return MakeError(ErrorKind::kLimit,
+                       absl::StrFormat("%d commands came after one that is not settled, more than %d times "
+                                       "the limit commands_in_flight_max (%d).",
+                                       box_.window() - 1, kWindow, max));
     }
     if (box_.unacknowledged_bytes() > limits_.unacknowledged_bytes_max + kErrorReserveBytes) {
       return MakeError(

@@ -57,7 +57,9 @@ TEST(Limits, CommandsInFlight) {
   for (int i = 0; i < 3; ++i) client.Send(client.PingOf());
   const uint64_t refused = client.Send(client.PingOf());
   ExpectLimit(client.ErrorOfReply(client.Await(refused)), "commands_in_flight_max", 4);
-  for (int i = 0; i < 4; ++i) client.Send(client.PingOf());
+  while (client.last_command < 17 * 4) client.Send(client.PingOf());
+  EXPECT_FALSE(client.ended());
+  client.Send(client.PingOf());
   EXPECT_EQ(KindOf(client.Ended()), ErrorKind::kLimit) << "Who does not stop is stopped.";
 }
 

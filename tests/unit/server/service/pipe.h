@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -133,6 +134,7 @@ class Client {
     connection_->OnClosed(stream_.get());
     connection_.reset();
     settled_through = 0;
+    settled.clear();
   }
 
   void SendRaw(const v1::ClientMessage& message) {
@@ -145,6 +147,7 @@ class Client {
     v1::ClientMessage message;
     *message.mutable_command() = command;
     message.set_ack_through(ack_through);
+    for (const uint64_t id : std::exchange(acknowledge, {})) message.add_acknowledged(id);
     sent.push_back(message);
     SendRaw(message);
     return command.id();
@@ -156,13 +159,15 @@ class Client {
       Confirm();
       connection_->Flush();
       if (const auto found = replies.find(command); found != replies.end()) return found->second;
-      if (settled_through >= command) return {};
+      if (settled_through >= command || settled.contains(command)) return {};
       const std::optional<v1::ServerMessage> message = stream_->Next();
       if (!message.has_value()) {
         ADD_FAILURE() << "Command " << command << " was not answered.";
         return {};
       }
       settled_through = std::max(settled_through, message->settled_through());
+      for (const uint64_t id : message->settled())
+        EXPECT_TRUE(settled.insert(id).second) << id << " is told twice.";
       for (const v1::Reply& reply : message->replies()) {
         replies[reply.command()] = reply;
         ++reply_count[reply.command()];
@@ -271,6 +276,8 @@ class Client {
 
   v1::Welcome welcome;
   uint64_t last_command = 0, settled_through = 0, ack_through = 0;
+  std::set<uint64_t> settled;         // Beyond settled_through, as told on this stream.
+  std::vector<uint64_t> acknowledge;  // With the next command.
   std::map<uint64_t, v1::Reply> replies;
   std::map<uint64_t, int> reply_count;
   std::vector<v1::ClientMessage> sent;

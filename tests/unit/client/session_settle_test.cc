@@ -1,0 +1,91 @@
+// Commands that finish behind one that takes long: their futures are ready, and their replies acknowledged.
+#include <gtest/gtest.h>
+
+#include "client/runtime/session.h"
+#include "tests/unit/client/fake_daemon.h"
+
+namespace hlod::internal {
+namespace {
+
+class SettleTest : public ::testing::Test {
+ protected:
+  ~SettleTest() override { shared_->pipe.reset(); }  // It shares the daemon.
+  std::shared_ptr<Session> Open() {
+    return Session::Open(std::make_unique<FakeConnector>(shared_), {.name = "test"}).value();
+  }
+  static v1::Command Ping() {
+    v1::Command command;
+    command.mutable_ping();
+    return command;
+  }
+  const std::shared_ptr<FakeDaemon> shared_ = std::make_shared<FakeDaemon>();
+};
+
+TEST_F(SettleTest, ACommandNamedAsSettledIsDoneWhileAnEarlierOneIsNot) {
+  shared_->on_command = [](const v1::Command& command, FakePipe& pipe) {
+    v1::ServerMessage message;
+    if (command.id() == 2) {
+      for (const uint64_t id : {uint64_t{0}, uint64_t{2}, uint64_t{99}}) message.add_settled(id);
+    }
+    pipe.Answer(std::move(message));
+  };
+  const std::shared_ptr<Session> session = Open();
+  const Command first = session->Send({}, Ping()).value();
+  const Command second = session->Send({}, Ping()).value();
+  EXPECT_TRUE(session->Wait(*second, absl::Now() + absl::Seconds(20)).ok());
+  EXPECT_FALSE(first->done);
+}
+
+TEST_F(SettleTest, ReplyBehindALongCommandIsAcknowledgedByNameOnce) {
+  shared_->on_command = [](const v1::Command& command, FakePipe& pipe) {
+    v1::ServerMessage message;
+    if (command.id() == 2) message.add_replies()->set_command(2);
+    pipe.Answer(std::move(message));
+  };
+  const std::shared_ptr<Session> session = Open();
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(session->Send({}, Ping()).ok());
+  session->Drain();
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(session->Send({}, Ping()).ok());
+  ASSERT_EQ(shared_->messages.size(), 4u);
+  ASSERT_EQ(shared_->messages[2].acknowledged_size(), 1);
+  EXPECT_EQ(shared_->messages[2].acknowledged(0), 2u);
+  EXPECT_EQ(shared_->messages[3].acknowledged_size(), 0);
+}
+
+TEST_F(SettleTest, AHeldReplyIsAcknowledgedByNameWhenReleased) {
+  shared_->on_command = [](const v1::Command& command, FakePipe& pipe) {
+    v1::ServerMessage message;
+    if (command.id() == 2) message.add_replies()->set_command(2);
+    pipe.Answer(std::move(message));
+  };
+  const std::shared_ptr<Session> session = Open();
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(session
+                    ->Transact({},
+                               [](Session::Sender& sender) {
+                                 const Command sent = sender.Add(Ping());
+                                 if (sent->id == 2) sender.HoldAcknowledgement(2);
+                               })
+                    .ok());
+  }
+  session->Drain();
+  ASSERT_TRUE(session->Send({}, Ping()).ok());
+  EXPECT_EQ(shared_->messages.back().acknowledged_size(), 0);
+  session->ReleaseAcknowledgement(2);
+  ASSERT_EQ(shared_->messages.back().acknowledged_size(), 1);
+  EXPECT_EQ(shared_->messages.back().acknowledged(0), 2u);
+}
+
+TEST_F(SettleTest, FinishedCommandsBehindALongOneDoNotHoldUpTheSender) {
+  shared_->on_command = [](const v1::Command& command, FakePipe& pipe) {
+    v1::ServerMessage message;
+    if (command.id() > 1) message.add_settled(command.id());
+    pipe.Answer(std::move(message));
+  };
+  const std::shared_ptr<Session> session = Open();
+  const int many = static_cast<int>(session->limits().commands_in_flight_max);
+  for (int i = 0; i < many; ++i) ASSERT_TRUE(session->Send({}, Ping()).ok());
+}
+
+}  // namespace
+}  // namespace hlod::internal
