@@ -58,38 +58,41 @@ void AddWithDependencies(const FileDescriptor& file, std::set<const FileDescript
 absl::StatusOr<std::string> AnswerReflection(const std::string& request) {
   UnknownFieldSet fields;
   if (!fields.ParseFromString(request)) return InvalidArgument("The request is no ServerReflectionRequest.");
-  UnknownFieldSet response;
-  response.AddLengthDelimited(kOriginalRequest, request);
-  const DescriptorPool& pool = *v1::Command::descriptor()->file()->pool();
+  // The question is a oneof: of several fields the last one counts, as for every reader of the format.
+  const UnknownField* host = nullptr;
+  const UnknownField* question = nullptr;
   for (int i = 0; i < fields.field_count(); ++i) {
     const UnknownField& field = fields.field(i);
     if (field.type() != UnknownField::TYPE_LENGTH_DELIMITED) continue;
-    const std::string& value = field.length_delimited();
-    if (field.number() == kHost) {
-      response.AddLengthDelimited(kValidHost, value);
-    } else if (field.number() == kListServices) {
-      UnknownFieldSet list;
-      for (const char* name : kServices) {
-        UnknownFieldSet service;
-        service.AddLengthDelimited(1, name);
-        list.AddLengthDelimited(1, Serialize(service));
-      }
-      response.AddLengthDelimited(kListResponse, Serialize(list));
-    } else if (field.number() == kFileByName || field.number() == kFileContainingSymbol) {
-      const FileDescriptor* file =
-          field.number() == kFileByName ? pool.FindFileByName(value) : pool.FindFileContainingSymbol(value);
-      if (file == nullptr) {
-        response.AddLengthDelimited(kErrorResponse, ErrorResponse(kNotFound, "No such file or symbol."));
-        continue;
-      }
+    (field.number() == kHost ? host : question) = &field;
+  }
+  UnknownFieldSet response;
+  response.AddLengthDelimited(kOriginalRequest, request);
+  if (host != nullptr) response.AddLengthDelimited(kValidHost, host->length_delimited());
+  if (question == nullptr) return Serialize(response);
+  const std::string& value = question->length_delimited();
+  const DescriptorPool& pool = *v1::Command::descriptor()->file()->pool();
+  if (question->number() == kListServices) {
+    UnknownFieldSet list;
+    for (const char* name : kServices) {
+      UnknownFieldSet service;
+      service.AddLengthDelimited(1, name);
+      list.AddLengthDelimited(1, Serialize(service));
+    }
+    response.AddLengthDelimited(kListResponse, Serialize(list));
+  } else if (question->number() == kFileByName || question->number() == kFileContainingSymbol) {
+    const FileDescriptor* file =
+        question->number() == kFileByName ? pool.FindFileByName(value) : pool.FindFileContainingSymbol(value);
+    if (file == nullptr) {
+      response.AddLengthDelimited(kErrorResponse, ErrorResponse(kNotFound, "No such file or symbol."));
+    } else {
       UnknownFieldSet files;
       std::set<const FileDescriptor*> seen;
       AddWithDependencies(*file, seen, files);
       response.AddLengthDelimited(kFileResponse, Serialize(files));
-    } else {
-      response.AddLengthDelimited(kErrorResponse,
-                                  ErrorResponse(kUnimplemented, "This is not answered here."));
     }
+  } else {
+    response.AddLengthDelimited(kErrorResponse, ErrorResponse(kUnimplemented, "This is not answered here."));
   }
   return Serialize(response);
 }
