@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -18,15 +19,25 @@ namespace {
 
 constexpr timeval kPatience{0, 500'000};  // For 32 bytes that a client sends at once.
 
+// Whether a session may be this user's.
+bool MayAsk(const Registry& registry, uint32_t user) {
+  const std::vector<std::shared_ptr<Session>> sessions = registry.List();
+  return std::any_of(sessions.begin(), sessions.end(), [user](const std::shared_ptr<Session>& session) {
+    return session->identity().offers_arena && session->identity().user.value_or(user) == user;
+  });
+}
+
 void Answer(Registry& registry, const rpc::Descriptor& client) {
+  // Whoever has no session here takes nobody's time.
+  const absl::StatusOr<rpc::PeerCredentials> peer = rpc::ReadPeerCredentials(client.get());
+  if (!peer.ok() || !MayAsk(registry, peer->uid)) return;
   setsockopt(client.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof(kPatience));
   setsockopt(client.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof(kPatience));
   char secret[rpc::kSecretBytes];
   if (recv(client.get(), secret, sizeof(secret), MSG_WAITALL) != sizeof(secret)) return;
   const std::shared_ptr<Session> session = registry.FindBySecret({secret, sizeof(secret)});
   if (session == nullptr || !session->identity().offers_arena) return;
-  const absl::StatusOr<rpc::PeerCredentials> peer = rpc::ReadPeerCredentials(client.get());
-  if (!peer.ok() || (session->identity().user.has_value() && *session->identity().user != peer->uid)) return;
+  if (session->identity().user.has_value() && *session->identity().user != peer->uid) return;
   int fd = -1;
   const absl::Status mapped = session->MapArena(&fd).status();
   const absl::Status sent = mapped.ok() ? rpc::SendDescriptor(client.get(), fd) : mapped;
@@ -57,7 +68,11 @@ void ArenaServer::Serve(Registry& registry) {
   for (;;) {
     const rpc::Descriptor client(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (client.valid()) {
-      Answer(registry, client);
+      try {
+        Answer(registry, client);
+      } catch (const std::exception& e) {
+        spdlog::error("An arena could not be handed out: {}", e.what());
+      }
     } else if (errno == EINVAL || errno == EBADF) {
       return;
     } else if (errno != EINTR && errno != ECONNABORTED) {

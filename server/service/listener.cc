@@ -205,7 +205,11 @@ void Listener::Serve() {
           const int on = 1;
           setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
         }
-        accepted_(fd, sockets_[i].endpoint());
+        try {
+          accepted_(fd, sockets_[i].endpoint());
+        } catch (const std::exception& e) {
+          spdlog::error("A connection could not be taken: {}", e.what());
+        }
       } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
         spdlog::error("A connection cannot be accepted: {}.", std::strerror(errno));
         std::this_thread::sleep_for(std::chrono::milliseconds(50));

@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <spdlog/spdlog.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -83,7 +84,11 @@ void WatchedProcesses::Watch() {
       const auto found = processes_.find(pid);
       if (found != processes_.end() && HasEnded(found->second.pidfd.get())) processes_.erase(found);
     }
-    ended_(pid);
+    try {
+      ended_(pid);
+    } catch (const std::exception& e) {
+      spdlog::error("The sessions of process {} could not be ended: {}", pid, e.what());
+    }
   }
 }
 
