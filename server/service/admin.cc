@@ -138,7 +138,7 @@ std::string ListTransfers(Registry& registry, const Request& request) {
     }
   }
   if (request.session() == 0) {
-    const device::Account ended = registry.devices().ledger().ended();
+    const device::Account ended = registry.Ended();
     for (const device::Row& row : ended.rows) FillRow(row, Origin{}, 0, list.add_rows());
   }
   return list.SerializeAsString();

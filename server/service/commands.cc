@@ -7,29 +7,35 @@
 namespace hlod::service {
 namespace {
 
+// What becomes of a command that is refused.
+enum class Refusal { kAnswered, kIgnored };
+
 struct Row {
   v1::Command::BodyCase body;
-  absl::Status (*handle)(Session&, const v1::Command&);
+  absl::Status (*handle)(Session&, const v1::Command&) = nullptr;
+  Refusal refusal = Refusal::kAnswered;
+  // Instead of `handle`: defines handles, which a refusal fails.
+  absl::Status (*define)(Session&, const v1::Command&, const absl::Status& refused) = nullptr;
 };
 constexpr Row kCommands[] = {
-    {v1::Command::kUpload, HandleUpload},
+    {.body = v1::Command::kUpload, .define = HandleUpload},
     {v1::Command::kUploadPiece, HandleUploadPiece},
     {v1::Command::kDownload, HandleDownload},
-    {v1::Command::kPlaceholder, HandlePlaceholder},
+    {.body = v1::Command::kPlaceholder, .define = HandlePlaceholder},
     {v1::Command::kFree, HandleFree},
-    {v1::Command::kCompile, HandleCompile},
-    {v1::Command::kProgramChunk, HandleProgramChunk},
-    {v1::Command::kExecute, HandleExecute},
-    {v1::Command::kStepMark, HandleStepMark},
-    {v1::Command::kDefineOrigin, HandleDefineOrigin},
+    {.body = v1::Command::kCompile, .define = HandleCompile},
+    {v1::Command::kProgramChunk, HandleProgramChunk, Refusal::kIgnored},
+    {.body = v1::Command::kExecute, .define = HandleExecute},
+    {v1::Command::kStepMark, HandleStepMark, Refusal::kIgnored},
+    {v1::Command::kDefineOrigin, HandleDefineOrigin, Refusal::kIgnored},
     {v1::Command::kPing, HandlePing},
-    {v1::Command::kGoodbye, HandleGoodbye},
+    {v1::Command::kGoodbye, HandleGoodbye, Refusal::kIgnored},
     {v1::Command::kStats, HandleStats},
 };
 
 }  // namespace
 
-absl::Status HandleCommand(Session& session, const v1::Command& command) {
+absl::Status HandleCommand(Session& session, const v1::Command& command, const absl::Status& refused) {
   // A program's chunks follow its Compile without anything between: the one piece of state a command can
   // depend on.
   if (session.assembly.has_value() != (command.body_case() == v1::Command::kProgramChunk)) {
@@ -38,7 +44,11 @@ absl::Status HandleCommand(Session& session, const v1::Command& command) {
                                                 : "A ProgramChunk came without a Compile that announced it.");
   }
   for (const Row& row : kCommands) {
-    if (row.body == command.body_case()) return row.handle(session, command);
+    if (row.body != command.body_case()) continue;
+    if (row.define != nullptr) return row.define(session, command, refused);
+    if (refused.ok() || row.refusal == Refusal::kIgnored) return row.handle(session, command);
+    session.Settle(command.id(), refused);
+    return absl::OkStatus();
   }
   return MakeError(
       ErrorKind::kViolation,

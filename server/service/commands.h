@@ -8,21 +8,22 @@
 namespace hlod::service {
 
 // Handles one command in order. An error is a violation of the protocol; whatever else becomes of it is
-// answered by the session.
-absl::Status HandleCommand(Session& session, const v1::Command& command);
+// answered by the session. A command that is `refused` (a limit) fails with that, and what it was to define
+// holds that error; those that only keep the session's own state in order are handled all the same.
+absl::Status HandleCommand(Session& session, const v1::Command& command, const absl::Status& refused);
 
 // The handlers, by theme. Each settles or answers its command exactly once, now or later.
 // commands_transfer.cc
-absl::Status HandleUpload(Session& session, const v1::Command& command);
+absl::Status HandleUpload(Session& session, const v1::Command& command, const absl::Status& refused);
 absl::Status HandleUploadPiece(Session& session, const v1::Command& command);
 absl::Status HandleDownload(Session& session, const v1::Command& command);
 // commands_buffer.cc
-absl::Status HandlePlaceholder(Session& session, const v1::Command& command);
+absl::Status HandlePlaceholder(Session& session, const v1::Command& command, const absl::Status& refused);
 absl::Status HandleFree(Session& session, const v1::Command& command);
 // commands_program.cc
-absl::Status HandleCompile(Session& session, const v1::Command& command);
+absl::Status HandleCompile(Session& session, const v1::Command& command, const absl::Status& refused);
 absl::Status HandleProgramChunk(Session& session, const v1::Command& command);
-absl::Status HandleExecute(Session& session, const v1::Command& command);
+absl::Status HandleExecute(Session& session, const v1::Command& command, const absl::Status& refused);
 // commands_control.cc
 absl::Status HandleStepMark(Session& session, const v1::Command& command);
 absl::Status HandleDefineOrigin(Session& session, const v1::Command& command);

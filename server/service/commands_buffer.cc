@@ -3,10 +3,12 @@
 
 namespace hlod::service {
 
-absl::Status HandlePlaceholder(Session& session, const v1::Command& command) {
+absl::Status HandlePlaceholder(Session& session, const v1::Command& command, const absl::Status& refused) {
   const v1::Placeholder& request = command.placeholder();
+  absl::StatusOr<hlo::Shape> shape = ShapeOf(request.shape());
+  if (!refused.ok()) shape = refused;
   return session.workspace().DefinePlaceholder(RefOf(session, command), request.handle(), request.device(),
-                                               ShapeOf(request.shape()), session.Settler(command.id()));
+                                               shape, session.Settler(command.id()));
 }
 
 absl::Status HandleFree(Session& session, const v1::Command& command) {

@@ -31,9 +31,12 @@ v1::CompileResult Describe(const device::ExecutableCache::Compiled& compiled) {
   return result;
 }
 
-device::Workspace::CompileDone Answerer(Session& session, uint64_t command, bool describe) {
-  return [self = session.shared_from_this(), command,
-          describe](const absl::StatusOr<device::ExecutableCache::Compiled>& compiled) {
+// `bytes` were reserved for the program.
+device::Workspace::CompileDone Answerer(Session& session, uint64_t command, bool describe,
+                                        int64_t bytes = 0) {
+  return [self = session.shared_from_this(), command, describe,
+          bytes](const absl::StatusOr<device::ExecutableCache::Compiled>& compiled) {
+    self->ReleaseProgram(bytes);
     if (!compiled.ok() || !describe) return self->Settle(command, compiled.status());
     v1::Reply reply;
     reply.set_command(command);
@@ -42,9 +45,22 @@ device::Workspace::CompileDone Answerer(Session& session, uint64_t command, bool
   };
 }
 
+// Compiles what has come as a whole. The bytes are the session's until then: few threads compile, and
+// programs of many sessions may wait.
+absl::Status Compile(Session& session, const device::CommandRef& command, device::Handle handle,
+                     bool describe, absl::StatusOr<std::string> program) {
+  int64_t bytes = program.ok() ? static_cast<int64_t>(program->size()) : 0;
+  if (const absl::Status reserved = session.ReserveProgram(bytes); !reserved.ok()) {
+    program = reserved;
+    bytes = 0;
+  }
+  return session.workspace().Compile(command, handle, std::move(program),
+                                     Answerer(session, command.id, describe, bytes));
+}
+
 }  // namespace
 
-absl::Status HandleCompile(Session& session, const v1::Command& command) {
+absl::Status HandleCompile(Session& session, const v1::Command& command, const absl::Status& refused) {
   const v1::Compile& request = command.compile();
   const device::CommandRef ref = RefOf(session, command);
   const auto done = Answerer(session, command.id(), request.describe());
@@ -58,7 +74,8 @@ absl::Status HandleCompile(Session& session, const v1::Command& command) {
             "A module of %d bytes inside a Compile; the limit chunk_bytes_max is %d, program_bytes_max %d.",
             request.module().size(), limits.chunk_bytes_max, limits.program_bytes_max));
       }
-      return session.workspace().Compile(ref, request.executable(), std::move(program), done);
+      if (!refused.ok()) program = refused;
+      return Compile(session, ref, request.executable(), request.describe(), std::move(program));
     }
     case v1::Compile::kModuleBytes: {
       session.assembly.emplace();
@@ -71,8 +88,10 @@ absl::Status HandleCompile(Session& session, const v1::Command& command) {
         assembly.refused = Limit(absl::StrFormat("A module of %d bytes; the limit program_bytes_max is %d.",
                                                  assembly.bytes, limits.program_bytes_max));
       }
+      if (!refused.ok()) assembly.refused = refused;
       if (assembly.bytes > 0) return absl::OkStatus();  // The last chunk settles it.
       session.assembly.reset();
+      if (!refused.ok()) return session.workspace().Compile(ref, request.executable(), refused, done);
       return session.workspace().Compile(ref, request.executable(), std::string(), done);
     }
     case v1::Compile::kDigest: {
@@ -83,12 +102,14 @@ absl::Status HandleCompile(Session& session, const v1::Command& command) {
         digest = MakeError(ErrorKind::kArgument,
                            absl::StrFormat("A digest of %d bytes; SHA-256 has 32.", request.digest().size()));
       }
+      if (!refused.ok()) digest = refused;
       return session.workspace().CompileByDigest(ref, request.executable(), digest, done);
     }
     case v1::Compile::PROGRAM_NOT_SET: break;
   }
   return session.workspace().Compile(ref, request.executable(),
-                                     InvalidArgument("A Compile without a program."), done);
+                                     refused.ok() ? InvalidArgument("A Compile without a program.") : refused,
+                                     done);
 }
 
 absl::Status HandleProgramChunk(Session& session, const v1::Command& command) {
@@ -112,14 +133,13 @@ absl::Status HandleProgramChunk(Session& session, const v1::Command& command) {
   }
   session.Settle(command.id(), answer);
   if (assembly.received < assembly.bytes) return absl::OkStatus();
-  const ProgramAssembly whole = *std::exchange(session.assembly, std::nullopt);
-  absl::StatusOr<std::string> program = whole.data;
+  ProgramAssembly whole = *std::exchange(session.assembly, std::nullopt);
+  absl::StatusOr<std::string> program = std::move(whole.data);
   if (!whole.refused.ok()) program = whole.refused;
-  return session.workspace().Compile(whole.command, whole.handle, std::move(program),
-                                     Answerer(session, whole.command.id, whole.describe));
+  return Compile(session, whole.command, whole.handle, whole.describe, std::move(program));
 }
 
-absl::Status HandleExecute(Session& session, const v1::Command& command) {
+absl::Status HandleExecute(Session& session, const v1::Command& command, const absl::Status& refused_before) {
   const v1::Execute& request = command.execute();
   device::ExecuteRequest execute;
   execute.command = RefOf(session, command);
@@ -132,7 +152,7 @@ absl::Status HandleExecute(Session& session, const v1::Command& command) {
   execute.deadline_us = static_cast<int64_t>(std::min<uint64_t>(request.deadline_us(), INT64_MAX));
   execute.arguments.reserve(request.arguments_size());
 
-  absl::Status refused;
+  absl::Status refused = refused_before;
   int64_t literal_bytes = 0;
   int next_literal = 0;
   for (const uint64_t handle : request.arguments()) {

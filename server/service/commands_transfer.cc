@@ -31,7 +31,7 @@ void Copy(Session& session, int64_t bytes, std::function<void()> copy) {
 
 }  // namespace
 
-absl::Status HandleUpload(Session& session, const v1::Command& command) {
+absl::Status HandleUpload(Session& session, const v1::Command& command, const absl::Status& refused) {
   const v1::Upload& request = command.upload();
   device::UploadRequest upload;
   upload.command = RefOf(session, command);
@@ -58,9 +58,8 @@ absl::Status HandleUpload(Session& session, const v1::Command& command) {
              upload.shape.ok()) {
     upload.shape = Argument("The Upload does not say how its bytes come.");
   }
-  RETURN_IF_ERROR(session.workspace().Upload(std::move(upload), session.Settler(command.id())));
-  if (request.payload_case() == v1::Upload::kStream) session.OnUploadDeclared(command.id());
-  return absl::OkStatus();
+  if (!refused.ok()) upload.shape = refused;
+  return session.workspace().Upload(std::move(upload), session.Settler(command.id()));
 }
 
 absl::Status HandleUploadPiece(Session& session, const v1::Command& command) {
@@ -126,7 +125,7 @@ absl::Status HandleDownload(Session& session, const v1::Command& command) {
     const device::RowKey row{ready->buffer->device, cause, ref.origin, ref.step};
     device::Workspace& workspace = self->workspace();
     if (way == v1::Download::kStream) {
-      if (const absl::Status kept = self->KeepDownload(id, *ready, row); !kept.ok())
+      if (const absl::Status kept = self->KeepDownload(id, *ready, row, calls); !kept.ok())
         return self->Settle(id, kept);
       reply.mutable_download()->set_stream(true);
       return self->Answer(std::move(reply));

@@ -25,13 +25,14 @@ void Connection::OnMessage(const std::shared_ptr<SessionStream>& stream, const v
     }
   } catch (const std::exception& e) {  // bad_alloc: this client's message was the one too many.
     spdlog::error("A message could not be handled: {}", e.what());
-    status = MakeError(ErrorKind::kLimit, "The daemon has no memory to handle this message.");
+    return OnNoMemory(*stream);
   }
   if (!status.ok()) EndWith(*stream, status);
 }
 
 void Connection::EndWith(SessionStream& stream, const absl::Status& status) {
-  if (session_ != nullptr) {
+  // A session that was resumed on another stream does not end with what comes on this one.
+  if (session_ != nullptr && session_->LivesOn(&stream)) {
     registry_.End(session_, status);
   } else {
     stream.Finish(status);
@@ -40,6 +41,10 @@ void Connection::EndWith(SessionStream& stream, const absl::Status& status) {
 
 void Connection::OnMalformed(SessionStream& stream) {
   EndWith(stream, MakeError(ErrorKind::kViolation, "The bytes of a message are no hlod.v1.ClientMessage."));
+}
+
+void Connection::OnNoMemory(SessionStream& stream) {
+  EndWith(stream, MakeError(ErrorKind::kLimit, "The daemon has no memory to handle this message."));
 }
 
 void Connection::OnWritten(const SessionStream* stream) {

@@ -18,6 +18,8 @@ class Connection {
   void OnMessage(const std::shared_ptr<SessionStream>& stream, const v1::ClientMessage& message);
   // Bytes that are no ClientMessage.
   void OnMalformed(SessionStream& stream);
+  // There was no memory to take a message in: it cannot be left out.
+  void OnNoMemory(SessionStream& stream);
   void OnWritten(const SessionStream* stream);
   // The stream is gone, or the client sends no more.
   void OnClosed(const SessionStream* stream);

@@ -2,6 +2,7 @@
 // library still uses.
 #include "server/service/grpc_call.h"
 
+#include <chrono>
 #include <utility>
 
 #include "common/base/status.h"
@@ -12,14 +13,21 @@ namespace hlod::service {
 Call::Call() : stream_(&context_) {}
 
 void Call::Accept(grpc::AsyncGenericService& service, grpc::ServerCompletionQueue& queue) {
+  queue_ = &queue;
   Begin(accept_);
   Begin(done_);
   context_.AsyncNotifyWhenDone(&done_);
   service.RequestCall(&context_, &stream_, &queue, &queue, &accept_);
 }
 
-void Call::Start(std::unique_ptr<CallHandler> handler) {
+void Call::SetAlarm(absl::Duration delay) {
+  Begin(alarmed_);
+  alarm_.Set(queue_, std::chrono::system_clock::now() + absl::ToChronoMicroseconds(delay), &alarmed_);
+}
+
+void Call::Start(std::unique_ptr<CallHandler> handler, absl::Duration patience) {
   handler_ = std::move(handler);
+  SetAlarm(patience);
   handler_->OnStart();
 }
 
@@ -62,6 +70,7 @@ void Call::OnOperation(CallOperation::Kind kind, bool ok) {
     case CallOperation::Kind::kRead:
       if (over_)
         return Finish(Cancelled("The call is over."));  // Its end may be told before that of its reads.
+      if (!std::exchange(heard_, true)) alarm_.Cancel();
       if (ok) {
         handler_->OnRead(incoming_);
       } else {
@@ -80,8 +89,13 @@ void Call::OnOperation(CallOperation::Kind kind, bool ok) {
       if (ok && !over_) handler_->OnWritten();
       return;
     }
+    case CallOperation::Kind::kAlarm:
+      if (over_) return;
+      if (heard_) return handler_->OnAlarm();
+      return Finish(MakeError(ErrorKind::kViolation, "The call's first message did not come in time."));
     case CallOperation::Kind::kDone:
       over_ = true;
+      alarm_.Cancel();
       if (handler_ != nullptr) handler_->OnDone();
       return;
   }

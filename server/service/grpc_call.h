@@ -2,6 +2,7 @@
 // raw and generic, so one class serves them all; what a method does is a CallHandler.
 #pragma once
 
+#include <grpcpp/alarm.h>
 #include <grpcpp/completion_queue.h>
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/support/byte_buffer.h>
@@ -12,6 +13,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "server/device/mutex.h"
 
 namespace hlod::service {
@@ -28,6 +30,8 @@ class CallHandler {
   // The client sends no more, or the connection broke.
   virtual void OnReadsDone() = 0;
   virtual void OnWritten() {}
+  // Call::SetAlarm's time has come; also once after the first message.
+  virtual void OnAlarm() {}
   // Nothing more happens. The handler is destroyed after it.
   virtual void OnDone() {}
   // Whether there is something to say when the queue has nothing else to do ...
@@ -38,7 +42,7 @@ class CallHandler {
 
 // An operation on its way; it keeps the call alive.
 struct CallOperation {
-  enum class Kind { kAccept, kRead, kWrite, kFinish, kDone } kind;
+  enum class Kind { kAccept, kRead, kWrite, kFinish, kAlarm, kDone } kind;
   std::shared_ptr<Call> call;
 };
 
@@ -51,15 +55,19 @@ class Call : public std::enable_shared_from_this<Call> {
   void Accept(grpc::AsyncGenericService& service, grpc::ServerCompletionQueue& queue);
   // The server is shutting down: it will not.
   void Abandon() { done_.call.reset(); }
-  void Start(std::unique_ptr<CallHandler> handler);
+  // A call whose first message does not come within `patience` is ended.
+  void Start(std::unique_ptr<CallHandler> handler, absl::Duration patience);
 
   // From any thread. Read: not while another one is on its way. What is written goes out in order; after
   // Finish nothing does.
   void Read();
   void Write(grpc::ByteBuffer message);
   void Finish(const absl::Status& status);
+  // Ends the call at once: what was written and has not left is dropped. From any thread, once it has begun.
+  void Cancel() { context_.TryCancel(); }
 
   // On the queue's thread.
+  void SetAlarm(absl::Duration delay);
   void OnOperation(CallOperation::Kind kind, bool ok);
   CallHandler* handler() { return handler_.get(); }
 
@@ -71,10 +79,13 @@ class Call : public std::enable_shared_from_this<Call> {
   grpc::GenericServerAsyncReaderWriter stream_;
   CallOperation accept_{CallOperation::Kind::kAccept, nullptr}, read_{CallOperation::Kind::kRead, nullptr},
       write_{CallOperation::Kind::kWrite, nullptr}, finish_{CallOperation::Kind::kFinish, nullptr},
-      done_{CallOperation::Kind::kDone, nullptr};
+      alarmed_{CallOperation::Kind::kAlarm, nullptr}, done_{CallOperation::Kind::kDone, nullptr};
   std::unique_ptr<CallHandler> handler_;
   grpc::ByteBuffer incoming_;
-  bool over_ = false;  // Of the queue's thread: the handler was told that the call is done.
+  grpc::ServerCompletionQueue* queue_ = nullptr;
+  grpc::Alarm alarm_;
+  bool heard_ = false;  // Of the queue's thread: the first message has come.
+  bool over_ = false;   // Of the queue's thread: the handler was told that the call is done.
 
   Mutex mu_;
   std::deque<grpc::ByteBuffer> outgoing_ ABSL_GUARDED_BY(mu_);

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kChunkBytes = 1 << 20;  // The fastest size measured.
 constexpr int kChunksAhead = 3;
 
-class DownloadStream : public std::enable_shared_from_this<DownloadStream> {
+class DownloadStream : public BulkStream, public std::enable_shared_from_this<DownloadStream> {
  public:
   DownloadStream(Registry& registry, std::shared_ptr<Call> call)
       : registry_(registry), call_(std::move(call)) {}
@@ -28,13 +28,14 @@ class DownloadStream : public std::enable_shared_from_this<DownloadStream> {
                    registry_.Authenticate(id.session(), id.secret());
                !session.ok()) {
       status = session.status();
-    } else if (absl::StatusOr<device::ReadyBytes> bytes = (*session)->FindDownload(id.command());
-               !bytes.ok()) {
-      status = bytes.status();
+    } else if (status = (*session)->AddBulkStream(shared_from_this()); !status.ok()) {
+    } else if (absl::StatusOr<std::shared_ptr<KeptDownload>> kept = (*session)->FindDownload(id.command());
+               !kept.ok()) {
+      status = kept.status();
     } else {
       session_ = *std::move(session);
-      command_ = id.command();
-      bytes_ = *std::move(bytes);
+      kept_ = *std::move(kept);
+      bytes_ = kept_->bytes;
       chunk_ = std::min(kChunkBytes, session_->limits().chunk_bytes_max);
       for (int i = 0; i < kChunksAhead; ++i) Post();
       return;
@@ -42,12 +43,14 @@ class DownloadStream : public std::enable_shared_from_this<DownloadStream> {
     call_->Finish(status);
   }
 
+  void Stop() override { call_->Cancel(); }
+
   void OnWritten() {
     if (session_ == nullptr) return;
     ++written_;
     if (written_ * chunk_ < bytes_.bytes) return Post();
     if (std::exchange(counted_, true)) return;
-    session_->CountDownload(command_);
+    session_->CountDownload(*kept_);
     call_->Finish(absl::OkStatus());
   }
 
@@ -80,7 +83,7 @@ class DownloadStream : public std::enable_shared_from_this<DownloadStream> {
   const std::shared_ptr<Call> call_;
   // Set by Begin.
   std::shared_ptr<Session> session_;
-  uint64_t command_ = 0;
+  std::shared_ptr<KeptDownload> kept_;
   device::ReadyBytes bytes_;  // Its pin holds the bytes, also when the client has acknowledged the download.
   int64_t chunk_ = kChunkBytes;
   // Of the transfer thread.

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/time/clock.h"
 #include "common/base/status.h"
 #include "server/service/admin.h"
 #include "server/service/reflection.h"
@@ -22,8 +24,23 @@ constexpr int kMessageBytesMax =
     16 << 20;  // Of one message that comes in; a large execute names many handles.
 constexpr absl::string_view kAdminPrefix = "/hlod.v1.Admin/";
 
-// grpc.health.v1.HealthCheckResponse{status: SERVING}, by hand: field 1, varint 1.
-const char kServing[] = "\x08\x01";
+constexpr int kStreamsMax = 1024;  // Calls at once on one connection.
+// Progress is told at the latest after so many events of others, or so much time.
+constexpr int kEventsPerFlush = 64;
+constexpr absl::Duration kFlushDelay = absl::Microseconds(200);
+
+// grpc.health.v1.HealthCheckResponse{status: SERVING or NOT_SERVING}, by hand: field 1, varint 1 or 2.
+std::string Health(const Registry& registry) { return registry.draining() ? "\x08\x02" : "\x08\x01"; }
+
+// A call whose handler runs out of memory ends; the daemon goes on.
+void Guarded(Call& call, absl::FunctionRef<void()> body) {
+  try {
+    body();
+  } catch (const std::exception& e) {
+    spdlog::error("A call of {} failed: {}", call.method(), e.what());
+    call.Finish(MakeError(ErrorKind::kLimit, "The daemon has no memory for this call."));
+  }
+}
 
 bool HasToken(Call& call, const std::string& token) {
   const auto& metadata = call.context().client_metadata();
@@ -72,6 +89,7 @@ bool Face::Start() {
   builder.RegisterAsyncGenericService(&service_);
   builder.SetMaxReceiveMessageSize(kMessageBytesMax);
   builder.SetMaxSendMessageSize(-1);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsMax);
   // A peer that is gone without a word is noticed within a minute; peers may ask the same of us.
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
@@ -113,26 +131,54 @@ void Face::Shutdown() {
   }
   // Streams that were given their last word get a moment to hear it.
   server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(500));
+  {
+    // Jobs of the transfer thread may still hold calls: an operation on a queue that has shut down would
+    // abort.
+    const absl::Time deadline = absl::Now() + absl::Seconds(10);
+    MutexLock lock(&calls_->mu);
+    while (calls_->count > 0 && absl::Now() < deadline)
+      calls_->changed.WaitFor(&calls_->mu, std::chrono::milliseconds(100));
+    if (calls_->count > 0) spdlog::error("{} calls of the {} did not end.", calls_->count, options_.name);
+  }
   queue_->Shutdown();
   thread_.join();
 }
 
-void Face::AcceptNext() { std::make_shared<Call>()->Accept(service_, *queue_); }
+void Face::AcceptNext() {
+  {
+    MutexLock lock(&calls_->mu);
+    ++calls_->count;
+  }
+  const std::shared_ptr<Call> call(new Call, [calls = calls_](Call* over) {
+    delete over;
+    MutexLock lock(&calls->mu);
+    if (--calls->count == 0) calls->changed.SignalAll();
+  });
+  call->Accept(service_, *queue_);
+}
 
 void Face::Serve() {
   AcceptNext();
-  // Sessions whose progress was not told yet: they are flushed when no event is waiting.
+  // Sessions whose progress was not told yet: they are flushed when no event is waiting, or after a while.
   std::vector<std::shared_ptr<Call>> dirty;
+  int events = 0;
+  absl::Time since;
+  const auto flush = [&] {
+    for (const std::shared_ptr<Call>& call : std::exchange(dirty, {}))
+      Guarded(*call, [&] { call->handler()->OnIdle(); });
+  };
   void* tag;
   bool ok;
   for (;;) {
     if (dirty.empty()) {
       if (!queue_->Next(&tag, &ok)) return;
     } else {
+      // A neighbour who keeps the queue busy does not keep others from hearing of their progress.
+      if (++events >= kEventsPerFlush || absl::Now() - since > kFlushDelay) flush();
       const auto next = queue_->AsyncNext(&tag, &ok, gpr_time_0(GPR_CLOCK_MONOTONIC));
       if (next == grpc::CompletionQueue::SHUTDOWN) return;
       if (next == grpc::CompletionQueue::TIMEOUT) {
-        for (const std::shared_ptr<Call>& call : std::exchange(dirty, {})) call->handler()->OnIdle();
+        flush();
         continue;
       }
     }
@@ -145,39 +191,45 @@ void Face::Serve() {
         continue;
       }
       AcceptNext();
-      Route(call);
+      Guarded(*call, [&] { Route(call); });
       continue;
     }
-    call->OnOperation(kind, ok);
+    Guarded(*call, [&] { call->OnOperation(kind, ok); });
     const bool moved = ok && (kind == CallOperation::Kind::kRead || kind == CallOperation::Kind::kWrite);
-    if (moved && call->handler()->HasNews() && std::find(dirty.begin(), dirty.end(), call) == dirty.end())
+    if (moved && call->handler()->HasNews() && std::find(dirty.begin(), dirty.end(), call) == dirty.end()) {
+      if (dirty.empty()) {
+        events = 0;
+        since = absl::Now();
+      }
       dirty.push_back(call);
+    }
   }
 }
 
 void Face::Route(const std::shared_ptr<Call>& call) {
   const std::string& method = call->method();
   const Peer peer = PeerOf(*call);
-  const auto refuse = [&call](const absl::Status& status) {
-    call->Start(MakeAnswerHandler(*call, nullptr, false));
+  const auto refuse = [&](const absl::Status& status) {
+    call->Start(MakeAnswerHandler(*call, nullptr, false), options_.patience);
     call->Finish(status);
   };
+  const auto start = [&](std::unique_ptr<CallHandler> handler) {
+    call->Start(std::move(handler), options_.patience);
+  };
   if (method == "/grpc.health.v1.Health/Check") {
-    return call->Start(
-        MakeAnswerHandler(*call, [](const std::string&) { return std::string(kServing); }, false));
+    return start(MakeAnswerHandler(*call, [this](const std::string&) { return Health(registry_); }, false));
   }
   if (method == "/grpc.health.v1.Health/Watch") {
-    return call->Start(
-        MakeAnswerHandler(*call, [](const std::string&) { return std::string(kServing); }, true));
+    return start(MakeWatchHandler(*call, [this] { return Health(registry_); }));
   }
   if (!peer.local && !options_.token.empty() && !HasToken(*call, options_.token)) {
     return refuse(MakeError(ErrorKind::kAuth, "The call shows no token, or a wrong one."));
   }
-  if (method == "/hlod.v1.Session/Connect") return call->Start(MakeSessionHandler(registry_, *call));
-  if (method == "/hlod.v1.Bulk/Upload") return call->Start(MakeUploadHandler(registry_, *call));
-  if (method == "/hlod.v1.Bulk/Download") return call->Start(MakeDownloadHandler(registry_, *call));
+  if (method == "/hlod.v1.Session/Connect") return start(MakeSessionHandler(registry_, *call));
+  if (method == "/hlod.v1.Bulk/Upload") return start(MakeUploadHandler(registry_, *call));
+  if (method == "/hlod.v1.Bulk/Download") return start(MakeDownloadHandler(registry_, *call));
   if (method == "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo") {
-    return call->Start(MakeAnswerHandler(*call, AnswerReflection, true));
+    return start(MakeAnswerHandler(*call, AnswerReflection, true));
   }
   if (method.rfind(std::string(kAdminPrefix), 0) == 0) {
     if (!options_.administration) {
@@ -186,7 +238,7 @@ void Face::Route(const std::shared_ptr<Call>& call) {
                     "Administration is for the user who runs the daemon, and root, over its unix socket."));
     }
     const std::string name = method.substr(kAdminPrefix.size());
-    return call->Start(MakeAnswerHandler(
+    return start(MakeAnswerHandler(
         *call, [this, name](const std::string& request) { return AnswerAdmin(registry_, name, request); },
         false));
   }

@@ -6,6 +6,7 @@
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,6 +27,7 @@ class Face {
     bool administration = false;                   // Whether its connections may administer.
     std::string token;                             // What calls over TCP must show; empty: nothing.
     std::shared_ptr<grpc::ServerCredentials> tls;  // For HandleTls; null when there is no TLS.
+    absl::Duration patience = absl::Seconds(10);   // With calls whose first message does not come.
   };
   Face(Registry& registry, Options options);
   ~Face();
@@ -44,8 +46,16 @@ class Face {
   void AcceptNext();
   void Route(const std::shared_ptr<Call>& call);
 
+  // The calls that there are: the queue must not end before the last of them.
+  struct Calls {
+    Mutex mu;
+    CondVar changed;
+    int64_t count ABSL_GUARDED_BY(mu) = 0;
+  };
+
   Registry& registry_;
   const Options options_;
+  const std::shared_ptr<Calls> calls_ = std::make_shared<Calls>();
   Mutex mu_;
   bool started_ ABSL_GUARDED_BY(mu_) = false;
   bool shut_down_ ABSL_GUARDED_BY(mu_) = false;
@@ -64,6 +74,9 @@ std::unique_ptr<CallHandler> MakeDownloadHandler(Registry& registry, Call& call)
 // or an error.
 using Answer = std::function<absl::StatusOr<std::string>(const std::string& request)>;
 std::unique_ptr<CallHandler> MakeAnswerHandler(Call& call, Answer answer, bool streaming);  // grpc_answer.cc
+// grpc.health.v1.Health/Watch: `health` gives the serialized response, and is asked again and again.
+std::unique_ptr<CallHandler> MakeWatchHandler(Call& call,
+                                              std::function<std::string()> health);  // grpc_answer.cc
 
 // Bytes to and from gRPC's buffers.
 std::string ToString(grpc::ByteBuffer& buffer);

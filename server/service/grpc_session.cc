@@ -2,6 +2,7 @@
 #include <google/protobuf/arena.h>
 #include <grpcpp/support/proto_buffer_reader.h>
 
+#include <new>
 #include <utility>
 
 #include "server/service/connection.h"
@@ -38,7 +39,7 @@ class SessionHandler : public CallHandler {
 
   void OnRead(grpc::ByteBuffer& message) override {
     registry_.wire_bytes_in += static_cast<int64_t>(message.Length());
-    {
+    try {
       auto* parsed = google::protobuf::Arena::CreateMessage<v1::ClientMessage>(&arena_);
       grpc::ProtoBufferReader reader(&message);
       if (reader.status().ok() && parsed->ParseFromZeroCopyStream(&reader)) {
@@ -46,6 +47,8 @@ class SessionHandler : public CallHandler {
       } else {
         connection_.OnMalformed(*stream_);
       }
+    } catch (const std::bad_alloc&) {
+      connection_.OnNoMemory(*stream_);
     }
     arena_.Reset();
     call_.Read();

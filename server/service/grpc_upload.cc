@@ -12,18 +12,31 @@ namespace hlod::service {
 namespace {
 
 constexpr size_t kChunksAhead = 4;
+constexpr int64_t kHeaderBytesMax = 4096;  // Of a chunk's message, beside its payload.
 
 // Shared by the call's handler and the jobs of the transfer thread.
-class UploadStream : public std::enable_shared_from_this<UploadStream> {
+class UploadStream : public BulkStream, public std::enable_shared_from_this<UploadStream> {
  public:
   UploadStream(Registry& registry, std::shared_ptr<Call> call)
       : registry_(registry), call_(std::move(call)) {}
 
   void OnChunk(grpc::ByteBuffer& buffer) {
-    registry_.wire_bytes_in += static_cast<int64_t>(buffer.Length());
+    const int64_t bytes = static_cast<int64_t>(buffer.Length());
+    registry_.wire_bytes_in += bytes;
+    const int64_t chunk_max = registry_.devices().limits().chunk_bytes_max;
+    if (bytes - kHeaderBytesMax > chunk_max) {
+      // On the transfer thread, whose chunks may be under way.
+      return registry_.devices().transfers().Post([self = shared_from_this(), bytes, chunk_max] {
+        self->Fail(
+            MakeError(ErrorKind::kLimit,
+                      absl::StrFormat("A chunk's message of %d bytes; the limit chunk_bytes_max is %d.",
+                                      bytes, chunk_max)));
+      });
+    }
     bool first, read_on;
     {
       MutexLock lock(&mu_);
+      if (ended_) return;
       first = !std::exchange(begun_, true);
       chunks_.push_back(std::move(buffer));
       read_on = chunks_.size() < kChunksAhead;
@@ -32,6 +45,15 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
     if (first && !Begin()) return;
     if (read_on) call_->Read();
     Post();
+  }
+
+  void Stop() override {
+    {
+      MutexLock lock(&mu_);
+      ended_ = true;
+      chunks_.clear();
+    }
+    call_->Cancel();
   }
 
   void OnReadsDone() {
@@ -49,6 +71,10 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
     if (id.ok()) {
       absl::StatusOr<std::shared_ptr<Session>> session = registry_.Authenticate(id->session(), id->secret());
       if (session.ok()) {
+        if (const absl::Status added = (*session)->AddBulkStream(shared_from_this()); !added.ok()) {
+          Fail(added);
+          return false;
+        }
         session_ = *std::move(session);
         command_ = id->command();
         session_->AwaitUpload(command_, [self = shared_from_this()](const absl::Status& declared) {
@@ -90,7 +116,6 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
       chunks_.clear();
     }
     if (part_.has_value()) session_->workspace().AbortTransfer(command_, part_->generation);
-    part_.reset();  // With it goes the memory of an upload that has failed.
     call_->Finish(status);
   }
 
@@ -137,9 +162,13 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
   absl::Status Store(grpc::ByteBuffer& buffer) {
     device::Workspace& workspace = session_->workspace();
     if (!part_.has_value()) {
-      ASSIGN_OR_RETURN(part_, workspace.ClaimUpload(command_));
+      ASSIGN_OR_RETURN(const device::Workspace::UploadPart claimed, workspace.ClaimUpload(command_));
+      part_ = Part{claimed.upload, claimed.generation};
     }
-    if (!workspace.OwnsUpload(*part_))
+    // Held while bytes are copied, and no longer: a client that stalls keeps no memory of an upload that
+    // failed.
+    const std::shared_ptr<device::PendingUpload> upload = part_->upload.lock();
+    if (upload == nullptr || !workspace.OwnsUpload({upload, part_->generation, upload->target}))
       return Aborted("The upload of command %d has ended or was taken over by another stream.", command_);
     ASSIGN_OR_RETURN(
         const rpc::ReceivedChunk chunk,
@@ -150,11 +179,11 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
                                  absl::StrFormat("A chunk of %d bytes; the limit chunk_bytes_max is %d.",
                                                  header.size, session_->limits().chunk_bytes_max));
               }
-              return part_->target.subspan(static_cast<size_t>(received_));
+              return upload->target.subspan(static_cast<size_t>(received_));
             }));
     received_ += chunk.size;
     workspace.AddReceived(command_, part_->generation, chunk.size);
-    if (received_ < static_cast<int64_t>(part_->target.size())) return absl::OkStatus();
+    if (received_ < static_cast<int64_t>(upload->target.size())) return absl::OkStatus();
     {
       MutexLock lock(&mu_);
       ended_ = true;
@@ -163,7 +192,6 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
     done.set_bytes(static_cast<uint64_t>(received_));
     call_->Write(ToByteBuffer(done));
     call_->Finish(absl::OkStatus());
-    part_.reset();
     return absl::OkStatus();
   }
 
@@ -173,7 +201,11 @@ class UploadStream : public std::enable_shared_from_this<UploadStream> {
   std::shared_ptr<Session> session_;
   uint64_t command_ = 0;
   // Of the transfer thread.
-  std::optional<device::Workspace::UploadPart> part_;
+  struct Part {
+    std::weak_ptr<device::PendingUpload> upload;
+    uint64_t generation = 0;
+  };
+  std::optional<Part> part_;
   int64_t received_ = 0;
 
   Mutex mu_;

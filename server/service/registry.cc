@@ -67,14 +67,12 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Open(const v1::Hello& hello, 
     session = std::make_shared<Session>(std::move(identity), devices_);
     sessions_[session->identity().id] = session;
   }
+  const v1::Welcome welcome = WelcomeOf(*session, version);
+  ASSIGN_OR_RETURN(const std::shared_ptr<SessionStream> old, session->Attach(std::move(stream), welcome));
+  if (old != nullptr) old->Finish(Aborted("The session goes on in another stream."));
   spdlog::info("Session {} {}: {} from {}, pid {}.", session->identity().id,
                hello.has_resume() ? "resumed" : "opened", session->identity().client, peer.description,
                session->identity().pid);
-  const v1::Welcome welcome = WelcomeOf(*session, version);
-  if (const std::shared_ptr<SessionStream> old = session->Attach(std::move(stream), welcome);
-      old != nullptr) {
-    old->Finish(Aborted("The session goes on in another stream."));
-  }
   return session;
 }
 
@@ -137,10 +135,10 @@ void Registry::End(const std::shared_ptr<Session>& session, const absl::Status& 
   {
     MutexLock lock(&mu_);
     if (sessions_.erase(session->identity().id) == 0) return;
+    ending_.push_back(session->shared_workspace());
+    ++sessions_ended_;
   }
   session->End(status);
-  devices_.ledger().Fold(session->workspace().ledger());
-  ++sessions_ended_;
   if (status.ok()) {
     spdlog::info("Session {} ended.", session->identity().id);
   } else {
@@ -168,6 +166,16 @@ void Registry::OnProcessEnded(int64_t pid) {
 }
 
 void Registry::Tick() {
+  {
+    std::vector<std::shared_ptr<device::Workspace>> over;  // Goes after the lock.
+    MutexLock lock(&mu_);
+    for (std::shared_ptr<device::Workspace>& workspace : ending_) {
+      if (workspace.use_count() > 1) continue;
+      devices_.ledger().Fold(workspace->ledger());
+      over.push_back(std::move(workspace));
+    }
+    std::erase(ending_, nullptr);
+  }
   const absl::Time now = devices_.clock().Now();
   for (const std::shared_ptr<Session>& session : List()) {
     session->Tick(now);
@@ -189,6 +197,10 @@ void Registry::EndAll(const absl::Status& status) {
 
 std::vector<std::shared_ptr<Session>> Registry::List() const {
   MutexLock lock(&mu_);
+  return ListLocked();
+}
+
+std::vector<std::shared_ptr<Session>> Registry::ListLocked() const {
   std::vector<std::shared_ptr<Session>> list;
   list.reserve(sessions_.size());
   for (const auto& [id, session] : sessions_) list.push_back(session);
@@ -196,5 +208,35 @@ std::vector<std::shared_ptr<Session>> Registry::List() const {
             [](const auto& a, const auto& b) { return a->identity().id < b->identity().id; });
   return list;
 }
+
+bool Registry::busy() const {
+  const std::vector<std::shared_ptr<Session>> sessions = List();
+  return std::any_of(sessions.begin(), sessions.end(), [](const auto& session) { return session->busy(); });
+}
+
+Registry::Moment Registry::Snapshot() const {
+  MutexLock lock(&mu_);
+  return {devices_.ledger().ended(), ending_, ListLocked()};
+}
+
+device::Account Registry::EndedOf(const Moment& moment) {
+  device::Ledger sum;
+  for (const std::shared_ptr<device::Workspace>& workspace : moment.ending) sum.Fold(workspace->ledger());
+  device::Account account = sum.ended();
+  account.counters += moment.ended.counters;
+  for (int i = 0; i < 3; ++i) account.directions[i] += moment.ended.directions[i];
+  for (const device::Row& row : moment.ended.rows) {
+    const auto same = std::find_if(account.rows.begin(), account.rows.end(),
+                                   [&row](const device::Row& other) { return other.key == row.key; });
+    if (same == account.rows.end()) {
+      account.rows.push_back(row);
+    } else {
+      same->amount += row.amount;
+    }
+  }
+  return account;
+}
+
+device::Account Registry::Ended() const { return EndedOf(Snapshot()); }
 
 }  // namespace hlod::service

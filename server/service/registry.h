@@ -45,17 +45,33 @@ class Registry {
   void Tick();
   // No new sessions from here on.
   void Drain() { draining_ = true; }
+  bool draining() const { return draining_; }
   // Whether any session is left.
   size_t size() const;
   void EndAll(const absl::Status& status);
 
+  // Whether a session has commands that are not settled, or bytes on their way.
+  bool busy() const;
+
   // For administration.
   std::vector<std::shared_ptr<Session>> List() const;
+  // The accounts of all ended sessions together, by device and cause.
+  device::Account Ended() const;
   v1::DaemonStats Stats() const;
   device::Devices& devices() const { return devices_; }
   std::atomic<int64_t> wire_bytes_in{0}, wire_bytes_out{0};
 
  private:
+  // Everything that was ever counted, as of one moment: each account is in it once, wherever its session is
+  // on its way from open to ended.
+  struct Moment {
+    device::Account ended;
+    std::vector<std::shared_ptr<device::Workspace>> ending;
+    std::vector<std::shared_ptr<Session>> sessions;
+  };
+  Moment Snapshot() const;
+  static device::Account EndedOf(const Moment& moment);
+  std::vector<std::shared_ptr<Session>> ListLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::StatusOr<std::shared_ptr<Session>> Resume(const v1::Resume& resume);
   v1::Welcome WelcomeOf(const Session& session, uint32_t version) const;
 
@@ -68,6 +84,8 @@ class Registry {
   mutable Mutex mu_;
   uint64_t next_session_ ABSL_GUARDED_BY(mu_) = 1;
   absl::flat_hash_map<uint64_t, std::shared_ptr<Session>> sessions_ ABSL_GUARDED_BY(mu_);
+  // Of ended sessions: what still runs may still count. Folded into the ledger when nobody else has them.
+  std::vector<std::shared_ptr<device::Workspace>> ending_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace hlod::service

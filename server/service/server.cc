@@ -86,10 +86,10 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
   registry.daemon = absl::StrCat(o.version, " pid ", getpid());
   server->registry_ = std::make_unique<Registry>(devices, *server->processes_, std::move(registry));
   if (server->arenas_ != nullptr) server->arenas_->Start(*server->registry_);
-  server->users_ =
-      std::make_unique<Face>(*server->registry_, Face::Options{"users", false, o.token, TlsCredentials(o)});
+  server->users_ = std::make_unique<Face>(
+      *server->registry_, Face::Options{"users", false, o.token, TlsCredentials(o), o.patience});
   server->administrators_ =
-      std::make_unique<Face>(*server->registry_, Face::Options{"admins", true, "", nullptr});
+      std::make_unique<Face>(*server->registry_, Face::Options{"admins", true, "", nullptr, o.patience});
 
   // Beyond this point clients come.
   if (o.inherited_connection >= 0) server->OnAccepted(o.inherited_connection, rpc::Endpoint{});
@@ -133,7 +133,11 @@ Face& Server::FaceOf(uint32_t user) { return user == 0 || user == geteuid() ? *a
 
 void Server::KeepHouse() {
   while (!stopping_) {
-    registry_->Tick();
+    try {
+      registry_->Tick();
+    } catch (const std::exception& e) {  // No memory; there may be some at the next turn.
+      spdlog::error("Housekeeping failed: {}", e.what());
+    }
     absl::SleepFor(kTick);
   }
 }
@@ -142,6 +146,7 @@ bool Server::Drain(absl::Duration at_most, const std::function<bool()>& give_up)
   registry_->Drain();
   const absl::Time end = absl::Now() + at_most;
   const auto busy = [this] {
+    if (registry_->busy()) return true;
     for (uint32_t i = 0; i < devices_.count(); ++i) {
       if (devices_.device(i).queue.length() > 0) return true;
     }

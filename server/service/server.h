@@ -26,6 +26,7 @@ struct ServerOptions {
   std::string tls_certificate, tls_key, tls_client_authority;  // PEM texts.
   std::string token;                                           // What calls over TCP must show.
   std::string version;                                         // "hlod 0.1.0"
+  absl::Duration patience = absl::Seconds(10);  // With calls whose first message does not come.
 };
 
 class Server {

@@ -1,6 +1,7 @@
 // Ids, answers, acknowledgements, and the end of a session. What commands do is in commands*.cc.
 #include "server/service/session.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/status.h"
@@ -16,6 +17,14 @@ constexpr int64_t kMessageBytes = 1 << 20;  // Replies in one message, about.
 constexpr int64_t kErrorReserveBytes =
     4 << 20;  // For refusals, when the kept replies have reached their limit.
 
+constexpr size_t kBulkStreamsMax = 1024;  // Of one session at once.
+
+absl::Status TooManyBulkStreams() {
+  return MakeError(
+      ErrorKind::kLimit,
+      absl::StrFormat("This session has %d bulk streams open; more are too many.", kBulkStreamsMax));
+}
+
 absl::Status Violation(std::string text) { return MakeError(ErrorKind::kViolation, std::move(text)); }
 
 }  // namespace
@@ -29,12 +38,13 @@ Session::Session(Identity identity, device::Devices& devices)
 // -----------------------------------------------------------------------------------------------------------
 // connections
 
-std::shared_ptr<SessionStream> Session::Attach(std::shared_ptr<SessionStream> stream,
-                                               const v1::Welcome& welcome) {
+absl::StatusOr<std::shared_ptr<SessionStream>> Session::Attach(std::shared_ptr<SessionStream> stream,
+                                                               const v1::Welcome& welcome) {
   std::shared_ptr<SessionStream> old;
   v1::ServerMessage message;
   {
     MutexLock lock(&mu_);
+    if (ended_) return MakeError(ErrorKind::kLostSession, "The session has just ended.");
     old = std::exchange(stream_, stream);
     detached_since_.reset();
     writing_ = true;
@@ -44,6 +54,11 @@ std::shared_ptr<SessionStream> Session::Attach(std::shared_ptr<SessionStream> st
   }
   stream->Write(message);
   return old;
+}
+
+bool Session::LivesOn(const SessionStream* stream) const {
+  MutexLock lock(&mu_);
+  return stream_.get() == stream;
 }
 
 bool Session::Detach(const SessionStream* stream, absl::Time now) {
@@ -61,27 +76,52 @@ std::optional<absl::Time> Session::detached_since() const {
   return detached_since_;
 }
 
+bool Session::busy() const {
+  MutexLock lock(&mu_);
+  if (ended_) return false;
+  if (box_.in_flight() > 0) return true;
+  if (stream_ == nullptr) return false;
+  return std::any_of(downloads_.begin(), downloads_.end(),
+                     [](const auto& kept) { return !kept.second->counted; }) ||
+         std::any_of(bulk_streams_.begin(), bulk_streams_.end(),
+                     [](const auto& bulk) { return !bulk.expired(); });
+}
+
 void Session::End(const absl::Status& status) {
   std::shared_ptr<SessionStream> stream;
-  v1::ServerMessage last;
-  std::vector<std::shared_ptr<const v1::Reply>> keep;
-  std::map<uint64_t, KeptDownload> downloads;
+  std::map<uint64_t, std::shared_ptr<KeptDownload>> downloads;
   std::multimap<uint64_t, Waiter> waiters;
   std::deque<Barrier> barriers;
+  std::vector<std::weak_ptr<BulkStream>> bulk_streams;
   {
     MutexLock lock(&mu_);
     if (std::exchange(ended_, true)) return;
     stream = std::exchange(stream_, nullptr);
-    if (stream != nullptr && box_.has_news()) box_.Fill(last, INT64_MAX, keep);
     downloads.swap(downloads_);
     waiters.swap(waiting_transfers_);
     barriers.swap(barriers_);
+    bulk_streams.swap(bulk_streams_);
   }
   workspace_->Close();
+  downloads.clear();
+  for (const std::weak_ptr<BulkStream>& bulk : bulk_streams) {
+    if (const std::shared_ptr<BulkStream> open = bulk.lock(); open != nullptr) open->Stop();
+  }
   for (auto& [command, waiter] : waiters) waiter.declared(Cancelled("The session ended."));
   if (stream == nullptr) return;
-  if (last.replies_size() > 0 || last.settled_through() > 0) stream->Write(last);
-  ReplyBox::Detach(last);
+  // Its last words, in messages that a client takes.
+  for (bool more = true; more;) {
+    v1::ServerMessage message;
+    std::vector<std::shared_ptr<const v1::Reply>> keep;
+    {
+      MutexLock lock(&mu_);
+      if (!box_.has_news()) break;
+      box_.Fill(message, kMessageBytes, keep);
+      more = box_.has_replies();
+    }
+    stream->Write(message);
+    ReplyBox::Detach(message);
+  }
   stream->Finish(status);
 }
 
@@ -97,7 +137,7 @@ absl::Status Session::OnMessage(const SessionStream* stream, const v1::ClientMes
 }
 
 absl::Status Session::OnMessageRead(const SessionStream* stream, const v1::ClientMessage& message) {
-  std::vector<device::ReadyBytes> unpinned;  // Goes after the lock.
+  std::vector<std::shared_ptr<KeptDownload>> unpinned;  // Goes after the lock.
   {
     MutexLock lock(&mu_);
     if (stream_.get() != stream || ended_)
@@ -108,8 +148,8 @@ absl::Status Session::OnMessageRead(const SessionStream* stream, const v1::Clien
                                        message.ack_through(), box_.settled_through()));
     }
     while (!downloads_.empty() && downloads_.begin()->first <= message.ack_through()) {
-      unpinned.push_back(std::move(downloads_.begin()->second.bytes));
-      pinned_bytes_ -= unpinned.back().bytes;
+      unpinned.push_back(std::move(downloads_.begin()->second));
+      pinned_bytes_ -= unpinned.back()->bytes.bytes;
       downloads_.erase(downloads_.begin());
     }
     for (const uint64_t command : message.acknowledged()) {
@@ -118,8 +158,8 @@ absl::Status Session::OnMessageRead(const SessionStream* stream, const v1::Clien
       }
       const auto found = downloads_.find(command);
       if (found == downloads_.end()) continue;
-      unpinned.push_back(std::move(found->second.bytes));
-      pinned_bytes_ -= unpinned.back().bytes;
+      unpinned.push_back(std::move(found->second));
+      pinned_bytes_ -= unpinned.back()->bytes.bytes;
       downloads_.erase(found);
     }
   }
@@ -163,14 +203,15 @@ absl::Status Session::OnCommand(const v1::Command& command) {
     }
     box_.Receive();
   }
+  absl::Status why;
   if (refused) {
-    Settle(command.id(),
-           MakeError(ErrorKind::kLimit,
-                     absl::StrFormat("This command is one too many: the limit commands_in_flight_max is %d.",
-                                     limits_.commands_in_flight_max)));
-    return absl::OkStatus();
+    why = MakeError(ErrorKind::kLimit,
+                    absl::StrFormat("This command is one too many: the limit commands_in_flight_max is %d.",
+                                    limits_.commands_in_flight_max));
   }
-  return HandleCommand(*this, command);
+  absl::Status status = HandleCommand(*this, command, why);
+  OnHandled(command.id());
+  return status;
 }
 
 uint64_t Session::received_through() const {
@@ -219,15 +260,21 @@ void Session::SettleWith(uint64_t command, std::shared_ptr<const v1::Reply> repl
 void Session::RunBarriers() {
   for (;;) {
     std::function<void()> barrier;
+    uint64_t command;
     {
       MutexLock lock(&mu_);
       if (running_barriers_ || barriers_.empty() || barriers_.front().command != box_.settled_through() + 1)
         return;
       running_barriers_ = true;
+      command = barriers_.front().command;
       barrier = std::move(barriers_.front().run);
       barriers_.pop_front();
     }
-    barrier();
+    try {
+      barrier();
+    } catch (const std::bad_alloc&) {
+      Settle(command, MakeError(ErrorKind::kLimit, "The daemon has no memory for this answer."));
+    }
     MutexLock lock(&mu_);
     running_barriers_ = false;
   }
@@ -284,7 +331,25 @@ absl::Status Session::CheckKept(int64_t bytes) const {
                       bytes, box_.unacknowledged_bytes(), limits_.unacknowledged_bytes_max));
 }
 
-absl::Status Session::KeepDownload(uint64_t command, device::ReadyBytes bytes, const device::RowKey& row) {
+absl::Status Session::ReserveProgram(int64_t bytes) {
+  MutexLock lock(&mu_);
+  if (bytes > limits_.staging_bytes_max - program_bytes_) {
+    return MakeError(ErrorKind::kLimit,
+                     absl::StrFormat("A program of %d bytes beside %d that wait to be compiled: the limit "
+                                     "staging_bytes_max is %d.",
+                                     bytes, program_bytes_, limits_.staging_bytes_max));
+  }
+  program_bytes_ += bytes;
+  return absl::OkStatus();
+}
+
+void Session::ReleaseProgram(int64_t bytes) {
+  MutexLock lock(&mu_);
+  program_bytes_ -= bytes;
+}
+
+absl::Status Session::KeepDownload(uint64_t command, device::ReadyBytes bytes, const device::RowKey& row,
+                                   int64_t calls) {
   MutexLock lock(&mu_);
   // One may be larger than the limit: it lies in the session's own device memory, and there is no other way
   // to it.
@@ -295,40 +360,36 @@ absl::Status Session::KeepDownload(uint64_t command, device::ReadyBytes bytes, c
                                      bytes.bytes, pinned_bytes_, limits_.unacknowledged_bytes_max));
   }
   pinned_bytes_ += bytes.bytes;
-  downloads_[command] = {std::move(bytes), row, false};
+  downloads_[command] = std::make_shared<KeptDownload>(std::move(bytes), row, calls);
   return absl::OkStatus();
 }
 
-absl::StatusOr<device::ReadyBytes> Session::FindDownload(uint64_t command) {
+absl::StatusOr<std::shared_ptr<KeptDownload>> Session::FindDownload(uint64_t command) {
   MutexLock lock(&mu_);
   const auto found = downloads_.find(command);
   if (found == downloads_.end())
     return NotFound("No bytes of a download with the command id %d are kept in this session.", command);
-  return found->second.bytes;
+  return found->second;
 }
 
-void Session::CountDownload(uint64_t command) {
-  device::RowKey row;
-  int64_t bytes = 0;
-  {
-    MutexLock lock(&mu_);
-    const auto found = downloads_.find(command);
-    if (found == downloads_.end() || std::exchange(found->second.counted, true)) return;
-    row = found->second.row;
-    bytes = found->second.bytes.bytes;
-  }
-  workspace_->ledger().Record(row, bytes);
+void Session::CountDownload(KeptDownload& download) {
+  if (download.counted.exchange(true)) return;
+  workspace_->ledger().Record(download.row, download.bytes.bytes, download.calls);
 }
 
 void Session::AwaitUpload(uint64_t command, std::function<void(const absl::Status&)> declared) {
   absl::Status status;
   {
     MutexLock lock(&mu_);
-    if (!ended_ && command > box_.received_through()) {
-      const absl::Time deadline =
-          workspace_->devices().clock().Now() + absl::Microseconds(limits_.upload_wait_us);
-      waiting_transfers_.emplace(command, Waiter{std::move(declared), deadline});
-      return;
+    if (!ended_ && command > handled_through_) {
+      if (waiting_transfers_.size() >= kBulkStreamsMax) {
+        status = TooManyBulkStreams();
+      } else {
+        const absl::Time deadline =
+            workspace_->devices().clock().Now() + absl::Microseconds(limits_.upload_wait_us);
+        waiting_transfers_.emplace(command, Waiter{std::move(declared), deadline});
+        return;
+      }
     }
     if (ended_) status = Cancelled("The session ended.");
   }
@@ -338,10 +399,21 @@ void Session::AwaitUpload(uint64_t command, std::function<void(const absl::Statu
   declared(status);
 }
 
-void Session::OnUploadDeclared(uint64_t command) {
+absl::Status Session::AddBulkStream(const std::shared_ptr<BulkStream>& stream) {
+  MutexLock lock(&mu_);
+  if (ended_) return Cancelled("The session ended.");
+  std::erase_if(bulk_streams_, [](const std::weak_ptr<BulkStream>& bulk) { return bulk.expired(); });
+  if (bulk_streams_.size() >= kBulkStreamsMax) return TooManyBulkStreams();
+  bulk_streams_.push_back(stream);
+  return absl::OkStatus();
+}
+
+void Session::OnHandled(uint64_t command) {
   std::vector<Waiter> waiters;
   {
     MutexLock lock(&mu_);
+    handled_through_ = command;
+    if (waiting_transfers_.empty()) return;
     const auto [first, last] = waiting_transfers_.equal_range(command);
     for (auto it = first; it != last; ++it) waiters.push_back(std::move(it->second));
     waiting_transfers_.erase(first, last);
@@ -355,8 +427,7 @@ void Session::Tick(absl::Time now) {
   {
     MutexLock lock(&mu_);
     for (auto it = waiting_transfers_.begin(); it != waiting_transfers_.end();) {
-      // Its command came, but was not an upload: nobody will call it otherwise.
-      if (it->second.deadline <= now || it->first <= box_.received_through()) {
+      if (it->second.deadline <= now) {
         late.emplace_back(it->first, std::move(it->second));
         it = waiting_transfers_.erase(it);
       } else {

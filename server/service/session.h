@@ -2,6 +2,7 @@
 // It knows no gRPC: it speaks to a SessionStream, and runs over an in-memory pipe in tests.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -32,6 +33,16 @@ struct ProgramAssembly {
   absl::Status refused;
 };
 
+// The bytes that a download's reply promised, for Bulk.Download.
+struct KeptDownload {
+  KeptDownload(device::ReadyBytes bytes, const device::RowKey& row, int64_t calls)
+      : bytes(std::move(bytes)), row(row), calls(calls) {}
+  const device::ReadyBytes bytes;
+  const device::RowKey row;
+  const int64_t calls;  // 0: the further piece of a read that was counted before.
+  std::atomic<bool> counted{false};
+};
+
 // Thread-safe. Held by the registry and by callbacks of work under way.
 class Session : public std::enable_shared_from_this<Session> {
  public:
@@ -47,7 +58,11 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // Makes `stream` the session's own and sends what is unacknowledged. What was its stream before is
   // returned, to be finished.
-  std::shared_ptr<SessionStream> Attach(std::shared_ptr<SessionStream> stream, const v1::Welcome& welcome);
+  // LOST_SESSION when it has ended meanwhile.
+  absl::StatusOr<std::shared_ptr<SessionStream>> Attach(std::shared_ptr<SessionStream> stream,
+                                                        const v1::Welcome& welcome);
+  // Whether it is this stream that the session lives on.
+  bool LivesOn(const SessionStream* stream) const;
   // The stream broke: answers are kept for the next one. False: it was not the session's any more.
   bool Detach(const SessionStream* stream, absl::Time now);
   // When it was detached; nothing while connected.
@@ -62,6 +77,9 @@ class Session : public std::enable_shared_from_this<Session> {
   void Flush();
   // Whether Flush would send something.
   bool HasNews() const;
+
+  // Whether commands are not settled, or bytes of downloads on their way to a client that is there.
+  bool busy() const;
 
   // Frees everything and ends the stream with `status`.
   void End(const absl::Status& status);
@@ -81,16 +99,21 @@ class Session : public std::enable_shared_from_this<Session> {
   // Whether so many more bytes may be kept until acknowledged; RESOURCE_EXHAUSTED naming the limit.
   absl::Status CheckKept(int64_t bytes) const;
   // Keeps a download's bytes for Bulk.Download until acknowledged.
-  absl::Status KeepDownload(uint64_t command, device::ReadyBytes bytes, const device::RowKey& row);
+  absl::Status KeepDownload(uint64_t command, device::ReadyBytes bytes, const device::RowKey& row,
+                            int64_t calls);
 
-  // For bulk streams: the bytes that a download's reply promised; and their account, once the last byte went
-  // out.
-  absl::StatusOr<device::ReadyBytes> FindDownload(uint64_t command);
-  void CountDownload(uint64_t command);
+  // For bulk streams: the session's end stops those that still live. CANCELLED when it has ended already,
+  // RESOURCE_EXHAUSTED when there are too many.
+  absl::Status AddBulkStream(const std::shared_ptr<BulkStream>& stream);
+  // A download that was kept; and its account, once the last byte went out, also when it was acknowledged
+  // meanwhile.
+  absl::StatusOr<std::shared_ptr<KeptDownload>> FindDownload(uint64_t command);
+  void CountDownload(KeptDownload& download);
   // Calls back when the command's upload is declared and waits for a transfer, perhaps at once; with an error
   // when it is not to be.
   void AwaitUpload(uint64_t command, std::function<void(const absl::Status&)> declared);
-  void OnUploadDeclared(uint64_t command);
+  // The command was handled: if it was an upload, it is declared now.
+  void OnHandled(uint64_t command);
 
   // The shared arena, made on first use. RESOURCE_EXHAUSTED when the kernel has none.
   absl::StatusOr<absl::Span<std::byte>> MapArena(int* fd);
@@ -102,6 +125,9 @@ class Session : public std::enable_shared_from_this<Session> {
   const Limits& limits() const { return limits_; }
   absl::Time created() const { return created_; }
   uint64_t received_through() const;
+  // Takes the bytes of a program until it is compiled (ReleaseProgram). RESOURCE_EXHAUSTED naming the limit.
+  absl::Status ReserveProgram(int64_t bytes);
+  void ReleaseProgram(int64_t bytes);
   // The account as a message, without rows or with.
   v1::SessionStats Stats(bool with_rows);
 
@@ -139,18 +165,16 @@ class Session : public std::enable_shared_from_this<Session> {
   };
   std::deque<Barrier> barriers_ ABSL_GUARDED_BY(mu_);
   bool running_barriers_ ABSL_GUARDED_BY(mu_) = false;
-  struct KeptDownload {
-    device::ReadyBytes bytes;
-    device::RowKey row;
-    bool counted = false;
-  };
-  std::map<uint64_t, KeptDownload> downloads_ ABSL_GUARDED_BY(mu_);
+  std::map<uint64_t, std::shared_ptr<KeptDownload>> downloads_ ABSL_GUARDED_BY(mu_);
+  int64_t program_bytes_ ABSL_GUARDED_BY(mu_) = 0;  // Of programs that wait for their compilation.
   int64_t pinned_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   struct Waiter {
     std::function<void(const absl::Status&)> declared;
     absl::Time deadline;
   };
   std::multimap<uint64_t, Waiter> waiting_transfers_ ABSL_GUARDED_BY(mu_);
+  uint64_t handled_through_ ABSL_GUARDED_BY(mu_) = 0;  // Commands whose handlers have returned.
+  std::vector<std::weak_ptr<BulkStream>> bulk_streams_ ABSL_GUARDED_BY(mu_);
   rpc::SharedMemory arena_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -29,6 +29,14 @@ class SessionStream {
   virtual void Finish(const absl::Status& status) = 0;
 };
 
+// One bulk stream of a session, as far as the session is concerned. Thread-safe.
+class BulkStream {
+ public:
+  virtual ~BulkStream() = default;
+  // Ends the call at once: its session is over.
+  virtual void Stop() = 0;
+};
+
 // The processes that have connections here. Thread-safe.
 class Processes {
  public:

@@ -10,6 +10,8 @@
 namespace hlod::service {
 namespace {
 
+constexpr size_t kOriginBytesMax = 16 << 20;  // Of rows with their lines, in one answer.
+
 void ToProto(const device::Amount& amount, v1::Amount* proto) {
   proto->set_bytes(amount.bytes);
   proto->set_calls(amount.calls);
@@ -58,13 +60,20 @@ v1::SessionStats Session::Stats(bool with_rows) {
   stats.set_live_buffers(counts.buffers);
   stats.set_placeholders(counts.placeholders);
   if (!with_rows) return stats;
-  for (const device::Row& row : account.rows)
-    FillRow(row, workspace_->origin(row.key.origin), identity_.id, stats.add_rows());
+  size_t bytes = 0;
+  for (const device::Row& row : account.rows) {
+    v1::LedgerRow& proto = *stats.add_rows();
+    // A message that a client takes: beyond it rows are told without their lines. The sums stay exact.
+    const Origin origin = bytes < kOriginBytesMax ? workspace_->origin(row.key.origin) : Origin{};
+    FillRow(row, origin, identity_.id, &proto);
+    bytes += proto.ByteSizeLong();
+  }
   return stats;
 }
 
 v1::DaemonStats Registry::Stats() const {
-  device::Account sum = devices_.ledger().ended();
+  const Moment moment = Snapshot();
+  device::Account sum = EndedOf(moment);
   v1::DaemonStats stats;
   v1::SessionStats& totals = *stats.mutable_totals();
   absl::flat_hash_map<device::RowKey, device::Amount> rows;
@@ -72,8 +81,7 @@ v1::DaemonStats Registry::Stats() const {
     for (const device::Row& row : account.rows) rows[{row.key.device, row.key.cause, 0, 0}] += row.amount;
   };
   add_rows(sum);
-  const std::vector<std::shared_ptr<Session>> sessions = List();
-  for (const std::shared_ptr<Session>& session : sessions) {
+  for (const std::shared_ptr<Session>& session : moment.sessions) {
     device::Workspace& workspace = session->workspace();
     const device::Account account = workspace.ledger().account();
     sum.counters += account.counters;
@@ -97,7 +105,7 @@ v1::DaemonStats Registry::Stats() const {
   stats.set_epoch(options_.epoch);
   stats.set_pid(getpid());
   stats.set_uptime_us(absl::ToInt64Microseconds(devices_.clock().Now() - started_));
-  stats.set_sessions(static_cast<int64_t>(sessions.size()));
+  stats.set_sessions(static_cast<int64_t>(moment.sessions.size()));
   stats.set_sessions_ended(sessions_ended_);
   stats.set_host_memory_bytes(devices_.pool().used_bytes());
   stats.set_resident_bytes(ResidentBytes());
