@@ -2,14 +2,45 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdio>
+#include <memory>
 #include <string>
+#include <thread>
 
 #include "server/config.h"
 #include "server/startup.h"
 
 namespace hlod {
 namespace {
+
+// After a second signal, or when the drain's time is up, the process ends within moments, whatever still
+// runs.
+class LastResort {
+ public:
+  static std::shared_ptr<LastResort> Watch(int signals) {
+    auto watch = std::make_shared<LastResort>();
+    std::thread([watch, signals] {
+      WaitForEnd(signals, -1);
+      watch->Ask();
+    }).detach();
+    return watch;
+  }
+  bool asked() const { return asked_; }
+  void Ask() {
+    if (asked_.exchange(true)) return;
+    std::thread([] {
+      std::this_thread::sleep_for(kMoments);
+      spdlog::warn("Ended with work under way.");
+      _exit(1);
+    }).detach();
+  }
+
+ private:
+  static constexpr std::chrono::seconds kMoments{2};
+  std::atomic<bool> asked_{false};
+};
 
 constexpr char kVersion[] = "hlod " HLOD_VERSION;
 
@@ -51,10 +82,12 @@ int Main(int argc, char** argv) {
 
   // Running work finishes, within bounds; a second signal is not asked twice.
   NotifySystemd("STOPPING=1");
+  const std::shared_ptr<LastResort> last_resort = LastResort::Watch(signals);
   if (connection < 0) {
     spdlog::info("Ending: running work may finish, new sessions are refused.");
     if (!(*server)->Drain(absl::Microseconds(config.drain_us),
-                          [signals] { return AnotherSignal(signals); })) {
+                          [&last_resort] { return last_resort->asked(); })) {
+      last_resort->Ask();
       spdlog::warn("Work that still ran was stopped.");
     }
   }
