@@ -129,10 +129,13 @@ class Streams : public testing::Test {
     return message;
   }
   int64_t used_bytes() { return devices_->device(0).memory.figures().used_bytes; }
-  bool SoonFree() {
-    for (int i = 0; i < 200 && used_bytes() > 0; ++i) absl::SleepFor(absl::Milliseconds(10));
-    return used_bytes() == 0;
+  // Whether the device's memory is used, or free, within two seconds.
+  bool Soon(bool used) {
+    for (int i = 0; i < 200 && (used_bytes() > 0) != used; ++i)
+      absl::SleepFor(absl::Milliseconds(10));  // tidy: the daemon tells nobody that memory came or went.
+    return (used_bytes() > 0) == used;
   }
+  bool SoonFree() { return Soon(/*used=*/false); }
 
   Clock clock_;
   std::string folder_;
@@ -151,8 +154,8 @@ TEST_F(Streams, AStalledUploadKeepsNoMemoryOnceItsSessionEnded) {
   const std::string data(1000, 'x');
   const v1::TransferId id = TransferOf(1);
   bulk->Write(rpc::EncodeChunk(&id, {reinterpret_cast<const std::byte*>(data.data()), data.size()}));
-  for (int i = 0; i < 200 && used_bytes() == 0; ++i) absl::SleepFor(absl::Milliseconds(10));
-  absl::SleepFor(absl::Milliseconds(50));  // Until the chunk is in its place.
+  ASSERT_TRUE(Soon(/*used=*/true));
+  absl::SleepFor(absl::Milliseconds(50));  // tidy: a chunk that is in its place is announced to nobody.
   EXPECT_EQ(used_bytes(), kBytes);
   v1::ClientMessage goodbye;
   goodbye.mutable_command()->set_id(2);
@@ -231,7 +234,7 @@ TEST_F(Streams, ACallThatSaysNothingIsEnded) {
     EXPECT_EQ(KindOf(silent->Finish()), ErrorKind::kViolation) << method;
   }
   const std::unique_ptr<Stream> greeted = Connect();
-  absl::SleepFor(absl::Milliseconds(500));  // Longer than the patience.
+  absl::SleepFor(absl::Milliseconds(500));  // tidy: longer than the patience, in which nothing must happen.
   v1::ClientMessage ping;
   ping.mutable_command()->set_id(1);
   ping.mutable_command()->mutable_ping();
@@ -270,7 +273,7 @@ TEST_F(Streams, ADrainWaitsForWhatIsUnderWay) {
   const std::unique_ptr<Stream> session = Connect();
   EXPECT_TRUE(server_->Drain(absl::Seconds(10), never)) << "Nothing is.";
   session->Write(UploadOf(1, kBytes));
-  for (int i = 0; i < 200 && used_bytes() == 0; ++i) absl::SleepFor(absl::Milliseconds(10));
+  ASSERT_TRUE(Soon(/*used=*/true));
   EXPECT_FALSE(server_->Drain(absl::Milliseconds(100), never)) << "An upload is.";
   EXPECT_FALSE(server_->Drain(absl::Seconds(10), [] { return true; })) << "Who is asked again gives up.";
 }
