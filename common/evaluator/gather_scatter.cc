@@ -65,6 +65,10 @@ absl::StatusOr<Literal> Gather(Evaluation& evaluation, Instruction instruction, 
   const Dims window_source = Pick(operand_strides, window_dims),
              window_target = Pick(strides, gather.offset_dims);
   const Dims batch_strides = Pick(strides, OtherDimensions(result.shape().rank(), gather.offset_dims));
+  // A window of no elements in a dimension that the result does not have leaves zeros, as XLA does for an
+  // operand of none.
+  if (std::find(gather.slice_sizes.begin(), gather.slice_sizes.end(), 0) != gather.slice_sizes.end())
+    return result;
   for (Odometer batch(reader.BatchDims()); batch.valid(); batch.Next()) {
     Dims start = reader.StartOf(batch.index(), rank);
     for (int64_t d = 0; d < rank; ++d) {

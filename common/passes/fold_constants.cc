@@ -19,12 +19,25 @@ bool IsSmall(const Shape& shape) {
   return shape.IsArray() && bytes && *bytes <= kFoldedBytesMax && !shape.HasDynamicDimension();
 }
 
+// A computation of one elementwise instruction or two: what reduces are given, and no loop.
+bool IsSimple(const Computation& computation) {
+  constexpr uint32_t kInstructionsMax = 8;
+  if (computation.size() > kInstructionsMax) return false;
+  for (NodeId id = 0; id < computation.size(); ++id) {
+    const Opcode opcode = computation[id].opcode();
+    if (opcode != kParameter && opcode != kConstant && !(HasTrait(opcode, kElementwise) && opcode != kMap))
+      return false;
+  }
+  return true;
+}
+
 // Instructions whose cost is about their operands' and result's size: no contractions, no loops.
-bool IsCheap(Instruction instruction) {
+bool IsCheap(const Module& module, Instruction instruction) {
   const Opcode opcode = instruction.opcode();
-  return (HasTrait(opcode, kElementwise) || HasTrait(opcode, kDataMovement) || opcode == kReduce) &&
-         !HasTrait(opcode, kOptimizedOnly) && opcode != kStochasticConvert && opcode != kDynamicReshape &&
-         CanEvaluate(instruction);
+  const bool simple_reduce = opcode == kReduce && IsSimple(module.computation(instruction.called()[0]));
+  return (HasTrait(opcode, kElementwise) || HasTrait(opcode, kDataMovement) || simple_reduce) &&
+         (simple_reduce || instruction.called().empty()) && !HasTrait(opcode, kOptimizedOnly) &&
+         opcode != kStochasticConvert && opcode != kDynamicReshape && CanEvaluate(instruction);
 }
 
 // Whether all elements have the same bytes.
@@ -46,7 +59,8 @@ class Folder {
     // Iotas and broadcasts are cheaper than the constants they would become: they are evaluated only when
     // something else is.
     const bool source = opcode == kConstant || opcode == kIota || opcode == kBroadcast;
-    if (source || !IsCheap(instruction) || !IsSmall(instruction.shape()) || instruction.operands().empty()) {
+    if (source || !IsCheap(module_, instruction) || !IsSmall(instruction.shape()) ||
+        instruction.operands().empty()) {
       return copy_.Clone(instruction);
     }
     for (const NodeId operand : instruction.operands()) {

@@ -72,7 +72,10 @@ NodeId SimplifyConvert(ComputationCopy& copy, Instruction instruction) {
   if (operand.shape().type == to) return operand.id();
   if (operand.opcode() != kConvert) return kUnchanged;
   const Instruction source = operand.operand(0);
-  if (!Holds(operand.shape().type, source.shape().type)) return kUnchanged;
+  const PrimitiveType from = source.shape().type, middle = operand.shape().type;
+  if (!Holds(middle, from)) return kUnchanged;
+  // From a float an integer saturates, from an integer it wraps.
+  if (IsInteger(from) && IsFloat(middle) && IsInteger(to) && !Holds(to, from)) return kUnchanged;
   if (source.shape().type == to) return source.id();
   const NodeId id = source.id();
   return copy.Replace(instruction, kConvert, instruction.shape_id(), NoAttributes{}, {id});

@@ -149,6 +149,10 @@ int32_t Select(const Instruction& instruction, const std::byte* selector) {
   return index >= 0 && index < instruction.count ? index : instruction.count - 1;
 }
 
+bool IsCancelled(const RunContext& run) {
+  return run.cancel != nullptr && run.cancel->load(std::memory_order_relaxed);
+}
+
 // Looks at cancel always, at the clock when enough work has gone by.
 class Watch {
  public:
@@ -156,27 +160,31 @@ class Watch {
       : context_(context), timed_(context.deadline != absl::InfiniteFuture()) {}
 
   bool Ok(int32_t weight_ns) {
-    if (context_.cancel != nullptr && context_.cancel->load(std::memory_order_relaxed)) return false;
+    if (IsCancelled(context_)) return false;
     if (!timed_) return true;
     patience_ns_ -= weight_ns;
     if (patience_ns_ > 0) return true;
     patience_ns_ = kPatienceNs;
-    late_ = absl::Now() >= context_.deadline;
-    return !late_;
-  }
-  absl::Status Error() const {
-    if (late_) return DeadlineExceeded("The deadline passed while the program ran.");
-    return Cancelled("The program was cancelled while it ran.");
+    return absl::Now() < context_.deadline;
   }
 
  private:
   const RunContext& context_;
   const bool timed_;
-  bool late_ = false;
   int64_t patience_ns_ = 0;
 };
 
 }  // namespace
+
+bool Patience::IsOver(const RunContext& run) {
+  return IsCancelled(run) || (run.deadline != absl::InfiniteFuture() && absl::Now() >= run.deadline);
+}
+
+absl::Status Patience::Verdict(const RunContext& run) {
+  if (IsCancelled(run)) return Cancelled("The program was cancelled while it ran.");
+  if (IsOver(run)) return DeadlineExceeded("The deadline passed while the program ran.");
+  return absl::OkStatus();
+}
 
 int64_t Code::TableBytes() const {
   return AlignUp(static_cast<int64_t>((base_count + slots.size()) * sizeof(std::byte*)), kBufferAlignment);
@@ -208,7 +216,7 @@ absl::Status Execute(const Code& code, absl::Span<const std::byte* const> argume
     const Instruction& now = code.instructions[pc];
     switch (now.kind) {
       case Instruction::Kind::kRun: {
-        if (!watch.Ok(now.weight_ns)) return watch.Error();
+        if (!watch.Ok(now.weight_ns)) return Patience::Verdict(context);
         step_context.scratch = now.scratch == kNone ? nullptr : table[now.scratch];
         absl::Status status = now.step->Run(table + now.inputs, table + now.outputs, step_context);
         if (!status.ok()) return Annotate(std::move(status), "running " + now.step->Describe());
@@ -221,7 +229,7 @@ absl::Status Execute(const Code& code, absl::Span<const std::byte* const> argume
         break;
       case Instruction::Kind::kTest: pc = *table[now.inputs] != std::byte{0} ? pc + 1 : now.target; break;
       case Instruction::Kind::kJump:
-        if (now.target <= pc && !watch.Ok(now.weight_ns)) return watch.Error();
+        if (now.target <= pc && !watch.Ok(now.weight_ns)) return Patience::Verdict(context);
         pc = now.target;
         break;
       case Instruction::Kind::kSwitch: pc = code.targets[now.target + Select(now, table[now.inputs])]; break;

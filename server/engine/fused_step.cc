@@ -76,7 +76,7 @@ class FusedStep final : public Step {
     }
     if (pattern_.inner == 1) RunRows(inputs, outputs, context, threads);
     else RunColumns(inputs, outputs, context, threads);
-    return absl::OkStatus();
+    return Patience::Verdict(context.run);
   }
 
  private:
@@ -168,6 +168,7 @@ class FusedStep final : public Step {
     ParallelRanges(threads, chunks, count_, [&](int64_t begin, int64_t end, int worker) {
       std::byte* workspace = context.scratch + worker * worker_bytes_;
       program_.Begin(inputs, workspace, static_cast<int>(std::min<int64_t>(count_, kTile)));
+      Patience patience(context.run);  // What is reduced may exist nowhere, and be longer than any memory.
       for (int64_t chunk = begin; chunk < end; ++chunk) {
         const int64_t first = chunk * rows_a_tile;
         const int rows = static_cast<int>(std::min(rows_a_tile, pattern_.outer - first));
@@ -176,6 +177,7 @@ class FusedStep final : public Step {
         if (row > kTile) {
           for (int64_t done = 0; done < row; done += kTile) {
             const int n = static_cast<int>(std::min<int64_t>(kTile, row - done));
+            if (patience.Ends(n)) return;
             const int64_t start = first * row + done;
             program_.RunTile(inputs, outputs, workspace, start, n);
             for (size_t i = 0; i < reductions_.size(); ++i) {
@@ -184,6 +186,7 @@ class FusedStep final : public Step {
             }
           }
         } else {
+          if (patience.Ends(rows * row)) return;
           const int64_t start = first * row;
           program_.RunTile(inputs, outputs, workspace, start, static_cast<int>(rows * row));
           for (size_t i = 0; i < reductions_.size(); ++i) {
@@ -214,6 +217,7 @@ class FusedStep final : public Step {
     ParallelRanges(threads, pattern_.outer * strips, count_, [&](int64_t begin, int64_t end, int worker) {
       std::byte* workspace = context.scratch + worker * worker_bytes_;
       program_.Begin(inputs, workspace, static_cast<int>(std::min<int64_t>(count_, kTile)));
+      Patience patience(context.run);
       for (int64_t item = begin; item < end; ++item) {
         const int64_t outer = item / strips, column = item % strips * kTile;
         const int columns = static_cast<int>(std::min(width, inner - column));
@@ -221,6 +225,7 @@ class FusedStep final : public Step {
           Start(reductions_[i], inputs, Accumulators(workspace, i), columns);
         for (int64_t at = 0; at < pattern_.reduced; at += rows_a_tile) {
           const int rows = static_cast<int>(std::min(rows_a_tile, pattern_.reduced - at));
+          if (patience.Ends(rows * columns)) return;
           const int64_t start = (outer * pattern_.reduced + at) * inner + column;
           program_.RunTile(inputs, outputs, workspace, start, rows * columns);
           for (size_t i = 0; i < reductions_.size(); ++i) {

@@ -94,8 +94,8 @@ class ScatterStep final : public Step {
       loops_.pop_back();
     }
     // A window that is one aligned run belongs whole to one thread's share of the operand.
-    divisible_ =
-        loops_.empty() && (inner_.size == 1 || inner_.dst_stride == 1) && starts_.AreMultiplesOf(inner_.size);
+    divisible_ = update_elements_ > 0 && loops_.empty() && (inner_.size == 1 || inner_.dst_stride == 1) &&
+                 starts_.AreMultiplesOf(inner_.size);
   }
 
   StepKind kind() const override { return StepKind::kMovement; }

@@ -122,19 +122,23 @@ class SelectAndScatterStep final : public Step {
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
     const int64_t blocks = (lanes_ + kLanes - 1) / kLanes;
-    ParallelRanges(context.threads, problems_ * blocks, WorkOf(elements_, positions_),
-                   [&](int64_t begin, int64_t end, int) {
-                     for (int64_t job = begin; job < end; ++job) {
-                       const int64_t problem = job / blocks, lane = job % blocks * kLanes;
-                       RunProblem(inputs, outputs[0], problem, lane, std::min(kLanes, lanes_ - lane));
-                     }
-                   });
-    return absl::OkStatus();
+    ParallelRanges(
+        context.threads, problems_ * blocks, WorkOf(elements_, positions_),
+        [&](int64_t begin, int64_t end, int) {
+          Patience patience(context.run);
+          for (int64_t job = begin; job < end; ++job) {
+            const int64_t problem = job / blocks, lane = job % blocks * kLanes;
+            if (!RunProblem(inputs, outputs[0], problem, lane, std::min(kLanes, lanes_ - lane), patience))
+              return;
+          }
+        });
+    return Patience::Verdict(context.run);
   }
 
  private:
-  void RunProblem(const std::byte* const* inputs, std::byte* out, int64_t problem, int64_t lane,
-                  int64_t lanes) const {
+  // False when it was interrupted.
+  bool RunProblem(const std::byte* const* inputs, std::byte* out, int64_t problem, int64_t lane,
+                  int64_t lanes, Patience& patience) const {
     const int64_t in_base = problem * in_stride_ + lane;
     for (int64_t row = 0; row < in_stride_ / lanes_; ++row) {
       for (int64_t l = 0; l < lanes; ++l)
@@ -144,8 +148,11 @@ class SelectAndScatterStep final : public Step {
     for (int64_t s = 0; s < sources_; ++s) {
       int64_t best[kLanes];
       std::fill_n(best, lanes, int64_t{-1});
-      int64_t position[hlo::kMaxRank] = {};
-      for (int64_t p = 0; p < positions_; ++p) {
+      WindowWalk position;
+      position.Start(axes_.size());
+      for (size_t d = 0; d < axes_.size(); ++d) position.Limit(d, axes_[d].Positions(index[d], index[d]));
+      for (; position.valid(); position.Next()) {
+        if (patience.Ends(lanes)) return false;
         int64_t at = in_base;
         bool inside = true;
         for (size_t d = 0; d < axes_.size() && inside; ++d) {
@@ -154,10 +161,6 @@ class SelectAndScatterStep final : public Step {
           at += source * axes_[d].in_stride;
         }
         if (inside) Select(inputs[0], at, lanes, best);
-        for (size_t d = axes_.size(); d-- > 0;) {
-          if (++position[d] < axes_[d].window.size) break;
-          position[d] = 0;
-        }
       }
       Scatter(out, inputs[1] + (problem * out_stride_ + s * lanes_ + lane) * width_, lanes, best);
       for (size_t d = axes_.size(); d-- > 0;) {
@@ -165,6 +168,7 @@ class SelectAndScatterStep final : public Step {
         index[d] = 0;
       }
     }
+    return true;
   }
 
   void Select(const std::byte* operand, int64_t first, int64_t lanes, int64_t* best) const {

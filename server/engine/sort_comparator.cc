@@ -31,11 +31,13 @@ bool IsCompare(hlo::Instruction node, Direction direction) {
          node.attributes<hlo::CompareAttributes>().type == hlo::ComparisonType::kFloat;
 }
 
-std::optional<Side> ReadSide(hlo::Instruction node) {
+// A parameter, or one of the two selects around it and, at most, the other one inside.
+std::optional<Side> ReadSide(hlo::Instruction node, int selects = 2) {
   if (node.opcode() != hlo::kSelect || !hlo::IsFloat(node.shape().type)) return ReadParameter(node);
   const hlo::Instruction test = node.operand(0), replacement = node.operand(1);
-  std::optional<Side> side = ReadSide(node.operand(2));
-  if (!side || test.opcode() != hlo::kCompare) return std::nullopt;
+  if (selects == 0 || test.opcode() != hlo::kCompare) return std::nullopt;
+  std::optional<Side> side = ReadSide(node.operand(2), selects - 1);
+  if (!side) return std::nullopt;
   const std::optional<Side> tested = ReadParameter(test.operand(0));
   if (!tested || tested->operand != side->operand || tested->right != side->right) return std::nullopt;
   if (IsCompare(test, Direction::kEq) && IsConstant(test.operand(1), [](double x) { return x == 0; }) &&
@@ -44,7 +46,7 @@ std::optional<Side> ReadSide(hlo::Instruction node) {
     return side;
   }
   if (IsCompare(test, Direction::kNe) && test.operands()[0] == test.operands()[1] &&
-      IsConstant(replacement, [](double x) { return std::isnan(x); })) {
+      IsConstant(replacement, [](double x) { return std::isnan(x) && !std::signbit(x); })) {
     side->nans_equal = true;
     return side;
   }

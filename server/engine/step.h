@@ -23,6 +23,27 @@ struct StepContext {
                        // num_threads(threads)`.
 };
 
+// For steps whose work their bytes do not bound: asks now and then, in each thread, whether the run is to
+// end.
+class Patience {
+ public:
+  explicit Patience(const RunContext& run) : run_(run) {}
+  // Counts `work`, about a nanosecond each; true once the run was cancelled or its deadline has passed.
+  bool Ends(int64_t work) {
+    if ((left_ -= work) > 0) return false;
+    left_ = kLooksEvery;
+    return IsOver(run_);
+  }
+  static bool IsOver(const RunContext& run);
+  // CANCELLED or DEADLINE_EXCEEDED when it is, else OK.
+  static absl::Status Verdict(const RunContext& run);
+
+ private:
+  static constexpr int64_t kLooksEvery = 100'000;
+  const RunContext& run_;
+  int64_t left_ = kLooksEvery;
+};
+
 // Immutable after construction; Run may be called from several threads at once with different memory.
 class Step {
  public:

@@ -89,7 +89,7 @@ HLOD_INLINE float Expm1(float x) {
   s = s * x + 5.0000001201e-1f;
   const float small = (s * x) * x + x;
   const float large = Exp(x) - 1.0f;
-  return Abs(x) < 0.34657359f ? small : large;
+  return CopySign(Abs(x) < 0.34657359f ? small : large, x);  // Also of -0.
 }
 
 HLOD_INLINE float Tanh(float x) {
@@ -103,7 +103,7 @@ HLOD_INLINE float Tanh(float x) {
   const float small = (p * z) * x + x;
   const float e = Exp(-2.0f * a);
   const float large = CopySign((1.0f - e) / (1.0f + e), x);
-  return a < 0.625f ? small : large;
+  return CopySign(a < 0.625f ? small : large, x);  // Also of -0.
 }
 
 // 1 / (1 + e^-x), without overflow on either side.

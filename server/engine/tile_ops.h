@@ -60,6 +60,9 @@ struct TileOps {
   // Brings a carrier's elements back to the values `type` has: wraps integers, rounds floats. Null where
   // there is nothing to do.
   TileFunction (*narrow)(hlo::PrimitiveType type);
+  // Rounds 32-bit integers to ones that f32 holds exactly, the odd neighbour where it is inexact: a second
+  // rounding to a narrower float then gives what a single one would have. Null for other carriers.
+  TileFunction (*odd)(Carrier carrier);
   FoldFunction (*fold)(FoldOp op, Carrier carrier);
   FoldColumnsFunction (*fold_columns)(FoldOp op, Carrier carrier);
 };

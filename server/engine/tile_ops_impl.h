@@ -402,6 +402,24 @@ TileFunction ConvertFunction() {
   else return &Unary<ConvertTo<To>, To, From>;
 }
 
+// The lowest eight bits go, and leave a one above them when they were not all zero: 24 bits stay.
+struct RoundToOdd {
+  template <typename T>
+  HLOD_INLINE T Do(T a, int64_t) {
+    constexpr T kExact = T{1} << 24;
+    const bool exact = a <= kExact && (std::is_unsigned_v<T> || a >= -kExact);
+    const T odd = static_cast<T>((a & ~T{0xff}) | ((a & T{0xff}) != 0 ? T{0x100} : T{0}));
+    return exact ? a : odd;
+  }
+};
+TileFunction Odd(Carrier carrier) {
+  switch (carrier) {
+    case Carrier::kI32: return &Unary<RoundToOdd, int32_t, int32_t>;
+    case Carrier::kU32: return &Unary<RoundToOdd, uint32_t, uint32_t>;
+    default: return nullptr;
+  }
+}
+
 // Widening loads and narrowing stores.
 template <typename Storage, typename T>
 struct LoadElement {
@@ -675,6 +693,7 @@ const TileOps kSet = {HLOD_STRING(HLOD_TILE_SET),
                       &Load,
                       &Store,
                       &Narrow,
+                      &Odd,
                       &FoldFor<false>,
                       &FoldFor<true>};
 

@@ -292,6 +292,8 @@ bool TileProgram::Builder::Add(hlo::NodeId node) {
       const int low_tile = ConstantTile(from, low), high_tile = ConstantTile(from, high);
       source = Emit(ops.elementwise(hlo::kClamp, from), low_tile, source, high_tile, 0, from);
     }
+    if (const TileFunction odd = hlo::IsFloat(type) && bits < 32 ? ops.odd(from) : nullptr; odd != nullptr)
+      source = Emit(odd, source, -1, -1, 0, from);
     const TileFunction convert = ops.convert(from, result);
     value = convert != nullptr ? Emit(convert, source, -1, -1, 0, result) : source;
     const bool narrows = bits < hlo::Info(from_type).bits ||

@@ -37,7 +37,7 @@ class DirectWindowStep final : public Step {
     }
     outer_ = std::move(axes);
     for (const WindowAxis& axis : outer_) rows_ *= axis.out;
-    lanes_a_block_ = std::min(lanes_, kBlock);
+    lanes_a_block_ = std::clamp<int64_t>(lanes_, 1, kBlock);
     columns_a_block_ = std::max<int64_t>(1, kBlock / lanes_a_block_);
   }
 
@@ -56,30 +56,37 @@ class DirectWindowStep final : public Step {
     const int64_t jobs_a_row = column_blocks * lane_blocks;
     ParallelRanges(context.threads, rows_ * jobs_a_row, WorkOf(outputs_, positions_),
                    [&](int64_t begin, int64_t end, int) {
+                     Patience patience(context.run);
                      for (int64_t job = begin; job < end; ++job) {
                        const int64_t column = job % jobs_a_row / lane_blocks * columns_a_block_,
                                      lane = job % lane_blocks * lanes_a_block_;
-                       RunBlock(in, init, out, job / jobs_a_row, column,
-                                std::min(columns_a_block_, last_.out - column), lane,
-                                std::min(lanes_a_block_, lanes_ - lane));
+                       const bool done = RunBlock(in, init, out, job / jobs_a_row, column,
+                                                  std::min(columns_a_block_, last_.out - column), lane,
+                                                  std::min(lanes_a_block_, lanes_ - lane), patience);
+                       if (!done) return;
                      }
                    });
-    return absl::OkStatus();
+    return Patience::Verdict(context.run);
   }
 
  private:
-  void RunBlock(const Element* in, Acc init, Element* out, int64_t row, int64_t column, int64_t columns,
-                int64_t lane, int64_t lanes) const {
-    int64_t index[hlo::kMaxRank], position[hlo::kMaxRank] = {};
+  // False when it was interrupted.
+  bool RunBlock(const Element* in, Acc init, Element* out, int64_t row, int64_t column, int64_t columns,
+                int64_t lane, int64_t lanes, Patience& patience) const {
+    int64_t index[hlo::kMaxRank];
+    WindowWalk position;
+    position.Start(outer_.size());
     int64_t out_base = column * last_.out_stride + lane;
     for (size_t d = outer_.size(); d-- > 0;) {
       index[d] = row % outer_[d].out;
       row /= outer_[d].out;
+      position.Limit(d, outer_[d].Positions(index[d], index[d]));
       out_base += index[d] * outer_[d].out_stride;
     }
     Acc acc[kBlock];
     std::fill_n(acc, columns * lanes, init);
-    while (true) {
+    const WindowAxis::Range inner = last_.Positions(column, column + columns - 1);
+    for (; position.valid(); position.Next()) {
       int64_t base = lane;
       bool inside = true;
       for (size_t d = 0; d < outer_.size() && inside; ++d) {
@@ -87,17 +94,17 @@ class DirectWindowStep final : public Step {
         inside = source >= 0;
         base += source * outer_[d].in_stride;
       }
-      if (inside) {
-        for (int64_t k = 0; k < last_.window.size; ++k) Accumulate(in + base, k, column, columns, lanes, acc);
+      if (!inside) continue;
+      for (int64_t k = inner.begin; k < inner.end; ++k) {
+        Accumulate(in + base, k, column, columns, lanes, acc);
+        if (patience.Ends(columns * lanes)) return false;
       }
-      size_t d = outer_.size();
-      while (d > 0 && ++position[d - 1] == outer_[d - 1].window.size) position[--d] = 0;
-      if (d == 0) break;
     }
     for (int64_t c = 0; c < columns; ++c) {
       Element* to = out + out_base + c * last_.out_stride;
       for (int64_t l = 0; l < lanes; ++l) to[l] = Op::Store(acc[c * lanes + l]);
     }
+    return true;
   }
 
   // Window position k of the inner dimension, for all columns of the block.

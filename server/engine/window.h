@@ -25,6 +25,19 @@ struct WindowAxis {
     const int64_t index = at / window.base_dilation;
     return index < in ? index : -1;
   }
+  // The window positions at which a result in [low, high] can meet an element; the others are padding only.
+  struct Range {
+    int64_t begin, end;
+  };
+  Range Positions(int64_t low, int64_t high) const {
+    const int64_t last =
+        (in - 1) * window.base_dilation;  // Of the dilated operand; negative when it is empty.
+    const int64_t first = window.padding_low - high * window.stride;
+    const int64_t past = window.padding_low + last - low * window.stride;
+    if (in == 0 || past < 0) return {0, 0};
+    return {first <= 0 ? 0 : (first + window.window_dilation - 1) / window.window_dilation,
+            std::min(window.size, past / window.window_dilation + 1)};
+  }
   // Passes elements through one by one.
   bool IsTrivial() const {
     return window.size == 1 && window.stride == 1 && window.padding_low == 0 && window.padding_high == 0 &&
@@ -32,6 +45,36 @@ struct WindowAxis {
   }
 };
 using WindowAxes = absl::InlinedVector<WindowAxis, 6>;
+
+// Walks the positions of a window over several axes, the last one fastest, within a range for each.
+class WindowWalk {
+ public:
+  // REQUIRES: as many ranges as axes, at most hlo::kMaxRank.
+  void Start(size_t axes) {
+    axes_ = axes;
+    valid_ = true;
+  }
+  void Limit(size_t axis, WindowAxis::Range range) {
+    begin_[axis] = position_[axis] = range.begin;
+    end_[axis] = range.end;
+    valid_ = valid_ && range.begin < range.end;
+  }
+  bool valid() const { return valid_; }
+  int64_t operator[](size_t axis) const { return position_[axis]; }
+  void Next() {
+    size_t d = axes_;
+    while (d > 0 && ++position_[d - 1] == end_[d - 1]) {
+      --d;
+      position_[d] = begin_[d];
+    }
+    valid_ = d > 0;
+  }
+
+ private:
+  size_t axes_ = 0;
+  bool valid_ = false;
+  int64_t begin_[hlo::kMaxRank], end_[hlo::kMaxRank], position_[hlo::kMaxRank];
+};
 
 // Axes of a window over `in` whose result has the dimensions of `out`. Reversal does not matter to either
 // opcode.

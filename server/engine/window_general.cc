@@ -44,17 +44,21 @@ class GeneralWindowStep final : public Step {
     const int64_t blocks = (outputs_ + kLanes - 1) / kLanes;
     ParallelRanges(std::min(context.threads, workers_), blocks, WorkOf(outputs_ * 8, positions_),
                    [&](int64_t begin, int64_t end, int worker) {
+                     Patience patience(context.run);
                      for (int64_t block = begin; block < end; ++block) {
-                       RunBlock(inputs, outputs, block * kLanes, std::min(kLanes, outputs_ - block * kLanes),
-                                context.scratch + worker * worker_bytes_);
+                       const bool done = RunBlock(inputs, outputs, block * kLanes,
+                                                  std::min(kLanes, outputs_ - block * kLanes),
+                                                  context.scratch + worker * worker_bytes_, patience);
+                       if (!done) return;
                      }
                    });
-    return absl::OkStatus();
+    return Patience::Verdict(context.run);
   }
 
  private:
-  void RunBlock(const std::byte* const* inputs, std::byte* const* outputs, int64_t first, int64_t lanes,
-                std::byte* scratch) const {
+  // False when it was interrupted.
+  bool RunBlock(const std::byte* const* inputs, std::byte* const* outputs, int64_t first, int64_t lanes,
+                std::byte* scratch, Patience& patience) const {
     auto* index = reinterpret_cast<int64_t*>(scratch + index_offset_);  // [axis][lane]: the output's indices.
     std::byte* acc[kOperandsMax];
     std::byte* parameters[2 * kOperandsMax];  // Of the lanes whose window position holds an element.
@@ -72,8 +76,14 @@ class GeneralWindowStep final : public Step {
       for (size_t d = axes_.size(); d-- > 0; rest /= axes_[d].out)
         index[d * kLanes + l] = rest % axes_[d].out;
     }
-    int64_t position[hlo::kMaxRank] = {};
-    for (int64_t p = 0; p < positions_; ++p) {
+    WindowWalk position;
+    position.Start(axes_.size());
+    for (size_t d = 0; d < axes_.size(); ++d) {
+      const auto [low, high] = std::minmax_element(index + d * kLanes, index + d * kLanes + lanes);
+      position.Limit(d, axes_[d].Positions(*low, *high));
+    }
+    for (; position.valid(); position.Next()) {
+      if (patience.Ends(lanes * 10)) return false;
       int64_t lane_of[kLanes], offset[kLanes], active = 0;
       for (int64_t l = 0; l < lanes; ++l) {
         int64_t at = 0;
@@ -102,13 +112,10 @@ class GeneralWindowStep final : public Step {
             std::memcpy(acc[i] + lane_of[a] * width, parameters[i] + a * width, width);
         }
       }
-      for (size_t d = axes_.size(); d-- > 0;) {
-        if (++position[d] < axes_[d].window.size) break;
-        position[d] = 0;
-      }
     }
     for (int i = 0; i < count_; ++i)
       std::memcpy(outputs[i] + first * widths_[i], acc[i], static_cast<size_t>(lanes * widths_[i]));
+    return true;
   }
 
   std::string text_;

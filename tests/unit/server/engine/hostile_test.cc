@@ -1,0 +1,213 @@
+// Modules that verify and mean harm, or nothing: they are computed, refused, or stopped at the deadline.
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/hlo/text.h"
+#include "common/hlo/verifier.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/unit/server/engine/plan_testing.h"
+
+namespace hlod::engine {
+namespace {
+
+using hlo::Literal;
+using ::testing::Each;
+using ::testing::ElementsAre;
+
+std::unique_ptr<Plan> Compiled(const std::string& text) {
+  auto module = hlo::ParseModule("HloModule m\n\n" + text);
+  EXPECT_TRUE(module.ok()) << module.status();
+  if (!module.ok()) return nullptr;
+  EXPECT_TRUE(hlo::Verify(**module).ok()) << hlo::Verify(**module);
+  auto plan = Compile(**module, {.threads = 2});
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  return plan.ok() ? *std::move(plan) : nullptr;
+}
+
+std::vector<Literal> Results(const std::string& text, const std::vector<Literal>& arguments = {}) {
+  const std::unique_ptr<Plan> plan = Compiled(text);
+  if (plan == nullptr) return {};
+  auto results = RunPlan(*plan, arguments);
+  EXPECT_TRUE(results.ok()) << results.status();
+  return results.ok() ? *std::move(results) : std::vector<Literal>();
+}
+
+// The run ends by its deadline, and soon.
+void ExpectStops(const std::string& text, const std::vector<Literal>& arguments) {
+  const std::unique_ptr<Plan> plan = Compiled(text);
+  ASSERT_NE(plan, nullptr);
+  RunContext context;
+  context.deadline = absl::Now() + absl::Milliseconds(20);
+  EXPECT_EQ(RunPlan(*plan, arguments, context).status().code(), absl::StatusCode::kDeadlineExceeded);
+  std::atomic<bool> cancel{true};
+  RunContext cancelled;
+  cancelled.cancel = &cancel;
+  EXPECT_EQ(RunPlan(*plan, arguments, cancelled).status().code(), absl::StatusCode::kCancelled);
+}
+
+TEST(Hostile, AGatherOfNothingFromADroppedDimensionGivesZeros) {
+  const std::string gather = R"( ROOT r = f32[16] gather(p, i), offset_dims={0}, collapsed_slice_dims={0},
+      start_index_map={0}, index_vector_dim=0, slice_sizes={0,16}
+})";
+  for (const std::string rows : {"1", "0"}) {
+    const std::vector<Literal> results =
+        Results("ENTRY e {\n p = f32[" + rows + ",16] parameter(0)\n i = s32[1] constant({1})\n" + gather,
+                {Sample(hlo::Shape::Array(hlo::kF32, {rows == "1" ? 1 : 0, 16}), 1)});
+    ASSERT_EQ(results.size(), 1u);
+    EXPECT_THAT(results[0].data<float>(), Each(0.0f));
+  }
+}
+
+TEST(Hostile, WindowsOverEmptyArraysAreEmpty) {
+  const std::vector<Literal> results = Results(R"(a {
+ x = f32[] parameter(0)
+ y = f32[] parameter(1)
+ ROOT s = f32[] add(x, y)
+}
+ENTRY e {
+ p = f32[4,0] parameter(0)
+ z = f32[] constant(0)
+ ROOT r = f32[3,0] reduce-window(p, z), window={size=2x1}, to_apply=a
+})",
+                                               {Literal(hlo::Shape::Array(hlo::kF32, {4, 0}))});
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].element_count(), 0);
+}
+
+TEST(Hostile, AScatterOfEmptyUpdatesChangesNothing) {
+  const Literal operand = Literal::Vector<float>({1, 2, 3});
+  const std::vector<Literal> results = Results(R"(a {
+ x = f32[] parameter(0)
+ y = f32[] parameter(1)
+ ROOT s = f32[] add(x, y)
+}
+ENTRY e {
+ p = f32[3] parameter(0)
+ q = f32[1,3] reshape(p)
+ i = s32[2,1] constant({{0}, {0}})
+ u = f32[2,0] parameter(1)
+ ROOT r = f32[1,3] scatter(q, i, u), update_window_dims={1}, inserted_window_dims={0},
+   scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=a
+})",
+                                               {operand, Literal(hlo::Shape::Array(hlo::kF32, {2, 0}))});
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_THAT(results[0].data<float>(), ElementsAre(1, 2, 3));
+}
+
+TEST(Hostile, AComparatorOfAHundredThousandSelectsIsNotRecursedInto) {
+  std::string text =
+      "c {\n x = f32[] parameter(0)\n y = f32[] parameter(1)\n z = f32[] constant(0)\n"
+      " t = pred[] compare(x, z), direction=EQ\n s0 = f32[] select(t, z, x)\n";
+  constexpr int kSelects = 100'000;
+  for (int i = 1; i < kSelects; ++i) absl::StrAppend(&text, " s", i, " = f32[] select(t, z, s", i - 1, ")\n");
+  absl::StrAppend(
+      &text, " ROOT r = pred[] compare(s", kSelects - 1, ", y), direction=LT\n}\n",
+      "ENTRY e {\n p = f32[2] parameter(0)\n ROOT r = f32[2] sort(p), dimensions={0}, to_apply=c\n}");
+  const std::vector<Literal> results = Results(text, {Literal::Vector<float>({2, 1})});
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_THAT(results[0].data<float>(), ElementsAre(1, 2));
+}
+
+TEST(Hostile, AnEndlessReducerOfAConstantDoesNotRunWhileCompiling) {
+  ExpectStops(R"(c {
+ s = f32[] parameter(0)
+ ROOT t = pred[] constant(true)
+}
+b {
+ ROOT s = f32[] parameter(0)
+}
+a {
+ x = f32[] parameter(0)
+ y = f32[] parameter(1)
+ ROOT w = f32[] while(x), condition=c, body=b
+}
+ENTRY e {
+ k = f32[4] constant({1, 2, 3, 4})
+ z = f32[] constant(0)
+ ROOT r = f32[] reduce(k, z), dimensions={0}, to_apply=a
+})",
+              {});
+}
+
+TEST(Hostile, AWindowOfATebibyteOfPaddingTakesNoTime) {
+  // x + x * y from the left, over 1, 2, 3, 4 and nothing else: only the elements count.
+  const std::vector<Literal> results = Results(R"(a {
+ x = f32[] parameter(0)
+ y = f32[] parameter(1)
+ m = f32[] multiply(x, y)
+ ROOT s = f32[] add(x, m)
+}
+ENTRY e {
+ p = f32[4] parameter(0)
+ one = f32[] constant(1)
+ ROOT r = f32[4] reduce-window(p, one), window={size=1099511627776 pad=0_1099511627775}, to_apply=a
+})",
+                                               {Literal::Vector<float>({1, 2, 3, 4})});
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_THAT(results[0].data<float>(), ElementsAre(2 * 3 * 4 * 5, 3 * 4 * 5, 4 * 5, 5));
+}
+
+TEST(Hostile, AReductionOfWhatIsNowhereStopsAtItsDeadline) {
+  // 2^40 elements, of which none is ever in memory.
+  for (const std::string dimension : {"0", "1"}) {
+    ExpectStops(R"(a {
+ x = f32[] parameter(0)
+ y = f32[] parameter(1)
+ ROOT s = f32[] add(x, y)
+}
+ENTRY e {
+ p = f32[] parameter(0)
+ b = f32[1048576,1048576] broadcast(p), dimensions={}
+ i = f32[1048576,1048576] iota(), iota_dimension=0
+ n = f32[1048576,1048576] add(b, i)
+ z = f32[] constant(0)
+ ROOT r = f32[1048576] reduce(n, z), dimensions={)" +
+                    dimension + "}, to_apply=a\n}",
+                {Literal::Scalar<float>(1)});
+  }
+}
+
+TEST(Hostile, ALongWindowStopsAtItsDeadline) {
+  ExpectStops(R"(a {
+ x = f32[] parameter(0)
+ y = f32[] parameter(1)
+ m = f32[] multiply(x, y)
+ ROOT s = f32[] add(x, m)
+}
+ENTRY e {
+ p = f32[300000] parameter(0)
+ one = f32[] constant(1)
+ ROOT r = f32[300000] reduce-window(p, one), window={size=300000 pad=0_299999}, to_apply=a
+})",
+              {Literal(hlo::Shape::Array(hlo::kF32, {300000}))});
+}
+
+TEST(Conversions, RoundOnceOnTheWayToANarrowFloat) {
+  // 2^30 + 2^22 + 1 is just above the middle of two bf16 neighbours; rounding to f32 first would say it is
+  // the middle.
+  const std::vector<Literal> results =
+      Results(R"(ENTRY e {
+ p = s32[4] parameter(0)
+ b = bf16[4] convert(p)
+ ROOT r = f32[4] convert(b)
+})",
+              {Literal::Vector<int32_t>({1077936129, -1077936129, 5, 1077936128})});
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_THAT(results[0].data<float>(), ElementsAre(1082130432.0f, -1082130432.0f, 5.0f, 1073741824.0f));
+}
+
+TEST(Conversions, ThroughAFloatSaturate) {
+  const std::vector<Literal> results = Results(R"(ENTRY e {
+ p = s16[3] parameter(0)
+ f = f32[3] convert(p)
+ ROOT r = s8[3] convert(f)
+})",
+                                               {Literal::Vector<int16_t>({300, -300, 7})});
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_THAT(results[0].data<int8_t>(), ElementsAre(127, -128, 7));
+}
+
+}  // namespace
+}  // namespace hlod::engine
