@@ -22,7 +22,8 @@ Origin FromProto(const v1::Origin& proto) { return {proto.file(), proto.line(), 
 
 std::string ToString(const Origin& origin) {
   if (origin.file.empty()) return "an unknown line";
-  return absl::StrCat(origin.file.substr(origin.file.rfind('/') + 1), ":", origin.line);
+  const std::string file = origin.file.substr(origin.file.rfind('/') + 1);
+  return origin.line == 0 ? file : absl::StrCat(file, ":", origin.line);
 }
 
 absl::Status ToStatus(Error error) {

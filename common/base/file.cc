@@ -1,0 +1,68 @@
+// Plain descriptors: streams do not say why something failed, and take a folder for an empty file.
+#include "common/base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "common/base/status.h"
+
+namespace hlod {
+namespace {
+
+constexpr size_t kPiece = 1 << 16;
+
+// `done` is "read" or "written".
+absl::Status Failed(const std::string& path, const char* done, int error) {
+  const std::string text = absl::StrFormat("File %s cannot be %s: %s.", path, done, std::strerror(error));
+  switch (error) {
+    case ENOENT: return absl::NotFoundError(text);
+    case EACCES:
+    case EPERM:
+    case EROFS: return absl::PermissionDeniedError(text);
+    case ENOSPC:
+    case EDQUOT: return absl::ResourceExhaustedError(text);
+    default: return absl::InvalidArgumentError(text);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return Failed(path, "read", errno);
+  std::string bytes;
+  int error = 0;
+  for (;;) {
+    const size_t size = bytes.size();
+    bytes.resize(size + kPiece);
+    const ssize_t n = read(fd, bytes.data() + size, kPiece);
+    bytes.resize(size + static_cast<size_t>(n > 0 ? n : 0));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) error = errno;
+    if (n <= 0) break;
+  }
+  close(fd);
+  if (error != 0) return Failed(path, "read", error);
+  return bytes;
+}
+
+absl::Status WriteFile(const std::string& path, std::string_view bytes) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) return Failed(path, "written", errno);
+  int error = 0;
+  while (!bytes.empty() && error == 0) {
+    const ssize_t n = write(fd, bytes.data(), bytes.size());
+    if (n >= 0) {
+      bytes.remove_prefix(static_cast<size_t>(n));
+    } else if (errno != EINTR) {
+      error = errno;
+    }
+  }
+  if (close(fd) != 0 && error == 0) error = errno;
+  return error == 0 ? absl::OkStatus() : Failed(path, "written", error);
+}
+
+}  // namespace hlod
