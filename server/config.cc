@@ -10,6 +10,7 @@
 
 #include "absl/strings/numbers.h"
 #include "common/base/arithmetic.h"
+#include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/base/strings.h"
 
@@ -33,7 +34,7 @@ constexpr Unit kUnits[] = {{"TiB", int64_t{1} << 40},
 absl::Status SetNumber(int64_t& field, std::string_view value, int64_t least, int64_t most) {
   ASSIGN_OR_RETURN(const int64_t number, ParseSize(value));
   if (number < least || number > most)
-    return InvalidArgument("%d is not within %d and %d", number, least, most);
+    return InvalidArgument("%s is not within %s and %s", value, FormatSize(least), FormatSize(most));
   field = number;
   return absl::OkStatus();
 }
@@ -41,6 +42,8 @@ absl::Status SetNumber(int64_t& field, std::string_view value, int64_t least, in
 ConfigKey Text(std::string name, std::string Config::* field, std::string text) {
   const std::string standard = Config{}.*field;
   return {std::move(name), std::move(text), standard, false, [field](Config& config, std::string_view value) {
+            // Whoever writes `--token-file "$FILE"` with FILE unset wants a token, not none.
+            if (value.empty()) return InvalidArgument("the value is empty");
             config.*field = std::string(value);
             return absl::OkStatus();
           }};
@@ -55,8 +58,37 @@ ConfigKey Number(std::string name, int64_t Config::* field, int64_t least, int64
           }};
 }
 
+constexpr int64_t kPetabyte = int64_t{1} << 50;
+
+// What a limit may be set to: outside of it no client could work, or the wire could not carry it. A message
+// has at most 64 MiB, with a command's other fields beside its payload. Limits not named here: 1 and up.
+struct Range {
+  int64_t Limits::* limit;
+  int64_t least, most;
+};
+constexpr Range kRanges[] = {
+    {&Limits::sessions_max, 1, 1 << 20},
+    {&Limits::handles_per_session_max, 1, int64_t{1} << 32},
+    {&Limits::commands_in_flight_max, 64, 1 << 24},  // A client stays below half of it.
+    {&Limits::unacknowledged_bytes_max, 1 << 20, kPetabyte},
+    {&Limits::inline_bytes_max, 0, 48 << 20},
+    {&Limits::chunk_bytes_max, 4 << 10, 48 << 20},
+    {&Limits::executables_per_session_max, 1, int64_t{1} << 32},
+    {&Limits::origins_per_session_max, 0, int64_t{1} << 31},
+    {&Limits::reasons_kept, 0, int64_t{1} << 32},
+    {&Limits::upload_wait_us, 0, int64_t{1} << 50},
+    {&Limits::grace_us, 0, int64_t{1} << 50},
+};
+constexpr int64_t kArenaLeast = 8 << 20;  // Pieces of 1 MiB, several under way.
+
+Range RangeOf(int64_t Limits::* limit) {
+  for (const Range& row : kRanges) {
+    if (row.limit == limit) return row;
+  }
+  return {limit, 1, kPetabyte};
+}
+
 std::vector<ConfigKey> MakeKeys() {
-  constexpr int64_t kPetabyte = int64_t{1} << 50;
   std::vector<ConfigKey> keys;
   keys.push_back({"listen", "address to listen on: unix:PATH, tcp:HOST:PORT; may be given several times",
                   "$XDG_RUNTIME_DIR/hlod.sock, else /run/hlod/hlod.sock", true,
@@ -91,15 +123,24 @@ std::vector<ConfigKey> MakeKeys() {
       Text("token_file", &Config::token_file, "file with the token that calls over TCP must show"));
   keys.push_back(Number("drain_us", &Config::drain_us, 0, int64_t{1} << 40,
                         "microseconds that running work may take to finish after SIGTERM"));
-  ForEachLimit([&keys](std::string_view name, int64_t Limits::* field, std::string_view text) {
+  const auto add_limit = [&keys](std::string_view name, int64_t Limits::* field, std::string_view text) {
     const bool bytes = name.find("bytes") != name.npos;  // Else a count, or microseconds.
     const int64_t standard = Limits{}.*field;
     keys.push_back({std::string(name), "limit: " + std::string(text),
                     bytes ? FormatSize(standard) : std::to_string(standard), false,
-                    [field](Config& config, std::string_view value) {
-                      return SetNumber(config.limits.*field, value, 0, kPetabyte);
+                    [field, range = RangeOf(field)](Config& config, std::string_view value) {
+                      return SetNumber(config.limits.*field, value, range.least, range.most);
                     }});
-  });
+    if (field == &Limits::arena_bytes) {  // 0 turns it off; there is nothing useful between.
+      keys.back().set = [field](Config& config, std::string_view value) -> absl::Status {
+        ASSIGN_OR_RETURN(const int64_t bytes, ParseSize(value));
+        if (bytes != 0) return SetNumber(config.limits.*field, value, kArenaLeast, int64_t{1} << 40);
+        config.limits.*field = 0;
+        return absl::OkStatus();
+      };
+    }
+  };
+  ForEachLimit(add_limit);
   return keys;
 }
 
@@ -144,7 +185,9 @@ absl::StatusOr<int64_t> ParseSize(std::string_view text) {
   }
   int64_t count = 0;
   std::optional<int64_t> bytes;
+  const bool digits = !number.empty() && number.find_first_not_of("0123456789") == number.npos;
   if (absl::SimpleAtoi(ToAbsl(number), &count)) bytes = CheckedMultiply(count, unit);
+  if (!bytes.has_value() && digits) return InvalidArgument("%s is too large a number", text);
   if (!bytes.has_value())
     return InvalidArgument("\"%s\" is no whole number, such as 4096, 64MiB or 16GiB", text);
   return *bytes;
@@ -159,12 +202,21 @@ std::string FormatSize(int64_t bytes) {
 }
 
 absl::Status ReadConfigFile(const std::string& path, Config& config) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   try {
-    const toml::table table = toml::parse_file(path);
+    const toml::table table = toml::parse(text, path);
     for (const auto& [name, node] : table) {
       const auto key = std::find_if(ConfigKeys().begin(), ConfigKeys().end(),
                                     [&](const ConfigKey& k) { return k.name == name.str(); });
       if (key == ConfigKeys().end()) {
+        std::string with_underscores(name.str());
+        std::replace(with_underscores.begin(), with_underscores.end(), '-', '_');
+        const bool known = std::any_of(ConfigKeys().begin(), ConfigKeys().end(),
+                                       [&](const ConfigKey& k) { return k.name == with_underscores; });
+        if (known) {
+          return InvalidArgument("%s:%d: there is no key \"%s\"; keys are written with _: \"%s\".", path,
+                                 name.source().begin.line, std::string(name.str()), with_underscores);
+        }
         return InvalidArgument("%s:%d: there is no key \"%s\"; `hlod --help` lists them.", path,
                                name.source().begin.line, std::string(name.str()));
       }

@@ -8,16 +8,28 @@
 
 namespace hlod {
 
+namespace {
+
+constexpr int kUsage = 2;
+constexpr char kFooter[] =
+    "\nExit codes: 0 ended by SIGTERM, SIGINT or SIGHUP, or with its client; 1 could not start; 2 the "
+    "command\n"
+    "line, the configuration, or a file that it names is wrong.";
+
+}  // namespace
+
 CommandLine ParseCommandLine(int argc, char** argv, std::string_view version) {
   CLI::App app(
       "hlod, the XLA device daemon: owns devices, their memory, their programs, and the account of every "
       "byte.",
       "hlod");
   app.set_version_flag("--version", std::string(version));
+  app.footer(kFooter);
   app.get_formatter()->column_width(36);
   std::string file;
-  app.add_option("--config", file, "TOML file of the same keys, with _ for -; flags go before it")
-      ->type_name("FILE");
+  CLI::Option* const config =
+      app.add_option("--config", file, "TOML file of the same keys, with _ for -; flags go before it")
+          ->type_name("FILE");
   std::map<const ConfigKey*, std::vector<std::string>> given;
   for (const ConfigKey& key : ConfigKeys()) {
     std::string text = key.text;
@@ -33,11 +45,11 @@ CommandLine ParseCommandLine(int argc, char** argv, std::string_view version) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     line.finished = true;
-    line.exit_code = app.exit(e);
+    line.exit_code = app.exit(e) == 0 ? 0 : kUsage;  // CLI11 has a code for every mistake; ours is one.
     return line;
   }
   absl::Status status;
-  if (!file.empty()) status = ReadConfigFile(file, line.config);
+  if (config->count() > 0) status = ReadConfigFile(file, line.config);
   for (const auto& [key, values] : given) {
     if (!status.ok()) break;
     if (key->name == "listen") line.config.listen.clear();  // The flags replace the file's.
@@ -50,7 +62,7 @@ CommandLine ParseCommandLine(int argc, char** argv, std::string_view version) {
   if (!status.ok()) {
     std::cerr << "hlod: " << status.message() << "\n";
     line.finished = true;
-    line.exit_code = 2;
+    line.exit_code = kUsage;
   }
   return line;
 }

@@ -15,8 +15,8 @@
 namespace hlod {
 namespace {
 
-// After a second signal, or when the drain's time is up, the process ends within moments, whatever still
-// runs.
+// After a second signal, when a private daemon's client is gone, or when the drain's time is up, the process
+// ends within moments, whatever still runs.
 class LastResort {
  public:
   static std::shared_ptr<LastResort> Watch(int signals) {
@@ -44,9 +44,10 @@ class LastResort {
 
 constexpr char kVersion[] = "hlod " HLOD_VERSION;
 
+// What the user wrote is wrong: 2, as for a flag that there is not. Else 1: the machine is not as needed.
 int Fail(const absl::Status& status) {
   std::fprintf(stderr, "hlod: %s\n", std::string(status.message()).c_str());
-  return 1;
+  return status.code() == absl::StatusCode::kInvalidArgument ? 2 : 1;
 }
 
 int Main(int argc, char** argv) {
@@ -56,15 +57,16 @@ int Main(int argc, char** argv) {
   if (const absl::Status status = SetUpProcess(config.log_level); !status.ok()) return Fail(status);
   const int signals = BlockSignals();
 
+  // The doors: whatever is refused here is refused before anybody could come in.
+  absl::StatusOr<service::ServerOptions> options = MakeServerOptions(config, Environment::Read(), kVersion);
+  if (!options.ok()) return Fail(options.status());
+
   // The devices: memory, queues, compiled programs, the ledger. They know no client.
   const Clock clock;
   absl::StatusOr<std::unique_ptr<device::Devices>> devices =
       device::Devices::Create(MakeDeviceOptions(config), clock);
   if (!devices.ok()) return Fail(devices.status());
 
-  // The doors: whatever is refused here is refused before anybody could come in.
-  absl::StatusOr<service::ServerOptions> options = MakeServerOptions(config, Environment::Read(), kVersion);
-  if (!options.ok()) return Fail(options.status());
   // A copy of the private connection tells when its client is gone.
   const int connection = config.inherit_fd < 0 ? -1 : dup(config.inherit_fd);
   absl::StatusOr<std::unique_ptr<service::Server>> server =
@@ -83,7 +85,9 @@ int Main(int argc, char** argv) {
   // Running work finishes, within bounds; a second signal is not asked twice.
   NotifySystemd("STOPPING=1");
   const std::shared_ptr<LastResort> last_resort = LastResort::Watch(signals);
-  if (connection < 0) {
+  if (connection >= 0) {
+    last_resort->Ask();  // The client is gone: nobody wants what still runs.
+  } else {
     spdlog::info("Ending: running work may finish, new sessions are refused.");
     if (!(*server)->Drain(absl::Microseconds(config.drain_us),
                           [&last_resort] { return last_resort->asked(); })) {

@@ -1,6 +1,7 @@
 // The process around the daemon.
 #include "server/startup.h"
 
+#include <errno.h>
 #include <grpc/support/log.h>  // tidy: its log goes into ours.
 #include <malloc.h>
 #include <poll.h>
@@ -8,16 +9,18 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <memory>
 
+#include "absl/strings/ascii.h"
+#include "common/base/file.h"
 #include "common/base/status.h"
+#include "common/rpc/credentials.h"
 
 namespace hlod {
 namespace {
@@ -29,13 +32,57 @@ void LogForGrpc(gpr_log_func_args* args) {
   spdlog::log(level, "gRPC: {}", args->message);
 }
 
-absl::StatusOr<std::string> ReadFile(const std::string& key, const std::string& path) {
+// "tls_cert: /etc/hlod/cert.pem: there is no PEM certificate in it." Whatever is wrong with a file that the
+// configuration names is wrong with the configuration.
+absl::Status About(std::string_view key, const std::string& path, const absl::Status& status) {
+  return InvalidArgument("%s: %s: %s.", key, path, FromAbsl(status.message()));
+}
+
+// The text of a file that the configuration names, without the blanks around it; empty when it names none.
+absl::StatusOr<std::string> ReadNamed(std::string_view key, const std::string& path) {
   if (path.empty()) return std::string();
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file || text.empty())
-    return InvalidArgument("%s: the file %s cannot be read, or is empty.", key, path);
-  return text;
+  const absl::StatusOr<std::string> text = ReadFile(path);
+  if (!text.ok()) return InvalidArgument("%s: %s", key, FromAbsl(text.status().message()));
+  std::string trimmed(absl::StripAsciiWhitespace(*text));
+  if (trimmed.empty()) return InvalidArgument("%s: the file %s is empty.", key, path);
+  return trimmed;
+}
+
+// Certificates and token: each file read and looked through, so that a mistake ends the start and not every
+// handshake.
+absl::Status ReadCredentials(const Config& config, service::ServerOptions& options) {
+  if (config.tls_cert.empty() != config.tls_key.empty())
+    return InvalidArgument("tls_cert and tls_key belong together.");
+  if (!config.tls_client_ca.empty() && config.tls_cert.empty())
+    return InvalidArgument(
+        "tls_client_ca needs tls_cert and tls_key: without TLS nobody shows a certificate.");
+  ASSIGN_OR_RETURN(options.tls_certificate, ReadNamed("tls_cert", config.tls_cert));
+  ASSIGN_OR_RETURN(options.tls_key, ReadNamed("tls_key", config.tls_key));
+  ASSIGN_OR_RETURN(options.tls_client_authority, ReadNamed("tls_client_ca", config.tls_client_ca));
+  ASSIGN_OR_RETURN(options.token, ReadNamed("token_file", config.token_file));
+  if (!config.tls_cert.empty()) {
+    if (const absl::Status status = rpc::CheckCertificates(options.tls_certificate); !status.ok())
+      return About("tls_cert", config.tls_cert, status);
+    if (const absl::Status status = rpc::CheckKey(options.tls_key, options.tls_certificate); !status.ok())
+      return About("tls_key", config.tls_key, status);
+  }
+  if (!config.tls_client_ca.empty()) {
+    if (const absl::Status status = rpc::CheckCertificates(options.tls_client_authority); !status.ok())
+      return About("tls_client_ca", config.tls_client_ca, status);
+  }
+  if (!config.token_file.empty()) {
+    if (const absl::Status status = rpc::CheckToken(options.token); !status.ok())
+      return About("token_file", config.token_file, status);
+  }
+  return absl::OkStatus();
+}
+
+// A private daemon's one connection.
+absl::Status CheckConnected(int fd) {
+  sockaddr_storage peer;
+  socklen_t size = sizeof(peer);
+  if (getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) == 0) return absl::OkStatus();
+  return InvalidArgument("inherit_fd: descriptor %d is no connected socket: %s.", fd, std::strerror(errno));
 }
 
 }  // namespace
@@ -62,6 +109,7 @@ int BlockSignals() {
   sigemptyset(&set);
   sigaddset(&set, SIGTERM);
   sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -71,6 +119,7 @@ absl::StatusOr<service::ServerOptions> MakeServerOptions(const Config& config, c
   service::ServerOptions options;
   options.version = std::string(version);
   options.inherited_connection = config.inherit_fd;
+  if (config.inherit_fd >= 0) RETURN_IF_ERROR(CheckConnected(config.inherit_fd));
   for (const std::string& address : config.listen) {
     ASSIGN_OR_RETURN(rpc::Endpoint endpoint, rpc::ParseEndpoint(address));
     if (endpoint.kind == rpc::Endpoint::Kind::kDescriptor)
@@ -83,17 +132,14 @@ absl::StatusOr<service::ServerOptions> MakeServerOptions(const Config& config, c
     rpc::Endpoint& endpoint = options.listen.emplace_back();
     endpoint.path = rpc::DefaultSocketPath(environment.xdg_runtime_dir);
     // /run/hlod is systemd's to make; without it, ours. Elsewhere the folder exists or the error says so.
-    if (environment.xdg_runtime_dir.empty())
-      mkdir(endpoint.path.substr(0, endpoint.path.rfind('/')).c_str(), 0755);
+    const std::string& xdg = environment.xdg_runtime_dir;
+    if (!xdg.empty() && access(xdg.c_str(), F_OK) != 0) {
+      return FailedPrecondition("XDG_RUNTIME_DIR is %s: %s. Make that folder, unset it, or give --listen.",
+                                xdg, std::strerror(errno));
+    }
+    if (xdg.empty()) mkdir(endpoint.path.substr(0, endpoint.path.rfind('/')).c_str(), 0755);
   }
-  if (config.tls_cert.empty() != config.tls_key.empty())
-    return InvalidArgument("tls_cert and tls_key belong together.");
-  ASSIGN_OR_RETURN(options.tls_certificate, ReadFile("tls_cert", config.tls_cert));
-  ASSIGN_OR_RETURN(options.tls_key, ReadFile("tls_key", config.tls_key));
-  ASSIGN_OR_RETURN(options.tls_client_authority, ReadFile("tls_client_ca", config.tls_client_ca));
-  ASSIGN_OR_RETURN(options.token, ReadFile("token_file", config.token_file));
-  while (!options.token.empty() && (options.token.back() == '\n' || options.token.back() == '\r'))
-    options.token.pop_back();
+  RETURN_IF_ERROR(ReadCredentials(config, options));
   return options;
 }
 

@@ -12,8 +12,8 @@ namespace hlod {
 
 // spdlog to stderr, gRPC's own log into it, memory that stays with the process. To be called first.
 absl::Status SetUpProcess(const std::string& log_level);
-// Blocks SIGTERM and SIGINT in this thread and those it starts; the descriptor reads them. Before any thread
-// starts.
+// Blocks SIGTERM, SIGINT and SIGHUP in this thread and those it starts; the descriptor reads them. Before any
+// thread starts.
 int BlockSignals();
 
 // The server's options: addresses parsed, files read, systemd's sockets taken, the default socket's folder

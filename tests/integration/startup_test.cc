@@ -1,0 +1,109 @@
+// hlod as typed: what is wrong with the command line, or with a file that it names, ends it at once with a
+// sentence and exit code 2.
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/integration/harness.h"
+
+namespace hlod {
+namespace {
+
+class Startup : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / ("startup-test-" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder_);
+    program_ = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "../bin/hlod").string();
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string File(const char* name, const std::string& text) {
+    std::ofstream(folder_ / name) << text;
+    return (folder_ / name).string();
+  }
+  // Runs it on a socket of its own for at most a few seconds; what it says, without the listening line.
+  std::string Run(const std::string& arguments, int& code) {
+    const std::string command = "timeout -s KILL 20 " + program_ +
+                                " --listen unix:" + (folder_ / "s").string() + " " + arguments + " 2>&1";
+    FILE* const pipe = popen(command.c_str(), "r");
+    std::string text;
+    char buffer[4096];
+    while (const size_t n = fread(buffer, 1, sizeof(buffer), pipe)) text.append(buffer, n);
+    code = WEXITSTATUS(pclose(pipe));
+    return text;
+  }
+  void ExpectUsageError(const std::string& arguments, const std::string& words) {
+    int code = -1;
+    const std::string text = Run(arguments, code);
+    EXPECT_EQ(code, 2) << arguments << ": " << text;
+    EXPECT_NE(text.find(words), std::string::npos) << arguments << ": " << text;
+  }
+  // A self-signed certificate and its key.
+  void MakeCertificate(const std::string& name) {
+    const std::string command =
+        "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout " +
+        (folder_ / (name + ".key")).string() + " -out " + (folder_ / (name + ".pem")).string() +
+        " 2>/dev/null";
+    ASSERT_EQ(system(command.c_str()), 0);
+  }
+  std::string Path(const char* name) const { return (folder_ / name).string(); }
+
+  std::filesystem::path folder_;
+  std::string program_;
+};
+
+TEST_F(Startup, ATokenFileThatProtectsNothingIsRefused) {
+  ExpectUsageError("--token-file " + File("blank", " \n\t\n"), "is empty");
+  ExpectUsageError("--token-file ''", "empty");
+  ExpectUsageError("--token-file " + File("bytes", "abc\xc3\xa9"), "byte 3 of the token is 0xc3");
+  ExpectUsageError("--tls-client-ca " + File("ca", "x"), "tls_client_ca needs tls_cert");
+}
+
+TEST_F(Startup, AFolderIsNoFile) {
+  ExpectUsageError("--token-file /tmp", "/tmp");
+  ExpectUsageError("--config /tmp", "Is a directory");
+  ExpectUsageError("--tls-cert /tmp --tls-key /tmp", "tls_cert: File /tmp");
+  ExpectUsageError("--config /nowhere.toml", "/nowhere.toml");
+}
+
+TEST_F(Startup, CertificatesAreLookedThrough) {
+  const std::string garbage = File("garbage", "no certificate");
+  MakeCertificate("a");
+  MakeCertificate("b");
+  ExpectUsageError("--tls-cert " + garbage + " --tls-key " + Path("a.key"), "no PEM certificate");
+  ExpectUsageError("--tls-cert " + Path("a.pem") + " --tls-key " + garbage, garbage);
+  ExpectUsageError("--tls-cert " + Path("a.pem") + " --tls-key " + Path("b.key"),
+                   "b.key: it is not the key of the certificate");
+  ExpectUsageError(
+      "--tls-cert " + Path("a.pem") + " --tls-key " + Path("a.key") + " --tls-client-ca " + garbage,
+      "tls_client_ca: " + garbage);
+}
+
+TEST_F(Startup, ADescriptorThatIsNoConnectionIsRefused) {
+  ExpectUsageError("--inherit-fd 99", "descriptor 99 is no connected socket");
+  ExpectUsageError("--inherit-fd 0 </dev/null", "descriptor 0 is no connected socket");
+}
+
+TEST_F(Startup, LimitsThatNoClientCouldLiveWithAreRefused) {
+  for (const char* flag :
+       {"--inline-bytes-max 64MiB", "--chunk-bytes-max 1", "--chunk-bytes-max 0",
+        "--commands-in-flight-max 0", "--commands-in-flight-max 63", "--sessions-max 0", "--arena-bytes 1MiB",
+        "--arena-bytes 1", "--program-bytes-max 0", "--unacknowledged-bytes-max 1"}) {
+    ExpectUsageError(flag, "is not within");
+  }
+  ExpectUsageError("--config " + File("limit.toml", "sessions_max = 0\n"), "limit.toml:1: sessions_max");
+  ExpectUsageError("--sessions-max 99999999999999999999", "too large a number");
+}
+
+TEST_F(Startup, MistakesOfTheCommandLineHaveOneCode) {
+  ExpectUsageError("--frobnicate 3", "frobnicate");
+  ExpectUsageError("--devices", "devices");
+  ExpectUsageError("--devices two", "no whole number");
+  ExpectUsageError("--config " + File("dash.toml", "device-memory = 1\n"), "device_memory");
+}
+
+}  // namespace
+}  // namespace hlod
