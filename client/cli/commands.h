@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -15,6 +16,23 @@ namespace hlod::cli {
 struct CommonOptions {
   ConnectOptions connect;
   bool json = false;
+};
+
+// The command line does not fit the program it names: an error of whoever typed it.
+absl::Status UsageError(std::string_view text);
+bool IsUsageError(const absl::Status& status);
+
+// Ends the session and waits for the daemon's word on it: the process may end right after, and a goodbye that
+// was not sent would leave the daemon waiting for this client.
+class ClosedAtEnd {
+ public:
+  explicit ClosedAtEnd(const Client& client) : client_(client) {}
+  ~ClosedAtEnd() { client_.Close().IgnoreError(); }
+  ClosedAtEnd(const ClosedAtEnd&) = delete;
+  ClosedAtEnd& operator=(const ClosedAtEnd&) = delete;
+
+ private:
+  const Client& client_;
 };
 
 struct RunOptions {
@@ -32,7 +50,7 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options);
 
 struct ListOptions {
   uint64_t session = 0;
-  int limit = 0;
+  int limit = 1000;
 };
 absl::Status ListDevices(const CommonOptions& common);
 absl::Status ListBuffers(const CommonOptions& common, const ListOptions& options);

@@ -110,6 +110,8 @@ Json ToJson(const DaemonStats& stats) {
           {"totals", ToJson(stats.totals)}};
 }
 
+std::string Dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
+
 Json ErrorToJson(const absl::Status& status) {
   const Error error = ErrorOf(status);
   Json json = {

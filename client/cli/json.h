@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "hlod/admin.h"
 #include "hlod/client.h"
@@ -21,6 +22,8 @@ Json ToJson(const BufferRow& row);
 Json ToJson(const ExecutableRow& row);
 Json ToJson(const SessionRow& row);
 Json ToJson(const DaemonStats& stats);
+// As text; bytes that are no UTF-8 (names and messages may hold any) are replaced.
+std::string Dump(const Json& json);
 // {"error": {"code": ..., "kind": ..., "message": ...}}
 Json ErrorToJson(const absl::Status& status);
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/cord.h"
 #include "absl/time/time.h"
 #include "client/cli/commands.h"
 #include "client/cli/json.h"
@@ -59,7 +60,11 @@ std::string Seconds(int64_t us) { return absl::FormatDuration(absl::Milliseconds
 void PrintJson(std::string key, Json list) {
   Json json;
   json[key] = std::move(list);
-  std::printf("%s\n", json.dump(2).c_str());
+  std::printf("%s\n", Dump(json).c_str());
+}
+
+void PrintTotal(size_t listed, int64_t total) {
+  if (total > static_cast<int64_t>(listed)) std::printf("(%s in all)\n", N(total).c_str());
 }
 
 void PrintAmounts(const SessionStats& stats) {
@@ -80,6 +85,18 @@ void PrintAmounts(const SessionStats& stats) {
 }
 
 }  // namespace
+
+namespace {
+constexpr char kUsageUrl[] = "hloctl.usage";
+}  // namespace
+
+absl::Status UsageError(std::string_view text) {
+  absl::Status status = absl::InvalidArgumentError(ToAbsl(text));
+  status.SetPayload(kUsageUrl, absl::Cord());
+  return status;
+}
+
+bool IsUsageError(const absl::Status& status) { return status.GetPayload(kUsageUrl).has_value(); }
 
 absl::Status ListDevices(const CommonOptions& common) {
   ASSIGN_OR_RETURN(const Admin admin, Admin::Connect(common.connect));
@@ -102,7 +119,7 @@ absl::Status ListBuffers(const CommonOptions& common, const ListOptions& options
   ASSIGN_OR_RETURN(const BufferList list, admin.Buffers(options.session, options.limit));
   if (common.json) {
     const Json json = {{"buffers", ToJson(list.buffers)}, {"total", list.total}};
-    std::printf("%s\n", json.dump(2).c_str());
+    std::printf("%s\n", Dump(json).c_str());
     return absl::OkStatus();
   }
   Table table({"session", "handle", "device", "bytes", "state", "shape", "made at"});
@@ -111,8 +128,7 @@ absl::Status ListBuffers(const CommonOptions& common, const ListOptions& options
                Bytes(row.bytes), row.state, row.shape, ToString(row.origin)});
   }
   table.Print();
-  if (list.total > static_cast<int64_t>(list.buffers.size()))
-    std::printf("(%s in all)\n", N(list.total).c_str());
+  PrintTotal(list.buffers.size(), list.total);
   return absl::OkStatus();
 }
 
@@ -155,17 +171,19 @@ absl::Status ListSessions(const CommonOptions& common, const ListOptions& option
 
 absl::Status ListTransfers(const CommonOptions& common, const ListOptions& options) {
   ASSIGN_OR_RETURN(const Admin admin, Admin::Connect(common.connect));
-  ASSIGN_OR_RETURN(const std::vector<LedgerRow> rows, admin.Transfers(options.session, options.limit));
+  ASSIGN_OR_RETURN(const TransferList list, admin.Transfers(options.session, options.limit));
   if (common.json) {
-    PrintJson("transfers", ToJson(rows));
+    const Json json = {{"transfers", ToJson(list.rows)}, {"total", list.total}};
+    std::printf("%s\n", Dump(json).c_str());
     return absl::OkStatus();
   }
   Table table({"session", "device", "step", "bytes", "calls", "cause", "line"});
-  for (const LedgerRow& row : rows) {
+  for (const LedgerRow& row : list.rows) {
     table.Add({N(static_cast<int64_t>(row.session)), N(row.device), N(static_cast<int64_t>(row.step)),
                N(row.amount.bytes), N(row.amount.calls), std::string(Name(row.cause)), ToString(row.origin)});
   }
   table.Print();
+  PrintTotal(list.rows.size(), list.total);
   return absl::OkStatus();
 }
 
@@ -173,10 +191,10 @@ absl::Status ShowStats(const CommonOptions& common) {
   ASSIGN_OR_RETURN(const Admin admin, Admin::Connect(common.connect));
   ASSIGN_OR_RETURN(const DaemonStats stats, admin.Stats());
   if (common.json) {
-    std::printf("%s\n", ToJson(stats).dump(2).c_str());
+    std::printf("%s\n", Dump(ToJson(stats)).c_str());
     return absl::OkStatus();
   }
-  std::printf("hlod %s, pid %s, up %s, %s sessions (%s ended)\n", stats.version.c_str(), N(stats.pid).c_str(),
+  std::printf("%s, pid %s, up %s, %s sessions (%s ended)\n", stats.version.c_str(), N(stats.pid).c_str(),
               Seconds(stats.uptime_us).c_str(), N(stats.sessions).c_str(), N(stats.sessions_ended).c_str());
   std::printf("backing memory    %s; the process has %s\n", Bytes(stats.host_memory_bytes).c_str(),
               Bytes(stats.resident_bytes).c_str());
@@ -186,6 +204,7 @@ absl::Status ShowStats(const CommonOptions& common) {
 
 absl::Status Ping(const CommonOptions& common, int count) {
   ASSIGN_OR_RETURN(const Client client, Client::Connect(common.connect));
+  const ClosedAtEnd close(client);
   std::vector<double> us;
   for (int i = 0; i < std::max(1, count); ++i) {
     ASSIGN_OR_RETURN(const absl::Duration round_trip, client.Ping());
@@ -195,7 +214,7 @@ absl::Status Ping(const CommonOptions& common, int count) {
   if (common.json) {
     const Json json = {{"daemon", client.daemon()}, {"address", client.address()},    {"count", us.size()},
                        {"min_us", us.front()},      {"median_us", us[us.size() / 2]}, {"max_us", us.back()}};
-    std::printf("%s\n", json.dump(2).c_str());
+    std::printf("%s\n", Dump(json).c_str());
     return absl::OkStatus();
   }
   std::printf("%s at %s: %zu round trips, min %.0f us, median %.0f us, max %.0f us\n",

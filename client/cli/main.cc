@@ -1,19 +1,24 @@
 // hloctl: runs HLO modules on a daemon, and shows what a daemon holds and has done.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
-#include <fstream>
-#include <iterator>
 #include <string>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
 #include "client/cli/json.h"
 #include "common/base/error.h"
+#include "common/base/file.h"
 
 namespace {
 
 // Exit codes.
-constexpr int kRefused = 1;   // The daemon, or the program on it, said no.
+constexpr int kDone = 0;
+constexpr int kRefused = 1;   // The daemon, the program on it, or a file said no.
 constexpr int kUsage = 2;     // The command line is wrong.
 constexpr int kNoDaemon = 3;  // There is no daemon, or it went away.
 
@@ -21,7 +26,8 @@ constexpr char kFooter[] = R"(
 The daemon is the one at --address, else at $HLOD_ADDRESS, else the user's running one; `run` and `ping`
 start a private one when there is none.
 
-Exit codes: 0 done; 1 refused by the daemon; 2 wrong command line; 3 no daemon, or it went away.
+Exit codes: 0 done; 1 refused by the daemon, or a file or the output could not be read or written;
+2 wrong command line; 3 no daemon, or it went away.
 
 JSON keys (--json; sizes in bytes, times in microseconds):
   amount       bytes calls
@@ -39,31 +45,67 @@ JSON keys (--json; sizes in bytes, times in microseconds):
   executables  executables[digest name instructions steps fused_steps library_steps movement_steps
                reference_steps reference_opcodes temporary_bytes compile_us executes execute_us sessions]
   sessions     sessions[session client pid state age_us stats (a session part)]
-  transfers    transfers[cause direction bytes calls origin step session device]
+  transfers    transfers[cause direction bytes calls origin step session device] total
   stats        version epoch pid uptime_us sessions sessions_ended host_memory_bytes resident_bytes
                wire_bytes_in wire_bytes_out totals (a session part)
   ping         daemon address count min_us median_us max_us
-  an error     error{code kind message handle shape}
+  an error     error{code kind message handle shape}; a wrong command line, too
+A result has no `value` with more than 1000 elements: --output takes those of any size.
 
 .npy files: bf16 and f8 types travel as raw bits (uint16, uint8), sub-byte integers as int8 and uint8.)";
 
-std::string ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw CLI::ValidationError("File (" + path + ") cannot be read.");
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
+// An error goes to stderr for people, and with --json to stdout, too.
 int Report(const absl::Status& status, bool json) {
-  if (status.ok()) return 0;
+  if (status.ok()) return kDone;
   const hlod::Error error = hlod::ErrorOf(status);
-  if (json) std::printf("%s\n", hlod::cli::ErrorToJson(status).dump(2).c_str());
+  if (json) std::printf("%s\n", hlod::cli::Dump(hlod::cli::ErrorToJson(status)).c_str());
   std::fprintf(stderr, "hloctl: %s\n", error.text.c_str());
+  if (hlod::cli::IsUsageError(status)) return kUsage;
   const bool gone = error.kind == hlod::ErrorKind::kLostSession || error.kind == hlod::ErrorKind::kDraining ||
                     status.code() == absl::StatusCode::kUnavailable;
   return gone ? kNoDaemon : kRefused;
 }
 
-int Main(int argc, char** argv) {
+// What is wrong with the command line, in a sentence.
+std::string Explain(const CLI::App& app, const CLI::ParseError& error) {
+  if (app.get_subcommands().empty()) {
+    for (const std::string& word : app.remaining()) {
+      if (!word.starts_with('-')) return "There is no command \"" + word + "\"; `hloctl --help` lists them.";
+    }
+  }
+  return std::string(error.what()) + "\nRun with --help for more information.";
+}
+
+// The PEM file that an option names, for the connection.
+absl::Status ReadOption(const char* option, const CLI::Option& given, const std::string& path,
+                        std::string& text) {
+  if (given.count() == 0) return absl::OkStatus();
+  const absl::StatusOr<std::string> bytes = hlod::ReadFile(path);
+  if (!bytes.ok()) return hlod::cli::UsageError(absl::StrCat(option, ": ", bytes.status().message()));
+  if (bytes->empty()) return hlod::cli::UsageError(absl::StrCat(option, ": file ", path, " is empty."));
+  text = *bytes;
+  return absl::OkStatus();
+}
+
+// Whole numbers from `least` on. What is no number is told by the option's own conversion.
+CLI::Validator AtLeast(int64_t least) {
+  return CLI::Validator(
+      [least](std::string& text) {
+        int64_t number = 0;
+        if (!absl::SimpleAtoi(text, &number) || number >= least) return std::string();
+        return text + " is less than " + std::to_string(least);
+      },
+      "", "AtLeast");
+}
+
+std::string CheckSeconds(const std::string& text) {
+  double seconds = 0;
+  if (absl::SimpleAtod(text, &seconds) && std::isfinite(seconds) && seconds >= 0) return "";
+  return text + " is no number of seconds";
+}
+
+int Main(int argc, char** argv, bool json) {
+  using namespace hlod;
   using namespace hlod::cli;
   CLI::App app(
       "Runs HLO modules on hlod, the XLA device daemon, and shows what the daemon holds and has done.",
@@ -79,9 +121,11 @@ int Main(int argc, char** argv) {
   app.add_flag("--json", common.json, "Print JSON");
   app.add_option("--token", common.connect.token, "Token for a daemon that asks for one")
       ->envname("HLOD_TOKEN");
-  app.add_option("--tls-ca", ca_file, "PEM file of the certificates to trust; turns TLS on");
-  app.add_option("--tls-cert", certificate_file, "PEM file of the client's certificate");
-  app.add_option("--tls-key", key_file, "PEM file of the client's key");
+  CLI::Option* const ca =
+      app.add_option("--tls-ca", ca_file, "PEM file of the certificates to trust; turns TLS on");
+  CLI::Option* const certificate =
+      app.add_option("--tls-cert", certificate_file, "PEM file of the client's certificate");
+  CLI::Option* const key = app.add_option("--tls-key", key_file, "PEM file of the client's key");
 
   RunOptions run;
   CLI::App* const run_command = app.add_subcommand("run", "Run a module");
@@ -96,10 +140,13 @@ int Main(int argc, char** argv) {
   run_command->add_flag("--abstract", run.abstract,
                         "Let placeholders be arguments: results that depend on them are placeholders");
   run_command->add_option("--output", run.output, "Write results to this folder as resultN.npy");
-  run_command->add_option("--repeat", run.repeat, "Run so many times")->check(CLI::PositiveNumber);
-  run_command->add_option("--device", run.device, "Device ordinal")->check(CLI::NonNegativeNumber);
-  run_command->add_option("--deadline", run.deadline_seconds, "Seconds each run may take")
-      ->check(CLI::NonNegativeNumber);
+  run_command->add_option("--repeat", run.repeat, "Run so many times")
+      ->check(AtLeast(1))
+      ->capture_default_str();
+  run_command->add_option("--device", run.device, "Device ordinal")->check(AtLeast(0))->capture_default_str();
+  run_command->add_option("--deadline", run.deadline_seconds, "Seconds each run may take; 0: any number")
+      ->check(CLI::Validator([](std::string& text) { return CheckSeconds(text); }, "", "Seconds"))
+      ->capture_default_str();
 
   ListOptions list;
   CLI::App* const devices = app.add_subcommand("devices", "The devices and their memory");
@@ -112,23 +159,27 @@ int Main(int argc, char** argv) {
     command->add_option("--session", list.session, "Of this session only");
   }
   for (CLI::App* const command : {buffers, executables, sessions, transfers}) {
-    command->add_option("--limit", list.limit, "At most so many rows");
+    command->add_option("--limit", list.limit, "At most so many rows")
+        ->check(AtLeast(1))
+        ->capture_default_str();
   }
   int count = 10;
   CLI::App* const ping = app.add_subcommand("ping", "Measure the wire's round trip");
-  ping->add_option("--count", count, "So many round trips")->check(CLI::PositiveNumber);
+  ping->add_option("--count", count, "So many round trips")->check(AtLeast(1))->capture_default_str();
 
   try {
     app.parse(argc, argv);
-    if (!ca_file.empty()) common.connect.tls.root_certificates = ReadFile(ca_file);
-    if (!certificate_file.empty()) common.connect.tls.certificate = ReadFile(certificate_file);
-    if (!key_file.empty()) common.connect.tls.key = ReadFile(key_file);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsage;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version.
+    return Report(UsageError(Explain(app, error)), json);
   }
+  TlsOptions& tls = common.connect.tls;
+  absl::Status status = ReadOption("--tls-ca", *ca, ca_file, tls.root_certificates);
+  if (status.ok()) status = ReadOption("--tls-cert", *certificate, certificate_file, tls.certificate);
+  if (status.ok()) status = ReadOption("--tls-key", *key, key_file, tls.key);
+  if (!status.ok()) return Report(status, json);
   common.connect.name = "hloctl";
 
-  absl::Status status;
   if (run_command->parsed()) status = Run(common, run);
   if (devices->parsed()) status = ListDevices(common);
   if (buffers->parsed()) status = ListBuffers(common, list);
@@ -137,16 +188,23 @@ int Main(int argc, char** argv) {
   if (transfers->parsed()) status = ListTransfers(common, list);
   if (stats->parsed()) status = ShowStats(common);
   if (ping->parsed()) status = Ping(common, count);
-  return Report(status, common.json);
+  const int code = Report(status, json);
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  std::fprintf(stderr, "hloctl: The output could not be written.\n");
+  return code == kDone ? kRefused : code;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  // gRPC's own lines on stderr say in its words what our errors say in ours.
+  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
+  // Known before the rest is: what is wrong with the command line is told in the same way.
+  const bool json =
+      std::any_of(argv + 1, argv + argc, [](std::string_view word) { return word == "--json"; });
   try {
-    return Main(argc, argv);
+    return Main(argc, argv, json);
   } catch (const std::exception& error) {  // Of the libraries for the command line and JSON.
-    std::fprintf(stderr, "hloctl: %s\n", error.what());
-    return kUsage;
+    return Report(hlod::cli::UsageError(error.what()), json);
   }
 }

@@ -4,11 +4,10 @@
 
 #include <bit>
 #include <cstring>
-#include <fstream>
-#include <iterator>
-#include <sstream>
+#include <optional>
 
 #include "absl/strings/numbers.h"
+#include "common/base/file.h"
 #include "common/base/status.h"
 
 namespace hlod::cli {
@@ -57,6 +56,24 @@ bool Fits(std::string_view dtype, PrimitiveType type) {
   return nameless && dtype[1] == 'V' && dtype.substr(2) == std::to_string(hlo::ByteWidth(type));
 }
 
+// Types narrower than the byte an element takes: every byte must be a value of the type.
+absl::Status CheckRange(std::string_view bytes, PrimitiveType type, std::string_view name) {
+  const int bits = type == hlo::kPred ? 1 : hlo::Info(type).bits;
+  if (bits >= 8 || hlo::ByteWidth(type) != 1) return absl::OkStatus();
+  const bool is_signed = hlo::IsSigned(type);
+  const int least = is_signed ? -(1 << (bits - 1)) : 0;
+  const int most = is_signed ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const int value = is_signed ? static_cast<int>(static_cast<int8_t>(bytes[i]))
+                                : static_cast<int>(static_cast<uint8_t>(bytes[i]));
+    if (value < least || value > most) {
+      return InvalidArgument("%s: element %d is %d; %s holds %d to %d.", name, i, value, hlo::Name(type),
+                             least, most);
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Elements that lie in column-major order, in row-major order.
 void FromColumnMajor(std::string_view from, Literal& to) {
   const size_t width = static_cast<size_t>(hlo::ByteWidth(to.shape().type));
@@ -97,6 +114,8 @@ absl::StatusOr<Literal> ParseNpy(std::string_view bytes, const Shape& shape, std
   const std::string_view payload = bytes.substr(prefix + header_size);
 
   const std::string_view dtype = ValueOf(header, "'descr'");
+  if (dtype.starts_with('>'))
+    return InvalidArgument("%s has big-endian elements (%s); convert them with astype.", name, dtype);
   if (!Fits(dtype, shape.type)) {
     return InvalidArgument("%s has elements of dtype %s; %s takes %s.", name, dtype,
                            hlo::ToStringNoLayout(shape), NpyDtype(shape.type));
@@ -125,6 +144,11 @@ absl::StatusOr<Literal> ParseNpy(std::string_view bytes, const Shape& shape, std
     return InvalidArgument("%s ends early: %d bytes of elements; %s takes %d.", name, payload.size(),
                            hlo::ToStringNoLayout(shape), needed.value_or(-1));
   }
+  if (static_cast<int64_t>(payload.size()) > *needed) {
+    return InvalidArgument("%s goes on after its %d bytes of elements, for %d bytes.", name, *needed,
+                           static_cast<int64_t>(payload.size()) - *needed);
+  }
+  RETURN_IF_ERROR(CheckRange(payload, shape.type, name));
   Literal literal(shape);
   if (ValueOf(header, "'fortran_order'").starts_with("True")) {
     FromColumnMajor(payload, literal);
@@ -135,9 +159,7 @@ absl::StatusOr<Literal> ParseNpy(std::string_view bytes, const Shape& shape, std
 }
 
 absl::StatusOr<Literal> ReadNpy(const std::string& path, const Shape& shape) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return NotFound("File (%s) cannot be read.", path);
-  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   return ParseNpy(bytes, shape, path);
 }
 
@@ -159,12 +181,7 @@ std::string FormatNpy(const Literal& literal) {
 }
 
 absl::Status WriteNpy(const std::string& path, const Literal& literal) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  const std::string bytes = FormatNpy(literal);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) return Unavailable("File (%s) cannot be written.", path);
-  return absl::OkStatus();
+  return WriteFile(path, FormatNpy(literal));
 }
 
 }  // namespace hlod::cli

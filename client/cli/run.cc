@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <random>
 #include <utility>
@@ -15,6 +13,8 @@
 #include "client/cli/commands.h"
 #include "client/cli/json.h"
 #include "client/cli/npy.h"
+#include "common/base/error.h"
+#include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/hlo/codec.h"
 #include "common/hlo/literal.h"
@@ -34,13 +34,16 @@ bool LooksLikeText(std::string_view bytes) {
 }
 
 absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return NotFound("Module (%s) cannot be read.", path);
-  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  absl::StatusOr<std::unique_ptr<Module>> module =
-      LooksLikeText(bytes) ? hlo::ParseModule(bytes) : hlo::FromSerialized(bytes);
-  if (!module.ok()) return Annotate(module.status(), "reading " + path);
-  return module;
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  if (!LooksLikeText(bytes)) {
+    absl::StatusOr<std::unique_ptr<Module>> module = hlo::FromSerialized(bytes);
+    return module.ok() ? std::move(module) : Annotate(module.status(), "reading " + path);
+  }
+  absl::StatusOr<std::unique_ptr<Module>> module = hlo::ParseModule(bytes);
+  if (module.ok()) return module;
+  Error error = ErrorOf(module.status());  // Begins with line and column.
+  error.text = absl::StrCat(path, ":", error.text);
+  return ToStatus(std::move(error));
 }
 
 // Values that are neither all small nor all equal: floats within (-1, 1), integers from 0 to 7.
@@ -67,8 +70,8 @@ absl::StatusOr<std::map<size_t, std::string>> AssignFiles(const std::vector<std:
         equals != std::string::npos && absl::SimpleAtoi(argument.substr(0, equals), &number);
     if (numbered) index = number;
     if (index >= parameters) {
-      return InvalidArgument("--arg %s is for parameter %d; the program has %d.", argument, index,
-                             parameters);
+      return UsageError(
+          absl::StrFormat("--arg %s is for parameter %d; the program has %d.", argument, index, parameters));
     }
     files[index] = numbered ? argument.substr(equals + 1) : argument;
     next = index + 1;
@@ -82,25 +85,29 @@ absl::StatusOr<std::vector<Argument>> MakeArguments(const Device& device, const 
   ASSIGN_OR_RETURN(const auto files, AssignFiles(options.arguments, shapes.size()));
   for (const int index : options.placeholders) {
     if (index < 0 || index >= static_cast<int>(shapes.size())) {
-      return InvalidArgument("--placeholder %d is none of the program's %d parameters.", index,
-                             shapes.size());
+      return UsageError(
+          absl::StrFormat("--placeholder %d is none of the program's %d parameters.", index, shapes.size()));
     }
+    if (files.contains(static_cast<size_t>(index)))
+      return UsageError(absl::StrFormat("Parameter %d has both --arg and --placeholder.", index));
   }
   std::mt19937_64 random(options.random_seed.value_or(0));
   std::vector<Argument> arguments;
   for (size_t i = 0; i < shapes.size(); ++i) {
     absl::StatusOr<Buffer> buffer = FailedPrecondition("no value");
+    const std::string made_by = absl::StrFormat("parameter %d of %s", i, options.module);
+    const Caller caller{.file = made_by.c_str()};
     if (std::count(options.placeholders.begin(), options.placeholders.end(), static_cast<int>(i)) > 0) {
-      buffer = device.Placeholder(shapes[i]);
+      buffer = device.Placeholder(shapes[i], caller);
     } else if (const auto file = files.find(i); file != files.end()) {
       ASSIGN_OR_RETURN(const Literal literal, ReadNpy(file->second, shapes[i]));
-      buffer = device.Upload(literal);
+      buffer = device.Upload(literal, Cause::kUpload, Caller{.file = file->second.c_str()});
     } else if (options.random_seed.has_value()) {
       ASSIGN_OR_RETURN(const Literal literal, RandomLiteral(shapes[i], random));
-      buffer = device.Upload(literal);
+      buffer = device.Upload(literal, Cause::kUpload, caller);
     } else {
       ASSIGN_OR_RETURN(const Literal literal, Literal::Make(shapes[i], int64_t{1} << 40));
-      buffer = device.Upload(literal);
+      buffer = device.Upload(literal, Cause::kUpload, caller);
     }
     RETURN_IF_ERROR(buffer.status());
     arguments.push_back(*std::move(buffer));
@@ -137,7 +144,8 @@ absl::StatusOr<Json> Deliver(const Buffer& buffer, size_t index, const RunOption
     return entry;
   }
   ASSIGN_OR_RETURN(const Literal value,
-                   buffer.ToLiteral(options.output.empty() ? Cause::kPrint : Cause::kSave));
+                   buffer.ToLiteral(options.output.empty() ? Cause::kPrint : Cause::kSave,
+                                    Caller{.file = options.module.c_str()}));
   if (!options.output.empty()) {
     const std::string path =
         (std::filesystem::path(options.output) / absl::StrFormat("result%d.npy", index)).string();
@@ -165,13 +173,16 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
   if (!options.output.empty()) {
     std::error_code error;
     std::filesystem::create_directories(options.output, error);
-    if (error) return Unavailable("Folder (%s) cannot be made: %s.", options.output, error.message());
+    if (error) return InvalidArgument("Folder %s cannot be made: %s.", options.output, error.message());
   }
   ASSIGN_OR_RETURN(const Client client, Client::Connect(common.connect));
+  const ClosedAtEnd close(client);
+  const Caller module_file{.file =
+                               options.module.c_str()};  // Errors and the ledger name what the user wrote.
   CompileOptions compile_options;
   compile_options.describe = true;
-  ASSIGN_OR_RETURN(const Executable executable, client.Compile(*module, compile_options));
-  ASSIGN_OR_RETURN(const CompileResult compiled, executable.Describe());
+  ASSIGN_OR_RETURN(const Executable executable, client.Compile(*module, compile_options, module_file));
+  ASSIGN_OR_RETURN(const CompileResult compiled, executable.Describe(module_file));
   ASSIGN_OR_RETURN(const std::vector<Argument> arguments,
                    MakeArguments(client.device(options.device), executable, options));
 
@@ -186,7 +197,7 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
     for (int i = 0; i < std::max(1, options.repeat); ++i) {
       progress.Show(i);
       const absl::Time start = absl::Now();
-      ASSIGN_OR_RETURN(Execution execution, executable.Start(arguments, execute));
+      ASSIGN_OR_RETURN(Execution execution, executable.Start(arguments, execute, module_file));
       RETURN_IF_ERROR(execution.done.Await());
       run_us.push_back(absl::ToInt64Microseconds(absl::Now() - start));
       results = std::move(execution.results);
@@ -198,7 +209,7 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
     ASSIGN_OR_RETURN(Json entry, Deliver(results[i], i, options, common.json));
     delivered.push_back(std::move(entry));
   }
-  ASSIGN_OR_RETURN(const SessionStats stats, client.Stats());
+  ASSIGN_OR_RETURN(const SessionStats stats, client.Stats(module_file));
   if (common.json) {
     const Json json = {{"module", module->name()},
                        {"daemon", client.daemon()},
@@ -211,7 +222,7 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
                          {"max_us", run_us.back()}}},
                        {"results", std::move(delivered)},
                        {"stats", ToJson(stats)}};
-    std::printf("%s\n", json.dump(2).c_str());
+    std::printf("%s\n", Dump(json).c_str());
     return absl::OkStatus();
   }
   std::printf("%s: compiled in %d us%s, %d steps (%d reference), ran %zu times, median %d us\n",

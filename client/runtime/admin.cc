@@ -55,6 +55,7 @@ std::string Hex(const std::string& bytes) {
 }  // namespace
 
 absl::StatusOr<Admin> Admin::Connect(const ConnectOptions& options) {
+  RETURN_IF_ERROR(internal::CheckCredentials(options));
   ASSIGN_OR_RETURN(const rpc::Endpoint endpoint, internal::FindAddress(options.address));
   ASSIGN_OR_RETURN(std::shared_ptr<grpc::Channel> channel,
                    internal::OpenChannel(endpoint, options.tls, absl::Now() + options.timeout));
@@ -123,12 +124,12 @@ absl::StatusOr<std::vector<SessionRow>> Admin::Sessions(int limit) const {
   return rows;
 }
 
-absl::StatusOr<std::vector<LedgerRow>> Admin::Transfers(uint64_t session, int limit) const {
+absl::StatusOr<TransferList> Admin::Transfers(uint64_t session, int limit) const {
   ASSIGN_OR_RETURN(const v1::TransferList list,
                    connection_->Call(&v1::Admin::Stub::ListTransfers, session, limit));
   v1::SessionStats as_stats;
   *as_stats.mutable_rows() = list.rows();
-  return internal::StatsFromProto(as_stats).rows;
+  return TransferList{internal::StatsFromProto(as_stats).rows, list.total()};
 }
 
 absl::StatusOr<DaemonStats> Admin::Stats() const {

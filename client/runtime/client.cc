@@ -20,29 +20,36 @@ namespace {
 constexpr size_t kProgramKeptMax =
     16 << 20;  // Larger programs are looked through at once instead of being kept for it.
 
-// The flat array leaves of a shape, without layouts.
-void AppendLeaves(const Shape& shape, std::vector<Shape>& leaves, const std::string& name,
-                  std::vector<std::string>* names) {
+// The flat leaves of a shape, without layouts. Tokens have no value that a handle could name: a program that
+// takes or gives one is refused.
+absl::Status AppendLeaves(const Shape& shape, std::vector<Shape>& leaves, const std::string& name,
+                          std::vector<std::string>* names) {
   const std::vector<hlo::ShapeLeaf> found = hlo::Leaves(shape);
   for (size_t i = 0; i < found.size(); ++i) {
-    if (!found[i].shape->IsArray()) continue;
+    if (!found[i].shape->IsArray()) {
+      return MakeError(
+          ErrorKind::kUnimplemented,
+          absl::StrFormat("%s is or holds a %s; programs take and give arrays only.",
+                          name.empty() ? "the result" : name, hlo::ToStringNoLayout(*found[i].shape)));
+    }
     leaves.push_back(*found[i].shape);
     leaves.back().layout.reset();
     if (names != nullptr)
       names->push_back(found.size() == 1 ? name : absl::StrFormat("%s, leaf %d", name, i));
   }
+  return absl::OkStatus();
 }
 
-void ReadSignature(const Module& module, ExecutableState& state) {
+absl::Status ReadSignature(const Module& module, ExecutableState& state) {
   state.name = module.name();
   const hlo::ProgramShape signature = module.entry().program_shape();
   for (size_t i = 0; i < signature.parameters.size(); ++i) {
     const std::string name = i < signature.parameter_names.size() && !signature.parameter_names[i].empty()
                                  ? "parameter " + signature.parameter_names[i]
                                  : "parameter " + std::to_string(i);
-    AppendLeaves(signature.parameters[i], state.arguments, name, &state.argument_names);
+    RETURN_IF_ERROR(AppendLeaves(signature.parameters[i], state.arguments, name, &state.argument_names));
   }
-  AppendLeaves(signature.result, state.results, "", nullptr);
+  return AppendLeaves(signature.result, state.results, "", nullptr);
 }
 
 void AddProgram(Session::Sender& sender, const Limits& limits, const std::string& bytes,
@@ -76,7 +83,11 @@ absl::StatusOr<Executable> CompileBytes(const std::shared_ptr<Session>& session,
   }
   const std::shared_ptr<ExecutableState> state = std::make_shared<ExecutableState>();
   state->name = "program";
-  if (module != nullptr) ReadSignature(*module, *state);
+  if (module != nullptr) {
+    const absl::Status read = ReadSignature(*module, *state);
+    if (!read.ok() && !session->options().skip_local_checks)
+      return Annotate(read, absl::StrFormat("compiling %s", state->name));
+  }
   const Digest digest = Sha256(bytes);
   const bool known = session->Knows(digest);
   uint64_t handle = 0;

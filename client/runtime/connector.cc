@@ -3,8 +3,12 @@
 #include "client/runtime/connector.h"
 
 #include <fcntl.h>
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/completion_queue.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/create_channel_posix.h>
+#include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/security/credentials.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -21,6 +25,7 @@
 #include "absl/time/clock.h"
 #include "client/runtime/grpc_pipe.h"
 #include "common/base/status.h"
+#include "common/rpc/credentials.h"
 #include "common/rpc/shared_memory.h"
 
 namespace hlod::internal {
@@ -107,6 +112,41 @@ grpc::ChannelArguments Arguments() {
   return arguments;
 }
 
+// Why a channel does not connect: only a call is told.
+std::string ReasonOf(const std::shared_ptr<grpc::Channel>& channel) {
+  grpc::GenericStub stub(channel);
+  grpc::ClientContext context;
+  grpc::CompletionQueue queue;
+  context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(1)));
+  grpc::ByteBuffer request, response;
+  grpc::Status status;
+  const auto call = stub.PrepareUnaryCall(&context, "/hlod.v1.Session/Connect", request, &queue);
+  call->StartCall();
+  call->Finish(&response, &status, nullptr);
+  void* tag;
+  bool ok;
+  queue.Next(&tag, &ok);
+  return status.error_message();
+}
+
+// Waits for a TLS connection; the first attempt that fails ends the wait, since the next would fail alike.
+absl::Status AwaitTls(const std::shared_ptr<grpc::Channel>& channel, const rpc::Endpoint& endpoint,
+                      absl::Time deadline) {
+  for (;;) {
+    const grpc_connectivity_state state = channel->GetState(/*try_to_connect=*/true);
+    if (state == GRPC_CHANNEL_READY) return absl::OkStatus();
+    if (state == GRPC_CHANNEL_TRANSIENT_FAILURE) {
+      return MakeError(ErrorKind::kAuth,
+                       absl::StrFormat("No TLS connection to %s: it speaks no TLS, or one side does not "
+                                       "trust the other's certificate (%s).",
+                                       rpc::ToString(endpoint), ReasonOf(channel)));
+    }
+    if (!channel->WaitForStateChange(state, absl::ToChronoTime(deadline)))
+      return DeadlineExceeded("The daemon at %s did not complete a TLS handshake in time.",
+                              rpc::ToString(endpoint));
+  }
+}
+
 class AddressConnector : public Connector {
  public:
   AddressConnector(const rpc::Endpoint& endpoint, const TlsOptions& tls, const std::string& token)
@@ -171,10 +211,25 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& 
       endpoint.host.find(':') == std::string::npos ? endpoint.host : "[" + endpoint.host + "]";
   std::shared_ptr<grpc::Channel> channel = grpc::CreateCustomChannel(
       "dns:///" + host + ":" + std::to_string(endpoint.port), grpc::SslCredentials(credentials), Arguments());
-  if (!channel->WaitForConnected(absl::ToChronoTime(std::min(deadline, absl::Now() + absl::Seconds(60))))) {
-    return Unavailable("The daemon at %s did not complete a TLS handshake.", rpc::ToString(endpoint));
-  }
+  RETURN_IF_ERROR(AwaitTls(channel, endpoint, std::min(deadline, absl::Now() + absl::Seconds(60))));
   return channel;
+}
+
+absl::Status CheckCredentials(const ConnectOptions& options) {
+  const auto check = [](const char* name, const absl::Status& status) {
+    return status.ok() ? status : InvalidArgument("%s: %s.", name, FromAbsl(status.message()));
+  };
+  const TlsOptions& tls = options.tls;
+  if (!options.token.empty()) RETURN_IF_ERROR(check("token", rpc::CheckToken(options.token)));
+  if (!tls.root_certificates.empty())
+    RETURN_IF_ERROR(check("tls.root_certificates", rpc::CheckCertificates(tls.root_certificates)));
+  if (tls.certificate.empty() != tls.key.empty())
+    return InvalidArgument("tls.certificate and tls.key belong together.");
+  if (!tls.certificate.empty()) {
+    RETURN_IF_ERROR(check("tls.certificate", rpc::CheckCertificates(tls.certificate)));
+    RETURN_IF_ERROR(check("tls.key", rpc::CheckKey(tls.key, tls.certificate)));
+  }
+  return absl::OkStatus();
 }
 
 std::unique_ptr<Connector> MakeConnector(const rpc::Endpoint& endpoint, const TlsOptions& tls,

@@ -26,6 +26,8 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& 
 std::unique_ptr<Connector> MakeConnector(const rpc::Endpoint& endpoint, const TlsOptions& tls,
                                          const std::string& token);
 
+// INVALID_ARGUMENT when gRPC would not take the token or the TLS texts; their names are ConnectOptions'.
+absl::Status CheckCredentials(const ConnectOptions& options);
 // The connector that ConnectOptions asks for.
 absl::StatusOr<std::unique_ptr<Connector>> FindDaemon(const ConnectOptions& options);
 // The address alone, for clients that do not start a daemon: the given one, $HLOD_ADDRESS, or the user's

@@ -1,7 +1,11 @@
-// One detached thread, started by the first session that ends. It is never joined: a process may exit while
-// it waits, and the daemon then sees the process die, which frees the session as well.
+// One detached thread, started by the first session that ends. It is never joined. A process that exits right
+// away gives it a moment first: over TCP a daemon that never got the goodbye would keep the session and wait
+// for its client.
 #include "client/runtime/undertaker.h"
 
+#include <unistd.h>
+
+#include <cstdlib>
 #include <thread>
 #include <utility>
 
@@ -12,6 +16,7 @@ namespace hlod::internal {
 namespace {
 
 constexpr absl::Duration kPatience = absl::Seconds(2);
+constexpr absl::Duration kExitPatience = absl::Milliseconds(500);  // For all of them together.
 
 struct Burial {
   std::shared_ptr<Pipe> pipe;
@@ -39,8 +44,24 @@ class Undertaker {
   void Add(Burial burial) {
     absl::MutexLock lock(&mu_);
     waiting_.push_back(std::move(burial));
-    if (!started_) std::thread([this] { Run(); }).detach();
+    ++open_;
+    if (started_) return;
     started_ = true;
+    process_ = getpid();
+    std::atexit([] { TheUndertaker().Flush(); });
+    std::thread([this] { Run(); }).detach();
+  }
+
+  // At exit, on the thread that exits. A forked child has no thread of ours to wait for.
+  void Flush() {
+    if (getpid() != process_) return;
+    absl::MutexLock lock(&mu_);
+    mu_.AwaitWithTimeout(absl::Condition(this, &Undertaker::HasNothingOpen), kExitPatience);
+  }
+
+  static Undertaker& TheUndertaker() {
+    static Undertaker* const undertaker = new Undertaker;
+    return *undertaker;
   }
 
  private:
@@ -54,20 +75,24 @@ class Undertaker {
         waiting_.pop_front();
       }
       Perform(std::move(next));
+      absl::MutexLock lock(&mu_);
+      --open_;
     }
   }
   bool HasWork() const { return !waiting_.empty(); }
+  bool HasNothingOpen() const { return open_ == 0; }
 
   absl::Mutex mu_;
   bool started_ = false;
+  pid_t process_ = 0;
+  int open_ = 0;  // Waiting or under way.
   std::deque<Burial> waiting_;
 };
 
 }  // namespace
 
 void Bury(std::shared_ptr<Pipe> pipe, std::deque<std::shared_ptr<const std::string>> rest, bool writing) {
-  static Undertaker* const undertaker = new Undertaker;
-  undertaker->Add({std::move(pipe), std::move(rest), writing});
+  Undertaker::TheUndertaker().Add({std::move(pipe), std::move(rest), writing});
 }
 
 }  // namespace hlod::internal

@@ -87,10 +87,7 @@ std::string ListBuffers(Registry& registry, const Request& request) {
 
 std::string ListExecutables(Registry& registry, const Request& request) {
   v1::ExecutableList list;
-  std::vector<std::shared_ptr<device::Executable>> executables = registry.devices().executables().List();
-  std::sort(executables.begin(), executables.end(),
-            [](const auto& a, const auto& b) { return a->execute_us > b->execute_us; });
-  for (const std::shared_ptr<device::Executable>& executable : executables) {
+  for (const std::shared_ptr<device::Executable>& executable : registry.devices().executables().List()) {
     if (list.executables_size() >= LimitOf(request)) break;
     const engine::PlanStats& stats = executable->plan().stats();
     v1::ExecutableRow& row = *list.add_executables();
@@ -130,17 +127,21 @@ std::string ListSessions(Registry& registry, const Request& request) {
 
 std::string ListTransfers(Registry& registry, const Request& request) {
   v1::TransferList list;
+  int64_t total = 0;
+  const auto add = [&](const device::Row& row, const Origin& origin, uint64_t session) {
+    if (++total <= LimitOf(request)) FillRow(row, origin, session, list.add_rows());
+  };
   for (const std::shared_ptr<Session>& session : Chosen(registry, request)) {
     const device::Account account = session->workspace().ledger().account();
     for (const device::Row& row : account.rows) {
-      if (list.rows_size() >= LimitOf(request)) break;
-      FillRow(row, session->workspace().origin(row.key.origin), session->identity().id, list.add_rows());
+      add(row, session->workspace().origin(row.key.origin), session->identity().id);
     }
   }
   if (request.session() == 0) {
     const device::Account ended = registry.Ended();
-    for (const device::Row& row : ended.rows) FillRow(row, Origin{}, 0, list.add_rows());
+    for (const device::Row& row : ended.rows) add(row, Origin{}, 0);
   }
+  list.set_total(total);
   return list.SerializeAsString();
 }
 

@@ -119,5 +119,109 @@ TEST_F(Hloctl, ExitCodesTellUsageFromRefusalFromNoDaemon) {
   client_.reset();
 }
 
+TEST_F(Hloctl, SaysGoodbyeAlsoOverTcp) {
+  testing::DaemonOptions options;
+  options.tcp = true;
+  StartDaemon(options);
+  for (int i = 0; i < 10; ++i) {
+    Output output;
+    const std::string command =
+        program_ + " --address " + daemon_->tcp_address() + " run " + File("add.hlo") + " >/dev/null";
+    ASSERT_EQ(system(command.c_str()), 0);
+    const nlohmann::json sessions = RunJson("sessions");
+    ASSERT_EQ(sessions["sessions"].size(), 1u) << "run " << i << " left its session behind: " << sessions;
+  }
+}
+
+TEST_F(Hloctl, EveryOutcomeIsOneJsonObject) {
+  for (const char* arguments : {"", "frobnicate", "run", "ping --count 0", "transfers --limit -1",
+                                "run x --deadline nan", "--tls-ca /tmp ping", "--token a\xc3\xa9 ping"}) {
+    const nlohmann::json json = RunJson(arguments);
+    EXPECT_TRUE(json.is_object() && json["error"]["message"].is_string()) << arguments;
+  }
+  EXPECT_NE(Run("frobnicate").text.find("\"frobnicate\""), std::string::npos);
+  EXPECT_NE(Run("ping --count 0").text.find("0 is less than 1"), std::string::npos);
+}
+
+TEST_F(Hloctl, FilesThatAreNoneAreNamed) {
+  const Output folder = Run("run /tmp");
+  EXPECT_EQ(folder.code, 1);
+  EXPECT_NE(folder.text.find("File /tmp cannot be read: Is a directory."), std::string::npos) << folder.text;
+  EXPECT_EQ(Run("run " + File("add.hlo") + " --arg .").code, 1);
+  // Nobody took the daemon away: the output cannot be written.
+  EXPECT_EQ(Run("run " + File("add.hlo") + " --output /proc/nothing").code, 1);
+  EXPECT_EQ(Run("stats", ">/dev/full 2>&1").code, 1);
+}
+
+TEST_F(Hloctl, CredentialsAreCheckedBeforeTheyTravel) {
+  ConnectOptions options;
+  options.token = "abc\xc3\xa9";
+  EXPECT_EQ(daemon_->Connect(options).status().code(), absl::StatusCode::kInvalidArgument);
+  options.token = "abc\n";
+  EXPECT_EQ(daemon_->Connect(options).status().code(), absl::StatusCode::kInvalidArgument);
+  options.token.clear();
+  options.tls.root_certificates = "garbage";
+  EXPECT_EQ(daemon_->Connect(options).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(Hloctl, ADaemonWithoutTlsIsToldAtOnce) {
+  testing::DaemonOptions daemon;
+  daemon.tcp = true;
+  StartDaemon(daemon);
+  ConnectOptions options;
+  options.tls.enabled = true;
+  const absl::Time start = absl::Now();
+  const absl::Status status = daemon_->ConnectTcp(options).status();
+  EXPECT_EQ(KindOf(status), ErrorKind::kAuth) << status;
+  EXPECT_LT(absl::Now() - start, absl::Seconds(5));
+}
+
+TEST_F(Hloctl, ErrorsAndTheLedgerNameTheUsersFiles) {
+  ASSERT_EQ(Run("run " + File("add.hlo")).code, 0);
+  const Output refused = Run("run " + File("two.hlo") + " --placeholder 0");
+  EXPECT_NE(refused.text.find("two.hlo"), std::string::npos) << refused.text;
+  EXPECT_EQ(refused.text.find(".cc"), std::string::npos) << refused.text;
+}
+
+TEST_F(Hloctl, ListsKeepTheirLimitAndTellTheTotal) {
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(Run("run " + File("two.hlo")).code, 0);
+  const Buffer x = Must(client_->device(0).Upload(Counting(10)));
+  ASSERT_OK(client_->Sync());
+  const nlohmann::json json = RunJson("transfers --limit 1");
+  EXPECT_EQ(json["transfers"].size(), 1u) << json;
+  EXPECT_GT(json["total"].get<int>(), 1) << json;
+}
+
+TEST_F(Hloctl, ProgramsOfTokensAreRefusedByName) {
+  std::ofstream(folder_ / "token.hlo") << "HloModule t\nENTRY main {\n  t = token[] parameter(0)\n"
+                                          "  ROOT x = f32[] constant(1)\n}\n";
+  const Output output = Run("run " + File("token.hlo"));
+  EXPECT_EQ(output.code, 1);
+  EXPECT_NE(output.text.find("token"), std::string::npos) << output.text;
+}
+
+TEST_F(Hloctl, AParameterHasOneSource) {
+  EXPECT_EQ(Run("run " + File("add.hlo") + " --arg 0=x.npy --placeholder 0").code, 2);
+  std::ofstream(folder_ / "bad.hlo") << "HloModule bad\nENTRY main {\n  x = ?\n}\n";
+  const Output output = Run("run " + File("bad.hlo"));
+  EXPECT_NE(output.text.find("bad.hlo:3:"), std::string::npos) << output.text;
+}
+
+TEST_F(Hloctl, ADownloadNeedsNoRoomInTheArena) {
+  testing::DaemonOptions options;
+  options.flags = {"--arena-bytes", "8MiB"};
+  StartDaemon(options);
+  const Literal value = Counting(3 << 20);  // 12 MiB
+  const Buffer buffer = Must(client_->device(0).Upload(value));
+  ASSERT_TRUE(client_->has_shared_memory());
+  std::vector<StagedUpload> staged;
+  for (int i = 0; i < 32; ++i) {
+    staged.push_back(Must(client_->device(0).Stage(Shape::Array(hlo::kF32, {64 << 10}))));
+  }
+  EXPECT_EQ(Must(buffer.ToLiteral()), value);
+  staged.resize(28);  // Room for one piece.
+  EXPECT_EQ(Must(buffer.ToLiteral()), value);
+}
+
 }  // namespace
 }  // namespace hlod

@@ -32,6 +32,11 @@ struct BufferList {
   int64_t total = 0;  // How many there are, listed or not.
 };
 
+struct TransferList {
+  std::vector<LedgerRow> rows;
+  int64_t total = 0;  // How many there are, listed or not.
+};
+
 struct ExecutableRow {
   std::string digest;  // Hexadecimal.
   std::string name;
@@ -72,7 +77,7 @@ class Admin {
   absl::StatusOr<BufferList> Buffers(uint64_t session = 0, int limit = 0) const;
   absl::StatusOr<std::vector<ExecutableRow>> Executables(uint64_t session = 0, int limit = 0) const;
   absl::StatusOr<std::vector<SessionRow>> Sessions(int limit = 0) const;
-  absl::StatusOr<std::vector<LedgerRow>> Transfers(uint64_t session = 0, int limit = 0) const;
+  absl::StatusOr<TransferList> Transfers(uint64_t session = 0, int limit = 0) const;
   absl::StatusOr<DaemonStats> Stats() const;
 
  private:

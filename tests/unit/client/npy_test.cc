@@ -66,5 +66,24 @@ TEST(Npy, WhatDoesNotFitIsRefusedByName) {
       << "the header is cut";
 }
 
+TEST(Npy, ElementsOutsideOfANarrowTypeAreRefusedByValueAndRange) {
+  const std::string header = "{'descr': '|i1', 'fortran_order': False, 'shape': (2,), }";
+  const absl::Status high = ParseNpy(File(header, {7, 8}), Shape::Array(hlo::kS4, {2}), "x.npy").status();
+  EXPECT_EQ(high.message(), "x.npy: element 1 is 8; s4 holds -8 to 7.");
+  EXPECT_TRUE(ParseNpy(File(header, {-8, 7}), Shape::Array(hlo::kS4, {2}), "x.npy").ok());
+  const std::string unsigned_header = "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }";
+  const absl::Status u2 =
+      ParseNpy(File(unsigned_header, {3, '\xff'}), Shape::Array(hlo::kU2, {2}), "x.npy").status();
+  EXPECT_EQ(u2.message(), "x.npy: element 1 is 255; u2 holds 0 to 3.");
+}
+
+TEST(Npy, BytesAfterTheElementsAndBigEndianOnesAreRefused) {
+  const std::string file = FormatNpy(Literal::Vector<float>({1, 2}));
+  EXPECT_FALSE(ParseNpy(file + "x", Shape::Array(hlo::kF32, {2}), "x.npy").ok());
+  const std::string big = File("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }", {0, 0, 0, 0});
+  const absl::Status status = ParseNpy(big, Shape::Array(hlo::kF32, {1}), "x.npy").status();
+  EXPECT_NE(std::string(status.message()).find("big-endian"), std::string::npos) << status;
+}
+
 }  // namespace
 }  // namespace hlod::cli
