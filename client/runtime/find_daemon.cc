@@ -67,6 +67,7 @@ absl::StatusOr<rpc::Endpoint> FindAddress(const std::string& address) {
 }
 
 absl::StatusOr<std::unique_ptr<Connector>> FindDaemon(const ConnectOptions& options) {
+  RETURN_IF_ERROR(CheckCredentials(options));
   const absl::StatusOr<rpc::Endpoint> endpoint = FindAddress(options.address);
   if (endpoint.ok()) return MakeConnector(*endpoint, options.tls, options.token);
   if (endpoint.status().code() != absl::StatusCode::kUnavailable || !options.private_daemon)
