@@ -1,8 +1,10 @@
 // Where a daemon is looked for, and how a private one is started.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,6 +49,19 @@ std::vector<std::string> UsualSockets() {
   const std::string users = rpc::DefaultSocketPath(Environment("XDG_RUNTIME_DIR"));
   if (users == kSystemSocket) return {users};
   return {users, kSystemSocket};
+}
+
+// Leaves a child that is about to exec with stderr and one descriptor: whoever reads the program's output
+// waits until nobody has its pipe open.
+void KeepOnly(int kept, int nothing) {
+  dup2(nothing, STDIN_FILENO);
+  dup2(nothing, STDOUT_FILENO);
+  if (syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) != 0) {
+    // A kernel before 5.11.
+    const int64_t open_max = std::min<int64_t>(sysconf(_SC_OPEN_MAX), 1 << 16);
+    for (int fd = STDERR_FILENO + 1; fd < open_max; ++fd) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  }
+  fcntl(kept, F_SETFD, 0);
 }
 
 }  // namespace
@@ -119,6 +134,12 @@ absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags) {
     return Unavailable("No socket pair for a private daemon: %s.", std::strerror(errno));
   }
   rpc::Descriptor ours(ends[0]), theirs(ends[1]);
+  // Above the three that every program has, also where this one closed its own.
+  theirs = rpc::Descriptor(fcntl(theirs.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  const rpc::Descriptor nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!theirs.valid() || !nothing.valid()) {
+    return Unavailable("No descriptors for a private daemon: %s.", std::strerror(errno));
+  }
   std::vector<std::string> words = {binary, "--inherit-fd", std::to_string(theirs.get())};
   // The program's stderr is the daemon's, too: only what somebody must know goes there.
   if (std::find(flags.begin(), flags.end(), "--log-level") == flags.end())
@@ -139,7 +160,7 @@ absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags) {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
-    fcntl(theirs.get(), F_SETFD, 0);
+    KeepOnly(theirs.get(), nothing.get());
     execve(binary.c_str(), arguments.data(), environ);
     _exit(127);
   }
