@@ -56,15 +56,15 @@ std::optional<ArenaRange> Arena::TryTake(int64_t length) {
 absl::StatusOr<std::optional<ArenaRange>> Arena::Take(Session& session, int64_t length) {
   for (;;) {
     if (std::optional<ArenaRange> range = TryTake(length)) return range;
-    Command oldest;
+    std::vector<Command> under_way;
     {
       absl::MutexLock lock(&mu_);
-      if (under_way_.empty()) return std::optional<ArenaRange>();
-      oldest = under_way_.front().second;
+      for (const auto& [range, command] : under_way_) under_way.push_back(command);
     }
+    if (under_way.empty()) return std::optional<ArenaRange>();
     // A piece that failed frees its range all the same; only the loss of the session ends the wait with an
     // error.
-    if (!session.Wait(*oldest).ok()) RETURN_IF_ERROR(session.status());
+    RETURN_IF_ERROR(session.WaitAny(under_way));
   }
 }
 
@@ -80,13 +80,12 @@ void Arena::GiveAfter(ArenaRange range, Command command) {
 }
 
 void Arena::Collect() {
-  // Pieces settle in order, but for those of commands that failed: the front is looked at, and what is behind
-  // it waits.
-  while (!under_way_.empty() && under_way_.front().second->done.load(std::memory_order_acquire)) {
-    const ArenaRange range = under_way_.front().first;
-    std::fill_n(used_.begin() + range.offset / kGranule, Granules(range.length), false);
-    under_way_.pop_front();
-  }
+  // In whatever order they end: a read may wait for a long execute, and an upload after it does not.
+  std::erase_if(under_way_, [this](const auto& piece) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    if (!piece.second->done.load(std::memory_order_acquire)) return false;
+    std::fill_n(used_.begin() + piece.first.offset / kGranule, Granules(piece.first.length), false);
+    return true;
+  });
 }
 
 }  // namespace hlod::internal

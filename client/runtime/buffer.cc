@@ -21,8 +21,10 @@ class LiteralDownload : public Awaitable<Literal> {
       : value_(shape), pending_(start(value_.bytes())) {}
 
   bool Ready() override {
-    absl::MutexLock lock(&mu_);
-    return pending_->Ready();
+    if (!mu_.TryLock()) return false;  // Somebody awaits it.
+    const bool ready = pending_->Ready();
+    mu_.Unlock();
+    return ready;
   }
   absl::StatusOr<Literal> Await(absl::Time deadline) override {
     absl::MutexLock lock(&mu_);
@@ -89,13 +91,11 @@ BufferState::BufferState(std::shared_ptr<Session> session, uint64_t handle, Shap
       placeholder(placeholder) {}
 
 BufferState::~BufferState() {
-  if (death.has_value()) return;
-  v1::Command command;
-  command.mutable_free()->add_handles(handle);
-  // Sent when the connection takes it now, else with what is sent next. A lost session has nothing to free.
-  session->Transact(
-             {}, [&](Session::Sender& sender) { sender.Add(std::move(command)); }, /*may_wait=*/false)
-      .IgnoreError();
+  if (!death.has_value()) {
+    session->Drop(handle);
+  } else if (death->kind == ErrorKind::kDonated) {
+    session->Drop(handle, death->by);  // An execute that was refused leaves what was donated to it.
+  }
 }
 
 std::string Describe(BufferState& buffer) {
@@ -147,6 +147,7 @@ Future<void> FutureOf(std::shared_ptr<Session> session, Command command) {
 absl::StatusOr<Command> UploadBytes(Session& session, const Shape& shape, int device,
                                     absl::Span<const std::byte> bytes, Cause cause, const Caller& caller,
                                     BufferState* fill, uint64_t* handle) {
+  RETURN_IF_ERROR(session.status());  // Before anything touches the arena.
   if (!session.options().skip_local_checks) {
     if (!shape.IsArray()) {
       return MakeError(ErrorKind::kArgument,

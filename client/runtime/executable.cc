@@ -108,11 +108,7 @@ int DeviceOf(absl::Span<const Argument> arguments, const ExecuteOptions& options
 
 ExecutableState::~ExecutableState() {
   if (session == nullptr || handle == 0) return;
-  v1::Command command;
-  command.mutable_free()->add_handles(handle);
-  session->Transact(
-             {}, [&](Session::Sender& sender) { sender.Add(std::move(command)); }, /*may_wait=*/false)
-      .IgnoreError();
+  session->Drop(handle);
 }
 
 const std::vector<std::vector<bool>>& ExecutableState::Dependences() {

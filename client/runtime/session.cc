@@ -1,6 +1,8 @@
 // Sending, waiting and settling. What a broken connection means is in session_recovery.cc.
 #include "client/runtime/session.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -17,20 +19,28 @@ constexpr int64_t kLogBytesMax = 64 << 20;            // Of unsettled messages k
 constexpr int64_t kUnacknowledgedBytesMax = 1 << 20;  // Of replies, before an acknowledgement travels alone.
 // Commands behind the first unsettled one, in units of what may be unsettled; the daemon takes twice that.
 constexpr int64_t kWindow = 8;
+constexpr size_t kHandlesPerFree = 32 << 10;
 constexpr int kSendsPerDrain = 16;  // How often a sender that waits for nothing looks for answers.
 
 }  // namespace
 
 Session::Session(std::unique_ptr<Connector> connector, const SessionOptions& options)
-    : connector_(std::move(connector)), options_(options) {}
+    : process_(getpid()), connector_(std::move(connector)), options_(options) {}
 
 Session::~Session() {
+  if (!CheckProcess().ok()) {
+    // Left alone: what gRPC keeps of the connection needs threads that only the parent has.
+    new std::shared_ptr<Pipe>(ABSL_TS_UNCHECKED_READ(pipe_));
+    connector_.release();
+    return;
+  }
   absl::MutexLock lock(&mu_);
   if (!lost_.ok() || ended_ || pipe_ == nullptr) return;
   if (!goodbye_) {
     v1::Command command;
     command.mutable_goodbye();
     AddCommand(std::move(command), 0);
+    goodbye_ = true;
     StartWrites();
   }
   Bury(std::move(pipe_), std::move(queue_), writing_);
@@ -98,6 +108,12 @@ void Session::MarkDone(LogEntry& entry) {
   log_bytes_ -= entry.message->size();
   entry.message.reset();
   --unsettled_;
+  cancels_.erase(entry.command->id);
+  if (const auto found = donated_.find(entry.command->id); found != donated_.end()) {
+    if (!entry.command->status.ok())
+      dropped_.insert(dropped_.end(), found->second.begin(), found->second.end());
+    donated_.erase(found);
+  }
   entry.command->done.store(true, std::memory_order_release);
 }
 
@@ -127,14 +143,15 @@ uint32_t Session::InternLocked(const Caller& caller) {
 }
 
 absl::Status Session::Transact(const Caller& caller, absl::FunctionRef<void(Sender&)> body, bool may_wait) {
+  RETURN_IF_ERROR(CheckProcess());
   absl::MutexLock lock(&mu_);
-  const auto room = [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    return unsettled_ * 2 < limits_.commands_in_flight_max && log_bytes_ < kLogBytesMax &&
-           static_cast<int64_t>(log_.size()) < kWindow * limits_.commands_in_flight_max;
-  };
-  if (may_wait && !room()) WaitUntil(room, absl::InfiniteFuture());
+  if (!HasRoom()) {
+    if (!may_wait) return ResourceExhausted("As many commands are under way as may be.");
+    WaitUntil([this]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return HasRoom(); }, absl::InfiniteFuture());
+  }
   if (!lost_.ok()) return lost_;
   if (goodbye_) return FailedPrecondition("The session is closed.");
+  AddDropped();  // Before what may need their memory.
   Sender sender(*this, InternLocked(caller));
   body(sender);
   Push(may_wait);
@@ -147,17 +164,57 @@ absl::StatusOr<Command> Session::Send(const Caller& caller, v1::Command&& comman
   return sent;
 }
 
+bool Session::HasRoom() const {
+  return unsettled_ * 2 < limits_.commands_in_flight_max && log_bytes_ < kLogBytesMax &&
+         static_cast<int64_t>(log_.size()) < kWindow * limits_.commands_in_flight_max;
+}
+
 void Session::Cancel(uint64_t command) {
+  if (!CheckProcess().ok()) return;
   absl::MutexLock lock(&mu_);
-  if (!lost_.ok() || goodbye_) return;
-  v1::ClientMessage message;
-  message.mutable_cancel()->set_command(command);
-  Enqueue(std::move(message), nullptr);
+  const LogEntry* const entry = FindInLog(command);
+  if (!lost_.ok() || goodbye_ || entry == nullptr || entry->command->done.load(std::memory_order_relaxed))
+    return;
+  if (!cancels_.insert(command).second) return;
+  AddCancel(command);
   Push(true);
 }
 
+void Session::AddCancel(uint64_t command) {
+  v1::ClientMessage message;
+  message.mutable_cancel()->set_command(command);
+  Enqueue(std::move(message), nullptr);
+}
+
+void Session::Drop(uint64_t handle, const Command& donor) {
+  if (!CheckProcess().ok()) return;
+  absl::MutexLock lock(&mu_);
+  if (!lost_.ok() || goodbye_) return;
+  if (donor != nullptr && !donor->done.load(std::memory_order_acquire)) {
+    donated_[donor->id].push_back(handle);
+    return;
+  }
+  if (donor != nullptr && donor->status.ok()) return;
+  dropped_.push_back(handle);
+  StartWrites();
+  while (!dropped_.empty() && PollOnce(absl::InfinitePast())) {
+  }
+}
+
+void Session::AddDropped() {
+  if (dropped_.empty() || goodbye_ || !HasRoom()) return;
+  const size_t kept = dropped_.size() - std::min(dropped_.size(), kHandlesPerFree);
+  v1::Command command;
+  command.mutable_free()->mutable_handles()->Add(dropped_.begin() + static_cast<ptrdiff_t>(kept),
+                                                 dropped_.end());
+  dropped_.resize(kept);
+  AddCommand(std::move(command), 0);
+}
+
 void Session::StartWrites() {
-  while (!writing_ && connected_ && !queue_.empty()) {
+  while (!writing_ && connected_) {
+    if (queue_.empty()) AddDropped();
+    if (queue_.empty()) return;
     writing_ = true;
     const std::shared_ptr<const std::string> message = std::move(queue_.front());
     queue_.pop_front();
@@ -199,7 +256,10 @@ bool Session::PollOnce(absl::Time deadline) {
       writing_ = false;
       StartWrites();
       break;
-    case PipeEvent::Kind::kRead: HandleMessage(event.message); break;
+    case PipeEvent::Kind::kRead:
+      HandleMessage(event.message);
+      StartWrites();  // There may be room now for what was dropped.
+      break;
     case PipeEvent::Kind::kEnded: HandleEnd(event.status); break;
   }
   polling_ = false;
@@ -212,7 +272,7 @@ bool Session::WaitUntil(absl::FunctionRef<bool()> done, absl::Time deadline) {
   while (!(fulfilled = done()) && lost_.ok() && !ended_) {
     StartWrites();
     if (done()) continue;
-    if (!polling_) {
+    if (!polling_ && connected_) {
       if (!PollOnce(deadline) && absl::Now() >= deadline) break;
     } else if (changed_.WaitWithDeadline(&mu_, deadline) && absl::Now() >= deadline) {
       break;
@@ -224,6 +284,7 @@ bool Session::WaitUntil(absl::FunctionRef<bool()> done, absl::Time deadline) {
 
 absl::Status Session::Wait(const CommandState& command, absl::Time deadline) {
   if (!command.done.load(std::memory_order_acquire)) {
+    RETURN_IF_ERROR(CheckProcess());
     absl::MutexLock lock(&mu_);
     const auto done = [&] { return command.done.load(std::memory_order_acquire); };
     if (!WaitUntil(done, deadline)) {
@@ -234,12 +295,24 @@ absl::Status Session::Wait(const CommandState& command, absl::Time deadline) {
   return command.status;
 }
 
+absl::Status Session::WaitAny(absl::Span<const Command> commands) {
+  RETURN_IF_ERROR(CheckProcess());
+  absl::MutexLock lock(&mu_);
+  const auto done = [&] {
+    return std::any_of(commands.begin(), commands.end(),
+                       [](const Command& command) { return command->done.load(std::memory_order_acquire); });
+  };
+  WaitUntil(done, absl::InfiniteFuture());
+  return lost_;
+}
+
 void Session::Drain() {
+  if (!CheckProcess().ok()) return;
   absl::MutexLock lock(&mu_);
   StartWrites();
   while (PollOnce(absl::InfinitePast())) {
   }
-  if (!queue_.empty()) Push(true);  // What a mended connection has to send again.
+  if (!queue_.empty()) Push(false);  // What a mended connection has to send again.
 }
 
 void Session::HandleMessage(v1::ServerMessage& message) {
@@ -272,6 +345,7 @@ void Session::HandleMessage(v1::ServerMessage& message) {
 }
 
 void Session::ReleaseAcknowledgement(uint64_t command) {
+  if (!CheckProcess().ok()) return;
   absl::MutexLock lock(&mu_);
   if (held_.erase(command) == 0 || !lost_.ok() || goodbye_ || !MayAcknowledge()) return;
   Enqueue(v1::ClientMessage(), nullptr);  // The daemon may let go of the bytes.
@@ -279,6 +353,7 @@ void Session::ReleaseAcknowledgement(uint64_t command) {
 }
 
 absl::Status Session::Close(absl::Time deadline) {
+  RETURN_IF_ERROR(CheckProcess());
   absl::MutexLock lock(&mu_);
   if (!lost_.ok()) return lost_;
   if (!goodbye_) {
@@ -296,7 +371,16 @@ absl::Status Session::Close(absl::Time deadline) {
 
 // -------------------------------------------------------------------------------------------- the rest
 
+absl::Status Session::CheckProcess() const {
+  const int here = getpid();
+  if (here == process_) return absl::OkStatus();
+  return FailedPrecondition(
+      "The session belongs to process %d; this is process %d, forked from it, which needs one of its own.",
+      process_, here);
+}
+
 absl::Status Session::status() {
+  RETURN_IF_ERROR(CheckProcess());
   absl::MutexLock lock(&mu_);
   return lost_;
 }

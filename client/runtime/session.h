@@ -4,7 +4,8 @@
 // There is no reader thread. Whoever waits takes the poller's role, hands every event to its owner, and
 // passes the role on when its own wish is fulfilled. Whoever sends writes at once when no write is under way;
 // else its message queues, and the poller sends it on, or, when nobody polls, the sender itself pushes until
-// the queue is empty.
+// the queue is empty. A broken connection is mended by a thread that lives until it is: those who wait do so
+// until their own deadlines, and those who do not wait never do.
 #pragma once
 
 #include <atomic>
@@ -17,12 +18,14 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
 #include "client/runtime/pipe.h"
 #include "common/base/error.h"
 #include "common/base/limits.h"
@@ -57,7 +60,8 @@ class Session : public std::enable_shared_from_this<Session> {
   // Connects and greets. Kind version, auth, limit (too many sessions), or UNAVAILABLE naming the address.
   static absl::StatusOr<std::shared_ptr<Session>> Open(std::unique_ptr<Connector> connector,
                                                        const SessionOptions& options);
-  ~Session();  // Says goodbye and leaves the rest to a thread of the process; does not wait.
+  // Says goodbye and leaves the rest to a thread of the process; does not wait. In a forked child: nothing.
+  ~Session();
 
   // Adds commands in one go: nothing of another thread comes between them.
   class Sender {
@@ -77,17 +81,22 @@ class Session : public std::enable_shared_from_this<Session> {
     uint32_t origin_;
   };
   // Runs `body` as one transaction. Returns the session's loss instead when it is lost. May wait for room
-  // (limit commands_in_flight_max, or for the writer), never for an answer; `may_wait` false forgoes the wait
-  // (destructors).
+  // (limit commands_in_flight_max, or for the writer), never for an answer; with `may_wait` false it is
+  // RESOURCE_EXHAUSTED instead.
   absl::Status Transact(const Caller& caller, absl::FunctionRef<void(Sender&)> body, bool may_wait = true);
   // One command.
   absl::StatusOr<Command> Send(const Caller& caller, v1::Command&& command);
   // Asks that a command stop.
   void Cancel(uint64_t command);
+  // Nobody names the handle any more: frees it, now or, when there is no room now, with what is sent later.
+  // `donor` is the execute it was donated to: freed only if that fails. For destructors: never waits.
+  void Drop(uint64_t handle, const Command& donor = nullptr);
 
   // Waits until the command is done and returns its status; DEADLINE_EXCEEDED (kind none) when `deadline`
   // comes first.
   absl::Status Wait(const CommandState& command, absl::Time deadline = absl::InfiniteFuture());
+  // Waits until one of the commands is done. The session's loss, or OK.
+  absl::Status WaitAny(absl::Span<const Command> commands);
   // Takes in what has arrived, without waiting.
   void Drain();
 
@@ -96,7 +105,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // Goodbye, and waits for the stream's end.
   absl::Status Close(absl::Time deadline);
-  // OK, or why the session is lost.
+  // OK, or why the session is lost, or that this process is a fork of the session's.
   absl::Status status();
 
   // The line behind an id of this session; an unknown one for 0.
@@ -133,11 +142,18 @@ class Session : public std::enable_shared_from_this<Session> {
 
   Session(std::unique_ptr<Connector> connector, const SessionOptions& options);
   absl::Status Greet(absl::Time deadline);
+  // FAILED_PRECONDITION in a forked child: the connection is the parent's, and so are locks that were held.
+  absl::Status CheckProcess() const;
   absl::Status AcceptWelcome(const v1::Welcome& welcome);
 
   void Enqueue(v1::ClientMessage&& message, const Command& command) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   uint32_t InternLocked(const Caller& caller) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Command AddCommand(v1::Command&& command, uint32_t origin) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Whether a command may be sent without being refused as one too many.
+  bool HasRoom() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Adds one Free of what was dropped, when there is room.
+  void AddDropped() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void AddCancel(uint64_t command) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Writes what is queued while no write is under way.
   void StartWrites() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Empties the queue, polling when nobody else does.
@@ -147,8 +163,10 @@ class Session : public std::enable_shared_from_this<Session> {
   bool WaitUntil(absl::FunctionRef<bool()> done, absl::Time deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void HandleMessage(v1::ServerMessage& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void HandleEnd(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Connects again and sends again what the daemon has not received. REQUIRES: polling_ is held by the
-  // caller.
+  // Runs Recover on a thread of its own, which keeps the session until then.
+  void StartRecovery(const absl::Status& cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Connects again and sends again what the daemon has not received; or the session is lost. REQUIRES:
+  // !connected_, so that nobody polls.
   void Recover(const absl::Status& cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status ResumeOnce(absl::Time deadline, bool* retry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Lose(absl::Status why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -160,7 +178,8 @@ class Session : public std::enable_shared_from_this<Session> {
   bool MayAcknowledge() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // Constant after Open.
-  const std::unique_ptr<Connector> connector_;
+  const int process_;
+  std::unique_ptr<Connector> connector_;
   const SessionOptions options_;
   Limits limits_;
   std::vector<DeviceInfo> devices_;
@@ -190,6 +209,10 @@ class Session : public std::enable_shared_from_this<Session> {
   int64_t unacknowledged_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   int sends_since_drain_ ABSL_GUARDED_BY(mu_) = 0;
   std::set<uint64_t> held_ ABSL_GUARDED_BY(mu_);
+  std::set<uint64_t> cancels_ ABSL_GUARDED_BY(mu_);     // Asked for, and the command is not done.
+  std::vector<uint64_t> dropped_ ABSL_GUARDED_BY(mu_);  // Handles to free when there is room.
+  // Dropped while the execute they were donated to was under way, by its command.
+  absl::flat_hash_map<uint64_t, std::vector<uint64_t>> donated_ ABSL_GUARDED_BY(mu_);
   // Commands whose replies are here and not acknowledged, because an earlier one is not settled or held.
   std::set<uint64_t> answered_beyond_ ABSL_GUARDED_BY(mu_);
   std::deque<Origin> origins_

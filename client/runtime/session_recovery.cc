@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -103,7 +105,20 @@ void Session::HandleEnd(const absl::Status& status) {
   } else if (SaidByDaemon(status)) {
     Lose(status);
   } else {
-    Recover(status);
+    StartRecovery(status);
+  }
+}
+
+void Session::StartRecovery(const absl::Status& cause) {
+  const auto mend = [self = shared_from_this(), cause] {
+    absl::MutexLock lock(&self->mu_);
+    self->Recover(cause);
+    self->changed_.SignalAll();
+  };
+  try {
+    std::thread(mend).detach();
+  } catch (const std::system_error&) {
+    Recover(cause);  // No thread: whoever noticed it waits.
   }
 }
 
@@ -117,6 +132,9 @@ void Session::Lose(absl::Status why) {
     entry.command->done.store(true, std::memory_order_release);
   }
   log_.clear();
+  dropped_.clear();
+  donated_.clear();
+  cancels_.clear();
   log_bytes_ = unsettled_ = 0;
   changed_.SignalAll();
 }
@@ -176,6 +194,7 @@ absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
     if (entry.command->id > welcome->received_through() && entry.message != nullptr)
       queue_.push_back(entry.message);
   }
+  for (const uint64_t command : cancels_) AddCancel(command);
   writing_ = false;
   connected_ = true;
   StartWrites();

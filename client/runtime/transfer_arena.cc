@@ -51,46 +51,36 @@ class ArenaDownload : public PendingDownload {
         cause_(cause),
         out_(out),
         caller_(caller) {
-    status_ = Ask();
+    status_ = Ask(/*may_wait=*/true);
   }
   ~ArenaDownload() override {
     for (Piece& piece : pieces_) arena_.GiveAfter(piece.range, std::move(piece.command));
   }
 
+  // Takes what has come and asks for more, so that whoever only looks gets there, too.
   bool Ready() override {
-    return !status_.ok() ||
-           (asked_ == size() && std::all_of(pieces_.begin(), pieces_.end(), [](const Piece& piece) {
-              return piece.command->done.load(std::memory_order_acquire);
-            }));
+    if (instead_ != nullptr) return instead_->Ready();
+    session_->Drain();
+    while (status_.ok() && !pieces_.empty() &&
+           pieces_.front().command->done.load(std::memory_order_acquire)) {
+      TakeFront();
+    }
+    if (status_.ok()) status_ = Ask(/*may_wait=*/false);
+    return !status_.ok() || copied_ == size();
   }
 
   absl::Status Await(absl::Time deadline) override {
     while (status_.ok() && copied_ < size()) {
+      if (instead_ != nullptr) return instead_->Await(deadline);
       if (pieces_.empty()) {
-        status_ = Ask();
+        status_ = Ask(/*may_wait=*/true);
         continue;
       }
-      Piece& piece = pieces_.front();
-      const absl::Status arrived = session_->Wait(*piece.command, deadline);
-      if (!arrived.ok() && !piece.command->done.load(std::memory_order_acquire) && session_->status().ok())
-        return arrived;
-      if (arrived.ok() && !piece.command->reply.download().arena()) {
-        status_ =
-            MakeError(ErrorKind::kCorrupt, "The daemon did not put the bytes where they were asked for.");
-      } else {
-        status_ = arrived;
-      }
-      const ArenaRange range = piece.range;
-      pieces_.pop_front();
-      if (!status_.ok()) {
-        arena_.Give(range);
-        break;
-      }
-      // The next piece is asked for before this one is copied, so that the daemon copies meanwhile.
-      status_ = Ask();
-      CopyBulk(out_.data() + copied_, arena_.at(range).data(), static_cast<size_t>(range.length));
-      arena_.Give(range);
-      copied_ += range.length;
+      const CommandState& front = *pieces_.front().command;
+      const absl::Status waited = session_->Wait(front, deadline);
+      // It may have come since Wait gave up: only what the command itself says lasts.
+      if (!front.done.load(std::memory_order_acquire)) return waited;
+      TakeFront();
     }
     return status_;
   }
@@ -102,16 +92,36 @@ class ArenaDownload : public PendingDownload {
   };
   int64_t size() const { return static_cast<int64_t>(out_.size()); }
 
-  absl::Status Ask() {
+  // Copies the first piece out, which is done, and asks for more.
+  void TakeFront() {
+    const Piece piece = std::move(pieces_.front());
+    pieces_.pop_front();
+    status_ = piece.command->status;
+    if (status_.ok() && !piece.command->reply.download().arena()) {
+      status_ = MakeError(ErrorKind::kCorrupt, "The daemon did not put the bytes where they were asked for.");
+    }
+    if (status_.ok()) {
+      // The next piece is asked for before this one is copied, so that the daemon copies meanwhile; where
+      // there is no room for it, this one's range makes some.
+      status_ = Ask(/*may_wait=*/false);
+      CopyBulk(out_.data() + copied_, arena_.at(piece.range).data(), static_cast<size_t>(piece.range.length));
+      copied_ += piece.range.length;
+    }
+    arena_.Give(piece.range);
+  }
+
+  // With `may_wait` false, less is asked for where there is no room now.
+  absl::Status Ask(bool may_wait) {
     while (asked_ < size() && pieces_.size() < kPiecesAhead) {
       const int64_t length = std::min(PieceBytes(*session_), size() - asked_);
       std::optional<ArenaRange> range = arena_.TryTake(length);
       if (!range.has_value()) {
-        if (!pieces_.empty()) break;  // Our own pieces make room.
+        if (!pieces_.empty() || !may_wait) break;  // Our own pieces make room.
         ASSIGN_OR_RETURN(range, arena_.Take(*session_, length));
         if (!range.has_value()) {
-          return MakeError(ErrorKind::kLimit,
-                           "The shared arena is full of staged uploads that were never committed.");
+          // Full of staged uploads: all bytes take the way that needs no room.
+          instead_ = StreamTransfer().Download(session_, handle_, cause_, out_, caller_);
+          return absl::OkStatus();
         }
       }
       v1::Command command;
@@ -123,12 +133,14 @@ class ArenaDownload : public PendingDownload {
       download.set_offset(static_cast<uint64_t>(asked_));
       download.set_length(static_cast<uint64_t>(length));
       download.set_continued(asked_ > 0);
-      absl::StatusOr<Command> sent = session_->Send(caller_, std::move(command));
-      if (!sent.ok()) {
+      Command sent;
+      const absl::Status status = session_->Transact(
+          caller_, [&](Session::Sender& sender) { sent = sender.Add(std::move(command)); }, may_wait);
+      if (!status.ok()) {
         arena_.Give(*range);
-        return sent.status();
+        return !may_wait && absl::IsResourceExhausted(status) ? absl::OkStatus() : status;
       }
-      pieces_.push_back({*range, *std::move(sent)});
+      pieces_.push_back({*range, std::move(sent)});
       asked_ += length;
     }
     return absl::OkStatus();
@@ -142,6 +154,7 @@ class ArenaDownload : public PendingDownload {
   const Caller caller_;
   absl::Status status_;
   std::deque<Piece> pieces_;
+  std::unique_ptr<PendingDownload> instead_;  // A stream, when the arena has no room.
   int64_t asked_ = 0, copied_ = 0;
 };
 
@@ -157,6 +170,10 @@ class ArenaWay : public Transfer {
       ASSIGN_OR_RETURN(const std::optional<ArenaRange> range, arena.Take(session, length));
       if (!range.has_value()) {
         if (upload == nullptr) return StreamTransfer().Upload(session, request, bytes, caller);
+        // Half of it is there, and the rest will not come: the daemon need not wait for it. A placeholder
+        // that was to be filled is still its buffer's.
+        session.Cancel(upload->id);
+        if (!request.declaration.fill()) session.Drop(request.handle);
         return MakeError(ErrorKind::kLimit,
                          "The shared arena is full of staged uploads that were never committed.");
       }

@@ -13,7 +13,10 @@ class InlineDownload : public PendingDownload {
   InlineDownload(std::shared_ptr<Session> session, Command command, absl::Span<std::byte> out)
       : session_(std::move(session)), command_(std::move(command)), out_(out) {}
 
-  bool Ready() override { return command_->done.load(std::memory_order_acquire); }
+  bool Ready() override {
+    if (!command_->done.load(std::memory_order_acquire)) session_->Drain();
+    return command_->done.load(std::memory_order_acquire);
+  }
 
   absl::Status Await(absl::Time deadline) override {
     RETURN_IF_ERROR(session_->Wait(*command_, deadline));

@@ -37,7 +37,10 @@ class StreamDownload : public PendingDownload {
       : session_(std::move(session)), command_(std::move(command)), out_(out) {}
   ~StreamDownload() override { session_->ReleaseAcknowledgement(command_->id); }
 
-  bool Ready() override { return result_.has_value() || command_->done.load(std::memory_order_acquire); }
+  bool Ready() override {
+    if (!result_.has_value() && !command_->done.load(std::memory_order_acquire)) session_->Drain();
+    return result_.has_value() || command_->done.load(std::memory_order_acquire);
+  }
 
   absl::Status Await(absl::Time deadline) override {
     if (result_.has_value()) return *result_;
@@ -45,9 +48,12 @@ class StreamDownload : public PendingDownload {
     if (!command_->reply.download().stream()) {
       result_ = MakeError(ErrorKind::kCorrupt, "The daemon did not offer the bytes on a stream.");
     } else {
-      result_ = WithRetries(*session_, [&] {
+      absl::Status status = WithRetries(*session_, [&] {
         return session_->connector().bulk()->Download(session_->TransferOf(command_->id), out_, deadline);
       });
+      // The daemon keeps the bytes: it may be tried again.
+      if (absl::IsDeadlineExceeded(status) && deadline < absl::InfiniteFuture()) return status;
+      result_ = std::move(status);
     }
     session_->ReleaseAcknowledgement(command_->id);
     return *result_;

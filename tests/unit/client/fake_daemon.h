@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -60,6 +61,8 @@ struct FakeDaemon {
   std::vector<v1::ClientMessage> messages;  // All but Hello.
   int connections = 0;
   uint64_t epoch = 7, received_through = 0;
+  std::map<std::string, int64_t> limits;
+  v1::Arena arena;  // Offered when it has a size.
   std::function<absl::Status()> accept = [] { return absl::OkStatus(); };
   // Called for each command; settles it unless told otherwise.
   std::function<void(const v1::Command&, FakePipe&)> on_command = Settle;
@@ -97,6 +100,12 @@ struct FakeDaemon {
     welcome.set_secret("secret");
     welcome.set_received_through(received_through);
     welcome.add_devices()->set_kind("cpu");
+    for (const auto& [name, value] : limits) {
+      v1::Limit& limit = *welcome.add_limits();
+      limit.set_name(name);
+      limit.set_value(value);
+    }
+    if (arena.bytes() > 0) *welcome.mutable_arena() = arena;
     on.Answer(std::move(answer));
   }
   std::vector<v1::Command> commands() const {
@@ -120,7 +129,7 @@ class FakeConnector : public Connector {
   }
   std::shared_ptr<BulkChannel> bulk() override { return nullptr; }
   const std::string& address() const override { return address_; }
-  bool local() const override { return false; }
+  bool local() const override { return daemon_->arena.bytes() > 0; }
 
  private:
   const std::shared_ptr<FakeDaemon> daemon_;

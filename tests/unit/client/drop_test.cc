@@ -1,0 +1,166 @@
+// What nobody names any more: buffers that are dropped, donated, half uploaded, or a forked child's.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <set>
+
+#include "absl/time/clock.h"
+#include "client/runtime/session.h"
+#include "client/runtime/state.h"
+#include "common/base/error.h"
+#include "tests/unit/client/fake_daemon.h"
+
+namespace hlod::internal {
+namespace {
+
+class DropTest : public ::testing::Test {
+ protected:
+  ~DropTest() override { shared_->pipe.reset(); }  // It shares the daemon.
+  std::shared_ptr<Session> Open() {
+    return Session::Open(std::make_unique<FakeConnector>(shared_), {.name = "test"}).value();
+  }
+  static Command Send(Session& session) {
+    v1::Command command;
+    command.mutable_ping();
+    return session.Send({}, std::move(command)).value();
+  }
+  static std::unique_ptr<BufferState> MakeBuffer(const std::shared_ptr<Session>& session, uint64_t handle) {
+    return std::make_unique<BufferState>(session, handle, Shape::Scalar(hlo::kF32), 0,
+                                         std::make_shared<CommandState>(), false);
+  }
+  // In the order in which they were freed.
+  std::vector<uint64_t> Freed() const {
+    std::vector<uint64_t> handles;
+    for (const v1::Command& command : shared_->commands()) {
+      handles.insert(handles.end(), command.free().handles().begin(), command.free().handles().end());
+    }
+    return handles;
+  }
+  const std::shared_ptr<FakeDaemon> shared_ = std::make_shared<FakeDaemon>();
+};
+
+TEST_F(DropTest, ADroppedBufferIsFreedAtOnce) {
+  const std::shared_ptr<Session> session = Open();
+  MakeBuffer(session, 5).reset();
+  EXPECT_EQ(Freed(), std::vector<uint64_t>{5});
+}
+
+TEST_F(DropTest, BuffersDroppedBehindALongCommandAreFreedTogetherOnceThereIsRoom) {
+  shared_->limits["commands_in_flight_max"] = 16;
+  shared_->on_command = [](const v1::Command&, FakePipe&) {};
+  const std::shared_ptr<Session> session = Open();
+  const Command last = Send(*session);
+  for (uint64_t handle = 1; handle <= 1000; ++handle) MakeBuffer(session, handle).reset();
+  EXPECT_LE(shared_->commands().size(), 8u) << "more would be refused as too many";
+  shared_->on_command = FakeDaemon::Settle;
+  FakeDaemon::Settle(shared_->commands().back(), *shared_->pipe);
+  session->Drain();
+  EXPECT_LE(shared_->commands().size(), 10u);
+  const std::vector<uint64_t> freed = Freed();
+  EXPECT_EQ(freed.size(), 1000u);
+  EXPECT_EQ(std::set<uint64_t>(freed.begin(), freed.end()).size(), 1000u);
+}
+
+TEST_F(DropTest, ADonatedBufferIsFreedWhenItsExecuteFailed) {
+  shared_->on_command = [](const v1::Command&, FakePipe&) {};
+  const std::shared_ptr<Session> session = Open();
+  const Command runs = Send(*session), fails = Send(*session), failed = Send(*session);
+  const auto drop = [&](uint64_t handle, const Command& by) {
+    const std::unique_ptr<BufferState> buffer = MakeBuffer(session, handle);
+    absl::MutexLock lock(&buffer->mu);
+    buffer->death = Death{ErrorKind::kDonated, by};
+  };
+  drop(11, runs);
+  drop(12, fails);
+  EXPECT_TRUE(Freed().empty()) << "not known yet";
+  v1::ServerMessage answers = FakeDaemon::Failure(fails->id, "no memory");
+  *answers.add_replies() = FakeDaemon::Failure(failed->id, "no memory").replies(0);
+  answers.set_settled_through(failed->id);
+  shared_->pipe->Answer(std::move(answers));
+  session->Drain();
+  EXPECT_EQ(Freed(), std::vector<uint64_t>{12});
+  drop(13, failed);
+  drop(14, runs);
+  EXPECT_EQ(Freed(), (std::vector<uint64_t>{12, 13}));
+}
+
+TEST_F(DropTest, ADeletedBufferIsNotFreedAgain) {
+  const std::shared_ptr<Session> session = Open();
+  const Command deletes = Send(*session);
+  std::unique_ptr<BufferState> buffer = MakeBuffer(session, 5);
+  {
+    absl::MutexLock lock(&buffer->mu);
+    buffer->death = Death{ErrorKind::kDeleted, deletes};
+  }
+  buffer.reset();
+  EXPECT_TRUE(Freed().empty());
+}
+
+TEST_F(DropTest, ACancelIsSentAgainAfterABrokenConnection) {
+  shared_->on_command = [](const v1::Command&, FakePipe&) {};
+  const std::shared_ptr<Session> session = Open();
+  const Command done = Send(*session), runs = Send(*session);
+  FakeDaemon::Settle(shared_->commands()[0], *shared_->pipe);
+  ASSERT_TRUE(session->Wait(*done).ok());
+  session->Cancel(done->id);
+  session->Cancel(runs->id);
+  shared_->messages.clear();
+  shared_->received_through = runs->id;
+  shared_->pipe->End(absl::UnavailableError("reset"));
+  EXPECT_FALSE(session->Wait(*runs, absl::Now() + absl::Milliseconds(300)).ok());
+  ASSERT_EQ(shared_->messages.size(), 1u);
+  EXPECT_EQ(shared_->messages[0].cancel().command(), runs->id);
+}
+
+TEST_F(DropTest, WhoeverDoesNotWaitDoesNotWaitForABrokenConnectionEither) {
+  shared_->on_command = [](const v1::Command&, FakePipe&) {};
+  const std::shared_ptr<Session> session = Open();
+  const Command sent = Send(*session);
+  std::unique_ptr<BufferState> buffer = MakeBuffer(session, 5);
+  std::atomic<bool> reachable = false;
+  std::atomic<int> tries = 0;
+  shared_->accept = [&] {
+    ++tries;
+    for (int i = 0; i < 1000 && !reachable; ++i) absl::SleepFor(absl::Milliseconds(5));  // tidy: a network.
+    return absl::OkStatus();
+  };
+  shared_->on_command = FakeDaemon::Settle;
+  shared_->pipe->End(absl::UnavailableError("reset"));
+  const absl::Time start = absl::Now();
+  session->Drain();
+  buffer.reset();
+  EXPECT_EQ(session->Wait(*sent, absl::Now() + absl::Milliseconds(50)).code(),
+            absl::StatusCode::kDeadlineExceeded);
+  EXPECT_LT(absl::Now() - start, absl::Seconds(2));
+  reachable = true;
+  EXPECT_TRUE(session->Wait(*sent).ok());
+  EXPECT_EQ(tries, 1);
+  EXPECT_TRUE(session->Wait(*Send(*session)).ok());
+  EXPECT_EQ(Freed(), std::vector<uint64_t>{5}) << "what was dropped meanwhile is freed";
+}
+
+TEST_F(DropTest, AForkedChildTouchesNothingOfItsParents) {
+  std::shared_ptr<Session> session = Open();
+  std::unique_ptr<BufferState> buffer = MakeBuffer(session, 5);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    v1::Command ping;
+    ping.mutable_ping();
+    const bool refused =
+        session->status().code() == absl::StatusCode::kFailedPrecondition &&
+        session->Send({}, std::move(ping)).status().code() == absl::StatusCode::kFailedPrecondition;
+    buffer.reset();
+    session.reset();  // The last owner: no goodbye.
+    _exit(refused && shared_->messages.empty() ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(session->status().ok());
+}
+
+}  // namespace
+}  // namespace hlod::internal
