@@ -19,7 +19,8 @@ namespace hlod {
 
 struct Admin::Connection {
   std::unique_ptr<v1::Admin::Stub> stub;
-  std::string token;
+  std::string token, address;
+  TlsOptions tls;
   absl::Duration timeout;
 
   // Calls one method of the stub.
@@ -34,7 +35,8 @@ struct Admin::Connection {
     request.set_session(session);
     request.set_limit(limit);
     Response response;
-    RETURN_IF_ERROR(rpc::FromGrpc((stub.get()->*method)(&context, request, &response)));
+    const absl::Status status = rpc::FromGrpc((stub.get()->*method)(&context, request, &response));
+    if (!status.ok()) return internal::ExplainDropped(status, address, tls);
     return response;
   }
 };
@@ -62,6 +64,8 @@ absl::StatusOr<Admin> Admin::Connect(const ConnectOptions& options) {
   std::shared_ptr<Connection> connection = std::make_shared<Connection>();
   connection->stub = v1::Admin::NewStub(channel);
   connection->token = options.token;
+  connection->address = rpc::ToString(endpoint);
+  connection->tls = options.tls;
   connection->timeout = options.timeout;
   return Admin(std::move(connection));
 }

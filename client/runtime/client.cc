@@ -130,8 +130,10 @@ absl::StatusOr<Client> Client::Connect(const ConnectOptions& options) {
   session_options.timeout = options.timeout;
   session_options.shared_memory = options.shared_memory;
   session_options.skip_local_checks = options.skip_local_checks;
-  ASSIGN_OR_RETURN(std::shared_ptr<Session> session, Session::Open(std::move(connector), session_options));
-  return Client(std::move(session));
+  const std::string address = connector->address();
+  absl::StatusOr<std::shared_ptr<Session>> session = Session::Open(std::move(connector), session_options);
+  if (!session.ok()) return internal::ExplainDropped(session.status(), address, options.tls);
+  return Client(*std::move(session));
 }
 
 absl::StatusOr<Client> Client::Connect(std::string_view address) {

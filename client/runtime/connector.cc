@@ -112,6 +112,10 @@ grpc::ChannelArguments Arguments() {
   return arguments;
 }
 
+bool IsSecure(const TlsOptions& tls) {
+  return tls.enabled || !tls.root_certificates.empty() || !tls.certificate.empty();
+}
+
 // Why a channel does not connect: only a call is told.
 std::string ReasonOf(const std::shared_ptr<grpc::Channel>& channel) {
   grpc::GenericStub stub(channel);
@@ -196,8 +200,7 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& 
       break;
     }
   }
-  const bool secure = tls.enabled || !tls.root_certificates.empty() || !tls.certificate.empty();
-  if (!secure) return grpc::CreateCustomInsecureChannelFromFd("hlod", fd.Release(), Arguments());
+  if (!IsSecure(tls)) return grpc::CreateCustomInsecureChannelFromFd("hlod", fd.Release(), Arguments());
 
   if (endpoint.kind != rpc::Endpoint::Kind::kTcp) {
     return InvalidArgument("TLS is for TCP addresses; %s is none.", rpc::ToString(endpoint));
@@ -213,6 +216,18 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& 
       "dns:///" + host + ":" + std::to_string(endpoint.port), grpc::SslCredentials(credentials), Arguments());
   RETURN_IF_ERROR(AwaitTls(channel, endpoint, std::min(deadline, absl::Now() + absl::Seconds(60))));
   return channel;
+}
+
+absl::Status ExplainDropped(const absl::Status& status, const std::string& address, const TlsOptions& tls) {
+  const absl::StatusOr<rpc::Endpoint> endpoint = rpc::ParseEndpoint(address);
+  if (status.code() != absl::StatusCode::kUnavailable || KindOf(status) != ErrorKind::kNone ||
+      IsSecure(tls) || !endpoint.ok() || endpoint->kind != rpc::Endpoint::Kind::kTcp)
+    return status;
+  return Unavailable(
+      "The daemon at %s dropped the connection unheard (%s); if it asks for TLS, give the certificate to "
+      "trust "
+      "(hloctl --tls-ca).",
+      address, FromAbsl(status.message()).substr(0, status.message().find('\n')));
 }
 
 absl::Status CheckCredentials(const ConnectOptions& options) {

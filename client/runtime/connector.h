@@ -28,6 +28,9 @@ std::unique_ptr<Connector> MakeConnector(const rpc::Endpoint& endpoint, const Tl
 
 // INVALID_ARGUMENT when gRPC would not take the token or the TLS texts; their names are ConnectOptions'.
 absl::Status CheckCredentials(const ConnectOptions& options);
+// `status` of the first call to `address`. A daemon behind TLS just drops a plain connection: the error then
+// says that this may be why.
+absl::Status ExplainDropped(const absl::Status& status, const std::string& address, const TlsOptions& tls);
 // The connector that ConnectOptions asks for.
 absl::StatusOr<std::unique_ptr<Connector>> FindDaemon(const ConnectOptions& options);
 // The address alone, for clients that do not start a daemon: the given one, $HLOD_ADDRESS, or the user's

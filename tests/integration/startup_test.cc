@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "absl/time/clock.h"
 #include "tests/integration/harness.h"
 
 namespace hlod {
@@ -80,6 +81,19 @@ TEST_F(Startup, CertificatesAreLookedThrough) {
   ExpectUsageError(
       "--tls-cert " + Path("a.pem") + " --tls-key " + Path("a.key") + " --tls-client-ca " + garbage,
       "tls_client_ca: " + garbage);
+}
+
+TEST_F(Startup, ClientsThatExpectTheOtherSortOfConnectionAreToldAtOnce) {
+  MakeCertificate("c");
+  testing::DaemonOptions daemon_options;
+  daemon_options.tcp = true;
+  daemon_options.flags = {"--tls-cert",  Path("c.pem"),  "--tls-key",
+                          Path("c.key"), "--token-file", File("token", "secret\n")};
+  const testing::Daemon daemon = Must(testing::Daemon::Start(daemon_options));
+  const absl::Time start = absl::Now();
+  const absl::Status plain = daemon.ConnectTcp().status();
+  EXPECT_NE(std::string(plain.message()).find("TLS"), std::string::npos) << plain;
+  EXPECT_LT(absl::Now() - start, absl::Seconds(5));
 }
 
 TEST_F(Startup, ADescriptorThatIsNoConnectionIsRefused) {
