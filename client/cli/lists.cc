@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/cord.h"
 #include "absl/time/time.h"
 #include "client/cli/commands.h"
 #include "client/cli/json.h"
@@ -85,18 +84,6 @@ void PrintAmounts(const SessionStats& stats) {
 }
 
 }  // namespace
-
-namespace {
-constexpr char kUsageUrl[] = "hloctl.usage";
-}  // namespace
-
-absl::Status UsageError(std::string_view text) {
-  absl::Status status = absl::InvalidArgumentError(ToAbsl(text));
-  status.SetPayload(kUsageUrl, absl::Cord());
-  return status;
-}
-
-bool IsUsageError(const absl::Status& status) { return status.GetPayload(kUsageUrl).has_value(); }
 
 absl::Status ListDevices(const CommonOptions& common) {
   ASSIGN_OR_RETURN(const Admin admin, Admin::Connect(common.connect));
