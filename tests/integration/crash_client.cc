@@ -1,5 +1,5 @@
-// A client to be killed: crash_client ADDRESS upload|upload_stream|execute|idle. Prints "ready" when it is in
-// the middle of that.
+// A client to be killed: crash_client ADDRESS upload|upload_stream|execute|idle|leave. Prints "ready" when it
+// is in the middle of that; `leave` then ends without closing its session.
 #include <unistd.h>
 
 #include <cstdio>
@@ -59,6 +59,7 @@ int Main(const char* address, const char* mode) {
     execution.done.Await().IgnoreError();
   }
   Ready();
+  if (std::strcmp(mode, "leave") == 0) return 0;
   absl::SleepFor(absl::Hours(1));  // tidy: it waits to be killed.
   return 0;
 }

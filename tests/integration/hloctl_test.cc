@@ -133,6 +133,19 @@ TEST_F(Hloctl, SaysGoodbyeAlsoOverTcp) {
   }
 }
 
+TEST_F(Hloctl, AProgramThatJustEndsSaysGoodbyeOverTcp) {
+  testing::DaemonOptions options;
+  options.tcp = true;
+  StartDaemon(options);
+  const std::string leaver =
+      (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "crash_client").string();
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_EQ(system((leaver + " " + daemon_->tcp_address() + " leave >/dev/null").c_str()), 0);
+    const nlohmann::json sessions = RunJson("sessions");
+    ASSERT_EQ(sessions["sessions"].size(), 1u) << "run " << i << " left its session behind: " << sessions;
+  }
+}
+
 TEST_F(Hloctl, EveryOutcomeIsOneJsonObject) {
   for (const char* arguments : {"", "frobnicate", "run", "ping --count 0", "transfers --limit -1",
                                 "run x --deadline nan", "--tls-ca /tmp ping", "--token a\xc3\xa9 ping"}) {
