@@ -181,8 +181,9 @@ absl::Status ShowStats(const CommonOptions& common) {
     std::printf("%s\n", Dump(ToJson(stats)).c_str());
     return absl::OkStatus();
   }
-  std::printf("%s, pid %s, up %s, %s sessions (%s ended)\n", stats.version.c_str(), N(stats.pid).c_str(),
-              Seconds(stats.uptime_us).c_str(), N(stats.sessions).c_str(), N(stats.sessions_ended).c_str());
+  // The version says "hlod 0.1.0 pid 17" already.
+  std::printf("%s, up %s, %s sessions (%s ended)\n", stats.version.c_str(), Seconds(stats.uptime_us).c_str(),
+              N(stats.sessions).c_str(), N(stats.sessions_ended).c_str());
   std::printf("backing memory    %s; the process has %s\n", Bytes(stats.host_memory_bytes).c_str(),
               Bytes(stats.resident_bytes).c_str());
   PrintAmounts(stats.totals);

@@ -29,8 +29,8 @@ absl::Status AppendLeaves(const Shape& shape, std::vector<Shape>& leaves, const 
     if (!found[i].shape->IsArray()) {
       return MakeError(
           ErrorKind::kUnimplemented,
-          absl::StrFormat("%s is or holds a %s; programs take and give arrays only.",
-                          name.empty() ? "the result" : name, hlo::ToStringNoLayout(*found[i].shape)));
+          absl::StrFormat("The program's %s is or holds a %s; programs take and give arrays only.",
+                          name.empty() ? "result" : name, hlo::ToStringNoLayout(*found[i].shape)));
     }
     leaves.push_back(*found[i].shape);
     leaves.back().layout.reset();
