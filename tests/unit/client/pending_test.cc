@@ -108,7 +108,7 @@ TEST_F(PendingTest, LookingDoesNotWaitForSomebodyWhoAwaits) {
     return future.Await().ok();
   });
   while (!awaiting) absl::SleepFor(absl::Milliseconds(1));  // tidy: the other thread's turn.
-  absl::SleepFor(absl::Milliseconds(20));  // tidy: nothing tells that it waits.
+  absl::SleepFor(absl::Milliseconds(20));                   // tidy: nothing tells that it waits.
   std::future<bool> looked = std::async(std::launch::async, [&] { return future.Ready(); });
   EXPECT_EQ(looked.wait_for(std::chrono::seconds(5)), std::future_status::ready);
   Deliver(shared_->commands().back());
