@@ -23,7 +23,7 @@ template <typename Condition>
 bool Eventually(const Condition& condition) {
   for (int i = 0; i < 10000; ++i) {
     if (condition()) return true;
-    absl::SleepFor(absl::Milliseconds(2));  // Nobody tells a test when a thread has let go of memory.
+    absl::SleepFor(absl::Milliseconds(2));  // tidy: nobody tells a test that a thread let go of memory.
   }
   return condition();
 }
