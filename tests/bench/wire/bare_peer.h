@@ -26,6 +26,7 @@ class BarePeer {
   ~BarePeer();
   BarePeer(const BarePeer&) = delete;
   const std::string& address() const { return address_; }
+  int pid() const { return pid_; }
 
  private:
   std::string address_;

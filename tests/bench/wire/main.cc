@@ -1,11 +1,14 @@
 // The wire's benchmarks: round trips, bulk bytes, pipelined commands, footprint. Usage: wire_bench [--repeats
 // N]
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -86,20 +89,51 @@ Executable TinyProgram(const Client& client) {
   return Must(client.Compile(module), "compile");
 }
 
-void RoundTrips(const testing::Daemon& daemon, BareStream& echo, int repeats) {
+// Puts all threads of processes, this one among them, on one core while it lives. Which core a woken thread
+// gets is the scheduler's choice, and an idle one takes tens of microseconds to wake: with one core there is
+// no choice, and what is left is the work.
+class OnOneCore {
+ public:
+  explicit OnOneCore(std::vector<int> pids) : pids_(std::move(pids)) {
+    sched_getaffinity(0, sizeof(before_), &before_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu) {
+      if (CPU_ISSET(cpu, &before_)) CPU_SET(cpu, &one);
+    }
+    Set(one);
+  }
+  ~OnOneCore() { Set(before_); }
+  OnOneCore(const OnOneCore&) = delete;
+
+ private:
+  void Set(const cpu_set_t& cpus) const {
+    for (const int pid : pids_) {
+      const std::filesystem::path tasks = "/proc/" + std::to_string(pid) + "/task";
+      for (const auto& task : std::filesystem::directory_iterator(tasks)) {
+        sched_setaffinity(std::stoi(task.path().filename()), sizeof(cpus), &cpus);
+      }
+    }
+  }
+  const std::vector<int> pids_;
+  cpu_set_t before_;
+};
+
+void RoundTrips(const testing::Daemon& daemon, BareStream& echo, const std::string& place, int repeats) {
   const Client client = Must(daemon.Connect(), "connect");
   const Executable tiny = TinyProgram(client);
   const Buffer x = Must(client.device(0).Upload(Literal::Scalar(1.0f)), "upload");
-  const auto execute = [&] {
+  const auto timed = [&](const std::function<void(const Buffer&)>& wait) {
     std::vector<double> times;
     for (int i = 0; i < 2000; ++i) {
       const double start = Now();
-      const std::vector<Buffer> results = Must(tiny.Execute({x}), "execute");
-      Must(results[0].Item<float>(), "read");
+      wait(Must(tiny.Execute({x}), "execute")[0]);
       times.push_back((Now() - start) * 1e6);
     }
     return Median(times);
   };
+  const auto execute = [&] { return timed([](const Buffer& y) { Must(y.ready().Await(), "execute"); }); };
+  const auto execute_and_read = [&] { return timed([](const Buffer& y) { Must(y.Item<float>(), "read"); }); };
   const auto ping = [&] {
     std::vector<double> times;
     for (int i = 0; i < 2000; ++i) times.push_back(absl::ToDoubleMicroseconds(Must(client.Ping(), "ping")));
@@ -108,9 +142,10 @@ void RoundTrips(const testing::Daemon& daemon, BareStream& echo, int repeats) {
   execute();
   const auto bare = [&] { return EchoMicroseconds(echo, 2000); };
   bare();
-  Print("tiny execute and read, unix", Interleave(repeats, execute, bare), "us", "bare stream echo",
-        "<= 1.5");
-  Print("ping, unix", Interleave(repeats, ping, bare), "us", "bare stream echo", "<= 1.5");
+  Print("tiny execute, unix" + place, Interleave(repeats, execute, bare), "us", "bare stream echo", "<= 1.5");
+  Print("tiny execute and read, unix" + place, Interleave(repeats, execute_and_read, bare), "us",
+        "bare stream echo", "<= 1.5");
+  Print("ping, unix" + place, Interleave(repeats, ping, bare), "us", "bare stream echo", "<= 1.5");
 }
 
 void Pipelined(const testing::Daemon& daemon, BareStream& echo, int repeats) {
@@ -118,17 +153,24 @@ void Pipelined(const testing::Daemon& daemon, BareStream& echo, int repeats) {
   const Executable tiny = TinyProgram(client);
   const Buffer x = Must(client.device(0).Upload(Literal::Scalar(1.0f)), "upload");
   constexpr int kCount = 20000;
-  const auto ours = [&] {
+  // Dropping a value is a command too: a chain whose values are kept is commands of one kind.
+  const auto chain = [&](bool keep) {
+    std::vector<Buffer> kept;
     const double start = Now();
     Buffer value = x;
-    for (int i = 0; i < kCount; ++i) value = Must(tiny.Execute({value}), "execute")[0];
+    for (int i = 0; i < kCount; ++i) {
+      if (keep) kept.push_back(value);
+      value = Must(tiny.Execute({value}), "execute")[0];
+    }
     Must(client.Sync(), "sync");
     return kCount / (Now() - start) / 1e3;
   };
-  ours();
-  Print("pipelined executes (a chain), unix",
-        Interleave(repeats, ours, [&] { return EchoesPerSecond(echo, kCount, 64) / 1e3; }), "k/s",
-        "bare echoes, window 64", ">= 0.5");
+  const auto bare = [&] { return EchoesPerSecond(echo, kCount, 64) / 1e3; };
+  chain(false);
+  Print("pipelined executes, values kept, unix",
+        Interleave(repeats, [&] { return chain(true); }, bare), "k/s", "bare echoes, window 64", ">= 0.5");
+  Print("pipelined executes, each value dropped, unix",
+        Interleave(repeats, [&] { return chain(false); }, bare), "k/s", "bare echoes, window 64", ">= 0.5");
 }
 
 // What the arena cannot beat: one thread copies pieces in while another copies them out.
@@ -258,7 +300,11 @@ void Run(int repeats) {
     options.flags = {"--device-memory", "4GiB"};
     const testing::Daemon daemon = Must(testing::Daemon::Start(options), "daemon");
     BareStream echo(unix_peer.address(), "/bare/Echo");
-    RoundTrips(daemon, echo, repeats);
+    RoundTrips(daemon, echo, "", repeats);
+    {
+      const OnOneCore one({getpid(), daemon.pid(), unix_peer.pid()});
+      RoundTrips(daemon, echo, ", one core", repeats);
+    }
     Pipelined(daemon, echo, repeats);
     std::vector<std::byte> from(kBulkBytes, std::byte{3}), to(kBulkBytes, std::byte{4});
     const auto copies = [&] { return PipelinedCopies(from, to); };

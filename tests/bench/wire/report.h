@@ -37,7 +37,7 @@ inline Pair Interleave(int repeats, const std::function<double()>& ours,
 
 inline void Print(const std::string& what, const Pair& pair, const char* unit, const char* limit,
                   const char* aim) {
-  std::printf("%-44s %10.2f %-6s %10.2f %-6s (%s)  ratio %.2f  aim %s\n", what.c_str(), pair.ours, unit,
+  std::printf("%-46s %10.2f %-6s %10.2f %-6s (%s)  ratio %.2f  aim %s\n", what.c_str(), pair.ours, unit,
               pair.limit, unit, limit, pair.ratio, aim);
   std::fflush(stdout);
 }
