@@ -83,12 +83,13 @@ TEST_F(Order, ACancelledDonationDoesNotHideTheOneBeforeIt) {
 // A device that another session keeps busy until the test lets go.
 struct Busy {
   explicit Busy(Devices& devices) {
-    devices.device(0).queue.Submit(99, 1e9, [this] { gate.WaitForNotification(); });
+    devices.device(0).queue.Submit(99, 1e9, [gate = gate] { gate->WaitForNotification(); });
   }
   ~Busy() {
-    if (!gate.HasBeenNotified()) gate.Notify();
+    if (!gate->HasBeenNotified()) gate->Notify();
   }
-  absl::Notification gate;
+  // Shared: the device may come to it, or still be leaving it, after the test.
+  const std::shared_ptr<absl::Notification> gate = std::make_shared<absl::Notification>();
 };
 
 TEST_F(Order, ADeadSessionsQueuedWorkHoldsNoMemory) {
