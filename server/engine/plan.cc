@@ -15,7 +15,6 @@
 #include "server/engine/buffer_assignment.h"
 #include "server/engine/control.h"
 #include "server/engine/lowering.h"
-#include "server/engine/plan_copy.h"
 #include "server/engine/plan_dump.h"
 #include "server/engine/plan_runnable.h"
 
@@ -137,7 +136,7 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& module, const C
   // Inline, fold and simplify; the cross-check takes the module as it came.
   std::shared_ptr<const hlo::Module> simplified;
   if (options.reference_only) {
-    simplified = CopyModule(module);
+    simplified = hlo::Clone(module);
   } else {
     ASSIGN_OR_RETURN(simplified, RunPipeline(module));
   }
