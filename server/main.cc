@@ -58,7 +58,8 @@ int Main(int argc, char** argv) {
   const int signals = BlockSignals();
 
   // The doors: whatever is refused here is refused before anybody could come in.
-  absl::StatusOr<service::ServerOptions> options = MakeServerOptions(config, Environment::Read(), kVersion);
+  absl::StatusOr<grpc_server::ServerOptions> options =
+      MakeServerOptions(config, Environment::Read(), kVersion);
   if (!options.ok()) return Fail(options.status());
 
   // The devices: memory, queues, compiled programs, the ledger. They know no client.
@@ -69,8 +70,8 @@ int Main(int argc, char** argv) {
 
   // A copy of the private connection tells when its client is gone.
   const int connection = config.inherit_fd < 0 ? -1 : dup(config.inherit_fd);
-  absl::StatusOr<std::unique_ptr<service::Server>> server =
-      service::Server::Start(*std::move(options), **devices);
+  absl::StatusOr<std::unique_ptr<grpc_server::Server>> server =
+      grpc_server::Server::Start(*std::move(options), **devices);
   if (!server.ok()) return Fail(server.status());
 
   // Beyond this point clients are answered.

@@ -50,7 +50,7 @@ absl::StatusOr<std::string> ReadNamed(std::string_view key, const std::string& p
 
 // Certificates and token: each file read and looked through, so that a mistake ends the start and not every
 // handshake.
-absl::Status ReadCredentials(const Config& config, service::ServerOptions& options) {
+absl::Status ReadCredentials(const Config& config, grpc_server::ServerOptions& options) {
   if (config.tls_cert.empty() != config.tls_key.empty())
     return InvalidArgument("tls_cert and tls_key belong together.");
   if (!config.tls_client_ca.empty() && config.tls_cert.empty())
@@ -114,9 +114,10 @@ int BlockSignals() {
   return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-absl::StatusOr<service::ServerOptions> MakeServerOptions(const Config& config, const Environment& environment,
-                                                         std::string_view version) {
-  service::ServerOptions options;
+absl::StatusOr<grpc_server::ServerOptions> MakeServerOptions(const Config& config,
+                                                             const Environment& environment,
+                                                             std::string_view version) {
+  grpc_server::ServerOptions options;
   options.version = std::string(version);
   options.inherited_connection = config.inherit_fd;
   if (config.inherit_fd >= 0) RETURN_IF_ERROR(CheckConnected(config.inherit_fd));

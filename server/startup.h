@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/config.h"
-#include "server/service/server.h"
+#include "server/grpc/server.h"
 
 namespace hlod {
 
@@ -18,8 +18,9 @@ int BlockSignals();
 
 // The server's options: addresses parsed, files read, systemd's sockets taken, the default socket's folder
 // made.
-absl::StatusOr<service::ServerOptions> MakeServerOptions(const Config& config, const Environment& environment,
-                                                         std::string_view version);
+absl::StatusOr<grpc_server::ServerOptions> MakeServerOptions(const Config& config,
+                                                             const Environment& environment,
+                                                             std::string_view version);
 // The devices' options, with this machine's memory where nothing is said.
 device::Devices::Options MakeDeviceOptions(const Config& config);
 

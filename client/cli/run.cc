@@ -16,9 +16,9 @@
 #include "common/base/error.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
-#include "common/hlo/codec.h"
 #include "common/hlo/literal.h"
-#include "common/hlo/text.h"
+#include "common/hlo/proto/codec.h"
+#include "common/hlo/text/text.h"
 
 namespace hlod::cli {
 namespace {

@@ -11,7 +11,8 @@
 #include "client/runtime/state.h"
 #include "common/base/sha256.h"
 #include "common/base/status.h"
-#include "common/hlo/codec.h"
+#include "common/hlo/proto/codec.h"
+#include "common/rpc/grpc/status.h"
 #include "common/rpc/wire.h"
 #include "proto/hlod/v1/admin.grpc.pb.h"
 

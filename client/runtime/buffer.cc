@@ -6,7 +6,7 @@
 #include "client/runtime/state.h"
 #include "client/runtime/transfer.h"
 #include "common/base/status.h"
-#include "common/hlo/codec.h"
+#include "common/hlo/proto/codec.h"
 #include "hlod/device.h"
 
 namespace hlod {

@@ -10,8 +10,8 @@
 #include "client/runtime/connector.h"
 #include "client/runtime/state.h"
 #include "common/base/status.h"
-#include "common/hlo/codec.h"
-#include "common/hlo/text.h"
+#include "common/hlo/proto/codec.h"
+#include "common/hlo/text/text.h"
 
 namespace hlod {
 namespace internal {

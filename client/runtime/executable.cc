@@ -6,8 +6,8 @@
 
 #include "client/runtime/state.h"
 #include "common/base/status.h"
-#include "common/hlo/codec.h"
-#include "common/hlo/dependence.h"
+#include "common/hlo/analysis/dependence.h"
+#include "common/hlo/proto/codec.h"
 
 namespace hlod {
 namespace internal {

@@ -8,9 +8,10 @@
 #include <utility>
 
 #include "client/runtime/grpc_pipe.h"
+#include "common/base/error.h"
 #include "common/base/status.h"
-#include "common/rpc/chunk.h"
-#include "common/rpc/wire.h"
+#include "common/rpc/grpc/chunk.h"
+#include "common/rpc/grpc/status.h"
 
 namespace hlod::internal {
 namespace {

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "common/base/status.h"
-#include "common/rpc/wire.h"
+#include "common/rpc/grpc/status.h"
 
 namespace hlod::internal {
 namespace {

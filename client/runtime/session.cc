@@ -8,7 +8,7 @@
 
 #include "absl/time/clock.h"
 #include "client/runtime/arena.h"
-#include "client/runtime/undertaker.h"
+#include "client/runtime/background_closer.h"
 #include "common/base/status.h"
 #include "common/rpc/wire.h"
 
@@ -43,7 +43,7 @@ Session::~Session() {
     goodbye_ = true;
     StartWrites();
   }
-  Bury(std::move(pipe_), std::move(queue_), writing_);
+  CloseInBackground(std::move(pipe_), std::move(queue_), writing_);
 }
 
 // --------------------------------------------------------------------------------------------- sending

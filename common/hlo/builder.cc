@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "common/base/status.h"
-#include "common/hlo/shape_inference.h"
+#include "common/hlo/inference/shape_inference.h"
 
 namespace hlod::hlo {
 namespace {

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-#include "common/rpc/chunk.h"
+#include "common/rpc/crc32c.h"
 
 namespace hlod::rpc {
 namespace {

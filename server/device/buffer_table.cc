@@ -39,11 +39,11 @@ Entry BufferTable::Erase(Handle handle, DeadReason reason) {
   if (found == live_.end()) return {};
   Entry entry = std::move(found->second);
   live_.erase(found);
-  Bury(handle, std::move(reason));
+  RecordDeath(handle, std::move(reason));
   return entry;
 }
 
-void BufferTable::Bury(Handle handle, DeadReason reason) {
+void BufferTable::RecordDeath(Handle handle, DeadReason reason) {
   if (!reasons_.try_emplace(handle, std::move(reason)).second) return;
   oldest_reasons_.push_back(handle);
   if (static_cast<int64_t>(oldest_reasons_.size()) > reasons_kept_) {

@@ -36,7 +36,7 @@ class BufferTable {
   // Takes a live handle out; the entry is the caller's to destroy, outside of the session's lock.
   Entry Erase(Handle handle, DeadReason reason);
   // Remembers why a claimed handle never came to life.
-  void Bury(Handle handle, DeadReason reason);
+  void RecordDeath(Handle handle, DeadReason reason);
   // Why a handle is dead, or null: never defined, or forgotten.
   const DeadReason* Reason(Handle handle) const;
 

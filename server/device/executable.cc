@@ -3,7 +3,7 @@
 
 #include "common/base/status.h"
 #include "common/base/utf8.h"
-#include "common/hlo/dependence.h"
+#include "common/hlo/analysis/dependence.h"
 #include "server/device/executable_cache.h"
 
 namespace hlod::device {

@@ -6,8 +6,8 @@
 
 #include "common/base/error.h"
 #include "common/base/status.h"
-#include "common/hlo/codec.h"
-#include "common/hlo/verifier.h"
+#include "common/hlo/inference/verifier.h"
+#include "common/hlo/proto/codec.h"
 
 namespace hlod::device {
 namespace {

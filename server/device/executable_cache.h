@@ -16,7 +16,7 @@
 #include "common/hlo/module.h"
 #include "server/device/mutex.h"
 #include "server/device/worker.h"
-#include "server/engine/plan.h"
+#include "server/engine/plan/plan.h"
 
 namespace hlod::device {
 

@@ -42,28 +42,29 @@ void Workspace::DependOn(const std::shared_ptr<Task>& task, const std::shared_pt
   ++task->waits;
 }
 
-void Workspace::Finish(Task& task, Woken& woken) {
+void Workspace::Finish(Task& task, ReadyTasks& ready_tasks) {
   if (std::exchange(task.finished, true)) return;
   task.ready = nullptr;  // It may hold the task's own owner.
-  for (const std::shared_ptr<Task>& dependent : std::exchange(task.dependents, {})) Unwait(dependent, woken);
+  for (const std::shared_ptr<Task>& dependent : std::exchange(task.dependents, {}))
+    Unwait(dependent, ready_tasks);
 }
 
-void Workspace::Unwait(const std::shared_ptr<Task>& task, Woken& woken) {
+void Workspace::Unwait(const std::shared_ptr<Task>& task, ReadyTasks& ready_tasks) {
   if (--task->waits == 0 && !task->finished && task->ready)
-    woken.push_back(std::exchange(task->ready, nullptr));
+    ready_tasks.push_back(std::exchange(task->ready, nullptr));
 }
 
 // What one task wakes runs after it, not inside of it: a chain of tasks may be as long as a client likes, a
 // stack may not.
-void Workspace::Run(Woken& woken) {
+void Workspace::Run(ReadyTasks& ready_tasks) {
   thread_local std::deque<std::function<void()>>* running = nullptr;
   if (running != nullptr) {
-    for (std::function<void()>& ready : woken) running->push_back(std::move(ready));
+    for (std::function<void()>& ready : ready_tasks) running->push_back(std::move(ready));
     return;
   }
-  if (woken.empty()) return;
+  if (ready_tasks.empty()) return;
   std::deque<std::function<void()>> queue;
-  for (std::function<void()>& ready : woken) queue.push_back(std::move(ready));
+  for (std::function<void()>& ready : ready_tasks) queue.push_back(std::move(ready));
   running = &queue;
   while (!queue.empty()) {
     const std::function<void()> ready = std::move(queue.front());
@@ -217,7 +218,7 @@ void Workspace::DefineFailed(Handle handle, uint32_t device, const hlo::Shape* s
                              const CommandRef& command, const Error& error) {
   auto shared = std::make_shared<const Error>(error);
   if (table_.size() >= limits_.handles_per_session_max) {
-    table_.Bury(handle, {error.kind, command, std::move(shared)});
+    table_.RecordDeath(handle, {error.kind, command, std::move(shared)});
     return;
   }
   auto buffer = std::make_shared<Buffer>();
@@ -336,7 +337,7 @@ absl::Status Workspace::Free(const CommandRef& command, std::vector<Handle> hand
   // refused.
   std::vector<std::shared_ptr<Buffer>> given;
   auto task = std::make_shared<Task>();
-  Woken woken;
+  ReadyTasks ready_tasks;
   {
     MutexLock lock(&mu_);
     if (closed_) return absl::OkStatus();
@@ -366,20 +367,20 @@ absl::Status Workspace::Free(const CommandRef& command, std::vector<Handle> hand
         given.clear();  // Their bytes go before anybody is told.
         done(answer);
       };
-      Unwait(task, woken);
+      Unwait(task, ready_tasks);
       done = nullptr;
     }
   }
   gone.clear();
   if (done) done(answer);
-  Run(woken);
+  Run(ready_tasks);
   return absl::OkStatus();
 }
 
 void Workspace::Cancel(uint64_t command) {
   const absl::Status cancelled = MakeError(ErrorKind::kCancelled, "The command was cancelled.");
   std::shared_ptr<Execution> waiting;
-  Woken woken;
+  ReadyTasks ready_tasks;
   Done upload_done;
   absl::Status upload_answer;
   DownloadDone download_done;
@@ -387,7 +388,7 @@ void Workspace::Cancel(uint64_t command) {
     MutexLock lock(&mu_);
     if (const auto found = downloads_.find(command); found != downloads_.end()) {
       download_done = std::move(found->second.done);
-      Finish(*found->second.task, woken);
+      Finish(*found->second.task, ready_tasks);
       downloads_.erase(found);
     }
     if (const auto found = executions_.find(command); found != executions_.end()) {
@@ -396,13 +397,13 @@ void Workspace::Cancel(uint64_t command) {
     }
     if (const auto found = uploads_.find(command); found != uploads_.end()) {
       const std::shared_ptr<PendingUpload> upload = found->second;
-      upload_done = SettleUpload(*upload, cancelled, upload_answer, woken);
+      upload_done = SettleUpload(*upload, cancelled, upload_answer, ready_tasks);
     }
   }
   if (waiting != nullptr) Settle(waiting, cancelled, /*if_waiting=*/true);
   if (upload_done) upload_done(upload_answer);
   if (download_done) download_done(cancelled);
-  Run(woken);
+  Run(ready_tasks);
 }
 
 void Workspace::Close() {

@@ -183,13 +183,13 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
  private:
   friend struct Execution;
   struct Pin;
-  using Woken = std::vector<std::function<void()>>;
+  using ReadyTasks = std::vector<std::function<void()>>;
 
   // Tasks.
   static void DependOn(const std::shared_ptr<Task>& task, const std::shared_ptr<Task>& other);
-  static void Finish(Task& task, Woken& woken);
-  static void Unwait(const std::shared_ptr<Task>& task, Woken& woken);
-  static void Run(Woken& woken);
+  static void Finish(Task& task, ReadyTasks& ready_tasks);
+  static void Unwait(const std::shared_ptr<Task>& task, ReadyTasks& ready_tasks);
+  static void Run(ReadyTasks& ready_tasks);
   static void AddReader(Buffer& buffer, const std::shared_ptr<Task>& reader);
 
   // Errors.
@@ -220,8 +220,8 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   absl::StatusOr<std::shared_ptr<PendingUpload>> DeclareUpload(UploadRequest& request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Settles an upload: its buffer is ready, or failed. Returns its callback.
-  Done SettleUpload(PendingUpload& upload, const absl::Status& status, absl::Status& answer, Woken& woken)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Done SettleUpload(PendingUpload& upload, const absl::Status& status, absl::Status& answer,
+                    ReadyTasks& ready_tasks) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // Programs.
   absl::StatusOr<std::shared_ptr<Program>> DefineProgram(const CommandRef& command, Handle handle,
@@ -243,11 +243,11 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   // Answers an execute, and lets go of it. With `if_waiting` only one that does not run.
   void Settle(const std::shared_ptr<Execution>& execution, const absl::Status& status,
               bool if_waiting = false);
-  struct Leftovers;
+  struct AfterUnlock;
   // The two halves of it: its results are ready or failed; it holds and orders nothing any more.
-  void Tell(Execution& execution, const absl::Status& status, Leftovers& left)
+  void Tell(Execution& execution, const absl::Status& status, AfterUnlock& left)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void Retire(Execution& execution, Leftovers& left) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Retire(Execution& execution, AfterUnlock& left) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // Constant after construction.
   const uint64_t session_;

@@ -48,7 +48,7 @@ int64_t ArrayBytes(const hlo::Shape& shape) { return ByteSize(shape).value_or(0)
 absl::Status Workspace::Execute(ExecuteRequest request, Done done) {
   auto execution = std::make_shared<Execution>(std::move(request));
   execution->done = std::move(done);
-  Woken woken;
+  ReadyTasks ready_tasks;
   absl::Status refused;
   {
     MutexLock lock(&mu_);
@@ -71,11 +71,11 @@ absl::Status Workspace::Execute(ExecuteRequest request, Done done) {
         }
       };
       executions_[r.command.id] = execution;
-      Unwait(execution->task, woken);
+      Unwait(execution->task, ready_tasks);
     }
   }
   if (!refused.ok()) Settle(execution, refused);
-  Run(woken);
+  Run(ready_tasks);
   return absl::OkStatus();
 }
 
@@ -176,7 +176,7 @@ absl::Status Workspace::BindExecution(Execution& execution) {
     if (request.results[i] == 0 || (placeholders[i] == nullptr && fills[i])) continue;
     if (placeholders[i] != nullptr && !status.ok()) continue;  // Refused: it stays a placeholder.
     if (!fits) {
-      table_.Bury(request.results[i], {error->kind, request.command, error});
+      table_.RecordDeath(request.results[i], {error->kind, request.command, error});
       continue;
     }
     auto buffer = std::make_shared<Buffer>();
@@ -303,7 +303,7 @@ void Workspace::Consume(Execution& execution, std::vector<Entry>& gone) {
     if (entry != nullptr && entry->buffer == execution.arguments[i]) {
       gone.push_back(table_.Erase(buffer.handle, {ErrorKind::kDonated, execution.request.command, nullptr}));
     } else {
-      table_.Bury(buffer.handle, {ErrorKind::kDonated, execution.request.command, nullptr});
+      table_.RecordDeath(buffer.handle, {ErrorKind::kDonated, execution.request.command, nullptr});
     }
   }
 }
@@ -498,21 +498,21 @@ absl::Status Workspace::RunAbstract(Execution& execution) {
 
 // What is let go of without the lock, and before anybody is told: whoever then frees a handle finds its bytes
 // gone.
-struct Workspace::Leftovers {
+struct Workspace::AfterUnlock {
   std::vector<std::shared_ptr<Buffer>> arguments, results;
   Done done;
   absl::Status answer;
-  Woken woken;
+  ReadyTasks ready_tasks;
 
   void Tell() {
     arguments.clear();
     results.clear();
     if (done) done(answer);
-    Run(woken);
+    Run(ready_tasks);
   }
 };
 
-void Workspace::Tell(Execution& execution, const absl::Status& status, Leftovers& left) {
+void Workspace::Tell(Execution& execution, const absl::Status& status, AfterUnlock& left) {
   if (std::exchange(execution.told, true)) return;
   if (!status.ok()) {
     const auto error =
@@ -531,7 +531,7 @@ void Workspace::Tell(Execution& execution, const absl::Status& status, Leftovers
   left.done = std::exchange(execution.done, nullptr);
 }
 
-void Workspace::Retire(Execution& execution, Leftovers& left) {
+void Workspace::Retire(Execution& execution, AfterUnlock& left) {
   left.arguments = std::exchange(execution.arguments, {});
   for (const std::shared_ptr<Buffer>& buffer : left.arguments) {
     if (buffer != nullptr && buffer->donor == execution.task) {
@@ -539,13 +539,13 @@ void Workspace::Retire(Execution& execution, Leftovers& left) {
       buffer->abstract_donor.reset();
     }
   }
-  Finish(*execution.task, left.woken);
+  Finish(*execution.task, left.ready_tasks);
   executions_.erase(execution.request.command.id);
 }
 
 void Workspace::Settle(const std::shared_ptr<Execution>& execution, const absl::Status& status,
                        bool if_waiting) {
-  Leftovers left;
+  AfterUnlock left;
   {
     MutexLock lock(&mu_);
     if (closed_ || (if_waiting && execution->running)) return;

@@ -48,7 +48,7 @@ absl::StatusOr<std::shared_ptr<Program>> Workspace::DefineProgram(const CommandR
   }
   if (!refused.ok()) {
     const Error error = Root("compile", refused, command);
-    table_.Bury(handle, {error.kind, command, std::make_shared<const Error>(error)});
+    table_.RecordDeath(handle, {error.kind, command, std::make_shared<const Error>(error)});
     return ToStatus(error);
   }
   program->producer = std::make_shared<Task>();
@@ -60,7 +60,7 @@ absl::StatusOr<std::shared_ptr<Program>> Workspace::DefineProgram(const CommandR
 void Workspace::SettleProgram(const std::shared_ptr<Program>& program,
                               const absl::StatusOr<ExecutableCache::Compiled>& compiled,
                               const CompileDone& done) {
-  Woken woken;
+  ReadyTasks ready_tasks;
   {
     MutexLock lock(&mu_);
     if (closed_) return;
@@ -71,7 +71,7 @@ void Workspace::SettleProgram(const std::shared_ptr<Program>& program,
     } else {
       program->error = ErrorOf(compiled.status());
     }
-    Finish(*program->producer, woken);
+    Finish(*program->producer, ready_tasks);
     program->producer = nullptr;
   }
   if (compiled.ok()) {
@@ -80,7 +80,7 @@ void Workspace::SettleProgram(const std::shared_ptr<Program>& program,
       ledger_.Count(&Counters::compile_us, compiled->executable->plan().stats().compile_us);
   }
   done(compiled);
-  Run(woken);
+  Run(ready_tasks);
 }
 
 absl::Status Workspace::Compile(const CommandRef& command, Handle handle, absl::StatusOr<std::string> program,

@@ -98,7 +98,7 @@ absl::StatusOr<std::shared_ptr<PendingUpload>> Workspace::DeclareUpload(UploadRe
 
 absl::Status Workspace::Upload(UploadRequest request, Done done) {
   absl::Status answer;
-  Woken woken;
+  ReadyTasks ready_tasks;
   Done settled;
   {
     MutexLock lock(&mu_);
@@ -118,7 +118,7 @@ absl::Status Workspace::Upload(UploadRequest request, Done done) {
         if (request.bytes > 0)
           std::memcpy((*upload)->target.data(), request.data->data(), request.data->size());
         if (request.data.has_value()) staging_bytes_ += request.bytes;  // SettleUpload takes it off.
-        settled = SettleUpload(**upload, absl::OkStatus(), answer, woken);
+        settled = SettleUpload(**upload, absl::OkStatus(), answer, ready_tasks);
       } else {
         upload_deadlines_[request.command.id] =
             devices_.clock().Now() + absl::Microseconds(limits_.upload_wait_us);
@@ -126,12 +126,12 @@ absl::Status Workspace::Upload(UploadRequest request, Done done) {
     }
   }
   if (settled) settled(answer);
-  Run(woken);
+  Run(ready_tasks);
   return absl::OkStatus();
 }
 
 Done Workspace::SettleUpload(PendingUpload& upload, const absl::Status& status, absl::Status& answer,
-                             Woken& woken) {
+                             ReadyTasks& ready_tasks) {
   Buffer& buffer = *upload.buffer;
   staging_bytes_ -= buffer.bytes;
   if (status.ok()) {
@@ -146,7 +146,7 @@ Done Workspace::SettleUpload(PendingUpload& upload, const absl::Status& status, 
   }
   buffer.producer = nullptr;
   upload.buffer.reset();  // A transfer may hold the upload for a while; the buffer is the handle's.
-  Finish(*upload.task, woken);
+  Finish(*upload.task, ready_tasks);
   ++upload.generation;
   Done done = std::exchange(upload.done, nullptr);
   upload_deadlines_.erase(upload.command.id);
@@ -196,7 +196,7 @@ absl::StatusOr<Workspace::UploadPart> Workspace::NextPiece(uint64_t command, uin
 }
 
 bool Workspace::AddReceived(uint64_t command, uint64_t generation, int64_t bytes) {
-  Woken woken;
+  ReadyTasks ready_tasks;
   Done done;
   {
     MutexLock lock(&mu_);
@@ -207,15 +207,15 @@ bool Workspace::AddReceived(uint64_t command, uint64_t generation, int64_t bytes
     upload->received += bytes;
     if (upload->received < static_cast<int64_t>(upload->target.size())) return true;
     absl::Status answer;
-    done = SettleUpload(*upload, absl::OkStatus(), answer, woken);
+    done = SettleUpload(*upload, absl::OkStatus(), answer, ready_tasks);
   }
   if (done) done(absl::OkStatus());
-  Run(woken);
+  Run(ready_tasks);
   return true;
 }
 
 void Workspace::AbortTransfer(uint64_t command, uint64_t generation, const absl::Status& error) {
-  Woken woken;
+  ReadyTasks ready_tasks;
   Done done;
   absl::Status answer;
   {
@@ -228,15 +228,15 @@ void Workspace::AbortTransfer(uint64_t command, uint64_t generation, const absl:
       ++upload->generation;
       return;
     }
-    done = SettleUpload(*upload, error, answer, woken);
+    done = SettleUpload(*upload, error, answer, ready_tasks);
   }
   if (done) done(answer);
-  Run(woken);
+  Run(ready_tasks);
 }
 
 void Workspace::ExpireUploads(absl::Time now) {
   std::vector<std::pair<Done, absl::Status>> failed;
-  Woken woken;
+  ReadyTasks ready_tasks;
   {
     MutexLock lock(&mu_);
     if (uploads_.empty()) return;
@@ -255,18 +255,18 @@ void Workspace::ExpireUploads(absl::Time now) {
                     absl::StrFormat("Its bytes did not come within upload_wait_us (%d): %d of %d are here.",
                                     limits_.upload_wait_us, upload->received, upload->target.size()));
       absl::Status answer;
-      Done done = SettleUpload(*upload, status, answer, woken);
+      Done done = SettleUpload(*upload, status, answer, ready_tasks);
       if (done) failed.emplace_back(std::move(done), std::move(answer));
     }
   }
   for (auto& [done, answer] : failed) done(answer);
-  Run(woken);
+  Run(ready_tasks);
 }
 
 absl::Status Workspace::Download(DownloadRequest request, DownloadDone done) {
   absl::StatusOr<std::shared_ptr<Buffer>> found = absl::InternalError("not looked up");
   auto task = std::make_shared<Task>();
-  Woken woken;
+  ReadyTasks ready_tasks;
   {
     MutexLock lock(&mu_);
     if (closed_) return absl::OkStatus();
@@ -278,7 +278,7 @@ absl::Status Workspace::Download(DownloadRequest request, DownloadDone done) {
       task->ready = [self = shared_from_this(), request, buffer = *found, task, done]() mutable {
         absl::StatusOr<ReadyBytes> bytes = absl::InternalError("not read");
         const std::shared_ptr<Pin> pin = request.pin ? std::make_shared<Pin>() : nullptr;
-        Woken next;
+        ReadyTasks next;
         {
           MutexLock inner(&self->mu_);
           if (self->closed_ || task->finished) return;
@@ -311,25 +311,25 @@ absl::Status Workspace::Download(DownloadRequest request, DownloadDone done) {
         done(std::move(bytes));
         Run(next);
       };
-      Unwait(task, woken);
-      if (woken.empty()) downloads_[request.command.id] = {task, done};
+      Unwait(task, ready_tasks);
+      if (ready_tasks.empty()) downloads_[request.command.id] = {task, done};
     }
   }
   if (!found.ok()) {
     done(found.status());
     return absl::OkStatus();
   }
-  Run(woken);
+  Run(ready_tasks);
   return absl::OkStatus();
 }
 
 void Workspace::Release(const ReadyBytes& bytes) {
-  Woken woken;
+  ReadyTasks ready_tasks;
   {
     MutexLock lock(&mu_);
-    Finish(*bytes.task, woken);
+    Finish(*bytes.task, ready_tasks);
   }
-  Run(woken);
+  Run(ready_tasks);
 }
 
 }  // namespace hlod::device

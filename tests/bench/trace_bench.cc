@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/hlo/builder.h"
-#include "common/hlo/verifier.h"
+#include "common/hlo/inference/verifier.h"
 
 namespace hlod::hlo {
 namespace {

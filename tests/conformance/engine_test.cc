@@ -8,9 +8,9 @@
 
 #include "absl/strings/str_join.h"
 #include "common/evaluator/evaluator.h"
-#include "common/hlo/codec.h"
+#include "common/hlo/proto/codec.h"
 #include "gtest/gtest.h"
-#include "server/engine/plan.h"
+#include "server/engine/plan/plan.h"
 #include "tests/conformance/case.h"
 #include "tests/unit/server/engine/plan_testing.h"
 

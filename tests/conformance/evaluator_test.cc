@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "common/hlo/codec.h"
-#include "common/hlo/verifier.h"
+#include "common/hlo/inference/verifier.h"
+#include "common/hlo/proto/codec.h"
 #include "tests/conformance/case.h"
 
 namespace hlod::testing {

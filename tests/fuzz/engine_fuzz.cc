@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "common/hlo/codec.h"
-#include "common/hlo/text.h"
-#include "common/hlo/verifier.h"
+#include "common/hlo/inference/verifier.h"
+#include "common/hlo/proto/codec.h"
+#include "common/hlo/text/text.h"
 #include "gtest/gtest.h"
-#include "server/engine/plan.h"
+#include "server/engine/plan/plan.h"
 #include "tests/unit/server/engine/plan_testing.h"
 
 namespace hlod::engine {

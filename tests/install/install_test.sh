@@ -29,6 +29,13 @@ library=$(pkg-config --variable=libdir hlod)
 "$cxx" "$consumer/main.cc" -o "$scratch/axpy" $(pkg-config --cflags --libs hlod) -Wl,-rpath,"$library"
 expect "$scratch/axpy"
 
+# What is installed of common/ is what the public headers reach, and nothing else.
+printf '#include <hlod/%s>\n' hlod.h testing.h admin.h >"$scratch/all.cc"
+# shellcheck disable=SC2046
+"$cxx" -std=c++20 -M "$scratch/all.cc" $(pkg-config --cflags hlod) | tr ' \\' '\n\n' | grep "include/hlod/common/" | xargs realpath | sort -u >"$scratch/reached"
+find "$prefix/include/hlod/common" -type f | xargs realpath | sort >"$scratch/installed"
+diff "$scratch/reached" "$scratch/installed" || { echo "FAILED: the installed headers (>) are not those that are reached (<)" >&2; exit 1; }
+
 # The installed programs find their library, and the service's files are there.
 "$prefix/bin/hlod" --version
 "$prefix/bin/hloctl" --version

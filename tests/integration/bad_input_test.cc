@@ -1,5 +1,5 @@
 // What goes wrong by mistake or by malice: each a clear error, and the daemon goes on.
-#include "common/hlo/text.h"
+#include "common/hlo/text/text.h"
 #include "tests/integration/harness.h"
 
 #include "absl/time/clock.h"

@@ -2,7 +2,8 @@
 #include "tests/integration/harness.h"
 
 #include "absl/time/clock.h"
-#include "common/hlo/text.h"
+#include "common/hlo/text/text.h"
+#include "common/rpc/grpc/status.h"
 #include "common/rpc/wire.h"
 
 namespace hlod {

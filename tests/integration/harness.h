@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/base/status.h"
-#include "common/hlo/codec.h"
+#include "common/hlo/proto/codec.h"
 #include "hlod/hlod.h"
 #include "hlod/testing.h"
 #include "proto/hlod/v1/bulk.grpc.pb.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/hlo/builder.h"
-#include "common/hlo/text.h"
+#include "common/hlo/text/text.h"
 #include "hlod/buffer.h"
 #include "hlod/client.h"
 #include "hlod/device.h"

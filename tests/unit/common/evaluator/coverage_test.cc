@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/time/clock.h"
-#include "common/hlo/shape_inference.h"
+#include "common/hlo/inference/shape_inference.h"
 #include "tests/unit/common/evaluator/evaluate_one.h"
 
 namespace hlod {

@@ -11,7 +11,7 @@
 
 #include "common/evaluator/evaluator.h"
 #include "common/hlo/builder.h"
-#include "common/hlo/verifier.h"
+#include "common/hlo/inference/verifier.h"
 
 namespace hlod {
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/strings.h"
-#include "common/hlo/verifier.h"
+#include "common/hlo/inference/verifier.h"
 
 namespace hlod::hlo {
 namespace {

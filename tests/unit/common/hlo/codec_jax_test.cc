@@ -1,5 +1,5 @@
 // Modules that JAX lowered pass through the codec without loss.
-#include "common/hlo/codec.h"
+#include "common/hlo/proto/codec.h"
 #include "google/protobuf/util/field_comparator.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "tests/unit/common/hlo/codec_test_util.h"

@@ -1,5 +1,5 @@
 // The codec on modules written by hand: what XLA's format asks of a reader, and what a hostile peer sends.
-#include "common/hlo/codec.h"
+#include "common/hlo/proto/codec.h"
 
 #include <complex>
 #include <set>

@@ -1,11 +1,11 @@
 // Dependences of outputs on parameters, and modules narrowed to some outputs.
-#include "common/hlo/dependence.h"
+#include "common/hlo/analysis/dependence.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "common/hlo/builder.h"
-#include "common/hlo/verifier.h"
+#include "common/hlo/inference/verifier.h"
 
 namespace hlod::hlo {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "common/base/strings.h"
-#include "common/hlo/shape_inference.h"
-#include "common/hlo/text.h"
+#include "common/hlo/inference/shape_inference.h"
+#include "common/hlo/text/text.h"
 
 namespace hlod::hlo {
 

@@ -1,6 +1,6 @@
 // Texts in the form we print come back unchanged; faulty texts are refused where and how they should be.
-#include "common/hlo/codec.h"
-#include "common/hlo/text.h"
+#include "common/hlo/proto/codec.h"
+#include "common/hlo/text/text.h"
 #include "tests/unit/common/hlo/codec_test_util.h"
 
 namespace hlod::hlo {

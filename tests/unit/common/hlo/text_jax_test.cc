@@ -1,7 +1,7 @@
 // XLA's own text of the modules that JAX lowered: it parses to the same program as the proto, and ours parses
 // back.
-#include "common/hlo/codec.h"
-#include "common/hlo/text.h"
+#include "common/hlo/proto/codec.h"
+#include "common/hlo/text/text.h"
 #include "tests/unit/common/hlo/codec_test_util.h"
 
 namespace hlod::hlo {

@@ -1,6 +1,6 @@
 // HLO text by hand: the forms that people and older tools write, numbers to the last bit, and what a hostile
 // text may try.
-#include "common/hlo/text.h"
+#include "common/hlo/text/text.h"
 
 #include <cmath>
 #include <limits>

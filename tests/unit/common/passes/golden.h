@@ -7,8 +7,8 @@
 #include <string>
 
 #include "common/base/strings.h"
-#include "common/hlo/text.h"
-#include "common/hlo/verifier.h"
+#include "common/hlo/inference/verifier.h"
+#include "common/hlo/text/text.h"
 #include "common/passes/passes.h"
 
 namespace hlod {

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/hlo/codec.h"
-#include "common/hlo/verifier.h"
+#include "common/hlo/inference/verifier.h"
+#include "common/hlo/proto/codec.h"
 
 namespace hlod {
 

@@ -3,7 +3,7 @@
 #include "tests/unit/common/passes/jax.h"
 
 #include "common/evaluator/evaluator.h"
-#include "common/hlo/dependence.h"
+#include "common/hlo/analysis/dependence.h"
 #include "common/passes/passes.h"
 
 namespace hlod {

@@ -9,8 +9,10 @@
 #include <sstream>
 #include <vector>
 
-#include "common/rpc/chunk.h"
+#include "common/rpc/crc32c.h"
 #include "common/rpc/endpoint.h"
+#include "common/rpc/grpc/chunk.h"
+#include "common/rpc/grpc/status.h"
 #include "common/rpc/secret.h"
 #include "common/rpc/shared_memory.h"
 #include "common/rpc/wire.h"

@@ -12,7 +12,7 @@ class Errors : public testing::Test {
  protected:
   FakeClock clock;
   std::unique_ptr<Devices> devices = MakeDevices(clock);
-  Desk desk{*devices};
+  TestSession session{*devices};
 };
 
 TEST(ClipUtf8, CutsBetweenCharacters) {
@@ -27,19 +27,20 @@ TEST(ClipUtf8, CutsBetweenCharacters) {
 TEST_F(Errors, AnOriginIsCutBetweenCharacters) {
   std::string file(1023, 'a');
   for (int i = 0; i < 10; ++i) file += "\xc3\xa4";
-  ASSERT_TRUE(desk.workspace->DefineOrigin(1, {file, 7, file}, desk.Keep(desk.Next().id)).ok());
-  EXPECT_EQ(desk.workspace->origin(1).file, std::string(1023, 'a'));
-  EXPECT_EQ(desk.workspace->origin(1).function, std::string(1023, 'a'));
+  ASSERT_TRUE(session.workspace->DefineOrigin(1, {file, 7, file}, session.Keep(session.Next().id)).ok());
+  EXPECT_EQ(session.workspace->origin(1).file, std::string(1023, 'a'));
+  EXPECT_EQ(session.workspace->origin(1).function, std::string(1023, 'a'));
   // The refusal that names it arrives as what it is.
-  const CommandRef command{desk.Next().id, 1, 0};
-  ASSERT_TRUE(desk.workspace->DefinePlaceholder(command, 1, 0, F32x4(), desk.Keep(command.id)).ok());
-  EXPECT_EQ(KindOf(desk.Read(1).status()), ErrorKind::kPlaceholder);
-  EXPECT_EQ(ErrorOf(desk.Read(1).status()).origin.line, 7);
+  const CommandRef command{session.Next().id, 1, 0};
+  ASSERT_TRUE(session.workspace->DefinePlaceholder(command, 1, 0, F32x4(), session.Keep(command.id)).ok());
+  EXPECT_EQ(KindOf(session.Read(1).status()), ErrorKind::kPlaceholder);
+  EXPECT_EQ(ErrorOf(session.Read(1).status()).origin.line, 7);
 }
 
 TEST_F(Errors, ALongNameIsNotRepeatedInFull) {
   const std::string name(1 << 20, 'n');
-  ASSERT_TRUE(desk.Await(desk.Compile(1, ProgramOf("HloModule " + name + R"(
+  ASSERT_TRUE(session
+                  .Await(session.Compile(1, ProgramOf("HloModule " + name + R"(
 ENTRY main {
   ROOT a = f32[4] parameter(0)
 }
@@ -47,16 +48,16 @@ ENTRY main {
                   .ok());
   std::vector<Handle> results;
   for (Handle result = 2; result < 1002; ++result) results.push_back(result);
-  const absl::Status status = desk.Await(desk.Execute(desk.ExecuteOf(1, {}, results)));
+  const absl::Status status = session.Await(session.Execute(session.ExecuteOf(1, {}, results)));
   EXPECT_EQ(KindOf(status), ErrorKind::kArgument);
   EXPECT_LT(ErrorOf(status).text.size(), 8192u);
-  EXPECT_LT(ErrorOf(desk.Read(500).status()).text.size(), 8192u);
+  EXPECT_LT(ErrorOf(session.Read(500).status()).text.size(), 8192u);
 }
 
 TEST_F(Errors, ALongShapeIsNotRepeatedInFull) {
   const hlo::Shape shape = hlo::Shape::Array(hlo::kF32, std::vector<int64_t>(100'000, 1));
-  desk.Placeholder(1, shape);
-  const Error error = ErrorOf(desk.Read(1).status());
+  session.Placeholder(1, shape);
+  const Error error = ErrorOf(session.Read(1).status());
   EXPECT_EQ(error.kind, ErrorKind::kPlaceholder);
   EXPECT_LT(error.shape.size(), 2048u);
   EXPECT_LT(error.text.size(), 8192u);
@@ -71,7 +72,7 @@ TEST_F(Errors, PartialPlansAreFew) {
     text += "  a" + n + " = f32[] parameter(" + n + ")\n  r" + n + " = f32[] add(a" + n + ", a" + n + ")\n";
   }
   text += "  ROOT t = " + tuple + ") tuple(" + names + ")\n}\n";
-  ASSERT_TRUE(desk.Await(desk.Compile(1, ProgramOf(text))).ok());
+  ASSERT_TRUE(session.Await(session.Compile(1, ProgramOf(text))).ok());
   const std::shared_ptr<Executable> executable = devices->executables().List().at(0);
   std::vector<std::weak_ptr<const engine::Plan>> plans;
   for (int i = 0; i < kResults; ++i) {

@@ -14,18 +14,18 @@ using testing::ElementsAre;
 TEST(Exceptions, OneStepThatFailsDoesNotStopTheNextOnes) {
   FakeClock clock;
   const std::unique_ptr<Devices> devices = MakeDevices(clock);
-  Desk desk(*devices);
-  const uint64_t upload = desk.Announce(1);
+  TestSession session(*devices);
+  const uint64_t upload = session.Announce(1);
   DownloadRequest request;
-  request.command = desk.Next();
+  request.command = session.Next();
   request.handle = 1;
   const auto failing = [](const absl::StatusOr<ReadyBytes>&) { throw std::bad_alloc(); };
-  ASSERT_TRUE(desk.workspace->Download(request, failing).ok());
-  const uint64_t next = desk.Download(1);
-  desk.Deliver(upload);
-  EXPECT_TRUE(desk.AnswerTo(next).has_value()) << "It was woken by the same upload.";
-  desk.Upload(2, {1, 2, 3, 4});
-  EXPECT_THAT(*desk.Read(2), ElementsAre(1, 2, 3, 4)) << "Later commands of this thread run.";
+  ASSERT_TRUE(session.workspace->Download(request, failing).ok());
+  const uint64_t next = session.Download(1);
+  session.Deliver(upload);
+  EXPECT_TRUE(session.AnswerTo(next).has_value()) << "It was ready_tasks by the same upload.";
+  session.Upload(2, {1, 2, 3, 4});
+  EXPECT_THAT(*session.Read(2), ElementsAre(1, 2, 3, 4)) << "Later commands of this thread run.";
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // They end the process themselves.

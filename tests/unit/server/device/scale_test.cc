@@ -19,53 +19,54 @@ class Scale : public testing::Test {
 
   FakeClock clock;
   std::unique_ptr<Devices> devices = MakeDevices(clock);
-  Desk desk{*devices};
+  TestSession session{*devices};
 };
 
 TEST_F(Scale, OneHandleNamedManyTimes) {
-  desk.Upload(1, {1, 2, 3, 4});
-  const uint64_t late = desk.Announce(2);
-  desk.Compile(3, AddProgram());
+  session.Upload(1, {1, 2, 3, 4});
+  const uint64_t late = session.Announce(2);
+  session.Compile(3, AddProgram());
   std::vector<Handle> arguments(300'000, 1);
   arguments.push_back(2);
-  EXPECT_LT(Seconds([&] { desk.Execute(desk.ExecuteOf(3, arguments, {4})); }), kPatience);
-  desk.Deliver(late);
-  EXPECT_EQ(KindOf(desk.Read(4).status()), ErrorKind::kArgument);
+  EXPECT_LT(Seconds([&] { session.Execute(session.ExecuteOf(3, arguments, {4})); }), kPatience);
+  session.Deliver(late);
+  EXPECT_EQ(KindOf(session.Read(4).status()), ErrorKind::kArgument);
 }
 
 TEST_F(Scale, ManyWaitingReadersOfOneBuffer) {
-  const uint64_t late = desk.Announce(1);
-  ASSERT_TRUE(desk.Await(desk.Compile(2, AddProgram())).ok());
+  const uint64_t late = session.Announce(1);
+  ASSERT_TRUE(session.Await(session.Compile(2, AddProgram())).ok());
   EXPECT_LT(Seconds([&] {
               for (Handle result = 3; result < 60'003; ++result)
-                desk.Execute(desk.ExecuteOf(2, {1, 1}, {result}));
+                session.Execute(session.ExecuteOf(2, {1, 1}, {result}));
             }),
             kPatience);
-  desk.Deliver(late);
-  EXPECT_TRUE(desk.Read(60'002).ok());
+  session.Deliver(late);
+  EXPECT_TRUE(session.Read(60'002).ok());
 }
 
 TEST_F(Scale, ManyDonationsAndFills) {
   std::vector<Handle> arguments;
   for (Handle handle = 1; handle <= 100'000; ++handle) {
-    desk.Placeholder(handle, hlo::Shape::Array(hlo::kF32, {}));
+    session.Placeholder(handle, hlo::Shape::Array(hlo::kF32, {}));
     arguments.push_back(handle);
   }
   std::vector<uint32_t> indices;
   for (uint32_t i = 0; i < arguments.size(); ++i) indices.push_back(i);
-  desk.Compile(100'001, AddProgram());
-  ExecuteRequest request = desk.ExecuteOf(100'001, arguments, arguments, indices);
+  session.Compile(100'001, AddProgram());
+  ExecuteRequest request = session.ExecuteOf(100'001, arguments, arguments, indices);
   request.fills = indices;
   uint64_t execute = 0;
-  EXPECT_LT(Seconds([&] { execute = desk.Execute(std::move(request)); }), kPatience);
-  EXPECT_FALSE(desk.Await(execute).ok());
+  EXPECT_LT(Seconds([&] { execute = session.Execute(std::move(request)); }), kPatience);
+  EXPECT_FALSE(session.Await(execute).ok());
 }
 
 TEST_F(Scale, OneBufferIsNotDonatedTwiceInWhicheverOrder) {
-  ASSERT_TRUE(desk.Await(desk.Compile(1, AddProgram())).ok());
-  desk.Upload(2, {1, 2, 3, 4});
-  EXPECT_EQ(KindOf(desk.Await(desk.Execute(desk.ExecuteOf(1, {2, 2}, {3}, {1, 0})))), ErrorKind::kArgument);
-  EXPECT_TRUE(desk.Read(2).ok());
+  ASSERT_TRUE(session.Await(session.Compile(1, AddProgram())).ok());
+  session.Upload(2, {1, 2, 3, 4});
+  EXPECT_EQ(KindOf(session.Await(session.Execute(session.ExecuteOf(1, {2, 2}, {3}, {1, 0})))),
+            ErrorKind::kArgument);
+  EXPECT_TRUE(session.Read(2).ok());
 }
 
 }  // namespace

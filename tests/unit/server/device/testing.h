@@ -9,8 +9,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/synchronization/notification.h"
-#include "common/hlo/codec.h"
-#include "common/hlo/text.h"
+#include "common/hlo/proto/codec.h"
+#include "common/hlo/text/text.h"
 #include "server/device/devices.h"
 #include "server/device/workspace.h"
 

@@ -28,10 +28,10 @@ bool Eventually(const Condition& condition) {
   return condition();
 }
 
-struct Desk {
-  explicit Desk(Devices& d, uint64_t session = 1)
+struct TestSession {
+  explicit TestSession(Devices& d, uint64_t session = 1)
       : devices(d), workspace(std::make_shared<Workspace>(session, d)) {}
-  ~Desk() { workspace->Close(); }
+  ~TestSession() { workspace->Close(); }
 
   CommandRef Next() { return {++last_command, 0, 0}; }
   // The callback that keeps a command's answer.

@@ -9,8 +9,8 @@
 #include "common/base/status.h"
 #include "common/hlo/builder.h"
 #include "gtest/gtest.h"
-#include "server/engine/onednn.h"
-#include "server/engine/plan.h"
+#include "server/engine/contraction/onednn.h"
+#include "server/engine/plan/plan.h"
 #include "tests/unit/server/engine/plan_testing.h"
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

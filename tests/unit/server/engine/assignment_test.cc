@@ -8,10 +8,10 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "server/engine/buffer_assignment.h"
-#include "server/engine/buffer_assignment_packing.h"
-#include "server/engine/control.h"
-#include "server/engine/lowering.h"
+#include "server/engine/plan/buffer_assignment.h"
+#include "server/engine/plan/buffer_assignment_packing.h"
+#include "server/engine/plan/control.h"
+#include "server/engine/plan/lowering.h"
 
 namespace hlod::engine {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "common/hlo/literal.h"
 #include "gtest/gtest.h"
-#include "server/engine/onednn.h"
+#include "server/engine/contraction/onednn.h"
 #include "tests/unit/server/engine/plan_testing.h"
 #include "tests/unit/server/engine/step_testing.h"
 

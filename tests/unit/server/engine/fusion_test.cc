@@ -9,8 +9,10 @@
 
 #include "common/base/status.h"
 #include "common/hlo/builder.h"
-#include "server/engine/fusion.h"
-#include "server/engine/tile_ops.h"
+#include "server/engine/tile/fusion.h"
+#include "server/engine/tile/ops.h"
+#include "server/engine/tile/reducer.h"
+#include "server/engine/tile/scalar_function.h"
 #include "tests/unit/server/engine/plan_testing.h"
 
 namespace hlod::engine {

@@ -6,7 +6,7 @@
 #include "common/base/status.h"
 #include "common/hlo/builder.h"
 #include "gtest/gtest.h"
-#include "server/engine/plan.h"
+#include "server/engine/plan/plan.h"
 #include "tests/unit/server/engine/plan_testing.h"
 
 namespace hlod::engine {

@@ -1,6 +1,6 @@
 // Plans of small modules: every way a value can reach a result, and every kind of control flow, against the
 // evaluator.
-#include "server/engine/plan.h"
+#include "server/engine/plan/plan.h"
 
 #include <chrono>
 

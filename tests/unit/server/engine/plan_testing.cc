@@ -8,7 +8,7 @@
 
 #include "common/base/status.h"
 #include "common/evaluator/evaluator.h"
-#include "common/hlo/text.h"
+#include "common/hlo/text/text.h"
 #include "gtest/gtest.h"
 
 namespace hlod::engine {

@@ -9,7 +9,7 @@
 #include "absl/types/span.h"
 #include "common/hlo/literal.h"
 #include "common/hlo/module.h"
-#include "server/engine/plan.h"
+#include "server/engine/plan/plan.h"
 
 namespace hlod::engine {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "common/hlo/literal.h"
-#include "common/hlo/text.h"
+#include "common/hlo/text/text.h"
 #include "gtest/gtest.h"
-#include "server/engine/sort.h"
+#include "server/engine/sort/sort.h"
 #include "tests/unit/server/engine/step_testing.h"
 
 namespace hlod::engine {

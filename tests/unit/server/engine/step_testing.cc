@@ -5,8 +5,13 @@
 #include <vector>
 
 #include "common/evaluator/evaluator.h"
-#include "common/hlo/text.h"
+#include "common/hlo/text/text.h"
 #include "gtest/gtest.h"
+#include "server/engine/contraction/contraction_steps.h"
+#include "server/engine/movement/movement_steps.h"
+#include "server/engine/reduce/reduce_steps.h"
+#include "server/engine/sort/sort_steps.h"
+#include "server/engine/tile/random.h"
 #include "tests/unit/server/engine/plan_testing.h"
 
 namespace hlod::engine {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "common/hlo/literal.h"
-#include "server/engine/step.h"
+#include "server/engine/run/step.h"
 
 namespace hlod::engine {
 

@@ -1,0 +1,398 @@
+// A module narrowed to some of its outputs, leaf by leaf: tuples are taken apart, and calls, branches and
+// loops carry only what is needed. So what an absent argument is for is not in the result, however it was
+// bundled up.
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "common/hlo/analysis/dependence.h"
+#include "common/hlo/analysis/dependence_analysis.h"
+
+namespace hlod::hlo {
+namespace {
+
+constexpr NodeId kNone = Computation::kNoNode;
+
+// A value in a narrowed computation: by leaf of its old shape, the instruction that holds it; kNone where it
+// is not needed.
+using Value = std::vector<NodeId>;
+
+bool Any(const LeafFlags& flags) { return std::find(flags.begin(), flags.end(), true) != flags.end(); }
+
+void Merge(LeafFlags& flags, LeafFlags::const_iterator more) {
+  for (size_t i = 0; i < flags.size(); ++i, ++more) flags[i] = flags[i] || *more;
+}
+
+class Narrower {
+ public:
+  // Both over Tables that nobody else is using.
+  Narrower(const Module& from, Module& to) : from_(from), to_(to), analysis_(from) {}
+
+  // Adds the entry: its parameters as they are, its result the tuple of the leaves that `keep` names.
+  void NarrowEntry(const LeafFlags& keep) {
+    const Computation& entry = from_.entry();
+    Body body(entry, NewComputation(entry), Needs(entry, keep));
+    for (const NodeId id : entry.parameters()) {
+      const Instruction parameter = entry[id];
+      const NodeId now = body.to.Append(kParameter, parameter.shape_id(), parameter.attributes_id(), {});
+      body.to.ShareNotes(now, entry, id);
+      body.values[id] = TakenApart(body.to, now, body.needs[id]);
+    }
+    Fill(body);
+    SetTupleRoot(body, keep);
+    AddComputation(std::move(body.to));
+  }
+
+ private:
+  // One computation being narrowed.
+  struct Body {
+    Body(const Computation& from, Computation to, std::vector<LeafFlags> needs)
+        : from(from), to(std::move(to)), needs(std::move(needs)), values(from.size()) {}
+    const Computation& from;
+    Computation to;
+    std::vector<LeafFlags> needs;  // By old instruction.
+    std::vector<Value> values;     // By old instruction, once it is copied.
+  };
+
+  Computation NewComputation(const Computation& from) const {
+    Computation computation(to_.shared_tables(), from.name());
+    computation.execution_thread = from.execution_thread;
+    return computation;
+  }
+
+  ComputationId AddComputation(Computation computation) {
+    std::string name = computation.name();
+    to_.AddComputation(std::move(name)) = std::move(computation);
+    return to_.computation_count() - 1;
+  }
+
+  // What each instruction is needed for, so that the output leaves in `keep` and all side effects come out
+  // right.
+  std::vector<LeafFlags> Needs(const Computation& computation, const LeafFlags& keep) {
+    std::vector<LeafFlags> needs;
+    for (NodeId id = 0; id < computation.size(); ++id) {
+      needs.emplace_back(static_cast<size_t>(analysis_.LeafCount(computation[id].shape())));
+    }
+    Merge(needs[computation.root_id()], keep.begin());
+    for (NodeId id = computation.size(); id-- > 0;) {
+      const Instruction instruction = computation[id];
+      if (Any(needs[id]) || analysis_.HasEffects(instruction)) NeedOperands(instruction, needs);
+    }
+    return needs;
+  }
+
+  void NeedOperands(Instruction instruction, std::vector<LeafFlags>& needs) {
+    const LeafFlags& wanted = needs[instruction.id()];
+    const auto operand = [&](size_t i) -> LeafFlags& { return needs[instruction.operands()[i]]; };
+    switch (instruction.opcode()) {
+      case kTuple: {
+        auto flat = wanted.begin();
+        for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
+          Merge(operand(i), flat);
+          flat += static_cast<ptrdiff_t>(operand(i).size());
+        }
+        return;
+      }
+      case kGetTupleElement: {
+        const auto first = static_cast<size_t>(analysis_.FirstLeaf(instruction));
+        for (size_t i = 0; i < wanted.size(); ++i) operand(0)[first + i] = operand(0)[first + i] || wanted[i];
+        return;
+      }
+      case kCopy:
+      case kOptBarrier:
+      case kDomain: return Merge(operand(0), wanted.begin());
+      case kCall:
+      case kFusion: {
+        const LeafFlags takes = analysis_.Needed(instruction.called()[0], wanted);
+        auto flat = takes.begin();
+        for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
+          Merge(operand(i), flat);
+          flat += static_cast<ptrdiff_t>(operand(i).size());
+        }
+        return;
+      }
+      case kConditional:
+        operand(0).assign(1, true);
+        for (size_t branch = 0; branch < instruction.called().size(); ++branch) {
+          Merge(operand(branch + 1), analysis_.Needed(instruction.called()[branch], wanted).begin());
+        }
+        return;
+      case kWhile:
+        if (Turns(instruction, wanted)) Merge(operand(0), analysis_.Carried(instruction, wanted).begin());
+        return Merge(operand(0), HandedOn(instruction, wanted).begin());
+      default:
+        for (uint32_t i = 0; i < instruction.operand_count(); ++i) operand(i).assign(operand(i).size(), true);
+    }
+  }
+
+  // The wanted leaves that a loop only hands on: they are there before it runs.
+  LeafFlags HandedOn(Instruction loop, const LeafFlags& wanted) const {
+    LeafFlags handed_on(wanted.size());
+    for (size_t i = 0; i < wanted.size(); ++i)
+      handed_on[i] = wanted[i] && analysis_.HandsOn(loop.called()[0], i);
+    return handed_on;
+  }
+
+  // Whether a loop has to run at all.
+  bool Turns(Instruction loop, const LeafFlags& wanted) const {
+    return analysis_.HasEffects(loop) || HandedOn(loop, wanted) != wanted;
+  }
+
+  // Appends what is needed of a computation, but for its parameters.
+  void Fill(Body& body) {
+    for (NodeId id = 0; id < body.from.size(); ++id) {
+      const Instruction instruction = body.from[id];
+      if (instruction.opcode() == kParameter) continue;
+      if (Any(body.needs[id]) || analysis_.HasEffects(instruction)) {
+        body.values[id] = Copied(body, instruction);
+      } else {
+        body.values[id].assign(body.needs[id].size(), kNone);
+      }
+    }
+  }
+
+  Value Copied(Body& body, Instruction instruction) {
+    const auto operand = [&](size_t i) -> const Value& { return body.values[instruction.operands()[i]]; };
+    switch (instruction.opcode()) {
+      case kTuple: {
+        Value all;
+        for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
+          all.insert(all.end(), operand(i).begin(), operand(i).end());
+        }
+        return all;
+      }
+      case kGetTupleElement: {
+        const auto first = operand(0).begin() + analysis_.FirstLeaf(instruction);
+        return Value(first, first + static_cast<ptrdiff_t>(body.needs[instruction.id()].size()));
+      }
+      case kCopy:
+      case kOptBarrier:
+      case kDomain: return operand(0);
+      case kCall:
+      case kFusion: return CopiedCall(body, instruction);
+      case kConditional: return CopiedConditional(body, instruction);
+      case kWhile: return CopiedWhile(body, instruction);
+      default: return CopiedWhole(body, instruction);
+    }
+  }
+
+  Value CopiedCall(Body& body, Instruction call) {
+    const LeafFlags& wanted = body.needs[call.id()];
+    const LeafFlags takes = analysis_.Needed(call.called()[0], wanted);
+    const ComputationId callee = Narrow(call.called()[0], wanted, takes, false);
+    Value arguments;
+    for (const NodeId id : call.operands()) {
+      arguments.insert(arguments.end(), body.values[id].begin(), body.values[id].end());
+    }
+    const NodeId operands[] = {TupleOf(body.to, arguments, takes)};
+    return ElementsOf(body, call, Append(body, call, kCall, CallAttributes{}, operands, {callee}, wanted),
+                      wanted);
+  }
+
+  Value CopiedConditional(Body& body, Instruction conditional) {
+    const LeafFlags& wanted = body.needs[conditional.id()];
+    std::vector<NodeId> operands = {body.values[conditional.operands()[0]][0]};
+    std::vector<ComputationId> branches;
+    for (size_t branch = 0; branch < conditional.called().size(); ++branch) {
+      const ComputationId callee = conditional.called()[branch];
+      const LeafFlags takes = analysis_.Needed(callee, wanted);
+      branches.push_back(Narrow(callee, wanted, takes, false));
+      operands.push_back(TupleOf(body.to, body.values[conditional.operands()[branch + 1]], takes));
+    }
+    const NodeId now = Append(body, conditional, kConditional, NoAttributes{}, operands, branches, wanted);
+    return ElementsOf(body, conditional, now, wanted);
+  }
+
+  Value CopiedWhile(Body& body, Instruction loop) {
+    const LeafFlags& wanted = body.needs[loop.id()];
+    const Value& init = body.values[loop.operands()[0]];
+    Value result(wanted.size(), kNone);
+    if (Turns(loop, wanted)) {
+      const LeafFlags carried = analysis_.Carried(loop, wanted);
+      const ComputationId called[] = {Narrow(loop.called()[0], carried, carried, false),
+                                      Narrow(loop.called()[1], {true}, carried, true)};
+      const NodeId operands[] = {TupleOf(body.to, init, carried)};
+      result = ElementsOf(body, loop, Append(body, loop, kWhile, NoAttributes{}, operands, called, carried),
+                          carried);
+    }
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (wanted[i] && analysis_.HandsOn(loop.called()[0], i)) result[i] = init[i];
+    }
+    return result;
+  }
+
+  // An instruction that takes all of its operands and gives all of its result.
+  Value CopiedWhole(Body& body, Instruction instruction) {
+    std::vector<NodeId> operands;
+    std::vector<ComputationId> called;
+    for (const NodeId id : instruction.operands()) {
+      size_t leaf = 0;
+      operands.push_back(PutTogether(body.to, body.from[id].shape(), body.values[id], leaf));
+    }
+    for (const ComputationId callee : instruction.called()) called.push_back(CopyWhole(callee));
+    const NodeId now = body.to.Append(instruction.opcode(), instruction.shape_id(),
+                                      instruction.attributes_id(), operands, called);
+    ShareNotes(body, instruction, now);
+    return TakenApart(body.to, now, body.needs[instruction.id()]);
+  }
+
+  // `c` over one tuple of the parameter leaves in `takes`, giving the tuple of output leaves in `keep`, or
+  // that one leaf when `bare`.
+  ComputationId Narrow(ComputationId c, const LeafFlags& keep, const LeafFlags& takes, bool bare) {
+    const auto key = std::make_tuple(c, keep, takes, bare);
+    if (const auto found = narrowed_.find(key); found != narrowed_.end()) return found->second;
+    const Computation& from = from_.computation(c);
+    Body body(from, NewComputation(from), Needs(from, keep));
+    std::vector<Shape> shapes;
+    std::vector<std::pair<NodeId, size_t>>
+        taken;  // Of each element of the new parameter: the old parameter and its leaf.
+    size_t flat = 0;
+    for (const NodeId id : from.parameters()) {
+      const std::vector<ShapeLeaf> leaves = Leaves(from[id].shape());
+      body.values[id].assign(leaves.size(), kNone);
+      for (size_t i = 0; i < leaves.size(); ++i) {
+        if (!takes[flat++]) continue;
+        shapes.push_back(*leaves[i].shape);
+        taken.emplace_back(id, i);
+      }
+    }
+    Tables& tables = to_.tables();
+    const NodeId parameter = body.to.Append(kParameter, tables.Intern(Shape::Tuple(shapes)),
+                                            tables.Intern(Attributes(ParameterAttributes{0})), {});
+    for (size_t i = 0; i < taken.size(); ++i) {
+      const auto [id, leaf] = taken[i];
+      if (body.needs[id][leaf])
+        body.values[id][leaf] = Get(body.to, parameter, static_cast<int64_t>(i), shapes[i]);
+    }
+    Fill(body);
+    if (bare) {
+      body.to.set_root(body.values[from.root_id()][0]);
+    } else {
+      SetTupleRoot(body, keep);
+    }
+    return narrowed_[key] = AddComputation(std::move(body.to));
+  }
+
+  // A computation as it is, with what it calls.
+  ComputationId CopyWhole(ComputationId c) {
+    if (const auto found = whole_.find(c); found != whole_.end()) return found->second;
+    const Computation& from = from_.computation(c);
+    Computation copy = NewComputation(from);
+    std::vector<ComputationId> called;
+    for (NodeId id = 0; id < from.size(); ++id) {
+      const Instruction instruction = from[id];
+      called.clear();
+      for (const ComputationId callee : instruction.called()) called.push_back(CopyWhole(callee));
+      copy.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(),
+                  instruction.operands(), called);
+      copy.ShareNotes(id, from, id);
+    }
+    copy.set_root(from.root_id());
+    return whole_[c] = AddComputation(std::move(copy));
+  }
+
+  // Appends an instruction whose result is the tuple of the leaves of `old` that `gives` names.
+  NodeId Append(Body& body, Instruction old, Opcode opcode, const Attributes& attributes,
+                absl::Span<const NodeId> operands, absl::Span<const ComputationId> called,
+                const LeafFlags& gives) {
+    std::vector<Shape> shapes;
+    const std::vector<ShapeLeaf> leaves = Leaves(old.shape());
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      if (gives[i]) shapes.push_back(*leaves[i].shape);
+    }
+    Tables& tables = to_.tables();
+    const NodeId now = body.to.Append(opcode, tables.Intern(Shape::Tuple(std::move(shapes))),
+                                      tables.Intern(attributes), operands, called);
+    ShareNotes(body, old, now);
+    return now;
+  }
+
+  // By leaf of `old`, the elements of `tuple`, which holds those that `gives` names.
+  Value ElementsOf(Body& body, Instruction old, NodeId tuple, const LeafFlags& gives) {
+    const std::vector<ShapeLeaf> leaves = Leaves(old.shape());
+    Value value(leaves.size(), kNone);
+    int64_t element = 0;
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      if (gives[i]) value[i] = Get(body.to, tuple, element++, *leaves[i].shape);
+    }
+    return value;
+  }
+
+  NodeId Get(Computation& to, NodeId tuple, int64_t index, const Shape& shape) {
+    const NodeId operands[] = {tuple};
+    return to.Append(kGetTupleElement, to_.tables().Intern(shape),
+                     to_.tables().Intern(Attributes(TupleIndexAttributes{index})), operands);
+  }
+
+  // The tuple of the leaves of `value` that `takes` names.
+  NodeId TupleOf(Computation& to, const Value& value, const LeafFlags& takes) {
+    std::vector<NodeId> elements;
+    std::vector<Shape> shapes;
+    for (size_t i = 0; i < takes.size(); ++i) {
+      if (!takes[i]) continue;
+      elements.push_back(value[i]);
+      shapes.push_back(to[value[i]].shape());
+    }
+    return to.Append(kTuple, to_.tables().Intern(Shape::Tuple(std::move(shapes))), 0, elements);
+  }
+
+  void SetTupleRoot(Body& body, const LeafFlags& keep) {
+    body.to.set_root(TupleOf(body.to, body.values[body.from.root_id()], keep));
+  }
+
+  // The needed leaves of a value that is whole.
+  Value TakenApart(Computation& to, NodeId whole, const LeafFlags& needed) {
+    const Shape& shape = to[whole].shape();
+    if (!shape.IsTuple()) return {whole};
+    const std::vector<ShapeLeaf> leaves = Leaves(shape);
+    Value value(leaves.size(), kNone);
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      if (!needed[i]) continue;
+      const Shape* at = &shape;
+      NodeId node = whole;
+      for (const int64_t index : leaves[i].index) {
+        at = &at->tuple[index];
+        node = Get(to, node, index, *at);
+      }
+      value[i] = node;
+    }
+    return value;
+  }
+
+  // A value of `shape` from its leaves, which are all there, from `leaf` on.
+  NodeId PutTogether(Computation& to, const Shape& shape, const Value& value, size_t& leaf) {
+    if (!shape.IsTuple()) return value[leaf++];
+    std::vector<NodeId> elements;
+    for (const Shape& element : shape.tuple) elements.push_back(PutTogether(to, element, value, leaf));
+    return to.Append(kTuple, to_.tables().Intern(shape), 0, elements);
+  }
+
+  // Control predecessors may be gone; what is left runs in its old order anyway.
+  static void ShareNotes(Body& body, Instruction old, NodeId now) {
+    body.to.ShareNotes(now, body.from, old.id());
+    const Notes* notes = body.to.notes(now);
+    if (notes != nullptr && !notes->control_predecessors.empty())
+      body.to.mutable_notes(now).control_predecessors.clear();
+  }
+
+  const Module& from_;
+  Module& to_;
+  DependenceAnalysis analysis_;
+  std::map<std::tuple<ComputationId, LeafFlags, LeafFlags, bool>, ComputationId> narrowed_;
+  std::map<ComputationId, ComputationId> whole_;
+};
+
+}  // namespace
+
+std::unique_ptr<Module> KeepOutputs(const Module& module, const std::vector<bool>& keep) {
+  const std::unique_ptr<Module> own = Clone(module);
+  auto result = std::make_unique<Module>(module.name(), own->shared_tables());
+  result->frontend_attributes = module.frontend_attributes;
+  result->replica_count = module.replica_count;
+  result->partition_count = module.partition_count;
+  Narrower(*own, *result).NarrowEntry(keep);
+  return result;
+}
+
+}  // namespace hlod::hlo

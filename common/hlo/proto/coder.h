@@ -1,0 +1,40 @@
+// How one alternative of Attributes is read from and written to HloInstructionProto, and what all of them
+// use.
+#pragma once
+
+#include <array>
+
+#include "common/base/status.h"
+#include "common/hlo/proto/internal.h"
+
+namespace hlod::hlo::codec {
+
+using Proto = xla::HloInstructionProto;
+using In = const AttributesInput&;
+using absl::OkStatus;
+using absl::Status;
+
+inline Dims Read(const google::protobuf::RepeatedField<int64_t>& field) {
+  return Dims(field.begin(), field.end());
+}
+inline void Write(const Dims& dims, google::protobuf::RepeatedField<int64_t>* field) {
+  field->Assign(dims.begin(), dims.end());
+}
+
+// The element at `index`, appended when there are not that many: residue left from decoding keeps its place.
+template <typename T>
+T* ElementAt(google::protobuf::RepeatedPtrField<T>* field, size_t index) {
+  return index < static_cast<size_t>(field->size()) ? field->Mutable(static_cast<int>(index)) : field->Add();
+}
+
+// Enums on the wire are open: a number this build does not know means something it does not know.
+inline Status CheckEnum(bool known, const char* field, int number) {
+  if (known) return OkStatus();
+  return Unimplemented("%s is %d, which this build does not know", field, number);
+}
+
+// kFields: what Decode reads. Decode leaves `out` as default-constructed where the proto says nothing.
+template <typename T>
+struct Coder;
+
+}  // namespace hlod::hlo::codec

@@ -1,0 +1,124 @@
+// Modules to HloModuleProto, as XLA writes them: small ids that are unique in the module, names too,
+// schedules and signatures filled in.
+#include "common/base/strings.h"
+#include "common/hlo/proto/internal.h"
+#include "common/hlo/unique_names.h"
+
+namespace hlod::hlo {
+namespace {
+
+class ModuleEncoder {
+ public:
+  explicit ModuleEncoder(const Module& module) : module_(module), names_(codec::UniqueNames(module)) {}
+
+  xla::HloModuleProto Run() {
+    if (!module_.unmodelled.empty() && !proto_.ParseFromString(module_.unmodelled)) proto_.Clear();
+    proto_.set_name(module_.name());
+    int64_t next_id = 1;
+    for (ComputationId id = 0; id < module_.computation_count(); ++id) {
+      first_ids_.push_back(next_id);
+      next_id += module_.computation(id).size();
+    }
+    for (ComputationId id = 0; id < module_.computation_count(); ++id) EncodeComputation(id);
+    proto_.set_entry_computation_id(IdOf(module_.entry_id()));
+    proto_.set_entry_computation_name(names_.computations[module_.entry_id()]);
+    EncodeModuleFields();
+    return std::move(proto_);
+  }
+
+ private:
+  static int64_t IdOf(ComputationId id) { return int64_t{id} + 1; }
+  int64_t IdOf(ComputationId computation, NodeId node) const { return first_ids_[computation] + node; }
+
+  void EncodeComputation(ComputationId id) {
+    const Computation& computation = module_.computation(id);
+    xla::HloComputationProto* proto = proto_.add_computations();
+    if (!computation.unmodelled.empty() && !proto->ParseFromString(computation.unmodelled)) proto->Clear();
+    proto->set_name(names_.computations[id]);
+    proto->set_id(IdOf(id));
+    proto->set_root_id(IdOf(id, computation.root_id()));
+    proto->set_is_fusion_computation(computation.is_fusion);
+    proto->set_execution_thread(computation.execution_thread);
+    ProgramShape signature = computation.program_shape();
+    for (size_t i = 0; i < signature.parameter_names.size(); ++i) {
+      signature.parameter_names[i] = names_.instructions[id][computation.parameters()[i]];
+    }
+    codec::EncodeProgramShape(signature, proto->mutable_program_shape());
+    for (NodeId node = 0; node < computation.size(); ++node) {
+      EncodeInstruction(computation[node], id, proto->add_instructions());
+    }
+    if (!module_.is_scheduled) return;
+    auto& sequence = (*proto_.mutable_schedule()->mutable_sequences())[IdOf(id)];
+    for (NodeId node = 0; node < computation.size(); ++node) sequence.add_instruction_ids(IdOf(id, node));
+  }
+
+  void EncodeInstruction(Instruction instruction, ComputationId computation,
+                         xla::HloInstructionProto* proto) {
+    const Notes* notes = instruction.computation().notes(instruction.id());
+    if (notes != nullptr) codec::EncodeNotes(*notes, proto);
+    proto->set_name(names_.instructions[computation][instruction.id()]);
+    proto->set_opcode(std::string(Name(instruction.opcode())));
+    proto->set_id(IdOf(computation, instruction.id()));
+    codec::EncodeShape(instruction.shape(), proto->mutable_shape());
+    codec::EncodeAttributes(instruction.attributes(), module_.tables(), proto);
+    for (NodeId operand : instruction.operands()) proto->add_operand_ids(IdOf(computation, operand));
+    for (ComputationId callee : instruction.called()) proto->add_called_computation_ids(IdOf(callee));
+    if (notes == nullptr) return;
+    for (NodeId node : notes->control_predecessors)
+      proto->add_control_predecessor_ids(IdOf(computation, node));
+  }
+
+  void EncodeModuleFields() {
+    ProgramShape entry = module_.entry().program_shape();
+    for (size_t i = 0; i < entry.parameter_names.size(); ++i) {
+      entry.parameter_names[i] = names_.instructions[module_.entry_id()][module_.entry().parameters()[i]];
+    }
+    // The wanted layouts where they are stated, else what the entry says itself.
+    ProgramShape wanted = module_.entry_layout;
+    if (wanted.result.type == kInvalid) wanted.result = entry.result;
+    if (wanted.parameters.empty()) wanted.parameters = entry.parameters;
+    if (wanted.parameter_names.size() != wanted.parameters.size())
+      wanted.parameter_names = entry.parameter_names;
+    codec::EncodeProgramShape(wanted, proto_.mutable_host_program_shape());
+    bool is_dynamic = wanted.result.HasDynamicDimension();
+    for (const Shape& parameter : wanted.parameters) is_dynamic |= parameter.HasDynamicDimension();
+    if (is_dynamic) proto_.set_is_dynamic(true);
+
+    int index = 0;
+    auto& aliases = *proto_.mutable_input_output_alias()->mutable_entries();
+    for (const InputOutputAlias& alias : module_.input_output_alias) {
+      auto* entry_proto = index < aliases.size() ? aliases.Mutable(index) : aliases.Add();
+      ++index;
+      entry_proto->mutable_output_shape_index()->Assign(alias.output_index.begin(), alias.output_index.end());
+      entry_proto->set_parameter_number(alias.parameter_number);
+      entry_proto->mutable_parameter_shape_index()->Assign(alias.parameter_index.begin(),
+                                                           alias.parameter_index.end());
+      entry_proto->set_kind(alias.must_alias ? xla::MUST_ALIAS : xla::MAY_ALIAS);
+    }
+    index = 0;
+    auto& donors = *proto_.mutable_buffer_donor()->mutable_entries();
+    for (const BufferDonor& donor : module_.buffer_donors) {
+      auto* entry_proto = index < donors.size() ? donors.Mutable(index) : donors.Add();
+      ++index;
+      entry_proto->set_parameter_number(donor.parameter_number);
+      entry_proto->mutable_parameter_shape_index()->Assign(donor.parameter_index.begin(),
+                                                           donor.parameter_index.end());
+    }
+    for (const auto& [key, value] : module_.frontend_attributes) {
+      (*proto_.mutable_frontend_attributes()->mutable_map())[key] = value;
+    }
+  }
+
+  const Module& module_;
+  const codec::ModuleNames names_;
+  std::vector<int64_t> first_ids_;  // Of each computation's instructions.
+  xla::HloModuleProto proto_;
+};
+
+}  // namespace
+
+xla::HloModuleProto ToProto(const Module& module) { return ModuleEncoder(module).Run(); }
+
+std::string Serialize(const Module& module) { return codec::SerializeDeterministic(ToProto(module)); }
+
+}  // namespace hlod::hlo

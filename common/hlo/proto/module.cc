@@ -1,0 +1,303 @@
+// Modules from HloModuleProto: ids resolved to positions, old forms upgraded, nothing trusted.
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "common/base/status.h"
+#include "common/hlo/proto/internal.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/stubs/logging.h"
+#include "google/protobuf/wire_format_lite.h"
+
+namespace hlod::hlo {
+namespace {
+
+// Instruction ids count in their low half only: newer writers keep the computation's id in the high half.
+uint32_t LocalId(int64_t id) { return static_cast<uint32_t>(static_cast<uint64_t>(id)); }
+
+// A name from outside, short enough for a message.
+std::string Quoted(const std::string& name) {
+  return absl::StrCat("\"", ToAbsl(std::string_view(name).substr(0, 100)), name.size() > 100 ? "..." : "",
+                      "\"");
+}
+
+absl::Status Prefixed(const absl::Status& status, const std::string& prefix) {
+  return absl::Status(status.code(), absl::StrCat(prefix, ": ", status.message()));
+}
+
+class ModuleDecoder {
+ public:
+  ModuleDecoder(const xla::HloModuleProto& proto, const DecodeOptions& options)
+      : proto_(proto), options_(options) {}
+
+  absl::StatusOr<std::unique_ptr<Module>> Run() {
+    if (proto_.computations().empty())
+      return InvalidArgument("The module %s has no computations.", Quoted(proto_.name()));
+    module_ = std::make_unique<Module>(proto_.name());
+    for (const auto& computation : proto_.computations()) {
+      if (absl::Status status = DecodeComputation(computation); !status.ok()) {
+        return Prefixed(status, absl::StrCat("Computation ", Quoted(computation.name())));
+      }
+    }
+    RETURN_IF_ERROR(ResolveEntry());
+    RETURN_IF_ERROR(DecodeModuleFields());
+    return std::move(module_);
+  }
+
+ private:
+  using InstructionProto = xla::HloInstructionProto;
+
+  absl::Status DecodeComputation(const xla::HloComputationProto& proto) {
+    if (proto.instructions().empty()) return InvalidArgument("there are no instructions");
+    const ComputationId id = module_->computation_count();
+    computation_ = &module_->AddComputation(proto.name());
+    computation_->is_fusion = proto.is_fusion_computation();
+    computation_->execution_thread = proto.execution_thread() == "main" ? "" : proto.execution_thread();
+    nodes_.clear();
+    for (const auto& instruction : proto.instructions()) {
+      if (absl::Status status = DecodeInstruction(instruction, proto.instructions_size()); !status.ok()) {
+        return Prefixed(status, absl::StrCat("instruction ", Quoted(instruction.name())));
+      }
+    }
+    const auto root = nodes_.find(LocalId(proto.root_id()));
+    if (root == nodes_.end()) return InvalidArgument("root_id %d is no instruction here", proto.root_id());
+    computation_->set_root(root->second);
+    // Only now can it be called: a computation cannot call itself.
+    if (!computations_.emplace(proto.id(), id).second)
+      return InvalidArgument("id %d is taken by another", proto.id());
+    KeepComputationResidue(proto);
+    return absl::OkStatus();
+  }
+
+  void KeepComputationResidue(const xla::HloComputationProto& proto) {
+    using P = xla::HloComputationProto;
+    static const codec::FieldSet modelled = codec::FieldsOf(
+        {P::kNameFieldNumber, P::kProgramShapeFieldNumber, P::kIdFieldNumber, P::kRootIdFieldNumber,
+         P::kIsFusionComputationFieldNumber, P::kExecutionThreadFieldNumber});
+    P rest;
+    codec::CopyResidue(proto, modelled, codec::FieldsOf({P::kInstructionsFieldNumber}), &rest);
+    computation_->unmodelled = codec::SerializeDeterministic(rest);
+  }
+
+  absl::Status DecodeInstruction(const InstructionProto& proto, int instruction_count) {
+    if (proto.name().empty()) return InvalidArgument("the name is missing");
+    const std::optional<codec::OpcodeSpelling> spelling = codec::ParseOpcodeSpelling(proto.opcode());
+    if (!spelling) return Unimplemented("opcode %s is not known to this build", Quoted(proto.opcode()));
+    const Opcode opcode = spelling->opcode;
+    if (!proto.has_shape()) return InvalidArgument("the shape is missing");
+    ASSIGN_OR_RETURN(const Shape shape, FromProto(proto.shape()));
+
+    absl::InlinedVector<NodeId, 8> operands;
+    absl::InlinedVector<const Shape*, 8> operand_shapes;
+    for (int64_t id : proto.operand_ids()) {
+      const auto node = nodes_.find(LocalId(id));
+      if (node == nodes_.end()) return InvalidArgument("operand id %d is no earlier instruction", id);
+      operands.push_back(node->second);
+      operand_shapes.push_back(&(*computation_)[node->second].shape());
+    }
+    ASSIGN_OR_RETURN(auto called, ResolveCallees(proto, opcode));
+    ASSIGN_OR_RETURN(
+        const Attributes attributes,
+        codec::DecodeAttributes({proto, opcode, operand_shapes, module_->tables(), proto_, options_}));
+    if (opcode == kParameter)
+      RETURN_IF_ERROR(CheckParameterNumber(proto.parameter_number(), instruction_count));
+    if (opcode == kDynamicSlice) RETURN_IF_ERROR(SplitStartIndices(1, operands));
+    if (opcode == kDynamicUpdateSlice) RETURN_IF_ERROR(SplitStartIndices(2, operands));
+    ASSIGN_OR_RETURN(Notes notes, codec::DecodeNotes(proto, opcode, options_));
+    for (int64_t id : proto.control_predecessor_ids()) {
+      const auto node = nodes_.find(LocalId(id));
+      if (node == nodes_.end())
+        return InvalidArgument("control predecessor id %d is no earlier instruction", id);
+      notes.control_predecessors.push_back(node->second);
+    }
+
+    const NodeId node = computation_->Append(opcode, module_->tables().Intern(shape),
+                                             module_->tables().Intern(attributes), operands, called);
+    computation_->mutable_notes(node) = std::move(notes);
+    if (!nodes_.emplace(LocalId(proto.id()), node).second) {
+      return InvalidArgument("id %d is taken by another instruction", proto.id());
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<absl::InlinedVector<ComputationId, 4>> ResolveCallees(const InstructionProto& proto,
+                                                                       Opcode opcode) {
+    absl::InlinedVector<ComputationId, 4> called;
+    // Old writers repeat the wrapped computation on the later halves of an asynchronous pair, which now
+    // inherit it.
+    if (opcode == kAsyncUpdate || opcode == kAsyncDone) return called;
+    const int expected = Info(opcode).called;
+    if (expected >= 0 && proto.called_computation_ids_size() != expected) {
+      return InvalidArgument("%s calls %d computations instead of %d", Name(opcode),
+                             proto.called_computation_ids_size(), expected);
+    }
+    constexpr int kMaxCalled = (1 << 24) - 1;  // What an instruction's first word has room for.
+    if (proto.called_computation_ids_size() > kMaxCalled) {
+      return InvalidArgument("%s calls %d computations; the limit is %d", Name(opcode),
+                             proto.called_computation_ids_size(), kMaxCalled);
+    }
+    for (int64_t id : proto.called_computation_ids()) {
+      const auto callee = computations_.find(id);
+      if (callee == computations_.end())
+        return InvalidArgument("called computation id %d is no earlier computation", id);
+      called.push_back(callee->second);
+    }
+    return called;
+  }
+
+  absl::Status CheckParameterNumber(int64_t number, int instruction_count) const {
+    if (number < 0 || number >= instruction_count) {
+      return InvalidArgument("parameter_number is %d in a computation of %d instructions", number,
+                             instruction_count);
+    }
+    if (static_cast<size_t>(number) < computation_->parameters().size()) {
+      return InvalidArgument("there is another parameter with number %d", number);
+    }
+    return absl::OkStatus();
+  }
+
+  // Old writers pass the start indices as one vector; the IR has a scalar for each dimension: [d] of the
+  // vector, made a scalar.
+  absl::Status SplitStartIndices(size_t first, absl::InlinedVector<NodeId, 8>& operands) {
+    if (operands.size() != first + 1) return absl::OkStatus();
+    const Shape vector = (*computation_)[operands[first]].shape();
+    if (!vector.IsArray() || vector.rank() != 1) return absl::OkStatus();
+    const int64_t rank = (*computation_)[operands[0]].shape().rank();
+    if (vector.dims[0] != rank) {
+      return InvalidArgument("the start indices have shape %s for an operand of rank %d", ToString(vector),
+                             rank);
+    }
+    const NodeId indices = operands[first];
+    operands.pop_back();
+    Tables& tables = module_->tables();
+    const ShapeId one = tables.Intern(Shape::Array(vector.type, {1})),
+                  scalar = tables.Intern(Shape::Scalar(vector.type));
+    for (int64_t d = 0; d < rank; ++d) {
+      const NodeId slice =
+          computation_->Append(kSlice, one, tables.Intern(SliceAttributes{{d}, {d + 1}, {1}}), {indices});
+      operands.push_back(
+          computation_->Append(kReshape, scalar, tables.Intern(DimensionsAttributes{}), {slice}));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ResolveEntry() {
+    const auto by_id = computations_.find(proto_.entry_computation_id());
+    if (by_id != computations_.end()) {
+      module_->set_entry(by_id->second);
+      return absl::OkStatus();
+    }
+    for (ComputationId id = 0; id < module_->computation_count(); ++id) {
+      if (module_->computation(id).name() != proto_.entry_computation_name()) continue;
+      module_->set_entry(id);
+      return absl::OkStatus();
+    }
+    return InvalidArgument("The module %s has no computation with the entry's id %d or name %s.",
+                           Quoted(proto_.name()), proto_.entry_computation_id(),
+                           Quoted(proto_.entry_computation_name()));
+  }
+
+  absl::Status DecodeModuleFields() {
+    absl::StatusOr<ProgramShape> layout = codec::DecodeProgramShape(proto_.host_program_shape());
+    if (!layout.ok()) return Prefixed(layout.status(), "host_program_shape");
+    module_->entry_layout = *std::move(layout);
+    for (const auto& entry : proto_.input_output_alias().entries()) {
+      module_->input_output_alias.push_back(
+          {Dims(entry.output_shape_index().begin(), entry.output_shape_index().end()),
+           entry.parameter_number(),
+           Dims(entry.parameter_shape_index().begin(), entry.parameter_shape_index().end()),
+           entry.kind() == xla::MUST_ALIAS});
+    }
+    for (const auto& entry : proto_.buffer_donor().entries()) {
+      module_->buffer_donors.push_back({entry.parameter_number(), Dims(entry.parameter_shape_index().begin(),
+                                                                       entry.parameter_shape_index().end())});
+    }
+    for (const auto& [key, value] : proto_.frontend_attributes().map())
+      module_->frontend_attributes.emplace(key, value);
+    module_->is_scheduled = proto_.has_schedule();
+    KeepModuleResidue();
+    return absl::OkStatus();
+  }
+
+  void KeepModuleResidue() {
+    using P = xla::HloModuleProto;
+    static const codec::FieldSet modelled = codec::FieldsOf(
+        {P::kNameFieldNumber, P::kEntryComputationNameFieldNumber, P::kHostProgramShapeFieldNumber,
+         P::kEntryComputationIdFieldNumber, P::kInputOutputAliasFieldNumber, P::kBufferDonorFieldNumber,
+         P::kFrontendAttributesFieldNumber});
+    // Computations keep their own; the schedule names instructions by ids, which change: it is rebuilt from
+    // their order.
+    static const codec::FieldSet dropped =
+        codec::FieldsOf({P::kComputationsFieldNumber, P::kScheduleFieldNumber});
+    P rest;
+    codec::CopyResidue(proto_, modelled, dropped, &rest);
+    module_->unmodelled = codec::SerializeDeterministic(rest);
+  }
+
+  const xla::HloModuleProto& proto_;
+  const DecodeOptions& options_;
+  std::unique_ptr<Module> module_;
+  Computation* computation_ = nullptr;  // Being decoded.
+  absl::flat_hash_map<uint32_t, NodeId> nodes_;
+  absl::flat_hash_map<int64_t, ComputationId> computations_;
+};
+
+// The payload of the first length-delimited field `number` of a serialized message, or nothing when there is
+// none or the bytes are no message. Looks at no more than the top level.
+std::optional<std::string_view> Submessage(std::string_view bytes, int number) {
+  using google::protobuf::internal::WireFormatLite;
+  google::protobuf::io::CodedInputStream input(reinterpret_cast<const uint8_t*>(bytes.data()),
+                                               static_cast<int>(bytes.size()));
+  std::optional<std::string_view> found;
+  while (const uint32_t tag = input.ReadTag()) {
+    if (WireFormatLite::GetTagFieldNumber(tag) == number &&
+        WireFormatLite::GetTagWireType(tag) == WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
+      uint32_t length;
+      if (!input.ReadVarint32(&length)) return std::nullopt;
+      const int begin = input.CurrentPosition();
+      if (!input.Skip(static_cast<int>(std::min<uint32_t>(length, INT32_MAX)))) return std::nullopt;
+      if (!found) found = bytes.substr(begin, length);
+    } else if (!WireFormatLite::SkipField(&input, tag)) {
+      return std::nullopt;
+    }
+  }
+  return input.ConsumedEntireMessage() ? found : std::nullopt;
+}
+
+// The bytes of the HloModuleProto: themselves, or inside an HloProto (field 1), or inside an HloSnapshot's
+// HloProto. In a bare module, field 1 is the name, and no name looks like a message with computations (field
+// 3) inside.
+std::string_view ModuleBytes(std::string_view bytes) {
+  constexpr int kWrapped = xla::HloProto::kHloModuleFieldNumber,
+                kComputations = xla::HloModuleProto::kComputationsFieldNumber;
+  static_assert(kWrapped == xla::HloSnapshot::kHloFieldNumber);
+  std::optional<std::string_view> inner = bytes;
+  for (int depth = 0; depth < 2 && (inner = Submessage(*inner, kWrapped)); ++depth) {
+    if (Submessage(*inner, kComputations)) return *inner;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Module>> FromProto(const xla::HloModuleProto& proto,
+                                                  const DecodeOptions& options) {
+  return ModuleDecoder(proto, options).Run();
+}
+
+absl::StatusOr<std::unique_ptr<Module>> FromSerialized(std::string_view bytes, const DecodeOptions& options) {
+  if (bytes.size() > INT32_MAX) {
+    return InvalidArgument("A serialized module has %d bytes; a protobuf message has at most %d.",
+                           bytes.size(), INT32_MAX);
+  }
+  google::protobuf::LogSilencer silencer;  // The error is the answer; a peer writes nothing into our log.
+  const std::string_view module = ModuleBytes(bytes);
+  xla::HloModuleProto proto;
+  if (!proto.ParseFromArray(module.data(), static_cast<int>(module.size()))) {
+    return InvalidArgument("These %d bytes are no serialized HloModuleProto, HloProto or HloSnapshot.",
+                           bytes.size());
+  }
+  return FromProto(proto, options);
+}
+
+}  // namespace hlod::hlo

@@ -1,0 +1,134 @@
+// Notes to and from HloInstructionProto: names, metadata, shardings, and every field that has no place in the
+// IR; with the rule which of those a module that is to run may carry.
+
+#include "common/base/status.h"
+#include "common/hlo/proto/internal.h"
+
+namespace hlod::hlo::codec {
+namespace {
+
+using Proto = xla::HloInstructionProto;
+
+// What this file and the module's decoder take from any instruction.
+constexpr int kCommonFields[] = {
+    Proto::kNameFieldNumber,
+    Proto::kOpcodeFieldNumber,
+    Proto::kShapeFieldNumber,
+    Proto::kMetadataFieldNumber,
+    Proto::kIdFieldNumber,
+    Proto::kOperandIdsFieldNumber,
+    Proto::kCalledComputationIdsFieldNumber,
+    Proto::kControlPredecessorIdsFieldNumber,
+    Proto::kShardingFieldNumber,
+    Proto::kBackendConfigFieldNumber,
+    Proto::kFrontendAttributesFieldNumber,
+};
+
+// Fields that never change what is computed, whatever a newer writer puts into them: descriptions for people
+// and tools, hints for schedules, layouts and memory (a buffer of ours is dense row-major, and aliasing
+// inside a program is the plan's choice), and shardings, which say where a value lives and not what it is.
+constexpr int kCosmeticFields[] = {
+    Proto::kMetadataFieldNumber,
+    Proto::kFrontendAttributesFieldNumber,
+    Proto::kStatisticsVizFieldNumber,
+    Proto::kOriginalValueFieldNumber,
+    Proto::kShardingFieldNumber,
+    Proto::kDomainEntryShardingFieldNumber,
+    Proto::kDomainExitShardingFieldNumber,
+    Proto::kParameterReplicationFieldNumber,
+    Proto::kBackendConfigPayloadFieldNumber,  // A custom-call's is in its attributes, another's a hint.
+    Proto::kResultAccuracyFieldNumber,        // Where the opcode takes none; where it does, it is modelled.
+    Proto::kConstrainLayoutFieldNumber,
+    Proto::kOperandShapesWithLayoutFieldNumber,
+    Proto::kOutputOperandAliasingFieldNumber,
+    Proto::kCustomCallScheduleFieldNumber,
+    Proto::kAsyncExecutionThreadFieldNumber,
+    Proto::kIsCrossProgramPrefetchFieldNumber,
+    Proto::kCrossProgramPrefetchIndexFieldNumber,
+    Proto::kConvKindFieldNumber,  // Which gradient a convolution is: for the choice of an algorithm.
+};
+
+// The part of `proto` that has no place in the IR. Metadata is modelled in part: what is left of it stays.
+Proto Residue(const Proto& proto, Opcode opcode) {
+  static const FieldSet common = FieldsOf(kCommonFields);
+  static const FieldSet whole = FieldsOf({Proto::kMetadataFieldNumber, Proto::kShardingFieldNumber});
+  static const FieldSet metadata =
+      FieldsOf({xla::OpMetadata::kOpTypeFieldNumber, xla::OpMetadata::kOpNameFieldNumber,
+                xla::OpMetadata::kSourceFileFieldNumber, xla::OpMetadata::kSourceLineFieldNumber});
+  Proto rest;
+  CopyResidue(proto, common | ModelledFields(opcode), whole, &rest);
+  xla::OpMetadata metadata_rest;
+  CopyResidue(proto.metadata(), metadata, {}, &metadata_rest);
+  if (metadata_rest.ByteSizeLong() != 0) *rest.mutable_metadata() = std::move(metadata_rest);
+  return rest;
+}
+
+// An opcode whose own fields the IR does not model at all (collectives, infeed, ...) is refused by name in
+// the verifier; what a known field means on an opcode that does not read it, XLA ignores as well. What is
+// left are fields that this build does not know, and the few that change the meaning of an opcode that it
+// runs.
+absl::Status CheckRunnable(const Proto& rest, Opcode opcode) {
+  Proto checked = rest;
+  for (int number : kCosmeticFields) {
+    checked.GetReflection()->ClearField(&checked, Proto::descriptor()->FindFieldByNumber(number));
+  }
+  if (const std::optional<std::string> path = FirstUnknownField(checked)) {
+    return Unimplemented("field %s is not known to this build, and ignoring it could compute something else",
+                         *path);
+  }
+  // jax 0.10 and later put an empty one on every convolution; one that says something describes a sparse
+  // operand.
+  if (checked.has_sparsity_config() && checked.sparsity_config().ByteSizeLong() != 0) {
+    return Unimplemented("sparsity_config (field %d) is set: sparse operands are not supported",
+                         Proto::kSparsityConfigFieldNumber);
+  }
+  const bool takes_precision = opcode == kDot || opcode == kScaledDot || opcode == kRaggedDot ||
+                               opcode == kConvolution || opcode == kCustomCall;
+  if (!takes_precision && checked.precision_config().ByteSizeLong() != 0) {
+    return InvalidArgument("precision_config is set on %s, which has none", Name(opcode));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Notes> DecodeNotes(const Proto& proto, Opcode opcode, const DecodeOptions& options) {
+  Notes notes;
+  notes.name = proto.name();
+  const auto& metadata = proto.metadata();
+  notes.metadata = {metadata.op_type(), metadata.op_name(), metadata.source_file(), metadata.source_line()};
+  for (const auto& [key, value] : proto.frontend_attributes().map())
+    notes.frontend_attributes.emplace(key, value);
+  if (opcode != kCustomCall) notes.backend_config = proto.backend_config();
+  if (proto.has_sharding()) {
+    notes.sharding = SerializeDeterministic(proto.sharding());
+    // {replicated} is all defaults and would serialize to nothing, which in a note means none: say its type
+    // aloud.
+    if (notes.sharding.empty()) notes.sharding.assign("\x08\x00", 2);
+  }
+  const Proto rest = Residue(proto, opcode);
+  notes.unmodelled = SerializeDeterministic(rest);
+  if (options.for_execution && !notes.unmodelled.empty()) RETURN_IF_ERROR(CheckRunnable(rest, opcode));
+  return notes;
+}
+
+void EncodeNotes(const Notes& notes, Proto* proto) {
+  // Both parses are of bytes that this codec or the text parser wrote; a note that is none of those is
+  // dropped.
+  if (!notes.unmodelled.empty() && !proto->ParseFromString(notes.unmodelled)) proto->Clear();
+  if (notes.metadata != Metadata()) {
+    auto& metadata = *proto->mutable_metadata();
+    metadata.set_op_type(notes.metadata.op_type);
+    metadata.set_op_name(notes.metadata.op_name);
+    metadata.set_source_file(notes.metadata.source_file);
+    metadata.set_source_line(notes.metadata.source_line);
+  }
+  for (const auto& [key, value] : notes.frontend_attributes) {
+    (*proto->mutable_frontend_attributes()->mutable_map())[key] = value;
+  }
+  if (!notes.backend_config.empty()) proto->set_backend_config(notes.backend_config);
+  if (!notes.sharding.empty() && !proto->mutable_sharding()->ParseFromString(notes.sharding))
+    proto->clear_sharding();
+}
+
+}  // namespace hlod::hlo::codec

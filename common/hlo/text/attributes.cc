@@ -1,0 +1,349 @@
+// The table of the attributes that the IR models: their names, order and spelling in HLO text, for parser and
+// printer alike.
+#include <algorithm>
+#include <array>
+
+#include "absl/strings/ascii.h"
+#include "common/base/strings.h"
+#include "common/hlo/proto/internal.h"
+#include "common/hlo/text/forms.h"
+
+namespace hlod::hlo::text {
+namespace {
+
+using absl::OkStatus;
+using absl::Status;
+using absl::StrAppend;
+
+constexpr std::array<std::string_view, 4> kTransposeWords = {"TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE",
+                                                             "ADJOINT"};
+constexpr std::array<std::string_view, 3> kPrecisionWords = {"default", "high", "highest"};
+
+// Both halves of PrecisionConfig; each alternative that has one prints it as two attributes.
+template <typename T>
+Status ReadPrecision(Lexer& lexer, Attributes& attributes) {
+  auto& operand = std::get<T>(attributes).precision.operand;
+  bool all_default = true;
+  RETURN_IF_ERROR(ReadList(lexer, "{", "}", [&]() -> Status {
+    ASSIGN_OR_RETURN(const size_t value, ReadOneOf(lexer, kPrecisionWords));
+    operand.push_back(static_cast<uint8_t>(value));
+    all_default &= value == 0;
+    return OkStatus();
+  }));
+  if (all_default) operand.clear();  // The IR's one form of this.
+  return OkStatus();
+}
+template <typename T>
+void PrintPrecision(const Attributes& attributes, std::string& out) {
+  const auto& operand = std::get<T>(attributes).precision.operand;
+  if (operand.empty()) return;
+  for (size_t i = 0; i < operand.size(); ++i) {
+    StrAppend(&out, i == 0 ? "{" : ",", ToAbsl(kPrecisionWords[std::min<size_t>(operand[i], 2)]));
+  }
+  out += '}';
+}
+// dot_bf16_bf16_f32_x3 is ALG_DOT_BF16_BF16_F32_X3 on the wire.
+template <typename T>
+Status ReadAlgorithm(Lexer& lexer, Attributes& attributes) {
+  const size_t at = (lexer.SkipBlanks(), lexer.position());
+  ASSIGN_OR_RETURN(const std::string_view word, lexer.Word());
+  xla::PrecisionConfig::Algorithm algorithm;
+  if (!xla::PrecisionConfig::Algorithm_Parse(absl::StrCat("ALG_", absl::AsciiStrToUpper(ToAbsl(word))),
+                                             &algorithm)) {
+    return lexer.At(at, Unimplemented("algorithm \"%s\" is not known to this build", word));
+  }
+  std::get<T>(attributes).precision.algorithm = static_cast<uint8_t>(algorithm);
+  return OkStatus();
+}
+template <typename T>
+void PrintAlgorithm(const Attributes& attributes, std::string& out) {
+  const int number = std::get<T>(attributes).precision.algorithm;
+  if (number == 0 || !xla::PrecisionConfig::Algorithm_IsValid(number)) return;
+  out += absl::AsciiStrToLower(
+      xla::PrecisionConfig::Algorithm_Name(static_cast<xla::PrecisionConfig::Algorithm>(number)).substr(4));
+}
+
+// ---- Rows.
+
+// A row for the member M of T. `kOptional` members are left out where they are as default-constructed.
+enum Presence { kRequired, kAlways, kOptional };
+
+template <typename T, typename Member>
+T OwnerOf(Member T::*);
+
+template <auto M>
+constexpr Field Row(std::string_view name, Presence presence) {
+  using T = decltype(OwnerOf(M));
+  constexpr auto parse = [](Lexer& lexer, Attributes& attributes) {
+    return Read(lexer, std::get<T>(attributes).*M);
+  };
+  if (presence == kOptional) {
+    return {name, parse, [](const Attributes& attributes, std::string& out) {
+              if (std::get<T>(attributes).*M != T().*M) Print(std::get<T>(attributes).*M, out);
+            }};
+  }
+  return {name, parse,
+          [](const Attributes& attributes, std::string& out) { Print(std::get<T>(attributes).*M, out); },
+          presence == kRequired};
+}
+
+// A row for all of T.
+template <typename T>
+constexpr Field WholeRow(std::string_view name, Presence presence) {
+  return {name, [](Lexer& lexer, Attributes& attributes) { return Read(lexer, std::get<T>(attributes)); },
+          [](const Attributes& attributes, std::string& out) {
+            if (!(std::get<T>(attributes) == T())) Print(std::get<T>(attributes), out);
+          },
+          presence == kRequired};
+}
+
+// Quoted strings, bare words.
+template <auto M>
+Status ReadQuoted(Lexer& lexer, Attributes& attributes) {
+  ASSIGN_OR_RETURN(std::get<decltype(OwnerOf(M))>(attributes).*M, lexer.Quoted());
+  return OkStatus();
+}
+template <auto M>
+void PrintQuoted(const Attributes& attributes, std::string& out) {
+  out += QuotedText(std::get<decltype(OwnerOf(M))>(attributes).*M);
+}
+
+// dimensions={0} of the opcodes that have one dimension, and iota_dimension=0.
+Status ReadOneDimension(Lexer& lexer, Attributes& attributes) {
+  const size_t at = (lexer.SkipBlanks(), lexer.position());
+  ASSIGN_OR_RETURN(const Dims dims, ReadDims(lexer));
+  if (dims.size() != 1) return lexer.ErrorAt(at, "expected one dimension, found %d", dims.size());
+  if (auto* sort = std::get_if<SortAttributes>(&attributes)) {
+    sort->dimension = dims[0];
+  } else {
+    std::get<DimensionsAttributes>(attributes).dimensions = dims;
+  }
+  return OkStatus();
+}
+Status ReadBareDimension(Lexer& lexer, Attributes& attributes) {
+  ASSIGN_OR_RETURN(const int64_t dimension, lexer.Integer());
+  std::get<DimensionsAttributes>(attributes).dimensions = {dimension};
+  return OkStatus();
+}
+void PrintBareDimension(const Attributes& attributes, std::string& out) {
+  for (int64_t dimension : std::get<DimensionsAttributes>(attributes).dimensions) StrAppend(&out, dimension);
+}
+void PrintSortDimension(const Attributes& attributes, std::string& out) {
+  StrAppend(&out, "{", std::get<SortAttributes>(attributes).dimension, "}");
+}
+
+// Of a custom-call whose text does not say: XLA leaves this one out.
+constexpr int32_t kAssumedApiVersion = xla::API_VERSION_ORIGINAL;
+
+Status ReadApiVersion(Lexer& lexer, Attributes& attributes) {
+  const size_t at = (lexer.SkipBlanks(), lexer.position());
+  ASSIGN_OR_RETURN(const std::string_view word, lexer.Word());
+  xla::CustomCallApiVersion version;
+  if (!xla::CustomCallApiVersion_Parse(std::string(word), &version)) {
+    return lexer.At(at, Unimplemented("api_version \"%s\" is not known to this build", word));
+  }
+  std::get<CustomCallAttributes>(attributes).api_version = version;
+  return OkStatus();
+}
+void PrintApiVersion(const Attributes& attributes, std::string& out) {
+  const int version = std::get<CustomCallAttributes>(attributes).api_version;
+  if (version == kAssumedApiVersion || !xla::CustomCallApiVersion_IsValid(version)) return;
+  out += xla::CustomCallApiVersion_Name(static_cast<xla::CustomCallApiVersion>(version));
+}
+
+Status ReadFusionKind(Lexer& lexer, Attributes& attributes) {
+  ASSIGN_OR_RETURN(const std::string_view word, lexer.Word());
+  std::get<FusionAttributes>(attributes).kind = std::string(word);
+  return OkStatus();
+}
+void PrintFusionKind(const Attributes& attributes, std::string& out) {
+  out += std::get<FusionAttributes>(attributes).kind;
+}
+
+Status ReadTranspose(Lexer& lexer, Attributes& attributes) {
+  ASSIGN_OR_RETURN(const size_t value, ReadOneOf(lexer, kTransposeWords));
+  std::get<TriangularSolveAttributes>(attributes).transpose_a = static_cast<uint8_t>(value);
+  return OkStatus();
+}
+void PrintTranspose(const Attributes& attributes, std::string& out) {
+  out += kTransposeWords[std::min<size_t>(std::get<TriangularSolveAttributes>(attributes).transpose_a, 3)];
+}
+
+// One entry an alternative of Attributes; none where there is nothing to say.
+template <typename T>
+constexpr std::array<Field, 0> kRows{};
+template <>
+constexpr std::array kRows<DimensionsAttributes> = {
+    Row<&DimensionsAttributes::dimensions>("dimensions", kRequired)};
+template <>
+constexpr std::array kRows<SortAttributes> = {Field{"dimensions", ReadOneDimension, PrintSortDimension, true},
+                                              Row<&SortAttributes::is_stable>("is_stable", kOptional)};
+template <>
+constexpr std::array kRows<SliceAttributes> = {
+    Field{"slice", [](Lexer& lexer, Attributes& a) { return Read(lexer, std::get<SliceAttributes>(a)); },
+          [](const Attributes& a, std::string& out) { Print(std::get<SliceAttributes>(a), out); }, true}};
+template <>
+constexpr std::array kRows<DynamicSliceAttributes> = {
+    Row<&DynamicSliceAttributes::sizes>("dynamic_slice_sizes", kRequired)};
+template <>
+constexpr std::array kRows<PadAttributes> = {WholeRow<PadAttributes>("padding", kAlways)};
+template <>
+constexpr std::array kRows<GatherAttributes> = {
+    Row<&GatherAttributes::offset_dims>("offset_dims", kRequired),
+    Row<&GatherAttributes::collapsed_slice_dims>("collapsed_slice_dims", kRequired),
+    Row<&GatherAttributes::start_index_map>("start_index_map", kRequired),
+    Row<&GatherAttributes::operand_batching_dims>("operand_batching_dims", kOptional),
+    Row<&GatherAttributes::start_indices_batching_dims>("start_indices_batching_dims", kOptional),
+    Row<&GatherAttributes::index_vector_dim>("index_vector_dim", kRequired),
+    Row<&GatherAttributes::slice_sizes>("slice_sizes", kRequired),
+    Row<&GatherAttributes::indices_are_sorted>("indices_are_sorted", kOptional)};
+template <>
+constexpr std::array kRows<ScatterAttributes> = {
+    Row<&ScatterAttributes::update_window_dims>("update_window_dims", kRequired),
+    Row<&ScatterAttributes::inserted_window_dims>("inserted_window_dims", kRequired),
+    Row<&ScatterAttributes::scatter_dims_to_operand_dims>("scatter_dims_to_operand_dims", kRequired),
+    Row<&ScatterAttributes::input_batching_dims>("input_batching_dims", kOptional),
+    Row<&ScatterAttributes::scatter_indices_batching_dims>("scatter_indices_batching_dims", kOptional),
+    Row<&ScatterAttributes::index_vector_dim>("index_vector_dim", kRequired),
+    Row<&ScatterAttributes::indices_are_sorted>("indices_are_sorted", kOptional),
+    Row<&ScatterAttributes::unique_indices>("unique_indices", kOptional)};
+template <>
+constexpr std::array kRows<DotAttributes> = {
+    Row<&DotAttributes::lhs_batch>("lhs_batch_dims", kOptional),
+    Row<&DotAttributes::lhs_contracting>("lhs_contracting_dims", kAlways),
+    Row<&DotAttributes::rhs_batch>("rhs_batch_dims", kOptional),
+    Row<&DotAttributes::rhs_contracting>("rhs_contracting_dims", kAlways),
+    Field{"algorithm", ReadAlgorithm<DotAttributes>, PrintAlgorithm<DotAttributes>},
+    Field{"operand_precision", ReadPrecision<DotAttributes>, PrintPrecision<DotAttributes>}};
+template <>
+constexpr std::array kRows<WindowAttributes> = {Row<&WindowAttributes::window>("window", kOptional)};
+template <>
+constexpr std::array kRows<ConvolutionAttributes> = {
+    Row<&ConvolutionAttributes::window>("window", kOptional),
+    Field{"dim_labels", ReadDimLabels, PrintDimLabels, true},
+    Row<&ConvolutionAttributes::feature_group_count>("feature_group_count", kOptional),
+    Row<&ConvolutionAttributes::batch_group_count>("batch_group_count", kOptional),
+    Field{"algorithm", ReadAlgorithm<ConvolutionAttributes>, PrintAlgorithm<ConvolutionAttributes>},
+    Field{"operand_precision", ReadPrecision<ConvolutionAttributes>, PrintPrecision<ConvolutionAttributes>}};
+template <>
+constexpr std::array kRows<CompareAttributes> = {Row<&CompareAttributes::direction>("direction", kRequired)};
+template <>
+constexpr std::array kRows<TupleIndexAttributes> = {Row<&TupleIndexAttributes::index>("index", kRequired)};
+template <>
+constexpr std::array kRows<ReducePrecisionAttributes> = {
+    Row<&ReducePrecisionAttributes::exponent_bits>("exponent_bits", kRequired),
+    Row<&ReducePrecisionAttributes::mantissa_bits>("mantissa_bits", kRequired)};
+template <>
+constexpr std::array kRows<TopKAttributes> = {Row<&TopKAttributes::k>("k", kRequired),
+                                              Row<&TopKAttributes::largest>("largest", kAlways)};
+template <>
+constexpr std::array kRows<RngBitGeneratorAttributes> = {
+    Row<&RngBitGeneratorAttributes::algorithm>("algorithm", kRequired)};
+template <>
+constexpr std::array kRows<RngAttributes> = {Row<&RngAttributes::distribution>("distribution", kRequired)};
+template <>
+constexpr std::array kRows<AccuracyAttributes> = {WholeRow<AccuracyAttributes>("result_accuracy", kOptional)};
+template <>
+constexpr std::array kRows<CallAttributes> = {Row<&CallAttributes::is_composite>("is_composite", kOptional)};
+template <>
+constexpr std::array kRows<FusionAttributes> = {Field{"kind", ReadFusionKind, PrintFusionKind, true}};
+template <>
+constexpr std::array kRows<CustomCallAttributes> = {
+    Field{"custom_call_target", ReadQuoted<&CustomCallAttributes::target>,
+          PrintQuoted<&CustomCallAttributes::target>, true},
+    Row<&CustomCallAttributes::has_side_effect>("custom_call_has_side_effect", kOptional),
+    Field{"api_version", ReadApiVersion, PrintApiVersion}};
+template <>
+constexpr std::array kRows<BatchNormAttributes> = {
+    Row<&BatchNormAttributes::epsilon>("epsilon", kRequired),
+    Row<&BatchNormAttributes::feature_index>("feature_index", kRequired)};
+template <>
+constexpr std::array kRows<FftAttributes> = {Row<&FftAttributes::type>("fft_type", kRequired),
+                                             Row<&FftAttributes::length>("fft_length", kRequired)};
+template <>
+constexpr std::array kRows<CholeskyAttributes> = {Row<&CholeskyAttributes::lower>("lower", kOptional)};
+template <>
+constexpr std::array kRows<TriangularSolveAttributes> = {
+    Row<&TriangularSolveAttributes::left_side>("left_side", kOptional),
+    Row<&TriangularSolveAttributes::lower>("lower", kOptional),
+    Row<&TriangularSolveAttributes::unit_diagonal>("unit_diagonal", kOptional),
+    Field{"transpose_a", ReadTranspose, PrintTranspose}};
+
+constexpr Field kIotaRows[] = {{"iota_dimension", ReadBareDimension, PrintBareDimension, true}};
+constexpr Field kReshapeRows[] = {{"inferred_dimension", ReadBareDimension, PrintBareDimension}};
+constexpr Field kOneDimensionRows[] = {
+    {"dimensions", ReadOneDimension,
+     [](const Attributes& a, std::string& out) { Print(std::get<DimensionsAttributes>(a).dimensions, out); },
+     true}};
+
+template <size_t... I>
+auto MakeTable(std::index_sequence<I...>) {
+  return std::array<absl::Span<const Field>, sizeof...(I)>{
+      absl::Span<const Field>(kRows<std::variant_alternative_t<I, Attributes>>)...};
+}
+
+template <size_t... I>
+auto MakeDefaults(std::index_sequence<I...>) {
+  return std::array<Attributes, sizeof...(I)>{Attributes(std::variant_alternative_t<I, Attributes>())...};
+}
+
+}  // namespace
+
+absl::Span<const Field> FieldsOf(Opcode opcode) {
+  static const auto table = MakeTable(std::make_index_sequence<std::variant_size_v<Attributes>>());
+  switch (opcode) {
+    case kIota: return kIotaRows;
+    case kReshape: return kReshapeRows;
+    case kConcatenate:
+    case kGetDimensionSize:
+    case kSetDimensionSize: return kOneDimensionRows;
+    default: return table[Info(opcode).attributes];
+  }
+}
+
+absl::Span<const CalleeField> CalleesOf(Opcode opcode, bool pred_selector) {
+  static constexpr CalleeField kToApply[] = {{"to_apply", 0}, {"calls", 0}};
+  static constexpr CalleeField kCalls[] = {{"calls", 0}, {"to_apply", 0}};
+  // The condition prints first, though the body is the first called.
+  static constexpr CalleeField kLoop[] = {{"condition", 1}, {"body", 0}};
+  static constexpr CalleeField kSelectScatter[] = {{"select", 0}, {"scatter", 1}};
+  static constexpr CalleeField kBranches[] = {
+      {"branch_computations", -1}, {"true_computation", 0}, {"false_computation", 1}};
+  static constexpr CalleeField kTwoBranches[] = {
+      {"true_computation", 0}, {"false_computation", 1}, {"branch_computations", -1}};
+  static constexpr CalleeField kCustom[] = {{"called_computations", -1}, {"to_apply", 0}, {"calls", 0}};
+  switch (opcode) {
+    case kWhile: return kLoop;
+    case kSelectAndScatter: return kSelectScatter;
+    case kConditional: return pred_selector ? absl::Span<const CalleeField>(kTwoBranches) : kBranches;
+    case kCustomCall: return kCustom;
+    case kFusion:
+    case kAsyncStart: return kCalls;
+    default: return Info(opcode).called == 0 ? absl::Span<const CalleeField>() : kToApply;
+  }
+}
+
+Attributes DefaultAttributes(Opcode opcode) {
+  static const auto defaults = MakeDefaults(std::make_index_sequence<std::variant_size_v<Attributes>>());
+  Attributes attributes = defaults[Info(opcode).attributes];
+  if (auto* call = std::get_if<CustomCallAttributes>(&attributes)) call->api_version = kAssumedApiVersion;
+  return attributes;
+}
+
+absl::StatusOr<Dims> ReadDims(Lexer& lexer) {
+  Dims dims;
+  RETURN_IF_ERROR(ReadList(lexer, "{", "}", [&]() -> Status {
+    ASSIGN_OR_RETURN(const int64_t value, lexer.Integer());
+    dims.push_back(value);
+    return OkStatus();
+  }));
+  return dims;
+}
+
+std::string DimsText(absl::Span<const int64_t> dims) {
+  std::string out = "{";
+  for (size_t i = 0; i < dims.size(); ++i) StrAppend(&out, i == 0 ? "" : ",", dims[i]);
+  return out + "}";
+}
+
+}  // namespace hlod::hlo::text

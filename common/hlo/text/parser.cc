@@ -1,0 +1,94 @@
+// Modules from HLO text: header, tables of stack frames, computations.
+#include "common/base/strings.h"
+#include "common/hlo/text/internal.h"
+#include "common/hlo/text/parser_internal.h"
+#include "google/protobuf/stubs/common.h"
+
+namespace hlod::hlo {
+namespace {
+
+using absl::OkStatus;
+using absl::Status;
+
+constexpr std::string_view kSections[] = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"};
+
+// A table of lines `1 "text"` or `1 {key=value ...}` that metadata points into: skipped. False when none
+// starts here.
+absl::StatusOr<bool> TrySection(Lexer& lexer) {
+  const size_t start = lexer.position();
+  for (const std::string_view section : kSections) {
+    if (!lexer.TryWord(section)) continue;
+    auto at_digit = [&] { return lexer.Peek() >= '0' && lexer.Peek() <= '9'; };
+    if (!at_digit()) break;  // A computation of that name.
+    while (at_digit()) {
+      RETURN_IF_ERROR(lexer.Integer().status());
+      if (lexer.Peek() == '"') {
+        RETURN_IF_ERROR(lexer.Quoted().status());
+      } else {
+        RETURN_IF_ERROR(lexer.Braces().status());
+      }
+    }
+    return true;
+  }
+  lexer.Rewind(start);
+  return false;
+}
+
+// (p0: f32[8], p1: s32[]) -> f32[8]: what the parameters and the root say as well.
+Status SkipSignature(Lexer& lexer, const ParseOptions& options) {
+  RETURN_IF_ERROR(text::ReadList(lexer, "(", ")", [&]() -> Status {
+    ASSIGN_OR_RETURN(const std::string_view name, lexer.Name());
+    // A name may hold ':', so one that ends a parameter's name was read with it.
+    if (name.empty() || name.back() != ':') RETURN_IF_ERROR(lexer.Expect(":"));
+    return text::ReadShape(lexer, options.nesting_max).status();
+  }));
+  RETURN_IF_ERROR(lexer.Expect("->"));
+  return text::ReadShape(lexer, options.nesting_max).status();
+}
+
+Status ReadComputation(Lexer& lexer, const ParseOptions& options, Tables& tables,
+                       text::ParsedModule& parsed) {
+  const bool is_entry = lexer.TryWord("ENTRY");
+  lexer.SkipBlanks();
+  text::ParsedComputation computation;
+  computation.at = lexer.position();
+  ASSIGN_OR_RETURN(computation.name, lexer.Name());
+  if (lexer.Peek() == '(') RETURN_IF_ERROR(SkipSignature(lexer, options));
+  RETURN_IF_ERROR(lexer.Expect("{"));
+  RETURN_IF_ERROR(text::ReadBody(lexer, options, 0, tables, parsed, computation));
+  if (lexer.Try(",")) {
+    if (!lexer.TryWord("execution_thread")) return lexer.Expected("execution_thread");
+    RETURN_IF_ERROR(lexer.Expect("="));
+    ASSIGN_OR_RETURN(computation.execution_thread, lexer.QuotedUtf8());
+    if (computation.execution_thread == "main") computation.execution_thread.clear();
+  }
+  const auto index = static_cast<uint32_t>(parsed.computations.size());
+  if (is_entry && parsed.entry) return lexer.ErrorAt(computation.at, "there is another ENTRY");
+  if (is_entry) parsed.entry = index;
+  parsed.named.push_back(index);
+  parsed.computations.push_back(std::move(computation));
+  return OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Module>> ParseModule(std::string_view text, const ParseOptions& options) {
+  if (text.size() > INT32_MAX)
+    return InvalidArgument("The text has %d bytes; the limit is %d.", text.size(), INT32_MAX);
+  if (!google::protobuf::internal::IsStructurallyValidUTF8(text.data(), static_cast<int>(text.size()))) {
+    return InvalidArgument("The text is not UTF-8.");
+  }
+  Lexer lexer(text);
+  auto module = std::make_unique<Module>("module");
+  if (lexer.TryWord("HloModule")) RETURN_IF_ERROR(text::ReadHeader(lexer, options, *module));
+  text::ParsedModule parsed;
+  while (!lexer.AtEnd()) {
+    ASSIGN_OR_RETURN(const bool section, TrySection(lexer));
+    if (!section) RETURN_IF_ERROR(ReadComputation(lexer, options, module->tables(), parsed));
+  }
+  if (parsed.named.empty()) return lexer.Expected("a computation");
+  RETURN_IF_ERROR(text::Assemble(lexer, parsed, *module));
+  return module;
+}
+
+}  // namespace hlod::hlo

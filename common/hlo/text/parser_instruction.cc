@@ -1,0 +1,244 @@
+// Instructions from HLO text: shape, opcode, operands, attributes by the tables.
+#include "common/base/strings.h"
+#include "common/hlo/proto/internal.h"
+#include "common/hlo/text/internal.h"
+#include "common/hlo/text/parser_internal.h"
+
+namespace hlod::hlo::text {
+namespace {
+
+using absl::OkStatus;
+using absl::Status;
+
+class InstructionReader {
+ public:
+  InstructionReader(Lexer& lexer, const ParseOptions& options, int depth, Tables& tables,
+                    ParsedModule& module)
+      : lexer_(lexer), options_(options), depth_(depth), tables_(tables), module_(module) {}
+
+  Status Read(ParsedInstruction& out) {
+    out_ = &out;
+    out.is_root = lexer_.TryWord("ROOT");
+    lexer_.SkipBlanks();
+    out.at = lexer_.position();
+    ASSIGN_OR_RETURN(out.name, lexer_.Name());
+    out.notes.name = out.name;
+    RETURN_IF_ERROR(lexer_.Expect("="));
+    if (AtShape(lexer_)) {
+      ASSIGN_OR_RETURN(out.shape, ReadShape(lexer_, options_.nesting_max));
+    }
+    lexer_.SkipBlanks();
+    const size_t at = lexer_.position();
+    ASSIGN_OR_RETURN(const std::string_view name, lexer_.Name());
+    const std::optional<Opcode> opcode = ParseOpcode(name);
+    if (!opcode) return lexer_.At(at, Unimplemented("opcode \"%s\" is not known to this build", name));
+    out.opcode = *opcode;
+    out.attributes = DefaultAttributes(*opcode);
+    if (!out.shape && (*opcode == kConstant || *opcode == kParameter)) {
+      return lexer_.ErrorAt(at, "%s needs its shape written before it", name);
+    }
+    RETURN_IF_ERROR(ReadOperands());
+    RETURN_IF_ERROR(ReadAttributes());
+    return FinishNotes();
+  }
+
+ private:
+  Status ReadOperands() {
+    if (out_->opcode == kConstant) {
+      RETURN_IF_ERROR(lexer_.Expect("("));
+      ASSIGN_OR_RETURN(Literal literal, ReadLiteral(lexer_, *out_->shape, options_.literal_bytes_max));
+      out_->attributes =
+          ConstantAttributes{tables_.Intern(std::make_shared<const Literal>(std::move(literal)))};
+      return lexer_.Expect(")");
+    }
+    if (out_->opcode == kParameter) {
+      RETURN_IF_ERROR(lexer_.Expect("("));
+      ASSIGN_OR_RETURN(const int64_t number, lexer_.Integer());
+      out_->attributes = ParameterAttributes{number};
+      return lexer_.Expect(")");
+    }
+    return ReadList(lexer_, "(", ")", [&]() -> Status {
+      // The long form repeats the operand's shape; it says nothing new.
+      if (AtShape(lexer_)) RETURN_IF_ERROR(ReadShape(lexer_, options_.nesting_max).status());
+      ASSIGN_OR_RETURN(Reference operand, ReadReference());
+      if (lexer_.Peek() == '(')
+        return lexer_.ErrorAt(operand.at, "operands are names; instructions do not nest");
+      out_->operands.push_back(operand);
+      return OkStatus();
+    });
+  }
+
+  absl::StatusOr<Reference> ReadReference() {
+    lexer_.SkipBlanks();
+    Reference reference{.at = lexer_.position()};
+    ASSIGN_OR_RETURN(reference.name, lexer_.Name());
+    return reference;
+  }
+
+  // A computation by name, or written in place: { ... }.
+  absl::StatusOr<Reference> ReadCallee() {
+    if (lexer_.Peek() != '{') return ReadReference();
+    Reference reference{.at = lexer_.position()};
+    if (depth_ >= options_.nesting_max) {
+      return lexer_.ErrorAt(reference.at, "computations nest deeper than %d levels", options_.nesting_max);
+    }
+    RETURN_IF_ERROR(lexer_.Expect("{"));
+    ParsedComputation callee;
+    callee.name = absl::StrCat(out_->name, ".callee");
+    callee.at = reference.at;
+    RETURN_IF_ERROR(ReadBody(lexer_, options_, depth_ + 1, tables_, module_, callee));
+    reference.in_place = static_cast<uint32_t>(module_.computations.size());
+    module_.computations.push_back(std::move(callee));
+    return reference;
+  }
+
+  Status ReadAttributes() {
+    while (lexer_.Try(",")) {
+      lexer_.SkipBlanks();
+      const size_t at = lexer_.position();
+      ASSIGN_OR_RETURN(const std::string_view name, lexer_.Name());
+      RETURN_IF_ERROR(lexer_.Expect("="));
+      if (!seen_.insert(name).second) return lexer_.ErrorAt(at, "attribute \"%s\" is given twice", name);
+      ASSIGN_OR_RETURN(const bool known, ReadAttribute(name));
+      if (!known)
+        return lexer_.At(
+            at, Unimplemented("attribute \"%s\" of %s is not known to this build", name, Name(out_->opcode)));
+    }
+    for (const Field& field : FieldsOf(out_->opcode)) {
+      if (field.required && !seen_.contains(field.name)) {
+        return lexer_.ErrorAt(out_->at, "%s needs the attribute \"%s\"", Name(out_->opcode), field.name);
+      }
+    }
+    return CheckCallees();
+  }
+
+  // False when no table has the name for this opcode.
+  absl::StatusOr<bool> ReadAttribute(std::string_view name) {
+    for (const Field& field : FieldsOf(out_->opcode)) {
+      if (field.name != name) continue;
+      RETURN_IF_ERROR(field.parse(lexer_, out_->attributes));
+      return true;
+    }
+    for (const CalleeField& field : CalleesOf(out_->opcode, false)) {
+      if (field.name != name) continue;
+      RETURN_IF_ERROR(ReadCallees(field));
+      return true;
+    }
+    if (out_->opcode == kCompare && name == "type") {
+      RETURN_IF_ERROR(ReadComparisonType());
+      return true;
+    }
+    for (const CarriedField& field : CarriedFields()) {
+      if (field.name != name) continue;
+      RETURN_IF_ERROR(field.parse != nullptr ? field.parse(lexer_, rest_) : lexer_.Braces().status());
+      return true;
+    }
+    return ReadCommonAttribute(name);
+  }
+
+  absl::StatusOr<bool> ReadCommonAttribute(std::string_view name) {
+    if (name == "metadata") {
+      RETURN_IF_ERROR(ReadMetadata(lexer_, *rest_.mutable_metadata()));
+    } else if (name == "sharding") {
+      RETURN_IF_ERROR(ReadSharding(lexer_, options_.nesting_max, *rest_.mutable_sharding()));
+    } else if (name == "frontend_attributes") {
+      RETURN_IF_ERROR(ReadStringMap(lexer_, out_->notes.frontend_attributes));
+    } else if (name == "backend_config") {
+      std::string config;
+      if (lexer_.Peek() == '{') {
+        ASSIGN_OR_RETURN(config, lexer_.Braces());
+      } else {
+        ASSIGN_OR_RETURN(config, lexer_.Quoted());
+      }
+      auto* call = std::get_if<CustomCallAttributes>(&out_->attributes);
+      (call != nullptr ? call->backend_config : out_->notes.backend_config) = std::move(config);
+    } else if (name == "control-predecessors") {
+      RETURN_IF_ERROR(ReadList(lexer_, "{", "}", [&]() -> Status {
+        ASSIGN_OR_RETURN(Reference predecessor, ReadReference());
+        out_->control_predecessors.push_back(predecessor);
+        return OkStatus();
+      }));
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  Status ReadCallees(const CalleeField& field) {
+    std::vector<Reference>& called = out_->called;
+    if (field.index >= 0) {
+      if (called.size() <= static_cast<size_t>(field.index)) called.resize(field.index + 1);
+      ASSIGN_OR_RETURN(called[field.index], ReadCallee());
+      return OkStatus();
+    }
+    called.clear();
+    return ReadList(lexer_, "{", "}", [&]() -> Status {
+      ASSIGN_OR_RETURN(Reference callee, ReadCallee());
+      called.push_back(callee);
+      return OkStatus();
+    });
+  }
+
+  Status CheckCallees() {
+    const int expected = Info(out_->opcode).called;
+    if (expected > 0) out_->called.resize(std::max<size_t>(out_->called.size(), expected));
+    for (size_t i = 0; i < out_->called.size(); ++i) {
+      if (!out_->called[i].name.empty() || out_->called[i].in_place) continue;
+      for (const CalleeField& field : CalleesOf(out_->opcode, false)) {
+        if (field.index != static_cast<int>(i)) continue;
+        return lexer_.ErrorAt(out_->at, "%s needs the attribute \"%s\"", Name(out_->opcode), field.name);
+      }
+    }
+    constexpr size_t kMaxCalled = (1 << 24) - 1;  // What an instruction's first word has room for.
+    if (out_->called.size() <= kMaxCalled) return OkStatus();
+    return lexer_.ErrorAt(out_->at, "%s calls more than %d computations", Name(out_->opcode), kMaxCalled);
+  }
+
+  Status ReadComparisonType() {
+    lexer_.SkipBlanks();
+    const size_t at = lexer_.position();
+    ASSIGN_OR_RETURN(const std::string_view word, lexer_.Word());
+    const std::optional<ComparisonType> type = codec::ParseComparisonType(word);
+    if (!type) return lexer_.ErrorAt(at, "\"%s\" is none of FLOAT, TOTALORDER, SIGNED, UNSIGNED", word);
+    std::get<CompareAttributes>(out_->attributes).type = *type;
+    out_->states_comparison_type = true;
+    return OkStatus();
+  }
+
+  // What was read into the proto goes the codec's way into the notes: modelled fields to their places, the
+  // rest carried.
+  Status FinishNotes() {
+    if (rest_.ByteSizeLong() == 0 && !rest_.has_sharding()) return OkStatus();
+    Notes& notes = out_->notes;
+    rest_.set_name(notes.name);
+    ASSIGN_OR_RETURN(Notes read, codec::DecodeNotes(rest_, out_->opcode, {}));
+    notes.metadata = std::move(read.metadata);
+    notes.sharding = std::move(read.sharding);
+    notes.unmodelled = std::move(read.unmodelled);
+    return OkStatus();
+  }
+
+  Lexer& lexer_;
+  const ParseOptions& options_;
+  const int depth_;
+  Tables& tables_;
+  ParsedModule& module_;
+  ParsedInstruction* out_ = nullptr;
+  std::set<std::string_view> seen_;
+  xla::HloInstructionProto rest_;
+};
+
+}  // namespace
+
+absl::Status ReadBody(Lexer& lexer, const ParseOptions& options, int depth, Tables& tables,
+                      ParsedModule& module, ParsedComputation& computation) {
+  while (!lexer.Try("}")) {
+    ParsedInstruction instruction;
+    RETURN_IF_ERROR(InstructionReader(lexer, options, depth, tables, module).Read(instruction));
+    computation.instructions.push_back(std::move(instruction));
+  }
+  if (!computation.instructions.empty()) return absl::OkStatus();
+  return lexer.ErrorAt(computation.at, "computation \"%s\" has no instructions", computation.name);
+}
+
+}  // namespace hlod::hlo::text

@@ -1,0 +1,15 @@
+// The checksum of bulk bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/types/span.h"
+
+namespace hlod::rpc {
+
+// CRC-32C (Castagnoli, RFC 3720) of `data`; `seed` is the checksum of what came before. Uses the processor's
+// instruction where there is one.
+uint32_t Crc32c(absl::Span<const std::byte> data, uint32_t seed = 0);
+
+}  // namespace hlod::rpc

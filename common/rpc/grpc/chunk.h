@@ -1,0 +1,36 @@
+// Bulk chunks as raw gRPC byte buffers: the wire format of hlod.v1.Chunk, written and read without copying
+// the payload.
+#pragma once
+
+#include <grpcpp/support/byte_buffer.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "proto/hlod/v1/bulk.pb.h"
+
+namespace hlod::rpc {
+
+// A serialized Chunk whose data slice refers to `data` (which must stay until the write has completed) .
+grpc::ByteBuffer EncodeChunk(const v1::TransferId* transfer, absl::Span<const std::byte> data);
+
+// A received chunk: its header, and its payload as slices of the received buffer.
+struct ReceivedChunk {
+  v1::TransferId transfer;
+  bool has_transfer = false;
+  uint32_t crc32c = 0;
+  int64_t size = 0;
+};
+
+// Parses a chunk and copies its payload to `out` (which must hold it: INVALID_ARGUMENT naming both sizes),
+// checking the checksum on the way: DATA_LOSS when it does not fit. `out` is asked for after the size is
+// known and before a byte is copied.
+absl::StatusOr<ReceivedChunk> DecodeChunk(
+    grpc::ByteBuffer& buffer,
+    const std::function<absl::StatusOr<absl::Span<std::byte>>(const ReceivedChunk&)>& out);
+
+}  // namespace hlod::rpc

@@ -1,0 +1,16 @@
+// Statuses between Abseil and gRPC, with the error of hlod in the details.
+#pragma once
+
+#include <grpcpp/support/status.h>
+
+#include "absl/status/status.h"
+
+namespace hlod::rpc {
+
+// A gRPC status with the error in its details, and back. A status without details (the library's own) keeps
+// code and message; UNAVAILABLE from the transport becomes an error of kind lost_session only where the
+// caller says so.
+grpc::Status ToGrpc(const absl::Status& status);
+absl::Status FromGrpc(const grpc::Status& status);
+
+}  // namespace hlod::rpc

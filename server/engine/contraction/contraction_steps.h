@@ -1,0 +1,12 @@
+// The steps of contractions: dot and convolution, by oneDNN or the engine's own loops.
+#pragma once
+
+#include "common/hlo/module.h"
+#include "server/engine/run/step.h"
+
+namespace hlod::engine {
+
+MaybeStep MakeDotStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
+MaybeStep MakeConvolutionStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
+
+}  // namespace hlod::engine

@@ -1,0 +1,152 @@
+// The convolution step: which types to compute in, and whether oneDNN or the engine's own loops do it.
+#include "server/engine/contraction/convolution.h"
+
+#include <cstring>
+#include <utility>
+
+#include "server/engine/contraction/contraction_steps.h"
+#include "server/engine/run/compute_types.h"
+#include "server/engine/run/step_util.h"
+
+namespace hlod::engine {
+namespace {
+
+constexpr double kTinyFlops = 2 * 16384;  // Below it creating primitives (about a millisecond) does not pay.
+
+class ConvolutionStep final : public Step {
+ public:
+  explicit ConvolutionStep(hlo::Instruction instruction)
+      : text_(DescribeStep(instruction)), form_(MakeConvolutionForm(instruction)) {}
+
+  StepKind kind() const override { return StepKind::kLibrary; }
+  std::string Describe() const override { return text_; }
+  int64_t scratch_bytes() const override { return scratch_bytes_; }
+  double flops() const override { return form_.flops(); }
+
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
+    if (out_.count == 0) return absl::OkStatus();
+    if (empty_sum_) {
+      std::memset(outputs[0], 0, static_cast<size_t>(out_.count * out_.width));
+      return absl::OkStatus();
+    }
+    const auto convert = [&](const Array& array, const std::byte* from) -> const std::byte* {
+      if (array.convert == nullptr) return from;
+      ConvertParallel(array.convert, from, array.width, context.scratch + array.offset, hlo::ByteWidth(type_),
+                      array.count, context.threads);
+      return context.scratch + array.offset;
+    };
+    const std::byte* lhs = convert(lhs_, inputs[0]);
+    const std::byte* rhs = convert(rhs_, inputs[1]);
+    std::byte* out = out_.convert != nullptr ? context.scratch + out_.offset : outputs[0];
+    if (library_ != nullptr) {
+      absl::Status status = library_->Run(lhs, rhs, out, context.scratch + library_offset_, context.threads);
+      if (!status.ok()) return status;
+    } else {
+      LoopConvolution(type_, form_, lhs, rhs, out, context.threads);
+    }
+    if (out_.convert != nullptr) {
+      ConvertParallel(out_.convert, out, hlo::ByteWidth(type_), outputs[0], out_.width, out_.count,
+                      context.threads);
+    }
+    return absl::OkStatus();
+  }
+
+  bool Prepare(hlo::Instruction instruction, int threads) {
+    const hlo::Shape& lhs = instruction.operand(0).shape();
+    const hlo::Shape& rhs = instruction.operand(1).shape();
+    const hlo::Shape& out = instruction.shape();
+    lhs_ = {Elements(lhs), Width(lhs)};
+    rhs_ = {Elements(rhs), Width(rhs)};
+    out_ = {Elements(out), Width(out)};
+    empty_sum_ = lhs_.count == 0 || rhs_.count == 0;
+    type_ = ContractionType(lhs.type, rhs.type, out.type);
+    if (type_ == hlo::kInvalid) return false;
+    const bool big = form_.flops() > kTinyFlops;
+    if (big) library_ = MakeOneDnnConvolution(form_, lhs.type, rhs.type, out.type, threads);
+    if (library_ == nullptr) {
+      const auto need = [&](hlo::PrimitiveType from, hlo::PrimitiveType to, ConvertFunction& convert) {
+        const bool same = from == to || (hlo::IsInteger(from) && hlo::ByteWidth(from) == hlo::ByteWidth(to) &&
+                                         hlo::Info(from).bits >= 8);
+        if (!same) convert = FindConvert(from, to);
+        return same || convert != nullptr;
+      };
+      if (!need(lhs.type, type_, lhs_.convert) || !need(rhs.type, type_, rhs_.convert) ||
+          !need(type_, out.type, out_.convert)) {
+        return false;
+      }
+      if (big && type_ == hlo::kF32) library_ = MakeOneDnnConvolution(form_, type_, type_, type_, threads);
+    }
+    for (Array* array : {&lhs_, &rhs_, &out_}) {
+      array->offset = scratch_bytes_;
+      if (array->convert != nullptr) scratch_bytes_ += ScratchAlign(array->count * hlo::ByteWidth(type_));
+    }
+    library_offset_ = scratch_bytes_;
+    if (library_ != nullptr) {
+      scratch_bytes_ += library_->scratch_bytes();
+      text_ += " [" + library_->implementation() + "]";
+    }
+    return true;
+  }
+
+ private:
+  struct Array {
+    int64_t count = 0;
+    int width = 0;
+    ConvertFunction convert = nullptr;
+    int64_t offset = 0;  // In the scratch, once converted.
+  };
+
+  std::string text_;
+  ConvolutionForm form_;
+  hlo::PrimitiveType type_ = hlo::kInvalid;
+  Array lhs_, rhs_, out_;
+  bool empty_sum_ = false;
+  std::unique_ptr<OneDnnConvolution> library_;
+  int64_t library_offset_ = 0, scratch_bytes_ = 0;
+};
+
+}  // namespace
+
+double ConvolutionForm::flops() const {
+  double flops = 2.0 * static_cast<double>(out_batches()) * static_cast<double>(outputs) *
+                 static_cast<double>(features_a_group());
+  for (const ConvolutionAxis& axis : axes)
+    flops *= static_cast<double>(axis.kernel) * static_cast<double>(axis.out);
+  return flops;
+}
+
+ConvolutionForm MakeConvolutionForm(hlo::Instruction convolution) {
+  const auto& a = convolution.attributes<hlo::ConvolutionAttributes>();
+  const hlo::Shape& lhs = convolution.operand(0).shape();
+  const hlo::Shape& rhs = convolution.operand(1).shape();
+  const hlo::Shape& out = convolution.shape();
+  const hlo::Dims ls = hlo::RowMajorStrides(lhs.dims), rs = hlo::RowMajorStrides(rhs.dims),
+                  os = hlo::RowMajorStrides(out.dims);
+  ConvolutionForm form;
+  form.batch = lhs.dims[a.input_batch];
+  form.features = lhs.dims[a.input_feature];
+  form.outputs = out.dims[a.output_feature];
+  form.feature_groups = a.feature_group_count;
+  form.batch_groups = a.batch_group_count;
+  form.lhs_batch = ls[a.input_batch];
+  form.lhs_feature = ls[a.input_feature];
+  form.rhs_input = rs[a.kernel_input_feature];
+  form.rhs_output = rs[a.kernel_output_feature];
+  form.out_batch = os[a.output_batch];
+  form.out_feature = os[a.output_feature];
+  for (size_t i = 0; i < a.window.size(); ++i) {
+    const int64_t l = a.input_spatial[i], r = a.kernel_spatial[i], o = a.output_spatial[i];
+    form.axes.push_back({lhs.dims[l], rhs.dims[r], out.dims[o], ls[l], rs[r], os[o], a.window[i]});
+  }
+  return form;
+}
+
+MaybeStep MakeConvolutionStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
+  if (instruction.opcode() != hlo::kConvolution || !AllStatic(instruction)) return nullptr;
+  auto step = std::make_unique<ConvolutionStep>(instruction);
+  if (!step->Prepare(instruction, threads)) return nullptr;
+  return step;
+}
+
+}  // namespace hlod::engine

@@ -1,0 +1,53 @@
+// How a dot's dimensions are seen as batches of matrices: the middle ground between HLO's dimension numbers
+// and a kernel.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/container/inlined_vector.h"
+#include "common/hlo/attributes.h"
+#include "common/hlo/module.h"
+#include "server/engine/movement/copy_nd.h"
+
+namespace hlod::engine {
+
+// Sizes and strides (in elements) of out[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n]. The output is
+// dense.
+struct DotView {
+  struct Batch {
+    int64_t size, lhs_stride, rhs_stride;
+  };
+  absl::InlinedVector<Batch, 3> batch;
+  int64_t m = 1, n = 1, k = 1;
+  int64_t lhs_m = 0, lhs_k = 0;
+  int64_t rhs_k = 0, rhs_n = 0;
+
+  int64_t batches() const {
+    int64_t count = 1;
+    for (const Batch& b : batch) count *= b.size;
+    return count;
+  }
+  double flops() const {
+    return 2.0 * static_cast<double>(batches()) * static_cast<double>(m) * static_cast<double>(n) *
+           static_cast<double>(k);
+  }
+};
+
+// A dot made ready: a view, and for each operand the copy into dense [batch, m, k] or [batch, k, n] that it
+// needs first, if any.
+struct DotForm {
+  DotView view;
+  std::optional<CopyNd> lhs_copy, rhs_copy;  // In elements of the operand's own width.
+};
+
+// `force_copy`: copy both sides even where strides would do. `lhs_width`, `rhs_width`: bytes an element when
+// the copy runs.
+DotForm MakeDotForm(hlo::Instruction dot, int lhs_width, int rhs_width, bool force_copy);
+
+// The engine's own loops for a contraction type (contraction_types.h) without a library: on `threads`, over
+// dense or strided views.
+void LoopDot(hlo::PrimitiveType type, const DotView& view, const std::byte* lhs, const std::byte* rhs,
+             std::byte* out, int threads);
+
+}  // namespace hlod::engine

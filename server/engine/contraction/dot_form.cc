@@ -1,0 +1,153 @@
+// From a dot's dimension numbers to batched matrices with one stride a group, copying only what strides
+// cannot say.
+#include <algorithm>
+#include <vector>
+
+#include "server/engine/contraction/dot.h"
+#include "server/engine/run/step_util.h"
+
+namespace hlod::engine {
+namespace {
+
+struct Axis {
+  int64_t size, lhs, rhs;  // Strides; zero on the side that lacks it.
+};
+
+// The axes as one, when one stride can walk them on both sides; sizes of one are left out.
+std::optional<Axis> Join(const std::vector<Axis>& axes) {
+  Axis joined{1, 0, 0};
+  bool first = true;
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+    if (axis->size == 1) continue;
+    if (first) {
+      joined = *axis;
+      first = false;
+    } else if (axis->lhs == joined.lhs * joined.size && axis->rhs == joined.rhs * joined.size) {
+      joined.size *= axis->size;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return joined;
+}
+
+std::vector<Axis> FreeAxes(const hlo::Shape& shape, absl::Span<const int64_t> taken_a,
+                           absl::Span<const int64_t> taken_b, bool is_lhs) {
+  const hlo::Dims strides = hlo::RowMajorStrides(shape.dims);
+  std::vector<Axis> axes;
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    if (Contains(taken_a, d) || Contains(taken_b, d)) continue;
+    axes.push_back({shape.dims[d], is_lhs ? strides[d] : 0, is_lhs ? 0 : strides[d]});
+  }
+  return axes;
+}
+
+int64_t SizeOf(const std::vector<Axis>& axes) {
+  int64_t size = 1;
+  for (const Axis& axis : axes) size *= axis.size;
+  return size;
+}
+
+// A copy of one operand into dense [batch, first, second].
+CopyNd PackSide(const std::vector<Axis>& batch, const std::vector<Axis>& first,
+                const std::vector<Axis>& second, bool is_lhs, int width) {
+  std::vector<CopyDim> dims;
+  int64_t stride = width;
+  for (const std::vector<Axis>* group : {&second, &first, &batch}) {
+    for (auto axis = group->rbegin(); axis != group->rend(); ++axis) {
+      dims.push_back({axis->size, (is_lhs ? axis->lhs : axis->rhs) * width, stride});
+      stride *= axis->size;
+    }
+  }
+  std::reverse(dims.begin(), dims.end());
+  return CopyNd(dims, width);
+}
+
+}  // namespace
+
+DotForm MakeDotForm(hlo::Instruction dot, int lhs_width, int rhs_width, bool force_copy) {
+  const auto& attributes = dot.attributes<hlo::DotAttributes>();
+  const hlo::Shape& lhs = dot.operand(0).shape();
+  const hlo::Shape& rhs = dot.operand(1).shape();
+  const hlo::Dims lhs_strides = hlo::RowMajorStrides(lhs.dims), rhs_strides = hlo::RowMajorStrides(rhs.dims);
+
+  std::vector<Axis> batch, contracted;
+  for (size_t i = 0; i < attributes.lhs_batch.size(); ++i) {
+    const int64_t l = attributes.lhs_batch[i], r = attributes.rhs_batch[i];
+    batch.push_back({lhs.dims[l], lhs_strides[l], rhs_strides[r]});
+  }
+  for (size_t i = 0; i < attributes.lhs_contracting.size(); ++i) {
+    const int64_t l = attributes.lhs_contracting[i], r = attributes.rhs_contracting[i];
+    contracted.push_back({lhs.dims[l], lhs_strides[l], rhs_strides[r]});
+  }
+  // The order of summation is free: the left operand's own order joins most often.
+  std::stable_sort(contracted.begin(), contracted.end(),
+                   [](const Axis& a, const Axis& b) { return a.lhs > b.lhs; });
+  const std::vector<Axis> lhs_free = FreeAxes(lhs, attributes.lhs_batch, attributes.lhs_contracting, true);
+  const std::vector<Axis> rhs_free = FreeAxes(rhs, attributes.rhs_batch, attributes.rhs_contracting, false);
+
+  // Each side alone: its free and contracted axes as two strides of which one is 1, so that rows or columns
+  // are runs.
+  const auto side = [](const std::vector<Axis>& axes, bool is_lhs) {
+    std::vector<Axis> own = axes;
+    for (Axis& axis : own) (is_lhs ? axis.rhs : axis.lhs) = 0;
+    return Join(own);
+  };
+  const std::optional<Axis> lhs_m = side(lhs_free, true), rhs_n = side(rhs_free, false);
+  const std::optional<Axis> lhs_k = side(contracted, true), rhs_k = side(contracted, false);
+  const auto has_run = [](int64_t size_a, int64_t stride_a, int64_t size_b, int64_t stride_b) {
+    return (stride_a == 1 || size_a == 1) || (stride_b == 1 || size_b == 1);
+  };
+  constexpr int kBatchAxes = 3;
+  const bool many_batches =
+      std::count_if(batch.begin(), batch.end(), [](const Axis& a) { return a.size != 1; }) > kBatchAxes;
+  const bool copy_lhs = force_copy || many_batches || !lhs_m || !lhs_k ||
+                        !has_run(lhs_m->size, lhs_m->lhs, lhs_k->size, lhs_k->lhs);
+  const bool copy_rhs = force_copy || many_batches || !rhs_n || !rhs_k ||
+                        !has_run(rhs_n->size, rhs_n->rhs, rhs_k->size, rhs_k->rhs);
+
+  DotForm form;
+  DotView& view = form.view;
+  view.m = SizeOf(lhs_free);
+  view.n = SizeOf(rhs_free);
+  view.k = SizeOf(contracted);
+  // A size of one walks with any stride; the one of a dense matrix is what libraries recognise.
+  const auto pick = [](int64_t size, int64_t stride, int64_t dense) { return size == 1 ? dense : stride; };
+  if (copy_lhs) {
+    form.lhs_copy = PackSide(batch, lhs_free, contracted, true, lhs_width);
+    view.lhs_m = view.k;
+    view.lhs_k = 1;
+  } else {
+    view.lhs_k = pick(view.k, lhs_k->lhs, lhs_m->lhs == 1 || view.m == 1 ? view.m : 1);
+    view.lhs_m = pick(view.m, lhs_m->lhs, view.lhs_k == 1 ? view.k : 1);
+  }
+  if (copy_rhs) {
+    form.rhs_copy = PackSide(batch, contracted, rhs_free, false, rhs_width);
+    view.rhs_k = view.n;
+    view.rhs_n = 1;
+  } else {
+    view.rhs_n = pick(view.n, rhs_n->rhs, rhs_k->rhs == 1 || view.k == 1 ? view.k : 1);
+    view.rhs_k = pick(view.k, rhs_k->rhs, view.rhs_n == 1 ? view.n : 1);
+  }
+  // Batches keep their order; neighbours join where both sides allow.
+  int64_t inner = 1;
+  for (auto axis = batch.rbegin(); axis != batch.rend(); ++axis) {
+    const int64_t size = axis->size;
+    if (size == 1) continue;
+    DotView::Batch b{size, copy_lhs ? inner * view.m * view.k : axis->lhs,
+                     copy_rhs ? inner * view.k * view.n : axis->rhs};
+    inner *= size;
+    if (!view.batch.empty()) {
+      DotView::Batch& last = view.batch.back();
+      if (b.lhs_stride == last.lhs_stride * last.size && b.rhs_stride == last.rhs_stride * last.size) {
+        last.size *= size;
+        continue;
+      }
+    }
+    view.batch.push_back(b);
+  }
+  std::reverse(view.batch.begin(), view.batch.end());
+  return form;
+}
+
+}  // namespace hlod::engine

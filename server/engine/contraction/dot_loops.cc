@@ -1,0 +1,113 @@
+// The engine's own matrix product: small dots, where a library call costs more than the sum, and the types
+// that oneDNN lacks.
+#include <algorithm>
+
+#include "server/engine/contraction/dot.h"
+#include "server/engine/run/compute_types.h"
+#include "server/engine/run/cpu_dispatch.h"
+#include "server/engine/run/parallel.h"
+
+namespace hlod::engine {
+namespace {
+
+// One matrix product. Panels of kColumns columns by kDepth rows of rhs stay in L1 while four rows of lhs at a
+// time walk over them.
+template <typename T>
+struct DotKernel {
+  static constexpr int64_t kColumns = 64 / sizeof(T), kRows = 4, kDepth = 256;
+
+  template <int64_t kR>
+  static HLOD_ALWAYS_INLINE void Block(const T* lhs, int64_t lhs_m, int64_t lhs_k, const T* rhs,
+                                       int64_t rhs_k, T* out, int64_t out_m, int64_t depth, bool add) {
+    T sum[kR][kColumns] = {};
+    for (int64_t k = 0; k < depth; ++k) {
+      const T* row = rhs + k * rhs_k;
+      for (int64_t r = 0; r < kR; ++r) {
+        const T factor = lhs[r * lhs_m + k * lhs_k];
+#pragma omp simd
+        for (int64_t c = 0; c < kColumns; ++c) sum[r][c] += factor * row[c];
+      }
+    }
+    for (int64_t r = 0; r < kR; ++r) {
+      for (int64_t c = 0; c < kColumns; ++c) {
+        if (add) sum[r][c] += out[r * out_m + c];
+        out[r * out_m + c] = sum[r][c];
+      }
+    }
+  }
+
+  // Any strides, any size: edges and tiny products.
+  static HLOD_ALWAYS_INLINE void Edge(const T* lhs, int64_t lhs_m, int64_t lhs_k, const T* rhs, int64_t rhs_k,
+                                      int64_t rhs_n, T* out, int64_t out_m, int64_t m, int64_t n,
+                                      int64_t depth, bool add) {
+    for (int64_t r = 0; r < m; ++r) {
+      for (int64_t c = 0; c < n; ++c) {
+        T sum = {};
+        for (int64_t k = 0; k < depth; ++k) sum += lhs[r * lhs_m + k * lhs_k] * rhs[k * rhs_k + c * rhs_n];
+        if (add) sum += out[r * out_m + c];
+        out[r * out_m + c] = sum;
+      }
+    }
+  }
+
+  static HLOD_ALWAYS_INLINE void Run(const T* lhs, int64_t lhs_m, int64_t lhs_k, const T* rhs, int64_t rhs_k,
+                                     int64_t rhs_n, T* out, int64_t out_m, int64_t m, int64_t n, int64_t k) {
+    for (int64_t k0 = 0; k0 < k; k0 += kDepth) {
+      const int64_t depth = std::min(kDepth, k - k0);
+      const bool add = k0 > 0;
+      const T* l = lhs + k0 * lhs_k;
+      const T* r = rhs + k0 * rhs_k;
+      const int64_t full = rhs_n == 1 ? n / kColumns * kColumns : 0;
+      for (int64_t c = 0; c < full; c += kColumns) {
+        int64_t i = 0;
+        for (; i + kRows <= m; i += kRows) {
+          Block<kRows>(l + i * lhs_m, lhs_m, lhs_k, r + c, rhs_k, out + i * out_m + c, out_m, depth, add);
+        }
+        for (; i < m; ++i)
+          Block<1>(l + i * lhs_m, lhs_m, lhs_k, r + c, rhs_k, out + i * out_m + c, out_m, depth, add);
+      }
+      if (full < n)
+        Edge(l, lhs_m, lhs_k, r + full * rhs_n, rhs_k, rhs_n, out + full, out_m, m, n - full, depth, add);
+    }
+  }
+};
+
+template <typename T>
+void LoopDotTyped(const DotView& view, const T* lhs, const T* rhs, T* out, int threads) {
+  constexpr int64_t kRowsAJob = 32, kColumnsAJob = 256;
+  const int64_t row_jobs = (view.m + kRowsAJob - 1) / kRowsAJob,
+                column_jobs = (view.n + kColumnsAJob - 1) / kColumnsAJob;
+  const int64_t matrix_jobs = row_jobs * column_jobs;
+  const int64_t work = view.batches() * view.m * view.n * std::max<int64_t>(view.k, 1);
+  ParallelRanges(threads, view.batches() * matrix_jobs, work, [&](int64_t begin, int64_t end, int) {
+    for (int64_t job = begin; job < end; ++job) {
+      int64_t batch = job / matrix_jobs;
+      const int64_t row = job % matrix_jobs / column_jobs * kRowsAJob,
+                    column = job % column_jobs * kColumnsAJob;
+      T* to = out + batch * view.m * view.n + row * view.n + column;
+      const T* l = lhs + row * view.lhs_m;
+      const T* r = rhs + column * view.rhs_n;
+      for (size_t i = view.batch.size(); i-- > 0;) {
+        const int64_t index = batch % view.batch[i].size;
+        batch /= view.batch[i].size;
+        l += index * view.batch[i].lhs_stride;
+        r += index * view.batch[i].rhs_stride;
+      }
+      RunBest<DotKernel<T>>(l, view.lhs_m, view.lhs_k, r, view.rhs_k, view.rhs_n, to, view.n,
+                            std::min(kRowsAJob, view.m - row), std::min(kColumnsAJob, view.n - column),
+                            view.k);
+    }
+  });
+}
+
+}  // namespace
+
+void LoopDot(hlo::PrimitiveType type, const DotView& view, const std::byte* lhs, const std::byte* rhs,
+             std::byte* out, int threads) {
+  VisitContractionType(type, [&]<typename T>() {
+    LoopDotTyped(view, reinterpret_cast<const T*>(lhs), reinterpret_cast<const T*>(rhs),
+                 reinterpret_cast<T*>(out), threads);
+  });
+}
+
+}  // namespace hlod::engine

@@ -1,0 +1,154 @@
+// Preparing and running strided copies; the inner loops are in copy_nd_kernels.cc.
+#include "server/engine/movement/copy_nd.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "common/hlo/shape.h"
+#include "server/engine/movement/copy_nd_kernels.h"
+#include "server/engine/run/parallel.h"
+
+namespace hlod::engine {
+
+CopyNd::CopyNd(absl::Span<const CopyDim> dims, int width) : width_(width), elements_(1) {
+  absl::InlinedVector<CopyDim, 6> loops;
+  for (const CopyDim& dim : dims) {
+    elements_ *= dim.size;
+    if (dim.size != 1) loops.push_back(dim);
+  }
+  if (elements_ == 0) return;
+  // Outermost first by destination, so that writes are as sequential as they can be.
+  std::stable_sort(loops.begin(), loops.end(),
+                   [](const CopyDim& a, const CopyDim& b) { return a.dst_stride > b.dst_stride; });
+  absl::InlinedVector<CopyDim, 6> joined;
+  for (const CopyDim& loop : loops) {
+    if (!joined.empty()) {
+      CopyDim& last = joined.back();
+      if (last.src_stride == loop.src_stride * loop.size && last.dst_stride == loop.dst_stride * loop.size) {
+        last = {last.size * loop.size, loop.src_stride, loop.dst_stride};
+        continue;
+      }
+    }
+    joined.push_back(loop);
+  }
+  // A short contiguous run of 2 to 16 bytes is one wider element: a transpose of pairs stays a transpose.
+  if (joined.size() > 1) {
+    const CopyDim& last = joined.back();
+    const int64_t run = last.size * width_;
+    if (last.src_stride == width_ && last.dst_stride == width_ &&
+        (run == 2 || run == 4 || run == 8 || run == 16)) {
+      width_ = static_cast<int>(run);
+      joined.pop_back();
+    }
+  }
+  inner_ = {1, width_, width_};
+  if (!joined.empty()) {
+    inner_ = joined.back();
+    joined.pop_back();
+  }
+  const auto take_rows = [&](size_t index) {
+    rows_ = joined[index];
+    joined.erase(joined.begin() + static_cast<ptrdiff_t>(index));
+  };
+  if (inner_.src_stride == width_ && inner_.dst_stride == width_) {
+    kind_ = Kind::kRun;
+    inner_ = {inner_.size * width_, 1, 1};
+    if (!joined.empty()) take_rows(joined.size() - 1);
+  } else {
+    kind_ = inner_.src_stride == 0 && inner_.dst_stride == width_ ? Kind::kFill : Kind::kStrided;
+    if (inner_.dst_stride == width_ && inner_.size >= 4) {
+      for (size_t i = joined.size(); i-- > 0;) {
+        if (joined[i].src_stride == width_ && joined[i].size >= 4) {
+          kind_ = Kind::kTranspose;
+          take_rows(i);
+          break;
+        }
+      }
+    }
+    if (kind_ != Kind::kTranspose && !joined.empty()) {
+      take_rows(joined.size() - 1);
+      // A handful of elements a row would be all loop overhead: walk the other way.
+      if (inner_.size < 8 && rows_.size > inner_.size) {
+        std::swap(inner_, rows_);
+        kind_ = Kind::kStrided;
+      }
+    }
+  }
+  outer_.assign(joined.begin(), joined.end());
+  for (const CopyDim& dim : outer_) outer_count_ *= dim.size;
+}
+
+void CopyNd::Run(const std::byte* src, std::byte* dst, int threads) const {
+  if (kind_ == Kind::kNothing) return;
+  const int64_t rows = outer_count_ * rows_.size;
+  // A memcpy moves many elements in the time that the others move one.
+  const int64_t work = kind_ == Kind::kRun ? elements_ * width_ / 16 : elements_;
+  if (rows >= 2 * threads || rows >= inner_.size) {
+    ParallelRanges(threads, rows, work,
+                   [&](int64_t begin, int64_t end, int) { RunRows(src, dst, begin, end, 0, inner_.size); });
+  } else {
+    ParallelRanges(threads, inner_.size, work,
+                   [&](int64_t begin, int64_t end, int) { RunRows(src, dst, 0, rows, begin, end); });
+  }
+}
+
+void CopyNd::RunRows(const std::byte* src, std::byte* dst, int64_t row_begin, int64_t row_end,
+                     int64_t inner_begin, int64_t inner_end) const {
+  src += inner_begin * inner_.src_stride;
+  dst += inner_begin * inner_.dst_stride;
+  const int64_t inner = inner_end - inner_begin;
+  if (outer_.empty()) {
+    RunBlock(src + row_begin * rows_.src_stride, dst + row_begin * rows_.dst_stride, row_end - row_begin,
+             inner);
+    return;
+  }
+  // Where the outer loops stand for row_begin; then an odometer.
+  std::array<int64_t, hlo::kMaxRank> index;
+  int64_t rest = row_begin / rows_.size;
+  int64_t row = row_begin % rows_.size;
+  for (size_t i = outer_.size(); i-- > 0;) {
+    index[i] = rest % outer_[i].size;
+    rest /= outer_[i].size;
+    src += index[i] * outer_[i].src_stride;
+    dst += index[i] * outer_[i].dst_stride;
+  }
+  for (int64_t left = row_end - row_begin; left > 0;) {
+    const int64_t rows = std::min(rows_.size - row, left);
+    RunBlock(src + row * rows_.src_stride, dst + row * rows_.dst_stride, rows, inner);
+    left -= rows;
+    row = 0;
+    for (size_t i = outer_.size(); i-- > 0;) {
+      src += outer_[i].src_stride;
+      dst += outer_[i].dst_stride;
+      if (++index[i] < outer_[i].size) break;
+      src -= index[i] * outer_[i].src_stride;
+      dst -= index[i] * outer_[i].dst_stride;
+      index[i] = 0;
+    }
+  }
+}
+
+void CopyNd::RunBlock(const std::byte* src, std::byte* dst, int64_t rows, int64_t inner) const {
+  switch (kind_) {
+    case Kind::kNothing: return;
+    case Kind::kRun: return CopyRuns(src, dst, rows, rows_.src_stride, rows_.dst_stride, inner);
+    case Kind::kFill: return FillRows(src, dst, rows, rows_.src_stride, rows_.dst_stride, inner, width_);
+    case Kind::kTranspose:
+      return TransposeBlock(src, dst, rows, rows_.dst_stride, inner, inner_.src_stride, width_);
+    case Kind::kStrided:
+      return CopyStrided(src, dst, rows, rows_.src_stride, rows_.dst_stride, inner, inner_.src_stride,
+                         inner_.dst_stride, width_);
+  }
+}
+
+CopyNd MakeCopyNd(absl::Span<const int64_t> sizes, absl::Span<const int64_t> src_strides,
+                  absl::Span<const int64_t> dst_strides, int width) {
+  absl::InlinedVector<CopyDim, 6> dims;
+  for (size_t i = 0; i < sizes.size(); ++i)
+    dims.push_back({sizes[i], src_strides[i] * width, dst_strides[i] * width});
+  return CopyNd(dims, width);
+}
+
+}  // namespace hlod::engine

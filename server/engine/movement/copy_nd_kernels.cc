@@ -1,0 +1,181 @@
+// The inner loops of strided copies.
+#include "server/engine/movement/copy_nd_kernels.h"
+
+#include <algorithm>
+#include <cstring>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace hlod::engine {
+namespace {
+
+struct Bytes16 {
+  uint64_t low, high;
+};
+
+// Elements may lie at any address, so they move through memcpy, which is one instruction.
+template <typename T>
+inline T Load(const std::byte* p) {
+  T value;
+  std::memcpy(&value, p, sizeof(T));
+  return value;
+}
+template <typename T>
+inline void Store(std::byte* p, T value) {
+  std::memcpy(p, &value, sizeof(T));
+}
+
+// Calls f.operator()<T>() with the carrier of `width` bytes.
+template <typename F>
+inline void VisitWidth(int width, F&& f) {
+  switch (width) {
+    case 1: return f.template operator()<uint8_t>();
+    case 2: return f.template operator()<uint16_t>();
+    case 4: return f.template operator()<uint32_t>();
+    case 8: return f.template operator()<uint64_t>();
+    default: return f.template operator()<Bytes16>();
+  }
+}
+
+template <int64_t kBytes>
+void CopyFixedRuns(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_row, int64_t dst_row) {
+  for (int64_t r = 0; r < rows; ++r, src += src_row, dst += dst_row) std::memcpy(dst, src, kBytes);
+}
+
+#if defined(__SSE2__)
+// Four by four 32-bit elements.
+inline void Transpose4x4(const std::byte* src, int64_t src_column, std::byte* dst, int64_t dst_row) {
+  const auto load = [&](int64_t c) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(src + c * src_column));
+  };
+  const __m128i a = load(0), b = load(1), c = load(2), d = load(3);
+  const __m128i ab_low = _mm_unpacklo_epi32(a, b), cd_low = _mm_unpacklo_epi32(c, d);
+  const __m128i ab_high = _mm_unpackhi_epi32(a, b), cd_high = _mm_unpackhi_epi32(c, d);
+  const auto store = [&](int64_t r, __m128i v) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(dst + r * dst_row), v);
+  };
+  store(0, _mm_unpacklo_epi64(ab_low, cd_low));
+  store(1, _mm_unpackhi_epi64(ab_low, cd_low));
+  store(2, _mm_unpacklo_epi64(ab_high, cd_high));
+  store(3, _mm_unpackhi_epi64(ab_high, cd_high));
+}
+// Eight by eight 16-bit elements.
+inline void Transpose8x8(const std::byte* src, int64_t src_column, std::byte* dst, int64_t dst_row) {
+  __m128i v[8], w[8];
+  for (int c = 0; c < 8; ++c) v[c] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(src + c * src_column));
+  for (int i = 0; i < 4; ++i) {
+    w[i] = _mm_unpacklo_epi16(v[2 * i], v[2 * i + 1]);      // Rows 0-3 of two columns.
+    w[i + 4] = _mm_unpackhi_epi16(v[2 * i], v[2 * i + 1]);  // Rows 4-7.
+  }
+  for (int half = 0; half < 2; ++half) {
+    const __m128i* h = w + 4 * half;
+    const __m128i low01 = _mm_unpacklo_epi32(h[0], h[1]), high01 = _mm_unpackhi_epi32(h[0], h[1]);
+    const __m128i low23 = _mm_unpacklo_epi32(h[2], h[3]), high23 = _mm_unpackhi_epi32(h[2], h[3]);
+    std::byte* row = dst + 4 * half * dst_row;
+    const auto store = [&](int64_t r, __m128i x) {
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(row + r * dst_row), x);
+    };
+    store(0, _mm_unpacklo_epi64(low01, low23));
+    store(1, _mm_unpackhi_epi64(low01, low23));
+    store(2, _mm_unpacklo_epi64(high01, high23));
+    store(3, _mm_unpackhi_epi64(high01, high23));
+  }
+}
+#endif
+
+// The widest square that this element size has a register transpose for; 1: none.
+template <typename T>
+constexpr int64_t Micro() {
+#if defined(__SSE2__)
+  if (sizeof(T) == 4) return 4;
+  if (sizeof(T) == 2) return 8;
+#endif
+  return 1;
+}
+
+template <typename T>
+void TransposeTyped(const std::byte* src, std::byte* dst, int64_t rows, int64_t dst_row, int64_t columns,
+                    int64_t src_column) {
+  constexpr int64_t kWidth = sizeof(T);
+  constexpr int64_t kBlock = kWidth == 1 ? 64 : 128 / kWidth;  // Two cache lines wide.
+  constexpr int64_t kMicro = Micro<T>();
+  const auto scalars = [&](int64_t r0, int64_t r1, int64_t c0, int64_t c1) {
+    for (int64_t r = r0; r < r1; ++r) {
+      const std::byte* from = src + r * kWidth;
+      std::byte* to = dst + r * dst_row;
+      for (int64_t c = c0; c < c1; ++c) Store<T>(to + c * kWidth, Load<T>(from + c * src_column));
+    }
+  };
+  for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
+    const int64_t r1 = std::min(rows, r0 + kBlock);
+    for (int64_t c0 = 0; c0 < columns; c0 += kBlock) {
+      const int64_t c1 = std::min(columns, c0 + kBlock);
+      if constexpr (kMicro == 1) {
+        scalars(r0, r1, c0, c1);
+      } else {
+#if defined(__SSE2__)
+        const int64_t r_full = r0 + (r1 - r0) / kMicro * kMicro, c_full = c0 + (c1 - c0) / kMicro * kMicro;
+        for (int64_t r = r0; r < r_full; r += kMicro) {
+          for (int64_t c = c0; c < c_full; c += kMicro) {
+            const std::byte* from = src + r * kWidth + c * src_column;
+            std::byte* to = dst + r * dst_row + c * kWidth;
+            if constexpr (kWidth == 4) Transpose4x4(from, src_column, to, dst_row);
+            if constexpr (kWidth == 2) Transpose8x8(from, src_column, to, dst_row);
+          }
+        }
+        scalars(r0, r_full, c_full, c1);
+        scalars(r_full, r1, c0, c1);
+#endif
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void CopyRuns(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_row, int64_t dst_row,
+              int64_t bytes) {
+  switch (bytes) {
+    case 1: return CopyFixedRuns<1>(src, dst, rows, src_row, dst_row);
+    case 2: return CopyFixedRuns<2>(src, dst, rows, src_row, dst_row);
+    case 4: return CopyFixedRuns<4>(src, dst, rows, src_row, dst_row);
+    case 8: return CopyFixedRuns<8>(src, dst, rows, src_row, dst_row);
+    case 12: return CopyFixedRuns<12>(src, dst, rows, src_row, dst_row);
+    case 16: return CopyFixedRuns<16>(src, dst, rows, src_row, dst_row);
+    case 32: return CopyFixedRuns<32>(src, dst, rows, src_row, dst_row);
+    case 64: return CopyFixedRuns<64>(src, dst, rows, src_row, dst_row);
+    default: break;
+  }
+  for (int64_t r = 0; r < rows; ++r, src += src_row, dst += dst_row)
+    std::memcpy(dst, src, static_cast<size_t>(bytes));
+}
+
+void FillRows(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_row, int64_t dst_row,
+              int64_t count, int width) {
+  VisitWidth(width, [&]<typename T>() {
+    for (int64_t r = 0; r < rows; ++r) {
+      const T value = Load<T>(src + r * src_row);
+      std::byte* to = dst + r * dst_row;
+      for (int64_t i = 0; i < count; ++i) Store<T>(to + i * static_cast<int64_t>(sizeof(T)), value);
+    }
+  });
+}
+
+void TransposeBlock(const std::byte* src, std::byte* dst, int64_t rows, int64_t dst_row, int64_t columns,
+                    int64_t src_column, int width) {
+  VisitWidth(width, [&]<typename T>() { TransposeTyped<T>(src, dst, rows, dst_row, columns, src_column); });
+}
+
+void CopyStrided(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_row, int64_t dst_row,
+                 int64_t count, int64_t src_step, int64_t dst_step, int width) {
+  VisitWidth(width, [&]<typename T>() {
+    for (int64_t r = 0; r < rows; ++r) {
+      const std::byte* from = src + r * src_row;
+      std::byte* to = dst + r * dst_row;
+      for (int64_t i = 0; i < count; ++i) Store<T>(to + i * dst_step, Load<T>(from + i * src_step));
+    }
+  });
+}
+
+}  // namespace hlod::engine

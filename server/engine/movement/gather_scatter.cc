@@ -1,0 +1,167 @@
+// gather: windows of an operand copied from places that another operand names. A window that is one run is
+// one memcpy.
+#include "server/engine/movement/gather_scatter.h"
+
+#include <cstring>
+
+#include "server/engine/movement/copy_nd.h"
+#include "server/engine/movement/movement_steps.h"
+#include "server/engine/run/parallel.h"
+
+namespace hlod::engine {
+
+WindowStarts::WindowStarts(const Numbers& numbers)
+    : type_(numbers.indices.type), width_(Width(numbers.indices)) {
+  const hlo::Dims operand_strides = hlo::RowMajorStrides(numbers.operand.dims);
+  const hlo::Dims index_strides = hlo::RowMajorStrides(numbers.indices.dims);
+  const int64_t vector_stride =
+      numbers.index_vector_dim < numbers.indices.rank() ? index_strides[numbers.index_vector_dim] : 0;
+  for (int64_t d = 0; d < numbers.indices.rank(); ++d) {
+    if (d == numbers.index_vector_dim) continue;
+    int64_t batching = 0;
+    for (size_t k = 0; k < numbers.indices_batching.size(); ++k) {
+      if (numbers.indices_batching[k] == d) batching += operand_strides[numbers.operand_batching[k]];
+    }
+    batch_dims_.push_back(numbers.indices.dims[d]);
+    positions_.Append(numbers.indices.dims[d], index_strides[d]);
+    batching_.Append(numbers.indices.dims[d], batching);
+    batching_strides_.push_back(batching);
+  }
+  for (size_t k = 0; k < numbers.index_to_operand.size(); ++k) {
+    const int64_t d = numbers.index_to_operand[k];
+    components_.push_back({static_cast<int64_t>(k) * vector_stride * width_,
+                           numbers.operand.dims[d] - numbers.window[d], operand_strides[d]});
+  }
+}
+
+bool WindowStarts::AreMultiplesOf(int64_t unit) const {
+  for (const Component& component : components_) {
+    if (component.stride % unit != 0) return false;
+  }
+  for (int64_t stride : batching_strides_) {
+    if (stride % unit != 0) return false;
+  }
+  return true;
+}
+
+namespace {
+
+hlo::Dims RemainingDims(int64_t rank, absl::Span<const int64_t> without_a,
+                        absl::Span<const int64_t> without_b = {}) {
+  hlo::Dims dims;
+  for (int64_t d = 0; d < rank; ++d) {
+    if (!Contains(without_a, d) && !Contains(without_b, d)) dims.push_back(d);
+  }
+  return dims;
+}
+
+template <typename T>
+void GatherElements(const WindowStarts& starts, const StridedIndex& targets, const std::byte* operand,
+                    const std::byte* indices, std::byte* out, int64_t begin, int64_t end) {
+  for (int64_t b = begin; b < end; ++b) {
+    std::memcpy(out + targets.Offset(b) * static_cast<int64_t>(sizeof(T)),
+                operand + starts.Clamped(indices, b) * static_cast<int64_t>(sizeof(T)), sizeof(T));
+  }
+}
+
+class GatherStep final : public Step {
+ public:
+  explicit GatherStep(hlo::Instruction instruction)
+      : text_(DescribeStep(instruction)), width_(Width(instruction.shape())), starts_(Starts(instruction)) {
+    const auto& gather = instruction.attributes<hlo::GatherAttributes>();
+    const hlo::Shape& operand = instruction.operand(0).shape();
+    const hlo::Shape& out = instruction.shape();
+    const hlo::Dims operand_strides = hlo::RowMajorStrides(operand.dims),
+                    out_strides = hlo::RowMajorStrides(out.dims);
+    hlo::Dims sizes, from, to;
+    for (int64_t d :
+         RemainingDims(operand.rank(), gather.collapsed_slice_dims, gather.operand_batching_dims)) {
+      to.push_back(out_strides[gather.offset_dims[sizes.size()]]);
+      from.push_back(operand_strides[d]);
+      sizes.push_back(gather.slice_sizes[d]);
+    }
+    window_ = MakeCopyNd(sizes, from, to, width_);
+    for (int64_t d : RemainingDims(out.rank(), gather.offset_dims))
+      targets_.Append(out.dims[d], out_strides[d]);
+    empty_ = Elements(out) == 0;
+    out_bytes_ = Elements(out) * width_;
+    for (const int64_t size : gather.slice_sizes) reads_nothing_ = reads_nothing_ || size == 0;
+  }
+
+  StepKind kind() const override { return StepKind::kMovement; }
+  std::string Describe() const override { return text_; }
+
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
+    if (empty_) return absl::OkStatus();
+    if (reads_nothing_) {  // Of a dimension that the result does not have: as the evaluator says, zeros.
+      std::memset(outputs[0], 0, static_cast<size_t>(out_bytes_));
+      return absl::OkStatus();
+    }
+    const int64_t run = window_.contiguous_bytes();
+    if (starts_.count() < context.threads && window_.elements() >= kParallelElementsMin) {
+      for (int64_t b = 0; b < starts_.count(); ++b) {
+        window_.Run(inputs[0] + starts_.Clamped(inputs[1], b) * width_,
+                    outputs[0] + targets_.Offset(b) * width_, context.threads);
+      }
+      return absl::OkStatus();
+    }
+    ParallelRanges(context.threads, starts_.count(), starts_.count() * (window_.elements() + 8),
+                   [&](int64_t begin, int64_t end, int) {
+                     if (window_.elements() == 1) {
+                       switch (width_) {
+                         case 1:
+                           return GatherElements<uint8_t>(starts_, targets_, inputs[0], inputs[1], outputs[0],
+                                                          begin, end);
+                         case 2:
+                           return GatherElements<uint16_t>(starts_, targets_, inputs[0], inputs[1],
+                                                           outputs[0], begin, end);
+                         case 4:
+                           return GatherElements<uint32_t>(starts_, targets_, inputs[0], inputs[1],
+                                                           outputs[0], begin, end);
+                         case 8:
+                           return GatherElements<uint64_t>(starts_, targets_, inputs[0], inputs[1],
+                                                           outputs[0], begin, end);
+                         default: break;
+                       }
+                     }
+                     for (int64_t b = begin; b < end; ++b) {
+                       const std::byte* from = inputs[0] + starts_.Clamped(inputs[1], b) * width_;
+                       std::byte* to = outputs[0] + targets_.Offset(b) * width_;
+                       if (run > 0) {
+                         std::memcpy(to, from, static_cast<size_t>(run));
+                       } else {
+                         window_.Run(from, to, 1);
+                       }
+                     }
+                   });
+    return absl::OkStatus();
+  }
+
+ private:
+  static WindowStarts Starts(hlo::Instruction instruction) {
+    const auto& gather = instruction.attributes<hlo::GatherAttributes>();
+    return WindowStarts({instruction.operand(0).shape(), instruction.operand(1).shape(),
+                         gather.index_vector_dim, gather.start_index_map, gather.operand_batching_dims,
+                         gather.start_indices_batching_dims, gather.slice_sizes});
+  }
+
+  std::string text_;
+  int width_;
+  WindowStarts starts_;
+  StridedIndex targets_;
+  CopyNd window_;
+  int64_t out_bytes_ = 0;
+  bool empty_ = false, reads_nothing_ = false;
+};
+
+}  // namespace
+
+MaybeStep MakeGatherScatterStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
+  if (!AllStatic(instruction)) return nullptr;
+  if (instruction.opcode() == hlo::kGather) return std::make_unique<GatherStep>(instruction);
+  if (instruction.opcode() == hlo::kScatter) return MakeScatterStep(module, instruction, threads);
+  return nullptr;
+}
+
+}  // namespace hlod::engine

@@ -1,0 +1,64 @@
+// iota: counting along one dimension, when it must lie in memory.
+#include <complex>
+#include <type_traits>
+
+#include "server/engine/movement/movement.h"
+#include "server/engine/run/parallel.h"
+
+namespace hlod::engine {
+namespace {
+
+template <typename T>
+T FromIndex(int64_t i) {
+  if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
+    return T(static_cast<typename T::value_type>(i));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return i != 0;
+  } else if constexpr (hlo::kIsSmallFloat<T>) {
+    return T(static_cast<double>(i));
+  } else {
+    return static_cast<T>(i);
+  }
+}
+
+class IotaStep final : public MovementStep {
+ public:
+  explicit IotaStep(hlo::Instruction instruction)
+      : MovementStep(instruction), type_(instruction.shape().type) {
+    const hlo::Dims& dims = instruction.shape().dims;
+    const int64_t dimension = instruction.dimensions()[0];
+    for (int64_t d = 0; d < static_cast<int64_t>(dims.size()); ++d) {
+      (d < dimension ? outer_ : d == dimension ? count_ : inner_) *= dims[d];
+    }
+  }
+
+  absl::Status Run(const std::byte* const*, std::byte* const* outputs, StepContext& context) const override {
+    hlo::VisitType(type_, [&]<typename T>() { Fill(reinterpret_cast<T*>(outputs[0]), context.threads); });
+    return absl::OkStatus();
+  }
+
+ private:
+  template <typename T>
+  void Fill(T* out, int threads) const {
+    if (inner_ == 0) return;
+    // A row is one value `inner_` times; rows count up modulo count_.
+    ParallelRanges(threads, outer_ * count_, outer_ * count_ * inner_, [&](int64_t begin, int64_t end, int) {
+      int64_t index = count_ == 0 ? 0 : begin % count_;
+      T* to = out + begin * inner_;
+      for (int64_t row = begin; row < end; ++row, to += inner_) {
+        const T value = FromIndex<T>(index);
+        for (int64_t i = 0; i < inner_; ++i) to[i] = value;
+        if (++index == count_) index = 0;
+      }
+    });
+  }
+
+  hlo::PrimitiveType type_;
+  int64_t outer_ = 1, count_ = 1, inner_ = 1;
+};
+
+}  // namespace
+
+MaybeStep MakeIotaStep(hlo::Instruction instruction) { return std::make_unique<IotaStep>(instruction); }
+
+}  // namespace hlod::engine

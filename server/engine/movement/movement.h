@@ -1,0 +1,31 @@
+// The data-movement steps, one factory a family; MakeMovementStep (movement.cc) picks by opcode.
+#pragma once
+
+#include "common/hlo/module.h"
+#include "server/engine/movement/copy_nd.h"
+#include "server/engine/run/step.h"
+#include "server/engine/run/step_util.h"
+
+namespace hlod::engine {
+
+// What all movement steps have in common.
+class MovementStep : public Step {
+ public:
+  explicit MovementStep(hlo::Instruction instruction) : text_(DescribeStep(instruction)) {}
+  StepKind kind() const override { return StepKind::kMovement; }
+  std::string Describe() const override { return text_; }
+
+ private:
+  std::string text_;
+};
+
+// movement_slice.cc: dynamic-slice, dynamic-update-slice.
+MaybeStep MakeDynamicSliceStep(hlo::Instruction instruction);
+MaybeStep MakeDynamicUpdateSliceStep(hlo::Instruction instruction);
+// movement_pad.cc
+MaybeStep MakePadStep(hlo::Instruction instruction);
+MaybeStep MakeConcatenateStep(hlo::Instruction instruction);
+// movement_iota.cc
+MaybeStep MakeIotaStep(hlo::Instruction instruction);
+
+}  // namespace hlod::engine

@@ -1,0 +1,244 @@
+// scatter: windows of updates combined into an operand, always in the order of the updates, so that equal
+// runs give equal bits.
+//
+// Threads divide the operand, never the updates (unless these are said to be disjoint): each scans all
+// indices and applies what falls into its share.
+#include <cstring>
+#include <vector>
+
+#include "server/engine/movement/copy_nd.h"
+#include "server/engine/movement/gather_scatter.h"
+#include "server/engine/reduce/reducer_ops.h"
+#include "server/engine/run/parallel.h"
+#include "server/engine/tile/scalar_function.h"
+
+namespace hlod::engine {
+namespace {
+
+// dst[i] = combine(dst[i], src[i]) for n elements; strides in elements.
+using CombineRun = void (*)(std::byte* dst, const std::byte* src, int64_t n, int64_t dst_stride,
+                            int64_t src_stride);
+
+template <typename Op>
+void CombineWith(std::byte* dst, const std::byte* src, int64_t n, int64_t dst_stride, int64_t src_stride) {
+  using T = typename Op::Element;
+  auto* d = reinterpret_cast<T*>(dst);
+  const auto* s = reinterpret_cast<const T*>(src);
+  if (dst_stride == 1 && src_stride == 1) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) d[i] = Op::Store(Op::Apply(Op::Load(d[i]), Op::Load(s[i])));
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i, d += dst_stride, s += src_stride)
+    *d = Op::Store(Op::Apply(Op::Load(*d), Op::Load(*s)));
+}
+
+template <size_t kWidth>
+void Assign(std::byte* dst, const std::byte* src, int64_t n, int64_t dst_stride, int64_t src_stride) {
+  if (dst_stride == 1 && src_stride == 1) {
+    std::memcpy(dst, src, static_cast<size_t>(n) * kWidth);
+    return;
+  }
+  constexpr auto kStep = static_cast<int64_t>(kWidth);
+  for (int64_t i = 0; i < n; ++i, dst += dst_stride * kStep, src += src_stride * kStep)
+    std::memcpy(dst, src, kWidth);
+}
+
+CombineRun FindCombine(ScalarReducer reducer, hlo::PrimitiveType type) {
+  if (reducer == ScalarReducer::kSecond) {
+    switch (hlo::ByteWidth(type)) {
+      case 1: return Assign<1>;
+      case 2: return Assign<2>;
+      case 4: return Assign<4>;
+      case 8: return Assign<8>;
+      case 16: return Assign<16>;
+      default: return nullptr;
+    }
+  }
+  CombineRun found = nullptr;
+  VisitReducer(reducer, type, [&]<typename Op>() { found = CombineWith<Op>; });
+  return found;
+}
+
+class ScatterStep final : public Step {
+ public:
+  ScatterStep(hlo::Instruction instruction, CombineRun combine, std::unique_ptr<ScalarFunction> function)
+      : text_(DescribeStep(instruction)),
+        count_(static_cast<int>(instruction.operand_count() / 2)),
+        combine_(combine),
+        function_(std::move(function)),
+        starts_(Starts(instruction)) {
+    const auto& scatter = instruction.attributes<hlo::ScatterAttributes>();
+    const hlo::Shape& operand = instruction.operand(0).shape();
+    const hlo::Shape& updates = instruction.operand(count_ + 1).shape();
+    for (int i = 0; i < count_; ++i) {
+      widths_.push_back(Width(instruction.operand(i).shape()));
+      const CopyDim run{Bytes(instruction.operand(i).shape()), 1, 1};
+      copies_.push_back(CopyNd(absl::MakeConstSpan(&run, 1), 1));
+    }
+    unique_ = scatter.unique_indices;
+    operand_elements_ = Elements(operand);
+    update_elements_ = Elements(updates);
+    const hlo::Dims operand_strides = hlo::RowMajorStrides(operand.dims),
+                    update_strides = hlo::RowMajorStrides(updates.dims);
+    size_t next = 0;
+    for (int64_t d = 0; d < operand.rank(); ++d) {
+      if (Contains(scatter.inserted_window_dims, d) || Contains(scatter.input_batching_dims, d)) continue;
+      const int64_t u = scatter.update_window_dims[next++];
+      AppendLoop({updates.dims[u], update_strides[u], operand_strides[d]});
+    }
+    for (int64_t d = 0; d < updates.rank(); ++d) {
+      if (!Contains(scatter.update_window_dims, d)) sources_.Append(updates.dims[d], update_strides[d]);
+    }
+    if (!loops_.empty()) {
+      inner_ = loops_.back();
+      loops_.pop_back();
+    }
+    // A window that is one aligned run belongs whole to one thread's share of the operand.
+    divisible_ = update_elements_ > 0 && loops_.empty() && (inner_.size == 1 || inner_.dst_stride == 1) &&
+                 starts_.AreMultiplesOf(inner_.size);
+  }
+
+  StepKind kind() const override { return StepKind::kMovement; }
+  std::string Describe() const override { return text_; }
+  double flops() const override { return static_cast<double>(update_elements_); }
+  bool MayShare(int output, int input) const override { return input == output; }
+
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
+    for (int i = 0; i < count_; ++i) {
+      if (inputs[i] != outputs[i]) copies_[i].Run(inputs[i], outputs[i], context.threads);
+    }
+    if (update_elements_ == 0) return absl::OkStatus();
+    const int64_t count = starts_.count(), work = update_elements_ * (function_ != nullptr ? 8 : 1);
+    if (unique_) {
+      ParallelRanges(context.threads, count, work, [&](int64_t begin, int64_t end, int) {
+        Apply(inputs, outputs, begin, end, 0, operand_elements_, 0, inner_.size);
+      });
+    } else if (divisible_ && inner_.size * widths_[0] >= 16) {
+      ParallelRanges(
+          context.threads, operand_elements_ / inner_.size, work, [&](int64_t begin, int64_t end, int) {
+            Apply(inputs, outputs, 0, count, begin * inner_.size, end * inner_.size, 0, inner_.size);
+          });
+    } else if (inner_.size >= 256) {
+      ParallelRanges(context.threads, inner_.size, work, [&](int64_t begin, int64_t end, int) {
+        Apply(inputs, outputs, 0, count, 0, operand_elements_, begin, end);
+      });
+    } else {
+      Apply(inputs, outputs, 0, count, 0, operand_elements_, 0, inner_.size);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  struct Loop {
+    int64_t size = 1, src_stride = 1, dst_stride = 1;  // In elements.
+  };
+  static constexpr int kOperandsMax = 16;
+  friend MaybeStep hlod::engine::MakeScatterStep(const hlo::Module&, hlo::Instruction, int);
+
+  static WindowStarts Starts(hlo::Instruction instruction) {
+    const auto& scatter = instruction.attributes<hlo::ScatterAttributes>();
+    const uint32_t count = instruction.operand_count() / 2;
+    const hlo::Shape& operand = instruction.operand(0).shape();
+    const hlo::Shape& updates = instruction.operand(count + 1).shape();
+    hlo::Dims window(operand.dims.size(), 1);
+    size_t next = 0;
+    for (int64_t d = 0; d < operand.rank(); ++d) {
+      if (Contains(scatter.inserted_window_dims, d) || Contains(scatter.input_batching_dims, d)) continue;
+      window[d] = updates.dims[scatter.update_window_dims[next++]];
+    }
+    return WindowStarts({operand, instruction.operand(count).shape(), scatter.index_vector_dim,
+                         scatter.scatter_dims_to_operand_dims, scatter.input_batching_dims,
+                         scatter.scatter_indices_batching_dims, window});
+  }
+
+  void AppendLoop(Loop loop) {
+    if (loop.size == 1) return;
+    if (!loops_.empty() && loops_.back().src_stride == loop.src_stride * loop.size &&
+        loops_.back().dst_stride == loop.dst_stride * loop.size) {
+      loops_.back() = {loops_.back().size * loop.size, loop.src_stride, loop.dst_stride};
+    } else {
+      loops_.push_back(loop);
+    }
+  }
+
+  // Updates [begin, end) whose windows start in [low, high) of the operand; of the window's inner loop,
+  // [inner_begin, inner_end).
+  void Apply(const std::byte* const* inputs, std::byte* const* outputs, int64_t begin, int64_t end,
+             int64_t low, int64_t high, int64_t inner_begin, int64_t inner_end) const {
+    for (int64_t b = begin; b < end; ++b) {
+      const int64_t start = starts_.Checked(inputs[count_], b);
+      if (start < low || start >= high) continue;
+      const int64_t dst = start + inner_begin * inner_.dst_stride,
+                    src = sources_.Offset(b) + inner_begin * inner_.src_stride;
+      if (loops_.empty()) {
+        CombineAt(inputs, outputs, dst, src, inner_end - inner_begin);
+      } else {
+        Walk(inputs, outputs, 0, dst, src, inner_end - inner_begin);
+      }
+    }
+  }
+
+  void Walk(const std::byte* const* inputs, std::byte* const* outputs, size_t depth, int64_t dst, int64_t src,
+            int64_t n) const {
+    if (depth == loops_.size()) return CombineAt(inputs, outputs, dst, src, n);
+    const Loop& loop = loops_[depth];
+    for (int64_t i = 0; i < loop.size; ++i) {
+      Walk(inputs, outputs, depth + 1, dst + i * loop.dst_stride, src + i * loop.src_stride, n);
+    }
+  }
+
+  void CombineAt(const std::byte* const* inputs, std::byte* const* outputs, int64_t dst, int64_t src,
+                 int64_t n) const {
+    if (function_ == nullptr) {
+      combine_(outputs[0] + dst * widths_[0], inputs[count_ + 1] + src * widths_[0], n, inner_.dst_stride,
+               inner_.src_stride);
+      return;
+    }
+    const bool dense = inner_.dst_stride == 1 && inner_.src_stride == 1;
+    const int64_t turns = dense ? 1 : n, block = dense ? n : 1;
+    for (int64_t t = 0; t < turns; ++t) {
+      const std::byte* parameters[2 * kOperandsMax];
+      std::byte* results[kOperandsMax];
+      for (int i = 0; i < count_; ++i) {
+        results[i] = outputs[i] + (dst + t * inner_.dst_stride) * widths_[i];
+        parameters[i] = results[i];
+        parameters[count_ + i] = inputs[count_ + 1 + i] + (src + t * inner_.src_stride) * widths_[i];
+      }
+      function_->Run(parameters, results, block);
+    }
+  }
+
+  std::string text_;
+  int count_;
+  CombineRun combine_;
+  std::unique_ptr<ScalarFunction> function_;
+  WindowStarts starts_;
+  std::vector<int> widths_;
+  std::vector<CopyNd> copies_;
+  StridedIndex sources_;
+  std::vector<Loop> loops_;
+  Loop inner_;
+  bool unique_ = false, divisible_ = false;
+  int64_t operand_elements_ = 0, update_elements_ = 0;
+};
+
+}  // namespace
+
+MaybeStep MakeScatterStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
+  const int count = static_cast<int>(instruction.operand_count() / 2);
+  if (count == 0 || count > ScatterStep::kOperandsMax) return nullptr;
+  const hlo::Computation& combiner = module.computation(instruction.called()[0]);
+  CombineRun combine = nullptr;
+  if (count == 1) combine = FindCombine(RecogniseReducer(combiner), instruction.operand(0).shape().type);
+  std::unique_ptr<ScalarFunction> function;
+  if (combine == nullptr) {
+    function = MakeScalarFunction(module, instruction.called()[0]);
+    if (function == nullptr || function->result_count() != count || function->parameter_count() != 2 * count)
+      return nullptr;
+  }
+  return std::make_unique<ScatterStep>(instruction, combine, std::move(function));
+}
+
+}  // namespace hlod::engine

@@ -1,0 +1,309 @@
+// Coalescing, then packing. Values start in buffers of their own. Buffers are joined where a value would
+// otherwise be copied (loop states, branch results, results of the program) or where a step may write over an
+// operand that dies in it; never when their lifetimes overlap other than at an op that allows it.
+#include "server/engine/plan/buffer_assignment.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "common/base/status.h"
+#include "server/engine/plan/buffer_assignment_liveness.h"
+#include "server/engine/plan/buffer_assignment_packing.h"
+
+namespace hlod::engine {
+namespace {
+
+// A buffer with more segments than this is joined with nothing more, and an op with more operands than this
+// allows sharing only for the pair that is asked about: both keep the work linear.
+constexpr size_t kSegmentsMax = 256;
+constexpr size_t kOperandsMax = 4096;
+
+// A set of values that share memory, kept at its representative.
+struct Buffer {
+  Segments segments;
+  int64_t bytes = 0;
+  Place place;
+  bool fixed = false;      // `place` is given.
+  bool read_only = false;  // Constants, and arguments that no result shares.
+};
+
+class Assigner {
+ public:
+  explicit Assigner(const Program& program) : program_(program), parent_(program.values.size()) {
+    std::iota(parent_.begin(), parent_.end(), 0);
+    std::vector<Segments> segments = ComputeLiveness(program);
+    buffers_.resize(program.values.size());
+    std::vector<bool> shared(program.arguments.size(), false);
+    for (int argument : program.aliases) {
+      if (argument >= 0) shared[argument] = true;
+    }
+    for (size_t v = 0; v < buffers_.size(); ++v) {
+      const Value& value = program.values[v];
+      buffers_[v].segments = std::move(segments[v]);
+      buffers_[v].bytes = value.bytes;
+      buffers_[v].fixed = value.space != Space::kTemporary;
+      buffers_[v].read_only =
+          value.space == Space::kConstant || (value.space == Space::kArgument && !shared[value.index]);
+      if (buffers_[v].fixed) buffers_[v].place = {value.space, value.index, 0};
+    }
+  }
+
+  void Coalesce();
+  absl::StatusOr<Assignment> Finish();
+
+ private:
+  ValueId Find(ValueId value) {
+    while (parent_[value] != value) value = parent_[value] = parent_[parent_[value]];
+    return value;
+  }
+
+  // A move: input k of op `op` into its output k.
+  struct Move {
+    int32_t op = kNone;
+    size_t k = 0;
+  };
+  // Joins the buffers of two values when that is safe. `asked` is the move that this would save, if it is
+  // one.
+  bool TryJoin(ValueId a, ValueId b, Move asked);
+  void Join(ValueId a, ValueId b);
+  // Whether two buffers are in use at the same time, other than where one may take over from the other.
+  bool Conflict(ValueId a, ValueId b, Move asked);
+  // Whether op `op` may write buffer `next` in the memory of `old`, whose last use it is.
+  bool MayTakeOver(int32_t op, ValueId old, ValueId next, Move asked);
+
+  // The copies for the moves of one op. When they go round in circles, a scratch buffer of `cycle_bytes`
+  // breaks them.
+  std::vector<BufferCopy> SequenceMoves(const Op& op, int32_t scratch, int64_t& cycle_bytes);
+
+  const Program& program_;
+  std::vector<ValueId> parent_;
+  std::vector<Buffer> buffers_;
+};
+
+bool Assigner::MayTakeOver(int32_t op_index, ValueId old, ValueId next, Move asked) {
+  const Op& op = program_.ops[op_index];
+  if (op.IsMove()) {
+    if (op_index == asked.op && Find(op.outputs[asked.k]) == next) return Find(op.inputs[asked.k]) == old;
+    if (op.inputs.size() > kOperandsMax) return false;
+    for (size_t k = 0; k < op.inputs.size(); ++k) {
+      if (Find(op.outputs[k]) == next) return Find(op.inputs[k]) == old;
+    }
+    return false;
+  }
+  if (op.kind != Op::Kind::kStep || op.inputs.size() * op.outputs.size() > kOperandsMax) return false;
+  for (size_t o = 0; o < op.outputs.size(); ++o) {
+    if (Find(op.outputs[o]) != next) continue;
+    bool read = false;
+    for (size_t i = 0; i < op.inputs.size(); ++i) {
+      if (Find(op.inputs[i]) != old) continue;
+      if (!op.step->MayShare(static_cast<int>(o), static_cast<int>(i))) return false;
+      read = true;
+    }
+    return read;
+  }
+  return false;
+}
+
+bool Assigner::Conflict(ValueId a, ValueId b, Move asked) {
+  const Segments& left = buffers_[a].segments;
+  const Segments& right = buffers_[b].segments;
+  for (size_t i = 0, j = 0; i < left.size() && j < right.size();) {
+    const int32_t from = std::max(left[i].start, right[j].start);
+    const int32_t to = std::min(left[i].end, right[j].end);
+    if (from < to) return true;
+    if (from == to) {
+      // They meet in one point: one must end where the other starts, at an op that lets it take over.
+      const bool left_first = left[i].end == from && right[j].start == from;
+      const bool right_first = right[j].end == from && left[i].start == from;
+      if (left_first == right_first || (from & 1) == 0 || from < 0) return true;
+      if (!MayTakeOver(from / 2, left_first ? a : b, left_first ? b : a, asked)) return true;
+    }
+    left[i].end < right[j].end ? ++i : ++j;
+  }
+  return false;
+}
+
+bool Assigner::TryJoin(ValueId first, ValueId second, Move asked) {
+  const ValueId a = Find(first), b = Find(second);
+  if (a == b) return true;
+  const Buffer& left = buffers_[a];
+  const Buffer& right = buffers_[b];
+  if (left.read_only || right.read_only || left.bytes != right.bytes || left.bytes == 0) return false;
+  if (left.fixed && right.fixed) return false;
+  if (left.segments.size() + right.segments.size() > kSegmentsMax) return false;
+  if (Conflict(a, b, asked)) return false;
+  Join(a, b);
+  return true;
+}
+
+void Assigner::Join(ValueId a, ValueId b) {
+  if (buffers_[a].segments.size() < buffers_[b].segments.size()) std::swap(a, b);
+  parent_[b] = a;
+  AddSegments(buffers_[a].segments, buffers_[b].segments);
+  buffers_[b].segments.clear();
+  if (buffers_[b].fixed) {
+    buffers_[a].fixed = true;
+    buffers_[a].place = buffers_[b].place;
+  }
+}
+
+void Assigner::Coalesce() {
+  // An argument and the result that shares its memory are one buffer, whatever their lifetimes: moves into it
+  // wait for its reads.
+  absl::flat_hash_map<int32_t, ValueId> argument_buffer;
+  for (ValueId argument : program_.argument_values)
+    argument_buffer[program_.values[argument].index] = argument;
+  for (ValueId place : program_.ops.back().outputs) {
+    if (program_.values[place].space == Space::kArgument)
+      Join(argument_buffer[program_.values[place].index], place);
+  }
+  // Copies in every turn of a loop first, then those around loops and branches, then those at the end.
+  for (const Op::Kind kind :
+       {Op::Kind::kLoopBack, Op::Kind::kLoopBegin, Op::Kind::kBranchEnd, Op::Kind::kReturn}) {
+    for (size_t i = 0; i < program_.ops.size(); ++i) {
+      const Op& op = program_.ops[i];
+      if (op.kind != kind) continue;
+      for (size_t k = 0; k < op.inputs.size(); ++k) {
+        TryJoin(op.inputs[k], op.outputs[k], {static_cast<int32_t>(i), k});
+      }
+    }
+  }
+  for (size_t i = 0; i < program_.ops.size(); ++i) {
+    const Op& op = program_.ops[i];
+    if (op.kind != Op::Kind::kStep || op.inputs.size() * op.outputs.size() > kOperandsMax) continue;
+    for (size_t o = 0; o < op.outputs.size(); ++o) {
+      for (size_t k = 0; k < op.inputs.size(); ++k) {
+        if (program_.values[op.inputs[k]].bytes != program_.values[op.outputs[o]].bytes) continue;
+        if (!op.step->MayShare(static_cast<int>(o), static_cast<int>(k))) continue;
+        if (TryJoin(op.inputs[k], op.outputs[o], {})) break;
+      }
+    }
+  }
+}
+
+std::vector<BufferCopy> Assigner::SequenceMoves(const Op& op, int32_t scratch, int64_t& cycle_bytes) {
+  std::vector<BufferCopy> moves;
+  for (size_t k = 0; k < op.inputs.size(); ++k) {
+    const BufferCopy move{Find(op.inputs[k]), Find(op.outputs[k]), program_.values[op.outputs[k]].bytes};
+    if (move.from != move.to && move.bytes > 0) moves.push_back(move);
+  }
+  cycle_bytes = 0;
+  absl::flat_hash_map<int32_t, int32_t> readers,
+      writer;  // Of a buffer: how many moves still read it; which move writes it.
+  for (size_t m = 0; m < moves.size(); ++m) {
+    ++readers[moves[m].from];
+    writer[moves[m].to] = static_cast<int32_t>(m);
+  }
+  std::vector<bool> done(moves.size(), false);
+  std::vector<int32_t> ready;
+  const auto is_ready = [&](int32_t m) {
+    const auto it = readers.find(moves[m].to);
+    return it == readers.end() || it->second == 0;
+  };
+  for (size_t m = 0; m < moves.size(); ++m) {
+    if (is_ready(static_cast<int32_t>(m))) ready.push_back(static_cast<int32_t>(m));
+  }
+  std::vector<BufferCopy> sequence;
+  const auto drain = [&] {
+    while (!ready.empty()) {
+      const int32_t m = ready.back();
+      ready.pop_back();
+      sequence.push_back(moves[m]);
+      done[m] = true;
+      if (--readers[moves[m].from] > 0) continue;
+      const auto it = writer.find(moves[m].from);
+      if (it != writer.end() && !done[it->second]) ready.push_back(it->second);
+    }
+  };
+  drain();
+  // What is left are circles, each buffer read once: the content of one is saved, and the move that reads it
+  // takes it from there.
+  absl::flat_hash_map<int32_t, int32_t> reader;
+  for (size_t m = 0; m < moves.size(); ++m) {
+    if (!done[m]) reader[moves[m].from] = static_cast<int32_t>(m);
+  }
+  for (size_t m = 0; m < moves.size(); ++m) {
+    if (done[m]) continue;
+    const int32_t saved = moves[m].to;
+    sequence.push_back({saved, scratch, moves[m].bytes});
+    cycle_bytes = std::max(cycle_bytes, moves[m].bytes);
+    moves[reader[saved]].from = scratch;
+    readers[saved] = 0;
+    readers[scratch] = 1;
+    ready.push_back(static_cast<int32_t>(m));
+    drain();
+  }
+  return sequence;
+}
+
+absl::StatusOr<Assignment> Assigner::Finish() {
+  Assignment result;
+  result.buffer.resize(program_.values.size());
+  std::vector<int32_t> place_of(program_.values.size(), kNone);  // Of a representative.
+  std::vector<PackItem> items;
+  std::vector<int32_t> item_place;  // Of an item: in places; or ~op, when it is a step's scratch.
+  for (size_t v = 0; v < program_.values.size(); ++v) {
+    const ValueId root = Find(static_cast<ValueId>(v));
+    if (place_of[root] == kNone) {
+      place_of[root] = static_cast<int32_t>(result.places.size());
+      const Buffer& buffer = buffers_[root];
+      result.places.push_back(buffer.place);
+      if (!buffer.fixed && buffer.bytes > 0 && !buffer.segments.empty()) {
+        items.push_back({buffer.segments.front().start, buffer.segments.back().end, buffer.bytes});
+        item_place.push_back(place_of[root]);
+      }
+    }
+    result.buffer[v] = place_of[root];
+  }
+
+  result.scratch_offset.assign(program_.ops.size(), -1);
+  for (size_t i = 0; i < program_.ops.size(); ++i) {
+    const Op& op = program_.ops[i];
+    const int32_t time = TimeOf(static_cast<int32_t>(i));
+    result.copy_begin.push_back(static_cast<int32_t>(result.copies.size()));
+    if (op.IsMove()) {
+      const int32_t scratch = INT32_MAX;
+      int64_t cycle_bytes = 0;
+      std::vector<BufferCopy> copies = SequenceMoves(op, scratch, cycle_bytes);
+      const int32_t scratch_place = static_cast<int32_t>(result.places.size());
+      if (cycle_bytes > 0) {
+        result.places.push_back({});
+        items.push_back({time, time + 1, cycle_bytes});
+        item_place.push_back(scratch_place);
+      }
+      for (BufferCopy& copy : copies) {
+        copy.from = copy.from == scratch ? scratch_place : place_of[copy.from];
+        copy.to = copy.to == scratch ? scratch_place : place_of[copy.to];
+        result.copies.push_back(copy);
+      }
+    } else if (op.step != nullptr && op.step->scratch_bytes() > 0) {
+      items.push_back({time, time + 1, op.step->scratch_bytes()});
+      item_place.push_back(~static_cast<int32_t>(i));
+    }
+  }
+  result.copy_begin.push_back(static_cast<int32_t>(result.copies.size()));
+
+  const std::optional<int64_t> size = Pack(items, kBufferAlignment);
+  if (!size.has_value()) return ResourceExhausted("The program's temporary memory overflows.");
+  result.arena_bytes = *size;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (item_place[i] >= 0) {
+      result.places[item_place[i]].offset = items[i].offset;
+    } else {
+      result.scratch_offset[~item_place[i]] = items[i].offset;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<Assignment> AssignBuffers(const Program& program) {
+  Assigner assigner(program);
+  assigner.Coalesce();
+  return assigner.Finish();
+}
+
+}  // namespace hlod::engine

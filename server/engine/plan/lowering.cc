@@ -1,0 +1,523 @@
+// The walk: each computation in the order of its units, every node mapped to the values of its array leaves.
+// What only renames bytes (tuples, reshapes, calls, loop variables that never change) maps to the values that
+// are there already.
+#include "server/engine/plan/lowering.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "common/base/arithmetic.h"
+#include "common/base/status.h"
+#include "server/engine/plan/lowering_order.h"
+#include "server/engine/plan/lowering_steps.h"
+#include "server/engine/run/reference_step.h"
+#include "server/engine/tile/fusion.h"
+
+namespace hlod::engine {
+namespace {
+
+using hlo::Computation;
+using hlo::Instruction;
+using hlo::NodeId;
+using hlo::Shape;
+
+using ValueIds = std::vector<ValueId>;
+
+// How many leaves a tuple shape has, and at which leaf each of its elements begins.
+struct TupleLeaves {
+  int32_t count = 0;
+  std::vector<int32_t> begin;
+};
+
+int32_t CountLeaves(const Shape& shape) {
+  if (!shape.IsTuple()) return 1;
+  int32_t count = 0;
+  for (const Shape& element : shape.tuple) count += CountLeaves(element);
+  return count;
+}
+
+// How a computation is to be run; made once, used at each call.
+struct Schedule {
+  std::vector<FusionGroup> groups;
+  std::vector<Unit> units;
+  int64_t live_count = 0;
+};
+
+class Lowering {
+ public:
+  Lowering(std::shared_ptr<const hlo::Module> module, const CompileOptions& options, int threads)
+      : module_(std::move(module)), options_(options), threads_(threads) {}
+
+  absl::StatusOr<Program> Run();
+
+ private:
+  // The values of the leaves of every node of one computation.
+  struct Frame {
+    const Computation& computation;
+    std::vector<int32_t> first;  // Of a node, in `leaves`.
+    ValueIds leaves;
+    absl::Span<const ValueId> parameters;  // The leaves it was called with.
+    std::vector<int32_t> parameter_begin;  // Of a parameter, in `parameters`.
+    int32_t loop;
+
+    void Define(NodeId node, absl::Span<const ValueId> values) {
+      first[node] = static_cast<int32_t>(leaves.size());
+      leaves.insert(leaves.end(), values.begin(), values.end());
+    }
+  };
+
+  // Appends the ops of `computation` with its parameters' leaves, one parameter after the other; returns its
+  // root's leaves.
+  absl::StatusOr<ValueIds> LowerComputation(const Computation& computation,
+                                            absl::Span<const ValueId> parameters, int32_t loop);
+  absl::StatusOr<const Schedule*> ScheduleOf(const Computation& computation);
+  absl::Status LowerGroup(Frame& frame, const FusionGroup& group);
+  absl::Status LowerInstruction(Frame& frame, Instruction instruction);
+  absl::Status LowerStep(Frame& frame, Instruction instruction);
+  absl::Status LowerWhile(Frame& frame, Instruction instruction);
+  absl::Status LowerConditional(Frame& frame, Instruction instruction);
+
+  absl::Span<const ValueId> LeavesOf(const Frame& frame, NodeId node) {
+    return absl::MakeConstSpan(frame.leaves).subspan(frame.first[node], LeafCount(frame.computation[node]));
+  }
+  int32_t LeafCount(Instruction instruction) {
+    return instruction.shape().IsTuple() ? LeavesOfShape(instruction.shape_id(), instruction.shape()).count
+                                         : 1;
+  }
+  const TupleLeaves& LeavesOfShape(hlo::ShapeId id, const Shape& shape);
+
+  absl::StatusOr<ValueId> NewValue(const Shape& shape, int32_t loop);
+  ValueId NewConstant(std::shared_ptr<const hlo::Literal> literal);
+  void AddConstantLeaves(const std::shared_ptr<const hlo::Literal>& literal, ValueIds& leaves);
+  Op& AddOp(Op::Kind kind, int32_t loop, int32_t control = kNone) {
+    Op& op = program_.ops.emplace_back();
+    op.kind = kind;
+    op.loop = loop;
+    op.control = control;
+    return op;
+  }
+  int32_t Now() const { return static_cast<int32_t>(program_.ops.size()); }
+
+  // A value that turned out to be another one: a loop variable that never changes, a conditional whose
+  // branches agree.
+  ValueId Resolve(ValueId value) {
+    while (forward_[value] != value) value = forward_[value] = forward_[forward_[value]];
+    return value;
+  }
+  void ResolveAll();
+
+  const std::shared_ptr<const hlo::Module> module_;
+  const CompileOptions& options_;
+  const int threads_;
+  Program program_;
+  ValueIds forward_;
+  absl::flat_hash_map<const Computation*, std::unique_ptr<Schedule>> schedules_;
+  absl::flat_hash_map<hlo::ShapeId, TupleLeaves> tuple_leaves_;
+  absl::flat_hash_map<const hlo::Literal*, ValueIds> constants_;
+  int64_t lowered_ = 0;
+};
+
+const TupleLeaves& Lowering::LeavesOfShape(hlo::ShapeId id, const Shape& shape) {
+  auto [it, inserted] = tuple_leaves_.try_emplace(id);
+  if (inserted) {
+    for (const Shape& element : shape.tuple) {
+      it->second.begin.push_back(it->second.count);
+      it->second.count += CountLeaves(element);
+    }
+  }
+  return it->second;
+}
+
+absl::StatusOr<ValueId> Lowering::NewValue(const Shape& shape, int32_t loop) {
+  const std::optional<int64_t> bytes = hlo::ByteSize(shape);
+  if (!bytes.has_value()) return ResourceExhausted("The bytes of %s overflow.", hlo::ToStringNoLayout(shape));
+  const ValueId id = static_cast<ValueId>(program_.values.size());
+  Value& value = program_.values.emplace_back();
+  value.bytes = *bytes;
+  value.home = loop;
+  forward_.push_back(id);
+  return id;
+}
+
+ValueId Lowering::NewConstant(std::shared_ptr<const hlo::Literal> literal) {
+  const ValueId id = static_cast<ValueId>(program_.values.size());
+  Value& value = program_.values.emplace_back();
+  value.bytes = static_cast<int64_t>(literal->bytes().size());
+  value.space = Space::kConstant;
+  value.index = static_cast<int32_t>(program_.constants.size());
+  program_.constants.push_back(std::move(literal));
+  forward_.push_back(id);
+  return id;
+}
+
+void Lowering::AddConstantLeaves(const std::shared_ptr<const hlo::Literal>& literal, ValueIds& leaves) {
+  if (!literal->shape().IsTuple()) {
+    leaves.push_back(NewConstant(literal));
+    return;
+  }
+  for (const hlo::Literal& element : literal->elements()) {
+    AddConstantLeaves(std::shared_ptr<const hlo::Literal>(literal, &element), leaves);
+  }
+}
+
+absl::StatusOr<const Schedule*> Lowering::ScheduleOf(const Computation& computation) {
+  std::unique_ptr<Schedule>& schedule = schedules_[&computation];
+  if (schedule == nullptr) {
+    auto made = std::make_unique<Schedule>();
+    const std::vector<bool> live = LiveInstructions(computation);
+    for (bool is_live : live) made->live_count += is_live;
+    if (!options_.reference_only) made->groups = PlanFusion(*module_, computation, live);
+    // Broadcasts and slices that only fused steps read are never made.
+    ASSIGN_OR_RETURN(made->units,
+                     OrderUnits(computation, NeededNodes(computation, live, made->groups), made->groups));
+    schedule = std::move(made);
+  }
+  return schedule.get();
+}
+
+absl::StatusOr<ValueIds> Lowering::LowerComputation(const Computation& computation,
+                                                    absl::Span<const ValueId> parameters, int32_t loop) {
+  ASSIGN_OR_RETURN(const Schedule* schedule, ScheduleOf(computation));
+  lowered_ += schedule->live_count;
+  if (lowered_ > kLoweredInstructionsMax) {
+    return ResourceExhausted("Module %s has more than %d instructions once calls are inlined.",
+                             module_->name(), kLoweredInstructionsMax);
+  }
+  Frame frame{computation, std::vector<int32_t>(computation.size(), 0), {}, parameters, {}, loop};
+  frame.leaves.reserve(computation.size());
+  int32_t begin = 0;
+  for (NodeId parameter : computation.parameters()) {
+    frame.parameter_begin.push_back(begin);
+    begin += LeafCount(computation[parameter]);
+  }
+  for (const Unit& unit : schedule->units) {
+    if (unit.group >= 0) {
+      RETURN_IF_ERROR(LowerGroup(frame, schedule->groups[unit.group]));
+    } else {
+      RETURN_IF_ERROR(LowerInstruction(frame, computation[unit.node]));
+    }
+  }
+  const absl::Span<const ValueId> root = LeavesOf(frame, computation.root_id());
+  return ValueIds(root.begin(), root.end());
+}
+
+absl::Status Lowering::LowerGroup(Frame& frame, const FusionGroup& group) {
+  std::unique_ptr<Step> step = MakeFusedStep(*module_, frame.computation, group, threads_);
+  if (step == nullptr) {
+    return Internal("The fusion group around %s of computation %s has no step.",
+                    frame.computation[group.nodes.front()].name(), frame.computation.name());
+  }
+  absl::InlinedVector<ValueId, 3> inputs, outputs;
+  for (NodeId input : group.inputs) inputs.push_back(LeavesOf(frame, input)[0]);
+  for (NodeId output : group.outputs) {
+    ASSIGN_OR_RETURN(const ValueId value, NewValue(frame.computation[output].shape(), frame.loop));
+    outputs.push_back(value);
+    frame.Define(output, {value});
+  }
+  Op& op = AddOp(Op::Kind::kStep, frame.loop);
+  op.step = std::move(step);
+  op.inputs = std::move(inputs);
+  op.outputs = std::move(outputs);
+  return absl::OkStatus();
+}
+
+absl::Status Lowering::LowerInstruction(Frame& frame, Instruction instruction) {
+  const NodeId id = instruction.id();
+  // Copies, because Define may move what LeavesOf looks at.
+  const auto define = [&](absl::Span<const ValueId> values) {
+    frame.Define(id, ValueIds(values.begin(), values.end()));
+  };
+  if (IsAlias(instruction)) {
+    define(LeavesOf(frame, instruction.operands()[0]));
+    return absl::OkStatus();
+  }
+  switch (instruction.opcode()) {
+    case hlo::kParameter:
+      define(frame.parameters.subspan(frame.parameter_begin[instruction.parameter_number()],
+                                      LeafCount(instruction)));
+      return absl::OkStatus();
+    case hlo::kConstant: {
+      const auto& literal =
+          module_->tables().shared_literal(instruction.attributes<hlo::ConstantAttributes>().literal);
+      ValueIds& leaves = constants_[literal.get()];
+      if (leaves.empty()) AddConstantLeaves(literal, leaves);
+      frame.Define(id, leaves);
+      return absl::OkStatus();
+    }
+    case hlo::kAfterAll: {  // A token: no bytes, nothing to wait for in a program that runs in order.
+      ASSIGN_OR_RETURN(const ValueId token, NewValue(instruction.shape(), frame.loop));
+      frame.Define(id, {token});
+      return absl::OkStatus();
+    }
+    case hlo::kTuple: {
+      ValueIds leaves;
+      for (NodeId operand : instruction.operands()) {
+        const absl::Span<const ValueId> values = LeavesOf(frame, operand);
+        leaves.insert(leaves.end(), values.begin(), values.end());
+      }
+      frame.Define(id, leaves);
+      return absl::OkStatus();
+    }
+    case hlo::kGetTupleElement: {
+      const Instruction tuple = instruction.operand(0);
+      const int32_t begin = LeavesOfShape(tuple.shape_id(), tuple.shape())
+                                .begin[instruction.attributes<hlo::TupleIndexAttributes>().index];
+      define(LeavesOf(frame, tuple.id()).subspan(begin, LeafCount(instruction)));
+      return absl::OkStatus();
+    }
+    case hlo::kGetDimensionSize: {
+      const int64_t size = instruction.operand(0).shape().dims[instruction.dimensions()[0]];
+      frame.Define(id, {NewConstant(std::make_shared<hlo::Literal>(
+                           hlo::Literal::Scalar<int32_t>(static_cast<int32_t>(size))))});
+      return absl::OkStatus();
+    }
+    case hlo::kCall:
+    case hlo::kFusion: {
+      ValueIds arguments;
+      for (NodeId operand : instruction.operands()) {
+        const absl::Span<const ValueId> values = LeavesOf(frame, operand);
+        arguments.insert(arguments.end(), values.begin(), values.end());
+      }
+      ASSIGN_OR_RETURN(const ValueIds results, LowerComputation(module_->computation(instruction.called()[0]),
+                                                                arguments, frame.loop));
+      frame.Define(id, results);
+      return absl::OkStatus();
+    }
+    case hlo::kWhile: return LowerWhile(frame, instruction);
+    case hlo::kConditional: return LowerConditional(frame, instruction);
+    default: return LowerStep(frame, instruction);
+  }
+}
+
+absl::Status Lowering::LowerStep(Frame& frame, Instruction instruction) {
+  std::unique_ptr<Step> step;
+  if (!options_.reference_only || instruction.opcode() == hlo::kPartitionId ||
+      instruction.opcode() == hlo::kReplicaId) {
+    step = MakeSingleStep(*module_, instruction, threads_);
+  }
+  const bool reference = step == nullptr;
+  if (reference) step = MakeReferenceStep(module_, instruction);
+  absl::InlinedVector<ValueId, 3> inputs, outputs;
+  for (NodeId operand : instruction.operands()) {
+    for (ValueId value : LeavesOf(frame, operand)) inputs.push_back(value);
+  }
+  if (instruction.shape().IsTuple()) {
+    for (const hlo::ShapeLeaf& leaf : hlo::Leaves(instruction.shape())) {
+      ASSIGN_OR_RETURN(const ValueId value, NewValue(*leaf.shape, frame.loop));
+      outputs.push_back(value);
+    }
+  } else {
+    ASSIGN_OR_RETURN(const ValueId value, NewValue(instruction.shape(), frame.loop));
+    outputs.push_back(value);
+  }
+  frame.Define(instruction.id(), outputs);
+  Op& op = AddOp(Op::Kind::kStep, frame.loop);
+  op.step = std::move(step);
+  // The table's names are null-terminated literals.
+  if (reference) op.reference_opcode = hlo::Name(instruction.opcode()).data();
+  op.inputs = std::move(inputs);
+  op.outputs = std::move(outputs);
+  return absl::OkStatus();
+}
+
+absl::Status Lowering::LowerWhile(Frame& frame, Instruction instruction) {
+  const Computation& body = module_->computation(instruction.called()[0]);
+  const Computation& condition = module_->computation(instruction.called()[1]);
+  const int32_t id = static_cast<int32_t>(program_.loops.size());
+  program_.loops.emplace_back().parent = frame.loop;
+
+  const absl::Span<const ValueId> operand = LeavesOf(frame, instruction.operands()[0]);
+  const ValueIds initial(operand.begin(), operand.end());
+  ValueIds states;
+  for (const hlo::ShapeLeaf& leaf : hlo::Leaves(instruction.shape())) {
+    ASSIGN_OR_RETURN(const ValueId value, NewValue(*leaf.shape, id));
+    program_.values[value].role = Value::Role::kState;
+    program_.values[value].owner = id;
+    states.push_back(value);
+  }
+
+  program_.loops[id].begin = Now();
+  Op& begin = AddOp(Op::Kind::kLoopBegin, frame.loop, id);
+  begin.inputs.assign(initial.begin(), initial.end());
+  begin.outputs.assign(states.begin(), states.end());
+
+  ASSIGN_OR_RETURN(const ValueIds predicate, LowerComputation(condition, states, id));
+  program_.loops[id].test = Now();
+  AddOp(Op::Kind::kLoopTest, id, id).inputs.push_back(predicate[0]);
+
+  ASSIGN_OR_RETURN(const ValueIds results, LowerComputation(body, states, id));
+  program_.loops[id].back = Now();
+  Op& back = AddOp(Op::Kind::kLoopBack, id, id);
+  back.inputs.assign(results.begin(), results.end());
+  back.outputs.assign(states.begin(), states.end());
+
+  program_.loops[id].exit = Now();
+  AddOp(Op::Kind::kLoopExit, frame.loop, id);
+
+  // A variable that the body returns as it got it is its initial value, all the time.
+  for (size_t i = 0; i < states.size(); ++i) {
+    if (Resolve(results[i]) == states[i]) forward_[states[i]] = Resolve(initial[i]);
+  }
+  frame.Define(instruction.id(), states);
+  return absl::OkStatus();
+}
+
+absl::Status Lowering::LowerConditional(Frame& frame, Instruction instruction) {
+  const int32_t id = static_cast<int32_t>(program_.switches.size());
+  program_.switches.emplace_back().on_pred = instruction.operand(0).shape().type == hlo::kPred;
+
+  ValueIds joins;
+  for (const hlo::ShapeLeaf& leaf : hlo::Leaves(instruction.shape())) {
+    ASSIGN_OR_RETURN(const ValueId value, NewValue(*leaf.shape, frame.loop));
+    program_.values[value].role = Value::Role::kJoin;
+    program_.values[value].owner = id;
+    joins.push_back(value);
+  }
+
+  program_.switches[id].begin = Now();
+  const ValueId selector = LeavesOf(frame, instruction.operands()[0])[0];
+  AddOp(Op::Kind::kSwitch, frame.loop, id).inputs.push_back(selector);
+
+  std::vector<ValueIds> results;
+  for (size_t b = 0; b < instruction.called().size(); ++b) {
+    program_.switches[id].branches.push_back(Now());
+    AddOp(Op::Kind::kBranchBegin, frame.loop, id);
+    const absl::Span<const ValueId> operand = LeavesOf(frame, instruction.operands()[b + 1]);
+    ASSIGN_OR_RETURN(ValueIds result, LowerComputation(module_->computation(instruction.called()[b]),
+                                                       ValueIds(operand.begin(), operand.end()), frame.loop));
+    Op& end = AddOp(Op::Kind::kBranchEnd, frame.loop, id);
+    end.inputs.assign(result.begin(), result.end());
+    end.outputs.assign(joins.begin(), joins.end());
+    results.push_back(std::move(result));
+  }
+  program_.switches[id].end = Now();
+  AddOp(Op::Kind::kSwitchEnd, frame.loop, id);
+
+  // A result that is the same value in every branch is that value.
+  for (size_t i = 0; i < joins.size(); ++i) {
+    bool same = !results.empty();
+    for (const ValueIds& result : results) same = same && Resolve(result[i]) == Resolve(results[0][i]);
+    if (same) forward_[joins[i]] = Resolve(results[0][i]);
+  }
+  frame.Define(instruction.id(), joins);
+  return absl::OkStatus();
+}
+
+// Replaces values by what they turned out to be, and drops moves that move nothing.
+void Lowering::ResolveAll() {
+  for (Op& op : program_.ops) {
+    for (ValueId& value : op.inputs) value = Resolve(value);
+    for (ValueId& value : op.outputs) value = Resolve(value);
+    if (!op.IsMove()) continue;
+    size_t kept = 0;
+    for (size_t k = 0; k < op.inputs.size(); ++k) {
+      if (op.inputs[k] == op.outputs[k] || program_.values[op.outputs[k]].bytes == 0) continue;
+      op.inputs[kept] = op.inputs[k];
+      op.outputs[kept] = op.outputs[k];
+      ++kept;
+    }
+    op.inputs.resize(kept);
+    op.outputs.resize(kept);
+  }
+}
+
+Shape WithoutLayout(const Shape& shape) {
+  Shape result = shape;
+  result.layout.reset();
+  return result;
+}
+
+// The position of `index` among leaves, which are in the order of their indices; -1 when there is none.
+int LeafAt(absl::Span<const hlo::ShapeLeaf> leaves, const hlo::Dims& index) {
+  const auto it =
+      std::lower_bound(leaves.begin(), leaves.end(), index,
+                       [](const hlo::ShapeLeaf& leaf, const hlo::Dims& i) { return leaf.index < i; });
+  return it != leaves.end() && it->index == index ? static_cast<int>(it - leaves.begin()) : -1;
+}
+
+// For each result the argument that the module lets it share memory with; buffer donors serve results that
+// have none.
+std::vector<int> ResolveAliases(const hlo::Module& module, const Program& program) {
+  const Computation& entry = module.entry();
+  std::vector<std::vector<hlo::ShapeLeaf>> parameter_leaves;
+  std::vector<int> parameter_begin = {0};
+  for (NodeId parameter : entry.parameters()) {
+    parameter_leaves.push_back(hlo::Leaves(entry[parameter].shape()));
+    parameter_begin.push_back(parameter_begin.back() + static_cast<int>(parameter_leaves.back().size()));
+  }
+  const auto argument_of = [&](int64_t parameter, const hlo::Dims& index) {
+    if (parameter < 0 || parameter >= static_cast<int64_t>(parameter_leaves.size())) return -1;
+    const int leaf = LeafAt(parameter_leaves[parameter], index);
+    return leaf < 0 ? -1 : parameter_begin[parameter] + leaf;
+  };
+
+  std::vector<int> aliases(program.results.size(), -1);
+  std::vector<bool> taken(program.arguments.size(), false);
+  const auto share = [&](int result, int argument) {
+    if (result < 0 || argument < 0 || taken[argument] || aliases[result] >= 0) return false;
+    if (hlo::ByteSize(program.results[result]) != hlo::ByteSize(program.arguments[argument])) return false;
+    aliases[result] = argument;
+    taken[argument] = true;
+    return true;
+  };
+  const std::vector<hlo::ShapeLeaf> root_leaves = hlo::Leaves(entry.root().shape());
+  for (const hlo::InputOutputAlias& alias : module.input_output_alias) {
+    share(LeafAt(root_leaves, alias.output_index),
+          argument_of(alias.parameter_number, alias.parameter_index));
+  }
+  for (const hlo::BufferDonor& donor : module.buffer_donors) {
+    const int argument = argument_of(donor.parameter_number, donor.parameter_index);
+    if (argument < 0 || taken[argument]) continue;
+    for (size_t r = 0; r < program.results.size(); ++r) {
+      if (program.results[r] == program.arguments[argument] && share(static_cast<int>(r), argument)) break;
+    }
+  }
+  return aliases;
+}
+
+absl::StatusOr<Program> Lowering::Run() {
+  const Computation& entry = module_->entry();
+  program_.instructions = module_->instruction_count();
+  for (NodeId parameter : entry.parameters()) {
+    for (const hlo::ShapeLeaf& leaf : hlo::Leaves(entry[parameter].shape())) {
+      ASSIGN_OR_RETURN(const ValueId value, NewValue(*leaf.shape, kNone));
+      program_.values[value].space = Space::kArgument;
+      program_.values[value].index = static_cast<int32_t>(program_.arguments.size());
+      program_.arguments.push_back(WithoutLayout(*leaf.shape));
+      program_.argument_values.push_back(value);
+    }
+  }
+  for (const hlo::ShapeLeaf& leaf : hlo::Leaves(entry.root().shape())) {
+    program_.results.push_back(WithoutLayout(*leaf.shape));
+  }
+  program_.aliases = ResolveAliases(*module_, program_);
+
+  ASSIGN_OR_RETURN(const ValueIds results, LowerComputation(entry, program_.argument_values, kNone));
+
+  // Results are moved into where the caller wants them; most moves vanish when buffers are assigned.
+  absl::InlinedVector<ValueId, 3> places;
+  for (size_t r = 0; r < results.size(); ++r) {
+    ASSIGN_OR_RETURN(const ValueId place, NewValue(program_.results[r], kNone));
+    const int alias = program_.aliases[r];
+    program_.values[place].space = alias >= 0 ? Space::kArgument : Space::kResult;
+    program_.values[place].index = alias >= 0 ? alias : static_cast<int32_t>(r);
+    places.push_back(place);
+  }
+  Op& end = AddOp(Op::Kind::kReturn, kNone);
+  end.inputs.assign(results.begin(), results.end());
+  end.outputs = std::move(places);
+
+  // Beyond this point no op is added or removed.
+  ResolveAll();
+  return std::move(program_);
+}
+
+}  // namespace
+
+absl::StatusOr<Program> Lower(std::shared_ptr<const hlo::Module> module, const CompileOptions& options,
+                              int threads) {
+  return Lowering(std::move(module), options, threads).Run();
+}
+
+}  // namespace hlod::engine

@@ -1,0 +1,120 @@
+// The dispatch from opcode to step factory.
+#include "server/engine/plan/lowering_steps.h"
+
+#include <cstring>
+#include <string>
+
+#include "common/hlo/shape.h"
+#include "server/engine/contraction/contraction_steps.h"
+#include "server/engine/movement/movement_steps.h"
+#include "server/engine/reduce/reduce_steps.h"
+#include "server/engine/sort/sort_steps.h"
+#include "server/engine/tile/random.h"
+
+namespace hlod::engine {
+namespace {
+
+// partition-id and replica-id: known only when a run starts.
+class DeviceIdStep final : public Step {
+ public:
+  explicit DeviceIdStep(bool replica) : replica_(replica) {}
+  StepKind kind() const override { return StepKind::kMovement; }
+  std::string Describe() const override { return replica_ ? "replica-id u32[]" : "partition-id u32[]"; }
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
+    const uint32_t id = replica_ ? context.run.replica_id : context.run.partition_id;
+    std::memcpy(outputs[0], &id, sizeof(id));
+    return absl::OkStatus();
+  }
+
+ private:
+  const bool replica_;
+};
+
+bool IsRowMajor(const hlo::Shape& shape) { return !shape.layout.has_value() || shape.layout->IsRowMajor(); }
+
+bool SameBytes(hlo::Instruction instruction) {
+  return hlo::ByteSize(instruction.shape()) == hlo::ByteSize(instruction.operand(0).shape());
+}
+
+// Sub-byte elements lie in a byte each, so only whole-byte types keep their bytes when reinterpreted.
+bool IsWholeByte(hlo::PrimitiveType type) { return hlo::Info(type).bits >= 8; }
+
+bool IsShardingAnnotation(hlo::Instruction instruction) {
+  const std::string& target = instruction.attributes<hlo::CustomCallAttributes>().target;
+  return (target == "Sharding" || target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape") &&
+         instruction.operand_count() == 1 &&
+         hlo::Compatible(instruction.shape(), instruction.operand(0).shape());
+}
+
+}  // namespace
+
+bool IsAlias(hlo::Instruction instruction) {
+  switch (instruction.opcode()) {
+    case hlo::kReshape:
+    case hlo::kCopy:
+    case hlo::kOptBarrier:
+    case hlo::kDomain:
+    case hlo::kAddDependency: return true;
+    case hlo::kBitcast:  // Keeps physical order: a reshape when both orders are the logical one.
+      return IsRowMajor(instruction.shape()) && IsRowMajor(instruction.operand(0).shape()) &&
+             SameBytes(instruction);
+    case hlo::kBitcastConvert:
+      return IsWholeByte(instruction.shape().type) && IsWholeByte(instruction.operand(0).shape().type) &&
+             SameBytes(instruction);
+    case hlo::kConvert: return instruction.shape().type == instruction.operand(0).shape().type;
+    case hlo::kCustomCall: return IsShardingAnnotation(instruction);
+    default: return false;
+  }
+}
+
+bool IsStructural(hlo::Instruction instruction) {
+  switch (instruction.opcode()) {
+    case hlo::kParameter:
+    case hlo::kConstant:
+    case hlo::kTuple:
+    case hlo::kGetTupleElement:
+    case hlo::kAfterAll:
+    case hlo::kCall:
+    case hlo::kFusion:
+    case hlo::kWhile:
+    case hlo::kConditional:
+    case hlo::kGetDimensionSize:
+    case hlo::kPartitionId:
+    case hlo::kReplicaId: return true;
+    default: return IsAlias(instruction);
+  }
+}
+
+MaybeStep MakeSingleStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
+  switch (instruction.opcode()) {
+    case hlo::kPartitionId:
+    case hlo::kReplicaId: return std::make_unique<DeviceIdStep>(instruction.opcode() == hlo::kReplicaId);
+    case hlo::kDot: return MakeDotStep(module, instruction, threads);
+    case hlo::kConvolution: return MakeConvolutionStep(module, instruction, threads);
+    case hlo::kTranspose:
+    case hlo::kBroadcast:
+    case hlo::kReverse:
+    case hlo::kSlice:
+    case hlo::kDynamicSlice:
+    case hlo::kDynamicUpdateSlice:
+    case hlo::kPad:
+    case hlo::kConcatenate:
+    case hlo::kIota:
+    case hlo::kBitcastConvert: return MakeMovementStep(module, instruction, threads);
+    case hlo::kGather:
+    case hlo::kScatter: return MakeGatherScatterStep(module, instruction, threads);
+    case hlo::kCustomCall:
+      if (instruction.attributes<hlo::CustomCallAttributes>().target != "TopK") return nullptr;
+      [[fallthrough]];
+    case hlo::kSort:
+    case hlo::kTopK: return MakeSortStep(module, instruction, threads);
+    case hlo::kReduceWindow:
+    case hlo::kSelectAndScatter: return MakeWindowStep(module, instruction, threads);
+    case hlo::kReduce: return MakeReduceStep(module, instruction, threads);
+    case hlo::kRngBitGenerator: return MakeRandomStep(module, instruction, threads);
+    default: return nullptr;
+  }
+}
+
+}  // namespace hlod::engine

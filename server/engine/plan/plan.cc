@@ -1,0 +1,164 @@
+// The pipeline from module to plan, and the plan.
+#include "server/engine/plan/plan.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <utility>
+
+#include "common/base/arithmetic.h"
+#include "common/base/status.h"
+#include "common/hlo/inference/verifier.h"
+#include "common/passes/passes.h"
+#include "server/engine/plan/buffer_assignment.h"
+#include "server/engine/plan/control.h"
+#include "server/engine/plan/dump.h"
+#include "server/engine/plan/lowering.h"
+#include "server/engine/plan/runnable.h"
+
+namespace hlod::engine {
+namespace {
+
+// What a step costs besides its work, and what a loop whose turns nobody counted is taken for.
+constexpr double kStepUs = 0.3;
+constexpr double kLoopUs = 1000;
+constexpr double kFlopsPerUs = 1e5;  // 100 GFLOP/s.
+constexpr double kBytesPerUs = 1e4;  // 10 GB/s.
+
+constexpr size_t kCheckedOpsMax =
+    20'000;  // Builds with assertions check the assignment of programs up to this size.
+
+class PlanImpl final : public Plan {
+ public:
+  PlanImpl(Program program, Assignment assignment, int threads)
+      : program_(std::move(program)),
+        assignment_(std::move(assignment)),
+        code_(Assemble(program_, assignment_)),
+        threads_(threads) {}
+
+  // Sums up sizes and counts; RESOURCE_EXHAUSTED when a sum overflows.
+  absl::Status Account();
+  void set_compile_us(int64_t us) { stats_.compile_us = us; }
+
+  absl::Span<const hlo::Shape> arguments() const override { return program_.arguments; }
+  absl::Span<const hlo::Shape> results() const override { return program_.results; }
+  absl::Span<const int> aliases() const override { return program_.aliases; }
+  const PlanMemory& memory() const override { return memory_; }
+  const PlanStats& stats() const override { return stats_; }
+  double estimate_us() const override { return estimate_us_; }
+
+  absl::Status Run(absl::Span<const std::byte* const> arguments, absl::Span<std::byte* const> results,
+                   std::byte* temporary, RunContext& context) const override {
+    if (arguments.size() != program_.arguments.size() || results.size() != program_.results.size()) {
+      return InvalidArgument("The program takes %d arguments and %d results, and was given %d and %d.",
+                             program_.arguments.size(), program_.results.size(), arguments.size(),
+                             results.size());
+    }
+    return Execute(code_, arguments, results, temporary, threads_, context);
+  }
+
+  std::string Dump() const override { return DumpProgram(program_, assignment_, memory_, stats_); }
+
+ private:
+  void CountStep(const Op& op, std::set<std::string>& reference_opcodes);
+
+  const Program program_;
+  const Assignment assignment_;
+  const Code code_;
+  const int threads_;
+  PlanMemory memory_;
+  PlanStats stats_;
+  double estimate_us_ = 0;
+};
+
+void PlanImpl::CountStep(const Op& op, std::set<std::string>& reference_opcodes) {
+  ++stats_.steps;
+  stats_.flops += op.step->flops();
+  switch (op.step->kind()) {
+    case StepKind::kFused: ++stats_.fused_steps; break;
+    case StepKind::kLibrary: ++stats_.library_steps; break;
+    case StepKind::kMovement:
+    case StepKind::kControl: ++stats_.movement_steps; break;
+    case StepKind::kReference:
+      ++stats_.reference_steps;
+      if (op.reference_opcode != nullptr) reference_opcodes.emplace(op.reference_opcode);
+      break;
+  }
+}
+
+absl::Status PlanImpl::Account() {
+  const auto add = [](int64_t& sum, int64_t bytes) {
+    const std::optional<int64_t> total = CheckedAdd(sum, bytes);
+    if (!total.has_value())
+      return ResourceExhausted("The program's arguments and results overflow in bytes.");
+    sum = *total;
+    return absl::OkStatus();
+  };
+  for (const hlo::Shape& argument : program_.arguments) {
+    RETURN_IF_ERROR(add(memory_.argument_bytes, hlo::ByteSize(argument).value_or(0)));
+  }
+  for (size_t r = 0; r < program_.results.size(); ++r) {
+    const int64_t bytes = hlo::ByteSize(program_.results[r]).value_or(0);
+    RETURN_IF_ERROR(add(program_.aliases[r] < 0 ? memory_.output_bytes : memory_.alias_bytes, bytes));
+  }
+  memory_.temporary_bytes = code_.TableBytes();
+  RETURN_IF_ERROR(add(memory_.temporary_bytes, assignment_.arena_bytes));
+
+  stats_.instructions = program_.instructions;
+  std::set<std::string> reference_opcodes;
+  for (const Op& op : program_.ops) {
+    if (op.kind == Op::Kind::kStep) CountStep(op, reference_opcodes);
+  }
+  stats_.reference_opcodes.assign(reference_opcodes.begin(), reference_opcodes.end());
+
+  double bytes = 0;
+  for (const Instruction& instruction : code_.instructions) bytes += static_cast<double>(instruction.bytes);
+  estimate_us_ = stats_.flops / kFlopsPerUs + bytes / kBytesPerUs +
+                 kStepUs * static_cast<double>(stats_.steps) +
+                 kLoopUs * static_cast<double>(program_.loops.size());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& module, const CompileOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const int threads = options.threads > 0 ? options.threads : omp_get_num_procs();
+
+  // Everything later trusts shapes, arity, nesting and aliases.
+  if (options.verify) RETURN_IF_ERROR(hlo::Verify(module));
+
+  // Refuse by name what cannot run, before any work is done for it.
+  RETURN_IF_ERROR(CheckRunnable(module));
+
+  // Inline, fold and simplify; the cross-check takes the module as it came.
+  std::shared_ptr<const hlo::Module> simplified;
+  if (options.reference_only) {
+    simplified = hlo::Clone(module);
+  } else {
+    ASSIGN_OR_RETURN(simplified, RunPipeline(module));
+  }
+
+  // One flat list of steps over array values.
+  ASSIGN_OR_RETURN(Program program, Lower(std::move(simplified), options, threads));
+
+  // Every value gets its memory; beyond this point nothing moves.
+  ASSIGN_OR_RETURN(Assignment assignment, AssignBuffers(program));
+#ifndef NDEBUG
+  if (program.ops.size() <= kCheckedOpsMax) {
+    for (int branch = 0; branch < 2; ++branch)
+      RETURN_IF_ERROR(CheckAssignment(program, assignment, 2, branch));
+  }
+#endif
+
+  auto plan = std::make_unique<PlanImpl>(std::move(program), std::move(assignment), threads);
+  RETURN_IF_ERROR(plan->Account());
+  plan->set_compile_us(
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start)
+          .count());
+  return plan;
+}
+
+}  // namespace hlod::engine

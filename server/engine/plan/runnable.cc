@@ -1,0 +1,74 @@
+// One look at every instruction that could be reached.
+#include "server/engine/plan/runnable.h"
+
+#include <string>
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/evaluator/evaluator.h"
+#include "server/engine/plan/lowering_steps.h"
+
+namespace hlod::engine {
+namespace {
+
+using hlo::Instruction;
+
+std::string Where(Instruction instruction) {
+  std::string where = absl::StrFormat("instruction %s of computation %s", instruction.name(),
+                                      instruction.computation().name());
+  const hlo::Notes* notes = instruction.computation().notes(instruction.id());
+  if (notes != nullptr && !notes->metadata.source_file.empty()) {
+    where += absl::StrFormat(", traced at %s:%d", notes->metadata.source_file, notes->metadata.source_line);
+  }
+  return where;
+}
+
+absl::Status CheckStatic(const hlo::Shape& shape, Instruction instruction) {
+  for (const hlo::Shape& element : shape.tuple) RETURN_IF_ERROR(CheckStatic(element, instruction));
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    if (!shape.IsDynamic(d) && shape.dims[d] != hlo::kUnboundedSize) continue;
+    return Unimplemented("Dimension %d of shape %s is dynamic (%s): this build runs static shapes only.", d,
+                         hlo::ToStringNoLayout(shape), Where(instruction));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckInstruction(Instruction instruction) {
+  RETURN_IF_ERROR(CheckStatic(instruction.shape(), instruction));
+  if (HasTrait(instruction.opcode(), hlo::kCollective)) {
+    return Unimplemented("Collective %s needs devices that run together, which this build has not (%s).",
+                         hlo::Name(instruction.opcode()), Where(instruction));
+  }
+  if (HasTrait(instruction.opcode(), hlo::kSideEffect)) {
+    return Unimplemented(
+        "Opcode %s talks to the host in the middle of a program, which this build does not (%s).",
+        hlo::Name(instruction.opcode()), Where(instruction));
+  }
+  if (IsStructural(instruction) || CanEvaluate(instruction)) return absl::OkStatus();
+  if (instruction.opcode() == hlo::kCustomCall) {
+    return Unimplemented("Custom-call target \"%s\" is not known to this build (%s).",
+                         instruction.attributes<hlo::CustomCallAttributes>().target, Where(instruction));
+  }
+  return Unimplemented("Opcode %s has no implementation in this build (%s).", hlo::Name(instruction.opcode()),
+                       Where(instruction));
+}
+
+}  // namespace
+
+absl::Status CheckRunnable(const hlo::Module& module) {
+  std::vector<bool> reached(module.computation_count(), false);
+  reached[module.entry_id()] = true;
+  // Callees have smaller ids than their callers.
+  for (hlo::ComputationId c = module.entry_id() + 1; c-- > 0;) {
+    if (!reached[c]) continue;
+    const hlo::Computation& computation = module.computation(c);
+    for (hlo::NodeId id = 0; id < computation.size(); ++id) {
+      const Instruction instruction = computation[id];
+      RETURN_IF_ERROR(CheckInstruction(instruction));
+      for (hlo::ComputationId called : instruction.called()) reached[called] = true;
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hlod::engine

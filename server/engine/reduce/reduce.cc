@@ -1,0 +1,226 @@
+// reduce with a recognised reducer: any dimensions, in blocks whose partial results are joined in a wider
+// type.
+//
+// The work is split by shape alone, never by the number of threads, so a sum is the same bits on every
+// machine size.
+#include "server/engine/reduce/reduce.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "server/engine/reduce/reduce_steps.h"
+#include "server/engine/reduce/reducer_ops.h"
+#include "server/engine/run/parallel.h"
+#include "server/engine/run/step_util.h"
+
+namespace hlod::engine {
+namespace {
+
+constexpr int64_t kColumns = 256;    // Outputs side by side in one job when the innermost dimension is kept.
+constexpr int64_t kPiece = 8192;     // Elements of one run that are reduced in one go when it is reduced.
+constexpr int64_t kRowsABlock = 64;  // Rows whose partial results stay in the narrow type.
+constexpr int64_t kJobsWanted = 64;  // Fewer outputs than this, and the reduction itself is split.
+constexpr int64_t kElementsAJob = 32768;
+
+// Reduces n dense elements.
+template <typename Op>
+struct RunKernel {
+  static HLOD_ALWAYS_INLINE void Run(const typename Op::Element* p, int64_t n, typename Op::Total* result) {
+    using Acc = typename Op::Acc;
+    using Total = typename Op::Total;
+    constexpr int64_t kLanes = std::max<int64_t>(128 / sizeof(Acc), 8), kTurns = 16;
+    Total total = static_cast<Total>(Op::Identity());
+    int64_t i = 0;
+    while (n - i >= kLanes) {
+      Acc lanes[kLanes];
+      for (int64_t l = 0; l < kLanes; ++l) lanes[l] = Op::Load(p[i + l]);
+      i += kLanes;
+      for (int64_t turn = 1; turn < kTurns && n - i >= kLanes; ++turn, i += kLanes) {
+#pragma omp simd
+        for (int64_t l = 0; l < kLanes; ++l) lanes[l] = Op::Apply(lanes[l], Op::Load(p[i + l]));
+      }
+      for (int64_t half = kLanes / 2; half > 0; half /= 2) {
+        for (int64_t l = 0; l < half; ++l) lanes[l] = Op::Apply(lanes[l], lanes[l + half]);
+      }
+      total = Op::Apply(total, static_cast<Total>(lanes[0]));
+    }
+    Acc rest = Op::Identity();
+    for (; i < n; ++i) rest = Op::Apply(rest, Op::Load(p[i]));
+    *result = Op::Apply(total, static_cast<Total>(rest));
+  }
+};
+
+// Reduces `rows` rows of `n` dense elements into n partial results.
+template <typename Op>
+struct RowsKernel {
+  static HLOD_ALWAYS_INLINE void Run(const typename Op::Element* const* row, int64_t rows, int64_t n,
+                                     typename Op::Acc* acc) {
+    int64_t r = 0;
+    for (; r + 4 <= rows; r += 4) {
+      const auto *a = row[r], *b = row[r + 1], *c = row[r + 2], *d = row[r + 3];
+#pragma omp simd
+      for (int64_t i = 0; i < n; ++i) {
+        acc[i] = Op::Apply(acc[i], Op::Apply(Op::Apply(Op::Load(a[i]), Op::Load(b[i])),
+                                             Op::Apply(Op::Load(c[i]), Op::Load(d[i]))));
+      }
+    }
+    for (; r < rows; ++r) {
+      const auto* a = row[r];
+#pragma omp simd
+      for (int64_t i = 0; i < n; ++i) acc[i] = Op::Apply(acc[i], Op::Load(a[i]));
+    }
+  }
+};
+
+template <typename Op>
+class ReduceStep final : public Step {
+ public:
+  using Element = typename Op::Element;
+  using Acc = typename Op::Acc;
+  using Total = typename Op::Total;
+
+  explicit ReduceStep(hlo::Instruction instruction) : text_(DescribeStep(instruction)) {
+    const hlo::Shape& operand = instruction.operand(0).shape();
+    walk_ = MakeReduceWalk(operand, instruction.dimensions());
+    elements_ = Elements(operand);
+    outputs_ = walk_.kept.count();
+    if (elements_ == 0) return;
+    StridedIndex& kept = walk_.kept;
+    StridedIndex& reduced = walk_.reduced;
+    if (kept.rank() > 0 && kept.innermost_stride() == 1) {
+      columns_ = kept.innermost_size();
+      kept.DropInnermost();
+    } else if (reduced.rank() > 0 && reduced.innermost_stride() == 1) {
+      run_ = reduced.innermost_size();
+      reduced.DropInnermost();
+      pieces_ = (run_ + kPiece - 1) / kPiece;
+    }
+    column_blocks_ = (columns_ + kColumns - 1) / kColumns;
+    jobs_ = kept.count() * column_blocks_;
+    rows_ = reduced.count() * pieces_;
+    if (jobs_ < kJobsWanted) {
+      chunks_ =
+          std::clamp<int64_t>(std::min(kJobsWanted / jobs_, elements_ / jobs_ / kElementsAJob), 1, rows_);
+    }
+    if (chunks_ > 1) scratch_bytes_ = jobs_ * chunks_ * BlockColumns() * static_cast<int64_t>(sizeof(Total));
+  }
+
+  StepKind kind() const override { return StepKind::kLibrary; }
+  std::string Describe() const override { return text_; }
+  int64_t scratch_bytes() const override { return scratch_bytes_; }
+  double flops() const override { return static_cast<double>(elements_); }
+
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
+    const auto* in = reinterpret_cast<const Element*>(inputs[0]);
+    const Total init = static_cast<Total>(Op::Load(*reinterpret_cast<const Element*>(inputs[1])));
+    auto* out = reinterpret_cast<Element*>(outputs[0]);
+    if (elements_ == 0) {
+      std::fill_n(out, outputs_, Op::Store(init));
+      return absl::OkStatus();
+    }
+    auto* partials = reinterpret_cast<Total*>(context.scratch);
+    ParallelRanges(context.threads, jobs_ * chunks_, elements_, [&](int64_t begin, int64_t end, int) {
+      Total totals[kColumns];
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t job = i / chunks_, chunk = i % chunks_;
+        const int64_t row_begin = rows_ * chunk / chunks_, row_end = rows_ * (chunk + 1) / chunks_;
+        const int64_t width = ReduceJob(in, job, row_begin, row_end, totals);
+        if (chunks_ == 1) {
+          Finish(totals, width, init, out + OutputOf(job));
+        } else {
+          std::copy_n(totals, width, partials + i * BlockColumns());
+        }
+      }
+    });
+    if (chunks_ == 1) return absl::OkStatus();
+    for (int64_t job = 0; job < jobs_; ++job) {
+      const int64_t width = WidthOf(job);
+      Total* totals = partials + job * chunks_ * BlockColumns();
+      for (int64_t chunk = 1; chunk < chunks_; ++chunk) {
+        for (int64_t c = 0; c < width; ++c)
+          totals[c] = Op::Apply(totals[c], totals[chunk * BlockColumns() + c]);
+      }
+      Finish(totals, width, init, out + OutputOf(job));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  int64_t BlockColumns() const { return std::min(columns_, kColumns); }
+  int64_t WidthOf(int64_t job) const {
+    return std::min(kColumns, columns_ - job % column_blocks_ * kColumns);
+  }
+  int64_t OutputOf(int64_t job) const {
+    return job / column_blocks_ * columns_ + job % column_blocks_ * kColumns;
+  }
+
+  static void Finish(const Total* totals, int64_t width, Total init, Element* out) {
+    for (int64_t c = 0; c < width; ++c) out[c] = Op::Store(Op::Apply(init, totals[c]));
+  }
+
+  // Rows [row_begin, row_end) of a job into `totals`; returns how many outputs the job has.
+  int64_t ReduceJob(const Element* in, int64_t job, int64_t row_begin, int64_t row_end, Total* totals) const {
+    const Element* base = in + walk_.kept.Offset(job / column_blocks_) + job % column_blocks_ * kColumns;
+    if (columns_ == 1) {
+      Total total = static_cast<Total>(Op::Identity());
+      for (int64_t row = row_begin; row < row_end; ++row) {
+        const int64_t piece = row % pieces_ * kPiece;
+        Total part;
+        RunBest<RunKernel<Op>>(base + walk_.reduced.Offset(row / pieces_) + piece,
+                               std::min(kPiece, run_ - piece), &part);
+        total = Op::Apply(total, part);
+      }
+      totals[0] = total;
+      return 1;
+    }
+    const int64_t width = WidthOf(job);
+    std::fill_n(totals, width, static_cast<Total>(Op::Identity()));
+    for (int64_t row = row_begin; row < row_end; row += kRowsABlock) {
+      const Element* pointers[kRowsABlock];
+      const int64_t rows = std::min(kRowsABlock, row_end - row);
+      for (int64_t r = 0; r < rows; ++r) pointers[r] = base + walk_.reduced.Offset(row + r);
+      Acc acc[kColumns];
+      std::fill_n(acc, width, Op::Identity());
+      RunBest<RowsKernel<Op>>(static_cast<const Element* const*>(pointers), rows, width,
+                              static_cast<Acc*>(acc));
+      for (int64_t c = 0; c < width; ++c) totals[c] = Op::Apply(totals[c], static_cast<Total>(acc[c]));
+    }
+    return width;
+  }
+
+  std::string text_;
+  ReduceWalk walk_;
+  int64_t elements_ = 0, outputs_ = 0;
+  int64_t columns_ = 1, column_blocks_ = 1;  // The innermost dimension, when it is kept.
+  int64_t run_ = 1, pieces_ = 1;  // The innermost dimension, when it is reduced, in pieces of kPiece.
+  int64_t jobs_ = 0, rows_ = 0, chunks_ = 1;
+  int64_t scratch_bytes_ = 0;
+};
+
+}  // namespace
+
+ReduceWalk MakeReduceWalk(const hlo::Shape& operand, absl::Span<const int64_t> dimensions) {
+  const hlo::Dims strides = hlo::RowMajorStrides(operand.dims);
+  ReduceWalk walk;
+  for (int64_t d = 0; d < operand.rank(); ++d) {
+    (Contains(dimensions, d) ? walk.reduced : walk.kept).Append(operand.dims[d], strides[d]);
+  }
+  return walk;
+}
+
+MaybeStep MakeReduceStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
+  if (instruction.opcode() != hlo::kReduce || !AllStatic(instruction)) return nullptr;
+  MaybeStep step;
+  if (instruction.operand_count() == 2) {
+    const hlo::PrimitiveType type = instruction.operand(0).shape().type;
+    const ScalarReducer reducer = RecogniseReducer(module.computation(instruction.called()[0]));
+    if (instruction.shape().type == type && instruction.operand(1).shape().type == type) {
+      VisitReducer(reducer, type,
+                   [&]<typename Op>() { step = std::make_unique<ReduceStep<Op>>(instruction); });
+    }
+  }
+  return step != nullptr ? std::move(step) : MakeGeneralReduceStep(module, instruction, threads);
+}
+
+}  // namespace hlod::engine

@@ -1,0 +1,169 @@
+// reduce of several operands, or with a reducer that is not one plain operation (argmax and its like): on
+// blocks of lanes.
+//
+// A lane is one output, or, when outputs are few, one of several consecutive stretches of its elements, so
+// that the reducer always runs on blocks. Stretches are joined in order: the reducer must be associative, as
+// HLO asks, but need not commute.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "server/engine/reduce/reduce.h"
+#include "server/engine/run/parallel.h"
+#include "server/engine/run/step_util.h"
+#include "server/engine/tile/scalar_function.h"
+
+namespace hlod::engine {
+namespace {
+
+constexpr int64_t kLanes = 256;
+constexpr int64_t kStretchesMax = 64;
+
+class GeneralReduceStep final : public Step {
+ public:
+  GeneralReduceStep(hlo::Instruction instruction, std::unique_ptr<ScalarFunction> function, int threads)
+      : text_(DescribeStep(instruction)),
+        function_(std::move(function)),
+        count_(static_cast<int>(instruction.operand_count() / 2)) {
+    const hlo::Shape& operand = instruction.operand(0).shape();
+    walk_ = MakeReduceWalk(operand, instruction.dimensions());
+    elements_ = Elements(operand);
+    for (int i = 0; i < count_; ++i) widths_.push_back(Width(instruction.operand(i).shape()));
+    const int64_t reduced = walk_.reduced.count();
+    if (walk_.kept.count() < kLanes / 4 && reduced >= 128) stretches_ = std::min(kStretchesMax, reduced / 16);
+    outputs_a_job_ = kLanes / stretches_;
+    jobs_ = (walk_.kept.count() + outputs_a_job_ - 1) / outputs_a_job_;
+    for (int width : widths_) worker_bytes_ += 2 * ScratchAlign(kLanes * width);
+    workers_ = std::max(1, threads);
+  }
+
+  StepKind kind() const override { return StepKind::kLibrary; }
+  std::string Describe() const override { return text_; }
+  int64_t scratch_bytes() const override { return worker_bytes_ * workers_; }
+  double flops() const override { return static_cast<double>(elements_); }
+
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
+    ParallelRanges(std::min(context.threads, workers_), jobs_, elements_ * 8,
+                   [&](int64_t begin, int64_t end, int worker) {
+                     for (int64_t job = begin; job < end; ++job)
+                       RunJob(inputs, outputs, job, context.scratch + worker * worker_bytes_);
+                   });
+    return absl::OkStatus();
+  }
+
+ private:
+  static constexpr int kOperandsMax = 16;
+
+  // Gathers element (lane l) from base[l] of each operand into `to`.
+  void Gather(const std::byte* const* inputs, const int64_t* offsets, int64_t lanes,
+              std::byte* const* to) const {
+    for (int i = 0; i < count_; ++i) {
+      const int width = widths_[i];
+      for (int64_t l = 0; l < lanes; ++l)
+        std::memcpy(to[i] + l * width, inputs[i] + offsets[l] * width, width);
+    }
+  }
+
+  void RunJob(const std::byte* const* inputs, std::byte* const* outputs, int64_t job,
+              std::byte* scratch) const {
+    const int64_t first = job * outputs_a_job_,
+                  outputs_here = std::min(outputs_a_job_, walk_.kept.count() - first);
+    const int64_t reduced = walk_.reduced.count(), lanes = outputs_here * stretches_;
+    std::byte* parameters[2 * kOperandsMax];  // Accumulators, then elements.
+    for (int i = 0; i < 2 * count_; ++i) {
+      parameters[i] = scratch;
+      scratch += ScratchAlign(kLanes * widths_[i % count_]);
+    }
+    std::byte* const* elements = parameters + count_;
+
+    if (reduced > 0) {
+      // Stretch s is [reduced * s / S, reduced * (s + 1) / S); lanes are ordered by stretch. Lengths differ
+      // by one at most.
+      int64_t base[kLanes], offsets[kLanes], length[kLanes], begin[kLanes];
+      int64_t longest = 0;
+      for (int64_t l = 0; l < lanes; ++l) {
+        const int64_t s = l / outputs_here;
+        begin[l] = reduced * s / stretches_;
+        length[l] = reduced * (s + 1) / stretches_ - begin[l];
+        base[l] = walk_.kept.Offset(first + l % outputs_here);
+        longest = std::max(longest, length[l]);
+      }
+      const bool simple = walk_.reduced.rank() == 1;
+      const int64_t stride = walk_.reduced.innermost_stride();
+      for (int64_t t = 0; t < longest; ++t) {
+        if (stretches_ == 1) {
+          const int64_t at = walk_.reduced.Offset(t);
+          for (int64_t l = 0; l < lanes; ++l) offsets[l] = base[l] + at;
+        } else {
+          for (int64_t l = 0; l < lanes; ++l) {
+            const int64_t r = begin[l] + std::min(t, length[l] - 1);
+            offsets[l] = base[l] + (simple ? r * stride : walk_.reduced.Offset(r));
+          }
+        }
+        if (t == 0) {
+          Gather(inputs, offsets, lanes, parameters);
+          continue;
+        }
+        Gather(inputs, offsets, lanes, elements);
+        if (t < longest - 1 || stretches_ == 1) {
+          function_->Run(parameters, parameters, lanes);
+          continue;
+        }
+        // The last turn is not every stretch's: run stretch by stretch.
+        for (int64_t l = 0; l < lanes; l += outputs_here) {
+          if (length[l] < longest) continue;
+          RunAt(parameters, l, elements, l, outputs_here);
+        }
+      }
+    }
+    // init op stretch 0 op stretch 1 ...: the initial values go where the elements were.
+    for (int i = 0; i < count_; ++i) {
+      for (int64_t o = 0; o < outputs_here; ++o) {
+        std::memcpy(elements[i] + o * widths_[i], inputs[count_ + i], static_cast<size_t>(widths_[i]));
+      }
+    }
+    for (int64_t s = 0; s < stretches_ && reduced > 0; ++s)
+      RunAt(elements, 0, parameters, s * outputs_here, outputs_here);
+    for (int i = 0; i < count_; ++i) {
+      std::memcpy(outputs[i] + first * widths_[i], elements[i],
+                  static_cast<size_t>(outputs_here * widths_[i]));
+    }
+  }
+
+  // acc[acc_lane...] = reducer(acc[acc_lane...], x[x_lane...]).
+  void RunAt(std::byte* const* acc, int64_t acc_lane, std::byte* const* x, int64_t x_lane,
+             int64_t lanes) const {
+    std::byte* at[2 * kOperandsMax];
+    for (int i = 0; i < count_; ++i) {
+      at[i] = acc[i] + acc_lane * widths_[i];
+      at[count_ + i] = x[i] + x_lane * widths_[i];
+    }
+    function_->Run(at, at, lanes);
+  }
+
+  friend MaybeStep hlod::engine::MakeGeneralReduceStep(const hlo::Module&, hlo::Instruction, int);
+
+  std::string text_;
+  std::unique_ptr<ScalarFunction> function_;
+  int count_;
+  ReduceWalk walk_;
+  std::vector<int> widths_;
+  int64_t elements_ = 0, stretches_ = 1, outputs_a_job_ = kLanes, jobs_ = 0, worker_bytes_ = 0;
+  int workers_ = 1;
+};
+
+}  // namespace
+
+MaybeStep MakeGeneralReduceStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
+  const uint32_t count = instruction.operand_count() / 2;
+  if (count == 0 || count > GeneralReduceStep::kOperandsMax) return nullptr;
+  std::unique_ptr<ScalarFunction> function = MakeScalarFunction(module, instruction.called()[0]);
+  if (function == nullptr || function->result_count() != static_cast<int>(count) ||
+      function->parameter_count() != static_cast<int>(2 * count)) {
+    return nullptr;
+  }
+  return std::make_unique<GeneralReduceStep>(instruction, std::move(function), threads);
+}
+
+}  // namespace hlod::engine

@@ -1,0 +1,13 @@
+// The steps of reductions: reduce (whatever the fused kernels do not take), reduce-window (cumulative ones in
+// linear time), select-and-scatter.
+#pragma once
+
+#include "common/hlo/module.h"
+#include "server/engine/run/step.h"
+
+namespace hlod::engine {
+
+MaybeStep MakeReduceStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
+MaybeStep MakeWindowStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
+
+}  // namespace hlod::engine

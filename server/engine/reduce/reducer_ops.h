@@ -1,0 +1,160 @@
+// The recognised reducers as element functions: what reduce, reduce-window, select-and-scatter and scatter
+// are instantiated with.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "common/hlo/primitive_type.h"
+#include "server/engine/run/compute_types.h"
+#include "server/engine/run/cpu_dispatch.h"
+#include "server/engine/tile/reducer.h"
+
+namespace hlod::engine {
+
+// One reducer on one element type. Element is what lies in memory, Acc what partial results are kept in (f32
+// for the 16-bit floats), Total what many partial results are joined in (f64 for sums of f32).
+template <ScalarReducer kReducer, typename T>
+struct ReducerOp {
+  static constexpr bool kSmall = hlo::kIsSmallFloat<T>;
+  using Element = T;
+  using Acc = std::conditional_t<kSmall, float, T>;
+  using Total =
+      std::conditional_t<kReducer == ScalarReducer::kAdd && std::is_same_v<Acc, float>, double, Acc>;
+
+  static HLOD_ALWAYS_INLINE Acc Load(T element) { return static_cast<Acc>(element); }
+  template <typename A>
+  static HLOD_ALWAYS_INLINE T Store(A value) {
+    if constexpr (kSmall) {
+      return T(static_cast<float>(value));
+    } else {
+      return static_cast<T>(value);
+    }
+  }
+
+  static Acc Identity() {
+    if constexpr (kReducer == ScalarReducer::kMultiply) {
+      if constexpr (std::is_class_v<Acc>) {
+        return {1, 0};
+      } else {
+        return Acc{1};
+      }
+    } else if constexpr (kReducer == ScalarReducer::kMinimum) {
+      return std::numeric_limits<Acc>::has_infinity ? std::numeric_limits<Acc>::infinity()
+                                                    : std::numeric_limits<Acc>::max();
+    } else if constexpr (kReducer == ScalarReducer::kMaximum) {
+      return std::numeric_limits<Acc>::has_infinity ? -std::numeric_limits<Acc>::infinity()
+                                                    : std::numeric_limits<Acc>::lowest();
+    } else if constexpr (kReducer == ScalarReducer::kAnd) {
+      return static_cast<Acc>(~Acc{0});
+    } else {
+      return Acc{};
+    }
+  }
+
+  // A NaN on either side of a minimum or maximum is the result.
+  template <typename A>
+  static HLOD_ALWAYS_INLINE A Apply(A a, A b) {
+    if constexpr (kReducer == ScalarReducer::kAdd) {
+      if constexpr (std::is_class_v<A>) {
+        a += b;
+        return a;
+      } else {
+        return static_cast<A>(a + b);
+      }
+    } else if constexpr (kReducer == ScalarReducer::kMultiply) {
+      if constexpr (std::is_same_v<A, uint16_t>) {
+        return static_cast<A>(uint32_t{a} * b);  // uint16_t promotes to a signed int, which could overflow.
+      } else {
+        return static_cast<A>(a * b);
+      }
+    } else if constexpr (kReducer == ScalarReducer::kMinimum) {
+      return a < b || a != a ? a : b;
+    } else if constexpr (kReducer == ScalarReducer::kMaximum) {
+      return a > b || a != a ? a : b;
+    } else if constexpr (kReducer == ScalarReducer::kAnd) {
+      return static_cast<A>(a & b);
+    } else if constexpr (kReducer == ScalarReducer::kOr) {
+      return static_cast<A>(a | b);
+    } else {
+      return static_cast<A>(a ^ b);
+    }
+  }
+};
+
+namespace reducer_internal {
+
+template <ScalarReducer kReducer, typename F>
+bool VisitFloats(hlo::PrimitiveType type, F& f) {
+  switch (type) {
+    case hlo::kF32: return f.template operator()<ReducerOp<kReducer, float>>(), true;
+    case hlo::kF64: return f.template operator()<ReducerOp<kReducer, double>>(), true;
+    case hlo::kBF16: return f.template operator()<ReducerOp<kReducer, hlo::BF16>>(), true;
+    case hlo::kF16: return f.template operator()<ReducerOp<kReducer, hlo::F16>>(), true;
+    default: return false;
+  }
+}
+template <ScalarReducer kReducer, typename F>
+bool VisitUnsigned(int width, F& f) {
+  switch (width) {
+    case 1: return f.template operator()<ReducerOp<kReducer, uint8_t>>(), true;
+    case 2: return f.template operator()<ReducerOp<kReducer, uint16_t>>(), true;
+    case 4: return f.template operator()<ReducerOp<kReducer, uint32_t>>(), true;
+    case 8: return f.template operator()<ReducerOp<kReducer, uint64_t>>(), true;
+    default: return false;
+  }
+}
+template <ScalarReducer kReducer, typename F>
+bool VisitSigned(int width, F& f) {
+  switch (width) {
+    case 1: return f.template operator()<ReducerOp<kReducer, int8_t>>(), true;
+    case 2: return f.template operator()<ReducerOp<kReducer, int16_t>>(), true;
+    case 4: return f.template operator()<ReducerOp<kReducer, int32_t>>(), true;
+    case 8: return f.template operator()<ReducerOp<kReducer, int64_t>>(), true;
+    default: return false;
+  }
+}
+template <ScalarReducer kReducer, typename F>
+bool VisitArithmetic(hlo::PrimitiveType type, F& f) {
+  if (type == hlo::kC64) return f.template operator()<ReducerOp<kReducer, PlainComplex<float>>>(), true;
+  if (type == hlo::kC128) return f.template operator()<ReducerOp<kReducer, PlainComplex<double>>>(), true;
+  // Sums and products wrap alike whether signed or not.
+  return hlo::IsInteger(type) ? VisitUnsigned<kReducer>(hlo::ByteWidth(type), f)
+                              : VisitFloats<kReducer>(type, f);
+}
+template <ScalarReducer kReducer, typename F>
+bool VisitOrdered(hlo::PrimitiveType type, F& f) {
+  if (hlo::IsSigned(type)) return VisitSigned<kReducer>(hlo::ByteWidth(type), f);
+  if (hlo::IsUnsigned(type)) return VisitUnsigned<kReducer>(hlo::ByteWidth(type), f);
+  return VisitFloats<kReducer>(type, f);
+}
+
+}  // namespace reducer_internal
+
+// Calls f.operator()<Op>() with the ReducerOp of a reducer on an element type; false when there is none
+// (sub-byte types, f8, kNone, kSecond). Of pred: add and maximum are or, multiply and minimum are and.
+template <typename F>
+bool VisitReducer(ScalarReducer reducer, hlo::PrimitiveType type, F&& f) {
+  using namespace reducer_internal;
+  using enum ScalarReducer;
+  if (hlo::Info(type).bits < 8 || !hlo::IsArrayType(type)) return false;
+  if (type == hlo::kPred) {
+    if (reducer == kAdd || reducer == kMaximum) reducer = kOr;
+    if (reducer == kMultiply || reducer == kMinimum) reducer = kAnd;
+  }
+  const bool bits = type == hlo::kPred || hlo::IsInteger(type);
+  switch (reducer) {
+    case kAdd: return VisitArithmetic<kAdd>(type, f);
+    case kMultiply: return VisitArithmetic<kMultiply>(type, f);
+    case kMinimum: return VisitOrdered<kMinimum>(type, f);
+    case kMaximum: return VisitOrdered<kMaximum>(type, f);
+    case kAnd: return bits && VisitUnsigned<kAnd>(hlo::ByteWidth(type), f);
+    case kOr: return bits && VisitUnsigned<kOr>(hlo::ByteWidth(type), f);
+    case kXor: return bits && VisitUnsigned<kXor>(hlo::ByteWidth(type), f);
+    default: return false;
+  }
+}
+
+}  // namespace hlod::engine

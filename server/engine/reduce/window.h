@@ -1,0 +1,95 @@
+// Windows over arrays: the walk that reduce-window and select-and-scatter share, and their factories.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "common/hlo/module.h"
+#include "server/engine/run/step.h"
+#include "server/engine/run/step_util.h"
+#include "server/engine/tile/reducer.h"
+
+namespace hlod::engine {
+
+// One dimension under a window.
+struct WindowAxis {
+  int64_t in = 1, out = 1;                // Sizes of the operand and of the windowed result.
+  int64_t in_stride = 0, out_stride = 0;  // In elements.
+  hlo::WindowDimension window;
+
+  // The operand's index under window position `k` of output `o`, or -1 for padding and the holes of base
+  // dilation.
+  int64_t Source(int64_t o, int64_t k) const {
+    const int64_t at = o * window.stride + k * window.window_dilation - window.padding_low;
+    if (at < 0 || at % window.base_dilation != 0) return -1;
+    const int64_t index = at / window.base_dilation;
+    return index < in ? index : -1;
+  }
+  // The window positions at which a result in [low, high] can meet an element; the others are padding only.
+  struct Range {
+    int64_t begin, end;
+  };
+  Range Positions(int64_t low, int64_t high) const {
+    const int64_t last =
+        (in - 1) * window.base_dilation;  // Of the dilated operand; negative when it is empty.
+    const int64_t first = window.padding_low - high * window.stride;
+    const int64_t past = window.padding_low + last - low * window.stride;
+    if (in == 0 || past < 0) return {0, 0};
+    return {first <= 0 ? 0 : (first + window.window_dilation - 1) / window.window_dilation,
+            std::min(window.size, past / window.window_dilation + 1)};
+  }
+  // Passes elements through one by one.
+  bool IsTrivial() const {
+    return window.size == 1 && window.stride == 1 && window.padding_low == 0 && window.padding_high == 0 &&
+           window.base_dilation == 1;
+  }
+};
+using WindowAxes = absl::InlinedVector<WindowAxis, 6>;
+
+// Walks the positions of a window over several axes, the last one fastest, within a range for each.
+class WindowWalk {
+ public:
+  // REQUIRES: as many ranges as axes, at most hlo::kMaxRank.
+  void Start(size_t axes) {
+    axes_ = axes;
+    valid_ = true;
+  }
+  void Limit(size_t axis, WindowAxis::Range range) {
+    begin_[axis] = position_[axis] = range.begin;
+    end_[axis] = range.end;
+    valid_ = valid_ && range.begin < range.end;
+  }
+  bool valid() const { return valid_; }
+  int64_t operator[](size_t axis) const { return position_[axis]; }
+  void Next() {
+    size_t d = axes_;
+    while (d > 0 && ++position_[d - 1] == end_[d - 1]) {
+      --d;
+      position_[d] = begin_[d];
+    }
+    valid_ = d > 0;
+  }
+
+ private:
+  size_t axes_ = 0;
+  bool valid_ = false;
+  int64_t begin_[hlo::kMaxRank], end_[hlo::kMaxRank], position_[hlo::kMaxRank];
+};
+
+// Axes of a window over `in` whose result has the dimensions of `out`. Reversal does not matter to either
+// opcode.
+WindowAxes MakeWindowAxes(const hlo::Shape& in, const hlo::Shape& out, const hlo::Window& window);
+
+// Positions in one window; INT64_MAX when there are more.
+int64_t WindowPositions(const WindowAxes& axes);
+
+// window_scan.cc: large windows of recognised reducers, one dimension at a time with constant work an
+// element. Null when not worth it.
+MaybeStep MakeScanWindowStep(hlo::Instruction instruction, const WindowAxes& axes, ScalarReducer reducer,
+                             int threads);
+// window_general.cc: several operands, any reducer.
+MaybeStep MakeGeneralWindowStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
+// select_and_scatter.cc
+MaybeStep MakeSelectAndScatterStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
+
+}  // namespace hlod::engine

@@ -1,0 +1,260 @@
+// reduce-window with a large window and a recognised reducer: one dimension after the other, constant work an
+// element.
+//
+// Along one dimension a window that always reaches an end of the array is a running total (cumsum, cumprod,
+// cummax). Any other, if it is not dilated, is joined from totals inside blocks as long as the window: a
+// suffix of one block and a prefix of the next (van Herk 1992; Gil and Werman 1993). Sums of f32 run in f64.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "server/engine/reduce/reducer_ops.h"
+#include "server/engine/reduce/window.h"
+#include "server/engine/run/parallel.h"
+
+namespace hlod::engine {
+namespace {
+
+constexpr int64_t kLanes = 16;  // Lines side by side.
+
+// One dimension's turn: arrays [outer, in, inner] to [outer, out, inner].
+struct Pass {
+  WindowAxis axis;
+  int64_t outer, inner;
+};
+
+enum class Method { kPrefix, kSuffix, kBlocks, kEach };
+
+Method ChooseMethod(const WindowAxis& axis) {
+  const hlo::WindowDimension& w = axis.window;
+  if (w.base_dilation != 1 || w.window_dilation != 1) return Method::kEach;
+  if ((axis.out - 1) * w.stride <= w.padding_low)
+    return Method::kPrefix;  // Every window starts at or before the first element.
+  if (w.size - w.padding_low >= axis.in) return Method::kSuffix;  // Every window ends at or after the last.
+  return w.size > 8 ? Method::kBlocks : Method::kEach;
+}
+
+template <typename Op>
+class ScanWindowStep final : public Step {
+ public:
+  using Element = typename Op::Element;
+  using Total = typename Op::Total;
+
+  ScanWindowStep(hlo::Instruction instruction, const WindowAxes& axes, int threads)
+      : text_(DescribeStep(instruction)), workers_(std::max(1, threads)) {
+    hlo::Dims dims = instruction.operand(0).shape().dims;
+    elements_ = Elements(instruction.operand(0).shape());
+    outputs_ = Elements(instruction.shape());
+    int64_t between = 0, line = 0;
+    for (size_t d = 0; d < axes.size(); ++d) {
+      if (axes[d].IsTrivial()) continue;
+      Pass pass{axes[d], Product(absl::MakeConstSpan(dims).first(d)),
+                Product(absl::MakeConstSpan(dims).subspan(d + 1))};
+      dims[d] = axes[d].out;
+      between = std::max(between, Product(dims));
+      line = std::max(line, 4 * (Padded(axes[d]) + 1) + axes[d].in + axes[d].out);
+      passes_.push_back(pass);
+    }
+    if (passes_.size() == 1 && ChooseMethod(passes_[0].axis) <= Method::kSuffix) {
+      streaming_ = true;
+      return;
+    }
+    line_bytes_ = ScratchAlign(line * kLanes * static_cast<int64_t>(sizeof(Total)));
+    between_bytes_ = passes_.size() > 1 ? ScratchAlign(between * static_cast<int64_t>(sizeof(Total))) : 0;
+  }
+
+  StepKind kind() const override { return StepKind::kLibrary; }
+  std::string Describe() const override { return text_; }
+  int64_t scratch_bytes() const override { return workers_ * line_bytes_ + 2 * between_bytes_; }
+  double flops() const override { return static_cast<double>(elements_ + outputs_); }
+
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
+    if (outputs_ == 0) return absl::OkStatus();
+    const Total init = static_cast<Total>(Op::Load(*reinterpret_cast<const Element*>(inputs[1])));
+    const auto* in = reinterpret_cast<const Element*>(inputs[0]);
+    auto* out = reinterpret_cast<Element*>(outputs[0]);
+    if (streaming_) {
+      Stream(in, init, out, context.threads);
+      return absl::OkStatus();
+    }
+    std::byte* between[2] = {context.scratch + workers_ * line_bytes_,
+                             context.scratch + workers_ * line_bytes_ + between_bytes_};
+    for (size_t p = 0; p < passes_.size(); ++p) {
+      const Pass& pass = passes_[p];
+      const bool first = p == 0, last = p + 1 == passes_.size();
+      const auto* from = reinterpret_cast<const Total*>(between[(p + 1) % 2]);
+      auto* to = reinterpret_cast<Total*>(between[p % 2]);
+      const int64_t blocks = (pass.inner + kLanes - 1) / kLanes;
+      ParallelRanges(std::min(context.threads, workers_), pass.outer * blocks,
+                     pass.outer * pass.axis.in * pass.inner, [&](int64_t begin, int64_t end, int worker) {
+                       auto* line = reinterpret_cast<Total*>(context.scratch + worker * line_bytes_);
+                       for (int64_t job = begin; job < end; ++job) {
+                         const int64_t lane = job % blocks * kLanes,
+                                       lanes = std::min(kLanes, pass.inner - lane);
+                         const int64_t in_base = job / blocks * pass.axis.in * pass.inner + lane;
+                         const int64_t out_base = job / blocks * pass.axis.out * pass.inner + lane;
+                         Total* result = line + pass.axis.in * lanes;
+                         for (int64_t i = 0; i < pass.axis.in; ++i) {
+                           for (int64_t l = 0; l < lanes; ++l) {
+                             const int64_t at = in_base + i * pass.inner + l;
+                             line[i * lanes + l] = first ? static_cast<Total>(Op::Load(in[at])) : from[at];
+                           }
+                         }
+                         RunLine(pass.axis, line, result, lanes);
+                         for (int64_t o = 0; o < pass.axis.out; ++o) {
+                           for (int64_t l = 0; l < lanes; ++l) {
+                             const int64_t at = out_base + o * pass.inner + l;
+                             if (last) {
+                               out[at] = Op::Store(Op::Apply(init, result[o * lanes + l]));
+                             } else {
+                               to[at] = result[o * lanes + l];
+                             }
+                           }
+                         }
+                       }
+                     });
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  static int64_t Padded(const WindowAxis& axis) {
+    return ChooseMethod(axis) == Method::kBlocks ? (axis.out - 1) * axis.window.stride + axis.window.size : 0;
+  }
+
+  // A running total straight from operand to result, as totals reach further (prefix) or start later (suffix,
+  // walked backwards).
+  void Stream(const Element* in, Total init, Element* out, int threads) const {
+    const Pass& pass = passes_[0];
+    const WindowAxis& axis = pass.axis;
+    const bool prefix = ChooseMethod(axis) == Method::kPrefix;
+    constexpr int64_t kBlock = 256;
+    const int64_t blocks = (pass.inner + kBlock - 1) / kBlock;
+    ParallelRanges(threads, pass.outer * blocks, elements_, [&](int64_t begin, int64_t end, int) {
+      for (int64_t job = begin; job < end; ++job) {
+        const int64_t lane = job % blocks * kBlock, lanes = std::min(kBlock, pass.inner - lane);
+        const Element* from = in + job / blocks * axis.in * pass.inner + lane;
+        Element* to = out + job / blocks * axis.out * pass.inner + lane;
+        Total total[kBlock];
+        std::fill_n(total, lanes, static_cast<Total>(Op::Identity()));
+        const auto add = [&](int64_t i) {
+          for (int64_t l = 0; l < lanes; ++l)
+            total[l] = Op::Apply(total[l], static_cast<Total>(Op::Load(from[i * pass.inner + l])));
+        };
+        const auto emit = [&](int64_t o) {
+          for (int64_t l = 0; l < lanes; ++l) to[o * pass.inner + l] = Op::Store(Op::Apply(init, total[l]));
+        };
+        if (prefix) {
+          int64_t next = 0;
+          for (int64_t o = 0; o < axis.out; ++o) {
+            const int64_t reach =
+                std::min(axis.in, o * axis.window.stride - axis.window.padding_low + axis.window.size);
+            while (next < reach) add(next++);
+            emit(o);
+          }
+        } else {
+          int64_t next = axis.in;
+          for (int64_t o = axis.out; o-- > 0;) {
+            const int64_t reach = std::max<int64_t>(0, o * axis.window.stride - axis.window.padding_low);
+            while (next > reach) add(--next);
+            emit(o);
+          }
+        }
+      }
+    });
+  }
+
+  // `in` and `out` are [size, lanes]; what follows `out` is free for totals.
+  static void RunLine(const WindowAxis& axis, const Total* in, Total* out, int64_t lanes) {
+    const hlo::WindowDimension& w = axis.window;
+    const Total identity = static_cast<Total>(Op::Identity());
+    const auto apply = [lanes](Total* to, const Total* a, const Total* b) {
+      for (int64_t l = 0; l < lanes; ++l) to[l] = Op::Apply(a[l], b[l]);
+    };
+    switch (ChooseMethod(axis)) {
+      case Method::kPrefix: {
+        Total* total = out + axis.out * lanes;
+        std::fill_n(total, lanes, identity);
+        int64_t next = 0;
+        for (int64_t o = 0; o < axis.out; ++o) {
+          const int64_t reach = std::min(axis.in, o * w.stride - w.padding_low + w.size);
+          for (; next < reach; ++next) apply(total, total, in + next * lanes);
+          std::copy_n(total, lanes, out + o * lanes);
+        }
+        return;
+      }
+      case Method::kSuffix: {
+        Total* total = out + axis.out * lanes;
+        std::fill_n(total, lanes, identity);
+        int64_t next = axis.in;
+        for (int64_t o = axis.out; o-- > 0;) {
+          const int64_t reach = std::max<int64_t>(0, o * w.stride - w.padding_low);
+          while (next > reach) {
+            --next;
+            apply(total, total, in + next * lanes);
+          }
+          std::copy_n(total, lanes, out + o * lanes);
+        }
+        return;
+      }
+      case Method::kEach:
+        for (int64_t o = 0; o < axis.out; ++o) {
+          std::fill_n(out + o * lanes, lanes, identity);
+          for (int64_t k = 0; k < w.size; ++k) {
+            const int64_t source = axis.Source(o, k);
+            if (source >= 0) apply(out + o * lanes, out + o * lanes, in + source * lanes);
+          }
+        }
+        return;
+      case Method::kBlocks: {
+        const int64_t padded = Padded(axis);
+        Total* prefix = out + axis.out * lanes;
+        Total* suffix = prefix + padded * lanes;
+        Total* nothing = suffix + padded * lanes;
+        std::fill_n(nothing, lanes, identity);
+        const auto element = [&](int64_t i) {
+          const int64_t source = i - w.padding_low;
+          return source >= 0 && source < axis.in ? in + source * lanes : nothing;
+        };
+        for (int64_t i = 0; i < padded; ++i) {
+          apply(prefix + i * lanes, i % w.size == 0 ? nothing : prefix + (i - 1) * lanes, element(i));
+        }
+        for (int64_t i = padded; i-- > 0;) {
+          const bool ends_block = i % w.size == w.size - 1 || i == padded - 1;
+          apply(suffix + i * lanes, element(i), ends_block ? nothing : suffix + (i + 1) * lanes);
+        }
+        for (int64_t o = 0; o < axis.out; ++o) {
+          const int64_t start = o * w.stride, end = start + w.size - 1;
+          if (start % w.size == 0) {
+            std::copy_n(prefix + end * lanes, lanes, out + o * lanes);
+          } else {
+            apply(out + o * lanes, suffix + start * lanes, prefix + end * lanes);
+          }
+        }
+        return;
+      }
+    }
+  }
+
+  std::string text_;
+  std::vector<Pass> passes_;
+  bool streaming_ = false;
+  int workers_;
+  int64_t elements_ = 0, outputs_ = 0;
+  int64_t line_bytes_ = 0, between_bytes_ = 0;
+};
+
+}  // namespace
+
+MaybeStep MakeScanWindowStep(hlo::Instruction instruction, const WindowAxes& axes, ScalarReducer reducer,
+                             int threads) {
+  MaybeStep step;
+  if (Elements(instruction.operand(0).shape()) == 0) return step;
+  VisitReducer(reducer, instruction.shape().type, [&]<typename Op>() {
+    step = std::make_unique<ScanWindowStep<Op>>(instruction, axes, threads);
+  });
+  return step;
+}
+
+}  // namespace hlod::engine

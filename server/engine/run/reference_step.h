@@ -1,0 +1,17 @@
+// The reference step: an instruction without a step of its own, run by the evaluator on copies of its
+// operands.
+#pragma once
+
+#include <memory>
+
+#include "common/hlo/module.h"
+#include "server/engine/run/step.h"
+
+namespace hlod::engine {
+
+// Shares ownership of the module that `instruction` lies in. Inputs and outputs are the array leaves of
+// operands and result, tokens included. Allocates while it runs.
+std::unique_ptr<Step> MakeReferenceStep(std::shared_ptr<const hlo::Module> module,
+                                        hlo::Instruction instruction);
+
+}  // namespace hlod::engine

@@ -1,0 +1,50 @@
+// What the step factories share: sizes of verified shapes, integers of any width read from memory, the text
+// for Plan::Dump.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "absl/types/span.h"
+#include "common/base/arithmetic.h"
+#include "common/hlo/module.h"
+#include "server/engine/run/step.h"
+
+namespace hlod::engine {
+
+// Elements and dense bytes of an array shape that passed the verifier (so neither overflows).
+inline int64_t Elements(const hlo::Shape& shape) { return hlo::ElementCount(shape).value_or(0); }
+inline int64_t Bytes(const hlo::Shape& shape) { return hlo::ByteSize(shape).value_or(0); }
+inline int Width(const hlo::Shape& shape) { return hlo::ByteWidth(shape.type); }
+
+// Product of sizes.
+inline int64_t Product(absl::Span<const int64_t> sizes) {
+  int64_t product = 1;
+  for (int64_t size : sizes) product *= size;
+  return product;
+}
+
+// Steps do static shapes only: whether result and operands all have them.
+bool AllStatic(hlo::Instruction instruction);
+
+// An integer element of any integer type as an int64; a u64 above INT64_MAX saturates (it is an index: both
+// are out of range).
+int64_t ReadInteger(const std::byte* element, hlo::PrimitiveType type);
+
+// "gather f32[5,8] <- f32[16,8], s32[5,1]".
+std::string DescribeStep(hlo::Instruction instruction);
+
+// Rounds a scratch section up, so that the next one starts on a cache line.
+inline int64_t ScratchAlign(int64_t bytes) { return AlignUp(bytes, 64); }
+
+// Whether `value` occurs in `list`.
+inline bool Contains(absl::Span<const int64_t> list, int64_t value) {
+  for (int64_t v : list) {
+    if (v == value) return true;
+  }
+  return false;
+}
+
+}  // namespace hlod::engine

@@ -1,0 +1,131 @@
+// Elements as unsigned numbers in the same order, and the stable radix sort of them.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <type_traits>
+
+#include "server/engine/run/step_util.h"
+#include "server/engine/sort/sort.h"
+
+namespace hlod::engine {
+namespace {
+
+constexpr int64_t kRadixMin = 512;  // Below it a comparison sort is faster.
+
+// Floats in total order: negative ones with all bits turned, positive ones above them.
+template <typename Bits>
+uint64_t FloatKey(Bits bits, bool is_nan, const SortKey& key) {
+  constexpr int kWidth = sizeof(Bits) * 8;
+  constexpr auto kSign = static_cast<Bits>(Bits{1} << (kWidth - 1));
+  if (key.nans_equal && is_nan) return static_cast<Bits>(~Bits{0});
+  if (key.zeros_equal && static_cast<Bits>(bits << 1) == 0) bits = 0;
+  return (bits & kSign) != 0 ? static_cast<Bits>(~bits) : static_cast<Bits>(bits | kSign);
+}
+
+template <typename T>
+void MakeKeys(const std::byte* elements, int64_t stride, int64_t count, const SortKey& key, uint64_t* keys) {
+  constexpr int kBits = sizeof(T) * 8;
+  const uint64_t flip = !key.descending ? 0 : kBits == 64 ? ~uint64_t{0} : (uint64_t{1} << (kBits % 64)) - 1;
+  for (int64_t i = 0; i < count; ++i, elements += stride) {
+    uint64_t k;
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> || hlo::kIsSmallFloat<T>) {
+      T value;
+      std::memcpy(&value, elements, sizeof(T));
+      std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>
+          bits;
+      std::memcpy(&bits, elements, sizeof(T));
+      k = FloatKey(bits, value != value, key);
+    } else {
+      std::make_unsigned_t<T> bits;
+      std::memcpy(&bits, elements, sizeof(T));
+      if constexpr (std::is_signed_v<T>)
+        bits = static_cast<std::make_unsigned_t<T>>(bits ^ (std::make_unsigned_t<T>{1} << (kBits - 1)));
+      k = bits;
+    }
+    keys[i] = k ^ flip;
+  }
+}
+
+}  // namespace
+
+KeyFunction FindKeyFunction(hlo::PrimitiveType type) {
+  switch (type) {
+    case hlo::kPred:
+    case hlo::kU8:
+    case hlo::kU4:
+    case hlo::kU2:
+    case hlo::kU1: return MakeKeys<uint8_t>;
+    case hlo::kS8:
+    case hlo::kS4:
+    case hlo::kS2:
+    case hlo::kS1: return MakeKeys<int8_t>;
+    case hlo::kU16: return MakeKeys<uint16_t>;
+    case hlo::kS16: return MakeKeys<int16_t>;
+    case hlo::kU32: return MakeKeys<uint32_t>;
+    case hlo::kS32: return MakeKeys<int32_t>;
+    case hlo::kU64: return MakeKeys<uint64_t>;
+    case hlo::kS64: return MakeKeys<int64_t>;
+    case hlo::kF16: return MakeKeys<hlo::F16>;
+    case hlo::kBF16: return MakeKeys<hlo::BF16>;
+    case hlo::kF32: return MakeKeys<float>;
+    case hlo::kF64: return MakeKeys<double>;
+    default: return nullptr;
+  }
+}
+
+int64_t SortScratchBytes(int64_t count) {
+  return 3 * ScratchAlign(count * static_cast<int64_t>(sizeof(uint64_t))) +
+         2 * ScratchAlign(count * static_cast<int64_t>(sizeof(uint32_t)));
+}
+
+KeySorter::KeySorter(std::byte* scratch, int64_t count) : count_(count) {
+  const int64_t words = ScratchAlign(count * static_cast<int64_t>(sizeof(uint64_t)));
+  keys_ = reinterpret_cast<uint64_t*>(scratch);
+  packed_ = reinterpret_cast<uint64_t*>(scratch + words);
+  other_ = reinterpret_cast<uint64_t*>(scratch + 2 * words);
+  order_ = reinterpret_cast<uint32_t*>(scratch + 3 * words);
+  next_ = reinterpret_cast<uint32_t*>(scratch + 3 * words +
+                                      ScratchAlign(count * static_cast<int64_t>(sizeof(uint32_t))));
+  std::iota(order_, order_ + count, 0u);
+}
+
+void KeySorter::Sort(int bits) {
+  SortWord(0);
+  if (bits > 32) SortWord(32);
+}
+
+// By one 32-bit word of the keys. Packed: the word above, the place in the current order below; so any sort
+// of the packed numbers is stable, and a radix sort need only look at the word.
+void KeySorter::SortWord(int shift) {
+  for (int64_t i = 0; i < count_; ++i) {
+    packed_[i] = (keys_[order_[i]] >> shift) << 32 | static_cast<uint64_t>(i);
+  }
+  if (count_ < kRadixMin) {
+    std::sort(packed_, packed_ + count_);
+  } else {
+    constexpr int kDigitBits = 11, kDigits = 3;
+    constexpr uint64_t kBuckets = 1 << kDigitBits;
+    uint32_t histogram[kDigits][kBuckets] = {};
+    for (int64_t i = 0; i < count_; ++i) {
+      const uint64_t word = packed_[i] >> 32;
+      for (int d = 0; d < kDigits; ++d) ++histogram[d][word >> (d * kDigitBits) & (kBuckets - 1)];
+    }
+    for (int d = 0; d < kDigits; ++d) {
+      const int digit_shift = 32 + d * kDigitBits;
+      const uint64_t first_digit = packed_[0] >> digit_shift & (kBuckets - 1);
+      if (histogram[d][first_digit] == static_cast<uint64_t>(count_)) continue;  // All alike: nothing to do.
+      uint32_t at = 0;
+      for (uint32_t& bucket : histogram[d]) at += std::exchange(bucket, at);
+      for (int64_t i = 0; i < count_; ++i) {
+        const uint64_t value = packed_[i];
+        other_[histogram[d][value >> digit_shift & (kBuckets - 1)]++] = value;
+      }
+      std::swap(packed_, other_);
+    }
+  }
+  for (int64_t i = 0; i < count_; ++i) next_[i] = order_[static_cast<uint32_t>(packed_[i])];
+  std::swap(order_, next_);
+}
+
+}  // namespace hlod::engine

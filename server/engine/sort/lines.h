@@ -1,0 +1,69 @@
+// The lines along a sort's dimension, and putting them into an order.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "common/hlo/module.h"
+#include "server/engine/run/step_util.h"
+
+namespace hlod::engine {
+
+class SortLines {
+ public:
+  static constexpr int64_t kLengthMax = (int64_t{1} << 31) - 1;
+
+  explicit SortLines(hlo::Instruction sort) {
+    const hlo::Dims& dims = sort.operand(0).shape().dims;
+    const int64_t dimension = sort.attributes<hlo::SortAttributes>().dimension;
+    for (uint32_t i = 0; i < sort.operand_count(); ++i) widths_.push_back(Width(sort.operand(i).shape()));
+    if (dims.empty()) return;
+    length_ = dims[dimension];
+    for (size_t d = dimension + 1; d < dims.size(); ++d) stride_ *= dims[d];
+    lines_ = length_ == 0 ? 0 : Product(dims) / length_;
+  }
+
+  int64_t lines() const { return lines_; }
+  int64_t length() const { return length_; }
+  // Between neighbours of a line, in elements.
+  int64_t stride() const { return stride_; }
+  // The first element of a line.
+  int64_t Start(int64_t line) const { return line / stride_ * stride_ * length_ + line % stride_; }
+  int operands() const { return static_cast<int>(widths_.size()); }
+  int width(int operand) const { return widths_[operand]; }
+  int64_t ScratchBytes() const {
+    return ScratchAlign(length_ * *std::max_element(widths_.begin(), widths_.end()));
+  }
+
+  // Writes the line of every operand in `order` to the outputs, which may be the inputs. `scratch` has
+  // ScratchBytes().
+  void Apply(const std::byte* const* inputs, std::byte* const* outputs, int64_t line, const uint32_t* order,
+             std::byte* scratch) const {
+    for (int i = 0; i < operands(); ++i) {
+      switch (widths_[i]) {
+        case 1: ApplyWidth<1>(inputs[i], outputs[i], line, order, scratch); break;
+        case 2: ApplyWidth<2>(inputs[i], outputs[i], line, order, scratch); break;
+        case 4: ApplyWidth<4>(inputs[i], outputs[i], line, order, scratch); break;
+        case 8: ApplyWidth<8>(inputs[i], outputs[i], line, order, scratch); break;
+        default: ApplyWidth<16>(inputs[i], outputs[i], line, order, scratch); break;
+      }
+    }
+  }
+
+ private:
+  template <size_t kWidth>
+  void ApplyWidth(const std::byte* input, std::byte* output, int64_t line, const uint32_t* order,
+                  std::byte* scratch) const {
+    const std::byte* from = input + Start(line) * static_cast<int64_t>(kWidth);
+    std::byte* to = output + Start(line) * static_cast<int64_t>(kWidth);
+    const int64_t step = stride_ * static_cast<int64_t>(kWidth);
+    for (int64_t i = 0; i < length_; ++i) std::memcpy(scratch + i * kWidth, from + order[i] * step, kWidth);
+    for (int64_t i = 0; i < length_; ++i) std::memcpy(to + i * step, scratch + i * kWidth, kWidth);
+  }
+
+  int64_t lines_ = 1, length_ = 1, stride_ = 1;
+  std::vector<int> widths_;
+};
+
+}  // namespace hlod::engine

@@ -1,0 +1,63 @@
+// Sorting by recognised comparators: what a comparator says of its keys, keys as unsigned numbers, and the
+// stable sort of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "common/hlo/module.h"
+#include "server/engine/run/step.h"
+
+namespace hlod::engine {
+
+// One key of a comparator, the most significant first: operand `operand`, in this order.
+struct SortKey {
+  int operand = 0;
+  hlo::PrimitiveType type = hlo::kInvalid;
+  bool descending = false;
+  bool zeros_equal = false;  // -0 counts as +0.
+  bool nans_equal = false;   // Every NaN counts as the positive one, after infinity.
+  friend bool operator==(const SortKey&, const SortKey&) = default;
+};
+
+// The keys of a less-than computation, or nothing when it is not a lexicographic comparison of its
+// parameters: LT or GT of a pair (as numbers or in total order, plain or after select(x == 0, 0, x) and
+// select(x != x, nan, x)), or lt(a) | (eq(a) & rest).
+std::optional<std::vector<SortKey>> RecogniseComparator(const hlo::Computation& computation);
+
+// Unsigned numbers in the order of a key's elements. 64-bit types give 64 bits, all others at most 32.
+using KeyFunction = void (*)(const std::byte* elements, int64_t stride_bytes, int64_t count,
+                             const SortKey& key, uint64_t* keys);
+// Null for types without such numbers.
+KeyFunction FindKeyFunction(hlo::PrimitiveType type);
+
+// Scratch of SortByKeys for one line.
+int64_t SortScratchBytes(int64_t count);
+// A stable sort of 0..count-1 (count < 2^31) by keys: `order` holds it in the end. Keys are computed by
+// `compute(key, out)`.
+class KeySorter {
+ public:
+  KeySorter(std::byte* scratch, int64_t count);
+  // The keys to fill before each Sort call.
+  uint64_t* keys() { return keys_; }
+  // Sorts the current order stably by the keys (of element i at keys()[i]), by their low `bits` (32 or 64).
+  void Sort(int bits);
+  const uint32_t* order() const { return order_; }
+
+ private:
+  void SortWord(int shift);
+
+  int64_t count_;
+  uint64_t *keys_, *packed_, *other_;
+  uint32_t *order_, *next_;
+};
+
+// sort_general.cc: any comparator, by merging ranks in blocks. Null when its computation is no
+// ScalarFunction.
+MaybeStep MakeGeneralSortStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
+// topk.cc
+MaybeStep MakeTopKStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
+
+}  // namespace hlod::engine

@@ -1,0 +1,110 @@
+// topk and the TopK custom-call: the k largest (or smallest) of each line in total order, with their places;
+// equal ones by place.
+#include <algorithm>
+#include <cstring>
+
+#include "server/engine/run/parallel.h"
+#include "server/engine/run/step_util.h"
+#include "server/engine/sort/sort.h"
+
+namespace hlod::engine {
+namespace {
+
+// A key and its place: one order for all, so that any selection is the stable one.
+struct Ranked {
+  uint64_t key;
+  int64_t place;
+  friend bool operator<(const Ranked& a, const Ranked& b) {
+    return a.key != b.key ? a.key < b.key : a.place < b.place;
+  }
+};
+
+class TopKStep final : public Step {
+ public:
+  TopKStep(hlo::Instruction instruction, bool largest, int threads) : text_(DescribeStep(instruction)) {
+    const hlo::Shape& operand = instruction.operand(0).shape();
+    key_ = {0, operand.type, largest, false, false};
+    function_ = FindKeyFunction(operand.type);
+    width_ = Width(operand);
+    length_ = operand.dims.back();
+    k_ = instruction.shape().tuple[0].dims.back();
+    lines_ = k_ == 0 ? 0 : Elements(instruction.shape().tuple[0]) / k_;
+    workers_ = static_cast<int>(std::clamp<int64_t>(lines_, 1, std::max(1, threads)));
+    worker_bytes_ = ScratchAlign(length_ * static_cast<int64_t>(sizeof(uint64_t))) +
+                    ScratchAlign(length_ * static_cast<int64_t>(sizeof(Ranked)));
+  }
+
+  StepKind kind() const override { return StepKind::kLibrary; }
+  std::string Describe() const override { return text_; }
+  int64_t scratch_bytes() const override { return workers_ * worker_bytes_; }
+
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
+    ParallelRanges(
+        std::min(context.threads, workers_), lines_, lines_ * length_ * 4,
+        [&](int64_t begin, int64_t end, int worker) {
+          auto* keys = reinterpret_cast<uint64_t*>(context.scratch + worker * worker_bytes_);
+          auto* ranked =
+              reinterpret_cast<Ranked*>(context.scratch + worker * worker_bytes_ +
+                                        ScratchAlign(length_ * static_cast<int64_t>(sizeof(uint64_t))));
+          for (int64_t line = begin; line < end; ++line) {
+            const std::byte* from = inputs[0] + line * length_ * width_;
+            function_(from, width_, length_, key_, keys);
+            for (int64_t i = 0; i < length_; ++i) ranked[i] = {keys[i], i};
+            if (k_ < length_) std::nth_element(ranked, ranked + k_, ranked + length_);
+            std::sort(ranked, ranked + k_);
+            for (int64_t i = 0; i < k_; ++i) {
+              std::memcpy(outputs[0] + (line * k_ + i) * width_, from + ranked[i].place * width_, width_);
+              const auto place = static_cast<int32_t>(ranked[i].place);
+              std::memcpy(outputs[1] + (line * k_ + i) * static_cast<int64_t>(sizeof(place)), &place,
+                          sizeof(place));
+            }
+          }
+        });
+    return absl::OkStatus();
+  }
+
+ private:
+  std::string text_;
+  SortKey key_;
+  KeyFunction function_ = nullptr;
+  int width_ = 1;
+  int64_t length_ = 0, k_ = 0, lines_ = 0;
+  int workers_ = 1;
+  int64_t worker_bytes_ = 0;
+};
+
+}  // namespace
+
+MaybeStep MakeTopKStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
+  bool largest = true;
+  if (instruction.opcode() == hlo::kTopK) {
+    largest = instruction.attributes<hlo::TopKAttributes>().largest;
+  } else {
+    // The custom-call may carry a comparator; a plain comparison of values says which way.
+    if (instruction.attributes<hlo::CustomCallAttributes>().target != "TopK" ||
+        instruction.operand_count() != 1)
+      return nullptr;
+    if (!instruction.called().empty()) {
+      const auto keys = RecogniseComparator(module.computation(instruction.called()[0]));
+      if (!keys || keys->size() != 1 || keys->front().operand != 0) return nullptr;
+      largest = keys->front().descending;
+    }
+  }
+  const hlo::Shape& operand = instruction.operand(0).shape();
+  const hlo::Shape& result = instruction.shape();
+  if (operand.dims.empty() || FindKeyFunction(operand.type) == nullptr) return nullptr;
+  if (!result.IsTuple() || result.tuple.size() != 2 || result.tuple[0].type != operand.type ||
+      result.tuple[1].type != hlo::kS32) {
+    return nullptr;
+  }
+  hlo::Dims wanted = operand.dims;
+  wanted.back() = result.tuple[0].dims.empty() ? 0 : result.tuple[0].dims.back();
+  if (wanted.back() > operand.dims.back() || operand.dims.back() > INT32_MAX ||
+      result.tuple[0].dims != wanted || result.tuple[1].dims != wanted) {
+    return nullptr;
+  }
+  return std::make_unique<TopKStep>(instruction, largest, threads);
+}
+
+}  // namespace hlod::engine

@@ -1,0 +1,281 @@
+// The step that runs a fusion group: one pass over its domain, tile by tile, with reductions folded in as the
+// tiles go by.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "common/base/status.h"
+#include "server/engine/run/parallel.h"
+#include "server/engine/run/step_util.h"
+#include "server/engine/tile/fusion.h"
+#include "server/engine/tile/program.h"
+#include "server/engine/tile/reduce_pattern.h"
+
+namespace hlod::engine {
+namespace {
+
+class FusedStep final : public Step {
+ public:
+  FusedStep(const hlo::Module& module, const hlo::Computation& computation, const FusionGroup& group,
+            int threads)
+      : threads_(threads) {
+    for (hlo::NodeId id : group.nodes) {
+      if (computation[id].opcode() != hlo::kReduce) continue;
+      pattern_ = *MatchReduce(module, computation[id]);
+      has_reduce_ = true;
+    }
+    const hlo::Instruction first = computation[group.nodes[0]];
+    count_ = has_reduce_ ? pattern_.count() : Elements(first.shape());
+    TileProgram::Builder builder(computation, count_);
+    for (size_t i = 0; i < group.inputs.size(); ++i) builder.AddInput(group.inputs[i], static_cast<int>(i));
+    for (hlo::NodeId id : group.nodes) {
+      const hlo::Instruction instruction = computation[id];
+      if (instruction.opcode() != hlo::kReduce) {
+        complete_ = complete_ && builder.Add(id);
+        flops_ += static_cast<double>(count_);
+      }
+    }
+    for (size_t o = 0; o < group.outputs.size(); ++o) {
+      const hlo::Instruction instruction = computation[group.outputs[o]];
+      if (instruction.opcode() != hlo::kReduce)
+        complete_ = complete_ && builder.AddOutput(instruction.id(), static_cast<int>(o));
+    }
+    for (size_t o = 0; o < group.outputs.size(); ++o) {
+      const hlo::Instruction instruction = computation[group.outputs[o]];
+      if (instruction.opcode() == hlo::kReduce)
+        AddReduction(module, computation, instruction, group, builder, static_cast<int>(o));
+    }
+    program_ = std::move(builder).Build();
+    Describe(computation, group);
+    const int64_t accumulators =
+        has_reduce_ ? static_cast<int64_t>(reductions_.size()) * kAccumulatorBytes : 0;
+    worker_bytes_ = AlignUp(program_.workspace_bytes() + accumulators + kTile * 8 * 2, 64);
+  }
+
+  bool complete() const { return complete_; }
+  StepKind kind() const override { return StepKind::kFused; }
+  std::string Describe() const override { return description_; }
+  int64_t scratch_bytes() const override { return worker_bytes_ * threads_; }
+  double flops() const override { return flops_; }
+  bool MayShare(int output, int input) const override { return program_.MayShare(output, input); }
+
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
+    const int threads = std::min(context.threads, threads_);
+    if (!has_reduce_) {
+      const int64_t tiles = (count_ + kTile - 1) / kTile;
+      ParallelRanges(threads, tiles, count_, [&](int64_t begin, int64_t end, int worker) {
+        std::byte* workspace = context.scratch + worker * worker_bytes_;
+        program_.Begin(inputs, workspace, static_cast<int>(std::min<int64_t>(count_, kTile)));
+        for (int64_t tile = begin; tile < end; ++tile) {
+          program_.RunTile(inputs, outputs, workspace, tile * kTile,
+                           static_cast<int>(std::min<int64_t>(kTile, count_ - tile * kTile)));
+        }
+      });
+      return absl::OkStatus();
+    }
+    if (pattern_.inner == 1) RunRows(inputs, outputs, context, threads);
+    else RunColumns(inputs, outputs, context, threads);
+    return StopCheck::Verdict(context.run);
+  }
+
+ private:
+  static constexpr int64_t kAccumulatorBytes = kTile * 8;
+
+  struct Reduction {
+    int output = 0, kept = 0;
+    Carrier carrier = Carrier::kF32;
+    bool in_double = false;
+    hlo::PrimitiveType type = hlo::kInvalid;
+    int init_input = -1;  // Or the constant:
+    alignas(8) std::byte init[8] = {};
+    FoldFunction fold = nullptr;
+    FoldColumnsFunction fold_columns = nullptr;
+    int accumulator_bytes() const { return in_double ? 8 : CarrierBytes(carrier); }
+  };
+
+  void AddReduction(const hlo::Module& module, const hlo::Computation& computation, hlo::Instruction reduce,
+                    const FusionGroup& group, TileProgram::Builder& builder, int output) {
+    const TileOps& ops = GetTileOps();
+    Reduction r;
+    r.output = output;
+    r.type = reduce.shape().type;
+    r.kept = builder.Keep(reduce.operands()[0]);
+    if (r.kept < 0) complete_ = false;
+    CarrierOf(r.type, &r.carrier);
+    const FoldOp op = FoldOpOf(module, reduce);
+    r.in_double = FoldsInDouble(op, r.carrier);
+    r.fold = ops.fold(op, r.carrier);
+    r.fold_columns = ops.fold_columns(op, r.carrier);
+    const View init = ResolveView(computation, reduce.operands()[1], 1);
+    const hlo::Instruction base = computation[init.base];
+    const auto input = std::find(group.inputs.begin(), group.inputs.end(), init.base);
+    if (input != group.inputs.end()) {
+      r.init_input = static_cast<int>(input - group.inputs.begin());
+      if (init.offset != 0) complete_ = false;
+    } else if (base.opcode() == hlo::kConstant && base.literal().element_count() == 1) {
+      std::memcpy(r.init, base.literal().bytes().data(), base.literal().bytes().size());
+    } else {
+      complete_ = false;
+    }
+    flops_ += static_cast<double>(count_);
+    reductions_.push_back(r);
+  }
+
+  // Fills `n` accumulators with the initial value.
+  void Start(const Reduction& r, const std::byte* const* inputs, std::byte* accumulators, int n) const {
+    const TileOps& ops = GetTileOps();
+    const std::byte* init = r.init_input >= 0 ? inputs[r.init_input] : r.init;
+    alignas(8) std::byte wide[8], element[8];
+    if (const TileFunction load = ops.load(r.type)) load(wide, init, nullptr, nullptr, 1, 0);
+    else std::memcpy(wide, init, static_cast<size_t>(hlo::ByteWidth(r.type)));
+    if (r.in_double && r.carrier == Carrier::kF32)
+      ops.convert(Carrier::kF32, Carrier::kF64)(element, wide, nullptr, nullptr, 1, 0);
+    else std::memcpy(element, wide, 8);
+    const int bytes = r.accumulator_bytes();
+    for (int i = 0; i < n; ++i) std::memcpy(accumulators + i * bytes, element, static_cast<size_t>(bytes));
+  }
+  // Accumulators [0, n) to the output's elements from `first` on. `temporary`: two tiles of 8-byte elements.
+  void Finish(const Reduction& r, std::byte* const* outputs, const std::byte* accumulators, int64_t first,
+              int n, std::byte* temporary) const {
+    const TileOps& ops = GetTileOps();
+    const void* values = accumulators;
+    if (r.in_double && r.carrier == Carrier::kF32) {
+      ops.convert(Carrier::kF64, Carrier::kF32)(temporary, values, nullptr, nullptr, n, 0);
+      values = temporary;
+    }
+    if (const TileFunction narrow = ops.narrow(r.type)) {
+      std::byte* narrowed = temporary + kTile * 8;
+      narrow(narrowed, values, nullptr, nullptr, n, 0);
+      values = narrowed;
+    }
+    std::byte* out = outputs[r.output] + first * hlo::ByteWidth(r.type);
+    if (const TileFunction store = ops.store(r.type)) store(out, values, nullptr, nullptr, n, 0);
+    else std::memcpy(out, values, static_cast<size_t>(n) * hlo::ByteWidth(r.type));
+  }
+
+  std::byte* Accumulators(std::byte* workspace, size_t r) const {
+    return workspace + program_.workspace_bytes() + static_cast<int64_t>(r) * kAccumulatorBytes;
+  }
+  std::byte* Temporary(std::byte* workspace) const { return Accumulators(workspace, reductions_.size()); }
+
+  // inner == 1: each row of `reduced` neighbours becomes one element.
+  void RunRows(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context,
+               int threads) const {
+    const int64_t row = pattern_.reduced;
+    const int64_t rows_a_tile = std::max<int64_t>(1, kTile / row);
+    const int64_t chunks = (pattern_.outer + rows_a_tile - 1) / rows_a_tile;
+    ParallelRanges(threads, chunks, count_, [&](int64_t begin, int64_t end, int worker) {
+      std::byte* workspace = context.scratch + worker * worker_bytes_;
+      program_.Begin(inputs, workspace, static_cast<int>(std::min<int64_t>(count_, kTile)));
+      StopCheck stop(context.run);  // What is reduced may exist nowhere, and be longer than any memory.
+      for (int64_t chunk = begin; chunk < end; ++chunk) {
+        const int64_t first = chunk * rows_a_tile;
+        const int rows = static_cast<int>(std::min(rows_a_tile, pattern_.outer - first));
+        for (size_t i = 0; i < reductions_.size(); ++i)
+          Start(reductions_[i], inputs, Accumulators(workspace, i), rows);
+        if (row > kTile) {
+          for (int64_t done = 0; done < row; done += kTile) {
+            const int n = static_cast<int>(std::min<int64_t>(kTile, row - done));
+            if (stop.Stops(n)) return;
+            const int64_t start = first * row + done;
+            program_.RunTile(inputs, outputs, workspace, start, n);
+            for (size_t i = 0; i < reductions_.size(); ++i) {
+              reductions_[i].fold(Accumulators(workspace, i),
+                                  program_.Kept(reductions_[i].kept, inputs, outputs, workspace, start), n);
+            }
+          }
+        } else {
+          if (stop.Stops(rows * row)) return;
+          const int64_t start = first * row;
+          program_.RunTile(inputs, outputs, workspace, start, static_cast<int>(rows * row));
+          for (size_t i = 0; i < reductions_.size(); ++i) {
+            const Reduction& r = reductions_[i];
+            const auto* kept =
+                static_cast<const std::byte*>(program_.Kept(r.kept, inputs, outputs, workspace, start));
+            for (int j = 0; j < rows; ++j) {
+              r.fold(Accumulators(workspace, i) + j * r.accumulator_bytes(),
+                     kept + j * row * CarrierBytes(r.carrier), static_cast<int>(row));
+            }
+          }
+        }
+        for (size_t i = 0; i < reductions_.size(); ++i) {
+          Finish(reductions_[i], outputs, Accumulators(workspace, i), first, rows, Temporary(workspace));
+        }
+      }
+    });
+  }
+
+  // inner > 1: columns of a [reduced, inner] matrix, `outer` times. A tile is several whole rows when rows
+  // are short.
+  void RunColumns(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context,
+                  int threads) const {
+    const int64_t inner = pattern_.inner;
+    const int64_t strips = (inner + kTile - 1) / kTile;
+    const int64_t width = std::min<int64_t>(inner, kTile);
+    const int64_t rows_a_tile = strips > 1 ? 1 : std::max<int64_t>(1, kTile / inner);
+    ParallelRanges(threads, pattern_.outer * strips, count_, [&](int64_t begin, int64_t end, int worker) {
+      std::byte* workspace = context.scratch + worker * worker_bytes_;
+      program_.Begin(inputs, workspace, static_cast<int>(std::min<int64_t>(count_, kTile)));
+      StopCheck stop(context.run);
+      for (int64_t item = begin; item < end; ++item) {
+        const int64_t outer = item / strips, column = item % strips * kTile;
+        const int columns = static_cast<int>(std::min(width, inner - column));
+        for (size_t i = 0; i < reductions_.size(); ++i)
+          Start(reductions_[i], inputs, Accumulators(workspace, i), columns);
+        for (int64_t at = 0; at < pattern_.reduced; at += rows_a_tile) {
+          const int rows = static_cast<int>(std::min(rows_a_tile, pattern_.reduced - at));
+          if (stop.Stops(rows * columns)) return;
+          const int64_t start = (outer * pattern_.reduced + at) * inner + column;
+          program_.RunTile(inputs, outputs, workspace, start, rows * columns);
+          for (size_t i = 0; i < reductions_.size(); ++i) {
+            const Reduction& r = reductions_[i];
+            const auto* kept =
+                static_cast<const std::byte*>(program_.Kept(r.kept, inputs, outputs, workspace, start));
+            for (int j = 0; j < rows; ++j)
+              r.fold_columns(Accumulators(workspace, i), kept + j * columns * CarrierBytes(r.carrier),
+                             columns);
+          }
+        }
+        for (size_t i = 0; i < reductions_.size(); ++i) {
+          Finish(reductions_[i], outputs, Accumulators(workspace, i), outer * inner + column, columns,
+                 Temporary(workspace));
+        }
+      }
+    });
+  }
+
+  void Describe(const hlo::Computation& computation, const FusionGroup& group) {
+    description_ = "fused";
+    for (size_t i = 0; i < group.nodes.size(); ++i) {
+      if (i == 6 && group.nodes.size() > 7) {
+        description_ += absl::StrFormat(" +%d", group.nodes.size() - i);
+        break;
+      }
+      description_ += absl::StrFormat(" %s", hlo::Name(computation[group.nodes[i]].opcode()));
+    }
+    for (hlo::NodeId output : group.outputs)
+      description_ += " " + hlo::ToStringNoLayout(computation[output].shape());
+  }
+
+  const int threads_;
+  int64_t count_ = 0;
+  ReducePattern pattern_;
+  bool has_reduce_ = false, complete_ = true;
+  TileProgram program_;
+  std::vector<Reduction> reductions_;
+  std::string description_;
+  int64_t worker_bytes_ = 0;
+  double flops_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> MakeFusedStep(const hlo::Module& module, const hlo::Computation& computation,
+                                    const FusionGroup& group, int threads) {
+  auto step = std::make_unique<FusedStep>(module, computation, group, threads);
+  if (!step->complete()) return nullptr;
+  return step;
+}
+
+}  // namespace hlod::engine

@@ -1,0 +1,243 @@
+// Partitions a computation into fused groups.
+//
+// Each instruction gets a level: one more than any value it must wait for, where an instruction waits for
+// what it reads unless it can run in the same pass over memory. Instructions of one level and one element
+// count that read one another form a group. Every edge that leaves a group raises the level, so no path from
+// a group leads back into it: groups never depend on themselves, and the whole is linear in the number of
+// edges.
+#include "server/engine/tile/fusion.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "server/engine/run/step_util.h"
+#include "server/engine/tile/program.h"
+#include "server/engine/tile/reduce_pattern.h"
+
+namespace hlod::engine {
+namespace {
+
+using hlo::NodeId;
+
+// A pass with more instructions spends its time on registers that no longer fit the cache.
+constexpr int kNodesMax = 96;
+// From this many elements on a reduction is worth several threads.
+constexpr int64_t kSplitElementsMin = 256 * 1024;
+
+// Whether the instruction can be in a group at all.
+bool IsFusable(hlo::Instruction instruction) {
+  return instruction.shape().IsArray() && !instruction.shape().HasDynamicDimension() &&
+         Elements(instruction.shape()) > 0 && AllStatic(instruction) && IsTileInstruction(instruction);
+}
+
+// For each node the index of its group, or -1.
+std::vector<int32_t> GroupOfEach(const hlo::Computation& computation,
+                                 const std::vector<FusionGroup>& groups) {
+  std::vector<int32_t> group_of(computation.size(), -1);
+  for (size_t g = 0; g < groups.size(); ++g) {
+    for (NodeId id : groups[g].nodes) group_of[id] = static_cast<int32_t>(g);
+  }
+  return group_of;
+}
+
+// Walks back from the root and the side effects over groups and single instructions; calls read(id) for each
+// value that one of them, or the outside, reads.
+template <typename Read>
+void WalkNeeded(const hlo::Computation& computation, const std::vector<bool>& live,
+                const std::vector<FusionGroup>& groups, const std::vector<int32_t>& group_of, Read read) {
+  std::vector<bool> seen(computation.size() + groups.size(), false);
+  std::vector<NodeId> work;
+  const auto need = [&](NodeId id) {
+    read(id);
+    const size_t unit = group_of[id] < 0 ? id : computation.size() + group_of[id];
+    if (seen[unit]) return;
+    seen[unit] = true;
+    work.push_back(id);
+  };
+  need(computation.root_id());
+  for (NodeId id = 0; id < computation.size(); ++id) {
+    const hlo::Instruction instruction = computation[id];
+    if (live[id] && instruction.opcode() == hlo::kCustomCall &&
+        instruction.attributes<hlo::CustomCallAttributes>().has_side_effect) {
+      need(id);
+    }
+  }
+  while (!work.empty()) {
+    const NodeId id = work.back();
+    work.pop_back();
+    if (group_of[id] >= 0) {
+      for (NodeId input : groups[group_of[id]].inputs) need(input);
+    } else {
+      for (NodeId operand : computation[id].operands()) need(operand);
+    }
+  }
+}
+
+class Partition {
+ public:
+  Partition(const hlo::Module& module, const hlo::Computation& computation, const std::vector<bool>& live)
+      : module_(module),
+        computation_(computation),
+        live_(live),
+        level_(computation.size(), 0),
+        fused_(computation.size(), false),
+        group_(computation.size()),
+        patterns_(computation.size()),
+        sizes_(computation.size(), 1) {
+    std::iota(group_.begin(), group_.end(), NodeId{0});
+  }
+
+  std::vector<FusionGroup> Run() {
+    for (NodeId id = 0; id < computation_.size(); ++id) {
+      if (live_[id]) Place(id);
+    }
+    return Collect();
+  }
+
+ private:
+  NodeId Find(NodeId id) {
+    while (group_[id] != id) id = group_[id] = group_[group_[id]];
+    return id;
+  }
+
+  // What an operand reads, seen through views, and whether it is computed element by element alongside a
+  // domain of `count`.
+  struct Source {
+    NodeId base;
+    bool alongside;
+  };
+  Source SourceOf(NodeId operand, int64_t count) {
+    const View view = ResolveView(computation_, operand, count);
+    return {view.base, fused_[view.base] && !IsReduce(view.base) && view.IsIdentity() &&
+                           view.count == count && Elements(computation_[view.base].shape()) == count};
+  }
+  bool IsReduce(NodeId id) const { return computation_[id].opcode() == hlo::kReduce; }
+
+  // A reduce of something computed in the same pass, with enough rows or columns to keep a team busy. Others
+  // do better in a step of their own, which splits the reduction itself.
+  std::optional<ReducePattern> FusableReduce(hlo::Instruction instruction) {
+    const std::optional<ReducePattern> pattern = MatchReduce(module_, instruction);
+    if (!pattern || !SourceOf(instruction.operands()[0], pattern->count()).alongside) return std::nullopt;
+    const int64_t independent =
+        pattern->inner == 1 ? pattern->outer : pattern->outer * ((pattern->inner + kTile - 1) / kTile);
+    if (pattern->count() >= kSplitElementsMin && independent < 4) return std::nullopt;
+    return pattern;
+  }
+
+  void Place(NodeId id) {
+    const hlo::Instruction instruction = computation_[id];
+    const std::optional<ReducePattern> reduce = FusableReduce(instruction);
+    if (!reduce.has_value() && !IsFusable(instruction)) {
+      int level = 0;
+      for (NodeId operand : instruction.operands()) level = std::max(level, level_[operand]);
+      // A view is as ready as what it shows; anything else is a step of its own.
+      level_[id] = IsViewOpcode(instruction.opcode()) || instruction.operand_count() == 0 ? level : level + 1;
+      return;
+    }
+    const int64_t count = reduce.has_value() ? reduce->count() : Elements(instruction.shape());
+    int level = 0;
+    std::vector<NodeId> alongside;
+    for (NodeId operand : instruction.operands()) {
+      const Source source = SourceOf(operand, count);
+      const bool joins = source.alongside && (!reduce.has_value() || operand == instruction.operands()[0]);
+      level = std::max(level, level_[source.base] + (fused_[source.base] && !joins ? 1 : 0));
+      if (joins) alongside.push_back(source.base);
+    }
+    fused_[id] = true;
+    patterns_[id] = reduce;
+    int size = 1;
+    std::optional<ReducePattern> pattern = reduce;
+    bool fits = true;
+    absl::flat_hash_set<NodeId> roots;
+    for (NodeId other : alongside) {
+      if (level_[other] != level || !roots.insert(Find(other)).second) continue;
+      const NodeId root = Find(other);
+      size += sizes_[root];
+      if (patterns_[root].has_value()) {
+        if (pattern.has_value() && !(*pattern == *patterns_[root])) fits = false;
+        pattern = patterns_[root];
+      }
+    }
+    if (size > kNodesMax || !fits) {
+      level_[id] = level + 1;
+      return;
+    }
+    level_[id] = level;
+    for (NodeId root : roots) {
+      group_[root] = id;
+    }
+    sizes_[id] = size;
+    patterns_[id] = pattern;
+  }
+
+  std::vector<FusionGroup> Collect() {
+    absl::flat_hash_map<NodeId, size_t> index;
+    std::vector<FusionGroup> groups;
+    for (NodeId id = 0; id < computation_.size(); ++id) {
+      if (!fused_[id]) continue;
+      const auto [it, inserted] = index.try_emplace(Find(id), groups.size());
+      if (inserted) groups.emplace_back();
+      groups[it->second].nodes.push_back(id);
+    }
+    const std::vector<int32_t> group_of = GroupOfEach(computation_, groups);
+    // Inputs: the bases of views, but what is computed inside and scalar constants.
+    for (size_t g = 0; g < groups.size(); ++g) {
+      absl::flat_hash_set<NodeId> seen;
+      for (NodeId id : groups[g].nodes) {
+        const hlo::Instruction instruction = computation_[id];
+        const int64_t count =
+            IsReduce(id) ? Elements(instruction.operand(0).shape()) : Elements(instruction.shape());
+        for (NodeId operand : instruction.operands()) {
+          const View view = ResolveView(computation_, operand, count);
+          if (view.is_iota || group_of[view.base] == static_cast<int32_t>(g)) continue;
+          const hlo::Instruction base = computation_[view.base];
+          if (base.opcode() == hlo::kConstant && base.literal().element_count() == 1) continue;
+          if (seen.insert(view.base).second) groups[g].inputs.push_back(view.base);
+        }
+      }
+    }
+    // Outputs: what a unit outside reads.
+    std::vector<bool> is_output(computation_.size(), false);
+    WalkNeeded(computation_, live_, groups, group_of, [&](NodeId id) { is_output[id] = true; });
+    for (FusionGroup& group : groups) {
+      for (NodeId id : group.nodes) {
+        if (is_output[id]) group.outputs.push_back(id);
+      }
+    }
+    // Instructions kept alive only by views that nobody reads any more.
+    std::erase_if(groups, [](const FusionGroup& group) { return group.outputs.empty(); });
+    return groups;
+  }
+
+  const hlo::Module& module_;
+  const hlo::Computation& computation_;
+  const std::vector<bool>& live_;
+  std::vector<int> level_;
+  std::vector<bool> fused_;
+  std::vector<NodeId> group_;                           // Union-find; the root of a set is its last node.
+  std::vector<std::optional<ReducePattern>> patterns_;  // Of a set, at its root.
+  std::vector<int> sizes_;                              // Of a set, at its root.
+};
+
+}  // namespace
+
+std::vector<FusionGroup> PlanFusion(const hlo::Module& module, const hlo::Computation& computation,
+                                    const std::vector<bool>& live) {
+  return Partition(module, computation, live).Run();
+}
+
+std::vector<bool> NeededNodes(const hlo::Computation& computation, const std::vector<bool>& live,
+                              const std::vector<FusionGroup>& groups) {
+  const std::vector<int32_t> group_of = GroupOfEach(computation, groups);
+  std::vector<bool> needed(computation.size(), false);
+  WalkNeeded(computation, live, groups, group_of, [&](NodeId id) {
+    needed[id] = true;
+    if (group_of[id] < 0) return;
+    for (NodeId node : groups[group_of[id]].nodes) needed[node] = true;
+  });
+  return needed;
+}
+
+}  // namespace hlod::engine

@@ -1,0 +1,58 @@
+// Which reduces become part of a fused kernel.
+#include "server/engine/tile/reduce_pattern.h"
+
+#include <algorithm>
+
+#include "server/engine/run/step_util.h"
+#include "server/engine/tile/program.h"
+#include "server/engine/tile/reducer.h"
+
+namespace hlod::engine {
+namespace {
+
+std::optional<FoldOp> FoldFor(ScalarReducer reducer) {
+  switch (reducer) {
+    case ScalarReducer::kAdd: return FoldOp::kAdd;
+    case ScalarReducer::kMultiply: return FoldOp::kMultiply;
+    case ScalarReducer::kMinimum: return FoldOp::kMinimum;
+    case ScalarReducer::kMaximum: return FoldOp::kMaximum;
+    case ScalarReducer::kAnd: return FoldOp::kAnd;
+    case ScalarReducer::kOr: return FoldOp::kOr;
+    case ScalarReducer::kXor: return FoldOp::kXor;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<ReducePattern> MatchReduce(const hlo::Module& module, hlo::Instruction instruction) {
+  if (instruction.opcode() != hlo::kReduce || instruction.operand_count() != 2 || !AllStatic(instruction))
+    return std::nullopt;
+  const hlo::Shape& operand = instruction.operand(0).shape();
+  Carrier carrier;
+  if (!CarrierOf(operand.type, &carrier) || instruction.shape().type != operand.type ||
+      Elements(operand) == 0) {
+    return std::nullopt;
+  }
+  const std::optional<FoldOp> op = FoldFor(RecogniseReducer(module.computation(instruction.called()[0])));
+  if (!op || GetTileOps().fold(*op, carrier) == nullptr) return std::nullopt;
+  ReducePattern pattern;
+  const hlo::Dims& dimensions = instruction.dimensions();
+  enum { kOuter, kReduced, kInner } at = kOuter;
+  for (int64_t d = 0; d < operand.rank(); ++d) {
+    const int64_t size = operand.dims[d];
+    if (size == 1) continue;
+    const bool reduced = std::find(dimensions.begin(), dimensions.end(), d) != dimensions.end();
+    if (reduced && at == kOuter) at = kReduced;
+    if (!reduced && at == kReduced) at = kInner;
+    if (reduced && at == kInner) return std::nullopt;
+    (at == kOuter ? pattern.outer : at == kReduced ? pattern.reduced : pattern.inner) *= size;
+  }
+  return pattern;
+}
+
+FoldOp FoldOpOf(const hlo::Module& module, hlo::Instruction reduce) {
+  return *FoldFor(RecogniseReducer(module.computation(reduce.called()[0])));
+}
+
+}  // namespace hlod::engine

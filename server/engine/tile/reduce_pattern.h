@@ -1,0 +1,25 @@
+// Reductions that fused kernels do: one operand, a recognised reducer, and reduced dimensions that are
+// neighbours.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "common/hlo/module.h"
+#include "server/engine/tile/ops.h"
+
+namespace hlod::engine {
+
+// The operand as [outer, reduced, inner]: sum over the middle.
+struct ReducePattern {
+  int64_t outer = 1, reduced = 1, inner = 1;
+  int64_t count() const { return outer * reduced * inner; }
+  friend bool operator==(const ReducePattern&, const ReducePattern&) = default;
+};
+
+// The pattern of a reduce that a fused kernel can do; nothing for any other instruction.
+std::optional<ReducePattern> MatchReduce(const hlo::Module& module, hlo::Instruction instruction);
+// Its operation. REQUIRES: MatchReduce found a pattern.
+FoldOp FoldOpOf(const hlo::Module& module, hlo::Instruction reduce);
+
+}  // namespace hlod::engine

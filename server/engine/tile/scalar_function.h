@@ -1,0 +1,26 @@
+// Scalar computations (reducers, comparators, combiners) run on blocks of elements.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "common/hlo/module.h"
+
+namespace hlod::engine {
+
+// A scalar computation (reducer, comparator, combiner) compiled to run on element blocks: the general path of
+// reduce, scatter, sort and reduce-window when the computation is not one of the recognised ones. Null when
+// it holds control flow or calls.
+class ScalarFunction {
+ public:
+  virtual ~ScalarFunction() = default;
+  virtual int parameter_count() const = 0;
+  virtual int result_count() const = 0;
+  // Applies it `count` times: parameters[p] and results[r] point at `count` dense elements of their types.
+  // Allocates nothing. results may be parameters.
+  virtual void Run(const std::byte* const* parameters, std::byte* const* results, int64_t count) const = 0;
+};
+std::unique_ptr<ScalarFunction> MakeScalarFunction(const hlo::Module& module, hlo::ComputationId computation);
+
+}  // namespace hlod::engine

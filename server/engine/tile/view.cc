@@ -1,0 +1,219 @@
+// Views are composed from the base outwards: each operation maps its operand's strides to its own, or the
+// chain starts anew there.
+#include "server/engine/tile/view.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "server/engine/run/step_util.h"
+
+namespace hlod::engine {
+namespace {
+
+struct Strided {
+  hlo::Dims strides;  // One a dimension of the node's shape.
+  int64_t offset = 0;
+};
+
+// The strides after a reshape: each new dimension has to lie within one old one, or span several that follow
+// one another.
+std::optional<hlo::Dims> ReshapeStrides(absl::Span<const int64_t> from, const hlo::Dims& strides,
+                                        absl::Span<const int64_t> to) {
+  // Join old dimensions where index arithmetic allows, innermost first.
+  struct Run {
+    int64_t size, stride;
+  };
+  std::vector<Run> runs;
+  for (size_t d = from.size(); d-- > 0;) {
+    if (from[d] == 1) continue;
+    if (!runs.empty() && strides[d] == runs.back().stride * runs.back().size) runs.back().size *= from[d];
+    else runs.push_back({from[d], strides[d]});
+  }
+  hlo::Dims result(to.size(), 0);
+  size_t run = 0;
+  int64_t used = 1;  // Of runs[run].size, by the new dimensions inside it so far.
+  for (size_t d = to.size(); d-- > 0;) {
+    if (to[d] == 1) continue;
+    if (run < runs.size() && used == runs[run].size) {
+      ++run;
+      used = 1;
+    }
+    if (run == runs.size() || runs[run].size / used % to[d] != 0) return std::nullopt;
+    result[d] = runs[run].stride * used;
+    used *= to[d];
+  }
+  return result;
+}
+
+// One operation applied to its operand's strides; nothing when it is no view of it.
+std::optional<Strided> Apply(hlo::Instruction instruction, const Strided& operand) {
+  const hlo::Shape& from = instruction.operand(0).shape();
+  const hlo::Shape& to = instruction.shape();
+  Strided result;
+  result.offset = operand.offset;
+  switch (instruction.opcode()) {
+    case hlo::kCopy: result.strides = operand.strides; return result;
+    case hlo::kReshape: {
+      std::optional<hlo::Dims> strides = ReshapeStrides(from.dims, operand.strides, to.dims);
+      if (!strides) return std::nullopt;
+      result.strides = *std::move(strides);
+      return result;
+    }
+    case hlo::kBroadcast: {
+      result.strides.assign(to.dims.size(), 0);
+      const hlo::Dims& dimensions = instruction.dimensions();
+      for (size_t d = 0; d < dimensions.size(); ++d) result.strides[dimensions[d]] = operand.strides[d];
+      return result;
+    }
+    case hlo::kSlice: {
+      const auto& slice = instruction.attributes<hlo::SliceAttributes>();
+      result.strides = operand.strides;
+      for (size_t d = 0; d < to.dims.size(); ++d) {
+        result.offset += slice.start[d] * operand.strides[d];
+        result.strides[d] *= slice.stride[d];
+      }
+      return result;
+    }
+    case hlo::kReverse:
+      result.strides = operand.strides;
+      for (int64_t d : instruction.dimensions()) {
+        result.offset += (from.dims[d] - 1) * operand.strides[d];
+        result.strides[d] = -result.strides[d];
+      }
+      return result;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+bool IsViewOpcode(hlo::Opcode opcode) {
+  switch (opcode) {
+    case hlo::kCopy:
+    case hlo::kReshape:
+    case hlo::kBroadcast:
+    case hlo::kSlice:
+    case hlo::kReverse:
+    case hlo::kIota: return true;
+    default: return false;
+  }
+}
+
+View ResolveView(const hlo::Computation& computation, hlo::NodeId node, int64_t count) {
+  std::vector<hlo::NodeId> chain;  // From the node inwards.
+  hlo::NodeId base = node;
+  while (IsViewOpcode(computation[base].opcode()) && computation[base].opcode() != hlo::kIota) {
+    chain.push_back(base);
+    base = computation[base].operands()[0];
+  }
+  View view;
+  Strided strided;
+  const auto start_at = [&](hlo::NodeId at) {
+    const hlo::Shape& shape = computation[at].shape();
+    view.base = at;
+    view.is_iota = computation[at].opcode() == hlo::kIota;
+    strided.offset = 0;
+    if (view.is_iota) {
+      strided.strides.assign(shape.dims.size(), 0);
+      strided.strides[computation[at].dimensions()[0]] = 1;
+    } else {
+      strided.strides = hlo::RowMajorStrides(shape.dims);
+    }
+  };
+  start_at(base);
+  for (size_t i = chain.size(); i-- > 0;) {
+    if (std::optional<Strided> next = Apply(computation[chain[i]], strided)) strided = *std::move(next);
+    else start_at(chain[i]);
+  }
+  view.offset = strided.offset;
+  const hlo::Shape& shape = computation[node].shape();
+  view.count = Elements(shape);
+  if (view.count == 1 && count > 1) {  // A scalar operand of a wider operation.
+    view.count = count;
+    view.dims.push_back({count, 0});
+    return view;
+  }
+  for (size_t d = 0; d < shape.dims.size(); ++d) {
+    if (shape.dims[d] == 1) continue;
+    const View::Dimension next{shape.dims[d], strided.strides[d]};
+    if (!view.dims.empty() && view.dims.back().stride == next.size * next.stride) {
+      view.dims.back() = {view.dims.back().size * next.size, next.stride};
+    } else {
+      view.dims.push_back(next);
+    }
+  }
+  if (view.dims.empty()) view.dims.push_back({1, 0});
+  return view;
+}
+
+namespace {
+
+// Calls run(offset, stride, length, done) for each stretch of the innermost dimension within [start, start +
+// n).
+template <typename Run>
+void ForEachRun(const View& view, int64_t start, int64_t n, Run run) {
+  constexpr size_t kMax = 64;
+  int64_t index[kMax];
+  const size_t rank = std::min(view.dims.size(), kMax);
+  int64_t rest = start, offset = view.offset;
+  for (size_t d = rank; d-- > 0;) {
+    index[d] = rest % view.dims[d].size;
+    rest /= view.dims[d].size;
+    offset += index[d] * view.dims[d].stride;
+  }
+  const View::Dimension inner = view.dims[rank - 1];
+  for (int64_t done = 0; done < n;) {
+    const int64_t length = std::min(n - done, inner.size - index[rank - 1]);
+    run(offset, inner.stride, length, done);
+    done += length;
+    if (done == n) break;
+    // The stretch reached the end of the innermost dimension: carry.
+    offset -= index[rank - 1] * inner.stride;
+    index[rank - 1] = 0;
+    for (size_t d = rank - 1; d-- > 0;) {
+      offset += view.dims[d].stride;
+      if (++index[d] < view.dims[d].size) break;
+      offset -= view.dims[d].size * view.dims[d].stride;
+      index[d] = 0;
+    }
+  }
+}
+
+template <typename T>
+void Read(const View& view, const T* base, int64_t start, int64_t n, T* out) {
+  ForEachRun(view, start, n, [&](int64_t offset, int64_t stride, int64_t length, int64_t done) {
+    const T* from = base + offset;
+    if (stride == 1) {
+      std::memcpy(out + done, from, static_cast<size_t>(length) * sizeof(T));
+    } else if (stride == 0) {
+      std::fill_n(out + done, length, *from);
+    } else {
+      for (int64_t i = 0; i < length; ++i) out[done + i] = from[i * stride];
+    }
+  });
+}
+
+}  // namespace
+
+void ReadView(const View& view, const std::byte* base, int width, int64_t start, int64_t n, std::byte* out) {
+  switch (width) {
+    case 1:
+      return Read(view, reinterpret_cast<const uint8_t*>(base), start, n, reinterpret_cast<uint8_t*>(out));
+    case 2:
+      return Read(view, reinterpret_cast<const uint16_t*>(base), start, n, reinterpret_cast<uint16_t*>(out));
+    case 4:
+      return Read(view, reinterpret_cast<const uint32_t*>(base), start, n, reinterpret_cast<uint32_t*>(out));
+    default:
+      return Read(view, reinterpret_cast<const uint64_t*>(base), start, n, reinterpret_cast<uint64_t*>(out));
+  }
+}
+
+void ReadIota(const View& view, int64_t start, int64_t n, int64_t* out) {
+  ForEachRun(view, start, n, [&](int64_t offset, int64_t stride, int64_t length, int64_t done) {
+    for (int64_t i = 0; i < length; ++i) out[done + i] = offset + i * stride;
+  });
+}
+
+}  // namespace hlod::engine

@@ -1,0 +1,105 @@
+// Keeping gRPC's rules: one read and one write at a time, Finish after the last write, nothing freed that the
+// library still uses.
+#include "server/grpc/call.h"
+
+#include <chrono>
+#include <utility>
+
+#include "common/base/error.h"
+#include "common/base/status.h"
+#include "common/rpc/grpc/status.h"
+
+namespace hlod::grpc_server {
+
+Call::Call() : stream_(&context_) {}
+
+void Call::Accept(grpc::AsyncGenericService& service, grpc::ServerCompletionQueue& queue) {
+  queue_ = &queue;
+  Begin(accept_);
+  Begin(done_);
+  context_.AsyncNotifyWhenDone(&done_);
+  service.RequestCall(&context_, &stream_, &queue, &queue, &accept_);
+}
+
+void Call::SetAlarm(absl::Duration delay) {
+  Begin(alarmed_);
+  alarm_.Set(queue_, std::chrono::system_clock::now() + absl::ToChronoMicroseconds(delay), &alarmed_);
+}
+
+void Call::Start(std::unique_ptr<CallHandler> handler, absl::Duration first_message_timeout) {
+  handler_ = std::move(handler);
+  SetAlarm(first_message_timeout);
+  handler_->OnStart();
+}
+
+void Call::Read() {
+  Begin(read_);
+  stream_.Read(&incoming_, &read_);
+}
+
+void Call::Write(grpc::ByteBuffer message) {
+  MutexLock lock(&mu_);
+  if (finished_ || broken_) return;
+  outgoing_.push_back(std::move(message));
+  StartNext();
+}
+
+void Call::Finish(const absl::Status& status) {
+  MutexLock lock(&mu_);
+  if (std::exchange(finished_, true)) return;
+  status_ = rpc::ToGrpc(status);
+  StartNext();
+}
+
+void Call::StartNext() {
+  if (writing_ || finishing_) return;
+  if (!outgoing_.empty() && !broken_) {
+    writing_ = true;
+    Begin(write_);
+    stream_.Write(outgoing_.front(), &write_);
+  } else if (finished_) {
+    finishing_ = true;
+    Begin(finish_);
+    stream_.Finish(status_, &finish_);
+  }
+}
+
+void Call::OnOperation(CallOperation::Kind kind, bool ok) {
+  switch (kind) {
+    case CallOperation::Kind::kAccept:
+    case CallOperation::Kind::kFinish: return;
+    case CallOperation::Kind::kRead:
+      if (over_)
+        return Finish(Cancelled("The call is over."));  // Its end may be told before that of its reads.
+      if (!std::exchange(heard_, true)) alarm_.Cancel();
+      if (ok) {
+        handler_->OnRead(incoming_);
+      } else {
+        handler_->OnReadsDone();
+      }
+      return;
+    case CallOperation::Kind::kWrite: {
+      {
+        MutexLock lock(&mu_);
+        writing_ = false;
+        broken_ = !ok;
+        outgoing_.pop_front();
+        if (broken_) outgoing_.clear();
+        StartNext();
+      }
+      if (ok && !over_) handler_->OnWritten();
+      return;
+    }
+    case CallOperation::Kind::kAlarm:
+      if (over_) return;
+      if (heard_) return handler_->OnAlarm();
+      return Finish(MakeError(ErrorKind::kViolation, "The call's first message did not come in time."));
+    case CallOperation::Kind::kDone:
+      over_ = true;
+      alarm_.Cancel();
+      if (handler_ != nullptr) handler_->OnDone();
+      return;
+  }
+}
+
+}  // namespace hlod::grpc_server

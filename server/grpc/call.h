@@ -1,0 +1,99 @@
+// One RPC on a completion queue: reads one at a time, writes in a queue, and an end. All of our methods are
+// raw and generic, so one class serves them all; what a method does is a CallHandler.
+#pragma once
+
+#include <grpcpp/alarm.h>
+#include <grpcpp/completion_queue.h>
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/support/byte_buffer.h>
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "server/device/mutex.h"
+
+namespace hlod::grpc_server {
+
+class Call;
+
+// What a method does. Calls come on the queue's thread, one at a time.
+class CallHandler {
+ public:
+  virtual ~CallHandler() = default;
+  // The call has begun; reading starts with the first call->Read().
+  virtual void OnStart() {}
+  virtual void OnRead(grpc::ByteBuffer& message) = 0;
+  // The client sends no more, or the connection broke.
+  virtual void OnReadsDone() = 0;
+  virtual void OnWritten() {}
+  // Call::SetAlarm's time has come; also once after the first message.
+  virtual void OnAlarm() {}
+  // Nothing more happens. The handler is destroyed after it.
+  virtual void OnDone() {}
+  // Whether there is something to say when the queue has nothing else to do ...
+  virtual bool HasNews() { return false; }
+  // ... and now it has nothing.
+  virtual void OnIdle() {}
+};
+
+// An operation on its way; it keeps the call alive.
+struct CallOperation {
+  enum class Kind { kAccept, kRead, kWrite, kFinish, kAlarm, kDone } kind;
+  std::shared_ptr<Call> call;
+};
+
+class Call : public std::enable_shared_from_this<Call> {
+ public:
+  Call();
+  grpc::GenericServerContext& context() { return context_; }
+  const std::string& method() const { return context_.method(); }
+  // Asks for the next call of the service to become this one.
+  void Accept(grpc::AsyncGenericService& service, grpc::ServerCompletionQueue& queue);
+  // The server is shutting down: it will not.
+  void Abandon() { done_.call.reset(); }
+  // A call whose first message does not come within `first_message_timeout` is ended.
+  void Start(std::unique_ptr<CallHandler> handler, absl::Duration first_message_timeout);
+
+  // From any thread. Read: not while another one is on its way. What is written goes out in order; after
+  // Finish nothing does.
+  void Read();
+  void Write(grpc::ByteBuffer message);
+  void Finish(const absl::Status& status);
+  // Ends the call at once: what was written and has not left is dropped. From any thread, once it has begun.
+  void Cancel() { context_.TryCancel(); }
+
+  // On the queue's thread.
+  void SetAlarm(absl::Duration delay);
+  void OnOperation(CallOperation::Kind kind, bool ok);
+  CallHandler* handler() { return handler_.get(); }
+
+ private:
+  void StartNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Begin(CallOperation& operation) { operation.call = shared_from_this(); }
+
+  grpc::GenericServerContext context_;
+  grpc::GenericServerAsyncReaderWriter stream_;
+  CallOperation accept_{CallOperation::Kind::kAccept, nullptr}, read_{CallOperation::Kind::kRead, nullptr},
+      write_{CallOperation::Kind::kWrite, nullptr}, finish_{CallOperation::Kind::kFinish, nullptr},
+      alarmed_{CallOperation::Kind::kAlarm, nullptr}, done_{CallOperation::Kind::kDone, nullptr};
+  std::unique_ptr<CallHandler> handler_;
+  grpc::ByteBuffer incoming_;
+  grpc::ServerCompletionQueue* queue_ = nullptr;
+  grpc::Alarm alarm_;
+  bool heard_ = false;  // Of the queue's thread: the first message has come.
+  bool over_ = false;   // Of the queue's thread: the handler was told that the call is done.
+
+  Mutex mu_;
+  std::deque<grpc::ByteBuffer> outgoing_ ABSL_GUARDED_BY(mu_);
+  bool writing_ ABSL_GUARDED_BY(mu_) = false;
+  bool finished_ ABSL_GUARDED_BY(mu_) = false;   // Finish was asked for ...
+  bool finishing_ ABSL_GUARDED_BY(mu_) = false;  // ... and has begun.
+  bool broken_ ABSL_GUARDED_BY(mu_) = false;
+  grpc::Status status_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace hlod::grpc_server

@@ -1,0 +1,122 @@
+// Bulk.Download over gRPC: slices that refer to device memory, checksummed by the transfer thread a chunk
+// ahead of the wire.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/rpc/grpc/chunk.h"
+#include "server/grpc/grpc_server.h"
+
+namespace hlod::grpc_server {
+namespace {
+
+constexpr int64_t kChunkBytes = 1 << 20;  // The fastest size measured.
+constexpr int kChunksAhead = 3;
+
+class DownloadStream : public session::BulkStream, public std::enable_shared_from_this<DownloadStream> {
+ public:
+  DownloadStream(session::Registry& registry, std::shared_ptr<Call> call)
+      : registry_(registry), call_(std::move(call)) {}
+
+  void Begin(grpc::ByteBuffer& request) {
+    v1::TransferId id;
+    absl::Status status;
+    if (!id.ParseFromString(ToString(request))) {
+      status = MakeError(ErrorKind::kViolation, "The request of a bulk download is no TransferId.");
+    } else if (absl::StatusOr<std::shared_ptr<session::Session>> session =
+                   registry_.Authenticate(id.session(), id.secret());
+               !session.ok()) {
+      status = session.status();
+    } else if (status = (*session)->AddBulkStream(shared_from_this()); !status.ok()) {
+    } else if (absl::StatusOr<std::shared_ptr<session::KeptDownload>> kept =
+                   (*session)->FindDownload(id.command());
+               !kept.ok()) {
+      status = kept.status();
+    } else {
+      session_ = *std::move(session);
+      kept_ = *std::move(kept);
+      bytes_ = kept_->bytes;
+      chunk_ = std::min(kChunkBytes, session_->limits().chunk_bytes_max);
+      for (int i = 0; i < kChunksAhead; ++i) Post();
+      return;
+    }
+    call_->Finish(status);
+  }
+
+  void Stop() override { call_->Cancel(); }
+
+  void OnWritten() {
+    if (session_ == nullptr) return;
+    ++written_;
+    if (written_ * chunk_ < bytes_.bytes) return Post();
+    if (std::exchange(counted_, true)) return;
+    session_->CountDownload(*kept_);
+    call_->Finish(absl::OkStatus());
+  }
+
+ private:
+  void Post() {
+    registry_.devices().transfers().Post([self = shared_from_this()] { self->WriteNext(); });
+  }
+
+  // On the transfer thread.
+  void WriteNext() {
+    if (sent_ == bytes_.bytes && !(bytes_.bytes == 0 && !std::exchange(empty_sent_, true))) return;
+    const int64_t size = std::min(chunk_, bytes_.bytes - sent_);
+    const absl::Span<const std::byte> data(bytes_.data + sent_, static_cast<size_t>(size));
+    std::vector<grpc::Slice> parts;
+    grpc::ByteBuffer encoded = rpc::EncodeChunk(nullptr, data);
+    if (!encoded.Dump(&parts).ok() || parts.empty()) return;
+    // The payload's slice owns a share of the pin: gRPC may keep it longer than the session lives.
+    using Share = std::shared_ptr<const void>;
+    const grpc::Slice payload(
+        const_cast<std::byte*>(data.data()), data.size(),
+        [](void* share) { delete static_cast<Share*>(share); }, new Share(bytes_.pin));
+    const grpc::Slice slices[2] = {parts.front(), payload};
+    grpc::ByteBuffer message(slices, 2);
+    registry_.wire_bytes_out += static_cast<int64_t>(message.Length());
+    sent_ += size;
+    call_->Write(std::move(message));
+  }
+
+  session::Registry& registry_;
+  const std::shared_ptr<Call> call_;
+  // Set by Begin.
+  std::shared_ptr<session::Session> session_;
+  std::shared_ptr<session::KeptDownload> kept_;
+  device::ReadyBytes bytes_;  // Its pin holds the bytes, also when the client has acknowledged the download.
+  int64_t chunk_ = kChunkBytes;
+  // Of the transfer thread.
+  int64_t sent_ = 0;
+  bool empty_sent_ = false;
+  // Of the queue's thread.
+  int64_t written_ = 0;
+  bool counted_ = false;
+};
+
+class DownloadHandler : public CallHandler {
+ public:
+  DownloadHandler(session::Registry& registry, Call& call) : registry_(registry), call_(call) {}
+  void OnStart() override {
+    stream_ = std::make_shared<DownloadStream>(registry_, call_.shared_from_this());
+    call_.Read();
+  }
+  void OnRead(grpc::ByteBuffer& message) override { stream_->Begin(message); }
+  void OnReadsDone() override { call_.Finish(InvalidArgument("A bulk download without a request.")); }
+  void OnWritten() override { stream_->OnWritten(); }
+  void OnDone() override { stream_.reset(); }
+
+ private:
+  session::Registry& registry_;
+  Call& call_;
+  std::shared_ptr<DownloadStream> stream_;
+};
+
+}  // namespace
+
+std::unique_ptr<CallHandler> MakeDownloadHandler(session::Registry& registry, Call& call) {
+  return std::make_unique<DownloadHandler>(registry, call);
+}
+
+}  // namespace hlod::grpc_server

@@ -1,0 +1,253 @@
+// The queue's thread, and which method goes where.
+#include "server/grpc/grpc_server.h"
+
+#include <grpcpp/support/time.h>
+#include <openssl/crypto.h>
+#include <pthread.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/time/clock.h"
+#include "common/base/status.h"
+#include "server/grpc/reflection.h"
+#include "server/session/admin.h"
+
+namespace hlod::grpc_server {
+namespace {
+
+constexpr int kMessageBytesMax =
+    16 << 20;  // Of one message that comes in; a large execute names many handles.
+constexpr absl::string_view kAdminPrefix = "/hlod.v1.Admin/";
+
+constexpr int kStreamsMax = 1024;  // Calls at once on one connection.
+// Progress is told at the latest after so many events of others, or so much time.
+constexpr int kEventsPerFlush = 64;
+constexpr absl::Duration kFlushDelay = absl::Microseconds(200);
+
+// grpc.health.v1.HealthCheckResponse{status: SERVING or NOT_SERVING}, by hand: field 1, varint 1 or 2.
+std::string Health(const session::Registry& registry) {
+  return registry.draining() ? "\x08\x02" : "\x08\x01";
+}
+
+// A call whose handler runs out of memory ends; the daemon goes on.
+void Guarded(Call& call, absl::FunctionRef<void()> body) {
+  try {
+    body();
+  } catch (const std::exception& e) {
+    spdlog::error("A call of {} failed: {}", call.method(), e.what());
+    call.Finish(MakeError(ErrorKind::kLimit, "The daemon has no memory for this call."));
+  }
+}
+
+bool HasToken(Call& call, const std::string& token) {
+  const auto& metadata = call.context().client_metadata();
+  const auto found = metadata.find("authorization");
+  if (found == metadata.end()) return false;
+  const std::string expected = "Bearer " + token;
+  return found->second.size() == expected.size() &&
+         CRYPTO_memcmp(found->second.data(), expected.data(), expected.size()) == 0;
+}
+
+}  // namespace
+
+std::string ToString(grpc::ByteBuffer& buffer) {
+  std::vector<grpc::Slice> slices;
+  std::string bytes;
+  if (!buffer.Dump(&slices).ok()) return bytes;
+  for (const grpc::Slice& slice : slices)
+    bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  return bytes;
+}
+
+grpc::ByteBuffer ToByteBuffer(const google::protobuf::MessageLite& message) {
+  const grpc::Slice slice(message.ByteSizeLong());
+  message.SerializeWithCachedSizesToArray(const_cast<uint8_t*>(slice.begin()));
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+grpc::ByteBuffer ToByteBuffer(const std::string& bytes) {
+  const grpc::Slice slice(bytes);
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+session::Peer PeerOf(Call& call) {
+  session::Peer peer;
+  peer.description = call.context().peer();
+  peer.local = peer.description.rfind("unix", 0) == 0 || peer.description.empty();
+  return peer;
+}
+
+GrpcServer::GrpcServer(session::Registry& registry, Options options)
+    : registry_(registry), options_(std::move(options)) {}
+
+GrpcServer::~GrpcServer() { Shutdown(); }
+
+bool GrpcServer::Start() {
+  grpc::ServerBuilder builder;
+  builder.RegisterAsyncGenericService(&service_);
+  builder.SetMaxReceiveMessageSize(kMessageBytesMax);
+  builder.SetMaxSendMessageSize(-1);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsMax);
+  // A peer that is gone without a word is noticed within a minute; peers may ask the same of us.
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5'000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+  plain_ =
+      builder.experimental().AddExternalConnectionAcceptor(Type::FROM_FD, grpc::InsecureServerCredentials());
+  if (options_.tls != nullptr)
+    tls_ = builder.experimental().AddExternalConnectionAcceptor(Type::FROM_FD, options_.tls);
+  queue_ = builder.AddCompletionQueue();
+  server_ = builder.BuildAndStart();
+  if (server_ == nullptr) {
+    spdlog::error("gRPC could not start a server for {}.", options_.name);
+    return false;
+  }
+  thread_ = std::thread([this] { Serve(); });
+  pthread_setname_np(thread_.native_handle(), options_.name.c_str());
+  return true;
+}
+
+void GrpcServer::Handle(int fd, bool tls) {
+  {
+    MutexLock lock(&mu_);
+    if (shut_down_ || (!started_ && !(started_ = Start()))) {
+      close(fd);
+      return;
+    }
+  }
+  grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
+  parameters.fd = fd;
+  (tls ? tls_ : plain_)->HandleNewConnection(&parameters);
+}
+
+void GrpcServer::Shutdown() {
+  {
+    MutexLock lock(&mu_);
+    if (std::exchange(shut_down_, true) || !started_) return;
+  }
+  // Streams that were given their last word get a moment to hear it.
+  server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(500));
+  {
+    // Jobs of the transfer thread may still hold calls: an operation on a queue that has shut down would
+    // abort.
+    const absl::Time deadline = absl::Now() + absl::Seconds(10);
+    MutexLock lock(&calls_->mu);
+    while (calls_->count > 0 && absl::Now() < deadline)
+      calls_->changed.WaitFor(&calls_->mu, std::chrono::milliseconds(100));
+    if (calls_->count > 0) spdlog::error("{} calls of the {} did not end.", calls_->count, options_.name);
+  }
+  queue_->Shutdown();
+  thread_.join();
+}
+
+void GrpcServer::AcceptNext() {
+  {
+    MutexLock lock(&calls_->mu);
+    ++calls_->count;
+  }
+  const std::shared_ptr<Call> call(new Call, [calls = calls_](Call* over) {
+    delete over;
+    MutexLock lock(&calls->mu);
+    if (--calls->count == 0) calls->changed.SignalAll();
+  });
+  call->Accept(service_, *queue_);
+}
+
+void GrpcServer::Serve() {
+  AcceptNext();
+  // Sessions whose progress was not told yet: they are flushed when no event is waiting, or after a while.
+  std::vector<std::shared_ptr<Call>> dirty;
+  int events = 0;
+  absl::Time since;
+  const auto flush = [&] {
+    for (const std::shared_ptr<Call>& call : std::exchange(dirty, {}))
+      Guarded(*call, [&] { call->handler()->OnIdle(); });
+  };
+  void* tag;
+  bool ok;
+  for (;;) {
+    if (dirty.empty()) {
+      if (!queue_->Next(&tag, &ok)) return;
+    } else {
+      // A neighbour who keeps the queue busy does not keep others from hearing of their progress.
+      if (++events >= kEventsPerFlush || absl::Now() - since > kFlushDelay) flush();
+      const auto next = queue_->AsyncNext(&tag, &ok, gpr_time_0(GPR_CLOCK_MONOTONIC));
+      if (next == grpc::CompletionQueue::SHUTDOWN) return;
+      if (next == grpc::CompletionQueue::TIMEOUT) {
+        flush();
+        continue;
+      }
+    }
+    CallOperation& operation = *static_cast<CallOperation*>(tag);
+    const CallOperation::Kind kind = operation.kind;
+    const std::shared_ptr<Call> call = std::move(operation.call);
+    if (kind == CallOperation::Kind::kAccept) {
+      if (!ok) {  // Shutting down: it never became a call.
+        call->Abandon();
+        continue;
+      }
+      AcceptNext();
+      Guarded(*call, [&] { Route(call); });
+      continue;
+    }
+    Guarded(*call, [&] { call->OnOperation(kind, ok); });
+    const bool moved = ok && (kind == CallOperation::Kind::kRead || kind == CallOperation::Kind::kWrite);
+    if (moved && call->handler()->HasNews() && std::find(dirty.begin(), dirty.end(), call) == dirty.end()) {
+      if (dirty.empty()) {
+        events = 0;
+        since = absl::Now();
+      }
+      dirty.push_back(call);
+    }
+  }
+}
+
+void GrpcServer::Route(const std::shared_ptr<Call>& call) {
+  const std::string& method = call->method();
+  const session::Peer peer = PeerOf(*call);
+  const auto refuse = [&](const absl::Status& status) {
+    call->Start(MakeAnswerHandler(*call, nullptr, false), options_.first_message_timeout);
+    call->Finish(status);
+  };
+  const auto start = [&](std::unique_ptr<CallHandler> handler) {
+    call->Start(std::move(handler), options_.first_message_timeout);
+  };
+  if (method == "/grpc.health.v1.Health/Check") {
+    return start(MakeAnswerHandler(
+        *call, [this](const std::string&) { return Health(registry_); }, false));
+  }
+  if (method == "/grpc.health.v1.Health/Watch") {
+    return start(MakeWatchHandler(*call, [this] { return Health(registry_); }));
+  }
+  if (!peer.local && !options_.token.empty() && !HasToken(*call, options_.token)) {
+    return refuse(MakeError(ErrorKind::kAuth, "The call shows no token, or a wrong one."));
+  }
+  if (method == "/hlod.v1.Session/Connect") return start(MakeSessionHandler(registry_, *call));
+  if (method == "/hlod.v1.Bulk/Upload") return start(MakeUploadHandler(registry_, *call));
+  if (method == "/hlod.v1.Bulk/Download") return start(MakeDownloadHandler(registry_, *call));
+  if (method == "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo") {
+    return start(MakeAnswerHandler(*call, AnswerReflection, true));
+  }
+  if (method.rfind(std::string(kAdminPrefix), 0) == 0) {
+    if (!options_.administration) {
+      return refuse(
+          MakeError(ErrorKind::kAuth,
+                    "Administration is for the user who runs the daemon, and root, over its unix socket."));
+    }
+    const std::string name = method.substr(kAdminPrefix.size());
+    return start(MakeAnswerHandler(
+        *call,
+        [this, name](const std::string& request) { return session::AnswerAdmin(registry_, name, request); },
+        false));
+  }
+  refuse(Unimplemented("This daemon has no method %s.", method));
+}
+
+}  // namespace hlod::grpc_server

@@ -1,0 +1,221 @@
+// Binding without stealing, and accepting.
+#include "server/grpc/listener.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <spdlog/spdlog.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <utility>
+
+#include "common/base/status.h"
+
+namespace hlod::grpc_server {
+namespace {
+
+constexpr int kBacklog = 256;
+
+absl::Status Failed(const char* what, const rpc::Endpoint& endpoint) {
+  return Unavailable("%s on %s failed: %s.", what, rpc::ToString(endpoint), std::strerror(errno));
+}
+
+sockaddr_un AddressOf(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.data(), std::min(path.size(), sizeof(address.sun_path) - 1));
+  return address;
+}
+
+// Whether a daemon answers there: then the file is its own.
+bool SomebodyListens(const std::string& path) {
+  const rpc::Descriptor probe(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_un address = AddressOf(path);
+  return connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+}
+
+// Members of the group hlod may connect, where there is such a group and we may say so.
+void ShareWithGroup(const std::string& path) {
+  char buffer[4096];
+  group entry, *found = nullptr;
+  if (getgrnam_r("hlod", &entry, buffer, sizeof(buffer), &found) == 0 && found != nullptr &&
+      chown(path.c_str(), static_cast<uid_t>(-1), entry.gr_gid) != 0) {
+    spdlog::warn("{} could not be given to the group hlod: {}.", path, std::strerror(errno));
+  }
+}
+
+absl::StatusOr<rpc::Descriptor> ListenUnix(const rpc::Endpoint& endpoint, rpc::Descriptor& lock) {
+  const std::string lock_path = endpoint.path + ".lock";
+  lock = rpc::Descriptor(open(lock_path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!lock.valid())
+    return Unavailable("The lock file %s cannot be opened: %s.", lock_path, std::strerror(errno));
+  if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0 || SomebodyListens(endpoint.path)) {
+    return AlreadyExists("Another daemon listens on %s.", rpc::ToString(endpoint));
+  }
+  struct stat info;
+  if (lstat(endpoint.path.c_str(), &info) == 0) {
+    if (!S_ISSOCK(info.st_mode)) return AlreadyExists("%s exists and is no socket.", endpoint.path);
+    unlink(endpoint.path.c_str());  // Left behind by a daemon that was killed.
+  }
+  rpc::Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const sockaddr_un address = AddressOf(endpoint.path);
+  // Created for the owner alone, opened to the group when it belongs to it.
+  const mode_t mask = umask(0177);
+  const bool bound = bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+  umask(mask);
+  if (!bound) return Failed("Binding", endpoint);
+  ShareWithGroup(endpoint.path);
+  if (chmod(endpoint.path.c_str(), 0660) != 0 || listen(fd.get(), kBacklog) != 0)
+    return Failed("Listening", endpoint);
+  return fd;
+}
+
+absl::StatusOr<rpc::Descriptor> ListenTcp(rpc::Endpoint& endpoint) {
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE;
+  addrinfo* found = nullptr;
+  const int resolved =
+      getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
+  if (resolved != 0)
+    return Unavailable("Host (%s) to listen on is unknown: %s.", endpoint.host, gai_strerror(resolved));
+  rpc::Descriptor fd(socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  // SO_REUSEADDR alone: the port of a daemon that just ended is free at once, that of a running one is not.
+  const int on = 1;
+  setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  const bool listening =
+      bind(fd.get(), found->ai_addr, found->ai_addrlen) == 0 && listen(fd.get(), kBacklog) == 0;
+  freeaddrinfo(found);
+  if (!listening) return Failed("Listening", endpoint);
+  return fd;
+}
+
+// The address a socket is bound to.
+absl::StatusOr<rpc::Endpoint> EndpointOf(int fd) {
+  sockaddr_storage storage{};
+  socklen_t size = sizeof(storage);
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&storage), &size) != 0) {
+    return Unavailable("Descriptor %d is no socket: %s.", fd, std::strerror(errno));
+  }
+  rpc::Endpoint endpoint;
+  if (storage.ss_family == AF_UNIX) {
+    endpoint.path = reinterpret_cast<const sockaddr_un&>(storage).sun_path;
+    return endpoint;
+  }
+  endpoint.kind = rpc::Endpoint::Kind::kTcp;
+  char host[NI_MAXHOST], port[NI_MAXSERV];
+  if (getnameinfo(reinterpret_cast<const sockaddr*>(&storage), size, host, sizeof(host), port, sizeof(port),
+                  NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+    return Unavailable("The address of descriptor %d cannot be told.", fd);
+  }
+  endpoint.host = host;
+  endpoint.port = std::atoi(port);
+  return endpoint;
+}
+
+}  // namespace
+
+absl::StatusOr<ListeningSocket> ListeningSocket::Open(const rpc::Endpoint& endpoint) {
+  ListeningSocket listening;
+  listening.endpoint_ = endpoint;
+  switch (endpoint.kind) {
+    case rpc::Endpoint::Kind::kUnix: {
+      ASSIGN_OR_RETURN(listening.fd_, ListenUnix(endpoint, listening.lock_));
+      listening.owns_file_ = true;
+      return listening;
+    }
+    case rpc::Endpoint::Kind::kTcp: {
+      ASSIGN_OR_RETURN(listening.fd_, ListenTcp(listening.endpoint_));
+      if (endpoint.port == 0) {
+        ASSIGN_OR_RETURN(const rpc::Endpoint bound, EndpointOf(listening.fd_.get()));
+        listening.endpoint_.port = bound.port;
+      }
+      return listening;
+    }
+    case rpc::Endpoint::Kind::kDescriptor: return Inherit(endpoint.descriptor);
+  }
+  return Internal("An endpoint of no kind.");
+}
+
+absl::StatusOr<ListeningSocket> ListeningSocket::Inherit(int fd) {
+  ListeningSocket listening;
+  ASSIGN_OR_RETURN(listening.endpoint_, EndpointOf(fd));
+  int accepting = 0;
+  socklen_t size = sizeof(accepting);
+  if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &accepting, &size) != 0 || accepting == 0) {
+    return InvalidArgument("The inherited descriptor %d does not listen.", fd);
+  }
+  fcntl(fd, F_SETFD, FD_CLOEXEC);
+  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+  listening.fd_ = rpc::Descriptor(fd);
+  return listening;
+}
+
+ListeningSocket::ListeningSocket(ListeningSocket&& other) noexcept
+    : fd_(std::move(other.fd_)),
+      lock_(std::move(other.lock_)),
+      endpoint_(std::move(other.endpoint_)),
+      owns_file_(std::exchange(other.owns_file_, false)) {}
+
+ListeningSocket::~ListeningSocket() {
+  if (!owns_file_) return;
+  unlink(endpoint_.path.c_str());
+  unlink((endpoint_.path + ".lock").c_str());  // While it is still locked: the next daemon makes its own.
+}
+
+Listener::Listener(std::vector<ListeningSocket> sockets, Accepted accepted)
+    : sockets_(std::move(sockets)), accepted_(std::move(accepted)), wake_(eventfd(0, EFD_CLOEXEC)) {
+  thread_ = std::thread([this] { Serve(); });
+  pthread_setname_np(thread_.native_handle(), "listener");
+}
+
+Listener::~Listener() { Stop(); }
+
+void Listener::Stop() {
+  if (!thread_.joinable()) return;
+  const uint64_t one = 1;
+  (void)!write(wake_.get(), &one, sizeof(one));
+  thread_.join();
+  sockets_.clear();
+}
+
+void Listener::Serve() {
+  std::vector<pollfd> polled;
+  for (const ListeningSocket& socket : sockets_) polled.push_back({socket.fd(), POLLIN, 0});
+  polled.push_back({wake_.get(), POLLIN, 0});
+  for (;;) {
+    if (poll(polled.data(), polled.size(), -1) < 0) continue;
+    if (polled.back().revents != 0) return;
+    for (size_t i = 0; i < sockets_.size(); ++i) {
+      if (polled[i].revents == 0) continue;
+      const int fd = accept4(sockets_[i].fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+      if (fd >= 0) {
+        if (sockets_[i].endpoint().kind == rpc::Endpoint::Kind::kTcp) {
+          const int on = 1;
+          setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+        }
+        try {
+          accepted_(fd, sockets_[i].endpoint());
+        } catch (const std::exception& e) {
+          spdlog::error("A connection could not be taken: {}", e.what());
+        }
+      } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
+        spdlog::error("A connection cannot be accepted: {}.", std::strerror(errno));
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      }
+    }
+  }
+}
+
+}  // namespace hlod::grpc_server

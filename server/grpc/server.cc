@@ -1,0 +1,165 @@
+// Opening and closing the daemon's doors.
+#include "server/grpc/server.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "common/base/status.h"
+
+namespace hlod::grpc_server {
+namespace {
+
+constexpr absl::Duration kTick = absl::Milliseconds(100);
+
+// Plain TCP stays on this host: everybody else has to show something.
+absl::Status CheckTcp(const rpc::Endpoint& endpoint, const ServerOptions& options) {
+  if (endpoint.kind != rpc::Endpoint::Kind::kTcp) return absl::OkStatus();
+  const bool tls = !options.tls_certificate.empty();
+  if (!tls && !endpoint.IsLoopback()) {
+    return FailedPrecondition("Plain TCP is for the loopback interface only: %s needs tls_cert and tls_key.",
+                              rpc::ToString(endpoint));
+  }
+  if (tls && options.tls_client_authority.empty() && options.token.empty()) {
+    return FailedPrecondition(
+        "%s over TLS needs tls_client_ca or token_file: without them anybody could connect.",
+        rpc::ToString(endpoint));
+  }
+  return absl::OkStatus();
+}
+
+std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const ServerOptions& options) {
+  if (options.tls_certificate.empty()) return nullptr;
+  grpc::SslServerCredentialsOptions tls(options.tls_client_authority.empty()
+                                            ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
+                                            : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  tls.pem_root_certs = options.tls_client_authority;
+  tls.pem_key_cert_pairs.push_back({options.tls_key, options.tls_certificate});
+  return grpc::SslServerCredentials(tls);
+}
+
+}  // namespace
+
+Server::Server(ServerOptions options, device::Devices& devices)
+    : options_(std::move(options)), devices_(devices) {}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, device::Devices& devices) {
+  std::unique_ptr<Server> server(new Server(std::move(options), devices));
+  const ServerOptions& o = server->options_;
+
+  // Sockets first: whoever is refused one has disturbed nothing.
+  std::vector<ListeningSocket> sockets;
+  for (const rpc::Endpoint& endpoint : o.listen) {
+    RETURN_IF_ERROR(CheckTcp(endpoint, o));
+    ASSIGN_OR_RETURN(ListeningSocket socket, ListeningSocket::Open(endpoint));
+    sockets.push_back(std::move(socket));
+  }
+  for (const int fd : o.inherited_listeners) {
+    ASSIGN_OR_RETURN(ListeningSocket socket, ListeningSocket::Inherit(fd));
+    RETURN_IF_ERROR(CheckTcp(socket.endpoint(), o));
+    sockets.push_back(std::move(socket));
+  }
+  for (const ListeningSocket& socket : sockets) server->endpoints_.push_back(socket.endpoint());
+
+  if (devices.limits().arena_bytes > 0) {
+    absl::StatusOr<std::unique_ptr<ArenaServer>> arenas = ArenaServer::Create();
+    if (arenas.ok()) {
+      server->arenas_ = *std::move(arenas);
+    } else {
+      spdlog::warn("There are no shared arenas: {}", std::string(arenas.status().message()));
+    }
+  }
+  server->processes_ = std::make_unique<session::WatchedProcesses>([server = server.get()](int64_t pid) {
+    if (server->registry_ != nullptr) server->registry_->OnProcessEnded(pid);
+  });
+  session::Registry::Options registry;
+  const rpc::Secret random = rpc::Secret::Random();
+  std::memcpy(&registry.epoch, random.bytes().data(), sizeof(registry.epoch));
+  registry.leases = o.inherited_connection < 0;
+  registry.arena_socket = server->arenas_ != nullptr ? server->arenas_->name() : "";
+  registry.daemon = absl::StrCat(o.version, " pid ", getpid());
+  server->registry_ = std::make_unique<session::Registry>(devices, *server->processes_, std::move(registry));
+  if (server->arenas_ != nullptr) server->arenas_->Start(*server->registry_);
+  server->users_ = std::make_unique<GrpcServer>(
+      *server->registry_,
+      GrpcServer::Options{"users", false, o.token, TlsCredentials(o), o.first_message_timeout});
+  server->administrators_ = std::make_unique<GrpcServer>(
+      *server->registry_, GrpcServer::Options{"admins", true, "", nullptr, o.first_message_timeout});
+
+  // Beyond this point clients come.
+  if (o.inherited_connection >= 0) server->OnAccepted(o.inherited_connection, rpc::Endpoint{});
+  server->listener_ = std::make_unique<Listener>(
+      std::move(sockets),
+      [server = server.get()](int fd, const rpc::Endpoint& endpoint) { server->OnAccepted(fd, endpoint); });
+  server->periodic_thread_ = std::thread([server = server.get()] { server->RunPeriodicChecks(); });
+  pthread_setname_np(server->periodic_thread_.native_handle(), "periodic");
+  return server;
+}
+
+Server::~Server() {
+  if (listener_ != nullptr) listener_->Stop();
+  stopping_ = true;
+  if (periodic_thread_.joinable()) periodic_thread_.join();
+  if (registry_ != nullptr) registry_->EndAll(MakeError(ErrorKind::kLostSession, "The daemon is ending."));
+  if (users_ != nullptr) users_->Shutdown();
+  if (administrators_ != nullptr) administrators_->Shutdown();
+  // What ends sessions ends before the sessions' registry.
+  arenas_.reset();
+  processes_.reset();
+}
+
+void Server::OnAccepted(int fd, const rpc::Endpoint& endpoint) {
+  fcntl(fd, F_SETFD, FD_CLOEXEC);
+  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+  if (endpoint.kind == rpc::Endpoint::Kind::kTcp) {
+    if (options_.tls_certificate.empty()) return users_->HandleConnection(fd);
+    return users_->HandleTls(fd);
+  }
+  const absl::StatusOr<rpc::PeerCredentials> peer = rpc::ReadPeerCredentials(fd);
+  if (!peer.ok()) {
+    close(fd);
+    return;
+  }
+  processes_->Add(fd, *peer);
+  ServerOf(peer->uid).HandleConnection(fd);
+}
+
+GrpcServer& Server::ServerOf(uint32_t user) {
+  return user == 0 || user == geteuid() ? *administrators_ : *users_;
+}
+
+void Server::RunPeriodicChecks() {
+  while (!stopping_) {
+    try {
+      registry_->Tick();
+    } catch (const std::exception& e) {  // No memory; there may be some at the next turn.
+      spdlog::error("Housekeeping failed: {}", e.what());
+    }
+    absl::SleepFor(kTick);
+  }
+}
+
+bool Server::Drain(absl::Duration at_most, const std::function<bool()>& give_up) {
+  registry_->Drain();
+  const absl::Time end = absl::Now() + at_most;
+  const auto busy = [this] {
+    if (registry_->busy()) return true;
+    for (uint32_t i = 0; i < devices_.count(); ++i) {
+      if (devices_.device(i).queue.length() > 0) return true;
+    }
+    return false;
+  };
+  while (busy()) {
+    if (absl::Now() >= end || give_up()) return false;
+    absl::SleepFor(absl::Milliseconds(20));
+  }
+  return true;
+}
+
+}  // namespace hlod::grpc_server

@@ -1,0 +1,62 @@
+// The daemon's outside: sockets, faces, watches, and the order in which they come and go.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/rpc/endpoint.h"
+#include "server/device/devices.h"
+#include "server/grpc/arena_server.h"
+#include "server/grpc/grpc_server.h"
+#include "server/grpc/listener.h"
+#include "server/session/processes.h"
+#include "server/session/registry.h"
+
+namespace hlod::grpc_server {
+
+struct ServerOptions {
+  std::vector<rpc::Endpoint> listen;
+  std::vector<int> inherited_listeners;  // From systemd.
+  int inherited_connection = -1;         // One connected socket: a private daemon, which ends with it.
+  std::string tls_certificate, tls_key, tls_client_authority;  // PEM texts.
+  std::string token;                                           // What calls over TCP must show.
+  std::string version;                                         // "hlod 0.1.0"
+  absl::Duration first_message_timeout = absl::Seconds(10);  // With calls whose first message does not come.
+};
+
+class Server {
+ public:
+  // Opens everything; from its return on clients are answered. `devices` outlives it.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(ServerOptions options, device::Devices& devices);
+  ~Server();
+
+  // Where it listens, with the ports that were chosen.
+  const std::vector<rpc::Endpoint>& endpoints() const { return endpoints_; }
+  session::Registry& registry() { return *registry_; }
+  // Takes no new sessions and waits for what runs, at most so long; whether it ended.
+  bool Drain(absl::Duration at_most, const std::function<bool()>& give_up);
+
+ private:
+  Server(ServerOptions options, device::Devices& devices);
+  void OnAccepted(int fd, const rpc::Endpoint& endpoint);
+  void RunPeriodicChecks();
+  GrpcServer& ServerOf(uint32_t user);
+
+  const ServerOptions options_;
+  device::Devices& devices_;
+  std::vector<rpc::Endpoint> endpoints_;
+  std::unique_ptr<ArenaServer> arenas_;
+  std::unique_ptr<session::WatchedProcesses> processes_;
+  std::unique_ptr<session::Registry> registry_;
+  std::unique_ptr<GrpcServer> users_, administrators_;
+  std::unique_ptr<Listener> listener_;
+  std::atomic<bool> stopping_{false};
+  std::thread periodic_thread_;
+};
+
+}  // namespace hlod::grpc_server

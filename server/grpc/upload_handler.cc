@@ -1,0 +1,248 @@
+// Bulk.Upload over gRPC: chunks are read here and copied into the buffer by the transfer thread, a few ahead
+// of it.
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include "common/base/status.h"
+#include "common/rpc/grpc/chunk.h"
+#include "server/grpc/grpc_server.h"
+
+namespace hlod::grpc_server {
+namespace {
+
+constexpr size_t kChunksAhead = 4;
+constexpr int64_t kHeaderBytesMax = 4096;  // Of a chunk's message, beside its payload.
+
+// Shared by the call's handler and the jobs of the transfer thread.
+class UploadStream : public session::BulkStream, public std::enable_shared_from_this<UploadStream> {
+ public:
+  UploadStream(session::Registry& registry, std::shared_ptr<Call> call)
+      : registry_(registry), call_(std::move(call)) {}
+
+  void OnChunk(grpc::ByteBuffer& buffer) {
+    const int64_t bytes = static_cast<int64_t>(buffer.Length());
+    registry_.wire_bytes_in += bytes;
+    const int64_t chunk_max = registry_.devices().limits().chunk_bytes_max;
+    if (bytes - kHeaderBytesMax > chunk_max) {
+      // On the transfer thread, whose chunks may be under way.
+      return registry_.devices().transfers().Post([self = shared_from_this(), bytes, chunk_max] {
+        self->Fail(
+            MakeError(ErrorKind::kLimit,
+                      absl::StrFormat("A chunk's message of %d bytes; the limit chunk_bytes_max is %d.",
+                                      bytes, chunk_max)));
+      });
+    }
+    bool first, read_on;
+    {
+      MutexLock lock(&mu_);
+      if (ended_) return;
+      first = !std::exchange(begun_, true);
+      chunks_.push_back(std::move(buffer));
+      read_on = chunks_.size() < kChunksAhead;
+      paused_ = !read_on;
+    }
+    if (first && !Begin()) return;
+    if (read_on) call_->Read();
+    Post();
+  }
+
+  void Stop() override {
+    {
+      MutexLock lock(&mu_);
+      ended_ = true;
+      chunks_.clear();
+    }
+    call_->Cancel();
+  }
+
+  void OnReadsDone() {
+    {
+      MutexLock lock(&mu_);
+      reads_done_ = true;
+    }
+    Post();
+  }
+
+ private:
+  // The first chunk names the transfer; its upload may not be declared yet.
+  bool Begin() {
+    absl::StatusOr<v1::TransferId> id = PeekTransfer();
+    if (id.ok()) {
+      absl::StatusOr<std::shared_ptr<session::Session>> session =
+          registry_.Authenticate(id->session(), id->secret());
+      if (session.ok()) {
+        if (const absl::Status added = (*session)->AddBulkStream(shared_from_this()); !added.ok()) {
+          Fail(added);
+          return false;
+        }
+        session_ = *std::move(session);
+        command_ = id->command();
+        session_->AwaitUpload(command_, [self = shared_from_this()](const absl::Status& declared) {
+          {
+            MutexLock lock(&self->mu_);
+            self->declared_ = declared;
+          }
+          self->Post();
+        });
+        return true;
+      }
+      id = session.status();
+    }
+    Fail(id.status());
+    return false;
+  }
+
+  absl::StatusOr<v1::TransferId> PeekTransfer() {
+    std::optional<v1::TransferId> seen;
+    MutexLock lock(&mu_);
+    const absl::StatusOr<rpc::ReceivedChunk> chunk = rpc::DecodeChunk(
+        chunks_.front(), [&](const rpc::ReceivedChunk& header) -> absl::StatusOr<absl::Span<std::byte>> {
+          if (header.has_transfer) seen = header.transfer;
+          return Aborted("Only the head is read here.");
+        });
+    if (chunk.ok() && chunk->has_transfer) seen = chunk->transfer;  // A chunk without data.
+    if (seen.has_value()) return *seen;
+    return MakeError(ErrorKind::kViolation, "The first chunk of a bulk upload does not name its transfer.");
+  }
+
+  void Post() {
+    registry_.devices().transfers().Post([self = shared_from_this()] { self->Pump(); });
+  }
+
+  void Fail(const absl::Status& status) {
+    {
+      MutexLock lock(&mu_);
+      if (std::exchange(ended_, true)) return;
+      chunks_.clear();
+    }
+    if (part_.has_value()) session_->workspace().AbortTransfer(command_, part_->generation);
+    call_->Finish(status);
+  }
+
+  // On the transfer thread: copies what has come.
+  void Pump() {
+    for (;;) {
+      grpc::ByteBuffer chunk;
+      {
+        MutexLock lock(&mu_);
+        if (ended_) return;
+        // What has come is kept until its declaration does: a client that has sent all it has is not cut off.
+        if (chunks_.empty()) return EndIfCut();
+        if (!declared_.has_value()) return;
+        if (!declared_->ok()) break;
+        chunk = std::move(chunks_.front());
+        chunks_.pop_front();
+      }
+      const absl::Status status = Store(chunk);
+      if (!status.ok()) return Fail(status);
+      bool read_on;
+      {
+        MutexLock lock(&mu_);
+        read_on = std::exchange(paused_, false) && !reads_done_ && !ended_;
+      }
+      if (read_on) call_->Read();
+    }
+    absl::Status status;
+    {
+      MutexLock lock(&mu_);
+      status = *declared_;
+    }
+    Fail(status);
+  }
+
+  // The client stopped before the last byte.
+  void EndIfCut() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    if (!reads_done_ || ended_ || cut_) return;
+    cut_ = true;
+    registry_.devices().transfers().Post([self = shared_from_this()] {
+      self->Fail(Aborted("The bulk stream ended after %d bytes of its upload.", self->received_));
+    });
+  }
+
+  absl::Status Store(grpc::ByteBuffer& buffer) {
+    device::Workspace& workspace = session_->workspace();
+    if (!part_.has_value()) {
+      ASSIGN_OR_RETURN(const device::Workspace::UploadPart claimed, workspace.ClaimUpload(command_));
+      part_ = Part{claimed.upload, claimed.generation};
+    }
+    // Held while bytes are copied, and no longer: a client that stalls keeps no memory of an upload that
+    // failed.
+    const std::shared_ptr<device::PendingUpload> upload = part_->upload.lock();
+    if (upload == nullptr || !workspace.OwnsUpload({upload, part_->generation, upload->target}))
+      return Aborted("The upload of command %d has ended or was taken over by another stream.", command_);
+    ASSIGN_OR_RETURN(
+        const rpc::ReceivedChunk chunk,
+        rpc::DecodeChunk(
+            buffer, [&](const rpc::ReceivedChunk& header) -> absl::StatusOr<absl::Span<std::byte>> {
+              if (header.size > session_->limits().chunk_bytes_max) {
+                return MakeError(ErrorKind::kLimit,
+                                 absl::StrFormat("A chunk of %d bytes; the limit chunk_bytes_max is %d.",
+                                                 header.size, session_->limits().chunk_bytes_max));
+              }
+              return upload->target.subspan(static_cast<size_t>(received_));
+            }));
+    received_ += chunk.size;
+    workspace.AddReceived(command_, part_->generation, chunk.size);
+    if (received_ < static_cast<int64_t>(upload->target.size())) return absl::OkStatus();
+    {
+      MutexLock lock(&mu_);
+      ended_ = true;
+    }
+    v1::UploadDone done;
+    done.set_bytes(static_cast<uint64_t>(received_));
+    call_->Write(ToByteBuffer(done));
+    call_->Finish(absl::OkStatus());
+    return absl::OkStatus();
+  }
+
+  session::Registry& registry_;
+  const std::shared_ptr<Call> call_;
+  // Set with the first chunk.
+  std::shared_ptr<session::Session> session_;
+  uint64_t command_ = 0;
+  // Of the transfer thread.
+  struct Part {
+    std::weak_ptr<device::PendingUpload> upload;
+    uint64_t generation = 0;
+  };
+  std::optional<Part> part_;
+  int64_t received_ = 0;
+
+  Mutex mu_;
+  std::deque<grpc::ByteBuffer> chunks_ ABSL_GUARDED_BY(mu_);
+  bool begun_ ABSL_GUARDED_BY(mu_) = false;
+  bool paused_ ABSL_GUARDED_BY(mu_) = false;  // Nothing is being read: the transfer thread will go on.
+  bool reads_done_ ABSL_GUARDED_BY(mu_) = false;
+  bool ended_ ABSL_GUARDED_BY(mu_) = false;
+  bool cut_ ABSL_GUARDED_BY(mu_) = false;
+  std::optional<absl::Status> declared_ ABSL_GUARDED_BY(mu_);
+};
+
+class UploadHandler : public CallHandler {
+ public:
+  UploadHandler(session::Registry& registry, Call& call) : registry_(registry), call_(call) {}
+  void OnStart() override {
+    stream_ = std::make_shared<UploadStream>(registry_, call_.shared_from_this());
+    call_.Read();
+  }
+  void OnRead(grpc::ByteBuffer& message) override { stream_->OnChunk(message); }
+  void OnReadsDone() override { stream_->OnReadsDone(); }
+  void OnDone() override {
+    stream_->OnReadsDone();
+    stream_.reset();
+  }
+
+ private:
+  session::Registry& registry_;
+  Call& call_;
+  std::shared_ptr<UploadStream> stream_;
+};
+
+}  // namespace
+
+std::unique_ptr<CallHandler> MakeUploadHandler(session::Registry& registry, Call& call) {
+  return std::make_unique<UploadHandler>(registry, call);
+}
+
+}  // namespace hlod::grpc_server

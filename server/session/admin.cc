@@ -1,0 +1,171 @@
+// What the daemon holds, as lists.
+#include "server/session/admin.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "common/base/status.h"
+#include "common/hlo/proto/codec.h"
+#include "common/rpc/wire.h"
+#include "server/session/stats.h"
+
+namespace hlod::session {
+namespace {
+
+using Request = v1::ListRequest;
+
+int64_t LimitOf(const Request& request) { return request.limit() > 0 ? request.limit() : 1000; }
+
+std::vector<std::shared_ptr<Session>> Chosen(Registry& registry, const Request& request) {
+  std::vector<std::shared_ptr<Session>> sessions = registry.List();
+  if (request.session() != 0) {
+    std::erase_if(sessions, [&](const std::shared_ptr<Session>& session) {
+      return session->identity().id != request.session();
+    });
+  }
+  return sessions;
+}
+
+std::string ListDevices(Registry& registry, const Request&) {
+  v1::DeviceList list;
+  device::Devices& devices = registry.devices();
+  struct Counts {
+    int64_t buffers = 0, placeholders = 0, waiting = 0;
+  };
+  std::vector<Counts> counts(devices.count());
+  for (const std::shared_ptr<Session>& session : registry.List()) {
+    for (const device::BufferInfo& buffer : session->workspace().ListBuffers()) {
+      if (buffer.device >= counts.size()) continue;
+      counts[buffer.device].placeholders += buffer.state == device::BufferState::kPlaceholder;
+      counts[buffer.device].buffers += buffer.holds_memory;
+    }
+    for (uint32_t i = 0; i < devices.count(); ++i)
+      counts[i].waiting += session->workspace().waiting_executes(i);
+  }
+  for (uint32_t i = 0; i < devices.count(); ++i) {
+    device::Device& device = devices.device(i);
+    const device::DeviceMemory::Figures figures = device.memory.figures();
+    v1::Device& row = *list.add_devices();
+    row.set_ordinal(i);
+    row.set_kind(device.kind);
+    row.set_capacity_bytes(device.memory.capacity_bytes());
+    row.set_used_bytes(figures.used_bytes);
+    row.set_peak_bytes(figures.peak_bytes);
+    row.set_temporary_bytes(figures.temporary_bytes);
+    row.set_buffers(counts[i].buffers);
+    row.set_placeholders(counts[i].placeholders);
+    row.set_queued_executes(device.queue.length() + counts[i].waiting);
+  }
+  return list.SerializeAsString();
+}
+
+std::string ListBuffers(Registry& registry, const Request& request) {
+  std::vector<std::pair<uint64_t, device::BufferInfo>> all;
+  for (const std::shared_ptr<Session>& session : Chosen(registry, request)) {
+    for (device::BufferInfo& buffer : session->workspace().ListBuffers())
+      all.emplace_back(session->identity().id, std::move(buffer));
+  }
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    if (a.second.bytes != b.second.bytes) return a.second.bytes > b.second.bytes;
+    return std::tie(a.first, a.second.handle) < std::tie(b.first, b.second.handle);
+  });
+  v1::BufferList list;
+  list.set_total(static_cast<int64_t>(all.size()));
+  for (size_t i = 0; i < all.size() && static_cast<int64_t>(i) < LimitOf(request); ++i) {
+    const auto& [session, buffer] = all[i];
+    v1::BufferRow& row = *list.add_buffers();
+    row.set_session(session);
+    row.set_handle(buffer.handle);
+    row.set_device(buffer.device);
+    if (buffer.shape.type != hlo::kInvalid) *row.mutable_shape() = hlo::ToProto(buffer.shape);
+    row.set_bytes(buffer.bytes);
+    row.set_state(std::string(device::Name(buffer.state)));
+    *row.mutable_origin() = rpc::ToProto(buffer.origin);
+  }
+  return list.SerializeAsString();
+}
+
+std::string ListExecutables(Registry& registry, const Request& request) {
+  v1::ExecutableList list;
+  for (const std::shared_ptr<device::Executable>& executable : registry.devices().executables().List()) {
+    if (list.executables_size() >= LimitOf(request)) break;
+    const engine::PlanStats& stats = executable->plan().stats();
+    v1::ExecutableRow& row = *list.add_executables();
+    row.set_digest(std::string(executable->digest().begin(), executable->digest().end()));
+    row.set_name(executable->name());
+    row.set_instructions(stats.instructions);
+    row.set_steps(stats.steps);
+    row.set_fused_steps(stats.fused_steps);
+    row.set_library_steps(stats.library_steps);
+    row.set_movement_steps(stats.movement_steps);
+    row.set_reference_steps(stats.reference_steps);
+    for (const std::string& opcode : stats.reference_opcodes) row.add_reference_opcodes(opcode);
+    row.set_temporary_bytes(executable->plan().memory().temporary_bytes);
+    row.set_compile_us(stats.compile_us);
+    row.set_executes(executable->executes);
+    row.set_execute_us(executable->execute_us);
+    row.set_sessions(executable->holders);
+  }
+  return list.SerializeAsString();
+}
+
+std::string ListSessions(Registry& registry, const Request& request) {
+  v1::SessionList list;
+  const absl::Time now = registry.devices().clock().Now();
+  for (const std::shared_ptr<Session>& session : Chosen(registry, request)) {
+    if (list.sessions_size() >= LimitOf(request)) break;
+    v1::SessionRow& row = *list.add_sessions();
+    row.set_session(session->identity().id);
+    row.set_client(session->identity().client);
+    row.set_pid(session->identity().pid);
+    row.set_state(session->detached_since().has_value() ? "waiting" : "connected");
+    row.set_age_us(absl::ToInt64Microseconds(now - session->created()));
+    *row.mutable_stats() = session->Stats(/*with_rows=*/false);
+  }
+  return list.SerializeAsString();
+}
+
+std::string ListTransfers(Registry& registry, const Request& request) {
+  v1::TransferList list;
+  int64_t total = 0;
+  const auto add = [&](const device::Row& row, const Origin& origin, uint64_t session) {
+    if (++total <= LimitOf(request)) FillRow(row, origin, session, list.add_rows());
+  };
+  for (const std::shared_ptr<Session>& session : Chosen(registry, request)) {
+    const device::Account account = session->workspace().ledger().account();
+    for (const device::Row& row : account.rows) {
+      add(row, session->workspace().origin(row.key.origin), session->identity().id);
+    }
+  }
+  if (request.session() == 0) {
+    const device::Account ended = registry.Ended();
+    for (const device::Row& row : ended.rows) add(row, Origin{}, 0);
+  }
+  list.set_total(total);
+  return list.SerializeAsString();
+}
+
+std::string GetStats(Registry& registry, const Request&) { return registry.Stats().SerializeAsString(); }
+
+struct Method {
+  const char* name;
+  std::string (*answer)(Registry&, const Request&);
+};
+constexpr Method kMethods[] = {
+    {"ListDevices", ListDevices},   {"ListBuffers", ListBuffers},     {"ListExecutables", ListExecutables},
+    {"ListSessions", ListSessions}, {"ListTransfers", ListTransfers}, {"GetStats", GetStats},
+};
+
+}  // namespace
+
+absl::StatusOr<std::string> AnswerAdmin(Registry& registry, const std::string& method,
+                                        const std::string& request) {
+  v1::ListRequest parsed;
+  if (!parsed.ParseFromString(request)) return InvalidArgument("The request is no hlod.v1.ListRequest.");
+  for (const Method& row : kMethods) {
+    if (method == row.name) return row.answer(registry, parsed);
+  }
+  return Unimplemented("Administration has no method %s.", method);
+}
+
+}  // namespace hlod::session

@@ -1,0 +1,16 @@
+// Administration's answers, without gRPC.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "server/session/registry.h"
+
+namespace hlod::session {
+
+// The serialized answer of the method hlod.v1.Admin/`method` to a serialized ListRequest. UNIMPLEMENTED for a
+// method it has not.
+absl::StatusOr<std::string> AnswerAdmin(Registry& registry, const std::string& method,
+                                        const std::string& request);
+
+}  // namespace hlod::session

@@ -1,0 +1,173 @@
+// Bytes in and out: inline, announced for a bulk stream, or through the shared arena.
+#include <utility>
+
+#include "common/base/arithmetic.h"
+#include "common/base/status.h"
+#include "common/hlo/proto/codec.h"
+#include "server/device/copy.h"
+#include "server/session/commands.h"
+
+namespace hlod::session {
+namespace {
+
+// Longer copies go to the transfer thread: whoever reads the stream has others to read.
+constexpr int64_t kCopyHereBytes = 256 << 10;
+
+absl::Status Argument(std::string text) { return MakeError(ErrorKind::kArgument, std::move(text)); }
+
+absl::StatusOr<Cause> CauseOf(int number, Direction direction) {
+  const std::optional<Cause> cause = CauseFromNumber(number);
+  if (!cause.has_value() || DirectionOf(*cause) != direction) {
+    return Argument(absl::StrFormat("Cause %d is none of the direction %s.", number, Name(direction)));
+  }
+  return *cause;
+}
+
+// Runs a copy here or on the transfer thread.
+void Copy(Session& session, int64_t bytes, std::function<void()> copy) {
+  if (bytes <= kCopyHereBytes) return copy();
+  session.workspace().devices().transfers().Post(std::move(copy));
+}
+
+}  // namespace
+
+absl::Status HandleUpload(Session& session, const v1::Command& command, const absl::Status& refused) {
+  const v1::Upload& request = command.upload();
+  device::UploadRequest upload;
+  upload.command = RefOf(session, command);
+  upload.handle = request.handle();
+  upload.device = request.device();
+  upload.shape = ShapeOf(request.shape());
+  upload.bytes = request.bytes();
+  upload.fill = request.fill();
+  upload.pieces = request.payload_case() == v1::Upload::kArena;
+  if (absl::StatusOr<Cause> cause = CauseOf(request.cause(), Direction::kHostToDevice); cause.ok()) {
+    upload.cause = *cause;
+  } else if (upload.shape.ok()) {
+    upload.shape = cause.status();
+  }
+  if (request.payload_case() == v1::Upload::kInline) {
+    upload.data = request.inline_();
+    if (static_cast<int64_t>(request.inline_().size()) > session.limits().inline_bytes_max &&
+        upload.shape.ok()) {
+      upload.shape = MakeError(ErrorKind::kLimit,
+                               absl::StrFormat("%d bytes inside an Upload; the limit inline_bytes_max is %d.",
+                                               request.inline_().size(), session.limits().inline_bytes_max));
+    }
+  } else if (request.payload_case() == v1::Upload::PAYLOAD_NOT_SET && request.bytes() > 0 &&
+             upload.shape.ok()) {
+    upload.shape = Argument("The Upload does not say how its bytes come.");
+  }
+  if (!refused.ok()) upload.shape = refused;
+  return session.workspace().Upload(std::move(upload), session.Settler(command.id()));
+}
+
+absl::Status HandleUploadPiece(Session& session, const v1::Command& command) {
+  const v1::UploadPiece& request = command.upload_piece();
+  const uint64_t id = command.id();
+  const auto piece = [&]() -> absl::StatusOr<std::pair<device::Workspace::UploadPart, const std::byte*>> {
+    if (request.length() > static_cast<uint64_t>(session.limits().chunk_bytes_max)) {
+      return MakeError(ErrorKind::kLimit,
+                       absl::StrFormat("A piece of %d bytes; the limit chunk_bytes_max is %d.",
+                                       request.length(), session.limits().chunk_bytes_max));
+    }
+    ASSIGN_OR_RETURN(const absl::Span<std::byte> arena, session.arena());
+    if (!InRange(request.arena_offset(), request.length(), arena.size())) {
+      return Argument(absl::StrFormat("A piece of %d bytes at %d of an arena of %d.", request.length(),
+                                      request.arena_offset(), arena.size()));
+    }
+    ASSIGN_OR_RETURN(
+        device::Workspace::UploadPart part,
+        session.workspace().NextPiece(request.upload(), request.buffer_offset(), request.length()));
+    return std::make_pair(std::move(part),
+                          static_cast<const std::byte*>(arena.data() + request.arena_offset()));
+  }();
+  if (!piece.ok()) {
+    session.Settle(id, piece.status());
+    return absl::OkStatus();
+  }
+  Copy(session, static_cast<int64_t>(request.length()),
+       [self = session.shared_from_this(), part = piece->first, from = piece->second,
+        upload = request.upload(), id] {
+         device::CopyBytes(part.target.data(), from, part.target.size());
+         self->workspace().AddReceived(upload, part.generation, static_cast<int64_t>(part.target.size()));
+         // Answered by name: its Upload is older and not finished, so progress alone would never tell.
+         v1::Reply reply;
+         reply.set_command(id);
+         self->Answer(std::move(reply));
+       });
+  return absl::OkStatus();
+}
+
+absl::Status HandleDownload(Session& session, const v1::Command& command) {
+  const v1::Download& request = command.download();
+  const uint64_t id = command.id();
+  const absl::StatusOr<Cause> cause = CauseOf(request.cause(), Direction::kDeviceToHost);
+  if (!cause.ok() || request.way_case() == v1::Download::WAY_NOT_SET) {
+    session.Settle(id,
+                   !cause.ok() ? cause.status() : Argument("The Download does not say where its bytes go."));
+    return absl::OkStatus();
+  }
+  device::DownloadRequest download;
+  download.command = RefOf(session, command);
+  download.handle = request.handle();
+  download.offset = request.offset();
+  download.length = request.length();
+  download.pin = request.way_case() == v1::Download::kStream;
+
+  const auto deliver = [self = session.shared_from_this(), id, cause = *cause, ref = download.command,
+                        way = request.way_case(), range = request.arena(),
+                        calls = request.continued() ? 0 : 1](absl::StatusOr<device::ReadyBytes> ready) {
+    if (!ready.ok()) return self->Settle(id, ready.status());
+    v1::Reply reply;
+    reply.set_command(id);
+    *reply.mutable_download()->mutable_shape() = hlo::ToProto(ready->shape);
+    const device::RowKey row{ready->buffer->device, cause, ref.origin, ref.step};
+    device::Workspace& workspace = self->workspace();
+    if (way == v1::Download::kStream) {
+      if (const absl::Status kept = self->KeepDownload(id, *ready, row, calls); !kept.ok())
+        return self->Settle(id, kept);
+      reply.mutable_download()->set_stream(true);
+      return self->Answer(std::move(reply));
+    }
+    const auto refuse = [&](const absl::Status& status) {
+      workspace.Release(*ready);
+      self->Settle(id, status);
+    };
+    if (way == v1::Download::kInline) {
+      if (ready->bytes > self->limits().inline_bytes_max) {
+        return refuse(MakeError(ErrorKind::kLimit,
+                                absl::StrFormat("%d bytes inside a reply; the limit inline_bytes_max is %d.",
+                                                ready->bytes, self->limits().inline_bytes_max)));
+      }
+      if (const absl::Status kept = self->CheckKept(ready->bytes); !kept.ok()) return refuse(kept);
+      reply.mutable_download()->set_inline_(ready->data, static_cast<size_t>(ready->bytes));
+      workspace.Release(*ready);
+      workspace.ledger().Record(row, ready->bytes, calls);
+      // Its share of the buffer goes before the answer: a Free that follows finds no other.
+      ready = absl::CancelledError();
+      return self->Answer(std::move(reply));
+    }
+    const absl::StatusOr<absl::Span<std::byte>> arena = self->arena();
+    if (!arena.ok()) return refuse(arena.status());
+    if (!InRange(range.offset(), range.length(), arena->size()) ||
+        range.length() < static_cast<uint64_t>(ready->bytes)) {
+      return refuse(
+          Argument(absl::StrFormat("%d bytes do not fit into the range of %d at %d of an arena of %d.",
+                                   ready->bytes, range.length(), range.offset(), arena->size())));
+    }
+    reply.mutable_download()->set_arena(true);
+    Copy(*self, ready->bytes,
+         [self, to = arena->data() + range.offset(), ready = *ready, row, calls,
+          reply = std::move(reply)]() mutable {
+           device::CopyBytes(to, ready.data, static_cast<size_t>(ready.bytes));
+           self->workspace().Release(ready);
+           self->workspace().ledger().Record(row, ready.bytes, calls);
+           ready = {};
+           self->Answer(std::move(reply));
+         });
+  };
+  return session.workspace().Download(download, deliver);
+}
+
+}  // namespace hlod::session

@@ -1,0 +1,64 @@
+// Hello first; everything else to the session.
+#include "server/session/connection.h"
+
+#include <spdlog/spdlog.h>
+
+#include "common/base/status.h"
+
+namespace hlod::session {
+
+void Connection::OnMessage(const std::shared_ptr<SessionStream>& stream, const v1::ClientMessage& message) {
+  absl::Status status;
+  try {
+    if (session_ != nullptr) {
+      status = session_->OnMessage(stream.get(), message);
+      if (status.ok() && !session_->goodbye()) return;
+      registry_.End(session_, status);
+      return;
+    }
+    if (message.has_hello()) {
+      absl::StatusOr<std::shared_ptr<Session>> session = registry_.Open(message.hello(), peer_, stream);
+      if (session.ok()) session_ = *std::move(session);
+      status = session.status();
+    } else {
+      status = MakeError(ErrorKind::kViolation, "The first message on a stream is no Hello.");
+    }
+  } catch (const std::exception& e) {  // bad_alloc: this client's message was the one too many.
+    spdlog::error("A message could not be handled: {}", e.what());
+    return OnNoMemory(*stream);
+  }
+  if (!status.ok()) EndWith(*stream, status);
+}
+
+void Connection::EndWith(SessionStream& stream, const absl::Status& status) {
+  // A session that was resumed on another stream does not end with what comes on this one.
+  if (session_ != nullptr && session_->LivesOn(&stream)) {
+    registry_.End(session_, status);
+  } else {
+    stream.Finish(status);
+  }
+}
+
+void Connection::OnMalformed(SessionStream& stream) {
+  EndWith(stream, MakeError(ErrorKind::kViolation, "The bytes of a message are no hlod.v1.ClientMessage."));
+}
+
+void Connection::OnNoMemory(SessionStream& stream) {
+  EndWith(stream, MakeError(ErrorKind::kLimit, "The daemon has no memory to handle this message."));
+}
+
+void Connection::OnWritten(const SessionStream* stream) {
+  if (session_ != nullptr) session_->OnWritten(stream);
+}
+
+void Connection::OnClosed(const SessionStream* stream) {
+  if (session_ != nullptr) registry_.OnBroken(session_, stream);
+}
+
+bool Connection::HasNews() const { return session_ != nullptr && session_->HasNews(); }
+
+void Connection::Flush() {
+  if (session_ != nullptr) session_->Flush();
+}
+
+}  // namespace hlod::session

@@ -1,0 +1,95 @@
+// pidfds in an epoll set.
+#include "server/session/processes.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <spdlog/spdlog.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace hlod::session {
+namespace {
+
+#ifndef SO_PEERPIDFD
+constexpr int kPeerPidFd = 77;  // SO_PEERPIDFD, Linux 6.5.
+#else
+constexpr int kPeerPidFd = SO_PEERPIDFD;
+#endif
+
+// A pidfd of the process at the other end; by its number where the kernel cannot tell it from the socket.
+rpc::Descriptor OpenPidFd(int socket, int pid) {
+  int fd = -1;
+  socklen_t size = sizeof(fd);
+  if (getsockopt(socket, SOL_SOCKET, kPeerPidFd, &fd, &size) == 0) return rpc::Descriptor(fd);
+  return rpc::Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+}
+
+bool HasEnded(int pidfd) {
+  pollfd entry{pidfd, POLLIN, 0};
+  return poll(&entry, 1, 0) > 0;
+}
+
+}  // namespace
+
+WatchedProcesses::WatchedProcesses(std::function<void(int64_t pid)> ended)
+    : ended_(std::move(ended)), epoll_(epoll_create1(EPOLL_CLOEXEC)), wake_(eventfd(0, EFD_CLOEXEC)) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = 0;
+  epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &event);
+  thread_ = std::thread([this] { Watch(); });
+  pthread_setname_np(thread_.native_handle(), "processes");
+}
+
+WatchedProcesses::~WatchedProcesses() {
+  const uint64_t one = 1;
+  (void)!write(wake_.get(), &one, sizeof(one));
+  thread_.join();
+}
+
+void WatchedProcesses::Add(int socket, const rpc::PeerCredentials& credentials) {
+  if (credentials.pid <= 0) return;
+  rpc::Descriptor pidfd = OpenPidFd(socket, credentials.pid);
+  if (!pidfd.valid()) return;
+  MutexLock lock(&mu_);
+  const auto known = processes_.find(credentials.pid);
+  if (known != processes_.end() && !HasEnded(known->second.pidfd.get())) return;
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = static_cast<uint64_t>(credentials.pid);
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, pidfd.get(), &event) != 0) return;
+  processes_[credentials.pid] = {std::move(pidfd), credentials.uid};
+}
+
+std::optional<uint32_t> WatchedProcesses::UserOf(int64_t pid) const {
+  MutexLock lock(&mu_);
+  const auto found = processes_.find(pid);
+  if (found == processes_.end() || HasEnded(found->second.pidfd.get())) return std::nullopt;
+  return found->second.user;
+}
+
+void WatchedProcesses::Watch() {
+  for (;;) {
+    epoll_event event;
+    if (epoll_wait(epoll_.get(), &event, 1, -1) <= 0) continue;
+    if (event.data.u64 == 0) return;
+    const auto pid = static_cast<int64_t>(event.data.u64);
+    {
+      MutexLock lock(&mu_);
+      const auto found = processes_.find(pid);
+      if (found != processes_.end() && HasEnded(found->second.pidfd.get())) processes_.erase(found);
+    }
+    try {
+      ended_(pid);
+    } catch (const std::exception& e) {
+      spdlog::error("The sessions of process {} could not be ended: {}", pid, e.what());
+    }
+  }
+}
+
+}  // namespace hlod::session

@@ -1,0 +1,40 @@
+// The local processes that have connected, watched by pidfd, so that a dead client's memory is free within a
+// moment.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <thread>
+
+#include "absl/container/flat_hash_map.h"
+#include "common/rpc/shared_memory.h"
+#include "server/device/mutex.h"
+#include "server/session/session_stream.h"
+
+namespace hlod::session {
+
+// Thread-safe.
+class WatchedProcesses : public Processes {
+ public:
+  // `ended` is called on the watcher's thread with the id of a process that ended.
+  explicit WatchedProcesses(std::function<void(int64_t pid)> ended);
+  ~WatchedProcesses() override;
+
+  // Watches the process at the other end of a unix socket.
+  void Add(int socket, const rpc::PeerCredentials& credentials);
+  std::optional<uint32_t> UserOf(int64_t pid) const override;
+
+ private:
+  void Watch();
+  struct Process {
+    rpc::Descriptor pidfd;
+    uint32_t user = 0;
+  };
+  const std::function<void(int64_t)> ended_;
+  rpc::Descriptor epoll_, wake_;
+  mutable Mutex mu_;
+  absl::flat_hash_map<int64_t, Process> processes_ ABSL_GUARDED_BY(mu_);
+  std::thread thread_;
+};
+
+}  // namespace hlod::session

@@ -1,0 +1,242 @@
+// Opening, resuming and ending sessions.
+#include "server/session/registry.h"
+
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/status.h"
+#include "common/rpc/wire.h"
+
+namespace hlod::session {
+namespace {
+
+// A client's name for itself, fit for a log: printable, and not endless.
+std::string Printable(std::string text) {
+  constexpr size_t kMax = 128;
+  if (text.size() > kMax) text.resize(kMax);
+  for (char& c : text) {
+    if (c < 0x20 || c > 0x7e) c = '?';
+  }
+  return text;
+}
+
+}  // namespace
+
+Registry::Registry(device::Devices& devices, const Processes& processes, Options options)
+    : devices_(devices),
+      processes_(processes),
+      options_(std::move(options)),
+      started_(devices.clock().Now()) {}
+
+Registry::~Registry() { EndAll(MakeError(ErrorKind::kLostSession, "The daemon is ending.")); }
+
+absl::StatusOr<std::shared_ptr<Session>> Registry::Open(const v1::Hello& hello, const Peer& peer,
+                                                        std::shared_ptr<SessionStream> stream) {
+  const uint32_t version = std::min(hello.version_max(), rpc::kVersionMax);
+  if (version < std::max(hello.version_min(), rpc::kVersionMin)) {
+    return MakeError(
+        ErrorKind::kVersion,
+        absl::StrFormat("The client speaks protocol versions %d to %d, this daemon %d to %d: %s is too old.",
+                        hello.version_min(), hello.version_max(), rpc::kVersionMin, rpc::kVersionMax,
+                        hello.version_max() < rpc::kVersionMin ? "the client" : "the daemon"));
+  }
+  std::shared_ptr<Session> session;
+  if (hello.has_resume()) {
+    ASSIGN_OR_RETURN(session, Resume(hello.resume()));
+  } else {
+    if (draining_)
+      return MakeError(ErrorKind::kDraining, "The daemon is shutting down and takes no new session.");
+    MutexLock lock(&mu_);
+    if (static_cast<int64_t>(sessions_.size()) >= devices_.limits().sessions_max) {
+      return MakeError(ErrorKind::kLimit,
+                       absl::StrFormat("%d sessions are open: the limit sessions_max is %d.",
+                                       sessions_.size(), devices_.limits().sessions_max));
+    }
+    Session::Identity identity;
+    identity.id = next_session_++;
+    identity.secret = rpc::Secret::Random();
+    identity.client = Printable(hello.client());
+    if (peer.local && hello.pid() > 0) {
+      identity.user = processes_.UserOf(hello.pid());
+      if (identity.user.has_value()) identity.pid = hello.pid();
+    }
+    identity.offers_arena = peer.local && !options_.arena_socket.empty() && devices_.limits().arena_bytes > 0;
+    session = std::make_shared<Session>(std::move(identity), devices_);
+    sessions_[session->identity().id] = session;
+  }
+  const v1::Welcome welcome = WelcomeOf(*session, version);
+  ASSIGN_OR_RETURN(const std::shared_ptr<SessionStream> old, session->Attach(std::move(stream), welcome));
+  if (old != nullptr) old->Finish(Aborted("The session goes on in another stream."));
+  spdlog::info("Session {} {}: {} from {}, pid {}.", session->identity().id,
+               hello.has_resume() ? "resumed" : "opened", session->identity().client, peer.description,
+               session->identity().pid);
+  return session;
+}
+
+absl::StatusOr<std::shared_ptr<Session>> Registry::Resume(const v1::Resume& resume) {
+  if (resume.epoch() != options_.epoch) {
+    return MakeError(ErrorKind::kLostSession,
+                     "The daemon was restarted: the session and its buffers are gone.");
+  }
+  absl::StatusOr<std::shared_ptr<Session>> session = Authenticate(resume.session(), resume.secret());
+  // An unknown session and a wrong secret look the same from outside.
+  if (!session.ok())
+    return MakeError(ErrorKind::kLostSession, "There is no such session: it ended, or its lease ran out.");
+  return session;
+}
+
+v1::Welcome Registry::WelcomeOf(const Session& session, uint32_t version) const {
+  v1::Welcome welcome;
+  welcome.set_version(version);
+  welcome.set_epoch(options_.epoch);
+  welcome.set_session(session.identity().id);
+  welcome.set_secret(session.identity().secret.bytes());
+  ForEachLimit([&](std::string_view name, int64_t Limits::*field, std::string_view) {
+    v1::Limit& limit = *welcome.add_limits();
+    limit.set_name(std::string(name));
+    limit.set_value(devices_.limits().*field);
+  });
+  for (uint32_t i = 0; i < devices_.count(); ++i) {
+    v1::DeviceInfo& device = *welcome.add_devices();
+    device.set_ordinal(i);
+    device.set_kind(devices_.device(i).kind);
+    device.set_memory_bytes(devices_.device(i).memory.capacity_bytes());
+  }
+  if (session.identity().offers_arena) {
+    welcome.mutable_arena()->set_socket(options_.arena_socket);
+    welcome.mutable_arena()->set_bytes(static_cast<uint64_t>(devices_.limits().arena_bytes));
+  }
+  welcome.set_daemon(options_.daemon);
+  return welcome;
+}
+
+absl::StatusOr<std::shared_ptr<Session>> Registry::Authenticate(uint64_t session,
+                                                                std::string_view secret) const {
+  MutexLock lock(&mu_);
+  const auto found = sessions_.find(session);
+  if (found == sessions_.end() || !found->second->identity().secret.Equals(secret)) {
+    return MakeError(ErrorKind::kAuth, "There is no session with this id and secret.");
+  }
+  return found->second;
+}
+
+std::shared_ptr<Session> Registry::FindBySecret(std::string_view secret) const {
+  MutexLock lock(&mu_);
+  for (const auto& [id, session] : sessions_) {
+    if (session->identity().secret.Equals(secret)) return session;
+  }
+  return nullptr;
+}
+
+void Registry::End(const std::shared_ptr<Session>& session, const absl::Status& status) {
+  {
+    MutexLock lock(&mu_);
+    if (sessions_.erase(session->identity().id) == 0) return;
+    ending_.push_back(session->shared_workspace());
+    ++sessions_ended_;
+  }
+  session->End(status);
+  if (status.ok()) {
+    spdlog::info("Session {} ended.", session->identity().id);
+  } else {
+    spdlog::info("Session {} ended: {}", session->identity().id, std::string(status.message()));
+  }
+}
+
+void Registry::OnBroken(const std::shared_ptr<Session>& session, const SessionStream* stream) {
+  if (!session->Detach(stream, devices_.clock().Now())) return;
+  const Session::Identity& identity = session->identity();
+  const bool dead = identity.pid != 0 && !processes_.UserOf(identity.pid).has_value();
+  if (!options_.leases || dead) {
+    End(session, MakeError(ErrorKind::kLostSession, "The client is gone."));
+  } else {
+    spdlog::info("Session {} lost its connection; it is kept for {} us.", identity.id,
+                 devices_.limits().grace_us);
+  }
+}
+
+void Registry::OnProcessEnded(int64_t pid) {
+  for (const std::shared_ptr<Session>& session : List()) {
+    if (session->identity().pid == pid)
+      End(session, MakeError(ErrorKind::kLostSession, "The client's process ended."));
+  }
+}
+
+void Registry::Tick() {
+  {
+    std::vector<std::shared_ptr<device::Workspace>> over;  // Goes after the lock.
+    MutexLock lock(&mu_);
+    for (std::shared_ptr<device::Workspace>& workspace : ending_) {
+      if (workspace.use_count() > 1) continue;
+      devices_.ledger().Fold(workspace->ledger());
+      over.push_back(std::move(workspace));
+    }
+    std::erase(ending_, nullptr);
+  }
+  const absl::Time now = devices_.clock().Now();
+  for (const std::shared_ptr<Session>& session : List()) {
+    session->Tick(now);
+    const std::optional<absl::Time> detached = session->detached_since();
+    if (detached.has_value() && *detached + absl::Microseconds(devices_.limits().grace_us) <= now) {
+      End(session, MakeError(ErrorKind::kLostSession, "The client did not come back within grace_us."));
+    }
+  }
+}
+
+size_t Registry::size() const {
+  MutexLock lock(&mu_);
+  return sessions_.size();
+}
+
+void Registry::EndAll(const absl::Status& status) {
+  for (const std::shared_ptr<Session>& session : List()) End(session, status);
+}
+
+std::vector<std::shared_ptr<Session>> Registry::List() const {
+  MutexLock lock(&mu_);
+  return ListLocked();
+}
+
+std::vector<std::shared_ptr<Session>> Registry::ListLocked() const {
+  std::vector<std::shared_ptr<Session>> list;
+  list.reserve(sessions_.size());
+  for (const auto& [id, session] : sessions_) list.push_back(session);
+  std::sort(list.begin(), list.end(),
+            [](const auto& a, const auto& b) { return a->identity().id < b->identity().id; });
+  return list;
+}
+
+bool Registry::busy() const {
+  const std::vector<std::shared_ptr<Session>> sessions = List();
+  return std::any_of(sessions.begin(), sessions.end(), [](const auto& session) { return session->busy(); });
+}
+
+Registry::Moment Registry::Snapshot() const {
+  MutexLock lock(&mu_);
+  return {devices_.ledger().ended(), ending_, ListLocked()};
+}
+
+device::Account Registry::EndedOf(const Moment& moment) {
+  device::Ledger sum;
+  for (const std::shared_ptr<device::Workspace>& workspace : moment.ending) sum.Fold(workspace->ledger());
+  device::Account account = sum.ended();
+  account.counters += moment.ended.counters;
+  for (int i = 0; i < 3; ++i) account.directions[i] += moment.ended.directions[i];
+  for (const device::Row& row : moment.ended.rows) {
+    const auto same = std::find_if(account.rows.begin(), account.rows.end(),
+                                   [&row](const device::Row& other) { return other.key == row.key; });
+    if (same == account.rows.end()) {
+      account.rows.push_back(row);
+    } else {
+      same->amount += row.amount;
+    }
+  }
+  return account;
+}
+
+device::Account Registry::Ended() const { return EndedOf(Snapshot()); }
+
+}  // namespace hlod::session

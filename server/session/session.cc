@@ -1,0 +1,463 @@
+// Ids, answers, acknowledgements, and the end of a session. What commands do is in commands*.cc.
+#include "server/session/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/status.h"
+#include "common/rpc/wire.h"
+#include "server/session/commands.h"
+
+namespace hlod::session {
+namespace {
+
+// Commands after the first unsettled one, in units of commands_in_flight_max.
+constexpr int64_t kWindow = 16;
+constexpr int64_t kMessageBytes = 1 << 20;  // Replies in one message, about.
+constexpr int64_t kErrorReserveBytes =
+    4 << 20;  // For refusals, when the kept replies have reached their limit.
+
+constexpr size_t kBulkStreamsMax = 1024;  // Of one session at once.
+
+absl::Status TooManyBulkStreams() {
+  return MakeError(
+      ErrorKind::kLimit,
+      absl::StrFormat("This session has %d bulk streams open; more are too many.", kBulkStreamsMax));
+}
+
+absl::Status Violation(std::string text) { return MakeError(ErrorKind::kViolation, std::move(text)); }
+
+}  // namespace
+
+Session::Session(Identity identity, device::Devices& devices)
+    : identity_(std::move(identity)),
+      limits_(devices.limits()),
+      created_(devices.clock().Now()),
+      workspace_(std::make_shared<device::Workspace>(identity_.id, devices)) {}
+
+// -----------------------------------------------------------------------------------------------------------
+// connections
+
+absl::StatusOr<std::shared_ptr<SessionStream>> Session::Attach(std::shared_ptr<SessionStream> stream,
+                                                               const v1::Welcome& welcome) {
+  std::shared_ptr<SessionStream> old;
+  v1::ServerMessage message;
+  {
+    MutexLock lock(&mu_);
+    if (ended_) return MakeError(ErrorKind::kLostSession, "The session has just ended.");
+    old = std::exchange(stream_, stream);
+    detached_since_.reset();
+    writing_ = true;
+    box_.Rewind();
+    *message.mutable_welcome() = welcome;
+    message.mutable_welcome()->set_received_through(box_.received_through());
+  }
+  stream->Write(message);
+  return old;
+}
+
+bool Session::LivesOn(const SessionStream* stream) const {
+  MutexLock lock(&mu_);
+  return stream_.get() == stream;
+}
+
+bool Session::Detach(const SessionStream* stream, absl::Time now) {
+  std::shared_ptr<SessionStream> old;
+  MutexLock lock(&mu_);
+  if (stream_.get() != stream || ended_) return false;
+  old = std::exchange(stream_, nullptr);
+  writing_ = false;
+  detached_since_ = now;
+  return true;
+}
+
+std::optional<absl::Time> Session::detached_since() const {
+  MutexLock lock(&mu_);
+  return detached_since_;
+}
+
+bool Session::busy() const {
+  MutexLock lock(&mu_);
+  if (ended_) return false;
+  if (box_.in_flight() > 0) return true;
+  if (stream_ == nullptr) return false;
+  return std::any_of(downloads_.begin(), downloads_.end(),
+                     [](const auto& kept) { return !kept.second->counted; }) ||
+         std::any_of(bulk_streams_.begin(), bulk_streams_.end(),
+                     [](const auto& bulk) { return !bulk.expired(); });
+}
+
+void Session::End(const absl::Status& status) {
+  std::shared_ptr<SessionStream> stream;
+  std::map<uint64_t, std::shared_ptr<KeptDownload>> downloads;
+  std::multimap<uint64_t, Waiter> waiters;
+  std::deque<Barrier> barriers;
+  std::vector<std::weak_ptr<BulkStream>> bulk_streams;
+  {
+    MutexLock lock(&mu_);
+    if (std::exchange(ended_, true)) return;
+    stream = std::exchange(stream_, nullptr);
+    downloads.swap(downloads_);
+    waiters.swap(waiting_transfers_);
+    barriers.swap(barriers_);
+    bulk_streams.swap(bulk_streams_);
+  }
+  workspace_->Close();
+  downloads.clear();
+  for (const std::weak_ptr<BulkStream>& bulk : bulk_streams) {
+    if (const std::shared_ptr<BulkStream> open = bulk.lock(); open != nullptr) open->Stop();
+  }
+  for (auto& [command, waiter] : waiters) waiter.declared(Cancelled("The session ended."));
+  if (stream == nullptr) return;
+  // Its last words, in messages that a client takes.
+  for (bool more = true; more;) {
+    v1::ServerMessage message;
+    std::vector<std::shared_ptr<const v1::Reply>> keep;
+    {
+      MutexLock lock(&mu_);
+      if (!box_.has_news()) break;
+      box_.Fill(message, kMessageBytes, keep);
+      more = box_.has_replies();
+    }
+    stream->Write(message);
+    ReplyBox::Detach(message);
+  }
+  stream->Finish(status);
+}
+
+// -----------------------------------------------------------------------------------------------------------
+// messages
+
+absl::Status Session::OnMessage(const SessionStream* stream, const v1::ClientMessage& message) {
+  MutexLock reader(&reader_mu_);
+  const absl::Status status = OnMessageRead(stream, message);
+  MutexLock lock(&mu_);
+  reading_ = false;  // From here on the stream's Flush tells what was settled.
+  return status;
+}
+
+absl::Status Session::OnMessageRead(const SessionStream* stream, const v1::ClientMessage& message) {
+  std::vector<std::shared_ptr<KeptDownload>> unpinned;  // Goes after the lock.
+  {
+    MutexLock lock(&mu_);
+    if (stream_.get() != stream || ended_)
+      return absl::OkStatus();  // A stream that was replaced: nobody listens to it.
+    reading_ = true;
+    if (!box_.Acknowledge(message.ack_through())) {
+      return Violation(absl::StrFormat("Command %d is acknowledged; only those up to %d are settled.",
+                                       message.ack_through(), box_.settled_through()));
+    }
+    while (!downloads_.empty() && downloads_.begin()->first <= message.ack_through()) {
+      unpinned.push_back(std::move(downloads_.begin()->second));
+      pinned_bytes_ -= unpinned.back()->bytes.bytes;
+      downloads_.erase(downloads_.begin());
+    }
+    for (const uint64_t command : message.acknowledged()) {
+      if (!box_.AcknowledgeOne(command)) {
+        return Violation(absl::StrFormat("Command %d is acknowledged and not settled.", command));
+      }
+      const auto found = downloads_.find(command);
+      if (found == downloads_.end()) continue;
+      unpinned.push_back(std::move(found->second));
+      pinned_bytes_ -= unpinned.back()->bytes.bytes;
+      downloads_.erase(found);
+    }
+  }
+  unpinned.clear();
+  switch (message.message_case()) {
+    case v1::ClientMessage::MESSAGE_NOT_SET: return absl::OkStatus();
+    case v1::ClientMessage::kHello: return Violation("A second Hello came on a stream.");
+    case v1::ClientMessage::kCancel: workspace_->Cancel(message.cancel().command()); return absl::OkStatus();
+    case v1::ClientMessage::kCommand: return OnCommand(message.command());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Session::OnCommand(const v1::Command& command) {
+  bool refused = false;
+  {
+    MutexLock lock(&mu_);
+    if (command.id() <= box_.received_through() && command.id() > 0) {
+      workspace_->ledger().Count(&device::Counters::replayed_commands);
+      return absl::OkStatus();
+    }
+    if (command.id() != box_.received_through() + 1) {
+      return Violation(absl::StrFormat("Command id %d is not the one after the last (%d).", command.id(),
+                                       box_.received_through()));
+    }
+    const int64_t max = limits_.commands_in_flight_max;
+    refused = box_.in_flight() >= max || box_.window() >= kWindow * max;
+    // Refusals are answers that are kept, too: someone who does not stop is stopped.
+    if (box_.window() >= (kWindow + 1) * max) {
+      return MakeError(ErrorKind::kLimit,
+                       absl::StrFormat("%d commands came after one that is not settled, more than %d times "
+                                       "the limit commands_in_flight_max (%d).",
+                                       box_.window() - 1, kWindow, max));
+    }
+    if (box_.unacknowledged_bytes() > limits_.unacknowledged_bytes_max + kErrorReserveBytes) {
+      return MakeError(
+          ErrorKind::kLimit,
+          absl::StrFormat("%d bytes of replies are not acknowledged; the limit unacknowledged_bytes_max "
+                          "is %d.",
+                          box_.unacknowledged_bytes(), limits_.unacknowledged_bytes_max));
+    }
+    box_.Receive();
+  }
+  absl::Status why;
+  if (refused) {
+    why = MakeError(ErrorKind::kLimit,
+                    absl::StrFormat("This command is one too many: the limit commands_in_flight_max is %d.",
+                                    limits_.commands_in_flight_max));
+  }
+  absl::Status status = HandleCommand(*this, command, why);
+  OnHandled(command.id());
+  return status;
+}
+
+uint64_t Session::received_through() const {
+  MutexLock lock(&mu_);
+  return box_.received_through();
+}
+
+// -----------------------------------------------------------------------------------------------------------
+// answers
+
+void Session::Settle(uint64_t command, const absl::Status& status) {
+  if (status.ok()) return SettleWith(command, nullptr);
+  workspace_->ledger().Count(&device::Counters::failed_commands);
+  Error error = ErrorOf(status);
+  if (error.root_command == command) error.root_command = 0;  // It is its own.
+  auto reply = std::make_shared<v1::Reply>();
+  reply->set_command(command);
+  *reply->mutable_error() = rpc::ToProto(error);
+  SettleWith(command, std::move(reply));
+}
+
+void Session::Answer(v1::Reply reply) {
+  const uint64_t command = reply.command();
+  SettleWith(command, std::make_shared<const v1::Reply>(std::move(reply)));
+}
+
+device::Done Session::Settler(uint64_t command) {
+  return [self = shared_from_this(), command](const absl::Status& status) { self->Settle(command, status); };
+}
+
+void Session::SettleWith(uint64_t command, std::shared_ptr<const v1::Reply> reply) {
+  bool urgent = reply != nullptr;
+  {
+    MutexLock lock(&mu_);
+    if (ended_) return;
+    box_.Settle(command, std::move(reply));
+    // While the reader is at work, what is merely settled waits for an answer to ride with, or for the
+    // reader's next pause.
+    urgent = urgent || !reading_;
+  }
+  RunBarriers();
+  if (urgent) Flush();
+}
+
+// Each barrier answers, and so lets the next one pass: in a loop, for there may be thousands.
+void Session::RunBarriers() {
+  for (;;) {
+    std::function<void()> barrier;
+    uint64_t command;
+    {
+      MutexLock lock(&mu_);
+      if (running_barriers_ || barriers_.empty() || barriers_.front().command != box_.settled_through() + 1)
+        return;
+      running_barriers_ = true;
+      command = barriers_.front().command;
+      barrier = std::move(barriers_.front().run);
+      barriers_.pop_front();
+    }
+    try {
+      barrier();
+    } catch (const std::bad_alloc&) {
+      Settle(command, MakeError(ErrorKind::kLimit, "The daemon has no memory for this answer."));
+    }
+    MutexLock lock(&mu_);
+    running_barriers_ = false;
+  }
+}
+
+void Session::WhenAllBefore(uint64_t command, std::function<void()> barrier) {
+  {
+    MutexLock lock(&mu_);
+    barriers_.push_back({command, std::move(barrier)});
+  }
+  RunBarriers();
+}
+
+void Session::Flush() {
+  v1::ServerMessage message;
+  std::vector<std::shared_ptr<const v1::Reply>> keep;
+  std::shared_ptr<SessionStream> stream;
+  {
+    MutexLock lock(&mu_);
+    if (writing_ || stream_ == nullptr || !box_.has_news()) return;
+    writing_ = true;
+    box_.Fill(message, kMessageBytes, keep);
+    stream = stream_;
+  }
+  stream->Write(message);
+  ReplyBox::Detach(message);
+}
+
+bool Session::HasNews() const {
+  MutexLock lock(&mu_);
+  return !writing_ && stream_ != nullptr && box_.has_news();
+}
+
+void Session::OnWritten(const SessionStream* stream) {
+  {
+    MutexLock lock(&mu_);
+    if (stream_.get() != stream) return;
+    writing_ = false;
+    if (!box_.has_replies()) return;  // Progress alone waits for the reader's next pause, which follows.
+  }
+  Flush();
+}
+
+// -----------------------------------------------------------------------------------------------------------
+// transfers
+
+absl::Status Session::CheckKept(int64_t bytes) const {
+  MutexLock lock(&mu_);
+  if (bytes <= limits_.unacknowledged_bytes_max - box_.unacknowledged_bytes()) return absl::OkStatus();
+  return MakeError(
+      ErrorKind::kLimit,
+      absl::StrFormat("%d bytes beside %d that are not acknowledged: the limit unacknowledged_bytes_max is "
+                      "%d.",
+                      bytes, box_.unacknowledged_bytes(), limits_.unacknowledged_bytes_max));
+}
+
+absl::Status Session::ReserveProgram(int64_t bytes) {
+  MutexLock lock(&mu_);
+  if (bytes > limits_.staging_bytes_max - program_bytes_) {
+    return MakeError(ErrorKind::kLimit,
+                     absl::StrFormat("A program of %d bytes beside %d that wait to be compiled: the limit "
+                                     "staging_bytes_max is %d.",
+                                     bytes, program_bytes_, limits_.staging_bytes_max));
+  }
+  program_bytes_ += bytes;
+  return absl::OkStatus();
+}
+
+void Session::ReleaseProgram(int64_t bytes) {
+  MutexLock lock(&mu_);
+  program_bytes_ -= bytes;
+}
+
+absl::Status Session::KeepDownload(uint64_t command, device::ReadyBytes bytes, const device::RowKey& row,
+                                   int64_t calls) {
+  MutexLock lock(&mu_);
+  // One may be larger than the limit: it lies in the session's own device memory, and there is no other way
+  // to it.
+  if (pinned_bytes_ > 0 && bytes.bytes > limits_.unacknowledged_bytes_max - pinned_bytes_) {
+    return MakeError(ErrorKind::kLimit,
+                     absl::StrFormat("A download of %d bytes beside %d that are not acknowledged: the limit "
+                                     "unacknowledged_bytes_max is %d.",
+                                     bytes.bytes, pinned_bytes_, limits_.unacknowledged_bytes_max));
+  }
+  pinned_bytes_ += bytes.bytes;
+  downloads_[command] = std::make_shared<KeptDownload>(std::move(bytes), row, calls);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<KeptDownload>> Session::FindDownload(uint64_t command) {
+  MutexLock lock(&mu_);
+  const auto found = downloads_.find(command);
+  if (found == downloads_.end())
+    return NotFound("No bytes of a download with the command id %d are kept in this session.", command);
+  return found->second;
+}
+
+void Session::CountDownload(KeptDownload& download) {
+  if (download.counted.exchange(true)) return;
+  workspace_->ledger().Record(download.row, download.bytes.bytes, download.calls);
+}
+
+void Session::AwaitUpload(uint64_t command, std::function<void(const absl::Status&)> declared) {
+  absl::Status status;
+  {
+    MutexLock lock(&mu_);
+    if (!ended_ && command > handled_through_) {
+      if (waiting_transfers_.size() >= kBulkStreamsMax) {
+        status = TooManyBulkStreams();
+      } else {
+        const absl::Time deadline =
+            workspace_->devices().clock().Now() + absl::Microseconds(limits_.upload_wait_us);
+        waiting_transfers_.emplace(command, Waiter{std::move(declared), deadline});
+        return;
+      }
+    }
+    if (ended_) status = Cancelled("The session ended.");
+  }
+  if (status.ok() && !workspace_->ExpectsTransfer(command)) {
+    status = NotFound("Command %d is no upload that waits for a bulk stream.", command);
+  }
+  declared(status);
+}
+
+absl::Status Session::AddBulkStream(const std::shared_ptr<BulkStream>& stream) {
+  MutexLock lock(&mu_);
+  if (ended_) return Cancelled("The session ended.");
+  std::erase_if(bulk_streams_, [](const std::weak_ptr<BulkStream>& bulk) { return bulk.expired(); });
+  if (bulk_streams_.size() >= kBulkStreamsMax) return TooManyBulkStreams();
+  bulk_streams_.push_back(stream);
+  return absl::OkStatus();
+}
+
+void Session::OnHandled(uint64_t command) {
+  std::vector<Waiter> waiters;
+  {
+    MutexLock lock(&mu_);
+    handled_through_ = command;
+    if (waiting_transfers_.empty()) return;
+    const auto [first, last] = waiting_transfers_.equal_range(command);
+    for (auto it = first; it != last; ++it) waiters.push_back(std::move(it->second));
+    waiting_transfers_.erase(first, last);
+  }
+  for (Waiter& waiter : waiters) AwaitUpload(command, std::move(waiter.declared));
+}
+
+void Session::Tick(absl::Time now) {
+  workspace_->ExpireUploads(now);
+  std::vector<std::pair<uint64_t, Waiter>> late;
+  {
+    MutexLock lock(&mu_);
+    for (auto it = waiting_transfers_.begin(); it != waiting_transfers_.end();) {
+      if (it->second.deadline <= now) {
+        late.emplace_back(it->first, std::move(it->second));
+        it = waiting_transfers_.erase(it);
+      } else {
+        ++it;
+      }
+    }
+  }
+  for (auto& [command, waiter] : late) {
+    waiter.declared(
+        MakeError(ErrorKind::kPending,
+                  absl::StrFormat("The upload of command %d was not declared within upload_wait_us (%d).",
+                                  command, limits_.upload_wait_us)));
+  }
+}
+
+absl::StatusOr<absl::Span<std::byte>> Session::MapArena(int* fd) {
+  MutexLock lock(&mu_);
+  if (arena_.fd() < 0) {
+    absl::StatusOr<rpc::SharedMemory> created = rpc::SharedMemory::Create(limits_.arena_bytes);
+    if (!created.ok()) return created.status();
+    arena_ = *std::move(created);
+  }
+  *fd = arena_.fd();
+  return arena_.bytes();
+}
+
+absl::StatusOr<absl::Span<std::byte>> Session::arena() const {
+  MutexLock lock(&mu_);
+  if (arena_.fd() < 0) return FailedPrecondition("This session has fetched no shared arena.");
+  return arena_.bytes();
+}
+
+}  // namespace hlod::session

@@ -1,0 +1,181 @@
+// The session machine: one client's commands in order, their answers, and what outlives a broken connection.
+// It knows no gRPC: it speaks to a SessionStream, and runs over an in-memory pipe in tests.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "common/base/limits.h"
+#include "common/rpc/secret.h"
+#include "common/rpc/shared_memory.h"
+#include "proto/hlod/v1/session.pb.h"
+#include "server/device/workspace.h"
+#include "server/session/reply_box.h"
+#include "server/session/session_stream.h"
+
+namespace hlod::session {
+
+// A program that arrives in chunks.
+struct ProgramAssembly {
+  device::CommandRef command;
+  device::Handle handle = 0;
+  bool describe = false;
+  uint64_t bytes = 0;  // To come in all.
+  uint64_t received = 0;
+  std::string data;  // Empty when the program is refused already.
+  absl::Status refused;
+};
+
+// The bytes that a download's reply promised, for Bulk.Download.
+struct KeptDownload {
+  KeptDownload(device::ReadyBytes bytes, const device::RowKey& row, int64_t calls)
+      : bytes(std::move(bytes)), row(row), calls(calls) {}
+  const device::ReadyBytes bytes;
+  const device::RowKey row;
+  const int64_t calls;  // 0: the further piece of a read that was counted before.
+  std::atomic<bool> counted{false};
+};
+
+// Thread-safe. Held by the registry and by callbacks of work under way.
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  struct Identity {
+    uint64_t id = 0;
+    rpc::Secret secret;
+    std::string client;            // As it calls itself.
+    int64_t pid = 0;               // 0: not known to be a local process.
+    std::optional<uint32_t> user;  // Of that process.
+    bool offers_arena = false;
+  };
+  Session(Identity identity, device::Devices& devices);
+
+  // Makes `stream` the session's own and sends what is unacknowledged. What was its stream before is
+  // returned, to be finished.
+  // LOST_SESSION when it has ended meanwhile.
+  absl::StatusOr<std::shared_ptr<SessionStream>> Attach(std::shared_ptr<SessionStream> stream,
+                                                        const v1::Welcome& welcome);
+  // Whether it is this stream that the session lives on.
+  bool LivesOn(const SessionStream* stream) const;
+  // The stream broke: answers are kept for the next one. False: it was not the session's any more.
+  bool Detach(const SessionStream* stream, absl::Time now);
+  // When it was detached; nothing while connected.
+  std::optional<absl::Time> detached_since() const;
+
+  // One message of the client, in order. An error is a violation or the end of the session's limits: the
+  // session must end with it.
+  absl::Status OnMessage(const SessionStream* stream, const v1::ClientMessage& message);
+  void OnWritten(const SessionStream* stream);
+  // Sends what is settled, if nothing is on its way. Its stream calls it after messages were handled or
+  // written, when nothing else waits.
+  void Flush();
+  // Whether Flush would send something.
+  bool HasNews() const;
+
+  // Whether commands are not settled, or bytes of downloads on their way to a client that is there.
+  bool busy() const;
+
+  // Frees everything and ends the stream with `status`.
+  void End(const absl::Status& status);
+  bool goodbye() const { return goodbye_; }
+
+  // Uploads whose bytes are late, transfers whose declaration is.
+  void Tick(absl::Time now);
+
+  // For command handlers. The command is finished, without an answer when it succeeded.
+  void Settle(uint64_t command, const absl::Status& status);
+  void Answer(v1::Reply reply);
+  // The callback that settles.
+  device::Done Settler(uint64_t command);
+  // Runs `barrier` when all commands before `command` are settled. It has to answer.
+  void WhenAllBefore(uint64_t command, std::function<void()> barrier);
+  void Goodbye() { goodbye_ = true; }
+  // Whether so many more bytes may be kept until acknowledged; RESOURCE_EXHAUSTED naming the limit.
+  absl::Status CheckKept(int64_t bytes) const;
+  // Keeps a download's bytes for Bulk.Download until acknowledged.
+  absl::Status KeepDownload(uint64_t command, device::ReadyBytes bytes, const device::RowKey& row,
+                            int64_t calls);
+
+  // For bulk streams: the session's end stops those that still live. CANCELLED when it has ended already,
+  // RESOURCE_EXHAUSTED when there are too many.
+  absl::Status AddBulkStream(const std::shared_ptr<BulkStream>& stream);
+  // A download that was kept; and its account, once the last byte went out, also when it was acknowledged
+  // meanwhile.
+  absl::StatusOr<std::shared_ptr<KeptDownload>> FindDownload(uint64_t command);
+  void CountDownload(KeptDownload& download);
+  // Calls back when the command's upload is declared and waits for a transfer, perhaps at once; with an error
+  // when it is not to be.
+  void AwaitUpload(uint64_t command, std::function<void(const absl::Status&)> declared);
+  // The command was handled: if it was an upload, it is declared now.
+  void OnHandled(uint64_t command);
+
+  // The shared arena, made on first use. RESOURCE_EXHAUSTED when the kernel has none.
+  absl::StatusOr<absl::Span<std::byte>> MapArena(int* fd);
+  absl::StatusOr<absl::Span<std::byte>> arena() const;
+
+  const Identity& identity() const { return identity_; }
+  device::Workspace& workspace() { return *workspace_; }
+  const std::shared_ptr<device::Workspace>& shared_workspace() { return workspace_; }
+  const Limits& limits() const { return limits_; }
+  absl::Time created() const { return created_; }
+  uint64_t received_through() const;
+  // Takes the bytes of a program until it is compiled (ReleaseProgram). RESOURCE_EXHAUSTED naming the limit.
+  absl::Status ReserveProgram(int64_t bytes);
+  void ReleaseProgram(int64_t bytes);
+  // The account as a message, without rows or with.
+  v1::SessionStats Stats(bool with_rows);
+
+  // State of the reader: only used by command handlers, one at a time.
+  uint64_t step = 0;
+  std::optional<ProgramAssembly> assembly;
+
+ private:
+  absl::Status OnMessageRead(const SessionStream* stream, const v1::ClientMessage& message);
+  absl::Status OnCommand(const v1::Command& command);
+  void SettleWith(uint64_t command, std::shared_ptr<const v1::Reply> reply);
+  void RunBarriers();
+
+  // Constant after construction.
+  const Identity identity_;
+  const Limits& limits_;
+  const absl::Time created_;
+  const std::shared_ptr<device::Workspace> workspace_;
+
+  // One message is handled at a time, whichever stream brings it.
+  Mutex reader_mu_;
+  bool goodbye_ = false;
+
+  // State below is guarded by mu_, which is never held while a stream or a workspace is called.
+  mutable Mutex mu_;
+  bool ended_ ABSL_GUARDED_BY(mu_) = false;
+  std::shared_ptr<SessionStream> stream_ ABSL_GUARDED_BY(mu_);
+  std::optional<absl::Time> detached_since_ ABSL_GUARDED_BY(mu_);
+  bool writing_ ABSL_GUARDED_BY(mu_) = false;  // A message is on its way.
+  bool reading_ ABSL_GUARDED_BY(mu_) = false;  // A message is being handled; Flush follows.
+  ReplyBox box_ ABSL_GUARDED_BY(mu_);
+  struct Barrier {
+    uint64_t command;
+    std::function<void()> run;
+  };
+  std::deque<Barrier> barriers_ ABSL_GUARDED_BY(mu_);
+  bool running_barriers_ ABSL_GUARDED_BY(mu_) = false;
+  std::map<uint64_t, std::shared_ptr<KeptDownload>> downloads_ ABSL_GUARDED_BY(mu_);
+  int64_t program_bytes_ ABSL_GUARDED_BY(mu_) = 0;  // Of programs that wait for their compilation.
+  int64_t pinned_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+  struct Waiter {
+    std::function<void(const absl::Status&)> declared;
+    absl::Time deadline;
+  };
+  std::multimap<uint64_t, Waiter> waiting_transfers_ ABSL_GUARDED_BY(mu_);
+  uint64_t handled_through_ ABSL_GUARDED_BY(mu_) = 0;  // Commands whose handlers have returned.
+  std::vector<std::weak_ptr<BulkStream>> bulk_streams_ ABSL_GUARDED_BY(mu_);
+  rpc::SharedMemory arena_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace hlod::session

@@ -1,0 +1,284 @@
+// Streams that stall, babble or end in the middle: what the daemon holds for them, and for how long.
+#include <gmock/gmock.h>
+#include <google/protobuf/unknown_field_set.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <gtest/gtest.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "common/hlo/proto/codec.h"
+#include "common/rpc/grpc/chunk.h"
+#include "common/rpc/grpc/status.h"
+#include "common/rpc/wire.h"
+#include "server/grpc/server.h"
+#include "tests/unit/server/device/testing.h"
+
+namespace hlod::grpc_server {
+namespace {
+
+using testing::HasSubstr;
+
+// One call, one operation after the other.
+class Stream {
+ public:
+  Stream(const std::shared_ptr<grpc::Channel>& channel, const std::string& method) : stub_(channel) {
+    context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+    call_ = stub_.PrepareCall(&context_, method, &queue_);
+    call_->StartCall(nullptr);
+    Next();
+  }
+  ~Stream() {
+    context_.TryCancel();
+    queue_.Shutdown();
+    void* tag;
+    bool ok;
+    while (queue_.Next(&tag, &ok)) {
+    }
+  }
+  bool Write(const google::protobuf::MessageLite& message) { return Write(ToByteBuffer(message)); }
+  bool Write(const grpc::ByteBuffer& bytes) {
+    call_->Write(bytes, nullptr);
+    return Next();
+  }
+  // Without waiting whether it goes out.
+  void StartWrite(const grpc::ByteBuffer& bytes) { call_->Write(bytes, nullptr); }
+  void HalfClose() {
+    call_->WritesDone(nullptr);
+    Next();
+  }
+  std::optional<std::string> Read() {
+    grpc::ByteBuffer bytes;
+    call_->Read(&bytes, nullptr);
+    if (!Next()) return std::nullopt;
+    return ToString(bytes);
+  }
+  absl::Status Finish() {
+    grpc::Status status;
+    call_->Finish(&status, nullptr);
+    Next();
+    return rpc::FromGrpc(status);
+  }
+
+ private:
+  bool Next() {
+    void* tag;
+    bool ok = false;
+    return queue_.Next(&tag, &ok) && ok;
+  }
+  grpc::GenericStub stub_;
+  grpc::ClientContext context_;
+  grpc::CompletionQueue queue_;
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
+};
+
+class Streams : public testing::Test {
+ protected:
+  Streams() {
+    spdlog::set_level(spdlog::level::warn);
+    char folder[] = "/tmp/hlod-streams-XXXXXX";
+    folder_ = mkdtemp(folder);
+    devices_ = device::MakeDevices(clock_);
+    Start(absl::Seconds(10));
+  }
+  ~Streams() override {
+    server_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+  void Start(absl::Duration first_message_timeout) {
+    server_.reset();
+    ServerOptions options;
+    options.listen.push_back(rpc::ParseEndpoint("unix:" + folder_ + "/hlod.sock").value());
+    options.version = "hlod test";
+    options.first_message_timeout = first_message_timeout;
+    server_ = Server::Start(std::move(options), *devices_).value();
+    channel_ = grpc::CreateChannel("unix:" + folder_ + "/hlod.sock", grpc::InsecureChannelCredentials());
+  }
+  std::unique_ptr<Stream> Open(const std::string& method) {
+    return std::make_unique<Stream>(channel_, method);
+  }
+  // A session, greeted.
+  std::unique_ptr<Stream> Connect() {
+    std::unique_ptr<Stream> session = Open("/hlod.v1.Session/Connect");
+    v1::ClientMessage message;
+    message.mutable_hello()->set_version_min(1);
+    message.mutable_hello()->set_version_max(1);
+    session->Write(message);
+    v1::ServerMessage answer;
+    answer.ParseFromString(session->Read().value_or(""));
+    welcome_ = answer.welcome();
+    return session;
+  }
+  v1::TransferId TransferOf(uint64_t command) const {
+    v1::TransferId id;
+    id.set_session(welcome_.session());
+    id.set_secret(welcome_.secret());
+    id.set_command(command);
+    return id;
+  }
+  static v1::ClientMessage UploadOf(uint64_t id, int64_t bytes) {
+    v1::ClientMessage message;
+    message.mutable_command()->set_id(id);
+    v1::Upload& upload = *message.mutable_command()->mutable_upload();
+    upload.set_handle(id);
+    *upload.mutable_shape() = hlo::ToProto(hlo::Shape::Array(hlo::kU8, {bytes}));
+    upload.set_bytes(static_cast<uint64_t>(bytes));
+    upload.set_cause(static_cast<int>(Cause::kUpload));
+    upload.set_stream(true);
+    return message;
+  }
+  int64_t used_bytes() { return devices_->device(0).memory.figures().used_bytes; }
+  // Whether the device's memory is used, or free, within two seconds.
+  bool Soon(bool used) {
+    for (int i = 0; i < 200 && (used_bytes() > 0) != used; ++i)
+      absl::SleepFor(absl::Milliseconds(10));  // tidy: the daemon tells nobody that memory came or went.
+    return (used_bytes() > 0) == used;
+  }
+  bool SoonFree() { return Soon(/*used=*/false); }
+
+  Clock clock_;
+  std::string folder_;
+  std::unique_ptr<device::Devices> devices_;
+  std::unique_ptr<Server> server_;
+  std::shared_ptr<grpc::Channel> channel_;
+  v1::Welcome welcome_;
+};
+
+constexpr int64_t kBytes = 8 << 20;
+
+TEST_F(Streams, AStalledUploadKeepsNoMemoryOnceItsSessionEnded) {
+  const std::unique_ptr<Stream> session = Connect();
+  session->Write(UploadOf(1, kBytes));
+  const std::unique_ptr<Stream> bulk = Open("/hlod.v1.Bulk/Upload");
+  const std::string data(1000, 'x');
+  const v1::TransferId id = TransferOf(1);
+  bulk->Write(rpc::EncodeChunk(&id, {reinterpret_cast<const std::byte*>(data.data()), data.size()}));
+  ASSERT_TRUE(Soon(/*used=*/true));
+  absl::SleepFor(absl::Milliseconds(50));  // tidy: a chunk that is in its place is announced to nobody.
+  EXPECT_EQ(used_bytes(), kBytes);
+  v1::ClientMessage goodbye;
+  goodbye.mutable_command()->set_id(2);
+  goodbye.mutable_command()->mutable_goodbye();
+  session->Write(goodbye);
+  EXPECT_TRUE(SoonFree());
+  EXPECT_FALSE(bulk->Read().has_value());
+  EXPECT_EQ(bulk->Finish().code(), absl::StatusCode::kCancelled);
+}
+
+TEST_F(Streams, AnUnreadDownloadKeepsNoMemoryOnceItsSessionEnded) {
+  const std::unique_ptr<Stream> session = Connect();
+  session->Write(UploadOf(1, kBytes));
+  {
+    const std::unique_ptr<Stream> bulk = Open("/hlod.v1.Bulk/Upload");
+    const std::string data(1 << 20, 'x');
+    const v1::TransferId id = TransferOf(1);
+    for (int64_t sent = 0; sent < kBytes; sent += 1 << 20) {
+      bulk->Write(rpc::EncodeChunk(sent == 0 ? &id : nullptr,
+                                   {reinterpret_cast<const std::byte*>(data.data()), data.size()}));
+    }
+    EXPECT_TRUE(bulk->Read().has_value());
+  }
+  v1::ClientMessage message;
+  message.mutable_command()->set_id(2);
+  message.mutable_command()->mutable_download()->set_handle(1);
+  message.mutable_command()->mutable_download()->set_cause(static_cast<int>(Cause::kDownload));
+  message.mutable_command()->mutable_download()->set_stream(true);
+  session->Write(message);
+  v1::ServerMessage answer;
+  while (answer.replies_size() == 0) ASSERT_TRUE(answer.ParseFromString(session->Read().value()));
+  const std::unique_ptr<Stream> bulk = Open("/hlod.v1.Bulk/Download");
+  bulk->Write(TransferOf(2));
+  ASSERT_TRUE(bulk->Read().has_value());  // And no more.
+  message.mutable_command()->set_id(3);
+  message.mutable_command()->mutable_goodbye();
+  session->Write(message);
+  EXPECT_TRUE(SoonFree());
+}
+
+TEST_F(Streams, ADaemonThatEndsAmidBulkStreamsEndsInOrder) {
+  for (int round = 0; round < 5; ++round) {
+    const std::unique_ptr<Stream> session = Connect();
+    session->Write(UploadOf(1, kBytes));
+    const std::unique_ptr<Stream> bulk = Open("/hlod.v1.Bulk/Upload");
+    const std::string data(1 << 20, 'x');
+    const v1::TransferId id = TransferOf(1);
+    for (int i = 0; i < 4; ++i) {
+      bulk->Write(rpc::EncodeChunk(i == 0 ? &id : nullptr,
+                                   {reinterpret_cast<const std::byte*>(data.data()), data.size()}));
+    }
+    Start(absl::Seconds(10));
+    EXPECT_FALSE(bulk->Read().has_value());
+    EXPECT_EQ(used_bytes(), 0);
+  }
+}
+
+TEST_F(Streams, AChunkOverTheLimitIsRefusedBeforeItIsKept) {
+  const std::unique_ptr<Stream> session = Connect();
+  const std::unique_ptr<Stream> bulk = Open("/hlod.v1.Bulk/Upload");  // Nothing is declared.
+  const std::string data(3 << 20, 'x');
+  const v1::TransferId id = TransferOf(1);
+  bulk->Write(rpc::EncodeChunk(&id, {reinterpret_cast<const std::byte*>(data.data()), data.size()}));
+  EXPECT_FALSE(bulk->Read().has_value());
+  const absl::Status status = bulk->Finish();
+  EXPECT_EQ(KindOf(status), ErrorKind::kLimit) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("chunk_bytes_max"));
+}
+
+TEST_F(Streams, ACallThatSaysNothingIsEnded) {
+  Start(absl::Milliseconds(200));
+  for (const char* method : {"/hlod.v1.Session/Connect", "/hlod.v1.Bulk/Upload", "/hlod.v1.Bulk/Download",
+                             "/hlod.v1.Admin/GetStats", "/grpc.health.v1.Health/Watch"}) {
+    const std::unique_ptr<Stream> silent = Open(method);
+    EXPECT_FALSE(silent->Read().has_value());
+    EXPECT_EQ(KindOf(silent->Finish()), ErrorKind::kViolation) << method;
+  }
+  const std::unique_ptr<Stream> greeted = Connect();
+  // Longer than first_message_timeout, in which nothing must happen.
+  absl::SleepFor(absl::Milliseconds(500));  // tidy: silence is what is tested.
+  v1::ClientMessage ping;
+  ping.mutable_command()->set_id(1);
+  ping.mutable_command()->mutable_ping();
+  greeted->Write(ping);
+  EXPECT_TRUE(greeted->Read().has_value()) << "It has said its Hello.";
+}
+
+TEST_F(Streams, AHealthWatchGoesOnAndTellsOfTheDrain) {
+  const std::unique_ptr<Stream> watch = Open("/grpc.health.v1.Health/Watch");
+  watch->Write(grpc::ByteBuffer(ToByteBuffer(std::string())));
+  watch->HalfClose();
+  EXPECT_EQ(watch->Read(), std::string("\x08\x01"));
+  server_->registry().Drain();
+  EXPECT_EQ(watch->Read(), std::string("\x08\x02"));
+  const std::unique_ptr<Stream> check = Open("/grpc.health.v1.Health/Check");
+  check->Write(grpc::ByteBuffer(ToByteBuffer(std::string())));
+  EXPECT_EQ(check->Read(), std::string("\x08\x02"));
+}
+
+TEST_F(Streams, AReflectionRequestOfManyQuestionsIsAnsweredOnce) {
+  google::protobuf::UnknownFieldSet fields;
+  for (int i = 0; i < 10'000; ++i) fields.AddLengthDelimited(4, "hlod.v1.Session");
+  std::string request;
+  fields.SerializeToString(&request);
+  const std::unique_ptr<Stream> reflection =
+      Open("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo");
+  reflection->Write(ToByteBuffer(request));
+  const std::optional<std::string> answer = reflection->Read();
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_THAT(*answer, HasSubstr("proto/hlod/v1/session.proto"));
+  EXPECT_LT(answer->size(), request.size() + (256 << 10));
+}
+
+TEST_F(Streams, ADrainWaitsForWhatIsUnderWay) {
+  const auto never = [] { return false; };
+  const std::unique_ptr<Stream> session = Connect();
+  EXPECT_TRUE(server_->Drain(absl::Seconds(10), never)) << "Nothing is.";
+  session->Write(UploadOf(1, kBytes));
+  ASSERT_TRUE(Soon(/*used=*/true));
+  EXPECT_FALSE(server_->Drain(absl::Milliseconds(100), never)) << "An upload is.";
+  EXPECT_FALSE(server_->Drain(absl::Seconds(10), [] { return true; })) << "Who is asked again gives up.";
+}
+
+}  // namespace
+}  // namespace hlod::grpc_server

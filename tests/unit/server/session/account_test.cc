@@ -1,0 +1,131 @@
+// What a session is charged with beside its buffers, what is told of it, and what the daemon's account says
+// while sessions end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "tests/unit/server/session/pipe.h"
+
+namespace hlod::session {
+namespace {
+
+TEST(Account, ProgramsThatWaitToBeCompiledAreLimitedTogether) {
+  Daemon daemon(Limits{.staging_bytes_max = 1000});
+  Client client(daemon);
+  const std::shared_ptr<Session> session = client.machine();
+  EXPECT_TRUE(session->ReserveProgram(600).ok());
+  const absl::Status status = session->ReserveProgram(600);
+  EXPECT_EQ(KindOf(status), ErrorKind::kLimit);
+  EXPECT_THAT(std::string(status.message()), testing::HasSubstr("staging_bytes_max"));
+  session->ReleaseProgram(600);
+  // Compiled or refused, each gives back what it took.
+  for (uint64_t handle = 1; handle < 20; ++handle) client.Do(client.CompileOf(handle, std::string(600, 'x')));
+  EXPECT_TRUE(session->ReserveProgram(1000).ok());
+  EXPECT_EQ(client.Fails(client.CompileOf(20, device::AddProgram())).kind, ErrorKind::kLimit);
+}
+
+TEST(Account, StatsThatNobodyAcknowledgesAreRefused) {
+  Daemon daemon(Limits{.unacknowledged_bytes_max = 10'000});
+  Client client(daemon);
+  for (int i = 0; i < 50; ++i)
+    client.Send(client.At(client.Line(std::string(200, 'a'), i), client.UploadOf({1, 2, 3, 4}, i + 1)));
+  v1::Command stats;
+  stats.mutable_stats();
+  EXPECT_EQ(client.Fails(stats).kind, ErrorKind::kLimit);
+  EXPECT_TRUE(client.Do(client.PingOf()).has_pong());
+}
+
+TEST(Account, RowsWithLongLinesFitIntoAMessage) {
+  Daemon daemon;
+  Client client(daemon);
+  const std::string file(1000, 'a');
+  constexpr int kRows = 17'000;
+  for (int i = 0; i < kRows; ++i) {
+    v1::Command line;
+    line.mutable_define_origin()->set_id(static_cast<uint32_t>(i + 1));
+    line.mutable_define_origin()->mutable_origin()->set_file(file);
+    line.mutable_define_origin()->mutable_origin()->set_function(file);
+    client.Send(line);
+    client.machine()->workspace().ledger().Record({0, Cause::kUpload, static_cast<uint32_t>(i + 1), 0}, 1);
+  }
+  const v1::SessionStats stats = client.Stats();
+  EXPECT_LT(stats.ByteSizeLong(), 32u << 20);
+  int64_t bytes = 0;
+  for (const v1::LedgerRow& row : stats.rows()) bytes += row.amount().bytes();
+  EXPECT_EQ(bytes, kRows) << "Nothing is left out of the sum.";
+  EXPECT_EQ(stats.rows(0).origin().file(), file);
+}
+
+TEST(Account, WhatRunsOnAfterASessionsEndIsStillCounted) {
+  Daemon daemon;
+  std::shared_ptr<device::Workspace> running;
+  {
+    Client client(daemon);
+    client.Do(client.UploadOf({1, 2, 3, 4}, 1));
+    running = client.machine()->shared_workspace();
+    v1::Command goodbye;
+    goodbye.mutable_goodbye();
+    client.Send(goodbye);
+  }
+  const auto bytes = [&daemon] { return daemon.registry->Stats().totals().host_to_device().bytes(); };
+  EXPECT_EQ(bytes(), 16);
+  daemon.registry->Tick();
+  running->ledger().Record({0, Cause::kUpload, 0, 0}, 5);
+  EXPECT_EQ(bytes(), 21);
+  running.reset();
+  daemon.registry->Tick();
+  EXPECT_EQ(bytes(), 21);
+  EXPECT_EQ(daemon.devices->ledger().ended().directions[static_cast<int>(Direction::kHostToDevice)].bytes, 21)
+      << "Now nobody can count any more.";
+}
+
+TEST(Account, TheDaemonsTotalNeverDipsWhileSessionsEnd) {
+  Daemon daemon;
+  std::atomic<bool> stop{false};
+  std::atomic<int64_t> uploads{0};
+  std::thread clients([&] {
+    while (!stop) {
+      Client client(daemon);
+      client.Do(client.UploadOf({1, 2, 3, 4}, 1));
+      uploads += 1;
+      v1::Command goodbye;
+      goodbye.mutable_goodbye();
+      client.Send(goodbye);
+      daemon.registry->Tick();
+    }
+  });
+  int64_t last = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const int64_t at_least = uploads * 16;
+    const int64_t now = daemon.registry->Stats().totals().host_to_device().bytes();
+    EXPECT_GE(now, at_least);
+    EXPECT_GE(now, last);
+    last = now;
+  }
+  stop = true;
+  clients.join();
+}
+
+TEST(Account, ASessionIsBusyWhileSomethingIsUnderWay) {
+  Daemon daemon;
+  Client client(daemon);
+  EXPECT_FALSE(daemon.registry->busy());
+  client.Send(client.StreamUploadOf(1));
+  EXPECT_TRUE(daemon.registry->busy()) << "An upload.";
+  daemon.clock.Advance(absl::Seconds(31));
+  daemon.registry->Tick();
+  EXPECT_FALSE(daemon.registry->busy());
+  client.Send(client.UploadOf({1, 2, 3, 4}, 2));
+  v1::Command download = client.DownloadOf(2);
+  download.mutable_download()->set_stream(true);
+  const uint64_t id = client.Send(download);
+  client.Await(id);
+  EXPECT_TRUE(daemon.registry->busy()) << "Bytes that wait to be fetched.";
+  client.machine()->CountDownload(*client.machine()->FindDownload(id).value());
+  EXPECT_FALSE(daemon.registry->busy());
+}
+
+}  // namespace
+}  // namespace hlod::session

@@ -1,0 +1,169 @@
+// What outlives what: sessions that end while others still reach for them, streams that were replaced, and
+// refusals that must not disturb the order of what follows.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/server/session/pipe.h"
+
+namespace hlod::session {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(EndedSession, CannotBeAttachedTo) {
+  Daemon daemon;
+  Client client(daemon);
+  const std::shared_ptr<Session> session = client.machine();
+  daemon.registry->End(session, MakeError(ErrorKind::kLostSession, "The lease ran out."));
+  auto stream = std::make_shared<PipeStream>();
+  EXPECT_EQ(KindOf(session->Attach(stream, v1::Welcome()).status()), ErrorKind::kLostSession);
+  EXPECT_FALSE(stream->Next(absl::ZeroDuration()).has_value()) << "It is not welcomed.";
+}
+
+// A bulk stream that only remembers that it was stopped.
+struct FakeBulk : BulkStream {
+  void Stop() override { stopped = true; }
+  std::atomic<bool> stopped{false};
+};
+
+TEST(EndedSession, StopsItsBulkStreamsAndTakesNoMore) {
+  Daemon daemon;
+  Client client(daemon);
+  const std::shared_ptr<Session> session = client.machine();
+  const auto bulk = std::make_shared<FakeBulk>();
+  ASSERT_TRUE(session->AddBulkStream(bulk).ok());
+  v1::Command goodbye;
+  goodbye.mutable_goodbye();
+  client.Send(goodbye);
+  EXPECT_TRUE(bulk->stopped);
+  EXPECT_EQ(session->AddBulkStream(bulk).code(), absl::StatusCode::kCancelled);
+}
+
+TEST(EndedSession, BulkStreamsAreLimited) {
+  Daemon daemon;
+  Client client(daemon);
+  std::vector<std::shared_ptr<FakeBulk>> open;
+  absl::Status status;
+  while (status.ok() && open.size() < 10'000) {
+    status = client.machine()->AddBulkStream(open.emplace_back(std::make_shared<FakeBulk>()));
+  }
+  EXPECT_EQ(KindOf(status), ErrorKind::kLimit);
+  open.clear();
+  EXPECT_TRUE(client.machine()->AddBulkStream(std::make_shared<FakeBulk>()).ok());
+}
+
+TEST(ReplacedStream, TakesItsGarbageWithItAndNotTheSession) {
+  Daemon daemon;
+  auto old_stream = std::make_shared<PipeStream>();
+  Connection old(*daemon.registry, Peer{});
+  v1::ClientMessage hello;
+  hello.mutable_hello()->set_version_min(1);
+  hello.mutable_hello()->set_version_max(1);
+  old.OnMessage(old_stream, hello);
+  const v1::Welcome welcome = old_stream->Next()->welcome();
+  hello.mutable_hello()->mutable_resume()->set_epoch(welcome.epoch());
+  hello.mutable_hello()->mutable_resume()->set_session(welcome.session());
+  hello.mutable_hello()->mutable_resume()->set_secret(welcome.secret());
+  auto new_stream = std::make_shared<PipeStream>();
+  Connection renewed(*daemon.registry, Peer{});
+  renewed.OnMessage(new_stream, hello);
+  old.OnMalformed(*old_stream);
+  EXPECT_TRUE(old_stream->end().has_value());
+  EXPECT_FALSE(new_stream->end().has_value());
+  EXPECT_EQ(daemon.registry->size(), 1u);
+}
+
+TEST(Transfer, ThatCameBeforeItsDeclarationIsToldOnceTheCommandWasHandled) {
+  Daemon daemon;
+  Client client(daemon);
+  std::vector<absl::Status> told;
+  for (const uint64_t command : {1, 2}) {
+    client.machine()->AwaitUpload(command, [&](const absl::Status& status) { told.push_back(status); });
+  }
+  daemon.registry->Tick();
+  EXPECT_TRUE(told.empty());
+  client.Send(client.StreamUploadOf(1));
+  client.Send(client.PingOf());  // No upload: its transfer waits in vain.
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_TRUE(told[0].ok()) << told[0];
+  EXPECT_EQ(told[1].code(), absl::StatusCode::kNotFound);
+}
+
+// One command in flight: an upload whose bytes do not come. Everything after it is refused.
+struct Full {
+  Daemon daemon{Limits{.commands_in_flight_max = 1}};
+  Client client{daemon};
+  Full() { client.Send(client.StreamUploadOf(1)); }
+  void MakeRoom() {
+    daemon.clock.Advance(absl::Seconds(31));
+    daemon.registry->Tick();
+  }
+};
+
+TEST(Refusal, KeepsLinesAndStepsInOrder) {
+  Full full;
+  Client& client = full.client;
+  client.Line("a.cc", 1);
+  v1::Command step;
+  step.mutable_step_mark()->set_step(5);
+  client.Send(step);
+  full.MakeRoom();
+  const uint32_t line = client.Line("b.cc", 2);
+  client.Send(client.At(line, client.UploadOf({1, 2, 3, 4}, 2)));
+  const v1::SessionStats stats = client.Stats();
+  ASSERT_EQ(stats.rows_size(), 1);
+  EXPECT_EQ(stats.rows(0).origin().file(), "b.cc");
+  EXPECT_EQ(stats.rows(0).step(), 5u);
+}
+
+TEST(Refusal, TakesAProgramInChunksToItsEnd) {
+  Full full;
+  Client& client = full.client;
+  const std::string program = device::AddProgram();
+  v1::Command compile;
+  compile.mutable_compile()->set_executable(2);
+  compile.mutable_compile()->set_module_bytes(program.size());
+  const uint64_t id = client.Send(compile);
+  v1::Command chunk;
+  chunk.mutable_program_chunk()->set_data(program);
+  client.Send(chunk);
+  EXPECT_EQ(client.ErrorOfReply(client.Await(id)).kind, ErrorKind::kLimit);
+  EXPECT_FALSE(client.ended());
+}
+
+TEST(Refusal, FailsTheHandlesThatWereToBeDefined) {
+  Full full;
+  Client& client = full.client;
+  client.Send(client.PlaceholderOf(2));
+  client.Send(client.UploadOf({1, 2, 3, 4}, 3));
+  client.Send(client.CompileOf(4, device::AddProgram()));
+  client.Send(client.ExecuteOf(4, {3, 3}, {5}));
+  full.MakeRoom();
+  for (const uint64_t handle : {2, 3, 5}) {
+    const Error error = client.Fails(client.DownloadOf(handle));
+    EXPECT_EQ(error.kind, ErrorKind::kLimit) << handle << ": " << error.text;
+    EXPECT_EQ(error.root_command, handle) << "Where it began.";  // Here commands and handles count alike.
+  }
+}
+
+TEST(Download, OnAStreamIsCountedAlsoWhenItWasAcknowledgedMeanwhileAndOnce) {
+  Daemon daemon;
+  Client client(daemon);
+  client.Send(client.UploadOf({1, 2, 3, 4}, 1));
+  for (const bool continued : {false, true}) {
+    v1::Command download = client.DownloadOf(1);
+    download.mutable_download()->set_stream(true);
+    download.mutable_download()->set_continued(continued);
+    const uint64_t id = client.Send(download);
+    client.Await(id);
+    const std::shared_ptr<KeptDownload> kept = client.machine()->FindDownload(id).value();
+    client.ack_through = id;
+    client.Do(client.PingOf());
+    for (int i = 0; i < 2; ++i) client.machine()->CountDownload(*kept);
+  }
+  EXPECT_EQ(client.Stats().device_to_host().bytes(), 32);
+  EXPECT_EQ(client.Stats().device_to_host().calls(), 1) << "The second is a further piece of the first.";
+}
+
+}  // namespace
+}  // namespace hlod::session

@@ -1,0 +1,355 @@
+// The session machine: order, answers, replay, leases, isolation, and what ends a session.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/server/session/pipe.h"
+
+namespace hlod::session {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(Session, AnAddGoesInAndComesBack) {
+  Daemon daemon;
+  Client client(daemon);
+  client.Send(client.UploadOf({1, 2, 3, 4}, 1));
+  client.Send(client.UploadOf({10, 20, 30, 40}, 2));
+  client.Send(client.CompileOf(3, device::AddProgram()));
+  client.Send(client.ExecuteOf(3, {1, 2}, {4}));  // Nothing was waited for.
+  EXPECT_THAT(client.Read(4), ElementsAre(11, 22, 33, 44));
+}
+
+TEST(Session, LiteralsTravelInsideAnExecute) {
+  Daemon daemon;
+  Client client(daemon);
+  client.Send(client.UploadOf({1, 2, 3, 4}, 1));
+  client.Send(client.CompileOf(2, device::AddProgram()));
+  v1::Command execute = client.ExecuteOf(2, {1, 0}, {3});
+  v1::InlineLiteral& literal = *execute.mutable_execute()->add_literals();
+  *literal.mutable_shape() = Client::Shape(Client::F32x4());
+  literal.set_data(Client::Bytes({1, 1, 1, 1}));
+  client.Send(execute);
+  EXPECT_THAT(client.Read(3), ElementsAre(2, 3, 4, 5));
+  EXPECT_EQ(client.Stats().inline_argument_bytes(), 16);
+  EXPECT_EQ(client.Stats().host_to_device().calls(), 1) << "A literal is no upload.";
+}
+
+TEST(Session, TheVersionIsNegotiatedOrRefusedWithBothRanges) {
+  Daemon daemon;
+  auto stream = std::make_shared<PipeStream>();
+  Connection connection(*daemon.registry, Peer{});
+  v1::ClientMessage message;
+  message.mutable_hello()->set_version_min(7);
+  message.mutable_hello()->set_version_max(9);
+  connection.OnMessage(stream, message);
+  ASSERT_TRUE(stream->end().has_value());
+  EXPECT_EQ(KindOf(*stream->end()), ErrorKind::kVersion);
+  EXPECT_THAT(std::string(stream->end()->message()), HasSubstr("7 to 9"));
+  EXPECT_EQ(daemon.registry->size(), 0u);
+}
+
+TEST(Session, AProgramsMistakeIsAnAnswerAndTheSessionGoesOn) {
+  Daemon daemon;
+  Client client(daemon);
+  EXPECT_EQ(client.Fails(client.DownloadOf(99)).kind, ErrorKind::kUnknownHandle);
+  EXPECT_EQ(client.Fails(client.FreeOf({99})).kind, ErrorKind::kUnknownHandle);
+  EXPECT_EQ(client.Fails(client.CompileOf(1, "no module at all")).kind, ErrorKind::kInvalidProgram);
+  EXPECT_TRUE(client.Do(client.PingOf()).has_pong());
+}
+
+TEST(Session, ABrokenProtocolEndsTheSession) {
+  const std::function<void(Client&)> violations[] = {
+      [](Client& c) {
+        c.Send(c.UploadOf({1, 2, 3, 4}, 0));
+      },                                                                          // Handle 0.
+      [](Client& c) { c.Send(c.PlaceholderOf(5)), c.Send(c.PlaceholderOf(5)); },  // Twice.
+      [](Client& c) { c.Send(c.PlaceholderOf(5)), c.Send(c.PlaceholderOf(4)); },  // Downwards.
+      [](Client& c) {
+        v1::Command p = c.PingOf();
+        p.set_id(9);
+        c.Send(p);
+      },                                         // A gap in the ids.
+      [](Client& c) { c.Send(v1::Command()); },  // No body.
+      [](Client& c) {
+        v1::ClientMessage m;
+        m.set_ack_through(100);
+        c.SendRaw(m);
+      },  // Acknowledges the future.
+      [](Client& c) {
+        v1::ClientMessage m;
+        m.mutable_hello();
+        c.SendRaw(m);
+      },  // A second Hello.
+      [](Client& c) {
+        v1::Command p;
+        p.mutable_program_chunk()->set_data("x");
+        c.Send(p);
+      },  // Of no program.
+      [](Client& c) {
+        v1::Command p;
+        p.mutable_define_origin()->set_id(3);
+        c.Send(p);
+      },  // Not the next line.
+      [](Client& c) {
+        v1::Command p;
+        p.mutable_compile()->set_executable(1);
+        p.mutable_compile()->set_module_bytes(10);
+        c.Send(p);
+        c.Send(c.PingOf());  // Where a chunk was due.
+      },
+  };
+  for (size_t i = 0; i < std::size(violations); ++i) {
+    Daemon daemon;
+    Client client(daemon);
+    client.Send(client.UploadOf({1, 2, 3, 4}, 1));
+    violations[i](client);
+    EXPECT_EQ(KindOf(client.Ended()), ErrorKind::kViolation) << "violation " << i << ": " << client.Ended();
+    EXPECT_EQ(daemon.registry->size(), 0u);
+    EXPECT_EQ(daemon.used_bytes(), 0) << "violation " << i;
+  }
+}
+
+TEST(Session, TheFirstMessageIsHello) {
+  Daemon daemon;
+  auto stream = std::make_shared<PipeStream>();
+  Connection connection(*daemon.registry, Peer{});
+  connection.OnMessage(stream, v1::ClientMessage());
+  EXPECT_EQ(KindOf(*stream->end()), ErrorKind::kViolation);
+}
+
+TEST(Session, GoodbyeFreesEverythingAtOnce) {
+  Daemon daemon;
+  Client client(daemon);
+  client.Do(client.UploadOf({1, 2, 3, 4}, 1));
+  EXPECT_EQ(daemon.used_bytes(), 16);
+  v1::Command goodbye;
+  goodbye.mutable_goodbye();
+  client.Send(goodbye);
+  EXPECT_TRUE(client.Ended().ok());
+  EXPECT_EQ(daemon.used_bytes(), 0);
+  EXPECT_EQ(daemon.registry->size(), 0u);
+  EXPECT_EQ(daemon.registry->Stats().totals().host_to_device().bytes(), 16)
+      << "The ledger outlives the session.";
+}
+
+TEST(Session, TwoSessionsCannotNameEachOthersBuffers) {
+  Daemon daemon;
+  Client one(daemon), other(daemon);
+  one.Send(one.UploadOf({1, 2, 3, 4}, 7));
+  EXPECT_EQ(other.Fails(other.DownloadOf(7)).kind, ErrorKind::kUnknownHandle);
+  EXPECT_EQ(other.Fails(other.FreeOf({7})).kind, ErrorKind::kUnknownHandle);
+  EXPECT_THAT(one.Read(7), ElementsAre(1, 2, 3, 4));
+  // Neither a forged id nor a forged secret opens the other's session.
+  EXPECT_FALSE(daemon.registry->Authenticate(one.session(), other.secret()).ok());
+  EXPECT_FALSE(daemon.registry->Authenticate(one.session(), "").ok());
+  EXPECT_FALSE(daemon.registry->Authenticate(one.session(), std::string(32, '\0')).ok());
+  EXPECT_EQ(daemon.registry->FindBySecret(std::string(32, 'x')), nullptr);
+}
+
+TEST(Session, ADigestIsNoWayToAnothersProgram) {
+  Daemon daemon;
+  Client one(daemon), other(daemon);
+  const std::string program = device::AddProgram();
+  one.Do(one.CompileOf(1, program));
+  const Digest digest = Sha256(program);
+  v1::Command by_digest;
+  by_digest.mutable_compile()->set_executable(2);
+  by_digest.mutable_compile()->set_digest(std::string(digest.begin(), digest.end()));
+  EXPECT_FALSE(one.Do(by_digest).has_error());
+  EXPECT_EQ(other.Fails(by_digest).code, absl::StatusCode::kNotFound);
+  EXPECT_EQ(one.Stats().compiles(), 1);
+  EXPECT_EQ(one.Stats().compile_cache_hits(), 1);
+  // Equal bytes are compiled once, whoever sends them.
+  other.Do(other.CompileOf(3, program));
+  EXPECT_EQ(other.Stats().compiles(), 0);
+}
+
+TEST(Session, ProgramsComeInChunks) {
+  Daemon daemon;
+  Client client(daemon);
+  const std::string program = device::AddProgram();
+  v1::Command compile;
+  compile.mutable_compile()->set_executable(1);
+  compile.mutable_compile()->set_module_bytes(program.size());
+  compile.mutable_compile()->set_describe(true);
+  const uint64_t id = client.Send(compile);
+  for (size_t i = 0; i < program.size(); i += 7) {
+    v1::Command chunk;
+    chunk.mutable_program_chunk()->set_data(program.substr(i, 7));
+    client.Send(chunk);
+  }
+  const v1::Reply reply = client.Await(id);
+  EXPECT_FALSE(reply.has_error()) << reply.error().text();
+  EXPECT_EQ(reply.compile().arguments_size(), 2);
+  EXPECT_EQ(reply.compile().output_bytes(), 16);
+  EXPECT_EQ(client.Stats().program_bytes(), static_cast<int64_t>(program.size()));
+}
+
+TEST(Session, PingWaitsForWhatCameBeforeUnlessAskedNotTo) {
+  Daemon daemon;
+  Client client(daemon);
+  client.Send(client.StreamUploadOf(1));  // Its bytes do not come.
+  const uint64_t waiting = client.Send(client.PingOf());
+  EXPECT_TRUE(client.Do(client.PingOf(/*at_once=*/true)).has_pong());
+  EXPECT_FALSE(client.replies.contains(waiting));
+  daemon.clock.Advance(absl::Seconds(31));
+  daemon.registry->Tick();
+  EXPECT_TRUE(client.Await(waiting).has_pong());
+}
+
+TEST(Session, EachCommandOfAReplayTakesEffectOnce) {
+  Daemon daemon;
+  Client client(daemon);
+  client.Do(client.UploadOf({1, 2, 3, 4}, 1));
+  client.Do(client.CompileOf(2, device::AddProgram()));
+  client.Do(client.ExecuteOf(2, {1, 1}, {3}));
+  const uint64_t download = client.Send(client.DownloadOf(3));
+  client.Await(download);
+  const v1::SessionStats before = client.Stats();
+  client.Break();
+  client.replies.clear();
+  client.Connect(client.ResumeOf());
+  EXPECT_EQ(client.welcome.received_through(), client.last_command);
+  // What was not acknowledged comes again, though nothing is sent again.
+  EXPECT_EQ(client.Await(download).download().inline_(), Client::Bytes({2, 4, 6, 8}));
+  const size_t count = client.sent.size();
+  for (size_t i = 0; i < count; ++i) client.SendRaw(v1::ClientMessage(client.sent[i]));
+  const v1::SessionStats after = client.Stats();
+  EXPECT_EQ(after.replayed_commands(), static_cast<int64_t>(count));
+  EXPECT_EQ(after.host_to_device().bytes(), before.host_to_device().bytes());
+  EXPECT_EQ(after.device_to_host().bytes(), before.device_to_host().bytes());
+  EXPECT_EQ(after.executes(), before.executes());
+}
+
+TEST(Session, AcknowledgedRepliesDoNotComeAgain) {
+  Daemon daemon;
+  Client client(daemon);
+  client.Send(client.PingOf());
+  client.Await(1);
+  client.ack_through = 1;
+  client.Send(client.PingOf());
+  client.Await(2);
+  client.Break();
+  client.replies.clear();
+  client.Connect(client.ResumeOf());
+  client.Await(2);
+  client.Do(client.PingOf());
+  EXPECT_FALSE(client.replies.contains(1));
+}
+
+TEST(Session, AResumeNeedsTheSecretAndTheEpoch) {
+  Daemon daemon;
+  Client client(daemon);
+  v1::Resume resume = client.ResumeOf();
+  client.Break();
+  const auto attempt = [&](const v1::Resume& with) {
+    auto stream = std::make_shared<PipeStream>();
+    Connection connection(*daemon.registry, Peer{});
+    v1::ClientMessage message;
+    message.mutable_hello()->set_version_min(1);
+    message.mutable_hello()->set_version_max(1);
+    *message.mutable_hello()->mutable_resume() = with;
+    connection.OnMessage(stream, message);
+    return KindOf(stream->end().value_or(absl::OkStatus()));
+  };
+  v1::Resume wrong = resume;
+  wrong.set_secret(std::string(32, 'x'));
+  EXPECT_EQ(attempt(wrong), ErrorKind::kLostSession);
+  wrong = resume;
+  wrong.set_epoch(resume.epoch() + 1);
+  EXPECT_EQ(attempt(wrong), ErrorKind::kLostSession);
+  wrong = resume;
+  wrong.set_session(resume.session() + 1);
+  EXPECT_EQ(attempt(wrong), ErrorKind::kLostSession);
+  EXPECT_EQ(attempt(resume), ErrorKind::kNone);
+}
+
+TEST(Session, ALeaseRunsOutAfterTheGracePeriod) {
+  Daemon daemon;
+  Client client(daemon);
+  client.Do(client.UploadOf({1, 2, 3, 4}, 1));
+  const v1::Resume resume = client.ResumeOf();
+  client.Break();
+  daemon.clock.Advance(absl::Seconds(29));
+  daemon.registry->Tick();
+  EXPECT_EQ(daemon.used_bytes(), 16);
+  client.Connect(resume);
+  EXPECT_THAT(client.Read(1), ElementsAre(1, 2, 3, 4));
+  client.Break();
+  daemon.clock.Advance(absl::Seconds(31));
+  daemon.registry->Tick();
+  EXPECT_EQ(daemon.used_bytes(), 0);
+  EXPECT_EQ(daemon.registry->size(), 0u);
+}
+
+TEST(Session, ADeadProcessIsNotWaitedFor) {
+  Daemon daemon;
+  daemon.processes.alive[4242] = 1000;
+  Client client(daemon, /*pid=*/4242);
+  client.Do(client.UploadOf({1, 2, 3, 4}, 1));
+  daemon.processes.alive.clear();
+  daemon.registry->OnProcessEnded(4242);
+  EXPECT_EQ(daemon.used_bytes(), 0);
+  EXPECT_EQ(KindOf(client.Ended()), ErrorKind::kLostSession);
+}
+
+TEST(Session, AProcessThatNeverConnectedIsNotBelieved) {
+  Daemon daemon;
+  Client client(daemon, /*pid=*/1);
+  daemon.registry->OnProcessEnded(1);
+  EXPECT_EQ(daemon.registry->size(), 1u);
+}
+
+TEST(Session, APrivateDaemonKeepsNoLease) {
+  Daemon daemon({}, 64 << 20, 1, /*leases=*/false);
+  Client client(daemon);
+  client.Do(client.UploadOf({1, 2, 3, 4}, 1));
+  client.Break();
+  EXPECT_EQ(daemon.used_bytes(), 0);
+}
+
+TEST(Session, ADrainingDaemonTakesNoNewSession) {
+  Daemon daemon;
+  Client before(daemon);
+  daemon.registry->Drain();
+  Client after(daemon);
+  EXPECT_EQ(KindOf(after.Ended()), ErrorKind::kDraining);
+  EXPECT_TRUE(before.Do(before.PingOf()).has_pong());
+}
+
+TEST(Session, ALongChainOfFailuresNeedsNoStack) {
+  Daemon daemon;
+  Client client(daemon);
+  client.Send(client.CompileOf(1, device::AddProgram()));
+  client.Send(client.StreamUploadOf(2));
+  for (uint64_t i = 3; i < 20'000; ++i) client.Send(client.ExecuteOf(1, {i - 1, i - 1}, {i}));
+  const uint64_t ping = client.Send(client.PingOf());
+  for (int i = 0; i < 5000; ++i) client.Send(client.PingOf());
+  daemon.clock.Advance(absl::Seconds(31));
+  daemon.registry->Tick();
+  EXPECT_TRUE(client.Await(ping).has_pong());
+  EXPECT_EQ(client.Fails(client.DownloadOf(19'999)).kind, ErrorKind::kPending);
+}
+
+TEST(Session, LedgerRowsAreByLineCauseAndStep) {
+  Daemon daemon;
+  Client client(daemon);
+  const uint32_t line = client.Line("/src/train.cc", 41);
+  client.Send(client.At(line, client.UploadOf({1, 2, 3, 4}, 1)));
+  v1::Command step;
+  step.mutable_step_mark()->set_step(3);
+  client.Send(step);
+  client.Send(client.At(line, client.UploadOf({1, 2, 3, 4}, 2)));
+  client.Send(client.At(line, client.UploadOf({1, 2, 3, 4}, 3)));
+  const v1::SessionStats stats = client.Stats();
+  ASSERT_EQ(stats.rows_size(), 2);
+  EXPECT_EQ(stats.rows(0).amount().bytes(), 32);
+  EXPECT_EQ(stats.rows(0).amount().calls(), 2);
+  EXPECT_EQ(stats.rows(0).step(), 3u);
+  EXPECT_EQ(stats.rows(0).origin().line(), 41);
+  EXPECT_EQ(stats.host_to_device().bytes(), 48);
+}
+
+}  // namespace
+}  // namespace hlod::session
