@@ -177,8 +177,8 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
   }
   ASSIGN_OR_RETURN(const Client client, Client::Connect(common.connect));
   const ClosedAtEnd close(client);
-  const Caller module_file{.file =
-                               options.module.c_str()};  // Errors and the ledger name what the user wrote.
+  // Errors and the ledger name what the user wrote.
+  const Caller module_file{.file = options.module.c_str()};
   CompileOptions compile_options;
   compile_options.describe = true;
   ASSIGN_OR_RETURN(const Executable executable, client.Compile(*module, compile_options, module_file));

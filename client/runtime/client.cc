@@ -17,8 +17,8 @@ namespace hlod {
 namespace internal {
 namespace {
 
-constexpr size_t kProgramKeptMax =
-    16 << 20;  // Larger programs are looked through at once instead of being kept for it.
+// Larger programs are looked through at once instead of being kept for it.
+constexpr size_t kProgramKeptMax = 16 << 20;
 
 // The flat leaves of a shape, without layouts. Tokens have no value that a handle could name: a program that
 // takes or gives one is refused.

@@ -17,8 +17,8 @@
 namespace hlod::internal {
 namespace {
 
-constexpr size_t kCopyBytesMax =
-    4 << 10;  // Up to here a slice of its own is cheaper than one that refers to the message.
+// Up to this size a copied slice is cheaper than one that refers to the message.
+constexpr size_t kCopyBytesMax = 4 << 10;
 
 gpr_timespec ToGpr(absl::Time time) {
   if (time == absl::InfiniteFuture()) return gpr_inf_future(GPR_CLOCK_MONOTONIC);
@@ -80,8 +80,8 @@ class GrpcPipe : public Pipe {
     switch (reinterpret_cast<intptr_t>(tag)) {
       case kWrite:
         if (ok)
-          event.kind =
-              PipeEvent::Kind::kWritten;  // A failed write is followed by a failed read, which says why.
+          // A failed write is followed by a failed read, which says why.
+          event.kind = PipeEvent::Kind::kWritten;
         break;
       case kRead:
         if (!ok) {

@@ -13,8 +13,8 @@ namespace hlod::internal {
 namespace {
 
 constexpr int64_t kPieceBytes = 1 << 20;
-constexpr size_t kPiecesAhead =
-    6;  // Downloads asked for and not yet copied out: enough to keep both sides copying.
+// Downloads asked for and not yet copied out: enough to keep both sides copying.
+constexpr size_t kPiecesAhead = 6;
 constexpr size_t kStreamingCopyMin = 256 << 10;
 
 int64_t PieceBytes(const Session& session) { return std::min(kPieceBytes, session.limits().chunk_bytes_max); }

@@ -13,9 +13,9 @@ using hlo::Literal;
 using hlo::PrimitiveType;
 
 namespace {
-constexpr int64_t kBlock =
-    512;  // Elements at a time: a few blocks of 16-byte carriers stay in the first-level cache.
-}
+// Elements at a time: a few blocks of 16-byte carriers stay in the first-level cache.
+constexpr int64_t kBlock = 512;
+}  // namespace
 
 absl::StatusOr<Literal> Elementwise(Evaluation& evaluation, hlo::Instruction instruction, Operands operands) {
   const Kernel kernel = FindKernel(instruction);

@@ -86,8 +86,8 @@ void SolveOne(const C* a, int64_t n, C* b, int64_t rows, int64_t columns,
   const auto place = [&](int64_t i, int64_t s) -> C& {
     return options.left_side ? b[i * columns + s] : b[s * columns + i];
   };
-  const bool forwards =
-      (options.lower != transposed) == options.left_side;  // Whether `coefficient` is lower triangular.
+  // Whether `coefficient` is lower triangular.
+  const bool forwards = (options.lower != transposed) == options.left_side;
   for (int64_t s = 0; s < systems; ++s) {
     for (int64_t step = 0; step < unknowns; ++step) {
       const int64_t i = forwards ? step : unknowns - 1 - step;

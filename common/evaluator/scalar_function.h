@@ -28,8 +28,8 @@ class ScalarFunction {
   std::optional<hlo::Opcode> binary_opcode() const { return binary_opcode_; }
 
  private:
-  static constexpr size_t kStepsMax =
-      4096;  // Inlined calls could grow without bound: instructions looked at.
+  // Instructions looked at: inlined calls could grow without bound.
+  static constexpr size_t kStepsMax = 4096;
   static constexpr int kInlineDepthMax = 8;
   using Slots = std::vector<uint32_t>;  // The registers of a value's leaves.
   struct Step {

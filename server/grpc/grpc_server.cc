@@ -20,8 +20,8 @@
 namespace hlod::grpc_server {
 namespace {
 
-constexpr int kMessageBytesMax =
-    16 << 20;  // Of one message that comes in; a large execute names many handles.
+// The largest message that is accepted; a large execute names many handles.
+constexpr int kMessageBytesMax = 16 << 20;
 constexpr absl::string_view kAdminPrefix = "/hlod.v1.Admin/";
 
 constexpr int kStreamsMax = 1024;  // Calls at once on one connection.

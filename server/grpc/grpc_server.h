@@ -27,8 +27,8 @@ class GrpcServer {
     bool administration = false;                   // Whether its connections may administer.
     std::string token;                             // What calls over TCP must show; empty: nothing.
     std::shared_ptr<grpc::ServerCredentials> tls;  // For HandleTls; null when there is no TLS.
-    absl::Duration first_message_timeout =
-        absl::Seconds(10);  // With calls whose first message does not come.
+    // How long a call may take to send its first message.
+    absl::Duration first_message_timeout = absl::Seconds(10);
   };
   GrpcServer(session::Registry& registry, Options options);
   ~GrpcServer();

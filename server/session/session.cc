@@ -14,8 +14,8 @@ namespace {
 // Commands after the first unsettled one, in units of commands_in_flight_max.
 constexpr int64_t kWindow = 16;
 constexpr int64_t kMessageBytes = 1 << 20;  // Replies in one message, about.
-constexpr int64_t kErrorReserveBytes =
-    4 << 20;  // For refusals, when the kept replies have reached their limit.
+// Room for refusals when the kept replies have reached their limit.
+constexpr int64_t kErrorReserveBytes = 4 << 20;
 
 constexpr size_t kBulkStreamsMax = 1024;  // Of one session at once.
 

@@ -13,8 +13,8 @@ namespace hlod::session {
 
 // Who is at the other end, as far as the kernel or TLS says.
 struct Peer {
-  bool local =
-      false;  // On a unix socket of this host: process ids mean something, and the shared arena works.
+  // On a unix socket of this host: process ids mean something, and the shared arena works.
+  bool local = false;
   std::string description;  // For the log: "unix", "tcp 10.1.2.3:5555".
 };
 

@@ -13,8 +13,8 @@ namespace hlod::hlo {
 namespace {
 
 constexpr int64_t kNodes = 1'000'000;
-constexpr size_t kBytesPerNode =
-    7 * sizeof(uint32_t);  // Six words of a binary operation and where they begin.
+// A binary operation has six words, and the offset at which they begin.
+constexpr size_t kBytesPerNode = 7 * sizeof(uint32_t);
 
 void SetPerNode(benchmark::State& state) {
   state.counters["per_node"] =

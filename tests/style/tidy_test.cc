@@ -210,6 +210,20 @@ TEST(Tidy, NothingIsWrittenWhereItDoesNotBelong) {
   }
 }
 
+// clang-format splits a declaration at its "=" to make room for a trailing comment; a comment above the line
+// leaves the declaration whole.
+TEST(Tidy, NoCommentSplitsADeclaration) {
+  static const std::regex ends_with_equals(R"re([^=!<>]=\s*$)re"), commented(R"re(\S.*;\s*//)re");
+  for (const SourceFile& file : Sources()) {
+    if (!IsCpp(file)) continue;
+    for (size_t i = 0; i + 1 < file.lines.size(); ++i) {
+      if (!std::regex_search(CodeOf(file.lines[i]), ends_with_equals)) continue;
+      EXPECT_FALSE(std::regex_search(file.lines[i + 1], commented))
+          << file.path << ":" << i + 2 << ": the comment splits its declaration; put it above the line";
+    }
+  }
+}
+
 // A session's secret is the right to its bytes; a token is the right to a session. Logs travel further than
 // either may.
 TEST(Tidy, SecretsAreNotLogged) {

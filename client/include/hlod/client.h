@@ -36,8 +36,8 @@ struct ConnectOptions {
   std::vector<std::string> daemon_flags;  // Of a private daemon.
   bool private_daemon = true;             // Whether one may be started.
   bool shared_memory = true;              // Whether bulk bytes may travel in shared memory.
-  bool skip_local_checks =
-      false;  // For tests: send what this library would refuse, so that the daemon's refusal is seen.
+  // For tests: send what this library would refuse, so that the daemon's refusal is seen.
+  bool skip_local_checks = false;
 };
 
 struct CompileOptions {

@@ -39,8 +39,8 @@ class Argument {
 struct ExecuteOptions {
   std::vector<int> donate;  // Indices of arguments that the program may consume; they are dead afterwards.
   bool abstract = false;    // Placeholders allowed: what depends on one becomes a placeholder.
-  absl::Duration deadline =
-      absl::ZeroDuration();   // Run time at most; zero is the daemon's limit execute_us_max.
+  // Run time at most; zero is the daemon's limit execute_us_max.
+  absl::Duration deadline = absl::ZeroDuration();
   std::optional<int> device;  // Else the first buffer argument's, else 0.
   std::vector<std::pair<int, Buffer>>
       fill;  // (result index, placeholder that takes the result and keeps its handle)

@@ -11,8 +11,8 @@
 namespace hlod::engine {
 namespace {
 
-constexpr int64_t kCheckIntervalNs =
-    20'000;  // Of estimated work between two looks at the clock, which costs about 40 ns.
+// Estimated work between two looks at the clock, each of which costs about 40 ns.
+constexpr int64_t kCheckIntervalNs = 20'000;
 
 class Assembler {
  public:

@@ -97,7 +97,7 @@ struct Program {
 absl::StatusOr<Program> Lower(std::shared_ptr<const hlo::Module> module, const CompileOptions& options,
                               int threads);
 
-inline constexpr int64_t kLoweredInstructionsMax =
-    4'000'000;  // After inlining every call at each of its callers.
+// Instructions at most, after inlining every call at each of its callers.
+inline constexpr int64_t kLoweredInstructionsMax = 4'000'000;
 
 }  // namespace hlod::engine

@@ -27,8 +27,8 @@ constexpr double kLoopUs = 1000;
 constexpr double kFlopsPerUs = 1e5;  // 100 GFLOP/s.
 constexpr double kBytesPerUs = 1e4;  // 10 GB/s.
 
-constexpr size_t kCheckedOpsMax =
-    20'000;  // Builds with assertions check the assignment of programs up to this size.
+// Builds with assertions check the assignment of programs up to this size.
+constexpr size_t kCheckedOpsMax = 20'000;
 
 class PlanImpl final : public Plan {
  public:

@@ -31,8 +31,8 @@ struct PlanStats {
           reference_steps = 0;
   std::vector<std::string> reference_opcodes;  // Sorted, without repeats.
   int64_t compile_us = 0;
-  double flops =
-      0;  // Dot and convolution multiply-adds times two, plus one an elementwise element; loops counted once.
+  // Dot and convolution multiply-adds times two, plus one an elementwise element; loops counted once.
+  double flops = 0;
 };
 
 // An immutable compiled program. Run may be called from several threads at once with different memory.

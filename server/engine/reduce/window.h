@@ -30,8 +30,8 @@ struct WindowAxis {
     int64_t begin, end;
   };
   Range Positions(int64_t low, int64_t high) const {
-    const int64_t last =
-        (in - 1) * window.base_dilation;  // Of the dilated operand; negative when it is empty.
+    // Of the dilated operand; negative when it is empty.
+    const int64_t last = (in - 1) * window.base_dilation;
     const int64_t first = window.padding_low - high * window.stride;
     const int64_t past = window.padding_low + last - low * window.stride;
     if (in == 0 || past < 0) return {0, 0};

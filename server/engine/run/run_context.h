@@ -11,8 +11,8 @@ namespace hlod::engine {
 
 // What a run is given besides memory. Reused from run to run; not shared by concurrent runs.
 struct RunContext {
-  absl::Time deadline =
-      absl::InfiniteFuture();  // Looked at before each step and in each loop turn: DEADLINE_EXCEEDED.
+  // Looked at before each step and in each loop turn: DEADLINE_EXCEEDED.
+  absl::Time deadline = absl::InfiniteFuture();
   const std::atomic<bool>* cancel = nullptr;  // Likewise: CANCELLED. Not owned.
   uint32_t replica_id = 0, partition_id = 0;
 };
