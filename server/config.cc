@@ -13,6 +13,7 @@
 #include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/base/strings.h"
+#include "common/rpc/keepalive.h"
 
 namespace hlod {
 namespace {
@@ -39,7 +40,7 @@ absl::Status SetNumber(int64_t& field, std::string_view value, int64_t least, in
   return absl::OkStatus();
 }
 
-ConfigKey Text(std::string name, std::string Config::* field, std::string text) {
+ConfigKey Text(std::string name, std::string Config::*field, std::string text) {
   const std::string standard = Config{}.*field;
   return {std::move(name), std::move(text), standard, false, [field](Config& config, std::string_view value) {
             // Whoever writes `--token-file "$FILE"` with FILE unset wants a token, not none.
@@ -49,7 +50,7 @@ ConfigKey Text(std::string name, std::string Config::* field, std::string text) 
           }};
 }
 
-ConfigKey Number(std::string name, int64_t Config::* field, int64_t least, int64_t most, std::string text,
+ConfigKey Number(std::string name, int64_t Config::*field, int64_t least, int64_t most, std::string text,
                  std::string standard = "") {
   if (standard.empty()) standard = FormatSize(Config{}.*field);
   return {std::move(name), std::move(text), std::move(standard), false,
@@ -63,7 +64,7 @@ constexpr int64_t kPetabyte = int64_t{1} << 50;
 // What a limit may be set to: outside of it no client could work, or the wire could not carry it. A message
 // has at most 64 MiB, with a command's other fields beside its payload. Limits not named here: 1 and up.
 struct Range {
-  int64_t Limits::* limit;
+  int64_t Limits::*limit;
   int64_t least, most;
 };
 constexpr Range kRanges[] = {
@@ -81,7 +82,7 @@ constexpr Range kRanges[] = {
 };
 constexpr int64_t kArenaLeast = 8 << 20;  // Pieces of 1 MiB, several under way.
 
-Range RangeOf(int64_t Limits::* limit) {
+Range RangeOf(int64_t Limits::*limit) {
   for (const Range& row : kRanges) {
     if (row.limit == limit) return row;
   }
@@ -123,7 +124,14 @@ std::vector<ConfigKey> MakeKeys() {
       Text("token_file", &Config::token_file, "file with the token that calls over TCP must show"));
   keys.push_back(Number("drain_us", &Config::drain_us, 0, int64_t{1} << 40,
                         "microseconds that running work may take to finish after SIGTERM"));
-  const auto add_limit = [&keys](std::string_view name, int64_t Limits::* field, std::string_view text) {
+  keys.push_back(
+      Number("greeting_us", &Config::greeting_us, 100'000, int64_t{1} << 40,
+             "microseconds that a connection may last without a call, and a call without a message"));
+  keys.push_back(
+      Number("tcp_silence_us", &Config::tcp_silence_us, absl::ToInt64Microseconds(rpc::kSilenceMin),
+             int64_t{1} << 34,
+             "microseconds after which a TCP connection whose peer's kernel does not answer breaks"));
+  const auto add_limit = [&keys](std::string_view name, int64_t Limits::*field, std::string_view text) {
     const bool bytes = name.find("bytes") != name.npos;  // Else a count, or microseconds.
     const int64_t standard = Limits{}.*field;
     keys.push_back({std::string(name), "limit: " + std::string(text),

@@ -120,6 +120,8 @@ absl::StatusOr<grpc_server::ServerOptions> MakeServerOptions(const Config& confi
   grpc_server::ServerOptions options;
   options.version = std::string(version);
   options.inherited_connection = config.inherit_fd;
+  options.first_message_timeout = absl::Microseconds(config.greeting_us);
+  options.tcp_silence = absl::Microseconds(config.tcp_silence_us);
   if (config.inherit_fd >= 0) RETURN_IF_ERROR(CheckConnected(config.inherit_fd));
   for (const std::string& address : config.listen) {
     ASSIGN_OR_RETURN(rpc::Endpoint endpoint, rpc::ParseEndpoint(address));

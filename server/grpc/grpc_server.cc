@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <utility>
 #include <vector>
 
@@ -93,9 +94,10 @@ bool GrpcServer::Start() {
   builder.SetMaxReceiveMessageSize(kMessageBytesMax);
   builder.SetMaxSendMessageSize(-1);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsMax);
-  // A peer that is gone without a word is noticed within a minute; peers may ask the same of us.
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
+  // The daemon sends no pings: a client that neither calls nor waits does not answer them, and is well. Peers
+  // that vanish are noticed by the kernel's keepalive (TCP) or their end of the socket (unix). Peers may
+  // ping.
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, INT_MAX);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;

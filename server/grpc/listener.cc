@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "common/base/status.h"
+#include "common/rpc/keepalive.h"
 
 namespace hlod::grpc_server {
 namespace {
@@ -174,8 +175,11 @@ ListeningSocket::~ListeningSocket() {
   unlink((endpoint_.path + ".lock").c_str());  // While it is still locked: the next daemon makes its own.
 }
 
-Listener::Listener(std::vector<ListeningSocket> sockets, Accepted accepted)
-    : sockets_(std::move(sockets)), accepted_(std::move(accepted)), wake_(eventfd(0, EFD_CLOEXEC)) {
+Listener::Listener(std::vector<ListeningSocket> sockets, absl::Duration tcp_silence, Accepted accepted)
+    : sockets_(std::move(sockets)),
+      tcp_silence_(tcp_silence),
+      accepted_(std::move(accepted)),
+      wake_(eventfd(0, EFD_CLOEXEC)) {
   thread_ = std::thread([this] { Serve(); });
   pthread_setname_np(thread_.native_handle(), "listener");
 }
@@ -204,6 +208,7 @@ void Listener::Serve() {
         if (sockets_[i].endpoint().kind == rpc::Endpoint::Kind::kTcp) {
           const int on = 1;
           setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+          rpc::EnableKeepalive(fd, tcp_silence_);
         }
         try {
           accepted_(fd, sockets_[i].endpoint());

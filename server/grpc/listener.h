@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "common/rpc/endpoint.h"
 #include "common/rpc/shared_memory.h"
 
@@ -42,7 +43,8 @@ class Listener {
  public:
   // Called on the listener's thread with each connection (close-on-exec, not blocking; the callee owns it).
   using Accepted = std::function<void(int fd, const rpc::Endpoint& endpoint)>;
-  Listener(std::vector<ListeningSocket> sockets, Accepted accepted);
+  // TCP connections whose peer vanished break after `tcp_silence`.
+  Listener(std::vector<ListeningSocket> sockets, absl::Duration tcp_silence, Accepted accepted);
   ~Listener();
   // Takes no more connections; the sockets and their files go.
   void Stop();
@@ -50,6 +52,7 @@ class Listener {
  private:
   void Serve();
   std::vector<ListeningSocket> sockets_;
+  const absl::Duration tcp_silence_;
   const Accepted accepted_;
   rpc::Descriptor wake_;
   std::thread thread_;

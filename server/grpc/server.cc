@@ -95,7 +95,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
   // Beyond this point clients come.
   if (o.inherited_connection >= 0) server->OnAccepted(o.inherited_connection, rpc::Endpoint{});
   server->listener_ = std::make_unique<Listener>(
-      std::move(sockets),
+      std::move(sockets), o.tcp_silence,
       [server = server.get()](int fd, const rpc::Endpoint& endpoint) { server->OnAccepted(fd, endpoint); });
   server->periodic_thread_ = std::thread([server = server.get()] { server->RunPeriodicChecks(); });
   pthread_setname_np(server->periodic_thread_.native_handle(), "periodic");

@@ -26,7 +26,8 @@ struct ServerOptions {
   std::string tls_certificate, tls_key, tls_client_authority;  // PEM texts.
   std::string token;                                           // What calls over TCP must show.
   std::string version;                                         // "hlod 0.1.0"
-  absl::Duration first_message_timeout = absl::Seconds(10);  // With calls whose first message does not come.
+  absl::Duration first_message_timeout = absl::Seconds(10);  // Of a call, and of a connection without calls.
+  absl::Duration tcp_silence = absl::Seconds(60);            // After which a TCP peer is given up.
 };
 
 class Server {
