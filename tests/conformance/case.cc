@@ -10,6 +10,7 @@
 
 #include "common/base/status.h"
 #include "nlohmann/json.hpp"
+#include "tests/support/source_dir.h"
 
 namespace hlod::testing {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 using hlo::Literal;
 using nlohmann::json;
 
-const char kRoot[] = HLOD_SOURCE_DIR "/tests/conformance/jax/cases";
+std::filesystem::path Root() { return SourceDir() / "tests/conformance/jax/cases"; }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -99,7 +100,7 @@ std::string Show(std::complex<double> z, hlo::PrimitiveType type) {
 std::vector<std::string> CaseNames() {
   std::vector<std::string> names;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(kRoot, error)) {
+  for (const auto& entry : std::filesystem::directory_iterator(Root(), error)) {
     if (std::filesystem::exists(entry.path() / "case.json", error)) names.push_back(entry.path().filename());
   }
   std::sort(names.begin(), names.end());
@@ -108,7 +109,7 @@ std::vector<std::string> CaseNames() {
 
 absl::StatusOr<Case> LoadCase(std::string_view name) {
   Case result;
-  result.folder = absl::StrFormat("%s/%s", kRoot, name);
+  result.folder = (Root() / name).string();
   ASSIGN_OR_RETURN(const std::string text, ReadFile(result.folder + "/case.json"));
   ASSIGN_OR_RETURN(result.module_proto, ReadFile(result.folder + "/module.pb"));
   ASSIGN_OR_RETURN(result.module_text, ReadFile(result.folder + "/module.txt"));

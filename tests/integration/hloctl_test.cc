@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/integration/harness.h"
+#include "tests/support/source_dir.h"
 
 namespace hlod {
 namespace {
@@ -58,7 +59,7 @@ TEST_F(Hloctl, RunsTextAndPrintsResults) {
 }
 
 TEST_F(Hloctl, RunsAProtoOnNpyArgumentsAndWritesNpyResults) {
-  const std::string module = std::string(HLOD_SOURCE_DIR) + "/tests/conformance/jax/cases/layer_norm_bf16";
+  const std::string module = SourceDir() / "tests/conformance/jax/cases/layer_norm_bf16";
   std::string arguments = "run " + module + "/module.pb --output " + File("out");
   for (int i = 0; i < 3; ++i) arguments += " --arg " + module + "/arg" + std::to_string(i) + ".npy";
   const nlohmann::json json = RunJson(arguments);

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/source_dir.h"
+
 namespace hlod {
 namespace {
 
@@ -90,7 +92,7 @@ std::string TypeOf(const pb::FieldDescriptor& field) {
 }
 
 std::filesystem::path GoldenPath(const std::string& package) {
-  return std::filesystem::path(HLOD_SOURCE_DIR) / "tests/golden/proto" / (package + ".txt");
+  return SourceDir() / "tests/golden/proto" / (package + ".txt");
 }
 
 Meanings ReadGolden(const std::string& package) {

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/source_dir.h"
+
 namespace hlod {
 namespace {
 
@@ -33,7 +35,7 @@ std::string ReadAll(const fs::path& path) {
 const std::vector<SourceFile>& Sources() {
   static const std::vector<SourceFile>* const sources = [] {
     auto* found = new std::vector<SourceFile>;
-    const fs::path root(HLOD_SOURCE_DIR);
+    const fs::path root = SourceDir();
     const auto add = [&](const fs::path& path) {
       static const std::regex wanted(
           R"(.*(\.(cc|h|inc|proto|py|sh|md|cmake|service|socket|yaml)|CMakeLists\.txt|CMakePresets\.json)|[^.]*)");
@@ -178,6 +180,12 @@ TEST(Tidy, NothingIsWrittenWhereItDoesNotBelong) {
        .folders = {"tests/"},
        .except = {"tests/style/", "tests/support/", "tests/bench/"},
        .instead = "wait for the event itself: Future::Await, absl::Notification, a poll with a deadline"},
+      {.name = "every test has a time limit",
+       .pattern = R"re(\badd_test\s*\()re",
+       .whole_line = true,
+       .folders = {"client/", "common/", "server/", "deploy/", "tests/"},
+       .except = {"tests/CMakeLists.txt", "tests/style/"},
+       .instead = "add it with hlod_test(NAME SECONDS n COMMAND ...) of tests/CMakeLists.txt"},
       {.name = "errors are values",
        .pattern = R"re(\b(throw|CHECK|assert)\b\s*[(\w])re",
        .cpp_only = true,
@@ -278,8 +286,8 @@ TEST(Tidy, EveryFileSaysWhatItIsFor) {
 
 // The README's program is one that a test builds and runs against the installed library (tests/install).
 TEST(Readme, ShowsTheProgramThatATestRuns) {
-  const std::string readme = ReadAll(fs::path(HLOD_SOURCE_DIR) / "README.md");
-  const std::string program = ReadAll(fs::path(HLOD_SOURCE_DIR) / "tests/install/consumer/main.cc");
+  const std::string readme = ReadAll(SourceDir() / "README.md");
+  const std::string program = ReadAll(SourceDir() / "tests/install/consumer/main.cc");
   ASSERT_FALSE(program.empty());
   EXPECT_NE(readme.find(program), readme.npos)
       << "README.md's program differs from tests/install/consumer/main.cc";
@@ -287,10 +295,10 @@ TEST(Readme, ShowsTheProgramThatATestRuns) {
 
 TEST(Readme, NamesOnlyFilesThatExist) {
   for (const char* document : {"README.md", "CONTRIBUTING.md"}) {
-    const std::string text = ReadAll(fs::path(HLOD_SOURCE_DIR) / document);
+    const std::string text = ReadAll(SourceDir() / document);
     static const std::regex path(R"re(`((?:client|common|deploy|proto|server|tests)/[A-Za-z0-9_./-]*)`)re");
     for (std::sregex_iterator it(text.begin(), text.end(), path), end; it != end; ++it) {
-      EXPECT_TRUE(fs::exists(fs::path(HLOD_SOURCE_DIR) / (*it)[1].str()))
+      EXPECT_TRUE(fs::exists(SourceDir() / (*it)[1].str()))
           << document << " names " << (*it)[1] << ", which does not exist";
     }
   }

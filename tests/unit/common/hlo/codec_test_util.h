@@ -11,6 +11,7 @@
 
 #include "common/hlo/module.h"
 #include "gtest/gtest.h"
+#include "tests/support/source_dir.h"
 
 namespace hlod::hlo {
 
@@ -24,8 +25,7 @@ inline std::string ReadFile(const std::filesystem::path& path) {
 // The folders of the conformance cases: each has a module.pb and XLA's own text of it, module.txt.
 inline std::vector<std::filesystem::path> JaxCases() {
   std::vector<std::filesystem::path> cases;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(HLOD_SOURCE_DIR "/tests/conformance/jax/cases")) {
+  for (const auto& entry : std::filesystem::directory_iterator(SourceDir() / "tests/conformance/jax/cases")) {
     if (std::filesystem::exists(entry.path() / "module.pb")) cases.push_back(entry.path());
   }
   std::sort(cases.begin(), cases.end());

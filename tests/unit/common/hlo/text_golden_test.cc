@@ -1,6 +1,7 @@
 // Texts in the form we print come back unchanged; faulty texts are refused where and how they should be.
 #include "common/hlo/proto/codec.h"
 #include "common/hlo/text/text.h"
+#include "tests/support/source_dir.h"
 #include "tests/unit/common/hlo/codec_test_util.h"
 
 namespace hlod::hlo {
@@ -8,7 +9,7 @@ namespace {
 
 std::vector<std::filesystem::path> Texts(const std::string& folder) {
   std::vector<std::filesystem::path> texts;
-  for (const auto& entry : std::filesystem::directory_iterator(HLOD_SOURCE_DIR "/tests/golden/" + folder)) {
+  for (const auto& entry : std::filesystem::directory_iterator(SourceDir() / "tests/golden" / folder)) {
     if (entry.path().extension() == ".hlo") texts.push_back(entry.path());
   }
   std::sort(texts.begin(), texts.end());

@@ -9,6 +9,7 @@
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "proto/xla/hlo.pb.h"
+#include "tests/support/source_dir.h"
 #include "tests/unit/common/hlo/codec_test_util.h"
 
 namespace hlod::hlo {
@@ -319,7 +320,7 @@ TEST(HostileTextTest, LongChainsAreNoRecursion) {
 }
 
 TEST(HostileTextTest, ATextCutOffAnywhereIsRefusedOrShorter) {
-  const std::string text = ReadFile(HLOD_SOURCE_DIR "/tests/golden/hlo/sorting_and_random.hlo");
+  const std::string text = ReadFile(SourceDir() / "tests/golden/hlo/sorting_and_random.hlo");
   ASSERT_FALSE(text.empty());
   for (size_t length = 0; length < text.size(); ++length)
     ParseModule(std::string_view(text).substr(0, length)).status().IgnoreError();
@@ -327,7 +328,7 @@ TEST(HostileTextTest, ATextCutOffAnywhereIsRefusedOrShorter) {
 
 TEST(HostileTextTest, OneChangedCharacterAnywhereNeverCrashes) {
   for (const char* name : {"contractions", "control_flow", "types_and_layouts", "literals"}) {
-    std::string text = ReadFile(absl::StrCat(HLOD_SOURCE_DIR "/tests/golden/hlo/", name, ".hlo"));
+    std::string text = ReadFile(SourceDir() / "tests/golden/hlo" / absl::StrCat(name, ".hlo"));
     for (size_t i = 0; i < text.size(); i += 3) {
       for (const char other : {'{', '}', '(', '"', '9', '-', ',', ' ', '\xff'}) {
         const char original = std::exchange(text[i], other);

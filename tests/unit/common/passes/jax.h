@@ -15,13 +15,14 @@
 
 #include "common/hlo/inference/verifier.h"
 #include "common/hlo/proto/codec.h"
+#include "tests/support/source_dir.h"
 
 namespace hlod {
 
 // Calls f(module) for each case of the conformance tests.
 template <typename F>
 void ForEachJaxModule(F f) {
-  const std::filesystem::path cases = std::filesystem::path(HLOD_SOURCE_DIR) / "tests/conformance/jax/cases";
+  const std::filesystem::path cases = SourceDir() / "tests/conformance/jax/cases";
   for (const auto& entry : std::filesystem::directory_iterator(cases)) {
     std::ifstream file(entry.path() / "module.pb", std::ios::binary);
     if (!file) continue;
