@@ -84,31 +84,40 @@ absl::Status Workspace::Execute(ExecuteRequest request, Done done) {
 absl::Status Workspace::BindExecution(Execution& execution) {
   const ExecuteRequest& request = execution.request;
   const std::shared_ptr<Task>& task = execution.task;
+  // The first thing found wrong is the answer. After it nothing more is looked up: a command may hold
+  // millions of indices, and the text of an error costs more than reading one.
   absl::Status status = request.refused;
-  const auto note = [&status](absl::Status error) {
-    if (status.ok()) status = std::move(error);
-  };
 
   // The results, pending.
   execution.results.resize(request.results.size());
-  const bool fits = CheckHandles(static_cast<int64_t>(request.results.size())).ok();
-  if (!fits) note(CheckHandles(static_cast<int64_t>(request.results.size())));
+  const absl::Status room = CheckHandles(static_cast<int64_t>(request.results.size()));
+  const bool fits = room.ok();
+  status.Update(room);
   std::vector<std::shared_ptr<Buffer>> placeholders(request.results.size());
   std::vector<bool> fills(request.results.size());
   absl::flat_hash_set<Handle> filled;
+  if (status.ok() && request.fills.size() > request.results.size()) {
+    status = Argument(
+        absl::StrFormat("fills names %d results of %d.", request.fills.size(), request.results.size()));
+  }
   for (const uint32_t i : request.fills) {
+    if (i < request.results.size()) fills[i] = true;
+    if (!status.ok()) continue;
     if (i >= request.results.size()) {
-      note(Argument(absl::StrFormat("fills names result %d of %d.", i, request.results.size())));
+      status = Argument(absl::StrFormat("fills names result %d of %d.", i, request.results.size()));
       continue;
     }
-    fills[i] = true;
-    const absl::StatusOr<std::shared_ptr<Buffer>> old = FindPlaceholder(request.results[i]);
+    absl::StatusOr<std::shared_ptr<Buffer>> old = FindPlaceholder(request.results[i]);
     if (!old.ok()) {
-      note(old.status());
+      status = old.status();
     } else if (!filled.insert(request.results[i]).second) {
-      note(Argument(absl::StrFormat("Placeholder %d is filled twice.", request.results[i])));
+      status = Argument(absl::StrFormat("Placeholder %d is filled twice.", request.results[i]));
+    } else if ((*old)->device != request.device) {
+      status =
+          Argument(absl::StrFormat("Placeholder %d is on device %d; an execute on device %d cannot fill it.",
+                                   request.results[i], (*old)->device, request.device));
     } else {
-      placeholders[i] = *old;
+      placeholders[i] = *std::move(old);
     }
   }
 
@@ -117,38 +126,43 @@ absl::Status Workspace::BindExecution(Execution& execution) {
     execution.program = *program;
     DependOn(task, execution.program->producer);
   } else {
-    note(program.status());
+    status.Update(program.status());
   }
-  note(CheckDevice(request.device));
+  status.Update(CheckDevice(request.device));
 
   // The arguments.
   execution.arguments.resize(request.arguments.size());
   execution.donated.resize(request.arguments.size());
   for (size_t i = 0; i < request.arguments.size(); ++i) {
     const ExecuteRequest::Argument& argument = request.arguments[i];
-    if (argument.handle == 0 && argument.literal == nullptr) continue;  // Of a refused request.
     if (argument.literal != nullptr) {
       ledger_.Count(&Counters::inline_argument_bytes, static_cast<int64_t>(argument.literal->bytes().size()));
       continue;
     }
+    if (!status.ok() || argument.handle == 0) continue;
     absl::StatusOr<std::shared_ptr<Buffer>> buffer = FindBuffer(argument.handle);
     if (buffer.ok()) {
       execution.arguments[i] = *std::move(buffer);
     } else {
-      note(Annotate(buffer.status(), absl::StrFormat("binding argument %d", i)));
+      status = Annotate(buffer.status(), absl::StrFormat("binding argument %d", i));
     }
   }
   absl::flat_hash_map<const Buffer*, uint32_t> donations;
+  if (status.ok() && request.donated.size() > request.arguments.size()) {
+    status = Argument(absl::StrFormat("donated names %d arguments of %d.", request.donated.size(),
+                                      request.arguments.size()));
+  }
   for (const uint32_t i : request.donated) {
+    if (!status.ok()) break;
     if (i >= request.arguments.size()) {
-      note(Argument(absl::StrFormat("donated names argument %d of %d.", i, request.arguments.size())));
+      status = Argument(absl::StrFormat("donated names argument %d of %d.", i, request.arguments.size()));
       continue;
     }
     if (execution.arguments[i] == nullptr) continue;  // A literal: there is nothing to give away.
     const uint32_t j = donations.emplace(execution.arguments[i].get(), i).first->second;
     if (j != i) {
-      note(Argument(absl::StrFormat("Handle %d is donated twice, as arguments %d and %d.",
-                                    request.arguments[i].handle, std::min(i, j), std::max(i, j))));
+      status = Argument(absl::StrFormat("Handle %d is donated twice, as arguments %d and %d.",
+                                        request.arguments[i].handle, std::min(i, j), std::max(i, j)));
     }
     execution.donated[i] = true;
   }

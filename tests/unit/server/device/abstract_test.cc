@@ -87,6 +87,26 @@ TEST_F(Abstract, APlaceholderIsNotFilledTwiceByOneExecute) {
   EXPECT_EQ(KindOf(session.Await(session.Execute(std::move(request)))), ErrorKind::kArgument);
 }
 
+TEST_F(Abstract, AFillDoesNotMoveAPlaceholderToAnotherDevice) {
+  const std::unique_ptr<Devices> two = MakeDevices(clock, {}, 64 << 20, 2);
+  TestSession pair(*two);
+  ASSERT_TRUE(pair.Await(pair.Compile(1, ProgramOf(R"(HloModule constant
+ENTRY main {
+  one = f32[] constant(1)
+  ROOT ones = f32[4] broadcast(one), dimensions={}
+}
+)")))
+                  .ok());
+  pair.Placeholder(2);
+  ExecuteRequest fill = pair.ExecuteOf(1, {}, {2});
+  fill.fills = {0};
+  fill.device = 1;
+  const absl::Status refused = pair.Await(pair.Execute(std::move(fill)));
+  EXPECT_EQ(KindOf(refused), ErrorKind::kArgument);
+  EXPECT_THAT(ErrorOf(refused).text, testing::HasSubstr("Placeholder 2 is on device 0"));
+  EXPECT_EQ(KindOf(pair.Read(2).status()), ErrorKind::kPlaceholder) << "It stays what it was.";
+}
+
 TEST_F(Abstract, AHandleThatWasFreedIsGoneThoughADonationIsPending) {
   ASSERT_TRUE(session.Await(session.Compile(1, AddProgram())).ok());
   session.Upload(2, {1, 2, 3, 4});

@@ -1,5 +1,7 @@
 // Commands as large as the wire lets them be: the time they take grows with their size, not with its square.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <time.h>
 
 #include "tests/unit/server/device/workspace.h"
 
@@ -59,6 +61,43 @@ TEST_F(Scale, ManyDonationsAndFills) {
   uint64_t execute = 0;
   EXPECT_LT(Seconds([&] { execute = session.Execute(std::move(request)); }), kPatience);
   EXPECT_FALSE(session.Await(execute).ok());
+}
+
+// The thread's own time, against that of an execute which is as long and names what exists.
+TEST_F(Scale, OnlyTheFirstBadIndexIsPutIntoWords) {
+  session.Upload(1, {1, 2, 3, 4});
+  session.Compile(2, AddProgram());
+  const auto thread_seconds = [](const auto& step) {
+    const auto now = [] {
+      timespec time;
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+      return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+    };
+    const double start = now();
+    step();
+    return now() - start;
+  };
+  constexpr size_t kCount = 1'000'000;
+  ExecuteRequest good = session.ExecuteOf(2, std::vector<Handle>(kCount, 1), {3});
+  const double good_seconds = thread_seconds([&] { session.Execute(std::move(good)); });
+  ExecuteRequest bad = session.ExecuteOf(2, std::vector<Handle>(kCount, 99), {4});
+  const double bad_seconds = thread_seconds([&] { session.Execute(std::move(bad)); });
+  EXPECT_EQ(KindOf(session.Read(4).status()), ErrorKind::kUnknownHandle);
+  EXPECT_LT(bad_seconds, 2 * good_seconds);
+}
+
+TEST_F(Scale, FillsAndDonationsAreAtMostAsManyAsResultsAndArguments) {
+  session.Compile(1, AddProgram());
+  session.Placeholder(2);
+  session.Upload(3, {1, 2, 3, 4});
+  ExecuteRequest fills = session.ExecuteOf(1, {3, 3}, {2});
+  fills.fills = {0, 0};
+  EXPECT_THAT(ErrorOf(session.Await(session.Execute(std::move(fills)))).text,
+              testing::HasSubstr("fills names 2 results of 1"));
+  ExecuteRequest donated = session.ExecuteOf(1, {3, 3}, {4}, {0, 1, 0});
+  EXPECT_THAT(ErrorOf(session.Await(session.Execute(std::move(donated)))).text,
+              testing::HasSubstr("donated names 3 arguments of 2"));
+  EXPECT_EQ(session.Read(3).value(), (std::vector<float>{1, 2, 3, 4}));
 }
 
 TEST_F(Scale, OneBufferIsNotDonatedTwiceInWhicheverOrder) {
