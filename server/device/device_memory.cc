@@ -2,6 +2,7 @@
 #include "server/device/device_memory.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "common/base/error.h"
@@ -10,22 +11,25 @@
 namespace hlod::device {
 
 MemoryAccount::Figures MemoryAccount::figures() const {
+  const auto reported = [](absl::int128 bytes) {
+    return static_cast<int64_t>(std::min<absl::int128>(bytes, std::numeric_limits<int64_t>::max()));
+  };
   MutexLock lock(&mu_);
-  return figures_;
+  return {live_bytes_, peak_bytes_, reported(simulated_live_), reported(simulated_peak_)};
 }
 
 void MemoryAccount::Charge(int64_t real_bytes, int64_t simulated_bytes) {
   MutexLock lock(&mu_);
-  figures_.live_bytes += real_bytes;
-  figures_.simulated_live_bytes += simulated_bytes;
-  figures_.peak_bytes = std::max(figures_.peak_bytes, figures_.live_bytes);
-  figures_.simulated_peak_bytes = std::max(figures_.simulated_peak_bytes, figures_.simulated_live_bytes);
+  live_bytes_ += real_bytes;
+  simulated_live_ += simulated_bytes;
+  peak_bytes_ = std::max(peak_bytes_, live_bytes_);
+  simulated_peak_ = std::max(simulated_peak_, simulated_live_);
 }
 
 void MemoryAccount::Discharge(int64_t real_bytes, int64_t simulated_bytes) {
   MutexLock lock(&mu_);
-  figures_.live_bytes -= real_bytes;
-  figures_.simulated_live_bytes -= simulated_bytes;
+  live_bytes_ -= real_bytes;
+  simulated_live_ -= simulated_bytes;
 }
 
 SimulatedCharge::SimulatedCharge(std::shared_ptr<MemoryAccount> account, int64_t bytes)

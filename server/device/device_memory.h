@@ -7,6 +7,7 @@
 #include <memory>
 #include <string_view>
 
+#include "absl/numeric/int128.h"
 #include "absl/status/statusor.h"
 #include "server/device/backing_pool.h"
 #include "server/device/mutex.h"
@@ -15,7 +16,7 @@ namespace hlod::device {
 
 // What a session is charged, over all devices. The simulated figures say what it would hold if each
 // placeholder were an ordinary buffer: the real bytes, the placeholders' bytes, and the temporaries of
-// abstract executes. Thread-safe.
+// abstract executes. They are exact; one that does not fit is reported as the largest number. Thread-safe.
 class MemoryAccount {
  public:
   struct Figures {
@@ -27,7 +28,9 @@ class MemoryAccount {
 
  private:
   mutable Mutex mu_;
-  Figures figures_ ABSL_GUARDED_BY(mu_);
+  int64_t live_bytes_ ABSL_GUARDED_BY(mu_) = 0, peak_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+  // A placeholder may be of any size, and nothing backs it: the sum may exceed 64 bits.
+  absl::int128 simulated_live_ ABSL_GUARDED_BY(mu_) = 0, simulated_peak_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
 // Bytes charged to a session's simulated figures alone, given back by the destructor.

@@ -31,7 +31,8 @@ Workspace::Workspace(uint64_t session, Devices& devices)
       devices_(devices),
       limits_(devices.limits()),
       account_(std::make_shared<MemoryAccount>()),
-      table_(devices.limits().reasons_kept) {}
+      table_(devices.limits().reasons_kept),
+      upload_deadlines_(absl::Microseconds(devices.limits().upload_wait_us)) {}
 
 // -----------------------------------------------------------------------------------------------------------
 // tasks
@@ -260,16 +261,19 @@ absl::StatusOr<int64_t> Workspace::CheckShape(const absl::StatusOr<hlo::Shape>& 
         ErrorKind::kUnimplemented,
         absl::StrFormat("A buffer of shape %s: dynamic dimensions cannot be stored.", ShapeText(*shape)));
   }
-  const std::optional<int64_t> bytes = ByteSize(*shape);
-  if (!bytes.has_value() || *bytes > limits_.buffer_bytes_max) {
-    const std::string size =
-        bytes.has_value() ? absl::StrCat(*bytes, " bytes") : "more bytes than fit a 64-bit number";
-    return MakeError(ErrorKind::kLimit,
-                     absl::StrFormat("A buffer of shape %s has %s; the limit buffer_bytes_max is %d.",
-                                     ShapeText(*shape), size, limits_.buffer_bytes_max));
-  }
+  ASSIGN_OR_RETURN(const int64_t bytes, CheckBytes(*shape));
   RETURN_IF_ERROR(CheckDevice(device));
-  return *bytes;
+  return bytes;
+}
+
+absl::StatusOr<int64_t> Workspace::CheckBytes(const hlo::Shape& shape) const {
+  const std::optional<int64_t> bytes = ByteSize(shape);
+  if (bytes.has_value() && *bytes <= limits_.buffer_bytes_max) return *bytes;
+  const std::string size =
+      bytes.has_value() ? absl::StrCat(*bytes, " bytes") : "more bytes than fit a 64-bit number";
+  return MakeError(ErrorKind::kLimit,
+                   absl::StrFormat("A buffer of shape %s has %s; the limit buffer_bytes_max is %d.",
+                                   ShapeText(shape), size, limits_.buffer_bytes_max));
 }
 
 absl::Status Workspace::DefineOrigin(uint32_t id, Origin origin, Done done) {
@@ -464,28 +468,38 @@ std::vector<BufferInfo> Workspace::ListBuffers() const {
     const Buffer& buffer = *entry.buffer;
     list.push_back({handle, buffer.device, buffer.shape,
                     buffer.block.data() == nullptr ? 0 : buffer.block.bytes(), buffer.state,
-                    buffer.holds_memory(), OriginOf(buffer.made_by.origin)});
+                    OriginOf(buffer.made_by.origin)});
   }
   return list;
 }
 
-int64_t Workspace::waiting_executes(uint32_t device) const {
+Workspace::Counts& Workspace::Counts::operator+=(const Counts& other) {
+  buffers += other.buffers;
+  placeholders += other.placeholders;
+  waiting_executes += other.waiting_executes;
+  return *this;
+}
+
+std::vector<Workspace::Counts> Workspace::device_counts() const {
+  std::vector<Counts> counts(devices_.count());
   MutexLock lock(&mu_);
-  return std::count_if(executions_.begin(), executions_.end(), [device](const auto& entry) {
-    return !entry.second->ready && entry.second->request.device == device;
-  });
+  for (const auto& [handle, entry] : table_.live()) {
+    // A failed definition may name any device.
+    if (entry.buffer == nullptr || entry.buffer->device >= counts.size()) continue;
+    Counts& device = counts[entry.buffer->device];
+    device.placeholders += entry.buffer->state == BufferState::kPlaceholder;
+    device.buffers += entry.buffer->holds_memory();
+  }
+  for (const auto& [command, execution] : executions_) {
+    counts[execution->request.device].waiting_executes += !execution->ready;
+  }
+  return counts;
 }
 
 Workspace::Counts Workspace::counts() const {
-  MutexLock lock(&mu_);
-  Counts counts;
-  counts.executables = executables_;
-  for (const auto& [handle, entry] : table_.live()) {
-    if (entry.buffer == nullptr) continue;
-    counts.placeholders += entry.buffer->state == BufferState::kPlaceholder;
-    counts.buffers += entry.buffer->holds_memory();
-  }
-  return counts;
+  Counts sum;
+  for (const Counts& device : device_counts()) sum += device;
+  return sum;
 }
 
 }  // namespace hlod::device

@@ -21,12 +21,13 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "common/hlo/literal.h"
 #include "server/device/buffer_table.h"
 #include "server/device/devices.h"
+#include "server/device/recent_digests.h"
+#include "server/device/upload_deadlines.h"
 
 namespace hlod::device {
 
@@ -107,7 +108,6 @@ struct BufferInfo {
   hlo::Shape shape;
   int64_t bytes = 0;
   BufferState state = BufferState::kReady;
-  bool holds_memory = false;  // Its own: not one whose execute has yet to run.
   Origin origin;
 };
 
@@ -172,17 +172,20 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   const std::shared_ptr<MemoryAccount>& account() const { return account_; }
   Devices& devices() { return devices_; }
   std::vector<BufferInfo> ListBuffers() const;
-  // Executes on a device that wait for their arguments.
-  int64_t waiting_executes(uint32_t device) const;
   struct Counts {
     int64_t buffers = 0;  // That hold memory.
-    int64_t placeholders = 0, executables = 0;
+    int64_t placeholders = 0;
+    int64_t waiting_executes = 0;  // For their arguments.
+    Counts& operator+=(const Counts& other);
   };
+  // By device; and of all of them.
+  std::vector<Counts> device_counts() const;
   Counts counts() const;
 
  private:
   friend struct Execution;
   struct Pin;
+  static constexpr size_t kDigestsMax = 65536;  // Programs that CompileByDigest may name.
   using ReadyTasks = std::vector<std::function<void()>>;
 
   // Tasks.
@@ -214,6 +217,7 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   absl::Status CheckHandles(int64_t more) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // The dense bytes of an array shape that a buffer may have: checked against overflow and the limits.
   absl::StatusOr<int64_t> CheckShape(const absl::StatusOr<hlo::Shape>& shape, uint32_t device) const;
+  absl::StatusOr<int64_t> CheckBytes(const hlo::Shape& shape) const;
   absl::Status CheckDevice(uint32_t device) const;
 
   // Uploads.
@@ -262,7 +266,7 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   std::vector<Origin> origins_ ABSL_GUARDED_BY(mu_);
   uint32_t last_origin_ ABSL_GUARDED_BY(mu_) = 0;
   int64_t executables_ ABSL_GUARDED_BY(mu_) = 0;
-  absl::flat_hash_set<std::string> digests_ ABSL_GUARDED_BY(mu_);  // Programs this session has sent.
+  RecentDigests digests_ ABSL_GUARDED_BY(mu_){kDigestsMax};
   absl::flat_hash_map<uint64_t, std::shared_ptr<Execution>> executions_ ABSL_GUARDED_BY(mu_);
   struct WaitingDownload {
     std::shared_ptr<Task> task;
@@ -271,8 +275,7 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   absl::flat_hash_map<uint64_t, WaitingDownload> downloads_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<uint64_t, std::shared_ptr<PendingUpload>> uploads_ ABSL_GUARDED_BY(mu_);
   int64_t staging_bytes_ ABSL_GUARDED_BY(mu_) = 0;
-  absl::Time last_progress_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();  // Of any upload.
-  absl::flat_hash_map<uint64_t, absl::Time> upload_deadlines_ ABSL_GUARDED_BY(mu_);
+  UploadDeadlines upload_deadlines_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace hlod::device

@@ -284,6 +284,10 @@ absl::Status Workspace::CheckArguments(Execution& execution) {
                                     executable.name(), ToStringNoLayout(plan.results()[i]), buffer->handle,
                                     ToStringNoLayout(buffer->shape)));
   }
+  for (size_t i = 0; i < plan.results().size(); ++i) {
+    if (const absl::Status fits = CheckBytes(plan.results()[i]).status(); !fits.ok())
+      return Annotate(fits, absl::StrFormat("checking result %d", i));
+  }
   if (any_absent) execution.absent = std::move(absent);
   return absl::OkStatus();
 }

@@ -7,10 +7,6 @@
 namespace hlod::device {
 namespace {
 
-constexpr size_t kDigestsMax = 65536;  // Programs of a session remembered for CompileByDigest.
-
-std::string Key(const Digest& digest) { return std::string(digest.begin(), digest.end()); }
-
 // "compile of \"jit_step\"", as far as the name can be found out: a module that does not parse has none.
 std::string DescribeCompile(std::string_view name) {
   return name.empty() ? "compile" : absl::StrFormat("compile of \"%s\"", name);
@@ -67,7 +63,7 @@ void Workspace::SettleProgram(const std::shared_ptr<Program>& program,
     if (compiled.ok()) {
       program->executable = compiled->executable;
       ++program->executable->holders;
-      if (digests_.size() < kDigestsMax) digests_.insert(Key(compiled->executable->digest()));
+      digests_.Insert(compiled->executable->digest());
     } else {
       program->error = ErrorOf(compiled.status());
     }
@@ -124,7 +120,7 @@ absl::Status Workspace::CompileByDigest(const CommandRef& command, Handle handle
     MutexLock lock(&mu_);
     if (closed_) return absl::OkStatus();
     defined = DefineProgram(command, handle, violation);
-    sent = digest.ok() && digests_.contains(Key(*digest));
+    sent = digest.ok() && digests_.Use(*digest);
   }
   if (!violation.ok()) return violation;
   if (!defined.ok()) {

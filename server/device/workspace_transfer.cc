@@ -120,8 +120,7 @@ absl::Status Workspace::Upload(UploadRequest request, Done done) {
         if (request.data.has_value()) staging_bytes_ += request.bytes;  // SettleUpload takes it off.
         settled = SettleUpload(**upload, absl::OkStatus(), answer, ready_tasks);
       } else {
-        upload_deadlines_[request.command.id] =
-            devices_.clock().Now() + absl::Microseconds(limits_.upload_wait_us);
+        upload_deadlines_.Declare(request.command.id, devices_.clock().Now());
       }
     }
   }
@@ -149,7 +148,7 @@ Done Workspace::SettleUpload(PendingUpload& upload, const absl::Status& status, 
   Finish(*upload.task, ready_tasks);
   ++upload.generation;
   Done done = std::exchange(upload.done, nullptr);
-  upload_deadlines_.erase(upload.command.id);
+  upload_deadlines_.End(upload.command.id);
   uploads_.erase(upload.command.id);  // The last: the map may have held it.
   return done;
 }
@@ -202,7 +201,7 @@ bool Workspace::AddReceived(uint64_t command, uint64_t generation, int64_t bytes
     MutexLock lock(&mu_);
     const auto found = uploads_.find(command);
     if (found == uploads_.end() || found->second->generation != generation) return false;
-    if (bytes > 0) last_progress_ = devices_.clock().Now();
+    if (bytes > 0) upload_deadlines_.Progress(command, devices_.clock().Now());
     const std::shared_ptr<PendingUpload> upload = found->second;
     upload->received += bytes;
     if (upload->received < static_cast<int64_t>(upload->target.size())) return true;
@@ -239,16 +238,7 @@ void Workspace::ExpireUploads(absl::Time now) {
   ReadyTasks ready_tasks;
   {
     MutexLock lock(&mu_);
-    if (uploads_.empty()) return;
-    // Uploads of one client come one after the other: as long as one of them moves, the others wait their
-    // turn.
-    const absl::Time progress = last_progress_ + absl::Microseconds(limits_.upload_wait_us);
-    std::vector<uint64_t> late;
-    for (const auto& [command, deadline] : upload_deadlines_) {
-      if (std::max(deadline, progress) <= now) late.push_back(command);
-    }
-    std::sort(late.begin(), late.end());
-    for (const uint64_t command : late) {
+    for (const uint64_t command : upload_deadlines_.Late(now)) {
       const std::shared_ptr<PendingUpload> upload = uploads_.at(command);
       const absl::Status status =
           MakeError(ErrorKind::kPending,

@@ -29,18 +29,10 @@ std::vector<std::shared_ptr<Session>> Chosen(Registry& registry, const Request& 
 std::string ListDevices(Registry& registry, const Request&) {
   v1::DeviceList list;
   device::Devices& devices = registry.devices();
-  struct Counts {
-    int64_t buffers = 0, placeholders = 0, waiting = 0;
-  };
-  std::vector<Counts> counts(devices.count());
+  std::vector<device::Workspace::Counts> counts(devices.count());
   for (const std::shared_ptr<Session>& session : registry.List()) {
-    for (const device::BufferInfo& buffer : session->workspace().ListBuffers()) {
-      if (buffer.device >= counts.size()) continue;
-      counts[buffer.device].placeholders += buffer.state == device::BufferState::kPlaceholder;
-      counts[buffer.device].buffers += buffer.holds_memory;
-    }
-    for (uint32_t i = 0; i < devices.count(); ++i)
-      counts[i].waiting += session->workspace().waiting_executes(i);
+    const std::vector<device::Workspace::Counts> of_session = session->workspace().device_counts();
+    for (uint32_t i = 0; i < devices.count(); ++i) counts[i] += of_session[i];
   }
   for (uint32_t i = 0; i < devices.count(); ++i) {
     device::Device& device = devices.device(i);
@@ -54,7 +46,7 @@ std::string ListDevices(Registry& registry, const Request&) {
     row.set_temporary_bytes(figures.temporary_bytes);
     row.set_buffers(counts[i].buffers);
     row.set_placeholders(counts[i].placeholders);
-    row.set_queued_executes(device.queue.length() + counts[i].waiting);
+    row.set_queued_executes(device.queue.length() + counts[i].waiting_executes);
   }
   return list.SerializeAsString();
 }
@@ -161,7 +153,7 @@ constexpr Method kMethods[] = {
 absl::StatusOr<std::string> AnswerAdmin(Registry& registry, const std::string& method,
                                         const std::string& request) {
   v1::ListRequest parsed;
-  if (!parsed.ParseFromString(request)) return InvalidArgument("The request is no hlod.v1.ListRequest.");
+  if (!parsed.ParseFromString(request)) return InvalidArgument("The request is not an hlod.v1.ListRequest.");
   for (const Method& row : kMethods) {
     if (method == row.name) return row.answer(registry, parsed);
   }

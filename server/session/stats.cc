@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "common/base/arithmetic.h"
 #include "common/rpc/wire.h"
 #include "server/session/registry.h"
 #include "server/session/stats.h"
@@ -89,7 +90,8 @@ v1::DaemonStats Registry::Stats() const {
     add_rows(account);
     const device::MemoryAccount::Figures memory = workspace.account()->figures();
     const device::Workspace::Counts counts = workspace.counts();
-    totals.set_simulated_live_bytes(totals.simulated_live_bytes() + memory.simulated_live_bytes);
+    totals.set_simulated_live_bytes(
+        CheckedAdd(totals.simulated_live_bytes(), memory.simulated_live_bytes).value_or(INT64_MAX));
     totals.set_simulated_peak_bytes(std::max(totals.simulated_peak_bytes(), memory.simulated_peak_bytes));
     totals.set_live_buffers(totals.live_buffers() + counts.buffers);
     totals.set_placeholders(totals.placeholders() + counts.placeholders);

@@ -107,6 +107,42 @@ ENTRY main {
   EXPECT_EQ(KindOf(pair.Read(2).status()), ErrorKind::kPlaceholder) << "It stays what it was.";
 }
 
+TEST_F(Abstract, AResultIsAtMostAsLargeAsABuffer) {
+  const std::unique_ptr<Devices> small = MakeDevices(clock, {.buffer_bytes_max = 64});
+  TestSession limited(*small);
+  // f32[16] has 64 bytes, f32[17] has 68.
+  const std::string shapes[] = {"f32[16]", "f32[17]"};
+  for (Handle i = 0; i < 2; ++i) {
+    ASSERT_TRUE(limited
+                    .Await(limited.Compile(1 + 10 * i, ProgramOf("HloModule wide" + std::to_string(i) + R"(
+ENTRY main {
+  a = f32[] parameter(0)
+  ROOT b = )" + shapes[i] + R"( broadcast(a), dimensions={}
+}
+)")))
+                    .ok());
+    limited.Placeholder(2 + 10 * i, hlo::Shape::Array(hlo::kF32, {}));
+    ExecuteRequest request = limited.ExecuteOf(1 + 10 * i, {2 + 10 * i}, {3 + 10 * i});
+    request.abstract = true;
+    const absl::Status status = limited.Await(limited.Execute(std::move(request)));
+    EXPECT_EQ(KindOf(status), i == 0 ? ErrorKind::kNone : ErrorKind::kLimit) << shapes[i];
+    if (i == 0) continue;
+    EXPECT_THAT(ErrorOf(status).text, testing::HasSubstr("68 bytes; the limit buffer_bytes_max is 64"));
+  }
+}
+
+TEST(MemoryAccount, SimulatedBytesDoNotOverflow) {
+  MemoryAccount account;
+  const int64_t most = std::numeric_limits<int64_t>::max();
+  account.Charge(0, most);
+  account.Charge(0, most);
+  EXPECT_EQ(account.figures().simulated_live_bytes, most);
+  EXPECT_EQ(account.figures().simulated_peak_bytes, most);
+  account.Discharge(0, most);
+  account.Discharge(0, most - 5);
+  EXPECT_EQ(account.figures().simulated_live_bytes, 5);
+}
+
 TEST_F(Abstract, AHandleThatWasFreedIsGoneThoughADonationIsPending) {
   ASSERT_TRUE(session.Await(session.Compile(1, AddProgram())).ok());
   session.Upload(2, {1, 2, 3, 4});

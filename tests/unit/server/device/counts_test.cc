@@ -19,14 +19,30 @@ TEST_F(Figures, BuffersAreThoseThatHoldMemory) {
   const uint64_t late = session.Announce(3);
   session.Placeholder(4);
   const uint64_t waiting = session.Execute(session.ExecuteOf(1, {2, 3}, {5}));
-  session.Await(session.Execute(session.ExecuteOf(1, {2}, {6})));  // Fails.
+  EXPECT_FALSE(session.Await(session.Execute(session.ExecuteOf(1, {2}, {6}))).ok());
   EXPECT_EQ(session.workspace->counts().buffers, 2) << "2, and 3, whose memory is reserved.";
   EXPECT_EQ(session.workspace->counts().placeholders, 1);
-  EXPECT_EQ(session.workspace->waiting_executes(0), 1);
+  EXPECT_EQ(session.workspace->counts().waiting_executes, 1);
   session.Deliver(late);
   EXPECT_TRUE(session.Await(waiting).ok());
   EXPECT_EQ(session.workspace->counts().buffers, 3);
-  EXPECT_EQ(session.workspace->waiting_executes(0), 0);
+  EXPECT_EQ(session.workspace->counts().waiting_executes, 0);
+}
+
+TEST_F(Figures, EachDeviceHasItsOwn) {
+  const std::unique_ptr<Devices> two = MakeDevices(clock, {}, 64 << 20, 2);
+  TestSession pair(*two);
+  pair.Upload(1, {1, 2, 3, 4});
+  const CommandRef command = pair.Next();
+  ASSERT_TRUE(pair.workspace->DefinePlaceholder(command, 2, 1, F32x4(), pair.Keep(command.id)).ok());
+  const CommandRef refused = pair.Next();
+  ASSERT_TRUE(pair.workspace->DefinePlaceholder(refused, 3, 7, F32x4(), pair.Keep(refused.id)).ok());
+  const std::vector<Workspace::Counts> counts = pair.workspace->device_counts();
+  ASSERT_EQ(counts.size(), 2u) << "Device 7 does not exist.";
+  EXPECT_EQ(counts[0].buffers, 1);
+  EXPECT_EQ(counts[0].placeholders, 0);
+  EXPECT_EQ(counts[1].buffers, 0);
+  EXPECT_EQ(counts[1].placeholders, 1);
 }
 
 TEST_F(Figures, ExecutablesAreListedMostRecentlyAskedForFirst) {
@@ -35,6 +51,18 @@ TEST_F(Figures, ExecutablesAreListedMostRecentlyAskedForFirst) {
   EXPECT_EQ(devices->executables().List().at(0)->name(), "separate");
   ASSERT_TRUE(session.Await(session.Compile(3, AddProgram())).ok());
   EXPECT_EQ(devices->executables().List().at(0)->name(), "add");
+}
+
+TEST_F(Figures, AnOrphanUploadExpiresThoughLaterOnesMove) {
+  const uint64_t orphan = session.Announce(1);
+  const uint64_t moving = session.Announce(2);
+  const Workspace::UploadPart part = session.workspace->ClaimUpload(moving).value();
+  clock.Advance(absl::Seconds(20));
+  EXPECT_TRUE(session.workspace->AddReceived(moving, part.generation, 4));
+  clock.Advance(absl::Seconds(10));
+  session.workspace->ExpireUploads(clock.Now());
+  EXPECT_EQ(KindOf(session.Await(orphan)), ErrorKind::kPending);
+  EXPECT_FALSE(session.AnswerTo(moving).has_value());
 }
 
 TEST_F(Figures, BytesOfAStaleTransferAreNoProgress) {
