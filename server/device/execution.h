@@ -18,6 +18,7 @@ struct Execution {
   std::vector<std::shared_ptr<Buffer>> results;    // Null for a dropped one.
   std::vector<bool> donated;                       // By argument.
   std::vector<bool> absent;                        // By argument: a placeholder. Empty when there is none.
+  int64_t held_bytes = 0;  // Of host memory, charged to the session until the execute is over.
   std::shared_ptr<Task> task = std::make_shared<Task>();
   std::atomic<bool> cancel{false};
   // Guarded by the workspace's lock. What it needs is settled: it is checked, queued or running.

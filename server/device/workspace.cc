@@ -32,6 +32,8 @@ Workspace::Workspace(uint64_t session, Devices& devices)
       limits_(devices.limits()),
       account_(std::make_shared<MemoryAccount>()),
       table_(devices.limits().reasons_kept),
+      staging_(limits_.staging_bytes_max, "staging_bytes_max", "that are under way"),
+      waiting_arguments_(limits_.staging_bytes_max, "staging_bytes_max", "of executes that wait"),
       upload_deadlines_(absl::Microseconds(devices.limits().upload_wait_us)) {}
 
 // -----------------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@
 #include "absl/types/span.h"
 #include "common/hlo/literal.h"
 #include "server/device/buffer_table.h"
+#include "server/device/byte_budget.h"
 #include "server/device/devices.h"
 #include "server/device/recent_digests.h"
 #include "server/device/upload_deadlines.h"
@@ -92,6 +93,7 @@ struct PendingUpload {
   bool pieces = false;
   absl::Span<std::byte> target;
   Block discarded;             // The memory of a failed upload.
+  int64_t staged = 0;          // Bytes that count against staging_bytes_max.
   int64_t scheduled = 0;       // Pieces were named up to here.
   int64_t received = 0;        // Bytes that are in place.
   uint64_t generation = 0;     // Of the transfer that feeds it: a new one makes the old one stale.
@@ -274,7 +276,8 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   };
   absl::flat_hash_map<uint64_t, WaitingDownload> downloads_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<uint64_t, std::shared_ptr<PendingUpload>> uploads_ ABSL_GUARDED_BY(mu_);
-  int64_t staging_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+  ByteBudget staging_ ABSL_GUARDED_BY(mu_);            // Of uploads.
+  ByteBudget waiting_arguments_ ABSL_GUARDED_BY(mu_);  // Of executes.
   UploadDeadlines upload_deadlines_ ABSL_GUARDED_BY(mu_);
 };
 

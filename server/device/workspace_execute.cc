@@ -26,7 +26,6 @@ absl::Status Argument(std::string text) { return MakeError(ErrorKind::kArgument,
 // The engine's error with the kind its code means.
 absl::Status WithRunKind(const absl::Status& status, int64_t limit_us) {
   if (status.ok()) return status;
-  if (status.ok()) return status;
   Error error = ErrorOf(status);
   if (error.kind != ErrorKind::kNone) return status;
   if (error.code == absl::StatusCode::kDeadlineExceeded) {
@@ -39,6 +38,19 @@ absl::Status WithRunKind(const absl::Status& status, int64_t limit_us) {
     error.kind = ErrorKind::kUnimplemented;
   }
   return ToStatus(std::move(error));
+}
+
+// What an execute holds of host memory while it waits: literals, and what each name costs here, which is more
+// than on the wire. Buffers are not in it: they are bounded as handles.
+int64_t HeldBytes(const ExecuteRequest& request) {
+  constexpr size_t kOfArgument = sizeof(ExecuteRequest::Argument) + sizeof(std::shared_ptr<Buffer>);
+  constexpr size_t kOfResult = sizeof(Handle) + sizeof(std::shared_ptr<Buffer>);
+  size_t bytes = request.arguments.size() * kOfArgument + request.results.size() * kOfResult +
+                 (request.fills.size() + request.donated.size()) * sizeof(uint32_t);
+  for (const ExecuteRequest::Argument& argument : request.arguments) {
+    if (argument.literal != nullptr) bytes += argument.literal->bytes().size();
+  }
+  return static_cast<int64_t>(bytes);
 }
 
 int64_t ArrayBytes(const hlo::Shape& shape) { return ByteSize(shape).value_or(0); }
@@ -93,6 +105,11 @@ absl::Status Workspace::BindExecution(Execution& execution) {
   const absl::Status room = CheckHandles(static_cast<int64_t>(request.results.size()));
   const bool fits = room.ok();
   status.Update(room);
+  if (status.ok()) {
+    const int64_t held_bytes = HeldBytes(request);
+    status = waiting_arguments_.Reserve(held_bytes, "An execute with arguments");
+    if (status.ok()) execution.held_bytes = held_bytes;
+  }
   std::vector<std::shared_ptr<Buffer>> placeholders(request.results.size());
   std::vector<bool> fills(request.results.size());
   absl::flat_hash_set<Handle> filled;
@@ -557,6 +574,7 @@ void Workspace::Retire(Execution& execution, AfterUnlock& left) {
       buffer->abstract_donor.reset();
     }
   }
+  waiting_arguments_.Release(std::exchange(execution.held_bytes, 0));
   Finish(*execution.task, left.ready_tasks);
   executions_.erase(execution.request.command.id);
 }

@@ -46,13 +46,6 @@ absl::StatusOr<std::shared_ptr<PendingUpload>> Workspace::DeclareUpload(UploadRe
     return MakeError(ErrorKind::kArgument,
                      absl::StrFormat("Cause \"%s\" is not one of an upload.", Name(request.cause)));
   }
-  if (!request.data.has_value() && bytes > limits_.staging_bytes_max - staging_bytes_) {
-    return MakeError(
-        ErrorKind::kLimit,
-        absl::StrFormat("An upload of %d bytes beside %d that are under way: the limit staging_bytes_max "
-                        "is %d.",
-                        bytes, staging_bytes_, limits_.staging_bytes_max));
-  }
   std::shared_ptr<Buffer> old;
   if (request.fill) {
     ASSIGN_OR_RETURN(old, FindPlaceholder(request.handle));
@@ -63,14 +56,18 @@ absl::StatusOr<std::shared_ptr<PendingUpload>> Workspace::DeclareUpload(UploadRe
                           old->handle, ToStringNoLayout(old->shape), old->device,
                           ToStringNoLayout(*request.shape), request.device));
     }
-    old->simulated = SimulatedCharge();  // From here on the real buffer is what is charged.
   } else {
     RETURN_IF_ERROR(CheckHandles(1));
   }
+  // Bytes that came along are in place at once.
+  const int64_t staged = request.data.has_value() ? 0 : bytes;
+  RETURN_IF_ERROR(staging_.Reserve(staged, "An upload"));
+  if (old != nullptr) old->simulated = SimulatedCharge();  // From here on the real buffer is what is charged.
   absl::StatusOr<Block> block = devices_.device(request.device)
                                     .memory.Allocate(account_, bytes, Category::kBuffer,
                                                      absl::StrCat("an ", DescribeUpload(request.shape)));
   if (!block.ok()) {
+    staging_.Release(staged);
     if (old != nullptr) old->simulated = SimulatedCharge(account_, old->bytes);
     return WithLargestBuffers(block.status());
   }
@@ -92,7 +89,7 @@ absl::StatusOr<std::shared_ptr<PendingUpload>> Workspace::DeclareUpload(UploadRe
   upload->target = {buffer.block.data(), static_cast<size_t>(bytes)};
   table_.Put(request.handle, {upload->buffer, nullptr});
   uploads_[request.command.id] = upload;
-  if (!request.data.has_value()) staging_bytes_ += bytes;
+  upload->staged = staged;
   return upload;
 }
 
@@ -117,7 +114,6 @@ absl::Status Workspace::Upload(UploadRequest request, Done done) {
       if (request.data.has_value() || request.bytes == 0) {
         if (request.bytes > 0)
           std::memcpy((*upload)->target.data(), request.data->data(), request.data->size());
-        if (request.data.has_value()) staging_bytes_ += request.bytes;  // SettleUpload takes it off.
         settled = SettleUpload(**upload, absl::OkStatus(), answer, ready_tasks);
       } else {
         upload_deadlines_.Declare(request.command.id, devices_.clock().Now());
@@ -132,7 +128,7 @@ absl::Status Workspace::Upload(UploadRequest request, Done done) {
 Done Workspace::SettleUpload(PendingUpload& upload, const absl::Status& status, absl::Status& answer,
                              ReadyTasks& ready_tasks) {
   Buffer& buffer = *upload.buffer;
-  staging_bytes_ -= buffer.bytes;
+  staging_.Release(upload.staged);
   if (status.ok()) {
     buffer.state = BufferState::kReady;
     ledger_.Record({buffer.device, upload.cause, upload.command.origin, upload.command.step}, buffer.bytes);

@@ -64,6 +64,33 @@ TEST_F(Scale, ManyDonationsAndFills) {
 }
 
 // The thread's own time, against that of an execute which is as long and names what exists.
+TEST_F(Scale, WaitingExecutesAreBoundedByTheirArguments) {
+  const std::unique_ptr<Devices> small = MakeDevices(clock, {.staging_bytes_max = 1 << 20});
+  TestSession limited(*small);
+  limited.Upload(1, {1, 2, 3, 4});
+  const uint64_t late = limited.Announce(2);
+  ASSERT_TRUE(limited.Await(limited.Compile(3, AddProgram())).ok());
+  // Each waits for handle 2 and has 10,000 arguments: of some 32 bytes each, three fit into a mebibyte.
+  std::vector<Handle> arguments(10'000, 1);
+  arguments.push_back(2);
+  absl::Status refused;
+  Handle result = 4;
+  for (; result < 1000 && refused.ok(); ++result) {
+    const uint64_t execute = limited.Execute(limited.ExecuteOf(3, arguments, {result}));
+    refused = limited.AnswerTo(execute).value_or(absl::OkStatus());
+  }
+  EXPECT_EQ(KindOf(refused), ErrorKind::kLimit);
+  EXPECT_THAT(ErrorOf(refused).text, testing::HasSubstr("staging_bytes_max is 1048576"));
+  EXPECT_LT(result, 50u);
+  limited.Deliver(late);
+  // Those that waited are over (and failed: "add" takes two arguments), and what they held is free again.
+  EXPECT_TRUE(limited.Await(limited.Execute(limited.ExecuteOf(3, {1, 2}, {1000}))).ok());
+  const uint64_t again = limited.Announce(1001);
+  EXPECT_FALSE(limited.AnswerTo(limited.Execute(limited.ExecuteOf(3, arguments, {1002}))).has_value() &&
+               KindOf(*limited.AnswerTo(limited.last_command)) == ErrorKind::kLimit);
+  limited.Deliver(again);
+}
+
 TEST_F(Scale, OnlyTheFirstBadIndexIsPutIntoWords) {
   session.Upload(1, {1, 2, 3, 4});
   session.Compile(2, AddProgram());
