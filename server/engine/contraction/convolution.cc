@@ -65,16 +65,12 @@ class ConvolutionStep final : public Step {
     const bool big = form_.flops() > kTinyFlops;
     if (big) library_ = MakeOneDnnConvolution(form_, lhs.type, rhs.type, out.type, threads);
     if (library_ == nullptr) {
-      const auto need = [&](hlo::PrimitiveType from, hlo::PrimitiveType to, ConvertFunction& convert) {
-        const bool same = from == to || (hlo::IsInteger(from) && hlo::ByteWidth(from) == hlo::ByteWidth(to) &&
-                                         hlo::Info(from).bits >= 8);
-        if (!same) convert = FindConvert(from, to);
-        return same || convert != nullptr;
-      };
-      if (!need(lhs.type, type_, lhs_.convert) || !need(rhs.type, type_, rhs_.convert) ||
-          !need(type_, out.type, out_.convert)) {
-        return false;
-      }
+      const auto lhs_convert = FindConversion(lhs.type, type_), rhs_convert = FindConversion(rhs.type, type_),
+                 out_convert = FindConversion(type_, out.type);
+      if (!lhs_convert || !rhs_convert || !out_convert) return false;
+      lhs_.convert = *lhs_convert;
+      rhs_.convert = *rhs_convert;
+      out_.convert = *out_convert;
       if (big && type_ == hlo::kF32) library_ = MakeOneDnnConvolution(form_, type_, type_, type_, threads);
     }
     for (Array* array : {&lhs_, &rhs_, &out_}) {

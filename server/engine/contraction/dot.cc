@@ -15,6 +15,15 @@ namespace {
 
 constexpr double kTinyFlops = 2 * 4096;  // Below it a primitive's creation (0.1 ms) never pays.
 
+// Whether oneDNN's product of these types is HLO's. Floats: yes. Integers: into s32 only, which wraps as
+// HLO's sums do, and only where the processor sums four products without saturating their pairs; any narrower
+// result oneDNN saturates, and a float result it sums in s32.
+bool OneDnnSumsAsHlo(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::PrimitiveType out) {
+  if (hlo::IsFloat(lhs) && hlo::IsFloat(rhs) && hlo::IsFloat(out)) return true;
+  return hlo::IsInteger(lhs) && hlo::IsInteger(rhs) && out == hlo::kS32 &&
+         dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_vnni;
+}
+
 // An operand on its way to the product: converted to the type computed in, then packed; each only when it
 // must be.
 struct Side {
@@ -155,21 +164,17 @@ class DotStep final : public Step {
 
     view_ = MakeDotForm(dot, lhs_.width, rhs_.width, false).view;
     const bool big = view_.flops() > kTinyFlops;
-    const bool exact_integers =
-        out.type != hlo::kS32 || dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_vnni;
-    if (big && exact_integers && UseOneDnn(dot, lhs.type, rhs.type, out.type, threads)) return Reserve();
+    if (big && OneDnnSumsAsHlo(lhs.type, rhs.type, out.type) &&
+        UseOneDnn(dot, lhs.type, rhs.type, out.type, threads))
+      return Reserve();
 
     // In the contraction type, whose arrays are dense in scratch.
-    const auto need = [&](hlo::PrimitiveType from, hlo::PrimitiveType to, ConvertFunction& convert) {
-      const bool same = from == to || (hlo::IsInteger(from) && hlo::ByteWidth(from) == hlo::ByteWidth(to) &&
-                                       hlo::Info(from).bits >= 8);
-      if (!same) convert = FindConvert(from, to);
-      return same || convert != nullptr;
-    };
-    if (!need(lhs.type, type_, lhs_.convert) || !need(rhs.type, type_, rhs_.convert) ||
-        !need(type_, out.type, out_convert_)) {
-      return false;
-    }
+    const auto lhs_convert = FindConversion(lhs.type, type_), rhs_convert = FindConversion(rhs.type, type_),
+               out_convert = FindConversion(type_, out.type);
+    if (!lhs_convert || !rhs_convert || !out_convert) return false;
+    lhs_.convert = *lhs_convert;
+    rhs_.convert = *rhs_convert;
+    out_convert_ = *out_convert;
     lhs_.width = rhs_.width = hlo::ByteWidth(type_);
     if (big && type_ == hlo::kF32 && UseOneDnn(dot, type_, type_, type_, threads)) return Reserve();
     DotForm form = MakeDotForm(dot, lhs_.width, rhs_.width, false);

@@ -63,19 +63,7 @@ inline constexpr bool kIsReal = hlo::kIsSmallInt<T> || hlo::kIsSmallFloat<T> || 
 template <typename T>
 inline constexpr bool kIsWhole = std::is_integral_v<T> || hlo::kIsSmallInt<T>;
 
-}  // namespace
-
-hlo::PrimitiveType ContractionType(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs,
-                                   hlo::PrimitiveType result) {
-  const auto any = [&](hlo::PrimitiveType type) { return lhs == type || rhs == type || result == type; };
-  if (hlo::IsComplex(result)) return any(hlo::kC128) || any(hlo::kF64) ? hlo::kC128 : hlo::kC64;
-  if (hlo::IsComplex(lhs) || hlo::IsComplex(rhs)) return hlo::kInvalid;
-  if (hlo::IsFloat(result)) return any(hlo::kF64) ? hlo::kF64 : hlo::kF32;
-  if (!hlo::IsInteger(result) || hlo::IsFloat(lhs) || hlo::IsFloat(rhs) || hlo::Info(result).bits < 8)
-    return hlo::kInvalid;
-  return hlo::Info(result).bits > 32 ? hlo::kU64 : hlo::kU32;
-}
-
+// Null when there is no such conversion.
 ConvertFunction FindConvert(hlo::PrimitiveType from, hlo::PrimitiveType to) {
   ConvertFunction found = nullptr;
   if (to == hlo::kC64) return FindToComplex<float>(from);
@@ -101,6 +89,27 @@ ConvertFunction FindConvert(hlo::PrimitiveType from, hlo::PrimitiveType to) {
     }
   });
   return found;
+}
+
+}  // namespace
+
+hlo::PrimitiveType ContractionType(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs,
+                                   hlo::PrimitiveType result) {
+  const auto any = [&](hlo::PrimitiveType type) { return lhs == type || rhs == type || result == type; };
+  if (hlo::IsComplex(result)) return any(hlo::kC128) || any(hlo::kF64) ? hlo::kC128 : hlo::kC64;
+  if (hlo::IsComplex(lhs) || hlo::IsComplex(rhs)) return hlo::kInvalid;
+  if (hlo::IsFloat(result)) return any(hlo::kF64) ? hlo::kF64 : hlo::kF32;
+  if (!hlo::IsInteger(result) || hlo::IsFloat(lhs) || hlo::IsFloat(rhs) || hlo::Info(result).bits < 8)
+    return hlo::kInvalid;
+  return hlo::Info(result).bits > 32 ? hlo::kU64 : hlo::kU32;
+}
+
+std::optional<ConvertFunction> FindConversion(hlo::PrimitiveType from, hlo::PrimitiveType to) {
+  const bool integers = hlo::IsInteger(from) && hlo::IsInteger(to) && hlo::Info(from).bits >= 8;
+  if (from == to || (integers && hlo::Info(from).bits == hlo::Info(to).bits)) return nullptr;
+  const ConvertFunction convert = FindConvert(from, to);
+  if (convert == nullptr) return std::nullopt;
+  return convert;
 }
 
 void ConvertParallel(ConvertFunction convert, const std::byte* from, int from_width, std::byte* to,

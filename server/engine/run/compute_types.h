@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "common/hlo/primitive_type.h"
 
@@ -30,8 +31,9 @@ hlo::PrimitiveType ContractionType(hlo::PrimitiveType lhs, hlo::PrimitiveType rh
 // Converts `count` dense elements, one of the two types being a contraction type; integers wrap, floats round
 // to nearest even.
 using ConvertFunction = void (*)(const std::byte* from, std::byte* to, int64_t count);
-// Null when there is no such conversion.
-ConvertFunction FindConvert(hlo::PrimitiveType from, hlo::PrimitiveType to);
+// The conversion of an array before or after a contraction: null when elements of `from` are read as `to` as
+// they are (the same type, or integers of one width, signed and unsigned); nothing when there is none.
+std::optional<ConvertFunction> FindConversion(hlo::PrimitiveType from, hlo::PrimitiveType to);
 // The same on a team.
 void ConvertParallel(ConvertFunction convert, const std::byte* from, int from_width, std::byte* to,
                      int to_width, int64_t count, int threads);

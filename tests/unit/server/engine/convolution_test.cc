@@ -35,6 +35,23 @@ TEST(Convolution, ByHand) {
   ASSERT_EQ(result.size(), 1u);
   EXPECT_EQ(result[0], (Literal::Array<float>({1, 3, 1}, {-2, -2, -2})));
 }
+TEST(Convolution, IntegersBecomeFloatsBeforeTheyAreMultiplied) {
+  const auto result = RunStepText(
+      Text("s32[1,5,1]", "s32[3,1,1]", "f32[1,3,1]", "size=3", "b0f_0io->b0f", ""),
+      {Literal::Array<int32_t>({1, 5, 1}, {1, 2, 3, 4, 5}), Literal::Array<int32_t>({3, 1, 1}, {1, 0, -1})});
+  ASSERT_EQ(result.size(), 1u);
+  EXPECT_EQ(result[0], (Literal::Array<float>({1, 3, 1}, {-2, -2, -2})));
+}
+TEST(Convolution, NarrowIntegersWrap) {
+  // 4000 products of 10 * 10 are 400,000 = 1562 * 256 + 128.
+  Literal lhs(hlo::Shape::Array(hlo::kS8, {1, 1, 4000})), rhs(hlo::Shape::Array(hlo::kS8, {1, 4000, 8}));
+  for (int8_t& element : lhs.data<int8_t>()) element = 10;
+  for (int8_t& element : rhs.data<int8_t>()) element = 10;
+  const auto result = RunStepText(
+      Text("s8[1,1,4000]", "s8[1,4000,8]", "s8[1,1,8]", "size=1", "b0f_0io->b0f", ""), {lhs, rhs});
+  ASSERT_EQ(result.size(), 1u);
+  for (const int8_t element : result[0].data<int8_t>()) EXPECT_EQ(element, -128);
+}
 TEST(Convolution, LayoutsOfTheField) {
   Check("[4,10,12,8]", "[3,3,8,16]", "[4,10,12,16]", "size=3x3 pad=1_1x1_1", "b01f_01io->b01f", "", "[");
   Check("[4,8,10,12]", "[16,8,3,3]", "[4,16,10,12]", "size=3x3 pad=1_1x1_1", "bf01_oi01->bf01", "", "[");

@@ -41,6 +41,38 @@ TEST(Dot, ByHand) {
   ASSERT_EQ(result.size(), 1u);
   EXPECT_EQ(result[0], Literal::Array<float>({2, 2}, {4, 5, 10, 11}));
 }
+TEST(Dot, IntegersBecomeFloatsBeforeTheyAreMultiplied) {
+  const Literal integers = Literal::Array<int32_t>({2, 2}, {1, 2, 3, 4});
+  const std::vector<Literal> f32 =
+      RunStepText(Dot("s32[2,2]", "s32[2,2]", "f32[2,2]", kPlain), {integers, integers});
+  ASSERT_EQ(f32.size(), 1u);
+  EXPECT_EQ(f32[0], Literal::Array<float>({2, 2}, {7, 10, 15, 22}));
+  const Literal wide = Literal::Array<int64_t>({2, 2}, {1, 2, 3, 4});
+  const std::vector<Literal> f64 = RunStepText(Dot("s64[2,2]", "s64[2,2]", "f64[2,2]", kPlain), {wide, wide});
+  ASSERT_EQ(f64.size(), 1u);
+  EXPECT_EQ(f64[0], Literal::Array<double>({2, 2}, {7, 10, 15, 22}));
+}
+// Sums that no longer fit: 32 products of 3 * 3 are 288, of 200 * 200 are 1,280,000.
+template <typename T>
+Literal Filled(T value) {
+  Literal filled(Shape::Array(hlo::kPrimitiveTypeOf<T>, {32, 32}));
+  for (T& element : filled.data<T>()) element = value;
+  return filled;
+}
+template <typename T>
+void ExpectWraps(const std::string& type, T factor, T expected) {
+  const std::vector<Literal> result =
+      RunStepText(Dot(type + "[32,32]", type + "[32,32]", type + "[32,32]", kPlain),
+                  {Filled<T>(factor), Filled<T>(factor)});
+  ASSERT_EQ(result.size(), 1u);
+  EXPECT_EQ(result[0], Filled<T>(expected)) << type;
+}
+TEST(Dot, NarrowIntegersWrap) {
+  ExpectWraps<int8_t>("s8", 3, 288 - 256);
+  ExpectWraps<uint8_t>("u8", 3, 288 - 256);
+  ExpectWraps<int16_t>("s16", 200, 1280000 - 20 * 65536);
+  ExpectWraps<uint16_t>("u16", 200, 1280000 - 19 * 65536);
+}
 TEST(Dot, EveryOrderOfAMatrix) {
   for (const std::string type : {"f32", "f64", "bf16", "s8", "f16"}) {
     const std::string out = type == "bf16" || type == "f16" ? "f32" : type == "s8" ? "s32" : type;
