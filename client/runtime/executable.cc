@@ -19,12 +19,10 @@ std::vector<bool> AbstractResults(ExecutableState& executable,
   std::vector<bool> abstract(executable.results.size(), false);
   if (std::none_of(placeholder_arguments.begin(), placeholder_arguments.end(), [](bool b) { return b; }))
     return abstract;
-  const std::vector<std::vector<bool>>& dependences = executable.Dependences();
-  for (size_t o = 0; o < abstract.size() && o < dependences.size(); ++o) {
-    for (size_t p = 0; p < placeholder_arguments.size() && p < dependences[o].size(); ++p) {
-      if (placeholder_arguments[p] && dependences[o][p]) abstract[o] = true;
-    }
-  }
+  const hlo::Dependences* const dependences = executable.Dependences();
+  if (dependences == nullptr) return abstract;
+  const std::vector<bool> computable = dependences->Computable(placeholder_arguments);
+  for (size_t o = 0; o < abstract.size() && o < computable.size(); ++o) abstract[o] = !computable[o];
   return abstract;
 }
 
@@ -111,13 +109,14 @@ ExecutableState::~ExecutableState() {
   session->Drop(handle);
 }
 
-const std::vector<std::vector<bool>>& ExecutableState::Dependences() {
+const hlo::Dependences* ExecutableState::Dependences() {
   absl::MutexLock lock(&mu_);
   if (!dependences_.has_value()) {
     const absl::StatusOr<std::unique_ptr<Module>> module = hlo::FromSerialized(program);
-    dependences_ = module.ok() ? hlo::OutputDependences(**module) : std::vector<std::vector<bool>>();
+    dependences_.emplace();
+    if (module.ok()) dependences_->emplace(**module);
   }
-  return *dependences_;
+  return dependences_->has_value() ? &**dependences_ : nullptr;
 }
 
 }  // namespace internal

@@ -11,6 +11,7 @@
 #include "absl/synchronization/mutex.h"
 #include "client/runtime/arena.h"
 #include "client/runtime/session.h"
+#include "common/hlo/analysis/dependence.h"
 #include "common/hlo/literal.h"
 #include "common/hlo/module.h"
 #include "hlod/buffer.h"
@@ -67,12 +68,12 @@ struct ExecutableState {
   Command compile;
   std::string program;  // Serialized; for Dependences.
 
-  // dependences[o][p]; from the program, on first use.
-  const std::vector<std::vector<bool>>& Dependences();
+  // Which results depend on which arguments; from the program, on first use. Null when it cannot be read.
+  const hlo::Dependences* Dependences();
 
  private:
   absl::Mutex mu_;
-  std::optional<std::vector<std::vector<bool>>> dependences_ ABSL_GUARDED_BY(mu_);
+  std::optional<std::optional<hlo::Dependences>> dependences_ ABSL_GUARDED_BY(mu_);
 };
 
 struct StagingState {

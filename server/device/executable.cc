@@ -40,15 +40,8 @@ std::string Executable::DescribeArgument(size_t leaf) const {
 
 std::vector<bool> Executable::ComputableResults(const std::vector<bool>& absent) {
   MutexLock lock(&mu_);
-  if (!dependences_.has_value()) dependences_ = hlo::OutputDependences(*module_);
-  std::vector<bool> computable(dependences_->size(), true);
-  for (size_t result = 0; result < computable.size(); ++result) {
-    const std::vector<bool>& depends = (*dependences_)[result];
-    for (size_t i = 0; i < depends.size() && i < absent.size(); ++i) {
-      if (depends[i] && absent[i]) computable[result] = false;
-    }
-  }
-  return computable;
+  if (!dependences_.has_value()) dependences_.emplace(*module_);
+  return dependences_->Computable(absent);
 }
 
 absl::StatusOr<std::shared_ptr<const engine::Plan>> Executable::PartialPlan(

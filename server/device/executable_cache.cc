@@ -53,6 +53,8 @@ void ExecutableCache::Compile(std::string program, Done done) {
   });
 }
 
+void ExecutableCache::Run(uint64_t, std::function<void()> job) { worker_.Post(std::move(job)); }
+
 std::shared_ptr<Executable> ExecutableCache::Find(const Digest& digest) {
   MutexLock lock(&mu_);
   const auto found = slots_.find(digest);

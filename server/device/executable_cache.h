@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "common/base/limits.h"
 #include "common/base/sha256.h"
+#include "common/hlo/analysis/dependence.h"
 #include "common/hlo/module.h"
 #include "server/device/mutex.h"
 #include "server/device/worker.h"
@@ -52,7 +53,7 @@ class Executable {
   const int64_t program_bytes_;
   const std::string name_;
   Mutex mu_;
-  std::optional<std::vector<std::vector<bool>>> dependences_ ABSL_GUARDED_BY(mu_);  // [result][argument]
+  std::optional<hlo::Dependences> dependences_ ABSL_GUARDED_BY(mu_);
   struct Partial {
     std::vector<bool> keep;
     std::shared_ptr<const engine::Plan> plan;
@@ -80,6 +81,8 @@ class ExecutableCache {
   // or no_memory).
   using Done = std::function<void(absl::StatusOr<Compiled>)>;
   void Compile(std::string program, Done done);
+  // Runs a job of a session on a compile thread, in its turn: other work on modules that may take long.
+  void Run(uint64_t session, std::function<void()> job);
   // A program compiled before, or null.
   std::shared_ptr<Executable> Find(const Digest& digest);
 

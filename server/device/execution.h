@@ -18,6 +18,11 @@ struct Execution {
   std::vector<std::shared_ptr<Buffer>> results;    // Null for a dropped one.
   std::vector<bool> donated;                       // By argument.
   std::vector<bool> absent;                        // By argument: a placeholder. Empty when there is none.
+  // Of an abstract one, when it is prepared: the results that have a value, and what computes them (null when
+  // none has), and how long that took.
+  std::vector<bool> computable;
+  std::shared_ptr<const engine::Plan> part;
+  absl::Duration preparation;
   int64_t held_bytes = 0;  // Of host memory, charged to the session until the execute is over.
   std::shared_ptr<Task> task = std::make_shared<Task>();
   std::atomic<bool> cancel{false};

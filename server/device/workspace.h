@@ -239,12 +239,17 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   // Executes (workspace_execute.cc).
   absl::Status BindExecution(Execution& execution) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void OnReady(const std::shared_ptr<Execution>& execution);
+  // Finds out which results of an abstract execute can be computed, and compiles that part: on a compile
+  // thread, for wide programs take long.
+  void PrepareAbstract(const std::shared_ptr<Execution>& execution);
+  void Queue(const std::shared_ptr<Execution>& execution, double estimate_us);
+  absl::Duration TimeLimit(const ExecuteRequest& request) const;
   absl::Status CheckArguments(Execution& execution) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RunExecution(const std::shared_ptr<Execution>& execution);
   absl::Status RunReal(Execution& execution);
   absl::Status RunAbstract(Execution& execution);
   // `started` says whether it came as far as running.
-  absl::Status RunPart(Execution& execution, const std::vector<bool>& keep, bool& started);
+  absl::Status RunPart(Execution& execution, bool& started);
   void Consume(Execution& execution, std::vector<Entry>& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Answers an execute, and lets go of it. With `if_waiting` only one that does not run.
   void Settle(const std::shared_ptr<Execution>& execution, const absl::Status& status,

@@ -240,9 +240,53 @@ void Workspace::OnReady(const std::shared_ptr<Execution>& execution) {
     }
   }
   if (!status.ok()) return Settle(execution, status);
+  if (execution->absent.empty()) return Queue(execution, estimate_us);
+  devices_.executables().Run(session_,
+                             [self = shared_from_this(), execution] { self->PrepareAbstract(execution); });
+}
+
+void Workspace::Queue(const std::shared_ptr<Execution>& execution, double estimate_us) {
   devices_.device(execution->request.device)
       .queue.Submit(session_, estimate_us,
                     [self = shared_from_this(), execution] { self->RunExecution(execution); });
+}
+
+absl::Duration Workspace::TimeLimit(const ExecuteRequest& request) const {
+  return absl::Microseconds(request.deadline_us > 0 ? std::min(request.deadline_us, limits_.execute_us_max)
+                                                    : limits_.execute_us_max);
+}
+
+void Workspace::PrepareAbstract(const std::shared_ptr<Execution>& execution) {
+  std::shared_ptr<Program> program;
+  {
+    MutexLock lock(&mu_);
+    if (closed_ || execution->told) return;  // Cancelled: its answer is on its way already.
+    program = execution->program;
+  }
+  Executable& executable = *program->executable;
+  const absl::Time start = absl::Now();
+  absl::Status status;
+  try {
+    std::vector<bool> computable = executable.ComputableResults(execution->absent);
+    computable.resize(executable.plan().results().size(), false);
+    absl::StatusOr<std::shared_ptr<const engine::Plan>> part = nullptr;
+    if (std::find(computable.begin(), computable.end(), true) != computable.end())
+      part = executable.PartialPlan(computable, devices_.executables().options().compile);
+    if (part.ok()) {
+      execution->computable = std::move(computable);
+      execution->part = *std::move(part);
+    }
+    status = part.status();
+  } catch (const std::exception& e) {  // bad_alloc, and whatever a library lets out.
+    status = Internal("The part that can be computed was not compiled: %s.", e.what());
+  }
+  execution->preparation = absl::Now() - start;
+  if (status.ok() && execution->preparation >= TimeLimit(execution->request)) {
+    status = WithRunKind(absl::DeadlineExceededError("It was being prepared."),
+                         absl::ToInt64Microseconds(TimeLimit(execution->request)));
+  }
+  if (!status.ok()) return Settle(execution, status);
+  Queue(execution, kUnknownUs);
 }
 
 absl::Status Workspace::CheckArguments(Execution& execution) {
@@ -409,10 +453,10 @@ absl::Status Workspace::RunReal(Execution& execution) {
 
   absl::InlinedVector<std::byte*, 16> results(result_count);
   for (size_t i = 0; i < result_count; ++i) results[i] = blocks[i].data();
-  const int64_t limit_us = request.deadline_us > 0 ? std::min(request.deadline_us, limits_.execute_us_max)
-                                                   : limits_.execute_us_max;
+  const absl::Duration limit = TimeLimit(request);
+  const int64_t limit_us = absl::ToInt64Microseconds(limit);
   engine::RunContext context;
-  context.deadline = absl::Now() + absl::Microseconds(limit_us);
+  context.deadline = absl::Now() + limit;
   context.cancel = &execution.cancel;
   const auto start = std::chrono::steady_clock::now();
   const absl::Status status =
@@ -441,13 +485,12 @@ absl::Status Workspace::RunReal(Execution& execution) {
   return absl::OkStatus();
 }
 
-// Computes the results in `keep`, which depend on no absent argument.
-absl::Status Workspace::RunPart(Execution& execution, const std::vector<bool>& keep, bool& started) {
+// Computes the results that depend on no absent argument.
+absl::Status Workspace::RunPart(Execution& execution, bool& started) {
   const ExecuteRequest& request = execution.request;
-  Executable& executable = *execution.program->executable;
+  const std::vector<bool>& keep = execution.computable;
+  const std::shared_ptr<const engine::Plan>& plan = execution.part;
   DeviceMemory& memory = devices_.device(request.device).memory;
-  ASSIGN_OR_RETURN(const std::shared_ptr<const engine::Plan> plan,
-                   executable.PartialPlan(keep, devices_.executables().options().compile));
   std::vector<const std::byte*> arguments(execution.arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (execution.absent[i]) continue;  // Null: no kept result reads it.
@@ -464,10 +507,10 @@ absl::Status Workspace::RunPart(Execution& execution, const std::vector<bool>& k
   }
   ASSIGN_OR_RETURN(const Block temporary, memory.Allocate(account_, plan->memory().temporary_bytes,
                                                           Category::kTemporary, "the temporaries"));
-  const int64_t limit_us = request.deadline_us > 0 ? std::min(request.deadline_us, limits_.execute_us_max)
-                                                   : limits_.execute_us_max;
+  const absl::Duration limit = TimeLimit(request);
+  const int64_t limit_us = absl::ToInt64Microseconds(limit);
   engine::RunContext context;
-  context.deadline = absl::Now() + absl::Microseconds(limit_us);
+  context.deadline = absl::Now() + limit - execution.preparation;
   context.cancel = &execution.cancel;
   started = true;
   RETURN_IF_ERROR(WithRunKind(plan->Run(arguments, results, temporary.data(), context), limit_us));
@@ -489,12 +532,11 @@ absl::Status Workspace::RunPart(Execution& execution, const std::vector<bool>& k
 absl::Status Workspace::RunAbstract(Execution& execution) {
   Executable& executable = *execution.program->executable;
   const engine::Plan& plan = executable.plan();
-  std::vector<bool> keep = executable.ComputableResults(execution.absent);
-  keep.resize(plan.results().size(), false);
+  const std::vector<bool>& keep = execution.computable;
   absl::Status status;
-  if (std::find(keep.begin(), keep.end(), true) != keep.end()) {
+  if (execution.part != nullptr) {
     bool started = false;
-    status = RunPart(execution, keep, started);
+    status = RunPart(execution, started);
     if (!started && !status.ok()) return status;
   }
   ++executable.executes;

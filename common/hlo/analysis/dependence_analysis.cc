@@ -3,14 +3,17 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 
 namespace hlod::hlo {
 namespace {
 
-constexpr size_t kStoredMax = size_t{64} << 20;  // Members of all sets together.
-constexpr int kLoopTurnsMax = 64;                // Until a loop's state is taken to mix entirely.
+constexpr size_t kStoredMax = size_t{16} << 20;   // Members of all sets together: 128 MiB with the index.
+constexpr size_t kWalkedMax = size_t{512} << 20;  // Members looked at: about a second.
+constexpr int kLoopTurnsMax = 64;                 // Until a loop's state is taken to mix entirely.
 
 }  // namespace
 
@@ -44,28 +47,50 @@ DependenceAnalysis::SetId DependenceAnalysis::Intern(Set set) {
 DependenceAnalysis::SetId DependenceAnalysis::Union(SetId a, SetId b) {
   if (a == b || b == kEmpty) return a;
   if (a == kEmpty) return b;
-  if (a == kAll || b == kAll || stored_ > kStoredMax) return kAll;
+  if (a == kAll || b == kAll || Exhausted()) return kAll;
   if (a > b) std::swap(a, b);
   if (const auto found = unions_.find({a, b}); found != unions_.end()) return found->second;
+  walked_ += sets_[a].size() + sets_[b].size();
   Set both;
   std::set_union(sets_[a].begin(), sets_[a].end(), sets_[b].begin(), sets_[b].end(),
                  std::back_inserter(both));
   return unions_[{a, b}] = Intern(std::move(both));
 }
 
-DependenceAnalysis::SetId DependenceAnalysis::UnionOf(const Value& value) {
-  SetId all = kEmpty;
-  for (const Leaf& leaf : value) all = Union(all, leaf.set);
-  return all;
+// At once: one after the other, the unions of n single leaves on the way would have n * n / 2 members.
+DependenceAnalysis::SetId DependenceAnalysis::UnionAll(std::vector<SetId> sets) {
+  std::sort(sets.begin(), sets.end());
+  sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
+  if (!sets.empty() && sets[0] == kEmpty) sets.erase(sets.begin());
+  if (sets.empty()) return kEmpty;
+  if (sets.size() == 1) return sets[0];
+  if (sets.size() == 2) return Union(sets[0], sets[1]);
+  if (sets.back() == kAll || Exhausted()) return kAll;
+  Set all;
+  for (const SetId set : sets) all.insert(all.end(), sets_[set].begin(), sets_[set].end());
+  walked_ += all.size();
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return Intern(std::move(all));
 }
+
+DependenceAnalysis::SetId DependenceAnalysis::UnionOf(const Value& value) {
+  std::vector<SetId> sets;
+  for (const Leaf& leaf : value) sets.push_back(leaf.set);
+  return UnionAll(std::move(sets));
+}
+
+bool DependenceAnalysis::Exhausted() const { return stored_ > kStoredMax || walked_ > kWalkedMax; }
 
 // A callee's set over the caller's arguments.
 DependenceAnalysis::SetId DependenceAnalysis::Substitute(SetId set, const Value& arguments) {
+  if (set == kEmpty) return kEmpty;
+  if (Exhausted()) return kAll;
+  walked_ += set == kAll ? arguments.size() : sets_[set].size();
   if (set == kAll) return UnionOf(arguments);
-  SetId all = kEmpty;
-  const Set leaves = sets_[set];  // A copy: unions below may move the table.
-  for (const uint32_t leaf : leaves) all = Union(all, arguments[leaf].set);
-  return all;
+  std::vector<SetId> sets;
+  for (const uint32_t leaf : sets_[set]) sets.push_back(arguments[leaf].set);
+  return UnionAll(std::move(sets));
 }
 
 DependenceAnalysis::Leaf DependenceAnalysis::Substitute(const Leaf& leaf, const Value& arguments) {
@@ -103,10 +128,31 @@ LeafFlags DependenceAnalysis::Needed(ComputationId c, const LeafFlags& outputs) 
   const Summary& summary = summaries_[c];
   LeafFlags needed(static_cast<size_t>(summary.parameter_leaves));
   Mark(summary.effects, needed);
+  absl::flat_hash_set<SetId> marked;  // Many outputs may share a large set.
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i]) Mark(summary.outputs[i].set, needed);
+    const SetId set = summary.outputs[i].set;
+    if (outputs[i] && marked.insert(set).second) Mark(set, needed);
   }
   return needed;
+}
+
+DependenceAnalysis::OutputSets DependenceAnalysis::OutputsOf(ComputationId c) {
+  const Summary& summary = summaries_[c];
+  OutputSets result;
+  result.parameters = static_cast<size_t>(summary.parameter_leaves);
+  absl::flat_hash_map<SetId, size_t> places;
+  for (const Leaf& leaf : summary.outputs) {
+    const SetId set = Union(leaf.set, summary.effects);
+    const auto [place, is_new] = places.try_emplace(set, result.sets.size());
+    result.set_of.push_back(place->second);
+    if (!is_new) continue;
+    if (set != kAll) {
+      result.sets.push_back(sets_[set]);
+    } else {
+      std::iota(result.sets.emplace_back(result.parameters).begin(), result.sets.back().end(), 0u);
+    }
+  }
+  return result;
 }
 
 LeafFlags DependenceAnalysis::Carried(Instruction loop, const LeafFlags& wanted) const {

@@ -26,6 +26,13 @@ class DependenceAnalysis {
   // The parameter leaves of computation `c`, all parameters in a row, that the output leaves in `outputs`
   // depend on, or a side effect.
   LeafFlags Needed(ComputationId c, const LeafFlags& outputs) const;
+  // The same for each output leaf on its own: each distinct set once, parameter leaves ascending.
+  struct OutputSets {
+    size_t parameters = 0;
+    std::vector<std::vector<uint32_t>> sets;
+    std::vector<size_t> set_of;  // By output leaf.
+  };
+  OutputSets OutputsOf(ComputationId c);
   // The state leaves that a loop must carry so that those in `wanted`, and its side effects, come out right.
   LeafFlags Carried(Instruction loop, const LeafFlags& wanted) const;
   // Whether output leaf i of `c` is parameter leaf i, unchanged: a loop hands such a leaf on whatever its
@@ -66,7 +73,10 @@ class DependenceAnalysis {
   SetId Intern(Set set);
   SetId Single(uint32_t leaf) { return Intern({leaf}); }
   SetId Union(SetId a, SetId b);
+  SetId UnionAll(std::vector<SetId> sets);
   SetId UnionOf(const Value& value);
+  // Whether being exact has taken as much room or time as it may.
+  bool Exhausted() const;
   SetId Substitute(SetId set, const Value& arguments);
   Leaf Substitute(const Leaf& leaf, const Value& arguments);
   void Mark(SetId set, LeafFlags& flags) const;
@@ -84,6 +94,7 @@ class DependenceAnalysis {
   const Module& module_;
   std::vector<Set> sets_;
   size_t stored_ = 0;  // Members of all sets together.
+  size_t walked_ = 0;  // Members that were looked at.
   absl::flat_hash_map<Set, SetId> ids_;
   absl::flat_hash_map<std::pair<SetId, SetId>, SetId> unions_;
   std::vector<Summary> summaries_;  // By computation.

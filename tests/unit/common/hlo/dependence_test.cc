@@ -6,25 +6,34 @@
 
 #include "common/hlo/builder.h"
 #include "common/hlo/inference/verifier.h"
+#include "common/hlo/text/text.h"
 
 namespace hlod::hlo {
 namespace {
 
-using Rows = std::vector<std::vector<bool>>;
+using LeafFlags = std::vector<bool>;
+using Rows = std::vector<LeafFlags>;
 
 const Shape kVector = Shape::Array(kF32, {4});
 
-TEST(OutputDependences, FollowTupleElements) {
+// [output][parameter], leaf by leaf.
+Rows RowsOf(const Module& module) {
+  const Dependences dependences(module);
+  Rows rows;
+  for (size_t output = 0; output < dependences.outputs(); ++output) rows.push_back(dependences.Of(output));
+  return rows;
+}
+
+TEST(Dependences, FollowTupleElements) {
   Module module("m");
   Builder b(module, "main");
   const Op x = b.Parameter(0, Shape::Tuple({kVector, kVector})), y = b.Parameter(1, kVector);
   const Op first = b.GetTupleElement(x, 0), second = b.GetTupleElement(x, 1);
   ASSERT_TRUE(b.Build(b.Tuple({first + y, b.Tuple({second}), b.Constant(1.0f)})).ok());
-  EXPECT_EQ(OutputDependences(module),
-            (Rows{{true, false, true}, {false, true, false}, {false, false, false}}));
+  EXPECT_EQ(RowsOf(module), (Rows{{true, false, true}, {false, true, false}, {false, false, false}}));
 }
 
-TEST(OutputDependences, SeeThroughCalls) {
+TEST(Dependences, SeeThroughCalls) {
   Module module("m");
   Builder f(module, "swap");
   const Op a = f.Parameter(0, kVector), c = f.Parameter(1, kVector);
@@ -32,10 +41,10 @@ TEST(OutputDependences, SeeThroughCalls) {
   Builder b(module, "main");
   const Op x = b.Parameter(0, kVector), y = b.Parameter(1, kVector);
   ASSERT_TRUE(b.Build(b.Call({x, y}, f.id())).ok());
-  EXPECT_EQ(OutputDependences(module), (Rows{{false, true}, {true, false}}));
+  EXPECT_EQ(RowsOf(module), (Rows{{false, true}, {true, false}}));
 }
 
-TEST(OutputDependences, CountABranchsChoice) {
+TEST(Dependences, CountABranchsChoice) {
   Module module("m");
   Builder f(module, "first"), g(module, "second");
   ASSERT_TRUE(f.Build(f.Parameter(0, kVector)).ok());
@@ -44,11 +53,11 @@ TEST(OutputDependences, CountABranchsChoice) {
   Builder b(module, "main");
   const Op p = b.Parameter(0, Shape::Scalar(kPred)), x = b.Parameter(1, kVector), y = b.Parameter(2, kVector);
   ASSERT_TRUE(b.Build(b.Conditional(p, {x, y}, {f.id(), g.id()})).ok());
-  EXPECT_EQ(OutputDependences(module), (Rows{{true, true, false}}));
+  EXPECT_EQ(RowsOf(module), (Rows{{true, true, false}}));
 }
 
 // A loop over (i, limit, a, b, c): i counts to limit, a takes b, b takes c, c stays.
-TEST(OutputDependences, OfALoopReachTheFixpointAndSpareWhatItHandsOn) {
+TEST(Dependences, OfALoopReachTheFixpointAndSpareWhatItHandsOn) {
   Module module("m");
   const Shape i = Shape::Scalar(kS32);
   const Shape state = Shape::Tuple({i, i, kVector, kVector, kVector});
@@ -68,14 +77,14 @@ TEST(OutputDependences, OfALoopReachTheFixpointAndSpareWhatItHandsOn) {
   std::vector<Op> init;
   for (int64_t p = 0; p < 5; ++p) init.push_back(b.Parameter(p, state.tuple[p]));
   ASSERT_TRUE(b.Build(b.While(b.Tuple(init), condition.id(), body.id())).ok());
-  EXPECT_EQ(OutputDependences(module), (Rows{{true, true, false, false, false},
-                                             {false, true, false, false, false},
-                                             {true, true, true, true, true},
-                                             {true, true, false, true, true},
-                                             {false, false, false, false, true}}));
+  EXPECT_EQ(RowsOf(module), (Rows{{true, true, false, false, false},
+                                  {false, true, false, false, false},
+                                  {true, true, true, true, true},
+                                  {true, true, false, true, true},
+                                  {false, false, false, false, true}}));
 }
 
-TEST(OutputDependences, OfALoopThatTurnsALongStateRoundStayOnTheSafeSide) {
+TEST(Dependences, OfALoopThatTurnsALongStateRoundStayOnTheSafeSide) {
   constexpr int64_t kLeaves = 200;
   Module module("m");
   const Shape state = Shape::Tuple(std::vector<Shape>(kLeaves, Shape::Scalar(kS32)));
@@ -90,13 +99,13 @@ TEST(OutputDependences, OfALoopThatTurnsALongStateRoundStayOnTheSafeSide) {
   ASSERT_TRUE(body.Build(body.Tuple(turned)).ok());
   Builder b(module, "main");
   ASSERT_TRUE(b.Build(b.While(b.Parameter(0, state), condition.id(), body.id())).ok());
-  const Rows rows = OutputDependences(module);
+  const Rows rows = RowsOf(module);
   for (int64_t i = 0; i < kLeaves; ++i) {
     for (int64_t p = 1; p < kLeaves; ++p) EXPECT_EQ(rows[i][p], i != 0) << i << " on " << p;
   }
 }
 
-TEST(OutputDependences, ASideEffectCountsForEveryOutput) {
+TEST(Dependences, ASideEffectCountsForEveryOutput) {
   Module module("m");
   Builder b(module, "main");
   const Op x = b.Parameter(0, kVector), y = b.Parameter(1, kVector);
@@ -106,7 +115,58 @@ TEST(OutputDependences, ASideEffectCountsForEveryOutput) {
   const Shape nothing = Shape::Tuple({});
   b.Add(kCustomCall, {x}, print, {}, &nothing);
   ASSERT_TRUE(b.Build(y).ok());
-  EXPECT_EQ(OutputDependences(module), (Rows{{true, true}}));
+  EXPECT_EQ(RowsOf(module), (Rows{{true, true}}));
+}
+
+TEST(Dependences, OfAbsentParametersSayWhatIsComputable) {
+  Module module("m");
+  Builder b(module, "main");
+  const Op x = b.Parameter(0, kVector), y = b.Parameter(1, kVector);
+  ASSERT_TRUE(b.Build(b.Tuple({x + y, x + x, y + y, b.Constant(1.0f)})).ok());
+  const Dependences dependences(module);
+  EXPECT_EQ(dependences.Computable({true, false}), (LeafFlags{false, false, true, true}));
+  EXPECT_EQ(dependences.Computable({false, true}), (LeafFlags{false, true, false, true}));
+  EXPECT_EQ(dependences.Computable({true}), (LeafFlags{false, false, true, true}));
+  EXPECT_EQ(dependences.Computable({}), (LeafFlags{true, true, true, true}));
+}
+
+// As a matrix it would have 10^10 entries: 1.25 GB and half a minute.
+TEST(Dependences, OfAWideModuleTakeNoMatrix) {
+  constexpr int kWidth = 100'000;
+  Module module("m");
+  Builder b(module, "main");
+  const Shape scalar = Shape::Scalar(kF32);
+  std::vector<Op> results;
+  for (int i = 0; i < kWidth; ++i) results.push_back(b.Unary(kNegate, b.Parameter(i, scalar)));
+  ASSERT_TRUE(b.Build(b.Tuple(results)).ok());
+  LeafFlags absent(kWidth);
+  for (int i = 0; i < kWidth; i += 3) absent[static_cast<size_t>(i)] = true;
+  const LeafFlags computable = Dependences(module).Computable(absent);
+  ASSERT_EQ(computable.size(), static_cast<size_t>(kWidth));
+  for (size_t i = 0; i < computable.size(); ++i) ASSERT_EQ(computable[i], i % 3 != 0) << i;
+  EXPECT_EQ(static_cast<int>(Leaves(KeepOutputs(module, computable)->entry().root().shape()).size()),
+            kWidth - (kWidth + 2) / 3);
+}
+
+// Every output depends on every parameter: one set, which is looked at once.
+TEST(Dependences, OfManyOutputsThatShareALargeSet) {
+  constexpr int kWidth = 50'000;
+  std::string state = "(f32[]";
+  for (int i = 1; i < kWidth; ++i) state += ", f32[]";
+  state += ")";
+  // A custom call mixes the leaves of what it takes.
+  const auto module_or =
+      ParseModule("HloModule wide\nENTRY main {\n  x = " + state +
+                  " parameter(0)\n  first = f32[] get-tuple-element(x), index=0\n  mix = " + state +
+                  " custom-call(x), custom_call_target=\"mix\"\n  ROOT r = (f32[], " + state +
+                  ") tuple(first, mix)\n}\n");
+  ASSERT_TRUE(module_or.ok()) << module_or.status();
+  const Module& module = **module_or;
+  LeafFlags absent(kWidth);
+  absent[1] = true;
+  const LeafFlags computable = Dependences(module).Computable(absent);
+  EXPECT_TRUE(computable[0]);
+  EXPECT_EQ(std::count(computable.begin(), computable.end(), true), 1);
 }
 
 TEST(KeepOutputs, DropsWhatOnlyTheOthersNeed) {
@@ -120,7 +180,7 @@ TEST(KeepOutputs, DropsWhatOnlyTheOthersNeed) {
   EXPECT_EQ(ToString(kept->entry().root().shape()), "(f32[4])");
   EXPECT_EQ(kept->entry().parameters().size(), 2u);
   EXPECT_EQ(kept->instruction_count(), 4);  // Two parameters, the sum, the tuple.
-  EXPECT_EQ(OutputDependences(*kept), (Rows{{false, true}}));
+  EXPECT_EQ(RowsOf(*kept), (Rows{{false, true}}));
 }
 
 // Whether no instruction of the entry takes the parameter as an operand.

@@ -33,22 +33,23 @@ TEST(RunPipeline, LeavesJaxModulesMeaningTheSame) {
 TEST(KeepOutputs, OfJaxModulesGivesTheOutputAndReadsOnlyWhatItDependsOn) {
   int run = 0;
   ForEachJaxModule([&](const hlo::Module& module) {
-    const auto dependences = hlo::OutputDependences(module);
+    const hlo::Dependences dependences(module);
     const std::vector<hlo::Literal> arguments = RandomArguments(module);
     const auto whole = Evaluate(module, Pointers(arguments));
     if (!whole.ok()) return;
-    const size_t outputs = dependences.size();
+    const size_t outputs = dependences.outputs();
     for (size_t output = 0; output < outputs; output += std::max<size_t>(1, outputs / 3)) {
       SCOPED_TRACE(testing::Message() << "output " << output);
       std::vector<bool> keep(outputs);
       keep[output] = true;
+      const std::vector<bool> depends = dependences.Of(output);
       const auto kept = hlo::KeepOutputs(module, keep);
       ASSERT_TRUE(hlo::Verify(*kept).ok()) << hlo::Verify(*kept);
       const hlo::Computation& entry = kept->entry();
       for (hlo::NodeId id = 0; id < entry.size(); ++id) {
         for (const hlo::NodeId operand : entry[id].operands()) {
           if (entry[operand].opcode() != hlo::kParameter) continue;
-          EXPECT_TRUE(dependences[output][entry[operand].parameter_number()]) << entry[operand].name();
+          EXPECT_TRUE(depends[entry[operand].parameter_number()]) << entry[operand].name();
         }
       }
       const auto part = Evaluate(*kept, Pointers(arguments));

@@ -52,10 +52,49 @@ TEST_F(Abstract, APartThatFailsAfterItsStartHasConsumedItsDonations) {
   session.Placeholder(3);
   ExecuteRequest request = session.ExecuteOf(1, {2, 3}, {4, 5}, {0});
   request.abstract = true;
-  request.deadline_us = 20'000;
+  request.deadline_us = 1'000'000;  // Compiling the part may take long on a busy machine.
   EXPECT_EQ(KindOf(session.Await(session.Execute(std::move(request)))), ErrorKind::kDeadline);
   EXPECT_EQ(KindOf(session.Read(2).status()), ErrorKind::kDonated);
   EXPECT_EQ(session.workspace->ledger().account().counters.executes, 1);
+}
+
+// What is compiled for an abstract execute holds up no device, and may be cancelled.
+TEST_F(Abstract, IsPreparedOnACompileThread) {
+  ASSERT_TRUE(session.Await(session.Compile(1, AddProgram())).ok());
+  ASSERT_TRUE(session.Await(session.Compile(2, SeparateProgram())).ok());
+  session.Upload(3, {1, 2, 3, 4});
+  session.Placeholder(4);
+  const auto compilers_go_on = std::make_shared<absl::Notification>();
+  for (int i = 0; i < 16; ++i) {
+    devices->executables().Run(2, [compilers_go_on] { compilers_go_on->WaitForNotification(); });
+  }
+  const auto abstract_execute = [&](Handle first) {
+    ExecuteRequest request = session.ExecuteOf(2, {3, 4}, {first, first + 1});
+    request.abstract = true;
+    return session.Execute(std::move(request));
+  };
+  const uint64_t cancelled = abstract_execute(10), waiting = abstract_execute(12);
+  EXPECT_TRUE(session.Await(session.Execute(session.ExecuteOf(1, {3, 3}, {14}))).ok());
+  EXPECT_FALSE(session.AnswerTo(cancelled).has_value());
+  session.workspace->Cancel(cancelled);
+  ASSERT_TRUE(session.AnswerTo(cancelled).has_value());
+  EXPECT_EQ(KindOf(*session.AnswerTo(cancelled)), ErrorKind::kCancelled);
+  EXPECT_FALSE(session.AnswerTo(waiting).has_value());
+  compilers_go_on->Notify();
+  EXPECT_TRUE(session.Await(waiting).ok());
+  EXPECT_THAT(*session.Read(12), ElementsAre(2, 4, 6, 8));
+  EXPECT_EQ(KindOf(session.Read(13).status()), ErrorKind::kPlaceholder);
+}
+
+TEST_F(Abstract, PreparingCountsAgainstTheDeadline) {
+  ASSERT_TRUE(session.Await(session.Compile(1, SeparateProgram())).ok());
+  session.Upload(2, {1, 2, 3, 4});
+  session.Placeholder(3);
+  ExecuteRequest request = session.ExecuteOf(1, {2, 3}, {4, 5}, {0});
+  request.abstract = true;
+  request.deadline_us = 1;
+  EXPECT_EQ(KindOf(session.Await(session.Execute(std::move(request)))), ErrorKind::kDeadline);
+  EXPECT_THAT(*session.Read(2), ElementsAre(1, 2, 3, 4)) << "It never started: nothing is consumed.";
 }
 
 TEST_F(Abstract, APlaceholderThatWasGivenAwayIsNotFilled) {
