@@ -8,6 +8,7 @@
 
 #include "absl/time/clock.h"
 #include "client/runtime/connector.h"
+#include "client/runtime/process.h"
 #include "client/runtime/state.h"
 #include "common/base/sha256.h"
 #include "common/base/status.h"
@@ -19,6 +20,11 @@
 namespace hlod {
 
 struct Admin::Connection {
+  ~Connection() {
+    if (!owner.IsThisOne()) stub.release();  // gRPC's threads are the parent's.
+  }
+
+  const internal::OwnerProcess owner;
   std::unique_ptr<v1::Admin::Stub> stub;
   std::string token, address;
   TlsOptions tls;
@@ -29,6 +35,7 @@ struct Admin::Connection {
   absl::StatusOr<Response> Call(grpc::Status (v1::Admin::Stub::*method)(grpc::ClientContext*,
                                                                         const v1::ListRequest&, Response*),
                                 uint64_t session, int limit) const {
+    RETURN_IF_ERROR(owner.Check());
     grpc::ClientContext context;
     context.set_deadline(absl::ToChronoTime(absl::Now() + timeout));
     if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
@@ -58,6 +65,7 @@ std::string Hex(const std::string& bytes) {
 }  // namespace
 
 absl::StatusOr<Admin> Admin::Connect(const ConnectOptions& options) {
+  RETURN_IF_ERROR(internal::CheckGrpc());
   RETURN_IF_ERROR(internal::CheckCredentials(options));
   ASSIGN_OR_RETURN(const rpc::Endpoint endpoint, internal::FindAddress(options.address));
   ASSIGN_OR_RETURN(std::shared_ptr<grpc::Channel> channel,

@@ -38,6 +38,7 @@ Arena::Arena(rpc::SharedMemory memory)
     : memory_(std::move(memory)), used_(static_cast<size_t>(size() / kGranule), false) {}
 
 std::optional<ArenaRange> Arena::TryTake(int64_t length) {
+  if (!owner_.IsThisOne()) return std::nullopt;
   absl::MutexLock lock(&mu_);
   Collect();
   const size_t wanted = Granules(length);
@@ -55,6 +56,7 @@ std::optional<ArenaRange> Arena::TryTake(int64_t length) {
 
 absl::StatusOr<std::optional<ArenaRange>> Arena::Take(Session& session, int64_t length) {
   for (;;) {
+    RETURN_IF_ERROR(session.CheckProcess());
     if (std::optional<ArenaRange> range = TryTake(length)) return range;
     std::vector<Command> under_way;
     {
@@ -69,12 +71,14 @@ absl::StatusOr<std::optional<ArenaRange>> Arena::Take(Session& session, int64_t 
 }
 
 void Arena::Give(ArenaRange range) {
+  if (!owner_.IsThisOne()) return;
   absl::MutexLock lock(&mu_);
   const ptrdiff_t first = range.offset / kGranule;
   std::fill_n(used_.begin() + first, Granules(range.length), false);
 }
 
 void Arena::GiveAfter(ArenaRange range, Command command) {
+  if (!owner_.IsThisOne()) return;
   absl::MutexLock lock(&mu_);
   under_way_.emplace_back(range, std::move(command));
 }

@@ -12,6 +12,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
+#include "client/runtime/process.h"
 #include "client/runtime/session.h"
 #include "common/rpc/shared_memory.h"
 #include "proto/hlod/v1/session.pb.h"
@@ -23,6 +24,7 @@ struct ArenaRange {
   int64_t offset = 0, length = 0;
 };
 
+// In a forked child nothing is taken, and what is given back is not.
 class Arena {
  public:
   static constexpr int64_t kGranule = 256 << 10;
@@ -49,6 +51,7 @@ class Arena {
  private:
   void Collect() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
+  const OwnerProcess owner_;
   const rpc::SharedMemory memory_;
   absl::Mutex mu_;
   std::vector<bool> used_ ABSL_GUARDED_BY(mu_);  // By granule.

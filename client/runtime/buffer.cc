@@ -19,34 +19,47 @@ class LiteralDownload : public Awaitable<Literal> {
   LiteralDownload(const Shape& shape,
                   absl::FunctionRef<std::unique_ptr<PendingDownload>(absl::Span<std::byte>)> start)
       : value_(shape), pending_(start(value_.bytes())) {}
+  ~LiteralDownload() override {
+    if (!owner_.IsThisOne()) pending_.release();  // The parent's, which may be in the middle of it.
+  }
 
   bool Ready() override {
-    if (!mu_.TryLock()) return false;  // Somebody awaits it.
+    if (!owner_.IsThisOne()) return true;  // Await fails at once.
+    if (!mu_.TryLock()) return false;      // Another thread awaits it.
     const bool ready = pending_->Ready();
     mu_.Unlock();
     return ready;
   }
   absl::StatusOr<Literal> Await(absl::Time deadline) override {
+    RETURN_IF_ERROR(owner_.Check());  // The lock may have been held at the fork.
     absl::MutexLock lock(&mu_);
     RETURN_IF_ERROR(pending_->Await(deadline));
     return std::move(value_);
   }
 
  private:
+  const OwnerProcess owner_;
   absl::Mutex mu_;
   Literal value_ ABSL_GUARDED_BY(mu_);
   std::unique_ptr<PendingDownload> pending_ ABSL_GUARDED_BY(mu_);
 };
 
-class FailedLiteral : public Awaitable<Literal> {
+// What failed before anything was sent.
+template <typename T>
+class Failed : public Awaitable<T> {
  public:
-  explicit FailedLiteral(absl::Status status) : status_(std::move(status)) {}
+  explicit Failed(absl::Status status) : status_(std::move(status)) {}
   bool Ready() override { return true; }
-  absl::StatusOr<Literal> Await(absl::Time) override { return status_; }
+  typename Awaitable<T>::Result Await(absl::Time) override { return status_; }
 
  private:
   const absl::Status status_;
 };
+
+template <typename T>
+Future<T> FailedFuture(absl::Status status) {
+  return Future<T>(std::make_shared<Failed<T>>(std::move(status)));
+}
 
 class CommandEnd : public Awaitable<void> {
  public:
@@ -54,7 +67,7 @@ class CommandEnd : public Awaitable<void> {
       : session_(std::move(session)), command_(std::move(command)) {}
   bool Ready() override {
     if (!command_->done.load(std::memory_order_acquire)) session_->Drain();
-    return command_->done.load(std::memory_order_acquire);
+    return command_->done.load(std::memory_order_acquire) || session_->InForkedChild();
   }
   absl::Status Await(absl::Time deadline) override { return session_->Wait(*command_, deadline); }
 
@@ -188,6 +201,7 @@ uint64_t Buffer::handle() const { return state_->handle; }
 Origin Buffer::origin() const { return state_->session->OriginOf(state_->origin); }
 
 bool Buffer::is_placeholder() const {
+  if (state_->session->InForkedChild()) return false;
   absl::MutexLock lock(&state_->mu);
   return state_->placeholder && !state_->death.has_value();
 }
@@ -205,6 +219,8 @@ std::string Buffer::ToString() const {
 }
 
 Future<void> Buffer::ready() const {
+  if (absl::Status status = state_->session->CheckProcess(); !status.ok())
+    return internal::FailedFuture<void>(std::move(status));
   absl::MutexLock lock(&state_->mu);
   return internal::FutureOf(state_->session, state_->producer);
 }
@@ -216,7 +232,7 @@ absl::StatusOr<Literal> Buffer::ToLiteral(Cause cause, Caller caller) const {
 Future<Literal> Buffer::ToLiteralAsync(Cause cause, Caller caller) const {
   internal::BufferState& buffer = *state_;
   if (absl::Status status = internal::CheckReadable(buffer, "a read", caller); !status.ok()) {
-    return Future<Literal>(std::make_shared<internal::FailedLiteral>(std::move(status)));
+    return internal::FailedFuture<Literal>(std::move(status));
   }
   return Future<Literal>(
       std::make_shared<internal::LiteralDownload>(buffer.shape, [&](absl::Span<std::byte> out) {
@@ -239,6 +255,7 @@ absl::Status Buffer::Download(absl::Span<std::byte> out, Cause cause, Caller cal
 }
 
 absl::Status Buffer::Fill(const Literal& value, Caller caller) const {
+  RETURN_IF_ERROR(state_->session->CheckProcess());
   if (!hlo::Compatible(value.shape(), shape()) && !state_->session->options().skip_local_checks) {
     return MakeError(ErrorKind::kArgument,
                      absl::StrFormat("%s cannot be filled with %s.", internal::Describe(*state_),

@@ -8,6 +8,7 @@
 
 #include "absl/time/clock.h"
 #include "client/runtime/connector.h"
+#include "client/runtime/process.h"
 #include "client/runtime/state.h"
 #include "common/base/status.h"
 #include "common/hlo/proto/codec.h"
@@ -122,6 +123,7 @@ using internal::Command;
 using internal::Session;
 
 absl::StatusOr<Client> Client::Connect(const ConnectOptions& options) {
+  RETURN_IF_ERROR(internal::CheckGrpc());
   ASSIGN_OR_RETURN(std::unique_ptr<internal::Connector> connector, internal::FindDaemon(options));
   internal::SessionOptions session_options;
   session_options.name = options.name.empty()
@@ -166,6 +168,7 @@ absl::StatusOr<Executable> Client::CompileText(std::string_view text, const Comp
 
 absl::StatusOr<CompileResult> Executable::Describe(Caller caller) const {
   internal::ExecutableState& state = *state_;
+  RETURN_IF_ERROR(state.session->CheckProcess());
   RETURN_IF_ERROR(state.session->Wait(*state.compile));
   Command answered = state.compile;
   Command again;

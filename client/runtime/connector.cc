@@ -24,6 +24,7 @@
 
 #include "absl/time/clock.h"
 #include "client/runtime/grpc_pipe.h"
+#include "client/runtime/process.h"
 #include "common/base/status.h"
 #include "common/rpc/credentials.h"
 #include "common/rpc/shared_memory.h"
@@ -184,6 +185,7 @@ class AddressConnector : public Connector {
 
 absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& endpoint,
                                                            const TlsOptions& tls, absl::Time deadline) {
+  RETURN_IF_ERROR(ClaimGrpc());
   rpc::Descriptor fd;
   switch (endpoint.kind) {
     case rpc::Endpoint::Kind::kDescriptor:

@@ -30,7 +30,7 @@ Buffer MakeBuffer(const std::shared_ptr<Session>& session, uint64_t handle, cons
 }  // namespace
 
 StagingState::~StagingState() {
-  if (range.has_value()) session->arena()->Give(*range);
+  if (range.has_value()) arena->Give(*range);
 }
 
 }  // namespace internal
@@ -89,9 +89,9 @@ absl::StatusOr<StagedUpload> Device::Stage(const Shape& shape, Caller) const {
   state.shape.layout.reset();
   state.device = ordinal_;
   const int64_t bytes = hlo::ByteSize(shape).value_or(0);
-  if (bytes > session_->limits().inline_bytes_max && session_->arena() != nullptr &&
-      bytes <= session_->arena()->size()) {
-    ASSIGN_OR_RETURN(state.range, session_->arena()->Take(*session_, bytes));
+  state.arena = session_->arena();
+  if (bytes > session_->limits().inline_bytes_max && state.arena != nullptr && bytes <= state.arena->size()) {
+    ASSIGN_OR_RETURN(state.range, state.arena->Take(*session_, bytes));
   }
   if (!state.range.has_value()) {
     ASSIGN_OR_RETURN(state.own, Literal::Make(state.shape, session_->limits().buffer_bytes_max));
@@ -108,7 +108,7 @@ bool StagedUpload::shared() const { return state_ != nullptr && state_->range.ha
 
 absl::Span<std::byte> StagedUpload::bytes() const {
   if (state_ == nullptr) return {};
-  return state_->range.has_value() ? state_->session->arena()->at(*state_->range) : state_->own.bytes();
+  return state_->range.has_value() ? state_->arena->at(*state_->range) : state_->own.bytes();
 }
 
 absl::StatusOr<Buffer> StagedUpload::Commit(Cause cause, Caller caller) {

@@ -29,6 +29,7 @@ std::vector<bool> AbstractResults(ExecutableState& executable,
 // The first thing that is wrong with the arguments, as far as the client knows.
 absl::Status CheckArguments(ExecutableState& executable, absl::Span<const Argument> arguments,
                             const ExecuteOptions& options, int device, const Caller& caller) {
+  RETURN_IF_ERROR(executable.session->status());
   if (arguments.size() != executable.arguments.size()) {
     return MakeError(ErrorKind::kArgument,
                      absl::StrFormat("%s takes %d arguments; %d were given.", executable.name,

@@ -1,8 +1,6 @@
 // Sending, waiting and settling. What a broken connection means is in session_recovery.cc.
 #include "client/runtime/session.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -25,11 +23,11 @@ constexpr int kSendsPerDrain = 16;  // How often a sender that waits for nothing
 }  // namespace
 
 Session::Session(std::unique_ptr<Connector> connector, const SessionOptions& options)
-    : process_(getpid()), connector_(std::move(connector)), options_(options) {}
+    : connector_(std::move(connector)), options_(options) {}
 
 Session::~Session() {
-  if (!CheckProcess().ok()) {
-    // Left alone: what gRPC keeps of the connection needs threads that only the parent has.
+  if (InForkedChild()) {
+    // Leaked: releasing what gRPC keeps of the connection takes threads that only the parent has.
     new std::shared_ptr<Pipe>(ABSL_TS_UNCHECKED_READ(pipe_));
     connector_.release();
     return;
@@ -170,7 +168,7 @@ bool Session::HasRoom() const {
 }
 
 void Session::Cancel(uint64_t command) {
-  if (!CheckProcess().ok()) return;
+  if (InForkedChild()) return;
   absl::MutexLock lock(&mu_);
   const LogEntry* const entry = FindInLog(command);
   if (!lost_.ok() || goodbye_ || entry == nullptr || entry->command->done.load(std::memory_order_relaxed))
@@ -187,7 +185,7 @@ void Session::AddCancel(uint64_t command) {
 }
 
 void Session::Drop(uint64_t handle, const Command& donor) {
-  if (!CheckProcess().ok()) return;
+  if (InForkedChild()) return;
   absl::MutexLock lock(&mu_);
   if (!lost_.ok() || goodbye_) return;
   if (donor != nullptr && !donor->done.load(std::memory_order_acquire)) {
@@ -283,8 +281,8 @@ bool Session::WaitUntil(absl::FunctionRef<bool()> done, absl::Time deadline) {
 }
 
 absl::Status Session::Wait(const CommandState& command, absl::Time deadline) {
+  RETURN_IF_ERROR(CheckProcess());
   if (!command.done.load(std::memory_order_acquire)) {
-    RETURN_IF_ERROR(CheckProcess());
     absl::MutexLock lock(&mu_);
     const auto done = [&] { return command.done.load(std::memory_order_acquire); };
     if (!WaitUntil(done, deadline)) {
@@ -307,7 +305,7 @@ absl::Status Session::WaitAny(absl::Span<const Command> commands) {
 }
 
 void Session::Drain() {
-  if (!CheckProcess().ok()) return;
+  if (InForkedChild()) return;
   absl::MutexLock lock(&mu_);
   StartWrites();
   while (PollOnce(absl::InfinitePast())) {
@@ -345,7 +343,7 @@ void Session::HandleMessage(v1::ServerMessage& message) {
 }
 
 void Session::ReleaseAcknowledgement(uint64_t command) {
-  if (!CheckProcess().ok()) return;
+  if (InForkedChild()) return;
   absl::MutexLock lock(&mu_);
   if (held_.erase(command) == 0 || !lost_.ok() || goodbye_ || !MayAcknowledge()) return;
   Enqueue(v1::ClientMessage(), nullptr);  // The daemon may let go of the bytes.
@@ -371,14 +369,6 @@ absl::Status Session::Close(absl::Time deadline) {
 
 // -------------------------------------------------------------------------------------------- the rest
 
-absl::Status Session::CheckProcess() const {
-  const int here = getpid();
-  if (here == process_) return absl::OkStatus();
-  return FailedPrecondition(
-      "The session belongs to process %d; this is process %d, forked from it, which needs one of its own.",
-      process_, here);
-}
-
 absl::Status Session::status() {
   RETURN_IF_ERROR(CheckProcess());
   absl::MutexLock lock(&mu_);
@@ -386,11 +376,13 @@ absl::Status Session::status() {
 }
 
 Origin Session::OriginOf(uint32_t id) {
+  if (InForkedChild()) return {};
   absl::MutexLock lock(&mu_);
   return id == 0 || id > origins_.size() ? Origin{} : origins_[id - 1];
 }
 
 bool Session::Knows(const Digest& digest) {
+  if (InForkedChild()) return false;
   absl::MutexLock lock(&mu_);
   const auto found = programs_.find(digest);
   if (found == programs_.end()) return false;
@@ -400,6 +392,7 @@ bool Session::Knows(const Digest& digest) {
 }
 
 void Session::Remember(const Digest& digest, const Command& compile) {
+  if (InForkedChild()) return;
   absl::MutexLock lock(&mu_);
   programs_[digest] = compile;
 }
@@ -413,6 +406,7 @@ v1::TransferId Session::TransferOf(uint64_t command) const {
 }
 
 Arena* Session::arena() {
+  if (InForkedChild()) return nullptr;
   absl::MutexLock lock(&arena_mu_);
   if (!arena_tried_) {
     arena_tried_ = true;

@@ -27,6 +27,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
 #include "client/runtime/pipe.h"
+#include "client/runtime/process.h"
 #include "common/base/error.h"
 #include "common/base/limits.h"
 #include "common/base/sha256.h"
@@ -105,10 +106,14 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // Goodbye, and waits for the stream's end.
   absl::Status Close(absl::Time deadline);
-  // OK, or why the session is lost, or that this process is a fork of the session's.
+  // OK, or why the session is lost, or that this process was forked from the session's.
   absl::Status status();
+  // That last question alone. In a forked child every function here fails at once, and those that cannot fail
+  // do nothing: none of them sends, waits or locks.
+  absl::Status CheckProcess() const { return owner_.Check(); }
+  bool InForkedChild() const { return !owner_.IsThisOne(); }
 
-  // The line behind an id of this session; an unknown one for 0.
+  // The line behind an id of this session; an unknown one for 0 and in a forked child.
   Origin OriginOf(uint32_t id);
 
   // Whether the daemon has this program: an executable of it is alive here, and its compilation is known to
@@ -117,7 +122,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // The command that sends it, which its executable keeps.
   void Remember(const Digest& digest, const Command& compile);
 
-  // The shared arena, set up on first use; null when there is none.
+  // The shared arena, set up on first use; null when there is none, and in a forked child.
   Arena* arena();
 
   // Constant after Open.
@@ -142,8 +147,6 @@ class Session : public std::enable_shared_from_this<Session> {
 
   Session(std::unique_ptr<Connector> connector, const SessionOptions& options);
   absl::Status Greet(absl::Time deadline);
-  // FAILED_PRECONDITION in a forked child: the connection is the parent's, and so are locks that were held.
-  absl::Status CheckProcess() const;
   absl::Status AcceptWelcome(const v1::Welcome& welcome);
 
   void Enqueue(v1::ClientMessage&& message, const Command& command) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -178,7 +181,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool MayAcknowledge() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // Constant after Open.
-  const int process_;
+  const OwnerProcess owner_;
   std::unique_ptr<Connector> connector_;
   const SessionOptions options_;
   Limits limits_;

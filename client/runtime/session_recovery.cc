@@ -83,7 +83,7 @@ absl::Status Session::Greet(absl::Time deadline) {
   daemon_ = welcome->daemon();
   arena_offer_ = welcome->arena();
   for (const v1::Limit& limit : welcome->limits()) {
-    ForEachLimit([&](std::string_view name, int64_t Limits::* field, std::string_view) {
+    ForEachLimit([&](std::string_view name, int64_t Limits::*field, std::string_view) {
       if (limit.name() == name) limits_.*field = limit.value();
     });
   }

@@ -80,6 +80,7 @@ struct StagingState {
   std::shared_ptr<Session> session;
   Shape shape;
   int device = 0;
+  Arena* arena = nullptr;           // The session's, when there is a range.
   std::optional<ArenaRange> range;  // Else `own`.
   Literal own;
   ~StagingState();

@@ -19,6 +19,7 @@
 
 #include "absl/time/clock.h"
 #include "client/runtime/connector.h"
+#include "client/runtime/process.h"
 #include "common/base/status.h"
 
 namespace hlod::testing {
@@ -45,10 +46,12 @@ absl::StatusOr<int> FreePort() {
 struct Daemon::State {
   DaemonOptions options;
   std::string binary, folder, address, tcp_address;
+  const internal::OwnerProcess owner;
   pid_t pid = -1;
   std::optional<int> exit;
 
   ~State() {
+    if (!owner.IsThisOne()) return;  // A forked child: the daemon and its folder are the parent's.
     if (pid > 0 && !exit.has_value()) {
       kill(pid, SIGKILL);
       waitpid(pid, nullptr, 0);

@@ -1,13 +1,25 @@
-// A client to be killed: crash_client ADDRESS upload|upload_stream|execute|idle|leave. Prints "ready" when it
-// is in the middle of that; `leave` then ends without closing its session.
+// A client program that tests start, to kill it or to look at how it ends: crash_client ADDRESS MODE. It
+// prints a line when it is where the mode says (kModes); ADDRESS "private" starts a private daemon.
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <thread>
 
+#include "absl/strings/str_format.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
+#include "client/runtime/session.h"
+#include "client/runtime/state.h"
+#include "hlod/admin.h"
 #include "hlod/hlod.h"
 
+namespace hlod {
 namespace {
 
 constexpr char kForever[] = R"(HloModule forever
@@ -29,41 +41,237 @@ ENTRY main {
 }
 )";
 
-void Ready() {
-  std::puts("ready");
+// One step of some 10^13 operations.
+constexpr char kLongStep[] = R"(HloModule long
+
+ENTRY main {
+  x = f32[] parameter(0)
+  a = f32[16384,16384] broadcast(x), dimensions={}
+  ROOT d = f32[16384,16384] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+)";
+
+constexpr int64_t kElements = 4'000'000;
+
+void Say(const std::string& line) {
+  std::puts(line.c_str());
   std::fflush(stdout);
 }
 
-int Main(const char* address, const char* mode) {
-  hlod::ConnectOptions options;
-  options.address = address;
-  options.shared_memory = std::strcmp(mode, "upload_stream") != 0;
-  const hlod::Client client = hlod::Client::Connect(options).value();
-  const hlod::Device device = client.device(0);
-  const hlod::Literal value(hlod::Shape::Array(hlod::hlo::kF32, {4'000'000}));
-  const hlod::Buffer held = device.Upload(value).value();
-  if (!held.ready().Await().ok()) return 1;
-  if (std::strncmp(mode, "upload", 6) == 0) {
-    // Uploads without end: wherever the signal falls, one is under way.
-    for (int i = 0;; ++i) {
-      const hlod::Buffer next = device.Upload(value).value();
-      if (i == 2) Ready();
-    }
-  }
-  if (std::strcmp(mode, "execute") == 0) {
-    const hlod::Executable forever = client.CompileText(kForever).value();
-    const hlod::Buffer x = device.Upload(hlod::Literal::Scalar<int32_t>(0)).value();
-    const hlod::Execution execution = forever.Start(std::vector<hlod::Argument>{x}).value();
-    execution.done.Await(absl::Milliseconds(100)).IgnoreError();
-    Ready();
-    execution.done.Await().IgnoreError();
-  }
-  Ready();
-  if (std::strcmp(mode, "leave") == 0) return 0;
-  absl::SleepFor(absl::Hours(1));  // tidy: it waits to be killed.
+[[noreturn]] void WaitToBeKilled() {
+  for (;;) pause();
+}
+
+Literal Value() { return Literal(Shape::Array(hlo::kF32, {kElements})); }
+
+// A buffer of 16 MB that the daemon has.
+Buffer Held(const Client& client) {
+  const Buffer held = client.device(0).Upload(Value()).value();
+  if (!held.ready().Await().ok()) std::exit(1);
+  return held;
+}
+
+int Idle(const Client& client) {
+  const Buffer held = Held(client);
+  Say("ready " + client.daemon());
+  WaitToBeKilled();
+}
+
+int Leave(const Client& client) {
+  const Buffer held = Held(client);
+  Say("ready");
   return 0;
 }
 
-}  // namespace
+int Upload(const Client& client) {
+  const Buffer held = Held(client);
+  for (int i = 0;; ++i) {
+    const Buffer next = client.device(0).Upload(Value()).value();
+    if (i == 2) Say("ready");
+  }
+}
 
-int main(int argc, char** argv) { return argc == 3 ? Main(argv[1], argv[2]) : 2; }
+int Execute(const Client& client) {
+  const Buffer held = Held(client);
+  const Executable forever = client.CompileText(kForever).value();
+  const Execution execution = forever.Start(std::vector<Argument>{Literal::Scalar<int32_t>(0)}).value();
+  execution.done.Await(absl::Milliseconds(100)).IgnoreError();
+  Say("ready");
+  WaitToBeKilled();
+}
+
+int LongStep(const Client& client) {
+  const Executable step = client.CompileText(kLongStep).value();
+  const Execution execution = step.Start(std::vector<Argument>{Literal::Scalar<float>(1)}).value();
+  execution.done.Await(absl::Milliseconds(500)).IgnoreError();
+  Say("ready " + client.daemon());
+  WaitToBeKilled();
+}
+
+// What a program holds of a session when it forks.
+struct Objects {
+  Client client;
+  Buffer buffer, placeholder;
+  Executable executable;
+  StagedUpload staged;
+  Future<Literal> value;  // A thread of the parent awaits it.
+  Execution execution;
+  Admin admin;
+};
+
+// In the forked child: each call says within the alarm's time that it cannot be used here. The number of
+// calls that do not.
+int CallEverything(Objects& o) {
+  const Literal one = Literal::Scalar<int32_t>(1);
+  const std::vector<std::pair<const char*, std::function<absl::Status()>>> calls = {
+      {"Client::Connect", [&] { return Client::Connect(o.client.address()).status(); }},
+      {"Admin::Connect", [&] { return Admin::Connect({.address = o.client.address()}).status(); }},
+      {"Admin::Stats", [&] { return o.admin.Stats().status(); }},
+      {"Client::status", [&] { return o.client.status(); }},
+      {"Client::Compile", [&] { return o.client.CompileText(kForever).status(); }},
+      {"Client::StepMark", [&] { return o.client.StepMark(1); }},
+      {"Client::Sync", [&] { return o.client.Sync(); }},
+      {"Client::Ping", [&] { return o.client.Ping().status(); }},
+      {"Client::Stats", [&] { return o.client.Stats().status(); }},
+      {"Client::Close", [&] { return o.client.Close(); }},
+      {"Device::Upload", [&] { return o.client.device(0).Upload(Value()).status(); }},
+      {"Device::Upload inline", [&] { return o.client.device(0).Upload(one).status(); }},
+      {"Device::Placeholder", [&] { return o.client.device(0).Placeholder(one.shape()).status(); }},
+      {"Device::Stage", [&] { return o.client.device(0).Stage(Value().shape()).status(); }},
+      {"StagedUpload::Commit", [&] { return o.staged.Commit().status(); }},
+      {"Buffer::state", [&] { return o.buffer.state(); }},
+      {"Buffer::ready", [&] { return o.buffer.ready().Await(); }},
+      {"Buffer::ToLiteral", [&] { return o.buffer.ToLiteral().status(); }},
+      {"Buffer::ToLiteralAsync", [&] { return o.buffer.ToLiteralAsync().Await().status(); }},
+      {"Buffer::Fill", [&] { return o.placeholder.Fill(one); }},
+      {"Buffer::Delete", [&] { return o.buffer.Delete(); }},
+      {"Executable::Execute", [&] { return o.executable.Execute({one}).status(); }},
+      {"Executable::Describe", [&] { return o.executable.Describe().status(); }},
+      {"Executable::ready", [&] { return o.executable.ready().Await(); }},
+      {"Execution::done", [&] { return o.execution.done.Await(); }},
+      {"a Future of before the fork", [&] { return o.value.Await().status(); }},
+  };
+  int wrong = 0;
+  for (const auto& [name, call] : calls) {
+    const absl::Status status = call();
+    if (KindOf(status) == ErrorKind::kLostSession && status.code() == absl::StatusCode::kFailedPrecondition)
+      continue;
+    ++wrong;
+    Say(std::string(name) + ": " + status.ToString());
+  }
+  const auto expect = [&](const char* name, bool holds) {
+    if (holds) return;
+    ++wrong;
+    Say(std::string(name) + " is wrong");
+  };
+  expect("Buffer::origin", o.buffer.origin() == Origin{});
+  expect("Buffer::ToString", o.buffer.ToString().find("f32[4000000]") == 0);
+  expect("Buffer::is_placeholder", !o.placeholder.is_placeholder());
+  expect("Client::has_shared_memory", !o.client.has_shared_memory());
+  expect("Future::Ready", o.value.Ready() && o.execution.done.Ready());
+  o.execution.Cancel();
+  return wrong;
+}
+
+// Forks while another thread holds the locks of the session and of a buffer, and a third awaits a value.
+// Prints "ready" when the child did as client.h says and the parent's session goes on.
+int Fork(const Client& client) {
+  const Buffer x = Held(client);
+  const Executable forever = client.CompileText(kForever).value();
+  Execution execution = forever.Start(std::vector<Argument>{Literal::Scalar<int32_t>(0)}).value();
+  std::optional<Objects> objects(Objects{client, client.device(0).Upload(Value()).value(),
+                                         client.device(0).Placeholder(Shape::Scalar(hlo::kS32)).value(),
+                                         forever,
+                                         client.device(0).Stage(Shape::Array(hlo::kF32, {100'000})).value(),
+                                         execution.results[0].ToLiteralAsync(), execution,
+                                         Admin::Connect({.address = client.address()}).value()});
+  if (!objects->staged.shared()) return 1;
+  const Future<Literal> value = objects->value;
+  std::thread awaiter([&] { value.Await().IgnoreError(); });
+  absl::SleepFor(absl::Milliseconds(50));  // tidy: nothing tells that it waits.
+  absl::Notification held, forked;
+  std::thread holder([&] {
+    absl::MutexLock buffer_lock(&objects->buffer.internal_state()->mu);
+    client.internal_session()
+        ->Transact({},
+                   [&](internal::Session::Sender&) {
+                     held.Notify();
+                     forked.WaitForNotification();
+                   })
+        .IgnoreError();
+  });
+  held.WaitForNotification();
+
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(30);  // Ends it when a call hangs.
+    const int wrong = CallEverything(*objects);
+    objects.reset();
+    std::exit(wrong == 0 ? 0 : 1);  // As a program ends: with the destructors of what is static.
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  forked.Notify();
+  holder.join();
+  if (status != 0) {
+    Say(absl::StrFormat("The child ended with status %d.", status));
+    return 1;
+  }
+  execution.Cancel();
+  awaiter.join();
+  if (x.ToLiteral().value() != Value()) return 1;
+  if (!objects->staged.Commit().value().ready().Await().ok()) return 1;
+  Say("ready");
+  return 0;
+}
+
+// What `mode` is, and what it does once it is connected.
+struct Mode {
+  const char* name;
+  int (*run)(const Client&);
+  bool shared_memory = true;
+};
+constexpr Mode kModes[] = {
+    {"idle", Idle},                    // Holds 16 MB, until it is killed.
+    {"leave", Leave},                  // Holds 16 MB and ends without closing its session.
+    {"upload", Upload},                // Uploads without end: wherever the signal falls, one is under way.
+    {"upload_stream", Upload, false},  // The same on a bulk stream.
+    {"execute", Execute},              // Holds 16 MB and runs a program that does not end.
+    {"long_step", LongStep},           // Runs one step that takes long.
+    {"fork", Fork},                    // Uses the client in a forked child.
+};
+
+int Main(const char* address, const char* name) {
+  // Not to outlive a test that crashes.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ConnectOptions options;
+  if (std::strcmp(address, "private") == 0) {
+    setenv("XDG_RUNTIME_DIR", "/nonexistent", 1);
+    unsetenv("HLOD_ADDRESS");
+  } else {
+    options.address = address;
+  }
+  if (std::strcmp(name, "fork_first") == 0) {  // Connects in a child only, as a program may.
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(30);
+      const Client client = Client::Connect(options).value();
+      std::exit(client.Sync().ok() ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    Say(status == 0 ? "ready" : "The child could not connect.");
+    return status == 0 ? 0 : 1;
+  }
+  for (const Mode& mode : kModes) {
+    if (std::strcmp(name, mode.name) != 0) continue;
+    options.shared_memory = mode.shared_memory;
+    return mode.run(Client::Connect(options).value());
+  }
+  return 2;
+}
+
+}  // namespace
+}  // namespace hlod
+
+int main(int argc, char** argv) { return argc == 3 ? hlod::Main(argv[1], argv[2]) : 2; }

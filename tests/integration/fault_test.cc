@@ -1,54 +1,15 @@
 // Processes that die: the client in the middle of things, and the daemon.
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <thread>
 
 #include "absl/time/clock.h"
 #include "tests/integration/harness.h"
+#include "tests/integration/process.h"
 #include "tests/integration/relay.h"
 
 namespace hlod {
 namespace {
-
-// A crash_client that is where it was asked to be.
-class Victim {
- public:
-  Victim(const std::string& address, const std::string& mode) {
-    const std::string program =
-        std::filesystem::read_symlink("/proc/self/exe").parent_path() / "crash_client";
-    int out[2];
-    if (pipe(out) != 0) std::abort();
-    pid_ = fork();
-    if (pid_ == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      dup2(out[1], STDOUT_FILENO);
-      close(out[0]);
-      close(out[1]);
-      execl(program.c_str(), "crash_client", address.c_str(), mode.c_str(), nullptr);
-      _exit(127);
-    }
-    close(out[1]);
-    char line[6] = {};
-    ready_ = read(out[0], line, sizeof(line)) == sizeof(line);
-    close(out[0]);
-  }
-  ~Victim() { Kill(); }
-  bool ready() const { return ready_; }
-  void Kill() {
-    if (pid_ <= 0) return;
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-    pid_ = -1;
-  }
-
- private:
-  pid_t pid_ = -1;
-  bool ready_ = false;
-};
 
 class ClientFault : public ::testing::TestWithParam<std::string> {};
 
@@ -57,8 +18,8 @@ TEST_P(ClientFault, AKilledClientsMemoryIsBackWithinASecond) {
   const Client bystander = Must(daemon.Connect());
   const Buffer kept = Must(bystander.device(0).Upload(Literal::Vector<float>({1, 2})));
   ASSERT_OK(kept.ready().Await());
-  Victim victim(daemon.address(), GetParam());
-  ASSERT_TRUE(victim.ready());
+  Process victim({Beside("crash_client"), daemon.address(), GetParam()});
+  ASSERT_TRUE(victim.ReadLine().starts_with("ready"));
   EXPECT_GE(daemon.UsedBytes(), 16'000'008);
   victim.Kill();
   EXPECT_TRUE(daemon.WaitForUsedBytes(8, absl::Seconds(1))) << daemon.UsedBytes();

@@ -1,16 +1,12 @@
 // What outlives what: donated buffers of refused executes, buffers dropped by the thousand, forked children,
 // and private daemons whose clients are gone.
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <fstream>
 
 #include "absl/time/clock.h"
 #include "tests/integration/harness.h"
+#include "tests/integration/process.h"
 
 namespace hlod {
 namespace {
@@ -91,36 +87,20 @@ TEST_F(Lifetime, ReadsBecomeReadyForWhoeverOnlyLooks) {
   }
 }
 
-TEST_F(Lifetime, AForkedChildDoesNotTouchItsParentsSession) {
-  Buffer x = Must(client_->device(0).Upload(Counting(100'000)));
-  ASSERT_OK(client_->Sync());
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(20);
-    const bool refused =
-        x.ToLiteral().status().code() == absl::StatusCode::kFailedPrecondition &&
-        client_->device(0).Upload(Counting(100'000)).status().code() == absl::StatusCode::kFailedPrecondition;
-    x = Buffer();
-    client_.reset();
-    _exit(refused ? 0 : 1);
-  }
-  int status = -1;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
-  EXPECT_EQ(Must(x.ToLiteral()), Counting(100'000));
+// The child makes every call of the public headers while the parent's threads hold locks of the session.
+TEST_F(Lifetime, EveryCallFailsAtOnceInAForkedChildAndTheParentGoesOn) {
+  Process program({Beside("crash_client"), daemon_->address(), "fork"});
+  EXPECT_EQ(program.ReadLine(), "ready");
+  EXPECT_EQ(program.WaitForExit(absl::Seconds(60)), 0);
+}
+
+TEST_F(Lifetime, AForkedChildOfAProgramThatHadNotConnectedConnects) {
+  Process program({Beside("crash_client"), daemon_->address(), "fork_first"});
+  EXPECT_EQ(program.ReadLine(), "ready");
+  EXPECT_EQ(program.WaitForExit(absl::Seconds(60)), 0);
 }
 
 // ------------------------------------------------------------------------------------ private daemons
-
-// One step of some 10^13 operations: it looks at no cancellation for a long time.
-constexpr std::string_view kLongStep = R"(HloModule long
-
-ENTRY main {
-  x = f32[] parameter(0)
-  a = f32[16384,16384] broadcast(x), dimensions={}
-  ROOT d = f32[16384,16384] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-}
-)";
 
 bool Lives(int pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
@@ -130,59 +110,24 @@ bool Lives(int pid) {
   return name_end != std::string::npos && text.substr(name_end + 2, 1) != "Z";
 }
 
-// Starts a private daemon, says its process over the pipe, begins `program` if there is one, and waits to be
-// killed. In a forked child.
-[[noreturn]] void BePrivateClient(int out, std::string_view program) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  dup2(out, STDOUT_FILENO);
-  close(out);
-  setenv("XDG_RUNTIME_DIR", "/nonexistent", 1);
-  unsetenv("HLOD_ADDRESS");
-  const absl::StatusOr<Client> client = Client::Connect();
-  if (!client.ok()) {
-    std::fprintf(stderr, "%s\n", client.status().ToString().c_str());
-    _exit(1);
-  }
-  std::optional<Execution> execution;
-  if (!program.empty()) {
-    const Executable executable = Must(client->CompileText(program));
-    execution = Must(executable.Start(std::vector<Argument>{Literal::Scalar<float>(1)}));
-    execution->done.Await(absl::Milliseconds(500)).IgnoreError();
-  }
-  const std::string line = client->daemon() + "\n";
-  if (write(STDOUT_FILENO, line.data(), line.size()) < 0) _exit(1);
-  for (;;) pause();
-}
+class PrivateLifetime : public ::testing::TestWithParam<std::string> {};
 
-class PrivateLifetime : public ::testing::TestWithParam<std::string_view> {};
-
-TEST_P(PrivateLifetime, AKilledProgramLeavesNobodyBehindWhoHoldsItsOutput) {
-  int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
-  const pid_t program = fork();
-  if (program == 0) {
-    close(ends[0]);
-    BePrivateClient(ends[1], GetParam());
-  }
-  close(ends[1]);
-  std::string said;
-  for (char c = 0; c != '\n' && read(ends[0], &c, 1) == 1;) said += c;
-  const size_t at = said.find("pid ");
-  ASSERT_NE(at, std::string::npos) << said;
-  const int daemon = std::stoi(said.substr(at + 4));
+TEST_P(PrivateLifetime, AKilledProgramLeavesNoDaemonAndNothingThatHoldsItsOutput) {
+  Process program({Beside("crash_client"), "private", GetParam()});
+  const std::string line = program.ReadLine();
+  const size_t at = line.find("pid ");
+  ASSERT_NE(at, std::string::npos) << line;
+  const int daemon = std::stoi(line.substr(at + 4));
   EXPECT_TRUE(Lives(daemon));
-  kill(program, SIGKILL);
-  waitpid(program, nullptr, 0);
-  pollfd output = {.fd = ends[0], .events = POLLIN};
-  EXPECT_EQ(poll(&output, 1, 1000), 1) << "the daemon holds the program's stdout";
-  close(ends[0]);
+  program.Kill();
+  EXPECT_TRUE(program.WaitForEndOfOutput(absl::Seconds(1))) << "the daemon holds the program's stdout";
   const absl::Time deadline = absl::Now() + absl::Seconds(8);
   while (Lives(daemon) && absl::Now() < deadline) absl::SleepFor(absl::Milliseconds(10));  // tidy: a poll.
   EXPECT_FALSE(Lives(daemon)) << "the private daemon still runs";
   if (Lives(daemon)) kill(daemon, SIGKILL);
 }
-INSTANTIATE_TEST_SUITE_P(While, PrivateLifetime, ::testing::Values(std::string_view(), kLongStep),
-                         [](const auto& info) { return info.param.empty() ? "Idle" : "Running"; });
+INSTANTIATE_TEST_SUITE_P(While, PrivateLifetime, ::testing::Values("idle", "long_step"),
+                         [](const auto& info) { return info.param == "idle" ? "Idle" : "Running"; });
 
 }  // namespace
 }  // namespace hlod

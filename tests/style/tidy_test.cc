@@ -186,6 +186,13 @@ TEST(Tidy, NothingIsWrittenWhereItDoesNotBelong) {
        .folders = {"client/", "common/", "server/", "deploy/", "tests/"},
        .except = {"tests/CMakeLists.txt", "tests/style/"},
        .instead = "add it with hlod_test(NAME SECONDS n COMMAND ...) of tests/CMakeLists.txt"},
+      {.name = "tests do not fork",
+       .pattern = R"re(\bv?fork\s*\()re",
+       .cpp_only = true,
+       .folders = {"tests/"},
+       .except = {"tests/style/", "tests/integration/crash_client.cc", "tests/bench/wire/bare_peer.cc"},
+       .instead = "a forked child of a process with threads may hang: execute a program "
+                  "(tests/integration/process.h); what happens in a forked child is tried by crash_client"},
       {.name = "errors are values",
        .pattern = R"re(\b(throw|CHECK|assert)\b\s*[(\w])re",
        .cpp_only = true,

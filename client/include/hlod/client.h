@@ -48,6 +48,13 @@ struct CompileOptions {
 // Thread-safe. No thread runs behind it: whoever waits drives the connection. A connection that breaks is
 // mended, and unanswered commands sent again; when the session is lost (the daemon ended or was restarted),
 // every call returns the same error of kind lost_session at once.
+//
+// Forking. A process that was forked from one that had connected (without exec; as Python's multiprocessing
+// and PyTorch's data loaders do by default) cannot use the client: every call on its copies of the parent's
+// objects, and Connect, returns an error of kind lost_session (code FAILED_PRECONDITION) at once. Destroying
+// the copies neither sends, waits nor frees anything: the session stays the parent's, which goes on. What a
+// function tells without a status is then empty: origin() is unknown, is_placeholder() false,
+// has_shared_memory() false, and a future is Ready(). Connect after forking only, or exec.
 class Client {
  public:
   static absl::StatusOr<Client> Connect(const ConnectOptions& options);

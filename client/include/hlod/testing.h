@@ -30,7 +30,7 @@ struct DaemonOptions {
   absl::Duration timeout = absl::Seconds(30);  // To come up.
 };
 
-// A daemon process. It is killed when the object goes away, and when this process dies, whatever way.
+// A daemon process. It is killed when the object is destroyed, and when this process dies in whatever way.
 class Daemon {
  public:
   // Starts it and waits until it answers. The error has the end of what it wrote to stderr.

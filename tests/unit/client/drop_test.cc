@@ -1,7 +1,5 @@
-// What nobody names any more: buffers that are dropped, donated, half uploaded, or a forked child's.
+// Buffers that nothing refers to any more: dropped, donated, or half uploaded.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <set>
@@ -139,27 +137,6 @@ TEST_F(DropTest, WhoeverDoesNotWaitDoesNotWaitForABrokenConnectionEither) {
   EXPECT_EQ(tries, 1);
   EXPECT_TRUE(session->Wait(*Send(*session)).ok());
   EXPECT_EQ(Freed(), std::vector<uint64_t>{5}) << "what was dropped meanwhile is freed";
-}
-
-TEST_F(DropTest, AForkedChildTouchesNothingOfItsParents) {
-  std::shared_ptr<Session> session = Open();
-  std::unique_ptr<BufferState> buffer = MakeBuffer(session, 5);
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(20);
-    v1::Command ping;
-    ping.mutable_ping();
-    const bool refused =
-        session->status().code() == absl::StatusCode::kFailedPrecondition &&
-        session->Send({}, std::move(ping)).status().code() == absl::StatusCode::kFailedPrecondition;
-    buffer.reset();
-    session.reset();  // The last owner: no goodbye.
-    _exit(refused && shared_->messages.empty() ? 0 : 1);
-  }
-  int status = -1;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
-  EXPECT_TRUE(session->status().ok());
 }
 
 }  // namespace

@@ -1,0 +1,31 @@
+// The process that a connection belongs to. A forked child has a copy of its parent's memory, but none of its
+// threads: a lock that was held at the fork stays held, and the connection is still the parent's. So every
+// function of the client that would lock, send or wait checks first, and fails at once in a child.
+#pragma once
+
+#include <sys/types.h>
+
+#include "absl/status/status.h"
+
+namespace hlod::internal {
+
+// The process in which it was constructed.
+class OwnerProcess {
+ public:
+  OwnerProcess();
+  bool IsThisOne() const;
+  // OK in that process; in a forked child FAILED_PRECONDITION of kind lost_session.
+  absl::Status Check() const;
+
+ private:
+  pid_t pid_;
+};
+
+// gRPC starts threads at its first use and cannot be used in a child of that process. To be called before
+// each use that makes a connection: the first call makes this process the one that uses gRPC, and in a forked
+// child it is FAILED_PRECONDITION of kind lost_session.
+absl::Status ClaimGrpc();
+// The same without claiming it.
+absl::Status CheckGrpc();
+
+}  // namespace hlod::internal
