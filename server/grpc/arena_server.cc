@@ -1,15 +1,17 @@
-// Handing out descriptors, one client at a time: each has a moment to say its secret.
+// Handing out descriptors, to several clients at once: one that stalls holds up nobody.
 #include "server/grpc/arena_server.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/escaping.h"
+#include "absl/time/clock.h"
 #include "common/base/status.h"
 #include "common/rpc/secret.h"
 #include "server/session/registry.h"
@@ -17,7 +19,17 @@
 namespace hlod::grpc_server {
 namespace {
 
-constexpr timeval kPatience{0, 500'000};  // For 32 bytes that a client sends at once.
+constexpr absl::Duration kSecretTimeout =
+    absl::Milliseconds(500);        // For 32 bytes that a client sends at once.
+constexpr size_t kClientsMax = 64;  // At once; further ones wait to be accepted.
+
+// A client that has connected and has not sent its whole secret.
+struct Asking {
+  rpc::Descriptor socket;
+  uint32_t user = 0;
+  absl::Time deadline;
+  std::string secret;  // What has come of it.
+};
 
 // Whether a session may be this user's.
 bool MayAsk(const session::Registry& registry, uint32_t user) {
@@ -28,22 +40,27 @@ bool MayAsk(const session::Registry& registry, uint32_t user) {
       });
 }
 
-void Answer(session::Registry& registry, const rpc::Descriptor& client) {
-  // Whoever has no session here takes nobody's time.
-  const absl::StatusOr<rpc::PeerCredentials> peer = rpc::ReadPeerCredentials(client.get());
-  if (!peer.ok() || !MayAsk(registry, peer->uid)) return;
-  setsockopt(client.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof(kPatience));
-  setsockopt(client.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof(kPatience));
-  char secret[rpc::kSecretBytes];
-  if (recv(client.get(), secret, sizeof(secret), MSG_WAITALL) != sizeof(secret)) return;
-  const std::shared_ptr<session::Session> session = registry.FindBySecret({secret, sizeof(secret)});
+void HandOut(session::Registry& registry, const Asking& client) {
+  const std::shared_ptr<session::Session> session = registry.FindBySecret(client.secret);
   if (session == nullptr || !session->identity().offers_arena) return;
-  if (session->identity().user.has_value() && *session->identity().user != peer->uid) return;
+  if (session->identity().user.value_or(client.user) != client.user) return;
   int fd = -1;
   const absl::Status mapped = session->MapArena(&fd).status();
-  const absl::Status sent = mapped.ok() ? rpc::SendDescriptor(client.get(), fd) : mapped;
+  const absl::Status sent = mapped.ok() ? rpc::SendDescriptor(client.socket.get(), fd) : mapped;
   if (!sent.ok())
     spdlog::warn("Session {} has no shared arena: {}", session->identity().id, std::string(sent.message()));
+}
+
+// Reads what has come; answers when it is all. Whether the client is done with.
+bool Answer(session::Registry& registry, Asking& client) {
+  char bytes[rpc::kSecretBytes];
+  const ssize_t n = recv(client.socket.get(), bytes, rpc::kSecretBytes - client.secret.size(), MSG_DONTWAIT);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+  if (n <= 0) return true;
+  client.secret.append(bytes, static_cast<size_t>(n));
+  if (client.secret.size() < rpc::kSecretBytes) return false;
+  HandOut(registry, client);
+  return true;
 }
 
 }  // namespace
@@ -61,22 +78,43 @@ void ArenaServer::Start(session::Registry& registry) {
 }
 
 ArenaServer::~ArenaServer() {
-  shutdown(socket_.get(), SHUT_RDWR);  // Wakes accept.
+  shutdown(socket_.get(), SHUT_RDWR);  // Wakes poll, and accept fails.
   if (thread_.joinable()) thread_.join();
 }
 
 void ArenaServer::Serve(session::Registry& registry) {
+  std::vector<Asking> asking;
+  std::vector<pollfd> polled;
   for (;;) {
-    const rpc::Descriptor client(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (client.valid()) {
+    const absl::Time now = absl::Now();
+    std::erase_if(asking, [now](const Asking& client) { return client.deadline <= now; });
+    polled.clear();
+    int timeout_ms = -1;
+    for (const Asking& client : asking) {
+      polled.push_back({client.socket.get(), POLLIN, 0});
+      // Clients come in the order of their deadlines.
+      if (timeout_ms < 0) timeout_ms = static_cast<int>(absl::ToInt64Milliseconds(client.deadline - now)) + 1;
+    }
+    if (asking.size() < kClientsMax) polled.push_back({socket_.get(), POLLIN, 0});
+    if (poll(polled.data(), polled.size(), timeout_ms) < 0) continue;
+    for (size_t i = 0; i < asking.size(); ++i) {
+      if (polled[i].revents == 0) continue;
       try {
-        Answer(registry, client);
+        if (!Answer(registry, asking[i])) continue;
       } catch (const std::exception& e) {
         spdlog::error("An arena could not be handed out: {}", e.what());
       }
+      asking[i].deadline = absl::InfinitePast();
+    }
+    if (polled.size() == asking.size() || polled.back().revents == 0) continue;
+    rpc::Descriptor client(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (client.valid()) {
+      const absl::StatusOr<rpc::PeerCredentials> peer = rpc::ReadPeerCredentials(client.get());
+      if (!peer.ok() || !MayAsk(registry, peer->uid)) continue;
+      asking.push_back({std::move(client), peer->uid, now + kSecretTimeout, ""});
     } else if (errno == EINVAL || errno == EBADF) {
       return;
-    } else if (errno != EINTR && errno != ECONNABORTED) {
+    } else if (errno != EINTR && errno != ECONNABORTED && errno != EAGAIN) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));  // No descriptors left, say.
     }
   }
