@@ -55,17 +55,32 @@ void ShareWithGroup(const std::string& path) {
   }
 }
 
-absl::StatusOr<rpc::Descriptor> ListenUnix(const rpc::Endpoint& endpoint, rpc::Descriptor& lock) {
-  const std::string lock_path = endpoint.path + ".lock";
-  lock = rpc::Descriptor(open(lock_path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!lock.valid())
-    return Unavailable("The lock file %s cannot be opened: %s.", lock_path, std::strerror(errno));
-  if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0 || SomebodyListens(endpoint.path)) {
-    return AlreadyExists("Another daemon listens on %s.", rpc::ToString(endpoint));
+absl::Status AnotherListens(const rpc::Endpoint& endpoint) {
+  return AlreadyExists("Another daemon listens on %s.", rpc::ToString(endpoint));
+}
+
+// The lock on a socket's path. A daemon that ends removes the file while it holds the lock: whoever had
+// opened it before would lock a file that is not there any more, beside the next one.
+absl::StatusOr<rpc::Descriptor> TakeLock(const rpc::Endpoint& endpoint) {
+  const std::string path = endpoint.path + ".lock";
+  for (;;) {
+    rpc::Descriptor lock(open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!lock.valid())
+      return Unavailable("The lock file %s cannot be opened: %s.", path, std::strerror(errno));
+    if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return AnotherListens(endpoint);
+    struct stat locked, present;
+    if (fstat(lock.get(), &locked) == 0 && stat(path.c_str(), &present) == 0 &&
+        locked.st_ino == present.st_ino && locked.st_dev == present.st_dev)
+      return lock;
   }
+}
+
+absl::StatusOr<rpc::Descriptor> ListenUnix(const rpc::Endpoint& endpoint, rpc::Descriptor& lock) {
+  ASSIGN_OR_RETURN(lock, TakeLock(endpoint));
+  if (SomebodyListens(endpoint.path)) return AnotherListens(endpoint);
   struct stat info;
   if (lstat(endpoint.path.c_str(), &info) == 0) {
-    if (!S_ISSOCK(info.st_mode)) return AlreadyExists("%s exists and is no socket.", endpoint.path);
+    if (!S_ISSOCK(info.st_mode)) return AlreadyExists("%s exists and is not a socket.", endpoint.path);
     unlink(endpoint.path.c_str());  // Left behind by a daemon that was killed.
   }
   rpc::Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -107,7 +122,7 @@ absl::StatusOr<rpc::Endpoint> EndpointOf(int fd) {
   sockaddr_storage storage{};
   socklen_t size = sizeof(storage);
   if (getsockname(fd, reinterpret_cast<sockaddr*>(&storage), &size) != 0) {
-    return Unavailable("Descriptor %d is no socket: %s.", fd, std::strerror(errno));
+    return Unavailable("Descriptor %d is not a socket: %s.", fd, std::strerror(errno));
   }
   rpc::Endpoint endpoint;
   if (storage.ss_family == AF_UNIX) {
