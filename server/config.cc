@@ -69,6 +69,8 @@ struct Range {
 };
 constexpr Range kRanges[] = {
     {&Limits::sessions_max, 1, 1 << 20},
+    {&Limits::sessions_per_user_max, 1, 1 << 20},
+    {&Limits::connections_per_user_max, 4, 1 << 20},
     {&Limits::handles_per_session_max, 1, int64_t{1} << 32},
     {&Limits::commands_in_flight_max, 64, 1 << 24},  // A client stays below half of it.
     {&Limits::unacknowledged_bytes_max, 1 << 20, kPetabyte},

@@ -22,7 +22,7 @@ class LastResort {
   static std::shared_ptr<LastResort> Watch(int signals) {
     auto watch = std::make_shared<LastResort>();
     std::thread([watch, signals] {
-      WaitForEnd(signals, -1);
+      WaitForEnd(signals, PrivateClient());
       watch->Ask();
     }).detach();
     return watch;
@@ -68,8 +68,7 @@ int Main(int argc, char** argv) {
       device::Devices::Create(MakeDeviceOptions(config), clock);
   if (!devices.ok()) return Fail(devices.status());
 
-  // A copy of the private connection tells when its client is gone.
-  const int connection = config.inherit_fd < 0 ? -1 : dup(config.inherit_fd);
+  const PrivateClient client = PrivateClient::Of(config.inherit_fd);
   absl::StatusOr<std::unique_ptr<grpc_server::Server>> server =
       grpc_server::Server::Start(*std::move(options), **devices);
   if (!server.ok()) return Fail(server.status());
@@ -81,13 +80,13 @@ int Main(int argc, char** argv) {
   }
   std::fflush(stdout);
   NotifySystemd("READY=1");
-  WaitForEnd(signals, connection);
+  WaitForEnd(signals, client);
 
   // Running work finishes, within bounds; a second signal is not asked twice.
   NotifySystemd("STOPPING=1");
   const std::shared_ptr<LastResort> last_resort = LastResort::Watch(signals);
-  if (connection >= 0) {
-    last_resort->Ask();  // The client is gone: nobody wants what still runs.
+  if (client.connection.valid()) {
+    last_resort->Ask();  // The client is gone: nobody waits for what still runs.
   } else {
     spdlog::info("Ending: running work may finish, new sessions are refused.");
     if (!(*server)->Drain(absl::Microseconds(config.drain_us),

@@ -2,12 +2,14 @@
 #include "server/startup.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grpc/support/log.h>  // tidy: its log goes into ours.
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -21,6 +23,7 @@
 #include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/rpc/credentials.h"
+#include "server/session/processes.h"
 
 namespace hlod {
 namespace {
@@ -93,6 +96,12 @@ absl::Status SetUpProcess(const std::string& log_level) {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   signal(SIGPIPE, SIG_IGN);
+  // Each connection takes two descriptors; many systems start processes with 1024.
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+  }
   spdlog::set_default_logger(spdlog::stderr_color_mt("hlod"));
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%f %^%l%$ %v");
   const spdlog::level::level_enum level = spdlog::level::from_str(log_level);
@@ -120,7 +129,7 @@ absl::StatusOr<grpc_server::ServerOptions> MakeServerOptions(const Config& confi
   grpc_server::ServerOptions options;
   options.version = std::string(version);
   options.inherited_connection = config.inherit_fd;
-  options.first_message_timeout = absl::Microseconds(config.greeting_us);
+  options.greeting = absl::Microseconds(config.greeting_us);
   options.tcp_silence = absl::Microseconds(config.tcp_silence_us);
   if (config.inherit_fd >= 0) RETURN_IF_ERROR(CheckConnected(config.inherit_fd));
   for (const std::string& address : config.listen) {
@@ -158,15 +167,26 @@ device::Devices::Options MakeDeviceOptions(const Config& config) {
   return options;
 }
 
-void WaitForEnd(int signals, int connection) {
-  pollfd polled[2] = {{signals, POLLIN, 0}, {connection, POLLRDHUP, 0}};
+PrivateClient PrivateClient::Of(int inherited) {
+  PrivateClient client;
+  if (inherited < 0) return client;
+  client.connection = rpc::Descriptor(fcntl(inherited, F_DUPFD_CLOEXEC, 0));
+  const absl::StatusOr<rpc::PeerCredentials> peer = rpc::ReadPeerCredentials(inherited);
+  if (peer.ok() && peer->pid > 0) client.process = session::OpenPidFd(inherited, peer->pid);
+  return client;
+}
+
+void WaitForEnd(int signals, const PrivateClient& client) {
+  // poll() passes over descriptors that are negative.
+  pollfd polled[3] = {
+      {signals, POLLIN, 0}, {client.connection.get(), POLLRDHUP, 0}, {client.process.get(), POLLIN, 0}};
   for (;;) {
-    if (poll(polled, connection < 0 ? 1 : 2, -1) < 0) continue;
+    if (poll(polled, 3, -1) < 0) continue;
     if (polled[0].revents != 0) {
       AnotherSignal(signals);
       return;
     }
-    if (polled[1].revents != 0) return;
+    if (polled[1].revents != 0 || polled[2].revents != 0) return;
   }
 }
 

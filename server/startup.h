@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/rpc/shared_memory.h"
 #include "server/config.h"
 #include "server/grpc/server.h"
 
@@ -24,8 +25,15 @@ absl::StatusOr<grpc_server::ServerOptions> MakeServerOptions(const Config& confi
 // The devices' options, with this machine's memory where nothing is said.
 device::Devices::Options MakeDeviceOptions(const Config& config);
 
-// Waits for the first signal, or for the end of the private connection (a descriptor to watch, or -1).
-void WaitForEnd(int signals, int connection);
+// A private daemon's client: its end of the connection, which children of the client may share, and its
+// process.
+struct PrivateClient {
+  rpc::Descriptor connection, process;
+  // A copy of the connection, so that its end is seen whoever reads it. Nothing when `inherited` is negative.
+  static PrivateClient Of(int inherited);
+};
+// Waits for the first signal, or for the end of the private connection or its client, if there is one.
+void WaitForEnd(int signals, const PrivateClient& client);
 // Whether another signal is waiting.
 bool AnotherSignal(int signals);
 // Tells systemd, where there is one: "READY=1", "STOPPING=1".

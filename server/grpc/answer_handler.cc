@@ -1,4 +1,4 @@
-// Methods that answer each request at once: administration, health, reflection.
+// Methods that answer each request at once: administration, health checks, reflection.
 #include <functional>
 #include <utility>
 
@@ -26,7 +26,7 @@ class AnswerHandler : public CallHandler {
     if (answer.ok()) call_.Write(ToByteBuffer(*answer));
     if (!answer.ok() || !streaming_) call_.Finish(answer.status());
   }
-  // One answer at a time: who does not read them is not asked for more.
+  // One answer at a time: a client that does not read them sends no further request.
   void OnWritten() override {
     if (streaming_) call_.Read();
   }
@@ -38,43 +38,7 @@ class AnswerHandler : public CallHandler {
   const bool streaming_;
 };
 
-// Says how the daemon is, and again when that changes. The client sends no more than its request.
-class WatchHandler : public CallHandler {
- public:
-  WatchHandler(Call& call, std::function<std::string()> health) : call_(call), health_(std::move(health)) {}
-  void OnStart() override { call_.Read(); }
-  void OnRead(grpc::ByteBuffer&) override {
-    watching_ = true;
-    Tell();
-    call_.Read();
-  }
-  void OnReadsDone() override {
-    if (!watching_) call_.Finish(InvalidArgument("A watch without a request."));
-  }
-  void OnAlarm() override {
-    if (!watching_) return;
-    Tell();
-    call_.SetAlarm(absl::Milliseconds(500));
-  }
-
- private:
-  void Tell() {
-    const std::string health = health_();
-    if (health == told_) return;
-    told_ = health;
-    call_.Write(ToByteBuffer(health));
-  }
-  Call& call_;
-  const std::function<std::string()> health_;
-  bool watching_ = false;
-  std::string told_;
-};
-
 }  // namespace
-
-std::unique_ptr<CallHandler> MakeWatchHandler(Call& call, std::function<std::string()> health) {
-  return std::make_unique<WatchHandler>(call, std::move(health));
-}
 
 std::unique_ptr<CallHandler> MakeAnswerHandler(Call& call, Answer answer, bool streaming) {
   return std::make_unique<AnswerHandler>(call, std::move(answer), streaming);

@@ -21,14 +21,15 @@ void Call::Accept(grpc::AsyncGenericService& service, grpc::ServerCompletionQueu
   service.RequestCall(&context_, &stream_, &queue, &queue, &accept_);
 }
 
-void Call::SetAlarm(absl::Duration delay) {
-  Begin(alarmed_);
-  alarm_.Set(queue_, std::chrono::system_clock::now() + absl::ToChronoMicroseconds(delay), &alarmed_);
+void Call::SetAlarm(grpc::Alarm& alarm, CallOperation& operation) {
+  Begin(operation);
+  alarm.Set(queue_, std::chrono::system_clock::now() + absl::ToChronoMicroseconds(timeout_), &operation);
 }
 
-void Call::Start(std::unique_ptr<CallHandler> handler, absl::Duration first_message_timeout) {
+void Call::Start(std::unique_ptr<CallHandler> handler, absl::Duration timeout) {
   handler_ = std::move(handler);
-  SetAlarm(first_message_timeout);
+  timeout_ = timeout;
+  SetAlarm(alarm_, alarmed_);
   handler_->OnStart();
 }
 
@@ -49,6 +50,22 @@ void Call::Finish(const absl::Status& status) {
   if (std::exchange(finished_, true)) return;
   status_ = rpc::ToGrpc(status);
   StartNext();
+  // What is queued would stay as long as the connection, if its client does not read.
+  if (!writing_ || done_told_) return;
+  unwritten_ = outgoing_.size();
+  SetAlarm(end_alarm_, end_alarmed_);
+}
+
+void Call::OnEndAlarm() {
+  {
+    MutexLock lock(&mu_);
+    if (done_told_ || !writing_) return;
+    if (outgoing_.size() < unwritten_) {  // The client reads, slowly.
+      unwritten_ = outgoing_.size();
+      return SetAlarm(end_alarm_, end_alarmed_);
+    }
+  }
+  Cancel();
 }
 
 void Call::StartNext() {
@@ -70,7 +87,7 @@ void Call::OnOperation(CallOperation::Kind kind, bool ok) {
     case CallOperation::Kind::kFinish: return;
     case CallOperation::Kind::kRead:
       if (over_)
-        return Finish(Cancelled("The call is over."));  // Its end may be told before that of its reads.
+        return Finish(Cancelled("The call is over."));  // Its end may be reported before that of its reads.
       if (!std::exchange(heard_, true)) alarm_.Cancel();
       if (ok) {
         handler_->OnRead(incoming_);
@@ -91,12 +108,19 @@ void Call::OnOperation(CallOperation::Kind kind, bool ok) {
       return;
     }
     case CallOperation::Kind::kAlarm:
-      if (over_) return;
-      if (heard_) return handler_->OnAlarm();
+      if (over_ || heard_) return;
       return Finish(MakeError(ErrorKind::kViolation, "The call's first message did not come in time."));
+    case CallOperation::Kind::kEndAlarm:
+      if (ok) OnEndAlarm();
+      return;
     case CallOperation::Kind::kDone:
       over_ = true;
       alarm_.Cancel();
+      {
+        MutexLock lock(&mu_);
+        done_told_ = true;
+        end_alarm_.Cancel();
+      }
       if (handler_ != nullptr) handler_->OnDone();
       return;
   }

@@ -30,8 +30,6 @@ class CallHandler {
   // The client sends no more, or the connection broke.
   virtual void OnReadsDone() = 0;
   virtual void OnWritten() {}
-  // Call::SetAlarm's time has come; also once after the first message.
-  virtual void OnAlarm() {}
   // Nothing more happens. The handler is destroyed after it.
   virtual void OnDone() {}
   // Whether there is something to say when the queue has nothing else to do ...
@@ -42,7 +40,7 @@ class CallHandler {
 
 // An operation on its way; it keeps the call alive.
 struct CallOperation {
-  enum class Kind { kAccept, kRead, kWrite, kFinish, kAlarm, kDone } kind;
+  enum class Kind { kAccept, kRead, kWrite, kFinish, kAlarm, kEndAlarm, kDone } kind;
   std::shared_ptr<Call> call;
 };
 
@@ -55,8 +53,9 @@ class Call : public std::enable_shared_from_this<Call> {
   void Accept(grpc::AsyncGenericService& service, grpc::ServerCompletionQueue& queue);
   // The server is shutting down: it will not.
   void Abandon() { done_.call.reset(); }
-  // A call whose first message does not come within `first_message_timeout` is ended.
-  void Start(std::unique_ptr<CallHandler> handler, absl::Duration first_message_timeout);
+  // A call whose first message does not come within `timeout` ends with an error; one that has finished is
+  // cancelled when its peer reads nothing for so long.
+  void Start(std::unique_ptr<CallHandler> handler, absl::Duration timeout);
 
   // From any thread. Read: not while another one is on its way. What is written goes out in order; after
   // Finish nothing does.
@@ -67,25 +66,28 @@ class Call : public std::enable_shared_from_this<Call> {
   void Cancel() { context_.TryCancel(); }
 
   // On the queue's thread.
-  void SetAlarm(absl::Duration delay);
   void OnOperation(CallOperation::Kind kind, bool ok);
   CallHandler* handler() { return handler_.get(); }
 
  private:
   void StartNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void SetAlarm(grpc::Alarm& alarm, CallOperation& operation);
+  void OnEndAlarm();
   void Begin(CallOperation& operation) { operation.call = shared_from_this(); }
 
   grpc::GenericServerContext context_;
   grpc::GenericServerAsyncReaderWriter stream_;
   CallOperation accept_{CallOperation::Kind::kAccept, nullptr}, read_{CallOperation::Kind::kRead, nullptr},
       write_{CallOperation::Kind::kWrite, nullptr}, finish_{CallOperation::Kind::kFinish, nullptr},
-      alarmed_{CallOperation::Kind::kAlarm, nullptr}, done_{CallOperation::Kind::kDone, nullptr};
+      alarmed_{CallOperation::Kind::kAlarm, nullptr}, end_alarmed_{CallOperation::Kind::kEndAlarm, nullptr},
+      done_{CallOperation::Kind::kDone, nullptr};
   std::unique_ptr<CallHandler> handler_;
   grpc::ByteBuffer incoming_;
   grpc::ServerCompletionQueue* queue_ = nullptr;
+  absl::Duration timeout_;
   grpc::Alarm alarm_;
-  bool heard_ = false;  // Of the queue's thread: the first message has come.
-  bool over_ = false;   // Of the queue's thread: the handler was told that the call is done.
+  bool heard_ = false;  // On the queue's thread: the first message has come.
+  bool over_ = false;   // On the queue's thread: OnDone was called.
 
   Mutex mu_;
   std::deque<grpc::ByteBuffer> outgoing_ ABSL_GUARDED_BY(mu_);
@@ -93,6 +95,9 @@ class Call : public std::enable_shared_from_this<Call> {
   bool finished_ ABSL_GUARDED_BY(mu_) = false;   // Finish was asked for ...
   bool finishing_ ABSL_GUARDED_BY(mu_) = false;  // ... and has begun.
   bool broken_ ABSL_GUARDED_BY(mu_) = false;
+  bool done_told_ ABSL_GUARDED_BY(mu_) = false;  // The call is done: no alarm is set any more.
+  grpc::Alarm end_alarm_ ABSL_GUARDED_BY(mu_);
+  size_t unwritten_ ABSL_GUARDED_BY(mu_) = 0;  // Of outgoing_, when end_alarm_ was set.
   grpc::Status status_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -15,25 +15,19 @@
 #include "absl/functional/function_ref.h"
 #include "absl/time/clock.h"
 #include "common/base/status.h"
+#include "common/rpc/message_size.h"
 #include "server/grpc/reflection.h"
 #include "server/session/admin.h"
 
 namespace hlod::grpc_server {
 namespace {
 
-// The largest message that is accepted; a large execute names many handles.
-constexpr int kMessageBytesMax = 16 << 20;
 constexpr absl::string_view kAdminPrefix = "/hlod.v1.Admin/";
 
 constexpr int kStreamsMax = 1024;  // Calls at once on one connection.
 // Progress is told at the latest after so many events of others, or so much time.
 constexpr int kEventsPerFlush = 64;
 constexpr absl::Duration kFlushDelay = absl::Microseconds(200);
-
-// grpc.health.v1.HealthCheckResponse{status: SERVING or NOT_SERVING}, by hand: field 1, varint 1 or 2.
-std::string Health(const session::Registry& registry) {
-  return registry.draining() ? "\x08\x02" : "\x08\x01";
-}
 
 // A call whose handler runs out of memory ends; the daemon goes on.
 void Guarded(Call& call, absl::FunctionRef<void()> body) {
@@ -76,24 +70,22 @@ grpc::ByteBuffer ToByteBuffer(const std::string& bytes) {
   return grpc::ByteBuffer(&slice, 1);
 }
 
-session::Peer PeerOf(Call& call) {
-  session::Peer peer;
-  peer.description = call.context().peer();
-  peer.local = peer.description.rfind("unix", 0) == 0 || peer.description.empty();
-  return peer;
-}
-
-GrpcServer::GrpcServer(session::Registry& registry, Options options)
-    : registry_(registry), options_(std::move(options)) {}
+GrpcServer::GrpcServer(session::Registry& registry, Health& health, Options options)
+    : registry_(registry), health_(health), options_(std::move(options)) {}
 
 GrpcServer::~GrpcServer() { Shutdown(); }
 
 bool GrpcServer::Start() {
   grpc::ServerBuilder builder;
   builder.RegisterAsyncGenericService(&service_);
-  builder.SetMaxReceiveMessageSize(kMessageBytesMax);
+  builder.SetMaxReceiveMessageSize(static_cast<int>(rpc::MessageBytesMax(registry_.devices().limits())));
   builder.SetMaxSendMessageSize(-1);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsMax);
+  // A connection that says nothing, or nothing but HTTP, does not keep its descriptor.
+  const int greeting_ms =
+      static_cast<int>(std::min<int64_t>(absl::ToInt64Milliseconds(options_.greeting), INT_MAX));
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, greeting_ms);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, greeting_ms);
   // The daemon sends no pings: a client that neither calls nor waits does not answer them, and is well. Peers
   // that vanish are noticed by the kernel's keepalive (TCP) or their end of the socket (unix). Peers may
   // ping.
@@ -211,27 +203,40 @@ void GrpcServer::Serve() {
   }
 }
 
+session::Peer GrpcServer::PeerOf(Call& call) const {
+  session::Peer peer;
+  peer.description = call.context().peer();
+  peer.local = options_.user.has_value();
+  peer.user = options_.user;
+  if (peer.local) {
+    peer.owner = absl::StrCat("user ", *peer.user);
+  } else {  // "ipv4:10.1.2.3:5555" without scheme and port.
+    const size_t begin = peer.description.find(':') + 1, end = peer.description.rfind(':');
+    peer.owner = "host " + (end > begin ? peer.description.substr(begin, end - begin) : peer.description);
+  }
+  return peer;
+}
+
 void GrpcServer::Route(const std::shared_ptr<Call>& call) {
   const std::string& method = call->method();
-  const session::Peer peer = PeerOf(*call);
   const auto refuse = [&](const absl::Status& status) {
-    call->Start(MakeAnswerHandler(*call, nullptr, false), options_.first_message_timeout);
+    call->Start(MakeAnswerHandler(*call, nullptr, false), options_.greeting);
     call->Finish(status);
   };
   const auto start = [&](std::unique_ptr<CallHandler> handler) {
-    call->Start(std::move(handler), options_.first_message_timeout);
+    call->Start(std::move(handler), options_.greeting);
   };
   if (method == "/grpc.health.v1.Health/Check") {
     return start(MakeAnswerHandler(
-        *call, [this](const std::string&) { return Health(registry_); }, false));
+        *call, [this](const std::string&) { return health_.Response(); }, false));
   }
   if (method == "/grpc.health.v1.Health/Watch") {
-    return start(MakeWatchHandler(*call, [this] { return Health(registry_); }));
+    return start(MakeWatchHandler(*call, health_));
   }
-  if (!peer.local && !options_.token.empty() && !HasToken(*call, options_.token)) {
+  if (!options_.user.has_value() && !options_.token.empty() && !HasToken(*call, options_.token)) {
     return refuse(MakeError(ErrorKind::kAuth, "The call shows no token, or a wrong one."));
   }
-  if (method == "/hlod.v1.Session/Connect") return start(MakeSessionHandler(registry_, *call));
+  if (method == "/hlod.v1.Session/Connect") return start(MakeSessionHandler(registry_, *call, PeerOf(*call)));
   if (method == "/hlod.v1.Bulk/Upload") return start(MakeUploadHandler(registry_, *call));
   if (method == "/hlod.v1.Bulk/Download") return start(MakeDownloadHandler(registry_, *call));
   if (method == "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo") {

@@ -8,29 +8,33 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 
 #include "server/grpc/call.h"
+#include "server/grpc/health.h"
 #include "server/session/registry.h"
 
 namespace hlod::grpc_server {
 
-// gRPC tells a call neither its socket nor its user, so connections are sorted before: those of
-// administrators go to a face of their own. A face starts with its first connection, because each has a
-// thread that polls, and two pollers in one process disturb each other: usually there is but one.
+// gRPC reports neither the socket nor the user of a call, so connections are sorted before: those of each
+// local user go to a server of their own, those over TCP to another. A server starts with its first
+// connection, because each has a thread that polls, and two of them in one process disturb each other:
+// usually there is but one.
 class GrpcServer {
  public:
   struct Options {
-    std::string name;                              // For logs and threads: "users", "admins".
+    std::string name;                              // For logs and threads: "user 1000", "tcp".
     bool administration = false;                   // Whether its connections may administer.
+    std::optional<uint32_t> user;                  // Whose connections it takes; nothing: those over TCP.
     std::string token;                             // What calls over TCP must show; empty: nothing.
     std::shared_ptr<grpc::ServerCredentials> tls;  // For HandleTls; null when there is no TLS.
-    // How long a call may take to send its first message.
-    absl::Duration first_message_timeout = absl::Seconds(10);
+    // Of a connection without a call, of a call without a message, of a client that reads no answer.
+    absl::Duration greeting = absl::Seconds(10);
   };
-  GrpcServer(session::Registry& registry, Options options);
+  GrpcServer(session::Registry& registry, Health& health, Options options);
   ~GrpcServer();
 
   // Takes a connected socket; closes it when the server cannot.
@@ -46,6 +50,7 @@ class GrpcServer {
   void Serve();
   void AcceptNext();
   void Route(const std::shared_ptr<Call>& call);
+  session::Peer PeerOf(Call& call) const;
 
   // The calls that there are: the queue must not end before the last of them.
   struct Calls {
@@ -55,6 +60,7 @@ class GrpcServer {
   };
 
   session::Registry& registry_;
+  Health& health_;
   const Options options_;
   const std::shared_ptr<Calls> calls_ = std::make_shared<Calls>();
   Mutex mu_;
@@ -68,8 +74,8 @@ class GrpcServer {
 };
 
 // The methods. Each makes the handler of a call.
-std::unique_ptr<CallHandler> MakeSessionHandler(session::Registry& registry,
-                                                Call& call);  // session_handler.cc
+std::unique_ptr<CallHandler> MakeSessionHandler(session::Registry& registry, Call& call,
+                                                session::Peer peer);  // session_handler.cc
 std::unique_ptr<CallHandler> MakeUploadHandler(session::Registry& registry, Call& call);  // upload_handler.cc
 std::unique_ptr<CallHandler> MakeDownloadHandler(session::Registry& registry,
                                                  Call& call);  // download_handler.cc
@@ -78,15 +84,10 @@ std::unique_ptr<CallHandler> MakeDownloadHandler(session::Registry& registry,
 using Answer = std::function<absl::StatusOr<std::string>(const std::string& request)>;
 std::unique_ptr<CallHandler> MakeAnswerHandler(Call& call, Answer answer,
                                                bool streaming);  // answer_handler.cc
-// grpc.health.v1.Health/Watch: `health` gives the serialized response, and is asked again and again.
-std::unique_ptr<CallHandler> MakeWatchHandler(Call& call,
-                                              std::function<std::string()> health);  // answer_handler.cc
 
 // Bytes to and from gRPC's buffers.
 std::string ToString(grpc::ByteBuffer& buffer);
 grpc::ByteBuffer ToByteBuffer(const google::protobuf::MessageLite& message);
 grpc::ByteBuffer ToByteBuffer(const std::string& bytes);
-// Where the call comes from, and whether over a unix socket.
-session::Peer PeerOf(Call& call);
 
 }  // namespace hlod::grpc_server

@@ -2,6 +2,7 @@
 #include "server/grpc/server.h"
 
 #include <fcntl.h>
+#include <netdb.h>
 #include <pthread.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
@@ -42,6 +43,18 @@ std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const ServerOptions& opt
   tls.pem_root_certs = options.tls_client_authority;
   tls.pem_key_cert_pairs.push_back({options.tls_key, options.tls_certificate});
   return grpc::SslServerCredentials(tls);
+}
+
+// The host of a TCP peer, for counting.
+std::string HostOf(int socket) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof(address);
+  char host[NI_MAXHOST];
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  if (getpeername(socket, generic, &size) != 0 ||
+      getnameinfo(generic, size, host, sizeof(host), nullptr, 0, NI_NUMERICHOST) != 0)
+    return "host unknown";
+  return absl::StrCat("host ", host);
 }
 
 }  // namespace
@@ -86,11 +99,12 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
   registry.daemon = absl::StrCat(o.version, " pid ", getpid());
   server->registry_ = std::make_unique<session::Registry>(devices, *server->processes_, std::move(registry));
   if (server->arenas_ != nullptr) server->arenas_->Start(*server->registry_);
-  server->users_ = std::make_unique<GrpcServer>(
-      *server->registry_,
-      GrpcServer::Options{"users", false, o.token, TlsCredentials(o), o.first_message_timeout});
-  server->administrators_ = std::make_unique<GrpcServer>(
-      *server->registry_, GrpcServer::Options{"admins", true, "", nullptr, o.first_message_timeout});
+  server->health_ = std::make_unique<Health>(*server->registry_);
+  server->connections_ = std::make_unique<Connections>(
+      Connections::Options{devices.limits().connections_per_user_max, o.tcp_silence});
+  server->tcp_ = std::make_unique<GrpcServer>(
+      *server->registry_, *server->health_,
+      GrpcServer::Options{.name = "tcp", .token = o.token, .tls = TlsCredentials(o), .greeting = o.greeting});
 
   // Beyond this point clients come.
   if (o.inherited_connection >= 0) server->OnAccepted(o.inherited_connection, rpc::Endpoint{});
@@ -107,8 +121,7 @@ Server::~Server() {
   stopping_ = true;
   if (periodic_thread_.joinable()) periodic_thread_.join();
   if (registry_ != nullptr) registry_->EndAll(MakeError(ErrorKind::kLostSession, "The daemon is ending."));
-  if (users_ != nullptr) users_->Shutdown();
-  if (administrators_ != nullptr) administrators_->Shutdown();
+  for (GrpcServer* const server : Servers()) server->Shutdown();
   // What ends sessions ends before the sessions' registry.
   arenas_.reset();
   processes_.reset();
@@ -117,29 +130,48 @@ Server::~Server() {
 void Server::OnAccepted(int fd, const rpc::Endpoint& endpoint) {
   fcntl(fd, F_SETFD, FD_CLOEXEC);
   fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-  if (endpoint.kind == rpc::Endpoint::Kind::kTcp) {
-    if (options_.tls_certificate.empty()) return users_->HandleConnection(fd);
-    return users_->HandleTls(fd);
-  }
-  const absl::StatusOr<rpc::PeerCredentials> peer = rpc::ReadPeerCredentials(fd);
-  if (!peer.ok()) {
+  const bool tcp = endpoint.kind == rpc::Endpoint::Kind::kTcp;
+  const absl::StatusOr<rpc::PeerCredentials> peer =
+      tcp ? rpc::PeerCredentials{} : rpc::ReadPeerCredentials(fd);
+  if (!peer.ok() || !connections_->Add(fd, tcp ? HostOf(fd) : absl::StrCat("user ", peer->uid), tcp)) {
     close(fd);
     return;
   }
+  if (tcp) return options_.tls_certificate.empty() ? tcp_->HandleConnection(fd) : tcp_->HandleTls(fd);
   processes_->Add(fd, *peer);
   ServerOf(peer->uid).HandleConnection(fd);
 }
 
 GrpcServer& Server::ServerOf(uint32_t user) {
-  return user == 0 || user == geteuid() ? *administrators_ : *users_;
+  MutexLock lock(&mu_);
+  std::unique_ptr<GrpcServer>& server = local_[user];
+  if (server == nullptr) {
+    server =
+        std::make_unique<GrpcServer>(*registry_, *health_,
+                                     GrpcServer::Options{.name = absl::StrCat("user ", user),
+                                                         .administration = user == 0 || user == geteuid(),
+                                                         .user = user,
+                                                         .greeting = options_.greeting});
+  }
+  return *server;
+}
+
+std::vector<GrpcServer*> Server::Servers() {
+  std::vector<GrpcServer*> servers;
+  MutexLock lock(&mu_);
+  for (const auto& [user, server] : local_) servers.push_back(server.get());
+  if (tcp_ != nullptr) servers.push_back(tcp_.get());
+  return servers;
 }
 
 void Server::RunPeriodicChecks() {
   while (!stopping_) {
     try {
       registry_->Tick();
+      connections_->Tick();
+      health_->Tick();
     } catch (const std::exception& e) {  // No memory; there may be some at the next turn.
-      spdlog::error("Housekeeping failed: {}", e.what());
+      spdlog::error("The periodic checks failed: {}", e.what());
     }
     absl::SleepFor(kTick);
   }

@@ -1,8 +1,9 @@
-// The daemon's outside: sockets, faces, watches, and the order in which they come and go.
+// The daemon's outside: sockets, servers, watches, and the order in which they come and go.
 #pragma once
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -12,7 +13,9 @@
 #include "common/rpc/endpoint.h"
 #include "server/device/devices.h"
 #include "server/grpc/arena_server.h"
+#include "server/grpc/connections.h"
 #include "server/grpc/grpc_server.h"
+#include "server/grpc/health.h"
 #include "server/grpc/listener.h"
 #include "server/session/processes.h"
 #include "server/session/registry.h"
@@ -26,8 +29,8 @@ struct ServerOptions {
   std::string tls_certificate, tls_key, tls_client_authority;  // PEM texts.
   std::string token;                                           // What calls over TCP must show.
   std::string version;                                         // "hlod 0.1.0"
-  absl::Duration first_message_timeout = absl::Seconds(10);  // Of a call, and of a connection without calls.
-  absl::Duration tcp_silence = absl::Seconds(60);            // After which a TCP peer is given up.
+  absl::Duration greeting = absl::Seconds(10);                 // GrpcServer::Options.
+  absl::Duration tcp_silence = absl::Seconds(60);              // After which a TCP peer is given up.
 };
 
 class Server {
@@ -47,6 +50,8 @@ class Server {
   void OnAccepted(int fd, const rpc::Endpoint& endpoint);
   void RunPeriodicChecks();
   GrpcServer& ServerOf(uint32_t user);
+  // All of them, the one for TCP last.
+  std::vector<GrpcServer*> Servers();
 
   const ServerOptions options_;
   device::Devices& devices_;
@@ -54,7 +59,11 @@ class Server {
   std::unique_ptr<ArenaServer> arenas_;
   std::unique_ptr<session::WatchedProcesses> processes_;
   std::unique_ptr<session::Registry> registry_;
-  std::unique_ptr<GrpcServer> users_, administrators_;
+  std::unique_ptr<Health> health_;
+  std::unique_ptr<Connections> connections_;
+  std::unique_ptr<GrpcServer> tcp_;
+  Mutex mu_;
+  std::map<uint32_t, std::unique_ptr<GrpcServer>> local_ ABSL_GUARDED_BY(mu_);  // By user.
   std::unique_ptr<Listener> listener_;
   std::atomic<bool> stopping_{false};
   std::thread periodic_thread_;

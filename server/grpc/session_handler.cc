@@ -30,8 +30,8 @@ class GrpcStream : public session::SessionStream {
 
 class SessionHandler : public CallHandler {
  public:
-  SessionHandler(session::Registry& registry, Call& call)
-      : registry_(registry), call_(call), connection_(registry, PeerOf(call)), arena_(Options()) {}
+  SessionHandler(session::Registry& registry, Call& call, session::Peer peer)
+      : registry_(registry), call_(call), connection_(registry, std::move(peer)), arena_(Options()) {}
 
   void OnStart() override {
     stream_ = std::make_shared<GrpcStream>(registry_, call_.shared_from_this());
@@ -84,8 +84,8 @@ class SessionHandler : public CallHandler {
 
 }  // namespace
 
-std::unique_ptr<CallHandler> MakeSessionHandler(session::Registry& registry, Call& call) {
-  return std::make_unique<SessionHandler>(registry, call);
+std::unique_ptr<CallHandler> MakeSessionHandler(session::Registry& registry, Call& call, session::Peer peer) {
+  return std::make_unique<SessionHandler>(registry, call, std::move(peer));
 }
 
 }  // namespace hlod::grpc_server

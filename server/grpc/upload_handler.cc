@@ -39,10 +39,11 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
       if (ended_) return;
       first = !std::exchange(begun_, true);
       chunks_.push_back(std::move(buffer));
-      read_on = chunks_.size() < kChunksAhead;
+      // Of an upload that is not declared yet only the first chunk is kept.
+      read_on = declared_.has_value() && chunks_.size() < kChunksAhead;
       paused_ = !read_on;
     }
-    if (first && !Begin()) return;
+    if (first && !Begin(bytes)) return;
     if (read_on) call_->Read();
     Post();
   }
@@ -66,7 +67,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
 
  private:
   // The first chunk names the transfer; its upload may not be declared yet.
-  bool Begin() {
+  bool Begin(int64_t bytes) {
     absl::StatusOr<v1::TransferId> id = PeekTransfer();
     if (id.ok()) {
       absl::StatusOr<std::shared_ptr<session::Session>> session =
@@ -76,13 +77,21 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
           Fail(added);
           return false;
         }
+        if (const absl::Status staged = (*session)->ReserveStaging("A chunk of an undeclared upload", bytes);
+            !staged.ok()) {
+          Fail(staged);
+          return false;
+        }
         session_ = *std::move(session);
+        staged_bytes_ = bytes;
         command_ = id->command();
         session_->AwaitUpload(command_, [self = shared_from_this()](const absl::Status& declared) {
           {
             MutexLock lock(&self->mu_);
             self->declared_ = declared;
           }
+          self->session_->ReleaseStaging(
+              std::exchange(self->staged_bytes_, 0));  // AwaitUpload calls back once.
           self->Post();
         });
         return true;
@@ -201,6 +210,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
   // Set with the first chunk.
   std::shared_ptr<session::Session> session_;
   uint64_t command_ = 0;
+  int64_t staged_bytes_ = 0;
   // Of the transfer thread.
   struct Part {
     std::weak_ptr<device::PendingUpload> upload;

@@ -36,7 +36,7 @@ absl::Status HandleStats(Session& session, const v1::Command& command) {
     v1::Reply reply;
     reply.set_command(id);
     *reply.mutable_stats() = self->Stats(/*with_rows=*/true);
-    const absl::Status kept = self->CheckKept(static_cast<int64_t>(reply.ByteSizeLong()));
+    const absl::Status kept = self->CheckKept(reply.SpaceUsedLong());
     if (!kept.ok()) return self->Settle(id, kept);
     self->Answer(std::move(reply));
   });

@@ -36,11 +36,13 @@ device::Workspace::CompileDone Answerer(Session& session, uint64_t command, bool
                                         int64_t bytes = 0) {
   return [self = session.shared_from_this(), command, describe,
           bytes](const absl::StatusOr<device::ExecutableCache::Compiled>& compiled) {
-    self->ReleaseProgram(bytes);
+    self->ReleaseStaging(bytes);
     if (!compiled.ok() || !describe) return self->Settle(command, compiled.status());
     v1::Reply reply;
     reply.set_command(command);
     *reply.mutable_compile() = Describe(*compiled);
+    const absl::Status kept = self->CheckKept(reply.SpaceUsedLong());
+    if (!kept.ok()) return self->Settle(command, kept);
     self->Answer(std::move(reply));
   };
 }
@@ -50,7 +52,7 @@ device::Workspace::CompileDone Answerer(Session& session, uint64_t command, bool
 absl::Status Compile(Session& session, const device::CommandRef& command, device::Handle handle,
                      bool describe, absl::StatusOr<std::string> program) {
   int64_t bytes = program.ok() ? static_cast<int64_t>(program->size()) : 0;
-  if (const absl::Status reserved = session.ReserveProgram(bytes); !reserved.ok()) {
+  if (const absl::Status reserved = session.ReserveStaging("A program", bytes); !reserved.ok()) {
     program = reserved;
     bytes = 0;
   }

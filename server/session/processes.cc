@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <utility>
 
 namespace hlod::session {
@@ -21,20 +23,22 @@ constexpr int kPeerPidFd = 77;  // SO_PEERPIDFD, Linux 6.5.
 constexpr int kPeerPidFd = SO_PEERPIDFD;
 #endif
 
-// A pidfd of the process at the other end; by its number where the kernel cannot tell it from the socket.
-rpc::Descriptor OpenPidFd(int socket, int pid) {
-  int fd = -1;
-  socklen_t size = sizeof(fd);
-  if (getsockopt(socket, SOL_SOCKET, kPeerPidFd, &fd, &size) == 0) return rpc::Descriptor(fd);
-  return rpc::Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-}
+constexpr size_t kEndedKept = 1024;
 
-bool HasEnded(int pidfd) {
+bool IsOver(int pidfd) {
   pollfd entry{pidfd, POLLIN, 0};
   return poll(&entry, 1, 0) > 0;
 }
 
 }  // namespace
+
+rpc::Descriptor OpenPidFd(int socket, int64_t pid) {
+  int fd = -1;
+  socklen_t size = sizeof(fd);
+  if (getsockopt(socket, SOL_SOCKET, kPeerPidFd, &fd, &size) == 0) return rpc::Descriptor(fd);
+  // By its number, where the kernel cannot tell it from the socket.
+  return rpc::Descriptor(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0)));
+}
 
 WatchedProcesses::WatchedProcesses(std::function<void(int64_t pid)> ended)
     : ended_(std::move(ended)), epoll_(epoll_create1(EPOLL_CLOEXEC)), wake_(eventfd(0, EFD_CLOEXEC)) {
@@ -55,22 +59,37 @@ WatchedProcesses::~WatchedProcesses() {
 void WatchedProcesses::Add(int socket, const rpc::PeerCredentials& credentials) {
   if (credentials.pid <= 0) return;
   rpc::Descriptor pidfd = OpenPidFd(socket, credentials.pid);
-  if (!pidfd.valid()) return;
+  const bool over = !pidfd.valid() && errno == ESRCH;
   MutexLock lock(&mu_);
+  if (over) RememberEnded(credentials.pid);
+  if (!pidfd.valid()) return;
   const auto known = processes_.find(credentials.pid);
-  if (known != processes_.end() && !HasEnded(known->second.pidfd.get())) return;
+  if (known != processes_.end() && !IsOver(known->second.pidfd.get())) return;
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = static_cast<uint64_t>(credentials.pid);
   if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, pidfd.get(), &event) != 0) return;
   processes_[credentials.pid] = {std::move(pidfd), credentials.uid};
+  std::erase(ended_lately_, int64_t{credentials.pid});
+}
+
+void WatchedProcesses::RememberEnded(int64_t pid) {
+  ended_lately_.push_back(pid);
+  if (ended_lately_.size() > kEndedKept) ended_lately_.pop_front();
 }
 
 std::optional<uint32_t> WatchedProcesses::UserOf(int64_t pid) const {
   MutexLock lock(&mu_);
   const auto found = processes_.find(pid);
-  if (found == processes_.end() || HasEnded(found->second.pidfd.get())) return std::nullopt;
+  if (found == processes_.end() || IsOver(found->second.pidfd.get())) return std::nullopt;
   return found->second.user;
+}
+
+bool WatchedProcesses::HasEnded(int64_t pid) const {
+  MutexLock lock(&mu_);
+  const auto found = processes_.find(pid);
+  if (found != processes_.end()) return IsOver(found->second.pidfd.get());
+  return std::find(ended_lately_.begin(), ended_lately_.end(), pid) != ended_lately_.end();
 }
 
 void WatchedProcesses::Watch() {
@@ -82,7 +101,10 @@ void WatchedProcesses::Watch() {
     {
       MutexLock lock(&mu_);
       const auto found = processes_.find(pid);
-      if (found != processes_.end() && HasEnded(found->second.pidfd.get())) processes_.erase(found);
+      if (found != processes_.end() && IsOver(found->second.pidfd.get())) {
+        processes_.erase(found);
+        RememberEnded(pid);
+      }
     }
     try {
       ended_(pid);

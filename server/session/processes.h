@@ -2,6 +2,7 @@
 // moment.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <optional>
 #include <thread>
@@ -13,6 +14,10 @@
 
 namespace hlod::session {
 
+// A pidfd of the process at the other end of a unix socket, `pid` by its credentials; invalid when it has
+// ended already.
+rpc::Descriptor OpenPidFd(int socket, int64_t pid);
+
 // Thread-safe.
 class WatchedProcesses : public Processes {
  public:
@@ -23,9 +28,11 @@ class WatchedProcesses : public Processes {
   // Watches the process at the other end of a unix socket.
   void Add(int socket, const rpc::PeerCredentials& credentials);
   std::optional<uint32_t> UserOf(int64_t pid) const override;
+  bool HasEnded(int64_t pid) const override;
 
  private:
   void Watch();
+  void RememberEnded(int64_t pid) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   struct Process {
     rpc::Descriptor pidfd;
     uint32_t user = 0;
@@ -34,6 +41,8 @@ class WatchedProcesses : public Processes {
   rpc::Descriptor epoll_, wake_;
   mutable Mutex mu_;
   absl::flat_hash_map<int64_t, Process> processes_ ABSL_GUARDED_BY(mu_);
+  // The last that ended: a Hello may be handled after its process was killed.
+  std::deque<int64_t> ended_lately_ ABSL_GUARDED_BY(mu_);
   std::thread thread_;
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "common/base/status.h"
 #include "common/rpc/wire.h"
 
@@ -49,30 +50,54 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Open(const v1::Hello& hello, 
   } else {
     if (draining_)
       return MakeError(ErrorKind::kDraining, "The daemon is shutting down and takes no new session.");
-    MutexLock lock(&mu_);
-    if (static_cast<int64_t>(sessions_.size()) >= devices_.limits().sessions_max) {
-      return MakeError(ErrorKind::kLimit,
-                       absl::StrFormat("%d sessions are open: the limit sessions_max is %d.",
-                                       sessions_.size(), devices_.limits().sessions_max));
-    }
-    Session::Identity identity;
-    identity.id = next_session_++;
-    identity.secret = rpc::Secret::Random();
-    identity.client = Printable(hello.client());
-    if (peer.local && hello.pid() > 0) {
-      identity.user = processes_.UserOf(hello.pid());
-      if (identity.user.has_value()) identity.pid = hello.pid();
-    }
-    identity.offers_arena = peer.local && !options_.arena_socket.empty() && devices_.limits().arena_bytes > 0;
-    session = std::make_shared<Session>(std::move(identity), devices_);
-    sessions_[session->identity().id] = session;
+    ASSIGN_OR_RETURN(session, Create(hello, peer));
   }
+  // A session that did not get its stream has no client: it does not keep its place.
+  absl::Cleanup end_unattached = [&] {
+    if (!hello.has_resume()) End(session, MakeError(ErrorKind::kLimit, "The session could not be opened."));
+  };
   const v1::Welcome welcome = WelcomeOf(*session, version);
   ASSIGN_OR_RETURN(const std::shared_ptr<SessionStream> old, session->Attach(std::move(stream), welcome));
+  std::move(end_unattached).Cancel();
   if (old != nullptr) old->Finish(Aborted("The session goes on in another stream."));
   spdlog::info("Session {} {}: {} from {}, pid {}.", session->identity().id,
                hello.has_resume() ? "resumed" : "opened", session->identity().client, peer.description,
                session->identity().pid);
+  return session;
+}
+
+absl::StatusOr<std::shared_ptr<Session>> Registry::Create(const v1::Hello& hello, const Peer& peer) {
+  const Limits& limits = devices_.limits();
+  MutexLock lock(&mu_);
+  if (static_cast<int64_t>(sessions_.size()) >= limits.sessions_max) {
+    return MakeError(ErrorKind::kLimit, absl::StrFormat("%d sessions are open: the limit sessions_max is %d.",
+                                                        sessions_.size(), limits.sessions_max));
+  }
+  const int64_t owned = std::count_if(sessions_.begin(), sessions_.end(), [&peer](const auto& entry) {
+    return entry.second->identity().owner == peer.owner;
+  });
+  if (owned >= limits.sessions_per_user_max) {
+    return MakeError(ErrorKind::kLimit,
+                     absl::StrFormat("%d sessions of %s are open: the limit sessions_per_user_max is %d.",
+                                     owned, peer.owner, limits.sessions_per_user_max));
+  }
+  Session::Identity identity;
+  identity.id = next_session_++;
+  identity.secret = rpc::Secret::Random();
+  identity.client = Printable(hello.client());
+  identity.owner = peer.owner;
+  identity.user = peer.user;
+  if (peer.local && hello.pid() > 0) {
+    // The session ends with this process, which must be one of the same user.
+    const std::optional<uint32_t> user = processes_.UserOf(hello.pid());
+    if (user.has_value() && *user == peer.user.value_or(*user)) identity.pid = hello.pid();
+    if (!user.has_value() && processes_.HasEnded(hello.pid()))
+      return MakeError(ErrorKind::kLostSession, absl::StrFormat("Process %d has ended.", hello.pid()));
+    if (!identity.user.has_value()) identity.user = user;
+  }
+  identity.offers_arena = peer.local && !options_.arena_socket.empty() && limits.arena_bytes > 0;
+  auto session = std::make_shared<Session>(std::move(identity), devices_);
+  sessions_[session->identity().id] = session;
   return session;
 }
 

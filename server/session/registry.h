@@ -72,6 +72,7 @@ class Registry {
   Moment Snapshot() const;
   static device::Account EndedOf(const Moment& moment);
   std::vector<std::shared_ptr<Session>> ListLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::StatusOr<std::shared_ptr<Session>> Create(const v1::Hello& hello, const Peer& peer);
   absl::StatusOr<std::shared_ptr<Session>> Resume(const v1::Resume& resume);
   v1::Welcome WelcomeOf(const Session& session, uint32_t version) const;
 

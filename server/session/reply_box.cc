@@ -1,50 +1,64 @@
 // Settling, keeping, acknowledging.
 #include "server/session/reply_box.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace hlod::session {
+namespace {
 
-uint64_t ReplyBox::Receive() {
-  settled_.push_back(false);
-  ++in_flight_;
-  return ++received_;
+constexpr int64_t kKeptOverhead =
+    160;  // Beside the reply: its counts, its place in the map and in the outbox.
+
+}  // namespace
+
+uint64_t ReplyBox::Receive(Piece piece) {
+  ++received_;
+  unsettled_.insert(unsettled_.end(), received_);
+  if (piece != Piece::kNone) {
+    ++pieces_ahead_;
+    if (pieces_.empty() || pieces_.back().last + 1 != received_ || pieces_.back().piece != piece)
+      pieces_.push_back({received_, received_, piece});
+    pieces_.back().last = received_;
+  }
+  return received_;
 }
 
 void ReplyBox::Settle(uint64_t command, std::shared_ptr<const v1::Reply> reply) {
-  if (command <= settled_through_ || command > received_ || settled_[command - settled_through_ - 1]) return;
+  if (unsettled_.erase(command) == 0) return;
   if (reply != nullptr) {
-    const int64_t bytes = static_cast<int64_t>(reply->ByteSizeLong());
-    kept_[command] = {std::move(reply), bytes};
-    kept_bytes_ += bytes;
+    const int64_t held = static_cast<int64_t>(reply->SpaceUsedLong()) + kKeptOverhead;
+    const int64_t wire = static_cast<int64_t>(reply->ByteSizeLong());
+    kept_[command] = {std::move(reply), wire, held};
+    kept_bytes_ += held;
     outbox_.push_back(command);
   } else if (command != settled_through_ + 1) {
     beyond_.push_back(command);
   }
-  settled_[command - settled_through_ - 1] = true;
-  --in_flight_;
-  while (!settled_.empty() && settled_.front()) {
-    settled_.pop_front();
-    ++settled_through_;
+  settled_through_ = unsettled_.empty() ? received_ : *unsettled_.begin() - 1;
+  while (!pieces_.empty() && pieces_.front().first <= settled_through_) {
+    Run& run = pieces_.front();
+    const uint64_t last = std::min(run.last, settled_through_);
+    pieces_ahead_ -= static_cast<int64_t>(last - run.first + 1);
+    run.first = last + 1;
+    if (run.first > run.last) pieces_.pop_front();
   }
+}
+
+void ReplyBox::Drop(std::map<uint64_t, Kept>::iterator kept) {
+  kept_bytes_ -= kept->second.held_bytes;
+  kept_.erase(kept);
 }
 
 bool ReplyBox::Acknowledge(uint64_t command) {
   if (command > settled_through_) return false;
-  while (!kept_.empty() && kept_.begin()->first <= command) {
-    kept_bytes_ -= kept_.begin()->second.bytes;
-    kept_.erase(kept_.begin());
-  }
+  while (!kept_.empty() && kept_.begin()->first <= command) Drop(kept_.begin());
   return true;
 }
 
 bool ReplyBox::AcknowledgeOne(uint64_t command) {
-  if (command == 0 || command > received_) return false;
-  if (command > settled_through_ && !settled_[command - settled_through_ - 1]) return false;
-  if (const auto kept = kept_.find(command); kept != kept_.end()) {
-    kept_bytes_ -= kept->second.bytes;
-    kept_.erase(kept);
-  }
+  if (command == 0 || !IsSettled(command)) return false;
+  if (const auto kept = kept_.find(command); kept != kept_.end()) Drop(kept);
   return true;
 }
 
@@ -55,12 +69,12 @@ void ReplyBox::Fill(v1::ServerMessage& message, int64_t bytes_max,
     const auto kept = kept_.find(outbox_.front());
     outbox_.pop_front();
     if (kept == kept_.end()) continue;  // Acknowledged meanwhile, on a promise that it was seen.
-    bytes += kept->second.bytes;
+    bytes += kept->second.wire_bytes;
     keep.push_back(kept->second.reply);
     // The message borrows the reply: a download's bytes are not copied once more.
     message.mutable_replies()->UnsafeArenaAddAllocated(const_cast<v1::Reply*>(kept->second.reply.get()));
   }
-  // With replies left, what they settle must not be told yet.
+  // With replies left, what they settle must not be reported yet.
   if (outbox_.empty()) told_through_ = settled_through_;
   message.set_settled_through(told_through_);
   for (const uint64_t command : beyond_) {
@@ -78,9 +92,15 @@ void ReplyBox::Rewind() {
   for (const auto& [command, kept] : kept_) outbox_.push_back(command);
   told_through_ = 0;
   beyond_.clear();
-  for (size_t i = 0; i < settled_.size(); ++i) {
-    const uint64_t command = settled_through_ + 1 + i;
-    if (settled_[i] && !kept_.contains(command)) beyond_.push_back(command);
+  // Pieces of uploads are left out, of which there may be millions: their replies are kept or acknowledged.
+  auto run = pieces_.begin();
+  for (uint64_t command = settled_through_ + 1; command <= received_; ++command) {
+    while (run != pieces_.end() && run->last < command) ++run;
+    if (run != pieces_.end() && run->first <= command && run->piece == Piece::kOfUpload) {
+      command = run->last;
+    } else if (IsSettled(command) && !kept_.contains(command)) {
+      beyond_.push_back(command);
+    }
   }
 }
 

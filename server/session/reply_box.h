@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/container/btree_set.h"
 #include "proto/hlod/v1/session.pb.h"
 
 namespace hlod::session {
@@ -15,8 +16,11 @@ namespace hlod::session {
 // in any order.
 class ReplyBox {
  public:
-  // The next command has come; returns its id.
-  uint64_t Receive();
+  // Pieces belong to a command that they follow, and do not widen the window: there may be any number of
+  // them.
+  enum class Piece { kNone, kOfUpload, kOfProgram };
+  // The next command has come; returns its id. Pieces of uploads are always settled with a reply.
+  uint64_t Receive(Piece piece = Piece::kNone);
   // A command is finished. Its reply, if it has one, is kept until acknowledged and sent with the next
   // message.
   void Settle(uint64_t command, std::shared_ptr<const v1::Reply> reply);
@@ -25,7 +29,7 @@ class ReplyBox {
   // ... and to this one. False: it is not settled.
   bool AcknowledgeOne(uint64_t command);
 
-  // Whether there is a reply to send, or at least progress to tell.
+  // Whether there is a reply to send, or at least progress to report.
   bool has_replies() const { return !outbox_.empty(); }
   bool has_news() const { return !outbox_.empty() || !beyond_.empty() || told_through_ != settled_through_; }
   // Moves what is to be sent into `message`, up to some `bytes_max`. The replies stay the box's: call Detach
@@ -38,22 +42,31 @@ class ReplyBox {
 
   uint64_t received_through() const { return received_; }
   uint64_t settled_through() const { return settled_through_; }
-  // Commands that are not settled, and how far the last one is past the first of them.
-  int64_t in_flight() const { return in_flight_; }
-  int64_t window() const { return static_cast<int64_t>(received_ - settled_through_); }
+  // Commands that are not settled, and how far the last one is past the first of them, pieces not counted.
+  int64_t in_flight() const { return static_cast<int64_t>(unsettled_.size()); }
+  int64_t window() const { return static_cast<int64_t>(received_ - settled_through_) - pieces_ahead_; }
+  // The memory that they take here.
   int64_t unacknowledged_bytes() const { return kept_bytes_; }
 
  private:
   struct Kept {
     std::shared_ptr<const v1::Reply> reply;
-    int64_t bytes = 0;
+    int64_t wire_bytes = 0, held_bytes = 0;
   };
+  struct Run {
+    uint64_t first, last;
+    Piece piece;
+  };
+  void Drop(std::map<uint64_t, Kept>::iterator kept);
+  bool IsSettled(uint64_t command) const { return command <= received_ && !unsettled_.contains(command); }
+
   uint64_t received_ = 0;
   uint64_t settled_through_ = 0;
-  uint64_t told_through_ = 0;  // As the last message said.
-  std::deque<bool> settled_;   // Of the commands after settled_through_.
-  int64_t in_flight_ = 0;
-  std::vector<uint64_t> beyond_;  // To be told: settled without a reply while earlier ones are not.
+  uint64_t told_through_ = 0;            // As the last message said.
+  absl::btree_set<uint64_t> unsettled_;  // Commands that are received and not settled.
+  std::deque<Run> pieces_;               // After settled_through_.
+  int64_t pieces_ahead_ = 0;             // How many those are.
+  std::vector<uint64_t> beyond_;  // To be reported: settled without a reply while earlier ones are not.
   std::map<uint64_t, Kept> kept_;
   int64_t kept_bytes_ = 0;
   std::deque<uint64_t> outbox_;  // Commands whose replies are to be sent.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/status.h"
+#include "common/base/strings.h"
 #include "common/rpc/wire.h"
 #include "server/session/commands.h"
 
@@ -15,7 +16,9 @@ namespace {
 constexpr int64_t kWindow = 16;
 constexpr int64_t kMessageBytes = 1 << 20;  // Replies in one message, about.
 // Room for refusals when the kept replies have reached their limit.
-constexpr int64_t kErrorReserveBytes = 4 << 20;
+// For the small replies of each command in flight, and for refusals when the kept replies have reached their
+// limit.
+constexpr int64_t kReplyReserveBytes = 1 << 10;
 
 constexpr size_t kBulkStreamsMax = 1024;  // Of one session at once.
 
@@ -23,6 +26,13 @@ absl::Status TooManyBulkStreams() {
   return MakeError(
       ErrorKind::kLimit,
       absl::StrFormat("This session has %d bulk streams open; more are too many.", kBulkStreamsMax));
+}
+
+// Chunks of a program that are smaller than they may be count as commands: nobody sends millions of them.
+ReplyBox::Piece PieceOf(const v1::Command& command, const Limits& limits) {
+  if (command.has_upload_piece()) return ReplyBox::Piece::kOfUpload;
+  const bool full = static_cast<int64_t>(command.program_chunk().data().size()) >= limits.chunk_bytes_max;
+  return full ? ReplyBox::Piece::kOfProgram : ReplyBox::Piece::kNone;
 }
 
 absl::Status Violation(std::string text) { return MakeError(ErrorKind::kViolation, std::move(text)); }
@@ -194,14 +204,14 @@ absl::Status Session::OnCommand(const v1::Command& command) {
                                        "the limit commands_in_flight_max (%d).",
                                        box_.window() - 1, kWindow, max));
     }
-    if (box_.unacknowledged_bytes() > limits_.unacknowledged_bytes_max + kErrorReserveBytes) {
+    if (box_.unacknowledged_bytes() > limits_.unacknowledged_bytes_max + max * kReplyReserveBytes) {
       return MakeError(
           ErrorKind::kLimit,
           absl::StrFormat("%d bytes of replies are not acknowledged; the limit unacknowledged_bytes_max "
                           "is %d.",
                           box_.unacknowledged_bytes(), limits_.unacknowledged_bytes_max));
     }
-    box_.Receive();
+    box_.Receive(PieceOf(command, limits_));
   }
   absl::Status why;
   if (refused) {
@@ -331,21 +341,20 @@ absl::Status Session::CheckKept(int64_t bytes) const {
                       bytes, box_.unacknowledged_bytes(), limits_.unacknowledged_bytes_max));
 }
 
-absl::Status Session::ReserveProgram(int64_t bytes) {
+absl::Status Session::ReserveStaging(std::string_view what, int64_t bytes) {
   MutexLock lock(&mu_);
-  if (bytes > limits_.staging_bytes_max - program_bytes_) {
+  if (bytes > limits_.staging_bytes_max - staged_bytes_) {
     return MakeError(ErrorKind::kLimit,
-                     absl::StrFormat("A program of %d bytes beside %d that wait to be compiled: the limit "
-                                     "staging_bytes_max is %d.",
-                                     bytes, program_bytes_, limits_.staging_bytes_max));
+                     absl::StrFormat("%s of %d bytes beside %d that wait: the limit staging_bytes_max is %d.",
+                                     ToAbsl(what), bytes, staged_bytes_, limits_.staging_bytes_max));
   }
-  program_bytes_ += bytes;
+  staged_bytes_ += bytes;
   return absl::OkStatus();
 }
 
-void Session::ReleaseProgram(int64_t bytes) {
+void Session::ReleaseStaging(int64_t bytes) {
   MutexLock lock(&mu_);
-  program_bytes_ -= bytes;
+  staged_bytes_ -= bytes;
 }
 
 absl::Status Session::KeepDownload(uint64_t command, device::ReadyBytes bytes, const device::RowKey& row,

@@ -51,7 +51,8 @@ class Session : public std::enable_shared_from_this<Session> {
     rpc::Secret secret;
     std::string client;            // As it calls itself.
     int64_t pid = 0;               // 0: not known to be a local process.
-    std::optional<uint32_t> user;  // Of that process.
+    std::string owner;             // Whom it counts for (sessions_per_user_max).
+    std::optional<uint32_t> user;  // Of the connection that opened it.
     bool offers_arena = false;
   };
   Session(Identity identity, device::Devices& devices);
@@ -125,9 +126,10 @@ class Session : public std::enable_shared_from_this<Session> {
   const Limits& limits() const { return limits_; }
   absl::Time created() const { return created_; }
   uint64_t received_through() const;
-  // Takes the bytes of a program until it is compiled (ReleaseProgram). RESOURCE_EXHAUSTED naming the limit.
-  absl::Status ReserveProgram(int64_t bytes);
-  void ReleaseProgram(int64_t bytes);
+  // Charges bytes that wait in the daemon's memory: programs until they are compiled, bulk chunks until their
+  // upload is declared. RESOURCE_EXHAUSTED naming `what` ("A program") and the limit.
+  absl::Status ReserveStaging(std::string_view what, int64_t bytes);
+  void ReleaseStaging(int64_t bytes);
   // The account as a message, without rows or with.
   v1::SessionStats Stats(bool with_rows);
 
@@ -166,7 +168,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::deque<Barrier> barriers_ ABSL_GUARDED_BY(mu_);
   bool running_barriers_ ABSL_GUARDED_BY(mu_) = false;
   std::map<uint64_t, std::shared_ptr<KeptDownload>> downloads_ ABSL_GUARDED_BY(mu_);
-  int64_t program_bytes_ ABSL_GUARDED_BY(mu_) = 0;  // Of programs that wait for their compilation.
+  int64_t staged_bytes_ ABSL_GUARDED_BY(mu_) = 0;  // ReserveStaging.
   int64_t pinned_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   struct Waiter {
     std::function<void(const absl::Status&)> declared;

@@ -15,7 +15,9 @@ namespace hlod::session {
 struct Peer {
   // On a unix socket of this host: process ids mean something, and the shared arena works.
   bool local = false;
-  std::string description;  // For the log: "unix", "tcp 10.1.2.3:5555".
+  std::string description;       // For the log: "unix", "ipv4:10.1.2.3:5555".
+  std::string owner;             // Whom its sessions count for: "user 1000", "host 10.1.2.3".
+  std::optional<uint32_t> user;  // Of a unix socket, as the kernel says.
 };
 
 // The daemon's half of one stream. Messages that come in go to a Connection (connection.h).
@@ -44,6 +46,8 @@ class Processes {
   // The user id of a process that connected to this daemon's unix socket and has not ended; nothing for any
   // other process.
   virtual std::optional<uint32_t> UserOf(int64_t pid) const { return std::nullopt; }
+  // Whether a process with this id connected and ended lately, and no other has connected under its id.
+  virtual bool HasEnded(int64_t pid) const { return false; }
 };
 
 }  // namespace hlod::session

@@ -80,19 +80,19 @@ class Streams : public testing::Test {
     spdlog::set_level(spdlog::level::warn);
     char folder[] = "/tmp/hlod-streams-XXXXXX";
     folder_ = mkdtemp(folder);
-    devices_ = device::MakeDevices(clock_);
     Start(absl::Seconds(10));
   }
   ~Streams() override {
     server_.reset();
     std::filesystem::remove_all(folder_);
   }
-  void Start(absl::Duration first_message_timeout) {
+  void Start(absl::Duration greeting, const Limits& limits = {}) {
     server_.reset();
+    devices_ = device::MakeDevices(clock_, limits);
     ServerOptions options;
     options.listen.push_back(rpc::ParseEndpoint("unix:" + folder_ + "/hlod.sock").value());
     options.version = "hlod test";
-    options.first_message_timeout = first_message_timeout;
+    options.greeting = greeting;
     server_ = Server::Start(std::move(options), *devices_).value();
     channel_ = grpc::CreateChannel("unix:" + folder_ + "/hlod.sock", grpc::InsecureChannelCredentials());
   }
@@ -235,13 +235,81 @@ TEST_F(Streams, ACallThatSaysNothingIsEnded) {
     EXPECT_EQ(KindOf(silent->Finish()), ErrorKind::kViolation) << method;
   }
   const std::unique_ptr<Stream> greeted = Connect();
-  // Longer than first_message_timeout, in which nothing must happen.
+  // Longer than the time of a greeting, in which nothing must happen.
   absl::SleepFor(absl::Milliseconds(500));  // tidy: silence is what is tested.
   v1::ClientMessage ping;
   ping.mutable_command()->set_id(1);
   ping.mutable_command()->mutable_ping();
   greeted->Write(ping);
   EXPECT_TRUE(greeted->Read().has_value()) << "It has said its Hello.";
+}
+
+TEST_F(Streams, AnEndedSessionWhoseClientReadsNothingIsCancelled) {
+  Start(absl::Milliseconds(300));
+  constexpr uint64_t kDownloads = 400;  // 24 MB of answers.
+  absl::Status status;
+  // A busy machine may look late whether anything was read: then the client waits longer.
+  for (absl::Duration silence = absl::Seconds(1); status.ok() && silence < absl::Seconds(10); silence *= 2) {
+    const std::unique_ptr<Stream> session = Connect();
+    v1::ClientMessage message = UploadOf(1, 60'000);
+    message.mutable_command()->mutable_upload()->set_inline_(std::string(60'000, 'x'));
+    session->Write(message);
+    uint64_t id = 1;
+    while (id <= kDownloads) {
+      message.Clear();
+      message.mutable_command()->set_id(++id);
+      message.mutable_command()->mutable_download()->set_handle(1);
+      message.mutable_command()->mutable_download()->set_cause(static_cast<int>(Cause::kDownload));
+      message.mutable_command()->mutable_download()->set_inline_(true);
+      session->Write(message);
+    }
+    message.Clear();
+    message.mutable_command()->set_id(++id);
+    message.mutable_command()->mutable_goodbye();
+    session->Write(message);
+    absl::SleepFor(silence);  // tidy: that the client reads nothing for a while is what is tested.
+    while (session->Read().has_value()) {
+    }
+    status = session->Finish();
+  }
+  EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << status;
+}
+
+TEST_F(Streams, ChunksOfUploadsThatAreNotDeclaredAreCharged) {
+  Start(absl::Seconds(10), Limits{.staging_bytes_max = 5 << 19});  // 2.5 MiB
+  const std::unique_ptr<Stream> session = Connect();
+  const std::string data(1 << 20, 'x');
+  std::vector<std::unique_ptr<Stream>> bulk;
+  int refused = 0;
+  for (uint64_t command = 1; command <= 4; ++command) {
+    const v1::TransferId id = TransferOf(command);
+    bulk.push_back(Open("/hlod.v1.Bulk/Upload"));
+    bulk.back()->Write(rpc::EncodeChunk(&id, {reinterpret_cast<const std::byte*>(data.data()), data.size()}));
+  }
+  // Two fit.
+  for (int i = 2; i < 4; ++i) {
+    EXPECT_FALSE(bulk[i]->Read().has_value());
+    const absl::Status status = bulk[i]->Finish();
+    if (KindOf(status) == ErrorKind::kLimit) ++refused;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("staging_bytes_max"));
+  }
+  EXPECT_EQ(refused, 2);
+}
+
+TEST_F(Streams, HealthWatchesAreFew) {
+  std::vector<std::unique_ptr<Stream>> watches;
+  const grpc::ByteBuffer request = ToByteBuffer(std::string());
+  for (size_t i = 0; i < Health::kWatchesMax; ++i) {
+    watches.push_back(Open("/grpc.health.v1.Health/Watch"));
+    watches.back()->Write(request);
+    ASSERT_TRUE(watches.back()->Read().has_value()) << i;
+  }
+  const std::unique_ptr<Stream> one_more = Open("/grpc.health.v1.Health/Watch");
+  one_more->Write(request);
+  EXPECT_FALSE(one_more->Read().has_value());
+  EXPECT_EQ(KindOf(one_more->Finish()), ErrorKind::kLimit);
+  server_->registry().Drain();
+  for (const std::unique_ptr<Stream>& watch : watches) EXPECT_EQ(watch->Read(), std::string("\x08\x02"));
 }
 
 TEST_F(Streams, AHealthWatchGoesOnAndTellsOfTheDrain) {

@@ -15,14 +15,14 @@ TEST(Account, ProgramsThatWaitToBeCompiledAreLimitedTogether) {
   Daemon daemon(Limits{.staging_bytes_max = 1000});
   Client client(daemon);
   const std::shared_ptr<Session> session = client.machine();
-  EXPECT_TRUE(session->ReserveProgram(600).ok());
-  const absl::Status status = session->ReserveProgram(600);
+  EXPECT_TRUE(session->ReserveStaging("A program", 600).ok());
+  const absl::Status status = session->ReserveStaging("A program", 600);
   EXPECT_EQ(KindOf(status), ErrorKind::kLimit);
   EXPECT_THAT(std::string(status.message()), testing::HasSubstr("staging_bytes_max"));
-  session->ReleaseProgram(600);
+  session->ReleaseStaging(600);
   // Compiled or refused, each gives back what it took.
   for (uint64_t handle = 1; handle < 20; ++handle) client.Do(client.CompileOf(handle, std::string(600, 'x')));
-  EXPECT_TRUE(session->ReserveProgram(1000).ok());
+  EXPECT_TRUE(session->ReserveStaging("A program", 1000).ok());
   EXPECT_EQ(client.Fails(client.CompileOf(20, device::AddProgram())).kind, ErrorKind::kLimit);
 }
 

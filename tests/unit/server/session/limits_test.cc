@@ -36,6 +36,15 @@ TEST(Limits, Sessions) {
   EXPECT_TRUE(two.Do(two.PingOf()).has_pong());
 }
 
+TEST(Limits, SessionsOfOneUser) {
+  Daemon daemon(Limits{.sessions_max = 4, .sessions_per_user_max = 2});
+  Client one(daemon), two(daemon), three(daemon);
+  ExpectLimit(ErrorOf(three.Ended()), "sessions_per_user_max", 2);
+  EXPECT_THAT(std::string(three.Ended().message()), HasSubstr("user 1"));
+  Client other(daemon, 0, "user 2");
+  EXPECT_TRUE(other.Do(other.PingOf()).has_pong()) << "One user does not take all sessions.";
+}
+
 TEST(Limits, Handles) {
   Daemon daemon(Limits{.handles_per_session_max = 3});
   Client client(daemon);
@@ -71,6 +80,37 @@ TEST(Limits, UnacknowledgedBytes) {
   ExpectLimit(client.Fails(client.DownloadOf(1)), "unacknowledged_bytes_max", 1000);
   client.ack_through = client.last_command;
   EXPECT_FALSE(client.Do(client.DownloadOf(1)).has_error());
+}
+
+TEST(Limits, RepliesThatAreNotAcknowledgedCountAsTheMemoryTheyTake) {
+  Daemon daemon(Limits{.commands_in_flight_max = 64, .unacknowledged_bytes_max = 1000});
+  Client client(daemon);
+  // A pong is 6 bytes on the wire and takes some 200: 66,536 bytes, the limit and its reserve, are some 300
+  // of them.
+  for (int i = 0; i < 1000 && !client.ended(); ++i) client.Send(client.PingOf(/*at_once=*/true));
+  ExpectLimit(ErrorOf(client.Ended()), "unacknowledged_bytes_max", 1000);
+}
+
+TEST(Limits, PiecesOfAnUploadDoNotFillTheWindow) {
+  Daemon daemon(Limits{.commands_in_flight_max = 4});
+  Client client(daemon);
+  const hlo::Shape shape = hlo::Shape::Array(hlo::kU8, {1000});
+  v1::Command upload = client.StreamUploadOf(1, shape);
+  upload.mutable_upload()->clear_stream();
+  upload.mutable_upload()->set_arena(true);
+  const uint64_t id = client.Send(upload);
+  int fd = -1;
+  ASSERT_TRUE(client.machine()->MapArena(&fd).ok());
+  for (uint64_t i = 0; i < 1000; ++i) {  // The window is 64 commands.
+    v1::Command piece;
+    piece.mutable_upload_piece()->set_upload(id);
+    piece.mutable_upload_piece()->set_buffer_offset(i);
+    piece.mutable_upload_piece()->set_length(1);
+    const v1::Reply reply = client.Do(piece);
+    ASSERT_FALSE(reply.has_error()) << i << ": " << reply.error().text();
+    client.acknowledge.push_back(reply.command());
+  }
+  EXPECT_FALSE(client.Await(id).has_error()) << "All bytes came.";
 }
 
 TEST(Limits, InlineBytes) {

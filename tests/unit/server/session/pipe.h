@@ -74,6 +74,8 @@ class PipeStream : public SessionStream {
 class FakeProcesses : public Processes {
  public:
   std::map<int64_t, uint32_t> alive;
+  std::set<int64_t> ended;
+  bool HasEnded(int64_t pid) const override { return ended.contains(pid); }
   std::optional<uint32_t> UserOf(int64_t pid) const override {
     const auto found = alive.find(pid);
     return found == alive.end() ? std::nullopt : std::optional<uint32_t>(found->second);
@@ -100,14 +102,18 @@ struct Daemon {
 
 class Client {
  public:
-  explicit Client(Daemon& daemon, int64_t pid = 0) : daemon_(daemon), pid_(pid) { Connect(std::nullopt); }
+  explicit Client(Daemon& daemon, int64_t pid = 0, std::string owner = "user 1")
+      : daemon_(daemon), pid_(pid), owner_(std::move(owner)) {
+    Connect(std::nullopt);
+  }
   ~Client() {
     if (connection_ != nullptr) connection_->OnClosed(stream_.get());
   }
 
   void Connect(std::optional<v1::Resume> resume) {
     stream_ = std::make_shared<PipeStream>();
-    connection_ = std::make_unique<Connection>(*daemon_.registry, Peer{.local = true, .description = "test"});
+    connection_ = std::make_unique<Connection>(*daemon_.registry,
+                                               Peer{.local = true, .description = "test", .owner = owner_});
     v1::ClientMessage message;
     v1::Hello& hello = *message.mutable_hello();
     hello.set_version_min(1);
@@ -288,6 +294,7 @@ class Client {
   }
   Daemon& daemon_;
   const int64_t pid_;
+  const std::string owner_;
   std::shared_ptr<PipeStream> stream_;
   std::unique_ptr<Connection> connection_;
   uint32_t last_origin_ = 0;

@@ -79,5 +79,33 @@ TEST(Settle, FinishedCommandsBehindALongOneDoNotFillTheWindow) {
   EXPECT_THAT(client.Fails(client.PingOf(/*at_once=*/true)).text, HasSubstr("commands_in_flight_max"));
 }
 
+// Its messages cannot be sent: there is no memory.
+class FullStream : public SessionStream {
+ public:
+  void Write(const v1::ServerMessage&) override { throw std::bad_alloc(); }
+  void Finish(const absl::Status& status) override { end = status; }
+  absl::Status end;
+};
+
+TEST(Settle, ASessionThatCouldNotBeOpenedKeepsNoPlace) {
+  Daemon daemon;
+  Connection connection(*daemon.registry, Peer{.local = true});
+  const auto stream = std::make_shared<FullStream>();
+  v1::ClientMessage hello;
+  hello.mutable_hello()->set_version_min(1);
+  hello.mutable_hello()->set_version_max(1);
+  connection.OnMessage(stream, hello);
+  EXPECT_FALSE(stream->end.ok());
+  EXPECT_EQ(daemon.registry->size(), 0u);
+}
+
+TEST(Settle, AProcessThatEndedBeforeItsHelloHasNoSession) {
+  Daemon daemon;
+  daemon.processes.ended = {77};
+  Client client(daemon, 77);
+  EXPECT_EQ(KindOf(client.Ended()), ErrorKind::kLostSession);
+  EXPECT_EQ(daemon.registry->size(), 0u);
+}
+
 }  // namespace
 }  // namespace hlod::session

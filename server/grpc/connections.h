@@ -1,0 +1,50 @@
+// The connections that are open, counted by who opened them: one user does not take them all. gRPC keeps its
+// sockets to itself, so each is watched through a duplicate of its descriptor.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "common/rpc/shared_memory.h"
+#include "server/device/mutex.h"
+
+namespace hlod::grpc_server {
+
+// Thread-safe.
+class Connections {
+ public:
+  struct Options {
+    int64_t per_owner_max = 0;  // connections_per_user_max.
+    absl::Duration tcp_silence;
+  };
+  explicit Connections(const Options& options);
+
+  // Counts a connected socket until it closes. False: `owner` has as many as it may, and the caller closes
+  // it.
+  bool Add(int socket, const std::string& owner, bool tcp);
+  // Drops what has closed, and closes TCP connections whose peers cannot be reached. To be called a few times
+  // a second.
+  void Tick();
+  int64_t size() const;
+
+ private:
+  void DropClosed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  struct Owner {
+    int64_t count = 0;
+    bool refused = false;  // Since it last had room: logged once.
+  };
+  struct Connection {
+    rpc::Descriptor socket;
+    std::string owner;
+    bool tcp = false;
+  };
+  const Options options_;
+  const rpc::Descriptor epoll_;
+  mutable Mutex mu_;
+  absl::flat_hash_map<int, Connection> connections_ ABSL_GUARDED_BY(mu_);  // By the duplicate's number.
+  absl::flat_hash_map<std::string, Owner> owners_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace hlod::grpc_server

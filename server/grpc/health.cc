@@ -1,0 +1,67 @@
+// One list of watches, looked at when the state changes.
+#include "server/grpc/health.h"
+
+#include <utility>
+
+#include "common/base/status.h"
+#include "server/grpc/grpc_server.h"
+
+namespace hlod::grpc_server {
+namespace {
+
+class WatchHandler : public CallHandler {
+ public:
+  WatchHandler(Call& call, Health& health) : call_(call), health_(health) {}
+  void OnStart() override { call_.Read(); }
+  void OnRead(grpc::ByteBuffer&) override {
+    if (std::exchange(watching_, true))
+      return call_.Finish(InvalidArgument("A health watch has one request."));
+    if (const absl::Status watched = health_.Watch(call_); !watched.ok()) return call_.Finish(watched);
+    call_.Read();  // The client sends nothing more; the read ends with the call.
+  }
+  void OnReadsDone() override {
+    if (!watching_) call_.Finish(InvalidArgument("A health watch without a request."));
+  }
+  void OnDone() override { health_.Forget(call_); }
+
+ private:
+  Call& call_;
+  Health& health_;
+  bool watching_ = false;
+};
+
+}  // namespace
+
+// HealthCheckResponse{status: SERVING or NOT_SERVING}, by hand: field 1, varint 1 or 2.
+std::string Health::Response() const { return registry_.draining() ? "\x08\x02" : "\x08\x01"; }
+
+absl::Status Health::Watch(Call& call) {
+  MutexLock lock(&mu_);
+  if (watches_.size() >= kWatchesMax && !watches_.contains(&call)) {
+    return MakeError(ErrorKind::kLimit, absl::StrFormat("%d health watches are open; the limit is %d.",
+                                                        watches_.size(), kWatchesMax));
+  }
+  if (watches_.empty()) written_ = Response();
+  watches_.insert(&call);
+  call.Write(ToByteBuffer(written_));
+  return absl::OkStatus();
+}
+
+void Health::Forget(Call& call) {
+  MutexLock lock(&mu_);
+  watches_.erase(&call);
+}
+
+void Health::Tick() {
+  MutexLock lock(&mu_);
+  const std::string response = Response();
+  if (watches_.empty() || response == written_) return;
+  written_ = response;
+  for (Call* const call : watches_) call->Write(ToByteBuffer(written_));
+}
+
+std::unique_ptr<CallHandler> MakeWatchHandler(Call& call, Health& health) {
+  return std::make_unique<WatchHandler>(call, health);
+}
+
+}  // namespace hlod::grpc_server

@@ -1,0 +1,41 @@
+// grpc.health.v1.Health: whether the daemon takes new sessions, once (Check) or with each change (Watch).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "server/device/mutex.h"
+#include "server/grpc/call.h"
+#include "server/session/registry.h"
+
+namespace hlod::grpc_server {
+
+// Thread-safe. Shared by all servers of a daemon: a watch needs neither token nor session, so they are few,
+// and none has a timer.
+class Health {
+ public:
+  static constexpr size_t kWatchesMax = 128;
+
+  explicit Health(const session::Registry& registry) : registry_(registry) {}
+  // A serialized HealthCheckResponse.
+  std::string Response() const;
+  // Writes the response to `call`, now and with each change. RESOURCE_EXHAUSTED when there are kWatchesMax
+  // watches.
+  absl::Status Watch(Call& call);
+  void Forget(Call& call);
+  // Writes a change to all watches. To be called a few times a second.
+  void Tick();
+
+ private:
+  const session::Registry& registry_;
+  Mutex mu_;
+  std::string written_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_set<Call*> watches_ ABSL_GUARDED_BY(mu_);
+};
+
+// Health/Watch.
+std::unique_ptr<CallHandler> MakeWatchHandler(Call& call, Health& health);
+
+}  // namespace hlod::grpc_server

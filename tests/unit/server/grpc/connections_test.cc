@@ -1,0 +1,112 @@
+// Connections are counted by their owners, and those that say nothing do not stay.
+#include "server/grpc/connections.h"
+
+#include <grpcpp/create_channel.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "server/grpc/server.h"
+#include "tests/unit/server/device/testing.h"
+
+namespace hlod::grpc_server {
+namespace {
+
+// A daemon on a unix socket, and sockets connected to it.
+class ServerConnections : public testing::Test {
+ protected:
+  ~ServerConnections() override {
+    server_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+  void Start(absl::Duration greeting, const Limits& limits = {}) {
+    spdlog::set_level(spdlog::level::err);
+    char folder[] = "/tmp/hlod-connections-XXXXXX";
+    folder_ = mkdtemp(folder);
+    devices_ = device::MakeDevices(clock_, limits);
+    ServerOptions options;
+    options.listen.push_back(rpc::ParseEndpoint("unix:" + path()).value());
+    options.greeting = greeting;
+    server_ = Server::Start(std::move(options), *devices_).value();
+  }
+  std::string path() const { return folder_ + "/hlod.sock"; }
+  rpc::Descriptor Connect() const {
+    rpc::Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, path().c_str(), sizeof(address.sun_path) - 1);
+    EXPECT_EQ(connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+    return fd;
+  }
+  // Whether the daemon ends it within `timeout`.
+  static bool Ends(const rpc::Descriptor& fd, absl::Duration timeout) {
+    const absl::Time deadline = absl::Now() + timeout;
+    char bytes[256];
+    for (;;) {
+      pollfd polled{fd.get(), POLLIN, 0};
+      const auto ms = static_cast<int>(absl::ToInt64Milliseconds(deadline - absl::Now()));
+      if (ms <= 0 || poll(&polled, 1, ms) <= 0) return false;
+      if (recv(fd.get(), bytes, sizeof(bytes), 0) <= 0) return true;  // Else gRPC's first frames.
+    }
+  }
+
+  Clock clock_;
+  std::string folder_;
+  std::unique_ptr<device::Devices> devices_;
+  std::unique_ptr<Server> server_;
+};
+
+TEST_F(ServerConnections, OneUserHasAFewAndGetsNewOnesForOldOnes) {
+  Start(absl::Minutes(10), Limits{.connections_per_user_max = 4});
+  std::vector<rpc::Descriptor> open;
+  for (int i = 0; i < 4; ++i) open.push_back(Connect());
+  EXPECT_TRUE(Ends(Connect(), absl::Seconds(20))) << "the fifth";
+  for (const rpc::Descriptor& fd : open) EXPECT_FALSE(Ends(fd, absl::Milliseconds(1)));
+  open.pop_back();
+  EXPECT_FALSE(Ends(Connect(), absl::Milliseconds(200))) << "in the place of the fourth";
+}
+
+TEST_F(ServerConnections, ThatSayNothingEnd) {
+  Start(absl::Milliseconds(200));
+  EXPECT_TRUE(Ends(Connect(), absl::Seconds(20)));
+}
+
+TEST_F(ServerConnections, WithoutACallEnd) {
+  Start(absl::Milliseconds(300));
+  const auto channel = grpc::CreateChannel("unix:" + path(), grpc::InsecureChannelCredentials());
+  channel->GetState(/*try_to_connect=*/true);
+  ASSERT_TRUE(channel->WaitForConnected(std::chrono::system_clock::now() + std::chrono::seconds(20)));
+  EXPECT_TRUE(channel->WaitForStateChange(GRPC_CHANNEL_READY,
+                                          std::chrono::system_clock::now() + std::chrono::seconds(20)));
+}
+
+TEST_F(ServerConnections, OneListenerAtATimeHasAPath) {
+  Start(absl::Seconds(10));
+  std::atomic<int> holders = 0, most = 0;
+  const rpc::Endpoint endpoint = rpc::ParseEndpoint("unix:" + folder_ + "/contended.sock").value();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 500; ++i) {
+        const absl::StatusOr<ListeningSocket> socket = ListeningSocket::Open(endpoint);
+        if (!socket.ok()) continue;
+        const int now = ++holders;
+        for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+        }
+        --holders;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(most, 1);
+}
+
+}  // namespace
+}  // namespace hlod::grpc_server
