@@ -68,8 +68,9 @@ absl::StatusOr<Admin> Admin::Connect(const ConnectOptions& options) {
   RETURN_IF_ERROR(internal::CheckGrpc());
   RETURN_IF_ERROR(internal::CheckCredentials(options));
   ASSIGN_OR_RETURN(const rpc::Endpoint endpoint, internal::FindAddress(options.address));
-  ASSIGN_OR_RETURN(std::shared_ptr<grpc::Channel> channel,
-                   internal::OpenChannel(endpoint, options.tls, absl::Now() + options.timeout));
+  ASSIGN_OR_RETURN(
+      std::shared_ptr<grpc::Channel> channel,
+      internal::OpenChannel(endpoint, options.tls, options.token, absl::Now() + options.timeout));
   std::shared_ptr<Connection> connection = std::make_shared<Connection>();
   connection->stub = v1::Admin::NewStub(channel);
   connection->token = options.token;

@@ -3,7 +3,6 @@
 #include "client/runtime/arena.h"
 
 #include <sys/socket.h>
-#include <sys/time.h>
 
 #include <algorithm>
 
@@ -19,11 +18,9 @@ size_t Granules(int64_t bytes) {
 }  // namespace
 
 std::unique_ptr<Arena> Arena::Attach(const v1::Arena& offer, const std::string& secret) {
+  // The daemon answers at once; another program that took the name may not.
   absl::StatusOr<rpc::Descriptor> socket = rpc::ConnectAbstract(offer.socket());
   if (!socket.ok()) return nullptr;
-  // Whoever has the name answers at once or is not our daemon.
-  const timeval patience = {.tv_sec = 2, .tv_usec = 0};
-  setsockopt(socket->get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
   if (send(socket->get(), secret.data(), secret.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(secret.size()))
     return nullptr;
   absl::StatusOr<rpc::Descriptor> memory = rpc::ReceiveDescriptor(socket->get());
@@ -64,8 +61,7 @@ absl::StatusOr<std::optional<ArenaRange>> Arena::Take(Session& session, int64_t 
       for (const auto& [range, command] : under_way_) under_way.push_back(command);
     }
     if (under_way.empty()) return std::optional<ArenaRange>();
-    // A piece that failed frees its range all the same; only the loss of the session ends the wait with an
-    // error.
+    // A piece that failed frees its range too; only the loss of the session ends the wait with an error.
     RETURN_IF_ERROR(session.WaitAny(under_way));
   }
 }
@@ -84,7 +80,7 @@ void Arena::GiveAfter(ArenaRange range, Command command) {
 }
 
 void Arena::Collect() {
-  // In whatever order they end: a read may wait for a long execute, and an upload after it does not.
+  // In the order in which they end: a read may wait for a long execute, and an upload after it does not.
   std::erase_if(under_way_, [this](const auto& piece) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     if (!piece.second->done.load(std::memory_order_acquire)) return false;
     std::fill_n(used_.begin() + piece.first.offset / kGranule, Granules(piece.first.length), false);

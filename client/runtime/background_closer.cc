@@ -1,30 +1,57 @@
-// One detached thread, started by the first session that ends. It is never joined. A process that exits right
-// away gives it a moment first: over TCP a daemon that never got the goodbye would keep the session and wait
-// for its client.
+// One stream after the other, on a detached thread that ends with the last of them.
 #include "client/runtime/background_closer.h"
 
-#include <unistd.h>
-
-#include <cstdlib>
+#include <system_error>
 #include <thread>
 #include <utility>
 
-#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 
 namespace hlod::internal {
 namespace {
 
-constexpr absl::Duration kTimeout = absl::Seconds(2);
-constexpr absl::Duration kExitTimeout = absl::Milliseconds(500);  // For all of them together.
+constexpr absl::Duration kTimeout = absl::Seconds(2);  // For one stream.
 
-struct ClosingPipe {
-  std::shared_ptr<Pipe> pipe;
-  std::deque<std::shared_ptr<const std::string>> rest;
-  bool writing;
-};
+}  // namespace
 
-void Perform(ClosingPipe closing) {
+void BackgroundCloser::Close(std::shared_ptr<Pipe> pipe, std::deque<std::shared_ptr<const std::string>> rest,
+                             bool writing) {
+  absl::MutexLock lock(&mu_);
+  waiting_.push_back({std::move(pipe), std::move(rest), writing});
+  if (running_) return;
+  try {
+    std::thread([self = shared_from_this()] { self->Run(); }).detach();
+    running_ = true;
+  } catch (const std::system_error&) {
+    waiting_.back()
+        .pipe->Cancel();  // No thread can be started: the daemon notices that the connection closes.
+    waiting_.pop_back();
+  }
+}
+
+void BackgroundCloser::Flush(absl::Duration timeout) {
+  if (!owner_.IsThisOne()) return;
+  absl::MutexLock lock(&mu_);
+  mu_.AwaitWithTimeout(absl::Condition(this, &BackgroundCloser::IsIdle), timeout);
+}
+
+void BackgroundCloser::Run() {
+  for (;;) {
+    ClosingPipe next;
+    {
+      absl::MutexLock lock(&mu_);
+      if (waiting_.empty()) {
+        running_ = false;
+        return;
+      }
+      next = std::move(waiting_.front());
+      waiting_.pop_front();
+    }
+    EndStream(std::move(next));
+  }
+}
+
+void BackgroundCloser::EndStream(ClosingPipe closing) {
   const absl::Time deadline = absl::Now() + kTimeout;
   while (absl::Now() < deadline) {
     if (!closing.writing && !closing.rest.empty()) {
@@ -37,63 +64,6 @@ void Perform(ClosingPipe closing) {
     if (event.kind == PipeEvent::Kind::kEnded) return;
   }
   closing.pipe->Cancel();
-}
-
-class BackgroundCloser {
- public:
-  void Add(ClosingPipe closing) {
-    absl::MutexLock lock(&mu_);
-    waiting_.push_back(std::move(closing));
-    ++open_;
-    if (started_) return;
-    started_ = true;
-    process_ = getpid();
-    std::atexit([] { Instance().Flush(); });
-    std::thread([this] { Run(); }).detach();
-  }
-
-  // At exit, on the thread that exits. A forked child has no thread of ours to wait for.
-  void Flush() {
-    if (getpid() != process_) return;
-    absl::MutexLock lock(&mu_);
-    mu_.AwaitWithTimeout(absl::Condition(this, &BackgroundCloser::HasNothingOpen), kExitTimeout);
-  }
-
-  static BackgroundCloser& Instance() {
-    static BackgroundCloser* const closer = new BackgroundCloser;
-    return *closer;
-  }
-
- private:
-  void Run() {
-    for (;;) {
-      ClosingPipe next;
-      {
-        absl::MutexLock lock(&mu_);
-        mu_.Await(absl::Condition(this, &BackgroundCloser::HasWork));
-        next = std::move(waiting_.front());
-        waiting_.pop_front();
-      }
-      Perform(std::move(next));
-      absl::MutexLock lock(&mu_);
-      --open_;
-    }
-  }
-  bool HasWork() const { return !waiting_.empty(); }
-  bool HasNothingOpen() const { return open_ == 0; }
-
-  absl::Mutex mu_;
-  bool started_ = false;
-  pid_t process_ = 0;
-  int open_ = 0;  // Waiting or under way.
-  std::deque<ClosingPipe> waiting_;
-};
-
-}  // namespace
-
-void CloseInBackground(std::shared_ptr<Pipe> pipe, std::deque<std::shared_ptr<const std::string>> rest,
-                       bool writing) {
-  BackgroundCloser::Instance().Add({std::move(pipe), std::move(rest), writing});
 }
 
 }  // namespace hlod::internal

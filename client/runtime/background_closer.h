@@ -1,18 +1,42 @@
-// Ends streams after their sessions are gone: destructors never wait on the network, so one thread of the
-// process does.
+// Ends the streams of sessions that are gone: their destructors do not wait for the network, so a thread
+// does.
 #pragma once
 
 #include <deque>
 #include <memory>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "client/runtime/pipe.h"
+#include "client/runtime/process.h"
 
 namespace hlod::internal {
 
-// Sends `rest` (after the write under way, if `writing`) and waits a little for the stream's end, then
-// cancels it. Returns at once.
-void CloseInBackground(std::shared_ptr<Pipe> pipe, std::deque<std::shared_ptr<const std::string>> rest,
-                       bool writing);
+// Shared by sessions. Its thread runs while there is a stream to end. Thread-safe.
+class BackgroundCloser : public std::enable_shared_from_this<BackgroundCloser> {
+ public:
+  // Sends `rest` (after the write under way, if `writing`), waits up to two seconds for the stream's end,
+  // then cancels it. Returns at once.
+  void Close(std::shared_ptr<Pipe> pipe, std::deque<std::shared_ptr<const std::string>> rest, bool writing);
+  // Waits until every stream given to it has ended, at most `timeout`. In a forked child: nothing.
+  void Flush(absl::Duration timeout);
+
+ private:
+  struct ClosingPipe {
+    std::shared_ptr<Pipe> pipe;
+    std::deque<std::shared_ptr<const std::string>> rest;
+    bool writing;
+  };
+  static void EndStream(ClosingPipe closing);
+  void Run();
+  bool IsIdle() const ABSL_SHARED_LOCKS_REQUIRED(mu_) { return !running_; }
+
+  const OwnerProcess owner_;
+  absl::Mutex mu_;
+  bool running_ ABSL_GUARDED_BY(mu_) = false;
+  std::deque<ClosingPipe> waiting_ ABSL_GUARDED_BY(mu_);
+};
 
 }  // namespace hlod::internal

@@ -44,23 +44,6 @@ class LiteralDownload : public Awaitable<Literal> {
   std::unique_ptr<PendingDownload> pending_ ABSL_GUARDED_BY(mu_);
 };
 
-// What failed before anything was sent.
-template <typename T>
-class Failed : public Awaitable<T> {
- public:
-  explicit Failed(absl::Status status) : status_(std::move(status)) {}
-  bool Ready() override { return true; }
-  typename Awaitable<T>::Result Await(absl::Time) override { return status_; }
-
- private:
-  const absl::Status status_;
-};
-
-template <typename T>
-Future<T> FailedFuture(absl::Status status) {
-  return Future<T>(std::make_shared<Failed<T>>(std::move(status)));
-}
-
 class CommandEnd : public Awaitable<void> {
  public:
   CommandEnd(std::shared_ptr<Session> session, Command command)

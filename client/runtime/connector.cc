@@ -1,4 +1,4 @@
-// We connect sockets ourselves and hand them to gRPC, so that "nobody listens" is told from "cannot be
+// Sockets are connected here and handed to gRPC, which distinguishes "nothing listens" from "cannot be
 // reached" at once.
 #include "client/runtime/connector.h"
 
@@ -19,7 +19,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -27,12 +30,14 @@
 #include "client/runtime/process.h"
 #include "common/base/status.h"
 #include "common/rpc/credentials.h"
+#include "common/rpc/keepalive.h"
 #include "common/rpc/shared_memory.h"
 
 namespace hlod::internal {
 namespace {
 
 constexpr int kMessageBytesMax = 64 << 20;  // Replies: a ledger of many lines.
+constexpr absl::Duration kSilence = absl::Seconds(30);
 
 absl::Status Unreachable(const rpc::Endpoint& endpoint, int error) {
   const std::string text =
@@ -78,6 +83,14 @@ absl::StatusOr<rpc::Descriptor> ConnectUnix(const rpc::Endpoint& endpoint, absl:
   }
 }
 
+// Breaks a TCP connection whose peer's kernel has not answered for kSilence, also when data is on its way:
+// the daemon always reads, so that a peer that acknowledges nothing is gone.
+void NoticeSilence(int fd) {
+  rpc::EnableKeepalive(fd, kSilence);
+  const unsigned int ms = static_cast<unsigned int>(absl::ToInt64Milliseconds(kSilence));
+  setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
+}
+
 absl::StatusOr<rpc::Descriptor> ConnectTcp(const rpc::Endpoint& endpoint, absl::Time deadline) {
   addrinfo hints = {};
   hints.ai_socktype = SOCK_STREAM;
@@ -101,7 +114,24 @@ absl::StatusOr<rpc::Descriptor> ConnectTcp(const rpc::Endpoint& endpoint, absl::
   if (!connected.valid()) return Unreachable(endpoint, error);
   const int on = 1;
   setsockopt(connected.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  NoticeSilence(connected.get());
   return connected;
+}
+
+// gRPC makes the socket of a TLS connection and does not give it away: it is found among the descriptors of
+// this process by the address that `probe` is connected to.
+void NoticeSilenceOfPeer(int probe) {
+  sockaddr_storage peer = {};
+  socklen_t peer_size = sizeof(peer);
+  if (getpeername(probe, reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0) return;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
+    const int fd = std::atoi(entry.path().filename().c_str());
+    sockaddr_storage other = {};
+    socklen_t size = sizeof(other);
+    if (getpeername(fd, reinterpret_cast<sockaddr*>(&other), &size) != 0) continue;
+    if (size == peer_size && std::memcmp(&other, &peer, size) == 0) NoticeSilence(fd);
+  }
 }
 
 grpc::ChannelArguments Arguments() {
@@ -117,7 +147,7 @@ bool IsSecure(const TlsOptions& tls) {
   return tls.enabled || !tls.root_certificates.empty() || !tls.certificate.empty();
 }
 
-// Why a channel does not connect: only a call is told.
+// Why a channel does not connect: only a call reports it.
 std::string ReasonOf(const std::shared_ptr<grpc::Channel>& channel) {
   grpc::GenericStub stub(channel);
   grpc::ClientContext context;
@@ -134,7 +164,7 @@ std::string ReasonOf(const std::shared_ptr<grpc::Channel>& channel) {
   return status.error_message();
 }
 
-// Waits for a TLS connection; the first attempt that fails ends the wait, since the next would fail alike.
+// Waits for a TLS connection; the first attempt that fails ends the wait, since the next would fail too.
 absl::Status AwaitTls(const std::shared_ptr<grpc::Channel>& channel, const rpc::Endpoint& endpoint,
                       absl::Time deadline) {
   for (;;) {
@@ -142,7 +172,7 @@ absl::Status AwaitTls(const std::shared_ptr<grpc::Channel>& channel, const rpc::
     if (state == GRPC_CHANNEL_READY) return absl::OkStatus();
     if (state == GRPC_CHANNEL_TRANSIENT_FAILURE) {
       return MakeError(ErrorKind::kAuth,
-                       absl::StrFormat("No TLS connection to %s: it speaks no TLS, or one side does not "
+                       absl::StrFormat("No TLS connection to %s: it does not speak TLS, or one side does not "
                                        "trust the other's certificate (%s).",
                                        rpc::ToString(endpoint), ReasonOf(channel)));
     }
@@ -158,7 +188,7 @@ class AddressConnector : public Connector {
       : endpoint_(endpoint), tls_(tls), token_(token), address_(rpc::ToString(endpoint)) {}
 
   absl::StatusOr<std::shared_ptr<Pipe>> Connect(absl::Time deadline) override {
-    ASSIGN_OR_RETURN(std::shared_ptr<grpc::Channel> channel, OpenChannel(endpoint_, tls_, deadline));
+    ASSIGN_OR_RETURN(std::shared_ptr<grpc::Channel> channel, OpenChannel(endpoint_, tls_, token_, deadline));
     endpoint_.descriptor = -1;  // Used up: a descriptor connects once.
     absl::MutexLock lock(&mu_);
     bulk_ = MakeGrpcBulk(channel, token_);
@@ -184,7 +214,15 @@ class AddressConnector : public Connector {
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& endpoint,
-                                                           const TlsOptions& tls, absl::Time deadline) {
+                                                           const TlsOptions& tls, const std::string& token,
+                                                           absl::Time deadline) {
+  if (!token.empty() && !IsSecure(tls) && endpoint.kind == rpc::Endpoint::Kind::kTcp &&
+      !endpoint.IsLoopback()) {
+    return InvalidArgument(
+        "A token is not sent to %s without TLS, where others could read it: give the certificate to trust "
+        "(ConnectOptions.tls; hloctl --tls-ca).",
+        rpc::ToString(endpoint));
+  }
   RETURN_IF_ERROR(ClaimGrpc());
   rpc::Descriptor fd;
   switch (endpoint.kind) {
@@ -205,7 +243,7 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& 
   if (!IsSecure(tls)) return grpc::CreateCustomInsecureChannelFromFd("hlod", fd.Release(), Arguments());
 
   if (endpoint.kind != rpc::Endpoint::Kind::kTcp) {
-    return InvalidArgument("TLS is for TCP addresses; %s is none.", rpc::ToString(endpoint));
+    return InvalidArgument("TLS is for TCP addresses; %s is not one.", rpc::ToString(endpoint));
   }
   // gRPC makes its own connection here; ours has shown that somebody listens.
   grpc::SslCredentialsOptions credentials;
@@ -217,6 +255,7 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& 
   std::shared_ptr<grpc::Channel> channel = grpc::CreateCustomChannel(
       "dns:///" + host + ":" + std::to_string(endpoint.port), grpc::SslCredentials(credentials), Arguments());
   RETURN_IF_ERROR(AwaitTls(channel, endpoint, std::min(deadline, absl::Now() + absl::Seconds(60))));
+  NoticeSilenceOfPeer(fd.get());
   return channel;
 }
 
@@ -226,9 +265,8 @@ absl::Status ExplainDropped(const absl::Status& status, const std::string& addre
       IsSecure(tls) || !endpoint.ok() || endpoint->kind != rpc::Endpoint::Kind::kTcp)
     return status;
   return Unavailable(
-      "The daemon at %s dropped the connection unheard (%s); if it asks for TLS, give the certificate to "
-      "trust "
-      "(hloctl --tls-ca).",
+      "The daemon at %s dropped the connection without an answer (%s); if it asks for TLS, give the "
+      "certificate to trust (hloctl --tls-ca).",
       address, FromAbsl(status.message()).substr(0, status.message().find('\n')));
 }
 

@@ -16,11 +16,13 @@
 
 namespace hlod::internal {
 
-// A gRPC channel on a connection made now. Kind lost_session when nobody listens there; UNAVAILABLE naming
-// the address when it cannot be reached. An insecure channel is one socket: when that breaks, the channel is
-// dead.
+// A gRPC channel on a connection made now, over which `token` may be sent. INVALID_ARGUMENT, before anything
+// is connected, when it would travel in clear to another host; kind lost_session when nothing listens there;
+// UNAVAILABLE naming the address when it cannot be reached. An insecure channel is one socket: when that
+// breaks, the channel is dead.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& endpoint,
-                                                           const TlsOptions& tls, absl::Time deadline);
+                                                           const TlsOptions& tls, const std::string& token,
+                                                           absl::Time deadline);
 
 // A connector for an address. The descriptor of "fd:N" is used up by the first connection.
 std::unique_ptr<Connector> MakeConnector(const rpc::Endpoint& endpoint, const TlsOptions& tls,

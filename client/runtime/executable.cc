@@ -6,7 +6,6 @@
 
 #include "client/runtime/state.h"
 #include "common/base/status.h"
-#include "common/hlo/analysis/dependence.h"
 #include "common/hlo/proto/codec.h"
 
 namespace hlod {
@@ -75,13 +74,18 @@ absl::Status CheckArguments(ExecutableState& executable, absl::Span<const Argume
     if (index < 0 || index >= static_cast<int>(arguments.size()) ||
         arguments[static_cast<size_t>(index)].buffer() == nullptr) {
       return MakeError(ErrorKind::kArgument,
-                       absl::StrFormat("Argument %d cannot be donated: it is no buffer argument.", index));
+                       absl::StrFormat("Argument %d cannot be donated: it is not a buffer argument.", index));
     }
   }
   for (const auto& [index, placeholder] : options.fill) {
     if (index < 0 || index >= static_cast<int>(executable.results.size()) || !placeholder.valid()) {
       return MakeError(ErrorKind::kArgument,
                        absl::StrFormat("Result %d cannot fill a placeholder: there is none.", index));
+    }
+    if (placeholder.internal_state()->session != executable.session) {
+      return MakeError(ErrorKind::kUnknownHandle,
+                       absl::StrFormat("%s, to be filled with result %d of %s, belongs to another session.",
+                                       placeholder.ToString(), index, executable.name));
     }
     RETURN_IF_ERROR(CheckAlive(*placeholder.internal_state(), "a fill", caller));
     if (!placeholder.is_placeholder() ||
@@ -105,21 +109,6 @@ int DeviceOf(absl::Span<const Argument> arguments, const ExecuteOptions& options
 
 }  // namespace
 
-ExecutableState::~ExecutableState() {
-  if (session == nullptr || handle == 0) return;
-  session->Drop(handle);
-}
-
-const hlo::Dependences* ExecutableState::Dependences() {
-  absl::MutexLock lock(&mu_);
-  if (!dependences_.has_value()) {
-    const absl::StatusOr<std::unique_ptr<Module>> module = hlo::FromSerialized(program);
-    dependences_.emplace();
-    if (module.ok()) dependences_->emplace(**module);
-  }
-  return dependences_->has_value() ? &**dependences_ : nullptr;
-}
-
 }  // namespace internal
 
 using internal::BufferState;
@@ -130,7 +119,6 @@ using internal::Session;
 const std::string& Executable::name() const { return state_->name; }
 const std::vector<Shape>& Executable::argument_shapes() const { return state_->arguments; }
 const std::vector<Shape>& Executable::result_shapes() const { return state_->results; }
-Future<void> Executable::ready() const { return internal::FutureOf(state_->session, state_->compile); }
 
 absl::StatusOr<std::vector<Buffer>> Executable::Execute(absl::Span<const Argument> arguments,
                                                         const ExecuteOptions& options, Caller caller) const {
@@ -148,9 +136,10 @@ absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments
     RETURN_IF_ERROR(internal::CheckArguments(executable, arguments, options, device, caller));
   }
 
+  ASSIGN_OR_RETURN(const internal::Compilation compilation, executable.Current(caller));
   v1::Command command;
   v1::Execute& execute = *command.mutable_execute();
-  execute.set_executable(executable.handle);
+  execute.set_executable(compilation.handle);
   execute.set_device(static_cast<uint32_t>(device));
   std::vector<bool> placeholders;
   for (const Argument& argument : arguments) {

@@ -41,7 +41,7 @@ bool IsExecutable(const std::filesystem::path& path) {
 bool Listens(const std::string& path) {
   rpc::Endpoint endpoint;
   endpoint.path = path;
-  return OpenChannel(endpoint, {}, absl::Now() + absl::Seconds(1)).ok();
+  return OpenChannel(endpoint, {}, "", absl::Now() + absl::Seconds(1)).ok();
 }
 
 // The sockets a daemon of this user, or of the system, would have.

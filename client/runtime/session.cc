@@ -18,6 +18,8 @@ constexpr int64_t kUnacknowledgedBytesMax = 1 << 20;  // Of replies, before an a
 // Commands behind the first unsettled one, in units of what may be unsettled; the daemon takes twice that.
 constexpr int64_t kWindow = 8;
 constexpr size_t kHandlesPerFree = 32 << 10;
+// The daemon remembers the digests of twice as many programs of a session.
+constexpr int64_t kProgramsRemembered = 32 << 10;
 constexpr int kSendsPerDrain = 16;  // How often a sender that waits for nothing looks for answers.
 
 }  // namespace
@@ -41,7 +43,11 @@ Session::~Session() {
     goodbye_ = true;
     StartWrites();
   }
-  CloseInBackground(std::move(pipe_), std::move(queue_), writing_);
+  if (options_.closer == nullptr) {
+    pipe_->Cancel();
+  } else {
+    options_.closer->Close(std::move(pipe_), std::move(queue_), writing_);
+  }
 }
 
 // --------------------------------------------------------------------------------------------- sending
@@ -64,7 +70,10 @@ Command Session::AddCommand(v1::Command&& command, uint32_t origin) {
   message.mutable_command()->Swap(&command);
   message.mutable_command()->set_id(state->id);
   message.mutable_command()->set_origin(origin);
+  const bool piece = message.command().has_upload_piece() || message.command().has_program_chunk();
   Enqueue(std::move(message), state);
+  log_.back().piece = piece;
+  pieces_ += piece;
   return state;
 }
 
@@ -112,6 +121,7 @@ void Session::MarkDone(LogEntry& entry) {
       dropped_.insert(dropped_.end(), found->second.begin(), found->second.end());
     donated_.erase(found);
   }
+  backoff_ = absl::ZeroDuration();
   entry.command->done.store(true, std::memory_order_release);
 }
 
@@ -152,7 +162,7 @@ absl::Status Session::Transact(const Caller& caller, absl::FunctionRef<void(Send
   AddDropped();  // Before what may need their memory.
   Sender sender(*this, InternLocked(caller));
   body(sender);
-  Push(may_wait);
+  Push(may_wait ? absl::InfiniteFuture() : absl::InfinitePast());
   return lost_;
 }
 
@@ -164,7 +174,7 @@ absl::StatusOr<Command> Session::Send(const Caller& caller, v1::Command&& comman
 
 bool Session::HasRoom() const {
   return unsettled_ * 2 < limits_.commands_in_flight_max && log_bytes_ < kLogBytesMax &&
-         static_cast<int64_t>(log_.size()) < kWindow * limits_.commands_in_flight_max;
+         static_cast<int64_t>(log_.size()) - pieces_ < kWindow * limits_.commands_in_flight_max;
 }
 
 void Session::Cancel(uint64_t command) {
@@ -175,7 +185,7 @@ void Session::Cancel(uint64_t command) {
     return;
   if (!cancels_.insert(command).second) return;
   AddCancel(command);
-  Push(true);
+  Push(absl::InfiniteFuture());
 }
 
 void Session::AddCancel(uint64_t command) {
@@ -223,10 +233,10 @@ void Session::StartWrites() {
   }
 }
 
-void Session::Push(bool may_wait) {
+void Session::Push(absl::Time deadline) {
   for (;;) {
     StartWrites();
-    if (polling_ || !connected_) return;  // Whoever polls, or mends the connection, sends the rest.
+    if (polling_ || !connected_) return;  // The thread that polls, or that connects again, sends the rest.
     if (queue_.empty()) {
       if (++sends_since_drain_ < kSendsPerDrain) return;
       sends_since_drain_ = 0;
@@ -235,7 +245,7 @@ void Session::Push(bool may_wait) {
       if (queue_.empty()) return;
       continue;
     }
-    if (!PollOnce(may_wait ? absl::InfiniteFuture() : absl::InfinitePast()) && !may_wait) return;
+    if (!PollOnce(deadline) && absl::Now() >= deadline) return;
   }
 }
 
@@ -276,7 +286,7 @@ bool Session::WaitUntil(absl::FunctionRef<bool()> done, absl::Time deadline) {
       break;
     }
   }
-  if (!queue_.empty() && connected_) Push(true);
+  if (!queue_.empty() && connected_) Push(deadline);
   return fulfilled || done();
 }
 
@@ -310,7 +320,7 @@ void Session::Drain() {
   StartWrites();
   while (PollOnce(absl::InfinitePast())) {
   }
-  if (!queue_.empty()) Push(false);  // What a mended connection has to send again.
+  if (!queue_.empty()) Push(absl::InfinitePast());  // What a new connection has to send again.
 }
 
 void Session::HandleMessage(v1::ServerMessage& message) {
@@ -332,6 +342,7 @@ void Session::HandleMessage(v1::ServerMessage& message) {
     settled_through_ = std::min(message.settled_through(), next_command_ - 1);
     while (!log_.empty() && log_.front().command->id <= settled_through_) {
       MarkDone(log_.front());
+      pieces_ -= log_.front().piece;
       log_.pop_front();
     }
     answered_beyond_.erase(answered_beyond_.begin(), answered_beyond_.upper_bound(AckThrough()));
@@ -346,8 +357,8 @@ void Session::ReleaseAcknowledgement(uint64_t command) {
   if (InForkedChild()) return;
   absl::MutexLock lock(&mu_);
   if (held_.erase(command) == 0 || !lost_.ok() || goodbye_ || !MayAcknowledge()) return;
-  Enqueue(v1::ClientMessage(), nullptr);  // The daemon may let go of the bytes.
-  Push(false);
+  Enqueue(v1::ClientMessage(), nullptr);  // The daemon may release the bytes.
+  Push(absl::InfinitePast());
 }
 
 absl::Status Session::Close(absl::Time deadline) {
@@ -386,15 +397,16 @@ bool Session::Knows(const Digest& digest) {
   absl::MutexLock lock(&mu_);
   const auto found = programs_.find(digest);
   if (found == programs_.end()) return false;
-  const Command compile = found->second.lock();
+  const Command compile = found->second.compile.lock();
   if (compile == nullptr) programs_.erase(found);
+  if (compile != nullptr && programs_sent_ - found->second.number >= kProgramsRemembered) return false;
   return compile != nullptr && compile->done.load(std::memory_order_acquire) && compile->status.ok();
 }
 
 void Session::Remember(const Digest& digest, const Command& compile) {
   if (InForkedChild()) return;
   absl::MutexLock lock(&mu_);
-  programs_[digest] = compile;
+  programs_[digest] = {.compile = compile, .number = ++programs_sent_};
 }
 
 v1::TransferId Session::TransferOf(uint64_t command) const {

@@ -49,7 +49,11 @@ struct CommandState {
 };
 using Command = std::shared_ptr<CommandState>;
 
+class BackgroundCloser;
+
 struct SessionOptions {
+  // Ends the session's stream after the session; null: the stream is cancelled once its goodbye is written.
+  std::shared_ptr<BackgroundCloser> closer;
   std::string name;
   absl::Duration timeout = absl::Seconds(10);
   bool shared_memory = true;
@@ -61,7 +65,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Connects and greets. Kind version, auth, limit (too many sessions), or UNAVAILABLE naming the address.
   static absl::StatusOr<std::shared_ptr<Session>> Open(std::unique_ptr<Connector> connector,
                                                        const SessionOptions& options);
-  // Says goodbye and leaves the rest to a thread of the process; does not wait. In a forked child: nothing.
+  // Says goodbye and leaves the stream's end to the closer; does not wait. In a forked child: nothing.
   ~Session();
 
   // Adds commands in one go: nothing of another thread comes between them.
@@ -116,8 +120,8 @@ class Session : public std::enable_shared_from_this<Session> {
   // The line behind an id of this session; an unknown one for 0 and in a forked child.
   Origin OriginOf(uint32_t id);
 
-  // Whether the daemon has this program: an executable of it is alive here, and its compilation is known to
-  // have succeeded.
+  // Whether the daemon should have this program: an executable of it is alive here, its compilation is known
+  // to have succeeded, and not so many were sent after it that the daemon may have forgotten it.
   bool Knows(const Digest& digest);
   // The command that sends it, which its executable keeps.
   void Remember(const Digest& digest, const Command& compile);
@@ -143,6 +147,7 @@ class Session : public std::enable_shared_from_this<Session> {
   struct LogEntry {
     std::shared_ptr<const std::string> message;  // Null when the command is done.
     Command command;
+    bool piece = false;  // Of an upload or a program: it does not count in the window.
   };
 
   Session(std::unique_ptr<Connector> connector, const SessionOptions& options);
@@ -159,8 +164,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void AddCancel(uint64_t command) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Writes what is queued while no write is under way.
   void StartWrites() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Empties the queue, polling when nobody else does.
-  void Push(bool may_wait) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Empties the queue until the deadline, polling when no other thread does.
+  void Push(absl::Time deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Takes one event. REQUIRES: !polling_.
   bool PollOnce(absl::Time deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool WaitUntil(absl::FunctionRef<bool()> done, absl::Time deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -200,10 +205,14 @@ class Session : public std::enable_shared_from_this<Session> {
   bool goodbye_ ABSL_GUARDED_BY(mu_) = false;
   bool ended_ ABSL_GUARDED_BY(mu_) = false;  // The stream ended after Goodbye.
   absl::Status lost_ ABSL_GUARDED_BY(mu_);
+  // How long to wait before the next attempt to connect: grows while connections break without a command that
+  // completes, so that a message which breaks each of them is not sent in a busy loop.
+  absl::Duration backoff_ ABSL_GUARDED_BY(mu_) = absl::ZeroDuration();
   std::deque<std::shared_ptr<const std::string>> queue_ ABSL_GUARDED_BY(mu_);
   // Commands from the first that is not settled on, in order of id, without a gap.
   std::deque<LogEntry> log_ ABSL_GUARDED_BY(mu_);
   int64_t unsettled_ ABSL_GUARDED_BY(mu_) = 0;  // Of them, those that are not done.
+  int64_t pieces_ ABSL_GUARDED_BY(mu_) = 0;     // Of them, pieces.
   int64_t log_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t next_command_ ABSL_GUARDED_BY(mu_) = 1;
   uint64_t next_handle_ ABSL_GUARDED_BY(mu_) = 1;
@@ -222,7 +231,12 @@ class Session : public std::enable_shared_from_this<Session> {
       ABSL_GUARDED_BY(mu_);  // Origin id i is at i - 1; the keys of origin_ids_ refer here.
   absl::flat_hash_map<std::tuple<std::string_view, int, std::string_view>, uint32_t> origin_ids_
       ABSL_GUARDED_BY(mu_);
-  absl::flat_hash_map<Digest, std::weak_ptr<CommandState>> programs_ ABSL_GUARDED_BY(mu_);
+  struct SentProgram {
+    std::weak_ptr<CommandState> compile;
+    int64_t number = 0;  // Counts the programs sent.
+  };
+  absl::flat_hash_map<Digest, SentProgram> programs_ ABSL_GUARDED_BY(mu_);
+  int64_t programs_sent_ ABSL_GUARDED_BY(mu_) = 0;
 
   absl::Mutex arena_mu_;
   bool arena_tried_ ABSL_GUARDED_BY(arena_mu_) = false;

@@ -21,6 +21,17 @@ constexpr absl::Duration kBackoffFirst = absl::Milliseconds(20), kBackoffMax = a
 // Whether the daemon itself said why the stream ended; else the transport broke.
 bool SaidByDaemon(const absl::Status& status) { return !status.ok() && KindOf(status) != ErrorKind::kNone; }
 
+// Whether gRPC refused a message for its size: sent again, it would be refused again.
+bool RefusedByTransport(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) && KindOf(status) == ErrorKind::kNone;
+}
+
+absl::Status LostSession(const std::string& address, std::string_view why) {
+  return MakeError(ErrorKind::kLostSession,
+                   absl::StrFormat("The session with the daemon at %s is lost, and its buffers with it: %s",
+                                   address, why));
+}
+
 // Sends Hello and waits for Welcome.
 absl::StatusOr<v1::Welcome> Handshake(Pipe& pipe, const v1::Hello& hello, absl::Time deadline) {
   v1::ClientMessage message;
@@ -37,7 +48,7 @@ absl::StatusOr<v1::Welcome> Handshake(Pipe& pipe, const v1::Hello& hello, absl::
       case PipeEvent::Kind::kWritten: written = true; break;
       case PipeEvent::Kind::kRead:
         if (!event.message.has_welcome()) {
-          return MakeError(ErrorKind::kViolation, "The daemon's first message is no Welcome.");
+          return MakeError(ErrorKind::kViolation, "The daemon's first message is not a Welcome.");
         }
         welcome = std::move(*event.message.mutable_welcome());
         break;
@@ -104,6 +115,9 @@ void Session::HandleEnd(const absl::Status& status) {
     Lose(FailedPrecondition("The session is closed."));
   } else if (SaidByDaemon(status)) {
     Lose(status);
+  } else if (RefusedByTransport(status)) {
+    Lose(LostSession(address(),
+                     absl::StrFormat("the transport refused a message (%s).", FromAbsl(status.message()))));
   } else {
     StartRecovery(status);
   }
@@ -118,7 +132,7 @@ void Session::StartRecovery(const absl::Status& cause) {
   try {
     std::thread(mend).detach();
   } catch (const std::system_error&) {
-    Recover(cause);  // No thread: whoever noticed it waits.
+    Recover(cause);  // No thread can be started: this one waits.
   }
 }
 
@@ -135,36 +149,33 @@ void Session::Lose(absl::Status why) {
   dropped_.clear();
   donated_.clear();
   cancels_.clear();
-  log_bytes_ = unsettled_ = 0;
+  log_bytes_ = unsettled_ = pieces_ = 0;
   changed_.SignalAll();
 }
 
 void Session::Recover(const absl::Status& cause) {
   const absl::Time deadline = absl::Now() + absl::Microseconds(limits_.grace_us);
-  absl::Duration backoff = kBackoffFirst;
   for (;;) {
+    if (backoff_ > absl::ZeroDuration()) {
+      const absl::Duration wait = backoff_;
+      mu_.Unlock();
+      absl::SleepFor(wait);
+      mu_.Lock();
+    }
+    backoff_ = std::clamp(backoff_ * 2, kBackoffFirst, kBackoffMax);
     bool retry = false;
     const absl::Status resumed = ResumeOnce(std::min(deadline, absl::Now() + options_.timeout), &retry);
     if (resumed.ok()) return;
-    if (!retry || absl::Now() + backoff >= deadline) {
+    if (!retry || absl::Now() + backoff_ >= deadline) {
       if (KindOf(resumed) == ErrorKind::kLostSession && resumed.message().size() > 0 && !cause.ok()) {
-        Lose(ToStatus(
-            {.kind = ErrorKind::kLostSession,
-             .text = absl::StrFormat("The session with the daemon at %s is lost, and its buffers with it: %s",
-                                     address(), FromAbsl(resumed.message()))}));
+        Lose(LostSession(address(), FromAbsl(resumed.message())));
       } else {
-        Lose(ToStatus({.kind = ErrorKind::kLostSession,
-                       .text = absl::StrFormat(
-                           "The session with the daemon at %s is lost, and its buffers with it: the "
-                           "connection broke (%s), and it could not be resumed (%s).",
-                           address(), FromAbsl(cause.message()), FromAbsl(resumed.message()))}));
+        Lose(LostSession(address(),
+                         absl::StrFormat("the connection broke (%s), and it could not be resumed (%s).",
+                                         FromAbsl(cause.message()), FromAbsl(resumed.message()))));
       }
       return;
     }
-    mu_.Unlock();
-    absl::SleepFor(backoff);
-    mu_.Lock();
-    backoff = std::min(backoff * 2, kBackoffMax);
   }
 }
 
@@ -180,9 +191,11 @@ absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
   mu_.Lock();
 
   if (!welcome.ok()) {
-    // Nobody there, or a daemon that does not know the session: lost. A connection that broke again: tried
-    // again.
-    *retry = !SaidByDaemon(welcome.status());
+    // Lost: nothing listens there, or the daemon answered that it does not know the session. Else it is tried
+    // again, also when no connection came about for another reason, which may pass (a TLS handshake that
+    // broke off).
+    *retry = pipe.ok() ? !SaidByDaemon(welcome.status()) && !RefusedByTransport(welcome.status())
+                       : KindOf(pipe.status()) != ErrorKind::kLostSession;
     return welcome.status();
   }
   if (welcome->epoch() != epoch_ || welcome->session() != session_id_) {

@@ -57,24 +57,49 @@ absl::StatusOr<Command> UploadBytes(Session& session, const Shape& shape, int de
                                     absl::Span<const std::byte> bytes, Cause cause, const Caller& caller,
                                     BufferState* fill, uint64_t* handle);
 
+// A program as the daemon has it: the handle, and the command that compiles it.
+struct Compilation {
+  uint64_t handle = 0;
+  Command command;
+  // The daemon was sent the program's digest alone, and may have forgotten the program.
+  bool by_digest = false;
+};
+
 struct ExecutableState {
+  // `program`: serialized; `digest`: its SHA-256.
+  ExecutableState(std::shared_ptr<Session> session, std::string program, const Digest& digest)
+      : session(std::move(session)), digest(digest), program_(std::move(program)) {}
   ~ExecutableState();
 
-  std::shared_ptr<Session> session;
-  uint64_t handle = 0;
-  std::string name;
+  const std::shared_ptr<Session> session;
+  const Digest digest;
+  std::string name = "program";
   std::vector<Shape> arguments, results;
   std::vector<std::string> argument_names;  // "parameter x", "parameter x, leaf 2"
-  Command compile;
-  std::string program;  // Serialized; for Dependences.
+
+  // Compiles the program, by its digest where the daemon is known to have it.
+  absl::Status Compile(bool describe, const Caller& caller);
+  // What to use. Where the daemon answered that it does not know the digest, its bytes are sent first.
+  absl::StatusOr<Compilation> Current(const Caller& caller);
 
   // Which results depend on which arguments; from the program, on first use. Null when it cannot be read.
   const hlo::Dependences* Dependences();
 
  private:
+  absl::Status Send(bool by_digest, bool describe, const Caller& caller) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  const hlo::Dependences* DependencesLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Releases the bytes of a large program when nothing needs them any more.
+  void ReleaseProgram() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
   absl::Mutex mu_;
+  std::string program_ ABSL_GUARDED_BY(mu_);
+  Compilation current_ ABSL_GUARDED_BY(mu_);
   std::optional<std::optional<hlo::Dependences>> dependences_ ABSL_GUARDED_BY(mu_);
 };
+
+// Compiles a serialized program; `module` is what it holds, null when it cannot be read.
+absl::StatusOr<Executable> CompileBytes(const std::shared_ptr<Session>& session, const Module* module,
+                                        std::string bytes, bool describe, const Caller& caller);
 
 struct StagingState {
   std::shared_ptr<Session> session;
@@ -85,6 +110,23 @@ struct StagingState {
   Literal own;
   ~StagingState();
 };
+
+// What failed before anything was sent.
+template <typename T>
+class Failed : public Awaitable<T> {
+ public:
+  explicit Failed(absl::Status status) : status_(std::move(status)) {}
+  bool Ready() override { return true; }
+  typename Awaitable<T>::Result Await(absl::Time) override { return status_; }
+
+ private:
+  const absl::Status status_;
+};
+
+template <typename T>
+Future<T> FailedFuture(absl::Status status) {
+  return Future<T>(std::make_shared<Failed<T>>(std::move(status)));
+}
 
 // A future for a command's end.
 Future<void> FutureOf(std::shared_ptr<Session> session, Command command);

@@ -125,7 +125,7 @@ struct Daemon::State {
     for (const std::string& where : {address, tcp_address}) {
       if (where.empty()) continue;
       ASSIGN_OR_RETURN(const rpc::Endpoint endpoint, rpc::ParseEndpoint(where));
-      RETURN_IF_ERROR(internal::OpenChannel(endpoint, {}, absl::Now() + absl::Seconds(1)).status());
+      RETURN_IF_ERROR(internal::OpenChannel(endpoint, {}, "", absl::Now() + absl::Seconds(1)).status());
     }
     return absl::OkStatus();
   }

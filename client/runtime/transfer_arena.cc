@@ -1,8 +1,5 @@
-// Through shared memory: a copy in here and a copy out there, in pieces, so that the two overlap.
-#include <immintrin.h>
-
+// Through shared memory: this side copies in and the daemon copies out, in pieces, so that the two overlap.
 #include <algorithm>
-#include <cstring>
 #include <deque>
 #include <utility>
 
@@ -15,19 +12,8 @@ namespace {
 constexpr int64_t kPieceBytes = 1 << 20;
 // Downloads asked for and not yet copied out: enough to keep both sides copying.
 constexpr size_t kPiecesAhead = 6;
-constexpr size_t kStreamingCopyMin = 256 << 10;
 
 int64_t PieceBytes(const Session& session) { return std::min(kPieceBytes, session.limits().chunk_bytes_max); }
-
-Command AddDeclaration(Session::Sender& sender, UploadRequest& request) {
-  if (request.handle == 0) request.handle = sender.NewHandle();
-  v1::Command command;
-  v1::Upload& upload = *command.mutable_upload();
-  upload = request.declaration;
-  upload.set_handle(request.handle);
-  upload.set_arena(true);
-  return sender.Add(std::move(command));
-}
 
 Command AddPiece(Session::Sender& sender, uint64_t upload, int64_t buffer_offset, int64_t arena_offset,
                  int64_t length) {
@@ -57,7 +43,8 @@ class ArenaDownload : public PendingDownload {
     for (Piece& piece : pieces_) arena_.GiveAfter(piece.range, std::move(piece.command));
   }
 
-  // Takes what has come and asks for more, so that whoever only looks gets there, too.
+  // Takes what has come and asks for more, so that a caller that only looks, and never awaits, sees its end
+  // too.
   bool Ready() override {
     if (instead_ != nullptr) return instead_->Ready();
     session_->Drain();
@@ -119,15 +106,13 @@ class ArenaDownload : public PendingDownload {
         if (!pieces_.empty() || !may_wait) break;  // Our own pieces make room.
         ASSIGN_OR_RETURN(range, arena_.Take(*session_, length));
         if (!range.has_value()) {
-          // Full of staged uploads: all bytes take the way that needs no room.
-          instead_ = StreamTransfer().Download(session_, handle_, cause_, out_, caller_);
+          // Full of staged uploads: what is missing takes the way that needs no room.
+          instead_ = DownloadOnStream(session_, handle_, cause_, out_, asked_, caller_);
           return absl::OkStatus();
         }
       }
-      v1::Command command;
+      v1::Command command = MakeDownload(handle_, cause_);
       v1::Download& download = *command.mutable_download();
-      download.set_handle(handle_);
-      download.set_cause(static_cast<int>(cause_));
       download.mutable_arena()->set_offset(static_cast<uint64_t>(range->offset));
       download.mutable_arena()->set_length(static_cast<uint64_t>(length));
       download.set_offset(static_cast<uint64_t>(asked_));
@@ -180,7 +165,7 @@ class ArenaWay : public Transfer {
       CopyBulk(arena.at(*range).data(), bytes.data() + sent, static_cast<size_t>(length));
       Command piece;
       const absl::Status status = session.Transact(caller, [&](Session::Sender& sender) {
-        if (upload == nullptr) upload = AddDeclaration(sender, request);
+        if (upload == nullptr) upload = AddUpload(sender, request, [](v1::Upload& u) { u.set_arena(true); });
         piece = AddPiece(sender, upload->id, sent, range->offset, length);
       });
       if (!status.ok()) {
@@ -210,40 +195,21 @@ Transfer& ArenaTransfer() {
 
 absl::StatusOr<Command> SendStaged(Session& session, UploadRequest& request, ArenaRange range,
                                    const Caller& caller) {
-  Command upload;
-  std::vector<std::pair<ArenaRange, Command>> pieces;
-  RETURN_IF_ERROR(session.Transact(caller, [&](Session::Sender& sender) {
-    upload = AddDeclaration(sender, request);
-    Command last;
-    for (int64_t offset = 0; offset < range.length;) {
-      const int64_t length = std::min(session.limits().chunk_bytes_max, range.length - offset);
-      last = AddPiece(sender, upload->id, offset, range.offset + offset, length);
-      offset += length;
-    }
-    pieces.emplace_back(range, std::move(last));
-  }));
-  session.arena()->GiveAfter(range, std::move(pieces.front().second));
+  Command upload, piece;
+  // A transaction for each piece, since each may have to wait for room.
+  for (int64_t offset = 0; offset < range.length;) {
+    const int64_t length = std::min(session.limits().chunk_bytes_max, range.length - offset);
+    const absl::Status sent = session.Transact(caller, [&](Session::Sender& sender) {
+      if (upload == nullptr) upload = AddUpload(sender, request, [](v1::Upload& u) { u.set_arena(true); });
+      piece = AddPiece(sender, upload->id, offset, range.offset + offset, length);
+    });
+    // The range is the caller's, unless the daemon may still read it: then the session is lost, and its arena
+    // with it.
+    RETURN_IF_ERROR(sent);
+    offset += length;
+  }
+  session.arena()->GiveAfter(range, std::move(piece));
   return upload;
-}
-
-void CopyBulk(std::byte* to, const std::byte* from, size_t bytes) {
-  if (bytes < kStreamingCopyMin || reinterpret_cast<uintptr_t>(to) % 16 != 0) {
-    std::memcpy(to, from, bytes);
-    return;
-  }
-  size_t i = 0;
-  for (; i + 64 <= bytes; i += 64) {
-    const __m128i a = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i));
-    const __m128i b = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i + 16));
-    const __m128i c = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i + 32));
-    const __m128i d = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i + 48));
-    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), a);
-    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i + 16), b);
-    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i + 32), c);
-    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i + 48), d);
-  }
-  _mm_sfence();
-  std::memcpy(to + i, from + i, bytes - i);
 }
 
 }  // namespace hlod::internal

@@ -1,4 +1,4 @@
-// Bulk streams: for other hosts, and for whoever has no shared memory.
+// Bulk streams: for daemons on other hosts, and where shared memory is not to be had.
 #include <algorithm>
 #include <utility>
 
@@ -8,10 +8,10 @@
 namespace hlod::internal {
 namespace {
 
-constexpr int kAttempts = 10;             // Of one transfer: the connection may break and be mended under it.
+constexpr int kAttempts = 10;  // Of one transfer: the connection may break and be made again meanwhile.
 constexpr int64_t kChunkBytes = 1 << 20;  // The fastest size measured.
 
-// Runs `attempt` until it succeeds, fails for a reason of its own, or the session is lost.
+// Runs `attempt` until it succeeds, fails for another reason than the connection, or the session is lost.
 template <typename Attempt>
 absl::Status WithRetries(Session& session, Attempt attempt) {
   absl::Status status;
@@ -21,8 +21,8 @@ absl::Status WithRetries(Session& session, Attempt attempt) {
     if (status.ok() || KindOf(status) != ErrorKind::kNone ||
         status.code() == absl::StatusCode::kDeadlineExceeded)
       return status;
-    // The session's stream shares the connection: a round trip notices that it broke, mends it, and sends the
-    // declaration again.
+    // The session's stream shares the connection: a round trip notices that it broke, connects again, and
+    // sends the declaration again.
     v1::Command ping;
     ping.mutable_ping()->set_at_once(true);
     ASSIGN_OR_RETURN(const Command sent, session.Send({}, std::move(ping)));
@@ -31,16 +31,12 @@ absl::Status WithRetries(Session& session, Attempt attempt) {
   return status;
 }
 
-class StreamDownload : public PendingDownload {
+class StreamDownload : public CommandDownload {
  public:
-  StreamDownload(std::shared_ptr<Session> session, Command command, absl::Span<std::byte> out)
-      : session_(std::move(session)), command_(std::move(command)), out_(out) {}
+  using CommandDownload::CommandDownload;
   ~StreamDownload() override { session_->ReleaseAcknowledgement(command_->id); }
 
-  bool Ready() override {
-    if (!result_.has_value() && !command_->done.load(std::memory_order_acquire)) session_->Drain();
-    return result_.has_value() || command_->done.load(std::memory_order_acquire);
-  }
+  bool Ready() override { return result_.has_value() || CommandDownload::Ready(); }
 
   absl::Status Await(absl::Time deadline) override {
     if (result_.has_value()) return *result_;
@@ -60,9 +56,6 @@ class StreamDownload : public PendingDownload {
   }
 
  private:
-  const std::shared_ptr<Session> session_;
-  const Command command_;
-  const absl::Span<std::byte> out_;
   std::optional<absl::Status> result_;
 };
 
@@ -72,21 +65,15 @@ class Stream : public Transfer {
                                  const Caller& caller) override {
     Command sent;
     RETURN_IF_ERROR(session.Transact(caller, [&](Session::Sender& sender) {
-      if (request.handle == 0) request.handle = sender.NewHandle();
-      v1::Command command;
-      v1::Upload& upload = *command.mutable_upload();
-      upload = request.declaration;
-      upload.set_handle(request.handle);
-      upload.set_stream(true);
-      sent = sender.Add(std::move(command));
+      sent = AddUpload(sender, request, [](v1::Upload& upload) { upload.set_stream(true); });
     }));
     const absl::Status status = WithRetries(session, [&] {
       return session.connector().bulk()->Upload(session.TransferOf(sent->id), bytes,
                                                 std::min(kChunkBytes, session.limits().chunk_bytes_max),
                                                 absl::InfiniteFuture());
     });
-    // What the daemon refused is told by the buffer, as for every other command; only a broken way is told
-    // here.
+    // What the daemon refused is reported by the buffer, as for every other command; only a broken connection
+    // is reported here.
     if (status.ok() || KindOf(status) != ErrorKind::kNone || sent->done.load(std::memory_order_acquire))
       return sent;
     RETURN_IF_ERROR(session.status());
@@ -95,18 +82,7 @@ class Stream : public Transfer {
 
   std::unique_ptr<PendingDownload> Download(std::shared_ptr<Session> session, uint64_t handle, Cause cause,
                                             absl::Span<std::byte> out, const Caller& caller) override {
-    Command sent;
-    const absl::Status status = session->Transact(caller, [&](Session::Sender& sender) {
-      v1::Command command;
-      v1::Download& download = *command.mutable_download();
-      download.set_handle(handle);
-      download.set_cause(static_cast<int>(cause));
-      download.set_stream(true);
-      sent = sender.Add(std::move(command));
-      sender.HoldAcknowledgement(sent->id);
-    });
-    if (!status.ok()) return FailedDownload(status);
-    return std::make_unique<StreamDownload>(std::move(session), std::move(sent), out);
+    return DownloadOnStream(std::move(session), handle, cause, out, 0, caller);
   }
 };
 
@@ -115,6 +91,27 @@ class Stream : public Transfer {
 Transfer& StreamTransfer() {
   static Stream transfer;
   return transfer;
+}
+
+std::unique_ptr<PendingDownload> DownloadOnStream(std::shared_ptr<Session> session, uint64_t handle,
+                                                  Cause cause, absl::Span<std::byte> out, int64_t offset,
+                                                  const Caller& caller) {
+  v1::Command command = MakeDownload(handle, cause);
+  v1::Download& download = *command.mutable_download();
+  download.set_stream(true);
+  const absl::Span<std::byte> rest = out.subspan(static_cast<size_t>(offset));
+  if (offset > 0) {
+    download.set_offset(static_cast<uint64_t>(offset));
+    download.set_length(rest.size());
+    download.set_continued(true);
+  }
+  Command sent;
+  const absl::Status status = session->Transact(caller, [&](Session::Sender& sender) {
+    sent = sender.Add(std::move(command));
+    sender.HoldAcknowledgement(sent->id);
+  });
+  if (!status.ok()) return FailedDownload(status);
+  return std::make_unique<StreamDownload>(std::move(session), std::move(sent), rest);
 }
 
 }  // namespace hlod::internal

@@ -155,10 +155,14 @@ absl::StatusOr<Descriptor> ListenAbstract(const std::string& name) {
   return fd;
 }
 
-absl::StatusOr<Descriptor> ConnectAbstract(const std::string& name) {
+absl::StatusOr<Descriptor> ConnectAbstract(const std::string& name, absl::Duration timeout) {
   ASSIGN_OR_RETURN(const AbstractAddress address, MakeAbstract(name));
   Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd.valid()) return Failed("Opening a socket to the arena");
+  // The first also bounds connect, which waits while the listener's queue is full.
+  const timeval limit = absl::ToTimeval(timeout);
+  setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+  setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
   if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address.address), address.length) != 0) {
     return Failed("Connecting to the arena's socket");
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 
 namespace hlod::rpc {
@@ -55,9 +56,11 @@ class SharedMemory {
 absl::Status SendDescriptor(int socket, int fd);
 absl::StatusOr<Descriptor> ReceiveDescriptor(int socket);
 
-// A listening or connected socket in the abstract namespace (SOCK_STREAM, close-on-exec).
+// A listening or connected socket in the abstract namespace (SOCK_STREAM, close-on-exec). Connecting, and
+// later each read and write of the connected socket, waits at most `timeout`.
 absl::StatusOr<Descriptor> ListenAbstract(const std::string& name);
-absl::StatusOr<Descriptor> ConnectAbstract(const std::string& name);
+absl::StatusOr<Descriptor> ConnectAbstract(const std::string& name,
+                                           absl::Duration timeout = absl::Seconds(2));
 
 // The process at the other end of a unix socket (SO_PEERCRED).
 struct PeerCredentials {

@@ -93,6 +93,11 @@ TEST_F(Isolation, TheLibraryRefusesBuffersOfAnotherSession) {
   const Client other = Must(daemon_->Connect());
   const Executable increment = Must(other.CompileText(IncrementProgram(2)));
   EXPECT_EQ(KindOf(increment.Execute({*secret_value_}).status()), ErrorKind::kUnknownHandle);
+  const Buffer own = Must(other.device(0).Upload(Literal::Vector<float>({1, 2})));
+  const Buffer placeholder = Must(client_->device(0).Placeholder(own.shape()));
+  EXPECT_EQ(KindOf(increment.Execute({own}, {.fill = {{0, placeholder}}}).status()),
+            ErrorKind::kUnknownHandle);
+  EXPECT_TRUE(placeholder.is_placeholder());
 }
 
 // What breaks the protocol ends the session that does it, and nobody else's.

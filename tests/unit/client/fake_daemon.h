@@ -22,6 +22,7 @@ class FakePipe : public Pipe {
   explicit FakePipe(Handler handler) : handler_(std::move(handler)) {}
 
   void StartWrite(std::shared_ptr<const std::string> bytes) override {
+    if (stalled) return;
     v1::ClientMessage message;
     message.ParseFromString(*bytes);
     Push({.kind = PipeEvent::Kind::kWritten});
@@ -29,8 +30,9 @@ class FakePipe : public Pipe {
   }
   PipeEvent Poll(absl::Time deadline) override {
     absl::MutexLock lock(&mu_);
-    mu_.AwaitWithDeadline(
-        absl::Condition(+[](std::deque<PipeEvent>* events) { return !events->empty(); }, &events_), deadline);
+    mu_.AwaitWithDeadline(absl::Condition(
+                              +[](std::deque<PipeEvent>* events) { return !events->empty(); }, &events_),
+                          deadline);
     if (events_.empty()) return {};
     PipeEvent event = std::move(events_.front());
     events_.pop_front();
@@ -38,6 +40,8 @@ class FakePipe : public Pipe {
   }
   void FinishWrites() override {}
   void Cancel() override { End(absl::CancelledError("cancelled")); }
+
+  bool stalled = false;  // Writes do not complete: the daemon does not read.
 
   void Push(PipeEvent event) {
     absl::MutexLock lock(&mu_);

@@ -224,5 +224,49 @@ TEST_F(PendingTest, TakingARangeWaitsForWhicheverComesBackFirst) {
   EXPECT_TRUE(taken.get());
 }
 
+// The first piece is read; then there is no room in the window for the second, and when there is, staged
+// uploads have taken the arena.
+TEST_F(PendingTest, ADownloadThatLosesItsRoomMidwayReadsOnlyTheRestOnAStream) {
+  constexpr int64_t kPiece = 1 << 20;
+  shared_->limits["commands_in_flight_max"] = 8;
+  shared_->on_command = [](const v1::Command&, FakePipe&) {};
+  const std::shared_ptr<Session> session = Open(kPiece);
+  const auto ping = [&] {
+    v1::Command command;
+    command.mutable_ping();
+    return session->Send({}, std::move(command)).value();
+  };
+  const auto settle = [&](uint64_t command) {
+    v1::ServerMessage message;
+    message.add_settled(command);
+    shared_->pipe->Answer(std::move(message));
+  };
+  const Command oldest = ping();  // Not settled until the end: what follows it stays in the window.
+  std::vector<std::byte> out(3 * kPiece);
+  const std::unique_ptr<PendingDownload> pending =
+      ArenaTransfer().Download(session, 1, Cause::kDownload, absl::MakeSpan(out), {});
+  const v1::Command first = shared_->commands().back();
+  ASSERT_EQ(first.download().length(), static_cast<uint64_t>(kPiece));
+  while (shared_->commands().size() < 8 * 8) {  // The window's end.
+    settle(ping()->id);
+    session->Drain();
+  }
+  Deliver(first);
+  EXPECT_FALSE(pending->Ready());
+  ASSERT_TRUE(session->arena()->TryTake(kPiece).has_value());
+  v1::ServerMessage all;
+  all.set_settled_through(shared_->commands().size());
+  shared_->pipe->Answer(std::move(all));
+  shared_->on_command = [](const v1::Command& command, FakePipe& pipe) {
+    pipe.Answer(FakeDaemon::Failure(command.id(), "far enough"));
+  };
+  EXPECT_EQ(ErrorOf(pending->Await(absl::InfiniteFuture())).text, "far enough");
+  const v1::Download rest = shared_->commands().back().download();
+  EXPECT_TRUE(rest.stream());
+  EXPECT_EQ(rest.offset(), static_cast<uint64_t>(kPiece));
+  EXPECT_EQ(rest.length(), static_cast<uint64_t>(2 * kPiece));
+  EXPECT_TRUE(rest.continued()) << "one call in the ledger";
+}
+
 }  // namespace
 }  // namespace hlod::internal

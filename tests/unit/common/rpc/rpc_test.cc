@@ -153,6 +153,19 @@ TEST(SharedMemory, WrongSizeAndUnsealedDescriptorsAreRefused) {
   EXPECT_FALSE(SharedMemory::Map(Descriptor(pipe_ends[0]), 4096).ok());
 }
 
+TEST(SharedMemory, ConnectingToAListenerThatDoesNotAcceptEnds) {
+  const std::string name = "hlod-rpc-test-" + std::to_string(getpid());
+  const Descriptor listener = ListenAbstract(name).value();
+  std::vector<Descriptor> waiting;  // Its queue takes some, and then no more.
+  absl::Status status;
+  while (status.ok() && waiting.size() < 1000) {
+    absl::StatusOr<Descriptor> next = ConnectAbstract(name, absl::Milliseconds(20));
+    status = next.status();
+    if (next.ok()) waiting.push_back(*std::move(next));
+  }
+  EXPECT_FALSE(status.ok());
+}
+
 TEST(Wire, AnErrorSurvivesStatusAndGrpcStatus) {
   Error error;
   error.kind = ErrorKind::kPlaceholder;

@@ -1,0 +1,212 @@
+// Compiling: programs travel to the daemon once, and by their digest afterwards.
+#include <algorithm>
+#include <utility>
+
+#include "client/runtime/state.h"
+#include "common/base/sha256.h"
+#include "common/base/status.h"
+#include "common/hlo/analysis/dependence.h"
+#include "common/hlo/proto/codec.h"
+
+namespace hlod {
+namespace internal {
+namespace {
+
+// A larger program is analysed at once, so that its bytes need not be kept for that.
+constexpr size_t kProgramKeptMax = 16 << 20;
+
+// The flat leaves of a shape, without layouts. Tokens have no value that a handle could name: a program that
+// takes or gives one is refused.
+absl::Status AppendLeaves(const Shape& shape, std::vector<Shape>& leaves, const std::string& name,
+                          std::vector<std::string>* names) {
+  const std::vector<hlo::ShapeLeaf> found = hlo::Leaves(shape);
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (!found[i].shape->IsArray()) {
+      return MakeError(
+          ErrorKind::kUnimplemented,
+          absl::StrFormat("The program's %s is or holds a %s; programs take and give arrays only.",
+                          name.empty() ? "result" : name, hlo::ToStringNoLayout(*found[i].shape)));
+    }
+    leaves.push_back(*found[i].shape);
+    leaves.back().layout.reset();
+    if (names != nullptr)
+      names->push_back(found.size() == 1 ? name : absl::StrFormat("%s, leaf %d", name, i));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadSignature(const Module& module, ExecutableState& state) {
+  state.name = module.name();
+  const hlo::ProgramShape signature = module.entry().program_shape();
+  for (size_t i = 0; i < signature.parameters.size(); ++i) {
+    const std::string name = i < signature.parameter_names.size() && !signature.parameter_names[i].empty()
+                                 ? "parameter " + signature.parameter_names[i]
+                                 : "parameter " + std::to_string(i);
+    RETURN_IF_ERROR(AppendLeaves(signature.parameters[i], state.arguments, name, &state.argument_names));
+  }
+  return AppendLeaves(signature.result, state.results, "", nullptr);
+}
+
+void AddProgram(Session::Sender& sender, const Limits& limits, const std::string& bytes,
+                v1::Command&& command, Command& sent) {
+  v1::Compile& compile = *command.mutable_compile();
+  const size_t chunk = static_cast<size_t>(limits.chunk_bytes_max);
+  if (bytes.size() <= chunk) {
+    compile.set_module(bytes);
+    sent = sender.Add(std::move(command));
+    return;
+  }
+  compile.set_module_bytes(bytes.size());
+  sent = sender.Add(std::move(command));
+  for (size_t offset = 0; offset < bytes.size(); offset += chunk) {
+    v1::Command next;
+    next.mutable_program_chunk()->set_data(bytes.substr(offset, chunk));
+    sender.Add(std::move(next));
+  }
+}
+
+}  // namespace
+
+ExecutableState::~ExecutableState() {
+  if (current_.handle != 0) session->Drop(current_.handle);
+}
+
+absl::Status ExecutableState::Send(bool by_digest, bool describe, const Caller& caller) {
+  Compilation sent{.by_digest = by_digest};
+  RETURN_IF_ERROR(session->Transact(caller, [&](Session::Sender& sender) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    sent.handle = sender.NewHandle();
+    v1::Command command;
+    v1::Compile& compile = *command.mutable_compile();
+    compile.set_executable(sent.handle);
+    compile.set_describe(describe);
+    if (by_digest) {
+      compile.set_digest(std::string(digest.begin(), digest.end()));
+      sent.command = sender.Add(std::move(command));
+    } else {
+      AddProgram(sender, session->limits(), program_, std::move(command), sent.command);
+    }
+  }));
+  if (!by_digest) session->Remember(digest, sent.command);
+  current_ = std::move(sent);
+  return absl::OkStatus();
+}
+
+absl::Status ExecutableState::Compile(bool describe, const Caller& caller) {
+  absl::MutexLock lock(&mu_);
+  RETURN_IF_ERROR(Send(session->Knows(digest), describe, caller));
+  ReleaseProgram();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Compilation> ExecutableState::Current(const Caller& caller) {
+  RETURN_IF_ERROR(session->CheckProcess());
+  absl::MutexLock lock(&mu_);
+  if (!current_.by_digest || !current_.command->done.load(std::memory_order_acquire)) return current_;
+  if (absl::IsNotFound(current_.command->status)) {
+    const uint64_t unknown = current_.handle;
+    RETURN_IF_ERROR(Send(/*by_digest=*/false, /*describe=*/false, caller));
+    session->Drop(unknown);
+  }
+  current_.by_digest = false;
+  ReleaseProgram();
+  return current_;
+}
+
+void ExecutableState::ReleaseProgram() {
+  if (current_.by_digest || program_.size() <= kProgramKeptMax) return;
+  DependencesLocked();
+  program_ = std::string();
+}
+
+const hlo::Dependences* ExecutableState::Dependences() {
+  absl::MutexLock lock(&mu_);
+  return DependencesLocked();
+}
+
+const hlo::Dependences* ExecutableState::DependencesLocked() {
+  if (!dependences_.has_value()) {
+    const absl::StatusOr<std::unique_ptr<Module>> module = hlo::FromSerialized(program_);
+    dependences_.emplace();
+    if (module.ok()) dependences_->emplace(**module);
+  }
+  return dependences_->has_value() ? &**dependences_ : nullptr;
+}
+
+absl::StatusOr<Executable> CompileBytes(const std::shared_ptr<Session>& session, const Module* module,
+                                        std::string bytes, bool describe, const Caller& caller) {
+  RETURN_IF_ERROR(session->status());
+  const bool checked = !session->options().skip_local_checks;
+  const int64_t max = session->limits().program_bytes_max;
+  if (static_cast<int64_t>(bytes.size()) > max && checked) {
+    return MakeError(
+        ErrorKind::kLimit,
+        absl::StrFormat("The program has %d bytes; limit program_bytes_max is %d.", bytes.size(), max));
+  }
+  const Digest digest = Sha256(bytes);
+  const auto state = std::make_shared<ExecutableState>(session, std::move(bytes), digest);
+  if (module != nullptr) {
+    const absl::Status read = ReadSignature(*module, *state);
+    if (!read.ok() && checked) return Annotate(read, absl::StrFormat("compiling %s", state->name));
+  }
+  RETURN_IF_ERROR(state->Compile(describe, caller));
+  return Executable(state);
+}
+
+}  // namespace internal
+
+using internal::Command;
+using internal::Session;
+
+Future<void> Executable::ready() const {
+  const absl::StatusOr<internal::Compilation> compilation = state_->Current({});
+  if (!compilation.ok()) return internal::FailedFuture<void>(compilation.status());
+  return internal::FutureOf(state_->session, compilation->command);
+}
+
+absl::StatusOr<CompileResult> Executable::Describe(Caller caller) const {
+  internal::ExecutableState& state = *state_;
+  ASSIGN_OR_RETURN(internal::Compilation compilation, state.Current(caller));
+  absl::Status compiled = state.session->Wait(*compilation.command);
+  if (compilation.by_digest && absl::IsNotFound(compiled)) {
+    ASSIGN_OR_RETURN(compilation, state.Current(caller));
+    compiled = state.session->Wait(*compilation.command);
+  }
+  RETURN_IF_ERROR(compiled);
+  Command answered = compilation.command;
+  if (!answered->reply.has_compile()) {
+    // Asked of a second executable of the same program, which the daemon has in its cache.
+    const Digest& digest = state.digest;
+    uint64_t handle = 0;
+    RETURN_IF_ERROR(state.session->Transact(caller, [&](Session::Sender& sender) {
+      handle = sender.NewHandle();
+      v1::Command command;
+      command.mutable_compile()->set_executable(handle);
+      command.mutable_compile()->set_digest(std::string(digest.begin(), digest.end()));
+      command.mutable_compile()->set_describe(true);
+      answered = sender.Add(std::move(command));
+      v1::Command free;
+      free.mutable_free()->add_handles(handle);
+      sender.Add(std::move(free));
+    }));
+    RETURN_IF_ERROR(state.session->Wait(*answered));
+  }
+  const v1::CompileResult& proto = answered->reply.compile();
+  CompileResult result;
+  Digest digest = {};
+  std::copy_n(proto.digest().begin(), std::min(proto.digest().size(), digest.size()), digest.begin());
+  result.digest = ToHex(digest);
+  result.cached = proto.cached();
+  result.compile_us = proto.compile_us();
+  result.arguments = state.arguments;
+  result.results = state.results;
+  result.argument_bytes = proto.argument_bytes();
+  result.output_bytes = proto.output_bytes();
+  result.alias_bytes = proto.alias_bytes();
+  result.temporary_bytes = proto.temporary_bytes();
+  result.steps = proto.steps();
+  result.reference_steps = proto.reference_steps();
+  result.reference_opcodes.assign(proto.reference_opcodes().begin(), proto.reference_opcodes().end());
+  return result;
+}
+
+}  // namespace hlod
