@@ -18,7 +18,7 @@ struct CommonOptions {
   bool json = false;
 };
 
-// The command line does not fit the program it names: an error of whoever typed it.
+// The command line does not fit the program it names: a usage error.
 absl::Status UsageError(std::string_view text);
 bool IsUsageError(const absl::Status& status);
 

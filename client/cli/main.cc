@@ -20,7 +20,7 @@ namespace {
 constexpr int kDone = 0;
 constexpr int kRefused = 1;   // The daemon, the program on it, or a file said no.
 constexpr int kUsage = 2;     // The command line is wrong.
-constexpr int kNoDaemon = 3;  // There is no daemon, or it went away.
+constexpr int kNoDaemon = 3;  // There is no daemon, or it ended.
 
 constexpr char kFooter[] = R"(
 The daemon is the one at --address, else at $HLOD_ADDRESS, else the user's running one; `run` and `ping`
@@ -87,7 +87,7 @@ absl::Status ReadOption(const char* option, const CLI::Option& given, const std:
   return absl::OkStatus();
 }
 
-// Whole numbers from `least` on. What is no number is told by the option's own conversion.
+// Whole numbers from `least` on. Text that is not a number is reported by the option's conversion.
 CLI::Validator AtLeast(int64_t least) {
   return CLI::Validator(
       [least](std::string& text) {
@@ -101,7 +101,7 @@ CLI::Validator AtLeast(int64_t least) {
 std::string CheckSeconds(const std::string& text) {
   double seconds = 0;
   if (absl::SimpleAtod(text, &seconds) && std::isfinite(seconds) && seconds >= 0) return "";
-  return text + " is no number of seconds";
+  return text + " is not a number of seconds";
 }
 
 int Main(int argc, char** argv, bool json) {
@@ -199,7 +199,7 @@ int Main(int argc, char** argv, bool json) {
 int main(int argc, char** argv) {
   // gRPC's own lines on stderr say in its words what our errors say in ours.
   setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
-  // Known before the rest is: what is wrong with the command line is told in the same way.
+  // Read before the rest, so that errors of the command line are printed in the same form.
   const bool json =
       std::any_of(argv + 1, argv + argc, [](std::string_view word) { return word == "--json"; });
   try {

@@ -100,7 +100,7 @@ std::string_view NpyDtype(PrimitiveType type) {
 }
 
 absl::StatusOr<Literal> ParseNpy(std::string_view bytes, const Shape& shape, std::string_view name) {
-  if (!bytes.starts_with(kMagic) || bytes.size() < 12) return InvalidArgument("%s is no .npy file.", name);
+  if (!bytes.starts_with(kMagic) || bytes.size() < 12) return InvalidArgument("%s is not a .npy file.", name);
   const int version = bytes[6];
   const size_t prefix = version == 1 ? 10 : 12;
   size_t header_size = static_cast<uint8_t>(bytes[8]) + 256u * static_cast<uint8_t>(bytes[9]);

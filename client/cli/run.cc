@@ -85,8 +85,8 @@ absl::StatusOr<std::vector<Argument>> MakeArguments(const Device& device, const 
   ASSIGN_OR_RETURN(const auto files, AssignFiles(options.arguments, shapes.size()));
   for (const int index : options.placeholders) {
     if (index < 0 || index >= static_cast<int>(shapes.size())) {
-      return UsageError(
-          absl::StrFormat("--placeholder %d is none of the program's %d parameters.", index, shapes.size()));
+      return UsageError(absl::StrFormat("--placeholder %d is not one of the program's %d parameters.", index,
+                                        shapes.size()));
     }
     if (files.contains(static_cast<size_t>(index)))
       return UsageError(absl::StrFormat("Parameter %d has both --arg and --placeholder.", index));

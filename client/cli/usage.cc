@@ -1,4 +1,4 @@
-// Errors of whoever typed the command: a payload tells them from the daemon's, which may have the same code.
+// Errors of the command line: a payload distinguishes them from the daemon's, which may have the same code.
 #include "absl/strings/cord.h"
 #include "client/cli/commands.h"
 #include "common/base/strings.h"

@@ -42,7 +42,7 @@ constexpr absl::Duration kSilence = absl::Seconds(30);
 absl::Status Unreachable(const rpc::Endpoint& endpoint, int error) {
   const std::string text =
       absl::StrFormat("No daemon answers at %s: %s.", rpc::ToString(endpoint), std::strerror(error));
-  // A socket that is gone or refuses: there is no daemon any more.
+  // A socket that does not exist or refuses: the daemon has ended.
   if (error == ECONNREFUSED || error == ENOENT || error == ENOTDIR)
     return MakeError(ErrorKind::kLostSession, text);
   if (error == EACCES || error == EPERM) return MakeError(ErrorKind::kAuth, text);
@@ -138,7 +138,7 @@ grpc::ChannelArguments Arguments() {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMessageBytesMax);
   arguments.SetMaxSendMessageSize(-1);
-  // Channels to one address must not share a connection: each session has its own.
+  // Channels to one address must not share a connection: each session needs one.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   return arguments;
 }
@@ -245,7 +245,7 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& 
   if (endpoint.kind != rpc::Endpoint::Kind::kTcp) {
     return InvalidArgument("TLS is for TCP addresses; %s is not one.", rpc::ToString(endpoint));
   }
-  // gRPC makes its own connection here; ours has shown that somebody listens.
+  // gRPC makes another connection here; this one has shown that a program listens.
   grpc::SslCredentialsOptions credentials;
   credentials.pem_root_certs = tls.root_certificates;
   credentials.pem_cert_chain = tls.certificate;

@@ -56,8 +56,8 @@ absl::StatusOr<Buffer> Device::Placeholder(const Shape& shape, Caller caller) co
   RETURN_IF_ERROR(internal::CheckDevice(*session_, ordinal_));
   if (!session_->options().skip_local_checks) {
     if (!shape.IsArray()) {
-      return MakeError(ErrorKind::kArgument,
-                       absl::StrFormat("Only arrays have placeholders; %s is none.", hlo::ToString(shape)));
+      return MakeError(ErrorKind::kArgument, absl::StrFormat("Only arrays have placeholders; %s is not one.",
+                                                             hlo::ToString(shape)));
     }
     RETURN_IF_ERROR(hlo::ValidateShape(shape));
   }

@@ -51,8 +51,8 @@ std::vector<std::string> UsualSockets() {
   return {users, kSystemSocket};
 }
 
-// Leaves a child that is about to exec with stderr and one descriptor: whoever reads the program's output
-// waits until nobody has its pipe open.
+// Leaves a child that is about to exec with stderr and one descriptor: a reader of the program's output waits
+// until no process has its pipe open.
 void KeepOnly(int kept, int nothing) {
   dup2(nothing, STDIN_FILENO);
   dup2(nothing, STDOUT_FILENO);
@@ -97,7 +97,7 @@ absl::StatusOr<std::unique_ptr<Connector>> FindDaemon(const ConnectOptions& opti
 absl::StatusOr<std::string> FindDaemonBinary() {
   if (const std::string given = Environment("HLOD_DAEMON"); !given.empty()) {
     if (IsExecutable(given)) return given;
-    return NotFound("HLOD_DAEMON (%s) is no program.", given);
+    return NotFound("HLOD_DAEMON (%s) is not a program that can be run.", given);
   }
   std::vector<std::filesystem::path> places;
   std::error_code error;
@@ -134,14 +134,14 @@ absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags) {
     return Unavailable("No socket pair for a private daemon: %s.", std::strerror(errno));
   }
   rpc::Descriptor ours(ends[0]), theirs(ends[1]);
-  // Above the three that every program has, also where this one closed its own.
+  // Above stdin, stdout and stderr, also where this program has closed those.
   theirs = rpc::Descriptor(fcntl(theirs.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   const rpc::Descriptor nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!theirs.valid() || !nothing.valid()) {
     return Unavailable("No descriptors for a private daemon: %s.", std::strerror(errno));
   }
   std::vector<std::string> words = {binary, "--inherit-fd", std::to_string(theirs.get())};
-  // The program's stderr is the daemon's, too: only what somebody must know goes there.
+  // The daemon shares the program's stderr: only what the user must know goes there.
   if (std::find(flags.begin(), flags.end(), "--log-level") == flags.end())
     words.insert(words.end(), {"--log-level", "warn"});
   words.insert(words.end(), flags.begin(), flags.end());
@@ -149,8 +149,8 @@ absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
 
-  // Forked twice, so that init reaps the daemon and the program meets no child it did not start. Between fork
-  // and exec only what is safe in a program with threads.
+  // Forked twice, so that init reaps the daemon and the program does not have a child it did not start.
+  // Between fork and exec only what is safe in a program with threads.
   const pid_t child = fork();
   if (child < 0) return Unavailable("No process for a private daemon: %s.", std::strerror(errno));
   if (child == 0) {

@@ -16,7 +16,7 @@
 namespace hlod::internal {
 namespace {
 
-// One call on a queue of its own, every operation waited for; destruction cancels what is under way.
+// One call on a separate queue, every operation waited for; destruction cancels what is under way.
 class BlockingCall {
  public:
   BlockingCall(grpc::GenericStub& stub, const std::string& method, const std::string& token,

@@ -27,7 +27,7 @@ namespace {
 
 constexpr absl::Duration kPollInterval = absl::Milliseconds(2);
 
-// A port that nobody uses now.
+// A port that is free now.
 absl::StatusOr<int> FreePort() {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address = {};

@@ -17,14 +17,14 @@ namespace internal {
 struct BufferState;
 }
 
-// Names one buffer. Copies name the same one; its memory is freed when the last copy is gone, or at Delete().
-// A buffer exists from the moment it is made: what fills it may still be under way, and may fail, which a
-// read or a use then reports. Thread-safe. Reading or using a placeholder, a deleted or a donated buffer is
-// refused here, before anything is sent: FAILED_PRECONDITION or NOT_FOUND with the kind, the buffer's shape
-// and line, and the line that killed it.
+// Refers to one buffer. Copies refer to the same one; its memory is freed when the last copy is gone, or at
+// Delete(). A buffer exists from the moment it is made: what fills it may still be under way, and may fail,
+// which a read or a use then reports. Thread-safe. Reading or using a placeholder, a deleted or a donated
+// buffer is refused here, before anything is sent: FAILED_PRECONDITION or NOT_FOUND with the kind, the
+// buffer's shape and line, and the line that deleted or donated it.
 class Buffer {
  public:
-  Buffer() = default;  // Names nothing: only valid() may be called.
+  Buffer() = default;  // Refers to nothing: only valid() may be called.
   explicit Buffer(std::shared_ptr<internal::BufferState> state) : state_(std::move(state)) {}
 
   bool valid() const { return state_ != nullptr; }
@@ -35,10 +35,10 @@ class Buffer {
   Origin origin() const;      // The line that made it.
   // Whether it has a shape and no value. False for a buffer that is pending, failed, donated or deleted.
   bool is_placeholder() const;
-  // OK while it can be used; else why it is dead: kind deleted, donated (with the command and its line),
-  // failed, lost_session. Says what is known without asking the daemon.
+  // OK while it can be used; else why it cannot: kind deleted, donated (with the command and its line),
+  // failed, lost_session. As far as is known here: the daemon is not asked.
   absl::Status state() const;
-  // "f32[2,3] handle 7 made at model.cc:8", "..., a placeholder": for people; never reads.
+  // "f32[2,3] handle 7 made at model.cc:8", "..., a placeholder": a description; never reads.
   std::string ToString() const;
 
   // When the command that produces it is done: OK, or its error.
@@ -74,7 +74,7 @@ template <typename T>
 absl::StatusOr<T> Buffer::Item(Caller caller) const {
   if (shape().type != hlo::kPrimitiveTypeOf<T> || byte_size() != sizeof(T)) {
     return MakeError(ErrorKind::kArgument,
-                     "Item() wants a scalar of its own type; the buffer is " + ToString() + ".");
+                     "Item() reads a scalar of type T; the buffer is " + ToString() + ".");
   }
   T value;
   absl::Status status =

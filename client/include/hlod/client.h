@@ -19,7 +19,7 @@ namespace hlod {
 
 // Credentials for a daemon on another host. PEM texts, not file names.
 struct TlsOptions {
-  std::string root_certificates;  // Whom to trust; empty with `enabled`: the system's.
+  std::string root_certificates;  // The authorities to trust; empty with `enabled`: the system's.
   std::string certificate, key;   // The client's own, when the daemon asks for one.
   bool enabled = false;           // Use TLS. Implied by a non-empty field.
 };
@@ -29,7 +29,7 @@ struct ConnectOptions {
   // ($XDG_RUNTIME_DIR/hlod.sock, then /run/hlod/hlod.sock); else a private daemon is started, which ends with
   // this client.
   std::string address;
-  std::string name;  // For people, in the daemon's listings; empty: the program's name and pid.
+  std::string name;  // Shown in the daemon's listings; empty: the program's name and pid.
   TlsOptions tls;
   std::string token;  // Sent as "authorization: Bearer ...".
   absl::Duration timeout = absl::Seconds(10);
@@ -45,9 +45,9 @@ struct CompileOptions {
 };
 
 // Copies share one session, which ends when the last of them and of its buffers and executables is gone.
-// Thread-safe. No thread runs behind it: whoever waits drives the connection. A connection that breaks is
-// mended, and unanswered commands sent again; when the session is lost (the daemon ended or was restarted),
-// every call returns the same error of kind lost_session at once.
+// Thread-safe. It has no thread of its own: the calls that wait drive the connection. A connection that
+// breaks is made again, and unanswered commands are sent again; when the session is lost (the daemon ended or
+// was restarted), every call returns the same error of kind lost_session at once.
 //
 // Forking. A process that was forked from one that had connected (without exec; as Python's multiprocessing
 // and PyTorch's data loaders do by default) cannot use the client: every call on its copies of the parent's
@@ -75,7 +75,7 @@ class Client {
   absl::StatusOr<Executable> CompileText(std::string_view text, const CompileOptions& options = {},
                                          Caller caller = Caller::Here()) const;
 
-  // From here on the ledger writes its rows under `step`.
+  // Sets the step under which the ledger records what follows.
   absl::Status StepMark(uint64_t step, Caller caller = Caller::Here()) const;
   // Waits until every command sent before is settled. OK also when some failed: their results say so.
   absl::Status Sync(Caller caller = Caller::Here()) const;
@@ -85,10 +85,10 @@ class Client {
   absl::StatusOr<SessionStats> Stats(Caller caller = Caller::Here()) const;
 
   // Ends the session now and waits until the daemon has freed everything, at most `timeout`. Later calls
-  // fail. The destructor says goodbye too, without waiting.
+  // fail. The destructor ends it too, without waiting.
   absl::Status Close(absl::Duration timeout = absl::Seconds(5)) const;
 
-  // OK, or why the session is lost. Says what is known without asking.
+  // OK, or why the session is lost, as far as is known here: the daemon is not asked.
   absl::Status status() const;
   const Limits& limits() const;
   const std::string& address() const;  // Where it is connected.

@@ -17,7 +17,7 @@ class Session;
 struct StagingState;
 }  // namespace internal
 
-// Memory handed to the program to be filled, which the daemon then reads directly: an upload with one copy
+// Memory for the program to fill, which the daemon then reads directly: an upload with one copy
 // fewer. Movable.
 class StagedUpload {
  public:
@@ -54,8 +54,7 @@ class Device {
 
   // Makes a buffer of `shape` (an array) from dense row-major bytes. Returns when `bytes` may be touched
   // again, and never waits for the device or for an answer; errors the daemon finds surface where the buffer
-  // is used. Bytes up to 64 KiB ride in the command, more travels in shared memory on the same host, else on
-  // a stream.
+  // is used. Up to 64 KiB travel in the command, more in shared memory on the same host, else on a stream.
   absl::StatusOr<Buffer> Upload(absl::Span<const std::byte> bytes, const Shape& shape,
                                 Cause cause = Cause::kUpload, Caller caller = Caller::Here()) const;
   absl::StatusOr<Buffer> Upload(const Literal& literal, Cause cause = Cause::kUpload,

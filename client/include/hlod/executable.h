@@ -23,7 +23,7 @@ namespace internal {
 struct ExecutableState;
 }
 
-// An argument: a buffer, or a small literal that travels in the command and is no upload. Converts from
+// An argument: a buffer, or a small literal that travels in the command and is not an upload. Converts from
 // either.
 class Argument {
  public:
@@ -68,7 +68,7 @@ struct Execution {
   uint64_t command = 0;
 };
 
-// Names one compiled program; copies name the same. Freed when the last copy is gone. Thread-safe.
+// Refers to one compiled program; copies refer to the same. Freed when the last copy is gone. Thread-safe.
 class Executable {
  public:
   Executable() = default;
@@ -80,7 +80,7 @@ class Executable {
   const std::vector<Shape>& argument_shapes() const;
   const std::vector<Shape>& result_shapes() const;
 
-  // Sends the program off and returns its results at once; nothing is waited for. Wrong counts, shapes, dead
+  // Starts the program and returns its results at once, without waiting. Wrong counts, shapes, dead
   // buffers and placeholders (unless abstract) are refused before sending; what the daemon finds surfaces
   // where a result is used.
   absl::StatusOr<std::vector<Buffer>> Execute(absl::Span<const Argument> arguments,

@@ -1,4 +1,5 @@
-// A result that is on its way. There is no thread behind it: whoever awaits drives the connection.
+// The result of a command under way. It has no thread of its own: the call that awaits it drives the
+// connection.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// For integration tests: a daemon of one's own on a temporary socket, and checks of its ledger.
+// For integration tests: a private daemon on a temporary socket, and checks of its ledger.
 //
 //   TEST(MyStep, UploadsItsBatchOnce) {
 //     hlod::testing::Daemon daemon = hlod::testing::Daemon::Start().value();
@@ -43,7 +43,7 @@ class Daemon {
   const std::string& tcp_address() const;  // "127.0.0.1:PORT"; empty unless asked for.
   int pid() const;
 
-  // A session of its own; by default over the unix socket.
+  // A new session; by default over the unix socket.
   absl::StatusOr<Client> Connect(ConnectOptions options = {}) const;
   absl::StatusOr<Client> ConnectTcp(ConnectOptions options = {}) const;
   // The daemon's account.
@@ -60,7 +60,7 @@ class Daemon {
   std::optional<int> WaitForExit(absl::Duration timeout);
   // Whether the process lives.
   bool running();
-  // What it wrote to stderr so far.
+  // What it has written to stderr.
   std::string log() const;
   // Starts it again on the same sockets, after it ended.
   absl::Status Restart();
