@@ -11,6 +11,7 @@
 
 #include "server/config.h"
 #include "server/startup.h"
+#include "server/team_policy.h"
 
 namespace hlod {
 namespace {
@@ -53,6 +54,7 @@ int Fail(const absl::Status& status) {
 int Main(int argc, char** argv) {
   const CommandLine line = ParseCommandLine(argc, argv, kVersion);
   if (line.finished) return line.exit_code;
+  RestartWithTeamPolicy(argv);
   const Config& config = line.config;
   if (const absl::Status status = SetUpProcess(config.log_level); !status.ok()) return Fail(status);
   const int signals = BlockSignals();

@@ -52,7 +52,7 @@ absl::Status ConvolveIn(Evaluation& evaluation, const hlo::ConvolutionAttributes
     const int64_t w_start = feature * kernel_strides[conv.kernel_output_feature];
     C sum{};
     for (Odometer place(kernel_sizes); place.valid(); place.Next()) {
-      RETURN_IF_ERROR(evaluation.Tick(group_features));
+      RETURN_IF_ERROR(evaluation.Tick(8));
       int64_t x_at = x_start, w_at = w_start;
       bool inside = true;
       for (size_t s = 0; s < spatial && inside; ++s) {
@@ -63,8 +63,10 @@ absl::Status ConvolveIn(Evaluation& evaluation, const hlo::ConvolutionAttributes
         w_at += (window.reversal ? kernel_sizes[s] - 1 - place[s] : place[s]) * kernel_spatial[s];
       }
       if (!inside) continue;
-      for (int64_t f = 0; f < group_features; ++f)
-        sum = Sum(sum, Product(x[x_at + f * in_step], w[w_at + f * kernel_step]));
+      RETURN_IF_ERROR(evaluation.InBlocks(group_features, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t f = begin; f < end; ++f)
+          sum = Sum(sum, Product(x[x_at + f * in_step], w[w_at + f * kernel_step]));
+      }));
     }
     sums[Offset(at.index(), out_strides)] = sum;
   }

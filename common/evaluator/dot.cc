@@ -53,9 +53,10 @@ absl::Status DotIn(Evaluation& evaluation, const hlo::DotAttributes& dot, const 
     C* out = sums.data() + row * n;
     const C* column_of_b = b.data() + row / m * depth * n;
     for (int64_t k = 0; k < depth; ++k, column_of_b += n) {
-      RETURN_IF_ERROR(evaluation.Tick(n));
       const C factor = a[row * depth + k];
-      for (int64_t j = 0; j < n; ++j) out[j] = Sum(out[j], Product(factor, column_of_b[j]));
+      RETURN_IF_ERROR(evaluation.InBlocks(n, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t j = begin; j < end; ++j) out[j] = Sum(out[j], Product(factor, column_of_b[j]));
+      }));
     }
   }
   StoreAll(sums, result);

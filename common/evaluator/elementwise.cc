@@ -95,11 +95,13 @@ absl::StatusOr<Literal> BitcastConvert(Evaluation& evaluation, hlo::Instruction 
     return result;
   }
   const int64_t total = std::min(operand.element_count() * from, result.element_count() * to);
-  for (int64_t bit = 0; bit < total; ++bit) {
-    const BitAddress source = AddressOf(bit, from), target = AddressOf(bit, to);
-    const auto value = (operand.bytes()[source.byte] >> source.shift) & std::byte{1};
-    result.bytes()[target.byte] |= value << target.shift;
-  }
+  RETURN_IF_ERROR(evaluation.InBlocks(total, 8, [&](int64_t begin, int64_t end) {
+    for (int64_t bit = begin; bit < end; ++bit) {
+      const BitAddress source = AddressOf(bit, from), target = AddressOf(bit, to);
+      const auto value = (operand.bytes()[source.byte] >> source.shift) & std::byte{1};
+      result.bytes()[target.byte] |= value << target.shift;
+    }
+  }));
   // Sub-byte signed integers are kept sign-extended.
   const PrimitiveType type = result.shape().type;
   if (to < 8 && hlo::IsSigned(type)) {

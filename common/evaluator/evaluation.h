@@ -2,6 +2,7 @@
 // computation.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -72,6 +73,19 @@ class Evaluation {
     if (work_ < kWorkBetweenChecks) return absl::OkStatus();
     work_ = 0;
     return CheckInterrupt();
+  }
+  // Calls body(begin, end) on consecutive blocks of [0, count), an item being `work_each` units, with a Tick
+  // for each block.
+  template <typename Body>
+  absl::Status InBlocks(int64_t count, int64_t work_each, Body body) {
+    const int64_t block = std::max<int64_t>(1, kWorkBetweenChecks / work_each);
+    for (int64_t begin = 0; begin < count;) {
+      const int64_t end = count - begin > block ? begin + block : count;
+      if (absl::Status status = Tick((end - begin) * work_each); !status.ok()) return status;
+      body(begin, end);
+      begin = end;
+    }
+    return absl::OkStatus();
   }
 
  private:

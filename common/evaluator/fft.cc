@@ -34,10 +34,12 @@ absl::Status Transform(Evaluation& evaluation, Field& field, int64_t dimension, 
   const int64_t length = field.dims[dimension];
   const int64_t stride = hlo::RowMajorStrides(field.dims)[dimension];
   std::vector<Complex> roots(length);
-  for (int64_t i = 0; i < length; ++i) {
-    roots[i] =
-        std::polar(1.0, sign * 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(length));
-  }
+  RETURN_IF_ERROR(evaluation.InBlocks(length, 16, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      roots[i] =
+          std::polar(1.0, sign * 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(length));
+    }
+  }));
   Field out{{}, field.dims};
   out.dims[dimension] = keep;
   out.values.resize(Count(out.dims));
@@ -48,12 +50,14 @@ absl::Status Transform(Evaluation& evaluation, Field& field, int64_t dimension, 
     for (int64_t i = 0; i < stride; ++i) {
       const Complex* x = field.values.data() + o * length * stride + i;
       for (int64_t k = 0; k < keep; ++k) {
-        RETURN_IF_ERROR(evaluation.Tick(length));
         Complex sum = 0;
-        for (int64_t n = 0, root = 0; n < length; ++n) {
-          sum += x[n * stride] * roots[root];
-          if ((root += k) >= length) root -= length;
-        }
+        int64_t root = 0;
+        RETURN_IF_ERROR(evaluation.InBlocks(length, 8, [&](int64_t begin, int64_t end) {
+          for (int64_t n = begin; n < end; ++n) {
+            sum += x[n * stride] * roots[root];
+            if ((root += k) >= length) root -= length;
+          }
+        }));
         out.values[(o * keep + k) * stride + i] = sum * scale;
       }
     }

@@ -50,11 +50,14 @@ absl::Status CopyElements(Evaluation& evaluation, absl::Span<const int64_t> dims
   }
   const int64_t from_stride = source.strides[rank - 1], to_stride = target.strides[rank - 1];
   for (Odometer at(dims.subspan(0, inner)); at.valid(); at.Next()) {
-    RETURN_IF_ERROR(evaluation.Tick(run + 4));
+    RETURN_IF_ERROR(evaluation.Tick(4));
     const int64_t start =
         source.offset + Offset(at.index(), absl::MakeSpan(source.strides).subspan(0, inner));
     const int64_t end = target.offset + Offset(at.index(), absl::MakeSpan(target.strides).subspan(0, inner));
-    CopyRun(width, from + start * width, from_stride, to + end * width, to_stride, run);
+    RETURN_IF_ERROR(evaluation.InBlocks(run, 1, [&](int64_t first, int64_t last) {
+      CopyRun(width, from + (start + first * from_stride) * width, from_stride,
+              to + (end + first * to_stride) * width, to_stride, last - first);
+    }));
   }
   return absl::OkStatus();
 }

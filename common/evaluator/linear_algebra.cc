@@ -1,4 +1,5 @@
 // cholesky and triangular-solve, on each matrix of a batch, in double or complex double.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -22,34 +23,40 @@ double RealPart(Complex x) { return x.real(); }
 // Overwrites the n x n matrix with L, where L L^H is the matrix whose lower triangle is given; all NaN when
 // it is not positive definite.
 template <typename C>
-void Decompose(C* a, int64_t n) {
+absl::Status Decompose(Evaluation& evaluation, C* a, int64_t n) {
   for (int64_t j = 0; j < n; ++j) {
+    RETURN_IF_ERROR(evaluation.Tick(n));
     double diagonal = RealPart(a[j * n + j]);
     for (int64_t k = 0; k < j; ++k) diagonal -= std::norm(a[j * n + k]);
     if (!(diagonal > 0)) {
-      for (int64_t i = 0; i < n * n; ++i) a[i] = C(std::numeric_limits<double>::quiet_NaN());
-      return;
+      return evaluation.InBlocks(n * n, 1, [&](int64_t begin, int64_t end) {
+        std::fill(a + begin, a + end, C(std::numeric_limits<double>::quiet_NaN()));
+      });
     }
     const double root = std::sqrt(diagonal);
     a[j * n + j] = root;
     for (int64_t i = j + 1; i < n; ++i) {
+      RETURN_IF_ERROR(evaluation.Tick(4 * j + 4));
       C sum = a[i * n + j];
       for (int64_t k = 0; k < j; ++k) sum -= a[i * n + k] * Conjugate(a[j * n + k]);
       a[i * n + j] = sum / root;
     }
     for (int64_t i = 0; i < j; ++i) a[i * n + j] = C{};
   }
+  return absl::OkStatus();
 }
 
 template <typename C>
-void ConjugateTranspose(C* a, int64_t n) {
+absl::Status ConjugateTranspose(Evaluation& evaluation, C* a, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
+    RETURN_IF_ERROR(evaluation.Tick(8 * i + 8));
     for (int64_t j = 0; j <= i; ++j) {
       const C upper = Conjugate(a[j * n + i]);
       a[j * n + i] = Conjugate(a[i * n + j]);
       a[i * n + j] = upper;
     }
   }
+  return absl::OkStatus();
 }
 
 template <typename C>
@@ -57,12 +64,11 @@ absl::Status CholeskyIn(Evaluation& evaluation, const Literal& operand, bool low
   const int64_t n = operand.shape().dims.back();
   std::vector<C> a = LoadAs<C>(operand);
   for (size_t start = 0; start < a.size(); start += n * n) {
-    RETURN_IF_ERROR(evaluation.Tick(n * n * n));
     C* matrix = a.data() + start;
     // The upper triangle of a Hermitian matrix holds what the lower one does, conjugated: U = L^H.
-    if (!lower) ConjugateTranspose(matrix, n);
-    Decompose(matrix, n);
-    if (!lower) ConjugateTranspose(matrix, n);
+    if (!lower) RETURN_IF_ERROR(ConjugateTranspose(evaluation, matrix, n));
+    RETURN_IF_ERROR(Decompose(evaluation, matrix, n));
+    if (!lower) RETURN_IF_ERROR(ConjugateTranspose(evaluation, matrix, n));
   }
   StoreAll(a, result);
   return absl::OkStatus();
@@ -71,8 +77,8 @@ absl::Status CholeskyIn(Evaluation& evaluation, const Literal& operand, bool low
 // Solves op(A) X = B, or X op(A) = B, for one matrix, over B. Element (i, j) of op(A) is read from the given
 // triangle.
 template <typename C>
-void SolveOne(const C* a, int64_t n, C* b, int64_t rows, int64_t columns,
-              const hlo::TriangularSolveAttributes& options) {
+absl::Status SolveOne(Evaluation& evaluation, const C* a, int64_t n, C* b, int64_t rows, int64_t columns,
+                      const hlo::TriangularSolveAttributes& options) {
   const bool transposed = options.transpose_a >= 2;
   const auto element = [&](int64_t i, int64_t j) {
     const C value = transposed ? a[j * n + i] : a[i * n + j];
@@ -90,6 +96,7 @@ void SolveOne(const C* a, int64_t n, C* b, int64_t rows, int64_t columns,
   const bool forwards = (options.lower != transposed) == options.left_side;
   for (int64_t s = 0; s < systems; ++s) {
     for (int64_t step = 0; step < unknowns; ++step) {
+      RETURN_IF_ERROR(evaluation.Tick(8 * step + 4));
       const int64_t i = forwards ? step : unknowns - 1 - step;
       C sum = place(i, s);
       for (int64_t j = forwards ? 0 : i + 1; j < (forwards ? i : unknowns); ++j)
@@ -97,6 +104,7 @@ void SolveOne(const C* a, int64_t n, C* b, int64_t rows, int64_t columns,
       place(i, s) = options.unit_diagonal ? sum : sum / coefficient(i, i);
     }
   }
+  return absl::OkStatus();
 }
 
 template <typename C>
@@ -107,8 +115,8 @@ absl::Status SolveIn(Evaluation& evaluation, const Literal& a_literal, const Lit
   const std::vector<C> a = LoadAs<C>(a_literal);
   std::vector<C> b = LoadAs<C>(b_literal);
   for (size_t batch = 0; batch * rows * columns < b.size(); ++batch) {
-    RETURN_IF_ERROR(evaluation.Tick(n * rows * columns));
-    SolveOne(a.data() + batch * n * n, n, b.data() + batch * rows * columns, rows, columns, options);
+    RETURN_IF_ERROR(SolveOne(evaluation, a.data() + batch * n * n, n, b.data() + batch * rows * columns, rows,
+                             columns, options));
   }
   StoreAll(b, result);
   return absl::OkStatus();

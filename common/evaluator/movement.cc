@@ -71,8 +71,11 @@ absl::StatusOr<Literal> Broadcast(Evaluation& evaluation, Instruction instructio
 
 absl::StatusOr<Literal> Reshape(Evaluation& evaluation, Instruction instruction, Operands operands) {
   ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(instruction.shape()));
-  std::copy_n(operands[0].bytes().begin(), std::min(operands[0].bytes().size(), result.bytes().size()),
-              result.bytes().begin());
+  const auto bytes = static_cast<int64_t>(std::min(operands[0].bytes().size(), result.bytes().size()));
+  RETURN_IF_ERROR(evaluation.InBlocks(bytes, 1, [&](int64_t begin, int64_t end) {
+    std::copy(operands[0].bytes().begin() + begin, operands[0].bytes().begin() + end,
+              result.bytes().begin() + begin);
+  }));
   return result;
 }
 

@@ -20,18 +20,29 @@ struct Features {
   std::vector<double> x;
   int64_t count, step;  // Features, and elements from one to the next.
 
-  Features(const Literal& operand, int64_t feature_index) : x(LoadAs<double>(operand)) {
+  Evaluation& evaluation;
+
+  Features(Evaluation& evaluation, const Literal& operand, int64_t feature_index)
+      : x(LoadAs<double>(operand)), evaluation(evaluation) {
     count = operand.shape().dims[feature_index];
     step = hlo::RowMajorStrides(operand.shape().dims)[feature_index];
   }
   int64_t FeatureOf(size_t i) const { return static_cast<int64_t>(i) / step % count; }
   double per_feature() const { return static_cast<double>(x.size()) / static_cast<double>(count); }
 
+  // visit(element, feature) for each element.
+  template <typename Visit>
+  absl::Status ForEach(Visit visit) const {
+    return evaluation.InBlocks(static_cast<int64_t>(x.size()), 8, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) visit(static_cast<size_t>(i), FeatureOf(i));
+    });
+  }
+
   // For each feature the mean of term(element, feature).
   template <typename Term>
-  std::vector<double> Mean(Term term) const {
+  absl::StatusOr<std::vector<double>> Mean(Term term) const {
     std::vector<double> sums(count, 0);
-    for (size_t i = 0; i < x.size(); ++i) sums[FeatureOf(i)] += term(i, FeatureOf(i));
+    RETURN_IF_ERROR(ForEach([&](size_t i, int64_t f) { sums[f] += term(i, f); }));
     for (double& sum : sums) sum /= per_feature();
     return sums;
   }
@@ -56,14 +67,14 @@ absl::StatusOr<Literal> StoredTriple(Evaluation& evaluation, Instruction instruc
   return Literal::MakeTuple(std::move(literals));
 }
 
-std::vector<double> Normalized(const Features& features, const std::vector<double>& mean,
-                               const std::vector<double>& variance, const std::vector<double>& scale,
-                               const std::vector<double>& offset, double epsilon) {
+absl::StatusOr<std::vector<double>> Normalized(const Features& features, const std::vector<double>& mean,
+                                               const std::vector<double>& variance,
+                                               const std::vector<double>& scale,
+                                               const std::vector<double>& offset, double epsilon) {
   std::vector<double> y(features.x.size());
-  for (size_t i = 0; i < y.size(); ++i) {
-    const int64_t f = features.FeatureOf(i);
+  RETURN_IF_ERROR(features.ForEach([&](size_t i, int64_t f) {
     y[i] = (features.x[i] - mean[f]) / std::sqrt(variance[f] + epsilon) * scale[f] + offset[f];
-  }
+  }));
   return y;
 }
 
@@ -72,41 +83,43 @@ std::vector<double> Normalized(const Features& features, const std::vector<doubl
 absl::StatusOr<Literal> BatchNormTraining(Evaluation& evaluation, Instruction instruction,
                                           Operands operands) {
   const auto& norm = instruction.attributes<hlo::BatchNormAttributes>();
-  const Features features(operands[0], norm.feature_index);
-  const std::vector<double> mean = features.Mean([&](size_t i, int64_t) { return features.x[i]; });
-  const std::vector<double> variance = features.Mean(
-      [&](size_t i, int64_t f) { return (features.x[i] - mean[f]) * (features.x[i] - mean[f]); });
-  return StoredTriple(evaluation, instruction,
-                      Normalized(features, mean, variance, LoadAs<double>(operands[1]),
-                                 LoadAs<double>(operands[2]), norm.epsilon),
-                      mean, variance);
+  const Features features(evaluation, operands[0], norm.feature_index);
+  ASSIGN_OR_RETURN(const std::vector<double> mean,
+                   features.Mean([&](size_t i, int64_t) { return features.x[i]; }));
+  ASSIGN_OR_RETURN(const std::vector<double> variance, features.Mean([&](size_t i, int64_t f) {
+    return (features.x[i] - mean[f]) * (features.x[i] - mean[f]);
+  }));
+  ASSIGN_OR_RETURN(const std::vector<double> y,
+                   Normalized(features, mean, variance, LoadAs<double>(operands[1]),
+                              LoadAs<double>(operands[2]), norm.epsilon));
+  return StoredTriple(evaluation, instruction, y, mean, variance);
 }
 
 absl::StatusOr<Literal> BatchNormInference(Evaluation& evaluation, Instruction instruction,
                                            Operands operands) {
   const auto& norm = instruction.attributes<hlo::BatchNormAttributes>();
-  const Features features(operands[0], norm.feature_index);
-  return Stored(evaluation, instruction.shape(),
-                Normalized(features, LoadAs<double>(operands[3]), LoadAs<double>(operands[4]),
-                           LoadAs<double>(operands[1]), LoadAs<double>(operands[2]), norm.epsilon));
+  const Features features(evaluation, operands[0], norm.feature_index);
+  ASSIGN_OR_RETURN(const std::vector<double> y,
+                   Normalized(features, LoadAs<double>(operands[3]), LoadAs<double>(operands[4]),
+                              LoadAs<double>(operands[1]), LoadAs<double>(operands[2]), norm.epsilon));
+  return Stored(evaluation, instruction.shape(), y);
 }
 
 // With r = 1/sqrt(variance + epsilon) and h = (x - mean) r:
 //   d offset = sum g,  d scale = sum g h,  d x = scale r (g - mean(g) - h mean(g h)).
 absl::StatusOr<Literal> BatchNormGrad(Evaluation& evaluation, Instruction instruction, Operands operands) {
   const auto& norm = instruction.attributes<hlo::BatchNormAttributes>();
-  const Features features(operands[0], norm.feature_index);
+  const Features features(evaluation, operands[0], norm.feature_index);
   const std::vector<double> scale = LoadAs<double>(operands[1]), mean = LoadAs<double>(operands[2]),
                             variance = LoadAs<double>(operands[3]), g = LoadAs<double>(operands[4]);
   const auto r = [&](int64_t f) { return 1 / std::sqrt(variance[f] + static_cast<double>(norm.epsilon)); };
   const auto h = [&](size_t i, int64_t f) { return (features.x[i] - mean[f]) * r(f); };
-  const std::vector<double> mean_g = features.Mean([&](size_t i, int64_t) { return g[i]; });
-  const std::vector<double> mean_gh = features.Mean([&](size_t i, int64_t f) { return g[i] * h(i, f); });
+  ASSIGN_OR_RETURN(const std::vector<double> mean_g, features.Mean([&](size_t i, int64_t) { return g[i]; }));
+  ASSIGN_OR_RETURN(const std::vector<double> mean_gh,
+                   features.Mean([&](size_t i, int64_t f) { return g[i] * h(i, f); }));
   std::vector<double> dx(features.x.size()), dscale = mean_gh, doffset = mean_g;
-  for (size_t i = 0; i < dx.size(); ++i) {
-    const int64_t f = features.FeatureOf(i);
-    dx[i] = scale[f] * r(f) * (g[i] - mean_g[f] - h(i, f) * mean_gh[f]);
-  }
+  RETURN_IF_ERROR(features.ForEach(
+      [&](size_t i, int64_t f) { dx[i] = scale[f] * r(f) * (g[i] - mean_g[f] - h(i, f) * mean_gh[f]); }));
   for (double& d : dscale) d *= features.per_feature();
   for (double& d : doffset) d *= features.per_feature();
   return StoredTriple(evaluation, instruction, dx, dscale, doffset);

@@ -32,8 +32,14 @@ absl::Status ForEachRow(Evaluation& evaluation, const Dims& dims, const Dims& st
   int64_t input = 0;
   for (Odometer at(absl::MakeSpan(dims).subspan(0, dims.size() - 1)); at.valid();
        at.Next(), input += length) {
-    RETURN_IF_ERROR(evaluation.Tick(length + 4));
-    RETURN_IF_ERROR(row(input, Offset(at.index(), strides), strides.back(), length));
+    const int64_t output = Offset(at.index(), strides);
+    absl::Status status;
+    RETURN_IF_ERROR(evaluation.Tick(4));
+    RETURN_IF_ERROR(evaluation.InBlocks(length, 1, [&](int64_t begin, int64_t end) {
+      if (status.ok())
+        status = row(input + begin, output + begin * strides.back(), strides.back(), end - begin);
+    }));
+    RETURN_IF_ERROR(status);
   }
   return absl::OkStatus();
 }

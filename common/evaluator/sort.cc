@@ -64,9 +64,10 @@ absl::StatusOr<Literal> Sort(Evaluation& evaluation, Instruction instruction, Op
     for (size_t k = 0; k < count; ++k) {
       const PrimitiveType type = operands[k].shape().type;
       const std::byte* from = operands[k].bytes().data();
-      for (int64_t i = 0; i < length; ++i) {
-        Load(type, from + (start + i * stride) * hlo::ByteWidth(type), 1, values[k * length + i].bytes);
-      }
+      RETURN_IF_ERROR(evaluation.InBlocks(length, 4, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i)
+          Load(type, from + (start + i * stride) * hlo::ByteWidth(type), 1, values[k * length + i].bytes);
+      }));
     }
     std::iota(order.begin(), order.end(), 0);
     RETURN_IF_ERROR(MergeSort(order, [&](int64_t a, int64_t b) -> absl::StatusOr<bool> {
@@ -80,10 +81,12 @@ absl::StatusOr<Literal> Sort(Evaluation& evaluation, Instruction instruction, Op
     }));
     for (size_t k = 0; k < count; ++k) {
       const int64_t width = hlo::ByteWidth(operands[k].shape().type);
-      for (int64_t i = 0; i < length; ++i) {
-        std::memcpy(results[k].bytes().data() + (start + i * stride) * width,
-                    operands[k].bytes().data() + (start + order[i] * stride) * width, width);
-      }
+      RETURN_IF_ERROR(evaluation.InBlocks(length, 8, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          std::memcpy(results[k].bytes().data() + (start + i * stride) * width,
+                      operands[k].bytes().data() + (start + order[i] * stride) * width, width);
+        }
+      }));
     }
   }
   if (instruction.shape().IsTuple()) return Literal::MakeTuple(std::move(results));
@@ -143,22 +146,27 @@ absl::StatusOr<Literal> TopK(Evaluation& evaluation, Instruction instruction, Op
   ASSIGN_OR_RETURN(Literal indices, evaluation.Allocate(shape.tuple[1]));
   const int64_t width = hlo::ByteWidth(type);
   std::vector<uint64_t> keys(length);
-  std::vector<int32_t> order(length);
+  std::vector<int64_t> order(length);
   const int64_t lines = k == 0 ? 0 : values.element_count() / k;
   for (int64_t line = 0; line < lines; ++line) {
-    RETURN_IF_ERROR(evaluation.Tick(8 * length));
     const std::byte* from = operand.bytes().data() + line * length * width;
-    for (int64_t i = 0; i < length; ++i) {
-      const uint64_t key = OrderKey(type, from + i * width);
-      keys[i] = largest ? ~key : key;
-    }
-    std::iota(order.begin(), order.end(), 0);
-    std::partial_sort(order.begin(), order.begin() + k, order.end(),
-                      [&](int32_t a, int32_t b) { return keys[a] != keys[b] ? keys[a] < keys[b] : a < b; });
-    for (int64_t i = 0; i < k; ++i) {
-      std::memcpy(values.bytes().data() + (line * k + i) * width, from + order[i] * width, width);
-      indices.data<int32_t>()[line * k + i] = order[i];
-    }
+    RETURN_IF_ERROR(evaluation.InBlocks(length, 8, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const uint64_t key = OrderKey(type, from + i * width);
+        keys[i] = largest ? ~key : key;
+        order[i] = i;
+      }
+    }));
+    RETURN_IF_ERROR(MergeSort(order, [&](int64_t a, int64_t b) -> absl::StatusOr<bool> {
+      RETURN_IF_ERROR(evaluation.Tick(4));
+      return keys[a] < keys[b];
+    }));
+    RETURN_IF_ERROR(evaluation.InBlocks(k, 8, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        std::memcpy(values.bytes().data() + (line * k + i) * width, from + order[i] * width, width);
+        indices.data<int32_t>()[line * k + i] = static_cast<int32_t>(order[i]);
+      }
+    }));
   }
   std::vector<Literal> both;
   both.push_back(std::move(values));

@@ -1,4 +1,5 @@
 // Constant folding by the evaluator, within a budget of bytes.
+#include <algorithm>
 #include <cstring>
 
 #include "absl/container/flat_hash_map.h"
@@ -101,7 +102,10 @@ class Folder {
   }
 
   Value Evaluated(Instruction instruction, absl::Span<const Literal* const> operands) {
-    const int64_t bytes = ByteSize(instruction.shape()).value_or(INT64_MAX);
+    // A reduce reads more than it makes.
+    int64_t bytes = ByteSize(instruction.shape()).value_or(INT64_MAX);
+    for (const Literal* operand : operands)
+      bytes = std::max(bytes, static_cast<int64_t>(operand->bytes().size()));
     if (bytes > budget_) return nullptr;
     budget_ -= bytes;
     absl::StatusOr<Literal> literal = EvaluateInstruction(module_, instruction, operands);

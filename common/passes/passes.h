@@ -28,7 +28,8 @@ inline constexpr int64_t kInlinedInstructionsMax = 4'000'000;
 std::unique_ptr<hlo::Module> Simplify(const hlo::Module& module);
 
 // Instructions on constants replaced by constants of at most kFoldedBytesMax, by the evaluator. A result of
-// equal elements becomes a broadcast scalar. Stops after kFoldedBytesTotal.
+// equal elements becomes a broadcast scalar. Stops after kFoldedBytesTotal of results, or of operands where
+// these are larger.
 std::unique_ptr<hlo::Module> FoldConstants(const hlo::Module& module);
 inline constexpr int64_t kFoldedBytesMax = 64 << 10;
 inline constexpr int64_t kFoldedBytesTotal = 16 << 20;

@@ -119,5 +119,27 @@ TEST_F(Startup, MistakesOfTheCommandLineHaveOneCode) {
   ExpectUsageError("--config " + File("dash.toml", "device-memory = 1\n"), "device_memory");
 }
 
+// The value of a variable in the environment that a process was started with; "(unset)" without it.
+std::string VariableOf(int pid, const std::string& name) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/environ");
+  for (std::string entry; std::getline(file, entry, '\0');) {
+    if (entry.rfind(name + "=", 0) == 0) return entry.substr(name.size() + 1);
+  }
+  return "(unset)";
+}
+
+TEST(TeamPolicy, TheTeamSleepsAfterMicrosecondsOfWaiting) {
+  const testing::Daemon daemon = Must(testing::Daemon::Start());
+  EXPECT_EQ(VariableOf(daemon.pid(), "GOMP_SPINCOUNT"), "100");
+}
+
+TEST(TeamPolicy, WhatTheUserSetStays) {
+  setenv("OMP_WAIT_POLICY", "active", 1);
+  const absl::StatusOr<testing::Daemon> daemon = testing::Daemon::Start();
+  unsetenv("OMP_WAIT_POLICY");
+  ASSERT_TRUE(daemon.ok()) << daemon.status();
+  EXPECT_EQ(VariableOf(daemon->pid(), "GOMP_SPINCOUNT"), "(unset)");
+}
+
 }  // namespace
 }  // namespace hlod

@@ -1,11 +1,12 @@
 // The convolution step: which types to compute in, and whether oneDNN or the engine's own loops do it.
 #include "server/engine/contraction/convolution.h"
 
-#include <cstring>
 #include <utility>
 
+#include "common/base/status.h"
 #include "server/engine/contraction/contraction_steps.h"
 #include "server/engine/run/compute_types.h"
+#include "server/engine/run/parallel.h"
 #include "server/engine/run/step_util.h"
 
 namespace hlod::engine {
@@ -16,40 +17,31 @@ constexpr double kTinyFlops = 2 * 16384;  // Below it creating primitives (about
 class ConvolutionStep final : public Step {
  public:
   explicit ConvolutionStep(hlo::Instruction instruction)
-      : text_(DescribeStep(instruction)), form_(MakeConvolutionForm(instruction)) {}
-
-  StepKind kind() const override { return StepKind::kLibrary; }
-  std::string Describe() const override { return text_; }
-  int64_t scratch_bytes() const override { return scratch_bytes_; }
-  double flops() const override { return form_.flops(); }
+      : Step(StepKind::kLibrary, DescribeStep(instruction)), form_(MakeConvolutionForm(instruction)) {
+    set_flops(form_.flops());
+  }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
     if (out_.count == 0) return absl::OkStatus();
-    if (empty_sum_) {
-      std::memset(outputs[0], 0, static_cast<size_t>(out_.count * out_.width));
-      return absl::OkStatus();
-    }
-    const auto convert = [&](const Array& array, const std::byte* from) -> const std::byte* {
+    if (empty_sum_) return FillZeros(context, outputs[0], out_.count * out_.width);
+    const auto convert = [&](const Array& array, const std::byte* from) -> absl::StatusOr<const std::byte*> {
       if (array.convert == nullptr) return from;
-      ConvertParallel(array.convert, from, array.width, context.scratch + array.offset, hlo::ByteWidth(type_),
-                      array.count, context.threads);
+      RETURN_IF_ERROR(ConvertParallel(array.convert, from, array.width, context.scratch + array.offset,
+                                      hlo::ByteWidth(type_), array.count, context));
       return context.scratch + array.offset;
     };
-    const std::byte* lhs = convert(lhs_, inputs[0]);
-    const std::byte* rhs = convert(rhs_, inputs[1]);
+    ASSIGN_OR_RETURN(const std::byte* lhs, convert(lhs_, inputs[0]));
+    ASSIGN_OR_RETURN(const std::byte* rhs, convert(rhs_, inputs[1]));
     std::byte* out = out_.convert != nullptr ? context.scratch + out_.offset : outputs[0];
     if (library_ != nullptr) {
-      absl::Status status = library_->Run(lhs, rhs, out, context.scratch + library_offset_, context.threads);
-      if (!status.ok()) return status;
+      RETURN_IF_ERROR(library_->Run(lhs, rhs, out, context.scratch + library_offset_, context));
     } else {
-      LoopConvolution(type_, form_, lhs, rhs, out, context.threads);
+      RETURN_IF_ERROR(LoopConvolution(type_, form_, lhs, rhs, out, context));
     }
-    if (out_.convert != nullptr) {
-      ConvertParallel(out_.convert, out, hlo::ByteWidth(type_), outputs[0], out_.width, out_.count,
-                      context.threads);
-    }
-    return absl::OkStatus();
+    if (out_.convert == nullptr) return absl::OkStatus();
+    return ConvertParallel(out_.convert, out, hlo::ByteWidth(type_), outputs[0], out_.width, out_.count,
+                           context);
   }
 
   bool Prepare(hlo::Instruction instruction, int threads) {
@@ -73,15 +65,17 @@ class ConvolutionStep final : public Step {
       out_.convert = *out_convert;
       if (big && type_ == hlo::kF32) library_ = MakeOneDnnConvolution(form_, type_, type_, type_, threads);
     }
+    int64_t scratch = 0;
     for (Array* array : {&lhs_, &rhs_, &out_}) {
-      array->offset = scratch_bytes_;
-      if (array->convert != nullptr) scratch_bytes_ += ScratchAlign(array->count * hlo::ByteWidth(type_));
+      array->offset = scratch;
+      if (array->convert != nullptr) scratch += ScratchAlign(array->count * hlo::ByteWidth(type_));
     }
-    library_offset_ = scratch_bytes_;
+    library_offset_ = scratch;
     if (library_ != nullptr) {
-      scratch_bytes_ += library_->scratch_bytes();
-      text_ += " [" + library_->implementation() + "]";
+      scratch += library_->scratch_bytes();
+      set_text(text() + " [" + library_->implementation() + "]");
     }
+    set_scratch_bytes(scratch);
     return true;
   }
 
@@ -93,13 +87,12 @@ class ConvolutionStep final : public Step {
     int64_t offset = 0;  // In the scratch, once converted.
   };
 
-  std::string text_;
   ConvolutionForm form_;
   hlo::PrimitiveType type_ = hlo::kInvalid;
   Array lhs_, rhs_, out_;
   bool empty_sum_ = false;
   std::unique_ptr<OneDnnConvolution> library_;
-  int64_t library_offset_ = 0, scratch_bytes_ = 0;
+  int64_t library_offset_ = 0;
 };
 
 }  // namespace

@@ -34,9 +34,9 @@ struct ConvolutionForm {
 };
 ConvolutionForm MakeConvolutionForm(hlo::Instruction convolution);
 
-// The engine's own loops, in a contraction type (contraction_types.h): any window, groups, dilation.
-void LoopConvolution(hlo::PrimitiveType type, const ConvolutionForm& form, const std::byte* lhs,
-                     const std::byte* rhs, std::byte* out, int threads);
+// The engine's own loops, in a contraction type (compute_types.h): any window, groups, dilation.
+absl::Status LoopConvolution(hlo::PrimitiveType type, const ConvolutionForm& form, const std::byte* lhs,
+                             const std::byte* rhs, std::byte* out, const StepContext& context);
 
 // A convolution on oneDNN: itself, and the reorders and copies around it.
 class OneDnnConvolution {
@@ -45,7 +45,7 @@ class OneDnnConvolution {
   virtual int64_t scratch_bytes() const = 0;
   virtual const std::string& implementation() const = 0;
   virtual absl::Status Run(const std::byte* lhs, const std::byte* rhs, std::byte* out, std::byte* scratch,
-                           int threads) const = 0;
+                           const StepContext& context) const = 0;
 };
 // Null when oneDNN has no kernel for it (its reference kernels do not count).
 std::unique_ptr<OneDnnConvolution> MakeOneDnnConvolution(const ConvolutionForm& form, hlo::PrimitiveType lhs,

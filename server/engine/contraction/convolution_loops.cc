@@ -31,7 +31,8 @@ struct PositionKernel {
 };
 
 template <typename T>
-void Loop(const ConvolutionForm& form, const T* lhs, const T* rhs, T* out, int threads) {
+absl::Status Loop(const ConvolutionForm& form, const T* lhs, const T* rhs, T* out,
+                  const StepContext& context) {
   const int64_t groups = form.feature_groups * form.batch_groups;  // One of the two is 1.
   const int64_t outputs_a_group = form.outputs / groups, features = form.features_a_group();
   const int64_t blocks = (outputs_a_group + kOutputs - 1) / kOutputs;
@@ -42,8 +43,9 @@ void Loop(const ConvolutionForm& form, const T* lhs, const T* rhs, T* out, int t
   const size_t rank = form.axes.size();
 
   ParallelRanges(
-      threads, places * groups * blocks, static_cast<int64_t>(std::min(form.flops(), 1e15)),
+      context.threads, places * groups * blocks, static_cast<int64_t>(std::min(form.flops(), 1e15)),
       [&](int64_t begin, int64_t end, int) {
+        StopCheck stop(context.run);
         for (int64_t job = begin; job < end; ++job) {
           const int64_t group = job / blocks % groups,
                         first = group * outputs_a_group + job % blocks * kOutputs;
@@ -74,9 +76,14 @@ void Loop(const ConvolutionForm& form, const T* lhs, const T* rhs, T* out, int t
               w_offset += (w.reversal ? axis.kernel - 1 - position[d] : position[d]) * axis.kernel_stride;
             }
             if (inside) {
-              RunBest<PositionKernel<T>>(x + x_offset, form.lhs_feature, weights + w_offset, form.rhs_input,
-                                         form.rhs_output, features, outputs, static_cast<T*>(sum));
+              const bool done = stop.ForPieces(features, outputs, [&](int64_t f, int64_t f_end) {
+                RunBest<PositionKernel<T>>(x + x_offset + f * form.lhs_feature, form.lhs_feature,
+                                           weights + w_offset + f * form.rhs_input, form.rhs_input,
+                                           form.rhs_output, f_end - f, outputs, static_cast<T*>(sum));
+              });
+              if (!done) return;
             }
+            if (stop.Stops(8)) return;
             for (size_t d = rank; d-- > 0;) {
               if (++position[d] < form.axes[d].kernel) break;
               position[d] = 0;
@@ -85,16 +92,19 @@ void Loop(const ConvolutionForm& form, const T* lhs, const T* rhs, T* out, int t
           for (int64_t o = 0; o < outputs; ++o) to[o * form.out_feature] = sum[o];
         }
       });
+  return StopCheck::Verdict(context.run);
 }
 
 }  // namespace
 
-void LoopConvolution(hlo::PrimitiveType type, const ConvolutionForm& form, const std::byte* lhs,
-                     const std::byte* rhs, std::byte* out, int threads) {
+absl::Status LoopConvolution(hlo::PrimitiveType type, const ConvolutionForm& form, const std::byte* lhs,
+                             const std::byte* rhs, std::byte* out, const StepContext& context) {
+  absl::Status status;
   VisitContractionType(type, [&]<typename T>() {
-    Loop(form, reinterpret_cast<const T*>(lhs), reinterpret_cast<const T*>(rhs), reinterpret_cast<T*>(out),
-         threads);
+    status = Loop(form, reinterpret_cast<const T*>(lhs), reinterpret_cast<const T*>(rhs),
+                  reinterpret_cast<T*>(out), context);
   });
+  return status;
 }
 
 }  // namespace hlod::engine

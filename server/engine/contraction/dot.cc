@@ -2,12 +2,13 @@
 // tiny.
 #include "server/engine/contraction/dot.h"
 
-#include <cstring>
 #include <utility>
 
+#include "common/base/status.h"
 #include "server/engine/contraction/contraction_steps.h"
-#include "server/engine/contraction/onednn.h"
+#include "server/engine/contraction/onednn_matmul.h"
 #include "server/engine/run/compute_types.h"
+#include "server/engine/run/parallel.h"
 #include "server/engine/run/step_util.h"
 
 namespace hlod::engine {
@@ -46,15 +47,15 @@ struct Side {
     }
     return bytes;
   }
-  const std::byte* Prepare(const std::byte* operand, StepContext& context) const {
+  absl::StatusOr<const std::byte*> Prepare(const std::byte* operand, const StepContext& context) const {
     if (convert != nullptr) {
       std::byte* converted = context.scratch + convert_offset;
-      ConvertParallel(convert, operand, from_width, converted, width, count, context.threads);
+      RETURN_IF_ERROR(ConvertParallel(convert, operand, from_width, converted, width, count, context));
       operand = converted;
     }
     if (copy) {
       std::byte* packed = context.scratch + copy_offset;
-      copy->Run(operand, packed, context.threads);
+      RETURN_IF_ERROR(copy->Run(operand, packed, context));
       operand = packed;
     }
     return operand;
@@ -63,85 +64,36 @@ struct Side {
 
 class DotStep final : public Step {
  public:
-  DotStep(hlo::Instruction dot) : text_(DescribeStep(dot)) {}
-
-  StepKind kind() const override { return StepKind::kLibrary; }
-  std::string Describe() const override { return text_; }
-  int64_t scratch_bytes() const override { return scratch_bytes_; }
-  double flops() const override { return view_.flops(); }
+  explicit DotStep(hlo::Instruction dot) : Step(StepKind::kLibrary, DescribeStep(dot)) {}
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
     if (out_count_ == 0) return absl::OkStatus();
-    if (view_.k == 0) {
-      std::memset(outputs[0], 0, static_cast<size_t>(out_bytes_));
-      return absl::OkStatus();
-    }
-    const std::byte* lhs = lhs_.Prepare(inputs[0], context);
-    const std::byte* rhs = rhs_.Prepare(inputs[1], context);
+    if (view_.k == 0) return FillZeros(context, outputs[0], out_bytes_);
+    ASSIGN_OR_RETURN(const std::byte* lhs, lhs_.Prepare(inputs[0], context));
+    ASSIGN_OR_RETURN(const std::byte* rhs, rhs_.Prepare(inputs[1], context));
     std::byte* out = out_convert_ != nullptr ? context.scratch + out_offset_ : outputs[0];
-    if (primitive_ != nullptr) {
-      std::byte* const pointers[] = {const_cast<std::byte*>(lhs), const_cast<std::byte*>(rhs), out};
-      if (absl::Status status = primitive_->Run(pointers, context.scratch + primitive_offset_); !status.ok())
-        return status;
+    if (library_ != nullptr) {
+      RETURN_IF_ERROR(library_->Run(lhs, rhs, out, context.scratch + library_offset_, context));
     } else {
-      LoopDot(type_, view_, lhs, rhs, out, context.threads);
+      RETURN_IF_ERROR(LoopDot(type_, view_, lhs, rhs, out, context));
     }
-    if (out_convert_ != nullptr) {
-      ConvertParallel(out_convert_, out, hlo::ByteWidth(type_), outputs[0], out_width_, out_count_,
-                      context.threads);
-    }
-    return absl::OkStatus();
+    if (out_convert_ == nullptr) return absl::OkStatus();
+    return ConvertParallel(out_convert_, out, hlo::ByteWidth(type_), outputs[0], out_width_, out_count_,
+                           context);
   }
 
   // Computing in oneDNN on the operands' own types, or after conversion to f32. False when oneDNN has nothing
   // that is worth it.
   bool UseOneDnn(hlo::Instruction dot, hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::PrimitiveType out,
                  int threads) {
-    const auto lhs_type = OneDnnType(lhs), rhs_type = OneDnnType(rhs), out_type = OneDnnType(out);
-    if (!lhs_type || !rhs_type || !out_type) return false;
     for (const bool force_copy : {false, true}) {
       DotForm form = MakeDotForm(dot, hlo::ByteWidth(lhs), hlo::ByteWidth(rhs), force_copy);
-      const DotView& v = form.view;
-      const auto matrices = [&](int64_t rows, int64_t row_stride, int64_t columns, int64_t column_stride,
-                                auto batch_stride) {
-        hlo::Dims dims, strides;
-        for (size_t i = 0; i < v.batch.size(); ++i) {
-          dims.push_back(v.batch[i].size);
-          strides.push_back(batch_stride(i));
-        }
-        dims.insert(dims.end(), {rows, columns});
-        strides.insert(strides.end(), {row_stride, column_stride});
-        return std::pair(dims, strides);
-      };
-      const auto [ld, ls] =
-          matrices(v.m, v.lhs_m, v.k, v.lhs_k, [&](size_t i) { return v.batch[i].lhs_stride; });
-      const auto [rd, rs] =
-          matrices(v.k, v.rhs_k, v.n, v.rhs_n, [&](size_t i) { return v.batch[i].rhs_stride; });
-      const auto [od, os] = matrices(v.m, v.n, v.n, 1, [&](size_t i) {
-        int64_t stride = v.m * v.n;
-        for (size_t j = i + 1; j < v.batch.size(); ++j) stride *= v.batch[j].size;
-        return stride;
-      });
-      std::unique_ptr<OneDnnPrimitive> primitive =
-          TryOneDnn(threads, [&]() -> std::unique_ptr<OneDnnPrimitive> {
-            const dnnl::memory::desc a = OneDnnDesc(ld, ls, *lhs_type), b = OneDnnDesc(rd, rs, *rhs_type);
-            const dnnl::memory::desc c = OneDnnDesc(od, os, *out_type);
-            dnnl::matmul::primitive_desc pd(dnnl::matmul::desc(a, b, c), OneDnnAttributes(), OneDnnEngine(),
-                                            true);
-            if (!pd) return nullptr;
-            return std::make_unique<OneDnnPrimitive>(
-                dnnl::matmul(pd),
-                std::vector<OneDnnPrimitive::Argument>{
-                    {DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}},
-                pd.scratchpad_desc(), threads, pd.impl_info_str());
-          });
-      // "ref" walks element by element; packed operands may find a real kernel.
-      if (primitive == nullptr || primitive->implementation().find("ref") != std::string::npos) continue;
-      view_ = v;
+      library_ = OneDnnMatmul::Make(form.view, lhs, rhs, out, threads);
+      if (library_ == nullptr) continue;  // Packed operands may find a kernel.
+      view_ = std::move(form.view);
       lhs_.copy = std::move(form.lhs_copy);
       rhs_.copy = std::move(form.rhs_copy);
-      primitive_ = std::move(primitive);
       return true;
     }
     return false;
@@ -193,22 +145,22 @@ class DotStep final : public Step {
       out_offset_ = bytes;
       bytes += ScratchAlign(out_count_ * hlo::ByteWidth(type_));
     }
-    primitive_offset_ = bytes;
-    if (primitive_ != nullptr) bytes += primitive_->scratch_bytes();
-    scratch_bytes_ = bytes;
-    if (primitive_ != nullptr) text_ += " [" + primitive_->implementation() + "]";
+    library_offset_ = bytes;
+    if (library_ != nullptr) bytes += library_->scratch_bytes();
+    set_scratch_bytes(bytes);
+    set_flops(view_.flops());
+    if (library_ != nullptr) set_text(text() + " [" + library_->implementation() + "]");
     return true;
   }
 
-  std::string text_;
   hlo::PrimitiveType type_ = hlo::kInvalid;
   DotView view_;
   Side lhs_, rhs_;
   ConvertFunction out_convert_ = nullptr;
   int out_width_ = 0;
   int64_t out_count_ = 0, out_bytes_ = 0;
-  std::unique_ptr<OneDnnPrimitive> primitive_;
-  int64_t out_offset_ = 0, primitive_offset_ = 0, scratch_bytes_ = 0;
+  std::unique_ptr<OneDnnMatmul> library_;
+  int64_t out_offset_ = 0, library_offset_ = 0;
 };
 
 }  // namespace

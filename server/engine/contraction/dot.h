@@ -45,9 +45,9 @@ struct DotForm {
 // the copy runs.
 DotForm MakeDotForm(hlo::Instruction dot, int lhs_width, int rhs_width, bool force_copy);
 
-// The engine's own loops for a contraction type (contraction_types.h) without a library: on `threads`, over
-// dense or strided views.
-void LoopDot(hlo::PrimitiveType type, const DotView& view, const std::byte* lhs, const std::byte* rhs,
-             std::byte* out, int threads);
+// The engine's own loops for a contraction type (compute_types.h) without a library, over dense or strided
+// views.
+absl::Status LoopDot(hlo::PrimitiveType type, const DotView& view, const std::byte* lhs, const std::byte* rhs,
+                     std::byte* out, const StepContext& context);
 
 }  // namespace hlod::engine

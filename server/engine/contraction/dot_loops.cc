@@ -50,9 +50,11 @@ struct DotKernel {
     }
   }
 
+  // The terms [k_begin, k) of the sums; those before are in `out` already.
   static HLOD_ALWAYS_INLINE void Run(const T* lhs, int64_t lhs_m, int64_t lhs_k, const T* rhs, int64_t rhs_k,
-                                     int64_t rhs_n, T* out, int64_t out_m, int64_t m, int64_t n, int64_t k) {
-    for (int64_t k0 = 0; k0 < k; k0 += kDepth) {
+                                     int64_t rhs_n, T* out, int64_t out_m, int64_t m, int64_t n,
+                                     int64_t k_begin, int64_t k) {
+    for (int64_t k0 = k_begin; k0 < k; k0 += kDepth) {
       const int64_t depth = std::min(kDepth, k - k0);
       const bool add = k0 > 0;
       const T* l = lhs + k0 * lhs_k;
@@ -73,13 +75,15 @@ struct DotKernel {
 };
 
 template <typename T>
-void LoopDotTyped(const DotView& view, const T* lhs, const T* rhs, T* out, int threads) {
+absl::Status LoopDotTyped(const DotView& view, const T* lhs, const T* rhs, T* out,
+                          const StepContext& context) {
   constexpr int64_t kRowsAJob = 32, kColumnsAJob = 256;
   const int64_t row_jobs = (view.m + kRowsAJob - 1) / kRowsAJob,
                 column_jobs = (view.n + kColumnsAJob - 1) / kColumnsAJob;
   const int64_t matrix_jobs = row_jobs * column_jobs;
-  const int64_t work = view.batches() * view.m * view.n * std::max<int64_t>(view.k, 1);
-  ParallelRanges(threads, view.batches() * matrix_jobs, work, [&](int64_t begin, int64_t end, int) {
+  const int64_t work = WorkOf(WorkOf(view.batches(), WorkOf(view.m, view.n)), std::max<int64_t>(view.k, 1));
+  ParallelRanges(context.threads, view.batches() * matrix_jobs, work, [&](int64_t begin, int64_t end, int) {
+    StopCheck stop(context.run);
     for (int64_t job = begin; job < end; ++job) {
       int64_t batch = job / matrix_jobs;
       const int64_t row = job % matrix_jobs / column_jobs * kRowsAJob,
@@ -93,21 +97,31 @@ void LoopDotTyped(const DotView& view, const T* lhs, const T* rhs, T* out, int t
         l += index * view.batch[i].lhs_stride;
         r += index * view.batch[i].rhs_stride;
       }
-      RunBest<DotKernel<T>>(l, view.lhs_m, view.lhs_k, r, view.rhs_k, view.rhs_n, to, view.n,
-                            std::min(kRowsAJob, view.m - row), std::min(kColumnsAJob, view.n - column),
-                            view.k);
+      const int64_t rows = std::min(kRowsAJob, view.m - row),
+                    columns = std::min(kColumnsAJob, view.n - column);
+      const int64_t depth = AlignUp(StopCheck::PieceOf(rows * columns), DotKernel<T>::kDepth);
+      for (int64_t k = 0; k < view.k;) {
+        const int64_t next = std::min(view.k - k, depth) + k;
+        RunBest<DotKernel<T>>(l, view.lhs_m, view.lhs_k, r, view.rhs_k, view.rhs_n, to, view.n, rows, columns,
+                              k, next);
+        if (stop.Stops((next - k) * rows * columns)) return;
+        k = next;
+      }
     }
   });
+  return StopCheck::Verdict(context.run);
 }
 
 }  // namespace
 
-void LoopDot(hlo::PrimitiveType type, const DotView& view, const std::byte* lhs, const std::byte* rhs,
-             std::byte* out, int threads) {
+absl::Status LoopDot(hlo::PrimitiveType type, const DotView& view, const std::byte* lhs, const std::byte* rhs,
+                     std::byte* out, const StepContext& context) {
+  absl::Status status;
   VisitContractionType(type, [&]<typename T>() {
-    LoopDotTyped(view, reinterpret_cast<const T*>(lhs), reinterpret_cast<const T*>(rhs),
-                 reinterpret_cast<T*>(out), threads);
+    status = LoopDotTyped(view, reinterpret_cast<const T*>(lhs), reinterpret_cast<const T*>(rhs),
+                          reinterpret_cast<T*>(out), context);
   });
+  return status;
 }
 
 }  // namespace hlod::engine

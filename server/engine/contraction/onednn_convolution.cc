@@ -1,6 +1,7 @@
 // Convolutions on oneDNN: a problem's kernel, and reorders before and after where oneDNN wants a layout of
 // its own.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -139,7 +140,7 @@ class Convolution final : public OneDnnConvolution {
   const std::string& implementation() const override { return primitive_->implementation(); }
 
   absl::Status Run(const std::byte* lhs, const std::byte* rhs, std::byte* out, std::byte* scratch,
-                   int threads) const override {
+                   const StepContext& context) const override {
     std::byte* const user[3] = {const_cast<std::byte*>(lhs), const_cast<std::byte*>(rhs), out};
     std::byte* scratchpad = scratch + bytes_;
     std::byte* pointers[3];
@@ -147,7 +148,7 @@ class Convolution final : public OneDnnConvolution {
       const Operand& operand = operands_[i];
       std::byte* at = user[role_[i]] + operand.user_offset;
       if (operand.flip) {
-        operand.flip->Run(at, scratch + operand.flip_offset, threads);
+        RETURN_IF_ERROR(operand.flip->Run(at, scratch + operand.flip_offset, context));
         at = scratch + operand.flip_offset;
       }
       pointers[i] = operand.reorder == nullptr ? at : scratch + operand.reorder_offset;
@@ -176,11 +177,8 @@ class Convolution final : public OneDnnConvolution {
   int64_t bytes_ = 0, primitive_scratch_ = 0;
 };
 
-}  // namespace
-
-std::unique_ptr<OneDnnConvolution> MakeOneDnnConvolution(const ConvolutionForm& form, hlo::PrimitiveType lhs,
-                                                         hlo::PrimitiveType rhs, hlo::PrimitiveType out,
-                                                         int threads) {
+std::unique_ptr<OneDnnConvolution> MakeWhole(const ConvolutionForm& form, hlo::PrimitiveType lhs,
+                                             hlo::PrimitiveType rhs, hlo::PrimitiveType out, int threads) {
   const auto lhs_type = OneDnnType(lhs), rhs_type = OneDnnType(rhs), out_type = OneDnnType(out);
   if (!lhs_type || !rhs_type || !out_type || !hlo::IsFloat(lhs) || lhs != rhs) return nullptr;
   if (form.axes.empty() || form.axes.size() > 3) return nullptr;
@@ -202,6 +200,76 @@ std::unique_ptr<OneDnnConvolution> MakeOneDnnConvolution(const ConvolutionForm& 
     if (TryOneDnn(threads, prepare)) return convolution;
   }
   return nullptr;
+}
+
+// A convolution of many images or output features, some at a time: libdnnl cannot be interrupted, so a run
+// may stop between them.
+class SplitConvolution final : public OneDnnConvolution {
+ public:
+  struct Part {
+    int64_t lhs, rhs, out;  // Where its arrays begin, in bytes.
+    const OneDnnConvolution* convolution;
+  };
+
+  int64_t scratch_bytes() const override {
+    int64_t most = 0;
+    for (const auto& [key, kind] : kinds_) most = std::max(most, kind->scratch_bytes());
+    return most;
+  }
+  const std::string& implementation() const override { return kinds_.begin()->second->implementation(); }
+
+  absl::Status Run(const std::byte* lhs, const std::byte* rhs, std::byte* out, std::byte* scratch,
+                   const StepContext& context) const override {
+    for (const Part& part : parts_) {
+      RETURN_IF_ERROR(StopCheck::Verdict(context.run));
+      RETURN_IF_ERROR(
+          part.convolution->Run(lhs + part.lhs, rhs + part.rhs, out + part.out, scratch, context));
+    }
+    return absl::OkStatus();
+  }
+
+  // Of `images` images and `outputs` output features each. False when oneDNN has no kernel for a part.
+  bool Prepare(const ConvolutionForm& form, int64_t images, int64_t outputs, hlo::PrimitiveType lhs,
+               hlo::PrimitiveType rhs, hlo::PrimitiveType out, int threads) {
+    for (int64_t n = 0; n < form.batch; n += images) {
+      for (int64_t o = 0; o < form.outputs; o += outputs) {
+        ConvolutionForm part = form;
+        part.batch = std::min(images, form.batch - n);
+        part.outputs = std::min(outputs, form.outputs - o);
+        std::unique_ptr<OneDnnConvolution>& kind = kinds_[{part.batch, part.outputs}];
+        if (kind == nullptr) kind = MakeWhole(part, lhs, rhs, out, threads);
+        if (kind == nullptr) return false;
+        parts_.push_back({n * form.lhs_batch * hlo::ByteWidth(lhs), o * form.rhs_output * hlo::ByteWidth(rhs),
+                          (n * form.out_batch + o * form.out_feature) * hlo::ByteWidth(out), kind.get()});
+      }
+    }
+    return true;
+  }
+
+ private:
+  std::map<std::pair<int64_t, int64_t>, std::unique_ptr<OneDnnConvolution>> kinds_;  // By images and outputs.
+  std::vector<Part> parts_;
+};
+
+}  // namespace
+
+std::unique_ptr<OneDnnConvolution> MakeOneDnnConvolution(const ConvolutionForm& form, hlo::PrimitiveType lhs,
+                                                         hlo::PrimitiveType rhs, hlo::PrimitiveType out,
+                                                         int threads) {
+  constexpr double kPartFlops = 1e9;  // Some 10 ms.
+  constexpr int64_t kOutputsMin = 64;
+  const double image_flops = form.flops() / static_cast<double>(std::max<int64_t>(1, form.batch));
+  if (form.flops() > kPartFlops && form.batch_groups == 1) {
+    const int64_t images = std::clamp<int64_t>(static_cast<int64_t>(kPartFlops / image_flops), 1, form.batch);
+    int64_t outputs = form.outputs;
+    if (image_flops > kPartFlops && form.feature_groups == 1) {
+      outputs = static_cast<int64_t>(static_cast<double>(outputs) * kPartFlops / image_flops);
+      outputs = std::min(form.outputs, std::max(outputs / kOutputsMin * kOutputsMin, kOutputsMin));
+    }
+    auto split = std::make_unique<SplitConvolution>();
+    if (split->Prepare(form, images, outputs, lhs, rhs, out, threads)) return split;
+  }
+  return MakeWhole(form, lhs, rhs, out, threads);
 }
 
 }  // namespace hlod::engine

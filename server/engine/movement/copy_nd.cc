@@ -80,18 +80,22 @@ CopyNd::CopyNd(absl::Span<const CopyDim> dims, int width) : width_(width), eleme
   for (const CopyDim& dim : outer_) outer_count_ *= dim.size;
 }
 
-void CopyNd::Run(const std::byte* src, std::byte* dst, int threads) const {
-  if (kind_ == Kind::kNothing) return;
+absl::Status CopyNd::Run(const std::byte* src, std::byte* dst, const StepContext& context) const {
+  if (kind_ == Kind::kNothing) return absl::OkStatus();
   const int64_t rows = outer_count_ * rows_.size;
   // A memcpy moves many elements in the time that the others move one.
   const int64_t work = kind_ == Kind::kRun ? elements_ * width_ / 16 : elements_;
-  if (rows >= 2 * threads || rows >= inner_.size) {
-    ParallelRanges(threads, rows, work,
-                   [&](int64_t begin, int64_t end, int) { RunRows(src, dst, begin, end, 0, inner_.size); });
-  } else {
-    ParallelRanges(threads, inner_.size, work,
-                   [&](int64_t begin, int64_t end, int) { RunRows(src, dst, 0, rows, begin, end); });
+  if ((rows >= 2 * context.threads || rows >= inner_.size) && work / rows <= StopCheck::kPieceWork) {
+    return ParallelPieces(context, rows, work, [&](int64_t begin, int64_t end, int) {
+      RunRows(src, dst, begin, end, 0, inner_.size);
+    });
   }
+  return ParallelPieces(context, inner_.size, work,
+                        [&](int64_t begin, int64_t end, int) { RunRows(src, dst, 0, rows, begin, end); });
+}
+
+void CopyNd::RunHere(const std::byte* src, std::byte* dst) const {
+  if (kind_ != Kind::kNothing) RunRows(src, dst, 0, outer_count_ * rows_.size, 0, inner_.size);
 }
 
 void CopyNd::RunRows(const std::byte* src, std::byte* dst, int64_t row_begin, int64_t row_end,

@@ -6,7 +6,9 @@
 #include <cstdint>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "server/engine/run/step.h"
 
 namespace hlod::engine {
 
@@ -28,8 +30,11 @@ class CopyNd {
   CopyNd(absl::Span<const CopyDim> dims, int width);
 
   // Element (i0, i1, ...) goes from src + sum(i * src_stride) to dst + sum(i * dst_stride). Source and
-  // destination do not overlap.
-  void Run(const std::byte* src, std::byte* dst, int threads) const;
+  // destination do not overlap. On the context's team; CANCELLED or DEADLINE_EXCEEDED when the run has to
+  // stop.
+  absl::Status Run(const std::byte* src, std::byte* dst, const StepContext& context) const;
+  // The same on this thread, to the end: for copies of few elements.
+  void RunHere(const std::byte* src, std::byte* dst) const;
 
   int64_t elements() const { return elements_; }
   // The copy is one memcpy of this many bytes; 0 when it is not.

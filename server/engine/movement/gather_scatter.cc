@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "common/base/status.h"
 #include "server/engine/movement/copy_nd.h"
 #include "server/engine/movement/movement_steps.h"
 #include "server/engine/run/parallel.h"
@@ -67,7 +68,9 @@ void GatherElements(const WindowStarts& starts, const StridedIndex& targets, con
 class GatherStep final : public Step {
  public:
   explicit GatherStep(hlo::Instruction instruction)
-      : text_(DescribeStep(instruction)), width_(Width(instruction.shape())), starts_(Starts(instruction)) {
+      : Step(StepKind::kMovement, DescribeStep(instruction)),
+        width_(Width(instruction.shape())),
+        starts_(Starts(instruction)) {
     const auto& gather = instruction.attributes<hlo::GatherAttributes>();
     const hlo::Shape& operand = instruction.operand(0).shape();
     const hlo::Shape& out = instruction.shape();
@@ -88,54 +91,49 @@ class GatherStep final : public Step {
     for (const int64_t size : gather.slice_sizes) reads_nothing_ = reads_nothing_ || size == 0;
   }
 
-  StepKind kind() const override { return StepKind::kMovement; }
-  std::string Describe() const override { return text_; }
-
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
     if (empty_) return absl::OkStatus();
-    if (reads_nothing_) {  // Of a dimension that the result does not have: as the evaluator says, zeros.
-      std::memset(outputs[0], 0, static_cast<size_t>(out_bytes_));
-      return absl::OkStatus();
-    }
+    if (reads_nothing_)  // Of a dimension that the result does not have: as the evaluator says, zeros.
+      return FillZeros(context, outputs[0], out_bytes_);
     const int64_t run = window_.contiguous_bytes();
-    if (starts_.count() < context.threads && window_.elements() >= kParallelElementsMin) {
+    if ((starts_.count() < context.threads && window_.elements() >= kParallelElementsMin) ||
+        window_.elements() >= StopCheck::kPieceWork) {
       for (int64_t b = 0; b < starts_.count(); ++b) {
-        window_.Run(inputs[0] + starts_.Clamped(inputs[1], b) * width_,
-                    outputs[0] + targets_.Offset(b) * width_, context.threads);
+        RETURN_IF_ERROR(window_.Run(inputs[0] + starts_.Clamped(inputs[1], b) * width_,
+                                    outputs[0] + targets_.Offset(b) * width_, context));
       }
       return absl::OkStatus();
     }
-    ParallelRanges(context.threads, starts_.count(), starts_.count() * (window_.elements() + 8),
-                   [&](int64_t begin, int64_t end, int) {
-                     if (window_.elements() == 1) {
-                       switch (width_) {
-                         case 1:
-                           return GatherElements<uint8_t>(starts_, targets_, inputs[0], inputs[1], outputs[0],
-                                                          begin, end);
-                         case 2:
-                           return GatherElements<uint16_t>(starts_, targets_, inputs[0], inputs[1],
-                                                           outputs[0], begin, end);
-                         case 4:
-                           return GatherElements<uint32_t>(starts_, targets_, inputs[0], inputs[1],
-                                                           outputs[0], begin, end);
-                         case 8:
-                           return GatherElements<uint64_t>(starts_, targets_, inputs[0], inputs[1],
-                                                           outputs[0], begin, end);
-                         default: break;
-                       }
-                     }
-                     for (int64_t b = begin; b < end; ++b) {
-                       const std::byte* from = inputs[0] + starts_.Clamped(inputs[1], b) * width_;
-                       std::byte* to = outputs[0] + targets_.Offset(b) * width_;
-                       if (run > 0) {
-                         std::memcpy(to, from, static_cast<size_t>(run));
-                       } else {
-                         window_.Run(from, to, 1);
-                       }
-                     }
-                   });
-    return absl::OkStatus();
+    return ParallelPieces(context, starts_.count(), starts_.count() * (window_.elements() + 8),
+                          [&](int64_t begin, int64_t end, int) {
+                            if (window_.elements() == 1) {
+                              switch (width_) {
+                                case 1:
+                                  return GatherElements<uint8_t>(starts_, targets_, inputs[0], inputs[1],
+                                                                 outputs[0], begin, end);
+                                case 2:
+                                  return GatherElements<uint16_t>(starts_, targets_, inputs[0], inputs[1],
+                                                                  outputs[0], begin, end);
+                                case 4:
+                                  return GatherElements<uint32_t>(starts_, targets_, inputs[0], inputs[1],
+                                                                  outputs[0], begin, end);
+                                case 8:
+                                  return GatherElements<uint64_t>(starts_, targets_, inputs[0], inputs[1],
+                                                                  outputs[0], begin, end);
+                                default: break;
+                              }
+                            }
+                            for (int64_t b = begin; b < end; ++b) {
+                              const std::byte* from = inputs[0] + starts_.Clamped(inputs[1], b) * width_;
+                              std::byte* to = outputs[0] + targets_.Offset(b) * width_;
+                              if (run > 0) {
+                                std::memcpy(to, from, static_cast<size_t>(run));
+                              } else {
+                                window_.RunHere(from, to);
+                              }
+                            }
+                          });
   }
 
  private:
@@ -146,7 +144,6 @@ class GatherStep final : public Step {
                          gather.start_indices_batching_dims, gather.slice_sizes});
   }
 
-  std::string text_;
   int width_;
   WindowStarts starts_;
   StridedIndex targets_;

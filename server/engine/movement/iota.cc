@@ -1,4 +1,5 @@
 // iota: counting along one dimension, when it must lie in memory.
+#include <algorithm>
 #include <complex>
 #include <type_traits>
 
@@ -33,21 +34,23 @@ class IotaStep final : public MovementStep {
   }
 
   absl::Status Run(const std::byte* const*, std::byte* const* outputs, StepContext& context) const override {
-    hlo::VisitType(type_, [&]<typename T>() { Fill(reinterpret_cast<T*>(outputs[0]), context.threads); });
-    return absl::OkStatus();
+    absl::Status status;
+    hlo::VisitType(type_, [&]<typename T>() { status = Fill(reinterpret_cast<T*>(outputs[0]), context); });
+    return status;
   }
 
  private:
   template <typename T>
-  void Fill(T* out, int threads) const {
-    if (inner_ == 0) return;
-    // A row is one value `inner_` times; rows count up modulo count_.
-    ParallelRanges(threads, outer_ * count_, outer_ * count_ * inner_, [&](int64_t begin, int64_t end, int) {
-      int64_t index = count_ == 0 ? 0 : begin % count_;
-      T* to = out + begin * inner_;
-      for (int64_t row = begin; row < end; ++row, to += inner_) {
+  absl::Status Fill(T* out, const StepContext& context) const {
+    if (inner_ == 0) return absl::OkStatus();
+    const int64_t elements = outer_ * count_ * inner_;
+    // A row is one value `inner_` times; rows count up modulo count_. A piece may begin and end inside one.
+    return ParallelPieces(context, elements, elements, [&](int64_t begin, int64_t end, int) {
+      int64_t index = begin / inner_ % count_;
+      for (int64_t at = begin; at < end;) {
+        const int64_t row_end = std::min(end, (at / inner_ + 1) * inner_);
         const T value = FromIndex<T>(index);
-        for (int64_t i = 0; i < inner_; ++i) to[i] = value;
+        for (; at < row_end; ++at) out[at] = value;
         if (++index == count_) index = 0;
       }
     });

@@ -15,21 +15,19 @@ class CopyStep final : public MovementStep {
  public:
   // `offset` bytes into the operand lies the element that goes to the output's first.
   CopyStep(hlo::Instruction instruction, CopyNd copy, int64_t offset, bool identity)
-      : MovementStep(instruction), copy_(std::move(copy)), offset_(offset), identity_(identity) {}
-
-  // An identity in place is no work at all.
-  bool MayShare(int output, int input) const override { return identity_; }
+      : MovementStep(instruction), copy_(std::move(copy)), offset_(offset) {
+    if (identity) Share(0, 0);  // In place there is nothing to do.
+  }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
-    if (inputs[0] != outputs[0]) copy_.Run(inputs[0] + offset_, outputs[0], context.threads);
-    return absl::OkStatus();
+    if (inputs[0] == outputs[0]) return absl::OkStatus();
+    return copy_.Run(inputs[0] + offset_, outputs[0], context);
   }
 
  private:
   CopyNd copy_;
   int64_t offset_;
-  bool identity_;
 };
 
 // Operand strides, in elements, walked in the order of the output's dimensions, and where the walk starts.

@@ -11,12 +11,8 @@ namespace hlod::engine {
 // What all movement steps have in common.
 class MovementStep : public Step {
  public:
-  explicit MovementStep(hlo::Instruction instruction) : text_(DescribeStep(instruction)) {}
-  StepKind kind() const override { return StepKind::kMovement; }
-  std::string Describe() const override { return text_; }
-
- private:
-  std::string text_;
+  explicit MovementStep(hlo::Instruction instruction)
+      : Step(StepKind::kMovement, DescribeStep(instruction)) {}
 };
 
 // movement_slice.cc: dynamic-slice, dynamic-update-slice.

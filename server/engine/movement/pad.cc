@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "common/base/status.h"
 #include "server/engine/movement/movement.h"
 
 namespace hlod::engine {
@@ -21,7 +22,7 @@ class BoxesStep final : public MovementStep {
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
     for (const Box& box : boxes_) {
-      box.copy.Run(inputs[box.input] + box.src_offset, outputs[0] + box.dst_offset, context.threads);
+      RETURN_IF_ERROR(box.copy.Run(inputs[box.input] + box.src_offset, outputs[0] + box.dst_offset, context));
     }
     return absl::OkStatus();
   }

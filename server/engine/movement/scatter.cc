@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "common/base/status.h"
 #include "server/engine/movement/copy_nd.h"
 #include "server/engine/movement/gather_scatter.h"
 #include "server/engine/reduce/reducer_ops.h"
@@ -63,7 +64,7 @@ CombineRun FindCombine(ScalarReducer reducer, hlo::PrimitiveType type) {
 class ScatterStep final : public Step {
  public:
   ScatterStep(hlo::Instruction instruction, CombineRun combine, std::unique_ptr<ScalarFunction> function)
-      : text_(DescribeStep(instruction)),
+      : Step(StepKind::kMovement, DescribeStep(instruction)),
         count_(static_cast<int>(instruction.operand_count() / 2)),
         combine_(combine),
         function_(std::move(function)),
@@ -97,37 +98,35 @@ class ScatterStep final : public Step {
     // A window that is one aligned run belongs whole to one thread's share of the operand.
     divisible_ = update_elements_ > 0 && loops_.empty() && (inner_.size == 1 || inner_.dst_stride == 1) &&
                  starts_.AreMultiplesOf(inner_.size);
+    set_flops(static_cast<double>(update_elements_));
+    for (int i = 0; i < count_; ++i) Share(i, i);
   }
-
-  StepKind kind() const override { return StepKind::kMovement; }
-  std::string Describe() const override { return text_; }
-  double flops() const override { return static_cast<double>(update_elements_); }
-  bool MayShare(int output, int input) const override { return input == output; }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
     for (int i = 0; i < count_; ++i) {
-      if (inputs[i] != outputs[i]) copies_[i].Run(inputs[i], outputs[i], context.threads);
+      if (inputs[i] != outputs[i]) RETURN_IF_ERROR(copies_[i].Run(inputs[i], outputs[i], context));
     }
     if (update_elements_ == 0) return absl::OkStatus();
     const int64_t count = starts_.count(), work = update_elements_ * (function_ != nullptr ? 8 : 1);
+    const Memory memory{inputs, outputs, context.run};
     if (unique_) {
       ParallelRanges(context.threads, count, work, [&](int64_t begin, int64_t end, int) {
-        Apply(inputs, outputs, begin, end, 0, operand_elements_, 0, inner_.size);
+        Apply(memory, begin, end, 0, operand_elements_, 0, inner_.size);
       });
     } else if (divisible_ && inner_.size * widths_[0] >= 16) {
-      ParallelRanges(
-          context.threads, operand_elements_ / inner_.size, work, [&](int64_t begin, int64_t end, int) {
-            Apply(inputs, outputs, 0, count, begin * inner_.size, end * inner_.size, 0, inner_.size);
-          });
+      ParallelRanges(context.threads, operand_elements_ / inner_.size, work,
+                     [&](int64_t begin, int64_t end, int) {
+                       Apply(memory, 0, count, begin * inner_.size, end * inner_.size, 0, inner_.size);
+                     });
     } else if (inner_.size >= 256) {
       ParallelRanges(context.threads, inner_.size, work, [&](int64_t begin, int64_t end, int) {
-        Apply(inputs, outputs, 0, count, 0, operand_elements_, begin, end);
+        Apply(memory, 0, count, 0, operand_elements_, begin, end);
       });
     } else {
-      Apply(inputs, outputs, 0, count, 0, operand_elements_, 0, inner_.size);
+      Apply(memory, 0, count, 0, operand_elements_, 0, inner_.size);
     }
-    return absl::OkStatus();
+    return StopCheck::Verdict(context.run);
   }
 
  private:
@@ -163,37 +162,47 @@ class ScatterStep final : public Step {
     }
   }
 
+  // What one run works on.
+  struct Memory {
+    const std::byte* const* inputs;
+    std::byte* const* outputs;
+    const RunContext& run;
+  };
+
   // Updates [begin, end) whose windows start in [low, high) of the operand; of the window's inner loop,
-  // [inner_begin, inner_end).
-  void Apply(const std::byte* const* inputs, std::byte* const* outputs, int64_t begin, int64_t end,
-             int64_t low, int64_t high, int64_t inner_begin, int64_t inner_end) const {
+  // [inner_begin, inner_end). Ends early when the run has to stop.
+  void Apply(const Memory& memory, int64_t begin, int64_t end, int64_t low, int64_t high, int64_t inner_begin,
+             int64_t inner_end) const {
+    StopCheck stop(memory.run);
     for (int64_t b = begin; b < end; ++b) {
-      const int64_t start = starts_.Checked(inputs[count_], b);
+      if (stop.Stops(8)) return;
+      const int64_t start = starts_.Checked(memory.inputs[count_], b);
       if (start < low || start >= high) continue;
       const int64_t dst = start + inner_begin * inner_.dst_stride,
                     src = sources_.Offset(b) + inner_begin * inner_.src_stride;
-      if (loops_.empty()) {
-        CombineAt(inputs, outputs, dst, src, inner_end - inner_begin);
-      } else {
-        Walk(inputs, outputs, 0, dst, src, inner_end - inner_begin);
-      }
+      if (!Walk(memory, 0, dst, src, inner_end - inner_begin, stop)) return;
     }
   }
 
-  void Walk(const std::byte* const* inputs, std::byte* const* outputs, size_t depth, int64_t dst, int64_t src,
-            int64_t n) const {
-    if (depth == loops_.size()) return CombineAt(inputs, outputs, dst, src, n);
+  // The window's loops from `depth` on. False when it was interrupted.
+  bool Walk(const Memory& memory, size_t depth, int64_t dst, int64_t src, int64_t n, StopCheck& stop) const {
+    if (depth == loops_.size()) {
+      return stop.ForPieces(n, function_ != nullptr ? 8 : 1, [&](int64_t begin, int64_t end) {
+        CombineAt(memory, dst + begin * inner_.dst_stride, src + begin * inner_.src_stride, end - begin);
+      });
+    }
     const Loop& loop = loops_[depth];
     for (int64_t i = 0; i < loop.size; ++i) {
-      Walk(inputs, outputs, depth + 1, dst + i * loop.dst_stride, src + i * loop.src_stride, n);
+      if (!Walk(memory, depth + 1, dst + i * loop.dst_stride, src + i * loop.src_stride, n, stop))
+        return false;
     }
+    return true;
   }
 
-  void CombineAt(const std::byte* const* inputs, std::byte* const* outputs, int64_t dst, int64_t src,
-                 int64_t n) const {
+  void CombineAt(const Memory& memory, int64_t dst, int64_t src, int64_t n) const {
     if (function_ == nullptr) {
-      combine_(outputs[0] + dst * widths_[0], inputs[count_ + 1] + src * widths_[0], n, inner_.dst_stride,
-               inner_.src_stride);
+      combine_(memory.outputs[0] + dst * widths_[0], memory.inputs[count_ + 1] + src * widths_[0], n,
+               inner_.dst_stride, inner_.src_stride);
       return;
     }
     const bool dense = inner_.dst_stride == 1 && inner_.src_stride == 1;
@@ -202,15 +211,14 @@ class ScatterStep final : public Step {
       const std::byte* parameters[2 * kOperandsMax];
       std::byte* results[kOperandsMax];
       for (int i = 0; i < count_; ++i) {
-        results[i] = outputs[i] + (dst + t * inner_.dst_stride) * widths_[i];
+        results[i] = memory.outputs[i] + (dst + t * inner_.dst_stride) * widths_[i];
         parameters[i] = results[i];
-        parameters[count_ + i] = inputs[count_ + 1 + i] + (src + t * inner_.src_stride) * widths_[i];
+        parameters[count_ + i] = memory.inputs[count_ + 1 + i] + (src + t * inner_.src_stride) * widths_[i];
       }
       function_->Run(parameters, results, block);
     }
   }
 
-  std::string text_;
   int count_;
   CombineRun combine_;
   std::unique_ptr<ScalarFunction> function_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "common/base/status.h"
 #include "server/engine/movement/movement.h"
 
 namespace hlod::engine {
@@ -54,8 +55,7 @@ class DynamicSliceStep final : public MovementStep {
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
-    copy_.Run(inputs[0] + start_.Offset(inputs), outputs[0], context.threads);
-    return absl::OkStatus();
+    return copy_.Run(inputs[0] + start_.Offset(inputs), outputs[0], context);
   }
 
  private:
@@ -73,16 +73,14 @@ class DynamicUpdateSliceStep final : public MovementStep {
     if (Elements(window) != Elements(array)) whole_ = CopyNd(absl::MakeConstSpan(&run, 1), 1);
     window_ = MakeCopyNd(window.dims, hlo::RowMajorStrides(window.dims), hlo::RowMajorStrides(array.dims),
                          Width(array));
+    Share(0, 0);
   }
-
-  bool MayShare(int output, int input) const override { return input == 0; }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
     const int64_t offset = start_.Offset(inputs);
-    if (inputs[0] != outputs[0]) whole_.Run(inputs[0], outputs[0], context.threads);
-    window_.Run(inputs[1], outputs[0] + offset, context.threads);
-    return absl::OkStatus();
+    if (inputs[0] != outputs[0]) RETURN_IF_ERROR(whole_.Run(inputs[0], outputs[0], context));
+    return window_.Run(inputs[1], outputs[0] + offset, context);
   }
 
  private:

@@ -11,6 +11,7 @@
 #include "common/base/status.h"
 #include "server/engine/plan/buffer_assignment_liveness.h"
 #include "server/engine/plan/buffer_assignment_packing.h"
+#include "server/engine/run/code.h"
 
 namespace hlod::engine {
 namespace {
@@ -31,7 +32,7 @@ struct Buffer {
 
 class Assigner {
  public:
-  explicit Assigner(const Program& program) : program_(program), parent_(program.values.size()) {
+  explicit Assigner(const FlatProgram& program) : program_(program), parent_(program.values.size()) {
     std::iota(parent_.begin(), parent_.end(), 0);
     std::vector<Segments> segments = ComputeLiveness(program);
     buffers_.resize(program.values.size());
@@ -77,7 +78,7 @@ class Assigner {
   // breaks them.
   std::vector<BufferCopy> SequenceMoves(const Op& op, int32_t scratch, int64_t& cycle_bytes);
 
-  const Program& program_;
+  const FlatProgram& program_;
   std::vector<ValueId> parent_;
   std::vector<Buffer> buffers_;
 };
@@ -300,7 +301,7 @@ absl::StatusOr<Assignment> Assigner::Finish() {
 
 }  // namespace
 
-absl::StatusOr<Assignment> AssignBuffers(const Program& program) {
+absl::StatusOr<Assignment> AssignBuffers(const FlatProgram& program) {
   Assigner assigner(program);
   assigner.Coalesce();
   return assigner.Finish();

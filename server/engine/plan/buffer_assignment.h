@@ -11,8 +11,6 @@
 
 namespace hlod::engine {
 
-inline constexpr int64_t kBufferAlignment = 64;
-
 // Where a buffer lies: in the arena at `offset`, or in argument, result or constant `index`.
 struct Place {
   Space space = Space::kTemporary;
@@ -39,12 +37,12 @@ struct Assignment {
 };
 
 // RESOURCE_EXHAUSTED when the arena's size overflows.
-absl::StatusOr<Assignment> AssignBuffers(const Program& program);
+absl::StatusOr<Assignment> AssignBuffers(const FlatProgram& program);
 
 // Plays the program symbolically, each value as a tag on the bytes it was written to, and INTERNAL when an op
 // would read bytes that hold another value, write what it may not, or overlap its own operands in a way that
 // its step does not allow. Independent of how the assignment was made. Loops turn `turns` times, switches
 // take branch `branch` (modulo their number).
-absl::Status CheckAssignment(const Program& program, const Assignment& assignment, int turns, int branch);
+absl::Status CheckAssignment(const FlatProgram& program, const Assignment& assignment, int turns, int branch);
 
 }  // namespace hlod::engine

@@ -5,6 +5,7 @@
 
 #include "common/base/status.h"
 #include "server/engine/plan/buffer_assignment.h"
+#include "server/engine/run/code.h"
 
 namespace hlod::engine {
 namespace {
@@ -25,7 +26,7 @@ struct Range {
 
 class Machine {
  public:
-  Machine(const Program& program, const Assignment& assignment, int turns, int branch)
+  Machine(const FlatProgram& program, const Assignment& assignment, int turns, int branch)
       : program_(program),
         assignment_(assignment),
         turns_(turns),
@@ -184,7 +185,7 @@ class Machine {
     }
   }
 
-  const Program& program_;
+  const FlatProgram& program_;
   const Assignment& assignment_;
   const int turns_, branch_;
   std::vector<int> turn_;
@@ -196,7 +197,8 @@ class Machine {
 
 }  // namespace
 
-absl::Status CheckAssignment(const Program& program, const Assignment& assignment, int turns, int branch) {
+absl::Status CheckAssignment(const FlatProgram& program, const Assignment& assignment, int turns,
+                             int branch) {
   return Machine(program, assignment, turns, branch).Run();
 }
 

@@ -17,7 +17,7 @@ struct Uses {
 
 class Liveness {
  public:
-  explicit Liveness(const Program& program) : program_(program), uses_(program.values.size()) {}
+  explicit Liveness(const FlatProgram& program) : program_(program), uses_(program.values.size()) {}
 
   std::vector<Segments> Compute() {
     for (ValueId argument : program_.argument_values) uses_[argument].written = -1;
@@ -81,13 +81,13 @@ class Liveness {
     return segments;
   }
 
-  const Program& program_;
+  const FlatProgram& program_;
   std::vector<Uses> uses_;
 };
 
 }  // namespace
 
-std::vector<Segments> ComputeLiveness(const Program& program) { return Liveness(program).Compute(); }
+std::vector<Segments> ComputeLiveness(const FlatProgram& program) { return Liveness(program).Compute(); }
 
 void AddSegments(Segments& into, const Segments& segments) {
   for (const Segment& segment : segments) {

@@ -23,7 +23,7 @@ using Segments = absl::InlinedVector<Segment, 2>;
 // For each value. Arguments are in use from before the first op. A value used in a loop that it was not
 // computed in stays in use until that loop exits. What is written is in use for at least half a step longer,
 // even when nobody reads it.
-std::vector<Segments> ComputeLiveness(const Program& program);
+std::vector<Segments> ComputeLiveness(const FlatProgram& program);
 
 // Adds `segments` to `into`, joining those that touch. REQUIRES: they overlap in no more than end points.
 void AddSegments(Segments& into, const Segments& segments);

@@ -37,7 +37,7 @@ const char* KindText(Op::Kind kind) {
 
 }  // namespace
 
-std::string DumpProgram(const Program& program, const Assignment& assignment, const PlanMemory& memory,
+std::string DumpProgram(const FlatProgram& program, const Assignment& assignment, const PlanMemory& memory,
                         const PlanStats& stats) {
   std::string text = absl::StrFormat(
       "plan: %d instructions, %d steps (%d fused, %d library, %d movement, %d reference)\n"
@@ -56,7 +56,7 @@ std::string DumpProgram(const Program& program, const Assignment& assignment, co
     if (op.kind == Op::Kind::kLoopExit || op.kind == Op::Kind::kBranchEnd || op.kind == Op::Kind::kSwitchEnd)
       --depth;
     absl::StrAppendFormat(&text, "%5d %s", i, std::string(2 * depth, ' '));
-    text += op.kind == Op::Kind::kStep ? op.step->Describe() : KindText(op.kind);
+    text += op.kind == Op::Kind::kStep ? op.step->text() : KindText(op.kind);
     if (!op.IsMove()) {
       if (!op.inputs.empty()) absl::StrAppend(&text, "  ", places(op.inputs));
       if (!op.outputs.empty()) absl::StrAppend(&text, " -> ", places(op.outputs));

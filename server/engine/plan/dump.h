@@ -11,7 +11,7 @@ namespace hlod::engine {
 
 // One line an op: what it runs and where its operands lie. a3: argument 3, r0: result 0, c1: constant 1,
 // t+64: the arena at byte 64.
-std::string DumpProgram(const Program& program, const Assignment& assignment, const PlanMemory& memory,
+std::string DumpProgram(const FlatProgram& program, const Assignment& assignment, const PlanMemory& memory,
                         const PlanStats& stats);
 
 }  // namespace hlod::engine

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "common/base/arithmetic.h"
 #include "common/base/status.h"
+#include "server/engine/plan/aliases.h"
 #include "server/engine/plan/lowering_order.h"
 #include "server/engine/plan/lowering_steps.h"
 #include "server/engine/run/reference_step.h"
@@ -49,7 +50,7 @@ class Lowering {
   Lowering(std::shared_ptr<const hlo::Module> module, const CompileOptions& options, int threads)
       : module_(std::move(module)), options_(options), threads_(threads) {}
 
-  absl::StatusOr<Program> Run();
+  absl::StatusOr<FlatProgram> Run();
 
  private:
   // The values of the leaves of every node of one computation.
@@ -110,7 +111,7 @@ class Lowering {
   const std::shared_ptr<const hlo::Module> module_;
   const CompileOptions& options_;
   const int threads_;
-  Program program_;
+  FlatProgram program_;
   ValueIds forward_;
   absl::flat_hash_map<const Computation*, std::unique_ptr<Schedule>> schedules_;
   absl::flat_hash_map<hlo::ShapeId, TupleLeaves> tuple_leaves_;
@@ -192,6 +193,8 @@ absl::StatusOr<ValueIds> Lowering::LowerComputation(const Computation& computati
     begin += LeafCount(computation[parameter]);
   }
   for (const Unit& unit : schedule->units) {
+    // Making a step takes up to a millisecond.
+    RETURN_IF_ERROR(Interrupted(options_));
     if (unit.group >= 0) {
       RETURN_IF_ERROR(LowerGroup(frame, schedule->groups[unit.group]));
     } else {
@@ -428,55 +431,7 @@ Shape WithoutLayout(const Shape& shape) {
   return result;
 }
 
-// The position of `index` among leaves, which are in the order of their indices; -1 when there is none.
-int LeafAt(absl::Span<const hlo::ShapeLeaf> leaves, const hlo::Dims& index) {
-  const auto it =
-      std::lower_bound(leaves.begin(), leaves.end(), index,
-                       [](const hlo::ShapeLeaf& leaf, const hlo::Dims& i) { return leaf.index < i; });
-  return it != leaves.end() && it->index == index ? static_cast<int>(it - leaves.begin()) : -1;
-}
-
-// For each result the argument that the module lets it share memory with; buffer donors serve results that
-// have none.
-std::vector<int> ResolveAliases(const hlo::Module& module, const Program& program) {
-  const Computation& entry = module.entry();
-  std::vector<std::vector<hlo::ShapeLeaf>> parameter_leaves;
-  std::vector<int> parameter_begin = {0};
-  for (NodeId parameter : entry.parameters()) {
-    parameter_leaves.push_back(hlo::Leaves(entry[parameter].shape()));
-    parameter_begin.push_back(parameter_begin.back() + static_cast<int>(parameter_leaves.back().size()));
-  }
-  const auto argument_of = [&](int64_t parameter, const hlo::Dims& index) {
-    if (parameter < 0 || parameter >= static_cast<int64_t>(parameter_leaves.size())) return -1;
-    const int leaf = LeafAt(parameter_leaves[parameter], index);
-    return leaf < 0 ? -1 : parameter_begin[parameter] + leaf;
-  };
-
-  std::vector<int> aliases(program.results.size(), -1);
-  std::vector<bool> taken(program.arguments.size(), false);
-  const auto share = [&](int result, int argument) {
-    if (result < 0 || argument < 0 || taken[argument] || aliases[result] >= 0) return false;
-    if (hlo::ByteSize(program.results[result]) != hlo::ByteSize(program.arguments[argument])) return false;
-    aliases[result] = argument;
-    taken[argument] = true;
-    return true;
-  };
-  const std::vector<hlo::ShapeLeaf> root_leaves = hlo::Leaves(entry.root().shape());
-  for (const hlo::InputOutputAlias& alias : module.input_output_alias) {
-    share(LeafAt(root_leaves, alias.output_index),
-          argument_of(alias.parameter_number, alias.parameter_index));
-  }
-  for (const hlo::BufferDonor& donor : module.buffer_donors) {
-    const int argument = argument_of(donor.parameter_number, donor.parameter_index);
-    if (argument < 0 || taken[argument]) continue;
-    for (size_t r = 0; r < program.results.size(); ++r) {
-      if (program.results[r] == program.arguments[argument] && share(static_cast<int>(r), argument)) break;
-    }
-  }
-  return aliases;
-}
-
-absl::StatusOr<Program> Lowering::Run() {
+absl::StatusOr<FlatProgram> Lowering::Run() {
   const Computation& entry = module_->entry();
   program_.instructions = module_->instruction_count();
   for (NodeId parameter : entry.parameters()) {
@@ -491,7 +446,7 @@ absl::StatusOr<Program> Lowering::Run() {
   for (const hlo::ShapeLeaf& leaf : hlo::Leaves(entry.root().shape())) {
     program_.results.push_back(WithoutLayout(*leaf.shape));
   }
-  program_.aliases = ResolveAliases(*module_, program_);
+  program_.aliases = ResolveAliases(*module_, program_.arguments, program_.results);
 
   ASSIGN_OR_RETURN(const ValueIds results, LowerComputation(entry, program_.argument_values, kNone));
 
@@ -515,8 +470,8 @@ absl::StatusOr<Program> Lowering::Run() {
 
 }  // namespace
 
-absl::StatusOr<Program> Lower(std::shared_ptr<const hlo::Module> module, const CompileOptions& options,
-                              int threads) {
+absl::StatusOr<FlatProgram> Lower(std::shared_ptr<const hlo::Module> module, const CompileOptions& options,
+                                  int threads) {
   return Lowering(std::move(module), options, threads).Run();
 }
 

@@ -67,7 +67,7 @@ struct Op {
   }
 };
 
-// Positions are indices into Program::ops.
+// Positions are indices into FlatProgram::ops.
 struct Loop {
   int32_t parent = kNone;
   int32_t begin = 0, test = 0, back = 0, exit = 0;
@@ -78,7 +78,7 @@ struct Switch {
   std::vector<int32_t> branches;  // Positions of the kBranchBegin markers.
 };
 
-struct Program {
+struct FlatProgram {
   std::vector<Value> values;
   std::vector<Op> ops;  // The last one is kReturn.
   std::vector<Loop> loops;
@@ -94,8 +94,11 @@ struct Program {
 // Lowers a verified module that CheckRunnable passed. Fused groups come from PlanFusion, other steps from the
 // factories of step.h; what has none becomes a reference step, which shares ownership of `module`.
 // RESOURCE_EXHAUSTED when byte counts overflow or calls multiply beyond the limit.
-absl::StatusOr<Program> Lower(std::shared_ptr<const hlo::Module> module, const CompileOptions& options,
-                              int threads);
+absl::StatusOr<FlatProgram> Lower(std::shared_ptr<const hlo::Module> module, const CompileOptions& options,
+                                  int threads);
+
+// CANCELLED or DEADLINE_EXCEEDED when the compilation has to stop (plan.cc).
+absl::Status Interrupted(const CompileOptions& options);
 
 // Instructions at most, after inlining every call at each of its callers.
 inline constexpr int64_t kLoweredInstructionsMax = 4'000'000;

@@ -17,9 +17,8 @@ namespace {
 // partition-id and replica-id: known only when a run starts.
 class DeviceIdStep final : public Step {
  public:
-  explicit DeviceIdStep(bool replica) : replica_(replica) {}
-  StepKind kind() const override { return StepKind::kMovement; }
-  std::string Describe() const override { return replica_ ? "replica-id u32[]" : "partition-id u32[]"; }
+  explicit DeviceIdStep(bool replica)
+      : Step(StepKind::kMovement, replica ? "replica-id u32[]" : "partition-id u32[]"), replica_(replica) {}
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
     const uint32_t id = replica_ ? context.run.replica_id : context.run.partition_id;

@@ -12,8 +12,8 @@
 #include "common/base/status.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/passes/passes.h"
+#include "server/engine/plan/assemble.h"
 #include "server/engine/plan/buffer_assignment.h"
-#include "server/engine/plan/control.h"
 #include "server/engine/plan/dump.h"
 #include "server/engine/plan/lowering.h"
 #include "server/engine/plan/runnable.h"
@@ -32,7 +32,7 @@ constexpr size_t kCheckedOpsMax = 20'000;
 
 class PlanImpl final : public Plan {
  public:
-  PlanImpl(Program program, Assignment assignment, int threads)
+  PlanImpl(FlatProgram program, Assignment assignment, int threads)
       : program_(std::move(program)),
         assignment_(std::move(assignment)),
         code_(Assemble(program_, assignment_)),
@@ -64,7 +64,7 @@ class PlanImpl final : public Plan {
  private:
   void CountStep(const Op& op, std::set<std::string>& reference_opcodes);
 
-  const Program program_;
+  const FlatProgram program_;
   const Assignment assignment_;
   const Code code_;
   const int threads_;
@@ -114,7 +114,8 @@ absl::Status PlanImpl::Account() {
   stats_.reference_opcodes.assign(reference_opcodes.begin(), reference_opcodes.end());
 
   double bytes = 0;
-  for (const Instruction& instruction : code_.instructions) bytes += static_cast<double>(instruction.bytes);
+  for (const CodeInstruction& instruction : code_.instructions)
+    bytes += static_cast<double>(instruction.bytes);
   estimate_us_ = stats_.flops / kFlopsPerUs + bytes / kBytesPerUs +
                  kStepUs * static_cast<double>(stats_.steps) +
                  kLoopUs * static_cast<double>(program_.loops.size());
@@ -122,6 +123,13 @@ absl::Status PlanImpl::Account() {
 }
 
 }  // namespace
+
+absl::Status Interrupted(const CompileOptions& options) {
+  const absl::Status verdict = StopCheck::Verdict({options.deadline, options.cancel});
+  if (verdict.ok()) return verdict;
+  return absl::IsCancelled(verdict) ? Cancelled("The program was cancelled while it was compiled.")
+                                    : DeadlineExceeded("The deadline passed while the program was compiled.");
+}
 
 absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& module, const CompileOptions& options) {
   const auto start = std::chrono::steady_clock::now();
@@ -132,6 +140,7 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& module, const C
 
   // Refuse by name what cannot run, before any work is done for it.
   RETURN_IF_ERROR(CheckRunnable(module));
+  RETURN_IF_ERROR(Interrupted(options));
 
   // Inline, fold and simplify; the cross-check takes the module as it came.
   std::shared_ptr<const hlo::Module> simplified;
@@ -140,9 +149,12 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& module, const C
   } else {
     ASSIGN_OR_RETURN(simplified, RunPipeline(module));
   }
+  RETURN_IF_ERROR(Interrupted(options));
 
   // One flat list of steps over array values.
-  ASSIGN_OR_RETURN(Program program, Lower(std::move(simplified), options, threads));
+  ASSIGN_OR_RETURN(FlatProgram program, Lower(std::move(simplified), options, threads));
+
+  RETURN_IF_ERROR(Interrupted(options));
 
   // Every value gets its memory; beyond this point nothing moves.
   ASSIGN_OR_RETURN(Assignment assignment, AssignBuffers(program));

@@ -2,6 +2,7 @@
 // handles or wire.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "common/hlo/module.h"
 #include "server/engine/run/run_context.h"
@@ -19,6 +21,9 @@ struct CompileOptions {
   int threads = 0;              // Of the one OpenMP team; 0: as many as there are cores.
   bool verify = true;           // Off when the caller has just verified the module.
   bool reference_only = false;  // Every instruction is a reference step: the cross-check.
+  // Looked at between the stages and for each step that is made: DEADLINE_EXCEEDED, CANCELLED.
+  absl::Time deadline = absl::InfiniteFuture();
+  const std::atomic<bool>* cancel = nullptr;  // Not owned.
 };
 
 // Bytes a run needs. Outputs that alias an argument take none of their own.
@@ -65,7 +70,8 @@ class Plan {
 };
 
 // Compiles a module. INVALID_ARGUMENT from the verifier; UNIMPLEMENTED naming opcode, custom-call target,
-// collective or dynamic dimension that this build cannot run; RESOURCE_EXHAUSTED when its memory overflows.
+// collective or dynamic dimension that this build cannot run; RESOURCE_EXHAUSTED when its memory overflows;
+// CANCELLED and DEADLINE_EXCEEDED as the options say.
 // The module is not kept.
 absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& module, const CompileOptions& options = {});
 

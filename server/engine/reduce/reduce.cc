@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/base/status.h"
 #include "server/engine/reduce/reduce_steps.h"
 #include "server/engine/reduce/reducer_ops.h"
 #include "server/engine/run/parallel.h"
@@ -79,7 +80,7 @@ class ReduceStep final : public Step {
   using Acc = typename Op::Acc;
   using Total = typename Op::Total;
 
-  explicit ReduceStep(hlo::Instruction instruction) : text_(DescribeStep(instruction)) {
+  explicit ReduceStep(hlo::Instruction instruction) : Step(StepKind::kLibrary, DescribeStep(instruction)) {
     const hlo::Shape& operand = instruction.operand(0).shape();
     walk_ = MakeReduceWalk(operand, instruction.dimensions());
     elements_ = Elements(operand);
@@ -102,13 +103,10 @@ class ReduceStep final : public Step {
       chunks_ =
           std::clamp<int64_t>(std::min(kJobsWanted / jobs_, elements_ / jobs_ / kElementsAJob), 1, rows_);
     }
-    if (chunks_ > 1) scratch_bytes_ = jobs_ * chunks_ * BlockColumns() * static_cast<int64_t>(sizeof(Total));
+    if (chunks_ > 1)
+      set_scratch_bytes(jobs_ * chunks_ * BlockColumns() * static_cast<int64_t>(sizeof(Total)));
+    set_flops(static_cast<double>(elements_));
   }
-
-  StepKind kind() const override { return StepKind::kLibrary; }
-  std::string Describe() const override { return text_; }
-  int64_t scratch_bytes() const override { return scratch_bytes_; }
-  double flops() const override { return static_cast<double>(elements_); }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
@@ -116,16 +114,19 @@ class ReduceStep final : public Step {
     const Total init = static_cast<Total>(Op::Load(*reinterpret_cast<const Element*>(inputs[1])));
     auto* out = reinterpret_cast<Element*>(outputs[0]);
     if (elements_ == 0) {
-      std::fill_n(out, outputs_, Op::Store(init));
-      return absl::OkStatus();
+      return ParallelPieces(context, outputs_, outputs_, [&](int64_t begin, int64_t end, int) {
+        std::fill(out + begin, out + end, Op::Store(init));
+      });
     }
     auto* partials = reinterpret_cast<Total*>(context.scratch);
     ParallelRanges(context.threads, jobs_ * chunks_, elements_, [&](int64_t begin, int64_t end, int) {
       Total totals[kColumns];
+      StopCheck stop(context.run);
       for (int64_t i = begin; i < end; ++i) {
         const int64_t job = i / chunks_, chunk = i % chunks_;
         const int64_t row_begin = rows_ * chunk / chunks_, row_end = rows_ * (chunk + 1) / chunks_;
-        const int64_t width = ReduceJob(in, job, row_begin, row_end, totals);
+        const int64_t width = ReduceJob(in, job, row_begin, row_end, totals, stop);
+        if (width == 0) return;
         if (chunks_ == 1) {
           Finish(totals, width, init, out + OutputOf(job));
         } else {
@@ -133,6 +134,7 @@ class ReduceStep final : public Step {
         }
       }
     });
+    RETURN_IF_ERROR(StopCheck::Verdict(context.run));
     if (chunks_ == 1) return absl::OkStatus();
     for (int64_t job = 0; job < jobs_; ++job) {
       const int64_t width = WidthOf(job);
@@ -159,8 +161,10 @@ class ReduceStep final : public Step {
     for (int64_t c = 0; c < width; ++c) out[c] = Op::Store(Op::Apply(init, totals[c]));
   }
 
-  // Rows [row_begin, row_end) of a job into `totals`; returns how many outputs the job has.
-  int64_t ReduceJob(const Element* in, int64_t job, int64_t row_begin, int64_t row_end, Total* totals) const {
+  // Rows [row_begin, row_end) of a job into `totals`; returns how many outputs the job has, or 0 when it was
+  // interrupted.
+  int64_t ReduceJob(const Element* in, int64_t job, int64_t row_begin, int64_t row_end, Total* totals,
+                    StopCheck& stop) const {
     const Element* base = in + walk_.kept.Offset(job / column_blocks_) + job % column_blocks_ * kColumns;
     if (columns_ == 1) {
       Total total = static_cast<Total>(Op::Identity());
@@ -170,6 +174,7 @@ class ReduceStep final : public Step {
         RunBest<RunKernel<Op>>(base + walk_.reduced.Offset(row / pieces_) + piece,
                                std::min(kPiece, run_ - piece), &part);
         total = Op::Apply(total, part);
+        if (stop.Stops(std::min(kPiece, run_ - piece) + 4)) return 0;
       }
       totals[0] = total;
       return 1;
@@ -185,17 +190,16 @@ class ReduceStep final : public Step {
       RunBest<RowsKernel<Op>>(static_cast<const Element* const*>(pointers), rows, width,
                               static_cast<Acc*>(acc));
       for (int64_t c = 0; c < width; ++c) totals[c] = Op::Apply(totals[c], static_cast<Total>(acc[c]));
+      if (stop.Stops(rows * (width + 4))) return 0;
     }
     return width;
   }
 
-  std::string text_;
   ReduceWalk walk_;
   int64_t elements_ = 0, outputs_ = 0;
   int64_t columns_ = 1, column_blocks_ = 1;  // The innermost dimension, when it is kept.
   int64_t run_ = 1, pieces_ = 1;  // The innermost dimension, when it is reduced, in pieces of kPiece.
   int64_t jobs_ = 0, rows_ = 0, chunks_ = 1;
-  int64_t scratch_bytes_ = 0;
 };
 
 }  // namespace

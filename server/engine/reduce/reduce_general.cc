@@ -18,11 +18,12 @@ namespace {
 
 constexpr int64_t kLanes = 256;
 constexpr int64_t kStretchesMax = 64;
+constexpr int64_t kElementNs = 8;
 
 class GeneralReduceStep final : public Step {
  public:
   GeneralReduceStep(hlo::Instruction instruction, std::unique_ptr<ScalarFunction> function, int threads)
-      : text_(DescribeStep(instruction)),
+      : Step(StepKind::kLibrary, DescribeStep(instruction)),
         function_(std::move(function)),
         count_(static_cast<int>(instruction.operand_count() / 2)) {
     const hlo::Shape& operand = instruction.operand(0).shape();
@@ -35,21 +36,21 @@ class GeneralReduceStep final : public Step {
     jobs_ = (walk_.kept.count() + outputs_a_job_ - 1) / outputs_a_job_;
     for (int width : widths_) worker_bytes_ += 2 * ScratchAlign(kLanes * width);
     workers_ = std::max(1, threads);
+    set_scratch_bytes(worker_bytes_ * workers_);
+    set_flops(static_cast<double>(elements_));
   }
-
-  StepKind kind() const override { return StepKind::kLibrary; }
-  std::string Describe() const override { return text_; }
-  int64_t scratch_bytes() const override { return worker_bytes_ * workers_; }
-  double flops() const override { return static_cast<double>(elements_); }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
     ParallelRanges(std::min(context.threads, workers_), jobs_, elements_ * 8,
                    [&](int64_t begin, int64_t end, int worker) {
-                     for (int64_t job = begin; job < end; ++job)
-                       RunJob(inputs, outputs, job, context.scratch + worker * worker_bytes_);
+                     StopCheck stop(context.run);
+                     for (int64_t job = begin; job < end; ++job) {
+                       if (!RunJob(inputs, outputs, job, context.scratch + worker * worker_bytes_, stop))
+                         return;
+                     }
                    });
-    return absl::OkStatus();
+    return StopCheck::Verdict(context.run);
   }
 
  private:
@@ -65,8 +66,9 @@ class GeneralReduceStep final : public Step {
     }
   }
 
-  void RunJob(const std::byte* const* inputs, std::byte* const* outputs, int64_t job,
-              std::byte* scratch) const {
+  // False when it was interrupted.
+  bool RunJob(const std::byte* const* inputs, std::byte* const* outputs, int64_t job, std::byte* scratch,
+              StopCheck& stop) const {
     const int64_t first = job * outputs_a_job_,
                   outputs_here = std::min(outputs_a_job_, walk_.kept.count() - first);
     const int64_t reduced = walk_.reduced.count(), lanes = outputs_here * stretches_;
@@ -92,6 +94,7 @@ class GeneralReduceStep final : public Step {
       const bool simple = walk_.reduced.rank() == 1;
       const int64_t stride = walk_.reduced.innermost_stride();
       for (int64_t t = 0; t < longest; ++t) {
+        if (stop.Stops(lanes * kElementNs)) return false;
         if (stretches_ == 1) {
           const int64_t at = walk_.reduced.Offset(t);
           for (int64_t l = 0; l < lanes; ++l) offsets[l] = base[l] + at;
@@ -129,6 +132,7 @@ class GeneralReduceStep final : public Step {
       std::memcpy(outputs[i] + first * widths_[i], elements[i],
                   static_cast<size_t>(outputs_here * widths_[i]));
     }
+    return !stop.Stops(lanes * kElementNs);
   }
 
   // acc[acc_lane...] = reducer(acc[acc_lane...], x[x_lane...]).
@@ -144,7 +148,6 @@ class GeneralReduceStep final : public Step {
 
   friend MaybeStep hlod::engine::MakeGeneralReduceStep(const hlo::Module&, hlo::Instruction, int);
 
-  std::string text_;
   std::unique_ptr<ScalarFunction> function_;
   int count_;
   ReduceWalk walk_;

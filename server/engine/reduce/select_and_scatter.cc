@@ -90,7 +90,7 @@ struct Functions {
 class SelectAndScatterStep final : public Step {
  public:
   SelectAndScatterStep(hlo::Instruction instruction, Functions functions)
-      : text_(DescribeStep(instruction)),
+      : Step(StepKind::kLibrary, DescribeStep(instruction)),
         functions_(std::move(functions)),
         width_(Width(instruction.shape())) {
     const hlo::Shape& operand = instruction.operand(0).shape();
@@ -112,12 +112,7 @@ class SelectAndScatterStep final : public Step {
       out_stride_ *= axis.out;
       sources_ *= axis.out;
     }
-  }
-
-  StepKind kind() const override { return StepKind::kLibrary; }
-  std::string Describe() const override { return text_; }
-  double flops() const override {
-    return static_cast<double>(problems_ * sources_ * lanes_) * static_cast<double>(positions_);
+    set_flops(static_cast<double>(problems_ * sources_ * lanes_) * static_cast<double>(positions_));
   }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
@@ -141,6 +136,7 @@ class SelectAndScatterStep final : public Step {
                   int64_t lanes, StopCheck& stop) const {
     const int64_t in_base = problem * in_stride_ + lane;
     for (int64_t row = 0; row < in_stride_ / lanes_; ++row) {
+      if (stop.Stops(lanes)) return false;
       for (int64_t l = 0; l < lanes; ++l)
         std::memcpy(out + (in_base + row * lanes_ + l) * width_, inputs[2], width_);
     }
@@ -196,7 +192,6 @@ class SelectAndScatterStep final : public Step {
     for (int64_t l = 0; l < lanes; ++l) std::memcpy(out + best[l] * width_, old + l * width_, width_);
   }
 
-  std::string text_;
   Functions functions_;
   int width_;
   WindowAxes axes_;

@@ -21,7 +21,8 @@ class DirectWindowStep final : public Step {
   using Element = typename Op::Element;
   using Acc = typename Op::Acc;
 
-  DirectWindowStep(hlo::Instruction instruction, WindowAxes axes) : text_(DescribeStep(instruction)) {
+  DirectWindowStep(hlo::Instruction instruction, WindowAxes axes)
+      : Step(StepKind::kLibrary, DescribeStep(instruction)) {
     outputs_ = Elements(instruction.shape());
     positions_ = WindowPositions(axes);
     // Trailing dimensions that the window leaves alone are lanes; the last one that it does not is walked in
@@ -40,11 +41,8 @@ class DirectWindowStep final : public Step {
     for (const WindowAxis& axis : outer_) rows_ *= axis.out;
     lanes_a_block_ = std::clamp<int64_t>(lanes_, 1, kBlock);
     columns_a_block_ = std::max<int64_t>(1, kBlock / lanes_a_block_);
+    set_flops(static_cast<double>(outputs_) * static_cast<double>(positions_));
   }
-
-  StepKind kind() const override { return StepKind::kLibrary; }
-  std::string Describe() const override { return text_; }
-  double flops() const override { return static_cast<double>(outputs_) * static_cast<double>(positions_); }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
@@ -140,7 +138,6 @@ class DirectWindowStep final : public Step {
     for (int64_t l = 0; l < lanes; ++l) acc[l] = Op::Apply(acc[l], Op::Load(from[l]));
   }
 
-  std::string text_;
   WindowAxes outer_;
   WindowAxis last_;
   int64_t lanes_ = 1, rows_ = 1, outputs_ = 0, positions_ = 1;

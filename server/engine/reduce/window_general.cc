@@ -16,7 +16,7 @@ constexpr int kOperandsMax = 16;
 class GeneralWindowStep final : public Step {
  public:
   GeneralWindowStep(hlo::Instruction instruction, std::unique_ptr<ScalarFunction> function, int threads)
-      : text_(DescribeStep(instruction)),
+      : Step(StepKind::kLibrary, DescribeStep(instruction)),
         function_(std::move(function)),
         count_(static_cast<int>(instruction.operand_count() / 2)),
         workers_(std::max(1, threads)) {
@@ -32,12 +32,9 @@ class GeneralWindowStep final : public Step {
     }
     index_offset_ = worker_bytes_;
     worker_bytes_ += ScratchAlign(kLanes * static_cast<int64_t>(axes_.size() * sizeof(int64_t)));
+    set_scratch_bytes(workers_ * worker_bytes_);
+    set_flops(static_cast<double>(outputs_) * static_cast<double>(positions_));
   }
-
-  StepKind kind() const override { return StepKind::kLibrary; }
-  std::string Describe() const override { return text_; }
-  int64_t scratch_bytes() const override { return workers_ * worker_bytes_; }
-  double flops() const override { return static_cast<double>(outputs_) * static_cast<double>(positions_); }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
@@ -118,7 +115,6 @@ class GeneralWindowStep final : public Step {
     return true;
   }
 
-  std::string text_;
   std::unique_ptr<ScalarFunction> function_;
   int count_, workers_;
   WindowAxes axes_;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "common/base/status.h"
 #include "server/engine/reduce/reducer_ops.h"
 #include "server/engine/reduce/window.h"
 #include "server/engine/run/parallel.h"
@@ -41,10 +42,11 @@ class ScanWindowStep final : public Step {
   using Total = typename Op::Total;
 
   ScanWindowStep(hlo::Instruction instruction, const WindowAxes& axes, int threads)
-      : text_(DescribeStep(instruction)), workers_(std::max(1, threads)) {
+      : Step(StepKind::kLibrary, DescribeStep(instruction)), workers_(std::max(1, threads)) {
     hlo::Dims dims = instruction.operand(0).shape().dims;
     elements_ = Elements(instruction.operand(0).shape());
     outputs_ = Elements(instruction.shape());
+    set_flops(static_cast<double>(elements_ + outputs_));
     int64_t between = 0, line = 0;
     for (size_t d = 0; d < axes.size(); ++d) {
       if (axes[d].IsTrivial()) continue;
@@ -61,12 +63,8 @@ class ScanWindowStep final : public Step {
     }
     line_bytes_ = ScratchAlign(line * kLanes * static_cast<int64_t>(sizeof(Total)));
     between_bytes_ = passes_.size() > 1 ? ScratchAlign(between * static_cast<int64_t>(sizeof(Total))) : 0;
+    set_scratch_bytes(workers_ * line_bytes_ + 2 * between_bytes_);
   }
-
-  StepKind kind() const override { return StepKind::kLibrary; }
-  std::string Describe() const override { return text_; }
-  int64_t scratch_bytes() const override { return workers_ * line_bytes_ + 2 * between_bytes_; }
-  double flops() const override { return static_cast<double>(elements_ + outputs_); }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
@@ -75,8 +73,8 @@ class ScanWindowStep final : public Step {
     const auto* in = reinterpret_cast<const Element*>(inputs[0]);
     auto* out = reinterpret_cast<Element*>(outputs[0]);
     if (streaming_) {
-      Stream(in, init, out, context.threads);
-      return absl::OkStatus();
+      Stream(in, init, out, context);
+      return StopCheck::Verdict(context.run);
     }
     std::byte* between[2] = {context.scratch + workers_ * line_bytes_,
                              context.scratch + workers_ * line_bytes_ + between_bytes_};
@@ -89,6 +87,7 @@ class ScanWindowStep final : public Step {
       ParallelRanges(std::min(context.threads, workers_), pass.outer * blocks,
                      pass.outer * pass.axis.in * pass.inner, [&](int64_t begin, int64_t end, int worker) {
                        auto* line = reinterpret_cast<Total*>(context.scratch + worker * line_bytes_);
+                       StopCheck stop(context.run);
                        for (int64_t job = begin; job < end; ++job) {
                          const int64_t lane = job % blocks * kLanes,
                                        lanes = std::min(kLanes, pass.inner - lane);
@@ -96,13 +95,15 @@ class ScanWindowStep final : public Step {
                          const int64_t out_base = job / blocks * pass.axis.out * pass.inner + lane;
                          Total* result = line + pass.axis.in * lanes;
                          for (int64_t i = 0; i < pass.axis.in; ++i) {
+                           if (stop.Stops(lanes)) return;
                            for (int64_t l = 0; l < lanes; ++l) {
                              const int64_t at = in_base + i * pass.inner + l;
                              line[i * lanes + l] = first ? static_cast<Total>(Op::Load(in[at])) : from[at];
                            }
                          }
-                         RunLine(pass.axis, line, result, lanes);
+                         if (!RunLine(pass.axis, line, result, lanes, stop)) return;
                          for (int64_t o = 0; o < pass.axis.out; ++o) {
+                           if (stop.Stops(lanes)) return;
                            for (int64_t l = 0; l < lanes; ++l) {
                              const int64_t at = out_base + o * pass.inner + l;
                              if (last) {
@@ -114,6 +115,7 @@ class ScanWindowStep final : public Step {
                          }
                        }
                      });
+      RETURN_IF_ERROR(StopCheck::Verdict(context.run));
     }
     return absl::OkStatus();
   }
@@ -125,13 +127,14 @@ class ScanWindowStep final : public Step {
 
   // A running total straight from operand to result, as totals reach further (prefix) or start later (suffix,
   // walked backwards).
-  void Stream(const Element* in, Total init, Element* out, int threads) const {
+  void Stream(const Element* in, Total init, Element* out, const StepContext& context) const {
     const Pass& pass = passes_[0];
     const WindowAxis& axis = pass.axis;
     const bool prefix = ChooseMethod(axis) == Method::kPrefix;
     constexpr int64_t kBlock = 256;
     const int64_t blocks = (pass.inner + kBlock - 1) / kBlock;
-    ParallelRanges(threads, pass.outer * blocks, elements_, [&](int64_t begin, int64_t end, int) {
+    ParallelRanges(context.threads, pass.outer * blocks, elements_, [&](int64_t begin, int64_t end, int) {
+      StopCheck stop(context.run);
       for (int64_t job = begin; job < end; ++job) {
         const int64_t lane = job % blocks * kBlock, lanes = std::min(kBlock, pass.inner - lane);
         const Element* from = in + job / blocks * axis.in * pass.inner + lane;
@@ -150,14 +153,22 @@ class ScanWindowStep final : public Step {
           for (int64_t o = 0; o < axis.out; ++o) {
             const int64_t reach =
                 std::min(axis.in, o * axis.window.stride - axis.window.padding_low + axis.window.size);
-            while (next < reach) add(next++);
+            for (; next < reach; ++next) {
+              if (stop.Stops(lanes)) return;
+              add(next);
+            }
+            if (stop.Stops(lanes)) return;
             emit(o);
           }
         } else {
           int64_t next = axis.in;
           for (int64_t o = axis.out; o-- > 0;) {
             const int64_t reach = std::max<int64_t>(0, o * axis.window.stride - axis.window.padding_low);
-            while (next > reach) add(--next);
+            while (next > reach) {
+              if (stop.Stops(lanes)) return;
+              add(--next);
+            }
+            if (stop.Stops(lanes)) return;
             emit(o);
           }
         }
@@ -165,8 +176,9 @@ class ScanWindowStep final : public Step {
     });
   }
 
-  // `in` and `out` are [size, lanes]; what follows `out` is free for totals.
-  static void RunLine(const WindowAxis& axis, const Total* in, Total* out, int64_t lanes) {
+  // `in` and `out` are [size, lanes]; what follows `out` is free for totals. False when it was
+  // interrupted.
+  static bool RunLine(const WindowAxis& axis, const Total* in, Total* out, int64_t lanes, StopCheck& stop) {
     const hlo::WindowDimension& w = axis.window;
     const Total identity = static_cast<Total>(Op::Identity());
     const auto apply = [lanes](Total* to, const Total* a, const Total* b) {
@@ -179,10 +191,14 @@ class ScanWindowStep final : public Step {
         int64_t next = 0;
         for (int64_t o = 0; o < axis.out; ++o) {
           const int64_t reach = std::min(axis.in, o * w.stride - w.padding_low + w.size);
-          for (; next < reach; ++next) apply(total, total, in + next * lanes);
+          for (; next < reach; ++next) {
+            if (stop.Stops(lanes)) return false;
+            apply(total, total, in + next * lanes);
+          }
+          if (stop.Stops(lanes)) return false;
           std::copy_n(total, lanes, out + o * lanes);
         }
-        return;
+        return true;
       }
       case Method::kSuffix: {
         Total* total = out + axis.out * lanes;
@@ -191,22 +207,25 @@ class ScanWindowStep final : public Step {
         for (int64_t o = axis.out; o-- > 0;) {
           const int64_t reach = std::max<int64_t>(0, o * w.stride - w.padding_low);
           while (next > reach) {
+            if (stop.Stops(lanes)) return false;
             --next;
             apply(total, total, in + next * lanes);
           }
+          if (stop.Stops(lanes)) return false;
           std::copy_n(total, lanes, out + o * lanes);
         }
-        return;
+        return true;
       }
       case Method::kEach:
         for (int64_t o = 0; o < axis.out; ++o) {
           std::fill_n(out + o * lanes, lanes, identity);
           for (int64_t k = 0; k < w.size; ++k) {
+            if (stop.Stops(lanes)) return false;
             const int64_t source = axis.Source(o, k);
             if (source >= 0) apply(out + o * lanes, out + o * lanes, in + source * lanes);
           }
         }
-        return;
+        return true;
       case Method::kBlocks: {
         const int64_t padded = Padded(axis);
         Total* prefix = out + axis.out * lanes;
@@ -218,13 +237,16 @@ class ScanWindowStep final : public Step {
           return source >= 0 && source < axis.in ? in + source * lanes : nothing;
         };
         for (int64_t i = 0; i < padded; ++i) {
+          if (stop.Stops(lanes)) return false;
           apply(prefix + i * lanes, i % w.size == 0 ? nothing : prefix + (i - 1) * lanes, element(i));
         }
         for (int64_t i = padded; i-- > 0;) {
+          if (stop.Stops(lanes)) return false;
           const bool ends_block = i % w.size == w.size - 1 || i == padded - 1;
           apply(suffix + i * lanes, element(i), ends_block ? nothing : suffix + (i + 1) * lanes);
         }
         for (int64_t o = 0; o < axis.out; ++o) {
+          if (stop.Stops(lanes)) return false;
           const int64_t start = o * w.stride, end = start + w.size - 1;
           if (start % w.size == 0) {
             std::copy_n(prefix + end * lanes, lanes, out + o * lanes);
@@ -232,12 +254,12 @@ class ScanWindowStep final : public Step {
             apply(out + o * lanes, suffix + start * lanes, prefix + end * lanes);
           }
         }
-        return;
+        return true;
       }
     }
+    return true;
   }
 
-  std::string text_;
   std::vector<Pass> passes_;
   bool streaming_ = false;
   int workers_;

@@ -112,9 +112,9 @@ std::optional<ConvertFunction> FindConversion(hlo::PrimitiveType from, hlo::Prim
   return convert;
 }
 
-void ConvertParallel(ConvertFunction convert, const std::byte* from, int from_width, std::byte* to,
-                     int to_width, int64_t count, int threads) {
-  ParallelRanges(threads, count, count, [&](int64_t begin, int64_t end, int) {
+absl::Status ConvertParallel(ConvertFunction convert, const std::byte* from, int from_width, std::byte* to,
+                             int to_width, int64_t count, const StepContext& context) {
+  return ParallelPieces(context, count, count, [&](int64_t begin, int64_t end, int) {
     convert(from + begin * from_width, to + begin * to_width, end - begin);
   });
 }

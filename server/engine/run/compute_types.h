@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "absl/status/status.h"
 #include "common/hlo/primitive_type.h"
+#include "server/engine/run/step.h"
 
 namespace hlod::engine {
 
@@ -34,9 +36,9 @@ using ConvertFunction = void (*)(const std::byte* from, std::byte* to, int64_t c
 // The conversion of an array before or after a contraction: null when elements of `from` are read as `to` as
 // they are (the same type, or integers of one width, signed and unsigned); nothing when there is none.
 std::optional<ConvertFunction> FindConversion(hlo::PrimitiveType from, hlo::PrimitiveType to);
-// The same on a team.
-void ConvertParallel(ConvertFunction convert, const std::byte* from, int from_width, std::byte* to,
-                     int to_width, int64_t count, int threads);
+// The same on the context's team. CANCELLED or DEADLINE_EXCEEDED when the run has to stop.
+absl::Status ConvertParallel(ConvertFunction convert, const std::byte* from, int from_width, std::byte* to,
+                             int to_width, int64_t count, const StepContext& context);
 
 // Calls f.operator()<T>() with the arithmetic type of a contraction type: float, double, uint32_t, uint64_t,
 // PlainComplex.

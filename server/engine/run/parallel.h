@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "common/base/arithmetic.h"
+#include "server/engine/run/step.h"
 
 namespace hlod::engine {
 
@@ -33,6 +36,38 @@ void ParallelRanges(int threads, int64_t count, int64_t elements, Body&& body) {
     const int64_t end = begin + share + (worker < rest ? 1 : 0);
     body(begin, end, worker);
   }
+}
+
+// The same for loops that may run long: a worker's range is handed to body(begin, end, worker) in pieces, and
+// between them the worker looks at cancel and deadline. `work`: of the whole loop, about a nanosecond each;
+// no item is much more than StopCheck::kPieceWork. CANCELLED or DEADLINE_EXCEEDED when items were left out.
+template <typename Body>
+absl::Status ParallelPieces(const StepContext& context, int threads, int64_t count, int64_t work,
+                            Body&& body) {
+  if (work <= StopCheck::kPieceWork) {
+    ParallelRanges(threads, count, work, std::forward<Body>(body));
+    return absl::OkStatus();
+  }
+  const int64_t pieces = work / StopCheck::kPieceWork + 1, piece = std::max<int64_t>(1, count / pieces);
+  ParallelRanges(threads, count, work, [&](int64_t begin, int64_t end, int worker) {
+    for (int64_t at = begin; at < end && !StopCheck::MustStop(context.run);) {
+      const int64_t next = end - at > piece ? at + piece : end;
+      body(at, next, worker);
+      at = next;
+    }
+  });
+  return StopCheck::Verdict(context.run);
+}
+template <typename Body>
+absl::Status ParallelPieces(const StepContext& context, int64_t count, int64_t work, Body&& body) {
+  return ParallelPieces(context, context.threads, count, work, std::forward<Body>(body));
+}
+
+// Zeros, however many.
+inline absl::Status FillZeros(const StepContext& context, std::byte* to, int64_t bytes) {
+  return ParallelPieces(context, bytes, bytes / 16, [&](int64_t begin, int64_t end, int) {
+    std::memset(to + begin, 0, static_cast<size_t>(end - begin));
+  });
 }
 
 }  // namespace hlod::engine

@@ -1,14 +1,13 @@
 // Copies operands into literals, evaluates, copies the leaves of the result out.
 #include "server/engine/run/reference_step.h"
 
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/evaluator/evaluator.h"
+#include "server/engine/run/step_util.h"
 
 namespace hlod::engine {
 namespace {
@@ -16,16 +15,21 @@ namespace {
 using hlo::Literal;
 
 // A literal of `shape` whose leaves are filled from `leaves`, which is moved past them.
-Literal ReadLiteral(const hlo::Shape& shape, const std::byte* const*& leaves) {
+absl::StatusOr<Literal> ReadLiteral(const hlo::Shape& shape, const std::byte* const*& leaves,
+                                    const RunContext& run) {
   if (shape.IsTuple()) {
     std::vector<Literal> elements;
     elements.reserve(shape.tuple.size());
-    for (const hlo::Shape& element : shape.tuple) elements.push_back(ReadLiteral(element, leaves));
+    for (const hlo::Shape& element : shape.tuple) {
+      ASSIGN_OR_RETURN(Literal literal, ReadLiteral(element, leaves, run));
+      elements.push_back(std::move(literal));
+    }
     return Literal::MakeTuple(std::move(elements));
   }
   Literal literal(shape);
   const absl::Span<std::byte> bytes = literal.bytes();
-  if (!bytes.empty()) std::memcpy(bytes.data(), *leaves, bytes.size());
+  if (!bytes.empty())
+    RETURN_IF_ERROR(CopyBytes(*leaves, bytes.data(), static_cast<int64_t>(bytes.size()), run));
   ++leaves;
   return literal;
 }
@@ -33,18 +37,9 @@ Literal ReadLiteral(const hlo::Shape& shape, const std::byte* const*& leaves) {
 class ReferenceStep final : public Step {
  public:
   ReferenceStep(std::shared_ptr<const hlo::Module> module, hlo::Instruction instruction)
-      : module_(std::move(module)), instruction_(instruction) {}
-
-  StepKind kind() const override { return StepKind::kReference; }
-
-  std::string Describe() const override {
-    std::string text = absl::StrCat("reference ", ToAbsl(hlo::Name(instruction_.opcode())), " ",
-                                    hlo::ToStringNoLayout(instruction_.shape()));
-    for (uint32_t i = 0; i < instruction_.operand_count(); ++i) {
-      absl::StrAppend(&text, i == 0 ? " of " : ", ", hlo::ToStringNoLayout(instruction_.operand(i).shape()));
-    }
-    return text;
-  }
+      : Step(StepKind::kReference, "reference " + DescribeStep(instruction)),
+        module_(std::move(module)),
+        instruction_(instruction) {}
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
@@ -52,7 +47,8 @@ class ReferenceStep final : public Step {
     operands.reserve(instruction_.operand_count());
     std::vector<const Literal*> pointers;
     for (uint32_t i = 0; i < instruction_.operand_count(); ++i) {
-      operands.push_back(ReadLiteral(instruction_.operand(i).shape(), inputs));
+      ASSIGN_OR_RETURN(Literal operand, ReadLiteral(instruction_.operand(i).shape(), inputs, context.run));
+      operands.push_back(std::move(operand));
       pointers.push_back(&operands.back());
     }
     EvaluateOptions options;
@@ -62,7 +58,9 @@ class ReferenceStep final : public Step {
     size_t o = 0;
     for (const Literal* leaf : result.Leaves()) {
       const absl::Span<const std::byte> bytes = leaf->bytes();
-      if (!bytes.empty()) std::memcpy(outputs[o], bytes.data(), bytes.size());
+      if (!bytes.empty()) {
+        RETURN_IF_ERROR(CopyBytes(bytes.data(), outputs[o], static_cast<int64_t>(bytes.size()), context.run));
+      }
       ++o;
     }
     return absl::OkStatus();

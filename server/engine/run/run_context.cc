@@ -1,6 +1,8 @@
 // Looking at cancel and deadline.
 #include "server/engine/run/run_context.h"
 
+#include <cstring>
+
 #include "absl/time/clock.h"
 #include "common/base/status.h"
 
@@ -12,6 +14,16 @@ bool StopCheck::MustStop(const RunContext& run) {
 absl::Status StopCheck::Verdict(const RunContext& run) {
   if (IsCancelled(run)) return Cancelled("The program was cancelled while it ran.");
   if (MustStop(run)) return DeadlineExceeded("The deadline passed while the program ran.");
+  return absl::OkStatus();
+}
+
+absl::Status CopyBytes(const std::byte* from, std::byte* to, int64_t bytes, const RunContext& run) {
+  constexpr int64_t kPiece = 4 << 20;  // About a millisecond.
+  for (; bytes > kPiece; bytes -= kPiece, from += kPiece, to += kPiece) {
+    std::memcpy(to, from, static_cast<size_t>(kPiece));
+    RETURN_IF_ERROR(StopCheck::Verdict(run));
+  }
+  std::memcpy(to, from, static_cast<size_t>(bytes));
   return absl::OkStatus();
 }
 

@@ -1,7 +1,9 @@
 // What a run is given besides memory, and how its steps notice that it has to stop.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/status/status.h"
@@ -21,8 +23,7 @@ inline bool IsCancelled(const RunContext& run) {
   return run.cancel != nullptr && run.cancel->load(std::memory_order_relaxed);
 }
 
-// For steps whose work their bytes do not bound: checks now and then, in each thread, whether the run has to
-// stop.
+// What a step looks through at least each 10 ms, in each of its threads, to see whether the run has to stop.
 class StopCheck {
  public:
   explicit StopCheck(const RunContext& run) : run_(run) {}
@@ -32,14 +33,36 @@ class StopCheck {
     left_ = kWorkBetweenChecks;
     return MustStop(run_);
   }
+  // Calls body(begin, end) on consecutive pieces of [0, count), an item being about `work_each` nanoseconds.
+  // False when the run has to stop: then the rest was left out.
+  template <typename Body>
+  bool ForPieces(int64_t count, int64_t work_each, Body&& body) {
+    const int64_t piece = PieceOf(work_each);
+    for (int64_t begin = 0; begin < count; begin += piece) {
+      const int64_t end = std::min(count, begin + piece);
+      body(begin, end);
+      if (Stops((end - begin) * work_each)) return false;
+    }
+    return true;
+  }
+  // How many items of `work_each` nanoseconds are done between two checks.
+  static int64_t PieceOf(int64_t work_each) {
+    return std::max<int64_t>(1, kPieceWork / std::max<int64_t>(1, work_each));
+  }
   static bool MustStop(const RunContext& run);
   // CANCELLED or DEADLINE_EXCEEDED when the run must stop, else OK.
   static absl::Status Verdict(const RunContext& run);
+
+  // Of one piece, in nanoseconds: a tenth of the 10 ms, since estimates are rough and machines busy.
+  static constexpr int64_t kPieceWork = 1'000'000;
 
  private:
   static constexpr int64_t kWorkBetweenChecks = 100'000;
   const RunContext& run_;
   int64_t left_ = kWorkBetweenChecks;
 };
+
+// A memcpy that may be long. CANCELLED or DEADLINE_EXCEEDED when it was left unfinished.
+absl::Status CopyBytes(const std::byte* from, std::byte* to, int64_t bytes, const RunContext& run);
 
 }  // namespace hlod::engine

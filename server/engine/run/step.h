@@ -1,11 +1,14 @@
 // A step: one unit of a plan's work, prepared at compile time, run on raw pointers without allocating.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/hlo/module.h"
@@ -18,27 +21,50 @@ enum class StepKind : uint8_t { kFused, kLibrary, kMovement, kControl, kReferenc
 // What a step may use while it runs.
 struct StepContext {
   RunContext& run;
-  std::byte* scratch;  // scratch_bytes() bytes, aligned to 64.
+  std::byte* scratch;  // Step::scratch_bytes() bytes, aligned to 64.
   int threads;         // The OpenMP team's size; steps split work with `#pragma omp parallel for
                        // num_threads(threads)`.
 };
 
-// Immutable after construction; Run may be called from several threads at once with different memory.
+// What a step is stands fixed once its factory has made it; only running differs from step to step. Run may
+// be called from several threads at once with different memory.
 class Step {
  public:
   virtual ~Step() = default;
-  virtual StepKind kind() const = 0;
+  Step(const Step&) = delete;
+  Step& operator=(const Step&) = delete;
+
+  StepKind kind() const { return kind_; }
   // Short text for Plan::Dump: "dot f32[64,128]x[128,10]".
-  virtual std::string Describe() const = 0;
+  const std::string& text() const { return text_; }
   // Temporary bytes of its own, part of the plan's temporaries.
-  virtual int64_t scratch_bytes() const { return 0; }
-  virtual double flops() const { return 0; }
-  // Whether output `o` may be given the memory of input `i` (equal bytes): the step reads each element of i
-  // before, or as, it writes that place of o. The plan then works in place.
-  virtual bool MayShare(int output, int input) const { return false; }
+  int64_t scratch_bytes() const { return scratch_bytes_; }
+  double flops() const { return flops_; }
+  // Whether output `output` may be given the memory of input `input` (equal bytes): the step reads each
+  // element of the input before, or as, it writes that place of the output. The plan then works in place.
+  bool MayShare(int output, int input) const {
+    return std::find(shared_.begin(), shared_.end(), std::pair(output, input)) != shared_.end();
+  }
+
   // Runs on dense row-major buffers: one pointer an input and an output, in the order the step was made for.
+  // Looks at cancel and deadline at least each 10 ms (StopCheck).
   virtual absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                            StepContext& context) const = 0;
+
+ protected:
+  Step(StepKind kind, std::string text) : text_(std::move(text)), kind_(kind) {}
+  // For constructors and factories.
+  void set_text(std::string text) { text_ = std::move(text); }
+  void set_scratch_bytes(int64_t bytes) { scratch_bytes_ = bytes; }
+  void set_flops(double flops) { flops_ = flops; }
+  void Share(int output, int input) { shared_.emplace_back(output, input); }
+
+ private:
+  std::string text_;
+  StepKind kind_;
+  int64_t scratch_bytes_ = 0;
+  double flops_ = 0;
+  absl::InlinedVector<std::pair<int, int>, 1> shared_;  // Output and input.
 };
 
 // A factory's answer: a step, or null when it has none for this case (the plan falls back to a reference

@@ -23,17 +23,14 @@ constexpr int kOperandsMax = 16;
 class GeneralSortStep final : public Step {
  public:
   GeneralSortStep(hlo::Instruction instruction, std::unique_ptr<ScalarFunction> less, int threads)
-      : text_(DescribeStep(instruction)), lines_(instruction), less_(std::move(less)) {
+      : Step(StepKind::kLibrary, DescribeStep(instruction)), lines_(instruction), less_(std::move(less)) {
     workers_ = static_cast<int>(std::clamp<int64_t>(lines_.lines(), 1, std::max(1, threads)));
     order_bytes_ = ScratchAlign(lines_.length() * static_cast<int64_t>(sizeof(uint32_t)));
     block_bytes_ = ScratchAlign(kLanes * 16);
     worker_bytes_ = 2 * order_bytes_ + lines_.ScratchBytes() + (2 * lines_.operands() + 1) * block_bytes_;
+    set_scratch_bytes(workers_ * worker_bytes_);
+    for (int i = 0; i < lines_.operands(); ++i) Share(i, i);
   }
-
-  StepKind kind() const override { return StepKind::kLibrary; }
-  std::string Describe() const override { return text_; }
-  int64_t scratch_bytes() const override { return workers_ * worker_bytes_; }
-  bool MayShare(int output, int input) const override { return output == input; }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
@@ -41,25 +38,39 @@ class GeneralSortStep final : public Step {
                    [&](int64_t begin, int64_t end, int worker) {
                      std::byte* scratch = context.scratch + worker * worker_bytes_;
                      std::byte* blocks = scratch + 2 * order_bytes_ + lines_.ScratchBytes();
+                     StopCheck stop(context.run);
                      for (int64_t line = begin; line < end; ++line) {
-                       auto* order = reinterpret_cast<uint32_t*>(scratch);
-                       auto* merged = reinterpret_cast<uint32_t*>(scratch + order_bytes_);
-                       std::iota(order, order + lines_.length(), 0u);
-                       std::iota(merged, merged + lines_.length(), 0u);
-                       for (int64_t run = 1; run < lines_.length(); run *= 2) {
-                         for (int64_t i = 0; i < lines_.length(); i += kLanes) {
-                           RankBlock(inputs, line, order, merged, run, i,
-                                     std::min(kLanes, lines_.length() - i), blocks);
-                         }
-                         std::swap(order, merged);
-                       }
-                       lines_.Apply(inputs, outputs, line, order, scratch + 2 * order_bytes_);
+                       if (!SortLine(inputs, outputs, line, scratch, blocks, stop)) return;
                      }
                    });
-    return absl::OkStatus();
+    return StopCheck::Verdict(context.run);
   }
 
  private:
+  static constexpr int64_t kRankNs = 100;  // Of an element: a binary search of the other run.
+
+  // False when it was interrupted.
+  bool SortLine(const std::byte* const* inputs, std::byte* const* outputs, int64_t line, std::byte* scratch,
+                std::byte* blocks, StopCheck& stop) const {
+    auto* order = reinterpret_cast<uint32_t*>(scratch);
+    auto* merged = reinterpret_cast<uint32_t*>(scratch + order_bytes_);
+    const int64_t n = lines_.length();
+    const bool numbered = stop.ForPieces(n, 1, [&](int64_t begin, int64_t end) {
+      std::iota(order + begin, order + end, static_cast<uint32_t>(begin));
+      std::iota(merged + begin, merged + end, static_cast<uint32_t>(begin));
+    });
+    if (!numbered) return false;
+    for (int64_t run = 1; run < n; run *= 2) {
+      for (int64_t i = 0; i < n; i += kLanes) {
+        const int64_t lanes = std::min(kLanes, n - i);
+        RankBlock(inputs, line, order, merged, run, i, lanes, blocks);
+        if (stop.Stops(lanes * kRankNs)) return false;
+      }
+      std::swap(order, merged);
+    }
+    return lines_.Apply(inputs, outputs, line, order, scratch + 2 * order_bytes_, stop);
+  }
+
   // Places elements [first, first + lanes) of `order`, whose runs of `run` elements are sorted, into
   // `merged`.
   void RankBlock(const std::byte* const* inputs, int64_t line, const uint32_t* order, uint32_t* merged,
@@ -115,7 +126,6 @@ class GeneralSortStep final : public Step {
   }
   static int64_t Middle(int64_t i, int64_t run) { return i / (2 * run) * (2 * run) + run; }
 
-  std::string text_;
   SortLines lines_;
   std::unique_ptr<ScalarFunction> less_;
   int workers_ = 1;

@@ -12,6 +12,7 @@ namespace hlod::engine {
 namespace {
 
 constexpr int64_t kRadixMin = 512;  // Below it a comparison sort is faster.
+constexpr int64_t kElementNs = 5;   // Of a loop that reads or writes all over the line.
 
 // Floats in total order: negative ones with all bits turned, positive ones above them.
 template <typename Bits>
@@ -79,7 +80,7 @@ int64_t SortScratchBytes(int64_t count) {
          2 * ScratchAlign(count * static_cast<int64_t>(sizeof(uint32_t)));
 }
 
-KeySorter::KeySorter(std::byte* scratch, int64_t count) : count_(count) {
+KeySorter::KeySorter(std::byte* scratch, int64_t count, StopCheck& stop) : count_(count), stop_(stop) {
   const int64_t words = ScratchAlign(count * static_cast<int64_t>(sizeof(uint64_t)));
   keys_ = reinterpret_cast<uint64_t*>(scratch);
   packed_ = reinterpret_cast<uint64_t*>(scratch + words);
@@ -87,45 +88,62 @@ KeySorter::KeySorter(std::byte* scratch, int64_t count) : count_(count) {
   order_ = reinterpret_cast<uint32_t*>(scratch + 3 * words);
   next_ = reinterpret_cast<uint32_t*>(scratch + 3 * words +
                                       ScratchAlign(count * static_cast<int64_t>(sizeof(uint32_t))));
-  std::iota(order_, order_ + count, 0u);
+  stop_.ForPieces(count_, 1, [&](int64_t begin, int64_t end) {
+    std::iota(order_ + begin, order_ + end, static_cast<uint32_t>(begin));
+  });
 }
 
-void KeySorter::Sort(int bits) {
-  SortWord(0);
-  if (bits > 32) SortWord(32);
+bool KeySorter::SortBy(KeyFunction function, const SortKey& key, const std::byte* elements, int64_t stride,
+                       int width) {
+  const bool filled = stop_.ForPieces(count_, 1, [&](int64_t begin, int64_t end) {
+    function(elements + begin * stride, stride, end - begin, key, keys_ + begin);
+  });
+  return filled && SortWord(0) && (width <= 4 || SortWord(32));
 }
 
 // By one 32-bit word of the keys. Packed: the word above, the place in the current order below; so any sort
 // of the packed numbers is stable, and a radix sort need only look at the word.
-void KeySorter::SortWord(int shift) {
-  for (int64_t i = 0; i < count_; ++i) {
-    packed_[i] = (keys_[order_[i]] >> shift) << 32 | static_cast<uint64_t>(i);
-  }
+bool KeySorter::SortWord(int shift) {
+  const auto pack = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      packed_[i] = (keys_[order_[i]] >> shift) << 32 | static_cast<uint64_t>(i);
+  };
+  if (!stop_.ForPieces(count_, kElementNs, pack)) return false;
   if (count_ < kRadixMin) {
     std::sort(packed_, packed_ + count_);
   } else {
     constexpr int kDigitBits = 11, kDigits = 3;
     constexpr uint64_t kBuckets = 1 << kDigitBits;
     uint32_t histogram[kDigits][kBuckets] = {};
-    for (int64_t i = 0; i < count_; ++i) {
-      const uint64_t word = packed_[i] >> 32;
-      for (int d = 0; d < kDigits; ++d) ++histogram[d][word >> (d * kDigitBits) & (kBuckets - 1)];
-    }
+    const auto count = [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const uint64_t word = packed_[i] >> 32;
+        for (int d = 0; d < kDigits; ++d) ++histogram[d][word >> (d * kDigitBits) & (kBuckets - 1)];
+      }
+    };
+    if (!stop_.ForPieces(count_, 1, count)) return false;
     for (int d = 0; d < kDigits; ++d) {
       const int digit_shift = 32 + d * kDigitBits;
       const uint64_t first_digit = packed_[0] >> digit_shift & (kBuckets - 1);
       if (histogram[d][first_digit] == static_cast<uint64_t>(count_)) continue;  // All alike: nothing to do.
       uint32_t at = 0;
       for (uint32_t& bucket : histogram[d]) at += std::exchange(bucket, at);
-      for (int64_t i = 0; i < count_; ++i) {
-        const uint64_t value = packed_[i];
-        other_[histogram[d][value >> digit_shift & (kBuckets - 1)]++] = value;
-      }
+      const auto distribute = [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          const uint64_t value = packed_[i];
+          other_[histogram[d][value >> digit_shift & (kBuckets - 1)]++] = value;
+        }
+      };
+      if (!stop_.ForPieces(count_, kElementNs, distribute)) return false;
       std::swap(packed_, other_);
     }
   }
-  for (int64_t i = 0; i < count_; ++i) next_[i] = order_[static_cast<uint32_t>(packed_[i])];
+  const auto unpack = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) next_[i] = order_[static_cast<uint32_t>(packed_[i])];
+  };
+  if (!stop_.ForPieces(count_, kElementNs, unpack)) return false;
   std::swap(order_, next_);
+  return true;
 }
 
 }  // namespace hlod::engine

@@ -37,29 +37,38 @@ class SortLines {
   }
 
   // Writes the line of every operand in `order` to the outputs, which may be the inputs. `scratch` has
-  // ScratchBytes().
-  void Apply(const std::byte* const* inputs, std::byte* const* outputs, int64_t line, const uint32_t* order,
-             std::byte* scratch) const {
-    for (int i = 0; i < operands(); ++i) {
+  // ScratchBytes(). False when the run has to stop.
+  bool Apply(const std::byte* const* inputs, std::byte* const* outputs, int64_t line, const uint32_t* order,
+             std::byte* scratch, StopCheck& stop) const {
+    const auto apply = [&](int i) {
       switch (widths_[i]) {
-        case 1: ApplyWidth<1>(inputs[i], outputs[i], line, order, scratch); break;
-        case 2: ApplyWidth<2>(inputs[i], outputs[i], line, order, scratch); break;
-        case 4: ApplyWidth<4>(inputs[i], outputs[i], line, order, scratch); break;
-        case 8: ApplyWidth<8>(inputs[i], outputs[i], line, order, scratch); break;
-        default: ApplyWidth<16>(inputs[i], outputs[i], line, order, scratch); break;
+        case 1: return ApplyWidth<1>(inputs[i], outputs[i], line, order, scratch, stop);
+        case 2: return ApplyWidth<2>(inputs[i], outputs[i], line, order, scratch, stop);
+        case 4: return ApplyWidth<4>(inputs[i], outputs[i], line, order, scratch, stop);
+        case 8: return ApplyWidth<8>(inputs[i], outputs[i], line, order, scratch, stop);
+        default: return ApplyWidth<16>(inputs[i], outputs[i], line, order, scratch, stop);
       }
+    };
+    for (int i = 0; i < operands(); ++i) {
+      if (!apply(i)) return false;
     }
+    return true;
   }
 
  private:
+  static constexpr int64_t kElementNs = 5;  // The reads go all over the line.
+
   template <size_t kWidth>
-  void ApplyWidth(const std::byte* input, std::byte* output, int64_t line, const uint32_t* order,
-                  std::byte* scratch) const {
+  bool ApplyWidth(const std::byte* input, std::byte* output, int64_t line, const uint32_t* order,
+                  std::byte* scratch, StopCheck& stop) const {
     const std::byte* from = input + Start(line) * static_cast<int64_t>(kWidth);
     std::byte* to = output + Start(line) * static_cast<int64_t>(kWidth);
     const int64_t step = stride_ * static_cast<int64_t>(kWidth);
-    for (int64_t i = 0; i < length_; ++i) std::memcpy(scratch + i * kWidth, from + order[i] * step, kWidth);
-    for (int64_t i = 0; i < length_; ++i) std::memcpy(to + i * step, scratch + i * kWidth, kWidth);
+    return stop.ForPieces(length_, kElementNs, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) std::memcpy(scratch + i * kWidth, from + order[i] * step, kWidth);
+    }) && stop.ForPieces(length_, kElementNs, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) std::memcpy(to + i * step, scratch + i * kWidth, kWidth);
+    });
   }
 
   int64_t lines_ = 1, length_ = 1, stride_ = 1;

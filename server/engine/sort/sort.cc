@@ -16,40 +16,44 @@ namespace {
 class KeySortStep final : public Step {
  public:
   KeySortStep(hlo::Instruction instruction, std::vector<SortKey> keys, int threads)
-      : text_(DescribeStep(instruction)), lines_(instruction), keys_(std::move(keys)) {
+      : Step(StepKind::kLibrary, DescribeStep(instruction)), lines_(instruction), keys_(std::move(keys)) {
     for (const SortKey& key : keys_) functions_.push_back(FindKeyFunction(key.type));
     workers_ = static_cast<int>(std::clamp<int64_t>(lines_.lines(), 1, std::max(1, threads)));
     worker_bytes_ = SortScratchBytes(lines_.length()) + lines_.ScratchBytes();
+    set_scratch_bytes(workers_ * worker_bytes_);
+    for (int i = 0; i < lines_.operands(); ++i) Share(i, i);
   }
-
-  StepKind kind() const override { return StepKind::kLibrary; }
-  std::string Describe() const override { return text_; }
-  int64_t scratch_bytes() const override { return workers_ * worker_bytes_; }
-  bool MayShare(int output, int input) const override { return output == input; }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
     ParallelRanges(std::min(context.threads, workers_), lines_.lines(), lines_.lines() * lines_.length() * 16,
                    [&](int64_t begin, int64_t end, int worker) {
                      std::byte* scratch = context.scratch + worker * worker_bytes_;
+                     StopCheck stop(context.run);
                      for (int64_t line = begin; line < end; ++line) {
-                       KeySorter sorter(scratch, lines_.length());
-                       // The least significant key first: each sort is stable.
-                       for (size_t k = keys_.size(); k-- > 0;) {
-                         const int operand = keys_[k].operand, width = lines_.width(operand);
-                         functions_[k](inputs[operand] + lines_.Start(line) * width, lines_.stride() * width,
-                                       lines_.length(), keys_[k], sorter.keys());
-                         sorter.Sort(width * 8);
-                       }
-                       lines_.Apply(inputs, outputs, line, sorter.order(),
-                                    scratch + SortScratchBytes(lines_.length()));
+                       if (!SortLine(inputs, outputs, line, scratch, stop)) return;
                      }
                    });
-    return absl::OkStatus();
+    return StopCheck::Verdict(context.run);
   }
 
  private:
-  std::string text_;
+  // False when it was interrupted.
+  bool SortLine(const std::byte* const* inputs, std::byte* const* outputs, int64_t line, std::byte* scratch,
+                StopCheck& stop) const {
+    KeySorter sorter(scratch, lines_.length(), stop);
+    // The least significant key first: each sort is stable.
+    for (size_t k = keys_.size(); k-- > 0;) {
+      const int operand = keys_[k].operand, width = lines_.width(operand);
+      if (!sorter.SortBy(functions_[k], keys_[k], inputs[operand] + lines_.Start(line) * width,
+                         lines_.stride() * width, width)) {
+        return false;
+      }
+    }
+    return lines_.Apply(inputs, outputs, line, sorter.order(), scratch + SortScratchBytes(lines_.length()),
+                        stop);
+  }
+
   SortLines lines_;
   std::vector<SortKey> keys_;
   std::vector<KeyFunction> functions_;

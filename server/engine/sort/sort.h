@@ -33,23 +33,24 @@ using KeyFunction = void (*)(const std::byte* elements, int64_t stride_bytes, in
 // Null for types without such numbers.
 KeyFunction FindKeyFunction(hlo::PrimitiveType type);
 
-// Scratch of SortByKeys for one line.
+// Scratch of a KeySorter for one line.
 int64_t SortScratchBytes(int64_t count);
-// A stable sort of 0..count-1 (count < 2^31) by keys: `order` holds it in the end. Keys are computed by
-// `compute(key, out)`.
+// A stable sort of 0..count-1 (count < 2^31) by one or several keys, the least significant first: order()
+// holds it in the end.
 class KeySorter {
  public:
-  KeySorter(std::byte* scratch, int64_t count);
-  // The keys to fill before each Sort call.
-  uint64_t* keys() { return keys_; }
-  // Sorts the current order stably by the keys (of element i at keys()[i]), by their low `bits` (32 or 64).
-  void Sort(int bits);
+  // `scratch`: SortScratchBytes(count). Once the run has to stop, as `stop` says, the rest is left out.
+  KeySorter(std::byte* scratch, int64_t count, StopCheck& stop);
+  // Sorts the current order stably by a key of `width` bytes. `elements` is the first of the line, its
+  // neighbours `stride` bytes apart. False when the run has to stop.
+  bool SortBy(KeyFunction function, const SortKey& key, const std::byte* elements, int64_t stride, int width);
   const uint32_t* order() const { return order_; }
 
  private:
-  void SortWord(int shift);
+  bool SortWord(int shift);
 
-  int64_t count_;
+  const int64_t count_;
+  StopCheck& stop_;
   uint64_t *keys_, *packed_, *other_;
   uint32_t *order_, *next_;
 };

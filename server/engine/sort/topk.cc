@@ -21,7 +21,8 @@ struct Ranked {
 
 class TopKStep final : public Step {
  public:
-  TopKStep(hlo::Instruction instruction, bool largest, int threads) : text_(DescribeStep(instruction)) {
+  TopKStep(hlo::Instruction instruction, bool largest, int threads)
+      : Step(StepKind::kLibrary, DescribeStep(instruction)) {
     const hlo::Shape& operand = instruction.operand(0).shape();
     key_ = {0, operand.type, largest, false, false};
     function_ = FindKeyFunction(operand.type);
@@ -30,46 +31,72 @@ class TopKStep final : public Step {
     k_ = instruction.shape().tuple[0].dims.back();
     lines_ = k_ == 0 ? 0 : Elements(instruction.shape().tuple[0]) / k_;
     workers_ = static_cast<int>(std::clamp<int64_t>(lines_, 1, std::max(1, threads)));
-    worker_bytes_ = ScratchAlign(length_ * static_cast<int64_t>(sizeof(uint64_t))) +
-                    ScratchAlign(length_ * static_cast<int64_t>(sizeof(Ranked)));
+    by_radix_ = length_ > kSelectLengthMax || k_ > kSelectWantedMax;
+    worker_bytes_ = by_radix_ ? SortScratchBytes(length_)
+                              : ScratchAlign(length_ * static_cast<int64_t>(sizeof(uint64_t))) +
+                                    ScratchAlign(length_ * static_cast<int64_t>(sizeof(Ranked)));
+    set_scratch_bytes(workers_ * worker_bytes_);
   }
-
-  StepKind kind() const override { return StepKind::kLibrary; }
-  std::string Describe() const override { return text_; }
-  int64_t scratch_bytes() const override { return workers_ * worker_bytes_; }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
-    ParallelRanges(
-        std::min(context.threads, workers_), lines_, lines_ * length_ * 4,
-        [&](int64_t begin, int64_t end, int worker) {
-          auto* keys = reinterpret_cast<uint64_t*>(context.scratch + worker * worker_bytes_);
-          auto* ranked =
-              reinterpret_cast<Ranked*>(context.scratch + worker * worker_bytes_ +
-                                        ScratchAlign(length_ * static_cast<int64_t>(sizeof(uint64_t))));
-          for (int64_t line = begin; line < end; ++line) {
-            const std::byte* from = inputs[0] + line * length_ * width_;
-            function_(from, width_, length_, key_, keys);
-            for (int64_t i = 0; i < length_; ++i) ranked[i] = {keys[i], i};
-            if (k_ < length_) std::nth_element(ranked, ranked + k_, ranked + length_);
-            std::sort(ranked, ranked + k_);
-            for (int64_t i = 0; i < k_; ++i) {
-              std::memcpy(outputs[0] + (line * k_ + i) * width_, from + ranked[i].place * width_, width_);
-              const auto place = static_cast<int32_t>(ranked[i].place);
-              std::memcpy(outputs[1] + (line * k_ + i) * static_cast<int64_t>(sizeof(place)), &place,
-                          sizeof(place));
-            }
-          }
-        });
-    return absl::OkStatus();
+    ParallelRanges(std::min(context.threads, workers_), lines_, lines_ * length_ * 4,
+                   [&](int64_t begin, int64_t end, int worker) {
+                     std::byte* scratch = context.scratch + worker * worker_bytes_;
+                     StopCheck stop(context.run);
+                     for (int64_t line = begin; line < end; ++line) {
+                       if (by_radix_) {
+                         if (!SortLine(inputs, outputs, line, scratch, stop)) return;
+                       } else {
+                         SelectFromLine(inputs, outputs, line, scratch);
+                         if (stop.Stops(length_ * 4)) return;
+                       }
+                     }
+                   });
+    return StopCheck::Verdict(context.run);
   }
 
  private:
-  std::string text_;
+  // Up to here a line takes about a millisecond, and the library's selection, which cannot be stopped, is
+  // faster than sorting all of it.
+  static constexpr int64_t kSelectLengthMax = 256 * 1024, kSelectWantedMax = 16 * 1024;
+
+  void SelectFromLine(const std::byte* const* inputs, std::byte* const* outputs, int64_t line,
+                      std::byte* scratch) const {
+    auto* keys = reinterpret_cast<uint64_t*>(scratch);
+    auto* ranked =
+        reinterpret_cast<Ranked*>(scratch + ScratchAlign(length_ * static_cast<int64_t>(sizeof(uint64_t))));
+    const std::byte* from = inputs[0] + line * length_ * width_;
+    function_(from, width_, length_, key_, keys);
+    for (int64_t i = 0; i < length_; ++i) ranked[i] = {keys[i], i};
+    if (k_ < length_) std::nth_element(ranked, ranked + k_, ranked + length_);
+    std::sort(ranked, ranked + k_);
+    for (int64_t i = 0; i < k_; ++i) Put(outputs, line, i, from, ranked[i].place);
+  }
+
+  // False when it was interrupted.
+  bool SortLine(const std::byte* const* inputs, std::byte* const* outputs, int64_t line, std::byte* scratch,
+                StopCheck& stop) const {
+    const std::byte* from = inputs[0] + line * length_ * width_;
+    KeySorter sorter(scratch, length_, stop);
+    return sorter.SortBy(function_, key_, from, width_, width_) &&
+           stop.ForPieces(k_, 5, [&](int64_t begin, int64_t end) {
+             for (int64_t i = begin; i < end; ++i) Put(outputs, line, i, from, sorter.order()[i]);
+           });
+  }
+
+  // Writes result `i` of a line, the element at `place`.
+  void Put(std::byte* const* outputs, int64_t line, int64_t i, const std::byte* from, int64_t place) const {
+    std::memcpy(outputs[0] + (line * k_ + i) * width_, from + place * width_, width_);
+    const auto narrow = static_cast<int32_t>(place);
+    std::memcpy(outputs[1] + (line * k_ + i) * static_cast<int64_t>(sizeof(narrow)), &narrow, sizeof(narrow));
+  }
+
   SortKey key_;
   KeyFunction function_ = nullptr;
   int width_ = 1;
   int64_t length_ = 0, k_ = 0, lines_ = 0;
+  bool by_radix_ = false;
   int workers_ = 1;
   int64_t worker_bytes_ = 0;
 };

@@ -18,7 +18,7 @@ class FusedStep final : public Step {
  public:
   FusedStep(const hlo::Module& module, const hlo::Computation& computation, const FusionGroup& group,
             int threads)
-      : threads_(threads) {
+      : Step(StepKind::kFused, Describe(computation, group)), threads_(threads) {
     for (hlo::NodeId id : group.nodes) {
       if (computation[id].opcode() != hlo::kReduce) continue;
       pattern_ = *MatchReduce(module, computation[id]);
@@ -32,7 +32,6 @@ class FusedStep final : public Step {
       const hlo::Instruction instruction = computation[id];
       if (instruction.opcode() != hlo::kReduce) {
         complete_ = complete_ && builder.Add(id);
-        flops_ += static_cast<double>(count_);
       }
     }
     for (size_t o = 0; o < group.outputs.size(); ++o) {
@@ -46,33 +45,37 @@ class FusedStep final : public Step {
         AddReduction(module, computation, instruction, group, builder, static_cast<int>(o));
     }
     program_ = std::move(builder).Build();
-    Describe(computation, group);
     const int64_t accumulators =
         has_reduce_ ? static_cast<int64_t>(reductions_.size()) * kAccumulatorBytes : 0;
     worker_bytes_ = AlignUp(program_.workspace_bytes() + accumulators + kTile * 8 * 2, 64);
+    set_scratch_bytes(worker_bytes_ * threads_);
+    set_flops(static_cast<double>(count_) * static_cast<double>(group.nodes.size()));
+    for (int o = 0; o < static_cast<int>(group.outputs.size()); ++o) {
+      for (int i = 0; i < static_cast<int>(group.inputs.size()); ++i) {
+        if (program_.MayShare(o, i)) Share(o, i);
+      }
+    }
   }
 
   bool complete() const { return complete_; }
-  StepKind kind() const override { return StepKind::kFused; }
-  std::string Describe() const override { return description_; }
-  int64_t scratch_bytes() const override { return worker_bytes_ * threads_; }
-  double flops() const override { return flops_; }
-  bool MayShare(int output, int input) const override { return program_.MayShare(output, input); }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
     const int threads = std::min(context.threads, threads_);
     if (!has_reduce_) {
       const int64_t tiles = (count_ + kTile - 1) / kTile;
+      // A tile of one instruction takes a fraction of a microsecond.
+      const int64_t tile_work = std::max(1, program_.instruction_count()) * kTile / 2;
       ParallelRanges(threads, tiles, count_, [&](int64_t begin, int64_t end, int worker) {
         std::byte* workspace = context.scratch + worker * worker_bytes_;
         program_.Begin(inputs, workspace, static_cast<int>(std::min<int64_t>(count_, kTile)));
-        for (int64_t tile = begin; tile < end; ++tile) {
+        StopCheck stop(context.run);
+        for (int64_t tile = begin; tile < end && !stop.Stops(tile_work); ++tile) {
           program_.RunTile(inputs, outputs, workspace, tile * kTile,
                            static_cast<int>(std::min<int64_t>(kTile, count_ - tile * kTile)));
         }
       });
-      return absl::OkStatus();
+      return StopCheck::Verdict(context.run);
     }
     if (pattern_.inner == 1) RunRows(inputs, outputs, context, threads);
     else RunColumns(inputs, outputs, context, threads);
@@ -118,7 +121,6 @@ class FusedStep final : public Step {
     } else {
       complete_ = false;
     }
-    flops_ += static_cast<double>(count_);
     reductions_.push_back(r);
   }
 
@@ -245,17 +247,17 @@ class FusedStep final : public Step {
     });
   }
 
-  void Describe(const hlo::Computation& computation, const FusionGroup& group) {
-    description_ = "fused";
+  static std::string Describe(const hlo::Computation& computation, const FusionGroup& group) {
+    std::string text = "fused";
     for (size_t i = 0; i < group.nodes.size(); ++i) {
       if (i == 6 && group.nodes.size() > 7) {
-        description_ += absl::StrFormat(" +%d", group.nodes.size() - i);
+        text += absl::StrFormat(" +%d", group.nodes.size() - i);
         break;
       }
-      description_ += absl::StrFormat(" %s", hlo::Name(computation[group.nodes[i]].opcode()));
+      text += absl::StrFormat(" %s", hlo::Name(computation[group.nodes[i]].opcode()));
     }
-    for (hlo::NodeId output : group.outputs)
-      description_ += " " + hlo::ToStringNoLayout(computation[output].shape());
+    for (hlo::NodeId output : group.outputs) text += " " + hlo::ToStringNoLayout(computation[output].shape());
+    return text;
   }
 
   const int threads_;
@@ -264,9 +266,7 @@ class FusedStep final : public Step {
   bool has_reduce_ = false, complete_ = true;
   TileProgram program_;
   std::vector<Reduction> reductions_;
-  std::string description_;
   int64_t worker_bytes_ = 0;
-  double flops_ = 0;
 };
 
 }  // namespace

@@ -58,7 +58,6 @@ class TileProgram {
     const hlo::Computation& computation_;
     const int64_t count_;
     absl::flat_hash_map<hlo::NodeId, int> inputs_, values_;
-    absl::flat_hash_map<hlo::NodeId, int> loaded_;
     std::unique_ptr<TileProgram> program_ = std::make_unique<TileProgram>();
   };
 
@@ -99,6 +98,24 @@ class TileProgram {
     int view = -1, input = -1, width = 0;
   };
 
+  // How an input is read, and where an output is written; positions are in code_.
+  struct InputUse {
+    int width = 0;  // Bytes an element; 0: never read.
+    int last_read = -1;
+    bool viewed = false;  // Not in the order of the domain.
+  };
+  struct OutputUse {
+    int width = 0;
+    int written = -1;  // -1: not before everything is read.
+  };
+  InputUse& Input(int number) { return Grown(inputs_, number); }
+  OutputUse& Output(int number) { return Grown(outputs_, number); }
+  template <typename Use>
+  static Use& Grown(std::vector<Use>& uses, int number) {
+    if (static_cast<size_t>(number) >= uses.size()) uses.resize(number + 1);
+    return uses[number];
+  }
+
   void* Pointer(int value, const std::byte* const* inputs, std::byte* const* outputs, std::byte* workspace,
                 int64_t start) const;
   void Execute(const Instruction& instruction, const std::byte* const* inputs, std::byte* const* outputs,
@@ -113,9 +130,8 @@ class TileProgram {
   };
   std::vector<AlignedBytes> constants_;
   int64_t slot_bytes_ = 0, workspace_bytes_ = 0;
-  absl::flat_hash_map<int, int> input_last_read_, output_written_;
-  absl::flat_hash_map<int, bool> input_viewed_;
-  absl::flat_hash_map<int, int> input_width_, output_width_;
+  std::vector<InputUse> inputs_;    // By number of the input.
+  std::vector<OutputUse> outputs_;  // By number of the output.
   std::vector<int> kept_;
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "common/base/status.h"
 #include "server/engine/run/cpu_dispatch.h"
 #include "server/engine/run/parallel.h"
 #include "server/engine/run/step_util.h"
@@ -71,7 +72,7 @@ struct PhiloxKernel {
 
 class RandomStep final : public Step {
  public:
-  explicit RandomStep(hlo::Instruction instruction) : text_(DescribeStep(instruction)) {
+  explicit RandomStep(hlo::Instruction instruction) : Step(StepKind::kLibrary, DescribeStep(instruction)) {
     const hlo::Shape& result = instruction.shape().tuple[1];
     three_fry_ =
         instruction.attributes<hlo::RngBitGeneratorAttributes>().algorithm == hlo::RandomAlgorithm::kThreeFry;
@@ -99,12 +100,9 @@ class RandomStep final : public Step {
       for (size_t d = pair + 1; d < result.dims.size(); ++d) inner_ *= result.dims[d];
     }
     blocks_ = paired_ ? (size_ == 0 ? 0 : count_ / size_ * half_) : (count_ + per_block_ - 1) / per_block_;
+    set_flops(static_cast<double>(count_));
+    Share(0, 0);
   }
-
-  StepKind kind() const override { return StepKind::kLibrary; }
-  std::string Describe() const override { return text_; }
-  double flops() const override { return static_cast<double>(count_); }
-  bool MayShare(int output, int input) const override { return output == 0; }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
@@ -112,26 +110,26 @@ class RandomStep final : public Step {
     std::memcpy(state, inputs[0], static_cast<size_t>(state_words_) * sizeof(uint64_t));
     // Philox without a high half of its own: the counter takes the key's place.
     const uint64_t high = three_fry_ ? 0 : state_words_ == 3 ? state[2] : state[0];
-    ParallelRanges(context.threads, (blocks_ + kBatch - 1) / kBatch, blocks_ * 16,
-                   [&](int64_t begin, int64_t end, int) {
-                     uint32_t words[4][kBatch];
-                     for (int64_t batch = begin; batch < end; ++batch) {
-                       const int64_t first = batch * kBatch, blocks = std::min(kBatch, blocks_ - first);
-                       const uint64_t counter = state[1] + static_cast<uint64_t>(first);
-                       if (three_fry_) {
-                         RunBest<ThreeFryKernel>(state[0], counter, static_cast<uint32_t(*)[kBatch]>(words));
-                       } else {
-                         RunBest<PhiloxKernel>(state[0], counter, high + (counter < state[1] ? 1 : 0),
-                                               static_cast<uint32_t(*)[kBatch]>(words));
-                       }
-                       switch (width_) {
-                         case 1: Store<uint8_t>(words, first, blocks, outputs[1]); break;
-                         case 2: Store<uint16_t>(words, first, blocks, outputs[1]); break;
-                         case 4: Store<uint32_t>(words, first, blocks, outputs[1]); break;
-                         default: Store<uint64_t>(words, first, blocks, outputs[1]); break;
-                       }
-                     }
-                   });
+    RETURN_IF_ERROR(ParallelPieces(
+        context, (blocks_ + kBatch - 1) / kBatch, blocks_ * 16, [&](int64_t begin, int64_t end, int) {
+          uint32_t words[4][kBatch];
+          for (int64_t batch = begin; batch < end; ++batch) {
+            const int64_t first = batch * kBatch, blocks = std::min(kBatch, blocks_ - first);
+            const uint64_t counter = state[1] + static_cast<uint64_t>(first);
+            if (three_fry_) {
+              RunBest<ThreeFryKernel>(state[0], counter, static_cast<uint32_t(*)[kBatch]>(words));
+            } else {
+              RunBest<PhiloxKernel>(state[0], counter, high + (counter < state[1] ? 1 : 0),
+                                    static_cast<uint32_t(*)[kBatch]>(words));
+            }
+            switch (width_) {
+              case 1: Store<uint8_t>(words, first, blocks, outputs[1]); break;
+              case 2: Store<uint16_t>(words, first, blocks, outputs[1]); break;
+              case 4: Store<uint32_t>(words, first, blocks, outputs[1]); break;
+              default: Store<uint64_t>(words, first, blocks, outputs[1]); break;
+            }
+          }
+        }));
     const uint64_t before = state[1];
     state[1] += static_cast<uint64_t>(blocks_);
     if (!three_fry_ && state_words_ == 3 && state[1] < before) ++state[2];
@@ -171,7 +169,6 @@ class RandomStep final : public Step {
     }
   }
 
-  std::string text_;
   bool three_fry_ = false, paired_ = false;
   int64_t state_words_ = 2, count_ = 0, blocks_ = 0;
   int width_ = 4;

@@ -8,9 +8,9 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "server/engine/plan/assemble.h"
 #include "server/engine/plan/buffer_assignment.h"
 #include "server/engine/plan/buffer_assignment_packing.h"
-#include "server/engine/plan/control.h"
 #include "server/engine/plan/lowering.h"
 
 namespace hlod::engine {
@@ -35,15 +35,20 @@ class TestStep final : public Step {
   };
   TestStep(How how, std::vector<int64_t> in, std::vector<int64_t> out, int seed, int limit = 0,
            int64_t scratch = 0)
-      : how_(how), in_(std::move(in)), out_(std::move(out)), seed_(seed), limit_(limit), scratch_(scratch) {}
-
-  StepKind kind() const override { return StepKind::kFused; }
-  std::string Describe() const override {
-    return "test " + std::to_string(how_) + "." + std::to_string(seed_);
-  }
-  int64_t scratch_bytes() const override { return scratch_; }
-  bool MayShare(int output, int input) const override {
-    return how_ == kElementwise || (how_ == kUpdate && output == 0 && input == 0) || how_ == kCount;
+      : Step(StepKind::kFused, "test " + std::to_string(how) + "." + std::to_string(seed)),
+        how_(how),
+        in_(std::move(in)),
+        out_(std::move(out)),
+        seed_(seed),
+        limit_(limit),
+        scratch_(scratch) {
+    set_scratch_bytes(scratch);
+    for (size_t o = 0; o < out_.size(); ++o) {
+      for (size_t i = 0; i < in_.size(); ++i) {
+        if (how_ == kElementwise || how_ == kCount || (how_ == kUpdate && o == 0 && i == 0))
+          Share(static_cast<int>(o), static_cast<int>(i));
+      }
+    }
   }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
@@ -115,7 +120,7 @@ class Generator {
  public:
   explicit Generator(uint32_t seed) : random_(seed) {}
 
-  Program Make() {
+  FlatProgram Make() {
     const int arguments = 1 + Roll(5), results = 1 + Roll(5);
     std::vector<ValueId> scope;
     for (int a = 0; a < arguments; ++a) {
@@ -311,11 +316,11 @@ class Generator {
   }
 
   std::mt19937 random_;
-  Program program_;
+  FlatProgram program_;
 };
 
 // Runs a program with memory of its own for every value.
-std::vector<Bytes> RunPlainly(const Program& program, const std::vector<Bytes>& arguments) {
+std::vector<Bytes> RunPlainly(const FlatProgram& program, const std::vector<Bytes>& arguments) {
   std::vector<Bytes> memory;
   for (const Value& value : program.values) memory.emplace_back(value.bytes, 0xAA);
   for (size_t a = 0; a < arguments.size(); ++a) memory[program.argument_values[a]] = arguments[a];
@@ -368,7 +373,7 @@ std::vector<Bytes> RunPlainly(const Program& program, const std::vector<Bytes>& 
 }
 
 // Runs it in assigned memory.
-std::vector<Bytes> RunAssigned(const Program& program, const Assignment& assignment,
+std::vector<Bytes> RunAssigned(const FlatProgram& program, const Assignment& assignment,
                                std::vector<Bytes> arguments) {
   const Code code = Assemble(program, assignment);
   std::vector<Bytes> results;
@@ -403,7 +408,7 @@ TEST(Assignment, RandomProgramsComputeWhatTheyDoWithMemoryForEveryValue) {
   int64_t values = 0, copies = 0;
   for (uint32_t seed = 0; seed < 3000; ++seed) {
     SCOPED_TRACE(seed);
-    const Program program = Generator(seed).Make();
+    const FlatProgram program = Generator(seed).Make();
     absl::StatusOr<Assignment> assignment = AssignBuffers(program);
     ASSERT_TRUE(assignment.ok()) << assignment.status();
     for (int turns = 0; turns < 3; ++turns) {
@@ -428,7 +433,7 @@ TEST(Assignment, RandomProgramsComputeWhatTheyDoWithMemoryForEveryValue) {
 TEST(Assignment, TheCheckerFindsOverlaps) {
   int spoiled = 0, found = 0;
   for (uint32_t seed = 0; seed < 300; ++seed) {
-    const Program program = Generator(seed).Make();
+    const FlatProgram program = Generator(seed).Make();
     Assignment assignment = *AssignBuffers(program);
     std::vector<size_t> temporary;
     for (size_t p = 0; p < assignment.places.size(); ++p) {
@@ -449,7 +454,7 @@ TEST(Assignment, TheCheckerFindsOverlaps) {
 
 // A scan's stacked output is updated where it lies: no copy in the loop, none around it.
 TEST(Assignment, AScanBodyUpdatesItsStackInPlace) {
-  Program program;
+  FlatProgram program;
   const auto add_value = [&](int64_t bytes, Space space, int32_t index, int32_t home) {
     Value& value = program.values.emplace_back();
     value.bytes = bytes;

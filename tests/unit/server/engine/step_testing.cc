@@ -43,14 +43,6 @@ class Guarded {
   Literal literal_;
 };
 
-MaybeStep MakeStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
-  for (auto make : {MakeDotStep, MakeConvolutionStep, MakeMovementStep, MakeGatherScatterStep, MakeSortStep,
-                    MakeWindowStep, MakeReduceStep, MakeRandomStep}) {
-    if (MaybeStep step = make(module, instruction, threads)) return step;
-  }
-  return nullptr;
-}
-
 // The instruction under test: the root, or what the root's tuple takes apart.
 hlo::Instruction Tested(const hlo::Module& module) {
   hlo::Instruction root = module.entry().root();
@@ -99,19 +91,19 @@ std::vector<Literal> RunStep(const Step& step, const std::vector<Literal>& opera
   StepContext context{run, scratch.data(), threads};
   const absl::Status status = step.Run(inputs.data(), out.data(), context);
   EXPECT_TRUE(status.ok()) << status;
-  EXPECT_TRUE(scratch.Intact()) << step.Describe() << " wrote outside its scratch";
+  EXPECT_TRUE(scratch.Intact()) << step.text() << " wrote outside its scratch";
   std::vector<Literal> results;
   for (size_t o = 0; o < leaves.size(); ++o) {
-    EXPECT_TRUE(outputs[o]->Intact()) << step.Describe() << " wrote outside output " << o;
+    EXPECT_TRUE(outputs[o]->Intact()) << step.text() << " wrote outside output " << o;
     Literal literal(*leaves[o].shape);
     std::memcpy(literal.bytes().data(), out[o], literal.bytes().size());
     results.push_back(std::move(literal));
   }
   for (size_t i = 0; i < operands.size(); ++i) {
-    EXPECT_TRUE(copies[i]->Intact()) << step.Describe() << " wrote around input " << i;
+    EXPECT_TRUE(copies[i]->Intact()) << step.text() << " wrote around input " << i;
     EXPECT_TRUE(written[i] ||
                 std::memcmp(copies[i]->data(), operands[i].bytes().data(), operands[i].bytes().size()) == 0)
-        << step.Describe() << " wrote input " << i;
+        << step.text() << " wrote input " << i;
   }
   return results;
 }
@@ -123,6 +115,14 @@ std::unique_ptr<hlo::Module> Parse(std::string_view text) {
 }
 
 }  // namespace
+
+MaybeStep MakeStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
+  for (auto make : {MakeDotStep, MakeConvolutionStep, MakeMovementStep, MakeGatherScatterStep, MakeSortStep,
+                    MakeWindowStep, MakeReduceStep, MakeRandomStep}) {
+    if (MaybeStep step = make(module, instruction, threads)) return step;
+  }
+  return nullptr;
+}
 
 void ExpectStep(std::string_view text, const StepTestOptions& options) {
   const auto module = Parse(text);
@@ -141,14 +141,14 @@ void ExpectStep(std::string_view text, const StepTestOptions& options) {
   for (const int threads : {1, 3}) {
     const MaybeStep step = MakeStep(*module, tested, threads);
     ASSERT_NE(step, nullptr) << "no step for\n" << text;
-    EXPECT_NE(step->Describe().find(options.describe), std::string::npos) << step->Describe();
+    EXPECT_NE(step->text().find(options.describe), std::string::npos) << step->text();
     for (const bool in_place : {false, true}) {
       const std::vector<Literal> actual = RunStep(*step, operands, tested.shape(), threads, in_place);
       ASSERT_EQ(actual.size(), expected->size());
       for (size_t r = 0; r < actual.size(); ++r) {
         EXPECT_EQ(Difference(actual[r], (*expected)[r], options.rtol, options.atol), "")
             << "result " << r << ", " << threads << " threads" << (in_place ? ", in place" : "") << ": "
-            << step->Describe() << "\n"
+            << step->text() << "\n"
             << text;
       }
     }

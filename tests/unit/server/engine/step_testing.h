@@ -26,4 +26,7 @@ void ExpectStep(std::string_view text, const StepTestOptions& options = {});
 std::vector<hlo::Literal> RunStepText(std::string_view text, const std::vector<hlo::Literal>& arguments,
                                       int threads = 2);
 
+// The step of any factory for one instruction; null when none has one.
+MaybeStep MakeStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
+
 }  // namespace hlod::engine

@@ -1,19 +1,19 @@
-// Control: the plan's flat code and the loop that runs it. Branches and loops are jumps, so nesting costs
-// nothing and nothing is allocated.
+// A plan's flat code and the loop that runs it. Branches and loops are jumps, so nesting costs nothing and
+// nothing is allocated.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "server/engine/plan/buffer_assignment.h"
-#include "server/engine/plan/lowering.h"
 #include "server/engine/run/step.h"
 
 namespace hlod::engine {
+
+inline constexpr int64_t kBufferAlignment = 64;  // Of every buffer in the arena.
+inline constexpr int32_t kNoSlot = -1;
 
 // A pointer that a run resolves: bases[base] + offset. Base 0 is null (the offset of a constant is its
 // address), 1 the arena, then the arguments, then the results.
@@ -22,7 +22,8 @@ struct Slot {
   int64_t offset = 0;
 };
 
-struct Instruction {
+// One of the code's instructions.
+struct CodeInstruction {
   enum class Kind : uint8_t {
     kRun,     // step->Run(table + inputs, table + outputs, table[scratch]).
     kCopy,    // table[inputs] -> table[outputs], `bytes` bytes.
@@ -35,15 +36,15 @@ struct Instruction {
   Kind kind = Kind::kRun;
   bool on_pred = false;
   int32_t weight_ns = 0;  // Roughly how long it takes: how often the clock is read depends on it.
-  int32_t inputs = 0, outputs = 0, scratch = kNone;  // In the table of pointers.
+  int32_t inputs = 0, outputs = 0, scratch = kNoSlot;  // In the table of pointers.
   int32_t target = 0, count = 0;
   int64_t bytes = 0;  // kCopy: to copy. kRun: of all operands.
   const Step* step = nullptr;
 };
 
-// The code of a program whose buffers are assigned. Points into the program's steps and constants.
+// The code of a flat program whose buffers are assigned. Points into that program's steps and constants.
 struct Code {
-  std::vector<Instruction> instructions;
+  std::vector<CodeInstruction> instructions;
   std::vector<int32_t> targets;  // Of switches.
   std::vector<Slot> slots;       // The table of pointers, to be resolved once a run.
   int32_t base_count = 0;        // 2 + arguments + results.
@@ -51,8 +52,6 @@ struct Code {
   // Memory for bases and table in front of the arena, a multiple of kBufferAlignment.
   int64_t TableBytes() const;
 };
-
-Code Assemble(const Program& program, const Assignment& assignment);
 
 // Runs the code on `temporary`: TableBytes() bytes for the table, then the arena. CANCELLED and
 // DEADLINE_EXCEEDED as RunContext says; else the first failing step's error.

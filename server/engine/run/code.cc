@@ -1,0 +1,96 @@
+// The loop over a plan's code.
+#include "server/engine/run/code.h"
+
+#include <cstring>
+
+#include "absl/time/clock.h"
+#include "common/base/arithmetic.h"
+#include "common/base/status.h"
+
+namespace hlod::engine {
+namespace {
+
+// Of estimated work between two looks at the clock, which costs about 40 ns.
+constexpr int64_t kCheckIntervalNs = 20'000;
+
+int32_t Select(const CodeInstruction& instruction, const std::byte* selector) {
+  if (instruction.on_pred) return selector[0] != std::byte{0} ? 0 : 1;
+  int32_t index;
+  std::memcpy(&index, selector, sizeof(index));
+  return index >= 0 && index < instruction.count ? index : instruction.count - 1;
+}
+
+// Looks at cancel always, at the clock when enough work has gone by.
+class Watch {
+ public:
+  explicit Watch(const RunContext& context)
+      : context_(context), timed_(context.deadline != absl::InfiniteFuture()) {}
+
+  bool Ok(int32_t weight_ns) {
+    if (IsCancelled(context_)) return false;
+    if (!timed_) return true;
+    check_in_ns_ -= weight_ns;
+    if (check_in_ns_ > 0) return true;
+    check_in_ns_ = kCheckIntervalNs;
+    return absl::Now() < context_.deadline;
+  }
+
+ private:
+  const RunContext& context_;
+  const bool timed_;
+  int64_t check_in_ns_ = 0;
+};
+
+}  // namespace
+
+int64_t Code::TableBytes() const {
+  return AlignUp(static_cast<int64_t>((base_count + slots.size()) * sizeof(std::byte*)), kBufferAlignment);
+}
+
+absl::Status Execute(const Code& code, absl::Span<const std::byte* const> arguments,
+                     absl::Span<std::byte* const> results, std::byte* temporary, int threads,
+                     RunContext& context) {
+  // Pointers are resolved once: loops come back to the same table.
+  uintptr_t* const bases = reinterpret_cast<uintptr_t*>(temporary);
+  bases[0] = 0;
+  bases[1] = reinterpret_cast<uintptr_t>(temporary + code.TableBytes());
+  size_t base = 2;
+  for (const std::byte* argument : arguments) bases[base++] = reinterpret_cast<uintptr_t>(argument);
+  for (std::byte* result : results) bases[base++] = reinterpret_cast<uintptr_t>(result);
+  std::byte** const table = reinterpret_cast<std::byte**>(bases + base);
+  for (size_t i = 0; i < code.slots.size(); ++i) {
+    table[i] = reinterpret_cast<std::byte*>(bases[code.slots[i].base] +
+                                            static_cast<uintptr_t>(code.slots[i].offset));
+  }
+
+  StepContext step_context{context, nullptr, threads};
+  Watch watch(context);
+  for (int32_t pc = 0;;) {
+    const CodeInstruction& now = code.instructions[pc];
+    switch (now.kind) {
+      case CodeInstruction::Kind::kRun: {
+        if (!watch.Ok(now.weight_ns)) return StopCheck::Verdict(context);
+        step_context.scratch = now.scratch == kNoSlot ? nullptr : table[now.scratch];
+        absl::Status status = now.step->Run(table + now.inputs, table + now.outputs, step_context);
+        if (!status.ok()) return Annotate(std::move(status), "running " + now.step->text());
+        ++pc;
+        break;
+      }
+      case CodeInstruction::Kind::kCopy:
+        RETURN_IF_ERROR(CopyBytes(table[now.inputs], table[now.outputs], now.bytes, context));
+        ++pc;
+        break;
+      case CodeInstruction::Kind::kTest: pc = *table[now.inputs] != std::byte{0} ? pc + 1 : now.target; break;
+      case CodeInstruction::Kind::kJump:
+        if (now.target <= pc && !watch.Ok(now.weight_ns)) return StopCheck::Verdict(context);
+        pc = now.target;
+        break;
+      case CodeInstruction::Kind::kSwitch:
+        pc = code.targets[now.target + Select(now, table[now.inputs])];
+        break;
+      case CodeInstruction::Kind::kReturn: return absl::OkStatus();
+    }
+  }
+}
+
+}  // namespace hlod::engine

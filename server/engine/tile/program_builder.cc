@@ -1,0 +1,376 @@
+// Building tile programs: from HLO instructions to calls on tiles.
+#include <algorithm>
+#include <cstring>
+
+#include "server/engine/tile/program.h"
+
+namespace hlod::engine {
+namespace {
+
+// Operations whose results need no rounding or wrapping when their operands had none.
+bool KeepsRange(hlo::Opcode opcode, Carrier carrier) {
+  switch (opcode) {
+    case hlo::kSelect:
+    case hlo::kClamp:
+    case hlo::kMaximum:
+    case hlo::kMinimum:
+    case hlo::kAnd:
+    case hlo::kOr:
+    case hlo::kXor: return true;
+    case hlo::kAbs:
+    case hlo::kNegate:
+    case hlo::kSign:
+    case hlo::kFloor:
+    case hlo::kCeil: return carrier == Carrier::kF32;
+    default: return false;
+  }
+}
+
+int64_t ImmediateOf(hlo::Instruction instruction) {
+  switch (instruction.opcode()) {
+    case hlo::kShiftLeft:
+    case hlo::kShiftRightLogical:
+    case hlo::kShiftRightArithmetic:
+    case hlo::kPopcnt:
+    case hlo::kClz: return hlo::Info(instruction.shape().type).bits;
+    case hlo::kCompare: {
+      const auto& compare = instruction.attributes<hlo::CompareAttributes>();
+      return static_cast<int64_t>(compare.direction) |
+             (compare.type == hlo::ComparisonType::kTotalOrder ? 1 << 8 : 0);
+    }
+    case hlo::kReducePrecision: {
+      const auto& precision = instruction.attributes<hlo::ReducePrecisionAttributes>();
+      return precision.exponent_bits | precision.mantissa_bits << 8;
+    }
+    default: return 0;
+  }
+}
+
+// The operand whose carrier chooses the function.
+hlo::PrimitiveType FunctionType(hlo::Instruction instruction) {
+  return instruction.operand(instruction.opcode() == hlo::kSelect ? 1 : 0).shape().type;
+}
+
+bool IsConvertible(hlo::PrimitiveType from, hlo::PrimitiveType to) {
+  Carrier a, b;
+  if (!CarrierOf(from, &a) || !CarrierOf(to, &b)) return false;
+  // f64 to a float below f32, and 64-bit integers to one, would round twice on the way through f32.
+  const bool wide = a == Carrier::kF64 || a == Carrier::kI64 || a == Carrier::kU64;
+  return !(wide && hlo::IsFloat(to) && hlo::Info(to).bits < 32);
+}
+
+bool IsFree(hlo::PrimitiveType from, hlo::PrimitiveType to) {
+  return IsCarrierStorage(from) && IsCarrierStorage(to) && hlo::ByteWidth(from) == hlo::ByteWidth(to) &&
+         hlo::ByteWidth(from) >= 4;
+}
+
+}  // namespace
+
+bool IsTileInstruction(hlo::Instruction instruction) {
+  Carrier result;
+  if (!CarrierOf(instruction.shape().type, &result) || instruction.operand_count() == 0) return false;
+  const hlo::PrimitiveType from = instruction.operand(0).shape().type;
+  if (instruction.opcode() == hlo::kConvert) return IsConvertible(from, instruction.shape().type);
+  if (instruction.opcode() == hlo::kBitcastConvert) return IsFree(from, instruction.shape().type);
+  if (!hlo::HasTrait(instruction.opcode(), hlo::kElementwise)) return false;
+  for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
+    Carrier carrier;
+    if (!CarrierOf(instruction.operand(i).shape().type, &carrier)) return false;
+  }
+  Carrier carrier;
+  CarrierOf(FunctionType(instruction), &carrier);
+  // 8-bit exponents without subnormals or zero do not round through the generic path for arithmetic.
+  return GetTileOps().elementwise(instruction.opcode(), carrier) != nullptr;
+}
+
+int TileProgram::Builder::NewValue(Carrier carrier) {
+  program_->values_.push_back({.carrier = carrier});
+  return static_cast<int>(program_->values_.size()) - 1;
+}
+
+int TileProgram::Builder::Emit(TileFunction function, int a, int b, int c, int64_t immediate,
+                               Carrier carrier) {
+  const int out = NewValue(carrier);
+  program_->code_.push_back(
+      {.function = function, .out = out, .a = a, .b = b, .c = c, .immediate = immediate});
+  return out;
+}
+
+// A tile of one value in constant memory.
+int TileProgram::Builder::ConstantTile(Carrier carrier, double value) {
+  TileProgram& program = *program_;
+  const int n = static_cast<int>(std::min<int64_t>(count_, kTile));
+  const int bytes = CarrierBytes(carrier);
+  const size_t blocks = (static_cast<size_t>(n) * bytes + 63) / 64;
+  const size_t first = program.constants_.size();
+  program.constants_.resize(first + blocks);
+  std::byte* out = program.constants_[first].bytes;
+  for (int i = 0; i < n; ++i) {
+    if (carrier == Carrier::kF32) {
+      const float f = static_cast<float>(value);
+      std::memcpy(out + i * 4, &f, 4);
+    } else {
+      std::memcpy(out + i * 8, &value, 8);
+    }
+  }
+  const int id = NewValue(carrier);
+  program.values_[id].place = Value::Place::kConstant;
+  program.values_[id].index = static_cast<int>(first * 64);
+  return id;
+}
+
+int TileProgram::Builder::Constant(hlo::Instruction constant) {
+  const hlo::Literal& literal = constant.literal();
+  Carrier carrier;
+  if (literal.element_count() != 1 || !CarrierOf(literal.shape().type, &carrier)) return -1;
+  TileProgram& program = *program_;
+  // One element through the widening load, then spread over the tile.
+  alignas(8) std::byte element[8] = {};
+  if (TileFunction load = GetTileOps().load(literal.shape().type))
+    load(element, literal.bytes().data(), nullptr, nullptr, 1, 0);
+  else std::memcpy(element, literal.bytes().data(), literal.bytes().size());
+  const int n = static_cast<int>(std::min<int64_t>(count_, kTile));
+  const int bytes = CarrierBytes(carrier);
+  const size_t first = program.constants_.size();
+  program.constants_.resize(first + (static_cast<size_t>(n) * bytes + 63) / 64);
+  std::byte* out = program.constants_[first].bytes;
+  for (int i = 0; i < n; ++i) std::memcpy(out + i * bytes, element, bytes);
+  const int id = NewValue(carrier);
+  program.values_[id].place = Value::Place::kConstant;
+  program.values_[id].index = static_cast<int>(first * 64);
+  return id;
+}
+
+int TileProgram::Builder::Operand(hlo::NodeId node) {
+  if (const auto it = values_.find(node); it != values_.end()) return it->second;
+  TileProgram& program = *program_;
+  View view = ResolveView(computation_, node, count_);
+  const hlo::Instruction base = computation_[view.base];
+  Carrier carrier;
+  if (!CarrierOf(base.shape().type, &carrier)) return -1;
+  // A reshape of something computed here: the same elements in the same order.
+  if (view.IsIdentity() && view.count == count_) {
+    if (const auto it = values_.find(view.base); it != values_.end()) return values_[node] = it->second;
+  }
+  const auto input = inputs_.find(view.base);
+  if (input == inputs_.end() && !view.is_iota) {
+    if (base.opcode() != hlo::kConstant || !(view.IsScalar() || count_ == 1)) return -1;
+    const int value = Constant(base);
+    if (value >= 0) values_[node] = value;
+    return value;
+  }
+  const int value = NewValue(carrier);
+  const TileFunction load = view.is_iota ? nullptr : GetTileOps().load(base.shape().type);
+  if (view.is_iota) {
+    program.views_.push_back(view);
+    program.code_.push_back(
+        {.kind = Instruction::Kind::kReadIota,
+         .function = carrier == Carrier::kI64 ? nullptr : GetTileOps().convert(Carrier::kI64, carrier),
+         .out = value,
+         .view = static_cast<int>(program.views_.size()) - 1});
+    const TileFunction narrow = GetTileOps().narrow(base.shape().type);
+    return values_[node] = narrow != nullptr ? Emit(narrow, value, -1, -1, 0, carrier) : value;
+  }
+  const int number = input->second;
+  const int width = hlo::ByteWidth(base.shape().type);
+  program.Input(number).width = width;
+  if (view.IsIdentity() && load == nullptr) {  // Read in place.
+    program.values_[value].place = Value::Place::kInput;
+    program.values_[value].index = number;
+    program.values_[value].width = width;
+    return values_[node] = value;
+  }
+  program.views_.push_back(view);
+  const Instruction read{.kind = Instruction::Kind::kReadView,
+                         .function = load,
+                         .out = value,
+                         .view = static_cast<int>(program.views_.size()) - 1,
+                         .input = number,
+                         .width = width};
+  if (view.IsScalar() && count_ > 1) {
+    program.values_[value].whole_run = true;
+    program.prologue_.push_back(read);
+  } else {
+    program.code_.push_back(read);
+  }
+  if (!view.IsIdentity()) program.Input(number).viewed = true;
+  return values_[node] = value;
+}
+
+void TileProgram::Builder::AddElementInput(hlo::NodeId node, int input) {
+  TileProgram& program = *program_;
+  const hlo::PrimitiveType type = computation_[node].shape().type;
+  Carrier carrier = Carrier::kF32;
+  if (!CarrierOf(type, &carrier)) return;  // Its readers fail.
+  const int value = NewValue(carrier);
+  const int width = hlo::ByteWidth(type);
+  program.Input(input).width = width;
+  values_[node] = value;
+  if (const TileFunction load = GetTileOps().load(type)) {
+    View view;
+    view.base = node;
+    view.count = count_;
+    view.dims.push_back({count_, 1});
+    program.views_.push_back(view);
+    program.code_.push_back({.kind = Instruction::Kind::kReadView,
+                             .function = load,
+                             .out = value,
+                             .view = static_cast<int>(program.views_.size()) - 1,
+                             .input = input,
+                             .width = width});
+  } else {
+    program.values_[value].place = Value::Place::kInput;
+    program.values_[value].index = input;
+    program.values_[value].width = width;
+  }
+}
+
+bool TileProgram::Builder::AddLateOutput(hlo::NodeId node, int output) {
+  const int value = Operand(node);
+  if (value < 0) return false;
+  TileProgram& program = *program_;
+  const hlo::PrimitiveType type = computation_[node].shape().type;
+  const int width = hlo::ByteWidth(type);
+  int source = value;
+  if (program.values_[value].place == Value::Place::kInput) {
+    // A parameter passed through: read it before any output is written.
+    source = NewValue(program.values_[value].carrier);
+    program.code_.insert(program.code_.begin(),
+                         {.kind = Instruction::Kind::kCopy, .out = source, .a = value, .width = width});
+  }
+  const TileFunction store = GetTileOps().store(type);
+  const int out = NewValue(program.values_[source].carrier);
+  program.values_[out].place = Value::Place::kOutput;
+  program.values_[out].index = output;
+  program.values_[out].width = width;
+  program.code_.push_back({.kind = store != nullptr ? Instruction::Kind::kCall : Instruction::Kind::kCopy,
+                           .function = store,
+                           .out = out,
+                           .a = source,
+                           .width = width});
+  return true;
+}
+
+bool TileProgram::Builder::Add(hlo::NodeId node) {
+  const hlo::Instruction instruction = computation_[node];
+  const TileOps& ops = GetTileOps();
+  int operand[3] = {-1, -1, -1};
+  for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
+    operand[i] = Operand(instruction.operands()[i]);
+    if (operand[i] < 0) return false;
+  }
+  const hlo::PrimitiveType type = instruction.shape().type;
+  Carrier result;
+  CarrierOf(type, &result);
+  int value;
+  if (instruction.opcode() == hlo::kBitcastConvert) {
+    // The same bytes under another type. A value of its own only where the reader must know the carrier.
+    const Carrier from = program_->values_[operand[0]].carrier;
+    if (from == result) {
+      values_[node] = operand[0];
+      return true;
+    }
+    value = NewValue(result);
+    program_->code_.push_back(
+        {.kind = Instruction::Kind::kCopy, .out = value, .a = operand[0], .width = CarrierBytes(result)});
+    values_[node] = value;
+    return true;
+  }
+  if (instruction.opcode() == hlo::kConvert) {
+    const hlo::PrimitiveType from_type = instruction.operand(0).shape().type;
+    const Carrier from = program_->values_[operand[0]].carrier;
+    int source = operand[0];
+    const int bits = hlo::Info(type).bits;
+    if (hlo::IsFloat(from_type) && hlo::IsInteger(type) && bits < 32) {
+      // Saturate to the narrow type before the fraction goes: wrapping would be wrong.
+      const double low = hlo::IsSigned(type) ? -static_cast<double>(int64_t{1} << (bits - 1)) : 0;
+      const double high = static_cast<double>((int64_t{1} << (hlo::IsSigned(type) ? bits - 1 : bits)) - 1);
+      const int low_tile = ConstantTile(from, low), high_tile = ConstantTile(from, high);
+      source = Emit(ops.elementwise(hlo::kClamp, from), low_tile, source, high_tile, 0, from);
+    }
+    if (const TileFunction odd = hlo::IsFloat(type) && bits < 32 ? ops.odd(from) : nullptr; odd != nullptr)
+      source = Emit(odd, source, -1, -1, 0, from);
+    const TileFunction convert = ops.convert(from, result);
+    value = convert != nullptr ? Emit(convert, source, -1, -1, 0, result) : source;
+    const bool narrows = bits < hlo::Info(from_type).bits ||
+                         hlo::Info(from_type).type_class != hlo::Info(type).type_class ||
+                         (hlo::IsFloat(type) && from_type != type);
+    const TileFunction narrow = narrows ? ops.narrow(type) : nullptr;
+    if (narrow != nullptr) value = Emit(narrow, value, -1, -1, 0, result);
+    values_[node] = value;
+    return true;
+  }
+  Carrier carrier;
+  CarrierOf(FunctionType(instruction), &carrier);
+  value = Emit(ops.elementwise(instruction.opcode(), carrier), operand[0], operand[1], operand[2],
+               ImmediateOf(instruction), result);
+  if (!KeepsRange(instruction.opcode(), carrier)) {
+    if (const TileFunction narrow = ops.narrow(type)) value = Emit(narrow, value, -1, -1, 0, result);
+  }
+  values_[node] = value;
+  return true;
+}
+
+bool TileProgram::Builder::AddOutput(hlo::NodeId node, int output) {
+  const int value = Operand(node);
+  if (value < 0) return false;
+  TileProgram& program = *program_;
+  const hlo::PrimitiveType type = computation_[node].shape().type;
+  const int width = hlo::ByteWidth(type);
+  program.Output(output).width = width;
+  const TileFunction store = GetTileOps().store(type);
+  Value& stored = program.values_[value];
+  const bool made_here = stored.place == Value::Place::kRegister && !stored.whole_run;
+  if (store == nullptr && made_here) {
+    // The instruction that makes it writes straight to the output; later readers read it there.
+    stored.place = Value::Place::kOutput;
+    stored.index = output;
+    stored.width = width;
+    for (size_t i = 0; i < program.code_.size(); ++i) {
+      if (program.code_[i].out == value) program.Output(output).written = static_cast<int>(i);
+    }
+    return true;
+  }
+  const int out = NewValue(stored.carrier);
+  program.values_[out].place = Value::Place::kOutput;
+  program.values_[out].index = output;
+  program.values_[out].width = width;
+  program.Output(output).written = static_cast<int>(program.code_.size());
+  program.code_.push_back({.kind = store != nullptr ? Instruction::Kind::kCall : Instruction::Kind::kCopy,
+                           .function = store,
+                           .out = out,
+                           .a = value,
+                           .width = width});
+  return true;
+}
+
+int TileProgram::Builder::Keep(hlo::NodeId node) {
+  const int value = Operand(node);
+  if (value >= 0) program_->kept_.push_back(value);
+  return value;
+}
+
+TileProgram TileProgram::Builder::Build() && {
+  TileProgram& program = *program_;
+  for (size_t i = 0; i < program.code_.size(); ++i) {
+    const Instruction& instruction = program.code_[i];
+    for (int operand : {instruction.a, instruction.b, instruction.c}) {
+      if (operand < 0) continue;
+      program.values_[operand].last_use = static_cast<int>(i);
+      if (program.values_[operand].place == Value::Place::kInput) {
+        program.Input(program.values_[operand].index).last_read = static_cast<int>(i);
+      }
+    }
+    if (instruction.input >= 0) program.Input(instruction.input).last_read = static_cast<int>(i);
+  }
+  for (int value : program.kept_) {
+    program.values_[value].last_use = static_cast<int>(program.code_.size());
+    if (program.values_[value].place == Value::Place::kInput) {
+      program.Input(program.values_[value].index).last_read = static_cast<int>(program.code_.size());
+    }
+  }
+  program.AssignRegisters();
+  return std::move(program);
+}
+
+}  // namespace hlod::engine

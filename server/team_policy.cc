@@ -1,0 +1,27 @@
+// The variable, and starting again with it.
+#include "server/team_policy.h"
+
+#include <unistd.h>
+
+#include <climits>
+#include <cstdlib>
+
+namespace hlod {
+namespace {
+
+// Turns of the waiting loop before a thread sleeps, some 50 ns each: long enough for the next step of the
+// same program, too short to lose a slice for (tests/bench/engine/busy.cc).
+constexpr char kSpinCount[] = "100";
+
+}  // namespace
+
+void RestartWithTeamPolicy(char** argv) {
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
+  char path[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+  if (length <= 0 || setenv("GOMP_SPINCOUNT", kSpinCount, 0) != 0) return;
+  path[length] = '\0';
+  execv(path, argv);  // Returns only when it fails: then the team spins, and all else works.
+}
+
+}  // namespace hlod

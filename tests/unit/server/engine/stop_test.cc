@@ -1,0 +1,302 @@
+// Every kind of step looks at cancel while it runs: one client's long program holds up nobody for long.
+//
+// The run is cancelled before the step begins, so a step that looks stops at its first look. What it would
+// have written last is then still untouched; and the reference steps here would run for hours.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/hlo/text/text.h"
+#include "gtest/gtest.h"
+#include "server/engine/run/reference_step.h"
+#include "server/engine/tile/fusion.h"
+#include "tests/unit/server/engine/plan_testing.h"
+#include "tests/unit/server/engine/step_testing.h"
+
+namespace hlod::engine {
+namespace {
+
+enum class Made { kByFactory, kByFusion, kAsReference };
+
+struct StopCase {
+  const char* name;
+  const char* text;  // Computations and the entry, whose root (or what it takes apart) is the step.
+  Made made = Made::kByFactory;
+};
+
+void PrintTo(const StopCase& c, std::ostream* out) { *out << c.name; }
+
+constexpr char kSum[] = R"(
+sum { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b) }
+)";
+constexpr char kOdd[] = R"(
+odd { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = f32[] multiply(a, b)
+  ROOT r = f32[] add(c, b) }
+)";
+constexpr char kLess[] = R"(
+less { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = pred[] compare(a, b), direction=LT }
+)";
+constexpr char kOddLess[] = R"(
+oddless { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = f32[] cosine(a)
+  d = f32[] cosine(b)
+  ROOT r = pred[] compare(c, d), direction=LT }
+)";
+constexpr char kGe[] = R"(
+ge { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = pred[] compare(a, b), direction=GE }
+)";
+
+const StopCase kCases[] = {
+    {"Transpose", R"(ENTRY e { p = f32[2048,4096] parameter(0)
+      ROOT r = f32[4096,2048] transpose(p), dimensions={1,0} })"},
+    {"Reverse", R"(ENTRY e { p = f32[8388608] parameter(0)
+      ROOT r = f32[8388608] reverse(p), dimensions={0} })"},
+    {"LongRuns", R"(ENTRY e { p = f32[2,16777216] parameter(0)
+      ROOT r = f32[2,16777215] slice(p), slice={[0:2], [0:16777215]} })"},
+    {"DynamicUpdateSlice", R"(ENTRY e { p = f32[16777216] parameter(0)
+      u = f32[1] parameter(1)
+      i = s32[] parameter(2)
+      ROOT r = f32[16777216] dynamic-update-slice(p, u, i) })"},
+    {"Pad", R"(ENTRY e { p = f32[1] parameter(0)
+      z = f32[] parameter(1)
+      ROOT r = f32[8388609] pad(p, z), padding=0_8388608 })"},
+    {"Iota", R"(ENTRY e { ROOT r = f32[2,8388608] iota(), iota_dimension=0 })"},
+    {"GatherOfElements", R"(ENTRY e { p = f32[16] parameter(0)
+      i = s32[4194304,1] parameter(1)
+      ROOT r = f32[4194304] gather(p, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0},
+        index_vector_dim=1, slice_sizes={1} })"},
+    {"GatherOfLongWindows", R"(ENTRY e { p = f32[2,16777216] parameter(0)
+      i = s32[2,1] parameter(1)
+      ROOT r = f32[2,16777216] gather(p, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0},
+        index_vector_dim=1, slice_sizes={1,16777216} })"},
+    {"ScatterOfElements", R"(
+      sum { a = f32[] parameter(0)
+        b = f32[] parameter(1)
+        ROOT r = f32[] add(a, b) }
+      ENTRY e { p = f32[16] parameter(0)
+      i = s32[4194304,1] parameter(1)
+      u = f32[4194304] parameter(2)
+      ROOT r = f32[16] scatter(p, i, u), update_window_dims={}, inserted_window_dims={0},
+        scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=sum })"},
+    {"ScatterOfALongWindow", R"(
+      sum { a = f32[] parameter(0)
+        b = f32[] parameter(1)
+        ROOT r = f32[] add(a, b) }
+      ENTRY e { p = f32[16777216] parameter(0)
+      i = s32[1,1] parameter(1)
+      u = f32[1,16777216] parameter(2)
+      ROOT r = f32[16777216] scatter(p, i, u), update_window_dims={1}, inserted_window_dims={},
+        scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=sum })"},
+    {"Sort",
+     "LESS ENTRY e { p = f32[4194304] parameter(0)\n"
+     " ROOT r = f32[4194304] sort(p), dimensions={0}, to_apply=less }"},
+    {"SortOfManyLines",
+     "LESS ENTRY e { p = f32[65536,64] parameter(0)\n"
+     " ROOT r = f32[65536,64] sort(p), dimensions={1}, to_apply=less }"},
+    {"SortByAnyComparator",
+     "ODDLESS ENTRY e { p = f32[1048576] parameter(0)\n"
+     " ROOT r = f32[1048576] sort(p), dimensions={0}, to_apply=oddless }"},
+    {"TopKOfALongLine", R"(ENTRY e { p = f32[4194304] parameter(0)
+      ROOT r = (f32[8], s32[8]) topk(p), k=8, largest=true })"},
+    {"TopKOfManyLines", R"(ENTRY e { p = f32[4096,1024] parameter(0)
+      ROOT r = (f32[4096,8], s32[4096,8]) topk(p), k=8, largest=true })"},
+    {"ReduceToFew",
+     "SUM ENTRY e { p = f32[16777216] parameter(0)\n z = f32[] parameter(1)\n"
+     " ROOT r = f32[] reduce(p, z), dimensions={0}, to_apply=sum }"},
+    {"ReduceOfRows",
+     "SUM ENTRY e { p = f32[4096,4096] parameter(0)\n z = f32[] parameter(1)\n"
+     " ROOT r = f32[4096] reduce(p, z), dimensions={0}, to_apply=sum }"},
+    {"ReduceByAnyFunction",
+     "ODD ENTRY e { p = f32[4,1048576] parameter(0)\n z = f32[] parameter(1)\n"
+     " ROOT r = f32[4] reduce(p, z), dimensions={1}, to_apply=odd }"},
+    {"RunningTotal",
+     "SUM ENTRY e { p = f32[16777216] parameter(0)\n z = f32[] parameter(1)\n"
+     " ROOT r = f32[16777216] reduce-window(p, z), window={size=16777216 pad=16777215_0}, "
+     "to_apply=sum }"},
+    {"LongWindow",
+     "SUM ENTRY e { p = f32[4194304] parameter(0)\n z = f32[] parameter(1)\n"
+     " ROOT r = f32[4194205] reduce-window(p, z), window={size=100}, to_apply=sum }"},
+    {"ShortWindow",
+     "SUM ENTRY e { p = f32[8388608] parameter(0)\n z = f32[] parameter(1)\n"
+     " ROOT r = f32[8388606] reduce-window(p, z), window={size=3}, to_apply=sum }"},
+    {"WindowByAnyFunction",
+     "ODD ENTRY e { p = f32[1048576] parameter(0)\n z = f32[] parameter(1)\n"
+     " ROOT r = f32[1048574] reduce-window(p, z), window={size=3}, to_apply=odd }"},
+    {"SelectAndScatter",
+     "SUM GE ENTRY e { p = f32[4194304] parameter(0)\n s = f32[2097152] parameter(1)\n"
+     " z = f32[] parameter(2)\n ROOT r = f32[4194304] select-and-scatter(p, s, z), "
+     "window={size=2 stride=2}, select=ge, scatter=sum }"},
+    {"Random", R"(ENTRY e { s = u64[2] parameter(0)
+      ROOT r = (u64[2], u32[8388608]) rng-bit-generator(s), algorithm=rng_three_fry })"},
+    {"Dot", R"(ENTRY e { a = f32[1536,1536] parameter(0)
+      b = f32[1536,1536] parameter(1)
+      ROOT r = f32[1536,1536] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} })"},
+    {"DotInLoops", R"(ENTRY e { a = s64[512,512] parameter(0)
+      b = s64[512,512] parameter(1)
+      ROOT r = s64[512,512] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} })"},
+    {"DotOfALongSum", R"(ENTRY e { a = s64[4194304] parameter(0)
+      b = s64[4194304] parameter(1)
+      ROOT r = s64[] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0} })"},
+    {"Convolution", R"(ENTRY e { a = f32[64,64,64,32] parameter(0)
+      b = f32[3,3,32,32] parameter(1)
+      ROOT r = f32[64,64,64,32] convolution(a, b), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f })"},
+    {"ConvolutionInLoops", R"(ENTRY e { a = s32[4,64,64,16] parameter(0)
+      b = s32[3,3,16,16] parameter(1)
+      ROOT r = s32[4,64,64,16] convolution(a, b), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f })"},
+    {"Elementwise", R"(ENTRY e { p = f32[8388608] parameter(0)
+      ROOT r = f32[8388608] tanh(p) })",
+     Made::kByFusion},
+    {"ElementwiseAndReduce",
+     "SUM ENTRY e { p = f32[64,262144] parameter(0)\n z = f32[] constant(0)\n"
+     " t = f32[64,262144] tanh(p)\n"
+     " ROOT r = f32[64] reduce(t, z), dimensions={1}, to_apply=sum }",
+     Made::kByFusion},
+    {"ReferenceFft", R"(ENTRY e { p = c64[1048576] parameter(0)
+      ROOT r = c64[1048576] fft(p), fft_type=FFT, fft_length={1048576} })",
+     Made::kAsReference},
+    {"ReferenceTriangularSolve", R"(ENTRY e { a = f32[2048,2048] parameter(0)
+      b = f32[2048,2048] parameter(1)
+      ROOT r = f32[2048,2048] triangular-solve(a, b), left_side=true, lower=true, unit_diagonal=true,
+        transpose_a=NO_TRANSPOSE })",
+     Made::kAsReference},
+    {"ReferenceCholesky", R"(ENTRY e { a = f32[1024,1024] parameter(0)
+      ROOT r = f32[1024,1024] cholesky(a), lower=true })",
+     Made::kAsReference},
+    {"ReferenceDot", R"(ENTRY e { a = f32[2,4194304] parameter(0)
+      b = f32[4194304] parameter(1)
+      ROOT r = f32[2] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} })",
+     Made::kAsReference},
+    {"ReferenceSort",
+     "LESS ENTRY e { p = f32[1048576] parameter(0)\n"
+     " ROOT r = f32[1048576] sort(p), dimensions={0}, to_apply=less }",
+     Made::kAsReference},
+    {"ReferenceTopK", R"(ENTRY e { p = f32[1048576] parameter(0)
+      ROOT r = (f32[8], s32[8]) topk(p), k=8, largest=true })",
+     Made::kAsReference},
+    {"ReferenceReduce",
+     "SUM ENTRY e { p = f32[1048576] parameter(0)\n z = f32[] parameter(1)\n"
+     " ROOT r = f32[] reduce(p, z), dimensions={0}, to_apply=sum }",
+     Made::kAsReference},
+    {"ReferenceBatchNorm", R"(ENTRY e { p = f32[1048576,2] parameter(0)
+      s = f32[2] parameter(1)
+      o = f32[2] parameter(2)
+      ROOT r = (f32[1048576,2], f32[2], f32[2]) batch-norm-training(p, s, o), epsilon=0.001, feature_index=1 })",
+     Made::kAsReference},
+};
+
+// The text with the computations that it names by a word in capitals.
+std::string Spelled(std::string text) {
+  for (const auto& [word, computation] :
+       {std::pair{"ODDLESS ", kOddLess}, std::pair{"LESS ", kLess}, std::pair{"SUM ", kSum},
+        std::pair{"ODD ", kOdd}, std::pair{"GE ", kGe}}) {
+    const size_t at = text.find(word);
+    if (at != std::string::npos)
+      text = text.substr(0, at) + computation + text.substr(at + std::strlen(word));
+  }
+  return "HloModule test\n" + text;
+}
+
+// A step with its own zeros to run on.
+struct Prepared {
+  std::shared_ptr<const hlo::Module> module;
+  std::unique_ptr<Step> step;
+  std::vector<hlo::Shape> inputs, outputs;
+};
+
+void AppendLeaves(const hlo::Shape& shape, std::vector<hlo::Shape>& leaves) {
+  for (const hlo::ShapeLeaf& leaf : hlo::Leaves(shape)) leaves.push_back(*leaf.shape);
+}
+
+Prepared Prepare(const StopCase& c, int threads) {
+  auto module = hlo::ParseModule(Spelled(c.text));
+  EXPECT_TRUE(module.ok()) << module.status();
+  if (!module.ok()) return {};
+  Prepared made;
+  made.module = *std::move(module);
+  const hlo::Computation& entry = made.module->entry();
+  const hlo::Instruction root = entry.root();
+  if (c.made == Made::kByFusion) {
+    const std::vector<FusionGroup> groups =
+        PlanFusion(*made.module, entry, std::vector<bool>(entry.size(), true));
+    if (groups.size() != 1) return {};
+    made.step = MakeFusedStep(*made.module, entry, groups[0], threads);
+    for (hlo::NodeId id : groups[0].inputs) AppendLeaves(entry[id].shape(), made.inputs);
+    for (hlo::NodeId id : groups[0].outputs) AppendLeaves(entry[id].shape(), made.outputs);
+    return made;
+  }
+  for (uint32_t i = 0; i < root.operand_count(); ++i) AppendLeaves(root.operand(i).shape(), made.inputs);
+  AppendLeaves(root.shape(), made.outputs);
+  made.step = c.made == Made::kAsReference ? MakeReferenceStep(made.module, root)
+                                           : MakeStep(*made.module, root, threads);
+  return made;
+}
+
+class StopsWhileItRuns : public testing::TestWithParam<StopCase> {};
+
+TEST_P(StopsWhileItRuns, WhenCancelled) {
+  for (const int threads : {1, 2}) {
+    const Prepared made = Prepare(GetParam(), threads);
+    ASSERT_NE(made.step, nullptr);
+    std::vector<hlo::Literal> inputs, outputs;
+    std::vector<const std::byte*> in;
+    std::vector<std::byte*> out;
+    inputs.reserve(made.inputs.size());
+    outputs.reserve(made.outputs.size());
+    for (const hlo::Shape& shape : made.inputs) in.push_back(inputs.emplace_back(shape).bytes().data());
+    constexpr std::byte kUntouched{0xA5};
+    for (const hlo::Shape& shape : made.outputs) {
+      const absl::Span<std::byte> bytes = outputs.emplace_back(shape).bytes();
+      std::fill(bytes.begin(), bytes.end(), kUntouched);
+      out.push_back(bytes.data());
+    }
+    std::vector<std::byte> scratch(made.step->scratch_bytes() + 64);
+    std::byte* aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
+    std::atomic<bool> cancel = true;
+    RunContext run;
+    run.cancel = &cancel;
+    StepContext context{run, aligned, threads};
+    const absl::Status status = made.step->Run(in.data(), out.data(), context);
+    EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << status << " by " << made.step->text();
+    for (size_t o = 0; o < outputs.size(); ++o) {
+      const absl::Span<const std::byte> bytes = outputs[o].bytes();
+      if (bytes.size() < (1 << 20)) continue;  // What fits into one look.
+      EXPECT_EQ(bytes.back(), kUntouched) << made.step->text() << " wrote all of output " << o;
+    }
+  }
+}
+
+std::string NameOf(const testing::TestParamInfo<StopCase>& info) { return info.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(Steps, StopsWhileItRuns, testing::ValuesIn(kCases), NameOf);
+
+// The same of a deadline, which passes while the step runs: it would go on for an hour.
+TEST(Stops, AReferenceStepAtItsDeadline) {
+  const Prepared made = Prepare({"", R"(ENTRY e { p = c64[1048576] parameter(0)
+      ROOT r = c64[1048576] fft(p), fft_type=FFT, fft_length={1048576} })",
+                                 Made::kAsReference},
+                                1);
+  ASSERT_NE(made.step, nullptr);
+  hlo::Literal input(made.inputs[0]), output(made.outputs[0]);
+  const std::byte* in = input.bytes().data();
+  std::byte* out = output.bytes().data();
+  RunContext run;
+  run.deadline = absl::Now() + absl::Milliseconds(20);
+  StepContext context{run, nullptr, 1};
+  EXPECT_EQ(made.step->Run(&in, &out, context).code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+}  // namespace
+}  // namespace hlod::engine
