@@ -169,7 +169,9 @@ absl::Status SetFromNode(const ConfigKey& key, const toml::node& node, Config& c
 
 Environment Environment::Read() {
   const char* const xdg = std::getenv("XDG_RUNTIME_DIR");
-  return {.xdg_runtime_dir = xdg == nullptr ? "" : xdg};
+  return {
+      .xdg_runtime_dir = xdg == nullptr ? "" : xdg,
+      .team_policy = std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr};
 }
 
 const std::vector<ConfigKey>& ConfigKeys() {

@@ -31,6 +31,7 @@ struct Config {
 // The variables a daemon looks at; systemd's own (LISTEN_FDS, NOTIFY_SOCKET) are read by libsystemd.
 struct Environment {
   std::string xdg_runtime_dir;
+  bool team_policy = false;  // Whether OMP_WAIT_POLICY or GOMP_SPINCOUNT is set.
   static Environment Read();
 };
 

@@ -54,14 +54,14 @@ int Fail(const absl::Status& status) {
 int Main(int argc, char** argv) {
   const CommandLine line = ParseCommandLine(argc, argv, kVersion);
   if (line.finished) return line.exit_code;
-  RestartWithTeamPolicy(argv);
+  const Environment environment = Environment::Read();
+  RestartWithTeamPolicy(environment, argv);
   const Config& config = line.config;
   if (const absl::Status status = SetUpProcess(config.log_level); !status.ok()) return Fail(status);
   const int signals = BlockSignals();
 
   // The doors: whatever is refused here is refused before anybody could come in.
-  absl::StatusOr<grpc_server::ServerOptions> options =
-      MakeServerOptions(config, Environment::Read(), kVersion);
+  absl::StatusOr<grpc_server::ServerOptions> options = MakeServerOptions(config, environment, kVersion);
   if (!options.ok()) return Fail(options.status());
 
   // The devices: memory, queues, compiled programs, the ledger. They know no client.

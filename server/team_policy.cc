@@ -15,8 +15,8 @@ constexpr char kSpinCount[] = "100";
 
 }  // namespace
 
-void RestartWithTeamPolicy(char** argv) {
-  if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
+void RestartWithTeamPolicy(const Environment& environment, char** argv) {
+  if (environment.team_policy) return;
   char path[PATH_MAX];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
   if (length <= 0 || setenv("GOMP_SPINCOUNT", kSpinCount, 0) != 0) return;

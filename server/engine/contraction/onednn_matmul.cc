@@ -45,8 +45,8 @@ std::unique_ptr<OneDnnMatmul> OneDnnMatmul::Make(const DotView& view, hlo::Primi
   for (size_t i = 0; i < m; ++i) cut(loops[i], 1);
   cut(loops[m], kSideMin);
   cut(loops[n], kSideMin);
-  // Partial sums are kept in the output, so only where that loses nothing.
-  if (out == hlo::kF32 || out == hlo::kS32) cut(loops[k], kDepthMin);
+  // Partial sums are kept in the output, so only where that loses nothing: oneDNN adds to integers in f32.
+  if (out == hlo::kF32) cut(loops[k], kDepthMin);
   cut(loops[m], kSideMinAtAll);
   cut(loops[n], kSideMinAtAll);
   if (matmul->Prepare(lhs, rhs, out, threads)) return matmul;
