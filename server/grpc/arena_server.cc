@@ -1,4 +1,4 @@
-// Handing out descriptors, to several clients at once: one that stalls holds up nobody.
+// Handing out descriptors, to several clients at once: one that stalls does not delay the others.
 #include "server/grpc/arena_server.h"
 
 #include <poll.h>
@@ -19,9 +19,10 @@
 namespace hlod::grpc_server {
 namespace {
 
-constexpr absl::Duration kSecretTimeout =
-    absl::Milliseconds(500);        // For 32 bytes that a client sends at once.
-constexpr size_t kClientsMax = 64;  // At once; further ones wait to be accepted.
+// For 32 bytes that a client sends at once.
+constexpr absl::Duration kSecretTimeout = absl::Milliseconds(500);
+// At once; further ones wait to be accepted.
+constexpr size_t kClientsMax = 64;
 
 // A client that has connected and has not sent its whole secret.
 struct Asking {

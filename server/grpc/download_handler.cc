@@ -23,7 +23,7 @@ class DownloadStream : public session::BulkStream, public std::enable_shared_fro
     v1::TransferId id;
     absl::Status status;
     if (!id.ParseFromString(ToString(request))) {
-      status = MakeError(ErrorKind::kViolation, "The request of a bulk download is no TransferId.");
+      status = MakeError(ErrorKind::kViolation, "The request of a bulk download is not a TransferId.");
     } else if (absl::StatusOr<std::shared_ptr<session::Session>> session =
                    registry_.Authenticate(id.session(), id.secret());
                !session.ok()) {

@@ -25,7 +25,7 @@ namespace {
 constexpr absl::string_view kAdminPrefix = "/hlod.v1.Admin/";
 
 constexpr int kStreamsMax = 1024;  // Calls at once on one connection.
-// Progress is told at the latest after so many events of others, or so much time.
+// Progress is reported at the latest after so many events of other calls, or so much time.
 constexpr int kEventsPerFlush = 64;
 constexpr absl::Duration kFlushDelay = absl::Microseconds(200);
 
@@ -126,7 +126,7 @@ void GrpcServer::Shutdown() {
     MutexLock lock(&mu_);
     if (std::exchange(shut_down_, true) || !started_) return;
   }
-  // Streams that were given their last word get a moment to hear it.
+  // Streams that were finished get a moment to send what is queued.
   server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(500));
   {
     // Jobs of the transfer thread may still hold calls: an operation on a queue that has shut down would
@@ -170,7 +170,7 @@ void GrpcServer::Serve() {
     if (dirty.empty()) {
       if (!queue_->Next(&tag, &ok)) return;
     } else {
-      // A neighbour who keeps the queue busy does not keep others from hearing of their progress.
+      // A call that keeps the queue busy does not delay the reports of others.
       if (++events >= kEventsPerFlush || absl::Now() - since > kFlushDelay) flush();
       const auto next = queue_->AsyncNext(&tag, &ok, gpr_time_0(GPR_CLOCK_MONOTONIC));
       if (next == grpc::CompletionQueue::SHUTDOWN) return;

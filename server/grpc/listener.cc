@@ -59,7 +59,7 @@ absl::Status AnotherListens(const rpc::Endpoint& endpoint) {
   return AlreadyExists("Another daemon listens on %s.", rpc::ToString(endpoint));
 }
 
-// The lock on a socket's path. A daemon that ends removes the file while it holds the lock: whoever had
+// The lock on a socket's path. A daemon that ends removes the file while it holds the lock: one that had
 // opened it before would lock a file that is not there any more, beside the next one.
 absl::StatusOr<rpc::Descriptor> TakeLock(const rpc::Endpoint& endpoint) {
   const std::string path = endpoint.path + ".lock";

@@ -57,7 +57,8 @@ void AddWithDependencies(const FileDescriptor& file, std::set<const FileDescript
 
 absl::StatusOr<std::string> AnswerReflection(const std::string& request) {
   UnknownFieldSet fields;
-  if (!fields.ParseFromString(request)) return InvalidArgument("The request is no ServerReflectionRequest.");
+  if (!fields.ParseFromString(request))
+    return InvalidArgument("The request is not a ServerReflectionRequest.");
   // The question is a oneof: of several fields the last one counts, as for every reader of the format.
   const UnknownField* host = nullptr;
   const UnknownField* question = nullptr;

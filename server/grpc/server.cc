@@ -1,4 +1,4 @@
-// Opening and closing the daemon's doors.
+// Starting and stopping what the daemon listens with.
 #include "server/grpc/server.h"
 
 #include <fcntl.h>
@@ -66,7 +66,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
   std::unique_ptr<Server> server(new Server(std::move(options), devices));
   const ServerOptions& o = server->options_;
 
-  // Sockets first: whoever is refused one has disturbed nothing.
+  // Sockets first: a start that fails for one of them has changed nothing.
   std::vector<ListeningSocket> sockets;
   for (const rpc::Endpoint& endpoint : o.listen) {
     RETURN_IF_ERROR(CheckTcp(endpoint, o));

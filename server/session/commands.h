@@ -9,7 +9,7 @@ namespace hlod::session {
 
 // Handles one command in order. An error is a violation of the protocol; whatever else becomes of it is
 // answered by the session. A command that is `refused` (a limit) fails with that, and what it was to define
-// holds that error; those that only keep the session's own state in order are handled all the same.
+// holds that error; those that only keep the session's own state in order are handled nevertheless.
 absl::Status HandleCommand(Session& session, const v1::Command& command, const absl::Status& refused);
 
 // The handlers, by theme. Each settles or answers its command exactly once, now or later.

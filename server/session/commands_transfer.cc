@@ -10,7 +10,7 @@
 namespace hlod::session {
 namespace {
 
-// Longer copies go to the transfer thread: whoever reads the stream has others to read.
+// Longer copies go to the transfer thread: the stream's reader has other streams to read.
 constexpr int64_t kCopyHereBytes = 256 << 10;
 
 absl::Status Argument(std::string text) { return MakeError(ErrorKind::kArgument, std::move(text)); }

@@ -21,7 +21,7 @@ void Connection::OnMessage(const std::shared_ptr<SessionStream>& stream, const v
       if (session.ok()) session_ = *std::move(session);
       status = session.status();
     } else {
-      status = MakeError(ErrorKind::kViolation, "The first message on a stream is no Hello.");
+      status = MakeError(ErrorKind::kViolation, "The first message on a stream is not a Hello.");
     }
   } catch (const std::exception& e) {  // bad_alloc: this client's message was the one too many.
     spdlog::error("A message could not be handled: {}", e.what());
@@ -40,7 +40,8 @@ void Connection::EndWith(SessionStream& stream, const absl::Status& status) {
 }
 
 void Connection::OnMalformed(SessionStream& stream) {
-  EndWith(stream, MakeError(ErrorKind::kViolation, "The bytes of a message are no hlod.v1.ClientMessage."));
+  EndWith(stream,
+          MakeError(ErrorKind::kViolation, "The bytes of a message are not a hlod.v1.ClientMessage."));
 }
 
 void Connection::OnNoMemory(SessionStream& stream) {

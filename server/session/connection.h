@@ -16,7 +16,7 @@ class Connection {
 
   // `stream` is the stream that this connection belongs to: it is handed to the session with the Hello.
   void OnMessage(const std::shared_ptr<SessionStream>& stream, const v1::ClientMessage& message);
-  // Bytes that are no ClientMessage.
+  // Bytes that are not a ClientMessage.
   void OnMalformed(SessionStream& stream);
   // There was no memory to take a message in: it cannot be left out.
   void OnNoMemory(SessionStream& stream);

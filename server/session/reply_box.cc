@@ -7,8 +7,8 @@
 namespace hlod::session {
 namespace {
 
-constexpr int64_t kKeptOverhead =
-    160;  // Beside the reply: its counts, its place in the map and in the outbox.
+// Beside the reply: its counts, its place in the map and in the outbox.
+constexpr int64_t kKeptOverhead = 160;
 
 }  // namespace
 

@@ -28,7 +28,8 @@ absl::Status TooManyBulkStreams() {
       absl::StrFormat("This session has %d bulk streams open; more are too many.", kBulkStreamsMax));
 }
 
-// Chunks of a program that are smaller than they may be count as commands: nobody sends millions of them.
+// Chunks of a program that are smaller than chunk_bytes_max count as commands, so that there are never
+// millions.
 ReplyBox::Piece PieceOf(const v1::Command& command, const Limits& limits) {
   if (command.has_upload_piece()) return ReplyBox::Piece::kOfUpload;
   const bool full = static_cast<int64_t>(command.program_chunk().data().size()) >= limits.chunk_bytes_max;
@@ -119,7 +120,7 @@ void Session::End(const absl::Status& status) {
   }
   for (auto& [command, waiter] : waiters) waiter.declared(Cancelled("The session ended."));
   if (stream == nullptr) return;
-  // Its last words, in messages that a client takes.
+  // The replies that are left, in messages of a size that a client takes.
   for (bool more = true; more;) {
     v1::ServerMessage message;
     std::vector<std::shared_ptr<const v1::Reply>> keep;
@@ -151,7 +152,7 @@ absl::Status Session::OnMessageRead(const SessionStream* stream, const v1::Clien
   {
     MutexLock lock(&mu_);
     if (stream_.get() != stream || ended_)
-      return absl::OkStatus();  // A stream that was replaced: nobody listens to it.
+      return absl::OkStatus();  // The stream was replaced: its messages are ignored.
     reading_ = true;
     if (!box_.Acknowledge(message.ack_through())) {
       return Violation(absl::StrFormat("Command %d is acknowledged; only those up to %d are settled.",
@@ -236,7 +237,7 @@ void Session::Settle(uint64_t command, const absl::Status& status) {
   if (status.ok()) return SettleWith(command, nullptr);
   workspace_->ledger().Count(&device::Counters::failed_commands);
   Error error = ErrorOf(status);
-  if (error.root_command == command) error.root_command = 0;  // It is its own.
+  if (error.root_command == command) error.root_command = 0;  // The command itself is the root.
   auto reply = std::make_shared<v1::Reply>();
   reply->set_command(command);
   *reply->mutable_error() = rpc::ToProto(error);
@@ -403,7 +404,7 @@ void Session::AwaitUpload(uint64_t command, std::function<void(const absl::Statu
     if (ended_) status = Cancelled("The session ended.");
   }
   if (status.ok() && !workspace_->ExpectsTransfer(command)) {
-    status = NotFound("Command %d is no upload that waits for a bulk stream.", command);
+    status = NotFound("Command %d is not an upload that waits for a bulk stream.", command);
   }
   declared(status);
 }
