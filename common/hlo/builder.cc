@@ -56,7 +56,7 @@ Op Builder::Fail(absl::Status status) {
 bool Builder::Owns(absl::Span<const Op> operands) {
   for (const Op op : operands) {
     if (op.builder != this || op.id >= computation_.size()) {
-      Fail(InvalidArgument("An operand is no value of computation (%s).", computation_.name()));
+      Fail(InvalidArgument("An operand is not a value of computation (%s).", computation_.name()));
       return false;
     }
   }

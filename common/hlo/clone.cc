@@ -46,9 +46,7 @@ std::unique_ptr<Module> Clone(const Module& module) {
   for (ComputationId c = 0; c < module.computation_count(); ++c) {
     const Computation& from = module.computation(c);
     Computation& to = clone->AddComputation(from.name());
-    to.execution_thread = from.execution_thread;
-    to.is_fusion = from.is_fusion;
-    to.unmodelled = from.unmodelled;
+    to.config = from.config;
     for (NodeId id = 0; id < from.size(); ++id) {
       const Instruction instruction = from[id];
       to.Append(instruction.opcode(), translation.shape(instruction.shape_id()),
@@ -59,14 +57,7 @@ std::unique_ptr<Module> Clone(const Module& module) {
     to.set_root(from.root_id());
   }
   clone->set_entry(module.entry_id());
-  clone->entry_layout = module.entry_layout;
-  clone->input_output_alias = module.input_output_alias;
-  clone->buffer_donors = module.buffer_donors;
-  clone->frontend_attributes = module.frontend_attributes;
-  clone->replica_count = module.replica_count;
-  clone->partition_count = module.partition_count;
-  clone->is_scheduled = module.is_scheduled;
-  clone->unmodelled = module.unmodelled;
+  clone->config = module.config;
   return clone;
 }
 

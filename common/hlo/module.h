@@ -139,6 +139,14 @@ class Instruction {
   const uint32_t* words_;
 };
 
+// What a computation is beside its name and its instructions. Copied whole.
+struct ComputationConfig {
+  std::string execution_thread;  // "" is the main thread.
+  bool is_fusion = false;
+  std::string unmodelled;  // A serialized HloComputationProto of fields this build has no place for.
+  friend bool operator==(const ComputationConfig&, const ComputationConfig&) = default;
+};
+
 // One function: instructions in operand-before-user order, a root, parameters by number.
 class Computation {
  public:
@@ -185,9 +193,7 @@ class Computation {
   // The arena: equal words over the same Tables are equal programs.
   absl::Span<const uint32_t> words() const { return {words_.data(), words_.size()}; }
 
-  std::string execution_thread;  // "" is the main thread.
-  bool is_fusion = false;
-  std::string unmodelled;  // A serialized HloComputationProto of fields this build has no place for.
+  ComputationConfig config;
 
  private:
   std::shared_ptr<Tables> tables_;
@@ -215,6 +221,30 @@ struct BufferDonor {
   int64_t parameter_number = 0;
   Dims parameter_index;
   friend bool operator==(const BufferDonor&, const BufferDonor&) = default;
+};
+
+// What a module is beside its name and its computations. Copied whole; a copy whose entry takes or returns
+// something else clears what speaks of parameters and results (ClearSignature).
+struct ModuleConfig {
+  // The entry's signature with the layouts the caller wants; parameters empty and result invalid: taken from
+  // the entry.
+  ProgramShape entry_layout;
+  std::vector<InputOutputAlias> input_output_alias;
+  std::vector<BufferDonor> buffer_donors;
+  std::map<std::string, std::string> frontend_attributes;
+  // Text form and compile options only; the proto has no place for them.
+  int64_t replica_count = 1, partition_count = 1;
+  bool is_scheduled = false;
+  // A serialized HloModuleProto of fields this build has no place for (stack frames, profiles, ...).
+  std::string unmodelled;
+
+  void ClearSignature() {
+    entry_layout = {};
+    input_output_alias.clear();
+    buffer_donors.clear();
+  }
+
+  friend bool operator==(const ModuleConfig&, const ModuleConfig&) = default;
 };
 
 // A program: computations, callees first, and the entry.
@@ -246,17 +276,7 @@ class Module {
   // Instructions in all computations.
   int64_t instruction_count() const;
 
-  // The entry's signature with the layouts the caller wants; parameters empty and result invalid: taken from
-  // the entry.
-  ProgramShape entry_layout;
-  std::vector<InputOutputAlias> input_output_alias;
-  std::vector<BufferDonor> buffer_donors;
-  std::map<std::string, std::string> frontend_attributes;
-  // Text form and compile options only; the proto has no place for them.
-  int64_t replica_count = 1, partition_count = 1;
-  bool is_scheduled = false;
-  // A serialized HloModuleProto of fields this build has no place for (stack frames, profiles, ...).
-  std::string unmodelled;
+  ModuleConfig config;
 
  private:
   std::string name_;

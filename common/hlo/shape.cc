@@ -91,7 +91,7 @@ absl::Status ValidateLayout(const Shape& shape, int depth) {
   for (const int64_t dimension : layout.minor_to_major) {
     if (dimension < 0 || dimension >= shape.rank() || (seen >> dimension & 1) != 0) {
       return InvalidArgument(
-          "The layout of shape (%s) is no permutation of its dimensions: it names dimension (%d).",
+          "The layout of shape (%s) is not a permutation of its dimensions: it names dimension (%d).",
           ToStringNoLayout(shape), dimension);
     }
     seen |= uint64_t{1} << dimension;

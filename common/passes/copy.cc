@@ -61,19 +61,13 @@ void ShareNotesMapped(Instruction old, absl::Span<const NodeId> nodes, Computati
 
 std::unique_ptr<Module> EmptyCopy(const Module& module) {
   auto copy = std::make_unique<Module>(module.name(), module.shared_tables());
-  copy->entry_layout = module.entry_layout;
-  copy->input_output_alias = module.input_output_alias;
-  copy->buffer_donors = module.buffer_donors;
-  copy->frontend_attributes = module.frontend_attributes;
-  copy->replica_count = module.replica_count;
-  copy->partition_count = module.partition_count;
+  copy->config = module.config;
   return copy;
 }
 
 Computation& AddEmptyCopy(Module& to, const Computation& from) {
   Computation& copy = to.AddComputation(from.name());
-  copy.execution_thread = from.execution_thread;
-  copy.is_fusion = from.is_fusion;
+  copy.config = from.config;
   return copy;
 }
 

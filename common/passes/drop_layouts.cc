@@ -47,7 +47,8 @@ std::unique_ptr<Module> DropLayouts(const Module& module) {
       return copy.Clone(instruction);
     return copy.Clone(instruction, without_layout(instruction.shape_id()));
   });
-  if (module.entry_layout.result.type == kInvalid) result->entry_layout = module.entry().program_shape();
+  if (module.config.entry_layout.result.type == kInvalid)
+    result->config.entry_layout = module.entry().program_shape();
   return result;
 }
 

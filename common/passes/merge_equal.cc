@@ -55,8 +55,7 @@ void WordsOf(const ComputationCopy& copy, Instruction instruction, Key& words) {
 }
 
 bool SameComputation(const Computation& a, const Computation& b) {
-  return a.root_id() == b.root_id() && a.is_fusion == b.is_fusion &&
-         a.execution_thread == b.execution_thread &&
+  return a.root_id() == b.root_id() && a.config == b.config &&
          std::equal(a.words().begin(), a.words().end(), b.words().begin(), b.words().end());
 }
 

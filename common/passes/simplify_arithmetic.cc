@@ -27,8 +27,8 @@ bool IsRightNeutral(Opcode opcode, PrimitiveType type, double value) {
     case kMaximum: return (real && value == -kInfinity) || (type == kPred && value == 0);
     case kMinimum: return (real && value == kInfinity) || (type == kPred && value == 1);
     case kAnd:
-      // 2^64 - 1 is no double: it rounds up to 2^64, which is what an all-ones u64 reads as too, and so does
-      // its neighbour.
+      // 2^64 - 1 is not a double: it rounds up to 2^64, which is what an all-ones u64 reads as too, and so
+      // does its neighbour.
       return value == all_ones && Info(type).bits <= 32;
     case kOr:
     case kXor:

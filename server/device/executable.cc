@@ -4,6 +4,7 @@
 #include "common/base/status.h"
 #include "common/base/utf8.h"
 #include "common/hlo/analysis/dependence.h"
+#include "common/hlo/flat_signature.h"
 #include "server/device/executable_cache.h"
 
 namespace hlod::device {
@@ -23,19 +24,14 @@ Executable::Executable(const Digest& digest, std::unique_ptr<hlo::Module> module
 
 std::string Executable::DescribeArgument(size_t leaf) const {
   const hlo::Computation& entry = module_->entry();
-  size_t first = 0;
-  for (size_t number = 0; number < entry.parameters().size(); ++number) {
-    const hlo::Instruction parameter = entry[entry.parameters()[number]];
-    const size_t leaves = parameter.shape().IsTuple() ? hlo::Leaves(parameter.shape()).size() : 1;
-    if (leaf < first + leaves) {
-      std::string text =
-          absl::StrFormat("parameter %d \"%s\"", number, ToAbsl(ClipUtf8(parameter.name(), kNameMax)));
-      if (parameter.shape().IsTuple()) absl::StrAppend(&text, ", leaf ", leaf - first);
-      return text;
-    }
-    first += leaves;
-  }
-  return absl::StrFormat("argument %d", leaf);
+  const hlo::FlatSignature signature(entry);
+  if (leaf >= signature.arguments.size()) return absl::StrFormat("argument %d", leaf);
+  const hlo::FlatSignature::Leaf& argument = signature.arguments[leaf];
+  const std::string name = entry[entry.parameters()[argument.parameter]].name();
+  std::string text =
+      absl::StrFormat("parameter %d \"%s\"", argument.parameter, ToAbsl(ClipUtf8(name, kNameMax)));
+  if (!argument.index.empty()) absl::StrAppend(&text, ", leaf ", argument.number);
+  return text;
 }
 
 std::vector<bool> Executable::ComputableResults(const std::vector<bool>& absent) {

@@ -57,7 +57,7 @@ class Narrower {
 
   Computation NewComputation(const Computation& from) const {
     Computation computation(to_.shared_tables(), from.name());
-    computation.execution_thread = from.execution_thread;
+    computation.config = from.config;
     return computation;
   }
 
@@ -244,6 +244,7 @@ class Narrower {
     if (const auto found = narrowed_.find(key); found != narrowed_.end()) return found->second;
     const Computation& from = from_.computation(c);
     Body body(from, NewComputation(from), Needs(from, keep));
+    body.to.config.is_fusion = false;  // Fusions become calls.
     std::vector<Shape> shapes;
     std::vector<std::pair<NodeId, size_t>>
         taken;  // Of each element of the new parameter: the old parameter and its leaf.
@@ -388,9 +389,8 @@ class Narrower {
 std::unique_ptr<Module> KeepOutputs(const Module& module, const std::vector<bool>& keep) {
   const std::unique_ptr<Module> own = Clone(module);
   auto result = std::make_unique<Module>(module.name(), own->shared_tables());
-  result->frontend_attributes = module.frontend_attributes;
-  result->replica_count = module.replica_count;
-  result->partition_count = module.partition_count;
+  result->config = module.config;
+  result->config.ClearSignature();  // The results are others.
   Narrower(*own, *result).NarrowEntry(keep);
   return result;
 }

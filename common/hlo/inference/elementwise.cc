@@ -112,7 +112,7 @@ absl::StatusOr<Shape> InferStochasticConvert(const InferenceInput& in) {
         Text(Operand(in, 1)), Text(Operand(in, 0)));
   }
   if (!IsFloat(declared->type) && !IsInteger(declared->type)) {
-    return InvalidArgument("The stated element type (%s) of stochastic-convert is no float or integer.",
+    return InvalidArgument("The stated element type (%s) of stochastic-convert is not a float or integer.",
                            Name(declared->type));
   }
   Shape shape = ArrayLike(Operand(in, 0), declared->type);
@@ -178,7 +178,7 @@ absl::StatusOr<Shape> InferClamp(const InferenceInput& in) {
   Shape shape = ArrayLike(Operand(in, 1), Operand(in, 1).type);
   for (const size_t bound : {0, 2}) {
     if (Operand(in, bound).type != shape.type || !MergeUnlessScalar(in, bound, shape).ok()) {
-      return InvalidArgument("Operand %d shape (%s) of clamp is no bound for operand 1 shape (%s).", bound,
+      return InvalidArgument("Operand %d shape (%s) of clamp is not a bound for operand 1 shape (%s).", bound,
                              Text(Operand(in, bound)), Text(Operand(in, 1)));
     }
   }

@@ -57,7 +57,7 @@ absl::Status ExpectSquare(const InferenceInput& in, size_t i) {
   const bool number = IsFloat(matrix.type) || IsComplex(matrix.type);
   if (rank >= 2 && number && SizesAgree(matrix.dims[rank - 1], matrix.dims[rank - 2]))
     return absl::OkStatus();
-  return InvalidArgument("Operand %d shape (%s) of %s is no stack of square matrices of floats.", i,
+  return InvalidArgument("Operand %d shape (%s) of %s is not a stack of square matrices of floats.", i,
                          Text(matrix), OpName(in));
 }
 
@@ -232,12 +232,13 @@ absl::StatusOr<Shape> InferRngBitGenerator(const InferenceInput& in) {
   const Shape& state = Operand(in, 0);
   if (!IsUnsigned(state.type) || state.rank() != 1) {
     return InvalidArgument(
-        "Operand 0 shape (%s) of rng-bit-generator is no state: a vector of unsigned integers.", Text(state));
+        "Operand 0 shape (%s) of rng-bit-generator is not a state: a vector of unsigned integers.",
+        Text(state));
   }
   const bool pair = declared->IsTuple() && declared->tuple.size() == 2 && declared->tuple[1].IsArray();
   if (!pair || !IsInteger(declared->tuple[1].type)) {
-    return InvalidArgument("The stated shape (%s) of rng-bit-generator is no pair of a state and integers.",
-                           Text(*declared));
+    return InvalidArgument(
+        "The stated shape (%s) of rng-bit-generator is not a pair of a state and integers.", Text(*declared));
   }
   return Shape::Tuple({WithoutLayout(state), WithoutLayout(declared->tuple[1])});
 }

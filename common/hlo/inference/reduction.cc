@@ -164,7 +164,7 @@ absl::StatusOr<Shape> InferMap(const InferenceInput& in) {
   RETURN_IF_ERROR(ExpectSignature(in, 0, scalars, nullptr));
   const Shape& result = in.called[0]->result;
   if (!result.IsScalar())
-    return InvalidArgument("The result shape (%s) of the map's computation is no scalar.", Text(result));
+    return InvalidArgument("The result shape (%s) of the map's computation is not a scalar.", Text(result));
   merged.type = result.type;
   return merged;
 }

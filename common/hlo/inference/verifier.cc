@@ -126,7 +126,7 @@ class Verifier {
   }
 
   absl::Status CheckEntryLayout() {
-    const ProgramShape &stated = module_.entry_layout, &entry = signatures_[module_.entry_id()];
+    const ProgramShape &stated = module_.config.entry_layout, &entry = signatures_[module_.entry_id()];
     const auto differs = [](std::string_view what, const Shape& layout, const Shape& shape) {
       return InvalidArgument(
           "The %s shape (%s) of the entry layout differs from the entry computation's (%s).", what,
@@ -161,7 +161,7 @@ class Verifier {
   absl::Status CheckAliases() const {
     std::set<Dims> outputs;
     std::set<std::pair<int64_t, Dims>> parameters;
-    for (const InputOutputAlias& alias : module_.input_output_alias) {
+    for (const InputOutputAlias& alias : module_.config.input_output_alias) {
       ASSIGN_OR_RETURN(const Shape* parameter, ParameterArray(alias.parameter_number, alias.parameter_index));
       const Shape* output = SubShape(signatures_[module_.entry_id()].result, alias.output_index);
       if (output == nullptr || !output->IsArray()) {
@@ -178,7 +178,7 @@ class Verifier {
       if (!first)
         return InvalidArgument("Parameter (%d) or its output is aliased twice.", alias.parameter_number);
     }
-    for (const BufferDonor& donor : module_.buffer_donors) {
+    for (const BufferDonor& donor : module_.config.buffer_donors) {
       RETURN_IF_ERROR(ParameterArray(donor.parameter_number, donor.parameter_index).status());
     }
     return absl::OkStatus();

@@ -5,7 +5,9 @@
 #include <array>
 
 #include "common/base/status.h"
-#include "common/hlo/proto/internal.h"
+#include "common/hlo/proto/attributes.h"
+#include "common/hlo/proto/shape.h"
+#include "common/hlo/spelling.h"
 
 namespace hlod::hlo::codec {
 

@@ -1,7 +1,10 @@
 // Modules to HloModuleProto, as XLA writes them: small ids that are unique in the module, names too,
 // schedules and signatures filled in.
 #include "common/base/strings.h"
-#include "common/hlo/proto/internal.h"
+#include "common/hlo/proto/attributes.h"
+#include "common/hlo/proto/notes.h"
+#include "common/hlo/proto/residue.h"
+#include "common/hlo/proto/shape.h"
 #include "common/hlo/unique_names.h"
 
 namespace hlod::hlo {
@@ -12,7 +15,8 @@ class ModuleEncoder {
   explicit ModuleEncoder(const Module& module) : module_(module), names_(codec::UniqueNames(module)) {}
 
   xla::HloModuleProto Run() {
-    if (!module_.unmodelled.empty() && !proto_.ParseFromString(module_.unmodelled)) proto_.Clear();
+    if (!module_.config.unmodelled.empty() && !proto_.ParseFromString(module_.config.unmodelled))
+      proto_.Clear();
     proto_.set_name(module_.name());
     int64_t next_id = 1;
     for (ComputationId id = 0; id < module_.computation_count(); ++id) {
@@ -33,12 +37,13 @@ class ModuleEncoder {
   void EncodeComputation(ComputationId id) {
     const Computation& computation = module_.computation(id);
     xla::HloComputationProto* proto = proto_.add_computations();
-    if (!computation.unmodelled.empty() && !proto->ParseFromString(computation.unmodelled)) proto->Clear();
+    if (!computation.config.unmodelled.empty() && !proto->ParseFromString(computation.config.unmodelled))
+      proto->Clear();
     proto->set_name(names_.computations[id]);
     proto->set_id(IdOf(id));
     proto->set_root_id(IdOf(id, computation.root_id()));
-    proto->set_is_fusion_computation(computation.is_fusion);
-    proto->set_execution_thread(computation.execution_thread);
+    proto->set_is_fusion_computation(computation.config.is_fusion);
+    proto->set_execution_thread(computation.config.execution_thread);
     ProgramShape signature = computation.program_shape();
     for (size_t i = 0; i < signature.parameter_names.size(); ++i) {
       signature.parameter_names[i] = names_.instructions[id][computation.parameters()[i]];
@@ -47,7 +52,7 @@ class ModuleEncoder {
     for (NodeId node = 0; node < computation.size(); ++node) {
       EncodeInstruction(computation[node], id, proto->add_instructions());
     }
-    if (!module_.is_scheduled) return;
+    if (!module_.config.is_scheduled) return;
     auto& sequence = (*proto_.mutable_schedule()->mutable_sequences())[IdOf(id)];
     for (NodeId node = 0; node < computation.size(); ++node) sequence.add_instruction_ids(IdOf(id, node));
   }
@@ -74,7 +79,7 @@ class ModuleEncoder {
       entry.parameter_names[i] = names_.instructions[module_.entry_id()][module_.entry().parameters()[i]];
     }
     // The wanted layouts where they are stated, else what the entry says itself.
-    ProgramShape wanted = module_.entry_layout;
+    ProgramShape wanted = module_.config.entry_layout;
     if (wanted.result.type == kInvalid) wanted.result = entry.result;
     if (wanted.parameters.empty()) wanted.parameters = entry.parameters;
     if (wanted.parameter_names.size() != wanted.parameters.size())
@@ -86,7 +91,7 @@ class ModuleEncoder {
 
     int index = 0;
     auto& aliases = *proto_.mutable_input_output_alias()->mutable_entries();
-    for (const InputOutputAlias& alias : module_.input_output_alias) {
+    for (const InputOutputAlias& alias : module_.config.input_output_alias) {
       auto* entry_proto = index < aliases.size() ? aliases.Mutable(index) : aliases.Add();
       ++index;
       entry_proto->mutable_output_shape_index()->Assign(alias.output_index.begin(), alias.output_index.end());
@@ -97,14 +102,14 @@ class ModuleEncoder {
     }
     index = 0;
     auto& donors = *proto_.mutable_buffer_donor()->mutable_entries();
-    for (const BufferDonor& donor : module_.buffer_donors) {
+    for (const BufferDonor& donor : module_.config.buffer_donors) {
       auto* entry_proto = index < donors.size() ? donors.Mutable(index) : donors.Add();
       ++index;
       entry_proto->set_parameter_number(donor.parameter_number);
       entry_proto->mutable_parameter_shape_index()->Assign(donor.parameter_index.begin(),
                                                            donor.parameter_index.end());
     }
-    for (const auto& [key, value] : module_.frontend_attributes) {
+    for (const auto& [key, value] : module_.config.frontend_attributes) {
       (*proto_.mutable_frontend_attributes()->mutable_map())[key] = value;
     }
   }

@@ -2,7 +2,7 @@
 // compared with the data that is really there before anything is allocated.
 
 #include "common/base/status.h"
-#include "common/hlo/proto/internal.h"
+#include "common/hlo/proto/shape.h"
 
 namespace hlod::hlo {
 namespace {

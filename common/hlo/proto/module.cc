@@ -4,7 +4,11 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "common/base/status.h"
-#include "common/hlo/proto/internal.h"
+#include "common/hlo/proto/attributes.h"
+#include "common/hlo/proto/notes.h"
+#include "common/hlo/proto/residue.h"
+#include "common/hlo/proto/shape.h"
+#include "common/hlo/spelling.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/stubs/logging.h"
 #include "google/protobuf/wire_format_lite.h"
@@ -51,8 +55,9 @@ class ModuleDecoder {
     if (proto.instructions().empty()) return InvalidArgument("there are no instructions");
     const ComputationId id = module_->computation_count();
     computation_ = &module_->AddComputation(proto.name());
-    computation_->is_fusion = proto.is_fusion_computation();
-    computation_->execution_thread = proto.execution_thread() == "main" ? "" : proto.execution_thread();
+    computation_->config.is_fusion = proto.is_fusion_computation();
+    computation_->config.execution_thread =
+        proto.execution_thread() == "main" ? "" : proto.execution_thread();
     nodes_.clear();
     for (const auto& instruction : proto.instructions()) {
       if (absl::Status status = DecodeInstruction(instruction, proto.instructions_size()); !status.ok()) {
@@ -60,7 +65,8 @@ class ModuleDecoder {
       }
     }
     const auto root = nodes_.find(LocalId(proto.root_id()));
-    if (root == nodes_.end()) return InvalidArgument("root_id %d is no instruction here", proto.root_id());
+    if (root == nodes_.end())
+      return InvalidArgument("root_id %d is not an instruction here", proto.root_id());
     computation_->set_root(root->second);
     // Only now can it be called: a computation cannot call itself.
     if (!computations_.emplace(proto.id(), id).second)
@@ -76,12 +82,12 @@ class ModuleDecoder {
          P::kIsFusionComputationFieldNumber, P::kExecutionThreadFieldNumber});
     P rest;
     codec::CopyResidue(proto, modelled, codec::FieldsOf({P::kInstructionsFieldNumber}), &rest);
-    computation_->unmodelled = codec::SerializeDeterministic(rest);
+    computation_->config.unmodelled = codec::SerializeDeterministic(rest);
   }
 
   absl::Status DecodeInstruction(const InstructionProto& proto, int instruction_count) {
     if (proto.name().empty()) return InvalidArgument("the name is missing");
-    const std::optional<codec::OpcodeSpelling> spelling = codec::ParseOpcodeSpelling(proto.opcode());
+    const std::optional<codec::OpcodeSpelling> spelling = ParseOpcodeSpelling(proto.opcode());
     if (!spelling) return Unimplemented("opcode %s is not known to this build", Quoted(proto.opcode()));
     const Opcode opcode = spelling->opcode;
     if (!proto.has_shape()) return InvalidArgument("the shape is missing");
@@ -91,7 +97,7 @@ class ModuleDecoder {
     absl::InlinedVector<const Shape*, 8> operand_shapes;
     for (int64_t id : proto.operand_ids()) {
       const auto node = nodes_.find(LocalId(id));
-      if (node == nodes_.end()) return InvalidArgument("operand id %d is no earlier instruction", id);
+      if (node == nodes_.end()) return InvalidArgument("operand id %d is not an earlier instruction", id);
       operands.push_back(node->second);
       operand_shapes.push_back(&(*computation_)[node->second].shape());
     }
@@ -107,7 +113,7 @@ class ModuleDecoder {
     for (int64_t id : proto.control_predecessor_ids()) {
       const auto node = nodes_.find(LocalId(id));
       if (node == nodes_.end())
-        return InvalidArgument("control predecessor id %d is no earlier instruction", id);
+        return InvalidArgument("control predecessor id %d is not an earlier instruction", id);
       notes.control_predecessors.push_back(node->second);
     }
 
@@ -139,7 +145,7 @@ class ModuleDecoder {
     for (int64_t id : proto.called_computation_ids()) {
       const auto callee = computations_.find(id);
       if (callee == computations_.end())
-        return InvalidArgument("called computation id %d is no earlier computation", id);
+        return InvalidArgument("called computation id %d is not an earlier computation", id);
       called.push_back(callee->second);
     }
     return called;
@@ -200,21 +206,22 @@ class ModuleDecoder {
   absl::Status DecodeModuleFields() {
     absl::StatusOr<ProgramShape> layout = codec::DecodeProgramShape(proto_.host_program_shape());
     if (!layout.ok()) return Prefixed(layout.status(), "host_program_shape");
-    module_->entry_layout = *std::move(layout);
+    module_->config.entry_layout = *std::move(layout);
     for (const auto& entry : proto_.input_output_alias().entries()) {
-      module_->input_output_alias.push_back(
+      module_->config.input_output_alias.push_back(
           {Dims(entry.output_shape_index().begin(), entry.output_shape_index().end()),
            entry.parameter_number(),
            Dims(entry.parameter_shape_index().begin(), entry.parameter_shape_index().end()),
            entry.kind() == xla::MUST_ALIAS});
     }
     for (const auto& entry : proto_.buffer_donor().entries()) {
-      module_->buffer_donors.push_back({entry.parameter_number(), Dims(entry.parameter_shape_index().begin(),
-                                                                       entry.parameter_shape_index().end())});
+      module_->config.buffer_donors.push_back(
+          {entry.parameter_number(),
+           Dims(entry.parameter_shape_index().begin(), entry.parameter_shape_index().end())});
     }
     for (const auto& [key, value] : proto_.frontend_attributes().map())
-      module_->frontend_attributes.emplace(key, value);
-    module_->is_scheduled = proto_.has_schedule();
+      module_->config.frontend_attributes.emplace(key, value);
+    module_->config.is_scheduled = proto_.has_schedule();
     KeepModuleResidue();
     return absl::OkStatus();
   }
@@ -231,7 +238,7 @@ class ModuleDecoder {
         codec::FieldsOf({P::kComputationsFieldNumber, P::kScheduleFieldNumber});
     P rest;
     codec::CopyResidue(proto_, modelled, dropped, &rest);
-    module_->unmodelled = codec::SerializeDeterministic(rest);
+    module_->config.unmodelled = codec::SerializeDeterministic(rest);
   }
 
   const xla::HloModuleProto& proto_;
@@ -294,7 +301,7 @@ absl::StatusOr<std::unique_ptr<Module>> FromSerialized(std::string_view bytes, c
   const std::string_view module = ModuleBytes(bytes);
   xla::HloModuleProto proto;
   if (!proto.ParseFromArray(module.data(), static_cast<int>(module.size()))) {
-    return InvalidArgument("These %d bytes are no serialized HloModuleProto, HloProto or HloSnapshot.",
+    return InvalidArgument("These %d bytes are not a serialized HloModuleProto, HloProto or HloSnapshot.",
                            bytes.size());
   }
   return FromProto(proto, options);

@@ -1,8 +1,10 @@
 // Notes to and from HloInstructionProto: names, metadata, shardings, and every field that has no place in the
 // IR; with the rule which of those a module that is to run may carry.
 
+#include "common/hlo/proto/notes.h"
 #include "common/base/status.h"
-#include "common/hlo/proto/internal.h"
+#include "common/hlo/proto/attributes.h"
+#include "common/hlo/proto/residue.h"
 
 namespace hlod::hlo::codec {
 namespace {

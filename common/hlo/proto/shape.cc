@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "common/base/status.h"
-#include "common/hlo/proto/internal.h"
+#include "common/hlo/proto/shape.h"
 
 namespace hlod::hlo {
 namespace {
@@ -27,7 +27,7 @@ absl::StatusOr<Shape> DecodeNested(const xla::ShapeProto& proto, int depth);
 absl::StatusOr<PrimitiveType> DecodeIndexType(int number, std::string_view field) {
   if (number == 0) return kInvalid;
   const std::optional<PrimitiveType> type = PrimitiveTypeFromNumber(number);
-  if (!type) return InvalidArgument("layout.%s is %d, which is no primitive type", field, number);
+  if (!type) return InvalidArgument("layout.%s is %d, which is not a primitive type", field, number);
   return *type;
 }
 
@@ -61,7 +61,7 @@ absl::StatusOr<Shape> DecodeNested(const xla::ShapeProto& proto, int depth) {
   if (depth > kMaxTupleDepth) return InvalidArgument("the shape nests deeper than %d levels", kMaxTupleDepth);
   const std::optional<PrimitiveType> type = PrimitiveTypeFromNumber(proto.element_type());
   if (!type)
-    return InvalidArgument("shape.element_type is %d, which is no primitive type", proto.element_type());
+    return InvalidArgument("shape.element_type is %d, which is not a primitive type", proto.element_type());
   Shape shape;
   shape.type = *type;
   if (!IsArrayType(*type)) {

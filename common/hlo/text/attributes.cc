@@ -5,7 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "common/base/strings.h"
-#include "common/hlo/proto/internal.h"
+#include "common/hlo/proto/residue.h"
 #include "common/hlo/text/forms.h"
 
 namespace hlod::hlo::text {

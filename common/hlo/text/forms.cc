@@ -33,14 +33,14 @@ Status Read(Lexer& lexer, double& value) {
   ASSIGN_OR_RETURN(const std::string_view word, lexer.Word());
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error == std::errc() && end == word.data() + word.size()) return OkStatus();
-  return lexer.ErrorAt(at, "\"%s\" is no number", word);
+  return lexer.ErrorAt(at, "\"%s\" is not a number", word);
 }
 Status Read(Lexer& lexer, float& value) {
   const size_t at = (lexer.SkipBlanks(), lexer.position());
   ASSIGN_OR_RETURN(const std::string_view word, lexer.Word());
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error == std::errc() && end == word.data() + word.size()) return OkStatus();
-  return lexer.ErrorAt(at, "\"%s\" is no number", word);
+  return lexer.ErrorAt(at, "\"%s\" is not a number", word);
 }
 Status Read(Lexer& lexer, Dims& value) {
   ASSIGN_OR_RETURN(value, ReadDims(lexer));
@@ -117,12 +117,12 @@ Status ReadParts(Lexer& lexer, ReadPart read) {
     int64_t number;
     const auto [next, error] = std::from_chars(p, end, number);
     if (error != std::errc())
-      return lexer.ErrorAt(at, "\"%s\" is no list of integers joined by x and _", word);
+      return lexer.ErrorAt(at, "\"%s\" is not a list of integers joined by x and _", word);
     numbers.push_back(number);
     p = next;
     if (p != end && *p == '_') continue;
     if (p != end && *p != 'x')
-      return lexer.ErrorAt(at, "\"%s\" is no list of integers joined by x and _", word);
+      return lexer.ErrorAt(at, "\"%s\" is not a list of integers joined by x and _", word);
     RETURN_IF_ERROR(read(at, part++, numbers));
     if (p == end) return OkStatus();
     numbers.clear();

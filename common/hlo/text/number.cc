@@ -67,7 +67,7 @@ Status ReadNan(Lexer& lexer, size_t at, bool negative, T& value) {
           (above & kExponentMask<T>) == kExponentMask<T> && above >> Format::kExponentBits <= 1;
       if (error != std::errc() || end != digits.data() + digits.size() || payload == 0 ||
           (above != 0 && !whole)) {
-        return lexer.ErrorAt(at, "\"%s\" is no NaN payload of %s", word, Name(kPrimitiveTypeOf<T>));
+        return lexer.ErrorAt(at, "\"%s\" is not a NaN payload of %s", word, Name(kPrimitiveTypeOf<T>));
       }
       RETURN_IF_ERROR(lexer.Expect(")"));
     }
@@ -91,7 +91,7 @@ Status ReadFloat(Lexer& lexer, T& value) {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), wide);
   if (end != digits.data() + digits.size() || digits.empty() || digits[0] == '-' ||
       error == std::errc::invalid_argument) {
-    return lexer.ErrorAt(at, "\"%s\" is no number", word);
+    return lexer.ErrorAt(at, "\"%s\" is not a number", word);
   }
   if (error == std::errc::result_out_of_range) {
     // Too small or too large for the wide type: strtod rounds to zero or infinity and knows which.
@@ -126,7 +126,7 @@ Status ReadInteger(Lexer& lexer, T& value) {
       return lexer.ErrorAt(at, "%s is out of the range of %s", word, Name(kPrimitiveTypeOf<T>));
   }
   if (error == std::errc::invalid_argument || next != end)
-    return lexer.ErrorAt(at, "\"%s\" is no integer", word);
+    return lexer.ErrorAt(at, "\"%s\" is not an integer", word);
   if (!in_range) return lexer.ErrorAt(at, "%s is out of the range of %s", word, Name(kPrimitiveTypeOf<T>));
   value = T(wide);
   return OkStatus();

@@ -94,7 +94,7 @@ class Assembler {
 
   Status AppendComputation(ParsedComputation& parsed, uint32_t index) {
     computation_ = &module_.AddComputation(parsed.name);
-    computation_->execution_thread = parsed.execution_thread;
+    computation_->config.execution_thread = parsed.execution_thread;
     absl::flat_hash_map<absl::string_view, uint32_t> by_name;
     for (uint32_t i = 0; i < parsed.instructions.size(); ++i) {
       if (!by_name.emplace(parsed.instructions[i].name, i).second) {
@@ -174,7 +174,7 @@ class Assembler {
       if (!inferred.ok()) return lexer_.At(parsed.at, inferred.status());
       parsed.shape = *std::move(inferred);
     }
-    if (parsed.opcode == kFusion) module_.computation(called[0]).is_fusion = true;
+    if (parsed.opcode == kFusion) module_.computation(called[0]).config.is_fusion = true;
     const NodeId node = computation_->Append(parsed.opcode, module_.tables().Intern(*parsed.shape),
                                              module_.tables().Intern(parsed.attributes), operands, called);
     computation_->mutable_notes(node) = std::move(parsed.notes);

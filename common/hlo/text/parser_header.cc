@@ -14,11 +14,11 @@ Status ReadEntryLayout(Lexer& lexer, const ParseOptions& options, Module& module
   RETURN_IF_ERROR(lexer.Expect("{"));
   RETURN_IF_ERROR(ReadList(lexer, "(", ")", [&]() -> Status {
     ASSIGN_OR_RETURN(Shape shape, ReadShape(lexer, options.nesting_max));
-    module.entry_layout.parameters.push_back(std::move(shape));
+    module.config.entry_layout.parameters.push_back(std::move(shape));
     return OkStatus();
   }));
   RETURN_IF_ERROR(lexer.Expect("->"));
-  ASSIGN_OR_RETURN(module.entry_layout.result, ReadShape(lexer, options.nesting_max));
+  ASSIGN_OR_RETURN(module.config.entry_layout.result, ReadShape(lexer, options.nesting_max));
   return lexer.Expect("}");
 }
 
@@ -36,7 +36,7 @@ Status ReadAliases(Lexer& lexer, const ParseOptions&, Module& module) {
       alias.must_alias = lexer.TryWord("must-alias");
       if (!alias.must_alias && !lexer.TryWord("may-alias")) return lexer.Expected("may-alias or must-alias");
     }
-    module.input_output_alias.push_back(std::move(alias));
+    module.config.input_output_alias.push_back(std::move(alias));
     return lexer.Expect(")");
   });
 }
@@ -49,7 +49,7 @@ Status ReadDonors(Lexer& lexer, const ParseOptions&, Module& module) {
     ASSIGN_OR_RETURN(donor.parameter_number, lexer.Integer());
     RETURN_IF_ERROR(lexer.Expect(","));
     ASSIGN_OR_RETURN(donor.parameter_index, ReadDims(lexer));
-    module.buffer_donors.push_back(std::move(donor));
+    module.config.buffer_donors.push_back(std::move(donor));
     return lexer.Expect(")");
   });
 }
@@ -58,8 +58,9 @@ template <auto M>
 Status ReadPositive(Lexer& lexer, const ParseOptions&, Module& module) {
   lexer.SkipBlanks();
   const size_t at = lexer.position();
-  ASSIGN_OR_RETURN(module.*M, lexer.Integer());
-  if (module.*M < 1) return lexer.ErrorAt(at, "expected a positive number, found %d", module.*M);
+  ASSIGN_OR_RETURN(module.config.*M, lexer.Integer());
+  if (module.config.*M < 1)
+    return lexer.ErrorAt(at, "expected a positive number, found %d", module.config.*M);
   return OkStatus();
 }
 
@@ -76,13 +77,15 @@ constexpr HeaderField kHeader[] = {
     {"buffer_donor", ReadDonors},
     {"is_scheduled",
      [](Lexer& lexer, const ParseOptions&, Module& module) -> Status {
-       ASSIGN_OR_RETURN(module.is_scheduled, lexer.Bool());
+       ASSIGN_OR_RETURN(module.config.is_scheduled, lexer.Bool());
        return OkStatus();
      }},
-    {"replica_count", ReadPositive<&Module::replica_count>},
-    {"num_partitions", ReadPositive<&Module::partition_count>},
-    {"frontend_attributes", [](Lexer& lexer, const ParseOptions&,
-                               Module& module) { return ReadStringMap(lexer, module.frontend_attributes); }},
+    {"replica_count", ReadPositive<&ModuleConfig::replica_count>},
+    {"num_partitions", ReadPositive<&ModuleConfig::partition_count>},
+    {"frontend_attributes",
+     [](Lexer& lexer, const ParseOptions&, Module& module) {
+       return ReadStringMap(lexer, module.config.frontend_attributes);
+     }},
     // Wishes of the compiler's caller about shardings and aliases, and tables for tools: they change no
     // value.
     {"alias_passthrough_params", ReadFlag},

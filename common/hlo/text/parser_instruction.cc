@@ -1,6 +1,8 @@
 // Instructions from HLO text: shape, opcode, operands, attributes by the tables.
 #include "common/base/strings.h"
-#include "common/hlo/proto/internal.h"
+#include "common/hlo/proto/notes.h"
+#include "common/hlo/proto/residue.h"
+#include "common/hlo/spelling.h"
 #include "common/hlo/text/internal.h"
 #include "common/hlo/text/parser_internal.h"
 
@@ -198,7 +200,7 @@ class InstructionReader {
     lexer_.SkipBlanks();
     const size_t at = lexer_.position();
     ASSIGN_OR_RETURN(const std::string_view word, lexer_.Word());
-    const std::optional<ComparisonType> type = codec::ParseComparisonType(word);
+    const std::optional<ComparisonType> type = ParseComparisonType(word);
     if (!type) return lexer_.ErrorAt(at, "\"%s\" is none of FLOAT, TOTALORDER, SIGNED, UNSIGNED", word);
     std::get<CompareAttributes>(out_->attributes).type = *type;
     out_->states_comparison_type = true;

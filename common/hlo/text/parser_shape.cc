@@ -40,7 +40,7 @@ Status ReadIndexType(Lexer& lexer, PrimitiveType& type) {
   const size_t at = (lexer.SkipBlanks(), lexer.position());
   ASSIGN_OR_RETURN(const std::string_view name, lexer.Name());
   const std::optional<PrimitiveType> parsed = ParsePrimitiveType(name);
-  if (!parsed || !IsInteger(*parsed)) return lexer.ErrorAt(at, "\"%s\" is no integer type", name);
+  if (!parsed || !IsInteger(*parsed)) return lexer.ErrorAt(at, "\"%s\" is not an integer type", name);
   type = *parsed;
   return lexer.Expect(")");
 }
@@ -174,7 +174,7 @@ absl::StatusOr<Shape> ReadNested(Lexer& lexer, int depth_left) {
   absl::StatusOr<std::string_view> name = lexer.Name();
   if (!name.ok()) return lexer.Expected("a shape");
   const std::optional<PrimitiveType> type = ParsePrimitiveType(*name);
-  if (!type || *type == kTupleType) return lexer.ErrorAt(at, "\"%s\" is no element type", *name);
+  if (!type || *type == kTupleType) return lexer.ErrorAt(at, "\"%s\" is not an element type", *name);
   if (*type == kBufferType) {
     Shape buffer;
     buffer.type = kBufferType;

@@ -1,6 +1,8 @@
 // Modules as HLO text: XLA's short parsable form.
 #include "common/base/strings.h"
-#include "common/hlo/proto/internal.h"
+#include "common/hlo/proto/notes.h"
+#include "common/hlo/proto/residue.h"
+#include "common/hlo/spelling.h"
 #include "common/hlo/text/internal.h"
 #include "common/hlo/unique_names.h"
 #include "google/protobuf/stubs/common.h"
@@ -41,31 +43,32 @@ class Printer {
       if (!codec::IsNameCharacter(c)) c = '_';
     }
     StrAppend(&out_, "HloModule ", name);
-    if (module_.is_scheduled) out_ += ", is_scheduled=true";
+    if (module_.config.is_scheduled) out_ += ", is_scheduled=true";
     PrintAliases();
-    if (module_.entry_layout.result.type != kInvalid) {
+    if (module_.config.entry_layout.result.type != kInvalid) {
       out_ += ", entry_computation_layout={(";
-      const std::vector<Shape>& parameters = module_.entry_layout.parameters;
+      const std::vector<Shape>& parameters = module_.config.entry_layout.parameters;
       for (size_t i = 0; i < parameters.size(); ++i) {
         if (i != 0) out_ += ", ";
         if (i != 0 && i % 5 == 0) StrAppend(&out_, "/*index=", i, "*/");
         out_ += ShapeText(parameters[i]);
       }
-      StrAppend(&out_, ")->", ShapeText(module_.entry_layout.result), "}");
+      StrAppend(&out_, ")->", ShapeText(module_.config.entry_layout.result), "}");
     }
-    if (module_.replica_count != 1) StrAppend(&out_, ", replica_count=", module_.replica_count);
-    if (module_.partition_count != 1) StrAppend(&out_, ", num_partitions=", module_.partition_count);
-    if (!module_.frontend_attributes.empty()) {
-      StrAppend(&out_, ", frontend_attributes=", text::StringMapText(module_.frontend_attributes));
+    if (module_.config.replica_count != 1) StrAppend(&out_, ", replica_count=", module_.config.replica_count);
+    if (module_.config.partition_count != 1)
+      StrAppend(&out_, ", num_partitions=", module_.config.partition_count);
+    if (!module_.config.frontend_attributes.empty()) {
+      StrAppend(&out_, ", frontend_attributes=", text::StringMapText(module_.config.frontend_attributes));
     }
     out_ += '\n';
   }
 
   void PrintAliases() {
-    if (!module_.input_output_alias.empty()) {
+    if (!module_.config.input_output_alias.empty()) {
       out_ += ", input_output_alias={ ";
       bool first = true;
-      for (const InputOutputAlias& alias : module_.input_output_alias) {
+      for (const InputOutputAlias& alias : module_.config.input_output_alias) {
         StrAppend(&out_, first ? "" : ", ", text::DimsText(alias.output_index), ": (", alias.parameter_number,
                   ", ", text::DimsText(alias.parameter_index),
                   alias.must_alias ? ", must-alias)" : ", may-alias)");
@@ -73,10 +76,10 @@ class Printer {
       }
       out_ += " }";
     }
-    if (!module_.buffer_donors.empty()) {
+    if (!module_.config.buffer_donors.empty()) {
       out_ += ", buffer_donor={ ";
       bool first = true;
-      for (const BufferDonor& donor : module_.buffer_donors) {
+      for (const BufferDonor& donor : module_.config.buffer_donors) {
         StrAppend(&out_, first ? "" : ", ", "(", donor.parameter_number, ", ",
                   text::DimsText(donor.parameter_index), ")");
         first = false;
@@ -94,8 +97,8 @@ class Printer {
       out_ += '\n';
     }
     out_ += '}';
-    if (!computation.execution_thread.empty()) {
-      StrAppend(&out_, ", execution_thread=", QuotedText(computation.execution_thread));
+    if (!computation.config.execution_thread.empty()) {
+      StrAppend(&out_, ", execution_thread=", QuotedText(computation.config.execution_thread));
     }
     out_ += '\n';
   }
@@ -143,7 +146,7 @@ class Printer {
     if (instruction.opcode() == kCompare && instruction.operand_count() > 0) {
       const ComparisonType type = instruction.attributes<CompareAttributes>().type;
       if (type != DefaultComparisonType(instruction.operand(0).shape().type)) {
-        StrAppend(&out_, ", type=", ToAbsl(codec::ComparisonTypeName(type)));
+        StrAppend(&out_, ", type=", ToAbsl(ComparisonTypeName(type)));
       }
     }
   }

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "common/base/arithmetic.h"
 #include "common/base/status.h"
+#include "common/hlo/flat_signature.h"
 #include "server/engine/plan/aliases.h"
 #include "server/engine/plan/lowering_order.h"
 #include "server/engine/plan/lowering_steps.h"
@@ -425,28 +426,19 @@ void Lowering::ResolveAll() {
   }
 }
 
-Shape WithoutLayout(const Shape& shape) {
-  Shape result = shape;
-  result.layout.reset();
-  return result;
-}
-
 absl::StatusOr<FlatProgram> Lowering::Run() {
   const Computation& entry = module_->entry();
   program_.instructions = module_->instruction_count();
-  for (NodeId parameter : entry.parameters()) {
-    for (const hlo::ShapeLeaf& leaf : hlo::Leaves(entry[parameter].shape())) {
-      ASSIGN_OR_RETURN(const ValueId value, NewValue(*leaf.shape, kNone));
-      program_.values[value].space = Space::kArgument;
-      program_.values[value].index = static_cast<int32_t>(program_.arguments.size());
-      program_.arguments.push_back(WithoutLayout(*leaf.shape));
-      program_.argument_values.push_back(value);
-    }
+  const hlo::FlatSignature signature(entry);
+  for (const hlo::FlatSignature::Leaf& leaf : signature.arguments) {
+    ASSIGN_OR_RETURN(const ValueId value, NewValue(leaf.shape, kNone));
+    program_.values[value].space = Space::kArgument;
+    program_.values[value].index = static_cast<int32_t>(program_.arguments.size());
+    program_.arguments.push_back(leaf.shape);
+    program_.argument_values.push_back(value);
   }
-  for (const hlo::ShapeLeaf& leaf : hlo::Leaves(entry.root().shape())) {
-    program_.results.push_back(WithoutLayout(*leaf.shape));
-  }
-  program_.aliases = ResolveAliases(*module_, program_.arguments, program_.results);
+  for (const hlo::FlatSignature::Leaf& leaf : signature.results) program_.results.push_back(leaf.shape);
+  program_.aliases = ResolveAliases(*module_, signature);
 
   ASSIGN_OR_RETURN(const ValueIds results, LowerComputation(entry, program_.argument_values, kNone));
 

@@ -536,9 +536,9 @@ TEST(CodecModuleTest, AliasesDonorsAttributesAndScheduleComeBack) {
                            "element_type: F32 dimensions: 8 } }";
   const auto module = Decode(text);
   ASSERT_TRUE(module.ok()) << module.status();
-  EXPECT_TRUE((*module)->is_scheduled);
-  EXPECT_TRUE((*module)->input_output_alias[0].must_alias);
-  EXPECT_FALSE((*module)->input_output_alias[1].must_alias);
+  EXPECT_TRUE((*module)->config.is_scheduled);
+  EXPECT_TRUE((*module)->config.input_output_alias[0].must_alias);
+  EXPECT_FALSE((*module)->config.input_output_alias[1].must_alias);
   const xla::HloModuleProto again = ToProto(**module);
   EXPECT_EQ(again.input_output_alias().entries(1).output_shape_index(0), 1);
   EXPECT_EQ(again.buffer_donor().entries(0).parameter_number(), 2);

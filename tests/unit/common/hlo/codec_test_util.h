@@ -43,11 +43,11 @@ inline bool SameAttributes(Instruction a, Instruction b) {
 inline void ExpectSameProgram(const Module& a, const Module& b) {
   ASSERT_EQ(a.computation_count(), b.computation_count());
   EXPECT_EQ(a.entry_id(), b.entry_id());
-  EXPECT_EQ(a.input_output_alias, b.input_output_alias);
-  EXPECT_EQ(a.buffer_donors, b.buffer_donors);
-  EXPECT_EQ(a.frontend_attributes, b.frontend_attributes);
-  EXPECT_EQ(a.entry_layout.parameters, b.entry_layout.parameters);
-  EXPECT_TRUE(a.entry_layout.result == b.entry_layout.result);
+  EXPECT_EQ(a.config.input_output_alias, b.config.input_output_alias);
+  EXPECT_EQ(a.config.buffer_donors, b.config.buffer_donors);
+  EXPECT_EQ(a.config.frontend_attributes, b.config.frontend_attributes);
+  EXPECT_EQ(a.config.entry_layout.parameters, b.config.entry_layout.parameters);
+  EXPECT_TRUE(a.config.entry_layout.result == b.config.entry_layout.result);
   for (ComputationId c = 0; c < a.computation_count(); ++c) {
     const Computation &x = a.computation(c), &y = b.computation(c);
     ASSERT_EQ(x.size(), y.size()) << x.name();

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "common/hlo/builder.h"
+#include "common/hlo/flat_signature.h"
 
 namespace hlod::hlo {
 namespace {
@@ -121,6 +122,52 @@ TEST(Clone, SharesNothingThatGrows) {
   clone->entry().mutable_notes(x.id).name = "y";
   EXPECT_EQ(module.entry()[x.id].name(), "x");
   EXPECT_EQ(clone->entry().root().called(), module.entry().root().called());
+}
+
+TEST(Clone, KeepsEverySetting) {
+  Module module("m");
+  Builder b(module, "main");
+  ASSERT_TRUE(b.Build(b.Parameter(0, Shape::Array(kF32, {2}))).ok());
+  module.entry().config = {.execution_thread = "side", .is_fusion = true, .unmodelled = "computation"};
+  module.config = {.entry_layout = module.entry().program_shape(),
+                   .input_output_alias = {{{}, 0, {}, true}},
+                   .buffer_donors = {{0, {}}},
+                   .frontend_attributes = {{"key", "value"}},
+                   .replica_count = 2,
+                   .partition_count = 3,
+                   .is_scheduled = true,
+                   .unmodelled = "module"};
+  const std::unique_ptr<Module> clone = Clone(module);
+  EXPECT_TRUE(clone->config == module.config);
+  EXPECT_TRUE(clone->entry().config == module.entry().config);
+}
+
+TEST(FlatSignature, IsTheLeavesOfParametersAndRootInOrder) {
+  Module module("m");
+  Builder b(module, "main");
+  Shape column = Shape::Array(kF32, {2, 3});
+  column.layout.emplace();
+  column.layout->minor_to_major = {0, 1};
+  const Shape s32 = Shape::Scalar(kS32);
+  const Op state = b.Parameter(0, Shape::Tuple({s32, Shape::Tuple({column, s32})})), x = b.Parameter(1, s32);
+  ASSERT_TRUE(b.Build(b.Tuple({x, b.GetTupleElement(state, 1)})).ok());
+
+  const FlatSignature signature(module.entry());
+  ASSERT_EQ(signature.arguments.size(), 4u);
+  EXPECT_TRUE(signature.arguments[1].shape == Shape::Array(kF32, {2, 3})) << "without a layout";
+  EXPECT_EQ(signature.arguments[2].parameter, 0);
+  EXPECT_EQ(signature.arguments[2].number, 2);
+  EXPECT_THAT(signature.arguments[2].index, ElementsAre(1, 1));
+  EXPECT_EQ(signature.arguments[3].parameter, 1);
+  EXPECT_EQ(signature.FindArgument(0, {0}), 0);
+  EXPECT_EQ(signature.FindArgument(0, {1, 1}), 2);
+  EXPECT_EQ(signature.FindArgument(1, {}), 3);
+  EXPECT_EQ(signature.FindArgument(0, {1}), -1) << "a tuple is not a leaf";
+  EXPECT_EQ(signature.FindArgument(2, {}), -1);
+  EXPECT_EQ(signature.FindArgument(-1, {0}), -1);
+  ASSERT_EQ(signature.results.size(), 3u);
+  EXPECT_EQ(signature.FindResult({1, 1}), 2);
+  EXPECT_EQ(signature.FindResult({2}), -1);
 }
 
 TEST(OpcodeTable, NamesAreFoundAgain) {

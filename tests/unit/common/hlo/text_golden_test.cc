@@ -33,10 +33,10 @@ TEST_P(GoldenTextTest, PassesThroughTheProto) {
   ASSERT_TRUE(module.ok()) << module.status();
   const auto again = FromSerialized(Serialize(**module));
   ASSERT_TRUE(again.ok()) << again.status();
-  (*again)->replica_count = (*module)->replica_count;  // The proto has no place for these two.
-  (*again)->partition_count = (*module)->partition_count;
-  if ((*module)->entry_layout.result.type == kInvalid)
-    (*again)->entry_layout = {};  // The proto always states it.
+  (*again)->config.replica_count = (*module)->config.replica_count;  // The proto has no place for these two.
+  (*again)->config.partition_count = (*module)->config.partition_count;
+  if ((*module)->config.entry_layout.result.type == kInvalid)
+    (*again)->config.entry_layout = {};  // The proto always states it.
   EXPECT_EQ(ToText(**again), ToText(**module));
   ExpectSameProgram(**module, **again);
 }

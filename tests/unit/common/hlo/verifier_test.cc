@@ -141,14 +141,14 @@ TEST(Verify, CountsInstructionsAndNesting) {
 TEST(Verify, ChecksTheEntryLayout) {
   Raw raw;
   raw.Parameter(0, "f32[2,3]");
-  raw.module.entry_layout.parameters = {S("f32[2,3]{0,1}")};
-  raw.module.entry_layout.result = S("f32[2,3]");
+  raw.module.config.entry_layout.parameters = {S("f32[2,3]{0,1}")};
+  raw.module.config.entry_layout.result = S("f32[2,3]");
   EXPECT_EQ(raw.Verified(), "OK");
-  raw.module.entry_layout.result = S("f32[3,2]");
+  raw.module.config.entry_layout.result = S("f32[3,2]");
   EXPECT_THAT(raw.Verified(), HasSubstr("The result shape (f32[3,2]) of the entry layout"));
-  raw.module.entry_layout.parameters = {S("f32[6]")};
+  raw.module.config.entry_layout.parameters = {S("f32[6]")};
   EXPECT_THAT(raw.Verified(), HasSubstr("The parameter 0 shape (f32[6])"));
-  raw.module.entry_layout.parameters = {S("f32[6]"), S("f32[6]")};
+  raw.module.config.entry_layout.parameters = {S("f32[6]"), S("f32[6]")};
   EXPECT_THAT(raw.Verified(), HasSubstr("has (2) parameters and the entry computation (1)"));
 }
 
@@ -161,30 +161,36 @@ TEST(Verify, ChecksAliasesAndDonors) {
     return raw.Verified();
   };
   EXPECT_EQ(module([](Module& m) {
-              m.input_output_alias = {{{0}, 0, {}, true}, {{1, 1}, 1, {1}, false}};
+              m.config.input_output_alias = {{{0}, 0, {}, true}, {{1, 1}, 1, {1}, false}};
             }),
             "OK");
-  EXPECT_EQ(module([](Module& m) { m.buffer_donors = {{1, {0}}}; }), "OK");
+  EXPECT_EQ(module([](Module& m) { m.config.buffer_donors = {{1, {0}}}; }), "OK");
   EXPECT_THAT(module([](Module& m) {
-                m.input_output_alias = {{{2}, 0, {}}};
+                m.config.input_output_alias = {{{2}, 0, {}}};
               }),
               HasSubstr("names no array of the result"));
   EXPECT_THAT(module([](Module& m) {
-                m.input_output_alias = {{{1}, 0, {}}};
+                m.config.input_output_alias = {{{1}, 0, {}}};
               }),
               HasSubstr("names no array of the result"));
-  EXPECT_THAT(module([](Module& m) { m.input_output_alias = {{{0}, 5, {}}}; }), HasSubstr("parameter (5)"));
-  EXPECT_THAT(module([](Module& m) { m.input_output_alias = {{{0}, -1, {}}}; }), HasSubstr("parameter (-1)"));
   EXPECT_THAT(module([](Module& m) {
-                m.input_output_alias = {{{1, 0}, 0, {}}};
+                m.config.input_output_alias = {{{0}, 5, {}}};
+              }),
+              HasSubstr("parameter (5)"));
+  EXPECT_THAT(module([](Module& m) {
+                m.config.input_output_alias = {{{0}, -1, {}}};
+              }),
+              HasSubstr("parameter (-1)"));
+  EXPECT_THAT(module([](Module& m) {
+                m.config.input_output_alias = {{{1, 0}, 0, {}}};
               }),
               HasSubstr("differs from the parameter's"));
   EXPECT_THAT(module([](Module& m) {
-                m.input_output_alias = {{{0}, 0, {}}, {{1, 1}, 0, {}}};
+                m.config.input_output_alias = {{{0}, 0, {}}, {{1, 1}, 0, {}}};
               }),
               HasSubstr("aliased twice"));
-  EXPECT_THAT(module([](Module& m) { m.buffer_donors = {{1, {}}}; }), HasSubstr("no array"));
-  EXPECT_THAT(module([](Module& m) { m.buffer_donors = {{0, {0, -9}}}; }), HasSubstr("no array"));
+  EXPECT_THAT(module([](Module& m) { m.config.buffer_donors = {{1, {}}}; }), HasSubstr("no array"));
+  EXPECT_THAT(module([](Module& m) { m.config.buffer_donors = {{0, {0, -9}}}; }), HasSubstr("no array"));
 }
 
 TEST(Verify, RefusesAttributesOfAnotherOpcode) {

@@ -19,8 +19,8 @@ TEST(DropLayouts, KeepsThemForTheEntrysCallers) {
       Parsed("ENTRY e {\n x = f32[2,3]{0,1} parameter(0)\n ROOT n = f32[2,3]{0,1} negate(x)\n}\n");
   const auto result = DropLayouts(*module);
   EXPECT_EQ(hlo::ToString(result->entry().root().shape()), "f32[2,3]");
-  EXPECT_EQ(hlo::ToString(result->entry_layout.parameters[0]), "f32[2,3]{0,1}");
-  EXPECT_EQ(hlo::ToString(result->entry_layout.result), "f32[2,3]{0,1}");
+  EXPECT_EQ(hlo::ToString(result->config.entry_layout.parameters[0]), "f32[2,3]{0,1}");
+  EXPECT_EQ(hlo::ToString(result->config.entry_layout.result), "f32[2,3]{0,1}");
 }
 
 TEST(InlineCalls, PutsTheBodyInPlaceOfTheCall) {
@@ -169,12 +169,12 @@ TEST(RunPipeline, KeepsSignatureAliasesAndDonors) {
   const auto module = Parsed(
       "ENTRY e {\n x = f32[4] parameter(0)\n y = f32[4] parameter(1)\n n = f32[4] negate(x)\n"
       " ROOT t = (f32[4], f32[4]) tuple(n, y)\n}\n");
-  module->input_output_alias = {{{0}, 0, {}, true}};
-  module->buffer_donors = {{1, {}}};
+  module->config.input_output_alias = {{{0}, 0, {}, true}};
+  module->config.buffer_donors = {{1, {}}};
   const auto result = RunPipeline(*module);
   ASSERT_TRUE(result.ok());
-  EXPECT_EQ((*result)->input_output_alias, module->input_output_alias);
-  EXPECT_EQ((*result)->buffer_donors, module->buffer_donors);
+  EXPECT_EQ((*result)->config.input_output_alias, module->config.input_output_alias);
+  EXPECT_EQ((*result)->config.buffer_donors, module->config.buffer_donors);
   EXPECT_EQ((*result)->entry().parameters().size(), 2u);
 }
 

@@ -200,7 +200,7 @@ TEST(Simplify, ATransposedDotSwapsItsOperands) {
       "x = f32[3,8,4,2] parameter(0)\n y = f32[3,8,16] parameter(1)\n"
       " ROOT d = f32[3,16,4,2] dot(y, x), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0}, "
       "rhs_contracting_dims={1}");
-  // Somebody else wants the dot as it is: computing it twice is no gain.
+  // Somebody else wants the dot as it is: computing it twice is not a gain.
   ExpectStays(
       "x = f32[8,4] parameter(0)\n y = f32[8,16] parameter(1)\n"
       " d = f32[4,16] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"

@@ -175,7 +175,7 @@ TEST(Allocation, SwappedDonationsRunWithout) {
   const Op x = b.Parameter(0, shape), y = b.Parameter(1, shape);
   ASSERT_TRUE(b.Build(b.Tuple({y, x})).ok());
   for (int64_t i : {0, 1}) {
-    hlo::InputOutputAlias& alias = module.input_output_alias.emplace_back();
+    hlo::InputOutputAlias& alias = module.config.input_output_alias.emplace_back();
     alias.output_index = {i};
     alias.parameter_number = i;
   }

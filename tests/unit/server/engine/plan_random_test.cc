@@ -93,13 +93,13 @@ class Generator {
     if (Roll(2) == 0) std::swap(matrices[0], matrices[1]);
     for (int i = 0; i < 2; ++i) {
       if (Roll(3) == 0) continue;
-      hlo::InputOutputAlias& alias = module_.input_output_alias.emplace_back();
+      hlo::InputOutputAlias& alias = module_.config.input_output_alias.emplace_back();
       alias.output_index = inside[i == 0 ? 1 : 3];
       alias.parameter_number = 0;
       alias.parameter_index.assign(inside[matrices[i]].begin() + 1, inside[matrices[i]].end());
     }
     if (Roll(2) == 0) {
-      hlo::InputOutputAlias& alias = module_.input_output_alias.emplace_back();
+      hlo::InputOutputAlias& alias = module_.config.input_output_alias.emplace_back();
       alias.output_index = {2};
       alias.parameter_number = 1;
     }

@@ -79,7 +79,7 @@ void Alias(Module& module, int64_t output, int64_t parameter, bool tuple = true)
   hlo::InputOutputAlias alias;
   if (tuple) alias.output_index.push_back(output);
   alias.parameter_number = parameter;
-  module.input_output_alias.push_back(alias);
+  module.config.input_output_alias.push_back(alias);
 }
 
 TEST(Plan, AnAliasedResultIsComputedInPlace) {
@@ -130,7 +130,7 @@ TEST(Plan, ADonorServesAResultOfItsShape) {
   Module module("donor");
   Builder b(module, "main");
   Finish(b, b.Tuple({b.Parameter(0, kCounter), b.Parameter(1, kVector) + b.Parameter(2, kVector)}));
-  module.buffer_donors.push_back({.parameter_number = 2});
+  module.config.buffer_donors.push_back({.parameter_number = 2});
   const auto plan = ExpectAgreesWithEvaluator(module);
   ASSERT_NE(plan, nullptr);
   EXPECT_EQ(plan->aliases()[0], -1);

@@ -1,9 +1,9 @@
-// Names as the wire and the text spell them: opcodes old and new, comparison directions and types.
+// The tables of names.
 #include <array>
 
-#include "common/hlo/proto/internal.h"
+#include "common/hlo/spelling.h"
 
-namespace hlod::hlo::codec {
+namespace hlod::hlo {
 namespace {
 
 struct OldSpelling {
@@ -55,4 +55,4 @@ std::optional<ComparisonType> ParseComparisonType(std::string_view name) {
   return Find<ComparisonType>(kTypes, name);
 }
 
-}  // namespace hlod::hlo::codec
+}  // namespace hlod::hlo

@@ -1,0 +1,24 @@
+// An instruction's attributes as fields of its message.
+#pragma once
+
+#include "common/hlo/proto/codec.h"
+#include "common/hlo/proto/residue.h"
+
+namespace hlod::hlo::codec {
+
+// What the decoder of an instruction's attributes may look at.
+struct AttributesInput {
+  const xla::HloInstructionProto& proto;
+  Opcode opcode;
+  absl::Span<const Shape* const> operands;  // Their shapes.
+  Tables& tables;
+  const xla::HloModuleProto& module;  // For the payloads that instructions share.
+  const DecodeOptions& options;
+};
+// The alternative of Attributes that the opcode's row names. Errors name the field, not the instruction.
+absl::StatusOr<Attributes> DecodeAttributes(const AttributesInput& input);
+void EncodeAttributes(const Attributes& attributes, const Tables& tables, xla::HloInstructionProto* proto);
+// The fields of an instruction that the decoder of this opcode's attributes reads.
+const FieldSet& ModelledFields(Opcode opcode);
+
+}  // namespace hlod::hlo::codec
