@@ -29,7 +29,7 @@ TEST_P(EvaluatorConformance, ModuleFromJaxEvaluatesToXlasResults) {
 
 INSTANTIATE_TEST_SUITE_P(Jax, EvaluatorConformance, ::testing::ValuesIn(CaseNames()), CaseName());
 
-TEST(CasesTest, AreThere) { EXPECT_GT(CaseNames().size(), 100); }
+TEST(Cases, AreThere) { EXPECT_GT(CaseNames().size(), 100); }
 
 }  // namespace
 }  // namespace hlod::testing

@@ -19,7 +19,7 @@ namespace {
 
 namespace pb = google::protobuf;
 
-class ProtoTest : public testing::Test {
+class Proto : public testing::Test {
  protected:
   void SetUp() override {
     std::ifstream in(HLOD_DESCRIPTORS, std::ios::binary);
@@ -61,7 +61,7 @@ std::string Where(const D& descriptor) {
 
 // The .proto files are the protocol's specification; what stands there without a word is not specified. XLA's
 // fields are XLA's to explain: of its messages one comment each is asked.
-TEST_F(ProtoTest, EveryMessageAndFieldHasAComment) {
+TEST_F(Proto, EveryMessageAndFieldHasAComment) {
   ForEachMessage([](const pb::Descriptor& message) {
     EXPECT_TRUE(HasComment(message)) << Where(message) << ": message " << message.full_name()
                                      << " has no comment";
@@ -117,7 +117,7 @@ void WriteGolden(const std::string& package, const Meanings& golden) {
 }
 
 // Peers of other versions go by the numbers: one that changed its meaning would be misread, silently.
-TEST_F(ProtoTest, FieldNumbersKeepTheirMeaning) {
+TEST_F(Proto, FieldNumbersKeepTheirMeaning) {
   std::map<std::string, Meanings> current;  // By package.
   std::map<std::string, const pb::Descriptor*> messages;
   ForEachMessage([&](const pb::Descriptor& message) {

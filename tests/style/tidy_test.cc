@@ -193,6 +193,12 @@ TEST(Tidy, NothingIsWrittenWhereItDoesNotBelong) {
        .except = {"tests/style/", "tests/integration/crash_client.cc", "tests/bench/wire/bare_peer.cc"},
        .instead = "a forked child of a process with threads may hang: execute a program "
                   "(tests/integration/process.h); what happens in a forked child is tried by crash_client"},
+      {.name = "a test suite is named for what it tests",
+       .pattern = R"re(^(TYPED_)?TEST(_F|_P)?\(\w+Test,)re",
+       .cpp_only = true,
+       .folders = {"tests/"},
+       .except = {"tests/unit/client/"},
+       .instead = "leave the suffix Test out"},
       {.name = "errors are values",
        .pattern = R"re(\b(throw|CHECK|assert)\b\s*[(\w])re",
        .cpp_only = true,

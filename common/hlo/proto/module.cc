@@ -87,7 +87,7 @@ class ModuleDecoder {
 
   absl::Status DecodeInstruction(const InstructionProto& proto, int instruction_count) {
     if (proto.name().empty()) return InvalidArgument("the name is missing");
-    const std::optional<codec::OpcodeSpelling> spelling = ParseOpcodeSpelling(proto.opcode());
+    const std::optional<OpcodeSpelling> spelling = ParseOpcodeSpelling(proto.opcode());
     if (!spelling) return Unimplemented("opcode %s is not known to this build", Quoted(proto.opcode()));
     const Opcode opcode = spelling->opcode;
     if (!proto.has_shape()) return InvalidArgument("the shape is missing");

@@ -12,7 +12,7 @@ Literal Dot(DotAttributes dot, Literal a, Literal b, std::optional<Shape> declar
       EvaluateOne({.opcode = kDot, .attributes = dot, .declared = declared}, {std::move(a), std::move(b)}));
 }
 
-TEST(DotTest, ContractsAnyDimensions) {
+TEST(Dot, ContractsAnyDimensions) {
   const Literal a = Literal::Array<float>({2, 3}, {1, 2, 3, 4, 5, 6}),
                 b = Literal::Array<float>({2, 3}, {1, 0, 2, 0, 1, 1});
   EXPECT_THAT(Numbers(Dot({.lhs_contracting = {1}, .rhs_contracting = {1}}, a, b)),
@@ -26,7 +26,7 @@ TEST(DotTest, ContractsAnyDimensions) {
       ElementsAre(7, 11));
 }
 
-TEST(DotTest, WidensToTheStatedTypeAndWrapsInItsOwn) {
+TEST(Dot, WidensToTheStatedTypeAndWrapsInItsOwn) {
   const Literal a = Literal::Array<int8_t>({1, 2}, {100, 100}),
                 b = Literal::Array<int8_t>({2, 1}, {100, 100});
   const DotAttributes product{.lhs_contracting = {1}, .rhs_contracting = {0}};
@@ -34,13 +34,13 @@ TEST(DotTest, WidensToTheStatedTypeAndWrapsInItsOwn) {
   EXPECT_THAT(Numbers(Dot(product, a, b)), ElementsAre(32));  // 20000 mod 256.
 }
 
-TEST(DotTest, FloatsAreSummedInDouble) {
+TEST(Dot, FloatsAreSummedInDouble) {
   const Literal a = Literal::Array<float>({1, 3}, {1e8f, 1, -1e8f}),
                 b = Literal::Array<float>({3, 1}, {1, 1, 1});
   EXPECT_THAT(Numbers(Dot({.lhs_contracting = {1}, .rhs_contracting = {0}}, a, b)), ElementsAre(1));
 }
 
-TEST(DotTest, NothingToContractGivesZero) {
+TEST(Dot, NothingToContractGivesZero) {
   EXPECT_THAT(Numbers(Dot({.lhs_contracting = {1}, .rhs_contracting = {0}}, Literal::Array<float>({2, 0}, {}),
                           Literal::Array<float>({0, 1}, {}))),
               ElementsAre(0, 0));
@@ -61,7 +61,7 @@ std::vector<double> Convolve(ConvolutionAttributes conv, Literal x, Literal kern
       Result(EvaluateOne({.opcode = kConvolution, .attributes = conv}, {std::move(x), std::move(kernel)})));
 }
 
-TEST(ConvolutionTest, WindowsOfEveryKind) {
+TEST(Convolution, WindowsOfEveryKind) {
   const Literal x = Literal::Array<float>({1, 1, 4}, {1, 2, 3, 4}),
                 k = Literal::Array<float>({1, 1, 2}, {10, 1});
   EXPECT_THAT(Convolve(Conv1d({.size = 2}), x, k), ElementsAre(12, 23, 34));
@@ -73,7 +73,7 @@ TEST(ConvolutionTest, WindowsOfEveryKind) {
   EXPECT_THAT(Convolve(Conv1d({.size = 2, .padding_low = -1}), x, k), ElementsAre(23, 34));
 }
 
-TEST(ConvolutionTest, FeatureGroupsReadTheirOwnInputs) {
+TEST(Convolution, FeatureGroupsReadTheirOwnInputs) {
   ConvolutionAttributes conv = Conv1d({.size = 1});
   conv.feature_group_count = 2;
   EXPECT_THAT(Convolve(conv, Literal::Array<float>({1, 2, 2}, {1, 2, 3, 4}),
@@ -81,7 +81,7 @@ TEST(ConvolutionTest, FeatureGroupsReadTheirOwnInputs) {
               ElementsAre(10, 20, 300, 400));
 }
 
-TEST(ConvolutionTest, BatchGroupsReadTheirPartOfTheBatch) {
+TEST(Convolution, BatchGroupsReadTheirPartOfTheBatch) {
   ConvolutionAttributes conv = Conv1d({.size = 1});
   conv.batch_group_count = 2;
   EXPECT_THAT(Convolve(conv, Literal::Array<float>({2, 1, 2}, {1, 2, 3, 4}),
@@ -89,7 +89,7 @@ TEST(ConvolutionTest, BatchGroupsReadTheirPartOfTheBatch) {
               ElementsAre(10, 20, 300, 400));
 }
 
-TEST(CholeskyTest, FactorsFromEitherTriangle) {
+TEST(Cholesky, FactorsFromEitherTriangle) {
   // [[4,2],[2,5]] = L L^T with L = [[2,0],[1,2]]; the triangle not read holds rubbish.
   EXPECT_THAT(Numbers(Result(EvaluateOne({.opcode = kCholesky, .attributes = CholeskyAttributes{true}},
                                          {Literal::Array<double>({2, 2}, {4, 99, 2, 5})}))),
@@ -102,7 +102,7 @@ TEST(CholeskyTest, FactorsFromEitherTriangle) {
                                             {Literal::Array<double>({2, 2}, {1, 2, 2, 1})})))[0]));
 }
 
-TEST(TriangularSolveTest, EverySideTriangleAndTransposition) {
+TEST(TriangularSolve, EverySideTriangleAndTransposition) {
   // With L = [[2,0],[1,4]]: L x = (2, 9) has x = (1, 2); L^T x = (4, 8) has x = (1, 2); x L = (4, 8)
   // likewise.
   const Literal l = Literal::Array<double>({2, 2}, {2, 77, 1, 4}),
@@ -131,7 +131,7 @@ TEST(TriangularSolveTest, EverySideTriangleAndTransposition) {
               ElementsAre(1, 2));
 }
 
-TEST(FftTest, TransformsAndBack) {
+TEST(Fft, TransformsAndBack) {
   using C = std::complex<double>;
   const Literal x = Literal::Vector<double>({1, 2, 3, 4});
   const Literal half =
@@ -147,7 +147,7 @@ TEST(FftTest, TransformsAndBack) {
   for (int i = 0; i < 4; ++i) EXPECT_EQ(flat.data<C>()[i], C(1));
 }
 
-TEST(BatchNormTest, NormalizesEachFeature) {
+TEST(BatchNorm, NormalizesEachFeature) {
   // Two rows, two features: means 2 and 20, variances 1 and 100.
   const Literal x = Literal::Array<float>({2, 2}, {1, 10, 3, 30});
   const Literal scale = Literal::Vector<float>({2, 1}), offset = Literal::Vector<float>({5, 0});

@@ -26,7 +26,7 @@ constexpr Row kRows[] = {
 #undef HLOD_OP
 };
 
-TEST(CoverageTest, EveryElementwiseOpcodeRunsOnEveryTypeThatItsShapeRuleAdmits) {
+TEST(Coverage, EveryElementwiseOpcodeRunsOnEveryTypeThatItsShapeRuleAdmits) {
   for (const Row& row : kRows) {
     if (!HasTrait(row.opcode, OpcodeTraits::kElementwise)) continue;
     int admitted = 0;
@@ -58,7 +58,7 @@ TEST(CoverageTest, EveryElementwiseOpcodeRunsOnEveryTypeThatItsShapeRuleAdmits) 
   }
 }
 
-TEST(CoverageTest, EveryConversionBetweenTypesRuns) {
+TEST(Coverage, EveryConversionBetweenTypesRuns) {
   for (PrimitiveType from : kTypes) {
     for (PrimitiveType to : kTypes) {
       if (!IsArrayType(from) || !IsArrayType(to)) continue;
@@ -69,7 +69,7 @@ TEST(CoverageTest, EveryConversionBetweenTypesRuns) {
   }
 }
 
-TEST(CoverageTest, EveryOtherOpcodeWithAShapeRuleHasARuleOrIsRefusedOnPurpose) {
+TEST(Coverage, EveryOtherOpcodeWithAShapeRuleHasARuleOrIsRefusedOnPurpose) {
   // Unseeded randomness and dynamic shapes. Custom-calls go by their targets.
   const std::set<Opcode> refused = {kRng, kSetDimensionSize, kDynamicReshape};
   const std::set<Opcode> elsewhere = {kCustomCall, kParameter, kConstant};
@@ -83,7 +83,7 @@ TEST(CoverageTest, EveryOtherOpcodeWithAShapeRuleHasARuleOrIsRefusedOnPurpose) {
   }
 }
 
-TEST(CoverageTest, CallsWithoutInstructionsDoNotExplodeWhenAComparatorIsPrepared) {
+TEST(Coverage, CallsWithoutInstructionsDoNotExplodeWhenAComparatorIsPrepared) {
   // Each level calls the one below 64 times; the bottom returns its parameter: 64^8 visits if all were
   // followed.
   Module module("comparator");

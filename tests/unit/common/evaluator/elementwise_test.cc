@@ -151,7 +151,7 @@ TEST(ComplexArithmetic, FollowsTheFormulas) {
   EXPECT_EQ(Apply(kSign, {Literal::Scalar(C(0, -2))}), Literal::Scalar(C(0, -1)));
 }
 
-TEST(CompareTest, TotalOrderPlacesZerosAndNans) {
+TEST(Compare, TotalOrderPlacesZerosAndNans) {
   const Literal a = Literal::Vector<float>({-0.0f, 0.0f, -kNanF, kNanF, 1, kNanF});
   const Literal b = Literal::Vector<float>({0.0f, -0.0f, -std::numeric_limits<float>::infinity(),
                                             std::numeric_limits<float>::infinity(), 2, kNanF});
@@ -173,7 +173,7 @@ std::vector<double> Converted(Literal from, PrimitiveType to) {
   return Numbers(Result(EvaluateOne({.opcode = kConvert, .declared = shape}, {std::move(from)})));
 }
 
-TEST(ConvertTest, FloatToIntegerTruncatesAndSaturates) {
+TEST(Convert, FloatToIntegerTruncatesAndSaturates) {
   const Literal x = Literal::Vector<float>({2.9f, -2.9f, 300, -300, kNanF, static_cast<float>(kInf)});
   EXPECT_THAT(Converted(x, kS8), ElementsAre(2, -2, 127, -128, 0, 127));
   EXPECT_THAT(Converted(x, kU8), ElementsAre(2, 0, 255, 0, 0, 255));
@@ -184,20 +184,20 @@ TEST(ConvertTest, FloatToIntegerTruncatesAndSaturates) {
   EXPECT_THAT(Converted(Literal::Vector<float>({0, -0.0f, 0.25, kNanF}), kPred), ElementsAre(0, 0, 1, 1));
 }
 
-TEST(ConvertTest, IntegerToIntegerWraps) {
+TEST(Convert, IntegerToIntegerWraps) {
   EXPECT_THAT(Converted(Literal::Vector<int32_t>({300, -1, 128}), kS8), ElementsAre(44, -1, -128));
   EXPECT_THAT(Converted(Literal::Vector<int8_t>({-1}), kU16), ElementsAre(65535));
   EXPECT_THAT(Converted(Literal::Vector<int32_t>({256, 0}), kPred), ElementsAre(1, 0));
 }
 
-TEST(ConvertTest, LongIntegerToFloatRoundsOnce) {
+TEST(Convert, LongIntegerToFloatRoundsOnce) {
   // 2^62 + 2^38 lies halfway between two floats; one more decides upwards, though double cannot hold it.
   const int64_t half = (int64_t{1} << 62) + (int64_t{1} << 38);
   EXPECT_EQ(Converted(Literal::Scalar(half), kF32)[0], std::ldexp(1.0, 62));
   EXPECT_EQ(Converted(Literal::Scalar(half + 1), kF32)[0], std::ldexp(1.0, 62) + std::ldexp(1.0, 39));
 }
 
-TEST(ConvertTest, ToSmallFloatsOverflowsAsTheFormatSays) {
+TEST(Convert, ToSmallFloatsOverflowsAsTheFormatSays) {
   const Literal x = Literal::Vector<float>({500, -500});
   EXPECT_THAT(Converted(x, kF8E5M2), ElementsAre(512, -512));
   EXPECT_TRUE(std::isnan(Converted(x, kF8E4M3FN)[0]));
@@ -209,7 +209,7 @@ Literal Bitcast(Literal from, Shape to) {
   return Result(EvaluateOne({.opcode = kBitcastConvert, .declared = to}, {std::move(from)}));
 }
 
-TEST(BitcastConvertTest, SplitsFromTheLowestBitsUp) {
+TEST(BitcastConvert, SplitsFromTheLowestBitsUp) {
   EXPECT_EQ(Bitcast(Literal::Scalar(1.0f), Shape::Scalar(kU32)), Literal::Scalar<uint32_t>(0x3f800000));
   EXPECT_THAT(Numbers(Bitcast(Literal::Vector<uint32_t>({0x04030201}), Shape::Array(kU8, {1, 4}))),
               ElementsAre(1, 2, 3, 4));
@@ -223,7 +223,7 @@ TEST(BitcastConvertTest, SplitsFromTheLowestBitsUp) {
               ElementsAre(-1, -8));
 }
 
-TEST(ReducePrecisionTest, RoundsTheMantissaAndFlushesTheExponent) {
+TEST(ReducePrecision, RoundsTheMantissaAndFlushesTheExponent) {
   const Literal x = Literal::Vector<float>({1.00390625f, 1.01171875f, 70000, 1e-6f, -1e-9f, 3});
   // To bf16's format: 1 + 2^-8 is a tie, to even 1; 1 + 3 * 2^-8 a tie, to even 1 + 2^-6.
   const Literal bf16 =
@@ -239,7 +239,7 @@ TEST(ReducePrecisionTest, RoundsTheMantissaAndFlushesTheExponent) {
   EXPECT_EQ(f16[5], 3);
 }
 
-TEST(StochasticConvertTest, RandomNumberDecidesTheRounding) {
+TEST(StochasticConvert, RandomNumberDecidesTheRounding) {
   const Literal x = Literal::Vector<float>({2.25f, 2.25f, -2.25f, 1e9f});
   const uint32_t quarter = 0x40000000;
   const Literal random = Literal::Vector<uint32_t>({quarter - 1, quarter, 0, 0});
@@ -253,7 +253,7 @@ TEST(StochasticConvertTest, RandomNumberDecidesTheRounding) {
   EXPECT_THAT(Numbers(bf16), ElementsAre(258, 256));
 }
 
-TEST(SelectTest, ScalarPredicateChoosesAWholeArray) {
+TEST(Select, ScalarPredicateChoosesAWholeArray) {
   const Literal a = Literal::Vector<int32_t>({1, 2}), b = Literal::Vector<int32_t>({3, 4});
   EXPECT_EQ(Apply(kSelect, {Literal::Scalar(true), a, b}), a);
   EXPECT_THAT(Numbers(Apply(kSelect, {Literal::Vector<bool>({false, true}), a, b})), ElementsAre(3, 2));

@@ -8,7 +8,7 @@ namespace {
 
 const Literal kMatrix = Literal::Array<int32_t>({2, 3}, {1, 2, 3, 4, 5, 6});
 
-TEST(PadTest, LowHighInteriorAndNegative) {
+TEST(Pad, LowHighInteriorAndNegative) {
   const auto pad = [](PadDimension d) {
     return Numbers(Result(EvaluateOne({.opcode = kPad, .attributes = PadAttributes{{d}}},
                                       {Literal::Vector<int32_t>({1, 2, 3}), Literal::Scalar<int32_t>(0)})));
@@ -22,7 +22,7 @@ TEST(PadTest, LowHighInteriorAndNegative) {
   EXPECT_THAT(pad({.low = 2, .high = -3}), ElementsAre(0, 0));
 }
 
-TEST(DynamicSliceTest, StartsAreClampedIntoRange) {
+TEST(DynamicSlice, StartsAreClampedIntoRange) {
   const auto slice = [](Literal start) {
     return Numbers(Result(EvaluateOne({.opcode = kDynamicSlice, .attributes = DynamicSliceAttributes{{2}}},
                                       {Literal::Vector<float>({0, 1, 2, 3, 4}), std::move(start)})));
@@ -34,7 +34,7 @@ TEST(DynamicSliceTest, StartsAreClampedIntoRange) {
   EXPECT_THAT(slice(Literal::Scalar<uint8_t>(255)), ElementsAre(3, 4));
 }
 
-TEST(DynamicUpdateSliceTest, StartsAreClampedAndTheCallersArrayIsKept) {
+TEST(DynamicUpdateSlice, StartsAreClampedAndTheCallersArrayIsKept) {
   const Literal x = Literal::Vector<float>({0, 0, 0, 0});
   const Literal updated =
       Apply(kDynamicUpdateSlice, {x, Literal::Vector<float>({7, 8}), Literal::Scalar<int32_t>(9)});
@@ -42,7 +42,7 @@ TEST(DynamicUpdateSliceTest, StartsAreClampedAndTheCallersArrayIsKept) {
   EXPECT_THAT(Numbers(x), ElementsAre(0, 0, 0, 0));
 }
 
-TEST(MovementTest, ViewsOfAMatrix) {
+TEST(Movement, ViewsOfAMatrix) {
   EXPECT_THAT(Numbers(Result(EvaluateOne({.opcode = kTranspose, .attributes = DimensionsAttributes{{1, 0}}},
                                          {kMatrix}))),
               ElementsAre(1, 4, 2, 5, 3, 6));
@@ -62,7 +62,7 @@ TEST(MovementTest, ViewsOfAMatrix) {
               ElementsAre(8, 9, 8, 9));
 }
 
-TEST(IotaTest, CountsAlongItsDimensionInAnyType) {
+TEST(Iota, CountsAlongItsDimensionInAnyType) {
   const auto iota = [](PrimitiveType type) {
     return Numbers(Result(EvaluateOne(
         {.opcode = kIota, .attributes = DimensionsAttributes{{1}}, .declared = Shape::Array(type, {2, 3})},
@@ -83,14 +83,14 @@ GatherAttributes RowGather() {
   return gather;
 }
 
-TEST(GatherTest, OutOfBoundsStartsAreClamped) {
+TEST(Gather, OutOfBoundsStartsAreClamped) {
   const Literal table = Literal::Array<float>({3, 2}, {0, 1, 10, 11, 20, 21});
   EXPECT_THAT(Numbers(Result(EvaluateOne({.opcode = kGather, .attributes = RowGather()},
                                          {table, Literal::Array<int32_t>({4, 1}, {1, -5, 99, 0})}))),
               ElementsAre(10, 11, 0, 1, 20, 21, 0, 1));
 }
 
-TEST(GatherTest, BatchingDimensionsFollowTheIndices) {
+TEST(Gather, BatchingDimensionsFollowTheIndices) {
   // For each row b: element index[b] of row b.
   GatherAttributes gather;
   gather.collapsed_slice_dims = {1};
@@ -113,7 +113,7 @@ ScatterAttributes RowScatter() {
   return scatter;
 }
 
-TEST(ScatterTest, AddsDuplicatesAndDropsOutOfBounds) {
+TEST(Scatter, AddsDuplicatesAndDropsOutOfBounds) {
   EXPECT_THAT(
       Numbers(Result(EvaluateOne(
           {.opcode = kScatter, .attributes = RowScatter(), .callees = Reducer(kAdd, kF32)},
@@ -122,7 +122,7 @@ TEST(ScatterTest, AddsDuplicatesAndDropsOutOfBounds) {
       ElementsAre(4, 6, 107, 108));
 }
 
-TEST(ScatterTest, DropsAWindowThatDoesNotFitAsAWhole) {
+TEST(Scatter, DropsAWindowThatDoesNotFitAsAWhole) {
   ScatterAttributes scatter;
   scatter.update_window_dims = {1};
   scatter.scatter_dims_to_operand_dims = {0};
@@ -134,7 +134,7 @@ TEST(ScatterTest, DropsAWindowThatDoesNotFitAsAWhole) {
               ElementsAre(0, 5, 6));
 }
 
-TEST(ScatterTest, SeveralOperandsShareACombinerOfAny) {
+TEST(Scatter, SeveralOperandsShareACombinerOfAny) {
   // Combiner (a, b, x, y) -> (x, b - y): replaces the first, subtracts from the second.
   const auto combiner = [](Module& module) {
     Builder b(module, "combine");

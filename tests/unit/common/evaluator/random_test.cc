@@ -14,7 +14,7 @@ Literal Random(RandomAlgorithm algorithm, const Literal& state, const Shape& sha
                             {state}));
 }
 
-TEST(ThreeFryTest, WordsAlternateAlongTheFirstEvenDimension) {
+TEST(ThreeFry, WordsAlternateAlongTheFirstEvenDimension) {
   const Literal state = Literal::Vector<uint64_t>({kKey, kCounter});
   const Literal flat = Random(RandomAlgorithm::kThreeFry, state, Shape::Array(kU32, {8}));
   EXPECT_THAT(flat.elements()[0].data<uint64_t>(), ElementsAre(kKey, 3));
@@ -27,7 +27,7 @@ TEST(ThreeFryTest, WordsAlternateAlongTheFirstEvenDimension) {
   EXPECT_THAT(rows.elements()[0].data<uint64_t>(), ElementsAre(kKey, 2));
 }
 
-TEST(ThreeFryTest, OddSizesPairAlongTheLargestDimension) {
+TEST(ThreeFry, OddSizesPairAlongTheLargestDimension) {
   const Literal state = Literal::Vector<uint64_t>({kKey, kCounter});
   const Literal odd = Random(RandomAlgorithm::kThreeFry, state, Shape::Array(kU32, {3, 3}));
   EXPECT_THAT(odd.elements()[0].data<uint64_t>(), ElementsAre(kKey, 5));
@@ -38,7 +38,7 @@ TEST(ThreeFryTest, OddSizesPairAlongTheLargestDimension) {
   EXPECT_THAT(wide.elements()[1].data<uint32_t>(), ElementsAre(0x1411b889, 0x3e0733d5, 0x27b5f682));
 }
 
-TEST(ThreeFryTest, WidthsBesides32) {
+TEST(ThreeFry, WidthsBesides32) {
   const Literal state = Literal::Vector<uint64_t>({kKey, kCounter});
   const Literal wide = Random(RandomAlgorithm::kThreeFry, state, Shape::Array(kU64, {3}));
   EXPECT_THAT(wide.elements()[1].data<uint64_t>(),
@@ -51,7 +51,7 @@ TEST(ThreeFryTest, WidthsBesides32) {
   EXPECT_THAT(scalar.elements()[0].data<uint64_t>(), ElementsAre(kKey, 0));
 }
 
-TEST(PhiloxTest, CounterCarriesIntoItsHighHalf) {
+TEST(Philox, CounterCarriesIntoItsHighHalf) {
   const Literal state = Literal::Vector<uint64_t>({kKey, kCounter, 7});
   const Literal numbers = Random(RandomAlgorithm::kPhilox, state, Shape::Array(kU32, {3, 3}));
   EXPECT_THAT(numbers.elements()[0].data<uint64_t>(), ElementsAre(kKey, 2, 8));
@@ -63,7 +63,7 @@ TEST(PhiloxTest, CounterCarriesIntoItsHighHalf) {
               ElementsAre(0xec7a47c5410eae5d, 0xa18b519a07f5c0ab, 0x1d6000e32d6dbab5));
 }
 
-TEST(PhiloxTest, DefaultIsPhiloxWithTheKeyAsHighCounter) {
+TEST(Philox, DefaultIsPhiloxWithTheKeyAsHighCounter) {
   const Literal state = Literal::Vector<uint64_t>({kKey, kCounter});
   const Literal numbers = Random(RandomAlgorithm::kDefault, state, Shape::Array(kU32, {5}));
   EXPECT_THAT(numbers.elements()[0].data<uint64_t>(), ElementsAre(kKey, 1));
@@ -71,7 +71,7 @@ TEST(PhiloxTest, DefaultIsPhiloxWithTheKeyAsHighCounter) {
               ElementsAre(0x79fc3388, 0xfd3edca0, 0xf5aa6f93, 0xf52b2f9d, 0x8e8278b3));
 }
 
-TEST(PublishedVectorsTest, ZeroKeyAndCounter) {
+TEST(PublishedVectors, ZeroKeyAndCounter) {
   // Random123's known answers: threefry2x32 with 20 rounds, philox4x32 with 10.
   EXPECT_THAT(Random(RandomAlgorithm::kThreeFry, Literal::Vector<uint64_t>({0, 0}), Shape::Array(kU32, {2}))
                   .elements()[1]
@@ -83,7 +83,7 @@ TEST(PublishedVectorsTest, ZeroKeyAndCounter) {
               ElementsAre(0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8));
 }
 
-TEST(RngBitGeneratorTest, OtherStatesAreRefused) {
+TEST(RngBitGenerator, OtherStatesAreRefused) {
   const auto result =
       EvaluateOne({.opcode = kRngBitGenerator,
                    .attributes = RngBitGeneratorAttributes{RandomAlgorithm::kThreeFry},

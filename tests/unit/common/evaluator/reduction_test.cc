@@ -9,7 +9,7 @@ namespace {
 
 const float kNanF = std::numeric_limits<float>::quiet_NaN();
 
-TEST(ReduceTest, SumsOfFloatsAreRoundedOnce) {
+TEST(Reduce, SumsOfFloatsAreRoundedOnce) {
   // 2^24 + 1 + 1 ...: each single addition in f32 would be lost.
   Literal x(Shape::Array(kF32, {65}));
   x.data<float>()[0] = 16777216;
@@ -19,7 +19,7 @@ TEST(ReduceTest, SumsOfFloatsAreRoundedOnce) {
   EXPECT_EQ(Numbers(Result(EvaluateOne(sum, {x, Literal::Scalar(0.0f)})))[0], 16777280);
 }
 
-TEST(ReduceTest, AnyDimensionsOfAnyRank) {
+TEST(Reduce, AnyDimensionsOfAnyRank) {
   const Literal x = Literal::Array<int32_t>({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
   const auto sum = [&](Dims dims) {
     return Numbers(Result(EvaluateOne(
@@ -32,7 +32,7 @@ TEST(ReduceTest, AnyDimensionsOfAnyRank) {
   EXPECT_THAT(sum({0, 1, 2}), ElementsAre(136));
 }
 
-TEST(ReduceTest, NoElementsGiveTheInitialValueAndNanIsTheMaximum) {
+TEST(Reduce, NoElementsGiveTheInitialValueAndNanIsTheMaximum) {
   const OneInstruction max{
       .opcode = kReduce, .attributes = DimensionsAttributes{{1}}, .callees = Reducer(kMaximum, kF32)};
   EXPECT_THAT(Numbers(Result(EvaluateOne(max, {Literal::Array<float>({2, 0}, {}), Literal::Scalar(-5.0f)}))),
@@ -51,7 +51,7 @@ std::vector<ComputationId> Argmax(Module& module) {
   return {b.id()};
 }
 
-TEST(ReduceTest, SeveralArraysAtOnce) {
+TEST(Reduce, SeveralArraysAtOnce) {
   const Literal result = Result(
       EvaluateOne({.opcode = kReduce, .attributes = DimensionsAttributes{{1}}, .callees = Argmax},
                   {Literal::Array<float>({2, 3}, {3, 9, 9, -1, -2, -3}),
@@ -61,7 +61,7 @@ TEST(ReduceTest, SeveralArraysAtOnce) {
   EXPECT_THAT(Numbers(result.elements()[1]), ElementsAre(1, 0));
 }
 
-TEST(ReduceWindowTest, StridesPaddingAndDilations) {
+TEST(ReduceWindow, StridesPaddingAndDilations) {
   const Literal x = Literal::Vector<int32_t>({1, 2, 3, 4, 5});
   const auto sums = [&](WindowDimension window) {
     return Numbers(Result(EvaluateOne(
@@ -75,7 +75,7 @@ TEST(ReduceWindowTest, StridesPaddingAndDilations) {
   EXPECT_THAT(sums({.size = 2, .base_dilation = 2}), ElementsAre(1, 2, 2, 3, 3, 4, 4, 5));
 }
 
-TEST(SelectAndScatterTest, TheFirstOfEqualsIsSelectedAndOverlapsAdd) {
+TEST(SelectAndScatter, TheFirstOfEqualsIsSelectedAndOverlapsAdd) {
   const auto callees = [](Module& module) {
     Builder select(module, "ge");
     const Op a = select.Parameter(0, Shape::Scalar(kF32)), b = select.Parameter(1, Shape::Scalar(kF32));
@@ -108,7 +108,7 @@ std::function<std::vector<ComputationId>(Module&)> ByKey(ComparisonDirection dir
   };
 }
 
-TEST(SortTest, CarriesValuesAlongAndKeepsTheOrderOfEquals) {
+TEST(Sort, CarriesValuesAlongAndKeepsTheOrderOfEquals) {
   const Literal keys = Literal::Array<float>({3, 2}, {2, 5, 1, 5, 2, 4}),
                 values = Literal::Array<int32_t>({3, 2}, {0, 1, 2, 3, 4, 5});
   const Literal rows = Result(EvaluateOne(
@@ -118,7 +118,7 @@ TEST(SortTest, CarriesValuesAlongAndKeepsTheOrderOfEquals) {
   EXPECT_THAT(Numbers(rows.elements()[1]), ElementsAre(2, 5, 0, 1, 4, 3));
 }
 
-TEST(SortTest, ComparatorWithoutOrderStaysInBounds) {
+TEST(Sort, ComparatorWithoutOrderStaysInBounds) {
   Literal keys(Shape::Array(kF32, {1000})), values(Shape::Array(kS32, {1000}));
   for (int i = 0; i < 1000; ++i) values.data<int32_t>()[i] = i;
   for (ComparisonDirection always : {ComparisonDirection::kEq, ComparisonDirection::kNe}) {
@@ -130,7 +130,7 @@ TEST(SortTest, ComparatorWithoutOrderStaysInBounds) {
   }
 }
 
-TEST(TopKTest, NanIsLargestAndEqualsKeepTheirOrder) {
+TEST(TopK, NanIsLargestAndEqualsKeepTheirOrder) {
   const Literal x = Literal::Vector<float>({1, 7, kNanF, 7, -2});
   const Literal largest =
       Result(EvaluateOne({.opcode = kTopK, .attributes = TopKAttributes{.k = 3, .largest = true}}, {x}));
@@ -140,7 +140,7 @@ TEST(TopKTest, NanIsLargestAndEqualsKeepTheirOrder) {
   EXPECT_THAT(Numbers(smallest.elements()[0]), ElementsAre(-2, 1));
 }
 
-TEST(MapTest, AppliesAnyScalarFunctionEvenOneWithALoop) {
+TEST(Map, AppliesAnyScalarFunctionEvenOneWithALoop) {
   // f(n): doubles 1.0 n times.
   const auto callees = [](Module& module) {
     const Shape state = Shape::Tuple({Shape::Scalar(kS32), Shape::Scalar(kF32)});

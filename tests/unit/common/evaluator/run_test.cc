@@ -27,7 +27,7 @@ void BuildEndlessLoop(Module& module) {
   ASSERT_TRUE(b.Build(b.While(b.Parameter(0, s), forever, same)).ok());
 }
 
-TEST(EvaluateTest, EndlessLoopEndsAtTheDeadline) {
+TEST(Evaluate, EndlessLoopEndsAtTheDeadline) {
   Module module("endless");
   BuildEndlessLoop(module);
   const Literal zero = Literal::Scalar<int32_t>(0);
@@ -37,7 +37,7 @@ TEST(EvaluateTest, EndlessLoopEndsAtTheDeadline) {
   EXPECT_LT(absl::Now() - start, absl::Seconds(2));
 }
 
-TEST(EvaluateTest, CancelEndsARun) {
+TEST(Evaluate, CancelEndsARun) {
   Module module("endless");
   BuildEndlessLoop(module);
   const Literal zero = Literal::Scalar<int32_t>(0);
@@ -45,7 +45,7 @@ TEST(EvaluateTest, CancelEndsARun) {
   EXPECT_EQ(Evaluate(module, {&zero}, {.cancel = &cancel}).status().code(), absl::StatusCode::kCancelled);
 }
 
-TEST(EvaluateTest, CancelIsSeenInsideOneLongInstruction) {
+TEST(Evaluate, CancelIsSeenInsideOneLongInstruction) {
   // 2^45 multiplications.
   const std::atomic<bool> cancel = true;
   const Literal a(Shape::Array(kS8, {32768, 8})), b(Shape::Array(kS8, {8, 8}));
@@ -55,7 +55,7 @@ TEST(EvaluateTest, CancelIsSeenInsideOneLongInstruction) {
   EXPECT_EQ(result.status().code(), absl::StatusCode::kCancelled);
 }
 
-TEST(EvaluateTest, LoopCountsAndUpdatesInPlaceWithoutTouchingTheArgument) {
+TEST(Evaluate, LoopCountsAndUpdatesInPlaceWithoutTouchingTheArgument) {
   Module module("squares");
   const Shape state = Shape::Tuple({Shape::Scalar(kS32), Shape::Array(kS32, {5})});
   const ComputationId condition = Function(module, state, [](Builder& b, Op x) {
@@ -79,7 +79,7 @@ TEST(EvaluateTest, LoopCountsAndUpdatesInPlaceWithoutTouchingTheArgument) {
   EXPECT_THAT(Numbers(zeros), ElementsAre(0, 0, 0, 0, 0));
 }
 
-TEST(EvaluateTest, ConditionalOutOfRangeTakesTheLastBranch) {
+TEST(Evaluate, ConditionalOutOfRangeTakesTheLastBranch) {
   Module module("branches");
   const Shape s = Shape::Scalar(kS32);
   std::vector<ComputationId> branches;
@@ -101,7 +101,7 @@ TEST(EvaluateTest, ConditionalOutOfRangeTakesTheLastBranch) {
   EXPECT_EQ(run(-1), 31);
 }
 
-TEST(EvaluateTest, TrueTakesTheFirstBranch) {
+TEST(Evaluate, TrueTakesTheFirstBranch) {
   Module module("branches");
   const Shape s = Shape::Scalar(kF32);
   const ComputationId yes = Function(module, s, [](Builder& b, Op x) { return x + b.Constant(1.0f); });
@@ -114,7 +114,7 @@ TEST(EvaluateTest, TrueTakesTheFirstBranch) {
   EXPECT_EQ(Result(Evaluate(module, {&f, &zero})), Literal::Scalar(2.0f));
 }
 
-TEST(EvaluateTest, ArgumentsMustFit) {
+TEST(Evaluate, ArgumentsMustFit) {
   Module module("add");
   Builder b(module, "main");
   const Op x = b.Parameter(0, Shape::Array(kF32, {2}));
@@ -127,14 +127,14 @@ TEST(EvaluateTest, ArgumentsMustFit) {
   EXPECT_THAT(Numbers(Result(Evaluate(module, {&right}))), ElementsAre(2, 4));
 }
 
-TEST(EvaluateTest, ValuesAreLimitedInSize) {
+TEST(Evaluate, ValuesAreLimitedInSize) {
   const auto big = EvaluateOne(
       {.opcode = kBroadcast, .attributes = DimensionsAttributes{}, .declared = Shape::Array(kF32, {1 << 20})},
       {Literal::Scalar(0.0f)}, {.bytes_max = 1 << 20});
   EXPECT_EQ(big.status().code(), absl::StatusCode::kResourceExhausted);
 }
 
-TEST(EvaluateTest, RefusalNamesWhatIsUnknown) {
+TEST(Evaluate, RefusalNamesWhatIsUnknown) {
   const CustomCallAttributes call{.target = "my.fn"};
   const auto result = EvaluateOne(
       {.opcode = kCustomCall, .attributes = call, .declared = Shape::Scalar(kF32)}, {Literal::Scalar(0.0f)});
@@ -142,7 +142,7 @@ TEST(EvaluateTest, RefusalNamesWhatIsUnknown) {
   EXPECT_THAT(std::string(result.status().message()), HasSubstr("my.fn"));
 }
 
-TEST(EvaluateTest, HintsAreIdentities) {
+TEST(Evaluate, HintsAreIdentities) {
   const Literal x = Literal::Vector<float>({1, 2});
   for (const char* target :
        {"Sharding", "SPMDFullToShardShape", "annotate_device_placement", "xla.sdy.FuncResultSharding"}) {
@@ -152,7 +152,7 @@ TEST(EvaluateTest, HintsAreIdentities) {
   }
 }
 
-TEST(EvaluateTest, HintThatChangesTheShapeIsRefused) {
+TEST(Evaluate, HintThatChangesTheShapeIsRefused) {
   const CustomCallAttributes call{.target = "Sharding"};
   const auto result =
       EvaluateOne({.opcode = kCustomCall, .attributes = call, .declared = Shape::Array(kF32, {3})},
@@ -160,7 +160,7 @@ TEST(EvaluateTest, HintThatChangesTheShapeIsRefused) {
   EXPECT_EQ(result.status().code(), absl::StatusCode::kUnimplemented);
 }
 
-TEST(EvaluateTest, WhatTheRootDoesNotNeedIsNotRun) {
+TEST(Evaluate, WhatTheRootDoesNotNeedIsNotRun) {
   Module module("dead");
   Builder b(module, "main");
   const Op x = b.Parameter(0, Shape::Scalar(kF32));
@@ -171,7 +171,7 @@ TEST(EvaluateTest, WhatTheRootDoesNotNeedIsNotRun) {
   EXPECT_EQ(Result(Evaluate(module, {&one})), Literal::Scalar(2.0f));
 }
 
-TEST(EvaluateTest, LongChainKeepsOnlyLiveValues) {
+TEST(Evaluate, LongChainKeepsOnlyLiveValues) {
   // 100,000 values of 40 KB would be 4 GB.
   Module module("chain");
   Builder b(module, "main");
@@ -183,7 +183,7 @@ TEST(EvaluateTest, LongChainKeepsOnlyLiveValues) {
   EXPECT_EQ(Result(Evaluate(module, {&ones})), ones);
 }
 
-TEST(EvaluateTest, CallsThatDoubleAtEachLevelObeyTheDeadline) {
+TEST(Evaluate, CallsThatDoubleAtEachLevelObeyTheDeadline) {
   // f_k calls f_(k-1) twice: 2^60 additions.
   Module module("doubling");
   const Shape s = Shape::Scalar(kF32);
@@ -196,7 +196,7 @@ TEST(EvaluateTest, CallsThatDoubleAtEachLevelObeyTheDeadline) {
   EXPECT_EQ(result.status().code(), absl::StatusCode::kDeadlineExceeded);
 }
 
-TEST(EvaluateInstructionTest, RunsOneWithGivenOperandsAndChecksThem) {
+TEST(EvaluateInstruction, RunsOneWithGivenOperandsAndChecksThem) {
   Module module("one");
   Builder b(module, "main");
   const Op x = b.Parameter(0, Shape::Array(kF32, {2})), sum = x + x;
@@ -211,7 +211,7 @@ TEST(EvaluateInstructionTest, RunsOneWithGivenOperandsAndChecksThem) {
   EXPECT_EQ(EvaluateInstruction(module, add, {&a}).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST(EvaluateTest, DynamicDimensionIsRefusedByName) {
+TEST(Evaluate, DynamicDimensionIsRefusedByName) {
   Module module("dynamic");
   Builder b(module, "main");
   Shape shape = Shape::Array(kF32, {8});

@@ -53,9 +53,9 @@ void Normalize(xla::HloModuleProto* module) {
   PruneEmpty(module);
 }
 
-class JaxModuleTest : public testing::TestWithParam<std::filesystem::path> {};
+class JaxModule : public testing::TestWithParam<std::filesystem::path> {};
 
-TEST_P(JaxModuleTest, DecodesForExecutionAndComesBackAsTheSameProto) {
+TEST_P(JaxModule, DecodesForExecutionAndComesBackAsTheSameProto) {
   const std::string bytes = ReadFile(GetParam() / "module.pb");
   const auto module = FromSerialized(bytes, {.for_execution = true});
   ASSERT_TRUE(module.ok()) << module.status();
@@ -73,7 +73,7 @@ TEST_P(JaxModuleTest, DecodesForExecutionAndComesBackAsTheSameProto) {
   EXPECT_TRUE(differencer.Compare(original, encoded)) << differences.substr(0, 2000);
 }
 
-TEST_P(JaxModuleTest, EncodedAndDecodedAgainHasEqualWords) {
+TEST_P(JaxModule, EncodedAndDecodedAgainHasEqualWords) {
   const auto module = FromSerialized(ReadFile(GetParam() / "module.pb"));
   ASSERT_TRUE(module.ok()) << module.status();
   const std::string bytes = Serialize(**module);
@@ -86,7 +86,7 @@ TEST_P(JaxModuleTest, EncodedAndDecodedAgainHasEqualWords) {
   EXPECT_EQ(Serialize(**again), bytes);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, JaxModuleTest, testing::ValuesIn(JaxCases()),
+INSTANTIATE_TEST_SUITE_P(Cases, JaxModule, testing::ValuesIn(JaxCases()),
                          [](const auto& info) { return info.param.filename().string(); });
 
 }  // namespace

@@ -54,7 +54,7 @@ constexpr auto kUnimplemented = absl::StatusCode::kUnimplemented;
 
 const std::string kParameter0 = Op("x", "parameter", 1, F32("dimensions: 8"));
 
-TEST(CodecIdsTest, OnlyTheLowHalfOfAnInstructionIdCounts) {
+TEST(CodecIds, OnlyTheLowHalfOfAnInstructionIdCounts) {
   const int64_t high = int64_t{7} << 32;
   const auto module =
       Decode(Main(Op("x", "parameter", high + 1, F32("dimensions: 8")) +
@@ -65,7 +65,7 @@ TEST(CodecIdsTest, OnlyTheLowHalfOfAnInstructionIdCounts) {
   EXPECT_THAT((*module)->entry().root().operands(), ElementsAre(0, 0));
 }
 
-TEST(CodecIdsTest, WhileCallsBodyThenCondition) {
+TEST(CodecIds, WhileCallsBodyThenCondition) {
   const std::string state = "shape { element_type: TUPLE tuple_shapes { element_type: S32 } } ";
   const auto module =
       Decode("name: 'm' entry_computation_name: 'main' " +
@@ -85,7 +85,7 @@ TEST(CodecIdsTest, WhileCallsBodyThenCondition) {
   EXPECT_EQ((*module)->computation(called[1]).name(), "cond");
 }
 
-TEST(CodecIdsTest, ControlPredecessorsAreResolved) {
+TEST(CodecIds, ControlPredecessorsAreResolved) {
   const auto module =
       Decode(Main(kParameter0 + Op("y", "negate", 2, F32("dimensions: 8") + "operand_ids: 1") +
                       Op("z", "abs", 3, F32("dimensions: 8") + "operand_ids: 1 control_predecessor_ids: 2"),
@@ -96,7 +96,7 @@ TEST(CodecIdsTest, ControlPredecessorsAreResolved) {
             ToProto(**module).computations(0).instructions(1).id());
 }
 
-TEST(CodecUpgradeTest, AnOldComparisonOpcodeBecomesCompareWithTheTypeOfItsOperands) {
+TEST(CodecUpgrade, AnOldComparisonOpcodeBecomesCompareWithTheTypeOfItsOperands) {
   const std::string scalar_u8 = "shape { element_type: U8 } ";
   const auto module = Decode(Main(
       Op("x", "parameter", 1, scalar_u8) +
@@ -107,7 +107,7 @@ TEST(CodecUpgradeTest, AnOldComparisonOpcodeBecomesCompareWithTheTypeOfItsOperan
             (CompareAttributes{ComparisonDirection::kLe, ComparisonType::kUnsigned}));
 }
 
-TEST(CodecUpgradeTest, OneVectorOfStartIndicesBecomesAScalarForEachDimension) {
+TEST(CodecUpgrade, OneVectorOfStartIndicesBecomesAScalarForEachDimension) {
   const auto module =
       Decode(Main(Op("x", "parameter", 1, F32("dimensions: 4 dimensions: 8")) +
                       Op("i", "parameter", 2, S32("dimensions: 2") + "parameter_number: 1") +
@@ -124,7 +124,7 @@ TEST(CodecUpgradeTest, OneVectorOfStartIndicesBecomesAScalarForEachDimension) {
   EXPECT_EQ(second.operand(0).attributes<SliceAttributes>(), (SliceAttributes{{1}, {2}, {1}}));
 }
 
-TEST(CodecUpgradeTest, MissingGroupCountsAndPrecisionOfAConvolutionAreDefaults) {
+TEST(CodecUpgrade, MissingGroupCountsAndPrecisionOfAConvolutionAreDefaults) {
   const auto module =
       Decode(Main(Op("x", "parameter", 1, F32("dimensions: 1 dimensions: 2 dimensions: 3")) +
                       Op("k", "parameter", 2,
@@ -150,7 +150,7 @@ absl::StatusOr<Literal> DecodeLiteral(const std::string& text) {
   return FromProto(proto);
 }
 
-TEST(CodecLiteralTest, NegativeIntegersSurviveTheirVarints) {
+TEST(CodecLiteral, NegativeIntegersSurviveTheirVarints) {
   const auto literal =
       DecodeLiteral("shape { element_type: S32 dimensions: 3 } s32s: -1 s32s: -2147483648 s32s: 7");
   ASSERT_TRUE(literal.ok()) << literal.status();
@@ -160,7 +160,7 @@ TEST(CodecLiteralTest, NegativeIntegersSurviveTheirVarints) {
   EXPECT_EQ(*FromProto(again), *literal);
 }
 
-TEST(CodecLiteralTest, ColumnMajorDataIsBroughtIntoRowMajorOrder) {
+TEST(CodecLiteral, ColumnMajorDataIsBroughtIntoRowMajorOrder) {
   // Columns of {{1, 2, 3}, {4, 5, 6}} one after the other.
   const auto literal = DecodeLiteral(
       "shape { element_type: F32 dimensions: 2 dimensions: 3 layout { minor_to_major: 0 minor_to_major: 1 } "
@@ -170,7 +170,7 @@ TEST(CodecLiteralTest, ColumnMajorDataIsBroughtIntoRowMajorOrder) {
   EXPECT_THAT(literal->data<float>(), ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
-TEST(CodecLiteralTest, ThreeDimensionsInAnyOrder) {
+TEST(CodecLiteral, ThreeDimensionsInAnyOrder) {
   // shape [2,2,3], layout {1,2,0}: dimension 1 fastest, then 2, then 0. Element (i,j,k) holds 6i + 3j + k.
   const auto literal = DecodeLiteral(
       "shape { element_type: U8 dimensions: 2 dimensions: 2 dimensions: 3 "
@@ -180,7 +180,7 @@ TEST(CodecLiteralTest, ThreeDimensionsInAnyOrder) {
   EXPECT_THAT(literal->data<uint8_t>(), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
 }
 
-TEST(CodecLiteralTest, SubByteElementsTakeAByteEachAndTheirHighBitsAreNotTrusted) {
+TEST(CodecLiteral, SubByteElementsTakeAByteEachAndTheirHighBitsAreNotTrusted) {
   const auto literal = DecodeLiteral("shape { element_type: S4 dimensions: 4 } s4s: '\\007\\017\\370\\361'");
   ASSERT_TRUE(literal.ok()) << literal.status();
   const auto data = literal->data<S4>();
@@ -190,7 +190,7 @@ TEST(CodecLiteralTest, SubByteElementsTakeAByteEachAndTheirHighBitsAreNotTrusted
   EXPECT_EQ(int{data[3]}, 1);
 }
 
-TEST(CodecLiteralTest, ATupleHoldsItsElements) {
+TEST(CodecLiteral, ATupleHoldsItsElements) {
   const auto literal = DecodeLiteral(
       "shape { element_type: TUPLE tuple_shapes { element_type: PRED } tuple_shapes { element_type: C64 } } "
       "tuple_literals { shape { element_type: PRED } preds: true } "
@@ -200,7 +200,7 @@ TEST(CodecLiteralTest, ATupleHoldsItsElements) {
   EXPECT_EQ(literal->elements()[1].data<std::complex<float>>()[0], std::complex<float>(1, -2));
 }
 
-TEST(CodecLiteralTest, EveryElementTypeComesBackWithItsBits) {
+TEST(CodecLiteral, EveryElementTypeComesBackWithItsBits) {
   for (int number = 1; number < 40; ++number) {
     const std::optional<PrimitiveType> type = PrimitiveTypeFromNumber(number);
     if (!type || !IsArrayType(*type)) continue;
@@ -219,7 +219,7 @@ TEST(CodecLiteralTest, EveryElementTypeComesBackWithItsBits) {
   }
 }
 
-TEST(CodecLiteralTest, DataThatDoesNotMatchTheShapeIsRefusedBeforeAnythingIsAllocated) {
+TEST(CodecLiteral, DataThatDoesNotMatchTheShapeIsRefusedBeforeAnythingIsAllocated) {
   for (const char* text : {"shape { element_type: F32 dimensions: 2 } f32s: 1",
                            "shape { element_type: F32 dimensions: 2 } s32s: 1 s32s: 2",
                            "shape { element_type: F32 dimensions: 1099511627776 } f32s: 1",
@@ -233,7 +233,7 @@ TEST(CodecLiteralTest, DataThatDoesNotMatchTheShapeIsRefusedBeforeAnythingIsAllo
   }
 }
 
-TEST(CodecLiteralTest, DynamicAndSparseLiteralsAreNotImplemented) {
+TEST(CodecLiteral, DynamicAndSparseLiteralsAreNotImplemented) {
   EXPECT_EQ(
       DecodeLiteral("shape { element_type: F32 dimensions: 2 is_dynamic_dimension: true } f32s: 1 f32s: 2")
           .status()
@@ -244,7 +244,7 @@ TEST(CodecLiteralTest, DynamicAndSparseLiteralsAreNotImplemented) {
       kUnimplemented);
 }
 
-TEST(CodecShapeTest, EverythingALayoutSaysComesBack) {
+TEST(CodecShape, EverythingALayoutSaysComesBack) {
   xla::ShapeProto proto;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
       "element_type: BF16 dimensions: 8 dimensions: 128 is_dynamic_dimension: true is_dynamic_dimension: "
@@ -260,7 +260,7 @@ TEST(CodecShapeTest, EverythingALayoutSaysComesBack) {
   EXPECT_EQ(ToProto(*shape).SerializeAsString(), proto.SerializeAsString());
 }
 
-TEST(CodecShapeTest, NonsenseIsRefused) {
+TEST(CodecShape, NonsenseIsRefused) {
   for (const char* text :
        {"", "element_type: 99", "element_type: F32 dimensions: -1",
         "element_type: F32 dimensions: -9223372036854775808",
@@ -280,7 +280,7 @@ TEST(CodecShapeTest, NonsenseIsRefused) {
   EXPECT_EQ(FromProto(many).status().code(), kInvalidArgument);
 }
 
-TEST(CodecShapeTest, NestingHasALimit) {
+TEST(CodecShape, NestingHasALimit) {
   xla::ShapeProto proto;
   xla::ShapeProto* at = &proto;
   for (int depth = 0; depth < 100'000; ++depth) {
@@ -297,7 +297,7 @@ TEST(CodecShapeTest, NestingHasALimit) {
   }
 }
 
-TEST(CodecHostileTest, ReferencesThatLeadNowhereAreRefusedByName) {
+TEST(CodecHostile, ReferencesThatLeadNowhereAreRefusedByName) {
   const std::string add = F32("dimensions: 8") + "operand_ids: 1 operand_ids: ";
   ExpectRefused(Main(kParameter0 + Op("y", "add", 2, add + "2"), 2), kInvalidArgument,
                 "Computation \"main\": instruction \"y\": operand id 2");
@@ -314,7 +314,7 @@ TEST(CodecHostileTest, ReferencesThatLeadNowhereAreRefusedByName) {
   ExpectRefused(Main("", 0), kInvalidArgument, "no instructions");
 }
 
-TEST(CodecHostileTest, AComputationCannotCallItselfOrALaterOne) {
+TEST(CodecHostile, AComputationCannotCallItselfOrALaterOne) {
   const std::string call = F32("dimensions: 8") + "operand_ids: 1 called_computation_ids: ";
   ExpectRefused(Main(kParameter0 + Op("y", "call", 2, call + "7"), 2), kInvalidArgument,
                 "called computation id 7");
@@ -324,13 +324,13 @@ TEST(CodecHostileTest, AComputationCannotCallItselfOrALaterOne) {
                 "negate calls 1 computations");
 }
 
-TEST(CodecHostileTest, TwoOfOneIdAreRefused) {
+TEST(CodecHostile, TwoOfOneIdAreRefused) {
   ExpectRefused(Main(kParameter0 + Op("y", "negate", 1, F32("dimensions: 8") + "operand_ids: 1"), 1),
                 kInvalidArgument, "id 1 is taken");
   ExpectRefused(Main(kParameter0, 1) + Body("other", 7, 1, kParameter0), kInvalidArgument, "id 7 is taken");
 }
 
-TEST(CodecHostileTest, ParameterNumbersOutOfRangeCostNothing) {
+TEST(CodecHostile, ParameterNumbersOutOfRangeCostNothing) {
   ExpectRefused(Main(Op("x", "parameter", 1, F32("") + "parameter_number: 4611686018427387904"), 1),
                 kInvalidArgument, "parameter_number is 4611686018427387904");
   ExpectRefused(Main(Op("x", "parameter", 1, F32("") + "parameter_number: -1"), 1), kInvalidArgument,
@@ -339,7 +339,7 @@ TEST(CodecHostileTest, ParameterNumbersOutOfRangeCostNothing) {
                 "another parameter with number 0");
 }
 
-TEST(CodecHostileTest, MissingPartsAreNamed) {
+TEST(CodecHostile, MissingPartsAreNamed) {
   ExpectRefused(Main(Op("x", "parameter", 1, ""), 1), kInvalidArgument, "the shape is missing");
   ExpectRefused(Main(Op("", "parameter", 1, F32("")), 1), kInvalidArgument, "the name is missing");
   ExpectRefused(Main(Op("c", "constant", 1, F32("")), 1), kInvalidArgument, "the literal is missing");
@@ -355,7 +355,7 @@ TEST(CodecHostileTest, MissingPartsAreNamed) {
                 "without operands");
 }
 
-TEST(CodecHostileTest, UnknownOpcodesAndEnumNumbersAreNotImplemented) {
+TEST(CodecHostile, UnknownOpcodesAndEnumNumbersAreNotImplemented) {
   ExpectRefused(Main(Op("x", "frobnicate", 1, F32("")), 1), kUnimplemented, "\"frobnicate\"");
   ExpectRefused(
       Main(kParameter0 + Op("r", "rng-bit-generator", 2, F32("") + "operand_ids: 1 rng_algorithm: 9"), 2),
@@ -369,7 +369,7 @@ TEST(CodecHostileTest, UnknownOpcodesAndEnumNumbersAreNotImplemented) {
       kUnimplemented, "precision_config.algorithm is 99");
 }
 
-TEST(CodecHostileTest, TruncatedAndForeignBytesAreNoModule) {
+TEST(CodecHostile, TruncatedAndForeignBytesAreNoModule) {
   const std::string bytes = Parse(Main(kParameter0, 1)).SerializeAsString();
   ASSERT_TRUE(FromSerialized(bytes).ok());
   for (size_t length = 0; length < bytes.size(); ++length) {
@@ -379,7 +379,7 @@ TEST(CodecHostileTest, TruncatedAndForeignBytesAreNoModule) {
   EXPECT_FALSE(FromSerialized(std::string(1000, '\xff')).ok());
 }
 
-TEST(CodecHostileTest, OneFlippedByteAnywhereNeverCrashes) {
+TEST(CodecHostile, OneFlippedByteAnywhereNeverCrashes) {
   std::string bytes =
       Parse(Main(kParameter0 +
                      Op("c", "constant", 2,
@@ -403,7 +403,7 @@ TEST(CodecHostileTest, OneFlippedByteAnywhereNeverCrashes) {
   }
 }
 
-TEST(CodecSerializedTest, ModulesInsideHloProtoAndHloSnapshotAreFound) {
+TEST(CodecSerialized, ModulesInsideHloProtoAndHloSnapshotAreFound) {
   xla::HloSnapshot snapshot;
   *snapshot.mutable_hlo()->mutable_hlo_module() = Parse(Main(kParameter0, 1));
   snapshot.set_execution_platform("cpu");
@@ -423,7 +423,7 @@ void AddUnknown(google::protobuf::Message* message, int number) {
   message->GetReflection()->MutableUnknownFields(message)->AddVarint(number, 5);
 }
 
-TEST(CodecUnknownFieldTest, UnknownFieldsAtEveryLevelComeBack) {
+TEST(CodecUnknownField, UnknownFieldsAtEveryLevelComeBack) {
   xla::HloModuleProto proto =
       Parse(Main(kParameter0 + Op("z", "parameter", 3, F32("") + "parameter_number: 1") +
                      Op("p", "pad", 2,
@@ -456,7 +456,7 @@ TEST(CodecUnknownFieldTest, UnknownFieldsAtEveryLevelComeBack) {
   }
 }
 
-TEST(CodecUnknownFieldTest, AModuleThatIsToRunMayNotHaveOneOnAnInstruction) {
+TEST(CodecUnknownField, AModuleThatIsToRunMayNotHaveOneOnAnInstruction) {
   xla::HloModuleProto proto = Parse(Main(kParameter0, 1));
   AddUnknown(proto.mutable_computations(0)->mutable_instructions(0), 902);
   EXPECT_TRUE(FromProto(proto).ok());
@@ -465,14 +465,14 @@ TEST(CodecUnknownFieldTest, AModuleThatIsToRunMayNotHaveOneOnAnInstruction) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("instruction \"x\": field 902"));
 }
 
-TEST(CodecUnknownFieldTest, AnUnknownFieldInsideAnAttributeIsNamedByItsPath) {
+TEST(CodecUnknownField, AnUnknownFieldInsideAnAttributeIsNamedByItsPath) {
   xla::HloModuleProto proto = Parse(Main(kParameter0, 1));
   AddUnknown(proto.mutable_computations(0)->mutable_instructions(0)->mutable_shape(), 77);
   EXPECT_THAT(std::string(FromProto(proto, {.for_execution = true}).status().message()),
               HasSubstr("field shape.77"));
 }
 
-TEST(CodecUnknownFieldTest, CosmeticFieldsMayHoldAnything) {
+TEST(CodecUnknownField, CosmeticFieldsMayHoldAnything) {
   xla::HloModuleProto proto = Parse(Main(kParameter0, 1));
   auto* x = proto.mutable_computations(0)->mutable_instructions(0);
   AddUnknown(x->mutable_metadata(), 99);
@@ -485,7 +485,7 @@ TEST(CodecUnknownFieldTest, CosmeticFieldsMayHoldAnything) {
   EXPECT_EQ(Unknown(ToProto(**module).computations(0).instructions(0).metadata()).field_count(), 1);
 }
 
-TEST(CodecUnknownFieldTest, ASparseOperandIsRefused) {
+TEST(CodecUnknownField, ASparseOperandIsRefused) {
   ExpectRefused(Main(kParameter0 + Op("y", "dot", 2,
                                       F32("") + "operand_ids: 1 operand_ids: 1 "
                                                 "sparsity_config { lhs { num_non_zero: 2 block_size: 4 } }"),
@@ -493,7 +493,7 @@ TEST(CodecUnknownFieldTest, ASparseOperandIsRefused) {
                 kUnimplemented, "sparsity_config (field 98)", {.for_execution = true});
 }
 
-TEST(CodecUnknownFieldTest, ReplicaGroupsOfACollectiveAreCarriedAsTheyAre) {
+TEST(CodecUnknownField, ReplicaGroupsOfACollectiveAreCarriedAsTheyAre) {
   const auto module =
       Decode(Main(kParameter0 + Op("g", "all-gather", 2,
                                    F32("dimensions: 8") +
@@ -507,7 +507,7 @@ TEST(CodecUnknownFieldTest, ReplicaGroupsOfACollectiveAreCarriedAsTheyAre) {
   EXPECT_THAT(gather.collective_device_list().replica_groups(0).replica_ids(), ElementsAre(0, 1));
 }
 
-TEST(CodecNotesTest, AReplicatedShardingIsNotLostThoughItSaysOnlyDefaults) {
+TEST(CodecNotes, AReplicatedShardingIsNotLostThoughItSaysOnlyDefaults) {
   xla::HloModuleProto proto = Parse(Main(kParameter0, 1));
   proto.mutable_computations(0)->mutable_instructions(0)->mutable_sharding();
   const auto module = FromProto(proto);
@@ -515,7 +515,7 @@ TEST(CodecNotesTest, AReplicatedShardingIsNotLostThoughItSaysOnlyDefaults) {
   EXPECT_TRUE(ToProto(**module).computations(0).instructions(0).has_sharding());
 }
 
-TEST(CodecNotesTest, BackendConfigSharedInTheModuleIsResolved) {
+TEST(CodecNotes, BackendConfigSharedInTheModuleIsResolved) {
   const std::string call = "custom_call_target: 'f' backend_config_payload { id: ";
   const auto module =
       Decode("payloads: 'one' payloads: 'two' " + Main(Op("c", "custom-call", 1, F32("") + call + "1 }"), 1));
@@ -525,7 +525,7 @@ TEST(CodecNotesTest, BackendConfigSharedInTheModuleIsResolved) {
                 "backend_config_payload is 1");
 }
 
-TEST(CodecModuleTest, AliasesDonorsAttributesAndScheduleComeBack) {
+TEST(CodecModule, AliasesDonorsAttributesAndScheduleComeBack) {
   const std::string text = Main(kParameter0, 1) +
                            "input_output_alias { entries { parameter_number: 0 kind: MUST_ALIAS } entries { "
                            "output_shape_index: 1 kind: MAY_ALIAS } } "
@@ -547,7 +547,7 @@ TEST(CodecModuleTest, AliasesDonorsAttributesAndScheduleComeBack) {
             again.computations(0).instructions(0).id());
 }
 
-TEST(CodecModuleTest, NamesAreMadeUniqueOnTheWay) {
+TEST(CodecModule, NamesAreMadeUniqueOnTheWay) {
   Module module("m");
   for (const char* name : {"f", "f"}) {
     Computation& f = module.AddComputation(name);

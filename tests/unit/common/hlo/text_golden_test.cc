@@ -19,16 +19,16 @@ std::string StemOf(const testing::TestParamInfo<std::filesystem::path>& info) {
   return info.param.stem().string();
 }
 
-class GoldenTextTest : public testing::TestWithParam<std::filesystem::path> {};
+class GoldenText : public testing::TestWithParam<std::filesystem::path> {};
 
-TEST_P(GoldenTextTest, IsPrintedAsItWasRead) {
+TEST_P(GoldenText, IsPrintedAsItWasRead) {
   const std::string text = ReadFile(GetParam());
   const auto module = ParseModule(text);
   ASSERT_TRUE(module.ok()) << module.status();
   EXPECT_EQ(ToText(**module), text);
 }
 
-TEST_P(GoldenTextTest, PassesThroughTheProto) {
+TEST_P(GoldenText, PassesThroughTheProto) {
   const auto module = ParseModule(ReadFile(GetParam()));
   ASSERT_TRUE(module.ok()) << module.status();
   const auto again = FromSerialized(Serialize(**module));
@@ -41,11 +41,11 @@ TEST_P(GoldenTextTest, PassesThroughTheProto) {
   ExpectSameProgram(**module, **again);
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, GoldenTextTest, testing::ValuesIn(Texts("hlo")), StemOf);
+INSTANTIATE_TEST_SUITE_P(Golden, GoldenText, testing::ValuesIn(Texts("hlo")), StemOf);
 
-class FaultyTextTest : public testing::TestWithParam<std::filesystem::path> {};
+class FaultyText : public testing::TestWithParam<std::filesystem::path> {};
 
-TEST_P(FaultyTextTest, IsRefusedWithPlaceAndReason) {
+TEST_P(FaultyText, IsRefusedWithPlaceAndReason) {
   const auto module = ParseModule(ReadFile(GetParam()));
   std::filesystem::path expected = GetParam();
   expected.replace_extension(".error");
@@ -57,7 +57,7 @@ TEST_P(FaultyTextTest, IsRefusedWithPlaceAndReason) {
             unknown ? absl::StatusCode::kUnimplemented : absl::StatusCode::kInvalidArgument);
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, FaultyTextTest, testing::ValuesIn(Texts("errors")), StemOf);
+INSTANTIATE_TEST_SUITE_P(Golden, FaultyText, testing::ValuesIn(Texts("errors")), StemOf);
 
 }  // namespace
 }  // namespace hlod::hlo

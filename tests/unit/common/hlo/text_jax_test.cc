@@ -7,9 +7,9 @@
 namespace hlod::hlo {
 namespace {
 
-class JaxTextTest : public testing::TestWithParam<std::filesystem::path> {};
+class JaxText : public testing::TestWithParam<std::filesystem::path> {};
 
-TEST_P(JaxTextTest, ParsesToTheSameProgramAsTheProto) {
+TEST_P(JaxText, ParsesToTheSameProgramAsTheProto) {
   const auto from_text = ParseModule(ReadFile(GetParam() / "module.txt"));
   ASSERT_TRUE(from_text.ok()) << from_text.status();
   const auto from_proto = FromSerialized(ReadFile(GetParam() / "module.pb"));
@@ -17,7 +17,7 @@ TEST_P(JaxTextTest, ParsesToTheSameProgramAsTheProto) {
   ExpectSameProgram(**from_text, **from_proto);
 }
 
-TEST_P(JaxTextTest, PrintedAndParsedAgainIsTheSameProgramAndTheSameText) {
+TEST_P(JaxText, PrintedAndParsedAgainIsTheSameProgramAndTheSameText) {
   const auto module = FromSerialized(ReadFile(GetParam() / "module.pb"));
   ASSERT_TRUE(module.ok()) << module.status();
   const std::string text = ToText(**module);
@@ -40,13 +40,13 @@ std::string Squeezed(const std::string& text) {
   return out;
 }
 
-TEST_P(JaxTextTest, IsPrintedAsXlaPrintsIt) {
+TEST_P(JaxText, IsPrintedAsXlaPrintsIt) {
   const auto module = FromSerialized(ReadFile(GetParam() / "module.pb"));
   ASSERT_TRUE(module.ok()) << module.status();
   EXPECT_EQ(Squeezed(ToText(**module, {.metadata = false})), Squeezed(ReadFile(GetParam() / "module.txt")));
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, JaxTextTest, testing::ValuesIn(JaxCases()),
+INSTANTIATE_TEST_SUITE_P(Cases, JaxText, testing::ValuesIn(JaxCases()),
                          [](const auto& info) { return info.param.filename().string(); });
 
 }  // namespace

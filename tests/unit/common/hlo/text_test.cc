@@ -24,7 +24,7 @@ std::unique_ptr<Module> Parse(const std::string& text) {
   return module.ok() ? *std::move(module) : nullptr;
 }
 
-TEST(TextFormTest, AListOfComputationsNeedsNeitherHeaderNorEntryNorSigils) {
+TEST(TextForm, AListOfComputationsNeedsNeitherHeaderNorEntryNorSigils) {
   const auto module = Parse("f { ROOT a = f32[] parameter(0) }  %g { %b = f32[] parameter(0) }");
   ASSERT_NE(module, nullptr);
   EXPECT_EQ(module->computation_count(), 2u);
@@ -32,7 +32,7 @@ TEST(TextFormTest, AListOfComputationsNeedsNeitherHeaderNorEntryNorSigils) {
   EXPECT_EQ(module->entry().root().name(), "b");
 }
 
-TEST(TextFormTest, TheLongFormWithSigilsSignaturesAndOperandShapesSaysTheSame) {
+TEST(TextForm, TheLongFormWithSigilsSignaturesAndOperandShapesSaysTheSame) {
   const auto module = Parse(
       "HloModule m\n"
       "%add (a: f32[], b: f32[]) -> f32[] {\n"
@@ -45,7 +45,7 @@ TEST(TextFormTest, TheLongFormWithSigilsSignaturesAndOperandShapesSaysTheSame) {
             "r = f32[4]{0} reduce(x, z), dimensions={1}, to_apply=add");
 }
 
-TEST(TextFormTest, NamesMayBeUsedBeforeTheyAreDefined) {
+TEST(TextForm, NamesMayBeUsedBeforeTheyAreDefined) {
   const auto module = Parse(
       "ENTRY main { ROOT y = f32[8] call(x), to_apply=f   x = f32[8] parameter(0) }"
       "f { b = f32[8] negate(a)  a = f32[8] parameter(0) }");
@@ -58,7 +58,7 @@ TEST(TextFormTest, NamesMayBeUsedBeforeTheyAreDefined) {
   EXPECT_EQ(module->computation(0).root().name(), "a");
 }
 
-TEST(TextFormTest, ComputationsMayBeWrittenInPlace) {
+TEST(TextForm, ComputationsMayBeWrittenInPlace) {
   const auto module = Parse(
       "ENTRY main { x = f32[4,8] parameter(0) z = f32[] constant(0)"
       "  ROOT r = f32[4] reduce(x, z), dimensions={1}, to_apply={ a = f32[] parameter(0) b = f32[] "
@@ -69,7 +69,7 @@ TEST(TextFormTest, ComputationsMayBeWrittenInPlace) {
   EXPECT_EQ(module->computation(module->entry().root().called()[0]).root().opcode(), kAdd);
 }
 
-TEST(TextFormTest, AListOfBranchesMixesNamesAndBodies) {
+TEST(TextForm, AListOfBranchesMixesNamesAndBodies) {
   const auto module = Parse(
       "f { ROOT a = f32[] parameter(0) }"
       "ENTRY main { i = s32[] parameter(0) x = f32[] parameter(1)"
@@ -79,14 +79,14 @@ TEST(TextFormTest, AListOfBranchesMixesNamesAndBodies) {
   EXPECT_EQ(module->entry().root().called().size(), 2u);
 }
 
-TEST(TextFormTest, AShapeThatFollowsFromTheOperandsMayBeLeftOut) {
+TEST(TextForm, AShapeThatFollowsFromTheOperandsMayBeLeftOut) {
   const auto module = Parse(
       "ENTRY main { x = f32[4,8] parameter(0)  t = transpose(x), dimensions={1,0}  ROOT s = add(t, t) }");
   ASSERT_NE(module, nullptr);
   EXPECT_EQ(ToString(module->entry().root().shape()), "f32[8,4]");
 }
 
-TEST(TextFormTest, CommentsAndStackFramesAreSkipped) {
+TEST(TextForm, CommentsAndStackFramesAreSkipped) {
   const auto module = Parse(
       "// first\nHloModule /* second */ m\n"
       "FileNames\n1 \"a.py\"\n2 \"b.py\"\nFunctionNames\n1 \"f\"\n"
@@ -98,14 +98,14 @@ TEST(TextFormTest, CommentsAndStackFramesAreSkipped) {
   EXPECT_EQ(module->name(), "m");
 }
 
-TEST(TextFormTest, AComparisonWithoutTypeIsOfTheTypeOfItsOperands) {
+TEST(TextForm, AComparisonWithoutTypeIsOfTheTypeOfItsOperands) {
   const auto module =
       Parse("ENTRY main { x = u8[] parameter(0) ROOT c = pred[] compare(x, x), direction=LT }");
   ASSERT_NE(module, nullptr);
   EXPECT_EQ(module->entry().root().attributes<CompareAttributes>().type, ComparisonType::kUnsigned);
 }
 
-TEST(TextFormTest, BackendConfigIsAStringOrJsonKeptToTheByte) {
+TEST(TextForm, BackendConfigIsAStringOrJsonKeptToTheByte) {
   const std::string json = R"({"a":{"b":"}"}, "c":[1, 2]})";
   const auto module =
       Parse("ENTRY main { x = f32[] parameter(0), backend_config=" + json +
@@ -116,7 +116,7 @@ TEST(TextFormTest, BackendConfigIsAStringOrJsonKeptToTheByte) {
             std::string("\xff\0z", 3));
 }
 
-TEST(TextFormTest, ConstantsMayBeElidedForPeopleButNotForTheParser) {
+TEST(TextForm, ConstantsMayBeElidedForPeopleButNotForTheParser) {
   const auto module = Parse("ENTRY main { c = s32[11] constant({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) }");
   ASSERT_NE(module, nullptr);
   const std::string text = ToText(*module, {.large_constants = false});
@@ -124,14 +124,14 @@ TEST(TextFormTest, ConstantsMayBeElidedForPeopleButNotForTheParser) {
   EXPECT_FALSE(ParseModule(text).ok());
 }
 
-TEST(TextFormTest, LayoutsAndMetadataMayBeLeftOut) {
+TEST(TextForm, LayoutsAndMetadataMayBeLeftOut) {
   const auto module = Parse("ENTRY main { x = f32[4,8]{0,1} parameter(0), metadata={op_name=\"x\"} }");
   ASSERT_NE(module, nullptr);
   EXPECT_EQ(ToText(module->entry().root(), *module, {.metadata = false, .layouts = false}),
             "x = f32[4,8] parameter(0)");
 }
 
-TEST(TextFormTest, NamesFromElsewhereBecomeNamesOfTheGrammar) {
+TEST(TextForm, NamesFromElsewhereBecomeNamesOfTheGrammar) {
   Module module("a module");
   const ShapeId shape = module.tables().Intern(Shape::Scalar(kF32));
   for (const char* name : {"f(x)", "f(x)", "ENTRY"}) {
@@ -147,7 +147,7 @@ TEST(TextFormTest, NamesFromElsewhereBecomeNamesOfTheGrammar) {
   ExpectSameProgram(module, **again);
 }
 
-TEST(TextFormTest, WhatTheTextLeavesOutOfACollectiveItSays) {
+TEST(TextForm, WhatTheTextLeavesOutOfACollectiveItSays) {
   Module module("m");
   Computation& main = module.AddComputation("main");
   const ShapeId shape = module.tables().Intern(Shape::Scalar(kF32));
@@ -159,7 +159,7 @@ TEST(TextFormTest, WhatTheTextLeavesOutOfACollectiveItSays) {
   EXPECT_THAT(ToText(main.root(), module), HasSubstr("/* without channel_id */"));
 }
 
-TEST(ShapeTextTest, EveryFormComesBack) {
+TEST(TextShape, EveryFormComesBack) {
   for (const char* text :
        {"f32[]", "f32[2,3]{1,0}", "bf16[<=8,4]{1,0}", "s4[?]", "(f32[2], (s32[], token[]))", "()", "opaque[]",
         "b(f32[8]{0})", "u2[8,128]{1,0:T(8,128)(2,1)}", "f32[2]{0:S(5)}",
@@ -172,7 +172,7 @@ TEST(ShapeTextTest, EveryFormComesBack) {
   EXPECT_EQ(ToString(*ParseShape("( f32[ 2 , 3 ]{ 0 , 1 } , pred[]{} )")), "(f32[2,3]{0,1}, pred[])");
 }
 
-TEST(ShapeTextTest, NonsenseIsRefused) {
+TEST(TextShape, NonsenseIsRefused) {
   for (const char* text :
        {"", "f33[2]", "f32", "f32[", "f32[2", "f32[2,]", "f32[-1]", "f32[2]{1}", "f32[2]{0,0}",
         "f32[2]{0:Q(1)}", "(f32[2]", "f32[2] x", "tuple[]", "b(s32[], s32[])", "f32[<=]", "f32[2]{0:D(C)}",
@@ -201,7 +201,7 @@ void ExpectEveryPatternComesBack(PrimitiveType type, int64_t count) {
   }
 }
 
-TEST(NumberTextTest, EveryPatternOfEverySmallTypeComesBack) {
+TEST(NumberText, EveryPatternOfEverySmallTypeComesBack) {
   for (int number = 1; number < 40; ++number) {
     const std::optional<PrimitiveType> type = PrimitiveTypeFromNumber(number);
     if (!type || *type == kPred || !IsArrayType(*type) || Info(*type).bits > 16) continue;
@@ -223,7 +223,7 @@ void ExpectBitsComeBack(std::initializer_list<uint64_t> patterns) {
   }
 }
 
-TEST(NumberTextTest, FloatsComeBackToTheLastBit) {
+TEST(NumberText, FloatsComeBackToTheLastBit) {
   ExpectBitsComeBack<float>({0, 0x80000000, 1, 0x80000001, 0x007fffff, 0x00800000, 0x3dcccccd, 0x3dccccce,
                              0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000, 0x7fc00001,
                              0xff800001, 0x7fffffff, 0x4b800001});
@@ -232,7 +232,7 @@ TEST(NumberTextTest, FloatsComeBackToTheLastBit) {
                               0xfff0000000000001});
 }
 
-TEST(NumberTextTest, ManyFloatsComeBackToTheLastBit) {
+TEST(NumberText, ManyFloatsComeBackToTheLastBit) {
   uint32_t pattern = 12345;
   for (int i = 0; i < 20'000; ++i) {
     pattern = pattern * 1664525 + 1013904223;
@@ -240,7 +240,7 @@ TEST(NumberTextTest, ManyFloatsComeBackToTheLastBit) {
   }
 }
 
-TEST(NumberTextTest, WhatPeopleWriteIsRead) {
+TEST(NumberText, WhatPeopleWriteIsRead) {
   const auto f32 =
       ParseLiteral("{1, -1.5e3, +2, .5, inf, nan(0x7fc00001), 1e-60, 1e60}", Shape::Array(kF32, {8}));
   ASSERT_TRUE(f32.ok()) << f32.status();
@@ -256,7 +256,7 @@ TEST(NumberTextTest, WhatPeopleWriteIsRead) {
             "{ {1, 2}, {3, 4} }");
 }
 
-TEST(NumberTextTest, WhatATypeCannotHoldIsRefused) {
+TEST(NumberText, WhatATypeCannotHoldIsRefused) {
   const std::pair<const char*, PrimitiveType> cases[] = {{"256", kU8},
                                                          {"-1", kU8},
                                                          {"-1", kU64},
@@ -289,7 +289,7 @@ TEST(NumberTextTest, WhatATypeCannotHoldIsRefused) {
   }
 }
 
-TEST(HostileTextTest, NestingHasALimit) {
+TEST(HostileText, NestingHasALimit) {
   std::string shape, literal, inline_computations, sharding = "x = f32[] parameter(0), sharding=";
   for (int i = 0; i < 100'000; ++i) {
     shape += '(';
@@ -304,7 +304,7 @@ TEST(HostileTextTest, NestingHasALimit) {
   EXPECT_THAT(std::string(ParseModule("f { " + sharding).status().message()), HasSubstr("nests too deep"));
 }
 
-TEST(HostileTextTest, LongChainsAreNoRecursion) {
+TEST(HostileText, LongChainsAreNoRecursion) {
   // Each instruction uses the next one, each computation calls the next one.
   std::string chain = "ENTRY main { ROOT x0 = f32[] negate(x1)\n", calls;
   constexpr int kLength = 50'000;
@@ -319,14 +319,14 @@ TEST(HostileTextTest, LongChainsAreNoRecursion) {
   EXPECT_TRUE(ParseModule(calls).ok());
 }
 
-TEST(HostileTextTest, ATextCutOffAnywhereIsRefusedOrShorter) {
+TEST(HostileText, ATextCutOffAnywhereIsRefusedOrShorter) {
   const std::string text = ReadFile(SourceDir() / "tests/golden/hlo/sorting_and_random.hlo");
   ASSERT_FALSE(text.empty());
   for (size_t length = 0; length < text.size(); ++length)
     ParseModule(std::string_view(text).substr(0, length)).status().IgnoreError();
 }
 
-TEST(HostileTextTest, OneChangedCharacterAnywhereNeverCrashes) {
+TEST(HostileText, OneChangedCharacterAnywhereNeverCrashes) {
   for (const char* name : {"contractions", "control_flow", "types_and_layouts", "literals"}) {
     std::string text = ReadFile(SourceDir() / "tests/golden/hlo" / absl::StrCat(name, ".hlo"));
     for (size_t i = 0; i < text.size(); i += 3) {
@@ -343,7 +343,7 @@ TEST(HostileTextTest, OneChangedCharacterAnywhereNeverCrashes) {
   }
 }
 
-TEST(HostileTextTest, BytesThatAreNoUtf8AreRefused) {
+TEST(HostileText, BytesThatAreNoUtf8AreRefused) {
   EXPECT_FALSE(ParseModule("HloModule m\xff\n").ok());
   EXPECT_FALSE(ParseModule("ENTRY f { x = f32[] parameter(0), metadata={op_name=\"\\xff\"} }").ok());
 }
