@@ -1,4 +1,4 @@
-// Whole files in and out, with errors that name the file and the system's reason. A folder is no file.
+// Whole files in and out, with errors that name the file and the system's reason. A folder is not a file.
 #pragma once
 
 #include <string>

@@ -13,7 +13,7 @@ struct Limits {
   friend bool operator==(const Limits&, const Limits&) = default;
 };
 static_assert(Limits{}.chunk_bytes_max < (4 << 20),
-              "gRPC refuses messages over 4 MiB unless told otherwise.");
+              "gRPC refuses messages over 4 MiB unless configured otherwise.");
 static_assert(Limits{}.inline_bytes_max <= Limits{}.chunk_bytes_max);
 
 // Calls f(name, member pointer, text) for each limit, in the table's order.

@@ -1,5 +1,5 @@
-// SHA-256 of bytes: the name under which a program is cached; computed by whoever decides on it, never
-// believed.
+// SHA-256 of bytes: the name under which a program is cached; each side computes it from the bytes and
+// trusts none that it is sent.
 #pragma once
 
 #include <array>

@@ -27,7 +27,7 @@ struct Value {
   static Value Tuple(std::vector<Value> elements);
 };
 
-// The value as one literal: moved where nobody else holds it, copied elsewhere.
+// The value as one literal: moved where this is its only owner, copied elsewhere.
 hlo::Literal ToLiteral(Value value);
 
 // The array operands of one instruction.
@@ -36,7 +36,7 @@ class Operands {
   explicit Operands(absl::Span<Value> values) : values_(values) {}
   size_t size() const { return values_.size(); }
   const hlo::Literal& operator[](size_t index) const { return *values_[index].array; }
-  // The operand for the rule to keep or write on: moved when nobody else reads it any more, else copied. Once
+  // The operand for the rule to keep or write on: moved when it is not read again, else copied. Once
   // per operand.
   hlo::Literal Take(size_t index);
 

@@ -116,7 +116,7 @@ absl::StatusOr<Literal> DynamicUpdateSlice(Evaluation& evaluation, Instruction i
   const Dims& dims = instruction.shape().dims;
   const Dims strides = RowMajorStrides(dims);
   const Dims starts = ClampedStarts(operands, 2, dims, update.shape().dims);
-  Literal result = operands.Take(0);  // In place in a loop whose state nobody else holds.
+  Literal result = operands.Take(0);  // In place in a loop that is the only owner of its state.
   RETURN_IF_ERROR(CopyElements(evaluation, update.shape().dims, Width(update), update.bytes().data(),
                                {0, RowMajorStrides(update.shape().dims)}, result.bytes().data(),
                                {Offset(starts, strides), strides}));

@@ -62,7 +62,7 @@ void Literal::Free::operator()(std::byte* p) const { std::free(p); }
 std::byte* Literal::Allocate(int64_t bytes) {
   const int64_t allocated = AlignUp(std::max<int64_t>(bytes, 1), kAlignment);
   void* const memory = std::aligned_alloc(kAlignment, static_cast<size_t>(allocated));
-  // As from operator new: whoever runs programs of others catches it and lives on.
+  // As from operator new: code that runs untrusted programs catches it.
   if (memory == nullptr) throw std::bad_alloc();
   return static_cast<std::byte*>(memory);
 }

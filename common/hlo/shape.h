@@ -16,7 +16,7 @@
 
 namespace hlod::hlo {
 
-// Dimension sizes, dimension numbers, indices: whatever is one int64 a dimension.
+// Dimension sizes, dimension numbers, indices: one int64 a dimension.
 using Dims = absl::InlinedVector<int64_t, 6>;
 
 // The size stored for an unbounded dynamic dimension ("?"), as on XLA's wire.
@@ -87,7 +87,7 @@ bool Compatible(const Shape& a, const Shape& b);
 bool SameDimensions(const Shape& a, const Shape& b);
 
 // How many elements an array has (a bound counts as the size), or nothing when that overflows, is unbounded,
-// or `shape` is no array.
+// or `shape` is not an array.
 std::optional<int64_t> ElementCount(const Shape& shape);
 // Dense payload bytes of an array, or the sum over a tuple's leaves; tokens have none. Sub-byte elements take
 // a byte each. Nothing when the count overflows an int64 or a dimension is unbounded.

@@ -18,7 +18,7 @@ bool MayMerge(Instruction instruction, const std::vector<bool>& impure) {
     case kRng:         // Each draws anew.
     case kOptBarrier:  // Holds its operand apart.
       return false;
-    case kCustomCall: return false;  // Nobody says that it is pure.
+    case kCustomCall: return false;  // Not known to be pure.
     default: break;
   }
   if (HasOwnSideEffect(instruction)) return false;

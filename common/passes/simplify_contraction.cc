@@ -1,5 +1,5 @@
 // Simplification around contractions: a dot reads its operands in any order of dimensions, so transposes at
-// its sides are its own affair; and a reduction of one element is that element.
+// which of its sides comes first is its choice; and a reduction of one element is that element.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -52,7 +52,7 @@ NodeId AbsorbTransposes(ComputationCopy& copy, Instruction instruction) {
   return changed ? copy.Replace(instruction, kDot, instruction.shape_id(), dot, operands) : kUnchanged;
 }
 
-// transpose(dot(x, y)), when it swaps what is left of x and of y, is dot(y, x). Only when nobody else wants
+// transpose(dot(x, y)), when it swaps what is left of x and of y, is dot(y, x). Only when nothing else uses
 // the dot.
 NodeId SwapTransposedDot(ComputationCopy& copy, Instruction instruction) {
   const Instruction operand = copy.operand(instruction, 0);

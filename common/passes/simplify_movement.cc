@@ -42,7 +42,7 @@ NodeId ReshapeOf(ComputationCopy& copy, Instruction instruction, NodeId node) {
   return copy.Replace(instruction, kReshape, instruction.shape_id(), DimensionsAttributes{}, {node});
 }
 
-// A broadcast scalar keeps being one whatever moves it.
+// A broadcast scalar stays one under every movement.
 NodeId SplatSource(Instruction operand) {
   const bool splat = operand.opcode() == kBroadcast && operand.operand(0).shape().IsScalar();
   return splat ? operand.operands()[0] : kUnchanged;

@@ -27,7 +27,7 @@ absl::StatusOr<Endpoint> ParseEndpoint(std::string_view text);
 // The form ParseEndpoint reads.
 std::string ToString(const Endpoint& endpoint);
 
-// Where a daemon listens unless told otherwise: $XDG_RUNTIME_DIR/hlod.sock when `xdg_runtime_dir` is not
+// Where a daemon listens by default: $XDG_RUNTIME_DIR/hlod.sock when `xdg_runtime_dir` is not
 // empty, else /run/hlod/hlod.sock.
 std::string DefaultSocketPath(std::string_view xdg_runtime_dir);
 

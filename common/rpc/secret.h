@@ -19,7 +19,7 @@ class Secret {
   static Secret Random();
   // For the wire only.
   const std::string& bytes() const { return bytes_; }
-  // Takes the same time whatever differs.
+  // Takes the same time wherever they differ.
   bool Equals(std::string_view other) const;
   template <typename Stream>
   friend Stream& operator<<(Stream& stream, const Secret&) {

@@ -17,7 +17,7 @@
 namespace hlod::rpc {
 namespace {
 
-// ErrnoToStatus with the call's name; lost peers are UNAVAILABLE, whatever the errno.
+// ErrnoToStatus with the call's name; lost peers are UNAVAILABLE under every errno.
 absl::Status Failed(std::string_view what) {
   const int error = errno;
   if (error == EPIPE || error == ECONNRESET || error == ECONNREFUSED || error == ENOENT) {

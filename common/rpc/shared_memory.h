@@ -27,8 +27,8 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// A mapped region. Not copyable; unmaps itself. Whatever either side decides on must be copied out first: the
-// other may write any time.
+// A mapped region. Not copyable; unmaps itself. Data that a decision depends on must be copied out first: the
+// other side may write at any time.
 class SharedMemory {
  public:
   // A new region of `bytes`, its size sealed (F_SEAL_SHRINK | F_SEAL_GROW), so that no mapper can be killed

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "common/base/status.h"
+#include "common/hlo/proto/serialized.h"
 #include "server/device/workspace.h"
 
 namespace hlod::device {
@@ -10,19 +11,6 @@ namespace {
 // "compile of \"jit_step\"", as far as the name can be found out: a module that does not parse has none.
 std::string DescribeCompile(std::string_view name) {
   return name.empty() ? "compile" : absl::StrFormat("compile of \"%s\"", name);
-}
-
-// The name field of a serialized HloModuleProto (field 1, a string), which XLA writes first; empty when it is
-// not there.
-std::string PeekName(std::string_view program) {
-  if (program.size() < 2 || program[0] != 0x0a) return "";
-  const auto size = static_cast<unsigned char>(program[1]);
-  if (size >= 0x80 || program.size() < 2u + size) return "";
-  const std::string_view name = program.substr(2, size);
-  for (const char c : name) {
-    if (c < 0x20 || c > 0x7e) return "";
-  }
-  return std::string(name);
 }
 
 }  // namespace
@@ -93,7 +81,7 @@ absl::Status Workspace::Compile(const CommandRef& command, Handle handle, absl::
     done(defined.status());
     return absl::OkStatus();
   }
-  const std::string name = program.ok() ? PeekName(*program) : "";
+  const std::string name = program.ok() ? hlo::codec::ModuleName(*program) : "";
   const auto settle = [self = shared_from_this(), command, name, defined = *defined,
                        done = std::move(done)](absl::StatusOr<ExecutableCache::Compiled> compiled) {
     if (!compiled.ok()) {

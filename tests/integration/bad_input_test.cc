@@ -211,7 +211,7 @@ TEST_F(BadInput, WrongArgumentsAreRefusedByTheDaemon) {
   EXPECT_EQ(KindOf(run({x, x}, 2)), ErrorKind::kArgument);
   EXPECT_EQ(KindOf(run({x, 0})), ErrorKind::kArgument) << "an inline literal that was not given";
   EXPECT_EQ(KindOf(run({x, 99'999})), ErrorKind::kUnknownHandle);
-  EXPECT_FALSE(run({x, executable}).ok()) << "an executable is no buffer";
+  EXPECT_FALSE(run({x, executable}).ok()) << "an executable is not a buffer";
   v1::Command nowhere = UploadOf(raw_->NewHandle(), Counting(4));
   nowhere.mutable_upload()->set_device(7);
   EXPECT_EQ(KindOf(raw_->Call(std::move(nowhere))), ErrorKind::kArgument);

@@ -72,7 +72,7 @@ TEST_F(Lifetime, BuffersDroppedBehindALongExecuteAreAllFreed) {
   EXPECT_EQ(stats.failed_commands, 1) << "the execute, and no Free";
 }
 
-TEST_F(Lifetime, ReadsBecomeReadyForWhoeverOnlyLooks) {
+TEST_F(Lifetime, ReadsBecomeReadyForACallerThatOnlyLooks) {
   const Client remote = Must(daemon_->Connect({.shared_memory = false}));
   for (const Client* const client : std::initializer_list<const Client*>{client_.get(), &remote}) {
     for (const int64_t elements : {1, 20'000, 4'000'000}) {  // Inline, one piece, sixteen pieces.

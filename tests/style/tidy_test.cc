@@ -193,6 +193,12 @@ TEST(Tidy, NothingIsWrittenWhereItDoesNotBelong) {
        .except = {"tests/style/", "tests/integration/crash_client.cc", "tests/bench/wire/bare_peer.cc"},
        .instead = "a forked child of a process with threads may hang: execute a program "
                   "(tests/integration/process.h); what happens in a forked child is tried by crash_client"},
+      {.name = "plain words",
+       .pattern = R"re(\b[Ww]hoever\b|\b(is|are) told\b|\b[Aa]ll the same\b|)re"
+                  R"re((^|[^e]) is no (?!longer\b|more\b|less\b)[a-z])re",
+       .whole_line = true,
+       .folders = {"common/", "proto/", "deploy/", "tests/support/", "README.md", "CONTRIBUTING.md"},
+       .instead = "name who or what acts, and write \"is not a\""},
       {.name = "a test suite is named for what it tests",
        .pattern = R"re(^(TYPED_)?TEST(_F|_P)?\(\w+Test,)re",
        .cpp_only = true,
@@ -288,7 +294,7 @@ TEST(Tidy, EverySourceFileIsBuiltAndEveryHeaderIncluded) {
   }
 }
 
-// Whoever opens a file learns from its first line what it is for.
+// The first line of a file says what it is for.
 TEST(Tidy, EveryFileSaysWhatItIsFor) {
   for (const SourceFile& file : Sources()) {
     if (!IsCpp(file) || file.lines.empty()) continue;

@@ -15,7 +15,7 @@ namespace {
 
 [[gnu::noinline]] void HangInAThread() {
   Hang("the thread");
-  std::printf("never\n");  // So that the call above is no tail call and this function stays on the stack.
+  std::printf("never\n");  // Keeps the call above from being a tail call, so that this function stays on the stack.
 }
 
 [[gnu::noinline]] void HangInTheChild() {

@@ -7,11 +7,10 @@
 #include "common/hlo/proto/attributes.h"
 #include "common/hlo/proto/notes.h"
 #include "common/hlo/proto/residue.h"
+#include "common/hlo/proto/serialized.h"
 #include "common/hlo/proto/shape.h"
 #include "common/hlo/spelling.h"
-#include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/stubs/logging.h"
-#include "google/protobuf/wire_format_lite.h"
 
 namespace hlod::hlo {
 namespace {
@@ -249,42 +248,6 @@ class ModuleDecoder {
   absl::flat_hash_map<int64_t, ComputationId> computations_;
 };
 
-// The payload of the first length-delimited field `number` of a serialized message, or nothing when there is
-// none or the bytes are no message. Looks at no more than the top level.
-std::optional<std::string_view> Submessage(std::string_view bytes, int number) {
-  using google::protobuf::internal::WireFormatLite;
-  google::protobuf::io::CodedInputStream input(reinterpret_cast<const uint8_t*>(bytes.data()),
-                                               static_cast<int>(bytes.size()));
-  std::optional<std::string_view> found;
-  while (const uint32_t tag = input.ReadTag()) {
-    if (WireFormatLite::GetTagFieldNumber(tag) == number &&
-        WireFormatLite::GetTagWireType(tag) == WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
-      uint32_t length;
-      if (!input.ReadVarint32(&length)) return std::nullopt;
-      const int begin = input.CurrentPosition();
-      if (!input.Skip(static_cast<int>(std::min<uint32_t>(length, INT32_MAX)))) return std::nullopt;
-      if (!found) found = bytes.substr(begin, length);
-    } else if (!WireFormatLite::SkipField(&input, tag)) {
-      return std::nullopt;
-    }
-  }
-  return input.ConsumedEntireMessage() ? found : std::nullopt;
-}
-
-// The bytes of the HloModuleProto: themselves, or inside an HloProto (field 1), or inside an HloSnapshot's
-// HloProto. In a bare module, field 1 is the name, and no name looks like a message with computations (field
-// 3) inside.
-std::string_view ModuleBytes(std::string_view bytes) {
-  constexpr int kWrapped = xla::HloProto::kHloModuleFieldNumber,
-                kComputations = xla::HloModuleProto::kComputationsFieldNumber;
-  static_assert(kWrapped == xla::HloSnapshot::kHloFieldNumber);
-  std::optional<std::string_view> inner = bytes;
-  for (int depth = 0; depth < 2 && (inner = Submessage(*inner, kWrapped)); ++depth) {
-    if (Submessage(*inner, kComputations)) return *inner;
-  }
-  return bytes;
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Module>> FromProto(const xla::HloModuleProto& proto,
@@ -298,7 +261,7 @@ absl::StatusOr<std::unique_ptr<Module>> FromSerialized(std::string_view bytes, c
                            bytes.size(), INT32_MAX);
   }
   google::protobuf::LogSilencer silencer;  // The error is the answer; a peer writes nothing into our log.
-  const std::string_view module = ModuleBytes(bytes);
+  const std::string_view module = codec::ModuleBytes(bytes);
   xla::HloModuleProto proto;
   if (!proto.ParseFromArray(module.data(), static_cast<int>(module.size()))) {
     return InvalidArgument("These %d bytes are not a serialized HloModuleProto, HloProto or HloSnapshot.",

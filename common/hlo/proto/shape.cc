@@ -100,7 +100,7 @@ absl::StatusOr<Shape> DecodeNested(const xla::ShapeProto& proto, int depth) {
   }
   if (proto.has_layout()) {
     ASSIGN_OR_RETURN(Layout layout, DecodeLayout(proto.layout(), depth));
-    // A scalar has one order only; XLA writes a layout for it all the same, and its text does not.
+    // A scalar has one order only; XLA still writes a layout for it into the proto, and none into the text.
     if (rank != 0 || layout != Layout()) shape.layout = std::move(layout);
     // An array with a layout that says nothing (an empty message, or one from before layout assignment) has
     // none.

@@ -38,7 +38,7 @@ void PrintDimLabels(const Attributes& attributes, std::string& out);
 // The position of the word that comes next among `words`.
 absl::StatusOr<size_t> ReadOneOf(Lexer& lexer, absl::Span<const std::string_view> words);
 
-// Enums: words in the order of their numbers. An empty word is no value.
+// Enums: words in the order of their numbers. An empty word is not a value.
 template <typename Enum>
 inline constexpr std::array<std::string_view, 0> kWords{};
 template <>

@@ -30,7 +30,7 @@ class Lexer {
   char Peek();
   // Whether `word` comes next; if so it is consumed.
   bool Try(std::string_view word);
-  // The same for a whole word: what follows is no name character.
+  // The same for a whole word: what follows is not a name character.
   bool TryWord(std::string_view word);
   absl::Status Expect(std::string_view word);
 
@@ -56,7 +56,7 @@ class Lexer {
   absl::Status ErrorAt(size_t position, const absl::FormatSpec<Args...>& format, const Args&... args) const {
     return At(position, InvalidArgument(format, args...));
   }
-  // "expected <what>, found <what stands here>" at the next thing that is no blank.
+  // "expected <what>, found <what stands here>" at the next thing that is not a blank.
   absl::Status Expected(std::string_view what);
 
  private:

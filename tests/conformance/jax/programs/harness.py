@@ -78,7 +78,7 @@ class Program:
 
 @dataclasses.dataclass
 class TextProgram:
-    """HLO text for opcodes that JAX itself never writes; lowered and run by XLA all the same."""
+    """HLO text for opcodes that JAX itself never writes; lowered and run by XLA nevertheless."""
 
     text: str
     arguments: tuple

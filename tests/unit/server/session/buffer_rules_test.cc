@@ -54,7 +54,7 @@ TEST(Placeholder, AsAnArgumentIsRefusedNamingTheParameter) {
   EXPECT_THAT(error.text, AllOf(HasSubstr("execute of \"add\" failed"), HasSubstr("parameter 1 \"b\""),
                                 HasSubstr("model.cc:8"), HasSubstr("train.cc:41")));
   EXPECT_EQ(error.root_command, 0u) << "It is its own root.";
-  // Whoever consumes the result meets the same root cause.
+  // Commands that use the result fail with the same root cause.
   const Error consumer = f.client.Fails(f.client.DownloadOf(4));
   EXPECT_EQ(consumer.kind, ErrorKind::kPlaceholder);
   EXPECT_EQ(consumer.text, error.text);

@@ -32,7 +32,7 @@ TEST(Session, LiteralsTravelInsideAnExecute) {
   client.Send(execute);
   EXPECT_THAT(client.Read(3), ElementsAre(2, 3, 4, 5));
   EXPECT_EQ(client.Stats().inline_argument_bytes(), 16);
-  EXPECT_EQ(client.Stats().host_to_device().calls(), 1) << "A literal is no upload.";
+  EXPECT_EQ(client.Stats().host_to_device().calls(), 1) << "A literal is not an upload.";
 }
 
 TEST(Session, TheVersionIsNegotiatedOrRefusedWithBothRanges) {
@@ -160,7 +160,7 @@ TEST(Session, ADigestIsNoWayToAnothersProgram) {
   EXPECT_EQ(other.Fails(by_digest).code, absl::StatusCode::kNotFound);
   EXPECT_EQ(one.Stats().compiles(), 1);
   EXPECT_EQ(one.Stats().compile_cache_hits(), 1);
-  // Equal bytes are compiled once, whoever sends them.
+  // Equal bytes are compiled once, for all sessions.
   other.Do(other.CompileOf(3, program));
   EXPECT_EQ(other.Stats().compiles(), 0);
 }
