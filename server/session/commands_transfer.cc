@@ -2,9 +2,9 @@
 #include <utility>
 
 #include "common/base/arithmetic.h"
+#include "common/base/copy.h"
 #include "common/base/status.h"
 #include "common/hlo/proto/codec.h"
-#include "server/device/copy.h"
 #include "server/session/commands.h"
 
 namespace hlod::session {
@@ -89,7 +89,7 @@ absl::Status HandleUploadPiece(Session& session, const v1::Command& command) {
   Copy(session, static_cast<int64_t>(request.length()),
        [self = session.shared_from_this(), part = piece->first, from = piece->second,
         upload = request.upload(), id] {
-         device::CopyBytes(part.target.data(), from, part.target.size());
+         CopyBytes(part.target.data(), from, part.target.size());
          self->workspace().AddReceived(upload, part.generation, static_cast<int64_t>(part.target.size()));
          // Answered by name: its Upload is older and not finished, so progress alone would never tell.
          v1::Reply reply;
@@ -160,7 +160,7 @@ absl::Status HandleDownload(Session& session, const v1::Command& command) {
     Copy(*self, ready->bytes,
          [self, to = arena->data() + range.offset(), ready = *ready, row, calls,
           reply = std::move(reply)]() mutable {
-           device::CopyBytes(to, ready.data, static_cast<size_t>(ready.bytes));
+           CopyBytes(to, ready.data, static_cast<size_t>(ready.bytes));
            self->workspace().Release(ready);
            self->workspace().ledger().Record(row, ready.bytes, calls);
            ready = {};

@@ -1,6 +1,8 @@
 // Which instruction set this processor runs, and what is said of types without one.
 #include "server/engine/tile/ops.h"
 
+#include "common/base/cpu.h"
+
 namespace hlod::engine {
 
 extern const TileOps* const kTileOps_baseline;
@@ -35,13 +37,8 @@ int AvailableTileOps(const TileOps* sets[kTileSetsMax]) {
   int count = 0;
   sets[count++] = kTileOps_baseline;
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-    sets[count++] = kTileOps_avx2;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-      sets[count++] = kTileOps_avx512;
-    }
-  }
+  if (BestCpuLevel() >= CpuLevel::kAvx2) sets[count++] = kTileOps_avx2;
+  if (BestCpuLevel() >= CpuLevel::kAvx512) sets[count++] = kTileOps_avx512;
 #endif
   return count;
 }

@@ -1,7 +1,9 @@
 // Tile functions for AVX2.
+#include "common/base/cpu.h"
+
 #if defined(__x86_64__)
 #define HLOD_TILE_SET avx2
-#define HLOD_TARGET __attribute__((target("avx2,fma,bmi,bmi2,lzcnt,popcnt")))
+#define HLOD_TARGET __attribute__((target(HLOD_AVX2_FEATURES)))
 #include "server/engine/tile/ops_impl.h"
 
 namespace hlod::engine {

@@ -1,9 +1,9 @@
 // Tile functions for AVX-512 as in x86-64-v4.
+#include "common/base/cpu.h"
+
 #if defined(__x86_64__)
 #define HLOD_TILE_SET avx512
-#define HLOD_TARGET \
-  __attribute__((   \
-      target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi,bmi2,lzcnt,popcnt,prefer-vector-width=512")))
+#define HLOD_TARGET __attribute__((target(HLOD_AVX512_FEATURES ",prefer-vector-width=512")))
 #include "server/engine/tile/ops_impl.h"
 
 namespace hlod::engine {

@@ -1,14 +1,16 @@
 // Non-temporal stores: a payload in transit should neither read its destination first nor empty the caches.
-#include "server/device/copy.h"
+#include "common/base/copy.h"
 
 #include <cstdint>
 #include <cstring>
+
+#include "common/base/cpu.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-namespace hlod::device {
+namespace hlod {
 namespace {
 
 constexpr size_t kStreamBytesMin = 512 << 10;  // Below, the caches are faster.
@@ -31,19 +33,15 @@ __attribute__((target("avx2"))) void Stream(std::byte* to, const std::byte* from
   _mm_sfence();
   std::memcpy(to, from, bytes);
 }
-bool CanStream() {
-  static const bool can = __builtin_cpu_supports("avx2") != 0;
-  return can;
-}
 #endif
 
 }  // namespace
 
 void CopyBytes(std::byte* to, const std::byte* from, size_t bytes) {
 #if defined(__x86_64__)
-  if (bytes >= kStreamBytesMin && CanStream()) return Stream(to, from, bytes);
+  if (bytes >= kStreamBytesMin && BestCpuLevel() >= CpuLevel::kAvx2) return Stream(to, from, bytes);
 #endif
   std::memcpy(to, from, bytes);
 }
 
-}  // namespace hlod::device
+}  // namespace hlod
