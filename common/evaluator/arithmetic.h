@@ -7,6 +7,7 @@
 
 #include "common/evaluator/wide.h"
 #include "common/hlo/opcode.h"
+#include "common/hlo/order.h"
 
 namespace hlod::evaluator {
 
@@ -31,15 +32,8 @@ C Product(C a, C b) {
   }
 }
 
-// Complex numbers order by real part, then imaginary part.
-template <typename C>
-bool Less(C a, C b) {
-  if constexpr (std::is_same_v<C, Complex>) {
-    return a.real() < b.real() || (a.real() == b.real() && a.imag() < b.imag());
-  } else {
-    return a < b;
-  }
-}
+using hlo::Less;
+
 template <typename C>
 bool HasNan(C a) {
   if constexpr (std::is_same_v<C, Complex>) {
@@ -50,16 +44,6 @@ bool HasNan(C a) {
     return false;
   }
 }
-// A NaN on either side is the result.
-template <typename C>
-C Larger(C a, C b) {
-  return HasNan(a) ? a : HasNan(b) || Less(a, b) ? b : a;
-}
-template <typename C>
-C Smaller(C a, C b) {
-  return HasNan(a) ? a : HasNan(b) || Less(b, a) ? b : a;
-}
-
 // Calls f(combine) with the element function of one of the opcodes that reducers are made of; false when
 // `opcode` is none of them. Of pred: add and maximum are or, multiply and minimum are and.
 template <typename C, typename F>
@@ -73,8 +57,8 @@ bool VisitCombiner(hlo::Opcode opcode, bool is_pred, F&& f) {
       }
       return f([](C a, C b) { return Sum(a, b); }), true;
     case kMultiply: return f([](C a, C b) { return Product(a, b); }), true;
-    case kMaximum: return f([](C a, C b) { return Larger(a, b); }), true;
-    case kMinimum: return f([](C a, C b) { return Smaller(a, b); }), true;
+    case kMaximum: return f([](C a, C b) { return hlo::Maximum(a, b); }), true;
+    case kMinimum: return f([](C a, C b) { return hlo::Minimum(a, b); }), true;
     case kAnd:
       if constexpr (kInteger) return f([](C a, C b) { return a & b; }), true;
       return false;

@@ -145,7 +145,7 @@ void Clamp(const void* const* in, void* out, int64_t n, const KernelContext&) {
   const C *low = static_cast<const C*>(in[0]), *x = static_cast<const C*>(in[1]),
           *high = static_cast<const C*>(in[2]);
   C* y = static_cast<C*>(out);
-  for (int64_t i = 0; i < n; ++i) y[i] = Smaller(Larger(low[i], x[i]), high[i]);
+  for (int64_t i = 0; i < n; ++i) y[i] = hlo::Minimum(hlo::Maximum(low[i], x[i]), high[i]);
 }
 
 }  // namespace

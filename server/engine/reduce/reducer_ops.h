@@ -7,6 +7,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "common/hlo/order.h"
 #include "common/hlo/primitive_type.h"
 #include "server/engine/run/compute_types.h"
 #include "server/engine/run/cpu_dispatch.h"
@@ -54,7 +55,6 @@ struct ReducerOp {
     }
   }
 
-  // A NaN on either side of a minimum or maximum is the result.
   template <typename A>
   static HLOD_ALWAYS_INLINE A Apply(A a, A b) {
     if constexpr (kReducer == ScalarReducer::kAdd) {
@@ -71,9 +71,9 @@ struct ReducerOp {
         return static_cast<A>(a * b);
       }
     } else if constexpr (kReducer == ScalarReducer::kMinimum) {
-      return a < b || a != a ? a : b;
+      return hlo::Minimum(a, b);
     } else if constexpr (kReducer == ScalarReducer::kMaximum) {
-      return a > b || a != a ? a : b;
+      return hlo::Maximum(a, b);
     } else if constexpr (kReducer == ScalarReducer::kAnd) {
       return static_cast<A>(a & b);
     } else if constexpr (kReducer == ScalarReducer::kOr) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "common/hlo/order.h"
 #include "server/engine/tile/ops.h"
 
 namespace hlod::engine {
@@ -145,15 +146,13 @@ struct Power {
 struct Maximum {
   template <typename T>
   HLOD_INLINE T Do(T a, T b, int64_t) {
-    if constexpr (kIsFloat<T>) return a >= b || a != a ? a : b;  // Of zeros the first, as XLA does.
-    else return a > b ? a : b;
+    return hlo::Maximum(a, b);
   }
 };
 struct Minimum {
   template <typename T>
   HLOD_INLINE T Do(T a, T b, int64_t) {
-    if constexpr (kIsFloat<T>) return a <= b || a != a ? a : b;
-    else return a < b ? a : b;
+    return hlo::Minimum(a, b);
   }
 };
 struct Atan2 {
