@@ -71,10 +71,4 @@ Computation& AddEmptyCopy(Module& to, const Computation& from) {
   return copy;
 }
 
-bool HasOwnSideEffect(Instruction instruction) {
-  if (HasTrait(instruction.opcode(), kSideEffect) || HasTrait(instruction.opcode(), kCollective)) return true;
-  return instruction.opcode() == kCustomCall &&
-         instruction.attributes<CustomCallAttributes>().has_side_effect;
-}
-
 }  // namespace hlod

@@ -85,7 +85,4 @@ std::unique_ptr<hlo::Module> Rewritten(const hlo::Module& module, Rule rule) {
   return result;
 }
 
-// Whether an instruction does something besides computing its value, by its own opcode or attributes.
-bool HasOwnSideEffect(hlo::Instruction instruction);
-
 }  // namespace hlod

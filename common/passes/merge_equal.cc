@@ -3,6 +3,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
+#include "common/hlo/effects.h"
 #include "common/passes/copy.h"
 #include "common/passes/passes.h"
 

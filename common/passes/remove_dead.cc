@@ -1,4 +1,5 @@
 // Dead instructions and computations: a backward walk for what is needed, then a copy of it.
+#include "common/hlo/effects.h"
 #include "common/passes/copy.h"
 #include "common/passes/passes.h"
 
@@ -8,31 +9,14 @@ using namespace hlo;
 
 namespace {
 
-// By computation: whether running it does something besides computing its result.
-std::vector<bool> FindSideEffects(const Module& module) {
-  std::vector<bool> effects(module.computation_count());
-  for (ComputationId c = 0; c < module.computation_count(); ++c) {
-    const Computation& computation = module.computation(c);
-    for (NodeId id = 0; id < computation.size() && !effects[c]; ++id) {
-      const Instruction instruction = computation[id];
-      bool effect = HasOwnSideEffect(instruction);
-      for (const ComputationId callee : instruction.called()) effect = effect || effects[callee];
-      effects[c] = effect;
-    }
-  }
-  return effects;
-}
-
 // By instruction: whether it is needed. Parameters always are: they are the signature.
 std::vector<bool> FindNeeded(const Computation& computation, const std::vector<bool>& effects) {
   std::vector<bool> needed(computation.size());
   needed[computation.root_id()] = true;
   for (NodeId id = computation.size(); id-- > 0;) {
     const Instruction instruction = computation[id];
-    bool keep = needed[id] || instruction.opcode() == kParameter || HasOwnSideEffect(instruction);
-    for (const ComputationId callee : instruction.called()) keep = keep || effects[callee];
-    needed[id] = keep;
-    if (!keep) continue;
+    needed[id] = needed[id] || instruction.opcode() == kParameter || HasSideEffect(instruction, effects);
+    if (!needed[id]) continue;
     for (const NodeId operand : instruction.operands()) needed[operand] = true;
   }
   return needed;

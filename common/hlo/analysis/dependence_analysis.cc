@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
+#include "common/hlo/effects.h"
 
 namespace hlod::hlo {
 namespace {
@@ -17,12 +18,6 @@ constexpr int kLoopTurnsMax = 64;                 // Until a loop's state is tak
 
 }  // namespace
 
-bool HasOwnEffect(Instruction instruction) {
-  if (HasTrait(instruction.opcode(), kSideEffect)) return true;
-  return instruction.opcode() == kCustomCall &&
-         instruction.attributes<CustomCallAttributes>().has_side_effect;
-}
-
 DependenceAnalysis::DependenceAnalysis(const Module& module) : module_(module) {
   Intern({});
   for (ComputationId c = 0; c < module_.computation_count(); ++c)
@@ -30,7 +25,7 @@ DependenceAnalysis::DependenceAnalysis(const Module& module) : module_(module) {
 }
 
 bool DependenceAnalysis::HasEffects(Instruction instruction) const {
-  if (HasOwnEffect(instruction)) return true;
+  if (HasOwnSideEffect(instruction)) return true;
   return std::any_of(instruction.called().begin(), instruction.called().end(),
                      [this](ComputationId callee) { return summaries_[callee].has_effects; });
 }
@@ -309,7 +304,7 @@ DependenceAnalysis::Value DependenceAnalysis::EvaluateAny(Instruction instructio
                                                           Summary& summary) {
   SetId all = kEmpty;
   for (const NodeId id : instruction.operands()) all = Union(all, UnionOf(values[id]));
-  if (HasOwnEffect(instruction)) AddEffect(summary, all);
+  if (HasOwnSideEffect(instruction)) AddEffect(summary, all);
   return Value(static_cast<size_t>(LeafCount(instruction.shape())), Leaf{all, kNoLeaf});
 }
 

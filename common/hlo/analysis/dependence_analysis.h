@@ -101,7 +101,4 @@ class DependenceAnalysis {
   absl::flat_hash_map<const Shape*, std::unique_ptr<std::vector<int64_t>>> offsets_;
 };
 
-// Whether an opcode or custom-call does something besides computing its value.
-bool HasOwnEffect(Instruction instruction);
-
 }  // namespace hlod::hlo

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "common/base/arithmetic.h"
 #include "common/base/status.h"
+#include "common/hlo/effects.h"
 #include "common/hlo/flat_signature.h"
 #include "server/engine/plan/aliases.h"
 #include "server/engine/plan/lowering_order.h"
@@ -110,6 +111,7 @@ class Lowering {
   void ResolveAll();
 
   const std::shared_ptr<const hlo::Module> module_;
+  const std::vector<bool> effects_ = hlo::FindSideEffects(*module_);  // By computation.
   const CompileOptions& options_;
   const int threads_;
   FlatProgram program_;
@@ -167,12 +169,13 @@ absl::StatusOr<const Schedule*> Lowering::ScheduleOf(const Computation& computat
   std::unique_ptr<Schedule>& schedule = schedules_[&computation];
   if (schedule == nullptr) {
     auto made = std::make_unique<Schedule>();
-    const std::vector<bool> live = LiveInstructions(computation);
+    const std::vector<bool> live = LiveInstructions(computation, effects_);
     for (bool is_live : live) made->live_count += is_live;
-    if (!options_.reference_only) made->groups = PlanFusion(*module_, computation, live);
+    if (!options_.reference_only) made->groups = PlanFusion(*module_, computation, live, effects_);
     // Broadcasts and slices that only fused steps read are never made.
-    ASSIGN_OR_RETURN(made->units,
-                     OrderUnits(computation, NeededNodes(computation, live, made->groups), made->groups));
+    ASSIGN_OR_RETURN(
+        made->units,
+        OrderUnits(computation, NeededNodes(computation, live, effects_, made->groups), made->groups));
     schedule = std::move(made);
   }
   return schedule.get();

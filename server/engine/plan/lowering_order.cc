@@ -5,18 +5,16 @@
 #include <utility>
 
 #include "common/base/status.h"
+#include "common/hlo/effects.h"
 
 namespace hlod::engine {
 
-std::vector<bool> LiveInstructions(const hlo::Computation& computation) {
+std::vector<bool> LiveInstructions(const hlo::Computation& computation, const std::vector<bool>& effects) {
   std::vector<bool> live(computation.size(), false);
   live[computation.root_id()] = true;
   for (hlo::NodeId id = computation.size(); id-- > 0;) {
     const hlo::Instruction instruction = computation[id];
-    if (instruction.opcode() == hlo::kCustomCall &&
-        instruction.attributes<hlo::CustomCallAttributes>().has_side_effect) {
-      live[id] = true;
-    }
+    if (hlo::HasSideEffect(instruction, effects)) live[id] = true;
     if (!live[id]) continue;
     for (hlo::NodeId operand : instruction.operands()) live[operand] = true;
   }

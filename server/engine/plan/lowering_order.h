@@ -9,8 +9,8 @@
 
 namespace hlod::engine {
 
-// Which instructions the root (or a side effect) needs.
-std::vector<bool> LiveInstructions(const hlo::Computation& computation);
+// Which instructions the root (or a side effect) needs. `effects`: hlo::FindSideEffects of the module.
+std::vector<bool> LiveInstructions(const hlo::Computation& computation, const std::vector<bool>& effects);
 
 // A fusion group (index into the groups), or a single instruction.
 struct Unit {

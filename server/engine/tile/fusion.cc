@@ -12,6 +12,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "common/hlo/effects.h"
 #include "server/engine/run/step_util.h"
 #include "server/engine/tile/program.h"
 #include "server/engine/tile/reduce_pattern.h"
@@ -46,7 +47,8 @@ std::vector<int32_t> GroupOfEach(const hlo::Computation& computation,
 // value that one of them, or the outside, reads.
 template <typename Read>
 void WalkNeeded(const hlo::Computation& computation, const std::vector<bool>& live,
-                const std::vector<FusionGroup>& groups, const std::vector<int32_t>& group_of, Read read) {
+                const std::vector<bool>& effects, const std::vector<FusionGroup>& groups,
+                const std::vector<int32_t>& group_of, Read read) {
   std::vector<bool> seen(computation.size() + groups.size(), false);
   std::vector<NodeId> work;
   const auto need = [&](NodeId id) {
@@ -59,10 +61,7 @@ void WalkNeeded(const hlo::Computation& computation, const std::vector<bool>& li
   need(computation.root_id());
   for (NodeId id = 0; id < computation.size(); ++id) {
     const hlo::Instruction instruction = computation[id];
-    if (live[id] && instruction.opcode() == hlo::kCustomCall &&
-        instruction.attributes<hlo::CustomCallAttributes>().has_side_effect) {
-      need(id);
-    }
+    if (live[id] && hlo::HasSideEffect(instruction, effects)) need(id);
   }
   while (!work.empty()) {
     const NodeId id = work.back();
@@ -77,10 +76,12 @@ void WalkNeeded(const hlo::Computation& computation, const std::vector<bool>& li
 
 class Partition {
  public:
-  Partition(const hlo::Module& module, const hlo::Computation& computation, const std::vector<bool>& live)
+  Partition(const hlo::Module& module, const hlo::Computation& computation, const std::vector<bool>& live,
+            const std::vector<bool>& effects)
       : module_(module),
         computation_(computation),
         live_(live),
+        effects_(effects),
         level_(computation.size(), 0),
         fused_(computation.size(), false),
         group_(computation.size()),
@@ -200,7 +201,7 @@ class Partition {
     }
     // Outputs: what a unit outside reads.
     std::vector<bool> is_output(computation_.size(), false);
-    WalkNeeded(computation_, live_, groups, group_of, [&](NodeId id) { is_output[id] = true; });
+    WalkNeeded(computation_, live_, effects_, groups, group_of, [&](NodeId id) { is_output[id] = true; });
     for (FusionGroup& group : groups) {
       for (NodeId id : group.nodes) {
         if (is_output[id]) group.outputs.push_back(id);
@@ -214,6 +215,7 @@ class Partition {
   const hlo::Module& module_;
   const hlo::Computation& computation_;
   const std::vector<bool>& live_;
+  const std::vector<bool>& effects_;
   std::vector<int> level_;
   std::vector<bool> fused_;
   std::vector<NodeId> group_;                           // Union-find; the root of a set is its last node.
@@ -224,15 +226,15 @@ class Partition {
 }  // namespace
 
 std::vector<FusionGroup> PlanFusion(const hlo::Module& module, const hlo::Computation& computation,
-                                    const std::vector<bool>& live) {
-  return Partition(module, computation, live).Run();
+                                    const std::vector<bool>& live, const std::vector<bool>& effects) {
+  return Partition(module, computation, live, effects).Run();
 }
 
 std::vector<bool> NeededNodes(const hlo::Computation& computation, const std::vector<bool>& live,
-                              const std::vector<FusionGroup>& groups) {
+                              const std::vector<bool>& effects, const std::vector<FusionGroup>& groups) {
   const std::vector<int32_t> group_of = GroupOfEach(computation, groups);
   std::vector<bool> needed(computation.size(), false);
-  WalkNeeded(computation, live, groups, group_of, [&](NodeId id) {
+  WalkNeeded(computation, live, effects, groups, group_of, [&](NodeId id) {
     needed[id] = true;
     if (group_of[id] < 0) return;
     for (NodeId node : groups[group_of[id]].nodes) needed[node] = true;

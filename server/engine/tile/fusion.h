@@ -21,15 +21,16 @@ struct FusionGroup {
 };
 
 // Partitions the fusable instructions of `computation`; each node is in at most one group, no group depends
-// on itself through another node. `live` says which instructions are needed at all. Instructions in no group
+// on itself through another node. `live` says which instructions are needed at all, `effects` which
+// computations have side effects (hlo::FindSideEffects). Instructions in no group
 // get steps of their own.
 std::vector<FusionGroup> PlanFusion(const hlo::Module& module, const hlo::Computation& computation,
-                                    const std::vector<bool>& live);
+                                    const std::vector<bool>& live, const std::vector<bool>& effects);
 
 // Which instructions still have to be computed once the groups read through views: broadcasts and slices that
 // only fused steps read are gone. Whatever is needed for the root or a side effect, or is in a needed group.
 std::vector<bool> NeededNodes(const hlo::Computation& computation, const std::vector<bool>& live,
-                              const std::vector<FusionGroup>& groups);
+                              const std::vector<bool>& effects, const std::vector<FusionGroup>& groups);
 
 // The tile program of a group. Never null for a group that PlanFusion made.
 std::unique_ptr<Step> MakeFusedStep(const hlo::Module& module, const hlo::Computation& computation,

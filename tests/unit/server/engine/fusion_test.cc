@@ -9,6 +9,7 @@
 
 #include "common/base/status.h"
 #include "common/hlo/builder.h"
+#include "common/hlo/effects.h"
 #include "server/engine/tile/fusion.h"
 #include "server/engine/tile/ops.h"
 #include "server/engine/tile/reducer.h"
@@ -123,7 +124,8 @@ TEST(TileOps, ConversionsSaturateTruncateAndTakeNanToZero) {
 // ---------------------------------------------------------------------------------------------- groups
 
 std::vector<FusionGroup> Groups(const hlo::Module& module) {
-  return PlanFusion(module, module.entry(), std::vector<bool>(module.entry().size(), true));
+  return PlanFusion(module, module.entry(), std::vector<bool>(module.entry().size(), true),
+                    hlo::FindSideEffects(module));
 }
 
 TEST(Fusion, AChainOfElementwiseInstructionsIsOneGroupAndItsBiasIsNeverMade) {

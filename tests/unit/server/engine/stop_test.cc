@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "common/hlo/effects.h"
 #include "common/hlo/text/text.h"
 #include "gtest/gtest.h"
 #include "server/engine/plan/plan.h"
@@ -219,8 +220,8 @@ Prepared Prepare(const StopCase& c, int threads) {
   const hlo::Computation& entry = made.module->entry();
   const hlo::Instruction root = entry.root();
   if (c.made == Made::kByFusion) {
-    const std::vector<FusionGroup> groups =
-        PlanFusion(*made.module, entry, std::vector<bool>(entry.size(), true));
+    const std::vector<FusionGroup> groups = PlanFusion(
+        *made.module, entry, std::vector<bool>(entry.size(), true), hlo::FindSideEffects(*made.module));
     if (groups.size() != 1) return {};
     made.step = MakeFusedStep(*made.module, entry, groups[0], threads);
     for (hlo::NodeId id : groups[0].inputs) AppendLeaves(entry[id].shape(), made.inputs);
