@@ -84,14 +84,20 @@ int StepExponent(double value, FloatFormat source, int mantissa_bits) {
   return (exponent - 1 < smallest ? smallest : exponent - 1) - mantissa_bits;
 }
 
-// Rounds the mantissa to nearest even, then sends what the exponent cannot hold to infinity or to zero.
+// Rounds the mantissa to nearest even, then sends what the exponent cannot hold to infinity or to zero. f8 is
+// computed in f16, as XLA does.
 double ReducePrecision(double value, const KernelContext& context) {
   if (!std::isfinite(value) || value == 0) return value;
-  const FloatFormat source = FormatOf(context.operand);
+  const FloatFormat source =
+      hlo::Info(context.operand).bits <= 8 ? FormatOf(hlo::kF16) : FormatOf(context.operand);
   double rounded = value;
   if (context.format.mantissa_bits < source.mantissa_bits) {
     const int step = StepExponent(value, source, context.format.mantissa_bits);
-    rounded = std::ldexp(std::nearbyint(std::ldexp(value, -step)), step);
+    const double steps = std::ldexp(value, -step);
+    rounded = std::ldexp(std::nearbyint(steps), step);
+    // Without a mantissa, even is the exponent as it is stored, with an odd bias.
+    if (context.format.mantissa_bits == 0 && std::fabs(steps) == 1.5 && step % 2 != 0)
+      rounded = std::copysign(std::ldexp(1.0, step), value);
   }
   if (context.format.exponent_bits < source.exponent_bits) {
     const int bias = (1 << (context.format.exponent_bits - 1)) - 1;

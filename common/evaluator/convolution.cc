@@ -2,6 +2,7 @@
 // as dot sums.
 #include "common/base/status.h"
 #include "common/evaluator/arithmetic.h"
+#include "common/evaluator/contraction.h"
 #include "common/evaluator/indexing.h"
 #include "common/evaluator/rules.h"
 #include "common/evaluator/wide.h"
@@ -70,7 +71,7 @@ absl::Status ConvolveIn(Evaluation& evaluation, const hlo::ConvolutionAttributes
     }
     sums[Offset(at.index(), out_strides)] = sum;
   }
-  StoreAll(sums, result);
+  StoreSums(sums, result);
   return absl::OkStatus();
 }
 
@@ -78,7 +79,8 @@ absl::Status ConvolveIn(Evaluation& evaluation, const hlo::ConvolutionAttributes
 
 absl::StatusOr<Literal> Convolution(Evaluation& evaluation, Instruction instruction, Operands operands) {
   ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(instruction.shape()));
-  RETURN_IF_ERROR(VisitCarrier(CarrierOf(result.shape().type), [&]<typename C>() {
+  const hlo::Shape &lhs = operands[0].shape(), &rhs = operands[1].shape();
+  RETURN_IF_ERROR(VisitCarrier(SumCarrier(lhs.type, rhs.type, result.shape().type), [&]<typename C>() {
     return ConvolveIn<C>(evaluation, instruction.attributes<hlo::ConvolutionAttributes>(), operands[0],
                          operands[1], result);
   }));

@@ -2,6 +2,7 @@
 // wrapped once at the end.
 #include "common/base/status.h"
 #include "common/evaluator/arithmetic.h"
+#include "common/evaluator/contraction.h"
 #include "common/evaluator/indexing.h"
 #include "common/evaluator/rules.h"
 #include "common/evaluator/wide.h"
@@ -59,7 +60,7 @@ absl::Status DotIn(Evaluation& evaluation, const hlo::DotAttributes& dot, const 
       }));
     }
   }
-  StoreAll(sums, result);
+  StoreSums(sums, result);
   return absl::OkStatus();
 }
 
@@ -68,7 +69,8 @@ absl::Status DotIn(Evaluation& evaluation, const hlo::DotAttributes& dot, const 
 absl::StatusOr<Literal> Dot(Evaluation& evaluation, Instruction instruction, Operands operands) {
   ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(instruction.shape()));
   if (result.element_count() == 0) return result;
-  RETURN_IF_ERROR(VisitCarrier(CarrierOf(result.shape().type), [&]<typename C>() {
+  const hlo::Shape &lhs = operands[0].shape(), &rhs = operands[1].shape();
+  RETURN_IF_ERROR(VisitCarrier(SumCarrier(lhs.type, rhs.type, result.shape().type), [&]<typename C>() {
     return DotIn<C>(evaluation, instruction.attributes<hlo::DotAttributes>(), operands[0], operands[1],
                     result);
   }));

@@ -1,0 +1,131 @@
+"""Writes data/*.sweep: every opcode over every type that XLA's CPU backend takes, with its results.
+
+    python generate.py                  every family; some minutes
+    python generate.py --only dot       one family
+
+Needs the packages of ../jax/requirements.txt. README.md describes the files.
+"""
+
+import argparse
+import os
+import pathlib
+import sys
+
+os.environ["XLA_FLAGS"] = " ".join(
+    [
+        "--xla_allow_excess_precision=false",
+        "--xla_cpu_enable_fast_math=false",
+        "--xla_cpu_multi_thread_eigen=false",
+        "--xla_force_host_platform_device_count=1",
+    ]
+)
+os.environ["JAX_PLATFORMS"] = "cpu"
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "jax")]
+
+import jax  # noqa: E402
+import numpy as np  # noqa: E402
+from families import contractions, elementwise, movement, reductions  # noqa: E402
+from families.cases import NAMES, Group, Unit, shape  # noqa: E402
+from programs import xla  # noqa: E402
+
+jax.config.update("jax_enable_x64", True)
+
+FAMILIES = {
+    "unary": elementwise.unary,
+    "binary": elementwise.binary,
+    "ternary": elementwise.ternary,
+    "convert": elementwise.convert,
+    "dot": contractions.dot,
+    "dot_wide": contractions.dot_wide,
+    "convolution": contractions.convolution,
+    "reduce": reductions.reduce,
+    "scatter": reductions.scatter,
+    "select_and_scatter": reductions.select_and_scatter,
+    "sort": reductions.sort,
+    "movement": movement.movement,
+    "linear_algebra": movement.linear_algebra,
+}
+
+
+def module_text(group: Group, units: list[Unit]) -> str:
+    lines = []
+    for number, (name, array) in enumerate(group.arguments.items()):
+        lines.append(f"{name} = {shape(NAMES[array.dtype], array)} parameter({number})")
+    for unit in units:
+        name = unit.name.replace("-", "_")
+        lines += unit.before.format(name=name).splitlines()
+        lines.append(f"result_{name} = {unit.shape} {unit.body.format(name=name)}")
+    results = [f"result_{unit.name.replace('-', '_')}" for unit in units]
+    shapes = ", ".join(unit.shape for unit in units)
+    lines.append(f"ROOT all = ({shapes}) tuple({', '.join(results)})")
+    return f"HloModule sweep\n\n{group.computations}\nENTRY main {{\n  " + "\n  ".join(lines) + "\n}\n"
+
+
+def run(group: Group, units: list[Unit]) -> list[np.ndarray]:
+    return xla.Module.from_text(module_text(group, units)).run(list(group.arguments.values()))
+
+
+def accepted(group: Group, units: list[Unit]):
+    """(units, results) that XLA runs, and (unit, why) that it refuses; halves what fails."""
+    if not units:
+        return [], []
+    try:
+        return list(zip(units, run(group, units), strict=True)), []
+    except Exception as error:  # noqa: BLE001: whatever XLA says
+        if len(units) == 1:
+            return [], [(units[0], " ".join(str(error).split())[:110])]
+    half = len(units) // 2
+    good, bad = accepted(group, units[:half])
+    more_good, more_bad = accepted(group, units[half:])
+    return good + more_good, bad + more_bad
+
+
+class Writer:
+    def __init__(self, path: pathlib.Path):
+        self.file = path.open("wb")
+        self.arrays: dict[tuple[str, bytes], str] = {}
+
+    def _array(self, array: np.ndarray) -> str:
+        key = (shape(NAMES[array.dtype], array), array.tobytes())
+        if key not in self.arrays:
+            self.arrays[key] = f"{len(self.arrays)}"
+            self.file.write(f"array {key[0]} {len(key[1])}\n".encode() + key[1] + b"\n")
+        return self.arrays[key]
+
+    def group(self, group: Group, good, bad) -> None:
+        for unit, why in bad:
+            self.file.write(f"refused {group.name} {unit.name}: {why}\n".encode())
+        if not good:
+            return
+        arguments = ",".join(self._array(array) for array in group.arguments.values())
+        text = module_text(group, [unit for unit, _ in good]).encode()
+        self.file.write(f"module {group.name.replace(' ', '.')} {arguments} {len(text)}\n".encode() + text + b"\n")
+        for unit, result in good:
+            raw = np.ascontiguousarray(result).tobytes()
+            rule = "sum" if unit.near and group.sums else "near" if unit.near else "exact"
+            self.file.write(f"result {unit.name} {rule} {unit.shape} {len(raw)}\n".encode() + raw + b"\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=FAMILIES)
+    options = parser.parse_args()
+    data = HERE / "data"
+    data.mkdir(exist_ok=True)
+    for family, groups in FAMILIES.items():
+        if options.only not in (None, family):
+            continue
+        writer = Writer(data / f"{family}.sweep")
+        taken = refused = 0
+        for group in groups():
+            good, bad = accepted(group, group.units)
+            writer.group(group, good, bad)
+            taken, refused = taken + len(good), refused + len(bad)
+        writer.file.close()
+        print(f"{family}: {taken} results, {refused} refused by XLA", flush=True)
+
+
+if __name__ == "__main__":
+    main()
