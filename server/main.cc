@@ -16,31 +16,34 @@
 namespace hlod {
 namespace {
 
-// After a second signal, when a private daemon's client is gone, or when the drain's time is up, the process
-// ends within moments, whatever still runs.
+// Ends the process when its orderly end takes too long, whatever still runs: soon after a second signal,
+// after the end of a private daemon's client, and after a drain whose time was up; later when the drain was
+// complete.
 class LastResort {
  public:
   static std::shared_ptr<LastResort> Watch(int signals) {
     auto watch = std::make_shared<LastResort>();
     std::thread([watch, signals] {
       WaitForEnd(signals, PrivateClient());
-      watch->Ask();
+      watch->EndSoon();
     }).detach();
     return watch;
   }
-  bool asked() const { return asked_; }
-  void Ask() {
-    if (asked_.exchange(true)) return;
-    std::thread([] {
-      std::this_thread::sleep_for(kMoments);
+  bool ends_soon() const { return ends_soon_; }
+  void EndSoon() {
+    if (!ends_soon_.exchange(true)) EndAfter(std::chrono::seconds(2));
+  }
+  void EndLater() { EndAfter(std::chrono::seconds(10)); }
+
+ private:
+  static void EndAfter(std::chrono::seconds time) {
+    std::thread([time] {
+      std::this_thread::sleep_for(time);
       spdlog::warn("Ended with work under way.");
       _exit(1);
     }).detach();
   }
-
- private:
-  static constexpr std::chrono::seconds kMoments{2};
-  std::atomic<bool> asked_{false};
+  std::atomic<bool> ends_soon_{false};
 };
 
 constexpr char kVersion[] = "hlod " HLOD_VERSION;
@@ -88,16 +91,19 @@ int Main(int argc, char** argv) {
   NotifySystemd("STOPPING=1");
   const std::shared_ptr<LastResort> last_resort = LastResort::Watch(signals);
   if (client.connection.valid()) {
-    last_resort->Ask();  // The client is gone: nobody waits for what still runs.
+    last_resort->EndSoon();  // The client is gone: nobody waits for what still runs.
   } else {
     spdlog::info("Ending: running work may finish, new sessions are refused.");
     if (!(*server)->Drain(absl::Microseconds(config.drain_us),
-                          [&last_resort] { return last_resort->asked(); })) {
-      last_resort->Ask();
+                          [&last_resort] { return last_resort->ends_soon(); })) {
+      last_resort->EndSoon();
       spdlog::warn("Work that still ran was stopped.");
     }
   }
+  // All sessions end, then the devices: what has not started is dropped, what runs is cancelled.
+  last_resort->EndLater();
   server->reset();
+  devices->reset();
   spdlog::info("Ended.");
   return 0;
 }

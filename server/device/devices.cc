@@ -1,11 +1,27 @@
 // Putting the devices together.
 #include "server/device/devices.h"
 
+#include <limits>
+#include <string>
 #include <utility>
 
 #include "common/base/status.h"
 
 namespace hlod::device {
+namespace {
+
+// One program has the device, and others that are waiting start beside one that runs long: each has its
+// memory reserved, so only the cores are shared.
+FairQueue::Options DeviceQueueOptions(uint32_t ordinal) {
+  return {.name = "device-" + std::to_string(ordinal),
+          .schedule = {.width = 1, .beside_us_max = std::numeric_limits<double>::infinity()},
+          .inline_us_max = Executable::kShortRunUs};
+}
+
+}  // namespace
+
+Device::Device(uint32_t ordinal, int64_t capacity_bytes, BackingPool& pool)
+    : memory(ordinal, capacity_bytes, pool), queue(DeviceQueueOptions(ordinal)) {}
 
 absl::StatusOr<std::unique_ptr<Devices>> Devices::Create(const Options& options, const Clock& clock) {
   ASSIGN_OR_RETURN(std::unique_ptr<BackingPool> pool, BackingPool::Create(options.host_bytes));
@@ -16,11 +32,31 @@ Devices::Devices(const Options& options, std::unique_ptr<BackingPool> pool, cons
     : limits_(options.limits),
       clock_(clock),
       pool_(std::move(pool)),
-      transfers_("transfers", 1),
-      executables_(
-          {.compile = {.threads = options.threads}, .instructions_max = options.limits.instructions_max}) {
+      transfers_({.name = "transfers"}),
+      executables_({.compile = {.threads = options.threads},
+                    .instructions_max = options.limits.instructions_max,
+                    .queued_bytes_max = options.limits.staging_bytes_max}) {
   for (uint32_t i = 0; i < options.count; ++i)
     devices_.push_back(std::make_unique<Device>(i, options.device_bytes, *pool_));
+}
+
+// All queues before anything else goes: a job may use any device's memory.
+Devices::~Devices() {
+  executables_.Stop();
+  transfers_.Stop();
+  for (const std::unique_ptr<Device>& device : devices_) device->queue.Stop();
+}
+
+void Devices::Discard(uint64_t session) {
+  executables_.Discard(session);
+  transfers_.Discard(session);
+  for (const std::unique_ptr<Device>& device : devices_) device->queue.Discard(session);
+}
+
+int64_t Devices::queued() const {
+  int64_t queued = executables_.queued() + transfers_.length();
+  for (const std::unique_ptr<Device>& device : devices_) queued += device->queue.length();
+  return queued;
 }
 
 }  // namespace hlod::device

@@ -1,4 +1,4 @@
-// The devices of a daemon and what they share: backing memory, compiled programs, copying threads, the
+// The devices of a daemon and what they share: backing memory, compiled programs, the queue of copies, the
 // ledger, the time.
 #pragma once
 
@@ -12,20 +12,18 @@
 #include "server/device/backing_pool.h"
 #include "server/device/clock.h"
 #include "server/device/device_memory.h"
-#include "server/device/device_queue.h"
 #include "server/device/executable_cache.h"
+#include "server/device/fair_queue.h"
 #include "server/device/ledger.h"
-#include "server/device/worker.h"
 
 namespace hlod::device {
 
 // One device.
 struct Device {
-  Device(uint32_t ordinal, int64_t capacity_bytes, BackingPool& pool)
-      : memory(ordinal, capacity_bytes, pool), queue(ordinal) {}
+  Device(uint32_t ordinal, int64_t capacity_bytes, BackingPool& pool);
   const std::string kind = "cpu";
   DeviceMemory memory;
-  DeviceQueue queue;
+  FairQueue queue;  // Of executes: one at a time, and others beside one that runs long.
 };
 
 class Devices {
@@ -39,15 +37,23 @@ class Devices {
   };
   // `clock` outlives it.
   static absl::StatusOr<std::unique_ptr<Devices>> Create(const Options& options, const Clock& clock);
+  // Drops the work that has not started, and waits for what runs.
+  ~Devices();
 
   uint32_t count() const { return static_cast<uint32_t>(devices_.size()); }
   Device& device(uint32_t ordinal) { return *devices_[ordinal]; }
   BackingPool& pool() { return *pool_; }
   ExecutableCache& executables() { return executables_; }
-  Worker& transfers() { return transfers_; }
+  // Copies that are too long for a thread that reads a stream. They run one at a time.
+  FairQueue& transfers() { return transfers_; }
   Ledger& ledger() { return ledger_; }
   const Clock& clock() const { return clock_; }
   const Limits& limits() const { return limits_; }
+
+  // Drops the work of an ended session that has not started.
+  void Discard(uint64_t session);
+  // Executes, copies and compiles that wait or run.
+  int64_t queued() const;
 
  private:
   Devices(const Options& options, std::unique_ptr<BackingPool> pool, const Clock& clock);
@@ -57,7 +63,7 @@ class Devices {
   Ledger ledger_;
   std::unique_ptr<BackingPool> pool_;
   std::vector<std::unique_ptr<Device>> devices_;
-  Worker transfers_;
+  FairQueue transfers_;
   ExecutableCache executables_;
 };
 

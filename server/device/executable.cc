@@ -1,4 +1,5 @@
 // A compiled program, and what abstract executes ask of it.
+#include <algorithm>
 #include <iterator>
 
 #include "common/base/status.h"
@@ -21,6 +22,21 @@ Executable::Executable(const Digest& digest, std::unique_ptr<hlo::Module> module
       plan_(std::move(plan)),
       program_bytes_(program_bytes),
       name_(ClipUtf8(module_->name(), kNameMax)) {}
+
+double Executable::ExpectedRunUs() const {
+  constexpr double kUnknownUs = 1e9;
+  const int64_t recent_us = recent_us_.load(std::memory_order_relaxed);
+  const bool estimated = plan_->stats().reference_steps == 0;
+  if (recent_us < 0) return estimated ? std::max(plan_->estimate_us(), kShortRunUs) : kUnknownUs;
+  return std::max({plan_->estimate_us(), static_cast<double>(recent_us), estimated ? 0 : kShortRunUs});
+}
+
+void Executable::CountRun(int64_t us) {
+  ++executes;
+  execute_us += us;
+  const int64_t recent_us = recent_us_.load(std::memory_order_relaxed);
+  recent_us_.store(recent_us < 0 ? us : (3 * recent_us + us) / 4, std::memory_order_relaxed);
+}
 
 std::string Executable::DescribeArgument(size_t leaf) const {
   const hlo::Computation& entry = module_->entry();

@@ -2,6 +2,7 @@
 #include "server/device/executable_cache.h"
 
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "common/base/error.h"
@@ -12,7 +13,14 @@
 namespace hlod::device {
 namespace {
 
-constexpr int kCompileThreads = 2;
+// Two compiles at a time. A program that is expected to compile within a tenth of a second (of some 250 kB)
+// starts beside longer ones; larger ones do not, because of the memory that many compiles would take
+// together.
+FairQueue::Options QueueOptions() {
+  return {.name = "compile", .schedule = {.width = 2, .beside_us_max = FairSchedule::kBesideMaxUs}};
+}
+
+double ExpectedUs(size_t program_bytes) { return 0.4 * static_cast<double>(program_bytes); }
 
 // Gives a compiler's error the kind that its code means.
 absl::Status WithKind(const absl::Status& status) {
@@ -35,25 +43,65 @@ size_t ExecutableCache::DigestHash::operator()(const Digest& digest) const {
   return hash;
 }
 
-ExecutableCache::ExecutableCache(Options options)
-    : options_(std::move(options)), worker_("compile", kCompileThreads) {}
+ExecutableCache::ExecutableCache(Options options) : options_(std::move(options)), queue_(QueueOptions()) {}
 
-void ExecutableCache::Compile(std::string program, Done done) {
-  if (program.size() <= kHashInlineBytes) {
-    const Digest digest = Sha256(program);
-    if (std::shared_ptr<Executable> known = Find(digest)) return done(Compiled{std::move(known), true});
-    worker_.Post([this, digest, program = std::move(program), done = std::move(done)]() mutable {
-      CompileHashed(digest, std::move(program), std::move(done));
-    });
-    return;
+class ExecutableCache::QueuedProgram {
+ public:
+  // REQUIRES: the bytes are reserved.
+  QueuedProgram(ExecutableCache& cache, uint64_t session, std::string program)
+      : cache_(cache), session_(session), program_(std::move(program)) {}
+  ~QueuedProgram() { cache_.Release(session_, static_cast<int64_t>(program_.size())); }
+  QueuedProgram(const QueuedProgram&) = delete;
+  QueuedProgram& operator=(const QueuedProgram&) = delete;
+  const std::string& program() const { return program_; }
+
+ private:
+  ExecutableCache& cache_;
+  const uint64_t session_;
+  const std::string program_;
+};
+
+absl::Status ExecutableCache::Reserve(uint64_t session, int64_t bytes) {
+  MutexLock lock(&mu_);
+  const auto own = queued_of_.find(session);
+  if (own != queued_of_.end() && bytes > options_.queued_bytes_max - queued_bytes_) {
+    return MakeError(
+        ErrorKind::kLimit,
+        absl::StrFormat("A program of %d bytes beside %d of all sessions that wait to be compiled: the limit "
+                        "staging_bytes_max is %d.",
+                        bytes, queued_bytes_, options_.queued_bytes_max));
   }
-  worker_.Post([this, program = std::move(program), done = std::move(done)]() mutable {
-    const Digest digest = Sha256(program);
-    CompileHashed(digest, std::move(program), std::move(done));
+  ++queued_of_[session];
+  queued_bytes_ += bytes;
+  return absl::OkStatus();
+}
+
+void ExecutableCache::Release(uint64_t session, int64_t bytes) {
+  MutexLock lock(&mu_);
+  queued_bytes_ -= bytes;
+  const auto own = queued_of_.find(session);
+  if (--own->second == 0) queued_of_.erase(own);
+}
+
+void ExecutableCache::Compile(uint64_t session, std::string program, Done done) {
+  std::optional<Digest> digest;
+  if (program.size() <= kHashInlineBytes) {
+    digest = Sha256(program);
+    if (std::shared_ptr<Executable> known = Find(*digest)) return done(Compiled{std::move(known), true});
+  }
+  if (const absl::Status reserved = Reserve(session, static_cast<int64_t>(program.size())); !reserved.ok())
+    return done(reserved);
+  const double expected_us = ExpectedUs(program.size());
+  const auto queued = std::make_shared<const QueuedProgram>(*this, session, std::move(program));
+  queue_.Submit(session, expected_us, [this, digest, queued, done = std::move(done)]() mutable {
+    CompileHashed(digest.has_value() ? *digest : Sha256(queued->program()), queued->program(),
+                  std::move(done));
   });
 }
 
-void ExecutableCache::Run(uint64_t, std::function<void()> job) { worker_.Post(std::move(job)); }
+void ExecutableCache::Run(uint64_t session, std::function<void()> job) {
+  queue_.Submit(session, FairSchedule::kBesideMaxUs, std::move(job));
+}
 
 std::shared_ptr<Executable> ExecutableCache::Find(const Digest& digest) {
   MutexLock lock(&mu_);
@@ -63,7 +111,7 @@ std::shared_ptr<Executable> ExecutableCache::Find(const Digest& digest) {
   return found->second.executable;
 }
 
-void ExecutableCache::CompileHashed(const Digest& digest, std::string program, Done done) {
+void ExecutableCache::CompileHashed(const Digest& digest, const std::string& program, Done done) {
   std::shared_ptr<Executable> known;
   {
     MutexLock lock(&mu_);

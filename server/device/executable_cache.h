@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
@@ -15,8 +16,8 @@
 #include "common/base/sha256.h"
 #include "common/hlo/analysis/dependence.h"
 #include "common/hlo/module.h"
+#include "server/device/fair_queue.h"
 #include "server/device/mutex.h"
-#include "server/device/worker.h"
 #include "server/engine/plan/plan.h"
 
 namespace hlod::device {
@@ -43,6 +44,13 @@ class Executable {
   absl::StatusOr<std::shared_ptr<const engine::Plan>> PartialPlan(const std::vector<bool>& keep,
                                                                   const engine::CompileOptions& options);
 
+  // Runs that are expected to be shorter may take place on a thread that reads a stream.
+  static constexpr double kShortRunUs = 20;
+  // How long a run is expected to take, in microseconds: what the last runs took, and at least what the plan
+  // estimates. Before the first run, and with reference steps, it is never called short.
+  double ExpectedRunUs() const;
+  void CountRun(int64_t us);
+
   std::atomic<int64_t> executes{0}, execute_us{0};
   std::atomic<int64_t> holders{0};  // Handles of sessions that name it.
 
@@ -52,6 +60,7 @@ class Executable {
   const std::unique_ptr<const engine::Plan> plan_;
   const int64_t program_bytes_;
   const std::string name_;
+  std::atomic<int64_t> recent_us_{-1};  // Of the last runs, the latest counting most; -1 before the first.
   Mutex mu_;
   std::optional<hlo::Dependences> dependences_ ABSL_GUARDED_BY(mu_);
   struct Partial {
@@ -69,6 +78,9 @@ class ExecutableCache {
     int64_t instructions_max = Limits{}.instructions_max;
     int64_t unheld_max = 256;                       // Programs kept that no session holds ...
     int64_t unheld_bytes_max = int64_t{512} << 20;  // ... and their module bytes together.
+    // Module bytes of all sessions that wait to be compiled or are being compiled. One program of a session
+    // is always taken.
+    int64_t queued_bytes_max = Limits{}.staging_bytes_max;
   };
   explicit ExecutableCache(Options options);
 
@@ -76,11 +88,11 @@ class ExecutableCache {
     std::shared_ptr<Executable> executable;
     bool cached = false;  // No compilation took place for this request.
   };
-  // Runs once: at once when the program is known and small enough to be hashed here, else on a compile
-  // thread. The error says why the module is not one that can run (kind invalid_program, unimplemented, limit
-  // or no_memory).
+  // Runs at most once: at once when the program is known and small enough to be hashed here, or refused; else
+  // on a compile thread, when it is the session's turn; never when that is discarded first. The error says
+  // why the module is not one that can run (kind invalid_program, unimplemented, limit or no_memory).
   using Done = std::function<void(absl::StatusOr<Compiled>)>;
-  void Compile(std::string program, Done done);
+  void Compile(uint64_t session, std::string program, Done done);
   // Runs a job of a session on a compile thread, in its turn: other work on modules that may take long.
   void Run(uint64_t session, std::function<void()> job);
   // A program compiled before, or null.
@@ -89,6 +101,13 @@ class ExecutableCache {
   // What is in the cache, most recently asked for first.
   std::vector<std::shared_ptr<Executable>> List() const;
   const Options& options() const { return options_; }
+
+  // Drops what an ended session has waiting. What another session waits for, too, is compiled in its turn.
+  void Discard(uint64_t session) { queue_.Discard(session); }
+  // Drops what waits, and waits for what is being compiled.
+  void Stop() { queue_.Stop(); }
+  // Compiles that wait or run.
+  int64_t queued() const { return queue_.length(); }
 
  private:
   // Up to so many bytes are hashed by the caller (some 35 us).
@@ -101,7 +120,11 @@ class ExecutableCache {
   struct DigestHash {
     size_t operator()(const Digest& digest) const;
   };
-  void CompileHashed(const Digest& digest, std::string program, Done done);
+  // A program's bytes, counted as queued while it lives.
+  class QueuedProgram;
+  absl::Status Reserve(uint64_t session, int64_t bytes);
+  void Release(uint64_t session, int64_t bytes);
+  void CompileHashed(const Digest& digest, const std::string& program, Done done);
   void Build(const Digest& digest, const std::string& program);
   absl::StatusOr<std::shared_ptr<Executable>> BuildExecutable(const Digest& digest,
                                                               const std::string& program) const;
@@ -111,7 +134,9 @@ class ExecutableCache {
   mutable Mutex mu_;
   absl::flat_hash_map<Digest, Slot, DigestHash> slots_ ABSL_GUARDED_BY(mu_);
   std::list<Digest> recent_ ABSL_GUARDED_BY(mu_);  // Least recently used first.
-  Worker worker_;                                  // Last: its threads end before what they use.
+  int64_t queued_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+  absl::flat_hash_map<uint64_t, int64_t> queued_of_ ABSL_GUARDED_BY(mu_);  // Programs by session.
+  FairQueue queue_;  // Last: its threads end before what they use.
 };
 
 }  // namespace hlod::device

@@ -460,6 +460,7 @@ void Workspace::Close() {
       entry.buffer->donor = nullptr;
     }
   }
+  devices_.Discard(session_);
 }
 
 std::vector<BufferInfo> Workspace::ListBuffers() const {

@@ -246,7 +246,10 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   absl::Duration TimeLimit(const ExecuteRequest& request) const;
   absl::Status CheckArguments(Execution& execution) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RunExecution(const std::shared_ptr<Execution>& execution);
-  absl::Status RunReal(Execution& execution);
+  // `started`: it came as far as taking its donations.
+  absl::Status RunReal(Execution& execution, bool& started);
+  // Runs it again when another execute of the device has completed; false when there was none beside it.
+  bool Postpone(const std::shared_ptr<Execution>& execution);
   absl::Status RunAbstract(Execution& execution);
   // `started` says whether it came as far as running.
   absl::Status RunPart(Execution& execution, bool& started);

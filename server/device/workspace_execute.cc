@@ -232,12 +232,8 @@ void Workspace::OnReady(const std::shared_ptr<Execution>& execution) {
     if (closed_) return;
     execution->ready = true;
     status = execution->told ? Cancelled("The command was cancelled.") : CheckArguments(*execution);
-    if (status.ok() && execution->absent.empty()) {
-      const engine::Plan& plan = execution->program->executable->plan();
-      // Nobody knows how long the evaluator takes over a reference step: it is no work for whoever reads the
-      // stream.
-      if (plan.stats().reference_steps == 0) estimate_us = plan.estimate_us();
-    }
+    if (status.ok() && execution->absent.empty())
+      estimate_us = execution->program->executable->ExpectedRunUs();
   }
   if (!status.ok()) return Settle(execution, status);
   if (execution->absent.empty()) return Queue(execution, estimate_us);
@@ -355,6 +351,7 @@ absl::Status Workspace::CheckArguments(Execution& execution) {
 
 void Workspace::RunExecution(const std::shared_ptr<Execution>& execution) {
   absl::Status status;
+  bool started = true;
   {
     MutexLock lock(&mu_);
     if (execution->told) return;  // Cancelled, or its session is gone: it holds nothing any more.
@@ -364,12 +361,25 @@ void Workspace::RunExecution(const std::shared_ptr<Execution>& execution) {
     status = MakeError(ErrorKind::kCancelled, "The command was cancelled.");
   } else {
     try {
-      status = execution->absent.empty() ? RunReal(*execution) : RunAbstract(*execution);
+      status = execution->absent.empty() ? RunReal(*execution, started) : RunAbstract(*execution);
     } catch (const std::exception& e) {  // bad_alloc, and whatever a library lets out.
       status = Internal("The run failed: %s.", e.what());
     }
   }
+  if (!started && KindOf(status) == ErrorKind::kNoMemory && Postpone(execution)) return;
   Settle(execution, status);
+}
+
+// An execute is refused for want of memory only when the device is its own: what runs beside it may hold what
+// it needs.
+bool Workspace::Postpone(const std::shared_ptr<Execution>& execution) {
+  {
+    MutexLock lock(&mu_);
+    execution->running = false;
+  }
+  return devices_.device(execution->request.device)
+      .queue.Postpone(session_, kUnknownUs,
+                      [self = shared_from_this(), execution] { self->RunExecution(execution); });
 }
 
 // Donated arguments are gone from here on.
@@ -387,7 +397,8 @@ void Workspace::Consume(Execution& execution, std::vector<Entry>& gone) {
   }
 }
 
-absl::Status Workspace::RunReal(Execution& execution) {
+absl::Status Workspace::RunReal(Execution& execution, bool& started) {
+  started = false;
   const ExecuteRequest& request = execution.request;
   Executable& executable = *execution.program->executable;
   const engine::Plan& plan = executable.plan();
@@ -434,6 +445,7 @@ absl::Status Workspace::RunReal(Execution& execution) {
   if (!temporary.ok()) return refuse(temporary.status());
 
   std::vector<Entry> gone;
+  started = true;
   {
     MutexLock lock(&mu_);
     Consume(execution, gone);
@@ -463,8 +475,7 @@ absl::Status Workspace::RunReal(Execution& execution) {
       plan.Run(absl::MakeConstSpan(arguments), absl::MakeConstSpan(results), temporary->data(), context);
   const int64_t us =
       std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count();
-  ++executable.executes;
-  executable.execute_us += us;
+  executable.CountRun(us);
   ledger_.Count(&Counters::executes);
   ledger_.Count(&Counters::execute_us, us);
   // What was donated and not taken over is freed with `gone` and the execution; results that nobody named go

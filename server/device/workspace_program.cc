@@ -95,7 +95,7 @@ absl::Status Workspace::Compile(const CommandRef& command, Handle handle, absl::
     return absl::OkStatus();
   }
   ledger_.Count(&Counters::program_bytes, static_cast<int64_t>(program->size()));
-  devices_.executables().Compile(*std::move(program), settle);
+  devices_.executables().Compile(session_, *std::move(program), settle);
   return absl::OkStatus();
 }
 

@@ -1,6 +1,7 @@
 // Bulk.Download over gRPC: slices that refer to device memory, checksummed by the transfer thread a chunk
 // ahead of the wire.
 #include <algorithm>
+#include <atomic>
 #include <utility>
 #include <vector>
 
@@ -44,7 +45,10 @@ class DownloadStream : public session::BulkStream, public std::enable_shared_fro
     call_->Finish(status);
   }
 
-  void Stop() override { call_->Cancel(); }
+  void Stop() override {
+    stopped_ = true;
+    call_->Cancel();
+  }
 
   void OnWritten() {
     if (session_ == nullptr) return;
@@ -57,11 +61,13 @@ class DownloadStream : public session::BulkStream, public std::enable_shared_fro
 
  private:
   void Post() {
-    registry_.devices().transfers().Post([self = shared_from_this()] { self->WriteNext(); });
+    registry_.devices().transfers().Submit(session_->identity().id, 0,
+                                           [self = shared_from_this()] { self->WriteNext(); });
   }
 
   // On the transfer thread.
   void WriteNext() {
+    if (stopped_) return;  // The session has ended, and the daemon with it, perhaps.
     if (sent_ == bytes_.bytes && !(bytes_.bytes == 0 && !std::exchange(empty_sent_, true))) return;
     const int64_t size = std::min(chunk_, bytes_.bytes - sent_);
     const absl::Span<const std::byte> data(bytes_.data + sent_, static_cast<size_t>(size));
@@ -82,6 +88,7 @@ class DownloadStream : public session::BulkStream, public std::enable_shared_fro
 
   session::Registry& registry_;
   const std::shared_ptr<Call> call_;
+  std::atomic<bool> stopped_{false};
   // Set by Begin.
   std::shared_ptr<session::Session> session_;
   std::shared_ptr<session::KeptDownload> kept_;

@@ -180,14 +180,7 @@ void Server::RunPeriodicChecks() {
 bool Server::Drain(absl::Duration at_most, const std::function<bool()>& give_up) {
   registry_->Drain();
   const absl::Time end = absl::Now() + at_most;
-  const auto busy = [this] {
-    if (registry_->busy()) return true;
-    for (uint32_t i = 0; i < devices_.count(); ++i) {
-      if (devices_.device(i).queue.length() > 0) return true;
-    }
-    return false;
-  };
-  while (busy()) {
+  while (registry_->busy() || devices_.queued() > 0) {
     if (absl::Now() >= end || give_up()) return false;
     absl::SleepFor(absl::Milliseconds(20));
   }

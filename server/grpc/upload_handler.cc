@@ -1,6 +1,7 @@
 // Bulk.Upload over gRPC: chunks are read here and copied into the buffer by the transfer thread, a few ahead
 // of it.
 #include <deque>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -26,7 +27,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
     const int64_t chunk_max = registry_.devices().limits().chunk_bytes_max;
     if (bytes - kHeaderBytesMax > chunk_max) {
       // On the transfer thread, whose chunks may be under way.
-      return registry_.devices().transfers().Post([self = shared_from_this(), bytes, chunk_max] {
+      return Post([self = shared_from_this(), bytes, chunk_max] {
         self->Fail(
             MakeError(ErrorKind::kLimit,
                       absl::StrFormat("A chunk's message of %d bytes; the limit chunk_bytes_max is %d.",
@@ -45,7 +46,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
     }
     if (first && !Begin(bytes)) return;
     if (read_on) call_->Read();
-    Post();
+    PostPump();
   }
 
   void Stop() override {
@@ -62,7 +63,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
       MutexLock lock(&mu_);
       reads_done_ = true;
     }
-    Post();
+    PostPump();
   }
 
  private:
@@ -92,7 +93,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
           }
           self->session_->ReleaseStaging(
               std::exchange(self->staged_bytes_, 0));  // AwaitUpload calls back once.
-          self->Post();
+          self->PostPump();
         });
         return true;
       }
@@ -115,8 +116,13 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
     return MakeError(ErrorKind::kViolation, "The first chunk of a bulk upload does not name its transfer.");
   }
 
-  void Post() {
-    registry_.devices().transfers().Post([self = shared_from_this()] { self->Pump(); });
+  // To the transfer thread, in the session's turn. A call that has named no session yet only ends there.
+  void Post(std::function<void()> job) {
+    registry_.devices().transfers().Submit(session_ != nullptr ? session_->identity().id : 0, 0,
+                                           std::move(job));
+  }
+  void PostPump() {
+    Post([self = shared_from_this()] { self->Pump(); });
   }
 
   void Fail(const absl::Status& status) {
@@ -164,7 +170,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
   void EndIfCut() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     if (!reads_done_ || ended_ || cut_) return;
     cut_ = true;
-    registry_.devices().transfers().Post([self = shared_from_this()] {
+    Post([self = shared_from_this()] {
       self->Fail(Aborted("The bulk stream ended after %d bytes of its upload.", self->received_));
     });
   }

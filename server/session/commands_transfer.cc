@@ -23,10 +23,10 @@ absl::StatusOr<Cause> CauseOf(int number, Direction direction) {
   return *cause;
 }
 
-// Runs a copy here or on the transfer thread.
+// Runs a copy, whose bytes are reserved (ReserveCopy), here or on the transfer thread.
 void Copy(Session& session, int64_t bytes, std::function<void()> copy) {
   if (bytes <= kCopyHereBytes) return copy();
-  session.workspace().devices().transfers().Post(std::move(copy));
+  session.workspace().devices().transfers().Submit(session.identity().id, 0, std::move(copy));
 }
 
 }  // namespace
@@ -76,10 +76,15 @@ absl::Status HandleUploadPiece(Session& session, const v1::Command& command) {
       return Argument(absl::StrFormat("A piece of %d bytes at %d of an arena of %d.", request.length(),
                                       request.arena_offset(), arena.size()));
     }
-    ASSIGN_OR_RETURN(
-        device::Workspace::UploadPart part,
-        session.workspace().NextPiece(request.upload(), request.buffer_offset(), request.length()));
-    return std::make_pair(std::move(part),
+    const auto bytes = static_cast<int64_t>(request.length());
+    RETURN_IF_ERROR(session.ReserveCopy(bytes));
+    absl::StatusOr<device::Workspace::UploadPart> part =
+        session.workspace().NextPiece(request.upload(), request.buffer_offset(), request.length());
+    if (!part.ok()) {
+      session.ReleaseCopy(bytes);
+      return part.status();
+    }
+    return std::make_pair(*std::move(part),
                           static_cast<const std::byte*>(arena.data() + request.arena_offset()));
   }();
   if (!piece.ok()) {
@@ -90,6 +95,7 @@ absl::Status HandleUploadPiece(Session& session, const v1::Command& command) {
        [self = session.shared_from_this(), part = piece->first, from = piece->second,
         upload = request.upload(), id] {
          CopyBytes(part.target.data(), from, part.target.size());
+         self->ReleaseCopy(static_cast<int64_t>(part.target.size()));
          self->workspace().AddReceived(upload, part.generation, static_cast<int64_t>(part.target.size()));
          // Answered by name: its Upload is older and not finished, so progress alone would never tell.
          v1::Reply reply;
@@ -156,11 +162,14 @@ absl::Status HandleDownload(Session& session, const v1::Command& command) {
           Argument(absl::StrFormat("%d bytes do not fit into the range of %d at %d of an arena of %d.",
                                    ready->bytes, range.length(), range.offset(), arena->size())));
     }
+    if (const absl::Status reserved = self->ReserveCopy(ready->bytes); !reserved.ok())
+      return refuse(reserved);
     reply.mutable_download()->set_arena(true);
     Copy(*self, ready->bytes,
          [self, to = arena->data() + range.offset(), ready = *ready, row, calls,
           reply = std::move(reply)]() mutable {
            CopyBytes(to, ready.data, static_cast<size_t>(ready.bytes));
+           self->ReleaseCopy(ready.bytes);
            self->workspace().Release(ready);
            self->workspace().ledger().Record(row, ready.bytes, calls);
            ready = {};

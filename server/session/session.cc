@@ -358,6 +358,23 @@ void Session::ReleaseStaging(int64_t bytes) {
   staged_bytes_ -= bytes;
 }
 
+absl::Status Session::ReserveCopy(int64_t bytes) {
+  MutexLock lock(&mu_);
+  if (bytes > limits_.arena_bytes - copy_bytes_) {
+    return MakeError(ErrorKind::kLimit,
+                     absl::StrFormat("A copy of %d bytes beside %d that are not done: the limit arena_bytes "
+                                     "is %d.",
+                                     bytes, copy_bytes_, limits_.arena_bytes));
+  }
+  copy_bytes_ += bytes;
+  return absl::OkStatus();
+}
+
+void Session::ReleaseCopy(int64_t bytes) {
+  MutexLock lock(&mu_);
+  copy_bytes_ -= bytes;
+}
+
 absl::Status Session::KeepDownload(uint64_t command, device::ReadyBytes bytes, const device::RowKey& row,
                                    int64_t calls) {
   MutexLock lock(&mu_);

@@ -130,6 +130,10 @@ class Session : public std::enable_shared_from_this<Session> {
   // upload is declared. RESOURCE_EXHAUSTED naming `what` ("A program") and the limit.
   absl::Status ReserveStaging(std::string_view what, int64_t bytes);
   void ReleaseStaging(int64_t bytes);
+  // Takes the bytes of a copy from or to the arena until it is done (ReleaseCopy). What is under way together
+  // fits the arena: RESOURCE_EXHAUSTED naming the limit.
+  absl::Status ReserveCopy(int64_t bytes);
+  void ReleaseCopy(int64_t bytes);
   // The account as a message, without rows or with.
   v1::SessionStats Stats(bool with_rows);
 
@@ -169,6 +173,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool running_barriers_ ABSL_GUARDED_BY(mu_) = false;
   std::map<uint64_t, std::shared_ptr<KeptDownload>> downloads_ ABSL_GUARDED_BY(mu_);
   int64_t staged_bytes_ ABSL_GUARDED_BY(mu_) = 0;  // ReserveStaging.
+  int64_t copy_bytes_ ABSL_GUARDED_BY(mu_) = 0;     // Of copies from and to the arena that are not done.
   int64_t pinned_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   struct Waiter {
     std::function<void(const absl::Status&)> declared;

@@ -1,0 +1,68 @@
+// Work of many sessions and the threads that run it: a device's executes, large copies, compiles.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <string>
+#include <thread>
+
+#include "server/device/fair_schedule.h"
+#include "server/device/mutex.h"
+
+namespace hlod::device {
+
+// Sessions take turns by the time that their jobs took (FairSchedule). Thread-safe.
+class FairQueue {
+ public:
+  using Job = FairSchedule::Job;
+  struct Options {
+    std::string name;  // Of the threads, at most 15 bytes: what `top` shows.
+    FairSchedule::Options schedule;
+    // A job that is expected to be shorter, and may start at once, runs on the thread that submits it: a hop
+    // to another one costs 8-50 us.
+    double inline_us_max = 0;
+  };
+  explicit FairQueue(Options options);
+  ~FairQueue();
+  FairQueue(const FairQueue&) = delete;
+  FairQueue& operator=(const FairQueue&) = delete;
+
+  // Runs the job now or later. Jobs may submit jobs; an exception that a job lets out is logged and ends only
+  // that job.
+  void Submit(uint64_t session, double expected_us, Job job);
+  // FairSchedule::Postpone, to be called by a running job.
+  bool Postpone(uint64_t session, double expected_us, Job again);
+  // Drops the jobs of an ended session that have not started.
+  void Discard(uint64_t session);
+  // Drops what has not started and waits for what runs; what is submitted later is dropped.
+  void Stop();
+  // Jobs that wait or run.
+  int64_t length() const;
+
+ private:
+  // How many threads are kept. With jobs that start beside others there is always an idle thread, which
+  // watches the time for them.
+  size_t ThreadsKept() const;
+  void AddThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Moves this thread's handle to where the next thread that starts, or Stop, joins it.
+  void Retire() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Drive();
+  // The next job, or nothing when the thread has to end.
+  std::optional<FairSchedule::Started> AwaitJob();
+  void Run(uint64_t id, Job job);
+  // Wakes an idle thread when there is something for it to start, or to watch earlier than it does.
+  void Wake() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const Options options_;
+  mutable Mutex mu_;
+  CondVar changed_;
+  FairSchedule schedule_ ABSL_GUARDED_BY(mu_);
+  std::list<std::thread> threads_ ABSL_GUARDED_BY(mu_), retired_ ABSL_GUARDED_BY(mu_);
+  size_t idle_ ABSL_GUARDED_BY(mu_) = 0;
+  // When an idle thread looks again on its own.
+  int64_t watched_us_ ABSL_GUARDED_BY(mu_) = FairSchedule::kNever;
+  bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace hlod::device

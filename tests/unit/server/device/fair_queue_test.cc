@@ -1,0 +1,173 @@
+// Which thread runs a job, and what becomes of jobs that have not started.
+#include "server/device/fair_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+namespace hlod::device {
+namespace {
+
+constexpr double kLongUs = 1e9;
+
+FairQueue::Options Device() {
+  return {.name = "test",
+          .schedule = {.width = 1, .beside_us_max = std::numeric_limits<double>::infinity()},
+          .inline_us_max = 20};
+}
+
+// A job that runs until the test ends it.
+struct Gate {
+  std::promise<void> begun, opened;
+  std::shared_future<void> open = opened.get_future().share();
+  FairQueue::Job job() {
+    return [this] {
+      begun.set_value();
+      open.wait();
+    };
+  }
+};
+
+TEST(FairQueue, ShortWorkOnAnIdleDeviceRunsHere) {
+  FairQueue queue(Device());
+  std::thread::id ran;
+  queue.Submit(1, 1.0, [&] { ran = std::this_thread::get_id(); });
+  EXPECT_EQ(ran, std::this_thread::get_id());
+  EXPECT_EQ(queue.length(), 0);
+}
+
+TEST(FairQueue, LongWorkRunsOnAThreadOfTheQueue) {
+  FairQueue queue(Device());
+  std::promise<std::thread::id> ran;
+  queue.Submit(1, 1000.0, [&] { ran.set_value(std::this_thread::get_id()); });
+  EXPECT_NE(ran.get_future().get(), std::this_thread::get_id());
+}
+
+TEST(FairQueue, JobsOfOneSessionKeepTheirOrder) {
+  FairQueue queue(Device());
+  Gate gate;
+  queue.Submit(1, kLongUs, gate.job());
+  std::string order;
+  std::promise<void> done;
+  queue.Submit(1, kLongUs, [&] { order += 'a'; });
+  queue.Submit(1, 1.0, [&] { order += 'b'; });
+  queue.Submit(1, 1.0, [&] { done.set_value(); });
+  gate.opened.set_value();
+  done.get_future().wait();
+  EXPECT_EQ(order, "ab");
+}
+
+TEST(FairQueue, ALongJobDoesNotHoldUpOtherSessions) {
+  FairQueue queue(Device());
+  // Ended only when jobs of all the others have run: short ones and long ones.
+  Gate gate;
+  queue.Submit(1, kLongUs, gate.job());
+  gate.begun.get_future().wait();
+  for (uint64_t session = 2; session < 6; ++session) {
+    std::promise<void> ran;
+    queue.Submit(session, session % 2 == 0 ? 1.0 : kLongUs, [&] { ran.set_value(); });
+    ran.get_future().wait();
+  }
+  gate.opened.set_value();
+}
+
+TEST(FairQueue, ManySessionsWithLongJobsDoNotHoldUpAnother) {
+  constexpr uint64_t kSessions = 8;
+  FairQueue queue(Device());
+  std::vector<std::unique_ptr<Gate>> gates;
+  for (uint64_t session = 1; session <= kSessions; ++session) {
+    gates.push_back(std::make_unique<Gate>());
+    queue.Submit(session, kLongUs, gates.back()->job());
+    queue.Submit(session, kLongUs, [] {});
+  }
+  for (const std::unique_ptr<Gate>& gate : gates) gate->begun.get_future().wait();
+  std::promise<void> ran;
+  queue.Submit(kSessions + 1, 1000, [&] { ran.set_value(); });
+  ran.get_future().wait();
+  EXPECT_EQ(queue.length() >= static_cast<int64_t>(2 * kSessions), true) << "Each session has one running.";
+  for (const std::unique_ptr<Gate>& gate : gates) gate->opened.set_value();
+}
+
+TEST(FairQueue, AJobWithoutRoomBesideAnotherRunsAgainAfterIt) {
+  FairQueue queue(Device());
+  Gate gate;
+  queue.Submit(1, kLongUs, gate.job());
+  gate.begun.get_future().wait();
+  std::promise<void> postponed;
+  std::promise<bool> again;
+  std::string order;
+  queue.Submit(2, 1000, [&] {
+    const bool taken = queue.Postpone(2, 1000, [&] {
+      order += 'a';
+      again.set_value(queue.Postpone(2, 1000, [] {}));
+    });
+    EXPECT_TRUE(taken);
+    postponed.set_value();
+  });
+  std::promise<void> last;
+  queue.Submit(2, 1000, [&] {
+    order += 'b';
+    last.set_value();
+  });
+  postponed.get_future().wait();
+  EXPECT_EQ(order, "");
+  gate.opened.set_value();
+  EXPECT_FALSE(again.get_future().get()) << "It was alone: there is nothing to wait for.";
+  last.get_future().wait();
+  EXPECT_EQ(order, "ab");
+}
+
+TEST(FairQueue, DiscardDropsTheJobsOfOneSession) {
+  FairQueue queue({.name = "test"});
+  Gate gate;
+  queue.Submit(1, 0, gate.job());
+  const auto held = std::make_shared<int>(1);
+  for (int i = 0; i < 3; ++i)
+    queue.Submit(2, 0, [held] { ADD_FAILURE() << "A job of an ended session ran."; });
+  std::promise<void> ran;
+  queue.Submit(3, 0, [&] { ran.set_value(); });
+  queue.Discard(2);
+  EXPECT_EQ(held.use_count(), 1);
+  EXPECT_EQ(queue.length(), 2);
+  gate.opened.set_value();
+  ran.get_future().wait();
+}
+
+TEST(FairQueue, StopDropsWhatHasNotStarted) {
+  Gate gate;
+  const auto held = std::make_shared<int>(1);
+  std::thread opener;
+  {
+    FairQueue queue({.name = "test"});
+    queue.Submit(1, 0, [&] {
+      gate.begun.set_value();
+      gate.open.wait();
+      queue.Submit(1, 0, [held] { ADD_FAILURE() << "A job ran that was submitted after the stop."; });
+    });
+    gate.begun.get_future().wait();
+    for (uint64_t i = 0; i < 100; ++i)
+      queue.Submit(i, 0, [held] { ADD_FAILURE() << "A job ran after the stop."; });
+    opener = std::thread([&] {
+      while (held.use_count() > 1) std::this_thread::yield();  // Stop has dropped them.
+      gate.opened.set_value();
+    });
+  }
+  opener.join();
+  EXPECT_EQ(held.use_count(), 1);
+}
+
+TEST(FairQueue, AnExceptionEndsItsJobOnly) {
+  FairQueue queue({.name = "test"});
+  queue.Submit(1, 0, [] { throw std::runtime_error("as the test wants it"); });
+  std::promise<void> ran;
+  queue.Submit(1, 0, [&] { ran.set_value(); });
+  ran.get_future().wait();
+}
+
+}  // namespace
+}  // namespace hlod::device

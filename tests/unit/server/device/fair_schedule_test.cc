@@ -1,0 +1,216 @@
+// Fairness under a clock that the test turns: jobs cost what the test says.
+#include "server/device/fair_schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <map>
+#include <string>
+
+namespace hlod::device {
+namespace {
+
+constexpr FairSchedule::Options kBeside = {.width = 1,
+                                           .beside_us_max = std::numeric_limits<double>::infinity()};
+
+// Sessions 'a', 'b', ... whose jobs each take a fixed time.
+class Simulation {
+ public:
+  explicit Simulation(FairSchedule::Options options = {}) : schedule(options) {}
+
+  void Add(char session, int count = 1, double expected_us = 0) {
+    for (int i = 0; i < count; ++i)
+      schedule.Add(static_cast<uint64_t>(session), expected_us, [this, session] { last = session; });
+  }
+  // Starts a job: its session, or '-' when none may start.
+  char Start() {
+    std::optional<FairSchedule::Started> started = schedule.Start(now_us);
+    if (!started.has_value()) return '-';
+    started->job();
+    running[last] = started->id;
+    return last;
+  }
+  void Complete(char session) {
+    schedule.Complete(running.at(session), now_us);
+    running.erase(session);
+  }
+  // Runs one job after the other, each as long as its session's take; the sessions in their order.
+  std::string Run(const std::map<char, int64_t>& cost_us, int jobs) {
+    std::string order;
+    for (int i = 0; i < jobs; ++i) {
+      const char session = Start();
+      if (session == '-') break;
+      order += session;
+      now_us += cost_us.at(session);
+      Complete(session);
+    }
+    return order;
+  }
+
+  FairSchedule schedule;
+  int64_t now_us = 1'000'000'000;
+  char last = '-';
+  std::map<char, uint64_t> running;
+};
+
+TEST(FairSchedule, SessionsTakeTurns) {
+  Simulation s;
+  s.Add('a', 4);
+  s.Add('b', 2);
+  EXPECT_EQ(s.Run({{'a', 10}, {'b', 10}}, 10), "ababaa");
+}
+
+TEST(FairSchedule, JobsThatCostNothingTakeTurnsToo) {
+  Simulation s;
+  s.Add('a', 4);
+  s.Add('b', 2);
+  EXPECT_EQ(s.Run({{'a', 0}, {'b', 0}}, 10), "ababaa");
+}
+
+// Three units of b's cost as much as one of a's.
+TEST(FairSchedule, TimeIsSharedNotJobs) {
+  Simulation s;
+  s.Add('a', 100);
+  s.Add('b', 100);
+  EXPECT_EQ(s.Run({{'a', 30}, {'b', 10}}, 12), "abbbabbbabbb");
+}
+
+TEST(FairSchedule, IdlenessEarnsNoCredit) {
+  Simulation s;
+  s.Add('a', 1000);
+  s.Add('b', 1);
+  s.Run({{'a', 10}, {'b', 10}}, 500);  // b is idle for nearly all of it.
+  s.Add('b', 1000);
+  EXPECT_EQ(s.Run({{'a', 10}, {'b', 10}}, 8), "babababa");
+}
+
+TEST(FairSchedule, ANewcomerHasNoCreditEither) {
+  Simulation s;
+  s.Add('a', 1000);
+  s.Run({{'a', 10}}, 500);
+  s.Add('c', 1000);
+  EXPECT_EQ(s.Run({{'a', 10}, {'c', 10}}, 8), "cacacaca");
+}
+
+// It pauses after each job, as a program does that waits for its result.
+TEST(FairSchedule, AShortPauseForgetsNoUse) {
+  Simulation s;
+  s.Add('b', 1000);
+  s.Add('a');
+  std::string order;
+  for (int i = 0; i < 16; ++i) {
+    const std::string one = s.Run({{'a', 30}, {'b', 10}}, 1);
+    order += one;
+    if (one == "a") s.Add('a');
+  }
+  EXPECT_EQ(order, "babbabbbabbbabbb");
+}
+
+TEST(FairSchedule, OneHourOfUseIsASecondOfDebt) {
+  Simulation s;
+  s.Add('a', 2);
+  s.Add('b', 100'000);
+  EXPECT_EQ(s.Start(), 'a');
+  s.now_us += int64_t{3'600'000'000};
+  s.Complete('a');
+  int64_t jobs = 0;
+  while (s.Run({{'a', 10}, {'b', 1000}}, 1) == "b") ++jobs;
+  EXPECT_EQ(jobs, FairSchedule::kDebtMaxUs / 1000);
+}
+
+TEST(FairSchedule, NothingIsRememberedOnceNothingIsLeft) {
+  Simulation s;
+  s.Add('a', 1);
+  s.Run({{'a', 500'000}}, 1);
+  s.Add('a', 2);
+  s.Add('b', 2);
+  EXPECT_EQ(s.Run({{'a', 10}, {'b', 10}}, 4), "abab");
+}
+
+TEST(FairSchedule, OneJobRunsAtATimeWhereNoneMayRunBeside) {
+  Simulation s;
+  s.Add('a');
+  s.Add('b');
+  EXPECT_EQ(s.Start(), 'a');
+  EXPECT_EQ(s.schedule.NextStartUs(), FairSchedule::kNever);
+  s.now_us += 3'600'000'000;
+  EXPECT_EQ(s.Start(), '-');
+  s.Complete('a');
+  EXPECT_EQ(s.Start(), 'b');
+}
+
+TEST(FairSchedule, AShortJobStartsBesideOneThatRunsLong) {
+  Simulation s(kBeside);
+  s.Add('a', 2, 1e9);
+  EXPECT_EQ(s.Start(), 'a');
+  s.Add('b', 1, 50);
+  EXPECT_EQ(s.schedule.NextStartUs(), s.now_us + FairSchedule::kBesideMinUs);
+  s.now_us += FairSchedule::kBesideMinUs - 1;
+  EXPECT_EQ(s.Start(), '-');
+  s.now_us += 1;
+  EXPECT_EQ(s.Start(), 'b');
+  EXPECT_EQ(s.Start(), '-') << "The session has one running: its jobs keep their order.";
+  s.Complete('b');
+  s.Add('c', 1, 50);
+  EXPECT_EQ(s.Start(), 'c') << "a's runs long already.";
+}
+
+TEST(FairSchedule, WhatIsExpectedToRunLongerWaitsLonger) {
+  Simulation s(kBeside);
+  s.Add('a', 1, 1e9);
+  EXPECT_EQ(s.Start(), 'a');
+  s.Add('b', 1, 40'000);
+  EXPECT_EQ(s.schedule.NextStartUs(), s.now_us + 40'000);
+  s.now_us += 40'000;
+  EXPECT_EQ(s.Start(), 'b');
+  s.Add('c', 1, 1e9);
+  EXPECT_EQ(s.schedule.NextStartUs(), s.now_us + FairSchedule::kBesideMaxUs) << "Both must have run so long.";
+}
+
+TEST(FairSchedule, OnlyShortJobsRunBesideWhereThatIsTheRule) {
+  Simulation s({.width = 2, .beside_us_max = 100'000});
+  s.Add('a', 3, 1e9);
+  EXPECT_EQ(s.Start(), 'a');
+  const uint64_t first = s.running.at('a');
+  EXPECT_EQ(s.Start(), 'a') << "One session may use the whole width ...";
+  s.now_us += 3'600'000'000;
+  EXPECT_EQ(s.Start(), '-') << "... and no more.";
+  s.Add('b', 1, 100'001);
+  s.Add('c', 1, 100'000);
+  EXPECT_EQ(s.Start(), 'c');
+  EXPECT_EQ(s.Start(), '-');
+  s.Complete('c');
+  EXPECT_EQ(s.Start(), '-');
+  s.schedule.Complete(first, s.now_us);
+  EXPECT_EQ(s.Start(), 'b') << "It has used least.";
+}
+
+TEST(FairSchedule, AJobRunsHereOnlyWhenItIsItsTurn) {
+  Simulation s(kBeside);
+  const std::optional<uint64_t> alone = s.schedule.StartHere('a', 1, s.now_us);
+  ASSERT_TRUE(alone.has_value());
+  EXPECT_FALSE(s.schedule.StartHere('b', 1, s.now_us).has_value()) << "Another one runs.";
+  s.Add('a', 1, 50);
+  s.schedule.Complete(*alone, s.now_us);
+  EXPECT_FALSE(s.schedule.StartHere('b', 1, s.now_us).has_value()) << "Another one is first.";
+  EXPECT_EQ(s.Start(), 'a');
+  s.Add('a', 1, 50);
+  s.now_us += FairSchedule::kBesideMinUs;
+  EXPECT_FALSE(s.schedule.StartHere('a', 1, s.now_us).has_value()) << "It would overtake its own session.";
+  EXPECT_TRUE(s.schedule.StartHere('b', 1, s.now_us).has_value());
+}
+
+TEST(FairSchedule, DiscardingASessionLeavesTheOthers) {
+  Simulation s;
+  s.Add('a', 3);
+  s.Add('b', 2);
+  EXPECT_EQ(s.Start(), 'a');
+  EXPECT_EQ(s.schedule.Discard('a').size(), 2u);
+  EXPECT_EQ(s.schedule.waiting(), 2);
+  s.Complete('a');
+  EXPECT_EQ(s.Run({{'b', 1}}, 10), "bb");
+  EXPECT_EQ(s.schedule.Discard('z').size(), 0u);
+}
+
+}  // namespace
+}  // namespace hlod::device
