@@ -41,8 +41,8 @@ void FairQueue::AddThread() {
   try {
     threads_.emplace_back([this] { Drive(); });
     pthread_setname_np(threads_.back().native_handle(), options_.name.c_str());
-  } catch (
-      const std::system_error& e) {  // The process may have no more threads: jobs wait for those there are.
+  } catch (const std::system_error& e) {
+    // The process may have no more threads: jobs wait for those that exist.
     if (threads_.empty()) throw;
     spdlog::warn("Queue {} has no further thread: {}", options_.name, e.what());
   }
@@ -56,11 +56,11 @@ void FairQueue::Retire() {
 }
 
 void FairQueue::Wake() {
-  if (idle_ > 0 && schedule_.NextStartUs() < watched_us_) changed_.Signal();
+  if (!idle_.empty() && schedule_.NextStartUs() < watched_us_) idle_.back()->Signal();
 }
 
 void FairQueue::Submit(uint64_t session, double expected_us, Job job) {
-  uint64_t here;
+  uint64_t id;
   {
     MutexLock lock(&mu_);
     if (stopping_) return;  // The job goes with the caller's frame, after the lock.
@@ -71,9 +71,9 @@ void FairQueue::Submit(uint64_t session, double expected_us, Job job) {
       schedule_.Add(session, expected_us, std::move(job));
       return Wake();
     }
-    here = *started;
+    id = *started;
   }
-  Run(here, std::move(job));
+  Run(id, std::move(job), /*here=*/true);
 }
 
 bool FairQueue::Postpone(uint64_t session, double expected_us, Job again) {
@@ -96,7 +96,7 @@ void FairQueue::Stop() {
     gone = schedule_.DiscardAll();
     threads.splice(threads.end(), threads_);
     threads.splice(threads.end(), retired_);
-    changed_.SignalAll();
+    for (CondVar* idle : idle_) idle->Signal();
   }
   gone.clear();
   for (std::thread& thread : threads) thread.join();
@@ -108,36 +108,39 @@ int64_t FairQueue::length() const {
 }
 
 void FairQueue::Drive() {
-  while (std::optional<FairSchedule::Started> next = AwaitJob()) Run(next->id, std::move(next->job));
+  while (std::optional<FairSchedule::Started> next = AwaitJob())
+    Run(next->id, std::move(next->job), /*here=*/false);
 }
 
 std::optional<FairSchedule::Started> FairQueue::AwaitJob() {
   MutexLock lock(&mu_);
-  if (!stopping_ && idle_ >= ThreadsKept()) {
+  if (!stopping_ && idle_.size() >= ThreadsKept()) {
     Retire();
     return std::nullopt;
   }
-  ++idle_;
+  CondVar wake;
+  const auto own = idle_.insert(idle_.end(), &wake);
   while (!stopping_) {
     if (std::optional<FairSchedule::Started> next = schedule_.Start(NowUs()); next.has_value()) {
-      --idle_;
-      if (idle_ == 0 && options_.schedule.beside_us_max > 0) AddThread();
+      idle_.erase(own);
+      if (idle_.empty() && options_.schedule.beside_us_max > 0) AddThread();
       Wake();
       return next;
     }
     const int64_t at_us = schedule_.NextStartUs();
     if (at_us == FairSchedule::kNever) {
-      changed_.Wait(&mu_);
+      wake.Wait(&mu_);
     } else {
       watched_us_ = std::min(watched_us_, at_us);
-      changed_.WaitFor(&mu_, std::chrono::microseconds(std::max<int64_t>(1, at_us - NowUs())));
+      wake.WaitFor(&mu_, std::chrono::microseconds(std::max<int64_t>(1, at_us - NowUs())));
       watched_us_ = FairSchedule::kNever;
     }
   }
+  idle_.erase(own);
   return std::nullopt;
 }
 
-void FairQueue::Run(uint64_t id, Job job) {
+void FairQueue::Run(uint64_t id, Job job, bool here) {
   try {
     job();
   } catch (const std::exception& e) {
@@ -146,7 +149,7 @@ void FairQueue::Run(uint64_t id, Job job) {
   job = nullptr;  // What it held goes before the queue counts it as completed.
   MutexLock lock(&mu_);
   schedule_.Complete(id, NowUs());
-  Wake();
+  if (here) Wake();
 }
 
 }  // namespace hlod::device

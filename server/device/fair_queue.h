@@ -50,16 +50,18 @@ class FairQueue {
   void Drive();
   // The next job, or nothing when the thread has to end.
   std::optional<FairSchedule::Started> AwaitJob();
-  void Run(uint64_t id, Job job);
+  // A thread of the queue looks for the next job by itself; `here` is any other.
+  void Run(uint64_t id, Job job, bool here);
   // Wakes an idle thread when there is something for it to start, or to watch earlier than it does.
   void Wake() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Options options_;
   mutable Mutex mu_;
-  CondVar changed_;
   FairSchedule schedule_ ABSL_GUARDED_BY(mu_);
   std::list<std::thread> threads_ ABSL_GUARDED_BY(mu_), retired_ ABSL_GUARDED_BY(mu_);
-  size_t idle_ ABSL_GUARDED_BY(mu_) = 0;
+  // Idle threads, each by what wakes it; the one that ran last is the last, and the first to be woken: its
+  // caches and its OpenMP team are warm.
+  std::list<CondVar*> idle_ ABSL_GUARDED_BY(mu_);
   // When an idle thread looks again on its own.
   int64_t watched_us_ ABSL_GUARDED_BY(mu_) = FairSchedule::kNever;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;

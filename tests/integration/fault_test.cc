@@ -152,5 +152,30 @@ TEST_F(DaemonFault, TerminatedItDrainsAndEnds) {
   EXPECT_FALSE(x.ToLiteral().ok());
 }
 
+// Executes that do not end, copies behind them, programs to be compiled: what has not started is dropped,
+// what runs is cancelled.
+TEST_F(DaemonFault, TerminatedItEndsWhateverIsQueued) {
+  StartDaemon({.flags = {"--drain-us", "1000"}});
+  std::vector<Client> clients;
+  std::vector<Buffer> results;
+  std::vector<Executable> programs;
+  for (int i = 0; i < 4; ++i) {
+    clients.push_back(Must(daemon_->Connect()));
+    const Client& client = clients.back();
+    const Executable forever = Must(client.CompileText(kForever));
+    const Buffer x = Must(client.device(0).Upload(Literal::Scalar<int32_t>(0)));
+    for (int j = 0; j < 100; ++j) results.push_back(Must(forever.Execute({x}))[0]);
+    for (int j = 0; j < 100; ++j) programs.push_back(Must(client.CompileText(AddProgram(1000 * i + j + 1))));
+    Must(client.device(0).Upload(Counting(1'000'000)));
+  }
+  EXPECT_EQ(results.front().ready().Await(absl::Milliseconds(100)).code(),
+            absl::StatusCode::kDeadlineExceeded);
+  daemon_->Kill(SIGTERM);
+  const std::optional<int> code = daemon_->WaitForExit(absl::Seconds(30));
+  ASSERT_TRUE(code.has_value()) << daemon_->log();
+  EXPECT_LT(*code, 128) << daemon_->log();
+  EXPECT_FALSE(results.back().ToLiteral().ok());
+}
+
 }  // namespace
 }  // namespace hlod

@@ -80,10 +80,11 @@ TEST_F(Order, ACancelledDonationDoesNotHideTheOneBeforeIt) {
   EXPECT_EQ(KindOf(session.Await(read)), ErrorKind::kDonated);
 }
 
-// A device that another session keeps busy until the test lets go.
+// A device that earlier work of the session keeps busy until the test lets go: other sessions' work could run
+// beside it.
 struct Busy {
-  explicit Busy(Devices& devices) {
-    devices.device(0).queue.Submit(99, 1e9, [gate = gate] { gate->WaitForNotification(); });
+  Busy(Devices& devices, uint64_t session) {
+    devices.device(0).queue.Submit(session, 1e9, [gate = gate] { gate->WaitForNotification(); });
   }
   ~Busy() {
     if (!gate->HasBeenNotified()) gate->Notify();
@@ -96,7 +97,7 @@ TEST_F(Order, ADeadSessionsQueuedWorkHoldsNoMemory) {
   TestSession dead(*devices, 2);
   ASSERT_TRUE(dead.Await(dead.Compile(1, AddProgram())).ok());
   dead.Upload(2, {1, 2, 3, 4});
-  Busy busy(*devices);
+  Busy busy(*devices, 2);
   for (Handle result = 3; result < 10; ++result) dead.Execute(dead.ExecuteOf(1, {2, 2}, {result}));
   dead.workspace->Close();
   EXPECT_EQ(devices->device(0).memory.figures().used_bytes, 0);
@@ -106,7 +107,7 @@ TEST_F(Order, ADeadSessionsQueuedWorkHoldsNoMemory) {
 TEST_F(Order, CancelOfAQueuedExecuteIsToldAtOnce) {
   ASSERT_TRUE(session.Await(session.Compile(1, AddProgram())).ok());
   session.Upload(2, {1, 2, 3, 4});
-  Busy busy(*devices);
+  Busy busy(*devices, 1);
   const uint64_t execute = session.Execute(session.ExecuteOf(1, {2, 2}, {3}, {0}));
   session.workspace->Cancel(execute);
   ASSERT_TRUE(session.AnswerTo(execute).has_value());

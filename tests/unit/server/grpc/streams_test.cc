@@ -214,6 +214,27 @@ TEST_F(Streams, ADaemonThatEndsAmidBulkStreamsEndsInOrder) {
   }
 }
 
+// The copies of its sessions wait behind one that does not end, and would touch what is gone.
+TEST_F(Streams, ADaemonThatEndsDropsTheCopiesThatWait) {
+  const std::unique_ptr<Stream> session = Connect();
+  const auto busy = std::make_shared<absl::Notification>();
+  devices_->transfers().Submit(99, 0, [busy] { busy->WaitForNotification(); });
+  session->Write(UploadOf(1, kBytes));
+  const std::unique_ptr<Stream> bulk = Open("/hlod.v1.Bulk/Upload");
+  const std::string data(1 << 20, 'x');
+  const v1::TransferId id = TransferOf(1);
+  bulk->Write(rpc::EncodeChunk(&id, {reinterpret_cast<const std::byte*>(data.data()), data.size()}));
+  ASSERT_TRUE(Soon(/*used=*/true));
+  for (int i = 0; i < 1000 && devices_->queued() == 1; ++i)
+    absl::SleepFor(absl::Milliseconds(10));  // tidy: a chunk that waits is announced to nobody.
+  EXPECT_GT(devices_->queued(), 1);
+  EXPECT_FALSE(server_->Drain(absl::Milliseconds(1), [] { return false; }));
+  server_.reset();
+  EXPECT_EQ(devices_->queued(), 1);
+  EXPECT_EQ(used_bytes(), 0);
+  busy->Notify();
+}
+
 TEST_F(Streams, AChunkOverTheLimitIsRefusedBeforeItIsKept) {
   const std::unique_ptr<Stream> session = Connect();
   const std::unique_ptr<Stream> bulk = Open("/hlod.v1.Bulk/Upload");  // Nothing is declared.

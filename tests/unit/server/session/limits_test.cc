@@ -167,6 +167,37 @@ TEST(Limits, BufferAndStagingBytes) {
   EXPECT_FALSE(client.Do(client.DownloadOf(4)).has_error()) << "Bytes that came along are not staged.";
 }
 
+// Three copies of a range that holds two.
+TEST(Limits, CopiesUnderWay) {
+  constexpr int64_t kBytes = 1 << 20;
+  Daemon daemon(Limits{.arena_bytes = 2 * kBytes});
+  // Keeps the transfer thread busy, with another session's copy.
+  const auto busy = std::make_shared<absl::Notification>();
+  daemon.devices->transfers().Submit(99, 0, [busy] { busy->WaitForNotification(); });
+  {
+    Client client(daemon);
+    const uint64_t upload = client.Send(client.StreamUploadOf(1, hlo::Shape::Array(hlo::kU8, {kBytes})));
+    device::Workspace& workspace = client.machine()->workspace();
+    workspace.AddReceived(upload, workspace.ClaimUpload(upload)->generation, kBytes);
+    int fd = -1;
+    ASSERT_TRUE(client.machine()->MapArena(&fd).ok());
+    v1::Command download = client.DownloadOf(1);
+    download.mutable_download()->mutable_arena()->set_length(kBytes);
+    client.Send(download);
+    client.Send(download);
+    ExpectLimit(client.Fails(download), "arena_bytes", 2 * kBytes);
+    EXPECT_EQ(daemon.devices->queued(), 3);
+    v1::Command goodbye;
+    goodbye.mutable_goodbye();
+    client.Send(goodbye);
+  }
+  EXPECT_EQ(daemon.devices->queued(), 1) << "Copies of a session that has ended are dropped.";
+  EXPECT_EQ(daemon.used_bytes(), 0) << "And hold nothing.";
+  Client other(daemon);
+  busy->Notify();
+  EXPECT_TRUE(other.Do(other.PingOf()).has_pong());
+}
+
 TEST(Limits, Origins) {
   Daemon daemon(Limits{.origins_per_session_max = 1});
   Client client(daemon);

@@ -1,0 +1,190 @@
+// One session's long work and another's short work: who waits for whom.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/base/error.h"
+#include "tests/unit/server/device/workspace.h"
+
+namespace hlod::device {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Counts down from a number, and gives ten million zeros with it: 40 MB that it holds as it runs.
+std::string LargeLoopProgram() {
+  return ProgramOf(R"(HloModule large_spin
+body {
+  n = s64[] parameter(0)
+  one = s64[] constant(1)
+  ROOT m = s64[] subtract(n, one)
+}
+cond {
+  n = s64[] parameter(0)
+  zero = s64[] constant(0)
+  ROOT more = pred[] compare(n, zero), direction=NE
+}
+ENTRY main {
+  n = s64[] parameter(0)
+  w = s64[] while(n), condition=cond, body=body
+  zero = f32[] constant(0)
+  zeros = f32[10000000] broadcast(zero), dimensions={}
+  ROOT t = (s64[], f32[10000000]) tuple(w, zeros)
+}
+)");
+}
+
+class Turns : public testing::Test {
+ protected:
+  // An execute of a loop that counts down from a number: from -1 it does not end.
+  static ExecuteRequest LoopOf(TestSession& session, const std::vector<Handle>& results, int64_t count) {
+    ExecuteRequest request = session.ExecuteOf(1, {}, results);
+    request.arguments.emplace_back().literal =
+        std::make_unique<hlo::Literal>(hlo::Literal::Scalar<int64_t>(count));
+    return request;
+  }
+
+  FakeClock clock;
+  std::unique_ptr<Devices> devices = MakeDevices(clock);
+  TestSession hog{*devices, 1}, bystander{*devices, 2};
+};
+
+TEST_F(Turns, ATrivialProgramDoesNotWaitForAnotherSessionsEndlessOne) {
+  ASSERT_TRUE(hog.Await(hog.Compile(1, LoopProgram())).ok());
+  ASSERT_TRUE(bystander.Await(bystander.Compile(1, AddProgram())).ok());
+  const uint64_t endless = hog.Execute(LoopOf(hog, {2}, -1));
+  bystander.Upload(2, {1, 2, 3, 4});
+  for (Handle result = 3; result < 20; ++result) {
+    ASSERT_TRUE(bystander.Await(bystander.Execute(bystander.ExecuteOf(1, {2, 2}, {result}))).ok());
+    EXPECT_THAT(*bystander.Read(result), ElementsAre(2, 4, 6, 8));
+  }
+  EXPECT_FALSE(hog.AnswerTo(endless).has_value());
+  hog.workspace->Cancel(endless);
+  EXPECT_EQ(KindOf(hog.Await(endless)), ErrorKind::kCancelled);
+}
+
+TEST_F(Turns, AnExecuteIsNotRefusedForMemoryThatAnotherHoldsBesideIt) {
+  ASSERT_TRUE(hog.Await(hog.Compile(1, LargeLoopProgram())).ok());
+  ASSERT_TRUE(bystander.Await(bystander.Compile(1, LargeLoopProgram())).ok());
+  const uint64_t endless = hog.Execute(LoopOf(hog, {2, 3}, -1));
+  const uint64_t waits = bystander.Execute(LoopOf(bystander, {2, 3}, 1));
+  // Long enough for it to be tried beside the other.
+  absl::SleepFor(absl::Milliseconds(300));  // tidy: nothing must happen.
+  EXPECT_FALSE(bystander.AnswerTo(waits).has_value());
+  hog.workspace->Cancel(endless);
+  EXPECT_EQ(KindOf(hog.Await(endless)), ErrorKind::kCancelled);
+  EXPECT_TRUE(bystander.Await(waits).ok()) << *bystander.AnswerTo(waits);
+  // And is refused when the memory is not there at all.
+  EXPECT_EQ(KindOf(bystander.Await(bystander.Execute(LoopOf(bystander, {4, 5}, 1)))), ErrorKind::kNoMemory);
+}
+
+// Compiles whose callbacks hold the compile threads.
+class CompileTurns : public testing::Test {
+ protected:
+  static std::string Program(int number) {
+    return ProgramOf(absl::StrFormat(R"(HloModule m%d
+ENTRY main {
+  a = f32[%d] parameter(0)
+  ROOT c = f32[%d] add(a, a)
+}
+)",
+                                     number, number + 1, number + 1));
+  }
+  ~CompileTurns() override { Release(); }
+  void Release() {
+    if (!gate_.HasBeenNotified()) gate_.Notify();
+  }
+  void Compile(ExecutableCache& cache, uint64_t session, int number) {
+    cache.Compile(session, Program(number), [](const absl::StatusOr<ExecutableCache::Compiled>&) {});
+  }
+  // Both threads are held by session 1 when it returns.
+  void Hold(ExecutableCache& cache) {
+    for (int number = 0; number < 2; ++number) {
+      cache.Compile(1, Program(number), [this](const absl::StatusOr<ExecutableCache::Compiled>&) {
+        ++held_;
+        gate_.WaitForNotification();
+      });
+    }
+    ASSERT_TRUE(Eventually([this] { return held_ == 2; }));
+  }
+
+  absl::Notification gate_;
+  std::atomic<int> held_{0};
+};
+
+TEST_F(CompileTurns, ASmallProgramDoesNotWaitForAnotherSessionsCompiles) {
+  ExecutableCache cache({});
+  Hold(cache);
+  for (int number = 2; number < 100; ++number) Compile(cache, 1, number);
+  absl::Notification compiled;
+  cache.Compile(2, Program(100), [&](const absl::StatusOr<ExecutableCache::Compiled>& c) {
+    EXPECT_TRUE(c.ok()) << c.status();
+    compiled.Notify();
+  });
+  EXPECT_TRUE(compiled.WaitForNotificationWithTimeout(absl::Seconds(60)));
+  EXPECT_EQ(cache.Find(Sha256(Program(2))), nullptr);
+  Release();
+}
+
+TEST_F(CompileTurns, AnEndedSessionsProgramsAreNotCompiledUnlessAnotherWaitsForThem) {
+  ExecutableCache cache({});
+  Hold(cache);
+  for (int number = 2; number < 6; ++number) {
+    cache.Compile(1, Program(number), [](const absl::StatusOr<ExecutableCache::Compiled>&) {
+      ADD_FAILURE() << "A session that has ended is answered.";
+    });
+  }
+  cache.Discard(1);
+  absl::Notification compiled;
+  cache.Compile(2, Program(3), [&](const absl::StatusOr<ExecutableCache::Compiled>& c) {
+    EXPECT_TRUE(c.ok()) << c.status();
+    compiled.Notify();
+  });
+  EXPECT_TRUE(compiled.WaitForNotificationWithTimeout(absl::Seconds(60)));
+  Release();
+  EXPECT_TRUE(Eventually([&] { return cache.queued() == 0; }));
+  EXPECT_EQ(cache.Find(Sha256(Program(2))), nullptr);
+  EXPECT_NE(cache.Find(Sha256(Program(3))), nullptr);
+}
+
+TEST_F(CompileTurns, WhatWaitsIsBoundedOverAllSessions) {
+  const auto bytes = static_cast<int64_t>(Program(5).size());
+  ExecutableCache cache({.queued_bytes_max = 4 * bytes});
+  Hold(cache);
+  Compile(cache, 1, 2);
+  const auto refusal = [&](uint64_t session, int number) {
+    absl::Status status;
+    cache.Compile(session, Program(number),
+                  [&status](const absl::StatusOr<ExecutableCache::Compiled>& c) { status = c.status(); });
+    return status;
+  };
+  Compile(cache, 1, 3);
+  const absl::Status refused = refusal(1, 4);
+  EXPECT_EQ(KindOf(refused), ErrorKind::kLimit);
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr(absl::StrFormat("staging_bytes_max is %d", 4 * bytes)));
+  cache.Discard(1);  // Two are being compiled, and two have gone.
+  Compile(cache, 3, 5);
+  Release();
+  EXPECT_TRUE(Eventually([&] { return cache.queued() == 0; }));
+  for (int number = 6; number < 10; ++number) Compile(cache, 1, number);
+  EXPECT_TRUE(Eventually([&] { return cache.queued() == 0; }));
+  EXPECT_NE(cache.Find(Sha256(Program(9))), nullptr) << "The bytes of what is compiled are given back.";
+}
+
+TEST_F(CompileTurns, OneProgramOfASessionIsAlwaysTaken) {
+  ExecutableCache cache({.queued_bytes_max = 1});
+  for (uint64_t session = 1; session < 4; ++session) {
+    absl::Notification compiled;
+    cache.Compile(session, Program(static_cast<int>(session)),
+                  [&](const absl::StatusOr<ExecutableCache::Compiled>& c) {
+                    EXPECT_TRUE(c.ok()) << c.status();
+                    compiled.Notify();
+                  });
+    EXPECT_TRUE(compiled.WaitForNotificationWithTimeout(absl::Seconds(60)));
+    EXPECT_TRUE(Eventually([&] { return cache.queued() == 0; }));
+  }
+}
+
+}  // namespace
+}  // namespace hlod::device
