@@ -116,6 +116,7 @@ std::optional<FairSchedule::Started> FairQueue::AwaitJob() {
   MutexLock lock(&mu_);
   if (!stopping_ && idle_.size() >= ThreadsKept()) {
     Retire();
+    Wake();  // Another one takes what this one would have taken.
     return std::nullopt;
   }
   CondVar wake;
@@ -123,7 +124,10 @@ std::optional<FairSchedule::Started> FairQueue::AwaitJob() {
   while (!stopping_) {
     if (std::optional<FairSchedule::Started> next = schedule_.Start(NowUs()); next.has_value()) {
       idle_.erase(own);
-      if (idle_.empty() && options_.schedule.beside_us_max > 0) AddThread();
+      // A thread that has only just been added is not idle yet.
+      if (idle_.empty() && options_.schedule.beside_us_max > 0 &&
+          threads_.size() <= static_cast<size_t>(schedule_.running()))
+        AddThread();
       Wake();
       return next;
     }
