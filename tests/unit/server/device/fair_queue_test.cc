@@ -21,7 +21,7 @@ FairQueue::Options Device() {
           .inline_us_max = 20};
 }
 
-// A job that runs until the test ends it.
+// A job that runs until the test ends it. Outlives its queue.
 struct Gate {
   std::promise<void> begun, opened;
   std::shared_future<void> open = opened.get_future().share();
@@ -49,8 +49,8 @@ TEST(FairQueue, LongWorkRunsOnAThreadOfTheQueue) {
 }
 
 TEST(FairQueue, JobsOfOneSessionKeepTheirOrder) {
-  FairQueue queue(Device());
   Gate gate;
+  FairQueue queue(Device());
   queue.Submit(1, kLongUs, gate.job());
   std::string order;
   std::promise<void> done;
@@ -63,9 +63,9 @@ TEST(FairQueue, JobsOfOneSessionKeepTheirOrder) {
 }
 
 TEST(FairQueue, ALongJobDoesNotHoldUpOtherSessions) {
-  FairQueue queue(Device());
   // Ended only when jobs of all the others have run: short ones and long ones.
   Gate gate;
+  FairQueue queue(Device());
   queue.Submit(1, kLongUs, gate.job());
   gate.begun.get_future().wait();
   for (uint64_t session = 2; session < 6; ++session) {
@@ -78,8 +78,8 @@ TEST(FairQueue, ALongJobDoesNotHoldUpOtherSessions) {
 
 TEST(FairQueue, ManySessionsWithLongJobsDoNotHoldUpAnother) {
   constexpr uint64_t kSessions = 8;
-  FairQueue queue(Device());
   std::vector<std::unique_ptr<Gate>> gates;
+  FairQueue queue(Device());
   for (uint64_t session = 1; session <= kSessions; ++session) {
     gates.push_back(std::make_unique<Gate>());
     queue.Submit(session, kLongUs, gates.back()->job());
@@ -89,13 +89,13 @@ TEST(FairQueue, ManySessionsWithLongJobsDoNotHoldUpAnother) {
   std::promise<void> ran;
   queue.Submit(kSessions + 1, 1000, [&] { ran.set_value(); });
   ran.get_future().wait();
-  EXPECT_EQ(queue.length() >= static_cast<int64_t>(2 * kSessions), true) << "Each session has one running.";
+  EXPECT_GE(queue.length(), static_cast<int64_t>(2 * kSessions)) << "Each session has one running.";
   for (const std::unique_ptr<Gate>& gate : gates) gate->opened.set_value();
 }
 
 TEST(FairQueue, AJobWithoutRoomBesideAnotherRunsAgainAfterIt) {
-  FairQueue queue(Device());
   Gate gate;
+  FairQueue queue(Device());
   queue.Submit(1, kLongUs, gate.job());
   gate.begun.get_future().wait();
   std::promise<void> postponed;
@@ -123,8 +123,8 @@ TEST(FairQueue, AJobWithoutRoomBesideAnotherRunsAgainAfterIt) {
 }
 
 TEST(FairQueue, DiscardDropsTheJobsOfOneSession) {
-  FairQueue queue({.name = "test"});
   Gate gate;
+  FairQueue queue({.name = "test"});
   queue.Submit(1, 0, gate.job());
   const auto held = std::make_shared<int>(1);
   for (int i = 0; i < 3; ++i)
