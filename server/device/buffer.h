@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include "common/hlo/shape.h"
 #include "server/device/device_memory.h"
 #include "server/device/executable_cache.h"
+#include "server/device/task.h"
 
 namespace hlod::device {
 
@@ -22,15 +22,6 @@ struct CommandRef {
   uint64_t id = 0;
   uint32_t origin = 0;  // As the session numbered its lines; 0 is unknown.
   uint64_t step = 0;
-};
-
-// A step of work that waits for others: an execute, a download, an upload under way, a compile. Tasks depend
-// on earlier ones only, so they form no cycle. Guarded by the workspace's lock.
-struct Task {
-  int waits = 1;                // Tasks it depends on, and one for whoever sets it up.
-  std::function<void()> ready;  // Called once, without the lock, when `waits` has come down to 0.
-  bool finished = false;
-  std::vector<std::shared_ptr<Task>> dependents;
 };
 
 enum class BufferState : uint8_t { kPendingUpload, kPendingExecute, kReady, kPlaceholder, kFailed };
@@ -54,15 +45,21 @@ struct Buffer {
   bool settled() const { return state >= BufferState::kReady; }
   bool holds_memory() const { return state == BufferState::kReady || state == BufferState::kPendingUpload; }
   std::shared_ptr<Task> producer;  // Until it is settled: the upload or execute that makes it.
-  std::shared_ptr<Task>
-      donor;  // The last execute that may consume it: what was sent later waits for the outcome.
+  // The last execute that may consume it: what was sent later waits for the outcome.
+  std::shared_ptr<Task> donor;
   // That donor, when it is abstract: it may consume a placeholder.
   std::optional<CommandRef> abstract_donor;
   std::vector<std::shared_ptr<Task>> readers;  // Sent since then: whoever consumes it next waits for them.
   size_t purge_readers_at = 8;                 // So many of them, and the finished ones are dropped.
-  int pins = 0;  // Reads whose bytes stay for as long as the reader likes: nobody may write in place.
+  int pins = 0;  // Reads whose bytes stay for as long as the reader likes: nothing may write in place.
   std::optional<CommandRef> consumed_by;  // The execute it was donated to, once that has started.
 };
+
+// `reader`, which is being set up, reads the buffer: after the execute that may have consumed it before.
+void AddReader(Buffer& buffer, const std::shared_ptr<Task>& reader);
+// `consumer`, which is being set up, may consume the buffer: after the one that may have before, and after
+// all that read it.
+void AddConsumer(Buffer& buffer, const std::shared_ptr<Task>& consumer);
 
 // A handle's executable: pending until compiled, then a program or an error. Guarded by the workspace's lock.
 struct Program {

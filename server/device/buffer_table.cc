@@ -1,4 +1,4 @@
-// Defining, finding and burying handles.
+// Defining, finding and ending handles.
 #include "server/device/buffer_table.h"
 
 #include <utility>
@@ -7,26 +7,14 @@
 
 namespace hlod::device {
 
-std::string_view Name(BufferState state) {
-  switch (state) {
-    case BufferState::kPendingUpload:
-    case BufferState::kPendingExecute: return "pending";
-    case BufferState::kReady: return "ready";
-    case BufferState::kPlaceholder: return "placeholder";
-    case BufferState::kFailed: return "failed";
-  }
-  return "unknown";
-}
-
-absl::Status BufferTable::Claim(Handle handle) {
-  if (handle == 0) return MakeError(ErrorKind::kViolation, "Handle 0 cannot be defined.");
+Violation BufferTable::Claim(Handle handle) {
+  if (handle == 0) return Violation("Handle 0 cannot be defined.");
   if (handle <= last_) {
-    return MakeError(
-        ErrorKind::kViolation,
+    return Violation(
         absl::StrFormat("Handle (%d) is not larger than the last one defined (%d).", handle, last_));
   }
   last_ = handle;
-  return absl::OkStatus();
+  return Violation();
 }
 
 Entry* BufferTable::Find(Handle handle) {

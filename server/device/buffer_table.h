@@ -1,4 +1,4 @@
-// The handles of one session: defined by the client, believed by nobody.
+// The handles of one session: defined by the client, and checked.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "server/device/buffer.h"
+#include "server/device/violation.h"
 
 namespace hlod::device {
 
@@ -26,9 +27,9 @@ class BufferTable {
   // Keeps the reasons of the last `reasons_kept` dead handles.
   explicit BufferTable(int64_t reasons_kept) : reasons_kept_(reasons_kept) {}
 
-  // Takes note that the client named `handle`. An error is a violation of the protocol: 0, or not larger than
-  // all before.
-  absl::Status Claim(Handle handle);
+  // Takes note that the client named `handle`, which is a violation when it is 0 or not larger than all
+  // before.
+  Violation Claim(Handle handle);
   // Gives a claimed handle its meaning.
   void Put(Handle handle, Entry entry) { live_[handle] = std::move(entry); }
   // What a live handle names, or null.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "server/device/workspace.h"
 
 namespace hlod::device {
@@ -18,8 +19,8 @@ struct Execution {
   std::vector<std::shared_ptr<Buffer>> results;    // Null for a dropped one.
   std::vector<bool> donated;                       // By argument.
   std::vector<bool> absent;                        // By argument: a placeholder. Empty when there is none.
-  // Of an abstract one, when it is prepared: the results that have a value, and what computes them (null when
-  // none has), and how long that took.
+  // Of an abstract one, when it is prepared: the results that have a value, what computes them (null when
+  // none has one), and how long that took.
   std::vector<bool> computable;
   std::shared_ptr<const engine::Plan> part;
   absl::Duration preparation;
@@ -32,8 +33,19 @@ struct Execution {
   bool running = false;
   // Its results are failed and its command is answered. While it is not ready, its donations still order
   // others.
-  bool told = false;
+  bool reported = false;
   Done done;
+
+  // The bytes of an argument: of its buffer or its literal.
+  const std::byte* ArgumentBytes(size_t i) const {
+    return arguments[i] != nullptr ? arguments[i]->block.data()
+                                   : request.arguments[i].literal->bytes().data();
+  }
 };
+
+// "execute of \"step\"", as far as the program is known.
+std::string DescribeExecute(const Execution& execution);
+// How long an execute may run, and one that is abstract be prepared and run.
+absl::Duration TimeLimit(const ExecuteRequest& request, const Limits& limits);
 
 }  // namespace hlod::device

@@ -178,7 +178,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
   absl::Status Store(grpc::ByteBuffer& buffer) {
     device::Workspace& workspace = session_->workspace();
     if (!part_.has_value()) {
-      ASSIGN_OR_RETURN(const device::Workspace::UploadPart claimed, workspace.ClaimUpload(command_));
+      ASSIGN_OR_RETURN(const device::UploadPart claimed, workspace.ClaimUpload(command_));
       part_ = Part{claimed.upload, claimed.generation};
     }
     // Held while bytes are copied, and no longer: a client that stalls keeps no memory of an upload that

@@ -1,6 +1,8 @@
 // The table of commands.
 #include "server/session/commands.h"
 
+#include <utility>
+
 #include "common/base/status.h"
 #include "common/hlo/proto/codec.h"
 
@@ -12,10 +14,10 @@ enum class Refusal { kAnswered, kIgnored };
 
 struct Row {
   v1::Command::BodyCase body;
-  absl::Status (*handle)(Session&, const v1::Command&) = nullptr;
+  device::Violation (*handle)(Session&, const v1::Command&) = nullptr;
   Refusal refusal = Refusal::kAnswered;
   // Instead of `handle`: defines handles, which a refusal fails.
-  absl::Status (*define)(Session&, const v1::Command&, const absl::Status& refused) = nullptr;
+  device::Violation (*define)(Session&, const v1::Command&, const absl::Status& refused) = nullptr;
 };
 constexpr Row kCommands[] = {
     {.body = v1::Command::kUpload, .define = HandleUpload},
@@ -35,24 +37,23 @@ constexpr Row kCommands[] = {
 
 }  // namespace
 
-absl::Status HandleCommand(Session& session, const v1::Command& command, const absl::Status& refused) {
+device::Violation HandleCommand(Session& session, const v1::Command& command, const absl::Status& refused) {
   // A program's chunks follow its Compile without anything between: the one piece of state a command can
   // depend on.
   if (session.assembly.has_value() != (command.body_case() == v1::Command::kProgramChunk)) {
-    return MakeError(ErrorKind::kViolation, session.assembly.has_value()
-                                                ? "Another command came where a ProgramChunk was due."
-                                                : "A ProgramChunk came without a Compile that announced it.");
+    return device::Violation(session.assembly.has_value()
+                                 ? "Another command came where a ProgramChunk was due."
+                                 : "A ProgramChunk came without a Compile that announced it.");
   }
   for (const Row& row : kCommands) {
     if (row.body != command.body_case()) continue;
     if (row.define != nullptr) return row.define(session, command, refused);
     if (refused.ok() || row.refusal == Refusal::kIgnored) return row.handle(session, command);
     session.Settle(command.id(), refused);
-    return absl::OkStatus();
+    return device::Violation();
   }
-  return MakeError(
-      ErrorKind::kViolation,
-      absl::StrFormat("Command %d is none that this version of the protocol has.", command.id()));
+  return device::Violation(
+      absl::StrFormat("Command %d is not one that this version of the protocol has.", command.id()));
 }
 
 absl::StatusOr<hlo::Shape> ShapeOf(const hlod::xla::ShapeProto& proto) {
@@ -67,6 +68,12 @@ absl::StatusOr<hlo::Shape> ShapeOf(const hlod::xla::ShapeProto& proto) {
   }
   shape->layout.reset();
   return shape;
+}
+
+hlo::Shape ShapeOf(const hlod::xla::ShapeProto& proto, absl::Status& refused) {
+  absl::StatusOr<hlo::Shape> shape = ShapeOf(proto);
+  refused.Update(shape.status());
+  return shape.ok() ? *std::move(shape) : hlo::Shape();
 }
 
 }  // namespace hlod::session

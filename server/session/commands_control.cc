@@ -4,19 +4,19 @@
 
 namespace hlod::session {
 
-absl::Status HandleStepMark(Session& session, const v1::Command& command) {
+device::Violation HandleStepMark(Session& session, const v1::Command& command) {
   session.step = command.step_mark().step();
   session.Settle(command.id(), absl::OkStatus());
-  return absl::OkStatus();
+  return device::Violation();
 }
 
-absl::Status HandleDefineOrigin(Session& session, const v1::Command& command) {
+device::Violation HandleDefineOrigin(Session& session, const v1::Command& command) {
   const v1::DefineOrigin& request = command.define_origin();
   return session.workspace().DefineOrigin(request.id(), rpc::FromProto(request.origin()),
                                           session.Settler(command.id()));
 }
 
-absl::Status HandlePing(Session& session, const v1::Command& command) {
+device::Violation HandlePing(Session& session, const v1::Command& command) {
   const auto answer = [self = session.shared_from_this(), id = command.id()] {
     v1::Reply reply;
     reply.set_command(id);
@@ -28,10 +28,10 @@ absl::Status HandlePing(Session& session, const v1::Command& command) {
   } else {
     session.WhenAllBefore(command.id(), answer);
   }
-  return absl::OkStatus();
+  return device::Violation();
 }
 
-absl::Status HandleStats(Session& session, const v1::Command& command) {
+device::Violation HandleStats(Session& session, const v1::Command& command) {
   session.WhenAllBefore(command.id(), [self = session.shared_from_this(), id = command.id()] {
     v1::Reply reply;
     reply.set_command(id);
@@ -40,13 +40,13 @@ absl::Status HandleStats(Session& session, const v1::Command& command) {
     if (!kept.ok()) return self->Settle(id, kept);
     self->Answer(std::move(reply));
   });
-  return absl::OkStatus();
+  return device::Violation();
 }
 
-absl::Status HandleGoodbye(Session& session, const v1::Command& command) {
+device::Violation HandleGoodbye(Session& session, const v1::Command& command) {
   session.Settle(command.id(), absl::OkStatus());
   session.Goodbye();
-  return absl::OkStatus();
+  return device::Violation();
 }
 
 }  // namespace hlod::session

@@ -49,135 +49,131 @@ device::Workspace::CompileDone Answerer(Session& session, uint64_t command, bool
 
 // Compiles what has come as a whole. The bytes are the session's until then: few threads compile, and
 // programs of many sessions may wait.
-absl::Status Compile(Session& session, const device::CommandRef& command, device::Handle handle,
-                     bool describe, absl::StatusOr<std::string> program) {
-  int64_t bytes = program.ok() ? static_cast<int64_t>(program->size()) : 0;
-  if (const absl::Status reserved = session.ReserveStaging("A program", bytes); !reserved.ok()) {
-    program = reserved;
+device::Violation Compile(Session& session, device::CompileRequest request, bool describe) {
+  auto bytes = static_cast<int64_t>(request.program.size());
+  if (request.refused.ok()) request.refused = session.ReserveStaging("A program", bytes);
+  if (!request.refused.ok()) {
+    request.program.clear();
     bytes = 0;
   }
-  return session.workspace().Compile(command, handle, std::move(program),
-                                     Answerer(session, command.id, describe, bytes));
+  const uint64_t command = request.command.id;
+  return session.workspace().Compile(std::move(request), Answerer(session, command, describe, bytes));
 }
 
 }  // namespace
 
-absl::Status HandleCompile(Session& session, const v1::Command& command, const absl::Status& refused) {
-  const v1::Compile& request = command.compile();
-  const device::CommandRef ref = RefOf(session, command);
-  const auto done = Answerer(session, command.id(), request.describe());
+device::Violation HandleCompile(Session& session, const v1::Command& command, const absl::Status& refused) {
+  const v1::Compile& message = command.compile();
   const Limits& limits = session.limits();
-  switch (request.program_case()) {
+  device::CompileRequest request;
+  request.command = RefOf(session, command);
+  request.handle = message.executable();
+  request.refused = refused;
+  switch (message.program_case()) {
     case v1::Compile::kModule: {
-      absl::StatusOr<std::string> program = request.module();
-      if (static_cast<int64_t>(request.module().size()) >
-          std::min(limits.chunk_bytes_max, limits.program_bytes_max)) {
-        program = Limit(absl::StrFormat(
+      const auto bytes = static_cast<int64_t>(message.module().size());
+      if (bytes > std::min(limits.chunk_bytes_max, limits.program_bytes_max)) {
+        request.refused.Update(Limit(absl::StrFormat(
             "A module of %d bytes inside a Compile; the limit chunk_bytes_max is %d, program_bytes_max %d.",
-            request.module().size(), limits.chunk_bytes_max, limits.program_bytes_max));
+            bytes, limits.chunk_bytes_max, limits.program_bytes_max)));
       }
-      if (!refused.ok()) program = refused;
-      return Compile(session, ref, request.executable(), request.describe(), std::move(program));
+      if (request.refused.ok()) request.program = message.module();
+      break;
     }
     case v1::Compile::kModuleBytes: {
-      session.assembly.emplace();
-      ProgramAssembly& assembly = *session.assembly;
-      assembly.command = ref;
-      assembly.handle = request.executable();
-      assembly.describe = request.describe();
-      assembly.bytes = request.module_bytes();
+      ProgramAssembly assembly;
+      assembly.bytes = message.module_bytes();
+      assembly.describe = message.describe();
       if (assembly.bytes > static_cast<uint64_t>(limits.program_bytes_max)) {
-        assembly.refused = Limit(absl::StrFormat("A module of %d bytes; the limit program_bytes_max is %d.",
-                                                 assembly.bytes, limits.program_bytes_max));
+        request.refused.Update(
+            Limit(absl::StrFormat("A module of %d bytes; the limit program_bytes_max is %d.", assembly.bytes,
+                                  limits.program_bytes_max)));
       }
-      if (!refused.ok()) assembly.refused = refused;
-      if (assembly.bytes > 0) return absl::OkStatus();  // The last chunk settles it.
-      session.assembly.reset();
-      if (!refused.ok()) return session.workspace().Compile(ref, request.executable(), refused, done);
-      return session.workspace().Compile(ref, request.executable(), std::string(), done);
+      if (assembly.bytes == 0) break;
+      assembly.request = std::move(request);
+      session.assembly = std::move(assembly);
+      return device::Violation();  // The last chunk compiles it.
     }
     case v1::Compile::kDigest: {
-      absl::StatusOr<Digest> digest = Digest{};
-      if (request.digest().size() == digest->size()) {
-        std::copy(request.digest().begin(), request.digest().end(), digest->begin());
+      Digest& digest = request.digest.emplace();
+      if (message.digest().size() == digest.size()) {
+        std::copy(message.digest().begin(), message.digest().end(), digest.begin());
       } else {
-        digest = MakeError(ErrorKind::kArgument,
-                           absl::StrFormat("A digest of %d bytes; SHA-256 has 32.", request.digest().size()));
+        request.refused.Update(
+            MakeError(ErrorKind::kArgument,
+                      absl::StrFormat("A digest of %d bytes; SHA-256 has 32.", message.digest().size())));
       }
-      if (!refused.ok()) digest = refused;
-      return session.workspace().CompileByDigest(ref, request.executable(), digest, done);
+      break;
     }
-    case v1::Compile::PROGRAM_NOT_SET: break;
+    case v1::Compile::PROGRAM_NOT_SET:
+      request.refused.Update(InvalidArgument("A Compile without a program."));
   }
-  return session.workspace().Compile(ref, request.executable(),
-                                     refused.ok() ? InvalidArgument("A Compile without a program.") : refused,
-                                     done);
+  return Compile(session, std::move(request), message.describe());
 }
 
-absl::Status HandleProgramChunk(Session& session, const v1::Command& command) {
+device::Violation HandleProgramChunk(Session& session, const v1::Command& command) {
   ProgramAssembly& assembly = *session.assembly;
   const std::string& data = command.program_chunk().data();
+  absl::Status& refused = assembly.request.refused;
   if (!InRange(assembly.received, data.size(), assembly.bytes) || data.empty()) {
-    return MakeError(ErrorKind::kViolation, absl::StrFormat("A ProgramChunk of %d bytes after %d of %d.",
-                                                            data.size(), assembly.received, assembly.bytes));
+    return device::Violation(absl::StrFormat("A ProgramChunk of %d bytes after %d of %d.", data.size(),
+                                             assembly.received, assembly.bytes));
   }
   absl::Status answer;
   if (static_cast<int64_t>(data.size()) > session.limits().chunk_bytes_max) {
     answer = Limit(absl::StrFormat("A ProgramChunk of %d bytes; the limit chunk_bytes_max is %d.",
                                    data.size(), session.limits().chunk_bytes_max));
-    assembly.refused.Update(answer);
+    refused.Update(answer);
   }
   assembly.received += data.size();
-  if (assembly.refused.ok()) {
-    assembly.data += data;  // Grows with what came, not with what was announced.
+  if (refused.ok()) {
+    assembly.request.program += data;  // Grows with what came, not with what was announced.
   } else {
-    assembly.data = std::string();
+    assembly.request.program = std::string();
   }
   session.Settle(command.id(), answer);
-  if (assembly.received < assembly.bytes) return absl::OkStatus();
+  if (assembly.received < assembly.bytes) return device::Violation();
   ProgramAssembly whole = *std::exchange(session.assembly, std::nullopt);
-  absl::StatusOr<std::string> program = std::move(whole.data);
-  if (!whole.refused.ok()) program = whole.refused;
-  return Compile(session, whole.command, whole.handle, whole.describe, std::move(program));
+  return Compile(session, std::move(whole.request), whole.describe);
 }
 
-absl::Status HandleExecute(Session& session, const v1::Command& command, const absl::Status& refused_before) {
-  const v1::Execute& request = command.execute();
-  device::ExecuteRequest execute;
-  execute.command = RefOf(session, command);
-  execute.executable = request.executable();
-  execute.device = request.device();
-  execute.results.assign(request.results().begin(), request.results().end());
-  execute.fills.assign(request.fills().begin(), request.fills().end());
-  execute.donated.assign(request.donated().begin(), request.donated().end());
-  execute.abstract = request.abstract();
-  execute.deadline_us = static_cast<int64_t>(std::min<uint64_t>(request.deadline_us(), INT64_MAX));
-  execute.arguments.reserve(request.arguments_size());
+device::Violation HandleExecute(Session& session, const v1::Command& command, const absl::Status& refused) {
+  const v1::Execute& message = command.execute();
+  device::ExecuteRequest request;
+  request.command = RefOf(session, command);
+  request.executable = message.executable();
+  request.device = message.device();
+  request.results.assign(message.results().begin(), message.results().end());
+  request.fills.assign(message.fills().begin(), message.fills().end());
+  request.donated.assign(message.donated().begin(), message.donated().end());
+  request.abstract = message.abstract();
+  request.deadline_us = static_cast<int64_t>(std::min<uint64_t>(message.deadline_us(), INT64_MAX));
+  request.arguments.reserve(message.arguments_size());
 
-  absl::Status refused = refused_before;
+  request.refused = refused;
   int64_t literal_bytes = 0;
   int next_literal = 0;
-  for (const uint64_t handle : request.arguments()) {
-    device::ExecuteRequest::Argument& argument = execute.arguments.emplace_back();
+  for (const uint64_t handle : message.arguments()) {
+    device::ExecuteRequest::Argument& argument = request.arguments.emplace_back();
     argument.handle = handle;
-    if (handle != 0 || !refused.ok()) continue;
-    if (next_literal == request.literals_size()) {
-      refused = MakeError(ErrorKind::kArgument,
-                          absl::StrFormat("Argument %d takes the next literal; there are only %d.",
-                                          execute.arguments.size() - 1, next_literal));
+    if (handle != 0 || !request.refused.ok()) continue;
+    if (next_literal == message.literals_size()) {
+      request.refused = MakeError(ErrorKind::kArgument,
+                                  absl::StrFormat("Argument %d takes the next literal; there are only %d.",
+                                                  request.arguments.size() - 1, next_literal));
       continue;
     }
-    const v1::InlineLiteral& literal = request.literals(next_literal++);
+    const v1::InlineLiteral& literal = message.literals(next_literal++);
     const absl::StatusOr<hlo::Shape> shape = ShapeOf(literal.shape());
     literal_bytes += static_cast<int64_t>(literal.data().size());
     if (!shape.ok()) {
-      refused = shape.status();
+      request.refused = shape.status();
     } else if (literal_bytes > session.limits().inline_bytes_max) {
-      refused =
+      request.refused =
           Limit(absl::StrFormat("%d bytes of literals in one execute; the limit inline_bytes_max is %d.",
                                 literal_bytes, session.limits().inline_bytes_max));
     } else if (!shape->IsArray() || ByteSize(*shape) != static_cast<int64_t>(literal.data().size())) {
-      refused =
+      request.refused =
           MakeError(ErrorKind::kArgument, absl::StrFormat("A literal of shape %s comes with %d bytes.",
                                                           ToStringNoLayout(*shape), literal.data().size()));
     } else {
@@ -186,8 +182,7 @@ absl::Status HandleExecute(Session& session, const v1::Command& command, const a
                 reinterpret_cast<char*>(argument.literal->bytes().data()));
     }
   }
-  execute.refused = std::move(refused);
-  return session.workspace().Execute(std::move(execute), session.Settler(command.id()));
+  return session.workspace().Execute(std::move(request), session.Settler(command.id()));
 }
 
 }  // namespace hlod::session

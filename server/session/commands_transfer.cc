@@ -10,7 +10,7 @@
 namespace hlod::session {
 namespace {
 
-// Longer copies go to the transfer thread: the stream's reader has other streams to read.
+// Longer copies go to the transfer thread: the thread that reads the stream has others to read.
 constexpr int64_t kCopyHereBytes = 256 << 10;
 
 absl::Status Argument(std::string text) { return MakeError(ErrorKind::kArgument, std::move(text)); }
@@ -18,7 +18,7 @@ absl::Status Argument(std::string text) { return MakeError(ErrorKind::kArgument,
 absl::StatusOr<Cause> CauseOf(int number, Direction direction) {
   const std::optional<Cause> cause = CauseFromNumber(number);
   if (!cause.has_value() || DirectionOf(*cause) != direction) {
-    return Argument(absl::StrFormat("Cause %d is none of the direction %s.", number, Name(direction)));
+    return Argument(absl::StrFormat("Cause %d is not one of the direction %s.", number, Name(direction)));
   }
   return *cause;
 }
@@ -31,41 +31,39 @@ void Copy(Session& session, int64_t bytes, std::function<void()> copy) {
 
 }  // namespace
 
-absl::Status HandleUpload(Session& session, const v1::Command& command, const absl::Status& refused) {
-  const v1::Upload& request = command.upload();
-  device::UploadRequest upload;
-  upload.command = RefOf(session, command);
-  upload.handle = request.handle();
-  upload.device = request.device();
-  upload.shape = ShapeOf(request.shape());
-  upload.bytes = request.bytes();
-  upload.fill = request.fill();
-  upload.pieces = request.payload_case() == v1::Upload::kArena;
-  if (absl::StatusOr<Cause> cause = CauseOf(request.cause(), Direction::kHostToDevice); cause.ok()) {
-    upload.cause = *cause;
-  } else if (upload.shape.ok()) {
-    upload.shape = cause.status();
-  }
-  if (request.payload_case() == v1::Upload::kInline) {
-    upload.data = request.inline_();
-    if (static_cast<int64_t>(request.inline_().size()) > session.limits().inline_bytes_max &&
-        upload.shape.ok()) {
-      upload.shape = MakeError(ErrorKind::kLimit,
-                               absl::StrFormat("%d bytes inside an Upload; the limit inline_bytes_max is %d.",
-                                               request.inline_().size(), session.limits().inline_bytes_max));
+device::Violation HandleUpload(Session& session, const v1::Command& command, const absl::Status& refused) {
+  const v1::Upload& message = command.upload();
+  device::UploadRequest request;
+  request.command = RefOf(session, command);
+  request.handle = message.handle();
+  request.device = message.device();
+  request.refused = refused;
+  request.shape = ShapeOf(message.shape(), request.refused);
+  request.bytes = message.bytes();
+  request.fill = message.fill();
+  request.pieces = message.payload_case() == v1::Upload::kArena;
+  const absl::StatusOr<Cause> cause = CauseOf(message.cause(), Direction::kHostToDevice);
+  request.refused.Update(cause.status());
+  request.cause = cause.value_or(Cause::kUpload);
+  if (message.payload_case() == v1::Upload::kInline) {
+    request.data = message.inline_();
+    const auto bytes = static_cast<int64_t>(message.inline_().size());
+    if (request.refused.ok() && bytes > session.limits().inline_bytes_max) {
+      request.refused = MakeError(
+          ErrorKind::kLimit, absl::StrFormat("%d bytes inside an Upload; the limit inline_bytes_max is %d.",
+                                             bytes, session.limits().inline_bytes_max));
     }
-  } else if (request.payload_case() == v1::Upload::PAYLOAD_NOT_SET && request.bytes() > 0 &&
-             upload.shape.ok()) {
-    upload.shape = Argument("The Upload does not say how its bytes come.");
+  } else if (request.refused.ok() && message.payload_case() == v1::Upload::PAYLOAD_NOT_SET &&
+             message.bytes() > 0) {
+    request.refused = Argument("The Upload does not say how its bytes come.");
   }
-  if (!refused.ok()) upload.shape = refused;
-  return session.workspace().Upload(std::move(upload), session.Settler(command.id()));
+  return session.workspace().Upload(request, session.Settler(command.id()));
 }
 
-absl::Status HandleUploadPiece(Session& session, const v1::Command& command) {
+device::Violation HandleUploadPiece(Session& session, const v1::Command& command) {
   const v1::UploadPiece& request = command.upload_piece();
   const uint64_t id = command.id();
-  const auto piece = [&]() -> absl::StatusOr<std::pair<device::Workspace::UploadPart, const std::byte*>> {
+  const auto piece = [&]() -> absl::StatusOr<std::pair<device::UploadPart, const std::byte*>> {
     if (request.length() > static_cast<uint64_t>(session.limits().chunk_bytes_max)) {
       return MakeError(ErrorKind::kLimit,
                        absl::StrFormat("A piece of %d bytes; the limit chunk_bytes_max is %d.",
@@ -78,7 +76,7 @@ absl::Status HandleUploadPiece(Session& session, const v1::Command& command) {
     }
     const auto bytes = static_cast<int64_t>(request.length());
     RETURN_IF_ERROR(session.ReserveCopy(bytes));
-    absl::StatusOr<device::Workspace::UploadPart> part =
+    absl::StatusOr<device::UploadPart> part =
         session.workspace().NextPiece(request.upload(), request.buffer_offset(), request.length());
     if (!part.ok()) {
       session.ReleaseCopy(bytes);
@@ -89,7 +87,7 @@ absl::Status HandleUploadPiece(Session& session, const v1::Command& command) {
   }();
   if (!piece.ok()) {
     session.Settle(id, piece.status());
-    return absl::OkStatus();
+    return device::Violation();
   }
   Copy(session, static_cast<int64_t>(request.length()),
        [self = session.shared_from_this(), part = piece->first, from = piece->second,
@@ -102,17 +100,17 @@ absl::Status HandleUploadPiece(Session& session, const v1::Command& command) {
          reply.set_command(id);
          self->Answer(std::move(reply));
        });
-  return absl::OkStatus();
+  return device::Violation();
 }
 
-absl::Status HandleDownload(Session& session, const v1::Command& command) {
+device::Violation HandleDownload(Session& session, const v1::Command& command) {
   const v1::Download& request = command.download();
   const uint64_t id = command.id();
   const absl::StatusOr<Cause> cause = CauseOf(request.cause(), Direction::kDeviceToHost);
   if (!cause.ok() || request.way_case() == v1::Download::WAY_NOT_SET) {
     session.Settle(id,
                    !cause.ok() ? cause.status() : Argument("The Download does not say where its bytes go."));
-    return absl::OkStatus();
+    return device::Violation();
   }
   device::DownloadRequest download;
   download.command = RefOf(session, command);

@@ -220,9 +220,9 @@ absl::Status Session::OnCommand(const v1::Command& command) {
                     absl::StrFormat("This command is one too many: the limit commands_in_flight_max is %d.",
                                     limits_.commands_in_flight_max));
   }
-  absl::Status status = HandleCommand(*this, command, why);
+  const device::Violation violation = HandleCommand(*this, command, why);
   OnHandled(command.id());
-  return status;
+  return violation.status();
 }
 
 uint64_t Session::received_through() const {

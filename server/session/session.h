@@ -24,13 +24,10 @@ namespace hlod::session {
 
 // A program that arrives in chunks.
 struct ProgramAssembly {
-  device::CommandRef command;
-  device::Handle handle = 0;
+  device::CompileRequest request;  // Its program grows; it stays empty when the request is refused already.
   bool describe = false;
   uint64_t bytes = 0;  // To come in all.
   uint64_t received = 0;
-  std::string data;  // Empty when the program is refused already.
-  absl::Status refused;
 };
 
 // The bytes that a download's reply promised, for Bulk.Download.

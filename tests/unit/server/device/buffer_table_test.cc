@@ -11,11 +11,11 @@ namespace {
 TEST(BufferTable, HandlesOnlyCountUp) {
   BufferTable table(10);
   EXPECT_TRUE(table.Claim(5).ok());
-  EXPECT_EQ(KindOf(table.Claim(5)), ErrorKind::kViolation);
-  EXPECT_EQ(KindOf(table.Claim(4)), ErrorKind::kViolation);
-  EXPECT_EQ(KindOf(table.Claim(0)), ErrorKind::kViolation);
+  EXPECT_EQ(KindOf(table.Claim(5).status()), ErrorKind::kViolation);
+  EXPECT_EQ(KindOf(table.Claim(4).status()), ErrorKind::kViolation);
+  EXPECT_EQ(KindOf(table.Claim(0).status()), ErrorKind::kViolation);
   EXPECT_TRUE(table.Claim(UINT64_MAX).ok());
-  EXPECT_EQ(KindOf(table.Claim(UINT64_MAX)), ErrorKind::kViolation);
+  EXPECT_EQ(KindOf(table.Claim(UINT64_MAX).status()), ErrorKind::kViolation);
 }
 
 TEST(BufferTable, TheDeadAreRememberedUpToALimit) {

@@ -33,10 +33,8 @@ TEST_F(Figures, EachDeviceHasItsOwn) {
   const std::unique_ptr<Devices> two = MakeDevices(clock, {}, 64 << 20, 2);
   TestSession pair(*two);
   pair.Upload(1, {1, 2, 3, 4});
-  const CommandRef command = pair.Next();
-  ASSERT_TRUE(pair.workspace->DefinePlaceholder(command, 2, 1, F32x4(), pair.Keep(command.id)).ok());
-  const CommandRef refused = pair.Next();
-  ASSERT_TRUE(pair.workspace->DefinePlaceholder(refused, 3, 7, F32x4(), pair.Keep(refused.id)).ok());
+  pair.Placeholder(2, F32x4(), 1);
+  pair.Placeholder(3, F32x4(), 7);
   const std::vector<Workspace::Counts> counts = pair.workspace->device_counts();
   ASSERT_EQ(counts.size(), 2u) << "Device 7 does not exist.";
   EXPECT_EQ(counts[0].buffers, 1);
@@ -56,7 +54,7 @@ TEST_F(Figures, ExecutablesAreListedMostRecentlyAskedForFirst) {
 TEST_F(Figures, AnOrphanUploadExpiresThoughLaterOnesMove) {
   const uint64_t orphan = session.Announce(1);
   const uint64_t moving = session.Announce(2);
-  const Workspace::UploadPart part = session.workspace->ClaimUpload(moving).value();
+  const UploadPart part = session.workspace->ClaimUpload(moving).value();
   clock.Advance(absl::Seconds(20));
   EXPECT_TRUE(session.workspace->AddReceived(moving, part.generation, 4));
   clock.Advance(absl::Seconds(10));
@@ -67,8 +65,8 @@ TEST_F(Figures, AnOrphanUploadExpiresThoughLaterOnesMove) {
 
 TEST_F(Figures, BytesOfAStaleTransferAreNoProgress) {
   const uint64_t upload = session.Announce(1);
-  const Workspace::UploadPart stale = session.workspace->ClaimUpload(upload).value();
-  const Workspace::UploadPart part = session.workspace->ClaimUpload(upload).value();
+  const UploadPart stale = session.workspace->ClaimUpload(upload).value();
+  const UploadPart part = session.workspace->ClaimUpload(upload).value();
   clock.Advance(absl::Seconds(20));
   EXPECT_FALSE(session.workspace->AddReceived(upload, stale.generation, 8));
   EXPECT_TRUE(session.workspace->AddReceived(upload, part.generation, 0));

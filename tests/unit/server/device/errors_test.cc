@@ -31,8 +31,11 @@ TEST_F(Errors, AnOriginIsCutBetweenCharacters) {
   EXPECT_EQ(session.workspace->origin(1).file, std::string(1023, 'a'));
   EXPECT_EQ(session.workspace->origin(1).function, std::string(1023, 'a'));
   // The refusal that names it arrives as what it is.
-  const CommandRef command{session.Next().id, 1, 0};
-  ASSERT_TRUE(session.workspace->DefinePlaceholder(command, 1, 0, F32x4(), session.Keep(command.id)).ok());
+  PlaceholderRequest request;
+  request.command = {session.Next().id, 1, 0};
+  request.handle = 1;
+  request.shape = F32x4();
+  ASSERT_TRUE(session.workspace->DefinePlaceholder(request, session.Keep(request.command.id)).ok());
   EXPECT_EQ(KindOf(session.Read(1).status()), ErrorKind::kPlaceholder);
   EXPECT_EQ(ErrorOf(session.Read(1).status()).origin.line, 7);
 }

@@ -76,13 +76,17 @@ struct TestSession {
   }
   // The bytes of an announced upload, all of them zero.
   void Deliver(uint64_t command) {
-    const Workspace::UploadPart part = workspace->ClaimUpload(command).value();
+    const UploadPart part = workspace->ClaimUpload(command).value();
     workspace->AddReceived(command, part.generation, static_cast<int64_t>(part.target.size()));
   }
   uint64_t Compile(Handle handle, const std::string& program) {
     const CommandRef command = Next();
+    CompileRequest request;
+    request.command = command;
+    request.handle = handle;
+    request.program = program;
     EXPECT_TRUE(workspace
-                    ->Compile(command, handle, program,
+                    ->Compile(std::move(request),
                               [keep = Keep(command.id)](const absl::StatusOr<ExecutableCache::Compiled>& c) {
                                 keep(c.status());
                               })
@@ -109,10 +113,14 @@ struct TestSession {
     EXPECT_TRUE(workspace->Free(command, handles, Keep(command.id)).ok());
     return command.id;
   }
-  uint64_t Placeholder(Handle handle, const hlo::Shape& shape = F32x4()) {
-    const CommandRef command = Next();
-    EXPECT_TRUE(workspace->DefinePlaceholder(command, handle, 0, shape, Keep(command.id)).ok());
-    return command.id;
+  uint64_t Placeholder(Handle handle, const hlo::Shape& shape = F32x4(), uint32_t device = 0) {
+    PlaceholderRequest request;
+    request.command = Next();
+    request.handle = handle;
+    request.device = device;
+    request.shape = shape;
+    EXPECT_TRUE(workspace->DefinePlaceholder(request, Keep(request.command.id)).ok());
+    return request.command.id;
   }
   // Starts a read; what it gives is in `reads`.
   uint64_t Download(Handle handle, bool pin = false) {

@@ -181,7 +181,7 @@ TEST(Donation, WaitsForThoseWhoReadBefore) {
   f.client.Send(execute);
   const uint64_t after = f.client.Send(f.client.DownloadOf(3));
   device::Workspace& workspace = f.client.machine()->workspace();
-  const device::Workspace::UploadPart part = workspace.ClaimUpload(late).value();
+  const device::UploadPart part = workspace.ClaimUpload(late).value();
   std::memcpy(part.target.data(), Client::Bytes({10, 20, 30, 40}).data(), 16);
   EXPECT_TRUE(workspace.AddReceived(late, part.generation, 16));
   EXPECT_THAT(f.client.Read(5), ElementsAre(11, 22, 33, 44));
@@ -300,9 +300,9 @@ TEST(Upload, AStaleTransferIsStopped) {
   Fixture f;
   const uint64_t id = f.client.Send(f.client.StreamUploadOf(2));
   device::Workspace& workspace = f.client.machine()->workspace();
-  const device::Workspace::UploadPart first = workspace.ClaimUpload(id).value();
+  const device::UploadPart first = workspace.ClaimUpload(id).value();
   EXPECT_TRUE(workspace.AddReceived(id, first.generation, 8));
-  const device::Workspace::UploadPart second = workspace.ClaimUpload(id).value();
+  const device::UploadPart second = workspace.ClaimUpload(id).value();
   EXPECT_FALSE(workspace.OwnsUpload(first));
   EXPECT_FALSE(workspace.AddReceived(id, first.generation, 8));
   std::memcpy(second.target.data(), Client::Bytes({1, 2, 3, 4}).data(), 16);

@@ -1,0 +1,89 @@
+// What commands ask of a workspace. Each has one field `refused`: what was found wrong with it before, by
+// those who read the message. Then the rest may be incomplete; what it was to define is defined to hold that
+// error.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/kinds.h"
+#include "common/base/sha256.h"
+#include "common/hlo/literal.h"
+#include "server/device/buffer.h"
+
+namespace hlod::device {
+
+struct PlaceholderRequest {
+  CommandRef command;
+  Handle handle = 0;
+  uint32_t device = 0;
+  hlo::Shape shape;
+  absl::Status refused;
+};
+
+struct UploadRequest {
+  CommandRef command;
+  Handle handle = 0;
+  uint32_t device = 0;
+  hlo::Shape shape;
+  uint64_t bytes = 0;  // As the client says; must be the shape's.
+  Cause cause = Cause::kUpload;
+  bool fill = false;                     // Gives a placeholder its value.
+  std::optional<std::string_view> data;  // The bytes, when they came along.
+  bool pieces = false;  // Else they come in pieces (NextPiece), or by one transfer (ClaimUpload).
+  absl::Status refused;
+};
+
+struct CompileRequest {
+  CommandRef command;
+  Handle handle = 0;
+  std::string program;           // A serialized module ...
+  std::optional<Digest> digest;  // ... or the digest of one that this session has sent.
+  absl::Status refused;
+};
+
+struct ExecuteRequest {
+  struct Argument {
+    Handle handle = 0;                      // 0: the literal.
+    std::unique_ptr<hlo::Literal> literal;  // Apart: a command may name millions of handles.
+  };
+  CommandRef command;
+  Handle executable = 0;
+  uint32_t device = 0;
+  std::vector<Argument> arguments;
+  std::vector<Handle> results;    // 0 drops one.
+  std::vector<uint32_t> fills;    // Indices of results that fill a placeholder.
+  std::vector<uint32_t> donated;  // Indices of arguments.
+  bool abstract = false;
+  int64_t deadline_us = 0;  // 0: the limit.
+  absl::Status refused;
+};
+
+struct DownloadRequest {
+  CommandRef command;
+  Handle handle = 0;
+  uint64_t offset = 0, length = 0;  // length 0: to the end.
+  bool pin = false;  // The bytes are read as long as ReadyBytes::pin is held; else until Release.
+};
+
+// The bytes of a buffer, ready to be read.
+struct ReadyBytes {
+  std::shared_ptr<Buffer> buffer;
+  hlo::Shape shape;
+  const std::byte* data = nullptr;
+  int64_t bytes = 0;
+  std::shared_ptr<Task> task;  // Release() finishes it.
+  // When asked for: as long as a copy of it lives, the bytes stay in their place unchanged, whatever becomes
+  // of the buffer and its handle. A reader of `data` holds one. The last one takes the workspace's lock as it
+  // goes.
+  std::shared_ptr<const void> pin;
+};
+using DownloadDone = std::function<void(absl::StatusOr<ReadyBytes>)>;
+
+}  // namespace hlod::device

@@ -1,0 +1,127 @@
+// Lines of the program, and errors in words.
+#include "server/device/session_errors.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/status.h"
+#include "common/base/utf8.h"
+
+namespace hlod::device {
+namespace {
+
+constexpr size_t kNameMax = 1024;       // More of a path or a function's name helps nobody.
+constexpr size_t kErrorTextMax = 4096;  // Nor of a message: a client can make thousands of copies of one.
+
+}  // namespace
+
+std::string ShapeText(const hlo::Shape& shape) {
+  std::string text = ToStringNoLayout(shape);
+  ClipWithDots(text, kNameMax);
+  return text;
+}
+
+Violation SessionErrors::DefineOrigin(uint32_t id, Origin origin, absl::Status& refused) {
+  if (id != last_origin_ + 1)
+    return Violation(absl::StrFormat("Origin %d is not the one after the last (%d).", id, last_origin_));
+  last_origin_ = id;
+  if (static_cast<int64_t>(origins_.size()) >= limits_.origins_per_session_max) {
+    refused = MakeError(ErrorKind::kLimit,
+                        absl::StrFormat("Source line %d is one too many: the limit origins_per_session_max "
+                                        "is %d.",
+                                        id, limits_.origins_per_session_max));
+    return Violation();
+  }
+  origin.file.resize(ClipUtf8(origin.file, kNameMax).size());
+  origin.function.resize(ClipUtf8(origin.function, kNameMax).size());
+  origins_.push_back(std::move(origin));
+  return Violation();
+}
+
+Origin SessionErrors::OriginOf(uint32_t id) const {
+  return id == 0 || id > origins_.size() ? Origin{} : origins_[id - 1];
+}
+
+Error SessionErrors::Root(std::string_view what, const absl::Status& status,
+                          const CommandRef& command) const {
+  Error error = ErrorOf(status);
+  ClipWithDots(error.shape, kNameMax);
+  ClipWithDots(error.text, kErrorTextMax);
+  if (error.root_command != 0) return error;  // It began earlier.
+  if (error.kind == ErrorKind::kNone) error.kind = ErrorKind::kFailed;
+  error.root_command = command.id;
+  error.root_origin = OriginOf(command.origin);
+  error.text =
+      absl::StrFormat("%s failed: %s (command %d, %s)", what, error.text, command.id, Line(command.origin));
+  return error;
+}
+
+absl::Status SessionErrors::Dead(const BufferTable& table, Handle handle) const {
+  const DeadReason* reason = table.Reason(handle);
+  Error error;
+  error.handle = handle;
+  if (reason == nullptr) {
+    error.kind = ErrorKind::kUnknownHandle;
+    error.text = handle > table.last() ? absl::StrFormat("This session has no handle %d.", handle)
+                                       : absl::StrFormat("This session has no handle %d any more.", handle);
+    return ToStatus(std::move(error));
+  }
+  if (reason->error != nullptr) return ToStatus(*reason->error);
+  error.kind = reason->kind;
+  error.root_command = reason->by.id;
+  error.root_origin = OriginOf(reason->by.origin);
+  error.text = absl::StrFormat(reason->kind == ErrorKind::kDonated
+                                   ? "Buffer %d was donated to an execute (command %d, %s)."
+                                   : "Handle %d was freed (command %d, %s).",
+                               handle, reason->by.id, Line(reason->by.origin));
+  return ToStatus(std::move(error));
+}
+
+absl::Status SessionErrors::Consumed(const Buffer& buffer, const CommandRef& by) const {
+  Error error;
+  error.kind = ErrorKind::kDonated;
+  error.handle = buffer.handle;
+  error.shape = ShapeText(buffer.shape);
+  error.origin = OriginOf(buffer.made_by.origin);
+  error.root_command = by.id;
+  error.root_origin = OriginOf(by.origin);
+  error.text = absl::StrFormat("Buffer %d was donated to an execute (command %d, %s).", buffer.handle, by.id,
+                               Line(by.origin));
+  return ToStatus(std::move(error));
+}
+
+absl::Status SessionErrors::PlaceholderRead(const Buffer& buffer, std::string_view what) const {
+  Error error;
+  error.kind = ErrorKind::kPlaceholder;
+  error.handle = buffer.handle;
+  error.shape = ShapeText(buffer.shape);
+  error.origin = OriginOf(buffer.made_by.origin);
+  error.text = absl::StrFormat("%s is a placeholder (handle %d, %s, made at %s): it has no value.", what,
+                               buffer.handle, error.shape, Line(buffer.made_by.origin));
+  return ToStatus(std::move(error));
+}
+
+absl::Status SessionErrors::WithLargestBuffers(absl::Status status, const BufferTable& table) const {
+  if (KindOf(status) != ErrorKind::kNoMemory) return status;
+  std::vector<const Buffer*> largest;
+  for (const auto& [handle, entry] : table.live()) {
+    if (entry.buffer != nullptr && entry.buffer->block.bytes() > 0) largest.push_back(entry.buffer.get());
+  }
+  const size_t shown = std::min<size_t>(3, largest.size());
+  std::partial_sort(largest.begin(), largest.begin() + shown, largest.end(),
+                    [](const Buffer* a, const Buffer* b) {
+                      return a->block.bytes() != b->block.bytes() ? a->block.bytes() > b->block.bytes()
+                                                                  : a->handle < b->handle;
+                    });
+  Error error = ErrorOf(status);
+  for (size_t i = 0; i < shown; ++i) {
+    absl::StrAppend(
+        &error.text, i == 0 ? " This session's largest buffers: " : ", ",
+        absl::StrFormat("handle %d, %s, %d bytes (%s)", largest[i]->handle, ShapeText(largest[i]->shape),
+                        largest[i]->block.bytes(), Line(largest[i]->made_by.origin)));
+  }
+  if (shown > 0) error.text += '.';
+  return ToStatus(std::move(error));
+}
+
+}  // namespace hlod::device

@@ -1,0 +1,49 @@
+// The errors of a session, which name lines of its program.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/base/limits.h"
+#include "server/device/buffer_table.h"
+#include "server/device/violation.h"
+
+namespace hlod::device {
+
+// Keeps the source lines that the client numbers, and puts errors about handles into words. Not thread-safe.
+class SessionErrors {
+ public:
+  explicit SessionErrors(const Limits& limits) : limits_(limits) {}
+
+  // A line of the program. Ids count up from 1: another one is a violation. `refused` says why the line is
+  // not kept: there are too many.
+  Violation DefineOrigin(uint32_t id, Origin origin, absl::Status& refused);
+  // An unknown line for ids that are not defined.
+  Origin OriginOf(uint32_t id) const;
+
+  // The failure of a command as the root cause that its results and its answer hold: "WHAT failed: ..." with
+  // the command and its line. An error that has a root cause already keeps it.
+  Error Root(std::string_view what, const absl::Status& status, const CommandRef& command) const;
+  // Why a handle does not name anything.
+  absl::Status Dead(const BufferTable& table, Handle handle) const;
+  // A buffer that the execute `by` has consumed, or will.
+  absl::Status Consumed(const Buffer& buffer, const CommandRef& by) const;
+  // A read of a placeholder's value; `what` begins the sentence.
+  absl::Status PlaceholderRead(const Buffer& buffer, std::string_view what) const;
+  // Says of an error of kind no_memory what the session's largest buffers are.
+  absl::Status WithLargestBuffers(absl::Status status, const BufferTable& table) const;
+
+ private:
+  std::string Line(uint32_t origin) const { return ToString(OriginOf(origin)); }
+
+  const Limits& limits_;
+  std::vector<Origin> origins_;
+  uint32_t last_origin_ = 0;
+};
+
+// A shape in a message: its full text is as long as a client likes.
+std::string ShapeText(const hlo::Shape& shape);
+
+}  // namespace hlod::device

@@ -1,0 +1,58 @@
+// Lines of a program, and errors that name them.
+#include "server/device/session_errors.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace hlod::device {
+namespace {
+
+using testing::HasSubstr;
+
+class SessionErrorsTest : public testing::Test {
+ protected:
+  SessionErrorsTest() { EXPECT_TRUE(errors.DefineOrigin(1, {"train.cc", 7, "main"}, refused).ok()); }
+  Limits limits{.origins_per_session_max = 2};
+  SessionErrors errors{limits};
+  absl::Status refused;
+};
+
+TEST_F(SessionErrorsTest, LinesCountUpFromOne) {
+  EXPECT_EQ(errors.OriginOf(1).line, 7);
+  EXPECT_EQ(KindOf(errors.DefineOrigin(3, {}, refused).status()), ErrorKind::kViolation);
+  EXPECT_EQ(KindOf(errors.DefineOrigin(1, {}, refused).status()), ErrorKind::kViolation);
+  EXPECT_TRUE(errors.DefineOrigin(2, {"b.cc", 8, "f"}, refused).ok());
+  EXPECT_TRUE(refused.ok());
+  // One too many is refused, and its number is taken nevertheless.
+  EXPECT_TRUE(errors.DefineOrigin(3, {"c.cc", 9, "g"}, refused).ok());
+  EXPECT_EQ(KindOf(refused), ErrorKind::kLimit);
+  EXPECT_EQ(errors.OriginOf(3).file, "");
+  EXPECT_TRUE(errors.DefineOrigin(4, {}, refused).ok());
+}
+
+TEST_F(SessionErrorsTest, TheFirstCommandThatFailedIsTheRoot) {
+  const absl::Status status = MakeError(ErrorKind::kArgument, "It is wrong.");
+  const Error root = errors.Root("upload", status, {5, 1, 0});
+  EXPECT_EQ(root.root_command, 5u);
+  EXPECT_EQ(root.root_origin.line, 7);
+  EXPECT_THAT(root.text, HasSubstr("upload failed: It is wrong. (command 5, "));
+  EXPECT_THAT(root.text, HasSubstr("train.cc"));
+  const Error later = errors.Root("execute", ToStatus(root), {6, 1, 0});
+  EXPECT_EQ(later.root_command, 5u);
+  EXPECT_EQ(later.text, root.text);
+}
+
+TEST_F(SessionErrorsTest, ADeadHandleSaysWhatBecameOfIt) {
+  BufferTable table(1);
+  for (Handle handle = 1; handle <= 3; ++handle) ASSERT_TRUE(table.Claim(handle).ok());
+  EXPECT_EQ(KindOf(errors.Dead(table, 4)), ErrorKind::kUnknownHandle);
+  table.RecordDeath(1, {ErrorKind::kDeleted, {8, 1, 0}, nullptr});
+  EXPECT_EQ(KindOf(errors.Dead(table, 1)), ErrorKind::kDeleted);
+  EXPECT_THAT(std::string(errors.Dead(table, 1).message()), HasSubstr("freed (command 8, "));
+  table.RecordDeath(2, {ErrorKind::kDonated, {9, 0, 0}, nullptr});
+  EXPECT_EQ(KindOf(errors.Dead(table, 2)), ErrorKind::kDonated);
+  EXPECT_EQ(KindOf(errors.Dead(table, 1)), ErrorKind::kUnknownHandle) << "Its reason is forgotten.";
+}
+
+}  // namespace
+}  // namespace hlod::device
