@@ -73,6 +73,7 @@ constexpr Range kRanges[] = {
     {&Limits::connections_per_user_max, 4, 1 << 20},
     {&Limits::handles_per_session_max, 1, int64_t{1} << 32},
     {&Limits::commands_in_flight_max, 64, 1 << 24},  // A client stays below half of it.
+    {&Limits::commands_per_message_max, 1, 1 << 16},
     {&Limits::unacknowledged_bytes_max, 1 << 20, kPetabyte},
     {&Limits::inline_bytes_max, 0, 48 << 20},
     {&Limits::chunk_bytes_max, 4 << 10, 48 << 20},

@@ -14,8 +14,7 @@ constexpr absl::Duration kTimeout = absl::Seconds(2);  // For one stream.
 
 }  // namespace
 
-void BackgroundCloser::Close(std::shared_ptr<Pipe> pipe, std::deque<std::shared_ptr<const std::string>> rest,
-                             bool writing) {
+void BackgroundCloser::Close(std::shared_ptr<Pipe> pipe, std::deque<MessageParts> rest, bool writing) {
   absl::MutexLock lock(&mu_);
   waiting_.push_back({std::move(pipe), std::move(rest), writing});
   if (running_) return;

@@ -4,7 +4,6 @@
 
 #include <deque>
 #include <memory>
-#include <string>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
@@ -19,14 +18,14 @@ class BackgroundCloser : public std::enable_shared_from_this<BackgroundCloser> {
  public:
   // Sends `rest` (after the write under way, if `writing`), waits up to two seconds for the stream's end,
   // then cancels it. Returns at once.
-  void Close(std::shared_ptr<Pipe> pipe, std::deque<std::shared_ptr<const std::string>> rest, bool writing);
+  void Close(std::shared_ptr<Pipe> pipe, std::deque<MessageParts> rest, bool writing);
   // Waits until every stream given to it has ended, at most `timeout`. In a forked child: nothing.
   void Flush(absl::Duration timeout);
 
  private:
   struct ClosingPipe {
     std::shared_ptr<Pipe> pipe;
-    std::deque<std::shared_ptr<const std::string>> rest;
+    std::deque<MessageParts> rest;
     bool writing;
   };
   static void EndStream(ClosingPipe closing);

@@ -87,11 +87,18 @@ BufferState::BufferState(std::shared_ptr<Session> session, uint64_t handle, Shap
       placeholder(placeholder) {}
 
 BufferState::~BufferState() {
+  const int64_t held = placeholder ? 0 : bytes;
   if (!death.has_value()) {
-    session->Drop(handle);
+    session->Drop(handle, held);
   } else if (death->kind == ErrorKind::kDonated) {
-    session->Drop(handle, death->by);  // An execute that was refused leaves what was donated to it.
+    session->Drop(handle, held, death->by);  // An execute that was refused leaves what was donated to it.
   }
+}
+
+std::string Use::ToString() const {
+  if (program == nullptr) return what;
+  return absl::StrFormat("argument %d (%s) of %s", argument, program->argument_names[argument],
+                         program->name);
 }
 
 std::string Describe(BufferState& buffer) {
@@ -99,7 +106,7 @@ std::string Describe(BufferState& buffer) {
                          hlod::ToString(buffer.session->OriginOf(buffer.origin)));
 }
 
-absl::Status CheckAlive(BufferState& buffer, std::string_view use, const Caller&) {
+absl::Status CheckAlive(BufferState& buffer, const Use& use, const Caller&) {
   RETURN_IF_ERROR(buffer.session->status());
   if (buffer.session->options().skip_local_checks) return absl::OkStatus();
   absl::MutexLock lock(&buffer.mu);
@@ -112,23 +119,24 @@ absl::Status CheckAlive(BufferState& buffer, std::string_view use, const Caller&
     buffer.death.reset();
     return absl::OkStatus();
   }
-  return DeathOf(buffer, *buffer.death, use, Describe(buffer));
+  return DeathOf(buffer, *buffer.death, use.ToString(), Describe(buffer));
 }
 
-absl::Status CheckReadable(BufferState& buffer, std::string_view use, const Caller& caller) {
+absl::Status CheckReadable(BufferState& buffer, const Use& use, const Caller& caller) {
   RETURN_IF_ERROR(CheckAlive(buffer, use, caller));
   if (buffer.session->options().skip_local_checks) return absl::OkStatus();
   absl::MutexLock lock(&buffer.mu);
   if (!buffer.placeholder) return absl::OkStatus();
   ++buffer.session->refused_before_sending;
   const Origin made = buffer.session->OriginOf(buffer.origin);
-  return ToStatus({.kind = ErrorKind::kPlaceholder,
-                   .handle = buffer.handle,
-                   .shape = hlo::ToStringNoLayout(buffer.shape),
-                   .origin = made,
-                   .root_origin = OriginOf(caller),
-                   .text = absl::StrFormat("%s is a placeholder: it has no value for %s at %s.",
-                                           Describe(buffer), use, hlod::ToString(OriginOf(caller)))});
+  return ToStatus(
+      {.kind = ErrorKind::kPlaceholder,
+       .handle = buffer.handle,
+       .shape = hlo::ToStringNoLayout(buffer.shape),
+       .origin = made,
+       .root_origin = OriginOf(caller),
+       .text = absl::StrFormat("%s is a placeholder: it has no value for %s at %s.", Describe(buffer),
+                               use.ToString(), hlod::ToString(OriginOf(caller)))});
 }
 
 Origin OriginOf(const Caller& caller) {

@@ -84,7 +84,7 @@ absl::StatusOr<Executable> Client::CompileText(std::string_view text, const Comp
 absl::Status Client::StepMark(uint64_t step, Caller caller) const {
   v1::Command command;
   command.mutable_step_mark()->set_step(step);
-  return session_->Send(caller, std::move(command)).status();
+  return session_->TransactLazily(caller, [&](Session::Sender& sender) { sender.Add(std::move(command)); });
 }
 
 absl::Status Client::Sync(Caller caller) const {

@@ -68,7 +68,7 @@ void AddProgram(Session::Sender& sender, const Limits& limits, const std::string
 }  // namespace
 
 ExecutableState::~ExecutableState() {
-  if (current_.handle != 0) session->Drop(current_.handle);
+  if (current_.handle != 0) session->Drop(current_.handle, Session::kDroppedBytesMax);
 }
 
 absl::Status ExecutableState::Send(bool by_digest, bool describe, const Caller& caller) {
@@ -105,7 +105,7 @@ absl::StatusOr<Compilation> ExecutableState::Current(const Caller& caller) {
   if (absl::IsNotFound(current_.command->status)) {
     const uint64_t unknown = current_.handle;
     RETURN_IF_ERROR(Send(/*by_digest=*/false, /*describe=*/false, caller));
-    session->Drop(unknown);
+    session->Drop(unknown, Session::kDroppedBytesMax);
   }
   current_.by_digest = false;
   ReleaseProgram();

@@ -36,31 +36,30 @@ absl::Status CheckArguments(ExecutableState& executable, absl::Span<const Argume
   }
   int64_t inline_bytes = 0;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const std::string use =
-        absl::StrFormat("argument %d (%s) of %s", i, executable.argument_names[i], executable.name);
+    const Use use(executable, i);
     const Buffer* const buffer = arguments[i].buffer();
     if (buffer != nullptr && !buffer->valid())
-      return MakeError(ErrorKind::kArgument, "The buffer given as " + use + " names nothing.");
+      return MakeError(ErrorKind::kArgument, "The buffer given as " + use.ToString() + " names nothing.");
     const Shape& shape = buffer != nullptr ? buffer->shape() : arguments[i].literal()->shape();
     if (buffer != nullptr) {
       BufferState& state = *buffer->internal_state();
       if (state.session != executable.session) {
         return MakeError(ErrorKind::kUnknownHandle,
-                         "The buffer given as " + use + " belongs to another session.");
+                         "The buffer given as " + use.ToString() + " belongs to another session.");
       }
       RETURN_IF_ERROR(options.abstract ? CheckAlive(state, use, caller) : CheckReadable(state, use, caller));
       if (state.device != device) {
         return MakeError(ErrorKind::kArgument,
                          absl::StrFormat("%s given as %s is on device %d; the program runs on device %d.",
-                                         Describe(state), use, state.device, device));
+                                         Describe(state), use.ToString(), state.device, device));
       }
     } else {
       inline_bytes += static_cast<int64_t>(arguments[i].literal()->bytes().size());
     }
     if (!hlo::Compatible(shape, executable.arguments[i])) {
-      return MakeError(ErrorKind::kArgument,
-                       absl::StrFormat("%s is %s; the program takes %s.", use, hlo::ToStringNoLayout(shape),
-                                       hlo::ToStringNoLayout(executable.arguments[i])));
+      return MakeError(ErrorKind::kArgument, absl::StrFormat("%s is %s; the program takes %s.",
+                                                             use.ToString(), hlo::ToStringNoLayout(shape),
+                                                             hlo::ToStringNoLayout(executable.arguments[i])));
     }
   }
   if (inline_bytes > executable.session->limits().inline_bytes_max) {

@@ -8,16 +8,18 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/impl/codegen/proto_utils.h>
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "common/base/status.h"
 #include "common/rpc/grpc/status.h"
 
 namespace hlod::internal {
 namespace {
 
-// Up to this size a copied slice is cheaper than one that refers to the message.
+// Up to here a copy is cheaper than a slice that refers to the bytes.
 constexpr size_t kCopyBytesMax = 4 << 10;
 
 gpr_timespec ToGpr(absl::Time time) {
@@ -27,16 +29,29 @@ gpr_timespec ToGpr(absl::Time time) {
   return {ns / 1'000'000'000, static_cast<int32_t>(ns % 1'000'000'000), GPR_CLOCK_REALTIME};
 }
 
-grpc::ByteBuffer ToBuffer(const std::shared_ptr<const std::string>& message) {
-  if (message->size() <= kCopyBytesMax) {
-    const grpc::Slice slice(message->data(), message->size());
-    return grpc::ByteBuffer(&slice, 1);
-  }
+// A slice that refers to the bytes and keeps them.
+grpc::Slice Refer(const std::shared_ptr<const std::string>& bytes) {
   using Holder = std::shared_ptr<const std::string>;
-  const grpc::Slice slice(
-      const_cast<char*>(message->data()), message->size(),
-      [](void* holder) { delete static_cast<Holder*>(holder); }, new Holder(message));
-  return grpc::ByteBuffer(&slice, 1);
+  return grpc::Slice(
+      const_cast<char*>(bytes->data()), bytes->size(),
+      [](void* holder) { delete static_cast<Holder*>(holder); }, new Holder(bytes));
+}
+
+// Small parts in a row become one slice, large ones are not copied.
+grpc::ByteBuffer ToBuffer(const MessageParts& parts) {
+  absl::InlinedVector<grpc::Slice, 4> slices;
+  for (size_t i = 0; i < parts.size();) {
+    size_t bytes = 0, end = i;
+    for (; end < parts.size() && parts[end]->size() <= kCopyBytesMax; ++end) bytes += parts[end]->size();
+    if (end == i) {
+      slices.push_back(Refer(parts[i++]));
+      continue;
+    }
+    const grpc::Slice& together = slices.emplace_back(bytes);
+    uint8_t* to = const_cast<uint8_t*>(together.begin());
+    for (; i < end; ++i) to = std::copy(parts[i]->begin(), parts[i]->end(), to);
+  }
+  return grpc::ByteBuffer(slices.data(), slices.size());
 }
 
 class GrpcPipe : public Pipe {
@@ -67,9 +82,7 @@ class GrpcPipe : public Pipe {
     return absl::OkStatus();
   }
 
-  void StartWrite(std::shared_ptr<const std::string> message) override {
-    call_->Write(ToBuffer(message), Tag(kWrite));
-  }
+  void StartWrite(MessageParts message) override { call_->Write(ToBuffer(message), Tag(kWrite)); }
 
   PipeEvent Poll(absl::Time deadline) override {
     PipeEvent event;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -15,6 +16,9 @@
 #include "proto/hlod/v1/session.pb.h"
 
 namespace hlod::internal {
+
+// One serialized message: the concatenation of its parts, each shared with whatever keeps it.
+using MessageParts = std::vector<std::shared_ptr<const std::string>>;
 
 struct PipeEvent {
   enum class Kind { kNothing, kWritten, kRead, kEnded } kind = Kind::kNothing;
@@ -28,7 +32,7 @@ class Pipe {
  public:
   virtual ~Pipe() = default;
   // Sends a serialized ClientMessage. One at a time: the next after kWritten. Does not wait.
-  virtual void StartWrite(std::shared_ptr<const std::string> message) = 0;
+  virtual void StartWrite(MessageParts message) = 0;
   // The next event, or kNothing at `deadline` (or for no reason). After kEnded there is none. One caller at a
   // time.
   virtual PipeEvent Poll(absl::Time deadline) = 0;

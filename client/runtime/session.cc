@@ -20,7 +20,23 @@ constexpr int64_t kWindow = 8;
 constexpr size_t kHandlesPerFree = 32 << 10;
 // The daemon remembers the digests of twice as many programs of a session.
 constexpr int64_t kProgramsRemembered = 32 << 10;
-constexpr int kSendsPerDrain = 16;  // How often a sender that waits for nothing looks for answers.
+constexpr size_t kDroppedMax = 1024;  // Handles that wait for a command which takes their Free along.
+constexpr int kSendsPerDrain = 16;    // How often a sender that waits for nothing looks for answers.
+// After somebody waited for progress, somebody may wait again: so many messages ask for it in advance.
+constexpr int kLoudMessages = 8;
+constexpr size_t kLazyBytes = 16 << 10;  // Of commands that wait for another one.
+
+// Whether a reply says that the command is settled, whatever becomes of it.
+bool HasReply(const v1::Command& command) {
+  switch (command.body_case()) {
+    case v1::Command::kUploadPiece:
+    case v1::Command::kDownload:
+    case v1::Command::kPing:
+    case v1::Command::kStats: return true;
+    case v1::Command::kCompile: return command.compile().describe();
+    default: return false;
+  }
+}
 
 }  // namespace
 
@@ -45,9 +61,11 @@ Session::~Session() {
   }
   if (options_.closer == nullptr) {
     pipe_->Cancel();
-  } else {
-    options_.closer->Close(std::move(pipe_), std::move(queue_), writing_);
+    return;
   }
+  std::deque<MessageParts> rest;
+  while (!outbox_.empty()) rest.push_back(NextMessage());
+  options_.closer->Close(std::move(pipe_), std::move(rest), writing_);
 }
 
 // --------------------------------------------------------------------------------------------- sending
@@ -66,18 +84,21 @@ Command Session::AddCommand(v1::Command&& command, uint32_t origin) {
   Command state = std::make_shared<CommandState>();
   state->id = next_command_++;
   state->origin = origin;
-  v1::ClientMessage message;
-  message.mutable_command()->Swap(&command);
-  message.mutable_command()->set_id(state->id);
-  message.mutable_command()->set_origin(origin);
-  const bool piece = message.command().has_upload_piece() || message.command().has_program_chunk();
-  Enqueue(std::move(message), state);
-  log_.back().piece = piece;
+  state->has_reply = HasReply(command);
+  command.set_id(state->id);
+  command.set_origin(origin);
+  const bool piece = command.has_upload_piece() || command.has_program_chunk();
+  std::shared_ptr<const std::string> bytes = outbox_.Encode(command);
+  log_bytes_ += static_cast<int64_t>(bytes->size());
+  ++unsettled_;
   pieces_ += piece;
+  log_.push_back({bytes, state, piece});
+  outbox_.AddCommand(std::move(bytes));
   return state;
 }
 
-void Session::Enqueue(v1::ClientMessage&& message, const Command& command) {
+MessageParts Session::NextMessage() {
+  v1::ClientMessage message;
   ack_sent_ = AckThrough();
   unacknowledged_bytes_ = 0;
   message.set_ack_through(ack_sent_);
@@ -90,13 +111,10 @@ void Session::Enqueue(v1::ClientMessage&& message, const Command& command) {
       it = answered_beyond_.erase(it);
     }
   }
-  std::shared_ptr<const std::string> bytes = std::make_shared<const std::string>(message.SerializeAsString());
-  if (command != nullptr) {
-    log_bytes_ += bytes->size();
-    ++unsettled_;
-    log_.push_back({bytes, command});
-  }
-  queue_.push_back(std::move(bytes));
+  told_quiet_ = waiting_ == 0 && loud_messages_ == 0;
+  if (loud_messages_ > 0) --loud_messages_;
+  message.set_quiet(told_quiet_);
+  return outbox_.Next(std::move(message));
 }
 
 uint64_t Session::AckThrough() const {
@@ -112,13 +130,14 @@ bool Session::MayAcknowledge() const {
 
 void Session::MarkDone(LogEntry& entry) {
   if (entry.command->done.load(std::memory_order_relaxed)) return;
-  log_bytes_ -= entry.message->size();
-  entry.message.reset();
+  log_bytes_ -= static_cast<int64_t>(entry.bytes->size());
+  entry.bytes.reset();
   --unsettled_;
   cancels_.erase(entry.command->id);
   if (const auto found = donated_.find(entry.command->id); found != donated_.end()) {
-    if (!entry.command->status.ok())
-      dropped_.insert(dropped_.end(), found->second.begin(), found->second.end());
+    if (!entry.command->status.ok()) {
+      for (const Dropped& dropped : found->second) NoteDropped(dropped);
+    }
     donated_.erase(found);
   }
   backoff_ = absl::ZeroDuration();
@@ -153,6 +172,20 @@ uint32_t Session::InternLocked(const Caller& caller) {
 absl::Status Session::Transact(const Caller& caller, absl::FunctionRef<void(Sender&)> body, bool may_wait) {
   RETURN_IF_ERROR(CheckProcess());
   absl::MutexLock lock(&mu_);
+  RETURN_IF_ERROR(Add(caller, body, may_wait));
+  Push(may_wait ? absl::InfiniteFuture() : absl::InfinitePast());
+  return lost_;
+}
+
+absl::Status Session::TransactLazily(const Caller& caller, absl::FunctionRef<void(Sender&)> body) {
+  RETURN_IF_ERROR(CheckProcess());
+  absl::MutexLock lock(&mu_);
+  RETURN_IF_ERROR(Add(caller, body, /*may_wait=*/true));
+  if (outbox_.command_bytes() >= kLazyBytes) Push(absl::InfiniteFuture());
+  return lost_;
+}
+
+absl::Status Session::Add(const Caller& caller, absl::FunctionRef<void(Sender&)> body, bool may_wait) {
   if (!HasRoom()) {
     if (!may_wait) return ResourceExhausted("As many commands are under way as may be.");
     WaitUntil([this]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return HasRoom(); }, absl::InfiniteFuture());
@@ -162,8 +195,7 @@ absl::Status Session::Transact(const Caller& caller, absl::FunctionRef<void(Send
   AddDropped();  // Before what may need their memory.
   Sender sender(*this, InternLocked(caller));
   body(sender);
-  Push(may_wait ? absl::InfiniteFuture() : absl::InfinitePast());
-  return lost_;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Command> Session::Send(const Caller& caller, v1::Command&& command) {
@@ -184,29 +216,33 @@ void Session::Cancel(uint64_t command) {
   if (!lost_.ok() || goodbye_ || entry == nullptr || entry->command->done.load(std::memory_order_relaxed))
     return;
   if (!cancels_.insert(command).second) return;
-  AddCancel(command);
+  outbox_.AddCancel(command);
   Push(absl::InfiniteFuture());
 }
 
-void Session::AddCancel(uint64_t command) {
-  v1::ClientMessage message;
-  message.mutable_cancel()->set_command(command);
-  Enqueue(std::move(message), nullptr);
-}
-
-void Session::Drop(uint64_t handle, const Command& donor) {
+void Session::Drop(uint64_t handle, int64_t bytes, const Command& donor) {
   if (InForkedChild()) return;
   absl::MutexLock lock(&mu_);
   if (!lost_.ok() || goodbye_) return;
   if (donor != nullptr && !donor->done.load(std::memory_order_acquire)) {
-    donated_[donor->id].push_back(handle);
+    donated_[donor->id].push_back({handle, bytes});
     return;
   }
   if (donor != nullptr && donor->status.ok()) return;
-  dropped_.push_back(handle);
+  NoteDropped({handle, bytes});
+  if (!MustFree()) return;
   StartWrites();
-  while (!dropped_.empty() && PollOnce(absl::InfinitePast())) {
+  while (MustFree() && PollOnce(absl::InfinitePast())) {
   }
+}
+
+void Session::NoteDropped(const Dropped& dropped) {
+  dropped_.push_back(dropped.handle);
+  dropped_bytes_ += dropped.bytes;
+}
+
+bool Session::MustFree() const {
+  return dropped_.size() >= kDroppedMax || dropped_bytes_ >= kDroppedBytesMax;
 }
 
 void Session::AddDropped() {
@@ -216,19 +252,19 @@ void Session::AddDropped() {
   command.mutable_free()->mutable_handles()->Add(dropped_.begin() + static_cast<ptrdiff_t>(kept),
                                                  dropped_.end());
   dropped_.resize(kept);
+  if (kept == 0) dropped_bytes_ = 0;
   AddCommand(std::move(command), 0);
 }
 
 void Session::StartWrites() {
   while (!writing_ && connected_) {
-    if (queue_.empty()) AddDropped();
-    if (queue_.empty()) return;
+    if (outbox_.empty() && MustFree()) AddDropped();
+    if (outbox_.empty()) return;
     writing_ = true;
-    const std::shared_ptr<const std::string> message = std::move(queue_.front());
-    queue_.pop_front();
+    MessageParts message = NextMessage();
     const std::shared_ptr<Pipe> pipe = pipe_;
     mu_.Unlock();
-    pipe->StartWrite(message);
+    pipe->StartWrite(std::move(message));
     mu_.Lock();
   }
 }
@@ -237,12 +273,12 @@ void Session::Push(absl::Time deadline) {
   for (;;) {
     StartWrites();
     if (polling_ || !connected_) return;  // The thread that polls, or that connects again, sends the rest.
-    if (queue_.empty()) {
+    if (outbox_.empty()) {
       if (++sends_since_drain_ < kSendsPerDrain) return;
       sends_since_drain_ = 0;
       while (PollOnce(absl::InfinitePast())) {
       }
-      if (queue_.empty()) return;
+      if (outbox_.empty()) return;
       continue;
     }
     if (!PollOnce(deadline) && absl::Now() >= deadline) return;
@@ -275,7 +311,16 @@ bool Session::PollOnce(absl::Time deadline) {
   return event.kind != PipeEvent::Kind::kNothing;
 }
 
-bool Session::WaitUntil(absl::FunctionRef<bool()> done, absl::Time deadline) {
+void Session::AskForProgress() {
+  loud_messages_ = kLoudMessages;
+  if (told_quiet_ && unsettled_ > 0 && !goodbye_ && outbox_.empty()) outbox_.AddHeader();
+}
+
+bool Session::WaitUntil(absl::FunctionRef<bool()> done, absl::Time deadline, bool progress) {
+  if (progress) {
+    ++waiting_;
+    AskForProgress();
+  }
   bool fulfilled;
   while (!(fulfilled = done()) && lost_.ok() && !ended_) {
     StartWrites();
@@ -286,7 +331,8 @@ bool Session::WaitUntil(absl::FunctionRef<bool()> done, absl::Time deadline) {
       break;
     }
   }
-  if (!queue_.empty() && connected_) Push(deadline);
+  if (progress) --waiting_;
+  if (!outbox_.empty() && connected_) Push(deadline);
   return fulfilled || done();
 }
 
@@ -295,7 +341,7 @@ absl::Status Session::Wait(const CommandState& command, absl::Time deadline) {
   if (!command.done.load(std::memory_order_acquire)) {
     absl::MutexLock lock(&mu_);
     const auto done = [&] { return command.done.load(std::memory_order_acquire); };
-    if (!WaitUntil(done, deadline)) {
+    if (!WaitUntil(done, deadline, /*progress=*/!command.has_reply)) {
       if (!lost_.ok()) return lost_;
       return DeadlineExceeded("Command %d was not done in time.", command.id);
     }
@@ -310,7 +356,9 @@ absl::Status Session::WaitAny(absl::Span<const Command> commands) {
     return std::any_of(commands.begin(), commands.end(),
                        [](const Command& command) { return command->done.load(std::memory_order_acquire); });
   };
-  WaitUntil(done, absl::InfiniteFuture());
+  const bool replies = std::all_of(commands.begin(), commands.end(),
+                                   [](const Command& command) { return command->has_reply; });
+  WaitUntil(done, absl::InfiniteFuture(), /*progress=*/!replies);
   return lost_;
 }
 
@@ -320,7 +368,8 @@ void Session::Drain() {
   StartWrites();
   while (PollOnce(absl::InfinitePast())) {
   }
-  if (!queue_.empty()) Push(absl::InfinitePast());  // What a new connection has to send again.
+  AskForProgress();                                  // For the next time.
+  if (!outbox_.empty()) Push(absl::InfinitePast());  // What a new connection has to send again.
 }
 
 void Session::HandleMessage(v1::ServerMessage& message) {
@@ -347,8 +396,8 @@ void Session::HandleMessage(v1::ServerMessage& message) {
     }
     answered_beyond_.erase(answered_beyond_.begin(), answered_beyond_.upper_bound(AckThrough()));
   }
-  if (unacknowledged_bytes_ > kUnacknowledgedBytesMax && queue_.empty() && MayAcknowledge()) {
-    Enqueue(v1::ClientMessage(), nullptr);
+  if (unacknowledged_bytes_ > kUnacknowledgedBytesMax && outbox_.empty() && MayAcknowledge()) {
+    outbox_.AddHeader();
     StartWrites();
   }
 }
@@ -357,7 +406,7 @@ void Session::ReleaseAcknowledgement(uint64_t command) {
   if (InForkedChild()) return;
   absl::MutexLock lock(&mu_);
   if (held_.erase(command) == 0 || !lost_.ok() || goodbye_ || !MayAcknowledge()) return;
-  Enqueue(v1::ClientMessage(), nullptr);  // The daemon may release the bytes.
+  outbox_.AddHeader();  // The daemon may release the bytes.
   Push(absl::InfinitePast());
 }
 

@@ -3,9 +3,12 @@
 //
 // There is no reader thread. Whoever waits takes the poller's role, hands every event to its owner, and
 // passes the role on when its own wish is fulfilled. Whoever sends writes at once when no write is under way;
-// else its message queues, and the poller sends it on, or, when nobody polls, the sender itself pushes until
-// the queue is empty. A broken connection is mended by a thread that lives until it is: those who wait do so
-// until their own deadlines, and those who do not wait never do.
+// else its commands queue, and the poller sends them on, several in one message, or, when nobody polls, the
+// sender itself pushes until the queue is empty. Small uploads wait for the command that uses them. As long
+// as nobody waits for a command without a reply of its own, the daemon is told that it need not report
+// progress (ClientMessage.quiet). Handles that were dropped are freed with the next command, large ones at
+// once. A broken connection is mended by a thread that lives until it is: those who wait do so until their
+// own deadlines, and those who do not wait never do.
 #pragma once
 
 #include <atomic>
@@ -26,6 +29,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
+#include "client/runtime/outbox.h"
 #include "client/runtime/pipe.h"
 #include "client/runtime/process.h"
 #include "common/base/error.h"
@@ -43,6 +47,7 @@ class Arena;
 struct CommandState {
   uint64_t id = 0;
   uint32_t origin = 0;
+  bool has_reply = false;  // It is answered by a Reply also when it succeeds.
   std::atomic<bool> done = false;
   absl::Status status;  // OK, or the command's error.
   v1::Reply reply;      // What it asked for, if anything.
@@ -89,13 +94,19 @@ class Session : public std::enable_shared_from_this<Session> {
   // (limit commands_in_flight_max, or for the writer), never for an answer; with `may_wait` false it is
   // RESOURCE_EXHAUSTED instead.
   absl::Status Transact(const Caller& caller, absl::FunctionRef<void(Sender&)> body, bool may_wait = true);
+  // A transaction of commands that do nothing by themselves, such as small uploads: as long as they are few,
+  // they are sent with what follows or when somebody waits.
+  absl::Status TransactLazily(const Caller& caller, absl::FunctionRef<void(Sender&)> body);
   // One command.
   absl::StatusOr<Command> Send(const Caller& caller, v1::Command&& command);
   // Asks that a command stop.
   void Cancel(uint64_t command);
-  // Nobody names the handle any more: frees it, now or, when there is no room now, with what is sent later.
-  // `donor` is the execute it was donated to: freed only if that fails. For destructors: never waits.
-  void Drop(uint64_t handle, const Command& donor = nullptr);
+  // Nobody names the handle any more: frees it and the `bytes` that it holds, with the next command, or
+  // before that once much was dropped and there is room. `donor` is the execute it was donated to: freed only
+  // if that fails. For destructors: never waits.
+  void Drop(uint64_t handle, int64_t bytes, const Command& donor = nullptr);
+  // So much, dropped, is freed at once.
+  static constexpr int64_t kDroppedBytesMax = 64 << 10;
 
   // Waits until the command is done and returns its status; DEADLINE_EXCEEDED (kind none) when `deadline`
   // comes first.
@@ -145,30 +156,44 @@ class Session : public std::enable_shared_from_this<Session> {
 
  private:
   struct LogEntry {
-    std::shared_ptr<const std::string> message;  // Null when the command is done.
+    std::shared_ptr<const std::string> bytes;  // Of the Outbox's making; null when the command is done.
     Command command;
     bool piece = false;  // Of an upload or a program: it does not count in the window.
+  };
+  struct Dropped {
+    uint64_t handle;
+    int64_t bytes;
   };
 
   Session(std::unique_ptr<Connector> connector, const SessionOptions& options);
   absl::Status Greet(absl::Time deadline);
   absl::Status AcceptWelcome(const v1::Welcome& welcome);
 
-  void Enqueue(v1::ClientMessage&& message, const Command& command) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The next message of the outbox, with what there is to acknowledge.
+  MessageParts NextMessage() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   uint32_t InternLocked(const Caller& caller) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Command AddCommand(v1::Command&& command, uint32_t origin) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Whether a command may be sent without being refused as one too many.
   bool HasRoom() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Adds one Free of what was dropped, when there is room.
   void AddDropped() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void AddCancel(uint64_t command) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Whether so much was dropped that its Free does not wait for another command.
+  bool MustFree() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void NoteDropped(const Dropped& dropped) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // What all transactions do before they send.
+  absl::Status Add(const Caller& caller, absl::FunctionRef<void(Sender&)> body, bool may_wait)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Has the daemon report what is settled, from here on for some messages.
+  void AskForProgress() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Writes what is queued while no write is under way.
   void StartWrites() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Empties the queue until the deadline, polling when no other thread does.
   void Push(absl::Time deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Takes one event. REQUIRES: !polling_.
   bool PollOnce(absl::Time deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  bool WaitUntil(absl::FunctionRef<bool()> done, absl::Time deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // `progress`: for what the daemon reports only when it is asked to.
+  bool WaitUntil(absl::FunctionRef<bool()> done, absl::Time deadline, bool progress = true)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void HandleMessage(v1::ServerMessage& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void HandleEnd(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Runs Recover on a thread of its own, which keeps the session until then.
@@ -208,7 +233,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // How long to wait before the next attempt to connect: grows while connections break without a command that
   // completes, so that a message which breaks each of them is not sent in a busy loop.
   absl::Duration backoff_ ABSL_GUARDED_BY(mu_) = absl::ZeroDuration();
-  std::deque<std::shared_ptr<const std::string>> queue_ ABSL_GUARDED_BY(mu_);
+  Outbox outbox_ ABSL_GUARDED_BY(mu_);
   // Commands from the first that is not settled on, in order of id, without a gap.
   std::deque<LogEntry> log_ ABSL_GUARDED_BY(mu_);
   int64_t unsettled_ ABSL_GUARDED_BY(mu_) = 0;  // Of them, those that are not done.
@@ -220,11 +245,15 @@ class Session : public std::enable_shared_from_this<Session> {
   uint64_t ack_sent_ ABSL_GUARDED_BY(mu_) = 0;
   int64_t unacknowledged_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   int sends_since_drain_ ABSL_GUARDED_BY(mu_) = 0;
+  int waiting_ ABSL_GUARDED_BY(mu_) = 0;          // Threads in WaitUntil, for progress.
+  int loud_messages_ ABSL_GUARDED_BY(mu_) = 0;    // So many more ask for progress though nobody waits.
+  bool told_quiet_ ABSL_GUARDED_BY(mu_) = false;  // By the last message.
   std::set<uint64_t> held_ ABSL_GUARDED_BY(mu_);
   std::set<uint64_t> cancels_ ABSL_GUARDED_BY(mu_);     // Asked for, and the command is not done.
-  std::vector<uint64_t> dropped_ ABSL_GUARDED_BY(mu_);  // Handles to free when there is room.
+  std::vector<uint64_t> dropped_ ABSL_GUARDED_BY(mu_);  // Handles to free.
+  int64_t dropped_bytes_ ABSL_GUARDED_BY(mu_) = 0;      // What they hold.
   // Dropped while the execute they were donated to was under way, by its command.
-  absl::flat_hash_map<uint64_t, std::vector<uint64_t>> donated_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<uint64_t, std::vector<Dropped>> donated_ ABSL_GUARDED_BY(mu_);
   // Commands whose replies are here and not acknowledged, because an earlier one is not settled or held.
   std::set<uint64_t> answered_beyond_ ABSL_GUARDED_BY(mu_);
   std::deque<Origin> origins_

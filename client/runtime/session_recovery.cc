@@ -36,7 +36,7 @@ absl::Status LostSession(const std::string& address, std::string_view why) {
 absl::StatusOr<v1::Welcome> Handshake(Pipe& pipe, const v1::Hello& hello, absl::Time deadline) {
   v1::ClientMessage message;
   *message.mutable_hello() = hello;
-  pipe.StartWrite(std::make_shared<const std::string>(message.SerializeAsString()));
+  pipe.StartWrite({std::make_shared<const std::string>(message.SerializeAsString())});
   bool written = false;
   std::optional<v1::Welcome> welcome;
   while (!written || !welcome.has_value()) {
@@ -93,6 +93,7 @@ absl::Status Session::Greet(absl::Time deadline) {
   secret_ = welcome->secret();
   daemon_ = welcome->daemon();
   arena_offer_ = welcome->arena();
+  limits_.commands_per_message_max = 0;  // A daemon that does not name it takes no `commands`.
   for (const v1::Limit& limit : welcome->limits()) {
     ForEachLimit([&](std::string_view name, int64_t Limits::*field, std::string_view) {
       if (limit.name() == name) limits_.*field = limit.value();
@@ -102,6 +103,7 @@ absl::Status Session::Greet(absl::Time deadline) {
     devices_.push_back({static_cast<int>(device.ordinal()), device.kind(), device.memory_bytes()});
   }
   absl::MutexLock lock(&mu_);
+  outbox_.set_commands_per_message_max(limits_.commands_per_message_max);
   pipe_ = std::move(pipe);
   connected_ = true;
   return absl::OkStatus();
@@ -139,7 +141,7 @@ void Session::StartRecovery(const absl::Status& cause) {
 void Session::Lose(absl::Status why) {
   lost_ = std::move(why);
   connected_ = false;
-  queue_.clear();
+  outbox_.Clear();
   for (LogEntry& entry : log_) {
     if (entry.command->done.load(std::memory_order_relaxed)) continue;
     entry.command->status = lost_;
@@ -147,6 +149,7 @@ void Session::Lose(absl::Status why) {
   }
   log_.clear();
   dropped_.clear();
+  dropped_bytes_ = 0;
   donated_.clear();
   cancels_.clear();
   log_bytes_ = unsettled_ = pieces_ = 0;
@@ -202,13 +205,14 @@ absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
     return MakeError(ErrorKind::kLostSession, "the daemon was restarted.");
   }
   pipe_ = *std::move(pipe);
-  queue_.clear();
+  outbox_.Clear();
   for (const LogEntry& entry : log_) {
-    if (entry.command->id > welcome->received_through() && entry.message != nullptr)
-      queue_.push_back(entry.message);
+    if (entry.command->id > welcome->received_through() && entry.bytes != nullptr)
+      outbox_.AddCommand(entry.bytes);
   }
-  for (const uint64_t command : cancels_) AddCancel(command);
+  for (const uint64_t command : cancels_) outbox_.AddCancel(command);
   writing_ = false;
+  told_quiet_ = false;  // The new stream begins with none.
   connected_ = true;
   StartWrites();
   return absl::OkStatus();

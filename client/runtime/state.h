@@ -26,6 +26,8 @@ struct Death {
   Command by;
 };
 
+struct ExecutableState;
+
 struct BufferState {
   BufferState(std::shared_ptr<Session> session, uint64_t handle, Shape shape, int device, Command producer,
               bool placeholder);
@@ -44,11 +46,22 @@ struct BufferState {
   std::optional<Death> death ABSL_GUARDED_BY(mu);
 };
 
+// What a buffer is named for: "a read", or an argument of a program. Put into words only for an error.
+struct Use {
+  Use(const char* what) : what(what) {}
+  Use(const ExecutableState& program, size_t argument) : program(&program), argument(argument) {}
+  std::string ToString() const;  // "argument 3 (parameter x) of step"
+
+  const char* what = nullptr;
+  const ExecutableState* program = nullptr;
+  size_t argument = 0;
+};
+
 // OK when it may be named in a command; else kind deleted, donated, or lost_session. `use` says what for:
 // "reading", "argument 3 of step".
-absl::Status CheckAlive(BufferState& buffer, std::string_view use, const Caller& caller);
+absl::Status CheckAlive(BufferState& buffer, const Use& use, const Caller& caller);
 // CheckAlive, and not a placeholder. A refusal is counted.
-absl::Status CheckReadable(BufferState& buffer, std::string_view use, const Caller& caller);
+absl::Status CheckReadable(BufferState& buffer, const Use& use, const Caller& caller);
 // "bf16[8,4] (handle 7, made at model.cc:8)"
 std::string Describe(BufferState& buffer);
 

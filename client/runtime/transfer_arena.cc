@@ -158,7 +158,7 @@ class ArenaWay : public Transfer {
         // Half of it is there, and the rest will not come: the daemon need not wait for it. A placeholder
         // that was to be filled is still its buffer's.
         session.Cancel(upload->id);
-        if (!request.declaration.fill()) session.Drop(request.handle);
+        if (!request.declaration.fill()) session.Drop(request.handle, size);
         return MakeError(ErrorKind::kLimit,
                          "The shared arena is full of staged uploads that were never committed.");
       }

@@ -29,7 +29,7 @@ class Inline : public Transfer {
   absl::StatusOr<Command> Upload(Session& session, UploadRequest& request, absl::Span<const std::byte> bytes,
                                  const Caller& caller) override {
     Command sent;
-    RETURN_IF_ERROR(session.Transact(caller, [&](Session::Sender& sender) {
+    RETURN_IF_ERROR(session.TransactLazily(caller, [&](Session::Sender& sender) {
       sent = AddUpload(sender, request, [&](v1::Upload& upload) {
         upload.set_inline_(reinterpret_cast<const char*>(bytes.data()), bytes.size());
       });

@@ -31,7 +31,9 @@ class ReplyBox {
 
   // Whether there is a reply to send, or at least progress to report.
   bool has_replies() const { return !outbox_.empty(); }
-  bool has_news() const { return !outbox_.empty() || !beyond_.empty() || told_through_ != settled_through_; }
+  bool has_news() const { return has_replies() || untold() > 0; }
+  // Commands that are settled, as far as no message has said so.
+  uint64_t untold() const { return settled_through_ - told_through_ + beyond_.size(); }
   // Moves what is to be sent into `message`, up to some `bytes_max`. The replies stay the box's: call Detach
   // before the message dies.
   void Fill(v1::ServerMessage& message, int64_t bytes_max,

@@ -14,6 +14,7 @@ namespace {
 
 // Commands after the first unsettled one, in units of commands_in_flight_max.
 constexpr int64_t kWindow = 16;
+constexpr uint64_t kUntoldMax = 64;         // Settled commands, while the client is quiet (session.proto).
 constexpr int64_t kMessageBytes = 1 << 20;  // Replies in one message, about.
 // Room for refusals when the kept replies have reached their limit.
 // For the small replies of each command in flight, and for refusals when the kept replies have reached their
@@ -59,6 +60,7 @@ absl::StatusOr<std::shared_ptr<SessionStream>> Session::Attach(std::shared_ptr<S
     old = std::exchange(stream_, stream);
     detached_since_.reset();
     writing_ = true;
+    quiet_ = false;
     box_.Rewind();
     *message.mutable_welcome() = welcome;
     message.mutable_welcome()->set_received_through(box_.received_through());
@@ -142,8 +144,12 @@ void Session::End(const absl::Status& status) {
 absl::Status Session::OnMessage(const SessionStream* stream, const v1::ClientMessage& message) {
   MutexLock reader(&reader_mu_);
   const absl::Status status = OnMessageRead(stream, message);
-  MutexLock lock(&mu_);
-  reading_ = false;  // From here on the stream's Flush tells what was settled.
+  {
+    MutexLock lock(&mu_);
+    reading_ = false;
+    if (!status.ok() || !MustTell()) return status;
+  }
+  Flush();
   return status;
 }
 
@@ -154,6 +160,7 @@ absl::Status Session::OnMessageRead(const SessionStream* stream, const v1::Clien
     if (stream_.get() != stream || ended_)
       return absl::OkStatus();  // The stream was replaced: its messages are ignored.
     reading_ = true;
+    quiet_ = message.quiet();
     if (!box_.Acknowledge(message.ack_through())) {
       return Violation(absl::StrFormat("Command %d is acknowledged; only those up to %d are settled.",
                                        message.ack_through(), box_.settled_through()));
@@ -175,11 +182,27 @@ absl::Status Session::OnMessageRead(const SessionStream* stream, const v1::Clien
     }
   }
   unpinned.clear();
+  if (message.commands_size() > 0) return OnCommands(message);
   switch (message.message_case()) {
     case v1::ClientMessage::MESSAGE_NOT_SET: return absl::OkStatus();
     case v1::ClientMessage::kHello: return Violation("A second Hello came on a stream.");
     case v1::ClientMessage::kCancel: workspace_->Cancel(message.cancel().command()); return absl::OkStatus();
     case v1::ClientMessage::kCommand: return OnCommand(message.command());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Session::OnCommands(const v1::ClientMessage& message) {
+  if (message.message_case() != v1::ClientMessage::MESSAGE_NOT_SET)
+    return Violation("A message has `commands` beside a hello, a command or a cancel.");
+  if (message.commands_size() > limits_.commands_per_message_max) {
+    return Violation(
+        absl::StrFormat("%d commands came in one message; the limit commands_per_message_max is %d.",
+                        message.commands_size(), limits_.commands_per_message_max));
+  }
+  for (const v1::Command& command : message.commands()) {
+    if (goodbye_) break;  // The end of the session, and of what this message has to say.
+    RETURN_IF_ERROR(OnCommand(command));
   }
   return absl::OkStatus();
 }
@@ -254,17 +277,15 @@ device::Done Session::Settler(uint64_t command) {
 }
 
 void Session::SettleWith(uint64_t command, std::shared_ptr<const v1::Reply> reply) {
-  bool urgent = reply != nullptr;
+  bool pause;
   {
     MutexLock lock(&mu_);
     if (ended_) return;
     box_.Settle(command, std::move(reply));
-    // While the reader is at work, what is merely settled waits for an answer to ride with, or for the
-    // reader's next pause.
-    urgent = urgent || !reading_;
+    pause = !reading_;
   }
   RunBarriers();
-  if (urgent) Flush();
+  if (pause) Flush();  // Else the answers to a message's commands go together, when all of them were handled.
 }
 
 // Each barrier answers, and so lets the next one pass: in a loop, for there may be thousands.
@@ -305,7 +326,7 @@ void Session::Flush() {
   std::shared_ptr<SessionStream> stream;
   {
     MutexLock lock(&mu_);
-    if (writing_ || stream_ == nullptr || !box_.has_news()) return;
+    if (writing_ || stream_ == nullptr || !MustTell()) return;
     writing_ = true;
     box_.Fill(message, kMessageBytes, keep);
     stream = stream_;
@@ -316,7 +337,11 @@ void Session::Flush() {
 
 bool Session::HasNews() const {
   MutexLock lock(&mu_);
-  return !writing_ && stream_ != nullptr && box_.has_news();
+  return !writing_ && stream_ != nullptr && MustTell();
+}
+
+bool Session::MustTell() const {
+  return quiet_ ? box_.has_replies() || box_.untold() >= kUntoldMax : box_.has_news();
 }
 
 void Session::OnWritten(const SessionStream* stream) {

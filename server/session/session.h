@@ -140,7 +140,10 @@ class Session : public std::enable_shared_from_this<Session> {
 
  private:
   absl::Status OnMessageRead(const SessionStream* stream, const v1::ClientMessage& message);
+  absl::Status OnCommands(const v1::ClientMessage& message);
   absl::Status OnCommand(const v1::Command& command);
+  // Whether there is something that the client is to hear now.
+  bool MustTell() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void SettleWith(uint64_t command, std::shared_ptr<const v1::Reply> reply);
   void RunBarriers();
 
@@ -160,6 +163,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::shared_ptr<SessionStream> stream_ ABSL_GUARDED_BY(mu_);
   std::optional<absl::Time> detached_since_ ABSL_GUARDED_BY(mu_);
   bool writing_ ABSL_GUARDED_BY(mu_) = false;  // A message is on its way.
+  bool quiet_ ABSL_GUARDED_BY(mu_) = false;    // The client waits for nothing that is merely settled.
   bool reading_ ABSL_GUARDED_BY(mu_) = false;  // A message is being handled; Flush follows.
   ReplyBox box_ ABSL_GUARDED_BY(mu_);
   struct Barrier {

@@ -56,6 +56,13 @@ class BareCall {
       stream_.Write(message_, this);
       return;
     }
+    if (context_.method() == "/bare/Answer") {
+      static constexpr char kAnswer[8] = {};
+      const grpc::Slice slice(kAnswer, sizeof(kAnswer), grpc::Slice::STATIC_SLICE);
+      state_ = State::kWrite;
+      stream_.Write(grpc::ByteBuffer(&slice, 1), this);
+      return;
+    }
     std::vector<grpc::Slice> slices;
     message_.Dump(&slices);
     if (context_.method() == "/bare/Get") {

@@ -11,7 +11,7 @@
 namespace hlod::bench {
 
 // Runs the server on `address` ("unix:PATH" or "HOST:PORT") until the process is killed. Methods:
-// "/bare/Echo" sends every message back,
+// "/bare/Echo" sends every message back, "/bare/Answer" eight bytes for each,
 // "/bare/Put" copies what it gets into one piece of touched memory and answers at the end, "/bare/Get" sends
 // as many bytes as the first message says, in chunks.
 void RunBareServer(const std::string& address);

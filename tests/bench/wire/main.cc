@@ -1,5 +1,6 @@
-// The wire's benchmarks: round trips, bulk bytes, pipelined commands, footprint. Usage: wire_bench [--repeats
-// N]
+// The wire's benchmarks: round trips, pipelined commands, training steps, bulk bytes, footprint.
+//
+//   wire_bench [--repeats N] [--messages]    --messages: without bulk bytes and footprint.
 #include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -61,9 +62,9 @@ double EchoMicroseconds(BareStream& stream, int count) {
   return Median(times);
 }
 
-// Messages a second with `window` under way.
-double EchoesPerSecond(BareStream& stream, int count, int window) {
-  const grpc::ByteBuffer message = Message(64);
+// Messages of so many bytes a second with `window` under way, each answered.
+double EchoesPerSecond(BareStream& stream, int count, int window, size_t bytes = 64) {
+  const grpc::ByteBuffer message = Message(bytes);
   int sent = 0, got = 0;
   bool writing = false;
   const double start = Now();
@@ -168,9 +169,50 @@ void Pipelined(const testing::Daemon& daemon, BareStream& echo, int repeats) {
   const auto bare = [&] { return EchoesPerSecond(echo, kCount, 64) / 1e3; };
   chain(false);
   Print("pipelined executes, values kept, unix",
-        Interleave(repeats, [&] { return chain(true); }, bare), "k/s", "bare echoes, window 64", ">= 0.5");
+        Interleave(
+            repeats, [&] { return chain(true); }, bare),
+        "k/s", "bare echoes, window 64", ">= 0.5");
   Print("pipelined executes, each value dropped, unix",
-        Interleave(repeats, [&] { return chain(false); }, bare), "k/s", "bare echoes, window 64", ">= 0.5");
+        Interleave(
+            repeats, [&] { return chain(false); }, bare),
+        "k/s", "bare echoes, window 64", ">= 0.5");
+}
+
+// The shape of deploy/quickstart's training: each step uploads a batch of images and their labels, executes,
+// and drops what the step before gave. The program does next to nothing, so that the wire is what is seen.
+void TrainingSteps(const testing::Daemon& daemon, const std::string& peer, int repeats) {
+  const Client client = Must(daemon.Connect(), "connect");
+  hlo::Module module("step");
+  hlo::Builder b(module, "main");
+  const hlo::Op state = b.Parameter(0, Shape::Array(hlo::kF32, {16}));
+  b.Parameter(1, Shape::Array(hlo::kU8, {64, 64}));
+  b.Parameter(2, Shape::Array(hlo::kS32, {64}));
+  Must(b.Build(state + state), "step program");
+  const Executable step = Must(client.Compile(module), "compile");
+  const std::vector<uint8_t> images(64 * 64, 1);
+  const std::vector<int32_t> labels(64, 2);
+  constexpr int kCount = 5000;
+  const auto train = [&] {
+    const Device device = client.device(0);
+    Buffer value = Must(device.Upload(Literal(Shape::Array(hlo::kF32, {16}))), "upload");
+    ExecuteOptions options;
+    options.donate = {0};
+    const double start = Now();
+    for (int i = 0; i < kCount; ++i) {
+      value = Must(step.Execute({value, Must(device.Upload<uint8_t>(images, {64, 64}), "upload"),
+                                 Must(device.Upload<int32_t>(labels, {64}), "upload")},
+                                options),
+                   "execute")[0];
+    }
+    Must(client.Sync(), "sync");
+    return kCount / (Now() - start) / 1e3;
+  };
+  BareStream answer(peer, "/bare/Answer");
+  const size_t bytes = images.size() + labels.size() * sizeof(int32_t) + 64;
+  const auto bare = [&] { return EchoesPerSecond(answer, kCount, 64, bytes) / 1e3; };
+  train();
+  Print("training steps (2 uploads, 1 execute), unix", Interleave(repeats, train, bare), "k/s",
+        "bare messages of as many bytes", ">= 0.5");
 }
 
 // What the arena cannot beat: one thread copies pieces in while another copies them out.
@@ -289,7 +331,7 @@ void Footprint(int repeats) {
               (busy - idle) / 16);
 }
 
-void Run(int repeats) {
+void Run(int repeats, bool messages_only) {
   const std::string path = "/tmp/hlod-bench-" + std::to_string(getpid()) + ".sock";
   const BarePeer unix_peer("unix:" + path);
   const std::string tcp = "127.0.0.1:" + std::to_string(20000 + getpid() % 20000);
@@ -306,6 +348,11 @@ void Run(int repeats) {
       RoundTrips(daemon, echo, ", one core", repeats);
     }
     Pipelined(daemon, echo, repeats);
+    TrainingSteps(daemon, unix_peer.address(), repeats);
+    if (messages_only) {
+      unlink(path.c_str());
+      return;
+    }
     std::vector<std::byte> from(kBulkBytes, std::byte{3}), to(kBulkBytes, std::byte{4});
     const auto copies = [&] { return PipelinedCopies(from, to); };
     Transfers(Must(daemon.Connect(), "connect"), "shared arena", repeats, copies, copies,
@@ -328,6 +375,12 @@ int main(int argc, char** argv) {
     hlod::bench::RunBareServer(argv[2]);
     return 0;
   }
-  hlod::bench::Run(argc == 3 && std::strcmp(argv[1], "--repeats") == 0 ? std::atoi(argv[2]) : 5);
+  int repeats = 5;
+  bool messages_only = false;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--repeats") == 0 && i + 1 < argc) repeats = std::atoi(argv[++i]);
+    if (std::strcmp(argv[i], "--messages") == 0) messages_only = true;
+  }
+  hlod::bench::Run(repeats, messages_only);
   return 0;
 }

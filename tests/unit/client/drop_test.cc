@@ -24,9 +24,10 @@ class DropTest : public ::testing::Test {
     command.mutable_ping();
     return session.Send({}, std::move(command)).value();
   }
+  // So large that it is freed at once.
   static std::unique_ptr<BufferState> MakeBuffer(const std::shared_ptr<Session>& session, uint64_t handle) {
-    return std::make_unique<BufferState>(session, handle, Shape::Scalar(hlo::kF32), 0,
-                                         std::make_shared<CommandState>(), false);
+    return std::make_unique<BufferState>(session, handle, Shape::Array(hlo::kU8, {Session::kDroppedBytesMax}),
+                                         0, std::make_shared<CommandState>(), false);
   }
   // In the order in which they were freed.
   std::vector<uint64_t> Freed() const {
@@ -39,7 +40,7 @@ class DropTest : public ::testing::Test {
   const std::shared_ptr<FakeDaemon> shared_ = std::make_shared<FakeDaemon>();
 };
 
-TEST_F(DropTest, ADroppedBufferIsFreedAtOnce) {
+TEST_F(DropTest, ALargeDroppedBufferIsFreedAtOnce) {
   const std::shared_ptr<Session> session = Open();
   MakeBuffer(session, 5).reset();
   EXPECT_EQ(Freed(), std::vector<uint64_t>{5});

@@ -21,10 +21,12 @@ class FakePipe : public Pipe {
   using Handler = std::function<void(const v1::ClientMessage&, FakePipe&)>;
   explicit FakePipe(Handler handler) : handler_(std::move(handler)) {}
 
-  void StartWrite(std::shared_ptr<const std::string> bytes) override {
+  void StartWrite(MessageParts parts) override {
     if (stalled) return;
+    std::string bytes;
+    for (const std::shared_ptr<const std::string>& part : parts) bytes += *part;
     v1::ClientMessage message;
-    message.ParseFromString(*bytes);
+    message.ParseFromString(bytes);
     Push({.kind = PipeEvent::Kind::kWritten});
     handler_(message, *this);
   }
@@ -70,6 +72,8 @@ struct FakeDaemon {
   std::function<absl::Status()> accept = [] { return absl::OkStatus(); };
   // Called for each command; settles it unless told otherwise.
   std::function<void(const v1::Command&, FakePipe&)> on_command = Settle;
+  // Called for each message without a command or a cancel.
+  std::function<void(const v1::ClientMessage&, FakePipe&)> on_header = [](const auto&, auto&) {};
   std::shared_ptr<FakePipe> pipe;  // The latest.
 
   static void Settle(const v1::Command& command, FakePipe& pipe) {
@@ -93,6 +97,9 @@ struct FakeDaemon {
     if (!message.has_hello()) {
       messages.push_back(message);
       if (message.has_command()) on_command(message.command(), on);
+      for (const v1::Command& command : message.commands()) on_command(command, on);
+      if (message.commands().empty() && message.message_case() == v1::ClientMessage::MESSAGE_NOT_SET)
+        on_header(message, on);
       return;
     }
     hellos.push_back(message.hello());
@@ -116,6 +123,7 @@ struct FakeDaemon {
     std::vector<v1::Command> found;
     for (const v1::ClientMessage& message : messages) {
       if (message.has_command()) found.push_back(message.command());
+      found.insert(found.end(), message.commands().begin(), message.commands().end());
     }
     return found;
   }

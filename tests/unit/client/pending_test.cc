@@ -170,7 +170,7 @@ TEST_F(PendingTest, AnUploadGivenUpHalfWayIsCancelledAndFreed) {
       // The piece ends with an error, upon which the session frees what was donated to it ...
       const Command donor = std::make_shared<CommandState>();
       donor->id = command.id();
-      session->Drop(kSignal, donor);
+      session->Drop(kSignal, Session::kDroppedBytesMax, donor);
       v1::ServerMessage message;
       *message.add_replies() = FakeDaemon::Failure(command.id(), "no").replies(0);
       pipe.Answer(std::move(message));

@@ -159,6 +159,18 @@ class Client {
     return command.id();
   }
 
+  // Sends commands with the next ids, or those they have, in one message.
+  void SendTogether(const std::vector<v1::Command>& commands) {
+    v1::ClientMessage message;
+    message.set_ack_through(ack_through);
+    message.set_quiet(quiet);
+    for (v1::Command command : commands) {
+      if (command.id() == 0) command.set_id(++last_command);
+      *message.add_commands() = std::move(command);
+    }
+    SendRaw(message);
+  }
+
   // Reads until the command is answered, or settled without an answer.
   v1::Reply Await(uint64_t command) {
     for (;;) {
@@ -278,10 +290,12 @@ class Client {
   }
   uint64_t session() const { return welcome.session(); }
   const std::string& secret() const { return welcome.secret(); }
+  PipeStream& stream() { return *stream_; }
   std::shared_ptr<Session> machine() { return daemon_.registry->Authenticate(session(), secret()).value(); }
 
   v1::Welcome welcome;
   uint64_t last_command = 0, settled_through = 0, ack_through = 0;
+  bool quiet = false;                 // As SendTogether's messages say.
   std::set<uint64_t> settled;         // Beyond settled_through, as told on this stream.
   std::vector<uint64_t> acknowledge;  // With the next command.
   std::map<uint64_t, v1::Reply> replies;
