@@ -60,7 +60,7 @@ TEST(Builder, RefusesValuesOfAnotherBuilder) {
   const Op x = a.Parameter(0, Shape::Scalar(kF32));
   Builder b(module, "b");
   b.Unary(kNegate, x);
-  EXPECT_THAT(Message(b.status()), HasSubstr("no value of computation (b)"));
+  EXPECT_THAT(Message(b.status()), HasSubstr("not a value of computation (b)"));
   Builder c(module, "c");
   EXPECT_FALSE(c.Build(Op{&c, 3}).ok());
 }

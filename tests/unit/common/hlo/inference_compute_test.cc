@@ -215,9 +215,9 @@ TEST(InferRandom, StatesItsShape) {
   EXPECT_EQ(Infer(kRngBitGenerator, {"u64[2]"}, RngBitGeneratorAttributes{}, {"(u64[2], u32[8])"}),
             "(u64[2], u32[8])");
   EXPECT_THAT(Infer(kRngBitGenerator, {"u64[2]"}, RngBitGeneratorAttributes{}, {"(u64[2], f32[8])"}),
-              HasSubstr("no pair"));
+              HasSubstr("not a pair"));
   EXPECT_THAT(Infer(kRngBitGenerator, {"f32[2]"}, RngBitGeneratorAttributes{}, {"(f32[2], u32[8])"}),
-              HasSubstr("no state"));
+              HasSubstr("not a state"));
   EXPECT_EQ(Infer(kRng, {"f32[]", "f32[]"}, RngAttributes{RandomDistribution::kUniform}, {"f32[8]"}),
             "f32[8]");
   EXPECT_THAT(Infer(kRng, {"s32[]", "s32[]"}, RngAttributes{RandomDistribution::kNormal}, {"s32[8]"}),

@@ -119,7 +119,7 @@ TEST(ValidateShape, NamesWhatIsWrong) {
   EXPECT_THAT(refused(Shape::Array(kF32, {kUnboundedSize})), HasSubstr("negative"));
   EXPECT_THAT(refused(Shape::Array(kF32, {int64_t{1} << 62})), HasSubstr("overflows"));
   EXPECT_THAT(refused(Shape::Array(kF32, std::vector<int64_t>(65, 1))), HasSubstr("rank (65)"));
-  EXPECT_THAT(refused(WithLayout(Shape::Array(kF32, {2, 3}), {0, 0})), HasSubstr("no permutation"));
+  EXPECT_THAT(refused(WithLayout(Shape::Array(kF32, {2, 3}), {0, 0})), HasSubstr("not a permutation"));
   EXPECT_THAT(refused(WithLayout(Shape::Array(kF32, {2, 3}), {0, 2})), HasSubstr("dimension (2)"));
   EXPECT_THAT(refused(WithLayout(Shape::Array(kF32, {2, 3}), {0, -1})), HasSubstr("dimension (-1)"));
   EXPECT_THAT(refused(WithLayout(Shape::Array(kF32, {2, 3}), {0})), HasSubstr("names (1)"));
