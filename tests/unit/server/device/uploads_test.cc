@@ -9,7 +9,7 @@ namespace {
 
 using testing::ElementsAre;
 
-class UploadsTest : public testing::Test {
+class UploadsUnderWay : public testing::Test {
  protected:
   // An upload of `bytes`, whose memory is not looked at.
   void Add(uint64_t command, size_t bytes, bool pieces = false) {
@@ -28,7 +28,7 @@ class UploadsTest : public testing::Test {
   Uploads uploads{limits, ledger};
 };
 
-TEST_F(UploadsTest, ANewTransferMakesTheOldOneStale) {
+TEST_F(UploadsUnderWay, ANewTransferMakesTheOldOneStale) {
   Add(1, 50);
   const UploadPart first = uploads.Claim(1).value();
   EXPECT_EQ(uploads.AddReceived(1, first.generation, 20, now), Uploads::Progress::kIncomplete);
@@ -43,7 +43,7 @@ TEST_F(UploadsTest, ANewTransferMakesTheOldOneStale) {
   EXPECT_EQ(uploads.Remove(1), nullptr);
 }
 
-TEST_F(UploadsTest, PiecesComeInOrderAndInside) {
+TEST_F(UploadsUnderWay, PiecesComeInOrderAndInside) {
   Add(1, 50, /*pieces=*/true);
   EXPECT_FALSE(uploads.ExpectsTransfer(1));
   EXPECT_FALSE(uploads.Claim(1).ok());
@@ -54,7 +54,7 @@ TEST_F(UploadsTest, PiecesComeInOrderAndInside) {
   EXPECT_EQ(uploads.NextPiece(2, 0, 1).status().code(), absl::StatusCode::kNotFound);
 }
 
-TEST_F(UploadsTest, BytesUnderWayAreBoundedAndGivenBack) {
+TEST_F(UploadsUnderWay, BytesUnderWayAreBoundedAndGivenBack) {
   Add(1, 60);
   const absl::Status refused = uploads.Reserve(41);
   EXPECT_EQ(KindOf(refused), ErrorKind::kLimit);
@@ -69,7 +69,7 @@ TEST_F(UploadsTest, BytesUnderWayAreBoundedAndGivenBack) {
   EXPECT_TRUE(uploads.Reserve(100).ok());
 }
 
-TEST_F(UploadsTest, LateOnesSayHowFarTheyCame) {
+TEST_F(UploadsUnderWay, LateOnesSayHowFarTheyCame) {
   Add(1, 50);
   const UploadPart part = uploads.Claim(1).value();
   EXPECT_EQ(uploads.AddReceived(1, part.generation, 20, now), Uploads::Progress::kIncomplete);
