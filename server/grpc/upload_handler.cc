@@ -121,7 +121,12 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
     registry_.devices().transfers().Submit(session_ != nullptr ? session_->identity().id : 0, 0,
                                            std::move(job));
   }
+  // What has ended posts nothing: its session's jobs have been discarded, and one more would hold the call.
   void PostPump() {
+    {
+      MutexLock lock(&mu_);
+      if (ended_) return;
+    }
     Post([self = shared_from_this()] { self->Pump(); });
   }
 
