@@ -87,7 +87,4 @@ std::unique_ptr<PendingDownload> DownloadOnStream(std::shared_ptr<Session> sessi
                                                   Cause cause, absl::Span<std::byte> out, int64_t offset,
                                                   const Caller& caller);
 
-// Copies without filling the caches with the destination, when that is large enough to pay.
-void CopyBulk(std::byte* to, const std::byte* from, size_t bytes);
-
 }  // namespace hlod::internal

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "client/runtime/transfer.h"
+#include "common/base/copy.h"
 #include "common/base/status.h"
 
 namespace hlod::internal {
@@ -91,7 +92,8 @@ class ArenaDownload : public PendingDownload {
       // The next piece is asked for before this one is copied, so that the daemon copies meanwhile; where
       // there is no room for it, this one's range makes some.
       status_ = Ask(/*may_wait=*/false);
-      CopyBulk(out_.data() + copied_, arena_.at(piece.range).data(), static_cast<size_t>(piece.range.length));
+      CopyBytes(out_.data() + copied_, arena_.at(piece.range).data(),
+                static_cast<size_t>(piece.range.length));
       copied_ += piece.range.length;
     }
     arena_.Give(piece.range);
@@ -162,7 +164,7 @@ class ArenaWay : public Transfer {
         return MakeError(ErrorKind::kLimit,
                          "The shared arena is full of staged uploads that were never committed.");
       }
-      CopyBulk(arena.at(*range).data(), bytes.data() + sent, static_cast<size_t>(length));
+      CopyBytes(arena.at(*range).data(), bytes.data() + sent, static_cast<size_t>(length));
       Command piece;
       const absl::Status status = session.Transact(caller, [&](Session::Sender& sender) {
         if (upload == nullptr) upload = AddUpload(sender, request, [](v1::Upload& u) { u.set_arena(true); });

@@ -220,19 +220,6 @@ TEST_F(SessionTest, CloseWaitsForTheStreamsEndAndLaterCallsFail) {
   EXPECT_FALSE(session->Send({}, Ping()).ok());
 }
 
-TEST(CopyBulk, CopiesEveryByteWhateverTheSizeAndAlignment) {
-  for (const size_t size :
-       {size_t{0}, size_t{1}, size_t{63}, size_t{256 << 10}, size_t{(256 << 10) + 17}, size_t{1 << 20}}) {
-    for (const size_t shift : {0, 1, 16}) {
-      std::vector<std::byte> from(size + 64), to(size + 64, std::byte{0xee});
-      for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 7 + 3);
-      CopyBulk(to.data() + shift, from.data() + 5, size);
-      EXPECT_EQ(std::memcmp(to.data() + shift, from.data() + 5, size), 0) << size << " at " << shift;
-      EXPECT_EQ(to[size + shift], std::byte{0xee}) << "nothing beyond";
-    }
-  }
-}
-
 TEST(Arena, GivesTheLowestFreeRangeAndTakesItBack) {
   absl::StatusOr<rpc::SharedMemory> memory = rpc::SharedMemory::Create(4 * Arena::kGranule);
   ASSERT_TRUE(memory.ok()) << memory.status();
