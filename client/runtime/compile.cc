@@ -6,6 +6,7 @@
 #include "common/base/sha256.h"
 #include "common/base/status.h"
 #include "common/hlo/analysis/dependence.h"
+#include "common/hlo/flat_signature.h"
 #include "common/hlo/proto/codec.h"
 
 namespace hlod {
@@ -15,36 +16,33 @@ namespace {
 // A larger program is analysed at once, so that its bytes need not be kept for that.
 constexpr size_t kProgramKeptMax = 16 << 20;
 
-// The flat leaves of a shape, without layouts. Tokens have no value that a handle could name: a program that
-// takes or gives one is refused.
-absl::Status AppendLeaves(const Shape& shape, std::vector<Shape>& leaves, const std::string& name,
-                          std::vector<std::string>* names) {
-  const std::vector<hlo::ShapeLeaf> found = hlo::Leaves(shape);
-  for (size_t i = 0; i < found.size(); ++i) {
-    if (!found[i].shape->IsArray()) {
-      return MakeError(
-          ErrorKind::kUnimplemented,
-          absl::StrFormat("The program's %s is or holds a %s; programs take and give arrays only.",
-                          name.empty() ? "result" : name, hlo::ToStringNoLayout(*found[i].shape)));
-    }
-    leaves.push_back(*found[i].shape);
-    leaves.back().layout.reset();
-    if (names != nullptr)
-      names->push_back(found.size() == 1 ? name : absl::StrFormat("%s, leaf %d", name, i));
+// Tokens have no value that a handle could name: a program that takes or gives one is refused.
+absl::Status AppendArray(const hlo::FlatSignature::Leaf& leaf, const std::string& of,
+                         std::vector<Shape>& arrays) {
+  if (!leaf.shape.IsArray()) {
+    return MakeError(ErrorKind::kUnimplemented,
+                     absl::StrFormat("The program's %s is or holds a %s; programs take and give arrays only.",
+                                     of, hlo::ToStringNoLayout(leaf.shape)));
   }
+  arrays.push_back(leaf.shape);
   return absl::OkStatus();
 }
 
 absl::Status ReadSignature(const Module& module, ExecutableState& state) {
   state.name = module.name();
-  const hlo::ProgramShape signature = module.entry().program_shape();
-  for (size_t i = 0; i < signature.parameters.size(); ++i) {
-    const std::string name = i < signature.parameter_names.size() && !signature.parameter_names[i].empty()
-                                 ? "parameter " + signature.parameter_names[i]
-                                 : "parameter " + std::to_string(i);
-    RETURN_IF_ERROR(AppendLeaves(signature.parameters[i], state.arguments, name, &state.argument_names));
+  const hlo::Computation& entry = module.entry();
+  const hlo::FlatSignature signature(entry);
+  for (const hlo::FlatSignature::Leaf& leaf : signature.arguments) {
+    const size_t parameter = static_cast<size_t>(leaf.parameter);
+    const std::string given = entry[entry.parameters()[parameter]].name();
+    const std::string name = "parameter " + (given.empty() ? std::to_string(parameter) : given);
+    RETURN_IF_ERROR(AppendArray(leaf, name, state.arguments));
+    state.argument_names.push_back(leaf.index.empty() ? name
+                                                      : absl::StrFormat("%s, leaf %d", name, leaf.number));
   }
-  return AppendLeaves(signature.result, state.results, "", nullptr);
+  for (const hlo::FlatSignature::Leaf& leaf : signature.results)
+    RETURN_IF_ERROR(AppendArray(leaf, "result", state.results));
+  return absl::OkStatus();
 }
 
 void AddProgram(Session::Sender& sender, const Limits& limits, const std::string& bytes,

@@ -33,7 +33,7 @@ int Find(const std::vector<FlatSignature::Leaf>& leaves, int64_t parameter, absl
 FlatSignature::FlatSignature(const Computation& entry) {
   for (const NodeId id : entry.parameters())
     Append(entry[id].shape(), entry[id].parameter_number(), arguments);
-  Append(entry.root().shape(), -1, results);
+  if (entry.size() > 0) Append(entry.root().shape(), -1, results);
 }
 
 int FlatSignature::FindArgument(int64_t parameter, absl::Span<const int64_t> index) const {
