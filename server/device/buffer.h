@@ -1,4 +1,4 @@
-// Buffers and programs as a session sees them: what a handle names.
+// Buffers and executables as a session sees them: what a handle names.
 #pragma once
 
 #include <cstdint>
@@ -61,23 +61,24 @@ void AddReader(Buffer& buffer, const std::shared_ptr<Task>& reader);
 // all that read it.
 void AddConsumer(Buffer& buffer, const std::shared_ptr<Task>& consumer);
 
-// A handle's executable: pending until compiled, then a program or an error. Guarded by the workspace's lock.
-struct Program {
+// What a session's handle holds of an executable: pending until compiled, then shared with other sessions by
+// the cache, or an error. Guarded by the workspace's lock.
+struct SessionExecutable {
   Handle handle = 0;
   CommandRef made_by;
-  std::shared_ptr<Executable> executable;  // When compiled.
-  std::optional<Error> error;              // When it could not be.
-  bool settled() const { return executable != nullptr || error.has_value(); }
+  std::shared_ptr<Executable> compiled;  // Null until it is.
+  std::optional<Error> error;            // When it could not be.
+  bool settled() const { return compiled != nullptr || error.has_value(); }
   std::shared_ptr<Task> producer;  // Until it is settled.
-  ~Program() {
-    if (executable != nullptr) --executable->holders;
+  ~SessionExecutable() {
+    if (compiled != nullptr) --compiled->holders;
   }
 };
 
 // What a handle names: one of the two.
 struct Entry {
   std::shared_ptr<Buffer> buffer;
-  std::shared_ptr<Program> program;
+  std::shared_ptr<SessionExecutable> executable;
 };
 
 }  // namespace hlod::device

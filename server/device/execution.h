@@ -14,7 +14,7 @@ struct Execution {
   explicit Execution(ExecuteRequest r) : request(std::move(r)) {}
 
   ExecuteRequest request;
-  std::shared_ptr<Program> program;
+  std::shared_ptr<SessionExecutable> executable;
   std::vector<std::shared_ptr<Buffer>> arguments;  // Null for a literal.
   std::vector<std::shared_ptr<Buffer>> results;    // Null for a dropped one.
   std::vector<bool> donated;                       // By argument.

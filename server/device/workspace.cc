@@ -49,14 +49,14 @@ absl::StatusOr<std::shared_ptr<Buffer>> Workspace::FindBuffer(Handle handle) {
   return entry->buffer;
 }
 
-absl::StatusOr<std::shared_ptr<Program>> Workspace::FindProgram(Handle handle) {
+absl::StatusOr<std::shared_ptr<SessionExecutable>> Workspace::FindExecutable(Handle handle) {
   const Entry* entry = table_.Find(handle);
   if (entry == nullptr) return errors_.Dead(table_, handle);
-  if (entry->program == nullptr) {
+  if (entry->executable == nullptr) {
     return MakeError(ErrorKind::kArgument,
                      absl::StrFormat("Handle %d names a buffer, where an executable is expected.", handle));
   }
-  return entry->program;
+  return entry->executable;
 }
 
 absl::StatusOr<std::shared_ptr<Buffer>> Workspace::FindPlaceholder(Handle handle) {
@@ -151,10 +151,10 @@ Violation Workspace::Free(const CommandRef& command, const std::vector<Handle>& 
       DependOn(task, entry->buffer->donor);
       given.push_back(entry->buffer);
     }
-    if (entry->program != nullptr) --executables_;
+    if (entry->executable != nullptr) --executables_;
     Entry gone = table_.Erase(handle, {ErrorKind::kDeleted, command, nullptr});
     lock.Discard(std::move(gone.buffer));
-    lock.Discard(std::move(gone.program));
+    lock.Discard(std::move(gone.executable));
   }
   if (given.empty()) {
     lock.Answer(std::move(done), std::move(answer));
@@ -222,7 +222,7 @@ void Workspace::Close() {
     lock.Discard(std::exchange(execution->arguments, {}));
     lock.Discard(std::exchange(execution->results, {}));
     lock.Discard(std::exchange(execution->request.arguments, {}));
-    lock.Discard(std::exchange(execution->program, nullptr));
+    lock.Discard(std::exchange(execution->executable, nullptr));
   }
   lock.Discard(std::exchange(executions_, {}));
   for (auto& [id, download] : downloads_) {

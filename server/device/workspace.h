@@ -57,7 +57,7 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   Violation Free(const CommandRef& command, const std::vector<Handle>& handles, Done done);
   // `done` comes when the buffer is settled.
   Violation Download(const DownloadRequest& request, DownloadDone done);
-  // Defines a handle as a program. `done` has what the cache gave.
+  // Defines a handle as an executable. `done` has what the cache gave.
   using CompileDone = std::function<void(const absl::StatusOr<ExecutableCache::Compiled>&)>;
   Violation Compile(CompileRequest request, CompileDone done);
   Violation Execute(ExecuteRequest request, Done done);
@@ -111,7 +111,8 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
 
   // Handles (workspace.cc).
   absl::StatusOr<std::shared_ptr<Buffer>> FindBuffer(Handle handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  absl::StatusOr<std::shared_ptr<Program>> FindProgram(Handle handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::StatusOr<std::shared_ptr<SessionExecutable>> FindExecutable(Handle handle)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // The placeholder that a command is to fill: one that no execute has been given yet.
   absl::StatusOr<std::shared_ptr<Buffer>> FindPlaceholder(Handle handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // A failed definition: the handle holds `error`. A shape of no type is not known.
@@ -136,11 +137,11 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   void Read(const DownloadRequest& request, std::shared_ptr<Buffer> buffer, const std::shared_ptr<Task>& task,
             const DownloadDone& done);
 
-  // Programs (workspace_program.cc).
-  absl::StatusOr<std::shared_ptr<Program>> DefineProgram(const CompileRequest& request)
+  // Compiles (workspace_program.cc).
+  absl::StatusOr<std::shared_ptr<SessionExecutable>> DefineExecutable(const CompileRequest& request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void SettleProgram(const std::shared_ptr<Program>& program, std::string_view what,
-                     absl::StatusOr<ExecutableCache::Compiled> compiled, const CompileDone& done);
+  void SettleExecutable(const std::shared_ptr<SessionExecutable>& executable, std::string_view what,
+                        absl::StatusOr<ExecutableCache::Compiled> compiled, const CompileDone& done);
 
   // Executes until they run (workspace_execute.cc).
   absl::Status BindExecution(Execution& execution) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

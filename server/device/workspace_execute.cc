@@ -50,8 +50,8 @@ struct Workspace::Binding {
 };
 
 std::string DescribeExecute(const Execution& execution) {
-  if (execution.program == nullptr || execution.program->executable == nullptr) return "execute";
-  return absl::StrFormat("execute of \"%s\"", execution.program->executable->name());
+  if (execution.executable == nullptr || execution.executable->compiled == nullptr) return "execute";
+  return absl::StrFormat("execute of \"%s\"", execution.executable->compiled->name());
 }
 
 Violation Workspace::Execute(ExecuteRequest request, Done done) {
@@ -146,12 +146,13 @@ void Workspace::Binding::FindFilled() {
 }
 
 void Workspace::Binding::FindExecutable() {
-  const absl::StatusOr<std::shared_ptr<Program>> program = workspace.FindProgram(request.executable);
-  status.Update(program.status());
+  const absl::StatusOr<std::shared_ptr<SessionExecutable>> executable =
+      workspace.FindExecutable(request.executable);
+  status.Update(executable.status());
   status.Update(CheckDevice(request.device, workspace.devices_.count()));
-  if (!program.ok()) return;
-  execution.program = *program;
-  DependOn(execution.task, (*program)->producer);
+  if (!executable.ok()) return;
+  execution.executable = *executable;
+  DependOn(execution.task, (*executable)->producer);
 }
 
 void Workspace::Binding::FindArguments() {
@@ -253,7 +254,7 @@ void Workspace::OnReady(const std::shared_ptr<Execution>& execution) {
     if (closed_) return;
     execution->ready = true;
     status = execution->reported ? Cancelled("The command was cancelled.") : CheckArguments(*execution);
-    if (status.ok()) expected_us = execution->program->executable->ExpectedRunUs();
+    if (status.ok()) expected_us = execution->executable->compiled->ExpectedRunUs();
   }
   if (!status.ok()) return Settle(execution, status);
   if (execution->absent.empty()) return Queue(execution, expected_us);
@@ -263,8 +264,8 @@ void Workspace::OnReady(const std::shared_ptr<Execution>& execution) {
 
 absl::Status Workspace::CheckArguments(Execution& execution) {
   const ExecuteRequest& request = execution.request;
-  if (execution.program->error.has_value()) return ToStatus(*execution.program->error);
-  const Executable& executable = *execution.program->executable;
+  if (execution.executable->error.has_value()) return ToStatus(*execution.executable->error);
+  const Executable& executable = *execution.executable->compiled;
   const engine::Plan& plan = executable.plan();
   if (request.arguments.size() != plan.arguments().size()) {
     return Argument(absl::StrFormat("\"%s\" takes %d arguments; %d are given.", executable.name(),
@@ -290,7 +291,7 @@ absl::Status Workspace::CheckArguments(Execution& execution) {
 // One argument: a value of the right shape, or in an abstract execute a placeholder of it.
 absl::Status Workspace::CheckArgument(const Execution& execution, size_t i) {
   const ExecuteRequest& request = execution.request;
-  const Executable& executable = *execution.program->executable;
+  const Executable& executable = *execution.executable->compiled;
   const Buffer* buffer = execution.arguments[i].get();
   const hlo::Shape& expected = executable.plan().arguments()[i];
   if (buffer != nullptr) RETURN_IF_ERROR(CheckUsable(*buffer));
@@ -323,7 +324,7 @@ absl::Status Workspace::CheckArgument(const Execution& execution, size_t i) {
 }
 
 absl::Status Workspace::CheckResults(const Execution& execution) {
-  const Executable& executable = *execution.program->executable;
+  const Executable& executable = *execution.executable->compiled;
   const absl::Span<const hlo::Shape> shapes = executable.plan().results();
   for (size_t i = 0; i < shapes.size(); ++i) {
     const Buffer* buffer = execution.results[i].get();

@@ -1,4 +1,4 @@
-// Programs of a session: handles that become executables.
+// Compiles of a session: handles that become executables.
 #include <utility>
 
 #include "common/base/status.h"
@@ -16,47 +16,48 @@ std::string DescribeCompile(std::string_view name) {
 }  // namespace
 
 Violation Workspace::Compile(CompileRequest request, CompileDone done) {
-  std::shared_ptr<Program> program;
+  std::shared_ptr<SessionExecutable> executable;
   absl::Status refused;
   bool sent = false;
   {
     DeferringLock lock(&mu_);
     if (closed_) return Violation();
     RETURN_IF_VIOLATION(table_.Claim(request.handle));
-    absl::StatusOr<std::shared_ptr<Program>> defined = DefineProgram(request);
+    absl::StatusOr<std::shared_ptr<SessionExecutable>> defined = DefineExecutable(request);
     if (!defined.ok()) {
       lock.Call([done = std::move(done), status = defined.status()] { done(status); });
       return Violation();
     }
-    program = *std::move(defined);
+    executable = *std::move(defined);
     sent = request.refused.ok() && request.digest.has_value() && digests_.Use(*request.digest);
   }
   const std::string what = DescribeCompile(hlo::codec::ModuleName(request.program));
   if (!request.refused.ok()) {
-    SettleProgram(program, what, request.refused, done);
+    SettleExecutable(executable, what, request.refused, done);
   } else if (request.digest.has_value()) {
     // Knowing a digest is not having the program: only what this session has sent itself may be named.
-    std::shared_ptr<Executable> executable = sent ? devices_.executables().Find(*request.digest) : nullptr;
-    absl::StatusOr<ExecutableCache::Compiled> found = ExecutableCache::Compiled{executable, true};
-    if (executable == nullptr) {
+    std::shared_ptr<Executable> cached = sent ? devices_.executables().Find(*request.digest) : nullptr;
+    absl::StatusOr<ExecutableCache::Compiled> found = ExecutableCache::Compiled{cached, true};
+    if (cached == nullptr) {
       found = NotFound(
           "No program with the digest %s of this session is cached: its bytes have to be sent again.",
           ToHex(*request.digest));
     }
-    SettleProgram(program, what, std::move(found), done);
+    SettleExecutable(executable, what, std::move(found), done);
   } else {
     ledger_.Count(&Counters::program_bytes, static_cast<int64_t>(request.program.size()));
     devices_.executables().Compile(session_, std::move(request.program),
-                                   [self = shared_from_this(), program, what, done = std::move(done)](
+                                   [self = shared_from_this(), executable, what, done = std::move(done)](
                                        absl::StatusOr<ExecutableCache::Compiled> compiled) {
-                                     self->SettleProgram(program, what, std::move(compiled), done);
+                                     self->SettleExecutable(executable, what, std::move(compiled), done);
                                    });
   }
   return Violation();
 }
 
-// The handle names a program that is not settled, or remembers why there is no room for one.
-absl::StatusOr<std::shared_ptr<Program>> Workspace::DefineProgram(const CompileRequest& request) {
+// The handle names an executable that is not settled, or remembers why there is no room for one.
+absl::StatusOr<std::shared_ptr<SessionExecutable>> Workspace::DefineExecutable(
+    const CompileRequest& request) {
   absl::Status refused = CheckHandles(1);
   if (refused.ok() && executables_ >= limits_.executables_per_session_max) {
     refused = MakeError(
@@ -69,32 +70,33 @@ absl::StatusOr<std::shared_ptr<Program>> Workspace::DefineProgram(const CompileR
     table_.RecordDeath(request.handle, {error.kind, request.command, std::make_shared<const Error>(error)});
     return ToStatus(error);
   }
-  auto program = std::make_shared<Program>();
-  program->handle = request.handle;
-  program->made_by = request.command;
-  program->producer = std::make_shared<Task>();
+  auto executable = std::make_shared<SessionExecutable>();
+  executable->handle = request.handle;
+  executable->made_by = request.command;
+  executable->producer = std::make_shared<Task>();
   ++executables_;
-  table_.Put(request.handle, {nullptr, program});
-  return program;
+  table_.Put(request.handle, {nullptr, executable});
+  return executable;
 }
 
-void Workspace::SettleProgram(const std::shared_ptr<Program>& program, std::string_view what,
-                              absl::StatusOr<ExecutableCache::Compiled> compiled, const CompileDone& done) {
+void Workspace::SettleExecutable(const std::shared_ptr<SessionExecutable>& executable, std::string_view what,
+                                 absl::StatusOr<ExecutableCache::Compiled> compiled,
+                                 const CompileDone& done) {
   DeferringLock lock(&mu_);
   if (closed_) return;
   if (compiled.ok()) {
-    program->executable = compiled->executable;
-    ++program->executable->holders;
+    executable->compiled = compiled->executable;
+    ++executable->compiled->holders;
     digests_.Insert(compiled->executable->digest());
     ledger_.Count(compiled->cached ? &Counters::compile_cache_hits : &Counters::compiles);
     if (!compiled->cached)
       ledger_.Count(&Counters::compile_us, compiled->executable->plan().stats().compile_us);
   } else {
-    program->error = errors_.Root(what, compiled.status(), program->made_by);
-    compiled = ToStatus(*program->error);
+    executable->error = errors_.Root(what, compiled.status(), executable->made_by);
+    compiled = ToStatus(*executable->error);
   }
-  Finish(*program->producer, lock.ready_tasks());
-  program->producer = nullptr;
+  Finish(*executable->producer, lock.ready_tasks());
+  executable->producer = nullptr;
   lock.Call([&done, compiled = std::move(compiled)] { done(compiled); });
 }
 

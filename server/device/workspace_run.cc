@@ -216,7 +216,7 @@ void Workspace::Consume(Execution& execution, DeferringLock& lock) {
 
 absl::Status Workspace::RunReal(Execution& execution, bool& started) {
   started = false;
-  Executable& executable = *execution.program->executable;
+  Executable& executable = *execution.executable->compiled;
   Run run(*this, execution, executable.plan());
   run.CollectArguments();
   {
@@ -256,13 +256,13 @@ absl::Status Workspace::RunReal(Execution& execution, bool& started) {
 // over placeholders
 
 void Workspace::PrepareAbstract(const std::shared_ptr<Execution>& execution) {
-  std::shared_ptr<Program> program;
+  std::shared_ptr<SessionExecutable> held;
   {
     MutexLock lock(&mu_);
     if (closed_ || execution->reported) return;  // Cancelled, and answered.
-    program = execution->program;
+    held = execution->executable;
   }
-  Executable& executable = *program->executable;
+  Executable& executable = *held->compiled;
   const absl::Duration limit = TimeLimit(execution->request, limits_);
   const absl::Time start = absl::Now();
   absl::Status status;
@@ -288,7 +288,7 @@ void Workspace::PrepareAbstract(const std::shared_ptr<Execution>& execution) {
 }
 
 absl::Status Workspace::RunAbstract(Execution& execution) {
-  Executable& executable = *execution.program->executable;
+  Executable& executable = *execution.executable->compiled;
   const engine::Plan& plan = executable.plan();
   const std::vector<bool>& computable = execution.computable;
   absl::Status status;
