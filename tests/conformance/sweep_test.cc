@@ -95,7 +95,7 @@ TEST_P(Sweep, EngineAndEvaluatorComputeXlasResults) {
 INSTANTIATE_TEST_SUITE_P(Xla, Sweep, ::testing::ValuesIn(SweepFamilies()),
                          [](const auto& info) { return info.param; });
 
-TEST(SweepData, AreThere) { EXPECT_GE(SweepFamilies().size(), 12u); }
+TEST(SweepFamilies, AreThere) { EXPECT_GE(SweepFamilies().size(), 12u); }
 
 }  // namespace
 }  // namespace hlod::testing

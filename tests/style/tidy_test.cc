@@ -203,7 +203,6 @@ TEST(Tidy, NothingIsWrittenWhereItDoesNotBelong) {
        .pattern = R"re(^(TYPED_)?TEST(_F|_P)?\(\w+Test,)re",
        .cpp_only = true,
        .folders = {"tests/"},
-       .except = {"tests/unit/client/"},
        .instead = "leave the suffix Test out"},
       {.name = "errors are values",
        .pattern = R"re(\b(throw|CHECK|assert)\b\s*[(\w])re",

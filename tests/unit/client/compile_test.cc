@@ -9,9 +9,9 @@
 namespace hlod::internal {
 namespace {
 
-class CompileTest : public ::testing::Test {
+class CompileByDigest : public ::testing::Test {
  protected:
-  ~CompileTest() override { daemon_->pipe.reset(); }  // It shares the daemon.
+  ~CompileByDigest() override { daemon_->pipe.reset(); }  // It shares the daemon.
   std::shared_ptr<Session> Open() {
     return Session::Open(std::make_unique<FakeConnector>(daemon_),
                          {.name = "test", .skip_local_checks = true})
@@ -31,7 +31,7 @@ class CompileTest : public ::testing::Test {
   const std::shared_ptr<FakeDaemon> daemon_ = std::make_shared<FakeDaemon>();
 };
 
-TEST_F(CompileTest, AProgramOfALivingExecutableTravelsAsItsDigest) {
+TEST_F(CompileByDigest, AProgramOfALivingExecutableTravelsAsItsDigest) {
   const std::shared_ptr<Session> session = Open();
   const Executable first = Compile(session, "program");
   EXPECT_EQ(Last().compile().module(), "program");
@@ -40,7 +40,7 @@ TEST_F(CompileTest, AProgramOfALivingExecutableTravelsAsItsDigest) {
   EXPECT_EQ(Last().compile().digest().size(), 32u);
 }
 
-TEST_F(CompileTest, ADigestThatTheDaemonDoesNotKnowIsFollowedByTheBytes) {
+TEST_F(CompileByDigest, ADigestThatTheDaemonDoesNotKnowIsFollowedByTheBytes) {
   const std::shared_ptr<Session> session = Open();
   const Executable first = Compile(session, "program");
   session->Drain();
@@ -64,7 +64,7 @@ TEST_F(CompileTest, ADigestThatTheDaemonDoesNotKnowIsFollowedByTheBytes) {
   EXPECT_EQ(Last().execute().executable(), again.executable());
 }
 
-TEST_F(CompileTest, AProgramThatManyCameAfterIsSentAgainBeforeTheDaemonForgetsIt) {
+TEST_F(CompileByDigest, AProgramThatManyCameAfterIsSentAgainBeforeTheDaemonForgetsIt) {
   const std::shared_ptr<Session> session = Open();
   const Executable first = Compile(session, "program");
   for (int i = 0; i < 33'000; ++i) Compile(session, std::to_string(i));

@@ -13,9 +13,9 @@
 namespace hlod::internal {
 namespace {
 
-class DropTest : public ::testing::Test {
+class Drops : public ::testing::Test {
  protected:
-  ~DropTest() override { shared_->pipe.reset(); }  // It shares the daemon.
+  ~Drops() override { shared_->pipe.reset(); }  // It shares the daemon.
   std::shared_ptr<Session> Open() {
     return Session::Open(std::make_unique<FakeConnector>(shared_), {.name = "test"}).value();
   }
@@ -40,13 +40,13 @@ class DropTest : public ::testing::Test {
   const std::shared_ptr<FakeDaemon> shared_ = std::make_shared<FakeDaemon>();
 };
 
-TEST_F(DropTest, ALargeDroppedBufferIsFreedAtOnce) {
+TEST_F(Drops, ALargeDroppedBufferIsFreedAtOnce) {
   const std::shared_ptr<Session> session = Open();
   MakeBuffer(session, 5).reset();
   EXPECT_EQ(Freed(), std::vector<uint64_t>{5});
 }
 
-TEST_F(DropTest, BuffersDroppedBehindALongCommandAreFreedTogetherOnceThereIsRoom) {
+TEST_F(Drops, BuffersDroppedBehindALongCommandAreFreedTogetherOnceThereIsRoom) {
   shared_->limits["commands_in_flight_max"] = 16;
   shared_->on_command = [](const v1::Command&, FakePipe&) {};
   const std::shared_ptr<Session> session = Open();
@@ -62,7 +62,7 @@ TEST_F(DropTest, BuffersDroppedBehindALongCommandAreFreedTogetherOnceThereIsRoom
   EXPECT_EQ(std::set<uint64_t>(freed.begin(), freed.end()).size(), 1000u);
 }
 
-TEST_F(DropTest, ADonatedBufferIsFreedWhenItsExecuteFailed) {
+TEST_F(Drops, ADonatedBufferIsFreedWhenItsExecuteFailed) {
   shared_->on_command = [](const v1::Command&, FakePipe&) {};
   const std::shared_ptr<Session> session = Open();
   const Command runs = Send(*session), fails = Send(*session), failed = Send(*session);
@@ -85,7 +85,7 @@ TEST_F(DropTest, ADonatedBufferIsFreedWhenItsExecuteFailed) {
   EXPECT_EQ(Freed(), (std::vector<uint64_t>{12, 13}));
 }
 
-TEST_F(DropTest, ADeletedBufferIsNotFreedAgain) {
+TEST_F(Drops, ADeletedBufferIsNotFreedAgain) {
   const std::shared_ptr<Session> session = Open();
   const Command deletes = Send(*session);
   std::unique_ptr<BufferState> buffer = MakeBuffer(session, 5);
@@ -97,7 +97,7 @@ TEST_F(DropTest, ADeletedBufferIsNotFreedAgain) {
   EXPECT_TRUE(Freed().empty());
 }
 
-TEST_F(DropTest, ACancelIsSentAgainAfterABrokenConnection) {
+TEST_F(Drops, ACancelIsSentAgainAfterABrokenConnection) {
   shared_->on_command = [](const v1::Command&, FakePipe&) {};
   const std::shared_ptr<Session> session = Open();
   const Command done = Send(*session), runs = Send(*session);
@@ -113,7 +113,7 @@ TEST_F(DropTest, ACancelIsSentAgainAfterABrokenConnection) {
   EXPECT_EQ(shared_->messages[0].cancel().command(), runs->id);
 }
 
-TEST_F(DropTest, WhoeverDoesNotWaitDoesNotWaitForABrokenConnectionEither) {
+TEST_F(Drops, WhoeverDoesNotWaitDoesNotWaitForABrokenConnectionEither) {
   shared_->on_command = [](const v1::Command&, FakePipe&) {};
   const std::shared_ptr<Session> session = Open();
   const Command sent = Send(*session);

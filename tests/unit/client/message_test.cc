@@ -83,9 +83,9 @@ TEST(Outbox, ACancelKeepsItsPlaceAmongCommands) {
   EXPECT_EQ(Parse(outbox.Next({})).commands(0).id(), 2u);
 }
 
-class MessageTest : public ::testing::Test {
+class Messages : public ::testing::Test {
  protected:
-  ~MessageTest() override { shared_->pipe.reset(); }  // It shares the daemon.
+  ~Messages() override { shared_->pipe.reset(); }  // It shares the daemon.
   std::shared_ptr<Session> Open() {
     shared_->limits.try_emplace("commands_per_message_max", 64);
     return Session::Open(std::make_unique<FakeConnector>(shared_), {.name = "test"}).value();
@@ -108,7 +108,7 @@ class MessageTest : public ::testing::Test {
   const std::shared_ptr<FakeDaemon> shared_ = std::make_shared<FakeDaemon>();
 };
 
-TEST_F(MessageTest, ATransactionIsOneMessage) {
+TEST_F(Messages, ATransactionIsOneMessage) {
   const std::shared_ptr<Session> session = Open();
   const std::vector<Command> sent = SendTogether(*session, 3);
   ASSERT_TRUE(session->Wait(*sent[2]).ok());
@@ -116,7 +116,7 @@ TEST_F(MessageTest, ATransactionIsOneMessage) {
   EXPECT_EQ(shared_->messages[0].commands_size(), 3);
 }
 
-TEST_F(MessageTest, WhatWasDroppedIsFreedInTheNextCommandsMessage) {
+TEST_F(Messages, WhatWasDroppedIsFreedInTheNextCommandsMessage) {
   const std::shared_ptr<Session> session = Open();
   Drop(session, 5, 4);
   Drop(session, 6, 4);
@@ -128,7 +128,7 @@ TEST_F(MessageTest, WhatWasDroppedIsFreedInTheNextCommandsMessage) {
   EXPECT_TRUE(shared_->messages[0].commands(1).has_ping());
 }
 
-TEST_F(MessageTest, MuchThatWasDroppedIsFreedAtOnce) {
+TEST_F(Messages, MuchThatWasDroppedIsFreedAtOnce) {
   const std::shared_ptr<Session> session = Open();
   Drop(session, 5, Session::kDroppedBytesMax - 1);
   EXPECT_TRUE(shared_->messages.empty());
@@ -139,14 +139,14 @@ TEST_F(MessageTest, MuchThatWasDroppedIsFreedAtOnce) {
   EXPECT_EQ(shared_->messages.size(), 1u) << "what was freed does not count again";
 }
 
-TEST_F(MessageTest, ManySmallBuffersThatWereDroppedAreFreedTogether) {
+TEST_F(Messages, ManySmallBuffersThatWereDroppedAreFreedTogether) {
   const std::shared_ptr<Session> session = Open();
   for (uint64_t handle = 1; handle <= 5000; ++handle) Drop(session, handle, 1);
   EXPECT_GE(shared_->messages.size(), 1u);
   EXPECT_LE(shared_->messages.size(), 10u);
 }
 
-TEST_F(MessageTest, APlaceholderHoldsNothingThatWouldHaveToBeFreedAtOnce) {
+TEST_F(Messages, APlaceholderHoldsNothingThatWouldHaveToBeFreedAtOnce) {
   const std::shared_ptr<Session> session = Open();
   {
     const BufferState buffer(session, 5, Shape::Array(hlo::kU8, {int64_t{1} << 40}), 0,
@@ -155,7 +155,7 @@ TEST_F(MessageTest, APlaceholderHoldsNothingThatWouldHaveToBeFreedAtOnce) {
   EXPECT_TRUE(shared_->messages.empty());
 }
 
-TEST_F(MessageTest, OfAMessageThatTheDaemonReceivedInPartTheRestIsSentAgain) {
+TEST_F(Messages, OfAMessageThatTheDaemonReceivedInPartTheRestIsSentAgain) {
   shared_->on_command = [](const v1::Command&, FakePipe&) {};
   const std::shared_ptr<Session> session = Open();
   const std::vector<Command> sent = SendTogether(*session, 5);
@@ -177,7 +177,7 @@ v1::Command Upload(Session::Sender& sender) {
   return command;
 }
 
-TEST_F(MessageTest, ASmallUploadTravelsWithTheCommandThatFollows) {
+TEST_F(Messages, ASmallUploadTravelsWithTheCommandThatFollows) {
   const std::shared_ptr<Session> session = Open();
   UploadRequest request;
   const std::vector<std::byte> bytes(100);
@@ -189,7 +189,7 @@ TEST_F(MessageTest, ASmallUploadTravelsWithTheCommandThatFollows) {
   EXPECT_EQ(shared_->messages[0].commands(0).upload().inline_().size(), 100u);
 }
 
-TEST_F(MessageTest, ASmallUploadIsSentWhenSomebodyWaitsForItOrLooks) {
+TEST_F(Messages, ASmallUploadIsSentWhenSomebodyWaitsForItOrLooks) {
   const std::shared_ptr<Session> session = Open();
   const std::vector<std::byte> bytes(100);
   for (const bool wait : {true, false}) {
@@ -206,7 +206,7 @@ TEST_F(MessageTest, ASmallUploadIsSentWhenSomebodyWaitsForItOrLooks) {
   }
 }
 
-TEST_F(MessageTest, ALargerUploadIsSentAtOnce) {
+TEST_F(Messages, ALargerUploadIsSentAtOnce) {
   const std::shared_ptr<Session> session = Open();
   UploadRequest request;
   const std::vector<std::byte> bytes(32 << 10);
@@ -225,7 +225,7 @@ void KeepQuiet(FakeDaemon& daemon) {
   };
 }
 
-TEST_F(MessageTest, WhoWaitsForAQuietCommandAsksForProgressOnce) {
+TEST_F(Messages, WhoWaitsForAQuietCommandAsksForProgressOnce) {
   KeepQuiet(*shared_);
   const std::shared_ptr<Session> session = Open();
   const auto upload = [&] {
@@ -246,7 +246,7 @@ TEST_F(MessageTest, WhoWaitsForAQuietCommandAsksForProgressOnce) {
   EXPECT_TRUE(shared_->messages.back().quiet()) << "nobody waited for long";
 }
 
-TEST_F(MessageTest, WhoLooksAtAQuietCommandAsksForProgress) {
+TEST_F(Messages, WhoLooksAtAQuietCommandAsksForProgress) {
   KeepQuiet(*shared_);
   const std::shared_ptr<Session> session = Open();
   Command sent;
@@ -255,7 +255,7 @@ TEST_F(MessageTest, WhoLooksAtAQuietCommandAsksForProgress) {
   EXPECT_TRUE(sent->done);
 }
 
-TEST_F(MessageTest, WhoWaitsForAReplyDoesNotAskForProgress) {
+TEST_F(Messages, WhoWaitsForAReplyDoesNotAskForProgress) {
   shared_->on_command = [](const v1::Command& command, FakePipe& pipe) {
     v1::ServerMessage message;
     message.add_replies()->set_command(command.id());
@@ -268,7 +268,7 @@ TEST_F(MessageTest, WhoWaitsForAReplyDoesNotAskForProgress) {
   for (const v1::ClientMessage& message : shared_->messages) EXPECT_TRUE(message.quiet());
 }
 
-TEST_F(MessageTest, ADaemonThatDoesNotNameTheLimitGetsOneCommandAMessage) {
+TEST_F(Messages, ADaemonThatDoesNotNameTheLimitGetsOneCommandAMessage) {
   shared_->limits["commands_per_message_max"] = 0;
   const std::shared_ptr<Session> session = Open();
   ASSERT_TRUE(session->Wait(*SendTogether(*session, 3)[2]).ok());

@@ -19,9 +19,9 @@
 namespace hlod::internal {
 namespace {
 
-class PendingTest : public ::testing::Test {
+class PendingCommands : public ::testing::Test {
  protected:
-  ~PendingTest() override {
+  ~PendingCommands() override {
     if (giver_.joinable()) giver_.join();
     shared_->pipe.reset();  // It shares the daemon.
   }
@@ -68,7 +68,7 @@ class PendingTest : public ::testing::Test {
   std::thread giver_;
 };
 
-TEST_F(PendingTest, ADownloadBecomesReadyByLookingAtIt) {
+TEST_F(PendingCommands, ADownloadBecomesReadyByLookingAtIt) {
   shared_->on_command = [](const v1::Command&, FakePipe&) {};
   const std::shared_ptr<Session> session = Open();
   std::vector<std::byte> out(4);
@@ -81,7 +81,7 @@ TEST_F(PendingTest, ADownloadBecomesReadyByLookingAtIt) {
   }
 }
 
-TEST_F(PendingTest, ADownloadOfManyPiecesBecomesReadyByLookingAtIt) {
+TEST_F(PendingCommands, ADownloadOfManyPiecesBecomesReadyByLookingAtIt) {
   const std::shared_ptr<Session> session = Open(8 << 20);
   shared_->on_command = [this](const v1::Command& command, FakePipe&) { Deliver(command); };
   std::vector<std::byte> out(20 << 20);
@@ -96,7 +96,7 @@ TEST_F(PendingTest, ADownloadOfManyPiecesBecomesReadyByLookingAtIt) {
   EXPECT_EQ(wrong, 0u);
 }
 
-TEST_F(PendingTest, LookingDoesNotWaitForSomebodyWhoAwaits) {
+TEST_F(PendingCommands, LookingDoesNotWaitForSomebodyWhoAwaits) {
   shared_->on_command = [](const v1::Command&, FakePipe&) {};
   const std::shared_ptr<Session> session = Open();
   const Buffer buffer(std::make_shared<BufferState>(session, 1, Shape::Scalar(hlo::kF32), 0,
@@ -115,7 +115,7 @@ TEST_F(PendingTest, LookingDoesNotWaitForSomebodyWhoAwaits) {
   EXPECT_TRUE(awaited.get());
 }
 
-TEST_F(PendingTest, ADownloadThatComesAsItsDeadlinePassesIsStillRead) {
+TEST_F(PendingCommands, ADownloadThatComesAsItsDeadlinePassesIsStillRead) {
   const std::shared_ptr<Session> session = Open(1 << 20);
   std::atomic<uint64_t> asked = 0;
   v1::Command latest;
@@ -161,7 +161,7 @@ TEST_F(PendingTest, ADownloadThatComesAsItsDeadlinePassesIsStillRead) {
   EXPECT_EQ(lost, 0);
 }
 
-TEST_F(PendingTest, AnUploadGivenUpHalfWayIsCancelledAndFreed) {
+TEST_F(PendingCommands, AnUploadGivenUpHalfWayIsCancelledAndFreed) {
   shared_->limits["chunk_bytes_max"] = Arena::kGranule;
   const std::shared_ptr<Session> session = Open(Arena::kGranule);
   constexpr uint64_t kSignal = 99;
@@ -205,7 +205,7 @@ TEST(ArenaRanges, ComeBackInWhateverOrderTheirCommandsEnd) {
   EXPECT_EQ(arena.TryTake(1)->offset, second.offset);
 }
 
-TEST_F(PendingTest, TakingARangeWaitsForWhicheverComesBackFirst) {
+TEST_F(PendingCommands, TakingARangeWaitsForWhicheverComesBackFirst) {
   shared_->on_command = [](const v1::Command&, FakePipe&) {};
   const std::shared_ptr<Session> session = Open();
   Arena arena(rpc::SharedMemory::Create(2 * Arena::kGranule).value());
@@ -226,7 +226,7 @@ TEST_F(PendingTest, TakingARangeWaitsForWhicheverComesBackFirst) {
 
 // The first piece is read; then there is no room in the window for the second, and when there is, staged
 // uploads have taken the arena.
-TEST_F(PendingTest, ADownloadThatLosesItsRoomMidwayReadsOnlyTheRestOnAStream) {
+TEST_F(PendingCommands, ADownloadThatLosesItsRoomMidwayReadsOnlyTheRestOnAStream) {
   constexpr int64_t kPiece = 1 << 20;
   shared_->limits["commands_in_flight_max"] = 8;
   shared_->on_command = [](const v1::Command&, FakePipe&) {};

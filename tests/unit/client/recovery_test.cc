@@ -10,9 +10,9 @@
 namespace hlod::internal {
 namespace {
 
-class RecoveryTest : public ::testing::Test {
+class Recovery : public ::testing::Test {
  protected:
-  ~RecoveryTest() override { daemon_->pipe.reset(); }  // It shares the daemon.
+  ~Recovery() override { daemon_->pipe.reset(); }  // It shares the daemon.
   std::shared_ptr<Session> Open() {
     return Session::Open(std::make_unique<FakeConnector>(daemon_), {.name = "test"}).value();
   }
@@ -24,7 +24,7 @@ class RecoveryTest : public ::testing::Test {
   const std::shared_ptr<FakeDaemon> daemon_ = std::make_shared<FakeDaemon>();
 };
 
-TEST_F(RecoveryTest, AWaitEndsAtItsDeadlineThoughOthersHaveSentToAStalledDaemon) {
+TEST_F(Recovery, AWaitEndsAtItsDeadlineThoughOthersHaveSentToAStalledDaemon) {
   const std::shared_ptr<Session> session = Open();
   daemon_->pipe->stalled = true;
   Command last;
@@ -38,7 +38,7 @@ TEST_F(RecoveryTest, AWaitEndsAtItsDeadlineThoughOthersHaveSentToAStalledDaemon)
             absl::StatusCode::kDeadlineExceeded);
 }
 
-TEST_F(RecoveryTest, AMessageThatTheTransportRefusesLosesTheSession) {
+TEST_F(Recovery, AMessageThatTheTransportRefusesLosesTheSession) {
   daemon_->on_command = [](const v1::Command&, FakePipe& pipe) {
     pipe.End(absl::ResourceExhaustedError("Received message larger than max (17 vs. 16)"));
   };
@@ -51,7 +51,7 @@ TEST_F(RecoveryTest, AMessageThatTheTransportRefusesLosesTheSession) {
   EXPECT_EQ(daemon_->connections, 1) << "it would be refused again";
 }
 
-TEST_F(RecoveryTest, ConnectionsThatBreakBeforeAnyCommandCompletesAreSpaced) {
+TEST_F(Recovery, ConnectionsThatBreakBeforeAnyCommandCompletesAreSpaced) {
   daemon_->on_command = [](const v1::Command&, FakePipe& pipe) { pipe.End(absl::UnavailableError("reset")); };
   const std::shared_ptr<Session> session = Open();
   const absl::StatusOr<Command> sent = session->Send({}, Ping());
@@ -62,7 +62,7 @@ TEST_F(RecoveryTest, ConnectionsThatBreakBeforeAnyCommandCompletesAreSpaced) {
   EXPECT_LE(daemon_->connections, 8 + 3 * absl::ToInt64Seconds(absl::Now() - start));
 }
 
-TEST_F(RecoveryTest, AHandshakeThatFailsOnceIsTriedAgain) {
+TEST_F(Recovery, AHandshakeThatFailsOnceIsTriedAgain) {
   daemon_->on_command = [](const v1::Command&, FakePipe&) {};
   const std::shared_ptr<Session> session = Open();
   const absl::StatusOr<Command> sent = session->Send({}, Ping());

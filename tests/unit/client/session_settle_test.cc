@@ -7,9 +7,9 @@
 namespace hlod::internal {
 namespace {
 
-class SettleTest : public ::testing::Test {
+class Settlement : public ::testing::Test {
  protected:
-  ~SettleTest() override { shared_->pipe.reset(); }  // It shares the daemon.
+  ~Settlement() override { shared_->pipe.reset(); }  // It shares the daemon.
   std::shared_ptr<Session> Open() {
     return Session::Open(std::make_unique<FakeConnector>(shared_), {.name = "test"}).value();
   }
@@ -21,7 +21,7 @@ class SettleTest : public ::testing::Test {
   const std::shared_ptr<FakeDaemon> shared_ = std::make_shared<FakeDaemon>();
 };
 
-TEST_F(SettleTest, ACommandNamedAsSettledIsDoneWhileAnEarlierOneIsNot) {
+TEST_F(Settlement, ACommandNamedAsSettledIsDoneWhileAnEarlierOneIsNot) {
   shared_->on_command = [](const v1::Command& command, FakePipe& pipe) {
     v1::ServerMessage message;
     if (command.id() == 2) {
@@ -36,7 +36,7 @@ TEST_F(SettleTest, ACommandNamedAsSettledIsDoneWhileAnEarlierOneIsNot) {
   EXPECT_FALSE(first->done);
 }
 
-TEST_F(SettleTest, ReplyBehindALongCommandIsAcknowledgedByNameOnce) {
+TEST_F(Settlement, ReplyBehindALongCommandIsAcknowledgedByNameOnce) {
   shared_->on_command = [](const v1::Command& command, FakePipe& pipe) {
     v1::ServerMessage message;
     if (command.id() == 2) message.add_replies()->set_command(2);
@@ -52,7 +52,7 @@ TEST_F(SettleTest, ReplyBehindALongCommandIsAcknowledgedByNameOnce) {
   EXPECT_EQ(shared_->messages[3].acknowledged_size(), 0);
 }
 
-TEST_F(SettleTest, AHeldReplyIsAcknowledgedByNameWhenReleased) {
+TEST_F(Settlement, AHeldReplyIsAcknowledgedByNameWhenReleased) {
   shared_->on_command = [](const v1::Command& command, FakePipe& pipe) {
     v1::ServerMessage message;
     if (command.id() == 2) message.add_replies()->set_command(2);
@@ -76,7 +76,7 @@ TEST_F(SettleTest, AHeldReplyIsAcknowledgedByNameWhenReleased) {
   EXPECT_EQ(shared_->messages.back().acknowledged(0), 2u);
 }
 
-TEST_F(SettleTest, FinishedCommandsBehindALongOneDoNotHoldUpTheSender) {
+TEST_F(Settlement, FinishedCommandsBehindALongOneDoNotHoldUpTheSender) {
   shared_->on_command = [](const v1::Command& command, FakePipe& pipe) {
     v1::ServerMessage message;
     if (command.id() > 1) message.add_settled(command.id());

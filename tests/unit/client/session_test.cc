@@ -11,7 +11,7 @@
 namespace hlod::internal {
 namespace {
 
-class SessionTest : public ::testing::Test {
+class SessionMachine : public ::testing::Test {
  protected:
   std::shared_ptr<Session> Open() {
     absl::StatusOr<std::shared_ptr<Session>> session =
@@ -25,13 +25,13 @@ class SessionTest : public ::testing::Test {
     return command;
   }
 
-  ~SessionTest() override { daemon_.pipe.reset(); }  // It shares the daemon.
+  ~SessionMachine() override { daemon_.pipe.reset(); }  // It shares the daemon.
 
   const std::shared_ptr<FakeDaemon> shared_ = std::make_shared<FakeDaemon>();
   FakeDaemon& daemon_ = *shared_;
 };
 
-TEST_F(SessionTest, CommandsAreNumberedFromOneWithoutGaps) {
+TEST_F(SessionMachine, CommandsAreNumberedFromOneWithoutGaps) {
   const std::shared_ptr<Session> session = Open();
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(session->Send({}, Ping()).ok());
   const std::vector<v1::Command> commands = daemon_.commands();
@@ -39,7 +39,7 @@ TEST_F(SessionTest, CommandsAreNumberedFromOneWithoutGaps) {
   for (size_t i = 0; i < 3; ++i) EXPECT_EQ(commands[i].id(), i + 1);
 }
 
-TEST_F(SessionTest, ALineIsDefinedOnceAndThenNamed) {
+TEST_F(SessionMachine, ALineIsDefinedOnceAndThenNamed) {
   const std::shared_ptr<Session> session = Open();
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(session->Send({"dir/model.cc", 8, "Loss"}, Ping()).ok());
   const std::vector<v1::Command> commands = daemon_.commands();
@@ -49,7 +49,7 @@ TEST_F(SessionTest, ALineIsDefinedOnceAndThenNamed) {
   for (size_t i = 1; i < 4; ++i) EXPECT_EQ(commands[i].origin(), commands[0].define_origin().id());
 }
 
-TEST_F(SessionTest, HandlesIncreaseInTheOrderOfTheCommandsThatDefineThem) {
+TEST_F(SessionMachine, HandlesIncreaseInTheOrderOfTheCommandsThatDefineThem) {
   const std::shared_ptr<Session> session = Open();
   for (int i = 0; i < 5; ++i) {
     ASSERT_TRUE(session
@@ -68,14 +68,14 @@ TEST_F(SessionTest, HandlesIncreaseInTheOrderOfTheCommandsThatDefineThem) {
   }
 }
 
-TEST_F(SessionTest, SendingDoesNotWaitForAnAnswer) {
+TEST_F(SessionMachine, SendingDoesNotWaitForAnAnswer) {
   daemon_.on_command = [](const v1::Command&, FakePipe&) {};
   const std::shared_ptr<Session> session = Open();
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(session->Send({}, Ping()).ok());
   EXPECT_EQ(daemon_.commands().size(), 100u);
 }
 
-TEST_F(SessionTest, WaitGivesTheCommandsOwnError) {
+TEST_F(SessionMachine, WaitGivesTheCommandsOwnError) {
   daemon_.on_command = [](const v1::Command& command, FakePipe& pipe) {
     pipe.Answer(FakeDaemon::Failure(command.id(), "no such opcode"));
   };
@@ -88,7 +88,7 @@ TEST_F(SessionTest, WaitGivesTheCommandsOwnError) {
   EXPECT_TRUE(session->status().ok()) << "a program's mistake does not end the session";
 }
 
-TEST_F(SessionTest, WaitEndsAtItsDeadline) {
+TEST_F(SessionMachine, WaitEndsAtItsDeadline) {
   daemon_.on_command = [](const v1::Command&, FakePipe&) {};
   const std::shared_ptr<Session> session = Open();
   const absl::StatusOr<Command> sent = session->Send({}, Ping());
@@ -96,7 +96,7 @@ TEST_F(SessionTest, WaitEndsAtItsDeadline) {
             absl::StatusCode::kDeadlineExceeded);
 }
 
-TEST_F(SessionTest, TheNextCommandAcknowledgesWhatIsSettled) {
+TEST_F(SessionMachine, TheNextCommandAcknowledgesWhatIsSettled) {
   const std::shared_ptr<Session> session = Open();
   const absl::StatusOr<Command> first = session->Send({}, Ping());
   ASSERT_TRUE(session->Wait(**first).ok());
@@ -104,7 +104,7 @@ TEST_F(SessionTest, TheNextCommandAcknowledgesWhatIsSettled) {
   EXPECT_EQ(daemon_.messages.back().ack_through(), 1u);
 }
 
-TEST_F(SessionTest, AHeldCommandIsNotAcknowledgedUntilReleased) {
+TEST_F(SessionMachine, AHeldCommandIsNotAcknowledgedUntilReleased) {
   const std::shared_ptr<Session> session = Open();
   Command held;
   ASSERT_TRUE(session
@@ -122,7 +122,7 @@ TEST_F(SessionTest, AHeldCommandIsNotAcknowledgedUntilReleased) {
   EXPECT_EQ(daemon_.messages.back().ack_through(), 2u);
 }
 
-TEST_F(SessionTest, AfterABrokenConnectionOnlyWhatTheDaemonLacksIsSentAgain) {
+TEST_F(SessionMachine, AfterABrokenConnectionOnlyWhatTheDaemonLacksIsSentAgain) {
   daemon_.on_command = [](const v1::Command&, FakePipe&) {};
   const std::shared_ptr<Session> session = Open();
   std::vector<Command> sent;
@@ -141,7 +141,7 @@ TEST_F(SessionTest, AfterABrokenConnectionOnlyWhatTheDaemonLacksIsSentAgain) {
   EXPECT_EQ(again[1].id(), 4u);
 }
 
-TEST_F(SessionTest, AReplySentAgainChangesNothing) {
+TEST_F(SessionMachine, AReplySentAgainChangesNothing) {
   const std::shared_ptr<Session> session = Open();
   const absl::StatusOr<Command> first = session->Send({}, Ping());
   ASSERT_TRUE(session->Wait(**first).ok());
@@ -151,7 +151,7 @@ TEST_F(SessionTest, AReplySentAgainChangesNothing) {
   EXPECT_TRUE((*first)->status.ok());
 }
 
-TEST_F(SessionTest, AnUnreachableDaemonIsTriedAgain) {
+TEST_F(SessionMachine, AnUnreachableDaemonIsTriedAgain) {
   daemon_.on_command = [](const v1::Command&, FakePipe&) {};
   const std::shared_ptr<Session> session = Open();
   const absl::StatusOr<Command> sent = session->Send({}, Ping());
@@ -163,7 +163,7 @@ TEST_F(SessionTest, AnUnreachableDaemonIsTriedAgain) {
   EXPECT_EQ(daemon_.connections, 4);
 }
 
-TEST_F(SessionTest, ASocketThatIsGoneLosesTheSessionAtOnce) {
+TEST_F(SessionMachine, ASocketThatIsGoneLosesTheSessionAtOnce) {
   daemon_.on_command = [](const v1::Command&, FakePipe&) {};
   const std::shared_ptr<Session> session = Open();
   const absl::StatusOr<Command> sent = session->Send({}, Ping());
@@ -177,7 +177,7 @@ TEST_F(SessionTest, ASocketThatIsGoneLosesTheSessionAtOnce) {
   EXPECT_LT(absl::Now() - start, absl::Seconds(1));
 }
 
-TEST_F(SessionTest, AnotherEpochLosesTheSession) {
+TEST_F(SessionMachine, AnotherEpochLosesTheSession) {
   daemon_.on_command = [](const v1::Command&, FakePipe&) {};
   const std::shared_ptr<Session> session = Open();
   const absl::StatusOr<Command> sent = session->Send({}, Ping());
@@ -186,7 +186,7 @@ TEST_F(SessionTest, AnotherEpochLosesTheSession) {
   EXPECT_EQ(KindOf(session->Wait(**sent)), ErrorKind::kLostSession);
 }
 
-TEST_F(SessionTest, AViolationIsReportedAsTheDaemonSaidIt) {
+TEST_F(SessionMachine, AViolationIsReportedAsTheDaemonSaidIt) {
   daemon_.on_command = [](const v1::Command&, FakePipe& pipe) {
     pipe.End(MakeError(ErrorKind::kViolation, "Command id 9 is out of order."));
   };
@@ -197,13 +197,13 @@ TEST_F(SessionTest, AViolationIsReportedAsTheDaemonSaidIt) {
   EXPECT_EQ(daemon_.connections, 1) << "there is nothing to resume";
 }
 
-TEST_F(SessionTest, ARefusedHelloIsTheErrorOfOpen) {
+TEST_F(SessionMachine, ARefusedHelloIsTheErrorOfOpen) {
   daemon_.accept = [] { return MakeError(ErrorKind::kAuth, "not for you"); };
   const auto session = Session::Open(std::make_unique<FakeConnector>(shared_), {});
   EXPECT_EQ(KindOf(session.status()), ErrorKind::kAuth);
 }
 
-TEST_F(SessionTest, TheLastOwnerSaysGoodbyeWithoutWaiting) {
+TEST_F(SessionMachine, TheLastOwnerSaysGoodbyeWithoutWaiting) {
   daemon_.on_command = [](const v1::Command& command, FakePipe& pipe) {
     if (command.has_goodbye()) pipe.End(absl::OkStatus());
   };
@@ -213,7 +213,7 @@ TEST_F(SessionTest, TheLastOwnerSaysGoodbyeWithoutWaiting) {
   EXPECT_TRUE(commands[0].has_goodbye());
 }
 
-TEST_F(SessionTest, CloseWaitsForTheStreamsEndAndLaterCallsFail) {
+TEST_F(SessionMachine, CloseWaitsForTheStreamsEndAndLaterCallsFail) {
   daemon_.on_command = [](const v1::Command&, FakePipe& pipe) { pipe.End(absl::OkStatus()); };
   const std::shared_ptr<Session> session = Open();
   EXPECT_TRUE(session->Close(absl::Now() + absl::Seconds(1)).ok());

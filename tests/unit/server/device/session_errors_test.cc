@@ -9,15 +9,15 @@ namespace {
 
 using testing::HasSubstr;
 
-class RootCauses : public testing::Test {
+class LineErrors : public testing::Test {
  protected:
-  RootCauses() { EXPECT_TRUE(errors.DefineOrigin(1, {"train.cc", 7, "main"}, refused).ok()); }
+  LineErrors() { EXPECT_TRUE(errors.DefineOrigin(1, {"train.cc", 7, "main"}, refused).ok()); }
   Limits limits{.origins_per_session_max = 2};
   SessionErrors errors{limits};
   absl::Status refused;
 };
 
-TEST_F(RootCauses, LinesCountUpFromOne) {
+TEST_F(LineErrors, LinesCountUpFromOne) {
   EXPECT_EQ(errors.OriginOf(1).line, 7);
   EXPECT_EQ(KindOf(errors.DefineOrigin(3, {}, refused).status()), ErrorKind::kViolation);
   EXPECT_EQ(KindOf(errors.DefineOrigin(1, {}, refused).status()), ErrorKind::kViolation);
@@ -30,7 +30,7 @@ TEST_F(RootCauses, LinesCountUpFromOne) {
   EXPECT_TRUE(errors.DefineOrigin(4, {}, refused).ok());
 }
 
-TEST_F(RootCauses, TheFirstCommandThatFailedIsTheRoot) {
+TEST_F(LineErrors, TheFirstCommandThatFailedIsTheRoot) {
   const absl::Status status = MakeError(ErrorKind::kArgument, "It is wrong.");
   const Error root = errors.Root("upload", status, {5, 1, 0});
   EXPECT_EQ(root.root_command, 5u);
@@ -42,7 +42,7 @@ TEST_F(RootCauses, TheFirstCommandThatFailedIsTheRoot) {
   EXPECT_EQ(later.text, root.text);
 }
 
-TEST_F(RootCauses, ADeadHandleSaysWhatBecameOfIt) {
+TEST_F(LineErrors, ADeadHandleSaysWhatBecameOfIt) {
   BufferTable table(1);
   for (Handle handle = 1; handle <= 3; ++handle) ASSERT_TRUE(table.Claim(handle).ok());
   EXPECT_EQ(KindOf(errors.Dead(table, 4)), ErrorKind::kUnknownHandle);

@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class TaskGraph : public testing::Test {
+class TaskOrder : public testing::Test {
  protected:
   std::shared_ptr<Task> Make(int number) {
     auto task = std::make_shared<Task>();
@@ -23,7 +23,7 @@ class TaskGraph : public testing::Test {
   ReadyTasks ready_tasks;
 };
 
-TEST_F(TaskGraph, ATaskIsReadyWhenItIsStartedAndAllBeforeItHaveFinished) {
+TEST_F(TaskOrder, ATaskIsReadyWhenItIsStartedAndAllBeforeItHaveFinished) {
   const std::shared_ptr<Task> first = Make(1), second = Make(2), third = Make(3);
   Start(first, ready_tasks);
   DependOn(second, first);
@@ -44,7 +44,7 @@ TEST_F(TaskGraph, ATaskIsReadyWhenItIsStartedAndAllBeforeItHaveFinished) {
   EXPECT_THAT(ran, ElementsAre(1, 2, 3));
 }
 
-TEST_F(TaskGraph, NothingWaitsForWhatIsOverOrForItself) {
+TEST_F(TaskOrder, NothingWaitsForWhatIsOverOrForItself) {
   const std::shared_ptr<Task> over = Make(1), task = Make(2);
   Finish(*over, ready_tasks);
   DependOn(task, over);
@@ -55,7 +55,7 @@ TEST_F(TaskGraph, NothingWaitsForWhatIsOverOrForItself) {
   EXPECT_THAT(ran, ElementsAre(2));
 }
 
-TEST_F(TaskGraph, WhatIsAbandonedNeverRuns) {
+TEST_F(TaskOrder, WhatIsAbandonedNeverRuns) {
   const std::shared_ptr<Task> first = Make(1), second = Make(2);
   DependOn(second, first);
   Start(second, ready_tasks);
@@ -65,7 +65,7 @@ TEST_F(TaskGraph, WhatIsAbandonedNeverRuns) {
 }
 
 // Each task finishes the one before: run inside of one another they would need a hundred megabytes of stack.
-TEST_F(TaskGraph, AChainMayBeLong) {
+TEST_F(TaskOrder, AChainMayBeLong) {
   constexpr int kLength = 300'000;
   std::vector<std::shared_ptr<Task>> chain;
   int finished = 0;

@@ -9,7 +9,7 @@ namespace {
 
 using testing::ElementsAre;
 
-class UploadsUnderWay : public testing::Test {
+class UploadPieces : public testing::Test {
  protected:
   // An upload of `bytes`, whose memory is not looked at.
   void Add(uint64_t command, size_t bytes, bool pieces = false) {
@@ -28,7 +28,7 @@ class UploadsUnderWay : public testing::Test {
   Uploads uploads{limits, ledger};
 };
 
-TEST_F(UploadsUnderWay, ANewTransferMakesTheOldOneStale) {
+TEST_F(UploadPieces, ANewTransferMakesTheOldOneStale) {
   Add(1, 50);
   const UploadPart first = uploads.Claim(1).value();
   EXPECT_EQ(uploads.AddReceived(1, first.generation, 20, now), Uploads::Progress::kIncomplete);
@@ -43,7 +43,7 @@ TEST_F(UploadsUnderWay, ANewTransferMakesTheOldOneStale) {
   EXPECT_EQ(uploads.Remove(1), nullptr);
 }
 
-TEST_F(UploadsUnderWay, PiecesComeInOrderAndInside) {
+TEST_F(UploadPieces, PiecesComeInOrderAndInside) {
   Add(1, 50, /*pieces=*/true);
   EXPECT_FALSE(uploads.ExpectsTransfer(1));
   EXPECT_FALSE(uploads.Claim(1).ok());
@@ -54,7 +54,7 @@ TEST_F(UploadsUnderWay, PiecesComeInOrderAndInside) {
   EXPECT_EQ(uploads.NextPiece(2, 0, 1).status().code(), absl::StatusCode::kNotFound);
 }
 
-TEST_F(UploadsUnderWay, BytesUnderWayAreBoundedAndGivenBack) {
+TEST_F(UploadPieces, BytesUnderWayAreBoundedAndGivenBack) {
   Add(1, 60);
   const absl::Status refused = uploads.Reserve(41);
   EXPECT_EQ(KindOf(refused), ErrorKind::kLimit);
@@ -69,7 +69,7 @@ TEST_F(UploadsUnderWay, BytesUnderWayAreBoundedAndGivenBack) {
   EXPECT_TRUE(uploads.Reserve(100).ok());
 }
 
-TEST_F(UploadsUnderWay, LateOnesSayHowFarTheyCame) {
+TEST_F(UploadPieces, LateOnesSayHowFarTheyCame) {
   Add(1, 50);
   const UploadPart part = uploads.Claim(1).value();
   EXPECT_EQ(uploads.AddReceived(1, part.generation, 20, now), Uploads::Progress::kIncomplete);
