@@ -13,7 +13,7 @@ namespace hlod {
 namespace internal {
 namespace {
 
-// A download into a literal of its own.
+// A download into a new literal.
 class LiteralDownload : public Awaitable<Literal> {
  public:
   LiteralDownload(const Shape& shape,
@@ -154,8 +154,8 @@ absl::StatusOr<Command> UploadBytes(Session& session, const Shape& shape, int de
   RETURN_IF_ERROR(session.status());  // Before anything touches the arena.
   if (!session.options().skip_local_checks) {
     if (!shape.IsArray()) {
-      return MakeError(ErrorKind::kArgument,
-                       absl::StrFormat("Only arrays are uploaded; %s is none.", hlo::ToString(shape)));
+      return MakeError(ErrorKind::kArgument, absl::StrFormat("Only arrays are uploaded; %s is not an array.",
+                                                             hlo::ToString(shape)));
     }
     RETURN_IF_ERROR(hlo::ValidateShape(shape));
     const std::optional<int64_t> needed = hlo::ByteSize(shape);

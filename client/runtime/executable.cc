@@ -78,8 +78,11 @@ absl::Status CheckArguments(ExecutableState& executable, absl::Span<const Argume
   }
   for (const auto& [index, placeholder] : options.fill) {
     if (index < 0 || index >= static_cast<int>(executable.results.size()) || !placeholder.valid()) {
-      return MakeError(ErrorKind::kArgument,
-                       absl::StrFormat("Result %d cannot fill a placeholder: there is none.", index));
+      return MakeError(
+          ErrorKind::kArgument,
+          absl::StrFormat("Result %d cannot fill a placeholder: the program has %d results, and the "
+                          "buffer given must be valid.",
+                          index, executable.results.size()));
     }
     if (placeholder.internal_state()->session != executable.session) {
       return MakeError(ErrorKind::kUnknownHandle,

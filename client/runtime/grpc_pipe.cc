@@ -1,5 +1,5 @@
 // One completion queue, one stream: reads are always outstanding, writes one at a time, and nothing happens
-// unless somebody polls.
+// unless a thread polls.
 #include "client/runtime/grpc_pipe.h"
 
 #include <grpc/support/time.h>

@@ -1,5 +1,5 @@
-// What the session machine needs of a connection: ordered messages both ways, polled by whoever waits. gRPC
-// is one implementation (grpc_pipe.h); tests use one in memory.
+// What the session machine needs of a connection: ordered messages both ways, polled by the thread that
+// waits. gRPC is one implementation (grpc_pipe.h); tests use one in memory.
 #pragma once
 
 #include <cstddef>
@@ -58,8 +58,8 @@ class BulkChannel {
 class Connector {
  public:
   virtual ~Connector() = default;
-  // A stream on a new connection. Kind lost_session: nobody is there and nobody will be (the socket is gone
-  // or refuses), so a session there is lost. Other errors, UNAVAILABLE among them: it may be tried again.
+  // A stream on a new connection. Kind lost_session: nothing listens there any more (the socket does not
+  // exist or refuses), so a session there is lost. After other errors it may be tried again.
   virtual absl::StatusOr<std::shared_ptr<Pipe>> Connect(absl::Time deadline) = 0;
   // Bulk streams on the latest connection.
   virtual std::shared_ptr<BulkChannel> bulk() = 0;

@@ -1,14 +1,14 @@
 // The session machine: command ids, order, settlement, acknowledgement, replay. It knows messages and a Pipe,
 // and no gRPC.
 //
-// There is no reader thread. Whoever waits takes the poller's role, hands every event to its owner, and
-// passes the role on when its own wish is fulfilled. Whoever sends writes at once when no write is under way;
-// else its commands queue, and the poller sends them on, several in one message, or, when nobody polls, the
-// sender itself pushes until the queue is empty. Small uploads wait for the command that uses them. As long
-// as nobody waits for a command without a reply of its own, the daemon is told that it need not report
-// progress (ClientMessage.quiet). Handles that were dropped are freed with the next command, large ones at
-// once. A broken connection is mended by a thread that lives until it is: those who wait do so until their
-// own deadlines, and those who do not wait never do.
+// There is no reader thread. A thread that waits becomes the poller, which handles every event, and stops
+// polling when what it waits for has come; another one that waits then polls. A thread that sends writes at
+// once when no write is under way; else its commands queue, and the poller sends them on, several in one
+// message, or, when no thread polls, the sender polls until the queue is empty. Small uploads wait for the
+// command that uses them. As long as no thread waits for a command that has no reply, the client says that
+// the daemon need not report progress (ClientMessage.quiet). Handles that were dropped are freed with the
+// next command, large ones at once. A broken connection is made again by a thread that ends when it is:
+// callers that wait do so until their deadlines, and calls that do not wait return.
 #pragma once
 
 #include <atomic>
@@ -43,7 +43,7 @@ namespace hlod::internal {
 
 class Arena;
 
-// One command on its way. `done` is set once, after the other fields; those never change again.
+// One command under way. `done` is set once, after the other fields; those never change again.
 struct CommandState {
   uint64_t id = 0;
   uint32_t origin = 0;
@@ -95,13 +95,13 @@ class Session : public std::enable_shared_from_this<Session> {
   // RESOURCE_EXHAUSTED instead.
   absl::Status Transact(const Caller& caller, absl::FunctionRef<void(Sender&)> body, bool may_wait = true);
   // A transaction of commands that do nothing by themselves, such as small uploads: as long as they are few,
-  // they are sent with what follows or when somebody waits.
+  // they are sent with what follows or when a thread waits.
   absl::Status TransactLazily(const Caller& caller, absl::FunctionRef<void(Sender&)> body);
   // One command.
   absl::StatusOr<Command> Send(const Caller& caller, v1::Command&& command);
   // Asks that a command stop.
   void Cancel(uint64_t command);
-  // Nobody names the handle any more: frees it and the `bytes` that it holds, with the next command, or
+  // Nothing refers to the handle any more: frees it and the `bytes` that it holds, with the next command, or
   // before that once much was dropped and there is room. `donor` is the execute it was donated to: freed only
   // if that fails. For destructors: never waits.
   void Drop(uint64_t handle, int64_t bytes, const Command& donor = nullptr);
@@ -196,10 +196,10 @@ class Session : public std::enable_shared_from_this<Session> {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void HandleMessage(v1::ServerMessage& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void HandleEnd(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Runs Recover on a thread of its own, which keeps the session until then.
+  // Runs Recover on a new thread, which keeps the session until then.
   void StartRecovery(const absl::Status& cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Connects again and sends again what the daemon has not received; or the session is lost. REQUIRES:
-  // !connected_, so that nobody polls.
+  // !connected_, so that no thread polls.
   void Recover(const absl::Status& cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status ResumeOnce(absl::Time deadline, bool* retry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Lose(absl::Status why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -222,11 +222,11 @@ class Session : public std::enable_shared_from_this<Session> {
   v1::Arena arena_offer_;
 
   absl::Mutex mu_;
-  absl::CondVar changed_;  // The poller's role is free, or an event was handled.
+  absl::CondVar changed_;  // No thread polls, or an event was handled.
   std::shared_ptr<Pipe> pipe_ ABSL_GUARDED_BY(mu_);
   bool polling_ ABSL_GUARDED_BY(mu_) = false;
   bool writing_ ABSL_GUARDED_BY(mu_) = false;    // A write is under way.
-  bool connected_ ABSL_GUARDED_BY(mu_) = false;  // False while a broken connection is being mended.
+  bool connected_ ABSL_GUARDED_BY(mu_) = false;  // False while a broken connection is made again.
   bool goodbye_ ABSL_GUARDED_BY(mu_) = false;
   bool ended_ ABSL_GUARDED_BY(mu_) = false;  // The stream ended after Goodbye.
   absl::Status lost_ ABSL_GUARDED_BY(mu_);
@@ -246,7 +246,7 @@ class Session : public std::enable_shared_from_this<Session> {
   int64_t unacknowledged_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   int sends_since_drain_ ABSL_GUARDED_BY(mu_) = 0;
   int waiting_ ABSL_GUARDED_BY(mu_) = 0;          // Threads in WaitUntil, for progress.
-  int loud_messages_ ABSL_GUARDED_BY(mu_) = 0;    // So many more ask for progress though nobody waits.
+  int loud_messages_ ABSL_GUARDED_BY(mu_) = 0;    // So many more ask for progress though no thread waits.
   bool told_quiet_ ABSL_GUARDED_BY(mu_) = false;  // By the last message.
   std::set<uint64_t> held_ ABSL_GUARDED_BY(mu_);
   std::set<uint64_t> cancels_ ABSL_GUARDED_BY(mu_);     // Asked for, and the command is not done.
