@@ -43,7 +43,7 @@ absl::Status SetNumber(int64_t& field, std::string_view value, int64_t least, in
 ConfigKey Text(std::string name, std::string Config::*field, std::string text) {
   const std::string standard = Config{}.*field;
   return {std::move(name), std::move(text), standard, false, [field](Config& config, std::string_view value) {
-            // Whoever writes `--token-file "$FILE"` with FILE unset wants a token, not none.
+            // An operator who writes `--token-file "$FILE"` with FILE unset wants a token.
             if (value.empty()) return InvalidArgument("the value is empty");
             config.*field = std::string(value);
             return absl::OkStatus();
@@ -202,7 +202,7 @@ absl::StatusOr<int64_t> ParseSize(std::string_view text) {
   if (absl::SimpleAtoi(ToAbsl(number), &count)) bytes = CheckedMultiply(count, unit);
   if (!bytes.has_value() && digits) return InvalidArgument("%s is too large a number", text);
   if (!bytes.has_value())
-    return InvalidArgument("\"%s\" is no whole number, such as 4096, 64MiB or 16GiB", text);
+    return InvalidArgument("\"%s\" is not a whole number, such as 4096, 64MiB or 16GiB", text);
   return *bytes;
 }
 

@@ -1,4 +1,4 @@
-// What a daemon can be told, by a TOML file and by flags of the same names: one table of keys makes both, and
+// What can be configured, by a TOML file and by flags of the same names: one table of keys makes both, and
 // the help.
 #pragma once
 

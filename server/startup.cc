@@ -85,7 +85,8 @@ absl::Status CheckConnected(int fd) {
   sockaddr_storage peer;
   socklen_t size = sizeof(peer);
   if (getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) == 0) return absl::OkStatus();
-  return InvalidArgument("inherit_fd: descriptor %d is no connected socket: %s.", fd, std::strerror(errno));
+  return InvalidArgument("inherit_fd: descriptor %d is not a connected socket: %s.", fd,
+                         std::strerror(errno));
 }
 
 }  // namespace
@@ -106,7 +107,8 @@ absl::Status SetUpProcess(const std::string& log_level) {
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%f %^%l%$ %v");
   const spdlog::level::level_enum level = spdlog::level::from_str(log_level);
   if (level == spdlog::level::off && log_level != "off") {
-    return InvalidArgument("log_level: \"%s\" is none of trace, debug, info, warn, error, off.", log_level);
+    return InvalidArgument("log_level: \"%s\" is not one of trace, debug, info, warn, error, off.",
+                           log_level);
   }
   spdlog::set_level(level);
   gpr_set_log_function(LogForGrpc);

@@ -29,7 +29,7 @@ device::Devices::Options MakeDeviceOptions(const Config& config);
 // process.
 struct PrivateClient {
   rpc::Descriptor connection, process;
-  // A copy of the connection, so that its end is seen whoever reads it. Nothing when `inherited` is negative.
+  // A copy of the connection, so that its end is seen by any reader. Nothing when `inherited` is negative.
   static PrivateClient Of(int inherited);
 };
 // Waits for the first signal, or for the end of the private connection or its client, if there is one.

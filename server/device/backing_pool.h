@@ -13,7 +13,7 @@
 
 namespace hlod::device {
 
-// Bytes from the pool, aligned to 64. A value: whoever holds it gives it back once.
+// Bytes from the pool, aligned to 64. A value: its holder gives it back once.
 struct Piece {
   std::byte* data = nullptr;
   int64_t bytes = 0;  // As asked for.

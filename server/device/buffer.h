@@ -49,7 +49,7 @@ struct Buffer {
   std::shared_ptr<Task> donor;
   // That donor, when it is abstract: it may consume a placeholder.
   std::optional<CommandRef> abstract_donor;
-  std::vector<std::shared_ptr<Task>> readers;  // Sent since then: whoever consumes it next waits for them.
+  std::vector<std::shared_ptr<Task>> readers;  // Sent since then: the next consumer waits for them.
   size_t purge_readers_at = 8;                 // So many of them, and the finished ones are dropped.
   int pins = 0;  // Reads whose bytes stay for as long as the reader likes: nothing may write in place.
   std::optional<CommandRef> consumed_by;  // The execute it was donated to, once that has started.

@@ -1,4 +1,4 @@
-// Compiled programs, by the content of their module: equal bytes are compiled once, whoever sends them.
+// Compiled programs, by the content of their module: equal bytes are compiled once for all sessions.
 #pragma once
 
 #include <atomic>

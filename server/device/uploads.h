@@ -19,8 +19,8 @@
 
 namespace hlod::device {
 
-// An upload whose bytes are on their way. Whoever copies into `target` holds the upload: a failed one keeps
-// the memory until then.
+// An upload whose bytes are on their way. A thread that copies into `target` holds the upload: a failed one
+// keeps the memory until then.
 struct PendingUpload {
   CommandRef command;
   std::shared_ptr<Buffer> buffer;

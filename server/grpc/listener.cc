@@ -38,7 +38,7 @@ sockaddr_un AddressOf(const std::string& path) {
   return address;
 }
 
-// Whether a daemon answers there: then the file is its own.
+// Whether a daemon answers there: then the file belongs to it.
 bool SomebodyListens(const std::string& path) {
   const rpc::Descriptor probe(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_un address = AddressOf(path);
@@ -133,7 +133,7 @@ absl::StatusOr<rpc::Endpoint> EndpointOf(int fd) {
   char host[NI_MAXHOST], port[NI_MAXSERV];
   if (getnameinfo(reinterpret_cast<const sockaddr*>(&storage), size, host, sizeof(host), port, sizeof(port),
                   NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
-    return Unavailable("The address of descriptor %d cannot be told.", fd);
+    return Unavailable("The address of descriptor %d cannot be read.", fd);
   }
   endpoint.host = host;
   endpoint.port = std::atoi(port);

@@ -64,7 +64,7 @@ v1::SessionStats Session::Stats(bool with_rows) {
   size_t bytes = 0;
   for (const device::Row& row : account.rows) {
     v1::LedgerRow& proto = *stats.add_rows();
-    // A message that a client takes: beyond it rows are told without their lines. The sums stay exact.
+    // A message that a client takes: beyond it rows come without their lines. The sums stay exact.
     const Origin origin = bytes < kOriginBytesMax ? workspace_->origin(row.key.origin) : Origin{};
     FillRow(row, origin, identity_.id, &proto);
     bytes += proto.ByteSizeLong();

@@ -97,8 +97,8 @@ TEST_F(Startup, ClientsThatExpectTheOtherSortOfConnectionAreToldAtOnce) {
 }
 
 TEST_F(Startup, ADescriptorThatIsNoConnectionIsRefused) {
-  ExpectUsageError("--inherit-fd 99", "descriptor 99 is no connected socket");
-  ExpectUsageError("--inherit-fd 0 </dev/null", "descriptor 0 is no connected socket");
+  ExpectUsageError("--inherit-fd 99", "descriptor 99 is not a connected socket");
+  ExpectUsageError("--inherit-fd 0 </dev/null", "descriptor 0 is not a connected socket");
 }
 
 TEST_F(Startup, LimitsThatNoClientCouldLiveWithAreRefused) {
@@ -115,7 +115,7 @@ TEST_F(Startup, LimitsThatNoClientCouldLiveWithAreRefused) {
 TEST_F(Startup, MistakesOfTheCommandLineHaveOneCode) {
   ExpectUsageError("--frobnicate 3", "frobnicate");
   ExpectUsageError("--devices", "devices");
-  ExpectUsageError("--devices two", "no whole number");
+  ExpectUsageError("--devices two", "not a whole number");
   ExpectUsageError("--config " + File("dash.toml", "device-memory = 1\n"), "device_memory");
 }
 

@@ -197,7 +197,9 @@ TEST(Tidy, NothingIsWrittenWhereItDoesNotBelong) {
        .pattern = R"re(\b[Ww]hoever\b|\b(is|are) told\b|\b[Aa]ll the same\b|)re"
                   R"re((^|[^e]) is no (?!longer\b|more\b|less\b)[a-z])re",
        .whole_line = true,
-       .folders = {"common/", "proto/", "deploy/", "tests/support/", "README.md", "CONTRIBUTING.md"},
+       .folders = {"client/", "common/", "deploy/", "proto/", "server/", "tests/", "README.md",
+                   "CONTRIBUTING.md"},
+       .except = {"tests/style/"},
        .instead = "name who or what acts, and write \"is not a\""},
       {.name = "a test suite is named for what it tests",
        .pattern = R"re(^(TYPED_)?TEST(_F|_P)?\(\w+Test,)re",

@@ -47,7 +47,7 @@ std::optional<hlo::Dims> ReshapeStrides(absl::Span<const int64_t> from, const hl
   return result;
 }
 
-// One operation applied to its operand's strides; nothing when it is no view of it.
+// One operation applied to its operand's strides; nothing when it is not a view of it.
 std::optional<Strided> Apply(hlo::Instruction instruction, const Strided& operand) {
   const hlo::Shape& from = instruction.operand(0).shape();
   const hlo::Shape& to = instruction.shape();

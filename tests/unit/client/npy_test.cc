@@ -59,7 +59,7 @@ TEST(Npy, WhatDoesNotFitIsRefusedByName) {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_NE(std::string(status.message()).find("x.npy"), std::string::npos);
   }
-  EXPECT_FALSE(ParseNpy("garbage that is no array", Shape::Scalar(hlo::kF32), "x.npy").ok());
+  EXPECT_FALSE(ParseNpy("garbage that is not an array", Shape::Scalar(hlo::kF32), "x.npy").ok());
   EXPECT_FALSE(ParseNpy(file.substr(0, file.size() - 1), Shape::Array(hlo::kF32, {2}), "x.npy").ok())
       << "an element is missing";
   EXPECT_FALSE(ParseNpy(file.substr(0, 40), Shape::Array(hlo::kF32, {2}), "x.npy").ok())

@@ -203,7 +203,7 @@ ENTRY main {
 
 @CASES.case("hlo_layouts")
 def hlo_layouts(rng):
-    """Column-major arrays inside the module and at its entry; .npy files hold logical order all the same."""
+    """Column-major arrays inside the module and at its entry; .npy files hold logical order nonetheless."""
     text = """
 HloModule layouts, entry_computation_layout={(f32[3,5]{0,1}, f32[5,4]{1,0})->(f32[3,4]{0,1}, f32[5,3]{1,0}, f32[15]{0})}
 

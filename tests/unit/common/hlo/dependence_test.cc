@@ -247,7 +247,7 @@ TEST(KeepOutputs, NarrowsLoops) {
   const auto all = KeepOutputs(module, {true, true, true, true});
   ASSERT_TRUE(Verify(*all).ok()) << Verify(*all);
   EXPECT_FALSE(IsUnread(*all, 3));
-  // What the loop only hands on needs no loop.
+  // What the loop only passes through needs no loop.
   const auto handed_on = KeepOutputs(module, {false, true, false, false});
   ASSERT_TRUE(Verify(*handed_on).ok()) << Verify(*handed_on);
   EXPECT_TRUE(IsUnread(*handed_on, 0));

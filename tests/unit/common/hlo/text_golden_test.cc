@@ -50,7 +50,7 @@ TEST_P(FaultyText, IsRefusedWithPlaceAndReason) {
   std::filesystem::path expected = GetParam();
   expected.replace_extension(".error");
   EXPECT_EQ(std::string(module.status().message()), ReadFile(expected));
-  // What this build does not know is told apart from what is wrong.
+  // What this build does not know is distinguished from what is wrong.
   const bool unknown =
       module.status().message().find("is not known to this build") != absl::string_view::npos;
   EXPECT_EQ(module.status().code(),

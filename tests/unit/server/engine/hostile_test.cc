@@ -1,4 +1,4 @@
-// Modules that verify and mean harm, or nothing: they are computed, refused, or stopped at the deadline.
+// Modules that verify and are hostile or senseless: they are computed, refused, or stopped at the deadline.
 #include <cmath>
 
 #include "absl/strings/str_cat.h"

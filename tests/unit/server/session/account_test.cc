@@ -1,4 +1,4 @@
-// What a session is charged with beside its buffers, what is told of it, and what the daemon's account says
+// What a session is charged with beside its buffers, what it is shown, and what the daemon's account says
 // while sessions end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -40,8 +40,8 @@ class PipeStream : public SessionStream {
     changed_.SignalAll();
   }
   // The next message, or nothing when the stream has ended or nothing came for 20 seconds.
-  std::optional<v1::ServerMessage> Next(absl::Duration patience = absl::Seconds(20)) {
-    const absl::Time deadline = absl::Now() + patience;
+  std::optional<v1::ServerMessage> Next(absl::Duration timeout = absl::Seconds(20)) {
+    const absl::Time deadline = absl::Now() + timeout;
     MutexLock lock(&mu_);
     while (messages_.empty() && !end_.has_value() && absl::Now() < deadline) {
       changed_.WaitFor(&mu_, std::chrono::microseconds(
@@ -185,7 +185,7 @@ class Client {
       }
       settled_through = std::max(settled_through, message->settled_through());
       for (const uint64_t id : message->settled())
-        EXPECT_TRUE(settled.insert(id).second) << id << " is told twice.";
+        EXPECT_TRUE(settled.insert(id).second) << id << " is reported twice.";
       for (const v1::Reply& reply : message->replies()) {
         replies[reply.command()] = reply;
         ++reply_count[reply.command()];

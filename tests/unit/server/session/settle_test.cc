@@ -1,4 +1,4 @@
-// Behind a command that takes long: others finish, are told, and are acknowledged one by one.
+// Behind a command that takes long: others finish, are reported, and are acknowledged one by one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
