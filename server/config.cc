@@ -83,6 +83,19 @@ constexpr Range kRanges[] = {
     {&Limits::upload_wait_us, 0, int64_t{1} << 50},
     {&Limits::grace_us, 0, int64_t{1} << 50},
 };
+
+// What two limits are to each other, however each is within its range: otherwise clients, which go by each
+// limit alone, could not do what both allow.
+struct Relation {
+  int64_t Limits::*large;
+  int64_t times;
+  int64_t Limits::*small;
+  std::string_view why;
+};
+constexpr Relation kRelations[] = {
+    {&Limits::unacknowledged_bytes_max, 4, &Limits::inline_bytes_max,
+     "replies with payloads inside are kept until the client acknowledges them"},
+};
 constexpr int64_t kArenaLeast = 8 << 20;  // Pieces of 1 MiB, several under way.
 
 Range RangeOf(int64_t Limits::*limit) {
@@ -90,6 +103,14 @@ Range RangeOf(int64_t Limits::*limit) {
     if (row.limit == limit) return row;
   }
   return {limit, 1, kPetabyte};
+}
+
+std::string_view NameOf(int64_t Limits::*limit) {
+  std::string_view found;
+  ForEachLimit([&](std::string_view name, int64_t Limits::*field, std::string_view) {
+    if (field == limit) found = name;
+  });
+  return found;
 }
 
 std::vector<ConfigKey> MakeKeys() {
@@ -184,6 +205,17 @@ std::string FlagOf(const ConfigKey& key) {
   std::string flag = "--" + key.name;
   std::replace(flag.begin(), flag.end(), '_', '-');
   return flag;
+}
+
+absl::Status CheckLimits(const Limits& limits) {
+  for (const Relation& row : kRelations) {
+    const std::optional<int64_t> least = CheckedMultiply(limits.*row.small, row.times);
+    if (least.has_value() && limits.*row.large >= *least) continue;
+    return InvalidArgument("%s is %s, less than %d times %s, which is %s: %s.", NameOf(row.large),
+                           FormatSize(limits.*row.large), row.times, NameOf(row.small),
+                           FormatSize(limits.*row.small), row.why);
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<int64_t> ParseSize(std::string_view text) {

@@ -53,6 +53,10 @@ std::string FlagOf(const ConfigKey& key);
 // wrong.
 absl::Status ReadConfigFile(const std::string& path, Config& config);
 
+// INVALID_ARGUMENT naming two limits that are each within its range, but with which clients could not work
+// together.
+absl::Status CheckLimits(const Limits& limits);
+
 // "16GiB", "512MiB", "1MB", "4096": bytes. INVALID_ARGUMENT otherwise.
 absl::StatusOr<int64_t> ParseSize(std::string_view text);
 // The largest unit that divides it: "16GiB".

@@ -59,6 +59,7 @@ CommandLine ParseCommandLine(int argc, char** argv, std::string_view version) {
       }
     }
   }
+  if (status.ok()) status = CheckLimits(line.config.limits);
   if (!status.ok()) {
     std::cerr << "hlod: " << status.message() << "\n";
     line.finished = true;

@@ -63,6 +63,16 @@ TEST_F(Startup, ATokenFileThatProtectsNothingIsRefused) {
   ExpectUsageError("--tls-client-ca " + File("ca", "x"), "tls_client_ca needs tls_cert");
 }
 
+TEST_F(Startup, LimitsThatDoNotGoTogetherAreRefused) {
+  const std::string sentence =
+      "hlod: unacknowledged_bytes_max is 1MiB, less than 4 times inline_bytes_max, which is 512KiB: replies "
+      "with payloads inside are kept until the client acknowledges them.\n";
+  ExpectUsageError("--unacknowledged-bytes-max 1MiB --inline-bytes-max 512KiB", sentence);
+  ExpectUsageError(
+      "--inline-bytes-max 512KiB --config " + File("limits.toml", "unacknowledged_bytes_max = \"1MiB\"\n"),
+      sentence);
+}
+
 TEST_F(Startup, AFolderIsNoFile) {
   ExpectUsageError("--token-file /tmp", "/tmp");
   ExpectUsageError("--config /tmp", "Is a directory");
