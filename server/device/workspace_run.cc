@@ -17,14 +17,16 @@ namespace {
 constexpr double kUnknownUs = 1e9;
 
 // The engine's error with the kind its code means.
-absl::Status WithRunKind(const absl::Status& status, absl::Duration limit) {
+absl::Status WithRunKind(const absl::Status& status, absl::Duration limit, const Limits& limits) {
   if (status.ok()) return status;
   Error error = ErrorOf(status);
   if (error.kind != ErrorKind::kNone) return status;
   if (error.code == absl::StatusCode::kDeadlineExceeded) {
     error.kind = ErrorKind::kDeadline;
-    error.text =
-        absl::StrFormat("It ran past its deadline of %d microseconds.", absl::ToInt64Microseconds(limit));
+    const int64_t us = absl::ToInt64Microseconds(limit);
+    error.text = us == limits.execute_us_max
+                     ? absl::StrFormat("It ran longer than the limit execute_us_max, %d microseconds.", us)
+                     : absl::StrFormat("It ran past its deadline of %d microseconds.", us);
   } else if (error.code == absl::StatusCode::kCancelled) {
     error.kind = ErrorKind::kCancelled;
     error.text = "The command was cancelled.";
@@ -154,7 +156,7 @@ absl::Status Workspace::Run::RunPlan(absl::Duration used) {
   context.cancel = &execution.cancel;
   return WithRunKind(
       plan.Run(absl::MakeConstSpan(arguments), absl::MakeConstSpan(results), temporary.data(), context),
-      limit);
+      limit, workspace.limits_);
 }
 
 // -----------------------------------------------------------------------------------------------------------
@@ -282,7 +284,7 @@ void Workspace::PrepareAbstract(const std::shared_ptr<Execution>& execution) {
   }
   execution->preparation = absl::Now() - start;
   if (status.ok() && execution->preparation >= limit)
-    status = WithRunKind(absl::DeadlineExceededError("It was being prepared."), limit);
+    status = WithRunKind(absl::DeadlineExceededError("It was being prepared."), limit, limits_);
   if (!status.ok()) return Settle(execution, status);
   Queue(execution, kUnknownUs);
 }
