@@ -95,7 +95,7 @@ absl::Status Session::Greet(absl::Time deadline) {
   arena_offer_ = welcome->arena();
   limits_.commands_per_message_max = 0;  // A daemon that does not name it takes no `commands`.
   for (const v1::Limit& limit : welcome->limits()) {
-    ForEachLimit([&](std::string_view name, int64_t Limits::*field, std::string_view) {
+    ForEachLimit([&](std::string_view name, int64_t Limits::* field, std::string_view) {
       if (limit.name() == name) limits_.*field = limit.value();
     });
   }

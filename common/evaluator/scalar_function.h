@@ -17,7 +17,8 @@ namespace hlod::evaluator {
 // shared between threads.
 class ScalarFunction {
  public:
-  // `evaluation` outlives it. INVALID_ARGUMENT when a parameter or a leaf of the result is not a scalar array.
+  // `evaluation` outlives it. INVALID_ARGUMENT when a parameter or a leaf of the result is not a scalar
+  // array.
   static absl::StatusOr<ScalarFunction> Make(Evaluation& evaluation, hlo::ComputationId id);
 
   // One argument a parameter, one result a leaf of the root; in and out may be the same memory.

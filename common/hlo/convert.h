@@ -19,11 +19,13 @@ struct WideOf {
   using type = int64_t;  // pred and signed integers.
 };
 template <typename T>
-requires(std::unsigned_integral<T> && !std::same_as<T, bool>) struct WideOf<T> {
+  requires(std::unsigned_integral<T> && !std::same_as<T, bool>)
+struct WideOf<T> {
   using type = uint64_t;
 };
 template <typename T>
-requires(kIsSmallFloat<T> || std::same_as<T, float>) struct WideOf<T> {
+  requires(kIsSmallFloat<T> || std::same_as<T, float>)
+struct WideOf<T> {
   using type = float;
 };
 template <>

@@ -21,8 +21,8 @@ class Literal {
   Literal() = default;  // Shape kInvalid, no bytes.
   // Zero-filled. `shape` passes ValidateShape and its byte size is one the caller is ready to allocate.
   explicit Literal(const Shape& shape);
-  // RESOURCE_EXHAUSTED when `shape` needs more than `max_bytes`; INVALID_ARGUMENT when it is not a valid array,
-  // tuple or token shape.
+  // RESOURCE_EXHAUSTED when `shape` needs more than `max_bytes`; INVALID_ARGUMENT when it is not a valid
+  // array, tuple or token shape.
   static absl::StatusOr<Literal> Make(const Shape& shape, int64_t max_bytes);
   static Literal MakeTuple(std::vector<Literal> elements);
 

@@ -34,7 +34,7 @@ class SmallFloat {
   explicit SmallFloat(double value) : bits_(Encode(value)) {}
   explicit SmallFloat(float value) : bits_(EncodeFloat(value)) {}
   template <typename T>
-  requires std::is_integral_v<T>
+    requires std::is_integral_v<T>
   explicit SmallFloat(T value) : SmallFloat(static_cast<double>(value)) {}
 
   static constexpr SmallFloat FromBits(Storage bits) {
@@ -181,7 +181,7 @@ class SmallInt {
  public:
   constexpr SmallInt() = default;
   template <typename T>
-  requires std::is_arithmetic_v<T>
+    requires std::is_arithmetic_v<T>
   constexpr explicit SmallInt(T value) : value_(Wrap(static_cast<int64_t>(value))) {}
   constexpr operator int() const { return value_; }
   static constexpr int kMin = Signed ? -(1 << (Bits - 1)) : 0;

@@ -14,8 +14,8 @@ bool IsCall(Instruction instruction) {
   return instruction.opcode() == kCall || instruction.opcode() == kFusion;
 }
 
-// Copies a callee, already free of the calls that are inlined, into its caller. Names repeat; code that prints
-// them tells them apart.
+// Copies a callee, already free of the calls that are inlined, into its caller. Names repeat; code that
+// prints them tells them apart.
 NodeId CopyBody(const Computation& callee, absl::Span<const NodeId> arguments, Computation& caller) {
   std::vector<NodeId> nodes(callee.size());
   absl::InlinedVector<NodeId, 8> operands;

@@ -39,7 +39,7 @@ void SessionLedger::Record(const RowKey& key, int64_t bytes, int64_t calls) {
   rows_[kept] += amount;
 }
 
-void SessionLedger::Count(int64_t Counters::*counter, int64_t amount) {
+void SessionLedger::Count(int64_t Counters::* counter, int64_t amount) {
   MutexLock lock(&mu_);
   counters_.*counter += amount;
 }

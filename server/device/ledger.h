@@ -62,7 +62,7 @@ class SessionLedger {
 
   // `calls` is 0 for a further piece of what was counted as a call before.
   void Record(const RowKey& key, int64_t bytes, int64_t calls = 1);
-  void Count(int64_t Counters::*counter, int64_t amount = 1);
+  void Count(int64_t Counters::* counter, int64_t amount = 1);
   Account account() const;
 
  private:

@@ -227,8 +227,7 @@ void GrpcServer::Route(const std::shared_ptr<Call>& call) {
     call->Start(std::move(handler), options_.greeting);
   };
   if (method == "/grpc.health.v1.Health/Check") {
-    return start(MakeAnswerHandler(
-        *call, [this](const std::string&) { return health_.Response(); }, false));
+    return start(MakeAnswerHandler(*call, [this](const std::string&) { return health_.Response(); }, false));
   }
   if (method == "/grpc.health.v1.Health/Watch") {
     return start(MakeWatchHandler(*call, health_));

@@ -119,7 +119,7 @@ v1::Welcome Registry::WelcomeOf(const Session& session, uint32_t version) const 
   welcome.set_epoch(options_.epoch);
   welcome.set_session(session.identity().id);
   welcome.set_secret(session.identity().secret.bytes());
-  ForEachLimit([&](std::string_view name, int64_t Limits::*field, std::string_view) {
+  ForEachLimit([&](std::string_view name, int64_t Limits::* field, std::string_view) {
     v1::Limit& limit = *welcome.add_limits();
     limit.set_name(std::string(name));
     limit.set_value(devices_.limits().*field);

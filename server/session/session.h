@@ -174,7 +174,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool running_barriers_ ABSL_GUARDED_BY(mu_) = false;
   std::map<uint64_t, std::shared_ptr<KeptDownload>> downloads_ ABSL_GUARDED_BY(mu_);
   int64_t staged_bytes_ ABSL_GUARDED_BY(mu_) = 0;  // ReserveStaging.
-  int64_t copy_bytes_ ABSL_GUARDED_BY(mu_) = 0;     // Of copies from and to the arena that are not done.
+  int64_t copy_bytes_ ABSL_GUARDED_BY(mu_) = 0;    // Of copies from and to the arena that are not done.
   int64_t pinned_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   struct Waiter {
     std::function<void(const absl::Status&)> declared;

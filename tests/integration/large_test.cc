@@ -1,4 +1,5 @@
-// A tensor of more than 2 GiB, over each transport: in pieces, and counted once (row LT18 of the acceptance table).
+// A tensor of more than 2 GiB, over each transport: in pieces, and counted once (row LT18 of the acceptance
+// table).
 #include <cstring>
 
 #include "tests/integration/harness.h"

@@ -15,7 +15,8 @@ namespace {
 
 [[gnu::noinline]] void HangInAThread() {
   Hang("the thread");
-  std::printf("never\n");  // Keeps the call above from being a tail call, so that this function stays on the stack.
+  std::printf(
+      "never\n");  // Keeps the call above from being a tail call, so that this function stays on the stack.
 }
 
 [[gnu::noinline]] void HangInTheChild() {

@@ -26,9 +26,10 @@ constexpr int kCommonFields[] = {
     Proto::kFrontendAttributesFieldNumber,
 };
 
-// Fields that never change what is computed, with any content that a newer writer puts into them: descriptions for people
-// and tools, hints for schedules, layouts and memory (a buffer of ours is dense row-major, and aliasing
-// inside a program is the plan's choice), and shardings, which say where a value lives and not what it is.
+// Fields that never change what is computed, with any content that a newer writer puts into them:
+// descriptions for people and tools, hints for schedules, layouts and memory (a buffer of ours is dense
+// row-major, and aliasing inside a program is the plan's choice), and shardings, which say where a value
+// lives and not what it is.
 constexpr int kCosmeticFields[] = {
     Proto::kMetadataFieldNumber,
     Proto::kFrontendAttributesFieldNumber,

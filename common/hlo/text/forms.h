@@ -54,13 +54,16 @@ template <>
 inline constexpr std::array<std::string_view, 4> kWords<FftType> = {"FFT", "IFFT", "RFFT", "IRFFT"};
 
 template <typename Enum>
-requires std::is_enum_v<Enum> absl::Status Read(Lexer& lexer, Enum& value) {
+  requires std::is_enum_v<Enum>
+absl::Status Read(Lexer& lexer, Enum& value) {
   ASSIGN_OR_RETURN(const size_t index, ReadOneOf(lexer, kWords<Enum>));
   value = static_cast<Enum>(index);
   return absl::OkStatus();
 }
 template <typename Enum>
-requires std::is_enum_v<Enum>
-void Print(Enum value, std::string& out) { out += kWords<Enum>[static_cast<size_t>(value)]; }
+  requires std::is_enum_v<Enum>
+void Print(Enum value, std::string& out) {
+  out += kWords<Enum>[static_cast<size_t>(value)];
+}
 
 }  // namespace hlod::hlo::text

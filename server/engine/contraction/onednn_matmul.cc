@@ -91,7 +91,7 @@ std::unique_ptr<OneDnnPrimitive> OneDnnMatmul::MakePrimitive(TileKind kind, int 
   const auto size = [&](size_t i) { return (kind >> i & 1) != 0 ? loops_[i].tail() : loops_[i].tile; };
   const size_t batches = loops_.size() - 3, m = batches, n = m + 1, k = m + 2;
   // Rows and columns of an operand, after its batches.
-  const auto describe = [&](int operand, size_t rows, size_t columns, int64_t Loop::*stride) {
+  const auto describe = [&](int operand, size_t rows, size_t columns, int64_t Loop::* stride) {
     hlo::Dims dims, strides;
     for (size_t i = 0; i < batches; ++i) {
       dims.push_back(size(i));

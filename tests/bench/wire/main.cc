@@ -169,13 +169,9 @@ void Pipelined(const testing::Daemon& daemon, BareStream& echo, int repeats) {
   const auto bare = [&] { return EchoesPerSecond(echo, kCount, 64) / 1e3; };
   chain(false);
   Print("pipelined executes, values kept, unix",
-        Interleave(
-            repeats, [&] { return chain(true); }, bare),
-        "k/s", "bare echoes, window 64", ">= 0.5");
+        Interleave(repeats, [&] { return chain(true); }, bare), "k/s", "bare echoes, window 64", ">= 0.5");
   Print("pipelined executes, each value dropped, unix",
-        Interleave(
-            repeats, [&] { return chain(false); }, bare),
-        "k/s", "bare echoes, window 64", ">= 0.5");
+        Interleave(repeats, [&] { return chain(false); }, bare), "k/s", "bare echoes, window 64", ">= 0.5");
 }
 
 // The shape of deploy/quickstart's training: each step uploads a batch of images and their labels, executes,

@@ -32,9 +32,8 @@ class FakePipe : public Pipe {
   }
   PipeEvent Poll(absl::Time deadline) override {
     absl::MutexLock lock(&mu_);
-    mu_.AwaitWithDeadline(absl::Condition(
-                              +[](std::deque<PipeEvent>* events) { return !events->empty(); }, &events_),
-                          deadline);
+    mu_.AwaitWithDeadline(
+        absl::Condition(+[](std::deque<PipeEvent>* events) { return !events->empty(); }, &events_), deadline);
     if (events_.empty()) return {};
     PipeEvent event = std::move(events_.front());
     events_.pop_front();

@@ -29,10 +29,10 @@ TEST_F(Recovery, AWaitEndsAtItsDeadlineThoughOthersHaveSentToAStalledDaemon) {
   daemon_->pipe->stalled = true;
   Command last;
   for (int i = 0; i < 3; ++i) {  // The first is being written, the others queue.
-    ASSERT_TRUE(session
-                    ->Transact(
-                        {}, [&](Session::Sender& sender) { last = sender.Add(Ping()); }, /*may_wait=*/false)
-                    .ok());
+    ASSERT_TRUE(
+        session->Transact(
+                   {}, [&](Session::Sender& sender) { last = sender.Add(Ping()); }, /*may_wait=*/false)
+            .ok());
   }
   EXPECT_EQ(session->Wait(*last, absl::Now() + absl::Milliseconds(20)).code(),
             absl::StatusCode::kDeadlineExceeded);

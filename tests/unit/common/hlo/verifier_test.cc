@@ -160,34 +160,21 @@ TEST(Verify, ChecksAliasesAndDonors) {
     change(raw.module);
     return raw.Verified();
   };
-  EXPECT_EQ(module([](Module& m) {
-              m.config.input_output_alias = {{{0}, 0, {}, true}, {{1, 1}, 1, {1}, false}};
-            }),
-            "OK");
+  EXPECT_EQ(
+      module([](Module& m) { m.config.input_output_alias = {{{0}, 0, {}, true}, {{1, 1}, 1, {1}, false}}; }),
+      "OK");
   EXPECT_EQ(module([](Module& m) { m.config.buffer_donors = {{1, {0}}}; }), "OK");
-  EXPECT_THAT(module([](Module& m) {
-                m.config.input_output_alias = {{{2}, 0, {}}};
-              }),
+  EXPECT_THAT(module([](Module& m) { m.config.input_output_alias = {{{2}, 0, {}}}; }),
               HasSubstr("names no array of the result"));
-  EXPECT_THAT(module([](Module& m) {
-                m.config.input_output_alias = {{{1}, 0, {}}};
-              }),
+  EXPECT_THAT(module([](Module& m) { m.config.input_output_alias = {{{1}, 0, {}}}; }),
               HasSubstr("names no array of the result"));
-  EXPECT_THAT(module([](Module& m) {
-                m.config.input_output_alias = {{{0}, 5, {}}};
-              }),
+  EXPECT_THAT(module([](Module& m) { m.config.input_output_alias = {{{0}, 5, {}}}; }),
               HasSubstr("parameter (5)"));
-  EXPECT_THAT(module([](Module& m) {
-                m.config.input_output_alias = {{{0}, -1, {}}};
-              }),
+  EXPECT_THAT(module([](Module& m) { m.config.input_output_alias = {{{0}, -1, {}}}; }),
               HasSubstr("parameter (-1)"));
-  EXPECT_THAT(module([](Module& m) {
-                m.config.input_output_alias = {{{1, 0}, 0, {}}};
-              }),
+  EXPECT_THAT(module([](Module& m) { m.config.input_output_alias = {{{1, 0}, 0, {}}}; }),
               HasSubstr("differs from the parameter's"));
-  EXPECT_THAT(module([](Module& m) {
-                m.config.input_output_alias = {{{0}, 0, {}}, {{1, 1}, 0, {}}};
-              }),
+  EXPECT_THAT(module([](Module& m) { m.config.input_output_alias = {{{0}, 0, {}}, {{1, 1}, 0, {}}}; }),
               HasSubstr("aliased twice"));
   EXPECT_THAT(module([](Module& m) { m.config.buffer_donors = {{1, {}}}; }), HasSubstr("no array"));
   EXPECT_THAT(module([](Module& m) { m.config.buffer_donors = {{0, {0, -9}}}; }), HasSubstr("no array"));

@@ -65,15 +65,9 @@ TEST(Message, CommandsBesideAnythingElseEndTheSession) {
 
 TEST(Message, AViolationInTheMiddleEndsTheSessionAndLeavesTheRestAlone) {
   const std::function<std::vector<v1::Command>(Client&)> violations[] = {
-      [](Client& c) {
-        return std::vector{WithId(1, c.PingOf()), WithId(3, c.PingOf())};
-      },
-      [](Client& c) {
-        return std::vector{WithId(2, c.PingOf()), WithId(1, c.PingOf())};
-      },
-      [](Client& c) {
-        return std::vector{c.PlaceholderOf(5), c.PlaceholderOf(5)};
-      },
+      [](Client& c) { return std::vector{WithId(1, c.PingOf()), WithId(3, c.PingOf())}; },
+      [](Client& c) { return std::vector{WithId(2, c.PingOf()), WithId(1, c.PingOf())}; },
+      [](Client& c) { return std::vector{c.PlaceholderOf(5), c.PlaceholderOf(5)}; },
       [](Client&) { return std::vector{v1::Command()}; },
   };
   for (size_t i = 0; i < std::size(violations); ++i) {

@@ -60,9 +60,7 @@ TEST(Session, AProgramsMistakeIsAnAnswerAndTheSessionGoesOn) {
 
 TEST(Session, ABrokenProtocolEndsTheSession) {
   const std::function<void(Client&)> violations[] = {
-      [](Client& c) {
-        c.Send(c.UploadOf({1, 2, 3, 4}, 0));
-      },                                                                          // Handle 0.
+      [](Client& c) { c.Send(c.UploadOf({1, 2, 3, 4}, 0)); },                     // Handle 0.
       [](Client& c) { c.Send(c.PlaceholderOf(5)), c.Send(c.PlaceholderOf(5)); },  // Twice.
       [](Client& c) { c.Send(c.PlaceholderOf(5)), c.Send(c.PlaceholderOf(4)); },  // Downwards.
       [](Client& c) {
