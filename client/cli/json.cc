@@ -113,7 +113,7 @@ Json ToJson(const DaemonStats& stats) {
 std::string Dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
 
 Json ErrorToJson(const absl::Status& status) {
-  const Error error = ErrorOf(status);
+  const ErrorDetails error = ErrorOf(status);
   Json json = {
       {"code", absl::StatusCodeToString(status.code())}, {"kind", Name(error.kind)}, {"message", error.text}};
   if (error.handle != 0) json["handle"] = error.handle;

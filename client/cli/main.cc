@@ -57,7 +57,7 @@ A result has no `value` with more than 1000 elements: --output takes those of an
 // An error goes to stderr for people, and with --json to stdout, too.
 int Report(const absl::Status& status, bool json) {
   if (status.ok()) return kDone;
-  const hlod::Error error = hlod::ErrorOf(status);
+  const hlod::ErrorDetails error = hlod::ErrorOf(status);
   if (json) std::printf("%s\n", hlod::cli::Dump(hlod::cli::ErrorToJson(status)).c_str());
   std::fprintf(stderr, "hloctl: %s\n", error.text.c_str());
   if (hlod::cli::IsUsageError(status)) return kUsage;

@@ -41,7 +41,7 @@ absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path) {
   }
   absl::StatusOr<std::unique_ptr<Module>> module = hlo::ParseModule(bytes);
   if (module.ok()) return module;
-  Error error = ErrorOf(module.status());  // Begins with line and column.
+  ErrorDetails error = ErrorOf(module.status());  // Begins with line and column.
   error.text = absl::StrCat(path, ":", error.text);
   return ToStatus(std::move(error));
 }

@@ -24,7 +24,7 @@ struct PipeEvent {
   enum class Kind { kNothing, kWritten, kRead, kEnded } kind = Kind::kNothing;
   v1::ServerMessage message;  // kRead
   absl::Status
-      status;  // kEnded: why, with the daemon's Error when it gave one. OK when the daemon ended it in order.
+      status;  // kEnded: why, with the daemon's ErrorDetails when it gave one. OK when the daemon ended it in order.
 };
 
 // One stream. A write and a poll may run at once, on different threads.

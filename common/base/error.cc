@@ -26,7 +26,7 @@ std::string ToString(const Origin& origin) {
   return origin.line == 0 ? file : absl::StrCat(file, ":", origin.line);
 }
 
-absl::Status ToStatus(Error error) {
+absl::Status ToStatus(ErrorDetails error) {
   if (error.code == absl::StatusCode::kUnknown || error.code == absl::StatusCode::kOk)
     error.code = CodeOf(error.kind);
   absl::Status status(error.code, error.text);
@@ -44,14 +44,14 @@ absl::Status ToStatus(Error error) {
 }
 
 absl::Status MakeError(ErrorKind kind, std::string text) {
-  Error error;
+  ErrorDetails error;
   error.kind = kind;
   error.text = std::move(text);
   return ToStatus(std::move(error));
 }
 
-Error ErrorOf(const absl::Status& status) {
-  Error error;
+ErrorDetails ErrorOf(const absl::Status& status) {
+  ErrorDetails error;
   error.code = status.code();
   error.text = std::string(status.message());
   const absl::optional<absl::Cord> payload = status.GetPayload(kPayloadUrl);

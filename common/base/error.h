@@ -23,7 +23,7 @@ struct Origin {
 // "model.cc:88", or "an unknown line". Only the last path component of the file, as people say it.
 std::string ToString(const Origin& origin);
 
-struct Error {
+struct ErrorDetails {
   absl::StatusCode code = absl::StatusCode::kUnknown;
   ErrorKind kind = ErrorKind::kNone;
   uint64_t handle = 0;        // What it is about; 0 for none.
@@ -32,18 +32,18 @@ struct Error {
   uint64_t root_command = 0;  // The command whose failure this is.
   Origin root_origin;         // Its line.
   std::string text;           // The message.
-  friend bool operator==(const Error&, const Error&) = default;
+  friend bool operator==(const ErrorDetails&, const ErrorDetails&) = default;
 };
 
 // A status with the error as its payload. The code is error.code, or the kind's own when that is kUnknown or
 // kOk.
-absl::Status ToStatus(Error error);
+absl::Status ToStatus(ErrorDetails error);
 // Shorthand for an error of a kind about nothing in particular.
 absl::Status MakeError(ErrorKind kind, std::string text);
 
 // The error a status carries. One without a payload gives its code and message, kind kNone. REQUIRES:
 // !status.ok().
-Error ErrorOf(const absl::Status& status);
+ErrorDetails ErrorOf(const absl::Status& status);
 // ErrorOf(status).kind, kNone for OK.
 ErrorKind KindOf(const absl::Status& status);
 

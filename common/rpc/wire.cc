@@ -13,7 +13,7 @@ v1::Origin ToProto(const Origin& origin) {
 
 Origin FromProto(const v1::Origin& proto) { return {proto.file(), proto.line(), proto.function()}; }
 
-v1::Error ToProto(const Error& error) {
+v1::Error ToProto(const ErrorDetails& error) {
   v1::Error proto;
   proto.set_code(static_cast<int>(error.code));
   proto.set_kind(static_cast<int>(error.kind));
@@ -26,8 +26,8 @@ v1::Error ToProto(const Error& error) {
   return proto;
 }
 
-Error FromProto(const v1::Error& proto) {
-  Error error;
+ErrorDetails FromProto(const v1::Error& proto) {
+  ErrorDetails error;
   error.code = static_cast<absl::StatusCode>(proto.code());
   error.kind = static_cast<ErrorKind>(proto.kind());
   error.handle = proto.handle();

@@ -40,7 +40,7 @@ struct Buffer {
   BufferState state = BufferState::kPlaceholder;
   Block block;                         // When ready, or when an upload or execute under way has taken it.
   SimulatedCharge simulated;           // Of a placeholder.
-  std::shared_ptr<const Error> error;  // When failed: the root cause, shared by all that it failed.
+  std::shared_ptr<const ErrorDetails> error;  // When failed: the root cause, shared by all that it failed.
 
   bool settled() const { return state >= BufferState::kReady; }
   bool holds_memory() const { return state == BufferState::kReady || state == BufferState::kPendingUpload; }
@@ -67,7 +67,7 @@ struct SessionExecutable {
   Handle handle = 0;
   CommandRef made_by;
   std::shared_ptr<Executable> compiled;  // Null until it is.
-  std::optional<Error> error;            // When it could not be.
+  std::optional<ErrorDetails> error;            // When it could not be.
   bool settled() const { return compiled != nullptr || error.has_value(); }
   std::shared_ptr<Task> producer;  // Until it is settled.
   ~SessionExecutable() {

@@ -17,7 +17,7 @@ namespace hlod::device {
 struct DeadReason {
   ErrorKind kind = ErrorKind::kDeleted;  // kDeleted, kDonated, or the kind of `error`.
   CommandRef by;
-  std::shared_ptr<const Error>
+  std::shared_ptr<const ErrorDetails>
       error;  // Of a handle whose definition was refused for a limit: its root cause.
 };
 

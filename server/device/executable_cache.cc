@@ -24,7 +24,7 @@ double ExpectedUs(size_t program_bytes) { return 0.4 * static_cast<double>(progr
 
 // Gives a compiler's error the kind that its code means.
 absl::Status WithKind(const absl::Status& status) {
-  Error error = ErrorOf(status);
+  ErrorDetails error = ErrorOf(status);
   if (error.kind != ErrorKind::kNone) return status;
   switch (error.code) {
     case absl::StatusCode::kUnimplemented: error.kind = ErrorKind::kUnimplemented; break;

@@ -42,9 +42,9 @@ Origin SessionErrors::OriginOf(uint32_t id) const {
   return id == 0 || id > origins_.size() ? Origin{} : origins_[id - 1];
 }
 
-Error SessionErrors::Root(std::string_view what, const absl::Status& status,
+ErrorDetails SessionErrors::Root(std::string_view what, const absl::Status& status,
                           const CommandRef& command) const {
-  Error error = ErrorOf(status);
+  ErrorDetails error = ErrorOf(status);
   ClipWithDots(error.shape, kNameMax);
   ClipWithDots(error.text, kErrorTextMax);
   if (error.root_command != 0) return error;  // It began earlier.
@@ -58,7 +58,7 @@ Error SessionErrors::Root(std::string_view what, const absl::Status& status,
 
 absl::Status SessionErrors::Dead(const BufferTable& table, Handle handle) const {
   const DeadReason* reason = table.Reason(handle);
-  Error error;
+  ErrorDetails error;
   error.handle = handle;
   if (reason == nullptr) {
     error.kind = ErrorKind::kUnknownHandle;
@@ -78,7 +78,7 @@ absl::Status SessionErrors::Dead(const BufferTable& table, Handle handle) const 
 }
 
 absl::Status SessionErrors::Consumed(const Buffer& buffer, const CommandRef& by) const {
-  Error error;
+  ErrorDetails error;
   error.kind = ErrorKind::kDonated;
   error.handle = buffer.handle;
   error.shape = ShapeText(buffer.shape);
@@ -91,7 +91,7 @@ absl::Status SessionErrors::Consumed(const Buffer& buffer, const CommandRef& by)
 }
 
 absl::Status SessionErrors::PlaceholderRead(const Buffer& buffer, std::string_view what) const {
-  Error error;
+  ErrorDetails error;
   error.kind = ErrorKind::kPlaceholder;
   error.handle = buffer.handle;
   error.shape = ShapeText(buffer.shape);
@@ -113,7 +113,7 @@ absl::Status SessionErrors::WithLargestBuffers(absl::Status status, const Buffer
                       return a->block.bytes() != b->block.bytes() ? a->block.bytes() > b->block.bytes()
                                                                   : a->handle < b->handle;
                     });
-  Error error = ErrorOf(status);
+  ErrorDetails error = ErrorOf(status);
   for (size_t i = 0; i < shown; ++i) {
     absl::StrAppend(
         &error.text, i == 0 ? " This session's largest buffers: " : ", ",

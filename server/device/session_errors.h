@@ -25,7 +25,7 @@ class SessionErrors {
 
   // The failure of a command as the root cause that its results and its answer hold: "WHAT failed: ..." with
   // the command and its line. An error that has a root cause already keeps it.
-  Error Root(std::string_view what, const absl::Status& status, const CommandRef& command) const;
+  ErrorDetails Root(std::string_view what, const absl::Status& status, const CommandRef& command) const;
   // Why a handle does not name anything.
   absl::Status Dead(const BufferTable& table, Handle handle) const;
   // A buffer that the execute `by` has consumed, or will.

@@ -86,8 +86,8 @@ absl::Status Workspace::CheckHandles(int64_t more) const {
 }
 
 void Workspace::DefineFailed(Handle handle, uint32_t device, const hlo::Shape& shape,
-                             const CommandRef& command, const Error& error) {
-  auto shared = std::make_shared<const Error>(error);
+                             const CommandRef& command, const ErrorDetails& error) {
+  auto shared = std::make_shared<const ErrorDetails>(error);
   if (table_.size() >= limits_.handles_per_session_max) {
     table_.RecordDeath(handle, {error.kind, command, std::move(shared)});
     return;
@@ -116,7 +116,7 @@ Violation Workspace::DefinePlaceholder(const PlaceholderRequest& request, Done d
   if (refused.ok()) refused = CheckDevice(request.device, devices_.count());
   if (refused.ok()) refused = CheckHandles(1);
   if (!refused.ok()) {
-    const Error error = errors_.Root("placeholder", refused, request.command);
+    const ErrorDetails error = errors_.Root("placeholder", refused, request.command);
     DefineFailed(request.handle, request.device, request.shape, request.command, error);
     lock.Answer(std::move(done), ToStatus(error));
     return Violation();

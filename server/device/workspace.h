@@ -117,7 +117,7 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   absl::StatusOr<std::shared_ptr<Buffer>> FindPlaceholder(Handle handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // A failed definition: the handle holds `error`. A shape of no type is not known.
   void DefineFailed(Handle handle, uint32_t device, const hlo::Shape& shape, const CommandRef& command,
-                    const Error& error) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+                    const ErrorDetails& error) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status CheckHandles(int64_t more) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Why a buffer that is settled cannot be used, as far as its state says.
   absl::Status CheckUsable(const Buffer& buffer) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -216,9 +216,9 @@ void Workspace::Binding::Order() {
 // The results are pending; those that there is no room for remember it.
 void Workspace::Binding::DefineResults() {
   execution.results.resize(request.results.size());
-  std::shared_ptr<const Error> error;  // One for all results that there is no room for.
+  std::shared_ptr<const ErrorDetails> error;  // One for all results that there is no room for.
   if (!fits) {
-    error = std::make_shared<const Error>(
+    error = std::make_shared<const ErrorDetails>(
         workspace.errors_.Root(DescribeExecute(execution), status, request.command));
   }
   for (size_t i = 0; i < request.results.size(); ++i) {
@@ -297,7 +297,7 @@ absl::Status Workspace::CheckArgument(const Execution& execution, size_t i) {
   if (buffer != nullptr) RETURN_IF_ERROR(CheckUsable(*buffer));
   const hlo::Shape& given = buffer != nullptr ? buffer->shape : request.arguments[i].literal->shape();
   if (!Compatible(given, expected)) {
-    Error error;
+    ErrorDetails error;
     error.kind = ErrorKind::kArgument;
     error.handle = request.arguments[i].handle;
     error.shape = ToStringNoLayout(given);
@@ -356,9 +356,9 @@ void Workspace::Settle(const std::shared_ptr<Execution>& execution, const absl::
 
 void Workspace::Report(Execution& execution, const absl::Status& status, DeferringLock& lock) {
   if (std::exchange(execution.reported, true)) return;
-  std::shared_ptr<const Error> error;
+  std::shared_ptr<const ErrorDetails> error;
   if (!status.ok()) {
-    error = std::make_shared<const Error>(
+    error = std::make_shared<const ErrorDetails>(
         errors_.Root(DescribeExecute(execution), status, execution.request.command));
   }
   for (const std::shared_ptr<Buffer>& buffer : execution.results) {

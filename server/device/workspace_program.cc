@@ -66,8 +66,8 @@ absl::StatusOr<std::shared_ptr<SessionExecutable>> Workspace::DefineExecutable(
                         executables_, limits_.executables_per_session_max));
   }
   if (!refused.ok()) {
-    const Error error = errors_.Root("compile", refused, request.command);
-    table_.RecordDeath(request.handle, {error.kind, request.command, std::make_shared<const Error>(error)});
+    const ErrorDetails error = errors_.Root("compile", refused, request.command);
+    table_.RecordDeath(request.handle, {error.kind, request.command, std::make_shared<const ErrorDetails>(error)});
     return ToStatus(error);
   }
   auto executable = std::make_shared<SessionExecutable>();

@@ -19,7 +19,7 @@ constexpr double kUnknownUs = 1e9;
 // The engine's error with the kind its code means.
 absl::Status WithRunKind(const absl::Status& status, absl::Duration limit, const Limits& limits) {
   if (status.ok()) return status;
-  Error error = ErrorOf(status);
+  ErrorDetails error = ErrorOf(status);
   if (error.kind != ErrorKind::kNone) return status;
   if (error.code == absl::StatusCode::kDeadlineExceeded) {
     error.kind = ErrorKind::kDeadline;

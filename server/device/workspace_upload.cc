@@ -42,7 +42,7 @@ Violation Workspace::Upload(const UploadRequest& request, Done done) {
   if (!request.fill) RETURN_IF_VIOLATION(table_.Claim(request.handle));
   absl::StatusOr<std::shared_ptr<PendingUpload>> declared = DeclareUpload(request);
   if (!declared.ok()) {
-    const Error error = errors_.Root(DescribeUpload(request.shape), declared.status(), request.command);
+    const ErrorDetails error = errors_.Root(DescribeUpload(request.shape), declared.status(), request.command);
     if (!request.fill) DefineFailed(request.handle, request.device, request.shape, request.command, error);
     lock.Answer(std::move(done), ToStatus(error));
     return Violation();
@@ -114,7 +114,7 @@ void Workspace::SettleUpload(PendingUpload& upload, const absl::Status& status, 
     ledger_.Count(&Counters::aborted_bytes, upload.received);
     buffer.state = BufferState::kFailed;
     buffer.error =
-        std::make_shared<const Error>(errors_.Root(DescribeUpload(buffer.shape), status, upload.command));
+        std::make_shared<const ErrorDetails>(errors_.Root(DescribeUpload(buffer.shape), status, upload.command));
     upload.discarded = std::move(buffer.block);
     answer = ToStatus(*buffer.error);
   }

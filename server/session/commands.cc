@@ -62,7 +62,7 @@ absl::StatusOr<hlo::Shape> ShapeOf(const hlod::xla::ShapeProto& proto) {
     if (const absl::Status valid = hlo::ValidateShape(*shape); !valid.ok()) shape = valid;
   }
   if (!shape.ok()) {
-    Error error = ErrorOf(shape.status());
+    ErrorDetails error = ErrorOf(shape.status());
     if (error.kind == ErrorKind::kNone) error.kind = ErrorKind::kArgument;
     return ToStatus(std::move(error));
   }

@@ -259,7 +259,7 @@ uint64_t Session::received_through() const {
 void Session::Settle(uint64_t command, const absl::Status& status) {
   if (status.ok()) return SettleWith(command, nullptr);
   workspace_->ledger().Count(&device::Counters::failed_commands);
-  Error error = ErrorOf(status);
+  ErrorDetails error = ErrorOf(status);
   if (error.root_command == command) error.root_command = 0;  // The command itself is the root.
   auto reply = std::make_shared<v1::Reply>();
   reply->set_command(command);

@@ -164,7 +164,7 @@ TEST_F(BadInput, ACompileErrorIsTheRootCauseOfEverythingAfterIt) {
   const Buffer z = Must(negate.Execute({y}))[0];
   const absl::Status status = z.ToLiteral().status();
   ASSERT_FALSE(status.ok());
-  const Error error = ErrorOf(status);
+  const ErrorDetails error = ErrorOf(status);
   EXPECT_EQ(error.root_origin.line, line) << status;
   EXPECT_NE(error.text.find("bad_input_test.cc:" + std::to_string(line)), std::string::npos) << status;
 }

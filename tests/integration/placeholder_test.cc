@@ -19,7 +19,7 @@ class Placeholder : public ::testing::TestWithParam<bool> {
   // The refusal of `status`: its kind, naming the shape, the line that made it.
   void ExpectRefused(const absl::Status& status, ErrorKind kind, const Buffer& about, int made_at) {
     ASSERT_FALSE(status.ok());
-    const Error error = ErrorOf(status);
+    const ErrorDetails error = ErrorOf(status);
     EXPECT_EQ(error.kind, kind) << status;
     EXPECT_EQ(error.handle, about.handle()) << status;
     EXPECT_EQ(error.shape, hlo::ToStringNoLayout(about.shape())) << status;
@@ -31,7 +31,7 @@ class Placeholder : public ::testing::TestWithParam<bool> {
   void ExpectDead(const absl::Status& status, ErrorKind kind, const Buffer& about, int made_at,
                   int killed_at) {
     ASSERT_FALSE(status.ok());
-    const Error error = ErrorOf(status);
+    const ErrorDetails error = ErrorOf(status);
     if (!GetParam()) ExpectRefused(status, kind, about, made_at);
     EXPECT_EQ(error.kind, kind) << status;
     EXPECT_EQ(error.handle, about.handle()) << status;

@@ -78,7 +78,7 @@ TEST(Words, GrowAndCopy) {
 }
 
 TEST(Error, SurvivesTheStatusThatCarriesIt) {
-  Error error;
+  ErrorDetails error;
   error.kind = ErrorKind::kPlaceholder;
   error.handle = 42;
   error.shape = "f32[8]";

@@ -167,7 +167,7 @@ TEST(SharedMemory, ConnectingToAListenerThatDoesNotAcceptEnds) {
 }
 
 TEST(Wire, AnErrorSurvivesStatusAndGrpcStatus) {
-  Error error;
+  ErrorDetails error;
   error.kind = ErrorKind::kPlaceholder;
   error.handle = 5;
   error.shape = "f32[8]";

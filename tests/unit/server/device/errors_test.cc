@@ -60,7 +60,7 @@ ENTRY main {
 TEST_F(Errors, ALongShapeIsNotRepeatedInFull) {
   const hlo::Shape shape = hlo::Shape::Array(hlo::kF32, std::vector<int64_t>(100'000, 1));
   session.Placeholder(1, shape);
-  const Error error = ErrorOf(session.Read(1).status());
+  const ErrorDetails error = ErrorOf(session.Read(1).status());
   EXPECT_EQ(error.kind, ErrorKind::kPlaceholder);
   EXPECT_LT(error.shape.size(), 2048u);
   EXPECT_LT(error.text.size(), 8192u);

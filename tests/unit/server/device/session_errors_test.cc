@@ -32,12 +32,12 @@ TEST_F(LineErrors, LinesCountUpFromOne) {
 
 TEST_F(LineErrors, TheFirstCommandThatFailedIsTheRoot) {
   const absl::Status status = MakeError(ErrorKind::kArgument, "It is wrong.");
-  const Error root = errors.Root("upload", status, {5, 1, 0});
+  const ErrorDetails root = errors.Root("upload", status, {5, 1, 0});
   EXPECT_EQ(root.root_command, 5u);
   EXPECT_EQ(root.root_origin.line, 7);
   EXPECT_THAT(root.text, HasSubstr("upload failed: It is wrong. (command 5, "));
   EXPECT_THAT(root.text, HasSubstr("train.cc"));
-  const Error later = errors.Root("execute", ToStatus(root), {6, 1, 0});
+  const ErrorDetails later = errors.Root("execute", ToStatus(root), {6, 1, 0});
   EXPECT_EQ(later.root_command, 5u);
   EXPECT_EQ(later.text, root.text);
 }

@@ -31,7 +31,7 @@ TEST(Placeholder, CostsNothingAndIsRefusedByNameShapeAndLine) {
   Fixture f;
   f.client.Do(f.client.At(f.made, f.client.PlaceholderOf(2, hlo::Shape::Array(hlo::kBF16, {4096, 14336}))));
   EXPECT_EQ(f.daemon.used_bytes(), 0);
-  const Error error = f.client.Fails(f.client.DownloadOf(2));
+  const ErrorDetails error = f.client.Fails(f.client.DownloadOf(2));
   EXPECT_EQ(error.kind, ErrorKind::kPlaceholder);
   EXPECT_EQ(error.code, absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(error.handle, 2u);
@@ -49,13 +49,13 @@ TEST(Placeholder, AsAnArgumentIsRefusedNamingTheParameter) {
   Fixture f;
   f.client.Send(f.client.At(f.made, f.client.PlaceholderOf(2)));
   f.client.Send(f.client.UploadOf({1, 2, 3, 4}, 3));
-  const Error error = f.client.Fails(f.client.At(f.used, f.client.ExecuteOf(1, {3, 2}, {4})));
+  const ErrorDetails error = f.client.Fails(f.client.At(f.used, f.client.ExecuteOf(1, {3, 2}, {4})));
   EXPECT_EQ(error.kind, ErrorKind::kPlaceholder);
   EXPECT_THAT(error.text, AllOf(HasSubstr("execute of \"add\" failed"), HasSubstr("parameter 1 \"b\""),
                                 HasSubstr("model.cc:8"), HasSubstr("train.cc:41")));
   EXPECT_EQ(error.root_command, 0u) << "It is its own root.";
   // Commands that use the result fail with the same root cause.
-  const Error consumer = f.client.Fails(f.client.DownloadOf(4));
+  const ErrorDetails consumer = f.client.Fails(f.client.DownloadOf(4));
   EXPECT_EQ(consumer.kind, ErrorKind::kPlaceholder);
   EXPECT_EQ(consumer.text, error.text);
   EXPECT_GT(consumer.root_command, 0u);
@@ -131,7 +131,7 @@ TEST(Donation, ConsumesWhatAnExecuteThatStartedWasGiven) {
   const uint64_t id = f.client.Send(execute);
   EXPECT_THAT(f.client.Read(4), ElementsAre(2, 4, 6, 8));
   EXPECT_EQ(f.daemon.used_bytes(), 16) << "The result lies where the argument lay.";
-  const Error error = f.client.Fails(f.client.DownloadOf(3));
+  const ErrorDetails error = f.client.Fails(f.client.DownloadOf(3));
   EXPECT_EQ(error.kind, ErrorKind::kDonated);
   EXPECT_THAT(error.text, AllOf(HasSubstr("command " + std::to_string(id)), HasSubstr("train.cc:41")));
   EXPECT_EQ(f.client.Fails(f.client.FreeOf({3})).kind, ErrorKind::kDonated);
@@ -193,7 +193,7 @@ TEST(Free, TwiceNamesTheFirst) {
   Fixture f;
   f.client.Send(f.client.UploadOf({1, 2, 3, 4}, 2));
   const uint64_t id = f.client.Send(f.client.At(f.used, f.client.FreeOf({2})));
-  const Error error = f.client.Fails(f.client.FreeOf({2}));
+  const ErrorDetails error = f.client.Fails(f.client.FreeOf({2}));
   EXPECT_EQ(error.kind, ErrorKind::kDeleted);
   EXPECT_THAT(error.text, AllOf(HasSubstr("command " + std::to_string(id)), HasSubstr("train.cc:41")));
   EXPECT_EQ(f.client.Fails(f.client.DownloadOf(2)).kind, ErrorKind::kDeleted);
@@ -218,7 +218,7 @@ ENTRY main {
 )"))));
   f.client.Send(f.client.ExecuteOf(2, {}, {3}));
   f.client.Send(f.client.ExecuteOf(1, {3, 3}, {4}));
-  const Error error = f.client.Fails(f.client.DownloadOf(4));
+  const ErrorDetails error = f.client.Fails(f.client.DownloadOf(4));
   EXPECT_THAT(error.text, AllOf(HasSubstr("compile of \"jit_step\" failed: "),
                                 HasSubstr("(command " + std::to_string(compile) + ", model.cc:8)")));
   EXPECT_EQ(error.root_command, compile);
@@ -236,7 +236,7 @@ TEST(Arguments, AreCheckedByCountShapeTypeAndDevice) {
   f.client.Send(other);
   uint64_t result = 10;
   const auto fails = [&](std::vector<uint64_t> arguments, std::vector<uint64_t> results) {
-    const Error error = f.client.Fails(f.client.ExecuteOf(1, arguments, results));
+    const ErrorDetails error = f.client.Fails(f.client.ExecuteOf(1, arguments, results));
     EXPECT_EQ(error.kind, ErrorKind::kArgument);
     return error.text;
   };
@@ -247,7 +247,7 @@ TEST(Arguments, AreCheckedByCountShapeTypeAndDevice) {
   EXPECT_THAT(fails({2, 5}, {result++}), HasSubstr("is on device 1"));
   EXPECT_THAT(fails({2, 2}, {}), HasSubstr("gives 1 results; 0 are named"));
   EXPECT_THAT(fails({2, 1}, {result++}), HasSubstr("names an executable"));
-  const Error unknown = f.client.Fails(f.client.ExecuteOf(2, {}, {result++}));
+  const ErrorDetails unknown = f.client.Fails(f.client.ExecuteOf(2, {}, {result++}));
   EXPECT_THAT(unknown.text, HasSubstr("names a buffer"));
 }
 
@@ -255,7 +255,7 @@ TEST(Memory, OutOfItNamesWhatIsWantedFreeAndLargest) {
   Fixture f({}, /*device_bytes=*/40);
   f.client.Send(f.client.At(f.made, f.client.UploadOf({1, 2, 3, 4}, 2)));
   f.client.Send(f.client.UploadOf({1, 2, 3, 4}, 3));
-  const Error error = f.client.Fails(f.client.UploadOf({1, 2, 3, 4}, 4));
+  const ErrorDetails error = f.client.Fails(f.client.UploadOf({1, 2, 3, 4}, 4));
   EXPECT_EQ(error.kind, ErrorKind::kNoMemory);
   EXPECT_EQ(error.code, absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(error.text, AllOf(HasSubstr("16 bytes are wanted, 8 of 40 are free"),
@@ -289,7 +289,7 @@ TEST(Upload, WhoseBytesDoNotComePoisonsWhoWaits) {
   EXPECT_FALSE(f.client.replies.contains(execute));
   f.daemon.clock.Advance(absl::Seconds(2));
   f.daemon.registry->Tick();
-  const Error error = f.client.ErrorOfReply(f.client.Await(execute));
+  const ErrorDetails error = f.client.ErrorOfReply(f.client.Await(execute));
   EXPECT_EQ(error.kind, ErrorKind::kPending);
   EXPECT_EQ(error.root_command, upload);
   EXPECT_THAT(error.text, AllOf(HasSubstr("upload of f32[4] failed"), HasSubstr("model.cc:8")));
@@ -353,7 +353,7 @@ TEST(Execute, ThatNeverEndsMeetsItsDeadline) {
   *literal.mutable_shape() = Client::Shape(hlo::Shape::Scalar(hlo::kS64));
   literal.set_data(std::string(8, '\xff'));  // -1: counting down does not meet 0.
   execute.mutable_execute()->set_deadline_us(50'000);
-  const Error error = f.client.Fails(execute);
+  const ErrorDetails error = f.client.Fails(execute);
   EXPECT_EQ(error.kind, ErrorKind::kDeadline);
   EXPECT_EQ(f.client.Fails(f.client.DownloadOf(3)).kind, ErrorKind::kDeadline);
 }

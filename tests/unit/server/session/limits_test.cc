@@ -11,7 +11,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-void ExpectLimit(const Error& error, const std::string& name, int64_t value) {
+void ExpectLimit(const ErrorDetails& error, const std::string& name, int64_t value) {
   EXPECT_EQ(error.kind, ErrorKind::kLimit) << error.text;
   EXPECT_EQ(error.code, absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(error.text, AllOf(HasSubstr(name), HasSubstr(std::to_string(value))));

@@ -193,10 +193,10 @@ class Client {
     }
   }
   v1::Reply Do(v1::Command command) { return Await(Send(std::move(command))); }
-  Error ErrorOfReply(const v1::Reply& reply) {
-    return reply.has_error() ? rpc::FromProto(reply.error()) : Error{};
+  ErrorDetails ErrorOfReply(const v1::Reply& reply) {
+    return reply.has_error() ? rpc::FromProto(reply.error()) : ErrorDetails{};
   }
-  Error Fails(v1::Command command) { return ErrorOfReply(Do(std::move(command))); }
+  ErrorDetails Fails(v1::Command command) { return ErrorOfReply(Do(std::move(command))); }
   // Why the stream ended; waits a little for it.
   absl::Status Ended() {
     for (int i = 0; i < 2000 && !stream_->end().has_value(); ++i) stream_->Next(absl::Milliseconds(5));

@@ -140,7 +140,7 @@ TEST(Refusal, FailsTheHandlesThatWereToBeDefined) {
   client.Send(client.ExecuteOf(4, {3, 3}, {5}));
   full.MakeRoom();
   for (const uint64_t handle : {2, 3, 5}) {
-    const Error error = client.Fails(client.DownloadOf(handle));
+    const ErrorDetails error = client.Fails(client.DownloadOf(handle));
     EXPECT_EQ(error.kind, ErrorKind::kLimit) << handle << ": " << error.text;
     EXPECT_EQ(error.root_command, handle) << "Where it began.";  // Here commands and handles count alike.
   }
