@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "common/base/status.h"
 
@@ -14,6 +15,8 @@ namespace {
 size_t Granules(int64_t bytes) {
   return static_cast<size_t>((bytes + Arena::kGranule - 1) / Arena::kGranule);
 }
+
+bool IsDone(const Command& command) { return command->done.load(std::memory_order_acquire); }
 
 }  // namespace
 
@@ -55,14 +58,18 @@ absl::StatusOr<std::optional<ArenaRange>> Arena::Take(Session& session, int64_t 
   for (;;) {
     RETURN_IF_ERROR(session.CheckProcess());
     if (std::optional<ArenaRange> range = TryTake(length)) return range;
-    std::vector<Command> under_way;
+    std::vector<Command> awaited;
     {
       absl::MutexLock lock(&mu_);
-      for (const auto& [range, command] : under_way_) under_way.push_back(command);
+      if (under_way_.empty()) return std::optional<ArenaRange>();
+      // Those that are done would end the wait at once, while others of their range are not.
+      for (const UnderWay& piece : under_way_) {
+        std::copy_if(piece.commands.begin(), piece.commands.end(), std::back_inserter(awaited),
+                     [](const Command& command) { return !IsDone(command); });
+      }
     }
-    if (under_way.empty()) return std::optional<ArenaRange>();
     // A piece that failed frees its range too; only the loss of the session ends the wait with an error.
-    RETURN_IF_ERROR(session.WaitAny(under_way));
+    if (!awaited.empty()) RETURN_IF_ERROR(session.WaitAny(awaited));
   }
 }
 
@@ -73,17 +80,17 @@ void Arena::Give(ArenaRange range) {
   std::fill_n(used_.begin() + first, Granules(range.length), false);
 }
 
-void Arena::GiveAfter(ArenaRange range, Command command) {
+void Arena::GiveAfter(ArenaRange range, std::vector<Command> commands) {
   if (!owner_.IsThisOne()) return;
   absl::MutexLock lock(&mu_);
-  under_way_.emplace_back(range, std::move(command));
+  under_way_.push_back({range, std::move(commands)});
 }
 
 void Arena::Collect() {
   // In the order in which they end: a read may wait for a long execute, and an upload after it does not.
-  std::erase_if(under_way_, [this](const auto& piece) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    if (!piece.second->done.load(std::memory_order_acquire)) return false;
-    std::fill_n(used_.begin() + piece.first.offset / kGranule, Granules(piece.first.length), false);
+  std::erase_if(under_way_, [this](const UnderWay& piece) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    if (!std::all_of(piece.commands.begin(), piece.commands.end(), IsDone)) return false;
+    std::fill_n(used_.begin() + piece.range.offset / kGranule, Granules(piece.range.length), false);
     return true;
   });
 }

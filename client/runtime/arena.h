@@ -24,7 +24,7 @@ struct ArenaRange {
   int64_t offset = 0, length = 0;
 };
 
-// In a forked child nothing is taken, and what is given back is not.
+// The free ranges of the arena. In a forked child nothing is taken, and Give and GiveAfter do nothing.
 class Arena {
  public:
   static constexpr int64_t kGranule = 256 << 10;
@@ -36,12 +36,12 @@ class Arena {
 
   // A free range, the lowest that fits: pages touched before are warm. Nothing when there is none.
   std::optional<ArenaRange> TryTake(int64_t length);
-  // The same, waiting for pieces that are under way to settle. Nothing when no piece under way would make
-  // room; the session's error when it is lost.
+  // The same, waiting for pieces that are under way to complete. Nothing when none is under way, so that none
+  // would make room; the session's error when it is lost.
   absl::StatusOr<std::optional<ArenaRange>> Take(Session& session, int64_t length);
   void Give(ArenaRange range);
-  // Gives the range back when the command is settled.
-  void GiveAfter(ArenaRange range, Command command);
+  // Gives the range back when all commands are done: the daemon copies the pieces of a range in any order.
+  void GiveAfter(ArenaRange range, std::vector<Command> commands);
 
   absl::Span<std::byte> at(ArenaRange range) const {
     return memory_.bytes().subspan(static_cast<size_t>(range.offset), static_cast<size_t>(range.length));
@@ -55,7 +55,11 @@ class Arena {
   const rpc::SharedMemory memory_;
   absl::Mutex mu_;
   std::vector<bool> used_ ABSL_GUARDED_BY(mu_);  // By granule.
-  std::deque<std::pair<ArenaRange, Command>> under_way_ ABSL_GUARDED_BY(mu_);
+  struct UnderWay {
+    ArenaRange range;
+    std::vector<Command> commands;
+  };
+  std::deque<UnderWay> under_way_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace hlod::internal

@@ -124,7 +124,7 @@ absl::StatusOr<Buffer> StagedUpload::Commit(Cause cause, Caller caller) {
   declaration.set_bytes(static_cast<uint64_t>(state->range->length));
   declaration.set_cause(static_cast<int>(cause));
   ASSIGN_OR_RETURN(Command sent, internal::SendStaged(*state->session, request, *state->range, caller));
-  state->range.reset();  // The daemon's until the last piece is settled.
+  state->range.reset();  // The daemon's until every piece is done.
   return internal::MakeBuffer(state->session, request.handle, state->shape, state->device, std::move(sent),
                               false);
 }

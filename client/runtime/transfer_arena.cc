@@ -41,7 +41,7 @@ class ArenaDownload : public PendingDownload {
     status_ = Ask(/*may_wait=*/true);
   }
   ~ArenaDownload() override {
-    for (Piece& piece : pieces_) arena_.GiveAfter(piece.range, std::move(piece.command));
+    for (Piece& piece : pieces_) arena_.GiveAfter(piece.range, {std::move(piece.command)});
   }
 
   // Takes what has come and asks for more, so that a caller that only looks, and never awaits, sees its end
@@ -174,7 +174,7 @@ class ArenaWay : public Transfer {
         arena.Give(*range);
         return status;
       }
-      arena.GiveAfter(*range, std::move(piece));
+      arena.GiveAfter(*range, {std::move(piece)});
       sent += length;
       // A refused upload needs no more bytes: the daemon would fail each piece.
       if (upload->done.load(std::memory_order_acquire) && !upload->status.ok()) break;
@@ -197,20 +197,21 @@ Transfer& ArenaTransfer() {
 
 absl::StatusOr<Command> SendStaged(Session& session, UploadRequest& request, ArenaRange range,
                                    const Caller& caller) {
-  Command upload, piece;
+  Command upload;
+  std::vector<Command> pieces;
   // A transaction for each piece, since each may have to wait for room.
   for (int64_t offset = 0; offset < range.length;) {
     const int64_t length = std::min(session.limits().chunk_bytes_max, range.length - offset);
     const absl::Status sent = session.Transact(caller, [&](Session::Sender& sender) {
       if (upload == nullptr) upload = AddUpload(sender, request, [](v1::Upload& u) { u.set_arena(true); });
-      piece = AddPiece(sender, upload->id, offset, range.offset + offset, length);
+      pieces.push_back(AddPiece(sender, upload->id, offset, range.offset + offset, length));
     });
     // The range is the caller's, unless the daemon may still read it: then the session is lost, and its arena
     // with it.
     RETURN_IF_ERROR(sent);
     offset += length;
   }
-  session.arena()->GiveAfter(range, std::move(piece));
+  session.arena()->GiveAfter(range, std::move(pieces));
   return upload;
 }
 

@@ -198,11 +198,40 @@ TEST(ArenaRanges, ComeBackInWhateverOrderTheirCommandsEnd) {
   Arena arena(rpc::SharedMemory::Create(2 * Arena::kGranule).value());
   const ArenaRange first = *arena.TryTake(1), second = *arena.TryTake(1);
   const Command slow = std::make_shared<CommandState>(), quick = std::make_shared<CommandState>();
-  arena.GiveAfter(first, slow);
-  arena.GiveAfter(second, quick);
+  arena.GiveAfter(first, {slow});
+  arena.GiveAfter(second, {quick});
   EXPECT_FALSE(arena.TryTake(1).has_value());
   quick->done = true;
   EXPECT_EQ(arena.TryTake(1)->offset, second.offset);
+}
+
+// The daemon copies small pieces while it reads and large ones on a queue: the last may be answered first.
+TEST_F(PendingCommands, AStagedRangeComesBackWhenEveryPieceIsDone) {
+  shared_->limits["chunk_bytes_max"] = 2 * Arena::kGranule;
+  const std::shared_ptr<Session> session = Open(5 * Arena::kGranule);
+  Arena& arena = *session->arena();
+  std::vector<uint64_t> pieces;
+  shared_->on_command = [&](const v1::Command& command, FakePipe&) {
+    if (command.has_upload_piece()) pieces.push_back(command.id());
+  };
+  const auto answer = [&](uint64_t command) {
+    v1::ServerMessage message;
+    message.add_replies()->set_command(command);
+    shared_->pipe->Answer(std::move(message));
+    session->Drain();
+  };
+  UploadRequest request;
+  const ArenaRange range = *arena.TryTake(4 * Arena::kGranule + (64 << 10));
+  ASSERT_TRUE(SendStaged(*session, request, range, {}).ok());
+  ASSERT_EQ(pieces.size(), 3u);
+  answer(pieces[2]);
+  EXPECT_FALSE(arena.TryTake(1).has_value()) << "the daemon still reads the first two pieces";
+  answer(pieces[0]);
+  EXPECT_FALSE(arena.TryTake(1).has_value());
+  std::future<bool> taken =
+      std::async(std::launch::async, [&] { return arena.Take(*session, 1).value().has_value(); });
+  answer(pieces[1]);
+  EXPECT_TRUE(taken.get());
 }
 
 TEST_F(PendingCommands, TakingARangeWaitsForWhicheverComesBackFirst) {
@@ -212,7 +241,7 @@ TEST_F(PendingCommands, TakingARangeWaitsForWhicheverComesBackFirst) {
   for (int i = 0; i < 2; ++i) {
     v1::Command ping;
     ping.mutable_ping();
-    arena.GiveAfter(*arena.TryTake(1), session->Send({}, std::move(ping)).value());
+    arena.GiveAfter(*arena.TryTake(1), {session->Send({}, std::move(ping)).value()});
   }
   v1::ServerMessage second;
   second.add_replies()->set_command(2);

@@ -233,7 +233,7 @@ TEST(Arena, GivesTheLowestFreeRangeAndTakesItBack) {
   arena.Give(*first);
   EXPECT_EQ(arena.TryTake(Arena::kGranule)->offset, 0);
   Command piece = std::make_shared<CommandState>();
-  arena.GiveAfter(*second, piece);
+  arena.GiveAfter(*second, {piece});
   EXPECT_FALSE(arena.TryTake(2 * Arena::kGranule).has_value()) << "the daemon may still copy out of it";
   piece->done = true;
   EXPECT_EQ(arena.TryTake(2 * Arena::kGranule)->offset, Arena::kGranule);
