@@ -26,14 +26,16 @@ class LiteralDownload : public Awaitable<Literal> {
   bool Ready() override {
     if (!owner_.IsThisOne()) return true;  // Await fails at once.
     if (!mu_.TryLock()) return false;      // Another thread awaits it.
-    const bool ready = pending_->Ready();
+    const bool ready = pending_ == nullptr || pending_->Ready();
     mu_.Unlock();
     return ready;
   }
   absl::StatusOr<Literal> Await(absl::Time deadline) override {
     RETURN_IF_ERROR(owner_.Check());  // The lock may have been held at the fork.
     absl::MutexLock lock(&mu_);
+    if (pending_ == nullptr) return FailedPrecondition("The value of this future was taken already.");
     RETURN_IF_ERROR(pending_->Await(deadline));
+    pending_.reset();
     return std::move(value_);
   }
 
@@ -41,7 +43,7 @@ class LiteralDownload : public Awaitable<Literal> {
   const OwnerProcess owner_;
   absl::Mutex mu_;
   Literal value_ ABSL_GUARDED_BY(mu_);
-  std::unique_ptr<PendingDownload> pending_ ABSL_GUARDED_BY(mu_);
+  std::unique_ptr<PendingDownload> pending_ ABSL_GUARDED_BY(mu_);  // Fills value_; null: value_ was taken.
 };
 
 class CommandEnd : public Awaitable<void> {

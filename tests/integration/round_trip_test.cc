@@ -65,6 +65,21 @@ TEST_P(RoundTrip, StagedUploadsArriveAndAsynchronousReadsAnswerInAnyOrder) {
   EXPECT_TRUE(Must(first.Await()) == value);
 }
 
+TEST_P(RoundTrip, TheValueOfAFutureIsTakenOnce) {
+  for (const int64_t elements : {1, 20'000, 4'000'000}) {  // Inline, one piece, sixteen pieces.
+    const Buffer buffer = Must(client_->device(0).Upload(Counting(elements)));
+    const Future<Literal> value = buffer.ToLiteralAsync(), copy = value;
+    EXPECT_EQ(Must(value.Await()), Counting(elements));
+    for (const Future<Literal>& again : {value, copy}) {
+      EXPECT_TRUE(again.Ready());
+      const absl::Status taken = again.Await().status();
+      EXPECT_EQ(taken.code(), absl::StatusCode::kFailedPrecondition) << taken;
+      EXPECT_EQ(taken.message(), "The value of this future was taken already.");
+    }
+    EXPECT_OK(buffer.ready().Await());
+  }
+}
+
 TEST_P(RoundTrip, AChainOfExecutesNeedsNoAnswerInBetween) {
   const Executable increment = Must(client_->CompileText(IncrementProgram(8)));
   Buffer x = Must(client_->device(0).Upload(Literal(Shape::Array(hlo::kF32, {8}))));

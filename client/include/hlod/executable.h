@@ -71,7 +71,7 @@ struct Execution {
 // Refers to one compiled program; copies refer to the same. Freed when the last copy is gone. Thread-safe.
 class Executable {
  public:
-  Executable() = default;
+  Executable() = default;  // Refers to nothing: only valid() may be called.
   explicit Executable(std::shared_ptr<internal::ExecutableState> state) : state_(std::move(state)) {}
 
   bool valid() const { return state_ != nullptr; }

@@ -26,13 +26,14 @@ class Awaitable {
 
 }  // namespace internal
 
-// Copies share one result. A value other than void can be taken once.
+// Copies share one result. A value is taken by the first Await that returns OK: a later Await, also on a
+// copy, is FAILED_PRECONDITION. The end of a Future<void> is reported by each Await. Thread-safe.
 template <typename T>
 class Future {
  public:
   using Result = typename internal::Awaitable<T>::Result;
 
-  Future() = default;
+  Future() = default;  // Refers to nothing: only valid() may be called.
   explicit Future(std::shared_ptr<internal::Awaitable<T>> awaitable) : awaitable_(std::move(awaitable)) {}
 
   bool valid() const { return awaitable_ != nullptr; }
