@@ -18,8 +18,6 @@ constexpr int64_t kUnacknowledgedBytesMax = 1 << 20;  // Of replies, before an a
 // Commands behind the first unsettled one, in units of what may be unsettled; the daemon takes twice that.
 constexpr int64_t kWindow = 8;
 constexpr size_t kHandlesPerFree = 32 << 10;
-// The daemon remembers the digests of twice as many programs of a session.
-constexpr int64_t kProgramsRemembered = 32 << 10;
 constexpr size_t kDroppedMax = 1024;  // Handles that wait for a command which takes their Free along.
 constexpr int kSendsPerDrain = 16;    // How often a sender that waits for nothing looks for answers.
 // After somebody waited for progress, somebody may wait again: so many messages ask for it in advance.
@@ -444,18 +442,13 @@ Origin Session::OriginOf(uint32_t id) {
 bool Session::Knows(const Digest& digest) {
   if (InForkedChild()) return false;
   absl::MutexLock lock(&mu_);
-  const auto found = programs_.find(digest);
-  if (found == programs_.end()) return false;
-  const Command compile = found->second.compile.lock();
-  if (compile == nullptr) programs_.erase(found);
-  if (compile != nullptr && programs_sent_ - found->second.number >= kProgramsRemembered) return false;
-  return compile != nullptr && compile->done.load(std::memory_order_acquire) && compile->status.ok();
+  return programs_.Knows(digest);
 }
 
 void Session::Remember(const Digest& digest, const Command& compile) {
   if (InForkedChild()) return;
   absl::MutexLock lock(&mu_);
-  programs_[digest] = {.compile = compile, .number = ++programs_sent_};
+  programs_.Remember(digest, compile);
 }
 
 v1::TransferId Session::TransferOf(uint64_t command) const {

@@ -32,6 +32,7 @@
 #include "client/runtime/outbox.h"
 #include "client/runtime/pipe.h"
 #include "client/runtime/process.h"
+#include "client/runtime/sent_programs.h"
 #include "common/base/error.h"
 #include "common/base/limits.h"
 #include "common/base/sha256.h"
@@ -131,10 +132,8 @@ class Session : public std::enable_shared_from_this<Session> {
   // The line behind an id of this session; an unknown one for 0 and in a forked child.
   Origin OriginOf(uint32_t id);
 
-  // Whether the daemon should have this program: an executable of it is alive here, its compilation is known
-  // to have succeeded, and not so many were sent after it that the daemon may have forgotten it.
+  // SentPrograms, under the lock.
   bool Knows(const Digest& digest);
-  // The command that sends it, which its executable keeps.
   void Remember(const Digest& digest, const Command& compile);
 
   // The shared arena, set up on first use; null when there is none, and in a forked child.
@@ -260,12 +259,7 @@ class Session : public std::enable_shared_from_this<Session> {
       ABSL_GUARDED_BY(mu_);  // Origin id i is at i - 1; the keys of origin_ids_ refer here.
   absl::flat_hash_map<std::tuple<std::string_view, int, std::string_view>, uint32_t> origin_ids_
       ABSL_GUARDED_BY(mu_);
-  struct SentProgram {
-    std::weak_ptr<CommandState> compile;
-    int64_t number = 0;  // Counts the programs sent.
-  };
-  absl::flat_hash_map<Digest, SentProgram> programs_ ABSL_GUARDED_BY(mu_);
-  int64_t programs_sent_ ABSL_GUARDED_BY(mu_) = 0;
+  SentPrograms programs_ ABSL_GUARDED_BY(mu_);
 
   absl::Mutex arena_mu_;
   bool arena_tried_ ABSL_GUARDED_BY(arena_mu_) = false;

@@ -74,5 +74,23 @@ TEST_F(CompileByDigest, AProgramThatManyCameAfterIsSentAgainBeforeTheDaemonForge
   EXPECT_EQ(Last().compile().module(), "program");
 }
 
+TEST(ProgramsSent, ThoseWhoseExecutablesAreGoneAreForgotten) {
+  SentPrograms programs;
+  Digest kept_digest = {}, digest = {};
+  kept_digest[0] = 1;
+  digest[0] = 2;
+  const Command kept = std::make_shared<CommandState>();
+  kept->done = true;
+  programs.Remember(kept_digest, kept);
+  for (int i = 0; i < 10'000; ++i) {
+    digest[1] = static_cast<uint8_t>(i);
+    digest[2] = static_cast<uint8_t>(i >> 8);
+    programs.Remember(digest, std::make_shared<CommandState>());
+    ASSERT_LE(programs.size(), 65u);
+  }
+  EXPECT_TRUE(programs.Knows(kept_digest));
+  EXPECT_FALSE(programs.Knows(digest));
+}
+
 }  // namespace
 }  // namespace hlod::internal
