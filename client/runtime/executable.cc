@@ -146,8 +146,8 @@ absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments
   std::vector<bool> placeholders;
   for (const Argument& argument : arguments) {
     if (const Buffer* const buffer = argument.buffer()) {
-      execute.add_arguments(buffer->handle());
-      placeholders.push_back(options.abstract && buffer->is_placeholder());
+      execute.add_arguments(buffer->valid() ? buffer->handle() : 0);
+      placeholders.push_back(options.abstract && buffer->valid() && buffer->is_placeholder());
     } else {
       const Literal& literal = *argument.literal();
       execute.add_arguments(0);
@@ -169,7 +169,14 @@ absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments
 
   std::vector<uint64_t> results(executable.results.size());
   std::vector<Buffer> filled(executable.results.size());
-  for (const auto& [index, placeholder] : options.fill) filled[static_cast<size_t>(index)] = placeholder;
+  std::vector<int> unknown;  // Results to fill with that do not exist: the daemon's to refuse.
+  for (const auto& [index, placeholder] : options.fill) {
+    if (index >= 0 && static_cast<size_t>(index) < filled.size()) {
+      filled[static_cast<size_t>(index)] = placeholder;
+    } else {
+      unknown.push_back(index);
+    }
+  }
   Command sent;
   RETURN_IF_ERROR(session.Transact(caller, [&](Session::Sender& sender) {
     for (size_t i = 0; i < results.size(); ++i) {
@@ -181,6 +188,7 @@ absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments
       }
       execute.add_results(results[i]);
     }
+    for (const int index : unknown) execute.add_fills(static_cast<uint32_t>(index));
     sent = sender.Add(std::move(command));
   }));
 
@@ -201,7 +209,10 @@ absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments
     }
   }
   for (const int index : donated) {
-    BufferState& state = *arguments[static_cast<size_t>(index)].buffer()->internal_state();
+    if (index < 0 || static_cast<size_t>(index) >= arguments.size()) continue;  // The daemon's to refuse.
+    const Buffer* const buffer = arguments[static_cast<size_t>(index)].buffer();
+    if (buffer == nullptr || !buffer->valid()) continue;
+    BufferState& state = *buffer->internal_state();
     absl::MutexLock lock(&state.mu);
     state.death = internal::Death{ErrorKind::kDonated, sent};
   }

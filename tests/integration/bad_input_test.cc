@@ -186,6 +186,22 @@ TEST_F(BadInput, WrongArgumentsAreRefusedByTheLibrary) {
   ExpectError(client_->device(7).Upload(Counting(4)).status(), ErrorKind::kArgument, "7");
 }
 
+TEST_F(BadInput, WithoutLocalChecksTheDaemonRefusesIndicesThatDoNotExist) {
+  const Client client = Must(daemon_->Connect({.skip_local_checks = true}));
+  const Executable add = Must(client.CompileText(AddProgram(4)));
+  const Buffer x = Must(client.device(0).Upload(Counting(4)));
+  const Buffer placeholder = Must(client.device(0).Placeholder(x.shape()));
+  const Argument literal = Counting(4);
+  for (const int index : {-1, 2, 1'000'000}) {
+    ExpectError(Must(add.Execute({x, literal}, {.donate = {index}}))[0].ToLiteral().status(),
+                ErrorKind::kArgument, "");
+    ExpectError(Must(add.Execute({x, literal}, {.fill = {{index, placeholder}}}))[0].ToLiteral().status(),
+                ErrorKind::kArgument, "");
+  }
+  EXPECT_FALSE(Must(add.Execute({x, Buffer()}))[0].ToLiteral().ok());
+  EXPECT_OK(client.Sync());
+}
+
 TEST_F(BadInput, WrongArgumentsAreRefusedByTheDaemon) {
   const uint64_t executable = raw_->NewHandle();
   ASSERT_OK(raw_->Call(CompileOf(executable, AddProgram(4))));
