@@ -47,16 +47,11 @@ device::Workspace::CompileDone Answerer(Session& session, uint64_t command, bool
   };
 }
 
-// Compiles what has come as a whole. The bytes are the session's until then: few threads compile, and
-// programs of many sessions may wait.
+// Compiles what has come as a whole, and is charged to the session until it is compiled: few threads compile,
+// and programs of many sessions may wait. A refused program is empty, and nothing is charged for it.
 device::Violation Compile(Session& session, device::CompileRequest request, bool describe) {
-  auto bytes = static_cast<int64_t>(request.program.size());
-  if (request.refused.ok()) request.refused = session.ReserveStaging("A program", bytes);
-  if (!request.refused.ok()) {
-    request.program.clear();
-    bytes = 0;
-  }
   const uint64_t command = request.command.id;
+  const auto bytes = static_cast<int64_t>(request.program.size());
   return session.workspace().Compile(std::move(request), Answerer(session, command, describe, bytes));
 }
 
@@ -77,6 +72,7 @@ device::Violation HandleCompile(Session& session, const v1::Command& command, co
             "A module of %d bytes inside a Compile; the limit chunk_bytes_max is %d, program_bytes_max %d.",
             bytes, limits.chunk_bytes_max, limits.program_bytes_max)));
       }
+      if (request.refused.ok()) request.refused = session.ReserveStaging("A program", bytes);
       if (request.refused.ok()) request.program = message.module();
       break;
     }
@@ -127,9 +123,15 @@ device::Violation HandleProgramChunk(Session& session, const v1::Command& comman
   }
   assembly.received += data.size();
   if (refused.ok()) {
+    const auto bytes = static_cast<int64_t>(data.size());
+    refused = session.ReserveStaging("A ProgramChunk", bytes);
+    if (refused.ok()) assembly.reserved_bytes += bytes;
+  }
+  if (refused.ok()) {
     assembly.request.program += data;  // Grows with what came, not with what was announced.
   } else {
     assembly.request.program = std::string();
+    session.ReleaseStaging(std::exchange(assembly.reserved_bytes, 0));
   }
   session.Settle(command.id(), answer);
   if (assembly.received < assembly.bytes) return device::Violation();

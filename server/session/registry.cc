@@ -204,8 +204,7 @@ void Registry::Tick() {
   const absl::Time now = devices_.clock().Now();
   for (const std::shared_ptr<Session>& session : List()) {
     session->Tick(now);
-    const std::optional<absl::Time> detached = session->detached_since();
-    if (detached.has_value() && *detached + absl::Microseconds(devices_.limits().grace_us) <= now) {
+    if (session->LeaseRanOut(now, absl::Microseconds(devices_.limits().grace_us))) {
       End(session, MakeError(ErrorKind::kLostSession, "The client did not come back within grace_us."));
     }
   }

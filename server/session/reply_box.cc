@@ -64,16 +64,22 @@ bool ReplyBox::AcknowledgeOne(uint64_t command) {
 
 void ReplyBox::Fill(v1::ServerMessage& message, int64_t bytes_max,
                     std::vector<std::shared_ptr<const v1::Reply>>& keep) {
+  told_before_ = told_through_;
   int64_t bytes = 0;
   while (!outbox_.empty() && (bytes == 0 || bytes < bytes_max)) {
     const auto kept = kept_.find(outbox_.front());
-    outbox_.pop_front();
-    if (kept == kept_.end()) continue;  // Acknowledged meanwhile, on a promise that it was seen.
+    if (kept == kept_.end()) {  // Acknowledged meanwhile, on a promise that it was seen.
+      outbox_.pop_front();
+      continue;
+    }
     bytes += kept->second.wire_bytes;
     keep.push_back(kept->second.reply);
     // The message borrows the reply: a download's bytes are not copied once more.
     message.mutable_replies()->UnsafeArenaAddAllocated(const_cast<v1::Reply*>(kept->second.reply.get()));
+    outbox_.pop_front();
   }
+  // Beyond this line nothing needs memory: what is taken out above is in the message (PutBack).
+  message.mutable_settled()->Reserve(static_cast<int>(beyond_.size()));
   // With replies left, what they settle must not be reported yet.
   if (outbox_.empty()) told_through_ = settled_through_;
   message.set_settled_through(told_through_);
@@ -87,10 +93,16 @@ void ReplyBox::Detach(v1::ServerMessage& message) {
   while (message.replies_size() > 0) message.mutable_replies()->UnsafeArenaReleaseLast();
 }
 
+void ReplyBox::PutBack(const v1::ServerMessage& unsent) {
+  told_through_ = told_before_;
+  for (int i = unsent.replies_size(); i-- > 0;) outbox_.push_front(unsent.replies(i).command());
+  beyond_.insert(beyond_.end(), unsent.settled().begin(), unsent.settled().end());
+}
+
 void ReplyBox::Rewind() {
   outbox_.clear();
   for (const auto& [command, kept] : kept_) outbox_.push_back(command);
-  told_through_ = 0;
+  told_through_ = told_before_ = 0;
   beyond_.clear();
   // Pieces of uploads are left out, of which there may be millions: their replies are kept or acknowledged.
   auto run = pieces_.begin();

@@ -39,6 +39,8 @@ class ReplyBox {
   void Fill(v1::ServerMessage& message, int64_t bytes_max,
             std::vector<std::shared_ptr<const v1::Reply>>& keep);
   static void Detach(v1::ServerMessage& message);
+  // The message that was filled last could not be sent: what it has goes with the next one.
+  void PutBack(const v1::ServerMessage& unsent);
   // The connection is new: everything unacknowledged is to be sent again.
   void Rewind();
 
@@ -64,7 +66,8 @@ class ReplyBox {
 
   uint64_t received_ = 0;
   uint64_t settled_through_ = 0;
-  uint64_t told_through_ = 0;            // As the last message said.
+  uint64_t told_through_ = 0;            // As the last message said ...
+  uint64_t told_before_ = 0;             // ... and the one before.
   absl::btree_set<uint64_t> unsettled_;  // Commands that are received and not settled.
   std::deque<Run> pieces_;               // After settled_through_.
   int64_t pieces_ahead_ = 0;             // How many those are.

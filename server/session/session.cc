@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "common/base/status.h"
 #include "common/base/strings.h"
 #include "common/rpc/wire.h"
@@ -16,9 +17,7 @@ namespace {
 constexpr int64_t kWindow = 16;
 constexpr uint64_t kUntoldMax = 64;         // Settled commands, while the client is quiet (session.proto).
 constexpr int64_t kMessageBytes = 1 << 20;  // Replies in one message, about.
-// Room for refusals when the kept replies have reached their limit.
-// For the small replies of each command in flight, and for refusals when the kept replies have reached their
-// limit.
+// Beyond unacknowledged_bytes_max, for each command in flight: its small reply, or its refusal.
 constexpr int64_t kReplyReserveBytes = 1 << 10;
 
 constexpr size_t kBulkStreamsMax = 1024;  // Of one session at once.
@@ -56,7 +55,7 @@ absl::StatusOr<std::shared_ptr<SessionStream>> Session::Attach(std::shared_ptr<S
   v1::ServerMessage message;
   {
     MutexLock lock(&mu_);
-    if (ended_) return MakeError(ErrorKind::kLostSession, "The session has just ended.");
+    if (ended_ || lease_ran_out_) return MakeError(ErrorKind::kLostSession, "The session has just ended.");
     old = std::exchange(stream_, stream);
     detached_since_.reset();
     writing_ = true;
@@ -65,7 +64,13 @@ absl::StatusOr<std::shared_ptr<SessionStream>> Session::Attach(std::shared_ptr<S
     *message.mutable_welcome() = welcome;
     message.mutable_welcome()->set_received_through(box_.received_through());
   }
-  stream->Write(message);
+  try {
+    stream->Write(message);
+  } catch (...) {  // No memory: nobody else knows of this stream, so nobody would report that it broke.
+    Detach(stream.get(), workspace_->devices().clock().Now());
+    if (old != nullptr) old->Finish(Aborted("The session went on in another stream."));
+    throw;
+  }
   return old;
 }
 
@@ -81,6 +86,13 @@ bool Session::Detach(const SessionStream* stream, absl::Time now) {
   old = std::exchange(stream_, nullptr);
   writing_ = false;
   detached_since_ = now;
+  return true;
+}
+
+bool Session::LeaseRanOut(absl::Time now, absl::Duration grace) {
+  MutexLock lock(&mu_);
+  if (ended_ || !detached_since_.has_value() || *detached_since_ + grace > now) return false;
+  lease_ran_out_ = true;
   return true;
 }
 
@@ -122,20 +134,27 @@ void Session::End(const absl::Status& status) {
   }
   for (auto& [command, waiter] : waiters) waiter.declared(Cancelled("The session ended."));
   if (stream == nullptr) return;
-  // The replies that are left, in messages of a size that a client takes.
+  try {
+    WriteRest(*stream);
+  } catch (const std::exception&) {  // No memory: they are lost, and the client hears of the end.
+  }
+  stream->Finish(status);
+}
+
+// The replies that are left, in messages of a size that a client takes.
+void Session::WriteRest(SessionStream& stream) {
   for (bool more = true; more;) {
     v1::ServerMessage message;
     std::vector<std::shared_ptr<const v1::Reply>> keep;
+    const absl::Cleanup detach = [&message] { ReplyBox::Detach(message); };
     {
       MutexLock lock(&mu_);
       if (!box_.has_news()) break;
       box_.Fill(message, kMessageBytes, keep);
       more = box_.has_replies();
     }
-    stream->Write(message);
-    ReplyBox::Detach(message);
+    stream.Write(message);
   }
-  stream->Finish(status);
 }
 
 // -----------------------------------------------------------------------------------------------------------
@@ -302,19 +321,26 @@ void Session::RunBarriers() {
       barrier = std::move(barriers_.front().run);
       barriers_.pop_front();
     }
+    const absl::Cleanup ran = [this] {
+      MutexLock lock(&mu_);
+      running_barriers_ = false;
+    };
     try {
       barrier();
     } catch (const std::bad_alloc&) {
       Settle(command, MakeError(ErrorKind::kLimit, "The daemon has no memory for this answer."));
+    } catch (const std::exception& e) {
+      Settle(command, Internal("This command could not be answered: %s.", e.what()));
     }
-    MutexLock lock(&mu_);
-    running_barriers_ = false;
   }
 }
 
 void Session::WhenAllBefore(uint64_t command, std::function<void()> barrier) {
   {
     MutexLock lock(&mu_);
+    // What End() did not find would stay: a barrier holds its session. It goes with the caller's frame, after
+    // the lock.
+    if (ended_) return;
     barriers_.push_back({command, std::move(barrier)});
   }
   RunBarriers();
@@ -323,16 +349,25 @@ void Session::WhenAllBefore(uint64_t command, std::function<void()> barrier) {
 void Session::Flush() {
   v1::ServerMessage message;
   std::vector<std::shared_ptr<const v1::Reply>> keep;
+  const absl::Cleanup detach = [&message] { ReplyBox::Detach(message); };
   std::shared_ptr<SessionStream> stream;
-  {
+  try {
+    {
+      MutexLock lock(&mu_);
+      if (writing_ || stream_ == nullptr || !MustTell()) return;
+      writing_ = true;
+      stream = stream_;
+      box_.Fill(message, kMessageBytes, keep);
+    }
+    stream->Write(message);
+  } catch (...) {  // No memory: nothing is on its way. The next message has what this one should have had.
     MutexLock lock(&mu_);
-    if (writing_ || stream_ == nullptr || !MustTell()) return;
-    writing_ = true;
-    box_.Fill(message, kMessageBytes, keep);
-    stream = stream_;
+    if (stream_ == stream) {  // Else a new stream has everything sent again.
+      writing_ = false;
+      box_.PutBack(message);
+    }
+    throw;
   }
-  stream->Write(message);
-  ReplyBox::Detach(message);
 }
 
 bool Session::HasNews() const {

@@ -28,6 +28,7 @@ struct ProgramAssembly {
   bool describe = false;
   uint64_t bytes = 0;  // To come in all.
   uint64_t received = 0;
+  int64_t reserved_bytes = 0;  // ReserveStaging: what came and was not refused.
 };
 
 // The bytes that a download's reply promised, for Bulk.Download.
@@ -54,15 +55,17 @@ class Session : public std::enable_shared_from_this<Session> {
   };
   Session(Identity identity, device::Devices& devices);
 
-  // Makes `stream` the session's own and sends what is unacknowledged. What was its stream before is
-  // returned, to be finished.
-  // LOST_SESSION when it has ended meanwhile.
+  // Makes `stream` the session's stream and sends its Welcome; what is unacknowledged follows. Returns the
+  // stream that it had before, for the caller to finish. Error kind lost_session when the session has ended
+  // meanwhile or its lease has run out.
   absl::StatusOr<std::shared_ptr<SessionStream>> Attach(std::shared_ptr<SessionStream> stream,
                                                         const v1::Welcome& welcome);
   // Whether it is this stream that the session lives on.
   bool LivesOn(const SessionStream* stream) const;
   // The stream broke: answers are kept for the next one. False: it was not the session's any more.
   bool Detach(const SessionStream* stream, absl::Time now);
+  // Whether it has been detached for `grace`; from then on no stream can be attached, and the caller ends it.
+  bool LeaseRanOut(absl::Time now, absl::Duration grace);
   // When it was detached; nothing while connected.
   std::optional<absl::Time> detached_since() const;
 
@@ -146,6 +149,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool MustTell() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void SettleWith(uint64_t command, std::shared_ptr<const v1::Reply> reply);
   void RunBarriers();
+  void WriteRest(SessionStream& stream);
 
   // Constant after construction.
   const Identity identity_;
@@ -155,11 +159,13 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // One message is handled at a time, whichever stream brings it.
   Mutex reader_mu_;
-  bool goodbye_ = false;
+  // Also read by the stream that was replaced, whose thread is another one.
+  std::atomic<bool> goodbye_{false};
 
   // State below is guarded by mu_, which is never held while a stream or a workspace is called.
   mutable Mutex mu_;
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
+  bool lease_ran_out_ ABSL_GUARDED_BY(mu_) = false;  // Its end follows.
   std::shared_ptr<SessionStream> stream_ ABSL_GUARDED_BY(mu_);
   std::optional<absl::Time> detached_since_ ABSL_GUARDED_BY(mu_);
   bool writing_ ABSL_GUARDED_BY(mu_) = false;  // A message is on its way.

@@ -26,6 +26,32 @@ TEST(Account, ProgramsThatWaitToBeCompiledAreLimitedTogether) {
   EXPECT_EQ(client.Fails(client.CompileOf(20, device::AddProgram())).kind, ErrorKind::kLimit);
 }
 
+TEST(Account, AProgramIsChargedWhileItComesInChunks) {
+  Daemon daemon(Limits{.staging_bytes_max = 1000});
+  Client client(daemon);
+  const std::shared_ptr<Session> session = client.machine();
+  v1::Command compile, chunk;
+  compile.mutable_compile()->set_executable(1);
+  compile.mutable_compile()->set_module_bytes(1200);
+  chunk.mutable_program_chunk()->set_data(std::string(600, 'x'));
+  const uint64_t refused = client.Send(compile);
+  client.Send(chunk);
+  EXPECT_FALSE(session->ReserveStaging("A program", 401).ok()) << "600 of 1000 bytes lie here.";
+  client.Send(chunk);  // These do not fit beside them: what has come is dropped.
+  const ErrorDetails error = client.ErrorOfReply(client.Await(refused));
+  EXPECT_EQ(error.kind, ErrorKind::kLimit);
+  EXPECT_THAT(error.text, testing::HasSubstr("600 bytes beside 600 that wait: the limit staging_bytes_max"));
+  EXPECT_TRUE(session->ReserveStaging("A program", 1000).ok());
+  session->ReleaseStaging(1000);
+  // One that is compiled gives back what it took.
+  compile.mutable_compile()->set_executable(2);
+  compile.mutable_compile()->set_module_bytes(600);
+  const uint64_t compiled = client.Send(compile);
+  client.Send(chunk);
+  EXPECT_EQ(client.ErrorOfReply(client.Await(compiled)).kind, ErrorKind::kInvalidProgram);
+  EXPECT_TRUE(session->ReserveStaging("A program", 1000).ok());
+}
+
 TEST(Account, StatsThatNobodyAcknowledgesAreRefused) {
   Daemon daemon(Limits{.unacknowledged_bytes_max = 10'000});
   Client client(daemon);

@@ -29,6 +29,7 @@ class PipeStream : public SessionStream {
   void Write(const v1::ServerMessage& message) override {
     {
       MutexLock lock(&mu_);
+      if (no_memory_) throw std::bad_alloc();
       messages_.push_back(message);
       ++unconfirmed_;
       changed_.SignalAll();
@@ -62,12 +63,18 @@ class PipeStream : public SessionStream {
     MutexLock lock(&mu_);
     return end_;
   }
+  // Whether messages cannot be sent, for there is no memory.
+  void SetNoMemory(bool no_memory) {
+    MutexLock lock(&mu_);
+    no_memory_ = no_memory;
+  }
 
  private:
   Mutex mu_;
   CondVar changed_;
   std::deque<v1::ServerMessage> messages_ ABSL_GUARDED_BY(mu_);
   int unconfirmed_ ABSL_GUARDED_BY(mu_) = 0;
+  bool no_memory_ ABSL_GUARDED_BY(mu_) = false;
   std::optional<absl::Status> end_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -20,6 +20,34 @@ TEST(EndedSession, CannotBeAttachedTo) {
   EXPECT_FALSE(stream->Next(absl::ZeroDuration()).has_value()) << "It is not welcomed.";
 }
 
+TEST(EndedSession, CannotBeAttachedToOnceItsLeaseHasRunOut) {
+  Daemon daemon;
+  Client client(daemon);
+  const std::shared_ptr<Session> session = client.machine();
+  const absl::Time lost = daemon.clock.Now();
+  EXPECT_FALSE(session->LeaseRanOut(lost + absl::Hours(1), absl::Seconds(30))) << "It is connected.";
+  client.Break();
+  EXPECT_FALSE(session->LeaseRanOut(lost + absl::Seconds(29), absl::Seconds(30)));
+  EXPECT_TRUE(session->LeaseRanOut(lost + absl::Seconds(30), absl::Seconds(30)));
+  EXPECT_EQ(KindOf(session->Attach(std::make_shared<PipeStream>(), v1::Welcome()).status()),
+            ErrorKind::kLostSession);
+}
+
+// What is handled on one thread while another ends the session.
+TEST(EndedSession, IsNotKeptByAPingThatCameTooLate) {
+  Daemon daemon;
+  std::weak_ptr<Session> left;
+  {
+    Client client(daemon);
+    const std::shared_ptr<Session> session = client.machine();
+    left = session;
+    session->End(absl::OkStatus());
+    session->WhenAllBefore(2, [session] {});
+    daemon.registry->End(session, absl::OkStatus());
+  }
+  EXPECT_TRUE(left.expired());
+}
+
 // A bulk stream that only remembers that it was stopped.
 struct FakeBulk : BulkStream {
   void Stop() override { stopped = true; }
