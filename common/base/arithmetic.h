@@ -20,6 +20,11 @@ inline std::optional<int64_t> CheckedAdd(int64_t a, int64_t b) {
   return sum;
 }
 
+// a / b rounded up; b is positive. No sum of a and b is formed, so none can wrap.
+constexpr int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
+static_assert(CeilDiv(INT64_MAX, INT64_MAX) == 1 && CeilDiv(70'000, INT64_MAX) == 1, "no wrap-around");
+static_assert(CeilDiv(0, 3) == 0 && CeilDiv(6, 3) == 2 && CeilDiv(7, 3) == 3, "rounds up");
+
 // Whether [offset, offset + length) lies in [0, size); decided without an addition that could wrap.
 constexpr bool InRange(uint64_t offset, uint64_t length, uint64_t size) {
   return offset <= size && length <= size - offset;

@@ -1,6 +1,7 @@
 // Opcodes that move elements: each is a copy between two strided views.
 #include <algorithm>
 
+#include "common/base/arithmetic.h"
 #include "common/base/status.h"
 #include "common/evaluator/indexing.h"
 #include "common/evaluator/rules.h"
@@ -136,10 +137,11 @@ absl::StatusOr<Literal> Pad(Evaluation& evaluation, Instruction instruction, Ope
   Dims kept(dims.size());
   for (size_t d = 0; d < dims.size(); ++d) {
     const int64_t step = padding[d].interior + 1, low = padding[d].low;
-    const int64_t first = low >= 0 ? 0 : (-low + step - 1) / step;
+    const int64_t first = low >= 0 ? 0 : CeilDiv(-low, step);
     const int64_t end =
         dims[d] - low <= 0 ? 0 : std::min(operand.shape().dims[d], (dims[d] - low - 1) / step + 1);
-    kept[d] = std::max<int64_t>(0, end - first);
+    if (end <= first) return result;  // Nothing of the operand is kept.
+    kept[d] = end - first;
     source.offset += first * source.strides[d];
     target.offset += (low + first * step) * target.strides[d];
     target.strides[d] *= step;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/arithmetic.h"
 #include "common/base/status.h"
 #include "common/evaluator/arithmetic.h"
 #include "common/evaluator/indexing.h"
@@ -33,7 +34,7 @@ class WindowMap {
       const hlo::WindowDimension& w = window_[d];
       const int64_t last = (array_[d] - 1) * w.base_dilation;
       origin[d] = position[d] * w.stride - w.padding_low;
-      first[d] = origin[d] >= 0 ? 0 : (-origin[d] + w.window_dilation - 1) / w.window_dilation;
+      first[d] = origin[d] >= 0 ? 0 : CeilDiv(-origin[d], w.window_dilation);
       const int64_t end = origin[d] > last ? 0 : std::min(w.size, (last - origin[d]) / w.window_dilation + 1);
       counts[d] = std::max<int64_t>(0, end - first[d]);
     }

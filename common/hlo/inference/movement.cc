@@ -244,6 +244,9 @@ absl::StatusOr<Shape> InferPad(const InferenceInput& in) {
       return InvalidArgument("The interior padding (%d) of pad in dimension %d is negative.", pad.interior,
                              d);
     }
+    RETURN_IF_ERROR(ExpectExtent(in, d, pad.interior, "interior padding"));
+    RETURN_IF_ERROR(ExpectExtent(in, d, pad.low, "low padding"));
+    RETURN_IF_ERROR(ExpectExtent(in, d, pad.high, "high padding"));
     if (operand.dims[d] == kUnboundedSize) {
       AppendDimension(shape, operand, d);
       continue;
@@ -251,9 +254,12 @@ absl::StatusOr<Shape> InferPad(const InferenceInput& in) {
     const __int128 between =
         operand.dims[d] < 1 ? 0 : static_cast<__int128>(operand.dims[d] - 1) * pad.interior;
     const __int128 size = between + operand.dims[d] + pad.low + pad.high;
-    if (size < 0 || size > INT64_MAX) {
-      return InvalidArgument("The padding %d_%d_%d of pad in dimension %d of (%s) gives no valid size.",
-                             pad.low, pad.high, pad.interior, d, Text(operand));
+    // The extent before negative padding crops it is bounded too: the places of the elements are counted in
+    // it.
+    if (size < 0 || size > kExtentMax || between + operand.dims[d] > kExtentMax) {
+      return InvalidArgument(
+          "The padding %d_%d_%d of pad in dimension %d of (%s) gives a size outside [0, %d].", pad.low,
+          pad.high, pad.interior, d, Text(operand), kExtentMax);
     }
     AppendDimension(shape, static_cast<int64_t>(size), operand.IsDynamic(d));
   }

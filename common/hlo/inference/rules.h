@@ -90,6 +90,12 @@ absl::Status ExpectSignature(const InferenceInput& in, size_t c, absl::Span<cons
 // all values), and a result of one scalar, or a tuple of n.
 absl::Status ExpectReducer(const InferenceInput& in, size_t c, absl::Span<const PrimitiveType> types);
 
+// The largest stride, dilation or padding (either sign) of a window or a pad, and the largest dilated or
+// padded extent. What walks windows multiplies and adds these in 64 bits; below this bound nothing wraps.
+inline constexpr int64_t kExtentMax = int64_t{1} << 40;
+// Errors unless -kExtentMax <= value <= kExtentMax; `what` names the value.
+absl::Status ExpectExtent(const InferenceInput& in, int64_t dimension, int64_t value, std::string_view what);
+
 // Output size of a window over a dimension, or an error that names the dimension.
 absl::StatusOr<int64_t> WindowedDimension(const InferenceInput& in, int64_t dimension, int64_t size,
                                           const WindowDimension& window);

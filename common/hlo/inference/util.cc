@@ -1,10 +1,18 @@
 // What the rules of shape inference share: checks of operands, dimension numbers, signatures and windows.
+#include <algorithm>
+
 #include "common/hlo/inference/rules.h"
 
 namespace hlod::hlo {
 namespace {
 
 using Wide = __int128;  // Holds any product of two int64 and a sum of a few.
+
+// Size of n elements with (dilation - 1) holes between neighbours.
+Wide Dilated(int64_t n, int64_t dilation) { return n <= 0 ? Wide{0} : (Wide{n} - 1) * dilation + 1; }
+
+// A size that may not fit 64 bits, for a comparison and a message.
+int64_t Extent(Wide size) { return static_cast<int64_t>(std::clamp<Wide>(size, INT64_MIN, INT64_MAX)); }
 
 }  // namespace
 
@@ -156,14 +164,17 @@ absl::Status ExpectReducer(const InferenceInput& in, size_t c, absl::Span<const 
   return ExpectSignature(in, c, scalars, &result);
 }
 
+absl::Status ExpectExtent(const InferenceInput& in, int64_t dimension, int64_t value, std::string_view what) {
+  if (value >= -kExtentMax && value <= kExtentMax) return absl::OkStatus();
+  return InvalidArgument("The %s (%d) of %s in dimension %d exceeds the limit (%d).", what, value, OpName(in),
+                         dimension, kExtentMax);
+}
+
 int64_t WindowedSize(int64_t size, const WindowDimension& window) {
   if (size == kUnboundedSize) return kUnboundedSize;
   if (window.stride <= 0) return 0;
-  const auto dilate = [](int64_t n, int64_t dilation) {
-    return n <= 0 ? Wide{0} : (Wide{n} - 1) * dilation + 1;
-  };
-  const Wide padded = dilate(size, window.base_dilation) + window.padding_low + window.padding_high;
-  const Wide reach = dilate(window.size, window.window_dilation);
+  const Wide padded = Dilated(size, window.base_dilation) + window.padding_low + window.padding_high;
+  const Wide reach = Dilated(window.size, window.window_dilation);
   if (padded < reach || padded <= 0) return 0;
   const Wide count = (padded - reach) / window.stride + 1;
   return count > INT64_MAX ? INT64_MAX : static_cast<int64_t>(count);
@@ -180,12 +191,20 @@ absl::StatusOr<int64_t> WindowedDimension(const InferenceInput& in, int64_t dime
   RETURN_IF_ERROR(positive(window.stride, "stride"));
   RETURN_IF_ERROR(positive(window.window_dilation, "dilation"));
   RETURN_IF_ERROR(positive(window.base_dilation, "base dilation"));
-  const int64_t windowed = WindowedSize(size, window);
-  if (windowed == INT64_MAX) {
-    return InvalidArgument("The window of %s in dimension %d gives a size that overflows 64 bits.",
-                           OpName(in), dimension);
-  }
-  return windowed;
+  const auto bounded = [&](int64_t value, std::string_view what) {
+    return ExpectExtent(in, dimension, value, what);
+  };
+  RETURN_IF_ERROR(bounded(window.stride, "window stride"));
+  RETURN_IF_ERROR(bounded(window.window_dilation, "window dilation"));
+  RETURN_IF_ERROR(bounded(window.base_dilation, "window base dilation"));
+  RETURN_IF_ERROR(bounded(window.padding_low, "low padding"));
+  RETURN_IF_ERROR(bounded(window.padding_high, "high padding"));
+  RETURN_IF_ERROR(bounded(Extent(Dilated(window.size, window.window_dilation)), "dilated window size"));
+  if (size == kUnboundedSize) return kUnboundedSize;
+  const Wide dilated = Dilated(size, window.base_dilation);
+  RETURN_IF_ERROR(bounded(Extent(dilated), "dilated size"));
+  RETURN_IF_ERROR(bounded(Extent(dilated + window.padding_low + window.padding_high), "padded size"));
+  return WindowedSize(size, window);
 }
 
 absl::StatusOr<PrimitiveType> ContractionType(const InferenceInput& in) {

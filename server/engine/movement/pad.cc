@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "common/base/arithmetic.h"
 #include "common/base/status.h"
 #include "server/engine/movement/movement.h"
 
@@ -50,7 +51,7 @@ MaybeStep MakePadStep(hlo::Instruction instruction) {
   bool interior = false, empty = false;
   for (int64_t d = 0; d < out.rank(); ++d) {
     const int64_t step = padding[d].interior + 1, low = padding[d].low;
-    const int64_t begin = low >= 0 ? 0 : (-low + step - 1) / step;
+    const int64_t begin = low >= 0 ? 0 : CeilDiv(-low, step);
     const int64_t room = out.dims[d] - 1 - low;  // The last place, counted from operand element 0.
     const int64_t end = room < 0 ? 0 : std::min(in.dims[d], room / step + 1);
     spans.push_back({begin, end, low + begin * step, step});

@@ -113,7 +113,7 @@ class DirectWindowStep final : public Step {
     if (w.base_dilation == 1) {
       // Columns whose element is not padding are one range.
       const int64_t at = k * w.window_dilation - w.padding_low;  // Source of column 0.
-      const int64_t low = at >= 0 ? 0 : (-at + w.stride - 1) / w.stride;
+      const int64_t low = at >= 0 ? 0 : CeilDiv(-at, w.stride);
       const int64_t high = last_.in - 1 - at < 0 ? 0 : (last_.in - 1 - at) / w.stride + 1;
       const int64_t begin = std::max(column, low), end = std::min(column + columns, high);
       if (lanes == 1) {

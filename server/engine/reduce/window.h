@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "common/base/arithmetic.h"
 #include "common/hlo/module.h"
 #include "server/engine/run/step.h"
 #include "server/engine/run/step_util.h"
@@ -35,7 +36,7 @@ struct WindowAxis {
     const int64_t first = window.padding_low - high * window.stride;
     const int64_t past = window.padding_low + last - low * window.stride;
     if (in == 0 || past < 0) return {0, 0};
-    return {first <= 0 ? 0 : (first + window.window_dilation - 1) / window.window_dilation,
+    return {first <= 0 ? 0 : CeilDiv(first, window.window_dilation),
             std::min(window.size, past / window.window_dilation + 1)};
   }
   // Passes elements through one by one.

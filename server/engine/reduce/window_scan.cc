@@ -6,8 +6,10 @@
 // suffix of one block and a prefix of the next (van Herk 1992; Gil and Werman 1993). Sums of f32 run in f64.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <vector>
 
+#include "common/base/arithmetic.h"
 #include "common/base/status.h"
 #include "server/engine/reduce/reducer_ops.h"
 #include "server/engine/reduce/window.h"
@@ -35,35 +37,71 @@ Method ChooseMethod(const WindowAxis& axis) {
   return w.size > 8 ? Method::kBlocks : Method::kEach;
 }
 
+// Places in the padded line of Method::kBlocks; none otherwise. Sizes are bounded by inference, so it fits.
+int64_t Padded(const WindowAxis& axis) {
+  return ChooseMethod(axis) == Method::kBlocks ? (axis.out - 1) * axis.window.stride + axis.window.size : 0;
+}
+
+// The passes, and the scratch memory that they need.
+struct Layout {
+  std::vector<Pass> passes;
+  bool streaming = false;     // One running total, straight from operand to result: no scratch.
+  int64_t line_bytes = 0;     // One worker's line and its totals.
+  int64_t between_bytes = 0;  // One array between two passes.
+  int64_t scratch_bytes = 0;
+};
+
+// Nothing when the array between two passes, larger than operand and result, has a size that overflows.
+std::optional<Layout> LayOut(const hlo::Shape& operand, const WindowAxes& axes, int workers,
+                             int64_t total_bytes) {
+  Layout layout;
+  hlo::Dims dims = operand.dims;
+  int64_t between = 0, line = 0;
+  for (size_t d = 0; d < axes.size(); ++d) {
+    if (axes[d].IsTrivial()) continue;
+    layout.passes.push_back({axes[d], Product(absl::MakeConstSpan(dims).first(d)),
+                             Product(absl::MakeConstSpan(dims).subspan(d + 1))});
+    dims[d] = axes[d].out;
+    std::optional<int64_t> elements = 1;
+    for (const int64_t size : dims) elements = elements ? CheckedMultiply(*elements, size) : std::nullopt;
+    if (!elements) return std::nullopt;
+    between = std::max(between, *elements);
+    line = std::max(line, 4 * (Padded(axes[d]) + 1) + axes[d].in + axes[d].out);
+  }
+  if (layout.passes.size() == 1 && ChooseMethod(layout.passes[0].axis) <= Method::kSuffix) {
+    layout.streaming = true;
+    return layout;
+  }
+  if (layout.passes.size() <= 1) between = 0;
+  // Far below 2^63, so that what is added and rounded up cannot wrap either.
+  constexpr int64_t kScratchMax = int64_t{1} << 60;
+  const std::optional<int64_t> line_bytes = CheckedMultiply(line, kLanes * total_bytes);
+  const std::optional<int64_t> between_bytes = CheckedMultiply(between, 2 * total_bytes);
+  if (!line_bytes || !between_bytes || *line_bytes > kScratchMax / workers || *between_bytes > kScratchMax)
+    return std::nullopt;
+  layout.line_bytes = ScratchAlign(*line_bytes);
+  layout.between_bytes = ScratchAlign(*between_bytes / 2);
+  layout.scratch_bytes = workers * layout.line_bytes + 2 * layout.between_bytes;
+  return layout;
+}
+
 template <typename Op>
 class ScanWindowStep final : public Step {
  public:
   using Element = typename Op::Element;
   using Total = typename Op::Total;
 
-  ScanWindowStep(hlo::Instruction instruction, const WindowAxes& axes, int threads)
-      : Step(StepKind::kLibrary, DescribeStep(instruction)), workers_(std::max(1, threads)) {
-    hlo::Dims dims = instruction.operand(0).shape().dims;
+  ScanWindowStep(hlo::Instruction instruction, Layout layout, int workers)
+      : Step(StepKind::kLibrary, DescribeStep(instruction)),
+        passes_(std::move(layout.passes)),
+        streaming_(layout.streaming),
+        workers_(workers),
+        line_bytes_(layout.line_bytes),
+        between_bytes_(layout.between_bytes) {
     elements_ = Elements(instruction.operand(0).shape());
     outputs_ = Elements(instruction.shape());
     set_flops(static_cast<double>(elements_ + outputs_));
-    int64_t between = 0, line = 0;
-    for (size_t d = 0; d < axes.size(); ++d) {
-      if (axes[d].IsTrivial()) continue;
-      Pass pass{axes[d], Product(absl::MakeConstSpan(dims).first(d)),
-                Product(absl::MakeConstSpan(dims).subspan(d + 1))};
-      dims[d] = axes[d].out;
-      between = std::max(between, Product(dims));
-      line = std::max(line, 4 * (Padded(axes[d]) + 1) + axes[d].in + axes[d].out);
-      passes_.push_back(pass);
-    }
-    if (passes_.size() == 1 && ChooseMethod(passes_[0].axis) <= Method::kSuffix) {
-      streaming_ = true;
-      return;
-    }
-    line_bytes_ = ScratchAlign(line * kLanes * static_cast<int64_t>(sizeof(Total)));
-    between_bytes_ = passes_.size() > 1 ? ScratchAlign(between * static_cast<int64_t>(sizeof(Total))) : 0;
-    set_scratch_bytes(workers_ * line_bytes_ + 2 * between_bytes_);
+    set_scratch_bytes(layout.scratch_bytes);
   }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
@@ -121,10 +159,6 @@ class ScanWindowStep final : public Step {
   }
 
  private:
-  static int64_t Padded(const WindowAxis& axis) {
-    return ChooseMethod(axis) == Method::kBlocks ? (axis.out - 1) * axis.window.stride + axis.window.size : 0;
-  }
-
   // A running total straight from operand to result, as totals reach further (prefix) or start later (suffix,
   // walked backwards).
   void Stream(const Element* in, Total init, Element* out, const StepContext& context) const {
@@ -261,10 +295,10 @@ class ScanWindowStep final : public Step {
   }
 
   std::vector<Pass> passes_;
-  bool streaming_ = false;
+  bool streaming_;
   int workers_;
   int64_t elements_ = 0, outputs_ = 0;
-  int64_t line_bytes_ = 0, between_bytes_ = 0;
+  int64_t line_bytes_, between_bytes_;
 };
 
 }  // namespace
@@ -274,7 +308,10 @@ MaybeStep MakeScanWindowStep(hlo::Instruction instruction, const WindowAxes& axe
   MaybeStep step;
   if (Elements(instruction.operand(0).shape()) == 0) return step;
   VisitReducer(reducer, instruction.shape().type, [&]<typename Op>() {
-    step = std::make_unique<ScanWindowStep<Op>>(instruction, axes, threads);
+    const int workers = std::max(1, threads);
+    const int64_t total_bytes = sizeof(typename ScanWindowStep<Op>::Total);
+    std::optional<Layout> layout = LayOut(instruction.operand(0).shape(), axes, workers, total_bytes);
+    if (layout) step = std::make_unique<ScanWindowStep<Op>>(instruction, *std::move(layout), workers);
   });
   return step;
 }

@@ -22,6 +22,15 @@ TEST(Pad, LowHighInteriorAndNegative) {
   EXPECT_THAT(pad({.low = 2, .high = -3}), ElementsAre(0, 0));
 }
 
+// The bounds of inference: the one element is cropped away, and nothing of it is written.
+TEST(Pad, TheLargestExtents) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  EXPECT_THAT(
+      Numbers(Result(EvaluateOne({.opcode = kPad, .attributes = PadAttributes{{{-kMost, kMost, kMost}}}},
+                                 {Literal::Vector<int32_t>({7}), Literal::Scalar<int32_t>(3)}))),
+      ElementsAre(3));
+}
+
 TEST(DynamicSlice, StartsAreClampedIntoRange) {
   const auto slice = [](Literal start) {
     return Numbers(Result(EvaluateOne({.opcode = kDynamicSlice, .attributes = DynamicSliceAttributes{{2}}},

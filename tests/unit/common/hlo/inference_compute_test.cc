@@ -67,7 +67,32 @@ TEST(InferReduceWindow, Windows) {
               HasSubstr("window stride (0)"));
   EXPECT_THAT(Infer(kReduceWindow, {"f32[8]", "f32[]"},
                     WindowAttributes{{{1, 1, INT64_MAX, INT64_MAX, 1, 1}}}, {}, Add()),
-              HasSubstr("overflows 64 bits"));
+              HasSubstr("low padding (9223372036854775807)"));
+}
+
+// What executes a window adds and multiplies these in 64 bits.
+TEST(InferReduceWindow, ExtentsAreBounded) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  const auto windowed = [](std::string_view shape, WindowDimension dimension) {
+    return Infer(kReduceWindow, {shape, "f32[]"}, WindowAttributes{{dimension}}, {}, Add());
+  };
+  // Size, stride, low and high padding, window and base dilation.
+  EXPECT_EQ(windowed("f32[1]", {1, kMost, -kMost, kMost, kMost, kMost}), "f32[1]");
+  EXPECT_EQ(windowed("f32[1]", {1, kMost, 5, 0, kMost, 1}), "f32[1]");
+  EXPECT_THAT(
+      windowed("f32[1]", {1, INT64_MAX, 5, 0, 1, 1}),
+      HasSubstr("window stride (9223372036854775807) of reduce-window in dimension 0 exceeds the limit"));
+  EXPECT_THAT(windowed("f32[1]", {1, 1, 5, 0, INT64_MAX, 1}), HasSubstr("window dilation"));
+  EXPECT_THAT(windowed("f32[1]", {1, 1, 5, 0, 1, kMost + 1}), HasSubstr("window base dilation"));
+  EXPECT_THAT(windowed("f32[?]", {1, kMost + 1, 0, 0, 1, 1}), HasSubstr("window stride (1099511627777)"));
+  EXPECT_THAT(windowed("f32[1]", {1, 1, -kMost - 1, 0, 1, 1}), HasSubstr("low padding (-1099511627777)"));
+  EXPECT_THAT(windowed("f32[1]", {1, 1, 0, INT64_MIN, 1, 1}), HasSubstr("high padding"));
+  EXPECT_THAT(windowed("f32[1]", {3, 1, 0, 0, kMost, 1}),
+              HasSubstr("dilated window size (2199023255553) of reduce-window"));
+  EXPECT_THAT(windowed("f32[1]", {INT64_MAX, 1, 0, 0, kMost, 1}),
+              HasSubstr("dilated window size (9223372036854775807)"));
+  EXPECT_THAT(windowed("f32[3]", {1, 1, 0, 0, 1, kMost}), HasSubstr("dilated size (2199023255553)"));
+  EXPECT_THAT(windowed("f32[1]", {1, 1, kMost, kMost, 1, 1}), HasSubstr("padded size (2199023255553)"));
 }
 
 TEST(InferSelectAndScatter, SourceIsTheWindowedOperand) {
@@ -184,7 +209,7 @@ TEST(InferConvolution, RefusesWhatDoesNotFit) {
   EXPECT_THAT(broken([](auto& c) { c.output_spatial = {1, 7}; }), HasSubstr("lies outside"));
   EXPECT_THAT(broken([](auto& c) { c.output_spatial = {1}; }), HasSubstr("window of convolution"));
   EXPECT_THAT(broken([](auto& c) { c.window[0].size = 2; }), HasSubstr("differs from its kernel's (3)"));
-  EXPECT_THAT(broken([](auto& c) { c.window[0].padding_low = INT64_MAX; }), HasSubstr("overflows"));
+  EXPECT_THAT(broken([](auto& c) { c.window[0].padding_low = INT64_MAX; }), HasSubstr("low padding"));
   EXPECT_THAT(broken([](auto& c) { c.window.clear(); }), HasSubstr("(0) dimensions"));
 }
 

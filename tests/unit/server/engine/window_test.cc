@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/hlo/literal.h"
+#include "common/hlo/text/text.h"
 #include "gtest/gtest.h"
 #include "tests/unit/server/engine/step_testing.h"
 
@@ -84,6 +85,30 @@ TEST(ReduceWindow, LargeWindowsInConstantWork) {
     Check(op, "f32", "[20,20]", "[20,3]", "size=3x35 stride=1x4 pad=1_1x11_12");
     Check(op, "f32", "[30]", "[36]", "size=36 pad=6_6 lhs_dilate=2");
   }
+}
+// The largest extents that inference lets through: 2^40.
+TEST(ReduceWindow, TheLargestExtents) {
+  const std::string most = "1099511627776";
+  Check("add", "s32", "[1,512]", "[1,512]",
+        "size=1x1 stride=" + most + "x1 pad=17_0x0_0 rhs_dilate=" + most + "x1");
+  Check("add", "s32", "[1,512]", "[1,512]",
+        "size=1x1 stride=" + most + "x1 pad=17_0x0_0 lhs_dilate=" + most + "x1");
+  Check("add", "s32", "[3]", "[1]",
+        "size=2 pad=" + most + "_-" + most + " rhs_dilate=1099511627775 stride=2");
+  Check("subtract", "s32", "[1,8]", "[1,8]",
+        "size=1x1 stride=" + most + "x1 pad=17_0x0_0 rhs_dilate=" + most + "x1");
+}
+// One dimension grows to 2^40 before the other shrinks from 2^23: no scratch memory has that size.
+TEST(ReduceWindow, AnArrayBetweenTheDimensionsThatOverflowsIsNotMade) {
+  const auto module = hlo::ParseModule("HloModule m\n\n" + Reducer("f", "add", "f32", "f32") + R"(ENTRY e {
+    p0 = f32[1,8388608] parameter(0)
+    p1 = f32[] parameter(1)
+    ROOT r = f32[1099511627776,1] reduce-window(p0, p1), window={size=1x8388608 pad=0_1099511627775x0_0}, to_apply=f
+  })");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const MaybeStep step = MakeStep(**module, (*module)->entry().root(), 2);
+  ASSERT_NE(step, nullptr);
+  EXPECT_EQ(step->scratch_bytes(), 0);  // It looks at each window instead.
 }
 TEST(ReduceWindow, AnyReducerAndSeveralOperands) {
   Check("subtract", "f32", "[5,6]", "[5,5]", "size=1x2");
