@@ -21,6 +21,27 @@ std::optional<int64_t> PaddingHigh(int64_t src, int64_t dst, int64_t kernel, int
   return std::nullopt;
 }
 
+// oneDNN keeps sizes and window parameters in 32 bits, and sums and products of a few of them too. It checks
+// none: a kernel written for wrapped numbers reads out of bounds, or its generator does not end.
+constexpr int64_t kOneDnnNumberMax = (int64_t{1} << 24) - 1;
+
+bool FitsOneDnn(const ConvolutionProblem& problem) {
+  const auto fit = [](const dnnl::memory::dims& numbers) {
+    return std::all_of(numbers.begin(), numbers.end(),
+                       [](int64_t n) { return n >= 0 && n <= kOneDnnNumberMax; });
+  };
+  for (const auto* numbers : {&problem.src.dims, &problem.weights.dims, &problem.dst.dims, &problem.strides,
+                              &problem.dilations, &problem.padding_low, &problem.padding_high}) {
+    if (!fit(*numbers)) return false;
+  }
+  const size_t first_spatial = problem.weights.dims.size() - problem.dilations.size();
+  for (size_t i = 0; i < problem.dilations.size(); ++i) {
+    const int64_t extent = (problem.weights.dims[first_spatial + i] - 1) * (problem.dilations[i] + 1);
+    if (extent > kOneDnnNumberMax) return false;
+  }
+  return true;
+}
+
 // The oneDNN problems that a convolution can be posed as.
 class Problems {
  public:
@@ -52,7 +73,7 @@ class Problems {
 
  private:
   static void Add(std::vector<ConvolutionProblem>& problems, std::optional<ConvolutionProblem> problem) {
-    if (problem) problems.push_back(std::move(*problem));
+    if (problem && FitsOneDnn(*problem)) problems.push_back(std::move(*problem));
   }
 
   // HLO's arrays in oneDNN's order. `groups` > 1 gives weights their leading dimension.

@@ -26,7 +26,8 @@ struct ConvolutionProblem {
   dnnl::memory::dims strides, dilations, padding_low, padding_high;
 };
 
-// The problems that compute the convolution, the better first; none when oneDNN cannot say it. The weights of
+// The problems that compute the convolution, the better first; none when oneDNN cannot say it or its
+// numbers are too large for oneDNN. The weights of
 // all but kBackwardWeights are as HLO has them: FlipWeights must follow where the direction walks them the
 // other way.
 std::vector<ConvolutionProblem> ConvolutionProblems(const ConvolutionForm& form, dnnl::memory::data_type lhs,

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/base/arithmetic.h"
 #include "common/base/status.h"
 #include "server/engine/contraction/convolution_problems.h"
 #include "server/engine/run/step_util.h"
@@ -266,6 +267,9 @@ std::unique_ptr<OneDnnConvolution> MakeOneDnnConvolution(const ConvolutionForm& 
       outputs = static_cast<int64_t>(static_cast<double>(outputs) * kPartFlops / image_flops);
       outputs = std::min(form.outputs, std::max(outputs / kOutputsMin * kOutputsMin, kOutputsMin));
     }
+    // Days of work; and the list of parts is memory that no ledger knows.
+    constexpr int64_t kPartsMax = 1 << 18;
+    if (CeilDiv(form.batch, images) > kPartsMax / CeilDiv(form.outputs, outputs)) return nullptr;
     auto split = std::make_unique<SplitConvolution>();
     if (split->Prepare(form, images, outputs, lhs, rhs, out, threads)) return split;
   }
