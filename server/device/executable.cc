@@ -24,10 +24,9 @@ Executable::Executable(const Digest& digest, std::unique_ptr<hlo::Module> module
       name_(ClipUtf8(module_->name(), kNameMax)) {}
 
 double Executable::ExpectedRunUs() const {
-  constexpr double kUnknownUs = 1e9;
   const int64_t recent_us = recent_us_.load(std::memory_order_relaxed);
   const bool estimated = plan_->stats().reference_steps == 0;
-  if (recent_us < 0) return estimated ? std::max(plan_->estimate_us(), kShortRunUs) : kUnknownUs;
+  if (recent_us < 0) return estimated ? std::max(plan_->estimate_us(), kShortRunUs) : kUnknownRunUs;
   return std::max({plan_->estimate_us(), static_cast<double>(recent_us), estimated ? 0 : kShortRunUs});
 }
 

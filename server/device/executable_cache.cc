@@ -43,6 +43,14 @@ size_t ExecutableCache::DigestHash::operator()(const Digest& digest) const {
   return hash;
 }
 
+// State beside `done` is guarded by the cache's lock.
+struct ExecutableCache::Request {
+  explicit Request(Done d) : done(std::move(d)) {}
+  const Done done;
+  bool cancelled = false;
+  std::optional<Digest> digest;  // Once it waits in a slot.
+};
+
 ExecutableCache::ExecutableCache(Options options) : options_(std::move(options)), queue_(QueueOptions()) {}
 
 class ExecutableCache::QueuedProgram {
@@ -83,20 +91,38 @@ void ExecutableCache::Release(uint64_t session, int64_t bytes) {
   if (--own->second == 0) queued_of_.erase(own);
 }
 
-void ExecutableCache::Compile(uint64_t session, std::string program, Done done) {
+std::shared_ptr<ExecutableCache::Request> ExecutableCache::Compile(uint64_t session, std::string program,
+                                                                   Done done) {
   std::optional<Digest> digest;
   if (program.size() <= kHashInlineBytes) {
     digest = Sha256(program);
-    if (std::shared_ptr<Executable> known = Find(*digest)) return done(Compiled{std::move(known), true});
+    if (std::shared_ptr<Executable> known = Find(*digest)) {
+      done(Compiled{std::move(known), true});
+      return nullptr;
+    }
   }
-  if (const absl::Status reserved = Reserve(session, static_cast<int64_t>(program.size())); !reserved.ok())
-    return done(reserved);
+  if (const absl::Status reserved = Reserve(session, static_cast<int64_t>(program.size())); !reserved.ok()) {
+    done(reserved);
+    return nullptr;
+  }
   const double expected_us = ExpectedUs(program.size());
   const auto queued = std::make_shared<const QueuedProgram>(*this, session, std::move(program));
-  queue_.Submit(session, expected_us, [this, digest, queued, done = std::move(done)]() mutable {
-    CompileHashed(digest.has_value() ? *digest : Sha256(queued->program()), queued->program(),
-                  std::move(done));
+  const auto request = std::make_shared<Request>(std::move(done));
+  queue_.Submit(session, expected_us, [this, digest, queued, request] {
+    CompileHashed(digest.has_value() ? *digest : Sha256(queued->program()), queued->program(), request);
   });
+  return request;
+}
+
+void ExecutableCache::Cancel(const std::shared_ptr<Request>& request) {
+  MutexLock lock(&mu_);
+  request->cancelled = true;
+  if (!request->digest.has_value()) return;
+  const auto found = slots_.find(*request->digest);
+  if (found == slots_.end() || found->second.executable != nullptr) return;
+  // The caller still holds the request: what its callback holds does not go under the lock.
+  std::erase(found->second.waiting, request);
+  if (found->second.waiting.empty() && found->second.stop != nullptr) *found->second.stop = true;
 }
 
 void ExecutableCache::Run(uint64_t session, std::function<void()> job) {
@@ -111,32 +137,47 @@ std::shared_ptr<Executable> ExecutableCache::Find(const Digest& digest) {
   return found->second.executable;
 }
 
-void ExecutableCache::CompileHashed(const Digest& digest, const std::string& program, Done done) {
+void ExecutableCache::CompileHashed(const Digest& digest, const std::string& program,
+                                    const std::shared_ptr<Request>& request) {
   std::shared_ptr<Executable> known;
   {
     MutexLock lock(&mu_);
+    if (request->cancelled) return;
     auto [slot, is_new] = slots_.try_emplace(digest);
     known = slot->second.executable;
-    if (known == nullptr) slot->second.waiting.push_back(std::move(done));
-    // Another thread is compiling these very bytes: it will answer this request too.
-    if (known == nullptr && !is_new) return;
+    if (known == nullptr) {
+      slot->second.waiting.push_back(request);
+      request->digest = digest;
+      // Another thread is compiling these very bytes: it will answer this request too.
+      if (!is_new) return;
+    }
   }
-  if (known != nullptr) return done(Compiled{std::move(known), true});
+  if (known != nullptr) return request->done(Compiled{std::move(known), true});
   Build(digest, program);
 }
 
 void ExecutableCache::Build(const Digest& digest, const std::string& program) {
   absl::StatusOr<std::shared_ptr<Executable>> built = absl::InternalError("not compiled");
-  try {
-    built = BuildExecutable(digest, program);
-  } catch (const std::exception& e) {  // bad_alloc, and whatever a library lets out.
-    built = Internal("Compilation failed: %s.", e.what());
-  }
-  std::vector<Done> waiting;
+  std::vector<std::shared_ptr<Request>> waiting;
   std::vector<std::shared_ptr<Executable>> gone;
-  {
+  for (bool again = true; again;) {
+    const auto stop = std::make_shared<std::atomic<bool>>(false);
+    {
+      MutexLock lock(&mu_);
+      Slot& slot = slots_[digest];
+      slot.stop = stop;
+      *stop = slot.waiting.empty();
+    }
+    try {
+      built = BuildExecutable(digest, program, *stop);
+    } catch (const std::exception& e) {  // bad_alloc, and whatever a library lets out.
+      built = Internal("Compilation failed: %s.", e.what());
+    }
     MutexLock lock(&mu_);
     Slot& slot = slots_[digest];
+    // It was stopped, and then asked for once more.
+    again = !built.ok() && *stop && !slot.waiting.empty();
+    if (again) continue;
     waiting = std::exchange(slot.waiting, {});
     if (built.ok()) {
       slot.executable = *built;
@@ -147,18 +188,18 @@ void ExecutableCache::Build(const Digest& digest, const std::string& program) {
     }
   }
   bool cached = false;
-  for (Done& done : waiting) {
+  for (const std::shared_ptr<Request>& request : waiting) {
     if (built.ok()) {
-      done(Compiled{*built, cached});
+      request->done(Compiled{*built, cached});
     } else {
-      done(WithKind(built.status()));
+      request->done(WithKind(built.status()));
     }
     cached = true;
   }
 }
 
 absl::StatusOr<std::shared_ptr<Executable>> ExecutableCache::BuildExecutable(
-    const Digest& digest, const std::string& program) const {
+    const Digest& digest, const std::string& program, const std::atomic<bool>& stop) const {
   ASSIGN_OR_RETURN(std::unique_ptr<hlo::Module> module,
                    hlo::FromSerialized(program, {.for_execution = true}));
   if (module->instruction_count() > options_.instructions_max) {
@@ -169,6 +210,7 @@ absl::StatusOr<std::shared_ptr<Executable>> ExecutableCache::BuildExecutable(
   RETURN_IF_ERROR(hlo::Verify(*module, {.instructions_max = options_.instructions_max}));
   engine::CompileOptions compile = options_.compile;
   compile.verify = false;
+  compile.cancel = &stop;
   ASSIGN_OR_RETURN(std::unique_ptr<engine::Plan> plan, engine::Compile(*module, compile));
   return std::make_shared<Executable>(digest, std::move(module), std::move(plan),
                                       static_cast<int64_t>(program.size()));

@@ -46,6 +46,8 @@ class Executable {
 
   // Runs that are expected to be shorter may take place on a thread that reads a stream.
   static constexpr double kShortRunUs = 20;
+  // Of a run that nothing is known about: long enough to be left to the device's threads.
+  static constexpr double kUnknownRunUs = 1e9;
   // How long a run is expected to take, in microseconds: what the last runs took, and at least what the plan
   // estimates. Before the first run, and with reference steps, it is never called short.
   double ExpectedRunUs() const;
@@ -89,10 +91,16 @@ class ExecutableCache {
     bool cached = false;  // No compilation took place for this request.
   };
   // Runs at most once: at once when the program is known and small enough to be hashed here, or refused; else
-  // on a compile thread, when it is the session's turn; never when that is discarded first. The error says
-  // why the module is not one that can run (kind invalid_program, unimplemented, limit or no_memory).
+  // on a compile thread, when it is the session's turn; never when that is discarded or cancelled first. The
+  // error says why the module is not one that can run (kind invalid_program, unimplemented, limit or
+  // no_memory).
   using Done = std::function<void(absl::StatusOr<Compiled>)>;
-  void Compile(uint64_t session, std::string program, Done done);
+  struct Request;
+  // Returns what Cancel takes; null when `done` was called at once.
+  std::shared_ptr<Request> Compile(uint64_t session, std::string program, Done done);
+  // A program that no other request waits for is not compiled, or stops being compiled. The answer may be
+  // under way.
+  void Cancel(const std::shared_ptr<Request>& request);
   // Runs a job of a session on a compile thread, in its turn: other work on modules that may take long.
   void Run(uint64_t session, std::function<void()> job);
   // A program compiled before, or null.
@@ -114,8 +122,9 @@ class ExecutableCache {
   static constexpr size_t kHashInlineBytes = 64 << 10;
   struct Slot {
     std::shared_ptr<Executable> executable;  // Null while it is being compiled.
-    std::vector<Done> waiting;
-    std::list<Digest>::iterator recent;  // When compiled.
+    std::vector<std::shared_ptr<Request>> waiting;
+    std::shared_ptr<std::atomic<bool>> stop;  // Of the compilation under way: nobody waits for it.
+    std::list<Digest>::iterator recent;       // When compiled.
   };
   struct DigestHash {
     size_t operator()(const Digest& digest) const;
@@ -124,10 +133,12 @@ class ExecutableCache {
   class QueuedProgram;
   absl::Status Reserve(uint64_t session, int64_t bytes);
   void Release(uint64_t session, int64_t bytes);
-  void CompileHashed(const Digest& digest, const std::string& program, Done done);
+  void CompileHashed(const Digest& digest, const std::string& program,
+                     const std::shared_ptr<Request>& request);
   void Build(const Digest& digest, const std::string& program);
   absl::StatusOr<std::shared_ptr<Executable>> BuildExecutable(const Digest& digest,
-                                                              const std::string& program) const;
+                                                              const std::string& program,
+                                                              const std::atomic<bool>& stop) const;
   void Evict(std::vector<std::shared_ptr<Executable>>& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Options options_;

@@ -180,9 +180,14 @@ Violation Workspace::Free(const CommandRef& command, const std::vector<Handle>& 
 
 void Workspace::Cancel(uint64_t command) {
   const absl::Status cancelled = MakeError(ErrorKind::kCancelled, "The command was cancelled.");
-  std::shared_ptr<Execution> execution;
+  WaitingCompile compile;
   {
     DeferringLock lock(&mu_);
+    if (closed_) return;
+    if (const auto found = compiles_.find(command); found != compiles_.end()) {
+      compile = std::move(found->second);
+      compiles_.erase(found);
+    }
     if (const auto found = downloads_.find(command); found != downloads_.end()) {
       lock.Call([done = std::move(found->second.done), cancelled] { done(cancelled); });
       lock.Discard(std::exchange(found->second.task->ready, nullptr));
@@ -192,11 +197,14 @@ void Workspace::Cancel(uint64_t command) {
     if (const std::shared_ptr<PendingUpload> upload = uploads_.Remove(command); upload != nullptr)
       SettleUpload(*upload, cancelled, lock);
     if (const auto found = executions_.find(command); found != executions_.end()) {
-      found->second->cancel = true;
-      execution = found->second;
+      const std::shared_ptr<Execution> execution = found->second;
+      execution->cancel = true;
+      CancelWaiting(*execution, cancelled, lock);
     }
   }
-  if (execution != nullptr) Settle(execution, cancelled, /*if_waiting=*/true);
+  if (compile.request == nullptr) return;
+  devices_.executables().Cancel(compile.request);
+  SettleExecutable(compile.executable, compile.what, cancelled, compile.done);
 }
 
 // Nothing is answered: what would be is only destroyed. Executes that do not run let go of what they hold:
@@ -236,7 +244,10 @@ void Workspace::Close() {
     Abandon(*upload->task);
     lock.Discard(std::move(upload));
   }
-  lock.Call([this] { devices_.Discard(session_); });
+  lock.Call([this, compiles = std::exchange(compiles_, {})] {
+    for (const auto& [id, compile] : compiles) devices_.executables().Cancel(compile.request);
+    devices_.Discard(session_);
+  });
 }
 
 // -----------------------------------------------------------------------------------------------------------

@@ -138,20 +138,29 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
             const DownloadDone& done);
 
   // Compiles (workspace_program.cc).
+  struct WaitingCompile {
+    std::shared_ptr<ExecutableCache::Request> request;
+    std::shared_ptr<SessionExecutable> executable;
+    std::string what;
+    CompileDone done;
+  };
   absl::StatusOr<std::shared_ptr<SessionExecutable>> DefineExecutable(const CompileRequest& request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void SettleExecutable(const std::shared_ptr<SessionExecutable>& executable, std::string_view what,
                         absl::StatusOr<ExecutableCache::Compiled> compiled, const CompileDone& done);
 
   // Executes until they run (workspace_execute.cc).
-  absl::Status BindExecution(Execution& execution) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status BindExecution(Execution& execution, std::vector<bool> fills)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void OnReady(const std::shared_ptr<Execution>& execution);
   absl::Status CheckArguments(Execution& execution) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status CheckArgument(const Execution& execution, size_t i) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status CheckResults(const Execution& execution) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Answers an execute, and lets go of it. With `if_waiting` only one that does not run.
-  void Settle(const std::shared_ptr<Execution>& execution, const absl::Status& status,
-              bool if_waiting = false);
+  // Answers an execute that is over, and lets go of it.
+  void Settle(const std::shared_ptr<Execution>& execution, const absl::Status& status);
+  // Answers a cancelled execute, unless it runs: its run ends soon.
+  void CancelWaiting(Execution& execution, const absl::Status& cancelled, DeferringLock& lock)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // The two halves of it: its results are ready or failed; it holds and orders nothing any more.
   void Report(Execution& execution, const absl::Status& status, DeferringLock& lock)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -163,9 +172,9 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   void PrepareAbstract(const std::shared_ptr<Execution>& execution);
   void Queue(const std::shared_ptr<Execution>& execution, double expected_us);
   void RunExecution(const std::shared_ptr<Execution>& execution);
-  // `started`: it came as far as taking its donations.
+  // `started`: it has its memory, and was not refused for want of it.
   absl::Status RunReal(Execution& execution, bool& started);
-  absl::Status RunAbstract(Execution& execution);
+  absl::Status RunAbstract(Execution& execution, bool& started);
   // Runs it again when another execute of the device has completed; false when there was none beside it.
   bool Postpone(const std::shared_ptr<Execution>& execution);
   // Donated arguments are gone from here on.
@@ -186,6 +195,7 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   RecentDigests digests_ ABSL_GUARDED_BY(mu_){kDigestsMax};
   Uploads uploads_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<uint64_t, WaitingDownload> downloads_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<uint64_t, WaitingCompile> compiles_ ABSL_GUARDED_BY(mu_);  // By command.
   absl::flat_hash_map<uint64_t, std::shared_ptr<Execution>> executions_ ABSL_GUARDED_BY(mu_);
   ByteBudget waiting_arguments_ ABSL_GUARDED_BY(mu_);  // Of executes.
 };

@@ -42,11 +42,11 @@ struct Workspace::Binding {
 
   Workspace& workspace;
   Execution& execution;
+  const std::vector<bool> fills;  // By result: it was to fill a placeholder ...
   const ExecuteRequest& request = execution.request;
   absl::Status status = request.refused;
   bool fits = true;                                  // There is room for the handles of the results.
-  std::vector<bool> fills = {};                      // By result: it was to fill a placeholder ...
-  std::vector<std::shared_ptr<Buffer>> filled = {};  // ... this one, when that is right.
+  std::vector<std::shared_ptr<Buffer>> filled = {};  // By result: ... this one, when that is right.
 };
 
 std::string DescribeExecute(const Execution& execution) {
@@ -69,7 +69,7 @@ Violation Workspace::Execute(ExecuteRequest request, Done done) {
     for (size_t i = 0; i < r.results.size(); ++i) {
       if (r.results[i] != 0 && !fills[i]) RETURN_IF_VIOLATION(table_.Claim(r.results[i]));
     }
-    refused = BindExecution(*execution);
+    refused = BindExecution(*execution, std::move(fills));
     if (refused.ok()) {
       execution->task->ready = [self = shared_from_this(), execution] {
         try {
@@ -91,8 +91,8 @@ Violation Workspace::Execute(ExecuteRequest request, Done done) {
 
 // Looks up all handles, defines the results, and makes the task depend on whatever is not settled. Results
 // are defined even when an error is returned: they are there to be failed with it.
-absl::Status Workspace::BindExecution(Execution& execution) {
-  Binding binding{*this, execution};
+absl::Status Workspace::BindExecution(Execution& execution, std::vector<bool> fills) {
+  Binding binding{*this, execution, std::move(fills)};
   binding.Reserve();
   binding.FindFilled();
   binding.FindExecutable();
@@ -105,7 +105,9 @@ absl::Status Workspace::BindExecution(Execution& execution) {
 
 // Handles for the results, and host memory for what waits.
 void Workspace::Binding::Reserve() {
-  const absl::Status room = workspace.CheckHandles(static_cast<int64_t>(request.results.size()));
+  int64_t defined = 0;
+  for (size_t i = 0; i < request.results.size(); ++i) defined += request.results[i] != 0 && !fills[i];
+  const absl::Status room = defined > 0 ? workspace.CheckHandles(defined) : absl::OkStatus();
   fits = room.ok();
   status.Update(room);
   if (!status.ok()) return;
@@ -115,7 +117,6 @@ void Workspace::Binding::Reserve() {
 }
 
 void Workspace::Binding::FindFilled() {
-  fills.resize(request.results.size());
   filled.resize(request.results.size());
   if (status.ok() && request.fills.size() > request.results.size()) {
     status = Argument(
@@ -123,8 +124,7 @@ void Workspace::Binding::FindFilled() {
   }
   absl::flat_hash_set<Handle> seen;
   for (const uint32_t i : request.fills) {
-    if (i < request.results.size()) fills[i] = true;
-    if (!status.ok()) continue;
+    if (!status.ok()) break;
     if (i >= request.results.size()) {
       status = Argument(absl::StrFormat("fills names result %d of %d.", i, request.results.size()));
       continue;
@@ -213,7 +213,8 @@ void Workspace::Binding::Order() {
   }
 }
 
-// The results are pending; those that there is no room for remember it.
+// The results are pending. When there is no room for their handles, these are dead, with that error as the
+// reason.
 void Workspace::Binding::DefineResults() {
   execution.results.resize(request.results.size());
   std::shared_ptr<const ErrorDetails> error;  // One for all results that there is no room for.
@@ -342,16 +343,21 @@ absl::Status Workspace::CheckResults(const Execution& execution) {
 // -----------------------------------------------------------------------------------------------------------
 // answering
 
-void Workspace::Settle(const std::shared_ptr<Execution>& execution, const absl::Status& status,
-                       bool if_waiting) {
+void Workspace::Settle(const std::shared_ptr<Execution>& execution, const absl::Status& status) {
   DeferringLock lock(&mu_);
-  if (closed_ || (if_waiting && execution->running)) return;
+  if (closed_) return;
   Report(*execution, status, lock);
+  Retire(*execution, lock);
+}
+
+void Workspace::CancelWaiting(Execution& execution, const absl::Status& cancelled, DeferringLock& lock) {
+  if (execution.running) return;
+  Report(execution, cancelled, lock);
   // One that would have taken a buffer over is what later commands wait for in place of all that it waits for
   // itself, among them reads of that buffer: it goes when those are done.
-  const bool orders = !execution->ready && std::find(execution->donated.begin(), execution->donated.end(),
-                                                     true) != execution->donated.end();
-  if (!if_waiting || !orders) Retire(*execution, lock);
+  const bool orders = !execution.ready && std::find(execution.donated.begin(), execution.donated.end(),
+                                                    true) != execution.donated.end();
+  if (!orders) Retire(execution, lock);
 }
 
 void Workspace::Report(Execution& execution, const absl::Status& status, DeferringLock& lock) {

@@ -46,16 +46,26 @@ Violation Workspace::Compile(CompileRequest request, CompileDone done) {
     SettleExecutable(executable, what, std::move(found), done);
   } else {
     ledger_.Count(&Counters::program_bytes, static_cast<int64_t>(request.program.size()));
-    devices_.executables().Compile(session_, std::move(request.program),
-                                   [self = shared_from_this(), executable, what, done = std::move(done)](
-                                       absl::StatusOr<ExecutableCache::Compiled> compiled) {
-                                     self->SettleExecutable(executable, what, std::move(compiled), done);
-                                   });
+    const std::shared_ptr<ExecutableCache::Request> asked =
+        devices_.executables().Compile(session_, std::move(request.program),
+                                       [self = shared_from_this(), executable, what,
+                                        done](absl::StatusOr<ExecutableCache::Compiled> compiled) {
+                                         self->SettleExecutable(executable, what, std::move(compiled), done);
+                                       });
+    if (asked == nullptr) return Violation();
+    bool closed;
+    {
+      MutexLock lock(&mu_);
+      closed = closed_;
+      if (!closed && executable->producer != nullptr)
+        compiles_[request.command.id] = {asked, executable, what, std::move(done)};
+    }
+    if (closed) devices_.executables().Cancel(asked);
   }
   return Violation();
 }
 
-// The handle names an executable that is not settled, or remembers why there is no room for one.
+// The handle names an executable that is not settled; or it is dead, for there is no room for one more.
 absl::StatusOr<std::shared_ptr<SessionExecutable>> Workspace::DefineExecutable(
     const CompileRequest& request) {
   absl::Status refused = CheckHandles(1);
@@ -67,7 +77,8 @@ absl::StatusOr<std::shared_ptr<SessionExecutable>> Workspace::DefineExecutable(
   }
   if (!refused.ok()) {
     const ErrorDetails error = errors_.Root("compile", refused, request.command);
-    table_.RecordDeath(request.handle, {error.kind, request.command, std::make_shared<const ErrorDetails>(error)});
+    table_.RecordDeath(request.handle,
+                       {error.kind, request.command, std::make_shared<const ErrorDetails>(error)});
     return ToStatus(error);
   }
   auto executable = std::make_shared<SessionExecutable>();
@@ -83,7 +94,11 @@ void Workspace::SettleExecutable(const std::shared_ptr<SessionExecutable>& execu
                                  absl::StatusOr<ExecutableCache::Compiled> compiled,
                                  const CompileDone& done) {
   DeferringLock lock(&mu_);
-  if (closed_) return;
+  if (closed_ || executable->producer == nullptr) return;  // Ended, or cancelled and answered.
+  if (const auto asked = compiles_.find(executable->made_by.id); asked != compiles_.end()) {
+    lock.Discard(std::move(asked->second));
+    compiles_.erase(asked);
+  }
   if (compiled.ok()) {
     executable->compiled = compiled->executable;
     ++executable->compiled->holders;

@@ -13,9 +13,6 @@
 namespace hlod::device {
 namespace {
 
-// Long enough to be left to the device's threads, whatever it turns out to be.
-constexpr double kUnknownUs = 1e9;
-
 // The engine's error with the kind its code means.
 absl::Status WithRunKind(const absl::Status& status, absl::Duration limit, const Limits& limits) {
   if (status.ok()) return status;
@@ -67,6 +64,7 @@ struct Workspace::Run {
   // A result takes over an argument's memory when nothing else can see it; else the program works on a copy.
   void ChooseAliases() ABSL_EXCLUSIVE_LOCKS_REQUIRED(workspace.mu_);
   absl::Status Allocate();
+  absl::Status AboutResult(const absl::Status& status, size_t i) const ABSL_LOCKS_EXCLUDED(workspace.mu_);
   // The blocks of arguments that results take over.
   void TakeOver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(workspace.mu_);
   void CopyShared();
@@ -109,14 +107,34 @@ void Workspace::Run::ChooseAliases() {
   }
 }
 
+// Names the result that there is no memory for. Of an abstract execute the results of the plan are the
+// computable ones, in order.
+absl::Status Workspace::Run::AboutResult(const absl::Status& status, size_t i) const {
+  size_t result = i;
+  if (!execution.computable.empty()) {
+    result = 0;
+    for (size_t computable = 0;; ++result) {
+      if (execution.computable[result] && computable++ == i) break;
+    }
+  }
+  ErrorDetails error = ErrorOf(status);
+  error.handle = execution.request.results[result];
+  error.shape = ShapeText(plan.results()[i]);
+  MutexLock lock(&workspace.mu_);
+  error.origin = workspace.errors_.OriginOf(execution.request.command.origin);
+  return ToStatus(std::move(error));
+}
+
 absl::Status Workspace::Run::Allocate() {
   const auto allocate = [&]() -> absl::Status {
     for (size_t i = 0; i < blocks.size(); ++i) {
       if (takes[i] >= 0) continue;
       const hlo::Shape& shape = plan.results()[i];
-      ASSIGN_OR_RETURN(blocks[i],
-                       memory.Allocate(workspace.account_, ArrayBytes(shape), Category::kBuffer,
-                                       absl::StrFormat("result %d (%s)", i, ToStringNoLayout(shape))));
+      absl::StatusOr<Block> block =
+          memory.Allocate(workspace.account_, ArrayBytes(shape), Category::kBuffer,
+                          absl::StrFormat("result %d (%s)", i, ToStringNoLayout(shape)));
+      if (!block.ok()) return AboutResult(block.status(), i);
+      blocks[i] = *std::move(block);
     }
     ASSIGN_OR_RETURN(temporary, memory.Allocate(workspace.account_, plan.memory().temporary_bytes,
                                                 Category::kTemporary, "the temporaries"));
@@ -176,7 +194,7 @@ bool Workspace::Postpone(const std::shared_ptr<Execution>& execution) {
     execution->running = false;
   }
   return devices_.device(execution->request.device)
-      .queue.Postpone(session_, kUnknownUs,
+      .queue.Postpone(session_, Executable::kUnknownRunUs,
                       [self = shared_from_this(), execution] { self->RunExecution(execution); });
 }
 
@@ -192,7 +210,7 @@ void Workspace::RunExecution(const std::shared_ptr<Execution>& execution) {
     status = MakeError(ErrorKind::kCancelled, "The command was cancelled.");
   } else {
     try {
-      status = execution->absent.empty() ? RunReal(*execution, started) : RunAbstract(*execution);
+      status = execution->absent.empty() ? RunReal(*execution, started) : RunAbstract(*execution, started);
     } catch (const std::exception& e) {  // bad_alloc, and whatever a library lets out.
       status = Internal("The run failed: %s.", e.what());
     }
@@ -272,13 +290,16 @@ void Workspace::PrepareAbstract(const std::shared_ptr<Execution>& execution) {
     std::vector<bool> computable = executable.ComputableResults(execution->absent);
     computable.resize(executable.plan().results().size(), false);
     absl::StatusOr<std::shared_ptr<const engine::Plan>> part = nullptr;
+    engine::CompileOptions options = devices_.executables().options().compile;
+    options.cancel = &execution->cancel;
+    options.deadline = start + limit;
     if (std::find(computable.begin(), computable.end(), true) != computable.end())
-      part = executable.PartialPlan(computable, devices_.executables().options().compile);
+      part = executable.PartialPlan(computable, options);
     if (part.ok()) {
       execution->computable = std::move(computable);
       execution->part = *std::move(part);
     }
-    status = part.status();
+    status = WithRunKind(part.status(), limit, limits_);
   } catch (const std::exception& e) {  // bad_alloc, and whatever a library lets out.
     status = Internal("The part that can be computed was not compiled: %s.", e.what());
   }
@@ -286,10 +307,11 @@ void Workspace::PrepareAbstract(const std::shared_ptr<Execution>& execution) {
   if (status.ok() && execution->preparation >= limit)
     status = WithRunKind(absl::DeadlineExceededError("It was being prepared."), limit, limits_);
   if (!status.ok()) return Settle(execution, status);
-  Queue(execution, kUnknownUs);
+  Queue(execution, Executable::kUnknownRunUs);
 }
 
-absl::Status Workspace::RunAbstract(Execution& execution) {
+absl::Status Workspace::RunAbstract(Execution& execution, bool& started) {
+  started = false;
   Executable& executable = *execution.executable->compiled;
   const engine::Plan& plan = executable.plan();
   const std::vector<bool>& computable = execution.computable;
@@ -299,8 +321,10 @@ absl::Status Workspace::RunAbstract(Execution& execution) {
     part.emplace(*this, execution, *execution.part);
     part->CollectArguments();
     RETURN_IF_ERROR(part->Allocate());
+    started = true;
     status = part->RunPlan(execution.preparation);
   }
+  started = true;
   ++executable.executes;
   ledger_.Count(&Counters::executes);
   DeferringLock lock(&mu_);

@@ -279,7 +279,7 @@ void Session::Settle(uint64_t command, const absl::Status& status) {
   if (status.ok()) return SettleWith(command, nullptr);
   workspace_->ledger().Count(&device::Counters::failed_commands);
   ErrorDetails error = ErrorOf(status);
-  if (error.root_command == command) error.root_command = 0;  // The command itself is the root.
+  if (error.root_command == 0) error.root_command = command;
   auto reply = std::make_shared<v1::Reply>();
   reply->set_command(command);
   *reply->mutable_error() = rpc::ToProto(error);

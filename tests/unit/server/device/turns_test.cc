@@ -34,6 +34,19 @@ ENTRY main {
 )");
 }
 
+// Its large result needs no argument, its small one does.
+std::string LargeAndDoubleProgram() {
+  return ProgramOf(R"(HloModule large_and_double
+ENTRY main {
+  a = f32[4] parameter(0)
+  zero = f32[] constant(0)
+  zeros = f32[10000000] broadcast(zero), dimensions={}
+  b = f32[4] add(a, a)
+  ROOT t = (f32[10000000], f32[4]) tuple(zeros, b)
+}
+)");
+}
+
 class Turns : public testing::Test {
  protected:
   // An execute of a loop that counts down from a number: from -1 it does not end.
@@ -76,6 +89,45 @@ TEST_F(Turns, AnExecuteIsNotRefusedForMemoryThatAnotherHoldsBesideIt) {
   EXPECT_TRUE(bystander.Await(waits).ok()) << *bystander.AnswerTo(waits);
   // And is refused when the memory is not there at all.
   EXPECT_EQ(KindOf(bystander.Await(bystander.Execute(LoopOf(bystander, {4, 5}, 1)))), ErrorKind::kNoMemory);
+}
+
+TEST_F(Turns, NorIsAnAbstractOne) {
+  ASSERT_TRUE(hog.Await(hog.Compile(1, LargeLoopProgram())).ok());
+  ASSERT_TRUE(bystander.Await(bystander.Compile(1, LargeAndDoubleProgram())).ok());
+  const uint64_t endless = hog.Execute(LoopOf(hog, {2, 3}, -1));
+  bystander.Placeholder(2);
+  const auto abstract_execute = [&](Handle first) {
+    ExecuteRequest request = bystander.ExecuteOf(1, {2}, {first, first + 1});
+    request.abstract = true;
+    return bystander.Execute(std::move(request));
+  };
+  const uint64_t waits = abstract_execute(3);
+  // Long enough for it to be tried beside the other.
+  absl::SleepFor(absl::Milliseconds(300));  // tidy: nothing must happen.
+  EXPECT_FALSE(bystander.AnswerTo(waits).has_value());
+  hog.workspace->Cancel(endless);
+  EXPECT_EQ(KindOf(hog.Await(endless)), ErrorKind::kCancelled);
+  EXPECT_TRUE(bystander.Await(waits).ok()) << *bystander.AnswerTo(waits);
+  const ErrorDetails refused = ErrorOf(bystander.Await(abstract_execute(5)));
+  EXPECT_EQ(refused.kind, ErrorKind::kNoMemory) << refused.text;
+  EXPECT_EQ(refused.handle, 5u) << "What there is no memory for.";
+  EXPECT_EQ(refused.shape, "f32[10000000]");
+}
+
+TEST_F(Turns, ACompileThatIsCancelledIsAnsweredAtOnce) {
+  const auto compilers_go_on = std::make_shared<absl::Notification>();
+  for (int i = 0; i < 2; ++i) {
+    devices->executables().Run(2, [compilers_go_on] { compilers_go_on->WaitForNotification(); });
+  }
+  const uint64_t compile = hog.Compile(1, LoopProgram());
+  const uint64_t execute = hog.Execute(LoopOf(hog, {2}, 1));
+  hog.workspace->Cancel(compile);
+  ASSERT_TRUE(hog.AnswerTo(compile).has_value());
+  EXPECT_EQ(KindOf(*hog.AnswerTo(compile)), ErrorKind::kCancelled);
+  EXPECT_EQ(KindOf(hog.Await(execute)), ErrorKind::kCancelled) << "What it was to run.";
+  compilers_go_on->Notify();
+  EXPECT_TRUE(Eventually([&] { return devices->executables().queued() == 0; }));
+  EXPECT_EQ(devices->executables().Find(Sha256(LoopProgram())), nullptr);
 }
 
 // Compiles whose callbacks hold the compile threads.
@@ -145,6 +197,43 @@ TEST_F(CompileTurns, AnEndedSessionsProgramsAreNotCompiledUnlessAnotherWaitsForT
   EXPECT_TRUE(Eventually([&] { return cache.queued() == 0; }));
   EXPECT_EQ(cache.Find(Sha256(Program(2))), nullptr);
   EXPECT_NE(cache.Find(Sha256(Program(3))), nullptr);
+}
+
+TEST_F(CompileTurns, ACancelledRequestIsNotCompiledUnlessAnotherWaitsForIt) {
+  ExecutableCache cache({});
+  Hold(cache);
+  const auto fail = [](const absl::StatusOr<ExecutableCache::Compiled>&) {
+    ADD_FAILURE() << "A cancelled request is answered.";
+  };
+  for (int number = 2; number < 4; ++number) cache.Cancel(cache.Compile(1, Program(number), fail));
+  absl::Notification compiled;
+  cache.Compile(2, Program(3), [&](const absl::StatusOr<ExecutableCache::Compiled>& c) {
+    EXPECT_TRUE(c.ok()) << c.status();
+    compiled.Notify();
+  });
+  EXPECT_TRUE(compiled.WaitForNotificationWithTimeout(absl::Seconds(60)));
+  Release();
+  EXPECT_TRUE(Eventually([&] { return cache.queued() == 0; }));
+  EXPECT_EQ(cache.Find(Sha256(Program(2))), nullptr);
+}
+
+TEST_F(CompileTurns, ACompilationThatNobodyWaitsForStops) {
+  std::string text = "HloModule long\nENTRY main {\n  v0 = f32[4] parameter(0)\n";
+  constexpr int kSteps = 50'000;  // They take a second or more.
+  for (int i = 1; i < kSteps; ++i)
+    absl::StrAppend(&text, "  v", i, " = f32[4] custom-call(v", i - 1,
+                    "), custom_call_target=\"Sharding\"\n");
+  const std::string program =
+      ProgramOf(absl::StrCat(text, "  ROOT r = f32[4] negate(v", kSteps - 1, ")\n}\n"));
+  ExecutableCache cache({});
+  const std::shared_ptr<ExecutableCache::Request> request =
+      cache.Compile(1, program, [](const absl::StatusOr<ExecutableCache::Compiled>& c) {
+        ADD_FAILURE() << "A cancelled request is answered: " << c.status();
+      });
+  absl::SleepFor(absl::Milliseconds(50));  // tidy: it is being compiled by now, or else never will be.
+  cache.Cancel(request);
+  EXPECT_TRUE(Eventually([&] { return cache.queued() == 0; }));
+  EXPECT_EQ(cache.Find(Sha256(program)), nullptr);
 }
 
 TEST_F(CompileTurns, WhatWaitsIsBoundedOverAllSessions) {

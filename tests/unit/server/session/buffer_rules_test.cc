@@ -49,16 +49,17 @@ TEST(Placeholder, AsAnArgumentIsRefusedNamingTheParameter) {
   Fixture f;
   f.client.Send(f.client.At(f.made, f.client.PlaceholderOf(2)));
   f.client.Send(f.client.UploadOf({1, 2, 3, 4}, 3));
-  const ErrorDetails error = f.client.Fails(f.client.At(f.used, f.client.ExecuteOf(1, {3, 2}, {4})));
+  const uint64_t execute = f.client.Send(f.client.At(f.used, f.client.ExecuteOf(1, {3, 2}, {4})));
+  const ErrorDetails error = f.client.ErrorOfReply(f.client.Await(execute));
   EXPECT_EQ(error.kind, ErrorKind::kPlaceholder);
   EXPECT_THAT(error.text, AllOf(HasSubstr("execute of \"add\" failed"), HasSubstr("parameter 1 \"b\""),
                                 HasSubstr("model.cc:8"), HasSubstr("train.cc:41")));
-  EXPECT_EQ(error.root_command, 0u) << "It is its own root.";
+  EXPECT_EQ(error.root_command, execute) << "It is its own root.";
   // Commands that use the result fail with the same root cause.
   const ErrorDetails consumer = f.client.Fails(f.client.DownloadOf(4));
   EXPECT_EQ(consumer.kind, ErrorKind::kPlaceholder);
   EXPECT_EQ(consumer.text, error.text);
-  EXPECT_GT(consumer.root_command, 0u);
+  EXPECT_EQ(consumer.root_command, execute);
   EXPECT_EQ(consumer.root_origin.line, 41);
 }
 
@@ -223,7 +224,7 @@ ENTRY main {
                                 HasSubstr("(command " + std::to_string(compile) + ", model.cc:8)")));
   EXPECT_EQ(error.root_command, compile);
   EXPECT_EQ(error.kind, ErrorKind::kUnimplemented);
-  EXPECT_EQ(f.client.ErrorOfReply(f.client.Await(compile)).root_command, 0u);
+  EXPECT_EQ(f.client.ErrorOfReply(f.client.Await(compile)).root_command, compile);
 }
 
 TEST(Arguments, AreCheckedByCountShapeTypeAndDevice) {
