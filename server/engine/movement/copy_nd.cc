@@ -85,7 +85,8 @@ absl::Status CopyNd::Run(const std::byte* src, std::byte* dst, const StepContext
   const int64_t rows = outer_count_ * rows_.size;
   // A memcpy moves many elements in the time that the others move one.
   const int64_t work = kind_ == Kind::kRun ? elements_ * width_ / 16 : elements_;
-  if ((rows >= 2 * context.threads || rows >= inner_.size) && work / rows <= StopCheck::kPieceWork) {
+  const bool rows_are_pieces = work <= StopCheck::kPieceWork || work / rows <= StopCheck::kPieceWork;
+  if ((rows >= 2 * context.threads || rows >= inner_.size) && rows_are_pieces) {
     return ParallelPieces(context, rows, work, [&](int64_t begin, int64_t end, int) {
       RunRows(src, dst, begin, end, 0, inner_.size);
     });

@@ -7,12 +7,10 @@
 #include <emmintrin.h>
 #endif
 
+#include "server/engine/run/step_util.h"
+
 namespace hlod::engine {
 namespace {
-
-struct Bytes16 {
-  uint64_t low, high;
-};
 
 // Elements may lie at any address, so they move through memcpy, which is one instruction.
 template <typename T>
@@ -24,18 +22,6 @@ inline T Load(const std::byte* p) {
 template <typename T>
 inline void Store(std::byte* p, T value) {
   std::memcpy(p, &value, sizeof(T));
-}
-
-// Calls f.operator()<T>() with the carrier of `width` bytes.
-template <typename F>
-inline void VisitWidth(int width, F&& f) {
-  switch (width) {
-    case 1: return f.template operator()<uint8_t>();
-    case 2: return f.template operator()<uint16_t>();
-    case 4: return f.template operator()<uint32_t>();
-    case 8: return f.template operator()<uint64_t>();
-    default: return f.template operator()<Bytes16>();
-  }
 }
 
 template <int64_t kBytes>

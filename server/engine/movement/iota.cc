@@ -46,11 +46,10 @@ class IotaStep final : public MovementStep {
     const int64_t elements = outer_ * count_ * inner_;
     // A row is one value `inner_` times; rows count up modulo count_. A piece may begin and end inside one.
     return ParallelPieces(context, elements, elements, [&](int64_t begin, int64_t end, int) {
-      int64_t index = begin / inner_ % count_;
-      for (int64_t at = begin; at < end;) {
-        const int64_t row_end = std::min(end, (at / inner_ + 1) * inner_);
+      int64_t index = begin / inner_ % count_, row_end = (begin / inner_ + 1) * inner_;
+      for (int64_t at = begin; at < end; row_end += inner_) {
         const T value = FromIndex<T>(index);
-        for (; at < row_end; ++at) out[at] = value;
+        for (const int64_t stretch_end = std::min(end, row_end); at < stretch_end; ++at) out[at] = value;
         if (++index == count_) index = 0;
       }
     });

@@ -60,9 +60,11 @@ class GeneralReduceStep final : public Step {
   void Gather(const std::byte* const* inputs, const int64_t* offsets, int64_t lanes,
               std::byte* const* to) const {
     for (int i = 0; i < count_; ++i) {
-      const int width = widths_[i];
-      for (int64_t l = 0; l < lanes; ++l)
-        std::memcpy(to[i] + l * width, inputs[i] + offsets[l] * width, width);
+      VisitWidth(widths_[i], [&]<typename T>() {
+        const auto* from = reinterpret_cast<const T*>(inputs[i]);
+        auto* gathered = reinterpret_cast<T*>(to[i]);
+        for (int64_t l = 0; l < lanes; ++l) gathered[l] = from[offsets[l]];
+      });
     }
   }
 

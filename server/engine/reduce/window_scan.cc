@@ -18,7 +18,8 @@
 namespace hlod::engine {
 namespace {
 
-constexpr int64_t kLanes = 16;  // Lines side by side.
+constexpr int64_t kLanes = 16;         // Lines side by side.
+constexpr int64_t kStreamLanes = 256;  // The same where only their totals are kept.
 
 // One dimension's turn: arrays [outer, in, inner] to [outer, out, inner].
 struct Pass {
@@ -162,15 +163,22 @@ class ScanWindowStep final : public Step {
   // A running total straight from operand to result, as totals reach further (prefix) or start later (suffix,
   // walked backwards).
   void Stream(const Element* in, Total init, Element* out, const StepContext& context) const {
+    if (passes_[0].inner == 1) StreamLines<1>(in, init, out, context);
+    else StreamLines<kStreamLanes>(in, init, out, context);
+  }
+
+  // kBlock lines side by side; a total alone stays in a register.
+  template <int64_t kBlock>
+  void StreamLines(const Element* in, Total init, Element* out, const StepContext& context) const {
     const Pass& pass = passes_[0];
     const WindowAxis& axis = pass.axis;
     const bool prefix = ChooseMethod(axis) == Method::kPrefix;
-    constexpr int64_t kBlock = 256;
     const int64_t blocks = (pass.inner + kBlock - 1) / kBlock;
     ParallelRanges(context.threads, pass.outer * blocks, elements_, [&](int64_t begin, int64_t end, int) {
       StopCheck stop(context.run);
       for (int64_t job = begin; job < end; ++job) {
-        const int64_t lane = job % blocks * kBlock, lanes = std::min(kBlock, pass.inner - lane);
+        const int64_t lane = job % blocks * kBlock;
+        const int64_t lanes = kBlock == 1 ? 1 : std::min(kBlock, pass.inner - lane);
         const Element* from = in + job / blocks * axis.in * pass.inner + lane;
         Element* to = out + job / blocks * axis.out * pass.inner + lane;
         Total total[kBlock];

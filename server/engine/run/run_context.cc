@@ -7,14 +7,12 @@
 #include "common/base/status.h"
 
 namespace hlod::engine {
-bool StopCheck::MustStop(const RunContext& run) {
-  return IsCancelled(run) || (run.deadline != absl::InfiniteFuture() && absl::Now() >= run.deadline);
-}
 
-absl::Status StopCheck::Verdict(const RunContext& run) {
+bool StopCheck::IsLate(const RunContext& run) { return absl::Now() >= run.deadline; }
+
+absl::Status StopCheck::WhyStopped(const RunContext& run) {
   if (IsCancelled(run)) return Cancelled("The program was cancelled while it ran.");
-  if (MustStop(run)) return DeadlineExceeded("The deadline passed while the program ran.");
-  return absl::OkStatus();
+  return DeadlineExceeded("The deadline passed while the program ran.");
 }
 
 absl::Status CopyBytes(const std::byte* from, std::byte* to, int64_t bytes, const RunContext& run) {

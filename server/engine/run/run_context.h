@@ -37,6 +37,10 @@ class StopCheck {
   // False when the run has to stop: then the rest was left out.
   template <typename Body>
   bool ForPieces(int64_t count, int64_t work_each, Body&& body) {
+    if (int64_t work; !__builtin_mul_overflow(count, work_each, &work) && work <= kPieceWork) {
+      if (count > 0) body(int64_t{0}, count);
+      return !Stops(work);
+    }
     const int64_t piece = PieceOf(work_each);
     for (int64_t begin = 0; begin < count; begin += piece) {
       const int64_t end = std::min(count, begin + piece);
@@ -49,14 +53,26 @@ class StopCheck {
   static int64_t PieceOf(int64_t work_each) {
     return std::max<int64_t>(1, kPieceWork / std::max<int64_t>(1, work_each));
   }
-  static bool MustStop(const RunContext& run);
+  static bool MustStop(const RunContext& run) {
+    return IsCancelled(run) || (run.deadline != absl::InfiniteFuture() && IsLate(run));
+  }
   // CANCELLED or DEADLINE_EXCEEDED when the run must stop, else OK.
-  static absl::Status Verdict(const RunContext& run);
+  static absl::Status Verdict(const RunContext& run) {
+    return MustStop(run) ? WhyStopped(run) : absl::OkStatus();
+  }
+  // The same at the end of a step that counted at most `work` by Stops: one too short to have been left early
+  // does not look.
+  static absl::Status VerdictAfter(int64_t work, const RunContext& run) {
+    return work < kWorkBetweenChecks ? absl::OkStatus() : Verdict(run);
+  }
 
   // Of one piece, in nanoseconds: a tenth of the 10 ms, since estimates are rough and machines busy.
   static constexpr int64_t kPieceWork = 1'000'000;
 
  private:
+  static bool IsLate(const RunContext& run);
+  static absl::Status WhyStopped(const RunContext& run);
+
   static constexpr int64_t kWorkBetweenChecks = 100'000;
   const RunContext& run_;
   int64_t left_ = kWorkBetweenChecks;

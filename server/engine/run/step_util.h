@@ -9,6 +9,7 @@
 
 #include "absl/types/span.h"
 #include "common/base/arithmetic.h"
+#include "common/base/cpu.h"
 #include "common/hlo/module.h"
 #include "server/engine/run/step.h"
 
@@ -38,6 +39,22 @@ std::string DescribeStep(hlo::Instruction instruction);
 
 // Rounds a scratch section up, so that the next one starts on a cache line.
 inline int64_t ScratchAlign(int64_t bytes) { return AlignUp(bytes, 64); }
+
+// Calls f.operator()<T>() with a number of `width` bytes (a pair of them for 16), as which an element of any
+// type moves in one instruction.
+struct Bytes16 {
+  uint64_t low, high;
+};
+template <typename F>
+HLOD_ALWAYS_INLINE void VisitWidth(int width, F&& f) {
+  switch (width) {
+    case 1: return f.template operator()<uint8_t>();
+    case 2: return f.template operator()<uint16_t>();
+    case 4: return f.template operator()<uint32_t>();
+    case 8: return f.template operator()<uint64_t>();
+    default: return f.template operator()<Bytes16>();
+  }
+}
 
 // Whether `value` occurs in `list`.
 inline bool Contains(absl::Span<const int64_t> list, int64_t value) {

@@ -40,19 +40,13 @@ class SortLines {
   // ScratchBytes(). False when the run has to stop.
   bool Apply(const std::byte* const* inputs, std::byte* const* outputs, int64_t line, const uint32_t* order,
              std::byte* scratch, StopCheck& stop) const {
-    const auto apply = [&](int i) {
-      switch (widths_[i]) {
-        case 1: return ApplyWidth<1>(inputs[i], outputs[i], line, order, scratch, stop);
-        case 2: return ApplyWidth<2>(inputs[i], outputs[i], line, order, scratch, stop);
-        case 4: return ApplyWidth<4>(inputs[i], outputs[i], line, order, scratch, stop);
-        case 8: return ApplyWidth<8>(inputs[i], outputs[i], line, order, scratch, stop);
-        default: return ApplyWidth<16>(inputs[i], outputs[i], line, order, scratch, stop);
-      }
-    };
-    for (int i = 0; i < operands(); ++i) {
-      if (!apply(i)) return false;
+    bool completed = true;
+    for (int i = 0; i < operands() && completed; ++i) {
+      VisitWidth(widths_[i], [&]<typename T>() {
+        completed = ApplyWidth<sizeof(T)>(inputs[i], outputs[i], line, order, scratch, stop);
+      });
     }
-    return true;
+    return completed;
   }
 
  private:

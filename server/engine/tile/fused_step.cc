@@ -75,11 +75,11 @@ class FusedStep final : public Step {
                            static_cast<int>(std::min<int64_t>(kTile, count_ - tile * kTile)));
         }
       });
-      return StopCheck::Verdict(context.run);
+      return StopCheck::VerdictAfter(WorkOf(tiles, tile_work), context.run);
     }
     if (pattern_.inner == 1) RunRows(inputs, outputs, context, threads);
     else RunColumns(inputs, outputs, context, threads);
-    return StopCheck::Verdict(context.run);
+    return StopCheck::VerdictAfter(count_, context.run);
   }
 
  private:
@@ -90,8 +90,12 @@ class FusedStep final : public Step {
     Carrier carrier = Carrier::kF32;
     bool in_double = false;
     hlo::PrimitiveType type = hlo::kInvalid;
+    int width = 0;        // Bytes of an element in memory.
     int init_input = -1;  // Or the constant:
     alignas(8) std::byte init[8] = {};
+    // From the initial value in memory to an accumulator, and from accumulators to the output; null where
+    // nothing is to be done.
+    TileFunction load = nullptr, widen = nullptr, round = nullptr, narrow = nullptr, store = nullptr;
     FoldFunction fold = nullptr;
     FoldColumnsFunction fold_columns = nullptr;
     int accumulator_bytes() const { return in_double ? 8 : CarrierBytes(carrier); }
@@ -108,6 +112,14 @@ class FusedStep final : public Step {
     CarrierOf(r.type, &r.carrier);
     const FoldOp op = FoldOpOf(module, reduce);
     r.in_double = FoldsInDouble(op, r.carrier);
+    if (r.in_double && r.carrier == Carrier::kF32) {
+      r.widen = ops.convert(Carrier::kF32, Carrier::kF64);
+      r.round = ops.convert(Carrier::kF64, Carrier::kF32);
+    }
+    r.load = ops.load(r.type);
+    r.narrow = ops.narrow(r.type);
+    r.store = ops.store(r.type);
+    r.width = hlo::ByteWidth(r.type);
     r.fold = ops.fold(op, r.carrier);
     r.fold_columns = ops.fold_columns(op, r.carrier);
     const View init = ResolveView(computation, reduce.operands()[1], 1);
@@ -126,34 +138,30 @@ class FusedStep final : public Step {
 
   // Fills `n` accumulators with the initial value.
   void Start(const Reduction& r, const std::byte* const* inputs, std::byte* accumulators, int n) const {
-    const TileOps& ops = GetTileOps();
     const std::byte* init = r.init_input >= 0 ? inputs[r.init_input] : r.init;
     alignas(8) std::byte wide[8], element[8];
-    if (const TileFunction load = ops.load(r.type)) load(wide, init, nullptr, nullptr, 1, 0);
-    else std::memcpy(wide, init, static_cast<size_t>(hlo::ByteWidth(r.type)));
-    if (r.in_double && r.carrier == Carrier::kF32)
-      ops.convert(Carrier::kF32, Carrier::kF64)(element, wide, nullptr, nullptr, 1, 0);
+    if (r.load != nullptr) r.load(wide, init, nullptr, nullptr, 1, 0);
+    else std::memcpy(wide, init, static_cast<size_t>(r.width));
+    if (r.widen != nullptr) r.widen(element, wide, nullptr, nullptr, 1, 0);
     else std::memcpy(element, wide, 8);
-    const int bytes = r.accumulator_bytes();
-    for (int i = 0; i < n; ++i) std::memcpy(accumulators + i * bytes, element, static_cast<size_t>(bytes));
+    Fill(element, r.accumulator_bytes(), n, accumulators);
   }
   // Accumulators [0, n) to the output's elements from `first` on. `temporary`: two tiles of 8-byte elements.
   void Finish(const Reduction& r, std::byte* const* outputs, const std::byte* accumulators, int64_t first,
               int n, std::byte* temporary) const {
-    const TileOps& ops = GetTileOps();
     const void* values = accumulators;
-    if (r.in_double && r.carrier == Carrier::kF32) {
-      ops.convert(Carrier::kF64, Carrier::kF32)(temporary, values, nullptr, nullptr, n, 0);
+    if (r.round != nullptr) {
+      r.round(temporary, values, nullptr, nullptr, n, 0);
       values = temporary;
     }
-    if (const TileFunction narrow = ops.narrow(r.type)) {
+    if (r.narrow != nullptr) {
       std::byte* narrowed = temporary + kTile * 8;
-      narrow(narrowed, values, nullptr, nullptr, n, 0);
+      r.narrow(narrowed, values, nullptr, nullptr, n, 0);
       values = narrowed;
     }
-    std::byte* out = outputs[r.output] + first * hlo::ByteWidth(r.type);
-    if (const TileFunction store = ops.store(r.type)) store(out, values, nullptr, nullptr, n, 0);
-    else std::memcpy(out, values, static_cast<size_t>(n) * hlo::ByteWidth(r.type));
+    std::byte* out = outputs[r.output] + first * r.width;
+    if (r.store != nullptr) r.store(out, values, nullptr, nullptr, n, 0);
+    else std::memcpy(out, values, static_cast<size_t>(n) * r.width);
   }
 
   std::byte* Accumulators(std::byte* workspace, size_t r) const {

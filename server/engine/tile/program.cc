@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/base/cpu.h"
 #include "server/engine/run/step_util.h"
 
 namespace hlod::engine {
@@ -57,8 +58,9 @@ void TileProgram::AssignRegisters() {
   workspace_bytes_ = AlignUp((slots + 1) * slot_bytes_ + kTile * 8, kSlotAlign);
 }
 
-void* TileProgram::Pointer(int value, const std::byte* const* inputs, std::byte* const* outputs,
-                           std::byte* workspace, int64_t start) const {
+HLOD_ALWAYS_INLINE void* TileProgram::Pointer(int value, const std::byte* const* inputs,
+                                              std::byte* const* outputs, std::byte* workspace,
+                                              int64_t start) const {
   const Value& v = values_[value];
   switch (v.place) {
     case Value::Place::kRegister: return workspace + kTile * 8 + v.index * slot_bytes_;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "server/engine/run/cpu_dispatch.h"
 #include "server/engine/run/step_util.h"
 
 namespace hlod::engine {
@@ -153,7 +154,7 @@ namespace {
 // Calls run(offset, stride, length, done) for each stretch of the innermost dimension within [start, start +
 // n).
 template <typename Run>
-void ForEachRun(const View& view, int64_t start, int64_t n, Run run) {
+HLOD_ALWAYS_INLINE void ForEachRun(const View& view, int64_t start, int64_t n, Run run) {
   constexpr size_t kMax = 64;
   int64_t index[kMax];
   const size_t rank = std::min(view.dims.size(), kMax);
@@ -182,38 +183,58 @@ void ForEachRun(const View& view, int64_t start, int64_t n, Run run) {
 }
 
 template <typename T>
-void Read(const View& view, const T* base, int64_t start, int64_t n, T* out) {
-  ForEachRun(view, start, n, [&](int64_t offset, int64_t stride, int64_t length, int64_t done) {
-    const T* from = base + offset;
-    if (stride == 1) {
-      std::memcpy(out + done, from, static_cast<size_t>(length) * sizeof(T));
-    } else if (stride == 0) {
-      std::fill_n(out + done, length, *from);
-    } else {
-      for (int64_t i = 0; i < length; ++i) out[done + i] = from[i * stride];
-    }
-  });
-}
+struct FillKernel {
+  static HLOD_ALWAYS_INLINE void Run(T element, int64_t n, T* out) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) out[i] = element;
+  }
+};
+
+template <typename T>
+struct ReadKernel {
+  static HLOD_ALWAYS_INLINE void Run(const View* view, const T* base, int64_t start, int64_t n, T* out) {
+    const auto read = [=](int64_t offset, int64_t stride, int64_t length, int64_t done)
+        __attribute__((always_inline)) {
+      const T* from = base + offset;
+      if (stride == 1) {
+        std::memcpy(out + done, from, static_cast<size_t>(length) * sizeof(T));
+      } else if (stride == 0) {
+        FillKernel<T>::Run(*from, length, out + done);
+      } else {
+        for (int64_t i = 0; i < length; ++i) out[done + i] = from[i * stride];
+      }
+    };
+    ForEachRun(*view, start, n, read);
+  }
+};
+
+struct IotaKernel {
+  static HLOD_ALWAYS_INLINE void Run(const View* view, int64_t start, int64_t n, int64_t* out) {
+    const auto count = [=](int64_t offset, int64_t stride, int64_t length, int64_t done)
+        __attribute__((always_inline)) {
+#pragma omp simd
+      for (int64_t i = 0; i < length; ++i) out[done + i] = offset + i * stride;
+    };
+    ForEachRun(*view, start, n, count);
+  }
+};
 
 }  // namespace
 
 void ReadView(const View& view, const std::byte* base, int width, int64_t start, int64_t n, std::byte* out) {
-  switch (width) {
-    case 1:
-      return Read(view, reinterpret_cast<const uint8_t*>(base), start, n, reinterpret_cast<uint8_t*>(out));
-    case 2:
-      return Read(view, reinterpret_cast<const uint16_t*>(base), start, n, reinterpret_cast<uint16_t*>(out));
-    case 4:
-      return Read(view, reinterpret_cast<const uint32_t*>(base), start, n, reinterpret_cast<uint32_t*>(out));
-    default:
-      return Read(view, reinterpret_cast<const uint64_t*>(base), start, n, reinterpret_cast<uint64_t*>(out));
-  }
+  VisitWidth(width, [&]<typename T>() {
+    RunBest<ReadKernel<T>>(&view, reinterpret_cast<const T*>(base), start, n, reinterpret_cast<T*>(out));
+  });
+}
+
+void Fill(const std::byte* element, int width, int64_t n, std::byte* out) {
+  VisitWidth(width, [&]<typename T>() {
+    RunBest<FillKernel<T>>(*reinterpret_cast<const T*>(element), n, reinterpret_cast<T*>(out));
+  });
 }
 
 void ReadIota(const View& view, int64_t start, int64_t n, int64_t* out) {
-  ForEachRun(view, start, n, [&](int64_t offset, int64_t stride, int64_t length, int64_t done) {
-    for (int64_t i = 0; i < length; ++i) out[done + i] = offset + i * stride;
-  });
+  RunBest<IotaKernel>(&view, start, n, out);
 }
 
 }  // namespace hlod::engine

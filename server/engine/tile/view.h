@@ -42,6 +42,8 @@ bool IsViewOpcode(hlo::Opcode opcode);
 // Copies elements [start, start + n) of the view from `base` to dense memory, `width` bytes each. Not for
 // iotas.
 void ReadView(const View& view, const std::byte* base, int width, int64_t start, int64_t n, std::byte* out);
+// `n` copies of one element of `width` bytes.
+void Fill(const std::byte* element, int width, int64_t n, std::byte* out);
 // The numbers of an iota's elements [start, start + n).
 void ReadIota(const View& view, int64_t start, int64_t n, int64_t* out);
 
