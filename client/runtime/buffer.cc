@@ -108,7 +108,7 @@ std::string Describe(BufferState& buffer) {
                          hlod::ToString(buffer.session->OriginOf(buffer.origin)));
 }
 
-absl::Status CheckAlive(BufferState& buffer, const Use& use, const Caller&) {
+absl::Status CheckAlive(BufferState& buffer, const Use& use) {
   RETURN_IF_ERROR(buffer.session->status());
   if (buffer.session->options().skip_local_checks) return absl::OkStatus();
   absl::MutexLock lock(&buffer.mu);
@@ -125,7 +125,7 @@ absl::Status CheckAlive(BufferState& buffer, const Use& use, const Caller&) {
 }
 
 absl::Status CheckReadable(BufferState& buffer, const Use& use, const Caller& caller) {
-  RETURN_IF_ERROR(CheckAlive(buffer, use, caller));
+  RETURN_IF_ERROR(CheckAlive(buffer, use));
   if (buffer.session->options().skip_local_checks) return absl::OkStatus();
   absl::MutexLock lock(&buffer.mu);
   if (!buffer.placeholder) return absl::OkStatus();
@@ -139,6 +139,19 @@ absl::Status CheckReadable(BufferState& buffer, const Use& use, const Caller& ca
        .root_origin = OriginOf(caller),
        .text = absl::StrFormat("%s is a placeholder: it has no value for %s at %s.", Describe(buffer),
                                use.ToString(), hlod::ToString(OriginOf(caller)))});
+}
+
+absl::Status ArgumentError(const Caller& caller, std::string text, BufferState* about) {
+  ErrorDetails error;
+  error.kind = ErrorKind::kArgument;
+  error.root_origin = OriginOf(caller);
+  error.text = std::move(text);
+  if (about != nullptr) {
+    error.handle = about->handle;
+    error.shape = hlo::ToStringNoLayout(about->shape);
+    error.origin = about->session->OriginOf(about->origin);
+  }
+  return ToStatus(std::move(error));
 }
 
 Origin OriginOf(const Caller& caller) {
@@ -156,15 +169,15 @@ absl::StatusOr<Command> UploadBytes(Session& session, const Shape& shape, int de
   RETURN_IF_ERROR(session.status());  // Before anything touches the arena.
   if (!session.options().skip_local_checks) {
     if (!shape.IsArray()) {
-      return MakeError(ErrorKind::kArgument, absl::StrFormat("Only arrays are uploaded; %s is not an array.",
-                                                             hlo::ToString(shape)));
+      return ArgumentError(
+          caller, absl::StrFormat("Only arrays are uploaded; %s is not an array.", hlo::ToString(shape)));
     }
-    RETURN_IF_ERROR(hlo::ValidateShape(shape));
+    RETURN_IF_ERROR(WithKind(hlo::ValidateShape(shape), ErrorKind::kArgument));
     const std::optional<int64_t> needed = hlo::ByteSize(shape);
     if (!needed.has_value() || *needed != static_cast<int64_t>(bytes.size())) {
-      return MakeError(ErrorKind::kArgument,
-                       absl::StrFormat("%d bytes were given for %s, which takes %d.", bytes.size(),
-                                       hlo::ToStringNoLayout(shape), needed.value_or(-1)));
+      return ArgumentError(caller, absl::StrFormat("%d bytes were given at %s for %s, which takes %d.",
+                                                   bytes.size(), hlod::ToString(OriginOf(caller)),
+                                                   hlo::ToStringNoLayout(shape), needed.value_or(-1)));
     }
   }
   UploadRequest request;
@@ -200,7 +213,7 @@ bool Buffer::is_placeholder() const {
 }
 
 absl::Status Buffer::state() const {
-  RETURN_IF_ERROR(internal::CheckAlive(*state_, "anything", {}));
+  RETURN_IF_ERROR(internal::CheckAlive(*state_, "anything"));
   absl::MutexLock lock(&state_->mu);
   if (!state_->producer->done.load(std::memory_order_acquire)) return absl::OkStatus();
   return state_->producer->status;
@@ -238,31 +251,47 @@ absl::Status Buffer::Download(absl::Span<std::byte> out, Cause cause, Caller cal
   internal::BufferState& buffer = *state_;
   RETURN_IF_ERROR(internal::CheckReadable(buffer, "a read", caller));
   if (static_cast<int64_t>(out.size()) != buffer.bytes) {
-    return MakeError(ErrorKind::kArgument,
-                     absl::StrFormat("The memory for a read of %s has %d bytes; it takes %d.",
-                                     internal::Describe(buffer), out.size(), buffer.bytes));
+    return internal::ArgumentError(
+        caller,
+        absl::StrFormat("The memory for a read of %s at %s has %d bytes; it takes %d.",
+                        internal::Describe(buffer), hlod::ToString(internal::OriginOf(caller)), out.size(),
+                        buffer.bytes),
+        &buffer);
   }
   return internal::ChooseTransfer(*buffer.session, buffer.bytes)
       .Download(buffer.session, buffer.handle, cause, out, caller)
       ->Await(absl::InfiniteFuture());
 }
 
+absl::Status Buffer::RefuseItem(PrimitiveType type, const Caller& caller) const {
+  return internal::ArgumentError(
+      caller,
+      absl::StrFormat("%s, given to Item() at %s: it reads one %s.", internal::Describe(*state_),
+                      hlod::ToString(internal::OriginOf(caller)), hlo::Name(type)),
+      state_.get());
+}
+
 absl::Status Buffer::Fill(const Literal& value, Caller caller) const {
   RETURN_IF_ERROR(state_->session->CheckProcess());
   if (!hlo::Compatible(value.shape(), shape()) && !state_->session->options().skip_local_checks) {
-    return MakeError(ErrorKind::kArgument,
-                     absl::StrFormat("%s cannot be filled with %s.", internal::Describe(*state_),
-                                     hlo::ToStringNoLayout(value.shape())));
+    return internal::ArgumentError(
+        caller,
+        absl::StrFormat("%s cannot be filled with %s at %s.", internal::Describe(*state_),
+                        hlo::ToStringNoLayout(value.shape()), hlod::ToString(internal::OriginOf(caller))),
+        state_.get());
   }
   return Fill(value.bytes(), caller);
 }
 
 absl::Status Buffer::Fill(absl::Span<const std::byte> bytes, Caller caller) const {
   internal::BufferState& buffer = *state_;
-  RETURN_IF_ERROR(internal::CheckAlive(buffer, "a fill", caller));
+  RETURN_IF_ERROR(internal::CheckAlive(buffer, "a fill"));
   if (!is_placeholder() && !buffer.session->options().skip_local_checks) {
-    return MakeError(ErrorKind::kArgument,
-                     internal::Describe(buffer) + " has a value already; only a placeholder is filled.");
+    return internal::ArgumentError(
+        caller,
+        absl::StrFormat("%s cannot be filled at %s: it has a value already.", internal::Describe(buffer),
+                        hlod::ToString(internal::OriginOf(caller))),
+        &buffer);
   }
   uint64_t handle = 0;
   ASSIGN_OR_RETURN(internal::Command sent,
@@ -276,7 +305,7 @@ absl::Status Buffer::Fill(absl::Span<const std::byte> bytes, Caller caller) cons
 
 absl::Status Buffer::Delete(Caller caller) const {
   internal::BufferState& buffer = *state_;
-  RETURN_IF_ERROR(internal::CheckAlive(buffer, "a delete", caller));
+  RETURN_IF_ERROR(internal::CheckAlive(buffer, "a delete"));
   v1::Command command;
   command.mutable_free()->add_handles(buffer.handle);
   ASSIGN_OR_RETURN(internal::Command sent, buffer.session->Send(caller, std::move(command)));

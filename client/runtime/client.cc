@@ -12,6 +12,7 @@
 #include "client/runtime/process.h"
 #include "client/runtime/state.h"
 #include "common/base/status.h"
+#include "common/hlo/builder.h"
 #include "common/hlo/proto/codec.h"
 #include "common/hlo/text/text.h"
 
@@ -47,10 +48,8 @@ absl::StatusOr<Client> Client::Connect(const ConnectOptions& options) {
   session_options.timeout = options.timeout;
   session_options.shared_memory = options.shared_memory;
   session_options.skip_local_checks = options.skip_local_checks;
-  const std::string address = connector->address();
-  absl::StatusOr<std::shared_ptr<Session>> session = Session::Open(std::move(connector), session_options);
-  if (!session.ok()) return internal::ExplainDropped(session.status(), address, options.tls);
-  return Client(*std::move(session));
+  ASSIGN_OR_RETURN(std::shared_ptr<Session> session, Session::Open(std::move(connector), session_options));
+  return Client(std::move(session));
 }
 
 absl::StatusOr<Client> Client::Connect(std::string_view address) {
@@ -64,21 +63,23 @@ const std::vector<DeviceInfo>& Client::devices() const { return session_->device
 
 absl::StatusOr<Executable> Client::Compile(const Module& module, const CompileOptions& options,
                                            Caller caller) const {
+  RETURN_IF_ERROR(hlo::CheckBuilt(module));
   return internal::CompileBytes(session_, &module, hlo::Serialize(module), options.describe, caller);
 }
 
 absl::StatusOr<Executable> Client::CompileSerialized(std::string_view bytes, const CompileOptions& options,
                                                      Caller caller) const {
   const absl::StatusOr<std::unique_ptr<Module>> module = hlo::FromSerialized(bytes);
-  if (!module.ok() && !session_->options().skip_local_checks) return module.status();
+  if (!module.ok() && !session_->options().skip_local_checks) return AsProgramError(module.status());
   return internal::CompileBytes(session_, module.ok() ? module->get() : nullptr, std::string(bytes),
                                 options.describe, caller);
 }
 
 absl::StatusOr<Executable> Client::CompileText(std::string_view text, const CompileOptions& options,
                                                Caller caller) const {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, hlo::ParseModule(text));
-  return Compile(*module, options, caller);
+  const absl::StatusOr<std::unique_ptr<Module>> module = hlo::ParseModule(text);
+  if (!module.ok()) return AsProgramError(module.status());
+  return Compile(**module, options, caller);
 }
 
 absl::Status Client::StepMark(uint64_t step, Caller caller) const {

@@ -56,10 +56,18 @@ absl::StatusOr<Buffer> Device::Placeholder(const Shape& shape, Caller caller) co
   RETURN_IF_ERROR(internal::CheckDevice(*session_, ordinal_));
   if (!session_->options().skip_local_checks) {
     if (!shape.IsArray()) {
-      return MakeError(ErrorKind::kArgument, absl::StrFormat("Only arrays have placeholders; %s is not one.",
-                                                             hlo::ToString(shape)));
+      return internal::ArgumentError(
+          caller, absl::StrFormat("Only arrays have placeholders; %s is not one.", hlo::ToString(shape)));
     }
-    RETURN_IF_ERROR(hlo::ValidateShape(shape));
+    RETURN_IF_ERROR(WithKind(hlo::ValidateShape(shape), ErrorKind::kArgument));
+    const int64_t bytes = hlo::ByteSize(shape).value_or(INT64_MAX),
+                  limit = session_->limits().buffer_bytes_max;
+    if (bytes > limit) {
+      return MakeError(
+          ErrorKind::kLimit,
+          absl::StrFormat("A placeholder of %s stands for %d bytes; limit buffer_bytes_max is %d.",
+                          hlo::ToStringNoLayout(shape), bytes, limit));
+    }
   }
   Shape dense = shape;
   dense.layout.reset();
@@ -80,7 +88,7 @@ absl::StatusOr<Buffer> Device::Placeholder(const Shape& shape, Caller caller) co
 absl::StatusOr<StagedUpload> Device::Stage(const Shape& shape, Caller) const {
   RETURN_IF_ERROR(internal::CheckDevice(*session_, ordinal_));
   RETURN_IF_ERROR(session_->status());
-  RETURN_IF_ERROR(hlo::ValidateShape(shape));
+  RETURN_IF_ERROR(WithKind(hlo::ValidateShape(shape), ErrorKind::kArgument));
   StagedUpload staged;
   staged.state_ = std::make_unique<internal::StagingState>();
   internal::StagingState& state = *staged.state_;

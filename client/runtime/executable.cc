@@ -29,37 +29,44 @@ std::vector<bool> AbstractResults(ExecutableState& executable,
 absl::Status CheckArguments(ExecutableState& executable, absl::Span<const Argument> arguments,
                             const ExecuteOptions& options, int device, const Caller& caller) {
   RETURN_IF_ERROR(executable.session->status());
+  // Put into words only for an error.
+  const auto at = [&caller] { return " at " + hlod::ToString(OriginOf(caller)); };
   if (arguments.size() != executable.arguments.size()) {
-    return MakeError(ErrorKind::kArgument,
-                     absl::StrFormat("%s takes %d arguments; %d were given.", executable.name,
-                                     executable.arguments.size(), arguments.size()));
+    return ArgumentError(caller, absl::StrFormat("%s takes %d arguments; %d were given%s.", executable.name,
+                                                 executable.arguments.size(), arguments.size(), at()));
   }
   int64_t inline_bytes = 0;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Use use(executable, i);
     const Buffer* const buffer = arguments[i].buffer();
     if (buffer != nullptr && !buffer->valid())
-      return MakeError(ErrorKind::kArgument, "The buffer given as " + use.ToString() + " names nothing.");
+      return ArgumentError(caller, "The buffer given as " + use.ToString() + at() + " names nothing.");
     const Shape& shape = buffer != nullptr ? buffer->shape() : arguments[i].literal()->shape();
     if (buffer != nullptr) {
       BufferState& state = *buffer->internal_state();
       if (state.session != executable.session) {
         return MakeError(ErrorKind::kUnknownHandle,
-                         "The buffer given as " + use.ToString() + " belongs to another session.");
+                         "The buffer given as " + use.ToString() + at() + " belongs to another session.");
       }
-      RETURN_IF_ERROR(options.abstract ? CheckAlive(state, use, caller) : CheckReadable(state, use, caller));
+      RETURN_IF_ERROR(options.abstract ? CheckAlive(state, use) : CheckReadable(state, use, caller));
       if (state.device != device) {
-        return MakeError(ErrorKind::kArgument,
-                         absl::StrFormat("%s given as %s is on device %d; the program runs on device %d.",
-                                         Describe(state), use.ToString(), state.device, device));
+        return ArgumentError(
+            caller,
+            absl::StrFormat("%s, given as %s%s: it is on device %d; the program runs on device %d.",
+                            Describe(state), use.ToString(), at(), state.device, device),
+            &state);
       }
     } else {
       inline_bytes += static_cast<int64_t>(arguments[i].literal()->bytes().size());
     }
     if (!hlo::Compatible(shape, executable.arguments[i])) {
-      return MakeError(ErrorKind::kArgument, absl::StrFormat("%s is %s; the program takes %s.",
-                                                             use.ToString(), hlo::ToStringNoLayout(shape),
-                                                             hlo::ToStringNoLayout(executable.arguments[i])));
+      BufferState* const state = buffer == nullptr ? nullptr : buffer->internal_state().get();
+      return ArgumentError(
+          caller,
+          absl::StrFormat("%s, given as %s%s: the program takes %s.",
+                          state == nullptr ? "A literal " + hlo::ToStringNoLayout(shape) : Describe(*state),
+                          use.ToString(), at(), hlo::ToStringNoLayout(executable.arguments[i])),
+          state);
     }
   }
   if (inline_bytes > executable.session->limits().inline_bytes_max) {
@@ -72,30 +79,33 @@ absl::Status CheckArguments(ExecutableState& executable, absl::Span<const Argume
   for (const int index : options.donate) {
     if (index < 0 || index >= static_cast<int>(arguments.size()) ||
         arguments[static_cast<size_t>(index)].buffer() == nullptr) {
-      return MakeError(ErrorKind::kArgument,
-                       absl::StrFormat("Argument %d cannot be donated: it is not a buffer argument.", index));
+      return ArgumentError(
+          caller, absl::StrFormat("Argument %d of %s cannot be donated%s: it is not a buffer argument.",
+                                  index, executable.name, at()));
     }
   }
   for (const auto& [index, placeholder] : options.fill) {
     if (index < 0 || index >= static_cast<int>(executable.results.size()) || !placeholder.valid()) {
-      return MakeError(
-          ErrorKind::kArgument,
-          absl::StrFormat("Result %d cannot fill a placeholder: the program has %d results, and the "
-                          "buffer given must be valid.",
-                          index, executable.results.size()));
+      return ArgumentError(
+          caller,
+          absl::StrFormat("Result %d of %s cannot fill a placeholder%s: the program has %d results, and "
+                          "the buffer given must be valid.",
+                          index, executable.name, at(), executable.results.size()));
     }
     if (placeholder.internal_state()->session != executable.session) {
       return MakeError(ErrorKind::kUnknownHandle,
                        absl::StrFormat("%s, to be filled with result %d of %s, belongs to another session.",
                                        placeholder.ToString(), index, executable.name));
     }
-    RETURN_IF_ERROR(CheckAlive(*placeholder.internal_state(), "a fill", caller));
+    RETURN_IF_ERROR(CheckAlive(*placeholder.internal_state(), "a fill"));
     if (!placeholder.is_placeholder() ||
         !hlo::Compatible(placeholder.shape(), executable.results[static_cast<size_t>(index)])) {
-      return MakeError(ErrorKind::kArgument,
-                       absl::StrFormat("Result %d (%s) cannot fill %s.", index,
-                                       hlo::ToStringNoLayout(executable.results[static_cast<size_t>(index)]),
-                                       placeholder.ToString()));
+      return ArgumentError(
+          caller,
+          absl::StrFormat("Result %d (%s) of %s cannot fill %s%s.", index,
+                          hlo::ToStringNoLayout(executable.results[static_cast<size_t>(index)]),
+                          executable.name, placeholder.ToString(), at()),
+          placeholder.internal_state().get());
     }
   }
   return absl::OkStatus();

@@ -23,8 +23,8 @@ using MessageParts = std::vector<std::shared_ptr<const std::string>>;
 struct PipeEvent {
   enum class Kind { kNothing, kWritten, kRead, kEnded } kind = Kind::kNothing;
   v1::ServerMessage message;  // kRead
-  absl::Status
-      status;  // kEnded: why, with the daemon's ErrorDetails when it gave one. OK when the daemon ended it in order.
+  absl::Status status;  // kEnded: why, with the daemon's ErrorDetails when it gave one. OK when the daemon
+                        // ended it in order.
 };
 
 // One stream. A write and a poll may run at once, on different threads.
@@ -61,6 +61,8 @@ class Connector {
   // A stream on a new connection. Kind lost_session: nothing listens there any more (the socket does not
   // exist or refuses), so a session there is lost. After other errors it may be tried again.
   virtual absl::StatusOr<std::shared_ptr<Pipe>> Connect(absl::Time deadline) = 0;
+  // The error of a connection that came about and ended before the daemon greeted, with what is known of why.
+  virtual absl::Status Explain(const absl::Status& status) { return status; }
   // Bulk streams on the latest connection.
   virtual std::shared_ptr<BulkChannel> bulk() = 0;
   // "unix:/run/hlod/hlod.sock"

@@ -38,6 +38,13 @@ bool HasReply(const v1::Command& command) {
 
 }  // namespace
 
+absl::Status SessionIsClosed() {
+  // Not UNAVAILABLE, the kind's own code: trying again does not help.
+  return ToStatus({.code = absl::StatusCode::kFailedPrecondition,
+                   .kind = ErrorKind::kLostSession,
+                   .text = "The session is closed."});
+}
+
 Session::Session(std::unique_ptr<Connector> connector, const SessionOptions& options)
     : connector_(std::move(connector)), options_(options) {}
 
@@ -159,10 +166,7 @@ uint32_t Session::InternLocked(const Caller& caller) {
       std::make_tuple(std::string_view(origin.file), origin.line, std::string_view(origin.function)), id);
   v1::Command command;
   command.mutable_define_origin()->set_id(id);
-  v1::Origin& proto = *command.mutable_define_origin()->mutable_origin();
-  proto.set_file(origin.file);
-  proto.set_line(origin.line);
-  proto.set_function(origin.function);
+  *command.mutable_define_origin()->mutable_origin() = rpc::ToProto(origin);
   AddCommand(std::move(command), id);
   return id;
 }
@@ -189,7 +193,7 @@ absl::Status Session::Add(const Caller& caller, absl::FunctionRef<void(Sender&)>
     WaitUntil([this]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return HasRoom(); }, absl::InfiniteFuture());
   }
   if (!lost_.ok()) return lost_;
-  if (goodbye_) return FailedPrecondition("The session is closed.");
+  if (goodbye_) return SessionIsClosed();
   AddDropped();  // Before what may need their memory.
   Sender sender(*this, InternLocked(caller));
   body(sender);

@@ -66,6 +66,9 @@ struct SessionOptions {
   bool skip_local_checks = false;
 };
 
+// What every call after Close returns.
+absl::Status SessionIsClosed();
+
 class Session : public std::enable_shared_from_this<Session> {
  public:
   // Connects and greets. Kind version, auth, limit (too many sessions), or UNAVAILABLE naming the address.

@@ -81,7 +81,7 @@ absl::Status Session::Greet(absl::Time deadline) {
   ASSIGN_OR_RETURN(std::shared_ptr<Pipe> pipe, connector_->Connect(deadline));
   absl::StatusOr<v1::Welcome> welcome =
       Handshake(*pipe, MakeHello(options_.name, connector_->local()), deadline);
-  if (!welcome.ok()) return Annotate(welcome.status(), "connecting to " + address());
+  if (!welcome.ok()) return connector_->Explain(Annotate(welcome.status(), "connecting to " + address()));
   if (welcome->version() < rpc::kVersionMin || welcome->version() > rpc::kVersionMax) {
     return ToStatus(
         {.kind = ErrorKind::kVersion,
@@ -114,7 +114,7 @@ void Session::HandleEnd(const absl::Status& status) {
   writing_ = false;
   if (goodbye_) {
     ended_ = true;
-    Lose(FailedPrecondition("The session is closed."));
+    Lose(SessionIsClosed());
   } else if (SaidByDaemon(status)) {
     Lose(status);
   } else if (RefusedByTransport(status)) {
@@ -170,7 +170,7 @@ void Session::Recover(const absl::Status& cause) {
     const absl::Status resumed = ResumeOnce(std::min(deadline, absl::Now() + options_.timeout), &retry);
     if (resumed.ok()) return;
     if (!retry || absl::Now() + backoff_ >= deadline) {
-      if (KindOf(resumed) == ErrorKind::kLostSession && resumed.message().size() > 0 && !cause.ok()) {
+      if (KindOf(resumed) == ErrorKind::kLostSession) {
         Lose(LostSession(address(), FromAbsl(resumed.message())));
       } else {
         Lose(LostSession(address(),

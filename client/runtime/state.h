@@ -57,11 +57,12 @@ struct Use {
   size_t argument = 0;
 };
 
-// OK when it may be named in a command; else kind deleted, donated, or lost_session. `use` says what for:
-// "reading", "argument 3 of step".
-absl::Status CheckAlive(BufferState& buffer, const Use& use, const Caller& caller);
+// OK when it may be named in a command; else kind deleted, donated, or lost_session. `use` says what for.
+absl::Status CheckAlive(BufferState& buffer, const Use& use);
 // CheckAlive, and not a placeholder. A refusal is counted.
 absl::Status CheckReadable(BufferState& buffer, const Use& use, const Caller& caller);
+// Kind argument, at the caller's line, about that buffer if any.
+absl::Status ArgumentError(const Caller& caller, std::string text, BufferState* about = nullptr);
 // "bf16[8,4] (handle 7, made at model.cc:8)"
 std::string Describe(BufferState& buffer);
 

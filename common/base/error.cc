@@ -1,22 +1,30 @@
-// Error <-> absl::Status: the payload is a serialized hlod.v1.Error.
+// ErrorDetails <-> absl::Status: the payload is a serialized hlod.v1.Error.
 #include "common/base/error.h"
 
+#include "absl/status/status_payload_printer.h"
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/error_proto.h"
 #include "common/base/strings.h"
-#include "proto/hlod/v1/common.pb.h"
 
 namespace hlod {
 namespace {
 
 constexpr absl::string_view kPayloadUrl = "type.hlod/hlod.v1.Error";
 
-void ToProto(const Origin& origin, v1::Origin* proto) {
-  proto->set_file(origin.file);
-  proto->set_line(origin.line);
-  proto->set_function(origin.function);
+// Status::ToString() prints payloads, by default as raw bytes; the text of this one is the status's own.
+absl::optional<std::string> PrintPayload(absl::string_view url, const absl::Cord& payload) {
+  v1::Error proto;
+  if (url != kPayloadUrl || !proto.ParseFromString(std::string(payload))) return absl::nullopt;
+  return absl::StrCat("kind ", ToAbsl(Name(static_cast<ErrorKind>(proto.kind()))));
 }
-Origin FromProto(const v1::Origin& proto) { return {proto.file(), proto.line(), proto.function()}; }
+
+// A process has one printer; another library's stays.
+[[maybe_unused]] const bool printer_is_set = [] {
+  if (absl::status_internal::GetStatusPayloadPrinter() != nullptr) return false;
+  absl::status_internal::SetStatusPayloadPrinter(&PrintPayload);
+  return true;
+}();
 
 }  // namespace
 
@@ -30,16 +38,7 @@ absl::Status ToStatus(ErrorDetails error) {
   if (error.code == absl::StatusCode::kUnknown || error.code == absl::StatusCode::kOk)
     error.code = CodeOf(error.kind);
   absl::Status status(error.code, error.text);
-  v1::Error proto;
-  proto.set_code(static_cast<int>(error.code));
-  proto.set_kind(static_cast<int>(error.kind));
-  proto.set_handle(error.handle);
-  proto.set_shape(error.shape);
-  if (error.origin != Origin{}) ToProto(error.origin, proto.mutable_origin());
-  proto.set_root_command(error.root_command);
-  if (error.root_origin != Origin{}) ToProto(error.root_origin, proto.mutable_root_origin());
-  proto.set_text(error.text);
-  status.SetPayload(kPayloadUrl, absl::Cord(proto.SerializeAsString()));
+  status.SetPayload(kPayloadUrl, absl::Cord(ToProto(error).SerializeAsString()));
   return status;
 }
 
@@ -50,19 +49,29 @@ absl::Status MakeError(ErrorKind kind, std::string text) {
   return ToStatus(std::move(error));
 }
 
+absl::Status WithKind(const absl::Status& status, ErrorKind kind) {
+  if (status.ok()) return status;
+  ErrorDetails error = ErrorOf(status);
+  if (error.kind != ErrorKind::kNone) return status;
+  error.kind = kind;
+  return ToStatus(std::move(error));
+}
+
+absl::Status AsProgramError(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument: return WithKind(status, ErrorKind::kInvalidProgram);
+    case absl::StatusCode::kUnimplemented: return WithKind(status, ErrorKind::kUnimplemented);
+    default: return status;
+  }
+}
+
 ErrorDetails ErrorOf(const absl::Status& status) {
   ErrorDetails error;
-  error.code = status.code();
-  error.text = std::string(status.message());
   const absl::optional<absl::Cord> payload = status.GetPayload(kPayloadUrl);
   v1::Error proto;
-  if (!payload.has_value() || !proto.ParseFromString(std::string(*payload))) return error;
-  error.kind = static_cast<ErrorKind>(proto.kind());
-  error.handle = proto.handle();
-  error.shape = proto.shape();
-  if (proto.has_origin()) error.origin = FromProto(proto.origin());
-  error.root_command = proto.root_command();
-  if (proto.has_root_origin()) error.root_origin = FromProto(proto.root_origin());
+  if (payload.has_value() && proto.ParseFromString(std::string(*payload))) error = FromProto(proto);
+  error.code = status.code();
+  error.text = std::string(status.message());
   return error;
 }
 

@@ -40,6 +40,11 @@ struct ErrorDetails {
 absl::Status ToStatus(ErrorDetails error);
 // Shorthand for an error of a kind about nothing in particular.
 absl::Status MakeError(ErrorKind kind, std::string text);
+// The same error with a kind, when it has none. OK stays OK.
+absl::Status WithKind(const absl::Status& status, ErrorKind kind);
+// An error about a program with the kind that its code means, unless it has one: INVALID_ARGUMENT is
+// invalid_program, UNIMPLEMENTED is unimplemented.
+absl::Status AsProgramError(const absl::Status& status);
 
 // The error a status carries. One without a payload gives its code and message, kind kNone. REQUIRES:
 // !status.ok().

@@ -37,7 +37,6 @@ HLOD_STATUS_MAKER_(NotFound)
 HLOD_STATUS_MAKER_(AlreadyExists)
 HLOD_STATUS_MAKER_(FailedPrecondition)
 HLOD_STATUS_MAKER_(ResourceExhausted)
-HLOD_STATUS_MAKER_(OutOfRange)
 HLOD_STATUS_MAKER_(Unimplemented)
 HLOD_STATUS_MAKER_(Internal)
 HLOD_STATUS_MAKER_(Unavailable)
@@ -45,8 +44,6 @@ HLOD_STATUS_MAKER_(DataLoss)
 HLOD_STATUS_MAKER_(Aborted)
 HLOD_STATUS_MAKER_(Cancelled)
 HLOD_STATUS_MAKER_(DeadlineExceeded)
-HLOD_STATUS_MAKER_(PermissionDenied)
-HLOD_STATUS_MAKER_(Unauthenticated)
 #undef HLOD_STATUS_MAKER_
 
 // The same error with " - While <context>" on a line of its own, code and payloads kept; OK stays OK.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/error.h"
 #include "common/base/status.h"
 #include "common/hlo/inference/shape_inference.h"
 
@@ -33,11 +34,16 @@ const Shape& InvalidShape() {
 Builder::Builder(Module& module, std::string name)
     : module_(module),
       computation_(module.AddComputation(std::move(name))),
-      id_(module.computation_count() - 1) {}
+      id_(module.computation_count() - 1) {
+  computation_.set_built(MakeError(
+      ErrorKind::kInvalidProgram,
+      absl::StrFormat("Computation %s is not finished: Build() was not called.", computation_.name())));
+}
 
 absl::Status Builder::Build(Op root) {
   RETURN_IF_ERROR(status_);
   if (!Owns({root})) return status_;
+  computation_.set_built(absl::OkStatus());
   computation_.set_root(root.id);
   module_.set_entry(id_);
   return absl::OkStatus();
@@ -49,7 +55,10 @@ const Shape& Builder::shape(Op op) const {
 }
 
 Op Builder::Fail(absl::Status status) {
-  if (status_.ok()) status_ = std::move(status);
+  if (status_.ok()) {
+    status_ = AsProgramError(status);
+    computation_.set_built(status_);
+  }
   return {this, 0};
 }
 
@@ -277,13 +286,31 @@ Op Builder::Conditional(Op selector, absl::Span<const Op> operands,
   return Add(kConditional, Followed({selector}, operands), NoAttributes{}, branches);
 }
 
+absl::Status CheckBuilt(const Module& module) {
+  if (module.computation_count() == 0) {
+    return MakeError(ErrorKind::kInvalidProgram,
+                     absl::StrFormat("Module %s has no computation.", module.name()));
+  }
+  for (ComputationId id = 0; id < module.computation_count(); ++id) {
+    const Computation& computation = module.computation(id);
+    if (!computation.built().ok()) {
+      return Annotate(computation.built(), absl::StrFormat("compiling module %s.", module.name()));
+    }
+    if (computation.size() == 0) {
+      return MakeError(ErrorKind::kInvalidProgram,
+                       absl::StrFormat("Computation %s of module %s has no instruction.", computation.name(),
+                                       module.name()));
+    }
+  }
+  return absl::OkStatus();
+}
+
 ComputationId AddScalarReducer(Module& module, Opcode opcode, PrimitiveType type) {
   Builder builder(
       module, absl::StrCat(ToAbsl(Name(opcode)), "_", ToAbsl(Name(type)), ".", module.computation_count()));
   const Op x = builder.Parameter(0, Shape::Scalar(type)), y = builder.Parameter(1, Shape::Scalar(type));
-  const absl::Status built = builder.Build(builder.Binary(opcode, x, y));
-  // An opcode that does not take the type leaves a computation that no instruction can call; Verify names it.
-  static_cast<void>(built);
+  // Where the opcode does not take the type, CheckBuilt has the error.
+  builder.Build(builder.Binary(opcode, x, y)).IgnoreError();
   return builder.id();
 }
 

@@ -37,9 +37,10 @@ class Builder {
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
-  // Ends the computation with `root`; the sticky error, if any. The computation is the module's entry when it
-  // is the last built.
-  absl::Status Build(Op root);
+  // Ends the computation with `root`; the sticky error, if any: kind invalid_program or unimplemented. The
+  // computation is the module's entry when it is the last built. Until this returns OK, the module cannot be
+  // compiled (CheckBuilt).
+  [[nodiscard]] absl::Status Build(Op root);
   const absl::Status& status() const { return status_; }
   ComputationId id() const { return id_; }
   Module& module() { return module_; }
@@ -120,6 +121,11 @@ class Builder {
       default_attributes_{};                          // By alternative; 0: not interned yet.
   std::map<ComputationId, ProgramShape> signatures_;  // Of the computations called so far.
 };
+
+// OK, or why no program can be compiled from the module: it has no computation, or one that is empty, that
+// its Builder has not finished, or whose Builder failed (then the builder's error). Kind invalid_program or
+// unimplemented.
+absl::Status CheckBuilt(const Module& module);
 
 // Adds a computation of two scalar parameters of `type` joined by `opcode` (kAdd, kMaximum, ...): a reducer.
 // Returns its id.

@@ -2,8 +2,10 @@
 #include "common/hlo/literal.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #include "common/base/arithmetic.h"
 #include "common/base/status.h"
@@ -67,6 +69,15 @@ std::byte* Literal::Allocate(int64_t bytes) {
   return static_cast<std::byte*>(memory);
 }
 
+void Literal::RequireCount(size_t given) const {
+  if (given == static_cast<size_t>(element_count_)) return;
+  const std::string text =
+      absl::StrFormat("hlod: %d values were given for a literal of %s, which takes %d.\n", given,
+                      ToStringNoLayout(shape_), element_count_);
+  std::fputs(text.c_str(), stderr);
+  std::abort();
+}
+
 Literal::Literal(const Shape& shape) : shape_(shape) {
   DropLayouts(shape_);
   if (shape_.IsTuple()) {
@@ -113,6 +124,16 @@ Literal::Literal(const Literal& other)
 
 Literal& Literal::operator=(const Literal& other) {
   if (this != &other) *this = Literal(other);
+  return *this;
+}
+
+Literal& Literal::operator=(Literal&& other) noexcept {
+  if (this == &other) return *this;
+  shape_ = std::exchange(other.shape_, Shape());
+  element_count_ = std::exchange(other.element_count_, 0);
+  byte_size_ = std::exchange(other.byte_size_, 0);
+  storage_ = std::move(other.storage_);
+  elements_ = std::exchange(other.elements_, {});
   return *this;
 }
 

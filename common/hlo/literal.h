@@ -2,10 +2,12 @@
 // sub-byte types.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -27,7 +29,7 @@ class Literal {
   static Literal MakeTuple(std::vector<Literal> elements);
 
   // Scalar(1.5f), Vector<int32_t>({1, 2}), Array<float>({2, 2}, {1, 2, 3, 4}): the element type follows from
-  // T.
+  // T. REQUIRES: as many values as the dimensions take; else the program aborts, naming both.
   template <typename T>
   static Literal Scalar(T value) {
     return Array<T>({}, {value});
@@ -38,9 +40,10 @@ class Literal {
   }
   template <typename T>
   static Literal Array(std::initializer_list<int64_t> dims, std::initializer_list<T> values) {
+    static_assert(kPrimitiveTypeOf<T> != kInvalid, "No element type of HLO is stored as T.");
     Literal literal(Shape::Array(kPrimitiveTypeOf<T>, dims));
-    size_t i = 0;
-    for (const T& value : values) literal.data<T>()[i++] = value;
+    literal.RequireCount(values.size());
+    std::copy(values.begin(), values.end(), literal.data<T>().begin());
     return literal;
   }
 
@@ -76,6 +79,8 @@ class Literal {
     void operator()(std::byte* p) const;
   };
   static std::byte* Allocate(int64_t bytes);
+  // Aborts unless there are so many elements.
+  void RequireCount(size_t given) const;
 
   Shape shape_;
   int64_t element_count_ = 0;
@@ -86,8 +91,9 @@ class Literal {
  public:
   Literal(const Literal& other);
   Literal& operator=(const Literal& other);
-  Literal(Literal&&) noexcept = default;
-  Literal& operator=(Literal&&) noexcept = default;
+  // What was moved from is as a default-constructed one.
+  Literal(Literal&& other) noexcept { *this = std::move(other); }
+  Literal& operator=(Literal&& other) noexcept;
 };
 
 // Element `index` (row-major linear) of an array as a double; complex gives the real part. For printing and

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "common/base/words.h"
 #include "common/hlo/attributes.h"
@@ -190,6 +191,10 @@ class Computation {
   // changed.
   void ShareNotes(NodeId id, const Computation& other, NodeId other_id);
 
+  // OK, or why it must not run: its Builder failed, or has not finished it.
+  const absl::Status& built() const { return built_; }
+  void set_built(absl::Status status) { built_ = std::move(status); }
+
   // The arena: equal words over the same Tables are equal programs.
   absl::Span<const uint32_t> words() const { return {words_.data(), words_.size()}; }
 
@@ -206,6 +211,7 @@ class Computation {
   std::map<int64_t, NodeId> early_parameters_;  // Appended before a smaller number was.
   NodeId root_ = kNoNode;                       // kNoNode: the last one.
   absl::flat_hash_map<NodeId, std::shared_ptr<Notes>> notes_;
+  absl::Status built_;
 };
 
 // An output of the module that may take over the memory of a parameter.

@@ -75,7 +75,7 @@ std::string ToString(const Endpoint& endpoint) {
 }
 
 std::string DefaultSocketPath(std::string_view xdg_runtime_dir) {
-  if (xdg_runtime_dir.empty()) return "/run/hlod/hlod.sock";
+  if (xdg_runtime_dir.empty()) return kSystemSocketPath;
   return absl::StrCat(ToAbsl(xdg_runtime_dir), "/hlod.sock");
 }
 

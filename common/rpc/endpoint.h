@@ -27,8 +27,11 @@ absl::StatusOr<Endpoint> ParseEndpoint(std::string_view text);
 // The form ParseEndpoint reads.
 std::string ToString(const Endpoint& endpoint);
 
-// Where a daemon listens by default: $XDG_RUNTIME_DIR/hlod.sock when `xdg_runtime_dir` is not
-// empty, else /run/hlod/hlod.sock.
+// The system's daemon.
+inline constexpr char kSystemSocketPath[] = "/run/hlod/hlod.sock";
+
+// Where a daemon listens by default: $XDG_RUNTIME_DIR/hlod.sock when `xdg_runtime_dir` is not empty, else
+// kSystemSocketPath.
 std::string DefaultSocketPath(std::string_view xdg_runtime_dir);
 
 }  // namespace hlod::rpc

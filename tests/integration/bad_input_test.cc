@@ -186,6 +186,62 @@ TEST_F(BadInput, WrongArgumentsAreRefusedByTheLibrary) {
   ExpectError(client_->device(7).Upload(Counting(4)).status(), ErrorKind::kArgument, "7");
 }
 
+TEST_F(BadInput, ARefusedArgumentIsNamedWithItsLineAndTheCallers) {
+  const Executable add = Must(client_->CompileText(AddProgram(4)));
+  const Buffer x = Must(client_->device(0).Upload(Counting(4)));
+  const Buffer three = Must(client_->device(0).Upload(Counting(3)));
+  const int made = __LINE__ - 1;
+  const auto check = [&](const absl::Status& status, int line, const std::string& part) {
+    ExpectError(status, ErrorKind::kArgument, part);
+    const ErrorDetails error = ErrorOf(status);
+    EXPECT_EQ(error.handle, three.handle());
+    EXPECT_EQ(error.shape, "f32[3]");
+    EXPECT_EQ(error.origin.line, made);
+    EXPECT_EQ(error.root_origin.line, line);
+    EXPECT_NE(error.text.find("bad_input_test.cc:" + std::to_string(line)), std::string::npos) << status;
+  };
+  const absl::Status wrong = add.Execute({x, three}).status();
+  check(wrong, __LINE__ - 1, ": the program takes f32[4].");
+  EXPECT_NE(wrong.message().find(absl::StrFormat(
+                "f32[3] (handle %d, made at bad_input_test.cc:%d), given as argument 1 (parameter y) of ",
+                three.handle(), made)),
+            std::string::npos)
+      << wrong;
+  check(three.Item<float>().status(), __LINE__, "reads one f32");
+  check(three.Fill(Counting(3)), __LINE__, "has a value already");
+  std::vector<std::byte> memory(8);
+  check(three.Download(absl::MakeSpan(memory)), __LINE__, "has 8 bytes; it takes 12");
+  EXPECT_EQ(ErrorOf(add.Execute({x}).status()).root_origin.line, __LINE__);
+}
+
+TEST_F(BadInput, ShapesAndPlaceholdersThatCannotBe) {
+  const Shape negative = Shape::Array(hlo::kF32, {-1});
+  ExpectError(client_->device(0).Placeholder(negative).status(), ErrorKind::kArgument, "-1");
+  ExpectError(client_->device(0).Upload(absl::Span<const std::byte>(), negative).status(),
+              ErrorKind::kArgument, "-1");
+  ExpectError(client_->device(0).Stage(negative).status(), ErrorKind::kArgument, "-1");
+  const int64_t elements = client_->limits().buffer_bytes_max / 4 + 1;
+  ExpectError(client_->device(0).Placeholder(Shape::Array(hlo::kF32, {elements})).status(), ErrorKind::kLimit,
+              "buffer_bytes_max");
+}
+
+TEST_F(BadInput, AModuleThatWasNotBuiltIsNotCompiled) {
+  Module empty("empty");
+  ExpectError(client_->Compile(empty).status(), ErrorKind::kInvalidProgram,
+              "Module empty has no computation.");
+  Module module("step");
+  hlo::Builder b(module, "main");
+  const hlo::Op x = b.Parameter(0, Shape::Array(hlo::kF32, {2})),
+                y = b.Parameter(1, Shape::Array(hlo::kF32, {3}));
+  ExpectError(client_->Compile(module).status(), ErrorKind::kInvalidProgram, "main is not finished");
+  EXPECT_FALSE(b.Build(x + y).ok());
+  ExpectError(client_->Compile(module).status(), ErrorKind::kInvalidProgram,
+              "Operand 1 shape (f32[3]) of add differs from operand 0 shape (f32[2]).");
+  ExpectError(client_->CompileText("nonsense").status(), ErrorKind::kInvalidProgram, "");
+  ExpectError(client_->CompileText("HloModule m\n\nENTRY main { ROOT x = f32[] frobnicate() }").status(),
+              ErrorKind::kUnimplemented, "frobnicate");
+}
+
 TEST_F(BadInput, WithoutLocalChecksTheDaemonRefusesIndicesThatDoNotExist) {
   const Client client = Must(daemon_->Connect({.skip_local_checks = true}));
   const Executable add = Must(client.CompileText(AddProgram(4)));

@@ -67,14 +67,16 @@ class Buffer {
   const std::shared_ptr<internal::BufferState>& internal_state() const { return state_; }
 
  private:
+  absl::Status RefuseItem(PrimitiveType type, const Caller& caller) const;
+
   std::shared_ptr<internal::BufferState> state_;
 };
 
 template <typename T>
 absl::StatusOr<T> Buffer::Item(Caller caller) const {
+  static_assert(hlo::kPrimitiveTypeOf<T> != hlo::kInvalid, "No element type of HLO is stored as T.");
   if (shape().type != hlo::kPrimitiveTypeOf<T> || byte_size() != sizeof(T)) {
-    return MakeError(ErrorKind::kArgument,
-                     "Item() reads a scalar of type T; the buffer is " + ToString() + ".");
+    return RefuseItem(hlo::kPrimitiveTypeOf<T>, caller);
   }
   T value;
   absl::Status status =

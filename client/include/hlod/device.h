@@ -63,6 +63,7 @@ class Device {
   template <typename T>
   absl::StatusOr<Buffer> Upload(absl::Span<const T> values, absl::Span<const int64_t> dims,
                                 Caller caller = Caller::Here()) const {
+    static_assert(hlo::kPrimitiveTypeOf<T> != hlo::kInvalid, "No element type of HLO is stored as T.");
     return Upload(absl::Span<const std::byte>(reinterpret_cast<const std::byte*>(values.data()),
                                               values.size() * sizeof(T)),
                   Shape::Array(hlo::kPrimitiveTypeOf<T>, dims), Cause::kUpload, caller);

@@ -95,6 +95,21 @@ TEST(Error, SurvivesTheStatusThatCarriesIt) {
   EXPECT_EQ(KindOf(absl::InternalError("plain")), ErrorKind::kNone);
 }
 
+TEST(Error, IsPrintedOnceAndWithItsKind) {
+  const absl::Status status = MakeError(ErrorKind::kPlaceholder, "It has no value.");
+  EXPECT_EQ(status.ToString(),
+            "FAILED_PRECONDITION: It has no value. [type.hlod/hlod.v1.Error='kind placeholder']");
+}
+
+TEST(Error, GetsAKindUnlessItHasOne) {
+  EXPECT_EQ(KindOf(WithKind(absl::InvalidArgumentError("x"), ErrorKind::kArgument)), ErrorKind::kArgument);
+  EXPECT_EQ(KindOf(WithKind(MakeError(ErrorKind::kLimit, "x"), ErrorKind::kArgument)), ErrorKind::kLimit);
+  EXPECT_TRUE(WithKind(absl::OkStatus(), ErrorKind::kArgument).ok());
+  EXPECT_EQ(KindOf(AsProgramError(absl::InvalidArgumentError("x"))), ErrorKind::kInvalidProgram);
+  EXPECT_EQ(KindOf(AsProgramError(absl::UnimplementedError("x"))), ErrorKind::kUnimplemented);
+  EXPECT_EQ(KindOf(AsProgramError(absl::InternalError("x"))), ErrorKind::kNone);
+}
+
 TEST(Kinds, HaveNamesAndCodes) {
   EXPECT_EQ(Name(ErrorKind::kNoMemory), "no_memory");
   EXPECT_EQ(CodeOf(ErrorKind::kNoMemory), absl::StatusCode::kResourceExhausted);

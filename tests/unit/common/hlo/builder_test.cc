@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/base/error.h"
 #include "common/base/strings.h"
 #include "common/hlo/inference/verifier.h"
 
@@ -52,6 +53,24 @@ TEST(Builder, KeepsTheFirstErrorAndNamesTheInstruction) {
   EXPECT_THAT(Message(status),
               HasSubstr("Operand 1 shape (f32[3]) of add differs from operand 0 shape (f32[2])."));
   EXPECT_THAT(Message(status), HasSubstr("adding instruction 2 (add) to computation (main)"));
+}
+
+TEST(Builder, AModuleIsBuiltWhenEveryComputationIs) {
+  Module module("m");
+  EXPECT_THAT(Message(CheckBuilt(module)), HasSubstr("Module m has no computation."));
+  Builder b(module, "main");
+  const Op x = b.Parameter(0, Shape::Array(kF32, {2})), y = b.Parameter(1, Shape::Array(kF32, {3}));
+  EXPECT_EQ(KindOf(CheckBuilt(module)), ErrorKind::kInvalidProgram);
+  EXPECT_THAT(Message(CheckBuilt(module)), HasSubstr("Computation main is not finished"));
+  ASSERT_TRUE(b.Build(x).ok());
+  EXPECT_TRUE(CheckBuilt(module).ok()) << CheckBuilt(module);
+  Builder c(module, "other");
+  const Op z = c.Parameter(0, Shape::Array(kF32, {2}));
+  const absl::Status failed = c.Build(z + c.Parameter(1, Shape::Array(kF32, {3})));
+  EXPECT_EQ(KindOf(failed), ErrorKind::kInvalidProgram);
+  EXPECT_EQ(KindOf(CheckBuilt(module)), ErrorKind::kInvalidProgram);
+  EXPECT_THAT(Message(CheckBuilt(module)), HasSubstr(Message(failed)));
+  static_cast<void>(y);
 }
 
 TEST(Builder, RefusesValuesOfAnotherBuilder) {

@@ -140,5 +140,28 @@ TEST(Convert, RefusesTuples) {
   EXPECT_EQ(Convert(Literal::Scalar(1.0f), kTupleType).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST(Literal, WhatWasMovedFromIsEmpty) {
+  Literal from = Literal::Array<float>({2, 2}, {1, 2, 3, 4});
+  const Literal made = std::move(from);
+  Literal assigned;
+  Literal other = Literal::Vector<float>({5});
+  assigned = std::move(other);
+  for (const Literal* const moved : {&from, &other}) {
+    EXPECT_EQ(moved->element_count(), 0);
+    EXPECT_TRUE(moved->bytes().empty());
+    EXPECT_TRUE(moved->data<float>().empty());
+    EXPECT_EQ(*moved, Literal());
+  }
+  EXPECT_EQ(made, Literal::Array<float>({2, 2}, {1, 2, 3, 4}));
+  EXPECT_EQ(assigned, Literal::Vector<float>({5}));
+}
+
+TEST(LiteralDeath, ArrayTakesAsManyValuesAsItsDimensionsDo) {
+  EXPECT_DEATH(Literal::Array<float>({2, 2}, {1, 2, 3}),
+               "3 values were given for a literal of f32\\[2,2\\], which takes 4");
+  EXPECT_DEATH(Literal::Array<float>({2}, {1, 2, 3}),
+               "3 values were given for a literal of f32\\[2\\], which takes 2");
+}
+
 }  // namespace
 }  // namespace hlod::hlo

@@ -1,7 +1,7 @@
-// Conversions between the values of common/base and their messages.
-#include "common/rpc/wire.h"
+// One message for both uses: the payload of a status and the error on the wire.
+#include "common/base/error_proto.h"
 
-namespace hlod::rpc {
+namespace hlod {
 
 v1::Origin ToProto(const Origin& origin) {
   v1::Origin proto;
@@ -39,4 +39,4 @@ ErrorDetails FromProto(const v1::Error& proto) {
   return error;
 }
 
-}  // namespace hlod::rpc
+}  // namespace hlod
