@@ -26,7 +26,8 @@ struct Admin::Connection {
 
   const internal::OwnerProcess owner;
   std::unique_ptr<v1::Admin::Stub> stub;
-  std::string token, address;
+  std::string token;
+  rpc::Endpoint endpoint;
   TlsOptions tls;
   absl::Duration timeout;
 
@@ -44,7 +45,7 @@ struct Admin::Connection {
     request.set_limit(limit);
     Response response;
     const absl::Status status = rpc::FromGrpc((stub.get()->*method)(&context, request, &response));
-    if (!status.ok()) return internal::ExplainDropped(status, address, tls);
+    if (!status.ok()) return internal::ExplainDropped(status, endpoint, tls);
     return response;
   }
 };
@@ -74,7 +75,7 @@ absl::StatusOr<Admin> Admin::Connect(const ConnectOptions& options) {
   std::shared_ptr<Connection> connection = std::make_shared<Connection>();
   connection->stub = v1::Admin::NewStub(channel);
   connection->token = options.token;
-  connection->address = rpc::ToString(endpoint);
+  connection->endpoint = endpoint;
   connection->tls = options.tls;
   connection->timeout = options.timeout;
   return Admin(std::move(connection));

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -81,6 +82,21 @@ absl::StatusOr<rpc::Descriptor> ConnectUnix(const rpc::Endpoint& endpoint, absl:
     if (errno != EAGAIN || absl::Now() >= deadline) return Unreachable(endpoint, errno);
     absl::SleepFor(absl::Milliseconds(1));
   }
+}
+
+// gRPC aborts the program over a descriptor that it cannot use.
+absl::Status CheckDescriptor(int fd) {
+  int type = 0;
+  socklen_t type_size = sizeof(type);
+  sockaddr_storage peer = {};
+  socklen_t peer_size = sizeof(peer);
+  if (fcntl(fd, F_GETFD) >= 0 && getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_size) == 0 &&
+      getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &peer_size) == 0) {
+    if (type == SOCK_STREAM) return absl::OkStatus();
+    errno = EPROTOTYPE;
+  }
+  return MakeError(ErrorKind::kArgument,
+                   absl::StrFormat("Descriptor %d is not a connected socket: %s.", fd, std::strerror(errno)));
 }
 
 // Breaks a TCP connection whose peer's kernel has not answered for kSilence, also when data is on its way:
@@ -194,6 +210,9 @@ class AddressConnector : public Connector {
     bulk_ = MakeGrpcBulk(channel, token_);
     return OpenGrpcPipe(std::move(channel), token_, deadline);
   }
+  absl::Status Explain(const absl::Status& status) override {
+    return ExplainDropped(status, endpoint_, tls_);
+  }
   std::shared_ptr<BulkChannel> bulk() override {
     absl::MutexLock lock(&mu_);
     return bulk_;
@@ -228,6 +247,7 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& 
   switch (endpoint.kind) {
     case rpc::Endpoint::Kind::kDescriptor:
       if (endpoint.descriptor < 0) return MakeError(ErrorKind::kLostSession, "The private daemon ended.");
+      RETURN_IF_ERROR(CheckDescriptor(endpoint.descriptor));
       fd = rpc::Descriptor(endpoint.descriptor);
       fcntl(fd.get(), F_SETFL, fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
       break;
@@ -259,15 +279,15 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& 
   return channel;
 }
 
-absl::Status ExplainDropped(const absl::Status& status, const std::string& address, const TlsOptions& tls) {
-  const absl::StatusOr<rpc::Endpoint> endpoint = rpc::ParseEndpoint(address);
+absl::Status ExplainDropped(const absl::Status& status, const rpc::Endpoint& endpoint,
+                            const TlsOptions& tls) {
   if (status.code() != absl::StatusCode::kUnavailable || KindOf(status) != ErrorKind::kNone ||
-      IsSecure(tls) || !endpoint.ok() || endpoint->kind != rpc::Endpoint::Kind::kTcp)
+      IsSecure(tls) || endpoint.kind != rpc::Endpoint::Kind::kTcp)
     return status;
   return Unavailable(
       "The daemon at %s dropped the connection without an answer (%s); if it asks for TLS, give the "
       "certificate to trust (hloctl --tls-ca).",
-      address, FromAbsl(status.message()).substr(0, status.message().find('\n')));
+      rpc::ToString(endpoint), FromAbsl(status.message()).substr(0, status.message().find('\n')));
 }
 
 absl::Status CheckCredentials(const ConnectOptions& options) {

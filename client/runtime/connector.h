@@ -30,9 +30,9 @@ std::unique_ptr<Connector> MakeConnector(const rpc::Endpoint& endpoint, const Tl
 
 // INVALID_ARGUMENT when gRPC would not take the token or the TLS texts; their names are ConnectOptions'.
 absl::Status CheckCredentials(const ConnectOptions& options);
-// `status` of the first call to `address`. A daemon behind TLS just drops a plain connection: the error then
-// says that this may be why.
-absl::Status ExplainDropped(const absl::Status& status, const std::string& address, const TlsOptions& tls);
+// `status` of the first call on a connection to `endpoint`. A daemon behind TLS just drops a plain
+// connection: the error then says that this may be why.
+absl::Status ExplainDropped(const absl::Status& status, const rpc::Endpoint& endpoint, const TlsOptions& tls);
 // The connector that ConnectOptions asks for.
 absl::StatusOr<std::unique_ptr<Connector>> FindDaemon(const ConnectOptions& options);
 // The address alone, for clients that do not start a daemon: the given one, $HLOD_ADDRESS, or the user's
@@ -41,6 +41,9 @@ absl::StatusOr<rpc::Endpoint> FindAddress(const std::string& address);
 
 // Starts `hlod --inherit-fd N` and gives our end of the socket pair. The daemon ends when it closes.
 absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags);
+// `status` of a private daemon that ended before it answered: with its exit code and the end of what it wrote
+// to stderr when it is started so once more, without a client. Waits for that at most a few seconds.
+absl::Status ExplainPrivateDaemon(const absl::Status& status, const std::vector<std::string>& flags);
 // $HLOD_DAEMON, else `hlod` beside this program or this library (or in ../bin of either), else on $PATH.
 // NOT_FOUND naming the places.
 absl::StatusOr<std::string> FindDaemonBinary();

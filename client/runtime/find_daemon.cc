@@ -1,9 +1,12 @@
 // Where a daemon is looked for, and how a private one is started.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/close_range.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,9 +16,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "client/runtime/connector.h"
 #include "common/base/status.h"
@@ -26,7 +31,8 @@ extern char** environ;
 namespace hlod::internal {
 namespace {
 
-constexpr char kSystemSocket[] = "/run/hlod/hlod.sock";
+// The address that is none: a private daemon.
+constexpr char kPrivate[] = "private";
 
 std::string Environment(const char* name) {
   const char* const value = std::getenv(name);
@@ -38,17 +44,33 @@ bool IsExecutable(const std::filesystem::path& path) {
   return std::filesystem::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
 }
 
-bool Listens(const std::string& path) {
+absl::Status TryToConnect(const std::string& path) {
   rpc::Endpoint endpoint;
   endpoint.path = path;
-  return OpenChannel(endpoint, {}, "", absl::Now() + absl::Seconds(1)).ok();
+  return OpenChannel(endpoint, {}, "", absl::Now() + absl::Seconds(1)).status();
+}
+
+// A daemon that this user may not connect to: not to be taken for none.
+absl::Status MayNotConnect(const std::string& path) {
+  struct stat file = {};
+  group entry = {};
+  group* members = nullptr;
+  char names[4096];
+  if (stat(path.c_str(), &file) == 0) getgrgid_r(file.st_gid, &entry, names, sizeof(names), &members);
+  const std::string why = members == nullptr
+                              ? "permission denied"
+                              : absl::StrCat("the members of the group ", members->gr_name, " may");
+  return MakeError(ErrorKind::kAuth,
+                   absl::StrFormat("This user may not connect to the daemon at unix:%s: %s. Give the address "
+                                   "of another one (\"private\" starts one for this program).",
+                                   path, why));
 }
 
 // The sockets a daemon of this user, or of the system, would have.
 std::vector<std::string> UsualSockets() {
   const std::string users = rpc::DefaultSocketPath(Environment("XDG_RUNTIME_DIR"));
-  if (users == kSystemSocket) return {users};
-  return {users, kSystemSocket};
+  if (users == rpc::kSystemSocketPath) return {users};
+  return {users, rpc::kSystemSocketPath};
 }
 
 // Leaves a child that is about to exec with stderr and one descriptor: a reader of the program's output waits
@@ -64,34 +86,64 @@ void KeepOnly(int kept, int nothing) {
   fcntl(kept, F_SETFD, 0);
 }
 
+absl::StatusOr<rpc::Endpoint> Parse(const std::string& address) {
+  absl::StatusOr<rpc::Endpoint> endpoint = rpc::ParseEndpoint(address);
+  if (endpoint.ok()) return endpoint;
+  return WithKind(endpoint.status(), ErrorKind::kArgument);
+}
+
+class PrivateConnector : public Connector {
+ public:
+  PrivateConnector(std::unique_ptr<Connector> connector, std::vector<std::string> flags)
+      : connector_(std::move(connector)), flags_(std::move(flags)) {}
+  absl::StatusOr<std::shared_ptr<Pipe>> Connect(absl::Time deadline) override {
+    return connector_->Connect(deadline);
+  }
+  absl::Status Explain(const absl::Status& status) override { return ExplainPrivateDaemon(status, flags_); }
+  std::shared_ptr<BulkChannel> bulk() override { return connector_->bulk(); }
+  const std::string& address() const override { return connector_->address(); }
+  bool local() const override { return connector_->local(); }
+
+ private:
+  const std::unique_ptr<Connector> connector_;
+  const std::vector<std::string> flags_;
+};
+
 }  // namespace
 
 absl::StatusOr<rpc::Endpoint> FindAddress(const std::string& address) {
-  if (!address.empty()) return rpc::ParseEndpoint(address);
+  if (!address.empty()) return Parse(address);
   if (const std::string from_environment = Environment("HLOD_ADDRESS"); !from_environment.empty()) {
-    absl::StatusOr<rpc::Endpoint> endpoint = rpc::ParseEndpoint(from_environment);
+    absl::StatusOr<rpc::Endpoint> endpoint = Parse(from_environment);
     return endpoint.ok() ? std::move(endpoint) : Annotate(endpoint.status(), "reading $HLOD_ADDRESS");
   }
   std::string tried;
   for (const std::string& path : UsualSockets()) {
-    if (Listens(path)) return rpc::ParseEndpoint("unix:" + path);
+    const absl::Status status = TryToConnect(path);
+    if (status.ok()) return Parse("unix:" + path);
+    if (KindOf(status) == ErrorKind::kAuth) return MayNotConnect(path);
     tried += (tried.empty() ? "" : " or ") + path;
   }
-  return Unavailable(
-      "No daemon is running: none answers at %s, and HLOD_ADDRESS is not set. Start one with `hlod`.", tried);
+  return MakeError(ErrorKind::kLostSession,
+                   absl::StrFormat("No daemon is running: none answers at %s, and HLOD_ADDRESS is not set. "
+                                   "Start one with `hlod`.",
+                                   tried));
 }
 
 absl::StatusOr<std::unique_ptr<Connector>> FindDaemon(const ConnectOptions& options) {
   RETURN_IF_ERROR(CheckCredentials(options));
-  const absl::StatusOr<rpc::Endpoint> endpoint = FindAddress(options.address);
-  if (endpoint.ok()) return MakeConnector(*endpoint, options.tls, options.token);
-  if (endpoint.status().code() != absl::StatusCode::kUnavailable || !options.private_daemon)
-    return endpoint.status();
+  if (options.address != kPrivate) {
+    const absl::StatusOr<rpc::Endpoint> endpoint = FindAddress(options.address);
+    if (endpoint.ok()) return MakeConnector(*endpoint, options.tls, options.token);
+    if (endpoint.status().code() != absl::StatusCode::kUnavailable || !options.private_daemon)
+      return endpoint.status();
+  }
   ASSIGN_OR_RETURN(const int socket, StartPrivateDaemon(options.daemon_flags));
   rpc::Endpoint inherited;
   inherited.kind = rpc::Endpoint::Kind::kDescriptor;
   inherited.descriptor = socket;
-  return MakeConnector(inherited, {}, options.token);
+  return std::make_unique<PrivateConnector>(MakeConnector(inherited, {}, options.token),
+                                            options.daemon_flags);
 }
 
 absl::StatusOr<std::string> FindDaemonBinary() {
@@ -127,6 +179,95 @@ absl::StatusOr<std::string> FindDaemonBinary() {
       "it.");
 }
 
+namespace {
+
+// The command line of a private daemon.
+std::vector<std::string> WordsOf(const std::string& binary, int socket,
+                                 const std::vector<std::string>& flags) {
+  std::vector<std::string> words = {binary, "--inherit-fd", std::to_string(socket)};
+  // The daemon shares the program's stderr: only what the user must know goes there.
+  if (std::find(flags.begin(), flags.end(), "--log-level") == flags.end())
+    words.insert(words.end(), {"--log-level", "warn"});
+  words.insert(words.end(), flags.begin(), flags.end());
+  return words;
+}
+
+std::vector<char*> ArgumentsOf(std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  return arguments;
+}
+
+// How a daemon ends that has no client: "with exit code 2", and the end of what it wrote. Nothing when that
+// is not known by the deadline.
+struct Ending {
+  std::string how, said;
+};
+std::optional<Ending> TryWithoutClient(const std::vector<std::string>& flags, absl::Time deadline) {
+  constexpr size_t kSaidMax = 4096;
+  const absl::StatusOr<std::string> binary = FindDaemonBinary();
+  int ends[2], output[2];
+  if (!binary.ok() || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return std::nullopt;
+  rpc::Descriptor ours(ends[0]), theirs(ends[1]);
+  ours = rpc::Descriptor();  // Closed: a daemon that can start ends at once.
+  if (pipe2(output, O_CLOEXEC) != 0) return std::nullopt;
+  const rpc::Descriptor reading(output[0]);
+  rpc::Descriptor writing(output[1]);
+  theirs = rpc::Descriptor(fcntl(theirs.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  const rpc::Descriptor nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!theirs.valid() || !nothing.valid()) return std::nullopt;
+  std::vector<std::string> words = WordsOf(*binary, theirs.get(), flags);
+  const std::vector<char*> arguments = ArgumentsOf(words);
+  const pid_t child = fork();
+  if (child < 0) return std::nullopt;
+  if (child == 0) {
+    dup2(writing.get(), STDERR_FILENO);
+    KeepOnly(theirs.get(), nothing.get());
+    execve(words[0].c_str(), arguments.data(), environ);
+    _exit(127);
+  }
+  writing = rpc::Descriptor();
+  Ending ending;
+  for (;;) {
+    pollfd waiting = {.fd = reading.get(), .events = POLLIN};
+    const int64_t ms = std::clamp<int64_t>(absl::ToInt64Milliseconds(deadline - absl::Now()), 0, 1 << 20);
+    const int ready = poll(&waiting, 1, static_cast<int>(ms));
+    if (ready < 0 && errno == EINTR) continue;
+    char bytes[1024];
+    const ssize_t n = ready > 0 ? read(reading.get(), bytes, sizeof(bytes)) : -1;
+    if (n <= 0) {
+      if (n < 0) kill(child, SIGKILL);
+      break;
+    }
+    ending.said.append(bytes, static_cast<size_t>(n));
+    if (ending.said.size() > kSaidMax) ending.said.erase(0, ending.said.size() - kSaidMax);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return std::nullopt;  // The program collects its children itself.
+  }
+  while (ending.said.ends_with('\n')) ending.said.pop_back();
+  ending.how = WIFEXITED(status) ? absl::StrFormat("exit code %d", WEXITSTATUS(status))
+                                 : absl::StrFormat("signal %d", WTERMSIG(status));
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? std::nullopt : std::optional<Ending>(ending);
+}
+
+}  // namespace
+
+absl::Status ExplainPrivateDaemon(const absl::Status& status, const std::vector<std::string>& flags) {
+  if (status.code() != absl::StatusCode::kUnavailable || KindOf(status) != ErrorKind::kNone) return status;
+  const std::optional<Ending> ending = TryWithoutClient(flags, absl::Now() + absl::Seconds(5));
+  if (!ending.has_value()) {
+    return MakeError(ErrorKind::kLostSession,
+                     absl::StrFormat("The private daemon ended before it answered (%s).",
+                                     FromAbsl(status.message()).substr(0, status.message().find('\n'))));
+  }
+  return MakeError(ErrorKind::kLostSession,
+                   absl::StrFormat("The private daemon cannot start (%s). It says:\n%s", ending->how,
+                                   ending->said.empty() ? "(nothing)" : ending->said));
+}
+
 absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags) {
   ASSIGN_OR_RETURN(const std::string binary, FindDaemonBinary());
   int ends[2];
@@ -140,14 +281,8 @@ absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags) {
   if (!theirs.valid() || !nothing.valid()) {
     return Unavailable("No descriptors for a private daemon: %s.", std::strerror(errno));
   }
-  std::vector<std::string> words = {binary, "--inherit-fd", std::to_string(theirs.get())};
-  // The daemon shares the program's stderr: only what the user must know goes there.
-  if (std::find(flags.begin(), flags.end(), "--log-level") == flags.end())
-    words.insert(words.end(), {"--log-level", "warn"});
-  words.insert(words.end(), flags.begin(), flags.end());
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+  std::vector<std::string> words = WordsOf(binary, theirs.get(), flags);
+  const std::vector<char*> arguments = ArgumentsOf(words);
 
   // Forked twice, so that init reaps the daemon and the program does not have a child it did not start.
   // Between fork and exec only what is safe in a program with threads.

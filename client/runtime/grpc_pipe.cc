@@ -92,9 +92,8 @@ class GrpcPipe : public Pipe {
     if (queue_.AsyncNext(&tag, &ok, ToGpr(deadline)) != grpc::CompletionQueue::GOT_EVENT) return event;
     switch (reinterpret_cast<intptr_t>(tag)) {
       case kWrite:
-        if (ok)
-          // A failed write is followed by a failed read, which says why.
-          event.kind = PipeEvent::Kind::kWritten;
+        // A failed write is followed by a failed read, which says why.
+        if (ok) event.kind = PipeEvent::Kind::kWritten;
         break;
       case kRead:
         if (!ok) {

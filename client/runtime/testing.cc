@@ -137,6 +137,7 @@ Daemon& Daemon::operator=(Daemon&&) noexcept = default;
 Daemon::~Daemon() = default;
 
 absl::StatusOr<Daemon> Daemon::Start(const DaemonOptions& options) {
+  RETURN_IF_ERROR(internal::CheckGrpc());  // Where no connection can be made, none is waited for.
   std::unique_ptr<State> state = std::make_unique<State>();
   state->options = options;
   state->binary = options.binary;

@@ -1,15 +1,110 @@
-// Connections over TCP: what may travel over them, and how a peer that has vanished is noticed.
+// Connecting: which addresses are refused and why, which daemon is found, what may travel over TCP, and how a
+// peer that has vanished is noticed.
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "tests/integration/harness.h"
 
 namespace hlod {
 namespace {
+
+void ExpectError(const absl::Status& status, ErrorKind kind, const std::vector<std::string>& parts) {
+  EXPECT_EQ(KindOf(status), kind) << status;
+  for (const std::string& part : parts)
+    EXPECT_NE(std::string(status.message()).find(part), std::string::npos) << status;
+}
+
+// A variable of the environment, for one test.
+class ScopedVariable {
+ public:
+  ScopedVariable(const char* name, const std::string& value) : name_(name) {
+    if (const char* const before = std::getenv(name)) before_ = before;
+    setenv(name, value.c_str(), 1);
+  }
+  ~ScopedVariable() {
+    if (before_.has_value()) {
+      setenv(name_, before_->c_str(), 1);
+    } else {
+      unsetenv(name_);
+    }
+  }
+
+ private:
+  const char* const name_;
+  std::optional<std::string> before_;
+};
+
+TEST(Connect, ADescriptorThatIsNotAConnectedSocketIsRefused) {
+  const int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const int lone = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  for (const int fd : {99'999, file, lone}) {
+    const std::string number = std::to_string(fd);
+    ExpectError(Client::Connect("fd:" + number).status(), ErrorKind::kArgument,
+                {"Descriptor " + number + " is not a connected socket"});
+  }
+  EXPECT_EQ(close(file), 0) << "it stays the program's";
+  EXPECT_EQ(close(lone), 0);
+}
+
+TEST(Connect, ErrorsOfAddressesHaveTheirKinds) {
+  ExpectError(Client::Connect("localhost").status(), ErrorKind::kArgument, {"localhost"});
+  const absl::Status unknown = Client::Connect("no-such-host.invalid:8470").status();
+  EXPECT_NE(unknown.message().find("no-such-host.invalid"), std::string::npos) << unknown;
+  EXPECT_EQ(unknown.message().find("TLS"), std::string::npos) << unknown;
+  const ScopedVariable nowhere("XDG_RUNTIME_DIR", "/nonexistent");
+  ExpectError(Client::Connect({.private_daemon = false}).status(), ErrorKind::kLostSession,
+              {"/nonexistent/hlod.sock"});
+}
+
+TEST(Connect, ADaemonThatThisUserMayNotConnectToIsNotTakenForNone) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("connect-test-" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, (folder / "hlod.sock").c_str(), sizeof(address.sun_path) - 1);
+  const int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(bind(listening, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  ASSERT_EQ(listen(listening, 1), 0);
+  ASSERT_EQ(chmod(address.sun_path, 0), 0);
+  const ScopedVariable here("XDG_RUNTIME_DIR", folder.string());
+  const bool root = geteuid() == 0;
+  if (root) ASSERT_EQ(seteuid(65534), 0);  // Root may connect to anything.
+  const absl::Status status = Client::Connect().status();
+  if (root) ASSERT_EQ(seteuid(0), 0);
+  ExpectError(status, ErrorKind::kAuth, {"unix:" + (folder / "hlod.sock").string(), "group "});
+  close(listening);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Connect, APrivateDaemonCanBeAskedForWhereOneRuns) {
+  const testing::Daemon daemon = Must(testing::Daemon::Start());
+  const ScopedVariable running("HLOD_ADDRESS", daemon.address());
+  EXPECT_EQ(Must(Client::Connect()).address(), daemon.address());
+  const Client client = Must(Client::Connect({.address = "private", .daemon_flags = {"--devices", "3"}}));
+  EXPECT_EQ(client.device_count(), 3);
+}
+
+TEST(Connect, APrivateDaemonThatCannotStartSaysWhy) {
+  ExpectError(Client::Connect({.address = "private", .daemon_flags = {"--nonsense"}}).status(),
+              ErrorKind::kLostSession, {"exit code 2", "nonsense"});
+}
+
+TEST(Connect, AClosedSessionIsALostOne) {
+  const testing::Daemon daemon = Must(testing::Daemon::Start());
+  const Client client = Must(daemon.Connect());
+  EXPECT_OK(client.Close());
+  ExpectError(client.Sync(), ErrorKind::kLostSession, {"closed"});
+}
 
 // 192.0.2.0/24 is reserved for documentation: a connection attempt would time out.
 TEST(Connect, ATokenIsNotSentToAnotherHostWithoutTls) {

@@ -1,13 +1,17 @@
 // A client program that tests start, to kill it or to look at how it ends: crash_client ADDRESS MODE. It
 // prints a line when it is where the mode says (kModes); ADDRESS "private" starts a private daemon.
+#include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <thread>
 
@@ -18,6 +22,7 @@
 #include "client/runtime/state.h"
 #include "hlod/admin.h"
 #include "hlod/hlod.h"
+#include "hlod/testing.h"
 
 namespace hlod {
 namespace {
@@ -77,6 +82,26 @@ int Idle(const Client& client) {
   WaitToBeKilled();
 }
 
+// Starts a program that has this one's sockets, and goes on when this one is killed.
+int Spawn(const Client& client) {
+  const Buffer held = Held(client);
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int fd = std::atoi(entry.path().filename().c_str());
+    struct stat file = {};
+    if (fstat(fd, &file) == 0 && S_ISSOCK(file.st_mode)) fcntl(fd, F_SETFD, 0);
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  char name[] = "sleep", seconds[] = "60";
+  char* const words[] = {name, seconds, nullptr};
+  pid_t child = -1;
+  if (posix_spawnp(&child, name, &actions, nullptr, words, environ) != 0) return 1;
+  posix_spawn_file_actions_destroy(&actions);
+  Say(absl::StrFormat("ready %s sleep %d", client.daemon(), child));
+  WaitToBeKilled();
+}
+
 int Leave(const Client& client) {
   const Buffer held = Held(client);
   Say("ready");
@@ -126,6 +151,7 @@ int CallEverything(Objects& o) {
   const std::vector<std::pair<const char*, std::function<absl::Status()>>> calls = {
       {"Client::Connect", [&] { return Client::Connect(o.client.address()).status(); }},
       {"Admin::Connect", [&] { return Admin::Connect({.address = o.client.address()}).status(); }},
+      {"testing::Daemon::Start", [&] { return testing::Daemon::Start().status(); }},
       {"Admin::Stats", [&] { return o.admin.Stats().status(); }},
       {"Client::status", [&] { return o.client.status(); }},
       {"Client::Compile", [&] { return o.client.CompileText(kForever).status(); }},
@@ -233,6 +259,7 @@ struct Mode {
 };
 constexpr Mode kModes[] = {
     {"idle", Idle},                    // Holds 16 MB, until it is killed.
+    {"spawn", Spawn},                  // The same, and another program has its sockets.
     {"leave", Leave},                  // Holds 16 MB and ends without closing its session.
     {"upload", Upload},                // Uploads without end: wherever the signal falls, one is under way.
     {"upload_stream", Upload, false},  // The same on a bulk stream.

@@ -125,9 +125,17 @@ TEST_P(PrivateLifetime, AKilledProgramLeavesNoDaemonAndNothingThatHoldsItsOutput
   while (Lives(daemon) && absl::Now() < deadline) absl::SleepFor(absl::Milliseconds(10));  // tidy: a poll.
   EXPECT_FALSE(Lives(daemon)) << "the private daemon still runs";
   if (Lives(daemon)) kill(daemon, SIGKILL);
+  if (const size_t heir = line.find("sleep "); heir != std::string::npos) {
+    const int pid = std::stoi(line.substr(heir + 6));
+    EXPECT_TRUE(Lives(pid)) << "it had the program's sockets all the time";
+    kill(pid, SIGKILL);
+  }
 }
-INSTANTIATE_TEST_SUITE_P(While, PrivateLifetime, ::testing::Values("idle", "long_step"),
-                         [](const auto& info) { return info.param == "idle" ? "Idle" : "Running"; });
+INSTANTIATE_TEST_SUITE_P(While, PrivateLifetime, ::testing::Values("idle", "long_step", "spawn"),
+                         [](const auto& info) {
+                           if (info.param == "spawn") return "ItsChildHasTheSocket";
+                           return info.param == "idle" ? "Idle" : "Running";
+                         });
 
 }  // namespace
 }  // namespace hlod

@@ -25,16 +25,17 @@ struct TlsOptions {
 };
 
 struct ConnectOptions {
-  // "unix:/run/hlod/hlod.sock", "HOST:PORT", "fd:N". Empty: $HLOD_ADDRESS; else the user's running daemon
-  // ($XDG_RUNTIME_DIR/hlod.sock, then /run/hlod/hlod.sock); else a private daemon is started, which ends with
-  // this client.
+  // "unix:/run/hlod/hlod.sock", "/run/hlod/hlod.sock", "HOST:PORT", "tcp:HOST:PORT", "fd:N" (a connected
+  // socket, which then belongs to the client), or "private": a private daemon is started, which ends with
+  // this client. Empty: $HLOD_ADDRESS; else the user's running daemon ($XDG_RUNTIME_DIR/hlod.sock, then
+  // /run/hlod/hlod.sock), an error when this user may not connect to it; else a private daemon.
   std::string address;
   std::string name;  // Shown in the daemon's listings; empty: the program's name and pid.
   TlsOptions tls;
   std::string token;  // Sent as "authorization: Bearer ...".
   absl::Duration timeout = absl::Seconds(10);
-  std::vector<std::string> daemon_flags;  // Of a private daemon.
-  bool private_daemon = true;             // Whether one may be started.
+  std::vector<std::string> daemon_flags;  // Of a private daemon; ignored when a running one is found.
+  bool private_daemon = true;             // Whether an empty address may start one.
   bool shared_memory = true;              // Whether bulk bytes may travel in shared memory.
   // For tests: send what this library would refuse, so that the daemon's refusal is seen.
   bool skip_local_checks = false;
@@ -51,10 +52,11 @@ struct CompileOptions {
 //
 // Forking. A process that was forked from one that had connected (without exec; as Python's multiprocessing
 // and PyTorch's data loaders do by default) cannot use the client: every call on its copies of the parent's
-// objects, and Connect, returns an error of kind lost_session (code FAILED_PRECONDITION) at once. Destroying
-// the copies neither sends, waits nor frees anything: the session stays the parent's, which goes on. What a
-// function tells without a status is then empty: origin() is unknown, is_placeholder() false,
-// has_shared_memory() false, and a future is Ready(). Connect after forking only, or exec.
+// objects, Connect, and testing::Daemon::Start, returns an error of kind lost_session (code
+// FAILED_PRECONDITION) at once. Destroying the copies neither sends, waits nor frees anything: the session
+// stays the parent's, which goes on. What a function tells without a status is then empty: origin() is
+// unknown, is_placeholder() false, has_shared_memory() false, and a future is Ready(). Connect after forking
+// only, or exec.
 class Client {
  public:
   static absl::StatusOr<Client> Connect(const ConnectOptions& options);
@@ -95,8 +97,8 @@ class Client {
   const std::string& daemon() const;   // "hlod 0.1.0 pid 17"
   uint64_t epoch() const;
   uint64_t session_id() const;
-  bool has_shared_memory()
-      const;  // Whether bulk bytes travel in shared memory. Sets it up when that was not tried yet.
+  // Whether bulk bytes travel in shared memory. Sets it up when that was not tried yet.
+  bool has_shared_memory() const;
 
   // For the library.
   const std::shared_ptr<internal::Session>& internal_session() const { return session_; }

@@ -37,8 +37,11 @@ class Argument {
 };
 
 struct ExecuteOptions {
-  std::vector<int> donate;  // Indices of arguments that the program may consume; they are dead afterwards.
-  bool abstract = false;    // Placeholders allowed: what depends on one becomes a placeholder.
+  // Indices of arguments that the program may consume; they are dead afterwards. Saves memory where the
+  // module's config.input_output_alias or buffer_donors names the parameter: a result then takes over the
+  // argument's memory. An alias of an argument that is not donated costs a copy of it (cause donation_copy).
+  std::vector<int> donate;
+  bool abstract = false;  // Placeholders allowed: what depends on one becomes a placeholder.
   // Run time at most; zero is the daemon's limit execute_us_max.
   absl::Duration deadline = absl::ZeroDuration();
   std::optional<int> device;  // Else the first buffer argument's, else 0.

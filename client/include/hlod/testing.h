@@ -33,7 +33,7 @@ struct DaemonOptions {
 // A daemon process. It is killed when the object is destroyed, and when this process dies in whatever way.
 class Daemon {
  public:
-  // Starts it and waits until it answers. The error has the end of what it wrote to stderr.
+  // Starts it and waits until it answers. The error has what it wrote to stderr.
   static absl::StatusOr<Daemon> Start(const DaemonOptions& options = {});
   Daemon(Daemon&&) noexcept;
   Daemon& operator=(Daemon&&) noexcept;
