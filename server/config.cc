@@ -18,24 +18,33 @@
 namespace hlod {
 namespace {
 
-struct Unit {
+struct SizeUnit {
   std::string_view name;
   int64_t bytes;
 };
-constexpr Unit kUnits[] = {{"TiB", int64_t{1} << 40},
-                           {"GiB", int64_t{1} << 30},
-                           {"MiB", int64_t{1} << 20},
-                           {"KiB", int64_t{1} << 10},
-                           {"TB", 1'000'000'000'000},
-                           {"GB", 1'000'000'000},
-                           {"MB", 1'000'000},
-                           {"KB", 1'000},
-                           {"B", 1}};
+constexpr SizeUnit kUnits[] = {{"TiB", int64_t{1} << 40},
+                               {"GiB", int64_t{1} << 30},
+                               {"MiB", int64_t{1} << 20},
+                               {"KiB", int64_t{1} << 10},
+                               {"TB", 1'000'000'000'000},
+                               {"GB", 1'000'000'000},
+                               {"MB", 1'000'000},
+                               {"KB", 1'000},
+                               {"B", 1}};
 
-absl::Status SetNumber(int64_t& field, std::string_view value, int64_t least, int64_t most) {
+// What a number is, as people write and read it: a size in bytes with a unit, or a count or microseconds.
+enum class Unit { kBytes, kNone };
+
+std::string Format(int64_t number, Unit unit) {
+  return unit == Unit::kBytes ? FormatSize(number) : std::to_string(number);
+}
+
+Unit UnitOf(std::string_view limit) { return limit.find("bytes") != limit.npos ? Unit::kBytes : Unit::kNone; }
+
+absl::Status SetNumber(int64_t& field, std::string_view value, int64_t least, int64_t most, Unit unit) {
   ASSIGN_OR_RETURN(const int64_t number, ParseSize(value));
   if (number < least || number > most)
-    return InvalidArgument("%s is not within %s and %s", value, FormatSize(least), FormatSize(most));
+    return InvalidArgument("%s is not within %s and %s", value, Format(least, unit), Format(most, unit));
   field = number;
   return absl::OkStatus();
 }
@@ -50,12 +59,12 @@ ConfigKey Text(std::string name, std::string Config::* field, std::string text) 
           }};
 }
 
-ConfigKey Number(std::string name, int64_t Config::* field, int64_t least, int64_t most, std::string text,
-                 std::string standard = "") {
-  if (standard.empty()) standard = FormatSize(Config{}.*field);
+ConfigKey Number(std::string name, int64_t Config::* field, int64_t least, int64_t most, Unit unit,
+                 std::string text, std::string standard = "") {
+  if (standard.empty()) standard = Format(Config{}.*field, unit);
   return {std::move(name), std::move(text), std::move(standard), false,
-          [field, least, most](Config& config, std::string_view value) {
-            return SetNumber(config.*field, value, least, most);
+          [field, least, most, unit](Config& config, std::string_view value) {
+            return SetNumber(config.*field, value, least, most, unit);
           }};
 }
 
@@ -125,18 +134,18 @@ std::vector<ConfigKey> MakeKeys() {
                   "serve one inherited connected socket and end with it: a client's private daemon", "",
                   false, [](Config& config, std::string_view value) {
                     int64_t fd = 0;
-                    RETURN_IF_ERROR(SetNumber(fd, value, 0, 1 << 20));
+                    RETURN_IF_ERROR(SetNumber(fd, value, 0, 1 << 20, Unit::kNone));
                     config.inherit_fd = static_cast<int>(fd);
                     return absl::OkStatus();
                   }});
-  keys.push_back(Number("devices", &Config::devices, 1, 1024, "number of devices"));
-  keys.push_back(Number("device_memory", &Config::device_memory, 1, kPetabyte,
+  keys.push_back(Number("devices", &Config::devices, 1, 1024, Unit::kNone, "number of devices"));
+  keys.push_back(Number("device_memory", &Config::device_memory, 1, kPetabyte, Unit::kBytes,
                         "stated memory of each device; may exceed this machine's"));
-  keys.push_back(Number("host_memory", &Config::host_memory, 0, kPetabyte,
+  keys.push_back(Number("host_memory", &Config::host_memory, 0, kPetabyte, Unit::kBytes,
                         "real memory behind all devices together; 0 is the default",
                         "three quarters of this machine's memory"));
-  keys.push_back(
-      Number("threads", &Config::threads, 0, 4096, "threads of one execute; 0: as many as there are cores"));
+  keys.push_back(Number("threads", &Config::threads, 0, 4096, Unit::kNone,
+                        "threads of one execute; 0: as many as there are cores"));
   keys.push_back(Text("log_level", &Config::log_level,
                       "least severe messages logged: trace, debug, info, warn, error, off"));
   keys.push_back(
@@ -146,27 +155,26 @@ std::vector<ConfigKey> MakeKeys() {
                       "PEM file of the authority that clients' certificates must come from"));
   keys.push_back(
       Text("token_file", &Config::token_file, "file with the token that calls over TCP must show"));
-  keys.push_back(Number("drain_us", &Config::drain_us, 0, int64_t{1} << 40,
+  keys.push_back(Number("drain_us", &Config::drain_us, 0, int64_t{1} << 40, Unit::kNone,
                         "microseconds that running work may take to finish after SIGTERM"));
   keys.push_back(
-      Number("greeting_us", &Config::greeting_us, 100'000, int64_t{1} << 40,
+      Number("greeting_us", &Config::greeting_us, 100'000, int64_t{1} << 40, Unit::kNone,
              "microseconds that a connection may last without a call, and a call without a message"));
   keys.push_back(
       Number("tcp_silence_us", &Config::tcp_silence_us, absl::ToInt64Microseconds(rpc::kSilenceMin),
-             int64_t{1} << 34,
+             int64_t{1} << 34, Unit::kNone,
              "microseconds after which a TCP connection whose peer's kernel does not answer breaks"));
   const auto add_limit = [&keys](std::string_view name, int64_t Limits::* field, std::string_view text) {
-    const bool bytes = name.find("bytes") != name.npos;  // Else a count, or microseconds.
-    const int64_t standard = Limits{}.*field;
-    keys.push_back({std::string(name), "limit: " + std::string(text),
-                    bytes ? FormatSize(standard) : std::to_string(standard), false,
-                    [field, range = RangeOf(field)](Config& config, std::string_view value) {
-                      return SetNumber(config.limits.*field, value, range.least, range.most);
+    const Unit unit = UnitOf(name);
+    keys.push_back({std::string(name), "limit: " + std::string(text), Format(Limits{}.*field, unit), false,
+                    [field, unit, range = RangeOf(field)](Config& config, std::string_view value) {
+                      return SetNumber(config.limits.*field, value, range.least, range.most, unit);
                     }});
     if (field == &Limits::arena_bytes) {  // 0 turns it off; there is nothing useful between.
       keys.back().set = [field](Config& config, std::string_view value) -> absl::Status {
         ASSIGN_OR_RETURN(const int64_t bytes, ParseSize(value));
-        if (bytes != 0) return SetNumber(config.limits.*field, value, kArenaLeast, int64_t{1} << 40);
+        if (bytes != 0)
+          return SetNumber(config.limits.*field, value, kArenaLeast, int64_t{1} << 40, Unit::kBytes);
         config.limits.*field = 0;
         return absl::OkStatus();
       };
@@ -221,7 +229,7 @@ absl::Status CheckLimits(const Limits& limits) {
 absl::StatusOr<int64_t> ParseSize(std::string_view text) {
   std::string_view number = text;
   int64_t unit = 1;
-  for (const Unit& row : kUnits) {
+  for (const SizeUnit& row : kUnits) {
     if (number.size() > row.name.size() && number.ends_with(row.name)) {
       unit = row.bytes;
       number.remove_suffix(row.name.size());
@@ -239,7 +247,7 @@ absl::StatusOr<int64_t> ParseSize(std::string_view text) {
 }
 
 std::string FormatSize(int64_t bytes) {
-  for (const Unit& row : kUnits) {
+  for (const SizeUnit& row : kUnits) {
     if (row.name.size() == 3 && bytes >= row.bytes && bytes % row.bytes == 0)
       return absl::StrCat(bytes / row.bytes, ToAbsl(row.name));
   }

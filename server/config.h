@@ -65,7 +65,7 @@ std::string FormatSize(int64_t bytes);
 // What the command line says.
 struct CommandLine {
   Config config;
-  bool finished = false;  // --help or --version was answered, or the flags were wrong (told on stderr):
+  bool finished = false;  // --help or --version was answered, or the flags were wrong (printed to stderr):
   int exit_code = 0;      // end with this code.
 };
 // flags.cc

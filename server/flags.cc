@@ -45,7 +45,12 @@ CommandLine ParseCommandLine(int argc, char** argv, std::string_view version) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     line.finished = true;
-    line.exit_code = app.exit(e) == 0 ? 0 : kUsage;  // CLI11 has a code for every mistake; ours is one.
+    if (e.get_exit_code() == 0) {  // --help and --version.
+      line.exit_code = app.exit(e);
+    } else {  // CLI11 has a code for every mistake; ours is one.
+      std::cerr << "hlod: " << e.what() << "\nRun with --help for more information.\n";
+      line.exit_code = kUsage;
+    }
     return line;
   }
   absl::Status status;

@@ -48,7 +48,8 @@ class LastResort {
 
 constexpr char kVersion[] = "hlod " HLOD_VERSION;
 
-// What the user wrote is wrong: 2, as for a flag that there is not. Else 1: the machine is not as needed.
+// The exit code: 2 when the configuration is wrong, as for an unknown flag; 1 when the machine lacks
+// something.
 int Fail(const absl::Status& status) {
   std::fprintf(stderr, "hlod: %s\n", std::string(status.message()).c_str());
   return status.code() == absl::StatusCode::kInvalidArgument ? 2 : 1;
@@ -63,7 +64,7 @@ int Main(int argc, char** argv) {
   if (const absl::Status status = SetUpProcess(config.log_level); !status.ok()) return Fail(status);
   const int signals = BlockSignals();
 
-  // The doors: whatever is refused here is refused before anybody could come in.
+  // Addresses, certificates, tokens: whatever is wrong with them is reported before anything is opened.
   absl::StatusOr<grpc_server::ServerOptions> options = MakeServerOptions(config, environment, kVersion);
   if (!options.ok()) return Fail(options.status());
 

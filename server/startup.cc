@@ -89,6 +89,12 @@ absl::Status CheckConnected(int fd) {
                          std::strerror(errno));
 }
 
+// Takes the signal that waits, so that the next wait is for another one.
+void ConsumeSignal(int signals) {
+  signalfd_siginfo info;
+  (void)!read(signals, &info, sizeof(info));
+}
+
 }  // namespace
 
 absl::Status SetUpProcess(const std::string& log_level) {
@@ -185,16 +191,11 @@ void WaitForEnd(int signals, const PrivateClient& client) {
   for (;;) {
     if (poll(polled, 3, -1) < 0) continue;
     if (polled[0].revents != 0) {
-      AnotherSignal(signals);
+      ConsumeSignal(signals);
       return;
     }
     if (polled[1].revents != 0 || polled[2].revents != 0) return;
   }
-}
-
-bool AnotherSignal(int signals) {
-  signalfd_siginfo info;
-  return read(signals, &info, sizeof(info)) == sizeof(info);
 }
 
 void NotifySystemd(const char* state) { sd_notify(0, state); }

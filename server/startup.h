@@ -34,8 +34,6 @@ struct PrivateClient {
 };
 // Waits for the first signal, or for the end of the private connection or its client, if there is one.
 void WaitForEnd(int signals, const PrivateClient& client);
-// Whether another signal is waiting.
-bool AnotherSignal(int signals);
 // Tells systemd, where there is one: "READY=1", "STOPPING=1".
 void NotifySystemd(const char* state);
 

@@ -76,7 +76,7 @@ void PrintAmounts(const SessionStats& stats) {
   std::printf("compiles          %s (%s cache hits)\n", N(stats.compiles).c_str(),
               N(stats.compile_cache_hits).c_str());
   std::printf("executes          %s in %s\n", N(stats.executes).c_str(), Seconds(stats.execute_us).c_str());
-  std::printf("refused reads     %s\n", N(stats.refused_reads).c_str());
+  std::printf("refused by daemon %s\n", N(stats.refused_reads).c_str());
   std::printf("failed commands   %s\n", N(stats.failed_commands).c_str());
   std::printf("live              %s in %s buffers, %s placeholders\n", Bytes(stats.live_bytes).c_str(),
               N(stats.live_buffers).c_str(), N(stats.placeholders).c_str());
@@ -121,7 +121,7 @@ absl::Status ListBuffers(const CommonOptions& common, const ListOptions& options
 
 absl::Status ListExecutables(const CommonOptions& common, const ListOptions& options) {
   ASSIGN_OR_RETURN(const Admin admin, Admin::Connect(common.connect));
-  ASSIGN_OR_RETURN(const std::vector<ExecutableRow> rows, admin.Executables(options.session, options.limit));
+  ASSIGN_OR_RETURN(const std::vector<ExecutableRow> rows, admin.Executables(/*session=*/0, options.limit));
   if (common.json) {
     PrintJson("executables", ToJson(rows));
     return absl::OkStatus();
@@ -166,8 +166,10 @@ absl::Status ListTransfers(const CommonOptions& common, const ListOptions& optio
   }
   Table table({"session", "device", "step", "bytes", "calls", "cause", "line"});
   for (const LedgerRow& row : list.rows) {
-    table.Add({N(static_cast<int64_t>(row.session)), N(row.device), N(static_cast<int64_t>(row.step)),
-               N(row.amount.bytes), N(row.amount.calls), std::string(Name(row.cause)), ToString(row.origin)});
+    // What ended sessions transferred is kept as one row for each device and cause.
+    table.Add({row.session == 0 ? "-" : N(static_cast<int64_t>(row.session)), N(row.device),
+               N(static_cast<int64_t>(row.step)), N(row.amount.bytes), N(row.amount.calls),
+               std::string(Name(row.cause)), row.session == 0 ? "ended sessions" : ToString(row.origin)});
   }
   table.Print();
   PrintTotal(list.rows.size(), list.total);

@@ -155,7 +155,7 @@ int Main(int argc, char** argv, bool json) {
   CLI::App* const sessions = app.add_subcommand("sessions", "The sessions");
   CLI::App* const transfers = app.add_subcommand("transfers", "The ledger's rows");
   CLI::App* const stats = app.add_subcommand("stats", "The daemon's totals");
-  for (CLI::App* const command : {buffers, executables, transfers}) {
+  for (CLI::App* const command : {buffers, transfers}) {
     command->add_option("--session", list.session, "Of this session only");
   }
   for (CLI::App* const command : {buffers, executables, sessions, transfers}) {

@@ -30,7 +30,7 @@ Bio Reader(const std::string& pem) {
   return Bio(BIO_new_mem_buf(pem.data(), static_cast<int>(std::min<size_t>(pem.size(), 1 << 30))));
 }
 
-// A daemon has no terminal to ask for a pass phrase on: an encrypted key is none.
+// A daemon has no terminal to ask for a pass phrase on: an encrypted key cannot be used.
 int NoPassphrase(char*, int, int, void*) { return 0; }
 
 Certificate FirstCertificate(const std::string& pem) {

@@ -12,6 +12,8 @@ namespace {
 
 constexpr size_t kNameMax = 1024;       // More of a path or a function's name helps nobody.
 constexpr size_t kErrorTextMax = 4096;  // Nor of a message: a client can make thousands of copies of one.
+// Handles that an error for want of memory looks through: a session may have a million, and fail as often.
+constexpr size_t kLookedAtMax = 1000;
 
 }  // namespace
 
@@ -43,7 +45,7 @@ Origin SessionErrors::OriginOf(uint32_t id) const {
 }
 
 ErrorDetails SessionErrors::Root(std::string_view what, const absl::Status& status,
-                          const CommandRef& command) const {
+                                 const CommandRef& command) const {
   ErrorDetails error = ErrorOf(status);
   ClipWithDots(error.shape, kNameMax);
   ClipWithDots(error.text, kErrorTextMax);
@@ -104,7 +106,9 @@ absl::Status SessionErrors::PlaceholderRead(const Buffer& buffer, std::string_vi
 absl::Status SessionErrors::WithLargestBuffers(absl::Status status, const BufferTable& table) const {
   if (KindOf(status) != ErrorKind::kNoMemory) return status;
   std::vector<const Buffer*> largest;
+  size_t looked_at = 0;
   for (const auto& [handle, entry] : table.live()) {
+    if (++looked_at > kLookedAtMax) break;
     if (entry.buffer != nullptr && entry.buffer->block.bytes() > 0) largest.push_back(entry.buffer.get());
   }
   const size_t shown = std::min<size_t>(3, largest.size());
@@ -116,7 +120,10 @@ absl::Status SessionErrors::WithLargestBuffers(absl::Status status, const Buffer
   ErrorDetails error = ErrorOf(status);
   for (size_t i = 0; i < shown; ++i) {
     absl::StrAppend(
-        &error.text, i == 0 ? " This session's largest buffers: " : ", ",
+        &error.text,
+        i > 0                      ? ", "
+        : looked_at > kLookedAtMax ? " Buffers of this session: "
+                                   : " This session's largest buffers: ",
         absl::StrFormat("handle %d, %s, %d bytes (%s)", largest[i]->handle, ShapeText(largest[i]->shape),
                         largest[i]->block.bytes(), Line(largest[i]->made_by.origin)));
   }

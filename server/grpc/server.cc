@@ -24,12 +24,12 @@ absl::Status CheckTcp(const rpc::Endpoint& endpoint, const ServerOptions& option
   if (endpoint.kind != rpc::Endpoint::Kind::kTcp) return absl::OkStatus();
   const bool tls = !options.tls_certificate.empty();
   if (!tls && !endpoint.IsLoopback()) {
-    return FailedPrecondition("Plain TCP is for the loopback interface only: %s needs tls_cert and tls_key.",
-                              rpc::ToString(endpoint));
+    return InvalidArgument("Plain TCP is for the loopback interface only: %s needs --tls-cert and --tls-key.",
+                           rpc::ToString(endpoint));
   }
   if (tls && options.tls_client_authority.empty() && options.token.empty()) {
-    return FailedPrecondition(
-        "%s over TLS needs tls_client_ca or token_file: without them anybody could connect.",
+    return InvalidArgument(
+        "%s over TLS needs --tls-client-ca or --token-file: without them anybody could connect.",
         rpc::ToString(endpoint));
   }
   return absl::OkStatus();

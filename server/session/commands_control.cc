@@ -1,4 +1,4 @@
-// Steps, lines, pings, accounts, farewells.
+// StepMark, DefineOrigin, Ping, Stats, Goodbye.
 #include "common/rpc/wire.h"
 #include "server/session/commands.h"
 

@@ -98,15 +98,15 @@ void WatchedProcesses::Watch() {
     if (epoll_wait(epoll_.get(), &event, 1, -1) <= 0) continue;
     if (event.data.u64 == 0) return;
     const auto pid = static_cast<int64_t>(event.data.u64);
-    {
-      MutexLock lock(&mu_);
-      const auto found = processes_.find(pid);
-      if (found != processes_.end() && IsOver(found->second.pidfd.get())) {
-        processes_.erase(found);
-        RememberEnded(pid);
-      }
-    }
     try {
+      {
+        MutexLock lock(&mu_);
+        const auto found = processes_.find(pid);
+        if (found != processes_.end() && IsOver(found->second.pidfd.get())) {
+          processes_.erase(found);
+          RememberEnded(pid);
+        }
+      }
       ended_(pid);
     } catch (const std::exception& e) {
       spdlog::error("The sessions of process {} could not be ended: {}", pid, e.what());

@@ -73,6 +73,21 @@ TEST_F(Startup, LimitsThatDoNotGoTogetherAreRefused) {
       sentence);
 }
 
+TEST_F(Startup, PlainTcpOffTheLoopbackNamesTheFlagsThatItNeeds) {
+  ExpectUsageError("--listen tcp:0.0.0.0:7777", "hlod: Plain TCP is for the loopback interface only");
+  ExpectUsageError("--listen tcp:0.0.0.0:7777", "needs --tls-cert and --tls-key");
+}
+
+TEST_F(Startup, AWrongCommandLineIsReportedInItsName) {
+  ExpectUsageError("--bogus", "hlod: The following argument was not expected: --bogus");
+}
+
+TEST_F(Startup, OnlySizesAreReportedInBytes) {
+  ExpectUsageError("--devices 0", "0 is not within 1 and 1024");
+  ExpectUsageError("--commands-in-flight-max 1", "1 is not within 64 and 16777216");
+  ExpectUsageError("--chunk-bytes-max 1", "1 is not within 4KiB and 48MiB");
+}
+
 TEST_F(Startup, AFolderIsNoFile) {
   ExpectUsageError("--token-file /tmp", "/tmp");
   ExpectUsageError("--config /tmp", "Is a directory");

@@ -14,8 +14,8 @@ struct ReduceWalk {
 };
 ReduceWalk MakeReduceWalk(const hlo::Shape& operand, absl::Span<const int64_t> dimensions);
 
-// reduce_general.cc: several operands, or a reducer that is none of the recognised ones. Null when its
-// computation is no ScalarFunction.
+// reduce_general.cc: several operands, or a reducer that is not one of the recognised ones. Null when its
+// computation is not a ScalarFunction.
 MaybeStep MakeGeneralReduceStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
 
 }  // namespace hlod::engine

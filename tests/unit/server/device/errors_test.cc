@@ -88,5 +88,16 @@ TEST_F(Errors, PartialPlansAreFew) {
   EXPECT_EQ(alive, static_cast<std::ptrdiff_t>(Executable::kPartialMax));
 }
 
+// Of a session with many handles only some are looked through: it may fail often.
+TEST_F(Errors, WantOfMemoryNamesTheLargestBuffersOfAFewOrSomeOfMany) {
+  const hlo::Shape large = hlo::Shape::Array(hlo::kU8, {128 << 20});  // The device has half of it.
+  session.Upload(1, {1, 2, 3, 4});
+  EXPECT_THAT(ErrorOf(session.Await(session.Announce(2, large))).text,
+              testing::HasSubstr(" This session's largest buffers: handle 1, f32[4], "));
+  for (Handle handle = 3; handle <= 1100; ++handle) session.Upload(handle, {1, 2, 3, 4});
+  const std::string text = ErrorOf(session.Await(session.Announce(1101, large))).text;
+  EXPECT_THAT(text, testing::HasSubstr(" Buffers of this session: handle "));
+}
+
 }  // namespace
 }  // namespace hlod::device
