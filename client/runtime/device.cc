@@ -12,11 +12,12 @@ namespace hlod {
 namespace internal {
 namespace {
 
-absl::Status CheckDevice(const Session& session, int ordinal) {
-  if (session.options().skip_local_checks) return absl::OkStatus();
-  if (ordinal >= 0 && ordinal < static_cast<int>(session.devices().size())) return absl::OkStatus();
+absl::Status CheckDevice(const Session* session, int ordinal) {
+  if (session == nullptr) return MakeError(ErrorKind::kArgument, "The host is not a device that has buffers.");
+  if (session->options().skip_local_checks) return absl::OkStatus();
+  if (ordinal >= 0 && ordinal < static_cast<int>(session->devices().size())) return absl::OkStatus();
   return MakeError(ErrorKind::kArgument, absl::StrFormat("Device (%d) does not exist: the daemon has %d.",
-                                                         ordinal, session.devices().size()));
+                                                         ordinal, session->devices().size()));
 }
 
 Buffer MakeBuffer(const std::shared_ptr<Session>& session, uint64_t handle, const Shape& shape, int device,
@@ -37,11 +38,13 @@ StagingState::~StagingState() {
 
 using internal::Command;
 
+std::string Device::ToString() const { return is_host() ? "host" : absl::StrCat("hlod:", ordinal_); }
+
 const DeviceInfo& Device::info() const { return session_->devices()[static_cast<size_t>(ordinal_)]; }
 
 absl::StatusOr<Buffer> Device::Upload(absl::Span<const std::byte> bytes, const Shape& shape, Cause cause,
                                       Caller caller) const {
-  RETURN_IF_ERROR(internal::CheckDevice(*session_, ordinal_));
+  RETURN_IF_ERROR(internal::CheckDevice(session_.get(), ordinal_));
   uint64_t handle = 0;
   ASSIGN_OR_RETURN(Command sent,
                    internal::UploadBytes(*session_, shape, ordinal_, bytes, cause, caller, nullptr, &handle));
@@ -53,7 +56,7 @@ absl::StatusOr<Buffer> Device::Upload(const Literal& literal, Cause cause, Calle
 }
 
 absl::StatusOr<Buffer> Device::Placeholder(const Shape& shape, Caller caller) const {
-  RETURN_IF_ERROR(internal::CheckDevice(*session_, ordinal_));
+  RETURN_IF_ERROR(internal::CheckDevice(session_.get(), ordinal_));
   if (!session_->options().skip_local_checks) {
     if (!shape.IsArray()) {
       return internal::ArgumentError(
@@ -86,7 +89,7 @@ absl::StatusOr<Buffer> Device::Placeholder(const Shape& shape, Caller caller) co
 }
 
 absl::StatusOr<StagedUpload> Device::Stage(const Shape& shape, Caller) const {
-  RETURN_IF_ERROR(internal::CheckDevice(*session_, ordinal_));
+  RETURN_IF_ERROR(internal::CheckDevice(session_.get(), ordinal_));
   RETURN_IF_ERROR(session_->status());
   RETURN_IF_ERROR(WithKind(hlo::ValidateShape(shape), ErrorKind::kArgument));
   StagedUpload staged;

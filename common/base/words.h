@@ -36,6 +36,8 @@ class Words {
     return added;
   }
 
+  void Clear() { size_ = 0; }  // Keeps the memory.
+
   size_t size() const { return size_; }
   const uint32_t* data() const { return data_; }
   uint32_t operator[](size_t i) const { return data_[i]; }

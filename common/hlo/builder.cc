@@ -40,12 +40,15 @@ Builder::Builder(Module& module, std::string name)
       absl::StrFormat("Computation %s is not finished: Build() was not called.", computation_.name())));
 }
 
+Builder::Builder(Module& callees, Computation& open)
+    : module_(callees), computation_(open), id_(kOpen) {}
+
 absl::Status Builder::Build(Op root) {
   RETURN_IF_ERROR(status_);
   if (!Owns({root})) return status_;
   computation_.set_built(absl::OkStatus());
   computation_.set_root(root.id);
-  module_.set_entry(id_);
+  if (id_ != kOpen) module_.set_entry(id_);
   return absl::OkStatus();
 }
 
@@ -105,7 +108,7 @@ absl::StatusOr<ShapeId> Builder::Infer(Opcode opcode, absl::Span<const NodeId> o
   absl::InlinedVector<const ProgramShape*, 2> signatures;
   for (const NodeId id : operands) shapes.push_back(&computation_[id].shape());
   for (const ComputationId callee : called) {
-    if (callee >= id_) {
+    if (callee >= id_ || callee >= module_.computation_count()) {
       return InvalidArgument("The computation (%d) called by %s is not finished before its caller starts.",
                              callee, Name(opcode));
     }

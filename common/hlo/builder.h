@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -34,6 +35,9 @@ class Builder {
   // Starts a new computation in `module`, which must outlive the builder. Finish callees before their callers
   // start.
   Builder(Module& module, std::string name);
+  // Appends to `open`, a computation outside any module over the tables of `callees`. It may call every
+  // computation of `callees`, also one that is added later: an open trace. Both must outlive the builder.
+  Builder(Module& callees, Computation& open);
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
@@ -42,6 +46,8 @@ class Builder {
   // compiled (CheckBuilt).
   [[nodiscard]] absl::Status Build(Op root);
   const absl::Status& status() const { return status_; }
+  // Forgets the sticky error and returns it: a trace survives an operation that was refused.
+  absl::Status TakeStatus() { return std::exchange(status_, absl::OkStatus()); }
   ComputationId id() const { return id_; }
   Module& module() { return module_; }
   // The shape of a value (kInvalid once an error stuck).
@@ -100,6 +106,8 @@ class Builder {
     ShapeId result = 0;
   };
   static constexpr size_t kInferredSlots = 256;
+
+  static constexpr ComputationId kOpen = UINT32_MAX;  // The id of a computation outside any module.
 
   Op Fail(absl::Status status);
   bool Owns(absl::Span<const Op> operands);

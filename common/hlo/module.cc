@@ -118,6 +118,15 @@ NodeId Computation::Append(Opcode opcode, ShapeId shape, AttributesId attributes
   return id;
 }
 
+void Computation::Clear() {
+  words_.Clear();
+  offsets_.Clear();
+  parameters_.clear();
+  early_parameters_.clear();
+  notes_.clear();
+  root_ = kNoNode;
+}
+
 void Computation::AddParameter(int64_t number, NodeId id) {
   // A number may be anything a stranger wrote, so memory follows how many there are, not how large they are.
   if (number != static_cast<int64_t>(parameters_.size())) {

@@ -161,6 +161,9 @@ class Computation {
   NodeId Append(Opcode opcode, ShapeId shape, AttributesId attributes, absl::Span<const NodeId> operands,
                 absl::Span<const ComputationId> called = {});
 
+  // Forgets every instruction and note, and keeps the memory for the next ones.
+  void Clear();
+
   uint32_t size() const { return static_cast<uint32_t>(offsets_.size()); }
   Instruction operator[](NodeId id) const { return Instruction(this, id, words_.data() + offsets_[id]); }
   Instruction instruction(NodeId id) const { return (*this)[id]; }

@@ -101,10 +101,10 @@ class Client {
   bool has_shared_memory() const;
 
   // For the library.
+  explicit Client(std::shared_ptr<internal::Session> session) : session_(std::move(session)) {}
   const std::shared_ptr<internal::Session>& internal_session() const { return session_; }
 
  private:
-  explicit Client(std::shared_ptr<internal::Session> session) : session_(std::move(session)) {}
   std::shared_ptr<internal::Session> session_;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <type_traits>
 
 #include "absl/status/statusor.h"
@@ -45,10 +46,16 @@ class StagedUpload {
 // Cheap to copy. Thread-safe.
 class Device {
  public:
+  // The host: where a tensor is an ordinary value of this process. It has no buffers.
+  Device() : ordinal_(0) {}
   Device(std::shared_ptr<internal::Session> session, int ordinal)
       : session_(std::move(session)), ordinal_(ordinal) {}
 
+  bool is_host() const { return session_ == nullptr; }
   int ordinal() const { return ordinal_; }
+  // "host", "hlod:0".
+  std::string ToString() const;
+  friend bool operator==(const Device&, const Device&) = default;
   // REQUIRES: the daemon has it.
   const DeviceInfo& info() const;
 
@@ -75,8 +82,11 @@ class Device {
   // A buffer with a shape and an identity, and neither storage nor reservation: no bytes anywhere.
   absl::StatusOr<Buffer> Placeholder(const Shape& shape, Caller caller = Caller::Here()) const;
 
+  // For the library.
+  const std::shared_ptr<internal::Session>& internal_session() const { return session_; }
+
  private:
-  std::shared_ptr<internal::Session> session_;
+  std::shared_ptr<internal::Session> session_;  // Null: the host.
   int ordinal_;
 };
 

@@ -1,0 +1,336 @@
+// Calling an operation.
+#include "client/tensor/apply.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "client/tensor/close.h"
+#include "client/tensor/host.h"
+#include "client/tensor/lock.h"
+#include "client/tensor/placeholder.h"
+#include "client/tensor/promotion.h"
+#include "client/tensor/runtime.h"
+#include "client/tensor/settings.h"
+#include "client/tensor/thread_trace.h"
+#include "client/tensor/throw.h"
+#include "common/base/strings.h"
+
+namespace hlod::lazy {
+namespace {
+
+using OperandSpan = absl::Span<const Operand>;
+
+const Caller& CallerOf(OperandSpan operands) {
+  static constexpr Caller kUnknown;
+  return operands.empty() ? kUnknown : operands[0].caller();
+}
+
+// "f32[2,3] on hlod:0, 2.5, f32[4] on host".
+std::string ArgumentsText(OperandSpan operands) {
+  std::string text;
+  for (const Operand& operand : operands) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ");
+    if (operand.tensor() == nullptr) absl::StrAppend(&text, operand.scalar().ToDouble());
+    else if (!operand.tensor()->defined()) absl::StrAppend(&text, "an undefined tensor");
+    else absl::StrAppend(&text, hlo::ToStringNoLayout(operand.tensor()->shape()));
+  }
+  return text;
+}
+
+absl::Status WithArguments(const absl::Status& status, OperandSpan operands) {
+  ErrorDetails details = ErrorOf(status);
+  details.text = std::string(status.message());
+  if (!operands.empty()) absl::StrAppend(&details.text, "; arguments: ", ArgumentsText(operands));
+  return ToStatus(std::move(details));
+}
+
+// An operand on the way into a graph.
+struct Bound {
+  TensorImpl* tensor = nullptr;   // Null: a number.
+  Ref<Value> copy;                // A host tensor's copy on the device.
+  bool is_number_tensor = false;  // A host tensor of one element among device tensors.
+};
+
+// The device of an operation: that of its tensors, when they agree; else what the settings say.
+Place PlaceOf(OperandSpan operands) {
+  Place place;
+  const Operand* first = nullptr;
+  for (const Operand& operand : operands) {
+    if (operand.tensor() == nullptr) continue;
+    if (!operand.tensor()->defined()) Refuse("an argument is an undefined tensor");
+    const Place other = operand.tensor()->impl()->value().place;
+    if (other.is_host()) continue;
+    if (first != nullptr && !(other == place)) {
+      Refuse("argument %d is on %s, argument %d on %s: copy one with To()", first - operands.data(),
+             DeviceOf(place).ToString(), &operand - operands.data(), DeviceOf(other).ToString());
+    }
+    if (first == nullptr) first = &operand;
+    place = other;
+  }
+  return place;
+}
+
+// The device's copy of a host tensor that meets device tensors: kept as long as the tensor is not written.
+Ref<Value> ImplicitCopy(const Operation& operation, OperandSpan operands, size_t index, Place place) {
+  const CurrentSettings& settings = Current();
+  const Operand& operand = operands[index];
+  TensorImpl& tensor = *operand.tensor()->impl();
+  if (settings.mixed_devices == MixedDevices::kError) {
+    Refuse("argument %d is on the host and others are on %s: copy it with To(), or set mixed_devices", index,
+           DeviceOf(place).ToString());
+  }
+  if (tensor.copy_place == place && tensor.copy_version == tensor.storage->version && tensor.copy) {
+    return tensor.copy;
+  }
+  const Ref<Value> shown = ShownValue(tensor, operation.pytorch, CallerOf(operands));
+  if (shown->state == Value::State::kRecipe) EvaluateRecipe(*shown);
+  absl::StatusOr<Buffer> buffer =
+      DeviceOf(place).Upload(*shown->literal, Cause::kImplicitUpload, CallerOf(operands));
+  if (!buffer.ok()) throw Refusal{buffer.status()};
+  ++Stats().implicit_copies;
+  Stats().implicit_copy_bytes += buffer->byte_size();
+  if (settings.mixed_devices == MixedDevices::kWarn) {
+    std::fprintf(stderr, "hlod: %s (%s) copies argument %zu, %s, from the host to %s\n", operation.pytorch,
+                 LineText(CallerOf(operands)).c_str(), index, ShapeText(*shown).c_str(),
+                 DeviceOf(place).ToString().c_str());
+  }
+  auto copy = MakeRef<Value>(shown->type, shown->dims, place, CallerOf(operands));
+  copy->Become(*std::move(buffer));
+  tensor.copy = copy;
+  tensor.copy_place = place;
+  tensor.copy_version = tensor.storage->version;
+  return copy;
+}
+
+std::vector<Bound> Bind(const Operation& operation, OperandSpan operands, Place place) {
+  std::vector<Bound> bound(operands.size());
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (operands[i].tensor() == nullptr) continue;
+    TensorImpl& tensor = *operands[i].tensor()->impl();
+    bound[i].tensor = &tensor;
+    if (place.is_host() || !tensor.value().place.is_host()) continue;
+    if (tensor.value().IsPlaceholder())
+      Refuse("argument %d is a placeholder of the host: make it on the device", i);
+    if (Current().scalar_host_tensors && Count(tensor.view.dims) == 1) bound[i].is_number_tensor = true;
+    else bound[i].copy = ImplicitCopy(operation, operands, i, place);
+  }
+  return bound;
+}
+
+// Whether it depends on a placeholder, as far as its graph says.
+bool IsAbstract(const Value& value) {
+  return value.IsPlaceholder() ||
+         (value.state == Value::State::kNode && value.graph->kind == Graph::Kind::kAbstract);
+}
+
+Graph& GraphFor(Place place, const std::vector<Bound>& bound) {
+  ThreadTrace& trace = ThreadTrace::Get();
+  if (place.is_host()) {
+    for (size_t i = 0; i < bound.size(); ++i) {
+      if (bound[i].tensor != nullptr && IsAbstract(bound[i].tensor->value())) {
+        return trace.Open(place, Graph::Kind::kAbstract);
+      }
+    }
+    return trace.Open(place, Graph::Kind::kHost);
+  }
+  if (place.runtime->ended()) throw Refusal{EndedError()};
+  for (const Bound& operand : bound) {
+    if (operand.tensor != nullptr && IsAbstract(operand.tensor->value())) {
+      Graph& graph = trace.Open(place, Graph::Kind::kAbstract);
+      if (graph.size() > Current().placeholder_nodes_max) {
+        Refuse("more than placeholder_nodes_max (%d) instructions depend on placeholders",
+               Current().placeholder_nodes_max);
+      }
+      return graph;
+    }
+  }
+  return trace.Open(place, Graph::Kind::kReal);
+}
+
+PrimitiveType Promote(const Operation& operation, OperandSpan operands, const std::vector<Bound>& bound) {
+  absl::InlinedVector<Promoted, 4> promoted;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (bound[i].tensor == nullptr) {
+      promoted.push_back({NumberType(operands[i].scalar()), Promoted::Rank::kNumber});
+    } else {
+      const bool flat = bound[i].tensor->view.dims.empty();
+      promoted.push_back(
+          {bound[i].tensor->type(), flat ? Promoted::Rank::kZeroDimensional : Promoted::Rank::kTensor});
+    }
+  }
+  const PrimitiveType common = ResultType(promoted);
+  const bool exact = common == hlo::kPred || hlo::IsInteger(common);
+  if (operation.promotion == Promotion::kFloat && exact) return hlo::kF32;
+  if (operation.promotion == Promotion::kNumeric && common == hlo::kPred) return hlo::kS64;
+  return common;
+}
+
+// The operands as instructions of `graph`.
+std::vector<Op> Lowered(const Operation& operation, OperandSpan operands, const std::vector<Bound>& bound,
+                        Lowering& lowering) {
+  Graph& graph = lowering.graph;
+  PrimitiveType common = hlo::kInvalid, first = hlo::kInvalid;
+  if (operation.promotion != Promotion::kNone) common = Promote(operation, operands, bound);
+  for (const Bound& operand : bound) {
+    if (first == hlo::kInvalid && operand.tensor != nullptr) first = operand.tensor->type();
+  }
+  std::vector<Op> ops;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    Op op;
+    if (bound[i].tensor == nullptr) {
+      const Scalar& number = operands[i].scalar();
+      const PrimitiveType type = common != hlo::kInvalid  ? common
+                                 : first != hlo::kInvalid ? first
+                                                          : NumberType(number);
+      const bool parameter =
+          graph.kind != Graph::Kind::kHost && Tracer::Get().IsParameter(operands[i].caller(), number);
+      op = parameter ? graph.op(graph.NumberParameter(NumberLiteral(type, number)))
+                     : lowering.Number(type, number);
+    } else if (bound[i].copy) {
+      op = graph.op(graph.NodeOf(*bound[i].copy));
+    } else if (bound[i].is_number_tensor) {
+      const Ref<Value> shown = ShownValue(*bound[i].tensor, operation.pytorch, CallerOf(operands));
+      if (shown->state == Value::State::kRecipe) EvaluateRecipe(*shown);
+      op = graph.op(graph.NumberParameter(*shown->literal));
+    } else {
+      op = graph.op(NodeOf(graph, *bound[i].tensor));
+    }
+    ops.push_back(common == hlo::kInvalid ? op : lowering.Convert(op, common));
+  }
+  return ops;
+}
+
+// What `lower` appended, as values of their own.
+std::vector<Ref<Value>> MakeValues(Graph& graph, absl::Span<const Op> results, const Caller& caller) {
+  std::vector<Ref<Value>> values;
+  std::vector<NodeId> nodes;
+  for (const Op result : results) {
+    const Shape& shape = graph.builder().shape(result);
+    values.push_back(MakeRef<Value>(shape.type, shape.dims, graph.place, caller));
+    nodes.push_back(result.id);
+  }
+  if (graph.kind == Graph::Kind::kHost) {
+    std::vector<std::shared_ptr<const Literal>> literals = Evaluate(graph, nodes);
+    for (size_t i = 0; i < nodes.size(); ++i) values[i]->Become(std::move(literals[i]));
+  } else {
+    for (size_t i = 0; i < nodes.size(); ++i) graph.AddLive(*values[i], nodes[i]);
+  }
+  return values;
+}
+
+// Runs `body` with the operands as instructions, in the lock, and closes the trace when it has become too
+// long.
+void Record(const Operation& operation, OperandSpan operands,
+            absl::FunctionRef<void(Lowering&, absl::Span<const Op>)> body) {
+  std::vector<Parameter> garbage;
+  Explain(operation, operands, CallerOf(operands), [&] {
+    const TraceLock lock;
+    const Place place = PlaceOf(operands);
+    const std::vector<Bound> bound = Bind(operation, operands, place);
+    Graph& graph = GraphFor(place, bound);
+    // Host operations are evaluated one at a time: nothing stays open.
+    const absl::Cleanup clear = [&] {
+      static_cast<void>(graph.builder().TakeStatus());
+      if (graph.kind == Graph::Kind::kHost) garbage = graph.Clear();
+    };
+    graph.SetOrigin(CallerOf(operands), operation.pytorch);
+    Lowering lowering{graph};
+    const std::vector<Op> ops = Lowered(operation, operands, bound, lowering);
+    body(lowering, ops);
+    if (graph.kind != Graph::Kind::kHost) ++Stats().operations;
+    if (graph.kind == Graph::Kind::kReal && graph.size() > Current().trace_nodes_max) {
+      garbage = Close(graph, TraceCause::kLimit, CallerOf(operands));
+    }
+  });
+}
+
+void CheckBuilt(Lowering& lowering) {
+  if (!lowering.b.status().ok()) throw Refusal{lowering.b.TakeStatus()};
+}
+
+}  // namespace
+
+void Explain(const Operation& operation, OperandSpan operands, const Caller& caller,
+             absl::FunctionRef<void()> body) {
+  try {
+    body();
+  } catch (const Refusal& refusal) {
+    Throw(WithArguments(refusal.status, operands), operation.pytorch, caller);
+  }
+}
+
+Tensor Call(const Operation& operation, OperandSpan operands, LowerOne lower) {
+  Tensor result;
+  Record(operation, operands, [&](Lowering& lowering, absl::Span<const Op> ops) {
+    const Op made[] = {lower(lowering, ops)};
+    CheckBuilt(lowering);
+    result = MakeTensor(std::move(MakeValues(lowering.graph, made, CallerOf(operands))[0]));
+  });
+  return result;
+}
+
+std::vector<Tensor> CallSeveral(const Operation& operation, OperandSpan operands, LowerSeveral lower) {
+  std::vector<Tensor> results;
+  Record(operation, operands, [&](Lowering& lowering, absl::Span<const Op> ops) {
+    const std::vector<Op> made = lower(lowering, ops);
+    CheckBuilt(lowering);
+    for (Ref<Value>& value : MakeValues(lowering.graph, made, CallerOf(operands))) {
+      results.push_back(MakeTensor(std::move(value)));
+    }
+  });
+  return results;
+}
+
+Tensor& CallInPlace(const Operation& operation, Tensor& target, OperandSpan operands, LowerOne lower) {
+  Record(operation, operands, [&](Lowering& lowering, absl::Span<const Op> ops) {
+    TensorImpl& impl = *target.impl();
+    if (!(impl.value().place == lowering.graph.place)) {
+      Refuse("the result is on %s and cannot replace a tensor on the host",
+             DeviceOf(lowering.graph.place).ToString());
+    }
+    Op made = lower(lowering, ops);
+    CheckBuilt(lowering);
+    const PrimitiveType from = lowering.type(made);
+    if (!CanCast(from, impl.type())) {
+      Refuse("a result of type %s cannot be stored in place as %s", hlo::Name(from), hlo::Name(impl.type()));
+    }
+    if (lowering.dims(made) != impl.view.dims) {
+      Refuse("the result's shape %s is not the shape %s of the tensor that is updated in place",
+             ListText(lowering.dims(made)), ListText(impl.view.dims));
+    }
+    made = lowering.Convert(made, impl.type());
+    CheckBuilt(lowering);
+    Write(lowering.graph, impl, made.id, CallerOf(operands));
+  });
+  return target;
+}
+
+Tensor Create(const Operation& operation, const Dims& dims, PrimitiveType type, const Device& device,
+              Recipe recipe, const Caller& caller) {
+  Tensor result;
+  Explain(operation, {}, caller, [&] {
+    if (absl::Status valid = hlo::ValidateShape(Shape::Array(type, dims)); !valid.ok()) throw Refusal{valid};
+    const Place place = lazy::PlaceOf(device);
+    auto value = MakeRef<Value>(type, dims, place, caller);
+    const TraceLock lock;
+    if (place.is_host()) {
+      value->state = Value::State::kRecipe;
+      value->recipe = std::move(recipe);
+    } else {
+      if (place.runtime->ended()) throw Refusal{EndedError()};
+      Graph& graph = ThreadTrace::Get().Open(place, Graph::Kind::kReal);
+      graph.SetOrigin(caller, operation.pytorch);
+      Lowering lowering{graph};
+      const Op made = recipe(lowering);
+      CheckBuilt(lowering);
+      graph.AddLive(*value, made.id);
+      ++Stats().operations;
+    }
+    result = MakeTensor(std::move(value));
+  });
+  return result;
+}
+
+}  // namespace hlod::lazy

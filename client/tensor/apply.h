@@ -1,0 +1,45 @@
+// Calling an operation: which device, which types, record it, make the result.
+#pragma once
+
+#include <initializer_list>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/types/span.h"
+#include "client/tensor/impl.h"
+#include "client/tensor/lowering.h"
+#include "client/tensor/operation.h"
+#include "hlod/tensor.h"
+
+namespace hlod::lazy {
+
+// The operands, converted as the operation's row says.
+using Operands = absl::Span<const Op>;
+using LowerOne = absl::FunctionRef<Op(Lowering&, Operands)>;
+using LowerSeveral = absl::FunctionRef<std::vector<Op>(Lowering&, Operands)>;
+
+// Records `operation` on `operands` in the open graph of their device, or evaluates it when all are on the
+// host. `lower` appends the instructions; it may throw Refusal. A failure leaves the trace as it was, and
+// names the operation, the operands and the line of the first operand.
+Tensor Call(const Operation& operation, absl::Span<const Operand> operands, LowerOne lower);
+std::vector<Tensor> CallSeveral(const Operation& operation, absl::Span<const Operand> operands,
+                                LowerSeveral lower);
+inline Tensor Call(const Operation& operation, std::initializer_list<Operand> operands, LowerOne lower) {
+  return Call(operation, absl::MakeConstSpan(operands.begin(), operands.size()), lower);
+}
+
+// The same, and the result replaces what `target` shows. `target` is the first of the operands' tensors; the
+// result is converted to its type and must have its shape.
+Tensor& CallInPlace(const Operation& operation, Tensor& target, absl::Span<const Operand> operands,
+                    LowerOne lower);
+
+// A tensor made from nothing: recorded on a device; on the host a recipe, whose bytes are made when asked
+// for.
+Tensor Create(const Operation& operation, const Dims& dims, PrimitiveType type, const Device& device,
+              Recipe recipe, const Caller& caller);
+
+// Runs `body`; a Refusal becomes an Error with the operation's name, its arguments and the line.
+void Explain(const Operation& operation, absl::Span<const Operand> operands, const Caller& caller,
+             absl::FunctionRef<void()> body);
+
+}  // namespace hlod::lazy

@@ -1,0 +1,256 @@
+// Closing a graph, and reading values.
+#include "client/tensor/close.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/tensor/canonical.h"
+#include "client/tensor/host.h"
+#include "client/tensor/lock.h"
+#include "client/tensor/placeholder.h"
+#include "client/tensor/runtime.h"
+#include "client/tensor/settings.h"
+#include "client/tensor/thread_trace.h"
+#include "client/tensor/throw.h"
+#include "common/base/strings.h"
+
+namespace hlod::lazy {
+namespace {
+
+constexpr uint32_t kSeparator = UINT32_MAX;
+
+// What a close computes: nodes once each, in order, and the values that are each.
+struct Outputs {
+  std::vector<NodeId> nodes;
+  std::vector<std::vector<Value*>> values;
+};
+
+Outputs OutputsOf(const Graph& graph) {
+  Outputs outputs;
+  for (Value* value : graph.LiveInOrder()) {
+    if (outputs.nodes.empty() || outputs.nodes.back() != value->node) {
+      outputs.nodes.push_back(value->node);
+      outputs.values.emplace_back();
+    }
+    outputs.values.back().push_back(value);
+  }
+  return outputs;
+}
+
+// Fails the live values that depend on a parameter that cannot be used: donated or deleted behind our back,
+// or failed itself.
+void FailWhatDependsOnDead(Graph& graph) {
+  std::vector<const absl::Status*> dead;
+  std::vector<absl::Status> reasons(graph.parameters().size());
+  for (size_t i = 0; i < reasons.size(); ++i) {
+    const Parameter& parameter = graph.parameters()[i];
+    if (!parameter.value) continue;
+    if (parameter.value->state == Value::State::kFailed) reasons[i] = parameter.value->failure;
+    if (parameter.value->state == Value::State::kData) reasons[i] = parameter.value->buffer.state();
+    if (reasons[i].ok()) continue;
+    dead.resize(graph.size(), nullptr);
+    dead[parameter.node] = &reasons[i];
+  }
+  if (dead.empty()) return;
+  for (NodeId node = 0; node < graph.size(); ++node) {
+    for (const NodeId operand : graph.computation()[node].operands()) {
+      if (dead[node] == nullptr) dead[node] = dead[operand];
+    }
+  }
+  for (Value* value : graph.LiveInOrder()) {
+    if (dead[value->node] != nullptr) value->Become(*dead[value->node]);
+  }
+}
+
+// Parameters that nobody but the graph holds: their memory is the program's to reuse.
+std::vector<bool> Donated(const Graph& graph) {
+  std::vector<bool> donated;
+  for (const Parameter& parameter : graph.parameters()) {
+    donated.push_back(parameter.value && parameter.value->references() == 1 &&
+                      parameter.value->state == Value::State::kData &&
+                      parameter.value->buffer.internal_state().use_count() == 1);
+  }
+  return donated;
+}
+
+// What decides a program beside the graph's words.
+std::vector<uint32_t> Tail(absl::Span<const NodeId> outputs, const std::vector<bool>& donated, Place place) {
+  std::vector<uint32_t> tail(outputs.begin(), outputs.end());
+  tail.push_back(kSeparator);
+  for (uint32_t parameter = 0; parameter < donated.size(); ++parameter) {
+    if (donated[parameter]) tail.push_back(parameter);
+  }
+  tail.push_back(kSeparator);
+  tail.push_back(static_cast<uint32_t>(place.ordinal));
+  return tail;
+}
+
+// The program in the cache of canonical forms, or compiled.
+Program FindOrCompile(Graph& graph, const Outputs& outputs, const std::vector<bool>& donated,
+                      const Caller& caller) {
+  Runtime& runtime = *graph.place.runtime;
+  const Canonical canonical = Canonicalise(graph, outputs.nodes);
+  Program program;
+  program.arguments = canonical.parameters;
+  std::vector<bool> donated_arguments;
+  std::vector<uint32_t> donors;
+  for (uint32_t i = 0; i < canonical.parameters.size(); ++i) {
+    donated_arguments.push_back(donated[canonical.parameters[i]]);
+    if (!donated_arguments.back()) continue;
+    donors.push_back(i);
+    program.donate.push_back(static_cast<int>(i));
+  }
+  const absl::Span<const uint32_t> words = canonical.computation->words();
+  const std::vector<uint32_t> tail = Tail(canonical.outputs, donated_arguments, graph.place);
+  if (const auto* known = runtime.canonical.Find(words, tail)) {
+    ++Stats().canonical_hits;
+    program.compiled = *known;
+    return program;
+  }
+  const std::string name = absl::StrCat("trace_", LineText(caller));
+  const std::unique_ptr<Module> module = MakeModule(name, graph, canonical, donors);
+  auto compiled = std::make_shared<Compiled>();
+  compiled->executable = ValueOrThrow(
+      Client(runtime.device(0).internal_session()).Compile(*module, {}, caller), "compile", caller);
+  ++Stats().compiles;
+  program.compiled = runtime.canonical.Add(words, tail, std::move(compiled));
+  return program;
+}
+
+// Starts `program` and hands its results out.
+void Start(Graph& graph, const Program& program, const Outputs& outputs, const Caller& caller) {
+  std::vector<Argument> arguments;
+  arguments.reserve(program.arguments.size());
+  for (const uint32_t number : program.arguments) {
+    const Parameter& parameter = graph.parameters()[number];
+    if (parameter.literal != nullptr) ++Stats().inline_numbers;
+    if (parameter.literal != nullptr) arguments.emplace_back(*parameter.literal);
+    else if (parameter.value->state == Value::State::kHost) arguments.emplace_back(*parameter.value->literal);
+    else arguments.emplace_back(parameter.value->buffer);
+  }
+  ExecuteOptions options;
+  options.donate = program.donate;
+  options.device = graph.place.ordinal;
+  Execution execution =
+      ValueOrThrow(program.compiled->executable.Start(arguments, options, caller), "execute", caller);
+  Stats().donated += static_cast<int64_t>(program.donate.size());
+  for (size_t i = 0; i < outputs.nodes.size(); ++i) {
+    for (Value* value : outputs.values[i]) value->Become(execution.results[i]);
+  }
+  graph.place.runtime->Started(std::move(execution.done));
+}
+
+void CountClose(const Graph& graph, TraceCause cause) {
+  TraceStats& stats = Stats();
+  ++stats.closes;
+  ++stats.closes_by_cause[static_cast<size_t>(cause)];
+  stats.nodes += graph.size();
+}
+
+}  // namespace
+
+std::vector<Parameter> Close(Graph& graph, TraceCause cause, const Caller& caller) {
+  FailWhatDependsOnDead(graph);
+  const Outputs outputs = OutputsOf(graph);
+  if (outputs.nodes.empty()) return graph.Clear();
+  if (graph.place.runtime->ended()) {
+    const absl::Status ended = EndedError();
+    for (const auto& values : outputs.values) {
+      for (Value* value : values) value->Become(ended);
+    }
+    return graph.Clear();
+  }
+  CountClose(graph, cause);
+  const std::vector<bool> donated = Donated(graph);
+  try {
+    const std::vector<uint32_t> tail = Tail(outputs.nodes, donated, graph.place);
+    const absl::Span<const uint32_t> words = graph.computation().words();
+    RecordedPrograms& recorded = graph.place.runtime->recorded;
+    const Program* program = recorded.Find(words, tail);
+    if (program != nullptr) ++Stats().trace_hits;
+    else program = &recorded.Add(words, tail, FindOrCompile(graph, outputs, donated, caller));
+    Start(graph, *program, outputs, caller);
+  } catch (const Error& error) {
+    // Reported where a result is read: the program may go on with what does not depend on it.
+    for (const auto& values : outputs.values) {
+      for (Value* value : values) value->Become(error.status());
+    }
+  }
+  return graph.Clear();
+}
+
+void Force(const Ref<Value>& value, TraceCause cause, const char* operation, const Caller& caller) {
+  std::vector<Parameter> garbage;
+  Runtime* waits = nullptr;
+  {
+    const TraceLock lock;
+    if (value->IsPlaceholder()) ThrowPlaceholder(*value, operation, caller);
+    if (value->state == Value::State::kRecipe) {
+      EvaluateRecipe(*value);
+      return;
+    }
+    if (value->state != Value::State::kNode) return;
+    if (value->graph->kind == Graph::Kind::kAbstract) CheckNoPlaceholder(*value, operation, caller);
+    if (value->place.is_host()) {  // Its placeholders have been filled since.
+      Graph host(value->place, Graph::Kind::kHost);
+      const NodeId node = host.NodeOf(*value);
+      value->Become(Evaluate(host, {node})[0]);
+      return;
+    }
+    Graph& mine = ThreadTrace::Get().Open(value->place, Graph::Kind::kReal);
+    if (value->graph != &mine) {
+      // Another thread's, or one whose placeholders have been filled since: it moves here.
+      const NodeId node = mine.NodeOf(*value);
+      value->graph->RemoveLive(*value);
+      mine.AddLive(*value, node);
+    }
+    waits = value->place.runtime;
+    garbage = Close(mine, cause, caller);
+  }
+  garbage.clear();
+  waits->Throttle(static_cast<size_t>(Current().closes_unsettled_max));
+}
+
+std::shared_ptr<const Literal> Read(const Ref<Value>& value, TraceCause cause, Cause ledger,
+                                    const char* operation, const Caller& caller) {
+  Force(value, cause, operation, caller);
+  Buffer buffer;
+  {
+    const TraceLock lock;
+    if (value->state == Value::State::kHost) return value->literal;
+    if (value->state == Value::State::kFailed) Throw(value->failure, operation, caller);
+    if (value->place.runtime->ended()) Throw(EndedError(), operation, caller);
+    buffer = value->buffer;
+  }
+  return std::make_shared<const Literal>(ValueOrThrow(buffer.ToLiteral(ledger, caller), operation, caller));
+}
+
+}  // namespace hlod::lazy
+
+namespace hlod {
+
+void Sync(Caller caller) {
+  std::vector<lazy::Parameter> garbage;
+  std::vector<lazy::Runtime*> runtimes;
+  {
+    const lazy::TraceLock lock;
+    for (const auto& graph : lazy::ThreadTrace::Get().graphs()) {
+      if (graph->kind != lazy::Graph::Kind::kReal) continue;
+      std::vector<lazy::Parameter> dropped = lazy::Close(*graph, TraceCause::kSync, caller);
+      garbage.insert(garbage.end(), std::make_move_iterator(dropped.begin()),
+                     std::make_move_iterator(dropped.end()));
+      runtimes.push_back(graph->place.runtime);
+    }
+  }
+  garbage.clear();
+  for (lazy::Runtime* runtime : runtimes) {
+    runtime->Throttle(static_cast<size_t>(lazy::Current().closes_unsettled_max));
+  }
+  const lazy::TraceLock lock;
+  for (const auto& graph : lazy::ThreadTrace::Get().graphs()) {
+    if (graph->kind == lazy::Graph::Kind::kAbstract) lazy::CheckLivePlaceholders(*graph, caller);
+  }
+}
+
+}  // namespace hlod

@@ -1,0 +1,26 @@
+// Closing a graph: its live values become data.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "client/tensor/graph.h"
+#include "hlod/trace.h"
+
+namespace hlod::lazy {
+
+// Runs a real graph: finds or compiles its program, starts it, and turns its live values into the results'
+// buffers. Waits for nothing. Values that depend on a dead buffer fail with that buffer's reason. What is
+// returned is let go of after the lock. REQUIRES: TraceLock.
+std::vector<Parameter> Close(Graph& graph, TraceCause cause, const Caller& caller);
+
+// The value on the host or in a buffer: closes what it takes, evaluates a recipe. Throws Error of kind
+// placeholder for what depends on one, naming the way from `value` to it. `operation` is what reads it.
+// Afterwards the value is kHost, kData or kFailed. Takes the lock itself.
+void Force(const Ref<Value>& value, TraceCause cause, const char* operation, const Caller& caller);
+
+// The bytes. Waits. Takes the lock itself.
+std::shared_ptr<const Literal> Read(const Ref<Value>& value, TraceCause cause, Cause ledger,
+                                    const char* operation, const Caller& caller);
+
+}  // namespace hlod::lazy

@@ -1,0 +1,45 @@
+// Host tensors: one semantics with devices, evaluated by the reference evaluator.
+#include "client/tensor/host.h"
+
+#include <utility>
+
+#include "client/tensor/canonical.h"
+#include "client/tensor/lowering.h"
+#include "client/tensor/runtime.h"
+#include "client/tensor/thread_trace.h"
+#include "common/evaluator/evaluator.h"
+
+namespace hlod::lazy {
+
+std::vector<std::shared_ptr<const Literal>> Evaluate(const Graph& graph, absl::Span<const NodeId> nodes) {
+  const Canonical canonical = Canonicalise(graph, nodes);
+  const std::unique_ptr<Module> module = MakeModule("host", graph, canonical, {});
+  std::vector<const Literal*> arguments;
+  for (const uint32_t number : canonical.parameters) {
+    const Parameter& parameter = graph.parameters()[number];
+    arguments.push_back(parameter.literal != nullptr ? parameter.literal.get()
+                                                     : parameter.value->literal.get());
+  }
+  ++Stats().host_operations;
+  absl::StatusOr<Literal> result = hlod::Evaluate(*module, arguments);
+  if (!result.ok()) throw Refusal{result.status()};
+  std::vector<std::shared_ptr<const Literal>> values;
+  if (nodes.size() == 1) {
+    values.push_back(std::make_shared<const Literal>(*std::move(result)));
+  } else {
+    for (Literal& element : result->elements()) {
+      values.push_back(std::make_shared<const Literal>(std::move(element)));
+    }
+  }
+  return values;
+}
+
+void EvaluateRecipe(Value& value) {
+  Graph graph(value.place, Graph::Kind::kHost);
+  Lowering lowering{graph};
+  const Recipe recipe = value.recipe;
+  const NodeId node = recipe(lowering).id;
+  value.Become(Evaluate(graph, {node})[0]);
+}
+
+}  // namespace hlod::lazy

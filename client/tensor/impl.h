@@ -1,0 +1,52 @@
+// What a tensor points to: a storage, and how it is looked at.
+#pragma once
+
+#include <vector>
+
+#include "client/tensor/ref.h"
+#include "client/tensor/value.h"
+#include "client/tensor/view.h"
+#include "hlod/tensor.h"
+
+namespace hlod::lazy {
+
+class TensorImpl : public RefCounted {
+ public:
+  TensorImpl(uint64_t id, Ref<Storage> storage, View view)
+      : id(id), storage(std::move(storage)), view(std::move(view)) {}
+  static void Destroy(TensorImpl* impl) { delete impl; }
+
+  const uint64_t id;
+  const Ref<Storage> storage;
+  const View view;
+  bool requires_grad = false;
+
+  // The node of a view in a graph, as long as neither the graph was closed nor the storage written.
+  uint64_t cached_graph = 0, cached_version = 0;
+  NodeId cached_node = 0;
+
+  // A host tensor's copy on a device where it met device tensors, as of a version of its storage.
+  Ref<Value> copy;
+  Place copy_place;
+  uint64_t copy_version = 0;
+
+  bool is_view() const { return !view.steps.empty(); }
+  Value& value() const { return *storage->value; }
+  PrimitiveType type() const { return value().type; }
+};
+
+inline Tensor MakeTensor(Ref<TensorImpl> impl) { return Tensor(impl.Leak()); }
+// A tensor of its own; its id is the value's.
+Tensor MakeTensor(Ref<Value> value);
+// Another view of `base`'s data: `step` after its own steps.
+Tensor MakeView(const Tensor& base, ViewStep step, Dims dims, Dims strides, int64_t offset);
+
+// The node of what a tensor shows, in `graph`. REQUIRES: TraceLock.
+NodeId NodeOf(Graph& graph, TensorImpl& tensor);
+// Replaces what the tensor shows, which for a view is part of its storage's value. `node` has its shape and
+// type. REQUIRES: TraceLock; the graph is one the tensor's place computes in.
+void Write(Graph& graph, TensorImpl& tensor, NodeId node, const Caller& caller);
+// A value of its own with what the tensor shows: its storage's value when it is not a view.
+Ref<Value> ShownValue(TensorImpl& tensor, const char* operation, const Caller& caller);
+
+}  // namespace hlod::lazy

@@ -1,0 +1,21 @@
+// The table of operations.
+#include "client/tensor/operation.h"
+
+namespace hlod::lazy {
+namespace ops {
+#define HLOD_TENSOR_OP(name, pytorch, promotion, autocast, meaning) \
+  const Operation name = {#name, pytorch, Promotion::promotion, Autocast::autocast, meaning};
+#include "client/tensor/ops.inc"
+#undef HLOD_TENSOR_OP
+}  // namespace ops
+
+absl::Span<const Operation* const> AllOperations() {
+  static constexpr const Operation* kAll[] = {
+#define HLOD_TENSOR_OP(name, pytorch, promotion, autocast, meaning) &ops::name,
+#include "client/tensor/ops.inc"
+#undef HLOD_TENSOR_OP
+  };
+  return kAll;
+}
+
+}  // namespace hlod::lazy

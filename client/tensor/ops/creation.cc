@@ -1,0 +1,158 @@
+// Factories.
+#include "hlod/ops/creation.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "client/tensor/apply.h"
+#include "client/tensor/generator.h"
+#include "client/tensor/runtime.h"
+#include "client/tensor/settings.h"
+#include "client/tensor/throw.h"
+
+namespace hlod {
+namespace {
+
+using lazy::Lowering;
+using lazy::Op;
+
+Device Where(const std::optional<Device>& device) {
+  if (device.has_value()) return *device;
+  return lazy::Current().native_host_tensors ? Device() : DefaultDevice();
+}
+
+Dims Copied(DimList dims) { return Dims(dims.begin(), dims.end()); }
+
+// A number that fills: a parameter when it may vary, so that another value is the same program.
+Op FillNumber(Lowering& l, PrimitiveType type, const Scalar& value, const Caller& caller) {
+  Literal literal = lazy::NumberLiteral(type, value);
+  const bool parameter =
+      l.graph.kind != lazy::Graph::Kind::kHost && lazy::Tracer::Get().IsParameter(caller, value);
+  return parameter ? l.graph.op(l.graph.NumberParameter(std::move(literal)))
+                   : l.b.Constant(std::move(literal));
+}
+
+Tensor Filled(const lazy::Operation& operation, DimList dims, const Scalar& value,
+              const TensorOptions& options, const Caller& caller) {
+  return lazy::Create(
+      operation, Copied(dims), options.type, Where(options.device),
+      [dims = Copied(dims), type = options.type, value, caller](Lowering& l) {
+        return l.BroadcastTo(FillNumber(l, type, value, caller), dims);
+      },
+      caller);
+}
+
+// A factory of random numbers of a floating type: `shape_them` makes them of numbers uniform in [0, 1).
+template <typename F>
+Tensor Random(const lazy::Operation& operation, DimList dims, const TensorOptions& options,
+              const Caller& caller, F lower) {
+  if (!hlo::IsFloat(options.type)) {
+    lazy::Throw(ErrorKind::kArgument,
+                absl::StrFormat("random numbers of type %s do not exist: take a floating type",
+                                hlo::Name(options.type)),
+                operation.pytorch, caller);
+  }
+  const Device device = Where(options.device);
+  // Two draws an element at most, 64 bits each: every operation advances by the same rule.
+  const lazy::RandomState state = lazy::Draw(lazy::PlaceOf(device), lazy::Count(dims), 64);
+  return lazy::Create(
+      operation, Copied(dims), options.type, device,
+      [dims = Copied(dims), type = options.type, state, lower](Lowering& l) {
+        return lower(l, state, type, dims);
+      },
+      caller);
+}
+
+}  // namespace
+
+Tensor FromLiteral(Literal literal, std::optional<Device> device, Caller caller) {
+  if (!literal.shape().IsArray()) {
+    lazy::Throw(ErrorKind::kArgument,
+                "a tensor is made of an array, not of " + hlo::ToString(literal.shape()), "tensor", caller);
+  }
+  auto value = lazy::MakeRef<lazy::Value>(literal.shape().type, literal.shape().dims, lazy::Place{}, caller);
+  value->Become(std::make_shared<const Literal>(std::move(literal)));
+  return lazy::MakeTensor(std::move(value)).To(Where(device), caller);
+}
+
+Tensor Zeros(DimList dims, TensorOptions options, Caller caller) {
+  return Filled(lazy::ops::Zeros, dims, 0, options, caller);
+}
+Tensor Ones(DimList dims, TensorOptions options, Caller caller) {
+  return Filled(lazy::ops::Ones, dims, 1, options, caller);
+}
+Tensor Full(DimList dims, Scalar value, TensorOptions options, Caller caller) {
+  return Filled(lazy::ops::Full, dims, value, options, caller);
+}
+
+Tensor Arange(Scalar start, Scalar end, Scalar step, TensorOptions options, Caller caller) {
+  const double distance = step.ToDouble();
+  const double count = std::ceil((end.ToDouble() - start.ToDouble()) / distance);
+  if (distance == 0 || !std::isfinite(count) || count < 0) {
+    lazy::Throw(ErrorKind::kArgument,
+                absl::StrFormat("from %g to %g in steps of %g cannot be counted", start.ToDouble(),
+                                end.ToDouble(), distance),
+                "arange", caller);
+  }
+  const Dims dims = {static_cast<int64_t>(count)};
+  return lazy::Create(
+      lazy::ops::Arange, dims, options.type, Where(options.device),
+      [dims, start, step, type = options.type](Lowering& l) {
+        // Counted in s64 or f64, so that a narrow type rounds each number once.
+        const bool exact = start.is_integer() && step.is_integer();
+        const PrimitiveType wide = exact ? hlo::kS64 : hlo::kF64;
+        const Op index = l.b.Iota(Shape::Array(wide, dims), 0);
+        return l.Convert(index * l.Number(wide, step) + l.Number(wide, start), type);
+      },
+      caller);
+}
+
+Tensor Eye(int64_t n, std::optional<int64_t> m, TensorOptions options, Caller caller) {
+  const Dims dims = {n, m.value_or(n)};
+  return lazy::Create(
+      lazy::ops::Eye, dims, options.type, Where(options.device),
+      [dims, type = options.type](Lowering& l) {
+        const Shape index = Shape::Array(hlo::kS64, dims);
+        const Op same = l.b.Compare(l.b.Iota(index, 0), l.b.Iota(index, 1), hlo::ComparisonDirection::kEq);
+        return type == hlo::kPred ? same : l.b.Convert(same, type);
+      },
+      caller);
+}
+
+Tensor Rand(DimList dims, TensorOptions options, Caller caller) {
+  return Random(lazy::ops::Rand, dims, options, caller,
+                [](Lowering& l, lazy::RandomState state, PrimitiveType type, const Dims& shape) {
+                  return lazy::RandomUniform(l, state, type, shape);
+                });
+}
+
+Tensor Uniform(DimList dims, double low, double high, TensorOptions options, Caller caller) {
+  return Random(lazy::ops::Uniform, dims, options, caller,
+                [low, high](Lowering& l, lazy::RandomState state, PrimitiveType type, const Dims& shape) {
+                  const Op unit = lazy::RandomUniform(l, state, type, shape);
+                  return unit * l.Number(type, high - low) + l.Number(type, low);
+                });
+}
+
+// Box and Muller: sqrt(-2 ln(1 - u)) cos(2 pi v). u is below 1, so the logarithm is finite.
+Tensor Randn(DimList dims, TensorOptions options, Caller caller) {
+  return Random(lazy::ops::Randn, dims, options, caller,
+                [](Lowering& l, lazy::RandomState state, PrimitiveType type, const Dims& shape) {
+                  const PrimitiveType compute = type == hlo::kF64 ? hlo::kF64 : hlo::kF32;
+                  Dims pair = {2};
+                  pair.insert(pair.end(), shape.begin(), shape.end());
+                  const Op both = lazy::RandomUniform(l, state, compute, pair);
+                  Dims start(pair.size(), 0), limit = pair;
+                  limit[0] = 1;
+                  const Op u = l.b.Reshape(l.b.Slice(both, start, limit), shape);
+                  start[0] = 1;
+                  limit[0] = 2;
+                  const Op v = l.b.Reshape(l.b.Slice(both, start, limit), shape);
+                  const Op radius = l.b.Unary(
+                      hlo::kSqrt, l.b.Unary(hlo::kLog, l.Number(compute, 1) - u) * l.Number(compute, -2));
+                  const Op angle = v * l.Number(compute, 2 * std::numbers::pi);
+                  return l.Convert(radius * l.b.Unary(hlo::kCosine, angle), type);
+                });
+}
+
+}  // namespace hlod

@@ -1,0 +1,88 @@
+// Elementwise operations.
+#include "hlod/ops/elementwise.h"
+
+#include "client/tensor/apply.h"
+#include "client/tensor/ops/elementwise.h"
+
+namespace hlod {
+
+using lazy::Lowering;
+using lazy::Op;
+using lazy::Operands;
+
+namespace lazy {
+
+Op Broadcasted(Lowering& l, hlo::Opcode opcode, Op x, Op y) {
+  const Dims dims = BroadcastDims(l.dims(x), l.dims(y));
+  return l.b.Binary(opcode, l.BroadcastTo(x, dims), l.BroadcastTo(y, dims));
+}
+
+Op AddOps(Lowering& l, Op x, Op y) {
+  // Bool and bool is or, as PyTorch has it.
+  return Broadcasted(l, l.type(x) == hlo::kPred ? hlo::kOr : hlo::kAdd, x, y);
+}
+Op SubOps(Lowering& l, Op x, Op y) {
+  if (l.type(x) == hlo::kPred) Refuse("bools cannot be subtracted; use LogicalXor()");
+  return Broadcasted(l, hlo::kSubtract, x, y);
+}
+Op MulOps(Lowering& l, Op x, Op y) {
+  return Broadcasted(l, l.type(x) == hlo::kPred ? hlo::kAnd : hlo::kMultiply, x, y);
+}
+Op DivOps(Lowering& l, Op x, Op y) { return Broadcasted(l, hlo::kDivide, x, y); }
+
+}  // namespace lazy
+
+namespace {
+
+bool IsOne(const Scalar& alpha) { return alpha.ToComplex() == std::complex<double>(1); }
+
+// x op (alpha y). `alpha` must be an integer when x and y are.
+Op Scaled(Lowering& l, Op y, const Scalar& alpha) {
+  const PrimitiveType type = l.type(y);
+  if (!alpha.is_integer() && !alpha.is_bool() && (hlo::IsInteger(type) || type == hlo::kPred)) {
+    lazy::Refuse("alpha (%g) must be an integer for tensors of type %s", alpha.ToDouble(), hlo::Name(type));
+  }
+  return l.b.Binary(hlo::kMultiply, y, l.Number(type, alpha));
+}
+
+Tensor Unary(const lazy::Operation& operation, const Operand& x, hlo::Opcode opcode) {
+  return lazy::Call(operation, {x}, [opcode](Lowering& l, Operands o) { return l.b.Unary(opcode, o[0]); });
+}
+
+}  // namespace
+
+Tensor Add(const Operand& x, const Operand& y, Scalar alpha) {
+  return lazy::Call(lazy::ops::Add, {x, y}, [&](Lowering& l, Operands o) {
+    return lazy::AddOps(l, o[0], IsOne(alpha) ? o[1] : Scaled(l, o[1], alpha));
+  });
+}
+Tensor Sub(const Operand& x, const Operand& y, Scalar alpha) {
+  return lazy::Call(lazy::ops::Sub, {x, y}, [&](Lowering& l, Operands o) {
+    return lazy::SubOps(l, o[0], IsOne(alpha) ? o[1] : Scaled(l, o[1], alpha));
+  });
+}
+Tensor Mul(const Operand& x, const Operand& y) {
+  return lazy::Call(lazy::ops::Mul, {x, y},
+                    [](Lowering& l, Operands o) { return lazy::MulOps(l, o[0], o[1]); });
+}
+Tensor Div(const Operand& x, const Operand& y) {
+  return lazy::Call(lazy::ops::Div, {x, y},
+                    [](Lowering& l, Operands o) { return lazy::DivOps(l, o[0], o[1]); });
+}
+
+Tensor Neg(const Operand& x) {
+  return lazy::Call(lazy::ops::Neg, {x}, [](Lowering& l, Operands o) {
+    if (l.type(o[0]) == hlo::kPred) lazy::Refuse("a bool has no negative; use LogicalNot()");
+    return l.b.Unary(hlo::kNegate, o[0]);
+  });
+}
+Tensor Exp(const Operand& x) { return Unary(lazy::ops::Exp, x, hlo::kExponential); }
+Tensor Sin(const Operand& x) { return Unary(lazy::ops::Sin, x, hlo::kSine); }
+Tensor Tanh(const Operand& x) { return Unary(lazy::ops::Tanh, x, hlo::kTanh); }
+Tensor Relu(const Operand& x) {
+  return lazy::Call(lazy::ops::Relu, {x}, [](Lowering& l, Operands o) {
+    return l.b.Binary(hlo::kMaximum, o[0], l.Number(l.type(o[0]), 0));
+  });
+}
+
+}  // namespace hlod

@@ -1,0 +1,51 @@
+// Updates in place.
+#include "client/tensor/apply.h"
+#include "client/tensor/close.h"
+#include "client/tensor/lock.h"
+#include "client/tensor/ops/elementwise.h"
+#include "client/tensor/runtime.h"
+#include "hlod/ops/creation.h"
+#include "hlod/tensor.h"
+
+namespace hlod {
+namespace {
+
+using lazy::Lowering;
+using lazy::Op;
+using lazy::Operands;
+
+Tensor& Update(const lazy::Operation& operation, Tensor& x, const Operand& y,
+               Op (*lower)(Lowering&, Op, Op)) {
+  const Operand operands[] = {Operand(x, y.caller()), y};
+  return lazy::CallInPlace(operation, x, operands,
+                           [&](Lowering& l, Operands o) { return lower(l, o[0], o[1]); });
+}
+
+}  // namespace
+
+Tensor& Tensor::Add_(const Operand& other) { return Update(lazy::ops::Add, *this, other, lazy::AddOps); }
+Tensor& Tensor::Sub_(const Operand& other) { return Update(lazy::ops::Sub, *this, other, lazy::SubOps); }
+Tensor& Tensor::Mul_(const Operand& other) { return Update(lazy::ops::Mul, *this, other, lazy::MulOps); }
+Tensor& Tensor::Div_(const Operand& other) { return Update(lazy::ops::Div, *this, other, lazy::DivOps); }
+
+Tensor& Tensor::Copy_(const Operand& source) {
+  Tensor from = source.tensor() == nullptr ? Tensor() : *source.tensor();
+  // Between devices copy_ is the transfer itself: no policy is asked.
+  if (from.defined() && !(from.device() == device())) from = from.To(device(), source.caller());
+  const Operand operands[] = {Operand(*this, source.caller()),
+                              from.defined() ? Operand(from, source.caller()) : source};
+  return lazy::CallInPlace(lazy::ops::Copy_, *this, operands, [&](Lowering& l, Operands o) {
+    return l.BroadcastTo(l.Convert(o[1], dtype()), dims());
+  });
+}
+Tensor& Tensor::Fill_(const Operand& value) {
+  if (value.tensor() != nullptr && value.tensor()->rank() != 0) {
+    const Operand operands[] = {Operand(*this, value.caller()), value};
+    lazy::Explain(lazy::ops::Copy_, operands, value.caller(),
+                  [] { lazy::Refuse("Fill_() takes a number or a tensor without dimensions; use Copy_()"); });
+  }
+  return Copy_(value);
+}
+Tensor& Tensor::Zero_(Caller caller) { return Copy_(Operand(0, caller)); }
+
+}  // namespace hlod

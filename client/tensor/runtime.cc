@@ -1,0 +1,87 @@
+// Connections as tensors see them.
+#include "client/tensor/runtime.h"
+
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "client/runtime/state.h"
+#include "client/tensor/lock.h"
+#include "client/tensor/throw.h"
+
+namespace hlod::lazy {
+
+Runtime* Runtime::Of(const Device& device) {
+  if (device.is_host()) return nullptr;
+  const TraceLock lock;
+  static auto* const runtimes = new absl::flat_hash_map<internal::Session*, Runtime*>;
+  Runtime*& runtime = (*runtimes)[device.internal_session().get()];
+  // An ended connection's address may be a new one's.
+  if (runtime == nullptr || runtime->ended()) runtime = new Runtime(device.internal_session());
+  return runtime;
+}
+
+void Runtime::End() {
+  std::shared_ptr<internal::Session> session;
+  {
+    const TraceLock lock;
+    session = std::exchange(session_, nullptr);
+    under_way_.clear();
+    recorded = RecordedPrograms(kCachedWords);
+    canonical = CanonicalPrograms(kCachedWords);
+  }
+}
+
+void Runtime::Throttle(size_t most) {
+  while (true) {
+    Future<void> oldest;
+    {
+      const TraceLock lock;
+      while (!under_way_.empty() && under_way_.front().Ready()) under_way_.pop_front();
+      if (under_way_.size() <= most) return;
+      oldest = under_way_.front();
+    }
+    // What failed is reported where its results are read.
+    static_cast<void>(oldest.Await());
+  }
+}
+
+Place PlaceOf(const Device& device) {
+  return device.is_host() ? Place{} : Place{Runtime::Of(device), device.ordinal()};
+}
+
+Device DeviceOf(Place place) { return place.is_host() ? Device() : place.runtime->device(place.ordinal); }
+
+Device DeviceOfBuffer(const Buffer& buffer) {
+  return Device(buffer.internal_state()->session, buffer.device());
+}
+
+TraceStats& Stats() {
+  static TraceStats stats;
+  return stats;
+}
+
+}  // namespace hlod::lazy
+
+namespace hlod {
+
+TraceStats GetTraceStats() {
+  const lazy::TraceLock lock;
+  return lazy::Stats();
+}
+
+void ResetTraceStats() {
+  const lazy::TraceLock lock;
+  lazy::Stats() = {};
+}
+
+std::string_view Name(TraceCause cause) {
+  switch (cause) {
+#define HLOD_TRACE_CAUSE(id, text, meaning) \
+  case TraceCause::id: return text;
+#include "hlod/trace_causes.inc"
+#undef HLOD_TRACE_CAUSE
+  }
+  return "invalid";
+}
+
+}  // namespace hlod

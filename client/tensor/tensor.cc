@@ -1,0 +1,193 @@
+// Tensor: what needs no value, reads, moves between devices.
+#include "hlod/tensor.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/tensor/apply.h"
+#include "client/tensor/close.h"
+#include "client/tensor/lock.h"
+#include "client/tensor/placeholder.h"
+#include "client/tensor/runtime.h"
+#include "client/tensor/text.h"
+#include "client/tensor/thread_trace.h"
+#include "client/tensor/throw.h"
+#include "common/base/strings.h"
+
+namespace hlod {
+
+using lazy::Ref;
+using lazy::TraceLock;
+using lazy::Value;
+
+const Dims& Tensor::dims() const { return impl_->view.dims; }
+int64_t Tensor::size(int64_t dim) const {
+  const int64_t count = rank();
+  if (dim < -count || dim >= count) {
+    lazy::Throw(ErrorKind::kArgument, absl::StrCat("dimension (", dim, ") is out of range for ", Describe()),
+                "size", Caller{});
+  }
+  return dims()[static_cast<size_t>(dim < 0 ? dim + count : dim)];
+}
+int64_t Tensor::numel() const { return lazy::Count(dims()); }
+PrimitiveType Tensor::dtype() const { return impl_->type(); }
+Shape Tensor::shape() const { return Shape::Array(dtype(), dims()); }
+Device Tensor::device() const { return lazy::DeviceOf(impl_->value().place); }
+const Dims& Tensor::strides() const { return impl_->view.strides; }
+int64_t Tensor::storage_offset() const { return impl_->view.offset; }
+bool Tensor::is_contiguous() const { return lazy::IsContiguous(impl_->view); }
+bool Tensor::is_view() const { return impl_->is_view(); }
+uint64_t Tensor::id() const { return impl_->id; }
+bool Tensor::requires_grad() const { return impl_->requires_grad; }
+
+TensorState Tensor::state() const {
+  const TraceLock lock;
+  const Value& value = impl_->value();
+  switch (value.state) {
+    case Value::State::kHost:
+    case Value::State::kRecipe: return TensorState::kHost;
+    case Value::State::kPlaceholder: return TensorState::kPlaceholder;
+    case Value::State::kFailed: return TensorState::kFailed;
+    case Value::State::kNode:
+      return value.graph->kind == lazy::Graph::Kind::kAbstract &&
+                     !value.graph->PathToPlaceholder(value.node).empty()
+                 ? TensorState::kPlaceholder
+                 : TensorState::kLazy;
+    case Value::State::kData: break;
+  }
+  if (value.buffer.is_placeholder()) return TensorState::kPlaceholder;
+  if (const absl::Status state = value.buffer.state(); !state.ok()) {
+    return KindOf(state) == ErrorKind::kDonated ? TensorState::kDonated : TensorState::kFailed;
+  }
+  return value.buffer.ready().Ready() ? TensorState::kReady : TensorState::kPending;
+}
+
+std::string Tensor::Describe() const {
+  if (impl_ == nullptr) return "an undefined tensor";
+  static constexpr const char* kStates[] = {"host",        "lazy",    "pending", "ready",
+                                            "placeholder", "donated", "failed"};
+  const Value& value = impl_->value();
+  return absl::StrCat(
+      hlo::ToStringNoLayout(shape()), " ", kStates[static_cast<int>(state())], ", tensor ", id(),
+      value.place.is_host() || value.place.runtime->ended() ? "" : absl::StrCat(" on ", device().ToString()),
+      ", made at ", lazy::LineText(value.origin));
+}
+
+Tensor& Tensor::RequiresGrad_(bool requires_grad, Caller caller) {
+  if (requires_grad && !hlo::IsFloat(dtype()) && !hlo::IsComplex(dtype())) {
+    lazy::Throw(ErrorKind::kArgument,
+                absl::StrCat("only floating and complex tensors can require gradients; this is ",
+                             ToAbsl(hlo::Name(dtype()))),
+                "requires_grad_", caller);
+  }
+  impl_->requires_grad = requires_grad;
+  return *this;
+}
+
+Literal Tensor::ToLiteral(Caller caller) const {
+  return *lazy::Read(lazy::ShownValue(*impl_, "to_host", caller), TraceCause::kToHost, Cause::kDownload,
+                     "to_host", caller);
+}
+
+Tensor Tensor::ToHost(Caller caller) const { return To(Device(), caller); }
+
+Tensor Tensor::To(const Device& device, Caller caller) const {
+  const lazy::Place to = lazy::PlaceOf(device);
+  const lazy::Place from = impl_->value().place;
+  if (to == from) return *this;
+  auto moved = lazy::MakeRef<Value>(dtype(), dims(), to, caller);
+  const Ref<Value> shown = lazy::ShownValue(*impl_, "to", caller);
+  if (to.is_host()) {
+    moved->Become(lazy::Read(shown, TraceCause::kToHost, Cause::kDownload, "to_host", caller));
+  } else if (shown->state == Value::State::kRecipe) {
+    // The device makes it: nothing is uploaded.
+    lazy::Explain(lazy::ops::To, {}, caller, [&] {
+      const TraceLock lock;
+      if (to.runtime->ended()) throw lazy::Refusal{lazy::EndedError()};
+      lazy::Graph& graph = lazy::ThreadTrace::Get().Open(to, lazy::Graph::Kind::kReal);
+      graph.SetOrigin(caller, "to");
+      graph.AddLive(*moved, graph.NodeOf(*shown));
+    });
+  } else {
+    const std::shared_ptr<const Literal> literal =
+        lazy::Read(shown, TraceCause::kDeviceCopy, Cause::kImplicitDownload, "to", caller);
+    if (to.runtime->ended()) lazy::Throw(lazy::EndedError(), "to", caller);
+    moved->Become(lazy::ValueOrThrow(device.Upload(*literal, Cause::kUpload, caller), "to", caller));
+  }
+  Tensor result = lazy::MakeTensor(std::move(moved));
+  result.impl()->requires_grad = impl_->requires_grad;
+  return result;
+}
+
+Tensor Tensor::To(PrimitiveType type, Caller caller) const {
+  if (type == dtype()) return *this;
+  return lazy::Call(lazy::ops::To, {Operand(*this, caller)},
+                    [type](lazy::Lowering& l, lazy::Operands x) { return l.Convert(x[0], type); });
+}
+
+Tensor Tensor::Detach() const {
+  return lazy::MakeTensor(lazy::MakeRef<lazy::TensorImpl>(lazy::NextId(), impl_->storage, impl_->view));
+}
+
+Buffer Tensor::ToBuffer(Caller caller) const {
+  const Ref<Value> shown = lazy::ShownValue(*impl_, "to_buffer", caller);
+  if (shown->place.is_host()) {
+    lazy::Throw(ErrorKind::kArgument, "a host tensor has no buffer: copy it to a device with To()",
+                "to_buffer", caller);
+  }
+  if (shown->state == Value::State::kPlaceholder) {
+    const TraceLock lock;
+    shown->Become(lazy::ValueOrThrow(device().Placeholder(shown->shape(), caller), "to_buffer", caller));
+  }
+  if (!(shown->state == Value::State::kData)) lazy::Force(shown, TraceCause::kExchange, "to_buffer", caller);
+  const TraceLock lock;
+  if (shown->state == Value::State::kFailed) lazy::Throw(shown->failure, "to_buffer", caller);
+  return shown->buffer;
+}
+
+Tensor Tensor::FromBuffer(Buffer buffer, Caller caller) {
+  if (!buffer.valid())
+    lazy::Throw(ErrorKind::kArgument, "the buffer refers to nothing", "from_buffer", caller);
+  auto value = lazy::MakeRef<Value>(buffer.shape().type, buffer.shape().dims,
+                                    lazy::PlaceOf(lazy::DeviceOfBuffer(buffer)), caller);
+  value->Become(std::move(buffer));
+  return lazy::MakeTensor(std::move(value));
+}
+
+namespace {
+
+Literal ReadOne(const Tensor& tensor, Caller caller) {
+  if (tensor.numel() != 1) {
+    lazy::Throw(ErrorKind::kArgument,
+                absl::StrCat("Item() reads a tensor of one element; this is ", tensor.Describe()), "item",
+                caller);
+  }
+  return *lazy::Read(lazy::ShownValue(*tensor.impl(), "item", caller), TraceCause::kItem, Cause::kScalarRead,
+                     "item", caller);
+}
+
+template <typename T>
+T ElementAs(const Literal& literal, PrimitiveType type, Caller caller) {
+  return lazy::ValueOrThrow(hlo::Convert(literal, type), "item", caller).template data<T>()[0];
+}
+
+}  // namespace
+
+double Tensor::ItemAsDouble(Caller caller) const {
+  return ElementAs<double>(ReadOne(*this, caller), kF64, caller);
+}
+int64_t Tensor::ItemAsInt(Caller caller) const {
+  return ElementAs<int64_t>(ReadOne(*this, caller), kS64, caller);
+}
+std::complex<double> Tensor::ItemAsComplex(Caller caller) const {
+  return ElementAs<std::complex<double>>(ReadOne(*this, caller), kC128, caller);
+}
+Tensor::operator bool() const { return Item<bool>(); }
+
+std::string Tensor::ToString(Caller caller) const {
+  if (impl_ == nullptr) return "tensor(undefined)";
+  return lazy::TensorText(*lazy::Read(lazy::ShownValue(*impl_, "print", caller), TraceCause::kPrint,
+                                      Cause::kPrint, "print", caller));
+}
+
+}  // namespace hlod

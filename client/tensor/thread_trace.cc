@@ -1,0 +1,41 @@
+// The open graphs of one thread.
+#include "client/tensor/thread_trace.h"
+
+#include <algorithm>
+
+#include "client/tensor/lock.h"
+
+namespace hlod::lazy {
+namespace {
+
+// Graphs whose thread has ended while tensors still refer to their nodes: another thread that uses such a
+// tensor copies what it needs. Never destroyed, because tensors of static storage come last of all.
+std::vector<std::unique_ptr<Graph>>& Orphans() {
+  static auto* const orphans = new std::vector<std::unique_ptr<Graph>>;
+  return *orphans;
+}
+
+}  // namespace
+
+ThreadTrace& ThreadTrace::Get() {
+  thread_local ThreadTrace trace;
+  return trace;
+}
+
+ThreadTrace::~ThreadTrace() {
+  const TraceLock lock;
+  std::vector<std::unique_ptr<Graph>>& orphans = Orphans();
+  std::erase_if(orphans, [](const std::unique_ptr<Graph>& graph) { return !graph->has_live(); });
+  for (std::unique_ptr<Graph>& graph : graphs_) {
+    if (graph->has_live()) orphans.push_back(std::move(graph));
+  }
+}
+
+Graph& ThreadTrace::Open(Place place, Graph::Kind kind) {
+  for (const std::unique_ptr<Graph>& graph : graphs_) {
+    if (graph->place == place && graph->kind == kind) return *graph;
+  }
+  return *graphs_.emplace_back(std::make_unique<Graph>(place, kind));
+}
+
+}  // namespace hlod::lazy

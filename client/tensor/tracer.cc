@@ -1,0 +1,93 @@
+// The shared tables of tracing: callees by content, source lines, numbers that vary.
+#include "client/tensor/tracer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/strings.h"
+#include "xxhash.h"
+
+namespace hlod::lazy {
+namespace {
+
+uint64_t Key(const Caller& caller, const void* operation) {
+  // Files and operations are string literals, so that an address is a name: one literal may have two
+  // addresses, which costs a row.
+  const uint64_t fields[] = {reinterpret_cast<uint64_t>(caller.file), static_cast<uint64_t>(caller.line),
+                             reinterpret_cast<uint64_t>(operation)};
+  uint64_t key = 0;
+  for (const uint64_t field : fields) key = (key ^ field) * 0x9e3779b97f4a7c15u, key ^= key >> 29;
+  return key;
+}
+
+uint64_t HashWords(absl::Span<const uint32_t> words) {
+  return XXH3_64bits(words.data(), words.size() * sizeof(uint32_t));
+}
+
+}  // namespace
+
+Tracer& Tracer::Get() {
+  static Tracer* const tracer = new Tracer;  // Tensors of static storage outlive every destructor.
+  return *tracer;
+}
+
+Tracer::Tracer() : callees_(std::make_unique<hlo::Module>("callees")) { origins_.push_back({}); }
+
+hlo::ComputationId Tracer::Reducer(hlo::Opcode opcode, hlo::PrimitiveType type) {
+  const uint32_t key = static_cast<uint32_t>(opcode) << 8 | static_cast<uint32_t>(type);
+  const auto [found, added] = reducers_.try_emplace(key);
+  if (added) found->second = hlo::AddScalarReducer(*callees_, opcode, type);
+  return found->second;
+}
+
+hlo::ComputationId Tracer::Callee(std::string_view name, absl::FunctionRef<hlo::Op(hlo::Builder&)> build) {
+  hlo::Computation candidate(tables(), std::string(name));
+  hlo::Builder builder(*callees_, candidate);
+  const hlo::Op root = build(builder);
+  if (absl::Status built = builder.Build(root); !built.ok()) throw built;
+  const uint64_t hash = HashWords(candidate.words()) ^ root.id;
+  std::vector<hlo::ComputationId>& same = callees_by_hash_[hash];
+  for (const hlo::ComputationId id : same) {
+    const hlo::Computation& known = callees_->computation(id);
+    if (known.root_id() == root.id && known.words() == candidate.words()) return id;
+  }
+  hlo::Computation& added =
+      callees_->AddComputation(absl::StrCat(ToAbsl(name), ".", callees_->computation_count()));
+  for (hlo::NodeId node = 0; node < candidate.size(); ++node) {
+    const hlo::Instruction instruction = candidate[node];
+    added.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(),
+                 instruction.operands(), instruction.called());
+  }
+  added.set_root(root.id);
+  same.push_back(callees_->computation_count() - 1);
+  return same.back();
+}
+
+uint32_t Tracer::InternOrigin(const Caller& caller, const char* operation) {
+  const uint64_t key = Key(caller, operation);
+  auto& recent = recent_origins_[key % recent_origins_.size()];
+  if (recent.first == key && recent.second != 0) return recent.second;
+  const auto [found, added] = origin_ids_.try_emplace(key, static_cast<uint32_t>(origins_.size()));
+  if (added) origins_.push_back({caller, operation});
+  recent = {key, found->second};
+  return found->second;
+}
+
+bool Tracer::IsParameter(const Caller& caller, const Scalar& value) {
+  const auto [found, added] = sites_.try_emplace(Key(caller, nullptr), Site{value});
+  if (!added && !(found->second.first == value)) found->second.varied = true;
+  if (found->second.varied) return true;
+  return !(value == Scalar(0) || value == Scalar(1) || value == Scalar(-1) || value == Scalar(0.0) ||
+           value == Scalar(1.0) || value == Scalar(-1.0) || value.is_bool());
+}
+
+hlo::AttributesId Tracer::ParameterNumber(uint32_t number) {
+  while (parameter_numbers_.size() <= number) {
+    const auto next = static_cast<int64_t>(parameter_numbers_.size());
+    parameter_numbers_.push_back(tables()->Intern(hlo::Attributes(hlo::ParameterAttributes{next})));
+  }
+  return parameter_numbers_[number];
+}
+
+}  // namespace hlod::lazy

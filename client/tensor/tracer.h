@@ -1,0 +1,66 @@
+// What all traces of the process share: interned shapes and attributes, callees, source lines. Guarded by
+// TraceLock.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "common/hlo/builder.h"
+#include "hlod/caller.h"
+#include "hlod/operand.h"
+
+namespace hlod::lazy {
+
+// A line of the program and the operation that stands there.
+struct OriginRow {
+  Caller caller;
+  const char* operation = "";  // PyTorch's spelling. Lives for ever.
+};
+
+// The shared tables. Because one lock guards them, ids mean the same in every thread's trace: a graph is
+// copied between threads word by word, and equal words are equal programs.
+class Tracer {
+ public:
+  static Tracer& Get();
+
+  // Computations that traces call, each once: equal contents have equal ids.
+  hlo::Module& callees() { return *callees_; }
+  const std::shared_ptr<hlo::Tables>& tables() const { return callees_->shared_tables(); }
+  // A computation of two scalars joined by `opcode`.
+  hlo::ComputationId Reducer(hlo::Opcode opcode, hlo::PrimitiveType type);
+  // The callee that `build` appends. It gives the root.
+  hlo::ComputationId Callee(std::string_view name, absl::FunctionRef<hlo::Op(hlo::Builder&)> build);
+
+  uint32_t InternOrigin(const Caller& caller, const char* operation);
+  const OriginRow& origin(uint32_t id) const { return origins_[id]; }
+
+  // Whether a number that stands at `caller` is to be a parameter: it is not 0, 1 or -1, or has differed from
+  // what it was there before.
+  bool IsParameter(const Caller& caller, const Scalar& value);
+
+  hlo::AttributesId ParameterNumber(uint32_t number);
+
+ private:
+  Tracer();
+
+  struct Site {
+    Scalar first;
+    bool varied = false;
+  };
+
+  std::unique_ptr<hlo::Module> callees_;
+  absl::flat_hash_map<uint32_t, hlo::ComputationId> reducers_;  // By opcode and type.
+  absl::flat_hash_map<uint64_t, std::vector<hlo::ComputationId>> callees_by_hash_;
+  std::vector<OriginRow> origins_;
+  absl::flat_hash_map<uint64_t, uint32_t> origin_ids_;
+  std::array<std::pair<uint64_t, uint32_t>, 256> recent_origins_{};
+  absl::flat_hash_map<uint64_t, Site> sites_;
+  std::vector<hlo::AttributesId> parameter_numbers_;
+};
+
+}  // namespace hlod::lazy

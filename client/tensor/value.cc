@@ -1,0 +1,58 @@
+// Values: how one is held, and letting go of it.
+#include "client/tensor/value.h"
+
+#include <atomic>
+#include <utility>
+
+#include "client/tensor/graph.h"
+#include "client/tensor/lock.h"
+#include "common/base/strings.h"
+
+namespace hlod::lazy {
+
+uint64_t NextId() {
+  static std::atomic<uint64_t> last = 0;
+  return ++last;
+}
+
+Value::Value(hlo::PrimitiveType type, Dims dims, Place place, Caller origin)
+    : type(type), place(place), dims(std::move(dims)), id(NextId()), origin(origin) {}
+
+void Value::Destroy(Value* value) {
+  if (value->state == State::kNode) {
+    const TraceLock lock;
+    value->Leave();
+  }
+  delete value;
+}
+
+void Value::Leave() {
+  if (state == State::kNode) graph->RemoveLive(*this);
+  literal.reset();
+  recipe = nullptr;
+  buffer = Buffer();
+}
+
+void Value::Become(std::shared_ptr<const Literal> value) {
+  Leave();
+  literal = std::move(value);
+  state = State::kHost;
+}
+
+void Value::Become(Buffer value) {
+  Leave();
+  buffer = std::move(value);
+  state = State::kData;
+}
+
+void Value::Become(absl::Status why) {
+  Leave();
+  failure = std::move(why);
+  state = State::kFailed;
+}
+
+std::string ShapeText(const Value& value) { return hlo::ToStringNoLayout(value.shape()); }
+
+std::string LineText(const Caller& caller) { return hlod::ToString(Origin{caller.file, caller.line, ""}); }
+
+}  // namespace hlod::lazy

@@ -1,0 +1,103 @@
+// What tensors are made of: values, which never change, and storages, whose value updates in place replace.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "client/tensor/ref.h"
+#include "common/hlo/builder.h"
+#include "hlod/buffer.h"
+#include "hlod/caller.h"
+#include "hlod/types.h"
+
+namespace hlod::lazy {
+
+class Graph;
+class Runtime;
+struct Lowering;
+using hlo::NodeId;
+
+// Where a value lives: a device of a connection, or the host.
+struct Place {
+  Runtime* runtime = nullptr;  // Null: the host. Never freed, so that a tensor outlives its connection.
+  int ordinal = 0;
+
+  bool is_host() const { return runtime == nullptr; }
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+// Appends what makes a value to a graph, and gives its node.
+using Recipe = std::function<hlo::Op(Lowering&)>;
+
+// Names values and tensors: never the same twice.
+uint64_t NextId();
+
+// One immutable value. State is guarded by TraceLock. How it is held changes (a node becomes data when its
+// graph runs, a recipe becomes a literal when its bytes are asked for); what it is does not.
+class Value : public RefCounted {
+ public:
+  enum class State : uint8_t {
+    kHost,         // `literal`.
+    kRecipe,       // On the host, `recipe`: a factory whose bytes nobody has asked for.
+    kNode,         // `node` of the open `graph`.
+    kData,         // `buffer`, which may itself be pending, failed, donated or a placeholder.
+    kPlaceholder,  // A shape, and nothing else.
+    kFailed,       // `failure`.
+  };
+
+  Value(hlo::PrimitiveType type, Dims dims, Place place, Caller origin);
+  static void Destroy(Value* value);
+
+  const hlo::PrimitiveType type;
+  const Place place;
+  const Dims dims;
+  const uint64_t id;  // Unique in the process.
+  const Caller origin;
+
+  State state = State::kFailed;
+  std::shared_ptr<const Literal> literal;
+  Recipe recipe;
+  Graph* graph = nullptr;
+  NodeId node = 0;
+  uint32_t live_index = 0;  // In graph->live.
+  Buffer buffer;
+  absl::Status failure;
+
+  // The node that this value, being data or a recipe, was last found to be in an open graph: a memo of the
+  // graph's own table.
+  uint64_t known_graph = 0;  // Its generation.
+  NodeId known_node = 0;
+
+  Shape shape() const { return Shape::Array(type, dims); }
+  // Whether it is a placeholder itself. What depends on one is a node of an abstract graph.
+  bool IsPlaceholder() const {
+    return state == State::kPlaceholder || (state == State::kData && buffer.is_placeholder());
+  }
+  // Replaces how it is held.
+  void Become(std::shared_ptr<const Literal> value);
+  void Become(Buffer value);
+  void Become(absl::Status why);
+
+ private:
+  void Leave();  // What it was before: a live node is one no more.
+};
+
+// What the views of one tensor share: the current value, and how often it was replaced.
+class Storage : public RefCounted {
+ public:
+  explicit Storage(Ref<Value> value) : value(std::move(value)) {}
+  static void Destroy(Storage* storage) { delete storage; }
+
+  Ref<Value> value;
+  uint64_t version = 0;
+};
+
+// "f32[2,3]" of a value.
+std::string ShapeText(const Value& value);
+// "model.cc:8".
+std::string LineText(const Caller& caller);
+
+}  // namespace hlod::lazy
