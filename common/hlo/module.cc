@@ -2,48 +2,16 @@
 #include "common/hlo/module.h"
 
 #include <algorithm>
-#include <string_view>
 
-#include "absl/hash/hash.h"
 #include "common/base/strings.h"
+#include "common/hlo/hash.h"
 
 namespace hlod::hlo {
 namespace {
 
 constexpr int64_t kComparedLiteralBytes = 64 << 10;
-
-// Cheap, because a trace hashes a shape for each instruction: a multiply a dimension, and a spread over all
-// bits at the end.
-uint64_t Mix(uint64_t hash, uint64_t value) {
-  hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
-  return hash ^ (hash >> 32);
-}
-
-uint64_t HashOfShape(const Shape& shape) {
-  uint64_t hash = Mix(static_cast<uint64_t>(shape.type) + 1, shape.dims.size());
-  for (const int64_t size : shape.dims) hash = Mix(hash, static_cast<uint64_t>(size));
-  for (const Shape& element : shape.tuple) hash = Mix(hash, HashOfShape(element));
-  if (shape.layout) {
-    for (const int64_t dimension : shape.layout->minor_to_major)
-      hash = Mix(hash, static_cast<uint64_t>(dimension) + 1);
-  }
-  return hash;
-}
-
-uint64_t HashOfAttributes(const Attributes& attributes) {
-  return Mix(attributes.index(),
-             std::visit([](const auto& value) { return absl::HashOf(value); }, attributes));
-}
-
-uint64_t HashOfLiteral(const Literal& literal) {
-  uint64_t hash = HashOfShape(literal.shape());
-  for (const Literal* leaf : literal.Leaves()) {
-    const absl::Span<const std::byte> bytes = leaf->bytes();
-    hash =
-        Mix(hash, absl::HashOf(absl::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size())));
-  }
-  return hash;
-}
+// Things of one hash that a new one is compared with: it takes a seed that leaked for there to be more.
+constexpr size_t kComparedMax = 64;
 
 bool IsCompared(const Literal& literal) {
   int64_t bytes = 0;
@@ -60,7 +28,7 @@ uint32_t Tables::Index::FindOrAdd(uint64_t hash, uint32_t next, Equal equal) {
   auto& ids = ids_[hash];
   const auto found = std::find_if(ids.begin(), ids.end(), equal);
   const uint32_t id = found == ids.end() ? next : *found;
-  if (found == ids.end()) ids.push_back(next);
+  if (found == ids.end() && ids.size() < kComparedMax) ids.push_back(next);
   recent = {hash, id};
   return id;
 }
@@ -69,8 +37,8 @@ Tables::Tables() { Intern(Attributes(NoAttributes{})); }
 
 ShapeId Tables::Intern(const Shape& shape) {
   const auto next = static_cast<ShapeId>(shapes_.size());
-  const ShapeId id = shape_index_.FindOrAdd(HashOfShape(shape), next,
-                                            [&](ShapeId other) { return shapes_[other] == shape; });
+  const ShapeId id =
+      shape_index_.FindOrAdd(HashOf(shape), next, [&](ShapeId other) { return shapes_[other] == shape; });
   if (id == next) shapes_.push_back(shape);
   return id;
 }
@@ -78,9 +46,8 @@ ShapeId Tables::Intern(const Shape& shape) {
 AttributesId Tables::Intern(const Attributes& attributes) {
   if (attributes.index() == 0 && !attributes_.empty()) return 0;
   const auto next = static_cast<AttributesId>(attributes_.size());
-  const AttributesId id =
-      attributes_index_.FindOrAdd(HashOfAttributes(attributes), next,
-                                  [&](AttributesId other) { return attributes_[other] == attributes; });
+  const AttributesId id = attributes_index_.FindOrAdd(
+      HashOf(attributes), next, [&](AttributesId other) { return attributes_[other] == attributes; });
   if (id == next) attributes_.push_back(attributes);
   return id;
 }
@@ -89,7 +56,7 @@ LiteralId Tables::Intern(std::shared_ptr<const Literal> literal) {
   const auto next = static_cast<LiteralId>(literals_.size());
   if (IsCompared(*literal)) {
     const LiteralId id = literal_index_.FindOrAdd(
-        HashOfLiteral(*literal), next, [&](LiteralId other) { return *literals_[other] == *literal; });
+        HashOf(*literal), next, [&](LiteralId other) { return *literals_[other] == *literal; });
     if (id != next) return id;
   }
   literals_.push_back(std::move(literal));

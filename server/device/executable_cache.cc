@@ -29,7 +29,8 @@ absl::Status WithKind(const absl::Status& status) {
   switch (error.code) {
     case absl::StatusCode::kUnimplemented: error.kind = ErrorKind::kUnimplemented; break;
     case absl::StatusCode::kResourceExhausted: error.kind = ErrorKind::kNoMemory; break;
-    case absl::StatusCode::kInternal: break;
+    case absl::StatusCode::kInternal:
+    case absl::StatusCode::kCancelled: break;
     default: error.kind = ErrorKind::kInvalidProgram; error.code = absl::StatusCode::kInvalidArgument;
   }
   return ToStatus(std::move(error));
@@ -200,13 +201,14 @@ void ExecutableCache::Build(const Digest& digest, const std::string& program) {
 
 absl::StatusOr<std::shared_ptr<Executable>> ExecutableCache::BuildExecutable(
     const Digest& digest, const std::string& program, const std::atomic<bool>& stop) const {
+  const auto interrupted = [&stop] {
+    return stop ? absl::CancelledError("The program was cancelled while it was read.") : absl::OkStatus();
+  };
   ASSIGN_OR_RETURN(std::unique_ptr<hlo::Module> module,
-                   hlo::FromSerialized(program, {.for_execution = true}));
-  if (module->instruction_count() > options_.instructions_max) {
-    return MakeError(ErrorKind::kLimit,
-                     absl::StrFormat("Module \"%s\" has %d instructions; the limit instructions_max is %d.",
-                                     module->name(), module->instruction_count(), options_.instructions_max));
-  }
+                   hlo::FromSerialized(program, {.for_execution = true,
+                                                 .instructions_max = options_.instructions_max,
+                                                 .parse_bytes_max = options_.parse_bytes_max,
+                                                 .interrupted = interrupted}));
   RETURN_IF_ERROR(hlo::Verify(*module, {.instructions_max = options_.instructions_max}));
   engine::CompileOptions compile = options_.compile;
   compile.verify = false;

@@ -78,6 +78,8 @@ class ExecutableCache {
   struct Options {
     engine::CompileOptions compile;
     int64_t instructions_max = Limits{}.instructions_max;
+    // Memory of a parsed module; an ordinary one takes a few times the bytes that it has on the wire.
+    int64_t parse_bytes_max = 8 * Limits{}.program_bytes_max;
     int64_t unheld_max = 256;                       // Programs kept that no session holds ...
     int64_t unheld_bytes_max = int64_t{512} << 20;  // ... and their module bytes together.
     // Module bytes of all sessions that wait to be compiled or are being compiled. One program of a session

@@ -2,6 +2,8 @@
 // own).
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,6 +21,12 @@ struct DecodeOptions {
   // module leave it off.
   bool for_execution = false;
   int64_t literal_bytes_max = int64_t{1} << 31;  // In one constant.
+  // Of what FromSerialized parses, counted before anything is allocated for it; beyond them it refuses with
+  // kind limit.
+  int64_t instructions_max = INT64_MAX;  // In all computations.
+  int64_t parse_bytes_max = INT64_MAX;   // Memory of the parsed message, as estimated.
+  // Looked at now and then while instructions are decoded; an error ends the decoding with it.
+  std::function<absl::Status()> interrupted;
 };
 
 // A module from its proto. Ids are masked to their low 32 bits; old spellings (legacy comparisons, one rank-1

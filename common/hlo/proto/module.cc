@@ -3,12 +3,14 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
+#include "common/base/error.h"
 #include "common/base/status.h"
 #include "common/hlo/proto/attributes.h"
 #include "common/hlo/proto/notes.h"
 #include "common/hlo/proto/residue.h"
 #include "common/hlo/proto/serialized.h"
 #include "common/hlo/proto/shape.h"
+#include "common/hlo/proto/wire_count.h"
 #include "common/hlo/spelling.h"
 #include "google/protobuf/stubs/logging.h"
 
@@ -27,6 +29,9 @@ std::string Quoted(const std::string& name) {
 absl::Status Prefixed(const absl::Status& status, const std::string& prefix) {
   return absl::Status(status.code(), absl::StrCat(prefix, ": ", status.message()));
 }
+
+// Instructions between two looks at whether to go on: some milliseconds.
+constexpr int64_t kInterruptedEach = 1024;
 
 class ModuleDecoder {
  public:
@@ -59,6 +64,7 @@ class ModuleDecoder {
         proto.execution_thread() == "main" ? "" : proto.execution_thread();
     nodes_.clear();
     for (const auto& instruction : proto.instructions()) {
+      if (options_.interrupted && ++decoded_ % kInterruptedEach == 0) RETURN_IF_ERROR(options_.interrupted());
       if (absl::Status status = DecodeInstruction(instruction, proto.instructions_size()); !status.ok()) {
         return Prefixed(status, absl::StrCat("instruction ", Quoted(instruction.name())));
       }
@@ -244,9 +250,40 @@ class ModuleDecoder {
   const DecodeOptions& options_;
   std::unique_ptr<Module> module_;
   Computation* computation_ = nullptr;  // Being decoded.
+  int64_t decoded_ = 0;                 // Instructions.
   absl::flat_hash_map<uint32_t, NodeId> nodes_;
   absl::flat_hash_map<int64_t, ComputationId> computations_;
 };
+
+absl::Status NotAModule(std::string_view bytes) {
+  return InvalidArgument("These %d bytes are not a serialized HloModuleProto, HloProto or HloSnapshot.",
+                         bytes.size());
+}
+
+// Two bytes on the wire can be a whole message in memory, so its limits are checked on the wire.
+absl::Status CheckParse(std::string_view bytes, std::string_view module, const DecodeOptions& options) {
+  const std::optional<codec::WireCount> count = codec::CountWire(module);
+  if (!count) return NotAModule(bytes);
+  if (count->instructions > options.instructions_max) {
+    return MakeError(
+        ErrorKind::kLimit,
+        absl::StrFormat("Module %s has %d instructions; the limit instructions_max is %d.",
+                        Quoted(codec::ModuleName(module)), count->instructions, options.instructions_max));
+  }
+  // The factor is twice that of programs of the shortest instructions that have a name, an opcode and a
+  // shape.
+  constexpr int64_t kSmall = 1 << 20, kFactor = 64;
+  const int64_t limit =
+      std::min(options.parse_bytes_max, kSmall + kFactor * static_cast<int64_t>(module.size()));
+  if (count->memory_bytes > limit) {
+    return MakeError(
+        ErrorKind::kLimit,
+        absl::StrFormat("Module %s, %d bytes, would take %d bytes of memory as it is parsed; the "
+                        "limit for a module of its size is %d.",
+                        Quoted(codec::ModuleName(module)), module.size(), count->memory_bytes, limit));
+  }
+  return absl::OkStatus();
+}
 
 }  // namespace
 
@@ -262,11 +299,10 @@ absl::StatusOr<std::unique_ptr<Module>> FromSerialized(std::string_view bytes, c
   }
   google::protobuf::LogSilencer silencer;  // The error is the answer; a peer writes nothing into our log.
   const std::string_view module = codec::ModuleBytes(bytes);
+  if (options.instructions_max < INT64_MAX || options.parse_bytes_max < INT64_MAX)
+    RETURN_IF_ERROR(CheckParse(bytes, module, options));
   xla::HloModuleProto proto;
-  if (!proto.ParseFromArray(module.data(), static_cast<int>(module.size()))) {
-    return InvalidArgument("These %d bytes are not a serialized HloModuleProto, HloProto or HloSnapshot.",
-                           bytes.size());
-  }
+  if (!proto.ParseFromArray(module.data(), static_cast<int>(module.size()))) return NotAModule(bytes);
   return FromProto(proto, options);
 }
 

@@ -4,8 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <set>
+#include <vector>
+
 #include "common/hlo/builder.h"
 #include "common/hlo/flat_signature.h"
+#include "common/hlo/hash.h"
 
 namespace hlod::hlo {
 namespace {
@@ -37,6 +42,76 @@ TEST(Tables, KeepThousandsApart) {
     EXPECT_EQ(tables.Intern(Shape::Array(kF32, {i})), static_cast<ShapeId>(i));
   for (int64_t i = 0; i < 5000; ++i)
     EXPECT_EQ(tables.Intern(Shape::Array(kF32, {i})), static_cast<ShapeId>(i));
+}
+
+// Shapes that a hash of fixed factors, as this one once was, gives one value: u8[0,d1,d2] with d2 undoing d1.
+TEST(HashOf, CollisionsOfAFixedHashAreNone) {
+  const auto mix = [](uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+    return hash ^ (hash >> 32);
+  };
+  const uint64_t start = mix(mix(static_cast<uint64_t>(kU8) + 1, 3), 0);
+  std::set<uint64_t> hashes;
+  int64_t shapes = 0;
+  for (int64_t d1 = 0; shapes < 1000; ++d1) {
+    const uint64_t d2 = mix(start, static_cast<uint64_t>(d1)) ^ 12345;
+    if (d2 >> 63 != 0) continue;
+    hashes.insert(HashOf(Shape::Array(kU8, {0, d1, static_cast<int64_t>(d2)})));
+    ++shapes;
+  }
+  EXPECT_EQ(hashes.size(), 1000u);
+}
+
+TEST(HashOf, EveryFieldOfAShapeCounts) {
+  const auto change = [](auto edit) {
+    Shape shape = Shape::Array(kF32, {4, 4});
+    shape.layout = Layout::RowMajor(2);
+    edit(shape);
+    return shape;
+  };
+  const std::vector<Shape> shapes = {
+      change([](Shape& s) {}),
+      change([](Shape& s) { s.layout.reset(); }),
+      change([](Shape& s) { s.type = kS32; }),
+      change([](Shape& s) {
+        s.dims = {4, 5};
+      }),
+      change([](Shape& s) {
+        s.dynamic = {true, false};
+      }),
+      change([](Shape& s) {
+        s.dynamic = {false, true};
+      }),
+      change([](Shape& s) { s.tuple = {Shape::Scalar(kF32)}; }),
+      change([](Shape& s) {
+        s.layout->minor_to_major = {0, 1};
+      }),
+      change([](Shape& s) {
+        s.layout->tiles = {{8, 128}};
+      }),
+      change([](Shape& s) {
+        s.layout->tiles = {{8}, {128}};
+      }),
+      change([](Shape& s) { s.layout->tail_padding_alignment = 2; }),
+      change([](Shape& s) { s.layout->index_type = kU32; }),
+      change([](Shape& s) { s.layout->pointer_type = kU32; }),
+      change([](Shape& s) { s.layout->element_size_in_bits = 4; }),
+      change([](Shape& s) { s.layout->memory_space = 1; }),
+      change([](Shape& s) {
+        s.layout->split_configs = {{0, {2}}};
+      }),
+      change([](Shape& s) {
+        s.layout->split_configs = {{1, {2}}};
+      }),
+      change([](Shape& s) { s.layout->physical_shape = std::make_shared<const Shape>(Shape::Scalar(kU32)); }),
+      change([](Shape& s) { s.layout->dynamic_shape_metadata_prefix_bytes = 8; }),
+  };
+  std::set<uint64_t> hashes;
+  for (const Shape& shape : shapes) {
+    hashes.insert(HashOf(shape));
+    EXPECT_EQ(HashOf(shape), HashOf(Shape(shape)));
+  }
+  EXPECT_EQ(hashes.size(), shapes.size());
 }
 
 TEST(Tables, LargeLiteralsAreNotCompared) {
