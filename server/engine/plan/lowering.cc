@@ -44,7 +44,8 @@ int32_t CountLeaves(const Shape& shape) {
 struct Schedule {
   std::vector<FusionGroup> groups;
   std::vector<Unit> units;
-  int64_t live_count = 0;
+  int64_t live_count = 0;   // Instructions.
+  int64_t live_leaves = 0;  // Of them all.
 };
 
 class Lowering {
@@ -90,6 +91,8 @@ class Lowering {
   }
   const TupleLeaves& LeavesOfShape(hlo::ShapeId id, const Shape& shape);
 
+  // Takes from the budget of kLoweredLeavesMax.
+  absl::Status Spend(size_t leaves);
   absl::StatusOr<ValueId> NewValue(const Shape& shape, int32_t loop);
   ValueId NewConstant(std::shared_ptr<const hlo::Literal> literal);
   void AddConstantLeaves(const std::shared_ptr<const hlo::Literal>& literal, ValueIds& leaves);
@@ -119,7 +122,8 @@ class Lowering {
   absl::flat_hash_map<const Computation*, std::unique_ptr<Schedule>> schedules_;
   absl::flat_hash_map<hlo::ShapeId, TupleLeaves> tuple_leaves_;
   absl::flat_hash_map<const hlo::Literal*, ValueIds> constants_;
-  int64_t lowered_ = 0;
+  int64_t lowered_instructions_ = 0;
+  int64_t leaves_ = 0;  // Values, and uses of values by ops and frames: tuples' leaves count at each use.
 };
 
 const TupleLeaves& Lowering::LeavesOfShape(hlo::ShapeId id, const Shape& shape) {
@@ -136,12 +140,26 @@ const TupleLeaves& Lowering::LeavesOfShape(hlo::ShapeId id, const Shape& shape) 
 absl::StatusOr<ValueId> Lowering::NewValue(const Shape& shape, int32_t loop) {
   const std::optional<int64_t> bytes = hlo::ByteSize(shape);
   if (!bytes.has_value()) return ResourceExhausted("The bytes of %s overflow.", hlo::ToStringNoLayout(shape));
+  if (*bytes > kValueBytesMax) {
+    return ResourceExhausted("The bytes (%d) of %s exceed the limit (%d) of one array.", *bytes,
+                             hlo::ToStringNoLayout(shape), kValueBytesMax);
+  }
+  RETURN_IF_ERROR(Spend(1));
   const ValueId id = static_cast<ValueId>(program_.values.size());
   Value& value = program_.values.emplace_back();
   value.bytes = *bytes;
   value.home = loop;
   forward_.push_back(id);
   return id;
+}
+
+absl::Status Lowering::Spend(size_t leaves) {
+  leaves_ += static_cast<int64_t>(leaves);
+  if (leaves_ <= kLoweredLeavesMax) return absl::OkStatus();
+  return ResourceExhausted(
+      "Module %s uses more than %d array values once calls are inlined: leaves of tuples count "
+      "at each use.",
+      module_->name(), kLoweredLeavesMax);
 }
 
 ValueId Lowering::NewConstant(std::shared_ptr<const hlo::Literal> literal) {
@@ -170,7 +188,11 @@ absl::StatusOr<const Schedule*> Lowering::ScheduleOf(const Computation& computat
   if (schedule == nullptr) {
     auto made = std::make_unique<Schedule>();
     const std::vector<bool> live = LiveInstructions(computation, effects_);
-    for (bool is_live : live) made->live_count += is_live;
+    for (NodeId id = 0; id < computation.size(); ++id) {
+      if (!live[id]) continue;
+      ++made->live_count;
+      made->live_leaves += LeafCount(computation[id]);
+    }
     if (!options_.reference_only) made->groups = PlanFusion(*module_, computation, live, effects_);
     // Broadcasts and slices that only fused steps read are never made.
     ASSIGN_OR_RETURN(
@@ -184,11 +206,13 @@ absl::StatusOr<const Schedule*> Lowering::ScheduleOf(const Computation& computat
 absl::StatusOr<ValueIds> Lowering::LowerComputation(const Computation& computation,
                                                     absl::Span<const ValueId> parameters, int32_t loop) {
   ASSIGN_OR_RETURN(const Schedule* schedule, ScheduleOf(computation));
-  lowered_ += schedule->live_count;
-  if (lowered_ > kLoweredInstructionsMax) {
+  lowered_instructions_ += schedule->live_count;
+  if (lowered_instructions_ > kLoweredInstructionsMax) {
     return ResourceExhausted("Module %s has more than %d instructions once calls are inlined.",
                              module_->name(), kLoweredInstructionsMax);
   }
+  // The leaves that each of its instructions will hold in the frame.
+  RETURN_IF_ERROR(Spend(schedule->live_leaves));
   Frame frame{computation, std::vector<int32_t>(computation.size(), 0), {}, parameters, {}, loop};
   frame.leaves.reserve(computation.size());
   int32_t begin = 0;
@@ -216,6 +240,7 @@ absl::Status Lowering::LowerGroup(Frame& frame, const FusionGroup& group) {
                     frame.computation[group.nodes.front()].name(), frame.computation.name());
   }
   absl::InlinedVector<ValueId, 3> inputs, outputs;
+  RETURN_IF_ERROR(Spend(group.inputs.size()));
   for (NodeId input : group.inputs) inputs.push_back(LeavesOf(frame, input)[0]);
   for (NodeId output : group.outputs) {
     ASSIGN_OR_RETURN(const ValueId value, NewValue(frame.computation[output].shape(), frame.loop));
@@ -319,6 +344,7 @@ absl::Status Lowering::LowerStep(Frame& frame, Instruction instruction) {
     outputs.push_back(value);
   }
   frame.Define(instruction.id(), outputs);
+  RETURN_IF_ERROR(Spend(inputs.size()));
   Op& op = AddOp(Op::Kind::kStep, frame.loop);
   op.step = std::move(step);
   // The table's names are null-terminated literals.
@@ -344,6 +370,7 @@ absl::Status Lowering::LowerWhile(Frame& frame, Instruction instruction) {
     states.push_back(value);
   }
 
+  RETURN_IF_ERROR(Spend(4 * states.size()));  // Moved in before the loop, and after each turn.
   program_.loops[id].begin = Now();
   Op& begin = AddOp(Op::Kind::kLoopBegin, frame.loop, id);
   begin.inputs.assign(initial.begin(), initial.end());
@@ -393,6 +420,7 @@ absl::Status Lowering::LowerConditional(Frame& frame, Instruction instruction) {
     const absl::Span<const ValueId> operand = LeavesOf(frame, instruction.operands()[b + 1]);
     ASSIGN_OR_RETURN(ValueIds result, LowerComputation(module_->computation(instruction.called()[b]),
                                                        ValueIds(operand.begin(), operand.end()), frame.loop));
+    RETURN_IF_ERROR(Spend(2 * joins.size()));
     Op& end = AddOp(Op::Kind::kBranchEnd, frame.loop, id);
     end.inputs.assign(result.begin(), result.end());
     end.outputs.assign(joins.begin(), joins.end());

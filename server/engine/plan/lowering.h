@@ -102,5 +102,11 @@ absl::Status Interrupted(const CompileOptions& options);
 
 // Instructions at most, after inlining every call at each of its callers.
 inline constexpr int64_t kLoweredInstructionsMax = 4'000'000;
+// Values, leaves of instructions and operands of ops at most, after inlining: what memory of lowering
+// follows.
+inline constexpr int64_t kLoweredLeavesMax = 16'000'000;
+// Bytes of one array at most: more than a machine can address. Scratch memory, some times the bytes of the
+// arrays that a step works on, is then counted without overflow.
+inline constexpr int64_t kValueBytesMax = int64_t{1} << 48;
 
 }  // namespace hlod::engine

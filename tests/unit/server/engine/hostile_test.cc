@@ -149,6 +149,48 @@ ENTRY e {
   EXPECT_THAT(results[0].data<float>(), ElementsAre(2 * 3 * 4 * 5, 3 * 4 * 5, 4 * 5, 5));
 }
 
+// A loop over a tuple of 1000 leaves, in a function that is called 5000 times: few instructions, many values.
+TEST(Hostile, LeavesOfTuplesCountAtEachCall) {
+  std::string wide = "(s32[]";
+  for (int i = 1; i < 1000; ++i) wide += ",s32[]";
+  wide += ")";
+  const std::string state = "(" + wide + ",s32[])";
+  std::string text =
+      absl::StrCat("body {\n p = ", state, " parameter(0)\n a = ", wide,
+                   " get-tuple-element(p), index=0\n b = s32[] get-tuple-element(p), index=1\n"
+                   " one = s32[] constant(1)\n c = s32[] add(b, one)\n ROOT t = ",
+                   state, " tuple(a, c)\n}\ncond {\n q = ", state,
+                   " parameter(0)\n d = s32[] get-tuple-element(q), index=1\n"
+                   " z = s32[] constant(0)\n ROOT l = pred[] compare(d, z), direction=LT\n}\n");
+  absl::StrAppend(&text, "f {\n g = ", wide, " parameter(0)\n h = s32[] parameter(1)\n i = ", state,
+                  " tuple(g, h)\n w = ", state, " while(i), condition=cond, body=body\n",
+                  " ROOT r = s32[] get-tuple-element(w), index=1\n}\nENTRY e {\n y = ", wide,
+                  " parameter(0)\n x0 = s32[] parameter(1)\n");
+  constexpr int kCalls = 5000;
+  for (int i = 1; i <= kCalls; ++i)
+    absl::StrAppend(&text, i == kCalls ? " ROOT" : "", " x", i, " = s32[] call(y, x", i - 1,
+                    "), to_apply=f\n");
+  const auto module = hlo::ParseModule("HloModule m\n\n" + text + "}\n");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const absl::Status status = Compile(**module, {.threads = 2}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("array values once calls are inlined"));
+}
+
+// Its scratch memory, some times its bytes, would not be counted without overflow.
+TEST(Hostile, AnArrayLargerThanMemoryCanBeIsRefused) {
+  const auto module = hlo::ParseModule(R"(HloModule m
+
+ENTRY e {
+ p = s8[] parameter(0)
+ ROOT r = s8[281474976710657] broadcast(p), dimensions={}
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const absl::Status status = Compile(**module, {.threads = 2}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("exceed the limit (281474976710656)"));
+}
+
 TEST(Hostile, AReductionOfWhatIsNowhereStopsAtItsDeadline) {
   // 2^40 elements, of which none is ever in memory.
   for (const std::string dimension : {"0", "1"}) {
