@@ -270,8 +270,8 @@ absl::Status CheckParse(std::string_view bytes, std::string_view module, const D
         absl::StrFormat("Module %s has %d instructions; the limit instructions_max is %d.",
                         Quoted(codec::ModuleName(module)), count->instructions, options.instructions_max));
   }
-  // The factor is twice that of programs of the shortest instructions that have a name, an opcode and a
-  // shape.
+  // Programs of the shortest instructions with a name, an opcode and a shape take up to some 40 times their
+  // bytes.
   constexpr int64_t kSmall = 1 << 20, kFactor = 64;
   const int64_t limit =
       std::min(options.parse_bytes_max, kSmall + kFactor * static_cast<int64_t>(module.size()));

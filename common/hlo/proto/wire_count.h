@@ -9,8 +9,8 @@ namespace hlod::hlo::codec {
 
 struct WireCount {
   int64_t instructions = 0;
-  int64_t memory_bytes =
-      0;  // Of the parsed message: not less than it takes, for fields that occur as declared.
+  // Of the parsed message: not less than it takes, for fields that occur as they are declared.
+  int64_t memory_bytes = 0;
 };
 
 // Counts in the bytes of an HloModuleProto. Nothing when they are not one: cut off, nested deeper than
