@@ -1,6 +1,7 @@
 // Buffers: what the client knows of them, and refusing what it knows to be wrong before anything is sent.
 #include "hlod/buffer.h"
 
+#include <new>
 #include <utility>
 
 #include "client/runtime/state.h"
@@ -235,16 +236,30 @@ absl::StatusOr<Literal> Buffer::ToLiteral(Cause cause, Caller caller) const {
   return ToLiteralAsync(cause, caller).Await();
 }
 
+// A read of more than this waits for the value before it allocates.
+constexpr int64_t kMemoryFirstBytes = int64_t{64} << 20;
+
 Future<Literal> Buffer::ToLiteralAsync(Cause cause, Caller caller) const {
   internal::BufferState& buffer = *state_;
   if (absl::Status status = internal::CheckReadable(buffer, "a read", caller); !status.ok()) {
     return internal::FailedFuture<Literal>(std::move(status));
   }
-  return Future<Literal>(
-      std::make_shared<internal::LiteralDownload>(buffer.shape, [&](absl::Span<std::byte> out) {
-        return internal::ChooseTransfer(*buffer.session, buffer.bytes)
-            .Download(buffer.session, buffer.handle, cause, out, caller);
-      }));
+  // Memory for a large value is made when there is one: what failed may have a shape that no machine holds.
+  if (buffer.bytes > kMemoryFirstBytes) {
+    if (absl::Status made = ready().Await(); !made.ok())
+      return internal::FailedFuture<Literal>(std::move(made));
+  }
+  try {
+    return Future<Literal>(
+        std::make_shared<internal::LiteralDownload>(buffer.shape, [&](absl::Span<std::byte> out) {
+          return internal::ChooseTransfer(*buffer.session, buffer.bytes)
+              .Download(buffer.session, buffer.handle, cause, out, caller);
+        }));
+  } catch (const std::bad_alloc&) {
+    return internal::FailedFuture<Literal>(MakeError(
+        ErrorKind::kNoMemory,
+        absl::StrCat("This process has no memory for the ", buffer.bytes, " bytes of ", ToString(), ".")));
+  }
 }
 
 absl::Status Buffer::Download(absl::Span<std::byte> out, Cause cause, Caller caller) const {

@@ -99,6 +99,18 @@ NodeId Graph::NodeOf(Value& value) {
   }
 }
 
+NodeId Graph::Constant(Literal literal) {
+  hlo::Tables& tables = computation_.tables();
+  const hlo::ShapeId shape = tables.Intern(literal.shape());
+  const hlo::LiteralId id = tables.Intern(std::make_shared<const Literal>(std::move(literal)));
+  const auto [found, added] = constants_.try_emplace(id, kNoNode);
+  if (added) {
+    const hlo::AttributesId attributes = tables.Intern(hlo::Attributes(hlo::ConstantAttributes{id}));
+    found->second = computation_.Append(hlo::kConstant, shape, attributes, {});
+  }
+  return found->second;
+}
+
 NodeId Graph::NumberParameter(Literal literal) {
   const Shape shape = literal.shape();
   return AppendParameter({Ref<Value>(), std::make_shared<const Literal>(std::move(literal))}, shape);
@@ -189,6 +201,7 @@ std::vector<Parameter> Graph::Clear() {
   generation_ = NextGeneration();
   node_of_value_.clear();
   node_of_buffer_.clear();
+  constants_.clear();
   origins_.clear();
   origin_ = 0;
   copied_.clear();

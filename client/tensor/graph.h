@@ -54,6 +54,8 @@ class Graph {
   // with all it depends on, except that an abstract graph takes a real value as a parameter. A failed value's
   // parameter is refused when the graph runs.
   NodeId NodeOf(Value& value);
+  // A constant, once for equal ones.
+  NodeId Constant(Literal literal);
   // A parameter that carries a number.
   NodeId NumberParameter(Literal literal);
 
@@ -96,6 +98,7 @@ class Graph {
   uint64_t generation_;
   std::vector<Parameter> parameters_;
   absl::flat_hash_map<uint64_t, NodeId> node_of_value_, node_of_buffer_;  // By id, by handle.
+  absl::flat_hash_map<hlo::LiteralId, NodeId> constants_;
   std::vector<Value*> live_;
   std::vector<std::pair<NodeId, uint32_t>> origins_;  // (first node, origin): nodes of one call follow.
   uint32_t origin_ = 0;

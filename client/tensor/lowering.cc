@@ -68,7 +68,7 @@ Literal NeutralLiteral(hlo::Opcode opcode, PrimitiveType type) {
 }
 
 Op Lowering::Number(PrimitiveType type, const Scalar& value) {
-  return b.Constant(NumberLiteral(type, value));
+  return graph.op(graph.Constant(NumberLiteral(type, value)));
 }
 
 Op Lowering::Full(PrimitiveType type, const Dims& dims, const Scalar& value) {
@@ -110,7 +110,8 @@ Op Lowering::Reshape(Op x, const Dims& to) { return dims(x) == to ? x : b.Reshap
 Op Lowering::Reduce(hlo::Opcode opcode, Op x, const Dims& dimensions) {
   if (dimensions.empty()) return x;
   const PrimitiveType element = type(x);
-  return b.Reduce(x, b.Constant(NeutralLiteral(opcode, element)), dimensions, Reducer(opcode, element));
+  return b.Reduce(x, graph.op(graph.Constant(NeutralLiteral(opcode, element))), dimensions,
+                  Reducer(opcode, element));
 }
 
 int64_t WrapDim(int64_t dim, int64_t rank) {
