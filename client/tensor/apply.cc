@@ -85,7 +85,7 @@ Ref<Value> ImplicitCopy(const Operation& operation, OperandSpan operands, size_t
     return tensor.copy;
   }
   const Ref<Value> shown = ShownValue(tensor, operation.pytorch, CallerOf(operands));
-  if (shown->state == Value::State::kRecipe) EvaluateRecipe(*shown);
+  MakeBytes(*shown);
   absl::StatusOr<Buffer> buffer =
       DeviceOf(place).Upload(*shown->literal, Cause::kImplicitUpload, CallerOf(operands));
   if (!buffer.ok()) throw Refusal{buffer.status()};
@@ -192,7 +192,7 @@ std::vector<Op> Lowered(const Operation& operation, OperandSpan operands, const 
       op = graph.op(graph.NodeOf(*bound[i].copy));
     } else if (bound[i].is_number_tensor) {
       const Ref<Value> shown = ShownValue(*bound[i].tensor, operation.pytorch, CallerOf(operands));
-      if (shown->state == Value::State::kRecipe) EvaluateRecipe(*shown);
+      MakeBytes(*shown);
       op = graph.op(graph.NumberParameter(*shown->literal));
     } else {
       op = graph.op(NodeOf(graph, *bound[i].tensor));

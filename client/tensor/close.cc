@@ -8,6 +8,7 @@
 #include "client/tensor/canonical.h"
 #include "client/tensor/host.h"
 #include "client/tensor/lock.h"
+#include "client/tensor/lowering.h"
 #include "client/tensor/placeholder.h"
 #include "client/tensor/runtime.h"
 #include "client/tensor/settings.h"
@@ -186,8 +187,12 @@ void Force(const Ref<Value>& value, TraceCause cause, const char* operation, con
   {
     const TraceLock lock;
     if (value->IsPlaceholder()) ThrowPlaceholder(*value, operation, caller);
-    if (value->state == Value::State::kRecipe) {
-      EvaluateRecipe(*value);
+    if (value->IsUnmade()) {
+      try {
+        MakeBytes(*value);
+      } catch (const Refusal& refusal) {
+        Throw(refusal.status, operation, caller);
+      }
       return;
     }
     if (value->state != Value::State::kNode) return;

@@ -86,9 +86,10 @@ NodeId Graph::NodeOf(Value& value) {
       if (value.graph == this) return value.node;
       if (kind == Kind::kAbstract && value.graph->kind == Kind::kReal) return ParameterOf(value);
       return CopyFrom(*value.graph, value.node);
+    case Value::State::kFile: MakeBytes(value); return ParameterOf(value);
     case Value::State::kRecipe:
       if (kind == Kind::kHost) {  // Its bytes are kept for the next operation.
-        EvaluateRecipe(value);
+        MakeBytes(value);
         return ParameterOf(value);
       }
       return Remembered(value, [&] {

@@ -34,7 +34,13 @@ std::vector<std::shared_ptr<const Literal>> Evaluate(const Graph& graph, absl::S
   return values;
 }
 
-void EvaluateRecipe(Value& value) {
+void MakeBytes(Value& value) {
+  if (value.state == Value::State::kFile) {
+    absl::StatusOr<Literal> loaded = value.load();
+    if (!loaded.ok()) throw Refusal{loaded.status()};
+    value.Become(std::make_shared<const Literal>(*std::move(loaded)));
+  }
+  if (value.state != Value::State::kRecipe) return;
   Graph graph(value.place, Graph::Kind::kHost);
   Lowering lowering{graph};
   const Recipe recipe = value.recipe;

@@ -10,7 +10,8 @@ namespace hlod::lazy {
 
 // The values of nodes of a host graph. REQUIRES: TraceLock. Throws Refusal.
 std::vector<std::shared_ptr<const Literal>> Evaluate(const Graph& graph, absl::Span<const NodeId> nodes);
-// Makes the bytes of a recipe of the host. REQUIRES: TraceLock.
-void EvaluateRecipe(Value& value);
+// Evaluates a recipe, or reads a file: nothing for a value that has bytes. REQUIRES: TraceLock. Throws
+// Refusal.
+void MakeBytes(Value& value);
 
 }  // namespace hlod::lazy

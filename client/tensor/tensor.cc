@@ -45,7 +45,8 @@ TensorState Tensor::state() const {
   const Value& value = impl_->value();
   switch (value.state) {
     case Value::State::kHost:
-    case Value::State::kRecipe: return TensorState::kHost;
+    case Value::State::kRecipe:
+    case Value::State::kFile: return TensorState::kHost;
     case Value::State::kPlaceholder: return TensorState::kPlaceholder;
     case Value::State::kFailed: return TensorState::kFailed;
     case Value::State::kNode:
@@ -108,6 +109,11 @@ Tensor Tensor::To(const Device& device, Caller caller) const {
       graph.SetOrigin(caller, "to");
       graph.AddLive(*moved, graph.NodeOf(*shown));
     });
+  } else if (shown->state == Value::State::kFile) {
+    // From the file to the device: the host keeps nothing.
+    const Literal literal = lazy::ValueOrThrow(shown->load(), "to", caller);
+    if (to.runtime->ended()) lazy::Throw(lazy::EndedError(), "to", caller);
+    moved->Become(lazy::ValueOrThrow(device.Upload(literal, Cause::kUpload, caller), "to", caller));
   } else {
     const std::shared_ptr<const Literal> literal =
         lazy::Read(shown, TraceCause::kDeviceCopy, Cause::kImplicitDownload, "to", caller);

@@ -30,6 +30,7 @@ void Value::Leave() {
   if (state == State::kNode) graph->RemoveLive(*this);
   literal.reset();
   recipe = nullptr;
+  load = nullptr;
   buffer = Buffer();
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "client/tensor/ref.h"
 #include "common/hlo/builder.h"
 #include "hlod/buffer.h"
@@ -29,6 +30,8 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
+// Reads an array from where it is kept.
+using Load = std::function<absl::StatusOr<Literal>()>;
 // Appends what makes a value to a graph, and gives its node.
 using Recipe = std::function<hlo::Op(Lowering&)>;
 
@@ -42,6 +45,7 @@ class Value : public RefCounted {
   enum class State : uint8_t {
     kHost,         // `literal`.
     kRecipe,       // On the host, `recipe`: a factory whose bytes nobody has asked for.
+    kFile,         // On the host, `load`: an array in a file whose bytes nobody has asked for.
     kNode,         // `node` of the open `graph`.
     kData,         // `buffer`, which may itself be pending, failed, donated or a placeholder.
     kPlaceholder,  // A shape, and nothing else.
@@ -60,6 +64,7 @@ class Value : public RefCounted {
   State state = State::kFailed;
   std::shared_ptr<const Literal> literal;
   Recipe recipe;
+  Load load;
   Graph* graph = nullptr;
   NodeId node = 0;
   uint32_t live_index = 0;  // In graph->live.
@@ -72,6 +77,8 @@ class Value : public RefCounted {
   NodeId known_node = 0;
 
   Shape shape() const { return Shape::Array(type, dims); }
+  // On the host, without bytes so far.
+  bool IsUnmade() const { return state == State::kRecipe || state == State::kFile; }
   // Whether it is a placeholder itself. What depends on one is a node of an abstract graph.
   bool IsPlaceholder() const {
     return state == State::kPlaceholder || (state == State::kData && buffer.is_placeholder());

@@ -23,7 +23,7 @@ class Isolation : public DaemonTest {
   std::unique_ptr<Buffer> secret_value_;
 };
 
-TEST_F(Isolation, AnothersHandleIsUnknown) {
+TEST_F(Isolation, Row_LT10_AnothersHandleIsUnknown) {
   RawSession thief(daemon_->address());
   ASSERT_TRUE(thief.open());
   const uint64_t handle = secret_value_->handle();

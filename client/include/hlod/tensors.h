@@ -3,6 +3,8 @@
 
 #include "hlod/environment.h"
 #include "hlod/hlod.h"
+#include "hlod/nn/module.h"
+#include "hlod/nn/state_dict.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/elementwise.h"
 #include "hlod/ops/linear_algebra.h"

@@ -1,0 +1,31 @@
+// Tensors in files: safetensors.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "hlod/nn/module.h"
+
+namespace hlod::nn {
+
+// How far a load or save is: tensors done, of how many, and the bytes.
+struct Progress {
+  int64_t tensors = 0, tensors_total = 0;
+  int64_t bytes = 0, bytes_total = 0;
+  std::string name;  // The one that was just done.
+};
+using ProgressCallback = std::function<void(const Progress&)>;
+
+// The tensors of a .safetensors file, on the host. The file is mapped, and a tensor's bytes are read when
+// they are asked for: To(device) uploads them without keeping a copy. The file must stay as it is while such
+// tensors exist. Throws "No such file or directory: <path>", and for a file that is not in the format, naming
+// what is wrong.
+StateDict LoadSafetensors(const std::string& path, Caller caller = Caller::Here());
+
+// Writes tensors to a .safetensors file, by name; views as dense arrays. Device tensors are read one at a
+// time, in the ledger with the cause save. The file appears whole or not at all. Throws for a placeholder,
+// for types that the format has no name for, and when the file cannot be written.
+void SaveSafetensors(const std::string& path, const StateDict& tensors, const ProgressCallback& progress = {},
+                     Caller caller = Caller::Here());
+
+}  // namespace hlod::nn

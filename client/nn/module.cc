@@ -1,0 +1,179 @@
+// Modules: registration, walking, moving, loading.
+#include "hlod/nn/module.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "hlod/error.h"
+
+namespace hlod::nn {
+namespace {
+
+[[noreturn]] void Throw(std::string text, const char* operation, const Caller& caller) {
+  throw Error(MakeError(ErrorKind::kArgument, std::move(text)), operation, caller);
+}
+
+// How many letters must be exchanged, added or removed to make `a` of `b`.
+size_t Distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+Module::Module(Module& parent, std::string name, Caller caller) {
+  const auto same = [&](const auto& part) { return part.first == name; };
+  if (name.empty() || name.find('.') != std::string::npos ||
+      std::any_of(parent.parts_.begin(), parent.parts_.end(), same)) {
+    Throw(absl::StrCat("the name (", name, ") of a part is empty, has a dot, or is taken"), "module", caller);
+  }
+  parent.parts_.emplace_back(std::move(name), this);
+}
+
+void Module::RegisterParameter(std::string name, Tensor& tensor) {
+  if (!tensor.defined()) return;
+  if (hlo::IsFloat(tensor.dtype()) || hlo::IsComplex(tensor.dtype())) tensor.RequiresGrad_();
+  tensors_.push_back({std::move(name), &tensor, true});
+}
+
+void Module::RegisterBuffer(std::string name, Tensor& tensor) {
+  if (tensor.defined()) tensors_.push_back({std::move(name), &tensor, false});
+}
+
+void Module::Walk(const std::string& prefix,
+                  const std::function<void(const std::string&, const Entry&)>& body) const {
+  for (const Entry& entry : tensors_) body(prefix + entry.name, entry);
+  for (const auto& [name, part] : parts_) part->Walk(absl::StrCat(prefix, name, "."), body);
+}
+
+void Module::ForEachTensor(const std::function<void(const std::string&, Tensor&)>& body) const {
+  Walk("", [&](const std::string& name, const Entry& entry) { body(name, *entry.tensor); });
+}
+
+std::vector<std::pair<std::string, Tensor>> Module::Named(bool parameters) const {
+  std::vector<std::pair<std::string, Tensor>> named;
+  absl::flat_hash_set<uint64_t> seen;
+  Walk("", [&](const std::string& name, const Entry& entry) {
+    if (entry.is_parameter == parameters && seen.insert(entry.tensor->id()).second) {
+      named.emplace_back(name, *entry.tensor);
+    }
+  });
+  return named;
+}
+
+std::vector<std::pair<std::string, Tensor>> Module::NamedParameters() const { return Named(true); }
+std::vector<std::pair<std::string, Tensor>> Module::NamedBuffers() const { return Named(false); }
+
+std::vector<Tensor> Module::Parameters() const {
+  std::vector<Tensor> parameters;
+  for (auto& [name, tensor] : NamedParameters()) parameters.push_back(tensor);
+  return parameters;
+}
+
+void Module::ReplaceEach(const std::function<Tensor(const Tensor&)>& replace) {
+  absl::flat_hash_map<uint64_t, Tensor> replaced;  // By the id of what was there: shared stays shared.
+  ForEachTensor([&](const std::string&, Tensor& tensor) {
+    const uint64_t id = tensor.id();
+    const auto [found, added] = replaced.try_emplace(id);
+    if (added) {
+      found->second = replace(tensor);
+      if (tensor.requires_grad()) found->second.RequiresGrad_();
+    }
+    tensor = found->second;
+  });
+}
+
+Module& Module::To(const Device& device, Caller caller) {
+  ReplaceEach([&](const Tensor& tensor) { return tensor.To(device, caller); });
+  return *this;
+}
+
+Module& Module::To(PrimitiveType type, Caller caller) {
+  if (!hlo::IsFloat(type)) {
+    Throw(absl::StrCat("a module's floating tensors cannot become ", std::string(hlo::Name(type))), "to",
+          caller);
+  }
+  ReplaceEach(
+      [&](const Tensor& tensor) { return hlo::IsFloat(tensor.dtype()) ? tensor.To(type, caller) : tensor; });
+  return *this;
+}
+
+Module& Module::Train(bool training) {
+  training_ = training;
+  for (const auto& [name, part] : parts_) part->Train(training);
+  return *this;
+}
+
+nn::StateDict Module::StateDict() const {
+  nn::StateDict tensors;
+  ForEachTensor([&](const std::string& name, Tensor& tensor) { tensors[name] = tensor; });
+  return tensors;
+}
+
+void Module::LoadStateDict(const nn::StateDict& tensors, bool strict, Caller caller) {
+  nn::StateDict mine = StateDict();
+  std::vector<std::string> faults;
+  for (const auto& [name, tensor] : mine) {
+    const auto found = tensors.find(name);
+    if (found == tensors.end()) {
+      if (strict) faults.push_back(absl::StrCat("missing ", name));
+    } else if (found->second.dims() != tensor.dims()) {
+      faults.push_back(absl::StrCat(name, " is ", hlo::ToStringNoLayout(found->second.shape()), ", here ",
+                                    hlo::ToStringNoLayout(tensor.shape())));
+    }
+  }
+  if (strict) {
+    for (const auto& [name, tensor] : tensors) {
+      if (!mine.contains(name)) faults.push_back(absl::StrCat("unknown ", name));
+    }
+  }
+  if (!faults.empty()) {
+    Throw(absl::StrCat("the tensors do not fit the module: ", absl::StrJoin(faults, "; ")), "load_state_dict",
+          caller);
+  }
+  for (auto& [name, tensor] : mine) {
+    if (const auto found = tensors.find(name); found != tensors.end()) tensor.Copy_({found->second, caller});
+  }
+}
+
+TensorSwap::TensorSwap(const Module& module, const nn::StateDict& tensors, Caller caller) {
+  const nn::StateDict mine = module.StateDict();
+  absl::flat_hash_map<uint64_t, Tensor> by_id;
+  for (const auto& [name, tensor] : tensors) {
+    const auto found = mine.find(name);
+    if (found == mine.end()) {
+      const auto nearest = std::min_element(mine.begin(), mine.end(), [&](const auto& a, const auto& b) {
+        return Distance(a.first, name) < Distance(b.first, name);
+      });
+      Throw(absl::StrCat("the module has no tensor named ", name,
+                         nearest == mine.end() ? "" : absl::StrCat("; the nearest is ", nearest->first)),
+            "functional_call", caller);
+    }
+    by_id[found->second.id()] = tensor;
+  }
+  module.ForEachTensor([&](const std::string&, Tensor& tensor) {
+    const auto found = by_id.find(tensor.id());
+    if (found == by_id.end()) return;
+    kept_.emplace_back(&tensor, tensor);
+    tensor = found->second;
+  });
+}
+
+TensorSwap::~TensorSwap() {
+  for (auto& [place, tensor] : kept_) *place = std::move(tensor);
+}
+
+}  // namespace hlod::nn

@@ -1,0 +1,194 @@
+// The safetensors format: eight bytes of length, a JSON header of names, types, shapes and ranges, the bytes.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "client/tensor/close.h"
+#include "client/tensor/impl.h"
+#include "client/tensor/throw.h"
+#include "hlod/nn/state_dict.h"
+
+namespace hlod::nn {
+namespace {
+
+constexpr uint64_t kHeaderBytesMax = 100 << 20;  // As the reference implementation has it.
+
+struct TypeName {
+  PrimitiveType type;
+  std::string_view name;
+};
+constexpr TypeName kTypes[] = {
+    {kPred, "BOOL"},      {kU8, "U8"},   {kS8, "I8"},   {kU16, "U16"}, {kS16, "I16"},
+    {kU32, "U32"},        {kS32, "I32"}, {kU64, "U64"}, {kS64, "I64"}, {kF16, "F16"},
+    {kBF16, "BF16"},      {kF32, "F32"}, {kF64, "F64"}, {kC64, "C64"}, {kF8E4M3FN, "F8_E4M3"},
+    {kF8E5M2, "F8_E5M2"},
+};
+
+PrimitiveType TypeNamed(std::string_view name) {
+  for (const TypeName& row : kTypes) {
+    if (row.name == name) return row.type;
+  }
+  return kInvalid;
+}
+
+// A file in memory, as long as anything refers to it.
+class MappedFile {
+ public:
+  MappedFile(const std::string& path, const Caller& caller) {
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (file < 0 || fstat(file, &status) != 0) {
+      const int error = errno;
+      if (file >= 0) close(file);
+      throw Error(absl::ErrnoToStatus(error, absl::StrCat(std::strerror(error), ": ", path)), "load", caller);
+    }
+    size_ = static_cast<size_t>(status.st_size);
+    void* const mapped = size_ == 0 ? nullptr : mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
+    close(file);
+    if (mapped == MAP_FAILED) {
+      throw Error(absl::ErrnoToStatus(errno, absl::StrCat("cannot map ", path)), "load", caller);
+    }
+    data_ = static_cast<const char*>(mapped);
+  }
+  ~MappedFile() {
+    if (data_ != nullptr) munmap(const_cast<char*>(data_), size_);
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::string_view bytes() const { return {data_, size_}; }
+
+ private:
+  const char* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+Tensor FileTensor(std::shared_ptr<const MappedFile> file, const Shape& shape, uint64_t offset,
+                  const Caller& caller) {
+  auto value = lazy::MakeRef<lazy::Value>(shape.type, shape.dims, lazy::Place{}, caller);
+  value->state = lazy::Value::State::kFile;
+  value->load = [file = std::move(file), shape, offset]() -> absl::StatusOr<Literal> {
+    Literal literal(shape);
+    std::memcpy(literal.bytes().data(), file->bytes().data() + offset, literal.bytes().size());
+    return literal;
+  };
+  return lazy::MakeTensor(std::move(value));
+}
+
+[[noreturn]] void Malformed(const std::string& path, std::string what, const Caller& caller) {
+  throw Error(MakeError(ErrorKind::kCorrupt, absl::StrCat(path, " is not a safetensors file: ", what)),
+              "load", caller);
+}
+
+}  // namespace
+
+StateDict LoadSafetensors(const std::string& path, Caller caller) {
+  const auto file = std::make_shared<const MappedFile>(path, caller);
+  const std::string_view bytes = file->bytes();
+  uint64_t header_bytes = 0;
+  if (bytes.size() < sizeof(header_bytes)) Malformed(path, "it is shorter than 8 bytes", caller);
+  std::memcpy(&header_bytes, bytes.data(), sizeof(header_bytes));
+  if (header_bytes > kHeaderBytesMax || header_bytes > bytes.size() - sizeof(header_bytes)) {
+    Malformed(
+        path,
+        absl::StrCat("its header's length (", header_bytes, ") does not fit its ", bytes.size(), " bytes"),
+        caller);
+  }
+  const std::string_view header = bytes.substr(sizeof(header_bytes), header_bytes);
+  const uint64_t data_begin = sizeof(header_bytes) + header_bytes, data_bytes = bytes.size() - data_begin;
+  StateDict tensors;
+  try {
+    const nlohmann::json json = nlohmann::json::parse(header);
+    for (const auto& [name, entry] : json.items()) {
+      if (name == "__metadata__") continue;
+      const std::string type = entry.at("dtype").get<std::string>();
+      const PrimitiveType element = TypeNamed(type);
+      if (element == kInvalid)
+        Malformed(path, absl::StrCat("the type (", type, ") of ", name, " is not known"), caller);
+      Shape shape = Shape::Array(element, {});
+      for (const auto& size : entry.at("shape")) shape.dims.push_back(size.get<int64_t>());
+      const auto begin = entry.at("data_offsets").at(0).get<uint64_t>();
+      const auto end = entry.at("data_offsets").at(1).get<uint64_t>();
+      if (absl::Status valid = hlo::ValidateShape(shape); !valid.ok()) {
+        Malformed(path, absl::StrCat(name, ": ", std::string(valid.message())), caller);
+      }
+      const auto expected = static_cast<uint64_t>(hlo::ByteSize(shape).value_or(-1));
+      if (begin > end || end > data_bytes || end - begin != expected) {
+        Malformed(path,
+                  absl::StrCat("the range ", begin, " to ", end, " of ", name, " is not the ", expected,
+                               " bytes of ", hlo::ToStringNoLayout(shape)),
+                  caller);
+      }
+      tensors[name] = FileTensor(file, shape, data_begin + begin, caller);
+    }
+  } catch (const nlohmann::json::exception& error) {
+    Malformed(path, error.what(), caller);
+  }
+  return tensors;
+}
+
+void SaveSafetensors(const std::string& path, const StateDict& tensors, const ProgressCallback& progress,
+                     Caller caller) {
+  nlohmann::json header = nlohmann::json::object();
+  Progress at;
+  at.tensors_total = static_cast<int64_t>(tensors.size());
+  for (const auto& [name, tensor] : tensors) {
+    std::string_view type;
+    for (const TypeName& row : kTypes) {
+      if (row.type == tensor.dtype()) type = row.name;
+    }
+    if (type.empty()) {
+      throw Error(MakeError(ErrorKind::kArgument, absl::StrCat(name, ": the format has no name for ",
+                                                               std::string(hlo::Name(tensor.dtype())))),
+                  "save", caller);
+    }
+    const int64_t bytes = hlo::ByteSize(tensor.shape()).value_or(0);
+    header[name] = {{"dtype", type},
+                    {"shape", std::vector<int64_t>(tensor.dims().begin(), tensor.dims().end())},
+                    {"data_offsets", {at.bytes_total, at.bytes_total + bytes}}};
+    at.bytes_total += bytes;
+  }
+  std::string text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // So that elements are aligned.
+  const uint64_t length = text.size();
+
+  const std::string unfinished = absl::StrCat(path, ".unfinished");
+  std::FILE* const file = std::fopen(unfinished.c_str(), "wbe");
+  const auto fail = [&] {
+    throw Error(absl::ErrnoToStatus(errno, absl::StrCat(std::strerror(errno), ": ", path)), "save", caller);
+  };
+  if (file == nullptr) fail();
+  absl::Cleanup remove = [&] {
+    std::fclose(file);
+    unlink(unfinished.c_str());
+  };
+  const auto write = [&](const void* data, size_t bytes) {
+    if (bytes > 0 && std::fwrite(data, 1, bytes, file) != bytes) fail();
+  };
+  write(&length, sizeof(length));
+  write(text.data(), text.size());
+  for (const auto& [name, tensor] : tensors) {
+    const auto literal = lazy::Read(lazy::ShownValue(*tensor.impl(), "save", caller), TraceCause::kSave,
+                                    Cause::kSave, "save", caller);
+    write(literal->bytes().data(), literal->bytes().size());
+    ++at.tensors;
+    at.bytes += static_cast<int64_t>(literal->bytes().size());
+    at.name = name;
+    if (progress) progress(at);
+  }
+  if (std::fflush(file) != 0 || fsync(fileno(file)) != 0) fail();
+  std::move(remove).Cancel();
+  if (std::fclose(file) != 0 || rename(unfinished.c_str(), path.c_str()) != 0) fail();
+}
+
+}  // namespace hlod::nn
