@@ -1,0 +1,23 @@
+// All bindings.
+#include "tests/tensor/operation/bindings.h"
+
+#include <stdexcept>
+
+namespace hlod {
+
+const std::map<std::string, Binding>& AllBindings() {
+  static const std::map<std::string, Binding>* const kAll = [] {
+    auto* all = new std::map<std::string, Binding>();
+    for (const auto family : {ElementwiseBindings, ReductionBindings, ViewBindings}) {
+      for (Binding& binding : family()) {
+        const std::string name = binding.name;
+        if (!all->emplace(name, std::move(binding)).second)
+          throw std::runtime_error(name + " is bound twice");
+      }
+    }
+    return all;
+  }();
+  return *kAll;
+}
+
+}  // namespace hlod

@@ -1,0 +1,31 @@
+// From PyTorch's names to hlod's operations: how a recorded case is called.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/tensor/operation/arguments.h"
+
+namespace hlod {
+
+struct Binding {
+  // The name in PyTorch's table of operations: "add", "nn.functional.relu".
+  std::string name;
+  // Its parameters in order: "input other alpha".
+  std::string parameters;
+  std::function<Results(Arguments&)> call;
+  // How many times the usual tolerance.
+  double slack = 1;
+};
+
+// One list a family (bindings_*.cc).
+std::vector<Binding> ElementwiseBindings();
+std::vector<Binding> ReductionBindings();
+std::vector<Binding> ViewBindings();
+
+// All of them by name. A name in two lists is a failure.
+const std::map<std::string, Binding>& AllBindings();
+
+}  // namespace hlod

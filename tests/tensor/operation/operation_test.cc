@@ -1,0 +1,219 @@
+// Every operation on the host and on a device against what PyTorch gave for the same arguments (generate.py).
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "client/tensor/operation.h"
+#include "tests/support/source_dir.h"
+#include "tests/tensor/fixture.h"
+#include "tests/tensor/operation/bindings.h"
+#include "tests/tensor/operation/compare.h"
+
+namespace hlod {
+namespace {
+
+using nlohmann::json;
+
+std::filesystem::path Folder() { return SourceDir() / "tests/tensor/operation"; }
+
+struct Case {
+  std::string name;  // "div.floor_rounding", as operations.json has it.
+  std::string line;  // "d.json:17"
+  json record;
+};
+
+// All recorded cases whose operation has a binding. HLOD_OPERATION=NAME: only of that operation.
+const std::vector<Case>& BoundCases() {
+  static const auto* const kCases = [] {
+    auto* cases = new std::vector<Case>();
+    const char* only = std::getenv("HLOD_OPERATION");
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(Folder() / "cases"))
+      files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    for (const std::filesystem::path& path : files) {
+      std::ifstream file(path);
+      int number = 0;
+      for (std::string line; std::getline(file, line);) {
+        ++number;
+        json record = json::parse(line);
+        const std::string op = record.at("op"), variant = record.at("variant");
+        if (AllBindings().count(op) == 0 || (only != nullptr && op != only)) continue;
+        cases->push_back({variant.empty() ? op : op + "." + variant,
+                          path.filename().string() + ":" + std::to_string(number), std::move(record)});
+      }
+    }
+    return cases;
+  }();
+  return *kCases;
+}
+
+struct Attempt {
+  const Case* of = nullptr;
+  std::optional<Results> results;
+  std::string failure;  // Empty: as recorded.
+};
+
+void Start(Attempt& run, const Device& device) {
+  const Binding& binding = AllBindings().at(run.of->record.at("op"));
+  try {
+    Arguments arguments(run.of->record, binding.parameters, device);
+    run.results.emplace(binding.call(arguments));
+    arguments.End();
+  } catch (const std::exception& error) {
+    run.failure = error.what();
+  }
+}
+void Finish(Attempt& run) {
+  if (!run.failure.empty()) return;
+  try {
+    const Binding& binding = AllBindings().at(run.of->record.at("op"));
+    run.failure = Difference(run.of->record.at("result"), *run.results, binding.slack);
+  } catch (const std::exception& error) {
+    run.failure = error.what();
+  }
+  run.results.reset();
+}
+
+// Records many cases and runs them as one program; when that fails, each by itself.
+std::vector<Attempt> RunAll(const Device& device) {
+  constexpr size_t kBatch = 32;
+  std::vector<Attempt> runs;
+  for (const Case& one : BoundCases()) runs.push_back({&one});
+  for (size_t begin = 0; begin < runs.size(); begin += kBatch) {
+    const size_t end = std::min(begin + kBatch, runs.size());
+    for (size_t i = begin; i < end; ++i) Start(runs[i], device);
+    bool together = true;
+    try {
+      Sync();
+    } catch (const Error&) {
+      together = false;
+    }
+    for (size_t i = begin; i < end; ++i) {
+      const bool recorded = runs[i].failure.empty();
+      Finish(runs[i]);
+      if (recorded && !runs[i].failure.empty() && !(device == Device())) together = false;
+    }
+    if (together) continue;
+    for (size_t i = begin; i < end; ++i) {
+      runs[i].failure.clear();
+      Start(runs[i], device);
+      Finish(runs[i]);
+    }
+  }
+  return runs;
+}
+
+// "name, state, why" of ops.csv: the operations that are known to fail.
+std::set<std::string> KnownToFail() {
+  std::set<std::string> names;
+  std::ifstream file(Folder() / "ops.csv");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream fields(line);
+    std::string name, state;
+    std::getline(fields, name, ',');
+    std::getline(fields, state, ',');
+    if (state == "failing") names.insert(name);
+  }
+  return names;
+}
+
+class Operation : public TensorTest {
+ protected:
+  // The first failure of each operation.
+  void ExpectAsRecorded(const std::vector<Attempt>& runs) {
+    const std::set<std::string> known = KnownToFail();
+    for (const Attempt& run : runs) {
+      if (run.failure.empty()) continue;
+      const std::string text = run.of->line + ": " + run.failure;
+      failures_.emplace(run.of->name, text);
+      if (known.count(run.of->name) == 0) ADD_FAILURE() << run.of->name << ": " << text;
+    }
+  }
+  inline static std::map<std::string, std::string> failures_;
+};
+
+TEST_F(Operation, OnTheHostGivesPyTorchsResults) { ExpectAsRecorded(RunAll(Device())); }
+
+TEST_F(Operation, OnADeviceGivesPyTorchsResults) { ExpectAsRecorded(RunAll(device())); }
+
+// Why a row of the table has no binding.
+const std::map<std::string, std::string>& RowsWithoutCases() {
+  static const auto* const kRows = new std::map<std::string, std::string>{
+      {"to", "moves between devices and types: DeviceRows, and every case that converts"},
+      {"copy_", "in place: the tests of InPlace"},
+      {"slice", "indexing, which is not in PyTorch's table: the tests of View"},
+      {"zeros", "not in PyTorch's table"},
+      {"ones", "not in PyTorch's table"},
+      {"full", "not in PyTorch's table"},
+      {"arange", "not in PyTorch's table"},
+      {"eye", "not in PyTorch's table"},
+      {"rand", "random"},
+      {"randn", "random"},
+      {"uniform", "random"},
+  };
+  return *kRows;
+}
+
+TEST(OperationTable, EveryRowHasABindingOrAReason) {
+  std::set<std::string> bound;
+  for (const auto& [name, binding] : AllBindings()) {
+    bound.insert(name);
+    bound.insert(name.substr(name.rfind('.') + 1));
+  }
+  for (const lazy::Operation* row : lazy::AllOperations()) {
+    const bool excused = RowsWithoutCases().count(row->pytorch) != 0;
+    EXPECT_TRUE(excused || bound.count(row->pytorch) != 0) << row->pytorch << " has no binding";
+  }
+}
+
+TEST(OperationTable, EveryBindingIsANameOfPyTorchsTable) {
+  std::set<std::string> names;
+  for (const json& row : json::parse(std::ifstream(Folder() / "operations.json"))) {
+    const std::string name = row.at("name");
+    names.insert(name);
+  }
+  for (const auto& [name, binding] : AllBindings()) {
+    const auto found = names.lower_bound(name);
+    EXPECT_TRUE(found != names.end() && found->rfind(name, 0) == 0) << name;
+  }
+}
+
+// HLOD_WRITE_COVERAGE=PATH writes there how every operation of PyTorch's table stands:
+// tests/tensor/operation/ops.csv.
+TEST_F(Operation, WritesCoverage) {
+  const char* path = std::getenv("HLOD_WRITE_COVERAGE");
+  if (path == nullptr) GTEST_SKIP() << "HLOD_WRITE_COVERAGE is not set";
+  std::map<std::string, std::string> failures;
+  std::set<std::string> run;
+  for (const Device& on : {Device(), device()}) {
+    for (const Attempt& one : RunAll(on)) {
+      run.insert(one.of->name);
+      if (!one.failure.empty()) failures.emplace(one.of->name, one.failure);
+    }
+  }
+  std::ofstream file(path);
+  file << "operation,state,why\n";
+  for (const json& row : json::parse(std::ifstream(Folder() / "operations.json"))) {
+    const std::string name = row.at("name");
+    std::string state = "missing,";
+    if (const auto failed = failures.find(name); failed != failures.end()) {
+      std::string why = failed->second.substr(0, 100);
+      std::replace(why.begin(), why.end(), '\n', ' ');
+      std::replace(why.begin(), why.end(), ',', ';');
+      state = "failing," + why;
+    } else if (run.count(name) != 0) {
+      state = "passing,";
+    } else if (row.at("random").get<bool>()) {
+      state = "not compared,random";
+    }
+    file << name << "," << state << "\n";
+  }
+}
+
+}  // namespace
+}  // namespace hlod
