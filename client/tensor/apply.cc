@@ -1,6 +1,7 @@
 // Calling an operation.
 #include "client/tensor/apply.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -53,6 +54,10 @@ struct Bound {
   bool is_number_tensor = false;  // A host tensor of one element among device tensors.
 };
 
+// As many as most operations take, without an allocation.
+using BoundOperands = absl::InlinedVector<Bound, 3>;
+using LoweredOperands = absl::InlinedVector<Op, 4>;
+
 // The device of an operation: that of its tensors, when they agree; else what the settings say.
 Place PlaceOf(OperandSpan operands) {
   Place place;
@@ -104,8 +109,8 @@ Ref<Value> ImplicitCopy(const Operation& operation, OperandSpan operands, size_t
   return copy;
 }
 
-std::vector<Bound> Bind(const Operation& operation, OperandSpan operands, Place place) {
-  std::vector<Bound> bound(operands.size());
+BoundOperands Bind(const Operation& operation, OperandSpan operands, Place place) {
+  BoundOperands bound(operands.size());
   for (size_t i = 0; i < operands.size(); ++i) {
     if (operands[i].tensor() == nullptr) continue;
     TensorImpl& tensor = *operands[i].tensor()->impl();
@@ -125,7 +130,7 @@ bool IsAbstract(const Value& value) {
          (value.state == Value::State::kNode && value.graph->kind == Graph::Kind::kAbstract);
 }
 
-Graph& GraphFor(Place place, const std::vector<Bound>& bound) {
+Graph& GraphFor(Place place, const BoundOperands& bound) {
   ThreadTrace& trace = ThreadTrace::Get();
   if (place.is_host()) {
     for (size_t i = 0; i < bound.size(); ++i) {
@@ -149,7 +154,15 @@ Graph& GraphFor(Place place, const std::vector<Bound>& bound) {
   return trace.Open(place, Graph::Kind::kReal);
 }
 
-PrimitiveType Promote(const Operation& operation, OperandSpan operands, const std::vector<Bound>& bound) {
+PrimitiveType Promote(const Operation& operation, OperandSpan operands, const BoundOperands& bound) {
+  // Tensors of one floating type, as almost always, need no lattice.
+  const auto same = [&](const Bound& operand) {
+    return operand.tensor != nullptr && operand.tensor->type() == bound[0].tensor->type();
+  };
+  if (bound[0].tensor != nullptr && hlo::IsFloat(bound[0].tensor->type()) &&
+      std::all_of(bound.begin(), bound.end(), same)) {
+    return bound[0].tensor->type();
+  }
   absl::InlinedVector<Promoted, 4> promoted;
   for (size_t i = 0; i < operands.size(); ++i) {
     if (bound[i].tensor == nullptr) {
@@ -168,7 +181,7 @@ PrimitiveType Promote(const Operation& operation, OperandSpan operands, const st
 }
 
 // The operands as instructions of `graph`.
-std::vector<Op> Lowered(const Operation& operation, OperandSpan operands, const std::vector<Bound>& bound,
+LoweredOperands Lowered(const Operation& operation, OperandSpan operands, const BoundOperands& bound,
                         Lowering& lowering) {
   Graph& graph = lowering.graph;
   PrimitiveType common = hlo::kInvalid, first = hlo::kInvalid;
@@ -176,7 +189,7 @@ std::vector<Op> Lowered(const Operation& operation, OperandSpan operands, const 
   for (const Bound& operand : bound) {
     if (first == hlo::kInvalid && operand.tensor != nullptr) first = operand.tensor->type();
   }
-  std::vector<Op> ops;
+  LoweredOperands ops;
   for (size_t i = 0; i < operands.size(); ++i) {
     Op op;
     if (bound[i].tensor == nullptr) {
@@ -202,22 +215,34 @@ std::vector<Op> Lowered(const Operation& operation, OperandSpan operands, const 
   return ops;
 }
 
-// What `lower` appended, as values of their own.
-std::vector<Ref<Value>> MakeValues(Graph& graph, absl::Span<const Op> results, const Caller& caller) {
-  std::vector<Ref<Value>> values;
-  std::vector<NodeId> nodes;
-  for (const Op result : results) {
-    const Shape& shape = graph.builder().shape(result);
-    values.push_back(MakeRef<Value>(shape.type, shape.dims, graph.place, caller));
-    nodes.push_back(result.id);
+Ref<Value> MakeValue(Graph& graph, Op result, const Caller& caller) {
+  const Shape& shape = graph.builder().shape(result);
+  return MakeRef<Value>(shape.type, shape.dims, graph.place, caller);
+}
+
+// What `lower` appended, as a value of its own.
+Tensor MakeResult(Graph& graph, Op result, const Caller& caller) {
+  Ref<Value> value = MakeValue(graph, result, caller);
+  if (graph.kind == Graph::Kind::kHost) value->Become(std::move(Evaluate(graph, {result.id})[0]));
+  else graph.AddLive(*value, result.id);
+  return MakeTensor(std::move(value));
+}
+
+std::vector<Tensor> MakeResults(Graph& graph, absl::Span<const Op> results, const Caller& caller) {
+  std::vector<Tensor> tensors;
+  if (graph.kind != Graph::Kind::kHost) {
+    for (const Op result : results) tensors.push_back(MakeResult(graph, result, caller));
+    return tensors;
   }
-  if (graph.kind == Graph::Kind::kHost) {
-    std::vector<std::shared_ptr<const Literal>> literals = Evaluate(graph, nodes);
-    for (size_t i = 0; i < nodes.size(); ++i) values[i]->Become(std::move(literals[i]));
-  } else {
-    for (size_t i = 0; i < nodes.size(); ++i) graph.AddLive(*values[i], nodes[i]);
+  std::vector<NodeId> nodes;  // Evaluated together, so that what they share is computed once.
+  for (const Op result : results) nodes.push_back(result.id);
+  std::vector<std::shared_ptr<const Literal>> literals = Evaluate(graph, nodes);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    Ref<Value> value = MakeValue(graph, results[i], caller);
+    value->Become(std::move(literals[i]));
+    tensors.push_back(MakeTensor(std::move(value)));
   }
-  return values;
+  return tensors;
 }
 
 // Runs `body` with the operands as instructions, in the lock, and closes the trace when it has become too
@@ -228,7 +253,7 @@ void Record(const Operation& operation, OperandSpan operands,
   Explain(operation, operands, CallerOf(operands), [&] {
     const TraceLock lock;
     const Place place = PlaceOf(operands);
-    const std::vector<Bound> bound = Bind(operation, operands, place);
+    const BoundOperands bound = Bind(operation, operands, place);
     Graph& graph = GraphFor(place, bound);
     // Host operations are evaluated one at a time: nothing stays open.
     const absl::Cleanup clear = [&] {
@@ -237,7 +262,7 @@ void Record(const Operation& operation, OperandSpan operands,
     };
     graph.SetOrigin(CallerOf(operands), operation.pytorch);
     Lowering lowering{graph};
-    const std::vector<Op> ops = Lowered(operation, operands, bound, lowering);
+    const LoweredOperands ops = Lowered(operation, operands, bound, lowering);
     body(lowering, ops);
     if (graph.kind != Graph::Kind::kHost) ++Stats().operations;
     if (graph.kind == Graph::Kind::kReal && graph.size() > Current().trace_nodes_max) {
@@ -264,9 +289,9 @@ void Explain(const Operation& operation, OperandSpan operands, const Caller& cal
 Tensor Call(const Operation& operation, OperandSpan operands, LowerOne lower) {
   Tensor result;
   Record(operation, operands, [&](Lowering& lowering, absl::Span<const Op> ops) {
-    const Op made[] = {lower(lowering, ops)};
+    const Op made = lower(lowering, ops);
     CheckBuilt(lowering);
-    result = MakeTensor(std::move(MakeValues(lowering.graph, made, CallerOf(operands))[0]));
+    result = MakeResult(lowering.graph, made, CallerOf(operands));
   });
   return result;
 }
@@ -276,9 +301,7 @@ std::vector<Tensor> CallSeveral(const Operation& operation, OperandSpan operands
   Record(operation, operands, [&](Lowering& lowering, absl::Span<const Op> ops) {
     const std::vector<Op> made = lower(lowering, ops);
     CheckBuilt(lowering);
-    for (Ref<Value>& value : MakeValues(lowering.graph, made, CallerOf(operands))) {
-      results.push_back(MakeTensor(std::move(value)));
-    }
+    results = MakeResults(lowering.graph, made, CallerOf(operands));
   });
   return results;
 }

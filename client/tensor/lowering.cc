@@ -39,6 +39,19 @@ Literal NumberLiteral(PrimitiveType type, const Scalar& value) {
   if (type == hlo::kPred) {
     return Literal::Scalar<bool>(value.ToComplex() != std::complex<double>(0));
   }
+  // The common ones without the general conversion.
+  if (!value.is_complex()) {
+    switch (type) {
+      case hlo::kF32:
+        return Literal::Scalar<float>(value.is_float() ? static_cast<float>(value.ToDouble())
+                                                       : static_cast<float>(value.ToInt()));
+      case hlo::kF64: return Literal::Scalar<double>(value.ToDouble());
+      case hlo::kS64:
+        if (!value.is_float()) return Literal::Scalar<int64_t>(value.ToInt());
+        break;
+      default: break;
+    }
+  }
   if (value.is_integer() || value.is_bool()) return Converted(Literal::Scalar<int64_t>(value.ToInt()), type);
   if (value.is_complex()) return Converted(Literal::Scalar<std::complex<double>>(value.ToComplex()), type);
   return Converted(Literal::Scalar<double>(value.ToDouble()), type);

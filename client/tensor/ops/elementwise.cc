@@ -13,6 +13,7 @@ using lazy::Operands;
 namespace lazy {
 
 Op Broadcasted(Lowering& l, hlo::Opcode opcode, Op x, Op y) {
+  if (l.dims(x) == l.dims(y)) return l.b.Binary(opcode, x, y);
   const Dims dims = BroadcastDims(l.dims(x), l.dims(y));
   return l.b.Binary(opcode, l.BroadcastTo(x, dims), l.BroadcastTo(y, dims));
 }
