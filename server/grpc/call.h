@@ -7,6 +7,7 @@
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/support/byte_buffer.h>
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -63,11 +64,16 @@ class Call : public std::enable_shared_from_this<Call> {
   void Write(grpc::ByteBuffer message);
   void Finish(const absl::Status& status);
   // Ends the call at once: what was written and has not left is dropped. From any thread, once it has begun.
-  void Cancel() { context_.TryCancel(); }
+  void Cancel() {
+    cancelled_ = true;
+    context_.TryCancel();
+  }
 
   // On the queue's thread.
   void OnOperation(CallOperation::Kind kind, bool ok);
   CallHandler* handler() { return handler_.get(); }
+  // Whether the client reset it, or its connection broke. Once it is done.
+  bool WasReset() const { return !cancelled_ && context_.IsCancelled(); }
 
  private:
   void StartNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -86,8 +92,9 @@ class Call : public std::enable_shared_from_this<Call> {
   grpc::ServerCompletionQueue* queue_ = nullptr;
   absl::Duration timeout_;
   grpc::Alarm alarm_;
-  bool heard_ = false;  // On the queue's thread: the first message has come.
-  bool over_ = false;   // On the queue's thread: OnDone was called.
+  std::atomic<bool> cancelled_{false};  // By the daemon.
+  bool heard_ = false;                  // On the queue's thread: the first message has come.
+  bool over_ = false;                   // On the queue's thread: OnDone was called.
 
   Mutex mu_;
   std::deque<grpc::ByteBuffer> outgoing_ ABSL_GUARDED_BY(mu_);

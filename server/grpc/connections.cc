@@ -2,15 +2,51 @@
 #include "server/grpc/connections.h"
 
 #include <fcntl.h>
+#include <netdb.h>
 #include <spdlog/spdlog.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include <string_view>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "common/rpc/keepalive.h"
 
 namespace hlod::grpc_server {
+
+namespace {
+
+// The length, type and flags of an RST_STREAM frame (RFC 9113, 6.4).
+constexpr std::string_view kReset("\0\0\4\3\0", 5);
+
+// How many RST_STREAM frames are in the first bytes that came and were not read.
+size_t CountUnreadResets(int socket) {
+  char bytes[16 << 10];
+  const ssize_t n = recv(socket, bytes, sizeof(bytes), MSG_PEEK | MSG_DONTWAIT);
+  if (n <= 0) return 0;
+  const std::string_view unread(bytes, static_cast<size_t>(n));
+  size_t count = 0;
+  for (size_t at = unread.find(kReset); at != unread.npos; at = unread.find(kReset, at + kReset.size()))
+    ++count;
+  return count;
+}
+
+// gRPC's name of a TCP connection's peer: "ipv4:10.1.2.3:5555", "ipv6:%5B::1%5D:5555".
+std::string PeerName(int socket) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof(address);
+  char host[NI_MAXHOST], port[NI_MAXSERV];
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  if (getpeername(socket, generic, &size) != 0 ||
+      getnameinfo(generic, size, host, sizeof(host), port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) !=
+          0)
+    return "";
+  return address.ss_family == AF_INET6 ? absl::StrCat("ipv6:%5B", host, "%5D:", port)
+                                       : absl::StrCat("ipv4:", host, ":", port);
+}
+
+}  // namespace
 
 Connections::Connections(const Options& options) : options_(options), epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
 
@@ -53,6 +89,28 @@ void Connections::DropClosed() {
       connections_.erase(found);
     }
   }
+}
+
+bool Connections::CloseResetting(const std::string& owner, const std::string& peer) {
+  MutexLock lock(&mu_);
+  int worst = -1;
+  size_t most = 0;
+  for (const auto& [fd, connection] : connections_) {
+    if (connection.tcp) {
+      if (PeerName(fd) != peer) continue;
+      worst = fd;
+      break;
+    }
+    if (connection.owner != owner) continue;
+    const size_t resets = CountUnreadResets(fd);
+    if (resets <= most) continue;
+    most = resets;
+    worst = fd;
+  }
+  if (worst < 0) return false;
+  spdlog::warn("A connection of {} is closed: it resets calls without end.", owner);
+  shutdown(worst, SHUT_RDWR);  // gRPC sees its end.
+  return true;
 }
 
 void Connections::Tick() {

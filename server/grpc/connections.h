@@ -24,6 +24,10 @@ class Connections {
   // Counts a connected socket until it closes. False: `owner` has as many as it may, and the caller closes
   // it.
   bool Add(int socket, const std::string& owner, bool tcp);
+  // A client resets more calls than it may (ResetBudget): closes its connection. `peer` is gRPC's name of it,
+  // for TCP. Those over unix sockets have no names: of `owner`'s it is the one with the most RST_STREAM
+  // frames among the bytes that nobody has read yet. False: none has any.
+  bool CloseResetting(const std::string& owner, const std::string& peer);
   // Drops what has closed, and closes TCP connections whose peers cannot be reached. To be called a few times
   // a second.
   void Tick();

@@ -192,6 +192,8 @@ void GrpcServer::Serve() {
       continue;
     }
     Guarded(*call, [&] { call->OnOperation(kind, ok); });
+    if (kind == CallOperation::Kind::kDone && call->WasReset() && !resets_.Spend(absl::Now()))
+      options_.close_resetting(PeerOf(*call));
     const bool moved = ok && (kind == CallOperation::Kind::kRead || kind == CallOperation::Kind::kWrite);
     if (moved && call->handler()->HasNews() && std::find(dirty.begin(), dirty.end(), call) == dirty.end()) {
       if (dirty.empty()) {

@@ -15,6 +15,7 @@
 
 #include "server/grpc/call.h"
 #include "server/grpc/health.h"
+#include "server/grpc/reset_budget.h"
 #include "server/session/registry.h"
 
 namespace hlod::grpc_server {
@@ -33,6 +34,9 @@ class GrpcServer {
     std::shared_ptr<grpc::ServerCredentials> tls;  // For HandleTls; null when there is no TLS.
     // Of a connection without a call, of a call without a message, of a client that reads no answer.
     absl::Duration greeting = absl::Seconds(10);
+    // Called when clients reset more calls than they may, with the owner and gRPC's name of the last one's
+    // peer: closes the connection.
+    std::function<void(const session::Peer& peer)> close_resetting = [](const session::Peer&) {};
   };
   GrpcServer(session::Registry& registry, Health& health, Options options);
   ~GrpcServer();
@@ -70,6 +74,7 @@ class GrpcServer {
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   std::unique_ptr<grpc::Server> server_;
   Acceptor plain_, tls_;
+  ResetBudget resets_;  // Of the thread.
   std::thread thread_;
 };
 

@@ -102,9 +102,13 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
   server->health_ = std::make_unique<Health>(*server->registry_);
   server->connections_ = std::make_unique<Connections>(
       Connections::Options{devices.limits().connections_per_user_max, o.tcp_silence});
-  server->tcp_ = std::make_unique<GrpcServer>(
-      *server->registry_, *server->health_,
-      GrpcServer::Options{.name = "tcp", .token = o.token, .tls = TlsCredentials(o), .greeting = o.greeting});
+  server->tcp_ =
+      std::make_unique<GrpcServer>(*server->registry_, *server->health_,
+                                   GrpcServer::Options{.name = "tcp",
+                                                       .token = o.token,
+                                                       .tls = TlsCredentials(o),
+                                                       .greeting = o.greeting,
+                                                       .close_resetting = server->CloserOfResetting()});
 
   // Beyond this point clients come.
   if (o.inherited_connection >= 0) server->OnAccepted(o.inherited_connection, rpc::Endpoint{});
@@ -151,9 +155,14 @@ GrpcServer& Server::ServerOf(uint32_t user) {
                                      GrpcServer::Options{.name = absl::StrCat("user ", user),
                                                          .administration = user == 0 || user == geteuid(),
                                                          .user = user,
-                                                         .greeting = options_.greeting});
+                                                         .greeting = options_.greeting,
+                                                         .close_resetting = CloserOfResetting()});
   }
   return *server;
+}
+
+std::function<void(const session::Peer&)> Server::CloserOfResetting() {
+  return [this](const session::Peer& peer) { connections_->CloseResetting(peer.owner, peer.description); };
 }
 
 std::vector<GrpcServer*> Server::Servers() {

@@ -50,6 +50,8 @@ class Server {
   void OnAccepted(int fd, const rpc::Endpoint& endpoint);
   void RunPeriodicChecks();
   GrpcServer& ServerOf(uint32_t user);
+  // GrpcServer::Options::close_resetting.
+  std::function<void(const session::Peer& peer)> CloserOfResetting();
   // All of them, the one for TCP last.
   std::vector<GrpcServer*> Servers();
 
