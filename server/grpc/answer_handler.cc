@@ -30,6 +30,8 @@ class AnswerHandler : public CallHandler {
   void OnWritten() override {
     if (streaming_) call_.Read();
   }
+  // What has come of a message that never ends is memory that no session is charged for.
+  bool EachMessageInTime() const override { return streaming_; }
   void OnReadsDone() override { call_.Finish(absl::OkStatus()); }
 
  private:

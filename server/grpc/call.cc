@@ -88,7 +88,7 @@ void Call::OnOperation(CallOperation::Kind kind, bool ok) {
     case CallOperation::Kind::kRead:
       if (over_)
         return Finish(Cancelled("The call is over."));  // Its end may be reported before that of its reads.
-      if (!std::exchange(heard_, true)) alarm_.Cancel();
+      if (!std::exchange(heard_, true) && !handler_->EachMessageInTime()) alarm_.Cancel();
       if (ok) {
         handler_->OnRead(incoming_);
       } else {
@@ -108,8 +108,11 @@ void Call::OnOperation(CallOperation::Kind kind, bool ok) {
       return;
     }
     case CallOperation::Kind::kAlarm:
-      if (over_ || heard_) return;
-      return Finish(MakeError(ErrorKind::kViolation, "The call's first message did not come in time."));
+      if (over_ || !ok) return;
+      if (!std::exchange(heard_, false))
+        return Finish(MakeError(ErrorKind::kViolation, "The call's next message did not come in time."));
+      if (handler_->EachMessageInTime()) SetAlarm(alarm_, alarmed_);
+      return;
     case CallOperation::Kind::kEndAlarm:
       if (ok) OnEndAlarm();
       return;

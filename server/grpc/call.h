@@ -33,6 +33,8 @@ class CallHandler {
   virtual void OnWritten() {}
   // Nothing more happens. The handler is destroyed after it.
   virtual void OnDone() {}
+  // Whether each message has to come within Start's timeout of the one before, not only the first.
+  virtual bool EachMessageInTime() const { return false; }
   // Whether there is something to say when the queue has nothing else to do ...
   virtual bool HasNews() { return false; }
   // ... and now it has nothing.
@@ -93,7 +95,7 @@ class Call : public std::enable_shared_from_this<Call> {
   absl::Duration timeout_;
   grpc::Alarm alarm_;
   std::atomic<bool> cancelled_{false};  // By the daemon.
-  bool heard_ = false;                  // On the queue's thread: the first message has come.
+  bool heard_ = false;  // On the queue's thread: a message has come since alarm_ was set.
   bool over_ = false;                   // On the queue's thread: OnDone was called.
 
   Mutex mu_;

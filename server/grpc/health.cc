@@ -1,8 +1,6 @@
 // One list of watches, looked at when the state changes.
 #include "server/grpc/health.h"
 
-#include <utility>
-
 #include "common/base/status.h"
 #include "server/grpc/grpc_server.h"
 
@@ -13,21 +11,16 @@ class WatchHandler : public CallHandler {
  public:
   WatchHandler(Call& call, Health& health) : call_(call), health_(health) {}
   void OnStart() override { call_.Read(); }
+  // A watch has one request. No further one is read: gRPC makes room for a whole message only while one is.
   void OnRead(grpc::ByteBuffer&) override {
-    if (std::exchange(watching_, true))
-      return call_.Finish(InvalidArgument("A health watch has one request."));
-    if (const absl::Status watched = health_.Watch(call_); !watched.ok()) return call_.Finish(watched);
-    call_.Read();  // The client sends nothing more; the read ends with the call.
+    if (const absl::Status watched = health_.Watch(call_); !watched.ok()) call_.Finish(watched);
   }
-  void OnReadsDone() override {
-    if (!watching_) call_.Finish(InvalidArgument("A health watch without a request."));
-  }
+  void OnReadsDone() override { call_.Finish(InvalidArgument("A health watch without a request.")); }
   void OnDone() override { health_.Forget(call_); }
 
  private:
   Call& call_;
   Health& health_;
-  bool watching_ = false;
 };
 
 }  // namespace

@@ -359,6 +359,18 @@ TEST_F(Streams, AReflectionRequestOfManyQuestionsIsAnsweredOnce) {
   EXPECT_LT(answer->size(), request.size() + (256 << 10));
 }
 
+TEST_F(Streams, AReflectionStreamThatSaysNothingMoreIsEnded) {
+  Start(absl::Milliseconds(200));
+  const std::unique_ptr<Stream> reflection =
+      Open("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo");
+  const grpc::ByteBuffer list_services = ToByteBuffer(std::string("\x3a\x01*"));
+  reflection->Write(list_services);
+  EXPECT_TRUE(reflection->Read().has_value());
+  EXPECT_FALSE(reflection->Read().has_value());
+  const absl::Status status = reflection->Finish();
+  EXPECT_EQ(KindOf(status), ErrorKind::kViolation) << status;
+}
+
 TEST_F(Streams, ADrainWaitsForWhatIsUnderWay) {
   const auto never = [] { return false; };
   const std::unique_ptr<Stream> session = Connect();
