@@ -86,6 +86,7 @@ ArenaServer::~ArenaServer() {
 void ArenaServer::Serve(session::Registry& registry) {
   std::vector<Asking> asking;
   std::vector<pollfd> polled;
+  polled.reserve(kClientsMax + 1);  // Nothing below needs more of it.
   for (;;) {
     const absl::Time now = absl::Now();
     std::erase_if(asking, [now](const Asking& client) { return client.deadline <= now; });
@@ -110,9 +111,13 @@ void ArenaServer::Serve(session::Registry& registry) {
     if (polled.size() == asking.size() || polled.back().revents == 0) continue;
     rpc::Descriptor client(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (client.valid()) {
-      const absl::StatusOr<rpc::PeerCredentials> peer = rpc::ReadPeerCredentials(client.get());
-      if (!peer.ok() || !MayAsk(registry, peer->uid)) continue;
-      asking.push_back({std::move(client), peer->uid, now + kSecretTimeout, ""});
+      try {
+        const absl::StatusOr<rpc::PeerCredentials> peer = rpc::ReadPeerCredentials(client.get());
+        if (!peer.ok() || !MayAsk(registry, peer->uid)) continue;
+        asking.push_back({std::move(client), peer->uid, now + kSecretTimeout, ""});
+      } catch (const std::exception& e) {  // No memory: it gets no arena, and does without.
+        spdlog::error("A client that asks for an arena is not heard: {}", e.what());
+      }
     } else if (errno == EINVAL || errno == EBADF) {
       return;
     } else if (errno != EINTR && errno != ECONNABORTED && errno != EAGAIN) {

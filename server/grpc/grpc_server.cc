@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <climits>
 #include <utility>
 #include <vector>
@@ -28,6 +29,8 @@ constexpr int kStreamsMax = 1024;  // Calls at once on one connection.
 // Progress is reported at the latest after so many events of other calls, or so much time.
 constexpr int kEventsPerFlush = 64;
 constexpr absl::Duration kFlushDelay = absl::Microseconds(200);
+// After there was no memory for a further call.
+constexpr std::chrono::milliseconds kAcceptAgain{100};
 
 // A call whose handler runs out of memory ends; the daemon goes on.
 void Guarded(Call& call, absl::FunctionRef<void()> body) {
@@ -35,7 +38,11 @@ void Guarded(Call& call, absl::FunctionRef<void()> body) {
     body();
   } catch (const std::exception& e) {
     spdlog::error("A call of {} failed: {}", call.method(), e.what());
-    call.Finish(MakeError(ErrorKind::kLimit, "The daemon has no memory for this call."));
+    try {
+      call.Finish(MakeError(ErrorKind::kLimit, "The daemon has no memory for this call."));
+    } catch (const std::exception&) {  // Not even for the words.
+      call.Cancel();
+    }
   }
 }
 
@@ -142,11 +149,12 @@ void GrpcServer::Shutdown() {
 }
 
 void GrpcServer::AcceptNext() {
+  auto fresh = std::make_unique<Call>();
   {
     MutexLock lock(&calls_->mu);
     ++calls_->count;
   }
-  const std::shared_ptr<Call> call(new Call, [calls = calls_](Call* over) {
+  const std::shared_ptr<Call> call(fresh.release(), [calls = calls_](Call* over) {
     delete over;
     MutexLock lock(&calls->mu);
     if (--calls->count == 0) calls->changed.SignalAll();
@@ -155,7 +163,16 @@ void GrpcServer::AcceptNext() {
 }
 
 void GrpcServer::Serve() {
-  AcceptNext();
+  bool accepting = false;  // A call is asked for. False when there was no memory for one: it is tried again.
+  const auto accept = [&] {
+    if (accepting) return;
+    try {
+      AcceptNext();
+      accepting = true;
+    } catch (const std::exception& e) {
+      spdlog::error("The server of {} takes no further call for a moment: {}", options_.name, e.what());
+    }
+  };
   // Sessions whose progress was not told yet: they are flushed when no event is waiting, or after a while.
   std::vector<std::shared_ptr<Call>> dirty;
   int events = 0;
@@ -167,12 +184,15 @@ void GrpcServer::Serve() {
   void* tag;
   bool ok;
   for (;;) {
-    if (dirty.empty()) {
+    accept();
+    if (dirty.empty() && accepting) {
       if (!queue_->Next(&tag, &ok)) return;
     } else {
       // A call that keeps the queue busy does not delay the reports of others.
       if (++events >= kEventsPerFlush || absl::Now() - since > kFlushDelay) flush();
-      const auto next = queue_->AsyncNext(&tag, &ok, gpr_time_0(GPR_CLOCK_MONOTONIC));
+      const auto next = queue_->AsyncNext(
+          &tag, &ok,
+          std::chrono::system_clock::now() + (accepting ? std::chrono::milliseconds(0) : kAcceptAgain));
       if (next == grpc::CompletionQueue::SHUTDOWN) return;
       if (next == grpc::CompletionQueue::TIMEOUT) {
         flush();
@@ -187,21 +207,23 @@ void GrpcServer::Serve() {
         call->Abandon();
         continue;
       }
-      AcceptNext();
+      accepting = false;
       Guarded(*call, [&] { Route(call); });
       continue;
     }
-    Guarded(*call, [&] { call->OnOperation(kind, ok); });
-    if (kind == CallOperation::Kind::kDone && call->WasReset() && !resets_.Spend(absl::Now()))
-      options_.close_resetting(PeerOf(*call));
-    const bool moved = ok && (kind == CallOperation::Kind::kRead || kind == CallOperation::Kind::kWrite);
-    if (moved && call->handler()->HasNews() && std::find(dirty.begin(), dirty.end(), call) == dirty.end()) {
+    Guarded(*call, [&] {
+      call->OnOperation(kind, ok);
+      if (kind == CallOperation::Kind::kDone && call->WasReset() && !resets_.Spend(absl::Now()))
+        options_.close_resetting(PeerOf(*call));
+      const bool moved = ok && (kind == CallOperation::Kind::kRead || kind == CallOperation::Kind::kWrite);
+      if (!moved || !call->handler()->HasNews() || std::find(dirty.begin(), dirty.end(), call) != dirty.end())
+        return;
       if (dirty.empty()) {
         events = 0;
         since = absl::Now();
       }
       dirty.push_back(call);
-    }
+    });
   }
 }
 
