@@ -1,4 +1,5 @@
 // StepMark, DefineOrigin, Ping, Stats, Goodbye.
+#include "common/base/status.h"
 #include "common/rpc/wire.h"
 #include "server/session/commands.h"
 
@@ -31,14 +32,30 @@ device::Violation HandlePing(Session& session, const v1::Command& command) {
   return device::Violation();
 }
 
+namespace {
+
+void AnswerStats(Session& session, uint64_t command) {
+  v1::Reply reply;
+  reply.set_command(command);
+  *reply.mutable_stats() = session.Stats(/*with_rows=*/true);
+  const absl::Status kept = session.CheckKept(static_cast<int64_t>(reply.SpaceUsedLong()));
+  if (!kept.ok()) return session.Settle(command, kept);
+  session.Answer(std::move(reply));
+}
+
+}  // namespace
+
 device::Violation HandleStats(Session& session, const v1::Command& command) {
+  // Thousands of rows take a while: in the session's turn on the transfer thread, so that the sessions which
+  // are read on this thread do not wait.
   session.WhenAllBefore(command.id(), [self = session.shared_from_this(), id = command.id()] {
-    v1::Reply reply;
-    reply.set_command(id);
-    *reply.mutable_stats() = self->Stats(/*with_rows=*/true);
-    const absl::Status kept = self->CheckKept(reply.SpaceUsedLong());
-    if (!kept.ok()) return self->Settle(id, kept);
-    self->Answer(std::move(reply));
+    self->workspace().devices().transfers().Submit(self->identity().id, 0, [self, id] {
+      try {
+        AnswerStats(*self, id);
+      } catch (const std::exception&) {
+        self->Settle(id, MakeError(ErrorKind::kLimit, "The daemon has no memory for these statistics."));
+      }
+    });
   });
   return device::Violation();
 }

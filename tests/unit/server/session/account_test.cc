@@ -6,6 +6,7 @@
 #include <atomic>
 #include <thread>
 
+#include "absl/synchronization/notification.h"
 #include "tests/unit/server/session/pipe.h"
 
 namespace hlod::session {
@@ -50,6 +51,21 @@ TEST(Account, AProgramIsChargedWhileItComesInChunks) {
   client.Send(chunk);
   EXPECT_EQ(client.ErrorOfReply(client.Await(compiled)).kind, ErrorKind::kInvalidProgram);
   EXPECT_TRUE(session->ReserveStaging("A program", 1000).ok());
+}
+
+// Thousands of rows take a while, and one thread reads what all sessions send.
+TEST(Account, StatsAreNotMadeOnTheThreadThatReads) {
+  Daemon daemon;
+  Client client(daemon);
+  const auto go_on = std::make_shared<absl::Notification>();
+  daemon.devices->transfers().Submit(/*session=*/99, 0, [go_on] { go_on->WaitForNotification(); });
+  v1::Command stats;
+  stats.mutable_stats();
+  const uint64_t asked = client.Send(stats);
+  EXPECT_TRUE(client.Do(client.PingOf(/*at_once=*/true)).has_pong());
+  EXPECT_FALSE(client.replies.contains(asked));
+  go_on->Notify();
+  EXPECT_TRUE(client.Await(asked).has_stats());
 }
 
 TEST(Account, StatsThatNobodyAcknowledgesAreRefused) {
