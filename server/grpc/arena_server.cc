@@ -23,6 +23,8 @@ namespace {
 constexpr absl::Duration kSecretTimeout = absl::Milliseconds(500);
 // At once; further ones wait to be accepted.
 constexpr size_t kClientsMax = 64;
+// Of one user: the one that has waited longest goes for a further one.
+constexpr int64_t kClientsPerUserMax = 16;
 
 // A client that has connected and has not sent its whole secret.
 struct Asking {
@@ -39,6 +41,13 @@ bool MayAsk(const session::Registry& registry, uint32_t user) {
       sessions.begin(), sessions.end(), [user](const std::shared_ptr<session::Session>& session) {
         return session->identity().offers_arena && session->identity().user.value_or(user) == user;
       });
+}
+
+// Makes room for one more client of this user.
+void DropOldest(std::vector<Asking>& asking, uint32_t user) {
+  const auto is_users = [user](const Asking& client) { return client.user == user; };
+  if (std::count_if(asking.begin(), asking.end(), is_users) >= kClientsPerUserMax)
+    asking.erase(std::find_if(asking.begin(), asking.end(), is_users));
 }
 
 void HandOut(session::Registry& registry, const Asking& client) {
@@ -114,6 +123,7 @@ void ArenaServer::Serve(session::Registry& registry) {
       try {
         const absl::StatusOr<rpc::PeerCredentials> peer = rpc::ReadPeerCredentials(client.get());
         if (!peer.ok() || !MayAsk(registry, peer->uid)) continue;
+        DropOldest(asking, peer->uid);
         asking.push_back({std::move(client), peer->uid, now + kSecretTimeout, ""});
       } catch (const std::exception& e) {  // No memory: it gets no arena, and does without.
         spdlog::error("A client that asks for an arena is not heard: {}", e.what());

@@ -11,6 +11,18 @@
 namespace hlod::grpc_server {
 namespace {
 
+// A message is parsed before its limits can be asked: one of 16 MiB may be of millions of parts of two bytes,
+// each of them a hundred in memory. Lists of millions of handles, the most that programs need, take less than
+// this.
+constexpr int64_t kParsedBytesMax = 128 << 20;
+thread_local int64_t parsed_bytes = 0;  // Of the message that this thread parses.
+
+void* AllocateParsed(size_t bytes) {
+  parsed_bytes += static_cast<int64_t>(bytes);
+  if (parsed_bytes > kParsedBytesMax) throw std::bad_alloc();
+  return ::operator new(bytes);
+}
+
 // The session's way out. It outlives the call's handler when the session still holds it.
 class GrpcStream : public session::SessionStream {
  public:
@@ -39,7 +51,9 @@ class SessionHandler : public CallHandler {
   }
 
   void OnRead(grpc::ByteBuffer& message) override {
-    registry_.wire_bytes_in += static_cast<int64_t>(message.Length());
+    const auto bytes = static_cast<int64_t>(message.Length());
+    registry_.wire_bytes_in += bytes;
+    parsed_bytes = 0;
     try {
       auto* parsed = google::protobuf::Arena::CreateMessage<v1::ClientMessage>(&arena_);
       grpc::ProtoBufferReader reader(&message);
@@ -72,6 +86,7 @@ class SessionHandler : public CallHandler {
     google::protobuf::ArenaOptions options;
     options.initial_block = block_;
     options.initial_block_size = sizeof(block_);
+    options.block_alloc = AllocateParsed;
     return options;
   }
   session::Registry& registry_;

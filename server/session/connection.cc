@@ -45,7 +45,8 @@ void Connection::OnMalformed(SessionStream& stream) {
 }
 
 void Connection::OnNoMemory(SessionStream& stream) {
-  EndWith(stream, MakeError(ErrorKind::kLimit, "The daemon has no memory to handle this message."));
+  EndWith(stream, MakeError(ErrorKind::kLimit,
+                            "The daemon has no memory for this message, or it has too many parts."));
 }
 
 void Connection::OnWritten(const SessionStream* stream) {

@@ -157,6 +157,15 @@ TEST_F(GrpcServer, GarbageEndsTheStreamNotTheDaemon) {
   EXPECT_TRUE(CallMethod("/grpc.health.v1.Health/Check", {""}).status.ok());
 }
 
+TEST_F(GrpcServer, AMessageOfMillionsOfPartsIsNotParsed) {
+  std::string parts;  // Commands (field 6) of no bytes.
+  for (int i = 0; i < 6'000'000; ++i) parts += std::string_view("\x32\0", 2);
+  const Outcome outcome = CallMethod("/hlod.v1.Session/Connect", {HelloMessage().SerializeAsString(), parts});
+  const absl::Status& status = outcome.status;
+  EXPECT_EQ(KindOf(status), ErrorKind::kLimit) << status;
+  EXPECT_NE(status.message().find("too many parts"), status.message().npos) << status;
+}
+
 TEST_F(GrpcServer, BytesThatAreNoHttpAreDropped) {
   for (int i = 0; i < 20; ++i) {
     const rpc::Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
