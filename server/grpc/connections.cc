@@ -50,7 +50,7 @@ std::string PeerName(int socket) {
 
 Connections::Connections(const Options& options) : options_(options), epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
 
-bool Connections::Add(int socket, const std::string& owner, bool tcp) {
+bool Connections::Add(int socket, const std::string& owner, bool tcp, int64_t pid) {
   rpc::Descriptor duplicate(fcntl(socket, F_DUPFD_CLOEXEC, 0));
   if (!duplicate.valid()) return false;
   MutexLock lock(&mu_);
@@ -70,7 +70,7 @@ bool Connections::Add(int socket, const std::string& owner, bool tcp) {
   event.data.fd = fd;
   if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return false;
   ++entry.count;
-  connections_[fd] = {std::move(duplicate), owner, tcp};
+  connections_[fd] = {std::move(duplicate), owner, tcp, pid};
   return true;
 }
 
@@ -121,6 +121,11 @@ void Connections::Tick() {
     spdlog::info("A connection of {} is closed: its peer cannot be reached.", connection.owner);
     shutdown(fd, SHUT_RDWR);  // gRPC sees its end.
   }
+}
+
+void Connections::AddProcesses(absl::flat_hash_set<int64_t>& pids) const {
+  MutexLock lock(&mu_);
+  for (const auto& [fd, connection] : connections_) pids.insert(connection.pid);
 }
 
 int64_t Connections::size() const {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "common/rpc/shared_memory.h"
 #include "server/device/mutex.h"
@@ -23,7 +24,7 @@ class Connections {
 
   // Counts a connected socket until it closes. False: `owner` has as many as it may, and the caller closes
   // it.
-  bool Add(int socket, const std::string& owner, bool tcp);
+  bool Add(int socket, const std::string& owner, bool tcp, int64_t pid = 0);
   // A client resets more calls than it may (ResetBudget): closes its connection. `peer` is gRPC's name of it,
   // for TCP. Those over unix sockets have no names: of `owner`'s it is the one with the most RST_STREAM
   // frames among the bytes that nobody has read yet. False: none has any.
@@ -32,6 +33,8 @@ class Connections {
   // a second.
   void Tick();
   int64_t size() const;
+  // Adds the processes at the other ends, as far as the kernel said which.
+  void AddProcesses(absl::flat_hash_set<int64_t>& pids) const;
 
  private:
   void DropClosed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -43,6 +46,7 @@ class Connections {
     rpc::Descriptor socket;
     std::string owner;
     bool tcp = false;
+    int64_t pid = 0;
   };
   const Options options_;
   const rpc::Descriptor epoll_;

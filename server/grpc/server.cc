@@ -137,7 +137,8 @@ void Server::OnAccepted(int fd, const rpc::Endpoint& endpoint) {
   const bool tcp = endpoint.kind == rpc::Endpoint::Kind::kTcp;
   const absl::StatusOr<rpc::PeerCredentials> peer =
       tcp ? rpc::PeerCredentials{} : rpc::ReadPeerCredentials(fd);
-  if (!peer.ok() || !connections_->Add(fd, tcp ? HostOf(fd) : absl::StrCat("user ", peer->uid), tcp)) {
+  if (!peer.ok() ||
+      !connections_->Add(fd, tcp ? HostOf(fd) : absl::StrCat("user ", peer->uid), tcp, peer->pid)) {
     close(fd);
     return;
   }
@@ -178,12 +179,21 @@ void Server::RunPeriodicChecks() {
     try {
       registry_->Tick();
       connections_->Tick();
+      DropUnusedProcesses();
       health_->Tick();
     } catch (const std::exception& e) {  // No memory; there may be some at the next turn.
       spdlog::error("The periodic checks failed: {}", e.what());
     }
     absl::SleepFor(kTick);
   }
+}
+
+void Server::DropUnusedProcesses() {
+  absl::flat_hash_set<int64_t> in_use;
+  connections_->AddProcesses(in_use);
+  for (const std::shared_ptr<session::Session>& session : registry_->List())
+    in_use.insert(session->identity().pid);
+  processes_->DropUnused(in_use);
 }
 
 bool Server::Drain(absl::Duration at_most, const std::function<bool()>& give_up) {

@@ -49,6 +49,8 @@ class Server {
   Server(ServerOptions options, device::Devices& devices);
   void OnAccepted(int fd, const rpc::Endpoint& endpoint);
   void RunPeriodicChecks();
+  // A process is watched while it has a connection, or a session that ends with it.
+  void DropUnusedProcesses();
   GrpcServer& ServerOf(uint32_t user);
   // GrpcServer::Options::close_resetting.
   std::function<void(const session::Peer& peer)> CloserOfResetting();

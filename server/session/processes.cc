@@ -64,13 +64,25 @@ void WatchedProcesses::Add(int socket, const rpc::PeerCredentials& credentials) 
   if (over) RememberEnded(credentials.pid);
   if (!pidfd.valid()) return;
   const auto known = processes_.find(credentials.pid);
-  if (known != processes_.end() && !IsOver(known->second.pidfd.get())) return;
+  if (known != processes_.end() && !IsOver(known->second.pidfd.get())) {
+    known->second.unused = false;
+    return;
+  }
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = static_cast<uint64_t>(credentials.pid);
   if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, pidfd.get(), &event) != 0) return;
   processes_[credentials.pid] = {std::move(pidfd), credentials.uid};
   std::erase(ended_lately_, int64_t{credentials.pid});
+}
+
+void WatchedProcesses::DropUnused(const absl::flat_hash_set<int64_t>& in_use) {
+  MutexLock lock(&mu_);
+  absl::erase_if(processes_, [&in_use](std::pair<const int64_t, Process>& entry) {
+    const bool unused = !in_use.contains(entry.first);
+    // One that has ended stays until Watch reports it.
+    return std::exchange(entry.second.unused, unused) && unused && !IsOver(entry.second.pidfd.get());
+  });
 }
 
 void WatchedProcesses::RememberEnded(int64_t pid) {

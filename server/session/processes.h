@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "common/rpc/shared_memory.h"
 #include "server/device/mutex.h"
 #include "server/session/session_stream.h"
@@ -27,6 +28,9 @@ class WatchedProcesses : public Processes {
 
   // Watches the process at the other end of a unix socket.
   void Add(int socket, const rpc::PeerCredentials& credentials);
+  // Drops the processes that are not `in_use` for the second time in a row: each takes a descriptor. To be
+  // called now and then; twice, since what uses a process may have begun while the caller was asking.
+  void DropUnused(const absl::flat_hash_set<int64_t>& in_use);
   std::optional<uint32_t> UserOf(int64_t pid) const override;
   bool HasEnded(int64_t pid) const override;
 
@@ -36,6 +40,7 @@ class WatchedProcesses : public Processes {
   struct Process {
     rpc::Descriptor pidfd;
     uint32_t user = 0;
+    bool unused = false;  // At the last DropUnused.
   };
   const std::function<void(int64_t)> ended_;
   rpc::Descriptor epoll_, wake_;

@@ -42,5 +42,22 @@ TEST(WatchedProcesses, RememberWhoEnded) {
   EXPECT_FALSE(late.HasEnded(getpid()));
 }
 
+TEST(WatchedProcesses, AreDroppedWhenNothingUsesThem) {
+  WatchedProcesses processes([](int64_t) {});
+  const rpc::PeerCredentials credentials{.pid = getpid(), .uid = 123};
+  processes.Add(-1, credentials);
+  processes.DropUnused({getpid()});
+  processes.DropUnused({});
+  processes.DropUnused({getpid()});
+  processes.DropUnused({});
+  EXPECT_EQ(processes.UserOf(getpid()), 123u) << "It was unused, but not twice in a row.";
+  processes.Add(-1, credentials);
+  processes.DropUnused({});
+  EXPECT_EQ(processes.UserOf(getpid()), 123u) << "It has connected once more.";
+  processes.DropUnused({});
+  EXPECT_EQ(processes.UserOf(getpid()), std::nullopt);
+  EXPECT_FALSE(processes.HasEnded(getpid()));
+}
+
 }  // namespace
 }  // namespace hlod::session
