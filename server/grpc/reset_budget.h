@@ -11,10 +11,10 @@ namespace hlod::grpc_server {
 // Not thread-safe.
 class ResetBudget {
  public:
-  static constexpr double kAtOnce = 2048;
-  static constexpr double kPerSecond = 200;
+  static constexpr double kAtOnce = 1024;
+  static constexpr double kPerSecond = 50;
   // Further resets until Spend reports the next time that the budget is used up.
-  static constexpr double kAgain = 100;
+  static constexpr double kAgain = 10;
 
   // A call was reset. False: that was one too many.
   bool Spend(absl::Time now) {

@@ -87,64 +87,29 @@ TEST_F(ServerConnections, WithoutACallEnd) {
                                           std::chrono::system_clock::now() + std::chrono::seconds(20)));
 }
 
-// A call is opened and reset, again and again: HEADERS with four indexed fields, and RST_STREAM (RFC 9113).
-class ResetCalls {
- public:
-  ResetCalls() {
-    frames_ = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-    AddFrame(/*SETTINGS*/ 4, 0, 0, "");
-    // The first call fills the table of fields (RFC 7541): literals with incremental indexing, 62 the last of
-    // them.
-    std::string fields = "\x83\x86";
-    for (const auto& [name, value] :
-         {std::pair(":path", "/hlod.v1.Session/Connect"), std::pair(":authority", "x"),
-          std::pair("content-type", "application/grpc"), std::pair("te", "trailers")}) {
-      fields += '\x40';
-      for (const char* text : {name, value})
-        fields += static_cast<char>(std::strlen(text)) + std::string(text);
-    }
-    Add(fields);
-  }
-  // A further call, and its reset.
-  void Add() { Add("\x83\x86\xc1\xc0\xbf\xbe"); }
-  // What was added since.
-  std::string Take() { return std::exchange(frames_, ""); }
-
- private:
-  void Add(const std::string& fields) {
-    AddFrame(/*HEADERS*/ 1, /*END_HEADERS*/ 4, stream_, fields);
-    AddFrame(/*RST_STREAM*/ 3, 0, stream_, std::string("\0\0\0\x8", 4));  // CANCEL
-    stream_ += 2;
-  }
-  void AddFrame(char type, char flags, uint32_t stream, const std::string& payload) {
-    const auto byte = [](size_t value, int shift) { return static_cast<char>(value >> shift); };
-    frames_ += {byte(payload.size(), 16), byte(payload.size(), 8), byte(payload.size(), 0), type, flags};
-    frames_ += {byte(stream, 24), byte(stream, 16), byte(stream, 8), byte(stream, 0)};
-    frames_ += payload;
-  }
-  std::string frames_;
-  uint32_t stream_ = 1;
-};
-
-TEST_F(ServerConnections, ThatResetCallsWithoutEndAreClosedAndOthersOfTheirUserAreNot) {
-  Start(absl::Minutes(10));
-  const auto channel = grpc::CreateChannel("unix:" + path(), grpc::InsecureChannelCredentials());
-  ASSERT_TRUE(channel->WaitForConnected(std::chrono::system_clock::now() + std::chrono::seconds(20)));
-  const rpc::Descriptor flood = Connect();  // It reads nothing.
-  const timeval patience{20, 0};
-  setsockopt(flood.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-  ResetCalls resets;
-  // Far more than are answered before the connection is closed; a daemon that bears them takes them all.
-  int rounds = 0;
-  for (; rounds < 2000; ++rounds) {
-    for (int i = 0; i < 100; ++i) resets.Add();
-    const std::string frames = resets.Take();
-    if (send(flood.get(), frames.data(), frames.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(frames.size()))
-      break;
-  }
-  EXPECT_LT(rounds, 2000);
-  EXPECT_TRUE(errno == EPIPE || errno == ECONNRESET) << std::strerror(errno);
-  EXPECT_EQ(channel->GetState(false), GRPC_CHANNEL_READY);
+TEST(Connections, ThatResetCallsAreClosedAndOthersOfTheirUserAreNot) {
+  Connections connections({.per_owner_max = 8});
+  int calm[2], resetting[2], others[2];
+  for (int* const ends : {calm, resetting, others})
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  ASSERT_TRUE(connections.Add(calm[0], "user 1", /*tcp=*/false));
+  ASSERT_TRUE(connections.Add(resetting[0], "user 1", /*tcp=*/false));
+  ASSERT_TRUE(connections.Add(others[0], "user 2", /*tcp=*/false));
+  const auto send_all = [](int fd, const std::string& bytes) {
+    return send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+  };
+  ASSERT_TRUE(send_all(calm[1], std::string(100, 'x')));
+  EXPECT_FALSE(connections.CloseResetting("user 1", "unix:")) << "None resets calls.";
+  // RST_STREAM of stream 1: CANCEL (RFC 9113, 6.4).
+  const std::string reset("\0\0\4\3\0\0\0\0\1\0\0\0\x8", 13);
+  ASSERT_TRUE(send_all(resetting[1], reset + reset));
+  ASSERT_TRUE(send_all(others[1], reset + reset + reset));
+  EXPECT_TRUE(connections.CloseResetting("user 1", "unix:"));
+  EXPECT_FALSE(send_all(resetting[1], "x"));
+  EXPECT_TRUE(send_all(calm[1], "x"));
+  EXPECT_TRUE(send_all(others[1], "x")) << "Another user's.";
+  for (int* const ends : {calm, resetting, others})
+    for (const int end : {ends[0], ends[1]}) close(end);
 }
 
 TEST(ResetBudget, IsBoundedAtOnceAndThenBySecond) {
