@@ -19,7 +19,9 @@ thread_local int64_t parsed_bytes = 0;  // Of the message that this thread parse
 
 void* AllocateParsed(size_t bytes) {
   parsed_bytes += static_cast<int64_t>(bytes);
-  if (parsed_bytes > kParsedBytesMax) throw std::bad_alloc();
+  // OnRead catches it.
+  if (parsed_bytes > kParsedBytesMax)
+    throw std::bad_alloc();  // tidy: protobuf's allocator refuses in no other way.
   return ::operator new(bytes);
 }
 
