@@ -10,7 +10,11 @@
 namespace hlod::device {
 namespace {
 
-constexpr size_t kNameMax = 1024;       // More of a path or a function's name helps nobody.
+constexpr size_t kNameMax = 1024;  // More of a path or a function's name helps nobody.
+// Nobody is charged for lines: those after the first ones of a session, more than programs have, are clipped
+// more.
+constexpr size_t kOriginsInFull = 16384;
+constexpr size_t kShortNameMax = 128;
 constexpr size_t kErrorTextMax = 4096;  // Nor of a message: a client can make thousands of copies of one.
 // Handles that an error for want of memory looks through: a session may have a million, and fail as often.
 constexpr size_t kLookedAtMax = 1000;
@@ -34,8 +38,10 @@ Violation SessionErrors::DefineOrigin(uint32_t id, Origin origin, absl::Status& 
                                         id, limits_.origins_per_session_max));
     return Violation();
   }
-  origin.file.resize(ClipUtf8(origin.file, kNameMax).size());
-  origin.function.resize(ClipUtf8(origin.function, kNameMax).size());
+  const size_t name_max = origins_.size() < kOriginsInFull ? kNameMax : kShortNameMax;
+  // Copies: what is cut off a string stays in its memory.
+  origin.file = std::string(ClipUtf8(origin.file, name_max));
+  origin.function = std::string(ClipUtf8(origin.function, name_max));
   origins_.push_back(std::move(origin));
   return Violation();
 }

@@ -87,7 +87,14 @@ absl::Status Workspace::CheckHandles(int64_t more) const {
 
 void Workspace::DefineFailed(Handle handle, uint32_t device, const hlo::Shape& shape,
                              const CommandRef& command, const ErrorDetails& error) {
-  auto shared = std::make_shared<const ErrorDetails>(error);
+  ErrorDetails kept = error;
+  if (table_.size() >= limits_.reasons_kept) {
+    // Beside so many handles, words and lines are not kept: nobody is charged for them, and they may be of
+    // thousands of bytes.
+    kept = ErrorDetails{.code = error.code, .kind = error.kind, .root_command = error.root_command};
+    kept.text = absl::StrFormat("Command %d failed; it was answered why.", error.root_command);
+  }
+  auto shared = std::make_shared<const ErrorDetails>(std::move(kept));
   if (table_.size() >= limits_.handles_per_session_max) {
     table_.RecordDeath(handle, {error.kind, command, std::move(shared)});
     return;

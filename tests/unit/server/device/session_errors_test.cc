@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 namespace hlod::device {
 namespace {
@@ -28,6 +29,21 @@ TEST_F(LineErrors, LinesCountUpFromOne) {
   EXPECT_EQ(KindOf(refused), ErrorKind::kLimit);
   EXPECT_EQ(errors.OriginOf(3).file, "");
   EXPECT_TRUE(errors.DefineOrigin(4, {}, refused).ok());
+}
+
+TEST(Lines, KeepNoMoreMemoryThanTheirNamesAreAllowed) {
+  const Limits limits;
+  SessionErrors errors(limits);
+  absl::Status refused;
+  const size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+  for (uint32_t id = 1; id <= 100; ++id)
+    EXPECT_TRUE(
+        errors.DefineOrigin(id, {std::string(1 << 20, 'f'), 1, std::string(1 << 20, 'g')}, refused).ok());
+  EXPECT_LT(mallinfo2().uordblks + mallinfo2().hblkhd, before + (10 << 20));
+  EXPECT_EQ(errors.OriginOf(100).file, std::string(1024, 'f'));
+  for (uint32_t id = 101; id <= 20'000; ++id)
+    EXPECT_TRUE(errors.DefineOrigin(id, {std::string(1024, 'f'), 1, std::string(1024, 'g')}, refused).ok());
+  EXPECT_EQ(errors.OriginOf(20'000).file, std::string(128, 'f'));
 }
 
 TEST_F(LineErrors, TheFirstCommandThatFailedIsTheRoot) {

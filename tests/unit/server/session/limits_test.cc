@@ -237,6 +237,19 @@ TEST(Limits, ArenaOfNoBytesIsNotOffered) {
   EXPECT_FALSE(other.welcome.has_arena());
 }
 
+TEST(Limits, FailedHandlesBeyondTheReasonsKeptHaveNoWords) {
+  Daemon daemon(Limits{.buffer_bytes_max = 8, .reasons_kept = 1});
+  Client client(daemon);
+  for (const uint64_t handle : {1, 2}) {
+    const ErrorDetails answered = client.Fails(client.PlaceholderOf(handle));
+    EXPECT_THAT(answered.text, HasSubstr("buffer_bytes_max"));
+    const ErrorDetails later = client.Fails(client.DownloadOf(handle));
+    EXPECT_EQ(later.kind, answered.kind);
+    EXPECT_EQ(later.root_command, answered.root_command);
+    EXPECT_EQ(later.text.find("buffer_bytes_max") != std::string::npos, handle == 1) << later.text;
+  }
+}
+
 TEST(Limits, ReasonsKept) {
   Daemon daemon(Limits{.reasons_kept = 1});
   Client client(daemon);
