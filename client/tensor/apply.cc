@@ -286,6 +286,23 @@ void Explain(const Operation& operation, OperandSpan operands, const Caller& cal
   }
 }
 
+const Tensor& TensorOf(const Operation& operation, const Operand& x) {
+  const bool missing = x.tensor() == nullptr || !x.tensor()->defined();
+  if (missing) {
+    Throw(ErrorKind::kArgument,
+          x.tensor() == nullptr ? absl::StrCat("a tensor is needed, not the number ", x.scalar().ToDouble())
+                                : std::string("an argument is an undefined tensor"),
+          operation.pytorch, x.caller());
+  }
+  return *x.tensor();
+}
+
+std::vector<Operand> OperandsOf(const std::vector<Tensor>& tensors, const Caller& caller) {
+  std::vector<Operand> operands;
+  for (const Tensor& tensor : tensors) operands.emplace_back(tensor, caller);
+  return operands;
+}
+
 Tensor Call(const Operation& operation, OperandSpan operands, LowerOne lower) {
   Tensor result;
   Record(operation, operands, [&](Lowering& lowering, absl::Span<const Op> ops) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -28,6 +29,16 @@ inline Tensor Call(const Operation& operation, std::initializer_list<Operand> op
   return Call(operation, absl::MakeConstSpan(operands.begin(), operands.size()), lower);
 }
 
+inline std::vector<Tensor> CallSeveral(const Operation& operation, std::initializer_list<Operand> operands,
+                                       LowerSeveral lower) {
+  return CallSeveral(operation, absl::MakeConstSpan(operands.begin(), operands.size()), lower);
+}
+
+// The tensor that an argument of `operation` is. Throws when it is a number or undefined.
+const Tensor& TensorOf(const Operation& operation, const Operand& x);
+// The same for lists, as operands of one call.
+std::vector<Operand> OperandsOf(const std::vector<Tensor>& tensors, const Caller& caller);
+
 // The same, and the result replaces what `target` shows. `target` is the first of the operands' tensors; the
 // result is converted to its type and must have its shape.
 Tensor& CallInPlace(const Operation& operation, Tensor& target, absl::Span<const Operand> operands,
@@ -37,6 +48,9 @@ Tensor& CallInPlace(const Operation& operation, Tensor& target, absl::Span<const
 // for.
 Tensor Create(const Operation& operation, const Dims& dims, PrimitiveType type, const Device& device,
               Recipe recipe, const Caller& caller);
+
+// The device of a factory's tensor: the one that is named, else what the settings say.
+Device FactoryDevice(const std::optional<Device>& device);
 
 // Runs `body`; a Refusal becomes an Error with the operation's name, its arguments and the line.
 void Explain(const Operation& operation, absl::Span<const Operand> operands, const Caller& caller,

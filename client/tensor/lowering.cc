@@ -174,6 +174,18 @@ int64_t Count(absl::Span<const int64_t> dims) {
   return count;
 }
 
+Dims SizesFor(const Sizes& sizes, int64_t count, const char* what, int64_t least) {
+  Dims values = sizes.values();
+  if (values.size() == 1) values.resize(count, values[0]);
+  if (static_cast<int64_t>(values.size()) != count) {
+    Refuse("%s %s must have 1 or %d entries", what, ListText(values), count);
+  }
+  for (const int64_t value : values) {
+    if (value < least) Refuse("%s %s must be at least %d", what, ListText(values), least);
+  }
+  return values;
+}
+
 std::string ListText(absl::Span<const int64_t> values) {
   return absl::StrCat("[", absl::StrJoin(values, ", "), "]");
 }

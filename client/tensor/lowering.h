@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 #include "client/tensor/graph.h"
 #include "common/hlo/builder.h"
+#include "hlod/ops/sizes.h"
 
 namespace hlod::lazy {
 
@@ -62,6 +63,10 @@ Dims WrapDims(absl::Span<const int64_t> dims, int64_t rank);
 // What two shapes broadcast to; refused when they do not.
 Dims BroadcastDims(const Dims& a, const Dims& b);
 int64_t Count(absl::Span<const int64_t> dims);
+
+// One size for each of `count` dimensions; one stands for all. `what` names them in the refusal of another
+// number or of a size below `least`.
+Dims SizesFor(const Sizes& sizes, int64_t count, const char* what, int64_t least);
 
 // "[2, 3]".
 std::string ListText(absl::Span<const int64_t> values);

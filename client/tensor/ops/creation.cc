@@ -11,15 +11,16 @@
 #include "client/tensor/throw.h"
 
 namespace hlod {
+
+Device lazy::FactoryDevice(const std::optional<Device>& device) {
+  if (device.has_value()) return *device;
+  return Current().native_host_tensors ? Device() : DefaultDevice();
+}
+
 namespace {
 
 using lazy::Lowering;
 using lazy::Op;
-
-Device Where(const std::optional<Device>& device) {
-  if (device.has_value()) return *device;
-  return lazy::Current().native_host_tensors ? Device() : DefaultDevice();
-}
 
 Dims Copied(DimList dims) { return Dims(dims.begin(), dims.end()); }
 
@@ -35,7 +36,7 @@ Op FillNumber(Lowering& l, PrimitiveType type, const Scalar& value, const Caller
 Tensor Filled(const lazy::Operation& operation, DimList dims, const Scalar& value,
               const TensorOptions& options, const Caller& caller) {
   return lazy::Create(
-      operation, Copied(dims), options.type, Where(options.device),
+      operation, Copied(dims), options.type, lazy::FactoryDevice(options.device),
       [dims = Copied(dims), type = options.type, value, caller](Lowering& l) {
         return l.BroadcastTo(FillNumber(l, type, value, caller), dims);
       },
@@ -52,7 +53,7 @@ Tensor Random(const lazy::Operation& operation, DimList dims, const TensorOption
                                 hlo::Name(options.type)),
                 operation.pytorch, caller);
   }
-  const Device device = Where(options.device);
+  const Device device = lazy::FactoryDevice(options.device);
   // Two draws an element at most, 64 bits each: every operation advances by the same rule.
   const lazy::RandomState state = lazy::Draw(lazy::PlaceOf(device), lazy::Count(dims), 64);
   return lazy::Create(
@@ -72,7 +73,7 @@ Tensor FromLiteral(Literal literal, std::optional<Device> device, Caller caller)
   }
   auto value = lazy::MakeRef<lazy::Value>(literal.shape().type, literal.shape().dims, lazy::Place{}, caller);
   value->Become(std::make_shared<const Literal>(std::move(literal)));
-  return lazy::MakeTensor(std::move(value)).To(Where(device), caller);
+  return lazy::MakeTensor(std::move(value)).To(lazy::FactoryDevice(device), caller);
 }
 
 Tensor Zeros(DimList dims, TensorOptions options, Caller caller) {
@@ -96,7 +97,7 @@ Tensor Arange(Scalar start, Scalar end, Scalar step, TensorOptions options, Call
   }
   const Dims dims = {static_cast<int64_t>(count)};
   return lazy::Create(
-      lazy::ops::Arange, dims, options.type, Where(options.device),
+      lazy::ops::Arange, dims, options.type, lazy::FactoryDevice(options.device),
       [dims, start, step, type = options.type](Lowering& l) {
         // Counted in s64 or f64, so that a narrow type rounds each number once.
         const bool exact = start.is_integer() && step.is_integer();
@@ -110,7 +111,7 @@ Tensor Arange(Scalar start, Scalar end, Scalar step, TensorOptions options, Call
 Tensor Eye(int64_t n, std::optional<int64_t> m, TensorOptions options, Caller caller) {
   const Dims dims = {n, m.value_or(n)};
   return lazy::Create(
-      lazy::ops::Eye, dims, options.type, Where(options.device),
+      lazy::ops::Eye, dims, options.type, lazy::FactoryDevice(options.device),
       [dims, type = options.type](Lowering& l) {
         const Shape index = Shape::Array(hlo::kS64, dims);
         const Op same = l.b.Compare(l.b.Iota(index, 0), l.b.Iota(index, 1), hlo::ComparisonDirection::kEq);

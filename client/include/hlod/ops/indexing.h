@@ -1,0 +1,70 @@
+// Reading and writing elements that other tensors name. Indices are tensors of integers; on a device an index
+// out of range is not an error but reads the nearest element, and writes nothing.
+#pragma once
+
+#include <vector>
+
+#include "hlod/tensor.h"
+
+namespace hlod {
+
+Tensor IndexSelect(const Operand& x, int64_t dim, const Operand& index);  // The slices a vector names.
+// out[i][j] = x[index[i][j]][j] for dim 0.
+Tensor Gather(const Operand& x, int64_t dim, const Operand& index);
+Tensor Take(const Operand& x, const Operand& index);  // Of the flattened tensor.
+// Gather with the other dimensions broadcast; without a dimension, of flattened tensors.
+Tensor TakeAlongDim(const Operand& x, const Operand& index, std::optional<int64_t> dim = {});
+
+// x[indices[0], indices[1], ...] as PyTorch indexes with tensors. An undefined tensor stands for a whole
+// dimension (":"). A mask (of type pred) stands for its nonzero positions, whose number is read.
+Tensor Index(const Operand& x, const std::vector<Tensor>& indices);
+// The same place written: a copy of x with `values` there (added, when they accumulate).
+Tensor IndexPut(const Operand& x, const std::vector<Tensor>& indices, const Operand& values,
+                bool accumulate = false);
+Tensor& IndexPut_(Tensor& x, const std::vector<Tensor>& indices, const Operand& values,
+                  bool accumulate = false);
+
+// A copy of x with slices of a dimension added to, replaced, or filled.
+Tensor IndexAdd(const Operand& x, int64_t dim, const Operand& index, const Operand& source, Scalar alpha = 1);
+Tensor IndexCopy(const Operand& x, int64_t dim, const Operand& index, const Operand& source);
+Tensor IndexFill(const Operand& x, int64_t dim, const Operand& index, const Operand& value);
+Tensor& IndexAdd_(Tensor& x, int64_t dim, const Operand& index, const Operand& source, Scalar alpha = 1);
+Tensor& IndexCopy_(Tensor& x, int64_t dim, const Operand& index, const Operand& source);
+Tensor& IndexFill_(Tensor& x, int64_t dim, const Operand& index, const Operand& value);
+
+// A copy of x with x[index[i][j]][j] = source[i][j] for dim 0; the source may be a number.
+Tensor Scatter(const Operand& x, int64_t dim, const Operand& index, const Operand& source);
+Tensor ScatterAdd(const Operand& x, int64_t dim, const Operand& index, const Operand& source);
+enum class ScatterReduction { kSum, kProd, kMean, kAmax, kAmin };
+// The same joined by a reduction, in which x's own elements take part when `include_self`.
+Tensor ScatterReduce(const Operand& x, int64_t dim, const Operand& index, const Operand& source,
+                     ScatterReduction reduction, bool include_self = true);
+Tensor& Scatter_(Tensor& x, int64_t dim, const Operand& index, const Operand& source);
+Tensor& ScatterAdd_(Tensor& x, int64_t dim, const Operand& index, const Operand& source);
+
+Tensor MaskedFill(const Operand& x, const Operand& mask, const Operand& value);
+Tensor& MaskedFill_(Tensor& x, const Operand& mask, const Operand& value);
+Tensor& FillDiagonal_(Tensor& x, Scalar value, Caller caller = Caller::Here());
+// x with the source's elements, one after another, where the mask is true.
+Tensor MaskedScatter(const Operand& x, const Operand& mask, const Operand& source);
+
+// These have shapes that depend on values: they close the trace and read one number.
+Tensor Nonzero(const Operand& x);  // [count, rank]: where x is not zero, in row-major order.
+std::vector<Tensor> Where(const Operand& condition);  // The same, a vector for each dimension.
+Tensor MaskedSelect(const Operand& x, const Operand& mask);
+
+// Rows of a table. PyTorch's argument order: the indices first.
+Tensor Embedding(const Operand& indices, const Operand& weight);
+enum class BagMode { kSum, kMean, kMax };
+// Rows of a table joined: each row of a matrix of indices is a bag.
+Tensor EmbeddingBag(const Operand& indices, const Operand& weight, BagMode mode = BagMode::kMean);
+// 1 at the index, of type s64. Without a number of classes, one more than the largest index, which is read.
+Tensor OneHot(const Operand& x, std::optional<int64_t> classes = {});
+
+// [2, count]: rows and columns of the elements of a triangle.
+Tensor TrilIndices(int64_t rows, int64_t columns, int64_t offset = 0, std::optional<Device> device = {},
+                   Caller caller = Caller::Here());
+Tensor TriuIndices(int64_t rows, int64_t columns, int64_t offset = 0, std::optional<Device> device = {},
+                   Caller caller = Caller::Here());
+
+}  // namespace hlod

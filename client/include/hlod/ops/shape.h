@@ -1,0 +1,48 @@
+// Views and pieces as free functions: they share the data, as Tensor's methods of the same names do.
+#pragma once
+
+#include <vector>
+
+#include "hlod/tensor.h"
+
+namespace hlod {
+
+Tensor Reshape(const Operand& x, DimList dims);  // A view when strides allow it, else a copy.
+Tensor Permute(const Operand& x, DimList permutation);
+Tensor Transpose(const Operand& x, int64_t dim0, int64_t dim1);
+Tensor Swapaxes(const Operand& x, int64_t dim0, int64_t dim1);  // Transpose.
+Tensor Movedim(const Operand& x, DimList source, DimList destination);
+Tensor Narrow(const Operand& x, int64_t dim, int64_t start, int64_t length);
+Tensor Select(const Operand& x, int64_t dim, int64_t index);
+Tensor Squeeze(const Operand& x);                // Without all dimensions of size 1 ...
+Tensor Squeeze(const Operand& x, DimList dims);  // ... or without these, where their size is 1.
+Tensor Unsqueeze(const Operand& x, int64_t dim);
+Tensor Flatten(const Operand& x, int64_t start = 0, int64_t end = -1);
+Tensor Unflatten(const Operand& x, int64_t dim, DimList sizes);  // One dimension as several; -1 is inferred.
+Tensor Ravel(const Operand& x);                                  // As a vector.
+Tensor Diagonal(const Operand& x, int64_t offset = 0, int64_t dim0 = 0, int64_t dim1 = 1);
+Tensor AsStrided(const Operand& x, DimList dims, DimList strides, std::optional<int64_t> offset = {});
+
+Tensor BroadcastTo(const Operand& x, DimList dims);  // Expand.
+Tensor ExpandAs(const Operand& x, const Tensor& other);
+Tensor ViewAs(const Operand& x, const Tensor& other);
+Tensor ReshapeAs(const Operand& x, const Tensor& other);
+// All in their common shape.
+std::vector<Tensor> BroadcastTensors(const std::vector<Tensor>& tensors, Caller caller = Caller::Here());
+
+// At least so many dimensions: sizes of 1 are added as NumPy adds them.
+Tensor Atleast1d(const Operand& x);
+Tensor Atleast2d(const Operand& x);
+Tensor Atleast3d(const Operand& x);
+
+// Pieces of `size`, the last one smaller when it does not divide.
+std::vector<Tensor> Split(const Operand& x, int64_t size, int64_t dim = 0);
+std::vector<Tensor> SplitWithSizes(const Operand& x, DimList sizes, int64_t dim = 0);
+// At most `chunks` pieces of one size, the last one smaller.
+std::vector<Tensor> Chunk(const Operand& x, int64_t chunks, int64_t dim = 0);
+// Exactly `sections` pieces, the first ones larger by 1; or pieces that end at `indices`.
+std::vector<Tensor> TensorSplit(const Operand& x, int64_t sections, int64_t dim = 0);
+std::vector<Tensor> TensorSplit(const Operand& x, DimList indices, int64_t dim = 0);
+std::vector<Tensor> Unbind(const Operand& x, int64_t dim = 0);  // Every index of a dimension.
+
+}  // namespace hlod

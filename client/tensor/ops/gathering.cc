@@ -1,0 +1,154 @@
+// Reading elements that indices name.
+#include "client/tensor/apply.h"
+#include "client/tensor/close.h"
+#include "client/tensor/ops/movement.h"
+#include "hlod/ops/creation.h"
+#include "hlod/ops/indexing.h"
+#include "hlod/ops/reduction.h"
+
+namespace hlod {
+
+using lazy::ListText;
+using lazy::Lowering;
+using lazy::Op;
+using lazy::Operands;
+using lazy::Refuse;
+using lazy::WrapDim;
+
+namespace {
+
+int64_t Rank(Lowering& l, Op x) { return static_cast<int64_t>(l.dims(x).size()); }
+Op Flat(Lowering& l, Op x) { return l.Reshape(x, {lazy::Count(l.dims(x))}); }
+
+// Rows and columns on the kept side of a diagonal.
+Tensor TriangleIndices(const lazy::Operation& operation, int64_t rows, int64_t columns, int64_t offset,
+                       const std::optional<Device>& device, const Caller& caller, bool lower) {
+  if (rows < 0 || columns < 0) {
+    lazy::Explain(operation, {}, caller,
+                  [&] { Refuse("sizes %d and %d must not be negative", rows, columns); });
+  }
+  std::vector<int64_t> values, second;
+  for (int64_t i = 0; i < rows; ++i) {
+    const int64_t at = std::clamp<int64_t>(i + offset + (lower ? 1 : 0), 0, columns);
+    for (int64_t j = lower ? 0 : at; j < (lower ? at : columns); ++j) {
+      values.push_back(i);
+      second.push_back(j);
+    }
+  }
+  const auto count = static_cast<int64_t>(values.size());
+  values.insert(values.end(), second.begin(), second.end());
+  return FromValues<int64_t>(values, Dims{2, count}, device, caller);
+}
+
+}  // namespace
+
+Tensor IndexSelect(const Operand& x, int64_t dim, const Operand& index) {
+  return lazy::Call(lazy::ops::IndexSelect, {x, index}, [&](Lowering& l, Operands o) {
+    if (Rank(l, o[1]) > 1) Refuse("the index must be a vector, not of shape %s", ListText(l.dims(o[1])));
+    const int64_t at = WrapDim(dim, Rank(l, o[0]));
+    if (l.dims(o[0]).empty()) return o[0];
+    return lazy::SelectSlices(l, o[0], at, Flat(l, o[1]));
+  });
+}
+
+Tensor Gather(const Operand& x, int64_t dim, const Operand& index) {
+  return lazy::Call(lazy::ops::Gather, {x, index}, [&](Lowering& l, Operands o) {
+    const int64_t at = WrapDim(dim, Rank(l, o[0]));
+    if (l.dims(o[0]).empty() && Rank(l, o[1]) == 1) {  // A scalar counts as a vector of one.
+      return lazy::GatherAlong(l, l.Reshape(o[0], {1}), 0, o[1]);
+    }
+    return lazy::GatherAlong(l, o[0], at, o[1]);
+  });
+}
+
+Tensor Take(const Operand& x, const Operand& index) {
+  return lazy::Call(lazy::ops::Take, {x, index}, [](Lowering& l, Operands o) {
+    lazy::RequireIndex(l, o[1]);
+    const Op flat = Flat(l, o[0]);
+    return lazy::SelectSlices(l, flat, 0, lazy::WrapNegative(l, o[1], l.dims(flat)[0]));
+  });
+}
+
+Tensor TakeAlongDim(const Operand& x, const Operand& index, std::optional<int64_t> dim) {
+  return lazy::Call(lazy::ops::TakeAlongDim, {x, index}, [&](Lowering& l, Operands o) {
+    Op in = o[0], at = o[1];
+    lazy::RequireIndex(l, at);
+    if (!dim.has_value())
+      return lazy::GatherAlong(l, Flat(l, in), 0,
+                               lazy::WrapNegative(l, Flat(l, at), lazy::Count(l.dims(in))));
+    const int64_t along = WrapDim(*dim, Rank(l, in));
+    if (Rank(l, in) != Rank(l, at)) {
+      Refuse("shapes %s and %s differ in rank", ListText(l.dims(in)), ListText(l.dims(at)));
+    }
+    if (l.dims(in).empty()) return in;
+    Dims a = l.dims(in), b = l.dims(at);
+    const int64_t size = a[along], taken = b[along];
+    a[along] = b[along] = 1;
+    a = b = lazy::BroadcastDims(a, b);
+    a[along] = size;
+    b[along] = taken;
+    return lazy::GatherAlong(l, l.BroadcastTo(in, a), along,
+                             lazy::WrapNegative(l, l.BroadcastTo(at, b), size));
+  });
+}
+
+Tensor Embedding(const Operand& indices, const Operand& weight) {
+  return lazy::Call(lazy::ops::Embedding, {indices, weight}, [](Lowering& l, Operands o) {
+    if (Rank(l, o[1]) != 2) Refuse("the table must be a matrix, not of shape %s", ListText(l.dims(o[1])));
+    return lazy::SelectSlices(l, o[1], 0, o[0]);
+  });
+}
+
+Tensor EmbeddingBag(const Operand& indices, const Operand& weight, BagMode mode) {
+  return lazy::Call(lazy::ops::EmbeddingBag, {indices, weight}, [mode](Lowering& l, Operands o) {
+    if (Rank(l, o[0]) != 2 || Rank(l, o[1]) != 2) {
+      Refuse("bags %s and the table %s must be matrices", ListText(l.dims(o[0])), ListText(l.dims(o[1])));
+    }
+    const Op rows = lazy::SelectSlices(l, o[1], 0, o[0]);
+    const int64_t size = l.dims(o[0])[1];
+    if (mode == BagMode::kMax) {
+      if (size == 0) return l.Reduce(hlo::kAdd, rows, {1});
+      return l.Reduce(hlo::kMaximum, rows, {1});
+    }
+    const Op sum = l.Reduce(hlo::kAdd, rows, {1});
+    if (mode == BagMode::kSum || size == 0) return sum;
+    return sum / l.Number(l.type(sum), size);
+  });
+}
+
+Tensor OneHot(const Operand& x, std::optional<int64_t> classes) {
+  int64_t count = classes.value_or(0);
+  const Tensor& index = lazy::TensorOf(lazy::ops::OneHot, x);
+  if (!classes.has_value()) {
+    lazy::Explain(lazy::ops::OneHot, {&x, 1}, x.caller(), [&] {
+      if (index.numel() == 0) Refuse("without elements the number of classes cannot be read");
+    });
+    const Tensor largest = lazy::Call(lazy::ops::OneHot, {x}, [](Lowering& l, Operands o) {
+      return l.Reduce(hlo::kMaximum, Flat(l, l.Convert(o[0], hlo::kS64)), {0});
+    });
+    count = 1 + lazy::Read(lazy::ShownValue(*largest.impl(), "one_hot", x.caller()),
+                           TraceCause::kDynamicShape, Cause::kScalarRead, "one_hot", x.caller())
+                    ->data<int64_t>()[0];
+  }
+  return lazy::Call(lazy::ops::OneHot, {x}, [count](Lowering& l, Operands o) {
+    lazy::RequireIndex(l, o[0]);
+    if (count <= 0) Refuse("the number of classes (%d) must be positive", count);
+    Dims dims = l.dims(o[0]), mapping;
+    for (int64_t i = 0; i < Rank(l, o[0]); ++i) mapping.push_back(i);
+    dims.push_back(count);
+    const Op at = l.b.Broadcast(l.Convert(o[0], hlo::kS64), dims, mapping);
+    const Op counter = lazy::IndexIota(l, dims, static_cast<int64_t>(dims.size()) - 1);
+    return l.b.Convert(l.b.Compare(at, counter, hlo::ComparisonDirection::kEq), hlo::kS64);
+  });
+}
+
+Tensor TrilIndices(int64_t rows, int64_t columns, int64_t offset, std::optional<Device> device,
+                   Caller caller) {
+  return TriangleIndices(lazy::ops::TrilIndices, rows, columns, offset, device, caller, true);
+}
+Tensor TriuIndices(int64_t rows, int64_t columns, int64_t offset, std::optional<Device> device,
+                   Caller caller) {
+  return TriangleIndices(lazy::ops::TriuIndices, rows, columns, offset, device, caller, false);
+}
+
+}  // namespace hlod
