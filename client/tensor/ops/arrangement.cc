@@ -19,8 +19,6 @@ using lazy::WrapDim;
 
 namespace {
 
-int64_t Rank(Lowering& l, Op x) { return static_cast<int64_t>(l.dims(x).size()); }
-
 Op RepeatOps(Lowering& l, Op x, const Dims& repeats) {
   Dims from = l.dims(x);
   if (repeats.size() < from.size()) {
@@ -51,7 +49,7 @@ Op Triangle(Lowering& l, Op x, int64_t diagonal, hlo::ComparisonDirection kept) 
 
 Op DiagEmbedOps(Lowering& l, Op x, int64_t offset, int64_t dim1, int64_t dim2) {
   if (l.dims(x).empty()) Refuse("a diagonal needs at least one dimension");
-  const int64_t rank = Rank(l, x) + 1, a = WrapDim(dim1, rank), b = WrapDim(dim2, rank);
+  const int64_t rank = lazy::RankOf(l, x) + 1, a = WrapDim(dim1, rank), b = WrapDim(dim2, rank);
   if (a == b) Refuse("the diagonal's dimensions %d and %d are the same", dim1, dim2);
   // Each element stands at its column; the matrix keeps it in its row.
   const int64_t size = l.dims(x).back() + std::abs(offset), low = std::max<int64_t>(offset, 0);
@@ -110,9 +108,9 @@ Tensor RepeatInterleave(const Operand& x, int64_t repeats, std::optional<int64_t
     if (repeats < 0) Refuse("the number of repeats (%d) is negative", repeats);
     const Op in =
         !dim.has_value() || l.dims(o[0]).empty() ? l.Reshape(o[0], {lazy::Count(l.dims(o[0]))}) : o[0];
-    const int64_t at = WrapDim(dim.value_or(0), Rank(l, in));
+    const int64_t at = WrapDim(dim.value_or(0), lazy::RankOf(l, in));
     Dims dims = l.dims(in), mapping;
-    for (int64_t i = 0; i < Rank(l, in); ++i) mapping.push_back(i <= at ? i : i + 1);
+    for (int64_t i = 0; i < lazy::RankOf(l, in); ++i) mapping.push_back(i <= at ? i : i + 1);
     Dims split = dims;
     split.insert(split.begin() + at + 1, repeats);
     dims[at] *= repeats;
@@ -128,7 +126,7 @@ Tensor Roll(const Operand& x, DimList shifts, DimList dims) {
     }
     Op in = dims.empty() ? l.Reshape(o[0], {lazy::Count(shape)}) : o[0];
     for (size_t i = 0; i < shifts.size(); ++i) {
-      const int64_t at = dims.empty() ? 0 : WrapDim(dims[i], Rank(l, in));
+      const int64_t at = dims.empty() ? 0 : WrapDim(dims[i], lazy::RankOf(l, in));
       const int64_t size = l.dims(in).empty() ? 1 : l.dims(in)[at];
       const int64_t shift = size == 0 ? 0 : (shifts[i] % size + size) % size;
       if (shift == 0) continue;
@@ -143,7 +141,7 @@ Tensor Roll(const Operand& x, DimList shifts, DimList dims) {
 Tensor Flip(const Operand& x, DimList dims) {
   return lazy::Call(lazy::ops::Flip, {x}, [&](Lowering& l, Operands o) {
     if (dims.empty() || l.dims(o[0]).empty()) return o[0];
-    return lazy::Reversed(l, o[0], lazy::WrapDims(dims, Rank(l, o[0])));
+    return lazy::Reversed(l, o[0], lazy::WrapDims(dims, lazy::RankOf(l, o[0])));
   });
 }
 Tensor Fliplr(const Operand& x) {

@@ -17,9 +17,6 @@ using lazy::WrapDim;
 
 namespace {
 
-int64_t Rank(Lowering& l, Op x) { return static_cast<int64_t>(l.dims(x).size()); }
-Op Flat(Lowering& l, Op x) { return l.Reshape(x, {lazy::Count(l.dims(x))}); }
-
 // Rows and columns on the kept side of a diagonal.
 Tensor TriangleIndices(const lazy::Operation& operation, int64_t rows, int64_t columns, int64_t offset,
                        const std::optional<Device>& device, const Caller& caller, bool lower) {
@@ -44,17 +41,18 @@ Tensor TriangleIndices(const lazy::Operation& operation, int64_t rows, int64_t c
 
 Tensor IndexSelect(const Operand& x, int64_t dim, const Operand& index) {
   return lazy::Call(lazy::ops::IndexSelect, {x, index}, [&](Lowering& l, Operands o) {
-    if (Rank(l, o[1]) > 1) Refuse("the index must be a vector, not of shape %s", ListText(l.dims(o[1])));
-    const int64_t at = WrapDim(dim, Rank(l, o[0]));
+    if (lazy::RankOf(l, o[1]) > 1)
+      Refuse("the index must be a vector, not of shape %s", ListText(l.dims(o[1])));
+    const int64_t at = WrapDim(dim, lazy::RankOf(l, o[0]));
     if (l.dims(o[0]).empty()) return o[0];
-    return lazy::SelectSlices(l, o[0], at, Flat(l, o[1]));
+    return lazy::SelectSlices(l, o[0], at, lazy::Flat(l, o[1]));
   });
 }
 
 Tensor Gather(const Operand& x, int64_t dim, const Operand& index) {
   return lazy::Call(lazy::ops::Gather, {x, index}, [&](Lowering& l, Operands o) {
-    const int64_t at = WrapDim(dim, Rank(l, o[0]));
-    if (l.dims(o[0]).empty() && Rank(l, o[1]) == 1) {  // A scalar counts as a vector of one.
+    const int64_t at = WrapDim(dim, lazy::RankOf(l, o[0]));
+    if (l.dims(o[0]).empty() && lazy::RankOf(l, o[1]) == 1) {  // A scalar counts as a vector of one.
       return lazy::GatherAlong(l, l.Reshape(o[0], {1}), 0, o[1]);
     }
     return lazy::GatherAlong(l, o[0], at, o[1]);
@@ -64,7 +62,7 @@ Tensor Gather(const Operand& x, int64_t dim, const Operand& index) {
 Tensor Take(const Operand& x, const Operand& index) {
   return lazy::Call(lazy::ops::Take, {x, index}, [](Lowering& l, Operands o) {
     lazy::RequireIndex(l, o[1]);
-    const Op flat = Flat(l, o[0]);
+    const Op flat = lazy::Flat(l, o[0]);
     return lazy::SelectSlices(l, flat, 0, lazy::WrapNegative(l, o[1], l.dims(flat)[0]));
   });
 }
@@ -74,10 +72,10 @@ Tensor TakeAlongDim(const Operand& x, const Operand& index, std::optional<int64_
     Op in = o[0], at = o[1];
     lazy::RequireIndex(l, at);
     if (!dim.has_value())
-      return lazy::GatherAlong(l, Flat(l, in), 0,
-                               lazy::WrapNegative(l, Flat(l, at), lazy::Count(l.dims(in))));
-    const int64_t along = WrapDim(*dim, Rank(l, in));
-    if (Rank(l, in) != Rank(l, at)) {
+      return lazy::GatherAlong(l, lazy::Flat(l, in), 0,
+                               lazy::WrapNegative(l, lazy::Flat(l, at), lazy::Count(l.dims(in))));
+    const int64_t along = WrapDim(*dim, lazy::RankOf(l, in));
+    if (lazy::RankOf(l, in) != lazy::RankOf(l, at)) {
       Refuse("shapes %s and %s differ in rank", ListText(l.dims(in)), ListText(l.dims(at)));
     }
     if (l.dims(in).empty()) return in;
@@ -94,14 +92,15 @@ Tensor TakeAlongDim(const Operand& x, const Operand& index, std::optional<int64_
 
 Tensor Embedding(const Operand& indices, const Operand& weight) {
   return lazy::Call(lazy::ops::Embedding, {indices, weight}, [](Lowering& l, Operands o) {
-    if (Rank(l, o[1]) != 2) Refuse("the table must be a matrix, not of shape %s", ListText(l.dims(o[1])));
+    if (lazy::RankOf(l, o[1]) != 2)
+      Refuse("the table must be a matrix, not of shape %s", ListText(l.dims(o[1])));
     return lazy::SelectSlices(l, o[1], 0, o[0]);
   });
 }
 
 Tensor EmbeddingBag(const Operand& indices, const Operand& weight, BagMode mode) {
   return lazy::Call(lazy::ops::EmbeddingBag, {indices, weight}, [mode](Lowering& l, Operands o) {
-    if (Rank(l, o[0]) != 2 || Rank(l, o[1]) != 2) {
+    if (lazy::RankOf(l, o[0]) != 2 || lazy::RankOf(l, o[1]) != 2) {
       Refuse("bags %s and the table %s must be matrices", ListText(l.dims(o[0])), ListText(l.dims(o[1])));
     }
     const Op rows = lazy::SelectSlices(l, o[1], 0, o[0]);
@@ -124,7 +123,7 @@ Tensor OneHot(const Operand& x, std::optional<int64_t> classes) {
       if (index.numel() == 0) Refuse("without elements the number of classes cannot be read");
     });
     const Tensor largest = lazy::Call(lazy::ops::OneHot, {x}, [](Lowering& l, Operands o) {
-      return l.Reduce(hlo::kMaximum, Flat(l, l.Convert(o[0], hlo::kS64)), {0});
+      return l.Reduce(hlo::kMaximum, lazy::Flat(l, l.Convert(o[0], hlo::kS64)), {0});
     });
     count = 1 + lazy::Read(lazy::ShownValue(*largest.impl(), "one_hot", x.caller()),
                            TraceCause::kDynamicShape, Cause::kScalarRead, "one_hot", x.caller())
@@ -134,7 +133,7 @@ Tensor OneHot(const Operand& x, std::optional<int64_t> classes) {
     lazy::RequireIndex(l, o[0]);
     if (count <= 0) Refuse("the number of classes (%d) must be positive", count);
     Dims dims = l.dims(o[0]), mapping;
-    for (int64_t i = 0; i < Rank(l, o[0]); ++i) mapping.push_back(i);
+    for (int64_t i = 0; i < lazy::RankOf(l, o[0]); ++i) mapping.push_back(i);
     dims.push_back(count);
     const Op at = l.b.Broadcast(l.Convert(o[0], hlo::kS64), dims, mapping);
     const Op counter = lazy::IndexIota(l, dims, static_cast<int64_t>(dims.size()) - 1);

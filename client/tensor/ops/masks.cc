@@ -16,8 +16,6 @@ using lazy::TensorOf;
 
 namespace {
 
-Op Flat(Lowering& l, Op x) { return l.Reshape(x, {lazy::Count(l.dims(x))}); }
-
 void RequireMask(Lowering& l, Op mask) {
   if (l.type(mask) != hlo::kPred) Refuse("a mask is of type pred, not %s", hlo::Name(l.type(mask)));
 }
@@ -40,7 +38,7 @@ Op Positions(Lowering& l, Op mask) {
 // How many elements are not zero: closes the trace.
 int64_t ReadCount(const lazy::Operation& operation, const Operand& x) {
   const Tensor count = lazy::Call(operation, {x}, [](Lowering& l, Operands o) {
-    return l.Reduce(hlo::kAdd, l.Convert(l.Convert(Flat(l, o[0]), hlo::kPred), hlo::kS64), {0});
+    return l.Reduce(hlo::kAdd, l.Convert(l.Convert(lazy::Flat(l, o[0]), hlo::kPred), hlo::kS64), {0});
   });
   return lazy::Read(lazy::ShownValue(*count.impl(), operation.pytorch, x.caller()), TraceCause::kDynamicShape,
                     Cause::kScalarRead, operation.pytorch, x.caller())
@@ -88,10 +86,10 @@ Tensor MaskedScatter(const Operand& x, const Operand& mask, const Operand& sourc
     if (lazy::Count(dims) == 0) return in;
     if (lazy::Count(l.dims(o[2])) == 0) return in;
     // The k-th true element takes the k-th of the source.
-    const Op order = Positions(l, Flat(l, where));
+    const Op order = Positions(l, lazy::Flat(l, where));
     const Op counter = lazy::IndexIota(l, l.dims(order), 0);
     const Op rank = lazy::ScatterAlong(l, counter, 0, order, counter, lazy::Combine::kSet);
-    const Op taken = lazy::SelectSlices(l, Flat(l, o[2]), 0, rank);
+    const Op taken = lazy::SelectSlices(l, lazy::Flat(l, o[2]), 0, rank);
     return l.b.Select(where, l.Reshape(taken, dims), in);
   });
 }
@@ -102,7 +100,7 @@ Tensor Nonzero(const Operand& x) {
   return lazy::Call(lazy::ops::Nonzero, {x}, [&](Lowering& l, Operands o) {
     const auto rank = static_cast<int64_t>(dims.size());
     if (rank == 0 || count == 0) return l.Full(hlo::kS64, {count, rank}, 0);
-    Op flat = Positions(l, l.Convert(Flat(l, o[0]), hlo::kPred));
+    Op flat = Positions(l, l.Convert(lazy::Flat(l, o[0]), hlo::kPred));
     flat = lazy::SliceDim(l, flat, 0, 0, count);
     std::vector<Op> columns;
     for (int64_t i = 0; i < rank; ++i) {
@@ -138,8 +136,8 @@ Tensor MaskedSelect(const Operand& x, const Operand& mask) {
   const int64_t count = ReadCount(lazy::ops::MaskedSelect, Operand(full, x.caller()));
   return lazy::Call(lazy::ops::MaskedSelect, {x, Operand(full, x.caller())}, [&](Lowering& l, Operands o) {
     if (count == 0) return l.Full(l.type(o[0]), {0}, 0);
-    const Op at = lazy::SliceDim(l, Positions(l, Flat(l, o[1])), 0, 0, count);
-    return lazy::SelectSlices(l, Flat(l, l.BroadcastTo(o[0], dims)), 0, at);
+    const Op at = lazy::SliceDim(l, Positions(l, lazy::Flat(l, o[1])), 0, 0, count);
+    return lazy::SelectSlices(l, lazy::Flat(l, l.BroadcastTo(o[0], dims)), 0, at);
   });
 }
 

@@ -19,8 +19,6 @@ namespace {
 
 using Lower = std::function<Op(Lowering&, Operands)>;
 
-int64_t Rank(Lowering& l, Op x) { return static_cast<int64_t>(l.dims(x).size()); }
-
 void RequireType(Lowering& l, Op x, Op source) {
   if (l.type(x) != l.type(source)) {
     Refuse("the source's type %s is not the tensor's %s", hlo::Name(l.type(source)), hlo::Name(l.type(x)));
@@ -31,19 +29,20 @@ Lower AddSlices(int64_t dim, Scalar alpha) {
   return [=](Lowering& l, Operands o) {
     RequireType(l, o[0], o[2]);
     const Op source = alpha == Scalar(1) ? o[2] : o[2] * l.Number(l.type(o[2]), alpha);
-    return lazy::ScatterSlices(l, o[0], WrapDim(dim, Rank(l, o[0])), o[1], source, Combine::kAdd);
+    return lazy::ScatterSlices(l, o[0], WrapDim(dim, lazy::RankOf(l, o[0])), o[1], source, Combine::kAdd);
   };
 }
 Lower CopySlices(int64_t dim) {
   return [=](Lowering& l, Operands o) {
     RequireType(l, o[0], o[2]);
-    return lazy::ScatterSlices(l, o[0], WrapDim(dim, Rank(l, o[0])), o[1], o[2], Combine::kSet);
+    return lazy::ScatterSlices(l, o[0], WrapDim(dim, lazy::RankOf(l, o[0])), o[1], o[2], Combine::kSet);
   };
 }
 Lower FillSlices(int64_t dim) {
   return [=](Lowering& l, Operands o) {
-    const int64_t at = WrapDim(dim, Rank(l, o[0]));
-    if (Rank(l, o[2]) != 0) Refuse("the value must be a number, not of shape %s", ListText(l.dims(o[2])));
+    const int64_t at = WrapDim(dim, lazy::RankOf(l, o[0]));
+    if (lazy::RankOf(l, o[2]) != 0)
+      Refuse("the value must be a number, not of shape %s", ListText(l.dims(o[2])));
     Dims dims = l.dims(o[0]);
     if (dims.empty()) return l.Convert(o[2], l.type(o[0]));
     dims[at] = lazy::Count(l.dims(o[1]));
@@ -55,10 +54,10 @@ Lower FillSlices(int64_t dim) {
 Lower ScatterElements(int64_t dim, Combine combine) {
   return [=](Lowering& l, Operands o) {
     // A number is scattered to all indices.
-    const bool number = Rank(l, o[2]) == 0 && Rank(l, o[1]) != 0;
+    const bool number = lazy::RankOf(l, o[2]) == 0 && lazy::RankOf(l, o[1]) != 0;
     const Op source = number ? l.BroadcastTo(l.Convert(o[2], l.type(o[0])), l.dims(o[1])) : o[2];
     RequireType(l, o[0], source);
-    return lazy::ScatterAlong(l, o[0], WrapDim(dim, Rank(l, o[0])), o[1], source, combine);
+    return lazy::ScatterAlong(l, o[0], WrapDim(dim, lazy::RankOf(l, o[0])), o[1], source, combine);
   };
 }
 
@@ -87,7 +86,7 @@ hlo::Opcode OpcodeOf(Combine combine) {
 Op Reduced(Lowering& l, Op x, int64_t dim, Op index, Op source, ScatterReduction reduction,
            bool include_self) {
   RequireType(l, x, source);
-  const int64_t at = WrapDim(dim, Rank(l, x));
+  const int64_t at = WrapDim(dim, lazy::RankOf(l, x));
   const PrimitiveType type = l.type(x);
   const Combine combine = CombineOf(reduction);
   Op start = x;

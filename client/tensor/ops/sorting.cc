@@ -14,7 +14,7 @@ using lazy::Op;
 using lazy::Operands;
 using lazy::Refuse;
 using lazy::WrapDim;
-using Direction = hlo::ComparisonDirection;
+using Comparison = hlo::ComparisonDirection;
 
 namespace lazy {
 
@@ -29,9 +29,9 @@ std::vector<Op> SortOps(Lowering& l, absl::Span<const Op> operands, int64_t dim,
       const Op second = b.Parameter(static_cast<int64_t>(2 * i + 1), Shape::Scalar(types[i]));
       if (i == 0) x = descending ? second : first, y = descending ? first : second;
     }
-    const Op less = b.Compare(x, y, Direction::kLt);
+    const Op less = b.Compare(x, y, Comparison::kLt);
     if (!hlo::IsFloat(types[0])) return less;
-    const Op number = b.Compare(x, x, Direction::kEq), nan = b.Compare(y, y, Direction::kNe);
+    const Op number = b.Compare(x, x, Comparison::kEq), nan = b.Compare(y, y, Comparison::kNe);
     return b.Binary(hlo::kOr, less, b.Binary(hlo::kAnd, number, nan));
   });
   const Op sorted = l.b.Add(hlo::kSort, operands, hlo::SortAttributes{dim, true}, {comparator});
@@ -76,10 +76,10 @@ Op Search(Lowering& l, Op sorted, Op values, bool right, PrimitiveType common) {
   while (step * 2 <= size) step *= 2;
   for (; step > 0 && size > 0; step /= 2) {
     const Op next = position + l.Number(hlo::kS64, step);
-    const Op inside = l.b.Compare(next, l.Number(hlo::kS64, size), Direction::kLe);
+    const Op inside = l.b.Compare(next, l.Number(hlo::kS64, size), Comparison::kLe);
     const Op at = l.b.Binary(hlo::kMinimum, next, l.Number(hlo::kS64, size)) - l.Number(hlo::kS64, 1);
     const Op element = lazy::GatherAlong(l, sorted, last, at);
-    const Op not_before = l.b.Compare(element, flat, right ? Direction::kGt : Direction::kGe);
+    const Op not_before = l.b.Compare(element, flat, right ? Comparison::kGt : Comparison::kGe);
     const Op go = l.b.Binary(hlo::kAnd, inside, l.b.Unary(hlo::kNot, not_before));
     position = l.b.Select(go, next, position);
   }
@@ -147,7 +147,7 @@ UniqueResult Unique(const Operand& x) {
       return sorted;
     }
     const Op changes = l.b.Compare(lazy::SliceDim(l, sorted[0], 0, 1, count),
-                                   lazy::SliceDim(l, sorted[0], 0, 0, count - 1), Direction::kNe);
+                                   lazy::SliceDim(l, sorted[0], 0, 0, count - 1), Comparison::kNe);
     // The sum of what came before: a window over all of it.
     const Op step = lazy::PadDim(l, l.Convert(changes, hlo::kS64), l.Number(hlo::kS64, 0), 0, {1, 0, 0});
     hlo::WindowDimension window;

@@ -1,5 +1,8 @@
-// Products of matrices.
+// Products of matrices and tensors.
 #pragma once
+
+#include <string_view>
+#include <vector>
 
 #include "hlod/tensor.h"
 
@@ -7,5 +10,22 @@ namespace hlod {
 
 // torch.matmul: vectors, matrices, and batches of them by broadcasting.
 Tensor MatMul(const Operand& x, const Operand& y);
+Tensor Mm(const Operand& x, const Operand& y);     // Two matrices.
+Tensor Bmm(const Operand& x, const Operand& y);    // Two batches of matrices.
+Tensor Mv(const Operand& x, const Operand& y);     // A matrix and a vector.
+Tensor Dot(const Operand& x, const Operand& y);    // Two vectors.
+Tensor Outer(const Operand& x, const Operand& y);  // Every product of two vectors' elements.
+// beta x + alpha a b.
+Tensor Addmm(const Operand& x, const Operand& a, const Operand& b, Scalar beta = 1, Scalar alpha = 1);
+// x W^T + bias, for any number of leading dimensions. The weight is [out, in].
+Tensor Linear(const Operand& x, const Operand& weight, const Tensor& bias = {});
+// Summed over the last `dims` dimensions of x and the first of y, or over pairs of dimensions.
+Tensor Tensordot(const Operand& x, const Operand& y, int64_t dims = 2);
+Tensor Tensordot(const Operand& x, const Operand& y, DimList x_dims, DimList y_dims);
+
+// torch.einsum: "bij,bjk->bik". Letters name dimensions, "..." those that broadcast in front; a letter twice
+// in one operand is its diagonal; without "->" the letters that occur once are the result's, in alphabetical
+// order. Of several operands the pair whose product is smallest is multiplied first.
+Tensor Einsum(std::string_view equation, const std::vector<Tensor>& operands, Caller caller = Caller::Here());
 
 }  // namespace hlod

@@ -1,0 +1,195 @@
+// Normalisation: statistics in f32 at least, rounded once at the end.
+#include "hlod/ops/normalization.h"
+
+#include "client/tensor/apply.h"
+#include "client/tensor/ops/movement.h"
+
+namespace hlod {
+namespace {
+
+using lazy::ListText;
+using lazy::Lowering;
+using lazy::Op;
+using lazy::Operands;
+using lazy::Refuse;
+
+PrimitiveType Wide(Lowering& l, Op x) {
+  const PrimitiveType type = l.type(x);
+  if (!hlo::IsFloat(type)) Refuse("a tensor of a floating type is needed, not of %s", hlo::Name(type));
+  return hlo::Info(type).bits < 32 ? hlo::kF32 : type;
+}
+
+Dims OtherDims(int64_t rank, const Dims& dims) {
+  Dims others;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (std::find(dims.begin(), dims.end(), i) == dims.end()) others.push_back(i);
+  }
+  return others;
+}
+
+double CountOf(Lowering& l, Op x, const Dims& dims) {
+  double count = 1;
+  for (const int64_t dim : dims) count *= static_cast<double>(l.dims(x)[dim]);
+  return count;
+}
+
+Op MeanOver(Lowering& l, Op x, const Dims& dims) {
+  return l.Reduce(hlo::kAdd, x, dims) / l.Number(l.type(x), CountOf(l, x, dims));
+}
+
+Op Rsqrt(Lowering& l, Op x, double eps) { return l.b.Unary(hlo::kRsqrt, x + l.Number(l.type(x), eps)); }
+
+struct Moments {
+  Op centred;    // x minus its mean.
+  Op mean, var;  // Without the dimensions.
+};
+
+Moments MomentsOver(Lowering& l, Op x, const Dims& dims) {
+  const Dims kept = OtherDims(lazy::RankOf(l, x), dims);
+  Moments moments;
+  moments.mean = MeanOver(l, x, dims);
+  moments.centred = x - l.b.Broadcast(moments.mean, l.dims(x), kept);
+  moments.var = MeanOver(l, moments.centred * moments.centred, dims);
+  return moments;
+}
+
+// x weight + bias, each along `dims` of x. The operands behind the first are those that are defined.
+Op Affine(Lowering& l, Op x, Operands o, bool weight, bool bias, const Dims& dims) {
+  const Dims shape = l.dims(x);
+  size_t next = 1;
+  const auto along = [&](const char* name) {
+    Dims expected;
+    for (const int64_t dim : dims) expected.push_back(shape[dim]);
+    const Op operand = o[next++];
+    if (l.dims(operand) != expected) {
+      Refuse("the %s's shape %s is not %s", name, ListText(l.dims(operand)), ListText(expected));
+    }
+    return l.b.Broadcast(l.Convert(operand, l.type(x)), shape, dims);
+  };
+  if (weight) x = x * along("weight");
+  if (bias) x = x + along("bias");
+  return x;
+}
+
+std::vector<Operand> With(const Operand& x, std::initializer_list<const Tensor*> optional) {
+  std::vector<Operand> operands = {x};
+  for (const Tensor* tensor : optional) {
+    if (tensor->defined()) operands.emplace_back(*tensor, x.caller());
+  }
+  return operands;
+}
+
+// The last dimensions, which have the sizes that `shape` says.
+Dims LastDims(Lowering& l, Op x, DimList shape) {
+  const Dims dims = l.dims(x);
+  const size_t rank = dims.size();
+  if (shape.empty() || shape.size() > rank ||
+      !std::equal(shape.begin(), shape.end(), dims.end() - shape.size())) {
+    Refuse("the last sizes of shape %s are not %s", ListText(dims), ListText(shape));
+  }
+  Dims last;
+  for (size_t i = rank - shape.size(); i < rank; ++i) last.push_back(static_cast<int64_t>(i));
+  return last;
+}
+
+// x with its channels at dimension 1 along `rows` of its own shape.
+Op Scaled(Lowering& l, const Moments& moments, double eps, const Dims& dims) {
+  const Dims shape = l.dims(moments.centred);
+  const Dims kept = OtherDims(static_cast<int64_t>(shape.size()), dims);
+  return moments.centred * l.b.Broadcast(Rsqrt(l, moments.var, eps), shape, kept);
+}
+
+}  // namespace
+
+Tensor LayerNorm(const Operand& x, DimList shape, const Tensor& weight, const Tensor& bias, double eps) {
+  return lazy::Call(lazy::ops::LayerNorm, With(x, {&weight, &bias}), [&](Lowering& l, Operands o) {
+    const Op in = l.Convert(o[0], Wide(l, o[0]));
+    const Dims last = LastDims(l, in, shape);
+    const Op normal = Scaled(l, MomentsOver(l, in, last), eps, last);
+    return l.Convert(Affine(l, normal, o, weight.defined(), bias.defined(), last), l.type(o[0]));
+  });
+}
+
+Tensor RmsNorm(const Operand& x, DimList shape, const Tensor& weight, double eps) {
+  return lazy::Call(lazy::ops::RmsNorm, With(x, {&weight}), [&](Lowering& l, Operands o) {
+    const Op in = l.Convert(o[0], Wide(l, o[0]));
+    const Dims last = LastDims(l, in, shape), kept = OtherDims(lazy::RankOf(l, in), last);
+    const Op root = Rsqrt(l, MeanOver(l, in * in, last), eps);
+    const Op normal = in * l.b.Broadcast(root, l.dims(in), kept);
+    return l.Convert(Affine(l, normal, o, weight.defined(), false, last), l.type(o[0]));
+  });
+}
+
+Tensor GroupNorm(const Operand& x, int64_t groups, const Tensor& weight, const Tensor& bias, double eps) {
+  return lazy::Call(lazy::ops::GroupNorm, With(x, {&weight, &bias}), [&](Lowering& l, Operands o) {
+    const Dims dims = l.dims(o[0]);
+    if (dims.size() < 2 || groups < 1 || dims[1] % groups != 0) {
+      Refuse("the channels of shape %s do not divide into %d groups", ListText(dims), groups);
+    }
+    const int64_t inner = lazy::Count(dims) == 0 ? 0 : lazy::Count(dims) / (dims[0] * groups);
+    const Op in = l.Reshape(l.Convert(o[0], Wide(l, o[0])), {dims[0], groups, inner});
+    const Op normal = l.Reshape(Scaled(l, MomentsOver(l, in, {2}), eps, {2}), dims);
+    return l.Convert(Affine(l, normal, o, weight.defined(), bias.defined(), {1}), l.type(o[0]));
+  });
+}
+
+Tensor InstanceNorm(const Operand& x, const Tensor& weight, const Tensor& bias, double eps) {
+  const Tensor& tensor = lazy::TensorOf(lazy::ops::GroupNorm, x);
+  return GroupNorm(x, tensor.rank() < 2 ? 1 : tensor.dims()[1], weight, bias, eps);
+}
+
+Tensor BatchNorm(const Operand& x, const Tensor& running_mean, const Tensor& running_var,
+                 const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps) {
+  const bool affine[] = {weight.defined(), bias.defined()};
+  const auto channels = [](Lowering& l, Op in) {
+    if (l.dims(in).size() < 2) Refuse("shape %s is not [batch, channels, ...]", ListText(l.dims(in)));
+    return OtherDims(lazy::RankOf(l, in), {1});
+  };
+  if (!training) {
+    const std::vector<Operand> operands = With(x, {&weight, &bias, &running_mean, &running_var});
+    return lazy::Call(lazy::ops::BatchNorm, operands, [&](Lowering& l, Operands o) {
+      channels(l, o[0]);
+      if (!running_mean.defined() || !running_var.defined()) {
+        Refuse("outside training the running mean and variance are needed");
+      }
+      const Op in = l.Convert(o[0], Wide(l, o[0]));
+      const Dims dims = l.dims(in);
+      const Op mean = l.Convert(o[o.size() - 2], l.type(in)), var = l.Convert(o[o.size() - 1], l.type(in));
+      if (l.dims(mean) != Dims{dims[1]} || l.dims(var) != Dims{dims[1]}) {
+        Refuse("running statistics of shapes %s and %s are not one number for each of %d channels",
+               ListText(l.dims(mean)), ListText(l.dims(var)), dims[1]);
+      }
+      const Op centred = in - l.b.Broadcast(mean, dims, {1});
+      const Op normal = centred * l.b.Broadcast(Rsqrt(l, var, eps), dims, {1});
+      return l.Convert(Affine(l, normal, o, affine[0], affine[1], {1}), l.type(o[0]));
+    });
+  }
+  const std::vector<Tensor> results =
+      lazy::CallSeveral(lazy::ops::BatchNorm, With(x, {&weight, &bias}), [&](Lowering& l, Operands o) {
+        const Op in = l.Convert(o[0], Wide(l, o[0]));
+        const Dims dims = channels(l, in);
+        const double count = CountOf(l, in, dims);
+        if (count <= 1)
+          Refuse("training needs more than one value for each channel; the shape is %s",
+                 ListText(l.dims(in)));
+        const Moments moments = MomentsOver(l, in, dims);
+        const Op normal = Scaled(l, moments, eps, dims);
+        const Op out = l.Convert(Affine(l, normal, o, affine[0], affine[1], {1}), l.type(o[0]));
+        // The running variance is of the population that the batch was drawn from.
+        return std::vector<Op>{out, moments.mean, moments.var * l.Number(l.type(in), count / (count - 1))};
+      });
+  const auto update = [&](const Tensor& running, const Tensor& batch) {
+    if (!running.defined()) return;
+    Tensor target = running;
+    const Operand operands[] = {Operand(target, x.caller()), Operand(batch, x.caller())};
+    lazy::CallInPlace(lazy::ops::BatchNorm, target, operands, [&](Lowering& l, Operands o) {
+      const PrimitiveType type = l.type(o[0]);
+      return o[0] * l.Number(type, 1 - momentum) + l.Convert(o[1], type) * l.Number(type, momentum);
+    });
+  };
+  update(running_mean, results[1]);
+  update(running_var, results[2]);
+  return results[0];
+}
+
+}  // namespace hlod
