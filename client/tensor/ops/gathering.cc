@@ -1,4 +1,6 @@
 // Reading elements that indices name.
+#include <algorithm>
+
 #include "client/tensor/apply.h"
 #include "client/tensor/close.h"
 #include "client/tensor/ops/movement.h"

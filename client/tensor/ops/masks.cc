@@ -1,4 +1,6 @@
 // Masks: filling and scattering where one is true, and the operations whose shape depends on one.
+#include <algorithm>
+
 #include "client/tensor/apply.h"
 #include "client/tensor/close.h"
 #include "client/tensor/ops/movement.h"

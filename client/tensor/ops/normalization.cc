@@ -1,6 +1,8 @@
 // Normalisation: statistics in f32 at least, rounded once at the end.
 #include "hlod/ops/normalization.h"
 
+#include <algorithm>
+
 #include "client/tensor/apply.h"
 #include "client/tensor/ops/movement.h"
 
@@ -92,7 +94,7 @@ Dims LastDims(Lowering& l, Op x, DimList shape) {
   return last;
 }
 
-// x with its channels at dimension 1 along `rows` of its own shape.
+// What is centred, divided by the root of the variance over `dims`.
 Op Scaled(Lowering& l, const Moments& moments, double eps, const Dims& dims) {
   const Dims shape = l.dims(moments.centred);
   const Dims kept = OtherDims(static_cast<int64_t>(shape.size()), dims);

@@ -24,6 +24,9 @@ struct Binding {
 std::vector<Binding> ElementwiseBindings();
 std::vector<Binding> ReductionBindings();
 std::vector<Binding> ViewBindings();
+std::vector<Binding> JoiningBindings();
+std::vector<Binding> IndexingBindings();
+std::vector<Binding> NetworkBindings();
 
 // All of them by name. A name in two lists is a failure.
 const std::map<std::string, Binding>& AllBindings();
