@@ -3,6 +3,7 @@
 
 #include "hlod/environment.h"
 #include "hlod/hlod.h"
+#include "hlod/nn/layers.h"
 #include "hlod/nn/module.h"
 #include "hlod/nn/state_dict.h"
 #include "hlod/ops/arrangement.h"

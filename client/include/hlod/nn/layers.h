@@ -1,0 +1,136 @@
+// Layers: the parts that models are made of, initialised as PyTorch initialises them. Each is a member of the
+// module that contains it, and is called like a function. Weights are made on the host when they are asked
+// for; To(device) makes them there instead.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hlod/nn/module.h"
+#include "hlod/ops/attention.h"
+#include "hlod/ops/convolution.h"
+
+namespace hlod::nn {
+
+// x weight^T + bias: weight [out, in], bias [out], both uniform within 1 / sqrt(in).
+class Linear : public Module {
+ public:
+  Linear(Module& parent, std::string name, int64_t in, int64_t out, bool with_bias = true);
+  Tensor operator()(const Tensor& x) const;
+  Tensor weight, bias;
+};
+
+// Rows of a table by index: weight [count, size], normal. The row `padding`, when given, is zero at first.
+class Embedding : public Module {
+ public:
+  Embedding(Module& parent, std::string name, int64_t count, int64_t size,
+            std::optional<int64_t> padding = {});
+  Tensor operator()(const Tensor& indices) const;
+  Tensor weight;
+};
+
+// Normalisation over the last dimensions, of sizes `shape`: weight one, bias zero.
+class LayerNorm : public Module {
+ public:
+  LayerNorm(Module& parent, std::string name, Dims shape, double eps = 1e-5, bool with_bias = true);
+  Tensor operator()(const Tensor& x) const;
+  Tensor weight, bias;
+
+ private:
+  Dims shape_;
+  double eps_;
+};
+
+// x / sqrt(mean(x x) + eps) weight over the last dimensions.
+class RmsNorm : public Module {
+ public:
+  RmsNorm(Module& parent, std::string name, Dims shape, double eps = 1e-6);
+  Tensor operator()(const Tensor& x) const;
+  Tensor weight;
+
+ private:
+  Dims shape_;
+  double eps_;
+};
+
+// Normalisation of channels (dimension 1) over all others, any rank. While training by the batch's
+// statistics, which the buffers running_mean and running_var follow; else by those.
+class BatchNorm : public Module {
+ public:
+  BatchNorm(Module& parent, std::string name, int64_t channels, double eps = 1e-5, double momentum = 0.1);
+  Tensor operator()(const Tensor& x);
+  Tensor weight, bias, running_mean, running_var, num_batches_tracked;
+
+ private:
+  double eps_, momentum_;
+};
+
+// Convolution over as many dimensions as `kernel` has sizes (1 to 3): weight [out, in / groups, kernel...],
+// uniform within 1 / sqrt(in / groups * kernel).
+class Conv : public Module {
+ public:
+  Conv(Module& parent, std::string name, int64_t in, int64_t out, Dims kernel, ConvOptions options = {},
+       bool with_bias = true);
+  Tensor operator()(const Tensor& x) const;
+  Tensor weight, bias;
+
+ private:
+  ConvOptions options_;
+};
+
+// While training, elements are zero with probability p and the others grow by 1 / (1 - p).
+class Dropout : public Module {
+ public:
+  Dropout(Module& parent, std::string name, double p = 0.5);
+  Tensor operator()(const Tensor& x) const;
+
+ private:
+  double p_;
+};
+
+// Attention with `heads` heads of size / heads each over [batch, length, size]: projections in_proj_weight
+// [3 size, size] (Xavier uniform) and out_proj. torch.nn.MultiheadAttention with batch_first.
+class MultiheadAttention : public Module {
+ public:
+  MultiheadAttention(Module& parent, std::string name, int64_t size, int64_t heads, bool with_bias = true);
+  Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& value,
+                    const AttentionOptions& options = {}) const;
+  Tensor in_proj_weight, in_proj_bias;
+  Linear out_proj;
+
+ private:
+  int64_t heads_;
+};
+
+// Layers and functions one after another; layers are named by their place, "0", "1", ...
+//   nn::Sequential net{*this, "net"};  net.Add<nn::Linear>(64, 128).Add(Relu).Add<nn::Linear>(128, 10);
+class Sequential : public Module {
+ public:
+  using Module::Module;
+
+  template <typename Layer, typename... Args>
+  Sequential& Add(Args&&... args) {
+    auto layer = std::make_unique<Layer>(*this, std::to_string(steps_.size()), std::forward<Args>(args)...);
+    steps_.push_back([layer = layer.get()](const Tensor& x) { return (*layer)(x); });
+    layers_.push_back(std::move(layer));
+    return *this;
+  }
+  Sequential& Add(std::function<Tensor(const Tensor&)> function) {
+    steps_.push_back(std::move(function));
+    return *this;
+  }
+  Tensor operator()(Tensor x) const {
+    for (const auto& step : steps_) x = step(x);
+    return x;
+  }
+
+ private:
+  std::vector<std::function<Tensor(const Tensor&)>> steps_;
+  std::vector<std::unique_ptr<Module>> layers_;
+};
+
+}  // namespace hlod::nn

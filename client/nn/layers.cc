@@ -1,0 +1,131 @@
+// Layers: their initial values and their calls.
+#include "hlod/nn/layers.h"
+
+#include <cmath>
+
+#include "hlod/ops/creation.h"
+#include "hlod/ops/elementwise.h"
+#include "hlod/ops/indexing.h"
+#include "hlod/ops/linear_algebra.h"
+#include "hlod/ops/normalization.h"
+
+namespace hlod::nn {
+namespace {
+
+// PyTorch's kaiming_uniform_ with a = sqrt(5), and its bound for a bias: 1 / sqrt(fan in).
+Tensor WithinFanIn(DimList dims, int64_t fan_in) {
+  const double bound = fan_in > 0 ? 1 / std::sqrt(static_cast<double>(fan_in)) : 0;
+  return Uniform(dims, -bound, bound);
+}
+
+}  // namespace
+
+Linear::Linear(Module& parent, std::string name, int64_t in, int64_t out, bool with_bias)
+    : Module(parent, std::move(name)), weight(WithinFanIn({out, in}, in)) {
+  if (with_bias) bias = WithinFanIn({out}, in);
+  RegisterParameter("weight", weight);
+  RegisterParameter("bias", bias);
+}
+Tensor Linear::operator()(const Tensor& x) const { return hlod::Linear(x, weight, bias); }
+
+Embedding::Embedding(Module& parent, std::string name, int64_t count, int64_t size,
+                     std::optional<int64_t> padding)
+    : Module(parent, std::move(name)), weight(Randn({count, size})) {
+  if (padding.has_value()) weight.Select(0, *padding).Zero_();
+  RegisterParameter("weight", weight);
+}
+Tensor Embedding::operator()(const Tensor& indices) const { return hlod::Embedding(indices, weight); }
+
+LayerNorm::LayerNorm(Module& parent, std::string name, Dims shape, double eps, bool with_bias)
+    : Module(parent, std::move(name)), weight(Ones(shape)), shape_(std::move(shape)), eps_(eps) {
+  if (with_bias) bias = Zeros(shape_);
+  RegisterParameter("weight", weight);
+  RegisterParameter("bias", bias);
+}
+Tensor LayerNorm::operator()(const Tensor& x) const { return hlod::LayerNorm(x, shape_, weight, bias, eps_); }
+
+RmsNorm::RmsNorm(Module& parent, std::string name, Dims shape, double eps)
+    : Module(parent, std::move(name)), weight(Ones(shape)), shape_(std::move(shape)), eps_(eps) {
+  RegisterParameter("weight", weight);
+}
+Tensor RmsNorm::operator()(const Tensor& x) const { return hlod::RmsNorm(x, shape_, weight, eps_); }
+
+BatchNorm::BatchNorm(Module& parent, std::string name, int64_t channels, double eps, double momentum)
+    : Module(parent, std::move(name)),
+      weight(Ones({channels})),
+      bias(Zeros({channels})),
+      running_mean(Zeros({channels})),
+      running_var(Ones({channels})),
+      num_batches_tracked(Zeros({}, {.type = kS64})),
+      eps_(eps),
+      momentum_(momentum) {
+  RegisterParameter("weight", weight);
+  RegisterParameter("bias", bias);
+  RegisterBuffer("running_mean", running_mean);
+  RegisterBuffer("running_var", running_var);
+  RegisterBuffer("num_batches_tracked", num_batches_tracked);
+}
+Tensor BatchNorm::operator()(const Tensor& x) {
+  if (training()) num_batches_tracked += 1;
+  return hlod::BatchNorm(x, running_mean, running_var, weight, bias, training(), momentum_, eps_);
+}
+
+Conv::Conv(Module& parent, std::string name, int64_t in, int64_t out, Dims kernel, ConvOptions options,
+           bool with_bias)
+    : Module(parent, std::move(name)), options_(std::move(options)) {
+  Dims dims = {out, in / options_.groups};
+  dims.insert(dims.end(), kernel.begin(), kernel.end());
+  int64_t fan_in = dims[1];
+  for (const int64_t size : kernel) fan_in *= size;
+  weight = WithinFanIn(dims, fan_in);
+  if (with_bias) bias = WithinFanIn({out}, fan_in);
+  RegisterParameter("weight", weight);
+  RegisterParameter("bias", bias);
+}
+Tensor Conv::operator()(const Tensor& x) const {
+  switch (weight.rank()) {
+    case 3: return Conv1d(x, weight, bias, options_);
+    case 4: return Conv2d(x, weight, bias, options_);
+    default: return Conv3d(x, weight, bias, options_);
+  }
+}
+
+Dropout::Dropout(Module& parent, std::string name, double p) : Module(parent, std::move(name)), p_(p) {}
+Tensor Dropout::operator()(const Tensor& x) const { return hlod::Dropout(x, p_, training()); }
+
+MultiheadAttention::MultiheadAttention(Module& parent, std::string name, int64_t size, int64_t heads,
+                                       bool with_bias)
+    : Module(parent, std::move(name)), out_proj(*this, "out_proj", size, size, with_bias), heads_(heads) {
+  if (heads <= 0 || size % heads != 0) {
+    throw Error(
+        MakeError(ErrorKind::kArgument, "the size (" + std::to_string(size) + ") is not a multiple of the " +
+                                            std::to_string(heads) + " heads"),
+        "multihead_attention", Caller{});
+  }
+  const double bound = std::sqrt(6.0 / static_cast<double>(4 * size));  // Xavier: of [3 size, size].
+  in_proj_weight = Uniform({3 * size, size}, -bound, bound);
+  if (with_bias) {
+    in_proj_bias = Zeros({3 * size});
+    out_proj.bias.Zero_();
+  }
+  RegisterParameter("in_proj_weight", in_proj_weight);
+  RegisterParameter("in_proj_bias", in_proj_bias);
+}
+
+Tensor MultiheadAttention::operator()(const Tensor& query, const Tensor& key, const Tensor& value,
+                                      const AttentionOptions& options) const {
+  const int64_t size = in_proj_weight.size(1);
+  // [batch, length, size] to [batch, heads, length, size / heads].
+  const auto project = [&](const Tensor& x, int64_t part) {
+    const Tensor weight = in_proj_weight.Narrow(0, part * size, size);
+    const Tensor bias = in_proj_bias.defined() ? in_proj_bias.Narrow(0, part * size, size) : Tensor();
+    return hlod::Linear(x, weight, bias)
+        .Reshape({x.size(0), x.size(1), heads_, size / heads_})
+        .Transpose(1, 2);
+  };
+  const Tensor attended =
+      ScaledDotProductAttention(project(query, 0), project(key, 1), project(value, 2), options);
+  return out_proj(attended.Transpose(1, 2).Reshape({query.size(0), query.size(1), size}));
+}
+
+}  // namespace hlod::nn
