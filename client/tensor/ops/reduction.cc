@@ -1,16 +1,13 @@
 // Reductions over dimensions.
 #include "hlod/ops/reduction.h"
 
+#include <algorithm>
+
 #include "client/tensor/apply.h"
+#include "client/tensor/ops/reduction.h"
 
-namespace hlod {
-namespace {
+namespace hlod::lazy {
 
-using lazy::Lowering;
-using lazy::Op;
-using lazy::Operands;
-
-// The shape with the dimensions gone, or of size 1.
 Dims Kept(const Dims& dims, const Dims& reduced, bool keepdim) {
   Dims kept;
   for (int64_t i = 0; i < static_cast<int64_t>(dims.size()); ++i) {
@@ -21,17 +18,31 @@ Dims Kept(const Dims& dims, const Dims& reduced, bool keepdim) {
   return kept;
 }
 
-// Sums of f16 and bf16 add up in f32 and round once.
-PrimitiveType SumType(PrimitiveType type) {
-  return hlo::IsFloat(type) && hlo::Info(type).bits < 32 ? hlo::kF32 : type;
+double CountOf(const Dims& dims, const Dims& reduced) {
+  double count = 1;
+  for (const int64_t dim : reduced) count *= static_cast<double>(dims[dim]);
+  return count;
 }
 
 Op SumOps(Lowering& l, Op x, const Dims& dims) {
-  return l.Reduce(hlo::kAdd, l.Convert(x, SumType(l.type(x))), dims);
+  const PrimitiveType type = l.type(x);
+  const bool narrow = hlo::IsFloat(type) && hlo::Info(type).bits < 32;
+  return l.Reduce(hlo::kAdd, l.Convert(x, narrow ? hlo::kF32 : type), dims);
 }
 
-}  // namespace
+Op KeepDims(Lowering& l, Op reduced, const Dims& from, const Dims& dims) {
+  return l.Reshape(reduced, Kept(from, dims, true));
+}
 
+}  // namespace hlod::lazy
+
+namespace hlod {
+
+using lazy::Kept;
+using lazy::Lowering;
+using lazy::Op;
+using lazy::Operands;
+using lazy::SumOps;
 Tensor Sum(const Operand& x, DimList dims, bool keepdim) {
   return lazy::Call(lazy::ops::Sum, {x}, [&](Lowering& l, Operands o) {
     Op in = o[0];

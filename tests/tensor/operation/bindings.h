@@ -22,6 +22,8 @@ struct Binding {
 
 // One list a family (bindings_*.cc).
 std::vector<Binding> ElementwiseBindings();
+std::vector<Binding> ActivationBindings();
+std::vector<Binding> LossBindings();
 std::vector<Binding> ReductionBindings();
 std::vector<Binding> ViewBindings();
 std::vector<Binding> JoiningBindings();

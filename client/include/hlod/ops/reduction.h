@@ -1,11 +1,49 @@
 // Reductions over dimensions: none named means all. keepdim leaves sizes of 1.
 #pragma once
 
+#include <optional>
+#include <utility>
+
 #include "hlod/tensor.h"
 
 namespace hlod {
 
 Tensor Sum(const Operand& x, DimList dims = {}, bool keepdim = false);  // Of pred and integers: s64.
 Tensor Mean(const Operand& x, DimList dims = {}, bool keepdim = false);
+Tensor Prod(const Operand& x, DimList dims = {}, bool keepdim = false);     // Of pred and integers: s64.
+Tensor Nansum(const Operand& x, DimList dims = {}, bool keepdim = false);   // NaN counts as 0.
+Tensor Nanmean(const Operand& x, DimList dims = {}, bool keepdim = false);  // Of what is not NaN.
+Tensor CountNonzero(const Operand& x, DimList dims = {});
+Tensor Logsumexp(const Operand& x, DimList dims = {}, bool keepdim = false);  // log(sum(exp(x)))
+Tensor Trace(const Operand& x);  // The sum of a matrix's diagonal.
+
+// The sum of squared distances from the mean, divided by the count minus `correction`.
+Tensor Var(const Operand& x, DimList dims = {}, double correction = 1, bool keepdim = false);
+Tensor Std(const Operand& x, DimList dims = {}, double correction = 1, bool keepdim = false);  // Its root.
+std::pair<Tensor, Tensor> VarMean(const Operand& x, DimList dims = {}, double correction = 1,
+                                  bool keepdim = false);
+std::pair<Tensor, Tensor> StdMean(const Operand& x, DimList dims = {}, double correction = 1,
+                                  bool keepdim = false);
+// linalg.vector_norm: of any order, also 0 and infinite.
+Tensor VectorNorm(const Operand& x, double order = 2, DimList dims = {}, bool keepdim = false,
+                  std::optional<PrimitiveType> type = {});
+
+// The greatest and the least; NaN when there is one. Empty dimensions are refused.
+Tensor Amax(const Operand& x, DimList dims = {}, bool keepdim = false);
+Tensor Amin(const Operand& x, DimList dims = {}, bool keepdim = false);
+std::pair<Tensor, Tensor> Aminmax(const Operand& x, std::optional<int64_t> dim = {}, bool keepdim = false);
+Tensor Max(const Operand& x);
+Tensor Min(const Operand& x);
+struct ValuesAndIndices {
+  Tensor values, indices;
+};
+ValuesAndIndices Max(const Operand& x, int64_t dim,
+                     bool keepdim = false);  // The first index of the greatest.
+ValuesAndIndices Min(const Operand& x, int64_t dim, bool keepdim = false);
+Tensor Argmax(const Operand& x, std::optional<int64_t> dim = {},
+              bool keepdim = false);  // Without dim: of all.
+Tensor Argmin(const Operand& x, std::optional<int64_t> dim = {}, bool keepdim = false);
+Tensor All(const Operand& x, DimList dims = {}, bool keepdim = false);  // Whether none is zero.
+Tensor Any(const Operand& x, DimList dims = {}, bool keepdim = false);  // Whether one is not zero.
 
 }  // namespace hlod

@@ -1,0 +1,15 @@
+// Softmax and its relatives, along one dimension; with a type, computed and returned in it.
+#pragma once
+
+#include <optional>
+
+#include "hlod/tensor.h"
+
+namespace hlod {
+
+Tensor Softmax(const Operand& x, int64_t dim,
+               std::optional<PrimitiveType> type = {});  // exp(x) / sum(exp(x))
+Tensor LogSoftmax(const Operand& x, int64_t dim, std::optional<PrimitiveType> type = {});  // Its logarithm.
+Tensor Softmin(const Operand& x, int64_t dim, std::optional<PrimitiveType> type = {});     // Softmax(-x)
+
+}  // namespace hlod

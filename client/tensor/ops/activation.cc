@@ -1,0 +1,160 @@
+// Activations. Types of 16 bits are computed in f32 and rounded once.
+#include "hlod/ops/activation.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "client/tensor/ops/elementwise.h"
+
+namespace hlod {
+
+using lazy::Lowering;
+using lazy::Op;
+
+namespace {
+
+using lazy::CompareOps;
+using lazy::N;
+using lazy::Order;
+using lazy::Refuse;
+using lazy::SelectOps;
+
+constexpr double kSeluAlpha = 1.6732632423543772848170429916717;
+constexpr double kSeluScale = 1.0507009873554804934193349852946;
+
+template <typename F>
+Tensor Activation(const lazy::Operation& operation, const Operand& x, F lower) {
+  return lazy::Unary(operation, x, [&](Lowering& l, Op x) { return lazy::InWide(l, x, lower); });
+}
+
+Op Positive(Lowering& l, Op x) { return CompareOps(l, x, 0, Order::kGt); }
+Op ClampBetween(Lowering& l, Op x, double low, double high) {
+  return l.b.Clamp(N(l, x, low), x, N(l, x, high));
+}
+Op EluOps(Lowering& l, Op x, double alpha) {
+  return SelectOps(l, Positive(l, x), x, l.b.Unary(hlo::kExponentialMinusOne, x) * N(l, x, alpha));
+}
+
+}  // namespace
+
+Tensor Relu6(const Operand& x) {
+  return Activation(lazy::ops::Relu6, x, [](Lowering& l, Op x) { return ClampBetween(l, x, 0, 6); });
+}
+Tensor Selu(const Operand& x) {
+  return Activation(lazy::ops::Selu, x, [](Lowering& l, Op x) {
+    return lazy::SelectOps(l, Positive(l, x), x,
+                           l.b.Unary(hlo::kExponentialMinusOne, x) * N(l, x, kSeluAlpha)) *
+           N(l, x, kSeluScale);
+  });
+}
+Tensor Silu(const Operand& x) {
+  return Activation(lazy::ops::Silu, x, [](Lowering& l, Op x) { return x * l.b.Unary(hlo::kLogistic, x); });
+}
+Tensor Mish(const Operand& x) {
+  return Activation(lazy::ops::Mish, x,
+                    [](Lowering& l, Op x) { return x * l.b.Unary(hlo::kTanh, lazy::SoftplusOps(l, x)); });
+}
+Tensor Softsign(const Operand& x) {
+  return Activation(lazy::ops::Softsign, x,
+                    [](Lowering& l, Op x) { return x / (N(l, x, 1) + l.b.Unary(hlo::kAbs, x)); });
+}
+Tensor Hardsigmoid(const Operand& x) {
+  return Activation(lazy::ops::Hardsigmoid, x,
+                    [](Lowering& l, Op x) { return ClampBetween(l, x + N(l, x, 3), 0, 6) / N(l, x, 6); });
+}
+Tensor Hardswish(const Operand& x) {
+  return Activation(lazy::ops::Hardswish, x,
+                    [](Lowering& l, Op x) { return x * ClampBetween(l, x + N(l, x, 3), 0, 6) / N(l, x, 6); });
+}
+Tensor Tanhshrink(const Operand& x) {
+  return Activation(lazy::ops::Tanhshrink, x, [](Lowering& l, Op x) { return x - l.b.Unary(hlo::kTanh, x); });
+}
+Tensor Logsigmoid(const Operand& x) {
+  return Activation(lazy::ops::Logsigmoid, x, [](Lowering& l, Op x) {
+    return l.b.Binary(hlo::kMinimum, x, N(l, x, 0)) -
+           l.b.Unary(hlo::kLogPlusOne,
+                     l.b.Unary(hlo::kExponential, l.b.Unary(hlo::kNegate, l.b.Unary(hlo::kAbs, x))));
+  });
+}
+
+Tensor LeakyRelu(const Operand& x, double negative_slope) {
+  return Activation(lazy::ops::LeakyRelu, x, [&](Lowering& l, Op x) {
+    return SelectOps(l, Positive(l, x), x, x * N(l, x, negative_slope));
+  });
+}
+Tensor Rrelu(const Operand& x, double lower, double upper) { return LeakyRelu(x, (lower + upper) / 2); }
+Tensor Elu(const Operand& x, double alpha) {
+  return Activation(lazy::ops::Elu, x, [&](Lowering& l, Op x) { return EluOps(l, x, alpha); });
+}
+Tensor Celu(const Operand& x, double alpha) {
+  return Activation(lazy::ops::Celu, x, [&](Lowering& l, Op x) {
+    return SelectOps(l, Positive(l, x), x,
+                     l.b.Unary(hlo::kExponentialMinusOne, x / N(l, x, alpha)) * N(l, x, alpha));
+  });
+}
+Tensor Gelu(const Operand& x, GeluApproximation approximation) {
+  return Activation(lazy::ops::Gelu, x, [&](Lowering& l, Op x) {
+    const Op half = x * N(l, x, 0.5), one = N(l, x, 1);
+    if (approximation == GeluApproximation::kNone) {
+      return half * (l.b.Unary(hlo::kErf, x * N(l, x, std::numbers::sqrt2 / 2)) + one);
+    }
+    const Op inner = (x + x * x * x * N(l, x, 0.044715)) * N(l, x, std::sqrt(2 / std::numbers::pi));
+    return half * (l.b.Unary(hlo::kTanh, inner) + one);
+  });
+}
+Tensor Softplus(const Operand& x, double beta, double threshold) {
+  return Activation(lazy::ops::Softplus, x, [&](Lowering& l, Op x) {
+    const Op scaled = x * N(l, x, beta);
+    return SelectOps(l, CompareOps(l, scaled, threshold, Order::kGt), x,
+                     lazy::SoftplusOps(l, scaled) / N(l, x, beta));
+  });
+}
+Tensor Hardtanh(const Operand& x, double min, double max) {
+  return lazy::Unary(lazy::ops::Hardtanh, x,
+                     [&](Lowering& l, Op x) { return l.b.Clamp(N(l, x, min), x, N(l, x, max)); });
+}
+Tensor Hardshrink(const Operand& x, double lambda) {
+  return Activation(lazy::ops::Hardshrink, x, [&](Lowering& l, Op x) {
+    const Op inside = CompareOps(l, l.b.Unary(hlo::kAbs, x), lambda, Order::kLe);
+    return SelectOps(l, inside, N(l, x, 0), x);
+  });
+}
+Tensor Softshrink(const Operand& x, double lambda) {
+  return Activation(lazy::ops::Softshrink, x, [&](Lowering& l, Op x) {
+    const Op below = SelectOps(l, CompareOps(l, x, -lambda, Order::kLt), x + N(l, x, lambda), x * N(l, x, 0));
+    return SelectOps(l, CompareOps(l, x, lambda, Order::kGt), x - N(l, x, lambda), below);
+  });
+}
+Tensor Threshold(const Operand& x, Scalar threshold, Scalar value) {
+  return lazy::Unary(lazy::ops::Threshold, x, [&](Lowering& l, Op x) {
+    return SelectOps(l, CompareOps(l, x, N(l, x, threshold), Order::kLe), N(l, x, value), x);
+  });
+}
+// One weight for all, or one for each index of dimension 1.
+Tensor Prelu(const Operand& x, const Operand& weight) {
+  return lazy::Binary(lazy::ops::Prelu, x, weight, [](Lowering& l, Op x, Op weight) {
+    const Dims dims = l.dims(x);
+    const int64_t count = lazy::Count(l.dims(weight));
+    const int64_t channels = dims.size() < 2 ? 1 : dims[1];
+    if (count != 1 && count != channels) Refuse("%d weights do not fit %d channels", count, channels);
+    Dims shape(dims.size(), 1);
+    if (dims.size() >= 2) shape[1] = count;
+    return SelectOps(l, Positive(l, x), x, lazy::MulOps(l, l.Reshape(weight, shape), x));
+  });
+}
+Tensor Glu(const Operand& x, int64_t dim) {
+  return lazy::Unary(lazy::ops::Glu, x, [&](Lowering& l, Op x) {
+    const Dims dims = l.dims(x);
+    if (dims.empty()) Refuse("a scalar cannot be halved");
+    const int64_t at = lazy::WrapDim(dim, static_cast<int64_t>(dims.size())), half = dims[at] / 2;
+    if (dims[at] % 2 != 0) Refuse("dimension %d has the odd size %d", at, dims[at]);
+    Dims start(dims.size(), 0), limit = dims;
+    limit[at] = half;
+    const Op first = l.b.Slice(x, start, limit);
+    start[at] = half;
+    limit[at] = 2 * half;
+    return first * l.b.Unary(hlo::kLogistic, l.b.Slice(x, start, limit));
+  });
+}
+
+}  // namespace hlod
