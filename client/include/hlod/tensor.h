@@ -183,6 +183,11 @@ std::vector<T> Tensor::ToVector(Caller caller) const {
   return std::vector<T>(values.begin(), values.end());
 }
 
+// What selections along a dimension give: the chosen elements, and where they were (s64).
+struct ValuesAndIndices {
+  Tensor values, indices;
+};
+
 // A tensor without a value: a shape, a type and a device. It can be computed with, lowered and dumped;
 // reading it, or what depends on it, throws an error of kind placeholder that names the line that made it.
 // Sends nothing. `requires_grad` of a type that is not floating or complex is refused.

@@ -34,9 +34,6 @@ Tensor Amin(const Operand& x, DimList dims = {}, bool keepdim = false);
 std::pair<Tensor, Tensor> Aminmax(const Operand& x, std::optional<int64_t> dim = {}, bool keepdim = false);
 Tensor Max(const Operand& x);
 Tensor Min(const Operand& x);
-struct ValuesAndIndices {
-  Tensor values, indices;
-};
 ValuesAndIndices Max(const Operand& x, int64_t dim,
                      bool keepdim = false);  // The first index of the greatest.
 ValuesAndIndices Min(const Operand& x, int64_t dim, bool keepdim = false);

@@ -7,10 +7,6 @@
 
 namespace hlod {
 
-struct ValuesAndIndices {
-  Tensor values, indices;  // Indices of type s64.
-};
-
 // Equal elements keep their order.
 ValuesAndIndices Sort(const Operand& x, int64_t dim = -1, bool descending = false);
 Tensor Argsort(const Operand& x, int64_t dim = -1, bool descending = false);
