@@ -255,6 +255,8 @@ void Record(const Operation& operation, OperandSpan operands,
     const Place place = PlaceOf(operands);
     const BoundOperands bound = Bind(operation, operands, place);
     Graph& graph = GraphFor(place, bound);
+    // What nobody refers to is not run: a graph of nothing else begins again.
+    if (graph.size() > 0 && !graph.has_live()) garbage = graph.Clear();
     // Host operations are evaluated one at a time: nothing stays open.
     const absl::Cleanup clear = [&] {
       static_cast<void>(graph.builder().TakeStatus());

@@ -213,6 +213,22 @@ TEST_F(LazyRows, ATraceThatGrowsTooLongClosesByItself) {
   EXPECT_GE(GetTraceStats().closes_by_cause[static_cast<size_t>(TraceCause::kLimit)], 2);
 }
 
+// A program on placeholders that is built again and again, and dropped, does not add up.
+TEST_F(LazyRows, WhatIsDroppedLeavesNoInstructions) {
+  const SettingsScope scope({.placeholder_nodes_max = 50});
+  const Tensor p = Placeholder({2}, kF32, device()), x = OnDevice({1, 2}, {2});
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_TRUE((p * x + 1.0).is_placeholder());
+    const Tensor dropped = x * x + 1.0;
+  }
+  EXPECT_EQ(KindOf(Thrown([&] {
+              Tensor kept = p;
+              for (int i = 0; i < 100; ++i) kept = kept + x;
+            })),
+            ErrorKind::kArgument);
+  EXPECT_THAT(last_what_, HasSubstr("placeholder_nodes_max (50)"));
+}
+
 // A training-like loop: a rate that changes, reads, a large program on placeholders beside it.
 TEST_F(LazyRows, ALongLoopCompilesNothingAfterItsSecondStepAndKeepsItsMemory) {
   Tensor w = OnDevice({1, 2, 3, 4}, {2, 2});

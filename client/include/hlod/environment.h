@@ -34,7 +34,8 @@ class SettingsScope {
   SettingsScope& operator=(const SettingsScope&) = delete;
 };
 
-// A connection that tensors live on. Copies refer to the same one. Its tensors throw when they are used after
+// A connection that tensors live on. Copies refer to the same one. It stays open until End() is called or the
+// process ends, also when every tensor and Client of it is gone. Its tensors throw when they are used after
 // it has ended.
 class Environment {
  public:
