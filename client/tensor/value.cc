@@ -43,6 +43,7 @@ void Value::Become(std::shared_ptr<const Literal> value) {
 void Value::Become(Buffer value) {
   Leave();
   buffer = std::move(value);
+  may_be_placeholder = true;
   state = State::kData;
 }
 

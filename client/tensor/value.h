@@ -69,6 +69,7 @@ class Value : public RefCounted {
   NodeId node = 0;
   uint32_t live_index = 0;  // In graph->live.
   Buffer buffer;
+  mutable bool may_be_placeholder = true;  // `buffer`, as far as it was asked.
   absl::Status failure;
 
   // The node that this value, being data or a recipe, was last found to be in an open graph: a memo of the
@@ -81,7 +82,10 @@ class Value : public RefCounted {
   bool IsUnmade() const { return state == State::kRecipe || state == State::kFile; }
   // Whether it is a placeholder itself. What depends on one is a node of an abstract graph.
   bool IsPlaceholder() const {
-    return state == State::kPlaceholder || (state == State::kData && buffer.is_placeholder());
+    if (state != State::kData) return state == State::kPlaceholder;
+    // A buffer that has a value keeps having one: asked until then.
+    may_be_placeholder = may_be_placeholder && buffer.is_placeholder();
+    return may_be_placeholder;
   }
   // Replaces how it is held.
   void Become(std::shared_ptr<const Literal> value);
