@@ -113,7 +113,7 @@ TEST_F(Drops, ACancelIsSentAgainAfterABrokenConnection) {
   EXPECT_EQ(shared_->messages[0].cancel().command(), runs->id);
 }
 
-TEST_F(Drops, WhoeverDoesNotWaitDoesNotWaitForABrokenConnectionEither) {
+TEST_F(Drops, ACallThatDoesNotWaitDoesNotWaitForABrokenConnection) {
   shared_->on_command = [](const v1::Command&, FakePipe&) {};
   const std::shared_ptr<Session> session = Open();
   const Command sent = Send(*session);
