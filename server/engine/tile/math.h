@@ -1,5 +1,5 @@
 // Transcendental functions as straight-line code on one element, so that a loop over them vectorises: no
-// branches, no calls, no tables. Included only by tile_ops_impl.h, inside its namespace. Errors are a few
+// branches, no calls, no tables. Included only by ops_impl.h, inside its namespace. Errors are a few
 // units in the last place; the methods are the classical ones (Cody-Waite reduction; Cephes' minimax
 // polynomials; Kahan's log1p and expm1; Abramowitz and Stegun 7.1.26).
 
@@ -132,4 +132,34 @@ HLOD_INLINE float Erf(float x) {
   q = q * t + 0.254829592f;
   const float large = CopySign(1.0f - q * t * Exp(-z), x);
   return x != x ? x : (a < 1.0f ? small : large);
+}
+
+// Below this, x = n pi/2 + r leaves r exact but for about 1e-17: n (23 bits) times the 25 bits of the first
+// part of pi/2 is a double, and no such x is nearer to a multiple of pi/2 than 1e-9.
+constexpr float kSineReducible = 8388608.0f;
+
+// sin x (quarter 0) or cos x (quarter 1) of |x| < kSineReducible, by Taylor's series of sin r and cos r,
+// which for |r| <= pi/4 leave out less than a hundredth of a unit in the last place.
+HLOD_INLINE float SineOrCosine(float x, int64_t quarter) {
+  constexpr double kMagic = 6755399441055744.0;  // 1.5 * 2^52, as kRoundMagic.
+  const double wide = x;
+  const double shifted = wide * 0.63661977236758134308 + kMagic;
+  const double n = shifted - kMagic;
+  const int64_t quarters = __builtin_bit_cast(int64_t, shifted) + quarter;
+  const double r = (wide - n * 1.57079631090164184570) - n * 1.58932547735281966916e-8;
+  const double z = r * r;
+  double sine = -1.0 / 39916800;
+  sine = sine * z + 1.0 / 362880;
+  sine = sine * z - 1.0 / 5040;
+  sine = sine * z + 1.0 / 120;
+  sine = sine * z - 1.0 / 6;
+  sine = r * (sine * z + 1.0);  // Also of -0.
+  double cosine = -1.0 / 3628800;
+  cosine = cosine * z + 1.0 / 40320;
+  cosine = cosine * z - 1.0 / 720;
+  cosine = cosine * z + 1.0 / 24;
+  cosine = cosine * z - 0.5;
+  cosine = cosine * z + 1.0;
+  const double value = (quarters & 1) != 0 ? cosine : sine;
+  return static_cast<float>((quarters & 2) != 0 ? -value : value);
 }

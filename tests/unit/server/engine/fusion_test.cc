@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <random>
@@ -41,6 +43,8 @@ const Function kFunctions[] = {
     {hlo::kTanh, [](double x) { return std::tanh(x); }, -12, 12, 6},
     {hlo::kLogistic, [](double x) { return 1 / (1 + std::exp(-x)); }, -80, 80, 6},
     {hlo::kErf, [](double x) { return std::erf(x); }, -5, 5, 8},
+    {hlo::kSine, [](double x) { return std::sin(x); }, -1000, 1000, 1},
+    {hlo::kCosine, [](double x) { return std::cos(x); }, -1000, 1000, 1},
     {hlo::kRsqrt, [](double x) { return 1 / std::sqrt(x); }, 1e-30, 1e30, 2},
 };
 
@@ -85,6 +89,43 @@ INSTANTIATE_TEST_SUITE_P(All, TileMath, testing::ValuesIn(kFunctions), [](const 
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
+
+// Floats of every magnitude, and the neighbours of multiples of pi/2, where a sine or cosine nearly vanishes.
+TEST(TileMath, SineAndCosineHoldOverTheWholeRange) {
+  std::vector<float> x;
+  for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += 4099) {
+    x.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  }
+  for (int64_t n = 1; n < 6'000'000; n += 37) {
+    const auto near = static_cast<float>(static_cast<double>(n) * 1.5707963267948966);
+    x.insert(x.end(), {std::nextafter(near, 0.0f), near, -near});
+  }
+  x.resize(x.size() / kTile * kTile);
+  for (const Function& function : kFunctions) {
+    if (function.opcode != hlo::kSine && function.opcode != hlo::kCosine) continue;
+    std::vector<double> want(x.size());
+    for (size_t i = 0; i < x.size(); ++i) want[i] = function.reference(x[i]);
+    const TileOps* sets[kTileSetsMax];
+    const int count = AvailableTileOps(sets);
+    for (int set = 0; set < count; ++set) {
+      const TileFunction f = sets[set]->elementwise(function.opcode, Carrier::kF32);
+      for (size_t start = 0; start < x.size(); start += kTile) {
+        float y[kTile];
+        std::copy_n(x.data() + start, kTile, y);
+        f(y, y, nullptr, nullptr, kTile, 0);  // In place, as programs do.
+        for (int i = 0; i < kTile; ++i) {
+          const double exact = want[start + i];
+          const auto size = static_cast<float>(std::fabs(exact));
+          const bool right = std::isnan(exact)
+                                 ? std::isnan(y[i])
+                                 : std::fabs(y[i] - exact) <= 1.0 * (std::nextafter(size, 2.0f) - size);
+          ASSERT_TRUE(right) << sets[set]->name << " " << hlo::Name(function.opcode) << "(" << x[start + i]
+                             << ") = " << y[i] << ", not " << exact;
+        }
+      }
+    }
+  }
+}
 
 TEST(TileMath, NaNInfinityAndZeroComeOutAsTheCLibrarySays) {
   const float x[] = {NAN, INFINITY, -INFINITY, 0.0f, -0.0f, 1.0f, -1.0f, 200.0f, -200.0f};

@@ -1,0 +1,144 @@
+// Conversions between carriers, and between a carrier and memory. Included only by ops_impl.h, inside its
+// namespace.
+
+// Conversions between carriers: truncation, saturation, NaN to zero; to pred: is it not zero.
+template <typename To>
+struct ConvertTo {
+  template <typename From>
+  HLOD_INLINE To Do(From a, int64_t) {
+    if constexpr (kIsPred<To>) {
+      return a != From{0};
+    } else if constexpr (kIsFloat<From> && !kIsFloat<To>) {
+      constexpr From low =
+          std::is_signed_v<To> ? -static_cast<From>(Unsigned<To>{1} << (sizeof(To) * 8 - 1)) : From{0};
+      constexpr From high = std::is_signed_v<To>
+                                ? static_cast<From>(Unsigned<To>{1} << (sizeof(To) * 8 - 1))
+                                : static_cast<From>(Unsigned<To>{1} << (sizeof(To) * 8 - 1)) * 2;
+      constexpr To maximum =
+          std::is_signed_v<To> ? static_cast<To>(~Unsigned<To>{0} >> 1) : static_cast<To>(~Unsigned<To>{0});
+      constexpr To minimum =
+          std::is_signed_v<To> ? static_cast<To>(Unsigned<To>{1} << (sizeof(To) * 8 - 1)) : To{0};
+      const From inside = a > low && a < high ? a : From{0};
+      const To converted = static_cast<To>(inside);
+      return a >= high ? maximum : a <= low ? minimum : converted;
+    } else {
+      return static_cast<To>(a);
+    }
+  }
+};
+template <typename From, typename To>
+TileFunction ConvertFunction() {
+  if constexpr (std::is_same_v<From, To>) return nullptr;
+  else return &Unary<ConvertTo<To>, To, From>;
+}
+
+// The lowest eight bits go, and leave a one above them when they were not all zero: 24 bits stay.
+struct RoundToOdd {
+  template <typename T>
+  HLOD_INLINE T Do(T a, int64_t) {
+    constexpr T kExact = T{1} << 24;
+    const bool exact = a <= kExact && (std::is_unsigned_v<T> || a >= -kExact);
+    const T odd = static_cast<T>((a & ~T{0xff}) | ((a & T{0xff}) != 0 ? T{0x100} : T{0}));
+    return exact ? a : odd;
+  }
+};
+TileFunction Odd(Carrier carrier) {
+  switch (carrier) {
+    case Carrier::kI32: return &Unary<RoundToOdd, int32_t, int32_t>;
+    case Carrier::kU32: return &Unary<RoundToOdd, uint32_t, uint32_t>;
+    default: return nullptr;
+  }
+}
+
+// Widening loads and narrowing stores.
+template <typename Storage, typename T>
+struct LoadElement {
+  HLOD_INLINE T Do(Storage a, int64_t) {
+    if constexpr (std::is_same_v<Storage, hlo::BF16>) return FromBits(static_cast<uint32_t>(a.bits()) << 16);
+    else if constexpr (hlo::kIsSmallFloat<Storage>) return static_cast<float>(a);
+    else if constexpr (hlo::kIsSmallInt<Storage>) return static_cast<T>(static_cast<int>(a));
+    else return static_cast<T>(a);
+  }
+};
+template <typename Storage, typename T>
+struct StoreElement {
+  HLOD_INLINE Storage Do(T a, int64_t) {
+    if constexpr (std::is_same_v<Storage, hlo::BF16>)
+      return Storage::FromBits(static_cast<uint16_t>(Bits(a) >> 16));
+    else if constexpr (hlo::kIsSmallFloat<Storage>) return Storage(a);
+    else if constexpr (hlo::kIsSmallInt<Storage>) return Storage(a);
+    else return static_cast<Storage>(a);
+  }
+};
+template <typename Storage>
+struct NarrowElement {
+  template <typename T>
+  HLOD_INLINE T Do(T a, int64_t) {
+    if constexpr (std::is_same_v<Storage, hlo::BF16>) {
+      const uint32_t bits = Bits(a);
+      const uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u;
+      return FromBits((bits & 0x7fffffffu) > 0x7f800000u ? (bits | 0x00400000u) & 0xffff0000u : rounded);
+    } else if constexpr (hlo::kIsSmallFloat<Storage>) {
+      return static_cast<float>(Storage(a));
+    } else if constexpr (hlo::kIsSmallInt<Storage>) {
+      constexpr int up = 32 - Storage::kBits;
+      return static_cast<T>(static_cast<uint32_t>(a) << up) >> up;
+    } else {
+      return static_cast<T>(static_cast<Storage>(a));
+    }
+  }
+};
+
+// Calls f.operator()<Storage, CarrierType>() for a type that has a carrier.
+template <typename F>
+TileFunction ByStorage(PrimitiveType type, F f) {
+  TileFunction result = nullptr;
+  hlo::VisitType(type, [&]<typename Storage>() {
+    if constexpr (std::is_same_v<Storage, bool>) result = f.template operator()<uint8_t, uint8_t>();
+    else if constexpr (hlo::kIsSmallFloat<Storage>) result = f.template operator()<Storage, float>();
+    else if constexpr (hlo::kIsSmallInt<Storage>)
+      result = f.template operator()<Storage, std::conditional_t<Storage::kSigned, int32_t, uint32_t>>();
+    else if constexpr (std::is_integral_v<Storage> && sizeof(Storage) <= 4)
+      result =
+          f.template operator()<Storage, std::conditional_t<std::is_signed_v<Storage>, int32_t, uint32_t>>();
+    else if constexpr (std::is_arithmetic_v<Storage>) result = f.template operator()<Storage, Storage>();
+  });
+  return result;
+}
+
+TileFunction Load(PrimitiveType type) {
+  return ByStorage(type, []<typename S, typename T>() -> TileFunction {
+    if constexpr (std::is_same_v<S, T>) return nullptr;
+    else return &Unary<LoadElement<S, T>, T, S>;
+  });
+}
+TileFunction Store(PrimitiveType type) {
+  return ByStorage(type, []<typename S, typename T>() -> TileFunction {
+    if constexpr (std::is_same_v<S, T>) return nullptr;
+    else return &Unary<StoreElement<S, T>, S, T>;
+  });
+}
+TileFunction Narrow(PrimitiveType type) {
+  return ByStorage(type, []<typename S, typename T>() -> TileFunction {
+    if constexpr (std::is_same_v<S, T>) return nullptr;
+    else return &Unary<NarrowElement<S>, T, T>;
+  });
+}
+
+template <typename From>
+TileFunction ConvertFrom(Carrier to) {
+  switch (to) {
+    case Carrier::kPred: return ConvertFunction<From, uint8_t>();
+    case Carrier::kI32: return ConvertFunction<From, int32_t>();
+    case Carrier::kU32: return ConvertFunction<From, uint32_t>();
+    case Carrier::kI64: return ConvertFunction<From, int64_t>();
+    case Carrier::kU64: return ConvertFunction<From, uint64_t>();
+    case Carrier::kF32: return ConvertFunction<From, float>();
+    case Carrier::kF64: return ConvertFunction<From, double>();
+  }
+  return nullptr;
+}
+
+TileFunction Convert(Carrier from, Carrier to) {
+  return ByCarrier<TileFunction>(from, [to]<typename T>() { return ConvertFrom<T>(to); });
+}

@@ -1,0 +1,60 @@
+// Joining elements into accumulators. Included only by ops_impl.h, inside its namespace.
+
+// Folds. Sums and products of floats are kept in double: the result then hardly depends on the order.
+template <typename F, typename T>
+using Accumulator =
+    std::conditional_t<kIsFloat<T> && (std::is_same_v<F, Add> || std::is_same_v<F, Multiply>), double, T>;
+
+template <typename F, typename T>
+HLOD_TARGET void FoldAll(void* accumulator, const void* a, int n) {
+  using A = Accumulator<F, T>;
+  // Independent chains, so that the loop vectorises and does not wait for one addition after another.
+  constexpr int kLanes = 16;
+  const T* x = static_cast<const T*>(a);
+  A total = *static_cast<A*>(accumulator);
+  int i = 0;
+  if (n >= 2 * kLanes) {
+    A lanes[kLanes];
+    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] = static_cast<A>(x[lane]);
+    for (i = kLanes; i + kLanes <= n; i += kLanes) {
+      for (int lane = 0; lane < kLanes; ++lane)
+        lanes[lane] = F::Do(lanes[lane], static_cast<A>(x[i + lane]), 0);
+    }
+    // Pairwise: four joins after one another instead of sixteen.
+    for (int half = kLanes / 2; half > 0; half /= 2) {
+      for (int lane = 0; lane < half; ++lane) lanes[lane] = F::Do(lanes[lane], lanes[lane + half], 0);
+    }
+    total = F::Do(total, lanes[0], 0);
+  }
+  for (; i < n; ++i) total = F::Do(total, static_cast<A>(x[i]), 0);
+  *static_cast<A*>(accumulator) = total;
+}
+template <typename F, typename T>
+HLOD_TARGET void FoldEach(void* accumulators, const void* a, int n) {
+  using A = Accumulator<F, T>;
+  A* out = static_cast<A*>(accumulators);
+  const T* x = static_cast<const T*>(a);
+#pragma GCC ivdep
+  for (int i = 0; i < n; ++i) out[i] = F::Do(out[i], static_cast<A>(x[i]), 0);
+}
+template <typename F, Takes kTakes, bool kColumns>
+FoldFunction FoldOf(Carrier carrier) {
+  return ByCarrier<FoldFunction>(carrier, []<typename T>() -> FoldFunction {
+    if constexpr (!kAccepts<kTakes, T>) return nullptr;
+    else if constexpr (kColumns) return &FoldEach<F, T>;
+    else return &FoldAll<F, T>;
+  });
+}
+template <bool kColumns>
+FoldFunction FoldFor(FoldOp op, Carrier carrier) {
+  switch (op) {
+    case FoldOp::kAdd: return FoldOf<Add, kAny, kColumns>(carrier);
+    case FoldOp::kMultiply: return FoldOf<Multiply, kAny, kColumns>(carrier);
+    case FoldOp::kMinimum: return FoldOf<Minimum, kAny, kColumns>(carrier);
+    case FoldOp::kMaximum: return FoldOf<Maximum, kAny, kColumns>(carrier);
+    case FoldOp::kAnd: return FoldOf<And, kBits, kColumns>(carrier);
+    case FoldOp::kOr: return FoldOf<Or, kBits, kColumns>(carrier);
+    case FoldOp::kXor: return FoldOf<Xor, kBits, kColumns>(carrier);
+  }
+  return nullptr;
+}

@@ -1,0 +1,67 @@
+// Transcendental functions, roots and rounding of both float carriers. Included only by ops_impl.h, inside
+// its namespace.
+
+// Floats: single precision vectorises through math.h, the rest goes through the C library one by one.
+#define HLOD_MATH(name, single, wide)                         \
+  struct name {                                               \
+    HLOD_INLINE float Do(float a, int64_t) { return single; } \
+    HLOD_INLINE double Do(double a, int64_t) { return wide; } \
+  };
+HLOD_MATH(MathExp, Exp(a), std::exp(a))
+HLOD_MATH(MathExpm1, Expm1(a), std::expm1(a))
+HLOD_MATH(MathLog, Log(a), std::log(a))
+HLOD_MATH(MathLog1p, Log1p(a), std::log1p(a))
+HLOD_MATH(MathTanh, Tanh(a), std::tanh(a))
+HLOD_MATH(MathLogistic, Logistic(a), 1.0 / (1.0 + std::exp(-a)))
+HLOD_MATH(MathErf, Erf(a), std::erf(a))
+HLOD_MATH(MathSqrt, __builtin_sqrtf(a), __builtin_sqrt(a))
+HLOD_MATH(MathRsqrt, 1.0f / __builtin_sqrtf(a), 1.0 / __builtin_sqrt(a))
+HLOD_MATH(MathCbrt, std::cbrt(a), std::cbrt(a))
+HLOD_MATH(MathTan, std::tan(a), std::tan(a))
+HLOD_MATH(MathAsin, std::asin(a), std::asin(a))
+HLOD_MATH(MathAcos, std::acos(a), std::acos(a))
+HLOD_MATH(MathAtan, std::atan(a), std::atan(a))
+HLOD_MATH(MathSinh, std::sinh(a), std::sinh(a))
+HLOD_MATH(MathCosh, std::cosh(a), std::cosh(a))
+HLOD_MATH(MathAsinh, std::asinh(a), std::asinh(a))
+HLOD_MATH(MathAcosh, std::acosh(a), std::acosh(a))
+HLOD_MATH(MathAtanh, std::atanh(a), std::atanh(a))
+HLOD_MATH(MathCeil, __builtin_ceilf(a), __builtin_ceil(a))
+HLOD_MATH(MathFloor, __builtin_floorf(a), __builtin_floor(a))
+HLOD_MATH(MathRoundAfz, __builtin_roundf(a), __builtin_round(a))
+HLOD_MATH(MathRoundEven, __builtin_rintf(a), __builtin_rint(a))
+#undef HLOD_MATH
+
+// Sine (quarter 0) and cosine (quarter 1): in single precision, what is too large for SineOrCosine goes
+// through the C library afterwards.
+template <int kQuarter>
+struct MathSine {
+  template <typename T>
+  HLOD_INLINE T Do(T a, int64_t) {
+    return kQuarter == 0 ? std::sin(a) : std::cos(a);
+  }
+};
+template <int kQuarter>
+HLOD_TARGET void SineSingle(void* out, const void* a, const void*, const void*, int n, int64_t) {
+  auto* o = static_cast<float*>(out);
+  const auto* x = static_cast<const float*>(a);
+  constexpr int kBlock = 64;
+  for (int begin = 0; begin < n; begin += kBlock) {
+    const int count = n - begin < kBlock ? n - begin : kBlock;
+    float block[kBlock];  // `out` may be `a`.
+    for (int i = 0; i < count; ++i) block[i] = x[begin + i];
+    uint32_t large = 0;
+    for (int i = 0; i < count; ++i) {
+      large |= Abs(block[i]) < kSineReducible ? 0 : 1;
+      o[begin + i] = SineOrCosine(block[i], kQuarter);
+    }
+    for (int i = 0; i < count && large != 0; ++i) {
+      if (!(Abs(block[i]) < kSineReducible)) o[begin + i] = MathSine<kQuarter>::Do(block[i], 0);
+    }
+  }
+}
+template <int kQuarter>
+TileFunction SineOf(Carrier carrier) {
+  if (carrier == Carrier::kF32) return &SineSingle<kQuarter>;
+  return UnaryOf<MathSine<kQuarter>, kFloats>(carrier);
+}
