@@ -29,6 +29,11 @@ Counters& Counters::operator+=(const Counters& other) {
   return *this;
 }
 
+void Account::AddTotals(const Account& other) {
+  for (int i = 0; i < kDirections; ++i) directions[i] += other.directions[i];
+  counters += other.counters;
+}
+
 void SessionLedger::Record(const RowKey& key, int64_t bytes, int64_t calls) {
   const Amount amount{bytes, calls};
   MutexLock lock(&mu_);
@@ -53,19 +58,15 @@ Account SessionLedger::account() const {
   return account;
 }
 
-void Ledger::Fold(const SessionLedger& ended) {
-  const Account account = ended.account();
+void Ledger::Fold(const Account& ended) {
   MutexLock lock(&mu_);
-  counters_ += account.counters;
-  for (int i = 0; i < 3; ++i) directions_[i] += account.directions[i];
-  for (const Row& row : account.rows) rows_[{row.key.device, row.key.cause, 0, 0}] += row.amount;
+  totals_.AddTotals(ended);
+  for (const Row& row : ended.rows) rows_[{row.key.device, row.key.cause, 0, 0}] += row.amount;
 }
 
 Account Ledger::ended() const {
   MutexLock lock(&mu_);
-  Account account;
-  std::copy(std::begin(directions_), std::end(directions_), account.directions);
-  account.counters = counters_;
+  Account account = totals_;
   account.rows = Sorted(rows_);
   return account;
 }

@@ -13,6 +13,8 @@
 
 namespace hlod::device {
 
+constexpr int kDirections = 3;
+
 struct Amount {
   int64_t bytes = 0, calls = 0;
   Amount& operator+=(const Amount& other) {
@@ -48,9 +50,11 @@ struct Row {
 
 // A copy of an account at one moment. `rows` are sorted by bytes, largest first.
 struct Account {
-  Amount directions[3];  // By Direction.
+  Amount directions[kDirections];  // By Direction.
   Counters counters;
   std::vector<Row> rows;
+  // Adds another account's directions and counters.
+  void AddTotals(const Account& other);
 };
 
 // One session's account. Thread-safe.
@@ -67,7 +71,7 @@ class SessionLedger {
 
  private:
   mutable Mutex mu_;
-  Amount directions_[3] ABSL_GUARDED_BY(mu_);
+  Amount directions_[kDirections] ABSL_GUARDED_BY(mu_);
   Counters counters_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<RowKey, Amount> rows_ ABSL_GUARDED_BY(mu_);
 };
@@ -75,13 +79,12 @@ class SessionLedger {
 // The daemon's: the accounts of ended sessions folded into rows by device and cause. Thread-safe.
 class Ledger {
  public:
-  void Fold(const SessionLedger& ended);
+  void Fold(const Account& ended);
   Account ended() const;
 
  private:
   mutable Mutex mu_;
-  Counters counters_ ABSL_GUARDED_BY(mu_);
-  Amount directions_[3] ABSL_GUARDED_BY(mu_);
+  Account totals_ ABSL_GUARDED_BY(mu_);  // Without rows.
   absl::flat_hash_map<RowKey, Amount> rows_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -52,7 +52,7 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Open(const v1::Hello& hello, 
       return MakeError(ErrorKind::kDraining, "The daemon is shutting down and takes no new session.");
     ASSIGN_OR_RETURN(session, Create(hello, peer));
   }
-  // A session that did not get its stream has no client: it does not keep its place.
+  // A new session that did not get its stream has no client: it ends.
   absl::Cleanup end_unattached = [&] {
     if (!hello.has_resume()) End(session, MakeError(ErrorKind::kLimit, "The session could not be opened."));
   };
@@ -196,7 +196,7 @@ void Registry::Tick() {
     MutexLock lock(&mu_);
     for (std::shared_ptr<device::Workspace>& workspace : ending_) {
       if (workspace.use_count() > 1) continue;
-      devices_.ledger().Fold(workspace->ledger());
+      devices_.ledger().Fold(workspace->ledger().account());
       over.push_back(std::move(workspace));
     }
     std::erase(ending_, nullptr);
@@ -245,20 +245,10 @@ Registry::Moment Registry::Snapshot() const {
 
 device::Account Registry::EndedOf(const Moment& moment) {
   device::Ledger sum;
-  for (const std::shared_ptr<device::Workspace>& workspace : moment.ending) sum.Fold(workspace->ledger());
-  device::Account account = sum.ended();
-  account.counters += moment.ended.counters;
-  for (int i = 0; i < 3; ++i) account.directions[i] += moment.ended.directions[i];
-  for (const device::Row& row : moment.ended.rows) {
-    const auto same = std::find_if(account.rows.begin(), account.rows.end(),
-                                   [&row](const device::Row& other) { return other.key == row.key; });
-    if (same == account.rows.end()) {
-      account.rows.push_back(row);
-    } else {
-      same->amount += row.amount;
-    }
-  }
-  return account;
+  sum.Fold(moment.ended);
+  for (const std::shared_ptr<device::Workspace>& workspace : moment.ending)
+    sum.Fold(workspace->ledger().account());
+  return sum.ended();
 }
 
 device::Account Registry::Ended() const { return EndedOf(Snapshot()); }

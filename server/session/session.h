@@ -60,9 +60,9 @@ class Session : public std::enable_shared_from_this<Session> {
   // meanwhile or its lease has run out.
   absl::StatusOr<std::shared_ptr<SessionStream>> Attach(std::shared_ptr<SessionStream> stream,
                                                         const v1::Welcome& welcome);
-  // Whether it is this stream that the session lives on.
+  // Whether `stream` is the session's.
   bool LivesOn(const SessionStream* stream) const;
-  // The stream broke: answers are kept for the next one. False: it was not the session's any more.
+  // The stream broke: answers are kept for the next one. False: the session has another stream, or has ended.
   bool Detach(const SessionStream* stream, absl::Time now);
   // Whether it has been detached for `grace`; from then on no stream can be attached, and the caller ends it.
   bool LeaseRanOut(absl::Time now, absl::Duration grace);
@@ -106,8 +106,8 @@ class Session : public std::enable_shared_from_this<Session> {
   // For bulk streams: the session's end stops those that still live. CANCELLED when it has ended already,
   // RESOURCE_EXHAUSTED when there are too many.
   absl::Status AddBulkStream(const std::shared_ptr<BulkStream>& stream);
-  // A download that was kept; and its account, once the last byte went out, also when it was acknowledged
-  // meanwhile.
+  // A download that was kept. CountDownload enters it into the ledger, once: when its last byte was sent, also
+  // if the client has acknowledged it before.
   absl::StatusOr<std::shared_ptr<KeptDownload>> FindDownload(uint64_t command);
   void CountDownload(KeptDownload& download);
   // Calls back when the command's upload is declared and waits for a transfer, perhaps at once; with an error

@@ -85,8 +85,7 @@ v1::DaemonStats Registry::Stats() const {
   for (const std::shared_ptr<Session>& session : moment.sessions) {
     device::Workspace& workspace = session->workspace();
     const device::Account account = workspace.ledger().account();
-    sum.counters += account.counters;
-    for (int i = 0; i < 3; ++i) sum.directions[i] += account.directions[i];
+    sum.AddTotals(account);
     add_rows(account);
     const device::MemoryAccount::Figures memory = workspace.account()->figures();
     const device::Workspace::Counts counts = workspace.counts();

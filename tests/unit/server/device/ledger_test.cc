@@ -50,7 +50,7 @@ TEST(Ledger, EndedSessionsStayInTheSum) {
     ledger.Record({0, Cause::kUpload, 5, 1}, 100);
     ledger.Record({0, Cause::kUpload, 6, 2}, 100);
     ledger.Count(&Counters::executes, 2);
-    daemon.Fold(ledger);
+    daemon.Fold(ledger.account());
   }
   const Account ended = daemon.ended();
   EXPECT_EQ(ended.directions[0], (Amount{600, 6}));
