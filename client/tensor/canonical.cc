@@ -99,6 +99,10 @@ std::unique_ptr<Module> MakeModule(std::string name, const Graph& graph, const C
     absl::InlinedVector<hlo::ComputationId, 2> called;
     for (const hlo::ComputationId callee : instruction.called()) called.push_back(callees.at(callee));
     AppendCopy(main, instruction, same, called);
+    if (const Parameter* parameter = graph.ParameterAt(canonical.nodes[node]);
+        parameter != nullptr && parameter->value && parameter->value->sharding != nullptr) {
+      main.mutable_notes(node).sharding = *parameter->value->sharding;
+    }
     const OriginRow& row = graph.origin(canonical.nodes[node]);
     if (row.caller.line == 0) continue;
     hlo::Metadata& metadata = main.mutable_notes(node).metadata;

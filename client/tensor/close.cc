@@ -2,6 +2,7 @@
 #include "client/tensor/close.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -75,6 +76,18 @@ std::vector<bool> Donated(const Graph& graph) {
   return donated;
 }
 
+// Appends the parameters' shardings, which are notes and not words: number, length, bytes of each.
+void AppendShardings(const Graph& graph, absl::Span<const uint32_t> parameters, std::vector<uint32_t>& tail) {
+  for (uint32_t i = 0; i < parameters.size(); ++i) {
+    const Parameter& parameter = graph.parameters()[parameters[i]];
+    if (!parameter.value || parameter.value->sharding == nullptr) continue;
+    const std::string& sharding = *parameter.value->sharding;
+    tail.push_back(i);
+    tail.push_back(static_cast<uint32_t>(sharding.size()));
+    tail.insert(tail.end(), sharding.begin(), sharding.end());
+  }
+}
+
 // What decides a program beside the graph's words.
 std::vector<uint32_t> Tail(absl::Span<const NodeId> outputs, const std::vector<bool>& donated, Place place) {
   std::vector<uint32_t> tail(outputs.begin(), outputs.end());
@@ -103,7 +116,8 @@ Program FindOrCompile(Graph& graph, const Outputs& outputs, const std::vector<bo
     program.donate.push_back(static_cast<int>(i));
   }
   const absl::Span<const uint32_t> words = canonical.computation->words();
-  const std::vector<uint32_t> tail = Tail(canonical.outputs, donated_arguments, graph.place);
+  std::vector<uint32_t> tail = Tail(canonical.outputs, donated_arguments, graph.place);
+  AppendShardings(graph, canonical.parameters, tail);
   if (const auto* known = runtime.canonical.Find(words, tail)) {
     ++Stats().canonical_hits;
     program.compiled = *known;
@@ -165,7 +179,10 @@ std::vector<Parameter> Close(Graph& graph, TraceCause cause, const Caller& calle
   CountClose(graph, cause);
   const std::vector<bool> donated = Donated(graph);
   try {
-    const std::vector<uint32_t> tail = Tail(outputs.nodes, donated, graph.place);
+    std::vector<uint32_t> tail = Tail(outputs.nodes, donated, graph.place);
+    std::vector<uint32_t> all(graph.parameters().size());
+    std::iota(all.begin(), all.end(), 0u);
+    AppendShardings(graph, all, tail);
     const absl::Span<const uint32_t> words = graph.computation().words();
     RecordedPrograms& recorded = graph.place.runtime->recorded;
     const Program* program = recorded.Find(words, tail);

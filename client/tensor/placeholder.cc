@@ -9,6 +9,7 @@
 #include "client/tensor/runtime.h"
 #include "client/tensor/throw.h"
 #include "common/base/strings.h"
+#include "common/hlo/text/sharding.h"
 
 namespace hlod::lazy {
 namespace {
@@ -112,6 +113,14 @@ Tensor Placeholder(DimList dims, PrimitiveType type, const Device& device, bool 
   value->state = lazy::Value::State::kPlaceholder;
   Tensor placeholder = lazy::MakeTensor(std::move(value));
   if (requires_grad) placeholder.RequiresGrad_(true, caller);
+  return placeholder;
+}
+
+Tensor ShardedPlaceholder(DimList dims, PrimitiveType type, const Device& device, const std::string& sharding,
+                          bool requires_grad, Caller caller) {
+  Tensor placeholder = Placeholder(dims, type, device, requires_grad, caller);
+  placeholder.impl()->value().sharding = std::make_shared<const std::string>(
+      lazy::ValueOrThrow(hlo::ParseSharding(sharding, dims.size()), "placeholder", caller));
   return placeholder;
 }
 

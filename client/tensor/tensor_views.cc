@@ -3,6 +3,7 @@
 
 #include "client/tensor/apply.h"
 #include "client/tensor/impl.h"
+#include "client/tensor/lock.h"
 #include "hlod/tensor.h"
 
 namespace hlod {
@@ -133,19 +134,24 @@ Tensor Tensor::Narrow(int64_t dim, int64_t start, int64_t length, Caller caller)
 }
 
 Tensor Tensor::Select(int64_t dim, int64_t index, Caller caller) const {
-  int64_t at = 0;
-  const Operand operands[] = {Operand(*this, caller)};
-  lazy::Explain(lazy::ops::Select, operands, caller, [&] {
+  return MakeView(lazy::ops::Select, *this, caller, [&](const lazy::View& view) {
     if (rank() == 0) Refuse("a scalar cannot be indexed");
-    at = lazy::WrapDim(dim, rank());
-    const int64_t size = dims()[at];
+    const int64_t at = lazy::WrapDim(dim, rank()), size = view.dims[at];
     if (index < -size || index >= size) {
       Refuse("index (%d) is out of range for dimension %d of size %d", index, dim, size);
     }
     if (index < 0) index += size;
+    const lazy::TraceLock lock;
+    const bool varies = lazy::Tracer::Get().IndexVaries(caller, index);
+    Dims dims = view.dims, strides = view.strides;
+    dims[at] = 1;
+    const int64_t offset = view.offset + index * strides[at];
+    const Tensor row =
+        lazy::MakeView(*this, lazy::SliceStep{at, index, index + 1, 1, varies}, dims, strides, offset);
+    dims.erase(dims.begin() + at);
+    strides.erase(strides.begin() + at);
+    return lazy::MakeView(row, lazy::ReshapeStep{dims}, dims, strides, offset);
   });
-  const Tensor slice = Slice(at, index, index + 1, 1, caller);
-  return slice.Squeeze(at, caller);
 }
 
 Tensor Tensor::Squeeze(std::optional<int64_t> dim, Caller caller) const {

@@ -74,10 +74,19 @@ uint32_t Tracer::InternOrigin(const Caller& caller, const char* operation) {
   return found->second;
 }
 
-bool Tracer::IsParameter(const Caller& caller, const Scalar& value) {
-  const auto [found, added] = sites_.try_emplace(Key(caller, nullptr), Site{value});
+bool Tracer::Varies(uint64_t site, const Scalar& value) {
+  const auto [found, added] = sites_.try_emplace(site, Site{value});
   if (!added && !(found->second.first == value)) found->second.varied = true;
-  if (found->second.varied) return true;
+  return found->second.varied;
+}
+
+bool Tracer::IndexVaries(const Caller& caller, int64_t index) {
+  static constexpr char kIndex = 0;  // Apart from the numbers of the same line.
+  return Varies(Key(caller, &kIndex), index);
+}
+
+bool Tracer::IsParameter(const Caller& caller, const Scalar& value) {
+  if (Varies(Key(caller, nullptr), value)) return true;
   return !(value == Scalar(0) || value == Scalar(1) || value == Scalar(-1) || value == Scalar(0.0) ||
            value == Scalar(1.0) || value == Scalar(-1.0) || value.is_bool());
 }

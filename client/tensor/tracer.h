@@ -42,6 +42,8 @@ class Tracer {
   // Whether a number that stands at `caller` is to be a parameter: it is not 0, 1 or -1, or has differed from
   // what it was there before.
   bool IsParameter(const Caller& caller, const Scalar& value);
+  // Whether the index that stands at `caller` has differed from what it was there before.
+  bool IndexVaries(const Caller& caller, int64_t index);
 
   hlo::AttributesId ParameterNumber(uint32_t number);
 
@@ -52,6 +54,7 @@ class Tracer {
     Scalar first;
     bool varied = false;
   };
+  bool Varies(uint64_t site, const Scalar& value);
 
   std::unique_ptr<hlo::Module> callees_;
   absl::flat_hash_map<uint32_t, hlo::ComputationId> reducers_;  // By opcode and type.

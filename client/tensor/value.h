@@ -60,6 +60,7 @@ class Value : public RefCounted {
   const Dims dims;
   const uint64_t id;  // Unique in the process.
   const Caller origin;
+  std::shared_ptr<const std::string> sharding;  // A serialized OpSharding, or null. Set when it is made.
 
   State state = State::kFailed;
   std::shared_ptr<const Literal> literal;

@@ -63,12 +63,26 @@ bool Overlaps(const StridedStep& step) {
   return false;
 }
 
+// Where a slice begins in every dimension.
+std::vector<Op> Starts(Lowering& l, const SliceStep& step, size_t rank) {
+  std::vector<Op> starts(rank, l.Number(hlo::kS64, 0));
+  const bool parameter = step.varies && l.graph.kind != Graph::Kind::kHost;
+  if (parameter) starts[step.dim] = l.graph.op(l.graph.NumberParameter(NumberLiteral(hlo::kS64, step.start)));
+  else if (step.start != 0) starts[step.dim] = l.Number(hlo::kS64, step.start);
+  return starts;
+}
+
 struct Forward {
   Lowering& l;
   Op x;
 
   Op operator()(const SliceStep& step) const {
     const Dims& dims = l.dims(x);
+    if (step.varies) {
+      Dims sizes = dims;
+      sizes[step.dim] = step.limit - step.start;
+      return l.b.DynamicSlice(x, Starts(l, step, dims.size()), sizes);
+    }
     Dims start(dims.size(), 0), limit = dims, stride(dims.size(), 1);
     start[step.dim] = step.start;
     limit[step.dim] = step.limit;
@@ -93,13 +107,7 @@ struct Backward {
   Op operator()(const SliceStep& step) const {
     const Dims dims = l.dims(x);
     if (step.limit == step.start) return x;
-    if (step.step == 1) {
-      std::vector<Op> starts(dims.size(), l.Number(hlo::kS32, 0));
-      if (step.start != 0) starts[step.dim] = l.Number(hlo::kS64, step.start);
-      // One type for all the indices.
-      for (Op& start : starts) start = l.Convert(start, hlo::kS64);
-      return l.b.DynamicUpdateSlice(x, update, starts);
-    }
+    if (step.step == 1) return l.b.DynamicUpdateSlice(x, update, Starts(l, step, dims.size()));
     // Spread out to the base's size, and chosen where the slice looks.
     const int64_t size = dims[step.dim], count = l.dims(update)[step.dim];
     std::vector<hlo::PadDimension> padding(dims.size());

@@ -11,9 +11,11 @@
 
 namespace hlod::lazy {
 
-// x[start:limit:step] along one dimension. step > 0, 0 <= start <= limit <= size.
+// x[start:limit:step] along one dimension. step > 0, 0 <= start <= limit <= size. Where `varies`, step is 1
+// and a trace takes the start as a parameter, so that the program is the same for every start.
 struct SliceStep {
   int64_t dim, start, limit, step;
+  bool varies = false;
 };
 // Output dimension i is input dimension permutation[i].
 struct PermuteStep {

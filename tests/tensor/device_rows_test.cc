@@ -18,6 +18,17 @@ TEST_F(DeviceRows, Row_DV1_ATensorWithoutADeviceStaysOnTheHost) {
   EXPECT_EQ(after.host_to_device, before.host_to_device);
 }
 
+TEST_F(DeviceRows, Row_DV2_WithoutNativeHostTensorsATensorLivesOnTheDefaultDevice) {
+  DefaultEnvironment() = Environment(*client_);
+  const SettingsScope scope({.native_host_tensors = false});
+  const Tensor x = FromValues<float>({1, 2}), y = x + Ones({2});
+  EXPECT_EQ(x.device(), DefaultDevice());
+  EXPECT_EQ(y.device(), DefaultDevice());
+  EXPECT_THAT(y.ToVector<float>(), ElementsAre(2, 3));
+  EXPECT_EQ(DefaultEnvironment().client().Stats()->executes, 1);
+  DefaultEnvironment().End();
+}
+
 TEST_F(DeviceRows, Row_DV3_ANamedDeviceHolds) {
   for (const bool native : {true, false}) {
     const SettingsScope scope({.native_host_tensors = native});

@@ -64,6 +64,22 @@ TEST_F(LazyRows, Row_LT4_NumbersDoNotRecompile) {
   EXPECT_EQ(Lower(std::vector<Tensor>{x * 0})->entry().parameters().size(), 1u) << "0 is a constant";
 }
 
+TEST_F(LazyRows, AnIndexThatVariesDoesNotRecompile) {
+  const Tensor x = Arange(0, 12, 1, {.type = kF32, .device = device()}).Reshape({4, 3});
+  Tensor y = Zeros({4, 3}, {.type = kF32, .device = device()});
+  int64_t compiles = 0;
+  for (int i = 0; i < 4; ++i) {
+    Tensor row = x[i] * 2.0;
+    y[i].Copy_(row);
+    // Expected values by hand.
+    EXPECT_THAT(row.ToVector<float>(), ElementsAre(6 * i, 6 * i + 2, 6 * i + 4));
+    if (i == 1) compiles = GetTraceStats().compiles;
+  }
+  EXPECT_EQ(GetTraceStats().compiles, compiles);
+  EXPECT_THAT(y.Select(1, 0).ToVector<float>(), ElementsAre(0, 6, 12, 18));
+  EXPECT_THAT(y[-1].ToVector<float>(), ElementsAre(18, 20, 22));
+}
+
 TEST_F(LazyRows, Row_LT5_ANumberIsNeverAnUpload) {
   const Tensor x = OnDevice({1, 2}, {2});
   const SessionStats before = Account();

@@ -197,6 +197,28 @@ TEST_F(PlaceholderRows, Row_PH13_EveryDumpWorksWithoutTransfers) {
   EXPECT_EQ(after.compiles, before.compiles);
 }
 
+TEST_F(PlaceholderRows, Row_PH14_AShardedPlaceholdersParameterCarriesTheSharding) {
+  const Tensor p = ShardedPlaceholder({4, 6}, kF32, device(), "{devices=[2,1]<=[2]}"), q = p + p;
+  EXPECT_THAT(Dump(q, Form::kHlo), HasSubstr("sharding={devices=[2,1]<=[2]}"));
+  EXPECT_EQ(KindOf(Thrown([&] { q.ToHost(); })), ErrorKind::kPlaceholder);
+  // The program of a sharded parameter is another one than that of a whole one.
+  Tensor sharded = ShardedPlaceholder({2}, kF32, device(), "{devices=[2]<=[2]}");
+  Tensor whole = Placeholder({2}, kF32, device());
+  sharded.Fill(Literal::Vector<float>({1, 2}));
+  whole.Fill(Literal::Vector<float>({3, 4}));
+  EXPECT_THAT((whole + 1.0).ToVector<float>(), ElementsAre(4, 5));
+  const int64_t compiles = GetTraceStats().compiles;
+  EXPECT_THAT((sharded + 1.0).ToVector<float>(), ElementsAre(2, 3));
+  EXPECT_EQ(GetTraceStats().compiles, compiles + 1);
+  // Shardings that do not fit.
+  for (const char* wrong : {"{devices=[2]<=[2]}", "{devices=[2,2]<=[2]}", "{devices=[0,2]<=[0]}",
+                            "{{replicated}}", "{devices=[2,1]<=[2]} x", "{shiny}", ""}) {
+    const absl::Status refused = Thrown([&] { ShardedPlaceholder({4, 6}, kF32, device(), wrong); });
+    EXPECT_FALSE(refused.ok()) << wrong;
+    EXPECT_THAT(last_what_, HasSubstr("placeholder (placeholder_rows_test.cc")) << wrong;
+  }
+}
+
 TEST_F(PlaceholderRows, Row_PH15_TheDeviceIsHonouredAndBadTypesAreNamed) {
   EXPECT_EQ(Placeholder({2}, kF8E4M3FN, device()).device(), device());
   EXPECT_TRUE(Placeholder({2}, kF32, Device()).device().is_host());

@@ -64,7 +64,8 @@ class Environment {
   std::shared_ptr<State> state_;
 };
 
-// The environment of the process: connects as Client::Connect() does when a device is first asked for.
+// The environment of the process: connects as Client::Connect() does when a device is first asked for. Assign
+// another one before that to choose the connection.
 Environment& DefaultEnvironment();
 // Its first device: the running daemon's, or a private one's.
 Device DefaultDevice();

@@ -61,4 +61,20 @@ class Operand {
   Caller caller_;
 };
 
+// A position, counted from the end when negative, together with the line that wrote it: x[i] could take no
+// Caller of its own.
+class IndexNumber {
+ public:
+  template <std::integral T>
+  IndexNumber(T value, Caller caller = Caller::Here())  // NOLINT: implicit.
+      : value_(static_cast<int64_t>(value)), caller_(caller) {}
+
+  int64_t value() const { return value_; }
+  const Caller& caller() const { return caller_; }
+
+ private:
+  int64_t value_;
+  Caller caller_;
+};
+
 }  // namespace hlod

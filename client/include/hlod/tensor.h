@@ -135,8 +135,9 @@ class Tensor {
   Tensor T(Caller caller = Caller::Here()) const;  // All dimensions reversed; of a matrix its transpose.
   Tensor Slice(int64_t dim, std::optional<int64_t> start = {}, std::optional<int64_t> end = {},
                int64_t step = 1, Caller caller = Caller::Here()) const;
+  // A line whose index varies compiles for all of them once: the index travels with the execute.
   Tensor Select(int64_t dim, int64_t index, Caller caller = Caller::Here()) const;
-  Tensor operator[](int64_t index) const { return Select(0, index); }
+  Tensor operator[](IndexNumber index) const { return Select(0, index.value(), index.caller()); }
   Tensor Narrow(int64_t dim, int64_t start, int64_t length, Caller caller = Caller::Here()) const;
   Tensor Expand(DimList dims, Caller caller = Caller::Here()) const;  // -1 keeps a size.
   Tensor Squeeze(std::optional<int64_t> dim = {}, Caller caller = Caller::Here()) const;
@@ -193,5 +194,9 @@ struct ValuesAndIndices {
 // Sends nothing. `requires_grad` of a type that is not floating or complex is refused.
 Tensor Placeholder(DimList dims, PrimitiveType type, const Device& device, bool requires_grad = false,
                    Caller caller = Caller::Here());
+// The same with a sharding in HLO's spelling, "{devices=[2,1]<=[2]}" or "{replicated}": the parameter that it
+// becomes carries it, for what partitions the program. One that does not fit the rank is refused.
+Tensor ShardedPlaceholder(DimList dims, PrimitiveType type, const Device& device, const std::string& sharding,
+                          bool requires_grad = false, Caller caller = Caller::Here());
 
 }  // namespace hlod
