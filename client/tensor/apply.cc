@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
@@ -77,49 +78,65 @@ Place PlaceOf(OperandSpan operands) {
   return place;
 }
 
-// The device's copy of a host tensor that meets device tensors: kept as long as the tensor is not written.
-Ref<Value> ImplicitCopy(const Operation& operation, OperandSpan operands, size_t index, Place place) {
-  const CurrentSettings& settings = Current();
-  const Operand& operand = operands[index];
-  TensorImpl& tensor = *operand.tensor()->impl();
-  if (settings.mixed_devices == MixedDevices::kError) {
-    Refuse("argument %d is on the host and others are on %s: copy it with To(), or set mixed_devices", index,
-           DeviceOf(place).ToString());
-  }
-  if (tensor.copy_place == place && tensor.copy_version == tensor.storage->version && tensor.copy) {
-    return tensor.copy;
-  }
-  const Ref<Value> shown = ShownValue(tensor, operation.pytorch, CallerOf(operands));
-  MakeBytes(*shown);
-  absl::StatusOr<Buffer> buffer =
-      DeviceOf(place).Upload(*shown->literal, Cause::kImplicitUpload, CallerOf(operands));
+// What must be fetched before an operation can be recorded. The lock is not held meanwhile: a file or a
+// connection may be slow.
+struct Missing {
+  Ref<Value> file;  // A value whose bytes are in a file.
+  // A host tensor that meets device tensors: its copy there, of what it shows at `version`.
+  TensorImpl* tensor = nullptr;
+  Ref<Value> shown;
+  uint64_t version = 0;
+  size_t index = 0;  // Among the operands.
+};
+
+void UploadMissing(const Operation& operation, const Caller& caller, const Missing& missing, Place place) {
+  const Value& shown = *missing.shown;
+  absl::StatusOr<Buffer> buffer = DeviceOf(place).Upload(*shown.literal, Cause::kImplicitUpload, caller);
   if (!buffer.ok()) throw Refusal{buffer.status()};
-  ++Stats().implicit_copies;
-  Stats().implicit_copy_bytes += buffer->byte_size();
-  if (settings.mixed_devices == MixedDevices::kWarn) {
+  if (Current().mixed_devices == MixedDevices::kWarn) {
     std::fprintf(stderr, "hlod: %s (%s) copies argument %zu, %s, from the host to %s\n", operation.pytorch,
-                 LineText(CallerOf(operands)).c_str(), index, ShapeText(*shown).c_str(),
+                 LineText(caller).c_str(), missing.index, ShapeText(shown).c_str(),
                  DeviceOf(place).ToString().c_str());
   }
-  auto copy = MakeRef<Value>(shown->type, shown->dims, place, CallerOf(operands));
+  const TraceLock lock;
+  ++Stats().implicit_copies;
+  Stats().implicit_copy_bytes += buffer->byte_size();
+  auto copy = MakeRef<Value>(shown.type, shown.dims, place, caller);
   copy->Become(*std::move(buffer));
-  tensor.copy = copy;
+  TensorImpl& tensor = *missing.tensor;
+  tensor.copy = std::move(copy);
   tensor.copy_place = place;
-  tensor.copy_version = tensor.storage->version;
-  return copy;
+  tensor.copy_version = missing.version;
 }
 
-BoundOperands Bind(const Operation& operation, OperandSpan operands, Place place) {
+// The operands as an operation on `place` takes them, or what is missing for it. A host tensor's copy on the
+// device is kept as long as the tensor is not written.
+BoundOperands Bind(const Operation& operation, OperandSpan operands, Place place,
+                   std::optional<Missing>& missing) {
   BoundOperands bound(operands.size());
-  for (size_t i = 0; i < operands.size(); ++i) {
+  for (size_t i = 0; i < operands.size() && !missing; ++i) {
     if (operands[i].tensor() == nullptr) continue;
     TensorImpl& tensor = *operands[i].tensor()->impl();
     bound[i].tensor = &tensor;
-    if (place.is_host() || !tensor.value().place.is_host()) continue;
+    if (tensor.value().state == Value::State::kFile) missing = Missing{.file = tensor.storage->value};
+    if (place.is_host() || !tensor.value().place.is_host() || missing) continue;
     if (tensor.value().IsPlaceholder())
       Refuse("argument %d is a placeholder of the host: make it on the device", i);
-    if (Current().scalar_host_tensors && Count(tensor.view.dims) == 1) bound[i].is_number_tensor = true;
-    else bound[i].copy = ImplicitCopy(operation, operands, i, place);
+    if (Current().scalar_host_tensors && Count(tensor.view.dims) == 1) {
+      bound[i].is_number_tensor = true;
+      continue;
+    }
+    if (Current().mixed_devices == MixedDevices::kError) {
+      Refuse("argument %d is on the host and others are on %s: copy it with To(), or set mixed_devices", i,
+             DeviceOf(place).ToString());
+    }
+    if (tensor.copy && tensor.copy_place == place && tensor.copy_version == tensor.storage->version) {
+      bound[i].copy = tensor.copy;
+      continue;
+    }
+    const Ref<Value> shown = ShownValue(tensor, operation.pytorch, CallerOf(operands));
+    MakeBytes(*shown);
+    missing = Missing{.tensor = &tensor, .shown = shown, .version = tensor.storage->version, .index = i};
   }
   return bound;
 }
@@ -245,30 +262,46 @@ std::vector<Tensor> MakeResults(Graph& graph, absl::Span<const Op> results, cons
   return tensors;
 }
 
-// Runs `body` with the operands as instructions, in the lock, and closes the trace when it has become too
-// long.
-void Record(const Operation& operation, OperandSpan operands,
-            absl::FunctionRef<void(Lowering&, absl::Span<const Op>)> body) {
+using Body = absl::FunctionRef<void(Lowering&, absl::Span<const Op>)>;
+
+// Runs `body` with the operands as instructions, and closes the trace when it has become too long. `garbage`
+// is let go of after the lock.
+void RecordIn(Graph& graph, const Operation& operation, OperandSpan operands, const BoundOperands& bound,
+              Body body, std::vector<Parameter>& garbage) {
+  // What nobody refers to is not run: a graph of nothing else begins again.
+  if (graph.size() > 0 && !graph.has_live()) garbage = graph.Clear();
+  // Host operations are evaluated one at a time: nothing stays open.
+  const absl::Cleanup clear = [&] {
+    static_cast<void>(graph.builder().TakeStatus());
+    if (graph.kind == Graph::Kind::kHost) garbage = graph.Clear();
+  };
+  graph.SetOrigin(CallerOf(operands), operation.pytorch);
+  Lowering lowering{graph};
+  const LoweredOperands ops = Lowered(operation, operands, bound, lowering);
+  body(lowering, ops);
+  if (graph.kind != Graph::Kind::kHost) ++Stats().operations;
+  if (graph.kind == Graph::Kind::kReal && graph.size() > Current().trace_nodes_max) {
+    garbage = Close(graph, TraceCause::kLimit, CallerOf(operands));
+  }
+}
+
+void Record(const Operation& operation, OperandSpan operands, Body body) {
   std::vector<Parameter> garbage;
   Explain(operation, operands, CallerOf(operands), [&] {
-    const TraceLock lock;
-    const Place place = PlaceOf(operands);
-    const BoundOperands bound = Bind(operation, operands, place);
-    Graph& graph = GraphFor(place, bound);
-    // What nobody refers to is not run: a graph of nothing else begins again.
-    if (graph.size() > 0 && !graph.has_live()) garbage = graph.Clear();
-    // Host operations are evaluated one at a time: nothing stays open.
-    const absl::Cleanup clear = [&] {
-      static_cast<void>(graph.builder().TakeStatus());
-      if (graph.kind == Graph::Kind::kHost) garbage = graph.Clear();
-    };
-    graph.SetOrigin(CallerOf(operands), operation.pytorch);
-    Lowering lowering{graph};
-    const LoweredOperands ops = Lowered(operation, operands, bound, lowering);
-    body(lowering, ops);
-    if (graph.kind != Graph::Kind::kHost) ++Stats().operations;
-    if (graph.kind == Graph::Kind::kReal && graph.size() > Current().trace_nodes_max) {
-      garbage = Close(graph, TraceCause::kLimit, CallerOf(operands));
+    while (true) {
+      std::optional<Missing> missing;
+      Place place;
+      {
+        const TraceLock lock;
+        place = PlaceOf(operands);
+        const BoundOperands bound = Bind(operation, operands, place, missing);
+        if (!missing) {
+          RecordIn(GraphFor(place, bound), operation, operands, bound, body, garbage);
+          return;
+        }
+      }
+      if (missing->file) LoadFile(missing->file);
+      else UploadMissing(operation, CallerOf(operands), *missing, place);
     }
   });
 }

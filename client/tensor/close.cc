@@ -199,6 +199,11 @@ std::vector<Parameter> Close(Graph& graph, TraceCause cause, const Caller& calle
 }
 
 void Force(const Ref<Value>& value, TraceCause cause, const char* operation, const Caller& caller) {
+  try {
+    LoadFile(value);
+  } catch (const Refusal& refusal) {
+    Throw(refusal.status, operation, caller);
+  }
   std::vector<Parameter> garbage;
   Runtime* waits = nullptr;
   {

@@ -8,6 +8,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "client/tensor/generator.h"
 #include "client/tensor/lock.h"
 #include "client/tensor/runtime.h"
@@ -156,10 +157,12 @@ SettingsScope::~SettingsScope() {
 }
 
 struct Environment::State {
-  std::optional<Client> client;
+  absl::Mutex mu;  // Held while it connects, which may start a daemon.
+  std::optional<Client> client ABSL_GUARDED_BY(mu);
 };
 
 Environment::Environment(Client client) : state_(std::make_shared<State>()) {
+  const absl::MutexLock lock(&state_->mu);
   state_->client = std::move(client);
 }
 
@@ -169,7 +172,7 @@ Environment& DefaultEnvironment() {
 }
 
 const Client& Environment::client() const {
-  const lazy::TraceLock lock;
+  const absl::MutexLock lock(&state_->mu);
   if (!state_->client.has_value()) {
     state_->client = lazy::ValueOrThrow(Client::Connect(), "connect", Caller{});
   }
@@ -209,10 +212,14 @@ void Environment::ManualSeed(uint64_t seed) {
 }
 
 void Environment::End() {
-  if (!state_->client.has_value()) return;
-  lazy::Runtime::Of(state_->client->device(0))->End();
-  static_cast<void>(state_->client->Close());
-  state_->client.reset();
+  std::optional<Client> client;
+  {
+    const absl::MutexLock lock(&state_->mu);
+    client.swap(state_->client);
+  }
+  if (!client.has_value()) return;
+  lazy::Runtime::Of(client->device(0))->End();
+  static_cast<void>(client->Close());
 }
 
 Device DefaultDevice() { return DefaultEnvironment().device(0); }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "client/tensor/canonical.h"
+#include "client/tensor/lock.h"
 #include "client/tensor/lowering.h"
 #include "client/tensor/runtime.h"
 #include "client/tensor/thread_trace.h"
@@ -32,6 +33,22 @@ std::vector<std::shared_ptr<const Literal>> Evaluate(const Graph& graph, absl::S
     }
   }
   return values;
+}
+
+void LoadFile(const Ref<Value>& value) {
+  Load load;
+  {
+    const TraceLock lock;
+    if (value->state != Value::State::kFile) return;
+    load = value->load;
+  }
+  absl::StatusOr<Literal> loaded = load();
+  if (!loaded.ok()) throw Refusal{loaded.status()};
+  const TraceLock lock;
+  // Another thread may have read it meanwhile.
+  if (value->state == Value::State::kFile) {
+    value->Become(std::make_shared<const Literal>(*std::move(loaded)));
+  }
 }
 
 void MakeBytes(Value& value) {

@@ -13,5 +13,7 @@ std::vector<std::shared_ptr<const Literal>> Evaluate(const Graph& graph, absl::S
 // Evaluates a recipe, or reads a file: nothing for a value that has bytes. REQUIRES: TraceLock. Throws
 // Refusal.
 void MakeBytes(Value& value);
+// Reads the file of a value that is in one. Takes the lock itself, but not while it reads. Throws Refusal.
+void LoadFile(const Ref<Value>& value);
 
 }  // namespace hlod::lazy

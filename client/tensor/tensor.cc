@@ -98,9 +98,16 @@ Tensor Tensor::To(const Device& device, Caller caller) const {
   if (to == from) return *this;
   auto moved = lazy::MakeRef<Value>(dtype(), dims(), to, caller);
   const Ref<Value> shown = lazy::ShownValue(*impl_, "to", caller);
+  Value::State state;
+  lazy::Load load;
+  {
+    const TraceLock lock;
+    state = shown->state;
+    load = shown->load;
+  }
   if (to.is_host()) {
     moved->Become(lazy::Read(shown, TraceCause::kToHost, Cause::kDownload, "to_host", caller));
-  } else if (shown->state == Value::State::kRecipe) {
+  } else if (state == Value::State::kRecipe) {
     // The device makes it: nothing is uploaded.
     lazy::Explain(lazy::ops::To, {}, caller, [&] {
       const TraceLock lock;
@@ -109,9 +116,9 @@ Tensor Tensor::To(const Device& device, Caller caller) const {
       graph.SetOrigin(caller, "to");
       graph.AddLive(*moved, graph.NodeOf(*shown));
     });
-  } else if (shown->state == Value::State::kFile) {
+  } else if (state == Value::State::kFile) {
     // From the file to the device: the host keeps nothing.
-    const Literal literal = lazy::ValueOrThrow(shown->load(), "to", caller);
+    const Literal literal = lazy::ValueOrThrow(load(), "to", caller);
     if (to.runtime->ended()) lazy::Throw(lazy::EndedError(), "to", caller);
     moved->Become(lazy::ValueOrThrow(device.Upload(literal, Cause::kUpload, caller), "to", caller));
   } else {
