@@ -8,6 +8,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "client/tensor/autocast.h"
 #include "client/tensor/close.h"
 #include "client/tensor/host.h"
 #include "client/tensor/lock.h"
@@ -306,6 +307,11 @@ void Record(const Operation& operation, OperandSpan operands, Body body) {
   });
 }
 
+OperandSpan Autocasted(const Operation& operation, OperandSpan operands, std::optional<CastOperands>& cast) {
+  Explain(operation, operands, CallerOf(operands), [&] { cast.emplace(operation, operands); });
+  return cast->get();
+}
+
 void CheckBuilt(Lowering& lowering) {
   if (!lowering.b.status().ok()) throw Refusal{lowering.b.TakeStatus()};
 }
@@ -339,6 +345,8 @@ std::vector<Operand> OperandsOf(const std::vector<Tensor>& tensors, const Caller
 }
 
 Tensor Call(const Operation& operation, OperandSpan operands, LowerOne lower) {
+  std::optional<CastOperands> cast;
+  if (autocast_active) operands = Autocasted(operation, operands, cast);
   Tensor result;
   Record(operation, operands, [&](Lowering& lowering, absl::Span<const Op> ops) {
     const Op made = lower(lowering, ops);
@@ -349,6 +357,8 @@ Tensor Call(const Operation& operation, OperandSpan operands, LowerOne lower) {
 }
 
 std::vector<Tensor> CallSeveral(const Operation& operation, OperandSpan operands, LowerSeveral lower) {
+  std::optional<CastOperands> cast;
+  if (autocast_active) operands = Autocasted(operation, operands, cast);
   std::vector<Tensor> results;
   Record(operation, operands, [&](Lowering& lowering, absl::Span<const Op> ops) {
     const std::vector<Op> made = lower(lowering, ops);

@@ -1,6 +1,7 @@
 // Everything a program with tensors needs.
 #pragma once
 
+#include "hlod/autocast.h"
 #include "hlod/environment.h"
 #include "hlod/hlod.h"
 #include "hlod/nn/layers.h"

@@ -1,0 +1,45 @@
+// Autocast's part in calling an operation.
+#pragma once
+
+#include <vector>
+
+#include "client/tensor/operation.h"
+#include "hlod/autocast.h"
+#include "hlod/tensor.h"
+
+namespace hlod::lazy {
+
+// Whether this thread is in an enabled region.
+extern constinit thread_local bool autocast_active;
+
+// The operands of a call of `operation` as the open region wants them. Throws Refusal.
+class CastOperands {
+ public:
+  CastOperands(const Operation& operation, absl::Span<const Operand> operands);
+  absl::Span<const Operand> get() const { return operands_; }
+
+ private:
+  std::vector<Tensor> tensors_;  // Before what refers to them.
+  std::vector<Operand> operands_;
+};
+
+// A listed operation that is written in public ones: its arguments are cast, and its parts are computed in
+// the types that follow from that.
+//   Tensor MseLoss(x, target) { const CompositeCast cast("mse_loss", {&x, &target}); ... cast(x) -
+//   cast(target)
+class CompositeCast {
+ public:
+  // `name` as in autocast.inc.
+  CompositeCast(const char* name, std::initializer_list<const Tensor*> arguments);
+  ~CompositeCast();
+  CompositeCast(const CompositeCast&) = delete;
+  CompositeCast& operator=(const CompositeCast&) = delete;
+
+  Tensor operator()(const Tensor& argument) const;
+
+ private:
+  bool suspends_ = false;
+  std::optional<PrimitiveType> host_type_, device_type_;  // What floating arguments become.
+};
+
+}  // namespace hlod::lazy
