@@ -1,10 +1,13 @@
 // Layers: their initial values and their calls.
 #include "hlod/nn/layers.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "hlod/ops/creation.h"
+#include "hlod/ops/distance.h"
 #include "hlod/ops/elementwise.h"
+#include "hlod/ops/embedding.h"
 #include "hlod/ops/indexing.h"
 #include "hlod/ops/linear_algebra.h"
 #include "hlod/ops/normalization.h"
@@ -90,12 +93,92 @@ Tensor Conv::operator()(const Tensor& x) const {
   }
 }
 
+ConvTranspose::ConvTranspose(Module& parent, std::string name, int64_t in, int64_t out, Dims kernel,
+                             ConvTransposeOptions options, bool with_bias)
+    : Module(parent, std::move(name)), options_(std::move(options)) {
+  Dims dims = {in, out / options_.groups};
+  dims.insert(dims.end(), kernel.begin(), kernel.end());
+  int64_t fan_in = dims[1];
+  for (const int64_t size : kernel) fan_in *= size;
+  weight = WithinFanIn(dims, fan_in);
+  if (with_bias) bias = WithinFanIn({out}, fan_in);
+  RegisterParameter("weight", weight);
+  RegisterParameter("bias", bias);
+}
+Tensor ConvTranspose::operator()(const Tensor& x) const {
+  switch (weight.rank()) {
+    case 3: return ConvTranspose1d(x, weight, bias, options_);
+    case 4: return ConvTranspose2d(x, weight, bias, options_);
+    default: return ConvTranspose3d(x, weight, bias, options_);
+  }
+}
+
+GroupNorm::GroupNorm(Module& parent, std::string name, int64_t groups, int64_t channels, double eps,
+                     bool affine)
+    : Module(parent, std::move(name)), groups_(groups), eps_(eps) {
+  if (affine) {
+    weight = Ones({channels});
+    bias = Zeros({channels});
+  }
+  RegisterParameter("weight", weight);
+  RegisterParameter("bias", bias);
+}
+Tensor GroupNorm::operator()(const Tensor& x) const {
+  return hlod::GroupNorm(x, groups_, weight, bias, eps_);
+}
+
+InstanceNorm::InstanceNorm(Module& parent, std::string name, int64_t channels, double eps, double momentum,
+                           bool affine, bool track_running_stats)
+    : Module(parent, std::move(name)), eps_(eps), momentum_(momentum) {
+  if (affine) {
+    weight = Ones({channels});
+    bias = Zeros({channels});
+  }
+  if (track_running_stats) {
+    running_mean = Zeros({channels});
+    running_var = Ones({channels});
+    num_batches_tracked = Zeros({}, {.type = kS64});
+  }
+  RegisterParameter("weight", weight);
+  RegisterParameter("bias", bias);
+  RegisterBuffer("running_mean", running_mean);
+  RegisterBuffer("running_var", running_var);
+  RegisterBuffer("num_batches_tracked", num_batches_tracked);
+}
+Tensor InstanceNorm::operator()(const Tensor& x) {
+  const bool tracked = running_mean.defined();
+  if (tracked && training()) num_batches_tracked += 1;
+  return hlod::InstanceNorm(x, running_mean, running_var, weight, bias, training() || !tracked, momentum_,
+                            eps_);
+}
+
+EmbeddingBag::EmbeddingBag(Module& parent, std::string name, int64_t count, int64_t size, BagMode mode)
+    : Module(parent, std::move(name)), weight(Randn({count, size})), mode_(mode) {
+  RegisterParameter("weight", weight);
+}
+Tensor EmbeddingBag::operator()(const Tensor& indices, const Tensor& offsets) const {
+  return hlod::EmbeddingBag(indices, weight, {.mode = mode_, .offsets = offsets});
+}
+
+Bilinear::Bilinear(Module& parent, std::string name, int64_t in1, int64_t in2, int64_t out, bool with_bias)
+    : Module(parent, std::move(name)), weight(WithinFanIn({out, in1, in2}, in1)) {
+  if (with_bias) bias = WithinFanIn({out}, in1);
+  RegisterParameter("weight", weight);
+  RegisterParameter("bias", bias);
+}
+Tensor Bilinear::operator()(const Tensor& x1, const Tensor& x2) const {
+  return hlod::Bilinear(x1, x2, weight, bias);
+}
+
 Dropout::Dropout(Module& parent, std::string name, double p) : Module(parent, std::move(name)), p_(p) {}
 Tensor Dropout::operator()(const Tensor& x) const { return hlod::Dropout(x, p_, training()); }
 
 MultiheadAttention::MultiheadAttention(Module& parent, std::string name, int64_t size, int64_t heads,
-                                       bool with_bias)
-    : Module(parent, std::move(name)), out_proj(*this, "out_proj", size, size, with_bias), heads_(heads) {
+                                       bool with_bias, double dropout)
+    : Module(parent, std::move(name)),
+      out_proj(*this, "out_proj", size, size, with_bias),
+      heads_(heads),
+      dropout_(dropout) {
   if (heads <= 0 || size % heads != 0) {
     throw Error(
         MakeError(ErrorKind::kArgument, "the size (" + std::to_string(size) + ") is not a multiple of the " +
@@ -123,8 +206,10 @@ Tensor MultiheadAttention::operator()(const Tensor& query, const Tensor& key, co
         .Reshape({x.size(0), x.size(1), heads_, size / heads_})
         .Transpose(1, 2);
   };
+  AttentionOptions weighed = options;
+  if (training()) weighed.dropout = std::max(weighed.dropout, dropout_);
   const Tensor attended =
-      ScaledDotProductAttention(project(query, 0), project(key, 1), project(value, 2), options);
+      ScaledDotProductAttention(project(query, 0), project(key, 1), project(value, 2), weighed);
   return out_proj(attended.Transpose(1, 2).Reshape({query.size(0), query.size(1), size}));
 }
 

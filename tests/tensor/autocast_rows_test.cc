@@ -70,8 +70,14 @@ const std::vector<Typed>& Functions() {
       {"pow", [](const Tensor& x) { return Pow(x, x); }},
       {"layer_norm", [](const Tensor& x) { return LayerNorm(x, {4}); }},
       {"logsumexp", [](const Tensor& x) { return Logsumexp(x, {1}); }},
-      {"cat", [](const Tensor& x) { return Cat({x, x.To(kF32)}); }},
-      {"stack", [](const Tensor& x) { return Stack({x, x.To(kF32)}); }},
+      {"cat",
+       [](const Tensor& x) {
+         return Cat({x, x.To(kF32)});
+       }},
+      {"stack",
+       [](const Tensor& x) {
+         return Stack({x, x.To(kF32)});
+       }},
       {"atan2", [](const Tensor& x) { return Atan2(x, x.To(kF32)); }},
       {"addcmul", [](const Tensor& x) { return Addcmul(x, x, x.To(kF32)); }},
       {"add", [](const Tensor& x) { return x + x; }},

@@ -1,63 +1,16 @@
 // Layers with PyTorch's weights give PyTorch's outputs (nn/generate.py), on the host and on a device; and
 // start within the bounds that PyTorch initialises them in.
 #include <cmath>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
-#include "hlod/nn/layers.h"
-#include "tests/tensor/fixture.h"
+#include "tests/tensor/nn_case.h"
 
 namespace hlod {
 namespace {
 
-using nlohmann::json;
-
-const json& Cases() {
-  static const json cases = json::parse(std::ifstream(HLOD_SOURCE_DIR "/tests/tensor/nn/layers.json"));
-  return cases;
-}
-
-Dims DimsOf(const json& tensor) {
-  const auto dims = tensor.at("dims").get<std::vector<int64_t>>();
-  return Dims(dims.begin(), dims.end());
-}
-
-Tensor Decode(const json& tensor, PrimitiveType type) {
-  return FromValues<double>(tensor.at("values").get<std::vector<double>>(), DimsOf(tensor)).To(type);
-}
-
-class NnLayers : public TensorTest {
- protected:
-  // Loads the case's weights into `module`, calls it with the inputs, and compares.
-  template <typename M, typename F>
-  void Check(const char* name, M& module, PrimitiveType input_type, F&& call) {
-    const json& recorded = Cases().at(name);
-    nn::StateDict state;
-    for (const auto& [key, tensor] : module.StateDict()) {
-      ASSERT_TRUE(recorded.at("state").contains(key)) << name << ": " << key;
-      state[key] = Decode(recorded.at("state").at(key), tensor.dtype());
-    }
-    module.LoadStateDict(state);
-    module.Eval();
-    for (const Device& where : {Device(), device()}) {
-      module.To(where);
-      std::vector<Tensor> inputs;
-      for (const json& input : recorded.at("inputs")) inputs.push_back(Decode(input, input_type).To(where));
-      const Tensor output = call(inputs);
-      EXPECT_EQ(output.dims(), DimsOf(recorded.at("output"))) << name;
-      const std::vector<float> got = output.template ToVector<float>();
-      const auto expected = recorded.at("output").at("values").get<std::vector<double>>();
-      ASSERT_EQ(got.size(), expected.size());
-      for (size_t i = 0; i < got.size(); ++i) {
-        EXPECT_NEAR(got[i], expected[i], 1e-5 * (1 + std::abs(expected[i]))) << name << " element " << i;
-      }
-    }
-  }
-};
+class NnLayers : public NnCase {};
 
 TEST_F(NnLayers, AgreeWithPyTorch) {
-  struct Root : nn::Module {
-  } root;
+  Root root;
   nn::Linear linear(root, "linear", 5, 3);
   Check("linear", linear, kF32, [&](auto& x) { return linear(x[0]); });
   nn::Embedding embedding(root, "embedding", 7, 4);
@@ -75,9 +28,41 @@ TEST_F(NnLayers, AgreeWithPyTorch) {
   Check("sequential", sequential, kF32, [&](auto& x) { return sequential(x[0]); });
 }
 
+TEST_F(NnLayers, NormalisationsAndImagesAgreeWithPyTorch) {
+  Root root;
+  nn::GroupNorm group_norm(root, "group_norm", 2, 4);
+  Check("group_norm", group_norm, kF32, [&](auto& x) { return group_norm(x[0]); });
+  nn::InstanceNorm instance_norm(root, "instance_norm", 3, 1e-5, 0.1, true);
+  Check("instance_norm", instance_norm, kF32, [&](auto& x) { return instance_norm(x[0]); });
+  nn::InstanceNorm tracked(root, "tracked", 2, 1e-5, 0.1, true, true);
+  Check("instance_norm_tracked", tracked, kF32, [&](auto& x) { return tracked(x[0]); });
+  nn::ConvTranspose conv(root, "conv", 4, 6, {3, 3},
+                         {.stride = 2, .padding = 1, .output_padding = 1, .groups = 2});
+  Check("conv_transpose", conv, kF32, [&](auto& x) { return conv(x[0]); });
+  nn::MaxPool2d max_pool(root, "max_pool", 2, {.stride = 1, .padding = 1});
+  Check("max_pool", max_pool, kF32, [&](auto& x) { return max_pool(x[0]); });
+  nn::AdaptiveAvgPool2d adaptive(root, "adaptive", {2, 3});
+  Check("adaptive", adaptive, kF32, [&](auto& x) { return adaptive(x[0]); });
+  nn::Upsample upsample(root, "upsample", {.scale_factor = {2}, .mode = InterpolationMode::kLinear});
+  Check("upsample", upsample, kF32, [&](auto& x) { return upsample(x[0]); });
+}
+
+TEST_F(NnLayers, TablesActivationsAndLossesAgreeWithPyTorch) {
+  Root root;
+  nn::EmbeddingBag bag(root, "bag", 7, 3);
+  Check("embedding_bag", bag, kS64, [&](auto& x) { return bag(x[0], x[1]); });
+  nn::Bilinear bilinear(root, "bilinear", 3, 4, 2);
+  Check("bilinear", bilinear, kF32, [&](auto& x) { return bilinear(x[0], x[1]); });
+  nn::Prelu prelu(root, "prelu", 3);
+  Check("prelu", prelu, kF32, [&](auto& x) { return prelu(x[0]); });
+  nn::CrossEntropyLoss cross_entropy(root, "cross_entropy", Ones({4}), -100, 0.1);
+  Check("cross_entropy", cross_entropy, kF32, [&](auto& x) { return cross_entropy(x[0], x[1].To(kS64)); });
+  nn::TripletMarginLoss triplet(root, "triplet", {.margin = 0.5, .swap = true});
+  Check("triplet", triplet, kF32, [&](auto& x) { return triplet(x[0], x[1], x[2]); });
+}
+
 TEST_F(NnLayers, StartWithinPyTorchsBounds) {
-  struct Root : nn::Module {
-  } root;
+  Root root;
   const nn::Linear linear(root, "linear", 64, 100);
   for (const Tensor& tensor : {linear.weight, linear.bias}) {
     for (const float value : tensor.ToVector<float>()) EXPECT_LE(std::abs(value), 1 / 8.0f);
@@ -91,8 +76,7 @@ TEST_F(NnLayers, StartWithinPyTorchsBounds) {
 }
 
 TEST_F(NnLayers, BatchNormFollowsTheBatchWhileTraining) {
-  struct Root : nn::Module {
-  } root;
+  Root root;
   nn::BatchNorm norm(root, "norm", 1);
   norm.To(device());
   const Tensor x = OnDevice({1, 2, 3, 6}, {4, 1});

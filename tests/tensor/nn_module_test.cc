@@ -151,8 +151,9 @@ TEST_F(NnModule, BadFilesAreNamed) {
   refused(R"({"w": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}})", "1234", "w");
   std::remove(path.c_str());
   // A placeholder has no bytes to save, and nothing is left behind.
-  const absl::Status status =
-      Thrown([&] { nn::SaveSafetensors(path, {{"p", Placeholder({2}, kF32, device())}}); });
+  const absl::Status status = Thrown([&] {
+    nn::SaveSafetensors(path, {{"p", Placeholder({2}, kF32, device())}});
+  });
   EXPECT_EQ(KindOf(status), ErrorKind::kPlaceholder);
   EXPECT_FALSE(std::ifstream(path).good());
   EXPECT_FALSE(std::ifstream(path + ".unfinished").good());

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "client/tensor/generator.h"
 #include "client/tensor/ops/elementwise.h"
 
 namespace hlod {
@@ -55,8 +56,10 @@ Tensor Mish(const Operand& x) {
                     [](Lowering& l, Op x) { return x * l.b.Unary(hlo::kTanh, lazy::SoftplusOps(l, x)); });
 }
 Tensor Softsign(const Operand& x) {
-  return Activation(lazy::ops::Softsign, x,
-                    [](Lowering& l, Op x) { return x / (N(l, x, 1) + l.b.Unary(hlo::kAbs, x)); });
+  return Activation(lazy::ops::Softsign, x, [](Lowering& l, Op x) {
+    // The modulus of a complex number is real.
+    return x / (N(l, x, 1) + l.Convert(l.b.Unary(hlo::kAbs, x), l.type(x)));
+  });
 }
 Tensor Hardsigmoid(const Operand& x) {
   return Activation(lazy::ops::Hardsigmoid, x,
@@ -82,7 +85,17 @@ Tensor LeakyRelu(const Operand& x, double negative_slope) {
     return SelectOps(l, Positive(l, x), x, x * N(l, x, negative_slope));
   });
 }
-Tensor Rrelu(const Operand& x, double lower, double upper) { return LeakyRelu(x, (lower + upper) / 2); }
+Tensor Rrelu(const Operand& x, double lower, double upper, bool training) {
+  if (!training) return LeakyRelu(x, (lower + upper) / 2);
+  return Activation(lazy::ops::Rrelu, x, [&](Lowering& l, Op x) {
+    if (!(lower <= upper)) Refuse("the bounds of the slope (%g and %g) are not in order", lower, upper);
+    if (!hlo::IsFloat(l.type(x))) Refuse("random slopes of %s are not defined", hlo::Name(l.type(x)));
+    const lazy::RandomState state = lazy::Draw(l.graph.place, lazy::Count(l.dims(x)), 64);
+    const Op unit = lazy::RandomUniform(l, state, l.type(x), l.dims(x));
+    const Op slope = unit * N(l, x, upper - lower) + N(l, x, lower);
+    return SelectOps(l, Positive(l, x), x, x * slope);
+  });
+}
 Tensor Elu(const Operand& x, double alpha) {
   return Activation(lazy::ops::Elu, x, [&](Lowering& l, Op x) { return EluOps(l, x, alpha); });
 }
@@ -121,7 +134,8 @@ Tensor Hardshrink(const Operand& x, double lambda) {
 }
 Tensor Softshrink(const Operand& x, double lambda) {
   return Activation(lazy::ops::Softshrink, x, [&](Lowering& l, Op x) {
-    const Op below = SelectOps(l, CompareOps(l, x, -lambda, Order::kLt), x + N(l, x, lambda), x * N(l, x, 0));
+    // Of NaN 0, as in PyTorch.
+    const Op below = SelectOps(l, CompareOps(l, x, -lambda, Order::kLt), x + N(l, x, lambda), N(l, x, 0));
     return SelectOps(l, CompareOps(l, x, lambda, Order::kGt), x - N(l, x, lambda), below);
   });
 }

@@ -1,11 +1,11 @@
-// Attention, and dropout.
+// Attention.
 #include "hlod/ops/attention.h"
 
 #include <cmath>
 #include <limits>
 
 #include "client/tensor/apply.h"
-#include "client/tensor/generator.h"
+#include "client/tensor/ops/dropout.h"
 #include "client/tensor/ops/movement.h"
 
 namespace hlod {
@@ -84,25 +84,7 @@ Op AttentionOps(Lowering& l, Operands o, const AttentionOptions& options) {
   }
   dot.lhs_contracting = {rank - 1};
   dot.rhs_contracting = {rank - 2};
-  return l.b.Dot(l.Convert(Weights(l, scores), type), v, dot);
-}
-
-Tensor DropoutOf(const Operand& x, double p, bool training, size_t kept_dims) {
-  return lazy::Call(lazy::ops::Dropout, {x}, [&](Lowering& l, Operands o) {
-    if (!(p >= 0 && p <= 1)) Refuse("the probability (%g) is not between 0 and 1", p);
-    if (!training || p == 0) return o[0];
-    const PrimitiveType type = l.type(o[0]);
-    if (!hlo::IsFloat(type)) Refuse("dropout of %s is not defined", hlo::Name(type));
-    const Dims dims = l.dims(o[0]);
-    if (p == 1) return o[0] * l.Full(type, dims, 0);
-    Dims drawn = dims;
-    for (size_t i = kept_dims; i < drawn.size(); ++i) drawn[i] = 1;
-    const lazy::RandomState state = lazy::Draw(l.graph.place, lazy::Count(drawn), 32);
-    const Op uniform = lazy::RandomUniform(l, state, hlo::kF32, drawn);
-    const Op kept = l.b.Compare(uniform, l.Full(hlo::kF32, drawn, p), hlo::ComparisonDirection::kGe);
-    const Op grown = o[0] * l.Full(type, dims, 1 / (1 - p));
-    return l.b.Select(l.BroadcastTo(kept, dims), grown, l.Full(type, dims, 0));
-  });
+  return l.b.Dot(lazy::DropoutOps(l, l.Convert(Weights(l, scores), type), options.dropout), v, dot);
 }
 
 }  // namespace
@@ -115,8 +97,5 @@ Tensor ScaledDotProductAttention(const Operand& query, const Operand& key, const
   if (options.mask.defined()) operands.emplace_back(options.mask, query.caller());
   return lazy::Call(operation, operands, lower);
 }
-
-Tensor Dropout(const Operand& x, double p, bool training) { return DropoutOf(x, p, training, SIZE_MAX); }
-Tensor FeatureDropout(const Operand& x, double p, bool training) { return DropoutOf(x, p, training, 2); }
 
 }  // namespace hlod

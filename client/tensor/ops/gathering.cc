@@ -92,31 +92,6 @@ Tensor TakeAlongDim(const Operand& x, const Operand& index, std::optional<int64_
   });
 }
 
-Tensor Embedding(const Operand& indices, const Operand& weight) {
-  return lazy::Call(lazy::ops::Embedding, {indices, weight}, [](Lowering& l, Operands o) {
-    if (lazy::RankOf(l, o[1]) != 2)
-      Refuse("the table must be a matrix, not of shape %s", ListText(l.dims(o[1])));
-    return lazy::SelectSlices(l, o[1], 0, o[0]);
-  });
-}
-
-Tensor EmbeddingBag(const Operand& indices, const Operand& weight, BagMode mode) {
-  return lazy::Call(lazy::ops::EmbeddingBag, {indices, weight}, [mode](Lowering& l, Operands o) {
-    if (lazy::RankOf(l, o[0]) != 2 || lazy::RankOf(l, o[1]) != 2) {
-      Refuse("bags %s and the table %s must be matrices", ListText(l.dims(o[0])), ListText(l.dims(o[1])));
-    }
-    const Op rows = lazy::SelectSlices(l, o[1], 0, o[0]);
-    const int64_t size = l.dims(o[0])[1];
-    if (mode == BagMode::kMax) {
-      if (size == 0) return l.Reduce(hlo::kAdd, rows, {1});
-      return l.Reduce(hlo::kMaximum, rows, {1});
-    }
-    const Op sum = l.Reduce(hlo::kAdd, rows, {1});
-    if (mode == BagMode::kSum || size == 0) return sum;
-    return sum / l.Number(l.type(sum), size);
-  });
-}
-
 Tensor OneHot(const Operand& x, std::optional<int64_t> classes) {
   int64_t count = classes.value_or(0);
   const Tensor& index = lazy::TensorOf(lazy::ops::OneHot, x);

@@ -3,6 +3,7 @@
 
 #include <numbers>
 
+#include "client/tensor/ops/loss.h"
 #include "hlod/ops/activation.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/creation.h"
@@ -12,16 +13,24 @@
 #include "hlod/ops/softmax.h"
 
 namespace hlod {
-namespace {
+
+namespace lazy {
 
 Tensor Reduced(const Tensor& loss, Reduction reduction) {
   switch (reduction) {
     case Reduction::kMean: return Mean(loss);
     case Reduction::kSum: return Sum(loss);
+    case Reduction::kBatchMean: return Sum(loss) / (loss.rank() == 0 ? 1 : loss.size(0));
     case Reduction::kNone: break;
   }
   return loss;
 }
+
+}  // namespace lazy
+
+using lazy::Reduced;
+
+namespace {
 
 // The dimension of classes.
 int64_t ClassDim(const Tensor& x) { return x.rank() < 2 ? 0 : 1; }
@@ -80,8 +89,9 @@ Tensor SoftMarginLoss(const Tensor& x, const Tensor& target, Reduction reduction
   return Reduced(-Logsigmoid(target * x), reduction);
 }
 Tensor HingeEmbeddingLoss(const Tensor& x, const Tensor& target, double margin, Reduction reduction) {
-  const Tensor near = Where(Eq(target, 1), x, 0),
-               far = Where(Eq(target, -1), Clamp(margin - x, Operand(0)), 0);
+  // A target that is neither 1 nor -1 counts both ways, as in PyTorch.
+  const Tensor near = Where(Ne(target, -1), x, 0),
+               far = Where(Ne(target, 1), Clamp(margin - x, Operand(0)), 0);
   return Reduced(near + far, reduction);
 }
 Tensor MarginRankingLoss(const Tensor& x, const Tensor& y, const Tensor& target, double margin,

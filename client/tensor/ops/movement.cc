@@ -6,6 +6,12 @@
 
 namespace hlod::lazy {
 
+Op KeptLast(Lowering& l, Op x) {
+  Dims dims = l.dims(x);
+  dims.push_back(1);
+  return l.Reshape(x, dims);
+}
+
 Op SliceDim(Lowering& l, Op x, int64_t dim, int64_t start, int64_t limit, int64_t stride) {
   const Dims dims = l.dims(x);
   if (start == 0 && limit == dims[dim] && stride == 1) return x;

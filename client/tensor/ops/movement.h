@@ -10,6 +10,8 @@ namespace hlod::lazy {
 inline int64_t RankOf(Lowering& l, Op x) { return static_cast<int64_t>(l.dims(x).size()); }
 // As a vector.
 inline Op Flat(Lowering& l, Op x) { return l.Reshape(x, {Count(l.dims(x))}); }
+// With a last dimension of size 1.
+Op KeptLast(Lowering& l, Op x);
 // x[start:limit:stride] of one dimension.
 Op SliceDim(Lowering& l, Op x, int64_t dim, int64_t start, int64_t limit, int64_t stride = 1);
 Op PadDim(Lowering& l, Op x, Op value, int64_t dim, hlo::PadDimension amount);

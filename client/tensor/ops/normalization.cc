@@ -5,6 +5,11 @@
 
 #include "client/tensor/apply.h"
 #include "client/tensor/ops/movement.h"
+#include "hlod/ops/arrangement.h"
+#include "hlod/ops/elementwise.h"
+#include "hlod/ops/math.h"
+#include "hlod/ops/pooling.h"
+#include "hlod/ops/reduction.h"
 
 namespace hlod {
 namespace {
@@ -94,6 +99,12 @@ Dims LastDims(Lowering& l, Op x, DimList shape) {
   return last;
 }
 
+// All dimensions but the channels'.
+Dims ChannelsOf(Lowering& l, Op x) {
+  if (l.dims(x).size() < 2) Refuse("shape %s is not [batch, channels, ...]", ListText(l.dims(x)));
+  return OtherDims(lazy::RankOf(l, x), {1});
+}
+
 // What is centred, divided by the root of the variance over `dims`.
 Op Scaled(Lowering& l, const Moments& moments, double eps, const Dims& dims) {
   const Dims shape = l.dims(moments.centred);
@@ -110,6 +121,23 @@ Tensor LayerNorm(const Operand& x, DimList shape, const Tensor& weight, const Te
     const Op normal = Scaled(l, MomentsOver(l, in, last), eps, last);
     return l.Convert(Affine(l, normal, o, weight.defined(), bias.defined(), last), l.type(o[0]));
   });
+}
+
+NormalizationResult NativeLayerNorm(const Operand& x, DimList shape, const Tensor& weight, const Tensor& bias,
+                                    double eps) {
+  std::vector<Tensor> results =
+      lazy::CallSeveral(lazy::ops::LayerNorm, With(x, {&weight, &bias}), [&](Lowering& l, Operands o) {
+        const Op in = l.Convert(o[0], Wide(l, o[0]));
+        const Dims last = LastDims(l, in, shape);
+        const Moments moments = MomentsOver(l, in, last);
+        Dims kept = l.dims(in);
+        for (const int64_t dim : last) kept[dim] = 1;
+        const Op out = Affine(l, Scaled(l, moments, eps, last), o, weight.defined(), bias.defined(), last);
+        const PrimitiveType type = l.type(o[0]);
+        return std::vector<Op>{l.Convert(out, type), l.Convert(l.Reshape(moments.mean, kept), type),
+                               l.Convert(l.Reshape(Rsqrt(l, moments.var, eps), kept), type)};
+      });
+  return {results[0], results[1], results[2]};
 }
 
 Tensor RmsNorm(const Operand& x, DimList shape, const Tensor& weight, double eps) {
@@ -140,45 +168,79 @@ Tensor InstanceNorm(const Operand& x, const Tensor& weight, const Tensor& bias, 
   return GroupNorm(x, tensor.rank() < 2 ? 1 : tensor.dims()[1], weight, bias, eps);
 }
 
-Tensor BatchNorm(const Operand& x, const Tensor& running_mean, const Tensor& running_var,
-                 const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps) {
-  const bool affine[] = {weight.defined(), bias.defined()};
-  const auto channels = [](Lowering& l, Op in) {
-    if (l.dims(in).size() < 2) Refuse("shape %s is not [batch, channels, ...]", ListText(l.dims(in)));
-    return OtherDims(lazy::RankOf(l, in), {1});
+Tensor InstanceNorm(const Operand& x, const Tensor& running_mean, const Tensor& running_var,
+                    const Tensor& weight, const Tensor& bias, bool use_input_stats, double momentum,
+                    double eps) {
+  if (!use_input_stats) return BatchNorm(x, running_mean, running_var, weight, bias, false, momentum, eps);
+  const Tensor result = InstanceNorm(x, weight, bias, eps);
+  if (!running_mean.defined() && !running_var.defined()) return result;
+  const Tensor& in = lazy::TensorOf(lazy::ops::GroupNorm, x);
+  Dims spatial;
+  for (int64_t i = 2; i < in.rank(); ++i) spatial.push_back(i);
+  const auto [var, mean] = VarMean(x, spatial);
+  const Dims batch = {0};
+  const auto update = [&](const Tensor& running, const Tensor& each) {
+    if (!running.defined()) return;
+    Tensor target = running;
+    target.Copy_(running * (1 - momentum) + Mean(each, batch) * momentum);
   };
-  if (!training) {
-    const std::vector<Operand> operands = With(x, {&weight, &bias, &running_mean, &running_var});
-    return lazy::Call(lazy::ops::BatchNorm, operands, [&](Lowering& l, Operands o) {
-      channels(l, o[0]);
-      if (!running_mean.defined() || !running_var.defined()) {
-        Refuse("outside training the running mean and variance are needed");
-      }
-      const Op in = l.Convert(o[0], Wide(l, o[0]));
-      const Dims dims = l.dims(in);
-      const Op mean = l.Convert(o[o.size() - 2], l.type(in)), var = l.Convert(o[o.size() - 1], l.type(in));
-      if (l.dims(mean) != Dims{dims[1]} || l.dims(var) != Dims{dims[1]}) {
-        Refuse("running statistics of shapes %s and %s are not one number for each of %d channels",
-               ListText(l.dims(mean)), ListText(l.dims(var)), dims[1]);
-      }
-      const Op centred = in - l.b.Broadcast(mean, dims, {1});
-      const Op normal = centred * l.b.Broadcast(Rsqrt(l, var, eps), dims, {1});
-      return l.Convert(Affine(l, normal, o, affine[0], affine[1], {1}), l.type(o[0]));
-    });
-  }
+  update(running_mean, mean);
+  update(running_var, var);
+  return result;
+}
+
+namespace {
+
+// The statistics that normalise: the running ones, or those of the batch.
+NormalizationResult InferenceNorm(const Operand& x, const Tensor& running_mean, const Tensor& running_var,
+                                  const Tensor& weight, const Tensor& bias, double eps) {
+  const bool affine[] = {weight.defined(), bias.defined()};
+  const std::vector<Operand> operands = With(x, {&weight, &bias, &running_mean, &running_var});
+  std::vector<Tensor> results =
+      lazy::CallSeveral(lazy::ops::BatchNorm, operands, [&](Lowering& l, Operands o) {
+        ChannelsOf(l, o[0]);
+        if (!running_mean.defined() || !running_var.defined()) {
+          Refuse("outside training the running mean and variance are needed");
+        }
+        const Op in = l.Convert(o[0], Wide(l, o[0]));
+        const Dims dims = l.dims(in);
+        const Op mean = l.Convert(o[o.size() - 2], l.type(in)), var = l.Convert(o[o.size() - 1], l.type(in));
+        if (l.dims(mean) != Dims{dims[1]} || l.dims(var) != Dims{dims[1]}) {
+          Refuse("running statistics of shapes %s and %s are not one number for each of %d channels",
+                 ListText(l.dims(mean)), ListText(l.dims(var)), dims[1]);
+        }
+        const Op centred = in - l.b.Broadcast(mean, dims, {1});
+        const Op normal = centred * l.b.Broadcast(Rsqrt(l, var, eps), dims, {1});
+        // Without statistics of the batch.
+        const auto none = [&] { return l.Full(l.type(o[0]), {0}, 0); };
+        return std::vector<Op>{l.Convert(Affine(l, normal, o, affine[0], affine[1], {1}), l.type(o[0])),
+                               none(), none()};
+      });
+  return {results[0], results[1], results[2]};
+}
+
+}  // namespace
+
+NormalizationResult NativeBatchNorm(const Operand& x, const Tensor& running_mean, const Tensor& running_var,
+                                    const Tensor& weight, const Tensor& bias, bool training, double momentum,
+                                    double eps) {
+  if (!training) return InferenceNorm(x, running_mean, running_var, weight, bias, eps);
   const std::vector<Tensor> results =
       lazy::CallSeveral(lazy::ops::BatchNorm, With(x, {&weight, &bias}), [&](Lowering& l, Operands o) {
         const Op in = l.Convert(o[0], Wide(l, o[0]));
-        const Dims dims = channels(l, in);
+        const Dims dims = ChannelsOf(l, in);
         const double count = CountOf(l, in, dims);
-        if (count <= 1)
+        if (count == 1) {
           Refuse("training needs more than one value for each channel; the shape is %s",
                  ListText(l.dims(in)));
+        }
         const Moments moments = MomentsOver(l, in, dims);
         const Op normal = Scaled(l, moments, eps, dims);
-        const Op out = l.Convert(Affine(l, normal, o, affine[0], affine[1], {1}), l.type(o[0]));
+        const Op out = Affine(l, normal, o, weight.defined(), bias.defined(), {1});
         // The running variance is of the population that the batch was drawn from.
-        return std::vector<Op>{out, moments.mean, moments.var * l.Number(l.type(in), count / (count - 1))};
+        return std::vector<Op>{l.Convert(out, l.type(o[0])), moments.mean,
+                               moments.var * l.Number(l.type(in), count / (count - 1)),
+                               Rsqrt(l, moments.var, eps)};
       });
   const auto update = [&](const Tensor& running, const Tensor& batch) {
     if (!running.defined()) return;
@@ -189,9 +251,35 @@ Tensor BatchNorm(const Operand& x, const Tensor& running_mean, const Tensor& run
       return o[0] * l.Number(type, 1 - momentum) + l.Convert(o[1], type) * l.Number(type, momentum);
     });
   };
-  update(running_mean, results[1]);
-  update(running_var, results[2]);
-  return results[0];
+  // A batch without elements has no statistics.
+  if (results[0].numel() > 0) {
+    update(running_mean, results[1]);
+    update(running_var, results[2]);
+  }
+  return {results[0], results[1], results[3]};
+}
+
+Tensor BatchNorm(const Operand& x, const Tensor& running_mean, const Tensor& running_var,
+                 const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps) {
+  // Without elements there are no channels to look for.
+  const Tensor& in = lazy::TensorOf(lazy::ops::BatchNorm, x);
+  if (in.numel() == 0 && in.rank() < 2) return in.Clone(x.caller());
+  return NativeBatchNorm(x, running_mean, running_var, weight, bias, training, momentum, eps).output;
+}
+
+// Over the squares of neighbouring channels: a mean over a window, the channels padded by zeros.
+Tensor LocalResponseNorm(const Operand& x, int64_t size, double alpha, double beta, double k) {
+  const Tensor& in = lazy::TensorOf(lazy::ops::AvgPool, x);
+  const Dims dims = in.dims();
+  lazy::Explain(lazy::ops::AvgPool, {&x, 1}, x.caller(), [&] {
+    if (dims.size() < 3) Refuse("shape %s is not [batch, channels, ...]", ListText(dims));
+    if (size < 1) Refuse("the size (%d) must be at least 1", size);
+  });
+  if (in.numel() == 0) return in;
+  const Tensor squares = Mul(x, x).Reshape({dims[0], 1, dims[1], in.numel() / dims[0] / dims[1]});
+  const Tensor padded = Pad(squares, {0, 0, size / 2, (size - 1) / 2});
+  const Tensor means = AvgPool2d(padded, {size, 1}, {.stride = 1}).Reshape(dims);
+  return Div(x, Pow(means * alpha + k, beta));
 }
 
 }  // namespace hlod

@@ -1,24 +1,24 @@
 // Pooling: windows reduced.
-#include "hlod/ops/pooling.h"
+#include "client/tensor/ops/pooling.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "client/tensor/apply.h"
 #include "client/tensor/ops/movement.h"
+#include "hlod/ops/math.h"
+#include "hlod/ops/pooling.h"
 
 namespace hlod {
-namespace {
 
 using lazy::ListText;
 using lazy::Lowering;
 using lazy::Op;
 using lazy::Operands;
+using lazy::Pool;
 using lazy::Refuse;
 
-struct Pool {
-  Dims kernel, stride, padding, dilation;
-  bool ceil_mode;
-};
+namespace lazy {
 
 Pool MakePool(int64_t spatial, const Sizes& kernel, const std::optional<Sizes>& stride, const Sizes& padding,
               const Sizes& dilation, bool ceil_mode) {
@@ -44,8 +44,7 @@ void RequireSpatial(Lowering& l, Op x, int64_t spatial) {
   }
 }
 
-// How many windows stand in `size` elements.
-int64_t Number(const Pool& pool, size_t i, int64_t size) {
+int64_t WindowCount(const Pool& pool, size_t i, int64_t size) {
   const int64_t reach = pool.dilation[i] * (pool.kernel[i] - 1) + 1;
   const int64_t room = size + 2 * pool.padding[i] - reach;
   if (room < 0 && !(pool.ceil_mode && room > -pool.stride[i])) {
@@ -57,12 +56,11 @@ int64_t Number(const Pool& pool, size_t i, int64_t size) {
   return number;
 }
 
-Op Reduced(Lowering& l, Op x, const Pool& pool, hlo::Opcode opcode) {
-  const Dims dims = l.dims(x);
+hlo::Window WindowsOf(const Pool& pool, const Dims& dims) {
   const size_t first = dims.size() - pool.kernel.size();
   hlo::Window windows(dims.size());
   for (size_t i = 0; i < pool.kernel.size(); ++i) {
-    const int64_t size = dims[first + i], number = Number(pool, i, size);
+    const int64_t size = dims[first + i], number = WindowCount(pool, i, size);
     const int64_t reach = pool.dilation[i] * (pool.kernel[i] - 1) + 1;
     hlo::WindowDimension& window = windows[first + i];
     window.size = pool.kernel[i];
@@ -71,9 +69,51 @@ Op Reduced(Lowering& l, Op x, const Pool& pool, hlo::Opcode opcode) {
     window.padding_low = pool.padding[i];
     window.padding_high = (number - 1) * pool.stride[i] + reach - size - pool.padding[i];
   }
+  return windows;
+}
+
+Placed PlacedOps(Lowering& l, Op x, int64_t spatial) {
+  const Dims dims = l.dims(x);
+  const Dims plane(dims.end() - spatial, dims.end());
+  const Op places = l.Reshape(IndexIota(l, {Count(plane)}, 0), plane);
+  Dims last;
+  for (int64_t i = RankOf(l, x) - spatial; i < RankOf(l, x); ++i) last.push_back(i);
+  return {x, l.b.Broadcast(places, dims, last)};
+}
+
+hlo::ComputationId PlacedMaximum(PrimitiveType type) {
+  using enum hlo::ComparisonDirection;
+  return Tracer::Get().Callee("placed_maximum", [&](hlo::Builder& b) {
+    const Op x = b.Parameter(0, Shape::Scalar(type)), i = b.Parameter(1, Shape::Scalar(hlo::kS64));
+    const Op y = b.Parameter(2, Shape::Scalar(type)), j = b.Parameter(3, Shape::Scalar(hlo::kS64));
+    const Op before = b.Compare(i, j, kLt);
+    Op first = b.Binary(hlo::kOr, b.Compare(x, y, kGt), b.Binary(hlo::kAnd, b.Compare(x, y, kEq), before));
+    if (hlo::IsFloat(type)) {
+      const Op x_nan = b.Compare(x, x, kNe), y_number = b.Compare(y, y, kEq);
+      first = b.Binary(hlo::kOr, first,
+                       b.Binary(hlo::kAnd, x_nan, b.Binary(hlo::kOr, y_number, b.Unary(hlo::kNot, before))));
+    }
+    const Op both[] = {b.Select(first, x, y), b.Select(first, i, j)};
+    return b.Tuple(both);
+  });
+}
+
+Placed PlacedNothing(Lowering& l, PrimitiveType type) {
+  return {l.b.Constant(NeutralLiteral(hlo::kMaximum, type)),
+          l.b.Constant(Literal::Scalar<int64_t>(std::numeric_limits<int64_t>::max()))};
+}
+
+}  // namespace lazy
+
+namespace {
+
+using lazy::MakePool;
+using lazy::RequireSpatial;
+
+Op Reduced(Lowering& l, Op x, const Pool& pool, hlo::Opcode opcode) {
   const PrimitiveType type = l.type(x);
-  return l.b.ReduceWindow(x, l.b.Constant(lazy::NeutralLiteral(opcode, type)), windows,
-                          l.Reducer(opcode, type));
+  return l.b.ReduceWindow(x, l.b.Constant(lazy::NeutralLiteral(opcode, type)),
+                          lazy::WindowsOf(pool, l.dims(x)), l.Reducer(opcode, type));
 }
 
 // What each window of a dimension divides by.
@@ -135,32 +175,31 @@ Tensor Avg(const Operand& x, int64_t spatial, const Sizes& kernel, const AvgPool
   });
 }
 
-// One dimension as the means of `parts` pieces, piece k from floor(k n / parts) to ceil((k + 1) n / parts).
-Op AdaptiveMean(Lowering& l, Op x, int64_t dim, int64_t parts) {
-  const int64_t size = l.dims(x)[dim];
-  if (size == 0) Refuse("dimension %d has no elements", dim);
-  std::vector<Op> means;
-  for (int64_t k = 0; k < parts; ++k) {
-    const int64_t start = k * size / parts, end = ((k + 1) * size + parts - 1) / parts;
-    const Op sum = l.Reduce(hlo::kAdd, lazy::SliceDim(l, x, dim, start, end), {dim});
-    Dims with = l.dims(sum);
-    with.insert(with.begin() + dim, 1);
-    means.push_back(l.Reshape(sum / l.Number(l.type(x), end - start), with));
-  }
-  return lazy::Joined(l, means, dim);
+ValuesAndIndices MaxWithIndices(const Operand& x, int64_t spatial, const Sizes& kernel,
+                                const MaxPoolOptions& options) {
+  std::vector<Tensor> both = lazy::CallSeveral(lazy::ops::MaxPool, {x}, [&](Lowering& l, Operands o) {
+    RequireSpatial(l, o[0], spatial);
+    const Pool pool =
+        MakePool(spatial, kernel, options.stride, options.padding, options.dilation, options.ceil_mode);
+    const PrimitiveType type = l.type(o[0]);
+    const lazy::Placed placed = lazy::PlacedOps(l, o[0], spatial), nothing = lazy::PlacedNothing(l, type);
+    const Op pooled =
+        l.b.Add(hlo::kReduceWindow, {placed.value, placed.place, nothing.value, nothing.place},
+                hlo::WindowAttributes{lazy::WindowsOf(pool, l.dims(o[0]))}, {lazy::PlacedMaximum(type)});
+    return std::vector<Op>{l.b.GetTupleElement(pooled, 0), l.b.GetTupleElement(pooled, 1)};
+  });
+  return {both[0], both[1]};
 }
 
-Tensor Adaptive(const Operand& x, int64_t spatial, const Sizes& output) {
-  return lazy::Call(lazy::ops::AdaptiveAvgPool, {x}, [&](Lowering& l, Operands o) {
-    RequireSpatial(l, o[0], spatial);
-    const PrimitiveType type = l.type(o[0]);
-    if (!hlo::IsFloat(type)) Refuse("the mean of %s is not defined", hlo::Name(type));
-    const Dims parts = lazy::SizesFor(output, spatial, "the output size", 1);
-    Op in = l.Convert(o[0], hlo::Info(type).bits < 32 ? hlo::kF32 : type);
-    const int64_t first = lazy::RankOf(l, in) - spatial;
-    for (int64_t i = 0; i < spatial; ++i) in = AdaptiveMean(l, in, first + i, parts[i]);
-    return l.Convert(in, type);
-  });
+// The p-th root of the sum of p-th powers, by the mean of the window times its size.
+Tensor Lp(const Operand& x, double order, const Sizes& kernel, const LpPoolOptions& options, int64_t spatial,
+          Tensor (*mean)(const Operand&, Sizes, AvgPoolOptions)) {
+  int64_t count = 1;
+  lazy::Explain(lazy::ops::AvgPool, {&x, 1}, x.caller(),
+                [&] { count = lazy::Count(lazy::SizesFor(kernel, spatial, "the kernel size", 1)); });
+  const Tensor means =
+      mean(Pow(x, order), kernel, {.stride = options.stride, .ceil_mode = options.ceil_mode});
+  return Pow(means * count, 1 / order);
 }
 
 }  // namespace
@@ -183,7 +222,20 @@ Tensor AvgPool2d(const Operand& x, Sizes kernel, AvgPoolOptions options) {
 Tensor AvgPool3d(const Operand& x, Sizes kernel, AvgPoolOptions options) {
   return Avg(x, 3, kernel, options);
 }
-Tensor AdaptiveAvgPool1d(const Operand& x, Sizes output) { return Adaptive(x, 1, output); }
-Tensor AdaptiveAvgPool2d(const Operand& x, Sizes output) { return Adaptive(x, 2, output); }
+ValuesAndIndices MaxPool1dWithIndices(const Operand& x, Sizes kernel, MaxPoolOptions options) {
+  return MaxWithIndices(x, 1, kernel, options);
+}
+ValuesAndIndices MaxPool2dWithIndices(const Operand& x, Sizes kernel, MaxPoolOptions options) {
+  return MaxWithIndices(x, 2, kernel, options);
+}
+ValuesAndIndices MaxPool3dWithIndices(const Operand& x, Sizes kernel, MaxPoolOptions options) {
+  return MaxWithIndices(x, 3, kernel, options);
+}
+Tensor LpPool1d(const Operand& x, double order, Sizes kernel, LpPoolOptions options) {
+  return Lp(x, order, kernel, options, 1, AvgPool1d);
+}
+Tensor LpPool2d(const Operand& x, double order, Sizes kernel, LpPoolOptions options) {
+  return Lp(x, order, kernel, options, 2, AvgPool2d);
+}
 
 }  // namespace hlod

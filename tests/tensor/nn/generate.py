@@ -16,11 +16,18 @@ def tensor(x):
     return {"dims": list(x.shape), "values": x.detach().flatten().tolist()}
 
 
+def flat(value):
+    return [value] if isinstance(value, torch.Tensor) else [t for part in value for t in flat(part)]
+
+
 def case(name, module, *inputs):
     output = module(*inputs)
+    rest = flat(output[1:]) if isinstance(output, tuple) and "attention" not in name else []
     output = output[0] if isinstance(output, tuple) else output
     state = {name: tensor(value) for name, value in module.state_dict().items()}
-    cases[name] = {"state": state, "inputs": [tensor(x) for x in inputs], "output": tensor(output)}
+    cases[name] = {"state": state, "inputs": [tensor(x) for x in flat(inputs)], "output": tensor(output)}
+    if rest:  # What a recurrent layer gives beside its output: its states.
+        cases[name]["rest"] = [tensor(x) for x in rest]
 
 
 def with_random_weights(module):
@@ -40,6 +47,39 @@ case("attention", torch.nn.MultiheadAttention(8, 2, batch_first=True),
      torch.randn(2, 3, 8), torch.randn(2, 4, 8), torch.randn(2, 4, 8))
 case("sequential", torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2)),
      torch.randn(5, 3))
+
+
+# Layers that came later, so that those before keep their numbers.
+case("group_norm", with_random_weights(torch.nn.GroupNorm(2, 4)), torch.randn(2, 4, 3))
+case("instance_norm", with_random_weights(torch.nn.InstanceNorm2d(3, affine=True)), torch.randn(2, 3, 2, 3))
+tracked = torch.nn.InstanceNorm1d(2, affine=True, track_running_stats=True)
+tracked.running_mean, tracked.running_var = torch.randn(2), torch.rand(2) + 0.5
+case("instance_norm_tracked", tracked.eval(), torch.randn(2, 2, 4))
+case("conv_transpose", torch.nn.ConvTranspose2d(4, 6, 3, stride=2, padding=1, output_padding=1, groups=2),
+     torch.randn(2, 4, 3, 3))
+case("embedding_bag", torch.nn.EmbeddingBag(7, 3), torch.randint(0, 7, (5,)), torch.tensor([0, 2]))
+case("bilinear", torch.nn.Bilinear(3, 4, 2), torch.randn(5, 3), torch.randn(5, 4))
+case("prelu", torch.nn.PReLU(3), torch.randn(2, 3, 4))
+case("max_pool", torch.nn.MaxPool2d(2, stride=1, padding=1), torch.randn(1, 2, 3, 4))
+case("adaptive", torch.nn.AdaptiveAvgPool2d((2, 3)), torch.randn(1, 2, 5, 4))
+case("upsample", torch.nn.Upsample(scale_factor=2, mode="bilinear"), torch.randn(1, 2, 2, 3))
+case("cross_entropy", torch.nn.CrossEntropyLoss(torch.rand(4), label_smoothing=0.1), torch.randn(3, 4),
+     torch.tensor([1, 3, 0]))
+case("triplet", torch.nn.TripletMarginLoss(margin=0.5, swap=True), torch.randn(4, 3), torch.randn(4, 3),
+     torch.randn(4, 3))
+case("rnn_cell", torch.nn.RNNCell(3, 4), torch.randn(2, 3), torch.randn(2, 4))
+case("lstm_cell", torch.nn.LSTMCell(3, 4), torch.randn(2, 3), (torch.randn(2, 4), torch.randn(2, 4)))
+case("gru_cell", torch.nn.GRUCell(3, 4), torch.randn(2, 3), torch.randn(2, 4))
+case("rnn", torch.nn.RNN(3, 4, num_layers=2, nonlinearity="relu"), torch.randn(5, 2, 3), torch.randn(2, 2, 4))
+case("lstm", torch.nn.LSTM(3, 4, num_layers=2, bidirectional=True, batch_first=True), torch.randn(2, 5, 3))
+case("gru", torch.nn.GRU(3, 4, bidirectional=True, bias=False), torch.randn(5, 3), torch.randn(2, 4))
+options = {"dim_feedforward": 6, "batch_first": True}
+case("encoder_layer", torch.nn.TransformerEncoderLayer(8, 2, **options).eval(), torch.randn(2, 3, 8))
+case("encoder", torch.nn.TransformerEncoder(
+    torch.nn.TransformerEncoderLayer(8, 2, norm_first=True, activation="gelu", **options), 2,
+    torch.nn.LayerNorm(8)).eval(), torch.randn(2, 3, 8))
+case("decoder", torch.nn.TransformerDecoder(torch.nn.TransformerDecoderLayer(8, 2, **options), 2).eval(),
+     torch.randn(2, 3, 8), torch.randn(2, 4, 8))
 
 path = pathlib.Path(__file__).with_name("layers.json")
 path.write_text(json.dumps(cases, separators=(",", ":")).replace('},"', '},\n"') + "\n")

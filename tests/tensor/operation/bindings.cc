@@ -8,8 +8,10 @@ namespace hlod {
 const std::map<std::string, Binding>& AllBindings() {
   static const std::map<std::string, Binding>* const kAll = [] {
     auto* all = new std::map<std::string, Binding>();
-    for (const auto family : {ElementwiseBindings, ActivationBindings, LossBindings, ReductionBindings,
-                              ViewBindings, JoiningBindings, IndexingBindings, NetworkBindings}) {
+    for (const auto family :
+         {ElementwiseBindings, ActivationBindings, LossBindings, ReductionBindings, ViewBindings,
+          JoiningBindings, IndexingBindings, NetworkBindings, PoolingBindings, SpecialBindings,
+          LinalgBindings, ImageBindings, MarginLossBindings, DropoutBindings}) {
       for (Binding& binding : family()) {
         const std::string name = binding.name;
         if (!all->emplace(name, std::move(binding)).second)

@@ -29,6 +29,12 @@ std::vector<Binding> ViewBindings();
 std::vector<Binding> JoiningBindings();
 std::vector<Binding> IndexingBindings();
 std::vector<Binding> NetworkBindings();
+std::vector<Binding> PoolingBindings();
+std::vector<Binding> SpecialBindings();
+std::vector<Binding> LinalgBindings();
+std::vector<Binding> ImageBindings();
+std::vector<Binding> MarginLossBindings();
+std::vector<Binding> DropoutBindings();
 
 // All of them by name. A name in two lists is a failure.
 const std::map<std::string, Binding>& AllBindings();

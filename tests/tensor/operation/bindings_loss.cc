@@ -12,10 +12,54 @@ Reduction ReductionOf(Arguments& a) {
     return !reduce ? Reduction::kNone : average ? Reduction::kMean : Reduction::kSum;
   }
   const std::string reduction = a.Text("reduction", "mean");
+  if (reduction == "batchmean") return Reduction::kBatchMean;
   return reduction == "sum" ? Reduction::kSum : reduction == "none" ? Reduction::kNone : Reduction::kMean;
 }
 
 }  // namespace
+
+std::vector<Binding> MarginLossBindings() {
+  return {
+      {"nn.functional.cosine_embedding_loss", "input1 input2 target margin size_average reduce reduction",
+       [](Arguments& a) {
+         return CosineEmbeddingLoss(a.Array("input1"), a.Array("input2"), a.Array("target"),
+                                    a.Double("margin", 0), ReductionOf(a));
+       }},
+      {"nn.functional.kl_div", "input target size_average reduce reduction log_target",
+       [](Arguments& a) {
+         return KlDiv(a.Array("input"), a.Array("target"), ReductionOf(a), a.Bool("log_target", false));
+       }},
+      {"nn.functional.gaussian_nll_loss", "input target var full eps reduction",
+       [](Arguments& a) {
+         return GaussianNllLoss(a.Array("input"), a.Array("target"), a.Array("var"), a.Bool("full", false),
+                                a.Double("eps", 1e-6), ReductionOf(a));
+       }},
+      {"nn.functional.multi_margin_loss", "input target p margin weight size_average reduce reduction",
+       [](Arguments& a) {
+         return MultiMarginLoss(a.Array("input"), a.Array("target"), a.Double("p", 1), a.Double("margin", 1),
+                                a.Array("weight"), ReductionOf(a));
+       }},
+      {"nn.functional.multilabel_margin_loss", "input target size_average reduce reduction",
+       [](Arguments& a) {
+         return MultilabelMarginLoss(a.Array("input"), a.Array("target"), ReductionOf(a));
+       }},
+      {"nn.functional.multilabel_soft_margin_loss", "input target weight size_average reduce reduction",
+       [](Arguments& a) {
+         return MultilabelSoftMarginLoss(a.Array("input"), a.Array("target"), a.Array("weight"),
+                                         ReductionOf(a));
+       }},
+      {"nn.functional.triplet_margin_loss",
+       "anchor positive negative margin p eps swap size_average reduce reduction",
+       [](Arguments& a) {
+         const TripletOptions options = {.margin = a.Double("margin", 1),
+                                         .p = a.Double("p", 2),
+                                         .eps = a.Double("eps", 1e-6),
+                                         .swap = a.Bool("swap", false),
+                                         .reduction = ReductionOf(a)};
+         return TripletMarginLoss(a.Array("anchor"), a.Array("positive"), a.Array("negative"), options);
+       }},
+  };
+}
 
 std::vector<Binding> LossBindings() {
   return {

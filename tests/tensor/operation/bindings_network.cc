@@ -1,4 +1,4 @@
-// Products of matrices, convolution, pooling, normalisation.
+// Products of matrices, convolution, normalisation.
 #include "tests/tensor/operation/bindings.h"
 
 namespace hlod {
@@ -31,21 +31,14 @@ Binding ConvTranspose(const char* name, Transposed function) {
           }};
 }
 
-std::optional<Sizes> StrideOf(Arguments& a) {
-  const std::optional<Dims> stride = a.MaybeInts("stride");
-  if (!stride.has_value() || stride->empty()) return std::nullopt;
-  return Sizes(*stride);
+Results Three(const NormalizationResult& result) {
+  return std::vector<Tensor>{result.output, result.mean, result.rstd};
 }
 
-using Mean = Tensor (*)(const Operand&, Sizes, AvgPoolOptions);
-Binding AvgPool(const char* name, Mean function) {
-  return {name, "input kernel_size stride padding ceil_mode count_include_pad divisor_override",
-          [function](Arguments& a) {
-            const AvgPoolOptions options = {StrideOf(a), a.Ints("padding", Dims{0}),
-                                            a.Bool("ceil_mode", false), a.Bool("count_include_pad", true),
-                                            a.MaybeInt("divisor_override")};
-            return function(a.Arg("input"), a.Ints("kernel_size"), options);
-          }};
+std::optional<MaxNorm> MaxNormOf(Arguments& a) {
+  const double p = a.Double("norm_type", 2);
+  if (!a.Has("max_norm")) return std::nullopt;
+  return MaxNorm{a.Double("max_norm"), p};
 }
 
 }  // namespace
@@ -71,18 +64,74 @@ std::vector<Binding> NetworkBindings() {
       ConvTranspose("nn.functional.conv_transpose1d", ConvTranspose1d),
       ConvTranspose("nn.functional.conv_transpose2d", ConvTranspose2d),
       ConvTranspose("nn.functional.conv_transpose3d", ConvTranspose3d),
-      AvgPool("nn.functional.avg_pool1d", AvgPool1d),
-      AvgPool("nn.functional.avg_pool2d", AvgPool2d),
-      AvgPool("nn.functional.avg_pool3d", AvgPool3d),
-      {"nn.functional.adaptive_avg_pool1d", "input output_size",
-       [](Arguments& a) { return AdaptiveAvgPool1d(a.Arg("input"), a.Ints("output_size")); }},
-      {"nn.functional.adaptive_avg_pool2d", "input output_size",
-       [](Arguments& a) { return AdaptiveAvgPool2d(a.Arg("input"), a.Ints("output_size")); }},
       {"nn.functional.batch_norm", "input running_mean running_var weight bias training momentum eps",
        [](Arguments& a) {
          return BatchNorm(a.Arg("input"), a.Array("running_mean"), a.Array("running_var"), a.Array("weight"),
                           a.Array("bias"), a.Bool("training", false), a.Double("momentum", 0.1),
                           a.Double("eps", 1e-5));
+       }},
+      {"native_batch_norm", "input weight bias running_mean running_var training momentum eps",
+       [](Arguments& a) {
+         return Three(NativeBatchNorm(a.Arg("input"), a.Array("running_mean"), a.Array("running_var"),
+                                      a.Array("weight"), a.Array("bias"), a.Bool("training"),
+                                      a.Double("momentum"), a.Double("eps")));
+       }},
+      {"native_layer_norm", "input normalized_shape weight bias eps",
+       [](Arguments& a) {
+         return Three(NativeLayerNorm(a.Arg("input"), a.Ints("normalized_shape"), a.Array("weight"),
+                                      a.Array("bias"), a.Double("eps")));
+       }},
+      {"nn.functional.instance_norm",
+       "input running_mean running_var weight bias use_input_stats momentum eps",
+       [](Arguments& a) {
+         return InstanceNorm(a.Arg("input"), a.Array("running_mean"), a.Array("running_var"),
+                             a.Array("weight"), a.Array("bias"), a.Bool("use_input_stats", true),
+                             a.Double("momentum", 0.1), a.Double("eps", 1e-5));
+       },
+       /*slack=*/8},  // As of group_norm.
+      {"nn.functional.local_response_norm", "input size alpha beta k",
+       [](Arguments& a) {
+         return LocalResponseNorm(a.Arg("input"), a.Int("size"), a.Double("alpha", 1e-4),
+                                  a.Double("beta", 0.75), a.Double("k", 1));
+       }},
+      {"nn.functional.normalize", "input p dim eps",
+       [](Arguments& a) {
+         return Normalize(a.Arg("input"), a.Double("p", 2), a.Int("dim", 1), a.Double("eps", 1e-12));
+       }},
+      {"nn.functional.pairwise_distance", "x1 x2 p eps keepdim",
+       [](Arguments& a) {
+         return PairwiseDistance(a.Arg("x1"), a.Arg("x2"), a.Double("p", 2), a.Double("eps", 1e-6),
+                                 a.Bool("keepdim", false));
+       }},
+      {"nn.functional.pdist", "input p",
+       [](Arguments& a) { return Pdist(a.Arg("input"), a.Double("p", 2)); }},
+      {"nn.functional.bilinear", "input1 input2 weight bias",
+       [](Arguments& a) {
+         return Bilinear(a.Array("input1"), a.Array("input2"), a.Array("weight"), a.Array("bias"));
+       }},
+      {"nn.functional.embedding", "weight input padding_idx max_norm norm_type scale_grad_by_freq sparse",
+       [](Arguments& a) {
+         a.MaybeInt("padding_idx");  // These three are about gradients.
+         a.Bool("scale_grad_by_freq", false);
+         a.Bool("sparse", false);
+         return Embedding(a.Arg("input"), a.Arg("weight"), MaxNormOf(a));
+       }},
+      {"nn.functional.embedding_bag",
+       "weight input offsets max_norm norm_type scale_grad_by_freq mode sparse per_sample_weights "
+       "include_last_offset padding_idx",
+       [](Arguments& a) {
+         const std::string mode = a.Text("mode", "mean");
+         a.Bool("scale_grad_by_freq", false);
+         a.Bool("sparse", false);
+         const EmbeddingBagOptions options = {.mode = mode == "sum"   ? BagMode::kSum
+                                                      : mode == "max" ? BagMode::kMax
+                                                                      : BagMode::kMean,
+                                              .offsets = a.Array("offsets"),
+                                              .include_last_offset = a.Bool("include_last_offset", false),
+                                              .per_sample_weights = a.Array("per_sample_weights"),
+                                              .padding_index = a.MaybeInt("padding_idx"),
+                                              .max_norm = MaxNormOf(a)};
+         return EmbeddingBag(a.Arg("input"), a.Arg("weight"), options);
        }},
       {"nn.functional.layer_norm", "input normalized_shape weight bias eps",
        [](Arguments& a) {

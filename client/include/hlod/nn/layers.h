@@ -13,6 +13,8 @@
 #include "hlod/nn/module.h"
 #include "hlod/ops/attention.h"
 #include "hlod/ops/convolution.h"
+#include "hlod/ops/dropout.h"
+#include "hlod/ops/embedding.h"
 
 namespace hlod::nn {
 
@@ -69,6 +71,31 @@ class BatchNorm : public Module {
   double eps_, momentum_;
 };
 
+// Normalisation over each of `groups` groups of channels of each example: weight one, bias zero.
+class GroupNorm : public Module {
+ public:
+  GroupNorm(Module& parent, std::string name, int64_t groups, int64_t channels, double eps = 1e-5,
+            bool affine = true);
+  Tensor operator()(const Tensor& x) const;
+  Tensor weight, bias;
+
+ private:
+  int64_t groups_;
+  double eps_;
+};
+
+// Normalisation of each channel of each example; weights and running statistics only when asked for.
+class InstanceNorm : public Module {
+ public:
+  InstanceNorm(Module& parent, std::string name, int64_t channels, double eps = 1e-5, double momentum = 0.1,
+               bool affine = false, bool track_running_stats = false);
+  Tensor operator()(const Tensor& x);
+  Tensor weight, bias, running_mean, running_var, num_batches_tracked;
+
+ private:
+  double eps_, momentum_;
+};
+
 // Convolution over as many dimensions as `kernel` has sizes (1 to 3): weight [out, in / groups, kernel...],
 // uniform within 1 / sqrt(in / groups * kernel).
 class Conv : public Module {
@@ -82,6 +109,39 @@ class Conv : public Module {
   ConvOptions options_;
 };
 
+// The transpose of a convolution: weight [in, out / groups, kernel...], uniform within 1 / sqrt(out / groups
+// * kernel).
+class ConvTranspose : public Module {
+ public:
+  ConvTranspose(Module& parent, std::string name, int64_t in, int64_t out, Dims kernel,
+                ConvTransposeOptions options = {}, bool with_bias = true);
+  Tensor operator()(const Tensor& x) const;
+  Tensor weight, bias;
+
+ private:
+  ConvTransposeOptions options_;
+};
+
+// Bags of rows of a table: weight [count, size], normal.
+class EmbeddingBag : public Module {
+ public:
+  EmbeddingBag(Module& parent, std::string name, int64_t count, int64_t size, BagMode mode = BagMode::kMean);
+  // A row of a matrix is a bag; of a vector the parts that begin at the offsets.
+  Tensor operator()(const Tensor& indices, const Tensor& offsets = {}) const;
+  Tensor weight;
+
+ private:
+  BagMode mode_;
+};
+
+// x1 weight[k] x2 + bias[k]: weight [out, in1, in2], all uniform within 1 / sqrt(in1).
+class Bilinear : public Module {
+ public:
+  Bilinear(Module& parent, std::string name, int64_t in1, int64_t in2, int64_t out, bool with_bias = true);
+  Tensor operator()(const Tensor& x1, const Tensor& x2) const;
+  Tensor weight, bias;
+};
+
 // While training, elements are zero with probability p and the others grow by 1 / (1 - p).
 class Dropout : public Module {
  public:
@@ -92,11 +152,30 @@ class Dropout : public Module {
   double p_;
 };
 
+// The same by another rule: whole channels (Dropout1d to 3d), or values that keep mean and variance
+// (AlphaDropout, FeatureAlphaDropout).
+template <Tensor (*kFunction)(const Operand&, double, bool)>
+class DropoutBy : public Module {
+ public:
+  DropoutBy(Module& parent, std::string name, double p = 0.5) : Module(parent, std::move(name)), p_(p) {}
+  Tensor operator()(const Tensor& x) const { return kFunction(x, p_, training()); }
+
+ private:
+  double p_;
+};
+using Dropout1d = DropoutBy<&hlod::Dropout1d>;
+using Dropout2d = DropoutBy<&hlod::Dropout2d>;
+using Dropout3d = DropoutBy<&hlod::Dropout3d>;
+using AlphaDropout = DropoutBy<&hlod::AlphaDropout>;
+using FeatureAlphaDropout = DropoutBy<&hlod::FeatureAlphaDropout>;
+
 // Attention with `heads` heads of size / heads each over [batch, length, size]: projections in_proj_weight
 // [3 size, size] (Xavier uniform) and out_proj. torch.nn.MultiheadAttention with batch_first.
 class MultiheadAttention : public Module {
  public:
-  MultiheadAttention(Module& parent, std::string name, int64_t size, int64_t heads, bool with_bias = true);
+  // `dropout`: of the attention's weights, while training.
+  MultiheadAttention(Module& parent, std::string name, int64_t size, int64_t heads, bool with_bias = true,
+                     double dropout = 0);
   Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& value,
                     const AttentionOptions& options = {}) const;
   Tensor in_proj_weight, in_proj_bias;
@@ -104,6 +183,7 @@ class MultiheadAttention : public Module {
 
  private:
   int64_t heads_;
+  double dropout_;
 };
 
 // Layers and functions one after another; layers are named by their place, "0", "1", ...

@@ -15,8 +15,8 @@ Tensor Hardswish(const Operand& x);    // x relu6(x + 3) / 6
 Tensor Tanhshrink(const Operand& x);   // x - tanh(x)
 Tensor Logsigmoid(const Operand& x);   // log(sigmoid(x))
 Tensor LeakyRelu(const Operand& x, double negative_slope = 0.01);
-// Of evaluation: the slope is the middle.
-Tensor Rrelu(const Operand& x, double lower = 1.0 / 8, double upper = 1.0 / 3);
+// x, times a slope below 0 that is drawn for each element in training; else the middle of the bounds.
+Tensor Rrelu(const Operand& x, double lower = 1.0 / 8, double upper = 1.0 / 3, bool training = false);
 Tensor Elu(const Operand& x, double alpha = 1);   // alpha (exp(x) - 1) below 0
 Tensor Celu(const Operand& x, double alpha = 1);  // alpha (exp(x / alpha) - 1) below 0
 enum class GeluApproximation { kNone, kTanh };

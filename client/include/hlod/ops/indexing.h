@@ -53,11 +53,6 @@ Tensor Nonzero(const Operand& x);  // [count, rank]: where x is not zero, in row
 std::vector<Tensor> Where(const Operand& condition);  // The same, a vector for each dimension.
 Tensor MaskedSelect(const Operand& x, const Operand& mask);
 
-// Rows of a table. PyTorch's argument order: the indices first.
-Tensor Embedding(const Operand& indices, const Operand& weight);
-enum class BagMode { kSum, kMean, kMax };
-// Rows of a table joined: each row of a matrix of indices is a bag.
-Tensor EmbeddingBag(const Operand& indices, const Operand& weight, BagMode mode = BagMode::kMean);
 // 1 at the index, of type s64. Without a number of classes, one more than the largest index, which is read.
 Tensor OneHot(const Operand& x, std::optional<int64_t> classes = {});
 

@@ -1,13 +1,15 @@
-// Losses, written in other operations. Each is reduced to its mean, its sum, or not at all.
+// Losses, written in other operations. Each is reduced to its mean, its sum, its sum divided by the size of
+// the batch (dimension 0), or not at all.
 #pragma once
 
-#include <optional>
+#include <functional>
+#include <vector>
 
 #include "hlod/tensor.h"
 
 namespace hlod {
 
-enum class Reduction { kMean, kSum, kNone };
+enum class Reduction { kMean, kSum, kNone, kBatchMean };
 
 Tensor MseLoss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::kMean);  // Squares.
 Tensor L1Loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::kMean);
@@ -30,6 +32,49 @@ Tensor PoissonNllLoss(const Tensor& x, const Tensor& target, bool log_input = tr
                       double eps = 1e-8, Reduction reduction = Reduction::kMean);
 // The cosine of the angle between vectors along `dim`.
 Tensor CosineSimilarity(const Tensor& x, const Tensor& y, int64_t dim = 1, double eps = 1e-8);
+// 1 - cos(x, y) where the target is 1; where it is -1, what cos(x, y) exceeds the margin by. Vectors along
+// the last dimension.
+Tensor CosineEmbeddingLoss(const Tensor& x, const Tensor& y, const Tensor& target, double margin = 0,
+                           Reduction reduction = Reduction::kMean);
+// The Kullback-Leibler divergence of the target from exp(x); the target is probabilities, or their
+// logarithms.
+Tensor KlDiv(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::kMean,
+             bool log_target = false);
+// Of normal distributions with means x and variances `variance`, of x's shape or one for each row; variances
+// are at least eps.
+Tensor GaussianNllLoss(const Tensor& x, const Tensor& target, const Tensor& variance, bool full = false,
+                       double eps = 1e-6, Reduction reduction = Reduction::kMean);
+
+// Of scores [n, classes] or [classes] and the class of each: the p-th powers (1 or 2) of what other classes'
+// scores exceed the own one's less the margin by.
+Tensor MultiMarginLoss(const Tensor& x, const Tensor& target, double p = 1, double margin = 1,
+                       const Tensor& weight = {}, Reduction reduction = Reduction::kMean);
+// The same for several classes of each example: the target is a row of classes that ends at the first -1.
+Tensor MultilabelMarginLoss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::kMean);
+// Cross entropies of a sigmoid a class; the target is 0 or 1 for each.
+Tensor MultilabelSoftMarginLoss(const Tensor& x, const Tensor& target, const Tensor& weight = {},
+                                Reduction reduction = Reduction::kMean);
+
+struct TripletOptions {
+  double margin = 1, p = 2, eps = 1e-6;
+  bool swap = false;  // The nearer of anchor and positive to the negative counts.
+  Reduction reduction = Reduction::kMean;
+};
+// What the distance from the anchor to the positive exceeds that to the negative less the margin by.
+Tensor TripletMarginLoss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                         const TripletOptions& options = {});
+// The same with a distance of your own.
+using DistanceFunction = std::function<Tensor(const Tensor&, const Tensor&)>;
+Tensor TripletMarginWithDistanceLoss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                                     const DistanceFunction& distance = {},
+                                     const TripletOptions& options = {});
+
+// Of log probabilities [time, n, classes] and target sequences [n, length] (or one after another as a
+// vector): minus the log probability of all ways to write a target with blanks and repeats. The mean divides
+// each by its target's length. `zero_infinity`: targets that do not fit their input count nothing.
+Tensor CtcLoss(const Tensor& log_probabilities, const Tensor& targets,
+               const std::vector<int64_t>& input_lengths, const std::vector<int64_t>& target_lengths,
+               int64_t blank = 0, Reduction reduction = Reduction::kMean, bool zero_infinity = false);
 // `x`: log probabilities [n, classes, ...] or [classes]; `target`: classes. Those equal to ignore_index count
 // nothing.
 Tensor NllLoss(const Tensor& x, const Tensor& target, const Tensor& weight = {}, int64_t ignore_index = -100,

@@ -16,6 +16,20 @@ struct MaxPoolOptions {
 Tensor MaxPool1d(const Operand& x, Sizes kernel, MaxPoolOptions options = {});
 Tensor MaxPool2d(const Operand& x, Sizes kernel, MaxPoolOptions options = {});
 Tensor MaxPool3d(const Operand& x, Sizes kernel, MaxPoolOptions options = {});
+// With the places of the maxima in the flattened spatial dimensions (PyTorch's return_indices).
+ValuesAndIndices MaxPool1dWithIndices(const Operand& x, Sizes kernel, MaxPoolOptions options = {});
+ValuesAndIndices MaxPool2dWithIndices(const Operand& x, Sizes kernel, MaxPoolOptions options = {});
+ValuesAndIndices MaxPool3dWithIndices(const Operand& x, Sizes kernel, MaxPoolOptions options = {});
+
+struct MaxUnpoolOptions {
+  std::optional<Sizes> stride = {};  // The kernel size.
+  Sizes padding = 0;
+  Dims output_size = {};  // Of the spatial dimensions, or of all; else as few as the windows cover.
+};
+// Elements at the places that max pooling gave, zeros elsewhere.
+Tensor MaxUnpool1d(const Operand& x, const Operand& indices, Sizes kernel, MaxUnpoolOptions options = {});
+Tensor MaxUnpool2d(const Operand& x, const Operand& indices, Sizes kernel, MaxUnpoolOptions options = {});
+Tensor MaxUnpool3d(const Operand& x, const Operand& indices, Sizes kernel, MaxUnpoolOptions options = {});
 
 struct AvgPoolOptions {
   std::optional<Sizes> stride = {};  // The kernel size.
@@ -28,8 +42,21 @@ Tensor AvgPool1d(const Operand& x, Sizes kernel, AvgPoolOptions options = {});
 Tensor AvgPool2d(const Operand& x, Sizes kernel, AvgPoolOptions options = {});
 Tensor AvgPool3d(const Operand& x, Sizes kernel, AvgPoolOptions options = {});
 
-// The means of `output` parts of each dimension, of nearly equal sizes.
+// The p-th root of the sum of p-th powers of each window.
+struct LpPoolOptions {
+  std::optional<Sizes> stride = {};  // The kernel size.
+  bool ceil_mode = false;
+};
+Tensor LpPool1d(const Operand& x, double order, Sizes kernel, LpPoolOptions options = {});
+Tensor LpPool2d(const Operand& x, double order, Sizes kernel, LpPoolOptions options = {});
+
+// The means, and the maxima with their places, of `output` parts of each dimension, of nearly equal sizes; -1
+// for as many parts as elements.
 Tensor AdaptiveAvgPool1d(const Operand& x, Sizes output);
 Tensor AdaptiveAvgPool2d(const Operand& x, Sizes output);
+Tensor AdaptiveAvgPool3d(const Operand& x, Sizes output);
+ValuesAndIndices AdaptiveMaxPool1d(const Operand& x, Sizes output);
+ValuesAndIndices AdaptiveMaxPool2d(const Operand& x, Sizes output);
+ValuesAndIndices AdaptiveMaxPool3d(const Operand& x, Sizes output);
 
 }  // namespace hlod

@@ -1,0 +1,120 @@
+// Layers without weights that are functions of each element or of one dimension.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "hlod/nn/module.h"
+#include "hlod/ops/activation.h"
+#include "hlod/ops/math.h"
+#include "hlod/ops/softmax.h"
+
+namespace hlod::nn {
+
+// A layer that is a function.
+class Function : public Module {
+ public:
+  using Call = std::function<Tensor(const Tensor&)>;
+  Function(Module& parent, std::string name, Call call)
+      : Module(parent, std::move(name)), call_(std::move(call)) {}
+  Tensor operator()(const Tensor& x) const { return call_(x); }
+
+ private:
+  Call call_;
+};
+
+template <Tensor (*kFunction)(const Operand&)>
+class Elementwise : public Module {
+ public:
+  using Module::Module;
+  Tensor operator()(const Tensor& x) const { return kFunction(x); }
+};
+using Relu = Elementwise<&hlod::Relu>;
+using Relu6 = Elementwise<&hlod::Relu6>;
+using Selu = Elementwise<&hlod::Selu>;
+using Silu = Elementwise<&hlod::Silu>;
+using Mish = Elementwise<&hlod::Mish>;
+using Sigmoid = Elementwise<&hlod::Sigmoid>;
+using LogSigmoid = Elementwise<&hlod::Logsigmoid>;
+using Tanh = Elementwise<&hlod::Tanh>;
+using Softsign = Elementwise<&hlod::Softsign>;
+using Tanhshrink = Elementwise<&hlod::Tanhshrink>;
+using Hardsigmoid = Elementwise<&hlod::Hardsigmoid>;
+using Hardswish = Elementwise<&hlod::Hardswish>;
+
+struct Gelu : Function {
+  Gelu(Module& parent, std::string name, GeluApproximation approximation = GeluApproximation::kNone)
+      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::Gelu(x, approximation); }) {}
+};
+struct LeakyRelu : Function {
+  LeakyRelu(Module& parent, std::string name, double slope = 0.01)
+      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::LeakyRelu(x, slope); }) {}
+};
+struct Elu : Function {
+  Elu(Module& parent, std::string name, double alpha = 1)
+      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::Elu(x, alpha); }) {}
+};
+struct Celu : Function {
+  Celu(Module& parent, std::string name, double alpha = 1)
+      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::Celu(x, alpha); }) {}
+};
+struct Softplus : Function {
+  Softplus(Module& parent, std::string name, double beta = 1, double threshold = 20)
+      : Function(parent, std::move(name),
+                 [=](const Tensor& x) { return hlod::Softplus(x, beta, threshold); }) {}
+};
+struct Hardtanh : Function {
+  Hardtanh(Module& parent, std::string name, double min = -1, double max = 1)
+      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::Hardtanh(x, min, max); }) {}
+};
+struct Hardshrink : Function {
+  Hardshrink(Module& parent, std::string name, double lambda = 0.5)
+      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::Hardshrink(x, lambda); }) {}
+};
+struct Softshrink : Function {
+  Softshrink(Module& parent, std::string name, double lambda = 0.5)
+      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::Softshrink(x, lambda); }) {}
+};
+struct Threshold : Function {
+  Threshold(Module& parent, std::string name, Scalar threshold, Scalar value)
+      : Function(parent, std::move(name),
+                 [=](const Tensor& x) { return hlod::Threshold(x, threshold, value); }) {}
+};
+struct Glu : Function {
+  Glu(Module& parent, std::string name, int64_t dim = -1)
+      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::Glu(x, dim); }) {}
+};
+struct Softmax : Function {
+  Softmax(Module& parent, std::string name, int64_t dim)
+      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::Softmax(x, dim); }) {}
+};
+struct LogSoftmax : Function {
+  LogSoftmax(Module& parent, std::string name, int64_t dim)
+      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::LogSoftmax(x, dim); }) {}
+};
+struct Softmin : Function {
+  Softmin(Module& parent, std::string name, int64_t dim)
+      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::Softmin(x, dim); }) {}
+};
+
+// x, times a learned slope below 0: one for all channels, or one each. It begins as `slope`.
+class Prelu : public Module {
+ public:
+  Prelu(Module& parent, std::string name, int64_t count = 1, double slope = 0.25);
+  Tensor operator()(const Tensor& x) const { return hlod::Prelu(x, weight); }
+  Tensor weight;
+};
+
+// While training, x times a slope below 0 that is drawn for each element; else the middle of the bounds.
+class Rrelu : public Module {
+ public:
+  Rrelu(Module& parent, std::string name, double lower = 1.0 / 8, double upper = 1.0 / 3)
+      : Module(parent, std::move(name)), lower_(lower), upper_(upper) {}
+  Tensor operator()(const Tensor& x) const { return hlod::Rrelu(x, lower_, upper_, training()); }
+
+ private:
+  double lower_, upper_;
+};
+
+}  // namespace hlod::nn

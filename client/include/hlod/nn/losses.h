@@ -1,0 +1,140 @@
+// Losses as layers: what a criterion of PyTorch is constructed with is kept here.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "hlod/nn/module.h"
+#include "hlod/ops/loss.h"
+
+namespace hlod::nn {
+
+// A loss of an input and a target that has nothing but a reduction.
+template <Tensor (*kFunction)(const Tensor&, const Tensor&, Reduction)>
+class Loss : public Module {
+ public:
+  Loss(Module& parent, std::string name, Reduction reduction = Reduction::kMean)
+      : Module(parent, std::move(name)), reduction_(reduction) {}
+  Tensor operator()(const Tensor& x, const Tensor& target) const { return kFunction(x, target, reduction_); }
+
+ private:
+  Reduction reduction_;
+};
+using MseLoss = Loss<&hlod::MseLoss>;
+using L1Loss = Loss<&hlod::L1Loss>;
+using SoftMarginLoss = Loss<&hlod::SoftMarginLoss>;
+using MultilabelMarginLoss = Loss<&hlod::MultilabelMarginLoss>;
+
+// A loss with one number beside its reduction: beta, delta or a margin.
+template <Tensor (*kFunction)(const Tensor&, const Tensor&, double, Reduction)>
+class LossWith : public Module {
+ public:
+  LossWith(Module& parent, std::string name, double number = 1, Reduction reduction = Reduction::kMean)
+      : Module(parent, std::move(name)), number_(number), reduction_(reduction) {}
+  Tensor operator()(const Tensor& x, const Tensor& target) const {
+    return kFunction(x, target, number_, reduction_);
+  }
+
+ private:
+  double number_;
+  Reduction reduction_;
+};
+using SmoothL1Loss = LossWith<&hlod::SmoothL1Loss>;
+using HuberLoss = LossWith<&hlod::HuberLoss>;
+using HingeEmbeddingLoss = LossWith<&hlod::HingeEmbeddingLoss>;
+
+// Of logits and classes. The weight, one number a class, is a buffer.
+class CrossEntropyLoss : public Module {
+ public:
+  CrossEntropyLoss(Module& parent, std::string name, Tensor weight = {}, int64_t ignore_index = -100,
+                   double label_smoothing = 0, Reduction reduction = Reduction::kMean);
+  Tensor operator()(const Tensor& x, const Tensor& target) const {
+    return CrossEntropy(x, target, weight, ignore_index_, label_smoothing_, reduction_);
+  }
+  Tensor weight;
+
+ private:
+  int64_t ignore_index_;
+  double label_smoothing_;
+  Reduction reduction_;
+};
+
+class NllLoss : public Module {
+ public:
+  NllLoss(Module& parent, std::string name, Tensor weight = {}, int64_t ignore_index = -100,
+          Reduction reduction = Reduction::kMean);
+  Tensor operator()(const Tensor& x, const Tensor& target) const {
+    return hlod::NllLoss(x, target, weight, ignore_index_, reduction_);
+  }
+  Tensor weight;
+
+ private:
+  int64_t ignore_index_;
+  Reduction reduction_;
+};
+
+class BceLoss : public Module {
+ public:
+  BceLoss(Module& parent, std::string name, Tensor weight = {}, Reduction reduction = Reduction::kMean);
+  Tensor operator()(const Tensor& x, const Tensor& target) const {
+    return BinaryCrossEntropy(x, target, weight, reduction_);
+  }
+  Tensor weight;
+
+ private:
+  Reduction reduction_;
+};
+
+class BceWithLogitsLoss : public Module {
+ public:
+  BceWithLogitsLoss(Module& parent, std::string name, Tensor weight = {}, Tensor pos_weight = {},
+                    Reduction reduction = Reduction::kMean);
+  Tensor operator()(const Tensor& x, const Tensor& target) const {
+    return BinaryCrossEntropyWithLogits(x, target, weight, pos_weight, reduction_);
+  }
+  Tensor weight, pos_weight;
+
+ private:
+  Reduction reduction_;
+};
+
+class KlDivLoss : public Module {
+ public:
+  KlDivLoss(Module& parent, std::string name, Reduction reduction = Reduction::kMean, bool log_target = false)
+      : Module(parent, std::move(name)), reduction_(reduction), log_target_(log_target) {}
+  Tensor operator()(const Tensor& x, const Tensor& target) const {
+    return KlDiv(x, target, reduction_, log_target_);
+  }
+
+ private:
+  Reduction reduction_;
+  bool log_target_;
+};
+
+class TripletMarginLoss : public Module {
+ public:
+  TripletMarginLoss(Module& parent, std::string name, TripletOptions options = {})
+      : Module(parent, std::move(name)), options_(options) {}
+  Tensor operator()(const Tensor& anchor, const Tensor& positive, const Tensor& negative) const {
+    return hlod::TripletMarginLoss(anchor, positive, negative, options_);
+  }
+
+ private:
+  TripletOptions options_;
+};
+
+class CosineEmbeddingLoss : public Module {
+ public:
+  CosineEmbeddingLoss(Module& parent, std::string name, double margin = 0,
+                      Reduction reduction = Reduction::kMean)
+      : Module(parent, std::move(name)), margin_(margin), reduction_(reduction) {}
+  Tensor operator()(const Tensor& x, const Tensor& y, const Tensor& target) const {
+    return hlod::CosineEmbeddingLoss(x, y, target, margin_, reduction_);
+  }
+
+ private:
+  double margin_;
+  Reduction reduction_;
+};
+
+}  // namespace hlod::nn

@@ -1,0 +1,96 @@
+// Recurrent layers: Elman's network, LSTM, GRU, and one step of each. Weights are uniform within
+// 1 / sqrt(hidden).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hlod/nn/module.h"
+
+namespace hlod::nn {
+
+// The state of a network: [layers * directions, n, hidden], of a cell [n, hidden]. `cell` is an LSTM's only.
+struct RecurrentState {
+  Tensor hidden, cell = {};
+};
+
+enum class RecurrentKind { kTanh, kRelu, kLstm, kGru };
+
+// One step: weight_ih [gates * hidden, input], weight_hh [gates * hidden, hidden], bias_ih, bias_hh.
+class RecurrentCell : public Module {
+ public:
+  RecurrentCell(Module& parent, std::string name, RecurrentKind kind, int64_t input, int64_t hidden,
+                bool with_bias = true);
+  // x [n, input] or [input]. A state without tensors is zeros.
+  RecurrentState Step(const Tensor& x, const RecurrentState& state = {}) const;
+  Tensor weight_ih, weight_hh, bias_ih, bias_hh;
+
+ private:
+  RecurrentKind kind_;
+};
+struct RnnCell : RecurrentCell {
+  RnnCell(Module& parent, std::string name, int64_t input, int64_t hidden, bool with_bias = true,
+          RecurrentKind kind = RecurrentKind::kTanh)
+      : RecurrentCell(parent, std::move(name), kind, input, hidden, with_bias) {}
+  Tensor operator()(const Tensor& x, const Tensor& hidden = {}) const { return Step(x, {hidden}).hidden; }
+};
+struct LstmCell : RecurrentCell {
+  LstmCell(Module& parent, std::string name, int64_t input, int64_t hidden, bool with_bias = true)
+      : RecurrentCell(parent, std::move(name), RecurrentKind::kLstm, input, hidden, with_bias) {}
+  RecurrentState operator()(const Tensor& x, const RecurrentState& state = {}) const {
+    return Step(x, state);
+  }
+};
+struct GruCell : RecurrentCell {
+  GruCell(Module& parent, std::string name, int64_t input, int64_t hidden, bool with_bias = true)
+      : RecurrentCell(parent, std::move(name), RecurrentKind::kGru, input, hidden, with_bias) {}
+  Tensor operator()(const Tensor& x, const Tensor& hidden = {}) const { return Step(x, {hidden}).hidden; }
+};
+
+struct RecurrentOptions {
+  int64_t layers = 1;
+  bool with_bias = true;
+  bool batch_first = false;    // [n, length, size] instead of [length, n, size].
+  double dropout = 0;          // Between layers, while training.
+  bool bidirectional = false;  // Both directions, side by side in the last dimension.
+};
+struct RecurrentResult {
+  Tensor output;         // Of the last layer at each step.
+  RecurrentState state;  // Of every layer and direction at the last step.
+};
+
+// Layers over a sequence, one operation after another for each step. Weights are named as PyTorch names them:
+// weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, and the same with _reverse.
+class Recurrent : public Module {
+ public:
+  Recurrent(Module& parent, std::string name, RecurrentKind kind, int64_t input, int64_t hidden,
+            RecurrentOptions options = {});
+  // x [length, n, input], or [length, input].
+  RecurrentResult operator()(const Tensor& x, const RecurrentState& state = {}) const;
+
+  struct Weights {
+    Tensor weight_ih, weight_hh, bias_ih, bias_hh;
+  };
+  std::vector<Weights> weights;  // By layer, then direction.
+
+ private:
+  RecurrentKind kind_;
+  int64_t hidden_;
+  RecurrentOptions options_;
+};
+struct Rnn : Recurrent {
+  Rnn(Module& parent, std::string name, int64_t input, int64_t hidden, RecurrentOptions options = {},
+      RecurrentKind kind = RecurrentKind::kTanh)
+      : Recurrent(parent, std::move(name), kind, input, hidden, options) {}
+};
+struct Lstm : Recurrent {
+  Lstm(Module& parent, std::string name, int64_t input, int64_t hidden, RecurrentOptions options = {})
+      : Recurrent(parent, std::move(name), RecurrentKind::kLstm, input, hidden, options) {}
+};
+struct Gru : Recurrent {
+  Gru(Module& parent, std::string name, int64_t input, int64_t hidden, RecurrentOptions options = {})
+      : Recurrent(parent, std::move(name), RecurrentKind::kGru, input, hidden, options) {}
+};
+
+}  // namespace hlod::nn

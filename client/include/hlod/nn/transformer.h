@@ -1,0 +1,83 @@
+// Transformer layers over [batch, length, size]: torch.nn's with batch_first.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hlod/nn/layers.h"
+
+namespace hlod::nn {
+
+struct TransformerOptions {
+  int64_t feedforward = 2048;  // The width between the two linear layers.
+  double dropout = 0.1;
+  std::function<Tensor(const Tensor&)> activation = {};  // Relu when absent.
+  double eps = 1e-5;                                     // Of the normalisations.
+  bool norm_first = false;                               // In front of each part instead of behind it.
+};
+
+class TransformerEncoderLayer : public Module {
+ public:
+  TransformerEncoderLayer(Module& parent, std::string name, int64_t size, int64_t heads,
+                          TransformerOptions options = {});
+  Tensor operator()(const Tensor& x, const AttentionOptions& attention = {}) const;
+
+  MultiheadAttention self_attn;
+  Linear linear1;
+  Dropout dropout;
+  Linear linear2;
+  LayerNorm norm1, norm2;
+  Dropout dropout1, dropout2;
+
+ private:
+  TransformerOptions options_;
+};
+
+class TransformerDecoderLayer : public Module {
+ public:
+  TransformerDecoderLayer(Module& parent, std::string name, int64_t size, int64_t heads,
+                          TransformerOptions options = {});
+  // `memory` is what the encoder gave.
+  Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionOptions& self = {},
+                    const AttentionOptions& cross = {}) const;
+
+  MultiheadAttention self_attn, multihead_attn;
+  Linear linear1;
+  Dropout dropout;
+  Linear linear2;
+  LayerNorm norm1, norm2, norm3;
+  Dropout dropout1, dropout2, dropout3;
+
+ private:
+  TransformerOptions options_;
+};
+
+// `count` layers one after another, named layers.0, layers.1, ...; behind them a normalisation when asked
+// for.
+class TransformerEncoder : public Module {
+ public:
+  TransformerEncoder(Module& parent, std::string name, int64_t count, int64_t size, int64_t heads,
+                     const TransformerOptions& options = {}, bool final_norm = false);
+  Tensor operator()(Tensor x, const AttentionOptions& attention = {}) const;
+
+ private:
+  Module list_;  // The parent of the layers.
+  std::vector<std::unique_ptr<TransformerEncoderLayer>> layers_;
+  std::unique_ptr<LayerNorm> norm_;
+};
+class TransformerDecoder : public Module {
+ public:
+  TransformerDecoder(Module& parent, std::string name, int64_t count, int64_t size, int64_t heads,
+                     const TransformerOptions& options = {}, bool final_norm = false);
+  Tensor operator()(Tensor x, const Tensor& memory, const AttentionOptions& self = {},
+                    const AttentionOptions& cross = {}) const;
+
+ private:
+  Module list_;  // The parent of the layers.
+  std::vector<std::unique_ptr<TransformerDecoderLayer>> layers_;
+  std::unique_ptr<LayerNorm> norm_;
+};
+
+}  // namespace hlod::nn

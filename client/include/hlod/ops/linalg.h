@@ -1,0 +1,74 @@
+// torch.linalg: matrices are the last two dimensions, those before them are batches. What PyTorch raises for
+// a singular matrix is not raised here, where nothing is read: results have infinities or NaN, and the
+// functions with Ex give a number that is not 0.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "hlod/tensor.h"
+
+namespace hlod::linalg {
+
+// L with x = L L^H, or U with x = U^H U; NaN where x is not positive definite.
+Tensor Cholesky(const Operand& x, bool upper = false);
+
+struct WithInfo {
+  Tensor result;
+  Tensor info;  // s32: 0, or the first diagonal element of U (from 1) that is 0.
+};
+WithInfo CholeskyEx(const Operand& x,
+                    bool upper = false);  // Of the info 1 where it is not positive definite.
+
+// x = P L U with the rows exchanged so that each pivot is the largest of its column.
+struct LuParts {
+  Tensor p, l, u;
+};
+LuParts Lu(const Operand& x);
+struct LuFactors {
+  Tensor lu;      // L below the diagonal, whose own diagonal is 1, and U.
+  Tensor pivots;  // s32: row k was exchanged with this one, counted from 1.
+  Tensor info;
+};
+LuFactors LuFactorEx(const Operand& x);
+// X of A X = B, or of X A = B when not `left`; of A^H when `adjoint`.
+Tensor LuSolve(const Operand& lu, const Operand& pivots, const Operand& b, bool left = true,
+               bool adjoint = false);
+
+// X of A X = B. B is a matrix, or a vector for each matrix.
+Tensor Solve(const Operand& a, const Operand& b);
+WithInfo SolveEx(const Operand& a, const Operand& b);
+Tensor Inv(const Operand& x);
+WithInfo InvEx(const Operand& x);
+// X of A X = B (X A = B when not `left`) for a triangular A, of which the other triangle is not looked at.
+Tensor SolveTriangular(const Operand& a, const Operand& b, bool upper, bool left = true,
+                       bool unitriangular = false);
+
+Tensor Det(const Operand& x);
+std::pair<Tensor, Tensor> Slogdet(const Operand& x);  // The sign, and the logarithm of the size.
+Tensor Logdet(const Operand& x);                      // NaN of a negative determinant.
+
+enum class QrMode { kReduced, kComplete };
+std::pair<Tensor, Tensor> Qr(const Operand& x, QrMode mode = QrMode::kReduced);
+// The product of the reflections I - tau v v^H, v being 1 and what is below the diagonal of a column.
+Tensor HouseholderProduct(const Operand& x, const Operand& tau);
+
+Tensor MatrixPower(const Operand& x, int64_t n);
+// The product of several matrices in the order that takes the fewest multiplications. The first and the last
+// may be vectors.
+Tensor MultiDot(const std::vector<Tensor>& tensors, Caller caller = Caller::Here());
+Tensor Tensorinv(const Tensor& x, int64_t ind = 2);
+Tensor Tensorsolve(const Tensor& a, const Tensor& b, DimList dims = {});
+
+Tensor Cross(const Operand& x, const Operand& y, int64_t dim = -1);
+Tensor Vecdot(const Operand& x, const Operand& y, int64_t dim = -1);  // x is conjugated.
+// The powers 0 to n - 1 of each element; n is the last size when absent.
+Tensor Vander(const Operand& x, std::optional<int64_t> n = {});
+
+// Norms of matrices: of order 1 and -1 (the greatest and least sum of a column), infinite ones (of a row),
+// and Frobenius'.
+Tensor MatrixNorm(const Operand& x, double order, DimList dims = {-2, -1}, bool keepdim = false);
+Tensor FrobeniusNorm(const Operand& x, DimList dims = {-2, -1}, bool keepdim = false);
+
+}  // namespace hlod::linalg

@@ -1,0 +1,57 @@
+// Special functions of each element. Integers and bools become f32. They are computed in f64.
+#pragma once
+
+#include "hlod/tensor.h"
+
+namespace hlod {
+
+// Of probability.
+Tensor Entr(const Operand& x);                       // -x log(x); 0 at 0, and minus infinity below.
+Tensor Ndtr(const Operand& x);                       // The normal distribution at x.
+Tensor LogNdtr(const Operand& x);                    // Its logarithm.
+Tensor Ndtri(const Operand& x);                      // Its inverse.
+Tensor Erfcx(const Operand& x);                      // exp(x x) (1 - erf(x)).
+Tensor Xlog1py(const Operand& x, const Operand& y);  // x log(1 + y), and 0 where x is 0.
+
+// Of the gamma function. Arguments that need more than 10,000 terms give NaN.
+Tensor Igamma(const Operand& a, const Operand& x);   // The regularised lower incomplete gamma function.
+Tensor Igammac(const Operand& a, const Operand& x);  // The upper one.
+Tensor Zeta(const Operand& x, const Operand& q);     // Hurwitz' zeta function: the sum of (q + k)^-x.
+Tensor Polygamma(int64_t n, const Operand& x);       // The n-th derivative of digamma.
+Tensor Mvlgamma(const Operand& x, int64_t p);        // The logarithm of the multivariate gamma function.
+
+// Bessel functions: modified ones of the first kind, and those times exp(-|x|); of the second kind, and those
+// times exp(x).
+Tensor I0(const Operand& x);
+Tensor I0e(const Operand& x);
+Tensor I1(const Operand& x);
+Tensor I1e(const Operand& x);
+Tensor ModifiedBesselI0(const Operand& x);
+Tensor ModifiedBesselI1(const Operand& x);
+Tensor ModifiedBesselK0(const Operand& x);
+Tensor ModifiedBesselK1(const Operand& x);
+Tensor ScaledModifiedBesselK0(const Operand& x);
+Tensor ScaledModifiedBesselK1(const Operand& x);
+Tensor BesselJ0(const Operand& x);
+Tensor BesselJ1(const Operand& x);
+Tensor BesselY0(const Operand& x);
+Tensor BesselY1(const Operand& x);
+Tensor SphericalBesselJ0(const Operand& x);  // sin(x) / x
+Tensor AiryAi(const Operand& x);
+
+// Orthogonal polynomials of degree n, whose fraction is cut off; 0 for a negative or infinite degree. The
+// degree of the last four is at most 10,000, else NaN.
+Tensor ChebyshevPolynomialT(const Operand& x, const Operand& n);
+Tensor ChebyshevPolynomialU(const Operand& x, const Operand& n);
+Tensor ChebyshevPolynomialV(const Operand& x, const Operand& n);
+Tensor ChebyshevPolynomialW(const Operand& x, const Operand& n);
+Tensor ShiftedChebyshevPolynomialT(const Operand& x, const Operand& n);  // Of 2 x - 1.
+Tensor ShiftedChebyshevPolynomialU(const Operand& x, const Operand& n);
+Tensor ShiftedChebyshevPolynomialV(const Operand& x, const Operand& n);
+Tensor ShiftedChebyshevPolynomialW(const Operand& x, const Operand& n);
+Tensor HermitePolynomialH(const Operand& x, const Operand& n);
+Tensor HermitePolynomialHe(const Operand& x, const Operand& n);
+Tensor LaguerrePolynomialL(const Operand& x, const Operand& n);
+Tensor LegendrePolynomialP(const Operand& x, const Operand& n);
+
+}  // namespace hlod

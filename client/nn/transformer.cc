@@ -1,0 +1,106 @@
+// Transformer layers.
+#include "hlod/nn/transformer.h"
+
+#include "hlod/ops/elementwise.h"
+
+namespace hlod::nn {
+namespace {
+
+// `part` of x joined with x, normalised behind or in front.
+template <typename Part>
+Tensor Residual(const Tensor& x, const LayerNorm& norm, bool norm_first, Part part) {
+  return norm_first ? x + part(norm(x)) : norm(x + part(x));
+}
+
+template <typename Layer>
+std::vector<std::unique_ptr<Layer>> MakeLayers(Module& list, int64_t count, int64_t size, int64_t heads,
+                                               const TransformerOptions& options) {
+  std::vector<std::unique_ptr<Layer>> layers;
+  for (int64_t i = 0; i < count; ++i) {
+    layers.push_back(std::make_unique<Layer>(list, std::to_string(i), size, heads, options));
+  }
+  return layers;
+}
+
+Tensor Activated(const TransformerOptions& options, const Tensor& x) {
+  return options.activation ? options.activation(x) : hlod::Relu(x);
+}
+
+}  // namespace
+
+TransformerEncoderLayer::TransformerEncoderLayer(Module& parent, std::string name, int64_t size,
+                                                 int64_t heads, TransformerOptions options)
+    : Module(parent, std::move(name)),
+      self_attn(*this, "self_attn", size, heads, true, options.dropout),
+      linear1(*this, "linear1", size, options.feedforward),
+      dropout(*this, "dropout", options.dropout),
+      linear2(*this, "linear2", options.feedforward, size),
+      norm1(*this, "norm1", {size}, options.eps),
+      norm2(*this, "norm2", {size}, options.eps),
+      dropout1(*this, "dropout1", options.dropout),
+      dropout2(*this, "dropout2", options.dropout),
+      options_(std::move(options)) {}
+
+Tensor TransformerEncoderLayer::operator()(const Tensor& x, const AttentionOptions& attention) const {
+  const bool first = options_.norm_first;
+  const Tensor attended =
+      Residual(x, norm1, first, [&](const Tensor& x) { return dropout1(self_attn(x, x, x, attention)); });
+  return Residual(attended, norm2, first, [&](const Tensor& x) {
+    return dropout2(linear2(dropout(Activated(options_, linear1(x)))));
+  });
+}
+
+TransformerDecoderLayer::TransformerDecoderLayer(Module& parent, std::string name, int64_t size,
+                                                 int64_t heads, TransformerOptions options)
+    : Module(parent, std::move(name)),
+      self_attn(*this, "self_attn", size, heads, true, options.dropout),
+      multihead_attn(*this, "multihead_attn", size, heads, true, options.dropout),
+      linear1(*this, "linear1", size, options.feedforward),
+      dropout(*this, "dropout", options.dropout),
+      linear2(*this, "linear2", options.feedforward, size),
+      norm1(*this, "norm1", {size}, options.eps),
+      norm2(*this, "norm2", {size}, options.eps),
+      norm3(*this, "norm3", {size}, options.eps),
+      dropout1(*this, "dropout1", options.dropout),
+      dropout2(*this, "dropout2", options.dropout),
+      dropout3(*this, "dropout3", options.dropout),
+      options_(std::move(options)) {}
+
+Tensor TransformerDecoderLayer::operator()(const Tensor& x, const Tensor& memory,
+                                           const AttentionOptions& self,
+                                           const AttentionOptions& cross) const {
+  const bool first = options_.norm_first;
+  Tensor y = Residual(x, norm1, first, [&](const Tensor& x) { return dropout1(self_attn(x, x, x, self)); });
+  y = Residual(y, norm2, first,
+               [&](const Tensor& x) { return dropout2(multihead_attn(x, memory, memory, cross)); });
+  return Residual(y, norm3, first, [&](const Tensor& x) {
+    return dropout3(linear2(dropout(Activated(options_, linear1(x)))));
+  });
+}
+
+TransformerEncoder::TransformerEncoder(Module& parent, std::string name, int64_t count, int64_t size,
+                                       int64_t heads, const TransformerOptions& options, bool final_norm)
+    : Module(parent, std::move(name)),
+      list_(*this, "layers"),
+      layers_(MakeLayers<TransformerEncoderLayer>(list_, count, size, heads, options)) {
+  if (final_norm) norm_ = std::make_unique<LayerNorm>(*this, "norm", Dims{size}, options.eps);
+}
+Tensor TransformerEncoder::operator()(Tensor x, const AttentionOptions& attention) const {
+  for (const auto& layer : layers_) x = (*layer)(x, attention);
+  return norm_ == nullptr ? x : (*norm_)(x);
+}
+
+TransformerDecoder::TransformerDecoder(Module& parent, std::string name, int64_t count, int64_t size,
+                                       int64_t heads, const TransformerOptions& options, bool final_norm)
+    : Module(parent, std::move(name)),
+      list_(*this, "layers"),
+      layers_(MakeLayers<TransformerDecoderLayer>(list_, count, size, heads, options)) {
+  if (final_norm) norm_ = std::make_unique<LayerNorm>(*this, "norm", Dims{size}, options.eps);
+}
+Tensor TransformerDecoder::operator()(Tensor x, const Tensor& memory, const AttentionOptions& self,
+                                      const AttentionOptions& cross) const {
+  for (const auto& layer : layers_) x = (*layer)(x, memory, self, cross);
+  return norm_ == nullptr ? x : (*norm_)(x);
+}
+
+}  // namespace hlod::nn

@@ -1,0 +1,139 @@
+// Losses with margins, and of distributions.
+#include <cmath>
+#include <numbers>
+
+#include "client/tensor/apply.h"
+#include "client/tensor/ops/loss.h"
+#include "hlod/ops/activation.h"
+#include "hlod/ops/comparison.h"
+#include "hlod/ops/creation.h"
+#include "hlod/ops/distance.h"
+#include "hlod/ops/elementwise.h"
+#include "hlod/ops/indexing.h"
+#include "hlod/ops/math.h"
+#include "hlod/ops/reduction.h"
+#include "hlod/ops/shape.h"
+
+namespace hlod {
+
+using lazy::Reduced;
+using lazy::Refuse;
+
+namespace {
+
+// Refuses with the operation's name and its arguments.
+void Require(bool condition, const lazy::Operation& operation, const std::vector<Tensor>& tensors,
+             const char* what) {
+  if (condition) return;
+  const std::vector<Operand> operands = lazy::OperandsOf(tensors, Caller{});
+  lazy::Explain(operation, operands, Caller{}, [&] { Refuse("%s", what); });
+}
+
+// Scores as [n, classes].
+Tensor AsRows(const Tensor& x) { return x.rank() == 2 ? x : x.Reshape({1, x.numel()}); }
+
+// The positions of the last dimension.
+Tensor Positions(const Tensor& x) { return Arange(0, x.size(-1), 1, {.type = kS64, .device = x.device()}); }
+
+// A loss a row: of one row without a batch, a number.
+Tensor OfRows(const Tensor& loss, const Tensor& x, Reduction reduction) {
+  return Reduced(x.rank() < 2 ? loss.Reshape({}) : loss, reduction);
+}
+
+}  // namespace
+
+Tensor CosineEmbeddingLoss(const Tensor& x, const Tensor& y, const Tensor& target, double margin,
+                           Reduction reduction) {
+  constexpr double kEps = 1e-12;
+  const Dims last = {-1};
+  const Tensor product = Sum(x * y, last), a = Sum(x * x, last) + kEps, b = Sum(y * y, last) + kEps;
+  const Tensor cosine = product / Sqrt(a * b);
+  const Tensor near = Where(Eq(target, 1), 1 - cosine, 0);
+  return Reduced(near + Where(Eq(target, -1), Clamp(cosine - margin, Operand(0)), 0), reduction);
+}
+
+Tensor KlDiv(const Tensor& x, const Tensor& target, Reduction reduction, bool log_target) {
+  return Reduced(log_target ? Exp(target) * (target - x) : Xlogy(target, target) - target * x, reduction);
+}
+
+Tensor GaussianNllLoss(const Tensor& x, const Tensor& target, const Tensor& variance, bool full, double eps,
+                       Reduction reduction) {
+  Tensor spread = variance;
+  if (variance.dims() != x.dims()) {
+    // One for each row may stand without the last dimension.
+    Dims rows = x.dims();
+    if (!rows.empty()) rows.pop_back();
+    if (variance.dims() == rows) {
+      spread = variance.Unsqueeze(-1);
+    } else {
+      rows.push_back(1);
+      Require(variance.dims() == rows, lazy::ops::GaussianNllLoss, {x, target, variance},
+              "the variance is neither of the input's shape nor one number for each row");
+    }
+  }
+  spread = Clamp(spread, Operand(eps));
+  Tensor loss = 0.5 * (Log(spread) + Square(x - target) / spread);
+  if (full) loss = loss + 0.5 * std::log(2 * std::numbers::pi);
+  return Reduced(loss, reduction);
+}
+
+Tensor MultiMarginLoss(const Tensor& x, const Tensor& target, double p, double margin, const Tensor& weight,
+                       Reduction reduction) {
+  Require(p == 1 || p == 2, lazy::ops::MultiMarginLoss, {x, target}, "p must be 1 or 2");
+  const Tensor scores = AsRows(x), classes = target.Reshape({scores.size(0), 1});
+  Tensor excess = Clamp(margin - Gather(scores, 1, classes) + scores, Operand(0));
+  if (p == 2) excess = Square(excess);
+  if (weight.defined()) excess = excess * IndexSelect(weight, 0, classes.Reshape({-1})).Unsqueeze(1);
+  const Dims last = {1};
+  const Tensor others = Sum(Where(Ne(Positions(scores), classes), excess, 0), last);
+  return OfRows(others / scores.size(1), x, reduction);
+}
+
+Tensor MultilabelMarginLoss(const Tensor& x, const Tensor& target, Reduction reduction) {
+  Require(x.dims() == target.dims(), lazy::ops::MultilabelMarginLoss, {x, target},
+          "the target has not the input's shape");
+  const Tensor scores = AsRows(x), labels = AsRows(target), positions = Positions(scores);
+  const int64_t count = scores.size(1);
+  const Dims last = {-1};
+  // The classes before the first negative entry.
+  const Tensor end = Amin(Where(Lt(labels, 0), positions, count), last, true);
+  const Tensor named = Lt(positions, end);
+  // [n, entry, class]: whether the entry names the class.
+  const Tensor names = LogicalAnd(Eq(labels.Unsqueeze(2), positions), named.Unsqueeze(2));
+  const Dims entries = {1};
+  const Tensor is_target = Any(names, entries);
+  const Tensor own = Gather(scores, 1, Clamp(labels, Operand(0), Operand(count - 1)));
+  const Tensor excess = Clamp(1 - (own.Unsqueeze(2) - scores.Unsqueeze(1)), Operand(0));
+  const Tensor counted = LogicalAnd(named.Unsqueeze(2), LogicalNot(is_target).Unsqueeze(1));
+  const Dims both = {1, 2};
+  return OfRows(Sum(Where(counted, excess, 0), both) / count, x, reduction);
+}
+
+Tensor MultilabelSoftMarginLoss(const Tensor& x, const Tensor& target, const Tensor& weight,
+                                Reduction reduction) {
+  Tensor loss = -(target * Logsigmoid(x) + (1 - target) * Logsigmoid(-x));
+  if (weight.defined()) loss = loss * weight;
+  const Dims last = {-1};
+  return Reduced(Mean(loss, last), reduction);
+}
+
+Tensor TripletMarginLoss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                         const TripletOptions& options) {
+  const auto distance = [&](const Tensor& x, const Tensor& y) {
+    return PairwiseDistance(x, y, options.p, options.eps);
+  };
+  return TripletMarginWithDistanceLoss(anchor, positive, negative, distance, options);
+}
+
+Tensor TripletMarginWithDistanceLoss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                                     const DistanceFunction& distance, const TripletOptions& options) {
+  const auto between = [&](const Tensor& x, const Tensor& y) {
+    return distance ? distance(x, y) : PairwiseDistance(x, y);
+  };
+  const Tensor near = between(anchor, positive);
+  Tensor far = between(anchor, negative);
+  if (options.swap) far = Minimum(far, between(positive, negative));
+  return Reduced(Clamp(options.margin + near - far, Operand(0)), options.reduction);
+}
+
+}  // namespace hlod

@@ -1,0 +1,113 @@
+// torch.linalg.
+#include "tests/tensor/operation/bindings.h"
+
+namespace hlod {
+namespace {
+
+using Parts = std::vector<Tensor>;
+
+// Values of factorizations and of what is computed with them come from other roundings.
+constexpr double kSlack = 20;
+
+Results Both(const linalg::WithInfo& both) { return Parts{both.result, both.info}; }
+
+// torch.linalg.norm and matrix_norm: the order is a number, "fro", or absent.
+Tensor MatrixNormOf(Arguments& a, const Tensor& x, const Dims& dims, bool keepdim) {
+  const nlohmann::json& order = a.Json("ord");
+  if (!order.is_string()) return linalg::MatrixNorm(x, a.Double("ord"), dims, keepdim);
+  if (order.get<std::string>() == "nuc") throw std::runtime_error("nuclear norms need singular values");
+  return linalg::FrobeniusNorm(x, dims, keepdim);
+}
+
+Tensor NormOf(Arguments& a) {
+  const Tensor x = a.Array("input");
+  const bool keepdim = a.Bool("keepdim", false), ordered = a.Has("ord");
+  const Dims dims = a.Ints("dim", Dims{});
+  if (!ordered) {
+    a.Json("ord");
+    return VectorNorm(x, 2, dims, keepdim);
+  }
+  if (dims.size() == 2 || (dims.empty() && x.rank() == 2)) {
+    return MatrixNormOf(a, x, dims.empty() ? Dims{0, 1} : dims, keepdim);
+  }
+  return VectorNorm(x, a.Double("ord"), dims, keepdim);
+}
+
+}  // namespace
+
+std::vector<Binding> LinalgBindings() {
+  return {
+      {"linalg.cholesky", "input upper",
+       [](Arguments& a) { return linalg::Cholesky(a.Arg("input"), a.Bool("upper", false)); }, kSlack},
+      {"linalg.cholesky_ex", "input upper check_errors",
+       [](Arguments& a) { return Both(linalg::CholeskyEx(a.Arg("input"), a.Bool("upper", false))); }, kSlack},
+      {"linalg.lu", "input pivot",
+       [](Arguments& a) {
+         a.Bool("pivot", true);
+         const linalg::LuParts parts = linalg::Lu(a.Arg("input"));
+         return Parts{parts.p, parts.l, parts.u};
+       },
+       kSlack},
+      {"linalg.lu_factor", "input pivot",
+       [](Arguments& a) {
+         a.Bool("pivot", true);
+         const linalg::LuFactors factors = linalg::LuFactorEx(a.Arg("input"));
+         return Parts{factors.lu, factors.pivots};
+       },
+       kSlack},
+      {"linalg.lu_factor_ex", "input pivot check_errors",
+       [](Arguments& a) {
+         a.Bool("pivot", true);
+         const linalg::LuFactors factors = linalg::LuFactorEx(a.Arg("input"));
+         return Parts{factors.lu, factors.pivots, factors.info};
+       },
+       kSlack},
+      {"linalg.lu_solve", "LU pivots B left adjoint",
+       [](Arguments& a) {
+         return linalg::LuSolve(a.Arg("LU"), a.Arg("pivots"), a.Arg("B"), a.Bool("left", true),
+                                a.Bool("adjoint", false));
+       },
+       kSlack},
+      {"linalg.solve", "input other",
+       [](Arguments& a) { return linalg::Solve(a.Arg("input"), a.Arg("other")); }, kSlack},
+      {"linalg.solve_ex", "input other",
+       [](Arguments& a) { return Both(linalg::SolveEx(a.Arg("input"), a.Arg("other"))); }, kSlack},
+      {"linalg.inv", "input", [](Arguments& a) { return linalg::Inv(a.Arg("input")); }, kSlack},
+      {"linalg.inv_ex", "input", [](Arguments& a) { return Both(linalg::InvEx(a.Arg("input"))); }, kSlack},
+      {"linalg.solve_triangular", "input other upper left unitriangular",
+       [](Arguments& a) {
+         return linalg::SolveTriangular(a.Arg("input"), a.Arg("other"), a.Bool("upper"), a.Bool("left", true),
+                                        a.Bool("unitriangular", false));
+       },
+       kSlack},
+      {"linalg.det", "input", [](Arguments& a) { return linalg::Det(a.Arg("input")); }, kSlack},
+      {"linalg.slogdet", "input", [](Arguments& a) { return linalg::Slogdet(a.Arg("input")); }, kSlack},
+      {"logdet", "input", [](Arguments& a) { return linalg::Logdet(a.Arg("input")); }, kSlack},
+      {"linalg.qr", "input mode", [](Arguments& a) { return linalg::Qr(a.Arg("input")); }, kSlack},
+      {"linalg.householder_product", "input tau",
+       [](Arguments& a) { return linalg::HouseholderProduct(a.Arg("input"), a.Arg("tau")); }, kSlack},
+      {"linalg.matrix_power", "input n",
+       [](Arguments& a) { return linalg::MatrixPower(a.Arg("input"), a.Int("n")); }, kSlack},
+      {"linalg.multi_dot", "tensors", [](Arguments& a) { return linalg::MultiDot(a.Arrays("tensors")); }},
+      {"linalg.tensorinv", "input ind",
+       [](Arguments& a) { return linalg::Tensorinv(a.Array("input"), a.Int("ind", 2)); }, kSlack},
+      {"linalg.tensorsolve", "input other dims",
+       [](Arguments& a) {
+         return linalg::Tensorsolve(a.Array("input"), a.Array("other"), a.Ints("dims", Dims{}));
+       },
+       kSlack},
+      {"linalg.cross", "input other dim",
+       [](Arguments& a) { return linalg::Cross(a.Arg("input"), a.Arg("other"), a.Int("dim", -1)); }},
+      {"linalg.vecdot", "input other dim",
+       [](Arguments& a) { return linalg::Vecdot(a.Arg("input"), a.Arg("other"), a.Int("dim", -1)); }},
+      {"linalg.vander", "input N",
+       [](Arguments& a) { return linalg::Vander(a.Arg("input"), a.MaybeInt("N")); }},
+      {"linalg.matrix_norm", "input ord dim keepdim",
+       [](Arguments& a) {
+         return MatrixNormOf(a, a.Array("input"), a.Ints("dim", Dims{-2, -1}), a.Bool("keepdim", false));
+       }},
+      {"linalg.norm", "input ord dim keepdim", [](Arguments& a) { return NormOf(a); }},
+  };
+}
+
+}  // namespace hlod
