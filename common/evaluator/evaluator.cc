@@ -65,6 +65,7 @@ RuleTable MakeTable() {
   value(kFusion, CallRule);
   value(kWhile, While);
   value(kConditional, Conditional);
+  value(kScan, Scan);
   return table;
 }
 

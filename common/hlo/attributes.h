@@ -46,6 +46,14 @@ struct SortAttributes {
   bool is_stable = false;
   HLOD_FIELDS(SortAttributes, dimension, is_stable)
 };
+// Along one dimension of the inputs; the last operands are the carries. is_associative as on the wire: 0
+// unsaid, 1 true, 2 false.
+struct ScanAttributes {
+  int64_t dimension = 0, num_carries = 0;
+  bool is_reverse = false;
+  uint8_t is_associative = 0;
+  HLOD_FIELDS(ScanAttributes, dimension, num_carries, is_reverse, is_associative)
+};
 struct SliceAttributes {
   Dims start, limit, stride;
   HLOD_FIELDS(SliceAttributes, start, limit, stride)
@@ -211,6 +219,7 @@ using Attributes =
                  ConvolutionAttributes, CompareAttributes, ConstantAttributes, ParameterAttributes,
                  TupleIndexAttributes, ReducePrecisionAttributes, TopKAttributes, RngBitGeneratorAttributes,
                  RngAttributes, AccuracyAttributes, CallAttributes, FusionAttributes, CustomCallAttributes,
-                 BatchNormAttributes, FftAttributes, CholeskyAttributes, TriangularSolveAttributes>;
+                 BatchNormAttributes, FftAttributes, CholeskyAttributes, TriangularSolveAttributes,
+                 ScanAttributes>;
 
 }  // namespace hlod::hlo

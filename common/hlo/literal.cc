@@ -59,7 +59,19 @@ void ConvertThrough(const Literal& from, void (*widen)(const Literal&, int64_t, 
 
 }  // namespace
 
-void Literal::Free::operator()(std::byte* p) const { std::free(p); }
+void Literal::Free::operator()(std::byte* p) const {
+  if (owner == nullptr) std::free(p);
+}
+
+Literal Literal::Borrow(const Shape& shape, std::byte* data, std::shared_ptr<void> owner) {
+  Literal literal;
+  literal.shape_ = shape;
+  DropLayouts(literal.shape_);
+  literal.element_count_ = ElementCount(shape).value_or(0);
+  literal.byte_size_ = literal.element_count_ * ByteWidth(shape.type);
+  literal.storage_ = std::unique_ptr<std::byte[], Free>(data, Free{std::move(owner)});
+  return literal;
+}
 
 std::byte* Literal::Allocate(int64_t bytes) {
   const int64_t allocated = AlignUp(std::max<int64_t>(bytes, 1), kAlignment);

@@ -27,6 +27,9 @@ class Literal {
   // array, tuple or token shape.
   static absl::StatusOr<Literal> Make(const Shape& shape, int64_t max_bytes);
   static Literal MakeTuple(std::vector<Literal> elements);
+  // An array over bytes that `owner` keeps alive, row-major and dense, without a copy. Who changes them
+  // changes the literal. `data` is aligned to the element type; a copy of the literal has its own bytes.
+  static Literal Borrow(const Shape& shape, std::byte* data, std::shared_ptr<void> owner);
 
   // Scalar(1.5f), Vector<int32_t>({1, 2}), Array<float>({2, 2}, {1, 2, 3, 4}): the element type follows from
   // T. REQUIRES: as many values as the dimensions take; else the program aborts, naming both.
@@ -50,7 +53,7 @@ class Literal {
   const Shape& shape() const { return shape_; }
   int64_t element_count() const { return element_count_; }
 
-  // The dense payload of an array (empty for tuples and tokens). Aligned to 64 bytes.
+  // The dense payload of an array (empty for tuples and tokens). Aligned to 64 bytes unless it is borrowed.
   absl::Span<std::byte> bytes() { return {storage_.get(), static_cast<size_t>(byte_size_)}; }
   absl::Span<const std::byte> bytes() const { return {storage_.get(), static_cast<size_t>(byte_size_)}; }
 
@@ -77,6 +80,7 @@ class Literal {
  private:
   struct Free {
     void operator()(std::byte* p) const;
+    std::shared_ptr<void> owner;  // Of borrowed bytes.
   };
   static std::byte* Allocate(int64_t bytes);
   // Aborts unless there are so many elements.

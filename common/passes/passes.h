@@ -17,6 +17,10 @@ namespace hlod {
 // entry_layout. A module with a bitcast between other layouts, which means something by them, keeps them all.
 std::unique_ptr<hlo::Module> DropLayouts(const hlo::Module& module);
 
+// Scans replaced by loops.
+bool HasScans(const hlo::Module& module);
+std::unique_ptr<hlo::Module> ExpandScans(const hlo::Module& module);
+
 // Calls, composites and fusions replaced by what they call, as long as the module stays below
 // kInlinedInstructionsMax.
 std::unique_ptr<hlo::Module> InlineCalls(const hlo::Module& module);

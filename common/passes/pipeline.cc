@@ -6,6 +6,7 @@ namespace hlod {
 absl::StatusOr<std::unique_ptr<hlo::Module>> RunPipeline(const hlo::Module& given) {
   // One computation sees as much as possible before anything is compared.
   auto module = DropLayouts(given);
+  if (HasScans(*module)) module = ExpandScans(*module);
   module = InlineCalls(*module);
   module = RemoveDead(*module);
 

@@ -169,6 +169,67 @@ absl::StatusOr<Shape> InferMap(const InferenceInput& in) {
   return merged;
 }
 
+// The inputs without the scanned dimension, and the carries, go into the computation; outputs to be stacked
+// along that dimension, and the carries, come out.
+absl::StatusOr<Shape> InferScan(const InferenceInput& in) {
+  const ScanAttributes& scan = AttributesOf<ScanAttributes>(in);
+  const auto operands = static_cast<int64_t>(in.operands.size());
+  if (scan.num_carries < 1 || scan.num_carries >= operands) {
+    return InvalidArgument(
+        "The num_carries (%d) of scan and its inputs are not (%d) operands, at least one of each.",
+        scan.num_carries, operands);
+  }
+  const auto inputs = static_cast<size_t>(operands - scan.num_carries);
+  std::vector<Shape> parameters;
+  for (size_t i = 0; i < in.operands.size(); ++i) {
+    RETURN_IF_ERROR(ExpectArray(in, i));
+    Shape shape = WithoutLayout(Operand(in, i));
+    if (i < inputs) {
+      RETURN_IF_ERROR(ExpectDimension(in, scan.dimension, shape.rank(), "dimension"));
+      if (shape.dims[scan.dimension] != Operand(in, 0).dims[scan.dimension] ||
+          shape.IsDynamic(scan.dimension)) {
+        return InvalidArgument("Operand %d shape (%s) of scan has another length than operand 0 shape (%s).",
+                               i, Text(shape), Text(Operand(in, 0)));
+      }
+      shape.dims.erase(shape.dims.begin() + scan.dimension);
+      if (!shape.dynamic.empty()) shape.dynamic.erase(shape.dynamic.begin() + scan.dimension);
+    }
+    parameters.push_back(std::move(shape));
+  }
+  RETURN_IF_ERROR(ExpectSignature(in, 0, parameters, nullptr));
+  const Shape& result = in.called[0]->result;
+  std::vector<Shape> results = result.IsTuple() ? result.tuple : std::vector<Shape>{result};
+  const auto outputs = static_cast<int64_t>(results.size()) - scan.num_carries;
+  if (outputs < 0) {
+    return InvalidArgument("The result shape (%s) of the computation of scan has fewer than (%d) carries.",
+                           Text(result), scan.num_carries);
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].IsArray()) {
+      return InvalidArgument("Result %d shape (%s) of the computation of scan is not an array.", i,
+                             Text(results[i]));
+    }
+    results[i] = WithoutLayout(results[i]);
+    if (static_cast<int64_t>(i) < outputs) {
+      if (scan.dimension > results[i].rank()) {
+        return InvalidArgument("Result %d shape (%s) of scan cannot be stacked along dimension (%d).", i,
+                               Text(results[i]), scan.dimension);
+      }
+      const int64_t length = Operand(in, 0).dims[scan.dimension];
+      results[i].dims.insert(results[i].dims.begin() + scan.dimension, length);
+      if (!results[i].dynamic.empty())
+        results[i].dynamic.insert(results[i].dynamic.begin() + scan.dimension, false);
+      continue;
+    }
+    const Shape& carry = parameters[inputs + i - static_cast<size_t>(outputs)];
+    if (!Compatible(results[i], carry)) {
+      return InvalidArgument("Carry %d of scan comes in as (%s) and out as (%s).",
+                             static_cast<int64_t>(i) - outputs, Text(carry), Text(results[i]));
+    }
+  }
+  return result.IsTuple() ? Shape::Tuple(std::move(results)) : results[0];
+}
+
 absl::StatusOr<Shape> InferBatchNormTraining(const InferenceInput& in) {
   ASSIGN_OR_RETURN(const Shape per_feature, PerFeature(in, 1, 2));
   return Shape::Tuple({WithoutLayout(Operand(in, 0)), per_feature, per_feature});

@@ -47,6 +47,27 @@ struct Coder<SortAttributes> {
 };
 
 template <>
+struct Coder<ScanAttributes> {
+  static constexpr std::array kFields{Proto::kDimensionsFieldNumber, Proto::kIsReverseFieldNumber,
+                                      Proto::kNumCarriesFieldNumber, Proto::kIsAssociativeFieldNumber};
+  static Status Decode(In in, ScanAttributes& out) {
+    RETURN_IF_ERROR(RequireOneDimension(in));
+    // 0 is written for half of the operands.
+    const int64_t carries =
+        in.proto.num_carries() != 0 ? in.proto.num_carries() : in.proto.operand_ids_size() / 2;
+    out = {in.proto.dimensions(0), carries, in.proto.is_reverse(),
+           static_cast<uint8_t>(in.proto.is_associative() & 3)};
+    return OkStatus();
+  }
+  static void Encode(const ScanAttributes& a, const Tables&, Proto& p) {
+    p.add_dimensions(a.dimension);
+    p.set_num_carries(a.num_carries);
+    p.set_is_reverse(a.is_reverse);
+    p.set_is_associative(static_cast<xla::TriState>(a.is_associative));
+  }
+};
+
+template <>
 struct Coder<SliceAttributes> {
   static constexpr std::array kFields{Proto::kSliceDimensionsFieldNumber};
   static Status Decode(In in, SliceAttributes& out) {

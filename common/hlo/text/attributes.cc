@@ -115,6 +115,8 @@ Status ReadOneDimension(Lexer& lexer, Attributes& attributes) {
   if (dims.size() != 1) return lexer.ErrorAt(at, "expected one dimension, found %d", dims.size());
   if (auto* sort = std::get_if<SortAttributes>(&attributes)) {
     sort->dimension = dims[0];
+  } else if (auto* scan = std::get_if<ScanAttributes>(&attributes)) {
+    scan->dimension = dims[0];
   } else {
     std::get<DimensionsAttributes>(attributes).dimensions = dims;
   }
@@ -128,8 +130,21 @@ Status ReadBareDimension(Lexer& lexer, Attributes& attributes) {
 void PrintBareDimension(const Attributes& attributes, std::string& out) {
   for (int64_t dimension : std::get<DimensionsAttributes>(attributes).dimensions) StrAppend(&out, dimension);
 }
-void PrintSortDimension(const Attributes& attributes, std::string& out) {
-  StrAppend(&out, "{", std::get<SortAttributes>(attributes).dimension, "}");
+template <typename T>
+void PrintOneDimension(const Attributes& attributes, std::string& out) {
+  StrAppend(&out, "{", std::get<T>(attributes).dimension, "}");
+}
+
+Status ReadAssociative(Lexer& lexer, Attributes& attributes) {
+  bool value = false;
+  RETURN_IF_ERROR(Read(lexer, value));
+  std::get<ScanAttributes>(attributes).is_associative = value ? xla::TRI_STATE_TRUE : xla::TRI_STATE_FALSE;
+  return OkStatus();
+}
+void PrintAssociative(const Attributes& attributes, std::string& out) {
+  const int value = std::get<ScanAttributes>(attributes).is_associative;
+  if (value == xla::TRI_STATE_TRUE) out += "true";
+  if (value == xla::TRI_STATE_FALSE) out += "false";
 }
 
 // Of a custom-call whose text does not say: XLA leaves this one out.
@@ -176,8 +191,15 @@ template <>
 constexpr std::array kRows<DimensionsAttributes> = {
     Row<&DimensionsAttributes::dimensions>("dimensions", kRequired)};
 template <>
-constexpr std::array kRows<SortAttributes> = {Field{"dimensions", ReadOneDimension, PrintSortDimension, true},
-                                              Row<&SortAttributes::is_stable>("is_stable", kOptional)};
+constexpr std::array kRows<SortAttributes> = {
+    Field{"dimensions", ReadOneDimension, PrintOneDimension<SortAttributes>, true},
+    Row<&SortAttributes::is_stable>("is_stable", kOptional)};
+template <>
+constexpr std::array kRows<ScanAttributes> = {
+    Field{"dimensions", ReadOneDimension, PrintOneDimension<ScanAttributes>, true},
+    Row<&ScanAttributes::is_reverse>("is_reverse", kOptional),
+    Row<&ScanAttributes::num_carries>("num_carries", kRequired),
+    Field{"is_associative", ReadAssociative, PrintAssociative}};
 template <>
 constexpr std::array kRows<SliceAttributes> = {
     Field{"slice", [](Lexer& lexer, Attributes& a) { return Read(lexer, std::get<SliceAttributes>(a)); },
