@@ -111,9 +111,10 @@ void UploadMissing(const Operation& operation, const Caller& caller, const Missi
 }
 
 // The operands as an operation on `place` takes them, or what is missing for it. A host tensor's copy on the
-// device is kept as long as the tensor is not written.
+// device is kept as long as the tensor is not written; where others may write to its bytes, only for the call
+// that has made it: `copied` are those operands.
 BoundOperands Bind(const Operation& operation, OperandSpan operands, Place place,
-                   std::optional<Missing>& missing) {
+                   absl::Span<const size_t> copied, std::optional<Missing>& missing) {
   BoundOperands bound(operands.size());
   for (size_t i = 0; i < operands.size() && !missing; ++i) {
     if (operands[i].tensor() == nullptr) continue;
@@ -131,7 +132,9 @@ BoundOperands Bind(const Operation& operation, OperandSpan operands, Place place
       Refuse("argument %d is on the host and others are on %s: copy it with To(), or set mixed_devices", i,
              DeviceOf(place).ToString());
     }
-    if (tensor.copy && tensor.copy_place == place && tensor.copy_version == tensor.storage->version) {
+    const bool fresh = tensor.copy_version == tensor.storage->version &&
+                       (!tensor.storage->exposed || std::count(copied.begin(), copied.end(), i) != 0);
+    if (tensor.copy && tensor.copy_place == place && fresh) {
       bound[i].copy = tensor.copy;
       continue;
     }
@@ -289,20 +292,25 @@ void RecordIn(Graph& graph, const Operation& operation, OperandSpan operands, co
 void Record(const Operation& operation, OperandSpan operands, Body body) {
   std::vector<Parameter> garbage;
   Explain(operation, operands, CallerOf(operands), [&] {
+    absl::InlinedVector<size_t, 2> copied;
     while (true) {
       std::optional<Missing> missing;
       Place place;
       {
         const TraceLock lock;
         place = PlaceOf(operands);
-        const BoundOperands bound = Bind(operation, operands, place, missing);
+        const BoundOperands bound = Bind(operation, operands, place, copied, missing);
         if (!missing) {
           RecordIn(GraphFor(place, bound), operation, operands, bound, body, garbage);
           return;
         }
       }
-      if (missing->file) LoadFile(missing->file);
-      else UploadMissing(operation, CallerOf(operands), *missing, place);
+      if (missing->file) {
+        LoadFile(missing->file);
+      } else {
+        UploadMissing(operation, CallerOf(operands), *missing, place);
+        copied.push_back(missing->index);
+      }
     }
   });
 }

@@ -105,6 +105,7 @@ class Storage : public RefCounted {
 
   Ref<Value> value;
   uint64_t version = 0;
+  bool exposed = false;  // Others may write to the value's bytes: what is computed from them is not kept.
 };
 
 // "f32[2,3]" of a value.

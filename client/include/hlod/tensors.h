@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hlod/autocast.h"
+#include "hlod/dlpack.h"
 #include "hlod/environment.h"
 #include "hlod/hlod.h"
 #include "hlod/nn/activations.h"
