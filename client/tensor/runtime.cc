@@ -14,9 +14,13 @@ Runtime* Runtime::Of(const Device& device) {
   if (device.is_host()) return nullptr;
   const TraceLock lock;
   static auto* const runtimes = new absl::flat_hash_map<internal::Session*, Runtime*>;
+  static auto* const all = new std::vector<std::unique_ptr<Runtime>>;  // Also those of ended connections.
   Runtime*& runtime = (*runtimes)[device.internal_session().get()];
   // An ended connection's address may be a new one's.
-  if (runtime == nullptr || runtime->ended()) runtime = new Runtime(device.internal_session());
+  if (runtime == nullptr || runtime->ended()) {
+    all->push_back(std::unique_ptr<Runtime>(new Runtime(device.internal_session())));
+    runtime = all->back().get();
+  }
   return runtime;
 }
 

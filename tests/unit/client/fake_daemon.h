@@ -2,6 +2,7 @@
 // events.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -74,6 +75,7 @@ struct FakeDaemon {
   // Called for each message without a command or a cancel.
   std::function<void(const v1::ClientMessage&, FakePipe&)> on_header = [](const auto&, auto&) {};
   std::shared_ptr<FakePipe> pipe;  // The latest.
+  std::atomic<bool> over = false;  // The test has ended: pipes are not kept any more.
 
   static void Settle(const v1::Command& command, FakePipe& pipe) {
     v1::ServerMessage message;
@@ -134,9 +136,10 @@ class FakeConnector : public Connector {
   absl::StatusOr<std::shared_ptr<Pipe>> Connect(absl::Time) override {
     ++daemon_->connections;
     if (absl::Status status = daemon_->accept(); !status.ok()) return status;
-    daemon_->pipe = std::make_shared<FakePipe>(
+    const auto pipe = std::make_shared<FakePipe>(
         [daemon = daemon_](const v1::ClientMessage& message, FakePipe& on) { daemon->Handle(message, on); });
-    return std::shared_ptr<Pipe>(daemon_->pipe);
+    if (!daemon_->over) daemon_->pipe = pipe;
+    return std::shared_ptr<Pipe>(pipe);
   }
   std::shared_ptr<BulkChannel> bulk() override { return nullptr; }
   const std::string& address() const override { return address_; }

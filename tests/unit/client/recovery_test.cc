@@ -12,7 +12,10 @@ namespace {
 
 class Recovery : public ::testing::Test {
  protected:
-  ~Recovery() override { daemon_->pipe.reset(); }  // It shares the daemon.
+  ~Recovery() override {
+    daemon_->over = true;   // The session may connect once more.
+    daemon_->pipe.reset();  // It shares the daemon.
+  }
   std::shared_ptr<Session> Open() {
     return Session::Open(std::make_unique<FakeConnector>(daemon_), {.name = "test"}).value();
   }
