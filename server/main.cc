@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "server/config.h"
@@ -112,4 +113,11 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace hlod
 
-int main(int argc, char** argv) { return hlod::Main(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return hlod::Main(argc, argv);
+  } catch (const std::system_error& e) {  // A thread that the system refuses.
+    std::fprintf(stderr, "hlod: %s\n", e.what());
+    return 1;
+  }
+}

@@ -1,11 +1,14 @@
 // Putting the devices together.
 #include "server/device/devices.h"
 
+#include <spdlog/spdlog.h>
+
 #include <limits>
 #include <string>
 #include <utility>
 
 #include "common/base/status.h"
+#include "server/engine/run/team.h"
 
 namespace hlod::device {
 namespace {
@@ -25,7 +28,12 @@ Device::Device(uint32_t ordinal, int64_t capacity_bytes, BackingPool& pool)
 
 absl::StatusOr<std::unique_ptr<Devices>> Devices::Create(const Options& options, const Clock& clock) {
   ASSIGN_OR_RETURN(std::unique_ptr<BackingPool> pool, BackingPool::Create(options.host_bytes));
-  return std::unique_ptr<Devices>(new Devices(options, std::move(pool), clock));
+  Options used = options;
+  const int threads = engine::TeamSize(options.threads);
+  used.threads = engine::PrepareTeams(threads);
+  if (used.threads < threads)
+    spdlog::warn("Programs run on one thread each: the system refuses teams of {} threads.", threads);
+  return std::unique_ptr<Devices>(new Devices(used, std::move(pool), clock));
 }
 
 Devices::Devices(const Options& options, std::unique_ptr<BackingPool> pool, const Clock& clock)

@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "server/engine/run/team.h"
+
 namespace hlod::device {
 namespace {
 
@@ -146,6 +148,8 @@ std::optional<FairSchedule::Started> FairQueue::AwaitJob() {
 
 void FairQueue::Run(uint64_t id, Job job, bool here) {
   try {
+    std::optional<engine::ScopedReader> reader;
+    if (here) reader.emplace();
     job();
   } catch (const std::exception& e) {
     spdlog::error("A job of queue {} failed: {}", options_.name, e.what());

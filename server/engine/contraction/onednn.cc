@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include "common/base/status.h"
+#include "server/engine/run/team.h"
 
 namespace hlod::engine {
 namespace {
@@ -99,6 +100,13 @@ absl::Status OneDnnPrimitive::RunSlot(Slot& slot, absl::Span<std::byte* const> p
 }
 
 absl::Status OneDnnPrimitive::Run(absl::Span<std::byte* const> pointers, std::byte* scratch) const {
+  if (TeamOfThisThread(threads_) == threads_) return RunHere(pointers, scratch);
+  absl::Status status;
+  RunWithTeam(threads_, [&] { status = RunHere(pointers, scratch); });
+  return status;
+}
+
+absl::Status OneDnnPrimitive::RunHere(absl::Span<std::byte* const> pointers, std::byte* scratch) const {
   for (const std::unique_ptr<Slot>& slot : slots_) {
     if (slot->busy.test_and_set(std::memory_order_acquire)) continue;
     absl::Status status = RunSlot(*slot, pointers, scratch);

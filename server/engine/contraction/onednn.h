@@ -64,7 +64,8 @@ class OneDnnPrimitive {
   // libdnnl's name of the chosen kernel: "brg:avx512_core".
   const std::string& implementation() const { return implementation_; }
 
-  // `pointers` in the order of the constructor's arguments. INTERNAL when libdnnl refuses.
+  // `pointers` in the order of the constructor's arguments. On a thread that has a team of the right size:
+  // this one, or RunWithTeam's. INTERNAL when libdnnl refuses.
   absl::Status Run(absl::Span<std::byte* const> pointers, std::byte* scratch) const;
 
  private:
@@ -74,6 +75,7 @@ class OneDnnPrimitive {
     std::vector<dnnl_exec_arg_t> args;
   };
   std::unique_ptr<Slot> MakeSlot() const;
+  absl::Status RunHere(absl::Span<std::byte* const> pointers, std::byte* scratch) const;
   absl::Status RunSlot(Slot& slot, absl::Span<std::byte* const> pointers, std::byte* scratch) const;
 
   dnnl::primitive primitive_;

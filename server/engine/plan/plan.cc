@@ -1,8 +1,6 @@
 // The pipeline from module to plan, and the plan.
 #include "server/engine/plan/plan.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <chrono>
 #include <set>
@@ -17,6 +15,7 @@
 #include "server/engine/plan/dump.h"
 #include "server/engine/plan/lowering.h"
 #include "server/engine/plan/runnable.h"
+#include "server/engine/run/team.h"
 
 namespace hlod::engine {
 namespace {
@@ -56,7 +55,7 @@ class PlanImpl final : public Plan {
                              program_.arguments.size(), program_.results.size(), arguments.size(),
                              results.size());
     }
-    return Execute(code_, arguments, results, temporary, threads_, context);
+    return Execute(code_, arguments, results, temporary, TeamOfThisThread(threads_), context);
   }
 
   std::string Dump() const override { return DumpProgram(program_, assignment_, memory_, stats_); }
@@ -133,7 +132,7 @@ absl::Status Interrupted(const CompileOptions& options) {
 
 absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& module, const CompileOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  const int threads = options.threads > 0 ? options.threads : omp_get_num_procs();
+  const int threads = TeamSize(options.threads);
 
   // Everything later trusts shapes, arity, nesting and aliases.
   if (options.verify) RETURN_IF_ERROR(hlo::Verify(module));
@@ -142,12 +141,13 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& module, const C
   RETURN_IF_ERROR(CheckRunnable(module));
   RETURN_IF_ERROR(Interrupted(options));
 
+  PassWatch watch([&options] { return Interrupted(options); });
   // Inline, fold and simplify; the cross-check takes the module as it came.
   std::shared_ptr<const hlo::Module> simplified;
   if (options.reference_only) {
     simplified = hlo::Clone(module);
   } else {
-    ASSIGN_OR_RETURN(simplified, RunPipeline(module));
+    ASSIGN_OR_RETURN(simplified, RunPipeline(module, &watch));
   }
   RETURN_IF_ERROR(Interrupted(options));
 
@@ -157,7 +157,7 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& module, const C
   RETURN_IF_ERROR(Interrupted(options));
 
   // Every value gets its memory; beyond this point nothing moves.
-  ASSIGN_OR_RETURN(Assignment assignment, AssignBuffers(program));
+  ASSIGN_OR_RETURN(Assignment assignment, AssignBuffers(program, &watch));
 #ifndef NDEBUG
   if (program.ops.size() <= kCheckedOpsMax) {
     for (int branch = 0; branch < 2; ++branch)

@@ -1,0 +1,293 @@
+// The account of teams, threads that wait to become members of one, and the pthread_create that hands them
+// out.
+#include "server/engine/run/team.h"
+
+#include <dlfcn.h>
+#include <omp.h>
+#include <pthread.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <new>
+#include <utility>
+
+namespace hlod::engine {
+namespace {
+
+using PthreadCreate = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+
+// The system's, or a sanitizer's.
+PthreadCreate NextPthreadCreate() {
+  static const auto next = reinterpret_cast<PthreadCreate>(dlsym(RTLD_NEXT, "pthread_create"));
+  return next;
+}
+
+// What a thread is to run.
+struct Job {
+  void* (*start)(void*) = nullptr;
+  void* argument = nullptr;
+};
+
+// A thread that runs one job of libgomp's after another. All fields are guarded by Spares::mu_.
+struct Spare {
+  Job job;
+  bool dismissed = false;  // Has to end; it is not counted any more.
+  std::condition_variable wake;
+  pthread_t thread{};
+  Spare* next = nullptr;  // Of the idle ones.
+};
+
+// The threads that are kept for teams. Never destroyed: threads end with the process.
+class Spares {
+ public:
+  static Spares& Get() {
+    static Spares& spares = *new Spares;
+    return spares;
+  }
+
+  // Has `more` threads ready until Return. False: the system refuses one, and nothing has changed.
+  bool Reserve(int more) {
+    const std::lock_guard<std::mutex> lock(mu_);
+    const auto now = std::chrono::steady_clock::now();
+    if (now < retry_) return false;
+    reserved_ += more;
+    while (count_ < reserved_) {
+      if (Spare* const spare = Create({})) {
+        spare->next = std::exchange(idle_, spare);
+        continue;
+      }
+      reserved_ -= more;
+      DismissExcess();
+      retry_ = now + kRetry;
+      return false;
+    }
+    return true;
+  }
+  void Return(int threads) {
+    const std::lock_guard<std::mutex> lock(mu_);
+    reserved_ -= threads;
+    DismissExcess();
+  }
+
+  // In place of pthread_create. Waits when there is no thread at all, which happens for a moment when a team
+  // narrows and widens, or when a loop runs without a team: an error would end the process.
+  int Run(pthread_t* thread, const Job& job) {
+    std::unique_lock<std::mutex> lock(mu_);
+    for (;;) {
+      if (Spare* const spare = idle_) {
+        idle_ = spare->next;
+        spare->job = job;
+        *thread = spare->thread;
+        spare->wake.notify_one();
+        return 0;
+      }
+      if (const Spare* const spare = Create(job)) {
+        *thread = spare->thread;
+        return 0;
+      }
+      changed_.wait_for(lock, std::chrono::milliseconds(10));
+    }
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kRetry{200};  // After the system has refused a thread.
+
+  // Null when the system refuses it. The thread waits for mu_.
+  Spare* Create(const Job& job) {
+    auto* const spare = new (std::nothrow) Spare;
+    if (spare == nullptr) return nullptr;
+    spare->job = job;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    const int error = NextPthreadCreate()(&spare->thread, &attributes, &Spares::Main, spare);
+    pthread_attr_destroy(&attributes);
+    if (error != 0) {
+      delete spare;
+      return nullptr;
+    }
+    ++count_;
+    return spare;
+  }
+
+  void DismissExcess() {
+    while (idle_ != nullptr && count_ > reserved_) {
+      Spare* const spare = std::exchange(idle_, idle_->next);
+      spare->dismissed = true;
+      --count_;
+      spare->wake.notify_one();
+    }
+  }
+
+  // Libgomp ends threads by pthread_exit, too: then only the destructors run.
+  static void* Main(void* argument) {
+    auto* const own = static_cast<Spare*>(argument);
+    struct End {
+      Spare* spare;
+      ~End() {
+        Spares& spares = Get();
+        const std::lock_guard<std::mutex> lock(spares.mu_);
+        if (!spare->dismissed) --spares.count_;
+        delete spare;
+        spares.changed_.notify_all();
+      }
+    } end{own};
+    for (Job job; Get().Await(*own, job);) {
+      job.start(job.argument);
+      Get().Park(*own);
+    }
+    return nullptr;
+  }
+  bool Await(Spare& own, Job& job) {
+    std::unique_lock<std::mutex> lock(mu_);
+    own.wake.wait(lock, [&own] { return own.dismissed || own.job.start != nullptr; });
+    job = std::exchange(own.job, Job{});
+    return job.start != nullptr;
+  }
+  void Park(Spare& own) {
+    const std::lock_guard<std::mutex> lock(mu_);
+    own.next = std::exchange(idle_, &own);
+    DismissExcess();
+    changed_.notify_all();
+  }
+
+  std::mutex mu_;
+  std::condition_variable changed_;
+  int reserved_ = 0, count_ = 0;
+  Spare* idle_ = nullptr;
+  std::chrono::steady_clock::time_point retry_;
+};
+
+// -----------------------------------------------------------------------------------------------------------
+// who has a team
+
+std::mutex teams_mutex;
+int teams = 0;  // Guarded by teams_mutex.
+
+// A thread's team. It goes with the thread.
+struct Team {
+  int threads = 1;
+  bool counted = false;  // In `teams`.
+  bool reader = false;
+  bool library = false;  // RunWithTeam's.
+
+  bool Grow(int to) {
+    if (!counted && !library) {
+      const std::lock_guard<std::mutex> lock(teams_mutex);
+      if (teams >= (reader ? kReadersTeamsMax : kTeamsMax)) return false;
+      ++teams;
+      counted = true;
+    }
+    if (Spares::Get().Reserve(to - threads)) {
+      threads = to;
+      return true;
+    }
+    if (threads == 1) Uncount();
+    return false;
+  }
+  void Uncount() {
+    if (!std::exchange(counted, false)) return;
+    const std::lock_guard<std::mutex> lock(teams_mutex);
+    --teams;
+  }
+  ~Team() {
+    if (threads > 1) Spares::Get().Return(threads - 1);
+    Uncount();
+  }
+};
+thread_local Team team;
+
+// The thread of RunWithTeam. Never destroyed.
+class LibraryThread {
+ public:
+  static LibraryThread& Get() {
+    static LibraryThread& thread = *new LibraryThread;
+    return thread;
+  }
+  // False when there is no such thread, and the system refuses it.
+  bool Run(absl::FunctionRef<void()> job) {
+    const std::lock_guard<std::mutex> turn(turn_);
+    if (!started_ && !Start()) return false;
+    std::unique_lock<std::mutex> lock(mu_);
+    job_ = &job;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return job_ == nullptr; });
+    return true;
+  }
+
+ private:
+  bool Start() {
+    pthread_t thread;
+    started_ = NextPthreadCreate()(&thread, nullptr, &LibraryThread::Main, this) == 0;
+    if (!started_) return false;
+    pthread_detach(thread);
+    pthread_setname_np(thread, "library");
+    return true;
+  }
+  static void* Main(void* self) {
+    team.library = true;
+    static_cast<LibraryThread*>(self)->Serve();
+    return nullptr;
+  }
+  void Serve() {
+    std::unique_lock<std::mutex> lock(mu_);
+    for (;;) {
+      changed_.wait(lock, [this] { return job_ != nullptr; });
+      (*job_)();
+      job_ = nullptr;
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex turn_;
+  bool started_ = false;  // Guarded by turn_.
+  std::mutex mu_;
+  std::condition_variable changed_;
+  absl::FunctionRef<void()>* job_ = nullptr;  // Guarded by mu_.
+};
+
+// Where the shared object lies that has this address.
+const void* ObjectOf(const void* address) {
+  Dl_info info;
+  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+bool IsInOpenMp(const void* address) {
+  static const void* const library = ObjectOf(dlsym(RTLD_DEFAULT, "omp_get_max_threads"));
+  return library != nullptr && ObjectOf(address) == library;
+}
+
+}  // namespace
+
+int TeamOfThisThread(int threads) { return team.threads >= threads || team.Grow(threads) ? threads : 1; }
+
+void RunWithTeam(int threads, absl::FunctionRef<void()> job) {
+  const auto run = [&] {
+    TeamOfThisThread(threads);  // Without one the loops wait for threads.
+    job();
+  };
+  if (!LibraryThread::Get().Run(run)) job();
+}
+
+int TeamSize(int threads) { return threads > 0 ? threads : omp_get_num_procs(); }
+
+int PrepareTeams(int threads) {
+  if (threads == 1) return 1;
+  bool prepared = false;
+  LibraryThread::Get().Run([&] { prepared = TeamOfThisThread(threads) == threads; });
+  return prepared ? threads : 1;
+}
+
+ScopedReader::ScopedReader() : before_(std::exchange(team.reader, true)) {}
+ScopedReader::~ScopedReader() { team.reader = before_; }
+
+}  // namespace hlod::engine
+
+// In front of the system's function of this name: libgomp's threads come from the spare ones.
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*),
+                              void* argument) noexcept {
+  using namespace hlod::engine;
+  if (IsInOpenMp(__builtin_return_address(0))) return Spares::Get().Run(thread, {start, argument});
+  return NextPthreadCreate()(thread, attributes, start, argument);
+}
