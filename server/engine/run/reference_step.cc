@@ -1,10 +1,12 @@
 // Copies operands into literals, evaluates, copies the leaves of the result out.
 #include "server/engine/run/reference_step.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/base/arithmetic.h"
 #include "common/base/status.h"
 #include "common/evaluator/evaluator.h"
 #include "server/engine/run/step_util.h"
@@ -34,12 +36,34 @@ absl::StatusOr<Literal> ReadLiteral(const hlo::Shape& shape, const std::byte* co
   return literal;
 }
 
+// What the evaluator takes of the heap: a copy of each operand, the result, and for each of their elements a
+// number as wide as it computes in. An array that is given twice is copied twice.
+int64_t EvaluatorBytes(hlo::Instruction instruction) {
+  static constexpr int64_t kWideBytes = 16;
+  // More than any memory; rounded up, it does not overflow.
+  static constexpr int64_t kMost = int64_t{1} << 62;
+  int64_t sum = 0;
+  const auto add = [&sum](const hlo::Shape& shape) {
+    for (const hlo::ShapeLeaf& leaf : hlo::Leaves(shape)) {
+      const int64_t wide = CheckedMultiply(Elements(*leaf.shape), kWideBytes).value_or(kMost);
+      for (const int64_t bytes : {Bytes(*leaf.shape), wide})
+        sum = std::min(kMost, CheckedAdd(sum, bytes).value_or(kMost));
+    }
+  };
+  for (uint32_t i = 0; i < instruction.operand_count(); ++i) add(instruction.operand(i).shape());
+  add(instruction.shape());
+  return sum;
+}
+
+// Its scratch is never written to: it is what the heap gives it in the same time, so that it is charged.
 class ReferenceStep final : public Step {
  public:
   ReferenceStep(std::shared_ptr<const hlo::Module> module, hlo::Instruction instruction)
       : Step(StepKind::kReference, "reference " + DescribeStep(instruction)),
         module_(std::move(module)),
-        instruction_(instruction) {}
+        instruction_(instruction) {
+    set_scratch_bytes(ScratchAlign(EvaluatorBytes(instruction)));
+  }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {

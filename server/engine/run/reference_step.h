@@ -10,7 +10,7 @@
 namespace hlod::engine {
 
 // Shares ownership of the module that `instruction` lies in. Inputs and outputs are the array leaves of
-// operands and result, tokens included. Allocates while it runs.
+// operands and result, tokens included. Allocates while it runs, as much as its scratch has.
 std::unique_ptr<Step> MakeReferenceStep(std::shared_ptr<const hlo::Module> module,
                                         hlo::Instruction instruction);
 

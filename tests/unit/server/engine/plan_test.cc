@@ -396,5 +396,19 @@ TEST(Plan, ADumpNamesStepsAndPlaces) {
   EXPECT_GT((*plan)->stats().flops, 100);
 }
 
+// Two operands of 6400 numbers and a result, each copied by the evaluator: 3 * 6400 * 4 bytes; and computed
+// in numbers of 16 bytes.
+TEST(Plan, AReferenceStepIsChargedWhatTheEvaluatorTakes) {
+  Module module("reference");
+  Builder b(module, "main");
+  const Shape square = Shape::Array(hlo::kF32, {80, 80});
+  Finish(b, b.Parameter(0, square) + b.Parameter(1, square));
+  const auto plan = Compile(module, {.reference_only = true});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_EQ((*plan)->stats().reference_steps, 1);
+  EXPECT_GE((*plan)->memory().temporary_bytes, 3 * 6400 * (4 + 16));
+  EXPECT_LT((*plan)->memory().temporary_bytes, 3 * 6400 * (4 + 16) + 4096);
+}
+
 }  // namespace
 }  // namespace hlod::engine
