@@ -78,9 +78,13 @@ TEST(Connect, ADaemonThatThisUserMayNotConnectToIsNotTakenForNone) {
   ASSERT_EQ(chmod(address.sun_path, 0), 0);
   const ScopedVariable here("XDG_RUNTIME_DIR", folder.string());
   const bool root = geteuid() == 0;
-  if (root) ASSERT_EQ(seteuid(65534), 0);  // Root may connect to anything.
+  if (root) {
+    ASSERT_EQ(seteuid(65534), 0);  // Root may connect to anything.
+  }
   const absl::Status status = Client::Connect().status();
-  if (root) ASSERT_EQ(seteuid(0), 0);
+  if (root) {
+    ASSERT_EQ(seteuid(0), 0);
+  }
   ExpectError(status, ErrorKind::kAuth, {"unix:" + (folder / "hlod.sock").string(), "group "});
   close(listening);
   std::filesystem::remove_all(folder);

@@ -257,7 +257,9 @@ TEST_F(LazyRows, ALongLoopCompilesNothingAfterItsSecondStepAndKeepsItsMemory) {
     EXPECT_GT(loss.Item<float>(), 0);
     if (step == 1) compiles = GetTraceStats().compiles;
     if (step == 10) bytes = Account().live_bytes;
-    if (step == 999) EXPECT_EQ(Account().live_bytes, bytes);
+    if (step == 999) {
+      EXPECT_EQ(Account().live_bytes, bytes);
+    }
   }
   EXPECT_EQ(GetTraceStats().compiles, compiles);
   EXPECT_TRUE(large.is_placeholder());
