@@ -49,7 +49,7 @@ absl::Status SetNumber(int64_t& field, std::string_view value, int64_t least, in
   return absl::OkStatus();
 }
 
-ConfigKey Text(std::string name, std::string Config::* field, std::string text) {
+ConfigKey Text(std::string name, std::string Config::*field, std::string text) {
   const std::string standard = Config{}.*field;
   return {std::move(name), std::move(text), standard, false, [field](Config& config, std::string_view value) {
             // An operator who writes `--token-file "$FILE"` with FILE unset wants a token.
@@ -59,7 +59,7 @@ ConfigKey Text(std::string name, std::string Config::* field, std::string text) 
           }};
 }
 
-ConfigKey Number(std::string name, int64_t Config::* field, int64_t least, int64_t most, Unit unit,
+ConfigKey Number(std::string name, int64_t Config::*field, int64_t least, int64_t most, Unit unit,
                  std::string text, std::string standard = "") {
   if (standard.empty()) standard = Format(Config{}.*field, unit);
   return {std::move(name), std::move(text), std::move(standard), false,
@@ -73,7 +73,7 @@ constexpr int64_t kPetabyte = int64_t{1} << 50;
 // What a limit may be set to: outside of it no client could work, or the wire could not carry it. A message
 // has at most 64 MiB, with a command's other fields beside its payload. Limits not named here: 1 and up.
 struct Range {
-  int64_t Limits::* limit;
+  int64_t Limits::*limit;
   int64_t least, most;
 };
 constexpr Range kRanges[] = {
@@ -96,9 +96,9 @@ constexpr Range kRanges[] = {
 // What two limits are to each other, however each is within its range: otherwise clients, which go by each
 // limit alone, could not do what both allow.
 struct Relation {
-  int64_t Limits::* large;
+  int64_t Limits::*large;
   int64_t times;
-  int64_t Limits::* small;
+  int64_t Limits::*small;
   std::string_view why;
 };
 constexpr Relation kRelations[] = {
@@ -107,16 +107,16 @@ constexpr Relation kRelations[] = {
 };
 constexpr int64_t kArenaLeast = 8 << 20;  // Pieces of 1 MiB, several under way.
 
-Range RangeOf(int64_t Limits::* limit) {
+Range RangeOf(int64_t Limits::*limit) {
   for (const Range& row : kRanges) {
     if (row.limit == limit) return row;
   }
   return {limit, 1, kPetabyte};
 }
 
-std::string_view NameOf(int64_t Limits::* limit) {
+std::string_view NameOf(int64_t Limits::*limit) {
   std::string_view found;
-  ForEachLimit([&](std::string_view name, int64_t Limits::* field, std::string_view) {
+  ForEachLimit([&](std::string_view name, int64_t Limits::*field, std::string_view) {
     if (field == limit) found = name;
   });
   return found;
@@ -146,6 +146,13 @@ std::vector<ConfigKey> MakeKeys() {
                         "three quarters of this machine's memory"));
   keys.push_back(Number("threads", &Config::threads, 0, 4096, Unit::kNone,
                         "threads of one execute; 0: as many as there are cores"));
+  keys.push_back(Text("compile_cache", &Config::compile_cache,
+                      "folder that keeps compiled programs for the next daemon, this user's alone (0700); "
+                      "none: off"));
+  keys.back().standard =
+      "$HLOD_COMPILE_CACHE, else $CACHE_DIRECTORY/compiled, $XDG_CACHE_HOME/hlod, ~/.cache/hlod";
+  keys.push_back(Number("compile_cache_bytes", &Config::compile_cache_bytes, 1 << 20, kPetabyte, Unit::kBytes,
+                        "bytes of compiled programs kept there; the least recently used ones go first"));
   keys.push_back(Text("log_level", &Config::log_level,
                       "least severe messages logged: trace, debug, info, warn, error, off"));
   keys.push_back(
@@ -164,7 +171,7 @@ std::vector<ConfigKey> MakeKeys() {
       Number("tcp_silence_us", &Config::tcp_silence_us, absl::ToInt64Microseconds(rpc::kSilenceMin),
              int64_t{1} << 34, Unit::kNone,
              "microseconds after which a TCP connection whose peer's kernel does not answer breaks"));
-  const auto add_limit = [&keys](std::string_view name, int64_t Limits::* field, std::string_view text) {
+  const auto add_limit = [&keys](std::string_view name, int64_t Limits::*field, std::string_view text) {
     const Unit unit = UnitOf(name);
     keys.push_back({std::string(name), "limit: " + std::string(text), Format(Limits{}.*field, unit), false,
                     [field, unit, range = RangeOf(field)](Config& config, std::string_view value) {
@@ -198,10 +205,24 @@ absl::Status SetFromNode(const ConfigKey& key, const toml::node& node, Config& c
 }  // namespace
 
 Environment Environment::Read() {
-  const char* const xdg = std::getenv("XDG_RUNTIME_DIR");
+  const auto text = [](const char* name) -> std::string {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+  };
   return {
-      .xdg_runtime_dir = xdg == nullptr ? "" : xdg,
-      .team_policy = std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr};
+      .xdg_runtime_dir = text("XDG_RUNTIME_DIR"),
+      .team_policy = std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr,
+      .compile_cache = text("HLOD_COMPILE_CACHE"),
+      .cache_directory = text("CACHE_DIRECTORY"),
+      .xdg_cache_home = text("XDG_CACHE_HOME"),
+      .home = text("HOME")};
+}
+
+std::string Environment::CompileCache() const {
+  if (!compile_cache.empty()) return compile_cache;
+  if (!cache_directory.empty()) return cache_directory.substr(0, cache_directory.find(':')) + "/compiled";
+  if (!xdg_cache_home.empty()) return xdg_cache_home + "/hlod";
+  return home.empty() ? "" : home + "/.cache/hlod";
 }
 
 const std::vector<ConfigKey>& ConfigKeys() {

@@ -20,6 +20,8 @@ struct Config {
   int64_t device_memory = int64_t{16} << 30;
   int64_t host_memory = 0;  // 0: three quarters of this machine's memory.
   int64_t threads = 0;
+  std::string compile_cache;  // Empty: Environment::CompileCache(); "none": off.
+  int64_t compile_cache_bytes = int64_t{1} << 30;
   std::string log_level = "info";
   std::string tls_cert, tls_key, tls_client_ca, token_file;
   int64_t drain_us = 30'000'000;
@@ -31,9 +33,14 @@ struct Config {
 // The variables a daemon looks at; systemd's own (LISTEN_FDS, NOTIFY_SOCKET) are read by libsystemd.
 struct Environment {
   std::string xdg_runtime_dir;
-  bool team_policy = false;  // Whether OMP_WAIT_POLICY or GOMP_SPINCOUNT is set.
+  bool team_policy = false;                           // Whether OMP_WAIT_POLICY or GOMP_SPINCOUNT is set.
+  std::string compile_cache;                          // $HLOD_COMPILE_CACHE
+  std::string cache_directory, xdg_cache_home, home;  // systemd's, the desktop's, the user's.
   static Environment Read();
+  // Where compiled programs are kept when the configuration does not say: "none" or empty for nowhere.
+  std::string CompileCache() const;
 };
+inline constexpr std::string_view kNoCompileCache = "none";
 
 // One key: "device_memory" in the file, --device-memory as a flag.
 struct ConfigKey {

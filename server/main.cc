@@ -71,8 +71,12 @@ int Main(int argc, char** argv) {
 
   // The devices: memory, queues, compiled programs, the ledger. They know no client.
   const Clock clock;
-  absl::StatusOr<std::unique_ptr<device::Devices>> devices =
-      device::Devices::Create(MakeDeviceOptions(config), clock);
+  absl::StatusOr<std::shared_ptr<device::CompileCache>> cache =
+      OpenCompileCache(config, environment, kVersion);
+  if (!cache.ok()) return Fail(cache.status());
+  device::Devices::Options device_options = MakeDeviceOptions(config);
+  device_options.compile_cache = *std::move(cache);
+  absl::StatusOr<std::unique_ptr<device::Devices>> devices = device::Devices::Create(device_options, clock);
   if (!devices.ok()) return Fail(devices.status());
 
   const PrivateClient client = PrivateClient::Of(config.inherit_fd);

@@ -1,9 +1,11 @@
 // The process around the daemon.
 #include "server/startup.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grpc/support/log.h>  // tidy: its log goes into ours.
+#include <link.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
@@ -17,9 +19,12 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/rpc/credentials.h"
@@ -87,6 +92,32 @@ absl::Status CheckConnected(int fd) {
   if (getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) == 0) return absl::OkStatus();
   return InvalidArgument("inherit_fd: descriptor %d is not a connected socket: %s.", fd,
                          std::strerror(errno));
+}
+
+// The linker's id of this program, in hexadecimal: of its code and data. Empty when it was linked without
+// one.
+std::string LinkedBuildId() {
+  std::string id;
+  const auto look = [](dl_phdr_info* object, size_t, void* found) {
+    for (int i = 0; i < object->dlpi_phnum; ++i) {
+      const ElfW(Phdr)& segment = object->dlpi_phdr[i];
+      if (segment.p_type != PT_NOTE) continue;
+      const auto* at = reinterpret_cast<const char*>(object->dlpi_addr + segment.p_vaddr);
+      const auto rounded = [](size_t bytes) { return (bytes + 3) & ~size_t{3}; };
+      for (const char* const end = at + segment.p_memsz; at + sizeof(ElfW(Nhdr)) <= end;) {
+        const auto* const note = reinterpret_cast<const ElfW(Nhdr)*>(at);
+        const char* const content = at + sizeof(*note) + rounded(note->n_namesz);
+        if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == sizeof(ELF_NOTE_GNU)) {
+          *static_cast<std::string*>(found) = absl::BytesToHexString({content, note->n_descsz});
+          return 1;
+        }
+        at = content + rounded(note->n_descsz);
+      }
+    }
+    return 1;  // The first object is the program.
+  };
+  dl_iterate_phdr(look, &id);
+  return id;
 }
 
 // Takes the signal that waits, so that the next wait is for another one.
@@ -161,6 +192,27 @@ absl::StatusOr<grpc_server::ServerOptions> MakeServerOptions(const Config& confi
   }
   RETURN_IF_ERROR(ReadCredentials(config, options));
   return options;
+}
+
+absl::StatusOr<std::shared_ptr<device::CompileCache>> OpenCompileCache(const Config& config,
+                                                                       const Environment& environment,
+                                                                       std::string_view version) {
+  const bool named = !config.compile_cache.empty();
+  const std::string folder = named ? config.compile_cache : environment.CompileCache();
+  if (folder.empty() || folder == kNoCompileCache) return nullptr;
+  const std::string build = LinkedBuildId();
+  if (build.empty()) return nullptr;  // One version may have many builds, and they cannot be told apart.
+  std::error_code ignored;
+  std::filesystem::create_directories(std::filesystem::path(folder).parent_path(), ignored);
+  absl::StatusOr<std::unique_ptr<device::CompileCache>> cache =
+      device::CompileCache::Open({.directory = folder,
+                                  .bytes_max = config.compile_cache_bytes,
+                                  .build = absl::StrCat(ToAbsl(version), " build ", build)});
+  if (cache.ok()) return *std::move(cache);
+  if (named) return InvalidArgument("compile_cache: %s", FromAbsl(cache.status().message()));
+  spdlog::warn("{} Give another one (compile_cache, $HLOD_COMPILE_CACHE), or \"none\".",
+               std::string(cache.status().message()));
+  return nullptr;
 }
 
 device::Devices::Options MakeDeviceOptions(const Config& config) {

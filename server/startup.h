@@ -1,6 +1,7 @@
 // What surrounds a daemon's life: logging, signals, files it is given, systemd.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,11 @@ int BlockSignals();
 absl::StatusOr<grpc_server::ServerOptions> MakeServerOptions(const Config& config,
                                                              const Environment& environment,
                                                              std::string_view version);
+// The folder of compiled programs; null where there is none. One that the configuration names and that cannot
+// be used is an error; another one a warning.
+absl::StatusOr<std::shared_ptr<device::CompileCache>> OpenCompileCache(const Config& config,
+                                                                       const Environment& environment,
+                                                                       std::string_view version);
 // The devices' options, with this machine's memory where nothing is said.
 device::Devices::Options MakeDeviceOptions(const Config& config);
 

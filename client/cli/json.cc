@@ -24,6 +24,7 @@ Json ToJson(const SessionStats& stats) {
                {"device_to_device", ToJson(stats.device_to_device)},
                {"compiles", stats.compiles},
                {"compile_cache_hits", stats.compile_cache_hits},
+               {"persistent_cache_hits", stats.persistent_cache_hits},
                {"compile_us", stats.compile_us},
                {"executes", stats.executes},
                {"execute_us", stats.execute_us},
@@ -46,6 +47,7 @@ Json ToJson(const SessionStats& stats) {
 Json ToJson(const CompileResult& result) {
   return {{"digest", result.digest},
           {"cached", result.cached},
+          {"persistent", result.persistent},
           {"compile_us", result.compile_us},
           {"argument_bytes", result.argument_bytes},
           {"output_bytes", result.output_bytes},

@@ -32,12 +32,12 @@ Exit codes: 0 done; 1 refused by the daemon, or a file or the output could not b
 JSON keys (--json; sizes in bytes, times in microseconds):
   amount       bytes calls
   origin       file line function
-  session part host_to_device device_to_host device_to_device (amounts) compiles compile_cache_hits compile_us
-               executes execute_us refused_reads failed_commands live_bytes peak_bytes live_buffers
-               placeholders simulated_live_bytes simulated_peak_bytes program_bytes inline_argument_bytes
-               aborted_bytes replayed_commands rows (transfers)
-  run          module daemon device compile{digest cached compile_us argument_bytes output_bytes alias_bytes
-               temporary_bytes steps reference_steps reference_opcodes} run{count min_us median_us max_us}
+  session part host_to_device device_to_host device_to_device (amounts) compiles compile_cache_hits
+               persistent_cache_hits compile_us executes execute_us refused_reads failed_commands
+               live_bytes peak_bytes live_buffers placeholders simulated_live_bytes simulated_peak_bytes
+               program_bytes inline_argument_bytes aborted_bytes replayed_commands rows (transfers)
+  run          module daemon device compile{digest cached persistent compile_us argument_bytes output_bytes
+               alias_bytes temporary_bytes steps reference_steps reference_opcodes} run{count min_us median_us max_us}
                results[index shape placeholder (file | value)] stats (a session part)
   devices      devices[ordinal kind capacity_bytes used_bytes peak_bytes temporary_bytes buffers placeholders
                queued_executes]

@@ -12,11 +12,11 @@
 #include "absl/time/clock.h"
 #include "client/cli/commands.h"
 #include "client/cli/json.h"
-#include "client/cli/npy.h"
 #include "common/base/error.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/hlo/literal.h"
+#include "common/hlo/npy.h"
 #include "common/hlo/proto/codec.h"
 #include "common/hlo/text/text.h"
 
@@ -100,7 +100,7 @@ absl::StatusOr<std::vector<Argument>> MakeArguments(const Device& device, const 
     if (std::count(options.placeholders.begin(), options.placeholders.end(), static_cast<int>(i)) > 0) {
       buffer = device.Placeholder(shapes[i], caller);
     } else if (const auto file = files.find(i); file != files.end()) {
-      ASSIGN_OR_RETURN(const Literal literal, ReadNpy(file->second, shapes[i]));
+      ASSIGN_OR_RETURN(const Literal literal, hlo::ReadNpy(file->second, shapes[i]));
       buffer = device.Upload(literal, Cause::kUpload, Caller{.file = file->second.c_str()});
     } else if (options.random_seed.has_value()) {
       ASSIGN_OR_RETURN(const Literal literal, RandomLiteral(shapes[i], random));
@@ -149,7 +149,7 @@ absl::StatusOr<Json> Deliver(const Buffer& buffer, size_t index, const RunOption
   if (!options.output.empty()) {
     const std::string path =
         (std::filesystem::path(options.output) / absl::StrFormat("result%d.npy", index)).string();
-    RETURN_IF_ERROR(WriteNpy(path, value));
+    RETURN_IF_ERROR(hlo::WriteNpy(path, value));
     entry["file"] = path;
     if (!json)
       std::printf("result %zu: %s in %s\n", index, hlo::ToStringNoLayout(buffer.shape()).c_str(),
@@ -227,8 +227,10 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
   }
   std::printf("%s: compiled in %d us%s, %d steps (%d reference), ran %zu times, median %d us\n",
               module->name().c_str(), static_cast<int>(compiled.compile_us),
-              compiled.cached ? " (cached)" : "", static_cast<int>(compiled.steps),
-              static_cast<int>(compiled.reference_steps), run_us.size(),
+              compiled.persistent ? " (persistent cache)"
+              : compiled.cached   ? " (cached)"
+                                  : "",
+              static_cast<int>(compiled.steps), static_cast<int>(compiled.reference_steps), run_us.size(),
               static_cast<int>(run_us[run_us.size() / 2]));
   return absl::OkStatus();
 }

@@ -194,6 +194,7 @@ absl::StatusOr<CompileResult> Executable::Describe(Caller caller) const {
   std::copy_n(proto.digest().begin(), std::min(proto.digest().size(), digest.size()), digest.begin());
   result.digest = ToHex(digest);
   result.cached = proto.cached();
+  result.persistent = proto.persistent();
   result.compile_us = proto.compile_us();
   result.arguments = state.arguments;
   result.results = state.results;

@@ -189,6 +189,7 @@ absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments
   }
   Command sent;
   RETURN_IF_ERROR(session.Transact(caller, [&](Session::Sender& sender) {
+    for (const Caller& line : options.result_callers) execute.add_result_origins(sender.OriginOf(line));
     for (size_t i = 0; i < results.size(); ++i) {
       if (filled[i].valid()) {
         execute.add_fills(static_cast<uint32_t>(i));

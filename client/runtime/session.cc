@@ -85,6 +85,10 @@ void Session::Sender::HoldAcknowledgement(uint64_t command) ABSL_NO_THREAD_SAFET
   session_.held_.insert(command);
 }
 
+uint32_t Session::Sender::OriginOf(const Caller& caller) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  return session_.InternLocked(caller);
+}
+
 Command Session::AddCommand(v1::Command&& command, uint32_t origin) {
   Command state = std::make_shared<CommandState>();
   state->id = next_command_++;

@@ -82,6 +82,8 @@ class Session : public std::enable_shared_from_this<Session> {
    public:
     // A new handle; it must be defined by the next command that is added.
     uint64_t NewHandle();
+    // The id of a line of the program; the line is sent when the daemon does not have it.
+    uint32_t OriginOf(const Caller& caller);
     // Sends the command under the next id. Its origin is that of the transaction.
     Command Add(v1::Command&& command);
     // While held, the daemon keeps what the command's reply refers to (a download's bytes on the bulk

@@ -21,6 +21,7 @@ SessionStats StatsFromProto(const v1::SessionStats& proto) {
   }
   stats.compiles = proto.compiles();
   stats.compile_cache_hits = proto.compile_cache_hits();
+  stats.persistent_cache_hits = proto.persistent_cache_hits();
   stats.compile_us = proto.compile_us();
   stats.executes = proto.executes();
   stats.execute_us = proto.execute_us();

@@ -45,7 +45,8 @@ Devices::Devices(const Options& options, std::unique_ptr<BackingPool> pool, cons
                     .instructions_max = options.limits.instructions_max,
                     // However short programs have to be, an ordinary one is parsed.
                     .parse_bytes_max = std::max(int64_t{64} << 20, 8 * options.limits.program_bytes_max),
-                    .queued_bytes_max = options.limits.staging_bytes_max}) {
+                    .queued_bytes_max = options.limits.staging_bytes_max,
+                    .persistent = options.compile_cache}) {
   for (uint32_t i = 0; i < options.count; ++i)
     devices_.push_back(std::make_unique<Device>(i, options.device_bytes, *pool_));
 }

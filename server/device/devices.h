@@ -30,9 +30,10 @@ class Devices {
  public:
   struct Options {
     uint32_t count = 1;
-    int64_t device_bytes = int64_t{16} << 30;  // Stated capacity of each; may exceed what the host has.
-    int64_t host_bytes = int64_t{8} << 30;     // Backing of all of them together.
-    int threads = 0;                           // Of the engine's team; 0: as many as there are cores.
+    int64_t device_bytes = int64_t{16} << 30;     // Stated capacity of each; may exceed what the host has.
+    int64_t host_bytes = int64_t{8} << 30;        // Backing of all of them together.
+    int threads = 0;                              // Of the engine's team; 0: as many as there are cores.
+    std::shared_ptr<CompileCache> compile_cache;  // Null: programs are kept in memory alone.
     Limits limits;
   };
   // `clock` outlives it.

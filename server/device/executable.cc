@@ -6,6 +6,7 @@
 #include "common/base/utf8.h"
 #include "common/hlo/analysis/dependence.h"
 #include "common/hlo/flat_signature.h"
+#include "common/hlo/proto/codec.h"
 #include "server/device/executable_cache.h"
 
 namespace hlod::device {
@@ -15,13 +16,24 @@ constexpr size_t kNameMax = 256;  // Bytes of a name that messages and listings 
 
 }  // namespace
 
-Executable::Executable(const Digest& digest, std::unique_ptr<hlo::Module> module,
+Executable::Executable(const Digest& digest, std::unique_ptr<const hlo::Module> module,
                        std::unique_ptr<engine::Plan> plan, int64_t program_bytes)
     : digest_(digest),
-      module_(std::move(module)),
+      signature_(std::move(module)),
       plan_(std::move(plan)),
       program_bytes_(program_bytes),
-      name_(ClipUtf8(module_->name(), kNameMax)) {}
+      name_(ClipUtf8(signature_->name(), kNameMax)),
+      module_(signature_) {}
+
+Executable::Executable(const Digest& digest, std::string name, std::string bytes,
+                       std::shared_ptr<const hlo::Module> optimised, std::unique_ptr<engine::Plan> plan,
+                       int64_t program_bytes)
+    : digest_(digest),
+      signature_(std::move(optimised)),
+      plan_(std::move(plan)),
+      program_bytes_(program_bytes),
+      name_(ClipUtf8(name, kNameMax)),
+      bytes_(std::move(bytes)) {}
 
 double Executable::ExpectedRunUs() const {
   const int64_t recent_us = recent_us_.load(std::memory_order_relaxed);
@@ -38,7 +50,7 @@ void Executable::CountRun(int64_t us) {
 }
 
 std::string Executable::DescribeArgument(size_t leaf) const {
-  const hlo::Computation& entry = module_->entry();
+  const hlo::Computation& entry = signature_->entry();
   const hlo::FlatSignature signature(entry);
   if (leaf >= signature.arguments.size()) return absl::StrFormat("argument %d", leaf);
   const hlo::FlatSignature::Leaf& argument = signature.arguments[leaf];
@@ -49,14 +61,26 @@ std::string Executable::DescribeArgument(size_t leaf) const {
   return text;
 }
 
-std::vector<bool> Executable::ComputableResults(const std::vector<bool>& absent) {
+absl::StatusOr<const hlo::Module*> Executable::Module() {
+  if (module_ == nullptr) {
+    ASSIGN_OR_RETURN(module_, hlo::FromSerialized(bytes_, {.for_execution = true}));
+    bytes_ = std::string();
+  }
+  return module_.get();
+}
+
+absl::StatusOr<std::vector<bool>> Executable::ComputableResults(const std::vector<bool>& absent) {
   MutexLock lock(&mu_);
-  if (!dependences_.has_value()) dependences_.emplace(*module_);
+  if (!dependences_.has_value()) {
+    ASSIGN_OR_RETURN(const hlo::Module* const module, Module());
+    dependences_.emplace(*module);
+  }
   return dependences_->Computable(absent);
 }
 
 absl::StatusOr<std::shared_ptr<const engine::Plan>> Executable::PartialPlan(
     const std::vector<bool>& keep, const engine::CompileOptions& options) {
+  const hlo::Module* module = nullptr;
   {
     MutexLock lock(&mu_);
     for (auto it = partial_.begin(); it != partial_.end(); ++it) {
@@ -64,9 +88,10 @@ absl::StatusOr<std::shared_ptr<const engine::Plan>> Executable::PartialPlan(
       partial_.splice(partial_.begin(), partial_, it);
       return it->plan;
     }
+    ASSIGN_OR_RETURN(module, Module());
   }
   // Without the lock: others use their plans meanwhile. Two that want the same one compile it twice.
-  const std::unique_ptr<hlo::Module> part = hlo::KeepOutputs(*module_, keep);
+  const std::unique_ptr<hlo::Module> part = hlo::KeepOutputs(*module, keep);
   engine::CompileOptions part_options = options;
   part_options.verify = false;
   ASSIGN_OR_RETURN(std::shared_ptr<const engine::Plan> plan, engine::Compile(*part, part_options));

@@ -9,6 +9,8 @@
 #include "common/base/status.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/hlo/proto/codec.h"
+#include "common/hlo/proto/wire_count.h"
+#include "server/engine/plan/optimised.h"
 
 namespace hlod::device {
 namespace {
@@ -158,7 +160,7 @@ void ExecutableCache::CompileHashed(const Digest& digest, const std::string& pro
 }
 
 void ExecutableCache::Build(const Digest& digest, const std::string& program) {
-  absl::StatusOr<std::shared_ptr<Executable>> built = absl::InternalError("not compiled");
+  absl::StatusOr<Built> built = absl::InternalError("not compiled");
   std::vector<std::shared_ptr<Request>> waiting;
   std::vector<std::shared_ptr<Executable>> gone;
   for (bool again = true; again;) {
@@ -181,7 +183,7 @@ void ExecutableCache::Build(const Digest& digest, const std::string& program) {
     if (again) continue;
     waiting = std::exchange(slot.waiting, {});
     if (built.ok()) {
-      slot.executable = *built;
+      slot.executable = built->executable;
       slot.recent = recent_.insert(recent_.end(), digest);
       Evict(gone);
     } else {
@@ -191,16 +193,59 @@ void ExecutableCache::Build(const Digest& digest, const std::string& program) {
   bool cached = false;
   for (const std::shared_ptr<Request>& request : waiting) {
     if (built.ok()) {
-      request->done(Compiled{*built, cached});
+      request->done(Compiled{built->executable, cached, !cached && built->persistent});
     } else {
       request->done(WithKind(built.status()));
     }
     cached = true;
   }
+  // After the answers: nobody waits for a file.
+  if (!built.ok() || built->optimised == nullptr) return;
+  const std::optional<hlo::codec::WithoutMetadata> kept =
+      hlo::codec::StripMetadata(hlo::Serialize(*built->optimised));
+  if (kept.has_value()) options_.persistent->Store(built->key, kept->module);
 }
 
-absl::StatusOr<std::shared_ptr<Executable>> ExecutableCache::BuildExecutable(
-    const Digest& digest, const std::string& program, const std::atomic<bool>& stop) const {
+std::shared_ptr<Executable> ExecutableCache::Load(const Digest& digest,
+                                                  const hlo::codec::WithoutMetadata& program,
+                                                  int64_t program_bytes, const CompileCache::Key& key,
+                                                  const std::atomic<bool>& stop) const {
+  // What is beyond the limits takes the ordinary way, which says so.
+  const std::optional<hlo::codec::WireCount> count = hlo::codec::CountWire(program.module);
+  if (!count.has_value() || count->instructions > options_.instructions_max ||
+      count->memory_bytes > options_.parse_bytes_max) {
+    return nullptr;
+  }
+  const std::optional<std::string> optimised = options_.persistent->Find(key);
+  if (!optimised.has_value()) return nullptr;
+  const auto load = [&]() -> absl::StatusOr<std::shared_ptr<Executable>> {
+    ASSIGN_OR_RETURN(std::shared_ptr<const hlo::Module> module,
+                     hlo::FromSerialized(*optimised, {.for_execution = true}));
+    engine::CompileOptions plan_options = options_.compile;
+    plan_options.cancel = &stop;
+    ASSIGN_OR_RETURN(std::unique_ptr<engine::Plan> plan, engine::PlanOptimised(module, plan_options));
+    return std::make_shared<Executable>(digest, program.name, program.module, std::move(module),
+                                        std::move(plan), program_bytes);
+  };
+  absl::StatusOr<std::shared_ptr<Executable>> loaded = load();
+  if (loaded.ok()) return *std::move(loaded);
+  if (!stop) options_.persistent->Reject(key, loaded.status());
+  return nullptr;
+}
+
+absl::StatusOr<ExecutableCache::Built> ExecutableCache::BuildExecutable(const Digest& digest,
+                                                                        const std::string& program,
+                                                                        const std::atomic<bool>& stop) const {
+  Built built;
+  const auto program_bytes = static_cast<int64_t>(program.size());
+  std::optional<hlo::codec::WithoutMetadata> stripped;
+  if (options_.persistent != nullptr) stripped = hlo::codec::StripMetadata(program);
+  if (stripped.has_value()) {
+    built.key = options_.persistent->KeyOf(stripped->module);
+    built.executable = Load(digest, *stripped, program_bytes, built.key, stop);
+    built.persistent = built.executable != nullptr;
+    if (built.persistent) return built;
+  }
   const auto interrupted = [&stop] {
     return stop ? absl::CancelledError("The program was cancelled while it was read.") : absl::OkStatus();
   };
@@ -213,9 +258,10 @@ absl::StatusOr<std::shared_ptr<Executable>> ExecutableCache::BuildExecutable(
   engine::CompileOptions compile = options_.compile;
   compile.verify = false;
   compile.cancel = &stop;
-  ASSIGN_OR_RETURN(std::unique_ptr<engine::Plan> plan, engine::Compile(*module, compile));
-  return std::make_shared<Executable>(digest, std::move(module), std::move(plan),
-                                      static_cast<int64_t>(program.size()));
+  ASSIGN_OR_RETURN(std::unique_ptr<engine::Plan> plan,
+                   engine::Compile(*module, compile, stripped.has_value() ? &built.optimised : nullptr));
+  built.executable = std::make_shared<Executable>(digest, std::move(module), std::move(plan), program_bytes);
+  return built;
 }
 
 void ExecutableCache::Evict(std::vector<std::shared_ptr<Executable>>& gone) {

@@ -16,6 +16,8 @@
 #include "common/base/sha256.h"
 #include "common/hlo/analysis/dependence.h"
 #include "common/hlo/module.h"
+#include "common/hlo/proto/without_metadata.h"
+#include "server/device/compile_cache.h"
 #include "server/device/fair_queue.h"
 #include "server/device/mutex.h"
 #include "server/engine/plan/plan.h"
@@ -25,19 +27,23 @@ namespace hlod::device {
 // A compiled program. Immutable but for its counters and for what abstract executes derive from it.
 class Executable {
  public:
-  Executable(const Digest& digest, std::unique_ptr<hlo::Module> module, std::unique_ptr<engine::Plan> plan,
+  Executable(const Digest& digest, std::unique_ptr<const hlo::Module> module,
+             std::unique_ptr<engine::Plan> plan, int64_t program_bytes);
+  // One whose plan was made from an optimised module of the persistent cache: the program's own module is
+  // parsed, from its bytes, when it is needed.
+  Executable(const Digest& digest, std::string name, std::string bytes,
+             std::shared_ptr<const hlo::Module> optimised, std::unique_ptr<engine::Plan> plan,
              int64_t program_bytes);
 
   const Digest& digest() const { return digest_; }
   const std::string& name() const { return name_; }  // The module's, or the beginning of it.
-  const hlo::Module& module() const { return *module_; }
   const engine::Plan& plan() const { return *plan_; }
   int64_t program_bytes() const { return program_bytes_; }
   // "parameter 2 \"w\"", or the leaf of one: "parameter 1 \"state\", leaf 3".
   std::string DescribeArgument(size_t leaf) const;
 
   // Which results still have a value when the arguments marked in `absent` have none.
-  std::vector<bool> ComputableResults(const std::vector<bool>& absent);
+  absl::StatusOr<std::vector<bool>> ComputableResults(const std::vector<bool>& absent);
   // The plan that computes only the results in `keep`; compiled on first use, and again when kPartialMax
   // others were used since. REQUIRES: some are kept.
   static constexpr size_t kPartialMax = 16;
@@ -57,13 +63,18 @@ class Executable {
   std::atomic<int64_t> holders{0};  // Handles of sessions that name it.
 
  private:
+  // The program's own module.
+  absl::StatusOr<const hlo::Module*> Module() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
   const Digest digest_;
-  const std::unique_ptr<const hlo::Module> module_;
+  const std::shared_ptr<const hlo::Module> signature_;  // A module with the program's parameters.
   const std::unique_ptr<const engine::Plan> plan_;
   const int64_t program_bytes_;
   const std::string name_;
   std::atomic<int64_t> recent_us_{-1};  // Of the last runs, the latest counting most; -1 before the first.
   Mutex mu_;
+  std::shared_ptr<const hlo::Module> module_ ABSL_GUARDED_BY(mu_);  // Null until it is parsed ...
+  std::string bytes_ ABSL_GUARDED_BY(mu_);                          // ... from this.
   std::optional<hlo::Dependences> dependences_ ABSL_GUARDED_BY(mu_);
   struct Partial {
     std::vector<bool> keep;
@@ -85,12 +96,14 @@ class ExecutableCache {
     // Module bytes of all sessions that wait to be compiled or are being compiled. One program of a session
     // is always taken.
     int64_t queued_bytes_max = Limits{}.staging_bytes_max;
+    std::shared_ptr<CompileCache> persistent;  // Null: programs are kept in memory alone.
   };
   explicit ExecutableCache(Options options);
 
   struct Compiled {
     std::shared_ptr<Executable> executable;
-    bool cached = false;  // No compilation took place for this request.
+    bool cached = false;      // It was in memory, or is for another request's sake.
+    bool persistent = false;  // Its optimised module came from the persistent cache: nothing was compiled.
   };
   // Runs at most once: at once when the program is known and small enough to be hashed here, or refused; else
   // on a compile thread, when it is the session's turn; never when that is discarded or cancelled first. The
@@ -138,9 +151,19 @@ class ExecutableCache {
   void CompileHashed(const Digest& digest, const std::string& program,
                      const std::shared_ptr<Request>& request);
   void Build(const Digest& digest, const std::string& program);
-  absl::StatusOr<std::shared_ptr<Executable>> BuildExecutable(const Digest& digest,
-                                                              const std::string& program,
-                                                              const std::atomic<bool>& stop) const;
+  struct Built {
+    std::shared_ptr<Executable> executable;
+    // What the persistent cache is to keep; null when it had it, or there is none.
+    std::shared_ptr<const hlo::Module> optimised;
+    CompileCache::Key key;
+    bool persistent = false;
+  };
+  absl::StatusOr<Built> BuildExecutable(const Digest& digest, const std::string& program,
+                                        const std::atomic<bool>& stop) const;
+  // From the persistent cache; null when it does not have the program.
+  std::shared_ptr<Executable> Load(const Digest& digest, const hlo::codec::WithoutMetadata& program,
+                                   int64_t program_bytes, const CompileCache::Key& key,
+                                   const std::atomic<bool>& stop) const;
   void Evict(std::vector<std::shared_ptr<Executable>>& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Options options_;

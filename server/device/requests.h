@@ -57,9 +57,10 @@ struct ExecuteRequest {
   Handle executable = 0;
   uint32_t device = 0;
   std::vector<Argument> arguments;
-  std::vector<Handle> results;    // 0 drops one.
-  std::vector<uint32_t> fills;    // Indices of results that fill a placeholder.
-  std::vector<uint32_t> donated;  // Indices of arguments.
+  std::vector<Handle> results;           // 0 drops one.
+  std::vector<uint32_t> fills;           // Indices of results that fill a placeholder.
+  std::vector<uint32_t> donated;         // Indices of arguments.
+  std::vector<uint32_t> result_origins;  // Of the lines that made the results; 0 or missing: the command's.
   bool abstract = false;
   int64_t deadline_us = 0;  // 0: the limit.
   absl::Status refused;

@@ -235,7 +235,11 @@ void Workspace::Binding::DefineResults() {
     buffer->handle = request.results[i];
     buffer->device = request.device;
     buffer->made_by = placeholder != nullptr ? placeholder->made_by : request.command;
-    if (placeholder != nullptr) buffer->shape = placeholder->shape;
+    if (placeholder != nullptr) {
+      buffer->shape = placeholder->shape;
+    } else if (i < request.result_origins.size() && request.result_origins[i] != 0) {
+      buffer->made_by.origin = request.result_origins[i];
+    }
     buffer->state = BufferState::kPendingExecute;
     buffer->producer = execution.task;
     workspace.table_.Put(request.results[i], {buffer, nullptr});

@@ -103,7 +103,9 @@ void Workspace::SettleExecutable(const std::shared_ptr<SessionExecutable>& execu
     executable->compiled = compiled->executable;
     ++executable->compiled->holders;
     digests_.Insert(compiled->executable->digest());
-    ledger_.Count(compiled->cached ? &Counters::compile_cache_hits : &Counters::compiles);
+    ledger_.Count(compiled->cached       ? &Counters::compile_cache_hits
+                  : compiled->persistent ? &Counters::persistent_cache_hits
+                                         : &Counters::compiles);
     if (!compiled->cached)
       ledger_.Count(&Counters::compile_us, compiled->executable->plan().stats().compile_us);
   } else {

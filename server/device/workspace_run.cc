@@ -287,9 +287,11 @@ void Workspace::PrepareAbstract(const std::shared_ptr<Execution>& execution) {
   const absl::Time start = absl::Now();
   absl::Status status;
   try {
-    std::vector<bool> computable = executable.ComputableResults(execution->absent);
+    const absl::StatusOr<std::vector<bool>> known = executable.ComputableResults(execution->absent);
+    std::vector<bool> computable = known.ok() ? *known : std::vector<bool>();
     computable.resize(executable.plan().results().size(), false);
     absl::StatusOr<std::shared_ptr<const engine::Plan>> part = nullptr;
+    if (!known.ok()) part = known.status();
     engine::CompileOptions options = devices_.executables().options().compile;
     options.cancel = &execution->cancel;
     options.deadline = start + limit;

@@ -17,7 +17,8 @@ v1::CompileResult Describe(const device::ExecutableCache::Compiled& compiled) {
   v1::CompileResult result;
   const Digest& digest = compiled.executable->digest();
   result.set_digest(std::string(digest.begin(), digest.end()));
-  result.set_cached(compiled.cached);
+  result.set_cached(compiled.cached || compiled.persistent);
+  result.set_persistent(compiled.persistent);
   result.set_compile_us(compiled.cached ? 0 : plan.stats().compile_us);
   for (const hlo::Shape& shape : plan.arguments()) *result.add_arguments() = hlo::ToProto(shape);
   for (const hlo::Shape& shape : plan.results()) *result.add_results() = hlo::ToProto(shape);
@@ -148,6 +149,7 @@ device::Violation HandleExecute(Session& session, const v1::Command& command, co
   request.results.assign(message.results().begin(), message.results().end());
   request.fills.assign(message.fills().begin(), message.fills().end());
   request.donated.assign(message.donated().begin(), message.donated().end());
+  request.result_origins.assign(message.result_origins().begin(), message.result_origins().end());
   request.abstract = message.abstract();
   request.deadline_us = static_cast<int64_t>(std::min<uint64_t>(message.deadline_us(), INT64_MAX));
   request.arguments.reserve(message.arguments_size());

@@ -9,7 +9,9 @@
 #include "absl/strings/str_join.h"
 #include "common/evaluator/evaluator.h"
 #include "common/hlo/proto/codec.h"
+#include "common/hlo/proto/without_metadata.h"
 #include "gtest/gtest.h"
+#include "server/engine/plan/optimised.h"
 #include "server/engine/plan/plan.h"
 #include "tests/conformance/case.h"
 #include "tests/unit/server/engine/plan_testing.h"
@@ -91,6 +93,23 @@ TEST_P(EngineConformance, PlanComputesXlasResults) {
     EXPECT_EQ((*plan)->aliases()[donation.result], donation.parameter);
   }
   ExpectXlasResults(**plan);
+}
+
+// What the persistent compile cache keeps: the optimised module, by way of its bytes, is planned to the same.
+TEST_P(EngineConformance, TheOptimisedModuleIsKeptWhole) {
+  std::shared_ptr<const hlo::Module> optimised;
+  const auto plan = engine::Compile(*module_, {.threads = 2}, &optimised);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const auto bytes = hlo::codec::StripMetadata(hlo::Serialize(*optimised));
+  ASSERT_TRUE(bytes.has_value());
+  absl::StatusOr<std::unique_ptr<hlo::Module>> read =
+      hlo::FromSerialized(bytes->module, {.for_execution = true});
+  ASSERT_TRUE(read.ok()) << read.status();
+  const auto again = engine::PlanOptimised(*std::move(read), {.threads = 2});
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ((*again)->Dump(), (*plan)->Dump());
+  EXPECT_EQ((*again)->aliases(), (*plan)->aliases());
+  ExpectXlasResults(**again);
 }
 
 // The same plan machinery, with the evaluator in the place of every kernel.

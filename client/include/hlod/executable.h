@@ -47,12 +47,15 @@ struct ExecuteOptions {
   std::optional<int> device;  // Else the first buffer argument's, else 0.
   std::vector<std::pair<int, Buffer>>
       fill;  // (result index, placeholder that takes the result and keeps its handle)
+  // The lines that made the results, for listings and errors; for those without one the line of the call.
+  std::vector<Caller> result_callers;
 };
 
 // What a program needs and how it will run.
 struct CompileResult {
-  std::string digest;   // SHA-256 of the program, hexadecimal.
-  bool cached = false;  // No compilation took place.
+  std::string digest;       // SHA-256 of the program, hexadecimal.
+  bool cached = false;      // No compilation took place.
+  bool persistent = false;  // It was loaded from the daemon's persistent cache; compile_us is its planning.
   int64_t compile_us = 0;
   std::vector<Shape> arguments, results;
   int64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0, temporary_bytes = 0;

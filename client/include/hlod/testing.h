@@ -26,7 +26,8 @@ namespace hlod::testing {
 struct DaemonOptions {
   std::string binary;  // Empty: found as for a private daemon ($HLOD_DAEMON, beside this program, PATH).
   bool tcp = false;    // Listen on a free port of 127.0.0.1 as well.
-  std::vector<std::string> flags;              // More flags: {"--device-memory", "64MiB"}.
+  // More flags: {"--device-memory", "64MiB"}. Without --compile-cache DIR it finds no program compiled.
+  std::vector<std::string> flags;
   absl::Duration timeout = absl::Seconds(30);  // To come up.
 };
 

@@ -48,7 +48,9 @@ struct LedgerRow {
 struct SessionStats {
   Amount host_to_device, device_to_host, device_to_device;
   std::vector<LedgerRow> rows;
-  int64_t compiles = 0, compile_cache_hits = 0, compile_us = 0;
+  // Programs compiled; found compiled in the daemon; loaded from its persistent cache.
+  int64_t compiles = 0, compile_cache_hits = 0, persistent_cache_hits = 0;
+  int64_t compile_us = 0;
   int64_t executes = 0, execute_us = 0;
   int64_t refused_reads = 0;  // Reads and executes that the daemon refused because of a placeholder ...
   int64_t refused_before_sending = 0;  // ... and those that this client refused itself.

@@ -14,6 +14,7 @@
 #include "server/engine/plan/buffer_assignment.h"
 #include "server/engine/plan/dump.h"
 #include "server/engine/plan/lowering.h"
+#include "server/engine/plan/optimised.h"
 #include "server/engine/plan/runnable.h"
 #include "server/engine/run/team.h"
 
@@ -121,6 +122,34 @@ absl::Status PlanImpl::Account() {
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::unique_ptr<PlanImpl>> MakePlan(std::shared_ptr<const hlo::Module> module,
+                                                   const CompileOptions& options) {
+  const int threads = TeamSize(options.threads);
+
+  // One flat list of steps over array values.
+  ASSIGN_OR_RETURN(FlatProgram program, Lower(std::move(module), options, threads));
+
+  RETURN_IF_ERROR(Interrupted(options));
+
+  // Every value gets its memory; beyond this point nothing moves.
+  ASSIGN_OR_RETURN(Assignment assignment, AssignBuffers(program));
+#ifndef NDEBUG
+  if (program.ops.size() <= kCheckedOpsMax) {
+    for (int branch = 0; branch < 2; ++branch)
+      RETURN_IF_ERROR(CheckAssignment(program, assignment, 2, branch));
+  }
+#endif
+
+  auto plan = std::make_unique<PlanImpl>(std::move(program), std::move(assignment), threads);
+  RETURN_IF_ERROR(plan->Account());
+  return plan;
+}
+
+int64_t MicrosecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
 }  // namespace
 
 absl::Status Interrupted(const CompileOptions& options) {
@@ -131,8 +160,12 @@ absl::Status Interrupted(const CompileOptions& options) {
 }
 
 absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& module, const CompileOptions& options) {
+  return Compile(module, options, nullptr);
+}
+
+absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& module, const CompileOptions& options,
+                                              std::shared_ptr<const hlo::Module>* optimised) {
   const auto start = std::chrono::steady_clock::now();
-  const int threads = TeamSize(options.threads);
 
   // Everything later trusts shapes, arity, nesting and aliases.
   if (options.verify) RETURN_IF_ERROR(hlo::Verify(module));
@@ -141,35 +174,27 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& module, const C
   RETURN_IF_ERROR(CheckRunnable(module));
   RETURN_IF_ERROR(Interrupted(options));
 
-  PassWatch watch([&options] { return Interrupted(options); });
   // Inline, fold and simplify; the cross-check takes the module as it came.
   std::shared_ptr<const hlo::Module> simplified;
   if (options.reference_only) {
     simplified = hlo::Clone(module);
   } else {
-    ASSIGN_OR_RETURN(simplified, RunPipeline(module, &watch));
+    ASSIGN_OR_RETURN(simplified, RunPipeline(module));
   }
   RETURN_IF_ERROR(Interrupted(options));
+  if (optimised != nullptr) *optimised = simplified;
 
-  // One flat list of steps over array values.
-  ASSIGN_OR_RETURN(FlatProgram program, Lower(std::move(simplified), options, threads));
+  ASSIGN_OR_RETURN(std::unique_ptr<PlanImpl> plan, MakePlan(std::move(simplified), options));
+  plan->set_compile_us(MicrosecondsSince(start));
+  return plan;
+}
 
-  RETURN_IF_ERROR(Interrupted(options));
-
-  // Every value gets its memory; beyond this point nothing moves.
-  ASSIGN_OR_RETURN(Assignment assignment, AssignBuffers(program, &watch));
-#ifndef NDEBUG
-  if (program.ops.size() <= kCheckedOpsMax) {
-    for (int branch = 0; branch < 2; ++branch)
-      RETURN_IF_ERROR(CheckAssignment(program, assignment, 2, branch));
-  }
-#endif
-
-  auto plan = std::make_unique<PlanImpl>(std::move(program), std::move(assignment), threads);
-  RETURN_IF_ERROR(plan->Account());
-  plan->set_compile_us(
-      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start)
-          .count());
+absl::StatusOr<std::unique_ptr<Plan>> PlanOptimised(std::shared_ptr<const hlo::Module> module,
+                                                    const CompileOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  if (options.verify) RETURN_IF_ERROR(hlo::Verify(*module, {.instructions_max = kInlinedInstructionsMax}));
+  ASSIGN_OR_RETURN(std::unique_ptr<PlanImpl> plan, MakePlan(std::move(module), options));
+  plan->set_compile_us(MicrosecondsSince(start));
   return plan;
 }
 

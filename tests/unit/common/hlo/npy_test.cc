@@ -1,13 +1,10 @@
 // .npy files: expected bytes are those that numpy.save writes.
-#include "client/cli/npy.h"
+#include "common/hlo/npy.h"
 
 #include <gtest/gtest.h>
 
-namespace hlod::cli {
+namespace hlod::hlo {
 namespace {
-
-using hlo::Literal;
-using hlo::Shape;
 
 std::string File(const std::string& dictionary, const std::string& payload) {
   std::string header = dictionary;
@@ -86,4 +83,4 @@ TEST(Npy, BytesAfterTheElementsAndBigEndianOnesAreRefused) {
 }
 
 }  // namespace
-}  // namespace hlod::cli
+}  // namespace hlod::hlo

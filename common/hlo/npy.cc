@@ -1,6 +1,6 @@
 // Version 1.0 of the format is written, 1.0 to 3.0 are read: a magic, a header that is a Python dictionary,
 // and the elements.
-#include "client/cli/npy.h"
+#include "common/hlo/npy.h"
 
 #include <bit>
 #include <cstring>
@@ -10,13 +10,8 @@
 #include "common/base/file.h"
 #include "common/base/status.h"
 
-namespace hlod::cli {
+namespace hlod::hlo {
 namespace {
-
-using hlo::Dims;
-using hlo::Literal;
-using hlo::PrimitiveType;
-using hlo::Shape;
 
 static_assert(std::endian::native == std::endian::little, "Elements are written as they lie in memory.");
 
@@ -51,33 +46,34 @@ std::string_view ValueOf(std::string_view header, std::string_view key) {
 // Whether elements of `dtype` are those of `type`, by name or as raw bits.
 bool Fits(std::string_view dtype, PrimitiveType type) {
   if (dtype == NpyDtype(type)) return true;
-  if (dtype.size() < 3 || (dtype[0] == '>' && hlo::ByteWidth(type) > 1)) return false;
-  const bool nameless = type == hlo::kBF16 || (hlo::IsFloat(type) && hlo::ByteWidth(type) == 1);
-  return nameless && dtype[1] == 'V' && dtype.substr(2) == std::to_string(hlo::ByteWidth(type));
+  if (dtype.size() < 3 || (dtype[0] == '>' && ByteWidth(type) > 1)) return false;
+  const bool nameless = type == kBF16 || (IsFloat(type) && ByteWidth(type) == 1);
+  return nameless && dtype[1] == 'V' && dtype.substr(2) == std::to_string(ByteWidth(type));
 }
 
 // Types narrower than the byte an element takes: every byte must be a value of the type.
 absl::Status CheckRange(std::string_view bytes, PrimitiveType type, std::string_view name) {
-  const int bits = type == hlo::kPred ? 1 : hlo::Info(type).bits;
-  if (bits >= 8 || hlo::ByteWidth(type) != 1) return absl::OkStatus();
-  const bool is_signed = hlo::IsSigned(type);
+  const int bits = type == kPred ? 1 : Info(type).bits;
+  if (bits >= 8 || ByteWidth(type) != 1) return absl::OkStatus();
+  const bool is_signed = IsSigned(type);
   const int least = is_signed ? -(1 << (bits - 1)) : 0;
   const int most = is_signed ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
   for (size_t i = 0; i < bytes.size(); ++i) {
     const int value = is_signed ? static_cast<int>(static_cast<int8_t>(bytes[i]))
                                 : static_cast<int>(static_cast<uint8_t>(bytes[i]));
     if (value < least || value > most) {
-      return InvalidArgument("%s: element %d is %d; %s holds %d to %d.", name, i, value, hlo::Name(type),
-                             least, most);
+      return InvalidArgument("%s: element %d is %d; %s holds %d to %d.", name, i, value, Name(type), least,
+                             most);
     }
   }
   return absl::OkStatus();
 }
 
-// Elements that lie in column-major order, in row-major order.
+}  // namespace
+
 void FromColumnMajor(std::string_view from, Literal& to) {
-  const size_t width = static_cast<size_t>(hlo::ByteWidth(to.shape().type));
-  const Dims strides = hlo::RowMajorStrides(to.shape().dims);
+  const size_t width = static_cast<size_t>(ByteWidth(to.shape().type));
+  const Dims strides = RowMajorStrides(to.shape().dims);
   Dims index(to.shape().dims.size(), 0);
   for (int64_t i = 0; i < to.element_count(); ++i) {
     int64_t linear = 0;
@@ -88,19 +84,19 @@ void FromColumnMajor(std::string_view from, Literal& to) {
   }
 }
 
-}  // namespace
-
 std::string_view NpyDtype(PrimitiveType type) {
-  const int bytes = hlo::ByteWidth(type);
-  if (type == hlo::kPred) return "|b1";
-  if (hlo::IsSigned(type)) return Named('i', bytes);
-  if (hlo::IsComplex(type)) return Named('c', bytes);
-  if (hlo::IsFloat(type) && bytes > 1 && type != hlo::kBF16) return Named('f', bytes);
+  const int bytes = ByteWidth(type);
+  if (type == kPred) return "|b1";
+  if (IsSigned(type)) return Named('i', bytes);
+  if (IsComplex(type)) return Named('c', bytes);
+  if (IsFloat(type) && bytes > 1 && type != kBF16) return Named('f', bytes);
   return Named('u', bytes);
 }
 
-absl::StatusOr<Literal> ParseNpy(std::string_view bytes, const Shape& shape, std::string_view name) {
-  if (!bytes.starts_with(kMagic) || bytes.size() < 12) return InvalidArgument("%s is not a .npy file.", name);
+absl::StatusOr<NpyHeader> ParseNpyHeader(std::string_view bytes, std::string_view name, bool* truncated) {
+  const bool begins = bytes.size() < kMagic.size() ? kMagic.starts_with(bytes) : bytes.starts_with(kMagic);
+  if (truncated != nullptr) *truncated = begins && bytes.size() < 12;
+  if (!begins || bytes.size() < 12) return InvalidArgument("%s is not a .npy file.", name);
   const int version = bytes[6];
   const size_t prefix = version == 1 ? 10 : 12;
   size_t header_size = static_cast<uint8_t>(bytes[8]) + 256u * static_cast<uint8_t>(bytes[9]);
@@ -108,41 +104,49 @@ absl::StatusOr<Literal> ParseNpy(std::string_view bytes, const Shape& shape, std
     header_size += (static_cast<size_t>(static_cast<uint8_t>(bytes[10])) << 16) +
                    (static_cast<size_t>(static_cast<uint8_t>(bytes[11])) << 24);
   }
-  if (version < 1 || version > 3 || header_size > bytes.size() - prefix)
+  const bool known = version >= 1 && version <= 3;
+  if (truncated != nullptr) *truncated = known && header_size > bytes.size() - prefix;
+  if (!known || header_size > bytes.size() - prefix)
     return InvalidArgument("%s has a broken .npy header.", name);
-  const std::string_view header = bytes.substr(prefix, header_size);
-  const std::string_view payload = bytes.substr(prefix + header_size);
-
-  const std::string_view dtype = ValueOf(header, "'descr'");
-  if (dtype.starts_with('>'))
-    return InvalidArgument("%s has big-endian elements (%s); convert them with astype.", name, dtype);
-  if (!Fits(dtype, shape.type)) {
-    return InvalidArgument("%s has elements of dtype %s; %s takes %s.", name, dtype,
-                           hlo::ToStringNoLayout(shape), NpyDtype(shape.type));
-  }
-  Dims dims;
-  std::string_view list = ValueOf(header, "'shape'");
+  const std::string_view text = bytes.substr(prefix, header_size);
+  NpyHeader header;
+  header.dtype = std::string(ValueOf(text, "'descr'"));
+  header.column_major = ValueOf(text, "'fortran_order'").starts_with("True");
+  header.bytes = prefix + header_size;
+  std::string_view list = ValueOf(text, "'shape'");
   while (!list.empty()) {
     const size_t comma = std::min(list.find(','), list.size());
     int64_t size;
     std::string_view number = list.substr(0, comma);
     while (number.starts_with(' ')) number.remove_prefix(1);
     if (!number.empty()) {
-      if (!absl::SimpleAtoi(ToAbsl(number), &size))
+      if (!absl::SimpleAtoi(ToAbsl(number), &size) || size < 0)
         return InvalidArgument("%s has a broken shape (%s).", name, number);
-      dims.push_back(size);
+      header.dims.push_back(size);
     }
     list.remove_prefix(std::min(comma + 1, list.size()));
   }
-  if (dims != shape.dims) {
-    return InvalidArgument("%s holds %s; the parameter is %s.", name,
-                           hlo::ToStringNoLayout(Shape::Array(shape.type, dims)),
-                           hlo::ToStringNoLayout(shape));
+  return header;
+}
+
+absl::StatusOr<Literal> ParseNpy(std::string_view bytes, const Shape& shape, std::string_view name) {
+  ASSIGN_OR_RETURN(const NpyHeader header, ParseNpyHeader(bytes, name));
+  const std::string_view payload = bytes.substr(header.bytes);
+  if (header.dtype.starts_with('>')) {
+    return InvalidArgument("%s has big-endian elements (%s); convert them with astype.", name, header.dtype);
   }
-  const std::optional<int64_t> needed = hlo::ByteSize(shape);
+  if (!Fits(header.dtype, shape.type)) {
+    return InvalidArgument("%s has elements of dtype %s; %s takes %s.", name, header.dtype,
+                           ToStringNoLayout(shape), NpyDtype(shape.type));
+  }
+  if (header.dims != shape.dims) {
+    return InvalidArgument("%s holds %s; the parameter is %s.", name,
+                           ToStringNoLayout(Shape::Array(shape.type, header.dims)), ToStringNoLayout(shape));
+  }
+  const std::optional<int64_t> needed = ByteSize(shape);
   if (!needed.has_value() || static_cast<int64_t>(payload.size()) < *needed) {
     return InvalidArgument("%s ends early: %d bytes of elements; %s takes %d.", name, payload.size(),
-                           hlo::ToStringNoLayout(shape), needed.value_or(-1));
+                           ToStringNoLayout(shape), needed.value_or(-1));
   }
   if (static_cast<int64_t>(payload.size()) > *needed) {
     return InvalidArgument("%s goes on after its %d bytes of elements, for %d bytes.", name, *needed,
@@ -150,7 +154,7 @@ absl::StatusOr<Literal> ParseNpy(std::string_view bytes, const Shape& shape, std
   }
   RETURN_IF_ERROR(CheckRange(payload, shape.type, name));
   Literal literal(shape);
-  if (ValueOf(header, "'fortran_order'").starts_with("True")) {
+  if (header.column_major) {
     FromColumnMajor(payload, literal);
   } else if (*needed > 0) {
     std::memcpy(literal.bytes().data(), payload.data(), static_cast<size_t>(*needed));
@@ -163,19 +167,23 @@ absl::StatusOr<Literal> ReadNpy(const std::string& path, const Shape& shape) {
   return ParseNpy(bytes, shape, path);
 }
 
-std::string FormatNpy(const Literal& literal) {
+std::string FormatNpyHeader(std::string_view dtype, const Dims& sizes) {
   std::string dims;
-  for (const int64_t size : literal.shape().dims) dims += std::to_string(size) + ", ";
-  if (dims.size() > 2 && literal.shape().rank() > 1) dims.resize(dims.size() - 2);
-  if (literal.shape().rank() == 1) dims.resize(dims.size() - 1);  // (3,)
-  std::string header = absl::StrFormat("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }",
-                                       NpyDtype(literal.shape().type), dims);
+  for (const int64_t size : sizes) dims += std::to_string(size) + ", ";
+  if (dims.size() > 2 && sizes.size() > 1) dims.resize(dims.size() - 2);
+  if (sizes.size() == 1) dims.resize(dims.size() - 1);  // (3,)
+  std::string header =
+      absl::StrFormat("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", dtype, dims);
   const size_t prefix = kMagic.size() + 4;
   header.append(kHeaderAlignment - (prefix + header.size() + 1) % kHeaderAlignment, ' ');
   header += '\n';
   std::string out(kMagic);
   out += {'\x01', '\x00', static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
-  out += header;
+  return out + header;
+}
+
+std::string FormatNpy(const Literal& literal) {
+  std::string out = FormatNpyHeader(NpyDtype(literal.shape().type), literal.shape().dims);
   out.append(reinterpret_cast<const char*>(literal.bytes().data()), literal.bytes().size());
   return out;
 }
@@ -184,4 +192,4 @@ absl::Status WriteNpy(const std::string& path, const Literal& literal) {
   return WriteFile(path, FormatNpy(literal));
 }
 
-}  // namespace hlod::cli
+}  // namespace hlod::hlo
