@@ -116,21 +116,36 @@ TEST_F(RandomLayers, AffineGridOfTheIdentityIsTheImage) {
   }
 }
 
+// Vectors have a free sign, so that PyTorch's cannot be compared with.
+TEST_F(RandomLayers, SingularAndEigenvectorsGiveTheMatrixBack) {
+  const Tensor a = Randn({2, 5, 3}, {.device = device()});
+  for (const Tensor& x : {a, a.Transpose(1, 2)}) {
+    const linalg::SvdParts svd = linalg::Svd(x);
+    const Tensor back = MatMul(svd.u * svd.s.Unsqueeze(1), svd.vh);
+    EXPECT_LT(Amax(Abs(back - x)).Item<float>(), 1e-5f);
+    EXPECT_TRUE(static_cast<bool>(All(Ge(svd.s.Narrow(1, 0, 2), svd.s.Narrow(1, 1, 2)))));
+  }
+  const Tensor symmetric = MatMul(a.Transpose(1, 2), a) - 2 * Eye(3, {}, {.device = device()});
+  const linalg::EighParts eigen = linalg::Eigh(symmetric);
+  const Tensor back = MatMul(eigen.vectors * eigen.values.Unsqueeze(1), eigen.vectors.Transpose(1, 2));
+  EXPECT_LT(Amax(Abs(back - symmetric)).Item<float>(), 1e-4f);
+}
+
 TEST_F(RandomLayers, WindowsAndSizesThatDoNotFitAreRefused) {
   const Tensor x = Ones({1, 1, 4, 4});
-  Thrown([&] { Interpolate(x, {}); });
+  EXPECT_FALSE(Thrown([&] { Interpolate(x, {}); }).ok());
   EXPECT_THAT(last_what_, HasSubstr("either a size or a scale factor"));
-  Thrown([&] { Interpolate(x, {.scale_factor = {1e-9}}); });
+  EXPECT_FALSE(Thrown([&] { Interpolate(x, {.scale_factor = {1e-9}}); }).ok());
   EXPECT_THAT(last_what_, HasSubstr("scale factor"));
-  Thrown([&] { AdaptiveMaxPool2d(Ones({1, 1, 0, 4}), 2); });
+  EXPECT_FALSE(Thrown([&] { AdaptiveMaxPool2d(Ones({1, 1, 0, 4}), 2); }).ok());
   EXPECT_THAT(last_what_, HasSubstr("no elements"));
-  Thrown([&] { MaxUnpool2d(x, Zeros({1, 1, 2, 2}, {.type = kS64}), 2); });
+  EXPECT_FALSE(Thrown([&] { MaxUnpool2d(x, Zeros({1, 1, 2, 2}, {.type = kS64}), 2); }).ok());
   EXPECT_THAT(last_what_, HasSubstr("indices' shape"));
-  Thrown([&] { GridSample(x, Ones({1, 2, 2, 3})); });
+  EXPECT_FALSE(Thrown([&] { GridSample(x, Ones({1, 2, 2, 3})); }).ok());
   EXPECT_THAT(last_what_, HasSubstr("do not fit"));
-  Thrown([&] { linalg::Inv(Ones({2, 3})); });
+  EXPECT_FALSE(Thrown([&] { linalg::Inv(Ones({2, 3})); }).ok());
   EXPECT_THAT(last_what_, HasSubstr("not square"));
-  Thrown([&] { CtcLoss(Zeros({3, 1, 2}), Zeros({1, 1}, {.type = kS64}), {4}, {1}); });
+  EXPECT_FALSE(Thrown([&] { CtcLoss(Zeros({3, 1, 2}), Zeros({1, 1}, {.type = kS64}), {4}, {1}); }).ok());
   EXPECT_THAT(last_what_, HasSubstr("input length 0 (4)"));
 }
 

@@ -8,6 +8,8 @@
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/factorization.h"
 #include "client/tensor/ops/movement.h"
+#include "hlod/ops/creation.h"
+#include "hlod/ops/math.h"
 
 namespace hlod::linalg {
 
@@ -177,19 +179,54 @@ WithInfo CholeskyEx(const Operand& x, bool upper) {
   }));
 }
 
+namespace {
+
+// P, L and U of [batch, rows, columns].
+std::vector<Op> PartsOf(Lowering& l, Op lu, Op permutation, const Dims& batch) {
+  const Dims dims = l.dims(lu);
+  const int64_t rows = dims[1], n = std::min(rows, dims[2]);
+  // P has a 1 at row permutation[i] of column i.
+  const Dims square = {dims[0], rows, rows};
+  const Op at = l.b.Broadcast(permutation, square, {0, 2});
+  const Op p = l.Convert(l.b.Compare(lazy::IndexIota(l, square, 1), at, Order::kEq), l.type(lu));
+  return {l.Reshape(p, With(batch, {rows, rows})), l.Reshape(Lower(l, lu, n), With(batch, {rows, n})),
+          l.Reshape(Upper(l, lu, n), With(batch, {n, dims[2]}))};
+}
+
+}  // namespace
+
+LuParts LuUnpack(const Operand& lu, const Operand& pivots) {
+  std::vector<Tensor> parts =
+      lazy::CallSeveral(lazy::ops::LinalgLu, {lu, pivots}, [](Lowering& l, Operands o) {
+        const Op in = AsBatch(l, o[0]);
+        const Dims dims = l.dims(in), batch = BatchOf(l.dims(o[0]));
+        const int64_t steps = std::min(dims[1], dims[2]);
+        lazy::RequireIndex(l, o[1]);
+        if (l.dims(o[1]) != With(batch, {steps})) {
+          Refuse("factors of shape %s and pivots of shape %s do not fit", ListText(l.dims(o[0])),
+                 ListText(l.dims(o[1])));
+        }
+        const Op exchanges = l.Convert(l.Reshape(o[1], {dims[0], steps}), hlo::kS64) - l.Number(hlo::kS64, 1);
+        return PartsOf(l, in, lazy::PermutationOf(l, exchanges, dims[1]), batch);
+      });
+  return {parts[0], parts[1], parts[2]};
+}
+
+Tensor CholeskySolve(const Tensor& b, const Tensor& factor, bool upper) {
+  const Tensor adjoint = Conj(factor.Transpose(-2, -1));
+  const Tensor& first = upper ? adjoint : factor;
+  const Tensor& second = upper ? factor : adjoint;
+  return SolveTriangular(second, SolveTriangular(first, b, false), true);
+}
+Tensor CholeskyInverse(const Tensor& factor, bool upper) {
+  const Tensor identity = Eye(factor.size(-1), {}, {.type = factor.dtype(), .device = factor.device()});
+  return CholeskySolve(identity.Expand(factor.dims()), factor, upper);
+}
+
 LuParts Lu(const Operand& x) {
   std::vector<Tensor> parts = lazy::CallSeveral(lazy::ops::LinalgLu, {x}, [](Lowering& l, Operands o) {
-    const Op in = AsBatch(l, o[0]);
-    const Dims dims = l.dims(in), batch = BatchOf(l.dims(o[0]));
-    const int64_t rows = dims[1], n = std::min(rows, dims[2]);
-    const LuOps factors = Decomposed(l, in);
-    // P has a 1 at row permutation[i] of column i.
-    const Dims square = {dims[0], rows, rows};
-    const Op at = l.b.Broadcast(factors.permutation, square, {0, 2});
-    const Op p = l.Convert(l.b.Compare(lazy::IndexIota(l, square, 1), at, Order::kEq), l.type(in));
-    return std::vector<Op>{l.Reshape(p, With(batch, {rows, rows})),
-                           l.Reshape(Lower(l, factors.lu, n), With(batch, {rows, n})),
-                           l.Reshape(Upper(l, factors.lu, n), With(batch, {n, dims[2]}))};
+    const LuOps factors = Decomposed(l, AsBatch(l, o[0]));
+    return PartsOf(l, factors.lu, factors.permutation, BatchOf(l.dims(o[0])));
   });
   return {parts[0], parts[1], parts[2]};
 }

@@ -14,7 +14,6 @@
 #include "hlod/ops/linear_algebra.h"
 #include "hlod/ops/math.h"
 #include "hlod/ops/reduction.h"
-#include "hlod/ops/shape.h"
 
 namespace hlod::linalg {
 
@@ -167,24 +166,5 @@ Tensor Vander(const Operand& x, std::optional<int64_t> n) {
   while (static_cast<int64_t>(powers.size()) < count) powers.push_back(powers.back() * base);
   return Stack(powers, -1);
 }
-
-Tensor MatrixNorm(const Operand& x, double order, DimList dims, bool keepdim) {
-  const Tensor& in = lazy::TensorOf(lazy::ops::LinalgMatrixNorm, x);
-  Dims pair;
-  Check(lazy::ops::LinalgMatrixNorm, x, [&] {
-    if (dims.size() != 2) Refuse("dimensions %s are not those of a matrix", ListText(dims));
-    pair = lazy::WrapDims(dims, in.rank());
-    if (std::abs(order) != 1 && std::abs(order) != kInfinity) {
-      Refuse("a norm of order %g needs singular values, which are not computed here", order);
-    }
-  });
-  const bool columns = std::abs(order) == 1;
-  const Dims summed = {columns ? pair[0] : pair[1]}, rest = {columns ? pair[1] : pair[0]};
-  const Tensor sums = Sum(Abs(x), summed, true);
-  const Tensor extreme = order > 0 ? Amax(sums, rest, true) : Amin(sums, rest, true);
-  if (keepdim) return extreme;
-  return Squeeze(extreme, pair);
-}
-Tensor FrobeniusNorm(const Operand& x, DimList dims, bool keepdim) { return VectorNorm(x, 2, dims, keepdim); }
 
 }  // namespace hlod::linalg

@@ -15,8 +15,21 @@ Results Both(const linalg::WithInfo& both) { return Parts{both.result, both.info
 Tensor MatrixNormOf(Arguments& a, const Tensor& x, const Dims& dims, bool keepdim) {
   const nlohmann::json& order = a.Json("ord");
   if (!order.is_string()) return linalg::MatrixNorm(x, a.Double("ord"), dims, keepdim);
-  if (order.get<std::string>() == "nuc") throw std::runtime_error("nuclear norms need singular values");
+  if (order.get<std::string>() == "nuc") return linalg::NuclearNorm(x, dims, keepdim);
   return linalg::FrobeniusNorm(x, dims, keepdim);
+}
+
+// Tolerances are numbers here; a recorded tensor stands for its element.
+double NumberOf(Arguments& a, const char* name) {
+  return IsArray(a.Json(name)) ? a.Array(name).Item<double>() : a.Double(name);
+}
+linalg::Tolerance ToleranceOf(Arguments& a) {
+  linalg::Tolerance tolerance;
+  if (a.Has("atol")) tolerance.absolute = NumberOf(a, "atol");
+  if (a.Has("rtol")) tolerance.relative = NumberOf(a, "rtol");
+  a.Json("atol");
+  a.Json("rtol");
+  return tolerance;
 }
 
 Tensor NormOf(Arguments& a) {
@@ -83,6 +96,57 @@ std::vector<Binding> LinalgBindings() {
       {"linalg.det", "input", [](Arguments& a) { return linalg::Det(a.Arg("input")); }, kSlack},
       {"linalg.slogdet", "input", [](Arguments& a) { return linalg::Slogdet(a.Arg("input")); }, kSlack},
       {"logdet", "input", [](Arguments& a) { return linalg::Logdet(a.Arg("input")); }, kSlack},
+      {"cholesky", "input upper",
+       [](Arguments& a) { return linalg::Cholesky(a.Arg("input"), a.Bool("upper", false)); }, kSlack},
+      {"cholesky_inverse", "input upper",
+       [](Arguments& a) { return linalg::CholeskyInverse(a.Array("input"), a.Bool("upper", false)); },
+       kSlack},
+      {"cholesky_solve", "input input2 upper",
+       [](Arguments& a) {
+         return linalg::CholeskySolve(a.Array("input"), a.Array("input2"), a.Bool("upper", false));
+       },
+       kSlack},
+      {"lu", "input pivot get_infos",
+       [](Arguments& a) {
+         a.Bool("pivot", true);
+         const linalg::LuFactors factors = linalg::LuFactorEx(a.Arg("input"));
+         Parts parts = {factors.lu, factors.pivots};
+         if (a.Bool("get_infos", false)) parts.push_back(factors.info);
+         return parts;
+       },
+       kSlack},
+      {"lu_solve", "b LU_data LU_pivots",
+       [](Arguments& a) { return linalg::LuSolve(a.Arg("LU_data"), a.Arg("LU_pivots"), a.Arg("b")); },
+       kSlack},
+      {"lu_unpack", "LU_data LU_pivots",
+       [](Arguments& a) {
+         const linalg::LuParts parts = linalg::LuUnpack(a.Arg("LU_data"), a.Arg("LU_pivots"));
+         return Parts{parts.p, parts.l, parts.u};
+       },
+       kSlack},
+      {"triangular_solve", "b A upper transpose unitriangular",
+       [](Arguments& a) {
+         const Tensor triangle = a.Array("A");
+         return Parts{linalg::SolveTriangular(triangle, a.Arg("b"), a.Bool("upper", true)), triangle};
+       },
+       kSlack},
+      {"qr", "input some", [](Arguments& a) { return linalg::Qr(a.Arg("input")); }, kSlack},
+      {"linalg.svdvals", "input", [](Arguments& a) { return linalg::Svdvals(a.Arg("input")); }, kSlack},
+      {"linalg.eigvalsh", "input UPLO",
+       [](Arguments& a) { return linalg::Eigvalsh(a.Arg("input"), a.Text("UPLO", "L") == "U"); }, kSlack},
+      {"linalg.cond", "input", [](Arguments& a) { return linalg::Cond(a.Arg("input")); }, kSlack},
+      {"linalg.matrix_rank", "input atol rtol hermitian",
+       [](Arguments& a) {
+         return linalg::MatrixRank(a.Arg("input"), ToleranceOf(a), a.Bool("hermitian", false));
+       }},
+      {"linalg.pinv", "input other atol rtol hermitian",
+       [](Arguments& a) {
+         Tensor x = a.Array("input");
+         if (a.Has("other")) x = MatMul(x, a.Array("other").Transpose(-2, -1));
+         return linalg::Pinv(x, ToleranceOf(a), a.Bool("hermitian", false));
+       },
+       kSlack},
+      {"pinverse", "input", [](Arguments& a) { return linalg::Pinv(a.Arg("input")); }, kSlack},
       {"linalg.qr", "input mode", [](Arguments& a) { return linalg::Qr(a.Arg("input")); }, kSlack},
       {"linalg.householder_product", "input tau",
        [](Arguments& a) { return linalg::HouseholderProduct(a.Arg("input"), a.Arg("tau")); }, kSlack},

@@ -36,6 +36,12 @@ LuFactors LuFactorEx(const Operand& x);
 Tensor LuSolve(const Operand& lu, const Operand& pivots, const Operand& b, bool left = true,
                bool adjoint = false);
 
+// P, L and U of LuFactorEx's results.
+LuParts LuUnpack(const Operand& lu, const Operand& pivots);
+// The inverse of A, and X of A X = B, by A's factor L (or U).
+Tensor CholeskyInverse(const Tensor& factor, bool upper = false);
+Tensor CholeskySolve(const Tensor& b, const Tensor& factor, bool upper = false);
+
 // X of A X = B. B is a matrix, or a vector for each matrix.
 Tensor Solve(const Operand& a, const Operand& b);
 WithInfo SolveEx(const Operand& a, const Operand& b);
@@ -66,9 +72,33 @@ Tensor Vecdot(const Operand& x, const Operand& y, int64_t dim = -1);  // x is co
 // The powers 0 to n - 1 of each element; n is the last size when absent.
 Tensor Vander(const Operand& x, std::optional<int64_t> n = {});
 
-// Norms of matrices: of order 1 and -1 (the greatest and least sum of a column), infinite ones (of a row),
-// and Frobenius'.
+// Singular values by Jacobi's method, computed in f64. x = u diag(s) vh, s from the greatest down; u and vh
+// have as many vectors as there are values. A vector of a value 0 may be zero.
+struct SvdParts {
+  Tensor u, s, vh;
+};
+SvdParts Svd(const Operand& x);
+Tensor Svdvals(const Operand& x);
+// Of a Hermitian matrix, of which one triangle is looked at: eigenvalues from the least up, and eigenvectors.
+struct EighParts {
+  Tensor values, vectors;
+};
+EighParts Eigh(const Operand& x, bool upper = false);
+Tensor Eigvalsh(const Operand& x, bool upper = false);
+// Singular values up to the greater of both count as 0; the relative one, of the greatest value, is by
+// default the greater size times the type's epsilon, or 0 when an absolute one is given.
+struct Tolerance {
+  double absolute = 0;
+  std::optional<double> relative = {};
+};
+Tensor Pinv(const Operand& x, const Tolerance& tolerance = {}, bool hermitian = false);
+Tensor MatrixRank(const Operand& x, const Tolerance& tolerance = {}, bool hermitian = false);
+Tensor Cond(const Operand& x);  // The greatest singular value divided by the least.
+
+// Norms of matrices: of order 1 and -1 (the greatest and least sum of a column), infinite ones (of a row), 2
+// and -2 (the greatest and least singular value), the sum of the singular values, and Frobenius'.
 Tensor MatrixNorm(const Operand& x, double order, DimList dims = {-2, -1}, bool keepdim = false);
+Tensor NuclearNorm(const Operand& x, DimList dims = {-2, -1}, bool keepdim = false);
 Tensor FrobeniusNorm(const Operand& x, DimList dims = {-2, -1}, bool keepdim = false);
 
 }  // namespace hlod::linalg
