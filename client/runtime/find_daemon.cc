@@ -114,6 +114,12 @@ class PrivateConnector : public Connector {
 absl::StatusOr<rpc::Endpoint> FindAddress(const std::string& address) {
   if (!address.empty()) return Parse(address);
   if (const std::string from_environment = Environment("HLOD_ADDRESS"); !from_environment.empty()) {
+    if (from_environment == kPrivate) {
+      return MakeError(
+          ErrorKind::kLostSession,
+          "HLOD_ADDRESS is \"private\": each program has a daemon of its own, and none that others "
+          "could connect to. Give an address.");
+    }
     absl::StatusOr<rpc::Endpoint> endpoint = Parse(from_environment);
     return endpoint.ok() ? std::move(endpoint) : Annotate(endpoint.status(), "reading $HLOD_ADDRESS");
   }
@@ -132,7 +138,10 @@ absl::StatusOr<rpc::Endpoint> FindAddress(const std::string& address) {
 
 absl::StatusOr<std::unique_ptr<Connector>> FindDaemon(const ConnectOptions& options) {
   RETURN_IF_ERROR(CheckCredentials(options));
-  if (options.address != kPrivate) {
+  const bool wants_private =
+      options.address == kPrivate ||
+      (options.address.empty() && options.private_daemon && Environment("HLOD_ADDRESS") == kPrivate);
+  if (!wants_private) {
     const absl::StatusOr<rpc::Endpoint> endpoint = FindAddress(options.address);
     if (endpoint.ok()) return MakeConnector(*endpoint, options.tls, options.token);
     if (endpoint.status().code() != absl::StatusCode::kUnavailable || !options.private_daemon)

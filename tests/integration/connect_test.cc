@@ -55,6 +55,20 @@ TEST(Connect, ADescriptorThatIsNotAConnectedSocketIsRefused) {
   EXPECT_EQ(close(lone), 0);
 }
 
+TEST(Connect, TheVariableTakesPrivateAsAnAddress) {
+  const ScopedVariable address("HLOD_ADDRESS", "private");
+  const Client one = Must(Client::Connect()), other = Must(Client::Connect());
+  EXPECT_NE(one.daemon(), other.daemon()) << "each has a daemon of its own";
+  EXPECT_OK(one.Ping().status());
+  // What does not start a daemon says why it finds none.
+  ExpectError(Client::Connect({.private_daemon = false}).status(), ErrorKind::kLostSession,
+              {"HLOD_ADDRESS is \"private\""});
+  ExpectError(Admin::Connect({}).status(), ErrorKind::kLostSession, {"HLOD_ADDRESS is \"private\""});
+  // An address that is given comes first.
+  ExpectError(Client::Connect("/nonexistent/hlod.sock").status(), ErrorKind::kLostSession,
+              {"/nonexistent/hlod.sock"});
+}
+
 TEST(Connect, ErrorsOfAddressesHaveTheirKinds) {
   ExpectError(Client::Connect("localhost").status(), ErrorKind::kArgument, {"localhost"});
   const absl::Status unknown = Client::Connect("no-such-host.invalid:8470").status();
