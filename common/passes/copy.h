@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/hlo/module.h"
+#include "common/passes/passes.h"
 
 namespace hlod {
 
@@ -69,15 +70,18 @@ std::unique_ptr<hlo::Module> EmptyCopy(const hlo::Module& module);
 hlo::Computation& AddEmptyCopy(hlo::Module& to, const hlo::Computation& from);
 
 // A new module in which each instruction is what rule(copy, instruction) returns: a new instruction's id, or
-// kNoNode to drop it.
+// kNoNode to drop it. Null when `watch` (which may be null) stopped it.
 template <typename Rule>
-std::unique_ptr<hlo::Module> Rewritten(const hlo::Module& module, Rule rule) {
+std::unique_ptr<hlo::Module> Rewritten(const hlo::Module& module, PassWatch* watch, Rule rule) {
   std::unique_ptr<hlo::Module> result = EmptyCopy(module);
   std::vector<hlo::ComputationId> computations;
   for (hlo::ComputationId c = 0; c < module.computation_count(); ++c) {
     const hlo::Computation& from = module.computation(c);
     ComputationCopy copy(module, from, AddEmptyCopy(*result, from), computations);
-    for (hlo::NodeId id = 0; id < from.size(); ++id) copy.set_node(id, rule(copy, from[id]));
+    for (hlo::NodeId id = 0; id < from.size(); ++id) {
+      if (watch != nullptr && watch->Stops()) return nullptr;
+      copy.set_node(id, rule(copy, from[id]));
+    }
     copy.to().set_root(copy.node(from.root_id()));
     computations.push_back(c);
   }

@@ -29,7 +29,7 @@ bool LayoutsMatter(const Module& module) {
 
 }  // namespace
 
-std::unique_ptr<Module> DropLayouts(const Module& module) {
+std::unique_ptr<Module> DropLayouts(const Module& module, PassWatch* watch) {
   const bool keep = LayoutsMatter(module);
   Tables& tables = module.tables();
   std::vector<ShapeId> plain;  // By the id with layout.
@@ -42,12 +42,12 @@ std::unique_ptr<Module> DropLayouts(const Module& module) {
     }
     return plain[id];
   };
-  auto result = Rewritten(module, [&](ComputationCopy& copy, Instruction instruction) {
+  auto result = Rewritten(module, watch, [&](ComputationCopy& copy, Instruction instruction) {
     if (keep || without_layout(instruction.shape_id()) == instruction.shape_id())
       return copy.Clone(instruction);
     return copy.Clone(instruction, without_layout(instruction.shape_id()));
   });
-  if (module.config.entry_layout.result.type == kInvalid)
+  if (result != nullptr && module.config.entry_layout.result.type == kInvalid)
     result->config.entry_layout = module.entry().program_shape();
   return result;
 }

@@ -134,10 +134,10 @@ class Folder {
 
 }  // namespace
 
-std::unique_ptr<Module> FoldConstants(const Module& module) {
+std::unique_ptr<Module> FoldConstants(const Module& module, PassWatch* watch) {
   int64_t budget = kFoldedBytesTotal;
   std::unique_ptr<Folder> folder;
-  return Rewritten(module, [&](ComputationCopy& copy, Instruction instruction) {
+  return Rewritten(module, watch, [&](ComputationCopy& copy, Instruction instruction) {
     if (instruction.id() == 0) folder = std::make_unique<Folder>(module, copy, budget);
     return folder->Fold(instruction);
   });

@@ -15,11 +15,13 @@ bool IsCall(Instruction instruction) {
 }
 
 // Copies a callee, already free of the calls that are inlined, into its caller. Names repeat; code that
-// prints them tells them apart.
-NodeId CopyBody(const Computation& callee, absl::Span<const NodeId> arguments, Computation& caller) {
+// prints them tells them apart. Any node when it is stopped.
+NodeId CopyBody(const Computation& callee, absl::Span<const NodeId> arguments, Computation& caller,
+                PassWatch* watch) {
   std::vector<NodeId> nodes(callee.size());
   absl::InlinedVector<NodeId, 8> operands;
   for (NodeId id = 0; id < callee.size(); ++id) {
+    if (watch != nullptr && watch->Stops()) return 0;
     const Instruction instruction = callee[id];
     if (instruction.opcode() == kParameter) {
       nodes[id] = arguments[instruction.parameter_number()];
@@ -36,7 +38,7 @@ NodeId CopyBody(const Computation& callee, absl::Span<const NodeId> arguments, C
 
 }  // namespace
 
-std::unique_ptr<Module> InlineCalls(const Module& module) {
+std::unique_ptr<Module> InlineCalls(const Module& module, PassWatch* watch) {
   std::unique_ptr<Module> result = EmptyCopy(module);
   std::vector<ComputationId> computations;
   // Calls of calls double quickly: what is inlined counts against one budget of the whole module.
@@ -45,16 +47,19 @@ std::unique_ptr<Module> InlineCalls(const Module& module) {
     const Computation& from = module.computation(c);
     ComputationCopy copy(module, from, AddEmptyCopy(*result, from), computations);
     for (NodeId id = 0; id < from.size(); ++id) {
+      if (watch != nullptr && watch->Stops()) return nullptr;
       const Instruction instruction = from[id];
       const Computation* callee =
           IsCall(instruction) ? &result->computation(instruction.called()[0]) : nullptr;
       if (callee != nullptr && callee->size() <= budget) {
         budget -= callee->size();
-        copy.set_node(id, CopyBody(*callee, copy.operands(instruction), copy.to()));
+        copy.set_node(id, CopyBody(*callee, copy.operands(instruction), copy.to(), watch));
       } else {
         copy.set_node(id, copy.Clone(instruction));
       }
     }
+    // A body that was left out at the end would be its root.
+    if (watch != nullptr && watch->Stops()) return nullptr;
     copy.to().set_root(copy.node(from.root_id()));
     computations.push_back(c);
   }

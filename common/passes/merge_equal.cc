@@ -62,7 +62,7 @@ bool SameComputation(const Computation& a, const Computation& b) {
 
 }  // namespace
 
-std::unique_ptr<Module> MergeEqual(const Module& module) {
+std::unique_ptr<Module> MergeEqual(const Module& module, PassWatch* watch) {
   std::unique_ptr<Module> result = EmptyCopy(module);
   std::vector<ComputationId> computations;
   std::vector<bool> impure;
@@ -74,6 +74,7 @@ std::unique_ptr<Module> MergeEqual(const Module& module) {
     ComputationCopy copy(module, from, AddEmptyCopy(*result, from), computations);
     absl::flat_hash_map<Key, NodeId> nodes;
     for (NodeId id = 0; id < from.size(); ++id) {
+      if (watch != nullptr && watch->Stops()) return nullptr;
       const Instruction instruction = from[id];
       if (!MayMerge(instruction, impure)) {
         copy.set_node(id, copy.Clone(instruction));
@@ -95,7 +96,7 @@ std::unique_ptr<Module> MergeEqual(const Module& module) {
     if (equal == candidates.end()) candidates.push_back(c);
   }
   result->set_entry(computations[module.entry_id()]);
-  return RemoveDead(*result);
+  return RemoveDead(*result, watch);
 }
 
 }  // namespace hlod

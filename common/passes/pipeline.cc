@@ -3,24 +3,24 @@
 
 namespace hlod {
 
-absl::StatusOr<std::unique_ptr<hlo::Module>> RunPipeline(const hlo::Module& given) {
-  // One computation sees as much as possible before anything is compared.
-  auto module = DropLayouts(given);
-  if (HasScans(*module)) module = ExpandScans(*module);
-  module = InlineCalls(*module);
-  module = RemoveDead(*module);
-
-  // Folding meets fewer kinds of operands once chains are short, and leaves new no-ops behind.
-  module = Simplify(*module);
-  module = FoldConstants(*module);
-  module = Simplify(*module);
-  module = MergeEqual(*module);
-
-  // From here on nothing is merged: what a program computes twice on purpose (rematerialisation) stays
-  // computed twice.
-  module = RemoveBarriers(*module);
-  module = Simplify(*module);
-  return RemoveDead(*module);
+absl::StatusOr<std::unique_ptr<hlo::Module>> RunPipeline(const hlo::Module& given, PassWatch* watch) {
+  using Pass = std::unique_ptr<hlo::Module> (*)(const hlo::Module&, PassWatch*);
+  static constexpr Pass kPasses[] = {
+      // One computation sees as much as possible before anything is compared.
+      InlineCalls, RemoveDead,
+      // Folding meets fewer kinds of operands once chains are short, and leaves new no-ops behind.
+      Simplify, FoldConstants, Simplify, MergeEqual,
+      // From here on nothing is merged: what a program computes twice on purpose (rematerialisation) stays
+      // computed twice.
+      RemoveBarriers, Simplify, RemoveDead};
+  std::unique_ptr<hlo::Module> module = DropLayouts(given, watch);
+  if (module != nullptr && HasScans(*module)) module = ExpandScans(*module);
+  if (module == nullptr) return watch->status();
+  for (const Pass pass : kPasses) {
+    module = pass(*module, watch);
+    if (module == nullptr) return watch->status();
+  }
+  return module;
 }
 
 }  // namespace hlod

@@ -4,8 +4,8 @@
 
 namespace hlod {
 
-std::unique_ptr<hlo::Module> RemoveBarriers(const hlo::Module& module) {
-  return Rewritten(module, [](ComputationCopy& copy, hlo::Instruction instruction) {
+std::unique_ptr<hlo::Module> RemoveBarriers(const hlo::Module& module, PassWatch* watch) {
+  return Rewritten(module, watch, [](ComputationCopy& copy, hlo::Instruction instruction) {
     if (instruction.opcode() != hlo::kOptBarrier) return copy.Clone(instruction);
     return copy.node(instruction.operands()[0]);
   });

@@ -24,7 +24,7 @@ std::vector<bool> FindNeeded(const Computation& computation, const std::vector<b
 
 }  // namespace
 
-std::unique_ptr<Module> RemoveDead(const Module& module) {
+std::unique_ptr<Module> RemoveDead(const Module& module, PassWatch* watch) {
   const std::vector<bool> effects = FindSideEffects(module);
   const ComputationId count = module.computation_count();
   std::vector<std::vector<bool>> needed(count);
@@ -48,6 +48,7 @@ std::unique_ptr<Module> RemoveDead(const Module& module) {
     computations[c] = result->computation_count();
     ComputationCopy copy(module, from, AddEmptyCopy(*result, from), computations);
     for (NodeId id = 0; id < from.size(); ++id) {
+      if (watch != nullptr && watch->Stops()) return nullptr;
       if (needed[c][id]) copy.set_node(id, copy.Clone(from[id]));
     }
     copy.to().set_root(copy.node(from.root_id()));

@@ -19,8 +19,8 @@ bool TouchesDynamicDimension(const ComputationCopy& copy, Instruction instructio
 
 }  // namespace
 
-std::unique_ptr<Module> Simplify(const Module& module) {
-  return Rewritten(module, [](ComputationCopy& copy, Instruction instruction) {
+std::unique_ptr<Module> Simplify(const Module& module, PassWatch* watch) {
+  return Rewritten(module, watch, [](ComputationCopy& copy, Instruction instruction) {
     // What a dimension's run-time size does to these rules is not worth a guess.
     const bool fixed = instruction.operand_count() > 0 && !TouchesDynamicDimension(copy, instruction);
     NodeId now = fixed ? SimplifyMovement(copy, instruction) : kUnchanged;

@@ -32,7 +32,8 @@ struct Buffer {
 
 class Assigner {
  public:
-  explicit Assigner(const FlatProgram& program) : program_(program), parent_(program.values.size()) {
+  Assigner(const FlatProgram& program, PassWatch* watch)
+      : program_(program), watch_(watch), parent_(program.values.size()) {
     std::iota(parent_.begin(), parent_.end(), 0);
     std::vector<Segments> segments = ComputeLiveness(program);
     buffers_.resize(program.values.size());
@@ -51,10 +52,14 @@ class Assigner {
     }
   }
 
-  void Coalesce();
+  absl::Status Coalesce();
   absl::StatusOr<Assignment> Finish();
 
  private:
+  // The reason to stop, once there is one. Counts an op.
+  absl::Status Look() const {
+    return watch_ != nullptr && watch_->Stops() ? watch_->status() : absl::OkStatus();
+  }
   ValueId Find(ValueId value) {
     while (parent_[value] != value) value = parent_[value] = parent_[parent_[value]];
     return value;
@@ -79,6 +84,7 @@ class Assigner {
   std::vector<BufferCopy> SequenceMoves(const Op& op, int32_t scratch, int64_t& cycle_bytes);
 
   const FlatProgram& program_;
+  PassWatch* const watch_;  // May be null.
   std::vector<ValueId> parent_;
   std::vector<Buffer> buffers_;
 };
@@ -150,7 +156,7 @@ void Assigner::Join(ValueId a, ValueId b) {
   }
 }
 
-void Assigner::Coalesce() {
+absl::Status Assigner::Coalesce() {
   // An argument and the result that shares its memory are one buffer, whatever their lifetimes: moves into it
   // wait for its reads.
   absl::flat_hash_map<int32_t, ValueId> argument_buffer;
@@ -164,6 +170,7 @@ void Assigner::Coalesce() {
   for (const Op::Kind kind :
        {Op::Kind::kLoopBack, Op::Kind::kLoopBegin, Op::Kind::kBranchEnd, Op::Kind::kReturn}) {
     for (size_t i = 0; i < program_.ops.size(); ++i) {
+      RETURN_IF_ERROR(Look());
       const Op& op = program_.ops[i];
       if (op.kind != kind) continue;
       for (size_t k = 0; k < op.inputs.size(); ++k) {
@@ -172,6 +179,7 @@ void Assigner::Coalesce() {
     }
   }
   for (size_t i = 0; i < program_.ops.size(); ++i) {
+    RETURN_IF_ERROR(Look());
     const Op& op = program_.ops[i];
     if (op.kind != Op::Kind::kStep || op.inputs.size() * op.outputs.size() > kOperandsMax) continue;
     for (size_t o = 0; o < op.outputs.size(); ++o) {
@@ -182,6 +190,7 @@ void Assigner::Coalesce() {
       }
     }
   }
+  return absl::OkStatus();
 }
 
 std::vector<BufferCopy> Assigner::SequenceMoves(const Op& op, int32_t scratch, int64_t& cycle_bytes) {
@@ -261,6 +270,7 @@ absl::StatusOr<Assignment> Assigner::Finish() {
 
   result.scratch_offset.assign(program_.ops.size(), -1);
   for (size_t i = 0; i < program_.ops.size(); ++i) {
+    RETURN_IF_ERROR(Look());
     const Op& op = program_.ops[i];
     const int32_t time = TimeOf(static_cast<int32_t>(i));
     result.copy_begin.push_back(static_cast<int32_t>(result.copies.size()));
@@ -301,9 +311,9 @@ absl::StatusOr<Assignment> Assigner::Finish() {
 
 }  // namespace
 
-absl::StatusOr<Assignment> AssignBuffers(const FlatProgram& program) {
-  Assigner assigner(program);
-  assigner.Coalesce();
+absl::StatusOr<Assignment> AssignBuffers(const FlatProgram& program, PassWatch* watch) {
+  Assigner assigner(program, watch);
+  RETURN_IF_ERROR(assigner.Coalesce());
   return assigner.Finish();
 }
 

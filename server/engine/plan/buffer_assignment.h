@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/passes/passes.h"
 #include "server/engine/plan/lowering.h"
 
 namespace hlod::engine {
@@ -36,8 +37,8 @@ struct Assignment {
   int64_t arena_bytes = 0;
 };
 
-// RESOURCE_EXHAUSTED when the arena's size overflows.
-absl::StatusOr<Assignment> AssignBuffers(const FlatProgram& program);
+// RESOURCE_EXHAUSTED when the arena's size overflows; the watch's error when it was stopped.
+absl::StatusOr<Assignment> AssignBuffers(const FlatProgram& program, PassWatch* watch = nullptr);
 
 // Plays the program symbolically, each value as a tag on the bytes it was written to, and INTERNAL when an op
 // would read bytes that hold another value, write what it may not, or overlap its own operands in a way that

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 #include "common/base/strings.h"
 #include "common/hlo/inference/verifier.h"
@@ -37,10 +39,25 @@ inline std::unique_ptr<hlo::Module> Parsed(const std::string& text) {
   return *std::move(module);
 }
 
-using Pass = std::unique_ptr<hlo::Module> (*)(const hlo::Module&);
+// A pass, or a function of a module alone.
+class Pass {
+ public:
+  template <typename F>
+  Pass(F function) {
+    if constexpr (std::is_invocable_v<F, const hlo::Module&, PassWatch*>) {
+      run_ = [function](const hlo::Module& module) { return function(module, nullptr); };
+    } else {
+      run_ = function;
+    }
+  }
+  std::unique_ptr<hlo::Module> operator()(const hlo::Module& module) const { return run_(module); }
+
+ private:
+  std::function<std::unique_ptr<hlo::Module>(const hlo::Module&)> run_;
+};
 
 // Expects pass(before) to be `after`, and to verify.
-inline void ExpectGolden(Pass pass, const std::string& before, const std::string& after) {
+inline void ExpectGolden(const Pass& pass, const std::string& before, const std::string& after) {
   const auto module = Parsed(before);
   const auto result = pass(*module);
   EXPECT_TRUE(hlo::Verify(*result).ok()) << hlo::Verify(*result);
@@ -48,7 +65,7 @@ inline void ExpectGolden(Pass pass, const std::string& before, const std::string
 }
 
 // The same for an entry of one computation, given by its body: "x = f32[4] parameter(0)\n ROOT y = ...".
-inline void ExpectBody(Pass pass, const std::string& before, const std::string& after) {
+inline void ExpectBody(const Pass& pass, const std::string& before, const std::string& after) {
   ExpectGolden(pass, "ENTRY e {\n" + before + "\n}\n", "ENTRY e {\n" + after + "\n}\n");
 }
 

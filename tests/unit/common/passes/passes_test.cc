@@ -178,5 +178,30 @@ TEST(RunPipeline, KeepsSignatureAliasesAndDonors) {
   EXPECT_EQ((*result)->entry().parameters().size(), 2u);
 }
 
+// Each pass looks while it walks over many instructions, and wherever it is stopped, so is the pipeline.
+TEST(RunPipeline, StopsInsideOfEachPass) {
+  constexpr int kInstructions = 20'000;
+  hlo::Module module("m");
+  hlo::Builder f(module, "f");
+  hlo::Op y = f.Parameter(0, hlo::Shape::Scalar(hlo::kF32));
+  for (int i = 0; i < kInstructions; ++i) y = f.Unary(hlo::kTanh, y);
+  ASSERT_TRUE(f.Build(y).ok());
+  hlo::Builder b(module, "main");
+  ASSERT_TRUE(b.Build(b.Call({b.Parameter(0, hlo::Shape::Scalar(hlo::kF32))}, f.id())).ok());
+  int looks = 0;
+  PassWatch never([&looks] {
+    ++looks;
+    return absl::OkStatus();
+  });
+  ASSERT_TRUE(RunPipeline(module, &never).ok());
+  EXPECT_GE(looks, 10 * kInstructions / 4096);
+  for (int at = 1; at <= looks; ++at) {
+    int asked = 0;
+    PassWatch watch([&] { return ++asked == at ? absl::CancelledError("here") : absl::OkStatus(); });
+    EXPECT_EQ(RunPipeline(module, &watch).status(), absl::CancelledError("here")) << at;
+    EXPECT_EQ(asked, at) << "Nothing is asked after it.";
+  }
+}
+
 }  // namespace
 }  // namespace hlod

@@ -569,5 +569,11 @@ TEST(Packing, ASizeThatOverflowsIsNoSize) {
   EXPECT_FALSE(Pack(items, 64).has_value());
 }
 
+TEST(Assignment, StopsWhenItHasTo) {
+  FlatProgram program = Generator(1).Make();
+  PassWatch watch([] { return absl::CancelledError("here"); });
+  EXPECT_EQ(AssignBuffers(program, &watch).status(), absl::CancelledError("here"));
+}
+
 }  // namespace
 }  // namespace hlod::engine
