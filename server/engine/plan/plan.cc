@@ -125,6 +125,7 @@ absl::Status PlanImpl::Account() {
 absl::StatusOr<std::unique_ptr<PlanImpl>> MakePlan(std::shared_ptr<const hlo::Module> module,
                                                    const CompileOptions& options) {
   const int threads = TeamSize(options.threads);
+  PassWatch watch([&options] { return Interrupted(options); });
 
   // One flat list of steps over array values.
   ASSIGN_OR_RETURN(FlatProgram program, Lower(std::move(module), options, threads));
@@ -132,7 +133,7 @@ absl::StatusOr<std::unique_ptr<PlanImpl>> MakePlan(std::shared_ptr<const hlo::Mo
   RETURN_IF_ERROR(Interrupted(options));
 
   // Every value gets its memory; beyond this point nothing moves.
-  ASSIGN_OR_RETURN(Assignment assignment, AssignBuffers(program));
+  ASSIGN_OR_RETURN(Assignment assignment, AssignBuffers(program, &watch));
 #ifndef NDEBUG
   if (program.ops.size() <= kCheckedOpsMax) {
     for (int branch = 0; branch < 2; ++branch)
@@ -174,12 +175,13 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& module, const C
   RETURN_IF_ERROR(CheckRunnable(module));
   RETURN_IF_ERROR(Interrupted(options));
 
+  PassWatch watch([&options] { return Interrupted(options); });
   // Inline, fold and simplify; the cross-check takes the module as it came.
   std::shared_ptr<const hlo::Module> simplified;
   if (options.reference_only) {
     simplified = hlo::Clone(module);
   } else {
-    ASSIGN_OR_RETURN(simplified, RunPipeline(module));
+    ASSIGN_OR_RETURN(simplified, RunPipeline(module, &watch));
   }
   RETURN_IF_ERROR(Interrupted(options));
   if (optimised != nullptr) *optimised = simplified;
