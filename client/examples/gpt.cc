@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: example_gpt WEIGHTS.safetensors PROMPT LETTERS\n");
     return 2;
   }
+  const hlod::NoGrad scope;  // Only to write, not to learn.
   std::string text = argv[2];
   const hlod::Device device = hlod::DefaultDevice();
   Gpt model;

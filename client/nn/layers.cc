@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hlod/autograd.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/distance.h"
 #include "hlod/ops/elementwise.h"
@@ -189,6 +190,7 @@ MultiheadAttention::MultiheadAttention(Module& parent, std::string name, int64_t
   in_proj_weight = Uniform({3 * size, size}, -bound, bound);
   if (with_bias) {
     in_proj_bias = Zeros({3 * size});
+    const NoGrad scope;
     out_proj.bias.Zero_();
   }
   RegisterParameter("in_proj_weight", in_proj_weight);

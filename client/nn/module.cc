@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "hlod/autograd.h"
 #include "hlod/error.h"
 
 namespace hlod::nn {
@@ -84,6 +85,7 @@ std::vector<Tensor> Module::Parameters() const {
 }
 
 void Module::ReplaceEach(const std::function<Tensor(const Tensor&)>& replace) {
+  const NoGrad scope;
   absl::flat_hash_map<uint64_t, Tensor> replaced;  // By the id of what was there: shared stays shared.
   ForEachTensor([&](const std::string&, Tensor& tensor) {
     const uint64_t id = tensor.id();
@@ -109,6 +111,10 @@ Module& Module::To(PrimitiveType type, Caller caller) {
   ReplaceEach(
       [&](const Tensor& tensor) { return hlo::IsFloat(tensor.dtype()) ? tensor.To(type, caller) : tensor; });
   return *this;
+}
+
+void Module::ZeroGrad() {
+  for (Tensor& parameter : Parameters()) parameter.ZeroGrad();
 }
 
 Module& Module::Train(bool training) {
@@ -144,6 +150,7 @@ void Module::LoadStateDict(const nn::StateDict& tensors, bool strict, Caller cal
     Throw(absl::StrCat("the tensors do not fit the module: ", absl::StrJoin(faults, "; ")), "load_state_dict",
           caller);
   }
+  const NoGrad scope;
   for (auto& [name, tensor] : mine) {
     if (const auto found = tensors.find(name); found != tensors.end()) tensor.Copy_({found->second, caller});
   }

@@ -10,12 +10,14 @@
 #include "absl/strings/str_cat.h"
 #include "client/tensor/autocast.h"
 #include "client/tensor/close.h"
+#include "client/tensor/function_trace.h"
 #include "client/tensor/host.h"
 #include "client/tensor/lock.h"
 #include "client/tensor/placeholder.h"
 #include "client/tensor/promotion.h"
 #include "client/tensor/runtime.h"
 #include "client/tensor/settings.h"
+#include "client/tensor/tape.h"
 #include "client/tensor/thread_trace.h"
 #include "client/tensor/throw.h"
 #include "common/base/strings.h"
@@ -154,6 +156,10 @@ bool IsAbstract(const Value& value) {
 Graph& GraphFor(Place place, const BoundOperands& bound) {
   ThreadTrace& trace = ThreadTrace::Get();
   if (place.is_host()) {
+    for (const Bound& operand : bound) {
+      if (operand.tensor == nullptr || !FunctionTrace::IsInside(*operand.tensor)) continue;
+      if (Graph* const function = FunctionTrace::GraphAt(place); function != nullptr) return *function;
+    }
     for (size_t i = 0; i < bound.size(); ++i) {
       if (bound[i].tensor != nullptr && IsAbstract(bound[i].tensor->value())) {
         return trace.Open(place, Graph::Kind::kAbstract);
@@ -201,9 +207,61 @@ PrimitiveType Promote(const Operation& operation, OperandSpan operands, const Bo
   return common;
 }
 
+// What an operation is to be remembered by, for Backward().
+struct Taping {
+  bool on = false;
+  NodeId first = 0;                          // Its nodes begin here.
+  absl::InlinedVector<TapeInput, 3> inputs;  // Its operands that are tensors.
+  absl::InlinedVector<std::pair<Value*, NodeId>, 2> results;
+};
+
+bool NeedsTape(const BoundOperands& bound) {
+  if (!GradMode()) return false;
+  for (const Bound& operand : bound) {
+    if (operand.tensor != nullptr && RequiresGrad(*operand.tensor)) return true;
+  }
+  return false;
+}
+
+// An operand of a remembered operation. Two operands that are one node and yet not one tensor (one is
+// detached, or a copy) become two nodes, so that each has its own gradient.
+Op Taped(Taping& taping, Lowering& lowering, TensorImpl& tensor, Op op) {
+  TapeInput input = MakeTapeInput(tensor, op.id);
+  for (const TapeInput& other : taping.inputs) {
+    if (other.node != op.id || (other.value_id == input.value_id && other.wanted == input.wanted &&
+                                other.leaf.get() == input.leaf.get())) {
+      continue;
+    }
+    op = lowering.b.Unary(hlo::kCopy, op);
+    input.node = op.id;
+    break;
+  }
+  taping.inputs.push_back(std::move(input));
+  return op;
+}
+
+// Remembers what was recorded since `taping` began.
+void Remember(Taping& taping, const Operation& operation, Graph& graph, const Caller& caller) {
+  auto entry = MakeRef<TapeEntry>(operation.pytorch, caller);
+  for (const auto& [value, node] : taping.results) {
+    if (!hlo::IsFloat(value->type) && !hlo::IsComplex(value->type)) continue;
+    value->history = entry;
+    value->history_output = static_cast<uint32_t>(entry->outputs.size());
+    entry->outputs.push_back(node);
+    entry->output_shapes.push_back(value->shape());
+  }
+  if (entry->outputs.empty()) return;
+  entry->inputs.assign(std::make_move_iterator(taping.inputs.begin()),
+                       std::make_move_iterator(taping.inputs.end()));
+  entry->first = taping.first;
+  entry->limit = graph.size();
+  entry->ForgetUnneeded(graph);
+  graph.AddTape(*entry);
+}
+
 // The operands as instructions of `graph`.
 LoweredOperands Lowered(const Operation& operation, OperandSpan operands, const BoundOperands& bound,
-                        Lowering& lowering) {
+                        Lowering& lowering, Taping& taping) {
   Graph& graph = lowering.graph;
   PrimitiveType common = hlo::kInvalid, first = hlo::kInvalid;
   if (operation.promotion != Promotion::kNone) common = Promote(operation, operands, bound);
@@ -213,6 +271,10 @@ LoweredOperands Lowered(const Operation& operation, OperandSpan operands, const 
   LoweredOperands ops;
   for (size_t i = 0; i < operands.size(); ++i) {
     Op op;
+    if (taping.on && (bound[i].copy || bound[i].is_number_tensor) && RequiresGrad(*bound[i].tensor)) {
+      Refuse("argument %d is on the host and requires gradients, which do not find back: copy it with To()",
+             i);
+    }
     if (bound[i].tensor == nullptr) {
       const Scalar& number = operands[i].scalar();
       const PrimitiveType type = common != hlo::kInvalid  ? common
@@ -230,6 +292,7 @@ LoweredOperands Lowered(const Operation& operation, OperandSpan operands, const 
       op = graph.op(graph.NumberParameter(*shown->literal));
     } else {
       op = graph.op(NodeOf(graph, *bound[i].tensor));
+      if (taping.on) op = Taped(taping, lowering, *bound[i].tensor, op);
     }
     ops.push_back(common == hlo::kInvalid ? op : lowering.Convert(op, common));
   }
@@ -241,39 +304,52 @@ Ref<Value> MakeValue(Graph& graph, Op result, const Caller& caller) {
   return MakeRef<Value>(shape.type, shape.dims, graph.place, caller);
 }
 
+// What is computed in a NoGrad scope inside a function: the function's transforms see no way through it.
+Op Stopped(Graph& graph, Op result) {
+  if (graph.kind != Graph::Kind::kFunction || GradMode()) return result;
+  Lowering lowering{graph};
+  const PrimitiveType type = lowering.type(result);
+  return hlo::IsFloat(type) || hlo::IsComplex(type) ? StopGradient(lowering, result) : result;
+}
+
 // What `lower` appended, as a value of its own.
-Tensor MakeResult(Graph& graph, Op result, const Caller& caller) {
+Tensor MakeResult(Graph& graph, Op result, const Caller& caller, Taping& taping) {
+  result = Stopped(graph, result);
   Ref<Value> value = MakeValue(graph, result, caller);
+  if (taping.on) taping.results.emplace_back(value.get(), result.id);
   if (graph.kind == Graph::Kind::kHost) value->Become(std::move(Evaluate(graph, {result.id})[0]));
   else graph.AddLive(*value, result.id);
   return MakeTensor(std::move(value));
 }
 
-std::vector<Tensor> MakeResults(Graph& graph, absl::Span<const Op> results, const Caller& caller) {
+std::vector<Tensor> MakeResults(Graph& graph, absl::Span<const Op> results, const Caller& caller,
+                                Taping& taping) {
   std::vector<Tensor> tensors;
   if (graph.kind != Graph::Kind::kHost) {
-    for (const Op result : results) tensors.push_back(MakeResult(graph, result, caller));
+    for (const Op result : results) tensors.push_back(MakeResult(graph, result, caller, taping));
     return tensors;
   }
+  if (results.empty()) return tensors;
   std::vector<NodeId> nodes;  // Evaluated together, so that what they share is computed once.
   for (const Op result : results) nodes.push_back(result.id);
   std::vector<std::shared_ptr<const Literal>> literals = Evaluate(graph, nodes);
   for (size_t i = 0; i < nodes.size(); ++i) {
     Ref<Value> value = MakeValue(graph, results[i], caller);
     value->Become(std::move(literals[i]));
+    if (taping.on) taping.results.emplace_back(value.get(), nodes[i]);
     tensors.push_back(MakeTensor(std::move(value)));
   }
   return tensors;
 }
 
-using Body = absl::FunctionRef<void(Lowering&, absl::Span<const Op>)>;
+using Body = absl::FunctionRef<void(Lowering&, absl::Span<const Op>, Taping&)>;
 
 // Runs `body` with the operands as instructions, and closes the trace when it has become too long. `garbage`
 // is let go of after the lock.
 void RecordIn(Graph& graph, const Operation& operation, OperandSpan operands, const BoundOperands& bound,
               Body body, std::vector<Parameter>& garbage) {
   // What nobody refers to is not run: a graph of nothing else begins again.
-  if (graph.size() > 0 && !graph.has_live()) garbage = graph.Clear();
+  if (graph.size() > 0 && !graph.has_live() && graph.kind != Graph::Kind::kFunction) garbage = graph.Clear();
   // Host operations are evaluated one at a time: nothing stays open.
   const absl::Cleanup clear = [&] {
     static_cast<void>(graph.builder().TakeStatus());
@@ -281,8 +357,12 @@ void RecordIn(Graph& graph, const Operation& operation, OperandSpan operands, co
   };
   graph.SetOrigin(CallerOf(operands), operation.pytorch);
   Lowering lowering{graph};
-  const LoweredOperands ops = Lowered(operation, operands, bound, lowering);
-  body(lowering, ops);
+  Taping taping;
+  taping.on = NeedsTape(bound);
+  taping.first = graph.size();
+  const LoweredOperands ops = Lowered(operation, operands, bound, lowering, taping);
+  body(lowering, ops, taping);
+  if (taping.on) Remember(taping, operation, graph, CallerOf(operands));
   if (graph.kind != Graph::Kind::kHost) ++Stats().operations;
   if (graph.kind == Graph::Kind::kReal && graph.size() > Current().trace_nodes_max) {
     garbage = Close(graph, TraceCause::kLimit, CallerOf(operands));
@@ -356,10 +436,10 @@ Tensor Call(const Operation& operation, OperandSpan operands, LowerOne lower) {
   std::optional<CastOperands> cast;
   if (autocast_active) operands = Autocasted(operation, operands, cast);
   Tensor result;
-  Record(operation, operands, [&](Lowering& lowering, absl::Span<const Op> ops) {
+  Record(operation, operands, [&](Lowering& lowering, absl::Span<const Op> ops, Taping& taping) {
     const Op made = lower(lowering, ops);
     CheckBuilt(lowering);
-    result = MakeResult(lowering.graph, made, CallerOf(operands));
+    result = MakeResult(lowering.graph, made, CallerOf(operands), taping);
   });
   return result;
 }
@@ -368,17 +448,28 @@ std::vector<Tensor> CallSeveral(const Operation& operation, OperandSpan operands
   std::optional<CastOperands> cast;
   if (autocast_active) operands = Autocasted(operation, operands, cast);
   std::vector<Tensor> results;
-  Record(operation, operands, [&](Lowering& lowering, absl::Span<const Op> ops) {
+  Record(operation, operands, [&](Lowering& lowering, absl::Span<const Op> ops, Taping& taping) {
     const std::vector<Op> made = lower(lowering, ops);
     CheckBuilt(lowering);
-    results = MakeResults(lowering.graph, made, CallerOf(operands));
+    results = MakeResults(lowering.graph, made, CallerOf(operands), taping);
   });
   return results;
 }
 
+namespace {
+
+void CheckUpdate(const TensorImpl& target) {
+  if (!target.leaf || !GradMode()) return;
+  Refuse("a %s that requires gradients is updated in place; do it in a NoGrad scope, or Detach() it first",
+         target.is_view() ? "view of a tensor" : "tensor");
+}
+
+}  // namespace
+
 Tensor& CallInPlace(const Operation& operation, Tensor& target, OperandSpan operands, LowerOne lower) {
-  Record(operation, operands, [&](Lowering& lowering, absl::Span<const Op> ops) {
+  Record(operation, operands, [&](Lowering& lowering, absl::Span<const Op> ops, Taping& taping) {
     TensorImpl& impl = *target.impl();
+    CheckUpdate(impl);
     if (!(impl.value().place == lowering.graph.place)) {
       Refuse("the result is on %s and cannot replace a tensor on the host",
              DeviceOf(lowering.graph.place).ToString());
@@ -393,9 +484,15 @@ Tensor& CallInPlace(const Operation& operation, Tensor& target, OperandSpan oper
       Refuse("the result's shape %s is not the shape %s of the tensor that is updated in place",
              ListText(lowering.dims(made)), ListText(impl.view.dims));
     }
-    made = lowering.Convert(made, impl.type());
+    made = Stopped(lowering.graph, lowering.Convert(made, impl.type()));
     CheckBuilt(lowering);
-    Write(lowering.graph, impl, made.id, CallerOf(operands));
+    if (taping.on && impl.is_view()) {  // The rest of the base goes into the new value, too.
+      TapeInput base = MakeTapeInput(impl, lowering.graph.NodeOf(impl.value()));
+      base.view = WholeView(impl.value().dims);
+      taping.inputs.push_back(std::move(base));
+    }
+    const NodeId written = Write(lowering.graph, impl, made.id, CallerOf(operands));
+    if (taping.on) taping.results.emplace_back(&impl.value(), written);
   });
   return target;
 }
@@ -408,11 +505,11 @@ Tensor Create(const Operation& operation, const Dims& dims, PrimitiveType type, 
     const Place place = lazy::PlaceOf(device);
     auto value = MakeRef<Value>(type, dims, place, caller);
     const TraceLock lock;
-    if (place.is_host()) {
+    if (place.is_host() && FunctionTrace::GraphAt(place) == nullptr) {
       value->state = Value::State::kRecipe;
       value->recipe = std::move(recipe);
     } else {
-      if (place.runtime->ended()) throw Refusal{EndedError()};
+      if (!place.is_host() && place.runtime->ended()) throw Refusal{EndedError()};
       Graph& graph = ThreadTrace::Get().Open(place, Graph::Kind::kReal);
       graph.SetOrigin(caller, operation.pytorch);
       Lowering lowering{graph};

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
+#include "client/tensor/function_trace.h"
 #include "client/tensor/impl.h"
 #include "client/tensor/lowering.h"
 #include "client/tensor/throw.h"
@@ -121,8 +122,10 @@ std::optional<PrimitiveType> TargetOf(Policy policy, const AutocastRegion& regio
 Tensor Cast(const Tensor& tensor, PrimitiveType type, const Caller& caller) {
   if (tensor.dtype() == type) return tensor;
   const TensorImpl& impl = *tensor.impl();
-  const bool cached = TheState().of(IsHost(tensor)).cache && tensor.dtype() == hlo::kF32 &&
-                      impl.requires_grad && !impl.is_view();
+  const bool weight = tensor.dtype() == hlo::kF32 && impl.leaf && !impl.is_view();
+  // What is cast in a NoGrad scope or in a traced function is not for use outside.
+  const bool cached =
+      TheState().of(IsHost(tensor)).cache && weight && GradMode() && FunctionTrace::Innermost() == nullptr;
   if (!cached) return tensor.To(type, caller);
   Tensor& copy = TheState().cache[{impl.id, impl.storage->version, type}];
   if (!copy.defined()) copy = tensor.To(type, caller);

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/tensor/canonical.h"
+#include "client/tensor/function_trace.h"
 #include "client/tensor/host.h"
 #include "client/tensor/lock.h"
 #include "client/tensor/lowering.h"
@@ -208,6 +209,7 @@ void Force(const Ref<Value>& value, TraceCause cause, const char* operation, con
   Runtime* waits = nullptr;
   {
     const TraceLock lock;
+    FunctionTrace::CheckRead(*value, operation, caller);
     if (value->IsPlaceholder()) ThrowPlaceholder(*value, operation, caller);
     if (value->IsUnmade()) {
       try {
@@ -258,6 +260,7 @@ std::shared_ptr<const Literal> Read(const Ref<Value>& value, TraceCause cause, C
 namespace hlod {
 
 void Sync(Caller caller) {
+  lazy::FunctionTrace::CheckSync(caller);
   std::vector<lazy::Parameter> garbage;
   std::vector<lazy::Runtime*> runtimes;
   {

@@ -22,14 +22,23 @@ Streams& All() {
 
 }  // namespace
 
-RandomState Draw(Place place, int64_t elements, int bits) {
+RandomState Advance(Place place, uint64_t steps) {
   const TraceLock lock;
   const auto [found, added] =
       All().by_place.try_emplace({place.runtime, place.ordinal}, RandomState{All().seed, 0});
   const RandomState drawn = found->second;
-  // A step of the counter gives 128 bits.
-  found->second.offset += static_cast<uint64_t>((elements * bits + 127) / 128);
+  found->second.offset += steps;
   return drawn;
+}
+
+RandomState Draw(Place place, int64_t elements, int bits) {
+  // A step of the counter gives 128 bits.
+  return Advance(place, static_cast<uint64_t>((elements * bits + 127) / 128));
+}
+
+void SetRandomState(Place place, RandomState state) {
+  const TraceLock lock;
+  All().by_place[{place.runtime, place.ordinal}] = state;
 }
 
 void Seed(Place place, uint64_t seed) {
@@ -46,7 +55,7 @@ void SeedAll(uint64_t seed) {
 Op RandomBits(Lowering& l, RandomState state, PrimitiveType type, const Dims& dims) {
   // XLA's Philox state: the key, then the counter's two words.
   const Op position = l.graph.op(
-      l.graph.NumberParameter(Literal::Array<uint64_t>({3}, {state.seed, state.offset, uint64_t{0}})));
+      l.graph.NumberParameter(Literal::Array<uint64_t>({3}, {state.seed, state.offset, uint64_t{0}}), true));
   const Shape declared = Shape::Tuple({Shape::Array(hlo::kU64, {3}), Shape::Array(type, dims)});
   const Op both = l.b.Add(hlo::kRngBitGenerator, {position},
                           hlo::RngBitGeneratorAttributes{hlo::RandomAlgorithm::kPhilox}, {}, &declared);

@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "client/tensor/host.h"
+#include "client/tensor/impl.h"
 #include "client/tensor/lowering.h"
+#include "client/tensor/tape.h"
 #include "client/tensor/throw.h"
 
 namespace hlod::lazy {
@@ -25,6 +27,8 @@ Graph::Graph(Place place, Kind kind)
       computation_(Tracer::Get().tables(), "trace"),
       builder_(Tracer::Get().callees(), computation_),
       generation_(NextGeneration()) {}
+
+Graph::~Graph() { KeepTape(); }
 
 void Graph::SetOrigin(const Caller& caller, const char* operation) {
   const uint32_t id = Tracer::Get().InternOrigin(caller, operation);
@@ -84,6 +88,10 @@ NodeId Graph::NodeOf(Value& value) {
   switch (value.state) {
     case Value::State::kNode:
       if (value.graph == this) return value.node;
+      if (value.graph->kind == Kind::kFunction && kind != Kind::kFunction) {
+        Refuse("a tensor of a function that is being traced is used outside of it");
+      }
+      if (kind == Kind::kFunction) return ParameterOf(value);
       if (kind == Kind::kAbstract && value.graph->kind == Kind::kReal) return ParameterOf(value);
       return CopyFrom(*value.graph, value.node);
     case Value::State::kFile: MakeBytes(value); return ParameterOf(value);
@@ -112,9 +120,73 @@ NodeId Graph::Constant(Literal literal) {
   return found->second;
 }
 
-NodeId Graph::NumberParameter(Literal literal) {
+NodeId Graph::NumberParameter(Literal literal, bool random) {
   const Shape shape = literal.shape();
-  return AppendParameter({Ref<Value>(), std::make_shared<const Literal>(std::move(literal))}, shape);
+  Parameter parameter;
+  parameter.literal = std::make_shared<const Literal>(std::move(literal));
+  parameter.random = random;
+  return AppendParameter(std::move(parameter), shape);
+}
+
+NodeId Graph::AppendCopy(const hlo::Computation& from, NodeId node, absl::Span<const NodeId> operands) {
+  const hlo::Instruction instruction = from[node];
+  if (instruction.opcode() == hlo::kConstant) {
+    const hlo::LiteralId id = instruction.attributes<hlo::ConstantAttributes>().literal;
+    const auto [found, added] = constants_.try_emplace(id, kNoNode);
+    if (added) {
+      found->second =
+          computation_.Append(hlo::kConstant, instruction.shape_id(), instruction.attributes_id(), {});
+    }
+    return found->second;
+  }
+  const NodeId copy = computation_.Append(instruction.opcode(), instruction.shape_id(),
+                                          instruction.attributes_id(), operands, instruction.called());
+  if (from.notes(node) != nullptr) computation_.ShareNotes(copy, from, node);
+  return copy;
+}
+
+NodeId Graph::CaptureParameter(TensorImpl& tensor, bool& is_whole) {
+  is_whole = !(tensor.leaf && tensor.leaf->steps > 0);
+  // A storage by its address: the parameter keeps it alive. What was detached is another tensor.
+  const auto storage = reinterpret_cast<uintptr_t>(tensor.storage.get());
+  const uint64_t key = is_whole ? storage << 2 | (tensor.detached ? 2 : 0) | (tensor.leaf ? 1 : 0)
+                                : reinterpret_cast<uintptr_t>(&tensor) << 2;
+  const auto [found, added] = captured_.try_emplace(key, kNoNode);
+  if (added) {
+    Parameter parameter;
+    if (is_whole) {
+      auto whole = MakeRef<TensorImpl>(NextId(), tensor.storage, WholeView(tensor.value().dims));
+      whole->leaf = tensor.leaf;
+      whole->detached = tensor.detached;
+      parameter.captured = MakeTensor(std::move(whole));
+    } else {
+      parameter.captured = MakeTensor(Ref<TensorImpl>(&tensor));
+    }
+    const Shape shape = parameter.captured.shape();
+    found->second = AppendParameter(std::move(parameter), shape);
+  }
+  return found->second;
+}
+
+void Graph::AddTape(TapeEntry& entry) {
+  entry.graph = this;
+  entry.graph_index = static_cast<uint32_t>(tape_.size());
+  tape_.push_back(&entry);
+}
+
+void Graph::RemoveTape(TapeEntry& entry) {
+  tape_.back()->graph_index = entry.graph_index;
+  tape_[entry.graph_index] = tape_.back();
+  tape_.pop_back();
+}
+
+void Graph::KeepTape() {
+  for (TapeEntry* entry : tape_) {
+    if (kind == Kind::kFunction) entry->released = true;  // Its values end with it.
+    else entry->KeepFunction();
+    entry->graph = nullptr;
+  }
+  tape_.clear();
 }
 
 NodeId Graph::CopyFrom(Graph& other, NodeId root) {
@@ -198,6 +270,7 @@ std::vector<NodeId> Graph::PathToPlaceholder(NodeId root) const {
 }
 
 std::vector<Parameter> Graph::Clear() {
+  KeepTape();
   computation_.Clear();
   generation_ = NextGeneration();
   node_of_value_.clear();
@@ -206,6 +279,7 @@ std::vector<Parameter> Graph::Clear() {
   origins_.clear();
   origin_ = 0;
   copied_.clear();
+  captured_.clear();
   return std::exchange(parameters_, {});
 }
 

@@ -11,14 +11,20 @@
 #include "client/tensor/tracer.h"
 #include "client/tensor/value.h"
 #include "common/hlo/builder.h"
+#include "hlod/tensor.h"
 
 namespace hlod::lazy {
 
-// What a graph's parameter stands for: a value, or a number that travels in the execute.
+class TapeEntry;
+
+// What a graph's parameter stands for: a value, or a number that travels in the execute. In a function also
+// an argument (neither), or a tensor of the surroundings, whose value is asked for at each call.
 struct Parameter {
   Ref<Value> value;                        // Null for a number.
   std::shared_ptr<const Literal> literal;  // Of a number.
   NodeId node = 0;
+  bool random = false;  // The number is a position in the stream of random numbers.
+  Tensor captured;
 };
 
 class Graph {
@@ -27,9 +33,11 @@ class Graph {
     kReal,      // Runs on a device.
     kAbstract,  // Depends on a placeholder. Its parameters may be values that are still nodes of real graphs.
     kHost,      // Evaluated in this process, one operation at a time.
+    kFunction,  // A function that is traced: its arguments have no values.
   };
 
   Graph(Place place, Kind kind);
+  ~Graph();
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
@@ -49,6 +57,8 @@ class Graph {
   // Nodes appended from now on are `operation`'s at `caller`.
   void SetOrigin(const Caller& caller, const char* operation);
   const OriginRow& origin(NodeId node) const { return Tracer::Get().origin(OriginId(node)); }
+  uint32_t OriginId(NodeId node) const;
+  hlo::Notes& mutable_notes(NodeId node) { return computation_.mutable_notes(node); }
 
   // The node of a value: its own, a parameter, or what its recipe appends. A node of another graph is copied
   // with all it depends on, except that an abstract graph takes a real value as a parameter. A failed value's
@@ -56,8 +66,15 @@ class Graph {
   NodeId NodeOf(Value& value);
   // A constant, once for equal ones.
   NodeId Constant(Literal literal);
-  // A parameter that carries a number.
-  NodeId NumberParameter(Literal literal);
+  // A parameter that carries a number; `random`: a position in the stream of random numbers.
+  NodeId NumberParameter(Literal literal, bool random = false);
+  // A copy of a node of another computation over the same tables, with other operands.
+  NodeId AppendCopy(const hlo::Computation& from, NodeId node, absl::Span<const NodeId> operands);
+
+  // Of a function: a parameter for an argument; and the one that stands for a tensor of the surroundings:
+  // for its storage's whole value, except where `tensor` itself collects a gradient as a view.
+  NodeId ArgumentParameter(const Shape& shape) { return AppendParameter({}, shape); }
+  NodeId CaptureParameter(TensorImpl& tensor, bool& is_whole);
 
   // Records that `value` is `node`: while anything refers to the value, it is an output of the graph.
   void AddLive(Value& value, NodeId node);
@@ -65,6 +82,10 @@ class Graph {
   // By node.
   std::vector<Value*> LiveInOrder() const;
   bool has_live() const { return !live_.empty(); }
+
+  // Entries of the tape whose nodes are here: they copy them before they are cleared.
+  void AddTape(TapeEntry& entry);
+  void RemoveTape(TapeEntry& entry);
 
   // A node from whose operands `node` depends on a placeholder, or kNoNode: the first on the way there.
   // All of them from `node` to the placeholder's parameter, or empty when it depends on none.
@@ -85,8 +106,8 @@ class Graph {
     }
   };
 
-  uint32_t OriginId(NodeId node) const;
   NodeId* Known(Value& value);
+  void KeepTape();
   template <typename Make>
   NodeId Remembered(Value& value, Make make);
   NodeId ParameterOf(Value& value);
@@ -103,6 +124,8 @@ class Graph {
   std::vector<std::pair<NodeId, uint32_t>> origins_;  // (first node, origin): nodes of one call follow.
   uint32_t origin_ = 0;
   absl::flat_hash_map<Copied, NodeId> copied_;
+  absl::flat_hash_map<uint64_t, NodeId> captured_;  // By the value or tensor.
+  std::vector<TapeEntry*> tape_;
 };
 
 }  // namespace hlod::lazy

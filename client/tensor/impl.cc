@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "client/tensor/function_trace.h"
 #include "client/tensor/host.h"
 #include "client/tensor/lock.h"
 #include "client/tensor/placeholder.h"
@@ -31,16 +32,34 @@ Tensor MakeView(const Tensor& base, ViewStep step, Dims dims, Dims strides, int6
   view.dims = std::move(dims);
   view.strides = std::move(strides);
   view.offset = offset;
-  return MakeTensor(MakeRef<TensorImpl>(NextId(), base.impl()->storage, std::move(view)));
+  auto impl = MakeRef<TensorImpl>(NextId(), base.impl()->storage, std::move(view));
+  impl->leaf = base.impl()->leaf;
+  impl->detached = base.impl()->detached;
+  return MakeTensor(std::move(impl));
 }
 
+namespace {
+
+// Of the storage's value, or of the tensor itself where a function takes it so.
+NodeId BaseNode(Graph& graph, TensorImpl& tensor, bool& is_whole) {
+  is_whole = true;
+  const Value& value = tensor.value();
+  const bool outside = value.state != Value::State::kNode || value.graph != &graph;
+  if (graph.kind == Graph::Kind::kFunction && outside) return graph.CaptureParameter(tensor, is_whole);
+  return graph.NodeOf(tensor.value());
+}
+
+}  // namespace
+
 NodeId NodeOf(Graph& graph, TensorImpl& tensor) {
-  if (!tensor.is_view()) return graph.NodeOf(tensor.value());
+  bool is_whole = true;
+  if (!tensor.is_view()) return BaseNode(graph, tensor, is_whole);
   if (tensor.cached_graph == graph.generation() && tensor.cached_version == tensor.storage->version) {
     return tensor.cached_node;
   }
   Lowering lowering{graph};
-  const Op shown = Apply(lowering, tensor.view, graph.op(graph.NodeOf(tensor.value())));
+  const Op base = graph.op(BaseNode(graph, tensor, is_whole));
+  const Op shown = is_whole ? Apply(lowering, tensor.view, base) : base;
   if (!lowering.b.status().ok()) throw Refusal{lowering.b.TakeStatus()};
   tensor.cached_graph = graph.generation();
   tensor.cached_version = tensor.storage->version;
@@ -48,8 +67,9 @@ NodeId NodeOf(Graph& graph, TensorImpl& tensor) {
   return shown.id;
 }
 
-void Write(Graph& graph, TensorImpl& tensor, NodeId node, const Caller& caller) {
+NodeId Write(Graph& graph, TensorImpl& tensor, NodeId node, const Caller& caller) {
   Storage& storage = *tensor.storage;
+  if (graph.kind == Graph::Kind::kFunction) FunctionTrace::CheckWrite(graph, storage);
   if (tensor.is_view()) {
     Lowering lowering{graph};
     const Op base = graph.op(graph.NodeOf(*storage.value));
@@ -59,8 +79,12 @@ void Write(Graph& graph, TensorImpl& tensor, NodeId node, const Caller& caller) 
   auto value = MakeRef<Value>(storage.value->type, storage.value->dims, storage.value->place, caller);
   if (graph.kind == Graph::Kind::kHost) value->Become(Evaluate(graph, {node})[0]);
   else graph.AddLive(*value, node);
+  // An update that is not remembered lets gradients flow as before it.
+  value->history = storage.value->history;
+  value->history_output = storage.value->history_output;
   storage.value = std::move(value);
   ++storage.version;
+  return node;
 }
 
 Ref<Value> ShownValue(TensorImpl& tensor, const char* operation, const Caller& caller) {

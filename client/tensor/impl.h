@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "client/tensor/ref.h"
+#include "client/tensor/tape.h"
 #include "client/tensor/value.h"
 #include "client/tensor/view.h"
 #include "hlod/tensor.h"
@@ -19,7 +20,8 @@ class TensorImpl : public RefCounted {
   const uint64_t id;
   const Ref<Storage> storage;
   const View view;
-  bool requires_grad = false;
+  Ref<GradLeaf> leaf;     // When it requires a gradient of its own.
+  bool detached = false;  // The value's history does not count.
 
   // The node of a view in a graph, as long as neither the graph was closed nor the storage written.
   uint64_t cached_graph = 0, cached_version = 0;
@@ -45,7 +47,8 @@ Tensor MakeView(const Tensor& base, ViewStep step, Dims dims, Dims strides, int6
 NodeId NodeOf(Graph& graph, TensorImpl& tensor);
 // Replaces what the tensor shows, which for a view is part of its storage's value. `node` has its shape and
 // type. REQUIRES: TraceLock; the graph is one the tensor's place computes in.
-void Write(Graph& graph, TensorImpl& tensor, NodeId node, const Caller& caller);
+// Gives the node of the storage's new value.
+NodeId Write(Graph& graph, TensorImpl& tensor, NodeId node, const Caller& caller);
 // A value of its own with what the tensor shows: its storage's value when it is not a view.
 Ref<Value> ShownValue(TensorImpl& tensor, const char* operation, const Caller& caller);
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/tensor/apply.h"
 #include "client/tensor/close.h"
+#include "client/tensor/function_trace.h"
 #include "client/tensor/lock.h"
 #include "client/tensor/placeholder.h"
 #include "client/tensor/runtime.h"
@@ -38,7 +39,7 @@ int64_t Tensor::storage_offset() const { return impl_->view.offset; }
 bool Tensor::is_contiguous() const { return lazy::IsContiguous(impl_->view); }
 bool Tensor::is_view() const { return impl_->is_view(); }
 uint64_t Tensor::id() const { return impl_->id; }
-bool Tensor::requires_grad() const { return impl_->requires_grad; }
+bool Tensor::requires_grad() const { return lazy::RequiresGrad(*impl_); }
 
 TensorState Tensor::state() const {
   const TraceLock lock;
@@ -48,7 +49,8 @@ TensorState Tensor::state() const {
     case Value::State::kRecipe:
     case Value::State::kFile: return TensorState::kHost;
     case Value::State::kPlaceholder: return TensorState::kPlaceholder;
-    case Value::State::kFailed: return TensorState::kFailed;
+    case Value::State::kFailed:
+      return KindOf(value.failure) == ErrorKind::kDonated ? TensorState::kDonated : TensorState::kFailed;
     case Value::State::kNode:
       return value.graph->kind == lazy::Graph::Kind::kAbstract &&
                      !value.graph->PathToPlaceholder(value.node).empty()
@@ -81,7 +83,16 @@ Tensor& Tensor::RequiresGrad_(bool requires_grad, Caller caller) {
                              ToAbsl(hlo::Name(dtype()))),
                 "requires_grad_", caller);
   }
-  impl_->requires_grad = requires_grad;
+  if (!requires_grad && !impl_->leaf && lazy::RequiresGrad(*impl_)) {
+    lazy::Throw(ErrorKind::kArgument,
+                "this tensor was computed from one that requires gradients; use Detach() to stop them",
+                "requires_grad_", caller);
+  }
+  if (!requires_grad) impl_->leaf = {};
+  else if (!lazy::RequiresGrad(*impl_)) {
+    impl_->leaf =
+        lazy::MakeRef<lazy::GradLeaf>(impl_->view.steps.size(), lazy::FunctionTrace::Innermost() != nullptr);
+  }
   return *this;
 }
 
@@ -127,9 +138,16 @@ Tensor Tensor::To(const Device& device, Caller caller) const {
     if (to.runtime->ended()) lazy::Throw(lazy::EndedError(), "to", caller);
     moved->Become(lazy::ValueOrThrow(device.Upload(*literal, Cause::kUpload, caller), "to", caller));
   }
-  Tensor result = lazy::MakeTensor(std::move(moved));
-  result.impl()->requires_grad = impl_->requires_grad;
-  return result;
+  if (lazy::GradMode() && lazy::RequiresGrad(*impl_)) {
+    auto entry = lazy::MakeRef<lazy::TapeEntry>("to", caller);
+    entry->inputs.push_back(lazy::MakeTapeInput(*impl_, 0));
+    entry->output_shapes.push_back(shape());
+    entry->backward = [back = this->device(), caller](const std::vector<Tensor>& gradients) {
+      return std::vector<Tensor>{gradients[0].To(back, caller)};
+    };
+    moved->history = std::move(entry);
+  }
+  return lazy::MakeTensor(std::move(moved));
 }
 
 Tensor Tensor::To(PrimitiveType type, Caller caller) const {
@@ -139,7 +157,15 @@ Tensor Tensor::To(PrimitiveType type, Caller caller) const {
 }
 
 Tensor Tensor::Detach() const {
-  return lazy::MakeTensor(lazy::MakeRef<lazy::TensorImpl>(lazy::NextId(), impl_->storage, impl_->view));
+  if (lazy::FunctionTrace::IsInside(*impl_)) {  // Seen by the transforms of the function.
+    static constexpr lazy::Operation kDetach = {"Detach", "detach", lazy::Promotion::kNone,
+                                                lazy::Autocast::kNone, "without gradients"};
+    return lazy::Call(kDetach, {Operand(*this, Caller{})},
+                      [](lazy::Lowering& l, lazy::Operands x) { return lazy::StopGradient(l, x[0]); });
+  }
+  auto detached = lazy::MakeRef<lazy::TensorImpl>(lazy::NextId(), impl_->storage, impl_->view);
+  detached->detached = true;
+  return lazy::MakeTensor(std::move(detached));
 }
 
 Buffer Tensor::ToBuffer(Caller caller) const {

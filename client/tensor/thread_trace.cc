@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "client/tensor/function_trace.h"
 #include "client/tensor/lock.h"
 
 namespace hlod::lazy {
@@ -32,6 +33,9 @@ ThreadTrace::~ThreadTrace() {
 }
 
 Graph& ThreadTrace::Open(Place place, Graph::Kind kind) {
+  if (kind != Graph::Kind::kHost) {
+    if (Graph* const function = FunctionTrace::GraphAt(place); function != nullptr) return *function;
+  }
   for (const std::unique_ptr<Graph>& graph : graphs_) {
     if (graph->place == place && graph->kind == kind) return *graph;
   }

@@ -13,7 +13,7 @@ class ThreadTrace {
   static ThreadTrace& Get();
   ~ThreadTrace();
 
-  // Made when missing. REQUIRES: TraceLock.
+  // Made when missing; while a function is traced there, its graph. REQUIRES: TraceLock.
   Graph& Open(Place place, Graph::Kind kind);
   const std::vector<std::unique_ptr<Graph>>& graphs() const { return graphs_; }
 

@@ -25,6 +25,18 @@ uint64_t HashWords(absl::Span<const uint32_t> words) {
   return XXH3_64bits(words.data(), words.size() * sizeof(uint32_t));
 }
 
+// Whether what transforms read beside the words is the same.
+bool SameNotes(const hlo::Computation& a, const hlo::Computation& b) {
+  static const hlo::Notes kNone;
+  for (hlo::NodeId node = 0; node < a.size(); ++node) {
+    const hlo::Notes *x = a.notes(node), *y = b.notes(node);
+    if ((x != nullptr ? *x : kNone).frontend_attributes != (y != nullptr ? *y : kNone).frontend_attributes) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 Tracer& Tracer::Get() {
@@ -46,20 +58,28 @@ hlo::ComputationId Tracer::Callee(std::string_view name, absl::FunctionRef<hlo::
   hlo::Builder builder(*callees_, candidate);
   const hlo::Op root = build(builder);
   if (absl::Status built = builder.Build(root); !built.ok()) throw built;
-  const uint64_t hash = HashWords(candidate.words()) ^ root.id;
+  return Callee(candidate);
+}
+
+hlo::ComputationId Tracer::Callee(const hlo::Computation& candidate) {
+  const uint64_t hash = HashWords(candidate.words()) ^ candidate.root_id();
   std::vector<hlo::ComputationId>& same = callees_by_hash_[hash];
   for (const hlo::ComputationId id : same) {
     const hlo::Computation& known = callees_->computation(id);
-    if (known.root_id() == root.id && known.words() == candidate.words()) return id;
+    if (known.root_id() == candidate.root_id() && known.words() == candidate.words() &&
+        SameNotes(known, candidate)) {
+      return id;
+    }
   }
   hlo::Computation& added =
-      callees_->AddComputation(absl::StrCat(ToAbsl(name), ".", callees_->computation_count()));
+      callees_->AddComputation(absl::StrCat(candidate.name(), ".", callees_->computation_count()));
   for (hlo::NodeId node = 0; node < candidate.size(); ++node) {
     const hlo::Instruction instruction = candidate[node];
     added.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(),
                  instruction.operands(), instruction.called());
+    if (candidate.notes(node) != nullptr) added.ShareNotes(node, candidate, node);
   }
-  added.set_root(root.id);
+  added.set_root(candidate.root_id());
   same.push_back(callees_->computation_count() - 1);
   return same.back();
 }

@@ -35,6 +35,8 @@ class Tracer {
   hlo::ComputationId Reducer(hlo::Opcode opcode, hlo::PrimitiveType type);
   // The callee that `build` appends. It gives the root.
   hlo::ComputationId Callee(std::string_view name, absl::FunctionRef<hlo::Op(hlo::Builder&)> build);
+  // The callee that is `candidate`, notes included.
+  hlo::ComputationId Callee(const hlo::Computation& candidate);
 
   uint32_t InternOrigin(const Caller& caller, const char* operation);
   const OriginRow& origin(uint32_t id) const { return origins_[id]; }

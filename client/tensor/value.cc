@@ -6,6 +6,7 @@
 
 #include "client/tensor/graph.h"
 #include "client/tensor/lock.h"
+#include "client/tensor/tape.h"
 #include "common/base/strings.h"
 
 namespace hlod::lazy {
@@ -17,6 +18,8 @@ uint64_t NextId() {
 
 Value::Value(hlo::PrimitiveType type, Dims dims, Place place, Caller origin)
     : type(type), place(place), dims(std::move(dims)), id(NextId()), origin(origin) {}
+
+Value::~Value() = default;
 
 void Value::Destroy(Value* value) {
   if (value->state == State::kNode) {

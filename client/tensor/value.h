@@ -18,6 +18,7 @@ namespace hlod::lazy {
 
 class Graph;
 class Runtime;
+class TapeEntry;
 struct Lowering;
 using hlo::NodeId;
 
@@ -53,6 +54,7 @@ class Value : public RefCounted {
   };
 
   Value(hlo::PrimitiveType type, Dims dims, Place place, Caller origin);
+  ~Value();
   static void Destroy(Value* value);
 
   const hlo::PrimitiveType type;
@@ -72,6 +74,10 @@ class Value : public RefCounted {
   Buffer buffer;
   mutable bool may_be_placeholder = true;  // `buffer`, as far as it was asked.
   absl::Status failure;
+
+  // Where gradients flow to it: what made it, and as which of its outputs. Null for most.
+  Ref<TapeEntry> history;
+  uint32_t history_output = 0;
 
   // The node that this value, being data or a recipe, was last found to be in an open graph: a memo of the
   // graph's own table.

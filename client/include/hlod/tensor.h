@@ -40,6 +40,8 @@ enum class TensorState {
   kFailed,       // What was to make it failed: a read throws that failure.
 };
 
+struct BackwardOptions;
+
 // A value, or a view of another tensor's. Copies refer to the same tensor, as in PyTorch: x.Add_(1) through
 // one is seen through all. Thread-safe, except that two threads that write to one tensor must agree on an
 // order. Misuse throws hlod::Error.
@@ -83,6 +85,19 @@ class Tensor {
   // Whether Backward() is to compute a gradient for it: of floating and complex types only.
   bool requires_grad() const;
   Tensor& RequiresGrad_(bool requires_grad = true, Caller caller = Caller::Here());
+
+  // Whether it was not computed from tensors that require gradients.
+  bool is_leaf() const;
+  // What Backward() has added up; undefined before, and after ZeroGrad(). A tensor of this one's shape.
+  Tensor Grad() const;
+  void ZeroGrad();
+  // Computes the gradients of this tensor of one element by every leaf that it was computed from and that
+  // requires one, and adds them to theirs. Recorded like any operation. Afterwards what was kept for it is
+  // given up, so that a second call throws.
+  void Backward(Caller caller = Caller::Here()) const;
+  void Backward(const BackwardOptions& options, Caller caller = Caller::Here()) const;
+  // Keeps the gradient of a tensor that is not a leaf, too.
+  Tensor& RetainGrad(Caller caller = Caller::Here());
 
   // The value on the host. Closes the open trace, and waits. A tensor of the host is returned as it is.
   Tensor ToHost(Caller caller = Caller::Here()) const;
@@ -183,6 +198,18 @@ std::vector<T> Tensor::ToVector(Caller caller) const {
   const absl::Span<const T> values = literal.data<T>();
   return std::vector<T>(values.begin(), values.end());
 }
+
+struct BackwardOptions {
+  Tensor gradient = {};       // Of the result; for a tensor of more than one element it must be given.
+  bool retain_graph = false;  // Backward() may be called again.
+  bool create_graph = false;  // The gradients have gradients. Implies retain_graph.
+};
+
+// The gradients of the sum of `outputs`, each weighted by options.gradient or 1, by `inputs`, which require
+// gradients; undefined where an output does not depend on the input. Nothing is added to Grad() of a leaf:
+// torch.autograd.grad.
+std::vector<Tensor> Gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                              const BackwardOptions& options = {}, Caller caller = Caller::Here());
 
 // What selections along a dimension give: the chosen elements, and where they were (s64).
 struct ValuesAndIndices {

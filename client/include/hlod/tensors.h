@@ -2,9 +2,13 @@
 #pragma once
 
 #include "hlod/autocast.h"
+#include "hlod/autograd.h"
+#include "hlod/checkpoint.h"
 #include "hlod/dlpack.h"
 #include "hlod/environment.h"
+#include "hlod/function.h"
 #include "hlod/hlod.h"
+#include "hlod/jit.h"
 #include "hlod/nn/activations.h"
 #include "hlod/nn/layers.h"
 #include "hlod/nn/losses.h"
@@ -39,3 +43,6 @@
 #include "hlod/ops/special.h"
 #include "hlod/tensor.h"
 #include "hlod/trace.h"
+#include "hlod/transform.h"
+#include "hlod/tree.h"
+#include "hlod/vmap.h"

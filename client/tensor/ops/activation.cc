@@ -29,24 +29,28 @@ Tensor Activation(const lazy::Operation& operation, const Operand& x, F lower) {
 }
 
 Op Positive(Lowering& l, Op x) { return CompareOps(l, x, 0, Order::kGt); }
+// At the bounds the gradient is 0; of Clamp it is 1.
+Op OpenClamp(Lowering& l, Op x, double low, double high) {
+  const Op above = SelectOps(l, CompareOps(l, x, high, Order::kGe), N(l, x, high), x);
+  return SelectOps(l, CompareOps(l, x, low, Order::kLe), N(l, x, low), above);
+}
 Op ClampBetween(Lowering& l, Op x, double low, double high) {
   return l.b.Clamp(N(l, x, low), x, N(l, x, high));
 }
 Op EluOps(Lowering& l, Op x, double alpha) {
-  return SelectOps(l, Positive(l, x), x, l.b.Unary(hlo::kExponentialMinusOne, x) * N(l, x, alpha));
+  // Of what is not positive, so that the unused branch does not overflow.
+  const Op positive = Positive(l, x), rest = SelectOps(l, positive, N(l, x, 0), x);
+  return SelectOps(l, positive, x, l.b.Unary(hlo::kExponentialMinusOne, rest) * N(l, x, alpha));
 }
 
 }  // namespace
 
 Tensor Relu6(const Operand& x) {
-  return Activation(lazy::ops::Relu6, x, [](Lowering& l, Op x) { return ClampBetween(l, x, 0, 6); });
+  return Activation(lazy::ops::Relu6, x, [](Lowering& l, Op x) { return OpenClamp(l, x, 0, 6); });
 }
 Tensor Selu(const Operand& x) {
-  return Activation(lazy::ops::Selu, x, [](Lowering& l, Op x) {
-    return lazy::SelectOps(l, Positive(l, x), x,
-                           l.b.Unary(hlo::kExponentialMinusOne, x) * N(l, x, kSeluAlpha)) *
-           N(l, x, kSeluScale);
-  });
+  return Activation(lazy::ops::Selu, x,
+                    [](Lowering& l, Op x) { return EluOps(l, x, kSeluAlpha) * N(l, x, kSeluScale); });
 }
 Tensor Silu(const Operand& x) {
   return Activation(lazy::ops::Silu, x, [](Lowering& l, Op x) { return x * l.b.Unary(hlo::kLogistic, x); });
@@ -63,7 +67,7 @@ Tensor Softsign(const Operand& x) {
 }
 Tensor Hardsigmoid(const Operand& x) {
   return Activation(lazy::ops::Hardsigmoid, x,
-                    [](Lowering& l, Op x) { return ClampBetween(l, x + N(l, x, 3), 0, 6) / N(l, x, 6); });
+                    [](Lowering& l, Op x) { return OpenClamp(l, x + N(l, x, 3), 0, 6) / N(l, x, 6); });
 }
 Tensor Hardswish(const Operand& x) {
   return Activation(lazy::ops::Hardswish, x,
@@ -123,8 +127,7 @@ Tensor Softplus(const Operand& x, double beta, double threshold) {
   });
 }
 Tensor Hardtanh(const Operand& x, double min, double max) {
-  return lazy::Unary(lazy::ops::Hardtanh, x,
-                     [&](Lowering& l, Op x) { return l.b.Clamp(N(l, x, min), x, N(l, x, max)); });
+  return lazy::Unary(lazy::ops::Hardtanh, x, [&](Lowering& l, Op x) { return OpenClamp(l, x, min, max); });
 }
 Tensor Hardshrink(const Operand& x, double lambda) {
   return Activation(lazy::ops::Hardshrink, x, [&](Lowering& l, Op x) {

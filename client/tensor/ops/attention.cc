@@ -7,6 +7,7 @@
 #include "client/tensor/apply.h"
 #include "client/tensor/ops/dropout.h"
 #include "client/tensor/ops/movement.h"
+#include "client/tensor/ops/stop.h"
 
 namespace hlod {
 namespace {
@@ -32,7 +33,7 @@ Op Weights(Lowering& l, Op scores) {
   const PrimitiveType type = l.type(scores);
   Dims rows;
   for (int64_t i = 0; i < last; ++i) rows.push_back(i);
-  const Op largest = l.Reduce(hlo::kMaximum, scores, {last});
+  const Op largest = lazy::WithoutGradient(l, l.Reduce(hlo::kMaximum, scores, {last}), scores);
   const double infinity = std::numeric_limits<double>::infinity();
   const Op nothing = l.b.Compare(largest, l.Number(type, -infinity), hlo::ComparisonDirection::kEq);
   const Op shift = l.b.Select(nothing, l.Full(type, l.dims(largest), 0), largest);

@@ -190,8 +190,14 @@ Tensor Clamp(const Operand& x, std::optional<Operand> min, std::optional<Operand
   return lazy::Call(lazy::ops::Clamp, operands, [&](Lowering& l, Operands o) {
     if (o.size() == 1) Refuse("either a minimum or a maximum must be given");
     Op result = o[0];
-    if (min.has_value()) result = Broadcasted(l, hlo::kMaximum, result, o[1]);
-    return max.has_value() ? Broadcasted(l, hlo::kMinimum, result, o[o.size() - 1]) : result;
+    // What equals a bound is itself: its gradient is whole.
+    const auto bounded = [&](Op bound, Order order, hlo::Opcode opcode) {
+      result =
+          SelectOps(l, CompareOps(l, result, bound, order), result, Broadcasted(l, opcode, result, bound));
+    };
+    if (min.has_value()) bounded(o[1], Order::kGe, hlo::kMaximum);
+    if (max.has_value()) bounded(o[o.size() - 1], Order::kLe, hlo::kMinimum);
+    return result;
   });
 }
 

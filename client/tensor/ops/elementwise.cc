@@ -82,7 +82,9 @@ Tensor Sin(const Operand& x) { return Unary(lazy::ops::Sin, x, hlo::kSine); }
 Tensor Tanh(const Operand& x) { return Unary(lazy::ops::Tanh, x, hlo::kTanh); }
 Tensor Relu(const Operand& x) {
   return lazy::Call(lazy::ops::Relu, {x}, [](Lowering& l, Operands o) {
-    return l.b.Binary(hlo::kMaximum, o[0], l.Number(l.type(o[0]), 0));
+    // Not a maximum: at 0 the gradient is 0.
+    const Op zero = l.Number(l.type(o[0]), 0);
+    return l.b.Select(l.b.Compare(o[0], zero, hlo::ComparisonDirection::kLe), zero, o[0]);
   });
 }
 

@@ -5,6 +5,7 @@
 
 #include "client/tensor/apply.h"
 #include "client/tensor/ops/movement.h"
+#include "hlod/autograd.h"
 #include "hlod/ops/arrangement.h"
 #include "hlod/ops/elementwise.h"
 #include "hlod/ops/math.h"
@@ -244,6 +245,7 @@ NormalizationResult NativeBatchNorm(const Operand& x, const Tensor& running_mean
       });
   const auto update = [&](const Tensor& running, const Tensor& batch) {
     if (!running.defined()) return;
+    const NoGrad scope;  // Statistics are data.
     Tensor target = running;
     const Operand operands[] = {Operand(target, x.caller()), Operand(batch, x.caller())};
     lazy::CallInPlace(lazy::ops::BatchNorm, target, operands, [&](Lowering& l, Operands o) {

@@ -4,6 +4,7 @@
 
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/reduction.h"
+#include "client/tensor/ops/stop.h"
 #include "hlod/ops/reduction.h"
 #include "hlod/ops/softmax.h"
 
@@ -71,7 +72,7 @@ std::pair<Tensor, Tensor> SpreadAndMean(const lazy::Operation& operation, const 
 
 Op LogSumExpOps(Lowering& l, Op x, const Dims& reduced) {
   const Dims from = l.dims(x);
-  Op largest = l.Reduce(hlo::kMaximum, x, reduced);
+  Op largest = lazy::WithoutGradient(l, l.Reduce(hlo::kMaximum, x, reduced), x);
   largest =
       SelectOps(l, CompareOps(l, l.b.Unary(hlo::kAbs, largest), kInfinity, Order::kEq), N(l, x, 0), largest);
   const Op shifted = lazy::SubOps(l, x, KeepDims(l, largest, from, reduced));
@@ -85,7 +86,8 @@ Tensor SoftmaxOf(const lazy::Operation& operation, const Operand& x, int64_t dim
     if (!hlo::IsFloat(l.type(x))) Refuse("softmax takes floating types, not %s", hlo::Name(l.type(x)));
     return lazy::InWide(l, x, [&](Lowering& l, Op x) {
       const Dims from = l.dims(x), reduced = Wrapped(l, x, {&dim, 1});
-      const Op largest = KeepDims(l, l.Reduce(hlo::kMaximum, x, reduced), from, reduced);
+      const Op reduction = lazy::WithoutGradient(l, l.Reduce(hlo::kMaximum, x, reduced), x);
+      const Op largest = KeepDims(l, reduction, from, reduced);
       const Op shifted = lazy::SubOps(l, x, largest), power = l.b.Unary(hlo::kExponential, shifted);
       const Op sum = KeepDims(l, l.Reduce(hlo::kAdd, power, reduced), from, reduced);
       return log ? lazy::SubOps(l, shifted, l.b.Unary(hlo::kLog, sum)) : lazy::DivOps(l, power, sum);
@@ -160,7 +162,10 @@ Tensor VectorNorm(const Operand& x, double order, DimList dims, bool keepdim,
       if (order == -kInfinity) return l.Reduce(hlo::kMinimum, size, reduced);
       if (order == 0) return SumOps(l, l.Convert(l.Convert(size, hlo::kPred), l.type(size)), reduced);
       if (order == 1) return SumOps(l, size, reduced);
-      if (order == 2) return l.b.Unary(hlo::kSqrt, SumOps(l, size * size, reduced));
+      if (order == 2) {  // At 0 the root is kept away from its infinite slope.
+        const Op sum = SumOps(l, size * size, reduced), zero = CompareOps(l, sum, 0, Order::kEq);
+        return SelectOps(l, zero, N(l, sum, 0), l.b.Unary(hlo::kSqrt, SelectOps(l, zero, N(l, sum, 1), sum)));
+      }
       const Op sum = SumOps(l, l.b.Binary(hlo::kPower, size, N(l, size, order)), reduced);
       return l.b.Binary(hlo::kPower, sum, N(l, sum, 1 / order));
     });

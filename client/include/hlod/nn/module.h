@@ -46,6 +46,9 @@ class Module {
   Module& To(const Device& device, Caller caller = Caller::Here());
   Module& To(PrimitiveType type, Caller caller = Caller::Here());
 
+  // Drops the parameters' gradients.
+  void ZeroGrad();
+
   // Whether dropout drops and batch norm counts: of this module and its parts.
   Module& Train(bool training = true);
   Module& Eval() { return Train(false); }

@@ -1,0 +1,136 @@
+// Functions while they are traced.
+#include "client/tensor/function_trace.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/tensor/impl.h"
+#include "client/tensor/lock.h"
+#include "client/tensor/lowering.h"
+#include "client/tensor/throw.h"
+
+namespace hlod::lazy {
+namespace {
+
+FunctionTrace*& Current() {
+  thread_local FunctionTrace* innermost = nullptr;
+  return innermost;
+}
+
+}  // namespace
+
+FunctionTrace* FunctionTrace::Innermost() { return Current(); }
+
+FunctionTrace::FunctionTrace(const char* what, std::optional<Place> place, const Caller& caller)
+    : what_(what),
+      caller_(caller),
+      place_(place),
+      grad_mode_(std::exchange(GradMode(), true)),
+      around_(std::exchange(Current(), this)) {
+  if (place_.has_value()) graph();
+}
+
+FunctionTrace::~FunctionTrace() {
+  const TraceLock lock;
+  Current() = around_;
+  GradMode() = grad_mode_;
+  if (graph_ == nullptr) return;
+  const absl::Status gone = MakeError(
+      ErrorKind::kArgument, absl::StrCat("the tensor was made while the function of ", what_, " (",
+                                         LineText(caller_), ") was traced, and was not returned by it"));
+  for (Value* value : graph_->LiveInOrder()) value->Become(gone);
+  graph_->Clear();
+}
+
+Graph& FunctionTrace::graph() {
+  if (graph_ == nullptr) {
+    const TraceLock lock;
+    graph_ = std::make_unique<Graph>(place(), Graph::Kind::kFunction);
+    random_ = Advance(place(), 0);
+  }
+  return *graph_;
+}
+
+Graph* FunctionTrace::GraphAt(Place place) {
+  for (FunctionTrace* trace = Current(); trace != nullptr; trace = trace->around_) {
+    if (!trace->place_.has_value() && !place.is_host()) trace->place_ = place;
+    if (trace->place_ == place) return &trace->graph();
+  }
+  return nullptr;
+}
+
+bool FunctionTrace::IsInside(const TensorImpl& tensor) {
+  const Value& value = tensor.value();
+  return value.state == Value::State::kNode && value.graph->kind == Graph::Kind::kFunction;
+}
+
+void FunctionTrace::CheckRead(const Value& value, const char* operation, const Caller& caller) {
+  const FunctionTrace* const trace = Current();
+  const bool node = value.state == Value::State::kNode && value.graph->kind == Graph::Kind::kFunction;
+  if (trace == nullptr || (value.place.is_host() && !node)) return;
+  Throw(ErrorKind::kArgument,
+        absl::StrCat("a value is read while the function of ", trace->what_, " (", LineText(trace->caller_),
+                     ") is traced, which runs later and perhaps often; return the tensor ", ShapeText(value),
+                     " and read it outside"),
+        operation, caller);
+}
+
+void FunctionTrace::CheckSync(const Caller& caller) {
+  if (Current() == nullptr) return;
+  Throw(ErrorKind::kArgument,
+        absl::StrCat("Sync() is called while the function of ", Current()->what_, " (",
+                     LineText(Current()->caller_), ") is traced, which runs later"),
+        "sync", caller);
+}
+
+void FunctionTrace::CheckWrite(const Graph& graph, const Storage& storage) {
+  const Value& value = *storage.value;
+  const char* kind = "a tensor of its surroundings";
+  bool refused = value.state != Value::State::kNode || value.graph != &graph;
+  for (FunctionTrace* trace = Current(); trace != nullptr && !refused; trace = trace->around_) {
+    for (const Ref<Storage>& argument : trace->argument_storages_) {
+      if (argument.get() != &storage) continue;
+      kind = "its argument";
+      refused = true;
+    }
+  }
+  if (!refused) return;
+  Refuse("the function of %s (%s) that is traced changes %s %s, made at %s, in place; return the new value",
+         Current()->what_, LineText(Current()->caller_), kind, ShapeText(value), LineText(value.origin));
+}
+
+Tensor FunctionTrace::Argument(const Tensor& like) {
+  const TraceLock lock;
+  const NodeId node = graph().ArgumentParameter(like.shape());
+  auto value = MakeRef<Value>(like.dtype(), like.dims(), graph().place, like.impl()->value().origin);
+  graph().AddLive(*value, node);
+  arguments_.push_back(node);
+  Tensor argument = MakeTensor(std::move(value));
+  argument_storages_.push_back(argument.impl()->storage);
+  return argument;
+}
+
+Function FunctionTrace::Finish(absl::Span<const Tensor> results) {
+  const TraceLock lock;
+  std::vector<NodeId> outputs;
+  for (const Tensor& result : results) outputs.push_back(NodeOf(graph(), *result.impl()));
+  Function function = Extract(graph(), arguments_, outputs);
+  const RandomState after = Advance(place(), 0);
+  const bool reseeded = after.seed != random_.seed || after.offset < random_.offset;
+  if (!reseeded) {
+    function.random_steps = after.offset - random_.offset;
+    SetRandomState(place(), random_);  // The call takes them.
+  }
+  for (Parameter& extra : function.extra) {
+    if (!extra.random) continue;
+    const absl::Span<const uint64_t> position = extra.literal->data<uint64_t>();
+    extra.random = !reseeded && position[0] == random_.seed;
+    if (!extra.random) continue;
+    extra.literal = std::make_shared<const Literal>(
+        Literal::Array<uint64_t>({3}, {position[0], position[1] - random_.offset, position[2]}));
+  }
+  return function;
+}
+
+}  // namespace hlod::lazy

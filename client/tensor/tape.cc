@@ -1,0 +1,152 @@
+// Remembered operations: their lives.
+#include "client/tensor/tape.h"
+
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "client/tensor/impl.h"
+#include "client/tensor/lock.h"
+#include "hlod/autograd.h"
+
+namespace hlod::lazy {
+
+bool& GradMode() {
+  thread_local bool on = true;
+  return on;
+}
+
+void TapeEntry::Destroy(TapeEntry* entry) {
+  // A chain of entries ends one after another: recursion would be as deep as the program is long.
+  thread_local std::vector<TapeEntry*>* pending = nullptr;
+  if (pending != nullptr) {
+    pending->push_back(entry);
+    return;
+  }
+  std::vector<TapeEntry*> mine = {entry};
+  pending = &mine;
+  while (!mine.empty()) {
+    TapeEntry* const last = mine.back();
+    mine.pop_back();
+    last->LeaveGraph();
+    delete last;
+  }
+  pending = nullptr;
+}
+
+void TapeEntry::LeaveGraph() {
+  if (graph == nullptr) return;
+  const TraceLock lock;
+  if (graph != nullptr) std::exchange(graph, nullptr)->RemoveTape(*this);
+}
+
+namespace {
+
+// Whether the gradient of an instruction needs the value of its operand `i`. `varies`: which operands do.
+bool NeedsOperand(const hlo::Instruction& instruction, size_t i, const std::vector<bool>& varies) {
+  switch (instruction.opcode()) {
+    case hlo::kAdd:  // Linear in all of them.
+    case hlo::kSubtract:
+    case hlo::kNegate:
+    case hlo::kConvert:
+    case hlo::kCopy:
+    case hlo::kReshape:
+    case hlo::kBroadcast:
+    case hlo::kTranspose:
+    case hlo::kReverse:
+    case hlo::kSlice:
+    case hlo::kPad:
+    case hlo::kConcatenate:
+    case hlo::kTuple:
+    case hlo::kGetTupleElement: return false;
+    case hlo::kMultiply:  // Of a product each factor's gradient is the other.
+    case hlo::kDot: return varies[1 - i];
+    case hlo::kSelect: return i == 0;  // Linear in all but predicates and indices.
+    case hlo::kGather:
+    case hlo::kDynamicSlice: return i > 0;
+    case hlo::kDynamicUpdateSlice: return i > 1;
+    case hlo::kReduce:
+      return varies.size() != 2 ||
+             instruction.called()[0] != Tracer::Get().Reducer(hlo::kAdd, instruction.shape().type);
+    default: return true;
+  }
+}
+
+}  // namespace
+
+void TapeEntry::ForgetUnneeded(const Graph& graph) {
+  const hlo::Computation& computation = graph.computation();
+  absl::flat_hash_map<NodeId, bool> varies, needed;  // Of nodes before `first`: only inputs matter.
+  for (const TapeInput& input : inputs) varies.try_emplace(input.node, input.wanted);
+  const auto is = [](const absl::flat_hash_map<NodeId, bool>& set, NodeId node) {
+    const auto found = set.find(node);
+    return found != set.end() && found->second;
+  };
+  for (NodeId node = first; node < limit; ++node) {
+    if (varies.contains(node)) continue;
+    for (const NodeId operand : computation[node].operands()) {
+      if (is(varies, operand)) varies[node] = true;
+    }
+  }
+  for (NodeId node = limit; node-- > first;) {
+    const hlo::Instruction instruction = computation[node];
+    const absl::Span<const NodeId> operands = instruction.operands();
+    const bool again = is(needed, node), rule = is(varies, node);
+    if (!again && !rule) continue;
+    std::vector<bool> of;
+    for (const NodeId operand : operands) of.push_back(is(varies, operand));
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (again || NeedsOperand(instruction, i, of)) needed[operands[i]] = true;
+    }
+  }
+  for (TapeInput& input : inputs) {
+    if (!is(needed, input.node)) input.value = Ref<Value>();
+  }
+}
+
+void TapeEntry::KeepFunction() {
+  if (function.has_value() || graph == nullptr) return;
+  std::vector<NodeId> nodes;
+  for (const TapeInput& input : inputs) nodes.push_back(input.node);
+  function = Extract(*graph, nodes, outputs);
+  // The same numbers as the first time.
+  for (Parameter& extra : function->extra) extra.random = false;
+}
+
+void TapeEntry::Release() {
+  LeaveGraph();
+  released = true;
+  inputs.clear();
+  function.reset();
+  backward = nullptr;
+}
+
+bool RequiresGrad(const TensorImpl& tensor) {
+  return tensor.leaf || (!tensor.detached && tensor.value().history);
+}
+
+TapeInput MakeTapeInput(TensorImpl& tensor, NodeId node) {
+  const Value& value = tensor.value();
+  TapeInput input;
+  input.value = tensor.storage->value;
+  input.value_id = value.id;
+  input.base = value.shape();
+  input.view = tensor.view;
+  input.wanted = RequiresGrad(tensor);
+  input.node = node;
+  if (!input.wanted) return input;
+  input.leaf = tensor.leaf;
+  if (!input.leaf) {
+    input.history = value.history;
+    input.history_output = value.history_output;
+  }
+  return input;
+}
+
+}  // namespace hlod::lazy
+
+namespace hlod {
+
+NoGrad::NoGrad() : before_(std::exchange(lazy::GradMode(), false)) {}
+NoGrad::~NoGrad() { lazy::GradMode() = before_; }
+
+}  // namespace hlod

@@ -1,0 +1,387 @@
+// Backward(): the tape from its end, entry by entry; each is pulled back into the open trace.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/tensor/apply.h"
+#include "client/tensor/function_trace.h"
+#include "client/tensor/lock.h"
+#include "client/tensor/tape.h"
+#include "client/tensor/thread_trace.h"
+#include "client/tensor/throw.h"
+#include "client/transform/differentiate.h"
+#include "client/transform/rules.h"
+#include "client/transform/suspend.h"
+#include "hlod/autograd.h"
+#include "hlod/ops/elementwise.h"
+#include "hlod/ops/math.h"
+
+namespace hlod {
+namespace lazy {
+namespace {
+
+// Sets GradMode() for a scope, and suspends autocast.
+class GradScope {
+ public:
+  explicit GradScope(bool on) : before_(std::exchange(GradMode(), on)) {}
+  ~GradScope() { GradMode() = before_; }
+  GradScope(const GradScope&) = delete;
+  GradScope& operator=(const GradScope&) = delete;
+
+ private:
+  const bool before_;
+  const AutocastSuspension suspension_;
+};
+
+Operation Named(const char* operation) {
+  return {operation, operation, Promotion::kNone, Autocast::kNone, "a gradient"};
+}
+
+// From the cotangent of what a view shows to that of what `leading` of its steps show.
+Op ThroughView(Lowering& l, const Shape& base, const View& view, size_t leading, Op ct) {
+  if (view.steps.size() <= leading) return ct;
+  Graph scratch(l.graph.place, Graph::Kind::kFunction);
+  Lowering s{scratch};
+  View first, rest;
+  first.steps.assign(view.steps.begin(), view.steps.begin() + static_cast<std::ptrdiff_t>(leading));
+  rest.steps.assign(view.steps.begin() + static_cast<std::ptrdiff_t>(leading), view.steps.end());
+  const Op from = Apply(s, first, scratch.op(scratch.ArgumentParameter(base)));
+  const Op shown = Apply(s, rest, from);
+  if (!s.b.status().ok()) throw Refusal{s.b.TakeStatus()};
+  const Part part{scratch.computation(), 0, scratch.size(), {from.id}, {true}};
+  std::vector<Op> parameters;  // The base, which is not asked for, and numbers.
+  for (const Parameter& parameter : scratch.parameters()) {
+    parameters.push_back(
+        parameter.literal == nullptr ? ct : l.graph.op(l.graph.NumberParameter(*parameter.literal)));
+  }
+  OnDemand copies(l, scratch.computation(), std::move(parameters));
+  const Op result = PullBack(l, part, [&](NodeId node) { return copies(node); }, {shown.id}, {ct})[0];
+  return IsZero(result) ? Zeros(l, s.shape(from)) : result;
+}
+
+// An operand as it was, as a tensor.
+Tensor AsTensor(const TapeInput& input) {
+  auto impl = MakeRef<TensorImpl>(NextId(), MakeRef<Storage>(input.value), input.view);
+  impl->leaf = input.leaf;
+  impl->detached = !input.wanted;
+  return MakeTensor(std::move(impl));
+}
+
+Tensor Conjugate(const Tensor& x) { return hlo::IsComplex(x.dtype()) ? Conj(x) : x; }
+
+// Where a gradient goes: to a leaf, or on to what made the value.
+struct Edge {
+  Ref<GradLeaf> leaf;
+  Ref<TapeEntry> entry;
+  uint32_t output = 0;
+};
+Edge EdgeOf(const Ref<GradLeaf>& leaf, const Value& value) {
+  if (leaf) return {leaf, {}, 0};
+  return {{}, value.history, value.history_output};
+}
+
+class Run {
+ public:
+  Run(const BackwardOptions& options, const Caller& caller) : options_(options), caller_(caller) {}
+
+  // Gradients asked for by name; with some, none is added to leaves.
+  void Want(const Edge& edge, size_t index) { wanted_.emplace_back(edge, index); }
+  std::vector<Tensor> results;
+
+  void Give(const Edge& edge, Tensor gradient) {
+    for (const auto& [want, index] : wanted_) {
+      if (want.leaf.get() == edge.leaf.get() && want.entry.get() == edge.entry.get() &&
+          want.output == edge.output) {
+        Tensor& result = results[index];
+        const Tensor conjugate = Conjugate(gradient);
+        result = result.defined() ? Sum(result, conjugate) : conjugate;
+      }
+    }
+    if (edge.leaf) {
+      if (wanted_.empty()) Accumulate(*edge.leaf, Conjugate(gradient));
+      return;
+    }
+    if (!edge.entry) return;
+    auto& [entry, gradients] = pending_[edge.entry->sequence];
+    entry = edge.entry;
+    gradients.resize(edge.entry->output_shapes.size());
+    Tensor& sum = gradients[edge.output];
+    sum = sum.defined() ? Sum(sum, gradient) : std::move(gradient);
+  }
+
+  void Finish() {
+    const GradScope scope(options_.create_graph);
+    while (!pending_.empty()) {
+      auto last = std::prev(pending_.end());
+      const Ref<TapeEntry> entry = last->second.first;
+      const std::vector<Tensor> gradients = std::move(last->second.second);
+      pending_.erase(last);
+      Pull(*entry, gradients);
+      // What keeps nothing can be gone through again, as a cached cast of a weight is.
+      const bool keeps = std::any_of(entry->inputs.begin(), entry->inputs.end(),
+                                     [](const TapeInput& input) { return bool{input.value}; });
+      if (keeps && !options_.retain_graph && !options_.create_graph) entry->Release();
+    }
+  }
+
+ private:
+  Tensor Sum(const Tensor& x, const Tensor& y) { return Add(Operand(x, caller_), Operand(y, caller_)); }
+
+  void Accumulate(GradLeaf& leaf, const Tensor& gradient) {
+    if (!leaf.in_function && FunctionTrace::Innermost() != nullptr) {
+      Throw(ErrorKind::kArgument,
+            "Backward() inside a function that is traced would set the gradient of a tensor of its "
+            "surroundings; use Grad()",
+            "backward", caller_);
+    }
+    if (!leaf.gradient.defined()) leaf.gradient = gradient;
+    else if (options_.create_graph) leaf.gradient = Sum(leaf.gradient, gradient);
+    else leaf.gradient.Add_(Operand(gradient, caller_));
+  }
+
+  void Pull(TapeEntry& entry, std::vector<Tensor> gradients) {
+    if (entry.released) {
+      Throw(ErrorKind::kArgument,
+            absl::StrCat("the gradient of ", entry.operation, " (", LineText(entry.caller),
+                         ") was computed before, and what it needs was given up then; the first Backward() "
+                         "takes retain_graph"),
+            "backward", caller_);
+    }
+    for (size_t i = 0; i < entry.retained.size(); ++i) {
+      if (entry.retained[i] && gradients[i].defined() && wanted_.empty()) {
+        Accumulate(*entry.retained[i], Conjugate(gradients[i]));
+        if (!options_.create_graph) gradients[i] = gradients[i].Clone(caller_);
+      }
+    }
+    std::vector<size_t> which;  // The input of each result.
+    std::vector<Tensor> made;
+    if (entry.backward) {
+      for (size_t i = 0; i < entry.inputs.size(); ++i) which.push_back(i);
+      made = entry.backward(gradients);
+    } else {
+      made = Transposed(entry, gradients, which);
+    }
+    for (size_t i = 0; i < made.size(); ++i) {
+      const TapeInput& input = entry.inputs[which[i]];
+      if (!input.wanted || !made[i].defined()) continue;
+      Give({input.leaf, input.history, input.history_output}, std::move(made[i]));
+    }
+  }
+
+  // Whether the entry's nodes are in the graph where the gradients will be computed.
+  bool IsHere(const TapeEntry& entry, const std::vector<Tensor>& gradients) {
+    if (entry.graph == nullptr || options_.create_graph) return false;
+    const TraceLock lock;
+    bool abstract = false;
+    Place place;
+    for (const Tensor& gradient : gradients) {
+      if (!gradient.defined()) continue;
+      const Value& value = gradient.impl()->value();
+      place = value.place;
+      abstract = abstract || value.IsPlaceholder() ||
+                 (value.state == Value::State::kNode && value.graph->kind == Graph::Kind::kAbstract);
+    }
+    if (place.is_host()) return false;
+    return entry.graph ==
+           &ThreadTrace::Get().Open(place, abstract ? Graph::Kind::kAbstract : Graph::Kind::kReal);
+  }
+
+  std::vector<Tensor> Transposed(TapeEntry& entry, const std::vector<Tensor>& gradients,
+                                 std::vector<size_t>& which) {
+    std::vector<Operand> operands;
+    std::vector<size_t> outputs;
+    for (size_t i = 0; i < gradients.size(); ++i) {
+      if (!gradients[i].defined()) continue;
+      outputs.push_back(i);
+      operands.emplace_back(gradients[i], entry.caller);
+    }
+    const bool here = IsHere(entry, gradients);
+    std::vector<Tensor> inputs, captured;
+    if (!here) {
+      const TraceLock lock;
+      entry.KeepFunction();
+      for (const TapeInput& input : entry.inputs) {
+        if (input.value) inputs.push_back(AsTensor(input));
+      }
+      captured = entry.function->Captured();
+      for (const Tensor& tensor : inputs) operands.emplace_back(tensor, entry.caller);
+      for (const Tensor& tensor : captured) operands.emplace_back(tensor, entry.caller);
+    }
+    return CallSeveral(Named(entry.operation), operands, [&](Lowering& l, Operands o) {
+      const Operands cotangents = o.subspan(0, outputs.size());
+      std::vector<Op> results =
+          here ? Here(l, entry, outputs, cotangents)
+               : Again(l, entry, outputs, cotangents, o.subspan(outputs.size(), inputs.size()),
+                       o.subspan(outputs.size() + inputs.size()));
+      std::vector<Op> kept;
+      for (size_t i = 0; i < results.size(); ++i) {
+        if (IsZero(results[i])) continue;
+        const TapeInput& input = entry.inputs[i];
+        which.push_back(i);
+        kept.push_back(
+            ThroughView(l, input.base, input.view, input.leaf ? input.leaf->steps : 0, results[i]));
+      }
+      return kept;
+    });
+  }
+
+  static Part PartOf(const TapeEntry& entry, const hlo::Computation& computation) {
+    Part part{computation, 0, computation.size(), {}, {}};
+    for (const TapeInput& input : entry.inputs) part.wanted.push_back(input.wanted);
+    return part;
+  }
+
+  // Over the nodes of the forward computation themselves: nothing is computed again.
+  static std::vector<Op> Here(Lowering& l, const TapeEntry& entry, const std::vector<size_t>& outputs,
+                              Operands cotangents) {
+    Part part = PartOf(entry, l.graph.computation());
+    part.first = entry.first;
+    part.limit = entry.limit;
+    part.graph = &l.graph;
+    std::vector<NodeId> nodes;
+    for (const TapeInput& input : entry.inputs) part.inputs.push_back(input.node);
+    for (const size_t output : outputs) nodes.push_back(entry.outputs[output]);
+    return PullBack(
+        l, part, [&](NodeId node) { return l.graph.op(node); }, nodes, cotangents);
+  }
+
+  // What the operation computed on the way is computed again from its operands.
+  static std::vector<Op> Again(Lowering& l, const TapeEntry& entry, const std::vector<size_t>& outputs,
+                               Operands cotangents, Operands inputs, Operands captured) {
+    const Function& function = *entry.function;
+    std::vector<Op> parameters;
+    for (size_t i = 0; i < entry.inputs.size(); ++i) {
+      if (entry.inputs[i].value) {
+        parameters.push_back(inputs.front());
+        inputs.remove_prefix(1);
+      } else {  // Not asked for.
+        parameters.push_back(
+            Zeros(l, function.computation->instruction(function.computation->parameters()[i]).shape()));
+      }
+    }
+    const std::vector<Op> extra = ExtraArguments(l, function, captured);
+    parameters.insert(parameters.end(), extra.begin(), extra.end());
+    const hlo::Computation& computation = *function.computation;
+    Part part = PartOf(entry, computation);
+    std::vector<NodeId> nodes;
+    for (size_t i = 0; i < entry.inputs.size(); ++i) part.inputs.push_back(computation.parameters()[i]);
+    // An operand that was there twice is one parameter.
+    for (size_t i = 0; i < entry.inputs.size(); ++i) {
+      for (size_t j = 0; j < i; ++j) {
+        if (entry.inputs[j].node == entry.inputs[i].node) part.inputs[i] = part.inputs[j];
+      }
+    }
+    for (const size_t output : outputs) nodes.push_back(function.outputs[output]);
+    OnDemand copies(l, computation, std::move(parameters));
+    return PullBack(
+        l, part, [&](NodeId node) { return copies(node); }, nodes, cotangents);
+  }
+
+  const BackwardOptions& options_;
+  const Caller& caller_;
+  std::vector<std::pair<Edge, size_t>> wanted_;
+  std::map<uint64_t, std::pair<Ref<TapeEntry>, std::vector<Tensor>>> pending_;
+};
+
+// The first gradient: the one that is given, or 1.
+Tensor First(const Tensor& output, const Tensor& given, const Caller& caller) {
+  if (!RequiresGrad(*output.impl())) {
+    Throw(ErrorKind::kArgument,
+          absl::StrCat("the tensor does not require gradients, nor does anything that it was computed from: ",
+                       output.Describe()),
+          "backward", caller);
+  }
+  if (!given.defined() && output.numel() != 1) {
+    Throw(ErrorKind::kArgument,
+          absl::StrCat("a gradient is given for a tensor of more than one element; this is ",
+                       output.Describe()),
+          "backward", caller);
+  }
+  if (given.defined() && !(given.shape() == output.shape())) {
+    Throw(ErrorKind::kArgument,
+          absl::StrCat("the gradient ", hlo::ToStringNoLayout(given.shape()), " does not fit ",
+                       output.Describe()),
+          "backward", caller);
+  }
+  if (given.defined()) return Conjugate(given).Clone(caller);
+  return Call(Named("backward"), {Operand(output, caller)},
+              [](Lowering& l, Operands o) { return l.Full(l.type(o[0]), l.dims(o[0]), 1); });
+}
+
+// Gives the first gradient to what the tensor is a view of.
+void Start(Run& run, const Tensor& output, const Tensor& gradient, const Caller& caller) {
+  const TensorImpl& impl = *output.impl();
+  const size_t leading = impl.leaf ? impl.leaf->steps : 0;
+  Tensor whole = gradient;
+  if (impl.view.steps.size() > leading) {
+    whole = Call(Named("backward"), {Operand(gradient, caller)}, [&](Lowering& l, Operands o) {
+      return ThroughView(l, impl.value().shape(), impl.view, leading, o[0]);
+    });
+  }
+  run.Give(EdgeOf(impl.leaf, impl.value()), whole);
+}
+
+}  // namespace
+}  // namespace lazy
+
+void Tensor::Backward(Caller caller) const { Backward(BackwardOptions{}, caller); }
+
+void Tensor::Backward(const BackwardOptions& options, Caller caller) const {
+  lazy::Run run(options, caller);
+  {
+    const lazy::GradScope scope(options.create_graph);
+    lazy::Start(run, *this, lazy::First(*this, options.gradient, caller), caller);
+  }
+  run.Finish();
+}
+
+std::vector<Tensor> Gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                              const BackwardOptions& options, Caller caller) {
+  lazy::Run run(options, caller);
+  run.results.resize(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const lazy::TensorImpl& impl = *inputs[i].impl();
+    if (!lazy::RequiresGrad(impl) || impl.view.steps.size() > (impl.leaf ? impl.leaf->steps : 0)) {
+      lazy::Throw(
+          ErrorKind::kArgument,
+          absl::StrCat("input ", i, " must require gradients and not be a view: ", inputs[i].Describe()),
+          "gradients", caller);
+    }
+    run.Want(lazy::EdgeOf(impl.leaf, impl.value()), i);
+  }
+  for (const Tensor& output : outputs) {
+    const lazy::GradScope scope(options.create_graph);
+    lazy::Start(run, output, lazy::First(output, options.gradient, caller), caller);
+  }
+  run.Finish();
+  return run.results;
+}
+
+bool Tensor::is_leaf() const { return impl_->leaf || impl_->detached || !impl_->value().history; }
+Tensor Tensor::Grad() const {
+  if (impl_->leaf) return impl_->leaf->gradient;
+  const lazy::Value& value = impl_->value();
+  if (impl_->detached || !value.history || value.history->retained.size() <= value.history_output) return {};
+  const lazy::Ref<lazy::GradLeaf>& retained = value.history->retained[value.history_output];
+  return retained ? retained->gradient : Tensor();
+}
+void Tensor::ZeroGrad() {
+  if (impl_->leaf) impl_->leaf->gradient = Tensor();
+}
+Tensor& Tensor::RetainGrad(Caller caller) {
+  if (impl_->leaf) return *this;
+  if (!lazy::RequiresGrad(*impl_) || is_view()) {
+    lazy::Throw(
+        ErrorKind::kArgument,
+        absl::StrCat("only a tensor that requires gradients, and is not a view, keeps one: ", Describe()),
+        "retain_grad", caller);
+  }
+  lazy::TapeEntry& entry = *impl_->value().history;
+  entry.retained.resize(entry.output_shapes.size());
+  lazy::Ref<lazy::GradLeaf>& leaf = entry.retained[impl_->value().history_output];
+  if (!leaf) leaf = lazy::MakeRef<lazy::GradLeaf>(0, lazy::FunctionTrace::Innermost() != nullptr);
+  return *this;
+}
+
+}  // namespace hlod

@@ -1,0 +1,103 @@
+// Derivatives in an open body.
+#include "absl/strings/str_cat.h"
+#include "client/tensor/apply.h"
+#include "client/tensor/throw.h"
+#include "client/transform/differentiate.h"
+#include "client/transform/rules.h"
+#include "client/transform/suspend.h"
+#include "hlod/transform.h"
+
+namespace hlod::lazy {
+namespace {
+
+Operation Named(const char* what) { return {what, what, Promotion::kNone, Autocast::kNone, "a derivative"}; }
+
+std::vector<NodeId> Ids(Operands ops) {
+  std::vector<NodeId> ids;
+  for (const Op op : ops) ids.push_back(op.id);
+  return ids;
+}
+
+Part WholeGraph(Lowering& l, std::vector<NodeId> inputs) {
+  const std::vector<bool> wanted(inputs.size(), true);
+  return {l.graph.computation(), 0, l.graph.size(), std::move(inputs), wanted, &l.graph};
+}
+
+}  // namespace
+
+Tensor Seed(const char* what, const Tensor& value, const Caller& caller) {
+  if (!value.defined() || value.numel() != 1 || !hlo::IsFloat(value.dtype())) {
+    Throw(ErrorKind::kArgument,
+          absl::StrCat("the function's value must be a floating tensor of one element; it is ",
+                       value.defined() ? hlo::ToStringNoLayout(value.shape()) : "undefined"),
+          what, caller);
+  }
+  const AutocastSuspension suspension;
+  return Call(Named(what), {Operand(value, caller)},
+              [](Lowering& l, Operands o) { return l.Full(l.type(o[0]), l.dims(o[0]), 1); });
+}
+
+std::vector<Tensor> PullBack(const char* what, const std::vector<Tensor>& outputs,
+                             const std::vector<Tensor>& cotangents, const std::vector<Tensor>& inputs,
+                             const std::vector<std::string>& paths, const Caller& caller) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (IsDifferentiable(inputs[i].dtype())) continue;
+    Throw(ErrorKind::kArgument,
+          absl::StrCat(paths[i], " is ", hlo::ToStringNoLayout(inputs[i].shape()),
+                       ": gradients exist by floating and complex tensors only"),
+          what, caller);
+  }
+  std::vector<Operand> operands = OperandsOf(outputs, caller);
+  for (const Tensor& tensor : cotangents) operands.emplace_back(tensor, caller);
+  for (const Tensor& tensor : inputs) operands.emplace_back(tensor, caller);
+  if (outputs.size() != cotangents.size()) {
+    Throw(ErrorKind::kArgument, "the cotangent has not the structure of the result", what, caller);
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].shape() == cotangents[i].shape()) continue;
+    Throw(ErrorKind::kArgument,
+          absl::StrCat("the cotangent ", hlo::ToStringNoLayout(cotangents[i].shape()),
+                       " does not fit a result ", hlo::ToStringNoLayout(outputs[i].shape())),
+          what, caller);
+  }
+  const AutocastSuspension suspension;
+  return CallSeveral(Named(what), operands, [&](Lowering& l, Operands o) {
+    const size_t count = outputs.size();
+    const std::vector<NodeId> given = Ids(o.subspan(0, count));
+    const Part part = WholeGraph(l, Ids(o.subspan(2 * count, inputs.size())));
+    std::vector<Op> results = PullBack(
+        l, part, [&](NodeId node) { return l.graph.op(node); }, given, o.subspan(count, count));
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (IsZero(results[i])) results[i] = Zeros(l, l.shape(o[2 * count + i]));
+    }
+    return results;
+  });
+}
+
+std::vector<Tensor> PushForward(const char* what, const std::vector<Tensor>& outputs,
+                                const std::vector<Tensor>& inputs, const std::vector<Tensor>& tangents,
+                                const Caller& caller) {
+  std::vector<Operand> operands = OperandsOf(outputs, caller);
+  for (const Tensor& tensor : inputs) operands.emplace_back(tensor, caller);
+  for (const Tensor& tensor : tangents) operands.emplace_back(tensor, caller);
+  bool fits = inputs.size() == tangents.size();
+  for (size_t i = 0; fits && i < inputs.size(); ++i) fits = inputs[i].shape() == tangents[i].shape();
+  if (!fits) Throw(ErrorKind::kArgument, "the tangents have not the shapes of the arguments", what, caller);
+  const AutocastSuspension suspension;
+  return CallSeveral(Named(what), operands, [&](Lowering& l, Operands o) {
+    const size_t count = outputs.size();
+    const Part part = WholeGraph(l, Ids(o.subspan(count, inputs.size())));
+    std::vector<Op> directions(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (IsDifferentiable(inputs[i].dtype())) directions[i] = o[count + inputs.size() + i];
+    }
+    std::vector<Op> results = PushForward(
+        l, part, [&](NodeId node) { return l.graph.op(node); }, directions, Ids(o.subspan(0, count)));
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (IsZero(results[i])) results[i] = Zeros(l, l.shape(o[i]));
+    }
+    return results;
+  });
+}
+
+}  // namespace hlod::lazy

@@ -1,0 +1,47 @@
+// The tables of rules, and what rules share.
+#include "client/transform/rules.h"
+
+namespace hlod::lazy {
+
+const Rules& TheRules() {
+  static const Rules* const rules = [] {
+    auto* made = new Rules;
+    AddElementwiseRules(*made);
+    AddContractionRules(*made);
+    AddMovementRules(*made);
+    AddReductionRules(*made);
+    AddControlRules(*made);
+    return made;
+  }();
+  return *rules;
+}
+
+Op TangentCase::TangentOf(size_t i) const { return IsZero(t[i]) ? Zeros(l, l.shape(x[i])) : t[i]; }
+
+Op TangentCase::Again() const {
+  std::vector<Op> tangents;
+  for (size_t i = 0; i < x.size(); ++i) tangents.push_back(TangentOf(i));
+  return l.b.Add(opcode, tangents, attributes, called, &shape);
+}
+
+Op Zeros(Lowering& l, const Shape& shape) { return l.Full(shape.type, shape.dims, 0); }
+
+Op SumOf(Lowering& l, Op x, Op y) {
+  if (IsZero(x)) return y;
+  return IsZero(y) ? x : l.b.Binary(hlo::kAdd, x, y);
+}
+
+bool IsDifferentiable(PrimitiveType type) { return hlo::IsFloat(type) || hlo::IsComplex(type); }
+
+hlo::Opcode ReducerOpcode(hlo::ComputationId id) {
+  const hlo::Computation& reducer = Tracer::Get().callees().computation(id);
+  if (reducer.parameters().size() != 2) return hlo::kCustomCall;
+  const hlo::Instruction root = reducer.root();
+  if (root.opcode() == hlo::kParameter && root.parameter_number() == 1) return hlo::kParameter;
+  const bool of_both = root.operand_count() == 2 && root.operand(0).opcode() == hlo::kParameter &&
+                       root.operand(1).opcode() == hlo::kParameter &&
+                       root.operands()[0] != root.operands()[1];
+  return of_both ? root.opcode() : hlo::kCustomCall;
+}
+
+}  // namespace hlod::lazy

@@ -1,0 +1,214 @@
+// Derivatives of products: bilinear opcodes, and the Fourier transform.
+#include <algorithm>
+#include <numeric>
+
+#include "client/tensor/ops/movement.h"
+#include "client/transform/rules.h"
+
+namespace hlod::lazy {
+namespace {
+
+// Linear in each operand.
+Tangents Bilinear(const TangentCase& c) {
+  Op sum;
+  for (size_t i = 0; i < 2; ++i) {
+    if (IsZero(c.t[i])) continue;
+    std::vector<Op> operands(c.x.begin(), c.x.end());
+    operands[i] = c.t[i];
+    sum = SumOf(c.l, sum, c.l.b.Add(c.opcode, operands, c.attributes, c.called, &c.shape));
+  }
+  return {sum};
+}
+
+// The dimensions of a shape that are in neither list.
+Dims Rest(size_t rank, const Dims& a, const Dims& b) {
+  Dims rest;
+  for (int64_t dim = 0; dim < static_cast<int64_t>(rank); ++dim) {
+    const bool taken =
+        std::find(a.begin(), a.end(), dim) != a.end() || std::find(b.begin(), b.end(), dim) != b.end();
+    if (!taken) rest.push_back(dim);
+  }
+  return rest;
+}
+
+// The cotangent of operand `i`: the result's cotangent times the other operand, summed over what only the
+// other has, in the order of the operand's dimensions.
+Op DotCotangent(const TransposeCase& c, size_t i) {
+  const auto& dot = c.Get<hlo::DotAttributes>();
+  const Dims& mine = i == 0 ? dot.lhs_contracting : dot.rhs_contracting;
+  const Dims& others = i == 0 ? dot.rhs_contracting : dot.lhs_contracting;
+  const Dims& my_batch = i == 0 ? dot.lhs_batch : dot.rhs_batch;
+  const Dims& other_batch = i == 0 ? dot.rhs_batch : dot.lhs_batch;
+  const Dims my_kept = Rest(c.operands[i]->dims.size(), mine, my_batch);
+  const Dims other_kept = Rest(c.operands[1 - i]->dims.size(), others, other_batch);
+  // The result's dimensions: batch, kept of lhs, kept of rhs.
+  const auto batches = static_cast<int64_t>(my_batch.size());
+  const auto lhs_kept = static_cast<int64_t>(i == 0 ? my_kept.size() : other_kept.size());
+  hlo::DotAttributes back;
+  back.precision = dot.precision;
+  for (int64_t k = 0; k < batches; ++k) back.lhs_batch.push_back(k);
+  back.rhs_batch = other_batch;
+  const int64_t first = i == 0 ? batches + lhs_kept : batches;
+  for (size_t k = 0; k < other_kept.size(); ++k) {
+    back.lhs_contracting.push_back(first + static_cast<int64_t>(k));
+  }
+  back.rhs_contracting = other_kept;
+  const PrimitiveType type = c.operands[i]->type;
+  const Op product = c.l.b.Dot(c.l.Convert(c.ct, c.l.type(c.x[1 - i])), c.x[1 - i], back);
+  // Its dimensions: batch, my kept, then what is contracted in the order of the other's dimensions.
+  Dims origin = my_batch;
+  origin.insert(origin.end(), my_kept.begin(), my_kept.end());
+  std::vector<size_t> by_other(others.size());
+  std::iota(by_other.begin(), by_other.end(), 0);
+  std::sort(by_other.begin(), by_other.end(), [&](size_t a, size_t b) { return others[a] < others[b]; });
+  for (const size_t k : by_other) origin.push_back(mine[k]);
+  Dims permutation(origin.size());
+  for (size_t k = 0; k < origin.size(); ++k) permutation[origin[k]] = static_cast<int64_t>(k);
+  return c.l.Convert(Permuted(c.l, product, permutation), type);
+}
+
+Cotangents TDot(const TransposeCase& c) {
+  Cotangents both(2);
+  const size_t linear = c.IsLinear(0) ? 0 : 1;
+  both[linear] = DotCotangent(c, linear);
+  return both;
+}
+
+// Convolutions, after JAX's lax.conv_general_dilated.
+
+int64_t Dilated(int64_t size, int64_t dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; }
+
+// Dimension `from` as (groups, rest), `groups` then in front of dimension `into`.
+Op MoveGroups(Lowering& l, Op x, int64_t from, int64_t into, int64_t groups) {
+  Dims dims = l.dims(x);
+  const int64_t rank = static_cast<int64_t>(dims.size());
+  dims[from] /= groups;
+  dims.insert(dims.begin() + from, groups);
+  x = l.Reshape(x, dims);
+  // The groups' dimension is at `from`; those from `from` on have moved by one.
+  const int64_t target = into;  // Position in the final order.
+  x = MovedDim(l, x, from, target);
+  Dims merged = l.dims(x);
+  merged[target + 1] *= merged[target];
+  merged.erase(merged.begin() + target);
+  static_cast<void>(rank);
+  return l.Reshape(x, merged);
+}
+
+struct Sizes3 {
+  int64_t input, kernel, output;
+};
+std::vector<Sizes3> Spatial(const TransposeCase& c, const hlo::ConvolutionAttributes& conv) {
+  std::vector<Sizes3> sizes;
+  for (size_t i = 0; i < conv.window.size(); ++i) {
+    sizes.push_back({c.operands[0]->dims[conv.input_spatial[i]], c.operands[1]->dims[conv.kernel_spatial[i]],
+                     c.shape.dims[conv.output_spatial[i]]});
+  }
+  return sizes;
+}
+
+Dims ReversedDims(const hlo::ConvolutionAttributes& conv, bool reversed) {
+  Dims dims;
+  for (size_t i = 0; i < conv.window.size(); ++i) {
+    if (conv.window[i].reversal == reversed) dims.push_back(conv.kernel_spatial[i]);
+  }
+  return dims;
+}
+
+Op InputCotangent(const TransposeCase& c) {
+  Lowering& l = c.l;
+  const auto& conv = c.Get<hlo::ConvolutionAttributes>();
+  const std::vector<Sizes3> sizes = Spatial(c, conv);
+  Op kernel = c.x[1];
+  hlo::ConvolutionAttributes back = conv;
+  int64_t groups = conv.feature_group_count;
+  if (conv.batch_group_count > 1) groups = conv.batch_group_count;
+  if (groups > 1)
+    kernel = MoveGroups(l, kernel, conv.kernel_output_feature, conv.kernel_input_feature, groups);
+  back.feature_group_count = groups;
+  back.batch_group_count = 1;
+  back.input_batch = conv.output_batch;
+  back.input_feature = conv.output_feature;
+  back.input_spatial = conv.output_spatial;
+  std::swap(back.kernel_input_feature, back.kernel_output_feature);
+  back.output_batch = conv.input_batch;
+  back.output_feature = conv.input_feature;
+  back.output_spatial = conv.input_spatial;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const hlo::WindowDimension& w = conv.window[i];
+    hlo::WindowDimension& b = back.window[i];
+    const int64_t input = Dilated(sizes[i].input, w.base_dilation);
+    const int64_t window = Dilated(sizes[i].kernel, w.window_dilation);
+    const int64_t output = Dilated(sizes[i].output, w.stride);
+    b.stride = w.base_dilation;
+    b.base_dilation = w.stride;
+    b.padding_low = window - w.padding_low - 1;
+    b.padding_high = input + window - 1 - output - b.padding_low;
+    b.reversal = false;
+  }
+  // Reversed where the convolution itself does not reverse.
+  kernel = Reversed(l, kernel, ReversedDims(conv, false));
+  Op result = l.b.Convolution(l.Convert(c.ct, l.type(kernel)), kernel, back);
+  if (conv.batch_group_count > 1) {
+    result = MoveGroups(l, result, conv.input_feature, conv.input_batch, conv.batch_group_count);
+  }
+  return l.Convert(result, c.operands[0]->type);
+}
+
+Op KernelCotangent(const TransposeCase& c) {
+  Lowering& l = c.l;
+  const auto& conv = c.Get<hlo::ConvolutionAttributes>();
+  const std::vector<Sizes3> sizes = Spatial(c, conv);
+  hlo::ConvolutionAttributes back = conv;
+  back.feature_group_count = conv.batch_group_count > 1 ? conv.batch_group_count : 1;
+  back.batch_group_count = conv.batch_group_count > 1 ? 1 : conv.feature_group_count;
+  std::swap(back.input_batch, back.input_feature);
+  back.kernel_output_feature = conv.output_feature;
+  back.kernel_input_feature = conv.output_batch;
+  back.kernel_spatial = conv.output_spatial;
+  back.output_batch = conv.kernel_input_feature;
+  back.output_feature = conv.kernel_output_feature;
+  back.output_spatial = conv.kernel_spatial;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const hlo::WindowDimension& w = conv.window[i];
+    hlo::WindowDimension& b = back.window[i];
+    const int64_t input = Dilated(sizes[i].input, w.base_dilation);
+    const int64_t window = Dilated(sizes[i].kernel, w.window_dilation);
+    const int64_t output = Dilated(sizes[i].output, w.stride);
+    b.size = sizes[i].output;
+    b.stride = w.window_dilation;
+    b.window_dilation = w.stride;
+    b.padding_low = w.padding_low;
+    b.padding_high = output - input + window - w.padding_low - 1;
+    b.reversal = false;
+  }
+  const Op result = l.b.Convolution(c.x[0], l.Convert(c.ct, l.type(c.x[0])), back);
+  return l.Convert(Reversed(l, result, ReversedDims(conv, true)), c.operands[1]->type);
+}
+
+Cotangents TConvolution(const TransposeCase& c) {
+  if (c.IsLinear(0)) return {InputCotangent(c), Op{}};
+  return {Op{}, KernelCotangent(c)};
+}
+
+Tangents Fft(const TangentCase& c) { return {c.Again()}; }
+Cotangents TFft(const TransposeCase& c) {
+  const hlo::FftType type = c.Get<hlo::FftAttributes>().type;
+  if (type != hlo::FftType::kFft && type != hlo::FftType::kIfft) {
+    Refuse("a Fourier transform of or to real numbers has no transpose rule");
+  }
+  return {c.l.b.Add(hlo::kFft, {c.ct}, c.attributes)};  // Its matrix is symmetric.
+}
+
+}  // namespace
+
+void AddContractionRules(Rules& rules) {
+  rules.tangent[static_cast<size_t>(hlo::kDot)] = Bilinear;
+  rules.transpose[static_cast<size_t>(hlo::kDot)] = TDot;
+  rules.tangent[static_cast<size_t>(hlo::kConvolution)] = Bilinear;
+  rules.transpose[static_cast<size_t>(hlo::kConvolution)] = TConvolution;
+  rules.tangent[static_cast<size_t>(hlo::kFft)] = Fft;
+  rules.transpose[static_cast<size_t>(hlo::kFft)] = TFft;
+}
+
+}  // namespace hlod::lazy

@@ -1,0 +1,266 @@
+// Derivatives of elementwise opcodes. At kinks: PyTorch's choices.
+#include <cmath>
+#include <numbers>
+
+#include "client/transform/rules.h"
+
+namespace hlod::lazy {
+namespace {
+
+using Order = hlo::ComparisonDirection;
+
+Op N(const TangentCase& c, const Scalar& value) { return c.l.Number(c.l.type(c.y), value); }
+Op Unary(const TangentCase& c, hlo::Opcode opcode, Op x) { return c.l.b.Unary(opcode, x); }
+
+// A rule of one operand whose derivative is an expression of the operand x and the result y.
+template <Op (*derivative)(const TangentCase&, Op x, Op y)>
+Tangents Scaled(const TangentCase& c) {
+  return {c.t[0] * derivative(c, c.x[0], c.y)};
+}
+
+Tangents Same(const TangentCase& c) { return {c.Again()}; }
+
+Op AbsTangent(const TangentCase& c) {
+  const Op x = c.x[0];
+  if (!hlo::IsComplex(c.l.type(x))) return c.t[0] * Unary(c, hlo::kSign, x);
+  // Re(conj(x) t) / |x|, and 0 at 0.
+  Lowering& l = c.l;
+  const Op re = l.b.Unary(hlo::kReal, c.t[0]), im = l.b.Unary(hlo::kImag, c.t[0]);
+  const Op zero = l.b.Compare(c.y, N(c, 0), Order::kEq);
+  const Op size = l.b.Select(zero, N(c, 1), c.y);
+  return re * (l.b.Unary(hlo::kReal, x) / size) + im * (l.b.Unary(hlo::kImag, x) / size);
+}
+
+Op Rsqrt(const TangentCase& c, Op x) { return Unary(c, hlo::kRsqrt, x); }
+Op DAcos(const TangentCase& c, Op x, Op) { return Unary(c, hlo::kNegate, Rsqrt(c, N(c, 1) - x * x)); }
+Op DAsin(const TangentCase& c, Op x, Op) { return Rsqrt(c, N(c, 1) - x * x); }
+Op DAtan(const TangentCase& c, Op x, Op) { return N(c, 1) / (N(c, 1) + x * x); }
+Op DAcosh(const TangentCase& c, Op x, Op) { return Rsqrt(c, (x - N(c, 1)) * (x + N(c, 1))); }
+Op DAsinh(const TangentCase& c, Op x, Op) { return Rsqrt(c, x * x + N(c, 1)); }
+Op DAtanh(const TangentCase& c, Op x, Op) { return N(c, 1) / ((N(c, 1) - x) * (N(c, 1) + x)); }
+Op DCosh(const TangentCase& c, Op x, Op) { return Unary(c, hlo::kSinh, x); }
+Op DSinh(const TangentCase& c, Op x, Op) { return Unary(c, hlo::kCosh, x); }
+Op DCos(const TangentCase& c, Op x, Op) { return Unary(c, hlo::kNegate, Unary(c, hlo::kSine, x)); }
+Op DSin(const TangentCase& c, Op x, Op) { return Unary(c, hlo::kCosine, x); }
+Op DTan(const TangentCase& c, Op, Op y) { return N(c, 1) + y * y; }
+Op DTanh(const TangentCase& c, Op, Op y) { return N(c, 1) - y * y; }
+Op DCbrt(const TangentCase& c, Op, Op y) { return N(c, 1) / (N(c, 3) * y * y); }
+Op DErf(const TangentCase& c, Op x, Op) {
+  return Unary(c, hlo::kExponential, Unary(c, hlo::kNegate, x * x)) * N(c, 2 / std::sqrt(std::numbers::pi));
+}
+Op DExp(const TangentCase&, Op, Op y) { return y; }
+Op DExpm1(const TangentCase& c, Op, Op y) { return y + N(c, 1); }
+Op DLogistic(const TangentCase& c, Op, Op y) { return y * (N(c, 1) - y); }
+Op DSqrt(const TangentCase& c, Op, Op y) { return N(c, 0.5) / y; }
+Op DRsqrt(const TangentCase& c, Op x, Op y) { return N(c, -0.5) * (y / x); }
+
+Tangents Abs(const TangentCase& c) { return {AbsTangent(c)}; }
+Tangents Log(const TangentCase& c) { return {c.t[0] / c.x[0]}; }
+Tangents Log1p(const TangentCase& c) { return {c.t[0] / (c.x[0] + N(c, 1))}; }
+
+Tangents Sign(const TangentCase& c) {
+  if (!hlo::IsComplex(c.shape.type)) return {Op{}};
+  Refuse("sign of a complex number has no derivative rule");
+}
+
+Tangents Convert(const TangentCase& c) {
+  const bool both = IsDifferentiable(c.shape.type) && IsDifferentiable(c.l.type(c.x[0]));
+  return {both ? c.Again() : Op{}};
+}
+
+// Linear in both operands.
+Tangents Add(const TangentCase& c) { return {SumOf(c.l, c.t[0], c.t[1])}; }
+Tangents Subtract(const TangentCase& c) {
+  if (IsZero(c.t[1])) return {c.t[0]};
+  const Op negative = Unary(c, hlo::kNegate, c.t[1]);
+  return {IsZero(c.t[0]) ? negative : c.t[0] - c.t[1]};
+}
+
+// The sum of each operand's tangent times a factor that is asked for where the tangent is not zero.
+template <Op (*by_x)(const TangentCase&), Op (*by_y)(const TangentCase&)>
+Tangents Sum(const TangentCase& c) {
+  const Op left = IsZero(c.t[0]) ? Op{} : c.t[0] * by_x(c);
+  const Op right = IsZero(c.t[1]) ? Op{} : c.t[1] * by_y(c);
+  return {SumOf(c.l, left, right)};
+}
+Op First(const TangentCase& c) { return c.x[0]; }
+Op Second(const TangentCase& c) { return c.x[1]; }
+
+Tangents Divide(const TangentCase& c) {
+  const Op left = IsZero(c.t[0]) ? Op{} : c.t[0] / c.x[1];
+  const Op right = IsZero(c.t[1]) ? Op{} : c.t[1] * Unary(c, hlo::kNegate, c.y / c.x[1]);
+  return {SumOf(c.l, left, right)};
+}
+
+Tangents Remainder(const TangentCase& c) {
+  if (IsZero(c.t[1])) return {c.t[0]};
+  const Op quotient = c.x[0] / c.x[1];
+  const Op whole = Unary(c, hlo::kSign, quotient) * Unary(c, hlo::kFloor, Unary(c, hlo::kAbs, quotient));
+  return {SumOf(c.l, c.t[0], c.t[1] * Unary(c, hlo::kNegate, whole))};
+}
+
+Op PowerByX(const TangentCase& c) {
+  // y x^(y - 1), and 0 where y is 0.
+  Lowering& l = c.l;
+  const Op zero = l.b.Compare(c.x[1], N(c, 0), Order::kEq);
+  const Op power = l.b.Binary(hlo::kPower, c.x[0], l.b.Select(zero, N(c, 1), c.x[1] - N(c, 1)));
+  return l.b.Select(zero, N(c, 0), c.x[1] * power);
+}
+Op PowerByY(const TangentCase& c) {
+  // log(x) x^y, and 0 where x is 0.
+  Lowering& l = c.l;
+  const Op zero = l.b.Compare(c.x[0], N(c, 0), Order::kEq);
+  return l.b.Select(zero, N(c, 0), c.y * Unary(c, hlo::kLog, l.b.Select(zero, N(c, 1), c.x[0])));
+}
+
+// 1 where operand `i` is chosen, 0 where the other is, one half each where they are equal.
+Op Chosen(const TangentCase& c, size_t i) {
+  Lowering& l = c.l;
+  const Order better = c.opcode == hlo::kMaximum ? Order::kGt : Order::kLt;
+  const Op ahead = l.b.Select(l.b.Compare(c.x[i], c.x[1 - i], better), N(c, 1), N(c, 0));
+  return l.b.Select(l.b.Compare(c.x[0], c.x[1], Order::kEq), N(c, 0.5), ahead);
+}
+Op FirstChosen(const TangentCase& c) { return Chosen(c, 0); }
+Op SecondChosen(const TangentCase& c) { return Chosen(c, 1); }
+Tangents Extreme(const TangentCase& c) {
+  if (!hlo::IsFloat(c.shape.type)) return {Op{}};
+  return Sum<FirstChosen, SecondChosen>(c);
+}
+
+Op Atan2ByFirst(const TangentCase& c) { return c.x[1] / (c.x[0] * c.x[0] + c.x[1] * c.x[1]); }
+Op Atan2BySecond(const TangentCase& c) {
+  return Unary(c, hlo::kNegate, c.x[0] / (c.x[0] * c.x[0] + c.x[1] * c.x[1]));
+}
+
+Tangents Select(const TangentCase& c) { return {c.l.b.Select(c.x[0], c.TangentOf(1), c.TangentOf(2))}; }
+
+Tangents Clamp(const TangentCase& c) {
+  Lowering& l = c.l;
+  const Dims dims = c.shape.dims;
+  const Op low = l.BroadcastTo(c.x[0], dims), x = c.x[1], high = l.BroadcastTo(c.x[2], dims);
+  const auto where = [&](Op pred, Op tangent) { return l.b.Select(pred, tangent, Zeros(l, c.shape)); };
+  const auto spread = [&](Op tangent) { return l.BroadcastTo(tangent, dims); };
+  Op sum;
+  if (!IsZero(c.t[1])) {
+    const Op inside =
+        l.b.Binary(hlo::kAnd, l.b.Compare(x, low, Order::kGe), l.b.Compare(x, high, Order::kLe));
+    sum = where(inside, c.t[1]);
+  }
+  if (!IsZero(c.t[0])) sum = SumOf(l, sum, where(l.b.Compare(x, low, Order::kLt), spread(c.t[0])));
+  if (!IsZero(c.t[2])) sum = SumOf(l, sum, where(l.b.Compare(x, high, Order::kGt), spread(c.t[2])));
+  return {sum};
+}
+
+// Transposes.
+
+Cotangents TNegate(const TransposeCase& c) { return {c.l.b.Unary(hlo::kNegate, c.ct)}; }
+Cotangents TCopy(const TransposeCase& c) { return {c.ct}; }
+Cotangents TAdd(const TransposeCase& c) { return {c.IsLinear(0) ? c.ct : Op{}, c.IsLinear(1) ? c.ct : Op{}}; }
+Cotangents TSubtract(const TransposeCase& c) {
+  return {c.IsLinear(0) ? c.ct : Op{}, c.IsLinear(1) ? c.l.b.Unary(hlo::kNegate, c.ct) : Op{}};
+}
+Cotangents TMultiply(const TransposeCase& c) {
+  if (c.IsLinear(0)) return {c.ct * c.x[1], Op{}};
+  return {Op{}, c.ct * c.x[0]};
+}
+Cotangents TDivide(const TransposeCase& c) { return {c.ct / c.x[1], Op{}}; }
+Cotangents TConvert(const TransposeCase& c) {
+  const PrimitiveType from = c.operands[0]->type;
+  if (hlo::IsComplex(c.shape.type) && !hlo::IsComplex(from)) {
+    return {c.l.Convert(c.l.b.Unary(hlo::kReal, c.ct), from)};
+  }
+  return {c.l.Convert(c.ct, from)};
+}
+// <ct, z> is Re(ct z), as JAX has it.
+Cotangents TReal(const TransposeCase& c) {
+  return {c.l.b.Binary(hlo::kComplex, c.ct, Zeros(c.l, c.l.shape(c.ct)))};
+}
+Cotangents TImag(const TransposeCase& c) {
+  return {c.l.b.Binary(hlo::kComplex, Zeros(c.l, c.l.shape(c.ct)), c.l.b.Unary(hlo::kNegate, c.ct))};
+}
+Cotangents TComplex(const TransposeCase& c) {
+  Cotangents both(2);
+  if (c.IsLinear(0)) both[0] = c.l.b.Unary(hlo::kReal, c.ct);
+  if (c.IsLinear(1)) both[1] = c.l.b.Unary(hlo::kNegate, c.l.b.Unary(hlo::kImag, c.ct));
+  return both;
+}
+Cotangents TSelect(const TransposeCase& c) {
+  const Op zero = Zeros(c.l, c.shape);
+  Cotangents all(3);
+  if (c.IsLinear(1)) all[1] = c.l.b.Select(c.x[0], c.ct, zero);
+  if (c.IsLinear(2)) all[2] = c.l.b.Select(c.x[0], zero, c.ct);
+  return all;
+}
+
+}  // namespace
+
+void AddElementwiseRules(Rules& rules) {
+  struct Row {
+    hlo::Opcode opcode;
+    TangentRule rule;
+  };
+  static constexpr Row kRows[] = {
+      {hlo::kAbs, Abs},
+      {hlo::kAcos, Scaled<DAcos>},
+      {hlo::kAcosh, Scaled<DAcosh>},
+      {hlo::kAsin, Scaled<DAsin>},
+      {hlo::kAsinh, Scaled<DAsinh>},
+      {hlo::kAtan, Scaled<DAtan>},
+      {hlo::kAtanh, Scaled<DAtanh>},
+      {hlo::kCosh, Scaled<DCosh>},
+      {hlo::kSinh, Scaled<DSinh>},
+      {hlo::kCbrt, Scaled<DCbrt>},
+      {hlo::kConvert, Convert},
+      {hlo::kCopy, Same},
+      {hlo::kCosine, Scaled<DCos>},
+      {hlo::kSine, Scaled<DSin>},
+      {hlo::kTan, Scaled<DTan>},
+      {hlo::kTanh, Scaled<DTanh>},
+      {hlo::kErf, Scaled<DErf>},
+      {hlo::kExponential, Scaled<DExp>},
+      {hlo::kExponentialMinusOne, Scaled<DExpm1>},
+      {hlo::kLog, Log},
+      {hlo::kLogPlusOne, Log1p},
+      {hlo::kLogistic, Scaled<DLogistic>},
+      {hlo::kSqrt, Scaled<DSqrt>},
+      {hlo::kRsqrt, Scaled<DRsqrt>},
+      {hlo::kNegate, Same},
+      {hlo::kSign, Sign},
+      {hlo::kReal, Same},
+      {hlo::kImag, Same},
+      {hlo::kReducePrecision, Same},
+      {hlo::kAdd, Add},
+      {hlo::kSubtract, Subtract},
+      {hlo::kMultiply, Sum<Second, First>},
+      {hlo::kDivide, Divide},
+      {hlo::kRemainder, Remainder},
+      {hlo::kPower, Sum<PowerByX, PowerByY>},
+      {hlo::kMaximum, Extreme},
+      {hlo::kMinimum, Extreme},
+      {hlo::kAtan2, Sum<Atan2ByFirst, Atan2BySecond>},
+      {hlo::kComplex, Same},
+      {hlo::kSelect, Select},
+      {hlo::kClamp, Clamp},
+  };
+  for (const Row& row : kRows) rules.tangent[static_cast<size_t>(row.opcode)] = row.rule;
+  // Constant almost everywhere, or of integers.
+  for (const hlo::Opcode opcode :
+       {hlo::kCeil, hlo::kFloor, hlo::kRoundNearestAfz, hlo::kRoundNearestEven, hlo::kNot, hlo::kIsFinite,
+        hlo::kPopcnt, hlo::kClz, hlo::kMulhi, hlo::kAnd, hlo::kOr, hlo::kXor, hlo::kShiftLeft,
+        hlo::kShiftRightArithmetic, hlo::kShiftRightLogical, hlo::kCompare, hlo::kBitcastConvert}) {
+    rules.tangent[static_cast<size_t>(opcode)] = NoTangent();
+  }
+  struct TransposeRow {
+    hlo::Opcode opcode;
+    TransposeRule rule;
+  };
+  static constexpr TransposeRow kTransposes[] = {
+      {hlo::kNegate, TNegate}, {hlo::kCopy, TCopy},         {hlo::kReducePrecision, TCopy},
+      {hlo::kAdd, TAdd},       {hlo::kSubtract, TSubtract}, {hlo::kMultiply, TMultiply},
+      {hlo::kDivide, TDivide}, {hlo::kConvert, TConvert},   {hlo::kReal, TReal},
+      {hlo::kImag, TImag},     {hlo::kComplex, TComplex},   {hlo::kSelect, TSelect},
+  };
+  for (const TransposeRow& row : kTransposes) rules.transpose[static_cast<size_t>(row.opcode)] = row.rule;
+}
+
+}  // namespace hlod::lazy

@@ -1,0 +1,278 @@
+// Derivatives of opcodes that move elements: all are linear in what they move.
+#include <algorithm>
+#include <numeric>
+
+#include "client/tensor/ops/movement.h"
+#include "client/transform/rules.h"
+
+namespace hlod::lazy {
+namespace {
+
+Tangents Same(const TangentCase& c) { return {c.Again()}; }
+
+// The same on the tangent of operand 0; the others are indices.
+Tangents OfFirst(const TangentCase& c) {
+  std::vector<Op> operands(c.x.begin(), c.x.end());
+  operands[0] = c.t[0];
+  return {c.l.b.Add(c.opcode, operands, c.attributes, c.called, &c.shape)};
+}
+// The same on the tangents of operands 0 and 1.
+Tangents OfFirstTwo(const TangentCase& c) {
+  std::vector<Op> operands(c.x.begin(), c.x.end());
+  operands[0] = c.TangentOf(0);
+  operands[1] = c.TangentOf(1);
+  return {c.l.b.Add(c.opcode, operands, c.attributes, c.called, &c.shape)};
+}
+
+hlo::GatherAttributes GatherOf(const hlo::ScatterAttributes& s, const Shape& operand, const Shape& updates) {
+  hlo::GatherAttributes g;
+  g.offset_dims = s.update_window_dims;
+  g.collapsed_slice_dims = s.inserted_window_dims;
+  g.start_index_map = s.scatter_dims_to_operand_dims;
+  g.operand_batching_dims = s.input_batching_dims;
+  g.start_indices_batching_dims = s.scatter_indices_batching_dims;
+  g.index_vector_dim = s.index_vector_dim;
+  size_t next = 0;
+  const auto contains = [](const Dims& dims, int64_t dim) {
+    return std::find(dims.begin(), dims.end(), dim) != dims.end();
+  };
+  for (int64_t dim = 0; dim < static_cast<int64_t>(operand.dims.size()); ++dim) {
+    const bool one = contains(s.inserted_window_dims, dim) || contains(s.input_batching_dims, dim);
+    g.slice_sizes.push_back(one ? 1 : updates.dims[s.update_window_dims[next++]]);
+  }
+  return g;
+}
+
+Op GatherLike(Lowering& l, const hlo::ScatterAttributes& s, Op x, Op indices, const Shape& updates) {
+  return l.b.Add(hlo::kGather, {x, indices}, GatherOf(s, l.shape(x), updates));
+}
+Op ScatterAddLike(Lowering& l, const hlo::ScatterAttributes& s, Op x, Op indices, Op updates) {
+  return l.b.Add(hlo::kScatter, {x, indices, updates}, s, {l.Reducer(hlo::kAdd, l.type(x))});
+}
+
+// Operands: what is there, indices, updates. Of overwriting, indices are taken as unique.
+Tangents Scatter(const TangentCase& c) {
+  if (c.x.size() != 3) Refuse("a scatter of several operands has no derivative rule");
+  Lowering& l = c.l;
+  const auto& attributes = c.Get<hlo::ScatterAttributes>();
+  const hlo::Opcode join = ReducerOpcode(c.called[0]);
+  const Op x = c.x[0], indices = c.x[1], updates = c.x[2];
+  const Shape updates_shape = l.shape(updates);
+  switch (join) {
+    case hlo::kAdd:
+    case hlo::kParameter: {
+      const std::vector<Op> operands = {c.TangentOf(0), indices, c.TangentOf(2)};
+      return {l.b.Add(hlo::kScatter, operands, attributes, c.called)};
+    }
+    case hlo::kMultiply: {
+      Op sum;
+      if (!IsZero(c.t[0])) sum = l.b.Add(hlo::kScatter, {c.t[0], indices, updates}, attributes, c.called);
+      if (!IsZero(c.t[2])) {
+        const Op rest = GatherLike(l, attributes, c.y, indices, updates_shape) / updates;
+        sum = SumOf(l, sum, ScatterAddLike(l, attributes, Zeros(l, c.shape), indices, c.t[2] * rest));
+      }
+      return {sum};
+    }
+    case hlo::kMinimum:
+    case hlo::kMaximum: {  // Shared equally by all that are the extreme.
+      using Order = hlo::ComparisonDirection;
+      const PrimitiveType type = c.shape.type;
+      const Op here = l.Convert(l.b.Compare(x, c.y, Order::kEq), type);
+      const Op there = l.Convert(
+          l.b.Compare(updates, GatherLike(l, attributes, c.y, indices, updates_shape), Order::kEq), type);
+      const Op count =
+          l.b.Binary(hlo::kMaximum, ScatterAddLike(l, attributes, here, indices, there), l.Number(type, 1));
+      Op sum;
+      if (!IsZero(c.t[0])) sum = c.t[0] * here;
+      if (!IsZero(c.t[2])) {
+        sum = SumOf(l, sum, ScatterAddLike(l, attributes, Zeros(l, c.shape), indices, c.t[2] * there));
+      }
+      return {sum / count};
+    }
+    default: Refuse("a scatter with this computation has no derivative rule");
+  }
+}
+
+Cotangents TScatter(const TransposeCase& c) {
+  Lowering& l = c.l;
+  const auto& attributes = c.Get<hlo::ScatterAttributes>();
+  const hlo::Opcode join = ReducerOpcode(c.called[0]);
+  Cotangents all(3);
+  if (c.IsLinear(0)) {
+    all[0] = c.ct;
+    if (join == hlo::kMultiply) {
+      all[0] = l.b.Add(hlo::kScatter, {c.ct, c.x[1], c.x[2]}, attributes, c.called);
+    } else if (join == hlo::kParameter) {
+      all[0] = l.b.Add(hlo::kScatter, {c.ct, c.x[1], Zeros(l, *c.operands[2])}, attributes, c.called);
+    }
+  }
+  if (c.IsLinear(2)) all[2] = GatherLike(l, attributes, c.ct, c.x[1], *c.operands[2]);
+  return all;
+}
+
+Cotangents TGather(const TransposeCase& c) {
+  const auto& g = c.Get<hlo::GatherAttributes>();
+  hlo::ScatterAttributes s;
+  s.update_window_dims = g.offset_dims;
+  s.inserted_window_dims = g.collapsed_slice_dims;
+  s.scatter_dims_to_operand_dims = g.start_index_map;
+  s.input_batching_dims = g.operand_batching_dims;
+  s.scatter_indices_batching_dims = g.start_indices_batching_dims;
+  s.index_vector_dim = g.index_vector_dim;
+  s.indices_are_sorted = g.indices_are_sorted;
+  return {ScatterAddLike(c.l, s, Zeros(c.l, *c.operands[0]), c.x[1], c.ct), Op{}};
+}
+
+Cotangents TBroadcast(const TransposeCase& c) {
+  Lowering& l = c.l;
+  const Dims& to = c.Get<hlo::DimensionsAttributes>().dimensions;  // Of each operand dimension.
+  Dims added;
+  for (int64_t dim = 0; dim < static_cast<int64_t>(c.shape.dims.size()); ++dim) {
+    if (std::find(to.begin(), to.end(), dim) == to.end()) added.push_back(dim);
+  }
+  const Op sum = l.Reduce(hlo::kAdd, c.ct, added);
+  // What remains is in the order of the output's dimensions.
+  Dims sorted = to, order;
+  std::sort(sorted.begin(), sorted.end());
+  for (const int64_t dim : to) {
+    order.push_back(std::find(sorted.begin(), sorted.end(), dim) - sorted.begin());
+  }
+  return {Permuted(l, sum, order)};
+}
+
+Cotangents TReshape(const TransposeCase& c) { return {c.l.Reshape(c.ct, c.operands[0]->dims)}; }
+Cotangents TTranspose(const TransposeCase& c) {
+  const Dims& permutation = c.Get<hlo::DimensionsAttributes>().dimensions;
+  Dims inverse(permutation.size());
+  for (size_t i = 0; i < permutation.size(); ++i) inverse[permutation[i]] = static_cast<int64_t>(i);
+  return {c.l.b.Transpose(c.ct, inverse)};
+}
+Cotangents TReverse(const TransposeCase& c) { return {c.l.b.Add(hlo::kReverse, {c.ct}, c.attributes)}; }
+
+Cotangents TSlice(const TransposeCase& c) {
+  const auto& slice = c.Get<hlo::SliceAttributes>();
+  const Dims &from = c.operands[0]->dims, &to = c.shape.dims;
+  std::vector<hlo::PadDimension> padding(from.size());
+  for (size_t i = 0; i < from.size(); ++i) {
+    const int64_t stride = slice.stride.empty() ? 1 : slice.stride[i];
+    const int64_t reach = to[i] == 0 ? 0 : (to[i] - 1) * stride + 1;
+    padding[i] = {slice.start[i], from[i] - slice.start[i] - reach, stride - 1};
+  }
+  return {c.l.b.Pad(c.ct, c.l.Number(c.shape.type, 0), padding)};
+}
+
+absl::Span<const Op> Starts(const TransposeCase& c, size_t first) { return c.x.subspan(first); }
+
+Cotangents TDynamicSlice(const TransposeCase& c) {
+  Cotangents all(c.x.size());
+  all[0] = c.l.b.DynamicUpdateSlice(Zeros(c.l, *c.operands[0]), c.ct, Starts(c, 1));
+  return all;
+}
+Cotangents TDynamicUpdateSlice(const TransposeCase& c) {
+  Cotangents all(c.x.size());
+  if (c.IsLinear(0)) all[0] = c.l.b.DynamicUpdateSlice(c.ct, Zeros(c.l, *c.operands[1]), Starts(c, 2));
+  if (c.IsLinear(1)) all[1] = c.l.b.DynamicSlice(c.ct, Starts(c, 2), c.operands[1]->dims);
+  return all;
+}
+
+Cotangents TPad(const TransposeCase& c) {
+  Lowering& l = c.l;
+  const auto& padding = c.Get<hlo::PadAttributes>().dimensions;
+  const Dims& from = c.operands[0]->dims;
+  std::vector<hlo::PadDimension> back(from.size());
+  Dims start(from.size(), 0), stride(from.size());
+  for (size_t i = 0; i < from.size(); ++i) {
+    back[i] = {-padding[i].low, -padding[i].high, 0};
+    stride[i] = padding[i].interior + 1;
+  }
+  const Op cut = l.b.Pad(c.ct, l.Number(c.shape.type, 0), back);
+  const Op inner = l.b.Slice(cut, start, l.dims(cut), stride);
+  Cotangents all(2);
+  if (c.IsLinear(0)) all[0] = inner;
+  if (c.IsLinear(1)) {
+    const auto total = [&](Op x) { return l.Reduce(hlo::kAdd, x, WrapDims({}, RankOf(l, x))); };
+    all[1] = total(c.ct) - total(inner);
+  }
+  return all;
+}
+
+Cotangents TConcatenate(const TransposeCase& c) {
+  const int64_t dim = c.Get<hlo::DimensionsAttributes>().dimensions[0];
+  Cotangents all;
+  int64_t start = 0;
+  for (size_t i = 0; i < c.x.size(); ++i) {
+    const int64_t limit = start + c.operands[i]->dims[dim];
+    all.push_back(c.IsLinear(i) ? SliceDim(c.l, c.ct, dim, start, limit) : Op{});
+    start = limit;
+  }
+  return all;
+}
+
+// The order that the sort gave, found by sorting positions along; then each tangent in that order.
+Tangents Sort(const TangentCase& c) {
+  Lowering& l = c.l;
+  const auto& sort = c.Get<hlo::SortAttributes>();
+  const size_t count = c.x.size();
+  const Dims dims = l.dims(c.x[0]);
+  const hlo::Computation& comparator = Tracer::Get().callees().computation(c.called[0]);
+  const hlo::ComputationId with_position = Tracer::Get().Callee("before", [&](hlo::Builder& b) {
+    std::vector<Op> copies(comparator.size());
+    for (NodeId node = 0; node < comparator.size(); ++node) {
+      const hlo::Instruction instruction = comparator[node];
+      std::vector<Op> operands;
+      for (const NodeId operand : instruction.operands()) operands.push_back(copies[operand]);
+      const Shape shape = instruction.shape();
+      copies[node] =
+          b.Add(instruction.opcode(), operands, instruction.attributes(), instruction.called(), &shape);
+    }
+    for (const int64_t i : {0, 1}) {
+      b.Parameter(static_cast<int64_t>(2 * count) + i, Shape::Scalar(hlo::kS64));
+    }
+    return copies[comparator.root_id()];
+  });
+  std::vector<Op> operands(c.x.begin(), c.x.end());
+  operands.push_back(IndexIota(l, dims, sort.dimension));
+  const Op sorted = l.b.Add(hlo::kSort, operands, hlo::SortAttributes{sort.dimension, true}, {with_position});
+  const Op order = l.b.GetTupleElement(sorted, static_cast<int64_t>(count));
+  Tangents all;
+  for (size_t i = 0; i < count; ++i) {
+    all.push_back(IsZero(c.t[i]) ? Op{} : GatherAlong(l, c.t[i], sort.dimension, order));
+  }
+  return all;
+}
+
+Tangents TopK(const TangentCase& c) {
+  const Op order = c.l.Convert(c.l.b.GetTupleElement(c.y, 1), hlo::kS64);
+  return {GatherAlong(c.l, c.t[0], RankOf(c.l, c.x[0]) - 1, order), Op{}};
+}
+
+}  // namespace
+
+void AddMovementRules(Rules& rules) {
+  struct Row {
+    hlo::Opcode opcode;
+    TangentRule tangent;
+    TransposeRule transpose;
+  };
+  static constexpr Row kRows[] = {
+      {hlo::kBroadcast, Same, TBroadcast},
+      {hlo::kReshape, Same, TReshape},
+      {hlo::kTranspose, Same, TTranspose},
+      {hlo::kReverse, Same, TReverse},
+      {hlo::kSlice, Same, TSlice},
+      {hlo::kDynamicSlice, OfFirst, TDynamicSlice},
+      {hlo::kDynamicUpdateSlice, OfFirstTwo, TDynamicUpdateSlice},
+      {hlo::kPad, Same, TPad},
+      {hlo::kConcatenate, Same, TConcatenate},
+      {hlo::kGather, OfFirst, TGather},
+      {hlo::kScatter, Scatter, TScatter},
+      {hlo::kSort, Sort, nullptr},
+      {hlo::kTopK, TopK, nullptr},
+  };
+  for (const Row& row : kRows) {
+    rules.tangent[static_cast<size_t>(row.opcode)] = row.tangent;
+    rules.transpose[static_cast<size_t>(row.opcode)] = row.transpose;
+  }
+}
+
+}  // namespace hlod::lazy

@@ -1,0 +1,178 @@
+// Derivatives of reductions and windows.
+#include <algorithm>
+
+#include "client/tensor/ops/movement.h"
+#include "client/transform/rules.h"
+
+namespace hlod::lazy {
+namespace {
+
+using Order = hlo::ComparisonDirection;
+
+// A reduced value beside every element it was made of.
+Op Spread(Lowering& l, Op reduced, const Dims& to, const Dims& dimensions) {
+  Dims kept;
+  for (int64_t dim = 0; dim < static_cast<int64_t>(to.size()); ++dim) {
+    if (std::find(dimensions.begin(), dimensions.end(), dim) == dimensions.end()) kept.push_back(dim);
+  }
+  return l.b.Broadcast(reduced, to, kept);
+}
+
+// The tangent of a product over dimensions by halving: correct where elements are zero.
+Op ProductTangent(Lowering& l, Op x, Op t, const Dims& dimensions) {
+  for (const int64_t dim : dimensions) {
+    for (int64_t size = l.dims(x)[dim]; size > 1; size = l.dims(x)[dim]) {
+      const int64_t half = size / 2;
+      const Op a = SliceDim(l, x, dim, 0, half), b = SliceDim(l, x, dim, half, 2 * half);
+      const Op ta = SliceDim(l, t, dim, 0, half), tb = SliceDim(l, t, dim, half, 2 * half);
+      Op next = a * b, tangent = ta * b + tb * a;
+      if (size % 2 == 1) {
+        const Op rest[] = {next, SliceDim(l, x, dim, size - 1, size)};
+        const Op tangents[] = {tangent, SliceDim(l, t, dim, size - 1, size)};
+        next = Joined(l, rest, dim);
+        tangent = Joined(l, tangents, dim);
+      }
+      x = next;
+      t = tangent;
+    }
+  }
+  Dims kept;
+  const Dims dims = l.dims(t);
+  for (int64_t dim = 0; dim < static_cast<int64_t>(dims.size()); ++dim) {
+    if (std::find(dimensions.begin(), dimensions.end(), dim) == dimensions.end()) kept.push_back(dims[dim]);
+  }
+  return l.Reshape(t, kept);
+}
+
+Tangents Reduce(const TangentCase& c) {
+  Lowering& l = c.l;
+  const Dims& dimensions = c.Get<hlo::DimensionsAttributes>().dimensions;
+  if (c.x.size() != 2) {
+    // Of several: only where no result is differentiable there is nothing to say.
+    if (std::all_of(c.t.begin(), c.t.end(), IsZero)) return Tangents(c.x.size() / 2);
+    Refuse("a reduction of several operands has no derivative rule");
+  }
+  if (!IsZero(c.t[1])) Refuse("a reduction whose initial value has a derivative has no derivative rule");
+  const Dims from = l.dims(c.x[0]);
+  switch (ReducerOpcode(c.called[0])) {
+    case hlo::kAdd: return {l.Reduce(hlo::kAdd, c.t[0], dimensions)};
+    case hlo::kMultiply: {
+      if (Count(from) == 0) return {Op{}};
+      return {ProductTangent(l, c.x[0], c.t[0], dimensions)};
+    }
+    case hlo::kMaximum:
+    case hlo::kMinimum: {  // Shared equally by all that are the extreme.
+      const Op here =
+          l.Convert(l.b.Compare(c.x[0], Spread(l, c.y, from, dimensions), Order::kEq), c.shape.type);
+      const Op count = l.Reduce(hlo::kAdd, here, dimensions);
+      return {l.Reduce(hlo::kAdd, c.t[0] * (here / Spread(l, count, from, dimensions)), dimensions)};
+    }
+    default: Refuse("a reduction with this computation has no derivative rule");
+  }
+}
+
+// init is constant in what is linear.
+Cotangents TReduce(const TransposeCase& c) {
+  return {Spread(c.l, c.ct, c.operands[0]->dims, c.Get<hlo::DimensionsAttributes>().dimensions), Op{}};
+}
+
+constexpr int64_t kWindowMax = 1024;  // Elements of a window that are looked at one by one.
+
+// x padded and spread as the windows see it.
+Op Padded(Lowering& l, Op x, Op value, const hlo::Window& window) {
+  std::vector<hlo::PadDimension> padding;
+  bool any = false;
+  for (const hlo::WindowDimension& w : window) {
+    padding.push_back({w.padding_low, w.padding_high, w.base_dilation - 1});
+    any = any || !(padding.back() == hlo::PadDimension{});
+  }
+  return any ? l.b.Pad(x, value, padding) : x;
+}
+
+// The element of every window at one position in it.
+Op AtPosition(Lowering& l, Op padded, const hlo::Window& window, const Dims& position, const Dims& to) {
+  Dims start, limit, stride;
+  for (size_t i = 0; i < window.size(); ++i) {
+    start.push_back(position[i] * window[i].window_dilation);
+    stride.push_back(window[i].stride);
+    limit.push_back(start[i] + (to[i] == 0 ? 0 : (to[i] - 1) * window[i].stride + 1));
+  }
+  return l.b.Slice(padded, start, limit, stride);
+}
+
+bool Next(Dims& position, const hlo::Window& window) {
+  for (size_t i = window.size(); i-- > 0;) {
+    if (++position[i] < window[i].size) return true;
+    position[i] = 0;
+  }
+  return false;
+}
+
+// The extreme of each window, found position by position; the first of equal ones has the derivative.
+Op WindowExtremeTangent(const TangentCase& c, const hlo::Window& window, bool maximum) {
+  Lowering& l = c.l;
+  int64_t count = 1;
+  for (const hlo::WindowDimension& w : window) count *= w.size;
+  if (count > kWindowMax) Refuse("a window of %d elements is too large for its derivative rule", count);
+  const Op x = Padded(l, c.x[0], c.x[1], window);
+  const Op t = Padded(l, c.t[0], l.Number(c.shape.type, 0), window);
+  Dims position(window.size(), 0);
+  Op best = AtPosition(l, x, window, position, c.shape.dims);
+  Op tangent = AtPosition(l, t, window, position, c.shape.dims);
+  while (Next(position, window)) {
+    const Op other = AtPosition(l, x, window, position, c.shape.dims);
+    const Op better = l.b.Compare(other, best, maximum ? Order::kGt : Order::kLt);
+    tangent = l.b.Select(better, AtPosition(l, t, window, position, c.shape.dims), tangent);
+    best = l.b.Select(better, other, best);
+  }
+  return tangent;
+}
+
+Tangents ReduceWindow(const TangentCase& c) {
+  if (c.x.size() != 2) Refuse("windows of several operands have no derivative rule");
+  if (!IsZero(c.t[1])) Refuse("windows whose initial value has a derivative have no derivative rule");
+  Lowering& l = c.l;
+  const hlo::Window& window = c.Get<hlo::WindowAttributes>().window;
+  const hlo::Opcode join = ReducerOpcode(c.called[0]);
+  switch (join) {
+    case hlo::kAdd: return {l.b.ReduceWindow(c.t[0], l.Number(c.shape.type, 0), window, c.called[0])};
+    case hlo::kMaximum:
+    case hlo::kMinimum: return {WindowExtremeTangent(c, window, join == hlo::kMaximum)};
+    default: Refuse("windows reduced with this computation have no derivative rule");
+  }
+}
+
+int64_t Dilated(int64_t size, int64_t dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; }
+
+// Sums over windows of the spread cotangent, after JAX's rule.
+Cotangents TReduceWindow(const TransposeCase& c) {
+  Lowering& l = c.l;
+  const hlo::Window& window = c.Get<hlo::WindowAttributes>().window;
+  std::vector<hlo::PadDimension> padding;
+  hlo::Window back = window;
+  for (size_t i = 0; i < window.size(); ++i) {
+    const hlo::WindowDimension& w = window[i];
+    const int64_t input = Dilated(c.operands[0]->dims[i], w.base_dilation);
+    const int64_t reach = Dilated(w.size, w.window_dilation), output = Dilated(c.shape.dims[i], w.stride);
+    const int64_t low = reach - w.padding_low - 1;
+    padding.push_back({low, input + reach - 1 - output - low, w.stride - 1});
+    back[i] = {};
+    back[i].size = w.size;
+    back[i].stride = w.base_dilation;
+    back[i].window_dilation = w.window_dilation;
+  }
+  const Op zero = l.Number(c.shape.type, 0);
+  return {l.b.ReduceWindow(l.b.Pad(c.ct, zero, padding), zero, back, l.Reducer(hlo::kAdd, c.shape.type)),
+          Op{}};
+}
+
+}  // namespace
+
+void AddReductionRules(Rules& rules) {
+  rules.tangent[static_cast<size_t>(hlo::kReduce)] = Reduce;
+  rules.transpose[static_cast<size_t>(hlo::kReduce)] = TReduce;
+  rules.tangent[static_cast<size_t>(hlo::kReduceWindow)] = ReduceWindow;
+  rules.transpose[static_cast<size_t>(hlo::kReduceWindow)] = TReduceWindow;
+}
+
+}  // namespace hlod::lazy
