@@ -31,8 +31,8 @@ Tensor Activation(const lazy::Operation& operation, const Operand& x, F lower) {
 Op Positive(Lowering& l, Op x) { return CompareOps(l, x, 0, Order::kGt); }
 // At the bounds the gradient is 0; of Clamp it is 1.
 Op OpenClamp(Lowering& l, Op x, double low, double high) {
-  const Op above = SelectOps(l, CompareOps(l, x, high, Order::kGe), N(l, x, high), x);
-  return SelectOps(l, CompareOps(l, x, low, Order::kLe), N(l, x, low), above);
+  const Op above = SelectOps(l, CompareOps(l, x, low, Order::kLe), N(l, x, low), x);
+  return SelectOps(l, CompareOps(l, above, high, Order::kGe), N(l, x, high), above);
 }
 Op ClampBetween(Lowering& l, Op x, double low, double high) {
   return l.b.Clamp(N(l, x, low), x, N(l, x, high));
