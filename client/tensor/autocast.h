@@ -42,4 +42,12 @@ class CompositeCast {
   std::optional<PrimitiveType> host_type_, device_type_;  // What floating arguments become.
 };
 
+// f(arguments...) of the operation that autocast.inc lists as `name`.
+template <typename F, typename... Tensors>
+Tensor UnderAutocast(const char* name, F f, const Tensors&... arguments) {
+  if (!autocast_active) return f(arguments...);
+  const CompositeCast cast(name, {&arguments...});
+  return f(cast(arguments)...);
+}
+
 }  // namespace hlod::lazy

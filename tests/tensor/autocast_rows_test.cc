@@ -70,16 +70,18 @@ const std::vector<Typed>& Functions() {
       {"pow", [](const Tensor& x) { return Pow(x, x); }},
       {"layer_norm", [](const Tensor& x) { return LayerNorm(x, {4}); }},
       {"logsumexp", [](const Tensor& x) { return Logsumexp(x, {1}); }},
-      {"cat",
-       [](const Tensor& x) {
-         return Cat({x, x.To(kF32)});
-       }},
-      {"stack",
-       [](const Tensor& x) {
-         return Stack({x, x.To(kF32)});
-       }},
+      {"cat", [](const Tensor& x) { return Cat({x, x.To(kF32)}); }},
+      {"stack", [](const Tensor& x) { return Stack({x, x.To(kF32)}); }},
       {"atan2", [](const Tensor& x) { return Atan2(x, x.To(kF32)); }},
       {"addcmul", [](const Tensor& x) { return Addcmul(x, x, x.To(kF32)); }},
+      {"mse_loss", [](const Tensor& x) { return MseLoss(x, x); }},
+      {"l1_loss", [](const Tensor& x) { return L1Loss(x, x); }},
+      {"smooth_l1_loss", [](const Tensor& x) { return SmoothL1Loss(x, x); }},
+      {"huber_loss", [](const Tensor& x) { return HuberLoss(x, x); }},
+      {"binary_cross_entropy_with_logits",
+       [](const Tensor& x) { return BinaryCrossEntropyWithLogits(x, x); }},
+      {"kl_div", [](const Tensor& x) { return KlDiv(x, x); }},
+      {"nll_loss", [](const Tensor& x) { return NllLoss(x, Argmax(x, 1)); }},
       {"add", [](const Tensor& x) { return x + x; }},
       {"tanh", [](const Tensor& x) { return Tanh(x); }},
   };
@@ -157,6 +159,23 @@ TEST_F(AutocastRows, Row_AC5_DoublesAndIntegersAreLeftAlone) {
   const Autocast autocast(kBF16);
   EXPECT_EQ(MatMul(Random({4, 4}, kF64), Random({4, 4}, kF64)).dtype(), kF64);
   EXPECT_EQ(MatMul(Random({4, 4}, kS32), Random({4, 4}, kS32)).dtype(), kS32);
+}
+
+// Where it is not listed itself, its parts are.
+TEST_F(AutocastRows, CrossEntropyIsComputedInF32InEveryProfile) {
+  for (const AutocastProfile profile :
+       {AutocastProfile::kXla, AutocastProfile::kCuda, AutocastProfile::kCpu}) {
+    const Tensor x = Random({4, 4}, kBF16);
+    const Autocast autocast(kBF16, {.profile = profile});
+    EXPECT_EQ(CrossEntropy(x, Argmax(x, 1)).dtype(), kF32);
+  }
+}
+
+TEST_F(AutocastRows, ABannedOperationNamesTheOneToTake) {
+  const Tensor x = Rand({4}, {.device = device()});
+  const Autocast autocast(kBF16, {.profile = AutocastProfile::kCuda});
+  EXPECT_EQ(KindOf(Thrown([&] { BinaryCrossEntropy(x, x); })), ErrorKind::kArgument);
+  EXPECT_THAT(last_what_, HasSubstr("binary_cross_entropy_with_logits"));
 }
 
 TEST_F(AutocastRows, Row_AC6_PromotionOfTypesThatDoNotHoldEachOtherIsRefused) {

@@ -3,6 +3,7 @@
 
 #include <numbers>
 
+#include "client/tensor/autocast.h"
 #include "client/tensor/ops/loss.h"
 #include "hlod/ops/activation.h"
 #include "hlod/ops/comparison.h"
@@ -52,105 +53,169 @@ Tensor IsTarget(const Tensor& x, const Tensor& target, const Tensor& kept) {
 }  // namespace
 
 Tensor MseLoss(const Tensor& x, const Tensor& target, Reduction reduction) {
-  return Reduced(Square(x - target), reduction);
+  return lazy::UnderAutocast(
+      "mse_loss",
+      [&](const Tensor& x, const Tensor& target) -> Tensor { return Reduced(Square(x - target), reduction); },
+      x, target);
 }
 Tensor L1Loss(const Tensor& x, const Tensor& target, Reduction reduction) {
-  return Reduced(Abs(x - target), reduction);
+  return lazy::UnderAutocast(
+      "l1_loss",
+      [&](const Tensor& x, const Tensor& target) -> Tensor { return Reduced(Abs(x - target), reduction); }, x,
+      target);
 }
 Tensor SmoothL1Loss(const Tensor& x, const Tensor& target, double beta, Reduction reduction) {
-  if (beta == 0) return L1Loss(x, target, reduction);
-  const Tensor distance = Abs(x - target);
-  return Reduced(Where(Lt(distance, beta), Square(distance) * (0.5 / beta), distance - 0.5 * beta),
-                 reduction);
+  return lazy::UnderAutocast(
+      "smooth_l1_loss",
+      [&](const Tensor& x, const Tensor& target) -> Tensor {
+        if (beta == 0) return L1Loss(x, target, reduction);
+        const Tensor distance = Abs(x - target);
+        return Reduced(Where(Lt(distance, beta), Square(distance) * (0.5 / beta), distance - 0.5 * beta),
+                       reduction);
+      },
+      x, target);
 }
 Tensor HuberLoss(const Tensor& x, const Tensor& target, double delta, Reduction reduction) {
-  const Tensor distance = Abs(x - target);
-  return Reduced(Where(Le(distance, delta), Square(distance) * 0.5, (distance - 0.5 * delta) * delta),
-                 reduction);
+  return lazy::UnderAutocast(
+      "huber_loss",
+      [&](const Tensor& x, const Tensor& target) -> Tensor {
+        const Tensor distance = Abs(x - target);
+        return Reduced(Where(Le(distance, delta), Square(distance) * 0.5, (distance - 0.5 * delta) * delta),
+                       reduction);
+      },
+      x, target);
 }
 
 Tensor BinaryCrossEntropy(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction reduction) {
-  const Tensor yes = Clamp(Log(x), Operand(-100.0)), no = Clamp(Log1p(-x), Operand(-100.0));
-  const Tensor loss = (target - 1) * no - target * yes;
-  return Reduced(weight.defined() ? loss * weight : loss, reduction);
+  return lazy::UnderAutocast(
+      "binary_cross_entropy",
+      [&](const Tensor& x, const Tensor& target, const Tensor& weight) -> Tensor {
+        const Tensor yes = Clamp(Log(x), Operand(-100.0)), no = Clamp(Log1p(-x), Operand(-100.0));
+        const Tensor loss = (target - 1) * no - target * yes;
+        return Reduced(weight.defined() ? loss * weight : loss, reduction);
+      },
+      x, target, weight);
 }
 Tensor BinaryCrossEntropyWithLogits(const Tensor& x, const Tensor& target, const Tensor& weight,
                                     const Tensor& pos_weight, Reduction reduction) {
-  const Tensor log_sigmoid = Logsigmoid(x);
-  Tensor loss;
-  if (pos_weight.defined()) {
-    loss = (1 - target) * x - ((pos_weight - 1) * target + 1) * log_sigmoid;
-  } else {
-    loss = (1 - target) * x - log_sigmoid;
-  }
-  return Reduced(weight.defined() ? loss * weight : loss, reduction);
+  return lazy::UnderAutocast(
+      "binary_cross_entropy_with_logits",
+      [&](const Tensor& x, const Tensor& target, const Tensor& weight, const Tensor& pos_weight) -> Tensor {
+        const Tensor log_sigmoid = Logsigmoid(x);
+        Tensor loss;
+        if (pos_weight.defined()) {
+          loss = (1 - target) * x - ((pos_weight - 1) * target + 1) * log_sigmoid;
+        } else {
+          loss = (1 - target) * x - log_sigmoid;
+        }
+        return Reduced(weight.defined() ? loss * weight : loss, reduction);
+      },
+      x, target, weight, pos_weight);
 }
 Tensor SoftMarginLoss(const Tensor& x, const Tensor& target, Reduction reduction) {
-  return Reduced(-Logsigmoid(target * x), reduction);
+  return lazy::UnderAutocast(
+      "soft_margin_loss",
+      [&](const Tensor& x, const Tensor& target) -> Tensor {
+        return Reduced(-Logsigmoid(target * x), reduction);
+      },
+      x, target);
 }
 Tensor HingeEmbeddingLoss(const Tensor& x, const Tensor& target, double margin, Reduction reduction) {
-  // A target that is neither 1 nor -1 counts both ways, as in PyTorch.
-  const Tensor near = Where(Ne(target, -1), x, 0),
-               far = Where(Ne(target, 1), Clamp(margin - x, Operand(0)), 0);
-  return Reduced(near + far, reduction);
+  return lazy::UnderAutocast(
+      "hinge_embedding_loss",
+      [&](const Tensor& x, const Tensor& target) -> Tensor {
+        // A target that is neither 1 nor -1 counts both ways, as in PyTorch.
+        const Tensor near = Where(Ne(target, -1), x, 0),
+                     far = Where(Ne(target, 1), Clamp(margin - x, Operand(0)), 0);
+        return Reduced(near + far, reduction);
+      },
+      x, target);
 }
 Tensor MarginRankingLoss(const Tensor& x, const Tensor& y, const Tensor& target, double margin,
                          Reduction reduction) {
-  return Reduced(Clamp(-target * (x - y) + margin, Operand(0)), reduction);
+  return lazy::UnderAutocast(
+      "margin_ranking_loss",
+      [&](const Tensor& x, const Tensor& y, const Tensor& target) -> Tensor {
+        return Reduced(Clamp(-target * (x - y) + margin, Operand(0)), reduction);
+      },
+      x, y, target);
 }
 Tensor PoissonNllLoss(const Tensor& x, const Tensor& target, bool log_input, bool full, double eps,
                       Reduction reduction) {
-  Tensor loss = log_input ? Exp(x) - target * x : x - target * Log(x + eps);
-  if (full) {
-    const Tensor stirling = target * Log(target) - target + 0.5 * Log(2 * std::numbers::pi * target);
-    loss = loss + Where(Gt(target, 1), stirling, 0);
-  }
-  return Reduced(loss, reduction);
+  return lazy::UnderAutocast(
+      "poisson_nll_loss",
+      [&](const Tensor& x, const Tensor& target) -> Tensor {
+        Tensor loss = log_input ? Exp(x) - target * x : x - target * Log(x + eps);
+        if (full) {
+          const Tensor stirling = target * Log(target) - target + 0.5 * Log(2 * std::numbers::pi * target);
+          loss = loss + Where(Gt(target, 1), stirling, 0);
+        }
+        return Reduced(loss, reduction);
+      },
+      x, target);
 }
 
 Tensor CosineSimilarity(const Tensor& x, const Tensor& y, int64_t dim, double eps) {
-  const Dims along = {dim};
-  const Tensor product = Sum(x * y, along), a = Sum(x * x, along), b = Sum(y * y, along);
-  return product / (Clamp(Sqrt(a), Operand(eps)) * Clamp(Sqrt(b), Operand(eps)));
+  return lazy::UnderAutocast(
+      "cosine_similarity",
+      [&](const Tensor& x, const Tensor& y) -> Tensor {
+        const Dims along = {dim};
+        const Tensor product = Sum(x * y, along), a = Sum(x * x, along), b = Sum(y * y, along);
+        return product / (Clamp(Sqrt(a), Operand(eps)) * Clamp(Sqrt(b), Operand(eps)));
+      },
+      x, y);
 }
 
 Tensor NllLoss(const Tensor& x, const Tensor& target, const Tensor& weight, int64_t ignore_index,
                Reduction reduction) {
-  const Dims along = {ClassDim(x)};
-  const Tensor is_target = IsTarget(x, target, Ne(target, ignore_index));
-  const Tensor weights =
-      Where(is_target, weight.defined() ? AlongClasses(weight, x) : Ones({}, {x.dtype(), x.device()}), 0);
-  const Tensor loss = -Sum(Where(is_target, x * weights, 0), along);
-  if (reduction != Reduction::kMean) return Reduced(loss, reduction);
-  return Sum(loss) / Sum(weights);
+  return lazy::UnderAutocast(
+      "nll_loss",
+      [&](const Tensor& x, const Tensor& target, const Tensor& weight) -> Tensor {
+        const Dims along = {ClassDim(x)};
+        const Tensor is_target = IsTarget(x, target, Ne(target, ignore_index));
+        const Tensor weights = Where(
+            is_target, weight.defined() ? AlongClasses(weight, x) : Ones({}, {x.dtype(), x.device()}), 0);
+        const Tensor loss = -Sum(Where(is_target, x * weights, 0), along);
+        if (reduction != Reduction::kMean) return Reduced(loss, reduction);
+        return Sum(loss) / Sum(weights);
+      },
+      x, target, weight);
 }
 
 Tensor CrossEntropy(const Tensor& x, const Tensor& target, const Tensor& weight, int64_t ignore_index,
                     double label_smoothing, Reduction reduction) {
-  const int64_t dim = ClassDim(x);
-  const Dims along = {dim};
-  const Tensor log_probability = LogSoftmax(x, dim);
-  const auto classes = static_cast<double>(x.size(dim));
-  if (target.dims() == x.dims() && hlo::IsFloat(target.dtype())) {
-    const Tensor smooth =
-        label_smoothing == 0 ? target : target * (1 - label_smoothing) + label_smoothing / classes;
-    const Tensor weighted = weight.defined() ? log_probability * AlongClasses(weight, x) : log_probability;
-    const Tensor loss = -Sum(weighted * smooth, along);
-    if (reduction != Reduction::kMean) return Reduced(loss, reduction);
-    return Sum(loss) / (static_cast<double>(x.numel()) / classes);
-  }
-  const Tensor loss = NllLoss(log_probability, target, weight, ignore_index, reduction);
-  if (label_smoothing == 0) return loss;
-  const Tensor kept = Ne(target, ignore_index);
-  const Tensor weighted = weight.defined() ? log_probability * AlongClasses(weight, x) : log_probability;
-  Tensor smooth = Where(kept, -Sum(weighted, along), 0);
-  if (reduction == Reduction::kSum) smooth = Sum(smooth);
-  if (reduction == Reduction::kMean) {
-    const Tensor counted =
-        weight.defined() ? Sum(Where(IsTarget(x, target, kept), AlongClasses(weight, x), 0)) : Sum(kept);
-    smooth = Sum(smooth) / counted;
-  }
-  return loss * (1 - label_smoothing) + smooth * (label_smoothing / classes);
+  return lazy::UnderAutocast(
+      "cross_entropy",
+      [&](const Tensor& x, const Tensor& target, const Tensor& weight) -> Tensor {
+        const int64_t dim = ClassDim(x);
+        const Dims along = {dim};
+        const Tensor log_probability = LogSoftmax(x, dim);
+        const auto classes = static_cast<double>(x.size(dim));
+        if (target.dims() == x.dims() && hlo::IsFloat(target.dtype())) {
+          const Tensor smooth =
+              label_smoothing == 0 ? target : target * (1 - label_smoothing) + label_smoothing / classes;
+          const Tensor weighted =
+              weight.defined() ? log_probability * AlongClasses(weight, x) : log_probability;
+          const Tensor loss = -Sum(weighted * smooth, along);
+          if (reduction != Reduction::kMean) return Reduced(loss, reduction);
+          return Sum(loss) / (static_cast<double>(x.numel()) / classes);
+        }
+        const Tensor loss = NllLoss(log_probability, target, weight, ignore_index, reduction);
+        if (label_smoothing == 0) return loss;
+        const Tensor kept = Ne(target, ignore_index);
+        const Tensor weighted =
+            weight.defined() ? log_probability * AlongClasses(weight, x) : log_probability;
+        Tensor smooth = Where(kept, -Sum(weighted, along), 0);
+        if (reduction == Reduction::kSum) smooth = Sum(smooth);
+        if (reduction == Reduction::kMean) {
+          const Tensor counted = weight.defined()
+                                     ? Sum(Where(IsTarget(x, target, kept), AlongClasses(weight, x), 0))
+                                     : Sum(kept);
+          smooth = Sum(smooth) / counted;
+        }
+        return loss * (1 - label_smoothing) + smooth * (label_smoothing / classes);
+      },
+      x, target, weight);
 }
 
 }  // namespace hlod

@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "client/tensor/apply.h"
+#include "client/tensor/autocast.h"
 #include "client/tensor/ops/loss.h"
 #include "hlod/ops/activation.h"
 #include "hlod/ops/comparison.h"
@@ -44,16 +45,27 @@ Tensor OfRows(const Tensor& loss, const Tensor& x, Reduction reduction) {
 
 Tensor CosineEmbeddingLoss(const Tensor& x, const Tensor& y, const Tensor& target, double margin,
                            Reduction reduction) {
-  constexpr double kEps = 1e-12;
-  const Dims last = {-1};
-  const Tensor product = Sum(x * y, last), a = Sum(x * x, last) + kEps, b = Sum(y * y, last) + kEps;
-  const Tensor cosine = product / Sqrt(a * b);
-  const Tensor near = Where(Eq(target, 1), 1 - cosine, 0);
-  return Reduced(near + Where(Eq(target, -1), Clamp(cosine - margin, Operand(0)), 0), reduction);
+  return lazy::UnderAutocast(
+      "cosine_embedding_loss",
+      [&](const Tensor& x, const Tensor& y, const Tensor& target) -> Tensor {
+        constexpr double kEps = 1e-12;
+        const Dims last = {-1};
+        const Tensor product = Sum(x * y, last), a = Sum(x * x, last) + kEps, b = Sum(y * y, last) + kEps;
+        const Tensor cosine = product / Sqrt(a * b);
+        const Tensor near = Where(Eq(target, 1), 1 - cosine, 0);
+        return Reduced(near + Where(Eq(target, -1), Clamp(cosine - margin, Operand(0)), 0), reduction);
+      },
+      x, y, target);
 }
 
 Tensor KlDiv(const Tensor& x, const Tensor& target, Reduction reduction, bool log_target) {
-  return Reduced(log_target ? Exp(target) * (target - x) : Xlogy(target, target) - target * x, reduction);
+  return lazy::UnderAutocast(
+      "kl_div",
+      [&](const Tensor& x, const Tensor& target) -> Tensor {
+        return Reduced(log_target ? Exp(target) * (target - x) : Xlogy(target, target) - target * x,
+                       reduction);
+      },
+      x, target);
 }
 
 Tensor GaussianNllLoss(const Tensor& x, const Tensor& target, const Tensor& variance, bool full, double eps,
@@ -79,34 +91,44 @@ Tensor GaussianNllLoss(const Tensor& x, const Tensor& target, const Tensor& vari
 
 Tensor MultiMarginLoss(const Tensor& x, const Tensor& target, double p, double margin, const Tensor& weight,
                        Reduction reduction) {
-  Require(p == 1 || p == 2, lazy::ops::MultiMarginLoss, {x, target}, "p must be 1 or 2");
-  const Tensor scores = AsRows(x), classes = target.Reshape({scores.size(0), 1});
-  Tensor excess = Clamp(margin - Gather(scores, 1, classes) + scores, Operand(0));
-  if (p == 2) excess = Square(excess);
-  if (weight.defined()) excess = excess * IndexSelect(weight, 0, classes.Reshape({-1})).Unsqueeze(1);
-  const Dims last = {1};
-  const Tensor others = Sum(Where(Ne(Positions(scores), classes), excess, 0), last);
-  return OfRows(others / scores.size(1), x, reduction);
+  return lazy::UnderAutocast(
+      "multi_margin_loss",
+      [&](const Tensor& x, const Tensor& target, const Tensor& weight) -> Tensor {
+        Require(p == 1 || p == 2, lazy::ops::MultiMarginLoss, {x, target}, "p must be 1 or 2");
+        const Tensor scores = AsRows(x), classes = target.Reshape({scores.size(0), 1});
+        Tensor excess = Clamp(margin - Gather(scores, 1, classes) + scores, Operand(0));
+        if (p == 2) excess = Square(excess);
+        if (weight.defined()) excess = excess * IndexSelect(weight, 0, classes.Reshape({-1})).Unsqueeze(1);
+        const Dims last = {1};
+        const Tensor others = Sum(Where(Ne(Positions(scores), classes), excess, 0), last);
+        return OfRows(others / scores.size(1), x, reduction);
+      },
+      x, target, weight);
 }
 
 Tensor MultilabelMarginLoss(const Tensor& x, const Tensor& target, Reduction reduction) {
-  Require(x.dims() == target.dims(), lazy::ops::MultilabelMarginLoss, {x, target},
-          "the target has not the input's shape");
-  const Tensor scores = AsRows(x), labels = AsRows(target), positions = Positions(scores);
-  const int64_t count = scores.size(1);
-  const Dims last = {-1};
-  // The classes before the first negative entry.
-  const Tensor end = Amin(Where(Lt(labels, 0), positions, count), last, true);
-  const Tensor named = Lt(positions, end);
-  // [n, entry, class]: whether the entry names the class.
-  const Tensor names = LogicalAnd(Eq(labels.Unsqueeze(2), positions), named.Unsqueeze(2));
-  const Dims entries = {1};
-  const Tensor is_target = Any(names, entries);
-  const Tensor own = Gather(scores, 1, Clamp(labels, Operand(0), Operand(count - 1)));
-  const Tensor excess = Clamp(1 - (own.Unsqueeze(2) - scores.Unsqueeze(1)), Operand(0));
-  const Tensor counted = LogicalAnd(named.Unsqueeze(2), LogicalNot(is_target).Unsqueeze(1));
-  const Dims both = {1, 2};
-  return OfRows(Sum(Where(counted, excess, 0), both) / count, x, reduction);
+  return lazy::UnderAutocast(
+      "multilabel_margin_loss",
+      [&](const Tensor& x, const Tensor& target) -> Tensor {
+        Require(x.dims() == target.dims(), lazy::ops::MultilabelMarginLoss, {x, target},
+                "the target has not the input's shape");
+        const Tensor scores = AsRows(x), labels = AsRows(target), positions = Positions(scores);
+        const int64_t count = scores.size(1);
+        const Dims last = {-1};
+        // The classes before the first negative entry.
+        const Tensor end = Amin(Where(Lt(labels, 0), positions, count), last, true);
+        const Tensor named = Lt(positions, end);
+        // [n, entry, class]: whether the entry names the class.
+        const Tensor names = LogicalAnd(Eq(labels.Unsqueeze(2), positions), named.Unsqueeze(2));
+        const Dims entries = {1};
+        const Tensor is_target = Any(names, entries);
+        const Tensor own = Gather(scores, 1, Clamp(labels, Operand(0), Operand(count - 1)));
+        const Tensor excess = Clamp(1 - (own.Unsqueeze(2) - scores.Unsqueeze(1)), Operand(0));
+        const Tensor counted = LogicalAnd(named.Unsqueeze(2), LogicalNot(is_target).Unsqueeze(1));
+        const Dims both = {1, 2};
+        return OfRows(Sum(Where(counted, excess, 0), both) / count, x, reduction);
+      },
+      x, target);
 }
 
 Tensor MultilabelSoftMarginLoss(const Tensor& x, const Tensor& target, const Tensor& weight,
@@ -119,10 +141,15 @@ Tensor MultilabelSoftMarginLoss(const Tensor& x, const Tensor& target, const Ten
 
 Tensor TripletMarginLoss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                          const TripletOptions& options) {
-  const auto distance = [&](const Tensor& x, const Tensor& y) {
-    return PairwiseDistance(x, y, options.p, options.eps);
-  };
-  return TripletMarginWithDistanceLoss(anchor, positive, negative, distance, options);
+  return lazy::UnderAutocast(
+      "triplet_margin_loss",
+      [&](const Tensor& anchor, const Tensor& positive, const Tensor& negative) -> Tensor {
+        const auto distance = [&](const Tensor& x, const Tensor& y) {
+          return PairwiseDistance(x, y, options.p, options.eps);
+        };
+        return TripletMarginWithDistanceLoss(anchor, positive, negative, distance, options);
+      },
+      anchor, positive, negative);
 }
 
 Tensor TripletMarginWithDistanceLoss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
