@@ -1,0 +1,248 @@
+// Programs of others as operations: HLO modules, custom calls, host functions.
+#include "hlod/foreign.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "client/tensor/apply.h"
+#include "client/tensor/close.h"
+#include "client/tensor/function.h"
+#include "client/tensor/lock.h"
+#include "client/tensor/runtime.h"
+#include "client/tensor/throw.h"
+#include "common/base/strings.h"
+#include "common/hlo/flat_signature.h"
+#include "common/hlo/inference/verifier.h"
+#include "common/hlo/proto/codec.h"
+#include "common/hlo/text/text.h"
+
+namespace hlod::lazy {
+namespace {
+
+constexpr Operation kLoaded = {"LoadedFunction", "call", Promotion::kNone, Autocast::kNone, "an HLO module"};
+constexpr Operation kCustom = {"CustomCall", "custom_call", Promotion::kNone, Autocast::kNone,
+                               "a custom call"};
+constexpr char kHost[] = "host_function";
+
+// The ids of a module's tables in the tracer's.
+class Translation {
+ public:
+  explicit Translation(const hlo::Tables& from) : from_(from), to_(*Tracer::Get().tables()) {}
+
+  hlo::ShapeId shape(hlo::ShapeId id) const {
+    Shape shape = from_.shape(id);
+    DropLayouts(shape);
+    return to_.Intern(shape);
+  }
+  hlo::AttributesId attributes(hlo::AttributesId id) const {
+    const hlo::Attributes& given = from_.attributes(id);
+    if (const auto* constant = std::get_if<hlo::ConstantAttributes>(&given)) {
+      return to_.Intern(
+          hlo::Attributes(hlo::ConstantAttributes{to_.Intern(from_.shared_literal(constant->literal))}));
+    }
+    return to_.Intern(given);
+  }
+
+ private:
+  // A tensor's instructions have none.
+  static void DropLayouts(Shape& shape) {
+    shape.layout.reset();
+    for (Shape& element : shape.tuple) DropLayouts(element);
+  }
+
+  const hlo::Tables& from_;
+  hlo::Tables& to_;
+};
+
+}  // namespace
+
+// The entry over the tracer's tables, its callees interned there. Immutable.
+class LoadedProgram {
+ public:
+  LoadedProgram(const Module& module, hlo::FlatSignature signature)
+      : name_(module.name()),
+        signature_(std::move(signature)),
+        entry_(std::make_unique<hlo::Computation>(Tracer::Get().tables(), module.name())) {
+    const Translation translation(module.tables());
+    std::vector<hlo::ComputationId> ids;
+    for (hlo::ComputationId c = 0; c < module.computation_count(); ++c) {
+      const hlo::Computation& from = module.computation(c);
+      hlo::Computation callee(Tracer::Get().tables(), from.name());
+      const bool is_entry = c == module.entry_id();
+      hlo::Computation& to = is_entry ? *entry_ : callee;
+      for (NodeId node = 0; node < from.size(); ++node) {
+        const hlo::Instruction instruction = from[node];
+        absl::InlinedVector<hlo::ComputationId, 2> called;
+        for (const hlo::ComputationId id : instruction.called()) called.push_back(ids[id]);
+        to.Append(instruction.opcode(), translation.shape(instruction.shape_id()),
+                  translation.attributes(instruction.attributes_id()), instruction.operands(), called);
+        const hlo::Notes* const notes = from.notes(node);
+        if (notes != nullptr) to.mutable_notes(node).frontend_attributes = notes->frontend_attributes;
+      }
+      to.set_root(from.root_id());
+      ids.push_back(is_entry ? 0 : Tracer::Get().Callee(callee));
+    }
+    for (const auto& leaf : signature_.arguments) parameters_.push_back(leaf.shape);
+    for (const auto& leaf : signature_.results) results_.push_back(leaf.shape);
+  }
+
+  const std::string& name() const { return name_; }
+  const std::vector<Shape>& parameters() const { return parameters_; }
+  const std::vector<Shape>& results() const { return results_; }
+
+  std::vector<Op> Inline(Lowering& l, Operands arguments) const {
+    const hlo::Computation& from = *entry_;
+    std::vector<NodeId> copy_of(from.size());
+    absl::InlinedVector<NodeId, 8> operands;
+    for (NodeId node = 0; node < from.size(); ++node) {
+      const hlo::Instruction instruction = from[node];
+      if (instruction.opcode() == hlo::kParameter) {
+        copy_of[node] = ArgumentOf(l, instruction.parameter_number(), instruction.shape(), {}, arguments).id;
+        continue;
+      }
+      operands.clear();
+      for (const NodeId operand : instruction.operands()) operands.push_back(copy_of[operand]);
+      copy_of[node] = l.graph.AppendCopy(from, node, operands);
+    }
+    std::vector<Op> results;
+    for (const auto& leaf : signature_.results) {
+      Op result = l.graph.op(copy_of[from.root_id()]);
+      for (const int64_t index : leaf.index) result = l.b.GetTupleElement(result, index);
+      results.push_back(result);
+    }
+    return results;
+  }
+
+ private:
+  // The argument that is a parameter, or the tuple of those that are its leaves.
+  Op ArgumentOf(Lowering& l, int64_t number, const Shape& shape, Dims index, Operands arguments) const {
+    if (!shape.IsTuple()) return arguments[static_cast<size_t>(signature_.FindArgument(number, index))];
+    std::vector<Op> elements;
+    for (size_t i = 0; i < shape.tuple.size(); ++i) {
+      Dims inner = index;
+      inner.push_back(static_cast<int64_t>(i));
+      elements.push_back(ArgumentOf(l, number, shape.tuple[i], std::move(inner), arguments));
+    }
+    return l.b.Tuple(elements);
+  }
+
+  const std::string name_;
+  const hlo::FlatSignature signature_;
+  std::unique_ptr<hlo::Computation> entry_;
+  std::vector<Shape> parameters_, results_;
+};
+
+}  // namespace hlod::lazy
+
+namespace hlod {
+
+using lazy::Throw;
+
+const std::vector<Shape>& LoadedFunction::parameters() const { return program_->parameters(); }
+const std::vector<Shape>& LoadedFunction::results() const { return program_->results(); }
+const std::string& LoadedFunction::name() const { return program_->name(); }
+
+std::vector<Tensor> LoadedFunction::operator()(const std::vector<Tensor>& arguments, Caller caller) const {
+  const char* const name = lazy::kLoaded.pytorch;
+  if (arguments.size() != parameters().size()) {
+    Throw(ErrorKind::kArgument,
+          absl::StrCat(program_->name(), " takes ", parameters().size(), " arguments; ", arguments.size(),
+                       " are given"),
+          name, caller);
+  }
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].defined() && Compatible(arguments[i].shape(), parameters()[i])) continue;
+    Throw(ErrorKind::kArgument,
+          absl::StrCat("argument ", i, " of ", program_->name(), " is ",
+                       arguments[i].defined() ? hlo::ToStringNoLayout(arguments[i].shape()) : "undefined",
+                       "; the module takes ", hlo::ToStringNoLayout(parameters()[i])),
+          name, caller);
+  }
+  std::vector<Operand> operands = lazy::OperandsOf(arguments, caller);
+  if (operands.empty()) operands.emplace_back(Scalar(0), caller);  // It carries the line.
+  return lazy::CallSeveral(lazy::kLoaded, operands,
+                           [&](lazy::Lowering& l, lazy::Operands o) { return program_->Inline(l, o); });
+}
+
+LoadedFunction LoadFunctionFromBytes(std::string_view bytes, Caller caller) {
+  constexpr char kName[] = "load_function";
+  const size_t first = bytes.find_first_not_of(" \t\r\n");
+  const std::string_view start = bytes.substr(first == std::string_view::npos ? 0 : first);
+  const bool is_text =
+      start.starts_with("HloModule") || start.starts_with("ENTRY") || start.starts_with("//");
+  const std::unique_ptr<Module> module = lazy::ValueOrThrow(
+      is_text ? hlo::ParseModule(bytes) : hlo::FromSerialized(bytes, {.for_execution = true}), kName, caller);
+  lazy::ThrowIfError(hlo::Verify(*module), kName, caller);
+  hlo::FlatSignature signature(module->entry());
+  const lazy::TraceLock lock;
+  return LoadedFunction(std::make_shared<const lazy::LoadedProgram>(*module, std::move(signature)));
+}
+
+LoadedFunction LoadFunction(const std::string& path, Caller caller) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream bytes;
+  if (file) bytes << file.rdbuf();
+  if (!file)
+    Throw(ErrorKind::kArgument, absl::StrCat(std::strerror(errno), ": ", path), "load_function", caller);
+  return LoadFunctionFromBytes(bytes.str(), caller);
+}
+
+std::vector<Tensor> CustomCall(const std::string& target, const std::vector<Tensor>& inputs,
+                               const std::vector<Shape>& results, const CustomCallOptions& options,
+                               Caller caller) {
+  if (results.empty())
+    Throw(ErrorKind::kArgument, "a custom call has a result", lazy::kCustom.pytorch, caller);
+  std::vector<Operand> operands = lazy::OperandsOf(inputs, caller);
+  if (operands.empty()) operands.emplace_back(Scalar(0), caller);  // It carries the line.
+  return lazy::CallSeveral(lazy::kCustom, operands, [&](lazy::Lowering& l, lazy::Operands o) {
+    const hlo::CustomCallAttributes attributes{target, options.payload, options.has_side_effect,
+                                               options.api_version};
+    const Shape shape = results.size() == 1 ? results[0] : Shape::Tuple(results);
+    const lazy::Op call = l.b.Add(hlo::kCustomCall, o.subspan(0, inputs.size()), attributes, {}, &shape);
+    std::vector<lazy::Op> elements = {call};
+    if (results.size() > 1) {
+      elements.clear();
+      for (size_t i = 0; i < results.size(); ++i) {
+        elements.push_back(l.b.GetTupleElement(call, static_cast<int64_t>(i)));
+      }
+    }
+    return elements;
+  });
+}
+
+Tensor CustomCall(const std::string& target, const std::vector<Tensor>& inputs, const Shape& result,
+                  const CustomCallOptions& options, Caller caller) {
+  return CustomCall(target, inputs, std::vector<Shape>{result}, options, caller)[0];
+}
+
+std::vector<Tensor> HostFunction(const std::string& name,
+                                 const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
+                                 const std::vector<Tensor>& inputs, Caller caller) {
+  Device device;
+  std::vector<Tensor> on_host;
+  for (const Tensor& input : inputs) {
+    if (!input.device().is_host()) device = input.device();
+    const lazy::Ref<lazy::Value> value = lazy::ShownValue(*input.impl(), lazy::kHost, caller);
+    auto copy = lazy::MakeRef<lazy::Value>(input.dtype(), input.dims(), lazy::Place{}, caller);
+    copy->Become(lazy::Read(value, TraceCause::kHostFunction, Cause::kDownload, lazy::kHost, caller));
+    on_host.push_back(lazy::MakeTensor(std::move(copy)));
+  }
+  std::vector<Tensor> results = f(on_host);
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].defined() || !results[i].device().is_host()) {
+      Throw(ErrorKind::kArgument, absl::StrCat("result ", i, " of ", name, " is not a tensor of the host"),
+            lazy::kHost, caller);
+    }
+    results[i] = results[i].To(device, caller);
+  }
+  {
+    const lazy::TraceLock lock;
+    ++lazy::Stats().host_functions;
+  }
+  return results;
+}
+
+}  // namespace hlod
