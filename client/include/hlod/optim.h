@@ -1,0 +1,148 @@
+// Optimizers as Optax composes them: a gradient transformation takes gradients and gives updates, a chain of
+// them is an optimizer, and its state is a tree like any other, so that a step can be traced, jitted and
+// donated.
+//
+//   const optim::Optimizer adam = optim::Adam(1e-3);
+//   optim::State state = adam.Init(params);
+//   auto [updates, next] = adam.Update(grads, state, params);
+//   params = optim::ApplyUpdates(params, updates);
+//
+// Names, defaults and results are Optax's. Every update equals Optax's up to rounding.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "hlod/tensor.h"
+#include "hlod/tree.h"
+
+namespace hlod::optim {
+
+// What a transformation remembers from step to step, a list of tensors for each of the chain. Step counts are
+// scalars (s32) on the parameters' device: they never recompile a step.
+struct State {
+  std::vector<std::vector<Tensor>> parts;
+};
+
+// A value for each step: of a count (s32 scalar) an f32 scalar.
+using Schedule = std::function<Tensor(const Tensor& count)>;
+
+// A number, or a schedule of the steps that were made before.
+class Rate {
+ public:
+  Rate(double value) : value_(value) {}                        // NOLINT: implicit.
+  Rate(Schedule schedule) : schedule_(std::move(schedule)) {}  // NOLINT
+
+  double value() const { return value_; }
+  const Schedule& schedule() const { return schedule_; }  // Empty: `value`.
+
+ private:
+  double value_ = 0;
+  Schedule schedule_;
+};
+
+class Transformation;  // client/transform/optimizer/transformation.h
+
+// A chain of gradient transformations. Immutable; copies share it.
+class Optimizer {
+ public:
+  explicit Optimizer(std::vector<std::shared_ptr<const Transformation>> chain) : chain_(std::move(chain)) {}
+
+  // The state before the first step: on the devices of `params`, a tree of floating tensors. Of a placeholder
+  // it is placeholders.
+  template <typename T>
+  State Init(const T& params) const {
+    return InitLeaves(Leaves(params));
+  }
+  // What is to be added to `params`, and the next state. `grads` has the structure of `params`.
+  template <typename T>
+  std::pair<T, State> Update(const T& grads, const State& state, const T& params) const {
+    std::vector<Tensor> updates = Leaves(grads);
+    State next = UpdateLeaves(updates, state, Leaves(params));
+    return {WithLeaves(grads, updates), std::move(next)};
+  }
+
+  State InitLeaves(const std::vector<Tensor>& params) const;
+  // Replaces `updates`, the gradients, by what is to be added.
+  State UpdateLeaves(std::vector<Tensor>& updates, const State& state,
+                     const std::vector<Tensor>& params) const;
+
+  const std::vector<std::shared_ptr<const Transformation>>& chain() const { return chain_; }
+
+ private:
+  std::vector<std::shared_ptr<const Transformation>> chain_;
+};
+
+// p + u in p's type, for each leaf.
+std::vector<Tensor> ApplyLeaves(const std::vector<Tensor>& params, const std::vector<Tensor>& updates);
+template <typename T>
+T ApplyUpdates(const T& params, const T& updates) {
+  return WithLeaves(params, ApplyLeaves(Leaves(params), Leaves(updates)));
+}
+
+// One after the other.
+Optimizer Chain(const std::vector<Optimizer>& optimizers);
+
+// Optimizers.
+Optimizer Sgd(Rate rate, std::optional<double> momentum = {}, bool nesterov = false);
+struct AdamOptions {
+  double b1 = 0.9, b2 = 0.999, eps = 1e-8, eps_root = 0;
+  bool nesterov = false;
+};
+Optimizer Adam(Rate rate, const AdamOptions& options = {});
+Optimizer AdamW(Rate rate, double weight_decay = 1e-4, const AdamOptions& options = {});
+Optimizer Lion(Rate rate, double b1 = 0.9, double b2 = 0.99, double weight_decay = 1e-3);
+struct AdafactorOptions {
+  int64_t min_dim_size_to_factor = 128;
+  double decay_rate = 0.8;
+  int64_t decay_offset = 0;
+  bool multiply_by_parameter_scale = true;
+  std::optional<double> clipping_threshold = 1.0;
+  std::optional<double> momentum = {};
+  std::optional<double> weight_decay_rate = {};
+  double eps = 1e-30;
+  bool factored = true;
+};
+Optimizer Adafactor(std::optional<Rate> rate = {}, const AdafactorOptions& options = {});
+
+// Parts.
+Optimizer Identity();
+Optimizer Scale(double factor);
+Optimizer ScaleByLearningRate(Rate rate);  // Times -rate.
+Optimizer ScaleBySchedule(Schedule schedule);
+Optimizer Trace(double decay, bool nesterov = false);
+Optimizer Ema(double decay, bool debias = true);
+Optimizer ScaleByAdam(const AdamOptions& options = {});
+Optimizer ScaleByLion(double b1 = 0.9, double b2 = 0.99);
+Optimizer ScaleByFactoredRms(const AdafactorOptions& options = {});
+Optimizer ScaleByParamBlockRms(double min_scale = 1e-3);
+Optimizer AddDecayedWeights(double weight_decay);
+Optimizer Clip(double max_delta);             // Each element to [-max_delta, max_delta].
+Optimizer ClipByGlobalNorm(double max_norm);  // All together to a norm of at most max_norm.
+Optimizer ClipByBlockRms(double threshold);   // Each leaf to a root mean square of at most threshold.
+
+// Schedules.
+Schedule ConstantSchedule(double value);
+struct ExponentialDecayOptions {
+  int64_t transition_begin = 0;
+  bool staircase = false;
+  std::optional<double> end_value = {};
+};
+Schedule ExponentialDecay(double init_value, int64_t transition_steps, double decay_rate,
+                          const ExponentialDecayOptions& options = {});
+Schedule CosineDecay(double init_value, int64_t decay_steps, double alpha = 0, double exponent = 1);
+Schedule PolynomialSchedule(double init_value, double end_value, double power, int64_t transition_steps,
+                            int64_t transition_begin = 0);
+Schedule LinearSchedule(double init_value, double end_value, int64_t transition_steps,
+                        int64_t transition_begin = 0);
+Schedule WarmupCosineDecay(double init_value, double peak_value, int64_t warmup_steps, int64_t decay_steps,
+                           double end_value = 0, double exponent = 1);
+Schedule PiecewiseConstant(double init_value, const std::map<int64_t, double>& boundaries_and_scales);
+// Schedule i + 1 begins at boundaries[i], and counts from there.
+Schedule JoinSchedules(const std::vector<Schedule>& schedules, const std::vector<int64_t>& boundaries);
+
+}  // namespace hlod::optim

@@ -1,0 +1,101 @@
+// Adafactor: second moments of a matrix kept as those of its rows and columns (Shazeer and Stern, 2018).
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "client/transform/optimizer/transformation.h"
+#include "hlod/ops/elementwise.h"
+#include "hlod/ops/math.h"
+#include "hlod/ops/reduction.h"
+
+namespace hlod::optim {
+namespace {
+
+struct Factored {
+  int64_t smaller, larger;  // The two largest dimensions.
+};
+
+std::optional<Factored> FactoredDims(const Dims& dims, const AdafactorOptions& options) {
+  if (!options.factored || dims.size() < 2) return std::nullopt;
+  std::vector<int64_t> order(dims.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return dims[a] < dims[b]; });
+  const Factored factored = {order[order.size() - 2], order.back()};
+  if (dims[factored.smaller] < options.min_dim_size_to_factor) return std::nullopt;
+  return factored;
+}
+
+Dims Without(Dims dims, int64_t dim) {
+  dims.erase(dims.begin() + dim);
+  return dims;
+}
+
+// State: two tensors a parameter, rows and columns, or the moments and an empty one; then the count.
+class FactoredRms : public Transformation {
+ public:
+  explicit FactoredRms(const AdafactorOptions& options) : options_(options) {}
+
+  Tensors Init(const Tensors& params) const override {
+    Tensors state;
+    for (const Tensor& param : params) {
+      const auto factored = FactoredDims(param.dims(), options_);
+      state.push_back(factored ? ZerosFor(param, Without(param.dims(), factored->larger)) : ZerosFor(param));
+      state.push_back(factored ? ZerosFor(param, Without(param.dims(), factored->smaller))
+                               : ZerosFor(param, {0}));
+    }
+    state.push_back(ZeroCount(params));
+    return state;
+  }
+
+  Tensors Update(Tensors& updates, const Tensors& state, const Tensors&) const override {
+    const Tensor& count = state.back();
+    const Tensor step = (count - options_.decay_offset).To(kF32) + 1;
+    const Tensor decay = 1 - Pow(step, -options_.decay_rate);
+    Tensors next;
+    for (size_t i = 0; i < updates.size(); ++i) {
+      const Tensor squares = Square(updates[i]) + options_.eps;
+      const Tensor rate = decay.To(updates[i].dtype());
+      const auto average = [&](const Tensor& old, const Tensor& now) {
+        return old * rate + now * (1 - rate);
+      };
+      const auto factored = FactoredDims(updates[i].dims(), options_);
+      if (!factored) {
+        next.push_back(average(state[2 * i], squares));
+        next.push_back(state[2 * i + 1]);
+        updates[i] = updates[i] * Rsqrt(next[2 * i]);
+        continue;
+      }
+      const auto [smaller, larger] = *factored;
+      next.push_back(average(state[2 * i], Mean(squares, {larger})));
+      next.push_back(average(state[2 * i + 1], Mean(squares, {smaller})));
+      const Tensor &rows = next[2 * i], &columns = next[2 * i + 1];
+      const int64_t reduced = smaller > larger ? smaller - 1 : smaller;
+      const Tensor row_factor = Rsqrt(rows / Mean(rows, {reduced}, true)), column_factor = Rsqrt(columns);
+      updates[i] = updates[i] * row_factor.Unsqueeze(larger) * column_factor.Unsqueeze(smaller);
+    }
+    next.push_back(Increment(count));
+    return next;
+  }
+
+ private:
+  const AdafactorOptions options_;
+};
+
+}  // namespace
+
+Optimizer ScaleByFactoredRms(const AdafactorOptions& options) { return Make<FactoredRms>(options); }
+
+Optimizer Adafactor(std::optional<Rate> rate, const AdafactorOptions& options) {
+  std::vector<Optimizer> parts = {ScaleByFactoredRms(options)};
+  if (options.clipping_threshold) parts.push_back(ClipByBlockRms(*options.clipping_threshold));
+  if (rate && rate->schedule()) parts.push_back(ScaleBySchedule(rate->schedule()));
+  else if (rate) parts.push_back(Scale(rate->value()));
+  if (options.multiply_by_parameter_scale) parts.push_back(ScaleByParamBlockRms());
+  if (options.momentum) parts.push_back(Ema(*options.momentum, /*debias=*/false));
+  if (options.weight_decay_rate) parts.push_back(AddDecayedWeights(*options.weight_decay_rate));
+  parts.push_back(Scale(-1));
+  return Chain(parts);
+}
+
+}  // namespace hlod::optim

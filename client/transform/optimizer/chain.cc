@@ -1,0 +1,167 @@
+// Chains of gradient transformations, and the links that need no state of their own.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "client/tensor/throw.h"
+#include "client/transform/optimizer/transformation.h"
+#include "hlod/ops/comparison.h"
+#include "hlod/ops/creation.h"
+#include "hlod/ops/elementwise.h"
+#include "hlod/ops/math.h"
+#include "hlod/ops/reduction.h"
+
+namespace hlod::optim {
+namespace {
+
+class ElementwiseLink : public Transformation {
+ public:
+  explicit ElementwiseLink(std::function<Tensor(const Tensor&, const Tensor&)> f) : f_(std::move(f)) {}
+  Tensors Init(const Tensors&) const override { return {}; }
+  Tensors Update(Tensors& updates, const Tensors&, const Tensors& params) const override {
+    for (size_t i = 0; i < updates.size(); ++i) updates[i] = f_(updates[i], params[i]);
+    return {};
+  }
+
+ private:
+  const std::function<Tensor(const Tensor&, const Tensor&)> f_;
+};
+
+// All updates, times what a schedule gives for the count of steps.
+class Scheduled : public Transformation {
+ public:
+  Scheduled(Schedule schedule, double sign) : schedule_(std::move(schedule)), sign_(sign) {}
+  Tensors Init(const Tensors& params) const override { return {ZeroCount(params)}; }
+  Tensors Update(Tensors& updates, const Tensors& state, const Tensors&) const override {
+    const Tensor factor = schedule_(state[0]) * sign_;
+    for (Tensor& update : updates) update = update * factor.To(update.dtype());
+    return {Increment(state[0])};
+  }
+
+ private:
+  const Schedule schedule_;
+  const double sign_;
+};
+
+class GlobalNormClip : public Transformation {
+ public:
+  explicit GlobalNormClip(double max_norm) : max_norm_(max_norm) {}
+  Tensors Init(const Tensors&) const override { return {}; }
+  Tensors Update(Tensors& updates, const Tensors&, const Tensors&) const override {
+    if (updates.empty()) return {};
+    Tensor squares;
+    for (const Tensor& update : updates) {
+      const Tensor sum = Sum(Square(update));
+      squares = squares.defined() ? squares + sum : sum;
+    }
+    const Tensor norm = Sqrt(squares), small = Lt(norm, max_norm_);
+    for (Tensor& update : updates) {
+      update = Where(small, update, update / norm.To(update.dtype()) * max_norm_);
+    }
+    return {};
+  }
+
+ private:
+  const double max_norm_;
+};
+
+Tensor RootMeanSquare(const Tensor& x) { return Sqrt(Mean(Square(x))); }
+
+}  // namespace
+
+State Optimizer::InitLeaves(const Tensors& params) const {
+  State state;
+  for (const auto& link : chain_) state.parts.push_back(link->Init(params));
+  return state;
+}
+
+State Optimizer::UpdateLeaves(Tensors& updates, const State& state, const Tensors& params) const {
+  if (updates.size() != params.size() || state.parts.size() != chain_.size()) {
+    lazy::Throw(ErrorKind::kArgument,
+                absl::StrCat("an optimizer of ", chain_.size(), " parts takes a state of as many, not ",
+                             state.parts.size(), ", and a gradient for each of ", params.size(),
+                             " parameters, not ", updates.size()),
+                "update", Caller{});
+  }
+  State next;
+  for (size_t i = 0; i < chain_.size(); ++i) {
+    next.parts.push_back(chain_[i]->Update(updates, state.parts[i], params));
+  }
+  return next;
+}
+
+std::vector<Tensor> ApplyLeaves(const Tensors& params, const Tensors& updates) {
+  Tensors results;
+  for (size_t i = 0; i < params.size(); ++i) {
+    results.push_back((params[i] + updates[i]).To(params[i].dtype()));
+  }
+  return results;
+}
+
+Optimizer Chain(const std::vector<Optimizer>& optimizers) {
+  std::vector<std::shared_ptr<const Transformation>> chain;
+  for (const Optimizer& optimizer : optimizers) {
+    chain.insert(chain.end(), optimizer.chain().begin(), optimizer.chain().end());
+  }
+  return Optimizer(std::move(chain));
+}
+
+Optimizer Elementwise(std::function<Tensor(const Tensor&, const Tensor&)> f) {
+  return Make<ElementwiseLink>(std::move(f));
+}
+
+Optimizer Identity() { return Optimizer({}); }
+Optimizer Scale(double factor) {
+  return Elementwise([=](const Tensor& update, const Tensor&) { return update * factor; });
+}
+Optimizer ScaleBySchedule(Schedule schedule) { return Make<Scheduled>(std::move(schedule), 1.0); }
+Optimizer ScaleByLearningRate(Rate rate) {
+  if (rate.schedule()) return Make<Scheduled>(rate.schedule(), -1.0);
+  return Scale(-rate.value());
+}
+Optimizer AddDecayedWeights(double weight_decay) {
+  return Elementwise(
+      [=](const Tensor& update, const Tensor& param) { return update + param * weight_decay; });
+}
+Optimizer Clip(double max_delta) {
+  return Elementwise([=](const Tensor& update, const Tensor&) {
+    return Clamp(update, Operand(-max_delta), Operand(max_delta));
+  });
+}
+Optimizer ClipByGlobalNorm(double max_norm) { return Make<GlobalNormClip>(max_norm); }
+Optimizer ClipByBlockRms(double threshold) {
+  return Elementwise([=](const Tensor& update, const Tensor&) {
+    return update / Maximum(RootMeanSquare(update) / threshold, 1);
+  });
+}
+Optimizer ScaleByParamBlockRms(double min_scale) {
+  return Elementwise([=](const Tensor& update, const Tensor& param) {
+    return update * Maximum(RootMeanSquare(param), min_scale);
+  });
+}
+
+Tensor ZerosFor(const Tensor& param, const Dims& dims) {
+  if (param.is_placeholder()) return Placeholder(dims, param.dtype(), param.device());
+  return Zeros(dims, {.type = param.dtype(), .device = param.device()});
+}
+Tensor ZerosFor(const Tensor& param) { return ZerosFor(param, param.dims()); }
+
+Tensor ZeroCount(const Tensors& params) {
+  if (params.empty()) return Zeros({}, {.type = kS32});
+  return Zeros({}, {.type = kS32, .device = params[0].device()});
+}
+
+Tensor Increment(const Tensor& count) {
+  constexpr int32_t kMax = std::numeric_limits<int32_t>::max();
+  return Where(Lt(count, kMax), count + 1, count);
+}
+
+Tensor MovingAverage(const Tensor& average, const Tensor& value, double decay) {
+  return value * (1 - decay) + average * decay;
+}
+
+Tensor BiasCorrected(const Tensor& average, double decay, const Tensor& count) {
+  const Tensor correction = 1 - Pow(decay, count.To(kF32));
+  return average / correction.To(average.dtype());
+}
+
+}  // namespace hlod::optim

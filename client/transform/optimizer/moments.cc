@@ -1,0 +1,129 @@
+// Optimizers that remember moments of the gradients: momentum, Adam, Lion.
+#include "client/transform/optimizer/transformation.h"
+#include "hlod/ops/elementwise.h"
+#include "hlod/ops/math.h"
+
+namespace hlod::optim {
+namespace {
+
+Tensors ZerosForAll(const Tensors& params) {
+  Tensors zeros;
+  for (const Tensor& param : params) zeros.push_back(ZerosFor(param));
+  return zeros;
+}
+
+class TraceLink : public Transformation {
+ public:
+  TraceLink(double decay, bool nesterov) : decay_(decay), nesterov_(nesterov) {}
+  Tensors Init(const Tensors& params) const override { return ZerosForAll(params); }
+  Tensors Update(Tensors& updates, const Tensors& state, const Tensors&) const override {
+    Tensors traces;
+    for (size_t i = 0; i < updates.size(); ++i) {
+      traces.push_back(updates[i] + state[i] * decay_);
+      updates[i] = nesterov_ ? updates[i] + traces[i] * decay_ : traces[i];
+    }
+    return traces;
+  }
+
+ private:
+  const double decay_;
+  const bool nesterov_;
+};
+
+// State: the averages, then the count.
+class EmaLink : public Transformation {
+ public:
+  EmaLink(double decay, bool debias) : decay_(decay), debias_(debias) {}
+  Tensors Init(const Tensors& params) const override {
+    Tensors state = ZerosForAll(params);
+    state.push_back(ZeroCount(params));
+    return state;
+  }
+  Tensors Update(Tensors& updates, const Tensors& state, const Tensors&) const override {
+    Tensors next;
+    const Tensor count = Increment(state.back());
+    for (size_t i = 0; i < updates.size(); ++i) {
+      next.push_back(MovingAverage(state[i], updates[i], decay_));
+      updates[i] = debias_ ? BiasCorrected(next[i], decay_, count) : next[i];
+    }
+    next.push_back(count);
+    return next;
+  }
+
+ private:
+  const double decay_;
+  const bool debias_;
+};
+
+// State: first moments, second moments, the count.
+class AdamLink : public Transformation {
+ public:
+  explicit AdamLink(const AdamOptions& options) : options_(options) {}
+  Tensors Init(const Tensors& params) const override {
+    Tensors state = ZerosForAll(params);
+    for (const Tensor& second : ZerosForAll(params)) state.push_back(second);
+    state.push_back(ZeroCount(params));
+    return state;
+  }
+  Tensors Update(Tensors& updates, const Tensors& state, const Tensors&) const override {
+    const auto& [b1, b2, eps, eps_root, nesterov] = options_;
+    const size_t n = updates.size();
+    const Tensor count = Increment(state.back());
+    Tensors first, second;
+    for (size_t i = 0; i < n; ++i) {
+      const Tensor& gradient = updates[i];
+      first.push_back(MovingAverage(state[i], gradient, b1));
+      second.push_back(MovingAverage(state[n + i], Square(gradient), b2));
+      const Tensor mean = nesterov ? MovingAverage(BiasCorrected(first[i], b1, Increment(count)),
+                                                   BiasCorrected(gradient, b1, count), b1)
+                                   : BiasCorrected(first[i], b1, count);
+      const Tensor variance = BiasCorrected(second[i], b2, count);
+      updates[i] = mean / (Sqrt(variance + eps_root) + eps);
+    }
+    first.insert(first.end(), second.begin(), second.end());
+    first.push_back(count);
+    return first;
+  }
+
+ private:
+  const AdamOptions options_;
+};
+
+class LionLink : public Transformation {
+ public:
+  LionLink(double b1, double b2) : b1_(b1), b2_(b2) {}
+  Tensors Init(const Tensors& params) const override { return ZerosForAll(params); }
+  Tensors Update(Tensors& updates, const Tensors& state, const Tensors&) const override {
+    Tensors moments;
+    for (size_t i = 0; i < updates.size(); ++i) {
+      moments.push_back(MovingAverage(state[i], updates[i], b2_));
+      updates[i] = Sign(MovingAverage(state[i], updates[i], b1_));
+    }
+    return moments;
+  }
+
+ private:
+  const double b1_, b2_;
+};
+
+}  // namespace
+
+Optimizer Trace(double decay, bool nesterov) { return Make<TraceLink>(decay, nesterov); }
+Optimizer Ema(double decay, bool debias) { return Make<EmaLink>(decay, debias); }
+Optimizer ScaleByAdam(const AdamOptions& options) { return Make<AdamLink>(options); }
+Optimizer ScaleByLion(double b1, double b2) { return Make<LionLink>(b1, b2); }
+
+Optimizer Sgd(Rate rate, std::optional<double> momentum, bool nesterov) {
+  return Chain({momentum ? Trace(*momentum, nesterov) : Identity(), ScaleByLearningRate(std::move(rate))});
+}
+Optimizer Adam(Rate rate, const AdamOptions& options) {
+  return Chain({ScaleByAdam(options), ScaleByLearningRate(std::move(rate))});
+}
+Optimizer AdamW(Rate rate, double weight_decay, const AdamOptions& options) {
+  return Chain({ScaleByAdam(options), AddDecayedWeights(weight_decay), ScaleByLearningRate(std::move(rate))});
+}
+Optimizer Lion(Rate rate, double b1, double b2, double weight_decay) {
+  return Chain({ScaleByLion(b1, b2), AddDecayedWeights(weight_decay), ScaleByLearningRate(std::move(rate))});
+}
+
+}  // namespace hlod::optim

@@ -1,0 +1,44 @@
+// A gradient transformation: one link of an optimizer's chain.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "hlod/optim.h"
+
+namespace hlod::optim {
+
+using Tensors = std::vector<Tensor>;
+
+// Lists are of the leaves of the parameters, in order; the state's layout is the transformation's own.
+class Transformation {
+ public:
+  virtual ~Transformation() = default;
+  virtual Tensors Init(const Tensors& params) const = 0;
+  // Replaces `updates`, and gives the next state.
+  virtual Tensors Update(Tensors& updates, const Tensors& state, const Tensors& params) const = 0;
+};
+
+// An optimizer of one link.
+template <typename T, typename... Args>
+Optimizer Make(Args&&... args) {
+  return Optimizer({std::make_shared<const T>(std::forward<Args>(args)...)});
+}
+// A link that remembers nothing: each update from itself and its parameter.
+Optimizer Elementwise(std::function<Tensor(const Tensor& update, const Tensor& param)> f);
+
+// Zeros like `param`: a placeholder when it is one, so that a state of a large model is as free as the model.
+Tensor ZerosFor(const Tensor& param);
+Tensor ZerosFor(const Tensor& param, const Dims& dims);
+// The count 0 on the device of the parameters.
+Tensor ZeroCount(const Tensors& params);
+// count + 1, which stays at the largest s32.
+Tensor Increment(const Tensor& count);
+// decay * average + (1 - decay) * value.
+Tensor MovingAverage(const Tensor& average, const Tensor& value, double decay);
+// average / (1 - decay^count).
+Tensor BiasCorrected(const Tensor& average, double decay, const Tensor& count);
+
+}  // namespace hlod::optim

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Writes optax.json: parameters after six steps of each optimizer, and values of schedules, as Optax computes them.
+
+    python3 generate.py        # needs jax and optax
+"""
+import json
+import pathlib
+
+import jax
+import jax.numpy as jnp
+import numpy
+import optax
+
+STEPS = 6
+SHAPES = {"b": (3,), "k": (2, 3, 5), "w": (3, 4)}
+
+SCHEDULES = {
+    "constant": optax.constant_schedule(0.3),
+    "exponential": optax.exponential_decay(0.5, 3, 0.7),
+    "exponential_stairs": optax.exponential_decay(0.5, 3, 0.7, transition_begin=2, staircase=True, end_value=0.2),
+    "cosine": optax.cosine_decay_schedule(0.4, 10, alpha=0.1, exponent=1.5),
+    "linear": optax.linear_schedule(0.1, 0.9, 8, transition_begin=2),
+    "polynomial": optax.polynomial_schedule(1.0, 0.2, 2.0, 10),
+    "warmup_cosine": optax.warmup_cosine_decay_schedule(0.0, 1.0, 4, 16, end_value=0.1),
+    "piecewise": optax.piecewise_constant_schedule(1.0, {4: 0.1, 9: 0.5}),
+}
+
+OPTIMIZERS = {
+    "sgd": optax.sgd(0.1),
+    "sgd_momentum": optax.sgd(0.1, momentum=0.9),
+    "sgd_nesterov": optax.sgd(0.1, momentum=0.9, nesterov=True),
+    "adam": optax.adam(1e-2),
+    "adam_options": optax.adam(1e-2, b1=0.8, b2=0.95, eps=1e-3, eps_root=1e-4),
+    "nadam": optax.adam(1e-2, nesterov=True),
+    "adamw": optax.adamw(1e-2, weight_decay=0.1),
+    "adam_scheduled": optax.adam(SCHEDULES["warmup_cosine"]),
+    "lion": optax.lion(1e-2, weight_decay=0.05),
+    "adafactor": optax.adafactor(1e-2, min_dim_size_to_factor=3),
+    "adafactor_plain": optax.adafactor(1e-2, factored=False, multiply_by_parameter_scale=False,
+                                       clipping_threshold=None, momentum=0.9, weight_decay_rate=1e-2),
+    "clipped": optax.chain(optax.clip_by_global_norm(0.5), optax.sgd(0.1)),
+    "clipped_elements": optax.chain(optax.clip(0.3), optax.sgd(0.1)),
+    "ema": optax.chain(optax.ema(0.9), optax.scale(-0.1)),
+}
+
+
+def plain(tree):
+    return {name: numpy.asarray(array, numpy.float64).reshape(-1).tolist() for name, array in tree.items()}
+
+
+def main():
+    random = numpy.random.default_rng(7)
+    draw = lambda: {name: random.normal(size=shape).astype(numpy.float32).round(3) for name, shape in SHAPES.items()}
+    params, grads = draw(), [draw() for _ in range(STEPS)]
+    result = {"shapes": SHAPES, "params": plain(params), "grads": [plain(grad) for grad in grads], "after": {}}
+    for name, optimizer in OPTIMIZERS.items():
+        moved = jax.tree.map(jnp.asarray, params)
+        state = optimizer.init(moved)
+        for grad in grads:
+            updates, state = optimizer.update(jax.tree.map(jnp.asarray, grad), state, moved)
+            moved = optax.apply_updates(moved, updates)
+        result["after"][name] = plain(moved)
+    result["schedules"] = {name: [float(schedule(jnp.int32(count))) for count in range(21)]
+                           for name, schedule in SCHEDULES.items()}
+    text = json.dumps(result, separators=(",", ":"))
+    (pathlib.Path(__file__).parent / "optax.json").write_text(text + "\n")
+
+
+main()

@@ -1,0 +1,144 @@
+// Optimizers and schedules against Optax's results (optimizer/optax.json).
+#include <fstream>
+#include <map>
+
+#include "hlod/optim.h"
+#include "nlohmann/json.hpp"
+#include "tests/tensor/fixture.h"
+
+namespace hlod {
+namespace {
+
+using Tree = std::map<std::string, Tensor>;
+
+const nlohmann::json& Optax() {
+  static const auto* const optax = new nlohmann::json(
+      nlohmann::json::parse(std::ifstream(HLOD_SOURCE_DIR "/tests/transform/optimizer/optax.json")));
+  return *optax;
+}
+
+Tree TreeOf(const nlohmann::json& values, const Device& device) {
+  Tree tree;
+  for (const auto& [name, shape] : Optax()["shapes"].items()) {
+    const auto dims = shape.get<std::vector<int64_t>>();
+    tree[name] =
+        FromValues<float>(values[name].get<std::vector<float>>(), Dims(dims.begin(), dims.end()), device);
+  }
+  return tree;
+}
+
+std::map<std::string, optim::Schedule> Schedules() {
+  return {
+      {"constant", optim::ConstantSchedule(0.3)},
+      {"exponential", optim::ExponentialDecay(0.5, 3, 0.7)},
+      {"exponential_stairs",
+       optim::ExponentialDecay(0.5, 3, 0.7, {.transition_begin = 2, .staircase = true, .end_value = 0.2})},
+      {"cosine", optim::CosineDecay(0.4, 10, 0.1, 1.5)},
+      {"linear", optim::LinearSchedule(0.1, 0.9, 8, 2)},
+      {"polynomial", optim::PolynomialSchedule(1.0, 0.2, 2.0, 10)},
+      {"warmup_cosine", optim::WarmupCosineDecay(0.0, 1.0, 4, 16, 0.1)},
+      {"piecewise", optim::PiecewiseConstant(1.0, {{4, 0.1}, {9, 0.5}})},
+  };
+}
+
+std::map<std::string, optim::Optimizer> Optimizers() {
+  const optim::Rate scheduled(Schedules().at("warmup_cosine"));
+  return {
+      {"sgd", optim::Sgd(0.1)},
+      {"sgd_momentum", optim::Sgd(0.1, 0.9)},
+      {"sgd_nesterov", optim::Sgd(0.1, 0.9, true)},
+      {"adam", optim::Adam(1e-2)},
+      {"adam_options", optim::Adam(1e-2, {.b1 = 0.8, .b2 = 0.95, .eps = 1e-3, .eps_root = 1e-4})},
+      {"nadam", optim::Adam(1e-2, {.nesterov = true})},
+      {"adamw", optim::AdamW(1e-2, 0.1)},
+      {"adam_scheduled", optim::Adam(scheduled)},
+      {"lion", optim::Lion(1e-2, 0.9, 0.99, 0.05)},
+      {"adafactor", optim::Adafactor(1e-2, {.min_dim_size_to_factor = 3})},
+      {"adafactor_plain", optim::Adafactor(1e-2, {.multiply_by_parameter_scale = false,
+                                                  .clipping_threshold = std::nullopt,
+                                                  .momentum = 0.9,
+                                                  .weight_decay_rate = 1e-2,
+                                                  .factored = false})},
+      {"clipped", optim::Chain({optim::ClipByGlobalNorm(0.5), optim::Sgd(0.1)})},
+      {"clipped_elements", optim::Chain({optim::Clip(0.3), optim::Sgd(0.1)})},
+      {"ema", optim::Chain({optim::Ema(0.9), optim::Scale(-0.1)})},
+  };
+}
+
+class Optimizer : public TensorTest {};
+
+TEST_F(Optimizer, SixStepsGiveOptaxParameters) {
+  const auto optimizers = Optimizers();
+  ASSERT_EQ(optimizers.size(), Optax()["after"].size());
+  for (const auto& [name, optimizer] : optimizers) {
+    for (const Device& where : {Device(), device()}) {
+      Tree params = TreeOf(Optax()["params"], where);
+      optim::State state = optimizer.Init(params);
+      for (const auto& gradient : Optax()["grads"]) {
+        auto [updates, next] = optimizer.Update(TreeOf(gradient, where), state, params);
+        params = optim::ApplyUpdates(params, updates);
+        state = std::move(next);
+      }
+      for (const auto& [leaf, tensor] : params) {
+        const std::vector<float> got = tensor.ToVector<float>();
+        const auto wanted = Optax()["after"][name][leaf].get<std::vector<double>>();
+        for (size_t i = 0; i < got.size(); ++i) {
+          EXPECT_NEAR(got[i], wanted[i], 2e-6 + 2e-6 * std::abs(wanted[i]))
+              << name << " " << leaf << "[" << i << "] on " << where.ToString();
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Optimizer, SchedulesGiveOptaxValues) {
+  const auto schedules = Schedules();
+  ASSERT_EQ(schedules.size(), Optax()["schedules"].size());
+  for (const auto& [name, schedule] : schedules) {
+    for (int count = 0; count <= 20; ++count) {
+      const Tensor at = FromValues<int32_t>({count}, {}, device());
+      EXPECT_NEAR(schedule(at).Item<double>(), Optax()["schedules"][name][count].get<double>(), 2e-6)
+          << name << " at " << count;
+    }
+  }
+}
+
+TEST_F(Optimizer, AStepDoesNotRecompileForItsCountOrItsRate) {
+  const auto run = [&](double rate) {
+    const optim::Optimizer adam = optim::Adam(rate);
+    Tree params = TreeOf(Optax()["params"], device());
+    optim::State state = adam.Init(params);
+    for (int step = 0; step < 4; ++step) {
+      auto [updates, next] = adam.Update(TreeOf(Optax()["grads"][step], device()), state, params);
+      params = optim::ApplyUpdates(params, updates);
+      state = std::move(next);
+      Sync();
+    }
+  };
+  run(1e-2);
+  run(3e-3);
+  const int64_t compiles = GetTraceStats().compiles;
+  run(5e-4);
+  EXPECT_EQ(GetTraceStats().compiles, compiles);
+}
+
+TEST_F(Optimizer, TheStateOfPlaceholdersIsPlaceholders) {
+  const Tree params = {{"w", Placeholder({1 << 20, 1 << 14}, kBF16, device())}};
+  const SessionStats before = Account();
+  for (const auto& [name, optimizer] : Optimizers()) {
+    auto [updates, next] = optimizer.Update(params, optimizer.Init(params), params);
+    EXPECT_TRUE(optim::ApplyUpdates(params, updates).at("w").is_placeholder()) << name;
+  }
+  EXPECT_EQ(Account().host_to_device, before.host_to_device);
+}
+
+TEST_F(Optimizer, TreesThatDoNotFitAreNamed) {
+  const optim::Optimizer adam = optim::Adam(1e-2);
+  const Tree params = TreeOf(Optax()["params"], device());
+  const optim::State state = optim::Sgd(0.1).Init(params);
+  const absl::Status status = Thrown([&] { adam.Update(params, state, params); });
+  EXPECT_EQ(KindOf(status), ErrorKind::kArgument);
+}
+
+}  // namespace
+}  // namespace hlod
