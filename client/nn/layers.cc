@@ -12,6 +12,7 @@
 #include "hlod/ops/indexing.h"
 #include "hlod/ops/linear_algebra.h"
 #include "hlod/ops/normalization.h"
+#include "hlod/ops/random.h"
 
 namespace hlod::nn {
 namespace {

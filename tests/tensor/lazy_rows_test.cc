@@ -161,6 +161,52 @@ TEST_F(LazyRows, Row_LT13_RandomNumbersDoNotDependOnWhereSyncFalls) {
   EXPECT_EQ(GetTraceStats().compiles, compiles) << "another position is the same program";
 }
 
+TEST_F(LazyRows, Row_LT14_AShapeThatDependsOnValuesIsReadOrBounded) {
+  const auto closes = [] {
+    return GetTraceStats().closes_by_cause[static_cast<int>(TraceCause::kDynamicShape)];
+  };
+  const Tensor x = OnDevice({0, 3, 0, 1, 3}, {5}), n = OnDevice({2, 0, 1}, {3}).To(kS64);
+  const std::vector<std::pair<std::function<Tensor()>, Dims>> reading = {
+      {[&] { return Nonzero(x); }, {3, 1}},
+      {[&] { return MaskedSelect(x, Gt(x, 1)); }, {2}},
+      {[&] { return Unique(x).values; }, {3}},
+      {[&] { return UniqueConsecutive(x).values; }, {5}},
+      {[&] { return Bincount(n); }, {3}},
+      {[&] { return RepeatInterleave(OnDevice({1, 2, 3}, {3}), n); }, {3}},
+      {[&] { return OneHot(n); }, {3, 3}},
+  };
+  for (size_t i = 0; i < reading.size(); ++i) {
+    const int64_t before = closes();
+    EXPECT_EQ(reading[i].first().dims(), reading[i].second) << i;
+    EXPECT_EQ(closes(), before + 1) << i << ": the trace was closed, and its cause is on record";
+  }
+  // With a bound nothing is read until the caller reads.
+  const int64_t before = closes(), read = Account().device_to_host.bytes;
+  const BoundedPositions positions = NonzeroBounded(x, 4), few = NonzeroBounded(x, 2);
+  const BoundedUniqueResult unique = UniqueBounded(x, 4);
+  const Tensor counts = BincountBounded(n, 2);
+  const Tensor repeated = RepeatInterleave(OnDevice({1, 2, 3}, {3}), n, 0, 3);
+  EXPECT_EQ(closes(), before);
+  EXPECT_EQ(Account().device_to_host.bytes, read);
+  EXPECT_THAT(positions.positions.ToVector<int64_t>(), ElementsAre(1, 3, 4, -1));
+  EXPECT_EQ(positions.count.Item<int64_t>(), 3);
+  EXPECT_THAT(few.positions.ToVector<int64_t>(), ElementsAre(1, 3));
+  EXPECT_EQ(few.count.Item<int64_t>(), 3);
+  EXPECT_THAT(unique.values.ToVector<float>(), ElementsAre(0, 1, 3, 0));
+  EXPECT_THAT(unique.inverse.ToVector<int64_t>(), ElementsAre(0, 2, 0, 1, 2));
+  EXPECT_THAT(unique.counts.ToVector<int64_t>(), ElementsAre(2, 1, 2, 0));
+  EXPECT_EQ(unique.count.Item<int64_t>(), 3);
+  EXPECT_THAT(counts.ToVector<int64_t>(), ElementsAre(1, 1));
+  EXPECT_THAT(repeated.ToVector<float>(), ElementsAre(1, 1, 3));
+  // A placeholder's shape cannot be read, and can be bounded.
+  const Tensor p = Placeholder({5}, kF32, device());
+  EXPECT_EQ(KindOf(Thrown([&] { Nonzero(p); })), ErrorKind::kPlaceholder);
+  EXPECT_THAT(last_what_, HasSubstr("nonzero (lazy_rows_test.cc"));
+  EXPECT_EQ(KindOf(Thrown([&] { Bincount(p.To(kS64)); })), ErrorKind::kPlaceholder);
+  EXPECT_EQ(NonzeroBounded(p, 4).positions.dims(), (Dims{4, 1}));
+  EXPECT_TRUE(UniqueBounded(p, 4).count.is_placeholder());
+}
+
 TEST_F(LazyRows, Row_LT16_DumpsAreDeterministicAndOfEveryState) {
   const Tensor live = OnDevice({1, 2}, {2}), placeholder = Placeholder({2}, kF32, device());
   const Tensor lazy = live + 1.0;

@@ -147,7 +147,10 @@ class Tensor {
   Tensor Reshape(DimList dims, Caller caller = Caller::Here()) const;
   Tensor Permute(DimList permutation, Caller caller = Caller::Here()) const;
   Tensor Transpose(int64_t dim0, int64_t dim1, Caller caller = Caller::Here()) const;
-  Tensor T(Caller caller = Caller::Here()) const;  // All dimensions reversed; of a matrix its transpose.
+  Tensor T(Caller caller = Caller::Here()) const;   // All dimensions reversed; of a matrix its transpose.
+  Tensor MT(Caller caller = Caller::Here()) const;  // The last two dimensions exchanged.
+  Tensor MH(Caller caller = Caller::Here()) const;  // The same, conjugated: of complex numbers a copy.
+  Tensor H(Caller caller = Caller::Here()) const;   // A matrix transposed and conjugated.
   Tensor Slice(int64_t dim, std::optional<int64_t> start = {}, std::optional<int64_t> end = {},
                int64_t step = 1, Caller caller = Caller::Here()) const;
   // A line whose index varies compiles for all of them once: the index travels with the execute.

@@ -4,8 +4,13 @@
 #include <cstdlib>
 
 #include "client/tensor/apply.h"
+#include "client/tensor/ops/dynamic.h"
 #include "client/tensor/ops/movement.h"
+#include "hlod/ops/creation.h"
+#include "hlod/ops/cumulative.h"
+#include "hlod/ops/indexing.h"
 #include "hlod/ops/shape.h"
+#include "hlod/ops/sorting.h"
 
 namespace hlod {
 
@@ -116,6 +121,33 @@ Tensor RepeatInterleave(const Operand& x, int64_t repeats, std::optional<int64_t
     dims[at] *= repeats;
     return l.Reshape(l.b.Broadcast(in, split, mapping), dims);
   });
+}
+
+Tensor RepeatInterleave(const Operand& x, const Tensor& repeats, std::optional<int64_t> dim,
+                        std::optional<int64_t> output_size) {
+  const Caller& caller = x.caller();
+  const Tensor& tensor = TensorOf(lazy::ops::RepeatInterleave, x);
+  const Tensor in = dim.has_value() && tensor.rank() > 0 ? tensor : tensor.Reshape({-1}, caller);
+  int64_t at = 0;
+  lazy::Explain(lazy::ops::RepeatInterleave, {&x, 1}, caller, [&] {
+    at = WrapDim(dim.value_or(0), in.rank());
+    if (!repeats.defined() || repeats.rank() > 1 || !hlo::IsInteger(repeats.dtype())) {
+      Refuse("repeats are a vector of integers");
+    }
+    if (repeats.numel() != 1 && repeats.numel() != in.dims()[at]) {
+      Refuse("%d repeats are not one for each of %d slices", repeats.numel(), in.dims()[at]);
+    }
+  });
+  const Tensor each = repeats.Reshape({-1}, caller).Expand({in.dims()[at]}, caller);
+  const Tensor ends = Cumsum(Operand(each, caller), 0);
+  const int64_t total = output_size.has_value() ? *output_size
+                        : in.dims()[at] == 0    ? 0
+                                                : lazy::ReadSizes(lazy::ops::RepeatInterleave,
+                                                                  ends.Slice(0, -1, {}, 1, caller), caller)[0];
+  // The slice that an element of the result comes from is the first whose end is behind it.
+  const Tensor numbers = Arange(0, total, 1, {.type = kS64, .device = in.device()}, caller);
+  const Tensor index = Searchsorted(Operand(ends, caller), Operand(numbers, caller), true);
+  return IndexSelect(Operand(in, caller), at, Operand(index, caller));
 }
 
 Tensor Roll(const Operand& x, DimList shifts, DimList dims) {

@@ -18,14 +18,6 @@ using lazy::Op;
 using lazy::Operands;
 using lazy::Refuse;
 
-// x with `batch` in front of its last two dimensions.
-Op InBatch(Lowering& l, Op x, const Dims& batch) {
-  Dims to = batch;
-  const Dims& from = l.dims(x);
-  to.insert(to.end(), from.end() - 2, from.end());
-  return l.BroadcastTo(x, to);
-}
-
 // Softmax over the last dimension. A row of minus infinities gives zeros.
 Op Weights(Lowering& l, Op scores) {
   const Dims dims = l.dims(scores);
@@ -51,7 +43,8 @@ Op AttentionOps(Lowering& l, Operands o, const AttentionOptions& options) {
     if (dims.size() < 2) Refuse("argument %d of shape %s is not a batch of matrices", i, ListText(dims));
     batch = lazy::BroadcastDims(batch, Dims(dims.begin(), dims.end() - 2));
   }
-  const Op q = InBatch(l, o[0], batch), k = InBatch(l, o[1], batch), v = InBatch(l, o[2], batch);
+  const Op q = lazy::InBatch(l, o[0], batch), k = lazy::InBatch(l, o[1], batch),
+           v = lazy::InBatch(l, o[2], batch);
   const auto rank = static_cast<int64_t>(batch.size()) + 2;
   const int64_t queries = l.dims(q)[rank - 2], keys = l.dims(k)[rank - 2], width = l.dims(q)[rank - 1];
   if (l.dims(k)[rank - 1] != width || l.dims(v)[rank - 2] != keys) {

@@ -201,6 +201,11 @@ Tensor Clamp(const Operand& x, std::optional<Operand> min, std::optional<Operand
   });
 }
 
+Tensor ClampMin(const Operand& x, const Operand& min) { return Clamp(x, min); }
+Tensor ClampMax(const Operand& x, const Operand& max) { return Clamp(x, {}, max); }
+
+Tensor Rsub(const Operand& x, const Operand& y, Scalar alpha) { return Sub(y, x, alpha); }
+
 // The condition takes part in promotion as a pred, which changes no other type; converting it back is exact.
 Tensor Where(const Operand& condition, const Operand& x, const Operand& y) {
   return lazy::Call(lazy::ops::Where, {condition, x, y}, [&](Lowering& l, Operands o) {

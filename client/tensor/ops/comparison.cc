@@ -89,6 +89,12 @@ Tensor Isposinf(const Operand& x) {
 Tensor Isneginf(const Operand& x) {
   return Unary(lazy::ops::Isneginf, x, [](Lowering& l, Op x) { return SignedInfOps(l, x, -1); });
 }
+Tensor Isreal(const Operand& x) {
+  return Unary(lazy::ops::Isreal, x, [](Lowering& l, Op x) {
+    if (!hlo::IsComplex(l.type(x))) return l.Full(hlo::kPred, l.dims(x), true);
+    return CompareOps(l, l.b.Unary(hlo::kImag, x), 0, Order::kEq);
+  });
+}
 Tensor Signbit(const Operand& x) {
   return Unary(lazy::ops::Signbit, x, [](Lowering& l, Op x) { return SignBitOps(l, x); });
 }

@@ -2,15 +2,18 @@
 #include "hlod/ops/creation.h"
 
 #include <cmath>
-#include <numbers>
 
 #include "client/tensor/apply.h"
-#include "client/tensor/generator.h"
+#include "client/tensor/ops/factories.h"
 #include "client/tensor/runtime.h"
 #include "client/tensor/settings.h"
 #include "client/tensor/throw.h"
 
 namespace hlod {
+
+TensorOptions lazy::OptionsLike(const Tensor& like, const LikeOptions& options) {
+  return {options.type.value_or(like.dtype()), options.device.value_or(like.device())};
+}
 
 Device lazy::FactoryDevice(const std::optional<Device>& device) {
   if (device.has_value()) return *device;
@@ -39,27 +42,6 @@ Tensor Filled(const lazy::Operation& operation, DimList dims, const Scalar& valu
       operation, Copied(dims), options.type, lazy::FactoryDevice(options.device),
       [dims = Copied(dims), type = options.type, value, caller](Lowering& l) {
         return l.BroadcastTo(FillNumber(l, type, value, caller), dims);
-      },
-      caller);
-}
-
-// A factory of random numbers of a floating type: `shape_them` makes them of numbers uniform in [0, 1).
-template <typename F>
-Tensor Random(const lazy::Operation& operation, DimList dims, const TensorOptions& options,
-              const Caller& caller, F lower) {
-  if (!hlo::IsFloat(options.type)) {
-    lazy::Throw(ErrorKind::kArgument,
-                absl::StrFormat("random numbers of type %s do not exist: take a floating type",
-                                hlo::Name(options.type)),
-                operation.pytorch, caller);
-  }
-  const Device device = lazy::FactoryDevice(options.device);
-  // Two draws an element at most, 64 bits each: every operation advances by the same rule.
-  const lazy::RandomState state = lazy::Draw(lazy::PlaceOf(device), lazy::Count(dims), 64);
-  return lazy::Create(
-      operation, Copied(dims), options.type, device,
-      [dims = Copied(dims), type = options.type, state, lower](Lowering& l) {
-        return lower(l, state, type, dims);
       },
       caller);
 }
@@ -118,42 +100,6 @@ Tensor Eye(int64_t n, std::optional<int64_t> m, TensorOptions options, Caller ca
         return type == hlo::kPred ? same : l.b.Convert(same, type);
       },
       caller);
-}
-
-Tensor Rand(DimList dims, TensorOptions options, Caller caller) {
-  return Random(lazy::ops::Rand, dims, options, caller,
-                [](Lowering& l, lazy::RandomState state, PrimitiveType type, const Dims& shape) {
-                  return lazy::RandomUniform(l, state, type, shape);
-                });
-}
-
-Tensor Uniform(DimList dims, double low, double high, TensorOptions options, Caller caller) {
-  return Random(lazy::ops::Uniform, dims, options, caller,
-                [low, high](Lowering& l, lazy::RandomState state, PrimitiveType type, const Dims& shape) {
-                  const Op unit = lazy::RandomUniform(l, state, type, shape);
-                  return unit * l.Number(type, high - low) + l.Number(type, low);
-                });
-}
-
-// Box and Muller: sqrt(-2 ln(1 - u)) cos(2 pi v). u is below 1, so the logarithm is finite.
-Tensor Randn(DimList dims, TensorOptions options, Caller caller) {
-  return Random(lazy::ops::Randn, dims, options, caller,
-                [](Lowering& l, lazy::RandomState state, PrimitiveType type, const Dims& shape) {
-                  const PrimitiveType compute = type == hlo::kF64 ? hlo::kF64 : hlo::kF32;
-                  Dims pair = {2};
-                  pair.insert(pair.end(), shape.begin(), shape.end());
-                  const Op both = lazy::RandomUniform(l, state, compute, pair);
-                  Dims start(pair.size(), 0), limit = pair;
-                  limit[0] = 1;
-                  const Op u = l.b.Reshape(l.b.Slice(both, start, limit), shape);
-                  start[0] = 1;
-                  limit[0] = 2;
-                  const Op v = l.b.Reshape(l.b.Slice(both, start, limit), shape);
-                  const Op radius = l.b.Unary(
-                      hlo::kSqrt, l.b.Unary(hlo::kLog, l.Number(compute, 1) - u) * l.Number(compute, -2));
-                  const Op angle = v * l.Number(compute, 2 * std::numbers::pi);
-                  return l.Convert(radius * l.b.Unary(hlo::kCosine, angle), type);
-                });
 }
 
 }  // namespace hlod

@@ -94,7 +94,12 @@ Tensor Amin(const Operand& x, DimList dims, bool keepdim) {
 }
 std::pair<Tensor, Tensor> Aminmax(const Operand& x, std::optional<int64_t> dim, bool keepdim) {
   const DimList dims = dim.has_value() ? DimList(&*dim, 1) : DimList();
-  return {Amin(x, dims, keepdim), Amax(x, dims, keepdim)};
+  std::pair<Tensor, Tensor> both = {Amin(x, dims, keepdim), Amax(x, dims, keepdim)};
+  // PyTorch keeps a dimension that a scalar does not have.
+  if (dim.has_value() && keepdim && both.first.rank() == 0) {
+    both = {both.first.Reshape({1}, x.caller()), both.second.Reshape({1}, x.caller())};
+  }
+  return both;
 }
 Tensor Max(const Operand& x) { return Extreme(lazy::ops::Max, x, hlo::kMaximum, {}, false); }
 Tensor Min(const Operand& x) { return Extreme(lazy::ops::Min, x, hlo::kMinimum, {}, false); }

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "client/tensor/apply.h"
-#include "client/tensor/close.h"
+#include "client/tensor/ops/dynamic.h"
 #include "client/tensor/ops/movement.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/indexing.h"
@@ -102,9 +102,7 @@ Tensor OneHot(const Operand& x, std::optional<int64_t> classes) {
     const Tensor largest = lazy::Call(lazy::ops::OneHot, {x}, [](Lowering& l, Operands o) {
       return l.Reduce(hlo::kMaximum, lazy::Flat(l, l.Convert(o[0], hlo::kS64)), {0});
     });
-    count = 1 + lazy::Read(lazy::ShownValue(*largest.impl(), "one_hot", x.caller()),
-                           TraceCause::kDynamicShape, Cause::kScalarRead, "one_hot", x.caller())
-                    ->data<int64_t>()[0];
+    count = 1 + lazy::ReadSizes(lazy::ops::OneHot, largest, x.caller())[0];
   }
   return lazy::Call(lazy::ops::OneHot, {x}, [count](Lowering& l, Operands o) {
     lazy::RequireIndex(l, o[0]);

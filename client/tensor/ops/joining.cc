@@ -47,6 +47,24 @@ Op CatOps(Lowering& l, Operands parts, int64_t dim) {
   return lazy::Joined(l, kept, at);
 }
 
+// The positions of every combination of `r` of `count` elements, one after another, in order.
+std::vector<int64_t> CombinationTable(int64_t count, int64_t r, bool with_replacement) {
+  constexpr size_t kMost = size_t{1} << 26;
+  std::vector<int64_t> table, chosen;
+  // The next combination after `chosen`: its last element that can grow does, and those behind follow it.
+  for (int64_t i = 0; i < r; ++i) chosen.push_back(with_replacement ? 0 : i);
+  const auto fits = [&](int64_t i) { return chosen[i] < count - (with_replacement ? 0 : r - 1 - i); };
+  while (r > 0 && fits(0) && fits(r - 1)) {
+    if (table.size() >= kMost)
+      Refuse("the combinations of %d of %d elements exceed %d indices", r, count, kMost);
+    table.insert(table.end(), chosen.begin(), chosen.end());
+    int64_t i = r - 1;
+    for (++chosen[i]; i > 0 && !fits(i); ++chosen[i]) --i;
+    for (int64_t j = i + 1; j < r; ++j) chosen[j] = chosen[j - 1] + (with_replacement ? 0 : 1);
+  }
+  return table;
+}
+
 }  // namespace
 
 Tensor Cat(const std::vector<Tensor>& tensors, int64_t dim, Caller caller) {
@@ -133,6 +151,17 @@ Tensor CartesianProd(const std::vector<Tensor>& tensors, Caller caller) {
   if (tensors.size() == 1) return tensors[0];
   const auto flat = [&](const Tensor& x) { return x.Reshape({-1}, caller); };
   return Stack(Each(Meshgrid(tensors, MeshIndexing::kIj, caller), flat), 1, caller);
+}
+
+Tensor Combinations(const Operand& x, int64_t r, bool with_replacement) {
+  return lazy::Call(lazy::ops::Combinations, {x}, [&](Lowering& l, Operands o) {
+    if (lazy::RankOf(l, o[0]) != 1) Refuse("a vector is needed, not of shape %s", ListText(l.dims(o[0])));
+    if (r < 0) Refuse("the length (%d) is negative", r);
+    const std::vector<int64_t> table = CombinationTable(l.dims(o[0])[0], r, with_replacement);
+    const Dims dims = {r == 0 ? 0 : static_cast<int64_t>(table.size()) / r, r};
+    if (table.empty()) return l.Full(l.type(o[0]), r == 0 ? Dims{0} : dims, 0);
+    return lazy::SelectSlices(l, o[0], 0, l.Reshape(lazy::IndexVector(l, table), dims));
+  });
 }
 
 }  // namespace hlod

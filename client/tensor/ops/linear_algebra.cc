@@ -2,23 +2,11 @@
 #include "hlod/ops/linear_algebra.h"
 
 #include "client/tensor/apply.h"
+#include "client/tensor/ops/linear_algebra.h"
+#include "client/tensor/ops/movement.h"
 
 namespace hlod {
-namespace {
-
-using lazy::ListText;
-using lazy::Lowering;
-using lazy::Op;
-using lazy::Operands;
-using lazy::Refuse;
-
-// Batches broadcast to one shape; the last two dimensions stay.
-Op BroadcastBatch(Lowering& l, Op x, const Dims& batch) {
-  Dims dims = batch;
-  const Dims& from = l.dims(x);
-  dims.insert(dims.end(), from.end() - 2, from.end());
-  return l.BroadcastTo(x, dims);
-}
+namespace lazy {
 
 Op MatMulOps(Lowering& l, Op x, Op y) {
   Dims a = l.dims(x), b = l.dims(y);
@@ -39,10 +27,10 @@ Op MatMulOps(Lowering& l, Op x, Op y) {
     x = l.Reshape(x, {1, inner});
     a = l.dims(x);
   }
-  const Dims batch = lazy::BroadcastDims(Dims(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(a_batch)),
-                                         Dims(b.begin(), b.begin() + static_cast<std::ptrdiff_t>(b_batch)));
-  x = BroadcastBatch(l, x, batch);
-  y = BroadcastBatch(l, y, batch);
+  const Dims batch = BroadcastDims(Dims(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(a_batch)),
+                                   Dims(b.begin(), b.begin() + static_cast<std::ptrdiff_t>(b_batch)));
+  x = InBatch(l, x, batch);
+  y = InBatch(l, y, batch);
   const auto rank = static_cast<int64_t>(batch.size());
   for (int64_t i = 0; i < rank; ++i) {
     dot.lhs_batch.push_back(i);
@@ -57,6 +45,18 @@ void RequireRank(Lowering& l, Op x, size_t rank) {
   if (l.dims(x).size() != rank)
     Refuse("a tensor of rank %d is needed, not of shape %s", rank, ListText(l.dims(x)));
 }
+
+}  // namespace lazy
+
+namespace {
+
+using lazy::ListText;
+using lazy::Lowering;
+using lazy::MatMulOps;
+using lazy::Op;
+using lazy::Operands;
+using lazy::Refuse;
+using lazy::RequireRank;
 
 // The matrix product of operands whose ranks are given.
 Tensor Product(const lazy::Operation& operation, const Operand& x, const Operand& y, size_t x_rank,
@@ -89,28 +89,6 @@ Tensor Mm(const Operand& x, const Operand& y) { return Product(lazy::ops::Mm, x,
 Tensor Bmm(const Operand& x, const Operand& y) { return Product(lazy::ops::Bmm, x, y, 3, 3); }
 Tensor Mv(const Operand& x, const Operand& y) { return Product(lazy::ops::Mv, x, y, 2, 1); }
 Tensor Dot(const Operand& x, const Operand& y) { return Product(lazy::ops::Dot, x, y, 1, 1); }
-
-Tensor Outer(const Operand& x, const Operand& y) {
-  return lazy::Call(lazy::ops::Outer, {x, y}, [](Lowering& l, Operands o) {
-    RequireRank(l, o[0], 1);
-    RequireRank(l, o[1], 1);
-    const Dims dims = {l.dims(o[0])[0], l.dims(o[1])[0]};
-    return l.b.Broadcast(o[0], dims, {0}) * l.b.Broadcast(o[1], dims, {1});
-  });
-}
-
-Tensor Addmm(const Operand& x, const Operand& a, const Operand& b, Scalar beta, Scalar alpha) {
-  return lazy::Call(lazy::ops::Addmm, {x, a, b}, [&](Lowering& l, Operands o) {
-    RequireRank(l, o[1], 2);
-    RequireRank(l, o[2], 2);
-    Op product = MatMulOps(l, o[1], o[2]);
-    if (!(alpha == Scalar(1))) product = product * l.Number(l.type(product), alpha);
-    if (beta.ToComplex() == std::complex<double>(0))
-      return product;  // NaN in x does not count, as in PyTorch.
-    const Op added = l.BroadcastTo(o[0], l.dims(product));
-    return (beta == Scalar(1) ? added : added * l.Number(l.type(added), beta)) + product;
-  });
-}
 
 Tensor Linear(const Operand& x, const Operand& weight, const Tensor& bias) {
   std::vector<Operand> operands = {x, weight};

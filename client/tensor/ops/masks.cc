@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "client/tensor/apply.h"
-#include "client/tensor/close.h"
+#include "client/tensor/ops/dynamic.h"
 #include "client/tensor/ops/movement.h"
 #include "client/tensor/ops/sorting.h"
 #include "hlod/ops/indexing.h"
@@ -37,14 +37,28 @@ Op Positions(Lowering& l, Op mask) {
   return lazy::SortOps(l, operands, 0, false)[1];
 }
 
+// The row and column, ... of positions in a flat tensor of `dims`: [positions, rank].
+Op Coordinates(Lowering& l, Op flat, const Dims& dims) {
+  const int64_t count = l.dims(flat)[0];
+  const auto rank = static_cast<int64_t>(dims.size());
+  std::vector<Op> columns;
+  for (int64_t i = 0; i < rank; ++i) {
+    // A size of 0 has no positions, but padding.
+    const int64_t stride = std::max<int64_t>(lazy::Count(absl::MakeConstSpan(dims).subspan(i + 1)), 1);
+    Op column = flat / l.Number(hlo::kS64, stride);
+    if (i > 0)
+      column = l.b.Binary(hlo::kRemainder, column, l.Number(hlo::kS64, std::max<int64_t>(dims[i], 1)));
+    columns.push_back(l.Reshape(column, {count, 1}));
+  }
+  return rank == 0 ? l.Full(hlo::kS64, {count, 0}, 0) : lazy::Joined(l, columns, 1);
+}
+
 // How many elements are not zero: closes the trace.
 int64_t ReadCount(const lazy::Operation& operation, const Operand& x) {
   const Tensor count = lazy::Call(operation, {x}, [](Lowering& l, Operands o) {
     return l.Reduce(hlo::kAdd, l.Convert(l.Convert(lazy::Flat(l, o[0]), hlo::kPred), hlo::kS64), {0});
   });
-  return lazy::Read(lazy::ShownValue(*count.impl(), operation.pytorch, x.caller()), TraceCause::kDynamicShape,
-                    Cause::kScalarRead, operation.pytorch, x.caller())
-      ->data<int64_t>()[0];
+  return lazy::ReadSizes(operation, count, x.caller())[0];
 }
 
 }  // namespace
@@ -97,22 +111,31 @@ Tensor MaskedScatter(const Operand& x, const Operand& mask, const Operand& sourc
 }
 
 Tensor Nonzero(const Operand& x) {
-  const Dims dims = TensorOf(lazy::ops::Nonzero, x).dims();
+  TensorOf(lazy::ops::Nonzero, x);
   const int64_t count = ReadCount(lazy::ops::Nonzero, x);
   return lazy::Call(lazy::ops::Nonzero, {x}, [&](Lowering& l, Operands o) {
-    const auto rank = static_cast<int64_t>(dims.size());
-    if (rank == 0 || count == 0) return l.Full(hlo::kS64, {count, rank}, 0);
-    Op flat = Positions(l, l.Convert(lazy::Flat(l, o[0]), hlo::kPred));
-    flat = lazy::SliceDim(l, flat, 0, 0, count);
-    std::vector<Op> columns;
-    for (int64_t i = 0; i < rank; ++i) {
-      const int64_t stride = lazy::Count(absl::MakeConstSpan(dims).subspan(i + 1));
-      Op column = flat / l.Number(hlo::kS64, stride);
-      if (i > 0) column = l.b.Binary(hlo::kRemainder, column, l.Number(hlo::kS64, dims[i]));
-      columns.push_back(l.Reshape(column, {count, 1}));
-    }
-    return lazy::Joined(l, columns, 1);
+    if (count == 0) return l.Full(hlo::kS64, {0, lazy::RankOf(l, o[0])}, 0);
+    const Op flat = Positions(l, l.Convert(lazy::Flat(l, o[0]), hlo::kPred));
+    return Coordinates(l, lazy::SliceDim(l, flat, 0, 0, count), l.dims(o[0]));
   });
+}
+
+BoundedPositions NonzeroBounded(const Operand& x, int64_t limit) {
+  const std::vector<Tensor> results =
+      lazy::CallSeveral(lazy::ops::Nonzero, {x}, [&](Lowering& l, Operands o) -> std::vector<Op> {
+        if (limit < 0) Refuse("the limit (%d) is negative", limit);
+        const Op mask = l.Convert(lazy::Flat(l, o[0]), hlo::kPred);
+        const Op count = l.Reduce(hlo::kAdd, l.Convert(mask, hlo::kS64), {0});
+        const int64_t size = l.dims(mask)[0], rank = lazy::RankOf(l, o[0]);
+        const Op first = lazy::SliceDim(l, Positions(l, mask), 0, 0, std::min(limit, size));
+        const Op padded =
+            lazy::PadDim(l, first, l.Number(hlo::kS64, 0), 0, {0, std::max<int64_t>(limit - size, 0), 0});
+        const Dims dims = {limit, rank};
+        const Op is_one = l.b.Compare(lazy::IndexIota(l, dims, 0), l.b.Broadcast(count, dims, {}),
+                                      hlo::ComparisonDirection::kLt);
+        return {l.b.Select(is_one, Coordinates(l, padded, l.dims(o[0])), l.Full(hlo::kS64, dims, -1)), count};
+      });
+  return {results[0], results[1]};
 }
 
 std::vector<Tensor> Where(const Operand& condition) {

@@ -182,6 +182,16 @@ Tensor Imag(const Operand& x) {
 Tensor Conj(const Operand& x) {
   return Unary(lazy::ops::Conj, x, [](Lowering& l, Op x) { return ConjOps(l, x); });
 }
+Tensor ConjPhysical(const Operand& x) { return Conj(x); }
+Tensor ResolveConj(const Operand& x) { return lazy::TensorOf(lazy::ops::Conj, x); }
+Tensor ResolveNeg(const Operand& x) { return lazy::TensorOf(lazy::ops::Neg, x); }
+Tensor Positive(const Operand& x) {
+  const Tensor& tensor = lazy::TensorOf(lazy::ops::Positive, x);
+  lazy::Explain(lazy::ops::Positive, {&x, 1}, x.caller(), [&] {
+    if (tensor.dtype() == kPred) Refuse("a bool has no sign");
+  });
+  return tensor;
+}
 Tensor Angle(const Operand& x) {
   return Unary(lazy::ops::Angle, x, [](Lowering& l, Op x) { return AngleOps(l, x); });
 }

@@ -50,6 +50,13 @@ Op MovedDim(Lowering& l, Op x, int64_t dim, int64_t to) {
   return Permuted(l, x, order);
 }
 
+Op InBatch(Lowering& l, Op x, const Dims& batch) {
+  Dims to = batch;
+  const Dims& from = l.dims(x);
+  to.insert(to.end(), from.end() - 2, from.end());
+  return l.BroadcastTo(x, to);
+}
+
 Op IndexVector(Lowering& l, absl::Span<const int64_t> values) {
   Literal literal(Shape::Array(hlo::kS64, {static_cast<int64_t>(values.size())}));
   std::copy(values.begin(), values.end(), literal.data<int64_t>().begin());

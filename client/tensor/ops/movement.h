@@ -22,6 +22,8 @@ Op Reversed(Lowering& l, Op x, const Dims& dimensions);
 Op Joined(Lowering& l, absl::Span<const Op> parts, int64_t dim);
 // Dimension `dim` moved to `to`.
 Op MovedDim(Lowering& l, Op x, int64_t dim, int64_t to);
+// Matrices broadcast to `batch` in front of their last two dimensions.
+Op InBatch(Lowering& l, Op x, const Dims& batch);
 
 // s64 constants and counters.
 Op IndexVector(Lowering& l, absl::Span<const int64_t> values);

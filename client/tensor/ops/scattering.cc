@@ -1,6 +1,8 @@
 // Writing elements that indices name: copies, and the same in place.
 #include <functional>
 
+#include "absl/functional/function_ref.h"
+
 #include "client/tensor/apply.h"
 #include "client/tensor/ops/movement.h"
 #include "hlod/ops/indexing.h"
@@ -83,22 +85,23 @@ hlo::Opcode OpcodeOf(Combine combine) {
                                         : hlo::kAdd;
 }
 
-Op Reduced(Lowering& l, Op x, int64_t dim, Op index, Op source, ScatterReduction reduction,
-           bool include_self) {
+// Scatters values of the source's shape: elements along a dimension, or whole slices.
+using ScatterInto = absl::FunctionRef<Op(Op x, Op values, Combine combine)>;
+
+Op Reduced(Lowering& l, Op x, Op source, ScatterReduction reduction, bool include_self, ScatterInto scatter) {
   RequireType(l, x, source);
-  const int64_t at = WrapDim(dim, lazy::RankOf(l, x));
   const PrimitiveType type = l.type(x);
   const Combine combine = CombineOf(reduction);
   Op start = x;
   if (!include_self) {
     const Literal neutral = lazy::NeutralLiteral(OpcodeOf(combine), type);
     const Op values = l.BroadcastTo(l.b.Constant(neutral), l.dims(source));
-    start = lazy::ScatterAlong(l, x, at, index, values, Combine::kSet);
+    start = scatter(x, values, Combine::kSet);
   }
-  Op result = lazy::ScatterAlong(l, start, at, index, source, combine);
+  const Op result = scatter(start, source, combine);
   if (reduction != ScatterReduction::kMean) return result;
-  const Op counts = lazy::ScatterAlong(l, l.Full(type, l.dims(x), include_self ? 1 : 0), at, index,
-                                       l.Full(type, l.dims(source), 1), Combine::kAdd);
+  const Op counts =
+      scatter(l.Full(type, l.dims(x), include_self ? 1 : 0), l.Full(type, l.dims(source), 1), Combine::kAdd);
   const Op divisor = l.b.Binary(hlo::kMaximum, counts, l.Full(type, l.dims(x), 1));
   if (hlo::IsFloat(type)) return result / divisor;
   // Integers round down.
@@ -132,6 +135,14 @@ Tensor& IndexFill_(Tensor& x, int64_t dim, const Operand& index, const Operand& 
 Tensor Scatter(const Operand& x, int64_t dim, const Operand& index, const Operand& source) {
   return lazy::Call(lazy::ops::Scatter, {x, index, source}, ScatterElements(dim, Combine::kSet));
 }
+Tensor Scatter(const Operand& x, int64_t dim, const Operand& index, const Operand& source,
+               ScatterReduction reduction) {
+  const auto lower = ScatterElements(dim, CombineOf(reduction));
+  return lazy::Call(lazy::ops::Scatter, {x, index, source}, [&](Lowering& l, Operands o) {
+    if (reduction == ScatterReduction::kMean) Refuse("a mean is made by ScatterReduce()");
+    return lower(l, o);
+  });
+}
 Tensor ScatterAdd(const Operand& x, int64_t dim, const Operand& index, const Operand& source) {
   return lazy::Call(lazy::ops::ScatterAdd, {x, index, source}, ScatterElements(dim, Combine::kAdd));
 }
@@ -144,7 +155,33 @@ Tensor& ScatterAdd_(Tensor& x, int64_t dim, const Operand& index, const Operand&
 Tensor ScatterReduce(const Operand& x, int64_t dim, const Operand& index, const Operand& source,
                      ScatterReduction reduction, bool include_self) {
   return lazy::Call(lazy::ops::ScatterReduce, {x, index, source}, [&](Lowering& l, Operands o) {
-    return Reduced(l, o[0], dim, o[1], o[2], reduction, include_self);
+    const int64_t at = WrapDim(dim, lazy::RankOf(l, o[0]));
+    return Reduced(l, o[0], o[2], reduction, include_self, [&](Op x, Op values, Combine combine) {
+      return lazy::ScatterAlong(l, x, at, o[1], values, combine);
+    });
+  });
+}
+Tensor IndexReduce(const Operand& x, int64_t dim, const Operand& index, const Operand& source,
+                   ScatterReduction reduction, bool include_self) {
+  return lazy::Call(lazy::ops::IndexReduce, {x, index, source}, [&](Lowering& l, Operands o) {
+    const int64_t at = WrapDim(dim, lazy::RankOf(l, o[0]));
+    return Reduced(l, o[0], o[2], reduction, include_self, [&](Op x, Op values, Combine combine) {
+      return lazy::ScatterSlices(l, x, at, o[1], values, combine);
+    });
+  });
+}
+
+Tensor Put(const Operand& x, const Operand& index, const Operand& source, bool accumulate) {
+  return lazy::Call(lazy::ops::Put, {x, index, source}, [&](Lowering& l, Operands o) {
+    RequireType(l, o[0], o[2]);
+    lazy::RequireIndex(l, o[1]);
+    const Op flat = lazy::Flat(l, o[0]), values = lazy::Flat(l, o[2]);
+    const Op at = lazy::WrapNegative(l, lazy::Flat(l, o[1]), l.dims(flat)[0]);
+    if (l.dims(at) != l.dims(values)) {
+      Refuse("%d elements are not one for each of %d indices", l.dims(values)[0], l.dims(at)[0]);
+    }
+    const Combine combine = accumulate ? Combine::kAdd : Combine::kSet;
+    return l.Reshape(lazy::ScatterAlong(l, flat, 0, at, values, combine), l.dims(o[0]));
   });
 }
 

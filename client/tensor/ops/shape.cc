@@ -77,6 +77,17 @@ Tensor Movedim(const Operand& x, DimList source, DimList destination) {
 Tensor Narrow(const Operand& x, int64_t dim, int64_t start, int64_t length) {
   return TensorOf(lazy::ops::Narrow, x).Narrow(dim, start, length, x.caller());
 }
+Tensor Narrow(const Operand& x, int64_t dim, const Tensor& start, int64_t length) {
+  lazy::Explain(lazy::ops::Narrow, {&x, 1}, x.caller(), [&] {
+    if (!start.defined() || start.rank() != 0 || !hlo::IsInteger(start.dtype())) {
+      Refuse("the start must be an integer or a tensor of one, without dimensions");
+    }
+  });
+  return Narrow(x, dim, start.Item<int64_t>(x.caller()), length);
+}
+Tensor NarrowCopy(const Operand& x, int64_t dim, int64_t start, int64_t length) {
+  return Narrow(x, dim, start, length).Clone(x.caller());
+}
 Tensor Select(const Operand& x, int64_t dim, int64_t index) {
   return TensorOf(lazy::ops::Select, x).Select(dim, index, x.caller());
 }
@@ -135,6 +146,19 @@ Tensor ViewAs(const Operand& x, const Tensor& other) {
   return TensorOf(lazy::ops::View, x).View(other.dims(), x.caller());
 }
 Tensor ReshapeAs(const Operand& x, const Tensor& other) { return Reshape(x, other.dims()); }
+
+Dims BroadcastShapes(const std::vector<Dims>& shapes, Caller caller) {
+  Dims dims;
+  lazy::Explain(lazy::ops::BroadcastTensors, {}, caller, [&] {
+    for (const Dims& shape : shapes) {
+      if (std::any_of(shape.begin(), shape.end(), [](int64_t size) { return size < 0; })) {
+        Refuse("shape %s has a negative size", ListText(shape));
+      }
+      dims = lazy::BroadcastDims(dims, shape);
+    }
+  });
+  return dims;
+}
 
 std::vector<Tensor> BroadcastTensors(const std::vector<Tensor>& tensors, Caller caller) {
   Dims dims;
@@ -222,6 +246,49 @@ std::vector<Tensor> TensorSplit(const Operand& x, DimList indices, int64_t dim) 
   }
   pieces.push_back(x.tensor()->Slice(at, start, {}, 1, x.caller()));
   return pieces;
+}
+
+namespace {
+
+// The dimension that hsplit, vsplit and dsplit divide: 1, 0 and 2; of a vector hsplit divides the only one.
+int64_t SplitDim(const lazy::Operation& operation, const Operand& x, int64_t dim) {
+  const int64_t rank = TensorOf(operation, x).rank();
+  const int64_t least = dim == 1 ? 1 : dim + (dim == 0 ? 2 : 1);
+  lazy::Explain(operation, {&x, 1}, x.caller(), [&] {
+    if (rank < least) Refuse("a tensor of rank %d or more is needed; this one has %d", least, rank);
+  });
+  return rank == 1 ? 0 : dim;
+}
+std::vector<Tensor> Sections(const lazy::Operation& operation, const Operand& x, int64_t sections,
+                             int64_t dim) {
+  const int64_t at = SplitDim(operation, x, dim), size = x.tensor()->dims()[at];
+  lazy::Explain(operation, {&x, 1}, x.caller(), [&] {
+    if (sections <= 0 || size % sections != 0) {
+      Refuse("%d sections do not divide the size %d of dimension %d", sections, size, at);
+    }
+  });
+  return TensorSplit(x, sections, at);
+}
+
+}  // namespace
+
+std::vector<Tensor> Hsplit(const Operand& x, int64_t sections) {
+  return Sections(lazy::ops::Hsplit, x, sections, 1);
+}
+std::vector<Tensor> Hsplit(const Operand& x, DimList indices) {
+  return TensorSplit(x, indices, SplitDim(lazy::ops::Hsplit, x, 1));
+}
+std::vector<Tensor> Vsplit(const Operand& x, int64_t sections) {
+  return Sections(lazy::ops::Vsplit, x, sections, 0);
+}
+std::vector<Tensor> Vsplit(const Operand& x, DimList indices) {
+  return TensorSplit(x, indices, SplitDim(lazy::ops::Vsplit, x, 0));
+}
+std::vector<Tensor> Dsplit(const Operand& x, int64_t sections) {
+  return Sections(lazy::ops::Dsplit, x, sections, 2);
+}
+std::vector<Tensor> Dsplit(const Operand& x, DimList indices) {
+  return TensorSplit(x, indices, SplitDim(lazy::ops::Dsplit, x, 2));
 }
 
 std::vector<Tensor> Unbind(const Operand& x, int64_t dim) {

@@ -11,7 +11,8 @@ const std::map<std::string, Binding>& AllBindings() {
     for (const auto family :
          {ElementwiseBindings, ActivationBindings, LossBindings, ReductionBindings, ViewBindings,
           JoiningBindings, IndexingBindings, NetworkBindings, PoolingBindings, SpecialBindings,
-          LinalgBindings, ImageBindings, MarginLossBindings, DropoutBindings}) {
+          LinalgBindings, ImageBindings, MarginLossBindings, DropoutBindings, CreationBindings,
+          StatisticsBindings, AlgebraBindings}) {
       for (Binding& binding : family()) {
         const std::string name = binding.name;
         if (!all->emplace(name, std::move(binding)).second)

@@ -35,6 +35,9 @@ std::vector<Binding> LinalgBindings();
 std::vector<Binding> ImageBindings();
 std::vector<Binding> MarginLossBindings();
 std::vector<Binding> DropoutBindings();
+std::vector<Binding> CreationBindings();
+std::vector<Binding> StatisticsBindings();
+std::vector<Binding> AlgebraBindings();
 
 // All of them by name. A name in two lists is a failure.
 const std::map<std::string, Binding>& AllBindings();

@@ -62,6 +62,47 @@ std::vector<Binding> JoiningBindings() {
          return DiagEmbed(a.Arg("input"), a.Int("offset", 0), a.Int("dim1", -2), a.Int("dim2", -1));
        }},
       {"diagflat", "input offset", [](Arguments& a) { return Diagflat(a.Arg("input"), a.Int("offset", 0)); }},
+      {"meshgrid", "a b c d indexing",
+       [](Arguments& a) {
+         std::vector<Tensor> vectors;
+         if (a.Json("a").is_array()) vectors = a.Arrays("a");
+         for (const char* name : {"a", "b", "c", "d"}) {
+           if (IsArray(a.Json(name))) vectors.push_back(a.Array(name));
+         }
+         return Meshgrid(vectors, a.Text("indexing", "ij") == "xy" ? MeshIndexing::kXy : MeshIndexing::kIj);
+       }},
+      {"cartesian_prod", "", [](Arguments& a) { return CartesianProd(a.RestOfTensors(0)); }},
+      {"combinations", "input r with_replacement",
+       [](Arguments& a) {
+         return Combinations(a.Arg("input"), a.Int("r", 2), a.Bool("with_replacement", false));
+       }},
+      {"repeat_interleave", "input repeats dim output_size",
+       [](Arguments& a) {
+         if (!IsArray(a.Json("repeats"))) {
+           return RepeatInterleave(a.Arg("input"), a.Int("repeats"), a.MaybeInt("dim"));
+         }
+         return RepeatInterleave(a.Arg("input"), a.Array("repeats"), a.MaybeInt("dim"),
+                                 a.MaybeInt("output_size"));
+       }},
+      {"diagonal_scatter", "input src offset dim1 dim2",
+       [](Arguments& a) {
+         return DiagonalScatter(a.Arg("input"), a.Arg("src"), a.Int("offset", 0), a.Int("dim1", 0),
+                                a.Int("dim2", 1));
+       }},
+      {"slice_scatter", "input src dim start end step",
+       [](Arguments& a) {
+         return SliceScatter(a.Arg("input"), a.Arg("src"), a.Int("dim", 0), a.MaybeInt("start"),
+                             a.MaybeInt("end"), a.Int("step", 1));
+       }},
+      {"as_strided_scatter", "input src size stride storage_offset",
+       [](Arguments& a) {
+         return AsStridedScatter(a.Arg("input"), a.Arg("src"), a.Ints("size"), a.Ints("stride"),
+                                 a.MaybeInt("storage_offset"));
+       }},
+      {"constant_pad_nd", "input pad value",
+       [](Arguments& a) {
+         return Pad(a.Arg("input"), a.Ints("pad"), PadMode::kConstant, a.Number("value", 0));
+       }},
       {"select_scatter", "input src dim index",
        [](Arguments& a) {
          return SelectScatter(a.Arg("input"), a.Arg("src"), a.Int("dim"), a.Int("index"));
@@ -109,6 +150,27 @@ std::vector<Binding> IndexingBindings() {
        [](Arguments& a) {
          return ScatterReduce(a.Arg("input"), a.Int("dim"), a.Arg("index"), a.Arg("src"),
                               ReductionOf(a.Text("reduce")), a.Bool("include_self", true));
+       }},
+      {"scatter", "input dim index src reduce",
+       [](Arguments& a) {
+         if (!a.Has("reduce")) return Scatter(a.Arg("input"), a.Int("dim"), a.Arg("index"), a.Arg("src"));
+         const bool add = a.Text("reduce") == "add";
+         return Scatter(a.Arg("input"), a.Int("dim"), a.Arg("index"), a.Arg("src"),
+                        add ? ScatterReduction::kSum : ScatterReduction::kProd);
+       }},
+      {"index_reduce", "input dim index source reduce include_self",
+       [](Arguments& a) {
+         return IndexReduce(a.Arg("input"), a.Int("dim"), a.Arg("index"), a.Arg("source"),
+                            ReductionOf(a.Text("reduce")), a.Bool("include_self", true));
+       }},
+      {"put", "input index source accumulate",
+       [](Arguments& a) {
+         return Put(a.Arg("input"), a.Arg("index"), a.Arg("source"), a.Bool("accumulate", false));
+       }},
+      {"nonzero", "input as_tuple",
+       [](Arguments& a) -> Results {
+         if (a.Bool("as_tuple", false)) return Where(a.Arg("input"));
+         return Nonzero(a.Arg("input"));
        }},
       {"masked_fill", "input mask value",
        [](Arguments& a) { return MaskedFill(a.Arg("input"), a.Arg("mask"), a.Arg("value")); }},

@@ -10,6 +10,10 @@ Tensor Repeat(const Operand& x, DimList repeats);  // The whole, so often in eac
 Tensor Tile(const Operand& x, DimList repeats);    // The same; missing repeats are 1.
 // Each element so often, one after another; without a dimension, of the flattened tensor.
 Tensor RepeatInterleave(const Operand& x, int64_t repeats, std::optional<int64_t> dim = {});
+// Each slice so often as its own number says; one number stands for all. The result's size is read, unless it
+// is given.
+Tensor RepeatInterleave(const Operand& x, const Tensor& repeats, std::optional<int64_t> dim = {},
+                        std::optional<int64_t> output_size = {});
 // Moved by `shifts` along `dims`, those that fall out coming in at the other end; without dims, flattened.
 Tensor Roll(const Operand& x, DimList shifts, DimList dims = {});
 Tensor Flip(const Operand& x, DimList dims);

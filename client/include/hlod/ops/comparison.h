@@ -10,6 +10,7 @@ Tensor Isfinite(const Operand& x);                            // Whether it is n
 Tensor Isinf(const Operand& x);                               // Whether it is infinite.
 Tensor Isposinf(const Operand& x);                            // Whether it is positive infinity.
 Tensor Isneginf(const Operand& x);                            // Whether it is negative infinity.
+Tensor Isreal(const Operand& x);                              // Whether the imaginary part is zero.
 Tensor Signbit(const Operand& x);                             // Whether the sign bit is set, also of -0.
 Tensor BitwiseNot(const Operand& x);                          // Every bit inverted; of pred, not.
 Tensor LogicalNot(const Operand& x);                          // Whether it is zero.

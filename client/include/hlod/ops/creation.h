@@ -1,4 +1,4 @@
-// Making tensors: from values, from nothing, at random.
+// Making tensors: from values, from nothing, like others.
 #pragma once
 
 #include <optional>
@@ -32,15 +32,27 @@ Tensor Arange(Scalar start, Scalar end, Scalar step = 1, TensorOptions options =
 Tensor Eye(int64_t n, std::optional<int64_t> m = {}, TensorOptions options = {},
            Caller caller = Caller::Here());
 
-// Random numbers are a function of the device's seed (ManualSeed) and of how many were drawn there before:
-// where a trace is cut, and on which thread, does not change them.
-// Uniform in [0, 1).
-Tensor Rand(DimList dims, TensorOptions options = {}, Caller caller = Caller::Here());
-// Normal, mean 0 and variance 1.
-Tensor Randn(DimList dims, TensorOptions options = {}, Caller caller = Caller::Here());
-// Uniform in [low, high): what layers are initialised with.
-Tensor Uniform(DimList dims, double low, double high, TensorOptions options = {},
-               Caller caller = Caller::Here());
+// `steps` numbers from start to end, both of them included; and the powers of `base` at such numbers.
+Tensor Linspace(Scalar start, Scalar end, int64_t steps, TensorOptions options = {},
+                Caller caller = Caller::Here());
+Tensor Logspace(Scalar start, Scalar end, int64_t steps, double base = 10, TensorOptions options = {},
+                Caller caller = Caller::Here());
+
+// What differs from the tensor that a factory's result is to be like.
+struct LikeOptions {
+  std::optional<PrimitiveType> type = {};
+  std::optional<Device> device = {};
+};
+// Of x's shape, type and device. Only these are looked at: x may be a placeholder.
+Tensor ZerosLike(const Operand& x, LikeOptions options = {});
+Tensor OnesLike(const Operand& x, LikeOptions options = {});
+Tensor FullLike(const Operand& x, Scalar value, LikeOptions options = {});
+// Of x's type and device.
+Tensor NewZeros(const Operand& x, DimList dims, LikeOptions options = {});
+Tensor NewOnes(const Operand& x, DimList dims, LikeOptions options = {});
+Tensor NewFull(const Operand& x, DimList dims, Scalar value, LikeOptions options = {});
+// x with `value` everywhere: a number or a tensor without dimensions.
+Tensor Fill(const Operand& x, const Operand& value);
 
 template <typename T>
 Tensor FromValues(const std::vector<T>& values, std::optional<Dims> dims, std::optional<Device> device,

@@ -36,9 +36,17 @@ Tensor& IndexFill_(Tensor& x, int64_t dim, const Operand& index, const Operand& 
 Tensor Scatter(const Operand& x, int64_t dim, const Operand& index, const Operand& source);
 Tensor ScatterAdd(const Operand& x, int64_t dim, const Operand& index, const Operand& source);
 enum class ScatterReduction { kSum, kProd, kMean, kAmax, kAmin };
+// The same, each element joined with what comes: by any reduction but the mean.
+Tensor Scatter(const Operand& x, int64_t dim, const Operand& index, const Operand& source,
+               ScatterReduction reduction);
 // The same joined by a reduction, in which x's own elements take part when `include_self`.
 Tensor ScatterReduce(const Operand& x, int64_t dim, const Operand& index, const Operand& source,
                      ScatterReduction reduction, bool include_self = true);
+// The same with the slices of a dimension that a vector names.
+Tensor IndexReduce(const Operand& x, int64_t dim, const Operand& index, const Operand& source,
+                   ScatterReduction reduction, bool include_self = true);
+// Elements of the flattened tensor replaced, or added to.
+Tensor Put(const Operand& x, const Operand& index, const Operand& source, bool accumulate = false);
 Tensor& Scatter_(Tensor& x, int64_t dim, const Operand& index, const Operand& source);
 Tensor& ScatterAdd_(Tensor& x, int64_t dim, const Operand& index, const Operand& source);
 
@@ -50,6 +58,12 @@ Tensor MaskedScatter(const Operand& x, const Operand& mask, const Operand& sourc
 
 // These have shapes that depend on values: they close the trace and read one number.
 Tensor Nonzero(const Operand& x);  // [count, rank]: where x is not zero, in row-major order.
+struct BoundedPositions {
+  Tensor positions;  // [limit, rank]: the first ones, then rows of -1.
+  Tensor count;      // s64[]: how many there are, also when they exceed the limit.
+};
+// The same with a limit for a shape: reads nothing, and takes placeholders.
+BoundedPositions NonzeroBounded(const Operand& x, int64_t limit);
 std::vector<Tensor> Where(const Operand& condition);  // The same, a vector for each dimension.
 Tensor MaskedSelect(const Operand& x, const Operand& mask);
 

@@ -25,5 +25,7 @@ std::vector<Tensor> Meshgrid(const std::vector<Tensor>& tensors, MeshIndexing in
                              Caller caller = Caller::Here());
 // All combinations of the vectors' elements, one a row.
 Tensor CartesianProd(const std::vector<Tensor>& tensors, Caller caller = Caller::Here());
+// Every choice of r of a vector's elements in their order, one a row.
+Tensor Combinations(const Operand& x, int64_t r = 2, bool with_replacement = false);
 
 }  // namespace hlod

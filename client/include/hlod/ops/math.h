@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "hlod/ops/elementwise.h"
 
@@ -74,10 +75,25 @@ Tensor Xlogy(const Operand& x, const Operand& y);        // X log(y), and 0 wher
 Tensor Complex(const Operand& x, const Operand& y);      // X + i y.
 Tensor Polar(const Operand& x, const Operand& y);        // The complex number of modulus x and angle y.
 
+Tensor Rsub(const Operand& x, const Operand& y, Scalar alpha = 1);  // y - alpha x
+Tensor Positive(const Operand& x);                                  // x itself; bools are refused.
+Tensor ConjPhysical(const Operand& x);                              // Conj.
+Tensor ResolveConj(const Operand& x);  // x itself: no tensor has a conjugation that waits ...
+Tensor ResolveNeg(const Operand& x);   // ... or a negation.
+
+// x as a mantissa m in [0.5, 1), with its sign, and an exponent e of type s32: x = m 2^e.
+std::pair<Tensor, Tensor> Frexp(const Operand& x);
+Tensor Ldexp(const Operand& x, const Operand& y);      // x 2^y
+Tensor Nextafter(const Operand& x, const Operand& y);  // The next number of the type, from x towards y.
+Tensor Gcd(const Operand& x, const Operand& y);        // The greatest common divisor of integers.
+Tensor Lcm(const Operand& x, const Operand& y);        // The least common multiple of integers.
+
 enum class Rounding { kNone, kTrunc, kFloor };
 Tensor Div(const Operand& x, const Operand& y, Rounding rounding);
 // Into [min, max], each of which may be absent, a number or a tensor.
 Tensor Clamp(const Operand& x, std::optional<Operand> min, std::optional<Operand> max = {});
+Tensor ClampMin(const Operand& x, const Operand& min);
+Tensor ClampMax(const Operand& x, const Operand& max);
 // x where the condition holds, else y.
 Tensor Where(const Operand& condition, const Operand& x, const Operand& y);
 Tensor Lerp(const Operand& start, const Operand& end, const Operand& weight);  // start + weight (end - start)

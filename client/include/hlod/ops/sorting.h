@@ -1,6 +1,7 @@
 // Order: sorting, the largest elements, positions in sorted sequences. NaN is greater than any number.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "hlod/tensor.h"
@@ -16,17 +17,30 @@ ValuesAndIndices Topk(const Operand& x, int64_t k, int64_t dim = -1, bool larges
 ValuesAndIndices Kthvalue(const Operand& x, int64_t k, int64_t dim = -1, bool keepdim = false);
 
 // Where each value would be inserted in a sorted sequence (a vector, or one for each row of values): before
-// equal elements, or behind them when `right`.
-Tensor Searchsorted(const Operand& sorted, const Operand& values, bool right = false);
+// equal elements, or behind them when `right`. With a sorter, which Argsort() gives, the sequence itself need
+// not be in order.
+Tensor Searchsorted(const Operand& sorted, const Operand& values, bool right = false,
+                    const Tensor& sorter = {});
 // The bucket of each value between sorted boundaries.
 Tensor Bucketize(const Operand& values, const Operand& boundaries, bool right = false);
+// Whether each element is one of `among`, or, inverted, none of them.
+Tensor Isin(const Operand& x, const Operand& among, bool invert = false);
 
 struct UniqueResult {
   Tensor values;   // In ascending order.
   Tensor inverse;  // The position in `values` of every element of x.
   Tensor counts;   // How often each value is there.
 };
-// Closes the trace: how many values there are is read.
-UniqueResult Unique(const Operand& x);
+// These close the trace: how many values there are is read. With a dimension, its slices are compared.
+UniqueResult Unique(const Operand& x, std::optional<int64_t> dim = {});
+// Without sorting: only neighbours are compared.
+UniqueResult UniqueConsecutive(const Operand& x, std::optional<int64_t> dim = {});
+
+struct BoundedUniqueResult {
+  Tensor values, inverse, counts;  // Of [limit]: the first values, then zeros. `inverse` is as above.
+  Tensor count;                    // s64[]: how many values there are, also when they exceed the limit.
+};
+// Reads nothing: the shape is a limit. Also of placeholders.
+BoundedUniqueResult UniqueBounded(const Operand& x, int64_t limit);
 
 }  // namespace hlod

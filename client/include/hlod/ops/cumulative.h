@@ -1,0 +1,39 @@
+// Running results along a dimension; differences, derivatives and integrals over neighbours.
+#pragma once
+
+#include <vector>
+
+#include "hlod/tensor.h"
+
+namespace hlod {
+
+Tensor Cumsum(const Operand& x, int64_t dim);            // Of pred and integers: s64.
+Tensor Cumprod(const Operand& x, int64_t dim);           // Of pred and integers: s64.
+ValuesAndIndices Cummax(const Operand& x, int64_t dim);  // The greatest so far, and where it was last.
+ValuesAndIndices Cummin(const Operand& x, int64_t dim);
+Tensor Logcumsumexp(const Operand& x, int64_t dim);  // The logarithm of the running sum of exponentials.
+
+// The n-th differences of neighbours; of bools whether they differ. What is prepended and appended is joined
+// first.
+Tensor Diff(const Operand& x, int64_t n = 1, int64_t dim = -1, const Tensor& prepend = {},
+            const Tensor& append = {});
+
+// The integral of values at points: `dx` apart, or at `x` (a vector, or a tensor that broadcasts to y).
+Tensor Trapezoid(const Operand& y, double dx = 1, int64_t dim = -1);
+Tensor Trapezoid(const Operand& y, const Tensor& x, int64_t dim = -1);
+// The integral up to each point but the first.
+Tensor CumulativeTrapezoid(const Operand& y, double dx = 1, int64_t dim = -1);
+Tensor CumulativeTrapezoid(const Operand& y, const Tensor& x, int64_t dim = -1);
+
+struct GradientOptions {
+  // The distance of points, one for all dimensions or one each; or, when given, their coordinates: a vector
+  // for each dimension.
+  std::vector<double> spacing = {};
+  std::vector<Tensor> coordinates = {};
+  Dims dims = {};          // All when empty.
+  int64_t edge_order = 1;  // 1 or 2: how exact the ends are.
+};
+// torch.gradient: the derivative along each dimension, estimated from neighbours.
+std::vector<Tensor> Gradient(const Operand& x, const GradientOptions& options = {});
+
+}  // namespace hlod

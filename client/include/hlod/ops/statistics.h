@@ -1,0 +1,44 @@
+// Medians, quantiles, counts in bins, covariances.
+#pragma once
+
+#include <optional>
+
+#include "hlod/tensor.h"
+
+namespace hlod {
+
+// The lower of the two middle elements; NaN when there is one.
+Tensor Median(const Operand& x);
+ValuesAndIndices Median(const Operand& x, int64_t dim, bool keepdim = false);
+// Of what is not NaN.
+Tensor Nanmedian(const Operand& x);
+ValuesAndIndices Nanmedian(const Operand& x, int64_t dim, bool keepdim = false);
+// The most frequent element, the least of several, and where it is last.
+ValuesAndIndices Mode(const Operand& x, int64_t dim = -1, bool keepdim = false);
+
+enum class QuantileInterpolation { kLinear, kLower, kHigher, kMidpoint, kNearest };
+// What a part `q` of the elements is below: q is a number, a scalar or a vector of x's type, each between 0
+// and
+// 1. Of a vector the results are along a new first dimension. Without a dimension: of all elements.
+Tensor Quantile(const Operand& x, const Operand& q, std::optional<int64_t> dim = {}, bool keepdim = false,
+                QuantileInterpolation interpolation = QuantileInterpolation::kLinear);
+// Of what is not NaN.
+Tensor Nanquantile(const Operand& x, const Operand& q, std::optional<int64_t> dim = {}, bool keepdim = false,
+                   QuantileInterpolation interpolation = QuantileInterpolation::kLinear);
+
+// How many elements are in each of `bins` equal parts of [min, max], those outside left out. When both are 0,
+// from the least element to the greatest.
+Tensor Histc(const Operand& x, int64_t bins = 100, double min = 0, double max = 0);
+// How often each integer from 0 on occurs, or the sum of its weights. Closes the trace: the greatest is read;
+// a negative one is refused.
+Tensor Bincount(const Operand& x, const Tensor& weights = {}, int64_t minlength = 0);
+// Of the integers below `length`; others are left out. Reads nothing.
+Tensor BincountBounded(const Operand& x, int64_t length, const Tensor& weights = {});
+
+// The covariance of variables (rows) over observations (columns). fweights: how often each observation
+// counts; aweights: its importance.
+Tensor Cov(const Operand& x, int64_t correction = 1, const Tensor& fweights = {},
+           const Tensor& aweights = {});
+Tensor Corrcoef(const Operand& x);  // The same divided by the standard deviations.
+
+}  // namespace hlod
