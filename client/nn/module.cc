@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/tensor/edit_distance.h"
 #include "hlod/autograd.h"
 #include "hlod/error.h"
 
@@ -15,22 +16,6 @@ namespace {
 
 [[noreturn]] void Throw(std::string text, const char* operation, const Caller& caller) {
   throw Error(MakeError(ErrorKind::kArgument, std::move(text)), operation, caller);
-}
-
-// How many letters must be exchanged, added or removed to make `a` of `b`.
-size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
 }
 
 }  // namespace
@@ -163,7 +148,7 @@ TensorSwap::TensorSwap(const Module& module, const nn::StateDict& tensors, Calle
     const auto found = mine.find(name);
     if (found == mine.end()) {
       const auto nearest = std::min_element(mine.begin(), mine.end(), [&](const auto& a, const auto& b) {
-        return Distance(a.first, name) < Distance(b.first, name);
+        return lazy::EditDistance(a.first, name) < lazy::EditDistance(b.first, name);
       });
       Throw(absl::StrCat("the module has no tensor named ", name,
                          nearest == mine.end() ? "" : absl::StrCat("; the nearest is ", nearest->first)),

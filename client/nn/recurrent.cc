@@ -11,6 +11,7 @@
 #include "hlod/ops/joining.h"
 #include "hlod/ops/linear_algebra.h"
 #include "hlod/ops/math.h"
+#include "hlod/ops/random.h"
 #include "hlod/ops/shape.h"
 
 namespace hlod::nn {

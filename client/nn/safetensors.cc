@@ -1,21 +1,11 @@
 // The safetensors format: eight bytes of length, a JSON header of names, types, shapes and ranges, the bytes.
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
-#include "client/tensor/close.h"
-#include "client/tensor/impl.h"
-#include "client/tensor/throw.h"
+#include "client/nn/tensor_file.h"
 #include "hlod/nn/state_dict.h"
 
 namespace hlod::nn {
@@ -41,50 +31,6 @@ PrimitiveType TypeNamed(std::string_view name) {
   return kInvalid;
 }
 
-// A file in memory, as long as anything refers to it.
-class MappedFile {
- public:
-  MappedFile(const std::string& path, const Caller& caller) {
-    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat status;
-    if (file < 0 || fstat(file, &status) != 0) {
-      const int error = errno;
-      if (file >= 0) close(file);
-      throw Error(absl::ErrnoToStatus(error, absl::StrCat(std::strerror(error), ": ", path)), "load", caller);
-    }
-    size_ = static_cast<size_t>(status.st_size);
-    void* const mapped = size_ == 0 ? nullptr : mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
-    close(file);
-    if (mapped == MAP_FAILED) {
-      throw Error(absl::ErrnoToStatus(errno, absl::StrCat("cannot map ", path)), "load", caller);
-    }
-    data_ = static_cast<const char*>(mapped);
-  }
-  ~MappedFile() {
-    if (data_ != nullptr) munmap(const_cast<char*>(data_), size_);
-  }
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-
-  std::string_view bytes() const { return {data_, size_}; }
-
- private:
-  const char* data_ = nullptr;
-  size_t size_ = 0;
-};
-
-Tensor FileTensor(std::shared_ptr<const MappedFile> file, const Shape& shape, uint64_t offset,
-                  const Caller& caller) {
-  auto value = lazy::MakeRef<lazy::Value>(shape.type, shape.dims, lazy::Place{}, caller);
-  value->state = lazy::Value::State::kFile;
-  value->load = [file = std::move(file), shape, offset]() -> absl::StatusOr<Literal> {
-    Literal literal(shape);
-    std::memcpy(literal.bytes().data(), file->bytes().data() + offset, literal.bytes().size());
-    return literal;
-  };
-  return lazy::MakeTensor(std::move(value));
-}
-
 [[noreturn]] void Malformed(const std::string& path, std::string what, const Caller& caller) {
   throw Error(MakeError(ErrorKind::kCorrupt, absl::StrCat(path, " is not a safetensors file: ", what)),
               "load", caller);
@@ -93,7 +39,7 @@ Tensor FileTensor(std::shared_ptr<const MappedFile> file, const Shape& shape, ui
 }  // namespace
 
 StateDict LoadSafetensors(const std::string& path, Caller caller) {
-  const auto file = std::make_shared<const MappedFile>(path, caller);
+  const std::shared_ptr<const MappedFile> file = MappedFile::Open(path, caller);
   const std::string_view bytes = file->bytes();
   uint64_t header_bytes = 0;
   if (bytes.size() < sizeof(header_bytes)) Malformed(path, "it is shorter than 8 bytes", caller);
@@ -129,7 +75,14 @@ StateDict LoadSafetensors(const std::string& path, Caller caller) {
                                " bytes of ", hlo::ToStringNoLayout(shape)),
                   caller);
       }
-      tensors[name] = FileTensor(file, shape, data_begin + begin, caller);
+      tensors[name] = FileTensor(
+          shape,
+          [file, shape, offset = data_begin + begin]() -> absl::StatusOr<Literal> {
+            Literal literal(shape);
+            std::memcpy(literal.bytes().data(), file->bytes().data() + offset, literal.bytes().size());
+            return literal;
+          },
+          caller);
     }
   } catch (const nlohmann::json::exception& error) {
     Malformed(path, error.what(), caller);
@@ -162,33 +115,18 @@ void SaveSafetensors(const std::string& path, const StateDict& tensors, const Pr
   text.resize((text.size() + 7) / 8 * 8, ' ');  // So that elements are aligned.
   const uint64_t length = text.size();
 
-  const std::string unfinished = absl::StrCat(path, ".unfinished");
-  std::FILE* const file = std::fopen(unfinished.c_str(), "wbe");
-  const auto fail = [&] {
-    throw Error(absl::ErrnoToStatus(errno, absl::StrCat(std::strerror(errno), ": ", path)), "save", caller);
-  };
-  if (file == nullptr) fail();
-  absl::Cleanup remove = [&] {
-    std::fclose(file);
-    unlink(unfinished.c_str());
-  };
-  const auto write = [&](const void* data, size_t bytes) {
-    if (bytes > 0 && std::fwrite(data, 1, bytes, file) != bytes) fail();
-  };
-  write(&length, sizeof(length));
-  write(text.data(), text.size());
+  NewFile file(path, caller);
+  file.Write(&length, sizeof(length));
+  file.Write(text.data(), text.size());
   for (const auto& [name, tensor] : tensors) {
-    const auto literal = lazy::Read(lazy::ShownValue(*tensor.impl(), "save", caller), TraceCause::kSave,
-                                    Cause::kSave, "save", caller);
-    write(literal->bytes().data(), literal->bytes().size());
+    const std::shared_ptr<const Literal> literal = ReadToSave(tensor, caller);
+    file.Write(literal->bytes().data(), literal->bytes().size());
     ++at.tensors;
     at.bytes += static_cast<int64_t>(literal->bytes().size());
     at.name = name;
     if (progress) progress(at);
   }
-  if (std::fflush(file) != 0 || fsync(fileno(file)) != 0) fail();
-  std::move(remove).Cancel();
-  if (std::fclose(file) != 0 || rename(unfinished.c_str(), path.c_str()) != 0) fail();
+  file.Commit();
 }
 
 }  // namespace hlod::nn

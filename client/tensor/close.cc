@@ -148,6 +148,7 @@ void Start(Graph& graph, const Program& program, const Outputs& outputs, const C
   ExecuteOptions options;
   options.donate = program.donate;
   options.device = graph.place.ordinal;
+  for (const auto& values : outputs.values) options.result_callers.push_back(values.front()->origin);
   Execution execution =
       ValueOrThrow(program.compiled->executable.Start(arguments, options, caller), "execute", caller);
   Stats().donated += static_cast<int64_t>(program.donate.size());

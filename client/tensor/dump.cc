@@ -10,6 +10,7 @@
 #include "client/tensor/throw.h"
 #include "common/base/strings.h"
 #include "common/hlo/text/text.h"
+#include "hlod/ops/creation.h"
 #include "hlod/trace.h"
 
 namespace hlod {
@@ -117,7 +118,8 @@ std::unique_ptr<Module> Lower(absl::Span<const Tensor> tensors, std::vector<Tens
   if (arguments != nullptr) {
     for (const uint32_t number : copied.canonical.parameters) {
       const lazy::Parameter& parameter = copied.graph->parameters()[number];
-      arguments->push_back(parameter.value ? lazy::MakeTensor(parameter.value) : Tensor());
+      arguments->push_back(parameter.value ? lazy::MakeTensor(parameter.value)
+                                           : FromLiteral(*parameter.literal));
     }
   }
   return lazy::MakeModule("trace", *copied.graph, copied.canonical, {});

@@ -24,11 +24,16 @@ constexpr const char* kMixedNames[] = {"error", "warn", "implicit"};
 
 std::string Text(bool value) { return value ? "true" : "false"; }
 std::string Text(int64_t value) { return absl::StrCat(value); }
+std::string Text(const std::string& value) { return value.empty() ? "nothing" : value; }
 std::string Text(MixedDevices value) { return kMixedNames[static_cast<int>(value)]; }
 
 bool Parse(std::string_view text, bool& value) { return absl::SimpleAtob(ToAbsl(text), &value); }
 bool Parse(std::string_view text, int64_t& value) {
   return absl::SimpleAtoi(ToAbsl(text), &value) && value > 0;
+}
+bool Parse(std::string_view text, std::string& value) {
+  value = std::string(text);
+  return true;
 }
 bool Parse(std::string_view text, MixedDevices& value) {
   for (int i = 0; i < 3; ++i) {
@@ -40,6 +45,7 @@ bool Parse(std::string_view text, MixedDevices& value) {
 }
 
 bool Valid(bool) { return true; }
+bool Valid(const std::string&) { return true; }
 bool Valid(int64_t value) { return value > 0; }
 bool Valid(MixedDevices) { return true; }
 
@@ -174,7 +180,7 @@ Environment& DefaultEnvironment() {
 const Client& Environment::client() const {
   const absl::MutexLock lock(&state_->mu);
   if (!state_->client.has_value()) {
-    state_->client = lazy::ValueOrThrow(Client::Connect(), "connect", Caller{});
+    state_->client = lazy::ValueOrThrow(Client::Connect(lazy::Current().address), "connect", Caller{});
   }
   return *state_->client;
 }

@@ -107,6 +107,28 @@ TEST_F(DeviceRows, Row_DV8_ATensorOfAnEndedEnvironmentSaysWhatToDo) {
   EXPECT_THAT(kept.ToVector<float>(), ElementsAre(1, 1));
 }
 
+TEST_F(DeviceRows, Row_DV9_AnOperationWithoutALoweringIsNamedWithTheNearest) {
+  const Tensor x = OnDevice({0, 1}, {2});
+  // By PyTorch's names, with and without where PyTorch keeps them.
+  EXPECT_THAT(Apply("exp", {x * 0}).ToVector<float>(), ElementsAre(1, 1));
+  EXPECT_THAT(Apply("nn.functional.relu6", {x * 9}).ToVector<float>(), ElementsAre(0, 6));
+  EXPECT_THAT(Apply("aten::add", {x, 2}).ToVector<float>(), ElementsAre(2, 3));
+  EXPECT_THAT(Apply("torch.where", {Apply("gt", {x, 0}), x, -1.0}).ToVector<float>(), ElementsAre(-1, 1));
+  // torch.fft.fft2 and torch.lgama: one that hlod does not have, and one that nobody has.
+  const int line = __LINE__ + 1;
+  EXPECT_EQ(KindOf(Thrown([&] { Apply("lgama", {x}); })), ErrorKind::kUnimplemented);
+  EXPECT_THAT(last_what_, HasSubstr("no lowering for lgama; the nearest name is lgamma"));
+  EXPECT_THAT(last_what_, HasSubstr("device_rows_test.cc:" + std::to_string(line)));
+  EXPECT_EQ(KindOf(Thrown([&] { Apply("fft.fft2", {x}); })), ErrorKind::kUnimplemented);
+  EXPECT_THAT(last_what_, HasSubstr("no lowering for fft.fft2"));
+  EXPECT_EQ(KindOf(Thrown([&] { Apply("permute", {x}); })), ErrorKind::kArgument);
+  EXPECT_THAT(last_what_, HasSubstr("permute takes more than operands: call hlod::Permute"));
+  EXPECT_EQ(KindOf(Thrown([&] { Apply("exp", {x, x}); })), ErrorKind::kArgument);
+  EXPECT_THAT(last_what_, HasSubstr("exp takes 1 operand, and 2 are given"));
+  // After it the program goes on.
+  EXPECT_THAT((x + x).ToVector<float>(), ElementsAre(0, 2));
+}
+
 TEST_F(DeviceRows, Row_DV10_SettingsBelongToAThreadAndScopesRestoreThem) {
   const SettingsScope outer({.mixed_devices = MixedDevices::kWarn});
   try {
@@ -136,6 +158,7 @@ TEST_F(DeviceRows, Row_DV11_EverySettingIsPrintedWithItsOrigin) {
   const std::string text = DefaultEnvironment().Describe();
   EXPECT_THAT(text, HasSubstr("mixed_devices = implicit (" + line + ")"));
   EXPECT_THAT(text, HasSubstr("native_host_tensors = true (default)"));
+  EXPECT_THAT(text, HasSubstr("address = "));
   for (const char* name : {"scalar_host_tensors", "closes_unsettled_max", "trace_nodes_max"}) {
     EXPECT_THAT(text, HasSubstr(name));
   }

@@ -27,8 +27,9 @@ struct TlsOptions {
 struct ConnectOptions {
   // "unix:/run/hlod/hlod.sock", "/run/hlod/hlod.sock", "HOST:PORT", "tcp:HOST:PORT", "fd:N" (a connected
   // socket, which then belongs to the client), or "private": a private daemon is started, which ends with
-  // this client. Empty: $HLOD_ADDRESS; else the user's running daemon ($XDG_RUNTIME_DIR/hlod.sock, then
-  // /run/hlod/hlod.sock), an error when this user may not connect to it; else a private daemon.
+  // this client. Empty: $HLOD_ADDRESS, which takes all of these; else the user's running daemon
+  // ($XDG_RUNTIME_DIR/hlod.sock, then /run/hlod/hlod.sock), an error when this user may not connect to it;
+  // else a private daemon.
   std::string address;
   std::string name;  // Shown in the daemon's listings; empty: the program's name and pid.
   TlsOptions tls;

@@ -42,6 +42,7 @@ struct TraceStats {
   int64_t inline_numbers = 0;  // Arguments that were numbers and travelled in the execute.
   int64_t implicit_copies = 0, implicit_copy_bytes = 0;  // Host tensors that met device tensors.
   int64_t host_operations = 0;                           // Evaluated in this process.
+  int64_t host_functions = 0;                            // Calls of HostFunction().
   int64_t refused_reads = 0;                             // Of placeholders.
 };
 TraceStats GetTraceStats();
@@ -59,7 +60,7 @@ inline std::string Dump(const Tensor& tensor, Form form = Form::kText, Caller ca
   return Dump(absl::MakeConstSpan(&tensor, 1), form, caller);
 }
 // The same as a module. Parameters are in order of first use; `arguments`, when not null, takes the tensors
-// that they stand for (undefined for a number).
+// that they stand for, a number's being on the host.
 std::unique_ptr<Module> Lower(absl::Span<const Tensor> tensors, std::vector<Tensor>* arguments = nullptr,
                               Caller caller = Caller::Here());
 

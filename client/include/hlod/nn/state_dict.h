@@ -1,4 +1,4 @@
-// Tensors in files: safetensors.
+// Tensors in files: safetensors, and NumPy's .npz.
 #pragma once
 
 #include <functional>
@@ -27,5 +27,18 @@ StateDict LoadSafetensors(const std::string& path, Caller caller = Caller::Here(
 // for types that the format has no name for, and when the file cannot be written.
 void SaveSafetensors(const std::string& path, const StateDict& tensors, const ProgressCallback& progress = {},
                      Caller caller = Caller::Here());
+
+// The arrays of a .npz file, as numpy.savez and savez_compressed write them, on the host and by name. They
+// are read, inflated and checked when they are asked for. bf16 is the type that JAX saves as |V2. Throws as
+// LoadSafetensors does, also for arrays of what is not a tensor's type (strings, objects, big-endian
+// numbers).
+StateDict LoadNpz(const std::string& path, Caller caller = Caller::Here());
+
+// Writes what numpy.load reads, as SaveSafetensors does otherwise. Deflating takes far longer than writing;
+// weights seldom get smaller by it.
+enum class NpzCompression { kStored, kDeflated };
+void SaveNpz(const std::string& path, const StateDict& tensors,
+             NpzCompression compression = NpzCompression::kStored, const ProgressCallback& progress = {},
+             Caller caller = Caller::Here());
 
 }  // namespace hlod::nn

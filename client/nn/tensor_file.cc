@@ -1,0 +1,97 @@
+// Files by the system's calls, errors as exceptions that name the file.
+#include "client/nn/tensor_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/tensor/close.h"
+#include "client/tensor/impl.h"
+#include "client/tensor/throw.h"
+
+namespace hlod::nn {
+
+std::shared_ptr<const MappedFile> MappedFile::Open(const std::string& path, const Caller& caller) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat status;
+  if (file < 0 || fstat(file, &status) != 0) {
+    const int error = errno;
+    if (file >= 0) close(file);
+    throw Error(absl::ErrnoToStatus(error, absl::StrCat(std::strerror(error), ": ", path)), "load", caller);
+  }
+  std::shared_ptr<MappedFile> mapped_file(new MappedFile);
+  mapped_file->size_ = static_cast<size_t>(status.st_size);
+  void* const mapped =
+      mapped_file->size_ == 0 ? nullptr : mmap(nullptr, mapped_file->size_, PROT_READ, MAP_PRIVATE, file, 0);
+  close(file);
+  if (mapped == MAP_FAILED) {
+    throw Error(absl::ErrnoToStatus(errno, absl::StrCat("cannot map ", path)), "load", caller);
+  }
+  mapped_file->data_ = static_cast<const char*>(mapped);
+  return mapped_file;
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) munmap(const_cast<char*>(data_), size_);
+}
+
+Tensor FileTensor(const Shape& shape, std::function<absl::StatusOr<Literal>()> load, const Caller& caller) {
+  auto value = lazy::MakeRef<lazy::Value>(shape.type, shape.dims, lazy::Place{}, caller);
+  value->state = lazy::Value::State::kFile;
+  value->load = std::move(load);
+  return lazy::MakeTensor(std::move(value));
+}
+
+std::shared_ptr<const Literal> ReadToSave(const Tensor& tensor, const Caller& caller) {
+  return lazy::Read(lazy::ShownValue(*tensor.impl(), "save", caller), TraceCause::kSave, Cause::kSave, "save",
+                    caller);
+}
+
+NewFile::NewFile(const std::string& path, const Caller& caller)
+    : path_(path),
+      unfinished_(absl::StrCat(path, ".unfinished")),
+      caller_(caller),
+      file_(std::fopen(unfinished_.c_str(), "wbe")) {
+  if (file_ == nullptr) Fail();
+}
+
+NewFile::~NewFile() {
+  if (file_ == nullptr) return;
+  std::fclose(file_);
+  unlink(unfinished_.c_str());
+}
+
+void NewFile::Fail() {
+  const int error = errno;
+  throw Error(absl::ErrnoToStatus(error, absl::StrCat(std::strerror(error), ": ", path_)), "save", caller_);
+}
+
+void NewFile::Write(const void* data, size_t bytes) {
+  if (bytes > 0 && std::fwrite(data, 1, bytes, file_) != bytes) Fail();
+  size_ += bytes;
+}
+
+void NewFile::Rewrite(uint64_t offset, std::string_view bytes) {
+  if (fseeko(file_, static_cast<off_t>(offset), SEEK_SET) != 0 ||
+      std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size() || fseeko(file_, 0, SEEK_END) != 0) {
+    Fail();
+  }
+}
+
+void NewFile::Commit() {
+  if (std::fflush(file_) != 0 || fsync(fileno(file_)) != 0) Fail();
+  if (std::fclose(std::exchange(file_, nullptr)) != 0 || rename(unfinished_.c_str(), path_.c_str()) != 0) {
+    const int error = errno;
+    unlink(unfinished_.c_str());
+    errno = error;
+    Fail();
+  }
+}
+
+}  // namespace hlod::nn
