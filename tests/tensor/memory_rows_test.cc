@@ -44,6 +44,7 @@ TEST_F(MemoryRows, Row_LT11_AFullDeviceNamesWhatFillsItAndWhereItWasMade) {
   const Tensor large = Large(16, 3);
   const int large_line = __LINE__ - 1;
   Sync();
+  ASSERT_TRUE(client_->Sync().ok());  // They are there.
   Tensor wanted = Large(32, 4);
   const std::string message = NoMemory([&] { wanted.ToHost(); });
   EXPECT_THAT(message, HasSubstr(std::to_string(32 * kMiB) + " bytes are wanted"));
@@ -71,6 +72,7 @@ TEST_F(MemoryRows, Row_LT11_AFullDeviceNamesWhatFillsItAndWhereItWasMade) {
 TEST_F(MemoryRows, Row_LT11_AnUploadThatDoesNotFitIsTheSame) {
   Tensor large = Large(48, 2);
   Sync();
+  ASSERT_TRUE(client_->Sync().ok());  // They are there.
   const Tensor host = Full({6 * kMiB}, 5, {.type = kF32});  // 24 MiB.
   const std::string message = NoMemory([&] { host.To(device()).ToHost(); });
   EXPECT_THAT(message, HasSubstr(std::to_string(24 * kMiB) + " bytes are wanted"));
@@ -83,6 +85,7 @@ TEST_F(MemoryRows, Row_LT11_AnUploadThatDoesNotFitIsTheSame) {
 TEST_F(MemoryRows, MeetingTheLimitCostsNothing) {
   const Tensor kept = Large(40, 1);
   Sync();
+  ASSERT_TRUE(client_->Sync().ok());  // They are there.
   const int64_t before = client_->Stats().value().live_bytes;
   for (int i = 0; i < 20; ++i) NoMemory([&] { Large(30, i).ToHost(); });
   EXPECT_EQ(client_->Stats().value().live_bytes, before);
