@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <map>
 
+#include "client/tensor/portable.h"
+
 namespace hlod::lazy {
 namespace {
 
 constexpr NodeId kNoNode = hlo::Computation::kNoNode;
 
-// Appends `instruction` to `to`, whose node i stands for `nodes`' inverse.
+// Appends `instruction` to `to`, over what its operands became.
 NodeId AppendCopy(hlo::Computation& to, const hlo::Instruction& instruction,
                   const std::vector<NodeId>& copy_of, absl::Span<const hlo::ComputationId> called) {
   absl::InlinedVector<NodeId, 8> operands;
@@ -18,10 +20,23 @@ NodeId AppendCopy(hlo::Computation& to, const hlo::Instruction& instruction,
                    called);
 }
 
+// Appends what stands for `instruction` in a module for the daemon: itself, or a call.
+NodeId AppendPortable(hlo::Computation& to, const hlo::Instruction& instruction,
+                      absl::Span<const NodeId> operands, const Portable& portable,
+                      const std::map<hlo::ComputationId, hlo::ComputationId>& callees) {
+  if (const auto call = portable.Find(instruction))
+    return to.Append(hlo::kCall, instruction.shape_id(), to.tables().Intern(hlo::CallAttributes{}), operands,
+                     {*call});
+  absl::InlinedVector<hlo::ComputationId, 2> called;
+  for (const hlo::ComputationId callee : instruction.called()) called.push_back(callees.at(callee));
+  return to.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(), operands,
+                   called);
+}
+
 // Copies the callees that `computation` calls, and theirs, into `module`: in the order of their ids, which is
 // callees first. Gives their new ids.
 std::map<hlo::ComputationId, hlo::ComputationId> CopyCallees(const hlo::Computation& computation,
-                                                             Module& module) {
+                                                             Module& module, Portable& portable) {
   const Module& callees = Tracer::Get().callees();
   std::map<hlo::ComputationId, hlo::ComputationId> copies;
   std::vector<const hlo::Computation*> pending = {&computation};
@@ -36,15 +51,11 @@ std::map<hlo::ComputationId, hlo::ComputationId> CopyCallees(const hlo::Computat
   }
   for (auto& [id, copy] : copies) {
     const hlo::Computation& from = callees.computation(id);
+    portable.Prepare(from);
     hlo::Computation& to = module.AddComputation(from.name());
     copy = module.computation_count() - 1;
-    for (NodeId node = 0; node < from.size(); ++node) {
-      const hlo::Instruction instruction = from[node];
-      absl::InlinedVector<hlo::ComputationId, 2> called;
-      for (const hlo::ComputationId callee : instruction.called()) called.push_back(copies.at(callee));
-      to.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(),
-                instruction.operands(), called);
-    }
+    for (NodeId node = 0; node < from.size(); ++node)
+      AppendPortable(to, from[node], from[node].operands(), portable, copies);
     to.set_root(from.root_id());
   }
   return copies;
@@ -90,15 +101,13 @@ std::unique_ptr<Module> MakeModule(std::string name, const Graph& graph, const C
                                    absl::Span<const uint32_t> donated) {
   const hlo::Computation& from = *canonical.computation;
   auto module = std::make_unique<Module>(std::move(name), from.shared_tables());
-  const auto callees = CopyCallees(from, *module);
+  Portable portable(*module);
+  const auto callees = CopyCallees(from, *module, portable);
+  portable.Prepare(from);
   hlo::Computation& main = module->AddComputation("main");
-  std::vector<NodeId> same(from.size());
+  module->set_entry(module->computation_count() - 1);
   for (NodeId node = 0; node < from.size(); ++node) {
-    same[node] = node;
-    const hlo::Instruction instruction = from[node];
-    absl::InlinedVector<hlo::ComputationId, 2> called;
-    for (const hlo::ComputationId callee : instruction.called()) called.push_back(callees.at(callee));
-    AppendCopy(main, instruction, same, called);
+    AppendPortable(main, from[node], from[node].operands(), portable, callees);
     if (const Parameter* parameter = graph.ParameterAt(canonical.nodes[node]);
         parameter != nullptr && parameter->value && parameter->value->sharding != nullptr) {
       main.mutable_notes(node).sharding = *parameter->value->sharding;

@@ -30,7 +30,8 @@ def load(path, dtype):
     return array.view(BITS[dtype]) if dtype in BITS else array
 
 
-def difference(got, want, dtype):
+def difference(got, want, dtype, largest):
+    """What differs; `largest` is the size of the arguments, whose rounding a result near 0 shows."""
     if got.shape != want.shape or got.dtype != want.dtype:
         return f"is {got.dtype}{list(got.shape)}, and here {want.dtype}{list(want.shape)}"
     relative = RELATIVE.get(dtype, 0)
@@ -40,7 +41,7 @@ def difference(got, want, dtype):
     got, want = got.astype(wide), want.astype(wide)
     same = (got == want) | (np.isnan(got) & np.isnan(want))
     finite = np.abs(want[np.isfinite(want)])
-    scale = np.sqrt(np.mean(finite**2)) if finite.size else 0
+    scale = max(np.sqrt(np.mean(finite**2)) if finite.size else 0, 1e-4 * largest)
     with np.errstate(invalid="ignore"):
         near = np.abs(got - want) <= relative * (np.abs(want) + scale)
     bad = ~(same | near)
@@ -54,6 +55,8 @@ def main(folder):
         here = case.parent
         arguments = [load(here / f"argument{i}.npy", t) for i, t in enumerate(program["arguments"])]
         wanted = [load(here / f"result{i}.npy", t) for i, t in enumerate(program["results"])]
+        largest = max([np.abs(a[np.isfinite(a)].astype(np.float64)).max(initial=0)
+                       for a in arguments if a.dtype.kind == "f"], default=0)
         count += 1
         try:
             results = Module(_hlo.XlaComputation((here / "module.pb").read_bytes())).run(arguments)
@@ -64,7 +67,7 @@ def main(folder):
             failures.append(f"{program['name']}: {len(results)} results, and here {len(wanted)}")
             continue
         for i, (got, want, dtype) in enumerate(zip(results, wanted, program["results"])):
-            if text := difference(np.asarray(got), want, dtype):
+            if text := difference(np.asarray(got), want, dtype, largest):
                 failures.append(f"{program['name']}: result {i} {text}")
     print(f"{count} programs, {len(failures)} failures")
     print("\n".join(failures))

@@ -57,6 +57,14 @@ class ModuleEncoder {
     for (NodeId node = 0; node < computation.size(); ++node) sequence.add_instruction_ids(IdOf(id, node));
   }
 
+  // XLA's reader compares a constant's layout with that of its literal, which is always stated.
+  static Shape ShapeOnTheWire(Instruction instruction) {
+    Shape shape = instruction.shape();
+    if (instruction.opcode() == kConstant && shape.IsArray() && shape.rank() > 0 && !shape.layout)
+      shape.layout = Layout::RowMajor(shape.rank());
+    return shape;
+  }
+
   void EncodeInstruction(Instruction instruction, ComputationId computation,
                          xla::HloInstructionProto* proto) {
     const Notes* notes = instruction.computation().notes(instruction.id());
@@ -64,7 +72,7 @@ class ModuleEncoder {
     proto->set_name(names_.instructions[computation][instruction.id()]);
     proto->set_opcode(std::string(Name(instruction.opcode())));
     proto->set_id(IdOf(computation, instruction.id()));
-    codec::EncodeShape(instruction.shape(), proto->mutable_shape());
+    codec::EncodeShape(ShapeOnTheWire(instruction), proto->mutable_shape());
     codec::EncodeAttributes(instruction.attributes(), module_.tables(), proto);
     for (NodeId operand : instruction.operands()) proto->add_operand_ids(IdOf(computation, operand));
     for (ComputationId callee : instruction.called()) proto->add_called_computation_ids(IdOf(callee));
