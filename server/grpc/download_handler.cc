@@ -7,7 +7,7 @@
 
 #include "common/base/status.h"
 #include "common/rpc/grpc/chunk.h"
-#include "server/grpc/grpc_server.h"
+#include "server/grpc/bulk_handler.h"
 
 namespace hlod::grpc_server {
 namespace {
@@ -20,7 +20,7 @@ class DownloadStream : public session::BulkStream, public std::enable_shared_fro
   DownloadStream(session::Registry& registry, std::shared_ptr<Call> call)
       : registry_(registry), call_(std::move(call)) {}
 
-  void Begin(grpc::ByteBuffer& request) {
+  void OnRead(grpc::ByteBuffer& request) {
     v1::TransferId id;
     absl::Status status;
     if (!id.ParseFromString(ToString(request))) {
@@ -49,6 +49,9 @@ class DownloadStream : public session::BulkStream, public std::enable_shared_fro
     stopped_ = true;
     call_->Cancel();
   }
+
+  void OnReadsDone() { call_->Finish(InvalidArgument("A bulk download without a request.")); }
+  void OnDone() {}
 
   void OnWritten() {
     if (session_ == nullptr) return;
@@ -89,7 +92,7 @@ class DownloadStream : public session::BulkStream, public std::enable_shared_fro
   session::Registry& registry_;
   const std::shared_ptr<Call> call_;
   std::atomic<bool> stopped_{false};
-  // Set by Begin.
+  // Set by OnRead.
   std::shared_ptr<session::Session> session_;
   std::shared_ptr<session::KeptDownload> kept_;
   device::ReadyBytes bytes_;  // Its pin holds the bytes, also when the client has acknowledged the download.
@@ -102,28 +105,10 @@ class DownloadStream : public session::BulkStream, public std::enable_shared_fro
   bool counted_ = false;
 };
 
-class DownloadHandler : public CallHandler {
- public:
-  DownloadHandler(session::Registry& registry, Call& call) : registry_(registry), call_(call) {}
-  void OnStart() override {
-    stream_ = std::make_shared<DownloadStream>(registry_, call_.shared_from_this());
-    call_.Read();
-  }
-  void OnRead(grpc::ByteBuffer& message) override { stream_->Begin(message); }
-  void OnReadsDone() override { call_.Finish(InvalidArgument("A bulk download without a request.")); }
-  void OnWritten() override { stream_->OnWritten(); }
-  void OnDone() override { stream_.reset(); }
-
- private:
-  session::Registry& registry_;
-  Call& call_;
-  std::shared_ptr<DownloadStream> stream_;
-};
-
 }  // namespace
 
 std::unique_ptr<CallHandler> MakeDownloadHandler(session::Registry& registry, Call& call) {
-  return std::make_unique<DownloadHandler>(registry, call);
+  return std::make_unique<BulkHandler<DownloadStream>>(registry, call);
 }
 
 }  // namespace hlod::grpc_server

@@ -1,6 +1,9 @@
 // One list of watches, looked at when the state changes.
 #include "server/grpc/health.h"
 
+#include <utility>
+#include <vector>
+
 #include "common/base/status.h"
 #include "server/grpc/grpc_server.h"
 
@@ -13,7 +16,8 @@ class WatchHandler : public CallHandler {
   void OnStart() override { call_.Read(); }
   // A watch has one request. No further one is read: gRPC makes room for a whole message only while one is.
   void OnRead(grpc::ByteBuffer&) override {
-    if (const absl::Status watched = health_.Watch(call_); !watched.ok()) call_.Finish(watched);
+    if (const absl::Status watched = health_.Watch(call_.shared_from_this()); !watched.ok())
+      call_.Finish(watched);
   }
   void OnReadsDone() override { call_.Finish(InvalidArgument("A health watch without a request.")); }
   void OnDone() override { health_.Forget(call_); }
@@ -28,29 +32,41 @@ class WatchHandler : public CallHandler {
 // HealthCheckResponse{status: SERVING or NOT_SERVING}, by hand: field 1, varint 1 or 2.
 std::string Health::Response() const { return registry_.draining() ? "\x08\x02" : "\x08\x01"; }
 
-absl::Status Health::Watch(Call& call) {
-  MutexLock lock(&mu_);
-  if (watches_.size() >= kWatchesMax && !watches_.contains(&call)) {
-    return MakeError(ErrorKind::kLimit, absl::StrFormat("%d health watches are open; the limit is %d.",
-                                                        watches_.size(), kWatchesMax));
+absl::Status Health::Watch(const std::shared_ptr<Call>& call) {
+  {
+    MutexLock lock(&mu_);
+    if (watches_.size() >= kWatchesMax && !watches_.contains(call.get())) {
+      return MakeError(ErrorKind::kLimit, absl::StrFormat("%d health watches are open; the limit is %d.",
+                                                          watches_.size(), kWatchesMax));
+    }
+    watches_[call.get()] = {};  // Its place; Tick writes nothing to it yet.
   }
-  if (watches_.empty()) written_ = Response();
-  watches_.insert(&call);
-  call.Write(ToByteBuffer(written_));
+  const std::string response = Response();
+  call->Write(ToByteBuffer(response));
+  MutexLock lock(&mu_);
+  watches_[call.get()] = {call, response};
   return absl::OkStatus();
 }
 
-void Health::Forget(Call& call) {
+void Health::Forget(const Call& call) {
   MutexLock lock(&mu_);
   watches_.erase(&call);
 }
 
 void Health::Tick() {
-  MutexLock lock(&mu_);
   const std::string response = Response();
-  if (watches_.empty() || response == written_) return;
-  written_ = response;
-  for (Call* const call : watches_) call->Write(ToByteBuffer(written_));
+  std::vector<std::shared_ptr<Call>> changed;  // Written to after the lock.
+  {
+    MutexLock lock(&mu_);
+    for (auto& [key, watch] : watches_) {
+      if (watch.written == response) continue;
+      std::shared_ptr<Call> call = watch.call.lock();
+      if (call == nullptr) continue;
+      changed.push_back(std::move(call));
+      watch.written = response;
+    }
+  }
+  for (const std::shared_ptr<Call>& call : changed) call->Write(ToByteBuffer(response));
 }
 
 std::unique_ptr<CallHandler> MakeWatchHandler(Call& call, Health& health) {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "absl/container/flat_hash_set.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "server/device/mutex.h"
 #include "server/grpc/call.h"
@@ -23,16 +23,19 @@ class Health {
   std::string Response() const;
   // Writes the response to `call`, now and with each change. RESOURCE_EXHAUSTED when there are kWatchesMax
   // watches.
-  absl::Status Watch(Call& call);
-  void Forget(Call& call);
-  // Writes a change to all watches. To be called a few times a second.
+  absl::Status Watch(const std::shared_ptr<Call>& call);
+  void Forget(const Call& call);
+  // Writes a change to all watches. To be called a few times a second, by one thread.
   void Tick();
 
  private:
   const session::Registry& registry_;
   Mutex mu_;
-  std::string written_ ABSL_GUARDED_BY(mu_);
-  absl::flat_hash_set<Call*> watches_ ABSL_GUARDED_BY(mu_);
+  struct Watched {
+    std::weak_ptr<Call> call;  // Null before its first response is written.
+    std::string written;       // Its last response.
+  };
+  absl::flat_hash_map<const Call*, Watched> watches_ ABSL_GUARDED_BY(mu_);
 };
 
 // Health/Watch.

@@ -7,7 +7,7 @@
 
 #include "common/base/status.h"
 #include "common/rpc/grpc/chunk.h"
-#include "server/grpc/grpc_server.h"
+#include "server/grpc/bulk_handler.h"
 
 namespace hlod::grpc_server {
 namespace {
@@ -21,7 +21,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
   UploadStream(session::Registry& registry, std::shared_ptr<Call> call)
       : registry_(registry), call_(std::move(call)) {}
 
-  void OnChunk(grpc::ByteBuffer& buffer) {
+  void OnRead(grpc::ByteBuffer& buffer) {
     const int64_t bytes = static_cast<int64_t>(buffer.Length());
     registry_.wire_bytes_in += bytes;
     const int64_t chunk_max = registry_.devices().limits().chunk_bytes_max;
@@ -65,6 +65,8 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
     }
     PostPump();
   }
+  void OnWritten() {}
+  void OnDone() { OnReadsDone(); }
 
  private:
   // The first chunk names the transfer; its upload may not be declared yet.
@@ -240,30 +242,10 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
   std::optional<absl::Status> declared_ ABSL_GUARDED_BY(mu_);
 };
 
-class UploadHandler : public CallHandler {
- public:
-  UploadHandler(session::Registry& registry, Call& call) : registry_(registry), call_(call) {}
-  void OnStart() override {
-    stream_ = std::make_shared<UploadStream>(registry_, call_.shared_from_this());
-    call_.Read();
-  }
-  void OnRead(grpc::ByteBuffer& message) override { stream_->OnChunk(message); }
-  void OnReadsDone() override { stream_->OnReadsDone(); }
-  void OnDone() override {
-    stream_->OnReadsDone();
-    stream_.reset();
-  }
-
- private:
-  session::Registry& registry_;
-  Call& call_;
-  std::shared_ptr<UploadStream> stream_;
-};
-
 }  // namespace
 
 std::unique_ptr<CallHandler> MakeUploadHandler(session::Registry& registry, Call& call) {
-  return std::make_unique<UploadHandler>(registry, call);
+  return std::make_unique<BulkHandler<UploadStream>>(registry, call);
 }
 
 }  // namespace hlod::grpc_server

@@ -1,0 +1,33 @@
+// What the two bulk methods share: a call whose work is a stream that jobs of the transfer thread hold, too.
+#pragma once
+
+#include <memory>
+
+#include "server/grpc/grpc_server.h"
+
+namespace hlod::grpc_server {
+
+// `Stream` has the handler's functions, but for OnStart.
+template <typename Stream>
+class BulkHandler final : public CallHandler {
+ public:
+  BulkHandler(session::Registry& registry, Call& call) : registry_(registry), call_(call) {}
+  void OnStart() override {
+    stream_ = std::make_shared<Stream>(registry_, call_.shared_from_this());
+    call_.Read();
+  }
+  void OnRead(grpc::ByteBuffer& message) override { stream_->OnRead(message); }
+  void OnReadsDone() override { stream_->OnReadsDone(); }
+  void OnWritten() override { stream_->OnWritten(); }
+  void OnDone() override {
+    stream_->OnDone();
+    stream_.reset();
+  }
+
+ private:
+  session::Registry& registry_;
+  Call& call_;
+  std::shared_ptr<Stream> stream_;
+};
+
+}  // namespace hlod::grpc_server
