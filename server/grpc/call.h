@@ -95,7 +95,7 @@ class Call : public std::enable_shared_from_this<Call> {
   absl::Duration timeout_;
   grpc::Alarm alarm_;
   std::atomic<bool> cancelled_{false};  // By the daemon.
-  bool heard_ = false;  // On the queue's thread: a message has come since alarm_ was set.
+  bool heard_ = false;                  // On the queue's thread: a message has come since alarm_ was set.
   bool over_ = false;                   // On the queue's thread: OnDone was called.
 
   Mutex mu_;

@@ -2,16 +2,16 @@
 #include "server/grpc/connections.h"
 
 #include <fcntl.h>
-#include <netdb.h>
 #include <spdlog/spdlog.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <string_view>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "common/rpc/keepalive.h"
+#include "server/grpc/peer_names.h"
 
 namespace hlod::grpc_server {
 
@@ -32,21 +32,12 @@ size_t CountUnreadResets(int socket) {
   return count;
 }
 
-// gRPC's name of a TCP connection's peer: "ipv4:10.1.2.3:5555", "ipv6:%5B::1%5D:5555".
-std::string PeerName(int socket) {
-  sockaddr_storage address{};
-  socklen_t size = sizeof(address);
-  char host[NI_MAXHOST], port[NI_MAXSERV];
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  if (getpeername(socket, generic, &size) != 0 ||
-      getnameinfo(generic, size, host, sizeof(host), port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) !=
-          0)
-    return "";
-  return address.ss_family == AF_INET6 ? absl::StrCat("ipv6:%5B", host, "%5D:", port)
-                                       : absl::StrCat("ipv4:", host, ":", port);
-}
-
 }  // namespace
+
+void CloseConnection(int socket) {
+  shutdown(socket, SHUT_RDWR);
+  close(socket);
+}
 
 Connections::Connections(const Options& options) : options_(options), epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
 
@@ -97,7 +88,7 @@ bool Connections::CloseResetting(const std::string& owner, const std::string& pe
   size_t most = 0;
   for (const auto& [fd, connection] : connections_) {
     if (connection.tcp) {
-      if (PeerName(fd) != peer) continue;
+      if (PeerNameOfSocket(fd) != peer) continue;
       worst = fd;
       break;
     }
@@ -126,6 +117,12 @@ void Connections::Tick() {
 void Connections::AddProcesses(absl::flat_hash_set<int64_t>& pids) const {
   MutexLock lock(&mu_);
   for (const auto& [fd, connection] : connections_) pids.insert(connection.pid);
+}
+
+int64_t Connections::CountOf(const std::string& owner) const {
+  MutexLock lock(&mu_);
+  const auto found = owners_.find(owner);
+  return found == owners_.end() ? 0 : found->second.count;
 }
 
 int64_t Connections::size() const {

@@ -13,6 +13,9 @@
 
 namespace hlod::grpc_server {
 
+// Closes a socket that may have a duplicate.
+void CloseConnection(int socket);
+
 // Thread-safe.
 class Connections {
  public:
@@ -33,6 +36,8 @@ class Connections {
   // a second.
   void Tick();
   int64_t size() const;
+  // How many of an owner's are open.
+  int64_t CountOf(const std::string& owner) const;
   // Adds the processes at the other ends, as far as the kernel said which.
   void AddProcesses(absl::flat_hash_set<int64_t>& pids) const;
 

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <chrono>
 #include <climits>
+#include <future>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,8 @@
 #include "absl/time/clock.h"
 #include "common/base/status.h"
 #include "common/rpc/message_size.h"
+#include "server/grpc/connections.h"
+#include "server/grpc/peer_names.h"
 #include "server/grpc/reflection.h"
 #include "server/session/admin.h"
 
@@ -83,8 +87,31 @@ GrpcServer::GrpcServer(session::Registry& registry, Health& health, Options opti
 GrpcServer::~GrpcServer() { Shutdown(); }
 
 bool GrpcServer::Start() {
+  // The thread first: when the system refuses it, nothing has begun.
+  std::promise<bool> built;
+  try {
+    thread_ = std::thread([this, built = built.get_future()]() mutable {
+      if (built.get()) Serve();
+    });
+  } catch (const std::system_error& e) {
+    spdlog::error("There is no thread for the server of {}: {}", options_.name, e.what());
+    return false;
+  }
+  pthread_setname_np(thread_.native_handle(), options_.name.c_str());
+  bool ok = false;
+  try {
+    ok = Build();
+  } catch (const std::exception& e) {  // The thread waits for an answer.
+    spdlog::error("The server of {} could not be made: {}", options_.name, e.what());
+  }
+  built.set_value(ok);
+  if (!ok) thread_.join();
+  return ok;
+}
+
+bool GrpcServer::Build() {
   grpc::ServerBuilder builder;
-  builder.RegisterAsyncGenericService(&service_);
+  builder.RegisterAsyncGenericService(&service_.emplace());
   builder.SetMaxReceiveMessageSize(static_cast<int>(rpc::MessageBytesMax(registry_.devices().limits())));
   builder.SetMaxSendMessageSize(-1);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsMax);
@@ -110,8 +137,6 @@ bool GrpcServer::Start() {
     spdlog::error("gRPC could not start a server for {}.", options_.name);
     return false;
   }
-  thread_ = std::thread([this] { Serve(); });
-  pthread_setname_np(thread_.native_handle(), options_.name.c_str());
   return true;
 }
 
@@ -119,13 +144,18 @@ void GrpcServer::Handle(int fd, bool tls) {
   {
     MutexLock lock(&mu_);
     if (shut_down_ || (!started_ && !(started_ = Start()))) {
-      close(fd);
+      CloseConnection(fd);
       return;
     }
   }
   grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
   parameters.fd = fd;
   (tls ? tls_ : plain_)->HandleNewConnection(&parameters);
+}
+
+bool GrpcServer::HasCalls() const {
+  MutexLock lock(&calls_->mu);
+  return calls_->count > 1;
 }
 
 void GrpcServer::Shutdown() {
@@ -140,6 +170,7 @@ void GrpcServer::Shutdown() {
     // abort.
     const absl::Time deadline = absl::Now() + absl::Seconds(10);
     MutexLock lock(&calls_->mu);
+    calls_->ending = true;
     while (calls_->count > 0 && absl::Now() < deadline)
       calls_->changed.WaitFor(&calls_->mu, std::chrono::milliseconds(100));
     if (calls_->count > 0) spdlog::error("{} calls of the {} did not end.", calls_->count, options_.name);
@@ -152,6 +183,7 @@ void GrpcServer::AcceptNext() {
   auto fresh = std::make_unique<Call>();
   {
     MutexLock lock(&calls_->mu);
+    if (calls_->ending) return;
     ++calls_->count;
   }
   const std::shared_ptr<Call> call(fresh.release(), [calls = calls_](Call* over) {
@@ -159,7 +191,7 @@ void GrpcServer::AcceptNext() {
     MutexLock lock(&calls->mu);
     if (--calls->count == 0) calls->changed.SignalAll();
   });
-  call->Accept(service_, *queue_);
+  call->Accept(*service_, *queue_);
 }
 
 void GrpcServer::Serve() {
@@ -232,12 +264,7 @@ session::Peer GrpcServer::PeerOf(Call& call) const {
   peer.description = call.context().peer();
   peer.local = options_.user.has_value();
   peer.user = options_.user;
-  if (peer.local) {
-    peer.owner = absl::StrCat("user ", *peer.user);
-  } else {  // "ipv4:10.1.2.3:5555" without scheme and port.
-    const size_t begin = peer.description.find(':') + 1, end = peer.description.rfind(':');
-    peer.owner = "host " + (end > begin ? peer.description.substr(begin, end - begin) : peer.description);
-  }
+  peer.owner = peer.local ? OwnerOfUser(*peer.user) : OwnerOfPeerName(peer.description);
   return peer;
 }
 
@@ -251,7 +278,8 @@ void GrpcServer::Route(const std::shared_ptr<Call>& call) {
     call->Start(std::move(handler), options_.greeting);
   };
   if (method == "/grpc.health.v1.Health/Check") {
-    return start(MakeAnswerHandler(*call, [this](const std::string&) { return health_.Response(); }, false));
+    return start(MakeAnswerHandler(
+        *call, [this](const std::string&) { return health_.Response(); }, false));
   }
   if (method == "/grpc.health.v1.Health/Watch") {
     return start(MakeWatchHandler(*call, health_));

@@ -44,14 +44,19 @@ class GrpcServer {
   // Takes a connected socket; closes it when the server cannot.
   void HandleConnection(int fd) { Handle(fd, /*tls=*/false); }
   void HandleTls(int fd) { Handle(fd, /*tls=*/true); }
+  // Whether there is a call that has not ended, or that something of ours still refers to.
+  bool HasCalls() const;
   // Ends all calls and the thread. No connections after it.
   void Shutdown();
 
  private:
   using Acceptor = std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor>;
+  // Makes the thread, and the server that it serves. False: there is neither.
   bool Start();
+  bool Build();
   void Handle(int fd, bool tls);
   void Serve();
+  // Asks for the next call, unless the server is ending.
   void AcceptNext();
   void Route(const std::shared_ptr<Call>& call);
   session::Peer PeerOf(Call& call) const;
@@ -60,7 +65,9 @@ class GrpcServer {
   struct Calls {
     Mutex mu;
     CondVar changed;
+    // With the one that waits to be accepted.
     int64_t count ABSL_GUARDED_BY(mu) = 0;
+    bool ending ABSL_GUARDED_BY(mu) = false;  // None is asked for any more: the queue may have shut down.
   };
 
   session::Registry& registry_;
@@ -70,7 +77,7 @@ class GrpcServer {
   Mutex mu_;
   bool started_ ABSL_GUARDED_BY(mu_) = false;
   bool shut_down_ ABSL_GUARDED_BY(mu_) = false;
-  grpc::AsyncGenericService service_;
+  std::optional<grpc::AsyncGenericService> service_;
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   std::unique_ptr<grpc::Server> server_;
   Acceptor plain_, tls_;

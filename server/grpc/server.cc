@@ -2,7 +2,6 @@
 #include "server/grpc/server.h"
 
 #include <fcntl.h>
-#include <netdb.h>
 #include <pthread.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
@@ -13,6 +12,7 @@
 
 #include "absl/time/clock.h"
 #include "common/base/status.h"
+#include "server/grpc/peer_names.h"
 
 namespace hlod::grpc_server {
 namespace {
@@ -43,18 +43,6 @@ std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const ServerOptions& opt
   tls.pem_root_certs = options.tls_client_authority;
   tls.pem_key_cert_pairs.push_back({options.tls_key, options.tls_certificate});
   return grpc::SslServerCredentials(tls);
-}
-
-// The host of a TCP peer, for counting.
-std::string HostOf(int socket) {
-  sockaddr_storage address{};
-  socklen_t size = sizeof(address);
-  char host[NI_MAXHOST];
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  if (getpeername(socket, generic, &size) != 0 ||
-      getnameinfo(generic, size, host, sizeof(host), nullptr, 0, NI_NUMERICHOST) != 0)
-    return "host unknown";
-  return absl::StrCat("host ", host);
 }
 
 }  // namespace
@@ -109,6 +97,9 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
                                                        .tls = TlsCredentials(o),
                                                        .greeting = o.greeting,
                                                        .close_resetting = server->CloserOfResetting()});
+  server->local_ = std::make_unique<UserServers>(
+      o.user_servers, *server->connections_,
+      [server = server.get()](uint32_t user) { return server->MakeUserServer(user); });
 
   // Beyond this point clients come.
   if (o.inherited_connection >= 0) server->OnAccepted(o.inherited_connection, rpc::Endpoint{});
@@ -125,7 +116,8 @@ Server::~Server() {
   stopping_ = true;
   if (periodic_thread_.joinable()) periodic_thread_.join();
   if (registry_ != nullptr) registry_->EndAll(MakeError(ErrorKind::kLostSession, "The daemon is ending."));
-  for (GrpcServer* const server : Servers()) server->Shutdown();
+  if (local_ != nullptr) local_->Shutdown();
+  if (tcp_ != nullptr) tcp_->Shutdown();
   // What ends sessions ends before the sessions' registry.
   arenas_.reset();
   processes_.reset();
@@ -138,40 +130,26 @@ void Server::OnAccepted(int fd, const rpc::Endpoint& endpoint) {
   const absl::StatusOr<rpc::PeerCredentials> peer =
       tcp ? rpc::PeerCredentials{} : rpc::ReadPeerCredentials(fd);
   if (!peer.ok() ||
-      !connections_->Add(fd, tcp ? HostOf(fd) : absl::StrCat("user ", peer->uid), tcp, peer->pid)) {
+      !connections_->Add(fd, tcp ? OwnerOfSocket(fd) : OwnerOfUser(peer->uid), tcp, peer->pid)) {
     close(fd);
     return;
   }
   if (tcp) return options_.tls_certificate.empty() ? tcp_->HandleConnection(fd) : tcp_->HandleTls(fd);
   processes_->Add(fd, *peer);
-  ServerOf(peer->uid).HandleConnection(fd);
+  local_->HandleConnection(fd, peer->uid);
 }
 
-GrpcServer& Server::ServerOf(uint32_t user) {
-  MutexLock lock(&mu_);
-  std::unique_ptr<GrpcServer>& server = local_[user];
-  if (server == nullptr) {
-    server =
-        std::make_unique<GrpcServer>(*registry_, *health_,
-                                     GrpcServer::Options{.name = absl::StrCat("user ", user),
-                                                         .administration = user == 0 || user == geteuid(),
-                                                         .user = user,
-                                                         .greeting = options_.greeting,
-                                                         .close_resetting = CloserOfResetting()});
-  }
-  return *server;
+std::unique_ptr<GrpcServer> Server::MakeUserServer(uint32_t user) {
+  return std::make_unique<GrpcServer>(*registry_, *health_,
+                                      GrpcServer::Options{.name = OwnerOfUser(user),
+                                                          .administration = user == 0 || user == geteuid(),
+                                                          .user = user,
+                                                          .greeting = options_.greeting,
+                                                          .close_resetting = CloserOfResetting()});
 }
 
 std::function<void(const session::Peer&)> Server::CloserOfResetting() {
   return [this](const session::Peer& peer) { connections_->CloseResetting(peer.owner, peer.description); };
-}
-
-std::vector<GrpcServer*> Server::Servers() {
-  std::vector<GrpcServer*> servers;
-  MutexLock lock(&mu_);
-  for (const auto& [user, server] : local_) servers.push_back(server.get());
-  if (tcp_ != nullptr) servers.push_back(tcp_.get());
-  return servers;
 }
 
 void Server::RunPeriodicChecks() {
@@ -179,6 +157,7 @@ void Server::RunPeriodicChecks() {
     try {
       registry_->Tick();
       connections_->Tick();
+      local_->Tick();
       DropUnusedProcesses();
       health_->Tick();
     } catch (const std::exception& e) {  // No memory; there may be some at the next turn.

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -17,6 +16,7 @@
 #include "server/grpc/grpc_server.h"
 #include "server/grpc/health.h"
 #include "server/grpc/listener.h"
+#include "server/grpc/user_servers.h"
 #include "server/session/processes.h"
 #include "server/session/registry.h"
 
@@ -31,6 +31,7 @@ struct ServerOptions {
   std::string version;                                         // "hlod 0.1.0"
   absl::Duration greeting = absl::Seconds(10);                 // GrpcServer::Options.
   absl::Duration tcp_silence = absl::Seconds(60);              // After which a TCP peer is given up.
+  UserServers::Options user_servers;
 };
 
 class Server {
@@ -51,11 +52,9 @@ class Server {
   void RunPeriodicChecks();
   // A process is watched while it has a connection, or a session that ends with it.
   void DropUnusedProcesses();
-  GrpcServer& ServerOf(uint32_t user);
+  std::unique_ptr<GrpcServer> MakeUserServer(uint32_t user);
   // GrpcServer::Options::close_resetting.
   std::function<void(const session::Peer& peer)> CloserOfResetting();
-  // All of them, the one for TCP last.
-  std::vector<GrpcServer*> Servers();
 
   const ServerOptions options_;
   device::Devices& devices_;
@@ -66,8 +65,7 @@ class Server {
   std::unique_ptr<Health> health_;
   std::unique_ptr<Connections> connections_;
   std::unique_ptr<GrpcServer> tcp_;
-  Mutex mu_;
-  std::map<uint32_t, std::unique_ptr<GrpcServer>> local_ ABSL_GUARDED_BY(mu_);  // By user.
+  std::unique_ptr<UserServers> local_;
   std::unique_ptr<Listener> listener_;
   std::atomic<bool> stopping_{false};
   std::thread periodic_thread_;

@@ -16,6 +16,16 @@
 
 namespace hlod::device {
 
+// Waits for what other threads do, for at most 20 seconds.
+template <typename Condition>
+bool Eventually(const Condition& condition) {
+  for (int i = 0; i < 10000; ++i) {
+    if (condition()) return true;
+    absl::SleepFor(absl::Milliseconds(2));  // tidy: nobody tells a test that a thread let go of memory.
+  }
+  return condition();
+}
+
 class FakeClock : public Clock {
  public:
   absl::Time Now() const override {

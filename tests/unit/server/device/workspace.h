@@ -18,16 +18,6 @@ namespace hlod::device {
 
 inline hlo::Shape F32x4() { return hlo::Shape::Array(hlo::kF32, {4}); }
 
-// Waits for what other threads do, for at most 20 seconds.
-template <typename Condition>
-bool Eventually(const Condition& condition) {
-  for (int i = 0; i < 10000; ++i) {
-    if (condition()) return true;
-    absl::SleepFor(absl::Milliseconds(2));  // tidy: nobody tells a test that a thread let go of memory.
-  }
-  return condition();
-}
-
 struct TestSession {
   explicit TestSession(Devices& d, uint64_t session = 1)
       : devices(d), workspace(std::make_shared<Workspace>(session, d)) {}

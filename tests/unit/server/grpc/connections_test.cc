@@ -3,6 +3,7 @@
 
 #include <grpcpp/create_channel.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
@@ -11,8 +12,10 @@
 
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
+#include "server/grpc/peer_names.h"
 #include "server/grpc/server.h"
 #include "tests/unit/server/device/testing.h"
 
@@ -26,7 +29,8 @@ class ServerConnections : public testing::Test {
     server_.reset();
     std::filesystem::remove_all(folder_);
   }
-  void Start(absl::Duration greeting, const Limits& limits = {}) {
+  void Start(absl::Duration greeting, const Limits& limits = {},
+             const UserServers::Options& user_servers = {}) {
     spdlog::set_level(spdlog::level::err);
     char folder[] = "/tmp/hlod-connections-XXXXXX";
     folder_ = mkdtemp(folder);
@@ -34,6 +38,7 @@ class ServerConnections : public testing::Test {
     ServerOptions options;
     options.listen.push_back(rpc::ParseEndpoint("unix:" + path()).value());
     options.greeting = greeting;
+    options.user_servers = user_servers;
     server_ = Server::Start(std::move(options), *devices_).value();
   }
   std::string path() const { return folder_ + "/hlod.sock"; }
@@ -144,6 +149,49 @@ TEST_F(ServerConnections, OneListenerAtATimeHasAPath) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(most, 1);
+}
+
+// How many threads of this process are a user's server.
+int CountServerThreads() {
+  int count = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream file(task.path() / "comm");
+    std::string name;
+    if (std::getline(file, name) && name.starts_with("user ")) ++count;
+  }
+  return count;
+}
+
+TEST_F(ServerConnections, AUserWhoIsGoneHasNoServer) {
+  Start(absl::Minutes(10), {}, {.idle = absl::ZeroDuration()});
+  for (int round = 0; round < 2; ++round) {
+    rpc::Descriptor fd = Connect();
+    char byte;
+    ASSERT_EQ(recv(fd.get(), &byte, 1, 0), 1) << "gRPC's first frame";
+    EXPECT_EQ(CountServerThreads(), 1);
+    fd = rpc::Descriptor();
+    EXPECT_TRUE(device::Eventually([] { return CountServerThreads() == 0; }));
+  }
+}
+
+TEST(PeerNames, ASocketAndAPeerNameGiveTheSameOwner) {
+  EXPECT_EQ(OwnerOfPeerName("ipv4:10.1.2.3:5555"), "host 10.1.2.3");
+  EXPECT_EQ(OwnerOfPeerName("ipv6:%5B::1%5D:5555"), "host ::1");
+  EXPECT_EQ(OwnerOfPeerName("ipv6:%5Bfe80::1%25eth0%5D:5555"), "host fe80::1%eth0");
+  const rpc::Descriptor listening(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  ASSERT_EQ(bind(listening.get(), generic, size), 0);
+  ASSERT_EQ(listen(listening.get(), 1), 0);
+  ASSERT_EQ(getsockname(listening.get(), generic, &size), 0);
+  const rpc::Descriptor client(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(connect(client.get(), generic, size), 0);
+  EXPECT_EQ(PeerNameOfSocket(client.get()), absl::StrCat("ipv4:127.0.0.1:", ntohs(address.sin_port)));
+  EXPECT_EQ(OwnerOfSocket(client.get()), OwnerOfPeerName(PeerNameOfSocket(client.get())));
+  EXPECT_EQ(OwnerOfSocket(-1), "host unknown");
 }
 
 }  // namespace
