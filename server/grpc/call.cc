@@ -88,6 +88,7 @@ void Call::OnOperation(CallOperation::Kind kind, bool ok) {
     case CallOperation::Kind::kRead:
       if (over_)
         return Finish(Cancelled("The call is over."));  // Its end may be reported before that of its reads.
+      until_heard_.reset();
       if (!std::exchange(heard_, true) && !handler_->EachMessageInTime()) alarm_.Cancel();
       if (ok) {
         handler_->OnRead(incoming_);
@@ -118,6 +119,7 @@ void Call::OnOperation(CallOperation::Kind kind, bool ok) {
       return;
     case CallOperation::Kind::kDone:
       over_ = true;
+      until_heard_.reset();
       alarm_.Cancel();
       {
         MutexLock lock(&mu_);

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -60,6 +61,9 @@ class Call : public std::enable_shared_from_this<Call> {
   // cancelled when its peer reads nothing for so long.
   void Start(std::unique_ptr<CallHandler> handler, absl::Duration timeout);
 
+  // Drops it when the first message has come, or the call is over. On the queue's thread.
+  void HoldUntilHeard(std::shared_ptr<const void> held) { until_heard_ = std::move(held); }
+
   // From any thread. Read: not while another one is on its way. What is written goes out in order; after
   // Finish nothing does.
   void Read();
@@ -97,6 +101,7 @@ class Call : public std::enable_shared_from_this<Call> {
   std::atomic<bool> cancelled_{false};  // By the daemon.
   bool heard_ = false;                  // On the queue's thread: a message has come since alarm_ was set.
   bool over_ = false;                   // On the queue's thread: OnDone was called.
+  std::shared_ptr<const void> until_heard_;
 
   Mutex mu_;
   std::deque<grpc::ByteBuffer> outgoing_ ABSL_GUARDED_BY(mu_);

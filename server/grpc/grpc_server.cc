@@ -1,6 +1,7 @@
 // The queue's thread, and which method goes where.
 #include "server/grpc/grpc_server.h"
 
+#include <grpcpp/resource_quota.h>
 #include <grpcpp/support/time.h>
 #include <openssl/crypto.h>
 #include <pthread.h>
@@ -115,6 +116,8 @@ bool GrpcServer::Build() {
   builder.SetMaxReceiveMessageSize(static_cast<int>(rpc::MessageBytesMax(registry_.devices().limits())));
   builder.SetMaxSendMessageSize(-1);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsMax);
+  grpc::ResourceQuota received(options_.name);
+  builder.SetResourceQuota(received.Resize(options_.received_bytes_max));
   // A connection that says nothing, or nothing but HTTP, does not keep its descriptor.
   const int greeting_ms =
       static_cast<int>(std::min<int64_t>(absl::ToInt64Milliseconds(options_.greeting), INT_MAX));
@@ -268,6 +271,16 @@ session::Peer GrpcServer::PeerOf(Call& call) const {
   return peer;
 }
 
+std::shared_ptr<const void> GrpcServer::CountSilent(const std::string& owner) {
+  std::shared_ptr<const int> silent = silent_[owner].lock();
+  if (silent == nullptr) {
+    absl::erase_if(silent_, [](const auto& entry) { return entry.second.expired(); });
+    silent = std::make_shared<const int>();
+    silent_[owner] = silent;
+  }
+  return silent.use_count() > kSilentCallsMax ? nullptr : silent;
+}
+
 void GrpcServer::Route(const std::shared_ptr<Call>& call) {
   const std::string& method = call->method();
   const auto refuse = [&](const absl::Status& status) {
@@ -277,6 +290,13 @@ void GrpcServer::Route(const std::shared_ptr<Call>& call) {
   const auto start = [&](std::unique_ptr<CallHandler> handler) {
     call->Start(std::move(handler), options_.greeting);
   };
+  std::shared_ptr<const void> silent = CountSilent(PeerOf(*call).owner);
+  if (silent == nullptr) {
+    return refuse(
+        MakeError(ErrorKind::kLimit, absl::StrFormat("%d calls have sent no message yet; the limit is %d.",
+                                                     kSilentCallsMax, kSilentCallsMax)));
+  }
+  call->HoldUntilHeard(std::move(silent));
   if (method == "/grpc.health.v1.Health/Check") {
     return start(MakeAnswerHandler(
         *call, [this](const std::string&) { return health_.Response(); }, false));

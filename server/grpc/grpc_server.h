@@ -13,12 +13,16 @@
 #include <string_view>
 #include <thread>
 
+#include "absl/container/flat_hash_map.h"
 #include "server/grpc/call.h"
 #include "server/grpc/health.h"
 #include "server/grpc/reset_budget.h"
 #include "server/session/registry.h"
 
 namespace hlod::grpc_server {
+
+// Of one owner: calls whose first message has not come.
+inline constexpr int64_t kSilentCallsMax = 1024;
 
 // gRPC reports neither the socket nor the user of a call, so connections are sorted before: those of each
 // local user go to a server of their own, those over TCP to another. A server starts with its first
@@ -34,6 +38,9 @@ class GrpcServer {
     std::shared_ptr<grpc::ServerCredentials> tls;  // For HandleTls; null when there is no TLS.
     // Of a connection without a call, of a call without a message, of a client that reads no answer.
     absl::Duration greeting = absl::Seconds(10);
+    // What gRPC keeps of messages that have not come to their end, of all connections together. Beyond it, it
+    // reads less, and then ends calls.
+    size_t received_bytes_max = 512 << 20;
     // Called when clients reset more calls than they may, with the owner and gRPC's name of the last one's
     // peer: closes the connection.
     std::function<void(const session::Peer& peer)> close_resetting = [](const session::Peer&) {};
@@ -59,6 +66,9 @@ class GrpcServer {
   // Asks for the next call, unless the server is ending.
   void AcceptNext();
   void Route(const std::shared_ptr<Call>& call);
+  // Counts a call of this owner that has sent nothing yet, for as long as what is returned lives; null when
+  // there are too many.
+  std::shared_ptr<const void> CountSilent(const std::string& owner);
   session::Peer PeerOf(Call& call) const;
 
   // The calls that there are: the queue must not end before the last of them.
@@ -81,7 +91,10 @@ class GrpcServer {
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   std::unique_ptr<grpc::Server> server_;
   Acceptor plain_, tls_;
-  ResetBudget resets_;  // Of the thread.
+  // Of the thread.
+  ResetBudget resets_;
+  // By owner, shared by its silent calls.
+  absl::flat_hash_map<std::string, std::weak_ptr<const int>> silent_;
   std::thread thread_;
 };
 

@@ -96,6 +96,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
                                                        .token = o.token,
                                                        .tls = TlsCredentials(o),
                                                        .greeting = o.greeting,
+                                                       .received_bytes_max = o.received_bytes_max,
                                                        .close_resetting = server->CloserOfResetting()});
   server->local_ = std::make_unique<UserServers>(
       o.user_servers, *server->connections_,
@@ -145,6 +146,7 @@ std::unique_ptr<GrpcServer> Server::MakeUserServer(uint32_t user) {
                                                           .administration = user == 0 || user == geteuid(),
                                                           .user = user,
                                                           .greeting = options_.greeting,
+                                                          .received_bytes_max = options_.received_bytes_max,
                                                           .close_resetting = CloserOfResetting()});
 }
 

@@ -26,11 +26,12 @@ struct ServerOptions {
   std::vector<rpc::Endpoint> listen;
   std::vector<int> inherited_listeners;  // From systemd.
   int inherited_connection = -1;         // One connected socket: a private daemon, which ends with it.
-  std::string tls_certificate, tls_key, tls_client_authority;  // PEM texts.
-  std::string token;                                           // What calls over TCP must show.
-  std::string version;                                         // "hlod 0.1.0"
-  absl::Duration greeting = absl::Seconds(10);                 // GrpcServer::Options.
-  absl::Duration tcp_silence = absl::Seconds(60);              // After which a TCP peer is given up.
+  std::string tls_certificate, tls_key, tls_client_authority;            // PEM texts.
+  std::string token;                                                     // What calls over TCP must show.
+  std::string version;                                                   // "hlod 0.1.0"
+  absl::Duration greeting = absl::Seconds(10);                           // GrpcServer::Options.
+  size_t received_bytes_max = GrpcServer::Options{}.received_bytes_max;  // Of each user, and of TCP.
+  absl::Duration tcp_silence = absl::Seconds(60);  // After which a TCP peer is given up.
   UserServers::Options user_servers;
 };
 

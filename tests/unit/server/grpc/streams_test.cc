@@ -381,5 +381,30 @@ TEST_F(Streams, ADrainWaitsForWhatIsUnderWay) {
   EXPECT_FALSE(server_->Drain(absl::Seconds(10), [] { return true; })) << "Who is asked again gives up.";
 }
 
+TEST_F(Streams, CallsThatHaveSentNothingAreBounded) {
+  Start(absl::Minutes(10));
+  std::vector<std::unique_ptr<Stream>> silent;
+  for (int64_t i = 0; i < kSilentCallsMax; ++i) silent.push_back(Open("/hlod.v1.Session/Connect"));
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // Another connection.
+  channel_ = grpc::CreateCustomChannel("unix:" + folder_ + "/hlod.sock", grpc::InsecureChannelCredentials(),
+                                       arguments);
+  const auto check = [this] {
+    const std::unique_ptr<Stream> call = Open("/grpc.health.v1.Health/Check");
+    call->Write(ToByteBuffer(std::string()));
+    call->HalfClose();
+    while (call->Read().has_value()) {  // A call with unread messages has no status.
+    }
+    return call->Finish();
+  };
+  // They may still be on their way to the daemon.
+  absl::Status status;
+  EXPECT_TRUE(device::Eventually([&] { return !(status = check()).ok(); }));
+  EXPECT_EQ(KindOf(status), ErrorKind::kLimit) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("1024"));
+  silent.resize(10);
+  EXPECT_TRUE(device::Eventually([&] { return (status = check()).ok(); })) << status;
+}
+
 }  // namespace
 }  // namespace hlod::grpc_server

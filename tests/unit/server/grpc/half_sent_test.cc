@@ -1,0 +1,210 @@
+// Messages that begin and never end: what gRPC keeps of them has a bound.
+//
+// gRPC's client sends a message whole, so this one speaks HTTP/2 by hand (RFC 9113, RFC 7541), within the
+// windows that the server grants.
+#include <gtest/gtest.h>
+#include <malloc.h>
+#include <poll.h>
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "server/grpc/server.h"
+#include "tests/unit/server/device/testing.h"
+
+namespace hlod::grpc_server {
+namespace {
+
+// Frames by their types.
+enum : uint8_t { kData = 0, kHeaders = 1, kReset = 3, kSettings = 4, kPing = 6, kWindowUpdate = 8 };
+
+std::string BigEndian(uint32_t value, int bytes) {
+  std::string text;
+  for (int i = bytes; i-- > 0;) text += static_cast<char>(value >> 8 * i);
+  return text;
+}
+
+class HalfSender {
+ public:
+  explicit HalfSender(const std::string& path) : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
+    EXPECT_EQ(connect(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+    Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + Frame(kSettings, 0, 0, ""));
+  }
+
+  // A call with the head of a message of `bytes`.
+  void Begin(uint32_t stream, const std::string& method, uint32_t bytes) {
+    const auto text = [](const std::string& t) { return static_cast<char>(t.size()) + t; };
+    // POST, http, and literals under names of the static table.
+    Send(Frame(kHeaders, /*end of headers*/ 4, stream,
+               "\x83\x86\x04" + text(method) + "\x01" + text("x") + "\x0f\x10" + text("application/grpc") +
+                   std::string(1, '\0') + text("te") + text("trailers")));
+    windows_[stream] = stream_window_;
+    left_[stream] = bytes - 1;  // All but the last byte.
+    SendData(stream, std::string(1, '\0') + BigEndian(bytes, 4));
+  }
+
+  // Sends what the windows allow, until there is nothing left, or the server has granted nothing for
+  // `patience`.
+  void SendAll(absl::Duration patience) {
+    bool moved = true;
+    while (open_ && (moved || Wait(patience))) {
+      moved = false;
+      for (auto& [stream, left] : left_) {
+        const int64_t n = std::min<int64_t>({left, 16'384, windows_[stream], window_});
+        if (n <= 0 || reset_.contains(stream)) continue;
+        left -= n;
+        sent_ += n;
+        SendData(stream, std::string(n, 'x'));
+        moved = true;
+        Receive();
+        if (!open_) return;
+      }
+      std::erase_if(left_,
+                    [this](const auto& entry) { return entry.second <= 0 || reset_.contains(entry.first); });
+    }
+  }
+  int64_t sent() const { return sent_; }
+  // How many calls the server ended.
+  size_t reset() const { return reset_.size(); }
+
+ private:
+  static std::string Frame(uint8_t type, uint8_t flags, uint32_t stream, const std::string& payload) {
+    return BigEndian(static_cast<uint32_t>(payload.size()), 3) + static_cast<char>(type) +
+           static_cast<char>(flags) + BigEndian(stream, 4) + payload;
+  }
+  // What cannot be sent now is sent after what the server says has been read: it does not read while it
+  // cannot write.
+  void Send(const std::string& bytes) {
+    size_t sent = 0;
+    while (open_ && sent < bytes.size()) {
+      pollfd polled{fd_.get(), POLLIN | POLLOUT, 0};
+      if (poll(&polled, 1, 20'000) <= 0) open_ = false;
+      if ((polled.revents & POLLOUT) != 0) {
+        const ssize_t n =
+            send(fd_.get(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n > 0) sent += static_cast<size_t>(n);
+        if (n < 0 && errno != EAGAIN) open_ = false;
+      } else {
+        ReadSome();
+      }
+    }
+  }
+  void SendData(uint32_t stream, const std::string& bytes) {
+    windows_[stream] -= static_cast<int64_t>(bytes.size());
+    window_ -= static_cast<int64_t>(bytes.size());
+    Send(Frame(kData, 0, stream, bytes));
+  }
+  bool Wait(absl::Duration patience) {
+    pollfd polled{fd_.get(), POLLIN, 0};
+    if (left_.empty() || poll(&polled, 1, static_cast<int>(absl::ToInt64Milliseconds(patience))) <= 0)
+      return false;
+    Receive();
+    return open_;
+  }
+  void ReadSome() {
+    char bytes[4096];
+    const ssize_t n = recv(fd_.get(), bytes, sizeof(bytes), MSG_DONTWAIT);
+    if (n > 0) received_.append(bytes, static_cast<size_t>(n));
+    if (n == 0 || (n < 0 && errno != EAGAIN)) open_ = false;
+  }
+  void Receive() {
+    ReadSome();
+    const auto number = [](std::string_view text) {
+      uint32_t value = 0;
+      for (const char c : text) value = value << 8 | static_cast<uint8_t>(c);
+      return value;
+    };
+    while (received_.size() >= 9) {
+      const size_t length = number(std::string_view(received_).substr(0, 3));
+      if (received_.size() < 9 + length) return;
+      const auto type = static_cast<uint8_t>(received_[3]), flags = static_cast<uint8_t>(received_[4]);
+      const uint32_t stream = number(std::string_view(received_).substr(5, 4));
+      const std::string payload = received_.substr(9, length);
+      received_.erase(0, 9 + length);
+      if (type == kWindowUpdate) (stream == 0 ? window_ : windows_[stream]) += number(payload);
+      if (type == kReset) reset_.insert(stream);
+      if (type == kPing && (flags & 1) == 0) Send(Frame(kPing, 1, 0, payload));
+      if (type != kSettings || (flags & 1) != 0) continue;
+      for (size_t i = 0; i + 6 <= payload.size(); i += 6) {
+        if (number(payload.substr(i, 2)) != 4) continue;  // SETTINGS_INITIAL_WINDOW_SIZE.
+        const int64_t now = number(payload.substr(i + 2, 4));
+        for (auto& [id, window] : windows_) window += now - stream_window_;
+        stream_window_ = now;
+      }
+      Send(Frame(kSettings, 1, 0, ""));
+    }
+  }
+
+  const rpc::Descriptor fd_;
+  bool open_ = true;
+  std::string received_;
+  int64_t stream_window_ = 65'535, window_ = 65'535;
+  std::map<uint32_t, int64_t> windows_, left_;  // By stream.
+  std::set<uint32_t> reset_;
+  int64_t sent_ = 0;
+};
+
+int64_t ResidentBytes() {
+  std::ifstream file("/proc/self/statm");
+  int64_t pages, resident;
+  file >> pages >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+// What a daemon took of so many messages that are sent but for their last bytes.
+struct Outcome {
+  int64_t sent = 0, kept = 0;
+  size_t ended = 0;
+};
+constexpr uint32_t kStreams = 16, kBytes = 12 << 20;
+constexpr int64_t kAll = int64_t{kStreams} * (kBytes - 1);
+
+Outcome SendHalves(size_t received_bytes_max, absl::Duration patience) {
+  char folder[] = "/tmp/hlod-half-sent-XXXXXX";
+  EXPECT_NE(mkdtemp(folder), nullptr);
+  const std::string path = std::string(folder) + "/hlod.sock";
+  const Clock clock;
+  const std::unique_ptr<device::Devices> devices = device::MakeDevices(clock);
+  ServerOptions options;
+  options.listen.push_back(rpc::ParseEndpoint("unix:" + path).value());
+  options.greeting = absl::Minutes(10);
+  options.received_bytes_max = received_bytes_max;
+  std::unique_ptr<Server> server = Server::Start(std::move(options), *devices).value();
+  Outcome outcome;
+  {
+    HalfSender sender(path);
+    malloc_trim(0);
+    const int64_t before = ResidentBytes();
+    for (uint32_t i = 0; i < kStreams; ++i) sender.Begin(2 * i + 1, "/hlod.v1.Session/Connect", kBytes);
+    sender.SendAll(patience);
+    outcome = {sender.sent(), ResidentBytes() - before, sender.reset()};
+  }
+  server.reset();
+  std::filesystem::remove_all(folder);
+  return outcome;
+}
+
+TEST(HalfSent, MessagesOfManyCallsAreKeptWithinABound) {
+  spdlog::set_level(spdlog::level::err);
+  const Outcome bounded = SendHalves(32 << 20, absl::Seconds(2));
+  EXPECT_LT(bounded.kept, kAll / 2) << bounded.sent << " bytes sent, " << bounded.ended << " calls ended";
+  // This client can fill a daemon without the bound.
+  const Outcome unbounded = SendHalves(size_t{4} << 30, absl::Seconds(20));
+  EXPECT_EQ(unbounded.sent, kAll);
+  EXPECT_EQ(unbounded.ended, 0u);
+  EXPECT_GT(unbounded.kept, kAll / 4 * 3);
+}
+
+}  // namespace
+}  // namespace hlod::grpc_server
