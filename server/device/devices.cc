@@ -58,6 +58,12 @@ Devices::~Devices() {
   for (const std::unique_ptr<Device>& device : devices_) device->queue.Stop();
 }
 
+void Devices::Add(uint64_t session, uint64_t owner) {
+  executables_.SetOwner(session, owner);
+  transfers_.SetOwner(session, owner);
+  for (const std::unique_ptr<Device>& device : devices_) device->queue.SetOwner(session, owner);
+}
+
 void Devices::Discard(uint64_t session) {
   executables_.Discard(session);
   transfers_.Discard(session);

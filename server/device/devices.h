@@ -51,6 +51,8 @@ class Devices {
   const Clock& clock() const { return clock_; }
   const Limits& limits() const { return limits_; }
 
+  // A session begins. What its owner's sessions have used, of all that wait, stays with the owner.
+  void Add(uint64_t session, uint64_t owner);
   // Drops the work of an ended session that has not started.
   void Discard(uint64_t session);
   // Executes, copies and compiles that wait or run.

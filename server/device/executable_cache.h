@@ -125,6 +125,8 @@ class ExecutableCache {
   std::vector<std::shared_ptr<Executable>> List() const;
   const Options& options() const { return options_; }
 
+  // FairSchedule::SetOwner.
+  void SetOwner(uint64_t session, uint64_t owner) { queue_.SetOwner(session, owner); }
   // Drops what an ended session has waiting. What another session waits for, too, is compiled in its turn.
   void Discard(uint64_t session) { queue_.Discard(session); }
   // Drops what waits, and waits for what is being compiled.

@@ -28,6 +28,11 @@ class FairQueue {
   FairQueue(const FairQueue&) = delete;
   FairQueue& operator=(const FairQueue&) = delete;
 
+  // FairSchedule::SetOwner.
+  void SetOwner(uint64_t session, uint64_t owner) {
+    MutexLock lock(&mu_);
+    schedule_.SetOwner(session, owner);
+  }
   // Runs the job now or later. Jobs may submit jobs; an exception that a job lets out is logged and ends only
   // that job.
   void Submit(uint64_t session, double expected_us, Job job);

@@ -30,11 +30,28 @@ int64_t FairSchedule::StartableUs(uint64_t session, double expected_us) const {
   return at_us;
 }
 
+std::optional<uint64_t> FairSchedule::OwnerOf(uint64_t session) const {
+  const auto found = owners_.find(session);
+  return found == owners_.end() ? std::nullopt : std::optional(found->second);
+}
+
+int64_t FairSchedule::StartingUs(uint64_t session) const {
+  const std::optional<uint64_t> owner = OwnerOf(session);
+  const auto debt = owner.has_value() ? debts_.find(*owner) : debts_.end();
+  return debt == debts_.end() ? virtual_us_ : std::max(virtual_us_, debt->second);
+}
+
+void FairSchedule::KeepDebt(std::optional<uint64_t> owner, int64_t used_us) {
+  if (!owner.has_value() || used_us <= virtual_us_) return;
+  int64_t& debt = debts_[*owner];
+  debt = std::max(debt, used_us);
+}
+
 FairSchedule::Session& FairSchedule::Activate(uint64_t session) {
   const auto [found, is_new] = sessions_.try_emplace(session);
   Session& entry = found->second;
   if (is_new || (entry.waiting.empty() && !IsRunning(session))) {
-    entry.used_us = std::max(entry.used_us, virtual_us_);
+    entry.used_us = std::max(entry.used_us, is_new ? StartingUs(session) : virtual_us_);
     entry.turn = ++last_turn_;
   }
   return entry;
@@ -42,7 +59,7 @@ FairSchedule::Session& FairSchedule::Activate(uint64_t session) {
 
 uint64_t FairSchedule::Run(uint64_t session, int64_t now_us) {
   for (Running& other : running_) other.accompanied = true;
-  running_.push_back({++last_id_, session, now_us, !running_.empty()});
+  running_.push_back({++last_id_, session, now_us, !running_.empty(), OwnerOf(session)});
   return last_id_;
 }
 
@@ -104,19 +121,25 @@ void FairSchedule::Complete(uint64_t id, int64_t now_us) {
   running_.erase(found);
   if (waiting_ == 0 && running_.empty()) {
     sessions_.clear();
+    debts_.clear();
     virtual_us_ = 0;
     return;
   }
   const auto [entry, is_new] = sessions_.try_emplace(over.session);
   Session& own = entry->second;
-  if (is_new) own.used_us = virtual_us_;
+  if (is_new) own.used_us = StartingUs(over.session);
   own.used_us = std::min(own.used_us + (now_us - over.start_us), virtual_us_ + kDebtMaxUs);
   for (auto& [session, other] : sessions_) {
     if (session != over.session) other.blocked = false;
   }
+  if (over.owner.has_value() && !owners_.contains(over.session)) {  // It has ended.
+    KeepDebt(over.owner, own.used_us);
+    sessions_.erase(over.session);
+  }
   absl::erase_if(sessions_, [this](const auto& e) {
     return e.second.waiting.empty() && e.second.used_us <= virtual_us_ && !IsRunning(e.first);
   });
+  absl::erase_if(debts_, [this](const auto& debt) { return debt.second <= virtual_us_; });
 }
 
 bool FairSchedule::Postpone(uint64_t session, double expected_us, Job again) {
@@ -132,10 +155,13 @@ bool FairSchedule::Postpone(uint64_t session, double expected_us, Job again) {
 
 std::list<FairSchedule::Waiting> FairSchedule::Discard(uint64_t session) {
   std::list<Waiting> gone;
+  const std::optional<uint64_t> owner = OwnerOf(session);
+  owners_.erase(session);
   const auto found = sessions_.find(session);
   if (found == sessions_.end()) return gone;
   gone.swap(found->second.waiting);
   waiting_ -= static_cast<int64_t>(gone.size());
+  KeepDebt(owner, found->second.used_us);
   if (!IsRunning(session)) sessions_.erase(found);
   return gone;
 }

@@ -16,7 +16,8 @@ namespace hlod::device {
 // Start-time fair queueing, with the time that jobs took as their cost. Each session has a virtual time: what
 // its jobs have used. A session that comes back from idleness continues at the schedule's virtual time, so
 // idleness earns no credit; one that has used much is behind by at most kDebtMaxUs, and nothing is remembered
-// once no job is left. Jobs of one session start in the order they were added.
+// once no job is left. What a session is behind when it ends stays with its owner: the owner's next sessions
+// begin with it. Jobs of one session start in the order they were added.
 //
 // Not thread-safe. All times are microseconds of one steady clock.
 class FairSchedule {
@@ -44,6 +45,8 @@ class FairSchedule {
 
   explicit FairSchedule(Options options) : options_(options) {}
 
+  // Whose session it is, until it is discarded. Before its first job.
+  void SetOwner(uint64_t session, uint64_t owner) { owners_[session] = owner; }
   void Add(uint64_t session, double expected_us, Job job);
   // Starts a job that its caller runs at once, when no other should start before it: its id, or nothing.
   std::optional<uint64_t> StartHere(uint64_t session, double expected_us, int64_t now_us);
@@ -56,7 +59,7 @@ class FairSchedule {
   // another of the running jobs has completed. False when no other job ran beside it: it was alone.
   // REQUIRES: width 1 and a running job of the session.
   bool Postpone(uint64_t session, double expected_us, Job again);
-  // What has not started, of one session or of all. The caller destroys it without a lock.
+  // What has not started, of a session that ends or of all. The caller destroys it without a lock.
   std::list<Waiting> Discard(uint64_t session);
   std::list<Waiting> DiscardAll();
 
@@ -74,6 +77,7 @@ class FairSchedule {
     uint64_t id = 0, session = 0;
     int64_t start_us = 0;
     bool accompanied = false;  // Another job ran at the same time.
+    std::optional<uint64_t> owner;
   };
 
   bool IsRunning(uint64_t session) const;
@@ -83,9 +87,16 @@ class FairSchedule {
   // The entry of a session that gets a job.
   Session& Activate(uint64_t session);
   uint64_t Run(uint64_t session, int64_t now_us);
+  std::optional<uint64_t> OwnerOf(uint64_t session) const;
+  // The virtual time that a session begins at.
+  int64_t StartingUs(uint64_t session) const;
+  // What an ended session has used stays with its owner.
+  void KeepDebt(std::optional<uint64_t> owner, int64_t used_us);
 
   const Options options_;
   absl::flat_hash_map<uint64_t, Session> sessions_;
+  absl::flat_hash_map<uint64_t, uint64_t> owners_;  // By session.
+  absl::flat_hash_map<uint64_t, int64_t> debts_;    // Virtual times of ended sessions, by owner.
   std::vector<Running> running_;
   int64_t waiting_ = 0;
   int64_t virtual_us_ = 0;  // Of the job that started last.

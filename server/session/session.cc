@@ -44,7 +44,9 @@ Session::Session(Identity identity, device::Devices& devices)
     : identity_(std::move(identity)),
       limits_(devices.limits()),
       created_(devices.clock().Now()),
-      workspace_(std::make_shared<device::Workspace>(identity_.id, devices)) {}
+      workspace_(std::make_shared<device::Workspace>(identity_.id, devices)) {
+  devices.Add(identity_.id, std::hash<std::string>{}(identity_.owner));
+}
 
 // -----------------------------------------------------------------------------------------------------------
 // connections

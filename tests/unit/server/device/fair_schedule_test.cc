@@ -212,5 +212,36 @@ TEST(FairSchedule, DiscardingASessionLeavesTheOthers) {
   EXPECT_EQ(s.schedule.Discard('z').size(), 0u);
 }
 
+// a has used 50 more than b when it ends; its owner's next session waits for b to catch up, another owner's
+// does not.
+TEST(FairSchedule, WhatAnEndedSessionHasUsedStaysWithItsOwner) {
+  for (const bool same_owner : {true, false}) {
+    Simulation s;
+    s.schedule.SetOwner('a', 1);
+    s.schedule.SetOwner('b', 2);
+    s.schedule.SetOwner('c', same_owner ? 1 : 3);
+    s.Add('a');
+    s.Add('b', 100);
+    EXPECT_EQ(s.Run({{'a', 50}, {'b', 10}}, 2), "ab");
+    s.schedule.Discard('a');
+    s.Add('c', 1);
+    EXPECT_EQ(s.Run({{'b', 10}, {'c', 10}}, 6), same_owner ? "bbbbcb" : "cbbbbb");
+  }
+}
+
+TEST(FairSchedule, AJobThatOutlivesItsSessionIsChargedToTheOwner) {
+  Simulation s;
+  s.schedule.SetOwner('a', 1);
+  s.schedule.SetOwner('c', 1);
+  s.Add('a');
+  s.Add('b', 100);
+  ASSERT_EQ(s.Start(), 'a');
+  s.schedule.Discard('a');
+  s.now_us += 50;
+  s.Complete('a');
+  s.Add('c', 1);
+  EXPECT_EQ(s.Run({{'b', 10}, {'c', 10}}, 7), "bbbbbcb");
+}
+
 }  // namespace
 }  // namespace hlod::device
