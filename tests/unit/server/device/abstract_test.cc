@@ -18,18 +18,7 @@ class Abstract : public testing::Test {
 
 // Its first result counts down from n, its second one is twice the other argument.
 std::string LoopAndDouble() {
-  return ProgramOf(R"(HloModule loop_and_double
-body {
-  n = s64[] parameter(0)
-  one = s64[] constant(1)
-  ROOT m = s64[] subtract(n, one)
-}
-cond {
-  n = s64[] parameter(0)
-  zero = s64[] constant(0)
-  ROOT more = pred[] compare(n, zero), direction=NE
-}
-ENTRY main {
+  return WithCountDown("loop_and_double", R"(ENTRY main {
   n = s64[] parameter(0)
   a = f32[4] parameter(1)
   w = s64[] while(n), condition=cond, body=body

@@ -104,7 +104,7 @@ TEST_F(Order, ADeadSessionsQueuedWorkHoldsNoMemory) {
   EXPECT_EQ(dead.workspace->account()->figures().live_bytes, 0);
 }
 
-TEST_F(Order, CancelOfAQueuedExecuteIsToldAtOnce) {
+TEST_F(Order, CancelOfAQueuedExecuteIsAnsweredAtOnce) {
   ASSERT_TRUE(session.Await(session.Compile(1, AddProgram())).ok());
   session.Upload(2, {1, 2, 3, 4});
   Busy busy(*devices, 1);

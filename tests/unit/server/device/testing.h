@@ -93,9 +93,9 @@ ENTRY main {
 )");
 }
 
-// Counts down from a number that is given.
-inline std::string LoopProgram() {
-  return ProgramOf(R"(HloModule spin
+// A program with this entry, beside the `cond` and the `body` of a while that counts down to zero.
+inline std::string WithCountDown(const std::string& name, const std::string& entry) {
+  return ProgramOf("HloModule " + name + R"(
 body {
   n = s64[] parameter(0)
   one = s64[] constant(1)
@@ -106,7 +106,12 @@ cond {
   zero = s64[] constant(0)
   ROOT more = pred[] compare(n, zero), direction=NE
 }
-ENTRY main {
+)" + entry);
+}
+
+// Counts down from a number that is given.
+inline std::string LoopProgram() {
+  return WithCountDown("spin", R"(ENTRY main {
   n = s64[] parameter(0)
   ROOT w = s64[] while(n), condition=cond, body=body
 }

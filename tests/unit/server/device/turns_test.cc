@@ -13,18 +13,7 @@ using testing::HasSubstr;
 
 // Counts down from a number, and gives ten million zeros with it: 40 MB that it holds as it runs.
 std::string LargeLoopProgram() {
-  return ProgramOf(R"(HloModule large_spin
-body {
-  n = s64[] parameter(0)
-  one = s64[] constant(1)
-  ROOT m = s64[] subtract(n, one)
-}
-cond {
-  n = s64[] parameter(0)
-  zero = s64[] constant(0)
-  ROOT more = pred[] compare(n, zero), direction=NE
-}
-ENTRY main {
+  return WithCountDown("large_spin", R"(ENTRY main {
   n = s64[] parameter(0)
   w = s64[] while(n), condition=cond, body=body
   zero = f32[] constant(0)
@@ -217,7 +206,7 @@ TEST_F(CompileTurns, ACancelledRequestIsNotCompiledUnlessAnotherWaitsForIt) {
   EXPECT_EQ(cache.Find(Sha256(Program(2))), nullptr);
 }
 
-TEST_F(CompileTurns, ACompilationThatNobodyWaitsForStops) {
+TEST_F(CompileTurns, ACompilationWithoutARequestThatWaitsForItStops) {
   std::string text = "HloModule long\nENTRY main {\n  v0 = f32[4] parameter(0)\n";
   constexpr int kSteps = 50'000;  // They take a second or more.
   for (int i = 1; i < kSteps; ++i)

@@ -68,7 +68,7 @@ TEST(Account, StatsAreNotMadeOnTheThreadThatReads) {
   EXPECT_TRUE(client.Await(asked).has_stats());
 }
 
-TEST(Account, StatsThatNobodyAcknowledgesAreRefused) {
+TEST(Account, StatsAreRefusedWhileTooManyAreUnacknowledged) {
   Daemon daemon(Limits{.unacknowledged_bytes_max = 10'000});
   Client client(daemon);
   for (int i = 0; i < 50; ++i)

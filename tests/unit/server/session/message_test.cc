@@ -115,7 +115,7 @@ TEST(Message, EachCommandCountsAsUnderWay) {
   EXPECT_FALSE(client.ended());
 }
 
-TEST(QuietMessage, WhatIsMerelySettledIsToldWithAnAnswer) {
+TEST(QuietMessage, WhatIsMerelySettledIsReportedWithAnAnswer) {
   Daemon daemon;
   Client client(daemon);
   client.quiet = true;
@@ -130,7 +130,7 @@ TEST(QuietMessage, WhatIsMerelySettledIsToldWithAnAnswer) {
   EXPECT_EQ(answer->replies_size(), 1);
 }
 
-TEST(QuietMessage, ItsErrorsAreToldAtOnce) {
+TEST(QuietMessage, ItsErrorsAreReportedAtOnce) {
   Daemon daemon;
   Client client(daemon);
   client.quiet = true;
@@ -151,7 +151,7 @@ TEST(QuietMessage, AMessageThatIsNotQuietAsksForWhatIsSettled) {
   EXPECT_EQ(client.stream().Next()->settled_through(), 1u);
 }
 
-TEST(QuietMessage, ManySettledCommandsAreToldByThemselves) {
+TEST(QuietMessage, ManySettledCommandsAreReportedWithoutAnAnswer) {
   Daemon daemon;
   Client client(daemon);
   client.quiet = true;

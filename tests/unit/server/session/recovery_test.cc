@@ -101,7 +101,7 @@ TEST(ReplacedStream, TakesItsGarbageWithItAndNotTheSession) {
   EXPECT_EQ(daemon.registry->size(), 1u);
 }
 
-TEST(Transfer, ThatCameBeforeItsDeclarationIsToldOnceTheCommandWasHandled) {
+TEST(Transfer, ThatCameBeforeItsDeclarationGoesOnOnceTheCommandWasHandled) {
   Daemon daemon;
   Client client(daemon);
   std::vector<absl::Status> told;

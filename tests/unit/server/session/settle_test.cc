@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Settle, WhatFinishesBehindALongCommandIsToldByName) {
+TEST(Settle, WhatFinishesBehindALongCommandIsReportedByItsId) {
   Daemon daemon;
   Client client(daemon);
   client.Send(client.StreamUploadOf(1));  // Its bytes do not come.
@@ -19,7 +19,7 @@ TEST(Settle, WhatFinishesBehindALongCommandIsToldByName) {
   EXPECT_EQ(client.settled_through, 0u);
 }
 
-TEST(Settle, WhatWasToldByNameIsToldAgainOnANewStream) {
+TEST(Settle, WhatWasReportedByItsIdIsReportedAgainOnANewStream) {
   Daemon daemon;
   Client client(daemon);
   client.Send(client.StreamUploadOf(1));
