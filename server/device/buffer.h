@@ -9,6 +9,7 @@
 
 #include "common/base/error.h"
 #include "common/hlo/shape.h"
+#include "server/device/byte_budget.h"
 #include "server/device/device_memory.h"
 #include "server/device/executable_cache.h"
 #include "server/device/task.h"
@@ -38,8 +39,8 @@ struct Buffer {
   int64_t bytes = 0;
   CommandRef made_by;  // The command that made the handle (not the one that filled it).
   BufferState state = BufferState::kPlaceholder;
-  Block block;                         // When ready, or when an upload or execute under way has taken it.
-  SimulatedCharge simulated;           // Of a placeholder.
+  Block block;                // When ready, or when an upload or execute under way has taken it.
+  SimulatedCharge simulated;  // Of a placeholder.
   std::shared_ptr<const ErrorDetails> error;  // When failed: the root cause, shared by all that it failed.
 
   bool settled() const { return state >= BufferState::kReady; }
@@ -66,9 +67,10 @@ void AddConsumer(Buffer& buffer, const std::shared_ptr<Task>& consumer);
 struct SessionExecutable {
   Handle handle = 0;
   CommandRef made_by;
-  std::shared_ptr<Executable> compiled;  // Null until it is.
-  std::optional<ErrorDetails> error;            // When it could not be.
-  bool settled() const { return compiled != nullptr || error.has_value(); }
+  std::shared_ptr<Executable> compiled;       // Null until it is.
+  std::shared_ptr<const ErrorDetails> error;  // When it could not be.
+  std::shared_ptr<const ByteCharge> charge;   // Of the program.
+  bool settled() const { return compiled != nullptr || error != nullptr; }
   std::shared_ptr<Task> producer;  // Until it is settled.
   ~SessionExecutable() {
     if (compiled != nullptr) --compiled->holders;

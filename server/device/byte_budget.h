@@ -1,15 +1,19 @@
-// Bytes of one kind that a session may have under way at once.
+// Bytes of one kind that a session may have at once.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string_view>
+#include <utility>
 
+#include "absl/status/statusor.h"
 #include "common/base/error.h"
 #include "common/base/status.h"
 
 namespace hlod::device {
 
-// Not thread-safe.
+// Thread-safe.
 class ByteBudget {
  public:
   // `what` says in messages what the bytes are of: "that are under way".
@@ -18,12 +22,11 @@ class ByteBudget {
 
   // Takes the bytes until Release. RESOURCE_EXHAUSTED (kind limit) naming `taker`, the bytes and the limit.
   absl::Status Reserve(int64_t bytes, std::string_view taker) {
-    if (bytes > max_ - used_) {
-      return MakeError(ErrorKind::kLimit, absl::StrFormat("%s of %d bytes beside %d %s: the limit %s is %d.",
-                                                          taker, bytes, used_, what_, limit_, max_));
-    }
-    used_ += bytes;
-    return absl::OkStatus();
+    const int64_t before = used_.fetch_add(bytes);
+    if (bytes <= max_ - before) return absl::OkStatus();
+    used_ -= bytes;
+    return MakeError(ErrorKind::kLimit, absl::StrFormat("%s of %d bytes beside %d %s: the limit %s is %d.",
+                                                        taker, bytes, before, what_, limit_, max_));
   }
   void Release(int64_t bytes) { used_ -= bytes; }
   int64_t used() const { return used_; }
@@ -31,7 +34,27 @@ class ByteBudget {
  private:
   const int64_t max_;
   const std::string_view limit_, what_;
-  int64_t used_ = 0;
+  std::atomic<int64_t> used_{0};
+};
+
+// Bytes of a budget, given back at its end, on any thread.
+class ByteCharge {
+ public:
+  static absl::StatusOr<ByteCharge> Take(const std::shared_ptr<ByteBudget>& budget, int64_t bytes,
+                                         std::string_view taker) {
+    RETURN_IF_ERROR(budget->Reserve(bytes, taker));
+    return ByteCharge(budget, bytes);
+  }
+  ByteCharge(ByteCharge&&) = default;
+  ByteCharge& operator=(ByteCharge&&) = delete;
+  ~ByteCharge() {
+    if (budget_ != nullptr) budget_->Release(bytes_);
+  }
+
+ private:
+  ByteCharge(std::shared_ptr<ByteBudget> budget, int64_t bytes) : budget_(std::move(budget)), bytes_(bytes) {}
+  std::shared_ptr<ByteBudget> budget_;  // Null once it was moved.
+  int64_t bytes_;
 };
 
 }  // namespace hlod::device

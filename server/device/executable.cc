@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "absl/container/flat_hash_set.h"
 #include "common/base/status.h"
 #include "common/base/utf8.h"
 #include "common/hlo/analysis/dependence.h"
@@ -14,6 +15,26 @@ namespace {
 
 constexpr size_t kNameMax = 256;  // Bytes of a name that messages and listings repeat.
 
+// Constants as they are in memory, beside what else the bytes on the wire were (names, lines), and about what
+// instructions and steps take.
+int64_t HeldBytes(const hlo::Module& module, const engine::PlanStats& stats, int64_t program_bytes) {
+  constexpr int64_t kInstructionBytes = 256, kStepBytes = 1024;
+  absl::flat_hash_set<hlo::LiteralId> literals;
+  int64_t constant_bytes = 0;
+  for (hlo::ComputationId c = 0; c < module.computation_count(); ++c) {
+    const hlo::Computation& computation = module.computation(c);
+    for (hlo::NodeId id = 0; id < computation.size(); ++id) {
+      if (computation[id].opcode() != hlo::kConstant) continue;
+      const hlo::LiteralId literal = computation[id].attributes<hlo::ConstantAttributes>().literal;
+      if (!literals.insert(literal).second) continue;
+      for (const hlo::Literal* leaf : module.tables().literal(literal).Leaves())
+        constant_bytes += static_cast<int64_t>(leaf->bytes().size());
+    }
+  }
+  return std::max(constant_bytes, program_bytes) + kInstructionBytes * stats.instructions +
+         kStepBytes * stats.steps;
+}
+
 }  // namespace
 
 Executable::Executable(const Digest& digest, std::unique_ptr<const hlo::Module> module,
@@ -22,6 +43,7 @@ Executable::Executable(const Digest& digest, std::unique_ptr<const hlo::Module> 
       signature_(std::move(module)),
       plan_(std::move(plan)),
       program_bytes_(program_bytes),
+      held_bytes_(HeldBytes(*signature_, plan_->stats(), program_bytes)),
       name_(ClipUtf8(signature_->name(), kNameMax)),
       module_(signature_) {}
 
@@ -32,6 +54,7 @@ Executable::Executable(const Digest& digest, std::string name, std::string bytes
       signature_(std::move(optimised)),
       plan_(std::move(plan)),
       program_bytes_(program_bytes),
+      held_bytes_(HeldBytes(*signature_, plan_->stats(), program_bytes)),
       name_(ClipUtf8(name, kNameMax)),
       bytes_(std::move(bytes)) {}
 

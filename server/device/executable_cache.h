@@ -39,6 +39,8 @@ class Executable {
   const std::string& name() const { return name_; }  // The module's, or the beginning of it.
   const engine::Plan& plan() const { return *plan_; }
   int64_t program_bytes() const { return program_bytes_; }
+  // Of the daemon's memory, about: what its module and its plan hold while it is kept.
+  int64_t held_bytes() const { return held_bytes_; }
   // "parameter 2 \"w\"", or the leaf of one: "parameter 1 \"state\", leaf 3".
   std::string DescribeArgument(size_t leaf) const;
 
@@ -69,7 +71,7 @@ class Executable {
   const Digest digest_;
   const std::shared_ptr<const hlo::Module> signature_;  // A module with the program's parameters.
   const std::unique_ptr<const engine::Plan> plan_;
-  const int64_t program_bytes_;
+  const int64_t program_bytes_, held_bytes_;
   const std::string name_;
   std::atomic<int64_t> recent_us_{-1};  // Of the last runs, the latest counting most; -1 before the first.
   Mutex mu_;

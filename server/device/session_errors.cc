@@ -11,15 +11,28 @@ namespace hlod::device {
 namespace {
 
 constexpr size_t kNameMax = 1024;  // More of a path or a function's name helps nobody.
-// Nobody is charged for lines: those after the first ones of a session, more than programs have, are clipped
-// more.
+// Lines after the first ones of a session, more than programs have, are clipped more.
 constexpr size_t kOriginsInFull = 16384;
 constexpr size_t kShortNameMax = 128;
-constexpr size_t kErrorTextMax = 4096;  // Nor of a message: a client can make thousands of copies of one.
+constexpr size_t kErrorTextMax = 4096;  // Of a message: more of it helps nobody.
 // Handles that an error for want of memory looks through: a session may have a million, and fail as often.
 constexpr size_t kLookedAtMax = 1000;
 
+int64_t BytesOf(const Origin& origin) {
+  return static_cast<int64_t>(sizeof(Origin) + origin.file.size() + origin.function.size());
+}
+
+int64_t BytesOf(const ErrorDetails& error) {
+  return static_cast<int64_t>(sizeof(ErrorDetails) + error.shape.size() + error.text.size()) +
+         BytesOf(error.origin) + BytesOf(error.root_origin);
+}
+
 }  // namespace
+
+std::shared_ptr<ByteBudget> KeptBudget(int64_t max) {
+  return std::make_shared<ByteBudget>(max, "session_bytes_max",
+                                      "of programs, lines and errors that are kept for this session");
+}
 
 std::string ShapeText(const hlo::Shape& shape) {
   std::string text = ToStringNoLayout(shape);
@@ -42,7 +55,16 @@ Violation SessionErrors::DefineOrigin(uint32_t id, Origin origin, absl::Status& 
   // Copies: what is cut off a string stays in its memory.
   origin.file = std::string(ClipUtf8(origin.file, name_max));
   origin.function = std::string(ClipUtf8(origin.function, name_max));
-  origins_.push_back(std::move(origin));
+  if (origins_.size() + 1 < id) {
+    refused =
+        MakeError(ErrorKind::kLimit,
+                  absl::StrFormat("Source line %d is not kept, as those since line %d are not: the limit "
+                                  "session_bytes_max is %d.",
+                                  id, origins_.size() + 1, limits_.session_bytes_max));
+    return Violation();
+  }
+  refused = kept_->Reserve(BytesOf(origin), "A source line");
+  if (refused.ok()) origins_.push_back(std::move(origin));
   return Violation();
 }
 
@@ -62,6 +84,23 @@ ErrorDetails SessionErrors::Root(std::string_view what, const absl::Status& stat
   error.text =
       absl::StrFormat("%s failed: %s (command %d, %s)", what, error.text, command.id, Line(command.origin));
   return error;
+}
+
+std::shared_ptr<const ErrorDetails> SessionErrors::Keep(ErrorDetails error) const {
+  absl::StatusOr<ByteCharge> charge = ByteCharge::Take(kept_, BytesOf(error), "An error");
+  if (!charge.ok()) return KeepShort(error);
+  struct Kept {
+    ErrorDetails error;
+    ByteCharge charge;
+  };
+  const auto kept = std::make_shared<const Kept>(Kept{std::move(error), *std::move(charge)});
+  return {kept, &kept->error};
+}
+
+std::shared_ptr<const ErrorDetails> SessionErrors::KeepShort(const ErrorDetails& error) const {
+  ErrorDetails kept{.code = error.code, .kind = error.kind, .root_command = error.root_command};
+  kept.text = absl::StrFormat("Command %d failed; it was answered why.", error.root_command);
+  return std::make_shared<const ErrorDetails>(std::move(kept));
 }
 
 absl::Status SessionErrors::Dead(const BufferTable& table, Handle handle) const {

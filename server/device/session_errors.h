@@ -1,21 +1,28 @@
 // The errors of a session, which name lines of its program.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/base/error.h"
 #include "common/base/limits.h"
 #include "server/device/buffer_table.h"
+#include "server/device/byte_budget.h"
 #include "server/device/violation.h"
 
 namespace hlod::device {
 
+// The budget session_bytes_max of what is kept for a session beside its buffers.
+std::shared_ptr<ByteBudget> KeptBudget(int64_t max);
+
 // Keeps the source lines that the client numbers, and puts errors about handles into words. Not thread-safe.
 class SessionErrors {
  public:
-  explicit SessionErrors(const Limits& limits) : limits_(limits) {}
+  SessionErrors(const Limits& limits, std::shared_ptr<ByteBudget> kept)
+      : limits_(limits), kept_(std::move(kept)) {}
 
   // A line of the program. Ids count up from 1: another one is a violation. `refused` says why the line is
   // not kept: there are too many.
@@ -26,6 +33,11 @@ class SessionErrors {
   // The failure of a command as the root cause that its results and its answer hold: "WHAT failed: ..." with
   // the command and its line. An error that has a root cause already keeps it.
   ErrorDetails Root(std::string_view what, const absl::Status& status, const CommandRef& command) const;
+  // The error to be kept for as long as it is held, and charged; without its words and lines when there is no
+  // room for them.
+  std::shared_ptr<const ErrorDetails> Keep(ErrorDetails error) const;
+  // The same without its words and lines in any case.
+  std::shared_ptr<const ErrorDetails> KeepShort(const ErrorDetails& error) const;
   // Why a handle does not name anything.
   absl::Status Dead(const BufferTable& table, Handle handle) const;
   // A buffer that the execute `by` has consumed, or will.
@@ -39,6 +51,7 @@ class SessionErrors {
   std::string Line(uint32_t origin) const { return ToString(OriginOf(origin)); }
 
   const Limits& limits_;
+  const std::shared_ptr<ByteBudget> kept_;
   std::vector<Origin> origins_;
   uint32_t last_origin_ = 0;
 };

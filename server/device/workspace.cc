@@ -14,8 +14,10 @@ Workspace::Workspace(uint64_t session, Devices& devices)
       devices_(devices),
       limits_(devices.limits()),
       account_(std::make_shared<MemoryAccount>()),
+      kept_(KeptBudget(limits_.session_bytes_max)),
       table_(limits_.reasons_kept),
-      errors_(limits_),
+      errors_(limits_, kept_),
+      programs_(kept_),
       uploads_(limits_, ledger_),
       waiting_arguments_(limits_.staging_bytes_max, "staging_bytes_max", "of executes that wait") {}
 
@@ -87,16 +89,11 @@ absl::Status Workspace::CheckHandles(int64_t more) const {
 
 void Workspace::DefineFailed(Handle handle, uint32_t device, const hlo::Shape& shape,
                              const CommandRef& command, const ErrorDetails& error) {
-  ErrorDetails kept = error;
-  if (table_.size() >= limits_.reasons_kept) {
-    // Beside so many handles, words and lines are not kept: nobody is charged for them, and they may be of
-    // thousands of bytes.
-    kept = ErrorDetails{.code = error.code, .kind = error.kind, .root_command = error.root_command};
-    kept.text = absl::StrFormat("Command %d failed; it was answered why.", error.root_command);
-  }
-  auto shared = std::make_shared<const ErrorDetails>(std::move(kept));
+  // Beside so many handles, words and lines are not kept: they may be of thousands of bytes.
+  std::shared_ptr<const ErrorDetails> kept =
+      table_.size() >= limits_.reasons_kept ? errors_.KeepShort(error) : errors_.Keep(error);
   if (table_.size() >= limits_.handles_per_session_max) {
-    table_.RecordDeath(handle, {error.kind, command, std::move(shared)});
+    table_.RecordDeath(handle, {error.kind, command, std::move(kept)});
     return;
   }
   auto buffer = std::make_shared<Buffer>();
@@ -105,7 +102,7 @@ void Workspace::DefineFailed(Handle handle, uint32_t device, const hlo::Shape& s
   buffer->shape = shape;
   buffer->made_by = command;
   buffer->state = BufferState::kFailed;
-  buffer->error = std::move(shared);
+  buffer->error = std::move(kept);
   table_.Put(handle, {std::move(buffer), nullptr});
 }
 

@@ -23,6 +23,7 @@
 #include "server/device/byte_budget.h"
 #include "server/device/deferring_lock.h"
 #include "server/device/devices.h"
+#include "server/device/program_charges.h"
 #include "server/device/recent_digests.h"
 #include "server/device/requests.h"
 #include "server/device/session_errors.h"
@@ -186,12 +187,14 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   const Limits& limits_;
   const std::shared_ptr<MemoryAccount> account_;
   SessionLedger ledger_;
+  const std::shared_ptr<ByteBudget> kept_;
   // State below is guarded by mu_.
   mutable Mutex mu_;
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
   BufferTable table_ ABSL_GUARDED_BY(mu_);
   SessionErrors errors_ ABSL_GUARDED_BY(mu_);
   int64_t executables_ ABSL_GUARDED_BY(mu_) = 0;
+  ProgramCharges programs_ ABSL_GUARDED_BY(mu_);
   RecentDigests digests_ ABSL_GUARDED_BY(mu_){kDigestsMax};
   Uploads uploads_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<uint64_t, WaitingDownload> downloads_ ABSL_GUARDED_BY(mu_);

@@ -219,8 +219,8 @@ void Workspace::Binding::DefineResults() {
   execution.results.resize(request.results.size());
   std::shared_ptr<const ErrorDetails> error;  // One for all results that there is no room for.
   if (!fits) {
-    error = std::make_shared<const ErrorDetails>(
-        workspace.errors_.Root(DescribeExecute(execution), status, request.command));
+    error =
+        workspace.errors_.Keep(workspace.errors_.Root(DescribeExecute(execution), status, request.command));
   }
   for (size_t i = 0; i < request.results.size(); ++i) {
     const Buffer* placeholder = filled[i].get();
@@ -269,7 +269,7 @@ void Workspace::OnReady(const std::shared_ptr<Execution>& execution) {
 
 absl::Status Workspace::CheckArguments(Execution& execution) {
   const ExecuteRequest& request = execution.request;
-  if (execution.executable->error.has_value()) return ToStatus(*execution.executable->error);
+  if (execution.executable->error != nullptr) return ToStatus(*execution.executable->error);
   const Executable& executable = *execution.executable->compiled;
   const engine::Plan& plan = executable.plan();
   if (request.arguments.size() != plan.arguments().size()) {
@@ -366,10 +366,12 @@ void Workspace::CancelWaiting(Execution& execution, const absl::Status& cancelle
 
 void Workspace::Report(Execution& execution, const absl::Status& status, DeferringLock& lock) {
   if (std::exchange(execution.reported, true)) return;
+  absl::Status answer;
   std::shared_ptr<const ErrorDetails> error;
   if (!status.ok()) {
-    error = std::make_shared<const ErrorDetails>(
-        errors_.Root(DescribeExecute(execution), status, execution.request.command));
+    const ErrorDetails root = errors_.Root(DescribeExecute(execution), status, execution.request.command);
+    answer = ToStatus(root);
+    error = errors_.Keep(root);
   }
   for (const std::shared_ptr<Buffer>& buffer : execution.results) {
     if (buffer == nullptr) continue;
@@ -379,7 +381,7 @@ void Workspace::Report(Execution& execution, const absl::Status& status, Deferri
     buffer->error = error;
   }
   lock.Discard(std::exchange(execution.results, {}));
-  lock.Answer(std::exchange(execution.done, nullptr), error != nullptr ? ToStatus(*error) : absl::OkStatus());
+  lock.Answer(std::exchange(execution.done, nullptr), std::move(answer));
 }
 
 void Workspace::Retire(Execution& execution, DeferringLock& lock) {

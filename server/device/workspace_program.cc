@@ -77,8 +77,7 @@ absl::StatusOr<std::shared_ptr<SessionExecutable>> Workspace::DefineExecutable(
   }
   if (!refused.ok()) {
     const ErrorDetails error = errors_.Root("compile", refused, request.command);
-    table_.RecordDeath(request.handle,
-                       {error.kind, request.command, std::make_shared<const ErrorDetails>(error)});
+    table_.RecordDeath(request.handle, {error.kind, request.command, errors_.Keep(error)});
     return ToStatus(error);
   }
   auto executable = std::make_shared<SessionExecutable>();
@@ -100,6 +99,15 @@ void Workspace::SettleExecutable(const std::shared_ptr<SessionExecutable>& execu
     compiles_.erase(asked);
   }
   if (compiled.ok()) {
+    absl::StatusOr<std::shared_ptr<const ByteCharge>> charge = programs_.Charge(*compiled->executable);
+    if (charge.ok()) {
+      executable->charge = *std::move(charge);
+    } else {
+      lock.Discard(std::move(compiled->executable));
+      compiled = charge.status();
+    }
+  }
+  if (compiled.ok()) {
     executable->compiled = compiled->executable;
     ++executable->compiled->holders;
     digests_.Insert(compiled->executable->digest());
@@ -109,8 +117,9 @@ void Workspace::SettleExecutable(const std::shared_ptr<SessionExecutable>& execu
     if (!compiled->cached)
       ledger_.Count(&Counters::compile_us, compiled->executable->plan().stats().compile_us);
   } else {
-    executable->error = errors_.Root(what, compiled.status(), executable->made_by);
-    compiled = ToStatus(*executable->error);
+    const ErrorDetails root = errors_.Root(what, compiled.status(), executable->made_by);
+    executable->error = errors_.Keep(root);
+    compiled = ToStatus(root);
   }
   Finish(*executable->producer, lock.ready_tasks());
   executable->producer = nullptr;

@@ -42,7 +42,8 @@ Violation Workspace::Upload(const UploadRequest& request, Done done) {
   if (!request.fill) RETURN_IF_VIOLATION(table_.Claim(request.handle));
   absl::StatusOr<std::shared_ptr<PendingUpload>> declared = DeclareUpload(request);
   if (!declared.ok()) {
-    const ErrorDetails error = errors_.Root(DescribeUpload(request.shape), declared.status(), request.command);
+    const ErrorDetails error =
+        errors_.Root(DescribeUpload(request.shape), declared.status(), request.command);
     if (!request.fill) DefineFailed(request.handle, request.device, request.shape, request.command, error);
     lock.Answer(std::move(done), ToStatus(error));
     return Violation();
@@ -113,10 +114,10 @@ void Workspace::SettleUpload(PendingUpload& upload, const absl::Status& status, 
   } else {
     ledger_.Count(&Counters::aborted_bytes, upload.received);
     buffer.state = BufferState::kFailed;
-    buffer.error =
-        std::make_shared<const ErrorDetails>(errors_.Root(DescribeUpload(buffer.shape), status, upload.command));
+    const ErrorDetails root = errors_.Root(DescribeUpload(buffer.shape), status, upload.command);
+    buffer.error = errors_.Keep(root);
     upload.discarded = std::move(buffer.block);
-    answer = ToStatus(*buffer.error);
+    answer = ToStatus(root);
   }
   buffer.producer = nullptr;
   // A transfer may hold the upload for a while; the buffer is the handle's.

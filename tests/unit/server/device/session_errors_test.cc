@@ -14,7 +14,7 @@ class LineErrors : public testing::Test {
  protected:
   LineErrors() { EXPECT_TRUE(errors.DefineOrigin(1, {"train.cc", 7, "main"}, refused).ok()); }
   Limits limits{.origins_per_session_max = 2};
-  SessionErrors errors{limits};
+  SessionErrors errors{limits, KeptBudget(limits.session_bytes_max)};
   absl::Status refused;
 };
 
@@ -33,7 +33,7 @@ TEST_F(LineErrors, LinesCountUpFromOne) {
 
 TEST(Lines, KeepNoMoreMemoryThanTheirNamesAreAllowed) {
   const Limits limits;
-  SessionErrors errors(limits);
+  SessionErrors errors(limits, KeptBudget(limits.session_bytes_max));
   absl::Status refused;
   const size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
   for (uint32_t id = 1; id <= 100; ++id)

@@ -17,7 +17,7 @@ void ExpectLimit(const ErrorDetails& error, const std::string& name, int64_t val
   EXPECT_THAT(error.text, AllOf(HasSubstr(name), HasSubstr(std::to_string(value))));
 }
 
-TEST(Limits, AreToldInTheWelcome) {
+TEST(Limits, AreInTheWelcome) {
   Limits limits;
   limits.sessions_max = 7;
   Daemon daemon(limits);
@@ -57,6 +57,13 @@ TEST(Limits, Handles) {
               3);  // The root cause is remembered.
   client.Send(client.FreeOf({1}));
   EXPECT_FALSE(client.Do(client.PlaceholderOf(7)).has_error());
+}
+
+TEST(Limits, SessionBytes) {
+  Daemon daemon(Limits{.session_bytes_max = 100});
+  Client client(daemon);
+  ExpectLimit(client.Fails(client.CompileOf(1, device::AddProgram())), "session_bytes_max", 100);
+  EXPECT_TRUE(client.Do(client.PingOf()).has_pong());
 }
 
 TEST(Limits, CommandsInFlight) {
