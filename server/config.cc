@@ -88,7 +88,7 @@ constexpr Range kRanges[] = {
     {&Limits::chunk_bytes_max, 4 << 10, 48 << 20},
     {&Limits::executables_per_session_max, 1, int64_t{1} << 32},
     {&Limits::origins_per_session_max, 0, int64_t{1} << 31},
-    {&Limits::session_bytes_max, 0, kPetabyte},
+    {&Limits::session_bytes_max, 1 << 20, kPetabyte},
     {&Limits::reasons_kept, 0, int64_t{1} << 32},
     {&Limits::upload_wait_us, 0, int64_t{1} << 50},
     {&Limits::grace_us, 0, int64_t{1} << 50},
