@@ -133,8 +133,13 @@ void FairSchedule::Complete(uint64_t id, int64_t now_us) {
     if (session != over.session) other.blocked = false;
   }
   if (over.owner.has_value() && !owners_.contains(over.session)) {  // It has ended.
-    KeepDebt(over.owner, own.used_us);
+    const int64_t used_us = own.used_us;
+    KeepDebt(over.owner, used_us);
     sessions_.erase(over.session);
+    // The owner may have a next one already.
+    for (auto& [session, other] : sessions_) {
+      if (OwnerOf(session) == over.owner) other.used_us = std::max(other.used_us, used_us);
+    }
   }
   absl::erase_if(sessions_, [this](const auto& e) {
     return e.second.waiting.empty() && e.second.used_us <= virtual_us_ && !IsRunning(e.first);

@@ -229,6 +229,20 @@ TEST(FairSchedule, WhatAnEndedSessionHasUsedStaysWithItsOwner) {
   }
 }
 
+TEST(FairSchedule, AJobThatOutlivesItsSessionIsChargedToTheOwnersNextSession) {
+  Simulation s;
+  s.schedule.SetOwner('a', 1);
+  s.schedule.SetOwner('c', 1);
+  s.Add('a');
+  s.Add('b', 100);
+  ASSERT_EQ(s.Start(), 'a');
+  s.schedule.Discard('a');
+  s.Add('c', 1);
+  s.now_us += 50;
+  s.Complete('a');
+  EXPECT_EQ(s.Run({{'b', 10}, {'c', 10}}, 7), "bbbbbcb");
+}
+
 TEST(FairSchedule, AJobThatOutlivesItsSessionIsChargedToTheOwner) {
   Simulation s;
   s.schedule.SetOwner('a', 1);
