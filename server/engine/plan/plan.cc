@@ -79,8 +79,7 @@ void PlanImpl::CountStep(const Op& op, std::set<std::string>& reference_opcodes)
   switch (op.step->kind()) {
     case StepKind::kFused: ++stats_.fused_steps; break;
     case StepKind::kLibrary: ++stats_.library_steps; break;
-    case StepKind::kMovement:
-    case StepKind::kControl: ++stats_.movement_steps; break;
+    case StepKind::kMovement: ++stats_.movement_steps; break;
     case StepKind::kReference:
       ++stats_.reference_steps;
       if (op.reference_opcode != nullptr) reference_opcodes.emplace(op.reference_opcode);

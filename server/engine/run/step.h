@@ -16,7 +16,7 @@
 
 namespace hlod::engine {
 
-enum class StepKind : uint8_t { kFused, kLibrary, kMovement, kControl, kReference };
+enum class StepKind : uint8_t { kFused, kLibrary, kMovement, kReference };
 
 // What a step may use while it runs.
 struct StepContext {
