@@ -54,8 +54,12 @@ std::map<hlo::ComputationId, hlo::ComputationId> CopyCallees(const hlo::Computat
     portable.Prepare(from);
     hlo::Computation& to = module.AddComputation(from.name());
     copy = module.computation_count() - 1;
-    for (NodeId node = 0; node < from.size(); ++node)
-      AppendPortable(to, from[node], from[node].operands(), portable, copies);
+    for (NodeId node = 0; node < from.size(); ++node) {
+      const NodeId added = AppendPortable(to, from[node], from[node].operands(), portable, copies);
+      // Part of what a callee is found by, as its words are.
+      const hlo::Notes* const notes = from.notes(node);
+      if (notes != nullptr && !notes->sharding.empty()) to.mutable_notes(added).sharding = notes->sharding;
+    }
     to.set_root(from.root_id());
   }
   return copies;

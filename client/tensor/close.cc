@@ -14,6 +14,7 @@
 #include "client/tensor/placeholder.h"
 #include "client/tensor/runtime.h"
 #include "client/tensor/settings.h"
+#include "client/tensor/tape.h"
 #include "client/tensor/thread_trace.h"
 #include "client/tensor/throw.h"
 #include "common/base/strings.h"
@@ -169,6 +170,7 @@ void CountClose(const Graph& graph, TraceCause cause) {
 
 std::vector<Parameter> Close(Graph& graph, TraceCause cause, const Caller& caller) {
   FailWhatDependsOnDead(graph);
+  KeepResiduals(graph, caller);
   const Outputs outputs = OutputsOf(graph);
   if (outputs.nodes.empty()) return graph.Clear();
   if (graph.place.runtime->ended()) {

@@ -139,8 +139,11 @@ NodeId Graph::AppendCopy(const hlo::Computation& from, NodeId node, absl::Span<c
     }
     return found->second;
   }
+  // `from` may be this computation, whose arena moves.
+  const absl::InlinedVector<hlo::ComputationId, 2> called(instruction.called().begin(),
+                                                          instruction.called().end());
   const NodeId copy = computation_.Append(instruction.opcode(), instruction.shape_id(),
-                                          instruction.attributes_id(), operands, instruction.called());
+                                          instruction.attributes_id(), operands, called);
   if (from.notes(node) != nullptr) computation_.ShareNotes(copy, from, node);
   return copy;
 }

@@ -48,6 +48,8 @@ class Graph {
 
   hlo::Builder& builder() { return builder_; }
   const hlo::Computation& computation() const { return computation_; }
+  // For a change that leaves every node its id and its meaning.
+  hlo::Computation& mutable_computation() { return computation_; }
   hlo::Op op(NodeId node) { return {&builder_, node}; }
   uint32_t size() const { return computation_.size(); }
   const std::vector<Parameter>& parameters() const { return parameters_; }

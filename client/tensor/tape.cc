@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "client/tensor/impl.h"
 #include "client/tensor/lock.h"
 #include "hlod/autograd.h"
@@ -107,7 +108,9 @@ void TapeEntry::KeepFunction() {
   if (function.has_value() || graph == nullptr) return;
   std::vector<NodeId> nodes;
   for (const TapeInput& input : inputs) nodes.push_back(input.node);
-  function = Extract(*graph, nodes, outputs);
+  std::vector<NodeId> results = outputs;
+  for (const Kept& each : kept) results.push_back(each.node);
+  function = Extract(*graph, nodes, results);
   // The same numbers as the first time.
   for (Parameter& extra : function->extra) extra.random = false;
 }
@@ -116,8 +119,25 @@ void TapeEntry::Release() {
   LeaveGraph();
   released = true;
   inputs.clear();
+  kept.clear();
   function.reset();
   backward = nullptr;
+}
+
+void KeepResiduals(Graph& graph, const Caller& caller) {
+  if (keep_residuals == nullptr) return;
+  absl::flat_hash_set<TapeEntry*> seen;
+  std::vector<TapeEntry*> pending;
+  const auto visit = [&](const Ref<TapeEntry>& entry) {
+    if (entry && entry->graph == &graph && seen.insert(entry.get()).second) pending.push_back(entry.get());
+  };
+  for (const Value* value : graph.LiveInOrder()) visit(value->history);
+  while (!pending.empty()) {
+    TapeEntry* const entry = pending.back();
+    pending.pop_back();
+    for (const TapeInput& input : entry->inputs) visit(input.history);
+    if (!entry->released && !entry->backward) keep_residuals(*entry, graph, caller);
+  }
 }
 
 bool RequiresGrad(const TensorImpl& tensor) {

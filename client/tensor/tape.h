@@ -62,6 +62,13 @@ class TapeEntry : public RefCounted {
   NodeId first = 0;                  // Its nodes are those from here ...
   NodeId limit = 0;                  // ... to before this.
   std::optional<Function> function;  // Afterwards; its arguments are the inputs.
+  // What the gradient needs of the nodes in between, once the graph has run: values that were computed with
+  // it. They are the function's outputs after `outputs`.
+  struct Kept {
+    Ref<Value> value;
+    NodeId node = 0;
+  };
+  std::vector<Kept> kept;
   // In place of nodes: gives the inputs' gradients from those of the outputs.
   std::function<std::vector<Tensor>(const std::vector<Tensor>&)> backward;
   bool released = false;
@@ -74,6 +81,12 @@ class TapeEntry : public RefCounted {
   // After Backward(): gives up what was kept for it.
   void Release();
 };
+
+// Lets the graph, which is about to run, compute what the entry's gradient needs and would cost much to
+// compute again. Set by the transforms.
+inline void (*keep_residuals)(TapeEntry& entry, Graph& graph, const Caller& caller) = nullptr;
+// The same for all entries that live values of the graph lead to. REQUIRES: TraceLock.
+void KeepResiduals(Graph& graph, const Caller& caller);
 
 // Whether gradients flow to the tensor: it is a leaf that requires one, or was made from some.
 bool RequiresGrad(const TensorImpl& tensor);

@@ -30,9 +30,9 @@ bool SameNotes(const hlo::Computation& a, const hlo::Computation& b) {
   static const hlo::Notes kNone;
   for (hlo::NodeId node = 0; node < a.size(); ++node) {
     const hlo::Notes *x = a.notes(node), *y = b.notes(node);
-    if ((x != nullptr ? *x : kNone).frontend_attributes != (y != nullptr ? *y : kNone).frontend_attributes) {
+    const hlo::Notes &left = x != nullptr ? *x : kNone, &right = y != nullptr ? *y : kNone;
+    if (left.frontend_attributes != right.frontend_attributes || left.sharding != right.sharding)
       return false;
-    }
   }
   return true;
 }

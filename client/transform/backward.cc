@@ -11,6 +11,7 @@
 #include "client/tensor/thread_trace.h"
 #include "client/tensor/throw.h"
 #include "client/transform/differentiate.h"
+#include "client/transform/residuals.h"
 #include "client/transform/rules.h"
 #include "client/transform/suspend.h"
 #include "hlod/autograd.h"
@@ -20,6 +21,8 @@
 namespace hlod {
 namespace lazy {
 namespace {
+
+[[maybe_unused]] const bool registered = (keep_residuals = &KeepForBackward, true);
 
 // Sets GradMode() for a scope, and suspends autocast.
 class GradScope {
@@ -56,7 +59,7 @@ Op ThroughView(Lowering& l, const Shape& base, const View& view, size_t leading,
         parameter.literal == nullptr ? ct : l.graph.op(l.graph.NumberParameter(*parameter.literal)));
   }
   OnDemand copies(l, scratch.computation(), std::move(parameters));
-  const Op result = PullBack(l, part, [&](NodeId node) { return copies(node); }, {shown.id}, {ct})[0];
+  const Op result = PullBack(l, part, copies, {shown.id}, {ct})[0];
   return IsZero(result) ? Zeros(l, s.shape(from)) : result;
 }
 
@@ -197,7 +200,7 @@ class Run {
       operands.emplace_back(gradients[i], entry.caller);
     }
     const bool here = IsHere(entry, gradients);
-    std::vector<Tensor> inputs, captured;
+    std::vector<Tensor> inputs, captured, kept;
     if (!here) {
       const TraceLock lock;
       entry.KeepFunction();
@@ -205,7 +208,9 @@ class Run {
         if (input.value) inputs.push_back(AsTensor(input));
       }
       captured = entry.function->Captured();
+      for (const TapeEntry::Kept& each : entry.kept) kept.push_back(MakeTensor(each.value));
       for (const Tensor& tensor : inputs) operands.emplace_back(tensor, entry.caller);
+      for (const Tensor& tensor : kept) operands.emplace_back(tensor, entry.caller);
       for (const Tensor& tensor : captured) operands.emplace_back(tensor, entry.caller);
     }
     return CallSeveral(Named(entry.operation), operands, [&](Lowering& l, Operands o) {
@@ -213,7 +218,8 @@ class Run {
       std::vector<Op> results =
           here ? Here(l, entry, outputs, cotangents)
                : Again(l, entry, outputs, cotangents, o.subspan(outputs.size(), inputs.size()),
-                       o.subspan(outputs.size() + inputs.size()));
+                       o.subspan(outputs.size() + inputs.size(), kept.size()),
+                       o.subspan(outputs.size() + inputs.size() + kept.size()));
       std::vector<Op> kept;
       for (size_t i = 0; i < results.size(); ++i) {
         if (IsZero(results[i])) continue;
@@ -242,13 +248,13 @@ class Run {
     std::vector<NodeId> nodes;
     for (const TapeInput& input : entry.inputs) part.inputs.push_back(input.node);
     for (const size_t output : outputs) nodes.push_back(entry.outputs[output]);
-    return PullBack(
-        l, part, [&](NodeId node) { return l.graph.op(node); }, nodes, cotangents);
+    Same values(l);
+    return PullBack(l, part, values, nodes, cotangents);
   }
 
-  // What the operation computed on the way is computed again from its operands.
+  // What the operation computed on the way and was not kept is computed again from its operands.
   static std::vector<Op> Again(Lowering& l, const TapeEntry& entry, const std::vector<size_t>& outputs,
-                               Operands cotangents, Operands inputs, Operands captured) {
+                               Operands cotangents, Operands inputs, Operands kept, Operands captured) {
     const Function& function = *entry.function;
     std::vector<Op> parameters;
     for (size_t i = 0; i < entry.inputs.size(); ++i) {
@@ -274,8 +280,10 @@ class Run {
     }
     for (const size_t output : outputs) nodes.push_back(function.outputs[output]);
     OnDemand copies(l, computation, std::move(parameters));
-    return PullBack(
-        l, part, [&](NodeId node) { return copies(node); }, nodes, cotangents);
+    for (size_t i = 0; i < kept.size(); ++i) {
+      copies.Set(function.outputs[entry.outputs.size() + i], kept[i]);
+    }
+    return PullBack(l, part, copies, nodes, cotangents);
   }
 
   const BackwardOptions& options_;

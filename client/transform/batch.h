@@ -1,6 +1,7 @@
 // Batching: the nodes of a computation over many examples at once, by one rule an opcode.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -42,6 +43,22 @@ struct BatchRules {
   BatchRule by_opcode[hlo::kOpcodeCount] = {};
 };
 const BatchRules& TheBatchRules();
+
+struct Leaf;  // control_rules.h
+
+// An instruction with bodies, in `from`.
+struct ControlBatchCase {
+  Lowering& l;
+  const hlo::Computation& from;
+  NodeId node;
+  int64_t size;
+  bool random_different;
+  const std::function<Batched(const Leaf&)>& value;
+};
+// The elements of the result, or the one array.
+using ControlBatchRule = std::vector<Batched> (*)(const ControlBatchCase&);
+// Null where the opcode has no body that is batched.
+ControlBatchRule ControlBatchRuleOf(hlo::Opcode opcode);
 
 // Dimensions of one example as those of the batch.
 Dims Shifted(const Dims& dims);

@@ -6,6 +6,7 @@
 
 #include "client/tensor/apply.h"
 #include "client/tensor/function.h"
+#include "client/transform/control_rules.h"
 #include "client/transform/suspend.h"
 
 namespace hlod {
@@ -23,8 +24,10 @@ bool IsKept(const hlo::Computation& computation, NodeId node, const CheckpointPo
          std::find(policy.names.begin(), policy.names.end(), name->second) != policy.names.end();
 }
 
-// The function as a callee whose root is a tuple: results, then what is kept.
-hlo::ComputationId CalleeOf(const Function& function, const CheckpointPolicy& policy) {
+// The function as a callee whose root is a tuple: results, then what is kept. `kept`: which elements the
+// policy keeps, results among them.
+hlo::ComputationId CalleeOf(const Function& function, const CheckpointPolicy& policy,
+                            std::vector<size_t>& kept) {
   const hlo::Computation& from = *function.computation;
   hlo::Computation callee(from.shared_tables(), "checkpoint");
   for (NodeId node = 0; node < from.size(); ++node) {
@@ -37,6 +40,9 @@ hlo::ComputationId CalleeOf(const Function& function, const CheckpointPolicy& po
   for (NodeId node = 0; node < from.size(); ++node) {
     const bool result = std::find(elements.begin(), elements.end(), node) != elements.end();
     if (!result && from[node].shape().IsArray() && IsKept(from, node, policy)) elements.push_back(node);
+  }
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (IsKept(from, elements[i], policy)) kept.push_back(i);
   }
   std::vector<Shape> shapes;
   for (const NodeId element : elements) shapes.push_back(from[element].shape());
@@ -61,7 +67,9 @@ std::vector<Tensor> CallCheckpointed(const Traced& traced, const std::vector<Ten
     std::vector<Op> all(o.begin(), o.begin() + static_cast<std::ptrdiff_t>(arguments.size()));
     const std::vector<Op> extra = ExtraArguments(l, function, o.subspan(arguments.size()));
     all.insert(all.end(), extra.begin(), extra.end());
-    const Op call = l.b.Add(hlo::kCall, all, hlo::CallAttributes{true}, {CalleeOf(function, policy)});
+    std::vector<size_t> kept;
+    const Op call = l.b.Add(hlo::kCall, all, hlo::CallAttributes{true}, {CalleeOf(function, policy, kept)});
+    SetKept(l.graph.mutable_notes(call.id), kept);
     std::vector<Op> results;
     for (size_t i = 0; i < function.outputs.size(); ++i) {
       results.push_back(l.b.GetTupleElement(call, static_cast<int64_t>(i)));

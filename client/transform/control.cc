@@ -8,6 +8,7 @@
 #include "client/tensor/function.h"
 #include "client/tensor/generator.h"
 #include "client/tensor/throw.h"
+#include "client/transform/callee.h"
 #include "common/base/strings.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/joining.h"
@@ -21,68 +22,6 @@ constexpr Operation kCond = {"Cond", "cond", Promotion::kNone, Autocast::kNone, 
 
 // What a While may draw from the stream of random numbers, whose number of turns is not known.
 constexpr uint64_t kStepsOfWhile = uint64_t{1} << 32;
-
-// A computation on the way into the table of callees.
-class Callee {
- public:
-  explicit Callee(const char* name) : computation_(Tracer::Get().tables(), name) {}
-
-  NodeId Parameter(const Shape& shape) {
-    return computation_.Append(hlo::kParameter, Intern(shape), Tracer::Get().ParameterNumber(parameters_++),
-                               {});
-  }
-  NodeId Element(NodeId tuple, int64_t index) {
-    const Shape shape = computation_[tuple].shape().tuple[static_cast<size_t>(index)];
-    return computation_.Append(hlo::kGetTupleElement, Intern(shape), Intern(hlo::TupleIndexAttributes{index}),
-                               {tuple});
-  }
-  // The nodes of `function`, on nodes in place of its parameters. Gives its outputs.
-  std::vector<NodeId> Append(const Function& function, absl::Span<const NodeId> parameters) {
-    const hlo::Computation& from = *function.computation;
-    std::vector<NodeId> copy_of(from.size());
-    absl::InlinedVector<NodeId, 8> operands;
-    for (NodeId node = 0; node < from.size(); ++node) {
-      const hlo::Instruction instruction = from[node];
-      if (instruction.opcode() == hlo::kParameter) {
-        copy_of[node] = parameters[static_cast<size_t>(instruction.parameter_number())];
-        continue;
-      }
-      operands.clear();
-      for (const NodeId operand : instruction.operands()) operands.push_back(copy_of[operand]);
-      copy_of[node] = computation_.Append(instruction.opcode(), instruction.shape_id(),
-                                          instruction.attributes_id(), operands, instruction.called());
-      computation_.ShareNotes(copy_of[node], from, node);
-    }
-    std::vector<NodeId> outputs;
-    for (const NodeId output : function.outputs) outputs.push_back(copy_of[output]);
-    return outputs;
-  }
-  // x + a constant.
-  NodeId AddConstant(NodeId x, Literal literal) {
-    const hlo::ShapeId shape = computation_[x].shape_id();
-    const hlo::LiteralId id =
-        computation_.tables().Intern(std::make_shared<const Literal>(std::move(literal)));
-    const NodeId constant =
-        computation_.Append(hlo::kConstant, shape, Intern(hlo::ConstantAttributes{id}), {});
-    return computation_.Append(hlo::kAdd, shape, 0, {x, constant});
-  }
-  hlo::ComputationId FinishTuple(const std::vector<NodeId>& elements) {
-    std::vector<Shape> shapes;
-    for (const NodeId element : elements) shapes.push_back(computation_[element].shape());
-    return Finish(computation_.Append(hlo::kTuple, Intern(Shape::Tuple(std::move(shapes))), 0, elements));
-  }
-  hlo::ComputationId Finish(NodeId root) {
-    computation_.set_root(root);
-    return Tracer::Get().Callee(computation_);
-  }
-
- private:
-  hlo::ShapeId Intern(const Shape& shape) { return computation_.tables().Intern(shape); }
-  hlo::AttributesId Intern(hlo::Attributes attributes) { return computation_.tables().Intern(attributes); }
-
-  hlo::Computation computation_;
-  uint32_t parameters_ = 0;
-};
 
 // What a body takes beside its arguments, as instructions of the calling graph in the order of `extra`.
 // Positions in the stream of random numbers begin at `random`.
@@ -111,13 +50,6 @@ Op PositionRows(Lowering& l, Op first, uint64_t steps, int64_t length) {
   const Op turns = l.b.Iota(Shape::Array(hlo::kU64, dims), 0);
   const Op step = l.b.Broadcast(l.b.Constant(PositionStep(steps)), dims, {1});
   return l.b.Broadcast(first, dims, {1}) + turns * step;
-}
-
-std::vector<Op> Elements(Lowering& l, Op tuple, size_t begin, size_t end) {
-  std::vector<Op> elements;
-  for (size_t i = begin; i < end; ++i)
-    elements.push_back(l.b.GetTupleElement(tuple, static_cast<int64_t>(i)));
-  return elements;
 }
 
 std::vector<Op> LowerScan(Lowering& l, Operands o, const Function& body, size_t carry_count,
@@ -171,15 +103,9 @@ std::vector<Op> LowerScan(Lowering& l, Operands o, const Function& body, size_t 
   inputs.insert(inputs.end(), state.begin(), state.end());
   const Op scan = l.b.Add(hlo::kScan, inputs, attributes, {callee.FinishTuple(results)});
   const size_t stacked = outputs.size() - carry_count;
-  std::vector<Op> all = Elements(l, scan, stacked, stacked + carry_count);
-  for (const Op output : Elements(l, scan, 0, stacked)) all.push_back(output);
+  std::vector<Op> all = ElementsOf(l, scan, stacked, stacked + carry_count);
+  for (const Op output : ElementsOf(l, scan, 0, stacked)) all.push_back(output);
   return all;
-}
-
-Shape TupleOf(Lowering& l, const std::vector<Op>& state) {
-  std::vector<Shape> shapes;
-  for (const Op op : state) shapes.push_back(l.shape(op));
-  return Shape::Tuple(std::move(shapes));
 }
 
 std::vector<Op> LowerWhile(Lowering& l, Operands o, const Function& condition, const Function& body,
@@ -220,7 +146,7 @@ std::vector<Op> LowerWhile(Lowering& l, Operands o, const Function& condition, c
     }
   }
   const Op end = l.b.While(l.b.Tuple(state), condition_id, step.FinishTuple(results));
-  return Elements(l, end, 0, carry_count);
+  return ElementsOf(l, end, 0, carry_count);
 }
 
 // pred, or s32 within the branches.
@@ -261,7 +187,7 @@ std::vector<Op> LowerBranches(Lowering& l, Operands o,
     operands.push_back(l.b.Tuple(given));
   }
   const Op result = l.b.Conditional(Selector(l, o[0], branches.size()), operands, callees);
-  return Elements(l, result, 0, branches[0]->function().outputs.size());
+  return ElementsOf(l, result, 0, branches[0]->function().outputs.size());
 }
 
 void AddCaptured(const Traced& traced, std::vector<Tensor>& tensors) {

@@ -13,6 +13,7 @@
 #include "client/tensor/lock.h"
 #include "client/tensor/runtime.h"
 #include "client/tensor/throw.h"
+#include "client/transform/counted_loop.h"
 #include "common/base/strings.h"
 #include "common/hlo/flat_signature.h"
 #include "common/hlo/inference/verifier.h"
@@ -26,6 +27,9 @@ constexpr Operation kLoaded = {"LoadedFunction", "call", Promotion::kNone, Autoc
 constexpr Operation kCustom = {"CustomCall", "custom_call", Promotion::kNone, Autocast::kNone,
                                "a custom call"};
 constexpr char kHost[] = "host_function";
+// Instructions of a computation up to which calls are replaced by what they call: calls of calls double
+// quickly.
+constexpr uint32_t kSplicedMax = 1'000'000;
 
 // The ids of a module's tables in the tracer's.
 class Translation {
@@ -73,16 +77,28 @@ class LoadedProgram {
       hlo::Computation callee(Tracer::Get().tables(), from.name());
       const bool is_entry = c == module.entry_id();
       hlo::Computation& to = is_entry ? *entry_ : callee;
+      std::vector<NodeId> copy_of(from.size());
+      absl::InlinedVector<NodeId, 8> operands;
       for (NodeId node = 0; node < from.size(); ++node) {
         const hlo::Instruction instruction = from[node];
+        operands.clear();
+        for (const NodeId operand : instruction.operands()) operands.push_back(copy_of[operand]);
         absl::InlinedVector<hlo::ComputationId, 2> called;
         for (const hlo::ComputationId id : instruction.called()) called.push_back(ids[id]);
-        to.Append(instruction.opcode(), translation.shape(instruction.shape_id()),
-                  translation.attributes(instruction.attributes_id()), instruction.operands(), called);
+        const std::optional<NodeId> replaced = Replaced(to, instruction, operands, called);
+        if (replaced.has_value()) {
+          copy_of[node] = *replaced;
+          continue;
+        }
+        copy_of[node] = to.Append(instruction.opcode(), translation.shape(instruction.shape_id()),
+                                  translation.attributes(instruction.attributes_id()), operands, called);
         const hlo::Notes* const notes = from.notes(node);
-        if (notes != nullptr) to.mutable_notes(node).frontend_attributes = notes->frontend_attributes;
+        if (notes == nullptr) continue;
+        hlo::Notes& kept = to.mutable_notes(copy_of[node]);
+        kept.frontend_attributes = notes->frontend_attributes;
+        kept.sharding = notes->sharding;
       }
-      to.set_root(from.root_id());
+      to.set_root(copy_of[from.root_id()]);
       ids.push_back(is_entry ? 0 : Tracer::Get().Callee(callee));
     }
     for (const auto& leaf : signature_.arguments) parameters_.push_back(leaf.shape);
@@ -117,6 +133,57 @@ class LoadedProgram {
   }
 
  private:
+  // What comes in place of an instruction: of a plain call the instructions of what it calls, of a loop that
+  // counts a scan. Transforms see more in these.
+  static std::optional<NodeId> Replaced(hlo::Computation& to, const hlo::Instruction& instruction,
+                                        absl::Span<const NodeId> operands,
+                                        absl::Span<const hlo::ComputationId> called) {
+    if (instruction.opcode() == hlo::kCall && !instruction.attributes<hlo::CallAttributes>().is_composite) {
+      const hlo::Computation& callee = Tracer::Get().callees().computation(called[0]);
+      if (to.size() + callee.size() > kSplicedMax) return std::nullopt;
+      return Spliced(to, callee, operands);
+    }
+    if (instruction.opcode() != hlo::kWhile) return std::nullopt;
+    const WhileLoop loop{to, operands[0], called[0], called[1]};
+    const std::optional<int64_t> length = TripCountOf(loop);
+    if (!length.has_value()) return std::nullopt;
+    const std::optional<hlo::ComputationId> body = ScanBodyOf(loop);
+    if (!body.has_value()) return std::nullopt;
+    hlo::Tables& tables = to.tables();
+    const auto attributes = [&](hlo::Attributes a) { return tables.Intern(a); };
+    const hlo::LiteralId ignored =
+        tables.Intern(std::make_shared<const Literal>(Literal::Scalar<bool>(false)));
+    const NodeId one = to.Append(hlo::kConstant, tables.Intern(Shape::Scalar(hlo::kPred)),
+                                 attributes(hlo::ConstantAttributes{ignored}), {});
+    std::vector<NodeId> given = {to.Append(hlo::kBroadcast,
+                                           tables.Intern(Shape::Array(hlo::kPred, {*length})),
+                                           attributes(hlo::DimensionsAttributes{}), {one})};
+    const absl::Span<const NodeId> state = to[operands[0]].operands();
+    given.insert(given.end(), state.begin(), state.end());
+    hlo::ScanAttributes scan;
+    scan.num_carries = static_cast<int64_t>(given.size()) - 1;
+    return to.Append(hlo::kScan, to[operands[0]].shape_id(), attributes(scan), given, {{*body}});
+  }
+
+  static NodeId Spliced(hlo::Computation& to, const hlo::Computation& callee,
+                        absl::Span<const NodeId> arguments) {
+    std::vector<NodeId> copy_of(callee.size());
+    absl::InlinedVector<NodeId, 8> operands;
+    for (NodeId node = 0; node < callee.size(); ++node) {
+      const hlo::Instruction instruction = callee[node];
+      if (instruction.opcode() == hlo::kParameter) {
+        copy_of[node] = arguments[static_cast<size_t>(instruction.parameter_number())];
+        continue;
+      }
+      operands.clear();
+      for (const NodeId operand : instruction.operands()) operands.push_back(copy_of[operand]);
+      copy_of[node] = to.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(),
+                                operands, instruction.called());
+      to.ShareNotes(copy_of[node], callee, node);
+    }
+    return copy_of[callee.root_id()];
+  }
+
   // The argument that is a parameter, or the tuple of those that are its leaves.
   Op ArgumentOf(Lowering& l, int64_t number, const Shape& shape, Dims index, Operands arguments) const {
     if (!shape.IsTuple()) return arguments[static_cast<size_t>(signature_.FindArgument(number, index))];

@@ -2,6 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/tensor/apply.h"
 #include "client/tensor/throw.h"
+#include "client/transform/control_rules.h"
 #include "client/transform/differentiate.h"
 #include "client/transform/rules.h"
 #include "client/transform/suspend.h"
@@ -21,6 +22,20 @@ std::vector<NodeId> Ids(Operands ops) {
 Part WholeGraph(Lowering& l, std::vector<NodeId> inputs) {
   const std::vector<bool> wanted(inputs.size(), true);
   return {l.graph.computation(), 0, l.graph.size(), std::move(inputs), wanted, &l.graph};
+}
+
+// The values of the graph's nodes: themselves, up to the first loop or branch. What follows is copied, as it
+// may depend on a loop that computes values and tangents together.
+OnDemand UpToLoops(Lowering& l) {
+  const hlo::Computation& computation = l.graph.computation();
+  std::vector<Op> parameters;
+  for (const Parameter& parameter : l.graph.parameters()) parameters.push_back(l.graph.op(parameter.node));
+  OnDemand values(l, computation, std::move(parameters));
+  for (NodeId node = 0; node < computation.size(); ++node) {
+    if (ControlRulesOf(computation[node].opcode()) != nullptr) break;
+    values.Set(node, l.graph.op(node));
+  }
+  return values;
 }
 
 }  // namespace
@@ -65,8 +80,8 @@ std::vector<Tensor> PullBack(const char* what, const std::vector<Tensor>& output
     const size_t count = outputs.size();
     const std::vector<NodeId> given = Ids(o.subspan(0, count));
     const Part part = WholeGraph(l, Ids(o.subspan(2 * count, inputs.size())));
-    std::vector<Op> results = PullBack(
-        l, part, [&](NodeId node) { return l.graph.op(node); }, given, o.subspan(count, count));
+    Same values(l);
+    std::vector<Op> results = PullBack(l, part, values, given, o.subspan(count, count));
     for (size_t i = 0; i < results.size(); ++i) {
       if (IsZero(results[i])) results[i] = Zeros(l, l.shape(o[2 * count + i]));
     }
@@ -91,11 +106,11 @@ std::vector<Tensor> PushForward(const char* what, const std::vector<Tensor>& out
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (IsDifferentiable(inputs[i].dtype())) directions[i] = o[count + inputs.size() + i];
     }
-    std::vector<Op> results = PushForward(
-        l, part, [&](NodeId node) { return l.graph.op(node); }, directions, Ids(o.subspan(0, count)));
-    for (size_t i = 0; i < results.size(); ++i) {
-      if (IsZero(results[i])) results[i] = Zeros(l, l.shape(o[i]));
-    }
+    OnDemand values = UpToLoops(l);
+    const std::vector<NodeId> given = Ids(o.subspan(0, count));
+    std::vector<Op> made = PushForward(l, part, values, directions, given), results;
+    for (const NodeId node : given) results.push_back(values.Of(node));
+    for (size_t i = 0; i < count; ++i) results.push_back(IsZero(made[i]) ? Zeros(l, l.shape(o[i])) : made[i]);
     return results;
   });
 }

@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "client/tensor/function.h"
+#include "client/transform/control_rules.h"
 #include "client/transform/differentiate.h"
 #include "client/transform/rules.h"
 #include "common/base/strings.h"
@@ -15,10 +16,13 @@ using Elements = absl::InlinedVector<Op, 1>;  // One for each array of a node.
 
 class Puller {
  public:
-  Puller(Lowering& l, const Part& part, const Resolve& resolve)
-      : l_(l), part_(part), resolve_(resolve), scratch_(l.graph.place, Graph::Kind::kFunction) {
+  Puller(Lowering& l, const Part& part, Values& values)
+      : l_(l),
+        part_(part),
+        values_(values),
+        scratch_(l.graph.place, Graph::Kind::kFunction),
+        active_(ActiveNodes(part)) {
     for (size_t i = 0; i < part.inputs.size(); ++i) inputs_.try_emplace(part.inputs[i], i);
-    FindActive();
   }
 
   void Add(NodeId node, size_t element, Op cotangent) {
@@ -51,18 +55,6 @@ class Puller {
     return node >= part_.first && node < part_.limit && active_[node - part_.first];
   }
 
-  void FindActive() {
-    active_.resize(part_.limit - part_.first, false);
-    for (NodeId node = part_.first; node < part_.limit; ++node) {
-      if (inputs_.contains(node)) continue;
-      const hlo::Instruction instruction = part_.computation[node];
-      bool active = false;
-      for (const NodeId operand : instruction.operands()) active = active || IsActive(operand);
-      if (active && instruction.shape().IsArray()) active = IsDifferentiable(instruction.shape().type);
-      active_[node - part_.first] = active && !IsStopped(part_.computation, node);
-    }
-  }
-
   void PullNode(NodeId node, const Elements& cotangents) {
     const hlo::Instruction instruction = part_.computation[node];
     const std::vector<NodeId> operands(instruction.operands().begin(), instruction.operands().end());
@@ -77,45 +69,18 @@ class Puller {
       case hlo::kOptBarrier:
         for (size_t i = 0; i < cotangents.size(); ++i) Add(operands[0], i, cotangents[i]);
         return;
-      case hlo::kCall: PullCall(node, operands, cotangents); return;
-      default: PullRule(node, operands, cotangents);
+      default: break;
     }
-  }
-
-  // The callee is differentiated as a part of its own. Its values are computed again from its arguments,
-  // except those that it returns. A composite call is a checkpoint: the arguments go through a barrier, so
-  // that the second computation is not merged with the first.
-  void PullCall(NodeId node, const std::vector<NodeId>& operands, const Elements& cotangents) {
-    const hlo::Instruction instruction = part_.computation[node];
-    const bool checkpoint = instruction.attributes<hlo::CallAttributes>().is_composite;
-    const hlo::Computation& callee = Tracer::Get().callees().computation(instruction.called()[0]);
-    Part inner{callee, 0, callee.size(), {}, {}};
-    std::vector<Op> arguments;
-    for (size_t i = 0; i < operands.size(); ++i) {
-      inner.inputs.push_back(callee.parameters()[i]);
-      inner.wanted.push_back(IsActive(operands[i]));
-      arguments.push_back(resolve_(operands[i]));
+    const ControlRules* const control = ControlRulesOf(instruction.opcode());
+    if (control == nullptr) {
+      PullRule(node, operands, cotangents);
+      return;
     }
-    const Op call = resolve_(node);
-    const bool tuple = callee.root().opcode() == hlo::kTuple;
-    std::vector<NodeId> outputs = {callee.root_id()};
-    if (tuple) outputs.assign(callee.root().operands().begin(), callee.root().operands().end());
-    if (checkpoint && !arguments.empty()) {
-      const Op barrier = l_.b.Add(hlo::kOptBarrier, {l_.b.Tuple(arguments)});
-      for (size_t i = 0; i < arguments.size(); ++i) {
-        arguments[i] = l_.b.GetTupleElement(barrier, static_cast<int64_t>(i));
-      }
-    }
-    OnDemand copies(l_, callee, arguments);
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      if (callee[outputs[i]].opcode() == hlo::kParameter) continue;
-      copies.Set(outputs[i], tuple ? l_.b.GetTupleElement(call, static_cast<int64_t>(i)) : call);
-    }
-    std::vector<Op> given(cotangents.begin(), cotangents.end());
-    given.resize(outputs.size());
-    const std::vector<Op> results = PullBack(
-        l_, inner, [&](NodeId id) { return copies(id); }, outputs, given);
-    for (size_t i = 0; i < operands.size(); ++i) Add(operands[i], 0, results[i]);
+    const std::function<bool(NodeId)> is_active = [this](NodeId id) { return IsActive(id); };
+    const std::function<void(NodeId, size_t, Op)> add = [this](NodeId id, size_t element, Op cotangent) {
+      Add(id, element, cotangent);
+    };
+    control->pull({l_, part_, node, values_, cotangents, is_active, add});
   }
 
   // The scratch graph: parameters for the operands, the result, and the tangents of active operands.
@@ -164,9 +129,15 @@ class Puller {
     const std::function<Op(NodeId)> value = [&](NodeId id) {
       if (!IsZero(values[id])) return values[id];
       const hlo::Instruction instruction = scratch[id];
-      if (instruction.opcode() == hlo::kParameter) {
-        const auto number = static_cast<size_t>(instruction.parameter_number());
-        return values[id] = resolve_(number < operands.size() ? operands[number] : node);
+      const auto source = [&](const hlo::Instruction& parameter) {
+        const auto number = static_cast<size_t>(parameter.parameter_number());
+        return number < operands.size() ? operands[number] : node;
+      };
+      if (instruction.opcode() == hlo::kParameter) return values[id] = values_.Of(source(instruction));
+      if (instruction.opcode() == hlo::kGetTupleElement &&
+          instruction.operand(0).opcode() == hlo::kParameter) {
+        const auto index = static_cast<size_t>(instruction.attributes<hlo::TupleIndexAttributes>().index);
+        return values[id] = values_.Element(source(instruction.operand(0)), index);
       }
       std::vector<NodeId> of;
       for (const NodeId operand : instruction.operands()) of.push_back(value(operand).id);
@@ -197,7 +168,7 @@ class Puller {
 
   Lowering& l_;
   const Part& part_;
-  const Resolve& resolve_;
+  Values& values_;
   Graph scratch_;
   absl::flat_hash_map<NodeId, size_t> inputs_;
   std::vector<bool> active_;
@@ -206,9 +177,9 @@ class Puller {
 
 }  // namespace
 
-std::vector<Op> PullBack(Lowering& l, const Part& part, const Resolve& resolve,
-                         absl::Span<const NodeId> outputs, absl::Span<const Op> cotangents) {
-  Puller puller(l, part, resolve);
+std::vector<Op> PullBack(Lowering& l, const Part& part, Values& values, absl::Span<const NodeId> outputs,
+                         absl::Span<const Op> cotangents) {
+  Puller puller(l, part, values);
   for (size_t i = 0; i < outputs.size(); ++i) puller.Add(outputs[i], 0, cotangents[i]);
   puller.Pull();
   std::vector<Op> results;

@@ -1,6 +1,7 @@
 // Forward mode: node by node, each opcode by its tangent rule.
 #include "absl/container/flat_hash_map.h"
 #include "client/tensor/function.h"
+#include "client/transform/control_rules.h"
 #include "client/transform/differentiate.h"
 #include "client/transform/rules.h"
 #include "common/base/strings.h"
@@ -10,13 +11,12 @@ namespace {
 
 class Pusher {
  public:
-  Pusher(Lowering& l, const Part& part, const Resolve& resolve) : l_(l), part_(part), resolve_(resolve) {}
+  Pusher(Lowering& l, const Part& part, OnDemand& values) : l_(l), part_(part), values_(values) {}
 
   void Set(NodeId node, Op tangent) { tangents_[node] = {tangent}; }
-  bool Knows(NodeId node) const { return tangents_.contains(node); }
-  Tangents Of(NodeId node) const {
+  Op Of(NodeId node, size_t element = 0) const {
     const auto found = tangents_.find(node);
-    return found == tangents_.end() ? Tangents{Op{}} : found->second;
+    return found == tangents_.end() || element >= found->second.size() ? Op{} : found->second[element];
   }
 
   void Push(NodeId node) {
@@ -28,25 +28,33 @@ class Pusher {
       for (const Op tangent : found->second) any = any || !IsZero(tangent);
     }
     if (!any || IsStopped(part_.computation, node)) return;
-    Tangents made;
-    switch (instruction.opcode()) {
-      case hlo::kTuple:
-        for (const NodeId operand : instruction.operands()) made.push_back(Of(operand)[0]);
-        break;
-      case hlo::kGetTupleElement: {
-        const auto index = static_cast<size_t>(instruction.attributes<hlo::TupleIndexAttributes>().index);
-        const Tangents of_tuple = Of(instruction.operands()[0]);
-        made = {index < of_tuple.size() ? of_tuple[index] : Op{}};
-        break;
-      }
-      case hlo::kOptBarrier: made = Of(instruction.operands()[0]); break;
-      case hlo::kCall: made = Call(node); break;
-      default: made = Rule(node);
-    }
-    tangents_[node] = std::move(made);
+    tangents_[node] = TangentsOf(node);
   }
 
  private:
+  Tangents TangentsOf(NodeId node) {
+    const hlo::Instruction instruction = part_.computation[node];
+    const absl::Span<const NodeId> operands = instruction.operands();
+    switch (instruction.opcode()) {
+      case hlo::kTuple: {
+        Tangents made;
+        for (const NodeId operand : operands) made.push_back(Of(operand));
+        return made;
+      }
+      case hlo::kGetTupleElement:
+        return {
+            Of(operands[0], static_cast<size_t>(instruction.attributes<hlo::TupleIndexAttributes>().index))};
+      case hlo::kOptBarrier: return tangents_.at(operands[0]);
+      default: break;
+    }
+    const ControlRules* const control = ControlRulesOf(instruction.opcode());
+    if (control == nullptr) return Rule(node);
+    const std::function<Op(NodeId, size_t)> tangent = [this](NodeId id, size_t element) {
+      return Of(id, element);
+    };
+    return control->push({l_, part_, node, values_, tangent});
+  }
+
   Tangents Rule(NodeId node) {
     const hlo::Instruction instruction = part_.computation[node];
     const hlo::Opcode opcode = instruction.opcode();
@@ -59,44 +67,23 @@ class Pusher {
     const Shape& shape = instruction.shape();
     const hlo::Attributes& attributes = instruction.attributes();
     for (const NodeId operand : operands) {
-      x.push_back(resolve_(operand));
-      t.push_back(Of(operand)[0]);
+      x.push_back(values_.Of(operand));
+      t.push_back(Of(operand));
     }
-    return rule({l_, opcode, shape, attributes, called, x, resolve_(node), t});
-  }
-
-  // The callee's nodes are appended with their tangents.
-  Tangents Call(NodeId node) {
-    const hlo::Instruction instruction = part_.computation[node];
-    const hlo::Computation& callee = Tracer::Get().callees().computation(instruction.called()[0]);
-    const std::vector<NodeId> operands(instruction.operands().begin(), instruction.operands().end());
-    std::vector<Op> arguments, tangents;
-    Part part{callee, 0, callee.size(), {}, {}};
-    for (size_t i = 0; i < operands.size(); ++i) {
-      arguments.push_back(resolve_(operands[i]));
-      tangents.push_back(Of(operands[i])[0]);
-      part.inputs.push_back(callee.parameters()[i]);
-      part.wanted.push_back(!IsZero(tangents.back()));
-    }
-    OnDemand copies(l_, callee, arguments);
-    const bool tuple = callee.root().opcode() == hlo::kTuple;
-    std::vector<NodeId> outputs = {callee.root_id()};
-    if (tuple) outputs.assign(callee.root().operands().begin(), callee.root().operands().end());
-    return PushForward(
-        l_, part, [&](NodeId inner) { return copies(inner); }, tangents, outputs);
+    return rule({l_, opcode, shape, attributes, called, x, values_.Of(node), t});
   }
 
   Lowering& l_;
   const Part& part_;
-  const Resolve& resolve_;
+  OnDemand& values_;
   absl::flat_hash_map<NodeId, Tangents> tangents_;
 };
 
 }  // namespace
 
-std::vector<Op> PushForward(Lowering& l, const Part& part, const Resolve& resolve,
-                            absl::Span<const Op> tangents, absl::Span<const NodeId> outputs) {
-  Pusher pusher(l, part, resolve);
+std::vector<Op> PushForward(Lowering& l, const Part& part, OnDemand& values, absl::Span<const Op> tangents,
+                            absl::Span<const NodeId> outputs) {
+  Pusher pusher(l, part, values);
   absl::flat_hash_map<NodeId, bool> is_input;
   for (size_t i = 0; i < part.inputs.size(); ++i) {
     if (!is_input.try_emplace(part.inputs[i], true).second) continue;
@@ -106,8 +93,20 @@ std::vector<Op> PushForward(Lowering& l, const Part& part, const Resolve& resolv
     if (!is_input.contains(node)) pusher.Push(node);
   }
   std::vector<Op> results;
-  for (const NodeId output : outputs) results.push_back(pusher.Of(output)[0]);
+  for (const NodeId output : outputs) results.push_back(pusher.Of(output));
   return results;
+}
+
+Pushed PushBody(Lowering& l, const CalleeBody& body, const std::vector<Op>& parameters,
+                const std::vector<Op>& tangents, const Part& around, NodeId caller) {
+  std::vector<bool> wanted;
+  for (const Op tangent : tangents) wanted.push_back(!IsZero(tangent));
+  OnDemand values(l, body.computation, parameters);
+  Pushed pushed;
+  pushed.tangents =
+      PushForward(l, PartOf(body, std::move(wanted), around, caller), values, tangents, body.outputs);
+  for (const NodeId output : body.outputs) pushed.values.push_back(values.Of(output));
+  return pushed;
 }
 
 }  // namespace hlod::lazy

@@ -10,6 +10,7 @@ const Rules& TheRules() {
     AddContractionRules(*made);
     AddMovementRules(*made);
     AddReductionRules(*made);
+    AddFactorizationRules(*made);
     AddControlRules(*made);
     return made;
   }();

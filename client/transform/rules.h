@@ -73,6 +73,7 @@ void AddElementwiseRules(Rules& rules);
 void AddContractionRules(Rules& rules);
 void AddMovementRules(Rules& rules);
 void AddReductionRules(Rules& rules);
+void AddFactorizationRules(Rules& rules);
 void AddControlRules(Rules& rules);
 
 // What rules share.

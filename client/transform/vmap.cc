@@ -7,6 +7,7 @@
 #include "client/tensor/ops/movement.h"
 #include "client/tensor/throw.h"
 #include "client/transform/batch.h"
+#include "client/transform/control_rules.h"
 #include "client/transform/suspend.h"
 #include "common/base/strings.h"
 
@@ -78,7 +79,6 @@ class Batcher {
         return {values_[operands[0]]
                        [static_cast<size_t>(instruction.attributes<hlo::TupleIndexAttributes>().index)]};
       case hlo::kOptBarrier: return Barrier(values_[operands[0]], instruction.shape().IsArray());
-      case hlo::kCall: return Call(instruction);
       case hlo::kRngBitGenerator:
         if (random_different_) return RandomBits(instruction);
         break;
@@ -88,9 +88,16 @@ class Batcher {
     for (const NodeId operand : operands) {
       for (const Batched& value : values_[operand]) any = any || value.has_batch;
     }
+    const ControlBatchRule control = ControlBatchRuleOf(instruction.opcode());
+    if (control != nullptr && (any || random_different_)) {
+      const std::function<Batched(const Leaf&)> value = [this](const Leaf& leaf) {
+        return values_[leaf.node][leaf.element];
+      };
+      return control({l_, from_, node, size_, random_different_, value});
+    }
     if (!any) {
       absl::InlinedVector<NodeId, 8> same;
-      for (const NodeId operand : operands) same.push_back(values_[operand][0].op.id);
+      for (const NodeId operand : operands) same.push_back(Whole(operand).id);
       return Parts(l_.graph.op(l_.graph.AppendCopy(from_, node, same)), instruction.shape(), false);
     }
     const BatchRule rule = TheBatchRules().by_opcode[static_cast<size_t>(instruction.opcode())];
@@ -101,6 +108,14 @@ class Batcher {
     const Op result =
         rule({l_, size_, instruction.opcode(), instruction.shape(), instruction.attributes(), called, x});
     return Parts(result, instruction.shape(), true);
+  }
+
+  // The value of a node without the batch dimension.
+  Op Whole(NodeId node) {
+    if (from_[node].shape().IsArray()) return values_[node][0].op;
+    std::vector<Op> elements;
+    for (const Batched& element : values_[node]) elements.push_back(element.op);
+    return l_.b.Tuple(elements);
   }
 
   Elements Parts(Op op, const Shape& shape, bool has_batch) {
@@ -122,17 +137,6 @@ class Batcher {
       elements.push_back({l_.b.GetTupleElement(barrier, static_cast<int64_t>(i)), in[i].has_batch});
     }
     return elements;
-  }
-
-  Elements Call(const hlo::Instruction& instruction) {
-    const hlo::Computation& callee = Tracer::Get().callees().computation(instruction.called()[0]);
-    std::vector<Batched> arguments;
-    for (const NodeId operand : instruction.operands()) arguments.push_back(values_[operand][0]);
-    std::vector<NodeId> outputs = {callee.root_id()};
-    if (callee.root().opcode() == hlo::kTuple) {
-      outputs.assign(callee.root().operands().begin(), callee.root().operands().end());
-    }
-    return Batch(l_, callee, size_, arguments, outputs, random_different_);
   }
 
   Elements RandomBits(const hlo::Instruction& instruction) {

@@ -14,6 +14,10 @@ Tensor On(const Tensor& like, const std::vector<int64_t>& values, Dims dims) {
 Tensor Index(const Tensor& like) { return On(like, {2, 0, 2, 1}, {4}); }
 Tensor Grid(const Tensor& like) { return On(like, {0, 2, 1, 1, 1, 0}, {2, 3}); }
 
+Tensor Identity(const Tensor& like, int64_t n) {
+  return Eye(n, {}, {.type = like.dtype(), .device = like.device()});
+}
+
 Tensor InPlace(const Tensor& x) {
   Tensor y = x * 2;
   y.Select(0, 0).Mul_(x.Select(0, 1));
@@ -103,6 +107,18 @@ const std::map<std::string, Function>& DerivativeCases() {
       {"matmul", Two([](T x, T y) { return MatMul(x, y); })},
       {"matmul_batch", Two([](T x, T y) { return MatMul(x, y); })},
       {"matmul_broadcast", Two([](T x, T y) { return MatMul(x, y); })},
+      {"cholesky", One([](T x) { return linalg::Cholesky(MatMul(x, x.T()) + Identity(x, 3)); })},
+      {"cholesky_upper",
+       One([](T x) { return linalg::Cholesky(MatMul(x, x.Transpose(-1, -2)) + Identity(x, 2), true); })},
+      {"solve_triangular",
+       Two([](T a, T b) { return linalg::SolveTriangular(a + 2 * Identity(a, 3), b, false); })},
+      {"solve_triangular_right",
+       Two([](T a, T b) { return linalg::SolveTriangular(a + 2 * Identity(a, 3), b, true, false); })},
+      {"solve_triangular_unit",
+       Two([](T a, T b) { return linalg::SolveTriangular(a, b, true, true, true); })},
+      {"solve", Two([](T a, T b) { return linalg::Solve(a + 2 * Identity(a, 3), b); })},
+      {"inv", One([](T a) { return linalg::Inv(a + 2 * Identity(a, 3)); })},
+      {"logdet", One([](T a) { return linalg::Slogdet(a + 2 * Identity(a, 3)).second; })},
       {"matmul_vector", Two([](T x, T y) { return MatMul(x, y); })},
       {"linear", [](const Ts& x) { return Linear(x[0], x[1], x[2]); }},
       {"einsum", Two([](T x, T y) {

@@ -135,6 +135,21 @@ CASES = {
     "masked_fill": (lambda x: x.masked_fill(x > 0, 3.0).exp(), [ramp(2, 3)]),
     "sort": (lambda x: x.sort(1, descending=True).values.exp(), [ramp(2, 4)]),
     "topk": (lambda x: x.topk(2, 1).values.exp(), [ramp(2, 4)]),
+    # Linear algebra.
+    "cholesky": (lambda x: torch.linalg.cholesky(x @ x.T + torch.eye(3)), [ramp(3, 3)]),
+    "cholesky_upper": (lambda x: torch.linalg.cholesky(x @ x.mT + torch.eye(2), upper=True), [ramp(2, 2, 2)]),
+    "solve_triangular": (lambda a, b: torch.linalg.solve_triangular(a + 2 * torch.eye(3), b, upper=False), [ramp(3, 3), ramp(3, 2)]),
+    "solve_triangular_right": (
+        lambda a, b: torch.linalg.solve_triangular(a + 2 * torch.eye(3), b, upper=True, left=False),
+        [ramp(2, 3, 3), ramp(2, 2, 3)],
+    ),
+    "solve_triangular_unit": (
+        lambda a, b: torch.linalg.solve_triangular(a, b, upper=True, unitriangular=True),
+        [ramp(3, 3), ramp(3, 2)],
+    ),
+    "solve": (lambda a, b: torch.linalg.solve(a + 2 * torch.eye(3), b), [ramp(3, 3), ramp(3, 2)]),
+    "inv": (lambda a: torch.linalg.inv(a + 2 * torch.eye(3)), [ramp(2, 3, 3)]),
+    "logdet": (lambda a: torch.linalg.slogdet(a + 2 * torch.eye(3)).logabsdet, [ramp(2, 3, 3)]),
     # Several together.
     "layer_norm": (lambda x, w, b: F.layer_norm(x, (4,), w, b), [ramp(3, 4), ramp(4, start=1), ramp(4)]),
     "group_norm": (lambda x, w, b: F.group_norm(x, 2, w, b), [ramp(2, 4, 3), ramp(4, start=1), ramp(4)]),

@@ -149,6 +149,34 @@ TEST_F(Grads, RandomNumbersOfAStepAreTheSameForwardsAndBackwards) {
   EXPECT_NE(gradient.ToVector<float>(), other.ToVector<float>());
 }
 
+TEST_F(Grads, OfWhatWindowsScatter) {
+  // Each window of two sends its source to its larger element: 1 and 2 of [5, 7, 3, 3]; of equal ones the first.
+  const LoadedFunction scattered = LoadFunctionFromBytes(R"(HloModule scattered
+ge {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = pred[] compare(a, b), direction=GE
+}
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+ENTRY main {
+  x = f32[4] parameter(0)
+  source = f32[2] parameter(1)
+  zero = f32[] constant(0)
+  ROOT y = f32[4] select-and-scatter(x, source, zero), window={size=2 stride=2}, select=ge, scatter=add
+}
+)");
+  const Tensor x = OnDevice({5, 7, 3, 3}, {4}), weights = OnDevice({1, 10, 100, 1000}, {4});
+  const auto f = [&](const Tensor& source) { return Sum(scattered({x, source})[0] * weights); };
+  const Tensor source = OnDevice({2, 3}, {2});
+  EXPECT_EQ(f(source).Item<float>(), 320);
+  EXPECT_THAT(Grad(f)(source).ToVector<float>(), ElementsAre(10, 100));
+  EXPECT_EQ(std::get<1>(Jvp(f, std::tuple(source), std::tuple(OnDevice({1, 1}, {2})))).Item<float>(), 110);
+}
+
 TEST_F(Grads, OfPlaceholdersArePlaceholders) {
   const Tensor w = Placeholder({8, 8}, kBF16, device());
   const Tensor gradient = Grad([](const Tensor& w) { return Sum(Relu(MatMul(w, w))); })(w);

@@ -85,7 +85,8 @@ template <typename F, typename Layer, typename X>
 X ScanLayers(F f, const std::vector<Layer>& layers, const X& x, ScanOptions options = {},
              Caller caller = Caller::Here());
 
-// jax.lax.while_loop: body(carry) -> carry while condition(carry), a pred scalar, holds. Forward only.
+// jax.lax.while_loop: body(carry) -> carry while condition(carry), a pred scalar, holds. Gradients do not go
+// through it, Jvp() does.
 template <typename Condition, typename F, typename Carry>
 Carry While(Condition condition, F body, const Carry& init, Caller caller = Caller::Here()) {
   const Flattened given = Flatten(init);

@@ -17,8 +17,8 @@ namespace lazy {
 std::vector<Tensor> PullBack(const char* what, const std::vector<Tensor>& outputs,
                              const std::vector<Tensor>& cotangents, const std::vector<Tensor>& inputs,
                              const std::vector<std::string>& paths, const Caller& caller);
-// In an open body: forward mode. Tangents of integers and bools are ignored, and zeros of their shape come
-// out.
+// In an open body: forward mode. The outputs, then their tangents. Tangents of integers and bools are
+// ignored, and zeros of their shape come out.
 std::vector<Tensor> PushForward(const char* what, const std::vector<Tensor>& outputs,
                                 const std::vector<Tensor>& inputs, const std::vector<Tensor>& tangents,
                                 const Caller& caller);
@@ -83,9 +83,9 @@ template <typename F, typename Primals>
 auto Jvp(const F& f, const Primals& primals, const Primals& tangents, Caller caller = Caller::Here()) {
   TracedCall call("jvp", std::pair(primals, tangents), caller);
   auto result = std::apply(f, call.arguments().first);
-  const std::vector<Tensor> derivative = lazy::PushForward(
-      "jvp", Leaves(result), Leaves(call.arguments().first), Leaves(call.arguments().second), caller);
-  return call.Return(std::pair(result, WithLeaves(result, derivative)));
+  return call.Return(WithLeaves(std::pair(result, result),
+                                lazy::PushForward("jvp", Leaves(result), Leaves(call.arguments().first),
+                                                  Leaves(call.arguments().second), caller)));
 }
 
 // {f(primals...), a function from a cotangent, a tree like the result, to the tuple of the arguments'}. The

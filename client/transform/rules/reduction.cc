@@ -108,24 +108,25 @@ bool Next(Dims& position, const hlo::Window& window) {
   return false;
 }
 
-// The extreme of each window, found position by position; the first of equal ones has the derivative.
-Op WindowExtremeTangent(const TangentCase& c, const hlo::Window& window, bool maximum) {
-  Lowering& l = c.l;
+// Of t, what stands where the extreme of each window of x is, found position by position; the first of equal
+// ones counts. `init` is what x is padded with, `to` has as many elements as there are windows.
+Op AtExtreme(Lowering& l, Op given, Op init, Op selected, const hlo::Window& window, const Dims& to,
+             bool maximum) {
   int64_t count = 1;
   for (const hlo::WindowDimension& w : window) count *= w.size;
   if (count > kWindowMax) Refuse("a window of %d elements is too large for its derivative rule", count);
-  const Op x = Padded(l, c.x[0], c.x[1], window);
-  const Op t = Padded(l, c.t[0], l.Number(c.shape.type, 0), window);
+  const Op x = Padded(l, given, init, window);
+  const Op t = Padded(l, selected, l.Number(l.type(selected), 0), window);
   Dims position(window.size(), 0);
-  Op best = AtPosition(l, x, window, position, c.shape.dims);
-  Op tangent = AtPosition(l, t, window, position, c.shape.dims);
+  Op best = AtPosition(l, x, window, position, to);
+  Op found = AtPosition(l, t, window, position, to);
   while (Next(position, window)) {
-    const Op other = AtPosition(l, x, window, position, c.shape.dims);
+    const Op other = AtPosition(l, x, window, position, to);
     const Op better = l.b.Compare(other, best, maximum ? Order::kGt : Order::kLt);
-    tangent = l.b.Select(better, AtPosition(l, t, window, position, c.shape.dims), tangent);
+    found = l.b.Select(better, AtPosition(l, t, window, position, to), found);
     best = l.b.Select(better, other, best);
   }
-  return tangent;
+  return found;
 }
 
 Tangents ReduceWindow(const TangentCase& c) {
@@ -137,7 +138,8 @@ Tangents ReduceWindow(const TangentCase& c) {
   switch (join) {
     case hlo::kAdd: return {l.b.ReduceWindow(c.t[0], l.Number(c.shape.type, 0), window, c.called[0])};
     case hlo::kMaximum:
-    case hlo::kMinimum: return {WindowExtremeTangent(c, window, join == hlo::kMaximum)};
+    case hlo::kMinimum:
+      return {AtExtreme(l, c.x[0], c.x[1], c.t[0], window, c.shape.dims, join == hlo::kMaximum)};
     default: Refuse("windows reduced with this computation have no derivative rule");
   }
 }
@@ -166,6 +168,35 @@ Cotangents TReduceWindow(const TransposeCase& c) {
           Op{}};
 }
 
+// Which element a window selects is constant almost everywhere: linear in what is scattered.
+Tangents SelectAndScatter(const TangentCase& c) {
+  if (!IsZero(c.t[2])) Refuse("windows whose initial value has a derivative have no derivative rule");
+  if (ReducerOpcode(c.called[1]) != hlo::kAdd) {
+    Refuse("a selection that is not scattered by a sum has no derivative rule");
+  }
+  if (IsZero(c.t[1])) return {Op{}};
+  return {c.l.b.Add(c.opcode, {c.x[0], c.t[1], c.l.Number(c.shape.type, 0)}, c.attributes, c.called)};
+}
+
+// Gathers from where the windows scatter to.
+Cotangents TSelectAndScatter(const TransposeCase& c) {
+  Lowering& l = c.l;
+  const hlo::Computation& select = Tracer::Get().callees().computation(c.called[0]);
+  const bool compares = select.root().opcode() == hlo::kCompare;
+  const Order order = compares ? select.root().attributes<hlo::CompareAttributes>().direction : Order::kEq;
+  const bool maximum = order == Order::kGe || order == Order::kGt;
+  if (!maximum && order != Order::kLe && order != Order::kLt) {
+    Refuse("a selection with this computation has no transpose rule");
+  }
+  const PrimitiveType type = l.type(c.x[0]);
+  const Op outside =
+      l.graph.op(l.graph.Constant(NeutralLiteral(maximum ? hlo::kMaximum : hlo::kMinimum, type)));
+  return {Op{},
+          AtExtreme(l, c.x[0], outside, c.ct, c.Get<hlo::WindowAttributes>().window, c.operands[1]->dims,
+                    maximum),
+          Op{}};
+}
+
 }  // namespace
 
 void AddReductionRules(Rules& rules) {
@@ -173,6 +204,8 @@ void AddReductionRules(Rules& rules) {
   rules.transpose[static_cast<size_t>(hlo::kReduce)] = TReduce;
   rules.tangent[static_cast<size_t>(hlo::kReduceWindow)] = ReduceWindow;
   rules.transpose[static_cast<size_t>(hlo::kReduceWindow)] = TReduceWindow;
+  rules.tangent[static_cast<size_t>(hlo::kSelectAndScatter)] = SelectAndScatter;
+  rules.transpose[static_cast<size_t>(hlo::kSelectAndScatter)] = TSelectAndScatter;
 }
 
 }  // namespace hlod::lazy

@@ -1,0 +1,27 @@
+// Where a tensor is cut when it is spread over devices.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "hlod/caller.h"
+#include "hlod/types.h"
+
+namespace hlod::nn {
+
+// Cuts the first dimension whose size is a multiple of the number of devices: torchax's SingleAxisSharder.
+// Its result is what ShardedPlaceholder() takes, "{devices=[1,4]<=[4]}".
+class SingleAxisSharder {
+ public:
+  // `replicate_unshardable`: what has no such dimension is "{replicated}", instead of an error.
+  explicit SingleAxisSharder(int64_t devices, bool replicate_unshardable = false)
+      : devices_(devices), replicate_unshardable_(replicate_unshardable) {}
+
+  std::string operator()(const Dims& dims, Caller caller = Caller::Here()) const;
+
+ private:
+  int64_t devices_;
+  bool replicate_unshardable_;
+};
+
+}  // namespace hlod::nn

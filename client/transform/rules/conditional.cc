@@ -1,0 +1,240 @@
+// Derivatives of conditionals. Backward: each branch also gives what its transpose needs, the others giving
+// zeros in its place, and a second conditional runs the transpose of the branch that ran.
+#include <algorithm>
+#include <deque>
+
+#include "client/transform/control_rules.h"
+#include "client/transform/residuals.h"
+
+namespace hlod::lazy {
+namespace {
+
+// One branch on the way.
+struct Branch {
+  Branch(const Graph& like, hlo::ComputationId id)
+      : scratch(like.place, Graph::Kind::kFunction), inner{scratch}, body(BodyOf(id)) {}
+
+  Op Parameter(const Shape& shape) {
+    parameters.push_back(scratch.op(scratch.ArgumentParameter(shape)));
+    return parameters.back();
+  }
+
+  Graph scratch;
+  Lowering inner;
+  CalleeBody body;
+  std::vector<Leaf> leaves;  // What it is given.
+  std::vector<Op> parameters, operands, outputs;
+};
+
+std::deque<Branch> BranchesOf(const Lowering& l, const hlo::Computation& computation, NodeId node) {
+  const hlo::Instruction instruction = computation[node];
+  std::deque<Branch> branches;
+  for (size_t i = 0; i < instruction.called().size(); ++i) {
+    branches.emplace_back(l.graph, instruction.called()[i]);
+    branches.back().leaves = LeavesOf(computation, instruction.operands()[i + 1]);
+  }
+  return branches;
+}
+
+Op Emit(Lowering& l, const char* name, Op selector, std::deque<Branch>& branches) {
+  std::vector<Op> operands;
+  std::vector<hlo::ComputationId> called;
+  for (Branch& branch : branches) {
+    operands.push_back(l.b.Tuple(branch.operands));
+    called.push_back(CalleeOf(name, branch.scratch, branch.parameters, branch.outputs, true));
+  }
+  return l.b.Conditional(selector, operands, called);
+}
+
+}  // namespace
+
+Tangents PushConditional(const PushCase& c) {
+  const Op selector = c.values.Of(c.Operands()[0]);
+  std::deque<Branch> branches = BranchesOf(c.l, c.part.computation, c.node);
+  std::vector<Pushed> pushed;
+  std::vector<bool> varies(branches.front().body.outputs.size());
+  for (Branch& branch : branches) {
+    std::vector<Op> values, tangents(branch.leaves.size());
+    for (const Leaf& leaf : branch.leaves) {
+      branch.operands.push_back(ValueOf(c.values, leaf));
+      values.push_back(branch.Parameter(c.l.shape(branch.operands.back())));
+    }
+    for (size_t i = 0; i < branch.leaves.size(); ++i) {
+      const Op given = c.tangent(branch.leaves[i].node, branch.leaves[i].element);
+      if (IsZero(given)) continue;
+      branch.operands.push_back(given);
+      tangents[i] = branch.Parameter(c.l.shape(given));
+    }
+    pushed.push_back(PushBody(branch.inner, branch.body, values, tangents, c.part, c.node));
+    for (size_t i = 0; i < varies.size(); ++i) {
+      varies[i] = varies[i] || !IsZero(pushed.back().tangents[i]);
+    }
+  }
+  for (size_t b = 0; b < branches.size(); ++b) {
+    branches[b].outputs = pushed[b].values;
+    for (size_t i = 0; i < varies.size(); ++i) {
+      if (!varies[i]) continue;
+      const Op tangent = pushed[b].tangents[i];
+      branches[b].outputs.push_back(
+          IsZero(tangent) ? Zeros(branches[b].inner, branches[b].body.OutputShape(i)) : tangent);
+    }
+  }
+  const Op result = Emit(c.l, "branch_jvp", selector, branches);
+  std::vector<Op> values = ElementsOf(c.l, result, 0, varies.size());
+  if (branches.front().body.single) c.values.Set(c.node, values[0]);
+  else c.values.SetElements(c.node, std::move(values));
+  Tangents results;
+  size_t next = varies.size();
+  for (const bool each : varies) {
+    results.push_back(each ? c.l.b.GetTupleElement(result, static_cast<int64_t>(next++)) : Op{});
+  }
+  return results;
+}
+
+namespace {
+
+class ConditionalPuller {
+ public:
+  explicit ConditionalPuller(const PullCase& c)
+      : c_(c), l_(c.l), operands_(c.Operands()), branches_(BranchesOf(l_, c.part.computation, c.node)) {}
+
+  void Pull() {
+    std::vector<std::vector<Op>> results;
+    std::deque<Residuals> values;
+    for (Branch& branch : branches_) {
+      std::vector<bool> wanted;
+      for (const Leaf& leaf : branch.leaves) {
+        wanted.push_back(c_.is_active(leaf.node) &&
+                         IsDifferentiable(ShapeOf(c_.part.computation, leaf).type));
+      }
+      // What a branch is given is known outside; all else only in the run of that branch.
+      Residuals& residuals = values.emplace_back(
+          branch.inner, branch.body,
+          std::vector<Residuals::Source>(branch.leaves.size(), Residuals::Source::kSlice));
+      std::vector<Op> cotangents(branch.body.outputs.size());
+      for (size_t i = 0; i < cotangents.size(); ++i) {
+        if (IsZero(c_.Cotangent(i))) continue;
+        branch.operands.push_back(c_.Cotangent(i));
+        cotangents[i] = branch.Parameter(l_.shape(c_.Cotangent(i)));
+      }
+      const std::vector<NodeId> outputs = branch.body.outputs;
+      results.push_back(PullBack(branch.inner, PartOf(branch.body, wanted, c_.part, c_.node), residuals,
+                                 outputs, cotangents));
+      for (const Residuals::Taken& taken : residuals.slices()) {
+        const auto number = static_cast<size_t>(branch.body.computation[taken.node].parameter_number());
+        branch.operands.push_back(ValueOf(c_.values, branch.leaves[number]));
+        branch.parameters.push_back(taken.parameter);
+      }
+    }
+    Keep(values);
+    Give(results);
+  }
+
+ private:
+  // A place among the residuals, which each branch may use for one of its own.
+  struct Slot {
+    Shape shape;
+    std::vector<NodeId> node;  // Of each branch; kNoNode: it has none there.
+  };
+
+  // The residuals of all branches, as more results of the conditional.
+  void Keep(const std::deque<Residuals>& values) {
+    constexpr NodeId kNone = hlo::Computation::kNoNode;
+    std::vector<Slot> slots;
+    std::vector<std::vector<size_t>> slot_of(branches_.size());
+    for (size_t b = 0; b < branches_.size(); ++b) {
+      for (const Residuals::Taken& taken : values[b].kept()) {
+        const Shape shape = branches_[b].body.computation[taken.node].shape();
+        size_t slot = 0;
+        while (slot < slots.size() && !(slots[slot].shape == shape && slots[slot].node[b] == kNone)) ++slot;
+        if (slot == slots.size()) slots.push_back({shape, std::vector<NodeId>(branches_.size(), kNone)});
+        slots[slot].node[b] = taken.node;
+        slot_of[b].push_back(slot);
+      }
+    }
+    if (slots.empty()) return;
+    Wider wider;
+    wider.at = branches_.front().body.outputs.size();
+    wider.added = slots.size();
+    std::vector<Shape> shapes;
+    for (size_t i = 0; i < wider.at; ++i) shapes.push_back(branches_.front().body.OutputShape(i));
+    for (const Slot& slot : slots) shapes.push_back(slot.shape);
+    wider.shape = Shape::Tuple(std::move(shapes));
+    bool single = false;
+    for (size_t b = 0; b < branches_.size(); ++b) {
+      CalleeBody& body = branches_[b].body;
+      single = single || body.single;
+      for (const Slot& slot : slots) {
+        body.outputs.push_back(slot.node[b] == kNone ? ZerosIn(body.computation, slot.shape) : slot.node[b]);
+      }
+      wider.called.push_back(CalleeOf("branch", body));
+    }
+    std::vector<Op> kept;
+    if (!single) kept = c_.values.Widen(c_.node, wider);
+    if (kept.empty()) {  // Something else uses the result: the branch runs again, for the residuals.
+      std::vector<Op> operands;
+      for (const NodeId operand : operands_) operands.push_back(c_.values.Of(operand));
+      const Op selector = operands.front();
+      operands.erase(operands.begin());
+      kept = ElementsOf(l_, l_.b.Conditional(selector, operands, wider.called), wider.at,
+                        wider.at + wider.added);
+    }
+    for (size_t b = 0; b < branches_.size(); ++b) {
+      for (size_t i = 0; i < slot_of[b].size(); ++i) {
+        branches_[b].operands.push_back(kept[slot_of[b][i]]);
+        branches_[b].parameters.push_back(values[b].kept()[i].parameter);
+      }
+    }
+  }
+
+  static NodeId ZerosIn(hlo::Computation& computation, const Shape& shape) {
+    hlo::Tables& tables = computation.tables();
+    const hlo::LiteralId literal =
+        tables.Intern(std::make_shared<const Literal>(Literal(Shape::Scalar(shape.type))));
+    const NodeId zero =
+        computation.Append(hlo::kConstant, tables.Intern(Shape::Scalar(shape.type)),
+                           tables.Intern(hlo::Attributes(hlo::ConstantAttributes{literal})), {});
+    if (shape.dims.empty()) return zero;
+    return computation.Append(hlo::kBroadcast, tables.Intern(shape),
+                              tables.Intern(hlo::Attributes(hlo::DimensionsAttributes{})), {zero});
+  }
+
+  // One cotangent for everything that any branch is given.
+  void Give(const std::vector<std::vector<Op>>& results) {
+    std::vector<Leaf> leaves;
+    for (size_t b = 0; b < branches_.size(); ++b) {
+      for (size_t i = 0; i < results[b].size(); ++i) {
+        const Leaf& leaf = branches_[b].leaves[i];
+        if (!IsZero(results[b][i]) && std::find(leaves.begin(), leaves.end(), leaf) == leaves.end()) {
+          leaves.push_back(leaf);
+        }
+      }
+    }
+    if (leaves.empty()) return;
+    for (size_t b = 0; b < branches_.size(); ++b) {
+      Branch& branch = branches_[b];
+      for (const Leaf& leaf : leaves) {
+        Op sum;
+        for (size_t i = 0; i < results[b].size(); ++i) {
+          if (branch.leaves[i] == leaf) sum = SumOf(branch.inner, sum, results[b][i]);
+        }
+        branch.outputs.push_back(IsZero(sum) ? Zeros(branch.inner, ShapeOf(c_.part.computation, leaf)) : sum);
+      }
+    }
+    const Op all = Emit(l_, "branch_vjp", c_.values.Of(operands_[0]), branches_);
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      c_.add(leaves[i].node, leaves[i].element, l_.b.GetTupleElement(all, static_cast<int64_t>(i)));
+    }
+  }
+
+  const PullCase& c_;
+  Lowering& l_;
+  const std::vector<NodeId> operands_;
+  std::deque<Branch> branches_;
+};
+
+}  // namespace
+
+void PullConditional(const PullCase& c) { ConditionalPuller(c).Pull(); }
+
+}  // namespace hlod::lazy

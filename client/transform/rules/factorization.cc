@@ -1,0 +1,97 @@
+// Derivatives of factorisations and of what solves with them, after JAX's linalg; a gradient of cholesky is
+// symmetric, as PyTorch's.
+#include "client/tensor/ops/movement.h"
+#include "client/transform/rules.h"
+
+namespace hlod::lazy {
+namespace {
+
+using Order = hlo::ComparisonDirection;
+enum Transposed : uint8_t { kNot = 1, kTranspose = 2, kAdjoint = 3 };  // XLA's wire numbers.
+
+Op Conjugate(Lowering& l, Op x) {
+  if (!hlo::IsComplex(l.type(x))) return x;
+  return l.b.Binary(hlo::kComplex, l.b.Unary(hlo::kReal, x),
+                    l.b.Unary(hlo::kNegate, l.b.Unary(hlo::kImag, x)));
+}
+
+// Of matrices in the last two dimensions.
+Op Transpose(Lowering& l, Op x) {
+  const int64_t rank = RankOf(l, x);
+  return MovedDim(l, x, rank - 2, rank - 1);
+}
+Op Product(Lowering& l, Op x, Op y) {
+  const int64_t rank = RankOf(l, x);
+  hlo::DotAttributes dot;
+  for (int64_t dim = 0; dim < rank - 2; ++dim) {
+    dot.lhs_batch.push_back(dim);
+    dot.rhs_batch.push_back(dim);
+  }
+  dot.lhs_contracting = {rank - 1};
+  dot.rhs_contracting = {rank - 2};
+  return l.b.Dot(x, y, dot);
+}
+
+// x, and zero where the triangle is not; the diagonal times `diagonal`.
+Op Triangle(Lowering& l, Op x, bool lower, double diagonal) {
+  const Dims dims = l.dims(x);
+  const int64_t rank = RankOf(l, x);
+  const Op row = IndexIota(l, dims, rank - 2), column = IndexIota(l, dims, rank - 1);
+  const Op zero = l.Full(l.type(x), dims, 0);
+  const Op strict = l.b.Select(l.b.Compare(row, column, lower ? Order::kGt : Order::kLt), x, zero);
+  if (diagonal == 0) return strict;
+  const Op scaled = diagonal == 1 ? x : x * l.Full(l.type(x), dims, diagonal);
+  return l.b.Select(l.b.Compare(row, column, Order::kEq), scaled, strict);
+}
+
+Op Solve(Lowering& l, Op a, Op b, const hlo::TriangularSolveAttributes& attributes) {
+  return l.b.Add(hlo::kTriangularSolve, {a, b}, attributes);
+}
+
+// op(A) X = B, so op(A) dX = dB - op(dA) X; X op(A) = B likewise.
+Tangents TriangularSolve(const TangentCase& c) {
+  Lowering& l = c.l;
+  const auto& solve = c.Get<hlo::TriangularSolveAttributes>();
+  Op rest = c.t[1];
+  if (!IsZero(c.t[0])) {
+    Op da = Triangle(l, c.t[0], solve.lower, solve.unit_diagonal ? 0 : 1);
+    if (solve.transpose_a != kNot) da = Transpose(l, da);
+    if (solve.transpose_a == kAdjoint) da = Conjugate(l, da);
+    const Op minus = l.b.Unary(hlo::kNegate, solve.left_side ? Product(l, da, c.y) : Product(l, c.y, da));
+    rest = SumOf(l, rest, minus);
+  }
+  return {Solve(l, c.x[0], rest, solve)};
+}
+
+// Linear in B alone: the cotangent solves with the transposed matrix.
+Cotangents TTriangularSolve(const TransposeCase& c) {
+  hlo::TriangularSolveAttributes solve = c.Get<hlo::TriangularSolveAttributes>();
+  Op a = c.x[0];
+  if (solve.transpose_a == kAdjoint) a = Conjugate(c.l, a);
+  solve.transpose_a = solve.transpose_a == kNot ? kTranspose : kNot;
+  return {Op{}, Solve(c.l, a, c.ct, solve)};
+}
+
+// A = L L^H: dL = L phi(L^-1 dA L^-H), where phi takes the lower triangle and half of the diagonal.
+Tangents Cholesky(const TangentCase& c) {
+  Lowering& l = c.l;
+  const bool lower = c.Get<hlo::CholeskyAttributes>().lower;
+  const auto adjoint = [&](Op x) { return Conjugate(l, Transpose(l, x)); };
+  const Op half = l.Full(l.type(c.y), l.dims(c.y), 0.5);
+  const Op factor = Triangle(l, lower ? c.y : adjoint(c.y), true, 1);
+  const Op symmetric = (c.t[0] + adjoint(c.t[0])) * half;
+  const Op right = Solve(l, factor, symmetric, {false, true, false, kAdjoint});
+  const Op both = Solve(l, factor, right, {true, true, false, kNot});
+  const Op tangent = Product(l, factor, Triangle(l, both, true, 0.5));
+  return {lower ? tangent : adjoint(tangent)};
+}
+
+}  // namespace
+
+void AddFactorizationRules(Rules& rules) {
+  rules.tangent[static_cast<size_t>(hlo::kCholesky)] = Cholesky;
+  rules.tangent[static_cast<size_t>(hlo::kTriangularSolve)] = TriangularSolve;
+  rules.transpose[static_cast<size_t>(hlo::kTriangularSolve)] = TTriangularSolve;
+}
+
+}  // namespace hlod::lazy

@@ -1,0 +1,77 @@
+// Derivatives of loops whose number of turns is not known: forward only, one loop of values and tangents.
+#include "client/transform/control_rules.h"
+
+namespace hlod::lazy {
+
+Tangents PushWhile(const PushCase& c) {
+  const std::vector<hlo::ComputationId> called(c.instruction().called().begin(),
+                                               c.instruction().called().end());
+  const CalleeBody body = BodyOf(called[0]), condition = BodyOf(called[1]);
+  std::vector<Op> state, given;
+  std::vector<bool> varying;
+  for (const Leaf& leaf : LeavesOf(c.part.computation, c.Operands()[0])) {
+    state.push_back(ValueOf(c.values, leaf));
+    given.push_back(c.tangent(leaf.node, leaf.element));
+    varying.push_back(!IsZero(given.back()));
+  }
+  const size_t count = state.size();
+  const Part nowhere{body.computation};
+  for (bool changed = true; changed;) {
+    changed = false;
+    const std::vector<bool> active = ActiveNodes(PartOf(body, varying, nowhere, 0));
+    for (size_t i = 0; i < count; ++i) {
+      if (!varying[i] && active[body.outputs[i]]) varying[i] = changed = true;
+    }
+  }
+  // The state, then the tangents of what varies.
+  const auto parameters_of = [&](Graph& graph) {
+    std::vector<Op> parameters;
+    for (size_t i = 0; i < count; ++i) {
+      parameters.push_back(graph.op(graph.ArgumentParameter(body.ParameterShape(i))));
+    }
+    for (size_t i = 0; i < count; ++i) {
+      if (varying[i]) parameters.push_back(graph.op(graph.ArgumentParameter(body.ParameterShape(i))));
+    }
+    return parameters;
+  };
+  Graph test(c.l.graph.place, Graph::Kind::kFunction), step(c.l.graph.place, Graph::Kind::kFunction);
+  Lowering test_lowering{test}, inner{step};
+  const std::vector<Op> tested = parameters_of(test), parameters = parameters_of(step);
+  const auto after_state = static_cast<ptrdiff_t>(count);
+  OnDemand copies(test_lowering, condition.computation, {tested.begin(), tested.begin() + after_state});
+  const hlo::ComputationId condition_id =
+      PlainCalleeOf("while_condition", test, tested, copies.Of(condition.outputs[0]), true);
+  std::vector<Op> tangents(count);
+  size_t next = count;
+  for (size_t i = 0; i < count; ++i) {
+    if (varying[i]) tangents[i] = parameters[next++];
+  }
+  const Pushed pushed =
+      PushBody(inner, body, {parameters.begin(), parameters.begin() + after_state}, tangents, c.part, c.node);
+  std::vector<Op> results = pushed.values, init = state;
+  for (size_t i = 0; i < count; ++i) {
+    if (!varying[i]) continue;
+    const Op tangent = pushed.tangents[i];
+    results.push_back(IsZero(tangent) ? Zeros(inner, body.ParameterShape(i)) : tangent);
+    init.push_back(IsZero(given[i]) ? Zeros(c.l, c.l.shape(state[i])) : given[i]);
+  }
+  const Op end =
+      c.l.b.While(c.l.b.Tuple(init), condition_id, CalleeOf("while_body", step, parameters, results, true));
+  const std::vector<Op> all = ElementsOf(c.l, end, 0, init.size());
+  if (body.single) c.values.Set(c.node, all[0]);
+  else c.values.SetElements(c.node, {all.begin(), all.begin() + after_state});
+  Tangents made;
+  next = count;
+  for (size_t i = 0; i < count; ++i) made.push_back(varying[i] ? all[next++] : Op{});
+  return made;
+}
+
+void PullWhile(const PullCase& c) {
+  Refuse(
+      "a loop whose number of turns is not known before it runs%s has no gradient: what its turns need would "
+      "have "
+      "no bound; ForiLoop() and Scan() have one, and Jvp() goes forward through While()",
+      OriginText(c.part, c.node));
+}
+
+}  // namespace hlod::lazy

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Records what JAX computes for the functions of control_gradient_test.cc: the value, the gradients, the derivative in a
+direction, the gradients of the gradients' sum, and gradients over a batch. Writes control.json here; needs jax."""
+import json
+import math
+import pathlib
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+jax.config.update("jax_enable_x64", True)
+
+
+def ramp(*dims, scale=0.37, start=0.3):
+    """Numbers in (-0.8, 0.8), all different, the same in every run."""
+    n = math.prod(dims)
+    return jnp.array([0.8 * math.sin(start + scale * (i + 1) * 1.7) for i in range(n)]).reshape(dims)
+
+
+def weighted(x):
+    return jnp.sum(x * jnp.cos(jnp.arange(x.size, dtype=x.dtype)).reshape(x.shape))
+
+
+def rnn(h, xs, w, b, reverse=False):
+    def step(h, x):
+        h = jnp.tanh(h @ w + x + b)
+        return h, h * x
+
+    h, ys = lax.scan(step, h, xs, reverse=reverse)
+    return weighted(h) + weighted(ys)
+
+
+def rnn_reverse(h, xs, w, b):
+    return rnn(h, xs, w, b, reverse=True)
+
+
+def outputs_only(h, xs):
+    return weighted(lax.scan(lambda c, x: (c, jnp.sin(c * x)), h, xs)[1])
+
+
+def running_product(c, xs):
+    return weighted(lax.scan(lambda c, x: (c * x, c), c, xs)[1])
+
+
+def nested(c, xs, w):
+    def outer(c, x):
+        c, ys = lax.scan(lambda c, y: (jnp.sin(c * w) + y, c * y), c, xs)
+        return c + x, weighted(ys)
+
+    c, ys = lax.scan(outer, c, xs)
+    return weighted(c) + weighted(ys)
+
+
+def counted(c, xs):
+    def step(carry, x):
+        i, c = carry
+        return (i + 1, c + jnp.sin(x * i.astype(x.dtype)) * c), c[i % 2]
+
+    (_, c), ys = lax.scan(step, (jnp.int32(0), c), xs)
+    return weighted(c) + weighted(ys)
+
+
+def branch_in_loop(c, xs):
+    def step(c, x):
+        c = lax.cond(jnp.sum(c) > 0, lambda c: jnp.sin(c) * x, lambda c: jnp.exp(c) + jnp.cos(x), c)
+        return c, c
+
+    c, ys = lax.scan(step, c, xs)
+    return weighted(c) + weighted(ys)
+
+
+def cond(x, y):
+    return weighted(lax.cond(jnp.sum(x) > 0, lambda x: jnp.sin(x) * jnp.tanh(x), lambda x: jnp.exp(x * y), x))
+
+
+def switch(x, y):
+    branches = [lambda x: jnp.sin(x), lambda x: jnp.exp(x) * y, lambda x: x * x]
+    return sum(weighted(lax.switch(i, branches, x)) for i in range(3))
+
+
+def fori(x):
+    return weighted(lax.fori_loop(0, 4, lambda i, c: jnp.sin(c) * (i + 1) + c * c, x))
+
+
+def layers(x, w, b):
+    def layer(x, p):
+        return jnp.tanh(x @ p[0] + p[1]), ()
+
+    return weighted(lax.scan(jax.checkpoint(layer), x, (w, b))[0])
+
+
+CASES = {
+    "rnn": (rnn, [ramp(3), ramp(4, 3, start=1), ramp(3, 3, start=2), ramp(3, start=3)]),
+    "rnn_reverse": (rnn_reverse, [ramp(3), ramp(4, 3, start=1), ramp(3, 3, start=2), ramp(3, start=3)]),
+    "outputs_only": (outputs_only, [ramp(2), ramp(3, 2, start=1)]),
+    "running_product": (running_product, [ramp(2), ramp(3, 2, start=1)]),
+    "nested": (nested, [ramp(2), ramp(3, 2, start=1), ramp(2, start=2)]),
+    "counted": (counted, [ramp(2), ramp(3, 2, start=1)]),
+    "branch_in_loop": (branch_in_loop, [ramp(2), ramp(5, 2, start=1)]),
+    "cond": (cond, [ramp(3), ramp(3, start=1)]),
+    "switch": (switch, [ramp(3), ramp(3, start=1)]),
+    "fori": (fori, [ramp(2)]),
+    "layers": (layers, [ramp(2, 3), ramp(4, 3, 3, start=1), ramp(4, 3, start=2)]),
+    "layers_dots": (layers, [ramp(2, 3), ramp(4, 3, 3, start=1), ramp(4, 3, start=2)]),
+}
+
+
+def array(x):
+    return {"dims": list(x.shape), "values": [float(v) for v in jnp.ravel(x)]}
+
+
+def record(f, inputs):
+    n = tuple(range(len(inputs)))
+    tangents = [jnp.cos(jnp.arange(x.size, dtype=x.dtype)).reshape(x.shape) for x in inputs]
+    grad = jax.grad(f, n)
+    second = jax.grad(lambda *x: sum(weighted(g) for g in grad(*x)), n)
+    # Three examples of argument 0; the others are shared.
+    batch = jnp.stack([inputs[0] * k for k in (1.0, -0.5, 0.25)])
+    batched = jax.vmap(grad, (0,) + (None,) * (len(inputs) - 1))(batch, *inputs[1:])
+    return {
+        "inputs": [array(x) for x in inputs],
+        "value": array(f(*inputs)),
+        "gradients": [array(g) for g in grad(*inputs)],
+        "directional": float(jax.jvp(f, inputs, tangents)[1]),
+        "second": [array(g) for g in second(*inputs)],
+        "batched": [array(g) for g in batched],
+    }
+
+
+if __name__ == "__main__":
+    path = pathlib.Path(__file__).with_name("control.json")
+    recorded = {name: record(f, inputs) for name, (f, inputs) in CASES.items()}
+    path.write_text("{\n" + ",\n".join(f'"{k}": {json.dumps(v)}' for k, v in recorded.items()) + "\n}\n")
