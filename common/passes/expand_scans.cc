@@ -1,5 +1,7 @@
 // Scans replaced by loops: the state of the loop is a counter, the carries, the inputs and the stacks of
-// outputs.
+// outputs, as far as something reads them.
+#include <algorithm>
+
 #include "common/hlo/builder.h"
 #include "common/passes/copy.h"
 #include "common/passes/passes.h"
@@ -13,7 +15,6 @@ namespace {
 // What becomes of one scan.
 struct Loop {
   ComputationId condition, body;
-  std::vector<Shape> stacks;
 };
 
 Dims Without(Dims dims, int64_t dimension) {
@@ -50,21 +51,46 @@ std::vector<Shape> StacksOf(Instruction instruction) {
   return carries == 0 ? std::vector<Shape>{shape} : std::vector<Shape>{};
 }
 
-Loop MakeLoop(Instruction instruction, ComputationId called, Module& to) {
+// Of each scan of a computation, by output: whether something reads its stack.
+std::vector<std::vector<bool>> ReadOutputs(const Computation& computation) {
+  std::vector<std::vector<bool>> read(computation.size());
+  for (NodeId id = 0; id < computation.size(); ++id) {
+    const Instruction instruction = computation[id];
+    if (instruction.opcode() == kScan) {
+      const bool is_root = computation.root_id() == id;
+      read[id].assign(StacksOf(instruction).size(), is_root || !instruction.shape().IsTuple());
+    }
+    for (const NodeId operand : instruction.operands()) {
+      std::vector<bool>& outputs = read[operand];
+      if (outputs.empty()) continue;
+      if (instruction.opcode() != kGetTupleElement) {
+        std::fill(outputs.begin(), outputs.end(), true);
+        continue;
+      }
+      const auto index = static_cast<size_t>(instruction.attributes<TupleIndexAttributes>().index);
+      if (index < outputs.size()) outputs[index] = true;
+    }
+  }
+  return read;
+}
+
+Loop MakeLoop(Instruction instruction, ComputationId called, const std::vector<bool>& read, Module& to) {
   const auto& scan = instruction.attributes<ScanAttributes>();
   const auto carries = static_cast<size_t>(scan.num_carries);
   const size_t inputs = instruction.operand_count() - carries;
   const Shape& shape = instruction.shape();
   Loop loop;
-  loop.stacks = StacksOf(instruction);
-  const size_t outputs = loop.stacks.size();
+  const std::vector<Shape> stacks = StacksOf(instruction);
+  const size_t outputs = stacks.size();
   const int64_t length = instruction.operand(0).shape().dims[static_cast<size_t>(scan.dimension)];
 
   std::vector<Shape> state = {Shape::Scalar(kS64)};
   for (size_t i = 0; i < carries; ++i)
     state.push_back(instruction.operand(static_cast<uint32_t>(inputs + i)).shape());
   for (size_t i = 0; i < inputs; ++i) state.push_back(instruction.operand(static_cast<uint32_t>(i)).shape());
-  state.insert(state.end(), loop.stacks.begin(), loop.stacks.end());
+  for (size_t i = 0; i < outputs; ++i) {
+    if (read[i]) state.push_back(stacks[i]);
+  }
   for (Shape& part : state) part.layout.reset();
   const Shape tuple = Shape::Tuple(state);
 
@@ -92,8 +118,10 @@ Loop MakeLoop(Instruction instruction, ComputationId called, Module& to) {
   };
   parts[0] = parts[0] + one;
   for (size_t i = 0; i < carries; ++i) parts[1 + i] = result_at(outputs + i);
+  size_t next = 1 + carries + inputs;
   for (size_t i = 0; i < outputs; ++i) {
-    Op& stack = parts[1 + carries + inputs + i];
+    if (!read[i]) continue;
+    Op& stack = parts[next++];
     stack = StoreAt(body, stack, result_at(i), index, scan.dimension);
   }
   static_cast<void>(body.Build(body.Tuple(parts)));
@@ -102,7 +130,8 @@ Loop MakeLoop(Instruction instruction, ComputationId called, Module& to) {
 }
 
 // The instruction's results from the loop, over what its operands became.
-NodeId AppendLoop(ComputationCopy& copy, Instruction instruction, const Loop* loop) {
+NodeId AppendLoop(ComputationCopy& copy, Instruction instruction, const Loop* loop,
+                  const std::vector<bool>& read) {
   const auto& scan = instruction.attributes<ScanAttributes>();
   const auto carries = static_cast<size_t>(scan.num_carries);
   const absl::InlinedVector<NodeId, 8> operands = copy.operands(instruction);
@@ -128,7 +157,9 @@ NodeId AppendLoop(ComputationCopy& copy, Instruction instruction, const Loop* lo
     std::vector<NodeId> state = {constant(Literal::Scalar<int64_t>(0))};
     state.insert(state.end(), operands.begin() + static_cast<ptrdiff_t>(inputs), operands.end());
     state.insert(state.end(), operands.begin(), operands.begin() + static_cast<ptrdiff_t>(inputs));
-    for (const Shape& stack : stacks) state.push_back(zeros(stack));
+    for (size_t i = 0; i < stacks.size(); ++i) {
+      if (read[i]) state.push_back(zeros(stacks[i]));
+    }
     std::vector<Shape> shapes;
     for (const NodeId part : state) {
       shapes.push_back(to[part].shape());
@@ -142,7 +173,8 @@ NodeId AppendLoop(ComputationCopy& copy, Instruction instruction, const Loop* lo
       const Attributes index(TupleIndexAttributes{static_cast<int64_t>(i)});
       return to.Append(kGetTupleElement, tables.Intern(shapes[i]), tables.Intern(index), {end});
     };
-    for (size_t i = 0; i < stacks.size(); ++i) results.push_back(part(1 + carries + inputs + i));
+    size_t next = 1 + carries + inputs;
+    for (size_t i = 0; i < stacks.size(); ++i) results.push_back(read[i] ? part(next++) : zeros(stacks[i]));
     for (size_t i = 0; i < carries; ++i) results.push_back(part(1 + i));
   }
   if (!instruction.shape().IsTuple()) return results[0];
@@ -171,16 +203,18 @@ std::unique_ptr<Module> ExpandScans(const Module& module) {
     const Computation& from = module.computation(c);
     // Callees come before their callers.
     std::vector<Loop> loops(from.size());
+    const std::vector<std::vector<bool>> read = ReadOutputs(from);
     for (NodeId id = 0; id < from.size(); ++id) {
       if (from[id].opcode() != kScan || LengthOf(from[id]) == 0) continue;
-      loops[id] = MakeLoop(from[id], computations[from[id].called()[0]], *result);
+      loops[id] = MakeLoop(from[id], computations[from[id].called()[0]], read[id], *result);
     }
     ComputationCopy copy(module, from, AddEmptyCopy(*result, from), computations);
     for (NodeId id = 0; id < from.size(); ++id) {
       const Instruction instruction = from[id];
       if (instruction.opcode() != kScan) copy.set_node(id, copy.Clone(instruction));
       else
-        copy.set_node(id, AppendLoop(copy, instruction, LengthOf(instruction) == 0 ? nullptr : &loops[id]));
+        copy.set_node(
+            id, AppendLoop(copy, instruction, LengthOf(instruction) == 0 ? nullptr : &loops[id], read[id]));
     }
     copy.to().set_root(copy.node(from.root_id()));
     computations.push_back(result->computation_count() - 1);

@@ -332,7 +332,7 @@ TEST_F(ScanRows, ALoopOfUnknownLengthHasNoGradientAndSaysWhere) {
 }
 
 TEST_F(ScanRows, Row_SC4_TheGradientDoesNotGrowWithTheNumberOfLayers) {
-  int64_t sizes[2];
+  int64_t sizes[2], operations[2];
   for (const int64_t count : {3, 126}) {
     const Layer stacked = Stacked(count, 4);
     const Tensor x = Ramp({2, 4}, 5);
@@ -344,6 +344,7 @@ TEST_F(ScanRows, Row_SC4_TheGradientDoesNotGrowWithTheNumberOfLayers) {
     const Layer gradient = Grad(loss)(stacked, x);
     const std::vector<Tensor> outputs = {gradient.w, gradient.b};
     sizes[count == 126] = Lower(outputs)->instruction_count();
+    operations[count == 126] = GetTraceStats().operations;
     const std::vector<float> by_w = gradient.w.ToVector<float>();
     EXPECT_EQ(GetTraceStats().compiles, 1);
     if (count == 3) continue;
@@ -359,6 +360,20 @@ TEST_F(ScanRows, Row_SC4_TheGradientDoesNotGrowWithTheNumberOfLayers) {
     ExpectNear(gradient.b, wanted.b, 1e-4, "biases");
   }
   EXPECT_EQ(sizes[0], sizes[1]);
+  EXPECT_EQ(operations[0], operations[1]);
+}
+
+TEST_F(ScanRows, BackwardCostsWhatGradCosts) {
+  const Tensor x = Ramp({2, 3}, 5);
+  const Layer stacked = Stacked(4, 3);
+  const auto loss = [&](const Layer& l) { return Sum(Looped(l, x, CheckpointPolicy::Dots())); };
+  Layer leaf = {stacked.w.Clone().RequiresGrad_(), stacked.b.Clone().RequiresGrad_()};
+  Sync();
+  loss(leaf).Backward();
+  const Layer gradient = Grad(loss)({leaf.w.Detach(), leaf.b.Detach()});
+  EXPECT_EQ(Lower({leaf.w.Grad(), leaf.b.Grad()})->instruction_count(),
+            Lower({gradient.w, gradient.b})->instruction_count());
+  EXPECT_EQ(leaf.w.Grad().ToVector<float>(), gradient.w.ToVector<float>());
 }
 
 TEST_F(ScanRows, VmapOfACheckpointKeepsIt) {

@@ -28,26 +28,21 @@ State While(Lowering& l, const State& initial, absl::FunctionRef<Op(hlo::Builder
   return Elements(l.b, l.b.While(tuple, goes_on, step), count);
 }
 
-// A scan over the indices: transforms know it.
 State ForEach(Lowering& l, int64_t count, const State& initial,
               absl::FunctionRef<State(hlo::Builder&, Op k, const State&)> body) {
-  const Op indices = l.b.Iota(Shape::Array(hlo::kS64, {count}), 0);
-  std::vector<Op> operands = {indices};
-  operands.insert(operands.end(), initial.begin(), initial.end());
-  std::vector<Shape> shapes;
-  for (const Op operand : initial) shapes.push_back(l.b.shape(operand));
-  if (!l.b.status().ok()) return initial;  // Reported by the caller.
-  const hlo::ComputationId step = Tracer::Get().Callee("for_each", [&](hlo::Builder& b) {
-    const Op k = b.Parameter(0, Shape::Scalar(hlo::kS64));
-    State state;
-    for (const Shape& shape : shapes) {
-      state.push_back(b.Parameter(static_cast<int64_t>(state.size()) + 1, shape));
-    }
-    return b.Tuple(body(b, k, state));
-  });
-  hlo::ScanAttributes attributes;
-  attributes.num_carries = static_cast<int64_t>(initial.size());
-  return Elements(l.b, l.b.Add(hlo::kScan, operands, attributes, {step}), initial.size());
+  State state = {l.Number(hlo::kS64, 0)};
+  state.insert(state.end(), initial.begin(), initial.end());
+  state = While(
+      l, state,
+      [&](hlo::Builder& b, const State& s) {
+        return b.Compare(s[0], NumberIn(b, hlo::kS64, count), hlo::ComparisonDirection::kLt);
+      },
+      [&](hlo::Builder& b, const State& s) {
+        State next = body(b, s[0], State(s.begin() + 1, s.end()));
+        next.insert(next.begin(), s[0] + NumberIn(b, hlo::kS64, 1));
+        return next;
+      });
+  return State(state.begin() + 1, state.end());
 }
 
 Op NumberIn(hlo::Builder& b, PrimitiveType type, const Scalar& value) {

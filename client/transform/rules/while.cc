@@ -1,5 +1,7 @@
-// Derivatives of loops whose number of turns is not known: forward only, one loop of values and tangents.
+// Derivatives of loops with a condition. Forward: one loop of values and tangents. Backward only where the
+// loop counts from a constant to a constant.
 #include "client/transform/control_rules.h"
+#include "client/transform/counted_loop.h"
 
 namespace hlod::lazy {
 
@@ -66,7 +68,47 @@ Tangents PushWhile(const PushCase& c) {
   return made;
 }
 
+namespace {
+
+// A loop that counts is pulled back as the scan that it is; the scan runs beside it, for its residuals.
+void PullCounted(const PullCase& c, hlo::ComputationId body, int64_t length) {
+  const std::vector<Leaf> leaves = LeavesOf(c.part.computation, c.Operands()[0]);
+  Graph scratch(c.l.graph.place, Graph::Kind::kFunction);
+  Lowering inner{scratch};
+  Part part{scratch.computation(), 0, 0, {}, {}, nullptr, &c.part, c.node};
+  std::vector<Op> values, operands;
+  for (const Leaf& leaf : leaves) {
+    const Shape shape = ShapeOf(c.part.computation, leaf);
+    operands.push_back(scratch.op(scratch.ArgumentParameter(shape)));
+    part.inputs.push_back(operands.back().id);
+    part.wanted.push_back(c.is_active(leaf.node) && IsDifferentiable(shape.type));
+    values.push_back(ValueOf(c.values, leaf));
+  }
+  const size_t count = operands.size();
+  operands.insert(operands.begin(), inner.Full(hlo::kPred, {length}, false));
+  hlo::ScanAttributes attributes;
+  attributes.num_carries = static_cast<int64_t>(count);
+  const Op scan = inner.b.Add(hlo::kScan, operands, attributes, {body});
+  std::vector<NodeId> outputs;
+  std::vector<Op> cotangents;
+  for (const Op element : ElementsOf(inner, scan, 0, count)) {
+    cotangents.push_back(c.Cotangent(outputs.size()));
+    outputs.push_back(element.id);
+  }
+  part.limit = scratch.size();
+  OnDemand copies(c.l, scratch.computation(), values);
+  const std::vector<Op> results = PullBack(c.l, part, copies, outputs, cotangents);
+  for (size_t i = 0; i < count; ++i) c.add(leaves[i].node, leaves[i].element, results[i]);
+}
+
+}  // namespace
+
 void PullWhile(const PullCase& c) {
+  const absl::Span<const hlo::ComputationId> called = c.instruction().called();
+  const WhileLoop loop{c.part.computation, c.Operands()[0], called[0], called[1]};
+  if (const std::optional<int64_t> length = TripCountOf(loop); length.has_value()) {
+    if (const auto body = ScanBodyOf(loop); body.has_value()) return PullCounted(c, *body, *length);
+  }
   Refuse(
       "a loop whose number of turns is not known before it runs%s has no gradient: what its turns need would "
       "have "

@@ -66,6 +66,19 @@ TEST(Scan, EvaluatesAndExpandsToTheSame) {
   }
 }
 
+TEST(Scan, AStackThatNothingReadsIsNotMade) {
+  std::string text = Sums(false);
+  const std::string root = "ROOT scan";
+  text.replace(text.find(root), root.size(), "scan");
+  text.insert(text.rfind('}'), "  ROOT sum = f32[2] get-tuple-element(scan), index=1\n");
+  const auto module = hlo::ParseModule(text).value();
+  const auto loops = ExpandScans(*module);
+  ASSERT_TRUE(hlo::Verify(*loops).ok()) << hlo::Verify(*loops) << hlo::ToText(*loops);
+  EXPECT_EQ(RunSums(*loops), hlo::Literal::Vector<float>({9, 22}));
+  const std::string lowered = hlo::ToText(*RunPipeline(*module).value());
+  EXPECT_EQ(lowered.find("dynamic-update-slice"), std::string::npos) << lowered;
+}
+
 TEST(Scan, RoundTripsAsTextAndBytes) {
   const auto module = hlo::ParseModule(Sums(true)).value();
   const std::string text = hlo::ToText(*module);
