@@ -20,4 +20,9 @@ std::optional<int64_t> TripCountOf(const WhileLoop& loop);
 // state has tuples in it.
 std::optional<hlo::ComputationId> ScanBodyOf(const WhileLoop& loop);
 
+// Appends the loop to `to`, which is its computation, as a scan: arrays of the state that the turns only take
+// slices of, one after the other, become its inputs, those that they only fill become its outputs. Gives a
+// tuple like the loop's. Nothing where TripCountOf() or ScanBodyOf() give nothing.
+std::optional<NodeId> AppendAsScan(hlo::Computation& to, const WhileLoop& loop);
+
 }  // namespace hlod::lazy

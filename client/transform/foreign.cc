@@ -144,25 +144,7 @@ class LoadedProgram {
       return Spliced(to, callee, operands);
     }
     if (instruction.opcode() != hlo::kWhile) return std::nullopt;
-    const WhileLoop loop{to, operands[0], called[0], called[1]};
-    const std::optional<int64_t> length = TripCountOf(loop);
-    if (!length.has_value()) return std::nullopt;
-    const std::optional<hlo::ComputationId> body = ScanBodyOf(loop);
-    if (!body.has_value()) return std::nullopt;
-    hlo::Tables& tables = to.tables();
-    const auto attributes = [&](hlo::Attributes a) { return tables.Intern(a); };
-    const hlo::LiteralId ignored =
-        tables.Intern(std::make_shared<const Literal>(Literal::Scalar<bool>(false)));
-    const NodeId one = to.Append(hlo::kConstant, tables.Intern(Shape::Scalar(hlo::kPred)),
-                                 attributes(hlo::ConstantAttributes{ignored}), {});
-    std::vector<NodeId> given = {to.Append(hlo::kBroadcast,
-                                           tables.Intern(Shape::Array(hlo::kPred, {*length})),
-                                           attributes(hlo::DimensionsAttributes{}), {one})};
-    const absl::Span<const NodeId> state = to[operands[0]].operands();
-    given.insert(given.end(), state.begin(), state.end());
-    hlo::ScanAttributes scan;
-    scan.num_carries = static_cast<int64_t>(given.size()) - 1;
-    return to.Append(hlo::kScan, to[operands[0]].shape_id(), attributes(scan), given, {{*body}});
+    return AppendAsScan(to, {to, operands[0], called[0], called[1]});
   }
 
   static NodeId Spliced(hlo::Computation& to, const hlo::Computation& callee,

@@ -132,9 +132,72 @@ ENTRY main {
   EXPECT_THAT(Grad(f)(x).ToVector<float>(), ElementsAre(8, 8 * 128));  // 8 x^7.
 }
 
-struct Inner : nn::Module {
-  using nn::Module::Module;
-};
+// What jax.lax.scan(lambda c, x: (c * x, c), c, xs) lowers to: slices are taken and stored at the counter.
+constexpr char kScanned[] = R"(HloModule scanned
+body {
+  state = (s32[], f32[], f32[3], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  c = f32[] get-tuple-element(state), index=1
+  ys = f32[3] get-tuple-element(state), index=2
+  xs = f32[3] get-tuple-element(state), index=3
+  zero = s32[] constant(0)
+  three = s32[] constant(3)
+  negative = pred[] compare(i, zero), direction=LT
+  wrapped = s32[] add(i, three)
+  at = s32[] select(negative, wrapped, i)
+  slice = f32[1] dynamic-slice(xs, at), dynamic_slice_sizes={1}
+  x = f32[] reshape(slice)
+  product = f32[] multiply(c, x)
+  update = f32[1] reshape(c)
+  stored = f32[3] dynamic-update-slice(ys, update, at)
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  ROOT all = (s32[], f32[], f32[3], f32[3]) tuple(next, product, stored, xs)
+}
+test {
+  state = (s32[], f32[], f32[3], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  limit = s32[] constant(3)
+  ROOT less = pred[] compare(i, limit), direction=LT
+}
+ENTRY main {
+  c = f32[] parameter(0)
+  xs = f32[3] parameter(1)
+  zero = s32[] constant(0)
+  nothing = f32[] constant(0)
+  ys = f32[3] broadcast(nothing), dimensions={}
+  init = (s32[], f32[], f32[3], f32[3]) tuple(zero, c, ys, xs)
+  end = (s32[], f32[], f32[3], f32[3]) while(init), condition=test, body=body
+  last = f32[] get-tuple-element(end), index=1
+  stack = f32[3] get-tuple-element(end), index=2
+  ROOT both = (f32[], f32[3]) tuple(last, stack)
+}
+)";
+
+TEST_F(JaxRows, Row_JX8_AnImportedScanIsAScan) {
+  const LoadedFunction scanned = LoadFunctionFromBytes(kScanned);
+  const Tensor c = OnDevice({2}, {}), xs = OnDevice({3, 5, 7}, {3});
+  const Ts results = scanned({c, xs});
+  const std::string text = Dump(results, Form::kHlo);
+  EXPECT_EQ(text.find("dynamic-slice"), std::string::npos) << text;
+  EXPECT_EQ(text.find("while("), std::string::npos);
+  EXPECT_EQ(results[0].Item<float>(), 210);
+  EXPECT_THAT(results[1].ToVector<float>(), ElementsAre(2, 6, 30));
+  const auto last = [&](const Tensor& xs) { return scanned({c, xs})[0]; };
+  EXPECT_THAT(Grad(last)(xs).ToVector<float>(), ElementsAre(70, 42, 30));
+  // ys = 2, 2 x0, 2 x0 x1.
+  const auto sum = [&](const Tensor& xs) { return Sum(scanned({c, xs})[1]); };
+  EXPECT_THAT(Grad(sum)(xs).ToVector<float>(), ElementsAre(2 + 10, 6, 0));
+  // From the end to the beginning.
+  std::string reversed = kScanned;
+  const std::string index = "at = s32[] select(negative, wrapped, i)";
+  reversed.replace(reversed.find(index), index.size(),
+                   "two = s32[] constant(2)\n  at = s32[] subtract(two, i)");
+  const Ts back = LoadFunctionFromBytes(reversed)({c, xs});
+  EXPECT_NE(Dump(back, Form::kHlo).find("is_reverse=true"), std::string::npos);
+  EXPECT_THAT(back[1].ToVector<float>(), ElementsAre(70, 14, 2));
+}
+
 struct Tied : nn::Module {
   Tensor w;
   nn::Linear first{*this, "first", 2, 2, false}, second{*this, "second", 2, 2, false};

@@ -376,6 +376,26 @@ TEST_F(ScanRows, BackwardCostsWhatGradCosts) {
   EXPECT_EQ(leaf.w.Grad().ToVector<float>(), gradient.w.ToVector<float>());
 }
 
+TEST_F(ScanRows, VjpRunsTheLoopForwardOnce) {
+  const Tensor h0 = Ramp({3}, 1), xs = Ramp({5, 3}, 2), w = Ramp({3, 3}, 3);
+  const auto f = [&](const Tensor& h0, const Tensor& xs) {
+    return Scan([&](const Tensor& h, const Tensor& x) { return Pair(Tanh(MatMul(h, w * 2.5) + x), x); }, h0,
+                xs)
+        .first;
+  };
+  const auto [value, pull] = Vjp(f, std::tuple(h0, xs));
+  const Tensor ct = Ramp({3}, 4);
+  const auto [by_h, by_xs] = pull(ct);
+  EXPECT_EQ(Count(Dump(std::vector<Tensor>{value, by_h, by_xs}, Form::kHlo), " tanh("), 1);
+  const auto wanted =
+      Grad<0, 1>([&](const Tensor& h0, const Tensor& xs) { return Sum(f(h0, xs) * ct); })(h0, xs);
+  ExpectNear(by_h, std::get<0>(wanted), 1e-6, "h0");
+  ExpectNear(by_xs, std::get<1>(wanted), 1e-6, "xs");
+  // Again, after the first was run.
+  Sync();
+  ExpectNear(std::get<0>(pull(ct * 2)), by_h * 2, 1e-6, "twice");
+}
+
 TEST_F(ScanRows, VmapOfACheckpointKeepsIt) {
   const Tensor w = Ramp({3, 3}, 1), x = Ramp({4, 3}, 2);
   const auto f = [](const CheckpointPolicy& policy) {

@@ -2,6 +2,8 @@
 // They compose with one another and with Jit: Grad(Grad(f)), Jit(ValueAndGrad(f)).
 #pragma once
 
+#include <memory>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -17,6 +19,16 @@ namespace lazy {
 std::vector<Tensor> PullBack(const char* what, const std::vector<Tensor>& outputs,
                              const std::vector<Tensor>& cotangents, const std::vector<Tensor>& inputs,
                              const std::vector<std::string>& paths, const Caller& caller);
+// In an open body: reverse mode as a function of the inputs, of the outputs' cotangents and of `residuals`,
+// which it sets: tensors of the body. Called with their values, it gives the inputs' cotangents.
+class TransposedFunction;
+std::shared_ptr<const TransposedFunction> Transposed(const char* what, const std::vector<Tensor>& outputs,
+                                                     const std::vector<Tensor>& inputs,
+                                                     const std::vector<std::string>& paths,
+                                                     std::vector<Tensor>& residuals, const Caller& caller);
+std::vector<Tensor> CallTransposed(const TransposedFunction& function, const std::vector<Tensor>& inputs,
+                                   const std::vector<Tensor>& cotangents,
+                                   const std::vector<Tensor>& residuals, const Caller& caller);
 // In an open body: forward mode. The outputs, then their tangents. Tangents of integers and bools are
 // ignored, and zeros of their shape come out.
 std::vector<Tensor> PushForward(const char* what, const std::vector<Tensor>& outputs,
@@ -89,22 +101,21 @@ auto Jvp(const F& f, const Primals& primals, const Primals& tangents, Caller cal
 }
 
 // {f(primals...), a function from a cotangent, a tree like the result, to the tuple of the arguments'}. The
-// function may be called any number of times.
+// function may be called any number of times; what it needs of f is computed with f, once.
 template <typename F, typename... Args>
 auto Vjp(F f, const std::tuple<Args...>& primals, Caller caller = Caller::Here()) {
-  auto value = [&] {
-    TracedCall call("vjp", primals, caller);
-    return call.Return(std::apply(f, call.arguments()));
-  }();
-  auto pull = [f = std::move(f), primals, caller](const decltype(value)& cotangent) {
-    TracedCall call("vjp", std::pair(primals, cotangent), caller);
-    const auto result = std::apply(f, call.arguments().first);
-    const std::vector<Tensor> cotangents =
-        lazy::PullBack("vjp", Leaves(result), Leaves(call.arguments().second), Leaves(call.arguments().first),
-                       LeafPaths(primals, "argument"), caller);
-    return call.Return(WithLeaves(call.arguments().first, cotangents));
+  TracedCall call("vjp", primals, caller);
+  auto result = std::apply(f, call.arguments());
+  using R = decltype(result);
+  std::vector<Tensor> residuals;
+  const auto linear = lazy::Transposed("vjp", Leaves(result), Leaves(call.arguments()),
+                                       LeafPaths(primals, "argument"), residuals, caller);
+  std::pair<R, std::vector<Tensor>> both = call.Return(std::pair(std::move(result), std::move(residuals)));
+  auto pull = [linear, kept = std::move(both.second), primals, caller](const R& cotangent) {
+    return WithLeaves(primals,
+                      lazy::CallTransposed(*linear, Leaves(primals), Leaves(cotangent), kept, caller));
   };
-  return std::pair(std::move(value), std::move(pull));
+  return std::pair(std::move(both.first), std::move(pull));
 }
 
 }  // namespace hlod
