@@ -370,9 +370,9 @@ TEST_F(ScanRows, BackwardCostsWhatGradCosts) {
   Layer leaf = {stacked.w.Clone().RequiresGrad_(), stacked.b.Clone().RequiresGrad_()};
   Sync();
   loss(leaf).Backward();
-  const Layer gradient = Grad(loss)({leaf.w.Detach(), leaf.b.Detach()});
-  EXPECT_EQ(Lower({leaf.w.Grad(), leaf.b.Grad()})->instruction_count(),
-            Lower({gradient.w, gradient.b})->instruction_count());
+  const Layer gradient = Grad(loss)(Layer{leaf.w.Detach(), leaf.b.Detach()});
+  EXPECT_EQ(Lower(Ts{leaf.w.Grad(), leaf.b.Grad()})->instruction_count(),
+            Lower(Ts{gradient.w, gradient.b})->instruction_count());
   EXPECT_EQ(leaf.w.Grad().ToVector<float>(), gradient.w.ToVector<float>());
 }
 
