@@ -16,24 +16,39 @@ namespace hlod::device {
 // Thread-safe.
 class ByteBudget {
  public:
+  // What is let through although it is larger than the limit: nothing, or one taker when no other has bytes.
+  enum class Oversized { kRefused, kTakenAlone };
   // `what` says in messages what the bytes are of: "that are under way".
-  ByteBudget(int64_t max, std::string_view limit, std::string_view what)
-      : max_(max), limit_(limit), what_(what) {}
+  ByteBudget(int64_t max, std::string_view limit, std::string_view what,
+             Oversized oversized = Oversized::kRefused)
+      : max_(max), limit_(limit), what_(what), oversized_(oversized) {}
 
   // Takes the bytes until Release. RESOURCE_EXHAUSTED (kind limit) naming `taker`, the bytes and the limit.
   absl::Status Reserve(int64_t bytes, std::string_view taker) {
-    const int64_t before = used_.fetch_add(bytes);
-    if (bytes <= max_ - before) return absl::OkStatus();
-    used_ -= bytes;
-    return MakeError(ErrorKind::kLimit, absl::StrFormat("%s of %d bytes beside %d %s: the limit %s is %d.",
-                                                        taker, bytes, before, what_, limit_, max_));
+    int64_t before = used_;
+    do {
+      RETURN_IF_ERROR(CheckBeside(before, bytes, taker));
+    } while (!used_.compare_exchange_weak(before, before + bytes));
+    return absl::OkStatus();
   }
+  // Whether Reserve would take them. For what is charged later, whatever there is then.
+  absl::Status Check(int64_t bytes, std::string_view taker) const { return CheckBeside(used_, bytes, taker); }
+  // Takes them also beyond the limit.
+  void Charge(int64_t bytes) { used_ += bytes; }
   void Release(int64_t bytes) { used_ -= bytes; }
   int64_t used() const { return used_; }
 
  private:
+  absl::Status CheckBeside(int64_t used, int64_t bytes, std::string_view taker) const {
+    if (bytes <= max_ - used) return absl::OkStatus();
+    if (oversized_ == Oversized::kTakenAlone && used == 0) return absl::OkStatus();
+    return MakeError(ErrorKind::kLimit, absl::StrFormat("%s of %d bytes beside %d %s: the limit %s is %d.",
+                                                        taker, bytes, used, what_, limit_, max_));
+  }
+
   const int64_t max_;
   const std::string_view limit_, what_;
+  const Oversized oversized_;
   std::atomic<int64_t> used_{0};
 };
 

@@ -55,7 +55,7 @@ void HandOut(session::Registry& registry, const Asking& client) {
   if (session == nullptr || !session->identity().offers_arena) return;
   if (session->identity().user.value_or(client.user) != client.user) return;
   int fd = -1;
-  const absl::Status mapped = session->MapArena(&fd).status();
+  const absl::Status mapped = session->transfers().MapArena(&fd).status();
   const absl::Status sent = mapped.ok() ? rpc::SendDescriptor(client.socket.get(), fd) : mapped;
   if (!sent.ok())
     spdlog::warn("Session {} has no shared arena: {}", session->identity().id, std::string(sent.message()));

@@ -29,9 +29,9 @@ class DownloadStream : public session::BulkStream, public std::enable_shared_fro
                    registry_.Authenticate(id.session(), id.secret());
                !session.ok()) {
       status = session.status();
-    } else if (status = (*session)->AddBulkStream(shared_from_this()); !status.ok()) {
+    } else if (status = (*session)->transfers().AddBulkStream(shared_from_this()); !status.ok()) {
     } else if (absl::StatusOr<std::shared_ptr<session::KeptDownload>> kept =
-                   (*session)->FindDownload(id.command());
+                   (*session)->transfers().FindDownload(id.command());
                !kept.ok()) {
       status = kept.status();
     } else {
@@ -58,7 +58,7 @@ class DownloadStream : public session::BulkStream, public std::enable_shared_fro
     ++written_;
     if (written_ * chunk_ < bytes_.bytes) return Post();
     if (std::exchange(counted_, true)) return;
-    session_->CountDownload(*kept_);
+    session_->transfers().CountDownload(*kept_);
     call_->Finish(absl::OkStatus());
   }
 

@@ -76,11 +76,13 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
       absl::StatusOr<std::shared_ptr<session::Session>> session =
           registry_.Authenticate(id->session(), id->secret());
       if (session.ok()) {
-        if (const absl::Status added = (*session)->AddBulkStream(shared_from_this()); !added.ok()) {
+        if (const absl::Status added = (*session)->transfers().AddBulkStream(shared_from_this());
+            !added.ok()) {
           Fail(added);
           return false;
         }
-        if (const absl::Status staged = (*session)->ReserveStaging("A chunk of an undeclared upload", bytes);
+        if (const absl::Status staged =
+                (*session)->budgets().staging.Reserve(bytes, "A chunk of an undeclared upload");
             !staged.ok()) {
           Fail(staged);
           return false;
@@ -88,15 +90,16 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
         session_ = *std::move(session);
         staged_bytes_ = bytes;
         command_ = id->command();
-        session_->AwaitUpload(command_, [self = shared_from_this()](const absl::Status& declared) {
-          {
-            MutexLock lock(&self->mu_);
-            self->declared_ = declared;
-          }
-          self->session_->ReleaseStaging(
-              std::exchange(self->staged_bytes_, 0));  // AwaitUpload calls back once.
-          self->PostPump();
-        });
+        session_->transfers().AwaitUpload(
+            command_, [self = shared_from_this()](const absl::Status& declared) {
+              {
+                MutexLock lock(&self->mu_);
+                self->declared_ = declared;
+              }
+              // AwaitUpload calls back once.
+              self->session_->budgets().staging.Release(std::exchange(self->staged_bytes_, 0));
+              self->PostPump();
+            });
         return true;
       }
       id = session.status();

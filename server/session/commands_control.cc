@@ -38,7 +38,8 @@ void AnswerStats(Session& session, uint64_t command) {
   v1::Reply reply;
   reply.set_command(command);
   *reply.mutable_stats() = session.Stats(/*with_rows=*/true);
-  const absl::Status kept = session.CheckKept(static_cast<int64_t>(reply.SpaceUsedLong()));
+  const absl::Status kept =
+      session.budgets().replies.Check(static_cast<int64_t>(reply.SpaceUsedLong()), "A reply");
   if (!kept.ok()) return session.Settle(command, kept);
   session.Answer(std::move(reply));
 }

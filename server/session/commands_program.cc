@@ -37,12 +37,13 @@ device::Workspace::CompileDone Answerer(Session& session, uint64_t command, bool
                                         int64_t bytes = 0) {
   return [self = session.shared_from_this(), command, describe,
           bytes](const absl::StatusOr<device::ExecutableCache::Compiled>& compiled) {
-    self->ReleaseStaging(bytes);
+    self->budgets().staging.Release(bytes);
     if (!compiled.ok() || !describe) return self->Settle(command, compiled.status());
     v1::Reply reply;
     reply.set_command(command);
     *reply.mutable_compile() = Describe(*compiled);
-    const absl::Status kept = self->CheckKept(reply.SpaceUsedLong());
+    const absl::Status kept =
+        self->budgets().replies.Check(static_cast<int64_t>(reply.SpaceUsedLong()), "A reply");
     if (!kept.ok()) return self->Settle(command, kept);
     self->Answer(std::move(reply));
   };
@@ -73,7 +74,7 @@ device::Violation HandleCompile(Session& session, const v1::Command& command, co
             "A module of %d bytes inside a Compile; the limit chunk_bytes_max is %d, program_bytes_max %d.",
             bytes, limits.chunk_bytes_max, limits.program_bytes_max)));
       }
-      if (request.refused.ok()) request.refused = session.ReserveStaging("A program", bytes);
+      if (request.refused.ok()) request.refused = session.budgets().staging.Reserve(bytes, "A program");
       if (request.refused.ok()) request.program = message.module();
       break;
     }
@@ -125,14 +126,14 @@ device::Violation HandleProgramChunk(Session& session, const v1::Command& comman
   assembly.received += data.size();
   if (refused.ok()) {
     const auto bytes = static_cast<int64_t>(data.size());
-    refused = session.ReserveStaging("A ProgramChunk", bytes);
+    refused = session.budgets().staging.Reserve(bytes, "A ProgramChunk");
     if (refused.ok()) assembly.reserved_bytes += bytes;
   }
   if (refused.ok()) {
     assembly.request.program += data;  // Grows with what came, not with what was announced.
   } else {
     assembly.request.program = std::string();
-    session.ReleaseStaging(std::exchange(assembly.reserved_bytes, 0));
+    session.budgets().staging.Release(std::exchange(assembly.reserved_bytes, 0));
   }
   session.Settle(command.id(), answer);
   if (assembly.received < assembly.bytes) return device::Violation();

@@ -23,7 +23,7 @@ absl::StatusOr<Cause> CauseOf(int number, Direction direction) {
   return *cause;
 }
 
-// Runs a copy, whose bytes are reserved (ReserveCopy), here or on the transfer thread.
+// Runs a copy, whose bytes are reserved (SessionBudgets::copies), here or on the transfer thread.
 void Copy(Session& session, int64_t bytes, std::function<void()> copy) {
   if (bytes <= kCopyHereBytes) return copy();
   session.workspace().devices().transfers().Submit(session.identity().id, 0, std::move(copy));
@@ -69,17 +69,17 @@ device::Violation HandleUploadPiece(Session& session, const v1::Command& command
                        absl::StrFormat("A piece of %d bytes; the limit chunk_bytes_max is %d.",
                                        request.length(), session.limits().chunk_bytes_max));
     }
-    ASSIGN_OR_RETURN(const absl::Span<std::byte> arena, session.arena());
+    ASSIGN_OR_RETURN(const absl::Span<std::byte> arena, session.transfers().arena());
     if (!InRange(request.arena_offset(), request.length(), arena.size())) {
       return Argument(absl::StrFormat("A piece of %d bytes at %d of an arena of %d.", request.length(),
                                       request.arena_offset(), arena.size()));
     }
     const auto bytes = static_cast<int64_t>(request.length());
-    RETURN_IF_ERROR(session.ReserveCopy(bytes));
+    RETURN_IF_ERROR(session.budgets().copies.Reserve(bytes, "A copy"));
     absl::StatusOr<device::UploadPart> part =
         session.workspace().NextPiece(request.upload(), request.buffer_offset(), request.length());
     if (!part.ok()) {
-      session.ReleaseCopy(bytes);
+      session.budgets().copies.Release(bytes);
       return part.status();
     }
     return std::make_pair(*std::move(part),
@@ -93,7 +93,7 @@ device::Violation HandleUploadPiece(Session& session, const v1::Command& command
        [self = session.shared_from_this(), part = piece->first, from = piece->second,
         upload = request.upload(), id] {
          CopyBytes(part.target.data(), from, part.target.size());
-         self->ReleaseCopy(static_cast<int64_t>(part.target.size()));
+         self->budgets().copies.Release(static_cast<int64_t>(part.target.size()));
          self->workspace().AddReceived(upload, part.generation, static_cast<int64_t>(part.target.size()));
          // Answered by name: its Upload is older and not finished, so progress alone would never tell.
          v1::Reply reply;
@@ -129,7 +129,7 @@ device::Violation HandleDownload(Session& session, const v1::Command& command) {
     const device::RowKey row{ready->buffer->device, cause, ref.origin, ref.step};
     device::Workspace& workspace = self->workspace();
     if (way == v1::Download::kStream) {
-      if (const absl::Status kept = self->KeepDownload(id, *ready, row, calls); !kept.ok())
+      if (const absl::Status kept = self->transfers().KeepDownload(id, *ready, row, calls); !kept.ok())
         return self->Settle(id, kept);
       reply.mutable_download()->set_stream(true);
       return self->Answer(std::move(reply));
@@ -144,7 +144,8 @@ device::Violation HandleDownload(Session& session, const v1::Command& command) {
                                 absl::StrFormat("%d bytes inside a reply; the limit inline_bytes_max is %d.",
                                                 ready->bytes, self->limits().inline_bytes_max)));
       }
-      if (const absl::Status kept = self->CheckKept(ready->bytes); !kept.ok()) return refuse(kept);
+      if (const absl::Status kept = self->budgets().replies.Check(ready->bytes, "A reply"); !kept.ok())
+        return refuse(kept);
       reply.mutable_download()->set_inline_(ready->data, static_cast<size_t>(ready->bytes));
       workspace.Release(*ready);
       workspace.ledger().Record(row, ready->bytes, calls);
@@ -152,7 +153,7 @@ device::Violation HandleDownload(Session& session, const v1::Command& command) {
       ready = absl::CancelledError();
       return self->Answer(std::move(reply));
     }
-    const absl::StatusOr<absl::Span<std::byte>> arena = self->arena();
+    const absl::StatusOr<absl::Span<std::byte>> arena = self->transfers().arena();
     if (!arena.ok()) return refuse(arena.status());
     if (!InRange(range.offset(), range.length(), arena->size()) ||
         range.length() < static_cast<uint64_t>(ready->bytes)) {
@@ -160,14 +161,14 @@ device::Violation HandleDownload(Session& session, const v1::Command& command) {
           Argument(absl::StrFormat("%d bytes do not fit into the range of %d at %d of an arena of %d.",
                                    ready->bytes, range.length(), range.offset(), arena->size())));
     }
-    if (const absl::Status reserved = self->ReserveCopy(ready->bytes); !reserved.ok())
+    if (const absl::Status reserved = self->budgets().copies.Reserve(ready->bytes, "A copy"); !reserved.ok())
       return refuse(reserved);
     reply.mutable_download()->set_arena(true);
     Copy(*self, ready->bytes,
          [self, to = arena->data() + range.offset(), ready = *ready, row, calls,
           reply = std::move(reply)]() mutable {
            CopyBytes(to, ready.data, static_cast<size_t>(ready.bytes));
-           self->ReleaseCopy(ready.bytes);
+           self->budgets().copies.Release(ready.bytes);
            self->workspace().Release(ready);
            self->workspace().ledger().Record(row, ready.bytes, calls);
            ready = {};

@@ -30,7 +30,7 @@ void ReplyBox::Settle(uint64_t command, std::shared_ptr<const v1::Reply> reply) 
     const int64_t held = static_cast<int64_t>(reply->SpaceUsedLong()) + kKeptOverhead;
     const int64_t wire = static_cast<int64_t>(reply->ByteSizeLong());
     kept_[command] = {std::move(reply), wire, held};
-    kept_bytes_ += held;
+    unacknowledged_.Charge(held);
     outbox_.push_back(command);
   } else if (command != settled_through_ + 1) {
     beyond_.push_back(command);
@@ -46,7 +46,7 @@ void ReplyBox::Settle(uint64_t command, std::shared_ptr<const v1::Reply> reply) 
 }
 
 void ReplyBox::Drop(std::map<uint64_t, Kept>::iterator kept) {
-  kept_bytes_ -= kept->second.held_bytes;
+  unacknowledged_.Release(kept->second.held_bytes);
   kept_.erase(kept);
 }
 

@@ -9,6 +9,7 @@
 
 #include "absl/container/btree_set.h"
 #include "proto/hlod/v1/session.pb.h"
+#include "server/device/byte_budget.h"
 
 namespace hlod::session {
 
@@ -16,6 +17,9 @@ namespace hlod::session {
 // in any order.
 class ReplyBox {
  public:
+  // What the replies take is charged to `unacknowledged`, which outlives it.
+  explicit ReplyBox(device::ByteBudget& unacknowledged) : unacknowledged_(unacknowledged) {}
+
   // Pieces belong to a command that they follow, and do not widen the window: there may be any number of
   // them.
   enum class Piece { kNone, kOfUpload, kOfProgram };
@@ -49,8 +53,6 @@ class ReplyBox {
   // Commands that are not settled, and how far the last one is past the first of them, pieces not counted.
   int64_t in_flight() const { return static_cast<int64_t>(unsettled_.size()); }
   int64_t window() const { return static_cast<int64_t>(received_ - settled_through_) - pieces_ahead_; }
-  // The memory that they take here.
-  int64_t unacknowledged_bytes() const { return kept_bytes_; }
 
  private:
   struct Kept {
@@ -64,6 +66,7 @@ class ReplyBox {
   void Drop(std::map<uint64_t, Kept>::iterator kept);
   bool IsSettled(uint64_t command) const { return command <= received_ && !unsettled_.contains(command); }
 
+  device::ByteBudget& unacknowledged_;
   uint64_t received_ = 0;
   uint64_t settled_through_ = 0;
   uint64_t told_through_ = 0;            // As the last message said ...
@@ -73,7 +76,6 @@ class ReplyBox {
   int64_t pieces_ahead_ = 0;             // How many those are.
   std::vector<uint64_t> beyond_;  // To be reported: settled without a reply while earlier ones are not.
   std::map<uint64_t, Kept> kept_;
-  int64_t kept_bytes_ = 0;
   std::deque<uint64_t> outbox_;  // Commands whose replies are to be sent.
 };
 

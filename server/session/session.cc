@@ -1,7 +1,6 @@
 // Ids, answers, acknowledgements, and the end of a session. What commands do is in commands*.cc.
 #include "server/session/session.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
@@ -20,14 +19,6 @@ constexpr int64_t kMessageBytes = 1 << 20;  // Replies in one message, about.
 // Beyond unacknowledged_bytes_max, for each command in flight: its small reply, or its refusal.
 constexpr int64_t kReplyReserveBytes = 1 << 10;
 
-constexpr size_t kBulkStreamsMax = 1024;  // Of one session at once.
-
-absl::Status TooManyBulkStreams() {
-  return MakeError(
-      ErrorKind::kLimit,
-      absl::StrFormat("This session has %d bulk streams open; more are too many.", kBulkStreamsMax));
-}
-
 // Chunks of a program that are smaller than chunk_bytes_max count as commands, so that there are never
 // millions.
 ReplyBox::Piece PieceOf(const v1::Command& command, const Limits& limits) {
@@ -44,7 +35,9 @@ Session::Session(Identity identity, device::Devices& devices)
     : identity_(std::move(identity)),
       limits_(devices.limits()),
       created_(devices.clock().Now()),
-      workspace_(std::make_shared<device::Workspace>(identity_.id, devices)) {
+      workspace_(std::make_shared<device::Workspace>(identity_.id, devices)),
+      budgets_(limits_),
+      transfers_(*workspace_, limits_, budgets_) {
   devices.Add(identity_.id, std::hash<std::string>{}(identity_.owner));
 }
 
@@ -104,37 +97,26 @@ std::optional<absl::Time> Session::detached_since() const {
 }
 
 bool Session::busy() const {
-  MutexLock lock(&mu_);
-  if (ended_) return false;
-  if (box_.in_flight() > 0) return true;
-  if (stream_ == nullptr) return false;
-  return std::any_of(downloads_.begin(), downloads_.end(),
-                     [](const auto& kept) { return !kept.second->counted; }) ||
-         std::any_of(bulk_streams_.begin(), bulk_streams_.end(),
-                     [](const auto& bulk) { return !bulk.expired(); });
+  {
+    MutexLock lock(&mu_);
+    if (ended_) return false;
+    if (box_.in_flight() > 0) return true;
+    if (stream_ == nullptr) return false;
+  }
+  return transfers_.busy();
 }
 
 void Session::End(const absl::Status& status) {
   std::shared_ptr<SessionStream> stream;
-  std::map<uint64_t, std::shared_ptr<KeptDownload>> downloads;
-  std::multimap<uint64_t, Waiter> waiters;
   std::deque<Barrier> barriers;
-  std::vector<std::weak_ptr<BulkStream>> bulk_streams;
   {
     MutexLock lock(&mu_);
     if (std::exchange(ended_, true)) return;
     stream = std::exchange(stream_, nullptr);
-    downloads.swap(downloads_);
-    waiters.swap(waiting_transfers_);
     barriers.swap(barriers_);
-    bulk_streams.swap(bulk_streams_);
   }
   workspace_->Close();
-  downloads.clear();
-  for (const std::weak_ptr<BulkStream>& bulk : bulk_streams) {
-    if (const std::shared_ptr<BulkStream> open = bulk.lock(); open != nullptr) open->Stop();
-  }
-  for (auto& [command, waiter] : waiters) waiter.declared(Cancelled("The session ended."));
+  transfers_.End();
   if (stream == nullptr) return;
   try {
     WriteRest(*stream);
@@ -175,7 +157,6 @@ absl::Status Session::OnMessage(const SessionStream* stream, const v1::ClientMes
 }
 
 absl::Status Session::OnMessageRead(const SessionStream* stream, const v1::ClientMessage& message) {
-  std::vector<std::shared_ptr<KeptDownload>> unpinned;  // Goes after the lock.
   {
     MutexLock lock(&mu_);
     if (stream_.get() != stream || ended_)
@@ -186,23 +167,14 @@ absl::Status Session::OnMessageRead(const SessionStream* stream, const v1::Clien
       return Violation(absl::StrFormat("Command %d is acknowledged; only those up to %d are settled.",
                                        message.ack_through(), box_.settled_through()));
     }
-    while (!downloads_.empty() && downloads_.begin()->first <= message.ack_through()) {
-      unpinned.push_back(std::move(downloads_.begin()->second));
-      pinned_bytes_ -= unpinned.back()->bytes.bytes;
-      downloads_.erase(downloads_.begin());
-    }
     for (const uint64_t command : message.acknowledged()) {
       if (!box_.AcknowledgeOne(command)) {
         return Violation(absl::StrFormat("Command %d is acknowledged and not settled.", command));
       }
-      const auto found = downloads_.find(command);
-      if (found == downloads_.end()) continue;
-      unpinned.push_back(std::move(found->second));
-      pinned_bytes_ -= unpinned.back()->bytes.bytes;
-      downloads_.erase(found);
     }
   }
-  unpinned.clear();
+  transfers_.AcknowledgeThrough(message.ack_through());
+  for (const uint64_t command : message.acknowledged()) transfers_.Acknowledge(command);
   if (message.commands_size() > 0) return OnCommands(message);
   switch (message.message_case()) {
     case v1::ClientMessage::MESSAGE_NOT_SET: return absl::OkStatus();
@@ -249,12 +221,12 @@ absl::Status Session::OnCommand(const v1::Command& command) {
                                        "the limit commands_in_flight_max (%d).",
                                        box_.window() - 1, kWindow, max));
     }
-    if (box_.unacknowledged_bytes() > limits_.unacknowledged_bytes_max + max * kReplyReserveBytes) {
+    if (budgets_.replies.used() > limits_.unacknowledged_bytes_max + max * kReplyReserveBytes) {
       return MakeError(
           ErrorKind::kLimit,
           absl::StrFormat("%d bytes of replies are not acknowledged; the limit unacknowledged_bytes_max "
                           "is %d.",
-                          box_.unacknowledged_bytes(), limits_.unacknowledged_bytes_max));
+                          budgets_.replies.used(), limits_.unacknowledged_bytes_max));
     }
     box_.Receive(PieceOf(command, limits_));
   }
@@ -265,7 +237,7 @@ absl::Status Session::OnCommand(const v1::Command& command) {
                                     limits_.commands_in_flight_max));
   }
   const device::Violation violation = HandleCommand(*this, command, why);
-  OnHandled(command.id());
+  transfers_.OnHandled(command.id());
   return violation.status();
 }
 
@@ -391,162 +363,9 @@ void Session::OnWritten(const SessionStream* stream) {
   Flush();
 }
 
-// -----------------------------------------------------------------------------------------------------------
-// transfers
-
-absl::Status Session::CheckKept(int64_t bytes) const {
-  MutexLock lock(&mu_);
-  if (bytes <= limits_.unacknowledged_bytes_max - box_.unacknowledged_bytes()) return absl::OkStatus();
-  return MakeError(
-      ErrorKind::kLimit,
-      absl::StrFormat("%d bytes beside %d that are not acknowledged: the limit unacknowledged_bytes_max is "
-                      "%d.",
-                      bytes, box_.unacknowledged_bytes(), limits_.unacknowledged_bytes_max));
-}
-
-absl::Status Session::ReserveStaging(std::string_view what, int64_t bytes) {
-  MutexLock lock(&mu_);
-  if (bytes > limits_.staging_bytes_max - staged_bytes_) {
-    return MakeError(ErrorKind::kLimit,
-                     absl::StrFormat("%s of %d bytes beside %d that wait: the limit staging_bytes_max is %d.",
-                                     ToAbsl(what), bytes, staged_bytes_, limits_.staging_bytes_max));
-  }
-  staged_bytes_ += bytes;
-  return absl::OkStatus();
-}
-
-void Session::ReleaseStaging(int64_t bytes) {
-  MutexLock lock(&mu_);
-  staged_bytes_ -= bytes;
-}
-
-absl::Status Session::ReserveCopy(int64_t bytes) {
-  MutexLock lock(&mu_);
-  if (bytes > limits_.arena_bytes - copy_bytes_) {
-    return MakeError(ErrorKind::kLimit,
-                     absl::StrFormat("A copy of %d bytes beside %d that are not done: the limit arena_bytes "
-                                     "is %d.",
-                                     bytes, copy_bytes_, limits_.arena_bytes));
-  }
-  copy_bytes_ += bytes;
-  return absl::OkStatus();
-}
-
-void Session::ReleaseCopy(int64_t bytes) {
-  MutexLock lock(&mu_);
-  copy_bytes_ -= bytes;
-}
-
-absl::Status Session::KeepDownload(uint64_t command, device::ReadyBytes bytes, const device::RowKey& row,
-                                   int64_t calls) {
-  MutexLock lock(&mu_);
-  // One may be larger than the limit: it lies in the session's own device memory, and there is no other way
-  // to it.
-  if (pinned_bytes_ > 0 && bytes.bytes > limits_.unacknowledged_bytes_max - pinned_bytes_) {
-    return MakeError(ErrorKind::kLimit,
-                     absl::StrFormat("A download of %d bytes beside %d that are not acknowledged: the limit "
-                                     "unacknowledged_bytes_max is %d.",
-                                     bytes.bytes, pinned_bytes_, limits_.unacknowledged_bytes_max));
-  }
-  pinned_bytes_ += bytes.bytes;
-  downloads_[command] = std::make_shared<KeptDownload>(std::move(bytes), row, calls);
-  return absl::OkStatus();
-}
-
-absl::StatusOr<std::shared_ptr<KeptDownload>> Session::FindDownload(uint64_t command) {
-  MutexLock lock(&mu_);
-  const auto found = downloads_.find(command);
-  if (found == downloads_.end())
-    return NotFound("No bytes of a download with the command id %d are kept in this session.", command);
-  return found->second;
-}
-
-void Session::CountDownload(KeptDownload& download) {
-  if (download.counted.exchange(true)) return;
-  workspace_->ledger().Record(download.row, download.bytes.bytes, download.calls);
-}
-
-void Session::AwaitUpload(uint64_t command, std::function<void(const absl::Status&)> declared) {
-  absl::Status status;
-  {
-    MutexLock lock(&mu_);
-    if (!ended_ && command > handled_through_) {
-      if (waiting_transfers_.size() >= kBulkStreamsMax) {
-        status = TooManyBulkStreams();
-      } else {
-        const absl::Time deadline =
-            workspace_->devices().clock().Now() + absl::Microseconds(limits_.upload_wait_us);
-        waiting_transfers_.emplace(command, Waiter{std::move(declared), deadline});
-        return;
-      }
-    }
-    if (ended_) status = Cancelled("The session ended.");
-  }
-  if (status.ok() && !workspace_->ExpectsTransfer(command)) {
-    status = NotFound("Command %d is not an upload that waits for a bulk stream.", command);
-  }
-  declared(status);
-}
-
-absl::Status Session::AddBulkStream(const std::shared_ptr<BulkStream>& stream) {
-  MutexLock lock(&mu_);
-  if (ended_) return Cancelled("The session ended.");
-  std::erase_if(bulk_streams_, [](const std::weak_ptr<BulkStream>& bulk) { return bulk.expired(); });
-  if (bulk_streams_.size() >= kBulkStreamsMax) return TooManyBulkStreams();
-  bulk_streams_.push_back(stream);
-  return absl::OkStatus();
-}
-
-void Session::OnHandled(uint64_t command) {
-  std::vector<Waiter> waiters;
-  {
-    MutexLock lock(&mu_);
-    handled_through_ = command;
-    if (waiting_transfers_.empty()) return;
-    const auto [first, last] = waiting_transfers_.equal_range(command);
-    for (auto it = first; it != last; ++it) waiters.push_back(std::move(it->second));
-    waiting_transfers_.erase(first, last);
-  }
-  for (Waiter& waiter : waiters) AwaitUpload(command, std::move(waiter.declared));
-}
-
 void Session::Tick(absl::Time now) {
   workspace_->ExpireUploads(now);
-  std::vector<std::pair<uint64_t, Waiter>> late;
-  {
-    MutexLock lock(&mu_);
-    for (auto it = waiting_transfers_.begin(); it != waiting_transfers_.end();) {
-      if (it->second.deadline <= now) {
-        late.emplace_back(it->first, std::move(it->second));
-        it = waiting_transfers_.erase(it);
-      } else {
-        ++it;
-      }
-    }
-  }
-  for (auto& [command, waiter] : late) {
-    waiter.declared(
-        MakeError(ErrorKind::kPending,
-                  absl::StrFormat("The upload of command %d was not declared within upload_wait_us (%d).",
-                                  command, limits_.upload_wait_us)));
-  }
-}
-
-absl::StatusOr<absl::Span<std::byte>> Session::MapArena(int* fd) {
-  MutexLock lock(&mu_);
-  if (arena_.fd() < 0) {
-    absl::StatusOr<rpc::SharedMemory> created = rpc::SharedMemory::Create(limits_.arena_bytes);
-    if (!created.ok()) return created.status();
-    arena_ = *std::move(created);
-  }
-  *fd = arena_.fd();
-  return arena_.bytes();
-}
-
-absl::StatusOr<absl::Span<std::byte>> Session::arena() const {
-  MutexLock lock(&mu_);
-  if (arena_.fd() < 0) return FailedPrecondition("This session has fetched no shared arena.");
-  return arena_.bytes();
+  transfers_.Tick(now);
 }
 
 }  // namespace hlod::session

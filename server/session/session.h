@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,11 +13,12 @@
 #include "absl/status/status.h"
 #include "common/base/limits.h"
 #include "common/rpc/secret.h"
-#include "common/rpc/shared_memory.h"
 #include "proto/hlod/v1/session.pb.h"
 #include "server/device/workspace.h"
+#include "server/session/budgets.h"
 #include "server/session/reply_box.h"
 #include "server/session/session_stream.h"
+#include "server/session/transfers.h"
 
 namespace hlod::session {
 
@@ -28,17 +28,7 @@ struct ProgramAssembly {
   bool describe = false;
   uint64_t bytes = 0;  // To come in all.
   uint64_t received = 0;
-  int64_t reserved_bytes = 0;  // ReserveStaging: what came and was not refused.
-};
-
-// The bytes that a download's reply promised, for Bulk.Download.
-struct KeptDownload {
-  KeptDownload(device::ReadyBytes bytes, const device::RowKey& row, int64_t calls)
-      : bytes(std::move(bytes)), row(row), calls(calls) {}
-  const device::ReadyBytes bytes;
-  const device::RowKey row;
-  const int64_t calls;  // 0: the further piece of a read that was counted before.
-  std::atomic<bool> counted{false};
+  int64_t reserved_bytes = 0;  // SessionBudgets::staging: what came and was not refused.
 };
 
 // Thread-safe. Held by the registry and by callbacks of work under way.
@@ -97,43 +87,14 @@ class Session : public std::enable_shared_from_this<Session> {
   // Runs `barrier` when all commands before `command` are settled. It has to answer.
   void WhenAllBefore(uint64_t command, std::function<void()> barrier);
   void Goodbye() { goodbye_ = true; }
-  // Whether so many more bytes may be kept until acknowledged; RESOURCE_EXHAUSTED naming the limit.
-  absl::Status CheckKept(int64_t bytes) const;
-  // Keeps a download's bytes for Bulk.Download until acknowledged.
-  absl::Status KeepDownload(uint64_t command, device::ReadyBytes bytes, const device::RowKey& row,
-                            int64_t calls);
-
-  // For bulk streams: the session's end stops those that still live. CANCELLED when it has ended already,
-  // RESOURCE_EXHAUSTED when there are too many.
-  absl::Status AddBulkStream(const std::shared_ptr<BulkStream>& stream);
-  // A download that was kept. CountDownload enters it into the ledger, once: when its last byte was sent, also
-  // if the client has acknowledged it before.
-  absl::StatusOr<std::shared_ptr<KeptDownload>> FindDownload(uint64_t command);
-  void CountDownload(KeptDownload& download);
-  // Calls back when the command's upload is declared and waits for a transfer, perhaps at once; with an error
-  // when it is not to be.
-  void AwaitUpload(uint64_t command, std::function<void(const absl::Status&)> declared);
-  // The command was handled: if it was an upload, it is declared now.
-  void OnHandled(uint64_t command);
-
-  // The shared arena, made on first use. RESOURCE_EXHAUSTED when the kernel has none.
-  absl::StatusOr<absl::Span<std::byte>> MapArena(int* fd);
-  absl::StatusOr<absl::Span<std::byte>> arena() const;
-
   const Identity& identity() const { return identity_; }
   device::Workspace& workspace() { return *workspace_; }
   const std::shared_ptr<device::Workspace>& shared_workspace() { return workspace_; }
+  SessionTransfers& transfers() { return transfers_; }
+  SessionBudgets& budgets() { return budgets_; }
   const Limits& limits() const { return limits_; }
   absl::Time created() const { return created_; }
   uint64_t received_through() const;
-  // Charges bytes that wait in the daemon's memory: programs until they are compiled, bulk chunks until their
-  // upload is declared. RESOURCE_EXHAUSTED naming `what` ("A program") and the limit.
-  absl::Status ReserveStaging(std::string_view what, int64_t bytes);
-  void ReleaseStaging(int64_t bytes);
-  // Takes the bytes of a copy from or to the arena until it is done (ReleaseCopy). What is under way together
-  // fits the arena: RESOURCE_EXHAUSTED naming the limit.
-  absl::Status ReserveCopy(int64_t bytes);
-  void ReleaseCopy(int64_t bytes);
   // The account as a message, without rows or with.
   v1::SessionStats Stats(bool with_rows);
 
@@ -157,6 +118,10 @@ class Session : public std::enable_shared_from_this<Session> {
   const absl::Time created_;
   const std::shared_ptr<device::Workspace> workspace_;
 
+  // These lock for themselves.
+  SessionBudgets budgets_;
+  SessionTransfers transfers_;
+
   // One message is handled at a time, whichever stream brings it.
   Mutex reader_mu_;
   // Also read by the stream that was replaced, whose thread is another one.
@@ -171,25 +136,13 @@ class Session : public std::enable_shared_from_this<Session> {
   bool writing_ ABSL_GUARDED_BY(mu_) = false;  // A message is on its way.
   bool quiet_ ABSL_GUARDED_BY(mu_) = false;    // The client waits for nothing that is merely settled.
   bool reading_ ABSL_GUARDED_BY(mu_) = false;  // A message is being handled; Flush follows.
-  ReplyBox box_ ABSL_GUARDED_BY(mu_);
+  ReplyBox box_ ABSL_GUARDED_BY(mu_){budgets_.replies};
   struct Barrier {
     uint64_t command;
     std::function<void()> run;
   };
   std::deque<Barrier> barriers_ ABSL_GUARDED_BY(mu_);
   bool running_barriers_ ABSL_GUARDED_BY(mu_) = false;
-  std::map<uint64_t, std::shared_ptr<KeptDownload>> downloads_ ABSL_GUARDED_BY(mu_);
-  int64_t staged_bytes_ ABSL_GUARDED_BY(mu_) = 0;  // ReserveStaging.
-  int64_t copy_bytes_ ABSL_GUARDED_BY(mu_) = 0;    // Of copies from and to the arena that are not done.
-  int64_t pinned_bytes_ ABSL_GUARDED_BY(mu_) = 0;
-  struct Waiter {
-    std::function<void(const absl::Status&)> declared;
-    absl::Time deadline;
-  };
-  std::multimap<uint64_t, Waiter> waiting_transfers_ ABSL_GUARDED_BY(mu_);
-  uint64_t handled_through_ ABSL_GUARDED_BY(mu_) = 0;  // Commands whose handlers have returned.
-  std::vector<std::weak_ptr<BulkStream>> bulk_streams_ ABSL_GUARDED_BY(mu_);
-  rpc::SharedMemory arena_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace hlod::session

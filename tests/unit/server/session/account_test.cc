@@ -16,14 +16,14 @@ TEST(Account, ProgramsThatWaitToBeCompiledAreLimitedTogether) {
   Daemon daemon(Limits{.staging_bytes_max = 1000});
   Client client(daemon);
   const std::shared_ptr<Session> session = client.machine();
-  EXPECT_TRUE(session->ReserveStaging("A program", 600).ok());
-  const absl::Status status = session->ReserveStaging("A program", 600);
+  EXPECT_TRUE(session->budgets().staging.Reserve(600, "A program").ok());
+  const absl::Status status = session->budgets().staging.Reserve(600, "A program");
   EXPECT_EQ(KindOf(status), ErrorKind::kLimit);
   EXPECT_THAT(std::string(status.message()), testing::HasSubstr("staging_bytes_max"));
-  session->ReleaseStaging(600);
+  session->budgets().staging.Release(600);
   // Compiled or refused, each gives back what it took.
   for (uint64_t handle = 1; handle < 20; ++handle) client.Do(client.CompileOf(handle, std::string(600, 'x')));
-  EXPECT_TRUE(session->ReserveStaging("A program", 1000).ok());
+  EXPECT_TRUE(session->budgets().staging.Reserve(1000, "A program").ok());
   EXPECT_EQ(client.Fails(client.CompileOf(20, device::AddProgram())).kind, ErrorKind::kLimit);
 }
 
@@ -37,20 +37,20 @@ TEST(Account, AProgramIsChargedWhileItComesInChunks) {
   chunk.mutable_program_chunk()->set_data(std::string(600, 'x'));
   const uint64_t refused = client.Send(compile);
   client.Send(chunk);
-  EXPECT_FALSE(session->ReserveStaging("A program", 401).ok()) << "600 of 1000 bytes lie here.";
+  EXPECT_FALSE(session->budgets().staging.Reserve(401, "A program").ok()) << "600 of 1000 bytes lie here.";
   client.Send(chunk);  // These do not fit beside them: what has come is dropped.
   const ErrorDetails error = client.ErrorOfReply(client.Await(refused));
   EXPECT_EQ(error.kind, ErrorKind::kLimit);
   EXPECT_THAT(error.text, testing::HasSubstr("600 bytes beside 600 that wait: the limit staging_bytes_max"));
-  EXPECT_TRUE(session->ReserveStaging("A program", 1000).ok());
-  session->ReleaseStaging(1000);
+  EXPECT_TRUE(session->budgets().staging.Reserve(1000, "A program").ok());
+  session->budgets().staging.Release(1000);
   // One that is compiled gives back what it took.
   compile.mutable_compile()->set_executable(2);
   compile.mutable_compile()->set_module_bytes(600);
   const uint64_t compiled = client.Send(compile);
   client.Send(chunk);
   EXPECT_EQ(client.ErrorOfReply(client.Await(compiled)).kind, ErrorKind::kInvalidProgram);
-  EXPECT_TRUE(session->ReserveStaging("A program", 1000).ok());
+  EXPECT_TRUE(session->budgets().staging.Reserve(1000, "A program").ok());
 }
 
 // Thousands of rows take a while, and one thread reads what all sessions send.
@@ -165,7 +165,7 @@ TEST(Account, ASessionIsBusyWhileSomethingIsUnderWay) {
   const uint64_t id = client.Send(download);
   client.Await(id);
   EXPECT_TRUE(daemon.registry->busy()) << "Bytes that wait to be fetched.";
-  client.machine()->CountDownload(*client.machine()->FindDownload(id).value());
+  client.machine()->transfers().CountDownload(*client.machine()->transfers().FindDownload(id).value());
   EXPECT_FALSE(daemon.registry->busy());
 }
 

@@ -316,7 +316,7 @@ TEST(Upload, AStaleTransferIsStopped) {
 TEST(Arena, PiecesComeInOrderWithinBounds) {
   Fixture f;
   int fd = -1;
-  const absl::Span<std::byte> arena = f.client.machine()->MapArena(&fd).value();
+  const absl::Span<std::byte> arena = f.client.machine()->transfers().MapArena(&fd).value();
   const std::string bytes = Client::Bytes({1, 2, 3, 4});
   std::memcpy(arena.data() + 100, bytes.data(), bytes.size());
   v1::Command upload = f.client.StreamUploadOf(2);

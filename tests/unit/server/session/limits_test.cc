@@ -107,7 +107,7 @@ TEST(Limits, PiecesOfAnUploadDoNotFillTheWindow) {
   upload.mutable_upload()->set_arena(true);
   const uint64_t id = client.Send(upload);
   int fd = -1;
-  ASSERT_TRUE(client.machine()->MapArena(&fd).ok());
+  ASSERT_TRUE(client.machine()->transfers().MapArena(&fd).ok());
   for (uint64_t i = 0; i < 1000; ++i) {  // The window is 64 commands.
     v1::Command piece;
     piece.mutable_upload_piece()->set_upload(id);
@@ -187,7 +187,7 @@ TEST(Limits, CopiesUnderWay) {
     device::Workspace& workspace = client.machine()->workspace();
     workspace.AddReceived(upload, workspace.ClaimUpload(upload)->generation, kBytes);
     int fd = -1;
-    ASSERT_TRUE(client.machine()->MapArena(&fd).ok());
+    ASSERT_TRUE(client.machine()->transfers().MapArena(&fd).ok());
     v1::Command download = client.DownloadOf(1);
     download.mutable_download()->mutable_arena()->set_length(kBytes);
     client.Send(download);

@@ -59,12 +59,12 @@ TEST(EndedSession, StopsItsBulkStreamsAndTakesNoMore) {
   Client client(daemon);
   const std::shared_ptr<Session> session = client.machine();
   const auto bulk = std::make_shared<FakeBulk>();
-  ASSERT_TRUE(session->AddBulkStream(bulk).ok());
+  ASSERT_TRUE(session->transfers().AddBulkStream(bulk).ok());
   v1::Command goodbye;
   goodbye.mutable_goodbye();
   client.Send(goodbye);
   EXPECT_TRUE(bulk->stopped);
-  EXPECT_EQ(session->AddBulkStream(bulk).code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(session->transfers().AddBulkStream(bulk).code(), absl::StatusCode::kCancelled);
 }
 
 TEST(EndedSession, BulkStreamsAreLimited) {
@@ -73,11 +73,11 @@ TEST(EndedSession, BulkStreamsAreLimited) {
   std::vector<std::shared_ptr<FakeBulk>> open;
   absl::Status status;
   while (status.ok() && open.size() < 10'000) {
-    status = client.machine()->AddBulkStream(open.emplace_back(std::make_shared<FakeBulk>()));
+    status = client.machine()->transfers().AddBulkStream(open.emplace_back(std::make_shared<FakeBulk>()));
   }
   EXPECT_EQ(KindOf(status), ErrorKind::kLimit);
   open.clear();
-  EXPECT_TRUE(client.machine()->AddBulkStream(std::make_shared<FakeBulk>()).ok());
+  EXPECT_TRUE(client.machine()->transfers().AddBulkStream(std::make_shared<FakeBulk>()).ok());
 }
 
 TEST(ReplacedStream, TakesItsGarbageWithItAndNotTheSession) {
@@ -106,7 +106,8 @@ TEST(Transfer, ThatCameBeforeItsDeclarationGoesOnOnceTheCommandWasHandled) {
   Client client(daemon);
   std::vector<absl::Status> told;
   for (const uint64_t command : {1, 2}) {
-    client.machine()->AwaitUpload(command, [&](const absl::Status& status) { told.push_back(status); });
+    client.machine()->transfers().AwaitUpload(command,
+                                              [&](const absl::Status& status) { told.push_back(status); });
   }
   daemon.registry->Tick();
   EXPECT_TRUE(told.empty());
@@ -184,10 +185,10 @@ TEST(Download, OnAStreamIsCountedAlsoWhenItWasAcknowledgedMeanwhileAndOnce) {
     download.mutable_download()->set_continued(continued);
     const uint64_t id = client.Send(download);
     client.Await(id);
-    const std::shared_ptr<KeptDownload> kept = client.machine()->FindDownload(id).value();
+    const std::shared_ptr<KeptDownload> kept = client.machine()->transfers().FindDownload(id).value();
     client.ack_through = id;
     client.Do(client.PingOf());
-    for (int i = 0; i < 2; ++i) client.machine()->CountDownload(*kept);
+    for (int i = 0; i < 2; ++i) client.machine()->transfers().CountDownload(*kept);
   }
   EXPECT_EQ(client.Stats().device_to_host().bytes(), 32);
   EXPECT_EQ(client.Stats().device_to_host().calls(), 1) << "The second is a further piece of the first.";

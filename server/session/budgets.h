@@ -1,0 +1,30 @@
+// What a session may have in the daemon's memory beside its buffers, as it passes through: a budget for each
+// kind.
+#pragma once
+
+#include "common/base/limits.h"
+#include "server/device/byte_budget.h"
+
+namespace hlod::session {
+
+struct SessionBudgets {
+  explicit SessionBudgets(const Limits& limits)
+      : staging(limits.staging_bytes_max, "staging_bytes_max", "that wait"),
+        copies(limits.arena_bytes, "arena_bytes", "that are not done"),
+        downloads(limits.unacknowledged_bytes_max, "unacknowledged_bytes_max", "that are not acknowledged",
+                  device::ByteBudget::Oversized::kTakenAlone),
+        replies(limits.unacknowledged_bytes_max, "unacknowledged_bytes_max", "that are not acknowledged") {}
+
+  // Programs until they are compiled, bulk chunks until their upload is declared.
+  device::ByteBudget staging;
+  // Copies from or to the arena until they are done: what is under way together fits the arena.
+  device::ByteBudget copies;
+  // Downloads for Bulk.Download until they are acknowledged. One may be larger than the limit: it lies in the
+  // session's own device memory, and there is no other way to it.
+  device::ByteBudget downloads;
+  // Replies until they are acknowledged. Those that may be large are checked before they are made; what is
+  // charged is what they take.
+  device::ByteBudget replies;
+};
+
+}  // namespace hlod::session

@@ -1,0 +1,179 @@
+// What is kept for bulk streams, what they wait for, and how they end.
+#include "server/session/transfers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/status.h"
+
+namespace hlod::session {
+namespace {
+
+constexpr size_t kBulkStreamsMax = 1024;  // Of one session at once.
+
+absl::Status TooManyBulkStreams() {
+  return MakeError(
+      ErrorKind::kLimit,
+      absl::StrFormat("This session has %d bulk streams open; more are too many.", kBulkStreamsMax));
+}
+
+}  // namespace
+
+// -----------------------------------------------------------------------------------------------------------
+// downloads
+
+absl::Status SessionTransfers::KeepDownload(uint64_t command, device::ReadyBytes bytes,
+                                            const device::RowKey& row, int64_t calls) {
+  RETURN_IF_ERROR(budgets_.downloads.Reserve(bytes.bytes, "A download"));
+  MutexLock lock(&mu_);
+  downloads_[command] = std::make_shared<KeptDownload>(std::move(bytes), row, calls);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<KeptDownload>> SessionTransfers::FindDownload(uint64_t command) const {
+  MutexLock lock(&mu_);
+  const auto found = downloads_.find(command);
+  if (found == downloads_.end())
+    return NotFound("No bytes of a download with the command id %d are kept in this session.", command);
+  return found->second;
+}
+
+void SessionTransfers::CountDownload(KeptDownload& download) {
+  if (download.counted.exchange(true)) return;
+  workspace_.ledger().Record(download.row, download.bytes.bytes, download.calls);
+}
+
+std::shared_ptr<KeptDownload> SessionTransfers::Take(Downloads::iterator download) {
+  std::shared_ptr<KeptDownload> taken = std::move(download->second);
+  downloads_.erase(download);
+  budgets_.downloads.Release(taken->bytes.bytes);
+  return taken;
+}
+
+void SessionTransfers::AcknowledgeThrough(uint64_t through) {
+  std::vector<std::shared_ptr<KeptDownload>> unpinned;  // Goes after the lock.
+  MutexLock lock(&mu_);
+  while (!downloads_.empty() && downloads_.begin()->first <= through)
+    unpinned.push_back(Take(downloads_.begin()));
+}
+
+void SessionTransfers::Acknowledge(uint64_t command) {
+  std::shared_ptr<KeptDownload> unpinned;  // Goes after the lock.
+  MutexLock lock(&mu_);
+  if (const auto found = downloads_.find(command); found != downloads_.end()) unpinned = Take(found);
+}
+
+// -----------------------------------------------------------------------------------------------------------
+// bulk streams
+
+absl::Status SessionTransfers::AddBulkStream(const std::shared_ptr<BulkStream>& stream) {
+  MutexLock lock(&mu_);
+  if (ended_) return Cancelled("The session ended.");
+  std::erase_if(streams_, [](const std::weak_ptr<BulkStream>& bulk) { return bulk.expired(); });
+  if (streams_.size() >= kBulkStreamsMax) return TooManyBulkStreams();
+  streams_.push_back(stream);
+  return absl::OkStatus();
+}
+
+void SessionTransfers::AwaitUpload(uint64_t command, std::function<void(const absl::Status&)> declared) {
+  absl::Status status;
+  {
+    MutexLock lock(&mu_);
+    if (!ended_ && command > handled_through_) {
+      if (waiting_.size() >= kBulkStreamsMax) {
+        status = TooManyBulkStreams();
+      } else {
+        const absl::Time deadline =
+            workspace_.devices().clock().Now() + absl::Microseconds(limits_.upload_wait_us);
+        waiting_.emplace(command, Waiter{std::move(declared), deadline});
+        return;
+      }
+    }
+    if (ended_) status = Cancelled("The session ended.");
+  }
+  if (status.ok() && !workspace_.ExpectsTransfer(command)) {
+    status = NotFound("Command %d is not an upload that waits for a bulk stream.", command);
+  }
+  declared(status);
+}
+
+void SessionTransfers::OnHandled(uint64_t command) {
+  std::vector<Waiter> waiters;
+  {
+    MutexLock lock(&mu_);
+    handled_through_ = command;
+    if (waiting_.empty()) return;
+    const auto [first, last] = waiting_.equal_range(command);
+    for (auto it = first; it != last; ++it) waiters.push_back(std::move(it->second));
+    waiting_.erase(first, last);
+  }
+  for (Waiter& waiter : waiters) AwaitUpload(command, std::move(waiter.declared));
+}
+
+void SessionTransfers::Tick(absl::Time now) {
+  std::vector<std::pair<uint64_t, Waiter>> late;
+  {
+    MutexLock lock(&mu_);
+    for (auto it = waiting_.begin(); it != waiting_.end();) {
+      if (it->second.deadline <= now) {
+        late.emplace_back(it->first, std::move(it->second));
+        it = waiting_.erase(it);
+      } else {
+        ++it;
+      }
+    }
+  }
+  for (auto& [command, waiter] : late) {
+    waiter.declared(
+        MakeError(ErrorKind::kPending,
+                  absl::StrFormat("The upload of command %d was not declared within upload_wait_us (%d).",
+                                  command, limits_.upload_wait_us)));
+  }
+}
+
+bool SessionTransfers::busy() const {
+  MutexLock lock(&mu_);
+  return std::any_of(downloads_.begin(), downloads_.end(),
+                     [](const auto& kept) { return !kept.second->counted; }) ||
+         std::any_of(streams_.begin(), streams_.end(), [](const auto& bulk) { return !bulk.expired(); });
+}
+
+void SessionTransfers::End() {
+  Downloads downloads;
+  std::multimap<uint64_t, Waiter> waiting;
+  std::vector<std::weak_ptr<BulkStream>> streams;
+  {
+    MutexLock lock(&mu_);
+    ended_ = true;
+    downloads.swap(downloads_);
+    waiting.swap(waiting_);
+    streams.swap(streams_);
+  }
+  downloads.clear();
+  for (const std::weak_ptr<BulkStream>& stream : streams) {
+    if (const std::shared_ptr<BulkStream> open = stream.lock(); open != nullptr) open->Stop();
+  }
+  for (auto& [command, waiter] : waiting) waiter.declared(Cancelled("The session ended."));
+}
+
+// -----------------------------------------------------------------------------------------------------------
+// the arena
+
+absl::StatusOr<absl::Span<std::byte>> SessionTransfers::MapArena(int* fd) {
+  MutexLock lock(&mu_);
+  if (arena_.fd() < 0) {
+    absl::StatusOr<rpc::SharedMemory> created = rpc::SharedMemory::Create(limits_.arena_bytes);
+    if (!created.ok()) return created.status();
+    arena_ = *std::move(created);
+  }
+  *fd = arena_.fd();
+  return arena_.bytes();
+}
+
+absl::StatusOr<absl::Span<std::byte>> SessionTransfers::arena() const {
+  MutexLock lock(&mu_);
+  if (arena_.fd() < 0) return FailedPrecondition("This session has fetched no shared arena.");
+  return arena_.bytes();
+}
+
+}  // namespace hlod::session

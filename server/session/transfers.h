@@ -1,0 +1,93 @@
+// The ways of a session's bytes beside its stream of messages: bulk streams, what they read and what they
+// wait for, and the shared arena.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "common/base/limits.h"
+#include "common/rpc/shared_memory.h"
+#include "server/device/workspace.h"
+#include "server/session/budgets.h"
+#include "server/session/session_stream.h"
+
+namespace hlod::session {
+
+// The bytes that a download's reply promised, for Bulk.Download.
+struct KeptDownload {
+  KeptDownload(device::ReadyBytes bytes, const device::RowKey& row, int64_t calls)
+      : bytes(std::move(bytes)), row(row), calls(calls) {}
+  const device::ReadyBytes bytes;
+  const device::RowKey row;
+  const int64_t calls;  // 0: the further piece of a read that was counted before.
+  std::atomic<bool> counted{false};
+};
+
+// Thread-safe.
+class SessionTransfers {
+ public:
+  // What is given outlives it.
+  SessionTransfers(device::Workspace& workspace, const Limits& limits, SessionBudgets& budgets)
+      : workspace_(workspace), limits_(limits), budgets_(budgets) {}
+
+  // Keeps a download's bytes for Bulk.Download until it is acknowledged.
+  absl::Status KeepDownload(uint64_t command, device::ReadyBytes bytes, const device::RowKey& row,
+                            int64_t calls);
+  absl::StatusOr<std::shared_ptr<KeptDownload>> FindDownload(uint64_t command) const;
+  // Enters it into the ledger, once: when its last byte was sent, also if the client has acknowledged it
+  // before.
+  void CountDownload(KeptDownload& download);
+  // The client needs no more of the downloads up to command `through`, and of this one.
+  void AcknowledgeThrough(uint64_t through);
+  void Acknowledge(uint64_t command);
+
+  // The session's end stops those that still live. CANCELLED when it has ended already, RESOURCE_EXHAUSTED
+  // when there are too many.
+  absl::Status AddBulkStream(const std::shared_ptr<BulkStream>& stream);
+  // Calls back when the command's upload is declared and waits for a transfer, perhaps at once; with an error
+  // when it is not to be.
+  void AwaitUpload(uint64_t command, std::function<void(const absl::Status&)> declared);
+  // The command was handled: if it was an upload, it is declared now.
+  void OnHandled(uint64_t command);
+  // Fails transfers whose declaration is late.
+  void Tick(absl::Time now);
+
+  // The shared arena, made on first use. RESOURCE_EXHAUSTED when the kernel has none.
+  absl::StatusOr<absl::Span<std::byte>> MapArena(int* fd);
+  absl::StatusOr<absl::Span<std::byte>> arena() const;
+
+  // Whether bytes are on their way.
+  bool busy() const;
+  // Drops what is kept, stops the streams, and refuses what waits and what comes later.
+  void End();
+
+ private:
+  struct Waiter {
+    std::function<void(const absl::Status&)> declared;
+    absl::Time deadline;
+  };
+  using Downloads = std::map<uint64_t, std::shared_ptr<KeptDownload>>;
+  // Takes it out and gives its bytes back; it goes when the caller lets go of it, after the lock.
+  std::shared_ptr<KeptDownload> Take(Downloads::iterator download) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  device::Workspace& workspace_;
+  const Limits& limits_;
+  SessionBudgets& budgets_;
+  // State below is guarded by mu_, which is never held while a stream or a workspace is called.
+  mutable Mutex mu_;
+  bool ended_ ABSL_GUARDED_BY(mu_) = false;
+  Downloads downloads_ ABSL_GUARDED_BY(mu_);
+  std::multimap<uint64_t, Waiter> waiting_ ABSL_GUARDED_BY(mu_);  // For an Upload with this command id.
+  uint64_t handled_through_ ABSL_GUARDED_BY(mu_) = 0;             // Commands whose handlers have returned.
+  std::vector<std::weak_ptr<BulkStream>> streams_ ABSL_GUARDED_BY(mu_);
+  rpc::SharedMemory arena_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace hlod::session
