@@ -14,6 +14,7 @@
 #include "absl/time/clock.h"
 #include "common/base/status.h"
 #include "common/rpc/secret.h"
+#include "server/grpc/listener.h"
 #include "server/session/registry.h"
 
 namespace hlod::grpc_server {
@@ -130,8 +131,8 @@ void ArenaServer::Serve(session::Registry& registry) {
       }
     } else if (errno == EINVAL || errno == EBADF) {
       return;
-    } else if (errno != EINTR && errno != ECONNABORTED && errno != EAGAIN) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));  // No descriptors left, say.
+    } else if (AcceptMustWait(errno)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
   }
 }

@@ -2,6 +2,8 @@
 // library still uses.
 #include "server/grpc/call.h"
 
+#include <spdlog/spdlog.h>
+
 #include <chrono>
 #include <utility>
 
@@ -128,6 +130,19 @@ void Call::OnOperation(CallOperation::Kind kind, bool ok) {
       }
       if (handler_ != nullptr) handler_->OnDone();
       return;
+  }
+}
+
+void Guarded(Call& call, absl::FunctionRef<void()> body) {
+  try {
+    body();
+  } catch (const std::exception& e) {
+    spdlog::error("A call of {} failed: {}", call.method(), e.what());
+    try {
+      call.Finish(MakeError(ErrorKind::kLimit, "The daemon has no memory for this call."));
+    } catch (const std::exception&) {  // Not even for the words.
+      call.Cancel();
+    }
   }
 }
 

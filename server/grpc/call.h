@@ -14,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "server/device/mutex.h"
@@ -114,5 +115,8 @@ class Call : public std::enable_shared_from_this<Call> {
   size_t unwritten_ ABSL_GUARDED_BY(mu_) = 0;  // Of outgoing_, when end_alarm_ was set.
   grpc::Status status_ ABSL_GUARDED_BY(mu_);
 };
+
+// Runs a part of the call's work. One that throws ends the call; the daemon goes on.
+void Guarded(Call& call, absl::FunctionRef<void()> body);
 
 }  // namespace hlod::grpc_server

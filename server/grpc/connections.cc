@@ -34,9 +34,8 @@ size_t CountUnreadResets(int socket) {
 
 }  // namespace
 
-void CloseConnection(int socket) {
-  shutdown(socket, SHUT_RDWR);
-  close(socket);
+ConnectedSocket::~ConnectedSocket() {
+  if (fd_.valid()) shutdown(fd_.get(), SHUT_RDWR);
 }
 
 Connections::Connections(const Options& options) : options_(options), epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
@@ -60,8 +59,8 @@ bool Connections::Add(int socket, const std::string& owner, bool tcp, int64_t pi
       event{};  // No events beside the hang-up, which is always reported: both directions are shut down.
   event.data.fd = fd;
   if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return false;
-  ++entry.count;
   connections_[fd] = {std::move(duplicate), owner, tcp, pid};
+  ++entry.count;
   return true;
 }
 

@@ -13,8 +13,19 @@
 
 namespace hlod::grpc_server {
 
-// Closes a socket that may have a duplicate.
-void CloseConnection(int socket);
+// A connected socket. It ends the connection with itself, also when the socket has a duplicate.
+class ConnectedSocket {
+ public:
+  explicit ConnectedSocket(int fd) : fd_(fd) {}
+  ConnectedSocket(ConnectedSocket&&) = default;
+  ~ConnectedSocket();
+  int get() const { return fd_.get(); }
+  // The caller's from here on.
+  int Release() { return fd_.Release(); }
+
+ private:
+  rpc::Descriptor fd_;
+};
 
 // Thread-safe.
 class Connections {

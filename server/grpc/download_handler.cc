@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <utility>
-#include <vector>
 
 #include "common/base/status.h"
 #include "common/rpc/grpc/chunk.h"
@@ -64,8 +63,9 @@ class DownloadStream : public session::BulkStream, public std::enable_shared_fro
 
  private:
   void Post() {
-    registry_.devices().transfers().Submit(session_->identity().id, 0,
-                                           [self = shared_from_this()] { self->WriteNext(); });
+    registry_.devices().transfers().Submit(session_->identity().id, 0, [self = shared_from_this()] {
+      Guarded(*self->call_, [&] { self->WriteNext(); });
+    });
   }
 
   // On the transfer thread.
@@ -73,17 +73,12 @@ class DownloadStream : public session::BulkStream, public std::enable_shared_fro
     if (stopped_) return;  // The session has ended, and the daemon with it, perhaps.
     if (sent_ == bytes_.bytes && !(bytes_.bytes == 0 && !std::exchange(empty_sent_, true))) return;
     const int64_t size = std::min(chunk_, bytes_.bytes - sent_);
-    const absl::Span<const std::byte> data(bytes_.data + sent_, static_cast<size_t>(size));
-    std::vector<grpc::Slice> parts;
-    grpc::ByteBuffer encoded = rpc::EncodeChunk(nullptr, data);
-    if (!encoded.Dump(&parts).ok() || parts.empty()) return;
     // The payload's slice owns a share of the pin: gRPC may keep it longer than the session lives.
     using Share = std::shared_ptr<const void>;
     const grpc::Slice payload(
-        const_cast<std::byte*>(data.data()), data.size(),
+        const_cast<std::byte*>(bytes_.data + sent_), static_cast<size_t>(size),
         [](void* share) { delete static_cast<Share*>(share); }, new Share(bytes_.pin));
-    const grpc::Slice slices[2] = {parts.front(), payload};
-    grpc::ByteBuffer message(slices, 2);
+    grpc::ByteBuffer message = rpc::EncodeChunkSlice(nullptr, payload);
     registry_.wire_bytes_out += static_cast<int64_t>(message.Length());
     sent_ += size;
     call_->Write(std::move(message));

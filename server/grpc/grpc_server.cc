@@ -16,11 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/time/clock.h"
 #include "common/base/status.h"
 #include "common/rpc/message_size.h"
-#include "server/grpc/connections.h"
 #include "server/grpc/peer_names.h"
 #include "server/grpc/reflection.h"
 #include "server/session/admin.h"
@@ -36,20 +34,6 @@ constexpr int kEventsPerFlush = 64;
 constexpr absl::Duration kFlushDelay = absl::Microseconds(200);
 // After there was no memory for a further call.
 constexpr std::chrono::milliseconds kAcceptAgain{100};
-
-// A call whose handler runs out of memory ends; the daemon goes on.
-void Guarded(Call& call, absl::FunctionRef<void()> body) {
-  try {
-    body();
-  } catch (const std::exception& e) {
-    spdlog::error("A call of {} failed: {}", call.method(), e.what());
-    try {
-      call.Finish(MakeError(ErrorKind::kLimit, "The daemon has no memory for this call."));
-    } catch (const std::exception&) {  // Not even for the words.
-      call.Cancel();
-    }
-  }
-}
 
 bool HasToken(Call& call, const std::string& token) {
   const auto& metadata = call.context().client_metadata();
@@ -143,16 +127,13 @@ bool GrpcServer::Build() {
   return true;
 }
 
-void GrpcServer::Handle(int fd, bool tls) {
+void GrpcServer::Handle(ConnectedSocket socket, bool tls) {
   {
     MutexLock lock(&mu_);
-    if (shut_down_ || (!started_ && !(started_ = Start()))) {
-      CloseConnection(fd);
-      return;
-    }
+    if (shut_down_ || (!started_ && !(started_ = Start()))) return;
   }
   grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
-  parameters.fd = fd;
+  parameters.fd = socket.Release();
   (tls ? tls_ : plain_)->HandleNewConnection(&parameters);
 }
 

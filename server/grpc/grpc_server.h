@@ -12,9 +12,11 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "server/grpc/call.h"
+#include "server/grpc/connections.h"
 #include "server/grpc/health.h"
 #include "server/grpc/reset_budget.h"
 #include "server/session/registry.h"
@@ -49,8 +51,8 @@ class GrpcServer {
   ~GrpcServer();
 
   // Takes a connected socket; closes it when the server cannot.
-  void HandleConnection(int fd) { Handle(fd, /*tls=*/false); }
-  void HandleTls(int fd) { Handle(fd, /*tls=*/true); }
+  void HandleConnection(ConnectedSocket socket) { Handle(std::move(socket), /*tls=*/false); }
+  void HandleTls(ConnectedSocket socket) { Handle(std::move(socket), /*tls=*/true); }
   // Whether there is a call that has not ended, or that something of ours still refers to.
   bool HasCalls() const;
   // Ends all calls and the thread. No connections after it.
@@ -61,7 +63,7 @@ class GrpcServer {
   // Makes the thread, and the server that it serves. False: there is neither.
   bool Start();
   bool Build();
-  void Handle(int fd, bool tls);
+  void Handle(ConnectedSocket socket, bool tls);
   void Serve();
   // Asks for the next call, unless the server is ending.
   void AcceptNext();

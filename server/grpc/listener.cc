@@ -209,6 +209,24 @@ void Listener::Stop() {
   sockets_.clear();
 }
 
+bool AcceptMustWait(int error) {
+  switch (error) {
+    case EINTR:
+    case EAGAIN:
+    // What became of a connection that waited, and is gone with this report.
+    case ECONNABORTED:
+    case EPROTO:
+    case ENOPROTOOPT:
+    case EOPNOTSUPP:
+    case ENONET:
+    case ENETDOWN:
+    case ENETUNREACH:
+    case EHOSTDOWN:
+    case EHOSTUNREACH: return false;
+    default: return true;
+  }
+}
+
 void Listener::Serve() {
   std::vector<pollfd> polled;
   for (const ListeningSocket& socket : sockets_) polled.push_back({socket.fd(), POLLIN, 0});
@@ -220,17 +238,18 @@ void Listener::Serve() {
       if (polled[i].revents == 0) continue;
       const int fd = accept4(sockets_[i].fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
       if (fd >= 0) {
+        ConnectedSocket socket(fd);
         if (sockets_[i].endpoint().kind == rpc::Endpoint::Kind::kTcp) {
           const int on = 1;
           setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
           rpc::EnableKeepalive(fd, tcp_silence_);
         }
         try {
-          accepted_(fd, sockets_[i].endpoint());
+          accepted_(std::move(socket), sockets_[i].endpoint());
         } catch (const std::exception& e) {
           spdlog::error("A connection could not be taken: {}", e.what());
         }
-      } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
+      } else if (AcceptMustWait(errno)) {
         spdlog::error("A connection cannot be accepted: {}.", std::strerror(errno));
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
       }

@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "common/rpc/endpoint.h"
 #include "common/rpc/shared_memory.h"
+#include "server/grpc/connections.h"
 
 namespace hlod::grpc_server {
 
@@ -38,11 +39,16 @@ class ListeningSocket {
   bool owns_file_ = false;
 };
 
+// Whether accept, which failed with this `error`, would fail again at once: for want of descriptors or
+// memory, say.
+bool AcceptMustWait(int error);
+
 // Accepts on all of its sockets.
 class Listener {
  public:
-  // Called on the listener's thread with each connection (close-on-exec, not blocking; the callee owns it).
-  using Accepted = std::function<void(int fd, const rpc::Endpoint& endpoint)>;
+  // Called on the listener's thread with each connection (close-on-exec, not blocking). When it throws, the
+  // connection ends.
+  using Accepted = std::function<void(ConnectedSocket socket, const rpc::Endpoint& endpoint)>;
   // TCP connections whose peer vanished break after `tcp_silence`.
   Listener(std::vector<ListeningSocket> sockets, absl::Duration tcp_silence, Accepted accepted);
   ~Listener();

@@ -103,10 +103,13 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
       [server = server.get()](uint32_t user) { return server->MakeUserServer(user); });
 
   // Beyond this point clients come.
-  if (o.inherited_connection >= 0) server->OnAccepted(o.inherited_connection, rpc::Endpoint{});
+  if (o.inherited_connection >= 0)
+    server->OnAccepted(ConnectedSocket(o.inherited_connection), rpc::Endpoint{});
   server->listener_ = std::make_unique<Listener>(
       std::move(sockets), o.tcp_silence,
-      [server = server.get()](int fd, const rpc::Endpoint& endpoint) { server->OnAccepted(fd, endpoint); });
+      [server = server.get()](ConnectedSocket socket, const rpc::Endpoint& endpoint) {
+        server->OnAccepted(std::move(socket), endpoint);
+      });
   server->periodic_thread_ = std::thread([server = server.get()] { server->RunPeriodicChecks(); });
   pthread_setname_np(server->periodic_thread_.native_handle(), "periodic");
   return server;
@@ -124,7 +127,8 @@ Server::~Server() {
   processes_.reset();
 }
 
-void Server::OnAccepted(int fd, const rpc::Endpoint& endpoint) {
+void Server::OnAccepted(ConnectedSocket socket, const rpc::Endpoint& endpoint) {
+  const int fd = socket.get();
   fcntl(fd, F_SETFD, FD_CLOEXEC);
   fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
   const bool tcp = endpoint.kind == rpc::Endpoint::Kind::kTcp;
@@ -132,12 +136,14 @@ void Server::OnAccepted(int fd, const rpc::Endpoint& endpoint) {
       tcp ? rpc::PeerCredentials{} : rpc::ReadPeerCredentials(fd);
   if (!peer.ok() ||
       !connections_->Add(fd, tcp ? OwnerOfSocket(fd) : OwnerOfUser(peer->uid), tcp, peer->pid)) {
-    close(fd);
     return;
   }
-  if (tcp) return options_.tls_certificate.empty() ? tcp_->HandleConnection(fd) : tcp_->HandleTls(fd);
+  if (tcp) {
+    return options_.tls_certificate.empty() ? tcp_->HandleConnection(std::move(socket))
+                                            : tcp_->HandleTls(std::move(socket));
+  }
   processes_->Add(fd, *peer);
-  local_->HandleConnection(fd, peer->uid);
+  local_->HandleConnection(std::move(socket), peer->uid);
 }
 
 std::unique_ptr<GrpcServer> Server::MakeUserServer(uint32_t user) {

@@ -49,7 +49,7 @@ class Server {
 
  private:
   Server(ServerOptions options, device::Devices& devices);
-  void OnAccepted(int fd, const rpc::Endpoint& endpoint);
+  void OnAccepted(ConnectedSocket socket, const rpc::Endpoint& endpoint);
   void RunPeriodicChecks();
   // A process is watched while it has a connection, or a session that ends with it.
   void DropUnusedProcesses();

@@ -132,7 +132,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
       MutexLock lock(&mu_);
       if (ended_) return;
     }
-    Post([self = shared_from_this()] { self->Pump(); });
+    Post([self = shared_from_this()] { Guarded(*self->call_, [&] { self->Pump(); }); });
   }
 
   void Fail(const absl::Status& status) {

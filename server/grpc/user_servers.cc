@@ -18,23 +18,22 @@ bool UserServers::HasRoomFor(uint32_t user) const {
   return servers_.size() < options_.most || servers_.contains(user);
 }
 
-void UserServers::HandleConnection(int fd, uint32_t user) {
+void UserServers::HandleConnection(ConnectedSocket socket, uint32_t user) {
   if (!HasRoomFor(user)) EndIdle(absl::ZeroDuration());
   if (!HasRoomFor(user)) {
     if (!std::exchange(refused_, true)) {
       spdlog::warn("A connection of {} is refused: {} other users are connected, the most that may be.",
                    OwnerOfUser(user), options_.most);
     }
-    CloseConnection(fd);
     return;
   }
   refused_ = false;
   // Until it has the connection: the server is not ended meanwhile.
   MutexLock lock(&mu_);
-  Entry& entry = servers_[user];
-  entry.connected = absl::Now();
-  if (entry.server == nullptr) entry.server = make_(user);
-  entry.server->HandleConnection(fd);
+  auto found = servers_.find(user);
+  if (found == servers_.end()) found = servers_.emplace(user, Entry{make_(user), {}}).first;
+  found->second.connected = absl::Now();
+  found->second.server->HandleConnection(std::move(socket));
 }
 
 void UserServers::EndIdle(absl::Duration idle) {
@@ -44,8 +43,7 @@ void UserServers::EndIdle(absl::Duration idle) {
   for (auto next = servers_.begin(); next != servers_.end();) {
     const auto found = next++;
     Entry& entry = found->second;
-    const bool in_use = entry.server != nullptr &&
-                        (connections_.CountOf(OwnerOfUser(found->first)) > 0 || entry.server->HasCalls());
+    const bool in_use = connections_.CountOf(OwnerOfUser(found->first)) > 0 || entry.server->HasCalls();
     if (in_use) entry.connected = now;
     if (in_use || now - entry.connected < idle) continue;
     ended.push_back(std::move(entry.server));
@@ -59,8 +57,7 @@ void UserServers::Shutdown() {
     MutexLock lock(&mu_);
     all.swap(servers_);
   }
-  for (const auto& [user, entry] : all)
-    if (entry.server != nullptr) entry.server->Shutdown();
+  for (const auto& [user, entry] : all) entry.server->Shutdown();
 }
 
 size_t UserServers::size() const {

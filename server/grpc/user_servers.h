@@ -26,7 +26,7 @@ class UserServers {
 
   // Gives a connected socket, which `connections` counts as its user's, to the user's server; closes it when
   // as many other users are connected as there may be servers.
-  void HandleConnection(int fd, uint32_t user);
+  void HandleConnection(ConnectedSocket socket, uint32_t user);
   // Ends the servers of users who have had no connection for a while. To be called a few times a second.
   void Tick() { EndIdle(options_.idle); }
   // Ends all of them. No connections after it.

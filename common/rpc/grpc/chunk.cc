@@ -72,6 +72,10 @@ absl::Status Malformed() {
 }  // namespace
 
 grpc::ByteBuffer EncodeChunk(const v1::TransferId* transfer, absl::Span<const std::byte> data) {
+  return EncodeChunkSlice(transfer, grpc::Slice(data.data(), data.size(), grpc::Slice::STATIC_SLICE));
+}
+
+grpc::ByteBuffer EncodeChunkSlice(const v1::TransferId* transfer, const grpc::Slice& data) {
   std::string header;
   uint8_t varint[10];
   const auto put = [&](uint64_t value) {
@@ -85,11 +89,10 @@ grpc::ByteBuffer EncodeChunk(const v1::TransferId* transfer, absl::Span<const st
     header += bytes;
   }
   put(kCrcTag);
-  put(Crc32c(data));
+  put(Crc32c({reinterpret_cast<const std::byte*>(data.begin()), data.size()}));
   put(kDataTag);
   put(data.size());
-  const grpc::Slice slices[2] = {grpc::Slice(header),
-                                 grpc::Slice(data.data(), data.size(), grpc::Slice::STATIC_SLICE)};
+  const grpc::Slice slices[2] = {grpc::Slice(header), data};
   return grpc::ByteBuffer(slices, 2);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/slice.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -15,8 +16,10 @@
 
 namespace hlod::rpc {
 
-// A serialized Chunk whose data slice refers to `data` (which must stay until the write has completed) .
+// A serialized Chunk whose data slice refers to `data` (which must stay until the write has completed).
 grpc::ByteBuffer EncodeChunk(const v1::TransferId* transfer, absl::Span<const std::byte> data);
+// The same with a slice that owns its data.
+grpc::ByteBuffer EncodeChunkSlice(const v1::TransferId* transfer, const grpc::Slice& data);
 
 // A received chunk: its header, and its payload as slices of the received buffer.
 struct ReceivedChunk {

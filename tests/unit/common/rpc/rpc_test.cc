@@ -106,6 +106,26 @@ TEST(Chunk, RoundTripsAndIsAnOrdinaryChunkMessage) {
   EXPECT_EQ(received, data);
 }
 
+TEST(Chunk, OfASliceHoldsItUntilItIsGone) {
+  static int gone;
+  gone = 0;
+  std::vector<std::byte> data(100'000, std::byte{3});
+  {
+    grpc::ByteBuffer buffer =
+        EncodeChunkSlice(nullptr, grpc::Slice(
+                                      data.data(), data.size(), [](void*) { ++gone; }, nullptr));
+    EXPECT_EQ(gone, 0);
+    std::vector<std::byte> received(data.size());
+    const auto chunk =
+        DecodeChunk(buffer, [&](const ReceivedChunk&) -> absl::StatusOr<absl::Span<std::byte>> {
+          return absl::MakeSpan(received);
+        });
+    ASSERT_TRUE(chunk.ok()) << chunk.status();
+    EXPECT_EQ(received, data);
+  }
+  EXPECT_EQ(gone, 1);
+}
+
 TEST(Chunk, DamagedOrOversizedBytesAreRefused) {
   v1::Chunk message;
   message.set_data("hello");

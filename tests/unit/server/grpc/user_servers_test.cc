@@ -6,6 +6,9 @@
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
 
+#include <new>
+#include <utility>
+
 #include "server/grpc/peer_names.h"
 #include "server/session/processes.h"
 #include "tests/unit/server/device/testing.h"
@@ -19,6 +22,7 @@ class LocalUsers : public testing::Test {
   ~LocalUsers() override { servers_->Shutdown(); }
   void Start(const UserServers::Options& options) {
     servers_ = std::make_unique<UserServers>(options, connections_, [this](uint32_t user) {
+      if (std::exchange(out_of_memory_, false)) throw std::bad_alloc();
       return std::make_unique<GrpcServer>(registry_, health_,
                                           GrpcServer::Options{.name = OwnerOfUser(user), .user = user});
     });
@@ -28,7 +32,10 @@ class LocalUsers : public testing::Test {
     int ends[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
     EXPECT_TRUE(connections_.Add(ends[0], OwnerOfUser(user), /*tcp=*/false));
-    servers_->HandleConnection(ends[0], user);
+    try {
+      servers_->HandleConnection(ConnectedSocket(ends[0]), user);
+    } catch (const std::bad_alloc&) {
+    }
     return rpc::Descriptor(ends[1]);
   }
   // Whether gRPC says something, rather than the connection ends.
@@ -53,6 +60,7 @@ class LocalUsers : public testing::Test {
   Health health_{registry_};
   Connections connections_{{.per_owner_max = 8}};
   std::unique_ptr<UserServers> servers_;
+  bool out_of_memory_ = false;  // For the next server.
 };
 
 TEST_F(LocalUsers, HaveAServerWhileTheyAreConnected) {
@@ -88,6 +96,17 @@ TEST_F(LocalUsers, BeyondTheMostAreRefusedUntilOneIsGone) {
   EXPECT_TRUE(IsServed(Connect(4))) << "in the place of the second, who is not waited for";
   EXPECT_EQ(servers_->size(), 3u);
   EXPECT_TRUE(IsServed(third));
+}
+
+TEST_F(LocalUsers, WhoseServerCouldNotBeMadeAreDisconnectedAndDoNotCount) {
+  Start({.most = 1, .idle = absl::Hours(1)});
+  out_of_memory_ = true;
+  rpc::Descriptor refused = Connect(1);
+  EXPECT_FALSE(IsServed(refused));
+  EXPECT_EQ(servers_->size(), 0u);
+  Disconnect(1, refused);
+  EXPECT_TRUE(IsServed(Connect(2)));
+  EXPECT_EQ(servers_->size(), 1u);
 }
 
 }  // namespace
