@@ -184,7 +184,6 @@ bool Widen(hlo::Computation& computation, NodeId node, const Wider& wider) {
     if (id == node) {
       shape = tables.Intern(wider.shape);
       called = wider.called;
-      if (wider.plain) attributes = tables.Intern(hlo::Attributes(hlo::CallAttributes{}));
     } else if (instruction.opcode() == hlo::kGetTupleElement && instruction.operands()[0] == node) {
       const int64_t index = instruction.attributes<hlo::TupleIndexAttributes>().index;
       if (index >= static_cast<int64_t>(wider.at)) {
@@ -193,7 +192,8 @@ bool Widen(hlo::Computation& computation, NodeId node, const Wider& wider) {
       }
     }
     wide.Append(instruction.opcode(), shape, attributes, instruction.operands(), called);
-    if (id != node || !wider.plain) wide.ShareNotes(id, computation, id);
+    wide.ShareNotes(id, computation, id);
+    if (id == node && wider.mark) wider.mark(wide.mutable_notes(id));
   }
   computation = std::move(wide);
   return true;

@@ -1,6 +1,7 @@
 // Computations that instructions with bodies call: made of functions and of scratch graphs, and taken apart.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -64,7 +65,7 @@ struct Wider {
   absl::InlinedVector<hlo::ComputationId, 2> called;
   Shape shape;
   size_t at = 0, added = 0;
-  bool plain = false;  // It becomes a plain call, without notes.
+  std::function<void(hlo::Notes&)> mark;  // Changes its notes, when set.
 };
 // Puts the wider form in the place of `node`; every other node keeps its id. False, and nothing is changed,
 // where something other than get-tuple-element uses the node.

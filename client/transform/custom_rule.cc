@@ -47,14 +47,18 @@ std::optional<CustomRule> CustomRuleOf(const hlo::Computation& computation, Node
     if (!absl::SimpleAtoi(word, &number)) return std::nullopt;
     numbers.push_back(number);
   }
-  if (numbers.size() != 5) return std::nullopt;
-  return CustomRule{numbers[0] != 0, numbers[1], numbers[2], static_cast<hlo::ComputationId>(numbers[3]),
-                    static_cast<hlo::ComputationId>(numbers[4])};
+  if (numbers.size() != 6) return std::nullopt;
+  return CustomRule{numbers[0] != 0,
+                    numbers[1],
+                    numbers[2],
+                    numbers[3] != 0,
+                    static_cast<hlo::ComputationId>(numbers[4]),
+                    static_cast<hlo::ComputationId>(numbers[5])};
 }
 
 void SetCustomRule(hlo::Notes& notes, const CustomRule& rule) {
-  const uint64_t numbers[] = {rule.is_vjp ? 1u : 0u, rule.arguments, rule.residuals, rule.forward,
-                              rule.backward};
+  const uint64_t numbers[] = {rule.is_vjp ? 1u : 0u,  rule.arguments, rule.residuals,
+                              rule.widened ? 1u : 0u, rule.forward,   rule.backward};
   notes.frontend_attributes[kRule] = absl::StrJoin(numbers, ",");
 }
 
@@ -85,7 +89,9 @@ std::vector<Tensor> CallCustom(const CustomCallee& callee, const std::vector<Ten
     std::vector<Shape> shapes;
     for (const Op operand : operands) shapes.push_back(l.shape(operand));
     const size_t count = arguments.size(), results = parts[0]->outputs.size();
-    CustomRule rule{is_vjp, count};
+    CustomRule rule;
+    rule.is_vjp = is_vjp;
+    rule.arguments = count;
     std::vector<size_t> of_f = Range(0, count), of_forward = of_f;
     AddRange(of_f, first[0], parts[0]->extra.size());
     const hlo::ComputationId f = CalleeOn("custom", *parts[0], shapes, of_f);
@@ -153,27 +159,67 @@ Tangents PushCustom(const PushCase& c, const CustomRule& rule) {
 
 namespace {
 
-void PullVjp(const PullCase& c, const CustomRule& rule) {
-  const std::vector<NodeId> operands = c.Operands();
-  const std::vector<Shape> shapes = c.instruction().shape().tuple;
-  // The function that gives the residuals runs in place of f, and is differentiated as it is from now on.
-  const CalleeBody forward = BodyOf(rule.forward), backward = BodyOf(rule.backward);
-  Wider wider{{rule.forward}, Shape::Tuple(shapes), shapes.size(), rule.residuals, true};
-  for (size_t i = 0; i < rule.residuals; ++i) {
-    wider.shape.tuple.push_back(forward.OutputShape(shapes.size() + i));
-  }
+// The residuals: the function that gives them runs in place of f.
+std::vector<Op> ResidualsOf(const PullCase& c, const CustomRule& rule, size_t results) {
   std::vector<Op> given;
+  if (rule.widened) {
+    for (size_t i = 0; i < rule.residuals; ++i) given.push_back(c.values.Element(c.node, results + i));
+    return given;
+  }
+  const CalleeBody forward = BodyOf(rule.forward);
+  Wider wider{{rule.forward}, c.instruction().shape(), results, rule.residuals};
+  for (size_t i = 0; i < rule.residuals; ++i) {
+    wider.shape.tuple.push_back(forward.OutputShape(results + i));
+  }
+  CustomRule wide = rule;
+  wide.widened = true;
+  wider.mark = [wide](hlo::Notes& notes) { SetCustomRule(notes, wide); };
   given = c.values.Widen(c.node, wider);
   if (given.empty() && rule.residuals > 0) {
     std::vector<Op> values;
-    for (const NodeId operand : operands) values.push_back(c.values.Of(operand));
+    for (const NodeId operand : c.Operands()) values.push_back(c.values.Of(operand));
     given = ElementsOf(c.l, c.l.b.Call(values, rule.forward), wider.at, wider.at + wider.added);
   }
+  return given;
+}
+
+// What a gradient of the gradient has of the residuals' cotangents goes through the function that gives them.
+void PullResiduals(const PullCase& c, const CustomRule& rule, size_t results) {
+  const std::vector<NodeId> operands = c.Operands();
+  const CalleeBody forward = BodyOf(rule.forward);
+  std::vector<Op> values, cotangents(forward.outputs.size());
+  std::vector<bool> wanted;
+  bool any = false;
+  for (size_t i = results; i < cotangents.size(); ++i) {
+    cotangents[i] = c.Cotangent(i);
+    any = any || !IsZero(cotangents[i]);
+  }
+  if (!any) return;
+  for (const NodeId operand : operands) {
+    values.push_back(c.values.Of(operand));
+    wanted.push_back(c.is_active(operand));
+  }
+  OnDemand copies(c.l, forward.computation, values);
+  const std::vector<Op> by =
+      PullBack(c.l, PartOf(forward, wanted, c.part, c.node), copies, forward.outputs, cotangents);
+  for (size_t i = 0; i < operands.size(); ++i) c.add(operands[i], 0, by[i]);
+}
+
+void PullVjp(const PullCase& c, const CustomRule& rule) {
+  const std::vector<NodeId> operands = c.Operands();
+  std::vector<Shape> shapes = c.instruction().shape().tuple;
+  if (rule.widened) shapes.resize(shapes.size() - rule.residuals);
+  if (rule.widened) PullResiduals(c, rule, shapes.size());
+  bool any = false;
+  for (size_t i = 0; i < shapes.size(); ++i) any = any || !IsZero(c.Cotangent(i));
+  if (!any) return;
+  std::vector<Op> given = ResidualsOf(c, rule, shapes.size());
   for (size_t i = 0; i < shapes.size(); ++i) {
     const Op cotangent = c.Cotangent(i);
     given.push_back(IsZero(cotangent) ? Zeros(c.l, shapes[i]) : cotangent);
   }
   for (size_t i = rule.arguments; i < operands.size(); ++i) given.push_back(c.values.Of(operands[i]));
+  const CalleeBody backward = BodyOf(rule.backward);
   OnDemand copies(c.l, backward.computation, given);
   for (size_t i = 0; i < rule.arguments; ++i) c.add(operands[i], 0, copies.Of(backward.outputs[i]));
 }

@@ -12,6 +12,7 @@ struct CustomRule {
   bool is_vjp = true;
   size_t arguments = 0;             // How many of the operands are f's arguments.
   size_t residuals = 0;             // Of a vjp.
+  bool widened = false;             // A vjp whose call gives the residuals after the results.
   hlo::ComputationId forward = 0;   // Takes all operands; of a jvp then a tangent for each argument.
   hlo::ComputationId backward = 0;  // Of a vjp: residuals, cotangents, then all operands after the arguments.
 };

@@ -137,7 +137,8 @@ TransposedFunction::Source SourceOf(const Graph& graph, NodeId node, const std::
   if (!parameter->captured.defined()) return {};
   const TensorImpl& captured = *parameter->captured.impl();
   auto now = MakeRef<TensorImpl>(NextId(), MakeRef<Storage>(captured.storage->value), captured.view);
-  now->detached = true;
+  now->leaf = captured.leaf;
+  now->detached = captured.detached;
   return {{}, MakeTensor(std::move(now)), nullptr};
 }
 

@@ -45,6 +45,26 @@ TEST_F(CustomRules, AVjpReplacesTheGradient) {
   EXPECT_THAT(leaf.Grad().ToVector<float>(), ElementsAre(30, 60));
 }
 
+TEST_F(CustomRules, AVjpOutlivesASyncAndASecondBackward) {
+  Tensor leaf = OnDevice({1, 2}, {2}).RequiresGrad_();
+  const Tensor loss = Sum(Tenfold()(leaf) * 3);
+  static_cast<void>(loss.Item<float>());
+  loss.Backward({.retain_graph = true});
+  EXPECT_THAT(leaf.Grad().ToVector<float>(), ElementsAre(30, 60));
+  loss.Backward();
+  EXPECT_THAT(leaf.Grad().ToVector<float>(), ElementsAre(60, 120));
+  Tensor other = OnDevice({1, 2}, {2}).RequiresGrad_();
+  const Tensor again = Sum(Tenfold()(other) * 3);
+  again.Backward({.retain_graph = true});
+  again.Backward();
+  EXPECT_THAT(other.Grad().ToVector<float>(), ElementsAre(60, 120));
+  // Forward mode through the gradient: d/dx (30 x) = 30.
+  const auto gradient = Grad([](const Tensor& x) { return Sum(Tenfold()(x) * 3); });
+  const Tensor x = OnDevice({1, 2}, {2}), dx = OnDevice({1, 10}, {2});
+  EXPECT_THAT(std::get<1>(Jvp(gradient, std::tuple(x), std::tuple(dx))).ToVector<float>(),
+              ElementsAre(30, 300));
+}
+
 TEST_F(CustomRules, AVjpIsKeptByVmapAndScan) {
   const Tensor x = OnDevice({1, 2, 3, 4}, {2, 2});
   const auto f = [](const Tensor& x) { return Sum(Tenfold()(x)); };

@@ -157,6 +157,26 @@ TEST_F(Batches, RandomNumbersAreTheSameOrDifferent) {
   EXPECT_NE(different.Select(0, 0).ToVector<float>(), different.Select(0, 3).ToVector<float>());
 }
 
+TEST_F(Batches, RandomNumbersInAScanDifferBetweenExamplesAndTurns) {
+  const Tensor xs = Zeros({5}, {.device = device()}), start = Zeros({4}, {.device = device()});
+  const auto draw = [&](const Tensor& c) {
+    return Scan([](const Tensor& c,
+                   const Tensor& x) { return std::pair(c, Rand({4}, {.device = x.device()}) + x + c); },
+                c, xs)
+        .second;
+  };
+  // [4, 5, 4].
+  const std::vector<float> values =
+      Vmap(draw, {.randomness = Randomness::kDifferent})(start).ToVector<float>();
+  for (size_t i = 0; i < 20; ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      EXPECT_NE(std::vector<float>(values.begin() + 4 * i, values.begin() + 4 * i + 4),
+                std::vector<float>(values.begin() + 4 * j, values.begin() + 4 * j + 4))
+          << i << " and " << j;
+    }
+  }
+}
+
 class Checkpoints : public TensorTest {
  protected:
   // Two layers; the first is checkpointed.

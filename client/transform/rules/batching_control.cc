@@ -52,6 +52,15 @@ std::vector<bool> Flags(const std::vector<Batched>& values) {
   return has;
 }
 
+// Where examples draw numbers of their own, each turn takes as many times more of the stream: positions,
+// u64[3] for each turn, are that much further apart.
+Op Spread(Lowering& l, Op input, int64_t size) {
+  const Dims dims = l.dims(input);
+  if (l.type(input) != hlo::kU64 || dims.size() != 2 || dims[1] != 3 || dims[0] == 0) return input;
+  const Op first = l.b.Broadcast(l.Reshape(l.b.Slice(input, {0, 0}, {1, 3}), {3}), dims, {1});
+  return first + (input - first) * l.Full(hlo::kU64, dims, size);
+}
+
 std::vector<Batched> Scan(const ControlBatchCase& c) {
   Lowering& l = c.l;
   const hlo::Instruction scan = c.from[c.node];
@@ -76,7 +85,8 @@ std::vector<Batched> Scan(const ControlBatchCase& c) {
     if (again) continue;
     std::vector<Op> given, results;
     for (size_t i = 0; i < operands.size(); ++i) {
-      if (!has[i]) given.push_back(operands[i].op);
+      if (!has[i] && i < inputs && c.random_different) given.push_back(Spread(l, operands[i].op, c.size));
+      else if (!has[i]) given.push_back(operands[i].op);
       else if (i < inputs) given.push_back(MovedDim(l, operands[i].op, 0, 1));
       else given.push_back(WithBatch(l, operands[i], c.size));
     }
@@ -162,6 +172,10 @@ std::vector<Batched> While(const ControlBatchCase& c) {
   Lowering& l = c.l;
   const hlo::Instruction loop = c.from[c.node];
   const CalleeBody body = BodyOf(loop.called()[0]), condition = BodyOf(loop.called()[1]);
+  for (NodeId node = 0; c.random_different && node < body.computation.size(); ++node) {
+    if (body.computation[node].opcode() != hlo::kRngBitGenerator) continue;
+    Refuse("a loop of unknown length draws random numbers, which cannot differ between examples");
+  }
   const std::vector<Batched> init = Values(c, loop.operands()[0]);
   std::vector<bool> has = Flags(init);
   for (;;) {
@@ -232,7 +246,8 @@ std::vector<Batched> Custom(const ControlBatchCase& c, CustomRule rule) {
     operands.push_back(value.op);
     has.push_back(value.has_batch);
   }
-  const size_t results = call.shape().tuple.size();
+  const size_t elements = call.shape().tuple.size();
+  const size_t results = rule.widened ? elements - rule.residuals : elements;
   const auto after_arguments = has.begin() + static_cast<ptrdiff_t>(rule.arguments);
   const hlo::ComputationId f = BatchedCallee(c, "custom", call.called()[0], has, {});
   if (rule.is_vjp) {
@@ -249,7 +264,7 @@ std::vector<Batched> Custom(const ControlBatchCase& c, CustomRule rule) {
   const Op batched = c.l.b.Add(hlo::kCall, operands, hlo::CallAttributes{true}, {f});
   SetCustomRule(c.l.graph.mutable_notes(batched.id), rule);
   std::vector<Batched> all;
-  for (const Op element : ElementsOf(c.l, batched, 0, results)) all.push_back({element, true});
+  for (const Op element : ElementsOf(c.l, batched, 0, elements)) all.push_back({element, true});
   return all;
 }
 

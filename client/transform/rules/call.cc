@@ -44,9 +44,11 @@ std::vector<size_t> KeptOf(const hlo::Computation& computation, NodeId call) {
 // Of a plain call the callee's instructions come in its place. A checkpoint stays one, of values and
 // tangents.
 Tangents PushCall(const PushCase& c) {
-  if (const auto rule = CustomRuleOf(c.part.computation, c.node)) return PushCustom(c, *rule);
+  // A function whose gradient was taken is in the place of its rule, as it is.
+  const std::optional<CustomRule> rule = CustomRuleOf(c.part.computation, c.node);
+  if (rule.has_value() && !rule->widened) return PushCustom(c, *rule);
   const CalleeBody body = BodyOf(c.instruction().called()[0]);
-  const bool checkpoint = IsCheckpoint(c.instruction());
+  const bool checkpoint = IsCheckpoint(c.instruction()) && !rule.has_value();
   std::vector<Op> values, tangents;
   for (const NodeId operand : c.Operands()) {
     for (const Leaf& leaf : LeavesOf(c.part.computation, operand)) {

@@ -141,18 +141,38 @@ class ConditionalPuller {
   void Keep(const std::deque<Residuals>& values) {
     constexpr NodeId kNone = hlo::Computation::kNoNode;
     std::vector<Slot> slots;
-    std::vector<std::vector<size_t>> slot_of(branches_.size());
+    std::vector<std::vector<size_t>> place_of(branches_.size());  // Among the results, slots coming last.
+    const size_t results = branches_.front().body.outputs.size();
     for (size_t b = 0; b < branches_.size(); ++b) {
       for (const Residuals::Taken& taken : values[b].kept()) {
+        // What an earlier gradient has kept is there.
+        const std::vector<NodeId>& outputs = branches_[b].body.outputs;
+        const auto known = std::find(outputs.begin(), outputs.end(), taken.node);
+        if (known != outputs.end() && !branches_[b].body.single) {
+          place_of[b].push_back(static_cast<size_t>(known - outputs.begin()));
+          continue;
+        }
         const Shape shape = branches_[b].body.computation[taken.node].shape();
         size_t slot = 0;
         while (slot < slots.size() && !(slots[slot].shape == shape && slots[slot].node[b] == kNone)) ++slot;
         if (slot == slots.size()) slots.push_back({shape, std::vector<NodeId>(branches_.size(), kNone)});
         slots[slot].node[b] = taken.node;
-        slot_of[b].push_back(slot);
+        place_of[b].push_back(results + slot);
       }
     }
-    if (slots.empty()) return;
+    const std::vector<Op> added = slots.empty() ? std::vector<Op>() : Wide(slots);
+    for (size_t b = 0; b < branches_.size(); ++b) {
+      for (size_t i = 0; i < place_of[b].size(); ++i) {
+        const size_t place = place_of[b][i];
+        branches_[b].operands.push_back(place < results ? c_.values.Element(c_.node, place)
+                                                        : added[place - results]);
+        branches_[b].parameters.push_back(values[b].kept()[i].parameter);
+      }
+    }
+  }
+
+  std::vector<Op> Wide(const std::vector<Slot>& slots) {
+    constexpr NodeId kNone = hlo::Computation::kNoNode;
     Wider wider;
     wider.at = branches_.front().body.outputs.size();
     wider.added = slots.size();
@@ -179,12 +199,7 @@ class ConditionalPuller {
       kept = ElementsOf(l_, l_.b.Conditional(selector, operands, wider.called), wider.at,
                         wider.at + wider.added);
     }
-    for (size_t b = 0; b < branches_.size(); ++b) {
-      for (size_t i = 0; i < slot_of[b].size(); ++i) {
-        branches_[b].operands.push_back(kept[slot_of[b][i]]);
-        branches_[b].parameters.push_back(values[b].kept()[i].parameter);
-      }
-    }
+    return kept;
   }
 
   static NodeId ZerosIn(hlo::Computation& computation, const Shape& shape) {
