@@ -1,4 +1,4 @@
-// One execute from its command to its end. Private to the workspace.
+// One execute from its command to its end. Private to Executions.
 #pragma once
 
 #include <atomic>
@@ -6,7 +6,10 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "server/device/workspace.h"
+#include "server/device/byte_budget.h"
+#include "server/device/deferring_lock.h"
+#include "server/device/requests.h"
+#include "server/device/session_state.h"
 
 namespace hlod::device {
 
@@ -27,7 +30,7 @@ struct Execution {
   int64_t held_bytes = 0;  // Of host memory, charged to the session until the execute is over.
   std::shared_ptr<Task> task = std::make_shared<Task>();
   std::atomic<bool> cancel{false};
-  // Guarded by the workspace's lock. What it needs is settled: it is checked, queued or running.
+  // Guarded by the session's lock. What it needs is settled: it is checked, queued or running.
   bool ready = false;
   // On the device: its arguments and results are in use until the run is over.
   bool running = false;
@@ -42,6 +45,15 @@ struct Execution {
                                    : request.arguments[i].literal->bytes().data();
   }
 };
+
+// Looks up all handles, defines the results, and makes the task depend on whatever is not settled. Results
+// are defined even when an error is returned: they are there to be failed with it. `fills` says by result
+// whether it is to fill a placeholder.
+absl::Status Bind(Execution& execution, std::vector<bool> fills, SessionState& state,
+                  ByteBudget& waiting_arguments) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
+// Whether its arguments, which are settled, and its results fit its program. Finds out which are absent.
+absl::Status CheckArguments(Execution& execution, SessionState& state)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
 
 // "execute of \"step\"", as far as the program is known.
 std::string DescribeExecute(const Execution& execution);

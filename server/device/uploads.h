@@ -43,7 +43,8 @@ struct UploadPart {
   absl::Span<std::byte> target;
 };
 
-// By command. What becomes of the buffer and of the answer is the workspace's business. Not thread-safe.
+// By command. What becomes of the buffer and of the answer is the business of SessionUploads. Not
+// thread-safe.
 class Uploads {
  public:
   Uploads(const Limits& limits, SessionLedger& ledger);

@@ -13,15 +13,15 @@ struct Workspace::Pin {
   std::shared_ptr<Buffer> buffer;
   ~Pin() {
     if (workspace == nullptr) return;
-    MutexLock lock(&workspace->mu_);
+    MutexLock lock(&workspace->state_.mu);
     --buffer->pins;
   }
 };
 
 Violation Workspace::Download(const DownloadRequest& request, DownloadDone done) {
-  DeferringLock lock(&mu_);
-  if (closed_) return Violation();
-  absl::StatusOr<std::shared_ptr<Buffer>> found = FindBuffer(request.handle);
+  DeferringLock lock(&state_.mu);
+  if (state_.closed) return Violation();
+  absl::StatusOr<std::shared_ptr<Buffer>> found = state_.FindBuffer(request.handle);
   if (!found.ok()) {
     lock.Call([done = std::move(done), status = found.status()] { done(status); });
     return Violation();
@@ -45,14 +45,14 @@ void Workspace::Read(const DownloadRequest& request, std::shared_ptr<Buffer> buf
   const std::shared_ptr<Pin> pin = request.pin ? std::make_shared<Pin>() : nullptr;
   ReadyTasks next;
   {
-    MutexLock lock(&mu_);
-    if (closed_ || task->finished) return;
+    MutexLock lock(&state_.mu);
+    if (state_.closed || task->finished) return;
     downloads_.erase(request.command.id);
-    if (const absl::Status usable = CheckUsable(*buffer); !usable.ok()) {
+    if (const absl::Status usable = state_.CheckUsable(*buffer); !usable.ok()) {
       bytes = usable;
     } else if (buffer->state == BufferState::kPlaceholder) {
-      ledger_.Count(&Counters::refused_reads);
-      bytes = errors_.PlaceholderRead(*buffer, "What is read");
+      state_.ledger.Count(&Counters::refused_reads);
+      bytes = state_.errors.PlaceholderRead(*buffer, "What is read");
     } else if (!InRange(request.offset, request.length, static_cast<uint64_t>(buffer->bytes))) {
       bytes = MakeError(ErrorKind::kArgument,
                         absl::StrFormat("A read of %d bytes at offset %d of buffer %d, which has %d.",
@@ -75,7 +75,7 @@ void Workspace::Read(const DownloadRequest& request, std::shared_ptr<Buffer> buf
 }
 
 void Workspace::Release(const ReadyBytes& bytes) {
-  DeferringLock lock(&mu_);
+  DeferringLock lock(&state_.mu);
   Finish(*bytes.task, lock.ready_tasks());
 }
 

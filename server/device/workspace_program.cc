@@ -20,9 +20,9 @@ Violation Workspace::Compile(CompileRequest request, CompileDone done) {
   absl::Status refused;
   bool sent = false;
   {
-    DeferringLock lock(&mu_);
-    if (closed_) return Violation();
-    RETURN_IF_VIOLATION(table_.Claim(request.handle));
+    DeferringLock lock(&state_.mu);
+    if (state_.closed) return Violation();
+    RETURN_IF_VIOLATION(state_.table.Claim(request.handle));
     absl::StatusOr<std::shared_ptr<SessionExecutable>> defined = DefineExecutable(request);
     if (!defined.ok()) {
       lock.Call([done = std::move(done), status = defined.status()] { done(status); });
@@ -36,7 +36,7 @@ Violation Workspace::Compile(CompileRequest request, CompileDone done) {
     SettleExecutable(executable, what, request.refused, done);
   } else if (request.digest.has_value()) {
     // Knowing a digest is not having the program: only what this session has sent itself may be named.
-    std::shared_ptr<Executable> cached = sent ? devices_.executables().Find(*request.digest) : nullptr;
+    std::shared_ptr<Executable> cached = sent ? state_.devices.executables().Find(*request.digest) : nullptr;
     absl::StatusOr<ExecutableCache::Compiled> found = ExecutableCache::Compiled{cached, true};
     if (cached == nullptr) {
       found = NotFound(
@@ -45,22 +45,22 @@ Violation Workspace::Compile(CompileRequest request, CompileDone done) {
     }
     SettleExecutable(executable, what, std::move(found), done);
   } else {
-    ledger_.Count(&Counters::program_bytes, static_cast<int64_t>(request.program.size()));
-    const std::shared_ptr<ExecutableCache::Request> asked =
-        devices_.executables().Compile(session_, std::move(request.program),
-                                       [self = shared_from_this(), executable, what,
-                                        done](absl::StatusOr<ExecutableCache::Compiled> compiled) {
-                                         self->SettleExecutable(executable, what, std::move(compiled), done);
-                                       });
+    state_.ledger.Count(&Counters::program_bytes, static_cast<int64_t>(request.program.size()));
+    const std::shared_ptr<ExecutableCache::Request> asked = state_.devices.executables().Compile(
+        state_.session, std::move(request.program),
+        [self = shared_from_this(), executable, what,
+         done](absl::StatusOr<ExecutableCache::Compiled> compiled) {
+          self->SettleExecutable(executable, what, std::move(compiled), done);
+        });
     if (asked == nullptr) return Violation();
     bool closed;
     {
-      MutexLock lock(&mu_);
-      closed = closed_;
+      MutexLock lock(&state_.mu);
+      closed = state_.closed;
       if (!closed && executable->producer != nullptr)
         compiles_[request.command.id] = {asked, executable, what, std::move(done)};
     }
-    if (closed) devices_.executables().Cancel(asked);
+    if (closed) state_.devices.executables().Cancel(asked);
   }
   return Violation();
 }
@@ -68,16 +68,16 @@ Violation Workspace::Compile(CompileRequest request, CompileDone done) {
 // The handle names an executable that is not settled; or it is dead, for there is no room for one more.
 absl::StatusOr<std::shared_ptr<SessionExecutable>> Workspace::DefineExecutable(
     const CompileRequest& request) {
-  absl::Status refused = CheckHandles(1);
-  if (refused.ok() && executables_ >= limits_.executables_per_session_max) {
+  absl::Status refused = state_.CheckHandles(1);
+  if (refused.ok() && executables_ >= state_.limits.executables_per_session_max) {
     refused = MakeError(
         ErrorKind::kLimit,
         absl::StrFormat("This session has %d live executables: the limit executables_per_session_max is %d.",
-                        executables_, limits_.executables_per_session_max));
+                        executables_, state_.limits.executables_per_session_max));
   }
   if (!refused.ok()) {
-    const ErrorDetails error = errors_.Root("compile", refused, request.command);
-    table_.RecordDeath(request.handle, {error.kind, request.command, errors_.Keep(error)});
+    const ErrorDetails error = state_.errors.Root("compile", refused, request.command);
+    state_.table.RecordDeath(request.handle, {error.kind, request.command, state_.errors.Keep(error)});
     return ToStatus(error);
   }
   auto executable = std::make_shared<SessionExecutable>();
@@ -85,15 +85,15 @@ absl::StatusOr<std::shared_ptr<SessionExecutable>> Workspace::DefineExecutable(
   executable->made_by = request.command;
   executable->producer = std::make_shared<Task>();
   ++executables_;
-  table_.Put(request.handle, {nullptr, executable});
+  state_.table.Put(request.handle, {nullptr, executable});
   return executable;
 }
 
 void Workspace::SettleExecutable(const std::shared_ptr<SessionExecutable>& executable, std::string_view what,
                                  absl::StatusOr<ExecutableCache::Compiled> compiled,
                                  const CompileDone& done) {
-  DeferringLock lock(&mu_);
-  if (closed_ || executable->producer == nullptr) return;  // Ended, or cancelled and answered.
+  DeferringLock lock(&state_.mu);
+  if (state_.closed || executable->producer == nullptr) return;  // Ended, or cancelled and answered.
   if (const auto asked = compiles_.find(executable->made_by.id); asked != compiles_.end()) {
     lock.Discard(std::move(asked->second));
     compiles_.erase(asked);
@@ -111,14 +111,14 @@ void Workspace::SettleExecutable(const std::shared_ptr<SessionExecutable>& execu
     executable->compiled = compiled->executable;
     ++executable->compiled->holders;
     digests_.Insert(compiled->executable->digest());
-    ledger_.Count(compiled->cached       ? &Counters::compile_cache_hits
-                  : compiled->persistent ? &Counters::persistent_cache_hits
-                                         : &Counters::compiles);
+    state_.ledger.Count(compiled->cached       ? &Counters::compile_cache_hits
+                        : compiled->persistent ? &Counters::persistent_cache_hits
+                                               : &Counters::compiles);
     if (!compiled->cached)
-      ledger_.Count(&Counters::compile_us, compiled->executable->plan().stats().compile_us);
+      state_.ledger.Count(&Counters::compile_us, compiled->executable->plan().stats().compile_us);
   } else {
-    const ErrorDetails root = errors_.Root(what, compiled.status(), executable->made_by);
-    executable->error = errors_.Keep(root);
+    const ErrorDetails root = state_.errors.Root(what, compiled.status(), executable->made_by);
+    executable->error = state_.errors.Keep(root);
     compiled = ToStatus(root);
   }
   Finish(*executable->producer, lock.ready_tasks());

@@ -141,7 +141,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
       if (std::exchange(ended_, true)) return;
       chunks_.clear();
     }
-    if (part_.has_value()) session_->workspace().AbortTransfer(command_, part_->generation);
+    if (part_.has_value()) session_->workspace().uploads().AbortTransfer(command_, part_->generation);
     call_->Finish(status);
   }
 
@@ -186,15 +186,15 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
   }
 
   absl::Status Store(grpc::ByteBuffer& buffer) {
-    device::Workspace& workspace = session_->workspace();
+    device::SessionUploads& uploads = session_->workspace().uploads();
     if (!part_.has_value()) {
-      ASSIGN_OR_RETURN(const device::UploadPart claimed, workspace.ClaimUpload(command_));
+      ASSIGN_OR_RETURN(const device::UploadPart claimed, uploads.Claim(command_));
       part_ = Part{claimed.upload, claimed.generation};
     }
     // Held while bytes are copied, and no longer: a client that stalls keeps no memory of an upload that
     // failed.
     const std::shared_ptr<device::PendingUpload> upload = part_->upload.lock();
-    if (upload == nullptr || !workspace.OwnsUpload({upload, part_->generation, upload->target}))
+    if (upload == nullptr || !uploads.Owns({upload, part_->generation, upload->target}))
       return Aborted("The upload of command %d has ended or was taken over by another stream.", command_);
     ASSIGN_OR_RETURN(
         const rpc::ReceivedChunk chunk,
@@ -208,7 +208,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
               return upload->target.subspan(static_cast<size_t>(received_));
             }));
     received_ += chunk.size;
-    workspace.AddReceived(command_, part_->generation, chunk.size);
+    uploads.AddReceived(command_, part_->generation, chunk.size);
     if (received_ < static_cast<int64_t>(upload->target.size())) return absl::OkStatus();
     {
       MutexLock lock(&mu_);

@@ -77,7 +77,7 @@ device::Violation HandleUploadPiece(Session& session, const v1::Command& command
     const auto bytes = static_cast<int64_t>(request.length());
     RETURN_IF_ERROR(session.budgets().copies.Reserve(bytes, "A copy"));
     absl::StatusOr<device::UploadPart> part =
-        session.workspace().NextPiece(request.upload(), request.buffer_offset(), request.length());
+        session.workspace().uploads().NextPiece(request.upload(), request.buffer_offset(), request.length());
     if (!part.ok()) {
       session.budgets().copies.Release(bytes);
       return part.status();
@@ -94,7 +94,8 @@ device::Violation HandleUploadPiece(Session& session, const v1::Command& command
         upload = request.upload(), id] {
          CopyBytes(part.target.data(), from, part.target.size());
          self->budgets().copies.Release(static_cast<int64_t>(part.target.size()));
-         self->workspace().AddReceived(upload, part.generation, static_cast<int64_t>(part.target.size()));
+         self->workspace().uploads().AddReceived(upload, part.generation,
+                                                 static_cast<int64_t>(part.target.size()));
          // Answered by name: its Upload is older and not finished, so progress alone would never tell.
          v1::Reply reply;
          reply.set_command(id);

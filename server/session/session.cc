@@ -364,7 +364,7 @@ void Session::OnWritten(const SessionStream* stream) {
 }
 
 void Session::Tick(absl::Time now) {
-  workspace_->ExpireUploads(now);
+  workspace_->uploads().Expire(now);
   transfers_.Tick(now);
 }
 

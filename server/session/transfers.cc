@@ -91,7 +91,7 @@ void SessionTransfers::AwaitUpload(uint64_t command, std::function<void(const ab
     }
     if (ended_) status = Cancelled("The session ended.");
   }
-  if (status.ok() && !workspace_.ExpectsTransfer(command)) {
+  if (status.ok() && !workspace_.uploads().ExpectsTransfer(command)) {
     status = NotFound("Command %d is not an upload that waits for a bulk stream.", command);
   }
   declared(status);

@@ -54,24 +54,24 @@ TEST_F(Figures, ExecutablesAreListedMostRecentlyAskedForFirst) {
 TEST_F(Figures, AnOrphanUploadExpiresThoughLaterOnesMove) {
   const uint64_t orphan = session.Announce(1);
   const uint64_t moving = session.Announce(2);
-  const UploadPart part = session.workspace->ClaimUpload(moving).value();
+  const UploadPart part = session.workspace->uploads().Claim(moving).value();
   clock.Advance(absl::Seconds(20));
-  EXPECT_TRUE(session.workspace->AddReceived(moving, part.generation, 4));
+  EXPECT_TRUE(session.workspace->uploads().AddReceived(moving, part.generation, 4));
   clock.Advance(absl::Seconds(10));
-  session.workspace->ExpireUploads(clock.Now());
+  session.workspace->uploads().Expire(clock.Now());
   EXPECT_EQ(KindOf(session.Await(orphan)), ErrorKind::kPending);
   EXPECT_FALSE(session.AnswerTo(moving).has_value());
 }
 
 TEST_F(Figures, BytesOfAStaleTransferAreNoProgress) {
   const uint64_t upload = session.Announce(1);
-  const UploadPart stale = session.workspace->ClaimUpload(upload).value();
-  const UploadPart part = session.workspace->ClaimUpload(upload).value();
+  const UploadPart stale = session.workspace->uploads().Claim(upload).value();
+  const UploadPart part = session.workspace->uploads().Claim(upload).value();
   clock.Advance(absl::Seconds(20));
-  EXPECT_FALSE(session.workspace->AddReceived(upload, stale.generation, 8));
-  EXPECT_TRUE(session.workspace->AddReceived(upload, part.generation, 0));
+  EXPECT_FALSE(session.workspace->uploads().AddReceived(upload, stale.generation, 8));
+  EXPECT_TRUE(session.workspace->uploads().AddReceived(upload, part.generation, 0));
   clock.Advance(absl::Seconds(11));
-  session.workspace->ExpireUploads(clock.Now());
+  session.workspace->uploads().Expire(clock.Now());
   EXPECT_EQ(KindOf(session.Await(upload)), ErrorKind::kPending);
 }
 

@@ -66,8 +66,8 @@ struct TestSession {
   }
   // The bytes of an announced upload, all of them zero.
   void Deliver(uint64_t command) {
-    const UploadPart part = workspace->ClaimUpload(command).value();
-    workspace->AddReceived(command, part.generation, static_cast<int64_t>(part.target.size()));
+    const UploadPart part = workspace->uploads().Claim(command).value();
+    workspace->uploads().AddReceived(command, part.generation, static_cast<int64_t>(part.target.size()));
   }
   uint64_t Compile(Handle handle, const std::string& program) {
     const CommandRef command = Next();

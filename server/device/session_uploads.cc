@@ -1,10 +1,11 @@
 // Bytes into a session's buffers.
+#include "server/device/session_uploads.h"
+
 #include <cstring>
 #include <utility>
 
 #include "common/base/status.h"
 #include "server/device/buffer_rules.h"
-#include "server/device/workspace.h"
 
 namespace hlod::device {
 namespace {
@@ -36,53 +37,53 @@ absl::StatusOr<int64_t> CheckRequest(const UploadRequest& request, const Limits&
 
 }  // namespace
 
-Violation Workspace::Upload(const UploadRequest& request, Done done) {
-  DeferringLock lock(&mu_);
-  if (closed_) return Violation();
-  if (!request.fill) RETURN_IF_VIOLATION(table_.Claim(request.handle));
-  absl::StatusOr<std::shared_ptr<PendingUpload>> declared = DeclareUpload(request);
+Violation SessionUploads::Declare(const UploadRequest& request, Done done) {
+  DeferringLock lock(&state_.mu);
+  if (state_.closed) return Violation();
+  if (!request.fill) RETURN_IF_VIOLATION(state_.table.Claim(request.handle));
+  absl::StatusOr<std::shared_ptr<PendingUpload>> declared = DefineBuffer(request);
   if (!declared.ok()) {
     const ErrorDetails error =
-        errors_.Root(DescribeUpload(request.shape), declared.status(), request.command);
-    if (!request.fill) DefineFailed(request.handle, request.device, request.shape, request.command, error);
+        state_.errors.Root(DescribeUpload(request.shape), declared.status(), request.command);
+    if (!request.fill)
+      state_.DefineFailed(request.handle, request.device, request.shape, request.command, error);
     lock.Answer(std::move(done), ToStatus(error));
     return Violation();
   }
   PendingUpload& upload = **declared;
   upload.done = std::move(done);
   if (!request.data.has_value() && request.bytes > 0) {
-    uploads_.Add(*std::move(declared), devices_.clock().Now());
+    uploads_.Add(*std::move(declared), state_.devices.clock().Now());
     return Violation();
   }
   if (request.bytes > 0) std::memcpy(upload.target.data(), request.data->data(), request.data->size());
-  SettleUpload(upload, absl::OkStatus(), lock);
+  Settle(upload, absl::OkStatus(), lock);
   return Violation();
 }
 
-// Reserves the memory, and makes the handle name a buffer whose bytes are on their way.
-absl::StatusOr<std::shared_ptr<PendingUpload>> Workspace::DeclareUpload(const UploadRequest& request) {
-  ASSIGN_OR_RETURN(const int64_t bytes, CheckRequest(request, limits_, devices_.count()));
+absl::StatusOr<std::shared_ptr<PendingUpload>> SessionUploads::DefineBuffer(const UploadRequest& request) {
+  ASSIGN_OR_RETURN(const int64_t bytes, CheckRequest(request, state_.limits, state_.devices.count()));
   std::shared_ptr<Buffer> old;
   if (request.fill) {
-    ASSIGN_OR_RETURN(old, FindPlaceholder(request.handle));
+    ASSIGN_OR_RETURN(old, state_.FindPlaceholder(request.handle));
     if (!Compatible(old->shape, request.shape) || old->device != request.device) {
       return Argument(absl::StrFormat(
           "Placeholder %d is a %s on device %d; it cannot be filled with a %s on device %d.", old->handle,
           ToStringNoLayout(old->shape), old->device, ToStringNoLayout(request.shape), request.device));
     }
   } else {
-    RETURN_IF_ERROR(CheckHandles(1));
+    RETURN_IF_ERROR(state_.CheckHandles(1));
   }
   const int64_t staged = request.data.has_value() ? 0 : bytes;  // What came along is in place at once.
   RETURN_IF_ERROR(uploads_.Reserve(staged));
   if (old != nullptr) old->simulated = SimulatedCharge();  // From here on the real buffer is what is charged.
-  absl::StatusOr<Block> block = devices_.device(request.device)
-                                    .memory.Allocate(account_, bytes, Category::kBuffer,
+  absl::StatusOr<Block> block = state_.devices.device(request.device)
+                                    .memory.Allocate(state_.account, bytes, Category::kBuffer,
                                                      absl::StrCat("an ", DescribeUpload(request.shape)));
   if (!block.ok()) {
     uploads_.Release(staged);
-    if (old != nullptr) old->simulated = SimulatedCharge(account_, old->bytes);
-    return errors_.WithLargestBuffers(block.status(), table_);
+    if (old != nullptr) old->simulated = SimulatedCharge(state_.account, old->bytes);
+    return state_.errors.WithLargestBuffers(block.status(), state_.table);
   }
   auto upload = std::make_shared<PendingUpload>();
   upload->command = request.command;
@@ -101,21 +102,22 @@ absl::StatusOr<std::shared_ptr<PendingUpload>> Workspace::DeclareUpload(const Up
   buffer.block = *std::move(block);
   buffer.producer = upload->task;
   upload->target = {buffer.block.data(), static_cast<size_t>(bytes)};
-  table_.Put(request.handle, {upload->buffer, nullptr});
+  state_.table.Put(request.handle, {upload->buffer, nullptr});
   return upload;
 }
 
-void Workspace::SettleUpload(PendingUpload& upload, const absl::Status& status, DeferringLock& lock) {
+void SessionUploads::Settle(PendingUpload& upload, const absl::Status& status, DeferringLock& lock) {
   Buffer& buffer = *upload.buffer;
   absl::Status answer;
   if (status.ok()) {
     buffer.state = BufferState::kReady;
-    ledger_.Record({buffer.device, upload.cause, upload.command.origin, upload.command.step}, buffer.bytes);
+    state_.ledger.Record({buffer.device, upload.cause, upload.command.origin, upload.command.step},
+                         buffer.bytes);
   } else {
-    ledger_.Count(&Counters::aborted_bytes, upload.received);
+    state_.ledger.Count(&Counters::aborted_bytes, upload.received);
     buffer.state = BufferState::kFailed;
-    const ErrorDetails root = errors_.Root(DescribeUpload(buffer.shape), status, upload.command);
-    buffer.error = errors_.Keep(root);
+    const ErrorDetails root = state_.errors.Root(DescribeUpload(buffer.shape), status, upload.command);
+    buffer.error = state_.errors.Keep(root);
     upload.discarded = std::move(buffer.block);
     answer = ToStatus(root);
   }
@@ -126,52 +128,66 @@ void Workspace::SettleUpload(PendingUpload& upload, const absl::Status& status, 
   Finish(*upload.task, lock.ready_tasks());
 }
 
-absl::StatusOr<UploadPart> Workspace::ClaimUpload(uint64_t command) {
-  MutexLock lock(&mu_);
+absl::StatusOr<UploadPart> SessionUploads::Claim(uint64_t command) {
+  MutexLock lock(&state_.mu);
   return uploads_.Claim(command);
 }
 
-absl::StatusOr<UploadPart> Workspace::NextPiece(uint64_t command, uint64_t offset, uint64_t length) {
-  MutexLock lock(&mu_);
+absl::StatusOr<UploadPart> SessionUploads::NextPiece(uint64_t command, uint64_t offset, uint64_t length) {
+  MutexLock lock(&state_.mu);
   return uploads_.NextPiece(command, offset, length);
 }
 
-bool Workspace::OwnsUpload(const UploadPart& part) const {
-  MutexLock lock(&mu_);
+bool SessionUploads::Owns(const UploadPart& part) const {
+  MutexLock lock(&state_.mu);
   return uploads_.Owns(part.upload->command.id, part.generation);
 }
 
-bool Workspace::ExpectsTransfer(uint64_t command) const {
-  MutexLock lock(&mu_);
+bool SessionUploads::ExpectsTransfer(uint64_t command) const {
+  MutexLock lock(&state_.mu);
   return uploads_.ExpectsTransfer(command);
 }
 
-bool Workspace::AddReceived(uint64_t command, uint64_t generation, int64_t bytes) {
-  DeferringLock lock(&mu_);
-  switch (uploads_.AddReceived(command, generation, bytes, devices_.clock().Now())) {
+bool SessionUploads::AddReceived(uint64_t command, uint64_t generation, int64_t bytes) {
+  DeferringLock lock(&state_.mu);
+  switch (uploads_.AddReceived(command, generation, bytes, state_.devices.clock().Now())) {
     case Uploads::Progress::kStale: return false;
     case Uploads::Progress::kIncomplete: return true;
-    case Uploads::Progress::kComplete: SettleUpload(*uploads_.Remove(command), absl::OkStatus(), lock);
+    case Uploads::Progress::kComplete: Settle(*uploads_.Remove(command), absl::OkStatus(), lock);
   }
   return true;
 }
 
-void Workspace::AbortTransfer(uint64_t command, uint64_t generation, const absl::Status& error) {
-  DeferringLock lock(&mu_);
+void SessionUploads::AbortTransfer(uint64_t command, uint64_t generation, const absl::Status& error) {
+  DeferringLock lock(&state_.mu);
   if (!uploads_.Owns(command, generation)) return;
   if (error.ok()) return uploads_.Restart(command);
   const std::shared_ptr<PendingUpload> upload = uploads_.Remove(command);
-  SettleUpload(*upload, error, lock);
+  Settle(*upload, error, lock);
   lock.Discard(upload);
 }
 
-void Workspace::ExpireUploads(absl::Time now) {
-  DeferringLock lock(&mu_);
+void SessionUploads::Expire(absl::Time now) {
+  DeferringLock lock(&state_.mu);
   for (const uint64_t command : uploads_.Late(now)) {
     const absl::Status late = uploads_.LateError(command);
     const std::shared_ptr<PendingUpload> upload = uploads_.Remove(command);
-    SettleUpload(*upload, late, lock);
+    Settle(*upload, late, lock);
     lock.Discard(upload);
+  }
+}
+
+void SessionUploads::Cancel(uint64_t command, const absl::Status& cancelled, DeferringLock& lock) {
+  if (const std::shared_ptr<PendingUpload> upload = uploads_.Remove(command); upload != nullptr)
+    Settle(*upload, cancelled, lock);
+}
+
+void SessionUploads::Close(DeferringLock& lock) {
+  for (std::shared_ptr<PendingUpload>& upload : uploads_.Clear()) {
+    state_.ledger.Count(&Counters::aborted_bytes, upload->received);
+    lock.Discard(std::exchange(upload->done, nullptr));
+    Abandon(*upload->task);
+    lock.Discard(std::move(upload));
   }
 }
 

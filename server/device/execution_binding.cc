@@ -1,0 +1,208 @@
+// An execute that binds to the buffers its handles name: what it waits for, and what its results are.
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "common/base/status.h"
+#include "server/device/buffer_rules.h"
+#include "server/device/execution.h"
+
+namespace hlod::device {
+namespace {
+
+absl::Status Argument(std::string text) { return MakeError(ErrorKind::kArgument, std::move(text)); }
+
+// What an execute holds of host memory while it waits: literals, and what each name costs here, which is more
+// than on the wire. Buffers are not in it: they are bounded as handles.
+int64_t HeldBytes(const ExecuteRequest& request) {
+  constexpr size_t kOfArgument = sizeof(ExecuteRequest::Argument) + sizeof(std::shared_ptr<Buffer>);
+  constexpr size_t kOfResult = sizeof(Handle) + sizeof(std::shared_ptr<Buffer>);
+  size_t bytes = request.arguments.size() * kOfArgument + request.results.size() * kOfResult +
+                 (request.fills.size() + request.donated.size()) * sizeof(uint32_t);
+  for (const ExecuteRequest::Argument& argument : request.arguments) {
+    if (argument.literal != nullptr) bytes += argument.literal->bytes().size();
+  }
+  return static_cast<int64_t>(bytes);
+}
+
+// Binds one execute, step by step. The first thing that is wrong is the answer; after it nothing more is
+// looked up: a command may hold millions of indices, and the text of an error costs more than reading one.
+struct Binding {
+  void Reserve() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
+  void FindFilled() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
+  void FindExecutable() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
+  void FindArguments() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
+  void MarkDonated() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
+  void Order() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
+  void DefineResults() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
+
+  SessionState& state;
+  ByteBudget& waiting_arguments;
+  Execution& execution;
+  const std::vector<bool> fills;  // By result: it was to fill a placeholder ...
+  const ExecuteRequest& request = execution.request;
+  absl::Status status = request.refused;
+  bool fits = true;                                  // There is room for the handles of the results.
+  std::vector<std::shared_ptr<Buffer>> filled = {};  // By result: ... this one, when that is right.
+};
+
+// Handles for the results, and host memory for what waits.
+void Binding::Reserve() {
+  int64_t defined = 0;
+  for (size_t i = 0; i < request.results.size(); ++i) defined += request.results[i] != 0 && !fills[i];
+  const absl::Status room = defined > 0 ? state.CheckHandles(defined) : absl::OkStatus();
+  fits = room.ok();
+  status.Update(room);
+  if (!status.ok()) return;
+  const int64_t bytes = HeldBytes(request);
+  status = waiting_arguments.Reserve(bytes, "An execute with arguments");
+  if (status.ok()) execution.held_bytes = bytes;
+}
+
+void Binding::FindFilled() {
+  filled.resize(request.results.size());
+  if (status.ok() && request.fills.size() > request.results.size()) {
+    status = Argument(
+        absl::StrFormat("fills names %d results of %d.", request.fills.size(), request.results.size()));
+  }
+  absl::flat_hash_set<Handle> seen;
+  for (const uint32_t i : request.fills) {
+    if (!status.ok()) break;
+    if (i >= request.results.size()) {
+      status = Argument(absl::StrFormat("fills names result %d of %d.", i, request.results.size()));
+      continue;
+    }
+    const Handle handle = request.results[i];
+    absl::StatusOr<std::shared_ptr<Buffer>> old = state.FindPlaceholder(handle);
+    if (!old.ok()) {
+      status = old.status();
+    } else if (!seen.insert(handle).second) {
+      status = Argument(absl::StrFormat("Placeholder %d is filled twice.", handle));
+    } else if ((*old)->device != request.device) {
+      status =
+          Argument(absl::StrFormat("Placeholder %d is on device %d; an execute on device %d cannot fill it.",
+                                   handle, (*old)->device, request.device));
+    } else {
+      filled[i] = *std::move(old);
+    }
+  }
+}
+
+void Binding::FindExecutable() {
+  const absl::StatusOr<std::shared_ptr<SessionExecutable>> executable =
+      state.FindExecutable(request.executable);
+  status.Update(executable.status());
+  status.Update(CheckDevice(request.device, state.devices.count()));
+  if (!executable.ok()) return;
+  execution.executable = *executable;
+  DependOn(execution.task, (*executable)->producer);
+}
+
+void Binding::FindArguments() {
+  execution.arguments.resize(request.arguments.size());
+  for (size_t i = 0; i < request.arguments.size(); ++i) {
+    const ExecuteRequest::Argument& argument = request.arguments[i];
+    if (argument.literal != nullptr) {
+      state.ledger.Count(&Counters::inline_argument_bytes,
+                         static_cast<int64_t>(argument.literal->bytes().size()));
+      continue;
+    }
+    if (!status.ok()) continue;
+    absl::StatusOr<std::shared_ptr<Buffer>> buffer = state.FindBuffer(argument.handle);
+    if (buffer.ok()) {
+      execution.arguments[i] = *std::move(buffer);
+    } else {
+      status = Annotate(buffer.status(), absl::StrFormat("binding argument %d", i));
+    }
+  }
+}
+
+void Binding::MarkDonated() {
+  execution.donated.resize(request.arguments.size());
+  if (status.ok() && request.donated.size() > request.arguments.size()) {
+    status = Argument(absl::StrFormat("donated names %d arguments of %d.", request.donated.size(),
+                                      request.arguments.size()));
+  }
+  absl::flat_hash_map<const Buffer*, uint32_t> donations;
+  for (const uint32_t i : request.donated) {
+    if (!status.ok()) return;
+    if (i >= request.arguments.size()) {
+      status = Argument(absl::StrFormat("donated names argument %d of %d.", i, request.arguments.size()));
+      return;
+    }
+    if (execution.arguments[i] == nullptr) continue;  // A literal: there is nothing to give away.
+    const uint32_t j = donations.emplace(execution.arguments[i].get(), i).first->second;
+    if (j != i) {
+      status = Argument(absl::StrFormat("Handle %d is donated twice, as arguments %d and %d.",
+                                        request.arguments[i].handle, std::min(i, j), std::max(i, j)));
+    }
+    execution.donated[i] = true;
+  }
+}
+
+// Everything waits for what makes it. What is donated waits for those that read it before; what is not, for
+// those that may consume it before.
+void Binding::Order() {
+  if (!status.ok()) return;
+  for (size_t i = 0; i < execution.arguments.size(); ++i) {
+    if (execution.arguments[i] == nullptr) continue;
+    DependOn(execution.task, execution.arguments[i]->producer);
+    if (!execution.donated[i]) AddReader(*execution.arguments[i], execution.task);
+  }
+  for (size_t i = 0; i < execution.arguments.size(); ++i) {
+    if (!execution.donated[i]) continue;
+    AddConsumer(*execution.arguments[i], execution.task);
+    if (request.abstract) execution.arguments[i]->abstract_donor = request.command;
+  }
+}
+
+// The results are pending. When there is no room for their handles, these are dead, with that error as the
+// reason.
+void Binding::DefineResults() {
+  execution.results.resize(request.results.size());
+  std::shared_ptr<const ErrorDetails> error;  // One for all results that there is no room for.
+  if (!fits) {
+    error = state.errors.Keep(state.errors.Root(DescribeExecute(execution), status, request.command));
+  }
+  for (size_t i = 0; i < request.results.size(); ++i) {
+    const Buffer* placeholder = filled[i].get();
+    if (request.results[i] == 0) continue;
+    // Of a fill that is refused the placeholder stays one.
+    if (fills[i] && (placeholder == nullptr || !status.ok())) continue;
+    if (!fits) {
+      state.table.RecordDeath(request.results[i], {error->kind, request.command, error});
+      continue;
+    }
+    auto buffer = std::make_shared<Buffer>();
+    buffer->handle = request.results[i];
+    buffer->device = request.device;
+    buffer->made_by = placeholder != nullptr ? placeholder->made_by : request.command;
+    if (placeholder != nullptr) {
+      buffer->shape = placeholder->shape;
+    } else if (i < request.result_origins.size() && request.result_origins[i] != 0) {
+      buffer->made_by.origin = request.result_origins[i];
+    }
+    buffer->state = BufferState::kPendingExecute;
+    buffer->producer = execution.task;
+    state.table.Put(request.results[i], {buffer, nullptr});
+    execution.results[i] = std::move(buffer);
+  }
+}
+
+}  // namespace
+
+absl::Status Bind(Execution& execution, std::vector<bool> fills, SessionState& state,
+                  ByteBudget& waiting_arguments) {
+  Binding binding{state, waiting_arguments, execution, std::move(fills)};
+  binding.Reserve();
+  binding.FindFilled();
+  binding.FindExecutable();
+  binding.FindArguments();
+  binding.MarkDonated();
+  binding.Order();
+  binding.DefineResults();
+  return binding.status;
+}
+
+}  // namespace hlod::device

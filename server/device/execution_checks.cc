@@ -1,0 +1,93 @@
+// Whether an execute fits its program, when all that it needs is settled.
+#include <utility>
+
+#include "common/base/status.h"
+#include "server/device/buffer_rules.h"
+#include "server/device/execution.h"
+
+namespace hlod::device {
+namespace {
+
+absl::Status Argument(std::string text) { return MakeError(ErrorKind::kArgument, std::move(text)); }
+
+// One argument: a value of the right shape, or in an abstract execute a placeholder of it.
+absl::Status CheckArgument(const Execution& execution, size_t i, SessionState& state)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu) {
+  const ExecuteRequest& request = execution.request;
+  const Executable& executable = *execution.executable->compiled;
+  const Buffer* buffer = execution.arguments[i].get();
+  const hlo::Shape& expected = executable.plan().arguments()[i];
+  if (buffer != nullptr) RETURN_IF_ERROR(state.CheckUsable(*buffer));
+  const hlo::Shape& given = buffer != nullptr ? buffer->shape : request.arguments[i].literal->shape();
+  if (!Compatible(given, expected)) {
+    ErrorDetails error;
+    error.kind = ErrorKind::kArgument;
+    error.handle = request.arguments[i].handle;
+    error.shape = ToStringNoLayout(given);
+    if (buffer != nullptr) error.origin = state.errors.OriginOf(buffer->made_by.origin);
+    error.text = absl::StrFormat(
+        "Argument %d (%s) of \"%s\" is a %s; given is %s, a %s.", i, executable.DescribeArgument(i),
+        executable.name(), ToStringNoLayout(expected),
+        buffer != nullptr ? absl::StrCat("handle ", buffer->handle) : "a literal", error.shape);
+    return ToStatus(std::move(error));
+  }
+  if (buffer == nullptr) return absl::OkStatus();
+  if (buffer->device != request.device) {
+    return Argument(absl::StrFormat(
+        "Argument %d (%s) of \"%s\", handle %d, is on device %d; the execute is on device %d.", i,
+        executable.DescribeArgument(i), executable.name(), buffer->handle, buffer->device, request.device));
+  }
+  if (buffer->state == BufferState::kPlaceholder && !request.abstract) {
+    state.ledger.Count(&Counters::refused_reads);
+    return state.errors.PlaceholderRead(
+        *buffer,
+        absl::StrFormat("Argument %d (%s) of \"%s\"", i, executable.DescribeArgument(i), executable.name()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckResults(const Execution& execution, const Limits& limits) {
+  const Executable& executable = *execution.executable->compiled;
+  const absl::Span<const hlo::Shape> shapes = executable.plan().results();
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const Buffer* buffer = execution.results[i].get();
+    if (buffer != nullptr && buffer->shape.type != hlo::kInvalid && !Compatible(buffer->shape, shapes[i])) {
+      return Argument(absl::StrFormat("Result %d of \"%s\" is a %s; it cannot fill placeholder %d, a %s.", i,
+                                      executable.name(), ToStringNoLayout(shapes[i]), buffer->handle,
+                                      ToStringNoLayout(buffer->shape)));
+    }
+    if (const absl::Status fits = CheckBytes(shapes[i], limits).status(); !fits.ok())
+      return Annotate(fits, absl::StrFormat("checking result %d", i));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckArguments(Execution& execution, SessionState& state) {
+  const ExecuteRequest& request = execution.request;
+  if (execution.executable->error != nullptr) return ToStatus(*execution.executable->error);
+  const Executable& executable = *execution.executable->compiled;
+  const engine::Plan& plan = executable.plan();
+  if (request.arguments.size() != plan.arguments().size()) {
+    return Argument(absl::StrFormat("\"%s\" takes %d arguments; %d are given.", executable.name(),
+                                    plan.arguments().size(), request.arguments.size()));
+  }
+  if (request.results.size() != plan.results().size()) {
+    return Argument(absl::StrFormat("\"%s\" gives %d results; %d are named.", executable.name(),
+                                    plan.results().size(), request.results.size()));
+  }
+  std::vector<bool> absent;
+  for (size_t i = 0; i < request.arguments.size(); ++i) {
+    RETURN_IF_ERROR(CheckArgument(execution, i, state));
+    const Buffer* buffer = execution.arguments[i].get();
+    if (buffer == nullptr || buffer->state != BufferState::kPlaceholder) continue;
+    absent.resize(request.arguments.size());
+    absent[i] = true;
+  }
+  RETURN_IF_ERROR(CheckResults(execution, state.limits));
+  execution.absent = std::move(absent);
+  return absl::OkStatus();
+}
+
+}  // namespace hlod::device

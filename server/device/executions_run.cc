@@ -1,0 +1,210 @@
+// Executes that run: in turn, with values or over placeholders.
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "common/base/status.h"
+#include "server/device/execution_run.h"
+#include "server/device/executions.h"
+
+namespace hlod::device {
+namespace {
+
+int64_t ArrayBytes(const hlo::Shape& shape) { return ByteSize(shape).value_or(0); }
+
+// A result that has its value.
+void Publish(Buffer& buffer, const hlo::Shape& shape, Block block) {
+  buffer.shape = shape;
+  buffer.bytes = block.bytes();
+  buffer.block = std::move(block);
+  buffer.state = BufferState::kReady;
+}
+
+// Donated arguments are gone from here on.
+void Consume(Execution& execution, SessionState& state, DeferringLock& lock)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu) {
+  const CommandRef& command = execution.request.command;
+  for (size_t i = 0; i < execution.arguments.size(); ++i) {
+    if (!execution.donated[i]) continue;
+    Buffer& buffer = *execution.arguments[i];
+    buffer.consumed_by = command;
+    const Entry* entry = state.table.Find(buffer.handle);
+    if (entry != nullptr && entry->buffer == execution.arguments[i]) {
+      lock.Discard(state.table.Erase(buffer.handle, {ErrorKind::kDonated, command, nullptr}).buffer);
+    } else {
+      state.table.RecordDeath(buffer.handle, {ErrorKind::kDonated, command, nullptr});
+    }
+  }
+}
+
+}  // namespace
+
+void Executions::Queue(const std::shared_ptr<Execution>& execution, double expected_us) {
+  state_.devices.device(execution->request.device)
+      .queue.Submit(state_.session, expected_us, [self = Self(), execution] { self->Run(execution); });
+}
+
+// An execute is refused for want of memory only when the device is its own: what runs beside it may hold what
+// it needs.
+bool Executions::Postpone(const std::shared_ptr<Execution>& execution) {
+  {
+    MutexLock lock(&state_.mu);
+    execution->running = false;
+  }
+  return state_.devices.device(execution->request.device)
+      .queue.Postpone(state_.session, Executable::kUnknownRunUs,
+                      [self = Self(), execution] { self->Run(execution); });
+}
+
+void Executions::Run(const std::shared_ptr<Execution>& execution) {
+  absl::Status status;
+  bool started = true;
+  {
+    MutexLock lock(&state_.mu);
+    if (execution->reported) return;  // Cancelled, or its session is gone: it holds nothing any more.
+    execution->running = true;
+  }
+  if (execution->cancel) {
+    status = MakeError(ErrorKind::kCancelled, "The command was cancelled.");
+  } else {
+    try {
+      status = execution->absent.empty() ? RunReal(*execution, started) : RunAbstract(*execution, started);
+    } catch (const std::exception& e) {  // bad_alloc, and whatever a library lets out.
+      status = Internal("The run failed: %s.", e.what());
+    }
+  }
+  if (!started && KindOf(status) == ErrorKind::kNoMemory && Postpone(execution)) return;
+  Settle(execution, status);
+}
+
+absl::Status Executions::RunReal(Execution& execution, bool& started) {
+  started = false;
+  Executable& executable = *execution.executable->compiled;
+  PlanRun run(state_, execution, executable.plan());
+  run.CollectArguments();
+  {
+    MutexLock lock(&state_.mu);
+    run.ChooseAliases();
+  }
+  RETURN_IF_ERROR(run.Allocate());
+  started = true;
+  {
+    DeferringLock lock(&state_.mu);
+    Consume(execution, state_, lock);
+    run.TakeOver();
+  }
+  run.CopyShared();
+  const auto start = std::chrono::steady_clock::now();
+  const absl::Status status = run.RunPlan(absl::ZeroDuration());
+  const int64_t us =
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count();
+  executable.CountRun(us);
+  state_.ledger.Count(&Counters::executes);
+  state_.ledger.Count(&Counters::execute_us, us);
+  // What was donated and not taken over is freed with the execution; results that have no name go with the
+  // run.
+  for (size_t i = 0; i < execution.arguments.size(); ++i) {
+    if (execution.donated[i]) execution.arguments[i].reset();
+  }
+  RETURN_IF_ERROR(status);
+  MutexLock lock(&state_.mu);
+  for (size_t i = 0; i < run.blocks.size(); ++i) {
+    if (execution.results[i] == nullptr) continue;
+    Publish(*execution.results[i], run.plan.results()[i], std::move(run.blocks[i]));
+  }
+  return absl::OkStatus();
+}
+
+// -----------------------------------------------------------------------------------------------------------
+// over placeholders
+
+void Executions::PrepareAbstract(const std::shared_ptr<Execution>& execution) {
+  std::shared_ptr<SessionExecutable> held;
+  {
+    MutexLock lock(&state_.mu);
+    if (state_.closed || execution->reported) return;  // Cancelled, and answered.
+    held = execution->executable;
+  }
+  Executable& executable = *held->compiled;
+  const absl::Duration limit = TimeLimit(execution->request, state_.limits);
+  const absl::Time start = absl::Now();
+  absl::Status status;
+  try {
+    const absl::StatusOr<std::vector<bool>> known = executable.ComputableResults(execution->absent);
+    std::vector<bool> computable = known.ok() ? *known : std::vector<bool>();
+    computable.resize(executable.plan().results().size(), false);
+    absl::StatusOr<std::shared_ptr<const engine::Plan>> part = nullptr;
+    if (!known.ok()) part = known.status();
+    engine::CompileOptions options = state_.devices.executables().options().compile;
+    options.cancel = &execution->cancel;
+    options.deadline = start + limit;
+    if (std::find(computable.begin(), computable.end(), true) != computable.end())
+      part = executable.PartialPlan(computable, options);
+    if (part.ok()) {
+      execution->computable = std::move(computable);
+      execution->part = *std::move(part);
+    }
+    status = WithRunKind(part.status(), limit, state_.limits);
+  } catch (const std::exception& e) {  // bad_alloc, and whatever a library lets out.
+    status = Internal("The part that can be computed was not compiled: %s.", e.what());
+  }
+  execution->preparation = absl::Now() - start;
+  if (status.ok() && execution->preparation >= limit)
+    status = WithRunKind(absl::DeadlineExceededError("It was being prepared."), limit, state_.limits);
+  if (!status.ok()) return Settle(execution, status);
+  Queue(execution, Executable::kUnknownRunUs);
+}
+
+absl::Status Executions::RunAbstract(Execution& execution, bool& started) {
+  started = false;
+  Executable& executable = *execution.executable->compiled;
+  const engine::Plan& plan = executable.plan();
+  const std::vector<bool>& computable = execution.computable;
+  absl::Status status;
+  std::optional<PlanRun> part;  // Its results are those that are computable, in order.
+  if (execution.part != nullptr) {
+    part.emplace(state_, execution, *execution.part);
+    part->CollectArguments();
+    RETURN_IF_ERROR(part->Allocate());
+    started = true;
+    status = part->RunPlan(execution.preparation);
+  }
+  started = true;
+  ++executable.executes;
+  state_.ledger.Count(&Counters::executes);
+  DeferringLock lock(&state_.mu);
+  Consume(execution, state_, lock);
+  if (!status.ok()) return status;  // It had started: what was donated is gone nevertheless.
+  // In an order that gives the peak which the real execute would have: aliased arguments become results, then
+  // the others and the temporaries are added, and only then donated memory is given back.
+  for (size_t i = 0; i < computable.size(); ++i) {
+    const int alias = plan.aliases()[i];
+    if (!computable[i] && alias >= 0 && execution.donated[alias])
+      execution.arguments[alias]->simulated = SimulatedCharge();
+  }
+  std::vector<SimulatedCharge> dropped;
+  size_t next = 0;
+  for (size_t i = 0; i < computable.size(); ++i) {
+    Buffer* buffer = execution.results[i].get();
+    if (computable[i]) {
+      Block block = std::move(part->blocks[next++]);
+      if (buffer != nullptr) Publish(*buffer, plan.results()[i], std::move(block));
+      continue;
+    }
+    const int64_t bytes = ArrayBytes(plan.results()[i]);
+    SimulatedCharge charge(state_.account, bytes);
+    if (buffer == nullptr) {
+      dropped.push_back(std::move(charge));
+      continue;
+    }
+    buffer->shape = plan.results()[i];
+    buffer->bytes = bytes;
+    buffer->simulated = std::move(charge);
+    buffer->state = BufferState::kPlaceholder;
+  }
+  const SimulatedCharge temporary(state_.account, plan.memory().temporary_bytes);
+  return absl::OkStatus();
+}
+
+}  // namespace hlod::device

@@ -1,0 +1,49 @@
+// What the commands of a session share, whatever they are about: its handles, its errors, its account.
+// Private to the workspace and its parts.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "common/base/limits.h"
+#include "server/device/buffer_table.h"
+#include "server/device/byte_budget.h"
+#include "server/device/devices.h"
+#include "server/device/ledger.h"
+#include "server/device/mutex.h"
+#include "server/device/session_errors.h"
+
+namespace hlod::device {
+
+struct SessionState {
+  SessionState(uint64_t session, Devices& devices);
+
+  absl::StatusOr<std::shared_ptr<Buffer>> FindBuffer(Handle handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  absl::StatusOr<std::shared_ptr<SessionExecutable>> FindExecutable(Handle handle)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  // The placeholder that a command is to fill: one that no execute has been given yet.
+  absl::StatusOr<std::shared_ptr<Buffer>> FindPlaceholder(Handle handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  // Why a buffer that is settled cannot be used, as far as its state says.
+  absl::Status CheckUsable(const Buffer& buffer) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  // Whether there is room for so many more handles.
+  absl::Status CheckHandles(int64_t more) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  // A failed definition: the handle holds `error`. A shape of no type is not known.
+  void DefineFailed(Handle handle, uint32_t device, const hlo::Shape& shape, const CommandRef& command,
+                    const ErrorDetails& error) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+
+  // Constant after construction.
+  const uint64_t session;
+  Devices& devices;
+  const Limits& limits;
+  const std::shared_ptr<MemoryAccount> account;
+  SessionLedger ledger;
+  const std::shared_ptr<ByteBudget> kept;  // session_bytes_max.
+  // State below is guarded by mu.
+  mutable Mutex mu;
+  bool closed ABSL_GUARDED_BY(mu) = false;
+  BufferTable table ABSL_GUARDED_BY(mu);
+  SessionErrors errors ABSL_GUARDED_BY(mu);
+};
+
+}  // namespace hlod::device
