@@ -110,7 +110,7 @@ std::string ListSessions(Registry& registry, const Request& request) {
     row.set_session(session->identity().id);
     row.set_client(session->identity().client);
     row.set_pid(session->identity().pid);
-    row.set_state(session->detached_since().has_value() ? "waiting" : "connected");
+    row.set_state(session->answers().detached_since().has_value() ? "waiting" : "connected");
     row.set_age_us(absl::ToInt64Microseconds(now - session->created()));
     *row.mutable_stats() = session->Stats(/*with_rows=*/false);
   }

@@ -49,7 +49,7 @@ device::Violation HandleCommand(Session& session, const v1::Command& command, co
     if (row.body != command.body_case()) continue;
     if (row.define != nullptr) return row.define(session, command, refused);
     if (refused.ok() || row.refusal == Refusal::kIgnored) return row.handle(session, command);
-    session.Settle(command.id(), refused);
+    session.answers().Settle(command.id(), refused);
     return device::Violation();
   }
   return device::Violation(

@@ -7,7 +7,7 @@ namespace hlod::session {
 
 device::Violation HandleStepMark(Session& session, const v1::Command& command) {
   session.step = command.step_mark().step();
-  session.Settle(command.id(), absl::OkStatus());
+  session.answers().Settle(command.id(), absl::OkStatus());
   return device::Violation();
 }
 
@@ -22,12 +22,12 @@ device::Violation HandlePing(Session& session, const v1::Command& command) {
     v1::Reply reply;
     reply.set_command(id);
     reply.mutable_pong();
-    self->Answer(std::move(reply));
+    self->answers().Answer(std::move(reply));
   };
   if (command.ping().at_once()) {
     answer();
   } else {
-    session.WhenAllBefore(command.id(), answer);
+    session.answers().WhenAllBefore(command.id(), answer);
   }
   return device::Violation();
 }
@@ -40,8 +40,8 @@ void AnswerStats(Session& session, uint64_t command) {
   *reply.mutable_stats() = session.Stats(/*with_rows=*/true);
   const absl::Status kept =
       session.budgets().replies.Check(static_cast<int64_t>(reply.SpaceUsedLong()), "A reply");
-  if (!kept.ok()) return session.Settle(command, kept);
-  session.Answer(std::move(reply));
+  if (!kept.ok()) return session.answers().Settle(command, kept);
+  session.answers().Answer(std::move(reply));
 }
 
 }  // namespace
@@ -49,12 +49,13 @@ void AnswerStats(Session& session, uint64_t command) {
 device::Violation HandleStats(Session& session, const v1::Command& command) {
   // Thousands of rows take a while: in the session's turn on the transfer thread, so that the sessions which
   // are read on this thread do not wait.
-  session.WhenAllBefore(command.id(), [self = session.shared_from_this(), id = command.id()] {
+  session.answers().WhenAllBefore(command.id(), [self = session.shared_from_this(), id = command.id()] {
     self->workspace().devices().transfers().Submit(self->identity().id, 0, [self, id] {
       try {
         AnswerStats(*self, id);
       } catch (const std::exception&) {
-        self->Settle(id, MakeError(ErrorKind::kLimit, "The daemon has no memory for these statistics."));
+        self->answers().Settle(
+            id, MakeError(ErrorKind::kLimit, "The daemon has no memory for these statistics."));
       }
     });
   });
@@ -62,7 +63,7 @@ device::Violation HandleStats(Session& session, const v1::Command& command) {
 }
 
 device::Violation HandleGoodbye(Session& session, const v1::Command& command) {
-  session.Settle(command.id(), absl::OkStatus());
+  session.answers().Settle(command.id(), absl::OkStatus());
   session.Goodbye();
   return device::Violation();
 }

@@ -38,14 +38,14 @@ device::Workspace::CompileDone Answerer(Session& session, uint64_t command, bool
   return [self = session.shared_from_this(), command, describe,
           bytes](const absl::StatusOr<device::ExecutableCache::Compiled>& compiled) {
     self->budgets().staging.Release(bytes);
-    if (!compiled.ok() || !describe) return self->Settle(command, compiled.status());
+    if (!compiled.ok() || !describe) return self->answers().Settle(command, compiled.status());
     v1::Reply reply;
     reply.set_command(command);
     *reply.mutable_compile() = Describe(*compiled);
     const absl::Status kept =
         self->budgets().replies.Check(static_cast<int64_t>(reply.SpaceUsedLong()), "A reply");
-    if (!kept.ok()) return self->Settle(command, kept);
-    self->Answer(std::move(reply));
+    if (!kept.ok()) return self->answers().Settle(command, kept);
+    self->answers().Answer(std::move(reply));
   };
 }
 
@@ -135,7 +135,7 @@ device::Violation HandleProgramChunk(Session& session, const v1::Command& comman
     assembly.request.program = std::string();
     session.budgets().staging.Release(std::exchange(assembly.reserved_bytes, 0));
   }
-  session.Settle(command.id(), answer);
+  session.answers().Settle(command.id(), answer);
   if (assembly.received < assembly.bytes) return device::Violation();
   ProgramAssembly whole = *std::exchange(session.assembly, std::nullopt);
   return Compile(session, std::move(whole.request), whole.describe);

@@ -86,7 +86,7 @@ device::Violation HandleUploadPiece(Session& session, const v1::Command& command
                           static_cast<const std::byte*>(arena.data() + request.arena_offset()));
   }();
   if (!piece.ok()) {
-    session.Settle(id, piece.status());
+    session.answers().Settle(id, piece.status());
     return device::Violation();
   }
   Copy(session, static_cast<int64_t>(request.length()),
@@ -99,7 +99,7 @@ device::Violation HandleUploadPiece(Session& session, const v1::Command& command
          // Answered by name: its Upload is older and not finished, so progress alone would never tell.
          v1::Reply reply;
          reply.set_command(id);
-         self->Answer(std::move(reply));
+         self->answers().Answer(std::move(reply));
        });
   return device::Violation();
 }
@@ -109,8 +109,8 @@ device::Violation HandleDownload(Session& session, const v1::Command& command) {
   const uint64_t id = command.id();
   const absl::StatusOr<Cause> cause = CauseOf(request.cause(), Direction::kDeviceToHost);
   if (!cause.ok() || request.way_case() == v1::Download::WAY_NOT_SET) {
-    session.Settle(id,
-                   !cause.ok() ? cause.status() : Argument("The Download does not say where its bytes go."));
+    session.answers().Settle(
+        id, !cause.ok() ? cause.status() : Argument("The Download does not say where its bytes go."));
     return device::Violation();
   }
   device::DownloadRequest download;
@@ -123,7 +123,7 @@ device::Violation HandleDownload(Session& session, const v1::Command& command) {
   const auto deliver = [self = session.shared_from_this(), id, cause = *cause, ref = download.command,
                         way = request.way_case(), range = request.arena(),
                         calls = request.continued() ? 0 : 1](absl::StatusOr<device::ReadyBytes> ready) {
-    if (!ready.ok()) return self->Settle(id, ready.status());
+    if (!ready.ok()) return self->answers().Settle(id, ready.status());
     v1::Reply reply;
     reply.set_command(id);
     *reply.mutable_download()->mutable_shape() = hlo::ToProto(ready->shape);
@@ -131,13 +131,13 @@ device::Violation HandleDownload(Session& session, const v1::Command& command) {
     device::Workspace& workspace = self->workspace();
     if (way == v1::Download::kStream) {
       if (const absl::Status kept = self->transfers().KeepDownload(id, *ready, row, calls); !kept.ok())
-        return self->Settle(id, kept);
+        return self->answers().Settle(id, kept);
       reply.mutable_download()->set_stream(true);
-      return self->Answer(std::move(reply));
+      return self->answers().Answer(std::move(reply));
     }
     const auto refuse = [&](const absl::Status& status) {
       workspace.Release(*ready);
-      self->Settle(id, status);
+      self->answers().Settle(id, status);
     };
     if (way == v1::Download::kInline) {
       if (ready->bytes > self->limits().inline_bytes_max) {
@@ -152,7 +152,7 @@ device::Violation HandleDownload(Session& session, const v1::Command& command) {
       workspace.ledger().Record(row, ready->bytes, calls);
       // Its share of the buffer goes before the answer: a Free that follows finds no other.
       ready = absl::CancelledError();
-      return self->Answer(std::move(reply));
+      return self->answers().Answer(std::move(reply));
     }
     const absl::StatusOr<absl::Span<std::byte>> arena = self->transfers().arena();
     if (!arena.ok()) return refuse(arena.status());
@@ -173,7 +173,7 @@ device::Violation HandleDownload(Session& session, const v1::Command& command) {
            self->workspace().Release(ready);
            self->workspace().ledger().Record(row, ready.bytes, calls);
            ready = {};
-           self->Answer(std::move(reply));
+           self->answers().Answer(std::move(reply));
          });
   };
   return session.workspace().Download(download, deliver);

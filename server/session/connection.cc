@@ -32,7 +32,7 @@ void Connection::OnMessage(const std::shared_ptr<SessionStream>& stream, const v
 
 void Connection::EndWith(SessionStream& stream, const absl::Status& status) {
   // A session that was resumed on another stream does not end with what comes on this one.
-  if (session_ != nullptr && session_->LivesOn(&stream)) {
+  if (session_ != nullptr && session_->answers().LivesOn(&stream)) {
     registry_.End(session_, status);
   } else {
     stream.Finish(status);
@@ -50,17 +50,17 @@ void Connection::OnNoMemory(SessionStream& stream) {
 }
 
 void Connection::OnWritten(const SessionStream* stream) {
-  if (session_ != nullptr) session_->OnWritten(stream);
+  if (session_ != nullptr) session_->answers().OnWritten(stream);
 }
 
 void Connection::OnClosed(const SessionStream* stream) {
   if (session_ != nullptr) registry_.OnBroken(session_, stream);
 }
 
-bool Connection::HasNews() const { return session_ != nullptr && session_->HasNews(); }
+bool Connection::HasNews() const { return session_ != nullptr && session_->answers().HasNews(); }
 
 void Connection::Flush() {
-  if (session_ != nullptr) session_->Flush();
+  if (session_ != nullptr) session_->answers().Flush();
 }
 
 }  // namespace hlod::session

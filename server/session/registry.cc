@@ -57,7 +57,8 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Open(const v1::Hello& hello, 
     if (!hello.has_resume()) End(session, MakeError(ErrorKind::kLimit, "The session could not be opened."));
   };
   const v1::Welcome welcome = WelcomeOf(*session, version);
-  ASSIGN_OR_RETURN(const std::shared_ptr<SessionStream> old, session->Attach(std::move(stream), welcome));
+  ASSIGN_OR_RETURN(const std::shared_ptr<SessionStream> old,
+                   session->answers().Attach(std::move(stream), welcome));
   std::move(end_unattached).Cancel();
   if (old != nullptr) old->Finish(Aborted("The session goes on in another stream."));
   spdlog::info("Session {} {}: {} from {}, pid {}.", session->identity().id,
@@ -119,7 +120,7 @@ v1::Welcome Registry::WelcomeOf(const Session& session, uint32_t version) const 
   welcome.set_epoch(options_.epoch);
   welcome.set_session(session.identity().id);
   welcome.set_secret(session.identity().secret.bytes());
-  ForEachLimit([&](std::string_view name, int64_t Limits::* field, std::string_view) {
+  ForEachLimit([&](std::string_view name, int64_t Limits::*field, std::string_view) {
     v1::Limit& limit = *welcome.add_limits();
     limit.set_name(std::string(name));
     limit.set_value(devices_.limits().*field);
@@ -172,7 +173,7 @@ void Registry::End(const std::shared_ptr<Session>& session, const absl::Status& 
 }
 
 void Registry::OnBroken(const std::shared_ptr<Session>& session, const SessionStream* stream) {
-  if (!session->Detach(stream, devices_.clock().Now())) return;
+  if (!session->answers().Detach(stream, devices_.clock().Now())) return;
   const Session::Identity& identity = session->identity();
   const bool dead = identity.pid != 0 && !processes_.UserOf(identity.pid).has_value();
   if (!options_.leases || dead) {
@@ -204,7 +205,7 @@ void Registry::Tick() {
   const absl::Time now = devices_.clock().Now();
   for (const std::shared_ptr<Session>& session : List()) {
     session->Tick(now);
-    if (session->LeaseRanOut(now, absl::Microseconds(devices_.limits().grace_us))) {
+    if (session->answers().LeaseRanOut(now, absl::Microseconds(devices_.limits().grace_us))) {
       End(session, MakeError(ErrorKind::kLostSession, "The client did not come back within grace_us."));
     }
   }

@@ -120,8 +120,8 @@ TEST(QuietMessage, WhatIsMerelySettledIsReportedWithAnAnswer) {
   Client client(daemon);
   client.quiet = true;
   client.SendTogether({client.UploadOf({1, 2, 3, 4}, 1), client.PlaceholderOf(2)});
-  EXPECT_FALSE(client.machine()->HasNews());
-  client.machine()->Flush();
+  EXPECT_FALSE(client.machine()->answers().HasNews());
+  client.machine()->answers().Flush();
   EXPECT_FALSE(client.stream().Next(absl::ZeroDuration()).has_value());
   client.SendTogether({client.DownloadOf(1)});
   const std::optional<v1::ServerMessage> answer = client.stream().Next();
@@ -145,7 +145,7 @@ TEST(QuietMessage, AMessageThatIsNotQuietAsksForWhatIsSettled) {
   Client client(daemon);
   client.quiet = true;
   client.SendTogether({client.PlaceholderOf(1)});
-  EXPECT_FALSE(client.machine()->HasNews());
+  EXPECT_FALSE(client.machine()->answers().HasNews());
   client.quiet = false;
   client.SendTogether({});
   EXPECT_EQ(client.stream().Next()->settled_through(), 1u);
@@ -156,7 +156,7 @@ TEST(QuietMessage, ManySettledCommandsAreReportedWithoutAnAnswer) {
   Client client(daemon);
   client.quiet = true;
   for (uint64_t handle = 1; handle < 64; ++handle) client.SendTogether({client.PlaceholderOf(handle)});
-  EXPECT_FALSE(client.machine()->HasNews());
+  EXPECT_FALSE(client.machine()->answers().HasNews());
   client.SendTogether({client.PlaceholderOf(64)});
   EXPECT_EQ(client.stream().Next()->settled_through(), 64u);
 }
@@ -168,7 +168,7 @@ TEST(QuietMessage, ANewStreamIsNotQuiet) {
   client.SendTogether({client.PlaceholderOf(1)});
   client.Break();
   client.Connect(client.ResumeOf());
-  client.machine()->Flush();
+  client.machine()->answers().Flush();
   EXPECT_EQ(client.stream().Next(absl::ZeroDuration()).value_or(v1::ServerMessage()).settled_through(), 1u);
 }
 

@@ -50,9 +50,9 @@ TEST(NoMemory, AResumeThatCouldNotBeWelcomedLeavesTheSessionWaiting) {
   client.Break();
   const auto stream = std::make_shared<PipeStream>();
   stream->SetNoMemory(true);
-  EXPECT_THROW((void)session->Attach(stream, v1::Welcome()), std::bad_alloc);
-  EXPECT_TRUE(session->detached_since().has_value()) << "Its lease runs.";
-  EXPECT_FALSE(session->LivesOn(stream.get()));
+  EXPECT_THROW((void)session->answers().Attach(stream, v1::Welcome()), std::bad_alloc);
+  EXPECT_TRUE(session->answers().detached_since().has_value()) << "Its lease runs.";
+  EXPECT_FALSE(session->answers().LivesOn(stream.get()));
 }
 
 TEST(NoMemory, ABarrierThatFailsIsAnsweredAndLetsTheNextOnePass) {
@@ -61,7 +61,7 @@ TEST(NoMemory, ABarrierThatFailsIsAnsweredAndLetsTheNextOnePass) {
   const std::shared_ptr<Session> session = client.machine();
   const uint64_t upload = client.Send(client.StreamUploadOf(1));
   const uint64_t failing = client.Send(client.StreamUploadOf(2));  // Settled by its barrier alone.
-  session->WhenAllBefore(failing, [] { throw std::runtime_error("out of order"); });
+  session->answers().WhenAllBefore(failing, [] { throw std::runtime_error("out of order"); });
   const uint64_t ping = client.Send(client.PingOf());
   const device::UploadPart part = session->workspace().uploads().Claim(upload).value();
   session->workspace().uploads().AddReceived(upload, part.generation,

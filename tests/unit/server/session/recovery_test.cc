@@ -16,7 +16,7 @@ TEST(EndedSession, CannotBeAttachedTo) {
   const std::shared_ptr<Session> session = client.machine();
   daemon.registry->End(session, MakeError(ErrorKind::kLostSession, "The lease ran out."));
   auto stream = std::make_shared<PipeStream>();
-  EXPECT_EQ(KindOf(session->Attach(stream, v1::Welcome()).status()), ErrorKind::kLostSession);
+  EXPECT_EQ(KindOf(session->answers().Attach(stream, v1::Welcome()).status()), ErrorKind::kLostSession);
   EXPECT_FALSE(stream->Next(absl::ZeroDuration()).has_value()) << "It is not welcomed.";
 }
 
@@ -25,11 +25,12 @@ TEST(EndedSession, CannotBeAttachedToOnceItsLeaseHasRunOut) {
   Client client(daemon);
   const std::shared_ptr<Session> session = client.machine();
   const absl::Time lost = daemon.clock.Now();
-  EXPECT_FALSE(session->LeaseRanOut(lost + absl::Hours(1), absl::Seconds(30))) << "It is connected.";
+  EXPECT_FALSE(session->answers().LeaseRanOut(lost + absl::Hours(1), absl::Seconds(30)))
+      << "It is connected.";
   client.Break();
-  EXPECT_FALSE(session->LeaseRanOut(lost + absl::Seconds(29), absl::Seconds(30)));
-  EXPECT_TRUE(session->LeaseRanOut(lost + absl::Seconds(30), absl::Seconds(30)));
-  EXPECT_EQ(KindOf(session->Attach(std::make_shared<PipeStream>(), v1::Welcome()).status()),
+  EXPECT_FALSE(session->answers().LeaseRanOut(lost + absl::Seconds(29), absl::Seconds(30)));
+  EXPECT_TRUE(session->answers().LeaseRanOut(lost + absl::Seconds(30), absl::Seconds(30)));
+  EXPECT_EQ(KindOf(session->answers().Attach(std::make_shared<PipeStream>(), v1::Welcome()).status()),
             ErrorKind::kLostSession);
 }
 
@@ -42,7 +43,7 @@ TEST(EndedSession, IsNotKeptByAPingThatCameTooLate) {
     const std::shared_ptr<Session> session = client.machine();
     left = session;
     session->End(absl::OkStatus());
-    session->WhenAllBefore(2, [session] {});
+    session->answers().WhenAllBefore(2, [session] {});
     daemon.registry->End(session, absl::OkStatus());
   }
   EXPECT_TRUE(left.expired());

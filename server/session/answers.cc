@@ -1,0 +1,307 @@
+// Order, keeping, sending.
+#include "server/session/answers.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/cleanup/cleanup.h"
+#include "common/base/status.h"
+#include "common/rpc/wire.h"
+
+namespace hlod::session {
+namespace {
+
+// Commands after the first unsettled one, in units of commands_in_flight_max.
+constexpr int64_t kWindow = 16;
+constexpr uint64_t kUntoldMax = 64;         // Settled commands, while the client is quiet (session.proto).
+constexpr int64_t kMessageBytes = 1 << 20;  // Replies in one message, about.
+// Beyond unacknowledged_bytes_max, for each command in flight: its small reply, or its refusal.
+constexpr int64_t kReplyReserveBytes = 1 << 10;
+
+// Chunks of a program that are smaller than chunk_bytes_max count as commands, so that there are never
+// millions.
+ReplyBox::Piece PieceOf(const v1::Command& command, const Limits& limits) {
+  if (command.has_upload_piece()) return ReplyBox::Piece::kOfUpload;
+  const bool full = static_cast<int64_t>(command.program_chunk().data().size()) >= limits.chunk_bytes_max;
+  return full ? ReplyBox::Piece::kOfProgram : ReplyBox::Piece::kNone;
+}
+
+absl::Status Violation(std::string text) { return MakeError(ErrorKind::kViolation, std::move(text)); }
+
+}  // namespace
+
+// -----------------------------------------------------------------------------------------------------------
+// streams
+
+absl::StatusOr<std::shared_ptr<SessionStream>> Answers::Attach(std::shared_ptr<SessionStream> stream,
+                                                               const v1::Welcome& welcome) {
+  std::shared_ptr<SessionStream> old;
+  v1::ServerMessage message;
+  {
+    MutexLock lock(&mu_);
+    if (ended_ || lease_ran_out_) return MakeError(ErrorKind::kLostSession, "The session has just ended.");
+    old = std::exchange(stream_, stream);
+    detached_since_.reset();
+    writing_ = true;
+    quiet_ = false;
+    box_.Rewind();
+    *message.mutable_welcome() = welcome;
+    message.mutable_welcome()->set_received_through(box_.received_through());
+  }
+  try {
+    stream->Write(message);
+  } catch (...) {  // No memory: nobody else knows of this stream, so nobody would report that it broke.
+    Detach(stream.get(), clock_.Now());
+    if (old != nullptr) old->Finish(Aborted("The session went on in another stream."));
+    throw;
+  }
+  return old;
+}
+
+bool Answers::LivesOn(const SessionStream* stream) const {
+  MutexLock lock(&mu_);
+  return stream_.get() == stream;
+}
+
+bool Answers::Detach(const SessionStream* stream, absl::Time now) {
+  std::shared_ptr<SessionStream> old;
+  MutexLock lock(&mu_);
+  if (stream_.get() != stream || ended_) return false;
+  old = std::exchange(stream_, nullptr);
+  writing_ = false;
+  detached_since_ = now;
+  return true;
+}
+
+bool Answers::LeaseRanOut(absl::Time now, absl::Duration grace) {
+  MutexLock lock(&mu_);
+  if (ended_ || !detached_since_.has_value() || *detached_since_ + grace > now) return false;
+  lease_ran_out_ = true;
+  return true;
+}
+
+bool Answers::connected() const {
+  MutexLock lock(&mu_);
+  return stream_ != nullptr;
+}
+
+std::optional<absl::Time> Answers::detached_since() const {
+  MutexLock lock(&mu_);
+  return detached_since_;
+}
+
+bool Answers::End(std::shared_ptr<SessionStream>& stream) {
+  std::deque<Barrier> barriers;  // Goes after the lock.
+  MutexLock lock(&mu_);
+  if (std::exchange(ended_, true)) return false;
+  stream = std::exchange(stream_, nullptr);
+  barriers.swap(barriers_);
+  return true;
+}
+
+// The replies that are left go in messages of a size that a client takes.
+void Answers::Finish(SessionStream& stream, const absl::Status& status) {
+  try {
+    WriteRest(stream);
+  } catch (const std::exception&) {  // No memory: they are lost, and the client hears of the end.
+  }
+  stream.Finish(status);
+}
+
+void Answers::WriteRest(SessionStream& stream) {
+  for (bool more = true; more;) {
+    v1::ServerMessage message;
+    std::vector<std::shared_ptr<const v1::Reply>> keep;
+    const absl::Cleanup detach = [&message] { ReplyBox::Detach(message); };
+    {
+      MutexLock lock(&mu_);
+      if (!box_.has_news()) break;
+      box_.Fill(message, kMessageBytes, keep);
+      more = box_.has_replies();
+    }
+    stream.Write(message);
+  }
+}
+
+// -----------------------------------------------------------------------------------------------------------
+// what comes
+
+absl::StatusOr<bool> Answers::BeginMessage(const SessionStream* stream, const v1::ClientMessage& message) {
+  MutexLock lock(&mu_);
+  if (stream_.get() != stream || ended_) return false;
+  reading_ = true;
+  quiet_ = message.quiet();
+  if (!box_.Acknowledge(message.ack_through())) {
+    return Violation(absl::StrFormat("Command %d is acknowledged; only those up to %d are settled.",
+                                     message.ack_through(), box_.settled_through()));
+  }
+  for (const uint64_t command : message.acknowledged()) {
+    if (!box_.AcknowledgeOne(command))
+      return Violation(absl::StrFormat("Command %d is acknowledged and not settled.", command));
+  }
+  return true;
+}
+
+void Answers::EndMessage(bool flush) {
+  {
+    MutexLock lock(&mu_);
+    reading_ = false;
+    if (!flush || !MustTell()) return;
+  }
+  Flush();
+}
+
+absl::StatusOr<Answers::Arrival> Answers::Receive(const v1::Command& command, absl::Status& refused) {
+  MutexLock lock(&mu_);
+  if (command.id() <= box_.received_through() && command.id() > 0) {
+    ledger_.Count(&device::Counters::replayed_commands);
+    return Arrival::kReplayed;
+  }
+  if (command.id() != box_.received_through() + 1) {
+    return Violation(absl::StrFormat("Command id %d is not the one after the last (%d).", command.id(),
+                                     box_.received_through()));
+  }
+  const int64_t max = limits_.commands_in_flight_max;
+  const bool full = box_.in_flight() >= max || box_.window() >= kWindow * max;
+  // Refusals are answers that are kept, too: someone who does not stop is stopped.
+  if (box_.window() >= (kWindow + 1) * max) {
+    return MakeError(ErrorKind::kLimit,
+                     absl::StrFormat("%d commands came after one that is not settled, more than %d times "
+                                     "the limit commands_in_flight_max (%d).",
+                                     box_.window() - 1, kWindow, max));
+  }
+  if (replies_.used() > limits_.unacknowledged_bytes_max + max * kReplyReserveBytes) {
+    return MakeError(
+        ErrorKind::kLimit,
+        absl::StrFormat("%d bytes of replies are not acknowledged; the limit unacknowledged_bytes_max "
+                        "is %d.",
+                        replies_.used(), limits_.unacknowledged_bytes_max));
+  }
+  box_.Receive(PieceOf(command, limits_));
+  if (full) {
+    refused = MakeError(
+        ErrorKind::kLimit,
+        absl::StrFormat("This command is one too many: the limit commands_in_flight_max is %d.", max));
+  }
+  return Arrival::kNew;
+}
+
+bool Answers::busy() const {
+  MutexLock lock(&mu_);
+  return !ended_ && box_.in_flight() > 0;
+}
+
+// -----------------------------------------------------------------------------------------------------------
+// answers
+
+void Answers::Settle(uint64_t command, const absl::Status& status) {
+  if (status.ok()) return SettleWith(command, nullptr);
+  ledger_.Count(&device::Counters::failed_commands);
+  ErrorDetails error = ErrorOf(status);
+  if (error.root_command == 0) error.root_command = command;
+  auto reply = std::make_shared<v1::Reply>();
+  reply->set_command(command);
+  *reply->mutable_error() = rpc::ToProto(error);
+  SettleWith(command, std::move(reply));
+}
+
+void Answers::Answer(v1::Reply reply) {
+  const uint64_t command = reply.command();
+  SettleWith(command, std::make_shared<const v1::Reply>(std::move(reply)));
+}
+
+void Answers::SettleWith(uint64_t command, std::shared_ptr<const v1::Reply> reply) {
+  bool pause;
+  {
+    MutexLock lock(&mu_);
+    if (ended_) return;
+    box_.Settle(command, std::move(reply));
+    pause = !reading_;
+  }
+  RunBarriers();
+  if (pause) Flush();  // Else the answers to a message's commands go together, when all of them were handled.
+}
+
+// Each barrier answers, and so lets the next one pass: in a loop, for there may be thousands.
+void Answers::RunBarriers() {
+  for (;;) {
+    std::function<void()> barrier;
+    uint64_t command;
+    {
+      MutexLock lock(&mu_);
+      if (running_barriers_ || barriers_.empty() || barriers_.front().command != box_.settled_through() + 1)
+        return;
+      running_barriers_ = true;
+      command = barriers_.front().command;
+      barrier = std::move(barriers_.front().run);
+      barriers_.pop_front();
+    }
+    const absl::Cleanup ran = [this] {
+      MutexLock lock(&mu_);
+      running_barriers_ = false;
+    };
+    try {
+      barrier();
+    } catch (const std::bad_alloc&) {
+      Settle(command, MakeError(ErrorKind::kLimit, "The daemon has no memory for this answer."));
+    } catch (const std::exception& e) {
+      Settle(command, Internal("This command could not be answered: %s.", e.what()));
+    }
+  }
+}
+
+void Answers::WhenAllBefore(uint64_t command, std::function<void()> barrier) {
+  {
+    MutexLock lock(&mu_);
+    // What End() did not find would stay: a barrier holds its session. It goes with the caller's frame, after
+    // the lock.
+    if (ended_) return;
+    barriers_.push_back({command, std::move(barrier)});
+  }
+  RunBarriers();
+}
+
+void Answers::Flush() {
+  v1::ServerMessage message;
+  std::vector<std::shared_ptr<const v1::Reply>> keep;
+  const absl::Cleanup detach = [&message] { ReplyBox::Detach(message); };
+  std::shared_ptr<SessionStream> stream;
+  try {
+    {
+      MutexLock lock(&mu_);
+      if (writing_ || stream_ == nullptr || !MustTell()) return;
+      writing_ = true;
+      stream = stream_;
+      box_.Fill(message, kMessageBytes, keep);
+    }
+    stream->Write(message);
+  } catch (...) {  // No memory: nothing is on its way. The next message has what this one should have had.
+    MutexLock lock(&mu_);
+    if (stream_ == stream) {  // Else a new stream has everything sent again.
+      writing_ = false;
+      box_.PutBack(message);
+    }
+    throw;
+  }
+}
+
+bool Answers::HasNews() const {
+  MutexLock lock(&mu_);
+  return !writing_ && stream_ != nullptr && MustTell();
+}
+
+bool Answers::MustTell() const {
+  return quiet_ ? box_.has_replies() || box_.untold() >= kUntoldMax : box_.has_news();
+}
+
+void Answers::OnWritten(const SessionStream* stream) {
+  {
+    MutexLock lock(&mu_);
+    if (stream_.get() != stream) return;
+    writing_ = false;
+    if (!box_.has_replies()) return;  // Progress alone waits for the reader's next pause, which follows.
+  }
+  Flush();
+}
+
+}  // namespace hlod::session
