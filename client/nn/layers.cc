@@ -31,7 +31,10 @@ Linear::Linear(Module& parent, std::string name, int64_t in, int64_t out, bool w
   RegisterParameter("weight", weight);
   RegisterParameter("bias", bias);
 }
-Tensor Linear::operator()(const Tensor& x) const { return hlod::Linear(x, weight, bias); }
+Tensor Linear::operator()(const Tensor& x, Caller caller) const {
+  const CallerScope scope(caller);
+  return hlod::Linear(x, weight, bias);
+}
 
 Embedding::Embedding(Module& parent, std::string name, int64_t count, int64_t size,
                      std::optional<int64_t> padding)
@@ -39,7 +42,10 @@ Embedding::Embedding(Module& parent, std::string name, int64_t count, int64_t si
   if (padding.has_value()) weight.Select(0, *padding).Zero_();
   RegisterParameter("weight", weight);
 }
-Tensor Embedding::operator()(const Tensor& indices) const { return hlod::Embedding(indices, weight); }
+Tensor Embedding::operator()(const Tensor& indices, Caller caller) const {
+  const CallerScope scope(caller);
+  return hlod::Embedding(indices, weight);
+}
 
 LayerNorm::LayerNorm(Module& parent, std::string name, Dims shape, double eps, bool with_bias)
     : Module(parent, std::move(name)), weight(Ones(shape)), shape_(std::move(shape)), eps_(eps) {
@@ -47,13 +53,19 @@ LayerNorm::LayerNorm(Module& parent, std::string name, Dims shape, double eps, b
   RegisterParameter("weight", weight);
   RegisterParameter("bias", bias);
 }
-Tensor LayerNorm::operator()(const Tensor& x) const { return hlod::LayerNorm(x, shape_, weight, bias, eps_); }
+Tensor LayerNorm::operator()(const Tensor& x, Caller caller) const {
+  const CallerScope scope(caller);
+  return hlod::LayerNorm(x, shape_, weight, bias, eps_);
+}
 
 RmsNorm::RmsNorm(Module& parent, std::string name, Dims shape, double eps)
     : Module(parent, std::move(name)), weight(Ones(shape)), shape_(std::move(shape)), eps_(eps) {
   RegisterParameter("weight", weight);
 }
-Tensor RmsNorm::operator()(const Tensor& x) const { return hlod::RmsNorm(x, shape_, weight, eps_); }
+Tensor RmsNorm::operator()(const Tensor& x, Caller caller) const {
+  const CallerScope scope(caller);
+  return hlod::RmsNorm(x, shape_, weight, eps_);
+}
 
 BatchNorm::BatchNorm(Module& parent, std::string name, int64_t channels, double eps, double momentum)
     : Module(parent, std::move(name)),
@@ -70,24 +82,45 @@ BatchNorm::BatchNorm(Module& parent, std::string name, int64_t channels, double 
   RegisterBuffer("running_var", running_var);
   RegisterBuffer("num_batches_tracked", num_batches_tracked);
 }
-Tensor BatchNorm::operator()(const Tensor& x) {
+Tensor BatchNorm::operator()(const Tensor& x, Caller caller) {
+  const CallerScope scope(caller);
+
   if (training()) num_batches_tracked += 1;
   return hlod::BatchNorm(x, running_mean, running_var, weight, bias, training(), momentum_, eps_);
 }
 
+namespace {
+
+// A convolution's weight: `rows` x `columns` channels of each group, then the kernel.
+Tensor ConvWeight(int64_t in, int64_t out, int64_t groups, int64_t rows, int64_t columns, const Dims& kernel,
+                  int64_t* fan_in) {
+  if (groups < 1 || in < 1 || out < 1 || in % groups != 0 || out % groups != 0) {
+    throw Error(
+        MakeError(ErrorKind::kArgument, absl::StrCat("groups (", groups, ") must divide the channels in (",
+                                                     in, ") and out (", out, "), all of them positive")),
+        "conv", Caller{});
+  }
+  Dims dims = {rows, columns / groups};
+  dims.insert(dims.end(), kernel.begin(), kernel.end());
+  *fan_in = dims[1];
+  for (const int64_t size : kernel) *fan_in *= size;
+  return WithinFanIn(dims, *fan_in);
+}
+
+}  // namespace
+
 Conv::Conv(Module& parent, std::string name, int64_t in, int64_t out, Dims kernel, ConvOptions options,
            bool with_bias)
     : Module(parent, std::move(name)), options_(std::move(options)) {
-  Dims dims = {out, in / options_.groups};
-  dims.insert(dims.end(), kernel.begin(), kernel.end());
-  int64_t fan_in = dims[1];
-  for (const int64_t size : kernel) fan_in *= size;
-  weight = WithinFanIn(dims, fan_in);
+  int64_t fan_in = 0;
+  weight = ConvWeight(in, out, options_.groups, out, in, kernel, &fan_in);
   if (with_bias) bias = WithinFanIn({out}, fan_in);
   RegisterParameter("weight", weight);
   RegisterParameter("bias", bias);
 }
-Tensor Conv::operator()(const Tensor& x) const {
+Tensor Conv::operator()(const Tensor& x, Caller caller) const {
+  const CallerScope scope(caller);
+
   switch (weight.rank()) {
     case 3: return Conv1d(x, weight, bias, options_);
     case 4: return Conv2d(x, weight, bias, options_);
@@ -98,16 +131,15 @@ Tensor Conv::operator()(const Tensor& x) const {
 ConvTranspose::ConvTranspose(Module& parent, std::string name, int64_t in, int64_t out, Dims kernel,
                              ConvTransposeOptions options, bool with_bias)
     : Module(parent, std::move(name)), options_(std::move(options)) {
-  Dims dims = {in, out / options_.groups};
-  dims.insert(dims.end(), kernel.begin(), kernel.end());
-  int64_t fan_in = dims[1];
-  for (const int64_t size : kernel) fan_in *= size;
-  weight = WithinFanIn(dims, fan_in);
+  int64_t fan_in = 0;
+  weight = ConvWeight(in, out, options_.groups, in, out, kernel, &fan_in);
   if (with_bias) bias = WithinFanIn({out}, fan_in);
   RegisterParameter("weight", weight);
   RegisterParameter("bias", bias);
 }
-Tensor ConvTranspose::operator()(const Tensor& x) const {
+Tensor ConvTranspose::operator()(const Tensor& x, Caller caller) const {
+  const CallerScope scope(caller);
+
   switch (weight.rank()) {
     case 3: return ConvTranspose1d(x, weight, bias, options_);
     case 4: return ConvTranspose2d(x, weight, bias, options_);
@@ -125,7 +157,9 @@ GroupNorm::GroupNorm(Module& parent, std::string name, int64_t groups, int64_t c
   RegisterParameter("weight", weight);
   RegisterParameter("bias", bias);
 }
-Tensor GroupNorm::operator()(const Tensor& x) const {
+Tensor GroupNorm::operator()(const Tensor& x, Caller caller) const {
+  const CallerScope scope(caller);
+
   return hlod::GroupNorm(x, groups_, weight, bias, eps_);
 }
 
@@ -147,7 +181,9 @@ InstanceNorm::InstanceNorm(Module& parent, std::string name, int64_t channels, d
   RegisterBuffer("running_var", running_var);
   RegisterBuffer("num_batches_tracked", num_batches_tracked);
 }
-Tensor InstanceNorm::operator()(const Tensor& x) {
+Tensor InstanceNorm::operator()(const Tensor& x, Caller caller) {
+  const CallerScope scope(caller);
+
   const bool tracked = running_mean.defined();
   if (tracked && training()) num_batches_tracked += 1;
   return hlod::InstanceNorm(x, running_mean, running_var, weight, bias, training() || !tracked, momentum_,
@@ -158,7 +194,9 @@ EmbeddingBag::EmbeddingBag(Module& parent, std::string name, int64_t count, int6
     : Module(parent, std::move(name)), weight(Randn({count, size})), mode_(mode) {
   RegisterParameter("weight", weight);
 }
-Tensor EmbeddingBag::operator()(const Tensor& indices, const Tensor& offsets) const {
+Tensor EmbeddingBag::operator()(const Tensor& indices, const Tensor& offsets, Caller caller) const {
+  const CallerScope scope(caller);
+
   return hlod::EmbeddingBag(indices, weight, {.mode = mode_, .offsets = offsets});
 }
 
@@ -168,12 +206,17 @@ Bilinear::Bilinear(Module& parent, std::string name, int64_t in1, int64_t in2, i
   RegisterParameter("weight", weight);
   RegisterParameter("bias", bias);
 }
-Tensor Bilinear::operator()(const Tensor& x1, const Tensor& x2) const {
+Tensor Bilinear::operator()(const Tensor& x1, const Tensor& x2, Caller caller) const {
+  const CallerScope scope(caller);
+
   return hlod::Bilinear(x1, x2, weight, bias);
 }
 
 Dropout::Dropout(Module& parent, std::string name, double p) : Module(parent, std::move(name)), p_(p) {}
-Tensor Dropout::operator()(const Tensor& x) const { return hlod::Dropout(x, p_, training()); }
+Tensor Dropout::operator()(const Tensor& x, Caller caller) const {
+  const CallerScope scope(caller);
+  return hlod::Dropout(x, p_, training());
+}
 
 MultiheadAttention::MultiheadAttention(Module& parent, std::string name, int64_t size, int64_t heads,
                                        bool with_bias, double dropout)
@@ -199,7 +242,9 @@ MultiheadAttention::MultiheadAttention(Module& parent, std::string name, int64_t
 }
 
 Tensor MultiheadAttention::operator()(const Tensor& query, const Tensor& key, const Tensor& value,
-                                      const AttentionOptions& options) const {
+                                      const AttentionOptions& options, Caller caller) const {
+  const CallerScope scope(caller);
+
   const int64_t size = in_proj_weight.size(1);
   // [batch, length, size] to [batch, heads, length, size / heads].
   const auto project = [&](const Tensor& x, int64_t part) {

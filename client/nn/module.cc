@@ -27,6 +27,13 @@ Module::Module(Module& parent, std::string name, Caller caller) {
     Throw(absl::StrCat("the name (", name, ") of a part is empty, has a dot, or is taken"), "module", caller);
   }
   parent.parts_.emplace_back(std::move(name), this);
+  parent_ = &parent;
+}
+
+Module::~Module() {
+  for (auto& [name, part] : parts_) part->parent_ = nullptr;
+  if (parent_ != nullptr)
+    std::erase_if(parent_->parts_, [&](const auto& part) { return part.second == this; });
 }
 
 void Module::RegisterParameter(std::string name, Tensor& tensor) {

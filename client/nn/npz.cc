@@ -89,11 +89,6 @@ absl::StatusOr<Literal> ReadElements(const ZipMember& member, const Array& array
     RETURN_IF_ERROR(reader.Read(reinterpret_cast<char*>(literal.bytes().data()), literal.bytes().size()));
   }
   RETURN_IF_ERROR(reader.Finish());
-  if (array.shape.type == kPred) {
-    for (const std::byte value : literal.bytes()) {
-      if (value > std::byte{1}) return DataLoss("%s has a bool of %d", member.name, static_cast<int>(value));
-    }
-  }
   return literal;
 }
 

@@ -107,7 +107,9 @@ Recurrent::Recurrent(Module& parent, std::string name, RecurrentKind kind, int64
   }
 }
 
-RecurrentResult Recurrent::operator()(const Tensor& x, const RecurrentState& state) const {
+RecurrentResult Recurrent::operator()(const Tensor& x, const RecurrentState& state, Caller caller) const {
+  const CallerScope scope(caller);
+
   const bool batched = x.rank() == 3, batch_first = options_.batch_first && batched,
              lstm = kind_ == RecurrentKind::kLstm;
   // The state of layer i: [n, hidden].

@@ -111,7 +111,13 @@ void SaveSafetensors(const std::string& path, const StateDict& tensors, const Pr
                     {"data_offsets", {at.bytes_total, at.bytes_total + bytes}}};
     at.bytes_total += bytes;
   }
-  std::string text = header.dump();
+  std::string text;
+  try {
+    text = header.dump();
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(MakeError(ErrorKind::kArgument, absl::StrCat("a name cannot be written: ", error.what())),
+                "save", caller);
+  }
   text.resize((text.size() + 7) / 8 * 8, ' ');  // So that elements are aligned.
   const uint64_t length = text.size();
 

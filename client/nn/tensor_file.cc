@@ -44,7 +44,17 @@ MappedFile::~MappedFile() {
 Tensor FileTensor(const Shape& shape, std::function<absl::StatusOr<Literal>()> load, const Caller& caller) {
   auto value = lazy::MakeRef<lazy::Value>(shape.type, shape.dims, lazy::Place{}, caller);
   value->state = lazy::Value::State::kFile;
-  value->load = std::move(load);
+  value->load = [load = std::move(load)]() -> absl::StatusOr<Literal> {
+    absl::StatusOr<Literal> literal = load();
+    if (!literal.ok() || literal->shape().type != kPred) return literal;
+    for (const std::byte element : literal->bytes()) {
+      if (element > std::byte{1}) {
+        return MakeError(ErrorKind::kCorrupt, absl::StrCat("a bool in the file is ",
+                                                           static_cast<int>(element), ", neither 0 nor 1"));
+      }
+    }
+    return literal;
+  };
   return lazy::MakeTensor(std::move(value));
 }
 

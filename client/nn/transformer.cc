@@ -41,7 +41,10 @@ TransformerEncoderLayer::TransformerEncoderLayer(Module& parent, std::string nam
       dropout2(*this, "dropout2", options.dropout),
       options_(std::move(options)) {}
 
-Tensor TransformerEncoderLayer::operator()(const Tensor& x, const AttentionOptions& attention) const {
+Tensor TransformerEncoderLayer::operator()(const Tensor& x, const AttentionOptions& attention,
+                                           Caller caller) const {
+  const CallerScope scope(caller);
+
   const bool first = options_.norm_first;
   const Tensor attended =
       Residual(x, norm1, first, [&](const Tensor& x) { return dropout1(self_attn(x, x, x, attention)); });
@@ -67,8 +70,10 @@ TransformerDecoderLayer::TransformerDecoderLayer(Module& parent, std::string nam
       options_(std::move(options)) {}
 
 Tensor TransformerDecoderLayer::operator()(const Tensor& x, const Tensor& memory,
-                                           const AttentionOptions& self,
-                                           const AttentionOptions& cross) const {
+                                           const AttentionOptions& self, const AttentionOptions& cross,
+                                           Caller caller) const {
+  const CallerScope scope(caller);
+
   const bool first = options_.norm_first;
   Tensor y = Residual(x, norm1, first, [&](const Tensor& x) { return dropout1(self_attn(x, x, x, self)); });
   y = Residual(y, norm2, first,
@@ -85,7 +90,9 @@ TransformerEncoder::TransformerEncoder(Module& parent, std::string name, int64_t
       layers_(MakeLayers<TransformerEncoderLayer>(list_, count, size, heads, options)) {
   if (final_norm) norm_ = std::make_unique<LayerNorm>(*this, "norm", Dims{size}, options.eps);
 }
-Tensor TransformerEncoder::operator()(Tensor x, const AttentionOptions& attention) const {
+Tensor TransformerEncoder::operator()(Tensor x, const AttentionOptions& attention, Caller caller) const {
+  const CallerScope scope(caller);
+
   for (const auto& layer : layers_) x = (*layer)(x, attention);
   return norm_ == nullptr ? x : (*norm_)(x);
 }
@@ -98,7 +105,9 @@ TransformerDecoder::TransformerDecoder(Module& parent, std::string name, int64_t
   if (final_norm) norm_ = std::make_unique<LayerNorm>(*this, "norm", Dims{size}, options.eps);
 }
 Tensor TransformerDecoder::operator()(Tensor x, const Tensor& memory, const AttentionOptions& self,
-                                      const AttentionOptions& cross) const {
+                                      const AttentionOptions& cross, Caller caller) const {
+  const CallerScope scope(caller);
+
   for (const auto& layer : layers_) x = (*layer)(x, memory, self, cross);
   return norm_ == nullptr ? x : (*norm_)(x);
 }

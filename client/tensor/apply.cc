@@ -2,35 +2,29 @@
 #include "client/tensor/apply.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "client/tensor/autocast.h"
+#include "client/tensor/bind.h"
 #include "client/tensor/close.h"
 #include "client/tensor/function_trace.h"
 #include "client/tensor/host.h"
 #include "client/tensor/lock.h"
 #include "client/tensor/placeholder.h"
 #include "client/tensor/promotion.h"
+#include "client/tensor/repeated.h"
 #include "client/tensor/runtime.h"
 #include "client/tensor/settings.h"
-#include "client/tensor/tape.h"
+#include "client/tensor/taping.h"
 #include "client/tensor/thread_trace.h"
 #include "client/tensor/throw.h"
 #include "common/base/strings.h"
 
 namespace hlod::lazy {
 namespace {
-
-using OperandSpan = absl::Span<const Operand>;
-
-const Caller& CallerOf(OperandSpan operands) {
-  static constexpr Caller kUnknown;
-  return operands.empty() ? kUnknown : operands[0].caller();
-}
 
 // "f32[2,3] on hlod:0, 2.5, f32[4] on host".
 std::string ArgumentsText(OperandSpan operands) {
@@ -50,136 +44,7 @@ absl::Status WithArguments(const absl::Status& status, OperandSpan operands) {
   if (!operands.empty()) absl::StrAppend(&details.text, "; arguments: ", ArgumentsText(operands));
   return ToStatus(std::move(details));
 }
-
-// An operand on the way into a graph.
-struct Bound {
-  TensorImpl* tensor = nullptr;   // Null: a number.
-  Ref<Value> copy;                // A host tensor's copy on the device.
-  bool is_number_tensor = false;  // A host tensor of one element among device tensors.
-};
-
-// As many as most operations take, without an allocation.
-using BoundOperands = absl::InlinedVector<Bound, 3>;
 using LoweredOperands = absl::InlinedVector<Op, 4>;
-
-// The device of an operation: that of its tensors, when they agree; else what the settings say.
-Place PlaceOf(OperandSpan operands) {
-  Place place;
-  const Operand* first = nullptr;
-  for (const Operand& operand : operands) {
-    if (operand.tensor() == nullptr) continue;
-    if (!operand.tensor()->defined()) Refuse("an argument is an undefined tensor");
-    const Place other = operand.tensor()->impl()->value().place;
-    if (other.is_host()) continue;
-    if (first != nullptr && !(other == place)) {
-      Refuse("argument %d is on %s, argument %d on %s: copy one with To()", first - operands.data(),
-             DeviceOf(place).ToString(), &operand - operands.data(), DeviceOf(other).ToString());
-    }
-    if (first == nullptr) first = &operand;
-    place = other;
-  }
-  return place;
-}
-
-// What must be fetched before an operation can be recorded. The lock is not held meanwhile: a file or a
-// connection may be slow.
-struct Missing {
-  Ref<Value> file;  // A value whose bytes are in a file.
-  // A host tensor that meets device tensors: its copy there, of what it shows at `version`.
-  TensorImpl* tensor = nullptr;
-  Ref<Value> shown;
-  uint64_t version = 0;
-  size_t index = 0;  // Among the operands.
-};
-
-void UploadMissing(const Operation& operation, const Caller& caller, const Missing& missing, Place place) {
-  const Value& shown = *missing.shown;
-  absl::StatusOr<Buffer> buffer = DeviceOf(place).Upload(*shown.literal, Cause::kImplicitUpload, caller);
-  if (!buffer.ok()) throw Refusal{buffer.status()};
-  if (Current().mixed_devices == MixedDevices::kWarn) {
-    std::fprintf(stderr, "hlod: %s (%s) copies argument %zu, %s, from the host to %s\n", operation.pytorch,
-                 LineText(caller).c_str(), missing.index, ShapeText(shown).c_str(),
-                 DeviceOf(place).ToString().c_str());
-  }
-  const TraceLock lock;
-  ++Stats().implicit_copies;
-  Stats().implicit_copy_bytes += buffer->byte_size();
-  auto copy = MakeRef<Value>(shown.type, shown.dims, place, caller);
-  copy->Become(*std::move(buffer));
-  TensorImpl& tensor = *missing.tensor;
-  tensor.copy = std::move(copy);
-  tensor.copy_place = place;
-  tensor.copy_version = missing.version;
-}
-
-// The operands as an operation on `place` takes them, or what is missing for it. A host tensor's copy on the
-// device is kept as long as the tensor is not written; where others may write to its bytes, only for the call
-// that has made it: `copied` are those operands.
-BoundOperands Bind(const Operation& operation, OperandSpan operands, Place place,
-                   absl::Span<const size_t> copied, std::optional<Missing>& missing) {
-  BoundOperands bound(operands.size());
-  for (size_t i = 0; i < operands.size() && !missing; ++i) {
-    if (operands[i].tensor() == nullptr) continue;
-    TensorImpl& tensor = *operands[i].tensor()->impl();
-    bound[i].tensor = &tensor;
-    if (tensor.value().state == Value::State::kFile) missing = Missing{.file = tensor.storage->value};
-    if (place.is_host() || !tensor.value().place.is_host() || missing) continue;
-    if (tensor.value().IsPlaceholder())
-      Refuse("argument %d is a placeholder of the host: make it on the device", i);
-    if (Current().scalar_host_tensors && Count(tensor.view.dims) == 1) {
-      bound[i].is_number_tensor = true;
-      continue;
-    }
-    if (Current().mixed_devices == MixedDevices::kError) {
-      Refuse("argument %d is on the host and others are on %s: copy it with To(), or set mixed_devices", i,
-             DeviceOf(place).ToString());
-    }
-    const bool fresh = tensor.copy_version == tensor.storage->version &&
-                       (!tensor.storage->exposed || std::count(copied.begin(), copied.end(), i) != 0);
-    if (tensor.copy && tensor.copy_place == place && fresh) {
-      bound[i].copy = tensor.copy;
-      continue;
-    }
-    const Ref<Value> shown = ShownValue(tensor, operation.pytorch, CallerOf(operands));
-    MakeBytes(*shown);
-    missing = Missing{.tensor = &tensor, .shown = shown, .version = tensor.storage->version, .index = i};
-  }
-  return bound;
-}
-
-// Whether it depends on a placeholder, as far as its graph says.
-bool IsAbstract(const Value& value) {
-  return value.IsPlaceholder() ||
-         (value.state == Value::State::kNode && value.graph->kind == Graph::Kind::kAbstract);
-}
-
-Graph& GraphFor(Place place, const BoundOperands& bound) {
-  ThreadTrace& trace = ThreadTrace::Get();
-  if (place.is_host()) {
-    for (const Bound& operand : bound) {
-      if (operand.tensor == nullptr || !FunctionTrace::IsInside(*operand.tensor)) continue;
-      if (Graph* const function = FunctionTrace::GraphAt(place); function != nullptr) return *function;
-    }
-    for (size_t i = 0; i < bound.size(); ++i) {
-      if (bound[i].tensor != nullptr && IsAbstract(bound[i].tensor->value())) {
-        return trace.Open(place, Graph::Kind::kAbstract);
-      }
-    }
-    return trace.Open(place, Graph::Kind::kHost);
-  }
-  if (place.runtime->ended()) throw Refusal{EndedError()};
-  for (const Bound& operand : bound) {
-    if (operand.tensor != nullptr && IsAbstract(operand.tensor->value())) {
-      Graph& graph = trace.Open(place, Graph::Kind::kAbstract);
-      if (graph.size() > Current().placeholder_nodes_max) {
-        Refuse("more than placeholder_nodes_max (%d) instructions depend on placeholders",
-               Current().placeholder_nodes_max);
-      }
-      return graph;
-    }
-  }
-  return trace.Open(place, Graph::Kind::kReal);
-}
 
 PrimitiveType Promote(const Operation& operation, OperandSpan operands, const BoundOperands& bound) {
   // Tensors of one floating type, as almost always, need no lattice.
@@ -195,7 +60,7 @@ PrimitiveType Promote(const Operation& operation, OperandSpan operands, const Bo
     if (bound[i].tensor == nullptr) {
       promoted.push_back({NumberType(operands[i].scalar()), Promoted::Rank::kNumber});
     } else {
-      const bool flat = bound[i].tensor->view.dims.empty();
+      const bool flat = bound[i].tensor->dims().empty();
       promoted.push_back(
           {bound[i].tensor->type(), flat ? Promoted::Rank::kZeroDimensional : Promoted::Rank::kTensor});
     }
@@ -205,58 +70,6 @@ PrimitiveType Promote(const Operation& operation, OperandSpan operands, const Bo
   if (operation.promotion == Promotion::kFloat && exact) return hlo::kF32;
   if (operation.promotion == Promotion::kNumeric && common == hlo::kPred) return hlo::kS64;
   return common;
-}
-
-// What an operation is to be remembered by, for Backward().
-struct Taping {
-  bool on = false;
-  NodeId first = 0;                          // Its nodes begin here.
-  absl::InlinedVector<TapeInput, 3> inputs;  // Its operands that are tensors.
-  absl::InlinedVector<std::pair<Value*, NodeId>, 2> results;
-};
-
-bool NeedsTape(const BoundOperands& bound) {
-  if (!GradMode()) return false;
-  for (const Bound& operand : bound) {
-    if (operand.tensor != nullptr && RequiresGrad(*operand.tensor)) return true;
-  }
-  return false;
-}
-
-// An operand of a remembered operation. Two operands that are one node and yet not one tensor (one is
-// detached, or a copy) become two nodes, so that each has its own gradient.
-Op Taped(Taping& taping, Lowering& lowering, TensorImpl& tensor, Op op) {
-  TapeInput input = MakeTapeInput(tensor, op.id);
-  for (const TapeInput& other : taping.inputs) {
-    if (other.node != op.id || (other.value_id == input.value_id && other.wanted == input.wanted &&
-                                other.leaf.get() == input.leaf.get())) {
-      continue;
-    }
-    op = lowering.b.Unary(hlo::kCopy, op);
-    input.node = op.id;
-    break;
-  }
-  taping.inputs.push_back(std::move(input));
-  return op;
-}
-
-// Remembers what was recorded since `taping` began.
-void Remember(Taping& taping, const Operation& operation, Graph& graph, const Caller& caller) {
-  auto entry = MakeRef<TapeEntry>(operation.pytorch, caller);
-  for (const auto& [value, node] : taping.results) {
-    if (!hlo::IsFloat(value->type) && !hlo::IsComplex(value->type)) continue;
-    value->history = entry;
-    value->history_output = static_cast<uint32_t>(entry->outputs.size());
-    entry->outputs.push_back(node);
-    entry->output_shapes.push_back(value->shape());
-  }
-  if (entry->outputs.empty()) return;
-  entry->inputs.assign(std::make_move_iterator(taping.inputs.begin()),
-                       std::make_move_iterator(taping.inputs.end()));
-  entry->first = taping.first;
-  entry->limit = graph.size();
-  entry->ForgetUnneeded(graph);
-  graph.AddTape(*entry);
 }
 
 // The operands as instructions of `graph`.
@@ -272,8 +85,10 @@ LoweredOperands Lowered(const Operation& operation, OperandSpan operands, const 
   for (size_t i = 0; i < operands.size(); ++i) {
     Op op;
     if (taping.on && (bound[i].copy || bound[i].is_number_tensor) && RequiresGrad(*bound[i].tensor)) {
-      Refuse("argument %d is on the host and requires gradients, which do not find back: copy it with To()",
-             i);
+      Refuse(
+          "argument %d is on the host and requires gradients, which do not flow back through an implicit "
+          "copy: copy it with To()",
+          i);
     }
     if (bound[i].tensor == nullptr) {
       const Scalar& number = operands[i].scalar();
@@ -292,7 +107,7 @@ LoweredOperands Lowered(const Operation& operation, OperandSpan operands, const 
       op = graph.op(graph.NumberParameter(*shown->literal));
     } else {
       op = graph.op(NodeOf(graph, *bound[i].tensor));
-      if (taping.on) op = Taped(taping, lowering, *bound[i].tensor, op);
+      if (taping.on) op = TapeOperand(taping, lowering, *bound[i].tensor, op);
     }
     ops.push_back(common == hlo::kInvalid ? op : lowering.Convert(op, common));
   }
@@ -345,10 +160,10 @@ std::vector<Tensor> MakeResults(Graph& graph, absl::Span<const Op> results, cons
 using Body = absl::FunctionRef<void(Lowering&, absl::Span<const Op>, Taping&)>;
 
 // Runs `body` with the operands as instructions, and closes the trace when it has become too long. `garbage`
-// is let go of after the lock.
+// is destroyed after the lock is released.
 void RecordIn(Graph& graph, const Operation& operation, OperandSpan operands, const BoundOperands& bound,
               Body body, std::vector<Parameter>& garbage) {
-  // What nobody refers to is not run: a graph of nothing else begins again.
+  // Nothing in the graph is referred to: it is cleared, not run.
   if (graph.size() > 0 && !graph.has_live() && graph.kind != Graph::Kind::kFunction) garbage = graph.Clear();
   // Host operations are evaluated one at a time: nothing stays open.
   const absl::Cleanup clear = [&] {
@@ -385,12 +200,8 @@ void Record(const Operation& operation, OperandSpan operands, Body body) {
           return;
         }
       }
-      if (missing->file) {
-        LoadFile(missing->file);
-      } else {
-        UploadMissing(operation, CallerOf(operands), *missing, place);
-        copied.push_back(missing->index);
-      }
+      Fetch(operation, CallerOf(operands), *missing, place);
+      if (!missing->file) copied.push_back(missing->index);
     }
   });
 }
@@ -444,6 +255,18 @@ Tensor Call(const Operation& operation, OperandSpan operands, LowerOne lower) {
   return result;
 }
 
+Tensor CallByShape(const Operation& operation, const void* lowering, std::initializer_list<Operand> list,
+                   LowerOne lower) {
+  const OperandSpan operands(list.begin(), list.size());
+  if (Tensor again = RecordAgain(operation, lowering, operands); again.defined()) return again;
+  return Call(operation, operands, [&](Lowering& l, Operands ops) {
+    const uint32_t before = l.graph.size();
+    const Op made = lower(l, ops);
+    RememberRecorded(operation, lowering, ops, l.graph, before, made);
+    return made;
+  });
+}
+
 std::vector<Tensor> CallSeveral(const Operation& operation, OperandSpan operands, LowerSeveral lower) {
   std::optional<CastOperands> cast;
   if (autocast_active) operands = Autocasted(operation, operands, cast);
@@ -480,9 +303,9 @@ Tensor& CallInPlace(const Operation& operation, Tensor& target, OperandSpan oper
     if (!CanCast(from, impl.type())) {
       Refuse("a result of type %s cannot be stored in place as %s", hlo::Name(from), hlo::Name(impl.type()));
     }
-    if (lowering.dims(made) != impl.view.dims) {
+    if (lowering.dims(made) != impl.dims()) {
       Refuse("the result's shape %s is not the shape %s of the tensor that is updated in place",
-             ListText(lowering.dims(made)), ListText(impl.view.dims));
+             ListText(lowering.dims(made)), ListText(impl.dims()));
     }
     made = Stopped(lowering.graph, lowering.Convert(made, impl.type()));
     CheckBuilt(lowering);

@@ -34,6 +34,11 @@ inline std::vector<Tensor> CallSeveral(const Operation& operation, std::initiali
   return CallSeveral(operation, absl::MakeConstSpan(operands.begin(), operands.size()), lower);
 }
 
+// Call for a `lower` that depends on nothing but the operands' shapes: what was recorded before is recorded
+// again without it. `lowering` is an address that names it.
+Tensor CallByShape(const Operation& operation, const void* lowering, std::initializer_list<Operand> operands,
+                   LowerOne lower);
+
 // The tensor that an argument of `operation` is. Throws when it is a number or undefined.
 const Tensor& TensorOf(const Operation& operation, const Operand& x);
 // The same for lists, as operands of one call.

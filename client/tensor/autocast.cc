@@ -85,7 +85,7 @@ State& TheState() {
   return state;
 }
 
-bool IsHost(const Tensor& tensor) { return tensor.impl()->value().place.is_host(); }
+bool IsHost(const Tensor& tensor) { return tensor.impl()->place().is_host(); }
 
 bool IsEligible(const Tensor& tensor) {
   return tensor.defined() && hlo::IsFloat(tensor.dtype()) && tensor.dtype() != hlo::kF64 &&
@@ -136,6 +136,18 @@ Tensor Cast(const Tensor& tensor, PrimitiveType type, const Caller& caller) {
 
 constinit thread_local bool autocast_active = false;
 
+std::string RegionsText() {
+  std::string text;
+  if (!autocast_active) return text;
+  for (const AutocastRegion& region : {TheState().host, TheState().device}) {
+    if (!region.enabled) absl::StrAppend(&text, "autocast(-)");
+    else
+      absl::StrAppend(&text, "autocast(", ToAbsl(hlo::Name(region.type)), " ",
+                      static_cast<int>(region.profile), ")");
+  }
+  return text;
+}
+
 CastOperands::CastOperands(const Operation& operation, absl::Span<const Operand> operands)
     : operands_(operands.begin(), operands.end()) {
   const OperationRows& rows = RowsOf(operation);
@@ -167,7 +179,13 @@ CompositeCast::CompositeCast(const char* name, std::initializer_list<const Tenso
   State& state = TheState();
   const auto target = [&](const AutocastRegion& region) -> std::optional<PrimitiveType> {
     if (!region.enabled) return std::nullopt;
-    return TargetOf(row->policies[static_cast<size_t>(region.profile)], region, name, arguments);
+    std::vector<const Tensor*> concerned;  // The region is for the host's tensors, or for the others.
+    for (const Tensor* argument : arguments) {
+      const bool here = argument != nullptr && argument->defined() && &state.of(IsHost(*argument)) == &region;
+      if (here) concerned.push_back(argument);
+    }
+    if (concerned.empty()) return std::nullopt;
+    return TargetOf(row->policies[static_cast<size_t>(region.profile)], region, name, concerned);
   };
   try {
     host_type_ = target(state.host);

@@ -12,6 +12,9 @@ namespace hlod::lazy {
 // Whether this thread is in an enabled region.
 extern constinit thread_local bool autocast_active;
 
+// The regions that are open, as text: what is traced under others is another program.
+std::string RegionsText();
+
 // The operands of a call of `operation` as the open region wants them. Throws Refusal.
 class CastOperands {
  public:

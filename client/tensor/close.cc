@@ -269,7 +269,7 @@ void Sync(Caller caller) {
   {
     const lazy::TraceLock lock;
     for (const auto& graph : lazy::ThreadTrace::Get().graphs()) {
-      if (graph->kind != lazy::Graph::Kind::kReal) continue;
+      if (graph->kind != lazy::Graph::Kind::kReal || graph->size() == 0) continue;
       std::vector<lazy::Parameter> dropped = lazy::Close(*graph, TraceCause::kSync, caller);
       garbage.insert(garbage.end(), std::make_move_iterator(dropped.begin()),
                      std::make_move_iterator(dropped.end()));
@@ -281,6 +281,8 @@ void Sync(Caller caller) {
     runtime->Throttle(static_cast<size_t>(lazy::Current().closes_unsettled_max));
   }
   const lazy::TraceLock lock;
+  // A program that reads seldom learns here that its daemon is gone.
+  for (const lazy::Runtime* runtime : runtimes) lazy::ThrowIfError(runtime->status(), "sync", caller);
   for (const auto& graph : lazy::ThreadTrace::Get().graphs()) {
     if (graph->kind == lazy::Graph::Kind::kAbstract) lazy::CheckLivePlaceholders(*graph, caller);
   }

@@ -72,8 +72,8 @@ DLManagedTensor* ToDlpack(const Tensor& tensor, Caller caller) {
     const lazy::TraceLock lock;
     impl.storage->exposed = true;
   }
-  exported->dims = impl.view.dims;
-  exported->strides = impl.view.strides;
+  exported->dims = impl.dims();
+  exported->strides = impl.view().strides;
   DLTensor& described = exported->managed.dl_tensor;
   described.data = const_cast<std::byte*>(exported->literal->bytes().data());
   described.device = {kDLCPU, 0};
@@ -81,7 +81,7 @@ DLManagedTensor* ToDlpack(const Tensor& tensor, Caller caller) {
   described.dtype = {row->code, row->bits, 1};
   described.shape = exported->dims.data();
   described.strides = exported->strides.data();
-  described.byte_offset = static_cast<uint64_t>(impl.view.offset * hlo::ByteWidth(tensor.dtype()));
+  described.byte_offset = static_cast<uint64_t>(impl.view().offset * hlo::ByteWidth(tensor.dtype()));
   exported->managed.manager_ctx = exported.get();
   exported->managed.deleter = [](DLManagedTensor* managed) {
     delete static_cast<Exported*>(managed->manager_ctx);
@@ -116,7 +116,9 @@ Tensor FromDlpack(DLManagedTensor* managed, Caller caller) {
   const Dims dims(described.shape, described.shape + described.ndim);
   lazy::ThrowIfError(hlo::ValidateShape(Shape::Array(row->type, dims)), kName, caller);
   Dims strides = hlo::RowMajorStrides(dims);
-  if (described.strides != nullptr) strides.assign(described.strides, described.strides + described.ndim);
+  for (size_t i = 0; i < dims.size() && described.strides != nullptr; ++i) {
+    if (dims[i] > 1) strides[i] = described.strides[i];  // The others say nothing.
+  }
   // The elements from the first to the last that the strides reach.
   int64_t reach = 1;
   for (size_t i = 0; i < dims.size(); ++i) {

@@ -11,6 +11,7 @@
 #include "absl/synchronization/mutex.h"
 #include "client/tensor/generator.h"
 #include "client/tensor/lock.h"
+#include "client/tensor/placeholder.h"
 #include "client/tensor/runtime.h"
 #include "client/tensor/settings.h"
 #include "client/tensor/throw.h"
@@ -165,6 +166,7 @@ SettingsScope::~SettingsScope() {
 struct Environment::State {
   absl::Mutex mu;  // Held while it connects, which may start a daemon.
   std::optional<Client> client ABSL_GUARDED_BY(mu);
+  bool ended ABSL_GUARDED_BY(mu) = false;
 };
 
 Environment::Environment(Client client) : state_(std::make_shared<State>()) {
@@ -177,8 +179,9 @@ Environment& DefaultEnvironment() {
   return *environment;
 }
 
-const Client& Environment::client() const {
+Client Environment::client() const {
   const absl::MutexLock lock(&state_->mu);
+  if (state_->ended) lazy::Throw(lazy::EndedError(), "environment", Caller{});
   if (!state_->client.has_value()) {
     state_->client = lazy::ValueOrThrow(Client::Connect(lazy::Current().address), "connect", Caller{});
   }
@@ -222,6 +225,7 @@ void Environment::End() {
   {
     const absl::MutexLock lock(&state_->mu);
     client.swap(state_->client);
+    state_->ended = true;
   }
   if (!client.has_value()) return;
   lazy::Runtime::Of(client->device(0))->End();

@@ -13,6 +13,9 @@
 namespace hlod::lazy {
 namespace {
 
+// Stands for the seed that the device's stream has when the function is called.
+constexpr uint64_t kSeedOfTheCall = 0x5eed0fca11;
+
 FunctionTrace*& Current() {
   thread_local FunctionTrace* innermost = nullptr;
   return innermost;
@@ -27,6 +30,7 @@ FunctionTrace::FunctionTrace(const char* what, std::optional<Place> place, const
       caller_(caller),
       place_(place),
       grad_mode_(std::exchange(GradMode(), true)),
+      stream_{kSeedOfTheCall, 0},
       around_(std::exchange(Current(), this)) {
   if (place_.has_value()) graph();
 }
@@ -47,17 +51,33 @@ Graph& FunctionTrace::graph() {
   if (graph_ == nullptr) {
     const TraceLock lock;
     graph_ = std::make_unique<Graph>(place(), Graph::Kind::kFunction);
-    random_ = Advance(place(), 0);
   }
   return *graph_;
 }
 
-Graph* FunctionTrace::GraphAt(Place place) {
+FunctionTrace* FunctionTrace::At(Place place) {
   for (FunctionTrace* trace = Current(); trace != nullptr; trace = trace->around_) {
     if (!trace->place_.has_value() && !place.is_host()) trace->place_ = place;
-    if (trace->place_ == place) return &trace->graph();
+    if (trace->place_ == place) return trace;
   }
   return nullptr;
+}
+
+Graph* FunctionTrace::GraphAt(Place place) {
+  FunctionTrace* const trace = At(place);
+  return trace == nullptr ? nullptr : &trace->graph();
+}
+
+RandomState* FunctionTrace::StreamAt(Place place) {
+  FunctionTrace* const trace = At(place);
+  return trace == nullptr ? nullptr : &trace->stream_;
+}
+
+void FunctionTrace::Reseed(uint64_t seed) {
+  for (FunctionTrace* trace = Current(); trace != nullptr; trace = trace->around_) {
+    if (!trace->steps_.has_value()) trace->steps_ = trace->stream_.offset;
+    trace->stream_ = {seed, 0};
+  }
 }
 
 bool FunctionTrace::IsInside(const TensorImpl& tensor) {
@@ -116,20 +136,9 @@ Function FunctionTrace::Finish(absl::Span<const Tensor> results) {
   std::vector<NodeId> outputs;
   for (const Tensor& result : results) outputs.push_back(NodeOf(graph(), *result.impl()));
   Function function = Extract(graph(), arguments_, outputs);
-  const RandomState after = Advance(place(), 0);
-  const bool reseeded = after.seed != random_.seed || after.offset < random_.offset;
-  if (!reseeded) {
-    function.random_steps = after.offset - random_.offset;
-    SetRandomState(place(), random_);  // The call takes them.
-  }
-  for (Parameter& extra : function.extra) {
-    if (!extra.random) continue;
-    const absl::Span<const uint64_t> position = extra.literal->data<uint64_t>();
-    extra.random = !reseeded && position[0] == random_.seed;
-    if (!extra.random) continue;
-    extra.literal = std::make_shared<const Literal>(
-        Literal::Array<uint64_t>({3}, {position[0], position[1] - random_.offset, position[2]}));
-  }
+  function.random_steps = steps_.value_or(stream_.offset);
+  for (Parameter& extra : function.extra)
+    extra.random = extra.random && extra.literal->data<uint64_t>()[0] == kSeedOfTheCall;
   return function;
 }
 

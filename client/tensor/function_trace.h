@@ -25,6 +25,11 @@ class FunctionTrace {
   static FunctionTrace* Innermost();
   // The graph of the innermost function that is traced at `place`, or null.
   static Graph* GraphAt(Place place);
+  // The random numbers of the innermost function that is traced at `place`, or null: positions that begin at
+  // 0, to which a call adds where the device's stream stands.
+  static RandomState* StreamAt(Place place);
+  // What the functions of this thread draw from now on is fixed: the same in every call.
+  static void Reseed(uint64_t seed);
   // Whether the tensor is a value of a function that is being traced.
   static bool IsInside(const TensorImpl& tensor);
 
@@ -44,14 +49,17 @@ class FunctionTrace {
   Graph& graph();
 
  private:
+  static FunctionTrace* At(Place place);
+
   const char* const what_;
   const Caller caller_;
   std::optional<Place> place_;
   std::unique_ptr<Graph> graph_;
   std::vector<NodeId> arguments_;
   std::vector<Ref<Storage>> argument_storages_;
-  RandomState random_;
   bool grad_mode_;
+  RandomState stream_;
+  std::optional<uint64_t> steps_;  // Drawn before the first Reseed().
   FunctionTrace* const around_;
 };
 

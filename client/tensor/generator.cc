@@ -2,6 +2,7 @@
 #include "client/tensor/generator.h"
 
 #include "absl/container/flat_hash_map.h"
+#include "client/tensor/function_trace.h"
 #include "client/tensor/lock.h"
 
 namespace hlod::lazy {
@@ -24,10 +25,13 @@ Streams& All() {
 
 RandomState Advance(Place place, uint64_t steps) {
   const TraceLock lock;
-  const auto [found, added] =
-      All().by_place.try_emplace({place.runtime, place.ordinal}, RandomState{All().seed, 0});
-  const RandomState drawn = found->second;
-  found->second.offset += steps;
+  RandomState* stream = FunctionTrace::StreamAt(place);
+  if (stream == nullptr) {
+    stream =
+        &All().by_place.try_emplace({place.runtime, place.ordinal}, RandomState{All().seed, 0}).first->second;
+  }
+  const RandomState drawn = *stream;
+  stream->offset += steps;
   return drawn;
 }
 
@@ -36,20 +40,17 @@ RandomState Draw(Place place, int64_t elements, int bits) {
   return Advance(place, static_cast<uint64_t>((elements * bits + 127) / 128));
 }
 
-void SetRandomState(Place place, RandomState state) {
-  const TraceLock lock;
-  All().by_place[{place.runtime, place.ordinal}] = state;
-}
-
 void Seed(Place place, uint64_t seed) {
   const TraceLock lock;
   All().by_place[{place.runtime, place.ordinal}] = {seed, 0};
+  if (FunctionTrace::StreamAt(place) != nullptr) FunctionTrace::Reseed(seed);
 }
 
 void SeedAll(uint64_t seed) {
   const TraceLock lock;
   All().seed = seed;
   All().by_place.clear();
+  FunctionTrace::Reseed(seed);
 }
 
 Op RandomBits(Lowering& l, RandomState state, PrimitiveType type, const Dims& dims) {

@@ -13,12 +13,12 @@ struct RandomState {
   uint64_t seed = 0, offset = 0;
 };
 
-// The next position at `place`, which advances by what `elements` numbers of `bits` bits use.
+// The next position at `place` (of the function that is traced there, if one is), which advances by what
+// `elements` numbers of `bits` bits use.
 RandomState Draw(Place place, int64_t elements, int bits);
 // The same for a number of steps of the counter, 128 bits each; and where the stream stands.
 RandomState Advance(Place place, uint64_t steps);
 void Seed(Place place, uint64_t seed);
-void SetRandomState(Place place, RandomState state);
 // Every stream, also those of devices that are met later.
 void SeedAll(uint64_t seed);
 

@@ -31,7 +31,7 @@ Graph::Graph(Place place, Kind kind)
 Graph::~Graph() { KeepTape(); }
 
 void Graph::SetOrigin(const Caller& caller, const char* operation) {
-  const uint32_t id = Tracer::Get().InternOrigin(caller, operation);
+  const uint32_t id = Tracer::Get().InternOrigin(CallerScope::Of(caller), operation);
   if (id == origin_) return;
   origin_ = id;
   if (!origins_.empty() && origins_.back().first == size()) origins_.back().second = id;
@@ -104,6 +104,10 @@ NodeId Graph::NodeOf(Value& value) {
         Lowering lowering{*this};
         return value.recipe(lowering).id;
       });
+    case Value::State::kFailed:
+      // In a device's program it is refused when that runs.
+      if (kind == Kind::kHost) throw Refusal{value.failure};
+      return ParameterOf(value);
     default: return ParameterOf(value);
   }
 }
@@ -158,7 +162,7 @@ NodeId Graph::CaptureParameter(TensorImpl& tensor, bool& is_whole) {
   if (added) {
     Parameter parameter;
     if (is_whole) {
-      auto whole = MakeRef<TensorImpl>(NextId(), tensor.storage, WholeView(tensor.value().dims));
+      auto whole = MakeRef<TensorImpl>(NextId(), tensor.storage);
       whole->leaf = tensor.leaf;
       whole->detached = tensor.detached;
       parameter.captured = MakeTensor(std::move(whole));

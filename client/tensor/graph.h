@@ -70,6 +70,11 @@ class Graph {
   NodeId Constant(Literal literal);
   // A parameter that carries a number; `random`: a position in the stream of random numbers.
   NodeId NumberParameter(Literal literal, bool random = false);
+  // Another instruction, of the shape that it has.
+  NodeId Append(hlo::Opcode opcode, hlo::ShapeId shape, hlo::AttributesId attributes,
+                absl::Span<const NodeId> operands) {
+    return computation_.Append(opcode, shape, attributes, operands);
+  }
   // A copy of a node of another computation over the same tables, with other operands.
   NodeId AppendCopy(const hlo::Computation& from, NodeId node, absl::Span<const NodeId> operands);
 

@@ -20,12 +20,11 @@ void Release(TensorImpl* impl) {
 
 Tensor MakeTensor(Ref<Value> value) {
   const uint64_t id = value->id;
-  View whole = WholeView(value->dims);
-  return MakeTensor(MakeRef<TensorImpl>(id, MakeRef<Storage>(std::move(value)), std::move(whole)));
+  return MakeTensor(MakeRef<TensorImpl>(id, MakeRef<Storage>(std::move(value))));
 }
 
 Tensor MakeView(const Tensor& base, ViewStep step, Dims dims, Dims strides, int64_t offset) {
-  View view = base.impl()->view;
+  View view = base.impl()->view();
   // A step over the whole storage replaces what led to it.
   if (std::holds_alternative<StridedStep>(step)) view.steps.clear();
   view.steps.push_back(std::move(step));
@@ -59,7 +58,7 @@ NodeId NodeOf(Graph& graph, TensorImpl& tensor) {
   }
   Lowering lowering{graph};
   const Op base = graph.op(BaseNode(graph, tensor, is_whole));
-  const Op shown = is_whole ? Apply(lowering, tensor.view, base) : base;
+  const Op shown = is_whole ? Apply(lowering, tensor.view(), base) : base;
   if (!lowering.b.status().ok()) throw Refusal{lowering.b.TakeStatus()};
   tensor.cached_graph = graph.generation();
   tensor.cached_version = tensor.storage->version;
@@ -73,7 +72,7 @@ NodeId Write(Graph& graph, TensorImpl& tensor, NodeId node, const Caller& caller
   if (tensor.is_view()) {
     Lowering lowering{graph};
     const Op base = graph.op(graph.NodeOf(*storage.value));
-    node = Scatter(lowering, tensor.view, base, graph.op(node)).id;
+    node = Scatter(lowering, tensor.view(), base, graph.op(node)).id;
     if (!lowering.b.status().ok()) throw Refusal{lowering.b.TakeStatus()};
   }
   auto value = MakeRef<Value>(storage.value->type, storage.value->dims, storage.value->place, caller);
@@ -88,11 +87,21 @@ NodeId Write(Graph& graph, TensorImpl& tensor, NodeId node, const Caller& caller
 }
 
 Ref<Value> ShownValue(TensorImpl& tensor, const char* operation, const Caller& caller) {
+  Ref<Value> whole;
+  {
+    const TraceLock lock;
+    whole = tensor.storage->value;
+  }
+  if (!tensor.is_view()) return whole;
+  try {
+    LoadFile(whole);  // Not under the lock: a file may be slow.
+  } catch (const Refusal& refusal) {
+    Throw(refusal.status, operation, caller);
+  }
   const TraceLock lock;
-  if (!tensor.is_view()) return tensor.storage->value;
   Value& base = tensor.value();
   if (base.IsPlaceholder()) ThrowPlaceholder(base, operation, caller);
-  auto shown = MakeRef<Value>(tensor.type(), tensor.view.dims, base.place, caller);
+  auto shown = MakeRef<Value>(tensor.type(), tensor.dims(), base.place, caller);
   try {
     if (base.place.is_host() && base.state != Value::State::kNode) {
       Graph graph(base.place, Graph::Kind::kHost);

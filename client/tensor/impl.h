@@ -1,8 +1,10 @@
 // What a tensor points to: a storage, and how it is looked at.
 #pragma once
 
+#include <memory>
 #include <vector>
 
+#include "client/tensor/pool.h"
 #include "client/tensor/ref.h"
 #include "client/tensor/tape.h"
 #include "client/tensor/value.h"
@@ -11,15 +13,16 @@
 
 namespace hlod::lazy {
 
-class TensorImpl : public RefCounted {
+class TensorImpl : public RefCounted, public Pooled<TensorImpl> {
  public:
+  // Shows the whole of `storage`.
+  TensorImpl(uint64_t id, Ref<Storage> storage) : id(id), storage(std::move(storage)) {}
   TensorImpl(uint64_t id, Ref<Storage> storage, View view)
-      : id(id), storage(std::move(storage)), view(std::move(view)) {}
+      : id(id), storage(std::move(storage)), view_(std::make_unique<const View>(std::move(view))) {}
   static void Destroy(TensorImpl* impl) { delete impl; }
 
   const uint64_t id;
   const Ref<Storage> storage;
-  const View view;
   Ref<GradLeaf> leaf;     // When it requires a gradient of its own.
   bool detached = false;  // The value's history does not count.
 
@@ -32,9 +35,15 @@ class TensorImpl : public RefCounted {
   Place copy_place;
   uint64_t copy_version = 0;
 
-  bool is_view() const { return !view.steps.empty(); }
-  Value& value() const { return *storage->value; }
-  PrimitiveType type() const { return value().type; }
+  bool is_view() const { return view_ != nullptr && !view_->steps.empty(); }
+  const Dims& dims() const { return view_ != nullptr ? view_->dims : storage->dims; }
+  View view() const { return view_ != nullptr ? *view_ : WholeView(storage->dims); }
+  Value& value() const { return *storage->value; }  // REQUIRES: TraceLock.
+  PrimitiveType type() const { return storage->type; }
+  const Place& place() const { return storage->place; }
+
+ private:
+  const std::unique_ptr<const View> view_;  // Null for most: the whole.
 };
 
 inline Tensor MakeTensor(Ref<TensorImpl> impl) { return Tensor(impl.Leak()); }

@@ -125,27 +125,42 @@ Tensor ShardedPlaceholder(DimList dims, PrimitiveType type, const Device& device
 }
 
 Tensor& Tensor::Fill(const Literal& literal, Caller caller) {
-  const lazy::TraceLock lock;
-  lazy::Value& value = *impl_->storage->value;
-  if (!value.IsPlaceholder() || impl_->is_view()) {
-    lazy::Throw(ErrorKind::kArgument, absl::StrCat("only a placeholder can be filled; this is ", Describe()),
-                "fill", caller);
+  static constexpr char kName[] = "fill";
+  const auto check = [&](const lazy::Value& value) {
+    if (!value.IsPlaceholder() || impl_->is_view()) {
+      lazy::Throw(ErrorKind::kArgument,
+                  absl::StrCat("only a placeholder can be filled; this is ", Describe()), kName, caller);
+    }
+  };
+  lazy::Ref<lazy::Value> value;
+  Buffer buffer;  // Of a placeholder that the daemon knows.
+  {
+    const lazy::TraceLock lock;
+    value = impl_->storage->value;
+    check(*value);
+    if (value->state == lazy::Value::State::kData) buffer = value->buffer;
+    if (!value->place.is_host() && value->place.runtime->ended())
+      lazy::Throw(lazy::EndedError(), kName, caller);
   }
-  if (!Compatible(literal.shape(), value.shape())) {
+  if (!Compatible(literal.shape(), value->shape())) {
     lazy::Throw(
         ErrorKind::kArgument,
         absl::StrCat("a value of ", hlo::ToStringNoLayout(literal.shape()), " does not fill ", Describe()),
-        "fill", caller);
+        kName, caller);
   }
-  if (value.state == lazy::Value::State::kData) {
-    lazy::ThrowIfError(value.buffer.Fill(literal, caller), "fill", caller);
-  } else if (value.place.is_host()) {
-    value.Become(std::make_shared<const Literal>(literal));
-  } else {
-    if (value.place.runtime->ended()) lazy::Throw(lazy::EndedError(), "fill", caller);
-    value.Become(lazy::ValueOrThrow(
-        lazy::DeviceOf(value.place).Upload(literal, Cause::kPlaceholderFill, caller), "fill", caller));
+  // What is sent may have to wait for its turn: the lock is not held meanwhile.
+  if (buffer.valid()) {
+    lazy::ThrowIfError(buffer.Fill(literal, caller), kName, caller);
+    return *this;
   }
+  if (!value->place.is_host()) {
+    buffer = lazy::ValueOrThrow(lazy::DeviceOf(value->place).Upload(literal, Cause::kPlaceholderFill, caller),
+                                kName, caller);
+  }
+  const lazy::TraceLock lock;
+  check(*value);  // Another thread may have filled it meanwhile.
+  if (buffer.valid()) value->Become(std::move(buffer));
+  else value->Become(std::make_shared<const Literal>(literal));
   return *this;
 }
 

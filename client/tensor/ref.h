@@ -16,8 +16,12 @@ class RefCounted {
   RefCounted& operator=(const RefCounted&) = delete;
 
   void AddRef() { references_.fetch_add(1, std::memory_order_relaxed); }
-  // Whether that was the last one.
-  bool DropRef() { return references_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+  // Whether that was the last one. The only reference cannot be copied meanwhile, so that it needs no
+  // exchange.
+  bool DropRef() {
+    if (references_.load(std::memory_order_acquire) == 1) return true;
+    return references_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
   uint32_t references() const { return references_.load(std::memory_order_acquire); }
 
  private:

@@ -24,6 +24,8 @@ class Runtime {
   // Ends the use of the connection: what is read or computed afterwards throws.
   void End();
   bool ended() const { return session_ == nullptr; }
+  // OK, or why the connection has no session any more.
+  absl::Status status() const { return ended() ? absl::OkStatus() : Client(session_).status(); }
 
   RecordedPrograms recorded{kCachedWords};
   CanonicalPrograms canonical{kCachedWords};

@@ -150,7 +150,7 @@ TapeInput MakeTapeInput(TensorImpl& tensor, NodeId node) {
   input.value = tensor.storage->value;
   input.value_id = value.id;
   input.base = value.shape();
-  input.view = tensor.view;
+  input.view = tensor.view();
   input.wanted = RequiresGrad(tensor);
   input.node = node;
   if (!input.wanted) return input;

@@ -2,8 +2,11 @@
 #include <algorithm>
 
 #include "client/tensor/apply.h"
+#include "client/tensor/function_trace.h"
 #include "client/tensor/impl.h"
 #include "client/tensor/lock.h"
+#include "client/tensor/thread_trace.h"
+#include "client/tensor/tracer.h"
 #include "hlod/tensor.h"
 
 namespace hlod {
@@ -20,19 +23,35 @@ Tensor MakeView(const lazy::Operation& operation, const Tensor& base, const Call
   const Operand operands[] = {Operand(base, caller)};
   lazy::Explain(operation, operands, caller, [&] {
     if (!base.defined()) Refuse("an argument is an undefined tensor");
-    view = make(base.impl()->view);
+    view = make(base.impl()->view());
   });
   return view;
+}
+
+void CheckDefined(const lazy::Operation& operation, const Tensor& tensor, const Caller& caller) {
+  static_cast<void>(lazy::TensorOf(operation, Operand(tensor, caller)));
+}
+
+// Whether the start of a slice is to be a parameter of the program.
+bool StartVaries(const Tensor& tensor, int64_t start, const Caller& caller) {
+  const lazy::Place place = tensor.impl()->place();
+  if (place.is_host() || lazy::FunctionTrace::Innermost() != nullptr) return false;
+  const lazy::TraceLock lock;
+  const lazy::Graph& graph = lazy::ThreadTrace::Get().Open(place, lazy::Graph::Kind::kReal);
+  return lazy::Tracer::Get().StartVaries(caller, graph.generation(), start);
 }
 
 // The dims with a -1 replaced by what remains.
 Dims InferSize(DimList dims, int64_t count) {
   Dims result(dims.begin(), dims.end());
   int64_t known = 1, unknown = -1;
+  const bool empty = std::find(result.begin(), result.end(), 0) != result.end();
   for (size_t i = 0; i < result.size(); ++i) {
     if (result[i] == -1 && unknown < 0) unknown = static_cast<int64_t>(i);
     else if (result[i] < 0) Refuse("shape %s has an invalid size (%d)", ListText(dims), result[i]);
-    else known *= result[i];
+    else if (empty) known = 0;
+    else if (__builtin_mul_overflow(known, result[i], &known))
+      Refuse("shape %s does not hold %d elements", ListText(dims), count);
   }
   if (unknown >= 0) {
     if (known == 0) Refuse("the size -1 of shape %s is not determined: %d elements", ListText(dims), count);
@@ -58,12 +77,13 @@ Tensor Tensor::View(DimList to, Caller caller) const {
 }
 
 Tensor Tensor::Reshape(DimList to, Caller caller) const {
+  CheckDefined(lazy::ops::Reshape, *this, caller);
   Dims dims;
   bool is_view = false;
   const Operand operands[] = {Operand(*this, caller)};
   lazy::Explain(lazy::ops::Reshape, operands, caller, [&] {
     dims = InferSize(to, numel());
-    is_view = lazy::ReshapedStrides(impl_->view, dims).has_value();
+    is_view = lazy::ReshapedStrides(impl_->view(), dims).has_value();
   });
   if (is_view) return View(dims, caller);
   return lazy::Call(lazy::ops::Reshape, {Operand(*this, caller)},
@@ -86,6 +106,7 @@ Tensor Tensor::Permute(DimList permutation, Caller caller) const {
 }
 
 Tensor Tensor::Transpose(int64_t dim0, int64_t dim1, Caller caller) const {
+  CheckDefined(lazy::ops::Transpose, *this, caller);
   Dims order;
   const Operand operands[] = {Operand(*this, caller)};
   lazy::Explain(lazy::ops::Transpose, operands, caller, [&] {
@@ -96,6 +117,7 @@ Tensor Tensor::Transpose(int64_t dim0, int64_t dim1, Caller caller) const {
 }
 
 Tensor Tensor::T(Caller caller) const {
+  CheckDefined(lazy::ops::Permute, *this, caller);
   Dims order;
   for (int64_t i = rank(); i-- > 0;) order.push_back(i);
   return Permute(order, caller);
@@ -113,16 +135,21 @@ Tensor Tensor::Slice(int64_t dim, std::optional<int64_t> start, std::optional<in
     const int64_t first = wrap(start.value_or(0));
     const int64_t limit = std::max(first, wrap(end.value_or(size)));
     Dims dims = view.dims, strides = view.strides;
-    dims[at] = (limit - first + step - 1) / step;
-    strides[at] *= step;
-    return lazy::MakeView(*this, lazy::SliceStep{at, first, limit, step}, dims, strides,
-                          view.offset + first * view.strides[at]);
+    dims[at] = limit == first ? 0 : (limit - first - 1) / step + 1;
+    int64_t stride = 0;
+    if (!__builtin_mul_overflow(strides[at], step, &stride)) strides[at] = stride;
+    // Where no second element is shown the step may be of any size.
+    lazy::SliceStep slice = dims[at] > 1 ? lazy::SliceStep{at, first, limit, step}
+                                         : lazy::SliceStep{at, first, first + dims[at], 1};
+    slice.varies = slice.step == 1 && dims[at] > 0 && dims[at] < size && StartVaries(*this, first, caller);
+    return lazy::MakeView(*this, slice, dims, strides, view.offset + first * view.strides[at]);
   });
 }
 
 Tensor Tensor::Narrow(int64_t dim, int64_t start, int64_t length, Caller caller) const {
   const Operand operands[] = {Operand(*this, caller)};
   lazy::Explain(lazy::ops::Narrow, operands, caller, [&] {
+    if (!defined()) Refuse("an argument is an undefined tensor");
     if (rank() == 0) Refuse("a scalar cannot be narrowed");
     const int64_t size = dims()[lazy::WrapDim(dim, rank())];
     if (start < 0) start += size;
@@ -182,6 +209,7 @@ Tensor Tensor::Flatten(int64_t start, int64_t end, Caller caller) const {
   Dims to;
   const Operand operands[] = {Operand(*this, caller)};
   lazy::Explain(lazy::ops::Flatten, operands, caller, [&] {
+    if (!defined()) Refuse("an argument is an undefined tensor");
     const int64_t first = lazy::WrapDim(start, rank()), last = lazy::WrapDim(end, rank());
     if (first > last) Refuse("start dimension %d comes after end dimension %d", start, end);
     int64_t merged = 1;
@@ -222,14 +250,19 @@ Tensor Tensor::AsStrided(DimList to, DimList to_strides, std::optional<int64_t> 
       Refuse("shape %s and strides %s differ in length", ListText(to), ListText(to_strides));
     }
     const int64_t first = offset.value_or(view.offset);
-    int64_t last = first;
+    int64_t last = first;  // The largest position that is shown.
+    bool reaches_too_far = false;
     for (size_t i = 0; i < to.size(); ++i) {
       if (to[i] < 0 || to_strides[i] < 0)
         Refuse("shape %s or strides %s are negative", ListText(to), ListText(to_strides));
-      if (to[i] > 0) last += (to[i] - 1) * to_strides[i];
+      int64_t along = 0;
+      reaches_too_far |= to[i] > 1 && (__builtin_mul_overflow(to[i] - 1, to_strides[i], &along) ||
+                                       __builtin_add_overflow(last, along, &last));
     }
-    const int64_t size = lazy::Count(impl_->storage->value->dims);
-    if (first < 0 || (lazy::Count(to) > 0 && last >= size)) {
+    const absl::Status valid = hlo::ValidateShape(Shape::Array(dtype(), to));
+    if (!valid.ok()) throw lazy::Refusal{valid};
+    const int64_t size = lazy::Count(impl_->storage->dims);
+    if (first < 0 || (lazy::Count(to) > 0 && (reaches_too_far || last >= size))) {
       Refuse("shape %s with strides %s and offset %d goes past the %d elements of the storage", ListText(to),
              ListText(to_strides), first, size);
     }
@@ -239,11 +272,12 @@ Tensor Tensor::AsStrided(DimList to, DimList to_strides, std::optional<int64_t> 
 }
 
 Tensor Tensor::Diagonal(int64_t offset, int64_t dim0, int64_t dim1, Caller caller) const {
+  CheckDefined(lazy::ops::Diagonal, *this, caller);
   Dims dims, strides;
-  int64_t first = impl_->view.offset;
+  int64_t first = impl_->view().offset;
   const Operand operands[] = {Operand(*this, caller)};
   lazy::Explain(lazy::ops::Diagonal, operands, caller, [&] {
-    const lazy::View& view = impl_->view;
+    const lazy::View view = impl_->view();
     const int64_t a = lazy::WrapDim(dim0, rank()), b = lazy::WrapDim(dim1, rank());
     if (a == b || rank() < 2)
       Refuse("a diagonal needs two different dimensions; these are %d and %d", dim0, dim1);
@@ -262,7 +296,8 @@ Tensor Tensor::Diagonal(int64_t offset, int64_t dim0, int64_t dim1, Caller calle
 }
 
 Tensor Tensor::Unfold(int64_t dim, int64_t size, int64_t step, Caller caller) const {
-  Dims dims = impl_->view.dims, strides = impl_->view.strides;
+  CheckDefined(lazy::ops::Unfold, *this, caller);
+  Dims dims = impl_->dims(), strides = impl_->view().strides;
   const Operand operands[] = {Operand(*this, caller)};
   lazy::Explain(lazy::ops::Unfold, operands, caller, [&] {
     if (rank() == 0) {
@@ -285,10 +320,11 @@ Tensor Tensor::Unfold(int64_t dim, int64_t size, int64_t step, Caller caller) co
     dims.push_back(size);
     strides.push_back(stride);
   });
-  return AsStrided(dims, strides, impl_->view.offset, caller);
+  return AsStrided(dims, strides, impl_->view().offset, caller);
 }
 
 Tensor Tensor::Contiguous(Caller caller) const {
+  CheckDefined(lazy::ops::Clone, *this, caller);
   return is_view() && !is_contiguous() ? Clone(caller) : *this;
 }
 

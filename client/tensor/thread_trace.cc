@@ -30,6 +30,7 @@ ThreadTrace::~ThreadTrace() {
   for (std::unique_ptr<Graph>& graph : graphs_) {
     if (graph->has_live()) orphans.push_back(std::move(graph));
   }
+  graphs_.clear();  // Under the lock: a graph that ends may keep functions of its tape.
 }
 
 Graph& ThreadTrace::Open(Place place, Graph::Kind kind) {

@@ -11,7 +11,7 @@
 namespace hlod::lazy {
 
 [[noreturn]] inline void Throw(absl::Status status, const char* operation, const Caller& caller) {
-  throw Error(std::move(status), operation, caller);
+  throw Error(std::move(status), operation, CallerScope::Of(caller));
 }
 [[noreturn]] inline void Throw(ErrorKind kind, std::string text, const char* operation,
                                const Caller& caller) {

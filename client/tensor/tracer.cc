@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/tensor/lowering.h"
 #include "common/base/strings.h"
 #include "xxhash.h"
 
@@ -57,7 +58,7 @@ hlo::ComputationId Tracer::Callee(std::string_view name, absl::FunctionRef<hlo::
   hlo::Computation candidate(tables(), std::string(name));
   hlo::Builder builder(*callees_, candidate);
   const hlo::Op root = build(builder);
-  if (absl::Status built = builder.Build(root); !built.ok()) throw built;
+  if (absl::Status built = builder.Build(root); !built.ok()) throw Refusal{built};
   return Callee(candidate);
 }
 
@@ -103,6 +104,21 @@ bool Tracer::Varies(uint64_t site, const Scalar& value) {
 bool Tracer::IndexVaries(const Caller& caller, int64_t index) {
   static constexpr char kIndex = 0;  // Apart from the numbers of the same line.
   return Varies(Key(caller, &kIndex), index);
+}
+
+bool Tracer::StartVaries(const Caller& caller, uint64_t trace, int64_t start) {
+  static constexpr char kStart = 0;
+  static constexpr size_t kStarts = 1024;  // Of more slices of one line nothing is remembered.
+  SliceSite& site = slice_sites_[Key(caller, &kStart)];
+  if (site.trace != trace) {
+    site.is_first = site.trace == 0;
+    site.trace = trace;
+    site.next = 0;
+  }
+  if (site.next < site.starts.size()) site.varied |= site.starts[site.next] != start;
+  else if (site.is_first && site.next < kStarts) site.starts.push_back(start);
+  ++site.next;
+  return site.varied;
 }
 
 bool Tracer::IsParameter(const Caller& caller, const Scalar& value) {

@@ -44,6 +44,9 @@ class Tracer {
   // Whether a number that stands at `caller` is to be a parameter: it is not 0, 1 or -1, or has differed from
   // what it was there before.
   bool IsParameter(const Caller& caller, const Scalar& value);
+  // Whether the starts of the slices at `caller` differ from one trace to the next. A line may slice several
+  // times in a trace, at starts of its own; `trace` names the trace.
+  bool StartVaries(const Caller& caller, uint64_t trace, int64_t start);
   // Whether the index that stands at `caller` has differed from what it was there before.
   bool IndexVaries(const Caller& caller, int64_t index);
 
@@ -58,6 +61,14 @@ class Tracer {
   };
   bool Varies(uint64_t site, const Scalar& value);
 
+  // The starts of a line's slices, as they were in the first trace that has it.
+  struct SliceSite {
+    std::vector<int64_t> starts;
+    uint64_t trace = 0;
+    size_t next = 0;
+    bool is_first = true, varied = false;
+  };
+
   std::unique_ptr<hlo::Module> callees_;
   absl::flat_hash_map<uint32_t, hlo::ComputationId> reducers_;  // By opcode and type.
   absl::flat_hash_map<uint64_t, std::vector<hlo::ComputationId>> callees_by_hash_;
@@ -65,6 +76,7 @@ class Tracer {
   absl::flat_hash_map<uint64_t, uint32_t> origin_ids_;
   std::array<std::pair<uint64_t, uint32_t>, 256> recent_origins_{};
   absl::flat_hash_map<uint64_t, Site> sites_;
+  absl::flat_hash_map<uint64_t, SliceSite> slice_sites_;
   std::vector<hlo::AttributesId> parameter_numbers_;
 };
 

@@ -17,14 +17,15 @@ uint64_t NextId() {
 }
 
 Value::Value(hlo::PrimitiveType type, Dims dims, Place place, Caller origin)
-    : type(type), place(place), dims(std::move(dims)), id(NextId()), origin(origin) {}
+    : type(type), place(place), dims(std::move(dims)), id(NextId()), origin(CallerScope::Of(origin)) {}
 
 Value::~Value() = default;
 
 void Value::Destroy(Value* value) {
-  if (value->state == State::kNode) {
+  {
+    // Also where it is not a node: the thread that closes its graph may be making it something else.
     const TraceLock lock;
-    value->Leave();
+    if (value->state == State::kNode) value->graph->RemoveLive(*value);
   }
   delete value;
 }

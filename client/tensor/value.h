@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "client/tensor/pool.h"
 #include "client/tensor/ref.h"
 #include "common/hlo/builder.h"
 #include "hlod/buffer.h"
@@ -41,7 +42,7 @@ uint64_t NextId();
 
 // One immutable value. State is guarded by TraceLock. How it is held changes (a node becomes data when its
 // graph runs, a recipe becomes a literal when its bytes are asked for); what it is does not.
-class Value : public RefCounted {
+class Value : public RefCounted, public Pooled<Value> {
  public:
   enum class State : uint8_t {
     kHost,         // `literal`.
@@ -104,12 +105,18 @@ class Value : public RefCounted {
 };
 
 // What the views of one tensor share: the current value, and how often it was replaced.
-class Storage : public RefCounted {
+class Storage : public RefCounted, public Pooled<Storage> {
  public:
-  explicit Storage(Ref<Value> value) : value(std::move(value)) {}
+  explicit Storage(Ref<Value> first)
+      : type(first->type), place(first->place), dims(first->dims), value(std::move(first)) {}
   static void Destroy(Storage* storage) { delete storage; }
 
-  Ref<Value> value;
+  // Of every value that it has: read without the lock.
+  const hlo::PrimitiveType type;
+  const Place place;
+  const Dims dims;
+
+  Ref<Value> value;  // Guarded by TraceLock, as the rest.
   uint64_t version = 0;
   bool exposed = false;  // Others may write to the value's bytes: what is computed from them is not kept.
 };

@@ -102,7 +102,10 @@ class Run {
       }
     }
     if (edge.leaf) {
-      if (wanted_.empty()) Accumulate(*edge.leaf, Conjugate(gradient));
+      if (wanted_.empty()) {
+        CheckLeaf(*edge.leaf);
+        leaves_.emplace_back(edge.leaf, Conjugate(gradient));
+      }
       return;
     }
     if (!edge.entry) return;
@@ -124,20 +127,26 @@ class Run {
       // What keeps nothing can be gone through again, as a cached cast of a weight is.
       const bool keeps = std::any_of(entry->inputs.begin(), entry->inputs.end(),
                                      [](const TapeInput& input) { return bool{input.value}; });
-      if (keeps && !options_.retain_graph && !options_.create_graph) entry->Release();
+      if (keeps && !options_.retain_graph && !options_.create_graph) spent_.push_back(entry);
     }
+    // Nothing is changed before everything has gone well.
+    for (const auto& [leaf, gradient] : leaves_) Accumulate(*leaf, gradient);
+    for (const Ref<TapeEntry>& entry : spent_) entry->Release();
   }
 
  private:
   Tensor Sum(const Tensor& x, const Tensor& y) { return Add(Operand(x, caller_), Operand(y, caller_)); }
 
-  void Accumulate(GradLeaf& leaf, const Tensor& gradient) {
+  void CheckLeaf(const GradLeaf& leaf) {
     if (!leaf.in_function && FunctionTrace::Innermost() != nullptr) {
       Throw(ErrorKind::kArgument,
             "Backward() inside a function that is traced would set the gradient of a tensor of its "
             "surroundings; use Grad()",
             "backward", caller_);
     }
+  }
+
+  void Accumulate(GradLeaf& leaf, const Tensor& gradient) {
     if (!leaf.gradient.defined()) leaf.gradient = gradient;
     else if (options_.create_graph) leaf.gradient = Sum(leaf.gradient, gradient);
     else leaf.gradient.Add_(Operand(gradient, caller_));
@@ -290,11 +299,13 @@ class Run {
   const Caller& caller_;
   std::vector<std::pair<Edge, size_t>> wanted_;
   std::map<uint64_t, std::pair<Ref<TapeEntry>, std::vector<Tensor>>> pending_;
+  std::vector<std::pair<Ref<GradLeaf>, Tensor>> leaves_;  // What is to be added, in the end.
+  std::vector<Ref<TapeEntry>> spent_;
 };
 
 // The first gradient: the one that is given, or 1.
 Tensor First(const Tensor& output, const Tensor& given, const Caller& caller) {
-  if (!RequiresGrad(*output.impl())) {
+  if (!output.requires_grad()) {
     Throw(ErrorKind::kArgument,
           absl::StrCat("the tensor does not require gradients, nor does anything that it was computed from: ",
                        output.Describe()),
@@ -322,9 +333,9 @@ void Start(Run& run, const Tensor& output, const Tensor& gradient, const Caller&
   const TensorImpl& impl = *output.impl();
   const size_t leading = impl.leaf ? impl.leaf->steps : 0;
   Tensor whole = gradient;
-  if (impl.view.steps.size() > leading) {
+  if (impl.view().steps.size() > leading) {
     whole = Call(Named("backward"), {Operand(gradient, caller)}, [&](Lowering& l, Operands o) {
-      return ThroughView(l, impl.value().shape(), impl.view, leading, o[0]);
+      return ThroughView(l, impl.value().shape(), impl.view(), leading, o[0]);
     });
   }
   run.Give(EdgeOf(impl.leaf, impl.value()), whole);
@@ -349,8 +360,9 @@ std::vector<Tensor> Gradients(const std::vector<Tensor>& outputs, const std::vec
   lazy::Run run(options, caller);
   run.results.resize(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
+    const bool requires_grad = inputs[i].requires_grad();
     const lazy::TensorImpl& impl = *inputs[i].impl();
-    if (!lazy::RequiresGrad(impl) || impl.view.steps.size() > (impl.leaf ? impl.leaf->steps : 0)) {
+    if (!requires_grad || impl.view().steps.size() > (impl.leaf ? impl.leaf->steps : 0)) {
       lazy::Throw(
           ErrorKind::kArgument,
           absl::StrCat("input ", i, " must require gradients and not be a view: ", inputs[i].Describe()),

@@ -116,14 +116,8 @@ std::shared_ptr<const Traced> Body::Finish(const std::vector<Tensor>& results,
 }
 
 std::string SignatureOf(const std::vector<Tensor>& leaves, std::string structure) {
-  for (const Tensor& leaf : leaves) {
-    structure += LeafText(leaf);
-    if (!autocast_active) continue;
-    // The body is traced under the region that is open.
-    const std::optional<PrimitiveType> type = AutocastType(leaf.device());
-    structure += type.has_value() ? std::string(hlo::Name(*type)) : "-";
-  }
-  return structure;
+  for (const Tensor& leaf : leaves) structure += LeafText(leaf);
+  return structure + RegionsText();
 }
 
 void Donate(const std::vector<Tensor>& leaves, const Caller& caller) {

@@ -136,7 +136,7 @@ TransposedFunction::Source SourceOf(const Graph& graph, NodeId node, const std::
   if (parameter->literal != nullptr) return {{}, {}, parameter->literal};
   if (!parameter->captured.defined()) return {};
   const TensorImpl& captured = *parameter->captured.impl();
-  auto now = MakeRef<TensorImpl>(NextId(), MakeRef<Storage>(captured.storage->value), captured.view);
+  auto now = MakeRef<TensorImpl>(NextId(), MakeRef<Storage>(captured.storage->value), captured.view());
   now->leaf = captured.leaf;
   now->detached = captured.detached;
   return {{}, MakeTensor(std::move(now)), nullptr};

@@ -5,7 +5,7 @@
 namespace hlod {
 
 struct Caller {
-  const char* file = "";  // Must live as long as the call.
+  const char* file = "";  // Lives as long as the program, as a literal does.
   int line = 0;
   const char* function = "";
 
@@ -14,6 +14,28 @@ struct Caller {
                                const char* function = __builtin_FUNCTION()) {
     return {file, line, function};
   }
+};
+
+// For functions that are written in others, such as layers and losses: until it is destroyed, what this
+// thread records and what fails stands at `caller`, whichever line calls it. Of scopes that nest, the
+// outermost holds.
+//   Tensor Mean(const Tensor& x, Caller caller = Caller::Here()) {
+//     const CallerScope scope(caller);
+//     return Sum(x) / x.numel();
+//   }
+class CallerScope {
+ public:
+  explicit CallerScope(const Caller& caller);
+  ~CallerScope();
+  CallerScope(const CallerScope&) = delete;
+  CallerScope& operator=(const CallerScope&) = delete;
+
+  // The scope's caller; `own` outside of one.
+  static const Caller& Of(const Caller& own);
+
+ private:
+  const Caller caller_;
+  const bool outermost_;
 };
 
 }  // namespace hlod

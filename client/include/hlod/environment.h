@@ -41,7 +41,7 @@ class Environment {
  public:
   explicit Environment(Client client);
 
-  const Client& client() const;
+  Client client() const;
   // Where tensors made without a device live when native_host_tensors is false.
   Device device(int ordinal = 0) const;
 
@@ -54,7 +54,8 @@ class Environment {
   // Restarts the random numbers of this environment's devices.
   void ManualSeed(uint64_t seed);
 
-  // Closes the connection: reading its tensors, and computing with them, throws from now on.
+  // Closes the connection: reading its tensors, computing with them and asking for its devices throws from
+  // now on.
   void End();
 
  private:

@@ -50,6 +50,9 @@ class Operand {
   template <typename T>
     requires std::is_arithmetic_v<T>
   Operand(T value, Caller caller = Caller::Here()) : scalar_(value), caller_(caller) {}  // NOLINT
+  template <std::floating_point T>
+  Operand(std::complex<T> value, Caller caller = Caller::Here())  // NOLINT
+      : scalar_(value), caller_(caller) {}
 
   const Tensor* tensor() const { return tensor_; }  // Null for a number.
   const Scalar& scalar() const { return scalar_; }

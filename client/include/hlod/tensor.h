@@ -3,6 +3,8 @@
 #pragma once
 
 #include <complex>
+#include <concepts>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,8 +28,29 @@ void Retain(TensorImpl*);
 void Release(TensorImpl*);
 }  // namespace lazy
 
-// Which dimensions, counted from the end when negative.
-using DimList = absl::Span<const int64_t>;
+// Sizes, or which dimensions (counted from the end when negative): {2, 3}, a vector, Dims, or one number. It
+// refers to them, so it lives no longer than the call.
+class DimList : public absl::Span<const int64_t> {
+ public:
+  DimList() = default;
+  DimList(std::initializer_list<int64_t> sizes)  // NOLINT: implicit, as the others.
+      : Span(sizes.begin(), sizes.size()) {}
+  template <typename Sizes>
+    requires std::convertible_to<const Sizes&, absl::Span<const int64_t>>
+  DimList(const Sizes& sizes) : Span(sizes) {}  // NOLINT
+  template <std::integral T>
+  DimList(T only) : only_(static_cast<int64_t>(only)) {  // NOLINT
+    Refer({&only_, 1});
+  }
+  DimList(const DimList& other) : Span(other), only_(other.only_) {
+    if (other.data() == &other.only_) Refer({&only_, 1});
+  }
+  DimList& operator=(const DimList&) = delete;
+
+ private:
+  void Refer(Span sizes) { Span::operator=(sizes); }
+  int64_t only_ = 0;
+};
 
 // Where a tensor stands: what a read of it would do.
 enum class TensorState {
@@ -47,12 +70,13 @@ struct BackwardOptions;
 // order. Misuse throws hlod::Error.
 class Tensor {
  public:
-  Tensor() = default;  // Undefined: only defined() may be asked.
+  Tensor() = default;  // Undefined: whatever is asked of it but defined() throws.
   Tensor(const Tensor& other) : impl_(other.impl_) {
     if (impl_ != nullptr) lazy::Retain(impl_);
   }
   Tensor(Tensor&& other) noexcept : impl_(std::exchange(other.impl_, nullptr)) {}
-  Tensor& operator=(Tensor other) noexcept {
+  // Makes this name another tensor. x[1] = y, which would change nothing, does not compile: x[1].Copy_(y).
+  Tensor& operator=(Tensor other) & noexcept {
     std::swap(impl_, other.impl_);
     return *this;
   }
@@ -71,7 +95,7 @@ class Tensor {
   Shape shape() const;
   Device device() const;
   // Of a view: as PyTorch's, in elements. A tensor of its own is dense row-major.
-  const Dims& strides() const;
+  Dims strides() const;
   int64_t storage_offset() const;
   bool is_contiguous() const;
   bool is_view() const;

@@ -27,6 +27,7 @@ std::string_view Name(TraceCause cause);
 // Runs what this thread has recorded: one execute a device with recorded work. Does not wait for it, except
 // that no more than closes_unsettled_max executes are under way at once. What depends on a placeholder is not
 // run; when such a tensor is still referred to, throws an error of kind placeholder after the rest was sent.
+// Throws also when a connection has lost its session: nothing would be computed from then on.
 void Sync(Caller caller = Caller::Here());
 
 // What tracing has done in this process since it began, or since ResetTraceStats().

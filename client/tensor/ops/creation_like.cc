@@ -36,8 +36,8 @@ Tensor SpacedFactory(const lazy::Operation& operation, Scalar start, Scalar end,
     if (steps < 0) Refuse("the number of steps (%d) is negative", steps);
   });
   return lazy::Create(
-      operation, {steps}, options.type, lazy::FactoryDevice(options.device),
-      [=, type = options.type](Lowering& l) {
+      operation, {steps}, options.type.value_or(kF32), lazy::FactoryDevice(options.device),
+      [=, type = options.type.value_or(kF32)](Lowering& l) {
         const PrimitiveType wide = hlo::IsComplex(type) ? hlo::kC128 : hlo::kF64;
         return l.Convert(change(l, Spaced(l, wide, start, end, steps)), type);
       },

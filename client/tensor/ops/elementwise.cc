@@ -35,7 +35,7 @@ Op DivOps(Lowering& l, Op x, Op y) { return Broadcasted(l, hlo::kDivide, x, y); 
 
 namespace {
 
-bool IsOne(const Scalar& alpha) { return alpha.ToComplex() == std::complex<double>(1); }
+bool IsOne(const Scalar& alpha) { return alpha == Scalar(1) || alpha.ToComplex() == std::complex<double>(1); }
 
 // x op (alpha y). `alpha` must be an integer when x and y are.
 Op Scaled(Lowering& l, Op y, const Scalar& alpha) {
@@ -47,29 +47,24 @@ Op Scaled(Lowering& l, Op y, const Scalar& alpha) {
 }
 
 Tensor Unary(const lazy::Operation& operation, const Operand& x, hlo::Opcode opcode) {
-  return lazy::Call(operation, {x}, [opcode](Lowering& l, Operands o) { return l.b.Unary(opcode, o[0]); });
+  return lazy::CallByShape(operation, nullptr, {x},
+                           [opcode](Lowering& l, Operands o) { return l.b.Unary(opcode, o[0]); });
 }
 
 }  // namespace
 
 Tensor Add(const Operand& x, const Operand& y, Scalar alpha) {
-  return lazy::Call(lazy::ops::Add, {x, y}, [&](Lowering& l, Operands o) {
-    return lazy::AddOps(l, o[0], IsOne(alpha) ? o[1] : Scaled(l, o[1], alpha));
-  });
+  if (IsOne(alpha)) return lazy::Binary(lazy::ops::Add, x, y, lazy::AddOps);
+  return lazy::Call(lazy::ops::Add, {x, y},
+                    [&](Lowering& l, Operands o) { return lazy::AddOps(l, o[0], Scaled(l, o[1], alpha)); });
 }
 Tensor Sub(const Operand& x, const Operand& y, Scalar alpha) {
-  return lazy::Call(lazy::ops::Sub, {x, y}, [&](Lowering& l, Operands o) {
-    return lazy::SubOps(l, o[0], IsOne(alpha) ? o[1] : Scaled(l, o[1], alpha));
-  });
+  if (IsOne(alpha)) return lazy::Binary(lazy::ops::Sub, x, y, lazy::SubOps);
+  return lazy::Call(lazy::ops::Sub, {x, y},
+                    [&](Lowering& l, Operands o) { return lazy::SubOps(l, o[0], Scaled(l, o[1], alpha)); });
 }
-Tensor Mul(const Operand& x, const Operand& y) {
-  return lazy::Call(lazy::ops::Mul, {x, y},
-                    [](Lowering& l, Operands o) { return lazy::MulOps(l, o[0], o[1]); });
-}
-Tensor Div(const Operand& x, const Operand& y) {
-  return lazy::Call(lazy::ops::Div, {x, y},
-                    [](Lowering& l, Operands o) { return lazy::DivOps(l, o[0], o[1]); });
-}
+Tensor Mul(const Operand& x, const Operand& y) { return lazy::Binary(lazy::ops::Mul, x, y, lazy::MulOps); }
+Tensor Div(const Operand& x, const Operand& y) { return lazy::Binary(lazy::ops::Div, x, y, lazy::DivOps); }
 
 Tensor Neg(const Operand& x) {
   return lazy::Call(lazy::ops::Neg, {x}, [](Lowering& l, Operands o) {

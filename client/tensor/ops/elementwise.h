@@ -1,6 +1,8 @@
 // Lowerings that functions and updates in place share, and what elementwise lowerings are written with.
 #pragma once
 
+#include <type_traits>
+
 #include "client/tensor/apply.h"
 #include "client/tensor/lowering.h"
 
@@ -40,14 +42,24 @@ Op InDouble(Lowering& l, Op x, F lower) {
   return l.Convert(lower(l, l.Convert(x, hlo::kF64)), l.type(x));
 }
 
-// Calls of one and of two operands.
+// Calls of one and of two operands. A lowering that captures nothing, or is a function, depends on their
+// shapes alone.
+template <typename F>
+Tensor CallWith(const Operation& operation, std::initializer_list<Operand> operands, F lower,
+                LowerOne lower_all) {
+  static const char kName = 0;
+  if constexpr (std::is_empty_v<F>) return CallByShape(operation, &kName, operands, lower_all);
+  else if constexpr (std::is_pointer_v<F>)
+    return CallByShape(operation, reinterpret_cast<const void*>(lower), operands, lower_all);
+  else return Call(operation, operands, lower_all);
+}
 template <typename F>
 Tensor Unary(const Operation& operation, const Operand& x, F lower) {
-  return Call(operation, {x}, [&](Lowering& l, Operands o) { return lower(l, o[0]); });
+  return CallWith(operation, {x}, lower, [&](Lowering& l, Operands o) { return lower(l, o[0]); });
 }
 template <typename F>
 Tensor Binary(const Operation& operation, const Operand& x, const Operand& y, F lower) {
-  return Call(operation, {x, y}, [&](Lowering& l, Operands o) { return lower(l, o[0], o[1]); });
+  return CallWith(operation, {x, y}, lower, [&](Lowering& l, Operands o) { return lower(l, o[0], o[1]); });
 }
 
 }  // namespace hlod::lazy

@@ -53,7 +53,7 @@ Tensor Extreme(const lazy::Operation& operation, const Operand& x, hlo::Opcode o
 ValuesAndIndices ExtremeWithIndex(const lazy::Operation& operation, const Operand& x, hlo::Opcode opcode,
                                   int64_t dim, bool keepdim) {
   std::vector<Tensor> both = lazy::CallSeveral(operation, {&x, 1}, [&](Lowering& l, Operands o) {
-    const Dims reduced = Wrapped(l, o[0], {&dim, 1}), kept = Kept(l.dims(o[0]), reduced, keepdim);
+    const Dims reduced = Wrapped(l, o[0], dim), kept = Kept(l.dims(o[0]), reduced, keepdim);
     const Op value = ExtremeOps(l, o[0], opcode, reduced);
     const Op index = IndexOps(l, o[0], opcode, reduced.empty() ? 0 : reduced[0]);
     return std::vector<Op>{l.Reshape(reduced.empty() ? l.b.Unary(hlo::kCopy, value) : value, kept),
@@ -93,7 +93,7 @@ Tensor Amin(const Operand& x, DimList dims, bool keepdim) {
   return Extreme(lazy::ops::Amin, x, hlo::kMinimum, dims, keepdim);
 }
 std::pair<Tensor, Tensor> Aminmax(const Operand& x, std::optional<int64_t> dim, bool keepdim) {
-  const DimList dims = dim.has_value() ? DimList(&*dim, 1) : DimList();
+  const DimList dims = dim.has_value() ? DimList(*dim) : DimList();
   std::pair<Tensor, Tensor> both = {Amin(x, dims, keepdim), Amax(x, dims, keepdim)};
   // PyTorch keeps a dimension that a scalar does not have.
   if (dim.has_value() && keepdim && both.first.rank() == 0) {

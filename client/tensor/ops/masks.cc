@@ -139,14 +139,15 @@ BoundedPositions NonzeroBounded(const Operand& x, int64_t limit) {
 }
 
 std::vector<Tensor> Where(const Operand& condition) {
+  const Tensor& tensor = TensorOf(lazy::ops::Where, condition);
+  if (tensor.rank() == 0) {  // A scalar counts as a vector of one.
+    const Tensor one = tensor.Reshape({1}, condition.caller());
+    return Where(Operand(one, condition.caller()));
+  }
   const Tensor positions = Nonzero(condition);
   std::vector<Tensor> columns;
   for (int64_t i = 0; i < positions.dims()[1]; ++i)
     columns.push_back(positions.Select(1, i, condition.caller()));
-  if (condition.tensor()->rank() == 0) {  // A scalar counts as a vector of one.
-    const Tensor one = condition.tensor()->Reshape({1}, condition.caller());
-    return Where(Operand(one, condition.caller()));
-  }
   return columns;
 }
 

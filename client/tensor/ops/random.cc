@@ -27,37 +27,37 @@ namespace {
 
 Dims Copied(DimList dims) { return Dims(dims.begin(), dims.end()); }
 
+// What every operation advances the stream by: two draws of 64 bits, the most that a lowering takes.
+constexpr int kBitsPerElement = 128;
+
 // A factory of random numbers: `lower` makes them from the position in the device's stream.
 template <typename F>
-Tensor Random(const lazy::Operation& operation, DimList dims, const TensorOptions& options,
-              const Caller& caller, F lower) {
+Tensor Random(const lazy::Operation& operation, DimList dims, PrimitiveType type,
+              const TensorOptions& options, const Caller& caller, F lower) {
   // A shape that is refused draws nothing.
   lazy::Explain(operation, {}, caller, [&] {
-    const absl::Status valid = hlo::ValidateShape(Shape::Array(options.type, Copied(dims)));
+    const absl::Status valid = hlo::ValidateShape(Shape::Array(type, Copied(dims)));
     if (!valid.ok()) Refuse("%s", std::string(valid.message()));
   });
   const Device device = lazy::FactoryDevice(options.device);
-  // Two draws an element at most, 64 bits each: every operation advances by the same rule.
-  const RandomState state = lazy::Draw(lazy::PlaceOf(device), lazy::Count(dims), 64);
+  const RandomState state = lazy::Draw(lazy::PlaceOf(device), lazy::Count(dims), kBitsPerElement);
   return lazy::Create(
-      operation, Copied(dims), options.type, device,
-      [dims = Copied(dims), type = options.type, state, lower](Lowering& l) {
-        return lower(l, state, type, dims);
-      },
-      caller);
+      operation, Copied(dims), type, device,
+      [dims = Copied(dims), type, state, lower](Lowering& l) { return lower(l, state, type, dims); }, caller);
 }
 
 // The same of a floating type.
 template <typename F>
 Tensor RandomFloats(const lazy::Operation& operation, DimList dims, const TensorOptions& options,
                     const Caller& caller, F lower) {
-  if (!hlo::IsFloat(options.type)) {
-    lazy::Throw(ErrorKind::kArgument,
-                absl::StrFormat("random numbers of type %s do not exist: take a floating type",
-                                hlo::Name(options.type)),
-                operation.pytorch, caller);
+  const PrimitiveType type = options.type.value_or(kF32);
+  if (!hlo::IsFloat(type)) {
+    lazy::Throw(
+        ErrorKind::kArgument,
+        absl::StrFormat("random numbers of type %s do not exist: take a floating type", hlo::Name(type)),
+        operation.pytorch, caller);
   }
-  return Random(operation, dims, options, caller, lower);
+  return Random(operation, dims, type, options, caller, lower);
 }
 
 // Box and Muller: sqrt(-2 ln(1 - u)) cos(2 pi v). u is below 1, so the logarithm is finite.
@@ -75,7 +75,7 @@ Op NormalOps(Lowering& l, RandomState state, PrimitiveType type, const Dims& sha
 }
 
 RandomState DrawFor(Lowering& l, const Dims& dims) {
-  return lazy::Draw(l.graph.place, lazy::Count(dims), 64);
+  return lazy::Draw(l.graph.place, lazy::Count(dims), kBitsPerElement);
 }
 
 Op BernoulliOps(Lowering& l, Op p, PrimitiveType type) {
@@ -159,7 +159,7 @@ Tensor Randint(int64_t low, int64_t high, DimList dims, TensorOptions options, C
     lazy::Throw(ErrorKind::kArgument, absl::StrFormat("no integer is at least %d and below %d", low, high),
                 "randint", caller);
   }
-  return Random(lazy::ops::Randint, dims, options, caller,
+  return Random(lazy::ops::Randint, dims, options.type.value_or(kS64), options, caller,
                 [=](Lowering& l, RandomState state, PrimitiveType type, const Dims& shape) {
                   const Op bits = lazy::RandomBits(l, state, hlo::kU64, shape);
                   const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
@@ -169,12 +169,12 @@ Tensor Randint(int64_t low, int64_t high, DimList dims, TensorOptions options, C
 }
 
 Tensor Randperm(int64_t n, TensorOptions options, Caller caller) {
-  return Random(
-      lazy::ops::Randperm, {n}, options, caller,
-      [](Lowering& l, RandomState state, PrimitiveType type, const Dims& shape) {
-        const Op operands[] = {lazy::RandomBits(l, state, hlo::kU64, shape), lazy::IndexIota(l, shape, 0)};
-        return l.Convert(lazy::SortOps(l, operands, 0, false)[1], type);
-      });
+  return Random(lazy::ops::Randperm, {n}, options.type.value_or(kS64), options, caller,
+                [](Lowering& l, RandomState state, PrimitiveType type, const Dims& shape) {
+                  const Op operands[] = {lazy::RandomBits(l, state, hlo::kU64, shape),
+                                         lazy::IndexIota(l, shape, 0)};
+                  return l.Convert(lazy::SortOps(l, operands, 0, false)[1], type);
+                });
 }
 
 Tensor RandLike(const Operand& x, LikeOptions options) {

@@ -85,7 +85,7 @@ Tensor SoftmaxOf(const lazy::Operation& operation, const Operand& x, int64_t dim
     if (type.has_value()) x = l.Convert(x, *type);
     if (!hlo::IsFloat(l.type(x))) Refuse("softmax takes floating types, not %s", hlo::Name(l.type(x)));
     return lazy::InWide(l, x, [&](Lowering& l, Op x) {
-      const Dims from = l.dims(x), reduced = Wrapped(l, x, {&dim, 1});
+      const Dims from = l.dims(x), reduced = Wrapped(l, x, dim);
       const Op reduction = lazy::WithoutGradient(l, l.Reduce(hlo::kMaximum, x, reduced), x);
       const Op largest = KeepDims(l, reduction, from, reduced);
       const Op shifted = lazy::SubOps(l, x, largest), power = l.b.Unary(hlo::kExponential, shifted);

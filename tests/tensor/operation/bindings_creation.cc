@@ -66,12 +66,12 @@ std::vector<Binding> CreationBindings() {
       {"tril_indices", "row col offset dtype",
        [](Arguments& a) {
          const Dims size = {a.Int("row"), a.Int("col")};
-         return TrilIndices(size[0], size[1], a.Int("offset", 0), a.device()).To(Options(a, kS64).type);
+         return TrilIndices(size[0], size[1], a.Int("offset", 0), a.device()).To(*Options(a, kS64).type);
        }},
       {"triu_indices", "row col offset dtype",
        [](Arguments& a) {
          const Dims size = {a.Int("row"), a.Int("col")};
-         return TriuIndices(size[0], size[1], a.Int("offset", 0), a.device()).To(Options(a, kS64).type);
+         return TriuIndices(size[0], size[1], a.Int("offset", 0), a.device()).To(*Options(a, kS64).type);
        }},
   };
 }

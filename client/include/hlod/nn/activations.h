@@ -18,7 +18,10 @@ class Function : public Module {
   using Call = std::function<Tensor(const Tensor&)>;
   Function(Module& parent, std::string name, Call call)
       : Module(parent, std::move(name)), call_(std::move(call)) {}
-  Tensor operator()(const Tensor& x) const { return call_(x); }
+  Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
+    return call_(x);
+  }
 
  private:
   Call call_;
@@ -28,7 +31,10 @@ template <Tensor (*kFunction)(const Operand&)>
 class Elementwise : public Module {
  public:
   using Module::Module;
-  Tensor operator()(const Tensor& x) const { return kFunction(x); }
+  Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
+    return kFunction(x);
+  }
 };
 using Relu = Elementwise<&hlod::Relu>;
 using Relu6 = Elementwise<&hlod::Relu6>;
@@ -102,7 +108,10 @@ struct Softmin : Function {
 class Prelu : public Module {
  public:
   Prelu(Module& parent, std::string name, int64_t count = 1, double slope = 0.25);
-  Tensor operator()(const Tensor& x) const { return hlod::Prelu(x, weight); }
+  Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
+    return hlod::Prelu(x, weight);
+  }
   Tensor weight;
 };
 
@@ -111,7 +120,10 @@ class Rrelu : public Module {
  public:
   Rrelu(Module& parent, std::string name, double lower = 1.0 / 8, double upper = 1.0 / 3)
       : Module(parent, std::move(name)), lower_(lower), upper_(upper) {}
-  Tensor operator()(const Tensor& x) const { return hlod::Rrelu(x, lower_, upper_, training()); }
+  Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
+    return hlod::Rrelu(x, lower_, upper_, training());
+  }
 
  private:
   double lower_, upper_;

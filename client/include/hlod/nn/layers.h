@@ -22,7 +22,7 @@ namespace hlod::nn {
 class Linear : public Module {
  public:
   Linear(Module& parent, std::string name, int64_t in, int64_t out, bool with_bias = true);
-  Tensor operator()(const Tensor& x) const;
+  Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const;
   Tensor weight, bias;
 };
 
@@ -31,7 +31,7 @@ class Embedding : public Module {
  public:
   Embedding(Module& parent, std::string name, int64_t count, int64_t size,
             std::optional<int64_t> padding = {});
-  Tensor operator()(const Tensor& indices) const;
+  Tensor operator()(const Tensor& indices, Caller caller = Caller::Here()) const;
   Tensor weight;
 };
 
@@ -39,7 +39,7 @@ class Embedding : public Module {
 class LayerNorm : public Module {
  public:
   LayerNorm(Module& parent, std::string name, Dims shape, double eps = 1e-5, bool with_bias = true);
-  Tensor operator()(const Tensor& x) const;
+  Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const;
   Tensor weight, bias;
 
  private:
@@ -51,7 +51,7 @@ class LayerNorm : public Module {
 class RmsNorm : public Module {
  public:
   RmsNorm(Module& parent, std::string name, Dims shape, double eps = 1e-6);
-  Tensor operator()(const Tensor& x) const;
+  Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const;
   Tensor weight;
 
  private:
@@ -64,7 +64,7 @@ class RmsNorm : public Module {
 class BatchNorm : public Module {
  public:
   BatchNorm(Module& parent, std::string name, int64_t channels, double eps = 1e-5, double momentum = 0.1);
-  Tensor operator()(const Tensor& x);
+  Tensor operator()(const Tensor& x, Caller caller = Caller::Here());
   Tensor weight, bias, running_mean, running_var, num_batches_tracked;
 
  private:
@@ -76,7 +76,7 @@ class GroupNorm : public Module {
  public:
   GroupNorm(Module& parent, std::string name, int64_t groups, int64_t channels, double eps = 1e-5,
             bool affine = true);
-  Tensor operator()(const Tensor& x) const;
+  Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const;
   Tensor weight, bias;
 
  private:
@@ -89,7 +89,7 @@ class InstanceNorm : public Module {
  public:
   InstanceNorm(Module& parent, std::string name, int64_t channels, double eps = 1e-5, double momentum = 0.1,
                bool affine = false, bool track_running_stats = false);
-  Tensor operator()(const Tensor& x);
+  Tensor operator()(const Tensor& x, Caller caller = Caller::Here());
   Tensor weight, bias, running_mean, running_var, num_batches_tracked;
 
  private:
@@ -102,7 +102,7 @@ class Conv : public Module {
  public:
   Conv(Module& parent, std::string name, int64_t in, int64_t out, Dims kernel, ConvOptions options = {},
        bool with_bias = true);
-  Tensor operator()(const Tensor& x) const;
+  Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const;
   Tensor weight, bias;
 
  private:
@@ -115,7 +115,7 @@ class ConvTranspose : public Module {
  public:
   ConvTranspose(Module& parent, std::string name, int64_t in, int64_t out, Dims kernel,
                 ConvTransposeOptions options = {}, bool with_bias = true);
-  Tensor operator()(const Tensor& x) const;
+  Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const;
   Tensor weight, bias;
 
  private:
@@ -127,7 +127,7 @@ class EmbeddingBag : public Module {
  public:
   EmbeddingBag(Module& parent, std::string name, int64_t count, int64_t size, BagMode mode = BagMode::kMean);
   // A row of a matrix is a bag; of a vector the parts that begin at the offsets.
-  Tensor operator()(const Tensor& indices, const Tensor& offsets = {}) const;
+  Tensor operator()(const Tensor& indices, const Tensor& offsets = {}, Caller caller = Caller::Here()) const;
   Tensor weight;
 
  private:
@@ -138,7 +138,7 @@ class EmbeddingBag : public Module {
 class Bilinear : public Module {
  public:
   Bilinear(Module& parent, std::string name, int64_t in1, int64_t in2, int64_t out, bool with_bias = true);
-  Tensor operator()(const Tensor& x1, const Tensor& x2) const;
+  Tensor operator()(const Tensor& x1, const Tensor& x2, Caller caller = Caller::Here()) const;
   Tensor weight, bias;
 };
 
@@ -146,7 +146,7 @@ class Bilinear : public Module {
 class Dropout : public Module {
  public:
   Dropout(Module& parent, std::string name, double p = 0.5);
-  Tensor operator()(const Tensor& x) const;
+  Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const;
 
  private:
   double p_;
@@ -158,7 +158,10 @@ template <Tensor (*kFunction)(const Operand&, double, bool)>
 class DropoutBy : public Module {
  public:
   DropoutBy(Module& parent, std::string name, double p = 0.5) : Module(parent, std::move(name)), p_(p) {}
-  Tensor operator()(const Tensor& x) const { return kFunction(x, p_, training()); }
+  Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
+    return kFunction(x, p_, training());
+  }
 
  private:
   double p_;
@@ -177,7 +180,7 @@ class MultiheadAttention : public Module {
   MultiheadAttention(Module& parent, std::string name, int64_t size, int64_t heads, bool with_bias = true,
                      double dropout = 0);
   Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& value,
-                    const AttentionOptions& options = {}) const;
+                    const AttentionOptions& options = {}, Caller caller = Caller::Here()) const;
   Tensor in_proj_weight, in_proj_bias;
   Linear out_proj;
 
@@ -203,7 +206,8 @@ class Sequential : public Module {
     steps_.push_back(std::move(function));
     return *this;
   }
-  Tensor operator()(Tensor x) const {
+  Tensor operator()(Tensor x, Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
     for (const auto& step : steps_) x = step(x);
     return x;
   }

@@ -15,7 +15,10 @@ class Loss : public Module {
  public:
   Loss(Module& parent, std::string name, Reduction reduction = Reduction::kMean)
       : Module(parent, std::move(name)), reduction_(reduction) {}
-  Tensor operator()(const Tensor& x, const Tensor& target) const { return kFunction(x, target, reduction_); }
+  Tensor operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
+    return kFunction(x, target, reduction_);
+  }
 
  private:
   Reduction reduction_;
@@ -31,7 +34,8 @@ class LossWith : public Module {
  public:
   LossWith(Module& parent, std::string name, double number = 1, Reduction reduction = Reduction::kMean)
       : Module(parent, std::move(name)), number_(number), reduction_(reduction) {}
-  Tensor operator()(const Tensor& x, const Tensor& target) const {
+  Tensor operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
     return kFunction(x, target, number_, reduction_);
   }
 
@@ -48,7 +52,8 @@ class CrossEntropyLoss : public Module {
  public:
   CrossEntropyLoss(Module& parent, std::string name, Tensor weight = {}, int64_t ignore_index = -100,
                    double label_smoothing = 0, Reduction reduction = Reduction::kMean);
-  Tensor operator()(const Tensor& x, const Tensor& target) const {
+  Tensor operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
     return CrossEntropy(x, target, weight, ignore_index_, label_smoothing_, reduction_);
   }
   Tensor weight;
@@ -63,7 +68,8 @@ class NllLoss : public Module {
  public:
   NllLoss(Module& parent, std::string name, Tensor weight = {}, int64_t ignore_index = -100,
           Reduction reduction = Reduction::kMean);
-  Tensor operator()(const Tensor& x, const Tensor& target) const {
+  Tensor operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
     return hlod::NllLoss(x, target, weight, ignore_index_, reduction_);
   }
   Tensor weight;
@@ -76,7 +82,8 @@ class NllLoss : public Module {
 class BceLoss : public Module {
  public:
   BceLoss(Module& parent, std::string name, Tensor weight = {}, Reduction reduction = Reduction::kMean);
-  Tensor operator()(const Tensor& x, const Tensor& target) const {
+  Tensor operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
     return BinaryCrossEntropy(x, target, weight, reduction_);
   }
   Tensor weight;
@@ -89,7 +96,8 @@ class BceWithLogitsLoss : public Module {
  public:
   BceWithLogitsLoss(Module& parent, std::string name, Tensor weight = {}, Tensor pos_weight = {},
                     Reduction reduction = Reduction::kMean);
-  Tensor operator()(const Tensor& x, const Tensor& target) const {
+  Tensor operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
     return BinaryCrossEntropyWithLogits(x, target, weight, pos_weight, reduction_);
   }
   Tensor weight, pos_weight;
@@ -102,7 +110,8 @@ class KlDivLoss : public Module {
  public:
   KlDivLoss(Module& parent, std::string name, Reduction reduction = Reduction::kMean, bool log_target = false)
       : Module(parent, std::move(name)), reduction_(reduction), log_target_(log_target) {}
-  Tensor operator()(const Tensor& x, const Tensor& target) const {
+  Tensor operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
     return KlDiv(x, target, reduction_, log_target_);
   }
 
@@ -115,7 +124,9 @@ class TripletMarginLoss : public Module {
  public:
   TripletMarginLoss(Module& parent, std::string name, TripletOptions options = {})
       : Module(parent, std::move(name)), options_(options) {}
-  Tensor operator()(const Tensor& anchor, const Tensor& positive, const Tensor& negative) const {
+  Tensor operator()(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                    Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
     return hlod::TripletMarginLoss(anchor, positive, negative, options_);
   }
 
@@ -128,7 +139,9 @@ class CosineEmbeddingLoss : public Module {
   CosineEmbeddingLoss(Module& parent, std::string name, double margin = 0,
                       Reduction reduction = Reduction::kMean)
       : Module(parent, std::move(name)), margin_(margin), reduction_(reduction) {}
-  Tensor operator()(const Tensor& x, const Tensor& y, const Tensor& target) const {
+  Tensor operator()(const Tensor& x, const Tensor& y, const Tensor& target,
+                    Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
     return hlod::CosineEmbeddingLoss(x, y, target, margin_, reduction_);
   }
 

@@ -29,11 +29,12 @@ using StateDict = std::map<std::string, Tensor>;
 class Module {
  public:
   Module() = default;
-  // REQUIRES: `name` has no dot and is not taken in `parent`, which outlives this module: both are members.
+  // A part of `parent`, until this module ends. REQUIRES: `name` has no dot and is not taken in `parent`,
+  // which outlives this module: both are members.
   Module(Module& parent, std::string name, Caller caller = Caller::Here());
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
-  virtual ~Module() = default;
+  virtual ~Module();
 
   // By name, in order of registration, parts after what the module itself has. A tensor that is registered
   // twice (a shared weight) is listed under its first name only.
@@ -83,6 +84,7 @@ class Module {
   void ReplaceEach(const std::function<Tensor(const Tensor&)>& replace);
 
   std::vector<Entry> tensors_;
+  Module* parent_ = nullptr;
   std::vector<std::pair<std::string, Module*>> parts_;
   bool training_ = true;
 };
@@ -101,9 +103,10 @@ class TensorSwap {
 };
 
 // module(args...) with `tensors` in place of those of their names; where a weight is shared, in place of
-// each. The module is as before afterwards, also when the call throws. torch.func.functional_call.
+// each. The module is as before afterwards, also when the call throws: what it updates in place, such as the
+// running mean of a batch norm, are the given tensors. torch.func.functional_call.
 template <typename M, typename... Args>
-auto FunctionalCall(const M& module, const StateDict& tensors, Args&&... args) {
+auto FunctionalCall(M& module, const StateDict& tensors, Args&&... args) {
   const TensorSwap swap(module, tensors, Caller{});
   return module(std::forward<Args>(args)...);
 }

@@ -18,7 +18,10 @@ class Pool : public Module {
  public:
   Pool(Module& parent, std::string name, Sizes kernel, Options options = {})
       : Module(parent, std::move(name)), kernel_(std::move(kernel)), options_(std::move(options)) {}
-  Tensor operator()(const Tensor& x) const { return kFunction(x, kernel_, options_); }
+  Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
+    return kFunction(x, kernel_, options_);
+  }
 
  private:
   Sizes kernel_;
@@ -36,7 +39,10 @@ class AdaptiveAvgPool : public Module {
  public:
   AdaptiveAvgPool(Module& parent, std::string name, Sizes output)
       : Module(parent, std::move(name)), output_(std::move(output)) {}
-  Tensor operator()(const Tensor& x) const { return kFunction(x, output_); }
+  Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
+    return kFunction(x, output_);
+  }
 
  private:
   Sizes output_;
@@ -50,7 +56,10 @@ class AdaptiveMaxPool : public Module {
  public:
   AdaptiveMaxPool(Module& parent, std::string name, Sizes output)
       : Module(parent, std::move(name)), output_(std::move(output)) {}
-  Tensor operator()(const Tensor& x) const { return kFunction(x, output_).values; }
+  Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
+    return kFunction(x, output_).values;
+  }
 
  private:
   Sizes output_;

@@ -33,19 +33,27 @@ struct RnnCell : RecurrentCell {
   RnnCell(Module& parent, std::string name, int64_t input, int64_t hidden, bool with_bias = true,
           RecurrentKind kind = RecurrentKind::kTanh)
       : RecurrentCell(parent, std::move(name), kind, input, hidden, with_bias) {}
-  Tensor operator()(const Tensor& x, const Tensor& hidden = {}) const { return Step(x, {hidden}).hidden; }
+  Tensor operator()(const Tensor& x, const Tensor& hidden = {}, Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
+    return Step(x, {hidden}).hidden;
+  }
 };
 struct LstmCell : RecurrentCell {
   LstmCell(Module& parent, std::string name, int64_t input, int64_t hidden, bool with_bias = true)
       : RecurrentCell(parent, std::move(name), RecurrentKind::kLstm, input, hidden, with_bias) {}
-  RecurrentState operator()(const Tensor& x, const RecurrentState& state = {}) const {
+  RecurrentState operator()(const Tensor& x, const RecurrentState& state = {},
+                            Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
     return Step(x, state);
   }
 };
 struct GruCell : RecurrentCell {
   GruCell(Module& parent, std::string name, int64_t input, int64_t hidden, bool with_bias = true)
       : RecurrentCell(parent, std::move(name), RecurrentKind::kGru, input, hidden, with_bias) {}
-  Tensor operator()(const Tensor& x, const Tensor& hidden = {}) const { return Step(x, {hidden}).hidden; }
+  Tensor operator()(const Tensor& x, const Tensor& hidden = {}, Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
+    return Step(x, {hidden}).hidden;
+  }
 };
 
 struct RecurrentOptions {
@@ -67,7 +75,8 @@ class Recurrent : public Module {
   Recurrent(Module& parent, std::string name, RecurrentKind kind, int64_t input, int64_t hidden,
             RecurrentOptions options = {});
   // x [length, n, input], or [length, input].
-  RecurrentResult operator()(const Tensor& x, const RecurrentState& state = {}) const;
+  RecurrentResult operator()(const Tensor& x, const RecurrentState& state = {},
+                             Caller caller = Caller::Here()) const;
 
   struct Weights {
     Tensor weight_ih, weight_hh, bias_ih, bias_hh;

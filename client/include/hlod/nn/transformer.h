@@ -22,7 +22,8 @@ class TransformerEncoderLayer : public Module {
  public:
   TransformerEncoderLayer(Module& parent, std::string name, int64_t size, int64_t heads,
                           TransformerOptions options = {});
-  Tensor operator()(const Tensor& x, const AttentionOptions& attention = {}) const;
+  Tensor operator()(const Tensor& x, const AttentionOptions& attention = {},
+                    Caller caller = Caller::Here()) const;
 
   MultiheadAttention self_attn;
   Linear linear1;
@@ -41,7 +42,7 @@ class TransformerDecoderLayer : public Module {
                           TransformerOptions options = {});
   // `memory` is what the encoder gave.
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionOptions& self = {},
-                    const AttentionOptions& cross = {}) const;
+                    const AttentionOptions& cross = {}, Caller caller = Caller::Here()) const;
 
   MultiheadAttention self_attn, multihead_attn;
   Linear linear1;
@@ -60,7 +61,7 @@ class TransformerEncoder : public Module {
  public:
   TransformerEncoder(Module& parent, std::string name, int64_t count, int64_t size, int64_t heads,
                      const TransformerOptions& options = {}, bool final_norm = false);
-  Tensor operator()(Tensor x, const AttentionOptions& attention = {}) const;
+  Tensor operator()(Tensor x, const AttentionOptions& attention = {}, Caller caller = Caller::Here()) const;
 
  private:
   Module list_;  // The parent of the layers.
@@ -72,7 +73,7 @@ class TransformerDecoder : public Module {
   TransformerDecoder(Module& parent, std::string name, int64_t count, int64_t size, int64_t heads,
                      const TransformerOptions& options = {}, bool final_norm = false);
   Tensor operator()(Tensor x, const Tensor& memory, const AttentionOptions& self = {},
-                    const AttentionOptions& cross = {}) const;
+                    const AttentionOptions& cross = {}, Caller caller = Caller::Here()) const;
 
  private:
   Module list_;  // The parent of the layers.

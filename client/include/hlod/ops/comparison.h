@@ -38,4 +38,17 @@ bool Allclose(const Operand& x, const Operand& y, double rtol = 1e-5, double ato
 // Whether shapes and all elements are equal. Reads the answer.
 bool Equal(const Tensor& x, const Tensor& y, Caller caller = Caller::Here());
 
+// Element by element, as in Python; there, ~ & | ^ are BitwiseNot and so on. To compare whole tensors:
+// Equal().
+inline Tensor operator==(const Operand& x, const Operand& y) { return Eq(x, y); }
+inline Tensor operator!=(const Operand& x, const Operand& y) { return Ne(x, y); }
+inline Tensor operator<(const Operand& x, const Operand& y) { return Lt(x, y); }
+inline Tensor operator<=(const Operand& x, const Operand& y) { return Le(x, y); }
+inline Tensor operator>(const Operand& x, const Operand& y) { return Gt(x, y); }
+inline Tensor operator>=(const Operand& x, const Operand& y) { return Ge(x, y); }
+inline Tensor operator~(const Operand& x) { return BitwiseNot(x); }
+inline Tensor operator&(const Operand& x, const Operand& y) { return BitwiseAnd(x, y); }
+inline Tensor operator|(const Operand& x, const Operand& y) { return BitwiseOr(x, y); }
+inline Tensor operator^(const Operand& x, const Operand& y) { return BitwiseXor(x, y); }
+
 }  // namespace hlod

@@ -11,7 +11,7 @@ namespace hlod {
 // Where and how a factory makes its tensor. Without a device: the host, or the default device when the
 // setting native_host_tensors is false.
 struct TensorOptions {
-  PrimitiveType type = kF32;
+  std::optional<PrimitiveType> type = {};  // What PyTorch's function would take, and f32 where it says float.
   std::optional<Device> device = {};
 };
 
@@ -24,9 +24,11 @@ Tensor FromValues(const std::vector<T>& values, std::optional<Dims> dims = {},
 
 Tensor Zeros(DimList dims, TensorOptions options = {}, Caller caller = Caller::Here());
 Tensor Ones(DimList dims, TensorOptions options = {}, Caller caller = Caller::Here());
+// Of the value's own type when none is named: pred, s64, f32 or c64.
 Tensor Full(DimList dims, Scalar value, TensorOptions options = {}, Caller caller = Caller::Here());
 // start, start + step, ... below end (above, when step is negative): ceil((end - start) / step) numbers.
-Tensor Arange(Scalar start, Scalar end, Scalar step = 1, TensorOptions options = {.type = kS64},
+// s64 when all three are integers, else f32.
+Tensor Arange(Scalar start, Scalar end, Scalar step = 1, TensorOptions options = {},
               Caller caller = Caller::Here());
 // n rows, m columns (n when absent), ones on the diagonal.
 Tensor Eye(int64_t n, std::optional<int64_t> m = {}, TensorOptions options = {},
@@ -59,8 +61,9 @@ Tensor FromValues(const std::vector<T>& values, std::optional<Dims> dims, std::o
                   Caller caller) {
   static_assert(hlo::kPrimitiveTypeOf<T> != kInvalid, "T is not a type that arrays store.");
   const Dims shape = dims.value_or(Dims{static_cast<int64_t>(values.size())});
-  int64_t count = 1;
-  for (const int64_t size : shape) count *= size;
+  const absl::Status valid = hlo::ValidateShape(Shape::Array(hlo::kPrimitiveTypeOf<T>, shape));
+  if (!valid.ok()) throw Error(valid, "tensor", caller);
+  const std::optional<int64_t> count = hlo::ElementCount(Shape::Array(hlo::kPrimitiveTypeOf<T>, shape));
   if (count != static_cast<int64_t>(values.size())) {
     throw Error(MakeError(ErrorKind::kArgument,
                           std::to_string(values.size()) + " values do not fill " +

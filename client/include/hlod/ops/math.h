@@ -13,15 +13,15 @@ Tensor Sign(const Operand& x);        // -1, 0 or 1.
 Tensor Ceil(const Operand& x);        // Up to an integer.
 Tensor Floor(const Operand& x);       // Down to an integer.
 Tensor Trunc(const Operand& x);       // Towards zero to an integer.
-Tensor Frac(const Operand& x);        // X - trunc(x).
+Tensor Frac(const Operand& x);        // x - trunc(x).
 Tensor Sqrt(const Operand& x);        // Square root.
 Tensor Rsqrt(const Operand& x);       // 1 / sqrt(x).
 Tensor Exp2(const Operand& x);        // 2 to the power of x.
-Tensor Expm1(const Operand& x);       // E to the power of x, minus 1.
+Tensor Expm1(const Operand& x);       // e to the power of x, minus 1.
 Tensor Log(const Operand& x);         // Natural logarithm.
 Tensor Log2(const Operand& x);        // Logarithm to base 2.
 Tensor Log10(const Operand& x);       // Logarithm to base 10.
-Tensor Log1p(const Operand& x);       // Log(1 + x).
+Tensor Log1p(const Operand& x);       // log(1 + x).
 Tensor Cos(const Operand& x);         // Cosine.
 Tensor Tan(const Operand& x);         // Tangent.
 Tensor Asin(const Operand& x);        // Inverse sine.
@@ -39,8 +39,8 @@ Tensor Erfinv(const Operand& x);      // The inverse of erf.
 Tensor Lgamma(const Operand& x);      // Log of the absolute value of the gamma function.
 Tensor Digamma(const Operand& x);     // The derivative of lgamma.
 Tensor Reciprocal(const Operand& x);  // 1 / x.
-Tensor Square(const Operand& x);      // X squared.
-Tensor Sinc(const Operand& x);        // Sin(pi x) / (pi x), and 1 at 0.
+Tensor Square(const Operand& x);      // x squared.
+Tensor Sinc(const Operand& x);        // sin(pi x) / (pi x), and 1 at 0.
 Tensor Deg2rad(const Operand& x);     // Degrees to radians.
 Tensor Rad2deg(const Operand& x);     // Radians to degrees.
 Tensor Sgn(const Operand& x);         // Sign; of a complex number x / |x|.
@@ -55,24 +55,24 @@ Tensor Logit(const Operand& x, std::optional<double> eps = {});
 Tensor NanToNum(const Operand& x, double nan = 0, std::optional<double> posinf = {},
                 std::optional<double> neginf = {});
 
-Tensor Pow(const Operand& x, const Operand& y);          // X to the power of y.
+Tensor Pow(const Operand& x, const Operand& y);          // x to the power of y.
 Tensor FloatPower(const Operand& x, const Operand& y);   // Pow in f64 or c128.
 Tensor Remainder(const Operand& x, const Operand& y);    // The rest of the division, with the sign of y.
 Tensor Fmod(const Operand& x, const Operand& y);         // The rest of the division, with the sign of x.
-Tensor FloorDivide(const Operand& x, const Operand& y);  // Floor(x / y).
-Tensor TruncDivide(const Operand& x, const Operand& y);  // Trunc(x / y): Div with rounding_mode trunc.
+Tensor FloorDivide(const Operand& x, const Operand& y);  // floor(x / y).
+Tensor TruncDivide(const Operand& x, const Operand& y);  // trunc(x / y): Div with rounding_mode trunc.
 Tensor Atan2(const Operand& x, const Operand& y);        // The angle of the point (y, x).
 Tensor Maximum(const Operand& x, const Operand& y);      // The larger; NaN when one is.
 Tensor Minimum(const Operand& x, const Operand& y);      // The smaller; NaN when one is.
 Tensor Fmax(const Operand& x, const Operand& y);         // The larger; NaN only when both are.
 Tensor Fmin(const Operand& x, const Operand& y);         // The smaller; NaN only when both are.
 Tensor Heaviside(const Operand& x, const Operand& y);    // 0 below 0, 1 above, y at 0.
-Tensor Copysign(const Operand& x, const Operand& y);     // Abs(x) with the sign of y.
-Tensor Hypot(const Operand& x, const Operand& y);        // Sqrt(x x + y y).
-Tensor Logaddexp(const Operand& x, const Operand& y);    // Log(exp(x) + exp(y)).
-Tensor Logaddexp2(const Operand& x, const Operand& y);   // Log2(2^x + 2^y).
-Tensor Xlogy(const Operand& x, const Operand& y);        // X log(y), and 0 where x is 0.
-Tensor Complex(const Operand& x, const Operand& y);      // X + i y.
+Tensor Copysign(const Operand& x, const Operand& y);     // |x| with the sign of y.
+Tensor Hypot(const Operand& x, const Operand& y);        // sqrt(x x + y y).
+Tensor Logaddexp(const Operand& x, const Operand& y);    // log(exp(x) + exp(y)).
+Tensor Logaddexp2(const Operand& x, const Operand& y);   // log2(2^x + 2^y).
+Tensor Xlogy(const Operand& x, const Operand& y);        // x log(y), and 0 where x is 0.
+Tensor Complex(const Operand& x, const Operand& y);      // x + i y.
 Tensor Polar(const Operand& x, const Operand& y);        // The complex number of modulus x and angle y.
 
 Tensor Rsub(const Operand& x, const Operand& y, Scalar alpha = 1);  // y - alpha x
@@ -99,5 +99,7 @@ Tensor Where(const Operand& condition, const Operand& x, const Operand& y);
 Tensor Lerp(const Operand& start, const Operand& end, const Operand& weight);  // start + weight (end - start)
 Tensor Addcmul(const Operand& x, const Operand& a, const Operand& b, Scalar value = 1);  // x + value a b
 Tensor Addcdiv(const Operand& x, const Operand& a, const Operand& b, Scalar value = 1);  // x + value a / b
+
+inline Tensor operator%(const Operand& x, const Operand& y) { return Remainder(x, y); }
 
 }  // namespace hlod

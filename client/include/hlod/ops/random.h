@@ -16,10 +16,10 @@ Tensor Randn(DimList dims, TensorOptions options = {}, Caller caller = Caller::H
 Tensor Uniform(DimList dims, double low, double high, TensorOptions options = {},
                Caller caller = Caller::Here());
 // Integers from low to high - 1.
-Tensor Randint(int64_t low, int64_t high, DimList dims, TensorOptions options = {.type = kS64},
+Tensor Randint(int64_t low, int64_t high, DimList dims, TensorOptions options = {},
                Caller caller = Caller::Here());
 // 0 to n - 1 in random order.
-Tensor Randperm(int64_t n, TensorOptions options = {.type = kS64}, Caller caller = Caller::Here());
+Tensor Randperm(int64_t n, TensorOptions options = {}, Caller caller = Caller::Here());
 
 // With x's shape, and its type and device unless the options say others.
 Tensor RandLike(const Operand& x, LikeOptions options = {});

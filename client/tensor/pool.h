@@ -1,0 +1,66 @@
+// Memory for the small objects of which every operation makes a few: freed blocks are kept by the thread that
+// freed them and given out again.
+#pragma once
+
+#include <cstddef>
+#include <new>
+
+namespace hlod::lazy {
+
+// A base that allocates T, and nothing derived from it, from such blocks. A thread keeps at most kKept of
+// them, and none after it has ended.
+template <typename T>
+class Pooled {
+ public:
+  static void* operator new(size_t) {
+    Blocks& blocks = mine;
+    if (blocks.first == nullptr) return ::operator new(sizeof(T));
+    --blocks.count;
+    Block* const block = blocks.first;
+    blocks.first = block->next;
+    return block;
+  }
+
+  static void operator delete(void* memory) {
+    Blocks& blocks = mine;
+    if (blocks.count >= kKept || !Watched()) return ::operator delete(memory);
+    ++blocks.count;
+    blocks.first = new (memory) Block{blocks.first};
+  }
+
+ private:
+  static constexpr size_t kKept = 256;
+
+  struct Block {
+    Block* next;
+  };
+  // Without a destructor, so that it may be used until the thread's very end.
+  struct Blocks {
+    Block* first;
+    size_t count;
+    enum : char { kNew, kInUse, kEnded } state;
+  };
+  struct AtThreadEnd {
+    ~AtThreadEnd() {
+      mine.state = Blocks::kEnded;
+      while (Block* const block = mine.first) {
+        mine.first = block->next;
+        ::operator delete(block);
+      }
+      mine.count = 0;
+    }
+  };
+
+  // Whether the blocks that are kept will be freed when the thread ends.
+  static bool Watched() {
+    if (mine.state == Blocks::kInUse) return true;
+    if (mine.state == Blocks::kEnded) return false;
+    thread_local AtThreadEnd at_end;
+    mine.state = Blocks::kInUse;
+    return true;
+  }
+
+  static constinit inline thread_local Blocks mine = {nullptr, 0, Blocks::kNew};
+};
+
+}  // namespace hlod::lazy

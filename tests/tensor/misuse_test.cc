@@ -1,0 +1,153 @@
+// Arguments that no program should pass, and programs that share tensors between threads: a clear error or
+// the right value, never a crash, and the program goes on.
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <thread>
+
+#include "tests/tensor/fixture.h"
+
+namespace hlod {
+namespace {
+
+class Misuse : public TensorTest {
+ protected:
+  static void ExpectArgument(const std::function<void()>& body, const std::string& text) {
+    const absl::Status status = Thrown(body);
+    EXPECT_EQ(KindOf(status), ErrorKind::kArgument) << status;
+    EXPECT_THAT(last_what_, HasSubstr(text));
+  }
+};
+
+TEST_F(Misuse, ValuesAreCountedWithoutOverflow) {
+  const std::vector<float> values(200);
+  Thrown([&] { FromValues<float>(values, Dims{-10, -20}); });
+  Thrown([&] { FromValues<float>({}, Dims{int64_t{1} << 32, int64_t{1} << 32}); });
+  ExpectArgument([&] { FromValues<float>(values, Dims{10, 10}); }, "200 values do not fill f32[10,10]");
+  EXPECT_EQ(FromValues<float>({}, Dims{0, 5}).numel(), 0);
+}
+
+TEST_F(Misuse, ShapesThatOverflowAreRefused) {
+  const Tensor x = Ones({4, 4}), none = Zeros({0});
+  Thrown([&] { none.View({int64_t{1} << 32, int64_t{1} << 32}); });
+  Thrown([&] { x.View({int64_t{1} << 32, int64_t{1} << 32}); });
+  Thrown([&] { x.AsStrided({3}, {int64_t{1} << 62}); });
+  EXPECT_EQ(x.Slice(0, 0, 4, std::numeric_limits<int64_t>::max()).dims(), (Dims{1, 4}));
+  EXPECT_THAT(x.Slice(0, 1, 4, std::numeric_limits<int64_t>::max()).ToVector<float>(),
+              ElementsAre(1, 1, 1, 1));
+  EXPECT_EQ(none.View({0, 7}).dims(), (Dims{0, 7}));
+}
+
+TEST_F(Misuse, RangesOfLargeIntegersAreExact) {
+  const int64_t large = int64_t{1} << 60;
+  EXPECT_THAT(Arange(large, large + 3).ToVector<int64_t>(), ElementsAre(large, large + 1, large + 2));
+  EXPECT_THAT(Arange(5, 0, -2).ToVector<int64_t>(), ElementsAre(5, 3, 1));
+  EXPECT_EQ(Arange(3, 3).numel(), 0);
+  ExpectArgument([] { Arange(0.0, 1e300); }, "cannot be counted");
+  ExpectArgument([] { Arange(0, 5, -1); }, "cannot be counted");
+  ExpectArgument([] { Arange(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()); },
+                 "cannot be counted");
+}
+
+TEST_F(Misuse, AnUndefinedTensorThrowsWhateverIsAskedOfIt) {
+  const Tensor none;
+  const std::string text = "undefined";
+  ExpectArgument([&] { none.dims(); }, text);
+  ExpectArgument([&] { none.dtype(); }, text);
+  ExpectArgument([&] { none.T(); }, text);
+  ExpectArgument([&] { none.Reshape({1}); }, text);
+  ExpectArgument([&] { none.Unfold(0, 1, 1); }, text);
+  ExpectArgument([&] { none.ToLiteral(); }, text);
+  ExpectArgument([&] { none.To(device()); }, text);
+  ExpectArgument([&] { none.Detach(); }, text);
+  ExpectArgument([&] { none.Backward(); }, text);
+  EXPECT_FALSE(none.defined());
+}
+
+TEST_F(Misuse, ConvolutionsRefuseGroupsThatDoNotDivide) {
+  nn::Module net;
+  const auto make = [&](int64_t groups) { nn::Conv(net, "c", 3, 8, {3, 3}, {.groups = groups}); };
+  ExpectArgument([&] { make(0); }, "groups (0)");
+  ExpectArgument([&] { make(2); }, "groups (2)");
+  EXPECT_TRUE(net.Parameters().empty()) << "a layer that was not made is not a part";
+}
+
+TEST_F(Misuse, ALayerThatIsNotMadeLeavesNoPart) {
+  nn::Module net;
+  Thrown([&] { nn::MultiheadAttention(net, "attention", 10, 3); });
+  EXPECT_TRUE(net.NamedParameters().empty());
+  {
+    nn::Linear part(net, "part", 2, 2);
+  }
+  EXPECT_TRUE(net.NamedParameters().empty()) << "a part that has ended is not a part";
+}
+
+TEST_F(Misuse, NamesThatAreNotTextAreNotSaved) {
+  const std::string path = (std::filesystem::temp_directory_path() / "hlod-misuse.safetensors").string();
+  ExpectArgument([&] { nn::SaveSafetensors(path, {{"\xff", Ones({1})}}); }, "a name cannot be written");
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST_F(Misuse, AnEnvironmentThatHasEndedDoesNotConnectAgain) {
+  Environment environment(daemon_->Connect().value());
+  const Tensor x = Ones({2}, {.device = environment.device()});
+  environment.End();
+  EXPECT_EQ(KindOf(Thrown([&] { environment.device(); })), ErrorKind::kLostSession);
+  EXPECT_EQ(KindOf(Thrown([&] { x.ToBuffer(); })), ErrorKind::kLostSession);
+}
+
+// Box and Muller take two draws of 64 bits an element: what the next call draws begins after both.
+TEST_F(Misuse, WideNormalNumbersDoNotOverlap) {
+  constexpr int64_t kCount = 1000;
+  ManualSeed(7);
+  const std::vector<double> first = Randn({kCount}, {.type = kF64}).ToVector<double>();
+  const std::vector<double> second = Randn({kCount}, {.type = kF64}).ToVector<double>();
+  ManualSeed(7);
+  const std::vector<double> uniform = Rand({4 * kCount}, {.type = kF64}).ToVector<double>();
+  // By hand, from the uniform numbers of the same stream.
+  const auto normal = [&](size_t u, size_t v) {
+    return std::sqrt(-2 * std::log1p(-uniform[u])) * std::cos(2 * M_PI * uniform[v]);
+  };
+  for (size_t i = 0; i < kCount; ++i) {
+    EXPECT_NEAR(first[i], normal(i, kCount + i), 1e-9);
+    EXPECT_NEAR(second[i], normal(2 * kCount + i, 3 * kCount + i), 1e-9);
+  }
+}
+
+TEST_F(Misuse, AskingWhileAnotherThreadUpdatesIsSafe) {
+  Tensor x = Zeros({8}, {.device = device()});
+  std::atomic<bool> done = false;
+  std::thread asking([&] {
+    while (!done) {
+      EXPECT_EQ(x.dtype(), kF32);
+      EXPECT_EQ(x.dims(), (Dims{8}));
+      EXPECT_FALSE(x.requires_grad());
+      EXPECT_FALSE(x.Describe().empty());
+    }
+  });
+  for (int i = 0; i < 500; ++i) x.Add_(1);
+  done = true;
+  asking.join();
+  EXPECT_EQ(x[0].Item<float>(), 500);
+}
+
+// What one thread draws while another traces a function is neither counted as the function's nor drawn twice.
+TEST_F(Misuse, AFunctionTakesNoOtherThreadsRandomNumbers) {
+  const Device where = device();
+  ManualSeed(3);
+  const std::vector<float> alone = Rand({4}, {.device = where}).ToVector<float>();
+  ManualSeed(3);
+  std::vector<float> meanwhile;
+  const auto noisy = Jit([&](const Tensor& x) {
+    if (meanwhile.empty())
+      std::thread([&] { meanwhile = Rand({4}, {.device = where}).ToVector<float>(); }).join();
+    return x + Rand({4}, {.device = where});
+  });
+  const std::vector<float> drawn = noisy(Zeros({4}, {.device = where})).ToVector<float>();
+  EXPECT_EQ(meanwhile, alone);
+  EXPECT_NE(drawn, meanwhile);
+}
+
+}  // namespace
+}  // namespace hlod
