@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "client/tensor/impl.h"
 #include "client/tensor/lock.h"
+#include "client/tensor/own_derivative.h"
 #include "hlod/autograd.h"
 
 namespace hlod::lazy {
@@ -91,7 +92,9 @@ void TapeEntry::ForgetUnneeded(const Graph& graph) {
   for (NodeId node = limit; node-- > first;) {
     const hlo::Instruction instruction = computation[node];
     const absl::Span<const NodeId> operands = instruction.operands();
-    const bool again = is(needed, node), rule = is(varies, node);
+    // A derivative of its own may need all.
+    const bool rule = is(varies, node),
+               again = is(needed, node) || (rule && !OwnRule(computation, node).empty());
     if (!again && !rule) continue;
     std::vector<bool> of;
     for (const NodeId operand : operands) of.push_back(is(varies, operand));

@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "client/tensor/function.h"
+#include "client/tensor/own_derivative.h"
 #include "client/transform/control_rules.h"
 #include "client/transform/differentiate.h"
 #include "client/transform/rules.h"
@@ -60,6 +61,7 @@ class Puller {
     const std::vector<NodeId> operands(instruction.operands().begin(), instruction.operands().end());
     switch (instruction.opcode()) {
       case hlo::kTuple:
+        if (!OwnRule(part_.computation, node).empty()) return PullRule(node, operands, cotangents);
         for (size_t i = 0; i < cotangents.size(); ++i) Add(operands[i], 0, cotangents[i]);
         return;
       case hlo::kGetTupleElement:
@@ -87,7 +89,7 @@ class Puller {
   void PullRule(NodeId node, const std::vector<NodeId>& operands, const Elements& cotangents) {
     const hlo::Instruction instruction = part_.computation[node];
     const hlo::Opcode opcode = instruction.opcode();
-    const TangentRule rule = TheRules().tangent[static_cast<size_t>(opcode)];
+    const TangentRule rule = TangentRuleOf(part_.computation, node);
     if (rule == nullptr) RefuseRule(part_, node, "derivative");
     const std::vector<hlo::ComputationId> called(instruction.called().begin(), instruction.called().end());
     Lowering s{scratch_};
@@ -96,6 +98,12 @@ class Puller {
       x.push_back(scratch_.op(scratch_.ArgumentParameter(part_.computation[operand].shape())));
     }
     const Op y = scratch_.op(scratch_.ArgumentParameter(instruction.shape()));
+    // The results as they are outside, with the rule's derivative.
+    if (opcode == hlo::kTuple) {
+      for (size_t i = 0; i < x.size(); ++i) {
+        if (!IsActive(operands[i])) x[i] = s.b.GetTupleElement(y, static_cast<int64_t>(i));
+      }
+    }
     for (size_t i = 0; i < operands.size(); ++i) {
       if (!IsActive(operands[i])) continue;
       t[i] = scratch_.op(scratch_.ArgumentParameter(part_.computation[operands[i]].shape()));

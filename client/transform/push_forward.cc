@@ -1,6 +1,7 @@
 // Forward mode: node by node, each opcode by its tangent rule.
 #include "absl/container/flat_hash_map.h"
 #include "client/tensor/function.h"
+#include "client/tensor/own_derivative.h"
 #include "client/transform/control_rules.h"
 #include "client/transform/differentiate.h"
 #include "client/transform/rules.h"
@@ -37,6 +38,7 @@ class Pusher {
     const absl::Span<const NodeId> operands = instruction.operands();
     switch (instruction.opcode()) {
       case hlo::kTuple: {
+        if (!OwnRule(part_.computation, node).empty()) return Rule(node);
         Tangents made;
         for (const NodeId operand : operands) made.push_back(Of(operand));
         return made;
@@ -58,7 +60,7 @@ class Pusher {
   Tangents Rule(NodeId node) {
     const hlo::Instruction instruction = part_.computation[node];
     const hlo::Opcode opcode = instruction.opcode();
-    const TangentRule rule = TheRules().tangent[static_cast<size_t>(opcode)];
+    const TangentRule rule = TangentRuleOf(part_.computation, node);
     if (rule == nullptr) RefuseRule(part_, node, "derivative");
     std::vector<Op> x, t;
     // The views of the arena end when something is appended: what is needed of them is copied first.
@@ -67,8 +69,10 @@ class Pusher {
     const Shape& shape = instruction.shape();
     const hlo::Attributes& attributes = instruction.attributes();
     for (const NodeId operand : operands) {
-      x.push_back(values_.Of(operand));
       t.push_back(Of(operand));
+      // The results of an own rule as they are outside, with the rule's derivative.
+      const bool result = opcode == hlo::kTuple && IsZero(t.back());
+      x.push_back(result ? values_.Element(node, x.size()) : values_.Of(operand));
     }
     return rule({l_, opcode, shape, attributes, called, x, values_.Of(node), t});
   }

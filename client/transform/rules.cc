@@ -1,6 +1,8 @@
 // The tables of rules, and what rules share.
 #include "client/transform/rules.h"
 
+#include "client/tensor/own_derivative.h"
+
 namespace hlod::lazy {
 
 const Rules& TheRules() {
@@ -15,6 +17,12 @@ const Rules& TheRules() {
     return made;
   }();
   return *rules;
+}
+
+TangentRule TangentRuleOf(const hlo::Computation& computation, NodeId node) {
+  const std::string_view own = OwnRule(computation, node);
+  return own.empty() ? TheRules().tangent[static_cast<size_t>(computation[node].opcode())]
+                     : OwnTangentRule(own);
 }
 
 Op TangentCase::TangentOf(size_t i) const { return IsZero(t[i]) ? Zeros(l, l.shape(x[i])) : t[i]; }

@@ -67,6 +67,11 @@ struct Rules {
   TransposeRule transpose[hlo::kOpcodeCount] = {};
 };
 const Rules& TheRules();
+// The tangent rule of an instruction: its own one (client/tensor/own_derivative.h), or its opcode's; null:
+// none. Of an own rule the operands are the results, then what they are made from.
+TangentRule TangentRuleOf(const hlo::Computation& computation, NodeId node);
+// The own rule of that name; null: none.
+TangentRule OwnTangentRule(std::string_view name);
 
 // Each file of rules/ adds its own.
 void AddElementwiseRules(Rules& rules);

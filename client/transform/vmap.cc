@@ -5,6 +5,7 @@
 #include "client/tensor/apply.h"
 #include "client/tensor/function.h"
 #include "client/tensor/ops/movement.h"
+#include "client/tensor/own_derivative.h"
 #include "client/tensor/throw.h"
 #include "client/transform/batch.h"
 #include "client/transform/control_rules.h"
@@ -73,7 +74,7 @@ class Batcher {
       case hlo::kTuple: {
         Elements elements;
         for (const NodeId operand : operands) elements.push_back(values_[operand][0]);
-        return elements;
+        return WithRule(node, std::move(elements));
       }
       case hlo::kGetTupleElement:
         return {values_[operands[0]]
@@ -116,6 +117,26 @@ class Batcher {
     std::vector<Op> elements;
     for (const Batched& element : values_[node]) elements.push_back(element.op);
     return l_.b.Tuple(elements);
+  }
+  // A tuple with a derivative of its own keeps it: all of its elements are batched then.
+  Elements WithRule(NodeId node, Elements elements) {
+    const std::string_view rule = OwnRule(from_, node);
+    if (rule.empty()) return elements;
+    bool any = false;
+    for (const Batched& element : elements) any = any || element.has_batch;
+    std::vector<Op> ops;
+    for (const Batched& element : elements) {
+      ops.push_back(any && !element.has_batch ? Repeated(element.op) : element.op);
+    }
+    const Op tuple = TupleWithRule(l_, rule, ops);
+    return Parts(tuple, l_.shape(tuple), any);
+  }
+  // The same for every example.
+  Op Repeated(Op op) {
+    Dims dims = l_.dims(op), kept;
+    for (size_t i = 0; i < dims.size(); ++i) kept.push_back(static_cast<int64_t>(i) + 1);
+    dims.insert(dims.begin(), size_);
+    return l_.b.Broadcast(op, dims, kept);
   }
 
   Elements Parts(Op op, const Shape& shape, bool has_batch) {

@@ -18,6 +18,11 @@ Tensor Identity(const Tensor& like, int64_t n) {
   return Eye(n, {}, {.type = like.dtype(), .device = like.device()});
 }
 
+// cos(0), cos(1), ...
+Tensor Weights(const Tensor& x) {
+  return Cos(Arange(0, x.numel(), 1, {.type = kF64, .device = x.device()})).Reshape(x.dims());
+}
+
 Tensor InPlace(const Tensor& x) {
   Tensor y = x * 2;
   y.Select(0, 0).Mul_(x.Select(0, 1));
@@ -177,6 +182,30 @@ const std::map<std::string, Function>& DerivativeCases() {
       {"attention", [](const Ts& x) { return ScaledDotProductAttention(x[0], x[1], x[2]); }},
       {"mlp",
        [](const Ts& x) { return CrossEntropy(MatMul(Tanh(MatMul(x[0], x[1]) + x[2]), x[3]), Index(x[0])); }},
+      // With derivatives of their own.
+      {"erfinv", One([](T x) { return Erfinv(x); })},
+      {"lgamma", One([](T x) { return Lgamma(x); })},
+      {"sinc", One([](T x) { return Sinc(x); })},
+      {"xlogy", Two([](T x, T y) { return Xlogy(x, y); })},
+      {"binary_cross_entropy", Two([](T x, T y) { return BinaryCrossEntropy(x, y); })},
+      {"std", One([](T x) { return Std(x, {1}); })},
+      {"norm_3", One([](T x) { return VectorNorm(x, 3, {1}); })},
+      {"max_dim", One([](T x) { return Max(x, 1).values; })},
+      {"max_pool2d_with_indices", One([](T x) { return MaxPool2dWithIndices(x, 2, {.stride = 1}).values; })},
+      {"adaptive_max_pool2d", One([](T x) { return AdaptiveMaxPool2d(x, 2).values; })},
+      {"det", One([](T x) { return linalg::Det(x); })},
+      {"slogdet", One([](T x) { return linalg::Slogdet(x).second; })},
+      {"qr", One([](T x) {
+         const auto [q, r] = linalg::Qr(x);
+         return Sum(Weights(q) * q) + Sum(Weights(r) * r);
+       })},
+      {"svdvals", One([](T x) { return linalg::Svdvals(x); })},
+      {"eigvalsh", One([](T x) { return linalg::Eigvalsh(x + x.Transpose(0, 1)); })},
+      {"pinv", One([](T x) { return linalg::Pinv(x); })},
+      {"ctc_loss", One([](T x) {
+         const Tensor targets = On(x, {1, 2, 2, 1, 1, 0}, {2, 3});
+         return CtcLoss(LogSoftmax(x, 2), targets, {6, 5}, {3, 2}, 0, Reduction::kSum);
+       })},
       {"in_place", One([](T x) { return InPlace(x); })},
   };
   return *cases;

@@ -29,6 +29,10 @@ def at(*values):
     return torch.tensor(values)
 
 
+def matrix():
+    return torch.tensor([[4.0, 1.0, -0.5], [0.7, 3.0, 1.2], [-1.1, 0.4, 2.5]])
+
+
 INDEX = torch.tensor([2, 0, 2, 1])
 GRID = torch.tensor([[0, 2, 1], [1, 1, 0]])
 
@@ -160,6 +164,27 @@ CASES = {
     "mlp": (
         lambda x, w1, b1, w2: F.cross_entropy(torch.tanh(x @ w1 + b1) @ w2, INDEX),
         [ramp(4, 3), ramp(3, 5), ramp(5), ramp(5, 3, start=1)],
+    ),
+    # With derivatives of their own.
+    "erfinv": (torch.erfinv, [unit(3)]),
+    "lgamma": (torch.lgamma, [at(0.3, 2.5, 7.0)]),
+    "sinc": (torch.sinc, [at(0.9, 0.4, -1.7)]),
+    "xlogy": (torch.xlogy, [at(0.0, 1.5, 2.0), at(2.0, 0.3, 4.0)]),
+    "binary_cross_entropy": (F.binary_cross_entropy, [at(0.2, 0.5, 0.9), at(0.0, 0.4, 1.0)]),
+    "std": (lambda x: x.std(1), [ramp(2, 3)]),
+    "norm_3": (lambda x: torch.linalg.vector_norm(x, 3, dim=1), [ramp(2, 3)]),
+    "max_dim": (lambda x: x.max(1).values, [torch.tensor([[1.0, 3.0, 3.0], [2.0, 2.0, 1.0]])]),
+    "max_pool2d_with_indices": (lambda x: F.max_pool2d(x, 2, 1), [ramp(1, 1, 3, 3).round()]),
+    "adaptive_max_pool2d": (lambda x: F.adaptive_max_pool2d(x, 2), [ramp(1, 2, 5, 4)]),
+    "det": (torch.linalg.det, [matrix()]),
+    "slogdet": (lambda x: torch.linalg.slogdet(x)[1], [matrix()]),
+    "qr": (lambda x: sum((weights(t) * t).sum() for t in torch.linalg.qr(x)), [matrix()[:, :2].clone()]),
+    "svdvals": (torch.linalg.svdvals, [matrix()]),
+    "eigvalsh": (lambda x: torch.linalg.eigvalsh(x + x.T), [matrix()]),
+    "pinv": (torch.linalg.pinv, [matrix()[:, :2].clone()]),
+    "ctc_loss": (
+        lambda x: F.ctc_loss(F.log_softmax(x, 2), torch.tensor([[1, 2, 2], [1, 1, 0]]), (6, 5), (3, 2), reduction="sum"),
+        [ramp(6, 2, 4)],
     ),
     "in_place": (lambda x: in_place(x), [ramp(2, 3)]),
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "client/tensor/function.h"
 #include "client/tensor/generator.h"
 #include "client/tensor/ops/elementwise.h"
 
@@ -34,13 +35,17 @@ Op OpenClamp(Lowering& l, Op x, double low, double high) {
   const Op above = SelectOps(l, CompareOps(l, x, low, Order::kLe), N(l, x, low), x);
   return SelectOps(l, CompareOps(l, above, high, Order::kGe), N(l, x, high), above);
 }
-Op ClampBetween(Lowering& l, Op x, double low, double high) {
-  return l.b.Clamp(N(l, x, low), x, N(l, x, high));
+// Between 0 and `high`: at 0 the gradient is 1, at `high` 0.
+Op FromBelow(Lowering& l, Op x, double high) {
+  const Op above = l.b.Clamp(N(l, x, 0), x, N(l, x, high));
+  return SelectOps(l, CompareOps(l, x, high, Order::kGe), N(l, x, high), above);
 }
-Op EluOps(Lowering& l, Op x, double alpha) {
+// alpha (exp(x / scale) - 1) below 0.
+Op EluOps(Lowering& l, Op x, double alpha, double scale = 1) {
   // Of what is not positive, so that the unused branch does not overflow.
-  const Op positive = Positive(l, x), rest = SelectOps(l, positive, N(l, x, 0), x);
-  return SelectOps(l, positive, x, l.b.Unary(hlo::kExponentialMinusOne, rest) * N(l, x, alpha));
+  const Op negative = CompareOps(l, x, 0, Order::kLe), below = SelectOps(l, negative, x, N(l, x, 0));
+  const Op rest = scale == 1 ? below : below / N(l, x, scale);
+  return SelectOps(l, negative, l.b.Unary(hlo::kExponentialMinusOne, rest) * N(l, x, alpha), x);
 }
 
 }  // namespace
@@ -66,12 +71,14 @@ Tensor Softsign(const Operand& x) {
   });
 }
 Tensor Hardsigmoid(const Operand& x) {
-  return Activation(lazy::ops::Hardsigmoid, x,
-                    [](Lowering& l, Op x) { return OpenClamp(l, x + N(l, x, 3), 0, 6) / N(l, x, 6); });
+  return Activation(lazy::ops::Hardsigmoid, x, [](Lowering& l, Op x) {
+    const Op line = OpenClamp(l, x + N(l, x, 3), 0, 6) / N(l, x, 6);
+    return SelectOps(l, lazy::NanOps(l, x), lazy::StopGradient(l, line), line);  // Of NaN 0.
+  });
 }
 Tensor Hardswish(const Operand& x) {
   return Activation(lazy::ops::Hardswish, x,
-                    [](Lowering& l, Op x) { return x * ClampBetween(l, x + N(l, x, 3), 0, 6) / N(l, x, 6); });
+                    [](Lowering& l, Op x) { return x * FromBelow(l, x + N(l, x, 3), 6) / N(l, x, 6); });
 }
 Tensor Tanhshrink(const Operand& x) {
   return Activation(lazy::ops::Tanhshrink, x, [](Lowering& l, Op x) { return x - l.b.Unary(hlo::kTanh, x); });
@@ -104,10 +111,7 @@ Tensor Elu(const Operand& x, double alpha) {
   return Activation(lazy::ops::Elu, x, [&](Lowering& l, Op x) { return EluOps(l, x, alpha); });
 }
 Tensor Celu(const Operand& x, double alpha) {
-  return Activation(lazy::ops::Celu, x, [&](Lowering& l, Op x) {
-    return SelectOps(l, Positive(l, x), x,
-                     l.b.Unary(hlo::kExponentialMinusOne, x / N(l, x, alpha)) * N(l, x, alpha));
-  });
+  return Activation(lazy::ops::Celu, x, [&](Lowering& l, Op x) { return EluOps(l, x, alpha, alpha); });
 }
 Tensor Gelu(const Operand& x, GeluApproximation approximation) {
   return Activation(lazy::ops::Gelu, x, [&](Lowering& l, Op x) {

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "client/tensor/ops/elementwise.h"
+#include "client/tensor/ops/slopes.h"
 #include "hlod/ops/math.h"
 
 namespace hlod {
@@ -60,9 +61,10 @@ Op FloorDivideOps(Lowering& l, Op x, Op y) {
   return SelectOps(l, CompareOps(l, y, 0, Order::kEq), plain, floor);
 }
 
-Op WithoutNan(Lowering& l, hlo::Opcode opcode, Op x, Op y) {
-  const Op both = Broadcasted(l, opcode, x, y);
-  return SelectOps(l, lazy::NanOps(l, x), y, SelectOps(l, lazy::NanOps(l, y), x, both));
+// x where it is as good as y, or where y is NaN: so the gradient of equal ones is x's.
+Op WithoutNan(Lowering& l, Order as_good, Op x, Op y) {
+  const Op first = Broadcasted(l, hlo::kOr, CompareOps(l, x, y, as_good), lazy::NanOps(l, y));
+  return SelectOps(l, first, x, y);
 }
 Op HeavisideOps(Lowering& l, Op x, Op y) {
   const Op step = SelectOps(l, CompareOps(l, x, N(l, x, 0), Order::kLt), N(l, x, 0), N(l, x, 1));
@@ -93,12 +95,6 @@ Op HypotOps(Lowering& l, Op x, Op y) {
 Op LogAddExp2Ops(Lowering& l, Op x, Op y) {
   const Op scale = N(l, x, std::numbers::ln2);
   return LogAddExpOps(l, x * scale, y * scale) / scale;
-}
-Op XLogOps(Lowering& l, Op x, Op y, hlo::Opcode log) {
-  const Op product = lazy::MulOps(l, x, l.b.Unary(log, y));
-  const Op zero = Broadcasted(l, hlo::kAnd, CompareOps(l, x, N(l, x, 0), Order::kEq),
-                              l.b.Unary(hlo::kNot, lazy::NanOps(l, y)));
-  return SelectOps(l, zero, N(l, x, 0), product);
 }
 Op PolarOps(Lowering& l, Op x, Op y) {
   return l.b.Binary(hlo::kComplex, lazy::MulOps(l, x, l.b.Unary(hlo::kCosine, y)),
@@ -142,11 +138,11 @@ Tensor Minimum(const Operand& x, const Operand& y) {
 }
 Tensor Fmax(const Operand& x, const Operand& y) {
   return Binary(lazy::ops::Fmax, x, y,
-                [](Lowering& l, Op x, Op y) { return WithoutNan(l, hlo::kMaximum, x, y); });
+                [](Lowering& l, Op x, Op y) { return WithoutNan(l, Order::kGe, x, y); });
 }
 Tensor Fmin(const Operand& x, const Operand& y) {
   return Binary(lazy::ops::Fmin, x, y,
-                [](Lowering& l, Op x, Op y) { return WithoutNan(l, hlo::kMinimum, x, y); });
+                [](Lowering& l, Op x, Op y) { return WithoutNan(l, Order::kLe, x, y); });
 }
 Tensor Heaviside(const Operand& x, const Operand& y) {
   return Binary(lazy::ops::Heaviside, x, y, [](Lowering& l, Op x, Op y) { return HeavisideOps(l, x, y); });
@@ -164,7 +160,8 @@ Tensor Logaddexp2(const Operand& x, const Operand& y) {
   return Binary(lazy::ops::Logaddexp2, x, y, [](Lowering& l, Op x, Op y) { return LogAddExp2Ops(l, x, y); });
 }
 Tensor Xlogy(const Operand& x, const Operand& y) {
-  return Binary(lazy::ops::Xlogy, x, y, [](Lowering& l, Op x, Op y) { return XLogOps(l, x, y, hlo::kLog); });
+  return Binary(lazy::ops::Xlogy, x, y,
+                [](Lowering& l, Op x, Op y) { return lazy::XLogOps(l, x, y, hlo::kLog); });
 }
 Tensor Complex(const Operand& x, const Operand& y) {
   return Binary(lazy::ops::Complex, x, y,

@@ -47,7 +47,10 @@ Op LogSum(hlo::Builder& b, Op x, Op y, Op z) {
   const Op nothing = b.Compare(largest, lazy::FullLike(b, largest, -kInfinity), Order::kEq);
   const Op shift = b.Select(nothing, lazy::FullLike(b, largest, 0), largest);
   const auto power = [&](Op value) { return b.Unary(hlo::kExponential, value - shift); };
-  return b.Unary(hlo::kLog, power(x) + power(y) + power(z)) + shift;
+  const Op sum = power(x) + power(y) + power(z);
+  // The logarithm of 0 is kept away from its infinite slope.
+  const Op log = b.Unary(hlo::kLog, b.Select(nothing, lazy::FullLike(b, sum, 1), sum));
+  return b.Select(nothing, largest, log + shift);
 }
 
 // `by` minus infinities in front of the last dimension, as many dropped at its end.
@@ -94,13 +97,15 @@ Op LossOps(Lowering& l, Operands o, int64_t blank) {
   const Op nothing = lazy::CompareOps(l, largest, -kInfinity, Order::kEq);
   const Op shift = lazy::SelectOps(l, nothing, l.Number(type, 0), largest);
   const Op powers = l.b.Unary(hlo::kExponential, last - l.b.Broadcast(shift, {n, width}, {0}));
-  return l.b.Unary(hlo::kNegate, l.b.Unary(hlo::kLog, l.Reduce(hlo::kAdd, powers, {1})) + shift);
+  const Op sum = lazy::SelectOps(l, nothing, l.Number(type, 1), l.Reduce(hlo::kAdd, powers, {1}));
+  const Op loss = l.b.Unary(hlo::kNegate, l.b.Unary(hlo::kLog, sum) + shift);
+  return lazy::SelectOps(l, nothing, l.Number(type, kInfinity), loss);
 }
 
 void Check(const Tensor& x, const Tensor& targets, const std::vector<int64_t>& input_lengths,
-           const std::vector<int64_t>& target_lengths, int64_t blank) {
-  const std::vector<Operand> operands = {x, targets};
-  lazy::Explain(lazy::ops::CtcLoss, operands, Caller{}, [&] {
+           const std::vector<int64_t>& target_lengths, int64_t blank, const Caller& caller) {
+  const std::vector<Operand> operands = {Operand(x, caller), Operand(targets, caller)};
+  lazy::Explain(lazy::ops::CtcLoss, operands, caller, [&] {
     if (x.rank() != 3 || !hlo::IsFloat(x.dtype())) Refuse("log probabilities are [time, n, classes]");
     const int64_t time = x.size(0), n = x.size(1);
     if (time < 1 || n < 1) Refuse("shape %s has no elements", ListText(x.dims()));
@@ -132,8 +137,9 @@ void Check(const Tensor& x, const Tensor& targets, const std::vector<int64_t>& i
 
 Tensor CtcLoss(const Tensor& log_probabilities, const Tensor& targets,
                const std::vector<int64_t>& input_lengths, const std::vector<int64_t>& target_lengths,
-               int64_t blank, Reduction reduction, bool zero_infinity) {
-  Check(log_probabilities, targets, input_lengths, target_lengths, blank);
+               int64_t blank, Reduction reduction, bool zero_infinity, Caller caller) {
+  const lazy::CallerScope scope(caller);
+  Check(log_probabilities, targets, input_lengths, target_lengths, blank, caller);
   // Lengths are operands, so that other lengths run the same program.
   const Device device = log_probabilities.device();
   const Tensor inputs = FromValues<int64_t>(input_lengths, {}, device);

@@ -2,6 +2,8 @@
 #include <limits>
 
 #include "client/tensor/ops/elementwise.h"
+#include "client/tensor/ops/slopes.h"
+#include "client/tensor/own_derivative.h"
 
 namespace hlod::lazy {
 
@@ -44,13 +46,38 @@ Op SignBitOps(Lowering& l, Op x) {
 
 Op SoftplusOps(Lowering& l, Op x) { return LogAddExpOps(l, x, N(l, x, 0)); }
 
-Op LogAddExpOps(Lowering& l, Op x, Op y) {
+namespace {
+
+Op LogAddExpValue(Lowering& l, Op x, Op y) {
   const Op larger = Broadcasted(l, hlo::kMaximum, x, y), smaller = Broadcasted(l, hlo::kMinimum, x, y);
   const Op sum = larger + l.b.Unary(hlo::kLogPlusOne, l.b.Unary(hlo::kExponential, smaller - larger));
   // Infinities of one sign have no difference.
   return SelectOps(
       l, CompareOps(l, l.b.Unary(hlo::kAbs, larger), std::numeric_limits<double>::infinity(), Order::kEq),
       larger, sum);
+}
+
+}  // namespace
+
+Op LogAddExpOps(Lowering& l, Op x, Op y) {
+  const Dims dims = BroadcastDims(l.dims(x), l.dims(y));
+  return OwnDerivative(l, "log_add_exp", {l.BroadcastTo(x, dims), l.BroadcastTo(y, dims)},
+                       [&](absl::Span<const Op> o) { return LogAddExpValue(l, o[0], o[1]); });
+}
+
+Op XLogOps(Lowering& l, Op x, Op y, hlo::Opcode log) {
+  const Dims dims = BroadcastDims(l.dims(x), l.dims(y));
+  const std::vector<Op> operands = {l.BroadcastTo(x, dims), l.BroadcastTo(y, dims)};
+  return OwnDerivative(l, log == hlo::kLog ? "xlogy" : "xlog1py", operands, [&](absl::Span<const Op> o) {
+    const Op zero = l.b.Binary(hlo::kAnd, CompareOps(l, o[0], N(l, x, 0), Order::kEq),
+                               l.b.Unary(hlo::kNot, NanOps(l, o[1])));
+    return SelectOps(l, zero, N(l, x, 0), o[0] * l.b.Unary(log, o[1]));
+  });
+}
+
+Op RootOps(Lowering& l, Op x) {
+  const Op zero = CompareOps(l, x, N(l, x, 0), Order::kEq);
+  return SelectOps(l, zero, N(l, x, 0), l.b.Unary(hlo::kSqrt, SelectOps(l, zero, N(l, x, 1), x)));
 }
 
 PrimitiveType WideType(PrimitiveType type) {

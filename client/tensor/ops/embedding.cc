@@ -3,6 +3,7 @@
 
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/movement.h"
+#include "hlod/autograd.h"
 #include "hlod/ops/reduction.h"
 #include "hlod/ops/sorting.h"
 
@@ -26,6 +27,7 @@ void RequireTable(Lowering& l, Op table) {
 // The rows that `indices` name, shortened in place to the greatest norm.
 void Shorten(const lazy::Operation& operation, const Operand& indices, const Operand& weight,
              const MaxNorm& norm) {
+  const NoGrad scope;  // No gradient knows of it.
   Tensor table = lazy::TensorOf(operation, weight);
   const Dims last = {1};
   const Tensor norms = VectorNorm(weight, norm.p, last, true);

@@ -1,6 +1,8 @@
 // Reductions to the greatest and least element, their indices, and to truth values.
+#include "client/tensor/caller_scope.h"
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/reduction.h"
+#include "client/tensor/own_derivative.h"
 #include "hlod/ops/reduction.h"
 
 namespace hlod {
@@ -54,10 +56,16 @@ ValuesAndIndices ExtremeWithIndex(const lazy::Operation& operation, const Operan
                                   int64_t dim, bool keepdim) {
   std::vector<Tensor> both = lazy::CallSeveral(operation, {&x, 1}, [&](Lowering& l, Operands o) {
     const Dims reduced = Wrapped(l, o[0], dim), kept = Kept(l.dims(o[0]), reduced, keepdim);
-    const Op value = ExtremeOps(l, o[0], opcode, reduced);
-    const Op index = IndexOps(l, o[0], opcode, reduced.empty() ? 0 : reduced[0]);
-    return std::vector<Op>{l.Reshape(reduced.empty() ? l.b.Unary(hlo::kCopy, value) : value, kept),
-                           l.Reshape(index, kept)};
+    if (reduced.empty()) {
+      return std::vector<Op>{l.Reshape(l.b.Unary(hlo::kCopy, o[0]), kept), l.Number(hlo::kS64, 0)};
+    }
+    // The gradient of equal ones is that of the index.
+    const Dims with_one = Kept(l.dims(o[0]), reduced, true);
+    const std::vector<Op> parts = lazy::WithOwnDerivative(l, "at_index", {o[0]}, [&](Operands o) {
+      return std::vector<Op>{l.Reshape(ExtremeOps(l, o[0], opcode, reduced), with_one),
+                             l.Reshape(IndexOps(l, o[0], opcode, reduced[0]), with_one)};
+    });
+    return std::vector<Op>{l.Reshape(parts[0], kept), l.Reshape(parts[1], kept)};
   });
   return {both[0], both[1]};
 }
@@ -93,6 +101,7 @@ Tensor Amin(const Operand& x, DimList dims, bool keepdim) {
   return Extreme(lazy::ops::Amin, x, hlo::kMinimum, dims, keepdim);
 }
 std::pair<Tensor, Tensor> Aminmax(const Operand& x, std::optional<int64_t> dim, bool keepdim) {
+  const lazy::CallerScope scope(x.caller());
   const DimList dims = dim.has_value() ? DimList(*dim) : DimList();
   std::pair<Tensor, Tensor> both = {Amin(x, dims, keepdim), Amax(x, dims, keepdim)};
   // PyTorch keeps a dimension that a scalar does not have.

@@ -6,6 +6,7 @@
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/loop.h"
 #include "client/tensor/ops/movement.h"
+#include "client/tensor/own_derivative.h"
 
 namespace hlod::lazy {
 namespace {
@@ -83,7 +84,9 @@ Op Identity(Lowering& l, PrimitiveType type, int64_t batch, int64_t n) {
   return l.Convert(l.b.Compare(IndexIota(l, dims, 1), IndexIota(l, dims, 2), Order::kEq), type);
 }
 
-LuOps Decomposed(Lowering& l, Op x) {
+namespace {
+
+LuOps Eliminated(Lowering& l, Op x) {
   const Dims dims = l.dims(x);
   const int64_t batch = dims[0], rows = dims[1], columns = dims[2], steps = std::min(rows, columns);
   const Dims of_rows = {batch, rows};
@@ -133,6 +136,17 @@ LuOps Decomposed(Lowering& l, Op x) {
         return State{a, pivots, permutation};
       });
   return {done[0], done[1], done[2]};
+}
+
+}  // namespace
+
+LuOps Decomposed(Lowering& l, Op x, bool differentiable) {
+  if (!differentiable) return Eliminated(l, x);
+  const std::vector<Op> parts = WithOwnDerivative(l, "lu", {x}, [&](Operands o) {
+    const LuOps factors = Eliminated(l, o[0]);
+    return std::vector<Op>{factors.lu, factors.pivots, factors.permutation};
+  });
+  return {parts[0], parts[1], parts[2]};
 }
 
 Op PermutationOf(Lowering& l, Op pivots, int64_t rows) {

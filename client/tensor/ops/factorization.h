@@ -14,7 +14,8 @@ struct LuOps {
   Op pivots;       // [batch, min(rows, columns)], s64, from 0.
   Op permutation;  // [batch, rows], s64: row i of P^T x is row permutation[i] of x.
 };
-LuOps Decomposed(Lowering& l, Op x);
+// Not differentiable: for those that have a derivative of their own.
+LuOps Decomposed(Lowering& l, Op x, bool differentiable = true);
 // The permutation that a sequence of exchanges makes of `rows` rows.
 Op PermutationOf(Lowering& l, Op pivots, int64_t rows);
 // The inverse of each permutation.

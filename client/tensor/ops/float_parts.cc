@@ -1,5 +1,7 @@
 // Functions of the bits of floating-point numbers: exponents and neighbours.
+#include "client/tensor/caller_scope.h"
 #include "client/tensor/ops/elementwise.h"
+#include "client/tensor/own_derivative.h"
 #include "hlod/ops/math.h"
 
 namespace hlod {
@@ -90,11 +92,13 @@ Tensor Nextafter(const Operand& x, const Operand& y) {
   return lazy::Binary(lazy::ops::Nextafter, x, y, NextAfterOps);
 }
 std::pair<Tensor, Tensor> Frexp(const Operand& x) {
-  const std::vector<Tensor> both =
-      lazy::CallSeveral(lazy::ops::Frexp, {x}, [](Lowering& l, Operands o) { return FrexpOps(l, o[0]); });
+  const std::vector<Tensor> both = lazy::CallSeveral(lazy::ops::Frexp, {x}, [](Lowering& l, Operands o) {
+    return lazy::WithOwnDerivative(l, "frexp", {o[0]}, [&](Operands o) { return FrexpOps(l, o[0]); });
+  });
   return {both[0], both[1]};
 }
 Tensor Ldexp(const Operand& x, const Operand& y) {
+  const lazy::CallerScope scope(x.caller());
   return Mul(x, Operand(Pow(Operand(2.0, x.caller()), y), x.caller()));
 }
 

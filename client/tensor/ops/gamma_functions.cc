@@ -8,6 +8,7 @@
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/loop.h"
 #include "client/tensor/ops/special_functions.h"
+#include "client/tensor/own_derivative.h"
 
 namespace hlod::lazy {
 namespace {
@@ -45,13 +46,9 @@ Op GoesOn(hlo::Builder& b, Op k, Op active, hlo::ComputationId any) {
   return b.Binary(hlo::kAnd, more, one);
 }
 
-}  // namespace
-
 // The terms up to q + 9 (and up to 9, of a negative q), and Euler and Maclaurin's sum of the rest.
-Op ZetaOps(Lowering& l, Op x, Op q) {
-  const Dims dims = BroadcastDims(l.dims(x), l.dims(q));
-  x = l.BroadcastTo(x, dims);
-  q = l.BroadcastTo(q, dims);
+Op ZetaValue(Lowering& l, Op x, Op q) {
+  const Dims dims = l.dims(x);
   const Op negative_x = l.b.Unary(hlo::kNegate, x);
   const Op first = l.b.Binary(hlo::kPower, q, negative_x);
   // An element far below 0 would take as many terms.
@@ -96,7 +93,7 @@ Op ZetaOps(Lowering& l, Op x, Op q) {
 }
 
 // Six terms and the asymptotic series; below 1/2 by reflection.
-Op TrigammaOps(Lowering& l, Op x, Op angle) {
+Op TrigammaValue(Lowering& l, Op x, Op angle) {
   const Op one = N(l, x, 1), reflected = CompareOps(l, x, 0.5, Order::kLt);
   Op z = SelectOps(l, reflected, one - x, x);
   Op sum = l.Full(l.type(x), l.dims(x), 0.0);
@@ -116,10 +113,8 @@ Op TrigammaOps(Lowering& l, Op x, Op angle) {
 
 // The power series of the lower part where x <= 1 or x <= a, else Legendre's continued fraction of the upper
 // part, both times x^a exp(-x) / gamma(a).
-Op IgammaOps(Lowering& l, Op a, Op x, bool upper) {
-  const Dims dims = BroadcastDims(l.dims(a), l.dims(x));
-  a = l.BroadcastTo(a, dims);
-  x = l.BroadcastTo(x, dims);
+Op IgammaValue(Lowering& l, Op a, Op x, bool upper) {
+  const Dims dims = l.dims(x);
   const Op one = l.Full(l.type(x), dims, 1.0), zero = l.Full(l.type(x), dims, 0.0);
   const auto finite_positive = [&](Op y) {
     return And(l, CompareOps(l, y, 0, Order::kGt), CompareOps(l, y, kInfinity, Order::kLt));
@@ -180,6 +175,23 @@ Op IgammaOps(Lowering& l, Op a, Op x, bool upper) {
   const Op outside = l.b.Binary(hlo::kOr, CompareOps(l, a, 0, Order::kLt), CompareOps(l, x, 0, Order::kLt));
   edge = SelectOps(l, outside, nan, edge);
   return SelectOps(l, regular, result, edge);
+}
+
+}  // namespace
+
+Op ZetaOps(Lowering& l, Op x, Op q) {
+  const Dims dims = BroadcastDims(l.dims(x), l.dims(q));
+  return OwnDerivative(l, "zeta", {l.BroadcastTo(x, dims), l.BroadcastTo(q, dims)},
+                       [&](absl::Span<const Op> o) { return ZetaValue(l, o[0], o[1]); });
+}
+Op TrigammaOps(Lowering& l, Op x, Op angle) {
+  return OwnDerivative(l, "trigamma", {x},
+                       [&](absl::Span<const Op> o) { return TrigammaValue(l, o[0], angle); });
+}
+Op IgammaOps(Lowering& l, Op a, Op x, bool upper) {
+  const Dims dims = BroadcastDims(l.dims(a), l.dims(x));
+  return OwnDerivative(l, upper ? "igammac" : "igamma", {l.BroadcastTo(a, dims), l.BroadcastTo(x, dims)},
+                       [&](absl::Span<const Op> o) { return IgammaValue(l, o[0], o[1], upper); });
 }
 
 }  // namespace hlod::lazy

@@ -5,9 +5,11 @@
 #include <cmath>
 #include <limits>
 
+#include "client/tensor/caller_scope.h"
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/factorization.h"
 #include "client/tensor/ops/movement.h"
+#include "client/tensor/own_derivative.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/math.h"
 
@@ -90,9 +92,8 @@ Op SolvedByLu(Lowering& l, const LuOps& factors, Op b) {
 struct Determinant {
   Op sign, logarithm, value;
 };
-Determinant DeterminantOps(Lowering& l, Op x) {
-  const LuOps factors = Decomposed(l, AsBatch(l, x));
-  const Dims batch = BatchOf(l.dims(x));
+std::vector<Op> DeterminantParts(Lowering& l, Op x) {
+  const LuOps factors = Decomposed(l, x, false);
   const Op diagonal = Diagonal(l, factors.lu);
   const Op place = lazy::IndexIota(l, l.dims(factors.pivots), 1);
   const Op exchanged = l.Convert(l.b.Compare(factors.pivots, place, Order::kNe), hlo::kS64);
@@ -104,9 +105,18 @@ Determinant DeterminantOps(Lowering& l, Op x) {
   const Op zero = CompareOps(l, size, 0, Order::kEq);
   const Op unit = SelectOps(l, zero, N(l, diagonal, 0),
                             diagonal / l.Convert(SelectOps(l, zero, N(l, size, 1), size), l.type(x)));
-  return {l.Reshape(parity * l.Reduce(hlo::kMultiply, unit, {1}), batch),
-          l.Reshape(l.Reduce(hlo::kAdd, l.b.Unary(hlo::kLog, size), {1}), batch),
-          l.Reshape(parity * l.Reduce(hlo::kMultiply, diagonal, {1}), batch)};
+  return {parity * l.Reduce(hlo::kMultiply, unit, {1}),
+          l.Reduce(hlo::kAdd, l.b.Unary(hlo::kLog, size), {1}),
+          parity * l.Reduce(hlo::kMultiply, diagonal, {1}),
+          factors.lu,
+          factors.permutation,
+          parity};
+}
+Determinant DeterminantOps(Lowering& l, Op x) {
+  const Dims batch = BatchOf(l.dims(x));
+  const std::vector<Op> parts = lazy::WithOwnDerivative(
+      l, "determinant", {AsBatch(l, x)}, [&](Operands o) { return DeterminantParts(l, o[0]); });
+  return {l.Reshape(parts[0], batch), l.Reshape(parts[1], batch), l.Reshape(parts[2], batch)};
 }
 
 Op CholeskyOps(Lowering& l, Op x, bool upper) {
@@ -288,7 +298,10 @@ WithInfo SolveEx(const Operand& a, const Operand& b) {
   return Solved(lazy::ops::LinalgSolve, {a, b},
                 [](Lowering& l, Operands o) { return SystemOf(l, o[0], o[1]); });
 }
-Tensor Solve(const Operand& a, const Operand& b) { return SolveEx(a, b).result; }
+Tensor Solve(const Operand& a, const Operand& b) {
+  const lazy::CallerScope scope(a.caller());
+  return SolveEx(a, b).result;
+}
 WithInfo InvEx(const Operand& x) {
   return Solved(lazy::ops::LinalgInv, {x}, [](Lowering& l, Operands o) {
     lazy::RequireSquare(l, o[0]);
@@ -296,7 +309,10 @@ WithInfo InvEx(const Operand& x) {
     return System{in, lazy::Identity(l, l.type(in), l.dims(in)[0], l.dims(in)[1]), l.dims(o[0])};
   });
 }
-Tensor Inv(const Operand& x) { return InvEx(x).result; }
+Tensor Inv(const Operand& x) {
+  const lazy::CallerScope scope(x.caller());
+  return InvEx(x).result;
+}
 
 Tensor SolveTriangular(const Operand& a, const Operand& b, bool upper, bool left, bool unitriangular) {
   return lazy::Binary(lazy::ops::LinalgSolveTriangular, a, b, [&](Lowering& l, Op a, Op b) {
@@ -342,10 +358,13 @@ std::pair<Tensor, Tensor> Qr(const Operand& x, QrMode mode) {
     const Op in = AsBatch(l, o[0]);
     const Dims dims = l.dims(in), batch = BatchOf(l.dims(o[0]));
     const int64_t kept = mode == QrMode::kComplete ? dims[1] : std::min(dims[1], dims[2]);
-    const lazy::QrOps parts = lazy::Reflected(l, in);
-    return std::vector<Op>{l.Reshape(lazy::SliceDim(l, parts.q, 2, 0, kept), With(batch, {dims[1], kept})),
-                           l.Reshape(lazy::SliceDim(l, l.b.Unary(hlo::kCopy, parts.r), 1, 0, kept),
-                                     With(batch, {kept, dims[2]}))};
+    const std::vector<Op> parts = lazy::WithOwnDerivative(l, "qr", {in}, [&](Operands o) {
+      const lazy::QrOps factors = lazy::Reflected(l, o[0]);
+      return std::vector<Op>{lazy::SliceDim(l, factors.q, 2, 0, kept),
+                             lazy::SliceDim(l, l.b.Unary(hlo::kCopy, factors.r), 1, 0, kept)};
+    });
+    return std::vector<Op>{l.Reshape(parts[0], With(batch, {dims[1], kept})),
+                           l.Reshape(parts[1], With(batch, {kept, dims[2]}))};
   });
   return {both[0], both[1]};
 }

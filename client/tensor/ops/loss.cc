@@ -4,7 +4,9 @@
 #include <numbers>
 
 #include "client/tensor/autocast.h"
+#include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/loss.h"
+#include "client/tensor/own_derivative.h"
 #include "hlod/ops/activation.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/creation.h"
@@ -50,21 +52,44 @@ Tensor IsTarget(const Tensor& x, const Tensor& target, const Tensor& kept) {
   return LogicalAnd(Eq(target.Unsqueeze(dim), classes), kept.Unsqueeze(dim));
 }
 
+// Element by element. Logarithms are not below -100; of the gradient the divisor is not below 1e-12.
+Tensor EachBinaryCrossEntropy(const Tensor& x, const Tensor& target) {
+  static constexpr lazy::Operation kOperation = {"BinaryCrossEntropy", "binary_cross_entropy",
+                                                 lazy::Promotion::kFloat, lazy::Autocast::kNone,
+                                                 "the cross entropy of probabilities"};
+  return lazy::Binary(kOperation, x, target, [](lazy::Lowering& l, lazy::Op x, lazy::Op target) {
+    return lazy::OwnDerivative(l, "binary_cross_entropy", {x, target}, [&](lazy::Operands o) {
+      const lazy::Op one = lazy::N(l, x, 1), least = l.Full(l.type(x), l.dims(x), -100);
+      const auto bounded = [&](lazy::Op log) { return l.b.Binary(hlo::kMaximum, log, least); };
+      const lazy::Op yes = bounded(l.b.Unary(hlo::kLog, o[0]));
+      const lazy::Op no = bounded(l.b.Unary(hlo::kLogPlusOne, l.b.Unary(hlo::kNegate, o[0])));
+      return (o[1] - one) * no - o[1] * yes;
+    });
+  });
+}
+
 }  // namespace
 
-Tensor MseLoss(const Tensor& x, const Tensor& target, Reduction reduction) {
+Tensor MseLoss(const Tensor& x, const Tensor& target, Reduction reduction, Caller caller) {
+  const lazy::LossCall call("mse_loss", {&x, &target}, caller);
+  call.RequireBroadcast(x, target);
   return lazy::UnderAutocast(
       "mse_loss",
       [&](const Tensor& x, const Tensor& target) -> Tensor { return Reduced(Square(x - target), reduction); },
       x, target);
 }
-Tensor L1Loss(const Tensor& x, const Tensor& target, Reduction reduction) {
+Tensor L1Loss(const Tensor& x, const Tensor& target, Reduction reduction, Caller caller) {
+  const lazy::LossCall call("l1_loss", {&x, &target}, caller);
+  call.RequireBroadcast(x, target);
   return lazy::UnderAutocast(
       "l1_loss",
       [&](const Tensor& x, const Tensor& target) -> Tensor { return Reduced(Abs(x - target), reduction); }, x,
       target);
 }
-Tensor SmoothL1Loss(const Tensor& x, const Tensor& target, double beta, Reduction reduction) {
+Tensor SmoothL1Loss(const Tensor& x, const Tensor& target, double beta, Reduction reduction, Caller caller) {
+  const lazy::LossCall call("smooth_l1_loss", {&x, &target}, caller);
+  call.RequireBroadcast(x, target);
+  call.Require(beta >= 0, "beta (%g) is negative", beta);
   return lazy::UnderAutocast(
       "smooth_l1_loss",
       [&](const Tensor& x, const Tensor& target) -> Tensor {
@@ -75,7 +100,10 @@ Tensor SmoothL1Loss(const Tensor& x, const Tensor& target, double beta, Reductio
       },
       x, target);
 }
-Tensor HuberLoss(const Tensor& x, const Tensor& target, double delta, Reduction reduction) {
+Tensor HuberLoss(const Tensor& x, const Tensor& target, double delta, Reduction reduction, Caller caller) {
+  const lazy::LossCall call("huber_loss", {&x, &target}, caller);
+  call.RequireBroadcast(x, target);
+  call.Require(delta > 0, "delta (%g) is not positive", delta);
   return lazy::UnderAutocast(
       "huber_loss",
       [&](const Tensor& x, const Tensor& target) -> Tensor {
@@ -86,18 +114,25 @@ Tensor HuberLoss(const Tensor& x, const Tensor& target, double delta, Reduction 
       x, target);
 }
 
-Tensor BinaryCrossEntropy(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction reduction) {
+Tensor BinaryCrossEntropy(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction reduction,
+                          Caller caller) {
+  const lazy::LossCall call("binary_cross_entropy", {&x, &target}, caller);
+  call.RequireSame(x, target);
+  if (weight.defined()) call.RequireBroadcast(x, weight);
   return lazy::UnderAutocast(
       "binary_cross_entropy",
       [&](const Tensor& x, const Tensor& target, const Tensor& weight) -> Tensor {
-        const Tensor yes = Clamp(Log(x), Operand(-100.0)), no = Clamp(Log1p(-x), Operand(-100.0));
-        const Tensor loss = (target - 1) * no - target * yes;
+        const Tensor loss = EachBinaryCrossEntropy(x, target);
         return Reduced(weight.defined() ? loss * weight : loss, reduction);
       },
       x, target, weight);
 }
 Tensor BinaryCrossEntropyWithLogits(const Tensor& x, const Tensor& target, const Tensor& weight,
-                                    const Tensor& pos_weight, Reduction reduction) {
+                                    const Tensor& pos_weight, Reduction reduction, Caller caller) {
+  const lazy::LossCall call("binary_cross_entropy_with_logits", {&x, &target}, caller);
+  call.RequireSame(x, target);
+  if (weight.defined()) call.RequireBroadcast(x, weight);
+  if (pos_weight.defined()) call.RequireBroadcast(x, pos_weight);
   return lazy::UnderAutocast(
       "binary_cross_entropy_with_logits",
       [&](const Tensor& x, const Tensor& target, const Tensor& weight, const Tensor& pos_weight) -> Tensor {
@@ -112,7 +147,9 @@ Tensor BinaryCrossEntropyWithLogits(const Tensor& x, const Tensor& target, const
       },
       x, target, weight, pos_weight);
 }
-Tensor SoftMarginLoss(const Tensor& x, const Tensor& target, Reduction reduction) {
+Tensor SoftMarginLoss(const Tensor& x, const Tensor& target, Reduction reduction, Caller caller) {
+  const lazy::LossCall call("soft_margin_loss", {&x, &target}, caller);
+  call.RequireBroadcast(x, target);
   return lazy::UnderAutocast(
       "soft_margin_loss",
       [&](const Tensor& x, const Tensor& target) -> Tensor {
@@ -120,7 +157,10 @@ Tensor SoftMarginLoss(const Tensor& x, const Tensor& target, Reduction reduction
       },
       x, target);
 }
-Tensor HingeEmbeddingLoss(const Tensor& x, const Tensor& target, double margin, Reduction reduction) {
+Tensor HingeEmbeddingLoss(const Tensor& x, const Tensor& target, double margin, Reduction reduction,
+                          Caller caller) {
+  const lazy::LossCall call("hinge_embedding_loss", {&x, &target}, caller);
+  call.RequireBroadcast(x, target);
   return lazy::UnderAutocast(
       "hinge_embedding_loss",
       [&](const Tensor& x, const Tensor& target) -> Tensor {
@@ -132,7 +172,13 @@ Tensor HingeEmbeddingLoss(const Tensor& x, const Tensor& target, double margin, 
       x, target);
 }
 Tensor MarginRankingLoss(const Tensor& x, const Tensor& y, const Tensor& target, double margin,
-                         Reduction reduction) {
+                         Reduction reduction, Caller caller) {
+  const lazy::LossCall call("margin_ranking_loss", {&x, &y, &target}, caller);
+  call.Require(x.rank() == y.rank() && x.rank() == target.rank(),
+               "the inputs %s and %s and the target %s have not one number of dimensions",
+               lazy::ListText(x.dims()), lazy::ListText(y.dims()), lazy::ListText(target.dims()));
+  call.RequireBroadcast(x, y);
+  call.RequireBroadcast(x, target);
   return lazy::UnderAutocast(
       "margin_ranking_loss",
       [&](const Tensor& x, const Tensor& y, const Tensor& target) -> Tensor {
@@ -141,7 +187,9 @@ Tensor MarginRankingLoss(const Tensor& x, const Tensor& y, const Tensor& target,
       x, y, target);
 }
 Tensor PoissonNllLoss(const Tensor& x, const Tensor& target, bool log_input, bool full, double eps,
-                      Reduction reduction) {
+                      Reduction reduction, Caller caller) {
+  const lazy::LossCall call("poisson_nll_loss", {&x, &target}, caller);
+  call.RequireBroadcast(x, target);
   return lazy::UnderAutocast(
       "poisson_nll_loss",
       [&](const Tensor& x, const Tensor& target) -> Tensor {
@@ -155,19 +203,26 @@ Tensor PoissonNllLoss(const Tensor& x, const Tensor& target, bool log_input, boo
       x, target);
 }
 
-Tensor CosineSimilarity(const Tensor& x, const Tensor& y, int64_t dim, double eps) {
+Tensor CosineSimilarity(const Tensor& x, const Tensor& y, int64_t dim, double eps, Caller caller) {
+  const lazy::LossCall call("cosine_similarity", {&x, &y}, caller);
+  call.RequireBroadcast(x, y);
   return lazy::UnderAutocast(
       "cosine_similarity",
       [&](const Tensor& x, const Tensor& y) -> Tensor {
+        // The squares are bounded before the root, which has no slope at 0.
         const Dims along = {dim};
-        const Tensor product = Sum(x * y, along), a = Sum(x * x, along), b = Sum(y * y, along);
-        return product / (Clamp(Sqrt(a), Operand(eps)) * Clamp(Sqrt(b), Operand(eps)));
+        const auto unit = [&](const Tensor& z) -> Tensor {
+          return z / Sqrt(Clamp(Sum(z * z, along, true), Operand(eps * eps)));
+        };
+        return Sum(unit(x) * unit(y), along);
       },
       x, y);
 }
 
 Tensor NllLoss(const Tensor& x, const Tensor& target, const Tensor& weight, int64_t ignore_index,
-               Reduction reduction) {
+               Reduction reduction, Caller caller) {
+  const lazy::LossCall call("nll_loss", {&x, &target}, caller);
+  call.RequireClasses(x, target, weight);
   return lazy::UnderAutocast(
       "nll_loss",
       [&](const Tensor& x, const Tensor& target, const Tensor& weight) -> Tensor {
@@ -183,7 +238,16 @@ Tensor NllLoss(const Tensor& x, const Tensor& target, const Tensor& weight, int6
 }
 
 Tensor CrossEntropy(const Tensor& x, const Tensor& target, const Tensor& weight, int64_t ignore_index,
-                    double label_smoothing, Reduction reduction) {
+                    double label_smoothing, Reduction reduction, Caller caller) {
+  const lazy::LossCall call("cross_entropy", {&x, &target}, caller);
+  call.Require(label_smoothing >= 0 && label_smoothing <= 1, "label_smoothing (%g) is not from 0 to 1",
+               label_smoothing);
+  const bool probabilities = target.dims() == x.dims() && hlo::IsFloat(target.dtype());
+  if (!probabilities) call.RequireClasses(x, target, weight);
+  if (probabilities && weight.defined()) {
+    call.Require(weight.dims() == Dims{x.size(ClassDim(x))},
+                 "the weight's shape %s is not one number for each class", lazy::ListText(weight.dims()));
+  }
   return lazy::UnderAutocast(
       "cross_entropy",
       [&](const Tensor& x, const Tensor& target, const Tensor& weight) -> Tensor {
@@ -191,7 +255,7 @@ Tensor CrossEntropy(const Tensor& x, const Tensor& target, const Tensor& weight,
         const Dims along = {dim};
         const Tensor log_probability = LogSoftmax(x, dim);
         const auto classes = static_cast<double>(x.size(dim));
-        if (target.dims() == x.dims() && hlo::IsFloat(target.dtype())) {
+        if (probabilities) {
           const Tensor smooth =
               label_smoothing == 0 ? target : target * (1 - label_smoothing) + label_smoothing / classes;
           const Tensor weighted =

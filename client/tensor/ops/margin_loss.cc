@@ -18,17 +18,8 @@
 namespace hlod {
 
 using lazy::Reduced;
-using lazy::Refuse;
 
 namespace {
-
-// Refuses with the operation's name and its arguments.
-void Require(bool condition, const lazy::Operation& operation, const std::vector<Tensor>& tensors,
-             const char* what) {
-  if (condition) return;
-  const std::vector<Operand> operands = lazy::OperandsOf(tensors, Caller{});
-  lazy::Explain(operation, operands, Caller{}, [&] { Refuse("%s", what); });
-}
 
 // Scores as [n, classes].
 Tensor AsRows(const Tensor& x) { return x.rank() == 2 ? x : x.Reshape({1, x.numel()}); }
@@ -44,7 +35,13 @@ Tensor OfRows(const Tensor& loss, const Tensor& x, Reduction reduction) {
 }  // namespace
 
 Tensor CosineEmbeddingLoss(const Tensor& x, const Tensor& y, const Tensor& target, double margin,
-                           Reduction reduction) {
+                           Reduction reduction, Caller caller) {
+  const lazy::LossCall call("cosine_embedding_loss", {&x, &y, &target}, caller);
+  call.Require(x.rank() == y.rank() && x.rank() == target.rank() + 1 && target.rank() <= 1,
+               "inputs %s and %s and a target %s are not vectors and one number for each pair",
+               lazy::ListText(x.dims()), lazy::ListText(y.dims()), lazy::ListText(target.dims()));
+  call.RequireBroadcast(x, y);
+  if (target.rank() == 1) call.RequireBroadcast(x.Select(1, 0), target);
   return lazy::UnderAutocast(
       "cosine_embedding_loss",
       [&](const Tensor& x, const Tensor& y, const Tensor& target) -> Tensor {
@@ -58,7 +55,9 @@ Tensor CosineEmbeddingLoss(const Tensor& x, const Tensor& y, const Tensor& targe
       x, y, target);
 }
 
-Tensor KlDiv(const Tensor& x, const Tensor& target, Reduction reduction, bool log_target) {
+Tensor KlDiv(const Tensor& x, const Tensor& target, Reduction reduction, bool log_target, Caller caller) {
+  const lazy::LossCall call("kl_div", {&x, &target}, caller);
+  call.RequireBroadcast(x, target);
   return lazy::UnderAutocast(
       "kl_div",
       [&](const Tensor& x, const Tensor& target) -> Tensor {
@@ -69,7 +68,9 @@ Tensor KlDiv(const Tensor& x, const Tensor& target, Reduction reduction, bool lo
 }
 
 Tensor GaussianNllLoss(const Tensor& x, const Tensor& target, const Tensor& variance, bool full, double eps,
-                       Reduction reduction) {
+                       Reduction reduction, Caller caller) {
+  const lazy::LossCall call("gaussian_nll_loss", {&x, &target, &variance}, caller);
+  call.RequireBroadcast(x, target);
   Tensor spread = variance;
   if (variance.dims() != x.dims()) {
     // One for each row may stand without the last dimension.
@@ -79,8 +80,9 @@ Tensor GaussianNllLoss(const Tensor& x, const Tensor& target, const Tensor& vari
       spread = variance.Unsqueeze(-1);
     } else {
       rows.push_back(1);
-      Require(variance.dims() == rows, lazy::ops::GaussianNllLoss, {x, target, variance},
-              "the variance is neither of the input's shape nor one number for each row");
+      call.Require(variance.dims() == rows,
+                   "the variance's shape %s is neither the input's shape %s nor one number for each row",
+                   lazy::ListText(variance.dims()), lazy::ListText(x.dims()));
     }
   }
   spread = Clamp(spread, Operand(eps));
@@ -90,11 +92,15 @@ Tensor GaussianNllLoss(const Tensor& x, const Tensor& target, const Tensor& vari
 }
 
 Tensor MultiMarginLoss(const Tensor& x, const Tensor& target, double p, double margin, const Tensor& weight,
-                       Reduction reduction) {
+                       Reduction reduction, Caller caller) {
+  const lazy::LossCall call("multi_margin_loss", {&x, &target}, caller);
+  call.Require(p == 1 || p == 2, "p (%g) is neither 1 nor 2", p);
+  call.Require(x.rank() <= 2, "scores are [n, classes] or [classes]");
+  const bool single = x.rank() <= 1 && target.numel() == 1 && target.rank() <= 1;
+  if (!single) call.RequireClasses(x, target, weight);
   return lazy::UnderAutocast(
       "multi_margin_loss",
       [&](const Tensor& x, const Tensor& target, const Tensor& weight) -> Tensor {
-        Require(p == 1 || p == 2, lazy::ops::MultiMarginLoss, {x, target}, "p must be 1 or 2");
         const Tensor scores = AsRows(x), classes = target.Reshape({scores.size(0), 1});
         Tensor excess = Clamp(margin - Gather(scores, 1, classes) + scores, Operand(0));
         if (p == 2) excess = Square(excess);
@@ -106,12 +112,13 @@ Tensor MultiMarginLoss(const Tensor& x, const Tensor& target, double p, double m
       x, target, weight);
 }
 
-Tensor MultilabelMarginLoss(const Tensor& x, const Tensor& target, Reduction reduction) {
+Tensor MultilabelMarginLoss(const Tensor& x, const Tensor& target, Reduction reduction, Caller caller) {
+  const lazy::LossCall call("multilabel_margin_loss", {&x, &target}, caller);
+  call.RequireSame(x, target);
+  call.Require(x.rank() <= 2, "scores are [n, classes] or [classes]");
   return lazy::UnderAutocast(
       "multilabel_margin_loss",
       [&](const Tensor& x, const Tensor& target) -> Tensor {
-        Require(x.dims() == target.dims(), lazy::ops::MultilabelMarginLoss, {x, target},
-                "the target has not the input's shape");
         const Tensor scores = AsRows(x), labels = AsRows(target), positions = Positions(scores);
         const int64_t count = scores.size(1);
         const Dims last = {-1};
@@ -132,7 +139,10 @@ Tensor MultilabelMarginLoss(const Tensor& x, const Tensor& target, Reduction red
 }
 
 Tensor MultilabelSoftMarginLoss(const Tensor& x, const Tensor& target, const Tensor& weight,
-                                Reduction reduction) {
+                                Reduction reduction, Caller caller) {
+  const lazy::LossCall call("multilabel_soft_margin_loss", {&x, &target}, caller);
+  call.RequireBroadcast(x, target);
+  if (weight.defined()) call.RequireBroadcast(x, weight);
   Tensor loss = -(target * Logsigmoid(x) + (1 - target) * Logsigmoid(-x));
   if (weight.defined()) loss = loss * weight;
   const Dims last = {-1};
@@ -140,7 +150,14 @@ Tensor MultilabelSoftMarginLoss(const Tensor& x, const Tensor& target, const Ten
 }
 
 Tensor TripletMarginLoss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
-                         const TripletOptions& options) {
+                         const TripletOptions& options, Caller caller) {
+  const lazy::LossCall call("triplet_margin_loss", {&anchor, &positive, &negative}, caller);
+  call.Require(anchor.rank() == positive.rank() && anchor.rank() == negative.rank(),
+               "anchor %s, positive %s and negative %s have not one number of dimensions",
+               lazy::ListText(anchor.dims()), lazy::ListText(positive.dims()),
+               lazy::ListText(negative.dims()));
+  call.RequireBroadcast(anchor, positive);
+  call.RequireBroadcast(anchor, negative);
   return lazy::UnderAutocast(
       "triplet_margin_loss",
       [&](const Tensor& anchor, const Tensor& positive, const Tensor& negative) -> Tensor {
@@ -153,7 +170,9 @@ Tensor TripletMarginLoss(const Tensor& anchor, const Tensor& positive, const Ten
 }
 
 Tensor TripletMarginWithDistanceLoss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
-                                     const DistanceFunction& distance, const TripletOptions& options) {
+                                     const DistanceFunction& distance, const TripletOptions& options,
+                                     Caller caller) {
+  const lazy::LossCall call("triplet_margin_with_distance_loss", {&anchor, &positive, &negative}, caller);
   const auto between = [&](const Tensor& x, const Tensor& y) {
     return distance ? distance(x, y) : PairwiseDistance(x, y);
   };

@@ -7,6 +7,7 @@
 
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/special_functions.h"
+#include "client/tensor/own_derivative.h"
 
 namespace hlod {
 
@@ -212,7 +213,11 @@ Tensor Round(const Operand& x, int64_t decimals) {
 Tensor Logit(const Operand& x, std::optional<double> eps) {
   return lazy::Unary(lazy::ops::Logit, x, [&](Lowering& l, Op x) {
     if (eps.has_value()) x = l.b.Clamp(N(l, x, *eps), x, N(l, x, 1 - *eps));
-    return InWide(l, x, [](Lowering& l, Op x) { return l.b.Unary(hlo::kLog, x / (N(l, x, 1) - x)); });
+    return InWide(l, x, [](Lowering& l, Op x) {
+      return lazy::OwnDerivative(l, "logit", {x}, [&](lazy::Operands o) {
+        return l.b.Unary(hlo::kLog, o[0] / (N(l, x, 1) - o[0]));
+      });
+    });
   });
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "client/tensor/apply.h"
+#include "client/tensor/caller_scope.h"
+#include "client/tensor/function.h"
 #include "client/tensor/ops/movement.h"
 #include "hlod/autograd.h"
 #include "hlod/ops/arrangement.h"
@@ -135,8 +137,9 @@ NormalizationResult NativeLayerNorm(const Operand& x, DimList shape, const Tenso
         for (const int64_t dim : last) kept[dim] = 1;
         const Op out = Affine(l, Scaled(l, moments, eps, last), o, weight.defined(), bias.defined(), last);
         const PrimitiveType type = l.type(o[0]);
-        return std::vector<Op>{l.Convert(out, type), l.Convert(l.Reshape(moments.mean, kept), type),
-                               l.Convert(l.Reshape(Rsqrt(l, moments.var, eps), kept), type)};
+        // Gradients go through the first result alone, as in PyTorch.
+        const auto data = [&](Op x) { return lazy::StopGradient(l, l.Convert(l.Reshape(x, kept), type)); };
+        return std::vector<Op>{l.Convert(out, type), data(moments.mean), data(Rsqrt(l, moments.var, eps))};
       });
   return {results[0], results[1], results[2]};
 }
@@ -165,6 +168,7 @@ Tensor GroupNorm(const Operand& x, int64_t groups, const Tensor& weight, const T
 }
 
 Tensor InstanceNorm(const Operand& x, const Tensor& weight, const Tensor& bias, double eps) {
+  const lazy::CallerScope scope(x.caller());
   const Tensor& tensor = lazy::TensorOf(lazy::ops::GroupNorm, x);
   return GroupNorm(x, tensor.rank() < 2 ? 1 : tensor.dims()[1], weight, bias, eps);
 }
@@ -172,6 +176,7 @@ Tensor InstanceNorm(const Operand& x, const Tensor& weight, const Tensor& bias, 
 Tensor InstanceNorm(const Operand& x, const Tensor& running_mean, const Tensor& running_var,
                     const Tensor& weight, const Tensor& bias, bool use_input_stats, double momentum,
                     double eps) {
+  const lazy::CallerScope scope(x.caller());
   if (!use_input_stats) return BatchNorm(x, running_mean, running_var, weight, bias, false, momentum, eps);
   const Tensor result = InstanceNorm(x, weight, bias, eps);
   if (!running_mean.defined() && !running_var.defined()) return result;
@@ -239,9 +244,10 @@ NormalizationResult NativeBatchNorm(const Operand& x, const Tensor& running_mean
         const Op normal = Scaled(l, moments, eps, dims);
         const Op out = Affine(l, normal, o, weight.defined(), bias.defined(), {1});
         // The running variance is of the population that the batch was drawn from.
-        return std::vector<Op>{l.Convert(out, l.type(o[0])), moments.mean,
-                               moments.var * l.Number(l.type(in), count / (count - 1)),
-                               Rsqrt(l, moments.var, eps)};
+        const auto data = [&](Op x) { return lazy::StopGradient(l, x); };
+        return std::vector<Op>{l.Convert(out, l.type(o[0])), data(moments.mean),
+                               data(moments.var * l.Number(l.type(in), count / (count - 1))),
+                               data(Rsqrt(l, moments.var, eps))};
       });
   const auto update = [&](const Tensor& running, const Tensor& batch) {
     if (!running.defined()) return;
@@ -263,6 +269,7 @@ NormalizationResult NativeBatchNorm(const Operand& x, const Tensor& running_mean
 
 Tensor BatchNorm(const Operand& x, const Tensor& running_mean, const Tensor& running_var,
                  const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps) {
+  const lazy::CallerScope scope(x.caller());
   // Without elements there are no channels to look for.
   const Tensor& in = lazy::TensorOf(lazy::ops::BatchNorm, x);
   if (in.numel() == 0 && in.rank() < 2) return in.Clone(x.caller());
@@ -271,6 +278,7 @@ Tensor BatchNorm(const Operand& x, const Tensor& running_mean, const Tensor& run
 
 // Over the squares of neighbouring channels: a mean over a window, the channels padded by zeros.
 Tensor LocalResponseNorm(const Operand& x, int64_t size, double alpha, double beta, double k) {
+  const lazy::CallerScope scope(x.caller());
   const Tensor& in = lazy::TensorOf(lazy::ops::AvgPool, x);
   const Dims dims = in.dims();
   lazy::Explain(lazy::ops::AvgPool, {&x, 1}, x.caller(), [&] {

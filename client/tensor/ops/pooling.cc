@@ -1,11 +1,13 @@
 // Pooling: windows reduced.
 #include "client/tensor/ops/pooling.h"
+#include "client/tensor/caller_scope.h"
 
 #include <algorithm>
 #include <limits>
 
 #include "client/tensor/apply.h"
 #include "client/tensor/ops/movement.h"
+#include "hlod/ops/comparison.h"
 #include "hlod/ops/math.h"
 #include "hlod/ops/pooling.h"
 
@@ -194,12 +196,15 @@ ValuesAndIndices MaxWithIndices(const Operand& x, int64_t spatial, const Sizes& 
 // The p-th root of the sum of p-th powers, by the mean of the window times its size.
 Tensor Lp(const Operand& x, double order, const Sizes& kernel, const LpPoolOptions& options, int64_t spatial,
           Tensor (*mean)(const Operand&, Sizes, AvgPoolOptions)) {
+  const lazy::CallerScope scope(x.caller());
   int64_t count = 1;
   lazy::Explain(lazy::ops::AvgPool, {&x, 1}, x.caller(),
                 [&] { count = lazy::Count(lazy::SizesFor(kernel, spatial, "the kernel size", 1)); });
   const Tensor means =
       mean(Pow(x, order), kernel, {.stride = options.stride, .ceil_mode = options.ceil_mode});
-  return Pow(means * count, 1 / order);
+  // The root of 0 is kept away from its infinite slope.
+  const Tensor sums = means * count, zero = Eq(sums, 0);
+  return Where(zero, 0, Pow(Where(zero, 1, sums), 1 / order));
 }
 
 }  // namespace

@@ -4,11 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "client/tensor/caller_scope.h"
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/factorization.h"
 #include "client/tensor/ops/loop.h"
 #include "client/tensor/ops/movement.h"
 #include "client/tensor/ops/sorting.h"
+#include "client/tensor/own_derivative.h"
 #include "hlod/ops/elementwise.h"
 #include "hlod/ops/linalg.h"
 #include "hlod/ops/math.h"
@@ -124,7 +126,7 @@ Turned OrthogonalColumns(Lowering& l, Op x) {
 struct Decomposition {
   Op u, values, v;
 };
-Decomposition SvdOps(Lowering& l, Op x) {
+Decomposition JacobiOps(Lowering& l, Op x) {
   const Dims dims = l.dims(x);
   const bool complex = hlo::IsComplex(l.type(x)), wide = dims[1] < dims[2];
   const int64_t k = std::min(dims[1], dims[2]);
@@ -151,6 +153,16 @@ Decomposition SvdOps(Lowering& l, Op x) {
   const Op divisor = l.Convert(SelectOps(l, positive, length, N(l, length, 1)), exact);
   const Op left = taken(turned.w) / divisor, right = taken(turned.v);
   return wide ? Decomposition{right, values, left} : Decomposition{left, values, right};
+}
+
+Decomposition SvdOps(Lowering& l, Op x) {
+  const bool complex = hlo::IsComplex(l.type(x));
+  const Op exact = l.Convert(x, complex ? hlo::kC128 : hlo::kF64);
+  const std::vector<Op> parts = lazy::WithOwnDerivative(l, "svd", {exact}, [&](Operands o) {
+    const Decomposition svd = JacobiOps(l, o[0]);
+    return std::vector<Op>{svd.u, svd.values, svd.v};
+  });
+  return {parts[0], parts[1], parts[2]};
 }
 
 // The Hermitian matrix of which one triangle is given.
@@ -219,7 +231,26 @@ SvdParts Svd(const Operand& x) {
   return {parts[0], parts[1], parts[2]};
 }
 
-Tensor Svdvals(const Operand& x) { return Svd(x).s; }
+Tensor Svdvals(const Operand& x) {
+  const lazy::CallerScope scope(x.caller());
+  return Svd(x).s;
+}
+
+namespace {
+
+Op PinvOps(Lowering& l, Op x, const Tolerance& tolerance) {
+  const Decomposition svd = SvdOps(l, x);
+  const Op threshold = Threshold(l, svd.values, l.dims(x), RealType(l, x), tolerance);
+  const Op counted = l.b.Compare(svd.values, l.b.Broadcast(threshold, l.dims(svd.values), {0}), Order::kGt);
+  const Op inverse = SelectOps(l, counted, N(l, svd.values, 1) / svd.values, N(l, svd.values, 0));
+  const Op scaled = svd.v * l.b.Broadcast(l.Convert(inverse, l.type(svd.v)), l.dims(svd.v), {0, 2});
+  hlo::DotAttributes dot;
+  dot.lhs_batch = dot.rhs_batch = {0};
+  dot.lhs_contracting = dot.rhs_contracting = {2};
+  return l.Convert(l.b.Dot(scaled, Conjugate(l, svd.u), dot), l.type(x));
+}
+
+}  // namespace
 
 Tensor Pinv(const Operand& x, const Tolerance& tolerance, bool hermitian) {
   return lazy::Unary(lazy::ops::LinalgPinv, x, [&](Lowering& l, Op x) {
@@ -227,15 +258,12 @@ Tensor Pinv(const Operand& x, const Tolerance& tolerance, bool hermitian) {
     const Dims dims = l.dims(in), to = With(BatchOf(l.dims(x)), {dims[2], dims[1]});
     const PrimitiveType type = l.type(in);
     if (lazy::Count(dims) == 0) return l.Full(type, to, 0);
-    const Decomposition svd = SvdOps(l, hermitian ? Mirrored(l, in, false) : in);
-    const Op threshold = Threshold(l, svd.values, dims, RealType(l, in), tolerance);
-    const Op counted = l.b.Compare(svd.values, l.b.Broadcast(threshold, l.dims(svd.values), {0}), Order::kGt);
-    const Op inverse = SelectOps(l, counted, N(l, svd.values, 1) / svd.values, N(l, svd.values, 0));
-    const Op scaled = svd.v * l.b.Broadcast(l.Convert(inverse, l.type(svd.v)), l.dims(svd.v), {0, 2});
-    hlo::DotAttributes dot;
-    dot.lhs_batch = dot.rhs_batch = {0};
-    dot.lhs_contracting = dot.rhs_contracting = {2};
-    return l.Reshape(l.Convert(l.b.Dot(scaled, Conjugate(l, svd.u), dot), type), to);
+    return l.Reshape(lazy::OwnDerivative(l, "pinv", {in},
+                                         [&](Operands o) {
+                                           const Op given = hermitian ? Mirrored(l, o[0], false) : o[0];
+                                           return PinvOps(l, given, tolerance);
+                                         }),
+                     to);
   });
 }
 
@@ -252,16 +280,19 @@ Tensor MatrixRank(const Operand& x, const Tolerance& tolerance, bool hermitian) 
 }
 
 Tensor Cond(const Operand& x) {
+  const lazy::CallerScope scope(x.caller());
   const Tensor values = Svdvals(x);
   return values.Select(-1, 0) / values.Select(-1, -1);
 }
 
 Tensor NuclearNorm(const Operand& x, DimList dims, bool keepdim) {
+  const lazy::CallerScope scope(x.caller());
   const Dims last = {-1};
   return WithMatrixDims(x, dims, keepdim, Sum(Svdvals(AsMatrix(x, dims)), last));
 }
 
 Tensor MatrixNorm(const Operand& x, double order, DimList dims, bool keepdim) {
+  const lazy::CallerScope scope(x.caller());
   const Dims pair = MatrixDims(x, dims), last = {-1};
   const double size = std::abs(order);
   if (size == 2) {
@@ -279,31 +310,49 @@ Tensor MatrixNorm(const Operand& x, double order, DimList dims, bool keepdim) {
   const Tensor extreme = order > 0 ? Amax(sums, rest, true) : Amin(sums, rest, true);
   return keepdim ? extreme : Squeeze(extreme, pair);
 }
-Tensor FrobeniusNorm(const Operand& x, DimList dims, bool keepdim) { return VectorNorm(x, 2, dims, keepdim); }
+Tensor FrobeniusNorm(const Operand& x, DimList dims, bool keepdim) {
+  const lazy::CallerScope scope(x.caller());
+  return VectorNorm(x, 2, dims, keepdim);
+}
 
-// x + c is positive definite where c is at least the size of x: its singular values are its eigenvalues.
+namespace {
+
+// x + c is positive definite where c is at least the size of x: its singular values are its eigenvalues. The
+// values are from the least up.
+std::vector<Op> EighOps(Lowering& l, Op x) {
+  const Dims dims = l.dims(x);
+  const Op size = l.b.Unary(hlo::kAbs, x);
+  const Op shift = l.b.Unary(hlo::kSqrt, l.Reduce(hlo::kAdd, size * size, {1, 2}));
+  const Op spread = l.b.Broadcast(l.Convert(shift, l.type(x)), dims, {0});
+  const Decomposition svd = SvdOps(l, x + spread * lazy::Identity(l, l.type(x), dims[0], dims[1]));
+  const Op values = svd.values - l.b.Broadcast(shift, l.dims(svd.values), {0});
+  return {lazy::Reversed(l, values, {1}), lazy::Reversed(l, svd.v, {2})};
+}
+
+}  // namespace
+
 EighParts Eigh(const Operand& x, bool upper) {
   std::vector<Tensor> parts = lazy::CallSeveral(lazy::ops::LinalgEigh, {x}, [&](Lowering& l, Operands o) {
-    const Op in = Mirrored(l, AsBatch(l, o[0]), upper);
-    const Dims dims = l.dims(in), batch = BatchOf(l.dims(o[0]));
+    const Op given = AsBatch(l, o[0]);
+    lazy::RequireSquare(l, given);
+    const Dims dims = l.dims(given), batch = BatchOf(l.dims(o[0]));
     const int64_t n = dims[1];
-    const PrimitiveType type = l.type(in), real = RealType(l, in);
+    const PrimitiveType type = l.type(given), real = RealType(l, given);
     if (lazy::Count(dims) == 0) {
       return std::vector<Op>{l.Full(real, With(batch, {n}), 0), l.Full(type, With(batch, {n, n}), 0)};
     }
     const PrimitiveType exact = hlo::IsComplex(type) ? hlo::kC128 : hlo::kF64;
-    const Op size = l.b.Unary(hlo::kAbs, l.Convert(in, exact));
-    const Op shift = l.b.Unary(hlo::kSqrt, l.Reduce(hlo::kAdd, size * size, {1, 2}));
-    const Op spread = l.b.Broadcast(l.Convert(shift, exact), dims, {0});
-    const Op shifted = l.Convert(in, exact) + spread * lazy::Identity(l, exact, dims[0], n);
-    const Decomposition svd = SvdOps(l, shifted);
-    const Op values = svd.values - l.b.Broadcast(shift, l.dims(svd.values), {0});
-    // From the least up.
-    return std::vector<Op>{l.Reshape(l.Convert(lazy::Reversed(l, values, {1}), real), With(batch, {n})),
-                           l.Reshape(l.Convert(lazy::Reversed(l, svd.v, {2}), type), With(batch, {n, n}))};
+    const std::vector<Op> parts =
+        lazy::WithOwnDerivative(l, "eigh", {l.Convert(given, exact)},
+                                [&](Operands o) { return EighOps(l, Mirrored(l, o[0], upper)); });
+    return std::vector<Op>{l.Reshape(l.Convert(parts[0], real), With(batch, {n})),
+                           l.Reshape(l.Convert(parts[1], type), With(batch, {n, n}))};
   });
   return {parts[0], parts[1]};
 }
-Tensor Eigvalsh(const Operand& x, bool upper) { return Eigh(x, upper).values; }
+Tensor Eigvalsh(const Operand& x, bool upper) {
+  const lazy::CallerScope scope(x.caller());
+  return Eigh(x, upper).values;
+}
 
 }  // namespace hlod::linalg

@@ -7,8 +7,10 @@
 
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/gamma_functions.h"
+#include "client/tensor/ops/slopes.h"
 #include "client/tensor/ops/special_functions.h"
 #include "client/tensor/ops/special_series.h"
+#include "client/tensor/own_derivative.h"
 
 namespace hlod {
 
@@ -52,8 +54,16 @@ Op Is(Lowering& l, Op x, double y) { return CompareOps(l, x, y, Order::kEq); }
 
 template <int kOrder>
 Op UnscaledI(Lowering& l, Op x) {
-  return lazy::ScaledI(l, x, kOrder) * Exp(l, l.b.Unary(hlo::kAbs, x));
+  return lazy::UnscaledI(l, x, kOrder);
 }
+// With a derivative of its own.
+template <typename F>
+Tensor SpecialWith(const char* rule, const lazy::Operation& operation, const Operand& x, F lower) {
+  return Special(operation, x, [&](Lowering& l, Op x) {
+    return lazy::OwnDerivative(l, rule, {x}, [&](absl::Span<const Op> o) { return lower(l, o[0]); });
+  });
+}
+
 template <int kOrder>
 Op UnscaledK(Lowering& l, Op x) {
   const Op result = lazy::ScaledK(l, x, kOrder) * Exp(l, Negative(l, x));
@@ -63,18 +73,18 @@ Op UnscaledK(Lowering& l, Op x) {
 }  // namespace
 
 Tensor Entr(const Operand& x) {
-  return Special(lazy::ops::Entr, x, [](Lowering& l, Op x) {
+  return SpecialWith("entr", lazy::ops::Entr, x, [](Lowering& l, Op x) {
     const Op result = SelectOps(l, Is(l, x, 0), N(l, x, 0), Negative(l, x * Log(l, x)));
     return SelectOps(l, CompareOps(l, x, 0, Order::kLt), N(l, x, -kInfinity), result);
   });
 }
 Tensor Ndtr(const Operand& x) {
-  return Special(lazy::ops::Ndtr, x, [](Lowering& l, Op x) {
+  return SpecialWith("ndtr", lazy::ops::Ndtr, x, [](Lowering& l, Op x) {
     return lazy::ErfcOps(l, x * N(l, x, -std::numbers::sqrt2 / 2)) * N(l, x, 0.5);
   });
 }
 Tensor LogNdtr(const Operand& x) {
-  return Special(lazy::ops::LogNdtr, x, [](Lowering& l, Op x) {
+  return SpecialWith("log_ndtr", lazy::ops::LogNdtr, x, [](Lowering& l, Op x) {
     const Op t = x * N(l, x, -std::numbers::sqrt2 / 2), half = N(l, x, 0.5);
     const Op tail = Log(l, lazy::ErfcxOps(l, t) * half) - t * t;
     const Op low = SelectOps(l, Is(l, x, -kInfinity), x, tail);
@@ -84,17 +94,13 @@ Tensor LogNdtr(const Operand& x) {
 }
 Tensor Ndtri(const Operand& x) { return Special(lazy::ops::Ndtri, x, lazy::NormalQuantileOps); }
 Tensor Erfcx(const Operand& x) {
-  return Special(lazy::ops::Erfcx, x, [](Lowering& l, Op x) {
+  return SpecialWith("erfcx", lazy::ops::Erfcx, x, [](Lowering& l, Op x) {
     return SelectOps(l, Is(l, x, kInfinity), N(l, x, 0), lazy::ErfcxOps(l, x));
   });
 }
 Tensor Xlog1py(const Operand& x, const Operand& y) {
-  return Special(lazy::ops::Xlog1py, x, y, [](Lowering& l, Op x, Op y) {
-    const Op product = lazy::MulOps(l, x, l.b.Unary(hlo::kLogPlusOne, y));
-    const Op zero = l.BroadcastTo(Is(l, x, 0), l.dims(product));
-    const Op number = l.b.Unary(hlo::kNot, l.BroadcastTo(lazy::NanOps(l, y), l.dims(product)));
-    return SelectOps(l, l.b.Binary(hlo::kAnd, zero, number), N(l, x, 0), product);
-  });
+  return Special(lazy::ops::Xlog1py, x, y,
+                 [](Lowering& l, Op x, Op y) { return lazy::XLogOps(l, x, y, hlo::kLogPlusOne); });
 }
 
 Tensor Igamma(const Operand& a, const Operand& x) {
@@ -132,7 +138,7 @@ Tensor Mvlgamma(const Operand& x, int64_t p) {
     const auto n = static_cast<double>(p);
     Op sum = l.Full(hlo::kF64, l.dims(x), n * (n - 1) / 4 * std::log(std::numbers::pi));
     for (int64_t i = 0; i < p; ++i) {
-      sum = sum + lazy::LgammaOps(l, x - N(l, x, static_cast<double>(i) / 2));
+      sum = sum + lazy::LgammaOps(l, x + N(l, x, 0.0 - static_cast<double>(i) / 2));
     }
     return sum;
   });

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "client/tensor/ops/elementwise.h"
+#include "client/tensor/own_derivative.h"
 
 namespace hlod::lazy {
 namespace {
@@ -38,10 +39,8 @@ Op Fraction(Lowering& l, Op x) {
   return l.b.Binary(hlo::kMinimum, fraction, N(l, x, 1) - fraction);
 }
 
-}  // namespace
-
 // Giles' polynomials, made exact to f64 by two steps of Newton.
-Op ErfinvOps(Lowering& l, Op x) {
+Op ErfinvValue(Lowering& l, Op x) {
   static constexpr std::array<double, 9> kCentre = {2.81022636e-08,  3.43273939e-07, -3.5233877e-06,
                                                     -4.39150654e-06, 0.00021858087,  -0.00125372503,
                                                     -0.00417768164,  0.246640727,    1.50140941};
@@ -61,7 +60,7 @@ Op ErfinvOps(Lowering& l, Op x) {
   return SelectOps(l, CompareOps(l, l.b.Unary(hlo::kAbs, x), 1, Order::kEq), x * N(l, x, kInfinity), y);
 }
 
-Op LgammaOps(Lowering& l, Op x) {
+Op LgammaValue(Lowering& l, Op x) {
   const Op reflect = CompareOps(l, x, 0.5, Order::kLt);
   const Op z = SelectOps(l, reflect, l.b.Unary(hlo::kNegate, x), x - N(l, x, 1));
   Op sum = l.Full(l.type(x), l.dims(x), kLanczos[0]);
@@ -75,7 +74,7 @@ Op LgammaOps(Lowering& l, Op x) {
   return SelectOps(l, infinite, N(l, x, kInfinity), SelectOps(l, reflect, reflected, log_gamma));
 }
 
-Op DigammaOps(Lowering& l, Op x) {
+Op DigammaValue(Lowering& l, Op x) {
   const Op reflect = CompareOps(l, x, 0.5, Order::kLt);
   const Op z = SelectOps(l, reflect, l.b.Unary(hlo::kNegate, x), x - N(l, x, 1));
   Op numerator = l.Full(l.type(x), l.dims(x), 0.0), denominator = l.Full(l.type(x), l.dims(x), kLanczos[0]);
@@ -97,10 +96,24 @@ Op DigammaOps(Lowering& l, Op x) {
   return SelectOps(l, CompareOps(l, x, 0, Order::kEq), N(l, x, -1) / x, result);
 }
 
+}  // namespace
+
+Op ErfinvOps(Lowering& l, Op x) {
+  return OwnDerivative(l, "erfinv", {x}, [&](absl::Span<const Op> o) { return ErfinvValue(l, o[0]); });
+}
+Op LgammaOps(Lowering& l, Op x) {
+  return OwnDerivative(l, "lgamma", {x}, [&](absl::Span<const Op> o) { return LgammaValue(l, o[0]); });
+}
+Op DigammaOps(Lowering& l, Op x) {
+  return OwnDerivative(l, "digamma", {x}, [&](absl::Span<const Op> o) { return DigammaValue(l, o[0]); });
+}
+
 Op SincOps(Lowering& l, Op x) {
-  const Op at = x * N(l, x, std::numbers::pi);
-  const Op zero = CompareOps(l, x, N(l, x, 0), Order::kEq);
-  return SelectOps(l, zero, N(l, x, 1), l.b.Unary(hlo::kSine, at) / at);
+  return OwnDerivative(l, "sinc", {x}, [&](absl::Span<const Op> o) {
+    const Op at = o[0] * N(l, x, std::numbers::pi);
+    const Op zero = CompareOps(l, o[0], N(l, x, 0), Order::kEq);
+    return SelectOps(l, zero, N(l, x, 1), l.b.Unary(hlo::kSine, at) / at);
+  });
 }
 
 Op AngleOps(Lowering& l, Op x) {
@@ -108,7 +121,7 @@ Op AngleOps(Lowering& l, Op x) {
     return l.b.Binary(hlo::kAtan2, l.b.Unary(hlo::kImag, x), l.b.Unary(hlo::kReal, x));
   if (!hlo::IsFloat(l.type(x))) x = l.b.Convert(x, hlo::kF32);
   const Op angle = SelectOps(l, CompareOps(l, x, 0, Order::kLt), N(l, x, std::numbers::pi), N(l, x, 0));
-  return SelectOps(l, NanOps(l, x), x, angle);
+  return SelectOps(l, NanOps(l, x), N(l, x, std::numeric_limits<double>::quiet_NaN()), angle);
 }
 
 Literal LargestLiteral(PrimitiveType type) {

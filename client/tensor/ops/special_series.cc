@@ -9,6 +9,7 @@
 
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/special_functions.h"
+#include "client/tensor/own_derivative.h"
 
 namespace hlod::lazy {
 namespace {
@@ -72,20 +73,22 @@ Op SeriesOps(Lowering& l, Series series, Op u) {
   return t * next - after + N(l, u, row.coefficients[0]);
 }
 
-Op ErfcxOps(Lowering& l, Op x) {
+namespace {
+
+Op ErfcxValue(Lowering& l, Op x) {
   const Op size = Abs(l, x), inverse = N(l, x, 1) / size;
   const Op positive = SelectOps(l, Less(l, size, 4), SeriesOps(l, Series::kErfcxNear, size),
                                 SeriesOps(l, Series::kErfcxFar, inverse * inverse) * inverse);
   return SelectOps(l, Less(l, x, 0), N(l, x, 2) * Exp(l, x * x) - positive, positive);
 }
 
-Op ErfcOps(Lowering& l, Op x) {
-  const Op tail = Exp(l, l.b.Unary(hlo::kNegate, x * x)) * ErfcxOps(l, x);
+Op ErfcValue(Lowering& l, Op x) {
+  const Op tail = Exp(l, l.b.Unary(hlo::kNegate, x * x)) * ErfcxValue(l, x);
   const Op far = SelectOps(l, CompareOps(l, x, kInfinity, Order::kEq), N(l, x, 0), tail);
   return SelectOps(l, CompareOps(l, x, 0.5, Order::kGt), far, N(l, x, 1) - l.b.Unary(hlo::kErf, x));
 }
 
-Op NormalQuantileOps(Lowering& l, Op p) {
+Op NormalQuantileValue(Lowering& l, Op p) {
   constexpr double kTail = 0.135;  // A little less than exp(-2), where the series begins.
   const Op upper = CompareOps(l, p, 0.5, Order::kGt);
   const Op small = SelectOps(l, upper, N(l, p, 1) - p, p);
@@ -102,13 +105,34 @@ Op NormalQuantileOps(Lowering& l, Op p) {
   return SelectOps(l, inside, result, N(l, p, kNan));
 }
 
-Op ScaledI(Lowering& l, Op x, int order) {
+Op ScaledIValue(Lowering& l, Op x, int order) {
   const Op size = Abs(l, x), u = N(l, x, 1) / size;
   Op near = SeriesOps(l, order == 0 ? Series::kI0Near : Series::kI1Near, size);
   if (order == 1) near = near * size;
   const Op far = SeriesOps(l, order == 0 ? Series::kI0Far : Series::kI1Far, u) * Sqrt(l, u);
   const Op result = SelectOps(l, CompareOps(l, size, 8, Order::kLe), near, far);
   return order == 0 ? result : SelectOps(l, Less(l, x, 0), l.b.Unary(hlo::kNegate, result), result);
+}
+
+}  // namespace
+
+Op ErfcxOps(Lowering& l, Op x) {
+  return OwnDerivative(l, "erfcx", {x}, [&](absl::Span<const Op> o) { return ErfcxValue(l, o[0]); });
+}
+Op ErfcOps(Lowering& l, Op x) {
+  return OwnDerivative(l, "erfc", {x}, [&](absl::Span<const Op> o) { return ErfcValue(l, o[0]); });
+}
+Op NormalQuantileOps(Lowering& l, Op p) {
+  return OwnDerivative(l, "ndtri", {p}, [&](absl::Span<const Op> o) { return NormalQuantileValue(l, o[0]); });
+}
+Op ScaledI(Lowering& l, Op x, int order) {
+  return OwnDerivative(l, order == 0 ? "i0e" : "i1e", {x},
+                       [&](absl::Span<const Op> o) { return ScaledIValue(l, o[0], order); });
+}
+Op UnscaledI(Lowering& l, Op x, int order) {
+  return OwnDerivative(l, order == 0 ? "i0" : "i1", {x}, [&](absl::Span<const Op> o) {
+    return ScaledIValue(l, o[0], order) * Exp(l, Abs(l, o[0]));
+  });
 }
 
 Op ScaledK(Lowering& l, Op x, int order) {

@@ -20,6 +20,7 @@ Op NormalQuantileOps(Lowering& l, Op p);  // The inverse of the normal distribut
 
 // Modified Bessel functions of order 0 and 1, times exp(-|x|) (first kind) and exp(x) (second kind).
 Op ScaledI(Lowering& l, Op x, int order);
+Op UnscaledI(Lowering& l, Op x, int order);  // Without the factor.
 Op ScaledK(Lowering& l, Op x, int order);
 // Bessel functions of order 0 and 1 of the first and second kind, and Airy's function.
 Op BesselJ(Lowering& l, Op x, int order);

@@ -4,6 +4,7 @@
 
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/reduction.h"
+#include "client/tensor/ops/slopes.h"
 #include "client/tensor/ops/stop.h"
 #include "hlod/ops/reduction.h"
 #include "hlod/ops/softmax.h"
@@ -48,12 +49,15 @@ Moments MomentsOps(Lowering& l, Op x, const Dims& reduced, double correction) {
   const Op squares = SumOps(l, deviation * deviation, reduced);
   return {mean, squares / N(l, squares, std::max(count - correction, 0.0))};
 }
+// f32 as f64: a deviation of what is large is not too large, its square may be.
+Op Wider(Lowering& l, Op x) { return l.type(x) == hlo::kF32 ? l.Convert(x, hlo::kF64) : x; }
+
 Tensor Spread(const lazy::Operation& operation, const Operand& x, DimList dims, double correction,
               bool keepdim, bool root) {
   return lazy::Unary(operation, x, [&](Lowering& l, Op x) {
     const Dims reduced = Wrapped(l, x, dims);
-    Op spread = MomentsOps(l, x, reduced, correction).variance;
-    if (root) spread = l.b.Unary(hlo::kSqrt, spread);
+    Op spread = MomentsOps(l, root ? Wider(l, x) : x, reduced, correction).variance;
+    if (root) spread = lazy::RootOps(l, spread);
     if (!hlo::IsComplex(l.type(x))) spread = l.Convert(spread, l.type(x));
     return l.Reshape(spread, Kept(l.dims(x), reduced, keepdim));
   });
@@ -62,8 +66,8 @@ std::pair<Tensor, Tensor> SpreadAndMean(const lazy::Operation& operation, const 
                                         double correction, bool keepdim, bool root) {
   std::vector<Tensor> both = lazy::CallSeveral(operation, {&x, 1}, [&](Lowering& l, Operands o) {
     const Dims reduced = Wrapped(l, o[0], dims), kept = Kept(l.dims(o[0]), reduced, keepdim);
-    const Moments moments = MomentsOps(l, o[0], reduced, correction);
-    Op spread = root ? l.b.Unary(hlo::kSqrt, moments.variance) : moments.variance;
+    const Moments moments = MomentsOps(l, root ? Wider(l, o[0]) : o[0], reduced, correction);
+    Op spread = root ? lazy::RootOps(l, moments.variance) : moments.variance;
     if (!hlo::IsComplex(l.type(o[0]))) spread = l.Convert(spread, l.type(o[0]));
     return std::vector<Op>{l.Reshape(spread, kept), l.Reshape(l.Convert(moments.mean, l.type(o[0])), kept)};
   });
@@ -93,6 +97,16 @@ Tensor SoftmaxOf(const lazy::Operation& operation, const Operand& x, int64_t dim
       return log ? lazy::SubOps(l, shifted, l.b.Unary(hlo::kLog, sum)) : lazy::DivOps(l, power, sum);
     });
   });
+}
+
+// The order-th root of the sum of powers. Powers and roots of 0 are kept away from their infinite slopes.
+Op PowerMeanOps(Lowering& l, Op size, double order, const Dims& reduced) {
+  const auto power = [&](Op x, double exponent) {
+    const Op zero = CompareOps(l, x, 0, Order::kEq);
+    const Op raised = l.b.Binary(hlo::kPower, SelectOps(l, zero, N(l, x, 1), x), N(l, x, exponent));
+    return SelectOps(l, zero, N(l, x, exponent > 0 ? 0 : kInfinity), raised);
+  };
+  return power(SumOps(l, power(size, order), reduced), 1 / order);
 }
 
 }  // namespace
@@ -162,12 +176,8 @@ Tensor VectorNorm(const Operand& x, double order, DimList dims, bool keepdim,
       if (order == -kInfinity) return l.Reduce(hlo::kMinimum, size, reduced);
       if (order == 0) return SumOps(l, l.Convert(l.Convert(size, hlo::kPred), l.type(size)), reduced);
       if (order == 1) return SumOps(l, size, reduced);
-      if (order == 2) {  // At 0 the root is kept away from its infinite slope.
-        const Op sum = SumOps(l, size * size, reduced), zero = CompareOps(l, sum, 0, Order::kEq);
-        return SelectOps(l, zero, N(l, sum, 0), l.b.Unary(hlo::kSqrt, SelectOps(l, zero, N(l, sum, 1), sum)));
-      }
-      const Op sum = SumOps(l, l.b.Binary(hlo::kPower, size, N(l, size, order)), reduced);
-      return l.b.Binary(hlo::kPower, sum, N(l, sum, 1 / order));
+      if (order == 2) return lazy::RootOps(l, SumOps(l, size * size, reduced));
+      return PowerMeanOps(l, size, order, reduced);
     });
     return l.Reshape(norm, Kept(l.dims(x), reduced, keepdim));
   });

@@ -22,9 +22,11 @@ Tangents Same(const TangentCase& c) { return {c.Again()}; }
 
 Op AbsTangent(const TangentCase& c) {
   const Op x = c.x[0];
-  if (!hlo::IsComplex(c.l.type(x))) return c.t[0] * Unary(c, hlo::kSign, x);
-  // Re(conj(x) t) / |x|, and 0 at 0.
   Lowering& l = c.l;
+  if (!hlo::IsComplex(l.type(x))) {  // Of NaN 0.
+    return c.t[0] * l.b.Select(l.b.Compare(x, x, Order::kEq), Unary(c, hlo::kSign, x), Zeros(l, c.shape));
+  }
+  // Re(conj(x) t) / |x|, and 0 at 0.
   const Op re = l.b.Unary(hlo::kReal, c.t[0]), im = l.b.Unary(hlo::kImag, c.t[0]);
   const Op zero = l.b.Compare(c.y, N(c, 0), Order::kEq);
   const Op size = l.b.Select(zero, N(c, 1), c.y);
@@ -35,7 +37,7 @@ Op Rsqrt(const TangentCase& c, Op x) { return Unary(c, hlo::kRsqrt, x); }
 Op DAcos(const TangentCase& c, Op x, Op) { return Unary(c, hlo::kNegate, Rsqrt(c, N(c, 1) - x * x)); }
 Op DAsin(const TangentCase& c, Op x, Op) { return Rsqrt(c, N(c, 1) - x * x); }
 Op DAtan(const TangentCase& c, Op x, Op) { return N(c, 1) / (N(c, 1) + x * x); }
-Op DAcosh(const TangentCase& c, Op x, Op) { return Rsqrt(c, (x - N(c, 1)) * (x + N(c, 1))); }
+Op DAcosh(const TangentCase& c, Op x, Op) { return Rsqrt(c, x * x - N(c, 1)); }
 Op DAsinh(const TangentCase& c, Op x, Op) { return Rsqrt(c, x * x + N(c, 1)); }
 Op DAtanh(const TangentCase& c, Op x, Op) { return N(c, 1) / ((N(c, 1) - x) * (N(c, 1) + x)); }
 Op DCosh(const TangentCase& c, Op x, Op) { return Unary(c, hlo::kSinh, x); }
@@ -52,7 +54,7 @@ Op DExp(const TangentCase&, Op, Op y) { return y; }
 Op DExpm1(const TangentCase& c, Op, Op y) { return y + N(c, 1); }
 Op DLogistic(const TangentCase& c, Op, Op y) { return y * (N(c, 1) - y); }
 Op DSqrt(const TangentCase& c, Op, Op y) { return N(c, 0.5) / y; }
-Op DRsqrt(const TangentCase& c, Op x, Op y) { return N(c, -0.5) * (y / x); }
+Op DRsqrt(const TangentCase& c, Op, Op y) { return N(c, -0.5) * (y * y * y); }
 
 Tangents Abs(const TangentCase& c) { return {AbsTangent(c)}; }
 Tangents Log(const TangentCase& c) { return {c.t[0] / c.x[0]}; }
@@ -113,11 +115,11 @@ Op PowerByY(const TangentCase& c) {
   return l.b.Select(zero, N(c, 0), c.y * Unary(c, hlo::kLog, l.b.Select(zero, N(c, 1), c.x[0])));
 }
 
-// 1 where operand `i` is chosen, 0 where the other is, one half each where they are equal.
+// 1 where operand `i` is chosen, 0 where the other is, one half each where they are equal; of NaN both.
 Op Chosen(const TangentCase& c, size_t i) {
   Lowering& l = c.l;
-  const Order better = c.opcode == hlo::kMaximum ? Order::kGt : Order::kLt;
-  const Op ahead = l.b.Select(l.b.Compare(c.x[i], c.x[1 - i], better), N(c, 1), N(c, 0));
+  const Order worse = c.opcode == hlo::kMaximum ? Order::kLt : Order::kGt;
+  const Op ahead = l.b.Select(l.b.Compare(c.x[i], c.x[1 - i], worse), N(c, 0), N(c, 1));
   return l.b.Select(l.b.Compare(c.x[0], c.x[1], Order::kEq), N(c, 0.5), ahead);
 }
 Op FirstChosen(const TangentCase& c) { return Chosen(c, 0); }

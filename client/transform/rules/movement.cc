@@ -43,11 +43,56 @@ hlo::GatherAttributes GatherOf(const hlo::ScatterAttributes& s, const Shape& ope
   return g;
 }
 
+// Whether each element of the updates is written: what a scatter would write out of bounds is left out.
+Op IsWritten(Lowering& l, const hlo::ScatterAttributes& s, const Dims& operand, Op indices,
+             const Shape& updates, const Dims& sizes) {
+  Op starts = l.Convert(indices, hlo::kS64);
+  Dims with = l.dims(starts);
+  if (s.index_vector_dim == static_cast<int64_t>(with.size())) {
+    with.push_back(1);
+    starts = l.Reshape(starts, with);
+  }
+  Dims last;  // The greatest start of each entry.
+  for (const int64_t dim : s.scatter_dims_to_operand_dims) last.push_back(operand[dim] - sizes[dim]);
+  const Op most = l.b.Broadcast(IndexVector(l, last), with, {s.index_vector_dim});
+  const Op inside =
+      l.b.Binary(hlo::kAnd, l.b.Compare(starts, most, hlo::ComparisonDirection::kLe),
+                 l.b.Compare(starts, l.Full(hlo::kS64, with, 0), hlo::ComparisonDirection::kGe));
+  const Op all = l.Reduce(hlo::kAnd, inside, {s.index_vector_dim});
+  Dims kept;
+  for (int64_t dim = 0; dim < static_cast<int64_t>(updates.dims.size()); ++dim) {
+    const Dims& windows = s.update_window_dims;
+    if (std::find(windows.begin(), windows.end(), dim) == windows.end()) kept.push_back(dim);
+  }
+  return l.b.Broadcast(all, updates.dims, kept);
+}
+
+// What a scatter's result has where the updates went, and zeros for those that went nowhere.
 Op GatherLike(Lowering& l, const hlo::ScatterAttributes& s, Op x, Op indices, const Shape& updates) {
-  return l.b.Add(hlo::kGather, {x, indices}, GatherOf(s, l.shape(x), updates));
+  const hlo::GatherAttributes gather = GatherOf(s, l.shape(x), updates);
+  const Op gathered = l.b.Add(hlo::kGather, {x, indices}, gather);
+  const Op written = IsWritten(l, s, l.dims(x), indices, updates, gather.slice_sizes);
+  return l.b.Select(written, gathered, Zeros(l, l.shape(gathered)));
 }
 Op ScatterAddLike(Lowering& l, const hlo::ScatterAttributes& s, Op x, Op indices, Op updates) {
   return l.b.Add(hlo::kScatter, {x, indices, updates}, s, {l.Reducer(hlo::kAdd, l.type(x))});
+}
+
+// Of a product, what each update was multiplied with: what is there and the other updates of its place. Where
+// updates are 0 the product is made without them.
+Op ProductOfOthers(const TangentCase& c, const hlo::ScatterAttributes& attributes) {
+  using Order = hlo::ComparisonDirection;
+  Lowering& l = c.l;
+  const Op x = c.x[0], indices = c.x[1], updates = c.x[2];
+  const Shape shape = l.shape(updates);
+  const Op zero = l.b.Compare(updates, Zeros(l, shape), Order::kEq), one = l.Full(shape.type, shape.dims, 1);
+  const Op nonzero = l.b.Select(zero, one, updates);
+  const Op product = l.b.Add(hlo::kScatter, {x, indices, nonzero}, attributes, c.called);
+  const Op zeros =
+      ScatterAddLike(l, attributes, l.Full(hlo::kS32, c.shape.dims, 0), indices, l.Convert(zero, hlo::kS32));
+  const Op others = GatherLike(l, attributes, zeros, indices, shape) - l.Convert(zero, hlo::kS32);
+  const Op alone = l.b.Compare(others, l.Full(hlo::kS32, shape.dims, 0), Order::kEq);
+  return l.b.Select(alone, GatherLike(l, attributes, product, indices, shape) / nonzero, Zeros(l, shape));
 }
 
 // Operands: what is there, indices, updates. Of overwriting, indices are taken as unique.
@@ -68,7 +113,7 @@ Tangents Scatter(const TangentCase& c) {
       Op sum;
       if (!IsZero(c.t[0])) sum = l.b.Add(hlo::kScatter, {c.t[0], indices, updates}, attributes, c.called);
       if (!IsZero(c.t[2])) {
-        const Op rest = GatherLike(l, attributes, c.y, indices, updates_shape) / updates;
+        const Op rest = ProductOfOthers(c, attributes);
         sum = SumOf(l, sum, ScatterAddLike(l, attributes, Zeros(l, c.shape), indices, c.t[2] * rest));
       }
       return {sum};

@@ -44,13 +44,72 @@ Op ProductTangent(Lowering& l, Op x, Op t, const Dims& dimensions) {
   return l.Reshape(t, kept);
 }
 
+// Whether a computation gives one of the two groups of operands, as an arg max does: it has nothing but
+// comparisons, their logic, and choices.
+bool Selects(hlo::ComputationId id) {
+  const hlo::Computation& reducer = Tracer::Get().callees().computation(id);
+  for (NodeId node = 0; node < reducer.size(); ++node) {
+    switch (reducer[node].opcode()) {
+      case hlo::kParameter:
+      case hlo::kConstant:
+      case hlo::kCompare:
+      case hlo::kAnd:
+      case hlo::kOr:
+      case hlo::kNot:
+      case hlo::kSelect:
+      case hlo::kTuple: break;
+      default: return false;
+    }
+  }
+  return true;
+}
+
+// Whether elements are what was selected: all operands are equal to all results, NaN to NaN.
+Op IsSelected(Lowering& l, absl::Span<const Op> elements, absl::Span<const Op> selected) {
+  Op all;
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const Op x = elements[i], y = selected[i];
+    Op same = l.b.Compare(x, y, Order::kEq);
+    if (IsDifferentiable(l.type(x))) {
+      const Op nans = l.b.Binary(hlo::kAnd, l.b.Compare(x, x, Order::kNe), l.b.Compare(y, y, Order::kNe));
+      same = l.b.Binary(hlo::kOr, same, nans);
+    }
+    all = IsZero(all) ? same : l.b.Binary(hlo::kAnd, all, same);
+  }
+  return all;
+}
+
+// Of a reduction of values and their places to one of them: the tangent of the element that is selected.
+// Elements that are alike in all are alike in their places, so that there is one.
+Tangents SelectedTangents(const TangentCase& c, const Dims& dimensions) {
+  Lowering& l = c.l;
+  if (!Selects(c.called[0]))
+    Refuse("a reduction of several operands with this computation has no derivative rule");
+  const size_t count = c.x.size() / 2;
+  const Dims from = l.dims(c.x[0]);
+  std::vector<Op> results;
+  for (size_t i = 0; i < count; ++i) {
+    results.push_back(Spread(l, l.b.GetTupleElement(c.y, static_cast<int64_t>(i)), from, dimensions));
+  }
+  const Op here = IsSelected(l, c.x.subspan(0, count), results);
+  Tangents all;
+  for (size_t i = 0; i < count; ++i) {
+    if (IsZero(c.t[i])) {
+      all.emplace_back();
+      continue;
+    }
+    const Op only = l.b.Select(here, c.t[i], Zeros(l, l.shape(c.t[i])));
+    all.push_back(l.Reduce(hlo::kAdd, only, dimensions));
+  }
+  return all;
+}
+
 Tangents Reduce(const TangentCase& c) {
   Lowering& l = c.l;
   const Dims& dimensions = c.Get<hlo::DimensionsAttributes>().dimensions;
   if (c.x.size() != 2) {
-    // Of several: only where no result is differentiable there is nothing to say.
     if (std::all_of(c.t.begin(), c.t.end(), IsZero)) return Tangents(c.x.size() / 2);
-    Refuse("a reduction of several operands has no derivative rule");
+    return SelectedTangents(c, dimensions);
   }
   if (!IsZero(c.t[1])) Refuse("a reduction whose initial value has a derivative has no derivative rule");
   const Dims from = l.dims(c.x[0]);
@@ -129,8 +188,42 @@ Op AtExtreme(Lowering& l, Op given, Op init, Op selected, const hlo::Window& win
   return found;
 }
 
+// The same of windows: the element at each position counts where it is what was selected.
+Tangents SelectedInWindows(const TangentCase& c) {
+  Lowering& l = c.l;
+  if (!Selects(c.called[0]))
+    Refuse("windows of several operands with this computation have no derivative rule");
+  const hlo::Window& window = c.Get<hlo::WindowAttributes>().window;
+  int64_t positions = 1;
+  for (const hlo::WindowDimension& w : window) positions *= w.size;
+  if (positions > kWindowMax) {
+    Refuse("a window of %d elements is too large for its derivative rule", positions);
+  }
+  const size_t count = c.x.size() / 2;
+  std::vector<Op> x, t(count), results;
+  for (size_t i = 0; i < count; ++i) {
+    x.push_back(Padded(l, c.x[i], c.x[count + i], window));
+    if (!IsZero(c.t[i])) t[i] = Padded(l, c.t[i], l.Number(l.type(c.t[i]), 0), window);
+    results.push_back(l.b.GetTupleElement(c.y, static_cast<int64_t>(i)));
+  }
+  const Dims to = l.dims(results[0]);
+  Tangents all(count);
+  Dims position(window.size(), 0);
+  do {
+    std::vector<Op> elements;
+    for (const Op padded : x) elements.push_back(AtPosition(l, padded, window, position, to));
+    const Op here = IsSelected(l, elements, results);
+    for (size_t i = 0; i < count; ++i) {
+      if (IsZero(t[i])) continue;
+      const Op tangent = AtPosition(l, t[i], window, position, to);
+      all[i] = l.b.Select(here, tangent, IsZero(all[i]) ? Zeros(l, l.shape(tangent)) : all[i]);
+    }
+  } while (Next(position, window));
+  return all;
+}
+
 Tangents ReduceWindow(const TangentCase& c) {
-  if (c.x.size() != 2) Refuse("windows of several operands have no derivative rule");
+  if (c.x.size() != 2) return SelectedInWindows(c);
   if (!IsZero(c.t[1])) Refuse("windows whose initial value has a derivative have no derivative rule");
   Lowering& l = c.l;
   const hlo::Window& window = c.Get<hlo::WindowAttributes>().window;

@@ -100,8 +100,13 @@ const json& Arguments::Get(const std::string& name) {
 Tensor Arguments::Decode(const json& value) {
   if (!IsArray(value)) Fail("not a tensor: " + value.dump());
   Literal literal = DecodeLiteral(value);
-  return device_ == Device() ? FromLiteral(std::move(literal), Device())
-                             : FromLiteral(std::move(literal), device_);
+  Tensor tensor = device_ == Device() ? FromLiteral(std::move(literal), Device())
+                                      : FromLiteral(std::move(literal), device_);
+  if (wanted_.count(&value) != 0) {
+    tensor.RequiresGrad_();
+    leaves_.emplace(&value, tensor);
+  }
+  return tensor;
 }
 
 Tensor Arguments::Array(const std::string& name) {

@@ -53,6 +53,9 @@ class Arguments {
   Dims RestOfInts(size_t from);
 
   const Device& device() const { return device_; }
+  // Before any is asked for: the tensors of these arrays require gradients. leaves(): those that were made.
+  void RequireGradients(std::set<const nlohmann::json*> arrays) { wanted_ = std::move(arrays); }
+  const std::map<const nlohmann::json*, Tensor>& leaves() const { return leaves_; }
   // Fails when an argument was given and not used.
   void End() const;
 
@@ -65,6 +68,8 @@ class Arguments {
   const nlohmann::json& positional_;
   std::set<std::string> used_;
   std::deque<Tensor> tensors_;  // What operands refer to.
+  std::set<const nlohmann::json*> wanted_;
+  std::map<const nlohmann::json*, Tensor> leaves_;
   Device device_;
 };
 

@@ -48,7 +48,9 @@ std::vector<Binding> AlgebraBindings() {
       {"norm", "input p dim keepdim dtype",
        [](Arguments& a) {
          const bool named = a.Json("p").is_string();
-         if (named && a.Text("p") != "fro") throw std::runtime_error("the nuclear norm is not here");
+         if (named && a.Text("p") == "nuc") {
+           return linalg::NuclearNorm(a.Arg("input"), a.Ints("dim", Dims{-2, -1}), a.Bool("keepdim", false));
+         }
          const double p = named ? 2 : a.Double("p", 2);
          return Norm(a.Arg("input"), p, a.Ints("dim", Dims()), a.Bool("keepdim", false), a.Type("dtype"));
        }},

@@ -60,7 +60,7 @@ std::vector<Binding> CreationBindings() {
       {"fill", "input value", [](Arguments& a) { return Fill(a.Arg("input"), a.Arg("value")); }},
       {"zero_", "input",
        [](Arguments& a) {
-         Tensor x = a.Array("input");
+         Tensor x = a.Array("input").Clone();
          return x.Zero_();
        }},
       {"tril_indices", "row col offset dtype",

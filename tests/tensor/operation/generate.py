@@ -415,4 +415,5 @@ def main():
     write_operations(listed)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -12,6 +12,7 @@
 #include "tests/tensor/fixture.h"
 #include "tests/tensor/operation/bindings.h"
 #include "tests/tensor/operation/compare.h"
+#include "tests/tensor/operation/gradient.h"
 
 namespace hlod {
 namespace {
@@ -108,7 +109,7 @@ std::vector<Attempt> RunAll(const Device& device) {
   return runs;
 }
 
-// "name, state, why" of ops.csv: the operations that are known to fail.
+// "name, state, why, gradient" of ops.csv: the operations that are known to fail.
 std::set<std::string> KnownToFail() {
   std::set<std::string> names;
   std::ifstream file(Folder() / "ops.csv");
@@ -207,21 +208,30 @@ TEST_F(Operation, WritesCoverage) {
     }
   }
   std::ofstream file(path);
-  file << "operation,state,why\n";
+  const std::map<std::string, GradientState> gradients = GradientStates(device(), nullptr);
+  const auto field = [](std::string text) {
+    text = text.substr(0, 100);
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    std::replace(text.begin(), text.end(), ',', ';');
+    return text;
+  };
+  file << "operation,state,why,gradient\n";
   for (const json& row : json::parse(std::ifstream(Folder() / "operations.json"))) {
     const std::string name = row.at("name");
     std::string state = "missing,";
     if (const auto failed = failures.find(name); failed != failures.end()) {
-      std::string why = failed->second.substr(0, 100);
-      std::replace(why.begin(), why.end(), '\n', ' ');
-      std::replace(why.begin(), why.end(), ',', ';');
-      state = "failing," + why;
+      state = "failing," + field(failed->second);
     } else if (run.count(name) != 0) {
       state = "passing,";
     } else if (row.at("random").get<bool>()) {
       state = "not compared,random";
     }
-    file << name << "," << state << "\n";
+    file << name << "," << state << ",";
+    if (const auto found = gradients.find(name); found != gradients.end()) {
+      const auto& [gradient, why] = found->second;
+      file << gradient << (why.empty() ? "" : ": " + field(why));
+    }
+    file << "\n";
   }
 }
 

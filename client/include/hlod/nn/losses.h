@@ -10,14 +10,14 @@
 namespace hlod::nn {
 
 // A loss of an input and a target that has nothing but a reduction.
-template <Tensor (*kFunction)(const Tensor&, const Tensor&, Reduction)>
+template <Tensor (*kFunction)(const Tensor&, const Tensor&, Reduction, Caller)>
 class Loss : public Module {
  public:
   Loss(Module& parent, std::string name, Reduction reduction = Reduction::kMean)
       : Module(parent, std::move(name)), reduction_(reduction) {}
   Tensor operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const {
     const CallerScope scope(caller);
-    return kFunction(x, target, reduction_);
+    return kFunction(x, target, reduction_, caller);
   }
 
  private:
@@ -29,14 +29,14 @@ using SoftMarginLoss = Loss<&hlod::SoftMarginLoss>;
 using MultilabelMarginLoss = Loss<&hlod::MultilabelMarginLoss>;
 
 // A loss with one number beside its reduction: beta, delta or a margin.
-template <Tensor (*kFunction)(const Tensor&, const Tensor&, double, Reduction)>
+template <Tensor (*kFunction)(const Tensor&, const Tensor&, double, Reduction, Caller)>
 class LossWith : public Module {
  public:
   LossWith(Module& parent, std::string name, double number = 1, Reduction reduction = Reduction::kMean)
       : Module(parent, std::move(name)), number_(number), reduction_(reduction) {}
   Tensor operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const {
     const CallerScope scope(caller);
-    return kFunction(x, target, number_, reduction_);
+    return kFunction(x, target, number_, reduction_, caller);
   }
 
  private:

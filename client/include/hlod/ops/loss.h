@@ -1,5 +1,6 @@
 // Losses, written in other operations. Each is reduced to its mean, its sum, its sum divided by the size of
-// the batch (dimension 0), or not at all.
+// the batch (dimension 0), or not at all. Shapes that do not go together are refused as PyTorch refuses them,
+// with the line of the call.
 #pragma once
 
 #include <functional>
@@ -11,49 +12,58 @@ namespace hlod {
 
 enum class Reduction { kMean, kSum, kNone, kBatchMean };
 
-Tensor MseLoss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::kMean);  // Squares.
-Tensor L1Loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::kMean);
+Tensor MseLoss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::kMean,
+               Caller caller = Caller::Here());  // Squares.
+Tensor L1Loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::kMean,
+              Caller caller = Caller::Here());
 // Squares within beta of the target, distances beyond.
 Tensor SmoothL1Loss(const Tensor& x, const Tensor& target, double beta = 1,
-                    Reduction reduction = Reduction::kMean);
+                    Reduction reduction = Reduction::kMean, Caller caller = Caller::Here());
 Tensor HuberLoss(const Tensor& x, const Tensor& target, double delta = 1,
-                 Reduction reduction = Reduction::kMean);
+                 Reduction reduction = Reduction::kMean, Caller caller = Caller::Here());
 // Of probabilities x. Logarithms are not below -100.
 Tensor BinaryCrossEntropy(const Tensor& x, const Tensor& target, const Tensor& weight = {},
-                          Reduction reduction = Reduction::kMean);
+                          Reduction reduction = Reduction::kMean, Caller caller = Caller::Here());
 Tensor BinaryCrossEntropyWithLogits(const Tensor& x, const Tensor& target, const Tensor& weight = {},
-                                    const Tensor& pos_weight = {}, Reduction reduction = Reduction::kMean);
-Tensor SoftMarginLoss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::kMean);
+                                    const Tensor& pos_weight = {}, Reduction reduction = Reduction::kMean,
+                                    Caller caller = Caller::Here());
+Tensor SoftMarginLoss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::kMean,
+                      Caller caller = Caller::Here());
 Tensor HingeEmbeddingLoss(const Tensor& x, const Tensor& target, double margin = 1,
-                          Reduction reduction = Reduction::kMean);
+                          Reduction reduction = Reduction::kMean, Caller caller = Caller::Here());
 Tensor MarginRankingLoss(const Tensor& x, const Tensor& y, const Tensor& target, double margin = 0,
-                         Reduction reduction = Reduction::kMean);
+                         Reduction reduction = Reduction::kMean, Caller caller = Caller::Here());
 Tensor PoissonNllLoss(const Tensor& x, const Tensor& target, bool log_input = true, bool full = false,
-                      double eps = 1e-8, Reduction reduction = Reduction::kMean);
+                      double eps = 1e-8, Reduction reduction = Reduction::kMean,
+                      Caller caller = Caller::Here());
 // The cosine of the angle between vectors along `dim`.
-Tensor CosineSimilarity(const Tensor& x, const Tensor& y, int64_t dim = 1, double eps = 1e-8);
+Tensor CosineSimilarity(const Tensor& x, const Tensor& y, int64_t dim = 1, double eps = 1e-8,
+                        Caller caller = Caller::Here());
 // 1 - cos(x, y) where the target is 1; where it is -1, what cos(x, y) exceeds the margin by. Vectors along
 // the last dimension.
 Tensor CosineEmbeddingLoss(const Tensor& x, const Tensor& y, const Tensor& target, double margin = 0,
-                           Reduction reduction = Reduction::kMean);
+                           Reduction reduction = Reduction::kMean, Caller caller = Caller::Here());
 // The Kullback-Leibler divergence of the target from exp(x); the target is probabilities, or their
 // logarithms.
 Tensor KlDiv(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::kMean,
-             bool log_target = false);
+             bool log_target = false, Caller caller = Caller::Here());
 // Of normal distributions with means x and variances `variance`, of x's shape or one for each row; variances
 // are at least eps.
 Tensor GaussianNllLoss(const Tensor& x, const Tensor& target, const Tensor& variance, bool full = false,
-                       double eps = 1e-6, Reduction reduction = Reduction::kMean);
+                       double eps = 1e-6, Reduction reduction = Reduction::kMean,
+                       Caller caller = Caller::Here());
 
 // Of scores [n, classes] or [classes] and the class of each: the p-th powers (1 or 2) of what other classes'
 // scores exceed the own one's less the margin by.
 Tensor MultiMarginLoss(const Tensor& x, const Tensor& target, double p = 1, double margin = 1,
-                       const Tensor& weight = {}, Reduction reduction = Reduction::kMean);
+                       const Tensor& weight = {}, Reduction reduction = Reduction::kMean,
+                       Caller caller = Caller::Here());
 // The same for several classes of each example: the target is a row of classes that ends at the first -1.
-Tensor MultilabelMarginLoss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::kMean);
+Tensor MultilabelMarginLoss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::kMean,
+                            Caller caller = Caller::Here());
 // Cross entropies of a sigmoid a class; the target is 0 or 1 for each.
 Tensor MultilabelSoftMarginLoss(const Tensor& x, const Tensor& target, const Tensor& weight = {},
-                                Reduction reduction = Reduction::kMean);
+                                Reduction reduction = Reduction::kMean, Caller caller = Caller::Here());
 
 struct TripletOptions {
   double margin = 1, p = 2, eps = 1e-6;
@@ -62,26 +72,27 @@ struct TripletOptions {
 };
 // What the distance from the anchor to the positive exceeds that to the negative less the margin by.
 Tensor TripletMarginLoss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
-                         const TripletOptions& options = {});
+                         const TripletOptions& options = {}, Caller caller = Caller::Here());
 // The same with a distance of your own.
 using DistanceFunction = std::function<Tensor(const Tensor&, const Tensor&)>;
 Tensor TripletMarginWithDistanceLoss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                                      const DistanceFunction& distance = {},
-                                     const TripletOptions& options = {});
+                                     const TripletOptions& options = {}, Caller caller = Caller::Here());
 
 // Of log probabilities [time, n, classes] and target sequences [n, length] (or one after another as a
 // vector): minus the log probability of all ways to write a target with blanks and repeats. The mean divides
 // each by its target's length. `zero_infinity`: targets that do not fit their input count nothing.
 Tensor CtcLoss(const Tensor& log_probabilities, const Tensor& targets,
                const std::vector<int64_t>& input_lengths, const std::vector<int64_t>& target_lengths,
-               int64_t blank = 0, Reduction reduction = Reduction::kMean, bool zero_infinity = false);
+               int64_t blank = 0, Reduction reduction = Reduction::kMean, bool zero_infinity = false,
+               Caller caller = Caller::Here());
 // `x`: log probabilities [n, classes, ...] or [classes]; `target`: classes. Those equal to ignore_index count
 // nothing.
 Tensor NllLoss(const Tensor& x, const Tensor& target, const Tensor& weight = {}, int64_t ignore_index = -100,
-               Reduction reduction = Reduction::kMean);
+               Reduction reduction = Reduction::kMean, Caller caller = Caller::Here());
 // Of logits; the target is classes, or probabilities of x's shape.
 Tensor CrossEntropy(const Tensor& x, const Tensor& target, const Tensor& weight = {},
                     int64_t ignore_index = -100, double label_smoothing = 0,
-                    Reduction reduction = Reduction::kMean);
+                    Reduction reduction = Reduction::kMean, Caller caller = Caller::Here());
 
 }  // namespace hlod

@@ -1,0 +1,192 @@
+// Derivatives of lowerings that have a rule of their own, by name (client/tensor/own_derivative.h). The
+// operands of a rule are the results, then what they are made from.
+#include <cmath>
+#include <map>
+#include <numbers>
+
+#include "client/tensor/ops/elementwise.h"
+#include "client/tensor/ops/gamma_functions.h"
+#include "client/tensor/ops/movement.h"
+#include "client/tensor/ops/special_functions.h"
+#include "client/tensor/ops/special_series.h"
+#include "client/transform/rules.h"
+#include "client/transform/rules/own.h"
+
+namespace hlod::lazy {
+namespace {
+
+Op Exp(Lowering& l, Op x) { return l.b.Unary(hlo::kExponential, x); }
+Op Log(Lowering& l, Op x) { return l.b.Unary(hlo::kLog, x); }
+Op Negative(Lowering& l, Op x) { return l.b.Unary(hlo::kNegate, x); }
+// Zero where `pred`, else x.
+Op ZeroWhere(Lowering& l, Op pred, Op x) { return SelectOps(l, pred, N(l, x, 0), x); }
+
+// Of one operand: the derivative by the result y and the operand x.
+template <Op (*derivative)(Lowering& l, Op y, Op x)>
+Tangents OfOne(const TangentCase& c) {
+  return {c.t[1] * derivative(c.l, c.x[0], c.x[1])};
+}
+
+Op Erfinv(Lowering& l, Op y, Op) { return Exp(l, y * y) * N(l, y, std::sqrt(std::numbers::pi) / 2); }
+Op Ndtri(Lowering& l, Op y, Op) {
+  return Exp(l, y * y * N(l, y, 0.5)) * N(l, y, std::sqrt(2 * std::numbers::pi));
+}
+Op Sinc(Lowering& l, Op, Op x) {
+  const Op zero = CompareOps(l, x, N(l, x, 0), Order::kEq), at = x * N(l, x, std::numbers::pi);
+  const Op slope = (at * l.b.Unary(hlo::kCosine, at) - l.b.Unary(hlo::kSine, at)) / (at * x);
+  return ZeroWhere(l, zero, slope);
+}
+Op Logit(Lowering& l, Op, Op x) {  // Of either zero infinite.
+  return N(l, x, 1) / ZeroWhere(l, CompareOps(l, x, 0, Order::kEq), x * (N(l, x, 1) - x));
+}
+Op Entr(Lowering& l, Op, Op x) { return Negative(l, Log(l, x) + N(l, x, 1)); }
+Op Ndtr(Lowering& l, Op, Op x) {
+  return Exp(l, x * x * N(l, x, -0.5)) * N(l, x, 1 / std::sqrt(2 * std::numbers::pi));
+}
+Op LogNdtr(Lowering& l, Op, Op x) {
+  return N(l, x, std::sqrt(2 / std::numbers::pi)) / ErfcxOps(l, x * N(l, x, -std::numbers::sqrt2 / 2));
+}
+Op Erfc(Lowering& l, Op, Op x) {
+  return Exp(l, Negative(l, x * x)) * N(l, x, -2 / std::sqrt(std::numbers::pi));
+}
+Op Erfcx(Lowering& l, Op y, Op x) { return x * y * N(l, x, 2) - N(l, x, 2 / std::sqrt(std::numbers::pi)); }
+Op I0e(Lowering& l, Op y, Op x) { return ScaledI(l, x, 1) - l.b.Unary(hlo::kSign, x) * y; }
+// Where 1 / x is of no use: at 0, and of NaN.
+Op IsSmall(Lowering& l, Op x) {
+  return l.b.Unary(hlo::kNot, CompareOps(l, l.b.Unary(hlo::kAbs, x), 1e-16, Order::kGt));
+}
+Op I1e(Lowering& l, Op y, Op x) {
+  const Op zero = IsSmall(l, x), divisor = SelectOps(l, zero, N(l, x, 1), x);
+  const Op slope = ScaledI(l, x, 0) - y * (l.b.Unary(hlo::kSign, x) + N(l, x, 1) / divisor);
+  return SelectOps(l, zero, N(l, x, 0.5), slope);
+}
+Op I0(Lowering& l, Op, Op x) { return UnscaledI(l, x, 1); }
+Op I1(Lowering& l, Op y, Op x) {
+  const Op zero = IsSmall(l, x);
+  return SelectOps(l, zero, N(l, x, 0.5), UnscaledI(l, x, 0) - y / SelectOps(l, zero, N(l, x, 1), x));
+}
+Op Lgamma(Lowering& l, Op, Op x) { return DigammaOps(l, x); }
+Op Digamma(Lowering& l, Op, Op x) { return TrigammaOps(l, x, x * N(l, x, std::numbers::pi)); }
+Op Trigamma(Lowering& l, Op, Op x) { return ZetaOps(l, l.Full(l.type(x), l.dims(x), 3), x) * N(l, x, -2); }
+
+Tangents Zeta(const TangentCase& c) {
+  Lowering& l = c.l;
+  const Op x = c.x[1], q = c.x[2];
+  if (!IsZero(c.t[1])) Refuse("zeta has no derivative rule for its first argument");
+  return {c.t[2] * Negative(l, x * ZetaOps(l, x + N(l, x, 1), q))};
+}
+
+// Of the regularised incomplete gamma functions by x.
+template <bool kUpper>
+Tangents Igamma(const TangentCase& c) {
+  Lowering& l = c.l;
+  const Op a = c.x[1], x = c.x[2];
+  if (!IsZero(c.t[1])) Refuse("igamma has no derivative rule for its first argument");
+  const Op density = Exp(l, (a - N(l, a, 1)) * Log(l, x) - x - LgammaOps(l, a));
+  return {c.t[2] * (kUpper ? Negative(l, density) : density)};
+}
+
+// x log(y + shift): nothing comes from where x is 0.
+template <int kShift>
+Tangents Xlog(const TangentCase& c) {
+  Lowering& l = c.l;
+  const Op x = c.x[1], y = c.x[2], zero = CompareOps(l, x, N(l, x, 0), Order::kEq);
+  Op sum;
+  if (!IsZero(c.t[1])) {
+    const Op log = l.b.Unary(kShift == 0 ? hlo::kLog : hlo::kLogPlusOne, y);
+    const Op low = CompareOps(l, y, N(l, y, -kShift), Order::kLe);
+    sum = c.t[1] * ZeroWhere(l, l.b.Binary(hlo::kAnd, zero, low), log);
+  }
+  if (!IsZero(c.t[2])) {
+    const Op argument = kShift == 0 ? y : y + N(l, y, kShift);
+    const Op nothing = l.b.Binary(hlo::kAnd, zero, CompareOps(l, argument, N(l, y, 0), Order::kEq));
+    sum = SumOf(l, sum, c.t[2] * ZeroWhere(l, nothing, x / argument));
+  }
+  return {sum};
+}
+
+// log(exp(x) + exp(y)): each by its share, halves of what is equal, infinities included.
+Tangents LogAddExp(const TangentCase& c) {
+  Lowering& l = c.l;
+  Op sum;
+  for (const size_t i : {size_t{1}, size_t{2}}) {
+    if (IsZero(c.t[i])) continue;
+    const Op x = c.x[i], y = c.x[3 - i];
+    const Op share = l.b.Unary(hlo::kLogistic, x - y);
+    const Op same = CompareOps(l, x, y, Order::kEq);
+    sum = SumOf(l, sum, c.t[i] * SelectOps(l, same, N(l, x, 0.5), share));
+  }
+  return {sum};
+}
+
+// A mantissa and an exponent: x / 2^exponent.
+Tangents Frexp(const TangentCase& c) {
+  Lowering& l = c.l;
+  const Op exponent = Negative(l, l.Convert(c.x[1], l.type(c.x[2])));
+  return {c.t[2] * l.b.Binary(hlo::kPower, l.Full(l.type(c.x[2]), l.dims(c.x[2]), 2), exponent), Op{}};
+}
+
+Tangents BinaryCrossEntropy(const TangentCase& c) {
+  Lowering& l = c.l;
+  const Op x = c.x[1], target = c.x[2], one = N(l, x, 1);
+  Op sum;
+  if (!IsZero(c.t[1])) {
+    const Op spread = (one - x) * x, least = l.Full(l.type(x), l.dims(x), 1e-12);
+    sum = c.t[1] * ((x - target) / l.b.Binary(hlo::kMaximum, spread, least));
+  }
+  if (!IsZero(c.t[2])) {
+    sum = SumOf(l, sum, c.t[2] * (l.b.Unary(hlo::kLogPlusOne, Negative(l, x)) - Log(l, x)));
+  }
+  return {sum};
+}
+
+// The value and the index of one element along a dimension, which has size 1 in both.
+Tangents AtIndex(const TangentCase& c) {
+  Lowering& l = c.l;
+  const Dims kept = l.dims(c.x[1]), from = l.dims(c.x[2]);
+  int64_t dim = 0;
+  while (dim < RankOf(l, c.x[1]) && kept[dim] == from[dim]) ++dim;
+  return {dim == RankOf(l, c.x[1]) ? c.t[2] : GatherAlong(l, c.t[2], dim, c.x[1]), Op{}};
+}
+
+}  // namespace
+
+TangentRule OwnTangentRule(std::string_view name) {
+  static const auto* const rules = new std::map<std::string_view, TangentRule>{
+      {"erfinv", OfOne<Erfinv>},
+      {"ndtri", OfOne<Ndtri>},
+      {"sinc", OfOne<Sinc>},
+      {"logit", OfOne<Logit>},
+      {"frexp", Frexp},
+      {"entr", OfOne<Entr>},
+      {"ndtr", OfOne<Ndtr>},
+      {"log_ndtr", OfOne<LogNdtr>},
+      {"erfc", OfOne<Erfc>},
+      {"erfcx", OfOne<Erfcx>},
+      {"i0", OfOne<I0>},
+      {"i1", OfOne<I1>},
+      {"i0e", OfOne<I0e>},
+      {"i1e", OfOne<I1e>},
+      {"lgamma", OfOne<Lgamma>},
+      {"digamma", OfOne<Digamma>},
+      {"trigamma", OfOne<Trigamma>},
+      {"zeta", Zeta},
+      {"igamma", Igamma<false>},
+      {"igammac", Igamma<true>},
+      {"xlogy", Xlog<0>},
+      {"xlog1py", Xlog<1>},
+      {"log_add_exp", LogAddExp},
+      {"binary_cross_entropy", BinaryCrossEntropy},
+      {"at_index", AtIndex},
+      {"lu", OwnLu},
+      {"qr", OwnQr},
+      {"svd", OwnSvd},
+      {"eigh", OwnEigh},
+      {"pinv", OwnPinv},
+      {"determinant", OwnDeterminant},
+  };
+  const auto found = rules->find(name);
+  return found == rules->end() ? nullptr : found->second;
+}
+
+}  // namespace hlod::lazy

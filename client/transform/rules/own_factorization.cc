@@ -1,0 +1,172 @@
+// Derivatives of factorisations whose lowering is a loop, by their formulas: of matrices in the last two
+// dimensions. Where x is only conjugated, what is linear stays linear in its real and imaginary parts.
+#include <algorithm>
+#include <limits>
+
+#include "client/tensor/ops/factorization.h"
+#include "client/transform/rules/matrices.h"
+#include "client/transform/rules/own.h"
+
+namespace hlod::lazy {
+namespace {
+
+Op Solved(Lowering& l, Op a, Op b, bool left, bool lower, bool unit,
+          Transposed transposed = Transposed::kNo) {
+  return l.b.Add(hlo::kTriangularSolve, {a, b},
+                 hlo::TriangularSolveAttributes{left, lower, unit, static_cast<uint8_t>(transposed)});
+}
+
+// Rows of x in the order of a permutation.
+Op RowsOf(Lowering& l, Op x, Op permutation) {
+  return GatherAlong(l, x, RankOf(l, x) - 2, AlongColumns(l, permutation, x));
+}
+
+// x with zeros up to `rows` and `columns`.
+Op Widened(Lowering& l, Op x, int64_t rows, int64_t columns) {
+  const int64_t rank = RankOf(l, x);
+  const Dims dims = l.dims(x);
+  if (rows > dims[rank - 2]) x = PadDim(l, x, N(l, x, 0), rank - 2, {0, rows - dims[rank - 2], 0});
+  if (columns > dims[rank - 1]) x = PadDim(l, x, N(l, x, 0), rank - 1, {0, columns - dims[rank - 1], 0});
+  return x;
+}
+
+Op RealType(Lowering& l, Op x) { return hlo::IsComplex(l.type(x)) ? l.b.Unary(hlo::kReal, x) : x; }
+
+// 1 / (y_j - y_i), and 0 on the diagonal.
+Op Gaps(Lowering& l, Op y, Op like) {
+  const Op difference = AlongRows(l, y, like) - AlongColumns(l, y, like);
+  const Op diagonal = AtDiagonal(l, difference, Order::kEq);
+  const Op gaps = N(l, difference, 1) / SelectOps(l, diagonal, N(l, difference, 1), difference);
+  return SelectOps(l, diagonal, N(l, gaps, 0), gaps);
+}
+
+// P A = L U: with F = L^-1 P dA U^-1, dL = L tril(F, -1) and dU = triu(F) U. Both are in one matrix.
+Op LuTangent(Lowering& l, Op lu, Op permutation, Op t) {
+  const int64_t rank = RankOf(l, lu), rows = l.dims(lu)[rank - 2], columns = l.dims(lu)[rank - 1];
+  const int64_t steps = std::min(rows, columns);
+  if (Count(l.dims(lu)) == 0) return Op{};
+  const Op left = Widened(l, SliceDim(l, lu, rank - 1, 0, steps), rows, rows);
+  Op right = Widened(l, SliceDim(l, lu, rank - 2, 0, steps), columns, columns);
+  if (columns > steps) {  // An identity behind U.
+    const Op behind = l.b.Binary(
+        hlo::kAnd, AtDiagonal(l, right, Order::kEq),
+        CompareOps(l, IndexIota(l, l.dims(right), rank - 1), l.Number(hlo::kS64, steps), Order::kGe));
+    right = SelectOps(l, behind, N(l, right, 1), right);
+  }
+  const Op f =
+      Solved(l, right, Solved(l, left, RowsOf(l, t, permutation), true, true, true), false, false, false);
+  const Op strict = OnlyWhere(l, AtDiagonal(l, left, Order::kGt), left);
+  const Op lower = SelectOps(l, AtDiagonal(l, left, Order::kEq), N(l, left, 1), strict);
+  const Op upper = OnlyWhere(l, AtDiagonal(l, right, Order::kLe), right);
+  const Op d_lower = ProductOf(l, lower, OnlyWhere(l, AtDiagonal(l, f, Order::kGt), f));
+  const Op d_upper = ProductOf(l, OnlyWhere(l, AtDiagonal(l, f, Order::kLe), f), upper);
+  return d_lower + d_upper;
+}
+
+}  // namespace
+
+// P A = L U, dA = t.
+Tangents OwnLu(const TangentCase& c) { return {LuTangent(c.l, c.x[0], c.x[2], c.t[3]), Op{}, Op{}}; }
+
+// d det = det tr(A^-1 dA), also where A has no inverse: a 0 on U's diagonal is taken as the least number that
+// counts. The results: sign, logarithm, value, L and U, the permutation and its sign.
+Tangents OwnDeterminant(const TangentCase& c) {
+  Lowering& l = c.l;
+  const Op sign = c.x[0], lu = c.x[3];
+  if (Count(l.dims(lu)) == 0) return Tangents(6);
+  const double eps = l.type(l.b.Unary(hlo::kAbs, lu)) == hlo::kF64 ? std::numeric_limits<double>::epsilon()
+                                                                   : std::numeric_limits<float>::epsilon();
+  const Op zero =
+      l.b.Binary(hlo::kAnd, AtDiagonal(l, lu, Order::kEq), CompareOps(l, lu, N(l, lu, 0), Order::kEq));
+  const Op factors = SelectOps(l, zero, N(l, lu, eps), lu);
+  const Op half = Solved(l, factors, RowsOf(l, c.t[6], c.x[4]), true, true, true);
+  const Op solved = Solved(l, factors, half, true, false, false);
+  const int64_t last = RankOf(l, lu) - 2;
+  const Op trace = l.Reduce(hlo::kAdd, DiagonalOf(l, solved), {last});
+  const Op product = c.x[5] * l.Reduce(hlo::kMultiply, DiagonalOf(l, factors), {last});
+  Tangents all(6);
+  if (hlo::IsComplex(l.type(lu))) {
+    const Op imaginary =
+        l.b.Binary(hlo::kComplex, l.Full(l.type(l.b.Unary(hlo::kReal, trace)), l.dims(trace), 0),
+                   l.b.Unary(hlo::kImag, trace));
+    all[0] = sign * imaginary;
+  }
+  all[1] = RealType(l, trace);
+  all[2] = trace * product;
+  all[3] = LuTangent(l, lu, c.x[4], c.t[6]);
+  return all;
+}
+
+// Q R = A with as many columns of Q as R has rows: after JAX's rule; of a wide A the first columns decide Q.
+Tangents OwnQr(const TangentCase& c) {
+  Lowering& l = c.l;
+  const Op q = c.x[0], r = c.x[1], t = c.t[2];
+  const int64_t rank = RankOf(l, q), rows = l.dims(q)[rank - 2], kept = l.dims(q)[rank - 1],
+                columns = l.dims(r)[rank - 1];
+  if (kept > std::min(rows, columns)) {
+    Refuse("a complete factorization of a tall matrix (%d x %d) has no derivative rule", rows, columns);
+  }
+  const Op first_r = SliceDim(l, r, rank - 1, 0, kept), first = SliceDim(l, t, rank - 1, 0, kept);
+  const Op solved = Solved(l, first_r, first, false, false, false);  // dA R^-1
+  const Op inner = ProductOf(l, AdjointOf(l, q), solved);
+  const Op lower = OnlyWhere(l, AtDiagonal(l, inner, Order::kGt), inner);
+  Op turn = lower - AdjointOf(l, lower);
+  if (hlo::IsComplex(l.type(q))) {  // The diagonal of R stays real.
+    const Op diagonal = OnlyWhere(l, AtDiagonal(l, inner, Order::kEq), inner);
+    const Op real = l.Convert(l.b.Unary(hlo::kReal, diagonal), l.type(q));
+    turn = turn + diagonal - real;
+  }
+  const Op dq = ProductOf(l, q, turn - inner) + solved;
+  Op dr = ProductOf(l, inner - turn, first_r);
+  if (columns > kept) {
+    const Op rest =
+        SliceDim(l, t, rank - 1, kept, columns) - ProductOf(l, dq, SliceDim(l, r, rank - 1, kept, columns));
+    const Op parts[] = {dr, ProductOf(l, AdjointOf(l, q), rest)};
+    dr = Joined(l, parts, rank - 1);
+  }
+  return {dq, dr};
+}
+
+// A = U S V^H, all of them reduced. Vectors of equal values have no derivative.
+Tangents OwnSvd(const TangentCase& c) {
+  Lowering& l = c.l;
+  const Op u = c.x[0], s = c.x[1], v = c.x[2], t = c.t[3];
+  if (hlo::IsComplex(l.type(u))) {
+    // U and V may be turned together: only what does not depend on that is differentiable.
+    const Op inner = ProductOf(l, ProductOf(l, AdjointOf(l, u), t), v);
+    return {Op{}, l.b.Unary(hlo::kReal, DiagonalOf(l, inner)), Op{}};
+  }
+  const Op inner = ProductOf(l, ProductOf(l, TransposeOf(l, u), t), v);
+  const Op across = AlongRows(l, s, inner), down = AlongColumns(l, s, inner);
+  const Op gaps = Gaps(l, s * s, inner);
+  const auto symmetric = [&](Op x) { return x + TransposeOf(l, x); };
+  const auto outside = [&](Op whole, Op vectors) {
+    const Op rest = whole - ProductOf(l, vectors, ProductOf(l, TransposeOf(l, vectors), whole));
+    return rest / AlongRows(l, s, rest);
+  };
+  const Op du = ProductOf(l, u, gaps * symmetric(inner * across)) + outside(ProductOf(l, t, v), u);
+  const Op dv =
+      ProductOf(l, v, gaps * symmetric(inner * down)) + outside(ProductOf(l, TransposeOf(l, t), u), v);
+  return {du, DiagonalOf(l, inner), dv};
+}
+
+// A V = V diag(w), A Hermitian whichever triangle was read.
+Tangents OwnEigh(const TangentCase& c) {
+  Lowering& l = c.l;
+  const Op w = c.x[0], v = c.x[1];
+  const Op inner = ProductOf(l, AdjointOf(l, v), ProductOf(l, c.t[2], v));
+  const Op gaps = l.Convert(Gaps(l, w, inner), l.type(v));
+  return {RealType(l, DiagonalOf(l, inner)), ProductOf(l, v, gaps * inner)};
+}
+
+// P = A^+: -P dA P + P P^H dA^H (1 - A P) + (1 - P A) dA^H P^H P.
+Tangents OwnPinv(const TangentCase& c) {
+  Lowering& l = c.l;
+  const Op p = c.x[0], a = c.x[1], t = c.t[1], adjoint = AdjointOf(l, t), p_adjoint = AdjointOf(l, p);
+  const auto product = [&](Op x, Op y) { return ProductOf(l, x, y); };
+  const Op outer = product(product(p, p_adjoint), adjoint), inner = product(adjoint, product(p_adjoint, p));
+  return {outer - product(product(outer, a), p) + inner - product(p, product(a, inner)) -
+          product(p, product(t, p))};
+}
+
+}  // namespace hlod::lazy

@@ -1,0 +1,19 @@
+// How operations' gradients compare with PyTorch's (generate_gradients.py).
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "hlod/tensors.h"
+
+namespace hlod {
+
+struct GradientState {
+  std::string state;  // "passing", "failing", "missing", or "n/a": PyTorch has none.
+  std::string why;
+};
+// By the names of operations.json. `failures` has every case that fails on the device, by its name.
+std::map<std::string, GradientState> GradientStates(const Device& device,
+                                                    std::multimap<std::string, std::string>* failures);
+
+}  // namespace hlod
