@@ -50,7 +50,8 @@ def jax_side():
             x = x + start
         return x
 
-    traced = median(lambda: jax.make_jaxpr(chain)(start), OPERATIONS)
+    # A new function each time: JAX keeps the trace of one that it knows.
+    traced = median(lambda: jax.make_jaxpr(lambda x: chain(x))(start), OPERATIONS)
     eager = median(lambda: chain(start, 1000).block_until_ready(), 1000)
     # XLA takes minutes for 10,000 instructions in a row; the cached step is one of 1,000.
     step = jax.jit(lambda x: chain(x, 1000))
