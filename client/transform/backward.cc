@@ -378,28 +378,43 @@ std::vector<Tensor> Gradients(const std::vector<Tensor>& outputs, const std::vec
   return run.results;
 }
 
-bool Tensor::is_leaf() const { return impl_->leaf || impl_->detached || !impl_->value().history; }
+namespace {
+
+// The tensor's own part; throws of an undefined tensor.
+lazy::TensorImpl& Defined(const Tensor& tensor) {
+  static_cast<void>(tensor.dims());
+  return *tensor.impl();
+}
+
+}  // namespace
+
+bool Tensor::is_leaf() const {
+  const lazy::TensorImpl& impl = Defined(*this);
+  return impl.leaf || impl.detached || !impl.value().history;
+}
 Tensor Tensor::Grad() const {
-  if (impl_->leaf) return impl_->leaf->gradient;
-  const lazy::Value& value = impl_->value();
-  if (impl_->detached || !value.history || value.history->retained.size() <= value.history_output) return {};
+  const lazy::TensorImpl& impl = Defined(*this);
+  if (impl.leaf) return impl.leaf->gradient;
+  const lazy::Value& value = impl.value();
+  if (impl.detached || !value.history || value.history->retained.size() <= value.history_output) return {};
   const lazy::Ref<lazy::GradLeaf>& retained = value.history->retained[value.history_output];
   return retained ? retained->gradient : Tensor();
 }
 void Tensor::ZeroGrad() {
-  if (impl_->leaf) impl_->leaf->gradient = Tensor();
+  if (const lazy::Ref<lazy::GradLeaf>& leaf = Defined(*this).leaf) leaf->gradient = Tensor();
 }
 Tensor& Tensor::RetainGrad(Caller caller) {
-  if (impl_->leaf) return *this;
-  if (!lazy::RequiresGrad(*impl_) || is_view()) {
+  const lazy::TensorImpl& impl = Defined(*this);
+  if (impl.leaf) return *this;
+  if (!lazy::RequiresGrad(impl) || is_view()) {
     lazy::Throw(
         ErrorKind::kArgument,
         absl::StrCat("only a tensor that requires gradients, and is not a view, keeps one: ", Describe()),
         "retain_grad", caller);
   }
-  lazy::TapeEntry& entry = *impl_->value().history;
+  lazy::TapeEntry& entry = *impl.value().history;
   entry.retained.resize(entry.output_shapes.size());
-  lazy::Ref<lazy::GradLeaf>& leaf = entry.retained[impl_->value().history_output];
+  lazy::Ref<lazy::GradLeaf>& leaf = entry.retained[impl.value().history_output];
   if (!leaf) leaf = lazy::MakeRef<lazy::GradLeaf>(0, lazy::FunctionTrace::Innermost() != nullptr);
   return *this;
 }

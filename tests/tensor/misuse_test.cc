@@ -62,6 +62,10 @@ TEST_F(Misuse, AnUndefinedTensorThrowsWhateverIsAskedOfIt) {
   ExpectArgument([&] { none.To(device()); }, text);
   ExpectArgument([&] { none.Detach(); }, text);
   ExpectArgument([&] { none.Backward(); }, text);
+  ExpectArgument([&] { none.is_leaf(); }, text);
+  ExpectArgument([&] { none.Grad(); }, text);
+  ExpectArgument([&] { Tensor().ZeroGrad(); }, text);
+  ExpectArgument([&] { Tensor().RetainGrad(); }, text);
   EXPECT_FALSE(none.defined());
 }
 

@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "client/tensor/apply.h"
-#include "client/tensor/caller_scope.h"
 #include "client/tensor/ops/dynamic.h"
 #include "client/tensor/ops/movement.h"
 #include "hlod/ops/creation.h"
@@ -110,7 +109,7 @@ Tensor Tile(const Operand& x, DimList repeats) {
 }
 
 Tensor RepeatInterleave(const Operand& x, int64_t repeats, std::optional<int64_t> dim) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   return lazy::Call(lazy::ops::RepeatInterleave, {x}, [&](Lowering& l, Operands o) {
     if (repeats < 0) Refuse("the number of repeats (%d) is negative", repeats);
     const Op in =
@@ -127,7 +126,7 @@ Tensor RepeatInterleave(const Operand& x, int64_t repeats, std::optional<int64_t
 
 Tensor RepeatInterleave(const Operand& x, const Tensor& repeats, std::optional<int64_t> dim,
                         std::optional<int64_t> output_size) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   const Caller& caller = x.caller();
   const Tensor& tensor = TensorOf(lazy::ops::RepeatInterleave, x);
   const Tensor in = dim.has_value() && tensor.rank() > 0 ? tensor : tensor.Reshape({-1}, caller);
@@ -180,14 +179,14 @@ Tensor Flip(const Operand& x, DimList dims) {
   });
 }
 Tensor Fliplr(const Operand& x) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   lazy::Explain(lazy::ops::Fliplr, {&x, 1}, x.caller(), [&] {
     if (TensorOf(lazy::ops::Fliplr, x).rank() < 2) Refuse("at least two dimensions are needed");
   });
   return Flip(x, {1});
 }
 Tensor Flipud(const Operand& x) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   lazy::Explain(lazy::ops::Flipud, {&x, 1}, x.caller(), [&] {
     if (TensorOf(lazy::ops::Flipud, x).rank() < 1) Refuse("at least one dimension is needed");
   });
@@ -195,7 +194,7 @@ Tensor Flipud(const Operand& x) {
 }
 
 Tensor Rot90(const Operand& x, int64_t k, DimList dims) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   lazy::Explain(lazy::ops::Rot90, {&x, 1}, x.caller(), [&] {
     const int64_t rank = TensorOf(lazy::ops::Rot90, x).rank();
     if (dims.size() != 2 || rank < 2 || WrapDim(dims[0], rank) == WrapDim(dims[1], rank)) {
@@ -227,7 +226,7 @@ Tensor DiagEmbed(const Operand& x, int64_t offset, int64_t dim1, int64_t dim2) {
                     [&](Lowering& l, Operands o) { return DiagEmbedOps(l, o[0], offset, dim1, dim2); });
 }
 Tensor Diag(const Operand& x, int64_t diagonal) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   const Tensor& tensor = TensorOf(lazy::ops::Diag, x);
   lazy::Explain(lazy::ops::Diag, {&x, 1}, x.caller(), [&] {
     if (tensor.rank() != 1 && tensor.rank() != 2) Refuse("a vector or a matrix is needed");
@@ -236,7 +235,7 @@ Tensor Diag(const Operand& x, int64_t diagonal) {
   return tensor.Diagonal(diagonal, 0, 1, x.caller()).Clone(x.caller());
 }
 Tensor Diagflat(const Operand& x, int64_t offset) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   return DiagEmbed(Operand(TensorOf(lazy::ops::Diagflat, x).Reshape({-1}, x.caller()), x.caller()), offset);
 }
 

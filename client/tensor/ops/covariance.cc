@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "client/tensor/apply.h"
-#include "client/tensor/caller_scope.h"
 #include "hlod/ops/arrangement.h"
 #include "hlod/ops/linear_algebra.h"
 #include "hlod/ops/math.h"
@@ -37,7 +36,7 @@ Tensor Weights(const Operand& x, int64_t observations, const Tensor& fweights, c
 }  // namespace
 
 Tensor Cov(const Operand& x, int64_t correction, const Tensor& fweights, const Tensor& aweights) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   const Caller& caller = x.caller();
   const auto of = [&](const auto& value) { return Operand(value, caller); };
   Tensor in = TensorOf(lazy::ops::Cov, x);
@@ -68,7 +67,7 @@ Tensor Cov(const Operand& x, int64_t correction, const Tensor& fweights, const T
 }
 
 Tensor Corrcoef(const Operand& x) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   const Caller& caller = x.caller();
   const auto of = [&](const auto& value) { return Operand(value, caller); };
   const Tensor covariance = Cov(x);

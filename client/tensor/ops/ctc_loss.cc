@@ -138,7 +138,7 @@ void Check(const Tensor& x, const Tensor& targets, const std::vector<int64_t>& i
 Tensor CtcLoss(const Tensor& log_probabilities, const Tensor& targets,
                const std::vector<int64_t>& input_lengths, const std::vector<int64_t>& target_lengths,
                int64_t blank, Reduction reduction, bool zero_infinity, Caller caller) {
-  const lazy::CallerScope scope(caller);
+  const CallerScope scope(caller);
   Check(log_probabilities, targets, input_lengths, target_lengths, blank, caller);
   // Lengths are operands, so that other lengths run the same program.
   const Device device = log_probabilities.device();

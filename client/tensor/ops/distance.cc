@@ -1,7 +1,6 @@
 // Distances between vectors, and vectors of unit length.
 #include "hlod/ops/distance.h"
 
-#include "client/tensor/caller_scope.h"
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/movement.h"
 #include "hlod/ops/linear_algebra.h"
@@ -40,7 +39,7 @@ Op PairDifferences(Lowering& l, Op x) {
 }  // namespace
 
 Tensor PairwiseDistance(const Operand& x, const Operand& y, double p, double eps, bool keepdim) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   const Dims last = {-1};
   const Tensor difference = Add(Sub(x, y), eps);
   return VectorNorm(Operand(difference, x.caller()), p, last, keepdim);
@@ -62,7 +61,7 @@ Tensor Pdist(const Operand& x, double p) {
 }
 
 Tensor Normalize(const Operand& x, double p, int64_t dim, double eps) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   const Dims along = {dim};
   return Div(x, Clamp(VectorNorm(x, p, along, true), Operand(eps)));
 }

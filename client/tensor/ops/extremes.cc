@@ -1,5 +1,4 @@
 // Reductions to the greatest and least element, their indices, and to truth values.
-#include "client/tensor/caller_scope.h"
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/reduction.h"
 #include "client/tensor/own_derivative.h"
@@ -101,7 +100,7 @@ Tensor Amin(const Operand& x, DimList dims, bool keepdim) {
   return Extreme(lazy::ops::Amin, x, hlo::kMinimum, dims, keepdim);
 }
 std::pair<Tensor, Tensor> Aminmax(const Operand& x, std::optional<int64_t> dim, bool keepdim) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   const DimList dims = dim.has_value() ? DimList(*dim) : DimList();
   std::pair<Tensor, Tensor> both = {Amin(x, dims, keepdim), Amax(x, dims, keepdim)};
   // PyTorch keeps a dimension that a scalar does not have.

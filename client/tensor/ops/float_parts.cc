@@ -1,5 +1,4 @@
 // Functions of the bits of floating-point numbers: exponents and neighbours.
-#include "client/tensor/caller_scope.h"
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/own_derivative.h"
 #include "hlod/ops/math.h"
@@ -98,7 +97,7 @@ std::pair<Tensor, Tensor> Frexp(const Operand& x) {
   return {both[0], both[1]};
 }
 Tensor Ldexp(const Operand& x, const Operand& y) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   return Mul(x, Operand(Pow(Operand(2.0, x.caller()), y), x.caller()));
 }
 

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "client/tensor/caller_scope.h"
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/factorization.h"
 #include "client/tensor/ops/movement.h"
@@ -299,7 +298,7 @@ WithInfo SolveEx(const Operand& a, const Operand& b) {
                 [](Lowering& l, Operands o) { return SystemOf(l, o[0], o[1]); });
 }
 Tensor Solve(const Operand& a, const Operand& b) {
-  const lazy::CallerScope scope(a.caller());
+  const CallerScope scope(a.caller());
   return SolveEx(a, b).result;
 }
 WithInfo InvEx(const Operand& x) {
@@ -310,7 +309,7 @@ WithInfo InvEx(const Operand& x) {
   });
 }
 Tensor Inv(const Operand& x) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   return InvEx(x).result;
 }
 

@@ -5,7 +5,6 @@
 #include <limits>
 #include <numeric>
 
-#include "client/tensor/caller_scope.h"
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/movement.h"
 #include "hlod/ops/arrangement.h"
@@ -139,7 +138,7 @@ Tensor Tensorsolve(const Tensor& a, const Tensor& b, DimList moved) {
 }
 
 Tensor Cross(const Operand& x, const Operand& y, int64_t dim) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   Check(lazy::ops::LinalgCross, x, [&] {
     for (const Operand* operand : {&x, &y}) {
       const Tensor& tensor = lazy::TensorOf(lazy::ops::LinalgCross, *operand);
@@ -153,13 +152,13 @@ Tensor Cross(const Operand& x, const Operand& y, int64_t dim) {
 }
 
 Tensor Vecdot(const Operand& x, const Operand& y, int64_t dim) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   const Dims along = {dim};
   return Sum(Mul(Conj(x), y), along);
 }
 
 Tensor Vander(const Operand& x, std::optional<int64_t> n) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   const Tensor& in = lazy::TensorOf(lazy::ops::LinalgVander, x);
   const int64_t count = n.value_or(in.rank() == 0 ? 1 : in.size(-1));
   Check(lazy::ops::LinalgVander, x, [&] {

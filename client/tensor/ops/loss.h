@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "client/tensor/apply.h"
-#include "client/tensor/caller_scope.h"
+#include "hlod/caller.h"
 #include "hlod/ops/loss.h"
 
 namespace hlod::lazy {

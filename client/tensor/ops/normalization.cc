@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "client/tensor/apply.h"
-#include "client/tensor/caller_scope.h"
 #include "client/tensor/function.h"
 #include "client/tensor/ops/movement.h"
 #include "hlod/autograd.h"
@@ -168,7 +167,7 @@ Tensor GroupNorm(const Operand& x, int64_t groups, const Tensor& weight, const T
 }
 
 Tensor InstanceNorm(const Operand& x, const Tensor& weight, const Tensor& bias, double eps) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   const Tensor& tensor = lazy::TensorOf(lazy::ops::GroupNorm, x);
   return GroupNorm(x, tensor.rank() < 2 ? 1 : tensor.dims()[1], weight, bias, eps);
 }
@@ -176,7 +175,7 @@ Tensor InstanceNorm(const Operand& x, const Tensor& weight, const Tensor& bias, 
 Tensor InstanceNorm(const Operand& x, const Tensor& running_mean, const Tensor& running_var,
                     const Tensor& weight, const Tensor& bias, bool use_input_stats, double momentum,
                     double eps) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   if (!use_input_stats) return BatchNorm(x, running_mean, running_var, weight, bias, false, momentum, eps);
   const Tensor result = InstanceNorm(x, weight, bias, eps);
   if (!running_mean.defined() && !running_var.defined()) return result;
@@ -269,7 +268,7 @@ NormalizationResult NativeBatchNorm(const Operand& x, const Tensor& running_mean
 
 Tensor BatchNorm(const Operand& x, const Tensor& running_mean, const Tensor& running_var,
                  const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   // Without elements there are no channels to look for.
   const Tensor& in = lazy::TensorOf(lazy::ops::BatchNorm, x);
   if (in.numel() == 0 && in.rank() < 2) return in.Clone(x.caller());
@@ -278,7 +277,7 @@ Tensor BatchNorm(const Operand& x, const Tensor& running_mean, const Tensor& run
 
 // Over the squares of neighbouring channels: a mean over a window, the channels padded by zeros.
 Tensor LocalResponseNorm(const Operand& x, int64_t size, double alpha, double beta, double k) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   const Tensor& in = lazy::TensorOf(lazy::ops::AvgPool, x);
   const Dims dims = in.dims();
   lazy::Explain(lazy::ops::AvgPool, {&x, 1}, x.caller(), [&] {

@@ -1,7 +1,6 @@
 // Norms and distances, as compositions of other operations.
 #include "client/tensor/apply.h"
 #include "client/tensor/autocast.h"
-#include "client/tensor/caller_scope.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/linear_algebra.h"
@@ -34,12 +33,12 @@ Tensor EuclideanByProduct(const Tensor& x, const Tensor& y, const Caller& caller
 }  // namespace
 
 Tensor Norm(const Operand& x, double p, DimList dims, bool keepdim, std::optional<PrimitiveType> type) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   return VectorNorm(x, p, dims, keepdim, type);
 }
 
 Tensor Dist(const Operand& x, const Operand& y, double p) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   const Tensor& a = TensorOf(lazy::ops::Dist, x);
   const Tensor& b = TensorOf(lazy::ops::Dist, y);
   const lazy::CompositeCast cast("dist", {&a, &b});
@@ -49,7 +48,7 @@ Tensor Dist(const Operand& x, const Operand& y, double p) {
 }
 
 Tensor Cdist(const Operand& x, const Operand& y, double p) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   const Caller& caller = x.caller();
   const Operand operands[] = {x, y};
   Dims batch;
@@ -73,7 +72,7 @@ Tensor Cdist(const Operand& x, const Operand& y, double p) {
 }
 
 Tensor Renorm(const Operand& x, double p, int64_t dim, double maxnorm) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   const Caller& caller = x.caller();
   const auto of = [&](const auto& value) { return Operand(value, caller); };
   const Tensor& tensor = TensorOf(lazy::ops::Renorm, x);

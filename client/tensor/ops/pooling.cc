@@ -1,6 +1,5 @@
 // Pooling: windows reduced.
 #include "client/tensor/ops/pooling.h"
-#include "client/tensor/caller_scope.h"
 
 #include <algorithm>
 #include <limits>
@@ -196,7 +195,7 @@ ValuesAndIndices MaxWithIndices(const Operand& x, int64_t spatial, const Sizes& 
 // The p-th root of the sum of p-th powers, by the mean of the window times its size.
 Tensor Lp(const Operand& x, double order, const Sizes& kernel, const LpPoolOptions& options, int64_t spatial,
           Tensor (*mean)(const Operand&, Sizes, AvgPoolOptions)) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   int64_t count = 1;
   lazy::Explain(lazy::ops::AvgPool, {&x, 1}, x.caller(),
                 [&] { count = lazy::Count(lazy::SizesFor(kernel, spatial, "the kernel size", 1)); });

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "client/tensor/apply.h"
-#include "client/tensor/caller_scope.h"
 #include "client/tensor/ops/elementwise.h"
 #include "hlod/ops/arrangement.h"
 #include "hlod/ops/linear_algebra.h"
@@ -32,12 +31,12 @@ Tensor Inner(const Operand& x, const Operand& y) {
 }
 
 Tensor Vdot(const Operand& x, const Operand& y) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   return Dot(Operand(Conj(x), x.caller()), y);
 }
 
 Tensor Kron(const Operand& x, const Operand& y) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   const Caller& caller = x.caller();
   const Tensor& left = TensorOf(lazy::ops::Kron, x);
   const Tensor& right = TensorOf(lazy::ops::Kron, y);
@@ -57,7 +56,7 @@ Tensor Kron(const Operand& x, const Operand& y) {
 
 // The product of the next element and the one after it, minus the same the other way round.
 Tensor Cross(const Operand& x, const Operand& y, std::optional<int64_t> dim) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   const Caller& caller = x.caller();
   const auto of = [&](const Tensor& tensor) { return Operand(tensor, caller); };
   const Operand operands[] = {x, y};

@@ -1,6 +1,5 @@
 // Changes of shape that are compositions of other operations.
 #include "client/tensor/apply.h"
-#include "client/tensor/caller_scope.h"
 #include "hlod/ops/joining.h"
 #include "hlod/ops/math.h"
 #include "hlod/ops/reduction.h"
@@ -29,7 +28,7 @@ Tensor Tensor::H(Caller caller) const {
 }
 
 Tensor SumToSize(const Operand& x, DimList dims) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   const Tensor& tensor = TensorOf(lazy::ops::SumToSize, x);
   const Dims from = tensor.dims();
   const auto added = static_cast<int64_t>(from.size()) - static_cast<int64_t>(dims.size());
@@ -49,7 +48,7 @@ Tensor SumToSize(const Operand& x, DimList dims) {
 }
 
 Tensor ViewAsReal(const Operand& x) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   lazy::Explain(lazy::ops::ViewAsReal, {&x, 1}, x.caller(), [&] {
     const PrimitiveType type = TensorOf(lazy::ops::ViewAsReal, x).dtype();
     if (!hlo::IsComplex(type)) Refuse("%s is not a complex type", hlo::Name(type));
@@ -57,7 +56,7 @@ Tensor ViewAsReal(const Operand& x) {
   return Stack({Real(x), Imag(x)}, -1, x.caller());
 }
 Tensor ViewAsComplex(const Operand& x) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   const Tensor& tensor = TensorOf(lazy::ops::ViewAsComplex, x);
   lazy::Explain(lazy::ops::ViewAsComplex, {&x, 1}, x.caller(), [&] {
     if (tensor.rank() == 0 || tensor.dims().back() != 2) {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "client/tensor/caller_scope.h"
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/factorization.h"
 #include "client/tensor/ops/loop.h"
@@ -232,7 +231,7 @@ SvdParts Svd(const Operand& x) {
 }
 
 Tensor Svdvals(const Operand& x) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   return Svd(x).s;
 }
 
@@ -280,19 +279,19 @@ Tensor MatrixRank(const Operand& x, const Tolerance& tolerance, bool hermitian) 
 }
 
 Tensor Cond(const Operand& x) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   const Tensor values = Svdvals(x);
   return values.Select(-1, 0) / values.Select(-1, -1);
 }
 
 Tensor NuclearNorm(const Operand& x, DimList dims, bool keepdim) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   const Dims last = {-1};
   return WithMatrixDims(x, dims, keepdim, Sum(Svdvals(AsMatrix(x, dims)), last));
 }
 
 Tensor MatrixNorm(const Operand& x, double order, DimList dims, bool keepdim) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   const Dims pair = MatrixDims(x, dims), last = {-1};
   const double size = std::abs(order);
   if (size == 2) {
@@ -311,7 +310,7 @@ Tensor MatrixNorm(const Operand& x, double order, DimList dims, bool keepdim) {
   return keepdim ? extreme : Squeeze(extreme, pair);
 }
 Tensor FrobeniusNorm(const Operand& x, DimList dims, bool keepdim) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   return VectorNorm(x, 2, dims, keepdim);
 }
 
@@ -351,7 +350,7 @@ EighParts Eigh(const Operand& x, bool upper) {
   return {parts[0], parts[1]};
 }
 Tensor Eigvalsh(const Operand& x, bool upper) {
-  const lazy::CallerScope scope(x.caller());
+  const CallerScope scope(x.caller());
   return Eigh(x, upper).values;
 }
 

@@ -81,17 +81,14 @@ int64_t Dilated(int64_t size, int64_t dilation) { return size == 0 ? 0 : (size -
 // Dimension `from` as (groups, rest), `groups` then in front of dimension `into`.
 Op MoveGroups(Lowering& l, Op x, int64_t from, int64_t into, int64_t groups) {
   Dims dims = l.dims(x);
-  const int64_t rank = static_cast<int64_t>(dims.size());
   dims[from] /= groups;
   dims.insert(dims.begin() + from, groups);
   x = l.Reshape(x, dims);
   // The groups' dimension is at `from`; those from `from` on have moved by one.
-  const int64_t target = into;  // Position in the final order.
-  x = MovedDim(l, x, from, target);
+  x = MovedDim(l, x, from, into);
   Dims merged = l.dims(x);
-  merged[target + 1] *= merged[target];
-  merged.erase(merged.begin() + target);
-  static_cast<void>(rank);
+  merged[into + 1] *= merged[into];
+  merged.erase(merged.begin() + into);
   return l.Reshape(x, merged);
 }
 

@@ -1,36 +1,12 @@
 // Derivatives of factorisations and of what solves with them, after JAX's linalg; a gradient of cholesky is
 // symmetric, as PyTorch's.
-#include "client/tensor/ops/movement.h"
 #include "client/transform/rules.h"
+#include "client/transform/rules/matrices.h"
 
 namespace hlod::lazy {
 namespace {
 
-using Order = hlo::ComparisonDirection;
 enum Transposed : uint8_t { kNot = 1, kTranspose = 2, kAdjoint = 3 };  // XLA's wire numbers.
-
-Op Conjugate(Lowering& l, Op x) {
-  if (!hlo::IsComplex(l.type(x))) return x;
-  return l.b.Binary(hlo::kComplex, l.b.Unary(hlo::kReal, x),
-                    l.b.Unary(hlo::kNegate, l.b.Unary(hlo::kImag, x)));
-}
-
-// Of matrices in the last two dimensions.
-Op Transpose(Lowering& l, Op x) {
-  const int64_t rank = RankOf(l, x);
-  return MovedDim(l, x, rank - 2, rank - 1);
-}
-Op Product(Lowering& l, Op x, Op y) {
-  const int64_t rank = RankOf(l, x);
-  hlo::DotAttributes dot;
-  for (int64_t dim = 0; dim < rank - 2; ++dim) {
-    dot.lhs_batch.push_back(dim);
-    dot.rhs_batch.push_back(dim);
-  }
-  dot.lhs_contracting = {rank - 1};
-  dot.rhs_contracting = {rank - 2};
-  return l.b.Dot(x, y, dot);
-}
 
 // x, and zero where the triangle is not; the diagonal times `diagonal`.
 Op Triangle(Lowering& l, Op x, bool lower, double diagonal) {
@@ -55,9 +31,9 @@ Tangents TriangularSolve(const TangentCase& c) {
   Op rest = c.t[1];
   if (!IsZero(c.t[0])) {
     Op da = Triangle(l, c.t[0], solve.lower, solve.unit_diagonal ? 0 : 1);
-    if (solve.transpose_a != kNot) da = Transpose(l, da);
-    if (solve.transpose_a == kAdjoint) da = Conjugate(l, da);
-    const Op minus = l.b.Unary(hlo::kNegate, solve.left_side ? Product(l, da, c.y) : Product(l, c.y, da));
+    if (solve.transpose_a != kNot) da = TransposeOf(l, da);
+    if (solve.transpose_a == kAdjoint) da = ConjugateOf(l, da);
+    const Op minus = l.b.Unary(hlo::kNegate, solve.left_side ? ProductOf(l, da, c.y) : ProductOf(l, c.y, da));
     rest = SumOf(l, rest, minus);
   }
   return {Solve(l, c.x[0], rest, solve)};
@@ -67,7 +43,7 @@ Tangents TriangularSolve(const TangentCase& c) {
 Cotangents TTriangularSolve(const TransposeCase& c) {
   hlo::TriangularSolveAttributes solve = c.Get<hlo::TriangularSolveAttributes>();
   Op a = c.x[0];
-  if (solve.transpose_a == kAdjoint) a = Conjugate(c.l, a);
+  if (solve.transpose_a == kAdjoint) a = ConjugateOf(c.l, a);
   solve.transpose_a = solve.transpose_a == kNot ? kTranspose : kNot;
   return {Op{}, Solve(c.l, a, c.ct, solve)};
 }
@@ -76,13 +52,13 @@ Cotangents TTriangularSolve(const TransposeCase& c) {
 Tangents Cholesky(const TangentCase& c) {
   Lowering& l = c.l;
   const bool lower = c.Get<hlo::CholeskyAttributes>().lower;
-  const auto adjoint = [&](Op x) { return Conjugate(l, Transpose(l, x)); };
+  const auto adjoint = [&](Op x) { return ConjugateOf(l, TransposeOf(l, x)); };
   const Op half = l.Full(l.type(c.y), l.dims(c.y), 0.5);
   const Op factor = Triangle(l, lower ? c.y : adjoint(c.y), true, 1);
   const Op symmetric = (c.t[0] + adjoint(c.t[0])) * half;
   const Op right = Solve(l, factor, symmetric, {false, true, false, kAdjoint});
   const Op both = Solve(l, factor, right, {true, true, false, kNot});
-  const Op tangent = Product(l, factor, Triangle(l, both, true, 0.5));
+  const Op tangent = ProductOf(l, factor, Triangle(l, both, true, 0.5));
   return {lower ? tangent : adjoint(tangent)};
 }
 
