@@ -20,8 +20,8 @@
 namespace hlod::grpc_server {
 namespace {
 
-// For 32 bytes that a client sends at once.
-constexpr absl::Duration kSecretTimeout = absl::Milliseconds(500);
+// For 32 bytes that a client sends at once; it may wait long for a core.
+constexpr absl::Duration kSecretTimeout = absl::Seconds(5);
 // At once; further ones wait to be accepted.
 constexpr size_t kClientsMax = 64;
 // Of one user: the one that has waited longest goes for a further one.
@@ -98,19 +98,23 @@ void ArenaServer::Serve(session::Registry& registry) {
   std::vector<pollfd> polled;
   polled.reserve(kClientsMax + 1);  // Nothing below needs more of it.
   for (;;) {
-    const absl::Time now = absl::Now();
-    std::erase_if(asking, [now](const Asking& client) { return client.deadline <= now; });
     polled.clear();
     int timeout_ms = -1;
     for (const Asking& client : asking) {
       polled.push_back({client.socket.get(), POLLIN, 0});
-      // Clients come in the order of their deadlines.
-      if (timeout_ms < 0) timeout_ms = static_cast<int>(absl::ToInt64Milliseconds(client.deadline - now)) + 1;
+      if (timeout_ms >= 0) continue;  // Clients come in the order of their deadlines.
+      timeout_ms =
+          std::max(0, static_cast<int>(absl::ToInt64Milliseconds(client.deadline - absl::Now())) + 1);
     }
     if (asking.size() < kClientsMax) polled.push_back({socket_.get(), POLLIN, 0});
     if (poll(polled.data(), polled.size(), timeout_ms) < 0) continue;
+    // What has come in time is answered, also where this thread itself comes late.
+    const absl::Time now = absl::Now();
     for (size_t i = 0; i < asking.size(); ++i) {
-      if (polled[i].revents == 0) continue;
+      if (polled[i].revents == 0) {
+        if (asking[i].deadline <= now) asking[i].deadline = absl::InfinitePast();
+        continue;
+      }
       try {
         if (!Answer(registry, asking[i])) continue;
       } catch (const std::exception& e) {
@@ -118,7 +122,9 @@ void ArenaServer::Serve(session::Registry& registry) {
       }
       asking[i].deadline = absl::InfinitePast();
     }
-    if (polled.size() == asking.size() || polled.back().revents == 0) continue;
+    const bool may_accept = polled.size() > asking.size() && polled.back().revents != 0;
+    std::erase_if(asking, [](const Asking& client) { return client.deadline == absl::InfinitePast(); });
+    if (!may_accept) continue;
     rpc::Descriptor client(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (client.valid()) {
       try {

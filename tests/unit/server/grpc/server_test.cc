@@ -213,6 +213,18 @@ TEST_F(GrpcServer, TheArenaIsForWhoHasTheSecret) {
   EXPECT_TRUE(rpc::SharedMemory::Map(*std::move(memory), static_cast<int64_t>(arena.bytes())).ok());
 }
 
+TEST_F(GrpcServer, AnArenaIsHandedOutToASlowClient) {
+  const Outcome outcome = CallMethod("/hlod.v1.Session/Connect", {HelloMessage().SerializeAsString()});
+  v1::ServerMessage message;
+  ASSERT_TRUE(message.ParseFromString(outcome.answers.at(0)));
+  const std::string& secret = message.welcome().secret();
+  const rpc::Descriptor slow = rpc::ConnectAbstract(message.welcome().arena().socket()).value();
+  (void)!send(slow.get(), secret.data(), 16, MSG_NOSIGNAL);
+  absl::SleepFor(absl::Milliseconds(700));  // As a process does that has no core.
+  (void)!send(slow.get(), secret.data() + 16, secret.size() - 16, MSG_NOSIGNAL);
+  EXPECT_TRUE(rpc::ReceiveDescriptor(slow.get()).ok());
+}
+
 TEST_F(GrpcServer, ASecondDaemonDoesNotStealTheSocket) {
   EXPECT_EQ(Start().status().code(), absl::StatusCode::kAlreadyExists);
   EXPECT_TRUE(CallMethod("/grpc.health.v1.Health/Check", {""}).status.ok());
