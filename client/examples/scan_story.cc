@@ -1,0 +1,101 @@
+// What it takes to see the program of a model of many layers before its weights exist: by a loop in C++, by a
+// scan whose body is traced with zeros for weights, by a scan over placeholders. All figures are the
+// daemon's.
+//   example_scan_story [--address ADDRESS]
+#include <absl/strings/str_format.h>
+#include <hlod/tensors.h>
+
+#include <functional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+using hlod::Tensor;
+
+constexpr int64_t kLayers = 48, kSize = 256;
+
+struct Layer {
+  Tensor w, b;  // Of one layer, or of all, stacked along a dimension in front.
+};
+
+Tensor Apply(const Layer& layer, const Tensor& x) { return hlod::Tanh(hlod::MatMul(x, layer.w) + layer.b); }
+
+Tensor ByScan(const Layer& stacked, const Tensor& x) {
+  const auto body = [](const Tensor& h, const Layer& layer) {
+    return std::pair(Apply(layer, h), std::tuple<>());
+  };
+  return hlod::Scan(body, x, stacked).first;
+}
+
+Layer Placeholders(const hlod::Dims& in_front, int64_t size, const hlod::Device& device) {
+  hlod::Dims w = in_front, b = in_front;
+  w.insert(w.end(), {size, size});
+  b.push_back(size);
+  return {hlod::Placeholder(w, hlod::kF32, device), hlod::Placeholder(b, hlod::kF32, device)};
+}
+
+// Sends the program that computes `y`, to be compiled and followed without values: what depends on a
+// placeholder is one, too, and the daemon says what memory it would take.
+void RunAbstractly(const hlod::Client& client, const Tensor& y) {
+  std::vector<Tensor> tensors;
+  const auto module = hlod::Lower({y}, &tensors);
+  const hlod::Executable program = client.Compile(*module).value();
+  std::vector<hlod::Argument> arguments;
+  for (const Tensor& tensor : tensors) arguments.emplace_back(tensor.ToBuffer());
+  static_cast<void>(program.Execute(arguments, {.abstract = true}).value());
+}
+
+// One way in a session of its own, and a line of what the daemon counted for it.
+void Show(const char* what, const std::string& address,
+          const std::function<void(const hlod::Client&, const hlod::Device&, const Tensor&)>& way) {
+  hlod::Environment environment(hlod::Client::Connect(address).value());
+  const hlod::Device device = environment.device();
+  way(environment.client(), device, hlod::Ones({1, kSize}, {.device = device}));
+  const hlod::SessionStats stats = environment.client().Stats().value();
+  absl::PrintF("  %-26s %12d %14d %14d %9d %9d\n", what, stats.host_to_device.bytes, stats.peak_bytes,
+               stats.simulated_peak_bytes,
+               stats.compiles + stats.compile_cache_hits + stats.persistent_cache_hits, stats.program_bytes);
+  environment.End();
+}
+
+int main(int argc, char** argv) try {
+  const std::string address = argc == 3 && argv[1] == std::string("--address") ? argv[2] : "";
+  absl::PrintF("To see the program of %d layers of f32[%d,%d], in bytes:\n", kLayers, kSize, kSize);
+  absl::PrintF("  %-26s %12s %14s %14s %9s %9s\n", "", "transferred", "device memory", "would take",
+               "programs", "HLO");
+  Show("loop over placeholders", address, [](const auto& client, const auto& device, Tensor h) {
+    for (int64_t i = 0; i < kLayers; ++i) h = Apply(Placeholders({}, kSize, device), h);
+    RunAbstractly(client, h);
+  });
+  Show("scan, zeros for weights", address, [](const auto& client, const auto& device, const Tensor& x) {
+    const auto zeros = [&](const hlod::Dims& dims, int64_t count) {
+      return hlod::FromValues(std::vector<float>(static_cast<size_t>(count)), dims).To(device);
+    };
+    const Layer stacked = {zeros({kLayers, kSize, kSize}, kLayers * kSize * kSize),
+                           zeros({kLayers, kSize}, kLayers * kSize)};
+    const Tensor h = ByScan(stacked, x);
+    hlod::Sync();
+  });
+  Show("scan over placeholders", address, [](const auto& client, const auto& device, const Tensor& x) {
+    RunAbstractly(client, ByScan(Placeholders({kLayers}, kSize, device), x));
+  });
+
+  // The same of a model that no machine here holds. What has no value cannot be read.
+  hlod::DefaultEnvironment().Set({.address = address});
+  const hlod::Device device = hlod::DefaultDevice();
+  const Layer large = Placeholders({126}, 16384, device);
+  const Tensor h = ByScan(large, hlod::Ones({1, 16384}, {.device = device}));
+  absl::PrintF(
+      "\n126 layers of f32[16384,16384], 135 GB: %d characters of HLO, and no bytes. Reading it is "
+      "refused:\n",
+      hlod::Dump(h, hlod::Form::kHlo).size());
+  try {
+    h.ToHost();
+  } catch (const hlod::Error& error) {
+    absl::PrintF("  %s\n", error.what());
+  }
+} catch (const std::exception& error) {
+  absl::FPrintF(stderr, "scan_story: %s\n", error.what());
+  return 1;
+}
