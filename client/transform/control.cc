@@ -9,6 +9,7 @@
 #include "client/tensor/generator.h"
 #include "client/tensor/throw.h"
 #include "client/transform/callee.h"
+#include "client/transform/loop.h"
 #include "common/base/strings.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/joining.h"
@@ -52,13 +53,14 @@ Op PositionRows(Lowering& l, Op first, uint64_t steps, int64_t length) {
   return l.b.Broadcast(first, dims, {1}) + turns * step;
 }
 
-std::vector<Op> LowerScan(Lowering& l, Operands o, const Function& body, size_t carry_count,
-                          size_t stack_count, int64_t length, bool reverse) {
+std::vector<Op> LowerScan(Lowering& l, Operands o, const Function& body, const LoopInputs& loop) {
+  const size_t carry_count = loop.carries.size(), stack_count = loop.stacks.size();
   const Operands carries = o.subspan(0, carry_count), stacks = o.subspan(carry_count, stack_count);
-  Operands captured = o.subspan(carry_count + stack_count);
-  const RandomState random = body.random_steps == 0
-                                 ? RandomState{}
-                                 : Advance(l.graph.place, body.random_steps * static_cast<uint64_t>(length));
+  const Operands constants = o.subspan(carry_count + stack_count, loop.constants.size());
+  Operands captured = o.subspan(carry_count + stack_count + constants.size());
+  const RandomState random =
+      body.random_steps == 0 ? RandomState{}
+                             : Advance(l.graph.place, body.random_steps * static_cast<uint64_t>(loop.length));
   const std::vector<Op> extras = Extras(l, body, captured, random);
 
   // The instruction's inputs and carries; where the body finds each of its parameters among them.
@@ -70,10 +72,14 @@ std::vector<Op> LowerScan(Lowering& l, Operands o, const Function& body, size_t 
   std::vector<Place> places;
   for (size_t i = 0; i < carry_count; ++i) places.push_back({false, i});
   for (size_t i = 0; i < stack_count; ++i) places.push_back({true, i});
+  for (const Op constant : constants) {
+    places.push_back({false, state.size()});
+    state.push_back(constant);
+  }
   for (size_t i = 0; i < extras.size(); ++i) {
     if (body.extra[i].literal != nullptr && body.extra[i].random) {
       places.push_back({true, inputs.size()});
-      inputs.push_back(PositionRows(l, extras[i], body.random_steps, length));
+      inputs.push_back(PositionRows(l, extras[i], body.random_steps, loop.length));
     } else {
       places.push_back({false, state.size()});
       state.push_back(extras[i]);
@@ -99,7 +105,7 @@ std::vector<Op> LowerScan(Lowering& l, Operands o, const Function& body, size_t 
 
   hlo::ScanAttributes attributes;
   attributes.num_carries = static_cast<int64_t>(state.size());
-  attributes.is_reverse = reverse;
+  attributes.is_reverse = loop.reverse;
   inputs.insert(inputs.end(), state.begin(), state.end());
   const Op scan = l.b.Add(hlo::kScan, inputs, attributes, {callee.FinishTuple(results)});
   const size_t stacked = outputs.size() - carry_count;
@@ -251,14 +257,18 @@ void CheckBranch(const Flattened& first, const std::vector<std::string>& paths, 
   }
 }
 
-std::vector<Tensor> CallScan(const Traced& body, const ScanInputs& inputs, bool reverse) {
+std::vector<Tensor> CallLoop(const Operation& operation, const Traced& body, const LoopInputs& inputs,
+                             const Caller& caller) {
   std::vector<Tensor> tensors = inputs.carries;
   tensors.insert(tensors.end(), inputs.stacks.begin(), inputs.stacks.end());
+  tensors.insert(tensors.end(), inputs.constants.begin(), inputs.constants.end());
   AddCaptured(body, tensors);
-  return CallSeveral(kScan, OperandsOf(tensors, inputs.caller), [&](Lowering& l, Operands o) {
-    return LowerScan(l, o, body.function(), inputs.carries.size(), inputs.stacks.size(), inputs.length,
-                     reverse);
-  });
+  return CallSeveral(operation, OperandsOf(tensors, caller),
+                     [&](Lowering& l, Operands o) { return LowerScan(l, o, body.function(), inputs); });
+}
+
+std::vector<Tensor> CallScan(const Traced& body, const ScanInputs& inputs, bool reverse) {
+  return CallLoop(kScan, body, {inputs.carries, inputs.stacks, {}, inputs.length, reverse}, inputs.caller);
 }
 
 std::vector<Tensor> CallWhile(const Traced& condition, const Traced& body, const std::vector<Tensor>& carries,

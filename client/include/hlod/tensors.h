@@ -12,6 +12,7 @@
 #include "hlod/function.h"
 #include "hlod/hlod.h"
 #include "hlod/jit.h"
+#include "hlod/kernel.h"
 #include "hlod/nn/activations.h"
 #include "hlod/nn/layers.h"
 #include "hlod/nn/losses.h"
