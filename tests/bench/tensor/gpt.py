@@ -1,0 +1,111 @@
+"""The training step of a small GPT through the daemon, beside the same step in JAX on this machine, in one run: gpt.py BUILD.
+
+BUILD is a build folder with bin/example_gpt_train. Both train the same model on the same text with the same batches' shape:
+layers by a scan, checkpoints that keep products, products in bf16, AdamW by a schedule, batches cut out on the device. JAX also with
+products in f32, which some CPUs prefer. Cold is the time from nothing compiled to the first loss, in seconds; warm the steps a second
+after it. Needs the packages of tests/conformance/jax/requirements.txt, and optax."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+import jax
+import jax.numpy as jnp
+import optax
+
+ROUNDS, STEPS = 3, 60
+BATCH, LENGTH, HEADS, LAYERS, SIZE = 16, 64, 4, 4, 128
+TEXT = pathlib.Path(__file__).resolve().parents[3] / "LICENSE"
+
+
+def hlod(build):
+    command = [f"{build}/bin/example_gpt_train", "--text", str(TEXT), "--steps", str(STEPS), "--layers", str(LAYERS),
+               "--size", str(SIZE), "--letters", "1"]
+    environment = dict(os.environ, HLOD_ADDRESS="private", HLOD_COMPILE_CACHE="none", HLOD_DAEMON=f"{build}/bin/hlod")
+    printed = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+    losses = [float(loss) for loss in re.findall(r"loss ([0-9.]+)", printed)]
+    first, rate = re.search(r"first step ([0-9.]+) s, then ([0-9.]+) steps", printed).groups()
+    return float(first), float(rate), losses
+
+
+def initial_params(key, alphabet):
+    keys = iter(jax.random.split(key, 6))
+    normal = lambda deviation, *shape: deviation * jax.random.normal(next(keys), shape)
+    inner = SIZE**-0.5
+    deep = inner / (2 * LAYERS) ** 0.5
+    layers = {"norm1": jnp.ones((LAYERS, SIZE)), "query_key_value": normal(inner, LAYERS, SIZE, 3 * SIZE),
+              "out": normal(deep, LAYERS, SIZE, SIZE), "norm2": jnp.ones((LAYERS, SIZE)),
+              "up": normal(inner, LAYERS, SIZE, 4 * SIZE), "down": normal(deep / 2, LAYERS, 4 * SIZE, SIZE)}
+    return {"letters": normal(inner, alphabet, SIZE), "places": normal(inner, LENGTH, SIZE), "layers": layers,
+            "norm": jnp.ones(SIZE)}
+
+
+def rms_norm(x, weight):
+    return x * jax.lax.rsqrt(jnp.mean(x * x, -1, keepdims=True) + 1e-6) * weight
+
+
+def loss_of(params, tokens, target, dtype):
+    product = lambda x, w: jnp.matmul(x.astype(dtype), w.astype(dtype))
+
+    def block(x, w):
+        joined = product(rms_norm(x, w["norm1"]), w["query_key_value"])
+        q, k, v = (part.reshape(BATCH, LENGTH, HEADS, -1).transpose(0, 2, 1, 3) for part in jnp.split(joined, 3, -1))
+        scores = product(q, k.transpose(0, 1, 3, 2)).astype(jnp.float32) * (SIZE // HEADS) ** -0.5
+        weights = jax.nn.softmax(jnp.where(jnp.tri(LENGTH, dtype=bool), scores, -jnp.inf))
+        mixed = product(weights, v).transpose(0, 2, 1, 3).reshape(BATCH, LENGTH, SIZE)
+        y = x + product(mixed, w["out"])
+        return y + product(jax.nn.gelu(product(rms_norm(y, w["norm2"]), w["up"]), approximate=False), w["down"]), None
+
+    x = params["letters"][tokens] + params["places"]
+    y, _ = jax.lax.scan(jax.checkpoint(block, policy=jax.checkpoint_policies.dots_saveable), x, params["layers"])
+    scores = product(rms_norm(y, params["norm"]), params["letters"].T).astype(jnp.float32)
+    return optax.softmax_cross_entropy_with_integer_labels(scores, target).mean()
+
+
+def jax_side(dtype):
+    text = TEXT.read_bytes()
+    alphabet = sorted(set(text))
+    tokens = jnp.array([alphabet.index(letter) for letter in text])
+    params = initial_params(jax.random.key(0), len(alphabet))
+    optimizer = optax.chain(optax.clip_by_global_norm(1),
+                            optax.adamw(optax.warmup_cosine_decay_schedule(0, 3e-3, STEPS // 10, STEPS), weight_decay=0.1))
+
+    def step(params, state, key):
+        key, drawn = jax.random.split(key)
+        at = jax.random.randint(drawn, (BATCH, 1), 0, len(text) - LENGTH) + jnp.arange(LENGTH)
+        loss, gradient = jax.value_and_grad(loss_of)(params, tokens[at], tokens[at + 1], dtype)
+        updates, state = optimizer.update(gradient, state, params)
+        return loss, optax.apply_updates(params, updates), state, key
+
+    begun = time.perf_counter()
+    state, key = optimizer.init(params), jax.random.key(1)
+    step = jax.jit(step, donate_argnums=(0, 1, 2))
+    losses = []
+    for i in range(1, STEPS + 1):
+        loss, params, state, key = step(params, state, key)
+        if i in (1, STEPS) or i % (STEPS // 10 + 1) == 0:
+            losses.append(float(loss))
+        if i == 1:
+            first = time.perf_counter() - begun
+    return first, (STEPS - 1) / (time.perf_counter() - begun - first), losses
+
+
+def main(build):
+    print(f"{'':6} {'hlod':>8}   {'JAX, bf16':>9} {'ratio':>6}   {'JAX, f32':>9} {'ratio':>6}")
+    for _ in range(ROUNDS):
+        first, rate, losses = hlod(build)
+        peers = [jax_side(jnp.bfloat16), jax_side(jnp.float32)]
+        rows = [("cold", first, [(peer[0], peer[0] / first) for peer in peers]),
+                ("warm", rate, [(peer[1], rate / peer[1]) for peer in peers]),
+                ("loss", losses[-1], [(peer[2][-1], None) for peer in peers])]
+        for name, ours, theirs in rows:
+            columns = "   ".join(f"{value:9.3f} {'' if ratio is None else format(ratio, '6.2f'):6}" for value, ratio in theirs)
+            print(f"{name:6} {ours:8.3f}   {columns}", flush=True)
+    print("aims: cold 50, warm 1")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
