@@ -7,7 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/tensor/edit_distance.h"
+#include "common/base/edit_distance.h"
 #include "hlod/autograd.h"
 #include "hlod/error.h"
 
@@ -155,7 +155,7 @@ TensorSwap::TensorSwap(const Module& module, const nn::StateDict& tensors, Calle
     const auto found = mine.find(name);
     if (found == mine.end()) {
       const auto nearest = std::min_element(mine.begin(), mine.end(), [&](const auto& a, const auto& b) {
-        return lazy::EditDistance(a.first, name) < lazy::EditDistance(b.first, name);
+        return EditDistance(a.first, name) < EditDistance(b.first, name);
       });
       Throw(absl::StrCat("the module has no tensor named ", name,
                          nearest == mine.end() ? "" : absl::StrCat("; the nearest is ", nearest->first)),

@@ -7,9 +7,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "client/tensor/edit_distance.h"
 #include "client/tensor/operation.h"
 #include "client/tensor/throw.h"
+#include "common/base/edit_distance.h"
 #include "common/base/strings.h"
 #include "hlod/ops/activation.h"
 #include "hlod/ops/comparison.h"
@@ -140,8 +140,7 @@ Tensor Apply(std::string_view name, const std::vector<Operand>& operands, Caller
   if (operation == nullptr) {
     const auto all = lazy::AllOperations();
     const auto nearest = std::min_element(all.begin(), all.end(), [&](const auto* a, const auto* b) {
-      return lazy::EditDistance(Bare(a->pytorch), Bare(name)) <
-             lazy::EditDistance(Bare(b->pytorch), Bare(name));
+      return EditDistance(Bare(a->pytorch), Bare(name)) < EditDistance(Bare(b->pytorch), Bare(name));
     });
     lazy::Throw(ErrorKind::kUnimplemented,
                 absl::StrCat("no lowering for ", ToAbsl(name.substr(0, 100)), "; the nearest name is ",

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hlod::lazy {
+namespace hlod {
 
 // How many letters must be exchanged, added or removed to make `a` of `b`.
 inline size_t EditDistance(std::string_view a, std::string_view b) {
@@ -24,4 +24,4 @@ inline size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-}  // namespace hlod::lazy
+}  // namespace hlod
