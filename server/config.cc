@@ -154,6 +154,14 @@ std::vector<ConfigKey> MakeKeys() {
       "$HLOD_COMPILE_CACHE, else $CACHE_DIRECTORY/compiled, $XDG_CACHE_HOME/hlod, ~/.cache/hlod";
   keys.push_back(Number("compile_cache_bytes", &Config::compile_cache_bytes, 1 << 20, kPetabyte, Unit::kBytes,
                         "bytes of compiled programs kept there; the least recently used ones go first"));
+  keys.push_back({"kernel_library",
+                  "shared object with native kernels, which custom-calls name by target; it runs in this "
+                  "process and is trusted as this program is; may be given several times",
+                  "", true, [](Config& config, std::string_view value) {
+                    if (value.empty()) return InvalidArgument("the value is empty");
+                    config.kernel_libraries.emplace_back(value);
+                    return absl::OkStatus();
+                  }});
   keys.push_back(Text("log_level", &Config::log_level,
                       "least severe messages logged: trace, debug, info, warn, error, off"));
   keys.push_back(

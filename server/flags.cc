@@ -57,7 +57,9 @@ CommandLine ParseCommandLine(int argc, char** argv, std::string_view version) {
   if (config->count() > 0) status = ReadConfigFile(file, line.config);
   for (const auto& [key, values] : given) {
     if (!status.ok()) break;
-    if (key->name == "listen") line.config.listen.clear();  // The flags replace the file's.
+    // The flags replace the file's.
+    if (key->name == "listen") line.config.listen.clear();
+    if (key->name == "kernel_library") line.config.kernel_libraries.clear();
     for (const std::string& value : values) {
       if (const absl::Status set = key->set(line.config, value); !set.ok()) {
         status = absl::InvalidArgumentError(absl::StrCat(FlagOf(*key), ": ", set.message(), "."));

@@ -74,8 +74,11 @@ int Main(int argc, char** argv) {
   absl::StatusOr<std::shared_ptr<device::CompileCache>> cache =
       OpenCompileCache(config, environment, kVersion);
   if (!cache.ok()) return Fail(cache.status());
+  absl::StatusOr<std::shared_ptr<const engine::NativeKernels>> kernels = LoadKernels(config);
+  if (!kernels.ok()) return Fail(kernels.status());
   device::Devices::Options device_options = MakeDeviceOptions(config);
   device_options.compile_cache = *std::move(cache);
+  device_options.kernels = *std::move(kernels);
   absl::StatusOr<std::unique_ptr<device::Devices>> devices = device::Devices::Create(device_options, clock);
   if (!devices.ok()) return Fail(devices.status());
 

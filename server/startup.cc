@@ -215,6 +215,14 @@ absl::StatusOr<std::shared_ptr<device::CompileCache>> OpenCompileCache(const Con
   return nullptr;
 }
 
+absl::StatusOr<std::shared_ptr<const engine::NativeKernels>> LoadKernels(const Config& config) {
+  absl::StatusOr<std::shared_ptr<const engine::NativeKernels>> kernels =
+      engine::NativeKernels::Load(config.kernel_libraries);
+  if (!kernels.ok()) return InvalidArgument("kernel_library: %s.", FromAbsl(kernels.status().message()));
+  for (const std::string& target : (*kernels)->targets()) spdlog::info("Native kernel \"{}\".", target);
+  return kernels;
+}
+
 device::Devices::Options MakeDeviceOptions(const Config& config) {
   device::Devices::Options options;
   options.count = static_cast<uint32_t>(config.devices);

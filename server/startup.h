@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "common/rpc/shared_memory.h"
 #include "server/config.h"
+#include "server/engine/native/native_kernels.h"
 #include "server/grpc/server.h"
 
 namespace hlod {
@@ -28,6 +29,8 @@ absl::StatusOr<grpc_server::ServerOptions> MakeServerOptions(const Config& confi
 absl::StatusOr<std::shared_ptr<device::CompileCache>> OpenCompileCache(const Config& config,
                                                                        const Environment& environment,
                                                                        std::string_view version);
+// The kernels of the libraries that the configuration names.
+absl::StatusOr<std::shared_ptr<const engine::NativeKernels>> LoadKernels(const Config& config);
 // The devices' options, with this machine's memory where nothing is said.
 device::Devices::Options MakeDeviceOptions(const Config& config);
 

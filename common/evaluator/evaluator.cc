@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "common/base/status.h"
+#include "common/evaluator/custom_calls.h"
 #include "common/evaluator/evaluation.h"
 #include "common/evaluator/kernel.h"
 #include "common/evaluator/rules.h"
@@ -71,15 +72,21 @@ RuleTable MakeTable() {
 
 // Custom-calls that mean something on one device: placement and sharding hints, which are identities there,
 // and top-k.
-Rule FindCustomCall(hlo::Instruction instruction) {
-  const std::string_view target = instruction.attributes<hlo::CustomCallAttributes>().target;
-  if (target == "TopK" && instruction.operand_count() == 1) return {.array = TopK};
-  for (std::string_view identity :
+constexpr std::string_view kTopKTarget = "TopK";
+bool IsHint(std::string_view target) {
+  for (const std::string_view hint :
        {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LocalToGlobalShape",
         "GlobalToLocalShape", "annotate_device_placement", "MoveToHost", "MoveToDevice"}) {
-    if (target == identity && instruction.operand_count() == 1) return {.value = Identity};
+    if (target == hint) return true;
   }
-  if (target.substr(0, 8) == "xla.sdy." && instruction.operand_count() == 1) return {.value = Identity};
+  return target.starts_with("xla.sdy.");
+}
+
+Rule FindCustomCall(hlo::Instruction instruction) {
+  const std::string_view target = instruction.attributes<hlo::CustomCallAttributes>().target;
+  if (instruction.operand_count() != 1) return {};
+  if (target == kTopKTarget) return {.array = TopK};
+  if (IsHint(target)) return {.value = Identity};
   return {};
 }
 
@@ -171,6 +178,10 @@ absl::StatusOr<hlo::Literal> EvaluateInstruction(const hlo::Module& module, hlo:
     ASSIGN_OR_RETURN(evaluator::Value result, evaluation.Run(instruction, std::move(values)));
     return evaluator::ToLiteral(std::move(result));
   });
+}
+
+bool IsOwnCustomCallTarget(std::string_view target) {
+  return target == evaluator::kTopKTarget || evaluator::IsHint(target);
 }
 
 bool CanEvaluate(hlo::Instruction instruction) {

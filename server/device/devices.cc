@@ -41,7 +41,7 @@ Devices::Devices(const Options& options, std::unique_ptr<BackingPool> pool, cons
       clock_(clock),
       pool_(std::move(pool)),
       transfers_({.name = "transfers"}),
-      executables_({.compile = {.threads = options.threads},
+      executables_({.compile = {.threads = options.threads, .kernels = options.kernels},
                     .instructions_max = options.limits.instructions_max,
                     // However short programs have to be, an ordinary one is parsed.
                     .parse_bytes_max = std::max(int64_t{64} << 20, 8 * options.limits.program_bytes_max),

@@ -34,6 +34,7 @@ class Devices {
     int64_t host_bytes = int64_t{8} << 30;        // Backing of all of them together.
     int threads = 0;                              // Of the engine's team; 0: as many as there are cores.
     std::shared_ptr<CompileCache> compile_cache;  // Null: programs are kept in memory alone.
+    std::shared_ptr<const engine::NativeKernels> kernels;  // Null: none.
     Limits limits;
   };
   // `clock` outlives it.

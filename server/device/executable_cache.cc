@@ -229,7 +229,8 @@ std::shared_ptr<Executable> ExecutableCache::Load(const Digest& digest,
   };
   absl::StatusOr<std::shared_ptr<Executable>> loaded = load();
   if (loaded.ok()) return *std::move(loaded);
-  if (!stop) options_.persistent->Reject(key, loaded.status());
+  // A native kernel that another daemon has is not a fault of the file.
+  if (!stop && !absl::IsUnimplemented(loaded.status())) options_.persistent->Reject(key, loaded.status());
   return nullptr;
 }
 

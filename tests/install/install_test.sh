@@ -39,6 +39,6 @@ diff "$scratch/reached" "$scratch/installed" || { echo "FAILED: the installed he
 # The installed programs find their library, and the service's files are there.
 "$prefix/bin/hlod" --version
 "$prefix/bin/hloctl" --version
-for file in lib/systemd/system/hlod.service lib/systemd/system/hlod.socket lib/sysusers.d/hlod.conf; do
+for file in lib/systemd/system/hlod.service lib/systemd/system/hlod.socket lib/sysusers.d/hlod.conf include/hlod/native_kernel.h; do
   [[ -f $prefix/$file ]] || { echo "FAILED: $file is not installed" >&2; exit 1; }
 done

@@ -73,6 +73,30 @@ TEST_F(Startup, LimitsThatDoNotGoTogetherAreRefused) {
       sentence);
 }
 
+TEST_F(Startup, LibrariesOfNativeKernelsThatCannotServeAreRefused) {
+  const auto library = [](const std::string& name) {
+    return " --kernel-library " HLOD_NATIVE_LIBRARIES + name + ".so";
+  };
+  ExpectUsageError("--kernel-library " + Path("none.so"),
+                   "hlod: kernel_library: " + Path("none.so") + " cannot be loaded: ");
+  ExpectUsageError("--kernel-library " + File("text.so", "not a library"), "text.so cannot be loaded: ");
+  ExpectUsageError("--kernel-library ''", "empty");
+  ExpectUsageError(library("no_symbol"), "no_symbol.so does not export hlod_native_kernels");
+  ExpectUsageError(library("no_table"), "has no table");
+  ExpectUsageError(library("other_abi"),
+                   "other_abi.so is built for version 2 of native kernels; this daemon has version 1");
+  ExpectUsageError(library("own_target"),
+                   "own_target.so has a kernel for the target \"TopK\", which is hlod's own");
+  ExpectUsageError(library("no_target"),
+                   "kernel 0 of " HLOD_NATIVE_LIBRARIES "no_target.so has no target, or no function");
+  ExpectUsageError(library("no_function"), "has no target, or no function");
+  ExpectUsageError(library("kernels") + library("kernels"),
+                   "kernels.so has a kernel for the target \"tests.scale\", and " HLOD_NATIVE_LIBRARIES
+                   "kernels.so has one, too");
+  ExpectUsageError("--config " + File("kernels.toml", "kernel_library = [\"" + Path("none.so") + "\"]\n"),
+                   "none.so cannot be loaded");
+}
+
 TEST_F(Startup, PlainTcpOffTheLoopbackNamesTheFlagsThatItNeeds) {
   ExpectUsageError("--listen tcp:0.0.0.0:7777", "hlod: Plain TCP is for the loopback interface only");
   ExpectUsageError("--listen tcp:0.0.0.0:7777", "needs --tls-cert and --tls-key");

@@ -9,11 +9,13 @@
 #include "absl/container/flat_hash_map.h"
 #include "common/base/arithmetic.h"
 #include "common/base/status.h"
+#include "common/evaluator/evaluator.h"
 #include "common/hlo/effects.h"
 #include "common/hlo/flat_signature.h"
 #include "server/engine/plan/aliases.h"
 #include "server/engine/plan/lowering_order.h"
 #include "server/engine/plan/lowering_steps.h"
+#include "server/engine/plan/runnable.h"
 #include "server/engine/run/reference_step.h"
 #include "server/engine/tile/fusion.h"
 
@@ -324,8 +326,13 @@ absl::Status Lowering::LowerInstruction(Frame& frame, Instruction instruction) {
 
 absl::Status Lowering::LowerStep(Frame& frame, Instruction instruction) {
   std::unique_ptr<Step> step;
-  if (!options_.reference_only || instruction.opcode() == hlo::kPartitionId ||
-      instruction.opcode() == hlo::kReplicaId) {
+  if (instruction.opcode() == hlo::kCustomCall && !CanEvaluate(instruction)) {
+    // Asked again here, since an optimised module may come from the cache of a daemon with other kernels.
+    RETURN_IF_ERROR(CheckCustomCall(instruction, options_.kernels.get()));
+    const std::string& target = instruction.attributes<hlo::CustomCallAttributes>().target;
+    step = MakeNativeStep(instruction, *options_.kernels->Find(target));
+  } else if (!options_.reference_only || instruction.opcode() == hlo::kPartitionId ||
+             instruction.opcode() == hlo::kReplicaId) {
     step = MakeSingleStep(*module_, instruction, threads_);
   }
   const bool reference = step == nullptr;

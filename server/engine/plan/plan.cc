@@ -171,7 +171,7 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& module, const C
   if (options.verify) RETURN_IF_ERROR(hlo::Verify(module));
 
   // Refuse by name what cannot run, before any work is done for it.
-  RETURN_IF_ERROR(CheckRunnable(module));
+  RETURN_IF_ERROR(CheckRunnable(module, options.kernels.get()));
   RETURN_IF_ERROR(Interrupted(options));
 
   PassWatch watch([&options] { return Interrupted(options); });

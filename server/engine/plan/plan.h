@@ -17,10 +17,14 @@
 
 namespace hlod::engine {
 
+class NativeKernels;
+
 struct CompileOptions {
   int threads = 0;              // Of the one OpenMP team; 0: as many as there are cores.
   bool verify = true;           // Off when the caller has just verified the module.
   bool reference_only = false;  // Every instruction is a reference step: the cross-check.
+  // What runs custom-calls whose targets are not hlod's own; null: nothing does.
+  std::shared_ptr<const NativeKernels> kernels = nullptr;
   // Looked at between the stages and for each step that is made: DEADLINE_EXCEEDED, CANCELLED.
   absl::Time deadline = absl::InfiniteFuture();
   const std::atomic<bool>* cancel = nullptr;  // Not owned.

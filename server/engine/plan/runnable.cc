@@ -33,7 +33,7 @@ absl::Status CheckStatic(const hlo::Shape& shape, Instruction instruction) {
   return absl::OkStatus();
 }
 
-absl::Status CheckInstruction(Instruction instruction) {
+absl::Status CheckInstruction(Instruction instruction, const NativeKernels* kernels) {
   RETURN_IF_ERROR(CheckStatic(instruction.shape(), instruction));
   if (HasTrait(instruction.opcode(), hlo::kCollective)) {
     return Unimplemented("Collective %s needs devices that run together, which this build has not (%s).",
@@ -45,17 +45,24 @@ absl::Status CheckInstruction(Instruction instruction) {
         hlo::Name(instruction.opcode()), Where(instruction));
   }
   if (IsStructural(instruction) || CanEvaluate(instruction)) return absl::OkStatus();
-  if (instruction.opcode() == hlo::kCustomCall) {
-    return Unimplemented("Custom-call target \"%s\" is not known to this build (%s).",
-                         instruction.attributes<hlo::CustomCallAttributes>().target, Where(instruction));
-  }
+  if (instruction.opcode() == hlo::kCustomCall) return CheckCustomCall(instruction, kernels);
   return Unimplemented("Opcode %s has no implementation in this build (%s).", hlo::Name(instruction.opcode()),
                        Where(instruction));
 }
 
 }  // namespace
 
-absl::Status CheckRunnable(const hlo::Module& module) {
+absl::Status CheckCustomCall(Instruction instruction, const NativeKernels* kernels) {
+  const std::string& target = instruction.attributes<hlo::CustomCallAttributes>().target;
+  if (kernels != nullptr && kernels->Find(target) != nullptr) {
+    return Annotate(CheckNativeCall(instruction), Where(instruction));
+  }
+  return Unimplemented("Custom-call target \"%s\" is not known to this daemon (%s): %s.", target,
+                       Where(instruction),
+                       kernels == nullptr ? NativeKernels().Nearest(target) : kernels->Nearest(target));
+}
+
+absl::Status CheckRunnable(const hlo::Module& module, const NativeKernels* kernels) {
   std::vector<bool> reached(module.computation_count(), false);
   reached[module.entry_id()] = true;
   // Callees have smaller ids than their callers.
@@ -64,7 +71,7 @@ absl::Status CheckRunnable(const hlo::Module& module) {
     const hlo::Computation& computation = module.computation(c);
     for (hlo::NodeId id = 0; id < computation.size(); ++id) {
       const Instruction instruction = computation[id];
-      RETURN_IF_ERROR(CheckInstruction(instruction));
+      RETURN_IF_ERROR(CheckInstruction(instruction, kernels));
       for (hlo::ComputationId called : instruction.called()) reached[called] = true;
     }
   }
