@@ -2,13 +2,16 @@
 
 BUILD is a build folder with bin/example_gpt_train. Both train the same model on the same text with the same batches' shape:
 layers by a scan, checkpoints that keep products, products in bf16, AdamW by a schedule, batches cut out on the device. JAX also with
-products in f32, which some CPUs prefer. Cold is the time from nothing compiled to the first loss, in seconds; warm the steps a second
-after it. Needs the packages of tests/conformance/jax/requirements.txt, and optax."""
+products in f32, which some CPUs prefer. Times from nothing compiled to the first loss, and after it; processor times beside them say
+more on a busy machine (hlod's to the first loss include its start and a sample). Needs the packages of
+tests/conformance/jax/requirements.txt, and optax."""
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
+import tempfile
 import time
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -21,14 +24,33 @@ BATCH, LENGTH, HEADS, LAYERS, SIZE = 16, 64, 4, 4, 128
 TEXT = pathlib.Path(__file__).resolve().parents[3] / "LICENSE"
 
 
+def run_example(build, steps):
+    """What it prints, and the processor time of it and its daemon."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with tempfile.TemporaryDirectory() as folder:
+        address = f"unix:{folder}/hlod.sock"
+        daemon = subprocess.Popen([f"{build}/bin/hlod", "--listen", address, "--compile-cache", "none"],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            while daemon.poll() is None and not os.path.exists(f"{folder}/hlod.sock"):
+                time.sleep(0.01)
+            command = [f"{build}/bin/example_gpt_train", "--text", str(TEXT), "--steps", str(steps), "--layers", str(LAYERS),
+                       "--size", str(SIZE), "--letters", "1"]
+            environment = dict(os.environ, HLOD_ADDRESS=address)
+            printed = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+        finally:
+            daemon.terminate()
+            daemon.wait()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return printed, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def hlod(build):
-    command = [f"{build}/bin/example_gpt_train", "--text", str(TEXT), "--steps", str(STEPS), "--layers", str(LAYERS),
-               "--size", str(SIZE), "--letters", "1"]
-    environment = dict(os.environ, HLOD_ADDRESS="private", HLOD_COMPILE_CACHE="none", HLOD_DAEMON=f"{build}/bin/hlod")
-    printed = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
-    losses = [float(loss) for loss in re.findall(r"loss ([0-9.]+)", printed)]
+    _, cold_time = run_example(build, 1)
+    printed, time_of_all = run_example(build, STEPS)
     first, rate = re.search(r"first step ([0-9.]+) s, then ([0-9.]+) steps", printed).groups()
-    return float(first), float(rate), losses
+    loss = re.findall(r"loss ([0-9.]+)", printed)[-1]
+    return float(first), float(rate), cold_time, (time_of_all - cold_time) / (STEPS - 1), float(loss)
 
 
 def initial_params(key, alphabet):
@@ -80,31 +102,32 @@ def jax_side(dtype):
         updates, state = optimizer.update(gradient, state, params)
         return loss, optax.apply_updates(params, updates), state, key
 
-    begun = time.perf_counter()
+    begun, begun_time = time.perf_counter(), time.process_time()
     state, key = optimizer.init(params), jax.random.key(1)
     step = jax.jit(step, donate_argnums=(0, 1, 2))
-    losses = []
     for i in range(1, STEPS + 1):
         loss, params, state, key = step(params, state, key)
         if i in (1, STEPS) or i % (STEPS // 10 + 1) == 0:
-            losses.append(float(loss))
+            last = float(loss)
         if i == 1:
-            first = time.perf_counter() - begun
-    return first, (STEPS - 1) / (time.perf_counter() - begun - first), losses
+            first, first_time = time.perf_counter() - begun, time.process_time() - begun_time
+    rate = (STEPS - 1) / (time.perf_counter() - begun - first)
+    return first, rate, first_time, (time.process_time() - begun_time - first_time) / (STEPS - 1), last
 
 
 def main(build):
-    print(f"{'':6} {'hlod':>8}   {'JAX, bf16':>9} {'ratio':>6}   {'JAX, f32':>9} {'ratio':>6}")
+    what = ["s to the first loss (aim: 50)", "steps a second after it (aim: 1)", "processor s to the first loss",
+            "processor s a step after it", "last loss"]
+    higher_is_better = [False, True, False, False, None]
+    print(f"{'':34} {'hlod':>8}   {'JAX, bf16':>9} {'ratio':>6}   {'JAX, f32':>9} {'ratio':>6}")
     for _ in range(ROUNDS):
-        first, rate, losses = hlod(build)
-        peers = [jax_side(jnp.bfloat16), jax_side(jnp.float32)]
-        rows = [("cold", first, [(peer[0], peer[0] / first) for peer in peers]),
-                ("warm", rate, [(peer[1], rate / peer[1]) for peer in peers]),
-                ("loss", losses[-1], [(peer[2][-1], None) for peer in peers])]
-        for name, ours, theirs in rows:
-            columns = "   ".join(f"{value:9.3f} {'' if ratio is None else format(ratio, '6.2f'):6}" for value, ratio in theirs)
-            print(f"{name:6} {ours:8.3f}   {columns}", flush=True)
-    print("aims: cold 50, warm 1")
+        ours, peers = hlod(build), [jax_side(jnp.bfloat16), jax_side(jnp.float32)]
+        for i, name in enumerate(what):
+            columns = ""
+            for peer in peers:
+                ratio = {True: ours[i] / peer[i], False: peer[i] / ours[i], None: None}[higher_is_better[i]]
+                columns += f"   {peer[i]:9.3f} {'' if ratio is None else format(ratio, '6.2f'):6}"
+            print(f"{name:34} {ours[i]:8.3f}{columns}", flush=True)
 
 
 if __name__ == "__main__":
