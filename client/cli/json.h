@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "absl/status/statusor.h"
+#include "common/hlo/literal.h"
 #include "hlod/admin.h"
 #include "hlod/client.h"
 #include "hlod/types.h"
@@ -22,6 +24,10 @@ Json ToJson(const BufferRow& row);
 Json ToJson(const ExecutableRow& row);
 Json ToJson(const SessionRow& row);
 Json ToJson(const DaemonStats& stats);
+// An array as lists within lists, one a dimension; of no dimensions its element. Elements are numbers, those
+// of pred true and false, complex ones [real, imaginary]; what JSON has no number for are the texts "nan",
+// "inf" and "-inf". A tuple is the list of its elements.
+absl::StatusOr<Json> ToJson(const hlo::Literal& value);
 // As text; bytes that are no UTF-8 (names and messages may hold any) are replaced.
 std::string Dump(const Json& json);
 // {"error": {"code": ..., "kind": ..., "message": ...}}

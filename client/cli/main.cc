@@ -50,7 +50,9 @@ JSON keys (--json; sizes in bytes, times in microseconds):
                wire_bytes_in wire_bytes_out totals (a session part)
   ping         daemon address count min_us median_us max_us
   an error     error{code kind message handle shape}; a wrong command line, too
-A result has no `value` with more than 1000 elements: --output takes those of any size.
+A result's `value` is lists within lists, one a dimension, of numbers; of pred they are true and false, of
+complex types [real, imaginary]. JSON has no NaN and no infinity: they are "nan", "inf" and "-inf". It has no
+`value` with more than 1000 elements: --output takes those of any size.
 
 .npy files: bf16 and f8 types travel as raw bits (uint16, uint8), sub-byte integers as int8 and uint8.)";
 

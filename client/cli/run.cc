@@ -158,7 +158,9 @@ absl::StatusOr<Json> Deliver(const Buffer& buffer, size_t index, const RunOption
   }
   const bool small = value.element_count() <= kPrintedElementsMax;
   if (json) {
-    if (small) entry["value"] = hlo::ToText(value);
+    if (small) {
+      ASSIGN_OR_RETURN(entry["value"], ToJson(value));
+    }
     return entry;
   }
   std::printf("result %zu: %s %s\n", index, hlo::ToStringNoLayout(buffer.shape()).c_str(),

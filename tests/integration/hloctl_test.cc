@@ -58,6 +58,31 @@ TEST_F(Hloctl, RunsTextAndPrintsResults) {
   EXPECT_NE(output.text.find("result 0: f32[4] {1, 1, 1, 1}"), std::string::npos) << output.text;
 }
 
+// As python3 -c 'json.load(...)' reads it: numbers, and texts for what JSON has no number for.
+TEST_F(Hloctl, ResultsInJsonAreListsOfNumbers) {
+  std::ofstream(folder_ / "values.hlo") << R"(
+HloModule values
+ENTRY main {
+  a = f32[2,2] constant({{1, 0.1}, {nan, -inf}})
+  b = s32[] constant(-7)
+  c = pred[2] constant({1, 0})
+  d = c64[1] constant({(1.5, inf)})
+  e = f64[1] constant({0.1})
+  f = u64[1] constant({18446744073709551615})
+  g = f32[2,0] constant({{}, {}})
+  h = bf16[1] constant({0.5})
+  ROOT r = (f32[2,2], s32[], pred[2], c64[1], f64[1], u64[1], f32[2,0], bf16[1]) tuple(a, b, c, d, e, f, g, h)
+})";
+  const nlohmann::json json = RunJson("run " + File("values.hlo"));
+  const char* const expected[] = {
+      R"([[1.0, 0.1], ["nan", "-inf"]])", "-7",       "[true, false]", R"([[1.5, "inf"]])", "[0.1]",
+      "[18446744073709551615]",           "[[], []]", "[0.5]"};
+  ASSERT_EQ(json["results"].size(), std::size(expected)) << json;
+  for (size_t i = 0; i < std::size(expected); ++i) {
+    EXPECT_EQ(json["results"][i]["value"], nlohmann::json::parse(expected[i])) << i;
+  }
+}
+
 TEST_F(Hloctl, RunsAProtoOnNpyArgumentsAndWritesNpyResults) {
   const std::string module = SourceDir() / "tests/conformance/jax/cases/layer_norm_bf16";
   std::string arguments = "run " + module + "/module.pb --output " + File("out");
