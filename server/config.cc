@@ -297,10 +297,10 @@ absl::Status ReadConfigFile(const std::string& path, Config& config) {
         const bool known = std::any_of(ConfigKeys().begin(), ConfigKeys().end(),
                                        [&](const ConfigKey& k) { return k.name == with_underscores; });
         if (known) {
-          return InvalidArgument("%s:%d: there is no key \"%s\"; keys are written with _: \"%s\".", path,
-                                 name.source().begin.line, std::string(name.str()), with_underscores);
+          return InvalidArgument("%s:%d: key \"%s\" is unknown; keys are written with underscores: \"%s\".",
+                                 path, name.source().begin.line, std::string(name.str()), with_underscores);
         }
-        return InvalidArgument("%s:%d: there is no key \"%s\"; `hlod --help` lists them.", path,
+        return InvalidArgument("%s:%d: key \"%s\" is unknown; `hlod --help` lists the keys.", path,
                                name.source().begin.line, std::string(name.str()));
       }
       if (const absl::Status set = SetFromNode(*key, node, config); !set.ok()) {

@@ -40,7 +40,7 @@ void LogForGrpc(gpr_log_func_args* args) {
   spdlog::log(level, "gRPC: {}", args->message);
 }
 
-// "tls_cert: /etc/hlod/cert.pem: there is no PEM certificate in it." Whatever is wrong with a file that the
+// "tls_cert: /etc/hlod/cert.pem: no PEM certificate was found in it." Whatever is wrong with a file that the
 // configuration names is wrong with the configuration.
 absl::Status About(std::string_view key, const std::string& path, const absl::Status& status) {
   return InvalidArgument("%s: %s: %s.", key, path, FromAbsl(status.message()));

@@ -56,16 +56,16 @@ absl::Status CheckToken(const std::string& token) {
 }
 
 absl::Status CheckCertificates(const std::string& pem) {
-  if (FirstCertificate(pem) == nullptr) return InvalidArgument("there is no PEM certificate in it");
+  if (FirstCertificate(pem) == nullptr) return InvalidArgument("no PEM certificate was found in it");
   return absl::OkStatus();
 }
 
 absl::Status CheckKey(const std::string& key, const std::string& certificates) {
   const Key parsed(PEM_read_bio_PrivateKey(Reader(key).get(), nullptr, NoPassphrase, nullptr));
   ERR_clear_error();
-  if (parsed == nullptr) return InvalidArgument("there is no PEM private key (without a pass phrase) in it");
+  if (parsed == nullptr) return InvalidArgument("no PEM private key without a pass phrase was found in it");
   const Certificate certificate = FirstCertificate(certificates);
-  if (certificate == nullptr) return InvalidArgument("it has no certificate");
+  if (certificate == nullptr) return InvalidArgument("no PEM certificate for it was given");
   const bool fits = X509_check_private_key(certificate.get(), parsed.get()) == 1;
   ERR_clear_error();
   if (!fits) return InvalidArgument("it is not the key of the certificate");

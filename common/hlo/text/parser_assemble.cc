@@ -82,7 +82,8 @@ class Assembler {
           if (!callee.in_place) {
             const auto found = by_name.find(ToAbsl(callee.name));
             if (found == by_name.end())
-              return lexer_.ErrorAt(callee.at, "there is no computation \"%s\"", callee.name);
+              return lexer_.ErrorAt(callee.at, "computation \"%s\" is not defined in the module",
+                                    callee.name);
             callee.in_place = found->second;
           }
           callees_[c].push_back(*callee.in_place);
@@ -111,7 +112,7 @@ class Assembler {
         for (const Reference& reference : *references) {
           const auto found = by_name.find(ToAbsl(reference.name));
           if (found == by_name.end()) {
-            return lexer_.ErrorAt(reference.at, "there is no instruction \"%s\" in this computation",
+            return lexer_.ErrorAt(reference.at, "instruction \"%s\" is not defined in this computation",
                                   reference.name);
           }
           needs[i].push_back(found->second);
