@@ -65,11 +65,6 @@ absl::Status ReadConfigFile(const std::string& path, Config& config);
 // together.
 absl::Status CheckLimits(const Limits& limits);
 
-// "16GiB", "512MiB", "1MB", "4096": bytes. INVALID_ARGUMENT otherwise.
-absl::StatusOr<int64_t> ParseSize(std::string_view text);
-// The largest unit that divides it: "16GiB".
-std::string FormatSize(int64_t bytes);
-
 // What the command line says.
 struct CommandLine {
   Config config;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "hlod/client.h"
 
 namespace hlod::cli {
@@ -47,6 +48,16 @@ struct RunOptions {
   double deadline_seconds = 0;  // 0: none.
 };
 absl::Status Run(const CommonOptions& common, const RunOptions& options);
+
+struct CheckOptions {
+  std::string module;  // File: HLO proto or text.
+  std::string target;  // "v5p:128"; empty: none.
+  std::string chips;   // TOML file of further chips; empty: none.
+  std::string budget;  // TOML file of limits; empty: none.
+};
+// Prints what the module costs and needs, without a daemon. Whether it passed: it does not exceed its budget
+// and may fit its target.
+absl::StatusOr<bool> Check(const CommonOptions& common, const CheckOptions& options);
 
 struct ListOptions {
   uint64_t session = 0;

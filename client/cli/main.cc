@@ -21,13 +21,14 @@ constexpr int kDone = 0;
 constexpr int kRefused = 1;   // The daemon, the program on it, or a file said no.
 constexpr int kUsage = 2;     // The command line is wrong.
 constexpr int kNoDaemon = 3;  // There is no daemon, or it ended.
+constexpr int kFailed = 4;    // What was checked did not pass.
 
 constexpr char kFooter[] = R"(
 The daemon is the one at --address, else at $HLOD_ADDRESS, else the user's running one; `run` and `ping`
-start a private one when there is none.
+start a private one when there is none. `check` needs none.
 
 Exit codes: 0 done; 1 refused by the daemon, or a file or the output could not be read or written;
-2 wrong command line; 3 no daemon, or it went away.
+2 wrong command line; 3 no daemon, or it went away; 4 what `check` checks exceeds its budget or does not fit.
 
 JSON keys (--json; sizes in bytes, times in microseconds):
   amount       bytes calls
@@ -39,6 +40,11 @@ JSON keys (--json; sizes in bytes, times in microseconds):
   run          module daemon device compile{digest cached persistent compile_us argument_bytes output_bytes
                alias_bytes temporary_bytes steps reference_steps reference_opcodes} run{count min_us median_us max_us}
                results[index shape placeholder (file | value)] stats (a session part)
+  check        module instructions cost cost_once (flops transcendentals bytes: a loop's turns all, or once) unknown_loops
+               unknown_calls fused unfused (total_bytes argument_bytes result_bytes alias_bytes temporary_bytes
+               traffic_bytes at largest[kind name op_name source last_use shape bytes]) peak_bytes{low high} fit
+               findings[metric value limit over] passed, with --target: target{chip count usable_bytes}
+               step_seconds{low high}
   devices      devices[ordinal kind capacity_bytes used_bytes peak_bytes temporary_bytes buffers placeholders
                queued_executes]
   buffers      buffers[session handle device shape bytes state origin] total
@@ -150,6 +156,18 @@ int Main(int argc, char** argv, bool json) {
       ->check(CLI::Validator([](std::string& text) { return CheckSeconds(text); }, "", "Seconds"))
       ->capture_default_str();
 
+  CheckOptions check;
+  CLI::App* const check_command =
+      app.add_subcommand("check", "What a module costs and needs, without running it");
+  check_command->add_option("module", check.module, "HLO module: proto or text")->required();
+  check_command->add_option("--target", check.target,
+                            "CHIP or CHIP:COUNT that it should fit: v5p:128, h100, ...");
+  check_command->add_option("--chips", check.chips,
+                            "TOML file of further chips: [chips.NAME] with memory_bytes, "
+                            "usable_bytes, bandwidth, flops, tiled");
+  check_command->add_option("--budget", check.budget,
+                            "TOML file of limits: peak_bytes = \"80GiB\", flops = 1e15, ...");
+
   ListOptions list;
   CLI::App* const devices = app.add_subcommand("devices", "The devices and their memory");
   CLI::App* const buffers = app.add_subcommand("buffers", "The live buffers, largest first");
@@ -183,6 +201,12 @@ int Main(int argc, char** argv, bool json) {
   common.connect.name = "hloctl";
 
   if (run_command->parsed()) status = Run(common, run);
+  bool passed = true;
+  if (check_command->parsed()) {
+    const absl::StatusOr<bool> checked = Check(common, check);
+    status = checked.status();
+    passed = checked.value_or(true);
+  }
   if (devices->parsed()) status = ListDevices(common);
   if (buffers->parsed()) status = ListBuffers(common, list);
   if (executables->parsed()) status = ListExecutables(common, list);
@@ -190,7 +214,8 @@ int Main(int argc, char** argv, bool json) {
   if (transfers->parsed()) status = ListTransfers(common, list);
   if (stats->parsed()) status = ShowStats(common);
   if (ping->parsed()) status = Ping(common, count);
-  const int code = Report(status, json);
+  int code = Report(status, json);
+  if (code == kDone && !passed) code = kFailed;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   std::fprintf(stderr, "hloctl: The output could not be written.\n");
   return code == kDone ? kRefused : code;

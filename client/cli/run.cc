@@ -12,39 +12,18 @@
 #include "absl/time/clock.h"
 #include "client/cli/commands.h"
 #include "client/cli/json.h"
+#include "client/cli/load_module.h"
 #include "common/base/error.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/hlo/literal.h"
 #include "common/hlo/npy.h"
-#include "common/hlo/proto/codec.h"
 #include "common/hlo/text/text.h"
 
 namespace hlod::cli {
 namespace {
 
 constexpr int64_t kPrintedElementsMax = 1000;
-
-// A proto starts with a field tag and is rarely valid UTF-8 text for long; text starts with a word. The first
-// control byte decides.
-bool LooksLikeText(std::string_view bytes) {
-  return std::none_of(
-      bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(std::min<size_t>(bytes.size(), 256)),
-      [](char c) { return static_cast<uint8_t>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r'; });
-}
-
-absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
-  if (!LooksLikeText(bytes)) {
-    absl::StatusOr<std::unique_ptr<Module>> module = hlo::FromSerialized(bytes);
-    return module.ok() ? std::move(module) : Annotate(module.status(), "reading " + path);
-  }
-  absl::StatusOr<std::unique_ptr<Module>> module = hlo::ParseModule(bytes);
-  if (module.ok()) return module;
-  ErrorDetails error = ErrorOf(module.status());  // Begins with line and column.
-  error.text = absl::StrCat(path, ":", error.text);
-  return ToStatus(std::move(error));
-}
 
 // Values that are neither all small nor all equal: floats within (-1, 1), integers from 0 to 7.
 absl::StatusOr<Literal> RandomLiteral(const Shape& shape, std::mt19937_64& random) {

@@ -2,105 +2,25 @@
 #include "client/transform/counted_loop.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 
 #include "absl/container/flat_hash_map.h"
 
+#include "common/hlo/analysis/trip_count.h"
 #include "common/hlo/literal.h"
 
 namespace hlod::lazy {
 namespace {
 
-using Order = hlo::ComparisonDirection;
-
 // Turns up to which a loop becomes a scan: what its transpose needs of each turn is kept.
 constexpr int64_t kTurnsMax = int64_t{1} << 20;
 
-// The value of an integer constant.
-std::optional<int64_t> IntegerOf(const hlo::Instruction& instruction) {
-  if (instruction.opcode() != hlo::kConstant || !instruction.shape().dims.empty() ||
-      !hlo::IsInteger(instruction.shape().type)) {
-    return std::nullopt;
-  }
-  const absl::StatusOr<Literal> converted = hlo::Convert(instruction.literal(), hlo::kS64);
-  if (!converted.ok()) return std::nullopt;
-  return converted->data<int64_t>()[0];
+std::optional<hlo::LoopCounter> CounterOf(const WhileLoop& loop) {
+  const hlo::Module& callees = Tracer::Get().callees();
+  const std::optional<hlo::LoopCounter> counter = hlo::FindLoopCounter(
+      loop.computation[loop.init], callees.computation(loop.body), callees.computation(loop.condition));
+  return counter.has_value() && counter->turns <= kTurnsMax ? counter : std::nullopt;
 }
-
-// The element of the only parameter that the instruction is.
-std::optional<size_t> StateIndex(const hlo::Instruction& instruction) {
-  if (instruction.opcode() != hlo::kGetTupleElement || instruction.operand(0).opcode() != hlo::kParameter) {
-    return std::nullopt;
-  }
-  return static_cast<size_t>(instruction.attributes<hlo::TupleIndexAttributes>().index);
-}
-
-class Counter {
- public:
-  explicit Counter(const WhileLoop& loop)
-      : init_(loop.computation[loop.init]),
-        body_(Tracer::Get().callees().computation(loop.body)),
-        condition_(Tracer::Get().callees().computation(loop.condition)) {}
-
-  // Which element of the state counts, from where, and by how much.
-  size_t index = 0;
-  int64_t begin = 0, step = 0;
-
-  std::optional<int64_t> Count() {
-    const hlo::Instruction test = condition_.root();
-    if (init_.opcode() != hlo::kTuple || body_.root().opcode() != hlo::kTuple ||
-        test.opcode() != hlo::kCompare) {
-      return std::nullopt;
-    }
-    Order order = test.attributes<hlo::CompareAttributes>().direction;
-    hlo::Instruction counter = test.operand(0), limit = test.operand(1);
-    if (order == Order::kGt || order == Order::kGe) {  // The limit stands first.
-      std::swap(counter, limit);
-      order = order == Order::kGt ? Order::kLt : Order::kLe;
-    }
-    const std::optional<size_t> found = StateIndex(counter);
-    if (!found.has_value() || (order != Order::kLt && order != Order::kLe)) return std::nullopt;
-    const std::optional<int64_t> first = IntegerOf(init_.operand(static_cast<uint32_t>(*found)));
-    const std::optional<int64_t> last = Limit(limit), by = Step(*found);
-    if (!first.has_value() || !last.has_value() || !by.has_value()) return std::nullopt;
-    // A counter that passes the largest number of its type begins again below.
-    const int64_t max =
-        ByteSize(init_.operand(static_cast<uint32_t>(*found)).shape()).value_or(0) < 4 ? INT8_MAX : INT32_MAX;
-    if (std::abs(*first) > max || std::abs(*last) > max || *by > max - std::max(*last, int64_t{0}) - 1) {
-      return std::nullopt;
-    }
-    index = *found;
-    begin = *first;
-    step = *by;
-    const int64_t end = order == Order::kLe ? *last + 1 : *last;
-    const int64_t turns = end <= begin ? 0 : (end - begin + step - 1) / step;
-    return turns <= kTurnsMax ? std::optional<int64_t>(turns) : std::nullopt;
-  }
-
- private:
-  // A constant, or an element of the state that begins as one and stays.
-  std::optional<int64_t> Limit(const hlo::Instruction& limit) const {
-    const std::optional<size_t> index = StateIndex(limit);
-    if (!index.has_value()) return IntegerOf(limit);
-    const hlo::Instruction next = body_.root().operand(static_cast<uint32_t>(*index));
-    if (StateIndex(next) != index) return std::nullopt;
-    return IntegerOf(init_.operand(static_cast<uint32_t>(*index)));
-  }
-  std::optional<int64_t> Step(size_t index) const {
-    const hlo::Instruction next = body_.root().operand(static_cast<uint32_t>(index));
-    if (next.opcode() != hlo::kAdd) return std::nullopt;
-    for (const uint32_t side : {0u, 1u}) {
-      const std::optional<int64_t> step = IntegerOf(next.operand(1 - side));
-      if (StateIndex(next.operand(side)) == index && step.has_value() && *step > 0) return step;
-    }
-    return std::nullopt;
-  }
-
-  const hlo::Instruction init_;
-  const hlo::Computation& body_;
-  const hlo::Computation& condition_;
-};
 
 // What the turns do with the arrays of the state, where each turn is one place further along dimension 0.
 class Slices {
@@ -141,7 +61,7 @@ class Slices {
     constexpr int kDepthMax = 8;
     const hlo::Instruction instruction = computation_[node];
     if (node == counter_) return Affine{1, 0};
-    if (const std::optional<int64_t> constant = IntegerOf(instruction)) return Affine{0, *constant};
+    if (const std::optional<int64_t> constant = hlo::IntegerOf(instruction)) return Affine{0, *constant};
     if (depth > kDepthMax || !instruction.shape().dims.empty()) return std::nullopt;
     const absl::Span<const NodeId> operands = instruction.operands();
     switch (instruction.opcode()) {
@@ -150,8 +70,8 @@ class Slices {
       case hlo::kSelect: {  // x < 0 ? x + n : x, of an x that is not negative.
         const hlo::Instruction test = instruction.operand(0);
         if (test.opcode() != hlo::kCompare || test.operands()[0] != operands[2] ||
-            test.attributes<hlo::CompareAttributes>().direction != Order::kLt ||
-            IntegerOf(test.operand(1)) != 0) {
+            test.attributes<hlo::CompareAttributes>().direction != hlo::ComparisonDirection::kLt ||
+            hlo::IntegerOf(test.operand(1)) != 0) {
           return std::nullopt;
         }
         const std::optional<Affine> index = AffineOf(operands[2], depth + 1);
@@ -183,7 +103,7 @@ class Slices {
   std::optional<bool> DirectionOf(absl::Span<const NodeId> starts, const Dims& dims, const Dims& part) const {
     if (dims.empty() || dims[0] != length_ || part[0] != 1) return std::nullopt;
     for (size_t i = 1; i < dims.size(); ++i) {
-      if (part[i] != dims[i] || IntegerOf(computation_[starts[i]]) != 0) return std::nullopt;
+      if (part[i] != dims[i] || hlo::IntegerOf(computation_[starts[i]]) != 0) return std::nullopt;
     }
     const std::optional<Affine> index = AffineOf(starts[0]);
     if (!index.has_value() || !IsInside(*index)) return std::nullopt;
@@ -361,7 +281,10 @@ NodeId AppendSliced(hlo::Computation& to, const WhileLoop& loop, const CalleeBod
 
 }  // namespace
 
-std::optional<int64_t> TripCountOf(const WhileLoop& loop) { return Counter(loop).Count(); }
+std::optional<int64_t> TripCountOf(const WhileLoop& loop) {
+  const std::optional<hlo::LoopCounter> counter = CounterOf(loop);
+  return counter.has_value() ? std::optional<int64_t>(counter->turns) : std::nullopt;
+}
 
 std::optional<hlo::ComputationId> ScanBodyOf(const WhileLoop& loop) {
   try {
@@ -380,20 +303,19 @@ std::optional<hlo::ComputationId> ScanBodyOf(const WhileLoop& loop) {
 }
 
 std::optional<NodeId> AppendAsScan(hlo::Computation& to, const WhileLoop& loop) {
-  Counter counter(loop);
-  const std::optional<int64_t> length = counter.Count();
-  const std::optional<hlo::ComputationId> plain = length.has_value() ? ScanBodyOf(loop) : std::nullopt;
+  const std::optional<hlo::LoopCounter> counter = CounterOf(loop);
+  const std::optional<hlo::ComputationId> plain = counter.has_value() ? ScanBodyOf(loop) : std::nullopt;
   if (!plain.has_value()) return std::nullopt;
-  if (*length > 0 && counter.begin == 0 && counter.step == 1) {
+  if (counter->turns > 0 && counter->begin == 0 && counter->step == 1) {
     const CalleeBody body = BodyOf(loop.body);
-    const Slices slices(body, counter.index, *length);
-    if (!slices.uses().empty()) return AppendSliced(to, loop, body, slices, *length);
+    const Slices slices(body, counter->index, counter->turns);
+    if (!slices.uses().empty()) return AppendSliced(to, loop, body, slices, counter->turns);
   }
   Appender appender(to);
   const hlo::Instruction init = to[loop.init];
   const Shape shape = init.shape();
   std::vector<NodeId> operands(init.operands().begin(), init.operands().end());
-  operands.insert(operands.begin(), appender.Falses(*length));
+  operands.insert(operands.begin(), appender.Falses(counter->turns));
   hlo::ScanAttributes attributes;
   attributes.num_carries = static_cast<int64_t>(operands.size()) - 1;
   return appender.Scan(operands, attributes, shape, *plain);

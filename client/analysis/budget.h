@@ -1,0 +1,44 @@
+// Limits that a program must keep, from a TOML file:
+//   peak_bytes = "80GiB"       # sizes: a number of bytes, or with a unit
+//   flops = 1.5e15
+//   step_seconds = 0.8
+// Two-sided: a value far below its limit is reported, too, since a loose limit catches nothing.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace hlod::analysis {
+
+// What may be limited, and in which unit.
+struct Metric {
+  enum class Unit { kBytes, kCount, kSeconds };
+  std::string_view name;
+  Unit unit;
+};
+const std::vector<Metric>& Metrics();
+
+// Limits by the metric's name.
+using Budget = std::map<std::string, double, std::less<>>;
+// INVALID_ARGUMENT naming the file, the line or the key, and the nearest key; or a value without the unit
+// that it needs.
+absl::StatusOr<Budget> ReadBudget(const std::string& path);
+
+// A value that is over its limit, or below a half of it.
+struct Finding {
+  std::string metric;
+  double value = 0, limit = 0;
+  bool over = false;
+};
+// The findings for values by the metric's name. INVALID_ARGUMENT when the budget limits what has no value.
+absl::StatusOr<std::vector<Finding>> Compare(const Budget& budget,
+                                             const std::map<std::string, double, std::less<>>& values);
+
+// "1.5 GiB", "2.4e+12", "0.8 s".
+std::string Show(std::string_view metric, double value);
+
+}  // namespace hlod::analysis

@@ -1,0 +1,45 @@
+// Accelerators that a program may be checked for: their memory and speed, from public sources (chips.inc).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/hlo/shape.h"
+
+namespace hlod::analysis {
+
+struct Chip {
+  std::string name;
+  double memory_bytes = 0;
+  double usable_bytes = 0;  // What the compiler has of it.
+  double bandwidth = 0;     // Bytes a second.
+  double flops = 0;         // Dense bf16 operations a second.
+  bool tiled = false;       // Arrays are padded to tiles, as on TPU.
+  std::string source;
+};
+
+// What an array takes in the chip's memory. On TPU the last two dimensions are padded to (8, 128) elements of
+// 32 bits, (16, 128) of 16, (32, 128) of 8; arrays of one dimension to 1024 bytes.
+int64_t BytesOn(const Chip& chip, const hlo::Shape& shape);
+
+// The chips of the table, and of a TOML file when its path is not empty:
+//   [chips.mine]
+//   memory_bytes = 64e9
+//   usable_bytes = 60e9       # memory_bytes unless said
+//   bandwidth = 1e12
+//   flops = 2e14
+//   tiled = false             # unless said
+absl::StatusOr<std::vector<Chip>> KnownChips(const std::string& path = "");
+
+// "v5p:128".
+struct Target {
+  Chip chip;
+  int64_t count = 1;
+};
+// NOT_FOUND naming the nearest chips; INVALID_ARGUMENT for a count that is not at least 1.
+absl::StatusOr<Target> ParseTarget(std::string_view text, const std::vector<Chip>& chips);
+
+}  // namespace hlod::analysis

@@ -1,0 +1,15 @@
+// Which values an ideal compiler would not write to memory: the upper end of what fusion can do, for peaks
+// and traffic.
+#pragma once
+
+#include <vector>
+
+#include "common/hlo/module.h"
+
+namespace hlod::analysis {
+
+// For each instruction of a computation whether it is computed inside its users: it is elementwise or moves
+// elements, each of its users can take it in, and it is cheap or has one user.
+std::vector<bool> FusedAway(const hlo::Computation& computation);
+
+}  // namespace hlod::analysis

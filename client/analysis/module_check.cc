@@ -1,0 +1,168 @@
+// The parts of the report, and the report as text.
+#include "client/analysis/module_check.h"
+
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "client/analysis/quantity.h"
+#include "client/analysis/sharding.h"
+#include "common/base/status.h"
+
+namespace hlod::analysis {
+namespace {
+
+// What the parameters take on one of `chips` chips, by their shardings.
+double DividedArguments(const hlo::Module& module, const PeakOptions& options, int64_t chips) {
+  double bytes = 0;
+  const hlo::Computation& entry = module.entry();
+  for (const hlo::NodeId parameter : entry.parameters()) {
+    const hlo::Notes* const notes = entry.notes(parameter);
+    const int64_t parts = notes == nullptr ? 1 : std::min(chips, PartsOf(notes->sharding));
+    for (const hlo::ShapeLeaf& leaf : hlo::Leaves(entry[parameter].shape())) {
+      const int64_t whole =
+          options.bytes ? options.bytes(*leaf.shape) : hlo::ByteSize(*leaf.shape).value_or(0);
+      bytes += static_cast<double>(whole) / static_cast<double>(parts);
+    }
+  }
+  return bytes;
+}
+
+double WithoutArguments(const Peak& peak) { return static_cast<double>(peak.total() - peak.arguments); }
+
+// Without a partitioner: what is not a parameter is divided by all chips at best, by none at worst.
+Bracket PeakOnAChip(const ModuleReport& report, double divided_arguments, double chips) {
+  return {divided_arguments + WithoutArguments(report.fused) / chips,
+          divided_arguments + WithoutArguments(report.unfused)};
+}
+
+// The roofline: as long as its operations, or its traffic, take at full speed.
+double Seconds(const Chip& chip, double chips, double flops, double traffic) {
+  return std::max(flops / chip.flops, traffic / chip.bandwidth) / chips;
+}
+
+std::map<std::string, double, std::less<>> ValuesOf(const ModuleReport& report) {
+  std::map<std::string, double, std::less<>> values = {
+      {"peak_bytes", report.peak_bytes.low},
+      {"argument_bytes", static_cast<double>(report.fused.arguments)},
+      {"result_bytes", static_cast<double>(report.fused.results)},
+      {"temporary_bytes", static_cast<double>(report.fused.temporaries)},
+      {"traffic_bytes", report.fused.traffic},
+      {"flops", report.cost.total.flops},
+      {"transcendentals", report.cost.total.transcendentals}};
+  if (report.target.has_value()) values["step_seconds"] = report.step_seconds.low;
+  return values;
+}
+
+}  // namespace
+
+ModuleReport::Fit ModuleReport::fit() const {
+  if (!target.has_value()) return Fit::kNoTarget;
+  if (peak_bytes.high <= target->chip.usable_bytes) return Fit::kFits;
+  return peak_bytes.low > target->chip.usable_bytes ? Fit::kDoesNotFit : Fit::kMayNotFit;
+}
+
+bool ModuleReport::passed() const {
+  return fit() != Fit::kDoesNotFit &&
+         std::none_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.over; });
+}
+
+absl::StatusOr<ModuleReport> CheckModule(const hlo::Module& module, const std::optional<Target>& target,
+                                         const Budget& budget) {
+  ModuleReport report{.name = module.name(), .instructions = module.instruction_count(), .target = target};
+  report.cost = CostOf(module);
+  PeakOptions options;
+  if (target.has_value())
+    options.bytes = [&chip = target->chip](const hlo::Shape& shape) { return BytesOn(chip, shape); };
+  ASSIGN_OR_RETURN(report.fused, PeakOf(module, options));
+  options.fused = false;
+  ASSIGN_OR_RETURN(report.unfused, PeakOf(module, options));
+  const int64_t chips = target.has_value() ? target->count : 1;
+  report.peak_bytes =
+      PeakOnAChip(report, DividedArguments(module, options, chips), static_cast<double>(chips));
+  if (target.has_value()) {
+    const auto seconds = [&](double traffic) {
+      return Seconds(target->chip, static_cast<double>(chips), report.cost.total.flops, traffic);
+    };
+    report.step_seconds = {seconds(report.fused.traffic), seconds(report.unfused.traffic)};
+  }
+  ASSIGN_OR_RETURN(report.findings, Compare(budget, ValuesOf(report)));
+  return report;
+}
+
+namespace {
+
+std::string Show(const Bracket& bracket, std::string (*text)(double)) {
+  const std::string low = text(bracket.low), high = text(bracket.high);
+  return low == high ? low : absl::StrCat(low, " to ", high);
+}
+Bracket Of(double a, double b) { return {std::min(a, b), std::max(a, b)}; }
+
+void AppendTarget(const ModuleReport& report, std::string& text) {
+  const Target& target = *report.target;
+  static constexpr const char* kVerdicts[] = {"", "fits", "may not fit", "does not fit"};
+  absl::StrAppendFormat(&text, "target           %s, %d chip%s: %s: %s of %s that the compiler has (%s)\n",
+                        target.chip.name, target.count, target.count == 1 ? "" : "s",
+                        kVerdicts[static_cast<int>(report.fit())], Show(report.peak_bytes, BytesText),
+                        BytesText(target.chip.usable_bytes), target.chip.source);
+  absl::StrAppendFormat(
+      &text, "step             %s at full speed (an estimate: without overheads and communication)\n",
+      Show(report.step_seconds, SecondsText));
+  if (target.count > 1)
+    text +=
+        "                 parameters are divided by their shardings; the rest between by all chips and by "
+        "none\n";
+}
+
+void AppendLargest(const Peak& peak, std::string& text) {
+  static constexpr const char* kKinds[] = {"argument", "result", "temporary"};
+  absl::StrAppendFormat(&text, "largest at the peak (%s, everything fused that can be):\n", peak.at);
+  for (const Contributor& array : peak.largest) {
+    absl::StrAppendFormat(&text, "  %12s  %-9s %s %s", BytesText(static_cast<double>(array.bytes)),
+                          kKinds[static_cast<int>(array.kind)], array.name,
+                          hlo::ToStringNoLayout(array.shape));
+    if (!array.op_name.empty()) absl::StrAppend(&text, "  ", array.op_name);
+    if (!array.source.empty()) absl::StrAppend(&text, " (", array.source, ")");
+    if (!array.last_use.empty()) absl::StrAppend(&text, ", until ", array.last_use);
+    text += "\n";
+  }
+}
+
+}  // namespace
+
+std::string ToText(const ModuleReport& report) {
+  const Cost& cost = report.cost.total;
+  std::string text = absl::StrFormat("%s: %d instructions\n", report.name, report.instructions);
+  absl::StrAppendFormat(&text, "operations       %s flops, %s transcendentals\n", CountText(cost.flops),
+                        CountText(cost.transcendentals));
+  absl::StrAppendFormat(&text, "memory traffic   %s (fused to not fused)\n",
+                        Show(Of(report.fused.traffic, report.unfused.traffic), BytesText));
+  absl::StrAppendFormat(
+      &text,
+      "peak memory      %s: arguments %s, results %s, of which %s in arguments' memory, temporaries %s\n",
+      Show(Of(static_cast<double>(report.fused.total()), static_cast<double>(report.unfused.total())),
+           BytesText),
+      BytesText(static_cast<double>(report.fused.arguments)),
+      BytesText(static_cast<double>(report.fused.results)),
+      BytesText(static_cast<double>(report.fused.aliased)),
+      Show(Of(static_cast<double>(report.fused.temporaries), static_cast<double>(report.unfused.temporaries)),
+           BytesText));
+  if (!report.cost.unknown_loops.empty())
+    absl::StrAppendFormat(&text, "counted once     loops of unknown trip count: %s\n",
+                          absl::StrJoin(report.cost.unknown_loops, ", "));
+  if (!report.cost.unknown_calls.empty())
+    absl::StrAppendFormat(&text, "not counted      custom-calls: %s\n",
+                          absl::StrJoin(report.cost.unknown_calls, ", "));
+  if (report.target.has_value()) AppendTarget(report, text);
+  for (const Finding& finding : report.findings) {
+    absl::StrAppendFormat(&text, "budget           %s: %s is %s %s\n", finding.over ? "FAILED" : "loose",
+                          absl::StrCat(finding.metric, " ", Show(finding.metric, finding.value)),
+                          finding.over ? "over" : "less than half of", Show(finding.metric, finding.limit));
+  }
+  AppendLargest(report.fused, text);
+  return text;
+}
+
+}  // namespace hlod::analysis

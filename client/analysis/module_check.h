@@ -1,0 +1,45 @@
+// What one module costs and needs, and whether that fits a chip and a budget.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "client/analysis/budget.h"
+#include "client/analysis/chips.h"
+#include "client/analysis/cost.h"
+#include "client/analysis/peak.h"
+
+namespace hlod::analysis {
+
+// An estimate between two ends: everything that can be fused is, or nothing is; on several chips also: all is
+// divided among them, or only what the parameters' shardings say.
+struct Bracket {
+  double low = 0, high = 0;
+};
+
+struct ModuleReport {
+  std::string name;
+  int64_t instructions = 0;
+  ModuleCost cost;
+  Peak fused, unfused;   // On one chip, undivided.
+  Bracket peak_bytes;    // On a chip.
+  Bracket step_seconds;  // By the chip's speed alone: no overheads, no communication. Zero without a target.
+  std::optional<Target> target;
+  std::vector<Finding> findings;  // What the budget says.
+
+  // Whether it is certain to fit, uncertain, or certain not to.
+  enum class Fit { kNoTarget, kFits, kMayNotFit, kDoesNotFit };
+  Fit fit() const;
+  bool passed() const;
+};
+
+// Of a verified module. The error of a pass that finds it too large.
+absl::StatusOr<ModuleReport> CheckModule(const hlo::Module& module, const std::optional<Target>& target,
+                                         const Budget& budget);
+
+// For people: several lines, the largest arrays at the peak among them.
+std::string ToText(const ModuleReport& report);
+
+}  // namespace hlod::analysis

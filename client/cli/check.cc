@@ -1,0 +1,96 @@
+// hloctl check: what a module costs and needs, without running it.
+#include <cstdio>
+
+#include "client/analysis/module_check.h"
+#include "client/cli/commands.h"
+#include "client/cli/json.h"
+#include "client/cli/load_module.h"
+#include "common/base/status.h"
+#include "common/hlo/inference/verifier.h"
+
+namespace hlod::cli {
+namespace {
+
+using analysis::ModuleReport;
+
+Json ToJson(const analysis::Bracket& bracket) { return {{"low", bracket.low}, {"high", bracket.high}}; }
+
+Json ToJson(const analysis::Cost& cost) {
+  return {{"flops", cost.flops}, {"transcendentals", cost.transcendentals}, {"bytes", cost.bytes}};
+}
+
+Json ToJson(const analysis::Contributor& array) {
+  static constexpr const char* kKinds[] = {"argument", "result", "temporary"};
+  return {{"kind", kKinds[static_cast<int>(array.kind)]},
+          {"name", array.name},
+          {"op_name", array.op_name},
+          {"source", array.source},
+          {"last_use", array.last_use},
+          {"shape", hlo::ToStringNoLayout(array.shape)},
+          {"bytes", array.bytes}};
+}
+
+Json ToJson(const analysis::Peak& peak) {
+  Json largest = Json::array();
+  for (const analysis::Contributor& array : peak.largest) largest.push_back(ToJson(array));
+  return {{"total_bytes", peak.total()},
+          {"argument_bytes", peak.arguments},
+          {"result_bytes", peak.results},
+          {"alias_bytes", peak.aliased},
+          {"temporary_bytes", peak.temporaries},
+          {"traffic_bytes", peak.traffic},
+          {"at", peak.at},
+          {"largest", std::move(largest)}};
+}
+
+Json ToJson(const ModuleReport& report) {
+  static constexpr const char* kFits[] = {"no target", "fits", "may not fit", "does not fit"};
+  Json findings = Json::array();
+  for (const analysis::Finding& finding : report.findings) {
+    findings.push_back({{"metric", finding.metric},
+                        {"value", finding.value},
+                        {"limit", finding.limit},
+                        {"over", finding.over}});
+  }
+  Json json = {{"module", report.name},
+               {"instructions", report.instructions},
+               {"cost", ToJson(report.cost.total)},
+               {"cost_once", ToJson(report.cost.once)},
+               {"unknown_loops", report.cost.unknown_loops},
+               {"unknown_calls", report.cost.unknown_calls},
+               {"fused", ToJson(report.fused)},
+               {"unfused", ToJson(report.unfused)},
+               {"peak_bytes", ToJson(report.peak_bytes)},
+               {"fit", kFits[static_cast<int>(report.fit())]},
+               {"findings", std::move(findings)},
+               {"passed", report.passed()}};
+  if (report.target.has_value()) {
+    json["target"] = {{"chip", report.target->chip.name},
+                      {"count", report.target->count},
+                      {"usable_bytes", report.target->chip.usable_bytes}};
+    json["step_seconds"] = ToJson(report.step_seconds);
+  }
+  return json;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> Check(const CommonOptions& common, const CheckOptions& options) {
+  std::optional<analysis::Target> target;
+  if (!options.target.empty()) {
+    ASSIGN_OR_RETURN(const std::vector<analysis::Chip> chips, analysis::KnownChips(options.chips));
+    ASSIGN_OR_RETURN(target, analysis::ParseTarget(options.target, chips));
+  }
+  analysis::Budget budget;
+  if (!options.budget.empty()) {
+    ASSIGN_OR_RETURN(budget, analysis::ReadBudget(options.budget));
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(options.module));
+  RETURN_IF_ERROR(hlo::Verify(*module));
+  ASSIGN_OR_RETURN(const ModuleReport report, analysis::CheckModule(*module, target, budget));
+  if (common.json) std::printf("%s\n", Dump(ToJson(report)).c_str());
+  else std::printf("%s", analysis::ToText(report).c_str());
+  return report.passed();
+}
+
+}  // namespace hlod::cli

@@ -1,0 +1,77 @@
+// What we say a module costs, against what XLA says of every JAX case (jax/judged.csv, by jax/judge.py).
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "client/analysis/cost.h"
+#include "client/analysis/peak.h"
+#include "common/base/file.h"
+#include "common/hlo/proto/codec.h"
+#include "gtest/gtest.h"
+#include "tests/conformance/case.h"
+#include "tests/support/source_dir.h"
+
+namespace hlod::testing {
+namespace {
+
+struct Judged {
+  std::string name;
+  std::map<std::string, double> values;  // By the column's name.
+};
+
+std::vector<Judged> ReadJudged() {
+  const std::string text = ReadFile((SourceDir() / "tests/conformance/jax/judged.csv").string()).value();
+  const std::vector<std::string> lines = absl::StrSplit(text, '\n', absl::SkipEmpty());
+  const std::vector<std::string> columns = absl::StrSplit(lines[0], ',');
+  std::vector<Judged> rows;
+  for (size_t line = 1; line < lines.size(); ++line) {
+    const std::vector<std::string> cells = absl::StrSplit(lines[line], ',');
+    Judged row{.name = cells[0]};
+    for (size_t column = 1; column < columns.size(); ++column) {
+      EXPECT_TRUE(absl::SimpleAtod(cells[column], &row.values[columns[column]])) << lines[line];
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+// Most are equal; XLA counts an opt-barrier's operands, only the first index of a dynamic slice, and four-bit
+// integers packed.
+bool Near(double got, double want) { return std::abs(got - want) <= 0.1 * std::max(1.0, std::abs(want)); }
+
+TEST(Analysis, CostsAreXlas) {
+  int compared = 0, equal = 0;
+  for (const Judged& judged : ReadJudged()) {
+    const Case jax = LoadCase(judged.name).value();
+    const analysis::ModuleCost cost = analysis::CostOf(*hlo::FromSerialized(jax.module_proto).value());
+    // XLA's sums have -1 for each custom-call.
+    if (!cost.unknown_calls.empty()) continue;
+    ++compared;
+    const std::map<std::string, double> got = {{"flops", cost.once.flops},
+                                               {"transcendentals", cost.once.transcendentals},
+                                               {"bytes", cost.once.bytes}};
+    for (const auto& [column, value] : got) {
+      const double want = judged.values.at(column);
+      EXPECT_PRED2(Near, value, want) << judged.name << ": " << column;
+      equal += value == want ? 1 : 0;
+    }
+  }
+  EXPECT_GT(equal, 3 * compared - 20);
+  EXPECT_GT(compared, 150);
+}
+
+TEST(Analysis, ArgumentsAreAsLargeAsXlaSays) {
+  for (const Judged& judged : ReadJudged()) {
+    const Case jax = LoadCase(judged.name).value();
+    const auto peak = analysis::PeakOf(*hlo::FromSerialized(jax.module_proto).value());
+    ASSERT_TRUE(peak.ok()) << judged.name << ": " << peak.status();
+    EXPECT_PRED2(Near, peak->arguments, judged.values.at("argument_bytes")) << judged.name;
+    EXPECT_PRED2(Near, peak->aliased, judged.values.at("alias_bytes")) << judged.name;
+  }
+}
+
+}  // namespace
+}  // namespace hlod::testing

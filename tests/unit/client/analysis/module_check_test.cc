@@ -1,0 +1,115 @@
+// Chips, budgets and the verdict; figures by hand and from the public tables that chips.inc names.
+#include "client/analysis/module_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/base/file.h"
+#include "common/hlo/text/text.h"
+
+namespace hlod::analysis {
+namespace {
+
+using hlo::Shape;
+using testing::HasSubstr;
+
+std::string File(const std::string& name, const std::string& text) {
+  std::string path = testing::TempDir() + name;
+  EXPECT_TRUE(WriteFile(path, text).ok());
+  return path;
+}
+
+Target TargetOf(const std::string& text) { return ParseTarget(text, KnownChips().value()).value(); }
+
+TEST(Chips, TpusPadArraysToTiles) {
+  const Chip chip = TargetOf("v5e").chip;
+  EXPECT_EQ(BytesOn(chip, Shape::Array(hlo::kF32, {100'000, 3})), 100'000 * 128 * 4);
+  EXPECT_EQ(BytesOn(chip, Shape::Array(hlo::kBF16, {2, 17, 128})), 2 * 32 * 128 * 2);
+  EXPECT_EQ(BytesOn(chip, Shape::Array(hlo::kS8, {1, 1})), 32 * 128);
+  EXPECT_EQ(BytesOn(chip, Shape::Array(hlo::kF32, {3})), 1024);
+  EXPECT_EQ(BytesOn(TargetOf("h100").chip, Shape::Array(hlo::kF32, {3})), 12);
+}
+
+TEST(Chips, AnUnknownOneIsAnsweredWithTheNearest) {
+  const absl::Status status = ParseTarget("v5q", KnownChips().value()).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("\"v5q\" is not known; the nearest are v5"));
+  EXPECT_THAT(std::string(ParseTarget("v5p:0", KnownChips().value()).status().message()), HasSubstr("\"0\""));
+  EXPECT_EQ(TargetOf("v5p:128").count, 128);
+}
+
+TEST(Chips, AFileAddsSome) {
+  const auto chips = KnownChips(File("chips.toml", R"([chips.mine]
+memory_bytes = 1e9
+bandwidth = 1e12
+flops = 1e13
+)"));
+  ASSERT_TRUE(chips.ok()) << chips.status();
+  EXPECT_EQ(ParseTarget("mine", *chips)->chip.usable_bytes, 1e9);
+  const auto wrong = KnownChips(File("wrong.toml", "[chips.mine]\nmemory = 1\n"));
+  EXPECT_THAT(std::string(wrong.status().message()), HasSubstr("chips.mine: memory is not known"));
+  const auto missing = KnownChips(File("missing.toml", "[chips.mine]\nflops = 1\n"));
+  EXPECT_THAT(std::string(missing.status().message()), HasSubstr("memory_bytes is missing"));
+}
+
+TEST(Budgets, KeysAndUnitsAreChecked) {
+  const auto budget = ReadBudget(File("budget.toml", "peak_bytes = \"80GiB\"\nflops = 1.5e15\n"));
+  ASSERT_TRUE(budget.ok()) << budget.status();
+  EXPECT_EQ(budget->at("peak_bytes"), 80.0 * (1 << 30));
+  EXPECT_EQ(budget->at("flops"), 1.5e15);
+  const auto key = ReadBudget(File("key.toml", "\npeek_bytes = 1\n"));
+  EXPECT_THAT(std::string(key.status().message()), HasSubstr("key.toml:2: peek_bytes cannot be limited; the "
+                                                             "nearest that can is peak_bytes"));
+  const auto unit = ReadBudget(File("unit.toml", "peak_bytes = \"80 gigs\"\n"));
+  EXPECT_THAT(std::string(unit.status().message()), HasSubstr("80 gigs"));
+  EXPECT_FALSE(ReadBudget(File("flops.toml", "flops = \"1GiB\"\n")).ok());
+  EXPECT_FALSE(ReadBudget(File("negative.toml", "flops = -1\n")).ok());
+}
+
+// 4096^3 multiplications and additions of bf16: 1.374e11 operations, 1.007e8 bytes.
+constexpr char kDot[] = R"(HloModule m
+ENTRY e {
+  a = bf16[4096,4096] parameter(0), sharding={devices=[4,1]<=[4]}
+  b = bf16[4096,4096] parameter(1)
+  ROOT d = bf16[4096,4096] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+})";
+
+ModuleReport Check(const std::string& target, const Budget& budget = {}) {
+  const auto module = hlo::ParseModule(kDot);
+  EXPECT_TRUE(module.ok()) << module.status();
+  return CheckModule(**module, TargetOf(target), budget).value();
+}
+
+TEST(ModuleCheck, TheRooflineIsThatOfTheChip) {
+  EXPECT_NEAR(Check("v5e").step_seconds.low, 0.698e-3, 0.002e-3);
+  EXPECT_NEAR(Check("v4").step_seconds.low, 0.500e-3, 0.002e-3);
+  EXPECT_NEAR(Check("v6e").step_seconds.low, 0.149e-3, 0.002e-3);
+}
+
+TEST(ModuleCheck, ParametersAreDividedByTheirShardings) {
+  constexpr double kArray = 4096.0 * 4096 * 2;
+  const ModuleReport report = Check("v5e:4");
+  EXPECT_EQ(report.peak_bytes.low, kArray / 4 + kArray + kArray / 4);
+  EXPECT_EQ(report.peak_bytes.high, kArray / 4 + kArray + kArray);
+}
+
+TEST(ModuleCheck, FailsOverItsBudgetAndNamesALooseOne) {
+  const ModuleReport over = Check("v5e", {{"flops", 1e11}});
+  EXPECT_FALSE(over.passed());
+  EXPECT_THAT(ToText(over), HasSubstr("FAILED: flops 1.374e+11 is over 1e+11"));
+  const ModuleReport loose = Check("v5e", {{"flops", 1e12}});
+  EXPECT_TRUE(loose.passed());
+  EXPECT_THAT(ToText(loose), HasSubstr("loose: flops 1.374e+11 is less than half of 1e+12"));
+}
+
+TEST(ModuleCheck, WhatDoesNotFitFails) {
+  const std::vector<Chip> chips = {
+      {.name = "small", .memory_bytes = 1e8, .usable_bytes = 9e7, .bandwidth = 1e9, .flops = 1e9}};
+  const auto module = hlo::ParseModule(kDot);
+  const ModuleReport report = CheckModule(**module, ParseTarget("small", chips).value(), {}).value();
+  EXPECT_EQ(report.fit(), ModuleReport::Fit::kDoesNotFit);
+  EXPECT_FALSE(report.passed());
+}
+
+}  // namespace
+}  // namespace hlod::analysis
