@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_format.h"
 #include "client/analysis/quantity.h"
-#include "client/tensor/edit_distance.h"
+#include "common/base/edit_distance.h"
 #include "common/base/file.h"
 #include "common/base/size.h"
 #include "common/base/status.h"
@@ -29,7 +29,7 @@ const Metric* Find(std::string_view name) {
 std::string_view Nearest(std::string_view name) {
   return std::min_element(Metrics().begin(), Metrics().end(),
                           [&](const Metric& a, const Metric& b) {
-                            return lazy::EditDistance(name, a.name) < lazy::EditDistance(name, b.name);
+                            return EditDistance(name, a.name) < EditDistance(name, b.name);
                           })
       ->name;
 }

@@ -8,7 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/tensor/edit_distance.h"
+#include "common/base/edit_distance.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/base/strings.h"
@@ -115,7 +115,7 @@ absl::StatusOr<Target> ParseTarget(std::string_view text, const std::vector<Chip
   std::vector<std::string> names;
   for (const Chip& chip : chips) names.push_back(chip.name);
   std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
-    return lazy::EditDistance(name, a) < lazy::EditDistance(name, b);
+    return EditDistance(name, a) < EditDistance(name, b);
   });
   return NotFound("target %s: chip \"%s\" is not known; the nearest are %s and %s of: %s", text, name,
                   names[0], names[std::min<size_t>(1, names.size() - 1)], absl::StrJoin(names, ", "));

@@ -109,6 +109,27 @@ TEST_F(Hloctl, RepeatsAndPrintsNoProgressInAPipe) {
   EXPECT_EQ(RunJson("run --repeat 20 " + File("add.hlo"))["run"]["count"], 20);
 }
 
+TEST_F(Hloctl, ChecksAModuleWithoutRunningIt) {
+  std::ofstream(folder_ / "tight.toml") << "flops = 1\n";
+  std::ofstream(folder_ / "odd.toml") << "flop = 1\n";
+  // Two numbers added to two.
+  const nlohmann::json json = RunJson("check --target v5e " + File("add.hlo"));
+  EXPECT_EQ(json["cost"]["flops"], 2) << json;
+  EXPECT_EQ(json["fused"]["argument_bytes"], 2 * 1024) << "padded to tiles: " << json;
+  EXPECT_EQ(json["fit"], "fits");
+  const Output over = Run("check --budget " + File("tight.toml") + " " + File("add.hlo"));
+  EXPECT_EQ(over.code, 4) << over.text;
+  EXPECT_NE(over.text.find("FAILED: flops 2 is over 1"), std::string::npos) << over.text;
+  const Output odd = Run("check --budget " + File("odd.toml") + " " + File("add.hlo"));
+  EXPECT_EQ(odd.code, 1) << odd.text;
+  EXPECT_NE(odd.text.find("flop cannot be limited; the nearest that can is flops"), std::string::npos)
+      << odd.text;
+  const Output chip = Run("check --target v5z " + File("add.hlo"));
+  EXPECT_EQ(chip.code, 1) << chip.text;
+  EXPECT_NE(chip.text.find("\"v5z\" is not known"), std::string::npos) << chip.text;
+  EXPECT_EQ(RunJson("stats")["totals"]["executes"], 0);
+}
+
 TEST_F(Hloctl, ListsWhatTheDaemonHolds) {
   const Buffer x = Must(client_->device(0).Upload(Counting(1000)));
   const Executable add = Must(client_->CompileText(AddProgram(1000)));
