@@ -196,6 +196,9 @@ Outcome SendHalves(size_t received_bytes_max, absl::Duration patience) {
 }
 
 TEST(HalfSent, MessagesOfManyCallsAreKeptWithinABound) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "AddressSanitizer keeps what is freed: the resident bytes say nothing";
+#endif
   spdlog::set_level(spdlog::level::err);
   const Outcome bounded = SendHalves(32 << 20, absl::Seconds(2));
   EXPECT_LT(bounded.kept, kAll / 2) << bounded.sent << " bytes sent, " << bounded.ended << " calls ended";
