@@ -38,13 +38,13 @@ Tensor Linear::operator()(const Tensor& x, Caller caller) const {
 
 Embedding::Embedding(Module& parent, std::string name, int64_t count, int64_t size,
                      std::optional<int64_t> padding)
-    : Module(parent, std::move(name)), weight(Randn({count, size})) {
+    : Module(parent, std::move(name)), weight(Randn({count, size})), padding_(padding) {
   if (padding.has_value()) weight.Select(0, *padding).Zero_();
   RegisterParameter("weight", weight);
 }
 Tensor Embedding::operator()(const Tensor& indices, Caller caller) const {
   const CallerScope scope(caller);
-  return hlod::Embedding(indices, weight);
+  return hlod::Embedding(indices, weight, {.padding_index = padding_});
 }
 
 LayerNorm::LayerNorm(Module& parent, std::string name, Dims shape, double eps, bool with_bias)

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "client/tensor/function_trace.h"
 #include "client/tensor/host.h"
 #include "client/tensor/lock.h"
@@ -44,6 +45,14 @@ bool IsAbstract(const Value& value) {
 
 }  // namespace
 
+std::string PlaceText(Place place, Place other) {
+  const std::string device = DeviceOf(place).ToString();
+  if (place.runtime == other.runtime || place.is_host()) return device;
+  if (place.runtime->ended()) return absl::StrCat(device, " of a connection that has ended");
+  const Client client(DeviceOf(place).internal_session());
+  return absl::StrCat(device, " of the daemon at ", client.address(), " (session ", client.session_id(), ")");
+}
+
 const Caller& CallerOf(OperandSpan operands) {
   static constexpr Caller kUnknown;
   return CallerScope::Of(operands.empty() ? kUnknown : operands[0].caller());
@@ -59,7 +68,7 @@ Place PlaceOf(OperandSpan operands) {
     if (other.is_host()) continue;
     if (first != nullptr && !(other == place)) {
       Refuse("argument %d is on %s, argument %d on %s: copy one with To()", first - operands.data(),
-             DeviceOf(place).ToString(), &operand - operands.data(), DeviceOf(other).ToString());
+             PlaceText(place, other), &operand - operands.data(), PlaceText(other, place));
     }
     if (first == nullptr) first = &operand;
     place = other;

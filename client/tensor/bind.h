@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
@@ -17,6 +18,9 @@ using OperandSpan = absl::Span<const Operand>;
 
 // The line of the first operand.
 const Caller& CallerOf(OperandSpan operands);
+
+// "hlod:0" of a place that does not go with `other`; with its connection, where these differ.
+std::string PlaceText(Place place, Place other);
 
 // An operand on the way into a graph.
 struct Bound {

@@ -27,7 +27,7 @@ struct Copied {
 
 Copied Copy(absl::Span<const Tensor> tensors, const Caller& caller) {
   Copied copied;
-  if (tensors.empty()) lazy::Throw(ErrorKind::kArgument, "there is no tensor to dump", "dump", caller);
+  if (tensors.empty()) lazy::Throw(ErrorKind::kArgument, "the list of tensors to dump is empty", "dump", caller);
   const lazy::Place place = tensors[0].impl()->value().place;
   // The kind of graph that takes every value's node as its own.
   copied.graph = std::make_unique<lazy::Graph>(place, lazy::Graph::Kind::kReal);

@@ -70,10 +70,11 @@ void FromVariable(const char* name, T& value, std::string& origin) {
   const char* const text = std::getenv(variable.c_str());
   if (text == nullptr) return;
   if (!Parse(text, value)) {
-    throw Error(
-        MakeError(ErrorKind::kArgument, absl::StrCat("the value (", text, ") of the environment variable ",
-                                                     variable, " is not one that the setting takes")),
-        "settings", Caller{});
+    // Read when settings are first asked for: the line is that of the call that asks.
+    lazy::Throw(ErrorKind::kArgument,
+                absl::StrCat("the value (", text, ") of the environment variable ", variable,
+                             " is not one that the setting takes"),
+                "settings", Caller{});
   }
   origin = absl::StrCat("environment variable ", variable);
 }
@@ -148,9 +149,13 @@ const CurrentSettings& Current() {
 
 }  // namespace lazy
 
-CurrentSettings GetSettings() { return lazy::Current(); }
+CurrentSettings GetSettings(Caller caller) {
+  const CallerScope scope(caller);
+  return lazy::Current();
+}
 
 SettingsScope::SettingsScope(const Settings& settings, Caller caller) {
+  const CallerScope scope(caller);
   ThreadSettings& mine = OfThread();
   Layer probe = mine.layer;
   Override(settings, caller, probe);  // Throws before anything is changed.
@@ -179,32 +184,35 @@ Environment& DefaultEnvironment() {
   return *environment;
 }
 
-Client Environment::client() const {
+Client Environment::client(Caller caller) const {
+  const CallerScope scope(caller);
   const absl::MutexLock lock(&state_->mu);
-  if (state_->ended) lazy::Throw(lazy::EndedError(), "environment", Caller{});
+  if (state_->ended) lazy::Throw(lazy::EndedError(), "environment", caller);
   if (!state_->client.has_value()) {
-    state_->client = lazy::ValueOrThrow(Client::Connect(lazy::Current().address), "connect", Caller{});
+    state_->client = lazy::ValueOrThrow(Client::Connect(lazy::Current().address), "connect", caller);
   }
   return *state_->client;
 }
 
-Device Environment::device(int ordinal) const {
-  const int count = client().device_count();
+Device Environment::device(int ordinal, Caller caller) const {
+  const int count = client(caller).device_count();
   if (ordinal < 0 || ordinal >= count) {
     lazy::Throw(ErrorKind::kArgument,
                 absl::StrCat("device (", ordinal, ") does not exist: the daemon has ", count), "device",
-                Caller{});
+                caller);
   }
-  return client().device(ordinal);
+  return client(caller).device(ordinal);
 }
 
 void Environment::Set(const Settings& settings, Caller caller) {
+  const CallerScope scope(caller);
   const lazy::TraceLock lock;
   Override(settings, caller, TheBase().layer);
   ++TheBase().version;
 }
 
-std::string Environment::Describe() const {
+std::string Environment::Describe(Caller caller) const {
+  const CallerScope scope(caller);
   lazy::Current();
   const Layer& layer = OfThread().layer;
   std::string text;
@@ -216,8 +224,9 @@ std::string Environment::Describe() const {
   return text;
 }
 
-void Environment::ManualSeed(uint64_t seed) {
-  for (int i = 0; i < client().device_count(); ++i) lazy::Seed(lazy::PlaceOf(client().device(i)), seed);
+void Environment::ManualSeed(uint64_t seed, Caller caller) {
+  const Client connected = client(caller);
+  for (int i = 0; i < connected.device_count(); ++i) lazy::Seed(lazy::PlaceOf(connected.device(i)), seed);
 }
 
 void Environment::End() {
@@ -232,7 +241,7 @@ void Environment::End() {
   static_cast<void>(client->Close());
 }
 
-Device DefaultDevice() { return DefaultEnvironment().device(0); }
+Device DefaultDevice(Caller caller) { return DefaultEnvironment().device(0, caller); }
 void ManualSeed(uint64_t seed) { lazy::SeedAll(seed); }
 
 }  // namespace hlod

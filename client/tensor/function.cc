@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "client/tensor/copy_nodes.h"
+#include "client/tensor/extra_arguments.h"
 #include "client/tensor/generator.h"
 #include "client/tensor/impl.h"
 #include "client/tensor/lowering.h"
@@ -85,6 +87,11 @@ std::vector<Op> ExtraArguments(Lowering& l, const Function& function, absl::Span
                                uint64_t repeats) {
   const RandomState random =
       function.random_steps == 0 ? RandomState{} : Advance(l.graph.place, function.random_steps * repeats);
+  return ExtraArgumentsFrom(l, function, captured, random, repeats);
+}
+
+std::vector<Op> ExtraArgumentsFrom(Lowering& l, const Function& function, absl::Span<const Op>& captured,
+                                   const RandomState& random, uint64_t repeats) {
   std::vector<Op> extra;
   for (const Parameter& parameter : function.extra) {
     if (parameter.literal == nullptr) {
@@ -106,26 +113,19 @@ std::vector<Op> Inline(Lowering& l, const Function& function, absl::Span<const O
                        absl::Span<const Op> captured) {
   const hlo::Computation& from = *function.computation;
   Graph& graph = l.graph;
-  std::vector<NodeId> copy_of(from.size(), kNoNode);
   std::vector<NodeId> parameters;
   for (const Op argument : arguments) parameters.push_back(argument.id);
   for (const Op extra : ExtraArguments(l, function, captured)) parameters.push_back(extra.id);
-  absl::InlinedVector<NodeId, 8> operands;
   size_t next_origin = 0;
-  for (NodeId node = 0; node < from.size(); ++node) {
-    if (next_origin < function.origins.size() && function.origins[next_origin].first <= node) {
-      const OriginRow& row = Tracer::Get().origin(function.origins[next_origin++].second);
-      graph.SetOrigin(row.caller, row.operation);
-    }
-    const hlo::Instruction instruction = from[node];
-    if (instruction.opcode() == hlo::kParameter) {
-      copy_of[node] = parameters[static_cast<size_t>(instruction.parameter_number())];
-      continue;
-    }
-    operands.clear();
-    for (const NodeId operand : instruction.operands()) operands.push_back(copy_of[operand]);
-    copy_of[node] = graph.AppendCopy(from, node, operands);
-  }
+  const std::vector<NodeId> copy_of = CopyNodes(
+      from, from.size(), InPlaceOfParameters(parameters),
+      [&](NodeId node, absl::Span<const NodeId> operands) {
+        while (next_origin < function.origins.size() && function.origins[next_origin].first <= node) {
+          const OriginRow& row = Tracer::Get().origin(function.origins[next_origin++].second);
+          graph.SetOrigin(row.caller, row.operation);
+        }
+        return graph.AppendCopy(from, node, operands);
+      });
   std::vector<Op> results;
   for (const NodeId output : function.outputs) results.push_back(graph.op(copy_of[output]));
   return results;

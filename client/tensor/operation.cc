@@ -3,15 +3,15 @@
 
 namespace hlod::lazy {
 namespace ops {
-#define HLOD_TENSOR_OP(name, pytorch, promotion, autocast, meaning) \
-  const Operation name = {#name, pytorch, Promotion::promotion, Autocast::autocast, meaning};
+#define HLOD_TENSOR_OP(name, pytorch, promotion, meaning) \
+  const Operation name = {#name, pytorch, Promotion::promotion, meaning};
 #include "client/tensor/ops.inc"
 #undef HLOD_TENSOR_OP
 }  // namespace ops
 
 absl::Span<const Operation* const> AllOperations() {
   static constexpr const Operation* kAll[] = {
-#define HLOD_TENSOR_OP(name, pytorch, promotion, autocast, meaning) &ops::name,
+#define HLOD_TENSOR_OP(name, pytorch, promotion, meaning) &ops::name,
 #include "client/tensor/ops.inc"
 #undef HLOD_TENSOR_OP
   };

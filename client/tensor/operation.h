@@ -16,19 +16,15 @@ enum class Promotion : uint8_t {
   kNumeric,  // Their common type, bool becoming s64: sums and products.
 };
 
-// What autocast does with the operation's operands.
-enum class Autocast : uint8_t { kNone, kLower, kFloat32, kPromote };
-
 struct Operation {
   const char* name;     // "LogSoftmax"
   const char* pytorch;  // "log_softmax"
   Promotion promotion;
-  Autocast autocast;
   const char* meaning;  // One line.
 };
 
 namespace ops {
-#define HLOD_TENSOR_OP(name, pytorch, promotion, autocast, meaning) extern const Operation name;
+#define HLOD_TENSOR_OP(name, pytorch, promotion, meaning) extern const Operation name;
 #include "client/tensor/ops.inc"
 #undef HLOD_TENSOR_OP
 }  // namespace ops

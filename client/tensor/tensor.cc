@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/tensor/apply.h"
 #include "client/tensor/close.h"
+#include "client/tensor/defined.h"
 #include "client/tensor/function_trace.h"
 #include "client/tensor/lock.h"
 #include "client/tensor/placeholder.h"
@@ -17,23 +18,20 @@
 
 namespace hlod {
 
+using lazy::Defined;
 using lazy::Ref;
 using lazy::TraceLock;
 using lazy::Value;
 
-namespace {
-
-lazy::TensorImpl* Defined(const Tensor& tensor) {
+lazy::TensorImpl& lazy::Defined(const Tensor& tensor) {
   if (tensor.impl() == nullptr) {
-    lazy::Throw(ErrorKind::kArgument, "the tensor is undefined: it was default-constructed or moved from",
-                "tensor", Caller{});
+    Throw(ErrorKind::kArgument, "the tensor is undefined: it was default-constructed or moved from", "tensor",
+          Caller{});
   }
-  return tensor.impl();
+  return *tensor.impl();
 }
 
-}  // namespace
-
-const Dims& Tensor::dims() const { return Defined(*this)->dims(); }
+const Dims& Tensor::dims() const { return Defined(*this).dims(); }
 int64_t Tensor::size(int64_t dim) const {
   const int64_t count = rank();
   if (dim < -count || dim >= count) {
@@ -43,22 +41,22 @@ int64_t Tensor::size(int64_t dim) const {
   return dims()[static_cast<size_t>(dim < 0 ? dim + count : dim)];
 }
 int64_t Tensor::numel() const { return lazy::Count(dims()); }
-PrimitiveType Tensor::dtype() const { return Defined(*this)->type(); }
+PrimitiveType Tensor::dtype() const { return Defined(*this).type(); }
 Shape Tensor::shape() const { return Shape::Array(dtype(), dims()); }
-Device Tensor::device() const { return lazy::DeviceOf(Defined(*this)->place()); }
-Dims Tensor::strides() const { return Defined(*this)->view().strides; }
-int64_t Tensor::storage_offset() const { return Defined(*this)->view().offset; }
-bool Tensor::is_contiguous() const { return lazy::IsContiguous(Defined(*this)->view()); }
-bool Tensor::is_view() const { return Defined(*this)->is_view(); }
-uint64_t Tensor::id() const { return Defined(*this)->id; }
+Device Tensor::device() const { return lazy::DeviceOf(Defined(*this).place()); }
+Dims Tensor::strides() const { return Defined(*this).view().strides; }
+int64_t Tensor::storage_offset() const { return Defined(*this).view().offset; }
+bool Tensor::is_contiguous() const { return lazy::IsContiguous(Defined(*this).view()); }
+bool Tensor::is_view() const { return Defined(*this).is_view(); }
+uint64_t Tensor::id() const { return Defined(*this).id; }
 bool Tensor::requires_grad() const {
   const TraceLock lock;
-  return lazy::RequiresGrad(*Defined(*this));
+  return lazy::RequiresGrad(Defined(*this));
 }
 
 TensorState Tensor::state() const {
   const TraceLock lock;
-  const Value& value = Defined(*this)->value();
+  const Value& value = Defined(*this).value();
   switch (value.state) {
     case Value::State::kHost:
     case Value::State::kRecipe:
@@ -85,7 +83,7 @@ std::string Tensor::Describe() const {
   static constexpr const char* kStates[] = {"host",        "lazy",    "pending", "ready",
                                             "placeholder", "donated", "failed"};
   const TraceLock lock;
-  const Value& value = Defined(*this)->value();
+  const Value& value = Defined(*this).value();
   return absl::StrCat(
       hlo::ToStringNoLayout(shape()), " ", kStates[static_cast<int>(state())], ", tensor ", id(),
       value.place.is_host() || value.place.runtime->ended() ? "" : absl::StrCat(" on ", device().ToString()),
@@ -100,21 +98,21 @@ Tensor& Tensor::RequiresGrad_(bool requires_grad, Caller caller) {
                 "requires_grad_", caller);
   }
   const TraceLock lock;
-  if (!requires_grad && !Defined(*this)->leaf && lazy::RequiresGrad(*Defined(*this))) {
+  if (!requires_grad && !Defined(*this).leaf && lazy::RequiresGrad(Defined(*this))) {
     lazy::Throw(ErrorKind::kArgument,
                 "this tensor was computed from one that requires gradients; use Detach() to stop them",
                 "requires_grad_", caller);
   }
-  if (!requires_grad) Defined(*this)->leaf = {};
-  else if (!lazy::RequiresGrad(*Defined(*this))) {
-    Defined(*this)->leaf = lazy::MakeRef<lazy::GradLeaf>(Defined(*this)->view().steps.size(),
-                                                         lazy::FunctionTrace::Innermost() != nullptr);
+  if (!requires_grad) Defined(*this).leaf = {};
+  else if (!lazy::RequiresGrad(Defined(*this))) {
+    Defined(*this).leaf = lazy::MakeRef<lazy::GradLeaf>(Defined(*this).view().steps.size(),
+                                                        lazy::FunctionTrace::Innermost() != nullptr);
   }
   return *this;
 }
 
 Literal Tensor::ToLiteral(Caller caller) const {
-  return *lazy::Read(lazy::ShownValue(*Defined(*this), "to_host", caller), TraceCause::kToHost,
+  return *lazy::Read(lazy::ShownValue(Defined(*this), "to_host", caller), TraceCause::kToHost,
                      Cause::kDownload, "to_host", caller);
 }
 
@@ -122,15 +120,15 @@ Tensor Tensor::ToHost(Caller caller) const { return To(Device(), caller); }
 
 Tensor Tensor::To(const Device& device, Caller caller) const {
   const lazy::Place to = lazy::PlaceOf(device);
-  const lazy::Place from = Defined(*this)->place();
+  const lazy::Place from = Defined(*this).place();
   if (to == from) {
     const TraceLock lock;
-    const Value& value = Defined(*this)->value();
+    const Value& value = Defined(*this).value();
     if (value.state == Value::State::kFailed) lazy::Throw(value.failure, "to", caller);
     return *this;
   }
   auto moved = lazy::MakeRef<Value>(dtype(), dims(), to, caller);
-  const Ref<Value> shown = lazy::ShownValue(*Defined(*this), "to", caller);
+  const Ref<Value> shown = lazy::ShownValue(Defined(*this), "to", caller);
   Value::State state;
   lazy::Load load;
   {
@@ -160,9 +158,9 @@ Tensor Tensor::To(const Device& device, Caller caller) const {
     if (to.runtime->ended()) lazy::Throw(lazy::EndedError(), "to", caller);
     moved->Become(lazy::ValueOrThrow(device.Upload(*literal, Cause::kUpload, caller), "to", caller));
   }
-  if (lazy::GradMode() && lazy::RequiresGrad(*Defined(*this))) {
+  if (lazy::GradMode() && lazy::RequiresGrad(Defined(*this))) {
     auto entry = lazy::MakeRef<lazy::TapeEntry>("to", caller);
-    entry->inputs.push_back(lazy::MakeTapeInput(*Defined(*this), 0));
+    entry->inputs.push_back(lazy::MakeTapeInput(Defined(*this), 0));
     entry->output_shapes.push_back(shape());
     entry->backward = [back = this->device(), caller](const std::vector<Tensor>& gradients) {
       return std::vector<Tensor>{gradients[0].To(back, caller)};
@@ -179,24 +177,24 @@ Tensor Tensor::To(PrimitiveType type, Caller caller) const {
 }
 
 Tensor Tensor::Detach() const {
-  if (lazy::FunctionTrace::IsInside(*Defined(*this))) {  // Seen by the transforms of the function.
+  if (lazy::FunctionTrace::IsInside(Defined(*this))) {  // Seen by the transforms of the function.
     static constexpr lazy::Operation kDetach = {"Detach", "detach", lazy::Promotion::kNone,
-                                                lazy::Autocast::kNone, "without gradients"};
+                                                "without gradients"};
     return lazy::Call(kDetach, {Operand(*this, Caller{})},
                       [](lazy::Lowering& l, lazy::Operands x) { return lazy::StopGradient(l, x[0]); });
   }
   auto detached =
-      lazy::MakeRef<lazy::TensorImpl>(lazy::NextId(), Defined(*this)->storage, Defined(*this)->view());
+      lazy::MakeRef<lazy::TensorImpl>(lazy::NextId(), Defined(*this).storage, Defined(*this).view());
   detached->detached = true;
   return lazy::MakeTensor(std::move(detached));
 }
 
 Buffer Tensor::ToBuffer(Caller caller) const {
-  if (Defined(*this)->place().is_host()) {
+  if (Defined(*this).place().is_host()) {
     lazy::Throw(ErrorKind::kArgument, "a host tensor has no buffer: copy it to a device with To()",
                 "to_buffer", caller);
   }
-  const Ref<Value> shown = lazy::ShownValue(*Defined(*this), "to_buffer", caller);
+  const Ref<Value> shown = lazy::ShownValue(Defined(*this), "to_buffer", caller);
   Value::State state;
   {
     const TraceLock lock;
@@ -252,7 +250,7 @@ Tensor::operator bool() const { return Item<bool>(); }
 
 std::string Tensor::ToString(Caller caller) const {
   if (impl_ == nullptr) return "tensor(undefined)";
-  return lazy::TensorText(*lazy::Read(lazy::ShownValue(*Defined(*this), "print", caller), TraceCause::kPrint,
+  return lazy::TensorText(*lazy::Read(lazy::ShownValue(Defined(*this), "print", caller), TraceCause::kPrint,
                                       Cause::kPrint, "print", caller));
 }
 

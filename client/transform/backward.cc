@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/tensor/apply.h"
+#include "client/tensor/defined.h"
 #include "client/tensor/function_trace.h"
 #include "client/tensor/lock.h"
 #include "client/tensor/tape.h"
@@ -37,9 +38,7 @@ class GradScope {
   const AutocastSuspension suspension_;
 };
 
-Operation Named(const char* operation) {
-  return {operation, operation, Promotion::kNone, Autocast::kNone, "a gradient"};
-}
+Operation Named(const char* operation) { return {operation, operation, Promotion::kNone, "a gradient"}; }
 
 // From the cotangent of what a view shows to that of what `leading` of its steps show.
 Op ThroughView(Lowering& l, const Shape& base, const View& view, size_t leading, Op ct) {
@@ -378,22 +377,12 @@ std::vector<Tensor> Gradients(const std::vector<Tensor>& outputs, const std::vec
   return run.results;
 }
 
-namespace {
-
-// The tensor's own part; throws of an undefined tensor.
-lazy::TensorImpl& Defined(const Tensor& tensor) {
-  static_cast<void>(tensor.dims());
-  return *tensor.impl();
-}
-
-}  // namespace
-
 bool Tensor::is_leaf() const {
-  const lazy::TensorImpl& impl = Defined(*this);
+  const lazy::TensorImpl& impl = lazy::Defined(*this);
   return impl.leaf || impl.detached || !impl.value().history;
 }
 Tensor Tensor::Grad() const {
-  const lazy::TensorImpl& impl = Defined(*this);
+  const lazy::TensorImpl& impl = lazy::Defined(*this);
   if (impl.leaf) return impl.leaf->gradient;
   const lazy::Value& value = impl.value();
   if (impl.detached || !value.history || value.history->retained.size() <= value.history_output) return {};
@@ -401,10 +390,10 @@ Tensor Tensor::Grad() const {
   return retained ? retained->gradient : Tensor();
 }
 void Tensor::ZeroGrad() {
-  if (const lazy::Ref<lazy::GradLeaf>& leaf = Defined(*this).leaf) leaf->gradient = Tensor();
+  if (const lazy::Ref<lazy::GradLeaf>& leaf = lazy::Defined(*this).leaf) leaf->gradient = Tensor();
 }
 Tensor& Tensor::RetainGrad(Caller caller) {
-  const lazy::TensorImpl& impl = Defined(*this);
+  const lazy::TensorImpl& impl = lazy::Defined(*this);
   if (impl.leaf) return *this;
   if (!lazy::RequiresGrad(impl) || is_view()) {
     lazy::Throw(

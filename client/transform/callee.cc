@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "client/tensor/copy_nodes.h"
+
 namespace hlod::lazy {
 
 NodeId Callee::Parameter(const Shape& shape) {
@@ -29,20 +31,8 @@ NodeId Callee::Element(NodeId tuple, int64_t index) {
 
 std::vector<NodeId> Callee::Append(const hlo::Computation& from, absl::Span<const NodeId> parameters,
                                    absl::Span<const NodeId> outputs) {
-  std::vector<NodeId> copy_of(from.size());
-  absl::InlinedVector<NodeId, 8> operands;
-  for (NodeId node = 0; node < from.size(); ++node) {
-    const hlo::Instruction instruction = from[node];
-    if (instruction.opcode() == hlo::kParameter) {
-      copy_of[node] = parameters[static_cast<size_t>(instruction.parameter_number())];
-      continue;
-    }
-    operands.clear();
-    for (const NodeId operand : instruction.operands()) operands.push_back(copy_of[operand]);
-    copy_of[node] = computation_.Append(instruction.opcode(), instruction.shape_id(),
-                                        instruction.attributes_id(), operands, instruction.called());
-    computation_.ShareNotes(copy_of[node], from, node);
-  }
+  const std::vector<NodeId> copy_of =
+      CopyNodes(from, from.size(), InPlaceOfParameters(parameters), AppendingTo(computation_, from));
   std::vector<NodeId> results;
   for (const NodeId output : outputs) results.push_back(copy_of[output]);
   return results;
@@ -80,11 +70,11 @@ CalleeBody BodyOf(hlo::ComputationId id) {
   body.tupled = from.parameters().size() == 1 && from[from.parameters()[0]].shape().IsTuple();
   body.single = root.shape().IsArray();
   // Parameters first, in order: what follows refers to them.
-  std::vector<NodeId> copy_of(from.size());
+  std::vector<NodeId> parameters;
   for (const NodeId parameter : from.parameters()) {
     const Shape shape = from[parameter].shape();
     if (shape.IsArray()) {
-      copy_of[parameter] = append_parameter(from[parameter].shape_id());
+      parameters.push_back(append_parameter(from[parameter].shape_id()));
       continue;
     }
     if (!body.tupled) Refuse("a computation that takes several tuples has no rule");
@@ -92,25 +82,19 @@ CalleeBody BodyOf(hlo::ComputationId id) {
       if (!element.IsArray()) Refuse("a computation that takes a tuple in a tuple has no rule");
       append_parameter(tables.Intern(element));
     }
-    copy_of[parameter] = to.Append(hlo::kTuple, from[parameter].shape_id(), 0, body.parameters);
+    parameters.push_back(to.Append(hlo::kTuple, from[parameter].shape_id(), 0, body.parameters));
   }
-  absl::InlinedVector<NodeId, 8> operands;
   const bool drop_root = root.opcode() == hlo::kTuple && from.root_id() + 1 == from.size();
-  for (NodeId node = 0; node < from.size() - (drop_root ? 1 : 0); ++node) {
-    const hlo::Instruction instruction = from[node];
-    if (instruction.opcode() == hlo::kParameter) continue;
-    if (instruction.opcode() == hlo::kGetTupleElement && body.tupled &&
-        instruction.operand(0).opcode() == hlo::kParameter) {
-      const auto index = static_cast<size_t>(instruction.attributes<hlo::TupleIndexAttributes>().index);
-      copy_of[node] = body.parameters[index];
-      continue;
-    }
-    operands.clear();
-    for (const NodeId operand : instruction.operands()) operands.push_back(copy_of[operand]);
-    copy_of[node] = to.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(),
-                              operands, instruction.called());
-    to.ShareNotes(copy_of[node], from, node);
-  }
+  const auto parameter_of = InPlaceOfParameters(parameters);
+  const auto given = [&](NodeId node, const hlo::Instruction& instruction) {
+    const bool element = instruction.opcode() == hlo::kGetTupleElement && body.tupled &&
+                         instruction.operand(0).opcode() == hlo::kParameter;
+    if (!element) return parameter_of(node, instruction);
+    const auto index = static_cast<size_t>(instruction.attributes<hlo::TupleIndexAttributes>().index);
+    return std::optional<NodeId>(body.parameters[index]);
+  };
+  const NodeId limit = from.size() - (drop_root ? 1 : 0);
+  const std::vector<NodeId> copy_of = CopyNodes(from, limit, given, AppendingTo(to, from));
   if (body.single) {
     body.outputs = {copy_of[from.root_id()]};
   } else if (root.opcode() == hlo::kTuple) {

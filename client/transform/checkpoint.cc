@@ -56,7 +56,7 @@ hlo::ComputationId CalleeOf(const Function& function, const CheckpointPolicy& po
 std::vector<Tensor> CallCheckpointed(const Traced& traced, const std::vector<Tensor>& arguments,
                                      const CheckpointPolicy& policy, const Caller& caller) {
   if (policy.everything) return CallTraced(traced, arguments, caller);
-  static constexpr Operation kCheckpoint = {"Checkpoint", "checkpoint", Promotion::kNone, Autocast::kNone,
+  static constexpr Operation kCheckpoint = {"Checkpoint", "checkpoint", Promotion::kNone,
                                             "computed again for gradients"};
   const AutocastSuspension suspension;
   const Function& function = traced.function();
@@ -82,7 +82,7 @@ std::vector<Tensor> CallCheckpointed(const Traced& traced, const std::vector<Ten
 
 Tensor CheckpointName(const Operand& x, const std::string& name) {
   static constexpr lazy::Operation kOperation = {"CheckpointName", "checkpoint_name", lazy::Promotion::kNone,
-                                                 lazy::Autocast::kNone, "named for Checkpoint()"};
+                                                 "named for Checkpoint()"};
   return lazy::Call(kOperation, {x}, [&](lazy::Lowering& l, lazy::Operands o) {
     const lazy::Op named = l.b.Unary(hlo::kCopy, o[0]);
     l.graph.mutable_notes(named.id).frontend_attributes[lazy::kName] = name;

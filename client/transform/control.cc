@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/tensor/apply.h"
+#include "client/tensor/extra_arguments.h"
 #include "client/tensor/function.h"
 #include "client/tensor/generator.h"
 #include "client/tensor/throw.h"
@@ -17,31 +18,12 @@
 namespace hlod::lazy {
 namespace {
 
-constexpr Operation kScan = {"Scan", "scan", Promotion::kNone, Autocast::kNone, "a loop over slices"};
-constexpr Operation kWhile = {"While", "while_loop", Promotion::kNone, Autocast::kNone, "a loop"};
-constexpr Operation kCond = {"Cond", "cond", Promotion::kNone, Autocast::kNone, "one of several functions"};
+constexpr Operation kScan = {"Scan", "scan", Promotion::kNone, "a loop over slices"};
+constexpr Operation kWhile = {"While", "while_loop", Promotion::kNone, "a loop"};
+constexpr Operation kCond = {"Cond", "cond", Promotion::kNone, "one of several functions"};
 
 // What a While may draw from the stream of random numbers, whose number of turns is not known.
 constexpr uint64_t kStepsOfWhile = uint64_t{1} << 32;
-
-// What a body takes beside its arguments, as instructions of the calling graph in the order of `extra`.
-// Positions in the stream of random numbers begin at `random`.
-std::vector<Op> Extras(Lowering& l, const Function& function, Operands& captured, RandomState random) {
-  std::vector<Op> extras;
-  for (const Parameter& extra : function.extra) {
-    if (extra.literal == nullptr) {
-      extras.push_back(captured.front());
-      captured.remove_prefix(1);
-    } else if (extra.random) {
-      const absl::Span<const uint64_t> at = extra.literal->data<uint64_t>();
-      extras.push_back(l.graph.op(l.graph.NumberParameter(
-          Literal::Array<uint64_t>({3}, {random.seed, random.offset + at[1], at[2]}), true)));
-    } else {
-      extras.push_back(l.graph.op(l.graph.NumberParameter(*extra.literal)));
-    }
-  }
-  return extras;
-}
 
 Literal PositionStep(uint64_t steps) { return Literal::Array<uint64_t>({3}, {0, steps, 0}); }
 
@@ -61,7 +43,7 @@ std::vector<Op> LowerScan(Lowering& l, Operands o, const Function& body, const L
   const RandomState random =
       body.random_steps == 0 ? RandomState{}
                              : Advance(l.graph.place, body.random_steps * static_cast<uint64_t>(loop.length));
-  const std::vector<Op> extras = Extras(l, body, captured, random);
+  const std::vector<Op> extras = ExtraArgumentsFrom(l, body, captured, random);
 
   // The instruction's inputs and carries; where the body finds each of its parameters among them.
   std::vector<Op> inputs(stacks.begin(), stacks.end()), state(carries.begin(), carries.end());
@@ -122,9 +104,9 @@ std::vector<Op> LowerWhile(Lowering& l, Operands o, const Function& condition, c
   std::vector<Op> state(o.begin(), o.begin() + static_cast<ptrdiff_t>(carry_count));
   const RandomState random = body.random_steps == 0 ? RandomState{} : Advance(l.graph.place, kStepsOfWhile);
   const size_t of_condition = state.size();
-  for (const Op extra : Extras(l, condition, captured, {})) state.push_back(extra);
+  for (const Op extra : ExtraArgumentsFrom(l, condition, captured, {})) state.push_back(extra);
   const size_t of_body = state.size();
-  for (const Op extra : Extras(l, body, captured, random)) state.push_back(extra);
+  for (const Op extra : ExtraArgumentsFrom(l, body, captured, random)) state.push_back(extra);
   const Shape tuple = TupleOf(l, state);
 
   const auto parameters_of = [&](Callee& callee, const Function& function, NodeId parameter, size_t extras) {
@@ -183,7 +165,7 @@ std::vector<Op> LowerBranches(Lowering& l, Operands o,
   std::vector<hlo::ComputationId> callees;
   for (const auto& branch : branches) {
     std::vector<Op> given(arguments.begin(), arguments.end());
-    for (const Op extra : Extras(l, branch->function(), captured, random)) given.push_back(extra);
+    for (const Op extra : ExtraArgumentsFrom(l, branch->function(), captured, random)) given.push_back(extra);
     Callee callee("branch");
     const NodeId parameter = callee.Parameter(TupleOf(l, given));
     std::vector<NodeId> parameters;
@@ -271,8 +253,27 @@ std::vector<Tensor> CallScan(const Traced& body, const ScanInputs& inputs, bool 
   return CallLoop(kScan, body, {inputs.carries, inputs.stacks, {}, inputs.length, reverse}, inputs.caller);
 }
 
+namespace {
+
+// The condition gives one pred: whether to go on.
+void CheckCondition(const Traced& condition, const Caller& caller) {
+  const Function& function = condition.function();
+  if (function.outputs.empty())
+    Throw(ErrorKind::kArgument, "the condition of the loop gives an undefined tensor", kWhile.pytorch,
+          caller);
+  const Shape shape = (*function.computation)[function.outputs[0]].shape();
+  if (shape.type == hlo::kPred && shape.dims.empty()) return;
+  Throw(ErrorKind::kArgument,
+        absl::StrCat("the condition of the loop gives ", hlo::ToStringNoLayout(shape),
+                     "; it must give pred[], a comparison of scalars: All() or Any() makes one of several"),
+        kWhile.pytorch, caller);
+}
+
+}  // namespace
+
 std::vector<Tensor> CallWhile(const Traced& condition, const Traced& body, const std::vector<Tensor>& carries,
                               const Caller& caller) {
+  CheckCondition(condition, caller);
   std::vector<Tensor> tensors = carries;
   AddCaptured(condition, tensors);
   AddCaptured(body, tensors);
@@ -285,7 +286,7 @@ std::vector<Tensor> CallBranches(const Operand& selector,
                                  const std::vector<std::shared_ptr<const Traced>>& branches,
                                  const std::vector<Tensor>& arguments) {
   if (branches.empty())
-    Throw(ErrorKind::kArgument, "there are no branches", kCond.pytorch, selector.caller());
+    Throw(ErrorKind::kArgument, "the list of branches is empty", kCond.pytorch, selector.caller());
   std::vector<Tensor> tensors = {TensorOf(kCond, selector)};
   tensors.insert(tensors.end(), arguments.begin(), arguments.end());
   for (const auto& branch : branches) AddCaptured(*branch, tensors);

@@ -65,9 +65,9 @@ void SetCustomRule(hlo::Notes& notes, const CustomRule& rule) {
 std::vector<Tensor> CallCustom(const CustomCallee& callee, const std::vector<Tensor>& arguments,
                                const Caller& caller) {
   const bool is_vjp = callee.kind == CustomCallee::Kind::kVjp;
-  static constexpr Operation kVjp = {"CustomVjp", "custom_vjp", Promotion::kNone, Autocast::kNone,
+  static constexpr Operation kVjp = {"CustomVjp", "custom_vjp", Promotion::kNone,
                                      "a function with a gradient of its own"};
-  static constexpr Operation kJvp = {"CustomJvp", "custom_jvp", Promotion::kNone, Autocast::kNone,
+  static constexpr Operation kJvp = {"CustomJvp", "custom_jvp", Promotion::kNone,
                                      "a function with a derivative of its own"};
   const AutocastSuspension suspension;
   std::vector<const Function*> parts = {&callee.f->function(), &callee.forward->function()};

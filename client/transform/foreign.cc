@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/tensor/apply.h"
 #include "client/tensor/close.h"
+#include "client/tensor/copy_nodes.h"
 #include "client/tensor/function.h"
 #include "client/tensor/lock.h"
 #include "client/tensor/runtime.h"
@@ -19,47 +20,17 @@
 #include "common/hlo/inference/verifier.h"
 #include "common/hlo/proto/codec.h"
 #include "common/hlo/text/text.h"
+#include "common/hlo/translation.h"
 
 namespace hlod::lazy {
 namespace {
 
-constexpr Operation kLoaded = {"LoadedFunction", "call", Promotion::kNone, Autocast::kNone, "an HLO module"};
-constexpr Operation kCustom = {"CustomCall", "custom_call", Promotion::kNone, Autocast::kNone,
-                               "a custom call"};
+constexpr Operation kLoaded = {"LoadedFunction", "call", Promotion::kNone, "an HLO module"};
+constexpr Operation kCustom = {"CustomCall", "custom_call", Promotion::kNone, "a custom call"};
 constexpr char kHost[] = "host_function";
 // Instructions of a computation up to which calls are replaced by what they call: calls of calls double
 // quickly.
 constexpr uint32_t kSplicedMax = 1'000'000;
-
-// The ids of a module's tables in the tracer's.
-class Translation {
- public:
-  explicit Translation(const hlo::Tables& from) : from_(from), to_(*Tracer::Get().tables()) {}
-
-  hlo::ShapeId shape(hlo::ShapeId id) const {
-    Shape shape = from_.shape(id);
-    DropLayouts(shape);
-    return to_.Intern(shape);
-  }
-  hlo::AttributesId attributes(hlo::AttributesId id) const {
-    const hlo::Attributes& given = from_.attributes(id);
-    if (const auto* constant = std::get_if<hlo::ConstantAttributes>(&given)) {
-      return to_.Intern(
-          hlo::Attributes(hlo::ConstantAttributes{to_.Intern(from_.shared_literal(constant->literal))}));
-    }
-    return to_.Intern(given);
-  }
-
- private:
-  // A tensor's instructions have none.
-  static void DropLayouts(Shape& shape) {
-    shape.layout.reset();
-    for (Shape& element : shape.tuple) DropLayouts(element);
-  }
-
-  const hlo::Tables& from_;
-  hlo::Tables& to_;
-};
 
 }  // namespace
 
@@ -70,7 +41,9 @@ class LoadedProgram {
       : name_(module.name()),
         signature_(std::move(signature)),
         entry_(std::make_unique<hlo::Computation>(Tracer::Get().tables(), module.name())) {
-    const Translation translation(module.tables());
+    // A tensor's instructions have no layouts.
+    hlo::Translation translation(module.tables(), *Tracer::Get().tables(),
+                                 hlo::Translation::Layouts::kDropped);
     std::vector<hlo::ComputationId> ids;
     for (hlo::ComputationId c = 0; c < module.computation_count(); ++c) {
       const hlo::Computation& from = module.computation(c);
@@ -111,18 +84,14 @@ class LoadedProgram {
 
   std::vector<Op> Inline(Lowering& l, Operands arguments) const {
     const hlo::Computation& from = *entry_;
-    std::vector<NodeId> copy_of(from.size());
-    absl::InlinedVector<NodeId, 8> operands;
-    for (NodeId node = 0; node < from.size(); ++node) {
-      const hlo::Instruction instruction = from[node];
-      if (instruction.opcode() == hlo::kParameter) {
-        copy_of[node] = ArgumentOf(l, instruction.parameter_number(), instruction.shape(), {}, arguments).id;
-        continue;
-      }
-      operands.clear();
-      for (const NodeId operand : instruction.operands()) operands.push_back(copy_of[operand]);
-      copy_of[node] = l.graph.AppendCopy(from, node, operands);
-    }
+    const auto argument = [&](NodeId, const hlo::Instruction& instruction) -> std::optional<NodeId> {
+      if (instruction.opcode() != hlo::kParameter) return std::nullopt;
+      return ArgumentOf(l, instruction.parameter_number(), instruction.shape(), {}, arguments).id;
+    };
+    const std::vector<NodeId> copy_of =
+        CopyNodes(from, from.size(), argument, [&](NodeId node, absl::Span<const NodeId> operands) {
+          return l.graph.AppendCopy(from, node, operands);
+        });
     std::vector<Op> results;
     for (const auto& leaf : signature_.results) {
       Op result = l.graph.op(copy_of[from.root_id()]);
@@ -149,21 +118,8 @@ class LoadedProgram {
 
   static NodeId Spliced(hlo::Computation& to, const hlo::Computation& callee,
                         absl::Span<const NodeId> arguments) {
-    std::vector<NodeId> copy_of(callee.size());
-    absl::InlinedVector<NodeId, 8> operands;
-    for (NodeId node = 0; node < callee.size(); ++node) {
-      const hlo::Instruction instruction = callee[node];
-      if (instruction.opcode() == hlo::kParameter) {
-        copy_of[node] = arguments[static_cast<size_t>(instruction.parameter_number())];
-        continue;
-      }
-      operands.clear();
-      for (const NodeId operand : instruction.operands()) operands.push_back(copy_of[operand]);
-      copy_of[node] = to.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(),
-                                operands, instruction.called());
-      to.ShareNotes(copy_of[node], callee, node);
-    }
-    return copy_of[callee.root_id()];
+    return CopyNodes(callee, callee.size(), InPlaceOfParameters(arguments),
+                     AppendingTo(to, callee))[callee.root_id()];
   }
 
   // The argument that is a parameter, or the tuple of those that are its leaves.
@@ -216,27 +172,58 @@ std::vector<Tensor> LoadedFunction::operator()(const std::vector<Tensor>& argume
                            [&](lazy::Lowering& l, lazy::Operands o) { return program_->Inline(l, o); });
 }
 
-LoadedFunction LoadFunctionFromBytes(std::string_view bytes, Caller caller) {
-  constexpr char kName[] = "load_function";
+namespace {
+
+constexpr char kLoad[] = "load_function";
+
+// What bytes are that are not an HLO module, as far as they show it; else empty.
+std::string_view OtherFormat(std::string_view start) {
+  if (start.empty()) return "empty";
+  if (start.starts_with("ML\xefR")) return "MLIR bytecode, as StableHLO is serialised";
+  for (const std::string_view word : {"module", "func.func", "#loc", "\"builtin.module\""}) {
+    if (start.starts_with(word)) return "MLIR text, as StableHLO is printed";
+  }
+  return "";
+}
+
+// `source` names the bytes in errors.
+LoadedFunction Loaded(std::string_view bytes, std::string_view source, const Caller& caller) {
   const size_t first = bytes.find_first_not_of(" \t\r\n");
-  const std::string_view start = bytes.substr(first == std::string_view::npos ? 0 : first);
+  const std::string_view start = first == std::string_view::npos ? std::string_view() : bytes.substr(first);
   const bool is_text =
       start.starts_with("HloModule") || start.starts_with("ENTRY") || start.starts_with("//");
-  const std::unique_ptr<Module> module = lazy::ValueOrThrow(
-      is_text ? hlo::ParseModule(bytes) : hlo::FromSerialized(bytes, {.for_execution = true}), kName, caller);
-  lazy::ThrowIfError(hlo::Verify(*module), kName, caller);
-  hlo::FlatSignature signature(module->entry());
+  const auto check = [&](const absl::Status& status) {
+    lazy::ThrowIfError(AsProgramError(status), kLoad, caller);
+  };
+  absl::StatusOr<std::unique_ptr<Module>> module =
+      is_text ? hlo::ParseModule(bytes) : hlo::FromSerialized(bytes, {.for_execution = true});
+  // Asked of what cannot be read alone: a serialised module may begin with any word, its name.
+  if (const std::string_view other = OtherFormat(start); !other.empty() && (!module.ok() || start.empty())) {
+    Throw(ErrorKind::kInvalidProgram,
+          absl::StrCat(ToAbsl(source), " is ", ToAbsl(other),
+                       "; HLO text, or a serialised HloModuleProto or HloProto is needed: of "
+                       "jax.jit(f).lower(...).compiler_ir(\"hlo\") its as_serialized_hlo_module_proto()"),
+          kLoad, caller);
+  }
+  check(module.status());
+  check(hlo::Verify(**module));
+  hlo::FlatSignature signature((*module)->entry());
   const lazy::TraceLock lock;
-  return LoadedFunction(std::make_shared<const lazy::LoadedProgram>(*module, std::move(signature)));
+  return LoadedFunction(std::make_shared<const lazy::LoadedProgram>(**module, std::move(signature)));
+}
+
+}  // namespace
+
+LoadedFunction LoadFunctionFromBytes(std::string_view bytes, Caller caller) {
+  return Loaded(bytes, "what is given", caller);
 }
 
 LoadedFunction LoadFunction(const std::string& path, Caller caller) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream bytes;
   if (file) bytes << file.rdbuf();
-  if (!file)
-    Throw(ErrorKind::kArgument, absl::StrCat(std::strerror(errno), ": ", path), "load_function", caller);
-  return LoadFunctionFromBytes(bytes.str(), caller);
+  if (!file) Throw(ErrorKind::kArgument, absl::StrCat(std::strerror(errno), ": ", path), kLoad, caller);
+  return Loaded(bytes.str(), path, caller);
 }
 
 std::vector<Tensor> CustomCall(const std::string& target, const std::vector<Tensor>& inputs,

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/tensor/apply.h"
+#include "client/tensor/bind.h"
 #include "client/tensor/function_trace.h"
 #include "client/tensor/lock.h"
 #include "client/tensor/runtime.h"
@@ -30,8 +31,8 @@ std::optional<Place> PlaceOfArguments(const char* what, const std::vector<Tensor
     if (other.is_host()) continue;
     if (place.has_value() && !(*place == other)) {
       Throw(ErrorKind::kArgument,
-            absl::StrCat(paths[first], " is on ", DeviceOf(*place).ToString(), ", ", paths[i], " is on ",
-                         DeviceOf(other).ToString()),
+            absl::StrCat(paths[first], " is on ", PlaceText(*place, other), ", ", paths[i], " is on ",
+                         PlaceText(other, *place)),
             what, caller);
     }
     if (!place.has_value()) first = i;
@@ -41,9 +42,7 @@ std::optional<Place> PlaceOfArguments(const char* what, const std::vector<Tensor
   return place;
 }
 
-Operation CallOf(const char* what) {
-  return {what, what, Promotion::kNone, Autocast::kNone, "a call of a traced function"};
-}
+Operation CallOf(const char* what) { return {what, what, Promotion::kNone, "a call of a traced function"}; }
 
 }  // namespace
 
@@ -101,7 +100,8 @@ std::shared_ptr<const Traced> Body::Finish(const std::vector<Tensor>& results,
     if (place == trace_->place()) continue;
     if (!place.is_host()) {
       Throw(ErrorKind::kArgument,
-            absl::StrCat(paths[i], " is on ", DeviceOf(place).ToString(), " and the arguments are not"),
+            absl::StrCat(paths[i], " is on ", PlaceText(place, trace_->place()), " and the arguments are on ",
+                         PlaceText(trace_->place(), place)),
             what_, caller_);
     }
     placed[i] = placed[i].To(DeviceOf(trace_->place()), caller_);
@@ -118,6 +118,16 @@ std::shared_ptr<const Traced> Body::Finish(const std::vector<Tensor>& results,
 std::string SignatureOf(const std::vector<Tensor>& leaves, std::string structure) {
   for (const Tensor& leaf : leaves) structure += LeafText(leaf);
   return structure + RegionsText();
+}
+
+void CheckDonated(const std::vector<int>& donate, size_t arguments, const Caller& caller) {
+  for (const int index : donate) {
+    if (index >= 0 && static_cast<size_t>(index) < arguments) continue;
+    Throw(ErrorKind::kArgument,
+          absl::StrCat("donate names argument ", index, ", and the function is called with ", arguments,
+                       arguments == 1 ? " argument" : " arguments"),
+          "jit", caller);
+  }
 }
 
 void Donate(const std::vector<Tensor>& leaves, const Caller& caller) {

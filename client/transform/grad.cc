@@ -16,7 +16,7 @@
 namespace hlod::lazy {
 namespace {
 
-Operation Named(const char* what) { return {what, what, Promotion::kNone, Autocast::kNone, "a derivative"}; }
+Operation Named(const char* what) { return {what, what, Promotion::kNone, "a derivative"}; }
 
 std::vector<NodeId> Ids(Operands ops) {
   std::vector<NodeId> ids;

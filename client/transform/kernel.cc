@@ -13,9 +13,8 @@ namespace hlod {
 namespace lazy {
 namespace {
 
-constexpr Operation kKernel = {"Kernel", "kernel", Promotion::kNone, Autocast::kNone, "a loop over blocks"};
-constexpr Operation kId = {"ProgramId", "program_id", Promotion::kNone, Autocast::kNone,
-                           "where a step is in the grid"};
+constexpr Operation kKernel = {"Kernel", "kernel", Promotion::kNone, "a loop over blocks"};
+constexpr Operation kId = {"ProgramId", "program_id", Promotion::kNone, "where a step is in the grid"};
 // Index maps of numbers are called for each step.
 constexpr int64_t kStepsMax = int64_t{1} << 24;
 

@@ -193,6 +193,14 @@ std::vector<Batched> Batch(Lowering& l, const hlo::Computation& from, int64_t si
   return results;
 }
 
+void CheckListed(size_t listed, size_t arguments, const Caller& caller) {
+  if (listed <= arguments) return;
+  Throw(ErrorKind::kArgument,
+        absl::StrCat("in names a dimension of argument ", listed - 1, ", and the function is called with ",
+                     arguments, arguments == 1 ? " argument" : " arguments"),
+        "vmap", caller);
+}
+
 std::vector<Tensor> FirstExamples(const std::vector<Tensor>& leaves,
                                   const std::vector<std::optional<int64_t>>& axes,
                                   const std::vector<std::string>& paths, const Caller& caller) {
@@ -229,7 +237,7 @@ std::vector<Tensor> FirstExamples(const std::vector<Tensor>& leaves,
 std::vector<Tensor> CallBatched(const Traced& traced, const std::vector<Tensor>& arguments,
                                 const std::vector<std::optional<int64_t>>& axes, const VmapOptions& options,
                                 const Caller& caller) {
-  static constexpr Operation kVmap = {"Vmap", "vmap", Promotion::kNone, Autocast::kNone, "over a batch"};
+  static constexpr Operation kVmap = {"Vmap", "vmap", Promotion::kNone, "over a batch"};
   const AutocastSuspension suspension;
   const Function& function = traced.function();
   int64_t size = 0;

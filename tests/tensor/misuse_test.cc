@@ -2,6 +2,8 @@
 // the right value, never a crash, and the program goes on.
 #include <atomic>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <thread>
@@ -81,9 +83,7 @@ TEST_F(Misuse, ALayerThatIsNotMadeLeavesNoPart) {
   nn::Module net;
   Thrown([&] { nn::MultiheadAttention(net, "attention", 10, 3); });
   EXPECT_TRUE(net.NamedParameters().empty());
-  {
-    nn::Linear part(net, "part", 2, 2);
-  }
+  { nn::Linear part(net, "part", 2, 2); }
   EXPECT_TRUE(net.NamedParameters().empty()) << "a part that has ended is not a part";
 }
 
@@ -99,6 +99,38 @@ TEST_F(Misuse, AnEnvironmentThatHasEndedDoesNotConnectAgain) {
   environment.End();
   EXPECT_EQ(KindOf(Thrown([&] { environment.device(); })), ErrorKind::kLostSession);
   EXPECT_EQ(KindOf(Thrown([&] { x.ToBuffer(); })), ErrorKind::kLostSession);
+}
+
+TEST_F(Misuse, TensorsOfTwoConnectionsAreNamedWithTheirs) {
+  const Client other = daemon_->Connect().value();
+  const Tensor x = OnDevice({1}, {1}), y = FromValues<float>({1}, Dims{1}, other.device(0));
+  ExpectArgument([&] { x + y; },
+                 "argument 0 is on hlod:0 of the daemon at " + other.address() + " (session ");
+  EXPECT_THAT(last_what_, HasSubstr("add (misuse_test.cc:"));
+  EXPECT_THAT(last_what_, HasSubstr("(session " + std::to_string(client_->session_id()) + ")"));
+  EXPECT_THAT(last_what_, HasSubstr("(session " + std::to_string(other.session_id()) + ")"));
+  Environment(other).End();
+}
+
+TEST_F(Misuse, PathsAndShardingsThatDoNotServeAreArguments) {
+  const std::string missing = "/no/such/folder/weights";
+  ExpectArgument([&] { nn::LoadSafetensors(missing + ".safetensors"); }, missing);
+  ExpectArgument([&] { nn::LoadNpz(missing + ".npz"); }, missing);
+  ExpectArgument([&] { nn::SaveSafetensors(missing, {{"x", Ones({1})}}); }, missing);
+  ExpectArgument([&] { ShardedPlaceholder({4}, kF32, device(), "{devices=[2,2]<=[4]}"); }, "sharding");
+  ExpectArgument([&] { ShardedPlaceholder({4}, kF32, device(), "nonsense"); }, "nonsense");
+}
+
+TEST_F(Misuse, ErrorsOfSettingsAndDevicesHaveTheUsersLine) {
+  Environment environment(daemon_->Connect().value());
+  ExpectArgument([&] { environment.device(9); }, "device (misuse_test.cc:");
+  EXPECT_THAT(last_what_, HasSubstr("device (9) does not exist: the daemon has 1"));
+  environment.End();
+  EXPECT_EQ(KindOf(Thrown([&] { environment.client(); })), ErrorKind::kLostSession);
+  EXPECT_THAT(last_what_, HasSubstr("environment (misuse_test.cc:"));
+  EXPECT_EQ(KindOf(Thrown([&] { environment.ManualSeed(1); })), ErrorKind::kLostSession);
+  EXPECT_THAT(last_what_, HasSubstr("environment (misuse_test.cc:"));
+  ExpectArgument([] { SettingsScope({.trace_nodes_max = 0}); }, "settings (misuse_test.cc:");
 }
 
 // Box and Muller take two draws of 64 bits an element: what the next call draws begins after both.
@@ -151,6 +183,22 @@ TEST_F(Misuse, AFunctionTakesNoOtherThreadsRandomNumbers) {
   const std::vector<float> drawn = noisy(Zeros({4}, {.device = where})).ToVector<float>();
   EXPECT_EQ(meanwhile, alone);
   EXPECT_NE(drawn, meanwhile);
+}
+
+// Read when settings are first asked for, so in a process of its own, without a daemon.
+TEST(MisuseAlone, AVariableThatIsNoValueIsReportedWhereSettingsAreFirstAskedFor) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto ask = [] {
+    ::setenv("HLOD_TRACE_NODES_MAX", "many", 1);
+    try {
+      GetSettings();
+    } catch (const Error& error) {
+      std::fputs(error.what(), stderr);
+      std::_Exit(3);
+    }
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(ask(), ::testing::ExitedWithCode(3), "misuse_test.cc:.*HLOD_TRACE_NODES_MAX");
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ TEST_F(RandomLayers, InstanceNormFollowsRunningStatistics) {
 
 TEST_F(RandomLayers, EmbeddingShortensTheRowsItLooksUp) {
   Tensor table = FromValues<float>({3, 4, 30, 40, 0.3, 0.4}, Dims{3, 2}).To(device());
-  Embedding(FromValues<int64_t>({0, 2}, {}, device()), table, MaxNorm{1});
+  Embedding(FromValues<int64_t>({0, 2}, {}, device()), table, {.max_norm = MaxNorm{1}});
   const std::vector<float> rows = table.ToVector<float>();
   EXPECT_THAT(rows, ::testing::Pointwise(::testing::FloatNear(1e-5f), {0.6f, 0.8f, 30.f, 40.f, 0.3f, 0.4f}));
 }

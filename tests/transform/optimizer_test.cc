@@ -132,6 +132,44 @@ TEST_F(Optimizer, TheStateOfPlaceholdersIsPlaceholders) {
   EXPECT_EQ(Account().host_to_device, before.host_to_device);
 }
 
+// By hand: what has a gradient is as if it were alone, and the other leaf and its moments are not touched.
+TEST_F(Optimizer, AnUndefinedGradientLeavesItsParameterAndMoments) {
+  for (const auto& [name, optimizer] : Optimizers()) {
+    const Tensor used = OnDevice({1, -2, 3, 4, 5, -6}, {2, 3}), unused = OnDevice({7, 8}, {2});
+    std::vector<Tensor> params = {used, unused}, alone = {used};
+    optim::State state = optimizer.Init(params), state_alone = optimizer.Init(alone);
+    for (int step = 0; step < 2; ++step) {
+      Tensor w = params[0].Detach(), v = params[1].Detach();
+      w.RequiresGrad_();
+      v.RequiresGrad_();
+      const std::vector<Tensor> grads = Gradients({Sum(w * w)}, {w, v});
+      ASSERT_FALSE(grads[1].defined());
+      auto [updates, next] = optimizer.Update(grads, state, params);
+      EXPECT_FALSE(updates[1].defined()) << name;
+      params = optim::ApplyUpdates(params, updates);
+      state = std::move(next);
+      auto [updates_alone, next_alone] = optimizer.Update(std::vector<Tensor>{grads[0]}, state_alone, alone);
+      alone = optim::ApplyUpdates(alone, updates_alone);
+      state_alone = std::move(next_alone);
+    }
+    EXPECT_EQ(params[0].ToVector<float>(), alone[0].ToVector<float>()) << name;
+    EXPECT_THAT(params[1].ToVector<float>(), ElementsAre(7, 8)) << name;
+  }
+  const std::vector<Tensor> params = {OnDevice({1}, {1}), OnDevice({2}, {1})};
+  const optim::Optimizer adam = optim::Adam(1e-2);
+  const optim::State first = adam.Init(params);
+  const auto [updates, next] = adam.Update(std::vector<Tensor>{OnDevice({3}, {1}), Tensor()}, first, params);
+  EXPECT_EQ(next.parts[0][1].id(), first.parts[0][1].id()) << "the first moment of what has no gradient";
+  EXPECT_EQ(next.parts[0][3].id(), first.parts[0][3].id()) << "the second one";
+}
+
+TEST_F(Optimizer, UpdatesThatAreNotOneForEachParameterAreRefused) {
+  const std::vector<Tensor> params = {OnDevice({1}, {1}), OnDevice({2}, {1})};
+  const std::vector<Tensor> updates = {OnDevice({1}, {1})};
+  EXPECT_EQ(KindOf(Thrown([&] { optim::ApplyUpdates(params, updates); })), ErrorKind::kArgument);
+  EXPECT_THAT(last_what_, HasSubstr("optimizer_test.cc"));
+}
+
 TEST_F(Optimizer, TreesThatDoNotFitAreNamed) {
   const optim::Optimizer adam = optim::Adam(1e-2);
   const Tree params = TreeOf(Optax()["params"], device());

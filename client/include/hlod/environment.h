@@ -41,18 +41,18 @@ class Environment {
  public:
   explicit Environment(Client client);
 
-  Client client() const;
+  Client client(Caller caller = Caller::Here()) const;
   // Where tensors made without a device live when native_host_tensors is false.
-  Device device(int ordinal = 0) const;
+  Device device(int ordinal = 0, Caller caller = Caller::Here()) const;
 
   // Settings of the process, for every thread, below the scopes. A value out of range throws.
   void Set(const Settings& settings, Caller caller = Caller::Here());
   // Each setting on a line: name, value, where the value comes from (default, environment variable,
   // file:line).
-  std::string Describe() const;
+  std::string Describe(Caller caller = Caller::Here()) const;
 
   // Restarts the random numbers of this environment's devices.
-  void ManualSeed(uint64_t seed);
+  void ManualSeed(uint64_t seed, Caller caller = Caller::Here());
 
   // Closes the connection: reading its tensors, computing with them and asking for its devices throws from
   // now on.
@@ -69,7 +69,7 @@ class Environment {
 // another one before that to choose the connection.
 Environment& DefaultEnvironment();
 // Its first device: the running daemon's, or a private one's.
-Device DefaultDevice();
+Device DefaultDevice(Caller caller = Caller::Here());
 // The seed of every environment of the process, and of the host.
 void ManualSeed(uint64_t seed);
 
@@ -79,6 +79,6 @@ struct CurrentSettings {
 #include "hlod/settings.inc"
 #undef HLOD_SETTING
 };
-CurrentSettings GetSettings();
+CurrentSettings GetSettings(Caller caller = Caller::Here());
 
 }  // namespace hlod

@@ -44,7 +44,7 @@ class LoadedFunction {
 };
 
 // From a file: a serialised HloModuleProto or HloProto, or HLO text. Throws an Error naming what is wrong
-// with the path, the text ("line:column: ...") or the module.
+// with the path, the text ("line:column: ...") or the module. StableHLO is not read: the error says so.
 LoadedFunction LoadFunction(const std::string& path, Caller caller = Caller::Here());
 // The same from bytes.
 LoadedFunction LoadFunctionFromBytes(std::string_view bytes, Caller caller = Caller::Here());

@@ -17,7 +17,7 @@ namespace hlod {
 
 struct JitOptions {
   // Arguments whose tensors are given up by the call: their memory is the program's to reuse, and using them
-  // afterwards throws an error of kind donated.
+  // afterwards throws an error of kind donated. Counted from 0; a number that is no argument's throws.
   std::vector<int> donate;
 };
 
@@ -25,6 +25,8 @@ namespace lazy {
 
 // "f32[2,3]@0" of each leaf, after the structure: what decides whether a trace serves.
 std::string SignatureOf(const std::vector<Tensor>& leaves, std::string structure);
+// Throws for a number in `donate` that is not below that of arguments.
+void CheckDonated(const std::vector<int>& donate, size_t arguments, const Caller& caller);
 // Ends the arguments: what they were is the program's alone.
 void Donate(const std::vector<Tensor>& leaves, const Caller& caller);
 
@@ -41,6 +43,7 @@ class Jitted {
     using Arguments = std::tuple<Args...>;
     using R = std::decay_t<std::invoke_result_t<const F&, const Args&...>>;
     const Arguments arguments(args...);
+    lazy::CheckDonated(state_->options.donate, sizeof...(Args), state_->caller);
     const Flattened flat = Flatten(arguments);
     const std::string signature = typeid(Arguments).name() + lazy::SignatureOf(flat.leaves, flat.structure);
     auto& known = Known<R>()[signature];

@@ -7,7 +7,9 @@
 //   auto [updates, next] = adam.Update(grads, state, params);
 //   params = optim::ApplyUpdates(params, updates);
 //
-// Names, defaults and results are Optax's. Every update equals Optax's up to rounding.
+// Names, defaults and results are Optax's. Every update equals Optax's up to rounding. An undefined gradient,
+// that of a parameter which took no part in the loss, has an undefined update: the parameter and what is
+// remembered of it stay as they are, as in PyTorch; the count of steps is of all parameters together.
 #pragma once
 
 #include <functional>
@@ -58,16 +60,20 @@ class Optimizer {
   State Init(const T& params) const {
     return InitLeaves(Leaves(params));
   }
-  // What is to be added to `params`, and the next state. `grads` has the structure of `params`.
+  // What is to be added to `params`, and the next state. `grads` has the structure of `params`, except that
+  // leaves of it may be undefined.
   template <typename T>
-  std::pair<T, State> Update(const T& grads, const State& state, const T& params) const {
-    std::vector<Tensor> updates = Leaves(grads);
-    State next = UpdateLeaves(updates, state, Leaves(params));
-    return {WithLeaves(grads, updates), std::move(next)};
+  std::pair<T, State> Update(const T& grads, const State& state, const T& params,
+                             Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
+    std::vector<Tensor> updates = AllLeaves(grads);
+    State next = UpdateLeaves(updates, state, AllLeaves(params));
+    return {WithAllLeaves(grads, updates), std::move(next)};
   }
 
   State InitLeaves(const std::vector<Tensor>& params) const;
-  // Replaces `updates`, the gradients, by what is to be added.
+  // Replaces `updates`, the gradients, by what is to be added. An undefined parameter has no gradient and no
+  // state.
   State UpdateLeaves(std::vector<Tensor>& updates, const State& state,
                      const std::vector<Tensor>& params) const;
 
@@ -77,11 +83,12 @@ class Optimizer {
   std::vector<std::shared_ptr<const Transformation>> chain_;
 };
 
-// p + u in p's type, for each leaf.
+// p + u in p's type, for each leaf; p itself where u is undefined.
 std::vector<Tensor> ApplyLeaves(const std::vector<Tensor>& params, const std::vector<Tensor>& updates);
 template <typename T>
-T ApplyUpdates(const T& params, const T& updates) {
-  return WithLeaves(params, ApplyLeaves(Leaves(params), Leaves(updates)));
+T ApplyUpdates(const T& params, const T& updates, Caller caller = Caller::Here()) {
+  const CallerScope scope(caller);
+  return WithAllLeaves(params, ApplyLeaves(AllLeaves(params), AllLeaves(updates)));
 }
 
 // One after the other.

@@ -203,6 +203,11 @@ struct Flattener {
   }
   void Node(std::string_view text) { result.structure += text; }
 };
+struct Collector {
+  std::vector<Tensor> leaves;
+  void Leaf(const Tensor& tensor, const Path&) { leaves.push_back(tensor); }
+  void Node(std::string_view) {}
+};
 struct PathCollector {
   std::vector<std::string> paths;
   void Leaf(const Tensor& tensor, const Path& path) {
@@ -216,6 +221,12 @@ struct Replacer {
   void Leaf(Tensor& tensor, const Path&) {
     if (tensor.defined()) tensor = leaves[next++];
   }
+  void Node(std::string_view) {}
+};
+struct AllReplacer {
+  const std::vector<Tensor>& leaves;
+  size_t next = 0;
+  void Leaf(Tensor& tensor, const Path&) { tensor = leaves[next++]; }
   void Node(std::string_view) {}
 };
 
@@ -232,6 +243,13 @@ template <typename T>
 std::vector<Tensor> Leaves(const T& t) {
   return Flatten(t).leaves;
 }
+// The undefined ones as well, where they stand.
+template <typename T>
+std::vector<Tensor> AllLeaves(const T& t) {
+  tree::Collector collector;
+  tree::Walk(t, tree::Path{}, collector);
+  return std::move(collector.leaves);
+}
 // "[0].1" of each leaf, after `root`.
 template <typename T>
 std::vector<std::string> LeafPaths(const T& t, std::string_view root = {}) {
@@ -243,6 +261,13 @@ std::vector<std::string> LeafPaths(const T& t, std::string_view root = {}) {
 template <typename T>
 T WithLeaves(T t, const std::vector<Tensor>& leaves) {
   tree::Replacer replacer{leaves};
+  tree::Walk(t, tree::Path{}, replacer);
+  return t;
+}
+// The same where a leaf may be undefined, before or after: `leaves` has one for each of AllLeaves().
+template <typename T>
+T WithAllLeaves(T t, const std::vector<Tensor>& leaves) {
+  tree::AllReplacer replacer{leaves};
   tree::Walk(t, tree::Path{}, replacer);
   return t;
 }

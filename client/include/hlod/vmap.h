@@ -20,7 +20,7 @@ enum class Randomness {
 
 struct VmapOptions {
   // The batch dimension of each argument's tensors, from the end when negative; nothing for an argument that
-  // all examples share. Arguments that are not listed have dimension 0.
+  // all examples share. Arguments that are not listed have dimension 0; more entries than arguments throw.
   std::vector<std::optional<int64_t>> in = {};
   int64_t out = 0;  // Where the results have it.
   Randomness randomness = Randomness::kError;
@@ -32,6 +32,8 @@ namespace lazy {
 std::vector<Tensor> FirstExamples(const std::vector<Tensor>& leaves,
                                   const std::vector<std::optional<int64_t>>& axes,
                                   const std::vector<std::string>& paths, const Caller& caller);
+// Throws when `listed` entries of VmapOptions::in are more than the arguments.
+void CheckListed(size_t listed, size_t arguments, const Caller& caller);
 // The function over all examples at once.
 std::vector<Tensor> CallBatched(const Traced& traced, const std::vector<Tensor>& arguments,
                                 const std::vector<std::optional<int64_t>>& axes, const VmapOptions& options,
@@ -46,6 +48,7 @@ template <typename F>
 auto Vmap(F f, VmapOptions options = {}, Caller caller = Caller::Here()) {
   return [f = std::move(f), options = std::move(options), caller]<typename... Args>(const Args&... args) {
     const std::tuple<Args...> arguments(args...);
+    lazy::CheckListed(options.in.size(), sizeof...(Args), caller);
     std::vector<std::optional<int64_t>> axes;  // Of each leaf.
     size_t i = 0;
     const auto add = [&](const auto& argument) {

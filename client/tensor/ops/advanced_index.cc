@@ -1,5 +1,6 @@
 // Indexing with several tensors at once: one gather to read, one scatter to write.
 #include "client/tensor/apply.h"
+#include "client/tensor/ops/known.h"
 #include "client/tensor/ops/movement.h"
 #include "hlod/ops/indexing.h"
 
@@ -59,9 +60,10 @@ Place PlaceOf(Lowering& l, Op x, Operands indices, const std::vector<Tensor>& pl
     const bool named = i < static_cast<int64_t>(plain.size()) && plain[i].defined();
     (named ? place.indexed : place.whole).push_back(i);
   }
-  for (const Op index : indices) {
-    lazy::RequireIndex(l, index);
-    place.batch = lazy::BroadcastDims(place.batch, l.dims(index));
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const int64_t dim = place.indexed[i];
+    lazy::CheckIndices(l, indices[i], dim, dims[dim], lazy::FromEnd::kYes);
+    place.batch = lazy::BroadcastDims(place.batch, l.dims(indices[i]));
   }
   // Indexed dimensions side by side are replaced where they are; else the batch comes first.
   const bool adjacent =

@@ -5,6 +5,7 @@
 
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/slopes.h"
+#include "client/tensor/own_derivative.h"
 #include "hlod/ops/math.h"
 
 namespace hlod {
@@ -97,8 +98,11 @@ Op LogAddExp2Ops(Lowering& l, Op x, Op y) {
   return LogAddExpOps(l, x * scale, y * scale) / scale;
 }
 Op PolarOps(Lowering& l, Op x, Op y) {
-  return l.b.Binary(hlo::kComplex, lazy::MulOps(l, x, l.b.Unary(hlo::kCosine, y)),
-                    lazy::MulOps(l, x, l.b.Unary(hlo::kSine, y)));
+  const Dims dims = lazy::BroadcastDims(l.dims(x), l.dims(y));
+  return lazy::OwnDerivative(l, "polar", {l.BroadcastTo(x, dims), l.BroadcastTo(y, dims)}, [&](Operands o) {
+    return l.b.Binary(hlo::kComplex, o[0] * l.b.Unary(hlo::kCosine, o[1]),
+                      o[0] * l.b.Unary(hlo::kSine, o[1]));
+  });
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ TensorOptions lazy::OptionsLike(const Tensor& like, const LikeOptions& options) 
 
 Device lazy::FactoryDevice(const std::optional<Device>& device) {
   if (device.has_value()) return *device;
-  return Current().native_host_tensors ? Device() : DefaultDevice();
+  return Current().native_host_tensors ? Device() : DefaultDevice(Caller{});
 }
 
 namespace {

@@ -1,8 +1,11 @@
 // Rows of tables, and bags of them.
 #include "hlod/ops/embedding.h"
 
+#include "client/tensor/function.h"
 #include "client/tensor/ops/elementwise.h"
+#include "client/tensor/ops/known.h"
 #include "client/tensor/ops/movement.h"
+#include "client/tensor/own_derivative.h"
 #include "hlod/autograd.h"
 #include "hlod/ops/reduction.h"
 #include "hlod/ops/sorting.h"
@@ -34,7 +37,7 @@ void Shorten(const lazy::Operation& operation, const Operand& indices, const Ope
   const Operand operands[] = {Operand(table, weight.caller()), indices, Operand(norms, weight.caller())};
   lazy::CallInPlace(operation, table, operands, [&](Lowering& l, Operands o) {
     RequireTable(l, o[0]);
-    lazy::RequireIndex(l, o[1]);
+    lazy::CheckIndices(l, o[1], 0, l.dims(o[0])[0]);
     const Dims rows = {l.dims(o[0])[0], 1};
     const Op flat = lazy::Flat(l, o[1]);
     const Op named = lazy::ScatterSlices(l, l.Full(hlo::kPred, {rows[0]}, false), 0, flat,
@@ -48,6 +51,26 @@ void Shorten(const lazy::Operation& operation, const Operand& indices, const Ope
   });
 }
 
+// The table's row that a padding index names, from the end when it is negative.
+int64_t PaddingRow(Lowering& l, Op table, int64_t index) {
+  const int64_t rows = l.dims(table)[0];
+  if (index < -rows || index >= rows)
+    Refuse("padding_index (%d) is out of range for a table of %d rows", index, rows);
+  return index < 0 ? index + rows : index;
+}
+
+// Rows through which the gradient comes divided by how often `indices` name each.
+Op ScaledByFrequency(Lowering& l, Op rows, Op indices, int64_t table_rows) {
+  const Op flat = lazy::Flat(l, indices);
+  const Op counts = lazy::ScatterSlices(l, l.Full(hlo::kS64, {table_rows}, 0), 0, flat,
+                                        l.Full(hlo::kS64, l.dims(flat), 1), lazy::Combine::kAdd);
+  const Op count = l.Convert(lazy::SelectSlices(l, counts, 0, indices), l.type(rows));
+  Dims mapping;
+  for (int64_t i = 0; i < lazy::RankOf(l, count); ++i) mapping.push_back(i);
+  const Op factor = l.b.Broadcast(N(l, count, 1) / count, l.dims(rows), mapping);
+  return lazy::OwnDerivative(l, "scaled", {rows, factor}, [](Operands o) { return o[0]; });
+}
+
 // The rows of a bag: [..., rows of the table], and which of them count.
 struct Rows {
   Op values, counted;
@@ -58,7 +81,7 @@ Rows RowsOf(Lowering& l, Op table, Op indices, Op weights, const EmbeddingBagOpt
   const Dims dims = l.dims(indices);
   rows.counted = l.Full(hlo::kPred, dims, true);
   if (options.padding_index.has_value()) {
-    const int64_t at = lazy::WrapDim(*options.padding_index, l.dims(table)[0]);
+    const int64_t at = PaddingRow(l, table, *options.padding_index);
     rows.counted = lazy::CompareOps(l, indices, N(l, indices, at), Order::kNe);
   }
   if (options.per_sample_weights.defined()) {
@@ -118,11 +141,19 @@ Op VectorBags(Lowering& l, Op indices, Op table, Op bag, int64_t bags, Op weight
 
 }  // namespace
 
-Tensor Embedding(const Operand& indices, const Operand& weight, std::optional<MaxNorm> max_norm) {
-  if (max_norm.has_value()) Shorten(lazy::ops::Embedding, indices, weight, *max_norm);
-  return lazy::Call(lazy::ops::Embedding, {indices, weight}, [](Lowering& l, Operands o) {
+Tensor Embedding(const Operand& indices, const Operand& weight, const EmbeddingOptions& options) {
+  if (options.max_norm.has_value()) Shorten(lazy::ops::Embedding, indices, weight, *options.max_norm);
+  return lazy::Call(lazy::ops::Embedding, {indices, weight}, [&](Lowering& l, Operands o) {
     RequireTable(l, o[1]);
-    return lazy::SelectSlices(l, o[1], 0, o[0]);
+    const int64_t count = l.dims(o[1])[0];
+    lazy::CheckIndices(l, o[0], 0, count);
+    Op rows = lazy::SelectSlices(l, o[1], 0, o[0]);
+    if (options.padding_index.has_value()) {
+      const int64_t padding = PaddingRow(l, o[1], *options.padding_index);
+      const Op is_padding = lazy::CompareOps(l, o[0], N(l, o[0], padding), Order::kEq);
+      rows = lazy::SelectOps(l, lazy::KeptLast(l, is_padding), lazy::StopGradient(l, rows), rows);
+    }
+    return options.scale_grad_by_freq ? ScaledByFrequency(l, rows, o[0], count) : rows;
   });
 }
 
@@ -156,7 +187,7 @@ Tensor EmbeddingBag(const Operand& indices, const Operand& weight, const Embeddi
     operands.emplace_back(options.per_sample_weights, indices.caller());
   return lazy::Call(operation, operands, [&](Lowering& l, Operands o) {
     RequireTable(l, o[1]);
-    lazy::RequireIndex(l, o[0]);
+    lazy::CheckIndices(l, o[0], 0, l.dims(o[1])[0]);
     if (matrix) return MatrixBags(l, o[0], o[1], o.back(), options);
     return VectorBags(l, o[0], o[1], o[2] - l.Number(hlo::kS64, 1), bags, o.back(), options);
   });

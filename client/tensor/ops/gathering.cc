@@ -3,6 +3,7 @@
 
 #include "client/tensor/apply.h"
 #include "client/tensor/ops/dynamic.h"
+#include "client/tensor/ops/known.h"
 #include "client/tensor/ops/movement.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/indexing.h"
@@ -46,7 +47,9 @@ Tensor IndexSelect(const Operand& x, int64_t dim, const Operand& index) {
     if (lazy::RankOf(l, o[1]) > 1)
       Refuse("the index must be a vector, not of shape %s", ListText(l.dims(o[1])));
     const int64_t at = WrapDim(dim, lazy::RankOf(l, o[0]));
-    if (l.dims(o[0]).empty()) return o[0];
+    const bool scalar = l.dims(o[0]).empty();
+    lazy::CheckIndices(l, o[1], at, scalar ? 1 : l.dims(o[0])[at]);
+    if (scalar) return o[0];
     return lazy::SelectSlices(l, o[0], at, lazy::Flat(l, o[1]));
   });
 }
@@ -54,6 +57,7 @@ Tensor IndexSelect(const Operand& x, int64_t dim, const Operand& index) {
 Tensor Gather(const Operand& x, int64_t dim, const Operand& index) {
   return lazy::Call(lazy::ops::Gather, {x, index}, [&](Lowering& l, Operands o) {
     const int64_t at = WrapDim(dim, lazy::RankOf(l, o[0]));
+    lazy::CheckIndices(l, o[1], at, l.dims(o[0]).empty() ? 1 : l.dims(o[0])[at]);
     if (l.dims(o[0]).empty() && lazy::RankOf(l, o[1]) == 1) {  // A scalar counts as a vector of one.
       return lazy::GatherAlong(l, l.Reshape(o[0], {1}), 0, o[1]);
     }
@@ -63,8 +67,8 @@ Tensor Gather(const Operand& x, int64_t dim, const Operand& index) {
 
 Tensor Take(const Operand& x, const Operand& index) {
   return lazy::Call(lazy::ops::Take, {x, index}, [](Lowering& l, Operands o) {
-    lazy::RequireIndex(l, o[1]);
     const Op flat = lazy::Flat(l, o[0]);
+    lazy::CheckFlatIndices(l, o[1], l.dims(flat)[0], lazy::FromEnd::kYes);
     return lazy::SelectSlices(l, flat, 0, lazy::WrapNegative(l, o[1], l.dims(flat)[0]));
   });
 }
@@ -73,13 +77,16 @@ Tensor TakeAlongDim(const Operand& x, const Operand& index, std::optional<int64_
   return lazy::Call(lazy::ops::TakeAlongDim, {x, index}, [&](Lowering& l, Operands o) {
     Op in = o[0], at = o[1];
     lazy::RequireIndex(l, at);
-    if (!dim.has_value())
-      return lazy::GatherAlong(l, lazy::Flat(l, in), 0,
-                               lazy::WrapNegative(l, lazy::Flat(l, at), lazy::Count(l.dims(in))));
+    if (!dim.has_value()) {
+      const int64_t count = lazy::Count(l.dims(in));
+      lazy::CheckFlatIndices(l, at, count, lazy::FromEnd::kYes);
+      return lazy::GatherAlong(l, lazy::Flat(l, in), 0, lazy::WrapNegative(l, lazy::Flat(l, at), count));
+    }
     const int64_t along = WrapDim(*dim, lazy::RankOf(l, in));
     if (lazy::RankOf(l, in) != lazy::RankOf(l, at)) {
       Refuse("shapes %s and %s differ in rank", ListText(l.dims(in)), ListText(l.dims(at)));
     }
+    lazy::CheckIndices(l, at, along, l.dims(in).empty() ? 1 : l.dims(in)[along], lazy::FromEnd::kYes);
     if (l.dims(in).empty()) return in;
     Dims a = l.dims(in), b = l.dims(at);
     const int64_t size = a[along], taken = b[along];
@@ -107,6 +114,10 @@ Tensor OneHot(const Operand& x, std::optional<int64_t> classes) {
   return lazy::Call(lazy::ops::OneHot, {x}, [count](Lowering& l, Operands o) {
     lazy::RequireIndex(l, o[0]);
     if (count <= 0) Refuse("the number of classes (%d) must be positive", count);
+    if (const auto known = lazy::KnownValue(l, o[0]); known != nullptr) {
+      const auto outside = lazy::Outside(*known, 0, count);
+      if (outside) Refuse("class %d is out of range for %d classes", *outside, count);
+    }
     Dims dims = l.dims(o[0]), mapping;
     for (int64_t i = 0; i < lazy::RankOf(l, o[0]); ++i) mapping.push_back(i);
     dims.push_back(count);

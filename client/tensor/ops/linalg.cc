@@ -7,8 +7,10 @@
 
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/factorization.h"
+#include "client/tensor/ops/known.h"
 #include "client/tensor/ops/movement.h"
 #include "client/tensor/own_derivative.h"
+#include "client/tensor/throw.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/math.h"
 
@@ -173,6 +175,22 @@ WithInfo Solved(const lazy::Operation& operation, std::initializer_list<Operand>
   }));
 }
 
+// Throws for the first matrix whose U is known to have a 0 on its diagonal.
+void CheckRegular(const Tensor& info, const lazy::Operation& operation, const char* consequence,
+                  const Caller& caller) {
+  const std::optional<Literal> known = lazy::KnownValue(info, caller);
+  if (!known.has_value()) return;
+  const absl::Span<const int32_t> values = known->data<int32_t>();
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i] == 0) continue;
+    const std::string batch = info.rank() == 0 ? "" : absl::StrCat("(Batch element ", i, "): ");
+    lazy::Throw(ErrorKind::kArgument,
+                absl::StrCat(batch, "The diagonal element ", values[i], " is zero, ", consequence,
+                             " because the input matrix is singular"),
+                operation.pytorch, caller);
+  }
+}
+
 }  // namespace
 
 Tensor Cholesky(const Operand& x, bool upper) {
@@ -299,7 +317,9 @@ WithInfo SolveEx(const Operand& a, const Operand& b) {
 }
 Tensor Solve(const Operand& a, const Operand& b) {
   const CallerScope scope(a.caller());
-  return SolveEx(a, b).result;
+  WithInfo solved = SolveEx(a, b);
+  CheckRegular(solved.info, lazy::ops::LinalgSolve, "the system has no single solution", a.caller());
+  return std::move(solved.result);
 }
 WithInfo InvEx(const Operand& x) {
   return Solved(lazy::ops::LinalgInv, {x}, [](Lowering& l, Operands o) {
@@ -310,7 +330,9 @@ WithInfo InvEx(const Operand& x) {
 }
 Tensor Inv(const Operand& x) {
   const CallerScope scope(x.caller());
-  return InvEx(x).result;
+  WithInfo inverse = InvEx(x);
+  CheckRegular(inverse.info, lazy::ops::LinalgInv, "the inversion could not be completed", x.caller());
+  return std::move(inverse.result);
 }
 
 Tensor SolveTriangular(const Operand& a, const Operand& b, bool upper, bool left, bool unitriangular) {

@@ -55,7 +55,7 @@ Tensor IsTarget(const Tensor& x, const Tensor& target, const Tensor& kept) {
 // Element by element. Logarithms are not below -100; of the gradient the divisor is not below 1e-12.
 Tensor EachBinaryCrossEntropy(const Tensor& x, const Tensor& target) {
   static constexpr lazy::Operation kOperation = {"BinaryCrossEntropy", "binary_cross_entropy",
-                                                 lazy::Promotion::kFloat, lazy::Autocast::kNone,
+                                                 lazy::Promotion::kFloat,
                                                  "the cross entropy of probabilities"};
   return lazy::Binary(kOperation, x, target, [](lazy::Lowering& l, lazy::Op x, lazy::Op target) {
     return lazy::OwnDerivative(l, "binary_cross_entropy", {x, target}, [&](lazy::Operands o) {
@@ -223,6 +223,7 @@ Tensor NllLoss(const Tensor& x, const Tensor& target, const Tensor& weight, int6
                Reduction reduction, Caller caller) {
   const lazy::LossCall call("nll_loss", {&x, &target}, caller);
   call.RequireClasses(x, target, weight);
+  call.CheckClasses(target, x.size(ClassDim(x)), ignore_index);
   return lazy::UnderAutocast(
       "nll_loss",
       [&](const Tensor& x, const Tensor& target, const Tensor& weight) -> Tensor {
@@ -243,7 +244,10 @@ Tensor CrossEntropy(const Tensor& x, const Tensor& target, const Tensor& weight,
   call.Require(label_smoothing >= 0 && label_smoothing <= 1, "label_smoothing (%g) is not from 0 to 1",
                label_smoothing);
   const bool probabilities = target.dims() == x.dims() && hlo::IsFloat(target.dtype());
-  if (!probabilities) call.RequireClasses(x, target, weight);
+  if (!probabilities) {
+    call.RequireClasses(x, target, weight);
+    call.CheckClasses(target, x.size(ClassDim(x)), ignore_index);
+  }
   if (probabilities && weight.defined()) {
     call.Require(weight.dims() == Dims{x.size(ClassDim(x))},
                  "the weight's shape %s is not one number for each class", lazy::ListText(weight.dims()));

@@ -1,6 +1,7 @@
 // What losses share.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "client/tensor/apply.h"
@@ -26,6 +27,8 @@ class LossCall {
   void RequireBroadcast(const Tensor& x, const Tensor& y) const;
   // Classes [n, ...] for scores [n, classes, ...], or one for [classes], and a weight for each class.
   void RequireClasses(const Tensor& x, const Tensor& target, const Tensor& weight) const;
+  // Refuses a class that is known and is neither one of `count` nor `allowed`.
+  void CheckClasses(const Tensor& target, int64_t count, std::optional<int64_t> allowed = {}) const;
 
  private:
   const Operation operation_;

@@ -1,10 +1,12 @@
 // What losses ask of their arguments, as PyTorch does.
 #include "client/tensor/ops/loss.h"
 
+#include "client/tensor/ops/known.h"
+
 namespace hlod::lazy {
 
 LossCall::LossCall(const char* name, std::vector<const Tensor*> arguments, const Caller& caller)
-    : operation_{name, name, Promotion::kNone, Autocast::kNone, "a loss"}, caller_(caller), scope_(caller) {
+    : operation_{name, name, Promotion::kNone, "a loss"}, caller_(caller), scope_(caller) {
   for (const Tensor* argument : arguments) {
     TensorOf(operation_, Operand(*argument, caller_));
     operands_.emplace_back(*argument, caller_);
@@ -32,6 +34,13 @@ void LossCall::RequireClasses(const Tensor& x, const Tensor& target, const Tenso
   const int64_t classes = x.size(x.rank() < 2 ? 0 : 1);
   Require(weight.dims() == Dims{classes}, "the weight's shape %s is not one number for each of %d classes",
           ListText(weight.dims()), classes);
+}
+
+void LossCall::CheckClasses(const Tensor& target, int64_t count, std::optional<int64_t> allowed) const {
+  const std::optional<Literal> known = KnownValue(target, caller_);
+  if (!known.has_value()) return;
+  const auto outside = Outside(*known, 0, count, allowed);
+  Require(!outside, "the target's class %d is out of range for %d classes", outside.value_or(0), count);
 }
 
 }  // namespace hlod::lazy

@@ -98,6 +98,7 @@ Tensor MultiMarginLoss(const Tensor& x, const Tensor& target, double p, double m
   call.Require(x.rank() <= 2, "scores are [n, classes] or [classes]");
   const bool single = x.rank() <= 1 && target.numel() == 1 && target.rank() <= 1;
   if (!single) call.RequireClasses(x, target, weight);
+  call.CheckClasses(target, x.rank() == 0 ? 1 : x.size(-1));
   return lazy::UnderAutocast(
       "multi_margin_loss",
       [&](const Tensor& x, const Tensor& target, const Tensor& weight) -> Tensor {
@@ -116,6 +117,7 @@ Tensor MultilabelMarginLoss(const Tensor& x, const Tensor& target, Reduction red
   const lazy::LossCall call("multilabel_margin_loss", {&x, &target}, caller);
   call.RequireSame(x, target);
   call.Require(x.rank() <= 2, "scores are [n, classes] or [classes]");
+  call.CheckClasses(target, x.rank() == 0 ? 1 : x.size(-1), -1);
   return lazy::UnderAutocast(
       "multilabel_margin_loss",
       [&](const Tensor& x, const Tensor& target) -> Tensor {

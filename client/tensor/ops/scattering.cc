@@ -4,6 +4,7 @@
 #include "absl/functional/function_ref.h"
 
 #include "client/tensor/apply.h"
+#include "client/tensor/ops/known.h"
 #include "client/tensor/ops/movement.h"
 #include "hlod/ops/indexing.h"
 
@@ -21,6 +22,13 @@ namespace {
 
 using Lower = std::function<Op(Lowering&, Operands)>;
 
+// The dimension of x that `dim` names, whose elements or slices `index` is to name.
+int64_t Indexed(Lowering& l, Op x, int64_t dim, Op index, lazy::FromEnd from_end = lazy::FromEnd::kNo) {
+  const int64_t at = WrapDim(dim, lazy::RankOf(l, x));
+  lazy::CheckIndices(l, index, at, l.dims(x).empty() ? 1 : l.dims(x)[at], from_end);
+  return at;
+}
+
 void RequireType(Lowering& l, Op x, Op source) {
   if (l.type(x) != l.type(source)) {
     Refuse("the source's type %s is not the tensor's %s", hlo::Name(l.type(source)), hlo::Name(l.type(x)));
@@ -31,18 +39,18 @@ Lower AddSlices(int64_t dim, Scalar alpha) {
   return [=](Lowering& l, Operands o) {
     RequireType(l, o[0], o[2]);
     const Op source = alpha == Scalar(1) ? o[2] : o[2] * l.Number(l.type(o[2]), alpha);
-    return lazy::ScatterSlices(l, o[0], WrapDim(dim, lazy::RankOf(l, o[0])), o[1], source, Combine::kAdd);
+    return lazy::ScatterSlices(l, o[0], Indexed(l, o[0], dim, o[1]), o[1], source, Combine::kAdd);
   };
 }
 Lower CopySlices(int64_t dim) {
   return [=](Lowering& l, Operands o) {
     RequireType(l, o[0], o[2]);
-    return lazy::ScatterSlices(l, o[0], WrapDim(dim, lazy::RankOf(l, o[0])), o[1], o[2], Combine::kSet);
+    return lazy::ScatterSlices(l, o[0], Indexed(l, o[0], dim, o[1]), o[1], o[2], Combine::kSet);
   };
 }
 Lower FillSlices(int64_t dim) {
   return [=](Lowering& l, Operands o) {
-    const int64_t at = WrapDim(dim, lazy::RankOf(l, o[0]));
+    const int64_t at = Indexed(l, o[0], dim, o[1], lazy::FromEnd::kYes);
     if (lazy::RankOf(l, o[2]) != 0)
       Refuse("the value must be a number, not of shape %s", ListText(l.dims(o[2])));
     Dims dims = l.dims(o[0]);
@@ -59,7 +67,7 @@ Lower ScatterElements(int64_t dim, Combine combine) {
     const bool number = lazy::RankOf(l, o[2]) == 0 && lazy::RankOf(l, o[1]) != 0;
     const Op source = number ? l.BroadcastTo(l.Convert(o[2], l.type(o[0])), l.dims(o[1])) : o[2];
     RequireType(l, o[0], source);
-    return lazy::ScatterAlong(l, o[0], WrapDim(dim, lazy::RankOf(l, o[0])), o[1], source, combine);
+    return lazy::ScatterAlong(l, o[0], Indexed(l, o[0], dim, o[1]), o[1], source, combine);
   };
 }
 
@@ -155,7 +163,7 @@ Tensor& ScatterAdd_(Tensor& x, int64_t dim, const Operand& index, const Operand&
 Tensor ScatterReduce(const Operand& x, int64_t dim, const Operand& index, const Operand& source,
                      ScatterReduction reduction, bool include_self) {
   return lazy::Call(lazy::ops::ScatterReduce, {x, index, source}, [&](Lowering& l, Operands o) {
-    const int64_t at = WrapDim(dim, lazy::RankOf(l, o[0]));
+    const int64_t at = Indexed(l, o[0], dim, o[1]);
     return Reduced(l, o[0], o[2], reduction, include_self, [&](Op x, Op values, Combine combine) {
       return lazy::ScatterAlong(l, x, at, o[1], values, combine);
     });
@@ -164,7 +172,7 @@ Tensor ScatterReduce(const Operand& x, int64_t dim, const Operand& index, const 
 Tensor IndexReduce(const Operand& x, int64_t dim, const Operand& index, const Operand& source,
                    ScatterReduction reduction, bool include_self) {
   return lazy::Call(lazy::ops::IndexReduce, {x, index, source}, [&](Lowering& l, Operands o) {
-    const int64_t at = WrapDim(dim, lazy::RankOf(l, o[0]));
+    const int64_t at = Indexed(l, o[0], dim, o[1]);
     return Reduced(l, o[0], o[2], reduction, include_self, [&](Op x, Op values, Combine combine) {
       return lazy::ScatterSlices(l, x, at, o[1], values, combine);
     });
@@ -174,8 +182,8 @@ Tensor IndexReduce(const Operand& x, int64_t dim, const Operand& index, const Op
 Tensor Put(const Operand& x, const Operand& index, const Operand& source, bool accumulate) {
   return lazy::Call(lazy::ops::Put, {x, index, source}, [&](Lowering& l, Operands o) {
     RequireType(l, o[0], o[2]);
-    lazy::RequireIndex(l, o[1]);
     const Op flat = lazy::Flat(l, o[0]), values = lazy::Flat(l, o[2]);
+    lazy::CheckFlatIndices(l, o[1], l.dims(flat)[0], lazy::FromEnd::kYes);
     const Op at = lazy::WrapNegative(l, lazy::Flat(l, o[1]), l.dims(flat)[0]);
     if (l.dims(at) != l.dims(values)) {
       Refuse("%d elements are not one for each of %d indices", l.dims(values)[0], l.dims(at)[0]);

@@ -1,5 +1,6 @@
 // The partial inverse of max pooling: elements back at their places, zeros elsewhere.
 #include "client/tensor/apply.h"
+#include "client/tensor/ops/known.h"
 #include "client/tensor/ops/movement.h"
 #include "client/tensor/ops/pooling.h"
 #include "hlod/ops/pooling.h"
@@ -43,6 +44,7 @@ Tensor Unpool(const Operand& x, const Operand& indices, int64_t spatial, const S
       Refuse("the indices' shape %s is not the tensor's %s", ListText(l.dims(o[1])), ListText(dims));
     }
     const Dims output = OutputOf(dims, spatial, kernel, options);
+    lazy::CheckFlatIndices(l, o[1], lazy::Count(output));
     Dims to(dims.begin(), dims.end() - spatial);
     const int64_t planes = lazy::Count(to);
     const int64_t inner = planes == 0 ? 0 : lazy::Count(dims) / planes;

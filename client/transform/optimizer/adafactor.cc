@@ -52,8 +52,9 @@ class FactoredRms : public Transformation {
     const Tensor& count = state.back();
     const Tensor step = (count - options_.decay_offset).To(kF32) + 1;
     const Tensor decay = 1 - Pow(step, -options_.decay_rate);
-    Tensors next;
+    Tensors next = state;
     for (size_t i = 0; i < updates.size(); ++i) {
+      if (!updates[i].defined()) continue;
       const Tensor squares = Square(updates[i]) + options_.eps;
       const Tensor rate = decay.To(updates[i].dtype());
       const auto average = [&](const Tensor& old, const Tensor& now) {
@@ -61,20 +62,19 @@ class FactoredRms : public Transformation {
       };
       const auto factored = FactoredDims(updates[i].dims(), options_);
       if (!factored) {
-        next.push_back(average(state[2 * i], squares));
-        next.push_back(state[2 * i + 1]);
+        next[2 * i] = average(state[2 * i], squares);
         updates[i] = updates[i] * Rsqrt(next[2 * i]);
         continue;
       }
       const auto [smaller, larger] = *factored;
-      next.push_back(average(state[2 * i], Mean(squares, {larger})));
-      next.push_back(average(state[2 * i + 1], Mean(squares, {smaller})));
+      next[2 * i] = average(state[2 * i], Mean(squares, {larger}));
+      next[2 * i + 1] = average(state[2 * i + 1], Mean(squares, {smaller}));
       const Tensor &rows = next[2 * i], &columns = next[2 * i + 1];
       const int64_t reduced = smaller > larger ? smaller - 1 : smaller;
       const Tensor row_factor = Rsqrt(rows / Mean(rows, {reduced}, true)), column_factor = Rsqrt(columns);
       updates[i] = updates[i] * row_factor.Unsqueeze(larger) * column_factor.Unsqueeze(smaller);
     }
-    next.push_back(Increment(count));
+    next.back() = Increment(count);
     return next;
   }
 

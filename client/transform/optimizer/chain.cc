@@ -18,7 +18,9 @@ class ElementwiseLink : public Transformation {
   explicit ElementwiseLink(std::function<Tensor(const Tensor&, const Tensor&)> f) : f_(std::move(f)) {}
   Tensors Init(const Tensors&) const override { return {}; }
   Tensors Update(Tensors& updates, const Tensors&, const Tensors& params) const override {
-    for (size_t i = 0; i < updates.size(); ++i) updates[i] = f_(updates[i], params[i]);
+    for (size_t i = 0; i < updates.size(); ++i) {
+      if (updates[i].defined()) updates[i] = f_(updates[i], params[i]);
+    }
     return {};
   }
 
@@ -33,7 +35,9 @@ class Scheduled : public Transformation {
   Tensors Init(const Tensors& params) const override { return {ZeroCount(params)}; }
   Tensors Update(Tensors& updates, const Tensors& state, const Tensors&) const override {
     const Tensor factor = schedule_(state[0]) * sign_;
-    for (Tensor& update : updates) update = update * factor.To(update.dtype());
+    for (Tensor& update : updates) {
+      if (update.defined()) update = update * factor.To(update.dtype());
+    }
     return {Increment(state[0])};
   }
 
@@ -47,14 +51,16 @@ class GlobalNormClip : public Transformation {
   explicit GlobalNormClip(double max_norm) : max_norm_(max_norm) {}
   Tensors Init(const Tensors&) const override { return {}; }
   Tensors Update(Tensors& updates, const Tensors&, const Tensors&) const override {
-    if (updates.empty()) return {};
     Tensor squares;
     for (const Tensor& update : updates) {
+      if (!update.defined()) continue;
       const Tensor sum = Sum(Square(update));
       squares = squares.defined() ? squares + sum : sum;
     }
+    if (!squares.defined()) return {};
     const Tensor norm = Sqrt(squares), small = Lt(norm, max_norm_);
     for (Tensor& update : updates) {
+      if (!update.defined()) continue;
       update = Where(small, update, update / norm.To(update.dtype()) * max_norm_);
     }
     return {};
@@ -74,6 +80,30 @@ State Optimizer::InitLeaves(const Tensors& params) const {
   return state;
 }
 
+namespace {
+
+// The leaves that are of `params`, and those of `updates` in their places.
+struct Defined {
+  Tensors params, updates;
+  std::vector<size_t> places;
+};
+Defined DefinedOf(const Tensors& params, const Tensors& updates) {
+  Defined defined;
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (!params[i].defined() && updates[i].defined()) {
+      lazy::Throw(ErrorKind::kArgument, absl::StrCat("parameter ", i, " is undefined and has a gradient"),
+                  "update", Caller{});
+    }
+    if (!params[i].defined()) continue;
+    defined.params.push_back(params[i]);
+    defined.updates.push_back(updates[i]);
+    defined.places.push_back(i);
+  }
+  return defined;
+}
+
+}  // namespace
+
 State Optimizer::UpdateLeaves(Tensors& updates, const State& state, const Tensors& params) const {
   if (updates.size() != params.size() || state.parts.size() != chain_.size()) {
     lazy::Throw(ErrorKind::kArgument,
@@ -82,17 +112,26 @@ State Optimizer::UpdateLeaves(Tensors& updates, const State& state, const Tensor
                              " parameters, not ", updates.size()),
                 "update", Caller{});
   }
+  Defined defined = DefinedOf(params, updates);
   State next;
   for (size_t i = 0; i < chain_.size(); ++i) {
-    next.parts.push_back(chain_[i]->Update(updates, state.parts[i], params));
+    next.parts.push_back(chain_[i]->Update(defined.updates, state.parts[i], defined.params));
+  }
+  for (size_t i = 0; i < defined.places.size(); ++i) {
+    updates[defined.places[i]] = std::move(defined.updates[i]);
   }
   return next;
 }
 
 std::vector<Tensor> ApplyLeaves(const Tensors& params, const Tensors& updates) {
+  if (updates.size() != params.size()) {
+    lazy::Throw(ErrorKind::kArgument,
+                absl::StrCat("there are ", updates.size(), " updates for ", params.size(), " parameters"),
+                "apply_updates", Caller{});
+  }
   Tensors results;
   for (size_t i = 0; i < params.size(); ++i) {
-    results.push_back((params[i] + updates[i]).To(params[i].dtype()));
+    results.push_back(updates[i].defined() ? (params[i] + updates[i]).To(params[i].dtype()) : params[i]);
   }
   return results;
 }

@@ -17,9 +17,10 @@ class TraceLink : public Transformation {
   TraceLink(double decay, bool nesterov) : decay_(decay), nesterov_(nesterov) {}
   Tensors Init(const Tensors& params) const override { return ZerosForAll(params); }
   Tensors Update(Tensors& updates, const Tensors& state, const Tensors&) const override {
-    Tensors traces;
+    Tensors traces = state;
     for (size_t i = 0; i < updates.size(); ++i) {
-      traces.push_back(updates[i] + state[i] * decay_);
+      if (!updates[i].defined()) continue;
+      traces[i] = updates[i] + state[i] * decay_;
       updates[i] = nesterov_ ? updates[i] + traces[i] * decay_ : traces[i];
     }
     return traces;
@@ -40,13 +41,14 @@ class EmaLink : public Transformation {
     return state;
   }
   Tensors Update(Tensors& updates, const Tensors& state, const Tensors&) const override {
-    Tensors next;
+    Tensors next = state;
     const Tensor count = Increment(state.back());
     for (size_t i = 0; i < updates.size(); ++i) {
-      next.push_back(MovingAverage(state[i], updates[i], decay_));
+      if (!updates[i].defined()) continue;
+      next[i] = MovingAverage(state[i], updates[i], decay_);
       updates[i] = debias_ ? BiasCorrected(next[i], decay_, count) : next[i];
     }
-    next.push_back(count);
+    next.back() = count;
     return next;
   }
 
@@ -69,20 +71,21 @@ class AdamLink : public Transformation {
     const auto& [b1, b2, eps, eps_root, nesterov] = options_;
     const size_t n = updates.size();
     const Tensor count = Increment(state.back());
-    Tensors first, second;
+    Tensors next = state;
     for (size_t i = 0; i < n; ++i) {
+      if (!updates[i].defined()) continue;
       const Tensor& gradient = updates[i];
-      first.push_back(MovingAverage(state[i], gradient, b1));
-      second.push_back(MovingAverage(state[n + i], Square(gradient), b2));
-      const Tensor mean = nesterov ? MovingAverage(BiasCorrected(first[i], b1, Increment(count)),
+      Tensor &first = next[i], &second = next[n + i];
+      first = MovingAverage(state[i], gradient, b1);
+      second = MovingAverage(state[n + i], Square(gradient), b2);
+      const Tensor mean = nesterov ? MovingAverage(BiasCorrected(first, b1, Increment(count)),
                                                    BiasCorrected(gradient, b1, count), b1)
-                                   : BiasCorrected(first[i], b1, count);
-      const Tensor variance = BiasCorrected(second[i], b2, count);
+                                   : BiasCorrected(first, b1, count);
+      const Tensor variance = BiasCorrected(second, b2, count);
       updates[i] = mean / (Sqrt(variance + eps_root) + eps);
     }
-    first.insert(first.end(), second.begin(), second.end());
-    first.push_back(count);
-    return first;
+    next.back() = count;
+    return next;
   }
 
  private:
@@ -94,9 +97,10 @@ class LionLink : public Transformation {
   LionLink(double b1, double b2) : b1_(b1), b2_(b2) {}
   Tensors Init(const Tensors& params) const override { return ZerosForAll(params); }
   Tensors Update(Tensors& updates, const Tensors& state, const Tensors&) const override {
-    Tensors moments;
+    Tensors moments = state;
     for (size_t i = 0; i < updates.size(); ++i) {
-      moments.push_back(MovingAverage(state[i], updates[i], b2_));
+      if (!updates[i].defined()) continue;
+      moments[i] = MovingAverage(state[i], updates[i], b2_);
       updates[i] = Sign(MovingAverage(state[i], updates[i], b1_));
     }
     return moments;

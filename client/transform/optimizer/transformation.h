@@ -12,7 +12,8 @@ namespace hlod::optim {
 
 using Tensors = std::vector<Tensor>;
 
-// Lists are of the leaves of the parameters, in order; the state's layout is the transformation's own.
+// Lists are of the leaves of the parameters, in order; the state's layout is the transformation's own. An
+// undefined update stays undefined, and what the state has for its parameter stays as it is.
 class Transformation {
  public:
   virtual ~Transformation() = default;

@@ -92,16 +92,25 @@ Op MoveGroups(Lowering& l, Op x, int64_t from, int64_t into, int64_t groups) {
   return l.Reshape(x, merged);
 }
 
-struct Sizes3 {
-  int64_t input, kernel, output;
+// A spatial dimension of a convolution: what each array spans with its dilation, the result's being the
+// stride.
+struct Span {
+  int64_t input, window, output;
 };
-std::vector<Sizes3> Spatial(const TransposeCase& c, const hlo::ConvolutionAttributes& conv) {
-  std::vector<Sizes3> sizes;
-  for (size_t i = 0; i < conv.window.size(); ++i) {
-    sizes.push_back({c.operands[0]->dims[conv.input_spatial[i]], c.operands[1]->dims[conv.kernel_spatial[i]],
-                     c.shape.dims[conv.output_spatial[i]]});
+// The transposed convolution's window: `transpose(span, w, b)` makes the dimension b of each w.
+template <typename F>
+std::vector<hlo::WindowDimension> TransposedWindow(const TransposeCase& c,
+                                                   const hlo::ConvolutionAttributes& conv, F transpose) {
+  std::vector<hlo::WindowDimension> window = conv.window;
+  for (size_t i = 0; i < window.size(); ++i) {
+    const hlo::WindowDimension& w = conv.window[i];
+    const Span span = {Dilated(c.operands[0]->dims[conv.input_spatial[i]], w.base_dilation),
+                       Dilated(c.operands[1]->dims[conv.kernel_spatial[i]], w.window_dilation),
+                       Dilated(c.shape.dims[conv.output_spatial[i]], w.stride)};
+    transpose(span, w, window[i]);
+    window[i].reversal = false;
   }
-  return sizes;
+  return window;
 }
 
 Dims ReversedDims(const hlo::ConvolutionAttributes& conv, bool reversed) {
@@ -115,7 +124,6 @@ Dims ReversedDims(const hlo::ConvolutionAttributes& conv, bool reversed) {
 Op InputCotangent(const TransposeCase& c) {
   Lowering& l = c.l;
   const auto& conv = c.Get<hlo::ConvolutionAttributes>();
-  const std::vector<Sizes3> sizes = Spatial(c, conv);
   Op kernel = c.x[1];
   hlo::ConvolutionAttributes back = conv;
   int64_t groups = conv.feature_group_count;
@@ -131,18 +139,12 @@ Op InputCotangent(const TransposeCase& c) {
   back.output_batch = conv.input_batch;
   back.output_feature = conv.input_feature;
   back.output_spatial = conv.input_spatial;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    const hlo::WindowDimension& w = conv.window[i];
-    hlo::WindowDimension& b = back.window[i];
-    const int64_t input = Dilated(sizes[i].input, w.base_dilation);
-    const int64_t window = Dilated(sizes[i].kernel, w.window_dilation);
-    const int64_t output = Dilated(sizes[i].output, w.stride);
+  back.window = TransposedWindow(c, conv, [](const Span& span, const auto& w, hlo::WindowDimension& b) {
     b.stride = w.base_dilation;
     b.base_dilation = w.stride;
-    b.padding_low = window - w.padding_low - 1;
-    b.padding_high = input + window - 1 - output - b.padding_low;
-    b.reversal = false;
-  }
+    b.padding_low = span.window - w.padding_low - 1;
+    b.padding_high = span.input + span.window - 1 - span.output - b.padding_low;
+  });
   // Reversed where the convolution itself does not reverse.
   kernel = Reversed(l, kernel, ReversedDims(conv, false));
   Op result = l.b.Convolution(l.Convert(c.ct, l.type(kernel)), kernel, back);
@@ -155,7 +157,6 @@ Op InputCotangent(const TransposeCase& c) {
 Op KernelCotangent(const TransposeCase& c) {
   Lowering& l = c.l;
   const auto& conv = c.Get<hlo::ConvolutionAttributes>();
-  const std::vector<Sizes3> sizes = Spatial(c, conv);
   hlo::ConvolutionAttributes back = conv;
   back.feature_group_count = conv.batch_group_count > 1 ? conv.batch_group_count : 1;
   back.batch_group_count = conv.batch_group_count > 1 ? 1 : conv.feature_group_count;
@@ -166,19 +167,12 @@ Op KernelCotangent(const TransposeCase& c) {
   back.output_batch = conv.kernel_input_feature;
   back.output_feature = conv.kernel_output_feature;
   back.output_spatial = conv.kernel_spatial;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    const hlo::WindowDimension& w = conv.window[i];
-    hlo::WindowDimension& b = back.window[i];
-    const int64_t input = Dilated(sizes[i].input, w.base_dilation);
-    const int64_t window = Dilated(sizes[i].kernel, w.window_dilation);
-    const int64_t output = Dilated(sizes[i].output, w.stride);
-    b.size = sizes[i].output;
+  back.window = TransposedWindow(c, conv, [](const Span& span, const auto& w, hlo::WindowDimension& b) {
     b.stride = w.window_dilation;
     b.window_dilation = w.stride;
-    b.padding_low = w.padding_low;
-    b.padding_high = output - input + window - w.padding_low - 1;
-    b.reversal = false;
-  }
+    b.padding_high = span.output - span.input + span.window - w.padding_low - 1;
+  });
+  for (size_t i = 0; i < back.window.size(); ++i) back.window[i].size = c.shape.dims[conv.output_spatial[i]];
   const Op result = l.b.Convolution(c.x[0], l.Convert(c.ct, l.type(c.x[0])), back);
   return l.Convert(Reversed(l, result, ReversedDims(conv, true)), c.operands[1]->type);
 }
@@ -189,12 +183,39 @@ Cotangents TConvolution(const TransposeCase& c) {
 }
 
 Tangents Fft(const TangentCase& c) { return {c.Again()}; }
+// Of real numbers: the transform of what the half of the spectrum leaves out as zeros, its real part.
+Op TRfft(const TransposeCase& c) {
+  Lowering& l = c.l;
+  const hlo::FftAttributes& given = c.Get<hlo::FftAttributes>();
+  const int64_t last = RankOf(l, c.ct) - 1, missing = given.length.back() - l.dims(c.ct)[last];
+  const Op whole = PadDim(l, c.ct, l.Number(l.type(c.ct), 0), last, {.high = missing});
+  return l.b.Unary(hlo::kReal,
+                   l.b.Add(hlo::kFft, {whole}, hlo::FftAttributes{hlo::FftType::kFft, given.length}));
+}
+// To real numbers: what the half of the spectrum leaves out are conjugates, so that every element but those
+// that are their own counts twice.
+Op TIrfft(const TransposeCase& c) {
+  Lowering& l = c.l;
+  const hlo::FftAttributes& given = c.Get<hlo::FftAttributes>();
+  const Op half = l.b.Add(hlo::kFft, {c.ct}, hlo::FftAttributes{hlo::FftType::kRfft, given.length});
+  const Dims dims = l.dims(half);
+  const int64_t last = static_cast<int64_t>(dims.size()) - 1, length = given.length.back();
+  const PrimitiveType type = l.type(c.ct);
+  const double scale = 1 / static_cast<double>(Count(given.length));
+  const Op place = IndexIota(l, dims, last), zero = l.Full(hlo::kS64, dims, 0),
+           middle = l.Full(hlo::kS64, dims, length % 2 == 0 ? length / 2 : 0);
+  const Op own = l.b.Binary(hlo::kOr, l.b.Compare(place, zero, hlo::ComparisonDirection::kEq),
+                            l.b.Compare(place, middle, hlo::ComparisonDirection::kEq));
+  const Op weight = l.b.Select(own, l.Full(type, dims, scale), l.Full(type, dims, 2 * scale));
+  return l.b.Binary(hlo::kComplex, l.b.Unary(hlo::kReal, half) * weight,
+                    l.b.Unary(hlo::kNegate, l.b.Unary(hlo::kImag, half) * weight));
+}
 Cotangents TFft(const TransposeCase& c) {
-  const hlo::FftType type = c.Get<hlo::FftAttributes>().type;
-  if (type != hlo::FftType::kFft && type != hlo::FftType::kIfft) {
-    Refuse("a Fourier transform of or to real numbers has no transpose rule");
+  switch (c.Get<hlo::FftAttributes>().type) {
+    case hlo::FftType::kRfft: return {TRfft(c)};
+    case hlo::FftType::kIrfft: return {TIrfft(c)};
+    default: return {c.l.b.Add(hlo::kFft, {c.ct}, c.attributes)};  // Its matrix is symmetric.
   }
-  return {c.l.b.Add(hlo::kFft, {c.ct}, c.attributes)};  // Its matrix is symmetric.
 }
 
 }  // namespace

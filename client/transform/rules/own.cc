@@ -119,6 +119,28 @@ Tangents LogAddExp(const TangentCase& c) {
   return {sum};
 }
 
+// Of x, the tangent times a factor.
+Tangents Scaled(const TangentCase& c) { return {c.t[1] * c.x[2]}; }
+
+// x exp(i angle). By x it is the result's own direction, as PyTorch's: 0 where x is 0, and for a negative x,
+// which is no modulus, of the opposite sign.
+Tangents Polar(const TangentCase& c) {
+  Lowering& l = c.l;
+  const Op result = c.x[0], angle = c.x[2];
+  const auto times = [&](Op real, Op re, Op im) { return l.b.Binary(hlo::kComplex, real * re, real * im); };
+  Op sum;
+  if (!IsZero(c.t[1])) {
+    const Op sign = l.b.Unary(hlo::kSign, c.x[1]);
+    sum = times(c.t[1] * sign, l.b.Unary(hlo::kCosine, angle), l.b.Unary(hlo::kSine, angle));
+  }
+  if (!IsZero(c.t[2])) {
+    const Op turned =
+        times(c.t[2], Negative(l, l.b.Unary(hlo::kImag, result)), l.b.Unary(hlo::kReal, result));
+    sum = SumOf(l, sum, turned);
+  }
+  return {sum};
+}
+
 // A mantissa and an exponent: x / 2^exponent.
 Tangents Frexp(const TangentCase& c) {
   Lowering& l = c.l;
@@ -158,6 +180,8 @@ TangentRule OwnTangentRule(std::string_view name) {
       {"sinc", OfOne<Sinc>},
       {"logit", OfOne<Logit>},
       {"frexp", Frexp},
+      {"scaled", Scaled},
+      {"polar", Polar},
       {"entr", OfOne<Entr>},
       {"ndtr", OfOne<Ndtr>},
       {"log_ndtr", OfOne<LogNdtr>},

@@ -12,7 +12,7 @@ const std::map<std::string, Binding>& AllBindings() {
          {ElementwiseBindings, ActivationBindings, LossBindings, ReductionBindings, ViewBindings,
           JoiningBindings, IndexingBindings, NetworkBindings, PoolingBindings, SpecialBindings,
           LinalgBindings, ImageBindings, MarginLossBindings, DropoutBindings, CreationBindings,
-          StatisticsBindings, AlgebraBindings}) {
+          StatisticsBindings, AlgebraBindings, FourierBindings}) {
       for (Binding& binding : family()) {
         const std::string name = binding.name;
         if (!all->emplace(name, std::move(binding)).second)

@@ -38,6 +38,7 @@ std::vector<Binding> DropoutBindings();
 std::vector<Binding> CreationBindings();
 std::vector<Binding> StatisticsBindings();
 std::vector<Binding> AlgebraBindings();
+std::vector<Binding> FourierBindings();
 
 // All of them by name. A name in two lists is a failure.
 const std::map<std::string, Binding>& AllBindings();

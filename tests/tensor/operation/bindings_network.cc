@@ -112,10 +112,11 @@ std::vector<Binding> NetworkBindings() {
        }},
       {"nn.functional.embedding", "weight input padding_idx max_norm norm_type scale_grad_by_freq sparse",
        [](Arguments& a) {
-         a.MaybeInt("padding_idx");  // These three are about gradients.
-         a.Bool("scale_grad_by_freq", false);
          a.Bool("sparse", false);
-         return Embedding(a.Arg("input"), a.Arg("weight"), MaxNormOf(a));
+         return Embedding(a.Arg("input"), a.Arg("weight"),
+                          {.padding_index = a.MaybeInt("padding_idx"),
+                           .max_norm = MaxNormOf(a),
+                           .scale_grad_by_freq = a.Bool("scale_grad_by_freq", false)});
        }},
       {"nn.functional.embedding_bag",
        "weight input offsets max_norm norm_type scale_grad_by_freq mode sparse per_sample_weights "

@@ -7,21 +7,18 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
-#include <sstream>
 
 #include "absl/strings/str_format.h"
 #include "common/base/strings.h"
-#include "tests/support/source_dir.h"
 #include "tests/tensor/fixture.h"
 #include "tests/tensor/operation/bindings.h"
+#include "tests/tensor/operation/coverage.h"
 #include "tests/tensor/operation/gradient.h"
 
 namespace hlod {
 namespace {
 
 using nlohmann::json;
-
-std::filesystem::path Folder() { return SourceDir() / "tests/tensor/operation"; }
 
 struct Case {
   std::string name, where;
@@ -42,7 +39,7 @@ const std::vector<Case>& Cases() {
     const char* only = std::getenv("HLOD_OPERATION");
     std::map<std::string, std::vector<json>> files;
     int number = 0;
-    for (json& line : Lines(Folder() / "gradients/cases.json")) {
+    for (json& line : Lines(OperationFolder() / "gradients/cases.json")) {
       ++number;
       const std::string op = line.at("op"), variant = line.at("variant");
       if (AllBindings().count(op) == 0 || (only != nullptr && op != only)) continue;
@@ -54,7 +51,7 @@ const std::vector<Case>& Cases() {
         const std::string where = line.at("case");
         const size_t colon = where.find(':');
         std::vector<json>& file = files[where.substr(0, colon)];
-        if (file.empty()) file = Lines(Folder() / "cases" / where.substr(0, colon));
+        if (file.empty()) file = Lines(OperationFolder() / "cases" / where.substr(0, colon));
         one.record = file.at(std::stoul(where.substr(colon + 1)) - 1);
         if (one.record.at("op") != op) throw std::runtime_error(where + " is not a case of " + op);
       } else {
@@ -195,15 +192,8 @@ std::vector<Attempt> RunAll(const Device& device) {
 // The operations of ops.csv whose gradient is not "passing".
 std::set<std::string> KnownToFail() {
   std::set<std::string> names;
-  std::ifstream file(Folder() / "ops.csv");
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream fields(line);
-    std::string name, state, why, gradient;
-    std::getline(fields, name, ',');
-    std::getline(fields, state, ',');
-    std::getline(fields, why, ',');
-    std::getline(fields, gradient, ',');
-    if (!gradient.starts_with("passing")) names.insert(name);
+  for (const CoverageRow& row : ReadCoverage()) {
+    if (row.gradient != "passing") names.insert(row.name);
   }
   return names;
 }
@@ -227,10 +217,10 @@ TEST_F(OperationGradient, OnADeviceIsPyTorchs) { ExpectAsRecorded(device()); }
 
 // Gradients of most of PyTorch's operations, measured.
 TEST(GradientTable, AtLeast180OperationsPass) {
-  std::ifstream file(Folder() / "ops.csv");
-  int passing = 0;
-  for (std::string line; std::getline(file, line);) passing += line.ends_with(",passing") ? 1 : 0;
-  EXPECT_GE(passing, 180);
+  const std::vector<CoverageRow> rows = ReadCoverage();
+  EXPECT_GE(
+      std::count_if(rows.begin(), rows.end(), [](const auto& row) { return row.gradient == "passing"; }),
+      180);
 }
 
 }  // namespace
@@ -238,7 +228,7 @@ TEST(GradientTable, AtLeast180OperationsPass) {
 std::map<std::string, GradientState> GradientStates(const Device& device,
                                                     std::multimap<std::string, std::string>* failures) {
   std::map<std::string, GradientState> states;
-  const json counted = json::parse(std::ifstream(Folder() / "gradients/operations.json"));
+  const json counted = json::parse(std::ifstream(OperationFolder() / "gradients/operations.json"));
   for (const auto& [name, count] : counted.items()) {
     states[name] = count == "n/a"      ? GradientState{"n/a", ""}
                    : count.is_string() ? GradientState{"not compared", count.get<std::string>()}

@@ -33,6 +33,9 @@ class Embedding : public Module {
             std::optional<int64_t> padding = {});
   Tensor operator()(const Tensor& indices, Caller caller = Caller::Here()) const;
   Tensor weight;
+
+ private:
+  std::optional<int64_t> padding_;
 };
 
 // Normalisation over the last dimensions, of sizes `shape`: weight one, bias zero.

@@ -1,4 +1,5 @@
-// Rows of tables by index. PyTorch's argument order: the indices first.
+// Rows of tables by index. PyTorch's argument order: the indices first. An index out of range throws on the
+// host, and on a device names the nearest row.
 #pragma once
 
 #include <optional>
@@ -11,7 +12,12 @@ namespace hlod {
 struct MaxNorm {
   double max = 0, p = 2;
 };
-Tensor Embedding(const Operand& indices, const Operand& weight, std::optional<MaxNorm> max_norm = {});
+struct EmbeddingOptions {
+  std::optional<int64_t> padding_index = {};  // A row that gets no gradient; from the end when negative.
+  std::optional<MaxNorm> max_norm = {};
+  bool scale_grad_by_freq = false;  // A row's gradient divided by how often the indices name it.
+};
+Tensor Embedding(const Operand& indices, const Operand& weight, const EmbeddingOptions& options = {});
 
 enum class BagMode { kSum, kMean, kMax };
 struct EmbeddingBagOptions {

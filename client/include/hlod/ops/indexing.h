@@ -1,5 +1,7 @@
-// Reading and writing elements that other tensors name. Indices are tensors of integers; on a device an index
-// out of range is not an error but reads the nearest element, and writes nothing.
+// Reading and writing elements that other tensors name. Indices are tensors of integers. Of host tensors,
+// which are computed at once, an index out of range throws, naming it; on a device, and in a function that is
+// traced, it is not an error but reads the nearest element, and writes nothing, as XLA does. The same holds
+// of the classes of OneHot(), of rows of Embedding() and of the targets of losses.
 #pragma once
 
 #include <vector>
@@ -67,7 +69,8 @@ BoundedPositions NonzeroBounded(const Operand& x, int64_t limit);
 std::vector<Tensor> Where(const Operand& condition);  // The same, a vector for each dimension.
 Tensor MaskedSelect(const Operand& x, const Operand& mask);
 
-// 1 at the index, of type s64. Without a number of classes, one more than the largest index, which is read.
+// 1 at the index, of type s64, and 0 everywhere for an index out of range on a device. Without a number of
+// classes, one more than the largest index, which is read.
 Tensor OneHot(const Operand& x, std::optional<int64_t> classes = {});
 
 // [2, count]: rows and columns of the elements of a triangle.

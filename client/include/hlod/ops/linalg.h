@@ -1,6 +1,6 @@
-// torch.linalg: matrices are the last two dimensions, those before them are batches. What PyTorch raises for
-// a singular matrix is not raised here, where nothing is read: results have infinities or NaN, and the
-// functions with Ex give a number that is not 0.
+// torch.linalg: matrices are the last two dimensions, those before them are batches. Solve() and Inv() of a
+// singular matrix on the host throw, as PyTorch does; on a device, where nothing is read, results have
+// infinities or NaN, as XLA's. The functions with Ex throw nowhere, and give a number that is not 0.
 #pragma once
 
 #include <optional>

@@ -1,0 +1,53 @@
+// The ids of one Tables in another: what copies instructions from tables to tables needs.
+#pragma once
+
+#include <vector>
+
+#include "common/hlo/module.h"
+
+namespace hlod::hlo {
+
+// Each id is translated once. Both tables must outlive it.
+class Translation {
+ public:
+  enum class Layouts { kKept, kDropped };
+  Translation(const Tables& from, Tables& to, Layouts layouts = Layouts::kKept)
+      : from_(from), to_(to), layouts_(layouts) {}
+
+  ShapeId shape(ShapeId id) {
+    ShapeId& now = Slot(shapes_, id);
+    if (now != kUnknown) return now;
+    Shape shape = from_.shape(id);
+    if (layouts_ == Layouts::kDropped) DropLayouts(shape);
+    return now = to_.Intern(shape);
+  }
+
+  AttributesId attributes(AttributesId id) {
+    AttributesId& now = Slot(attributes_, id);
+    if (now != kUnknown) return now;
+    const Attributes& given = from_.attributes(id);
+    if (const auto* constant = std::get_if<ConstantAttributes>(&given)) {
+      return now = to_.Intern(
+                 Attributes(ConstantAttributes{to_.Intern(from_.shared_literal(constant->literal))}));
+    }
+    return now = to_.Intern(given);
+  }
+
+ private:
+  static constexpr uint32_t kUnknown = UINT32_MAX;
+  static uint32_t& Slot(std::vector<uint32_t>& ids, uint32_t id) {
+    if (id >= ids.size()) ids.resize(id + 1, kUnknown);
+    return ids[id];
+  }
+  static void DropLayouts(Shape& shape) {
+    shape.layout.reset();
+    for (Shape& element : shape.tuple) DropLayouts(element);
+  }
+
+  const Tables& from_;
+  Tables& to_;
+  const Layouts layouts_;
+  std::vector<uint32_t> shapes_, attributes_;
+};
+
+}  // namespace hlod::hlo
