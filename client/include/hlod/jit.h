@@ -17,7 +17,7 @@ namespace hlod {
 
 struct JitOptions {
   // Arguments whose tensors are given up by the call: their memory is the program's to reuse, and using them
-  // afterwards throws an error of kind donated. Counted from 0; a number that is no argument's throws.
+  // afterwards throws an error of kind donated. Counted from 0; a number out of range throws.
   std::vector<int> donate;
 };
 

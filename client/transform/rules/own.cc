@@ -123,7 +123,7 @@ Tangents LogAddExp(const TangentCase& c) {
 Tangents Scaled(const TangentCase& c) { return {c.t[1] * c.x[2]}; }
 
 // x exp(i angle). By x it is the result's own direction, as PyTorch's: 0 where x is 0, and for a negative x,
-// which is no modulus, of the opposite sign.
+// which is not a modulus, of the opposite sign.
 Tangents Polar(const TangentCase& c) {
   Lowering& l = c.l;
   const Op result = c.x[0], angle = c.x[2];

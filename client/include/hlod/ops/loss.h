@@ -87,7 +87,8 @@ Tensor CtcLoss(const Tensor& log_probabilities, const Tensor& targets,
                int64_t blank = 0, Reduction reduction = Reduction::kMean, bool zero_infinity = false,
                Caller caller = Caller::Here());
 // `x`: log probabilities [n, classes, ...] or [classes]; `target`: classes. Those equal to ignore_index count
-// nothing. Another one that is no class throws when the target is on the host; on a device it counts nothing.
+// nothing. Another value that is not a class throws when the target is on the host; on a device it counts
+// nothing.
 Tensor NllLoss(const Tensor& x, const Tensor& target, const Tensor& weight = {}, int64_t ignore_index = -100,
                Reduction reduction = Reduction::kMean, Caller caller = Caller::Here());
 // Of logits; the target is classes, or probabilities of x's shape.
