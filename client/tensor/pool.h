@@ -7,6 +7,12 @@
 
 namespace hlod::lazy {
 
+// The sanitizers see only what goes back to the allocator.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+template <typename T>
+class Pooled {};
+#else
+
 // A base that allocates T, and nothing derived from it, from such blocks. A thread keeps at most kKept of
 // them, and none after it has ended.
 template <typename T>
@@ -62,5 +68,6 @@ class Pooled {
 
   static constinit inline thread_local Blocks mine = {nullptr, 0, Blocks::kNew};
 };
+#endif
 
 }  // namespace hlod::lazy
