@@ -2,16 +2,36 @@
 // while anything is waited for.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+
 namespace hlod::lazy {
 
-// Holds the lock. May nest in one thread. Uncontended it costs one atomic exchange, which is why tracing
+// Holds the lock. May nest in one thread. Uncontended it costs two atomic exchanges, which is why tracing
 // takes it for every operation: tensors may be used from any thread.
 class TraceLock {
  public:
-  TraceLock();
-  ~TraceLock();
+  TraceLock() {
+    if (depth_++ > 0) return;
+    uint32_t free = kFree;
+    if (!word_.compare_exchange_strong(free, kHeld, std::memory_order_acquire)) Wait();
+  }
+  ~TraceLock() {
+    if (--depth_ > 0) return;
+    if (word_.exchange(kFree, std::memory_order_release) == kWaitedFor) word_.notify_one();
+  }
   TraceLock(const TraceLock&) = delete;
   TraceLock& operator=(const TraceLock&) = delete;
+
+  // In a child forked while another thread traced there is no such thread: the lock is free there.
+  static void ForgetOtherThreads();
+
+ private:
+  enum : uint32_t { kFree, kHeld, kWaitedFor };
+  static void Wait();
+
+  static constinit inline std::atomic<uint32_t> word_ = kFree;
+  static constinit inline thread_local int depth_ = 0;
 };
 
 }  // namespace hlod::lazy

@@ -16,6 +16,8 @@ class RefCounted {
   RefCounted& operator=(const RefCounted&) = delete;
 
   void AddRef() { references_.fetch_add(1, std::memory_order_relaxed); }
+  // The first one, of an object that no other thread can see yet: needs no exchange.
+  void AddFirstRef() { references_.store(1, std::memory_order_relaxed); }
   // Whether that was the last one. The only reference cannot be copied meanwhile, so that it needs no
   // exchange.
   bool DropRef() {
@@ -49,6 +51,13 @@ class Ref {
   T* operator->() const { return object_; }
   T& operator*() const { return *object_; }
   explicit operator bool() const { return object_ != nullptr; }
+  // The first reference of a new object.
+  static Ref First(T* object) {
+    object->AddFirstRef();
+    Ref first;
+    first.object_ = object;
+    return first;
+  }
   // Gives the reference up without dropping it.
   T* Leak() { return std::exchange(object_, nullptr); }
 
@@ -58,7 +67,7 @@ class Ref {
 
 template <typename T, typename... Args>
 Ref<T> MakeRef(Args&&... args) {
-  return Ref<T>(new T(std::forward<Args>(args)...));
+  return Ref<T>::First(new T(std::forward<Args>(args)...));
 }
 
 }  // namespace hlod::lazy
