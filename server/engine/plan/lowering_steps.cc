@@ -6,6 +6,7 @@
 
 #include "common/hlo/shape.h"
 #include "server/engine/contraction/contraction_steps.h"
+#include "server/engine/fft/fft_steps.h"
 #include "server/engine/movement/movement_steps.h"
 #include "server/engine/reduce/reduce_steps.h"
 #include "server/engine/sort/sort_steps.h"
@@ -91,6 +92,7 @@ MaybeStep MakeSingleStep(const hlo::Module& module, hlo::Instruction instruction
     case hlo::kReplicaId: return std::make_unique<DeviceIdStep>(instruction.opcode() == hlo::kReplicaId);
     case hlo::kDot: return MakeDotStep(module, instruction, threads);
     case hlo::kConvolution: return MakeConvolutionStep(module, instruction, threads);
+    case hlo::kFft: return MakeFftStep(module, instruction, threads);
     case hlo::kTranspose:
     case hlo::kBroadcast:
     case hlo::kReverse:
