@@ -36,6 +36,7 @@ const std::vector<ReferenceSteps>& Allowed() {
         "power", "real", "rsqrt", "select", "sign", "subtract", "tanh"}},
       {"convert_complex", {"convert"}},
       {"convert_zoo", {"convert"}},
+      {"fft_gradient_f32", {"complex", "convert", "divide", "imag", "multiply", "real"}},
       {"hlo_batch_norm", {"batch-norm-grad", "batch-norm-inference", "batch-norm-training"}},
       {"hlo_identities", {"imag"}},
       {"hlo_map", {"map"}},

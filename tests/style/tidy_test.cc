@@ -112,6 +112,7 @@ const std::vector<Room>& Rooms() {
       {"server/engine/contraction/",
        {"server/engine/contraction/", "server/engine/movement/", "server/engine/run/", "common/hlo/",
         "common/base/"}},
+      {"server/engine/fft/", {"server/engine/fft/", "server/engine/run/", "common/hlo/", "common/base/"}},
       {"server/engine/native/",
        {"server/engine/native/", "server/engine/run/", "server/include/", "common/evaluator/", "common/hlo/",
         "common/base/"}},

@@ -6,6 +6,7 @@ from programs import (
     conversions,
     data_movement,
     elementwise,
+    fourier,
     hlo_text,
     models,
     random_bits,
@@ -17,6 +18,7 @@ from programs.harness import Case
 _MODULES = (
     models,
     elementwise,
+    fourier,
     conversions,
     data_movement,
     contractions,

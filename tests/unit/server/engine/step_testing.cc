@@ -8,6 +8,7 @@
 #include "common/hlo/text/text.h"
 #include "gtest/gtest.h"
 #include "server/engine/contraction/contraction_steps.h"
+#include "server/engine/fft/fft_steps.h"
 #include "server/engine/movement/movement_steps.h"
 #include "server/engine/reduce/reduce_steps.h"
 #include "server/engine/sort/sort_steps.h"
@@ -117,6 +118,7 @@ std::unique_ptr<hlo::Module> Parse(std::string_view text) {
 }  // namespace
 
 MaybeStep MakeStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
+  if (instruction.opcode() == hlo::kFft) return MakeFftStep(module, instruction, threads);
   for (auto make : {MakeDotStep, MakeConvolutionStep, MakeMovementStep, MakeGatherScatterStep, MakeSortStep,
                     MakeWindowStep, MakeReduceStep, MakeRandomStep}) {
     if (MaybeStep step = make(module, instruction, threads)) return step;

@@ -160,6 +160,14 @@ const StopCase kCases[] = {
       b = s32[3,3,16,16] parameter(1)
       ROOT r = s32[4,64,64,16] convolution(a, b), window={size=3x3 pad=1_1x1_1},
         dim_labels=b01f_01io->b01f })"},
+    {"Fft", R"(ENTRY e { p = c64[4194304] parameter(0)
+      ROOT r = c64[4194304] fft(p), fft_type=FFT, fft_length={4194304} })"},
+    {"FftOfManyLines", R"(ENTRY e { p = c64[65536,64] parameter(0)
+      ROOT r = c64[65536,64] fft(p), fft_type=FFT, fft_length={64} })"},
+    {"FftOfAPrimeLength", R"(ENTRY e { p = c64[1000003] parameter(0)
+      ROOT r = c64[1000003] fft(p), fft_type=FFT, fft_length={1000003} })"},
+    {"FftOfRealLines", R"(ENTRY e { p = f32[2048,2048] parameter(0)
+      ROOT r = c64[2048,1025] fft(p), fft_type=RFFT, fft_length={2048} })"},
     {"Elementwise", R"(ENTRY e { p = f32[8388608] parameter(0)
       ROOT r = f32[8388608] tanh(p) })",
      Made::kByFusion},
