@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "hlod/control.h"
 #include "hlod/ops/activation.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/dropout.h"
@@ -56,6 +58,24 @@ RecurrentState Advance(RecurrentKind kind, const Tensor& from_input, const Recur
     }
   }
   return before;
+}
+
+// A direction of a layer over a sequence [length, n, ...] of what the input gives to all gates: its outputs
+// where their inputs lie, and the last state.
+std::pair<Tensor, RecurrentState> Run(RecurrentKind kind, const Tensor& from_input,
+                                      const RecurrentState& initial, const Recurrent::Weights& w,
+                                      bool reverse, const Caller& caller) {
+  using State = std::vector<Tensor>;  // Hidden, and the cell where there is one.
+  // Under autocast the gates' type is what each step gives.
+  State first = {initial.hidden.To(from_input.dtype())};
+  if (initial.cell.defined()) first.push_back(initial.cell.To(from_input.dtype()));
+  const auto step = [&](const State& before, const Tensor& x) {
+    const RecurrentState next =
+        Advance(kind, x, {before[0], before.size() > 1 ? before[1] : Tensor()}, w.weight_hh, w.bias_hh);
+    return std::pair(next.cell.defined() ? State{next.hidden, next.cell} : State{next.hidden}, next.hidden);
+  };
+  const auto [last, outputs] = Scan(step, first, from_input, {.reverse = reverse}, caller);
+  return {outputs, {last[0], last.size() > 1 ? last[1] : Tensor()}};
 }
 
 Tensor ZerosLike(const Tensor& x, Dims dims) {
@@ -119,7 +139,6 @@ RecurrentResult Recurrent::operator()(const Tensor& x, const RecurrentState& sta
     return batched ? one : one.Unsqueeze(0);
   };
   Tensor sequence = batch_first ? x.Transpose(0, 1) : batched ? x : x.Unsqueeze(1);
-  const int64_t length = sequence.size(0);
   const size_t directions = options_.bidirectional ? 2 : 1;
   std::vector<Tensor> hidden, cells;
   for (size_t i = 0; i < weights.size(); i += directions) {
@@ -128,17 +147,12 @@ RecurrentResult Recurrent::operator()(const Tensor& x, const RecurrentState& sta
     for (size_t direction = 0; direction < directions; ++direction) {
       const Weights& w = weights[i + direction];
       const Tensor from_input = hlod::Linear(sequence, w.weight_ih, w.bias_ih);
-      RecurrentState now = {initial(state.hidden, i + direction, sequence)};
-      if (lstm) now.cell = initial(state.cell, i + direction, sequence);
-      std::vector<Tensor> outputs(static_cast<size_t>(length));
-      for (int64_t step = 0; step < length; ++step) {
-        const int64_t t = direction == 0 ? step : length - 1 - step;
-        now = Advance(kind_, from_input.Select(0, t), now, w.weight_hh, w.bias_hh);
-        outputs[static_cast<size_t>(t)] = now.hidden;
-      }
-      sides.push_back(Stack(outputs));
-      hidden.push_back(now.hidden);
-      if (lstm) cells.push_back(now.cell);
+      RecurrentState first = {initial(state.hidden, i + direction, sequence)};
+      if (lstm) first.cell = initial(state.cell, i + direction, sequence);
+      const auto [outputs, last] = Run(kind_, from_input, first, w, direction == 1, caller);
+      sides.push_back(outputs);
+      hidden.push_back(last.hidden);
+      if (lstm) cells.push_back(last.cell);
     }
     sequence = Cat(sides, -1);
   }

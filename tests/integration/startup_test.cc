@@ -8,6 +8,7 @@
 
 #include "absl/time/clock.h"
 #include "tests/integration/harness.h"
+#include "tests/support/source_dir.h"
 
 namespace hlod {
 namespace {
@@ -74,9 +75,7 @@ TEST_F(Startup, LimitsThatDoNotGoTogetherAreRefused) {
 }
 
 TEST_F(Startup, LibrariesOfNativeKernelsThatCannotServeAreRefused) {
-  const auto library = [](const std::string& name) {
-    return " --kernel-library " HLOD_NATIVE_LIBRARIES + name + ".so";
-  };
+  const auto library = [](const std::string& name) { return " --kernel-library " + NativeLibrary(name); };
   ExpectUsageError("--kernel-library " + Path("none.so"),
                    "hlod: kernel_library: " + Path("none.so") + " cannot be loaded: ");
   ExpectUsageError("--kernel-library " + File("text.so", "not a library"), "text.so cannot be loaded: ");
@@ -88,11 +87,11 @@ TEST_F(Startup, LibrariesOfNativeKernelsThatCannotServeAreRefused) {
   ExpectUsageError(library("own_target"),
                    "own_target.so has a kernel for the target \"TopK\", which is hlod's own");
   ExpectUsageError(library("no_target"),
-                   "kernel 0 of " HLOD_NATIVE_LIBRARIES "no_target.so has no target, or no function");
+                   "kernel 0 of " + NativeLibrary("no_target") + " has no target, or no function");
   ExpectUsageError(library("no_function"), "has no target, or no function");
   ExpectUsageError(library("kernels") + library("kernels"),
-                   "kernels.so has a kernel for the target \"tests.scale\", and " HLOD_NATIVE_LIBRARIES
-                   "kernels.so has one, too");
+                   "kernels.so has a kernel for the target \"tests.scale\", and " + NativeLibrary("kernels") +
+                       " has one, too");
   ExpectUsageError("--config " + File("kernels.toml", "kernel_library = [\"" + Path("none.so") + "\"]\n"),
                    "none.so cannot be loaded");
 }

@@ -1,12 +1,16 @@
-// Where the repository is: for tests that read files of it.
+// Where the repository is, for tests that read files of it, and what is built for tests to load.
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace hlod {
 
 // The repository's root. One file is compiled with the path, so that all others are the same in every
 // checkout and the compiler's cache knows them.
 std::filesystem::path SourceDir();
+
+// The path of a shared object with native kernels (tests/support/native).
+std::string NativeLibrary(const std::string& name);
 
 }  // namespace hlod

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "common/hlo/text/text.h"
+#include "tests/support/source_dir.h"
 #include "tests/tensor/fixture.h"
 
 namespace hlod {
@@ -260,7 +261,7 @@ struct Registered {
   std::string profile, operation, overload, result;
 };
 std::vector<Registered> PyTorch() {
-  std::ifstream file(HLOD_SOURCE_DIR "/tests/tensor/autocast/pytorch.csv");
+  std::ifstream file(SourceDir() / "tests/tensor/autocast/pytorch.csv");
   std::vector<Registered> rows;
   std::string line;
   std::getline(file, line);  // The header.

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/source_dir.h"
 #include "tests/tensor/fixture.h"
 
 namespace hlod {
@@ -16,7 +17,7 @@ class NnCase : public TensorTest {
   struct Root : nn::Module {};  // What layers under test are parts of.
 
   static const json& Cases() {
-    static const json cases = json::parse(std::ifstream(HLOD_SOURCE_DIR "/tests/tensor/nn/layers.json"));
+    static const json cases = json::parse(std::ifstream(SourceDir() / "tests/tensor/nn/layers.json"));
     return cases;
   }
 
@@ -61,10 +62,22 @@ class NnCase : public TensorTest {
       const json rest = recorded.value("rest", json::array());
       ASSERT_EQ(outputs.size(), rest.size() + 1) << name;
       for (size_t i = 0; i < rest.size(); ++i) ExpectNear(name, rest[i], outputs[i + 1]);
+      if (recorded.contains("gradients")) CheckGradients(name, module, outputs);
     }
   }
 
  private:
+  // Of the sum of the outputs' squares.
+  static void CheckGradients(const char* name, nn::Module& module, const std::vector<Tensor>& outputs) {
+    Tensor sum = Sum(outputs[0] * outputs[0]);
+    for (size_t i = 1; i < outputs.size(); ++i) sum = sum + Sum(outputs[i] * outputs[i]);
+    sum.Backward();
+    for (const auto& [key, parameter] : module.NamedParameters()) {
+      ExpectNear(name + (": " + key), Cases().at(name).at("gradients").at(key), parameter.Grad());
+      Tensor(parameter).ZeroGrad();
+    }
+  }
+
   static std::vector<Tensor> Listed(const Tensor& output) { return {output}; }
   static std::vector<Tensor> Listed(std::vector<Tensor> outputs) { return outputs; }
 };

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "tests/support/source_dir.h"
 #include "tests/tensor/fixture.h"
 
 namespace hlod {
@@ -79,7 +80,7 @@ class Program : public TensorTest {
  protected:
   static const json& Programs() {
     static const json programs =
-        json::parse(std::ifstream(HLOD_SOURCE_DIR "/tests/tensor/program/programs.json"));
+        json::parse(std::ifstream(SourceDir() / "tests/tensor/program/programs.json"));
     return programs;
   }
 };

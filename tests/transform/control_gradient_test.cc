@@ -3,6 +3,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/source_dir.h"
 #include "tests/tensor/fixture.h"
 
 namespace hlod {
@@ -131,7 +132,7 @@ const std::map<std::string, Function>& Cases() {
 
 const Json& Recorded() {
   static const auto* const recorded = [] {
-    std::ifstream file(std::string(HLOD_SOURCE_DIR) + "/tests/transform/control/control.json");
+    std::ifstream file(SourceDir() / "tests/transform/control/control.json");
     return new Json(Json::parse(file));
   }();
   return *recorded;

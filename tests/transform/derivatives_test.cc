@@ -4,6 +4,7 @@
 
 #include "client/transform/control_rules.h"
 #include "client/transform/rules.h"
+#include "tests/support/source_dir.h"
 #include "tests/tensor/fixture.h"
 #include "tests/transform/cases.h"
 
@@ -15,7 +16,7 @@ using Ts = std::vector<Tensor>;
 
 const Json& Recorded() {
   static const auto* const recorded = [] {
-    std::ifstream file(std::string(HLOD_SOURCE_DIR) + "/tests/transform/derivatives.json");
+    std::ifstream file(SourceDir() / "tests/transform/derivatives.json");
     return new Json(Json::parse(file));
   }();
   return *recorded;

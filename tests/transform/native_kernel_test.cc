@@ -4,17 +4,18 @@
 
 #include <filesystem>
 
+#include "tests/support/source_dir.h"
 #include "tests/tensor/fixture.h"
 
 namespace hlod {
 namespace {
 
-constexpr char kLibrary[] = HLOD_NATIVE_LIBRARIES "kernels.so";
+std::string Library() { return NativeLibrary("kernels"); }
 
 class NativeKernels : public TensorTest {
  protected:
   static void SetUpTestSuite() {
-    daemon_ = new testing::Daemon(testing::Daemon::Start({.flags = {"--kernel-library", kLibrary}}).value());
+    daemon_ = new testing::Daemon(testing::Daemon::Start({.flags = {"--kernel-library", Library()}}).value());
   }
   static Tensor Scale(const Tensor& x, const std::string& factor) {
     return CustomCall("tests.scale", {x}, Shape::Array(kF32, x.dims()), {.payload = factor});
@@ -95,11 +96,11 @@ TEST_F(NativeKernels, AnUnknownTargetIsNamedWithTheNearestOnes) {
 TEST_F(NativeKernels, AClientCannotNameALibrary) {
   const testing::Daemon bare = testing::Daemon::Start().value();
   Client client = bare.Connect().value();
-  for (const std::string& target : {std::string(kLibrary), std::string("tests.scale")}) {
+  for (const std::string& target : {Library(), std::string("tests.scale")}) {
     const absl::StatusOr<Executable> program = client.CompileText(
         "HloModule m\n\nENTRY main {\n  x = f32[2] parameter(0)\n  ROOT y = f32[2] custom-call(x), "
         "custom_call_target=\"" +
-        target + "\", backend_config=\"" + kLibrary + "\"\n}\n");
+        target + "\", backend_config=\"" + Library() + "\"\n}\n");
     absl::Status status = program.status();
     if (program.ok()) {
       const Buffer x = client.device(0).Upload<float>({{1, 2}}, {2}).value();
@@ -128,7 +129,7 @@ TEST_F(NativeKernels, TheCompileCacheKnowsWhoHasTheKernel) {
     Environment(client).End();
     return text;
   };
-  const std::vector<std::string> with = {"--kernel-library", kLibrary};
+  const std::vector<std::string> with = {"--kernel-library", Library()};
   const std::string scaled = run(with);
   EXPECT_THAT(scaled, HasSubstr("[2, 4]"));
   EXPECT_THAT(run({}), HasSubstr("is not known to this daemon"));

@@ -4,6 +4,7 @@
 
 #include "hlod/optim.h"
 #include "nlohmann/json.hpp"
+#include "tests/support/source_dir.h"
 #include "tests/tensor/fixture.h"
 
 namespace hlod {
@@ -13,7 +14,7 @@ using Tree = std::map<std::string, Tensor>;
 
 const nlohmann::json& Optax() {
   static const auto* const optax = new nlohmann::json(
-      nlohmann::json::parse(std::ifstream(HLOD_SOURCE_DIR "/tests/transform/optimizer/optax.json")));
+      nlohmann::json::parse(std::ifstream(SourceDir() / "tests/transform/optimizer/optax.json")));
   return *optax;
 }
 

@@ -2,6 +2,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/source_dir.h"
 #include "tests/tensor/fixture.h"
 
 namespace hlod {
@@ -12,7 +13,7 @@ using Params = std::map<std::string, Tensor>;
 
 const Json& Recorded() {
   static const auto* const recorded = [] {
-    std::ifstream file(std::string(HLOD_SOURCE_DIR) + "/tests/transform/train/train.json");
+    std::ifstream file(SourceDir() / "tests/transform/train/train.json");
     return new Json(Json::parse(file));
   }();
   return *recorded;

@@ -28,6 +28,8 @@ def case(name, module, *inputs):
     cases[name] = {"state": state, "inputs": [tensor(x) for x in flat(inputs)], "output": tensor(output)}
     if rest:  # What a recurrent layer gives beside its output: its states.
         cases[name]["rest"] = [tensor(x) for x in rest]
+        sum((x * x).sum() for x in [output] + rest).backward()
+        cases[name]["gradients"] = {name: tensor(x.grad) for name, x in module.named_parameters()}
 
 
 def with_random_weights(module):

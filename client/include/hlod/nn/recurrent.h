@@ -68,8 +68,8 @@ struct RecurrentResult {
   RecurrentState state;  // Of every layer and direction at the last step.
 };
 
-// Layers over a sequence, one operation after another for each step. Weights are named as PyTorch names them:
-// weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, and the same with _reverse.
+// Layers over a sequence, each direction of each a Scan: the program does not grow with the length. Weights are
+// named as PyTorch names them: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, and the same with _reverse.
 class Recurrent : public Module {
  public:
   Recurrent(Module& parent, std::string name, RecurrentKind kind, int64_t input, int64_t hidden,
