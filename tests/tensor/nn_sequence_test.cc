@@ -1,4 +1,5 @@
 // Recurrent and transformer layers with PyTorch's weights give PyTorch's outputs and states.
+#include <algorithm>
 #include <cmath>
 
 #include "tests/tensor/nn_case.h"
@@ -38,6 +39,18 @@ TEST_F(NnSequence, RecurrentLayersAgreeWithPyTorch) {
     const nn::RecurrentResult result = gru(x[0], {x[1]});
     return std::vector<Tensor>{result.output, result.state.hidden};
   });
+}
+
+TEST_F(NnSequence, ARecurrentLayersProgramDoesNotGrowWithItsLength) {
+  Root root;
+  nn::Lstm lstm(root, "lstm", 3, 4, {.layers = 2, .bidirectional = true});
+  lstm.To(device());
+  const auto lines = [&](int64_t length) {
+    const Tensor x = Placeholder({length, 2, 3}, kF32, device());
+    const std::string text = Dump(lstm(x).output, Form::kHlo);
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  EXPECT_EQ(lines(7), lines(70));
 }
 
 TEST_F(NnSequence, RecurrentWeightsStartWithinPyTorchsBounds) {
