@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "absl/functional/function_ref.h"
+#include "client/analysis/access.h"
 #include "client/analysis/callees_first.h"
 #include "common/hlo/analysis/trip_count.h"
 
@@ -205,27 +206,23 @@ std::array<Rule, hlo::kOpcodeCount> MakeRules() {
   return rules;
 }
 
-// How much of each parameter a fused computation reads: all of it, unless it is only sliced; and how much it
-// writes: all of the result, unless that is an update in place.
+// How much of each parameter a fused computation reads: all of it, unless it is only sliced or updated; and
+// how much it writes: all of the result, unless that is an update in place.
 double FusedBytes(const hlo::Computation& fused) {
   std::vector<double> read(fused.size(), 0);
-  std::vector<bool> whole(fused.size(), false);
   double result = 0;
   for (hlo::NodeId node = 0; node < fused.size(); ++node) {
     const Instruction user = fused[node];
-    const bool slices =
-        user.opcode() == hlo::kSlice || user.opcode() == hlo::kDynamicSlice || user.opcode() == hlo::kGather;
     for (uint32_t operand = 0; operand < user.operand_count(); ++operand) {
-      const hlo::NodeId from = user.operands()[operand];
-      const bool updated = user.opcode() == hlo::kDynamicUpdateSlice && operand == 0;
-      if (slices && operand == 0) read[from] += Bytes(user.shape());
-      else if (!updated) whole[from] = true;
+      const Access access = AccessOf(user, operand);
+      double& bytes = read[user.operands()[operand]];
+      if (access == Access::kWhole) bytes = INFINITY;
+      if (access == Access::kPart) bytes += Bytes(user.shape());
     }
   }
-  for (const hlo::NodeId parameter : fused.parameters()) {
-    const double bytes = Bytes(fused[parameter].shape());
-    result += whole[parameter] || parameter == fused.root_id() ? bytes : std::min(bytes, read[parameter]);
-  }
+  read[fused.root_id()] = INFINITY;
+  for (const hlo::NodeId parameter : fused.parameters())
+    result += std::min(Bytes(fused[parameter].shape()), read[parameter]);
   const Instruction root = fused.root();
   return result +
          (root.opcode() == hlo::kDynamicUpdateSlice ? Bytes(root.operand(1).shape()) : Bytes(root.shape()));

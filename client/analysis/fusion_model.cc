@@ -1,6 +1,7 @@
 // Fusion as XLA's instruction fusion does it: producers into consumers.
 #include "client/analysis/fusion_model.h"
 
+#include "client/analysis/access.h"
 #include "client/analysis/cost.h"
 
 namespace hlod::analysis {
@@ -30,7 +31,8 @@ bool TakesIn(hlo::Instruction user, uint32_t index) {
     case hlo::kReduce:
     case hlo::kMap: return true;
     case hlo::kDynamicUpdateSlice:
-    case hlo::kScatter: return index != 0;  // What is updated in place is there already.
+    case hlo::kScatter:
+      return AccessOf(user, index) != Access::kUpdated;  // What is updated is there already.
     case hlo::kGather: return index == 1;
     case hlo::kTuple:
     case hlo::kGetTupleElement: return false;

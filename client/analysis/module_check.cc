@@ -2,29 +2,30 @@
 #include "client/analysis/module_check.h"
 
 #include <algorithm>
-#include <map>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "client/analysis/quantity.h"
 #include "client/analysis/sharding.h"
+#include "client/analysis/traffic.h"
 #include "common/base/status.h"
 
 namespace hlod::analysis {
 namespace {
 
 // What the parameters take on one of `chips` chips, by their shardings.
-double DividedArguments(const hlo::Module& module, const PeakOptions& options, int64_t chips) {
+double DividedArguments(const hlo::Module& module, const PlacementOptions& options, int64_t chips) {
   double bytes = 0;
   const hlo::Computation& entry = module.entry();
   for (const hlo::NodeId parameter : entry.parameters()) {
     const hlo::Notes* const notes = entry.notes(parameter);
-    const int64_t parts = notes == nullptr ? 1 : std::min(chips, PartsOf(notes->sharding));
-    for (const hlo::ShapeLeaf& leaf : hlo::Leaves(entry[parameter].shape())) {
-      const int64_t whole =
-          options.bytes ? options.bytes(*leaf.shape) : hlo::ByteSize(*leaf.shape).value_or(0);
-      bytes += static_cast<double>(whole) / static_cast<double>(parts);
+    const std::vector<hlo::ShapeLeaf> leaves = hlo::Leaves(entry[parameter].shape());
+    const std::vector<int64_t> parts =
+        PartsOf(notes == nullptr ? std::string_view() : notes->sharding, leaves.size());
+    for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+      bytes += static_cast<double>(options.BytesOf(*leaves[leaf].shape)) /
+               static_cast<double>(std::min(chips, parts[leaf]));
     }
   }
   return bytes;
@@ -43,20 +44,24 @@ double Seconds(const Chip& chip, double chips, double flops, double traffic) {
   return std::max(flops / chip.flops, traffic / chip.bandwidth) / chips;
 }
 
-std::map<std::string, double, std::less<>> ValuesOf(const ModuleReport& report) {
-  std::map<std::string, double, std::less<>> values = {
-      {"peak_bytes", report.peak_bytes.low},
-      {"argument_bytes", static_cast<double>(report.fused.arguments)},
-      {"result_bytes", static_cast<double>(report.fused.results)},
-      {"temporary_bytes", static_cast<double>(report.fused.temporaries)},
-      {"traffic_bytes", report.fused.traffic},
-      {"flops", report.cost.total.flops},
-      {"transcendentals", report.cost.total.transcendentals}};
+}  // namespace
+
+Budget ValuesOf(const ModuleReport& report) {
+  Budget values = {{"peak_bytes", report.peak_bytes.low},
+                   {"argument_bytes", static_cast<double>(report.fused.arguments)},
+                   {"result_bytes", static_cast<double>(report.fused.results)},
+                   {"temporary_bytes", static_cast<double>(report.fused.temporaries)},
+                   {"traffic_bytes", report.traffic.low},
+                   {"flops", report.cost.total.flops},
+                   {"transcendentals", report.cost.total.transcendentals}};
   if (report.target.has_value()) values["step_seconds"] = report.step_seconds.low;
   return values;
 }
 
-}  // namespace
+std::string_view Name(ModuleReport::Fit fit) {
+  static constexpr std::string_view kNames[] = {"no target", "fits", "may not fit", "does not fit"};
+  return kNames[static_cast<size_t>(fit)];
+}
 
 ModuleReport::Fit ModuleReport::fit() const {
   if (!target.has_value()) return Fit::kNoTarget;
@@ -71,14 +76,21 @@ bool ModuleReport::passed() const {
 
 absl::StatusOr<ModuleReport> CheckModule(const hlo::Module& module, const std::optional<Target>& target,
                                          const Budget& budget) {
-  ModuleReport report{.name = module.name(), .instructions = module.instruction_count(), .target = target};
+  ModuleReport report{
+      .name = module.name(), .instructions = module.instruction_count(), .target = target, .budget = budget};
   report.cost = CostOf(module);
-  PeakOptions options;
+  PlacementOptions options;
   if (target.has_value())
     options.bytes = [&chip = target->chip](const hlo::Shape& shape) { return BytesOn(chip, shape); };
-  ASSIGN_OR_RETURN(report.fused, PeakOf(module, options));
-  options.fused = false;
-  ASSIGN_OR_RETURN(report.unfused, PeakOf(module, options));
+  ASSIGN_OR_RETURN(const std::unique_ptr<hlo::Module> canonical, Canonical(module));
+  const auto measure = [&](bool fused, Peak& peak) {
+    options.fused = fused;
+    const Placements placements(*canonical, options);
+    peak = PeakOf(placements);
+    return TrafficOf(placements);
+  };
+  report.traffic.low = measure(/*fused=*/true, report.fused);
+  report.traffic.high = measure(/*fused=*/false, report.unfused);
   const int64_t chips = target.has_value() ? target->count : 1;
   report.peak_bytes =
       PeakOnAChip(report, DividedArguments(module, options, chips), static_cast<double>(chips));
@@ -86,7 +98,7 @@ absl::StatusOr<ModuleReport> CheckModule(const hlo::Module& module, const std::o
     const auto seconds = [&](double traffic) {
       return Seconds(target->chip, static_cast<double>(chips), report.cost.total.flops, traffic);
     };
-    report.step_seconds = {seconds(report.fused.traffic), seconds(report.unfused.traffic)};
+    report.step_seconds = {seconds(report.traffic.low), seconds(report.traffic.high)};
   }
   ASSIGN_OR_RETURN(report.findings, Compare(budget, ValuesOf(report)));
   return report;
@@ -102,11 +114,10 @@ Bracket Of(double a, double b) { return {std::min(a, b), std::max(a, b)}; }
 
 void AppendTarget(const ModuleReport& report, std::string& text) {
   const Target& target = *report.target;
-  static constexpr const char* kVerdicts[] = {"", "fits", "may not fit", "does not fit"};
   absl::StrAppendFormat(&text, "target           %s, %d chip%s: %s: %s of %s that the compiler has (%s)\n",
-                        target.chip.name, target.count, target.count == 1 ? "" : "s",
-                        kVerdicts[static_cast<int>(report.fit())], Show(report.peak_bytes, BytesText),
-                        BytesText(target.chip.usable_bytes), target.chip.source);
+                        target.chip.name, target.count, target.count == 1 ? "" : "s", Name(report.fit()),
+                        Show(report.peak_bytes, BytesText), BytesText(target.chip.usable_bytes),
+                        target.chip.source);
   absl::StrAppendFormat(
       &text, "step             %s at full speed (an estimate: without overheads and communication)\n",
       Show(report.step_seconds, SecondsText));
@@ -117,14 +128,12 @@ void AppendTarget(const ModuleReport& report, std::string& text) {
 }
 
 void AppendLargest(const Peak& peak, std::string& text) {
-  static constexpr const char* kKinds[] = {"argument", "result", "temporary"};
   absl::StrAppendFormat(&text, "largest at the peak (%s, everything fused that can be):\n", peak.at);
   for (const Contributor& array : peak.largest) {
     absl::StrAppendFormat(&text, "  %12s  %-9s %s %s", BytesText(static_cast<double>(array.bytes)),
-                          kKinds[static_cast<int>(array.kind)], array.name,
-                          hlo::ToStringNoLayout(array.shape));
+                          Name(array.kind), array.name, hlo::ToStringNoLayout(array.shape));
     if (!array.op_name.empty()) absl::StrAppend(&text, "  ", array.op_name);
-    if (!array.source.empty()) absl::StrAppend(&text, " (", array.source, ")");
+    if (!array.source.file.empty()) absl::StrAppend(&text, " (", ToString(array.source), ")");
     if (!array.last_use.empty()) absl::StrAppend(&text, ", until ", array.last_use);
     text += "\n";
   }
@@ -138,7 +147,7 @@ std::string ToText(const ModuleReport& report) {
   absl::StrAppendFormat(&text, "operations       %s flops, %s transcendentals\n", CountText(cost.flops),
                         CountText(cost.transcendentals));
   absl::StrAppendFormat(&text, "memory traffic   %s (fused to not fused)\n",
-                        Show(Of(report.fused.traffic, report.unfused.traffic), BytesText));
+                        Show(Of(report.traffic.low, report.traffic.high), BytesText));
   absl::StrAppendFormat(
       &text,
       "peak memory      %s: arguments %s, results %s, of which %s in arguments' memory, temporaries %s\n",
@@ -157,9 +166,8 @@ std::string ToText(const ModuleReport& report) {
                           absl::StrJoin(report.cost.unknown_calls, ", "));
   if (report.target.has_value()) AppendTarget(report, text);
   for (const Finding& finding : report.findings) {
-    absl::StrAppendFormat(&text, "budget           %s: %s is %s %s\n", finding.over ? "FAILED" : "loose",
-                          absl::StrCat(finding.metric, " ", Show(finding.metric, finding.value)),
-                          finding.over ? "over" : "less than half of", Show(finding.metric, finding.limit));
+    absl::StrAppendFormat(&text, "budget           %s: %s\n", finding.over ? "FAILED" : "loose",
+                          ToString(finding));
   }
   AppendLargest(report.fused, text);
   return text;

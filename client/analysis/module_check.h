@@ -24,9 +24,11 @@ struct ModuleReport {
   int64_t instructions = 0;
   ModuleCost cost;
   Peak fused, unfused;   // On one chip, undivided.
+  Bracket traffic;       // Bytes moved in the device's memory, undivided.
   Bracket peak_bytes;    // On a chip.
   Bracket step_seconds;  // By the chip's speed alone: no overheads, no communication. Zero without a target.
   std::optional<Target> target;
+  Budget budget;
   std::vector<Finding> findings;  // What the budget says.
 
   // Whether it is certain to fit, uncertain, or certain not to.
@@ -34,6 +36,12 @@ struct ModuleReport {
   Fit fit() const;
   bool passed() const;
 };
+
+std::string_view Name(ModuleReport::Fit fit);
+
+// What a budget may limit, by the metric's name. Of brackets the low ends: what an ideal compiler needs, so
+// that a limit that is exceeded is exceeded for certain.
+Budget ValuesOf(const ModuleReport& report);
 
 // Of a verified module. The error of a pass that finds it too large.
 absl::StatusOr<ModuleReport> CheckModule(const hlo::Module& module, const std::optional<Target>& target,

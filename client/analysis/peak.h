@@ -5,48 +5,46 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "client/analysis/placement.h"
+#include "client/analysis/source_lines.h"
 #include "common/hlo/module.h"
 
 namespace hlod::analysis {
-
-struct PeakOptions {
-  // Elementwise chains, broadcasts and their like are computed where they are used.
-  bool fused = true;
-  // What an array takes in the device's memory; null: its dense payload (hlo::ByteSize).
-  std::function<int64_t(const hlo::Shape&)> bytes;
-  size_t contributors_max = 20;
-};
 
 // An array that is alive at the peak.
 struct Contributor {
   enum class Kind { kArgument, kResult, kTemporary };
   Kind kind = Kind::kTemporary;
-  std::string name;      // Of the instruction that makes it: "dot.12".
-  std::string op_name;   // Of the program that it comes from, as JAX writes it; may be empty.
-  std::string source;    // "model.py:41", or empty.
+  std::string name;     // Of the instruction that makes it: "dot.12".
+  std::string op_name;  // Of the program that it comes from, as JAX writes it; may be empty.
+  SourceLine source;
   std::string last_use;  // The instruction that it is kept for; empty: it is a result.
   hlo::Shape shape;
   int64_t bytes = 0;
 };
+std::string_view Name(Contributor::Kind kind);
 
 struct Peak {
-  int64_t arguments = 0, results = 0;
+  int64_t arguments = 0;
+  int64_t results = 0;      // With the tables of tuples.
   int64_t aliased = 0;      // Results that take over an argument's memory.
   int64_t temporaries = 0;  // At their fullest.
   std::string at;           // The instruction where that is.
-  double traffic = 0;       // Bytes read and written, loops times their trip counts where these are known.
   std::vector<Contributor> largest;
 
   int64_t total() const { return arguments + results - aliased + temporaries; }
 };
 
-// Of a verified module. Constants are not counted: they belong to the program. The error of a pass, when the
-// module is too large for one.
-absl::StatusOr<Peak> PeakOf(const hlo::Module& module, const PeakOptions& options = {});
+// Constants are not counted: they belong to the program.
+Peak PeakOf(const Placements& placements, size_t contributors_max = 20);
+
+// The same of a verified module, from the beginning. The error of a pass, when the module is too large for
+// one.
+absl::StatusOr<Peak> PeakOf(const hlo::Module& module, const PlacementOptions& options = {});
 
 }  // namespace hlod::analysis

@@ -2,9 +2,11 @@
 #include <cstdio>
 
 #include "client/analysis/module_check.h"
+#include "client/analysis/verdict.h"
 #include "client/cli/commands.h"
 #include "client/cli/json.h"
 #include "client/cli/load_module.h"
+#include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/hlo/inference/verifier.h"
 
@@ -20,31 +22,22 @@ Json ToJson(const analysis::Cost& cost) {
 }
 
 Json ToJson(const analysis::Contributor& array) {
-  static constexpr const char* kKinds[] = {"argument", "result", "temporary"};
-  return {{"kind", kKinds[static_cast<int>(array.kind)]},
-          {"name", array.name},
-          {"op_name", array.op_name},
-          {"source", array.source},
-          {"last_use", array.last_use},
-          {"shape", hlo::ToStringNoLayout(array.shape)},
+  return {{"kind", Name(array.kind)},   {"name", array.name},
+          {"op_name", array.op_name},   {"source", ToString(array.source)},
+          {"last_use", array.last_use}, {"shape", hlo::ToStringNoLayout(array.shape)},
           {"bytes", array.bytes}};
 }
 
 Json ToJson(const analysis::Peak& peak) {
   Json largest = Json::array();
   for (const analysis::Contributor& array : peak.largest) largest.push_back(ToJson(array));
-  return {{"total_bytes", peak.total()},
-          {"argument_bytes", peak.arguments},
-          {"result_bytes", peak.results},
-          {"alias_bytes", peak.aliased},
-          {"temporary_bytes", peak.temporaries},
-          {"traffic_bytes", peak.traffic},
-          {"at", peak.at},
+  return {{"total_bytes", peak.total()},         {"argument_bytes", peak.arguments},
+          {"result_bytes", peak.results},        {"alias_bytes", peak.aliased},
+          {"temporary_bytes", peak.temporaries}, {"at", peak.at},
           {"largest", std::move(largest)}};
 }
 
 Json ToJson(const ModuleReport& report) {
-  static constexpr const char* kFits[] = {"no target", "fits", "may not fit", "does not fit"};
   Json findings = Json::array();
   for (const analysis::Finding& finding : report.findings) {
     findings.push_back({{"metric", finding.metric},
@@ -61,9 +54,11 @@ Json ToJson(const ModuleReport& report) {
                {"fused", ToJson(report.fused)},
                {"unfused", ToJson(report.unfused)},
                {"peak_bytes", ToJson(report.peak_bytes)},
-               {"fit", kFits[static_cast<int>(report.fit())]},
+               {"traffic_bytes", ToJson(report.traffic)},
+               {"fit", Name(report.fit())},
                {"findings", std::move(findings)},
-               {"passed", report.passed()}};
+               {"passed", report.passed()},
+               {"text", ToText(report)}};
   if (report.target.has_value()) {
     json["target"] = {{"chip", report.target->chip.name},
                       {"count", report.target->count},
@@ -73,23 +68,38 @@ Json ToJson(const ModuleReport& report) {
   return json;
 }
 
+// What the options ask for that the parser of the command line does not see.
+absl::Status CheckOptionsFit(const CheckOptions& options) {
+  if (!options.chips.empty() && options.target.empty())
+    return UsageError("--chips says which chips there are: --target has to name one.");
+  if (options.update_budget && options.budget.empty())
+    return UsageError("--update-budget writes the file that --budget names: --budget is missing.");
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<bool> Check(const CommonOptions& common, const CheckOptions& options) {
+  RETURN_IF_ERROR(CheckOptionsFit(options));
   std::optional<analysis::Target> target;
   if (!options.target.empty()) {
     ASSIGN_OR_RETURN(const std::vector<analysis::Chip> chips, analysis::KnownChips(options.chips));
     ASSIGN_OR_RETURN(target, analysis::ParseTarget(options.target, chips));
   }
   analysis::Budget budget;
-  if (!options.budget.empty()) {
+  if (!options.budget.empty() && !options.update_budget) {
     ASSIGN_OR_RETURN(budget, analysis::ReadBudget(options.budget));
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(options.module));
   RETURN_IF_ERROR(hlo::Verify(*module));
   ASSIGN_OR_RETURN(const ModuleReport report, analysis::CheckModule(*module, target, budget));
+  if (options.update_budget) RETURN_IF_ERROR(analysis::UpdateBudget(options.budget, ValuesOf(report)));
   if (common.json) std::printf("%s\n", Dump(ToJson(report)).c_str());
   else std::printf("%s", analysis::ToText(report).c_str());
+  const std::vector<analysis::Verdict> verdicts = VerdictsOf(report);
+  if (!options.junit.empty()) RETURN_IF_ERROR(WriteFile(options.junit, ToJUnit(report.name, verdicts)));
+  // The runner reads stderr, too; on stdout it would not be JSON any more.
+  if (options.github) std::fprintf(stderr, "%s", ToGithub(report.name, verdicts, options.workspace).c_str());
   return report.passed();
 }
 

@@ -50,10 +50,14 @@ struct RunOptions {
 absl::Status Run(const CommonOptions& common, const RunOptions& options);
 
 struct CheckOptions {
-  std::string module;  // File: HLO proto or text.
-  std::string target;  // "v5p:128"; empty: none.
-  std::string chips;   // TOML file of further chips; empty: none.
-  std::string budget;  // TOML file of limits; empty: none.
+  std::string module;          // File: HLO proto or text.
+  std::string target;          // "v5p:128"; empty: none.
+  std::string chips;           // TOML file of further chips; empty: none.
+  std::string budget;          // TOML file of limits; empty: none.
+  bool update_budget = false;  // Rewrite it to what was measured instead of comparing.
+  std::string junit;           // JUnit XML file to write; empty: none.
+  bool github = false;         // Annotations for GitHub Actions, to stderr;
+  std::string workspace;       // their files relative to this folder.
 };
 // Prints what the module costs and needs, without a daemon. Whether it passed: it does not exceed its budget
 // and may fit its target.

@@ -42,8 +42,8 @@ JSON keys (--json; sizes in bytes, times in microseconds):
                results[index shape placeholder (file | value)] stats (a session part)
   check        module instructions cost cost_once (flops transcendentals bytes: a loop's turns all, or once) unknown_loops
                unknown_calls fused unfused (total_bytes argument_bytes result_bytes alias_bytes temporary_bytes
-               traffic_bytes at largest[kind name op_name source last_use shape bytes]) peak_bytes{low high} fit
-               findings[metric value limit over] passed, with --target: target{chip count usable_bytes}
+               at largest[kind name op_name source last_use shape bytes]) peak_bytes{low high} traffic_bytes{low high}
+               fit findings[metric value limit over] passed text, with --target: target{chip count usable_bytes}
                step_seconds{low high}
   devices      devices[ordinal kind capacity_bytes used_bytes peak_bytes temporary_bytes buffers placeholders
                queued_executes]
@@ -166,7 +166,15 @@ int Main(int argc, char** argv, bool json) {
                             "TOML file of further chips: [chips.NAME] with memory_bytes, "
                             "usable_bytes, bandwidth, flops, tiled");
   check_command->add_option("--budget", check.budget,
-                            "TOML file of limits: peak_bytes = \"80GiB\", flops = 1e15, ...");
+                            "TOML file of limits: peak_bytes = \"80GiB\", flops = 1e15, ...; of estimates "
+                            "that are brackets, the low end is compared");
+  check_command->add_flag("--update-budget", check.update_budget,
+                          "Write what was measured into the --budget file instead of comparing with it");
+  check_command->add_option("--junit", check.junit, "Write the verdicts to this file as JUnit XML");
+  check_command->add_flag("--github", check.github, "Print annotations for GitHub Actions, to stderr");
+  check_command
+      ->add_option("--workspace", check.workspace, "Folder that the annotations' files are relative to")
+      ->envname("GITHUB_WORKSPACE");
 
   ListOptions list;
   CLI::App* const devices = app.add_subcommand("devices", "The devices and their memory");

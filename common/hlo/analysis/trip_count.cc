@@ -1,17 +1,22 @@
 // Counting loops, after what JAX makes of scan and fori_loop.
 #include "common/hlo/analysis/trip_count.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_split.h"
 #include "common/hlo/literal.h"
+#include "google/protobuf/struct.pb.h"
+#include "google/protobuf/util/json_util.h"
 
 namespace hlod::hlo {
 namespace {
 
 using Order = ComparisonDirection;
+
+// Whole numbers up to here are exact in JSON.
+constexpr double kTurnsMax = 9007199254740992;
 
 // The element of the only parameter that the instruction is.
 std::optional<size_t> StateIndex(Instruction instruction) {
@@ -39,17 +44,26 @@ std::optional<int64_t> StepOf(size_t index, const Computation& body) {
   return std::nullopt;
 }
 
-// {"known_trip_count":{"n":"5"}, ...}
+// {"known_trip_count":{"n":"5"}, ...}: JSON of protobuf, which has 64-bit integers as strings or as numbers.
 std::optional<int64_t> NotedTripCount(Instruction loop) {
   const Notes* const notes = loop.computation().notes(loop.id());
-  if (notes == nullptr) return std::nullopt;
-  static constexpr char kKey[] = "\"known_trip_count\":{\"n\":\"";
-  const size_t found = notes->backend_config.find(kKey);
-  if (found == std::string::npos) return std::nullopt;
-  const std::string rest = notes->backend_config.substr(found + sizeof(kKey) - 1);
-  int64_t turns = 0;
-  const bool number = absl::SimpleAtoi(rest.substr(0, rest.find('"')), &turns);
-  return number && turns >= 0 ? std::optional<int64_t>(turns) : std::nullopt;
+  if (notes == nullptr || notes->backend_config.empty()) return std::nullopt;
+  google::protobuf::Struct config;
+  if (!google::protobuf::util::JsonStringToMessage(notes->backend_config, &config).ok()) return std::nullopt;
+  const auto count = config.fields().find("known_trip_count");
+  if (count == config.fields().end()) return std::nullopt;
+  const auto& fields = count->second.struct_value().fields();
+  const auto n = fields.find("n");
+  if (n == fields.end()) return std::nullopt;
+  int64_t turns = -1;
+  if (n->second.kind_case() == google::protobuf::Value::kNumberValue) {
+    const double number = n->second.number_value();
+    if (number >= 0 && number <= kTurnsMax && number == std::floor(number))
+      turns = static_cast<int64_t>(number);
+  } else if (!absl::SimpleAtoi(n->second.string_value(), &turns)) {
+    return std::nullopt;
+  }
+  return turns >= 0 ? std::optional<int64_t>(turns) : std::nullopt;
 }
 
 }  // namespace

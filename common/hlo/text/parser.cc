@@ -1,7 +1,9 @@
 // Modules from HLO text: header, tables of stack frames, computations.
 #include "common/base/strings.h"
+#include "common/hlo/proto/residue.h"
 #include "common/hlo/text/internal.h"
 #include "common/hlo/text/parser_internal.h"
+#include "common/hlo/text/stack_frames.h"
 #include "google/protobuf/stubs/common.h"
 
 namespace hlod::hlo {
@@ -9,30 +11,6 @@ namespace {
 
 using absl::OkStatus;
 using absl::Status;
-
-constexpr std::string_view kSections[] = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"};
-
-// A table of lines `1 "text"` or `1 {key=value ...}` that metadata points into: skipped. False when none
-// starts here.
-absl::StatusOr<bool> TrySection(Lexer& lexer) {
-  const size_t start = lexer.position();
-  for (const std::string_view section : kSections) {
-    if (!lexer.TryWord(section)) continue;
-    auto at_digit = [&] { return lexer.Peek() >= '0' && lexer.Peek() <= '9'; };
-    if (!at_digit()) break;  // A computation of that name.
-    while (at_digit()) {
-      RETURN_IF_ERROR(lexer.Integer().status());
-      if (lexer.Peek() == '"') {
-        RETURN_IF_ERROR(lexer.Quoted().status());
-      } else {
-        RETURN_IF_ERROR(lexer.Braces().status());
-      }
-    }
-    return true;
-  }
-  lexer.Rewind(start);
-  return false;
-}
 
 // (p0: f32[8], p1: s32[]) -> f32[8]: what the parameters and the root say as well.
 Status SkipSignature(Lexer& lexer, const ParseOptions& options) {
@@ -82,12 +60,15 @@ absl::StatusOr<std::unique_ptr<Module>> ParseModule(std::string_view text, const
   auto module = std::make_unique<Module>("module");
   if (lexer.TryWord("HloModule")) RETURN_IF_ERROR(text::ReadHeader(lexer, options, *module));
   text::ParsedModule parsed;
+  xla::HloModuleProto rest;
   while (!lexer.AtEnd()) {
-    ASSIGN_OR_RETURN(const bool section, TrySection(lexer));
+    ASSIGN_OR_RETURN(const bool section, text::TryStackFrames(lexer, *rest.mutable_stack_frame_index()));
     if (!section) RETURN_IF_ERROR(ReadComputation(lexer, options, module->tables(), parsed));
   }
   if (parsed.named.empty()) return lexer.Expected("a computation");
   RETURN_IF_ERROR(text::Assemble(lexer, parsed, *module));
+  if (rest.stack_frame_index().ByteSizeLong() != 0)
+    module->config.unmodelled = codec::SerializeDeterministic(rest);
   return module;
 }
 

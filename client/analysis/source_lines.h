@@ -1,0 +1,31 @@
+// The line of the user's program that an instruction comes from.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/hlo/module.h"
+
+namespace hlod::analysis {
+
+struct SourceLine {
+  std::string file;  // Empty: not known.
+  int line = 0;
+};
+// "model.py:41", or empty.
+std::string ToString(const SourceLine& line);
+
+// XLA's two ways to say it: source_file and source_line in the instruction's metadata, or, as JAX does since
+// 0.8, stack_frame_id there and a table of stack frames in the module. Of a stack the innermost frame counts:
+// JAX leaves its own frames out.
+class SourceLines {
+ public:
+  explicit SourceLines(const hlo::Module& module);
+  SourceLine Of(const hlo::Notes& notes) const;
+
+ private:
+  std::vector<SourceLine> frames_;  // By stack_frame_id - 1.
+};
+
+}  // namespace hlod::analysis

@@ -1,0 +1,32 @@
+// What was checked and how it ended, in the forms that continuous integration reads.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/analysis/module_check.h"
+#include "client/analysis/source_lines.h"
+
+namespace hlod::analysis {
+
+struct Verdict {
+  enum class Level { kPassed, kWarning, kError };
+  std::string name;  // "peak_bytes", "fits v5p:128".
+  Level level = Level::kPassed;
+  std::string message;
+  SourceLine at;  // The line of the user's program that is most to blame, where it is known.
+};
+
+// The target and each limit of the budget; when there is neither, that the module could be analysed.
+std::vector<Verdict> VerdictsOf(const ModuleReport& report);
+
+// A JUnit XML file of one suite, a test case a verdict. Warnings are a test case's output.
+std::string ToJUnit(std::string_view suite, const std::vector<Verdict>& verdicts);
+
+// Workflow commands of GitHub Actions, one a line, for errors and warnings. Files below the folder
+// `workspace` are named relative to it.
+std::string ToGithub(std::string_view suite, const std::vector<Verdict>& verdicts,
+                     std::string_view workspace);
+
+}  // namespace hlod::analysis

@@ -1,0 +1,14 @@
+// The tables of stack frames before a module's computations, which metadata={stack_frame_id=N} points into.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "common/hlo/text/lexer.h"
+#include "proto/xla/hlo.pb.h"
+
+namespace hlod::hlo::text {
+
+// Reads one table, when one starts here: FileNames, FunctionNames, FileLocations or StackFrames, each with
+// lines `1 "text"` or `1 {key=value ...}` numbered from 1. False when none does.
+absl::StatusOr<bool> TryStackFrames(Lexer& lexer, xla::StackFrameIndexProto& index);
+
+}  // namespace hlod::hlo::text
