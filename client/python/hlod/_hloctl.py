@@ -1,0 +1,91 @@
+"""Finds hloctl, gives it a program as a file, and reads its JSON."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+
+class Error(RuntimeError):
+    """hloctl could not do what it was asked for; the message is its own."""
+
+
+def find() -> str:
+    """$HLOD_HLOCTL, else the one on $PATH, else the one of the tree that this file lies in."""
+    given = os.environ.get("HLOD_HLOCTL")
+    if given:
+        return given
+    found = shutil.which("hloctl")
+    if found:
+        return found
+    for parent in pathlib.Path(__file__).resolve().parents:
+        for place in ("bin", "build/release/bin", "build/dev/bin"):
+            if os.access(parent / place / "hloctl", os.X_OK):
+                return str(parent / place / "hloctl")
+    raise Error("hloctl is neither at $HLOD_HLOCTL nor on $PATH: install hlod, or name its hloctl")
+
+
+def serialize(program) -> bytes | None:
+    """The HLO of a program as bytes; None when it is the path of a file.
+
+    Taken are what `jax.jit(f).lower(...)` and `.trace(...)` give, an XlaComputation, HLO text, and the bytes of an
+    HloModuleProto.
+    """
+    if isinstance(program, (bytes, bytearray, memoryview)):
+        return bytes(program)
+    if isinstance(program, str) and ("\n" in program or program.lstrip().startswith("HloModule")):
+        return program.encode()
+    if isinstance(program, (str, os.PathLike)):
+        return None
+    if not hasattr(program, "compiler_ir") and hasattr(program, "lower"):
+        try:
+            program = program.lower()
+        except TypeError:
+            raise TypeError("a jitted function has no program before it has arguments: pass jax.jit(f).lower(*args)") from None
+    if hasattr(program, "compiler_ir"):
+        program = program.compiler_ir("hlo")
+    if hasattr(program, "as_serialized_hlo_module_proto"):
+        return program.as_serialized_hlo_module_proto()
+    raise TypeError(
+        f"{type(program).__name__} is not a program: pass jax.jit(f).lower(*args), HLO text, the bytes of an HloModuleProto, "
+        "or the path of a file"
+    )
+
+
+@contextlib.contextmanager
+def as_file(program):
+    """The path of a file that holds the program, for as long as the context lasts."""
+    module = serialize(program)
+    if module is None:
+        yield os.fspath(program)
+        return
+    with tempfile.TemporaryDirectory(prefix="hlod-") as folder:
+        path = os.path.join(folder, "module.hlo")
+        with open(path, "wb") as file:
+            file.write(module)
+        yield path
+
+
+def call(*arguments: str, passes: tuple[int, ...] = (0,)) -> dict:
+    """What `hloctl --json ARGUMENTS` prints; annotations for GitHub Actions are passed on."""
+    try:
+        done = subprocess.run([find(), "--json", *arguments], capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise Error(f"hloctl cannot be started: {error}") from error
+    annotations = [line for line in done.stderr.splitlines() if line.startswith("::")]
+    if annotations:
+        print("\n".join(annotations), file=sys.stdout, flush=True)
+    try:
+        result = json.loads(done.stdout)
+    except ValueError:
+        result = {}
+    if done.returncode in passes and result:
+        return result
+    message = result.get("error", {}).get("message") or done.stderr.strip() or f"hloctl ended with {done.returncode}"
+    raise Error(message)

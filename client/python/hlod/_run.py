@@ -1,0 +1,75 @@
+"""hlod.run: a program on the daemon, arrays in and out."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+from . import _hloctl
+
+
+def run(program, *args, address=None):
+    """Runs a program on the daemon at `address`, else $HLOD_ADDRESS, else the user's running one, else a private one.
+
+    program: as `hlod.check` takes it. args: of a lowered JAX function its own arguments, trees and all; of other programs
+    an array for each parameter. Results are NumPy arrays: of a JAX function in the tree that it returns, of other programs a
+    list.
+    """
+    import numpy as np
+
+    jax_function = hasattr(program, "out_tree")
+    leaves = _leaves(program, args) if jax_function else list(args)
+    with _hloctl.as_file(program) as module, tempfile.TemporaryDirectory(prefix="hlod-") as folder:
+        arguments = ["run", module, "--output", os.path.join(folder, "results")]
+        if address is not None:
+            arguments += ["--address", address]
+        for i, leaf in enumerate(leaves):
+            path = os.path.join(folder, f"argument{i}.npy")
+            np.save(path, _plain(np.asarray(leaf)), allow_pickle=False)
+            arguments += ["--arg", f"{i}={path}"]
+        results = _hloctl.call(*arguments)["results"]
+        arrays = [np.load(result["file"], allow_pickle=False) for result in results]
+    if not jax_function:
+        return arrays
+    import jax
+
+    types = [np.dtype(info.dtype) for info in jax.tree_util.tree_leaves(program.out_info)]
+    return jax.tree_util.tree_unflatten(program.out_tree, [_typed(a, t) for a, t in zip(arrays, types)])
+
+
+def _leaves(lowered, args):
+    """The arrays that the lowered module has parameters for, in their order."""
+    import jax
+
+    leaves, tree = jax.tree_util.tree_flatten((args, {}))
+    if tree != lowered.in_tree:
+        raise TypeError(f"the function was lowered for arguments {lowered.in_tree}, not {tree}")
+    for i, (leaf, info) in enumerate(zip(leaves, jax.tree_util.tree_leaves(lowered.args_info))):
+        shape, dtype = jax.numpy.shape(leaf), jax.dtypes.canonicalize_dtype(jax.numpy.result_type(leaf))
+        if shape != tuple(info.shape) or dtype != info.dtype:
+            raise TypeError(f"argument {i} is {dtype}{list(shape)}; the function was lowered for {info.dtype}{list(info.shape)}")
+    leaves = [jax.numpy.asarray(leaf) for leaf in leaves]
+    # JAX leaves out what the function does not use.
+    kept = getattr(getattr(lowered, "_lowering", None), "compile_args", {}).get("kept_var_idx")
+    kept = [leaf for i, leaf in enumerate(leaves) if kept is None or i in kept]
+    wanted = len(lowered.compiler_ir("hlo").program_shape().parameter_shapes())
+    if len(kept) != wanted:
+        raise TypeError(f"the module has {wanted} parameters for {len(kept)} arguments: lower with jax.jit(f, keep_unused=True)")
+    return kept
+
+
+def _plain(array):
+    """As .npy holds it: types that NumPy does not have as their bits, narrow integers as int8 and uint8."""
+    import numpy as np
+
+    if array.dtype.name in ("int2", "int4", "uint2", "uint4"):
+        return array.astype(np.uint8 if array.dtype.name.startswith("u") else np.int8)
+    if array.dtype.kind == "V" or array.dtype.name.startswith(("bfloat", "float8")):
+        return array.view({1: np.uint8, 2: np.uint16}[array.dtype.itemsize])
+    return array
+
+
+def _typed(array, dtype):
+    if array.dtype == dtype:
+        return array
+    return array.astype(dtype) if "int" in dtype.name else array.view(dtype)

@@ -1,0 +1,180 @@
+"""The package hlod as a test of a user's would use it. Expected numbers by hand arithmetic."""
+
+import contextlib
+import importlib.util
+import io
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import unittest.mock
+import xml.etree.ElementTree
+
+import hlod
+
+try:
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+except ImportError:
+    jax = None
+
+# setuptools makes them itself, or by the package wheel.
+WHEELS = importlib.util.find_spec("setuptools") and (
+    importlib.util.find_spec("wheel") or importlib.util.find_spec("setuptools.command.bdist_wheel")
+)
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+
+DOT = """HloModule dot
+ENTRY e {
+  a = f32[64,32] parameter(0)
+  b = f32[32,16] parameter(1)
+  ROOT d = f32[64,16] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+"""
+DOT_FLOPS = 2 * 64 * 32 * 16
+DOT_BYTES = 4 * (64 * 32 + 32 * 16 + 64 * 16)
+
+
+class Check(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def test_text_bytes_and_paths_are_programs(self):
+        path = self.folder / "dot.hlo"
+        path.write_text(DOT)
+        for program in (DOT, DOT.encode(), path, str(path)):
+            report = hlod.check(program)
+            self.assertEqual(report.flops, DOT_FLOPS)
+            self.assertEqual(report.peak_bytes, hlod.Bracket(DOT_BYTES, DOT_BYTES))
+            self.assertIsNone(report.fits)
+            self.assertTrue(report.passed)
+        self.assertIn("dot: 3 instructions", str(report))
+
+    def test_a_target_divides_and_times(self):
+        report = hlod.check(DOT, target="h100")
+        self.assertIs(report.fits, True)
+        self.assertGreater(report.step_seconds.low, 0)
+
+    def test_a_budget_that_is_exceeded_fails_the_test(self):
+        with self.assertRaises(AssertionError) as caught:
+            hlod.check(DOT, budget={"flops": DOT_FLOPS - 1, "peak_bytes": "1GiB"})
+        self.assertIsInstance(caught.exception, hlod.CheckFailed)
+        self.assertIn(f"flops is {DOT_FLOPS}, over its limit {DOT_FLOPS - 1}", str(caught.exception))
+        report = hlod.check(DOT, budget={"flops": 1, "peak_bytes": "1GiB"}, raises=False)
+        self.assertFalse(report.passed)
+        self.assertEqual([finding.metric for finding in report.violations], ["flops"])
+        self.assertEqual([finding.metric for finding in report.loose], ["peak_bytes"])
+
+    def test_a_budget_file_is_written_and_kept(self):
+        budget = self.folder / "budget.toml"
+        hlod.check(DOT, budget=budget, update_budget=True)
+        self.assertIn(f"flops = {DOT_FLOPS}", budget.read_text())
+        self.assertTrue(hlod.check(DOT, budget=budget).passed)
+        budget.write_text("flops = 1  # one\n")
+        with unittest.mock.patch.dict(os.environ, HLOD_UPDATE_BUDGET="1"):
+            hlod.check(DOT, budget=budget)
+        self.assertEqual(budget.read_text(), f"flops = {DOT_FLOPS}  # one\n")
+
+    def test_junit_is_xml(self):
+        junit = self.folder / "junit.xml"
+        hlod.check(DOT, budget={"flops": 1}, junit=junit, raises=False)
+        suite = xml.etree.ElementTree.parse(junit).getroot().find("testsuite")
+        self.assertEqual((suite.get("tests"), suite.get("failures")), ("1", "1"))
+
+    def test_errors_name_what_is_wrong(self):
+        with self.assertRaisesRegex(hlod.Error, "nearest are h[12]00"):
+            hlod.check(DOT, target="h1000")
+        with self.assertRaisesRegex(hlod.Error, "peek_bytes cannot be limited; the nearest that can is peak_bytes"):
+            hlod.check(DOT, budget={"peek_bytes": 1})
+        with self.assertRaisesRegex(hlod.Error, "nowhere.hlo"):
+            hlod.check(self.folder / "nowhere.hlo")
+        with self.assertRaisesRegex(hlod.Error, "--chips says which chips there are"):
+            hlod.check(DOT, chips=self.folder / "chips.toml")
+        with self.assertRaisesRegex(TypeError, "int is not a program"):
+            hlod.check(3)
+        with unittest.mock.patch.dict(os.environ, HLOD_HLOCTL=str(self.folder / "none")):
+            with self.assertRaisesRegex(hlod.Error, "hloctl cannot be started"):
+                hlod.check(DOT)
+
+    @unittest.skipUnless(importlib.util.find_spec("pip") and WHEELS, "no pip, or nothing that makes wheels")
+    def test_it_installs(self):
+        copy = self.folder / "source"
+        shutil.copytree(SOURCE / "client/python", copy)
+        pip = [sys.executable, "-m", "pip", "install", "--no-build-isolation", "--no-deps", "--no-index", "--quiet"]
+        subprocess.run([*pip, "--target", self.folder / "site", copy], check=True)
+        self.assertTrue((self.folder / "site/hlod/__init__.py").exists())
+
+
+@unittest.skipUnless(jax, "no JAX")
+class Jax(unittest.TestCase):
+    @staticmethod
+    def lowered():
+        def loss(params, x):
+            h = jnp.tanh(x @ params["w"])
+            return {"loss": (h * h).sum(), "h": h}
+
+        params = {"w": jnp.ones((32, 16)), "unused": jnp.ones((3,))}
+        return jax.jit(loss).lower(params, jnp.ones((64, 32))), params
+
+    def test_a_lowered_function_is_a_program(self):
+        lowered, _ = self.lowered()
+        report = hlod.check(lowered, target="v5p:8", budget={"flops": 1e6})
+        self.assertEqual(report.transcendentals, 64 * 16)
+        self.assertGreaterEqual(report.flops, DOT_FLOPS)
+        self.assertTrue(any(array.op_name == "x" for array in report.largest), report.largest)
+
+    def test_annotations_point_at_the_line(self):
+        lowered, _ = self.lowered()
+        line = next(i for i, text in enumerate(pathlib.Path(__file__).read_text().splitlines(), 1) if "h = jnp.tanh" in text)
+        github = {"GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": str(SOURCE)}
+        with unittest.mock.patch.dict(os.environ, github), contextlib.redirect_stdout(io.StringIO()) as printed:
+            with self.assertRaises(hlod.CheckFailed):
+                hlod.check(lowered, budget={"peak_bytes": 1})
+        self.assertIn(f"::error file=tests/python/check_test.py,line={line},title=hlod%3A peak_bytes::", printed.getvalue())
+
+    def test_shardings_divide_the_arguments(self):
+        mesh = jax.sharding.AbstractMesh((4,), ("x",))
+        rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x"))
+        whole = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
+        x, w = jax.ShapeDtypeStruct((1024, 512), "float32"), jax.ShapeDtypeStruct((512, 256), "float32")
+        lowered = jax.jit(lambda x, w: x @ w, in_shardings=(rows, whole)).trace(x, w).lower(lowering_platforms=("cpu",))
+        report = hlod.check(lowered, target="h100:4")
+        self.assertEqual(report.peak_bytes.high, 4 * (1024 * 512 / 4 + 512 * 256 + 1024 * 256))
+
+    def test_run_gives_what_jax_gives(self):
+        lowered, params = self.lowered()
+        x = jnp.linspace(-1, 1, 64 * 32).reshape(64, 32)
+        expected = lowered.compile()(params, x)
+        got = hlod.run(lowered, params, x)
+        self.assertEqual(set(got), {"loss", "h"})
+        np.testing.assert_allclose(got["h"], expected["h"], rtol=1e-5)
+        np.testing.assert_allclose(got["loss"], expected["loss"], rtol=1e-5)
+
+    def test_run_carries_types_that_numpy_does_not_have(self):
+        x = jnp.asarray([1.5, -2.0, 3.0], jnp.bfloat16)
+        got = hlod.run(jax.jit(lambda x: x * 2).lower(x), x)
+        self.assertEqual(got.dtype, jnp.bfloat16)
+        self.assertEqual(got.tolist(), [3.0, -4.0, 6.0])
+
+    def test_run_refuses_other_arguments(self):
+        lowered, params = self.lowered()
+        with self.assertRaisesRegex(TypeError, r"float32\[64, 31\]; the function was lowered for float32\[64, 32\]"):
+            hlod.run(lowered, params, jnp.ones((64, 31)))
+        with self.assertRaisesRegex(TypeError, "the function was lowered for arguments"):
+            hlod.run(lowered, params)
+
+    def test_run_of_text_takes_arrays(self):
+        a, b = np.ones((64, 32), np.float32), np.full((32, 16), 2, np.float32)
+        (got,) = hlod.run(DOT, a, b)
+        np.testing.assert_array_equal(got, np.full((64, 16), 64, np.float32))
+
+
+if __name__ == "__main__":
+    unittest.main()
