@@ -63,6 +63,9 @@ struct CheckOptions {
 // and may fit its target.
 absl::StatusOr<bool> Check(const CommonOptions& common, const CheckOptions& options);
 
+// What these dumps of PyTorch/XLA say about a program's graphs (client/analysis/torch_xla_dump.h).
+absl::Status TorchXlaGraphs(const CommonOptions& common, const std::vector<std::string>& dumps);
+
 struct ListOptions {
   uint64_t session = 0;
   int limit = 1000;

@@ -25,7 +25,7 @@ constexpr int kFailed = 4;    // What was checked did not pass.
 
 constexpr char kFooter[] = R"(
 The daemon is the one at --address, else at $HLOD_ADDRESS, else the user's running one; `run` and `ping`
-start a private one when there is none. `check` needs none.
+start a private one when there is none. `check` and `graphs --from-torch-xla` need none.
 
 Exit codes: 0 done; 1 refused by the daemon, or a file or the output could not be read or written;
 2 wrong command line; 3 no daemon, or it went away; 4 what `check` checks exceeds its budget or does not fit.
@@ -45,6 +45,11 @@ JSON keys (--json; sizes in bytes, times in microseconds):
                at largest[kind name op_name source last_use shape bytes]) peak_bytes{low high} traffic_bytes{low high}
                fit findings[metric value limit over] passed text, with --target: target{chip count usable_bytes}
                step_seconds{low high}
+  graphs       graphs[hash name made_by cause{text break advice} at{file line function} nodes inputs outputs compiles
+               executions sizes] lazy_graphs dynamo_graphs places[at cause graphs compiles executions]
+               recompiles[at name from to difference[added line]] unexpected_executions compile execute (count seconds)
+               cache_hits cache_misses syncs host_to_device device_to_host (calls bytes seconds)
+               fallbacks[operator calls] advice problems; null is what no dump says
   devices      devices[ordinal kind capacity_bytes used_bytes peak_bytes temporary_bytes buffers placeholders
                queued_executes]
   buffers      buffers[session handle device shape bytes state origin] total
@@ -176,6 +181,14 @@ int Main(int argc, char** argv, bool json) {
       ->add_option("--workspace", check.workspace, "Folder that the annotations' files are relative to")
       ->envname("GITHUB_WORKSPACE");
 
+  std::vector<std::string> dumps;
+  CLI::App* const graphs =
+      app.add_subcommand("graphs", "The graphs that a program made: how many, where they end, and why");
+  graphs
+      ->add_option("--from-torch-xla", dumps,
+                   "Files that PyTorch/XLA wrote: XLA_SAVE_TENSORS_FILE, PT_XLA_DEBUG_FILE, XLA_METRICS_FILE")
+      ->required();
+
   ListOptions list;
   CLI::App* const devices = app.add_subcommand("devices", "The devices and their memory");
   CLI::App* const buffers = app.add_subcommand("buffers", "The live buffers, largest first");
@@ -215,6 +228,7 @@ int Main(int argc, char** argv, bool json) {
     status = checked.status();
     passed = checked.value_or(true);
   }
+  if (graphs->parsed()) status = TorchXlaGraphs(common, dumps);
   if (devices->parsed()) status = ListDevices(common);
   if (buffers->parsed()) status = ListBuffers(common, list);
   if (executables->parsed()) status = ListExecutables(common, list);

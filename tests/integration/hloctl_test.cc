@@ -283,5 +283,53 @@ TEST_F(Hloctl, ADownloadNeedsNoRoomInTheArena) {
   EXPECT_EQ(Must(buffer.ToLiteral()), value);
 }
 
+TEST_F(Hloctl, CheckRefusesOptionsThatSayNothing) {
+  const Output chips = Run("check " + File("add.hlo") + " --chips chips.toml");
+  EXPECT_EQ(chips.code, 2) << chips.text;
+  EXPECT_NE(chips.text.find("--target has to name one"), std::string::npos) << chips.text;
+  const Output update = Run("check " + File("add.hlo") + " --update-budget");
+  EXPECT_EQ(update.code, 2) << update.text;
+}
+
+TEST_F(Hloctl, CheckWritesABudgetAndFailsWhereItIsExceeded) {
+  const Output update = Run("check " + File("add.hlo") + " --update-budget --budget " + File("budget.toml"));
+  EXPECT_EQ(update.code, 0) << update.text;
+  EXPECT_EQ(Run("check " + File("add.hlo") + " --budget " + File("budget.toml")).code, 0);
+  std::ofstream(folder_ / "budget.toml") << "flops = 0\n";
+  const Output over = Run("check " + File("add.hlo") + " --github --budget " + File("budget.toml"));
+  EXPECT_EQ(over.code, 4) << over.text;
+  EXPECT_NE(over.text.find("::error title=hlod%3A flops::"), std::string::npos) << over.text;
+}
+
+// A dump of PyTorch/XLA, in the form of its PT_XLA_DEBUG_FILE.
+TEST_F(Hloctl, GraphsOfPyTorchXlaAreReadFromItsDumps) {
+  const std::string prefix = "Compilation Analysis: ", rule(80, '=');
+  std::ofstream(folder_ / "causes.txt") << prefix << rule << "\n"
+                                        << prefix << "Compilation Cause\n"
+                                        << prefix << "  user torch_xla.sync\n"
+                                        << prefix << "Graph Info: \n"
+                                        << prefix << "  Graph Hash: c74c3b91b855b2b1\n"
+                                        << prefix << "  Number of Graph Inputs: 1\n"
+                                        << prefix << "  Number of Graph Outputs: 1\n"
+                                        << prefix << "Python Frame Triggered Execution: \n"
+                                        << prefix << "  main (train.py:12)\n"
+                                        << prefix << std::string(80, '-') << "\n"
+                                        << prefix << rule << "\n"
+                                        << "\n"
+                                        << prefix << rule << "\nCompil";
+  const nlohmann::json json = RunJson("graphs --from-torch-xla " + File("causes.txt"));
+  EXPECT_EQ(json["graphs"][0]["at"]["line"], 12);
+  EXPECT_EQ(json["graphs"][0]["executions"], nullptr) << "not in a dump of level 1";
+  EXPECT_EQ(json["problems"].size(), 1u) << json;
+  const Output text = Run("graphs --from-torch-xla " + File("causes.txt"));
+  EXPECT_EQ(text.code, 0);
+  EXPECT_NE(text.text.find("train.py:12 main: user torch_xla.sync: 1 graph, 1 compiles"), std::string::npos)
+      << text.text;
+  const Output foreign = Run("graphs --from-torch-xla " + File("add.hlo"));
+  EXPECT_EQ(foreign.code, 1);
+  EXPECT_NE(foreign.text.find("add.hlo:1: this is not a dump of PyTorch/XLA"), std::string::npos)
+      << foreign.text;
+}
+
 }  // namespace
 }  // namespace hlod
