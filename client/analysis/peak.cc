@@ -199,10 +199,17 @@ void AddSignature(const Context& context, Peak& peak) {
   const hlo::Module& module = context.placements.module();
   const hlo::Computation& entry = module.entry();
   const PlacementOptions& options = context.placements.options();
+  const Placement& placement = context.placements.of(module.entry_id());
   const auto add = [&](Contributor::Kind kind, NodeId node) {
     int64_t bytes = TableBytes(entry[node].shape());
+    const Value& value = placement.value(node);
+    size_t at = 0;
     for (const hlo::ShapeLeaf& leaf : hlo::Leaves(entry[node].shape())) {
-      Contributor array = context.Describe(entry, node, *leaf.shape);
+      // A result is named for what makes it, not for the tuple that it is returned in.
+      const Sources& sources = value[at++];
+      const NodeId made =
+          sources.empty() ? node : placement.buffers()[static_cast<size_t>(sources[0].buffer)].made;
+      Contributor array = context.Describe(entry, made, *leaf.shape);
       array.kind = kind;
       array.bytes = options.BytesOf(*leaf.shape);
       bytes += array.bytes;

@@ -72,6 +72,19 @@ TEST(Cost, ALoopOfUnknownLengthIsNamed) {
   EXPECT_THAT(cost.unknown_loops, ElementsAre("w"));
 }
 
+// XLA notes the trip count as JSON, with any blanks and in any order, the number as a string or not.
+TEST(Cost, ANotedTripCountIsReadAsJson) {
+  const auto turns = [](const std::string& config) {
+    std::string text = Loop("get-tuple-element(s), index=0");
+    text.insert(text.size() - 1, ", backend_config=" + config);
+    return CostOfText(text).total.transcendentals / 8;
+  };
+  EXPECT_EQ(turns(R"({"known_trip_count":{"n":"5"}})"), 5);
+  EXPECT_EQ(turns(R"({"known_init_step": {"step":"1"}, "known_trip_count" : { "n" : 7 }})"), 7);
+  EXPECT_EQ(turns(R"({"note":"\"known_trip_count\":{\"n\":\"9\"}"})"), 1) << "a string that looks like it";
+  EXPECT_EQ(turns(R"({"known_trip_count":{"n":"-5"}})"), 1);
+}
+
 TEST(Cost, CustomCallsAreListedOnce) {
   const ModuleCost cost = CostOfText(R"(HloModule m
 ENTRY e {

@@ -93,6 +93,19 @@ TEST(ModuleCheck, ParametersAreDividedByTheirShardings) {
   EXPECT_EQ(report.peak_bytes.high, kArray / 4 + kArray + kArray);
 }
 
+// Each leaf by its own sharding: a quarter of the first, all of the second.
+TEST(ModuleCheck, LeavesOfATupleAreDividedByTheirShardings) {
+  const auto module = hlo::ParseModule(R"(HloModule m
+ENTRY e {
+  p = (f32[1024,1024], f32[1024,1024]) parameter(0), sharding={{devices=[4,1]<=[4]}, {replicated}}
+  ROOT a = f32[1024,1024] get-tuple-element(p), index=0
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  constexpr double kArray = 1024.0 * 1024 * 4;
+  const ModuleReport report = CheckModule(**module, TargetOf("h100:4"), {}).value();
+  EXPECT_EQ(report.peak_bytes.high, kArray / 4 + kArray + kArray);
+}
+
 TEST(ModuleCheck, FailsOverItsBudgetAndNamesALooseOne) {
   const ModuleReport over = Check("v5e", {{"flops", 1e11}});
   EXPECT_FALSE(over.passed());

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "common/hlo/proto/codec.h"
 #include "gmock/gmock.h"
 #include "proto/xla/hlo.pb.h"
 #include "tests/support/source_dir.h"
@@ -86,7 +87,7 @@ TEST(TextForm, AShapeThatFollowsFromTheOperandsMayBeLeftOut) {
   EXPECT_EQ(ToString(module->entry().root().shape()), "f32[8,4]");
 }
 
-TEST(TextForm, CommentsAndStackFramesAreSkipped) {
+TEST(TextForm, CommentsAreSkippedAndStackFramesKept) {
   const auto module = Parse(
       "// first\nHloModule /* second */ m\n"
       "FileNames\n1 \"a.py\"\n2 \"b.py\"\nFunctionNames\n1 \"f\"\n"
@@ -96,6 +97,10 @@ TEST(TextForm, CommentsAndStackFramesAreSkipped) {
       "origin={{\"add\"}} }");
   ASSERT_NE(module, nullptr);
   EXPECT_EQ(module->name(), "m");
+  const xla::StackFrameIndexProto table = ToProto(*module).stack_frame_index();
+  EXPECT_EQ(table.file_names(1), "b.py");
+  EXPECT_EQ(table.file_locations(0).line(), 3);
+  EXPECT_EQ(table.stack_frames(0).parent_frame_id(), 0) << "in text 1 is none";
 }
 
 TEST(TextForm, AComparisonWithoutTypeIsOfTheTypeOfItsOperands) {
