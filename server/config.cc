@@ -14,6 +14,7 @@
 #include "common/base/status.h"
 #include "common/base/strings.h"
 #include "common/rpc/keepalive.h"
+#include "server/metrics/endpoint.h"
 
 namespace hlod {
 namespace {
@@ -35,7 +36,7 @@ absl::Status SetNumber(int64_t& field, std::string_view value, int64_t least, in
   return absl::OkStatus();
 }
 
-ConfigKey Text(std::string name, std::string Config::*field, std::string text) {
+ConfigKey Text(std::string name, std::string Config::* field, std::string text) {
   const std::string standard = Config{}.*field;
   return {std::move(name), std::move(text), standard, false, [field](Config& config, std::string_view value) {
             // An operator who writes `--token-file "$FILE"` with FILE unset wants a token.
@@ -45,7 +46,7 @@ ConfigKey Text(std::string name, std::string Config::*field, std::string text) {
           }};
 }
 
-ConfigKey Number(std::string name, int64_t Config::*field, int64_t least, int64_t most, Unit unit,
+ConfigKey Number(std::string name, int64_t Config::* field, int64_t least, int64_t most, Unit unit,
                  std::string text, std::string standard = "") {
   if (standard.empty()) standard = Format(Config{}.*field, unit);
   return {std::move(name), std::move(text), std::move(standard), false,
@@ -59,7 +60,7 @@ constexpr int64_t kPetabyte = int64_t{1} << 50;
 // What a limit may be set to: outside of it no client could work, or the wire could not carry it. A message
 // has at most 64 MiB, with a command's other fields beside its payload. Limits not named here: 1 and up.
 struct Range {
-  int64_t Limits::*limit;
+  int64_t Limits::* limit;
   int64_t least, most;
 };
 constexpr Range kRanges[] = {
@@ -83,9 +84,9 @@ constexpr Range kRanges[] = {
 // What two limits are to each other, however each is within its range: otherwise clients, which go by each
 // limit alone, could not do what both allow.
 struct Relation {
-  int64_t Limits::*large;
+  int64_t Limits::* large;
   int64_t times;
-  int64_t Limits::*small;
+  int64_t Limits::* small;
   std::string_view why;
 };
 constexpr Relation kRelations[] = {
@@ -94,16 +95,16 @@ constexpr Relation kRelations[] = {
 };
 constexpr int64_t kArenaLeast = 8 << 20;  // Pieces of 1 MiB, several under way.
 
-Range RangeOf(int64_t Limits::*limit) {
+Range RangeOf(int64_t Limits::* limit) {
   for (const Range& row : kRanges) {
     if (row.limit == limit) return row;
   }
   return {limit, 1, kPetabyte};
 }
 
-std::string_view NameOf(int64_t Limits::*limit) {
+std::string_view NameOf(int64_t Limits::* limit) {
   std::string_view found;
-  ForEachLimit([&](std::string_view name, int64_t Limits::*field, std::string_view) {
+  ForEachLimit([&](std::string_view name, int64_t Limits::* field, std::string_view) {
     if (field == limit) found = name;
   });
   return found;
@@ -148,6 +149,13 @@ std::vector<ConfigKey> MakeKeys() {
                     config.kernel_libraries.emplace_back(value);
                     return absl::OkStatus();
                   }});
+  keys.push_back({"metrics_listen",
+                  "HOST:PORT of the loopback interface where Prometheus asks: http://HOST:PORT/metrics",
+                  "none", false, [](Config& config, std::string_view value) {
+                    RETURN_IF_ERROR(metrics::ParseAddress(std::string(value)).status());
+                    config.metrics_listen = std::string(value);
+                    return absl::OkStatus();
+                  }});
   keys.push_back(Text("log_level", &Config::log_level,
                       "least severe messages logged: trace, debug, info, warn, error, off"));
   keys.push_back(
@@ -166,7 +174,7 @@ std::vector<ConfigKey> MakeKeys() {
       Number("tcp_silence_us", &Config::tcp_silence_us, absl::ToInt64Microseconds(rpc::kSilenceMin),
              int64_t{1} << 34, Unit::kNone,
              "microseconds after which a TCP connection whose peer's kernel does not answer breaks"));
-  const auto add_limit = [&keys](std::string_view name, int64_t Limits::*field, std::string_view text) {
+  const auto add_limit = [&keys](std::string_view name, int64_t Limits::* field, std::string_view text) {
     const Unit unit = UnitOf(name);
     keys.push_back({std::string(name), "limit: " + std::string(text), Format(Limits{}.*field, unit), false,
                     [field, unit, range = RangeOf(field)](Config& config, std::string_view value) {

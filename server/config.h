@@ -23,6 +23,7 @@ struct Config {
   std::string compile_cache;  // Empty: Environment::CompileCache(); "none": off.
   int64_t compile_cache_bytes = int64_t{1} << 30;
   std::vector<std::string> kernel_libraries;  // Shared objects with native kernels.
+  std::string metrics_listen;                 // Empty: no metrics.
   std::string log_level = "info";
   std::string tls_cert, tls_key, tls_client_ca, token_file;
   int64_t drain_us = 30'000'000;

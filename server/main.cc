@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "server/config.h"
+#include "server/metrics/endpoint.h"
 #include "server/startup.h"
 #include "server/team_policy.h"
 
@@ -86,6 +87,14 @@ int Main(int argc, char** argv) {
   absl::StatusOr<std::unique_ptr<grpc_server::Server>> server =
       grpc_server::Server::Start(*std::move(options), **devices);
   if (!server.ok()) return Fail(server.status());
+  std::unique_ptr<metrics::Endpoint> metrics_endpoint;
+  if (!config.metrics_listen.empty()) {
+    absl::StatusOr<std::unique_ptr<metrics::Endpoint>> started =
+        metrics::Endpoint::Start(config.metrics_listen, (*server)->registry(), clock);
+    if (!started.ok()) return Fail(started.status());
+    metrics_endpoint = *std::move(started);
+    spdlog::info("Metrics at {}.", metrics_endpoint->url());
+  }
 
   // Beyond this point clients are answered.
   for (const rpc::Endpoint& endpoint : (*server)->endpoints()) {
@@ -111,6 +120,7 @@ int Main(int argc, char** argv) {
   }
   // All sessions end, then the devices: what has not started is dropped, what runs is cancelled.
   last_resort->EndLater();
+  metrics_endpoint.reset();
   server->reset();
   devices->reset();
   spdlog::info("Ended.");

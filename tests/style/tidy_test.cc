@@ -125,6 +125,8 @@ const std::vector<Room>& Rooms() {
         "proto/"}},
       {"server/grpc/",
        {"server/grpc/", "server/session/", "server/device/", "common/rpc/", "common/base/", "proto/"}},
+      {"server/metrics/",
+       {"server/metrics/", "server/session/", "server/device/", "common/rpc/", "common/base/", "proto/"}},
       {"server/", {"server/", "common/", "proto/"}},
       {"deploy/", {"hlod/"}},
   };
