@@ -11,15 +11,15 @@
 namespace hlod::metrics {
 
 absl::StatusOr<rpc::Endpoint> ParseAddress(const std::string& text) {
-  ASSIGN_OR_RETURN(rpc::Endpoint endpoint, rpc::ParseEndpoint(text));
-  if (endpoint.kind != rpc::Endpoint::Kind::kTcp || !endpoint.IsLoopback()) {
+  absl::StatusOr<rpc::Endpoint> endpoint = rpc::ParseEndpoint(text);
+  if (!endpoint.ok() || endpoint->kind != rpc::Endpoint::Kind::kTcp || !endpoint->IsLoopback()) {
     return InvalidArgument(
-        "%s is not HOST:PORT of the loopback interface, and metrics are plain HTTP without a password; to "
-        "reach them from elsewhere, put a proxy with TLS before them",
+        "\"%s\" is not HOST:PORT of the loopback interface, and metrics are plain HTTP without a password: "
+        "to reach them from elsewhere, put a proxy with TLS before them",
         text);
   }
   // The server below takes numbers only.
-  if (endpoint.host == "localhost") endpoint.host = "127.0.0.1";
+  if (endpoint->host == "localhost") endpoint->host = "127.0.0.1";
   return endpoint;
 }
 
@@ -36,8 +36,8 @@ absl::StatusOr<std::unique_ptr<Endpoint>> Endpoint::Start(const std::string& add
         "8", "listen_backlog", "8", "max_request_size", "8192", "request_timeout_ms", slowest,
         "keep_alive_timeout_ms", "0", "linger_timeout_ms", "0"});
   } catch (const std::exception& e) {
-    return absl::UnavailableError(
-        absl::StrCat("metrics_listen: ", address, " cannot be listened on: ", e.what()));
+    return absl::UnavailableError(absl::StrCat(
+        "metrics_listen: ", address, " cannot be listened on; another process may do so: ", e.what()));
   }
   started->collector_ = std::make_shared<Collector>(registry, clock);
   started->exposer_->RegisterCollectable(started->collector_);
