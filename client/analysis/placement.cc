@@ -5,7 +5,9 @@
 
 #include "client/analysis/access.h"
 #include "client/analysis/callees_first.h"
+#include "client/analysis/dot_operands.h"
 #include "client/analysis/fusion_model.h"
+#include "common/base/status.h"
 #include "common/passes/passes.h"
 
 namespace hlod::analysis {
@@ -135,7 +137,8 @@ bool Placements::KeepsLeaf(hlo::ComputationId body, size_t leaf) const {
 
 absl::StatusOr<std::unique_ptr<hlo::Module>> Canonical(const hlo::Module& module) {
   const std::unique_ptr<hlo::Module> own = hlo::Clone(module);
-  return RunPipeline(*own);
+  ASSIGN_OR_RETURN(const std::unique_ptr<hlo::Module> canonical, RunPipeline(*own));
+  return WithDotCopies(*canonical);
 }
 
 }  // namespace hlod::analysis

@@ -141,6 +141,20 @@ TEST(Peak, WhatALoopOnlyReadsIsNotCopiedAndItsResultIsMadeInPlace) {
   EXPECT_LT(peak.temporaries, 2048) << "neither w nor the zeros are there a second time";
 }
 
+// As XLA's CPU backend has it for attention: heads that are not the first dimension are brought there, for
+// both operands.
+TEST(Peak, AProductCopiesWhatDoesNotLieInItsOrder) {
+  const auto peak = [](const std::string& shape, const std::string& batch) {
+    return PeakOfText("HloModule m\nENTRY e {\n  q = " + shape + " parameter(0)\n  k = " + shape +
+                          " parameter(1)\n  ROOT d = f32[4,16,16] dot(q, k), lhs_batch_dims={" + batch +
+                          "}, rhs_batch_dims={" + batch +
+                          "}, lhs_contracting_dims={2}, rhs_contracting_dims={2}\n}",
+                      true);
+  };
+  EXPECT_EQ(peak("f32[16,4,64]", "1").temporaries, 2 * 16 * 4 * 64 * 4);
+  EXPECT_EQ(peak("f32[4,16,64]", "0").temporaries, 0);
+}
+
 TEST(Peak, ASortOfSeveralArraysLiesWhereTheyLay) {
   const Peak peak = PeakOfText(R"(HloModule m
 less {
