@@ -34,7 +34,7 @@ struct ModuleCost {
 };
 ModuleCost CostOf(const hlo::Module& module);
 
-// Whether an instruction computes such functions: what a compiler does not compute twice.
+// Whether an instruction computes such functions.
 bool IsTranscendental(hlo::Instruction instruction);
 
 }  // namespace hlod::analysis

@@ -25,6 +25,19 @@ bool IsLoop(hlo::Opcode opcode) {
   }
 }
 
+// What a compiler does not compute twice, by XLA's list.
+bool IsExpensive(hlo::Instruction i) {
+  const hlo::Shape& shape = i.shape();
+  switch (i.opcode()) {
+    case hlo::kCosine:
+    case hlo::kSine:
+    case hlo::kTan: return hlo::IsComplex(shape.type);
+    case hlo::kDivide:
+    case hlo::kRemainder: return !hlo::IsInteger(shape.type) || i.operand(1).opcode() != hlo::kConstant;
+    default: return IsTranscendental(i);
+  }
+}
+
 // Reads each element of operand `index` as often as it makes one, in a loop of its own.
 bool TakesIn(hlo::Instruction user, uint32_t index) {
   switch (user.opcode()) {
@@ -57,7 +70,7 @@ std::vector<bool> FusedAway(const hlo::Computation& computation) {
   for (hlo::NodeId node = 0; node < computation.size(); ++node) {
     const hlo::Instruction i = computation[node];
     if (!IsLoop(i.opcode()) || wanted[node] || users[node] == 0) continue;
-    fused[node] = users[node] == 1 || !IsTranscendental(i);
+    fused[node] = users[node] == 1 || !IsExpensive(i);
   }
   return fused;
 }

@@ -90,7 +90,7 @@ TEST(Analysis, MostPeaksAreNearXlas) {
     near += Near(low, want) ? 1 : 0;
     bracketed += low <= 1.1 * want && want <= 1.1 * high ? 1 : 0;
   }
-  EXPECT_GE(near, 92);
+  EXPECT_GE(near, 95);
   EXPECT_GE(bracketed, 121);
 }
 

@@ -42,3 +42,13 @@ diff "$scratch/reached" "$scratch/installed" || { echo "FAILED: the installed he
 for file in lib/systemd/system/hlod.service lib/systemd/system/hlod.socket lib/sysusers.d/hlod.conf include/hlod/native_kernel.h; do
   [[ -f $prefix/$file ]] || { echo "FAILED: $file is not installed" >&2; exit 1; }
 done
+
+# The installed Python package finds the installed hloctl.
+PYTHONPATH=$prefix/share/hlod/python "${HLOD_TEST_PYTHON:-python3}" - "$prefix/bin/hloctl" <<'END'
+import os, sys
+os.environ["PATH"] = os.environ["HLOD_HLOCTL"] = ""
+import hlod
+from hlod import _hloctl
+assert os.path.samefile(_hloctl.find(), sys.argv[1]), _hloctl.find()
+assert hlod.check("HloModule m\nENTRY e { x = f32[4] parameter(0) ROOT y = f32[4] negate(x) }").flops == 4
+END

@@ -155,6 +155,32 @@ TEST(Peak, AProductCopiesWhatDoesNotLieInItsOrder) {
   EXPECT_EQ(peak("f32[4,16,64]", "0").temporaries, 0);
 }
 
+// XLA's list: a division of floats is not computed twice, a product or a sine is.
+TEST(Peak, WhatIsExpensiveIsStoredForItsSecondUser) {
+  const auto temporaries = [](const std::string& made) {
+    return PeakOfText(R"(HloModule m
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+ENTRY e {
+  x = f32[16,16] parameter(0)
+  y = )" + made + R"(
+  zero = f32[] constant(0)
+  r = f32[16] reduce(y, zero), dimensions={0}, to_apply=sum
+  c = f32[16] reduce(y, zero), dimensions={1}, to_apply=sum
+  ROOT t = (f32[16], f32[16]) tuple(r, c)
+})",
+                      true)
+        .temporaries;
+  };
+  EXPECT_EQ(temporaries("f32[16,16] divide(x, x)"), 1024);
+  EXPECT_EQ(temporaries("f32[16,16] exponential(x)"), 1024);
+  EXPECT_EQ(temporaries("f32[16,16] multiply(x, x)"), 0);
+  EXPECT_EQ(temporaries("f32[16,16] sine(x)"), 0);
+}
+
 TEST(Peak, ASortOfSeveralArraysLiesWhereTheyLay) {
   const Peak peak = PeakOfText(R"(HloModule m
 less {
