@@ -3,6 +3,7 @@
 
 #include "absl/time/clock.h"
 #include "common/base/status.h"
+#include "common/evaluator/custom_calls.h"
 #include "common/evaluator/rules.h"
 
 namespace hlod::evaluator {
@@ -125,8 +126,9 @@ absl::StatusOr<Value> Evaluation::Run(hlo::Instruction instruction, std::vector<
   if (rule.value != nullptr) return rule.value(*this, instruction, operands);
   if (rule.array == nullptr) {
     if (instruction.opcode() == hlo::kCustomCall) {
-      return Unimplemented("%s: no rule for the custom-call target \"%s\"", instruction.name(),
-                           instruction.attributes<hlo::CustomCallAttributes>().target);
+      const std::string& target = instruction.attributes<hlo::CustomCallAttributes>().target;
+      if (IsOwnCustomCallTarget(target)) RETURN_IF_ERROR(CheckOwnCustomCall(instruction));
+      return Unimplemented("%s: no rule for the custom-call target \"%s\"", instruction.name(), target);
     }
     return Unimplemented("%s: the evaluator has no rule for %s of these types", instruction.name(),
                          Name(instruction.opcode()));

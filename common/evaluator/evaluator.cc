@@ -1,7 +1,9 @@
 // The evaluator's face: which rule an opcode has, and runs of a module or of one instruction.
 #include "common/evaluator/evaluator.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <new>
 #include <string_view>
 
@@ -10,6 +12,7 @@
 #include "common/evaluator/evaluation.h"
 #include "common/evaluator/kernel.h"
 #include "common/evaluator/rules.h"
+#include "common/lapack/call.h"
 
 namespace hlod {
 namespace evaluator {
@@ -70,23 +73,29 @@ RuleTable MakeTable() {
   return table;
 }
 
-// Custom-calls that mean something on one device: placement and sharding hints, which are identities there,
-// and top-k.
+// Custom-calls that mean something on one device: placement, layout and sharding hints, which are identities
+// there, top-k and LAPACK's routines.
 constexpr std::string_view kTopKTarget = "TopK";
+constexpr std::string_view kHints[] = {"Sharding",
+                                       "SPMDFullToShardShape",
+                                       "SPMDShardToFullShape",
+                                       "LocalToGlobalShape",
+                                       "GlobalToLocalShape",
+                                       "annotate_device_placement",
+                                       "MoveToHost",
+                                       "MoveToDevice",
+                                       "LayoutConstraint",
+                                       "Pin",
+                                       "Unpin"};
 bool IsHint(std::string_view target) {
-  for (const std::string_view hint :
-       {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LocalToGlobalShape",
-        "GlobalToLocalShape", "annotate_device_placement", "MoveToHost", "MoveToDevice"}) {
-    if (target == hint) return true;
-  }
-  return target.starts_with("xla.sdy.");
+  return std::ranges::find(kHints, target) != std::end(kHints) || target.starts_with("xla.sdy.");
 }
 
 Rule FindCustomCall(hlo::Instruction instruction) {
   const std::string_view target = instruction.attributes<hlo::CustomCallAttributes>().target;
-  if (instruction.operand_count() != 1) return {};
-  if (target == kTopKTarget) return {.array = TopK};
-  if (IsHint(target)) return {.value = Identity};
+  if (lapack::IsTarget(target)) return {.value = LapackCall};
+  if (target == kTopKTarget && instruction.operand_count() == 1) return {.array = TopK};
+  if (IsIdentityCustomCall(instruction)) return {.value = Identity};
   return {};
 }
 
@@ -96,13 +105,7 @@ Rule FindRule(hlo::Instruction instruction) {
   static const RuleTable table = MakeTable();
   const Rule& rule = table[static_cast<size_t>(instruction.opcode())];
   if (rule.array != nullptr || rule.value != nullptr) return rule;
-  if (instruction.opcode() == hlo::kCustomCall) {
-    const Rule custom = FindCustomCall(instruction);
-    // An identity's shapes must agree, which no shape rule of a custom-call has checked.
-    if (custom.value != nullptr && !Compatible(instruction.shape(), instruction.operand(0).shape()))
-      return {};
-    return custom;
-  }
+  if (instruction.opcode() == hlo::kCustomCall) return FindCustomCall(instruction);
   if (FindKernel(instruction)) return {.array = Elementwise};
   return {};
 }
@@ -181,7 +184,29 @@ absl::StatusOr<hlo::Literal> EvaluateInstruction(const hlo::Module& module, hlo:
 }
 
 bool IsOwnCustomCallTarget(std::string_view target) {
-  return target == evaluator::kTopKTarget || evaluator::IsHint(target);
+  return target == evaluator::kTopKTarget || evaluator::IsHint(target) || lapack::IsTarget(target);
+}
+
+std::vector<std::string> OwnCustomCallTargets() {
+  std::vector<std::string> targets = lapack::Targets();
+  targets.insert(targets.end(), std::begin(evaluator::kHints), std::end(evaluator::kHints));
+  targets.emplace_back(evaluator::kTopKTarget);
+  return targets;
+}
+
+bool IsIdentityCustomCall(hlo::Instruction instruction) {
+  // An identity's shapes must agree, which no shape rule of a custom-call has checked.
+  return evaluator::IsHint(instruction.attributes<hlo::CustomCallAttributes>().target) &&
+         instruction.operand_count() == 1 && Compatible(instruction.shape(), instruction.operand(0).shape());
+}
+
+absl::Status CheckOwnCustomCall(hlo::Instruction instruction) {
+  const std::string& target = instruction.attributes<hlo::CustomCallAttributes>().target;
+  if (lapack::IsTarget(target)) return lapack::Call::Make(instruction).status();
+  if (CanEvaluate(instruction)) return absl::OkStatus();
+  return InvalidArgument("%s takes one operand%s, and %s of %d operands is not that", target,
+                         evaluator::IsHint(target) ? " and returns it" : "",
+                         ToStringNoLayout(instruction.shape()), instruction.operand_count());
 }
 
 bool CanEvaluate(hlo::Instruction instruction) {

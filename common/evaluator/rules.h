@@ -65,6 +65,8 @@ HLOD_VALUE_RULE(TupleOf)
 HLOD_VALUE_RULE(GetTupleElement)
 HLOD_VALUE_RULE(AfterAll)
 HLOD_VALUE_RULE(ZeroId)
+// linear_algebra_calls.cc
+HLOD_VALUE_RULE(LapackCall)
 // scan.cc
 HLOD_VALUE_RULE(Scan)
 HLOD_VALUE_RULE(CallRule)

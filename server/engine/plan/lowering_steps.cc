@@ -4,9 +4,11 @@
 #include <cstring>
 #include <string>
 
+#include "common/evaluator/custom_calls.h"
 #include "common/hlo/shape.h"
 #include "server/engine/contraction/contraction_steps.h"
 #include "server/engine/fft/fft_steps.h"
+#include "server/engine/linalg/linalg_steps.h"
 #include "server/engine/movement/movement_steps.h"
 #include "server/engine/reduce/reduce_steps.h"
 #include "server/engine/sort/sort_steps.h"
@@ -40,13 +42,6 @@ bool SameBytes(hlo::Instruction instruction) {
 // Sub-byte elements lie in a byte each, so only whole-byte types keep their bytes when reinterpreted.
 bool IsWholeByte(hlo::PrimitiveType type) { return hlo::Info(type).bits >= 8; }
 
-bool IsShardingAnnotation(hlo::Instruction instruction) {
-  const std::string& target = instruction.attributes<hlo::CustomCallAttributes>().target;
-  return (target == "Sharding" || target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape") &&
-         instruction.operand_count() == 1 &&
-         hlo::Compatible(instruction.shape(), instruction.operand(0).shape());
-}
-
 }  // namespace
 
 bool IsAlias(hlo::Instruction instruction) {
@@ -63,7 +58,7 @@ bool IsAlias(hlo::Instruction instruction) {
       return IsWholeByte(instruction.shape().type) && IsWholeByte(instruction.operand(0).shape().type) &&
              SameBytes(instruction);
     case hlo::kConvert: return instruction.shape().type == instruction.operand(0).shape().type;
-    case hlo::kCustomCall: return IsShardingAnnotation(instruction);
+    case hlo::kCustomCall: return IsIdentityCustomCall(instruction);
     default: return false;
   }
 }
@@ -106,8 +101,11 @@ MaybeStep MakeSingleStep(const hlo::Module& module, hlo::Instruction instruction
     case hlo::kGather:
     case hlo::kScatter: return MakeGatherScatterStep(module, instruction, threads);
     case hlo::kCustomCall:
-      if (instruction.attributes<hlo::CustomCallAttributes>().target != "TopK") return nullptr;
+      if (instruction.attributes<hlo::CustomCallAttributes>().target == "TopK")
+        return MakeSortStep(module, instruction, threads);
       [[fallthrough]];
+    case hlo::kCholesky:
+    case hlo::kTriangularSolve: return MakeLinalgStep(module, instruction, threads);
     case hlo::kSort:
     case hlo::kTopK: return MakeSortStep(module, instruction, threads);
     case hlo::kReduceWindow:

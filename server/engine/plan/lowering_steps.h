@@ -10,7 +10,7 @@
 namespace hlod::engine {
 
 // Whether the result is operand 0's bytes, unchanged: reshape, copy, opt-barrier, bitcast-convert and convert
-// that change no bits, sharding annotations.
+// that change no bits, custom-calls that are hints.
 bool IsAlias(hlo::Instruction instruction);
 
 // Whether lowering takes the instruction apart without a step: parameters, constants, tuples, calls, control

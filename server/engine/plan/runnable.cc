@@ -1,10 +1,13 @@
 // One look at every instruction that could be reached.
 #include "server/engine/plan/runnable.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "common/base/edit_distance.h"
 #include "common/base/status.h"
+#include "common/evaluator/custom_calls.h"
 #include "common/evaluator/evaluator.h"
 #include "server/engine/plan/lowering_steps.h"
 
@@ -33,6 +36,12 @@ absl::Status CheckStatic(const hlo::Shape& shape, Instruction instruction) {
   return absl::OkStatus();
 }
 
+std::string NearestOwnTarget(std::string_view target) {
+  const std::vector<std::string> targets = OwnCustomCallTargets();
+  return *std::ranges::min_element(targets, {},
+                                   [&](const std::string& own) { return EditDistance(own, target); });
+}
+
 absl::Status CheckInstruction(Instruction instruction, const NativeKernels* kernels) {
   RETURN_IF_ERROR(CheckStatic(instruction.shape(), instruction));
   if (HasTrait(instruction.opcode(), hlo::kCollective)) {
@@ -44,8 +53,8 @@ absl::Status CheckInstruction(Instruction instruction, const NativeKernels* kern
         "Opcode %s talks to the host in the middle of a program, which this build does not (%s).",
         hlo::Name(instruction.opcode()), Where(instruction));
   }
-  if (IsStructural(instruction) || CanEvaluate(instruction)) return absl::OkStatus();
   if (instruction.opcode() == hlo::kCustomCall) return CheckCustomCall(instruction, kernels);
+  if (IsStructural(instruction) || CanEvaluate(instruction)) return absl::OkStatus();
   return Unimplemented("Opcode %s has no implementation in this build (%s).", hlo::Name(instruction.opcode()),
                        Where(instruction));
 }
@@ -54,12 +63,14 @@ absl::Status CheckInstruction(Instruction instruction, const NativeKernels* kern
 
 absl::Status CheckCustomCall(Instruction instruction, const NativeKernels* kernels) {
   const std::string& target = instruction.attributes<hlo::CustomCallAttributes>().target;
+  if (IsOwnCustomCallTarget(target)) return Annotate(CheckOwnCustomCall(instruction), Where(instruction));
   if (kernels != nullptr && kernels->Find(target) != nullptr) {
     return Annotate(CheckNativeCall(instruction), Where(instruction));
   }
-  return Unimplemented("Custom-call target \"%s\" is not known to this daemon (%s): %s.", target,
-                       Where(instruction),
-                       kernels == nullptr ? NativeKernels().Nearest(target) : kernels->Nearest(target));
+  return Unimplemented(
+      "Custom-call target \"%s\" is not known to this daemon (%s): nearest of its own is %s; %s.", target,
+      Where(instruction), NearestOwnTarget(target),
+      kernels == nullptr ? NativeKernels().Nearest(target) : kernels->Nearest(target));
 }
 
 absl::Status CheckRunnable(const hlo::Module& module, const NativeKernels* kernels) {

@@ -1,0 +1,31 @@
+// Custom calls that are LAPACK routines: one problem of the batch after the other.
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/evaluator/rules.h"
+#include "common/lapack/call.h"
+
+namespace hlod::evaluator {
+
+absl::StatusOr<Value> LapackCall(Evaluation& evaluation, hlo::Instruction instruction,
+                                 std::vector<Value>& operands) {
+  ASSIGN_OR_RETURN(const lapack::Call call, lapack::Call::Make(instruction));
+  ASSIGN_OR_RETURN(hlo::Literal result, evaluation.Allocate(instruction.shape()));
+  std::vector<const std::byte*> inputs;
+  for (const Value& operand : operands) inputs.push_back(operand.array->bytes().data());
+  std::vector<std::byte*> outputs;
+  if (instruction.shape().IsTuple()) {
+    for (hlo::Literal& element : result.elements()) outputs.push_back(element.bytes().data());
+  } else {
+    outputs.push_back(result.bytes().data());
+  }
+  std::vector<std::byte> scratch(call.scratch_bytes() + 64);
+  std::byte* const aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
+  for (int64_t problem = 0; problem < call.batch(); ++problem) {
+    RETURN_IF_ERROR(evaluation.CheckInterrupt());
+    call.Run(inputs.data(), outputs.data(), problem, aligned);
+  }
+  return Value::Own(std::move(result));
+}
+
+}  // namespace hlod::evaluator

@@ -1,0 +1,215 @@
+// Targets by name, checks, and the way into Fortran's order of elements and back.
+#include "common/lapack/call.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/arithmetic.h"
+#include "common/base/status.h"
+#include "common/lapack/config.h"
+#include "common/lapack/routines.h"
+
+namespace hlod::lapack {
+namespace {
+
+constexpr std::string_view kTypes = "sdcz", kPrefix = "lapack_", kSuffix = "_ffi";
+constexpr hlo::PrimitiveType kElements[] = {hlo::kF32, hlo::kF64, hlo::kC64, hlo::kC128};
+
+// Elements of a matrix: workspaces of some routines are five times as long, and LAPACK counts them in 32
+// bits.
+constexpr int64_t kElementsMax = int64_t{1} << 28;
+
+struct Named {
+  const Routine* routine = nullptr;
+  int type = 0;
+};
+
+Named FindTarget(std::string_view target) {
+  if (!target.starts_with(kPrefix) || !target.ends_with(kSuffix)) return {};
+  target.remove_prefix(kPrefix.size());
+  target.remove_suffix(kSuffix.size());
+  if (target.empty()) return {};
+  const size_t type = kTypes.find(target[0]);
+  for (const Routine& routine : Routines()) {
+    if (routine.name == target.substr(1) && routine.types.find(target[0]) != routine.types.npos)
+      return {&routine, static_cast<int>(type)};
+  }
+  return {};
+}
+
+Layout LayoutOf(std::string_view signature, hlo::PrimitiveType type, const Sizes& sizes) {
+  const int width = hlo::ByteWidth(TypeOf(signature[0], type));
+  const int64_t rank = static_cast<int64_t>(signature.size()) - 1;
+  const int64_t rows = rank == 2 ? sizes[signature[1]] : 1, columns = rank > 0 ? sizes[signature[rank]] : 1;
+  return {rows * columns * width, rows, columns, width};
+}
+
+int64_t Aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+// A row-major matrix of rows x columns to its transpose, in squares that stay in the cache.
+template <typename E>
+void TransposeElements(const std::byte* from, std::byte* to, int64_t rows, int64_t columns) {
+  constexpr int64_t kSide = 16;
+  for (int64_t r0 = 0; r0 < rows; r0 += kSide) {
+    for (int64_t c0 = 0; c0 < columns; c0 += kSide) {
+      for (int64_t r = r0; r < std::min(rows, r0 + kSide); ++r) {
+        for (int64_t c = c0; c < std::min(columns, c0 + kSide); ++c) {
+          std::memcpy(to + (c * rows + r) * sizeof(E), from + (r * columns + c) * sizeof(E), sizeof(E));
+        }
+      }
+    }
+  }
+}
+struct Wide {
+  uint64_t low, high;
+};
+void Transpose(const std::byte* from, std::byte* to, int64_t rows, int64_t columns, int width) {
+  if (rows == 1 || columns == 1) {
+    std::memcpy(to, from, static_cast<size_t>(rows * columns * width));
+  } else if (width == 4) {
+    TransposeElements<uint32_t>(from, to, rows, columns);
+  } else if (width == 8) {
+    TransposeElements<uint64_t>(from, to, rows, columns);
+  } else {
+    TransposeElements<Wide>(from, to, rows, columns);
+  }
+}
+
+}  // namespace
+
+bool IsTarget(std::string_view target) { return FindTarget(target).routine != nullptr; }
+
+std::vector<std::string> Targets() {
+  std::vector<std::string> targets;
+  for (const Routine& routine : Routines()) {
+    for (const char type : routine.types)
+      targets.push_back(absl::StrCat(std::string(kPrefix), std::string(1, type), std::string(routine.name),
+                                     std::string(kSuffix)));
+  }
+  return targets;
+}
+
+absl::StatusOr<Call> Call::Make(hlo::Instruction instruction) {
+  const auto& call = instruction.attributes<hlo::CustomCallAttributes>();
+  std::vector<const hlo::Shape*> operands, results;
+  for (uint32_t i = 0; i < instruction.operand_count(); ++i)
+    operands.push_back(&instruction.operand(i).shape());
+  if (instruction.shape().IsTuple()) {
+    for (const hlo::Shape& element : instruction.shape().tuple) results.push_back(&element);
+  } else {
+    results.push_back(&instruction.shape());
+  }
+  return Make(call.target, operands, results, call.backend_config);
+}
+
+absl::StatusOr<Call> Call::Make(std::string_view target, const std::vector<const hlo::Shape*>& operands,
+                                const std::vector<const hlo::Shape*>& results, std::string_view config) {
+  const Named named = FindTarget(target);
+  if (named.routine == nullptr) return InvalidArgument("%s is not a LAPACK routine's target", target);
+  const Routine& routine = *named.routine;
+  const hlo::PrimitiveType type = kElements[named.type];
+  Call call;
+  call.routine_ = &routine;
+  call.type_ = named.type;
+  const auto match = [&](const char* what, const std::vector<std::string_view>& signatures,
+                         const std::vector<const hlo::Shape*>& shapes) -> absl::Status {
+    if (shapes.size() != signatures.size()) {
+      return InvalidArgument("%s has %d %ss, and %d are expected", target, shapes.size(), what,
+                             signatures.size());
+    }
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      const std::string name = absl::StrCat(what, " ", i, " of ", std::string(target));
+      RETURN_IF_ERROR(Match(signatures[i], type, *shapes[i], name, call.sizes_));
+    }
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(match("operand", routine.operands, operands));
+  RETURN_IF_ERROR(match("result", routine.results, results));
+  ASSIGN_OR_RETURN(call.config_, ParseConfig(config));
+  for (const Attribute& attribute : routine.attributes) {
+    const auto found = call.config_.find(attribute.name);
+    if (found == call.config_.end()) {
+      return InvalidArgument("%s has no attribute %s in its backend_config (%s)", target, attribute.name,
+                             config);
+    }
+    const int64_t value = found->second;
+    if (!attribute.letters.empty() &&
+        (value < 0 || value > 127 ||
+         attribute.letters.find(static_cast<char>(value)) == std::string_view::npos)) {
+      return InvalidArgument("The attribute %s (%d) of %s is none of the letters %s", attribute.name, value,
+                             target, attribute.letters);
+    }
+  }
+  if (const char* why = routine.check(call.sizes_, call.config_))
+    return InvalidArgument("%s %s", target, why);
+  for (const auto* shapes : {&operands, &results}) {
+    for (const hlo::Shape* shape : *shapes)
+      call.empty_ = call.empty_ || (shapes == &operands && hlo::ElementCount(*shape) == 0);
+  }
+  for (const std::string_view s : routine.operands) call.operands_.push_back(LayoutOf(s, type, call.sizes_));
+  for (const std::string_view s : routine.results) call.results_.push_back(LayoutOf(s, type, call.sizes_));
+  for (const std::vector<Layout>* layouts : {&call.operands_, &call.results_}) {
+    for (const Layout& layout : *layouts) {
+      if (layout.rows <= INT32_MAX && layout.columns <= INT32_MAX &&
+          layout.rows * layout.columns <= kElementsMax)
+        continue;
+      return ResourceExhausted("A matrix (%d x %d) of %s has more than %d elements", layout.rows,
+                               layout.columns, target, kElementsMax);
+    }
+  }
+  for (const int64_t size : call.sizes_.batch) call.batch_ *= size;
+  RETURN_IF_ERROR(CheckLibrary());
+  if (call.empty_) return call;
+  int64_t scratch = 0;
+  double elements = 0, side = 0;
+  for (const std::vector<Layout>* layouts : {&call.operands_, &call.results_}) {
+    for (const Layout& layout : *layouts) {
+      scratch += Aligned(layout.bytes);
+      elements = std::max(elements, static_cast<double>(layout.rows) * static_cast<double>(layout.columns));
+      side = std::max(side, static_cast<double>(std::min(layout.rows, layout.columns)));
+    }
+  }
+  call.work_ = elements * side;
+  Frame frame(call.sizes_, call.config_, nullptr, operands.size(), results.size());
+  routine.solve[named.type](frame);
+  call.scratch_bytes_ = scratch + frame.used();
+  return call;
+}
+
+void Call::Run(const std::byte* const* operands, std::byte* const* results, int64_t problem,
+               std::byte* scratch) const {
+  const auto result_at = [&](size_t i) { return results[i] + problem * results_[i].bytes; };
+  if (empty_) {
+    for (size_t i = 0; i < results_.size(); ++i) std::memset(result_at(i), 0, results_[i].bytes);
+    return;
+  }
+  std::byte* next = scratch;
+  const auto take = [&](int64_t bytes) {
+    std::byte* const at = next;
+    next += Aligned(bytes);
+    return at;
+  };
+  std::vector<std::byte*> operand_memory, result_memory;
+  for (size_t i = 0; i < operands_.size(); ++i) {
+    const Layout& layout = operands_[i];
+    operand_memory.push_back(take(layout.bytes));
+    Transpose(operands[i] + problem * layout.bytes, operand_memory.back(), layout.rows, layout.columns,
+              layout.width);
+  }
+  for (const Layout& layout : results_) {
+    result_memory.push_back(take(layout.bytes));
+    std::memset(result_memory.back(), 0, layout.bytes);
+  }
+  Frame frame(sizes_, config_, next, operands_.size(), results_.size());
+  for (size_t i = 0; i < operands_.size(); ++i) frame.set_operand(i, operand_memory[i]);
+  for (size_t i = 0; i < results_.size(); ++i) frame.set_result(i, result_memory[i]);
+  routine_->solve[type_](frame);
+  for (size_t i = 0; i < results_.size(); ++i) {
+    // In scratch it lies by columns.
+    const Layout& layout = results_[i];
+    Transpose(frame.result<std::byte>(i), result_at(i), layout.columns, layout.rows, layout.width);
+  }
+}
+
+}  // namespace hlod::lapack

@@ -1,0 +1,61 @@
+// A custom call that is a LAPACK routine, checked and ready to run: what JAX writes for linear algebra on the
+// CPU (lapack_sgetrf_ffi and so on), with its operands, results and attributes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/hlo/module.h"
+#include "common/lapack/signature.h"
+
+namespace hlod::lapack {
+
+struct Routine;
+
+// Whether a target is one of them.
+bool IsTarget(std::string_view target);
+std::vector<std::string> Targets();
+
+// An array argument, as where its problems lie.
+struct Layout {
+  int64_t bytes;          // Of one problem.
+  int64_t rows, columns;  // 1 x n, not turned, for what is not a matrix.
+  int width;              // Bytes of an element.
+};
+
+class Call {
+ public:
+  // INVALID_ARGUMENT for operands, results or attributes that the routine does not have, FAILED_PRECONDITION
+  // without LAPACK, RESOURCE_EXHAUSTED for a matrix too large for its 32-bit sizes.
+  static absl::StatusOr<Call> Make(hlo::Instruction instruction);
+  static absl::StatusOr<Call> Make(std::string_view target, const std::vector<const hlo::Shape*>& operands,
+                                   const std::vector<const hlo::Shape*>& results, std::string_view config);
+
+  int64_t batch() const { return batch_; }  // How many problems.
+  int64_t scratch_bytes() const { return scratch_bytes_; }
+  double work() const { return work_; }  // Of one problem: operations, about.
+
+  // Solves one problem of the batch. Arrays are row-major; `scratch` is scratch_bytes() at a multiple of 64.
+  // May be called from several threads at once. What the routine leaves undefined is zero.
+  void Run(const std::byte* const* operands, std::byte* const* results, int64_t problem,
+           std::byte* scratch) const;
+
+ private:
+  Call() = default;
+
+  const Routine* routine_ = nullptr;
+  int type_ = 0;  // The place in Routine::solve.
+  Sizes sizes_;
+  std::map<std::string, int64_t, std::less<>> config_;
+  std::vector<Layout> operands_, results_;
+  int64_t batch_ = 1, scratch_bytes_ = 0;
+  double work_ = 0;
+  bool empty_ = false;  // An operand has no elements: every result is zero.
+};
+
+}  // namespace hlod::lapack

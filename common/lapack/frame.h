@@ -1,0 +1,111 @@
+// One problem while it is solved: matrices column by column, as Fortran has them, in scratch memory.
+//
+// A routine's code runs twice: when a call is planned, to measure how much scratch it takes (then matrices
+// have no memory, and only the routine's own question for its workspace is asked), and for each problem.
+#pragma once
+
+#include <algorithm>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "common/lapack/library.h"
+#include "common/lapack/signature.h"
+
+namespace hlod::lapack {
+
+using Integer = int32_t;  // Fortran's, in the library that is loaded.
+
+template <typename T>
+inline constexpr bool kIsComplex = !std::is_floating_point_v<T>;
+template <typename T>
+struct RealOf {
+  using Type = T;
+};
+template <typename R>
+struct RealOf<std::complex<R>> {
+  using Type = R;
+};
+template <typename T>
+using Real = typename RealOf<T>::Type;
+
+template <typename T>
+constexpr char kTypeLetter = std::is_same_v<T, float>                 ? 's'
+                             : std::is_same_v<T, double>              ? 'd'
+                             : std::is_same_v<T, std::complex<float>> ? 'c'
+                                                                      : 'z';
+
+// The routine of a type: Find<T, void(const Integer* n, ...)>("getrf").
+template <typename T, typename F>
+F* Find(const char* name) {
+  return reinterpret_cast<F*>(FindRoutine(kTypeLetter<T> + std::string(name) + "_"));
+}
+
+class Frame {
+ public:
+  // `scratch` is null while measuring.
+  Frame(const Sizes& sizes, const std::map<std::string, int64_t, std::less<>>& config, std::byte* scratch,
+        size_t operands, size_t results)
+      : sizes_(sizes), config_(config), scratch_(scratch), operands_(operands), results_(results) {}
+
+  bool measuring() const { return scratch_ == nullptr; }
+  int64_t used() const { return used_; }
+
+  Integer size(char letter) const { return static_cast<Integer>(sizes_[letter]); }
+  // A leading dimension: Fortran wants at least one.
+  Integer leading(char letter) const { return std::max<Integer>(1, size(letter)); }
+  char letter(std::string_view attribute) const { return static_cast<char>(number(attribute)); }
+  int64_t number(std::string_view attribute) const { return config_.find(attribute)->second; }
+
+  // Operand i, which may be written to.
+  template <typename T>
+  T* operand(size_t i) const {
+    return static_cast<T*>(operands_[i]);
+  }
+  // Result i, at first zeros, or what operand `from` is, in whose place it is then made.
+  template <typename T>
+  T* result(size_t i) const {
+    return static_cast<T*>(results_[i]);
+  }
+  template <typename T>
+  T* Take(size_t i, size_t from) {
+    results_[i] = operands_[from];
+    return result<T>(i);
+  }
+
+  template <typename T>
+  T* Scratch(int64_t count) {
+    std::byte* const at = measuring() ? nullptr : scratch_ + used_;
+    used_ += (count * static_cast<int64_t>(sizeof(T)) + 63) / 64 * 64;
+    return reinterpret_cast<T*>(at);
+  }
+  // Calls `routine(work, lwork)` as LAPACK wants it: with a length of -1 for the best length, then with it.
+  template <typename T, typename F>
+  void WithWork(F&& routine) {
+    T best[1] = {};
+    const Integer question = -1;
+    routine(best, &question);
+    // The answer is a float where T is: lengths above 2^24 are rounded.
+    const double length = static_cast<double>(std::real(best[0])) * (1 + 1e-6) + 1;
+    const auto size = static_cast<Integer>(std::min(length, 2147483647.0));
+    T* const work = Scratch<T>(size);
+    if (!measuring()) routine(work, &size);
+  }
+
+  void set_operand(size_t i, void* memory) { operands_[i] = memory; }
+  void set_result(size_t i, void* memory) { results_[i] = memory; }
+
+ private:
+  const Sizes& sizes_;
+  const std::map<std::string, int64_t, std::less<>>& config_;
+  std::byte* const scratch_;
+  int64_t used_ = 0;
+  std::vector<void*> operands_, results_;
+};
+
+}  // namespace hlod::lapack

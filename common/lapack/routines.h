@@ -1,0 +1,30 @@
+// The routines that custom calls name: one row each.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "common/lapack/frame.h"
+
+namespace hlod::lapack {
+
+using Solve = void (*)(Frame&);
+
+// An attribute, and the letters that it may be; none when it is any number.
+struct Attribute {
+  std::string_view name, letters;
+};
+
+struct Routine {
+  std::string_view name;                            // "getrf": lapack_sgetrf_ffi and so on.
+  std::string_view types;                           // Of s, d, c and z, those that it exists for.
+  std::vector<std::string_view> operands, results;  // Signatures.
+  std::vector<Attribute> attributes;
+  // What sizes must be beyond the signatures: null, or a sentence's end ("wants n <= m") when they are not.
+  const char* (*check)(const Sizes&, const std::map<std::string, int64_t, std::less<>>&);
+  Solve solve[4];  // By type.
+};
+
+const std::vector<Routine>& Routines();
+
+}  // namespace hlod::lapack

@@ -1,0 +1,162 @@
+// The problems of a batch are shared out to the team. A routine cannot be stopped: cancel and deadline are
+// looked at between problems.
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "common/lapack/call.h"
+#include "server/engine/linalg/linalg_steps.h"
+#include "server/engine/run/parallel.h"
+#include "server/engine/run/step_util.h"
+
+namespace hlod::engine {
+namespace {
+
+using lapack::Call;
+
+class LapackStep : public Step {
+ public:
+  LapackStep(hlo::Instruction instruction, Call call, int threads)
+      : Step(StepKind::kLibrary, DescribeStep(instruction)), call_(std::move(call)) {
+    workers_ = static_cast<int>(std::clamp<int64_t>(call_.batch(), 1, std::max(1, threads)));
+    worker_bytes_ = ScratchAlign(call_.scratch_bytes());
+    set_scratch_bytes(workers_ * worker_bytes_);
+    set_flops(call_.work() * static_cast<double>(call_.batch()));
+  }
+
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
+    return RunProblems(inputs, outputs, context, [](int64_t) {});
+  }
+
+ protected:
+  // Solves all problems; `after(problem)` follows each in the thread that did it.
+  template <typename After>
+  absl::Status RunProblems(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context,
+                           After&& after) const {
+    RETURN_IF_ERROR(StopCheck::Verdict(context.run));
+    const double work = std::min(1e15, flops() + 1000 * static_cast<double>(call_.batch()));
+    return ParallelPieces(context, std::min(context.threads, workers_), call_.batch(),
+                          static_cast<int64_t>(work), [&](int64_t begin, int64_t end, int worker) {
+                            for (int64_t problem = begin; problem < end; ++problem) {
+                              call_.Run(inputs, outputs, problem, context.scratch + worker * worker_bytes_);
+                              after(problem);
+                            }
+                          });
+  }
+  const Call& call() const { return call_; }
+
+ private:
+  const Call call_;
+  int workers_;
+  int64_t worker_bytes_;
+};
+
+// cholesky has one result: no word of whether there is a factor. Where there is none it is NaN, and its other
+// triangle is zero.
+template <typename T>
+class CholeskyStep final : public LapackStep {
+ public:
+  CholeskyStep(hlo::Instruction instruction, Call call, int threads)
+      : LapackStep(instruction, std::move(call), threads),
+        lower_(instruction.attributes<hlo::CholeskyAttributes>().lower),
+        n_(instruction.shape().dims.back()),
+        infos_at_(scratch_bytes()) {
+    set_scratch_bytes(infos_at_ + ScratchAlign(this->call().batch() * 4));
+  }
+
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
+    const auto* const infos = reinterpret_cast<const int32_t*>(context.scratch + infos_at_);
+    std::byte* const results[] = {outputs[0], context.scratch + infos_at_};
+    return RunProblems(inputs, results, context, [&](int64_t problem) {
+      T* const a = reinterpret_cast<T*>(outputs[0]) + problem * n_ * n_;
+      bool failed = infos[problem] != 0;
+      for (int64_t i = 0; i < n_; ++i) failed = failed || std::isnan(std::real(a[i * n_ + i]));
+      if (failed) {
+        std::fill(a, a + n_ * n_, T(std::numeric_limits<double>::quiet_NaN()));
+        return;
+      }
+      for (int64_t i = 0; i < n_; ++i)
+        std::fill(a + i * n_ + (lower_ ? i + 1 : 0), a + i * n_ + (lower_ ? n_ : i), T(0));
+    });
+  }
+
+ private:
+  const bool lower_;
+  const int64_t n_, infos_at_;
+};
+
+// The letter by which LAPACK knows an element type; 0 for one that it does not take.
+char LetterOf(hlo::PrimitiveType type) {
+  switch (type) {
+    case hlo::kF32: return 's';
+    case hlo::kF64: return 'd';
+    case hlo::kC64: return 'c';
+    case hlo::kC128: return 'z';
+    default: return 0;
+  }
+}
+
+template <typename T>
+MaybeStep MakeCholesky(hlo::Instruction instruction, Call call, int threads) {
+  return std::make_unique<CholeskyStep<T>>(instruction, std::move(call), threads);
+}
+
+MaybeStep MakeCholeskyStep(hlo::Instruction instruction, int threads) {
+  const hlo::Shape& shape = instruction.operand(0).shape();
+  const char letter = LetterOf(shape.type);
+  if (letter == 0) return nullptr;
+  const hlo::Shape info = hlo::Shape::Array(hlo::kS32, hlo::Dims(shape.dims.begin(), shape.dims.end() - 2));
+  const bool lower = instruction.attributes<hlo::CholeskyAttributes>().lower;
+  absl::StatusOr<Call> call =
+      Call::Make(absl::StrCat("lapack_", std::string(1, letter), "potrf_ffi"), {&shape}, {&shape, &info},
+                 absl::StrCat("{uplo = ", int{lower ? 'L' : 'U'}, "}"));
+  if (!call.ok()) return nullptr;
+  switch (letter) {
+    case 's': return MakeCholesky<float>(instruction, *std::move(call), threads);
+    case 'd': return MakeCholesky<double>(instruction, *std::move(call), threads);
+    case 'c': return MakeCholesky<std::complex<float>>(instruction, *std::move(call), threads);
+    default: return MakeCholesky<std::complex<double>>(instruction, *std::move(call), threads);
+  }
+}
+
+MaybeStep MakeTriangularSolveStep(hlo::Instruction instruction, int threads) {
+  const hlo::Shape &a = instruction.operand(0).shape(), &b = instruction.operand(1).shape();
+  const char letter = LetterOf(a.type);
+  if (letter == 0) return nullptr;
+  const auto& options = instruction.attributes<hlo::TriangularSolveAttributes>();
+  constexpr std::string_view kTranspose = "NNTC";
+  const std::string config = absl::StrFormat(
+      "{side = %d, uplo = %d, trans_x = %d, diag = %d}", options.left_side ? 'L' : 'R',
+      options.lower ? 'L' : 'U', int{kTranspose[options.transpose_a & 3]}, options.unit_diagonal ? 'U' : 'N');
+  absl::StatusOr<Call> call =
+      Call::Make(absl::StrCat("lapack_", std::string(1, letter), "trsm_ffi"), {&a, &b}, {&b}, config);
+  if (!call.ok()) return nullptr;
+  return std::make_unique<LapackStep>(instruction, *std::move(call), threads);
+}
+
+}  // namespace
+
+MaybeStep MakeLinalgStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
+  if (!AllStatic(instruction)) return nullptr;
+  switch (instruction.opcode()) {
+    case hlo::kCholesky: return MakeCholeskyStep(instruction, threads);
+    case hlo::kTriangularSolve: return MakeTriangularSolveStep(instruction, threads);
+    case hlo::kCustomCall: {
+      absl::StatusOr<Call> call = Call::Make(instruction);
+      if (!call.ok()) return nullptr;
+      return std::make_unique<LapackStep>(instruction, *std::move(call), threads);
+    }
+    default: return nullptr;
+  }
+}
+
+}  // namespace hlod::engine
