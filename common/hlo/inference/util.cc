@@ -212,22 +212,15 @@ absl::StatusOr<PrimitiveType> ContractionType(const InferenceInput& in) {
   const auto kind = [](PrimitiveType type) {
     return type == kPred ? 0 : IsInteger(type) ? 1 : IsFloat(type) ? 2 : 3;
   };
-  if (kind(lhs) != kind(rhs)) {
-    return InvalidArgument("The element types (%s, %s) of the operands of %s are of different kinds.",
-                           Name(lhs), Name(rhs), OpName(in));
-  }
   if (in.declared == nullptr) {
-    if (lhs == rhs) return lhs;
+    if (kind(lhs) != kind(rhs)) return kind(lhs) > kind(rhs) ? lhs : rhs;
     return Info(lhs).bits >= Info(rhs).bits ? lhs : rhs;
   }
+  // Sums are of the widest kind among the three types, and converted: any stated type will do.
   const PrimitiveType declared = in.declared->type;
-  // A pred contraction may count, and JAX asks for integer ones in floats (s8 x s8 -> f32).
-  const bool fits =
-      IsArrayType(declared) && (kind(declared) == kind(lhs) || (lhs == kPred && IsInteger(declared)) ||
-                                (IsInteger(lhs) && IsFloat(declared)));
-  if (fits) return declared;
-  return InvalidArgument("The stated element type (%s) of %s does not fit operands of type (%s).",
-                         Name(declared), OpName(in), Name(lhs));
+  if (IsArrayType(declared)) return declared;
+  return InvalidArgument("The stated element type (%s) of %s is not that of an array.", Name(declared),
+                         OpName(in));
 }
 
 }  // namespace hlod::hlo

@@ -39,6 +39,7 @@ FAMILIES = {
     "convert": elementwise.convert,
     "dot": contractions.dot,
     "dot_wide": contractions.dot_wide,
+    "dot_mixed": contractions.dot_mixed,
     "convolution": contractions.convolution,
     "reduce": reductions.reduce,
     "scatter": reductions.scatter,

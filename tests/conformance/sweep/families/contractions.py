@@ -25,7 +25,7 @@ def _kind(dtype: str) -> int:
 
 
 def _taken(lhs: str, rhs: str, result: str) -> bool:
-    """What hlod's verifier takes: XLA also takes operands of different kinds, and results of lesser ones."""
+    """Operands of one kind, and a result of it or of the next: the others are few, in dot_mixed."""
     kinds = (_kind(lhs), _kind(result))
     return _kind(lhs) == _kind(rhs) and (kinds[0] == kinds[1] or kinds in ((0, 1), (1, 2)))
 
@@ -45,6 +45,29 @@ def dot() -> list[Group]:
 def dot_wide() -> list[Group]:
     """Pairs of the wider types into all fifteen, and each f8 with itself."""
     return _dots([t for t in _triples() if t[0] not in FIFTEEN[:11] and t[1] not in FIFTEEN[:11]])
+
+
+def dot_mixed() -> list[Group]:
+    """Operands of different kinds, and results of another kind than theirs."""
+    types = ("pred", "s8", "u32", "s64", "f16", "f32", "f64", "c64")
+    groups = []
+    for a_type in types:
+        for b_type in types:
+            a, b = _operand(a_type, (3, 4), 1), _operand(b_type, (4, 5), 2)
+            units = []
+            for result in types:
+                if _taken(a_type, b_type, result):
+                    continue
+                # XLA sums f16 for an integer result in f16, and reads bits of complex sums as integers.
+                whole = result in INTEGERS or result == "pred"
+                if whole and ("c64" in (a_type, b_type) or "f16" in (a_type, b_type)):
+                    continue
+                near = result not in INTEGERS and result != "pred"
+                body = "dot(a, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}"
+                units.append(Unit(f"to_{result}", f"{result}[3,5]", body, near=near))
+            if units:
+                groups.append(Group(f"dot {a_type} {b_type} mixed", {"a": a, "b": b}, units, sums=True))
+    return groups
 
 
 def _dots(triples) -> list[Group]:
