@@ -40,6 +40,12 @@ const std::vector<ReferenceSteps>& Allowed() {
       {"hlo_batch_norm", {"batch-norm-grad", "batch-norm-inference", "batch-norm-training"}},
       {"hlo_identities", {"imag"}},
       {"hlo_map", {"map"}},
+      {"linalg_complex_c128",
+       {"abs", "add", "compare", "complex", "convert", "divide", "imag", "multiply", "real", "select"}},
+      {"linalg_complex_c64",
+       {"abs", "add", "compare", "complex", "convert", "divide", "imag", "multiply", "real", "select"}},
+      {"linalg_eig_f32", {"abs", "complex", "select"}},
+      {"linalg_eig_f64", {"abs", "complex", "select"}},
       {"mulhi_zoo", {"mulhi"}},
       {"narrow_types_movement", {"select"}},
   };

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "server/engine/contraction/contraction_steps.h"
 #include "server/engine/fft/fft_steps.h"
+#include "server/engine/linalg/linalg_steps.h"
 #include "server/engine/movement/movement_steps.h"
 #include "server/engine/reduce/reduce_steps.h"
 #include "server/engine/sort/sort_steps.h"
@@ -118,6 +119,8 @@ std::unique_ptr<hlo::Module> Parse(std::string_view text) {
 }  // namespace
 
 MaybeStep MakeStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
+  if (instruction.opcode() == hlo::kCholesky || instruction.opcode() == hlo::kTriangularSolve)
+    return MakeLinalgStep(module, instruction, threads);
   if (instruction.opcode() == hlo::kFft) return MakeFftStep(module, instruction, threads);
   for (auto make : {MakeDotStep, MakeConvolutionStep, MakeMovementStep, MakeGatherScatterStep, MakeSortStep,
                     MakeWindowStep, MakeReduceStep, MakeRandomStep}) {

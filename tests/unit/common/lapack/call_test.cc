@@ -1,0 +1,186 @@
+// LAPACK's calls: small systems worked by hand, and every way in which a call does not fit its routine.
+#include "common/lapack/call.h"
+
+#include <complex>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "common/lapack/config.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace hlod::lapack {
+namespace {
+
+using hlo::Dims;
+using hlo::Shape;
+using testing::ElementsAre;
+using testing::FloatNear;
+using testing::HasSubstr;
+using testing::Pointwise;
+
+absl::StatusOr<Call> Make(std::string_view target, const std::vector<Shape>& operands,
+                          const std::vector<Shape>& results, std::string_view config = "{}") {
+  std::vector<const Shape*> in, out;
+  for (const Shape& shape : operands) in.push_back(&shape);
+  for (const Shape& shape : results) out.push_back(&shape);
+  return Call::Make(target, in, out, config);
+}
+std::string Error(const absl::StatusOr<Call>& call) {
+  EXPECT_FALSE(call.ok());
+  return call.ok() ? "" : std::string(call.status().message().data(), call.status().message().size());
+}
+
+Shape F32(Dims dims) { return Shape::Array(hlo::kF32, std::move(dims)); }
+Shape S32(Dims dims) { return Shape::Array(hlo::kS32, std::move(dims)); }
+
+// Runs all problems of a call.
+void Solve(const Call& call, const std::vector<const void*>& operands, const std::vector<void*>& results) {
+  std::vector<const std::byte*> in;
+  std::vector<std::byte*> out;
+  for (const void* operand : operands) in.push_back(static_cast<const std::byte*>(operand));
+  for (void* result : results) out.push_back(static_cast<std::byte*>(result));
+  std::vector<std::byte> scratch(call.scratch_bytes() + 64);
+  void* aligned = scratch.data();
+  size_t room = scratch.size();
+  ASSERT_NE(std::align(64, call.scratch_bytes(), aligned, room), nullptr);
+  for (int64_t problem = 0; problem < call.batch(); ++problem)
+    call.Run(in.data(), out.data(), problem, static_cast<std::byte*>(aligned));
+}
+
+TEST(Call, LuPivotsTheLargerRow) {
+  const auto call = Make("lapack_sgetrf_ffi", {F32({2, 2, 2})}, {F32({2, 2, 2}), S32({2, 2}), S32({2})});
+  ASSERT_TRUE(call.ok()) << call.status();
+  EXPECT_EQ(call->batch(), 2);
+  const std::vector<float> a = {1, 2, 3, 4, 0, 0, 0, 0};
+  std::vector<float> lu(8);
+  std::vector<int32_t> pivots(4), info(2);
+  Solve(*call, {a.data()}, {lu.data(), pivots.data(), info.data()});
+  EXPECT_THAT(lu, Pointwise(FloatNear(1e-6f), {3.f, 4.f, 1 / 3.f, 2 / 3.f, 0.f, 0.f, 0.f, 0.f}));
+  EXPECT_THAT(pivots, ElementsAre(2, 2, 1, 2));
+  EXPECT_THAT(info, ElementsAre(0, 1));  // The second matrix has a zero pivot.
+}
+
+// Matrices are row-major here and column-major there: one that is not square shows it.
+TEST(Call, SingularValuesOfAWideMatrix) {
+  const auto call = Make("lapack_sgesdd_ffi", {F32({2, 3})},
+                         {F32({2, 3}), F32({2}), F32({2, 2}), F32({2, 3}), S32({})}, "{mode = 83 : ui8}");
+  ASSERT_TRUE(call.ok()) << call.status();
+  const std::vector<float> a = {3, 0, 0, 0, 0, 2};
+  std::vector<float> rest(6), s(2), u(4), vt(6);
+  int32_t info = -1;
+  Solve(*call, {a.data()}, {rest.data(), s.data(), u.data(), vt.data(), &info});
+  EXPECT_EQ(info, 0);
+  EXPECT_THAT(s, Pointwise(FloatNear(1e-6f), {3.f, 2.f}));
+  for (int i = 0; i < 2; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      const float product = u[2 * i] * s[0] * vt[j] + u[2 * i + 1] * s[1] * vt[3 + j];
+      EXPECT_NEAR(product, a[3 * i + j], 1e-6) << i << ' ' << j;
+    }
+  }
+}
+
+TEST(Call, EigenvaluesOfARotationAreAPair) {
+  const std::vector<Shape> results = {F32({2}), F32({2}), Shape::Array(hlo::kC64, {2, 2}),
+                                      Shape::Array(hlo::kC64, {2, 2}), S32({})};
+  const auto call =
+      Make("lapack_sgeev_ffi", {F32({2, 2})}, results, "{compute_left = 78 : ui8, compute_right = 86 : ui8}");
+  ASSERT_TRUE(call.ok()) << call.status();
+  std::vector<float> a = {0, -1, 1, 0}, re(2), im(2);
+  std::vector<std::complex<float>> left(4), right(4);
+  int32_t info = -1;
+  Solve(*call, {a.data()}, {re.data(), im.data(), left.data(), right.data(), &info});
+  EXPECT_EQ(info, 0);
+  EXPECT_THAT(re, Pointwise(FloatNear(1e-6f), {0.f, 0.f}));
+  EXPECT_THAT(im, Pointwise(FloatNear(1e-6f), {1.f, -1.f}));
+  for (int j = 0; j < 2; ++j) {  // A v = w v, column by column.
+    const std::complex<float> w(re[j], im[j]);
+    EXPECT_LT(std::abs(-right[2 + j] - w * right[j]), 1e-6);
+    EXPECT_LT(std::abs(right[j] - w * right[2 + j]), 1e-6);
+  }
+  // An iteration over numbers that are not finite need not end.
+  a[0] = std::numeric_limits<float>::quiet_NaN();
+  Solve(*call, {a.data()}, {re.data(), im.data(), left.data(), right.data(), &info});
+  EXPECT_EQ(info, -4);
+}
+
+TEST(Call, NoElementsNoRoutine) {
+  const auto call = Make("lapack_sgeqrf_ffi", {F32({3, 0, 4})}, {F32({3, 0, 4}), F32({3, 0})});
+  ASSERT_TRUE(call.ok()) << call.status();
+  const auto none =
+      Make("lapack_spotrf_ffi", {F32({0, 2, 2})}, {F32({0, 2, 2}), S32({0})}, "{uplo = 76 : ui8}");
+  ASSERT_TRUE(none.ok()) << none.status();
+  EXPECT_EQ(none->batch(), 0);
+}
+
+TEST(Call, SaysWhatDoesNotFit) {
+  const std::string uplo = "{uplo = 76 : ui8}";
+  EXPECT_THAT(Error(Make("lapack_spotrf_ffi", {F32({2, 3})}, {F32({2, 3}), S32({})}, uplo)),
+              HasSubstr("operand 0 of lapack_spotrf_ffi is f32[2,3], and f32[...,n,n] is expected"));
+  EXPECT_THAT(Error(Make("lapack_dpotrf_ffi", {F32({2, 2})}, {F32({2, 2}), S32({})}, uplo)),
+              HasSubstr("f64[...,n,n] is expected"));
+  EXPECT_THAT(Error(Make("lapack_spotrf_ffi", {F32({5, 2, 2})}, {F32({5, 2, 2}), S32({4})}, uplo)),
+              HasSubstr("result 1 of lapack_spotrf_ffi is s32[4], and s32[5] is expected"));
+  EXPECT_THAT(Error(Make("lapack_spotrf_ffi", {F32({4})}, {F32({4}), S32({})}, uplo)),
+              HasSubstr("operand 0 of lapack_spotrf_ffi is f32[4]"));
+  EXPECT_THAT(Error(Make("lapack_spotrf_ffi", {F32({2, 2})}, {F32({2, 2})}, uplo)),
+              HasSubstr("has 1 results, and 2 are expected"));
+  EXPECT_THAT(Error(Make("lapack_spotrf_ffi", {Shape::Tuple({F32({2, 2})})}, {F32({2, 2}), S32({})}, uplo)),
+              HasSubstr("operand 0 of lapack_spotrf_ffi is (f32[2,2])"));
+  EXPECT_THAT(Error(Make("lapack_spotrf_ffi", {F32({2, 2})}, {F32({2, 2}), S32({})}, "{}")),
+              HasSubstr("has no attribute uplo"));
+  EXPECT_THAT(Error(Make("lapack_spotrf_ffi", {F32({2, 2})}, {F32({2, 2}), S32({})}, "{uplo = 77 : ui8}")),
+              HasSubstr("attribute uplo (77) of lapack_spotrf_ffi is none of the letters LU"));
+  EXPECT_THAT(Error(Make("lapack_sgeqrf_ffi", {F32({2, 3})}, {F32({2, 3}), F32({3})})),
+              HasSubstr("result 1 of lapack_sgeqrf_ffi is f32[3], and f32[2] is expected"));
+  EXPECT_THAT(Error(Make("lapack_sorgqr_ffi", {F32({2, 3}), F32({2})}, {F32({2, 3})})),
+              HasSubstr("no more columns than rows"));
+  EXPECT_THAT(Error(Make("lapack_sormqr_ffi", {F32({3, 2}), F32({2}), F32({2, 4})}, {F32({2, 4})},
+                         "{left = true, transpose = false}")),
+              HasSubstr("as many rows of operand 0"));
+  EXPECT_THAT(Error(Make("lapack_strsm_ffi", {F32({3, 3}), F32({2, 3})}, {F32({2, 3})},
+                         "{diag = 78 : ui8, side = 76 : ui8, trans_x = 78 : ui8, uplo = 76 : ui8}")),
+              HasSubstr("lapack_strsm_ffi wants a matrix"));
+  EXPECT_THAT(Error(Make("lapack_sgesdd_ffi", {F32({4, 3})},
+                         {F32({4, 3}), F32({3}), F32({4, 4}), F32({3, 3}), S32({})}, "{mode = 83 : ui8}")),
+              HasSubstr("of sizes that its mode does not give"));
+  EXPECT_THAT(Error(Make("lapack_sgehrd_ffi", {F32({4, 4})}, {F32({4, 4}), F32({3}), S32({})},
+                         "{high = 5 : i32, low = 1 : i32}")),
+              HasSubstr("1 <= low <= high <= n"));
+}
+
+TEST(Call, MatricesHaveALimit) {
+  const int64_t n = 1 << 15;
+  const auto call = Make("lapack_sgetrf_ffi", {F32({n, n})}, {F32({n, n}), S32({n}), S32({})});
+  EXPECT_EQ(call.status().code(), absl::StatusCode::kResourceExhausted) << call.status();
+}
+
+TEST(Call, TargetsOfTheTypesThatExist) {
+  EXPECT_TRUE(IsTarget("lapack_sorgqr_ffi"));
+  EXPECT_TRUE(IsTarget("lapack_zungqr_ffi"));
+  for (const char* target : {"lapack_zorgqr_ffi", "lapack_hpotrf_ffi", "lapack_spotrf", "lapack_ffi",
+                             "lapack__ffi", "potrf", ""}) {
+    EXPECT_FALSE(IsTarget(target)) << target;
+  }
+  EXPECT_GT(Targets().size(), 50);
+}
+
+TEST(ParseConfig, NumbersAndBooleans) {
+  const auto config = ParseConfig(" {left = true, transpose=false , high = 4 : i32, low = -1 : i64}");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->at("left"), 1);
+  EXPECT_EQ(config->at("transpose"), 0);
+  EXPECT_EQ(config->at("high"), 4);
+  EXPECT_EQ(config->at("low"), -1);
+  EXPECT_TRUE(ParseConfig("")->empty());
+  EXPECT_TRUE(ParseConfig("{}")->empty());
+  for (const char* text : {"{", "uplo = 1", "{uplo}", "{uplo = L}", "{uplo = 99999999999999999999}"}) {
+    EXPECT_FALSE(ParseConfig(text).ok()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace hlod::lapack

@@ -1,0 +1,105 @@
+// Steps of LAPACK against the evaluator's own loops, and custom calls that are refused when a module is
+// compiled.
+#include <complex>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "common/hlo/text/text.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "server/engine/plan/plan.h"
+#include "tests/unit/server/engine/step_testing.h"
+
+namespace hlod::engine {
+namespace {
+
+using hlo::Literal;
+using hlo::Shape;
+using testing::HasSubstr;
+
+// A stack of Hermitian matrices with a large diagonal, complex where the type is; the last one has none.
+template <typename T>
+Literal Definite(hlo::PrimitiveType type, int64_t batch, int64_t n, bool with_indefinite) {
+  Literal literal(Shape::Array(type, {batch, n, n}));
+  T* a = literal.data<T>().data();
+  for (int64_t i = 0; i < batch * n * n; ++i) {
+    const int64_t row = i / n % n, column = i % n, low = std::min(row, column), high = std::max(row, column);
+    a[i] = T(static_cast<float>((low * 7 + high * 3) % 5) / 4);
+    if constexpr (!std::is_floating_point_v<T>)
+      a[i] += T(0, row == column ? 0 : static_cast<float>((high - low) % 3) * (row > column ? 1 : -1));
+    if (row == column) a[i] += T(static_cast<float>(3 * n));
+  }
+  if (with_indefinite) a[batch * n * n - 1] = T(-1);
+  return literal;
+}
+
+TEST(Cholesky, BothTrianglesOfEveryType) {
+  for (const bool lower : {false, true}) {
+    const auto text = [&](const std::string& type) {
+      return absl::StrCat("ENTRY e { p = ", type, "[3,5,5] parameter(0)\n ROOT r = ", type,
+                          "[3,5,5] cholesky(p), lower=", lower ? "true" : "false", " }");
+    };
+    const auto expect = [&](const std::string& type, Literal argument, double rtol) {
+      StepTestOptions options{.rtol = rtol, .atol = rtol, .arguments = {}, .describe = "cholesky"};
+      options.arguments.emplace(0, std::move(argument));
+      ExpectStep(text(type), options);
+    };
+    expect("f32", Definite<float>(hlo::kF32, 3, 5, true), 1e-5);
+    expect("f64", Definite<double>(hlo::kF64, 3, 5, true), 1e-13);
+    expect("c64", Definite<std::complex<float>>(hlo::kC64, 3, 5, true), 1e-5);
+    expect("c128", Definite<std::complex<double>>(hlo::kC128, 3, 5, true), 1e-13);
+  }
+}
+
+TEST(TriangularSolve, EverySideTriangleAndTransposition) {
+  for (const char* transpose : {"NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"}) {
+    for (const char* side : {"true", "false"}) {
+      for (const char* lower : {"true", "false"}) {
+        for (const char* unit : {"true", "false"}) {
+          const auto expect = [&](const std::string& type, Literal a, double rtol) {
+            StepTestOptions options{
+                .rtol = rtol, .atol = rtol, .arguments = {}, .describe = "triangular-solve"};
+            options.arguments.emplace(0, std::move(a));
+            const std::string b = side == std::string("true") ? "[2,4,3]" : "[2,3,4]";
+            ExpectStep(absl::StrCat("ENTRY e { a = ", type, "[2,4,4] parameter(0)\n b = ", type, b,
+                                    " parameter(1)\n ROOT r = ", type, b,
+                                    " triangular-solve(a, b), left_side=", side, ", lower=", lower,
+                                    ", unit_diagonal=", unit, ", transpose_a=", transpose, " }"),
+                       options);
+          };
+          expect("f32", Definite<float>(hlo::kF32, 2, 4, false), 1e-4);
+          expect("f64", Definite<double>(hlo::kF64, 2, 4, false), 1e-12);
+          expect("c128", Definite<std::complex<double>>(hlo::kC128, 2, 4, false), 1e-12);
+        }
+      }
+    }
+  }
+}
+
+std::string CompileError(const std::string& text) {
+  const auto module = hlo::ParseModule("HloModule test\n" + text);
+  EXPECT_TRUE(module.ok()) << module.status();
+  if (!module.ok()) return "";
+  const absl::Status status = Compile(**module, {.threads = 1}).status();
+  EXPECT_FALSE(status.ok());
+  return std::string(status.message().data(), status.message().size());
+}
+
+TEST(CustomCall, ThatDoesNotFitItsRoutineIsRefused) {
+  EXPECT_THAT(CompileError(R"(ENTRY e { p = f32[2,3] parameter(0)
+    ROOT r = (f32[2,3], s32[]) custom-call(p), custom_call_target="lapack_spotrf_ffi",
+      backend_config={uplo = 76 : ui8}, api_version=API_VERSION_TYPED_FFI })"),
+              testing::AllOf(HasSubstr("f32[...,n,n] is expected"), HasSubstr("instruction r")));
+  EXPECT_THAT(CompileError(R"(ENTRY e { p = f32[2,3] parameter(0)
+    ROOT r = f32[3,2] custom-call(p), custom_call_target="Sharding" })"),
+              HasSubstr("Sharding"));
+}
+TEST(CustomCall, ThatIsUnknownIsRefusedWithTheNearest) {
+  EXPECT_THAT(
+      CompileError(R"(ENTRY e { p = f32[2,2] parameter(0)
+    ROOT r = f32[2,2] custom-call(p), custom_call_target="lapack_sgetref_ffi" })"),
+      testing::AllOf(HasSubstr("\"lapack_sgetref_ffi\" is not known"), HasSubstr("lapack_sgetrf_ffi")));
+}
+
+}  // namespace
+}  // namespace hlod::engine
