@@ -158,12 +158,14 @@ TEST(InferDot, BatchThenLeftThenRight) {
   EXPECT_EQ(Infer(kDot, {"f32[<=4,8]", "f32[8,16]"}, Contract({1}, {0})), "f32[<=4,16]");
 }
 
-TEST(InferDot, MayGiveAWiderType) {
+TEST(InferDot, MayGiveAnyType) {
   EXPECT_EQ(Infer(kDot, {"bf16[4,8]", "bf16[8,2]"}, Contract({1}, {0}), {"f32[4,2]"}), "f32[4,2]");
   EXPECT_EQ(Infer(kDot, {"s8[4,8]", "s8[8,2]"}, Contract({1}, {0}), {"s32[4,2]"}), "s32[4,2]");
   EXPECT_EQ(Infer(kDot, {"f8e4m3fn[4,8]", "f8e5m2[8,2]"}, Contract({1}, {0}), {"f32[4,2]"}), "f32[4,2]");
-  EXPECT_THAT(Infer(kDot, {"f32[4,8]", "f32[8,2]"}, Contract({1}, {0}), {"s32[4,2]"}),
-              HasSubstr("does not fit"));
+  EXPECT_EQ(Infer(kDot, {"f32[4,8]", "f32[8,2]"}, Contract({1}, {0}), {"s32[4,2]"}), "s32[4,2]");
+  EXPECT_EQ(Infer(kDot, {"s32[4,8]", "f32[8,2]"}, Contract({1}, {0}), {"f32[4,2]"}), "f32[4,2]");
+  EXPECT_EQ(Infer(kDot, {"s32[4,8]", "bf16[8,2]"}, Contract({1}, {0})), "bf16[4,2]");
+  EXPECT_THAT(Infer(kDot, {"f32[4,8]", "f32[8,2]"}, Contract({1}, {0}), {"token[]"}), HasSubstr("token"));
 }
 
 TEST(InferDot, RefusesWhatDoesNotPair) {
