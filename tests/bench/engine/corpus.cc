@@ -1,55 +1,21 @@
 // How fast the engine compiles and runs the modules that JAX lowered (tests/conformance/jax): a line a
 // module, and the geometric means. `--json` is what compare.py reads, which sets two builds, or this one and
 // XLA, side by side.
-#include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/hlo/proto/codec.h"
 #include "server/engine/plan/plan.h"
+#include "tests/bench/engine/measure.h"
 #include "tests/conformance/case.h"
 
 namespace hlod::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double MicrosecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-}
-
-// The median of calls that together take about `budget_us`, at least five.
-double MedianTime(double budget_us, const std::function<void()>& call) {
-  std::vector<double> times;
-  const Clock::time_point begin = Clock::now();
-  while (times.size() < 5 || (MicrosecondsSince(begin) < budget_us && times.size() < 1000)) {
-    const Clock::time_point start = Clock::now();
-    call();
-    times.push_back(MicrosecondsSince(start));
-  }
-  std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
-  return times[times.size() / 2];
-}
-
-// Bytes aligned to 64, as plans want them.
-struct AlignedFree {
-  void operator()(std::byte* bytes) const { std::free(bytes); }
-};
-using Bytes = std::unique_ptr<std::byte, AlignedFree>;
-Bytes MakeBytes(int64_t size) {
-  const size_t rounded = (static_cast<size_t>(size) + 64) / 64 * 64;
-  auto* bytes = static_cast<std::byte*>(std::aligned_alloc(64, rounded));
-  std::memset(bytes, 0, rounded);
-  return Bytes(bytes);
-}
 
 struct Figures {
   double compile_us = 0, run_us = 0;
@@ -67,7 +33,7 @@ absl::Status Measure(const std::string& name, double budget_us, Figures& figures
   if (!module.ok()) return Fail(name, module.status());
   auto plan = engine::Compile(**module);
   if (!plan.ok()) return Fail(name, plan.status());
-  figures.compile_us = MedianTime(budget_us, [&] { plan = engine::Compile(**module); });
+  figures.compile_us = MedianTime(budget_us, 5, [&] { plan = engine::Compile(**module); });
 
   std::vector<Bytes> memory;
   std::vector<const std::byte*> arguments;
@@ -86,7 +52,7 @@ absl::Status Measure(const std::string& name, double budget_us, Figures& figures
   engine::RunContext context;
   const auto run = [&] { return (*plan)->Run(arguments, results, temporary.get(), context); };
   if (absl::Status status = run(); !status.ok()) return Fail(name, status);
-  figures.run_us = MedianTime(budget_us, [&] { (void)run(); });
+  figures.run_us = MedianTime(budget_us, 5, [&] { (void)run(); });
   return absl::OkStatus();
 }
 

@@ -1,0 +1,121 @@
+// How fast the engine compiles and runs the modules of a folder: NAME.hlo is a module's text, NAME.0, NAME.1
+// and so on its arguments, dense. Prints JSON for sweep.py, and with --results writes NAME.result.0 and so
+// on.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/base/strings.h"
+#include "common/hlo/inference/verifier.h"
+#include "common/hlo/text/text.h"
+#include "server/engine/plan/plan.h"
+#include "tests/bench/engine/measure.h"
+
+namespace hlod::bench {
+namespace {
+
+using Path = std::filesystem::path;
+
+std::string ReadFile(const Path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+struct Options {
+  double budget_us = 20'000;
+  bool results = false;
+  bool processor = false;  // Its time is measured, not the clock's.
+};
+
+struct Figures {
+  double compile_us = 0, run_us = 0;
+  int64_t reference_steps = 0;
+};
+
+absl::StatusOr<Figures> Measure(const Path& base, const Options& options) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<hlo::Module> module,
+                   hlo::ParseModule(ReadFile(base.string() + ".hlo")));
+  RETURN_IF_ERROR(hlo::Verify(*module));
+  Figures figures;
+  const Clock::time_point start = Clock::now();
+  ASSIGN_OR_RETURN(const std::unique_ptr<engine::Plan> plan, engine::Compile(*module));
+  figures.compile_us = MicrosecondsSince(start);
+  figures.reference_steps = plan->stats().reference_steps;
+
+  std::vector<Bytes> memory;
+  std::vector<const std::byte*> arguments;
+  for (int i = 0;; ++i) {
+    const Path path = base.string() + absl::StrFormat(".%d", i);
+    if (!std::filesystem::exists(path)) break;
+    const std::string bytes = ReadFile(path);
+    memory.push_back(MakeBytes(static_cast<int64_t>(bytes.size())));
+    std::memcpy(memory.back().get(), bytes.data(), bytes.size());
+    arguments.push_back(memory.back().get());
+  }
+  std::vector<std::byte*> results;
+  for (size_t r = 0; r < plan->results().size(); ++r) {
+    memory.push_back(MakeBytes(hlo::ByteSize(plan->results()[r]).value_or(0)));
+    results.push_back(memory.back().get());
+  }
+  const Bytes temporary = MakeBytes(plan->memory().temporary_bytes);
+  engine::RunContext context;
+  RETURN_IF_ERROR(plan->Run(arguments, results, temporary.get(), context));
+  for (size_t r = 0; options.results && r < results.size(); ++r) {
+    std::ofstream file(base.string() + absl::StrFormat(".result.%d", r), std::ios::binary);
+    file.write(reinterpret_cast<const char*>(results[r]), hlo::ByteSize(plan->results()[r]).value_or(0));
+  }
+  const auto run = [&] { (void)plan->Run(arguments, results, temporary.get(), context); };
+  figures.run_us = options.processor ? MedianTime<ProcessorClock>(options.budget_us, 3, run)
+                                     : MedianTime(options.budget_us, 3, run);
+  return figures;
+}
+
+int Main(int argc, char** argv) {
+  Options options;
+  Path folder;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view flag = argv[i];
+    if (flag == "--budget-ms" && i + 1 < argc) options.budget_us = 1000 * std::atof(argv[++i]);
+    else if (flag == "--results") options.results = true;
+    else if (flag == "--processor") options.processor = true;
+    else if (folder.empty() && flag.substr(0, 1) != "-") folder = flag;
+    else {
+      std::fprintf(stderr, "usage: module_bench [--budget-ms N] [--results] [--processor] FOLDER\n");
+      return 2;
+    }
+  }
+  std::error_code error;
+  std::printf("{");
+  const char* separator = "\n";
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() != ".hlo") continue;
+    Path base = entry.path();
+    base.replace_extension();
+    const absl::StatusOr<Figures> figures = Measure(base, options);
+    if (!figures.ok()) {
+      std::fprintf(stderr, "%s: %s\n", base.filename().c_str(), figures.status().ToString().c_str());
+      continue;
+    }
+    std::printf("%s\"%s\": {\"compile_us\": %.3f, \"run_us\": %.3f, \"reference_steps\": %d}", separator,
+                base.filename().c_str(), figures->compile_us, figures->run_us,
+                static_cast<int>(figures->reference_steps));
+    separator = ",\n";
+  }
+  std::printf("\n}\n");
+  if (error) std::fprintf(stderr, "%s: %s\n", folder.c_str(), error.message().c_str());
+  return error ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace hlod::bench
+
+int main(int argc, char** argv) { return hlod::bench::Main(argc, argv); }
