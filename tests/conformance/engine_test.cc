@@ -26,28 +26,9 @@ struct ReferenceSteps {
 };
 const std::vector<ReferenceSteps>& Allowed() {
   static const auto* const allowed = new std::vector<ReferenceSteps>{
-      {"complex_matmul_c64",
-       {"abs", "compare", "complex", "convert", "divide", "imag", "multiply", "real", "select"}},
-      {"complex_zoo_c128",
-       {"abs", "add", "compare", "complex", "divide", "exponential-minus-one", "imag", "multiply", "negate",
-        "power", "real", "rsqrt", "select", "sign", "subtract", "tanh"}},
-      {"complex_zoo_c64",
-       {"abs", "add", "compare", "complex", "divide", "exponential-minus-one", "imag", "multiply", "negate",
-        "power", "real", "rsqrt", "select", "sign", "subtract", "tanh"}},
-      {"convert_complex", {"convert"}},
-      {"convert_zoo", {"convert"}},
-      {"fft_gradient_f32", {"complex", "convert", "divide", "imag", "multiply", "real"}},
       {"hlo_batch_norm", {"batch-norm-grad", "batch-norm-inference", "batch-norm-training"}},
       {"hlo_identities", {"imag"}},
       {"hlo_map", {"map"}},
-      {"linalg_complex_c128",
-       {"abs", "add", "compare", "complex", "convert", "divide", "imag", "multiply", "real", "select"}},
-      {"linalg_complex_c64",
-       {"abs", "add", "compare", "complex", "convert", "divide", "imag", "multiply", "real", "select"}},
-      {"linalg_eig_f32", {"abs", "complex", "select"}},
-      {"linalg_eig_f64", {"abs", "complex", "select"}},
-      {"mulhi_zoo", {"mulhi"}},
-      {"narrow_types_movement", {"select"}},
   };
   return *allowed;
 }

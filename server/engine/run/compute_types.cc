@@ -5,6 +5,7 @@
 
 #include "server/engine/run/cpu_dispatch.h"
 #include "server/engine/run/parallel.h"
+#include "server/engine/run/small_floats.h"
 
 namespace hlod::engine {
 namespace {
@@ -15,7 +16,9 @@ struct ConvertKernel {
 #pragma omp simd
     for (int64_t i = 0; i < count; ++i) {
       if constexpr (hlo::kIsSmallFloat<From>) {
-        to[i] = static_cast<To>(static_cast<float>(from[i]));
+        to[i] = static_cast<To>(WidenSmall(from[i]));
+      } else if constexpr (hlo::kIsSmallFloat<To> && std::is_same_v<From, float>) {
+        to[i] = RoundToSmall<To>(from[i]);
       } else if constexpr (hlo::kIsSmallInt<From>) {
         to[i] = static_cast<To>(static_cast<int>(from[i]));
       } else {

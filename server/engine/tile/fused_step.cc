@@ -47,7 +47,7 @@ class FusedStep final : public Step {
     program_ = std::move(builder).Build();
     const int64_t accumulators =
         has_reduce_ ? static_cast<int64_t>(reductions_.size()) * kAccumulatorBytes : 0;
-    worker_bytes_ = AlignUp(program_.workspace_bytes() + accumulators + kTile * 8 * 2, 64);
+    worker_bytes_ = AlignUp(program_.workspace_bytes() + accumulators + kTile * 8, 64);
     set_scratch_bytes(worker_bytes_ * threads_);
     set_flops(static_cast<double>(count_) * static_cast<double>(group.nodes.size()));
     for (int o = 0; o < static_cast<int>(group.outputs.size()); ++o) {
@@ -95,7 +95,7 @@ class FusedStep final : public Step {
     alignas(8) std::byte init[8] = {};
     // From the initial value in memory to an accumulator, and from accumulators to the output; null where
     // nothing is to be done.
-    TileFunction load = nullptr, widen = nullptr, round = nullptr, narrow = nullptr, store = nullptr;
+    TileFunction load = nullptr, widen = nullptr, round = nullptr, store = nullptr;
     FoldFunction fold = nullptr;
     FoldColumnsFunction fold_columns = nullptr;
     int accumulator_bytes() const { return in_double ? 8 : CarrierBytes(carrier); }
@@ -117,7 +117,6 @@ class FusedStep final : public Step {
       r.round = ops.convert(Carrier::kF64, Carrier::kF32);
     }
     r.load = ops.load(r.type);
-    r.narrow = ops.narrow(r.type);
     r.store = ops.store(r.type);
     r.width = hlo::ByteWidth(r.type);
     r.fold = ops.fold(op, r.carrier);
@@ -146,18 +145,13 @@ class FusedStep final : public Step {
     else std::memcpy(element, wide, 8);
     Fill(element, r.accumulator_bytes(), n, accumulators);
   }
-  // Accumulators [0, n) to the output's elements from `first` on. `temporary`: two tiles of 8-byte elements.
+  // Accumulators [0, n) to the output's elements from `first` on. `temporary`: a tile of 8-byte elements.
   void Finish(const Reduction& r, std::byte* const* outputs, const std::byte* accumulators, int64_t first,
               int n, std::byte* temporary) const {
     const void* values = accumulators;
     if (r.round != nullptr) {
       r.round(temporary, values, nullptr, nullptr, n, 0);
       values = temporary;
-    }
-    if (r.narrow != nullptr) {
-      std::byte* narrowed = temporary + kTile * 8;
-      r.narrow(narrowed, values, nullptr, nullptr, n, 0);
-      values = narrowed;
     }
     std::byte* out = outputs[r.output] + first * r.width;
     if (r.store != nullptr) r.store(out, values, nullptr, nullptr, n, 0);

@@ -163,3 +163,85 @@ HLOD_INLINE float SineOrCosine(float x, int64_t quarter) {
   const double value = (quarters & 1) != 0 ? cosine : sine;
   return static_cast<float>((quarters & 2) != 0 ? -value : value);
 }
+
+// The angle of the point (x, y): the arc tangent of the smaller over the larger coordinate, an odd polynomial
+// below tan(pi/8), and the quadrants put together again.
+HLOD_INLINE float Atan2Of(float y, float x) {
+  const float ax = Abs(x), ay = Abs(y);
+  const bool steep = ay > ax;
+  const float small = steep ? ax : ay, large = steep ? ay : ax;
+  const float ratio = small / (large == 0.0f ? 1.0f : large);
+  const float q = small == large && large != 0.0f ? 1.0f : ratio;  // Also of two infinities.
+  const bool upper = q > 0.414213562f;
+  const float t = upper ? (q - 1.0f) / (q + 1.0f) : q;
+  const float z = t * t;
+  float p = 8.05374449538e-2f;
+  p = p * z - 1.38776856032e-1f;
+  p = p * z + 1.99777106478e-1f;
+  p = p * z - 3.33329491539e-1f;
+  float angle = (p * z) * t + t;
+  angle = upper ? angle + 0.785398163f : angle;
+  angle = steep ? 1.57079633f - angle : angle;
+  angle = (Bits(x) >> 31) != 0 ? 3.14159265f - angle : angle;
+  return x != x || y != y ? x + y : CopySign(angle, y);
+}
+
+// Double precision, by Cephes' rational approximations: within two units in the last place.
+HLOD_INLINE double Abs(double x) {
+  return __builtin_bit_cast(double, __builtin_bit_cast(uint64_t, x) & ~(uint64_t{1} << 63));
+}
+HLOD_INLINE double CopySign(double magnitude, double sign) {
+  constexpr uint64_t kSign = uint64_t{1} << 63;
+  return __builtin_bit_cast(double, (__builtin_bit_cast(uint64_t, magnitude) & ~kSign) |
+                                        (__builtin_bit_cast(uint64_t, sign) & kSign));
+}
+// e^r - 1 for |r| <= ln(2) / 2.
+HLOD_INLINE double ReducedExpm1(double r) {
+  const double z = r * r;
+  double p = 1.26177193074810590878e-4;
+  p = p * z + 3.02994407707441961300e-2;
+  p = (p * z + 9.99999999999999999910e-1) * r;
+  double q = 3.00198505138664455042e-6;
+  q = q * z + 2.52448340349684104192e-3;
+  q = q * z + 2.27265548208155028766e-1;
+  q = q * z + 2.00000000000000000009;
+  return 2.0 * (p / (q - p));
+}
+HLOD_INLINE double Exp(double x) {
+  constexpr double kMagic = 6755399441055744.0;  // 1.5 * 2^52, as kRoundMagic.
+  double y = x > 710.0 ? 710.0 : x;
+  y = y < -746.0 ? -746.0 : y;
+  const double shifted = y * 1.44269504088896340736 + kMagic;
+  const double n = shifted - kMagic;
+  const double p = 1.0 + ReducedExpm1((y - n * 6.93145751953125e-1) - n * 1.42860682030941723212e-6);
+  // Two exact scalings, so that subnormal results and infinity come out right.
+  const int64_t exponent = __builtin_bit_cast(int64_t, shifted) - __builtin_bit_cast(int64_t, kMagic);
+  const uint64_t half = static_cast<uint64_t>(exponent + 4096) / 2 - 2048;
+  const double scale1 = __builtin_bit_cast(double, (half + 1023) << 52);
+  const double scale2 = __builtin_bit_cast(double, (static_cast<uint64_t>(exponent) - half + 1023) << 52);
+  const double result = p * scale1 * scale2;
+  return x != x ? x : result;
+}
+HLOD_INLINE double Expm1(double x) {
+  const bool near = Abs(x) < 0.34657359027997264;
+  const double small = ReducedExpm1(near ? x : 0.0), large = Exp(x) - 1.0;
+  return CopySign(near ? small : large, x);  // Also of -0.
+}
+HLOD_INLINE double Tanh(double x) {
+  const double a = Abs(x), z = x * x;
+  double p = -9.64399179425052238628e-1;
+  p = p * z - 9.92877231001918586564e1;
+  p = p * z - 1.61468768441708447952e3;
+  double q = z + 1.12811678491632931402e2;
+  q = q * z + 2.23548839060100448583e3;
+  q = q * z + 4.84406305325125486048e3;
+  const double small = x + x * z * (p / q);
+  const double e = Exp(-2.0 * a);
+  const double large = (1.0 - e) / (1.0 + e);
+  return x != x ? x : CopySign(a < 0.625 ? small : large, x);
+}
+HLOD_INLINE double Logistic(double x) {
+  const double e = Exp(-Abs(x));
+  const double r = 1.0 / (1.0 + e);
+  return x >= 0.0 ? r : (x != x ? x : e * r);
+}

@@ -18,6 +18,7 @@ bool CarrierOf(hlo::PrimitiveType type, Carrier* carrier) {
     case hlo::TypeClass::kSigned: *carrier = info.bits == 64 ? Carrier::kI64 : Carrier::kI32; return true;
     case hlo::TypeClass::kUnsigned: *carrier = info.bits == 64 ? Carrier::kU64 : Carrier::kU32; return true;
     case hlo::TypeClass::kFloat: *carrier = info.bits == 64 ? Carrier::kF64 : Carrier::kF32; return true;
+    case hlo::TypeClass::kComplex: *carrier = info.bits == 128 ? Carrier::kC128 : Carrier::kC64; return true;
     default: return false;
   }
 }

@@ -16,17 +16,25 @@ inline constexpr int kTile = 512;
 // What a tile's elements are while they are computed with. Narrower types are widened when loaded, and
 // rounded or wrapped to their own width after each operation, so that a value is the same whether or not it
 // went through memory.
-enum class Carrier : uint8_t { kPred, kI32, kU32, kI64, kU64, kF32, kF64 };
-inline constexpr int kCarriers = 7;
+enum class Carrier : uint8_t { kPred, kI32, kU32, kI64, kU64, kF32, kF64, kC64, kC128 };
 
-// pred: a byte of 0 or 1. Signed and unsigned integers up to 32 bits; 64-bit ones; floats up to 32 bits; f64.
-// Complex types have none: false.
+// pred: a byte of 0 or 1. Signed and unsigned integers up to 32 bits; 64-bit ones; floats up to 32 bits; f64;
+// complex numbers of either. False for what is not an array's type.
 bool CarrierOf(hlo::PrimitiveType type, Carrier* carrier);
 // Bytes of one element in a tile.
+inline constexpr int kCarrierBytesMax = 16;
 inline int CarrierBytes(Carrier carrier) {
-  return carrier == Carrier::kPred                                                          ? 1
-         : carrier == Carrier::kI64 || carrier == Carrier::kU64 || carrier == Carrier::kF64 ? 8
-                                                                                            : 4;
+  switch (carrier) {
+    case Carrier::kPred: return 1;
+    case Carrier::kI32:
+    case Carrier::kU32:
+    case Carrier::kF32: return 4;
+    case Carrier::kC128: return 16;
+    default: return 8;
+  }
+}
+inline bool IsComplexCarrier(Carrier carrier) {
+  return carrier == Carrier::kC64 || carrier == Carrier::kC128;
 }
 // Whether memory holds elements of `type` just as its carrier does: no conversion at load and store.
 bool IsCarrierStorage(hlo::PrimitiveType type);
@@ -49,19 +57,21 @@ bool FoldsInDouble(FoldOp op, Carrier carrier);
 struct TileOps {
   const char* name;
   // An elementwise opcode whose operands (select: the last two; compare: both) are of `carrier`. Shifts,
-  // count-leading-zeros, popcnt take the width of the type as immediate; compare takes direction |
+  // count-leading-zeros, popcnt, mulhi take the width of the type as immediate; compare takes direction |
   // total_order << 8; reduce-precision exponent | mantissa << 8.
   TileFunction (*elementwise)(hlo::Opcode opcode, Carrier carrier);
-  // HLO's convert between carriers.
+  // HLO's convert between carriers. From a complex one only to pred and to the other complex one: its real
+  // part is an operation.
   TileFunction (*convert)(Carrier from, Carrier to);
-  // Memory to carrier and back; null where memory is the carrier.
+  // Memory to carrier and back, where a store wraps or rounds what is not narrow yet; null where memory is
+  // the carrier.
   TileFunction (*load)(hlo::PrimitiveType type);
   TileFunction (*store)(hlo::PrimitiveType type);
   // Brings a carrier's elements back to the values `type` has: wraps integers, rounds floats. Null where
   // there is nothing to do.
   TileFunction (*narrow)(hlo::PrimitiveType type);
-  // Rounds 32-bit integers to ones that f32 holds exactly, the odd neighbour where it is inexact: a second
-  // rounding to a narrower float then gives what a single one would have. Null for other carriers.
+  // Integers and f64 to f32, where it is inexact to the odd one of the two neighbours: a second rounding to a
+  // narrower float then gives what a single one would have. Null for other carriers.
   TileFunction (*odd)(Carrier carrier);
   FoldFunction (*fold)(FoldOp op, Carrier carrier);
   FoldColumnsFunction (*fold_columns)(FoldOp op, Carrier carrier);

@@ -4,6 +4,7 @@
 #if defined(__x86_64__)
 #define HLOD_TILE_SET avx512
 #define HLOD_TARGET __attribute__((target(HLOD_AVX512_FEATURES ",prefer-vector-width=512")))
+#define HLOD_TARGET_HALF __attribute__((target(HLOD_AVX512_FEATURES ",f16c,prefer-vector-width=512")))
 #include "server/engine/tile/ops_impl.h"
 
 namespace hlod::engine {

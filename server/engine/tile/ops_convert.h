@@ -32,20 +32,39 @@ TileFunction ConvertFunction() {
   else return &Unary<ConvertTo<To>, To, From>;
 }
 
-// The lowest eight bits go, and leave a one above them when they were not all zero: 24 bits stay.
+// To f32 by rounding to odd. f64: what was rounded away from zero steps back, and an inexact mantissa ends in
+// a one. Integers: the lowest bits go, and leave a one above them when they were not all zero, so that what
+// stays is exact in the float they go through.
+HLOD_INLINE float OddFloat(double a) {
+  const float nearest = static_cast<float>(a);
+  const double back = nearest;
+  const uint32_t bits = __builtin_bit_cast(uint32_t, nearest);
+  const uint32_t toward_zero = std::fabs(back) > std::fabs(a) ? bits - 1 : bits;
+  return FromBits(back != a ? toward_zero | 1u : bits);
+}
+template <int kBits, typename T>
+HLOD_INLINE T OddInteger(T a) {
+  constexpr int kDrop = sizeof(T) * 8 - kBits;
+  constexpr T kExact = T{1} << kBits, kLow = (T{1} << kDrop) - 1;
+  const bool exact = a <= kExact && (std::is_unsigned_v<T> || a >= static_cast<T>(-kExact));
+  const T odd = static_cast<T>((a & ~kLow) | ((a & kLow) != 0 ? T{1} << kDrop : T{0}));
+  return exact ? a : odd;
+}
 struct RoundToOdd {
   template <typename T>
-  HLOD_INLINE T Do(T a, int64_t) {
-    constexpr T kExact = T{1} << 24;
-    const bool exact = a <= kExact && (std::is_unsigned_v<T> || a >= -kExact);
-    const T odd = static_cast<T>((a & ~T{0xff}) | ((a & T{0xff}) != 0 ? T{0x100} : T{0}));
-    return exact ? a : odd;
+  HLOD_INLINE float Do(T a, int64_t) {
+    if constexpr (kIsFloat<T>) return OddFloat(a);
+    else if constexpr (sizeof(T) == 8) return OddFloat(static_cast<double>(OddInteger<53>(a)));
+    else return static_cast<float>(OddInteger<24>(a));
   }
 };
 TileFunction Odd(Carrier carrier) {
   switch (carrier) {
-    case Carrier::kI32: return &Unary<RoundToOdd, int32_t, int32_t>;
-    case Carrier::kU32: return &Unary<RoundToOdd, uint32_t, uint32_t>;
+    case Carrier::kI32: return &Unary<RoundToOdd, float, int32_t>;
+    case Carrier::kU32: return &Unary<RoundToOdd, float, uint32_t>;
+    case Carrier::kI64: return &Unary<RoundToOdd, float, int64_t>;
+    case Carrier::kU64: return &Unary<RoundToOdd, float, uint64_t>;
+    case Carrier::kF64: return &Unary<RoundToOdd, float, double>;
     default: return nullptr;
   }
 }
@@ -54,8 +73,7 @@ TileFunction Odd(Carrier carrier) {
 template <typename Storage, typename T>
 struct LoadElement {
   HLOD_INLINE T Do(Storage a, int64_t) {
-    if constexpr (std::is_same_v<Storage, hlo::BF16>) return FromBits(static_cast<uint32_t>(a.bits()) << 16);
-    else if constexpr (hlo::kIsSmallFloat<Storage>) return static_cast<float>(a);
+    if constexpr (hlo::kIsSmallFloat<Storage>) return WidenSmall(a);
     else if constexpr (hlo::kIsSmallInt<Storage>) return static_cast<T>(static_cast<int>(a));
     else return static_cast<T>(a);
   }
@@ -63,9 +81,7 @@ struct LoadElement {
 template <typename Storage, typename T>
 struct StoreElement {
   HLOD_INLINE Storage Do(T a, int64_t) {
-    if constexpr (std::is_same_v<Storage, hlo::BF16>)
-      return Storage::FromBits(static_cast<uint16_t>(Bits(a) >> 16));
-    else if constexpr (hlo::kIsSmallFloat<Storage>) return Storage(a);
+    if constexpr (hlo::kIsSmallFloat<Storage>) return RoundToSmall<Storage>(a);
     else if constexpr (hlo::kIsSmallInt<Storage>) return Storage(a);
     else return static_cast<Storage>(a);
   }
@@ -74,12 +90,8 @@ template <typename Storage>
 struct NarrowElement {
   template <typename T>
   HLOD_INLINE T Do(T a, int64_t) {
-    if constexpr (std::is_same_v<Storage, hlo::BF16>) {
-      const uint32_t bits = Bits(a);
-      const uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u;
-      return FromBits((bits & 0x7fffffffu) > 0x7f800000u ? (bits | 0x00400000u) & 0xffff0000u : rounded);
-    } else if constexpr (hlo::kIsSmallFloat<Storage>) {
-      return static_cast<float>(Storage(a));
+    if constexpr (hlo::kIsSmallFloat<Storage>) {
+      return WidenSmall(RoundToSmall<Storage>(a));
     } else if constexpr (hlo::kIsSmallInt<Storage>) {
       constexpr int up = 32 - Storage::kBits;
       return static_cast<T>(static_cast<uint32_t>(a) << up) >> up;
@@ -107,18 +119,21 @@ TileFunction ByStorage(PrimitiveType type, F f) {
 }
 
 TileFunction Load(PrimitiveType type) {
+  if (const TileFunction half = type == hlo::kF16 ? HalfFunction(Half::kLoad) : nullptr) return half;
   return ByStorage(type, []<typename S, typename T>() -> TileFunction {
     if constexpr (std::is_same_v<S, T>) return nullptr;
     else return &Unary<LoadElement<S, T>, T, S>;
   });
 }
 TileFunction Store(PrimitiveType type) {
+  if (const TileFunction half = type == hlo::kF16 ? HalfFunction(Half::kStore) : nullptr) return half;
   return ByStorage(type, []<typename S, typename T>() -> TileFunction {
     if constexpr (std::is_same_v<S, T>) return nullptr;
     else return &Unary<StoreElement<S, T>, S, T>;
   });
 }
 TileFunction Narrow(PrimitiveType type) {
+  if (const TileFunction half = type == hlo::kF16 ? HalfFunction(Half::kNarrow) : nullptr) return half;
   return ByStorage(type, []<typename S, typename T>() -> TileFunction {
     if constexpr (std::is_same_v<S, T>) return nullptr;
     else return &Unary<NarrowElement<S>, T, T>;
@@ -135,10 +150,14 @@ TileFunction ConvertFrom(Carrier to) {
     case Carrier::kU64: return ConvertFunction<From, uint64_t>();
     case Carrier::kF32: return ConvertFunction<From, float>();
     case Carrier::kF64: return ConvertFunction<From, double>();
+    case Carrier::kC64: return &Unary<ToComplex<float>, Complex<float>, From>;
+    case Carrier::kC128: return &Unary<ToComplex<double>, Complex<double>, From>;
   }
   return nullptr;
 }
 
 TileFunction Convert(Carrier from, Carrier to) {
+  if (from == Carrier::kC64) return ConvertComplex<float, double>(to);
+  if (from == Carrier::kC128) return ConvertComplex<double, float>(to);
   return ByCarrier<TileFunction>(from, [to]<typename T>() { return ConvertFrom<T>(to); });
 }

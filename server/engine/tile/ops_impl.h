@@ -1,14 +1,18 @@
 // One instruction set's tile functions. Included by ops_<set>.cc, which defines HLOD_TILE_SET (a
-// namespace and the set's name) and HLOD_TARGET (the function attribute, possibly empty). Nothing here is
-// shared between the sets: a function compiled for AVX-512 must never be the one that the linker keeps for
-// all.
+// namespace and the set's name), HLOD_TARGET (the function attribute, possibly empty) and, where there may be
+// conversions of f16 in the processor, HLOD_TARGET_HALF (the attribute with them). Nothing here is shared
+// between the sets: a function compiled for AVX-512 must never be the one that the linker keeps for all.
 #include <cmath>
 #include <complex>
 #include <cstdint>
 #include <type_traits>
 
 #include "common/hlo/order.h"
+#include "server/engine/run/small_floats.h"
 #include "server/engine/tile/ops.h"
+#if defined(HLOD_TARGET_HALF)
+#include <immintrin.h>
+#endif
 
 namespace hlod::engine {
 namespace {
@@ -24,18 +28,31 @@ using hlo::PrimitiveType;
 #include "server/engine/tile/ops_rules.h"
 #include "server/engine/tile/ops_math.h"
 #include "server/engine/tile/ops_compare.h"
+#include "server/engine/tile/ops_complex.h"
+#include "server/engine/tile/ops_half.h"
 #include "server/engine/tile/ops_convert.h"
 #include "server/engine/tile/ops_fold.h"
 // clang-format on
 
 TileFunction Elementwise(Opcode opcode, Carrier carrier) {
+  if (carrier == Carrier::kC64) return ComplexElementwise<float>(opcode);
+  if (carrier == Carrier::kC128) return ComplexElementwise<double>(opcode);
   switch (opcode) {
+    case hlo::kComplex:
+      if (carrier == Carrier::kF32) return &Binary<MakeComplex, Complex<float>, float>;
+      return carrier == Carrier::kF64 ? &Binary<MakeComplex, Complex<double>, double> : nullptr;
     case hlo::kAdd: return BinaryOf<Add, kAny>(carrier);
     case hlo::kSubtract: return BinaryOf<Subtract, kNumber>(carrier);
     case hlo::kMultiply: return BinaryOf<Multiply, kAny>(carrier);
+    case hlo::kMulhi: return BinaryOf<MultiplyHigh, kIntegers>(carrier);
     case hlo::kDivide: return BinaryOf<Divide, kNumber>(carrier);
     case hlo::kRemainder: return BinaryOf<Remainder, kReal>(carrier);
-    case hlo::kPower: return BinaryOf<Power, kNumber>(carrier);
+    case hlo::kPower:
+      return ByCarrier<TileFunction>(carrier, []<typename T>() -> TileFunction {
+        if constexpr (kIsFloat<T>) return &Binary<Power, T, T>;
+        else if constexpr (kIsInteger<T>) return &PowerOfIntegers<T>;
+        else return nullptr;
+      });
     case hlo::kMaximum: return BinaryOf<Maximum, kAny>(carrier);
     case hlo::kMinimum: return BinaryOf<Minimum, kAny>(carrier);
     case hlo::kAtan2: return BinaryOf<Atan2, kFloats>(carrier);

@@ -38,7 +38,7 @@ HLOD_TARGET void Ternary(void* out, const void* a, const void* b, const void* c,
   for (int i = 0; i < n; ++i) o[i] = F::Do(x[i], y[i], z[i]);
 }
 
-// Calls f.operator()<T>() with the carrier's type.
+// Calls f.operator()<T>() with the carrier's type. Complex numbers have functions of their own.
 template <typename Result, typename F>
 Result ByCarrier(Carrier carrier, F f) {
   switch (carrier) {
@@ -49,6 +49,8 @@ Result ByCarrier(Carrier carrier, F f) {
     case Carrier::kU64: return f.template operator()<uint64_t>();
     case Carrier::kF32: return f.template operator()<float>();
     case Carrier::kF64: return f.template operator()<double>();
+    case Carrier::kC64:
+    case Carrier::kC128: return nullptr;
   }
   return nullptr;
 }

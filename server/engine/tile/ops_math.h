@@ -1,18 +1,18 @@
 // Transcendental functions, roots and rounding of both float carriers. Included only by ops_impl.h, inside
 // its namespace.
 
-// Floats: single precision vectorises through math.h, the rest goes through the C library one by one.
+// Floats: what math.h has vectorises, the rest goes through the C library one by one.
 #define HLOD_MATH(name, single, wide)                         \
   struct name {                                               \
     HLOD_INLINE float Do(float a, int64_t) { return single; } \
     HLOD_INLINE double Do(double a, int64_t) { return wide; } \
   };
-HLOD_MATH(MathExp, Exp(a), std::exp(a))
-HLOD_MATH(MathExpm1, Expm1(a), std::expm1(a))
+HLOD_MATH(MathExp, Exp(a), Exp(a))
+HLOD_MATH(MathExpm1, Expm1(a), Expm1(a))
 HLOD_MATH(MathLog, Log(a), std::log(a))
 HLOD_MATH(MathLog1p, Log1p(a), std::log1p(a))
-HLOD_MATH(MathTanh, Tanh(a), std::tanh(a))
-HLOD_MATH(MathLogistic, Logistic(a), 1.0 / (1.0 + std::exp(-a)))
+HLOD_MATH(MathTanh, Tanh(a), Tanh(a))
+HLOD_MATH(MathLogistic, Logistic(a), Logistic(a))
 HLOD_MATH(MathErf, Erf(a), std::erf(a))
 HLOD_MATH(MathSqrt, __builtin_sqrtf(a), __builtin_sqrt(a))
 HLOD_MATH(MathRsqrt, 1.0f / __builtin_sqrtf(a), 1.0 / __builtin_sqrt(a))
@@ -20,7 +20,7 @@ HLOD_MATH(MathCbrt, std::cbrt(a), std::cbrt(a))
 HLOD_MATH(MathTan, std::tan(a), std::tan(a))
 HLOD_MATH(MathAsin, std::asin(a), std::asin(a))
 HLOD_MATH(MathAcos, std::acos(a), std::acos(a))
-HLOD_MATH(MathAtan, std::atan(a), std::atan(a))
+HLOD_MATH(MathAtan, Atan2Of(a, 1.0f), std::atan(a))
 HLOD_MATH(MathSinh, std::sinh(a), std::sinh(a))
 HLOD_MATH(MathCosh, std::cosh(a), std::cosh(a))
 HLOD_MATH(MathAsinh, std::asinh(a), std::asinh(a))

@@ -59,24 +59,50 @@ struct Remainder {
     }
   }
 };
+// Of floats.
 struct Power {
   template <typename T>
   HLOD_INLINE T Do(T base, T exponent, int64_t) {
-    if constexpr (kIsFloat<T>) {
-      return std::pow(base, exponent);
-    } else {
-      if constexpr (std::is_signed_v<T>) {
-        if (exponent < 0) return base == 1 ? 1 : base == -1 ? ((exponent & 1) != 0 ? -1 : 1) : 0;
-      }
-      Unsigned<T> result = 1, factor = static_cast<Unsigned<T>>(base);
-      for (Unsigned<T> left = static_cast<Unsigned<T>>(exponent); left != 0; left >>= 1) {
-        if ((left & 1) != 0) result *= factor;
-        factor *= factor;
-      }
-      return static_cast<T>(result);
-    }
+    return std::pow(base, exponent);
   }
 };
+// Of integers, by squaring, all elements of a block at once: as many turns as the largest exponent has bits.
+template <typename T>
+HLOD_TARGET void PowerOfIntegers(void* out, const void* a, const void* b, const void*, int n, int64_t) {
+  auto* o = static_cast<T*>(out);
+  const auto* x = static_cast<const T*>(a);
+  const auto* y = static_cast<const T*>(b);
+  constexpr int kBlock = 64;
+  for (int begin = 0; begin < n; begin += kBlock) {
+    const int count = n - begin < kBlock ? n - begin : kBlock;
+    Unsigned<T> result[kBlock], factor[kBlock], left[kBlock], all = 0;
+    T base[kBlock], exponent[kBlock];
+    for (int i = 0; i < count; ++i) {
+      base[i] = x[begin + i];
+      exponent[i] = y[begin + i];
+      result[i] = 1;
+      factor[i] = static_cast<Unsigned<T>>(base[i]);
+      left[i] = std::is_signed_v<T> && exponent[i] < 0 ? 0 : static_cast<Unsigned<T>>(exponent[i]);
+      all |= left[i];
+    }
+    for (; all != 0; all >>= 1) {
+      for (int i = 0; i < count; ++i) {
+        result[i] *= (left[i] & 1) != 0 ? factor[i] : 1;
+        factor[i] *= factor[i];
+        left[i] >>= 1;
+      }
+    }
+    for (int i = 0; i < count; ++i) {
+      T value = static_cast<T>(result[i]);
+      if constexpr (std::is_signed_v<T>) {
+        const T odd = (exponent[i] & 1) != 0 ? T{-1} : T{1};
+        const T inverse = base[i] == 1 ? T{1} : base[i] == -1 ? odd : T{0};
+        value = exponent[i] < 0 ? inverse : value;
+      }
+      o[begin + i] = value;
+    }
+  }
+}
 struct Maximum {
   template <typename T>
   HLOD_INLINE T Do(T a, T b, int64_t) {
@@ -145,6 +171,17 @@ struct ShiftRightArithmetic {
   }
 };
 
+// The upper half of the product of twice the immediate's width.
+struct MultiplyHigh {
+  template <typename T>
+  HLOD_INLINE T Do(T a, T b, int64_t width) {
+    using Double = std::conditional_t<sizeof(T) == 8,
+                                      std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>,
+                                      std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
+    return static_cast<T>((static_cast<Double>(a) * static_cast<Double>(b)) >> width);
+  }
+};
+
 struct AbsoluteValue {
   template <typename T>
   HLOD_INLINE T Do(T a, int64_t) {
@@ -175,19 +212,29 @@ struct Sign {
     else return static_cast<T>((a > 0) - (a < 0));
   }
 };
+// Ones are added in pairs, fours, eights, and the bytes by one product: this vectorises everywhere.
+template <typename U>
+HLOD_INLINE U CountOnes(U bits) {
+  constexpr U kOnes = ~U{0};
+  bits = bits - (bits >> 1 & kOnes / 3);
+  bits = (bits & kOnes / 5) + (bits >> 2 & kOnes / 5);
+  bits = (bits + (bits >> 4)) & kOnes / 17;
+  return (bits * (kOnes / 255)) >> (sizeof(U) * 8 - 8);
+}
 struct Popcnt {
   template <typename T>
   HLOD_INLINE T Do(T a, int64_t width) {
     const Unsigned<T> mask = ~Unsigned<T>{0} >> (sizeof(T) * 8 - width);
-    return static_cast<T>(__builtin_popcountll(static_cast<Unsigned<T>>(a) & mask));
+    return static_cast<T>(CountOnes(static_cast<Unsigned<T>>(a) & mask));
   }
 };
 struct Clz {
   template <typename T>
   HLOD_INLINE T Do(T a, int64_t width) {
     const Unsigned<T> mask = ~Unsigned<T>{0} >> (sizeof(T) * 8 - width);
-    const uint64_t value = static_cast<Unsigned<T>>(a) & mask;
-    return static_cast<T>(value == 0 ? width : __builtin_clzll(value) - (64 - width));
+    Unsigned<T> bits = static_cast<Unsigned<T>>(a) & mask;
+    for (int step = 1; step < static_cast<int>(sizeof(T)) * 8; step *= 2) bits |= bits >> step;
+    return static_cast<T>(static_cast<Unsigned<T>>(width) - CountOnes(bits));
   }
 };
 struct IsFinite {

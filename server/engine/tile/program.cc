@@ -17,7 +17,7 @@ constexpr int64_t kSlotAlign = 64;
 void TileProgram::AssignRegisters() {
   slot_bytes_ = kTile * 4;
   for (const Value& value : values_) {
-    if (CarrierBytes(value.carrier) == 8) slot_bytes_ = kTile * 8;
+    slot_bytes_ = std::max<int64_t>(slot_bytes_, kTile * CarrierBytes(value.carrier));
   }
   std::vector<int> free;
   int slots = 0;

@@ -53,6 +53,9 @@ class TileProgram {
     int Constant(hlo::Instruction constant);
     int ConstantTile(Carrier carrier, double value);
     int Emit(TileFunction function, int a, int b, int c, int64_t immediate, Carrier carrier);
+    int Narrow(int value, hlo::PrimitiveType type);
+    int Stored(int value);
+    void DropUnread();
     int NewValue(Carrier carrier);
 
     const hlo::Computation& computation_;
@@ -85,9 +88,10 @@ class TileProgram {
   struct Value {
     Carrier carrier = Carrier::kF32;
     enum class Place : uint8_t { kRegister, kConstant, kInput, kOutput } place = Place::kRegister;
-    int index = -1;     // Register slot, byte offset in constants_, or number of the input or output.
-    int width = 0;      // Bytes an element: of kInput and kOutput.
-    int last_use = -1;  // Position in code_.
+    int index = -1;      // Register slot, byte offset in constants_, or number of the input or output.
+    int width = 0;       // Bytes an element: of kInput and kOutput.
+    int last_use = -1;   // Position in code_.
+    int unrounded = -1;  // The value that this one is rounded or wrapped from.
     bool whole_run = false;
   };
   struct Instruction {
@@ -133,6 +137,7 @@ class TileProgram {
   std::vector<InputUse> inputs_;    // By number of the input.
   std::vector<OutputUse> outputs_;  // By number of the output.
   std::vector<int> kept_;
+  bool has_unread_ = false;  // While building: there may be instructions whose value nothing reads.
 };
 
 }  // namespace hlod::engine

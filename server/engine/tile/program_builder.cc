@@ -32,6 +32,7 @@ int64_t ImmediateOf(hlo::Instruction instruction) {
     case hlo::kShiftRightLogical:
     case hlo::kShiftRightArithmetic:
     case hlo::kPopcnt:
+    case hlo::kMulhi:
     case hlo::kClz: return hlo::Info(instruction.shape().type).bits;
     case hlo::kCompare: {
       const auto& compare = instruction.attributes<hlo::CompareAttributes>();
@@ -51,14 +52,6 @@ hlo::PrimitiveType FunctionType(hlo::Instruction instruction) {
   return instruction.operand(instruction.opcode() == hlo::kSelect ? 1 : 0).shape().type;
 }
 
-bool IsConvertible(hlo::PrimitiveType from, hlo::PrimitiveType to) {
-  Carrier a, b;
-  if (!CarrierOf(from, &a) || !CarrierOf(to, &b)) return false;
-  // f64 to a float below f32, and 64-bit integers to one, would round twice on the way through f32.
-  const bool wide = a == Carrier::kF64 || a == Carrier::kI64 || a == Carrier::kU64;
-  return !(wide && hlo::IsFloat(to) && hlo::Info(to).bits < 32);
-}
-
 bool IsFree(hlo::PrimitiveType from, hlo::PrimitiveType to) {
   return IsCarrierStorage(from) && IsCarrierStorage(to) && hlo::ByteWidth(from) == hlo::ByteWidth(to) &&
          hlo::ByteWidth(from) >= 4;
@@ -70,7 +63,7 @@ bool IsTileInstruction(hlo::Instruction instruction) {
   Carrier result;
   if (!CarrierOf(instruction.shape().type, &result) || instruction.operand_count() == 0) return false;
   const hlo::PrimitiveType from = instruction.operand(0).shape().type;
-  if (instruction.opcode() == hlo::kConvert) return IsConvertible(from, instruction.shape().type);
+  if (instruction.opcode() == hlo::kConvert) return CarrierOf(from, &result);
   if (instruction.opcode() == hlo::kBitcastConvert) return IsFree(from, instruction.shape().type);
   if (!hlo::HasTrait(instruction.opcode(), hlo::kElementwise)) return false;
   for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
@@ -79,7 +72,11 @@ bool IsTileInstruction(hlo::Instruction instruction) {
   }
   Carrier carrier;
   CarrierOf(FunctionType(instruction), &carrier);
-  // 8-bit exponents without subnormals or zero do not round through the generic path for arithmetic.
+  // Complex numbers have no order.
+  if (instruction.opcode() == hlo::kCompare && IsComplexCarrier(carrier)) {
+    const hlo::ComparisonDirection direction = instruction.attributes<hlo::CompareAttributes>().direction;
+    return direction == hlo::ComparisonDirection::kEq || direction == hlo::ComparisonDirection::kNe;
+  }
   return GetTileOps().elementwise(instruction.opcode(), carrier) != nullptr;
 }
 
@@ -94,6 +91,23 @@ int TileProgram::Builder::Emit(TileFunction function, int a, int b, int c, int64
   program_->code_.push_back(
       {.function = function, .out = out, .a = a, .b = b, .c = c, .immediate = immediate});
   return out;
+}
+
+// What `type` has of a value: itself where nothing is to be rounded or wrapped.
+int TileProgram::Builder::Narrow(int value, hlo::PrimitiveType type) {
+  const TileFunction narrow = GetTileOps().narrow(type);
+  if (narrow == nullptr) return value;
+  const int narrowed = Emit(narrow, value, -1, -1, 0, program_->values_[value].carrier);
+  program_->values_[narrowed].unrounded = value;
+  return narrowed;
+}
+
+// Stores round by themselves: what is narrowed for an output alone need not be.
+int TileProgram::Builder::Stored(int value) {
+  const int unrounded = program_->values_[value].unrounded;
+  if (unrounded < 0) return value;
+  program_->has_unread_ = true;
+  return unrounded;
 }
 
 // A tile of one value in constant memory.
@@ -125,7 +139,7 @@ int TileProgram::Builder::Constant(hlo::Instruction constant) {
   if (literal.element_count() != 1 || !CarrierOf(literal.shape().type, &carrier)) return -1;
   TileProgram& program = *program_;
   // One element through the widening load, then spread over the tile.
-  alignas(8) std::byte element[8] = {};
+  alignas(kCarrierBytesMax) std::byte element[kCarrierBytesMax] = {};
   if (TileFunction load = GetTileOps().load(literal.shape().type))
     load(element, literal.bytes().data(), nullptr, nullptr, 1, 0);
   else std::memcpy(element, literal.bytes().data(), literal.bytes().size());
@@ -168,8 +182,7 @@ int TileProgram::Builder::Operand(hlo::NodeId node) {
          .function = carrier == Carrier::kI64 ? nullptr : GetTileOps().convert(Carrier::kI64, carrier),
          .out = value,
          .view = static_cast<int>(program.views_.size()) - 1});
-    const TileFunction narrow = GetTileOps().narrow(base.shape().type);
-    return values_[node] = narrow != nullptr ? Emit(narrow, value, -1, -1, 0, carrier) : value;
+    return values_[node] = Narrow(value, base.shape().type);
   }
   const int number = input->second;
   const int width = hlo::ByteWidth(base.shape().type);
@@ -239,6 +252,7 @@ bool TileProgram::Builder::AddLateOutput(hlo::NodeId node, int output) {
                          {.kind = Instruction::Kind::kCopy, .out = source, .a = value, .width = width});
   }
   const TileFunction store = GetTileOps().store(type);
+  if (store != nullptr) source = Stored(source);
   const int out = NewValue(program.values_[source].carrier);
   program.values_[out].place = Value::Place::kOutput;
   program.values_[out].index = output;
@@ -277,10 +291,17 @@ bool TileProgram::Builder::Add(hlo::NodeId node) {
     return true;
   }
   if (instruction.opcode() == hlo::kConvert) {
-    const hlo::PrimitiveType from_type = instruction.operand(0).shape().type;
-    const Carrier from = program_->values_[operand[0]].carrier;
+    hlo::PrimitiveType from_type = instruction.operand(0).shape().type;
+    Carrier from = program_->values_[operand[0]].carrier;
     int source = operand[0];
-    const int bits = hlo::Info(type).bits;
+    if (IsComplexCarrier(from) && !IsComplexCarrier(result) && result != Carrier::kPred) {
+      from_type = hlo::RealType(from_type);
+      CarrierOf(from_type, &from);
+      source = Emit(ops.elementwise(hlo::kReal, from == Carrier::kF64 ? Carrier::kC128 : Carrier::kC64),
+                    source, -1, -1, 0, from);
+    }
+    const int bits = hlo::Info(type).bits, from_bits = hlo::Info(from_type).bits;
+    const bool to_small_float = hlo::IsFloat(type) && bits < 32;
     if (hlo::IsFloat(from_type) && hlo::IsInteger(type) && bits < 32) {
       // Saturate to the narrow type before the fraction goes: wrapping would be wrong.
       const double low = hlo::IsSigned(type) ? -static_cast<double>(int64_t{1} << (bits - 1)) : 0;
@@ -288,26 +309,20 @@ bool TileProgram::Builder::Add(hlo::NodeId node) {
       const int low_tile = ConstantTile(from, low), high_tile = ConstantTile(from, high);
       source = Emit(ops.elementwise(hlo::kClamp, from), low_tile, source, high_tile, 0, from);
     }
-    if (const TileFunction odd = hlo::IsFloat(type) && bits < 32 ? ops.odd(from) : nullptr; odd != nullptr)
-      source = Emit(odd, source, -1, -1, 0, from);
-    const TileFunction convert = ops.convert(from, result);
+    // What f32 does not hold exactly would round twice on its way through it.
+    TileFunction convert = to_small_float && from_bits > 24 ? ops.odd(from) : nullptr;
+    if (convert == nullptr) convert = ops.convert(from, result);
     value = convert != nullptr ? Emit(convert, source, -1, -1, 0, result) : source;
-    const bool narrows = bits < hlo::Info(from_type).bits ||
-                         hlo::Info(from_type).type_class != hlo::Info(type).type_class ||
+    const bool narrows = bits < from_bits || hlo::Info(from_type).type_class != hlo::Info(type).type_class ||
                          (hlo::IsFloat(type) && from_type != type);
-    const TileFunction narrow = narrows ? ops.narrow(type) : nullptr;
-    if (narrow != nullptr) value = Emit(narrow, value, -1, -1, 0, result);
-    values_[node] = value;
+    values_[node] = narrows ? Narrow(value, type) : value;
     return true;
   }
   Carrier carrier;
   CarrierOf(FunctionType(instruction), &carrier);
   value = Emit(ops.elementwise(instruction.opcode(), carrier), operand[0], operand[1], operand[2],
                ImmediateOf(instruction), result);
-  if (!KeepsRange(instruction.opcode(), carrier)) {
-    if (const TileFunction narrow = ops.narrow(type)) value = Emit(narrow, value, -1, -1, 0, result);
-  }
-  values_[node] = value;
+  values_[node] = KeepsRange(instruction.opcode(), carrier) ? value : Narrow(value, type);
   return true;
 }
 
@@ -339,7 +354,7 @@ bool TileProgram::Builder::AddOutput(hlo::NodeId node, int output) {
   program.code_.push_back({.kind = store != nullptr ? Instruction::Kind::kCall : Instruction::Kind::kCopy,
                            .function = store,
                            .out = out,
-                           .a = value,
+                           .a = store != nullptr ? Stored(value) : value,
                            .width = width});
   return true;
 }
@@ -350,8 +365,34 @@ int TileProgram::Builder::Keep(hlo::NodeId node) {
   return value;
 }
 
+// Drops what was narrowed for outputs alone.
+void TileProgram::Builder::DropUnread() {
+  TileProgram& program = *program_;
+  std::vector<bool> read(program.values_.size(), false);
+  for (const Instruction& instruction : program.code_) {
+    for (int operand : {instruction.a, instruction.b, instruction.c}) {
+      if (operand >= 0) read[operand] = true;
+    }
+  }
+  for (int value : program.kept_) read[value] = true;
+  std::vector<int> place(program.code_.size());  // Where an instruction goes.
+  size_t kept = 0;
+  for (size_t i = 0; i < program.code_.size(); ++i) {
+    const Instruction instruction = program.code_[i];
+    place[i] = static_cast<int>(kept);
+    const Value& out = program.values_[instruction.out];
+    if (out.unrounded >= 0 && out.place == Value::Place::kRegister && !read[instruction.out]) continue;
+    program.code_[kept++] = instruction;
+  }
+  program.code_.resize(kept);
+  for (OutputUse& output : program.outputs_) {
+    if (output.written >= 0) output.written = place[output.written];
+  }
+}
+
 TileProgram TileProgram::Builder::Build() && {
   TileProgram& program = *program_;
+  if (program.has_unread_) DropUnread();
   for (size_t i = 0; i < program.code_.size(); ++i) {
     const Instruction& instruction = program.code_[i];
     for (int operand : {instruction.a, instruction.b, instruction.c}) {

@@ -148,6 +148,90 @@ TEST(TileMath, NaNInfinityAndZeroComeOutAsTheCLibrarySays) {
   }
 }
 
+struct WideFunction {
+  hlo::Opcode opcode;
+  long double (*reference)(long double);
+  double low, high, ulps;
+};
+const WideFunction kWideFunctions[] = {
+    {hlo::kExponential, [](long double x) { return std::exp(x); }, -744, 709, 2},
+    {hlo::kExponentialMinusOne, [](long double x) { return std::expm1(x); }, -40, 700, 8},
+    {hlo::kTanh, [](long double x) { return std::tanh(x); }, -22, 22, 4},
+    {hlo::kLogistic, [](long double x) { return 1 / (1 + std::exp(-x)); }, -700, 700, 4},
+};
+
+TEST(TileMath, DoublePrecisionStaysWithinItsUlpsOnEveryInstructionSet) {
+  const double special[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 800, -800};
+  const TileOps* sets[kTileSetsMax];
+  const int count = AvailableTileOps(sets);
+  for (const WideFunction& function : kWideFunctions) {
+    std::vector<double> x(std::begin(special), std::end(special));
+    while (x.size() < 32 * kTile) {
+      const double t = static_cast<double>(x.size()) / (32.0 * kTile);
+      x.push_back(function.low + (function.high - function.low) * t);
+      x.push_back(4 * t - 2);
+      x.push_back(std::pow(10.0, -40 * t) * (x.size() % 2 == 0 ? 1 : -1));
+    }
+    x.resize(32 * kTile);
+    for (int set = 0; set < count; ++set) {
+      double worst = 0, at = 0;
+      for (size_t start = 0; start < x.size(); start += kTile) {
+        double y[kTile];
+        sets[set]->elementwise(function.opcode, Carrier::kF64)(y, x.data() + start, nullptr, nullptr, kTile,
+                                                               0);
+        for (int i = 0; i < kTile; ++i) {
+          const long double want = function.reference(x[start + i]);
+          const auto rounded = static_cast<double>(want);
+          if (std::isnan(rounded)) EXPECT_TRUE(std::isnan(y[i])) << x[start + i];
+          if (std::isinf(rounded)) EXPECT_EQ(y[i], rounded) << x[start + i];
+          if (rounded == 0) EXPECT_EQ(std::signbit(y[i]), std::signbit(rounded)) << x[start + i];
+          if (!std::isfinite(rounded)) continue;
+          const double size = std::fabs(rounded);
+          const auto error =
+              static_cast<double>(std::fabs(y[i] - want) / (std::nextafter(size, INFINITY) - size));
+          if (!(error <= worst)) {
+            worst = error;
+            at = x[start + i];
+          }
+        }
+      }
+      EXPECT_LE(worst, function.ulps)
+          << sets[set]->name << " " << hlo::Name(function.opcode) << "(" << at << ")";
+    }
+  }
+}
+
+TEST(TileOps, IntegersArePoweredAndTheirBitsCounted) {
+  const int32_t base[] = {3, -2, -1, -1, 1, 2, 0, 0, 5, 7},
+                exponent[] = {5, 3, -3, -4, -7, -1, 0, 4, 13, 100};
+  const TileOps* sets[kTileSetsMax];
+  const int count = AvailableTileOps(sets);
+  for (int set = 0; set < count; ++set) {
+    int32_t power[10];
+    sets[set]->elementwise(hlo::kPower, Carrier::kI32)(power, base, exponent, nullptr, 10, 0);
+    // 7^100 modulo 2^32, by hand (Python).
+    EXPECT_THAT(power, testing::ElementsAre(243, -8, -1, 1, 1, 0, 1, 0, 1220703125, 1027218017))
+        << sets[set]->name;
+    const uint64_t bits[] = {0, 1, ~uint64_t{0}, uint64_t{1} << 63, 0x0f0f};
+    uint64_t ones[5], zeros[5];
+    sets[set]->elementwise(hlo::kPopcnt, Carrier::kU64)(ones, bits, nullptr, nullptr, 5, 64);
+    sets[set]->elementwise(hlo::kClz, Carrier::kU64)(zeros, bits, nullptr, nullptr, 5, 64);
+    EXPECT_THAT(ones, testing::ElementsAre(0, 1, 64, 1, 8));
+    EXPECT_THAT(zeros, testing::ElementsAre(64, 63, 0, 0, 52));
+    const int32_t narrow[] = {-1, 0, 1, -128};
+    int32_t few[4];
+    sets[set]->elementwise(hlo::kPopcnt, Carrier::kI32)(few, narrow, nullptr, nullptr, 4, 8);
+    EXPECT_THAT(few, testing::ElementsAre(8, 0, 1, 1));
+    sets[set]->elementwise(hlo::kClz, Carrier::kI32)(few, narrow, nullptr, nullptr, 4, 8);
+    EXPECT_THAT(few, testing::ElementsAre(0, 8, 7, 0));
+    const int64_t high[] = {INT64_MIN, -1, int64_t{1} << 62};
+    const int64_t other[] = {INT64_MIN, 1, 12};
+    int64_t product[3];
+    sets[set]->elementwise(hlo::kMulhi, Carrier::kI64)(product, high, other, nullptr, 3, 64);
+    EXPECT_THAT(product, testing::ElementsAre(int64_t{1} << 62, -1, 3));
+  }
+}
+
 TEST(TileOps, ConversionsSaturateTruncateAndTakeNanToZero) {
   const float x[] = {NAN, INFINITY, -INFINITY, 1.9f, -1.9f, 3e9f, -3e9f, 5e9f};
   const TileOps* sets[kTileSetsMax];
