@@ -7,6 +7,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "server/engine/run/cpu_dispatch.h"
 #include "server/engine/run/step_util.h"
 
 namespace hlod::engine {
@@ -23,6 +24,15 @@ template <typename T>
 inline void Store(std::byte* p, T value) {
   std::memcpy(p, &value, sizeof(T));
 }
+
+template <typename T>
+struct FillKernel {
+  static HLOD_ALWAYS_INLINE void Run(T value, int64_t count, std::byte* to) {
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i)
+      std::memcpy(to + i * static_cast<int64_t>(sizeof(T)), &value, sizeof(T));
+  }
+};
 
 template <int64_t kBytes>
 void CopyFixedRuns(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_row, int64_t dst_row) {
@@ -140,11 +150,8 @@ void CopyRuns(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_ro
 void FillRows(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_row, int64_t dst_row,
               int64_t count, int width) {
   VisitWidth(width, [&]<typename T>() {
-    for (int64_t r = 0; r < rows; ++r) {
-      const T value = Load<T>(src + r * src_row);
-      std::byte* to = dst + r * dst_row;
-      for (int64_t i = 0; i < count; ++i) Store<T>(to + i * static_cast<int64_t>(sizeof(T)), value);
-    }
+    for (int64_t r = 0; r < rows; ++r)
+      RunBest<FillKernel<T>>(Load<T>(src + r * src_row), count, dst + r * dst_row);
   });
 }
 

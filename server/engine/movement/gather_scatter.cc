@@ -33,6 +33,8 @@ WindowStarts::WindowStarts(const Numbers& numbers)
     components_.push_back({static_cast<int64_t>(k) * vector_stride * width_,
                            numbers.operand.dims[d] - numbers.window[d], operand_strides[d]});
   }
+  is_plain_ = components_.size() == 1 && positions_.rank() == 1;
+  for (const int64_t stride : batching_strides_) is_plain_ = is_plain_ && stride == 0;
 }
 
 bool WindowStarts::AreMultiplesOf(int64_t unit) const {
@@ -56,12 +58,20 @@ hlo::Dims RemainingDims(int64_t rank, absl::Span<const int64_t> without_a,
   return dims;
 }
 
+constexpr int64_t kStartsABlock = 512;
+
 template <typename T>
 void GatherElements(const WindowStarts& starts, const StridedIndex& targets, const std::byte* operand,
                     const std::byte* indices, std::byte* out, int64_t begin, int64_t end) {
-  for (int64_t b = begin; b < end; ++b) {
-    std::memcpy(out + targets.Offset(b) * static_cast<int64_t>(sizeof(T)),
-                operand + starts.Clamped(indices, b) * static_cast<int64_t>(sizeof(T)), sizeof(T));
+  const auto* from = reinterpret_cast<const T*>(operand);
+  auto* to = reinterpret_cast<T*>(out);
+  const bool dense = targets.rank() <= 1 && targets.innermost_stride() <= 1;
+  int64_t at[kStartsABlock];
+  for (int64_t block = begin; block < end; block += kStartsABlock) {
+    const int64_t count = std::min(kStartsABlock, end - block);
+    starts.Resolve<true>(indices, block, count, at);
+    for (int64_t b = 0; b < count && dense; ++b) to[block + b] = from[at[b]];
+    for (int64_t b = 0; b < count && !dense; ++b) to[targets.Offset(block + b)] = from[at[b]];
   }
 }
 
@@ -108,21 +118,10 @@ class GatherStep final : public Step {
     return ParallelPieces(context, starts_.count(), starts_.count() * (window_.elements() + 8),
                           [&](int64_t begin, int64_t end, int) {
                             if (window_.elements() == 1) {
-                              switch (width_) {
-                                case 1:
-                                  return GatherElements<uint8_t>(starts_, targets_, inputs[0], inputs[1],
-                                                                 outputs[0], begin, end);
-                                case 2:
-                                  return GatherElements<uint16_t>(starts_, targets_, inputs[0], inputs[1],
-                                                                  outputs[0], begin, end);
-                                case 4:
-                                  return GatherElements<uint32_t>(starts_, targets_, inputs[0], inputs[1],
-                                                                  outputs[0], begin, end);
-                                case 8:
-                                  return GatherElements<uint64_t>(starts_, targets_, inputs[0], inputs[1],
-                                                                  outputs[0], begin, end);
-                                default: break;
-                              }
+                              return VisitWidth(width_, [&]<typename T>() {
+                                GatherElements<T>(starts_, targets_, inputs[0], inputs[1], outputs[0], begin,
+                                                  end);
+                              });
                             }
                             for (int64_t b = begin; b < end; ++b) {
                               const std::byte* from = inputs[0] + starts_.Clamped(inputs[1], b) * width_;

@@ -55,7 +55,30 @@ class WindowStarts {
     return start;
   }
 
+  // The same of windows [begin, begin + count), in one go.
+  template <bool kClamped>
+  void Resolve(const std::byte* indices, int64_t begin, int64_t count, int64_t* starts) const {
+    if (is_plain_ && type_ == hlo::kS32)
+      return ResolvePlain<kClamped, int32_t>(indices, begin, count, starts);
+    if (is_plain_ && type_ == hlo::kS64)
+      return ResolvePlain<kClamped, int64_t>(indices, begin, count, starts);
+    for (int64_t b = 0; b < count; ++b)
+      starts[b] = kClamped ? Clamped(indices, begin + b) : Checked(indices, begin + b);
+  }
+
  private:
+  // One component at equal distances, and no batching: a table looked up by a list of places.
+  template <bool kClamped, typename T>
+  void ResolvePlain(const std::byte* indices, int64_t begin, int64_t count, int64_t* starts) const {
+    const Component c = components_[0];
+    const int64_t step = positions_.innermost_stride();
+    const auto* index = reinterpret_cast<const T*>(indices + c.position) + begin * step;
+    for (int64_t b = 0; b < count; ++b, index += step) {
+      const int64_t at = *index, inside = std::clamp<int64_t>(at, 0, c.last);
+      starts[b] = kClamped || at == inside ? inside * c.stride : -1;
+    }
+  }
+
   struct Component {
     int64_t position;  // Bytes from the vector's first component.
     int64_t last;      // The largest start that keeps the window inside.
@@ -67,6 +90,7 @@ class WindowStarts {
   StridedIndex positions_, batching_;
   std::vector<int64_t> batching_strides_;
   std::vector<Component> components_;
+  bool is_plain_ = false;
 };
 
 // scatter.cc

@@ -4,23 +4,43 @@
 #include <type_traits>
 
 #include "server/engine/movement/movement.h"
+#include "server/engine/run/cpu_dispatch.h"
 #include "server/engine/run/parallel.h"
+#include "server/engine/run/small_floats.h"
+#include "server/engine/tile/view.h"
 
 namespace hlod::engine {
 namespace {
 
-template <typename T>
-T FromIndex(int64_t i) {
+constexpr int64_t kExactInFloat = int64_t{1} << 24;
+
+// Beyond kExactInFloat a small float would round twice, if not by the careful way.
+template <typename T, bool kCareful>
+HLOD_ALWAYS_INLINE T FromIndex(int64_t i) {
   if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
     return T(static_cast<typename T::value_type>(i));
   } else if constexpr (std::is_same_v<T, bool>) {
     return i != 0;
-  } else if constexpr (hlo::kIsSmallFloat<T>) {
+  } else if constexpr (hlo::kIsSmallFloat<T> && kCareful) {
     return T(static_cast<double>(i));
+  } else if constexpr (hlo::kIsSmallFloat<T>) {
+    return RoundToSmall<T>(static_cast<float>(static_cast<int32_t>(i)));
   } else {
     return static_cast<T>(i);
   }
 }
+
+template <typename T>
+struct CountKernel {
+  static HLOD_ALWAYS_INLINE void Run(int64_t first, int64_t n, T* out) {
+    if (hlo::kIsSmallFloat<T> && first + n > kExactInFloat) {
+      for (int64_t i = 0; i < n; ++i) out[i] = FromIndex<T, true>(first + i);
+      return;
+    }
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) out[i] = FromIndex<T, false>(first + i);
+  }
+};
 
 class IotaStep final : public MovementStep {
  public:
@@ -46,10 +66,23 @@ class IotaStep final : public MovementStep {
     const int64_t elements = outer_ * count_ * inner_;
     // A row is one value `inner_` times; rows count up modulo count_. A piece may begin and end inside one.
     return ParallelPieces(context, elements, elements, [&](int64_t begin, int64_t end, int) {
-      int64_t index = begin / inner_ % count_, row_end = (begin / inner_ + 1) * inner_;
+      int64_t index = begin / inner_ % count_;
+      if (inner_ == 1) {
+        for (int64_t at = begin; at < end;) {
+          const int64_t n = std::min(end - at, count_ - index);
+          RunBest<CountKernel<T>>(index, n, out + at);
+          at += n;
+          index = 0;
+        }
+        return;
+      }
+      int64_t row_end = (begin / inner_ + 1) * inner_;
       for (int64_t at = begin; at < end; row_end += inner_) {
-        const T value = FromIndex<T>(index);
-        for (const int64_t stretch_end = std::min(end, row_end); at < stretch_end; ++at) out[at] = value;
+        const T value = FromIndex<T, true>(index);
+        const int64_t stretch_end = std::min(end, row_end);
+        hlod::engine::Fill(reinterpret_cast<const std::byte*>(&value), sizeof(T), stretch_end - at,
+                           reinterpret_cast<std::byte*>(out + at));
+        at = stretch_end;
         if (++index == count_) index = 0;
       }
     });

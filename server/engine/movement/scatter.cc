@@ -20,18 +20,53 @@ namespace {
 using CombineRun = void (*)(std::byte* dst, const std::byte* src, int64_t n, int64_t dst_stride,
                             int64_t src_stride);
 
+// dst[starts[i]] = combine(dst[starts[i]], src[i * src_stride]) for n single elements, in order; a negative
+// start is none.
+using CombinePoints = void (*)(std::byte* dst, const std::byte* src, const int64_t* starts, int64_t n,
+                               int64_t src_stride);
+struct Combine {
+  CombineRun run = nullptr;
+  CombinePoints points = nullptr;
+};
+
+template <typename Op>
+struct DenseKernel {
+  using T = typename Op::Element;
+  static HLOD_ALWAYS_INLINE void Run(T* d, const T* s, int64_t n) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) d[i] = Op::Store(Op::Apply(Op::Load(d[i]), Op::Load(s[i])));
+  }
+};
 template <typename Op>
 void CombineWith(std::byte* dst, const std::byte* src, int64_t n, int64_t dst_stride, int64_t src_stride) {
   using T = typename Op::Element;
   auto* d = reinterpret_cast<T*>(dst);
   const auto* s = reinterpret_cast<const T*>(src);
-  if (dst_stride == 1 && src_stride == 1) {
-#pragma omp simd
-    for (int64_t i = 0; i < n; ++i) d[i] = Op::Store(Op::Apply(Op::Load(d[i]), Op::Load(s[i])));
-    return;
-  }
+  if (dst_stride == 1 && src_stride == 1 && n > 1) return RunBest<DenseKernel<Op>>(d, s, n);
   for (int64_t i = 0; i < n; ++i, d += dst_stride, s += src_stride)
     *d = Op::Store(Op::Apply(Op::Load(*d), Op::Load(*s)));
+}
+
+template <typename Op>
+void CombinePointsWith(std::byte* dst, const std::byte* src, const int64_t* starts, int64_t n,
+                       int64_t src_stride) {
+  using T = typename Op::Element;
+  auto* d = reinterpret_cast<T*>(dst);
+  const auto* s = reinterpret_cast<const T*>(src);
+  for (int64_t i = 0; i < n; ++i, s += src_stride) {
+    if (starts[i] < 0) continue;
+    T* const to = d + starts[i];
+    *to = Op::Store(Op::Apply(Op::Load(*to), Op::Load(*s)));
+  }
+}
+template <typename T>
+void AssignPoints(std::byte* dst, const std::byte* src, const int64_t* starts, int64_t n,
+                  int64_t src_stride) {
+  auto* d = reinterpret_cast<T*>(dst);
+  const auto* s = reinterpret_cast<const T*>(src);
+  for (int64_t i = 0; i < n; ++i, s += src_stride) {
+    if (starts[i] >= 0) d[starts[i]] = *s;
+  }
 }
 
 template <size_t kWidth>
@@ -45,25 +80,20 @@ void Assign(std::byte* dst, const std::byte* src, int64_t n, int64_t dst_stride,
     std::memcpy(dst, src, kWidth);
 }
 
-CombineRun FindCombine(ScalarReducer reducer, hlo::PrimitiveType type) {
+Combine FindCombine(ScalarReducer reducer, hlo::PrimitiveType type) {
+  Combine found;
   if (reducer == ScalarReducer::kSecond) {
-    switch (hlo::ByteWidth(type)) {
-      case 1: return Assign<1>;
-      case 2: return Assign<2>;
-      case 4: return Assign<4>;
-      case 8: return Assign<8>;
-      case 16: return Assign<16>;
-      default: return nullptr;
-    }
+    VisitWidth(hlo::ByteWidth(type), [&]<typename T>() { found = {Assign<sizeof(T)>, AssignPoints<T>}; });
+    return found;
   }
-  CombineRun found = nullptr;
-  VisitReducer(reducer, type, [&]<typename Op>() { found = CombineWith<Op>; });
+  const auto combine = [&]<typename Op>() { found = {CombineWith<Op>, CombinePointsWith<Op>}; };
+  if (!VisitReducer(reducer, type, combine)) VisitSmallFloatReducer(reducer, type, combine);
   return found;
 }
 
 class ScatterStep final : public Step {
  public:
-  ScatterStep(hlo::Instruction instruction, CombineRun combine, std::unique_ptr<ScalarFunction> function)
+  ScatterStep(hlo::Instruction instruction, Combine combine, std::unique_ptr<ScalarFunction> function)
       : Step(StepKind::kMovement, DescribeStep(instruction)),
         count_(static_cast<int>(instruction.operand_count() / 2)),
         combine_(combine),
@@ -98,6 +128,7 @@ class ScatterStep final : public Step {
     // A window that is one aligned run belongs whole to one thread's share of the operand.
     divisible_ = update_elements_ > 0 && loops_.empty() && (inner_.size == 1 || inner_.dst_stride == 1) &&
                  starts_.AreMultiplesOf(inner_.size);
+    points_ = combine_.points != nullptr && loops_.empty() && inner_.size == 1 && sources_.rank() <= 1;
     set_flops(static_cast<double>(update_elements_));
     for (int i = 0; i < count_; ++i) Share(i, i);
   }
@@ -114,7 +145,7 @@ class ScatterStep final : public Step {
       ParallelRanges(context.threads, count, work, [&](int64_t begin, int64_t end, int) {
         Apply(memory, begin, end, 0, operand_elements_, 0, inner_.size);
       });
-    } else if (divisible_ && inner_.size * widths_[0] >= 16) {
+    } else if (divisible_ && !points_ && inner_.size * widths_[0] >= 16) {
       ParallelRanges(context.threads, operand_elements_ / inner_.size, work,
                      [&](int64_t begin, int64_t end, int) {
                        Apply(memory, 0, count, begin * inner_.size, end * inner_.size, 0, inner_.size);
@@ -134,6 +165,7 @@ class ScatterStep final : public Step {
     int64_t size = 1, src_stride = 1, dst_stride = 1;  // In elements.
   };
   static constexpr int kOperandsMax = 16;
+  static constexpr int64_t kStartsABlock = 512;
   friend MaybeStep hlod::engine::MakeScatterStep(const hlo::Module&, hlo::Instruction, int);
 
   static WindowStarts Starts(hlo::Instruction instruction) {
@@ -174,6 +206,18 @@ class ScatterStep final : public Step {
   void Apply(const Memory& memory, int64_t begin, int64_t end, int64_t low, int64_t high, int64_t inner_begin,
              int64_t inner_end) const {
     StopCheck stop(memory.run);
+    if (points_) {
+      int64_t starts[kStartsABlock];
+      const int64_t step = sources_.innermost_stride();
+      for (int64_t b = begin; b < end; b += kStartsABlock) {
+        const int64_t count = std::min(kStartsABlock, end - b);
+        if (stop.Stops(count * 8)) return;
+        starts_.Resolve<false>(memory.inputs[count_], b, count, starts);
+        combine_.points(memory.outputs[0], memory.inputs[count_ + 1] + b * step * widths_[0], starts, count,
+                        step);
+      }
+      return;
+    }
     for (int64_t b = begin; b < end; ++b) {
       if (stop.Stops(8)) return;
       const int64_t start = starts_.Checked(memory.inputs[count_], b);
@@ -201,8 +245,8 @@ class ScatterStep final : public Step {
 
   void CombineAt(const Memory& memory, int64_t dst, int64_t src, int64_t n) const {
     if (function_ == nullptr) {
-      combine_(memory.outputs[0] + dst * widths_[0], memory.inputs[count_ + 1] + src * widths_[0], n,
-               inner_.dst_stride, inner_.src_stride);
+      combine_.run(memory.outputs[0] + dst * widths_[0], memory.inputs[count_ + 1] + src * widths_[0], n,
+                   inner_.dst_stride, inner_.src_stride);
       return;
     }
     const bool dense = inner_.dst_stride == 1 && inner_.src_stride == 1;
@@ -220,7 +264,7 @@ class ScatterStep final : public Step {
   }
 
   int count_;
-  CombineRun combine_;
+  Combine combine_;
   std::unique_ptr<ScalarFunction> function_;
   WindowStarts starts_;
   std::vector<int> widths_;
@@ -229,6 +273,7 @@ class ScatterStep final : public Step {
   std::vector<Loop> loops_;
   Loop inner_;
   bool unique_ = false, divisible_ = false;
+  bool points_ = false;  // Windows of one element: the whole of the operand is one share.
   int64_t operand_elements_ = 0, update_elements_ = 0;
 };
 
@@ -238,10 +283,10 @@ MaybeStep MakeScatterStep(const hlo::Module& module, hlo::Instruction instructio
   const int count = static_cast<int>(instruction.operand_count() / 2);
   if (count == 0 || count > ScatterStep::kOperandsMax) return nullptr;
   const hlo::Computation& combiner = module.computation(instruction.called()[0]);
-  CombineRun combine = nullptr;
+  Combine combine;
   if (count == 1) combine = FindCombine(RecogniseReducer(combiner), instruction.operand(0).shape().type);
   std::unique_ptr<ScalarFunction> function;
-  if (combine == nullptr) {
+  if (combine.run == nullptr) {
     function = MakeScalarFunction(module, instruction.called()[0]);
     if (function == nullptr || function->result_count() != count || function->parameter_count() != 2 * count)
       return nullptr;

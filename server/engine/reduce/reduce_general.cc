@@ -16,7 +16,7 @@
 namespace hlod::engine {
 namespace {
 
-constexpr int64_t kLanes = 256;
+constexpr int64_t kLanes = 512;
 constexpr int64_t kStretchesMax = 64;
 constexpr int64_t kElementNs = 8;
 
@@ -93,10 +93,23 @@ class GeneralReduceStep final : public Step {
         base[l] = walk_.kept.Offset(first + l % outputs_here);
         longest = std::max(longest, length[l]);
       }
+      // Neighbours in memory are not gathered: the reducer reads them where they lie.
+      bool neighbours = stretches_ == 1;
+      for (int64_t l = 1; l < lanes; ++l) neighbours = neighbours && base[l] == base[0] + l;
       const bool simple = walk_.reduced.rank() == 1;
       const int64_t stride = walk_.reduced.innermost_stride();
       for (int64_t t = 0; t < longest; ++t) {
         if (stop.Stops(lanes * kElementNs)) return false;
+        if (neighbours && t > 0) {
+          const int64_t from = base[0] + walk_.reduced.Offset(t);
+          const std::byte* both[2 * kOperandsMax];
+          for (int i = 0; i < count_; ++i) {
+            both[i] = parameters[i];
+            both[count_ + i] = inputs[i] + from * widths_[i];
+          }
+          function_->Run(both, parameters, lanes);
+          continue;
+        }
         if (stretches_ == 1) {
           const int64_t at = walk_.reduced.Offset(t);
           for (int64_t l = 0; l < lanes; ++l) offsets[l] = base[l] + at;

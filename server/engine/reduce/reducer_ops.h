@@ -11,6 +11,7 @@
 #include "common/hlo/primitive_type.h"
 #include "server/engine/run/compute_types.h"
 #include "server/engine/run/cpu_dispatch.h"
+#include "server/engine/run/small_floats.h"
 #include "server/engine/tile/reducer.h"
 
 namespace hlod::engine {
@@ -25,11 +26,17 @@ struct ReducerOp {
   using Total =
       std::conditional_t<kReducer == ScalarReducer::kAdd && std::is_same_v<Acc, float>, double, Acc>;
 
-  static HLOD_ALWAYS_INLINE Acc Load(T element) { return static_cast<Acc>(element); }
+  static HLOD_ALWAYS_INLINE Acc Load(T element) {
+    if constexpr (kSmall) {
+      return WidenSmall(element);
+    } else {
+      return static_cast<Acc>(element);
+    }
+  }
   template <typename A>
   static HLOD_ALWAYS_INLINE T Store(A value) {
     if constexpr (kSmall) {
-      return T(static_cast<float>(value));
+      return RoundToSmall<T>(static_cast<float>(value));
     } else {
       return static_cast<T>(value);
     }
@@ -96,6 +103,18 @@ bool VisitFloats(hlo::PrimitiveType type, F& f) {
     default: return false;
   }
 }
+// The 8-bit ones.
+template <ScalarReducer kReducer, typename F>
+bool VisitSmallest(hlo::PrimitiveType type, F& f) {
+  bool found = false;
+  hlo::VisitType(type, [&]<typename T>() {
+    if constexpr (hlo::kIsSmallFloat<T> && sizeof(T) == 1) {
+      f.template operator()<ReducerOp<kReducer, T>>();
+      found = true;
+    }
+  });
+  return found;
+}
 template <ScalarReducer kReducer, typename F>
 bool VisitUnsigned(int width, F& f) {
   switch (width) {
@@ -153,6 +172,20 @@ bool VisitReducer(ScalarReducer reducer, hlo::PrimitiveType type, F&& f) {
     case kAnd: return bits && VisitUnsigned<kAnd>(hlo::ByteWidth(type), f);
     case kOr: return bits && VisitUnsigned<kOr>(hlo::ByteWidth(type), f);
     case kXor: return bits && VisitUnsigned<kXor>(hlo::ByteWidth(type), f);
+    default: return false;
+  }
+}
+
+// The same for the 8-bit floats: apart, because each doubles what has to be compiled.
+template <typename F>
+bool VisitSmallFloatReducer(ScalarReducer reducer, hlo::PrimitiveType type, F&& f) {
+  using namespace reducer_internal;
+  using enum ScalarReducer;
+  switch (reducer) {
+    case kAdd: return VisitSmallest<kAdd>(type, f);
+    case kMultiply: return VisitSmallest<kMultiply>(type, f);
+    case kMinimum: return VisitSmallest<kMinimum>(type, f);
+    case kMaximum: return VisitSmallest<kMaximum>(type, f);
     default: return false;
   }
 }

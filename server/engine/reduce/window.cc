@@ -15,6 +15,23 @@ namespace {
 constexpr int64_t kBlock = 1024;      // Outputs side by side in one block.
 constexpr int64_t kSmallWindow = 32;  // Positions up to which looking at each is as good as anything.
 
+// Joins every `step`-th of the elements into the accumulators.
+template <typename Op>
+struct JoinKernel {
+  static HLOD_ALWAYS_INLINE void Run(const typename Op::Element* from, int64_t step, int64_t n,
+                                     typename Op::Acc* acc) {
+    if (step == 1) {
+#pragma omp simd
+      for (int64_t i = 0; i < n; ++i) acc[i] = Op::Apply(acc[i], Op::Load(from[i]));
+    } else if (step == 2) {
+#pragma omp simd
+      for (int64_t i = 0; i < n; ++i) acc[i] = Op::Apply(acc[i], Op::Load(from[2 * i]));
+    } else {
+      for (int64_t i = 0; i < n; ++i) acc[i] = Op::Apply(acc[i], Op::Load(from[step * i]));
+    }
+  }
+};
+
 template <typename Op>
 class DirectWindowStep final : public Step {
  public:
@@ -119,8 +136,7 @@ class DirectWindowStep final : public Step {
       if (lanes == 1) {
         const Element* from = in + (begin * w.stride + at) * last_.in_stride;
         const int64_t step = w.stride * last_.in_stride;
-        for (int64_t c = begin; c < end; ++c, from += step)
-          acc[c - column] = Op::Apply(acc[c - column], Op::Load(*from));
+        if (begin < end) RunBest<JoinKernel<Op>>(from, step, end - begin, acc + (begin - column));
         return;
       }
       for (int64_t c = begin; c < end; ++c)
@@ -134,8 +150,7 @@ class DirectWindowStep final : public Step {
   }
 
   static void AccumulateLanes(const Element* from, int64_t lanes, Acc* acc) {
-#pragma omp simd
-    for (int64_t l = 0; l < lanes; ++l) acc[l] = Op::Apply(acc[l], Op::Load(from[l]));
+    RunBest<JoinKernel<Op>>(from, int64_t{1}, lanes, acc);
   }
 
   WindowAxes outer_;

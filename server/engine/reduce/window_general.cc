@@ -1,4 +1,8 @@
 // reduce-window of several operands or with any reducer: blocks of outputs, one window position at a time.
+//
+// A block is a stretch of the last dimension when that is long enough: what lies under one window position is
+// then a stretch of the operand, too, and the reducer runs on both as they lie. Otherwise outputs are
+// gathered one by one.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -6,11 +10,13 @@
 #include "server/engine/reduce/window.h"
 #include "server/engine/run/parallel.h"
 #include "server/engine/tile/scalar_function.h"
+#include "server/engine/tile/view.h"
 
 namespace hlod::engine {
 namespace {
 
-constexpr int64_t kLanes = 256;
+constexpr int64_t kLanes = 512;
+constexpr int64_t kStretchMin = 32;  // Shorter ones are not worth a run of the reducer each.
 constexpr int kOperandsMax = 16;
 
 class GeneralWindowStep final : public Step {
@@ -26,6 +32,10 @@ class GeneralWindowStep final : public Step {
                            instruction.attributes<hlo::WindowAttributes>().window);
     outputs_ = Elements(result);
     positions_ = WindowPositions(axes_);
+    JoinTrivialAxes();
+    by_stretches_ = !axes_.empty() && axes_.back().out >= kStretchMin;
+    for (const WindowAxis& axis : axes_) by_stretches_ = by_stretches_ && axis.window.base_dilation == 1;
+    if (by_stretches_) blocks_a_row_ = (axes_.back().out + kLanes - 1) / kLanes;
     for (int i = 0; i < count_; ++i) {
       widths_.push_back(Width(instruction.operand(i).shape()));
       worker_bytes_ += 3 * ScratchAlign(kLanes * widths_.back());
@@ -38,14 +48,20 @@ class GeneralWindowStep final : public Step {
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
-    const int64_t blocks = (outputs_ + kLanes - 1) / kLanes;
+    if (outputs_ == 0) return absl::OkStatus();
+    const int64_t blocks =
+        by_stretches_ ? outputs_ / axes_.back().out * blocks_a_row_ : (outputs_ + kLanes - 1) / kLanes;
     ParallelRanges(std::min(context.threads, workers_), blocks, WorkOf(outputs_ * 8, positions_),
                    [&](int64_t begin, int64_t end, int worker) {
+                     std::byte* scratch = context.scratch + worker * worker_bytes_;
                      StopCheck stop(context.run);
                      for (int64_t block = begin; block < end; ++block) {
-                       const bool done = RunBlock(inputs, outputs, block * kLanes,
-                                                  std::min(kLanes, outputs_ - block * kLanes),
-                                                  context.scratch + worker * worker_bytes_, stop);
+                       const bool done =
+                           by_stretches_
+                               ? RunStretch(inputs, outputs, block / blocks_a_row_,
+                                            block % blocks_a_row_ * kLanes, scratch, stop)
+                               : RunBlock(inputs, outputs, block * kLanes,
+                                          std::min(kLanes, outputs_ - block * kLanes), scratch, stop);
                        if (!done) return;
                      }
                    });
@@ -53,6 +69,74 @@ class GeneralWindowStep final : public Step {
   }
 
  private:
+  // Trailing dimensions that the window leaves alone are one.
+  void JoinTrivialAxes() {
+    while (axes_.size() > 1 && axes_.back().IsTrivial() && axes_[axes_.size() - 2].IsTrivial()) {
+      const WindowAxis last = axes_.back();
+      axes_.pop_back();
+      axes_.back().in *= last.in;
+      axes_.back().out *= last.out;
+      axes_.back().in_stride = last.in_stride;
+      axes_.back().out_stride = last.out_stride;
+    }
+  }
+
+  // Outputs [column, column + kLanes) of a row of the last dimension. False when it was interrupted.
+  bool RunStretch(const std::byte* const* inputs, std::byte* const* outputs, int64_t row, int64_t column,
+                  std::byte* scratch, StopCheck& stop) const {
+    const WindowAxis& last = axes_.back();
+    const hlo::WindowDimension& w = last.window;
+    const int64_t lanes = std::min(kLanes, last.out - column), first = row * last.out + column;
+    const size_t outer = axes_.size() - 1;
+    std::byte *acc[kOperandsMax], *elements[kOperandsMax];
+    for (int i = 0; i < count_; ++i) {
+      acc[i] = scratch;
+      elements[i] = scratch + ScratchAlign(kLanes * widths_[i]);
+      scratch += 2 * ScratchAlign(kLanes * widths_[i]);
+      Fill(inputs[count_ + i], widths_[i], lanes, acc[i]);
+    }
+    int64_t index[hlo::kMaxRank];
+    WindowWalk position;
+    position.Start(outer);
+    for (size_t d = outer; d-- > 0; row /= axes_[d].out) {
+      index[d] = row % axes_[d].out;
+      position.Limit(d, axes_[d].Positions(index[d], index[d]));
+    }
+    const WindowAxis::Range inner = last.Positions(column, column + lanes - 1);
+    const int64_t step = w.stride * last.in_stride;
+    for (; position.valid(); position.Next()) {
+      int64_t base = 0;
+      for (size_t d = 0; d < outer; ++d) base += axes_[d].Source(index[d], position[d]) * axes_[d].in_stride;
+      for (int64_t k = inner.begin; k < inner.end; ++k) {
+        if (stop.Stops(lanes * 4)) return false;
+        // The columns whose element is not padding are one range.
+        const int64_t at = k * w.window_dilation - w.padding_low;  // Source of column 0.
+        const int64_t low = at >= 0 ? 0 : CeilDiv(-at, w.stride);
+        const int64_t high = last.in - 1 - at < 0 ? 0 : (last.in - 1 - at) / w.stride + 1;
+        const int64_t begin = std::max(column, low), end = std::min(column + lanes, high);
+        if (begin >= end) continue;
+        const int64_t from = base + (begin * w.stride + at) * last.in_stride;
+        const std::byte* parameters[2 * kOperandsMax];
+        std::byte* results[kOperandsMax];
+        for (int i = 0; i < count_; ++i) {
+          parameters[i] = results[i] = acc[i] + (begin - column) * widths_[i];
+          parameters[count_ + i] = inputs[i] + from * widths_[i];
+          if (step == 1) continue;
+          VisitWidth(widths_[i], [&]<typename T>() {
+            const auto* spread = reinterpret_cast<const T*>(inputs[i]) + from;
+            auto* dense = reinterpret_cast<T*>(elements[i]);
+            for (int64_t l = 0; l < end - begin; ++l) dense[l] = spread[l * step];
+          });
+          parameters[count_ + i] = elements[i];
+        }
+        function_->Run(parameters, results, end - begin);
+      }
+    }
+    for (int i = 0; i < count_; ++i)
+      std::memcpy(outputs[i] + first * widths_[i], acc[i], static_cast<size_t>(lanes * widths_[i]));
+    return true;
+  }
+
   // False when it was interrupted.
   bool RunBlock(const std::byte* const* inputs, std::byte* const* outputs, int64_t first, int64_t lanes,
                 std::byte* scratch, StopCheck& stop) const {
@@ -120,6 +204,8 @@ class GeneralWindowStep final : public Step {
   WindowAxes axes_;
   std::vector<int> widths_;
   int64_t outputs_ = 0, positions_ = 1, worker_bytes_ = 0, index_offset_ = 0;
+  bool by_stretches_ = false;
+  int64_t blocks_a_row_ = 1;
 };
 
 }  // namespace

@@ -1,10 +1,12 @@
 // Elements as unsigned numbers in the same order, and the stable radix sort of them.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <numeric>
 #include <type_traits>
 
+#include "server/engine/run/small_floats.h"
 #include "server/engine/run/step_util.h"
 #include "server/engine/sort/sort.h"
 
@@ -48,6 +50,24 @@ void MakeKeys(const std::byte* elements, int64_t stride, int64_t count, const So
   }
 }
 
+// 8-bit floats by the f32 that each is: their formats differ in what NaN and -0 are.
+template <typename T>
+void MakeSmallKeys(const std::byte* elements, int64_t stride, int64_t count, const SortKey& key,
+                   uint64_t* keys) {
+  const uint64_t flip = key.descending ? ~uint32_t{0} : 0;
+  for (int64_t i = 0; i < count; ++i, elements += stride) {
+    const float value = WidenSmall(T::FromBits(static_cast<uint8_t>(*elements)));
+    keys[i] = FloatKey(std::bit_cast<uint32_t>(value), value != value, key) ^ flip;
+  }
+}
+KeyFunction FindSmallKeyFunction(hlo::PrimitiveType type) {
+  KeyFunction found = nullptr;
+  hlo::VisitType(type, [&]<typename T>() {
+    if constexpr (hlo::kIsSmallFloat<T> && sizeof(T) == 1) found = MakeSmallKeys<T>;
+  });
+  return found;
+}
+
 }  // namespace
 
 KeyFunction FindKeyFunction(hlo::PrimitiveType type) {
@@ -71,7 +91,7 @@ KeyFunction FindKeyFunction(hlo::PrimitiveType type) {
     case hlo::kBF16: return MakeKeys<hlo::BF16>;
     case hlo::kF32: return MakeKeys<float>;
     case hlo::kF64: return MakeKeys<double>;
-    default: return nullptr;
+    default: return FindSmallKeyFunction(type);
   }
 }
 

@@ -53,6 +53,18 @@ TEST(Gather, SingleElements) {
            Indices<int64_t>({5, 2}, 9));
   }
 }
+TEST(Gather, LongListsOfSingleElements) {
+  for (const std::string type : {"pred", "f8e5m2", "f16", "f32", "c64", "c128"}) {
+    Gather(type + "[90]", "s32[1100,1]", type + "[1100]",
+           "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, "
+           "slice_sizes={1}",
+           Indices<int32_t>({1100, 1}, 90));
+    Gather(type + "[9,10]", "s64[600]", type + "[600,10]",
+           "offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, "
+           "slice_sizes={1,10}",
+           Indices<int64_t>({600}, 9));
+  }
+}
 TEST(Gather, BatchingDimensions) {
   Gather("f32[32,10]", "s32[32,1,1]", "f32[32,1]",
          "offset_dims={}, collapsed_slice_dims={1}, start_index_map={1}, operand_batching_dims={0}, "
@@ -115,6 +127,30 @@ TEST(Scatter, EveryCombiner) {
                        "update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
                        "index_vector_dim=1"),
                {.rtol = 1e-6, .atol = 1e-6, .arguments = {{1, Indices<int32_t>({9, 1}, 20)}}});
+  }
+}
+constexpr char kPoints[] =
+    "update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1";
+TEST(Scatter, SmallFloats) {
+  for (const std::string type : {"f16", "f8e4m3fn", "f8e5m2", "f8e4m3fnuz"}) {
+    for (const std::string op : {"minimum", "maximum", "second"}) {
+      ExpectStep(Scatter(op, type, "[20,3]", "s32[30,1]", "[30,3]", kRows),
+                 {.rtol = 0, .atol = 0, .arguments = {{1, Indices<int32_t>({30, 1}, 20)}}});
+      ExpectStep(Scatter(op, type, "[20]", "s64[1100,1]", "[1100]", kPoints),
+                 {.rtol = 0, .atol = 0, .arguments = {{1, Indices<int64_t>({1100, 1}, 25)}}});
+    }
+  }
+  // Each update is rounded, where the evaluator rounds once.
+  ExpectStep(Scatter("add", "f16", "[20,3]", "s32[30,1]", "[30,3]", kRows),
+             {.rtol = 1e-2, .atol = 0.1, .arguments = {{1, Indices<int32_t>({30, 1}, 20)}}});
+}
+TEST(Scatter, SingleElements) {
+  for (const std::string type : {"pred", "s8", "s64", "c64", "c128"}) {
+    ExpectStep(Scatter(type == "pred" ? "or" : "add", type, "[300]", "s32[1100,1]", "[1100]", kPoints),
+               {.rtol = 1e-5, .atol = 1e-4, .arguments = {{1, Indices<int32_t>({1100, 1}, 320)}}});
+    ExpectStep(Scatter("second", type, "[300]", "s64[1100,1]", "[1100]",
+                       kPoints + std::string(", unique_indices=false")),
+               {.arguments = {{1, Indices<int64_t>({1100, 1}, 320)}}});
   }
 }
 TEST(Scatter, AWindowPartlyOutsideIsLeftOut) {

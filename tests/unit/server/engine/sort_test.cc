@@ -47,7 +47,7 @@ TEST(Sort, EveryTypeBothWays) {
       ExpectStep(Sort(Plain(type, direction), type, "[5,2000]", 1));
     }
   }
-  for (const std::string type : {"f32", "f64", "bf16", "f16"}) {
+  for (const std::string type : {"f32", "f64", "bf16", "f16", "f8e4m3fn", "f8e5m2", "f8e4m3b11fnuz"}) {
     ExpectStep(Sort(JaxComparator(type), type, "[100]", 0));
     ExpectStep(Sort(JaxComparator(type, "GT"), type, "[700,3]", 0));
     ExpectStep(Sort(Plain(type, "LT", ", type=TOTALORDER"), type, "[3,700,4]", 1));

@@ -113,6 +113,15 @@ TEST(ReduceWindow, AnArrayBetweenTheDimensionsThatOverflowsIsNotMade) {
 TEST(ReduceWindow, AnyReducerAndSeveralOperands) {
   Check("subtract", "f32", "[5,6]", "[5,5]", "size=1x2");
   Check("maximum", "f8e4m3fn", "[5,6]", "[2,3]", "size=2x2 stride=2x2");
+  // Stretches of the last dimension: padding on both sides, strides, holes in the window, longer than one
+  // block, channels that the window leaves alone, dilation of the operand.
+  Check("subtract", "f32", "[7,50]", "[7,50]", "size=3x3 pad=1_1x1_1", 1e-5, 1e-3);
+  Check("subtract", "s32", "[3,90]", "[3,46]", "size=1x5 stride=1x2 pad=0_0x3_2");
+  Check("subtract", "c64", "[2,1300]", "[2,1302]", "size=2x4 pad=1_0x4_1");
+  Check("subtract", "f64", "[4,90]", "[4,86]", "size=1x3 rhs_dilate=1x2");
+  Check("subtract", "u8", "[60]", "[55]", "size=4 pad=-1_-1");
+  Check("subtract", "f16", "[2,6,5,3,20]", "[2,3,5,3,20]", "size=1x2x1x1x1 stride=1x2x1x1x1", 1e-2, 1e-1);
+  Check("subtract", "s16", "[4,40]", "[4,79]", "size=1x1 lhs_dilate=1x2");
   ExpectStep(R"(f {
     a = f32[] parameter(0)
     i = s32[] parameter(1)
