@@ -21,7 +21,8 @@ struct Execution {
   std::vector<std::shared_ptr<Buffer>> arguments;  // Null for a literal.
   std::vector<std::shared_ptr<Buffer>> results;    // Null for a dropped one.
   std::vector<bool> donated;                       // By argument.
-  std::vector<bool> absent;                        // By argument: a placeholder. Empty when there is none.
+  std::vector<bool> absent;                        // By argument: a placeholder. Empty when all have values.
+  bool abstract = false;                           // A placeholder is among the arguments or the results.
   // Of an abstract one, when it is prepared: the results that have a value, what computes them (null when
   // none has one), and how long that took.
   std::vector<bool> computable;

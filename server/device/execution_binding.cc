@@ -19,7 +19,7 @@ int64_t HeldBytes(const ExecuteRequest& request) {
   constexpr size_t kOfArgument = sizeof(ExecuteRequest::Argument) + sizeof(std::shared_ptr<Buffer>);
   constexpr size_t kOfResult = sizeof(Handle) + sizeof(std::shared_ptr<Buffer>);
   size_t bytes = request.arguments.size() * kOfArgument + request.results.size() * kOfResult +
-                 (request.fills.size() + request.donated.size()) * sizeof(uint32_t);
+                 (request.fills.size() + request.donated.size() + request.absent.size()) * sizeof(uint32_t);
   for (const ExecuteRequest::Argument& argument : request.arguments) {
     if (argument.literal != nullptr) bytes += argument.literal->bytes().size();
   }

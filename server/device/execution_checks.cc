@@ -62,6 +62,21 @@ absl::Status CheckResults(const Execution& execution, const Limits& limits) {
   return absl::OkStatus();
 }
 
+// The results that are not to be computed: of an abstract execute, and such that exist.
+absl::Status CheckAbsent(const ExecuteRequest& request) {
+  if (request.absent.empty()) return absl::OkStatus();
+  if (!request.abstract) return Argument("absent names results, and the execute is not abstract.");
+  if (request.absent.size() > request.results.size()) {
+    return Argument(
+        absl::StrFormat("absent names %d results of %d.", request.absent.size(), request.results.size()));
+  }
+  for (const uint32_t i : request.absent) {
+    if (i >= request.results.size())
+      return Argument(absl::StrFormat("absent names result %d of %d.", i, request.results.size()));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CheckArguments(Execution& execution, SessionState& state) {
@@ -86,6 +101,9 @@ absl::Status CheckArguments(Execution& execution, SessionState& state) {
     absent[i] = true;
   }
   RETURN_IF_ERROR(CheckResults(execution, state.limits));
+  RETURN_IF_ERROR(CheckAbsent(request));
+  if (!request.absent.empty()) absent.resize(request.arguments.size());
+  execution.abstract = !request.absent.empty() || !absent.empty();
   execution.absent = std::move(absent);
   return absl::OkStatus();
 }

@@ -67,7 +67,7 @@ void Executions::OnReady(const std::shared_ptr<Execution>& execution) {
     if (status.ok()) expected_us = execution->executable->compiled->ExpectedRunUs();
   }
   if (!status.ok()) return Settle(execution, status);
-  if (execution->absent.empty()) return Queue(execution, expected_us);
+  if (!execution->abstract) return Queue(execution, expected_us);
   state_.devices.executables().Run(state_.session,
                                    [self = Self(), execution] { self->PrepareAbstract(execution); });
 }

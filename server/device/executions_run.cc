@@ -69,7 +69,7 @@ void Executions::Run(const std::shared_ptr<Execution>& execution) {
     status = MakeError(ErrorKind::kCancelled, "The command was cancelled.");
   } else {
     try {
-      status = execution->absent.empty() ? RunReal(*execution, started) : RunAbstract(*execution, started);
+      status = execution->abstract ? RunAbstract(*execution, started) : RunReal(*execution, started);
     } catch (const std::exception& e) {  // bad_alloc, and whatever a library lets out.
       status = Internal("The run failed: %s.", e.what());
     }
@@ -134,6 +134,7 @@ void Executions::PrepareAbstract(const std::shared_ptr<Execution>& execution) {
     const absl::StatusOr<std::vector<bool>> known = executable.ComputableResults(execution->absent);
     std::vector<bool> computable = known.ok() ? *known : std::vector<bool>();
     computable.resize(executable.plan().results().size(), false);
+    for (const uint32_t i : execution->request.absent) computable[i] = false;
     absl::StatusOr<std::shared_ptr<const engine::Plan>> part = nullptr;
     if (!known.ok()) part = known.status();
     engine::CompileOptions options = state_.devices.executables().options().compile;

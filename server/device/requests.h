@@ -62,7 +62,8 @@ struct ExecuteRequest {
   std::vector<uint32_t> donated;         // Indices of arguments.
   std::vector<uint32_t> result_origins;  // Of the lines that made the results; 0 or missing: the command's.
   bool abstract = false;
-  int64_t deadline_us = 0;  // 0: the limit.
+  std::vector<uint32_t> absent;  // Of an abstract one: indices of results that are not to be computed.
+  int64_t deadline_us = 0;       // 0: the limit.
   absl::Status refused;
 };
 

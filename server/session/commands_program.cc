@@ -152,6 +152,7 @@ device::Violation HandleExecute(Session& session, const v1::Command& command, co
   request.donated.assign(message.donated().begin(), message.donated().end());
   request.result_origins.assign(message.result_origins().begin(), message.result_origins().end());
   request.abstract = message.abstract();
+  request.absent.assign(message.absent().begin(), message.absent().end());
   request.deadline_us = static_cast<int64_t>(std::min<uint64_t>(message.deadline_us(), INT64_MAX));
   request.arguments.reserve(message.arguments_size());
 
