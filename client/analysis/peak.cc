@@ -25,6 +25,7 @@ struct Life {
   NodeId last_use = 0;  // Read last by this one; the computation's size: a result.
   int64_t bytes = 0;
   bool in_place = false;  // Takes over an operand's memory: not there beside it where it is made.
+  bool taken = false;     // A result has taken over its memory: no other can.
 };
 
 void KeepLargest(std::vector<Contributor>& arrays, size_t count) {
@@ -154,7 +155,8 @@ class Timeline {
     const Buffer& made = Made(static_cast<size_t>(result));
     for (const Source& source : operand) {
       Life& old = At(source.buffer);
-      if (old.last_use != made.made || old.bytes == 0 || old.bytes != made.bytes) continue;
+      if (old.taken || old.last_use != made.made || old.bytes == 0 || old.bytes != made.bytes) continue;
+      old.taken = true;
       At(result).in_place = true;
       if (must && At(result).bytes == 0) old.bytes = 0;
       return;

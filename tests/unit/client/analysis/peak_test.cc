@@ -92,6 +92,43 @@ ENTRY e {
 }
 
 // As XLA's CPU backend has it: output_size_in_bytes of a tuple has 8 bytes an element.
+// Two sums that begin as the same zeros are two arrays while the loop runs.
+TEST(Peak, ALoopsStatesThatBeginAsOneArrayTakeTwo) {
+  const Peak peak = PeakOfText(R"(HloModule m
+body {
+  p = (s32[], f32[10,10], f32[10,10], f32[10,10]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  a = f32[10,10] get-tuple-element(p), index=1
+  b = f32[10,10] get-tuple-element(p), index=2
+  x = f32[10,10] get-tuple-element(p), index=3
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  c = f32[10,10] add(a, x)
+  d = f32[10,10] multiply(b, x)
+  ROOT r = (s32[], f32[10,10], f32[10,10], f32[10,10]) tuple(j, c, d, x)
+}
+cond {
+  p = (s32[], f32[10,10], f32[10,10], f32[10,10]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  ten = s32[] constant(10)
+  ROOT r = pred[] compare(i, ten), direction=LT
+}
+ENTRY e {
+  x = f32[10,10] parameter(0)
+  zero = f32[] constant(0)
+  z = f32[10,10] broadcast(zero), dimensions={}
+  i = s32[] constant(0)
+  t = (s32[], f32[10,10], f32[10,10], f32[10,10]) tuple(i, z, z, x)
+  w = (s32[], f32[10,10], f32[10,10], f32[10,10]) while(t), condition=cond, body=body
+  a = f32[10,10] get-tuple-element(w), index=1
+  b = f32[10,10] get-tuple-element(w), index=2
+  ROOT r = f32[10,10] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+})",
+                               /*fused=*/true);
+  EXPECT_GE(peak.temporaries, 2 * 448);
+  EXPECT_LT(peak.temporaries, 3 * 448);
+}
+
 TEST(Peak, ATupleHasATableOfPointers) {
   const Peak peak = PeakOfText(R"(HloModule m
 ENTRY e {
