@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/tensor/abstract.h"
 #include "common/base/edit_distance.h"
 #include "hlod/autograd.h"
 #include "hlod/error.h"
@@ -39,6 +40,7 @@ Module::~Module() {
 void Module::RegisterParameter(std::string name, Tensor& tensor) {
   if (!tensor.defined()) return;
   if (hlo::IsFloat(tensor.dtype()) || hlo::IsComplex(tensor.dtype())) tensor.RequiresGrad_();
+  lazy::SetRole(tensor, lazy::Role::kWeight, name);
   tensors_.push_back({std::move(name), &tensor, true});
 }
 
@@ -79,11 +81,12 @@ std::vector<Tensor> Module::Parameters() const {
 void Module::ReplaceEach(const std::function<Tensor(const Tensor&)>& replace) {
   const NoGrad scope;
   absl::flat_hash_map<uint64_t, Tensor> replaced;  // By the id of what was there: shared stays shared.
-  ForEachTensor([&](const std::string&, Tensor& tensor) {
+  ForEachTensor([&](const std::string& name, Tensor& tensor) {
     const uint64_t id = tensor.id();
     const auto [found, added] = replaced.try_emplace(id);
     if (added) {
       found->second = replace(tensor);
+      lazy::CopyRole(tensor, found->second, name);
       if (tensor.requires_grad()) found->second.RequiresGrad_();
     }
     tensor = found->second;

@@ -1,9 +1,12 @@
 // Buffers: what the client knows of them, and refusing what it knows to be wrong before anything is sent.
 #include "hlod/buffer.h"
 
+#include <algorithm>
 #include <new>
+#include <optional>
 #include <utility>
 
+#include "client/runtime/abstract_session.h"
 #include "client/runtime/state.h"
 #include "client/runtime/transfer.h"
 #include "common/base/status.h"
@@ -46,6 +49,28 @@ class LiteralDownload : public Awaitable<Literal> {
   Literal value_ ABSL_GUARDED_BY(mu_);
   std::unique_ptr<PendingDownload> pending_ ABSL_GUARDED_BY(mu_);  // Fills value_; null: value_ was taken.
 };
+
+// A value that is there.
+class LiteralAtHand : public Awaitable<Literal> {
+ public:
+  explicit LiteralAtHand(Literal value) : value_(std::move(value)) {}
+  bool Ready() override { return true; }
+  absl::StatusOr<Literal> Await(absl::Time) override { return value_; }
+
+ private:
+  const Literal value_;
+};
+
+// The value of a buffer of an abstract session, where it is asked for one that it does not have: a stand-in,
+// or why there is none. Nothing where the buffer has a value, which is then noted as read.
+std::optional<absl::StatusOr<Literal>> AskAbstract(const Buffer& buffer, Cause cause, const Caller& caller) {
+  BufferState& state = *buffer.internal_state();
+  AbstractSession* const abstract = state.session->options().abstract.get();
+  if (abstract == nullptr || !CheckAlive(state, "a read").ok()) return std::nullopt;
+  if (buffer.is_placeholder()) return abstract->Ask(state, cause, caller);
+  abstract->ReadValue(state.bytes, cause, /*absent=*/false, caller);
+  return std::nullopt;
+}
 
 class CommandEnd : public Awaitable<void> {
  public:
@@ -164,23 +189,26 @@ Future<void> FutureOf(std::shared_ptr<Session> session, Command command) {
   return Future<void>(std::make_shared<CommandEnd>(std::move(session), std::move(command)));
 }
 
+absl::Status CheckUpload(const Session& session, const Shape& shape, absl::Span<const std::byte> bytes,
+                         const Caller& caller) {
+  if (session.options().skip_local_checks) return absl::OkStatus();
+  if (!shape.IsArray()) {
+    return ArgumentError(
+        caller, absl::StrFormat("Only arrays are uploaded; %s is not an array.", hlo::ToString(shape)));
+  }
+  RETURN_IF_ERROR(WithKind(hlo::ValidateShape(shape), ErrorKind::kArgument));
+  const std::optional<int64_t> needed = hlo::ByteSize(shape);
+  if (needed.has_value() && *needed == static_cast<int64_t>(bytes.size())) return absl::OkStatus();
+  return ArgumentError(caller, absl::StrFormat("%d bytes were given at %s for %s, which takes %d.",
+                                               bytes.size(), hlod::ToString(OriginOf(caller)),
+                                               hlo::ToStringNoLayout(shape), needed.value_or(-1)));
+}
+
 absl::StatusOr<Command> UploadBytes(Session& session, const Shape& shape, int device,
                                     absl::Span<const std::byte> bytes, Cause cause, const Caller& caller,
                                     BufferState* fill, uint64_t* handle) {
   RETURN_IF_ERROR(session.status());  // Before anything touches the arena.
-  if (!session.options().skip_local_checks) {
-    if (!shape.IsArray()) {
-      return ArgumentError(
-          caller, absl::StrFormat("Only arrays are uploaded; %s is not an array.", hlo::ToString(shape)));
-    }
-    RETURN_IF_ERROR(WithKind(hlo::ValidateShape(shape), ErrorKind::kArgument));
-    const std::optional<int64_t> needed = hlo::ByteSize(shape);
-    if (!needed.has_value() || *needed != static_cast<int64_t>(bytes.size())) {
-      return ArgumentError(caller, absl::StrFormat("%d bytes were given at %s for %s, which takes %d.",
-                                                   bytes.size(), hlod::ToString(OriginOf(caller)),
-                                                   hlo::ToStringNoLayout(shape), needed.value_or(-1)));
-    }
-  }
+  RETURN_IF_ERROR(CheckUpload(session, shape, bytes, caller));
   UploadRequest request;
   v1::Upload& declaration = request.declaration;
   declaration.set_device(static_cast<uint32_t>(device));
@@ -241,6 +269,10 @@ constexpr int64_t kMemoryFirstBytes = int64_t{64} << 20;
 
 Future<Literal> Buffer::ToLiteralAsync(Cause cause, Caller caller) const {
   internal::BufferState& buffer = *state_;
+  if (std::optional<absl::StatusOr<Literal>> asked = internal::AskAbstract(*this, cause, caller)) {
+    if (!asked->ok()) return internal::FailedFuture<Literal>(asked->status());
+    return Future<Literal>(std::make_shared<internal::LiteralAtHand>(**std::move(asked)));
+  }
   if (absl::Status status = internal::CheckReadable(buffer, "a read", caller); !status.ok()) {
     return internal::FailedFuture<Literal>(std::move(status));
   }
@@ -264,7 +296,15 @@ Future<Literal> Buffer::ToLiteralAsync(Cause cause, Caller caller) const {
 
 absl::Status Buffer::Download(absl::Span<std::byte> out, Cause cause, Caller caller) const {
   internal::BufferState& buffer = *state_;
-  RETURN_IF_ERROR(internal::CheckReadable(buffer, "a read", caller));
+  if (std::optional<absl::StatusOr<Literal>> asked = internal::AskAbstract(*this, cause, caller)) {
+    RETURN_IF_ERROR(asked->status());
+    if (out.size() == (*asked)->bytes().size()) {
+      std::copy((*asked)->bytes().begin(), (*asked)->bytes().end(), out.begin());
+      return absl::OkStatus();
+    }
+  } else {
+    RETURN_IF_ERROR(internal::CheckReadable(buffer, "a read", caller));
+  }
   if (static_cast<int64_t>(out.size()) != buffer.bytes) {
     return internal::ArgumentError(
         caller,
@@ -301,6 +341,12 @@ absl::Status Buffer::Fill(const Literal& value, Caller caller) const {
 absl::Status Buffer::Fill(absl::Span<const std::byte> bytes, Caller caller) const {
   internal::BufferState& buffer = *state_;
   RETURN_IF_ERROR(internal::CheckAlive(buffer, "a fill"));
+  internal::AbstractSession* const abstract = buffer.session->options().abstract.get();
+  if (abstract != nullptr && is_placeholder() && abstract->IsLarge(static_cast<int64_t>(bytes.size()))) {
+    RETURN_IF_ERROR(internal::CheckUpload(*buffer.session, buffer.shape, bytes, caller));
+    abstract->Made(*this, Cause::kPlaceholderFill, caller);  // It stays a placeholder.
+    return absl::OkStatus();
+  }
   if (!is_placeholder() && !buffer.session->options().skip_local_checks) {
     return internal::ArgumentError(
         caller,
@@ -312,9 +358,12 @@ absl::Status Buffer::Fill(absl::Span<const std::byte> bytes, Caller caller) cons
   ASSIGN_OR_RETURN(internal::Command sent,
                    internal::UploadBytes(*buffer.session, buffer.shape, buffer.device, bytes,
                                          Cause::kPlaceholderFill, caller, &buffer, &handle));
-  absl::MutexLock lock(&buffer.mu);
-  buffer.placeholder = false;
-  buffer.producer = std::move(sent);
+  {
+    absl::MutexLock lock(&buffer.mu);
+    buffer.placeholder = false;
+    buffer.producer = std::move(sent);
+  }
+  if (abstract != nullptr) abstract->Made(*this, Cause::kPlaceholderFill, caller);
   return absl::OkStatus();
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "client/runtime/abstract_session.h"
 #include "client/runtime/background_closer.h"
 #include "client/runtime/connector.h"
 #include "client/runtime/process.h"
@@ -35,10 +36,7 @@ const std::shared_ptr<internal::BackgroundCloser>& Closer() {
   return *closer;
 }
 
-}  // namespace
-
-absl::StatusOr<Client> Client::Connect(const ConnectOptions& options) {
-  RETURN_IF_ERROR(internal::CheckGrpc());
+absl::StatusOr<Client> Open(const ConnectOptions& options, const std::optional<AbstractOptions>& abstract) {
   ASSIGN_OR_RETURN(std::unique_ptr<internal::Connector> connector, internal::FindDaemon(options));
   internal::SessionOptions session_options;
   session_options.closer = Closer();
@@ -48,8 +46,31 @@ absl::StatusOr<Client> Client::Connect(const ConnectOptions& options) {
   session_options.timeout = options.timeout;
   session_options.shared_memory = options.shared_memory;
   session_options.skip_local_checks = options.skip_local_checks;
+  if (abstract.has_value()) {
+    ASSIGN_OR_RETURN(session_options.abstract,
+                     internal::AbstractSession::Open(*abstract, session_options.name));
+  }
   ASSIGN_OR_RETURN(std::shared_ptr<Session> session, Session::Open(std::move(connector), session_options));
+  if (abstract.has_value() && !abstract->record.empty()) internal::EndAtExit(session);
   return Client(std::move(session));
+}
+
+}  // namespace
+
+absl::StatusOr<Client> Client::Connect(const ConnectOptions& options) {
+  RETURN_IF_ERROR(internal::CheckGrpc());
+  ASSIGN_OR_RETURN(const std::optional<internal::AbstractRun> run, internal::AbstractRunOfEnvironment());
+  if (!run.has_value()) return Open(options, std::nullopt);
+  // Whatever daemon the program would take, it does not get near it.
+  ConnectOptions here;
+  here.address = run->address;
+  here.name = options.name;
+  return Open(here, run->options);
+}
+
+absl::StatusOr<Client> ConnectAbstract(const AbstractOptions& abstract, const ConnectOptions& options) {
+  RETURN_IF_ERROR(internal::CheckGrpc());
+  return Open(options, abstract);
 }
 
 absl::StatusOr<Client> Client::Connect(std::string_view address) {
@@ -85,7 +106,11 @@ absl::StatusOr<Executable> Client::CompileText(std::string_view text, const Comp
 absl::Status Client::StepMark(uint64_t step, Caller caller) const {
   v1::Command command;
   command.mutable_step_mark()->set_step(step);
-  return session_->TransactLazily(caller, [&](Session::Sender& sender) { sender.Add(std::move(command)); });
+  RETURN_IF_ERROR(
+      session_->TransactLazily(caller, [&](Session::Sender& sender) { sender.Add(std::move(command)); }));
+  if (internal::AbstractSession* const abstract = session_->options().abstract.get(); abstract != nullptr)
+    abstract->EndStep(*session_, /*marked=*/true, caller);
+  return absl::OkStatus();
 }
 
 absl::Status Client::Sync(Caller caller) const {
@@ -114,7 +139,11 @@ absl::StatusOr<SessionStats> Client::Stats(Caller caller) const {
   return stats;
 }
 
-absl::Status Client::Close(absl::Duration timeout) const { return session_->Close(absl::Now() + timeout); }
+absl::Status Client::Close(absl::Duration timeout) const {
+  if (internal::AbstractSession* const abstract = session_->options().abstract.get(); abstract != nullptr)
+    abstract->End(*session_, "closed", {}, "");
+  return session_->Close(absl::Now() + timeout);
+}
 absl::Status Client::status() const { return session_->status(); }
 const Limits& Client::limits() const { return session_->limits(); }
 const std::string& Client::address() const { return session_->address(); }

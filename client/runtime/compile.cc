@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/runtime/abstract_session.h"
+#include "client/runtime/large_results.h"
 #include "client/runtime/state.h"
 #include "common/base/sha256.h"
 #include "common/base/status.h"
@@ -145,6 +147,11 @@ absl::StatusOr<Executable> CompileBytes(const std::shared_ptr<Session>& session,
   if (module != nullptr) {
     const absl::Status read = ReadSignature(*module, *state);
     if (!read.ok() && checked) return Annotate(read, absl::StrFormat("compiling %s", state->name));
+  }
+  AbstractSession* const abstract = session->options().abstract.get();
+  if (abstract != nullptr) {
+    if (module != nullptr) state->large_results = LargeResults(*module, abstract->options().real_bytes_max);
+    abstract->Compiled(digest, state->program(), caller);
   }
   RETURN_IF_ERROR(state->Compile(describe, caller));
   return Executable(state);

@@ -5,11 +5,13 @@
 #include <grpcpp/channel.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "client/runtime/abstract_session.h"
 #include "client/runtime/pipe.h"
 #include "common/rpc/endpoint.h"
 #include "hlod/client.h"
@@ -38,6 +40,9 @@ absl::StatusOr<std::unique_ptr<Connector>> FindDaemon(const ConnectOptions& opti
 // The address alone, for clients that do not start a daemon: the given one, $HLOD_ADDRESS, or the user's
 // running daemon.
 absl::StatusOr<rpc::Endpoint> FindAddress(const std::string& address);
+
+// What $HLOD_ABSTRACT asks for; nothing when it is not set.
+absl::StatusOr<std::optional<AbstractRun>> AbstractRunOfEnvironment();
 
 // Starts `hlod --inherit-fd N` and gives our end of the socket pair. The daemon ends when it closes.
 absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags);

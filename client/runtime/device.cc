@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "client/runtime/abstract_session.h"
 #include "client/runtime/state.h"
 #include "client/runtime/transfer.h"
 #include "common/base/status.h"
@@ -13,7 +14,8 @@ namespace internal {
 namespace {
 
 absl::Status CheckDevice(const Session* session, int ordinal) {
-  if (session == nullptr) return MakeError(ErrorKind::kArgument, "The host is not a device that has buffers.");
+  if (session == nullptr)
+    return MakeError(ErrorKind::kArgument, "The host is not a device that has buffers.");
   if (session->options().skip_local_checks) return absl::OkStatus();
   if (ordinal >= 0 && ordinal < static_cast<int>(session->devices().size())) return absl::OkStatus();
   return MakeError(ErrorKind::kArgument, absl::StrFormat("Device (%d) does not exist: the daemon has %d.",
@@ -28,7 +30,41 @@ Buffer MakeBuffer(const std::shared_ptr<Session>& session, uint64_t handle, cons
                                               placeholder));
 }
 
+// Declares a placeholder of an array.
+absl::StatusOr<Buffer> Declare(const std::shared_ptr<Session>& session, const Shape& shape, int device,
+                               const Caller& caller) {
+  Shape dense = shape;
+  dense.layout.reset();
+  uint64_t handle = 0;
+  Command sent;
+  RETURN_IF_ERROR(session->Transact(caller, [&](Session::Sender& sender) {
+    handle = sender.NewHandle();
+    v1::Command command;
+    v1::Placeholder& placeholder = *command.mutable_placeholder();
+    placeholder.set_handle(handle);
+    placeholder.set_device(static_cast<uint32_t>(device));
+    *placeholder.mutable_shape() = hlo::ToProto(dense);
+    sent = sender.Add(std::move(command));
+  }));
+  return MakeBuffer(session, handle, dense, device, std::move(sent), true);
+}
+
+// For the record of an abstract session.
+absl::StatusOr<Buffer> Recorded(const Session& session, absl::StatusOr<Buffer> made,
+                                std::optional<Cause> cause, const Caller& caller) {
+  if (made.ok() && session.options().abstract != nullptr)
+    session.options().abstract->Made(*made, cause, caller);
+  return made;
+}
+
 }  // namespace
+
+absl::StatusOr<Buffer> UploadWithoutBytes(const Device& device, const Shape& shape, Cause cause,
+                                          const Caller& caller) {
+  const std::shared_ptr<Session>& session = device.internal_session();
+  RETURN_IF_ERROR(CheckDevice(session.get(), device.ordinal()));
+  return Recorded(*session, Declare(session, shape, device.ordinal(), caller), cause, caller);
+}
 
 StagingState::~StagingState() {
   if (range.has_value()) arena->Give(*range);
@@ -45,10 +81,17 @@ const DeviceInfo& Device::info() const { return session_->devices()[static_cast<
 absl::StatusOr<Buffer> Device::Upload(absl::Span<const std::byte> bytes, const Shape& shape, Cause cause,
                                       Caller caller) const {
   RETURN_IF_ERROR(internal::CheckDevice(session_.get(), ordinal_));
+  const internal::AbstractSession* const abstract = session_->options().abstract.get();
+  if (abstract != nullptr && abstract->IsLarge(static_cast<int64_t>(bytes.size()))) {
+    RETURN_IF_ERROR(internal::CheckUpload(*session_, shape, bytes, caller));
+    return internal::UploadWithoutBytes(*this, shape, cause, caller);
+  }
   uint64_t handle = 0;
   ASSIGN_OR_RETURN(Command sent,
                    internal::UploadBytes(*session_, shape, ordinal_, bytes, cause, caller, nullptr, &handle));
-  return internal::MakeBuffer(session_, handle, shape, ordinal_, std::move(sent), false);
+  return internal::Recorded(*session_,
+                            internal::MakeBuffer(session_, handle, shape, ordinal_, std::move(sent), false),
+                            cause, caller);
 }
 
 absl::StatusOr<Buffer> Device::Upload(const Literal& literal, Cause cause, Caller caller) const {
@@ -72,20 +115,8 @@ absl::StatusOr<Buffer> Device::Placeholder(const Shape& shape, Caller caller) co
                           hlo::ToStringNoLayout(shape), bytes, limit));
     }
   }
-  Shape dense = shape;
-  dense.layout.reset();
-  uint64_t handle = 0;
-  Command sent;
-  RETURN_IF_ERROR(session_->Transact(caller, [&](internal::Session::Sender& sender) {
-    handle = sender.NewHandle();
-    v1::Command command;
-    v1::Placeholder& placeholder = *command.mutable_placeholder();
-    placeholder.set_handle(handle);
-    placeholder.set_device(static_cast<uint32_t>(ordinal_));
-    *placeholder.mutable_shape() = hlo::ToProto(dense);
-    sent = sender.Add(std::move(command));
-  }));
-  return internal::MakeBuffer(session_, handle, dense, ordinal_, std::move(sent), true);
+  return internal::Recorded(*session_, internal::Declare(session_, shape, ordinal_, caller), std::nullopt,
+                            caller);
 }
 
 absl::StatusOr<StagedUpload> Device::Stage(const Shape& shape, Caller) const {
@@ -100,7 +131,9 @@ absl::StatusOr<StagedUpload> Device::Stage(const Shape& shape, Caller) const {
   state.shape.layout.reset();
   state.device = ordinal_;
   const int64_t bytes = hlo::ByteSize(shape).value_or(0);
-  state.arena = session_->arena();
+  const internal::AbstractSession* const abstract = session_->options().abstract.get();
+  // What would be a placeholder stays here.
+  if (abstract == nullptr || !abstract->IsLarge(bytes)) state.arena = session_->arena();
   if (bytes > session_->limits().inline_bytes_max && state.arena != nullptr && bytes <= state.arena->size()) {
     ASSIGN_OR_RETURN(state.range, state.arena->Take(*session_, bytes));
   }
@@ -136,8 +169,10 @@ absl::StatusOr<Buffer> StagedUpload::Commit(Cause cause, Caller caller) {
   declaration.set_cause(static_cast<int>(cause));
   ASSIGN_OR_RETURN(Command sent, internal::SendStaged(*state->session, request, *state->range, caller));
   state->range.reset();  // The daemon's until every piece is done.
-  return internal::MakeBuffer(state->session, request.handle, state->shape, state->device, std::move(sent),
-                              false);
+  return internal::Recorded(*state->session,
+                            internal::MakeBuffer(state->session, request.handle, state->shape, state->device,
+                                                 std::move(sent), false),
+                            cause, caller);
 }
 
 }  // namespace hlod

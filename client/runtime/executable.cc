@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/runtime/abstract_session.h"
 #include "client/runtime/state.h"
 #include "common/base/status.h"
 #include "common/hlo/proto/codec.h"
@@ -12,22 +13,26 @@ namespace hlod {
 namespace internal {
 namespace {
 
-// How a result of an abstract execute turns out: a placeholder when it depends on one.
+// How a result of an abstract execute turns out: a placeholder when it depends on one, and in an abstract
+// session when it takes large arrays.
 std::vector<bool> AbstractResults(ExecutableState& executable,
                                   const std::vector<bool>& placeholder_arguments) {
-  std::vector<bool> abstract(executable.results.size(), false);
+  std::vector<bool> abstract = executable.large_results;
+  abstract.resize(executable.results.size(), false);
   if (std::none_of(placeholder_arguments.begin(), placeholder_arguments.end(), [](bool b) { return b; }))
     return abstract;
   const hlo::Dependences* const dependences = executable.Dependences();
   if (dependences == nullptr) return abstract;
   const std::vector<bool> computable = dependences->Computable(placeholder_arguments);
-  for (size_t o = 0; o < abstract.size() && o < computable.size(); ++o) abstract[o] = !computable[o];
+  for (size_t o = 0; o < abstract.size() && o < computable.size(); ++o)
+    abstract[o] = abstract[o] || !computable[o];
   return abstract;
 }
 
 // The first thing that is wrong with the arguments, as far as the client knows.
 absl::Status CheckArguments(ExecutableState& executable, absl::Span<const Argument> arguments,
-                            const ExecuteOptions& options, int device, const Caller& caller) {
+                            const ExecuteOptions& options, bool is_abstract, int device,
+                            const Caller& caller) {
   RETURN_IF_ERROR(executable.session->status());
   // Put into words only for an error.
   const auto at = [&caller] { return " at " + hlod::ToString(OriginOf(caller)); };
@@ -48,7 +53,7 @@ absl::Status CheckArguments(ExecutableState& executable, absl::Span<const Argume
         return MakeError(ErrorKind::kUnknownHandle,
                          "The buffer given as " + use.ToString() + at() + " belongs to another session.");
       }
-      RETURN_IF_ERROR(options.abstract ? CheckAlive(state, use) : CheckReadable(state, use, caller));
+      RETURN_IF_ERROR(is_abstract ? CheckAlive(state, use) : CheckReadable(state, use, caller));
       if (state.device != device) {
         return ArgumentError(
             caller,
@@ -142,10 +147,12 @@ absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments
                                             const ExecuteOptions& options, Caller caller) const {
   ExecutableState& executable = *state_;
   Session& session = *executable.session;
+  internal::AbstractSession* const record = session.options().abstract.get();
+  const bool is_abstract = options.abstract || record != nullptr;
   const int device = internal::DeviceOf(arguments, options);
   RETURN_IF_ERROR(session.status());
   if (!session.options().skip_local_checks) {
-    RETURN_IF_ERROR(internal::CheckArguments(executable, arguments, options, device, caller));
+    RETURN_IF_ERROR(internal::CheckArguments(executable, arguments, options, is_abstract, device, caller));
   }
 
   ASSIGN_OR_RETURN(const internal::Compilation compilation, executable.Current(caller));
@@ -157,7 +164,7 @@ absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments
   for (const Argument& argument : arguments) {
     if (const Buffer* const buffer = argument.buffer()) {
       execute.add_arguments(buffer->valid() ? buffer->handle() : 0);
-      placeholders.push_back(options.abstract && buffer->valid() && buffer->is_placeholder());
+      placeholders.push_back(is_abstract && buffer->valid() && buffer->is_placeholder());
     } else {
       const Literal& literal = *argument.literal();
       execute.add_arguments(0);
@@ -170,12 +177,15 @@ absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments
   std::vector<int> donated = options.donate;
   std::sort(donated.begin(), donated.end());
   for (const int index : donated) execute.add_donated(static_cast<uint32_t>(index));
-  execute.set_abstract(options.abstract);
+  execute.set_abstract(is_abstract);
   if (options.deadline > absl::ZeroDuration()) {
     execute.set_deadline_us(
         static_cast<uint64_t>(std::max<int64_t>(1, absl::ToInt64Microseconds(options.deadline))));
   }
   const std::vector<bool> abstract = internal::AbstractResults(executable, placeholders);
+  for (size_t i = 0; i < executable.large_results.size(); ++i) {
+    if (executable.large_results[i]) execute.add_absent(static_cast<uint32_t>(i));
+  }
 
   std::vector<uint64_t> results(executable.results.size());
   std::vector<Buffer> filled(executable.results.size());
@@ -226,6 +236,14 @@ absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments
     BufferState& state = *buffer->internal_state();
     absl::MutexLock lock(&state.mu);
     state.death = internal::Death{ErrorKind::kDonated, sent};
+  }
+  if (record != nullptr) {
+    std::vector<uint64_t> handles;
+    for (const Argument& argument : arguments) {
+      const Buffer* const buffer = argument.buffer();
+      handles.push_back(buffer != nullptr && buffer->valid() ? buffer->handle() : 0);
+    }
+    record->Executed(executable.digest, handles, execution.results, donated, caller);
   }
   return execution;
 }

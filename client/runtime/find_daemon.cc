@@ -136,6 +136,10 @@ absl::StatusOr<rpc::Endpoint> FindAddress(const std::string& address) {
                                    tried));
 }
 
+absl::StatusOr<std::optional<AbstractRun>> AbstractRunOfEnvironment() {
+  return ParseAbstractRun(Environment("HLOD_ABSTRACT"));
+}
+
 absl::StatusOr<std::unique_ptr<Connector>> FindDaemon(const ConnectOptions& options) {
   RETURN_IF_ERROR(CheckCredentials(options));
   const bool wants_private =

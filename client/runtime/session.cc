@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "client/runtime/abstract_session.h"
 #include "client/runtime/arena.h"
 #include "client/runtime/background_closer.h"
 #include "common/base/status.h"
@@ -228,6 +229,7 @@ void Session::Cancel(uint64_t command) {
 
 void Session::Drop(uint64_t handle, int64_t bytes, const Command& donor) {
   if (InForkedChild()) return;
+  if (options_.abstract != nullptr) options_.abstract->Dropped(handle);
   absl::MutexLock lock(&mu_);
   if (!lost_.ok() || goodbye_) return;
   if (donor != nullptr && !donor->done.load(std::memory_order_acquire)) {
@@ -387,6 +389,7 @@ void Session::HandleMessage(v1::ServerMessage& message) {
     if (command.done.load(std::memory_order_relaxed)) continue;
     unacknowledged_bytes_ += reply.ByteSizeLong();
     if (reply.has_error()) command.status = ToStatus(rpc::FromProto(reply.error()));
+    if (reply.has_error() && options_.abstract != nullptr) options_.abstract->Failed(reply.error());
     command.reply.Swap(&reply);
     MarkDone(*entry);
   }

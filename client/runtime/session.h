@@ -55,6 +55,7 @@ struct CommandState {
 };
 using Command = std::shared_ptr<CommandState>;
 
+class AbstractSession;
 class BackgroundCloser;
 
 struct SessionOptions {
@@ -64,6 +65,7 @@ struct SessionOptions {
   absl::Duration timeout = absl::Seconds(10);
   bool shared_memory = true;
   bool skip_local_checks = false;
+  std::shared_ptr<AbstractSession> abstract;  // Null unless the session is abstract.
 };
 
 // What every call after Close returns.

@@ -66,6 +66,9 @@ absl::Status ArgumentError(const Caller& caller, std::string text, BufferState* 
 // "bf16[8,4] (handle 7, made at model.cc:8)"
 std::string Describe(BufferState& buffer);
 
+// Whether `bytes` are an array of that shape.
+absl::Status CheckUpload(const Session& session, const Shape& shape, absl::Span<const std::byte> bytes,
+                         const Caller& caller);
 // Uploads to a new buffer, or with `fill` to a placeholder.
 absl::StatusOr<Command> UploadBytes(Session& session, const Shape& shape, int device,
                                     absl::Span<const std::byte> bytes, Cause cause, const Caller& caller,
@@ -90,11 +93,15 @@ struct ExecutableState {
   std::string name = "program";
   std::vector<Shape> arguments, results;
   std::vector<std::string> argument_names;  // "parameter x", "parameter x, leaf 2"
+  std::vector<bool> large_results;  // Of an abstract session, by result: it is not computed. May be shorter.
 
   // Compiles the program, by its digest where the daemon is known to have it.
   absl::Status Compile(bool describe, const Caller& caller);
   // What to use. Where the daemon answered that it does not know the digest, its bytes are sent first.
   absl::StatusOr<Compilation> Current(const Caller& caller);
+
+  // Its bytes, before Compile().
+  const std::string& program() const ABSL_NO_THREAD_SAFETY_ANALYSIS { return program_; }
 
   // Which results depend on which arguments; from the program, on first use. Null when it cannot be read.
   const hlo::Dependences* Dependences();

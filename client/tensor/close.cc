@@ -6,6 +6,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/runtime/abstract_session.h"
+#include "client/runtime/session.h"
+#include "client/tensor/abstract.h"
 #include "client/tensor/canonical.h"
 #include "client/tensor/function_trace.h"
 #include "client/tensor/host.h"
@@ -138,9 +141,12 @@ Program FindOrCompile(Graph& graph, const Outputs& outputs, const std::vector<bo
 // Starts `program` and hands its results out.
 void Start(Graph& graph, const Program& program, const Outputs& outputs, const Caller& caller) {
   std::vector<Argument> arguments;
+  std::vector<Value*> values;  // Of each argument; null for a number.
   arguments.reserve(program.arguments.size());
+  values.reserve(program.arguments.size());
   for (const uint32_t number : program.arguments) {
     const Parameter& parameter = graph.parameters()[number];
+    values.push_back(parameter.value.get());
     if (parameter.literal != nullptr) ++Stats().inline_numbers;
     if (parameter.literal != nullptr) arguments.emplace_back(*parameter.literal);
     else if (parameter.value->state == Value::State::kHost) arguments.emplace_back(*parameter.value->literal);
@@ -155,6 +161,13 @@ void Start(Graph& graph, const Program& program, const Outputs& outputs, const C
   Stats().donated += static_cast<int64_t>(program.donate.size());
   for (size_t i = 0; i < outputs.nodes.size(); ++i) {
     for (Value* value : outputs.values[i]) value->Become(execution.results[i]);
+  }
+  InheritFromDonated(values, program.donate, outputs.values);
+  if (internal::AbstractSession* const abstract = AbstractOf(graph.place); abstract != nullptr) {
+    for (const Value* value : values) {
+      if (value != nullptr) RecordRole(*abstract, *value);
+    }
+    for (const auto& results : outputs.values) RecordRole(*abstract, *results.front());
   }
   graph.place.runtime->Started(std::move(execution.done));
 }
@@ -181,8 +194,11 @@ std::vector<Parameter> Close(Graph& graph, TraceCause cause, const Caller& calle
     return graph.Clear();
   }
   CountClose(graph, cause);
-  const std::vector<bool> donated = Donated(graph);
+  internal::AbstractSession* const abstract = AbstractOf(graph.place);
+  if (abstract != nullptr) abstract->Closed(Name(cause), caller);
   try {
+    if (abstract != nullptr) DeclarePlaceholders(graph, caller);
+    const std::vector<bool> donated = Donated(graph);
     std::vector<uint32_t> tail = Tail(outputs.nodes, donated, graph.place);
     std::vector<uint32_t> all(graph.parameters().size());
     std::iota(all.begin(), all.end(), 0u);
@@ -213,7 +229,13 @@ void Force(const Ref<Value>& value, TraceCause cause, const char* operation, con
   {
     const TraceLock lock;
     FunctionTrace::CheckRead(*value, operation, caller);
-    if (value->IsPlaceholder()) ThrowPlaceholder(*value, operation, caller);
+    if (value->IsPlaceholder()) {
+      if (AbstractOf(value->place) == nullptr) ThrowPlaceholder(*value, operation, caller);
+      if (value->state == Value::State::kPlaceholder)
+        value->Become(ValueOrThrow(DeviceOf(value->place).Placeholder(value->shape(), value->origin),
+                                   operation, caller));
+      return;
+    }
     if (value->IsUnmade()) {
       try {
         MakeBytes(*value);
@@ -258,6 +280,26 @@ std::shared_ptr<const Literal> Read(const Ref<Value>& value, TraceCause cause, C
   return std::make_shared<const Literal>(ValueOrThrow(buffer.ToLiteral(ledger, caller), operation, caller));
 }
 
+namespace {
+
+// Of the abstract sessions that this thread has recorded for. May end the process.
+void EndSteps(const Caller& caller) {
+  std::vector<std::shared_ptr<internal::Session>> sessions;
+  {
+    const TraceLock lock;
+    for (const auto& graph : ThreadTrace::Get().graphs()) {
+      if (AbstractOf(graph->place) == nullptr) continue;
+      std::shared_ptr<internal::Session> session = DeviceOf(graph->place).internal_session();
+      if (std::find(sessions.begin(), sessions.end(), session) == sessions.end())
+        sessions.push_back(std::move(session));
+    }
+  }
+  for (const auto& session : sessions)
+    session->options().abstract->EndStep(*session, /*marked=*/false, CallerScope::Of(caller));
+}
+
+}  // namespace
+
 }  // namespace hlod::lazy
 
 namespace hlod {
@@ -280,6 +322,7 @@ void Sync(Caller caller) {
   for (lazy::Runtime* runtime : runtimes) {
     runtime->Throttle(static_cast<size_t>(lazy::Current().closes_unsettled_max));
   }
+  lazy::EndSteps(caller);
   const lazy::TraceLock lock;
   // A program that reads seldom learns here that its daemon is gone.
   for (const lazy::Runtime* runtime : runtimes) lazy::ThrowIfError(runtime->status(), "sync", caller);

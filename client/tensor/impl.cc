@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "client/tensor/abstract.h"
 #include "client/tensor/function_trace.h"
 #include "client/tensor/host.h"
 #include "client/tensor/lock.h"
@@ -81,6 +82,8 @@ NodeId Write(Graph& graph, TensorImpl& tensor, NodeId node, const Caller& caller
   // An update that is not remembered lets gradients flow as before it.
   value->history = storage.value->history;
   value->history_output = storage.value->history_output;
+  value->sharding = storage.value->sharding;
+  CopyRole(*storage.value, *value);
   storage.value = std::move(value);
   ++storage.version;
   return node;
@@ -100,7 +103,7 @@ Ref<Value> ShownValue(TensorImpl& tensor, const char* operation, const Caller& c
   }
   const TraceLock lock;
   Value& base = tensor.value();
-  if (base.IsPlaceholder()) ThrowPlaceholder(base, operation, caller);
+  if (base.IsPlaceholder() && AbstractOf(base.place) == nullptr) ThrowPlaceholder(base, operation, caller);
   auto shown = MakeRef<Value>(tensor.type(), tensor.dims(), base.place, caller);
   try {
     if (base.place.is_host() && base.state != Value::State::kNode) {

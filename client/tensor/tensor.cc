@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/runtime/abstract_session.h"
+#include "client/tensor/abstract.h"
 #include "client/tensor/apply.h"
 #include "client/tensor/close.h"
 #include "client/tensor/defined.h"
@@ -107,6 +109,7 @@ Tensor& Tensor::RequiresGrad_(bool requires_grad, Caller caller) {
   else if (!lazy::RequiresGrad(Defined(*this))) {
     Defined(*this).leaf = lazy::MakeRef<lazy::GradLeaf>(Defined(*this).view().steps.size(),
                                                         lazy::FunctionTrace::Innermost() != nullptr);
+    lazy::SetRole(*this, lazy::Role::kWeight);
   }
   return *this;
 }
@@ -147,6 +150,9 @@ Tensor Tensor::To(const Device& device, Caller caller) const {
       graph.SetOrigin(caller, "to");
       graph.AddLive(*moved, graph.NodeOf(*shown));
     });
+  } else if (state == Value::State::kFile && lazy::IsLargeIn(to, *shown)) {
+    moved->Become(lazy::ValueOrThrow(
+        internal::UploadWithoutBytes(device, shown->shape(), Cause::kUpload, caller), "to", caller));
   } else if (state == Value::State::kFile) {
     // From the file to the device: the host keeps nothing.
     const Literal literal = lazy::ValueOrThrow(load(), "to", caller);
@@ -157,6 +163,11 @@ Tensor Tensor::To(const Device& device, Caller caller) const {
         lazy::Read(shown, TraceCause::kDeviceCopy, Cause::kImplicitDownload, "to", caller);
     if (to.runtime->ended()) lazy::Throw(lazy::EndedError(), "to", caller);
     moved->Become(lazy::ValueOrThrow(device.Upload(*literal, Cause::kUpload, caller), "to", caller));
+  }
+  {
+    const TraceLock lock;
+    lazy::CopyRole(*shown, *moved);
+    if (!to.is_host()) moved->sharding = shown->sharding;
   }
   if (lazy::GradMode() && lazy::RequiresGrad(Defined(*this))) {
     auto entry = lazy::MakeRef<lazy::TapeEntry>("to", caller);
@@ -250,6 +261,7 @@ Tensor::operator bool() const { return Item<bool>(); }
 
 std::string Tensor::ToString(Caller caller) const {
   if (impl_ == nullptr) return "tensor(undefined)";
+  if (const std::string shown = lazy::PrintAbstract(*impl_, caller); !shown.empty()) return shown;
   return lazy::TensorText(*lazy::Read(lazy::ShownValue(Defined(*this), "print", caller), TraceCause::kPrint,
                                       Cause::kPrint, "print", caller));
 }

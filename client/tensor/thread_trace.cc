@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "client/tensor/abstract.h"
 #include "client/tensor/function_trace.h"
 #include "client/tensor/lock.h"
 
@@ -37,6 +38,8 @@ Graph& ThreadTrace::Open(Place place, Graph::Kind kind) {
   if (kind != Graph::Kind::kHost) {
     if (Graph* const function = FunctionTrace::GraphAt(place); function != nullptr) return *function;
   }
+  // In an abstract session placeholders are as good as values: one graph, as there would be with values.
+  if (kind == Graph::Kind::kAbstract && AbstractOf(place) != nullptr) kind = Graph::Kind::kReal;
   for (const std::unique_ptr<Graph>& graph : graphs_) {
     if (graph->place == place && graph->kind == kind) return *graph;
   }

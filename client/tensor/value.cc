@@ -4,6 +4,7 @@
 #include <atomic>
 #include <utility>
 
+#include "client/tensor/abstract.h"
 #include "client/tensor/graph.h"
 #include "client/tensor/lock.h"
 #include "client/tensor/tape.h"
@@ -30,6 +31,7 @@ void Value::Destroy(Value* value) {
     // Also where it is not a node: the thread that closes its graph may be making it something else.
     const TraceLock lock;
     if (value->state == State::kNode) value->graph->RemoveLive(*value);
+    ForgetRole(*value);
   }
   delete value;
 }

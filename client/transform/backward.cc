@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/tensor/abstract.h"
 #include "client/tensor/apply.h"
 #include "client/tensor/defined.h"
 #include "client/tensor/function_trace.h"
@@ -146,6 +147,7 @@ class Run {
   }
 
   void Accumulate(GradLeaf& leaf, const Tensor& gradient) {
+    SetRole(gradient, Role::kGradient);
     if (!leaf.gradient.defined()) leaf.gradient = gradient;
     else if (options_.create_graph) leaf.gradient = Sum(leaf.gradient, gradient);
     else leaf.gradient.Add_(Operand(gradient, caller_));

@@ -2,6 +2,9 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "client/tensor/abstract.h"
+#include "client/tensor/impl.h"
+#include "client/tensor/lock.h"
 #include "client/tensor/throw.h"
 #include "client/transform/optimizer/transformation.h"
 #include "hlod/ops/comparison.h"
@@ -74,9 +77,29 @@ Tensor RootMeanSquare(const Tensor& x) { return Sqrt(Mean(Square(x))); }
 
 }  // namespace
 
+namespace {
+
+// What is remembered of a parameter lies where the parameter does.
+void LieAs(const Tensors& params, Tensor& state) {
+  if (!state.defined()) return;
+  lazy::SetRole(state, lazy::Role::kOptimizer);
+  const lazy::TraceLock lock;
+  lazy::Value& value = state.impl()->value();
+  for (const Tensor& param : params) {
+    if (!param.defined() || param.dims() != state.dims()) continue;
+    if (value.sharding == nullptr) value.sharding = param.impl()->value().sharding;
+  }
+}
+
+}  // namespace
+
 State Optimizer::InitLeaves(const Tensors& params) const {
   State state;
-  for (const auto& link : chain_) state.parts.push_back(link->Init(params));
+  for (const Tensor& param : params) lazy::SetRole(param, lazy::Role::kWeight);
+  for (const auto& link : chain_) {
+    state.parts.push_back(link->Init(params));
+    for (Tensor& part : state.parts.back()) LieAs(params, part);
+  }
   return state;
 }
 
@@ -112,10 +135,12 @@ State Optimizer::UpdateLeaves(Tensors& updates, const State& state, const Tensor
                              " parameters, not ", updates.size()),
                 "update", Caller{});
   }
+  for (const Tensor& update : updates) lazy::SetRole(update, lazy::Role::kGradient);
   Defined defined = DefinedOf(params, updates);
   State next;
   for (size_t i = 0; i < chain_.size(); ++i) {
     next.parts.push_back(chain_[i]->Update(defined.updates, state.parts[i], defined.params));
+    for (Tensor& part : next.parts.back()) LieAs(params, part);
   }
   for (size_t i = 0; i < defined.places.size(); ++i) {
     updates[defined.places[i]] = std::move(defined.updates[i]);
