@@ -1,8 +1,9 @@
-// hloctl check: what a module costs and needs, without running it.
+// hloctl check: what a module costs and needs, without running it; or a program.
 #include <cstdio>
 
 #include "client/analysis/module_check.h"
 #include "client/analysis/verdict.h"
+#include "client/cli/check_program.h"
 #include "client/cli/commands.h"
 #include "client/cli/json.h"
 #include "client/cli/load_module.h"
@@ -74,12 +75,16 @@ absl::Status CheckOptionsFit(const CheckOptions& options) {
     return UsageError("--chips says which chips there are: --target has to name one.");
   if (options.update_budget && options.budget.empty())
     return UsageError("--update-budget writes the file that --budget names: --budget is missing.");
+  if (options.program.empty() == options.module.empty())
+    return UsageError("check takes a module, or, after --, a program with its arguments.");
+  if (options.program.empty() && (options.steps > 0 || !options.stand_in.empty()))
+    return UsageError("--steps and --stand-in are for a program, which stands after --.");
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::StatusOr<bool> Check(const CommonOptions& common, const CheckOptions& options) {
+absl::StatusOr<CheckOutcome> Check(const CommonOptions& common, const CheckOptions& options) {
   RETURN_IF_ERROR(CheckOptionsFit(options));
   std::optional<analysis::Target> target;
   if (!options.target.empty()) {
@@ -90,6 +95,7 @@ absl::StatusOr<bool> Check(const CommonOptions& common, const CheckOptions& opti
   if (!options.budget.empty() && !options.update_budget) {
     ASSIGN_OR_RETURN(budget, analysis::ReadBudget(options.budget));
   }
+  if (!options.program.empty()) return CheckProgram(common, options, target, budget);
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(options.module));
   RETURN_IF_ERROR(hlo::Verify(*module));
   ASSIGN_OR_RETURN(const ModuleReport report, analysis::CheckModule(*module, target, budget));
@@ -100,7 +106,7 @@ absl::StatusOr<bool> Check(const CommonOptions& common, const CheckOptions& opti
   if (!options.junit.empty()) RETURN_IF_ERROR(WriteFile(options.junit, ToJUnit(report.name, verdicts)));
   // The runner reads stderr, too; on stdout it would not be JSON any more.
   if (options.github) std::fprintf(stderr, "%s", ToGithub(report.name, verdicts, options.workspace).c_str());
-  return report.passed();
+  return report.passed() ? CheckOutcome::kPassed : CheckOutcome::kFailed;
 }
 
 }  // namespace hlod::cli

@@ -50,7 +50,10 @@ struct RunOptions {
 absl::Status Run(const CommonOptions& common, const RunOptions& options);
 
 struct CheckOptions {
-  std::string module;          // File: HLO proto or text.
+  std::string module;                // File: HLO proto or text; empty: a program is checked ...
+  std::vector<std::string> program;  // ... its name and its arguments.
+  int64_t steps = 0;                 // After which the program is ended; 0: it ends by itself.
+  std::string stand_in;        // For values that do not exist: "0", "1", "random"; empty: it ends there.
   std::string target;          // "v5p:128"; empty: none.
   std::string chips;           // TOML file of further chips; empty: none.
   std::string budget;          // TOML file of limits; empty: none.
@@ -59,9 +62,13 @@ struct CheckOptions {
   bool github = false;         // Annotations for GitHub Actions, to stderr;
   std::string workspace;       // their files relative to this folder.
 };
-// Prints what the module costs and needs, without a daemon. Whether it passed: it does not exceed its budget
-// and may fit its target.
-absl::StatusOr<bool> Check(const CommonOptions& common, const CheckOptions& options);
+enum class CheckOutcome {
+  kPassed,      // It does not exceed its budget, and may fit its target.
+  kFailed,      // It does, or does not.
+  kIncomplete,  // Nothing failed, and a program stopped before the steps that were asked for.
+};
+// Prints what a module or a program costs and needs. A module takes no daemon.
+absl::StatusOr<CheckOutcome> Check(const CommonOptions& common, const CheckOptions& options);
 
 // What these dumps of PyTorch/XLA say about a program's graphs (client/analysis/torch_xla_dump.h).
 absl::Status TorchXlaGraphs(const CommonOptions& common, const std::vector<std::string>& dumps);

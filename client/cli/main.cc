@@ -18,17 +18,21 @@ namespace {
 
 // Exit codes.
 constexpr int kDone = 0;
-constexpr int kRefused = 1;   // The daemon, the program on it, or a file said no.
-constexpr int kUsage = 2;     // The command line is wrong.
-constexpr int kNoDaemon = 3;  // There is no daemon, or it ended.
-constexpr int kFailed = 4;    // What was checked did not pass.
+constexpr int kRefused = 1;     // The daemon, the program on it, or a file said no.
+constexpr int kUsage = 2;       // The command line is wrong.
+constexpr int kNoDaemon = 3;    // There is no daemon, or it ended.
+constexpr int kFailed = 4;      // What was checked did not pass.
+constexpr int kIncomplete = 5;  // What was checked stopped too early to pass.
 
 constexpr char kFooter[] = R"(
 The daemon is the one at --address, else at $HLOD_ADDRESS, else the user's running one; `run` and `ping`
 start a private one when there is none. `check` and `graphs --from-torch-xla` need none.
 
 Exit codes: 0 done; 1 refused by the daemon, or a file or the output could not be read or written;
-2 wrong command line; 3 no daemon, or it went away; 4 what `check` checks exceeds its budget or does not fit.
+2 wrong command line; 3 no daemon, or it went away; 4 what `check` checks exceeds its budget or does not fit;
+5 a program that `check` ran asked for a value that does not exist before the end of its first step, or of step
+--steps: nothing failed until there. Code 1 is also for a program that cannot be run, ends with another exit code
+than 0, never connects, or never ends a step.
 
 JSON keys (--json; sizes in bytes, times in microseconds):
   amount       bytes calls
@@ -45,6 +49,12 @@ JSON keys (--json; sizes in bytes, times in microseconds):
                at largest[kind name op_name source last_use shape bytes]) peak_bytes{low high} traffic_bytes{low high}
                fit findings[metric value limit over] passed text, with --target: target{chip count usable_bytes}
                step_seconds{low high}
+  check -- ... program sessions steps executes programs[name line instructions flops runs] upload_bytes upload_calls
+               unsent_bytes download_bytes download_calls transfers[cause line bytes calls] graph_breaks[cause line
+               bytes calls] stand_ins stopped_at stopped_why flops traffic_bytes{low high} peak_bytes{low high}
+               peak_parts{weights gradients "optimizer state" inputs activations other} peak_program peak_line peak_step
+               largest[part name line shape bytes] simulated_peak_bytes fit findings passed text target step_seconds
+               (as of a module); the program's own output goes to stderr
   graphs       graphs[hash name made_by cause{text break advice} at{file line function} nodes inputs outputs compiles
                executions sizes] lazy_graphs dynamo_graphs places[at cause graphs compiles executions]
                recompiles[at name from to difference[added line]] unexpected_executions compile execute (count seconds)
@@ -117,7 +127,8 @@ std::string CheckSeconds(const std::string& text) {
   return text + " is not a number of seconds";
 }
 
-int Main(int argc, char** argv, bool json) {
+// `program`: what stands after --, for check.
+int Main(int argc, char** argv, const std::vector<std::string>& program, bool json) {
   using namespace hlod;
   using namespace hlod::cli;
   CLI::App app(
@@ -162,9 +173,20 @@ int Main(int argc, char** argv, bool json) {
       ->capture_default_str();
 
   CheckOptions check;
+  check.program = program;
   CLI::App* const check_command =
-      app.add_subcommand("check", "What a module costs and needs, without running it");
-  check_command->add_option("module", check.module, "HLO module: proto or text")->required();
+      app.add_subcommand("check",
+                         "What a module costs and needs, without running it; or, after --, a program, "
+                         "which runs without its large arrays");
+  check_command->add_option("module", check.module, "HLO module: proto or text");
+  check_command->add_option("--steps", check.steps, "End the program after so many Sync()s")
+      ->check(AtLeast(1));
+  check_command
+      ->add_option(
+          "--stand-in", check.stand_in,
+          "What the program is given for values that do not exist: 0, 1 or random; else it ends where "
+          "it asks for one")
+      ->check(CLI::IsMember({"0", "1", "random"}));
   check_command->add_option("--target", check.target,
                             "CHIP or CHIP:COUNT that it should fit: v5p:128, h100, ...");
   check_command->add_option("--chips", check.chips,
@@ -222,11 +244,11 @@ int Main(int argc, char** argv, bool json) {
   common.connect.name = "hloctl";
 
   if (run_command->parsed()) status = Run(common, run);
-  bool passed = true;
+  CheckOutcome outcome = CheckOutcome::kPassed;
   if (check_command->parsed()) {
-    const absl::StatusOr<bool> checked = Check(common, check);
+    const absl::StatusOr<CheckOutcome> checked = Check(common, check);
     status = checked.status();
-    passed = checked.value_or(true);
+    outcome = checked.value_or(CheckOutcome::kPassed);
   }
   if (graphs->parsed()) status = TorchXlaGraphs(common, dumps);
   if (devices->parsed()) status = ListDevices(common);
@@ -237,7 +259,8 @@ int Main(int argc, char** argv, bool json) {
   if (stats->parsed()) status = ShowStats(common);
   if (ping->parsed()) status = Ping(common, count);
   int code = Report(status, json);
-  if (code == kDone && !passed) code = kFailed;
+  if (code == kDone && outcome == CheckOutcome::kFailed) code = kFailed;
+  if (code == kDone && outcome == CheckOutcome::kIncomplete) code = kIncomplete;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   std::fprintf(stderr, "hloctl: The output could not be written.\n");
   return code == kDone ? kRefused : code;
@@ -248,11 +271,19 @@ int Main(int argc, char** argv, bool json) {
 int main(int argc, char** argv) {
   // gRPC's own lines on stderr say in its words what our errors say in ours.
   setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
+  // The command line of the program to check is its own.
+  std::vector<std::string> program;
+  char** const end = std::find_if(argv + 1, argv + argc, [](std::string_view word) { return word == "--"; });
+  const bool is_check = std::any_of(argv + 1, end, [](std::string_view word) { return word == "check"; });
+  if (is_check && end != argv + argc) {
+    program.assign(end + 1, argv + argc);
+    argc = static_cast<int>(end - argv);
+  }
   // Read before the rest, so that errors of the command line are printed in the same form.
   const bool json =
       std::any_of(argv + 1, argv + argc, [](std::string_view word) { return word == "--json"; });
   try {
-    return Main(argc, argv, json);
+    return Main(argc, argv, program, json);
   } catch (const std::exception& error) {  // Of the libraries for the command line and JSON.
     return Report(hlod::cli::UsageError(error.what()), json);
   }

@@ -1,8 +1,9 @@
 // What it takes to see the program of a model of many layers before its weights exist: by a loop in C++, by a
 // scan whose body is traced with zeros for weights, by a scan over placeholders. All figures are the
-// daemon's.
+// daemon's. First of a model that fits here, for real; then of one that does not, in abstract sessions.
 //   example_scan_story [--address ADDRESS]
 #include <absl/strings/str_format.h>
+#include <hlod/abstract.h>
 #include <hlod/tensors.h>
 
 #include <functional>
@@ -81,15 +82,46 @@ int main(int argc, char** argv) try {
     RunAbstractly(client, ByScan(Placeholders({kLayers}, kSize, device), x));
   });
 
-  // The same of a model that no machine here holds. What has no value cannot be read.
+  // The same of a model that no machine here holds: nothing large is sent or made, and the daemon counts what
+  // would be.
+  constexpr int64_t kManyLayers = 126, kLargeSize = 16384;
+  absl::PrintF("\nOf 126 layers of f32[16384,16384], 135 GB, in abstract sessions:\n");
+  const auto show = [&](const char* what,
+                        const std::function<Tensor(const hlod::Device&, const Tensor&)>& way) {
+    hlod::ConnectOptions options;
+    options.address = address;
+    hlod::Environment environment(hlod::ConnectAbstract({}, options).value());
+    const hlod::Device device = environment.device();
+    const Tensor h = way(device, hlod::Ones({1, kLargeSize}, {.device = device}));
+    hlod::Sync();
+    const hlod::SessionStats stats = environment.client().Stats().value();
+    absl::PrintF("  %-26s %12d %14d %14d %9d %9d\n", what, stats.host_to_device.bytes, stats.peak_bytes,
+                 stats.simulated_peak_bytes,
+                 stats.compiles + stats.compile_cache_hits + stats.persistent_cache_hits,
+                 stats.program_bytes);
+    environment.End();
+  };
+  show("loop over placeholders", [](const hlod::Device& device, Tensor h) {
+    for (int64_t i = 0; i < kManyLayers; ++i) h = Apply(Placeholders({}, kLargeSize, device), h);
+    return h;
+  });
+  show("scan, zeros made there", [](const hlod::Device& device, const Tensor& x) {
+    const Layer zeros = {hlod::Zeros({kManyLayers, kLargeSize, kLargeSize}, {.device = device}),
+                         hlod::Zeros({kManyLayers, kLargeSize}, {.device = device})};
+    hlod::Sync();  // They are materialised.
+    return ByScan(zeros, x);
+  });
+  show("scan over placeholders", [](const hlod::Device& device, const Tensor& x) {
+    return ByScan(Placeholders({kManyLayers}, kLargeSize, device), x);
+  });
+
+  // What has no value cannot be read.
   hlod::DefaultEnvironment().Set({.address = address});
   const hlod::Device device = hlod::DefaultDevice();
-  const Layer large = Placeholders({126}, 16384, device);
-  const Tensor h = ByScan(large, hlod::Ones({1, 16384}, {.device = device}));
-  absl::PrintF(
-      "\n126 layers of f32[16384,16384], 135 GB: %d characters of HLO, and no bytes. Reading it is "
-      "refused:\n",
-      hlod::Dump(h, hlod::Form::kHlo).size());
+  const Layer large = Placeholders({kManyLayers}, kLargeSize, device);
+  const Tensor h = ByScan(large, hlod::Ones({1, kLargeSize}, {.device = device}));
+  absl::PrintF("\nTheir program has %d characters of HLO. Reading its result is refused:\n",
+               hlod::Dump(h, hlod::Form::kHlo).size());
   try {
     h.ToHost();
   } catch (const hlod::Error& error) {

@@ -1,0 +1,393 @@
+// A session's buffers as its record says, execute after execute.
+#include "client/analysis/preflight.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "client/analysis/peak.h"
+#include "client/analysis/sharding.h"
+#include "common/base/error.h"
+#include "common/base/kinds.h"
+#include "common/base/status.h"
+#include "common/hlo/flat_signature.h"
+#include "common/hlo/inference/verifier.h"
+#include "common/hlo/proto/codec.h"
+#include "common/hlo/shape.h"
+
+namespace hlod::analysis {
+namespace {
+
+constexpr size_t kLargestMax = 12;
+constexpr size_t kFailuresMax = 10;
+
+std::string LineOf(const v1::Origin& origin) {
+  if (origin.file().empty()) return "";
+  return ToString(Origin{origin.file(), origin.line(), ""});
+}
+
+// A program, looked at once.
+struct Known {
+  size_t index = 0;  // Among RunReport::programs.
+  std::unique_ptr<hlo::Module> module;
+  Peak peak;                 // Everything fused that can be, all that is alive then.
+  std::vector<int> aliases;  // By result: the argument whose memory it takes when that is donated, or -1.
+};
+
+// The argument that a result takes over, as the daemon chooses it.
+std::vector<int> AliasesOf(const hlo::Module& module) {
+  const hlo::FlatSignature signature(module.entry());
+  std::vector<int> aliases(signature.results.size(), -1);
+  absl::flat_hash_set<int> taken;
+  const auto share = [&](int result, int argument) {
+    if (result < 0 || argument < 0 || aliases[static_cast<size_t>(result)] >= 0) return false;
+    if (!taken.insert(argument).second) return false;
+    aliases[static_cast<size_t>(result)] = argument;
+    return true;
+  };
+  for (const hlo::InputOutputAlias& alias : module.config.input_output_alias) {
+    share(signature.FindResult(alias.output_index),
+          signature.FindArgument(alias.parameter_number, alias.parameter_index));
+  }
+  for (const hlo::BufferDonor& donor : module.config.buffer_donors) {
+    const int argument = signature.FindArgument(donor.parameter_number, donor.parameter_index);
+    if (argument < 0 || taken.contains(argument)) continue;
+    for (size_t result = 0; result < aliases.size(); ++result) {
+      if (signature.results[result].shape == signature.arguments[static_cast<size_t>(argument)].shape &&
+          share(static_cast<int>(result), argument))
+        break;
+    }
+  }
+  return aliases;
+}
+
+struct Label {
+  std::string role, name, sharding;
+};
+
+// A live buffer.
+struct Held {
+  hlo::Shape shape;
+  Bracket bytes;  // On a chip.
+  Part part = Part::kOther;
+  std::string line;
+};
+
+class Follower {
+ public:
+  Follower(RunReport& report) : report_(report) {
+    if (report.target.has_value()) {
+      chips_ = static_cast<double>(report.target->count);
+      options_.bytes = [&chip = report.target->chip](const hlo::Shape& shape) {
+        return BytesOn(chip, shape);
+      };
+    }
+  }
+
+  absl::Status Follow(const Record& record) {
+    labels_.clear();
+    held_.clear();
+    step_ = {};
+    // What a buffer is may become known after it was made; handles are never used twice.
+    for (const v1::RecordEvent& event : record.events) {
+      if (!event.has_label()) continue;
+      Label& label = labels_[event.label().handle()];
+      if (!event.label().role().empty()) label.role = event.label().role();
+      if (!event.label().name().empty()) label.name = event.label().name();
+      if (!event.label().sharding().empty()) label.sharding = event.label().sharding();
+    }
+    report_.cut_off |= record.cut_off;
+    for (const v1::RecordEvent& event : record.events) RETURN_IF_ERROR(Take(event));
+    EndStep();
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Take(const v1::RecordEvent& event) {
+    switch (event.what_case()) {
+      case v1::RecordEvent::kBegin: report_.program = event.begin().program(); break;
+      case v1::RecordEvent::kProgram: return TakeProgram(event.program());
+      case v1::RecordEvent::kBuffer: return TakeBuffer(event.buffer());
+      case v1::RecordEvent::kExecute: return TakeExecute(event.execute());
+      case v1::RecordEvent::kFree:
+        for (const uint64_t handle : event.free().handles()) held_.erase(handle);
+        break;
+      case v1::RecordEvent::kRead: TakeRead(event.read()); break;
+      case v1::RecordEvent::kClose:
+        if (event.close().cause() != "sync")
+          ++Row(report_.breaks, event.close().cause(), LineOf(event.close().origin())).calls;
+        break;
+      case v1::RecordEvent::kStep:
+        ++report_.steps;
+        EndStep();
+        break;
+      case v1::RecordEvent::kFailure: TakeFailure(event.failure().error()); break;
+      case v1::RecordEvent::kEnd: TakeEnd(event.end()); break;
+      case v1::RecordEvent::kLabel:
+      case v1::RecordEvent::WHAT_NOT_SET: break;
+    }
+    return absl::OkStatus();
+  }
+
+  static RunLine& Row(std::vector<RunLine>& rows, std::string_view cause, std::string_view line) {
+    for (RunLine& row : rows) {
+      if (row.cause == cause && row.line == line) return row;
+    }
+    return rows.emplace_back(RunLine{std::string(cause), std::string(line)});
+  }
+
+  void TakeRead(const v1::RecordRead& read) {
+    const Cause cause = CauseFromNumber(read.cause()).value_or(Cause::kDownload);
+    RunLine& row = Row(report_.transfers, hlod::Name(cause), LineOf(read.origin()));
+    row.bytes += read.bytes();
+    ++row.calls;
+    report_.download_bytes += read.bytes();
+    ++report_.download_calls;
+    if (read.absent() && cause != Cause::kPrint) ++report_.stand_ins;
+  }
+
+  void TakeFailure(const v1::Error& error) {
+    if (report_.failures.size() >= kFailuresMax) return;
+    if (std::find(report_.failures.begin(), report_.failures.end(), error.text()) == report_.failures.end())
+      report_.failures.push_back(error.text());
+  }
+
+  void TakeEnd(const v1::RecordEnd& end) {
+    report_.simulated_peak_bytes = std::max(report_.simulated_peak_bytes, end.simulated_peak_bytes());
+    if (end.reason() != "stopped") return;
+    report_.stopped_at = LineOf(end.origin());
+    report_.stopped_why = end.text();
+    --report_.stand_ins;  // It was asked for, and not stood in for.
+  }
+
+  absl::Status TakeProgram(const v1::RecordProgram& program) {
+    Known& known = known_[program.digest()];
+    if (known.module != nullptr) return absl::OkStatus();
+    ASSIGN_OR_RETURN(known.module, hlo::FromSerialized(program.module()));
+    RETURN_IF_ERROR(hlo::Verify(*known.module));
+    RunProgram& row = report_.programs.emplace_back(RunProgram{.line = LineOf(program.origin())});
+    known.index = report_.programs.size() - 1;
+    known.aliases = AliasesOf(*known.module);
+    ASSIGN_OR_RETURN(row.report, CheckModule(*known.module, report_.target, {}));
+    ASSIGN_OR_RETURN(const std::unique_ptr<hlo::Module> canonical, Canonical(*known.module));
+    known.peak = PeakOf(Placements(*canonical, options_), SIZE_MAX);
+    return absl::OkStatus();
+  }
+
+  // What an array takes on a chip: `known` that its sharding, or the lack of one, is the program's own.
+  Bracket OnAChip(const hlo::Shape& shape, std::string_view sharding, bool known) const {
+    const auto whole = static_cast<double>(options_.BytesOf(shape));
+    if (!known && sharding.empty()) return {whole / chips_, whole};
+    const double divided = whole / std::min(chips_, static_cast<double>(PartsOf(sharding, 1)[0]));
+    return {divided, divided};
+  }
+
+  Part PartOf(uint64_t handle, const hlo::Shape& shape, bool uploaded) const {
+    const auto found = labels_.find(handle);
+    const std::string_view role = found == labels_.end() ? std::string_view() : found->second.role;
+    if (role == "weight") return Part::kWeights;
+    if (role == "gradient") return Part::kGradients;
+    if (role == "optimizer") return Part::kOptimizerState;
+    if (uploaded) return Part::kInputs;
+    return weights_.contains(shape.dims) ? Part::kGradients : Part::kOther;
+  }
+
+  std::string_view ShardingOf(uint64_t handle) const {
+    const auto found = labels_.find(handle);
+    return found == labels_.end() ? std::string_view() : found->second.sharding;
+  }
+
+  void NoteWeight(const Held& held) {
+    if (held.part == Part::kWeights && !held.shape.dims.empty()) weights_.insert(held.shape.dims);
+  }
+  void Hold(uint64_t handle, Held held) {
+    NoteWeight(held);
+    held_[handle] = std::move(held);
+  }
+
+  absl::Status TakeBuffer(const v1::RecordBuffer& buffer) {
+    ASSIGN_OR_RETURN(const hlo::Shape shape, hlo::FromProto(buffer.shape()));
+    const bool uploaded = buffer.cause() != 0;
+    Hold(buffer.handle(),
+         {.shape = shape,
+          .bytes = OnAChip(shape, ShardingOf(buffer.handle()), /*known=*/true),
+          .part = PartOf(buffer.handle(), shape, uploaded || !ShardingOf(buffer.handle()).empty()),
+          .line = LineOf(buffer.origin())});
+    if (!uploaded) return absl::OkStatus();
+    RunLine& row =
+        Row(report_.transfers, hlod::Name(CauseFromNumber(buffer.cause()).value_or(Cause::kUpload)),
+            LineOf(buffer.origin()));
+    row.bytes += buffer.bytes();
+    ++row.calls;
+    report_.upload_bytes += buffer.bytes();
+    ++report_.upload_calls;
+    if (buffer.absent()) report_.unsent_bytes += buffer.bytes();
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeExecute(const v1::RecordExecute& execute) {
+    const auto found = known_.find(execute.digest());
+    if (found == known_.end() || found->second.module == nullptr)
+      return InvalidArgument("The record runs a program that it does not have.");
+    const Known& known = found->second;
+    RunProgram& row = report_.programs[known.index];
+    ++row.runs;
+    ++report_.executes;
+    step_.flops += row.report.cost.total.flops;
+    step_.traffic.low += row.report.traffic.low;
+    step_.traffic.high += row.report.traffic.high;
+    step_.seconds.low += row.report.step_seconds.low;
+    step_.seconds.high += row.report.step_seconds.high;
+    const std::vector<hlo::ShapeLeaf> leaves = hlo::Leaves(known.module->entry().root().shape());
+    const absl::flat_hash_set<int> donated(execute.donated().begin(), execute.donated().end());
+    std::vector<std::pair<uint64_t, Held>> results;
+    RunPeak now = {.program = row.report.name, .line = LineOf(execute.origin()), .step = report_.steps + 1};
+    for (size_t i = 0; i < leaves.size() && i < static_cast<size_t>(execute.results_size()); ++i) {
+      const uint64_t handle = execute.results(static_cast<int>(i));
+      const bool aliased = i < known.aliases.size() && donated.contains(known.aliases[i]);
+      Held held = {.shape = *leaves[i].shape,
+                   .bytes = OnAChip(*leaves[i].shape, ShardingOf(handle), aliased),
+                   .part = PartOf(handle, *leaves[i].shape, /*uploaded=*/false),
+                   .line = LineOf(execute.origin())};
+      NoteWeight(held);
+      if (!aliased) Add(held, handle, now);
+      results.emplace_back(handle, std::move(held));
+    }
+    for (const auto& [handle, held] : held_) Add(held, handle, now);
+    AddTemporaries(row.report, known.peak, now);
+    if (now.bytes.low > report_.peak.bytes.low || report_.peak.program.empty()) {
+      std::stable_sort(now.largest.begin(), now.largest.end(),
+                       [](const RunArray& a, const RunArray& b) { return a.bytes > b.bytes; });
+      if (now.largest.size() > kLargestMax) now.largest.resize(kLargestMax);
+      now.bytes.high = std::max(now.bytes.high, report_.peak.bytes.high);
+      report_.peak = std::move(now);
+    } else {
+      report_.peak.bytes.high = std::max(report_.peak.bytes.high, now.bytes.high);
+    }
+    for (const uint32_t index : execute.donated()) {
+      if (index < static_cast<uint32_t>(execute.arguments_size()))
+        held_.erase(execute.arguments(static_cast<int>(index)));
+    }
+    for (auto& [handle, held] : results) Hold(handle, std::move(held));
+    return absl::OkStatus();
+  }
+
+  void Add(const Held& held, uint64_t handle, RunPeak& peak) const {
+    peak.bytes.low += held.bytes.low;
+    peak.bytes.high += held.bytes.high;
+    peak.parts[static_cast<size_t>(held.part)] += held.bytes.low;
+    const auto label = labels_.find(handle);
+    peak.largest.push_back({.part = held.part,
+                            .name = label == labels_.end() ? "" : label->second.name,
+                            .line = held.line,
+                            .shape = hlo::ToStringNoLayout(held.shape),
+                            .bytes = held.bytes.low});
+  }
+
+  // Without a partitioner: divided by all chips at best, by none at worst.
+  void AddTemporaries(const ModuleReport& report, const Peak& peak, RunPeak& now) const {
+    const auto all = static_cast<double>(peak.temporaries);
+    now.bytes.low += all / chips_;
+    now.bytes.high += static_cast<double>(report.unfused.temporaries);
+    double gradients = 0;
+    for (const Contributor& array : peak.largest) {
+      if (array.kind != Contributor::Kind::kTemporary) continue;
+      const bool gradient = weights_.contains(array.shape.dims);
+      const auto bytes = static_cast<double>(array.bytes);
+      if (gradient) gradients += bytes;
+      now.largest.push_back({.part = gradient ? Part::kGradients : Part::kActivations,
+                             .name = array.name,
+                             .line = ToString(array.source),
+                             .shape = hlo::ToStringNoLayout(array.shape),
+                             .bytes = bytes / chips_});
+    }
+    gradients = std::min(gradients, all);
+    now.parts[static_cast<size_t>(Part::kGradients)] += gradients / chips_;
+    now.parts[static_cast<size_t>(Part::kActivations)] += (all - gradients) / chips_;
+  }
+
+  void EndStep() {
+    if (step_.seconds.low >= report_.step_seconds.low && step_.flops >= report_.flops) {
+      report_.flops = step_.flops;
+      report_.traffic = step_.traffic;
+      report_.step_seconds = step_.seconds;
+    }
+    step_ = {};
+  }
+
+  struct Step {
+    double flops = 0;
+    Bracket traffic, seconds;
+  };
+
+  RunReport& report_;
+  double chips_ = 1;
+  PlacementOptions options_;
+  absl::flat_hash_map<std::string, Known> known_;  // By digest.
+  absl::flat_hash_map<uint64_t, Label> labels_;
+  std::map<uint64_t, Held> held_;
+  std::set<hlo::Dims> weights_;  // Their dimensions.
+  Step step_;
+};
+
+void SortRows(std::vector<RunLine>& rows) {
+  std::stable_sort(rows.begin(), rows.end(), [](const RunLine& a, const RunLine& b) {
+    return std::pair(a.bytes, a.calls) > std::pair(b.bytes, b.calls);
+  });
+}
+
+}  // namespace
+
+int64_t RunReport::graph_breaks() const {
+  int64_t count = 0;
+  for (const RunLine& row : breaks) count += row.calls;
+  return count;
+}
+
+ModuleReport::Fit RunReport::fit() const {
+  const ModuleReport whole = {.peak_bytes = peak.bytes, .target = target};
+  return whole.fit();
+}
+
+bool RunReport::passed() const {
+  return fit() != ModuleReport::Fit::kDoesNotFit &&
+         std::none_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.over; });
+}
+
+Budget ValuesOf(const RunReport& report) {
+  Budget values = {{"peak_bytes", report.peak.bytes.low},
+                   {"traffic_bytes", report.traffic.low},
+                   {"flops", report.flops},
+                   {"upload_bytes", static_cast<double>(report.upload_bytes)},
+                   {"upload_calls", static_cast<double>(report.upload_calls)},
+                   {"download_bytes", static_cast<double>(report.download_bytes)},
+                   {"download_calls", static_cast<double>(report.download_calls)},
+                   {"compiles", static_cast<double>(report.programs.size())},
+                   {"executes", static_cast<double>(report.executes)},
+                   {"graph_breaks", static_cast<double>(report.graph_breaks())},
+                   {"host_waits", static_cast<double>(report.download_calls)}};
+  if (report.target.has_value()) values["step_seconds"] = report.step_seconds.low;
+  return values;
+}
+
+absl::StatusOr<RunReport> FollowRun(const std::vector<Record>& sessions, const std::optional<Target>& target,
+                                    const Budget& budget) {
+  RunReport report;
+  report.target = target;
+  report.budget = budget;
+  Follower follower(report);
+  for (const Record& record : sessions) {
+    ++report.sessions;
+    RETURN_IF_ERROR(follower.Follow(record));
+  }
+  SortRows(report.transfers);
+  SortRows(report.breaks);
+  ASSIGN_OR_RETURN(report.findings, Compare(budget, ValuesOf(report)));
+  return report;
+}
+
+}  // namespace hlod::analysis

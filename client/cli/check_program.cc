@@ -1,0 +1,253 @@
+// hloctl check -- PROGRAM: what a program would need, from a run without its large arrays.
+#include "client/cli/check_program.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "client/analysis/preflight.h"
+#include "client/analysis/verdict.h"
+#include "client/cli/json.h"
+#include "common/base/file.h"
+#include "common/base/status.h"
+#include "hlod/testing.h"
+
+extern char** environ;
+
+namespace hlod::cli {
+namespace {
+
+using analysis::RunReport;
+
+// A folder that goes with the object.
+class TemporaryFolder {
+ public:
+  absl::Status Make() {
+    path_ = (std::filesystem::temp_directory_path() / "hloctl-check-XXXXXX").string();
+    if (mkdtemp(path_.data()) != nullptr) return absl::OkStatus();
+    const int error = errno;
+    return Unavailable("No temporary folder (%s): %s.", std::exchange(path_, ""), std::strerror(error));
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// While it lives, Ctrl-C is for the program alone: this process still has the daemon and the folder to
+// remove.
+class IgnoredInterrupt {
+ public:
+  IgnoredInterrupt() {
+    struct sigaction ignore = {};
+    ignore.sa_handler = SIG_IGN;
+    sigaction(SIGINT, &ignore, &before_);
+  }
+  ~IgnoredInterrupt() { sigaction(SIGINT, &before_, nullptr); }
+  IgnoredInterrupt(const IgnoredInterrupt&) = delete;
+  IgnoredInterrupt& operator=(const IgnoredInterrupt&) = delete;
+
+ private:
+  struct sigaction before_ = {};
+};
+
+// How the program ended: its exit code, or the signal's number below zero.
+absl::StatusOr<int> RunProgram(const std::vector<std::string>& words, const std::string& abstract,
+                               bool output_to_stderr) {
+  std::vector<std::string> variables = {"HLOD_ABSTRACT=" + abstract};
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (!std::string_view(*variable).starts_with("HLOD_ABSTRACT=")) variables.emplace_back(*variable);
+  }
+  const auto pointers = [](std::vector<std::string>& texts) {
+    std::vector<char*> list;
+    for (std::string& text : texts) list.push_back(text.data());
+    list.push_back(nullptr);
+    return list;
+  };
+  std::vector<std::string> arguments = words;
+  const std::vector<char*> argv = pointers(arguments), envp = pointers(variables);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (output_to_stderr) posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t defaults;
+  sigemptyset(&defaults);
+  sigaddset(&defaults, SIGINT);
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  std::fflush(nullptr);
+  const IgnoredInterrupt interrupt;
+  pid_t pid = 0;
+  const int error = posix_spawnp(&pid, words[0].c_str(), &actions, &attributes, argv.data(), envp.data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0) return NotFound("The program %s cannot be run: %s.", words[0], std::strerror(error));
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0) {
+    if (errno != EINTR) return Internal("The program %s was lost: %s.", words[0], std::strerror(errno));
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+absl::StatusOr<std::vector<analysis::Record>> ReadRecords(const std::string& folder) {
+  std::vector<std::pair<std::filesystem::file_time_type, std::string>> files;
+  for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(folder))
+    files.emplace_back(entry.last_write_time(), entry.path().string());
+  std::sort(files.begin(), files.end());
+  std::vector<analysis::Record> records;
+  for (const auto& [time, path] : files) {
+    ASSIGN_OR_RETURN(records.emplace_back(), analysis::ReadRecord(path));
+  }
+  return records;
+}
+
+Json ToJson(const analysis::Bracket& bracket) { return {{"low", bracket.low}, {"high", bracket.high}}; }
+
+Json ToJson(const std::vector<analysis::RunLine>& rows) {
+  Json list = Json::array();
+  for (const analysis::RunLine& row : rows)
+    list.push_back({{"cause", row.cause}, {"line", row.line}, {"bytes", row.bytes}, {"calls", row.calls}});
+  return list;
+}
+
+Json ToJson(const RunReport& report) {
+  Json programs = Json::array();
+  for (const analysis::RunProgram& program : report.programs) {
+    programs.push_back({{"name", program.report.name},
+                        {"line", program.line},
+                        {"instructions", program.report.instructions},
+                        {"flops", program.report.cost.total.flops},
+                        {"runs", program.runs}});
+  }
+  Json parts = Json::object(), largest = Json::array(), findings = Json::array();
+  for (size_t part = 0; part < analysis::kParts; ++part)
+    parts[std::string(Name(static_cast<analysis::Part>(part)))] = report.peak.parts[part];
+  for (const analysis::RunArray& array : report.peak.largest) {
+    largest.push_back({{"part", Name(array.part)},
+                       {"name", array.name},
+                       {"line", array.line},
+                       {"shape", array.shape},
+                       {"bytes", array.bytes}});
+  }
+  for (const analysis::Finding& finding : report.findings) {
+    findings.push_back({{"metric", finding.metric},
+                        {"value", finding.value},
+                        {"limit", finding.limit},
+                        {"over", finding.over}});
+  }
+  Json json = {{"program", report.program},
+               {"sessions", report.sessions},
+               {"steps", report.steps},
+               {"executes", report.executes},
+               {"programs", std::move(programs)},
+               {"upload_bytes", report.upload_bytes},
+               {"upload_calls", report.upload_calls},
+               {"unsent_bytes", report.unsent_bytes},
+               {"download_bytes", report.download_bytes},
+               {"download_calls", report.download_calls},
+               {"transfers", ToJson(report.transfers)},
+               {"graph_breaks", ToJson(report.breaks)},
+               {"stand_ins", report.stand_ins},
+               {"stopped_at", report.stopped_at},
+               {"stopped_why", report.stopped_why},
+               {"flops", report.flops},
+               {"traffic_bytes", ToJson(report.traffic)},
+               {"peak_bytes", ToJson(report.peak.bytes)},
+               {"peak_parts", std::move(parts)},
+               {"peak_program", report.peak.program},
+               {"peak_line", report.peak.line},
+               {"peak_step", report.peak.step},
+               {"largest", std::move(largest)},
+               {"simulated_peak_bytes", report.simulated_peak_bytes},
+               {"fit", Name(report.fit())},
+               {"findings", std::move(findings)},
+               {"passed", report.passed()},
+               {"text", ToText(report)}};
+  if (report.target.has_value()) {
+    json["target"] = {{"chip", report.target->chip.name},
+                      {"count", report.target->count},
+                      {"usable_bytes", report.target->chip.usable_bytes}};
+    json["step_seconds"] = ToJson(report.step_seconds);
+  }
+  return json;
+}
+
+// Why the run says nothing, or not what it should; OK when its verdict counts.
+absl::Status CheckRun(const std::string& program, int code, const RunReport& report) {
+  const std::string after =
+      report.sessions == 0 ? "before it connected" : absl::StrFormat("after %d steps", report.steps);
+  if (code < 0) return Aborted("The program %s was ended by signal %d %s.", program, -code, after);
+  if (code != 0) return Aborted("The program %s ended with exit code %d %s.", program, code, after);
+  if (report.sessions == 0) {
+    return FailedPrecondition(
+        "The program %s never connected: it has to use libhlod (Client::Connect(), DefaultDevice()).",
+        program);
+  }
+  if (!report.failures.empty()) {
+    return FailedPrecondition("The program %s ran, and the daemon refused what it sent: %s", program,
+                              report.failures.front());
+  }
+  if (report.executes == 0 && report.stopped_why.empty())
+    return FailedPrecondition("The program %s connected and never ran anything.", program);
+  if (report.steps == 0 && report.stopped_why.empty()) {
+    return FailedPrecondition(
+        "The program %s never ended a step: it called neither Sync() nor, between executes, StepMark().",
+        program);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<CheckOutcome> CheckProgram(const CommonOptions& common, const CheckOptions& options,
+                                          const std::optional<analysis::Target>& target,
+                                          const analysis::Budget& budget) {
+  TemporaryFolder folder;
+  RETURN_IF_ERROR(folder.Make());
+  const std::string records = folder.path() + "/records";
+  std::filesystem::create_directory(records);
+  // Placeholders stand for arrays of any size.
+  testing::DaemonOptions daemon_options;
+  daemon_options.flags = {"--log-level", "warn", "--buffer-bytes-max", std::to_string(int64_t{1} << 50)};
+  ASSIGN_OR_RETURN(const testing::Daemon daemon, testing::Daemon::Start(daemon_options));
+  std::string abstract = absl::StrCat("address=", daemon.address(), ",record=", records);
+  if (options.steps > 0) absl::StrAppend(&abstract, ",steps=", options.steps);
+  if (!options.stand_in.empty()) absl::StrAppend(&abstract, ",stand_in=", options.stand_in);
+  ASSIGN_OR_RETURN(const int code, RunProgram(options.program, abstract, common.json));
+  ASSIGN_OR_RETURN(const std::vector<analysis::Record> sessions, ReadRecords(records));
+  ASSIGN_OR_RETURN(RunReport report, analysis::FollowRun(sessions, target, budget));
+  const absl::Status counts = CheckRun(options.program[0], code, report);
+  if (!counts.ok()) {
+    if (!common.json && report.executes > 0) std::printf("%s", ToText(report).c_str());
+    return counts;
+  }
+  if (options.update_budget) RETURN_IF_ERROR(analysis::UpdateBudget(options.budget, ValuesOf(report)));
+  if (common.json) std::printf("%s\n", Dump(ToJson(report)).c_str());
+  else std::printf("%s", ToText(report).c_str());
+  const std::vector<analysis::Verdict> verdicts = analysis::VerdictsOf({.peak_bytes = report.peak.bytes,
+                                                                        .target = report.target,
+                                                                        .budget = report.budget,
+                                                                        .findings = report.findings});
+  if (!options.junit.empty()) RETURN_IF_ERROR(WriteFile(options.junit, ToJUnit(report.program, verdicts)));
+  if (options.github)
+    std::fprintf(stderr, "%s", ToGithub(report.program, verdicts, options.workspace).c_str());
+  if (!report.passed()) return CheckOutcome::kFailed;
+  const bool incomplete = !report.stopped_why.empty() && report.steps < std::max<int64_t>(1, options.steps);
+  return incomplete ? CheckOutcome::kIncomplete : CheckOutcome::kPassed;
+}
+
+}  // namespace hlod::cli

@@ -1,0 +1,20 @@
+// The form of `hloctl check` that runs a program.
+#pragma once
+
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "client/analysis/budget.h"
+#include "client/analysis/chips.h"
+#include "client/cli/commands.h"
+
+namespace hlod::cli {
+
+// Runs options.program against a private daemon, in an abstract session, and prints what it would have
+// needed. An error when that says nothing: the program does not exist, failed, never connected, never ended a
+// step, or sent what the daemon refused.
+absl::StatusOr<CheckOutcome> CheckProgram(const CommonOptions& common, const CheckOptions& options,
+                                          const std::optional<analysis::Target>& target,
+                                          const analysis::Budget& budget);
+
+}  // namespace hlod::cli

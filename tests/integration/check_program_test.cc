@@ -1,0 +1,231 @@
+// hloctl check -- PROGRAM as typed: a program that trains, unchanged, and what is odd about others.
+#include <sys/wait.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "tests/integration/process.h"
+#include "tests/support/source_dir.h"
+
+namespace hlod {
+namespace {
+
+// What train_program's model takes: two matrices and two biases of floats.
+constexpr int64_t kWeights = 4 * (2 * 4096 * 1024 + 4096 + 1024);
+constexpr int64_t kBatch = 4 * 512 * 1024;
+
+class CheckProgram : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / ("check-program-test-" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  struct Output {
+    int code = -1;
+    std::string text;
+  };
+  // `options` stand before --, `words` after train_program.
+  Output Check(const std::string& options, const std::string& words = "",
+               const std::string& streams = "2>&1") {
+    return Type("check " + options + " -- " + Beside("train_program") + " " + words, streams);
+  }
+  Output Type(const std::string& words, const std::string& streams = "2>&1") {
+    const std::string command = Beside("../bin/hloctl") + " " + words + " " + streams;
+    Output output;
+    FILE* const pipe = popen(command.c_str(), "r");
+    char buffer[4096];
+    while (const size_t n = fread(buffer, 1, sizeof(buffer), pipe)) output.text.append(buffer, n);
+    output.code = WEXITSTATUS(pclose(pipe));
+    return output;
+  }
+  nlohmann::json CheckJson(const std::string& options, const std::string& words = "", int code = 0) {
+    const Output output = Check("--json " + options, words, "2>/dev/null");
+    EXPECT_EQ(output.code, code) << output.text;
+    nlohmann::json json = nlohmann::json::parse(output.text, nullptr, false);
+    EXPECT_FALSE(json.is_discarded()) << output.text;
+    return json;
+  }
+  std::string File(const char* name, const std::string& text) {
+    std::ofstream(folder_ / name) << text;
+    return (folder_ / name).string();
+  }
+  // The line of train_program.cc that ends with the comment.
+  std::string LineOf(const std::string& comment) {
+    std::ifstream source(SourceDir() / "tests/integration/train_program.cc");
+    std::string line;
+    for (int number = 1; std::getline(source, line); ++number) {
+      if (line.find("// " + comment) != std::string::npos)
+        return "train_program.cc:" + std::to_string(number);
+    }
+    return "no such line";
+  }
+
+  std::filesystem::path folder_;
+};
+
+void ExpectContains(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << "wanted: " << part << "\nin: " << text;
+}
+
+TEST_F(CheckProgram, PassesAndSaysWhatTheMemoryIsFor) {
+  const nlohmann::json json = CheckJson("--target h100");
+  EXPECT_TRUE(json["passed"]);
+  EXPECT_EQ(json["fit"], "fits");
+  EXPECT_EQ(json["steps"], 3);
+  const nlohmann::json& parts = json["peak_parts"];
+  EXPECT_EQ(parts["weights"], kWeights);
+  EXPECT_NEAR(parts["optimizer state"].get<double>() / kWeights, 2, 1e-5)
+      << "two moments, a count: " << parts;
+  EXPECT_GE(parts["gradients"].get<double>(), kWeights) << parts;
+  EXPECT_GT(parts["activations"].get<double>(), 0) << parts;
+  double sum = 0;
+  for (const auto& [name, bytes] : parts.items()) sum += bytes.get<double>();
+  EXPECT_NEAR(sum, json["peak_bytes"]["low"].get<double>(), 1) << json;
+  EXPECT_EQ(json["upload_calls"], 3);
+  EXPECT_EQ(json["upload_bytes"], 3 * kBatch);
+  EXPECT_EQ(json["unsent_bytes"], 3 * kBatch) << "no batch is sent";
+  EXPECT_EQ(json["download_calls"], 0);
+  EXPECT_TRUE(json["graph_breaks"].empty()) << json["graph_breaks"];
+}
+
+TEST_F(CheckProgram, TheTextNamesTheParts) {
+  const Output output = Check("--target h100");
+  EXPECT_EQ(output.code, 0) << output.text;
+  for (const char* part : {"done", "3 steps", "weights", "gradients", "optimizer state", "activations",
+                           "1 chip: fits", "verdict          passed"})
+    ExpectContains(output.text, part);
+}
+
+TEST_F(CheckProgram, FailsByMemory) {
+  const std::string chips =
+      File("chips.toml", "[chips.tiny]\nmemory_bytes = 64e6\nbandwidth = 1e9\nflops = 1e9\n");
+  const Output output = Check("--target tiny --chips " + chips);
+  EXPECT_EQ(output.code, 4) << output.text;
+  ExpectContains(output.text, "does not fit");
+  ExpectContains(output.text, "verdict          FAILED");
+}
+
+TEST_F(CheckProgram, FailsByBudget) {
+  const Output over = Check("--budget " + File("budget.toml", "upload_bytes = 100\nexecutes = 3\n"));
+  EXPECT_EQ(over.code, 4) << over.text;
+  ExpectContains(over.text, "upload_bytes 6.00 MiB is over 100 bytes");
+  const Output loose = Check("--budget " + File("budget.toml", "upload_bytes = \"1GiB\"\n"));
+  EXPECT_EQ(loose.code, 0) << loose.text;
+  ExpectContains(loose.text, "loose: upload_bytes");
+  const Output odd = Check("--budget " + File("budget.toml", "uploads = 1\n"));
+  EXPECT_EQ(odd.code, 1) << odd.text;
+  ExpectContains(odd.text, "uploads cannot be limited");
+}
+
+TEST_F(CheckProgram, EndsAfterTheSteps) {
+  const nlohmann::json json = CheckJson("--steps 2");
+  EXPECT_EQ(json["steps"], 2);
+  EXPECT_EQ(json["upload_calls"], 2);
+}
+
+TEST_F(CheckProgram, StopsWhereAValueDecidesSomething) {
+  const Output before = Check("--target h100", "item_before_step");
+  EXPECT_EQ(before.code, 5) << before.text;
+  ExpectContains(before.text, "stopped at ");
+  ExpectContains(before.text, LineOf("stop line"));
+  ExpectContains(before.text, "f32[]");
+  // After a step the verdict holds for one.
+  const nlohmann::json after = CheckJson("--target h100", "item");
+  ExpectContains(after["stopped_at"], LineOf("item line"));
+  EXPECT_EQ(after["steps"], 1);
+  CheckJson("--steps 2", "item", 5);
+}
+
+TEST_F(CheckProgram, GoesOnWithStandInsAndSaysSo) {
+  const nlohmann::json json = CheckJson("--stand-in 1", "item");
+  EXPECT_EQ(json["steps"], 3);
+  EXPECT_EQ(json["stand_ins"], 3);
+  EXPECT_EQ(json["download_calls"], 3);
+  EXPECT_EQ(json["download_bytes"], 12);
+  ExpectContains(json["text"], "STAND-INS        3 values");
+  ExpectContains(json["text"], "passed, with stand-ins");
+  EXPECT_EQ(CheckJson("--stand-in random", "item")["steps"], 3);
+  EXPECT_EQ(CheckJson("--stand-in 0", "item")["steps"], 3);
+  // A read before Step() cuts the step in two: that is a graph break, at its line.
+  const nlohmann::json cut = CheckJson("--stand-in 0", "item_before_step");
+  ASSERT_EQ(cut["graph_breaks"].size(), 1) << cut["graph_breaks"];
+  EXPECT_EQ(cut["graph_breaks"][0]["cause"], "item");
+  EXPECT_EQ(cut["graph_breaks"][0]["calls"], 3);
+  ExpectContains(cut["graph_breaks"][0]["line"], LineOf("stop line"));
+}
+
+TEST_F(CheckProgram, PrintingShowsThePlaceholderAndGoesOn) {
+  const Output output = Check("", "prints");
+  EXPECT_EQ(output.code, 0) << output.text;
+  ExpectContains(output.text, "loss tensor(placeholder f32[] made at ");
+  ExpectContains(output.text, "done");
+}
+
+TEST_F(CheckProgram, SmallValuesAreReal) {
+  const nlohmann::json json = CheckJson("", "small");
+  EXPECT_EQ(json["steps"], 2);
+  EXPECT_EQ(json["stand_ins"], 0);
+  EXPECT_EQ(json["download_calls"], 2);
+}
+
+// 405,853,388,800 parameters, as Llama 3.1's: 16 bytes each are 6.49 TB, which 64 chips of 102.8 GB do not
+// hold beside activations, and 128 do.
+TEST_F(CheckProgram, AStepOf405BillionParametersFits128ChipsAndNot64) {
+  const auto check = [&](const std::string& target, int code) {
+    const Output output =
+        Type("check --json --steps 2 --target " + target + " -- " + Beside("../bin/example_llama_405b"),
+             "2>/dev/null");
+    EXPECT_EQ(output.code, code) << output.text;
+    return nlohmann::json::parse(output.text, nullptr, false);
+  };
+  const nlohmann::json fits = check("v5p:128", 0), too_few = check("v5p:64", 4);
+  const double weights = 4 * 405853388800.0 / 128;
+  const nlohmann::json& parts = fits["peak_parts"];
+  // On TPU 126 vectors take the room of 128.
+  EXPECT_NEAR(parts["weights"].get<double>() / weights, 1, 1e-3) << parts;
+  EXPECT_NEAR(parts["optimizer state"].get<double>() / weights, 2, 2e-3) << parts;
+  EXPECT_GT(parts["gradients"].get<double>(), 0.99 * weights) << parts;
+  // At least what each layer is given: 126 of [256,2048,16384] in bf16.
+  EXPECT_GT(parts["activations"].get<double>(), 126.0 * 256 * 2048 * 16384 * 2 / 128) << parts;
+  EXPECT_NEAR(too_few["peak_parts"]["weights"].get<double>() / weights, 2, 2e-3);
+  EXPECT_EQ(too_few["fit"], "does not fit");
+  EXPECT_EQ(fits["peak_step"], 2) << "not where the weights are made";
+  EXPECT_EQ(fits["unsent_bytes"], fits["upload_bytes"]);
+}
+
+TEST_F(CheckProgram, SaysWhatIsWrongWithAProgram) {
+  const struct {
+    const char *words, *says;
+  } kOdd[] = {{"exits_early", "ended with exit code 7 before it connected"},
+              {"exits_late", "ended with exit code 3 after 3 steps"},
+              {"killed", "was ended by signal 9"},
+              {"never_connects", "never connected"},
+              {"never_runs", "connected and never ran anything"},
+              {"never_steps", "never ended a step"}};
+  for (const auto& [words, says] : kOdd) {
+    const Output output = Check("", words);
+    EXPECT_EQ(output.code, 1) << words << output.text;
+    ExpectContains(output.text, says);
+  }
+  const Output missing = Type("check -- /nowhere/train");
+  EXPECT_EQ(missing.code, 1) << missing.text;
+  ExpectContains(missing.text, "The program /nowhere/train cannot be run: No such file or directory.");
+  EXPECT_EQ(
+      nlohmann::json::parse(Type("--json check -- /nowhere/train", "2>/dev/null").text)["error"]["code"],
+      "NOT_FOUND");
+}
+
+TEST_F(CheckProgram, TheCommandLineIsOneOrTheOther) {
+  EXPECT_EQ(Type("check --").code, 2);
+  EXPECT_EQ(Type("check some.hlo -- " + Beside("train_program")).code, 2);
+  EXPECT_EQ(Type("check --steps 2 some.hlo").code, 2);
+  EXPECT_EQ(Type("check --stand-in 7 -- " + Beside("train_program")).code, 2);
+}
+
+}  // namespace
+}  // namespace hlod

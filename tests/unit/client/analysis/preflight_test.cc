@@ -1,0 +1,241 @@
+// Records of runs, written by hand; what they would have needed, by hand arithmetic.
+#include "client/analysis/preflight.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/base/file.h"
+#include "common/base/kinds.h"
+#include "common/hlo/proto/codec.h"
+#include "common/hlo/text/sharding.h"
+#include "common/hlo/text/text.h"
+
+namespace hlod::analysis {
+namespace {
+
+using hlo::Shape;
+using testing::HasSubstr;
+
+constexpr char kAdd[] = R"(
+HloModule add
+ENTRY main {
+  w = f32[1024] parameter(0)
+  x = f32[1024] parameter(1)
+  ROOT s = f32[1024] add(w, x)
+})";
+// The result takes over the donated argument's memory.
+constexpr char kUpdate[] = R"(
+HloModule update, buffer_donor={ (0, {}) }
+ENTRY main {
+  w = f32[1024] parameter(0)
+  g = f32[1024] parameter(1)
+  ROOT s = f32[1024] subtract(w, g)
+})";
+
+class Writer {
+ public:
+  Writer() {
+    v1::RecordBegin& begin = *Add().mutable_begin();
+    begin.set_version(1);
+    begin.set_program("train pid 17");
+  }
+  v1::RecordEvent& Add() { return record_.events.emplace_back(); }
+  void Program(const std::string& digest, const char* text) {
+    v1::RecordProgram& program = *Add().mutable_program();
+    program.set_digest(digest);
+    program.set_module(hlo::Serialize(*hlo::ParseModule(text).value()));
+  }
+  void Buffer(uint64_t handle, Cause cause, bool absent = false) {
+    v1::RecordBuffer& buffer = *Add().mutable_buffer();
+    buffer.set_handle(handle);
+    *buffer.mutable_shape() = hlo::ToProto(Shape::Array(hlo::kF32, {1024}));
+    buffer.set_bytes(4096);
+    buffer.set_cause(static_cast<int>(cause));
+    buffer.set_absent(absent);
+    Line(buffer.mutable_origin(), 7);
+  }
+  void Placeholder(uint64_t handle) {
+    Buffer(handle, Cause::kUpload, /*absent=*/true);
+    record_.events.back().mutable_buffer()->set_cause(0);
+  }
+  void Label(uint64_t handle, const std::string& role, const std::string& sharding = "") {
+    v1::RecordLabel& label = *Add().mutable_label();
+    label.set_handle(handle);
+    label.set_role(role);
+    label.set_name("w" + std::to_string(handle));
+    if (!sharding.empty()) label.set_sharding(hlo::ParseSharding(sharding, 1).value());
+  }
+  void Execute(const std::string& digest, const std::vector<uint64_t>& arguments, uint64_t result,
+               const std::vector<uint32_t>& donated = {}) {
+    v1::RecordExecute& execute = *Add().mutable_execute();
+    execute.set_digest(digest);
+    execute.mutable_arguments()->Add(arguments.begin(), arguments.end());
+    execute.add_results(result);
+    execute.mutable_donated()->Add(donated.begin(), donated.end());
+    Line(execute.mutable_origin(), 9);
+  }
+  void Free(uint64_t handle) { Add().mutable_free()->add_handles(handle); }
+  void Step() { Add().mutable_step(); }
+  void Read(Cause cause, bool absent) {
+    v1::RecordRead& read = *Add().mutable_read();
+    read.set_bytes(4);
+    read.set_cause(static_cast<int>(cause));
+    read.set_absent(absent);
+    Line(read.mutable_origin(), 11);
+  }
+  void Close(const std::string& cause) {
+    Add().mutable_close()->set_cause(cause);
+    Line(record_.events.back().mutable_close()->mutable_origin(), 11);
+  }
+  static void Line(v1::Origin* origin, int line) {
+    origin->set_file("train.cc");
+    origin->set_line(line);
+  }
+  const Record& record() const { return record_; }
+
+ private:
+  Record record_;
+};
+
+RunReport Follow(const Writer& writer, const std::optional<Target>& target = {}, const Budget& budget = {}) {
+  absl::StatusOr<RunReport> report = FollowRun({writer.record()}, target, budget);
+  EXPECT_TRUE(report.ok()) << report.status();
+  return *std::move(report);
+}
+
+double PartOf(const RunReport& report, Part part) { return report.peak.parts[static_cast<size_t>(part)]; }
+
+TEST(Preflight, MemoryIsWhatLivesAcrossExecutes) {
+  Writer run;
+  run.Program("add", kAdd);
+  run.Placeholder(1);
+  run.Label(1, "weight");
+  run.Buffer(2, Cause::kUpload, /*absent=*/true);
+  run.Execute("add", {1, 2}, 3);  // Weights, input and result: 3 arrays.
+  run.Free(2);
+  run.Execute("add", {1, 3}, 4);  // 3 again.
+  run.Buffer(5, Cause::kUpload);
+  run.Execute("add", {1, 5}, 6);  // What is left of before, and three: 1, 3, 4, 5, 6.
+  const RunReport report = Follow(run);
+  EXPECT_EQ(report.executes, 3);
+  EXPECT_EQ(report.peak.bytes.low, 5 * 4096);
+  EXPECT_EQ(report.peak.bytes.high, 5 * 4096);
+  EXPECT_EQ(PartOf(report, Part::kWeights), 4096);
+  EXPECT_EQ(PartOf(report, Part::kInputs), 4096);
+  EXPECT_EQ(PartOf(report, Part::kGradients), 3 * 4096) << "results of a weight's dimensions";
+  EXPECT_EQ(report.upload_bytes, 2 * 4096);
+  EXPECT_EQ(report.unsent_bytes, 4096);
+  ASSERT_EQ(report.programs.size(), 1u);
+  EXPECT_EQ(report.programs[0].runs, 3);
+  EXPECT_EQ(report.peak.line, "train.cc:9");
+}
+
+TEST(Preflight, DonatedMemoryIsTakenOver) {
+  Writer run;
+  run.Program("update", kUpdate);
+  run.Placeholder(1);
+  run.Label(1, "weight");
+  run.Placeholder(2);
+  run.Label(2, "gradient");
+  run.Execute("update", {1, 2}, 3, {0});
+  run.Label(3, "weight");
+  run.Execute("update", {3, 2}, 4, {0});
+  run.Label(4, "weight");
+  const RunReport report = Follow(run);
+  EXPECT_EQ(report.peak.bytes.low, 2 * 4096);
+  EXPECT_EQ(PartOf(report, Part::kWeights), 4096);
+  // Not donated, it is a third array.
+  Writer kept;
+  kept.Program("update", kUpdate);
+  kept.Placeholder(1);
+  kept.Placeholder(2);
+  kept.Execute("update", {1, 2}, 3);
+  EXPECT_EQ(Follow(kept).peak.bytes.low, 3 * 4096);
+}
+
+TEST(Preflight, ShardingsDivideAndTheRestIsABracket) {
+  Writer run;
+  run.Program("add", kAdd);
+  run.Placeholder(1);
+  run.Label(1, "weight", "{devices=[4]<=[4]}");
+  run.Buffer(2, Cause::kUpload, /*absent=*/true);
+  run.Execute("add", {1, 2}, 3);
+  Target target{
+      .chip = {.name = "mine", .memory_bytes = 1e9, .usable_bytes = 7000, .bandwidth = 1, .flops = 1},
+      .count = 4};
+  const RunReport report = Follow(run, target);
+  EXPECT_EQ(report.peak.bytes.low, 1024 + 4096 + 1024) << "weight by its sharding, input whole, result by 4";
+  EXPECT_EQ(report.peak.bytes.high, 1024 + 4096 + 4096);
+  EXPECT_EQ(report.fit(), ModuleReport::Fit::kMayNotFit);
+  EXPECT_TRUE(report.passed());
+  target.chip.usable_bytes = 6000;
+  EXPECT_EQ(Follow(run, target).fit(), ModuleReport::Fit::kDoesNotFit);
+  EXPECT_FALSE(Follow(run, target).passed());
+  EXPECT_THAT(ToText(Follow(run, target)), HasSubstr("verdict          FAILED"));
+}
+
+TEST(Preflight, CountsStepsBreaksReadsAndWhatWasRefused) {
+  Writer run;
+  run.Program("add", kAdd);
+  run.Buffer(1, Cause::kUpload);
+  run.Close("item");
+  run.Execute("add", {1, 1}, 2);
+  run.Read(Cause::kScalarRead, /*absent=*/true);
+  run.Close("sync");
+  run.Step();
+  run.Close("item");
+  run.Read(Cause::kPrint, /*absent=*/true);
+  run.Add().mutable_failure()->mutable_error()->set_text("no");
+  run.Read(Cause::kDownload, /*absent=*/true);
+  v1::RecordEnd& end = *run.Add().mutable_end();
+  end.set_reason("stopped");
+  end.set_text("asked");
+  Writer::Line(end.mutable_origin(), 41);
+  const RunReport report =
+      Follow(run, {}, {{"graph_breaks", 1}, {"host_waits", 3}, {"executes", 100}, {"compiles", 1}});
+  EXPECT_EQ(report.steps, 1);
+  EXPECT_EQ(report.graph_breaks(), 2);
+  ASSERT_EQ(report.breaks.size(), 1u);
+  EXPECT_EQ(report.breaks[0].line, "train.cc:11");
+  EXPECT_EQ(report.download_calls, 3);
+  EXPECT_EQ(report.stand_ins, 1) << "a print shows a placeholder, and the last read stopped the run";
+  EXPECT_EQ(report.stopped_at, "train.cc:41");
+  EXPECT_THAT(report.failures, testing::ElementsAre("no"));
+  ASSERT_EQ(report.findings.size(), 2u);
+  EXPECT_EQ(report.findings[0].metric, "executes");
+  EXPECT_FALSE(report.findings[0].over) << "loose: 1 of 100";
+  EXPECT_EQ(report.findings[1].metric, "graph_breaks");
+  EXPECT_TRUE(report.findings[1].over);
+  EXPECT_THAT(ToText(report), HasSubstr("stopped at train.cc:41: asked."));
+}
+
+std::string Framed(const v1::RecordEvent& event) {
+  const std::string bytes = event.SerializeAsString();
+  std::string framed(4, '\0');
+  framed[0] = static_cast<char>(bytes.size());
+  return framed + bytes;
+}
+
+TEST(Records, AreReadAsFarAsTheyGo) {
+  v1::RecordEvent begin, step;
+  begin.mutable_begin()->set_version(1);
+  step.mutable_step()->mutable_origin()->set_file("a.cc");
+  const std::string path = testing::TempDir() + "a.record", whole = Framed(begin) + Framed(step);
+  ASSERT_TRUE(WriteFile(path, whole).ok());
+  EXPECT_EQ(ReadRecord(path)->events.size(), 2u);
+  EXPECT_TRUE(ReadRecord(path)->cut_off) << "it has no end";
+  for (size_t size = 1; size < whole.size(); ++size) {
+    ASSERT_TRUE(WriteFile(path, whole.substr(0, size)).ok());
+    const absl::StatusOr<Record> record = ReadRecord(path);
+    if (record.ok()) EXPECT_EQ(record->events.size(), 1u) << size;
+    else EXPECT_LT(size, Framed(begin).size());
+  }
+  begin.mutable_begin()->set_version(2);
+  ASSERT_TRUE(WriteFile(path, Framed(begin)).ok());
+  EXPECT_THAT(std::string(ReadRecord(path).status().message()), HasSubstr("begins with version 2"));
+  ASSERT_TRUE(WriteFile(path, "#!/bin/sh\necho this is something else\n").ok());
+  EXPECT_FALSE(ReadRecord(path).ok());
+}
+
+}  // namespace
+}  // namespace hlod::analysis
