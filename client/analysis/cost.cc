@@ -245,11 +245,12 @@ class Walk {
     }
   }
 
-  ModuleCost Result() {
+  ModuleCost Result(size_t contributors_max) {
     const Sum& sum = sums_[root_];
     std::sort(unknown_calls_.begin(), unknown_calls_.end());
     unknown_calls_.erase(std::unique(unknown_calls_.begin(), unknown_calls_.end()), unknown_calls_.end());
-    return {sum.total, sum.once, std::move(unknown_loops_), std::move(unknown_calls_)};
+    return {sum.total, sum.once, std::move(unknown_loops_), std::move(unknown_calls_),
+            Largest(contributors_max)};
   }
 
  private:
@@ -279,17 +280,59 @@ class Walk {
     sum.once += other.once;
   }
   void AddLoop(Sum& sum, Instruction loop) {
-    const std::optional<int64_t> turns = hlo::TripCountOf(module_, loop);
-    if (!turns.has_value()) unknown_loops_.push_back(loop.name());
-    AddTimes(sum, Of(loop.called()[0]), static_cast<double>(turns.value_or(1)));
-    AddTimes(sum, Of(loop.called()[1]), static_cast<double>(turns.value_or(0) + 1));
+    if (!hlo::TripCountOf(module_, loop).has_value()) unknown_loops_.push_back(loop.name());
+    AddTimes(sum, Of(loop.called()[0]), TimesOf(loop, 0));
+    AddTimes(sum, Of(loop.called()[1]), TimesOf(loop, 1));
   }
-  void AddScan(Sum& sum, Instruction scan) {
-    const auto& attributes = scan.attributes<hlo::ScanAttributes>();
-    double turns = 1;
-    if (scan.operand_count() > static_cast<uint32_t>(attributes.num_carries))
-      turns = static_cast<double>(scan.operand(0).shape().dims[static_cast<size_t>(attributes.dimension)]);
-    AddTimes(sum, Of(scan.called()[0]), turns);
+  void AddScan(Sum& sum, Instruction scan) { AddTimes(sum, Of(scan.called()[0]), TimesOf(scan, 0)); }
+  // How often an instruction runs computation `index` of those that it calls; what it applies to elements, it
+  // counts itself.
+  double TimesOf(Instruction i, size_t index) const {
+    switch (i.opcode()) {
+      case hlo::kWhile: {
+        const std::optional<int64_t> turns = hlo::TripCountOf(module_, i);
+        return static_cast<double>(index == 0 ? turns.value_or(1) : turns.value_or(0) + 1);
+      }
+      case hlo::kScan: {
+        const auto& attributes = i.attributes<hlo::ScanAttributes>();
+        if (i.operand_count() <= static_cast<uint32_t>(attributes.num_carries)) return 1;
+        return static_cast<double>(i.operand(0).shape().dims[static_cast<size_t>(attributes.dimension)]);
+      }
+      case hlo::kConditional:
+      case hlo::kCall:
+      case hlo::kFusion: return 1;
+      default: return 0;
+    }
+  }
+
+  // Callers first: how often each computation runs, and what its instructions then compute.
+  std::vector<CostContributor> Largest(size_t count) const {
+    const SourceLines lines(module_);
+    std::vector<double> times(sums_.size(), 0);
+    times[root_] = 1;
+    std::vector<CostContributor> largest;
+    const auto more = [](const CostContributor& a, const CostContributor& b) { return a.flops > b.flops; };
+    for (hlo::ComputationId id = root_ + 1; id-- > 0;) {
+      if (times[id] == 0) continue;
+      const hlo::Computation& computation = module_.computation(id);
+      for (hlo::NodeId node = 0; node < computation.size(); ++node) {
+        const Instruction i = computation[node];
+        for (size_t called = 0; called < i.called().size(); ++called)
+          times[i.called()[called]] += times[id] * TimesOf(i, called);
+        if (i.opcode() == hlo::kCustomCall) continue;
+        const double flops =
+            times[id] * OwnCost(i, [this](hlo::ComputationId of) { return sums_[of].total; }).flops;
+        if (flops <= 0 || count == 0 || (largest.size() == count && flops <= largest.back().flops)) continue;
+        CostContributor row{.name = i.name(), .shape = i.shape(), .flops = flops};
+        if (const hlo::Notes* const notes = computation.notes(node); notes != nullptr) {
+          row.op_name = notes->metadata.op_name;
+          row.source = lines.Of(*notes);
+        }
+        largest.insert(std::upper_bound(largest.begin(), largest.end(), row, more), std::move(row));
+        if (largest.size() > count) largest.pop_back();
+      }
+    }
+    return largest;
   }
   // Whichever branch costs most, property by property.
   void AddBranches(Sum& sum, Instruction conditional) {
@@ -319,7 +362,9 @@ class Walk {
 
 }  // namespace
 
-ModuleCost CostOf(const hlo::Module& module) { return Walk(module, module.entry_id()).Result(); }
+ModuleCost CostOf(const hlo::Module& module, size_t contributors_max) {
+  return Walk(module, module.entry_id()).Result(contributors_max);
+}
 
 bool IsTranscendental(hlo::Instruction instruction) {
   return OwnCost(instruction, [](hlo::ComputationId) { return Cost(); }).transcendentals > 0;

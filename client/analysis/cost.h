@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "client/analysis/source_lines.h"
 #include "common/hlo/module.h"
 
 namespace hlod::analysis {
@@ -26,13 +27,23 @@ struct Cost {
   friend bool operator==(const Cost&, const Cost&) = default;
 };
 
+// An instruction that computes.
+struct CostContributor {
+  std::string name;     // "dot.12".
+  std::string op_name;  // Of the program that it comes from, as JAX writes it; may be empty.
+  SourceLine source;
+  hlo::Shape shape;
+  double flops = 0;  // All turns of the loops that it is in.
+};
+
 struct ModuleCost {
   Cost total;                              // Loops times their trip counts.
   Cost once;                               // Loop bodies once, as XLA counts them.
   std::vector<std::string> unknown_loops;  // Names of whiles whose trip count is not known: counted once.
   std::vector<std::string> unknown_calls;  // Targets of custom-calls: not counted. Each once, sorted.
+  std::vector<CostContributor> largest;    // By operations, most first.
 };
-ModuleCost CostOf(const hlo::Module& module);
+ModuleCost CostOf(const hlo::Module& module, size_t contributors_max = 20);
 
 // Whether an instruction computes such functions.
 bool IsTranscendental(hlo::Instruction instruction);

@@ -127,6 +127,21 @@ void AppendTarget(const ModuleReport& report, std::string& text) {
         "none\n";
 }
 
+// The report's text has the few that matter most.
+constexpr size_t kOperationsShown = 5;
+
+void AppendOperations(const ModuleCost& cost, std::string& text) {
+  if (!cost.largest.empty()) text += "most operations:\n";
+  for (size_t i = 0; i < std::min(cost.largest.size(), kOperationsShown); ++i) {
+    const CostContributor& row = cost.largest[i];
+    absl::StrAppendFormat(&text, "  %12s  %4.1f%%     %s %s", CountText(row.flops),
+                          100 * row.flops / cost.total.flops, row.name, hlo::ToStringNoLayout(row.shape));
+    if (!row.op_name.empty()) absl::StrAppend(&text, "  ", row.op_name);
+    if (!row.source.file.empty()) absl::StrAppend(&text, " (", ToString(row.source), ")");
+    text += "\n";
+  }
+}
+
 void AppendLargest(const Peak& peak, std::string& text) {
   absl::StrAppendFormat(&text, "largest at the peak (%s, everything fused that can be):\n", peak.at);
   for (const Contributor& array : peak.largest) {
@@ -169,6 +184,7 @@ std::string ToText(const ModuleReport& report) {
     absl::StrAppendFormat(&text, "budget           %s: %s\n", finding.over ? "FAILED" : "loose",
                           ToString(finding));
   }
+  AppendOperations(report.cost, text);
   AppendLargest(report.fused, text);
   return text;
 }

@@ -16,9 +16,9 @@ struct SourceLine {
 // "model.py:41", or empty.
 std::string ToString(const SourceLine& line);
 
-// XLA's two ways to say it: source_file and source_line in the instruction's metadata, or, as JAX does since
-// 0.8, stack_frame_id there and a table of stack frames in the module. Of a stack the innermost frame counts:
-// JAX leaves its own frames out.
+// XLA's two ways to say it: source_file and source_line in the instruction's metadata, or, as today's JAX
+// does, stack_frame_id there and a table of stack frames in the module. Of a stack the innermost frame
+// counts: JAX leaves its own frames out.
 class SourceLines {
  public:
   explicit SourceLines(const hlo::Module& module);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ struct Trace {
   std::string name;   // torch_xla.compile's; empty for most.
   std::string hash;   // The graph's, or of older versions the roots'.
   std::vector<Frame> frames;
-  std::vector<std::string> lines;  // The graph's, as they stand.
+  std::vector<std::string> lines;  // The graph's, as they stand; of each hash the first trace has them.
 };
 
 // What a compiler says that a graph needs.
@@ -56,6 +57,7 @@ struct Metrics {
 };
 
 struct Dump {
+  std::set<std::string> traced;  // Hashes.
   std::vector<Trace> traces;
   std::vector<Analysis> analyses;
   std::vector<Metrics> metrics;       // One a file: of each name the latest value.

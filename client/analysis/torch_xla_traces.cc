@@ -71,6 +71,8 @@ absl::Status ReadTrace(Lines& lines, Dump& dump) {
   while (!trace.lines.empty() && trace.lines.back().empty()) trace.lines.pop_back();
   if (trace.hash.empty()) trace.hash = roots;
   if (trace.hash.empty()) return lines.ErrorAt(begin, "the graph that begins here has no hash");
+  // A long run dumps the same graph thousands of times.
+  if (!dump.traced.insert(trace.hash).second) trace.lines = {};
   dump.traces.push_back(std::move(trace));
   return absl::OkStatus();
 }

@@ -22,6 +22,13 @@ SourceLine Heaviest(const Peak& peak) {
   return {};
 }
 
+SourceLine Costliest(const ModuleCost& cost) {
+  for (const CostContributor& row : cost.largest) {
+    if (!row.source.file.empty()) return row.source;
+  }
+  return {};
+}
+
 // XML 1.0 has no way to write most control characters.
 std::string Xml(std::string_view text) {
   std::string plain(text);
@@ -68,7 +75,7 @@ std::vector<Verdict> VerdictsOf(const ModuleReport& report) {
       if (finding.metric != metric) continue;
       verdict.level = finding.over ? Level::kError : Level::kWarning;
       verdict.message = ToString(finding);
-      verdict.at = Heaviest(report.fused);
+      verdict.at = metric == "flops" ? Costliest(report.cost) : Heaviest(report.fused);
     }
     verdicts.push_back(std::move(verdict));
   }

@@ -22,6 +22,14 @@ Json ToJson(const analysis::Cost& cost) {
   return {{"flops", cost.flops}, {"transcendentals", cost.transcendentals}, {"bytes", cost.bytes}};
 }
 
+Json ToJson(const analysis::CostContributor& row) {
+  return {{"name", row.name},
+          {"op_name", row.op_name},
+          {"source", ToString(row.source)},
+          {"shape", hlo::ToStringNoLayout(row.shape)},
+          {"flops", row.flops}};
+}
+
 Json ToJson(const analysis::Contributor& array) {
   return {{"kind", Name(array.kind)},   {"name", array.name},
           {"op_name", array.op_name},   {"source", ToString(array.source)},
@@ -39,7 +47,8 @@ Json ToJson(const analysis::Peak& peak) {
 }
 
 Json ToJson(const ModuleReport& report) {
-  Json findings = Json::array();
+  Json findings = Json::array(), costliest = Json::array();
+  for (const analysis::CostContributor& row : report.cost.largest) costliest.push_back(ToJson(row));
   for (const analysis::Finding& finding : report.findings) {
     findings.push_back({{"metric", finding.metric},
                         {"value", finding.value},
@@ -50,6 +59,7 @@ Json ToJson(const ModuleReport& report) {
                {"instructions", report.instructions},
                {"cost", ToJson(report.cost.total)},
                {"cost_once", ToJson(report.cost.once)},
+               {"costliest", std::move(costliest)},
                {"unknown_loops", report.cost.unknown_loops},
                {"unknown_calls", report.cost.unknown_calls},
                {"fused", ToJson(report.fused)},

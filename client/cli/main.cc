@@ -44,8 +44,8 @@ JSON keys (--json; sizes in bytes, times in microseconds):
   run          module daemon device compile{digest cached persistent compile_us argument_bytes output_bytes
                alias_bytes temporary_bytes steps reference_steps reference_opcodes} run{count min_us median_us max_us}
                results[index shape placeholder (file | value)] stats (a session part)
-  check        module instructions cost cost_once (flops transcendentals bytes: a loop's turns all, or once) unknown_loops
-               unknown_calls fused unfused (total_bytes argument_bytes result_bytes alias_bytes temporary_bytes
+  check        module instructions cost cost_once (flops transcendentals bytes: a loop's turns all, or once)
+               costliest[name op_name source shape flops] unknown_loops unknown_calls fused unfused (total_bytes argument_bytes result_bytes alias_bytes temporary_bytes
                at largest[kind name op_name source last_use shape bytes]) peak_bytes{low high} traffic_bytes{low high}
                fit findings[metric value limit over] passed text, with --target: target{chip count usable_bytes}
                step_seconds{low high}

@@ -139,6 +139,16 @@ class Jax(unittest.TestCase):
                 hlod.check(lowered, budget={"peak_bytes": 1})
         self.assertIn(f"::error file=tests/python/check_test.py,line={line},title=hlod%3A peak_bytes::", printed.getvalue())
 
+    def test_too_many_operations_point_at_what_computes_most(self):
+        def f(x, w):
+            y = jnp.tile(x, (8, 1))  # The largest array,
+            return (y * 2).sum(), x @ w  # but the most operations.
+
+        line = f.__code__.co_firstlineno + 2
+        report = hlod.check(jax.jit(f).lower(jnp.ones((64, 512)), jnp.ones((512, 256))))
+        self.assertEqual(report.costliest[0].flops, 2 * 64 * 512 * 256)
+        self.assertEqual(report.costliest[0].source, f"{__file__}:{line}")
+
     def test_shardings_divide_the_arguments(self):
         mesh = jax.sharding.AbstractMesh((4,), ("x",))
         rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x"))

@@ -32,6 +32,17 @@ class Array:
 
 
 @dataclasses.dataclass(frozen=True)
+class Operation:
+    """One of the instructions that compute most."""
+
+    name: str
+    op_name: str
+    source: str
+    shape: str
+    flops: float  # All turns of the loops that it is in.
+
+
+@dataclasses.dataclass(frozen=True)
 class Finding:
     """A value that is over its limit, or (over is False) below half of it."""
 
@@ -49,6 +60,7 @@ class Report:
     traffic_bytes: Bracket
     peak_bytes: Bracket  # On one chip of the target.
     largest: list[Array]
+    costliest: list[Operation]
     fits: bool | None  # None: it may, or there is no target.
     step_seconds: Bracket | None  # With a target.
     violations: list[Finding]
@@ -118,6 +130,7 @@ def _report(data: dict) -> Report:
         traffic_bytes=Bracket(**data["traffic_bytes"]),
         peak_bytes=Bracket(**data["peak_bytes"]),
         largest=[Array(**array) for array in data["fused"]["largest"]],
+        costliest=[Operation(**row) for row in data["costliest"]],
         fits={"fits": True, "does not fit": False}.get(data["fit"]),
         step_seconds=Bracket(**step) if step else None,
         violations=[finding for finding in findings if finding.over],

@@ -65,6 +65,19 @@ TEST(Cost, ALoopCountsAsOftenAsItTurns) {
   EXPECT_THAT(cost.unknown_loops, ElementsAre());
 }
 
+// In a body that turns 5 times the addition is 5 operations; the comparison runs once more.
+TEST(Cost, WhatComputesMostComesFirst) {
+  std::string text = Loop("constant(5)");
+  text.replace(text.find("exponential(x)"), 14, "multiply(x, x)");
+  const ModuleCost cost = CostOfText(text);
+  ASSERT_EQ(cost.largest.size(), 3u);
+  EXPECT_EQ(cost.largest[0].name, "y");
+  EXPECT_EQ(cost.largest[0].flops, 5 * 8);
+  EXPECT_EQ(cost.largest[1].name, "c");
+  EXPECT_EQ(cost.largest[1].flops, 6);
+  EXPECT_EQ(cost.largest[2].flops, 5);
+}
+
 TEST(Cost, ALoopOfUnknownLengthIsNamed) {
   std::string text = Loop("get-tuple-element(s), index=0");
   const ModuleCost cost = CostOfText(text);

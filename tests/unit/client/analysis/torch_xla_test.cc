@@ -133,6 +133,27 @@ TEST(TorchXla, TracesAloneHaveTheirCausesFromTheirFrames) {
   EXPECT_EQ(report.graphs[2].cause.text, kReadCause);
 }
 
+// XLA_SAVE_TENSORS_FMT=hlo and dot: three nodes each.
+TEST(TorchXla, TracesMayBeHloOrDot) {
+  const std::string head =
+      "[ScheduleSyncTensorsGraph]\nGraph Name: toy\nTensorsGraphInfo:\n  f (/repo/t.py:3)\n\n"
+      "Root Hashes: (1)\n\n## BEGIN_GRAPH\n";
+  const std::string hlo =
+      "HloModule IrToHlo.5, entry_computation_layout={(f32[2]{0})->(f32[2]{0})}\n\nENTRY %IrToHlo.5 (p0.1: "
+      "f32[2]) -> "
+      "(f32[2]) {\n  %p0.1 = f32[2]{0} parameter(0)\n  %add.2 = f32[2]{0} add(%p0.1, %p0.1)\n"
+      "  ROOT %tuple.3 = (f32[2]{0}) tuple(%add.2)\n}\n";
+  const std::string dot =
+      "digraph G {\n  node0 [label=\"xla::device_data\"]\n  node1 [label=\"aten::add\"]\n"
+      "  node2 [label=\"aten::mul\\nROOT=0\"]\n  node0 -> node1 [label=\"i=0\"]\n  node1 -> node2\n}\n";
+  const Report report = ReportOfTexts(
+      {head + hlo + "Graph Hash: h\n\n## END_GRAPH\n\n" + head + dot + "Graph Hash: d\n\n## END_GRAPH\n\n"});
+  ASSERT_EQ(report.graphs.size(), 2u);
+  EXPECT_EQ(report.graphs[0].nodes, 3);
+  EXPECT_EQ(report.graphs[1].nodes, 3);
+  EXPECT_EQ(report.graphs[0].name, "toy");
+}
+
 // Versions before 2.7 say mark_step and "Hashes:", and have no graph hash.
 TEST(TorchXla, OlderVersionsAreRead) {
   std::string trace =
