@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/compile_reason.h"
 #include "common/base/error.h"
 #include "common/hlo/shape.h"
 #include "server/device/byte_budget.h"
@@ -67,9 +68,11 @@ void AddConsumer(Buffer& buffer, const std::shared_ptr<Task>& consumer);
 struct SessionExecutable {
   Handle handle = 0;
   CommandRef made_by;
-  std::shared_ptr<Executable> compiled;       // Null until it is.
-  std::shared_ptr<const ErrorDetails> error;  // When it could not be.
-  std::shared_ptr<const ByteCharge> charge;   // Of the program.
+  CompileReason reason = CompileReason::kUnsaid;  // As the command said, ...
+  std::string reason_text;                        // ... until it is compiled.
+  std::shared_ptr<Executable> compiled;           // Null until it is.
+  std::shared_ptr<const ErrorDetails> error;      // When it could not be.
+  std::shared_ptr<const ByteCharge> charge;       // Of the program.
   bool settled() const { return compiled != nullptr || error != nullptr; }
   std::shared_ptr<Task> producer;  // Until it is settled.
   ~SessionExecutable() {

@@ -50,6 +50,8 @@ class Devices {
   FairQueue& transfers() { return transfers_; }
   Ledger& ledger() { return ledger_; }
   const Clock& clock() const { return clock_; }
+  // Since the devices were made.
+  int64_t uptime_us() const { return absl::ToInt64Microseconds(clock_.Now() - started_); }
   const Limits& limits() const { return limits_; }
 
   // A session begins. What its owner's sessions have used, of all that wait, stays with the owner.
@@ -64,6 +66,7 @@ class Devices {
   // Destroyed from the last to the first: threads end before what they use.
   const Limits limits_;
   const Clock& clock_;
+  const absl::Time started_ = clock_.Now();
   Ledger ledger_;
   std::unique_ptr<BackingPool> pool_;
   std::vector<std::unique_ptr<Device>> devices_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct Execution {
   std::atomic<bool> cancel{false};
   // Guarded by the session's lock. What it needs is settled: it is checked, queued or running.
   bool ready = false;
+  std::chrono::steady_clock::time_point ready_since;
   // On the device: its arguments and results are in use until the run is over.
   bool running = false;
   // Its results are failed and its command is answered. While it is not ready, its donations still order

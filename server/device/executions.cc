@@ -62,6 +62,7 @@ void Executions::OnReady(const std::shared_ptr<Execution>& execution) {
     MutexLock lock(&state_.mu);
     if (state_.closed) return;
     execution->ready = true;
+    execution->ready_since = std::chrono::steady_clock::now();
     status =
         execution->reported ? Cancelled("The command was cancelled.") : CheckArguments(*execution, state_);
     if (status.ok()) expected_us = execution->executable->compiled->ExpectedRunUs();

@@ -2,6 +2,7 @@
 // Private to the workspace.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
@@ -56,6 +57,9 @@ class Executions {
   // `started`: it has its memory, and was not refused for want of it.
   absl::Status RunReal(Execution& execution, bool& started);
   absl::Status RunAbstract(Execution& execution, bool& started);
+  // Accounts for an execute that started and is over.
+  void RecordRun(const Execution& execution, std::chrono::microseconds queued, int64_t run_us,
+                 int64_t peak_bytes);
   // Runs it again when another execute of the device has completed; false when there was none beside it.
   bool Postpone(const std::shared_ptr<Execution>& execution);
 

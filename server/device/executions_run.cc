@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "common/base/status.h"
 #include "server/device/execution_run.h"
 #include "server/device/executions.h"
@@ -78,6 +79,18 @@ void Executions::Run(const std::shared_ptr<Execution>& execution) {
   Settle(execution, status);
 }
 
+void Executions::RecordRun(const Execution& execution, std::chrono::microseconds queued, int64_t run_us,
+                           int64_t peak_bytes) {
+  const Executable& executable = *execution.executable->compiled;
+  const ExecuteRequest& request = execution.request;
+  RunKey key;
+  key.device = request.device;
+  key.origin = request.command.origin;
+  key.step = request.command.step;
+  state_.ledger.RecordRun(key, executable.digest(), executable.name(),
+                          {state_.devices.uptime_us(), queued.count(), run_us}, peak_bytes);
+}
+
 absl::Status Executions::RunReal(Execution& execution, bool& started) {
   started = false;
   Executable& executable = *execution.executable->compiled;
@@ -95,13 +108,14 @@ absl::Status Executions::RunReal(Execution& execution, bool& started) {
     run.TakeOver();
   }
   run.CopyShared();
+  const int64_t peak_bytes = state_.account->figures().live_bytes;
   const auto start = std::chrono::steady_clock::now();
   const absl::Status status = run.RunPlan(absl::ZeroDuration());
   const int64_t us =
       std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count();
   executable.CountRun(us);
-  state_.ledger.Count(&Counters::executes);
-  state_.ledger.Count(&Counters::execute_us, us);
+  RecordRun(execution, std::chrono::duration_cast<std::chrono::microseconds>(start - execution.ready_since),
+            us, peak_bytes);
   // What was donated and not taken over is freed with the execution; results that have no name go with the
   // run.
   for (size_t i = 0; i < execution.arguments.size(); ++i) {
@@ -159,6 +173,7 @@ void Executions::PrepareAbstract(const std::shared_ptr<Execution>& execution) {
 
 absl::Status Executions::RunAbstract(Execution& execution, bool& started) {
   started = false;
+  const auto start = std::chrono::steady_clock::now();
   Executable& executable = *execution.executable->compiled;
   const engine::Plan& plan = executable.plan();
   const std::vector<bool>& computable = execution.computable;
@@ -173,7 +188,9 @@ absl::Status Executions::RunAbstract(Execution& execution, bool& started) {
   }
   started = true;
   ++executable.executes;
-  state_.ledger.Count(&Counters::executes);
+  const auto queued = std::chrono::duration_cast<std::chrono::microseconds>(start - execution.ready_since);
+  int64_t peak_bytes = 0;  // That the real execute would have.
+  const absl::Cleanup record = [&] { RecordRun(execution, queued, /*run_us=*/0, peak_bytes); };
   DeferringLock lock(&state_.mu);
   Consume(execution, state_, lock);
   if (!status.ok()) return status;  // It had started: what was donated is gone nevertheless.
@@ -205,6 +222,7 @@ absl::Status Executions::RunAbstract(Execution& execution, bool& started) {
     buffer->state = BufferState::kPlaceholder;
   }
   const SimulatedCharge temporary(state_.account, plan.memory().temporary_bytes);
+  peak_bytes = state_.account->figures().simulated_live_bytes;
   return absl::OkStatus();
 }
 

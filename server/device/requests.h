@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/base/compile_reason.h"
 #include "common/base/kinds.h"
 #include "common/base/sha256.h"
 #include "common/hlo/literal.h"
@@ -43,8 +44,10 @@ struct UploadRequest {
 struct CompileRequest {
   CommandRef command;
   Handle handle = 0;
-  std::string program;           // A serialized module ...
-  std::optional<Digest> digest;  // ... or the digest of one that this session has sent.
+  std::string program;                            // A serialized module ...
+  std::optional<Digest> digest;                   // ... or the digest of one that this session has sent.
+  CompileReason reason = CompileReason::kUnsaid;  // Why, as the client says ...
+  std::string reason_text;                        // ... in a sentence. For the account.
   absl::Status refused;
 };
 

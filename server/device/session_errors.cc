@@ -40,7 +40,7 @@ std::string ShapeText(const hlo::Shape& shape) {
   return text;
 }
 
-Violation SessionErrors::DefineOrigin(uint32_t id, Origin origin, absl::Status& refused) {
+Violation SessionErrors::DefineOrigin(uint32_t id, Origin origin, absl::Status& refused, std::string name) {
   if (id != last_origin_ + 1)
     return Violation(absl::StrFormat("Origin %d is not the one after the last (%d).", id, last_origin_));
   last_origin_ = id;
@@ -63,9 +63,17 @@ Violation SessionErrors::DefineOrigin(uint32_t id, Origin origin, absl::Status& 
                                   id, origins_.size() + 1, limits_.session_bytes_max));
     return Violation();
   }
-  refused = kept_->Reserve(BytesOf(origin), "A source line");
-  if (refused.ok()) origins_.push_back(std::move(origin));
+  name = std::string(ClipUtf8(name, name_max));
+  refused = kept_->Reserve(BytesOf(origin) + static_cast<int64_t>(name.size()), "A source line");
+  if (!refused.ok()) return Violation();
+  origins_.push_back(std::move(origin));
+  if (!name.empty()) names_.emplace(id, std::move(name));
   return Violation();
+}
+
+std::string SessionErrors::NameOf(uint32_t id) const {
+  const auto found = names_.find(id);
+  return found == names_.end() ? "" : found->second;
 }
 
 Origin SessionErrors::OriginOf(uint32_t id) const {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "common/base/error.h"
 #include "common/base/limits.h"
 #include "server/device/buffer_table.h"
@@ -26,9 +27,11 @@ class SessionErrors {
 
   // A line of the program. Ids count up from 1: another one is a violation. `refused` says why the line is
   // not kept: there are too many.
-  Violation DefineOrigin(uint32_t id, Origin origin, absl::Status& refused);
+  // `name`: what the program calls the tensor that it is about there.
+  Violation DefineOrigin(uint32_t id, Origin origin, absl::Status& refused, std::string name = "");
   // An unknown line for ids that are not defined.
   Origin OriginOf(uint32_t id) const;
+  std::string NameOf(uint32_t id) const;
 
   // The failure of a command as the root cause that its results and its answer hold: "WHAT failed: ..." with
   // the command and its line. An error that has a root cause already keeps it.
@@ -53,6 +56,7 @@ class SessionErrors {
   const Limits& limits_;
   const std::shared_ptr<ByteBudget> kept_;
   std::vector<Origin> origins_;
+  absl::flat_hash_map<uint32_t, std::string> names_;  // By id, of the lines that have one.
   uint32_t last_origin_ = 0;
 };
 

@@ -14,11 +14,11 @@ Workspace::Workspace(uint64_t session, Devices& devices)
 // -----------------------------------------------------------------------------------------------------------
 // lines
 
-Violation Workspace::DefineOrigin(uint32_t id, Origin origin, Done done) {
+Violation Workspace::DefineOrigin(uint32_t id, Origin origin, Done done, std::string name) {
   DeferringLock lock(&state_.mu);
   if (state_.closed) return Violation();
   absl::Status refused;
-  RETURN_IF_VIOLATION(state_.errors.DefineOrigin(id, std::move(origin), refused));
+  RETURN_IF_VIOLATION(state_.errors.DefineOrigin(id, std::move(origin), refused, std::move(name)));
   lock.Answer(std::move(done), std::move(refused));
   return Violation();
 }
@@ -26,6 +26,11 @@ Violation Workspace::DefineOrigin(uint32_t id, Origin origin, Done done) {
 Origin Workspace::origin(uint32_t id) const {
   MutexLock lock(&state_.mu);
   return state_.errors.OriginOf(id);
+}
+
+std::string Workspace::origin_name(uint32_t id) const {
+  MutexLock lock(&state_.mu);
+  return state_.errors.NameOf(id);
 }
 
 // -----------------------------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
 
   // Commands: each calls `done` once, unless the workspace is closed first.
   // A line of the program. Ids count up from 1.
-  Violation DefineOrigin(uint32_t id, Origin origin, Done done);
+  Violation DefineOrigin(uint32_t id, Origin origin, Done done, std::string name = "");
   Violation DefinePlaceholder(const PlaceholderRequest& request, Done done);
   Violation Upload(const UploadRequest& request, Done done) {
     return uploads_.Declare(request, std::move(done));
@@ -80,6 +80,7 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   const std::shared_ptr<MemoryAccount>& account() const { return state_.account; }
   Devices& devices() { return state_.devices; }
   Origin origin(uint32_t id) const;
+  std::string origin_name(uint32_t id) const;
   std::vector<BufferInfo> ListBuffers() const;
   struct Counts {
     int64_t buffers = 0;  // That hold memory.

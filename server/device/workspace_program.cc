@@ -13,6 +13,32 @@ std::string DescribeCompile(std::string_view name) {
   return name.empty() ? "compile" : absl::StrFormat("compile of \"%s\"", name);
 }
 
+// What the account has of a compile that succeeded. Takes the reason.
+CompileRow RowOf(SessionExecutable& executable, const ExecutableCache::Compiled& compiled, int64_t at_us) {
+  const Executable& program = *compiled.executable;
+  const engine::Plan& plan = program.plan();
+  CompileRow row;
+  row.digest = program.digest();
+  row.program = program.name();
+  row.origin = executable.made_by.origin;
+  row.step = executable.made_by.step;
+  row.reason = executable.reason;
+  row.reason_text = std::exchange(executable.reason_text, "");
+  row.outcome = compiled.cached       ? CompileOutcome::kCached
+                : compiled.persistent ? CompileOutcome::kPersistent
+                                      : CompileOutcome::kCompiled;
+  row.at_us = at_us;
+  row.compile_us = compiled.cached ? 0 : plan.stats().compile_us;
+  row.instructions = plan.stats().instructions;
+  row.program_bytes = program.program_bytes();
+  row.code_bytes = program.held_bytes();
+  row.argument_bytes = plan.memory().argument_bytes;
+  row.output_bytes = plan.memory().output_bytes;
+  row.alias_bytes = plan.memory().alias_bytes;
+  row.temporary_bytes = plan.memory().temporary_bytes;
+  return row;
+}
+
 }  // namespace
 
 Violation Workspace::Compile(CompileRequest request, CompileDone done) {
@@ -83,6 +109,8 @@ absl::StatusOr<std::shared_ptr<SessionExecutable>> Workspace::DefineExecutable(
   auto executable = std::make_shared<SessionExecutable>();
   executable->handle = request.handle;
   executable->made_by = request.command;
+  executable->reason = request.reason;
+  executable->reason_text = request.reason_text;
   executable->producer = std::make_shared<Task>();
   ++executables_;
   state_.table.Put(request.handle, {nullptr, executable});
@@ -111,11 +139,7 @@ void Workspace::SettleExecutable(const std::shared_ptr<SessionExecutable>& execu
     executable->compiled = compiled->executable;
     ++executable->compiled->holders;
     digests_.Insert(compiled->executable->digest());
-    state_.ledger.Count(compiled->cached       ? &Counters::compile_cache_hits
-                        : compiled->persistent ? &Counters::persistent_cache_hits
-                                               : &Counters::compiles);
-    if (!compiled->cached)
-      state_.ledger.Count(&Counters::compile_us, compiled->executable->plan().stats().compile_us);
+    state_.ledger.RecordCompile(RowOf(*executable, *compiled, state_.devices.uptime_us()));
   } else {
     const ErrorDetails root = state_.errors.Root(what, compiled.status(), executable->made_by);
     executable->error = state_.errors.Keep(root);

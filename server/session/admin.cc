@@ -2,7 +2,11 @@
 #include "server/session/admin.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
+#include <utility>
+
+#include "absl/functional/function_ref.h"
 
 #include "common/base/status.h"
 #include "common/hlo/proto/codec.h"
@@ -117,24 +121,91 @@ std::string ListSessions(Registry& registry, const Request& request) {
   return list.SerializeAsString();
 }
 
-std::string ListTransfers(Registry& registry, const Request& request) {
-  v1::TransferList list;
-  int64_t total = 0;
-  const auto add = [&](const device::Row& row, const Origin& origin, uint64_t session) {
-    if (++total <= LimitOf(request)) FillRow(row, origin, session, list.add_rows());
-  };
-  for (const std::shared_ptr<Session>& session : Chosen(registry, request)) {
-    const device::Account account = session->workspace().ledger().account();
-    for (const device::Row& row : account.rows) {
-      add(row, session->workspace().origin(row.key.origin), session->identity().id);
+// Calls with each account that the request asks for, the lines of its program, and its session (0: several).
+void ForEachAccount(
+    Registry& registry, const Request& request, device::Detail detail,
+    absl::FunctionRef<void(const device::Account& account, const Lines& lines, uint64_t session)> call) {
+  const Registry::Accounts accounts = registry.AllAccounts();
+  for (const std::shared_ptr<Session>& session : accounts.sessions) {
+    if (request.session() != 0 && request.session() != session->identity().id) continue;
+    const std::shared_ptr<device::Workspace>& workspace = session->shared_workspace();
+    call(
+        workspace->ledger().account(detail), [&](uint32_t id) { return LineOf(*workspace, id); },
+        session->identity().id);
+  }
+  for (const auto& account : accounts.kept) {
+    if (request.session() != 0 && request.session() != account->session) continue;
+    const auto line = [&](uint32_t id) {
+      const auto found = account->lines.find(id);
+      return found == account->lines.end() ? v1::Origin() : found->second;
+    };
+    call(account->account, line, account->session);
+  }
+  if (request.session() == 0) call(accounts.others, [](uint32_t) { return v1::Origin(); }, 0);
+}
+
+// Rows up to the request's limit; the rest added up to few, when it asks for that.
+template <typename Row, typename List>
+class Rows {
+ public:
+  explicit Rows(const Request& request) : limit_(LimitOf(request)), fold_(request.fold()) {}
+
+  void Add(const Row& row, uint32_t origin, const Lines& lines, uint64_t session) {
+    if (++total_ <= limit_) FillRow(row, lines(origin), session, list_.add_rows());
+    else if (fold_) rest_[session].push_back(row);
+  }
+  // `fold` appends few rows that have the sums of many.
+  std::string Finish(absl::FunctionRef<std::vector<Row>(const std::vector<Row>&)> fold) {
+    for (const auto& [session, rows] : rest_) {
+      for (const Row& row : fold(rows)) FillRow(row, v1::Origin(), session, list_.add_rows());
     }
+    list_.set_total(total_);
+    return list_.SerializeAsString();
   }
-  if (request.session() == 0) {
-    const device::Account ended = registry.Ended();
-    for (const device::Row& row : ended.rows) add(row, Origin{}, 0);
-  }
-  list.set_total(total);
-  return list.SerializeAsString();
+
+ private:
+  const int64_t limit_;
+  const bool fold_;
+  int64_t total_ = 0;
+  List list_;
+  std::map<uint64_t, std::vector<Row>> rest_;
+};
+
+// What the daemon's ledger makes of the account of a session that ended.
+device::Account Folded(device::Account account) {
+  device::Ledger ledger;
+  ledger.FoldRows(account);
+  return ledger.ended();
+}
+
+std::string ListTransfers(Registry& registry, const Request& request) {
+  Rows<device::Row, v1::TransferList> rows(request);
+  ForEachAccount(registry, request, device::Detail::kTransfers,
+                 [&](const device::Account& account, const Lines& lines, uint64_t session) {
+                   for (const device::Row& row : account.rows) rows.Add(row, row.key.origin, lines, session);
+                 });
+  return rows.Finish([](const std::vector<device::Row>& rest) { return Folded({.rows = rest}).rows; });
+}
+
+std::string ListRuns(Registry& registry, const Request& request) {
+  Rows<device::RunRow, v1::RunList> rows(request);
+  ForEachAccount(registry, request, device::Detail::kAll,
+                 [&](const device::Account& account, const Lines& lines, uint64_t session) {
+                   for (const device::RunRow& row : account.runs)
+                     rows.Add(row, row.key.origin, lines, session);
+                 });
+  return rows.Finish([](const std::vector<device::RunRow>& rest) { return Folded({.runs = rest}).runs; });
+}
+
+std::string ListCompiles(Registry& registry, const Request& request) {
+  Rows<device::CompileRow, v1::CompileList> rows(request);
+  ForEachAccount(registry, request, device::Detail::kAll,
+                 [&](const device::Account& account, const Lines& lines, uint64_t session) {
+                   for (const device::CompileRow& row : account.compiles)
+                     rows.Add(row, row.origin, lines, session);
+                 });
+  return rows.Finish(
+      [](const std::vector<device::CompileRow>& rest) { return Folded({.compiles = rest}).compiles; });
 }
 
 std::string GetStats(Registry& registry, const Request&) { return registry.Stats().SerializeAsString(); }
@@ -146,6 +217,7 @@ struct Method {
 constexpr Method kMethods[] = {
     {"ListDevices", ListDevices},   {"ListBuffers", ListBuffers},     {"ListExecutables", ListExecutables},
     {"ListSessions", ListSessions}, {"ListTransfers", ListTransfers}, {"GetStats", GetStats},
+    {"ListRuns", ListRuns},         {"ListCompiles", ListCompiles},
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ device::Violation HandleStepMark(Session& session, const v1::Command& command) {
 device::Violation HandleDefineOrigin(Session& session, const v1::Command& command) {
   const v1::DefineOrigin& request = command.define_origin();
   return session.workspace().DefineOrigin(request.id(), rpc::FromProto(request.origin()),
-                                          session.Settler(command.id()));
+                                          session.Settler(command.id()), request.origin().name());
 }
 
 device::Violation HandlePing(Session& session, const v1::Command& command) {

@@ -4,11 +4,14 @@
 
 #include "common/base/arithmetic.h"
 #include "common/base/status.h"
+#include "common/base/utf8.h"
 #include "common/hlo/proto/codec.h"
 #include "server/session/commands.h"
 
 namespace hlod::session {
 namespace {
+
+constexpr size_t kReasonTextMax = 1024;  // Bytes.
 
 absl::Status Limit(std::string text) { return MakeError(ErrorKind::kLimit, std::move(text)); }
 
@@ -66,6 +69,8 @@ device::Violation HandleCompile(Session& session, const v1::Command& command, co
   request.command = RefOf(session, command);
   request.handle = message.executable();
   request.refused = refused;
+  request.reason = CompileReasonFromNumber(message.reason());
+  request.reason_text = std::string(ClipUtf8(message.reason_text(), kReasonTextMax));
   switch (message.program_case()) {
     case v1::Compile::kModule: {
       const auto bytes = static_cast<int64_t>(message.module().size());

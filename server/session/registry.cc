@@ -10,6 +10,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "common/base/status.h"
 #include "common/rpc/wire.h"
+#include "server/session/stats.h"
 
 namespace hlod::session {
 namespace {
@@ -120,7 +121,7 @@ v1::Welcome Registry::WelcomeOf(const Session& session, uint32_t version) const 
   welcome.set_epoch(options_.epoch);
   welcome.set_session(session.identity().id);
   welcome.set_secret(session.identity().secret.bytes());
-  ForEachLimit([&](std::string_view name, int64_t Limits::*field, std::string_view) {
+  ForEachLimit([&](std::string_view name, int64_t Limits::* field, std::string_view) {
     v1::Limit& limit = *welcome.add_limits();
     limit.set_name(std::string(name));
     limit.set_value(devices_.limits().*field);
@@ -191,16 +192,43 @@ void Registry::OnProcessEnded(int64_t pid) {
   }
 }
 
+namespace {
+
+// The rows of an ended session with their lines, as far as these are not too many.
+std::shared_ptr<const Registry::EndedAccount> AccountOf(device::Workspace& workspace) {
+  constexpr size_t kLineBytesMax = 1 << 20;
+  auto ended = std::make_shared<Registry::EndedAccount>();
+  ended->session = workspace.session();
+  ended->account = workspace.ledger().account(device::Detail::kAll);
+  ended->account.samples.clear();
+  size_t bytes = 0;
+  const auto keep = [&](uint32_t id) {
+    if (id == 0 || bytes > kLineBytesMax || ended->lines.contains(id)) return;
+    v1::Origin line = LineOf(workspace, id);
+    bytes += line.ByteSizeLong();
+    ended->lines.emplace(id, std::move(line));
+  };
+  for (const device::Row& row : ended->account.rows) keep(row.key.origin);
+  for (const device::RunRow& row : ended->account.runs) keep(row.key.origin);
+  for (const device::CompileRow& row : ended->account.compiles) keep(row.origin);
+  return ended;
+}
+
+}  // namespace
+
 void Registry::Tick() {
   {
     std::vector<std::shared_ptr<device::Workspace>> over;  // Goes after the lock.
     MutexLock lock(&mu_);
     for (std::shared_ptr<device::Workspace>& workspace : ending_) {
       if (workspace.use_count() > 1) continue;
-      devices_.ledger().Fold(workspace->ledger().account());
+      const std::shared_ptr<const EndedAccount> ended = AccountOf(*workspace);
+      devices_.ledger().FoldTotals(ended->account);
+      kept_.push_front(ended);
       over.push_back(std::move(workspace));
     }
     std::erase(ending_, nullptr);
+    for (; kept_.size() > kEndedKept; kept_.pop_back()) devices_.ledger().FoldRows(kept_.back()->account);
   }
   const absl::Time now = devices_.clock().Now();
   for (const std::shared_ptr<Session>& session : List()) {
@@ -241,7 +269,7 @@ bool Registry::busy() const {
 
 Registry::Moment Registry::Snapshot() const {
   MutexLock lock(&mu_);
-  return {devices_.ledger().ended(), ending_, ListLocked()};
+  return {devices_.ledger().ended(), {kept_.begin(), kept_.end()}, ending_, ListLocked()};
 }
 
 device::Account Registry::EndedOf(const Moment& moment) {
@@ -252,6 +280,13 @@ device::Account Registry::EndedOf(const Moment& moment) {
   return sum.ended();
 }
 
-device::Account Registry::Ended() const { return EndedOf(Snapshot()); }
+Registry::Accounts Registry::AllAccounts() const {
+  Moment moment = Snapshot();
+  Accounts accounts{std::move(moment.sessions), std::move(moment.kept), std::move(moment.ended)};
+  // What still runs may still count: as of now.
+  for (const std::shared_ptr<device::Workspace>& workspace : moment.ending)
+    accounts.kept.insert(accounts.kept.begin(), AccountOf(*workspace));
+  return accounts;
+}
 
 }  // namespace hlod::session

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -55,8 +56,21 @@ class Registry {
 
   // For administration.
   std::vector<std::shared_ptr<Session>> List() const;
-  // The accounts of all ended sessions together, by device and cause.
-  device::Account Ended() const;
+  // The account of a session that ended, with the lines that its rows name.
+  struct EndedAccount {
+    uint64_t session = 0;
+    device::Account account;
+    absl::flat_hash_map<uint32_t, v1::Origin> lines;
+  };
+  static constexpr size_t kEndedKept = 16;
+  // Every account once, as of one moment: of open sessions, of those that ended last (the latest first), and
+  // of those before together, by device and cause, by program, by outcome.
+  struct Accounts {
+    std::vector<std::shared_ptr<Session>> sessions;
+    std::vector<std::shared_ptr<const EndedAccount>> kept;
+    device::Account others;
+  };
+  Accounts AllAccounts() const;
   v1::DaemonStats Stats() const;
   device::Devices& devices() const { return devices_; }
   std::atomic<int64_t> wire_bytes_in{0}, wire_bytes_out{0};
@@ -66,6 +80,7 @@ class Registry {
   // on its way from open to ended.
   struct Moment {
     device::Account ended;
+    std::vector<std::shared_ptr<const EndedAccount>> kept;  // In the totals of `ended`, but for their rows.
     std::vector<std::shared_ptr<device::Workspace>> ending;
     std::vector<std::shared_ptr<Session>> sessions;
   };
@@ -87,6 +102,7 @@ class Registry {
   absl::flat_hash_map<uint64_t, std::shared_ptr<Session>> sessions_ ABSL_GUARDED_BY(mu_);
   // Of ended sessions: what still runs may still count. Folded into the ledger when nobody else has them.
   std::vector<std::shared_ptr<device::Workspace>> ending_ ABSL_GUARDED_BY(mu_);
+  std::deque<std::shared_ptr<const EndedAccount>> kept_ ABSL_GUARDED_BY(mu_);  // The latest first.
 };
 
 }  // namespace hlod::session

@@ -18,6 +18,12 @@ void ToProto(const device::Amount& amount, v1::Amount* proto) {
   proto->set_calls(amount.calls);
 }
 
+void ToProto(const device::Spread& spread, v1::Spread* proto) {
+  proto->set_min_us(spread.min_us);
+  proto->set_max_us(spread.max_us);
+  proto->set_sum_us(spread.sum_us);
+}
+
 int64_t ResidentBytes() {
   long pages = 0, resident = 0;
   std::FILE* file = std::fopen("/proc/self/statm", "re");
@@ -39,17 +45,63 @@ void FillAccount(const device::Account& account, v1::SessionStats* stats) {
 #undef HLOD_COUNTER
 }
 
-void FillRow(const device::Row& row, const Origin& origin, uint64_t session, v1::LedgerRow* proto) {
+v1::Origin LineOf(const device::Workspace& workspace, uint32_t id) {
+  v1::Origin line = rpc::ToProto(workspace.origin(id));
+  if (const std::string name = workspace.origin_name(id); !name.empty()) line.set_name(name);
+  return line;
+}
+
+void FillRow(const device::Row& row, const v1::Origin& line, uint64_t session, v1::LedgerRow* proto) {
   proto->set_cause(static_cast<int>(row.key.cause));
-  if (origin != Origin{}) *proto->mutable_origin() = rpc::ToProto(origin);
+  if (line.ByteSizeLong() > 0) *proto->mutable_origin() = line;
   proto->set_step(row.key.step);
   ToProto(row.amount, proto->mutable_amount());
   proto->set_session(session);
   proto->set_device(row.key.device);
+  proto->set_other_steps(row.key.other_steps);
+  proto->set_other_lines(row.key.other_lines);
+}
+
+void FillRow(const device::RunRow& row, const v1::Origin& line, uint64_t session, v1::RunRow* proto) {
+  if (!row.key.other_programs) proto->set_digest(row.digest.data(), row.digest.size());
+  proto->set_program(row.program);
+  if (line.ByteSizeLong() > 0) *proto->mutable_origin() = line;
+  proto->set_step(row.key.step);
+  proto->set_device(row.key.device);
+  proto->set_count(row.figures.count);
+  ToProto(row.figures.queue, proto->mutable_queue());
+  ToProto(row.figures.run, proto->mutable_run());
+  proto->set_peak_bytes(row.figures.peak_bytes);
+  proto->set_session(session);
+  proto->set_other_steps(row.key.other_steps);
+  proto->set_other_programs(row.key.other_programs);
+}
+
+void FillRow(const device::CompileRow& row, const v1::Origin& line, uint64_t session, v1::CompileRow* proto) {
+  if (!row.others) proto->set_digest(row.digest.data(), row.digest.size());
+  proto->set_program(row.program);
+  if (line.ByteSizeLong() > 0) *proto->mutable_origin() = line;
+  proto->set_step(row.step);
+  proto->set_reason(static_cast<int>(row.reason));
+  proto->set_reason_text(row.reason_text);
+  proto->set_outcome(static_cast<int>(row.outcome));
+  proto->set_at_us(row.at_us);
+  proto->set_compile_us(row.compile_us);
+  proto->set_instructions(row.instructions);
+  proto->set_program_bytes(row.program_bytes);
+  proto->set_code_bytes(row.code_bytes);
+  proto->set_argument_bytes(row.argument_bytes);
+  proto->set_output_bytes(row.output_bytes);
+  proto->set_alias_bytes(row.alias_bytes);
+  proto->set_temporary_bytes(row.temporary_bytes);
+  proto->set_count(row.count);
+  proto->set_others(row.others);
+  proto->set_session(session);
 }
 
 v1::SessionStats Session::Stats(bool with_rows) {
-  const device::Account account = workspace_->ledger().account();
+  const device::Account account =
+      workspace_->ledger().account(with_rows ? device::Detail::kAll : device::Detail::kTransfers);
   const device::MemoryAccount::Figures memory = workspace_->account()->figures();
   const device::Workspace::Counts counts = workspace_->counts();
   v1::SessionStats stats;
@@ -62,13 +114,20 @@ v1::SessionStats Session::Stats(bool with_rows) {
   stats.set_placeholders(counts.placeholders);
   if (!with_rows) return stats;
   size_t bytes = 0;
-  for (const device::Row& row : account.rows) {
-    v1::LedgerRow& proto = *stats.add_rows();
+  const auto add = [&](const auto& row, uint32_t origin, auto* proto) {
     // A message that a client takes: beyond it rows come without their lines. The sums stay exact.
-    const Origin origin = bytes < kOriginBytesMax ? workspace_->origin(row.key.origin) : Origin{};
-    FillRow(row, origin, identity_.id, &proto);
-    bytes += proto.ByteSizeLong();
+    FillRow(row, bytes < kOriginBytesMax ? LineOf(*workspace_, origin) : v1::Origin(), identity_.id, proto);
+    bytes += proto->ByteSizeLong();
+  };
+  for (const device::Row& row : account.rows) add(row, row.key.origin, stats.add_rows());
+  for (const device::RunRow& row : account.runs) add(row, row.key.origin, stats.add_runs());
+  for (const device::CompileRow& row : account.compiles) add(row, row.origin, stats.add_compiled());
+  for (const device::RunSample& sample : account.samples) {
+    stats.mutable_run_samples()->add_at_us(sample.at_us);
+    stats.mutable_run_samples()->add_queue_us(sample.queue_us);
+    stats.mutable_run_samples()->add_run_us(sample.run_us);
   }
+  stats.set_uptime_us(workspace_->devices().uptime_us());
   return stats;
 }
 
@@ -82,6 +141,7 @@ v1::DaemonStats Registry::Stats() const {
     for (const device::Row& row : account.rows) rows[{row.key.device, row.key.cause, 0, 0}] += row.amount;
   };
   add_rows(sum);
+  for (const auto& kept : moment.kept) add_rows(kept->account);
   for (const std::shared_ptr<Session>& session : moment.sessions) {
     device::Workspace& workspace = session->workspace();
     const device::Account account = workspace.ledger().account();
@@ -96,7 +156,8 @@ v1::DaemonStats Registry::Stats() const {
     totals.set_placeholders(totals.placeholders() + counts.placeholders);
   }
   FillAccount(sum, &totals);
-  for (const auto& [key, amount] : rows) FillRow({key, amount}, Origin{}, 0, totals.add_rows());
+  for (const auto& [key, amount] : rows)
+    FillRow(device::Row{key, amount}, v1::Origin(), 0, totals.add_rows());
   for (uint32_t i = 0; i < devices_.count(); ++i) {
     const device::DeviceMemory::Figures figures = devices_.device(i).memory.figures();
     totals.set_live_bytes(totals.live_bytes() + figures.used_bytes);

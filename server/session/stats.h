@@ -1,14 +1,23 @@
 // The ledger's figures as messages.
 #pragma once
 
+#include <functional>
+
 #include "common/base/error.h"
 #include "proto/hlod/v1/session.pb.h"
 #include "server/device/ledger.h"
+#include "server/device/workspace.h"
 
 namespace hlod::session {
 
 void FillAccount(const device::Account& account, v1::SessionStats* stats);
+// A line of a session's program, with what is called there.
+using Lines = std::function<v1::Origin(uint32_t id)>;
 // `session` 0: of several sessions together.
-void FillRow(const device::Row& row, const Origin& origin, uint64_t session, v1::LedgerRow* proto);
+void FillRow(const device::Row& row, const v1::Origin& line, uint64_t session, v1::LedgerRow* proto);
+void FillRow(const device::RunRow& row, const v1::Origin& line, uint64_t session, v1::RunRow* proto);
+void FillRow(const device::CompileRow& row, const v1::Origin& line, uint64_t session, v1::CompileRow* proto);
+// The lines of a workspace.
+v1::Origin LineOf(const device::Workspace& workspace, uint32_t id);
 
 }  // namespace hlod::session

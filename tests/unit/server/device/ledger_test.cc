@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 namespace hlod::device {
@@ -57,6 +58,111 @@ TEST(Ledger, EndedSessionsStayInTheSum) {
   EXPECT_EQ(ended.counters.executes, 6);
   ASSERT_EQ(ended.rows.size(), 1u) << "Lines of ended sessions are nobody else's business.";
   ExpectRowsSumToTotals(ended);
+}
+
+Digest DigestOf(uint32_t program) {
+  Digest digest = {};
+  digest[0] = static_cast<uint8_t>(program);
+  digest[1] = static_cast<uint8_t>(program >> 8);
+  return digest;
+}
+
+void ExpectRunsSumToCounters(const Account& account) {
+  int64_t count = 0, run_us = 0;
+  for (const RunRow& row : account.runs) {
+    count += row.figures.count;
+    run_us += row.figures.run.sum_us;
+    EXPECT_LE(row.figures.run.min_us * row.figures.count, row.figures.run.sum_us);
+    EXPECT_GE(row.figures.run.max_us * row.figures.count, row.figures.run.sum_us);
+  }
+  EXPECT_EQ(count, account.counters.executes);
+  EXPECT_EQ(run_us, account.counters.execute_us);
+}
+
+TEST(Ledger, RunsAreKeptByProgramLineAndStep) {
+  SessionLedger ledger;
+  ledger.RecordRun({.device = 0, .origin = 7, .step = 1}, DigestOf(1), "step", {10, 5, 100}, 64);
+  ledger.RecordRun({.device = 0, .origin = 7, .step = 1}, DigestOf(1), "step", {20, 3, 300}, 32);
+  ledger.RecordRun({.device = 0, .origin = 8, .step = 1}, DigestOf(1), "step", {30, 0, 7}, 16);
+  const Account account = ledger.account(Detail::kAll);
+  ASSERT_EQ(account.runs.size(), 2u);
+  const RunFigures& first = account.runs[0].figures;
+  EXPECT_EQ(account.runs[0].program, "step");
+  EXPECT_EQ(account.runs[0].digest, DigestOf(1));
+  EXPECT_EQ(account.runs[0].key.origin, 7u);
+  EXPECT_EQ(first.count, 2);
+  EXPECT_EQ(first.run.min_us, 100);
+  EXPECT_EQ(first.run.max_us, 300);
+  EXPECT_EQ(first.run.sum_us, 400);
+  EXPECT_EQ(first.queue.min_us, 3);
+  EXPECT_EQ(first.queue.sum_us, 8);
+  EXPECT_EQ(first.peak_bytes, 64);
+  EXPECT_EQ(account.samples.size(), 3u);
+  EXPECT_TRUE(ledger.account().runs.empty()) << "Only when they are asked for.";
+  ExpectRunsSumToCounters(account);
+}
+
+// First steps are given up, then programs and lines; nothing is left out of the sums.
+TEST(Ledger, ManyRunsStayExactInBoundedMemory) {
+  SessionLedger ledger;
+  for (uint64_t step = 0; step < 20'000; ++step)
+    ledger.RecordRun({.origin = 1, .step = step}, DigestOf(1), "one", {0, 1, 2}, 8);
+  Account account = ledger.account(Detail::kAll);
+  EXPECT_EQ(account.runs.size(), SessionLedger::kRunRowsMax + 1);
+  EXPECT_EQ(account.samples.size(), SessionLedger::kSamplesMax);
+  ExpectRunsSumToCounters(account);
+  for (uint32_t program = 0; program < 20'000; ++program)
+    ledger.RecordRun({.origin = program, .step = 1}, DigestOf(program), "many", {0, 1, 3}, 8);
+  account = ledger.account(Detail::kAll);
+  EXPECT_LE(account.runs.size(), 2 * SessionLedger::kRunRowsMax + 1);
+  EXPECT_EQ(account.counters.executes, 40'000);
+  ExpectRunsSumToCounters(account);
+  const auto others = [](const RunRow& row) { return row.key.other_programs; };
+  EXPECT_EQ(std::count_if(account.runs.begin(), account.runs.end(), others), 1);
+}
+
+TEST(Ledger, ManyCompilesStayExactInBoundedMemory) {
+  SessionLedger ledger;
+  constexpr int kCompiles = 3000;
+  for (int i = 0; i < kCompiles; ++i) {
+    CompileRow row;
+    row.digest = DigestOf(static_cast<uint32_t>(i));
+    row.outcome = static_cast<CompileOutcome>(i % 3);
+    row.compile_us = 5;
+    row.at_us = i;
+    ledger.RecordCompile(row);
+  }
+  const Account account = ledger.account(Detail::kAll);
+  EXPECT_EQ(account.compiles.size(), SessionLedger::kCompileRowsMax + 3);
+  EXPECT_EQ(account.compiles[0].at_us, kCompiles - 1) << "The latest first.";
+  int64_t count = 0, us = 0;
+  for (const CompileRow& row : account.compiles) {
+    count += row.count;
+    us += row.compile_us;
+  }
+  EXPECT_EQ(count, kCompiles);
+  EXPECT_EQ(us, account.counters.compile_us);
+  EXPECT_EQ(account.counters.compiles, kCompiles / 3);
+}
+
+TEST(Ledger, RunsOfEndedSessionsStayInTheSumByProgram) {
+  Ledger daemon;
+  for (int session = 0; session < 3; ++session) {
+    SessionLedger ledger;
+    ledger.RecordRun({.origin = 1, .step = 1}, DigestOf(1), "one", {0, 1, 2}, 8);
+    ledger.RecordRun({.origin = 2, .step = 2}, DigestOf(1), "one", {0, 1, 4}, 16);
+    ledger.RecordCompile({.digest = DigestOf(1), .compile_us = 9});
+    daemon.Fold(ledger.account(Detail::kAll));
+  }
+  const Account ended = daemon.ended();
+  ASSERT_EQ(ended.runs.size(), 1u);
+  EXPECT_EQ(ended.runs[0].program, "one");
+  EXPECT_EQ(ended.runs[0].figures.count, 6);
+  EXPECT_EQ(ended.runs[0].figures.peak_bytes, 16);
+  ExpectRunsSumToCounters(ended);
+  ASSERT_EQ(ended.compiles.size(), 1u);
+  EXPECT_EQ(ended.compiles[0].count, 3);
+  EXPECT_EQ(ended.compiles[0].compile_us, 27);
 }
 
 }  // namespace
