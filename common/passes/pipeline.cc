@@ -1,4 +1,5 @@
 // The order of the passes.
+#include "common/passes/expand_functions.h"
 #include "common/passes/passes.h"
 
 namespace hlod {
@@ -15,6 +16,7 @@ absl::StatusOr<std::unique_ptr<hlo::Module>> RunPipeline(const hlo::Module& give
       RemoveBarriers, Simplify, RemoveDead};
   std::unique_ptr<hlo::Module> module = DropLayouts(given, watch);
   if (module != nullptr && HasScans(*module)) module = ExpandScans(*module);
+  if (module != nullptr && HasFunctions(*module)) module = ExpandFunctions(*module);
   if (module == nullptr) return watch->status();
   for (const Pass pass : kPasses) {
     module = pass(*module, watch);

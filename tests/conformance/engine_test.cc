@@ -26,9 +26,7 @@ struct ReferenceSteps {
 };
 const std::vector<ReferenceSteps>& Allowed() {
   static const auto* const allowed = new std::vector<ReferenceSteps>{
-      {"hlo_batch_norm", {"batch-norm-grad", "batch-norm-inference", "batch-norm-training"}},
       {"hlo_identities", {"imag"}},
-      {"hlo_map", {"map"}},
   };
   return *allowed;
 }

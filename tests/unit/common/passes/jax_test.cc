@@ -4,6 +4,7 @@
 
 #include "common/evaluator/evaluator.h"
 #include "common/hlo/analysis/dependence.h"
+#include "common/passes/expand_functions.h"
 #include "common/passes/passes.h"
 
 namespace hlod {
@@ -11,8 +12,11 @@ namespace {
 
 TEST(RunPipeline, LeavesJaxModulesMeaningTheSame) {
   int run = 0;
-  ForEachJaxModule([&](const hlo::Module& module) {
-    const auto optimized = RunPipeline(module);
+  ForEachJaxModule([&](const hlo::Module& given) {
+    const auto optimized = RunPipeline(given);
+    // Parts of a batch norm are rounded where the whole is not: what it is expanded to keeps its bits.
+    const auto expanded = HasFunctions(given) ? ExpandFunctions(given) : nullptr;
+    const hlo::Module& module = expanded != nullptr ? *expanded : given;
     ASSERT_TRUE(optimized.ok()) << optimized.status();
     ASSERT_TRUE(hlo::Verify(**optimized).ok()) << hlo::Verify(**optimized);
     EXPECT_LE((*optimized)->instruction_count(), RemoveDead(*InlineCalls(module))->instruction_count());

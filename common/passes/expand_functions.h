@@ -1,0 +1,16 @@
+// Instructions that stand for functions of other instructions, replaced by calls of these.
+#pragma once
+
+#include <memory>
+
+#include "common/hlo/module.h"
+
+namespace hlod {
+
+// batch-norm-training, -inference and -grad become sums and elementwise instructions, in f32 where their
+// types are narrower; each is rounded, where a batch norm as a whole is rounded once. A map whose computation
+// is elementwise becomes that computation on whole arrays; others stay.
+bool HasFunctions(const hlo::Module& module);
+std::unique_ptr<hlo::Module> ExpandFunctions(const hlo::Module& module);
+
+}  // namespace hlod
