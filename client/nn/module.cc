@@ -11,6 +11,7 @@
 #include "common/base/edit_distance.h"
 #include "hlod/autograd.h"
 #include "hlod/error.h"
+#include "hlod/tensor_name.h"
 
 namespace hlod::nn {
 namespace {
@@ -85,6 +86,7 @@ void Module::ReplaceEach(const std::function<Tensor(const Tensor&)>& replace) {
     const uint64_t id = tensor.id();
     const auto [found, added] = replaced.try_emplace(id);
     if (added) {
+      const TensorName scope(name);
       found->second = replace(tensor);
       lazy::CopyRole(tensor, found->second, name);
       if (tensor.requires_grad()) found->second.RequiresGrad_();

@@ -1,54 +1,29 @@
 // The Admin service as values.
 #include "hlod/admin.h"
 
-#include <grpcpp/client_context.h>
-
 #include <algorithm>
 #include <utility>
 
-#include "absl/time/clock.h"
-#include "client/runtime/connector.h"
-#include "client/runtime/process.h"
-#include "client/runtime/state.h"
-#include "common/base/sha256.h"
-#include "common/base/status.h"
+#include "client/runtime/admin_connection.h"
 #include "common/hlo/proto/codec.h"
-#include "common/rpc/grpc/status.h"
 #include "common/rpc/wire.h"
-#include "proto/hlod/v1/admin.grpc.pb.h"
 
 namespace hlod {
 
-struct Admin::Connection {
-  ~Connection() {
-    if (!owner.IsThisOne()) stub.release();  // gRPC's threads are the parent's.
-  }
+struct Admin::Connection : internal::AdminConnection {};
 
-  const internal::OwnerProcess owner;
-  std::unique_ptr<v1::Admin::Stub> stub;
-  std::string token;
-  rpc::Endpoint endpoint;
-  TlsOptions tls;
-  absl::Duration timeout;
-
-  // Calls one method of the stub.
-  template <typename Response>
-  absl::StatusOr<Response> Call(grpc::Status (v1::Admin::Stub::*method)(grpc::ClientContext*,
-                                                                        const v1::ListRequest&, Response*),
-                                uint64_t session, int limit) const {
-    RETURN_IF_ERROR(owner.Check());
-    grpc::ClientContext context;
-    context.set_deadline(absl::ToChronoTime(absl::Now() + timeout));
-    if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
-    v1::ListRequest request;
-    request.set_session(session);
-    request.set_limit(limit);
-    Response response;
-    const absl::Status status = rpc::FromGrpc((stub.get()->*method)(&context, request, &response));
-    if (!status.ok()) return internal::ExplainDropped(status, endpoint, tls);
-    return response;
-  }
-};
+absl::Status internal::AdminConnection::Open(const ConnectOptions& options) {
+  RETURN_IF_ERROR(CheckGrpc());
+  RETURN_IF_ERROR(CheckCredentials(options));
+  ASSIGN_OR_RETURN(endpoint, FindAddress(options.address));
+  ASSIGN_OR_RETURN(std::shared_ptr<grpc::Channel> channel,
+                   OpenChannel(endpoint, options.tls, options.token, absl::Now() + options.timeout));
+  stub = v1::Admin::NewStub(channel);
+  token = options.token;
+  tls = options.tls;
+  timeout = options.timeout;
+  return absl::OkStatus();
+}
 
 namespace {
 
@@ -57,27 +32,11 @@ std::string ShapeText(const xla::ShapeProto& proto) {
   return shape.ok() ? hlo::ToStringNoLayout(*shape) : "?";
 }
 
-std::string Hex(const std::string& bytes) {
-  Digest digest = {};
-  std::copy_n(bytes.begin(), std::min(bytes.size(), digest.size()), digest.begin());
-  return ToHex(digest);
-}
-
 }  // namespace
 
 absl::StatusOr<Admin> Admin::Connect(const ConnectOptions& options) {
-  RETURN_IF_ERROR(internal::CheckGrpc());
-  RETURN_IF_ERROR(internal::CheckCredentials(options));
-  ASSIGN_OR_RETURN(const rpc::Endpoint endpoint, internal::FindAddress(options.address));
-  ASSIGN_OR_RETURN(
-      std::shared_ptr<grpc::Channel> channel,
-      internal::OpenChannel(endpoint, options.tls, options.token, absl::Now() + options.timeout));
-  std::shared_ptr<Connection> connection = std::make_shared<Connection>();
-  connection->stub = v1::Admin::NewStub(channel);
-  connection->token = options.token;
-  connection->endpoint = endpoint;
-  connection->tls = options.tls;
-  connection->timeout = options.timeout;
+  auto connection = std::make_shared<Connection>();
+  RETURN_IF_ERROR(connection->Open(options));
   return Admin(std::move(connection));
 }
 
@@ -111,7 +70,7 @@ absl::StatusOr<std::vector<ExecutableRow>> Admin::Executables(uint64_t session, 
   std::vector<ExecutableRow> rows;
   for (const v1::ExecutableRow& proto : list.executables()) {
     ExecutableRow& row = rows.emplace_back();
-    row.digest = Hex(proto.digest());
+    row.digest = internal::HexDigest(proto.digest());
     row.name = proto.name();
     row.instructions = proto.instructions();
     row.steps = proto.steps();

@@ -7,11 +7,13 @@
 #include <utility>
 
 #include "client/runtime/abstract_session.h"
+#include "client/runtime/metrics.h"
 #include "client/runtime/state.h"
 #include "client/runtime/transfer.h"
 #include "common/base/status.h"
 #include "common/hlo/proto/codec.h"
 #include "hlod/device.h"
+#include "hlod/tensor_name.h"
 
 namespace hlod {
 namespace internal {
@@ -20,9 +22,16 @@ namespace {
 // A download into a new literal.
 class LiteralDownload : public Awaitable<Literal> {
  public:
-  LiteralDownload(const Shape& shape,
-                  absl::FunctionRef<std::unique_ptr<PendingDownload>(absl::Span<std::byte>)> start)
-      : value_(shape), pending_(start(value_.bytes())) {}
+  LiteralDownload(const std::shared_ptr<BufferState>& buffer, Cause cause, const Caller& caller)
+      : session_(buffer->session),
+        handle_(buffer->handle),
+        device_(buffer->device),
+        made_at_(buffer->origin),
+        cause_(cause),
+        caller_(caller),
+        value_(buffer->shape),
+        pending_(ChooseTransfer(*buffer->session, buffer->bytes)
+                     .Download(buffer->session, buffer->handle, cause, value_.bytes(), caller)) {}
   ~LiteralDownload() override {
     if (!owner_.IsThisOne()) pending_.release();  // The parent's, which may be in the middle of it.
   }
@@ -36,15 +45,25 @@ class LiteralDownload : public Awaitable<Literal> {
   }
   absl::StatusOr<Literal> Await(absl::Time deadline) override {
     RETURN_IF_ERROR(owner_.Check());  // The lock may have been held at the fork.
+    const EventsAfter events;
     absl::MutexLock lock(&mu_);
     if (pending_ == nullptr) return FailedPrecondition("The value of this future was taken already.");
     RETURN_IF_ERROR(pending_->Await(deadline));
     pending_.reset();
+    EmitTransfer(*session_, cause_, caller_, handle_, value_.shape(),
+                 static_cast<int64_t>(value_.bytes().size()), device_, made_at_, watch_.us());
     return std::move(value_);
   }
 
  private:
   const OwnerProcess owner_;
+  const std::shared_ptr<Session> session_;
+  const uint64_t handle_;
+  const int device_;
+  const uint32_t made_at_;
+  const Cause cause_;
+  const Caller caller_;
+  const Stopwatch watch_;
   absl::Mutex mu_;
   Literal value_ ABSL_GUARDED_BY(mu_);
   std::unique_ptr<PendingDownload> pending_ ABSL_GUARDED_BY(mu_);  // Fills value_; null: value_ was taken.
@@ -221,10 +240,38 @@ absl::StatusOr<Command> UploadBytes(Session& session, const Shape& shape, int de
     request.handle = fill->handle;
     declaration.set_fill(true);
   }
+  const EventsAfter events;
+  const Stopwatch watch;
   absl::StatusOr<Command> sent =
       ChooseTransfer(session, static_cast<int64_t>(bytes.size())).Upload(session, request, bytes, caller);
   *handle = request.handle;
+  if (sent.ok()) {
+    EmitTransfer(session, cause, caller, request.handle, dense, static_cast<int64_t>(bytes.size()), device,
+                 (*sent)->origin, watch.us());
+  }
   return sent;
+}
+
+void EmitTransfer(Session& session, Cause cause, const Caller& caller, uint64_t buffer, const Shape& shape,
+                  int64_t bytes, int device, uint32_t made_at, double us) {
+  const bool up = DirectionOf(cause) == Direction::kHostToDevice;
+  AddSample(up ? Metric::kToDeviceTime : Metric::kToHostTime, us);
+  AddSample(up ? Metric::kToDeviceBytes : Metric::kToHostBytes, static_cast<double>(bytes));
+  if (!Observed()) return;
+  TransferEvent event{.cause = cause,
+                      .origin = OriginOf(caller),
+                      .session = session.id(),
+                      .step = session.step,
+                      .device = device,
+                      .us = us};
+  event.name = std::string(TensorName::Current());
+  event.value = {TransferOf::value(), buffer, shape, bytes, TransferOf::close(), session.OriginOf(made_at)};
+  Emit(std::move(event));
+}
+
+void EmitWait(Session& session, WaitCause cause, const Caller& caller, double us, uint64_t value) {
+  if (!Observed()) return;
+  Emit(WaitEvent{cause, OriginOf(caller), session.id(), session.step, value, us});
 }
 
 }  // namespace internal
@@ -282,11 +329,7 @@ Future<Literal> Buffer::ToLiteralAsync(Cause cause, Caller caller) const {
       return internal::FailedFuture<Literal>(std::move(made));
   }
   try {
-    return Future<Literal>(
-        std::make_shared<internal::LiteralDownload>(buffer.shape, [&](absl::Span<std::byte> out) {
-          return internal::ChooseTransfer(*buffer.session, buffer.bytes)
-              .Download(buffer.session, buffer.handle, cause, out, caller);
-        }));
+    return Future<Literal>(std::make_shared<internal::LiteralDownload>(state_, cause, caller));
   } catch (const std::bad_alloc&) {
     return internal::FailedFuture<Literal>(MakeError(
         ErrorKind::kNoMemory,
@@ -313,9 +356,14 @@ absl::Status Buffer::Download(absl::Span<std::byte> out, Cause cause, Caller cal
                         buffer.bytes),
         &buffer);
   }
-  return internal::ChooseTransfer(*buffer.session, buffer.bytes)
-      .Download(buffer.session, buffer.handle, cause, out, caller)
-      ->Await(absl::InfiniteFuture());
+  const internal::EventsAfter events;
+  const internal::Stopwatch watch;
+  RETURN_IF_ERROR(internal::ChooseTransfer(*buffer.session, buffer.bytes)
+                      .Download(buffer.session, buffer.handle, cause, out, caller)
+                      ->Await(absl::InfiniteFuture()));
+  internal::EmitTransfer(*buffer.session, cause, caller, buffer.handle, buffer.shape, buffer.bytes,
+                         buffer.device, buffer.origin, watch.us());
+  return absl::OkStatus();
 }
 
 absl::Status Buffer::RefuseItem(PrimitiveType type, const Caller& caller) const {

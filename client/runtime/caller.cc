@@ -1,10 +1,15 @@
-// The caller that a thread's operations stand at.
+// The caller that a thread's operations stand at, and the tensor that its transfers are about.
 #include "hlod/caller.h"
+
+#include <utility>
+
+#include "hlod/tensor_name.h"
 
 namespace hlod {
 namespace {
 
 constinit thread_local const Caller* outermost = nullptr;
+constinit thread_local const std::string* tensor_name = nullptr;
 
 }  // namespace
 
@@ -17,5 +22,13 @@ CallerScope::~CallerScope() {
 }
 
 const Caller& CallerScope::Of(const Caller& own) { return outermost != nullptr ? *outermost : own; }
+
+TensorName::TensorName(std::string name)
+    : name_(std::move(name)), outer_(std::exchange(tensor_name, &name_)) {}
+TensorName::~TensorName() { tensor_name = outer_; }
+
+std::string_view TensorName::Current() {
+  return tensor_name != nullptr ? std::string_view(*tensor_name) : std::string_view();
+}
 
 }  // namespace hlod

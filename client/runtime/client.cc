@@ -10,6 +10,7 @@
 #include "client/runtime/abstract_session.h"
 #include "client/runtime/background_closer.h"
 #include "client/runtime/connector.h"
+#include "client/runtime/metrics.h"
 #include "client/runtime/process.h"
 #include "client/runtime/state.h"
 #include "common/base/status.h"
@@ -52,6 +53,7 @@ absl::StatusOr<Client> Open(const ConnectOptions& options, const std::optional<A
   }
   ASSIGN_OR_RETURN(std::shared_ptr<Session> session, Session::Open(std::move(connector), session_options));
   if (abstract.has_value() && !abstract->record.empty()) internal::EndAtExit(session);
+  internal::ReportSession(session);
   return Client(std::move(session));
 }
 
@@ -104,20 +106,29 @@ absl::StatusOr<Executable> Client::CompileText(std::string_view text, const Comp
 }
 
 absl::Status Client::StepMark(uint64_t step, Caller caller) const {
-  v1::Command command;
-  command.mutable_step_mark()->set_step(step);
-  RETURN_IF_ERROR(
-      session_->TransactLazily(caller, [&](Session::Sender& sender) { sender.Add(std::move(command)); }));
+  session_->program_counts_steps = true;
+  RETURN_IF_ERROR(internal::MarkStep(*session_, step, caller));
   if (internal::AbstractSession* const abstract = session_->options().abstract.get(); abstract != nullptr)
     abstract->EndStep(*session_, /*marked=*/true, caller);
   return absl::OkStatus();
 }
 
+absl::Status internal::MarkStep(Session& session, uint64_t step, const Caller& caller) {
+  session.step = step;
+  v1::Command command;
+  command.mutable_step_mark()->set_step(step);
+  return session.TransactLazily(caller, [&](Session::Sender& sender) { sender.Add(std::move(command)); });
+}
+
 absl::Status Client::Sync(Caller caller) const {
+  const internal::EventsAfter events;
+  const internal::Stopwatch watch;
   v1::Command command;
   command.mutable_ping();
   ASSIGN_OR_RETURN(const Command sent, session_->Send(caller, std::move(command)));
-  return session_->Wait(*sent);
+  const absl::Status status = session_->Wait(*sent);
+  internal::EmitWait(*session_, WaitCause::kSettle, caller, watch.us());
+  return status;
 }
 
 absl::StatusOr<absl::Duration> Client::Ping(Caller caller) const {

@@ -79,6 +79,8 @@ absl::Status ExecutableState::Send(bool by_digest, bool describe, const Caller& 
     v1::Compile& compile = *command.mutable_compile();
     compile.set_executable(sent.handle);
     compile.set_describe(describe);
+    compile.set_reason(static_cast<int>(verdict.reason));
+    compile.set_reason_text(verdict.text);
     if (by_digest) {
       compile.set_digest(std::string(digest.begin(), digest.end()));
       sent.command = sender.Add(std::move(command));
@@ -134,6 +136,7 @@ const hlo::Dependences* ExecutableState::DependencesLocked() {
 
 absl::StatusOr<Executable> CompileBytes(const std::shared_ptr<Session>& session, const Module* module,
                                         std::string bytes, bool describe, const Caller& caller) {
+  const EventsAfter events;
   RETURN_IF_ERROR(session->status());
   const bool checked = !session->options().skip_local_checks;
   const int64_t max = session->limits().program_bytes_max;
@@ -143,7 +146,13 @@ absl::StatusOr<Executable> CompileBytes(const std::shared_ptr<Session>& session,
         absl::StrFormat("The program has %d bytes; limit program_bytes_max is %d.", bytes.size(), max));
   }
   const Digest digest = Sha256(bytes);
+  const auto size = static_cast<int64_t>(bytes.size());
+  Verdict verdict;
+  if (module != nullptr) {
+    verdict = session->programs.Add(*module, bytes, digest, OriginOf(caller), ArgumentLines::Current());
+  }
   const auto state = std::make_shared<ExecutableState>(session, std::move(bytes), digest);
+  state->verdict = std::move(verdict);
   if (module != nullptr) {
     const absl::Status read = ReadSignature(*module, *state);
     if (!read.ok() && checked) return Annotate(read, absl::StrFormat("compiling %s", state->name));
@@ -154,6 +163,11 @@ absl::StatusOr<Executable> CompileBytes(const std::shared_ptr<Session>& session,
     abstract->Compiled(digest, state->program(), caller);
   }
   RETURN_IF_ERROR(state->Compile(describe, caller));
+  if (Observed()) {
+    Emit(CompileEvent{session->id(), session->step, OriginOf(caller), ToHex(digest), state->name,
+                      module == nullptr ? 0 : module->instruction_count(), size, state->verdict.reason,
+                      state->verdict.text, state->verdict.nearest});
+  }
   return Executable(state);
 }
 

@@ -10,6 +10,7 @@
 #include "client/runtime/background_closer.h"
 #include "common/base/status.h"
 #include "common/rpc/wire.h"
+#include "hlod/tensor_name.h"
 
 namespace hlod::internal {
 namespace {
@@ -162,16 +163,21 @@ Session::LogEntry* Session::FindInLog(uint64_t command) {
 uint32_t Session::InternLocked(const Caller& caller) {
   if (caller.file == nullptr || *caller.file == '\0') return 0;
   const std::string_view function = caller.function == nullptr ? "" : caller.function;
-  const auto found = origin_ids_.find(std::make_tuple(std::string_view(caller.file), caller.line, function));
+  const std::string_view name = TensorName::Current();
+  const auto found =
+      origin_ids_.find(std::make_tuple(std::string_view(caller.file), caller.line, function, name));
   if (found != origin_ids_.end()) return found->second;
   if (static_cast<int64_t>(origins_.size()) >= limits_.origins_per_session_max) return 0;
   const Origin& origin = origins_.emplace_back(Origin{caller.file, caller.line, std::string(function)});
+  const std::string& named = names_.emplace_back(name);
   const uint32_t id = static_cast<uint32_t>(origins_.size());
-  origin_ids_.emplace(
-      std::make_tuple(std::string_view(origin.file), origin.line, std::string_view(origin.function)), id);
+  origin_ids_.emplace(std::make_tuple(std::string_view(origin.file), origin.line,
+                                      std::string_view(origin.function), std::string_view(named)),
+                      id);
   v1::Command command;
   command.mutable_define_origin()->set_id(id);
   *command.mutable_define_origin()->mutable_origin() = rpc::ToProto(origin);
+  if (!named.empty()) command.mutable_define_origin()->mutable_origin()->set_name(named);
   AddCommand(std::move(command), id);
   return id;
 }

@@ -32,6 +32,7 @@
 #include "client/runtime/outbox.h"
 #include "client/runtime/pipe.h"
 #include "client/runtime/process.h"
+#include "client/runtime/program_history.h"
 #include "client/runtime/sent_programs.h"
 #include "common/base/error.h"
 #include "common/base/limits.h"
@@ -159,6 +160,11 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // Reads and executes that this library refused because of a placeholder.
   std::atomic<int64_t> refused_before_sending = 0;
+  // The step that commands belong to from here on; and whether the program counts steps itself.
+  std::atomic<uint64_t> step = 0;
+  std::atomic<bool> program_counts_steps = false;
+  // What was compiled before.
+  ProgramHistory programs;
 
  private:
   struct LogEntry {
@@ -262,10 +268,11 @@ class Session : public std::enable_shared_from_this<Session> {
   absl::flat_hash_map<uint64_t, std::vector<Dropped>> donated_ ABSL_GUARDED_BY(mu_);
   // Commands whose replies are here and not acknowledged, because an earlier one is not settled or held.
   std::set<uint64_t> answered_beyond_ ABSL_GUARDED_BY(mu_);
-  std::deque<Origin> origins_
-      ABSL_GUARDED_BY(mu_);  // Origin id i is at i - 1; the keys of origin_ids_ refer here.
-  absl::flat_hash_map<std::tuple<std::string_view, int, std::string_view>, uint32_t> origin_ids_
-      ABSL_GUARDED_BY(mu_);
+  // Origin id i is at i - 1; the keys of origin_ids_ refer here.
+  std::deque<Origin> origins_ ABSL_GUARDED_BY(mu_);
+  std::deque<std::string> names_ ABSL_GUARDED_BY(mu_);  // Of tensors, beside them.
+  absl::flat_hash_map<std::tuple<std::string_view, int, std::string_view, std::string_view>, uint32_t>
+      origin_ids_ ABSL_GUARDED_BY(mu_);
   SentPrograms programs_ ABSL_GUARDED_BY(mu_);
 
   absl::Mutex arena_mu_;

@@ -1,6 +1,7 @@
 // What is behind the public handles.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "client/runtime/arena.h"
+#include "client/runtime/events.h"
 #include "client/runtime/session.h"
 #include "common/hlo/analysis/dependence.h"
 #include "common/hlo/literal.h"
@@ -39,6 +41,7 @@ struct BufferState {
   const int64_t bytes;
   const int device;
   const uint32_t origin;
+  std::atomic<uint64_t> close = 0;  // The close of a trace that computed it; 0: none did.
 
   absl::Mutex mu;
   Command producer ABSL_GUARDED_BY(mu);  // What makes its value.
@@ -94,6 +97,7 @@ struct ExecutableState {
   std::vector<Shape> arguments, results;
   std::vector<std::string> argument_names;  // "parameter x", "parameter x, leaf 2"
   std::vector<bool> large_results;  // Of an abstract session, by result: it is not computed. May be shorter.
+  Verdict verdict;
 
   // Compiles the program, by its digest where the daemon is known to have it.
   absl::Status Compile(bool describe, const Caller& caller);
@@ -152,7 +156,16 @@ Future<T> FailedFuture(absl::Status status) {
 // A future for a command's end.
 Future<void> FutureOf(std::shared_ptr<Session> session, Command command);
 
+// Events and metrics of the runtime; nothing is built while nobody observes. `us`: how long the call took.
+void EmitTransfer(Session& session, Cause cause, const Caller& caller, uint64_t buffer, const Shape& shape,
+                  int64_t bytes, int device, uint32_t made_at, double us);
+void EmitWait(Session& session, WaitCause cause, const Caller& caller, double us, uint64_t value = 0);
+// Sets the step of what follows.
+absl::Status MarkStep(Session& session, uint64_t step, const Caller& caller);
+
 SessionStats StatsFromProto(const v1::SessionStats& proto);
+// Hexadecimal; "" for none.
+std::string HexDigest(std::string_view bytes);
 Origin OriginOf(const Caller& caller);
 
 }  // namespace hlod::internal

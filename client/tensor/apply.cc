@@ -10,6 +10,7 @@
 #include "client/tensor/autocast.h"
 #include "client/tensor/bind.h"
 #include "client/tensor/close.h"
+#include "client/tensor/close_event.h"
 #include "client/tensor/function_trace.h"
 #include "client/tensor/host.h"
 #include "client/tensor/lock.h"
@@ -180,12 +181,14 @@ void RecordIn(Graph& graph, const Operation& operation, OperandSpan operands, co
   if (taping.on) Remember(taping, operation, graph, CallerOf(operands));
   if (graph.kind != Graph::Kind::kHost) ++Stats().operations;
   if (graph.kind == Graph::Kind::kReal && graph.size() > Current().trace_nodes_max) {
-    garbage = Close(graph, TraceCause::kLimit, CallerOf(operands));
+    garbage = Close(graph, TraceCause::kLimit, CallerOf(operands), operation.pytorch);
   }
 }
 
 void Record(const Operation& operation, OperandSpan operands, Body body) {
+  const internal::EventsAfter events;
   std::vector<Parameter> garbage;
+  const RecordingTime time;
   Explain(operation, operands, CallerOf(operands), [&] {
     absl::InlinedVector<size_t, 2> copied;
     while (true) {

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/runtime/events.h"
+#include "client/runtime/metrics.h"
 #include "client/tensor/function_trace.h"
 #include "client/tensor/host.h"
 #include "client/tensor/lock.h"
@@ -19,6 +21,8 @@ namespace {
 
 void UploadMissing(const Operation& operation, const Caller& caller, const Missing& missing, Place place) {
   const Value& shown = *missing.shown;
+  auto copy = MakeRef<Value>(shown.type, shown.dims, place, caller);
+  const internal::TransferOf transfer(copy->id);
   absl::StatusOr<Buffer> buffer = DeviceOf(place).Upload(*shown.literal, Cause::kImplicitUpload, caller);
   if (!buffer.ok()) throw Refusal{buffer.status()};
   if (Current().mixed_devices == MixedDevices::kWarn) {
@@ -28,8 +32,8 @@ void UploadMissing(const Operation& operation, const Caller& caller, const Missi
   }
   const TraceLock lock;
   ++Stats().implicit_copies;
+  internal::CountMetric(internal::MetricCounter::kImplicitCopies);
   Stats().implicit_copy_bytes += buffer->byte_size();
-  auto copy = MakeRef<Value>(shown.type, shown.dims, place, caller);
   copy->Become(*std::move(buffer));
   TensorImpl& tensor = *missing.tensor;
   tensor.copy = std::move(copy);

@@ -7,9 +7,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/runtime/abstract_session.h"
+#include "client/runtime/metrics.h"
 #include "client/runtime/session.h"
+#include "client/runtime/state.h"
 #include "client/tensor/abstract.h"
 #include "client/tensor/canonical.h"
+#include "client/tensor/close_event.h"
 #include "client/tensor/function_trace.h"
 #include "client/tensor/host.h"
 #include "client/tensor/lock.h"
@@ -105,9 +108,20 @@ std::vector<uint32_t> Tail(absl::Span<const NodeId> outputs, const std::vector<b
   return tail;
 }
 
+// The lines that made a program's arguments.
+std::vector<Origin> LinesOf(const Graph& graph, absl::Span<const uint32_t> parameters) {
+  std::vector<Origin> lines;
+  for (const uint32_t number : parameters) {
+    const Parameter& parameter = graph.parameters()[number];
+    lines.push_back(
+        internal::OriginOf(parameter.value ? parameter.value->origin : graph.origin(parameter.node).caller));
+  }
+  return lines;
+}
+
 // The program in the cache of canonical forms, or compiled.
 Program FindOrCompile(Graph& graph, const Outputs& outputs, const std::vector<bool>& donated,
-                      const Caller& caller) {
+                      const Caller& caller, CloseReport& report) {
   Runtime& runtime = *graph.place.runtime;
   const Canonical canonical = Canonicalise(graph, outputs.nodes);
   Program program;
@@ -125,21 +139,30 @@ Program FindOrCompile(Graph& graph, const Outputs& outputs, const std::vector<bo
   AppendShardings(graph, canonical.parameters, tail);
   if (const auto* known = runtime.canonical.Find(words, tail)) {
     ++Stats().canonical_hits;
+    report.found = Found::kCanonical;
     program.compiled = *known;
     return program;
   }
   const std::string name = absl::StrCat("trace_", LineText(caller));
   const std::unique_ptr<Module> module = MakeModule(name, graph, canonical, donors);
   auto compiled = std::make_shared<Compiled>();
+  const internal::ArgumentLines lines(LinesOf(graph, canonical.parameters));
+  const internal::Stopwatch watch;
   compiled->executable = ValueOrThrow(
       Client(runtime.device(0).internal_session()).Compile(*module, {}, caller), "compile", caller);
+  report.compile_us = watch.us();
+  report.found = Found::kCompiled;
   ++Stats().compiles;
+  internal::CountMetric(internal::MetricCounter::kCompiledGraphs);
+  internal::AddSample(internal::Metric::kGraphSize, canonical.computation->size());
+  internal::AddSample(internal::Metric::kDonated, static_cast<double>(donors.size()));
   program.compiled = runtime.canonical.Add(words, tail, std::move(compiled));
   return program;
 }
 
 // Starts `program` and hands its results out.
-void Start(Graph& graph, const Program& program, const Outputs& outputs, const Caller& caller) {
+void Start(Graph& graph, const Program& program, const Outputs& outputs, const Caller& caller,
+           CloseReport& report) {
   std::vector<Argument> arguments;
   std::vector<Value*> values;  // Of each argument; null for a number.
   arguments.reserve(program.arguments.size());
@@ -159,6 +182,7 @@ void Start(Graph& graph, const Program& program, const Outputs& outputs, const C
   Execution execution =
       ValueOrThrow(program.compiled->executable.Start(arguments, options, caller), "execute", caller);
   Stats().donated += static_cast<int64_t>(program.donate.size());
+  report.Started(execution);
   for (size_t i = 0; i < outputs.nodes.size(); ++i) {
     for (Value* value : outputs.values[i]) value->Become(execution.results[i]);
   }
@@ -181,8 +205,11 @@ void CountClose(const Graph& graph, TraceCause cause) {
 
 }  // namespace
 
-std::vector<Parameter> Close(Graph& graph, TraceCause cause, const Caller& caller) {
+std::vector<Parameter> Close(Graph& graph, TraceCause cause, const Caller& caller, const char* operation,
+                             const Value* forced) {
+  const internal::EventsHeld events;
   FailWhatDependsOnDead(graph);
+  CloseReport report(graph);
   KeepResiduals(graph, caller);
   const Outputs outputs = OutputsOf(graph);
   if (outputs.nodes.empty()) return graph.Clear();
@@ -196,6 +223,8 @@ std::vector<Parameter> Close(Graph& graph, TraceCause cause, const Caller& calle
   CountClose(graph, cause);
   internal::AbstractSession* const abstract = AbstractOf(graph.place);
   if (abstract != nullptr) abstract->Closed(Name(cause), caller);
+  report.Begin(cause, caller, operation, forced);
+  const internal::Stopwatch lowering;
   try {
     if (abstract != nullptr) DeclarePlaceholders(graph, caller);
     const std::vector<bool> donated = Donated(graph);
@@ -206,19 +235,32 @@ std::vector<Parameter> Close(Graph& graph, TraceCause cause, const Caller& calle
     const absl::Span<const uint32_t> words = graph.computation().words();
     RecordedPrograms& recorded = graph.place.runtime->recorded;
     const Program* program = recorded.Find(words, tail);
-    if (program != nullptr) ++Stats().trace_hits;
-    else program = &recorded.Add(words, tail, FindOrCompile(graph, outputs, donated, caller));
-    Start(graph, *program, outputs, caller);
+    if (program != nullptr) {
+      ++Stats().trace_hits;
+      report.found = Found::kRecorded;
+    } else {
+      program = &recorded.Add(words, tail, FindOrCompile(graph, outputs, donated, caller, report));
+    }
+    if (report.found != Found::kCompiled) internal::CountMetric(internal::MetricCounter::kCachedGraphs);
+    report.lower_us = lowering.us() - report.compile_us;
+    report.Take(*program);
+    const internal::Stopwatch sending;
+    Start(graph, *program, outputs, caller, report);
+    report.send_us = sending.us();
   } catch (const Error& error) {
+    report.status = error.status();
     // Reported where a result is read: the program may go on with what does not depend on it.
     for (const auto& values : outputs.values) {
       for (Value* value : values) value->Become(error.status());
     }
   }
+  report.End(outputs.values);
   return graph.Clear();
 }
 
 void Force(const Ref<Value>& value, TraceCause cause, const char* operation, const Caller& caller) {
+  const internal::EventsAfter events;
+  ForceReport report(*value, cause, operation, caller);
   try {
     LoadFile(value);
   } catch (const Refusal& refusal) {
@@ -260,24 +302,33 @@ void Force(const Ref<Value>& value, TraceCause cause, const char* operation, con
       mine.AddLive(*value, node);
     }
     waits = value->place.runtime;
-    garbage = Close(mine, cause, caller);
+    garbage = Close(mine, cause, caller, operation, value.get());
+    report.close = CloseOf(*value);
   }
   garbage.clear();
-  waits->Throttle(static_cast<size_t>(Current().closes_unsettled_max));
+  waits->Throttle(static_cast<size_t>(Current().closes_unsettled_max), caller);
 }
 
 std::shared_ptr<const Literal> Read(const Ref<Value>& value, TraceCause cause, Cause ledger,
                                     const char* operation, const Caller& caller) {
+  const internal::EventsAfter events;
   Force(value, cause, operation, caller);
   Buffer buffer;
+  uint64_t close = 0;
   {
     const TraceLock lock;
     if (value->state == Value::State::kHost) return value->literal;
     if (value->state == Value::State::kFailed) Throw(value->failure, operation, caller);
     if (value->place.runtime->ended()) Throw(EndedError(), operation, caller);
     buffer = value->buffer;
+    close = CloseOf(*value);
   }
-  return std::make_shared<const Literal>(ValueOrThrow(buffer.ToLiteral(ledger, caller), operation, caller));
+  const internal::TransferOf transfer(value->id, close);
+  const internal::Stopwatch watch;
+  auto literal =
+      std::make_shared<const Literal>(ValueOrThrow(buffer.ToLiteral(ledger, caller), operation, caller));
+  internal::EmitWait(*buffer.internal_state()->session, WaitCause::kRead, caller, watch.us(), value->id);
+  return literal;
 }
 
 namespace {
@@ -305,22 +356,28 @@ void EndSteps(const Caller& caller) {
 namespace hlod {
 
 void Sync(Caller caller) {
+  const internal::EventsAfter events;
   lazy::FunctionTrace::CheckSync(caller);
   std::vector<lazy::Parameter> garbage;
-  std::vector<lazy::Runtime*> runtimes;
+  std::vector<lazy::Runtime*> runtimes, all;  // With recorded work; that the thread has used.
   {
     const lazy::TraceLock lock;
     for (const auto& graph : lazy::ThreadTrace::Get().graphs()) {
-      if (graph->kind != lazy::Graph::Kind::kReal || graph->size() == 0) continue;
-      std::vector<lazy::Parameter> dropped = lazy::Close(*graph, TraceCause::kSync, caller);
+      if (graph->kind != lazy::Graph::Kind::kReal) continue;
+      if (std::find(all.begin(), all.end(), graph->place.runtime) == all.end())
+        all.push_back(graph->place.runtime);
+      if (graph->size() == 0) continue;
+      std::vector<lazy::Parameter> dropped = lazy::Close(*graph, TraceCause::kSync, caller, "sync");
       garbage.insert(garbage.end(), std::make_move_iterator(dropped.begin()),
                      std::make_move_iterator(dropped.end()));
       runtimes.push_back(graph->place.runtime);
     }
   }
   garbage.clear();
+  internal::CountMetric(internal::MetricCounter::kSteps);
+  for (lazy::Runtime* runtime : all) runtime->BeginStep(caller);
   for (lazy::Runtime* runtime : runtimes) {
-    runtime->Throttle(static_cast<size_t>(lazy::Current().closes_unsettled_max));
+    runtime->Throttle(static_cast<size_t>(lazy::Current().closes_unsettled_max), caller);
   }
   lazy::EndSteps(caller);
   const lazy::TraceLock lock;

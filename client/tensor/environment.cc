@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "client/runtime/state.h"
 #include "client/tensor/generator.h"
 #include "client/tensor/lock.h"
 #include "client/tensor/placeholder.h"
@@ -237,8 +238,11 @@ void Environment::End() {
     state_->ended = true;
   }
   if (!client.has_value()) return;
+  const internal::EventsAfter events;
   lazy::Runtime::Of(client->device(0))->End();
+  const internal::Stopwatch watch;
   static_cast<void>(client->Close());
+  internal::EmitWait(*client->internal_session(), WaitCause::kTeardown, Caller{}, watch.us());
 }
 
 Device DefaultDevice(Caller caller) { return DefaultEnvironment().device(0, caller); }

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "client/runtime/events.h"
+#include "client/runtime/metrics.h"
 #include "client/tensor/impl.h"
 #include "client/tensor/lock.h"
 #include "client/tensor/runtime.h"
@@ -58,6 +60,7 @@ absl::Status PlaceholderError(const Value& placeholder, std::string text) {
 
 void ThrowPlaceholder(const Value& value, const char* operation, const Caller& caller) {
   ++Stats().refused_reads;
+  internal::CountMetric(internal::MetricCounter::kRefusedReads);
   Throw(PlaceholderError(value, absl::StrCat("the tensor has no value: it is ", Describe(value))), operation,
         caller);
 }
@@ -66,6 +69,7 @@ void CheckNoPlaceholder(const Value& value, const char* operation, const Caller&
   const std::vector<NodeId> path = value.graph->PathToPlaceholder(value.node);
   if (path.empty()) return;
   ++Stats().refused_reads;
+  internal::CountMetric(internal::MetricCounter::kRefusedReads);
   const Value& placeholder = *value.graph->ParameterAt(path.back())->value;
   Throw(PlaceholderError(placeholder, absl::StrCat("the tensor has no value: ", Way(*value.graph, path))),
         operation, caller);
@@ -149,6 +153,7 @@ Tensor& Tensor::Fill(const Literal& literal, Caller caller) {
         kName, caller);
   }
   // What is sent may have to wait for its turn: the lock is not held meanwhile.
+  const internal::TransferOf transfer(value->id);
   if (buffer.valid()) {
     lazy::ThrowIfError(buffer.Fill(literal, caller), kName, caller);
     return *this;

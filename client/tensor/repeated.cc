@@ -5,6 +5,7 @@
 #include <array>
 
 #include "client/tensor/autocast.h"
+#include "client/tensor/close_event.h"
 #include "client/tensor/function_trace.h"
 #include "client/tensor/impl.h"
 #include "client/tensor/lock.h"
@@ -56,6 +57,7 @@ Tensor RecordAgain(const Operation& operation, const void* lowering, absl::Span<
   if (operands.size() > kOperands || autocast_active || FunctionTrace::Innermost() != nullptr) return {};
   const Tensor* const first = operands[0].tensor();
   if (first == nullptr || !first->defined()) return {};
+  const RecordingTime time;
   const TraceLock lock;
   const Place place = first->impl()->value().place;
   if (place.is_host() || place.runtime->ended()) return {};

@@ -1,6 +1,7 @@
 // Connections as tensors see them.
 #include "client/tensor/runtime.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -35,18 +36,37 @@ void Runtime::End() {
   }
 }
 
-void Runtime::Throttle(size_t most) {
+void Runtime::Throttle(size_t most, const Caller& caller) {
+  std::optional<internal::Stopwatch> waiting;
+  std::shared_ptr<internal::Session> session;
   while (true) {
     Future<void> oldest;
     {
       const TraceLock lock;
       while (!under_way_.empty() && under_way_.front().Ready()) under_way_.pop_front();
-      if (under_way_.size() <= most) return;
+      session = session_;
+      if (under_way_.size() <= most) break;
       oldest = under_way_.front();
     }
+    if (!waiting.has_value()) waiting.emplace();
     // What failed is reported where its results are read.
     static_cast<void>(oldest.Await());
   }
+  if (waiting.has_value() && session != nullptr)
+    internal::EmitWait(*session, WaitCause::kThrottle, caller, waiting->us());
+}
+
+void Runtime::BeginStep(const Caller& caller) {
+  std::shared_ptr<internal::Session> session;
+  {
+    const TraceLock lock;
+    session = session_;
+  }
+  if (session == nullptr || session->program_counts_steps) return;
+  const uint64_t step = session->step + 1;
+  // A lost session is reported by what is computed next.
+  if (!internal::MarkStep(*session, step, caller).ok() || !internal::Observed()) return;
+  internal::Emit(StepEvent{session->id(), step, internal::OriginOf(caller)});
 }
 
 Place PlaceOf(const Device& device) {

@@ -33,7 +33,9 @@ class Runtime {
   // Remembers an execute under way.
   void Started(Future<void> done) { under_way_.push_back(std::move(done)); }
   // Waits until at most `most` executes are under way. Not under the lock.
-  void Throttle(size_t most);
+  void Throttle(size_t most, const Caller& caller);
+  // What follows is of the next step, unless the program counts steps itself. Not under the lock.
+  void BeginStep(const Caller& caller);
 
  private:
   static constexpr size_t kCachedWords = size_t{16} << 20;

@@ -5,9 +5,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/runtime/abstract_session.h"
+#include "client/runtime/events.h"
 #include "client/tensor/abstract.h"
 #include "client/tensor/apply.h"
 #include "client/tensor/close.h"
+#include "client/tensor/copy_to.h"
 #include "client/tensor/defined.h"
 #include "client/tensor/function_trace.h"
 #include "client/tensor/lock.h"
@@ -121,64 +123,75 @@ Literal Tensor::ToLiteral(Caller caller) const {
 
 Tensor Tensor::ToHost(Caller caller) const { return To(Device(), caller); }
 
-Tensor Tensor::To(const Device& device, Caller caller) const {
-  const lazy::Place to = lazy::PlaceOf(device);
-  const lazy::Place from = Defined(*this).place();
+}  // namespace hlod
+namespace hlod::lazy {
+
+Tensor CopyTo(const Tensor& tensor, const Device& device, Cause cause, const Caller& caller) {
+  const Place to = PlaceOf(device);
+  const Place from = Defined(tensor).place();
   if (to == from) {
     const TraceLock lock;
-    const Value& value = Defined(*this).value();
-    if (value.state == Value::State::kFailed) lazy::Throw(value.failure, "to", caller);
-    return *this;
+    const Value& value = Defined(tensor).value();
+    if (value.state == Value::State::kFailed) Throw(value.failure, "to", caller);
+    return tensor;
   }
-  auto moved = lazy::MakeRef<Value>(dtype(), dims(), to, caller);
-  const Ref<Value> shown = lazy::ShownValue(Defined(*this), "to", caller);
+  auto moved = MakeRef<Value>(tensor.dtype(), tensor.dims(), to, caller);
+  const internal::TransferOf transfer(moved->id);
+  const Ref<Value> shown = ShownValue(Defined(tensor), "to", caller);
   Value::State state;
-  lazy::Load load;
+  Load load;
   {
     const TraceLock lock;
     state = shown->state;
     load = shown->load;
   }
   if (to.is_host()) {
-    moved->Become(lazy::Read(shown, TraceCause::kToHost, Cause::kDownload, "to_host", caller));
+    moved->Become(Read(shown, TraceCause::kToHost, Cause::kDownload, "to_host", caller));
   } else if (state == Value::State::kRecipe) {
     // The device makes it: nothing is uploaded.
-    lazy::Explain(lazy::ops::To, {}, caller, [&] {
+    Explain(ops::To, {}, caller, [&] {
       const TraceLock lock;
-      if (to.runtime->ended()) throw lazy::Refusal{lazy::EndedError()};
-      lazy::Graph& graph = lazy::ThreadTrace::Get().Open(to, lazy::Graph::Kind::kReal);
+      if (to.runtime->ended()) throw Refusal{EndedError()};
+      Graph& graph = ThreadTrace::Get().Open(to, Graph::Kind::kReal);
       graph.SetOrigin(caller, "to");
       graph.AddLive(*moved, graph.NodeOf(*shown));
     });
-  } else if (state == Value::State::kFile && lazy::IsLargeIn(to, *shown)) {
-    moved->Become(lazy::ValueOrThrow(
-        internal::UploadWithoutBytes(device, shown->shape(), Cause::kUpload, caller), "to", caller));
+  } else if (state == Value::State::kFile && IsLargeIn(to, *shown)) {
+    moved->Become(ValueOrThrow(
+        internal::UploadWithoutBytes(device, shown->shape(), cause, caller), "to", caller));
   } else if (state == Value::State::kFile) {
     // From the file to the device: the host keeps nothing.
-    const Literal literal = lazy::ValueOrThrow(load(), "to", caller);
-    if (to.runtime->ended()) lazy::Throw(lazy::EndedError(), "to", caller);
-    moved->Become(lazy::ValueOrThrow(device.Upload(literal, Cause::kUpload, caller), "to", caller));
+    const Literal literal = ValueOrThrow(load(), "to", caller);
+    if (to.runtime->ended()) Throw(EndedError(), "to", caller);
+    moved->Become(ValueOrThrow(device.Upload(literal, cause, caller), "to", caller));
   } else {
     const std::shared_ptr<const Literal> literal =
-        lazy::Read(shown, TraceCause::kDeviceCopy, Cause::kImplicitDownload, "to", caller);
-    if (to.runtime->ended()) lazy::Throw(lazy::EndedError(), "to", caller);
-    moved->Become(lazy::ValueOrThrow(device.Upload(*literal, Cause::kUpload, caller), "to", caller));
+        Read(shown, TraceCause::kDeviceCopy, Cause::kImplicitDownload, "to", caller);
+    if (to.runtime->ended()) Throw(EndedError(), "to", caller);
+    moved->Become(ValueOrThrow(device.Upload(*literal, cause, caller), "to", caller));
   }
   {
     const TraceLock lock;
-    lazy::CopyRole(*shown, *moved);
+    CopyRole(*shown, *moved);
     if (!to.is_host()) moved->sharding = shown->sharding;
   }
-  if (lazy::GradMode() && lazy::RequiresGrad(Defined(*this))) {
-    auto entry = lazy::MakeRef<lazy::TapeEntry>("to", caller);
-    entry->inputs.push_back(lazy::MakeTapeInput(Defined(*this), 0));
-    entry->output_shapes.push_back(shape());
-    entry->backward = [back = this->device(), caller](const std::vector<Tensor>& gradients) {
+  if (GradMode() && RequiresGrad(Defined(tensor))) {
+    auto entry = MakeRef<TapeEntry>("to", caller);
+    entry->inputs.push_back(MakeTapeInput(Defined(tensor), 0));
+    entry->output_shapes.push_back(tensor.shape());
+    entry->backward = [back = tensor.device(), caller](const std::vector<Tensor>& gradients) {
       return std::vector<Tensor>{gradients[0].To(back, caller)};
     };
     moved->history = std::move(entry);
   }
-  return lazy::MakeTensor(std::move(moved));
+  return MakeTensor(std::move(moved));
+}
+
+}  // namespace hlod::lazy
+namespace hlod {
+
+Tensor Tensor::To(const Device& device, Caller caller) const {
+  return lazy::CopyTo(*this, device, Cause::kUpload, caller);
 }
 
 Tensor Tensor::To(PrimitiveType type, Caller caller) const {

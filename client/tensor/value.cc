@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "client/tensor/abstract.h"
+#include "client/tensor/close_event.h"
 #include "client/tensor/graph.h"
 #include "client/tensor/lock.h"
 #include "client/tensor/tape.h"
@@ -31,6 +32,7 @@ void Value::Destroy(Value* value) {
     // Also where it is not a node: the thread that closes its graph may be making it something else.
     const TraceLock lock;
     if (value->state == State::kNode) value->graph->RemoveLive(*value);
+    else if (value->state == State::kData && internal::Observed()) EmitDeath(*value);
     ForgetRole(*value);
   }
   delete value;

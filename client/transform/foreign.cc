@@ -7,9 +7,13 @@
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
+#include "client/runtime/metrics.h"
+#include "client/runtime/state.h"
 #include "client/tensor/apply.h"
 #include "client/tensor/close.h"
+#include "client/tensor/close_event.h"
 #include "client/tensor/copy_nodes.h"
+#include "client/tensor/copy_to.h"
 #include "client/tensor/function.h"
 #include "client/tensor/lock.h"
 #include "client/tensor/runtime.h"
@@ -257,6 +261,8 @@ Tensor CustomCall(const std::string& target, const std::vector<Tensor>& inputs, 
 std::vector<Tensor> HostFunction(const std::string& name,
                                  const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
                                  const std::vector<Tensor>& inputs, Caller caller) {
+  const internal::EventsAfter events;
+  HostFunctionEvent event;
   Device device;
   std::vector<Tensor> on_host;
   for (const Tensor& input : inputs) {
@@ -265,18 +271,33 @@ std::vector<Tensor> HostFunction(const std::string& name,
     auto copy = lazy::MakeRef<lazy::Value>(input.dtype(), input.dims(), lazy::Place{}, caller);
     copy->Become(lazy::Read(value, TraceCause::kHostFunction, Cause::kDownload, lazy::kHost, caller));
     on_host.push_back(lazy::MakeTensor(std::move(copy)));
+    if (!internal::Observed()) continue;
+    const lazy::TraceLock lock;
+    event.inputs.push_back(lazy::EventValueOf(*value));
   }
+  const internal::Stopwatch watch;
   std::vector<Tensor> results = f(on_host);
+  event.us = watch.us();
   for (size_t i = 0; i < results.size(); ++i) {
     if (!results[i].defined() || !results[i].device().is_host()) {
       Throw(ErrorKind::kArgument, absl::StrCat("result ", i, " of ", name, " is not a tensor of the host"),
             lazy::kHost, caller);
     }
-    results[i] = results[i].To(device, caller);
+    results[i] = lazy::CopyTo(results[i], device, Cause::kUpload, caller);
   }
+  internal::CountMetric(internal::MetricCounter::kHostFunctions);
   {
     const lazy::TraceLock lock;
     ++lazy::Stats().host_functions;
+    if (internal::Observed()) {
+      for (const Tensor& result : results)
+        event.outputs.push_back(lazy::EventValueOf(result.impl()->value()));
+    }
+  }
+  if (internal::Observed()) {
+    event.name = name;
+    event.origin = internal::OriginOf(CallerScope::Of(caller));
+    internal::Emit(std::move(event));
   }
   return results;
 }

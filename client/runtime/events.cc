@@ -1,0 +1,141 @@
+// The queue of events, and who hands them out.
+#include "client/runtime/events.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "client/runtime/process.h"
+
+namespace hlod {
+namespace internal {
+namespace {
+
+constinit thread_local int held = 0;  // Objects of this thread that keep it from handing out.
+constinit thread_local const ArgumentLines* argument_lines = nullptr;
+constinit thread_local uint64_t transfer_value = 0, transfer_close = 0;
+
+// One of the process. Never destroyed: tensors of static storage die late.
+class EventQueue {
+ public:
+  static EventQueue& Get() {
+    static auto* const queue = new EventQueue;
+    return *queue;
+  }
+
+  void Add(Observer* observer) {
+    absl::MutexLock lock(&mu_);
+    observers_.push_back(observer);
+    observers.store(static_cast<uint32_t>(observers_.size()), std::memory_order_relaxed);
+  }
+
+  void Remove(Observer* observer) {
+    if (!owner_.IsThisOne()) return;
+    absl::MutexLock lock(&mu_);
+    // From within OnEvent: the thread goes on handing out.
+    if (handing_out_ != ThisThread()) {
+      while (handing_out_ != 0) idle_.Wait(&mu_);
+      HandOut();
+      while (handing_out_ != 0) idle_.Wait(&mu_);
+    }
+    observers_.erase(std::find(observers_.begin(), observers_.end(), observer));
+    observers.store(static_cast<uint32_t>(observers_.size()), std::memory_order_relaxed);
+    if (observers_.empty()) events_.clear();
+  }
+
+  void Push(decltype(Event::what) what) {
+    if (!owner_.IsThisOne()) return;  // The lock may have been held at the fork.
+    Event event;
+    event.at_us = start_.us();
+    event.thread = ThisThread();
+    event.what = std::move(what);
+    absl::MutexLock lock(&mu_);
+    if (observers_.empty()) return;
+    event.number = ++last_;
+    events_.push_back(std::move(event));
+  }
+
+  void Deliver() {
+    if (!owner_.IsThisOne()) return;
+    absl::MutexLock lock(&mu_);
+    if (handing_out_ == 0) HandOut();
+  }
+
+ private:
+  static uint64_t ThisThread() {
+    thread_local const auto id = static_cast<uint64_t>(syscall(SYS_gettid));
+    return id;
+  }
+
+  // Until the queue is empty. Others queue meanwhile, observers that use hlod among them.
+  void HandOut() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    handing_out_ = ThisThread();
+    while (!events_.empty()) {
+      const Event event = std::move(events_.front());
+      events_.pop_front();
+      const std::vector<Observer*> to = observers_;
+      mu_.Unlock();
+      for (Observer* const observer : to) observer->OnEvent(event);
+      mu_.Lock();
+    }
+    handing_out_ = 0;
+    idle_.SignalAll();
+  }
+
+  const OwnerProcess owner_;
+  const Stopwatch start_;
+  absl::Mutex mu_;
+  absl::CondVar idle_;
+  uint64_t handing_out_ ABSL_GUARDED_BY(mu_) = 0;  // The thread that does; 0: none.
+  uint64_t last_ ABSL_GUARDED_BY(mu_) = 0;
+  std::deque<Event> events_ ABSL_GUARDED_BY(mu_);
+  std::vector<Observer*> observers_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace
+
+void Emit(decltype(Event::what) what) { EventQueue::Get().Push(std::move(what)); }
+
+void DeliverEvents() {
+  if (held == 0 && Observed()) EventQueue::Get().Deliver();
+}
+
+EventsHeld::EventsHeld() { ++held; }
+EventsHeld::~EventsHeld() { --held; }
+
+void EventsAfter::Begin() { ++held; }
+void EventsAfter::End() {
+  --held;
+  DeliverEvents();
+}
+
+TransferOf::TransferOf(uint64_t value, uint64_t close)
+    : outer_value_(std::exchange(transfer_value, value)),
+      outer_close_(std::exchange(transfer_close, close)) {}
+TransferOf::~TransferOf() {
+  transfer_value = outer_value_;
+  transfer_close = outer_close_;
+}
+ArgumentLines::ArgumentLines(std::vector<Origin> lines)
+    : lines_(std::move(lines)), outer_(std::exchange(argument_lines, this)) {}
+ArgumentLines::~ArgumentLines() { argument_lines = outer_; }
+absl::Span<const Origin> ArgumentLines::Current() {
+  return argument_lines == nullptr ? absl::Span<const Origin>() : absl::MakeConstSpan(argument_lines->lines_);
+}
+
+uint64_t TransferOf::value() { return transfer_value; }
+uint64_t TransferOf::close() { return transfer_close; }
+
+}  // namespace internal
+
+Observation::Observation(Observer& observer) : observer_(observer) {
+  internal::EventQueue::Get().Add(&observer);
+}
+Observation::~Observation() { internal::EventQueue::Get().Remove(&observer_); }
+
+}  // namespace hlod

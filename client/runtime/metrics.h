@@ -1,0 +1,27 @@
+// Where the client's own metrics are counted.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace hlod::internal {
+
+class Session;
+
+enum class Metric : uint8_t {
+#define HLOD_METRIC(id, name, alias, unit, meaning) id,
+#include "hlod/metrics.inc"
+};
+enum class MetricCounter : uint8_t {
+#define HLOD_METRIC_COUNTER(id, name, alias, meaning) id,
+#include "hlod/metrics.inc"
+};
+
+// A sample, now. Thread-safe; nothing in a forked child.
+void AddSample(Metric metric, double value);
+void CountMetric(MetricCounter counter, int64_t amount = 1);
+
+// A session of this process whose account the report has as long as it is open.
+void ReportSession(const std::shared_ptr<Session>& session);
+
+}  // namespace hlod::internal

@@ -1,0 +1,25 @@
+// The first thing in which two programs differ, in words: why the second one had to be compiled.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "absl/types/span.h"
+#include "common/base/compile_reason.h"
+#include "common/base/error.h"
+#include "common/hlo/module.h"
+
+namespace hlod::internal {
+
+struct Difference {
+  CompileReason reason = CompileReason::kNames;
+  std::string text;  // "parameter 3 was f32[32,512], now f32[31,512], made at data.cc:88"
+};
+
+// Parameters come first, for a shape that changes there changes most that follows; then constants and
+// operations in order, results, donations, options. `made`: the lines that made the arguments of `after`, as
+// far as they are known.
+Difference FirstDifference(const hlo::Module& before, const hlo::Module& after,
+                           absl::Span<const Origin> made);
+
+}  // namespace hlod::internal

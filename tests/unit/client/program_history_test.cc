@@ -1,0 +1,121 @@
+// Why a program is compiled: the nearest one, and the first difference.
+#include "client/runtime/program_history.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/hlo/proto/codec.h"
+#include "common/hlo/text/text.h"
+
+namespace hlod::internal {
+namespace {
+
+using ::testing::HasSubstr;
+
+// f32[ROWS] x, y -> OP(x * CONSTANT, y)
+std::string Program(const std::string& rows, const std::string& constant, const std::string& op) {
+  return "HloModule step\nENTRY main {\n  x = f32[" + rows + "] parameter(0)\n  y = f32[" + rows +
+         "] parameter(1)\n  c = f32[] constant(" + constant + ")\n  b = f32[" + rows +
+         "] broadcast(c), dimensions={}\n  m = f32[" + rows + "] multiply(x, b)\n  ROOT r = f32[" + rows +
+         "] " + op + "(m, y)\n}\n";
+}
+
+class Reasons : public ::testing::Test {
+ protected:
+  Verdict Add(const std::string& text, std::vector<Origin> made = {}) {
+    const std::unique_ptr<hlo::Module> module = hlo::ParseModule(text).value();
+    return AddModule(*module, std::move(made));
+  }
+  Verdict AddModule(const hlo::Module& module, std::vector<Origin> made = {}) {
+    const std::string bytes = hlo::Serialize(module);
+    return history_.Add(module, bytes, Sha256(bytes), {"train.cc", 7, "main"}, made);
+  }
+  ProgramHistory history_;
+};
+
+TEST_F(Reasons, TheFirstProgramIsTheFirst) {
+  const Verdict verdict = Add(Program("4", "2", "add"));
+  EXPECT_EQ(verdict.reason, CompileReason::kFirst);
+  EXPECT_EQ(verdict.nearest, "");
+}
+
+TEST_F(Reasons, TheSameBytesAreTheSameProgram) {
+  Add(Program("4", "2", "add"));
+  const Verdict verdict = Add(Program("4", "2", "add"));
+  EXPECT_EQ(verdict.reason, CompileReason::kAgain);
+  EXPECT_THAT(verdict.text, HasSubstr("train.cc:7"));
+}
+
+TEST_F(Reasons, AParametersShapeComesBeforeWhatFollowsFromIt) {
+  Add(Program("4", "2", "add"));
+  const Verdict verdict = Add(Program("3", "2", "add"), {{"data.cc", 88, ""}});
+  EXPECT_EQ(verdict.reason, CompileReason::kParameter);
+  EXPECT_THAT(verdict.text, HasSubstr("parameter 0 was f32[4], now f32[3], made at data.cc:88"));
+  EXPECT_EQ(verdict.nearest, "step");
+}
+
+TEST_F(Reasons, AConstantIsNamedWithBothValues) {
+  Add(Program("4", "2", "add"));
+  const Verdict verdict = Add(Program("4", "3", "add"));
+  EXPECT_EQ(verdict.reason, CompileReason::kConstant);
+  EXPECT_THAT(verdict.text, HasSubstr("the constant f32[] 2 is now f32[] 3"));
+}
+
+TEST_F(Reasons, AnOperationIsNamedWithBothForms) {
+  Add(Program("4", "2", "add"));
+  const Verdict verdict = Add(Program("4", "2", "subtract"));
+  EXPECT_EQ(verdict.reason, CompileReason::kOperation);
+  EXPECT_THAT(verdict.text, HasSubstr("where add f32[4] stood is now subtract f32[4]"));
+}
+
+TEST_F(Reasons, TheNearestOfSeveralIsTaken) {
+  Add(Program("4", "2", "add"));
+  Add("HloModule other\nENTRY main {\n  p = f32[4] parameter(0)\n  e = f32[4] exponential(p)\n"
+      "  ROOT t = f32[4] tanh(e)\n}\n");
+  const Verdict verdict = Add(Program("8", "2", "add"));
+  EXPECT_EQ(verdict.reason, CompileReason::kParameter);
+  EXPECT_EQ(verdict.nearest, "step");
+}
+
+TEST_F(Reasons, WhatIsLikeNothingIsTheFirstOfItsKind) {
+  Add(Program("4", "2", "add"));
+  const Verdict verdict =
+      Add("HloModule other\nENTRY main {\n  p = f32[4] parameter(0)\n  e = f32[4] exponential(p)\n"
+          "  n = f32[4] negate(e)\n  ROOT t = f32[4] tanh(n)\n}\n");
+  EXPECT_EQ(verdict.reason, CompileReason::kFirst);
+}
+
+TEST_F(Reasons, DonationsAndOptionsAreSeen) {
+  const std::unique_ptr<hlo::Module> module = hlo::ParseModule(Program("4", "2", "add")).value();
+  AddModule(*module);
+  module->config.buffer_donors.push_back({1, {}});
+  Verdict verdict = AddModule(*module);
+  EXPECT_EQ(verdict.reason, CompileReason::kDonation);
+  EXPECT_THAT(verdict.text, HasSubstr("parameter 1 is now donated"));
+  module->config.frontend_attributes["a"] = "b";
+  verdict = AddModule(*module);
+  EXPECT_EQ(verdict.reason, CompileReason::kOption);
+  EXPECT_THAT(verdict.text, HasSubstr("frontend attributes"));
+}
+
+TEST_F(Reasons, ResultsInAnotherOrderAreTheSameResults) {
+  const auto two = [](const std::string& first, const std::string& second) {
+    return "HloModule two\nENTRY main {\n  x = f32[4] parameter(0)\n  a = f32[4] " + first +
+           "(x)\n  b = f32[4] " + second + "(x)\n  ROOT r = (f32[4], f32[4]) tuple(a, b)\n}\n";
+  };
+  Add(two("sine", "cosine"));
+  const Verdict verdict = Add(two("cosine", "sine"));
+  EXPECT_EQ(verdict.reason, CompileReason::kResult);
+  EXPECT_THAT(verdict.text, HasSubstr("in another order"));
+}
+
+TEST_F(Reasons, OnlyNamesMayDiffer) {
+  Add(Program("4", "2", "add"));
+  std::string renamed = Program("4", "2", "add");
+  renamed.replace(renamed.find("HloModule step"), 14, "HloModule stop");
+  const Verdict verdict = Add(renamed);
+  EXPECT_EQ(verdict.reason, CompileReason::kNames);
+}
+
+}  // namespace
+}  // namespace hlod::internal
