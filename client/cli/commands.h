@@ -76,12 +76,24 @@ absl::Status TorchXlaGraphs(const CommonOptions& common, const std::vector<std::
 struct ListOptions {
   uint64_t session = 0;
   int limit = 1000;
+  std::string by;  // A view, where there are several; empty: row by row.
 };
 absl::Status ListDevices(const CommonOptions& common);
 absl::Status ListBuffers(const CommonOptions& common, const ListOptions& options);
 absl::Status ListExecutables(const CommonOptions& common, const ListOptions& options);
 absl::Status ListSessions(const CommonOptions& common, const ListOptions& options);
 absl::Status ListTransfers(const CommonOptions& common, const ListOptions& options);
+// transfers --by VIEW, which `options` names.
+absl::Status AddUpTransfers(const CommonOptions& common, const ListOptions& options);
+absl::Status ListCompiles(const CommonOptions& common, const ListOptions& options);
+// Programs that ran.
+absl::Status ListGraphs(const CommonOptions& common, const ListOptions& options);
+struct TopOptions {
+  bool once = false;
+  double seconds = 2;  // Between two frames.
+  int frames = 0;      // 0: until it is stopped.
+};
+absl::Status Top(const CommonOptions& common, const TopOptions& options);
 absl::Status ShowStats(const CommonOptions& common);
 
 // Round trips of the wire; at least one.

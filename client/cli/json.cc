@@ -112,6 +112,44 @@ Json ToJson(const DaemonStats& stats) {
           {"totals", ToJson(stats.totals)}};
 }
 
+Json ToJson(const TransferSum& sum) {
+  return {{"key", sum.key},
+          {"host_to_device", ToJson(sum.host_to_device)},
+          {"device_to_host", ToJson(sum.device_to_host)},
+          {"device_to_device", ToJson(sum.device_to_device)}};
+}
+
+Json ToJson(const RunSum& sum) {
+  const auto spread = [](const Spread& s) {
+    return Json{{"min_us", s.min_us}, {"max_us", s.max_us}, {"sum_us", s.sum_us}};
+  };
+  return {{"key", sum.key},         {"program", sum.program},
+          {"executes", sum.count},  {"queue", spread(sum.queue)},
+          {"run", spread(sum.run)}, {"peak_bytes", sum.peak_bytes}};
+}
+
+Json ToJson(const CompileRow& row) {
+  return {{"session", row.session},
+          {"program", row.program},
+          {"digest", row.digest},
+          {"origin", ToJson(row.origin)},
+          {"step", row.step},
+          {"reason", Name(row.reason)},
+          {"why", row.why},
+          {"outcome", Name(row.outcome)},
+          {"at_us", row.at_us},
+          {"compile_us", row.compile_us},
+          {"instructions", row.instructions},
+          {"program_bytes", row.program_bytes},
+          {"code_bytes", row.code_bytes},
+          {"argument_bytes", row.argument_bytes},
+          {"output_bytes", row.output_bytes},
+          {"alias_bytes", row.alias_bytes},
+          {"temporary_bytes", row.temporary_bytes},
+          {"count", row.count},
+          {"others", row.others}};
+}
+
 std::string Dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
 
 Json ErrorToJson(const absl::Status& status) {

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/hlo/literal.h"
+#include "hlod/account.h"
 #include "hlod/admin.h"
 #include "hlod/client.h"
 #include "hlod/types.h"
@@ -24,6 +25,9 @@ Json ToJson(const BufferRow& row);
 Json ToJson(const ExecutableRow& row);
 Json ToJson(const SessionRow& row);
 Json ToJson(const DaemonStats& stats);
+Json ToJson(const TransferSum& sum);
+Json ToJson(const RunSum& sum);
+Json ToJson(const CompileRow& row);
 // An array as lists within lists, one a dimension; of no dimensions its element. Elements are numbers, those
 // of pred true and false, complex ones [real, imaginary]; what JSON has no number for are the texts "nan",
 // "inf" and "-inf". A tuple is the list of its elements.

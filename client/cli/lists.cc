@@ -8,62 +8,16 @@
 #include "absl/time/time.h"
 #include "client/cli/commands.h"
 #include "client/cli/json.h"
+#include "client/cli/table.h"
 #include "common/base/status.h"
 
 namespace hlod::cli {
 namespace {
 
-// Columns as wide as their widest cell, numbers to the right.
-class Table {
- public:
-  explicit Table(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
-  void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  void Print() const {
-    std::vector<size_t> widths(rows_.front().size(), 0);
-    for (const auto& row : rows_) {
-      for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-    }
-    for (const auto& row : rows_) {
-      std::string line;
-      for (size_t i = 0; i < row.size(); ++i) {
-        const std::string padding(widths[i] - row[i].size(), ' ');
-        const bool number = !row[i].empty() && (row[i][0] >= '0' && row[i][0] <= '9');
-        line += (i == 0 ? "" : "  ") + (number                ? padding + row[i]
-                                        : i + 1 == row.size() ? row[i]
-                                                              : row[i] + padding);
-      }
-      std::printf("%s\n", line.c_str());
-    }
-  }
-
- private:
-  std::vector<std::vector<std::string>> rows_;
-};
-
-std::string N(int64_t n) { return std::to_string(n); }
-
-std::string Bytes(int64_t bytes) {
-  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  if (bytes < 1024) return absl::StrFormat("%d B", bytes);
-  double value = static_cast<double>(bytes);
-  size_t unit = 0;
-  while (value >= 1024 && unit + 1 < std::size(kUnits)) {
-    value /= 1024;
-    ++unit;
-  }
-  return absl::StrFormat("%.1f %s", value, kUnits[unit]);
-}
-
-std::string Seconds(int64_t us) { return absl::FormatDuration(absl::Milliseconds(us / 1000)); }
-
 void PrintJson(std::string key, Json list) {
   Json json;
   json[key] = std::move(list);
   std::printf("%s\n", Dump(json).c_str());
-}
-
-void PrintTotal(size_t listed, int64_t total) {
-  if (total > static_cast<int64_t>(listed)) std::printf("(%s in all)\n", N(total).c_str());
 }
 
 void PrintAmounts(const SessionStats& stats) {
@@ -157,6 +111,7 @@ absl::Status ListSessions(const CommonOptions& common, const ListOptions& option
 }
 
 absl::Status ListTransfers(const CommonOptions& common, const ListOptions& options) {
+  if (!options.by.empty()) return AddUpTransfers(common, options);
   ASSIGN_OR_RETURN(const Admin admin, Admin::Connect(common.connect));
   ASSIGN_OR_RETURN(const TransferList list, admin.Transfers(options.session, options.limit));
   if (common.json) {
@@ -166,7 +121,7 @@ absl::Status ListTransfers(const CommonOptions& common, const ListOptions& optio
   }
   Table table({"session", "device", "step", "bytes", "calls", "cause", "line"});
   for (const LedgerRow& row : list.rows) {
-    // What ended sessions transferred is kept as one row for each device and cause.
+    // What sessions transferred that ended long ago is kept as one row for each device and cause.
     table.Add({row.session == 0 ? "-" : N(static_cast<int64_t>(row.session)), N(row.device),
                N(static_cast<int64_t>(row.step)), N(row.amount.bytes), N(row.amount.calls),
                std::string(Name(row.cause)), row.session == 0 ? "ended sessions" : ToString(row.origin)});

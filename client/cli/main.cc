@@ -55,7 +55,8 @@ JSON keys (--json; sizes in bytes, times in microseconds):
                peak_parts{weights gradients "optimizer state" inputs activations other} peak_program peak_line peak_step
                largest[part name line shape bytes] simulated_peak_bytes fit findings passed text target step_seconds
                (as of a module); the program's own output goes to stderr
-  graphs       graphs[hash name made_by cause{text break advice} at{file line function} nodes inputs outputs compiles
+  graphs --from-torch-xla
+               graphs[hash name made_by cause{text break advice} at{file line function} nodes inputs outputs compiles
                executions sizes] lazy_graphs dynamo_graphs places[at cause graphs compiles executions]
                recompiles[at name from to difference[added line]] unexpected_executions compile execute (count seconds)
                cache_hits cache_misses syncs host_to_device device_to_host (calls bytes seconds)
@@ -67,6 +68,12 @@ JSON keys (--json; sizes in bytes, times in microseconds):
                reference_steps reference_opcodes temporary_bytes compile_us executes execute_us sessions]
   sessions     sessions[session client pid state age_us stats (a session part)]
   transfers    transfers[cause direction bytes calls origin step session device] total
+  transfers --by  by transfers[key host_to_device device_to_host device_to_device (amounts)] host_to_device
+               device_to_host device_to_device (amounts, of all)
+  compiles     compiles[session program digest origin step reason why outcome at_us compile_us instructions
+               program_bytes code_bytes argument_bytes output_bytes alias_bytes temporary_bytes count others] total
+  graphs       by graphs[key program executes queue run {min_us max_us sum_us} peak_bytes] executes execute_us
+  top          a document a frame: stats (as below) devices sessions (as above) programs (as graphs)
   stats        version epoch pid uptime_us sessions sessions_ended host_memory_bytes resident_bytes
                wire_bytes_in wire_bytes_out totals (a session part)
   ping         daemon address count min_us median_us max_us
@@ -203,25 +210,37 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
       ->add_option("--workspace", check.workspace, "Folder that the annotations' files are relative to")
       ->envname("GITHUB_WORKSPACE");
 
-  std::vector<std::string> dumps;
-  CLI::App* const graphs =
-      app.add_subcommand("graphs", "The graphs that a program made: how many, where they end, and why");
-  graphs
-      ->add_option("--from-torch-xla", dumps,
-                   "Files that PyTorch/XLA wrote: XLA_SAVE_TENSORS_FILE, PT_XLA_DEBUG_FILE, XLA_METRICS_FILE")
-      ->required();
-
   ListOptions list;
   CLI::App* const devices = app.add_subcommand("devices", "The devices and their memory");
   CLI::App* const buffers = app.add_subcommand("buffers", "The live buffers, largest first");
   CLI::App* const executables = app.add_subcommand("executables", "The compiled programs");
   CLI::App* const sessions = app.add_subcommand("sessions", "The sessions");
   CLI::App* const transfers = app.add_subcommand("transfers", "The ledger's rows");
+  CLI::App* const compiles = app.add_subcommand("compiles", "What was compiled, and why it was not found");
+  CLI::App* const graphs = app.add_subcommand(
+      "graphs",
+      "The programs that ran, with their times; or the graphs that a program made, where they end, and why");
+  std::vector<std::string> dumps;
+  CLI::Option* const from_torch_xla = graphs->add_option(
+      "--from-torch-xla", dumps,
+      "Files that PyTorch/XLA wrote: XLA_SAVE_TENSORS_FILE, PT_XLA_DEBUG_FILE, XLA_METRICS_FILE");
   CLI::App* const stats = app.add_subcommand("stats", "The daemon's totals");
-  for (CLI::App* const command : {buffers, transfers}) {
+  transfers->add_option("--by", list.by, "Add up by line, step, cause, direction, name or session");
+  graphs->add_option("--by", list.by, "Add up by program (the default), line, step or session")
+      ->excludes(from_torch_xla);
+  TopOptions top;
+  CLI::App* const top_command = app.add_subcommand("top", "What the daemon does, live");
+  top_command->add_flag("--once", top.once, "Print one frame, and end");
+  top_command->add_option("--seconds", top.seconds, "Between two frames")
+      ->check(CLI::Validator([](std::string& text) { return CheckSeconds(text); }, "", "Seconds"))
+      ->capture_default_str();
+  top_command->add_option("--frames", top.frames, "End after so many; 0: when it is stopped")
+      ->check(AtLeast(0))
+      ->capture_default_str();
+  for (CLI::App* const command : {buffers, transfers, compiles, graphs}) {
     command->add_option("--session", list.session, "Of this session only");
   }
-  for (CLI::App* const command : {buffers, executables, sessions, transfers}) {
+  for (CLI::App* const command : {buffers, executables, sessions, transfers, compiles, graphs}) {
     command->add_option("--limit", list.limit, "At most so many rows")
         ->check(AtLeast(1))
         ->capture_default_str();
@@ -250,12 +269,14 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
     status = checked.status();
     outcome = checked.value_or(CheckOutcome::kPassed);
   }
-  if (graphs->parsed()) status = TorchXlaGraphs(common, dumps);
   if (devices->parsed()) status = ListDevices(common);
   if (buffers->parsed()) status = ListBuffers(common, list);
   if (executables->parsed()) status = ListExecutables(common, list);
   if (sessions->parsed()) status = ListSessions(common, list);
   if (transfers->parsed()) status = ListTransfers(common, list);
+  if (compiles->parsed()) status = ListCompiles(common, list);
+  if (graphs->parsed()) status = dumps.empty() ? ListGraphs(common, list) : TorchXlaGraphs(common, dumps);
+  if (top_command->parsed()) status = Top(common, top);
   if (stats->parsed()) status = ShowStats(common);
   if (ping->parsed()) status = Ping(common, count);
   int code = Report(status, json);

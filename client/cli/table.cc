@@ -1,0 +1,53 @@
+// Tables and figures as people read them.
+#include "client/cli/table.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+
+namespace hlod::cli {
+
+std::string Table::ToString() const {
+  std::vector<size_t> widths(rows_.front().size(), 0);
+  for (const auto& row : rows_) {
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const auto& row : rows_) {
+    for (size_t i = 0; i < row.size(); ++i) {
+      const std::string padding(widths[i] - row[i].size(), ' ');
+      const bool number = !row[i].empty() && (row[i][0] >= '0' && row[i][0] <= '9');
+      text += (i == 0 ? "" : "  ") + (number                ? padding + row[i]
+                                      : i + 1 == row.size() ? row[i]
+                                                            : row[i] + padding);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+void Table::Print() const { std::printf("%s", ToString().c_str()); }
+
+std::string N(int64_t n) { return std::to_string(n); }
+
+std::string Bytes(int64_t bytes) {
+  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  if (bytes < 1024) return absl::StrFormat("%d B", bytes);
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (value >= 1024 && unit + 1 < std::size(kUnits)) {
+    value /= 1024;
+    ++unit;
+  }
+  return absl::StrFormat("%.1f %s", value, kUnits[unit]);
+}
+
+std::string Seconds(int64_t us) { return absl::FormatDuration(absl::Milliseconds(us / 1000)); }
+
+void PrintTotal(size_t listed, int64_t total) {
+  if (total > static_cast<int64_t>(listed)) std::printf("(%s in all)\n", N(total).c_str());
+}
+
+}  // namespace hlod::cli
