@@ -149,6 +149,11 @@ void CopyRuns(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_ro
 
 void FillRows(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_row, int64_t dst_row,
               int64_t count, int width) {
+  if (width == 1) {
+    for (int64_t r = 0; r < rows; ++r)
+      std::memset(dst + r * dst_row, static_cast<int>(src[r * src_row]), static_cast<size_t>(count));
+    return;
+  }
   VisitWidth(width, [&]<typename T>() {
     for (int64_t r = 0; r < rows; ++r)
       RunBest<FillKernel<T>>(Load<T>(src + r * src_row), count, dst + r * dst_row);
