@@ -90,8 +90,9 @@ TEST(Analysis, MostPeaksAreNearXlas) {
     near += Near(low, want) ? 1 : 0;
     bracketed += low <= 1.1 * want && want <= 1.1 * high ? 1 : 0;
   }
-  EXPECT_GE(near, 95);
-  EXPECT_GE(bracketed, 121);
+  // Of 164; 95 and 121 when this was written.
+  EXPECT_GE(near, 90);
+  EXPECT_GE(bracketed, 115);
 }
 
 }  // namespace
