@@ -180,7 +180,7 @@ void RecordIn(Graph& graph, const Operation& operation, OperandSpan operands, co
   body(lowering, ops, taping);
   if (taping.on) Remember(taping, operation, graph, CallerOf(operands));
   if (graph.kind != Graph::Kind::kHost) ++Stats().operations;
-  if (graph.kind == Graph::Kind::kReal && graph.size() > Current().trace_nodes_max) {
+  if (graph.kind == Graph::Kind::kReal && IsFull(graph)) {
     garbage = Close(graph, TraceCause::kLimit, CallerOf(operands), operation.pytorch);
   }
 }

@@ -205,6 +205,20 @@ void CountClose(const Graph& graph, TraceCause cause) {
 
 }  // namespace
 
+bool IsFull(const Graph& graph) {
+  if (graph.size() > Current().trace_nodes_max) return true;
+  // Counted now and then, and only where it can be too much.
+  static constexpr size_t kFew = 1024;
+  const std::vector<Parameter>& parameters = graph.parameters();
+  if (parameters.size() < kFew || parameters.size() % (kFew / 4) != 0) return false;
+  int64_t bytes = 0;
+  for (const Parameter& parameter : parameters) {
+    if (parameter.literal != nullptr) bytes += static_cast<int64_t>(parameter.literal->bytes().size());
+  }
+  const internal::Session& session = *graph.place.runtime->device(0).internal_session();
+  return bytes > session.limits().inline_bytes_max / 2;
+}
+
 std::vector<Parameter> Close(Graph& graph, TraceCause cause, const Caller& caller, const char* operation,
                              const Value* forced) {
   const internal::EventsHeld events;

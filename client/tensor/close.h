@@ -16,6 +16,10 @@ namespace hlod::lazy {
 std::vector<Parameter> Close(Graph& graph, TraceCause cause, const Caller& caller, const char* operation,
                              const Value* forced = nullptr);
 
+// Whether the trace is to be closed before anything else is recorded: it has as many instructions as the setting
+// trace_nodes_max allows, or as many numbers as an execute takes.
+bool IsFull(const Graph& graph);
+
 // The value on the host or in a buffer: closes what it takes, evaluates a recipe. Throws Error of kind
 // placeholder for what depends on one, naming the way from `value` to it. `operation` is what reads it.
 // Afterwards the value is kHost, kData or kFailed. Takes the lock itself.

@@ -27,7 +27,13 @@ struct Copied {
 
 Copied Copy(absl::Span<const Tensor> tensors, const Caller& caller) {
   Copied copied;
-  if (tensors.empty()) lazy::Throw(ErrorKind::kArgument, "the list of tensors to dump is empty", "dump", caller);
+  if (tensors.empty())
+    lazy::Throw(ErrorKind::kArgument, "the list of tensors to dump is empty", "dump", caller);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i].defined()) continue;
+    lazy::Throw(ErrorKind::kArgument, absl::StrCat("tensor ", i, " of ", tensors.size(), " is undefined"),
+                "dump", caller);
+  }
   const lazy::Place place = tensors[0].impl()->value().place;
   // The kind of graph that takes every value's node as its own.
   copied.graph = std::make_unique<lazy::Graph>(place, lazy::Graph::Kind::kReal);

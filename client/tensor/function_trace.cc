@@ -31,7 +31,8 @@ FunctionTrace::FunctionTrace(const char* what, std::optional<Place> place, const
       place_(place),
       grad_mode_(std::exchange(GradMode(), true)),
       stream_{kSeedOfTheCall, 0},
-      around_(std::exchange(Current(), this)) {
+      around_(std::exchange(Current(), this)),
+      begun_(NextId()) {
   if (place_.has_value()) graph();
 }
 
@@ -118,6 +119,15 @@ void FunctionTrace::CheckWrite(const Graph& graph, const Storage& storage) {
   if (!refused) return;
   Refuse("the function of %s (%s) that is traced changes %s %s, made at %s, in place; return the new value",
          Current()->what_, LineText(Current()->caller_), kind, ShapeText(value), LineText(value.origin));
+}
+
+void FunctionTrace::CheckHostWrite(const Storage& storage) {
+  const FunctionTrace* const trace = Current();
+  if (trace == nullptr || storage.value->id > trace->begun_) return;
+  Refuse(
+      "the function of %s (%s) that is traced changes a host tensor of its surroundings %s, made at %s, in "
+      "place, which would happen once, at the tracing; return the new value",
+      trace->what_, LineText(trace->caller_), ShapeText(*storage.value), LineText(storage.value->origin));
 }
 
 Tensor FunctionTrace::Argument(const Tensor& like) {

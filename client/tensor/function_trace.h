@@ -38,6 +38,8 @@ class FunctionTrace {
   static void CheckSync(const Caller& caller);
   // Refuses to write to an argument, and to a tensor that is not of the function.
   static void CheckWrite(const Graph& graph, const Storage& storage);
+  // Refuses to write to a host tensor that was there before the function was traced.
+  static void CheckHostWrite(const Storage& storage);
 
   // A tensor that stands for an argument.
   Tensor Argument(const Tensor& like);
@@ -61,6 +63,7 @@ class FunctionTrace {
   RandomState stream_;
   std::optional<uint64_t> steps_;  // Drawn before the first Reseed().
   FunctionTrace* const around_;
+  const uint64_t begun_;  // What this thread has made since has a larger number.
 };
 
 }  // namespace hlod::lazy

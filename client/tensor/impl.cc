@@ -24,11 +24,33 @@ Tensor MakeTensor(Ref<Value> value) {
   return MakeTensor(MakeRef<TensorImpl>(id, MakeRef<Storage>(std::move(value))));
 }
 
+namespace {
+
+// Steps that say the same as one become one, so that a chain of views stays short.
+void AddStep(std::vector<ViewStep>& steps, ViewStep step) {
+  // Over the whole storage: replaces what led to it.
+  if (std::holds_alternative<StridedStep>(step)) steps.clear();
+  ViewStep* const last = steps.empty() ? nullptr : &steps.back();
+  if (last != nullptr && std::holds_alternative<ReshapeStep>(*last) &&
+      std::holds_alternative<ReshapeStep>(step)) {
+    *last = std::move(step);
+    return;
+  }
+  auto* const first = last == nullptr ? nullptr : std::get_if<PermuteStep>(last);
+  if (const auto* const second = std::get_if<PermuteStep>(&step); first != nullptr && second != nullptr) {
+    Dims order;
+    for (const int64_t dim : second->permutation) order.push_back(first->permutation[dim]);
+    first->permutation = std::move(order);
+    return;
+  }
+  steps.push_back(std::move(step));
+}
+
+}  // namespace
+
 Tensor MakeView(const Tensor& base, ViewStep step, Dims dims, Dims strides, int64_t offset) {
   View view = base.impl()->view();
-  // A step over the whole storage replaces what led to it.
-  if (std::holds_alternative<StridedStep>(step)) view.steps.clear();
-  view.steps.push_back(std::move(step));
+  AddStep(view.steps, std::move(step));
   view.dims = std::move(dims);
   view.strides = std::move(strides);
   view.offset = offset;
@@ -70,6 +92,7 @@ NodeId NodeOf(Graph& graph, TensorImpl& tensor) {
 NodeId Write(Graph& graph, TensorImpl& tensor, NodeId node, const Caller& caller) {
   Storage& storage = *tensor.storage;
   if (graph.kind == Graph::Kind::kFunction) FunctionTrace::CheckWrite(graph, storage);
+  if (graph.kind == Graph::Kind::kHost) FunctionTrace::CheckHostWrite(storage);
   if (tensor.is_view()) {
     Lowering lowering{graph};
     const Op base = graph.op(graph.NodeOf(*storage.value));

@@ -270,7 +270,8 @@ int64_t Tensor::ItemAsInt(Caller caller) const {
 std::complex<double> Tensor::ItemAsComplex(Caller caller) const {
   return ElementAs<std::complex<double>>(ReadOne(*this, caller), kC128, caller);
 }
-Tensor::operator bool() const { return Item<bool>(); }
+// A conversion takes no line of its own: the tensor's is the comparison's, as in `if (x > 0)`.
+Tensor::operator bool() const { return Item<bool>(Defined(*this).value().origin); }
 
 std::string Tensor::ToString(Caller caller) const {
   if (impl_ == nullptr) return "tensor(undefined)";

@@ -44,6 +44,9 @@ bool StartVaries(const Tensor& tensor, int64_t start, const Caller& caller) {
 // The dims with a -1 replaced by what remains.
 Dims InferSize(DimList dims, int64_t count) {
   Dims result(dims.begin(), dims.end());
+  if (std::count(dims.begin(), dims.end(), -1) > 1) {
+    Refuse("shape %s leaves several sizes to be found (-1); one may be", ListText(dims));
+  }
   int64_t known = 1, unknown = -1;
   const bool empty = std::find(result.begin(), result.end(), 0) != result.end();
   for (size_t i = 0; i < result.size(); ++i) {

@@ -18,6 +18,7 @@ std::string ElementText(const Literal& literal, int64_t index) {
   if (type == hlo::kPred) return literal.data<bool>()[index] ? "true" : "false";
   if (type == hlo::kS64) return absl::StrCat(literal.data<int64_t>()[index]);
   if (type == hlo::kU64) return absl::StrCat(literal.data<uint64_t>()[index]);
+  if (hlo::IsInteger(type)) return absl::StrCat(static_cast<int64_t>(hlo::ElementAsDouble(literal, index)));
   if (type == hlo::kC64) {
     const std::complex<float> value = literal.data<std::complex<float>>()[index];
     return absl::StrFormat("%g%+gj", value.real(), value.imag());
@@ -26,7 +27,8 @@ std::string ElementText(const Literal& literal, int64_t index) {
     const std::complex<double> value = literal.data<std::complex<double>>()[index];
     return absl::StrFormat("%g%+gj", value.real(), value.imag());
   }
-  return absl::StrFormat("%.6g", hlo::ElementAsDouble(literal, index));
+  const double value = hlo::ElementAsDouble(literal, index);
+  return std::isnan(value) ? "nan" : absl::StrFormat("%.6g", value);  // NaN has no sign to show.
 }
 
 void Append(const Literal& literal, size_t dim, int64_t offset, int64_t stride, bool summarise,

@@ -15,6 +15,12 @@ std::string Path::Text() const {
   return text;
 }
 
+void CheckLeafCount(size_t taken, size_t given, const Caller& caller) {
+  if (taken == given) return;
+  lazy::Throw(ErrorKind::kArgument,
+              absl::StrCat("a tree with ", taken, " tensors to replace is given ", given), "tree", caller);
+}
+
 void CheckSame(const Flattened& a, const std::vector<std::string>& a_paths, const Flattened& b,
                const std::vector<std::string>& b_paths, const Caller& caller) {
   if (a.structure == b.structure) return;

@@ -1,5 +1,6 @@
 // What people who know PyTorch write without thinking: the types of factories, operators, one number for a
 // list of dimensions, slices in a loop, layers whose errors stand at the user's line, a daemon that dies.
+#include <cmath>
 #include <complex>
 #include <csignal>
 
@@ -51,6 +52,65 @@ TEST_F(Convenience, OneNumberIsAListOfDimensions) {
   const DimList one = 5, copy = one;
   EXPECT_EQ(copy[0], 5);
   EXPECT_EQ(x.Reshape(-1).dims(), (Dims{4}));
+}
+
+// An optimizer written by hand: its factors change with the step, its program does not.
+TEST_F(Convenience, FactorsThatVaryCompileOnce) {
+  Tensor x = OnDevice({1, 2}, {2}), square = OnDevice({4, 9}, {2});
+  const Tensor a = OnDevice({1, 1}, {2}), m = OnDevice({1, 2, 3, 4}, {2, 2});
+  std::vector<float> expected = {1, 2};
+  const int64_t before = GetTraceStats().compiles;
+  for (int step = 1; step <= 6; ++step) {
+    const float by = 0.25f * static_cast<float>(step + 1);
+    x = Add(x, a, by);
+    Addcmul_(x, a, a, by);
+    Addcdiv_(x, a, square, by);
+    x = Addmv(x, m, a, 2.5 + by, by);
+    for (size_t i = 0; i < 2; ++i) {
+      const float sum = expected[i] + 2 * by + by / (i == 0 ? 4.0f : 9.0f);
+      expected[i] = (2.5f + by) * sum + by * (i == 0 ? 3.0f : 7.0f);
+    }
+    EXPECT_THAT(x.ToVector<float>(), ElementsAre(::testing::FloatNear(expected[0], 1e-4f * expected[0]),
+                                                 ::testing::FloatNear(expected[1], 1e-4f * expected[1])));
+  }
+  EXPECT_LE(GetTraceStats().compiles - before, 2);
+  // Integers and bools keep their type.
+  EXPECT_EQ(Add(Ones({2}, {.type = kS32}), Ones({2}, {.type = kS32}), 3).dtype(), kS32);
+  EXPECT_EQ(KindOf(Thrown([] { Add(Ones({2}, {.type = kS32}), Ones({2}, {.type = kS32}), 0.5); })),
+            ErrorKind::kArgument);
+}
+
+// 1.0001^20000.
+TEST_F(Convenience, ATraceOfManyNumbersClosesByItself) {
+  Tensor x = Ones({1}, {.type = kF64, .device = device()});
+  for (int i = 0; i < 20000; ++i) x = x * 1.0001;
+  EXPECT_NEAR(x.Item<double>(), std::exp(20000 * std::log1p(0.0001)), 1e-9);
+}
+
+TEST_F(Convenience, IntegersArePrintedAsTheyAre) {
+  EXPECT_THAT(FromValues<int32_t>({1234567, -2147483647}).ToString(), HasSubstr("[1234567, -2147483647]"));
+  EXPECT_THAT(FromValues<uint8_t>({255}).ToString(), HasSubstr("[255]"));
+  EXPECT_THAT(Mean(Zeros({0})).ToString(), HasSubstr("(nan"));
+}
+
+TEST_F(Convenience, ChainsOfViewsStayShort) {
+  Tensor x = FromValues<float>({1, 2, 3, 4, 5, 6}, Dims{2, 3});
+  for (int i = 0; i < 100000; ++i) x = i % 2 == 0 ? x.View({3, 2}) : x.View({2, 3});
+  for (int i = 0; i < 100001; ++i) x = x.T();
+  EXPECT_THAT(x.ToVector<float>(), ElementsAre(1, 4, 2, 5, 3, 6));
+  x[0][1].Fill_(9);
+  EXPECT_THAT(x.ToVector<float>(), ElementsAre(1, 9, 2, 5, 3, 6));
+}
+
+TEST_F(Convenience, LeavesAreCounted) {
+  struct Pair {
+    Tensor a, b;
+  };
+  const Tensor one = Ones({1});
+  EXPECT_EQ(KindOf(Thrown([&] { WithLeaves(Pair{}, {one, one}); })), ErrorKind::kArgument);
+  EXPECT_THAT(last_what_, HasSubstr("a tree with 0 tensors to replace is given 2"));
+  EXPECT_EQ(KindOf(Thrown([&] { WithLeaves(Pair{one, one}, {one}); })), ErrorKind::kArgument);
+  EXPECT_EQ(WithAllLeaves(Pair{}, {one, Tensor()}).a.Item<float>(), 1);
 }
 
 // A loop over batches: the first trace, and one whose start is a number.

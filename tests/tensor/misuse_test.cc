@@ -83,7 +83,9 @@ TEST_F(Misuse, ALayerThatIsNotMadeLeavesNoPart) {
   nn::Module net;
   Thrown([&] { nn::MultiheadAttention(net, "attention", 10, 3); });
   EXPECT_TRUE(net.NamedParameters().empty());
-  { nn::Linear part(net, "part", 2, 2); }
+  {
+    nn::Linear part(net, "part", 2, 2);
+  }
   EXPECT_TRUE(net.NamedParameters().empty()) << "a part that has ended is not a part";
 }
 
@@ -119,6 +121,39 @@ TEST_F(Misuse, PathsAndShardingsThatDoNotServeAreArguments) {
   ExpectArgument([&] { nn::SaveSafetensors(missing, {{"x", Ones({1})}}); }, missing);
   ExpectArgument([&] { ShardedPlaceholder({4}, kF32, device(), "{devices=[2,2]<=[4]}"); }, "sharding");
   ExpectArgument([&] { ShardedPlaceholder({4}, kF32, device(), "nonsense"); }, "nonsense");
+}
+
+TEST_F(Misuse, DumpingAnUndefinedTensorIsRefused) {
+  ExpectArgument([] { Dump(Tensor()); }, "tensor 0 of 1 is undefined");
+  ExpectArgument([&] { Lower({Ones({1}, {.device = device()}), Tensor()}); }, "tensor 1 of 2 is undefined");
+}
+
+TEST_F(Misuse, OneSizeOfAShapeMayBeFound) {
+  ExpectArgument([] { Ones({4}).View({-1, -1}); }, "leaves several sizes to be found");
+}
+
+TEST_F(Misuse, ABranchInATracedFunctionHasItsLine) {
+  const Tensor x = OnDevice({1}, {1});
+  int line = 0;
+  const auto step = Jit([&](const Tensor& x) {
+    line = __LINE__ + 1;
+    if (x > 0) return x + 1;
+    return x;
+  });
+  ExpectArgument([&] { step(x); }, "a value is read while the function of jit");
+  EXPECT_THAT(last_what_, HasSubstr("misuse_test.cc:" + std::to_string(line)));
+}
+
+TEST_F(Misuse, ATracedFunctionChangesNoHostTensorOfItsSurroundings) {
+  Tensor calls = Ones({1});
+  const auto step = Jit([&](const Tensor& x) {
+    Tensor own = Zeros({1});
+    own += 2;
+    calls += 1;
+    return x * own;
+  });
+  ExpectArgument([&] { step(OnDevice({1}, {1})); }, "changes a host tensor of its surroundings f32[1]");
+  EXPECT_THAT(calls.ToVector<float>(), ElementsAre(1));
 }
 
 TEST_F(Misuse, ErrorsOfSettingsAndDevicesHaveTheUsersLine) {

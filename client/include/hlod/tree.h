@@ -217,18 +217,17 @@ struct PathCollector {
 };
 struct Replacer {
   const std::vector<Tensor>& leaves;
+  bool all;  // The undefined ones as well.
   size_t next = 0;
   void Leaf(Tensor& tensor, const Path&) {
-    if (tensor.defined()) tensor = leaves[next++];
+    if (!all && !tensor.defined()) return;
+    if (next < leaves.size()) tensor = leaves[next];
+    ++next;
   }
   void Node(std::string_view) {}
 };
-struct AllReplacer {
-  const std::vector<Tensor>& leaves;
-  size_t next = 0;
-  void Leaf(Tensor& tensor, const Path&) { tensor = leaves[next++]; }
-  void Node(std::string_view) {}
-};
+// Throws Error (kind argument) when a tree takes another number of leaves than it is given.
+void CheckLeafCount(size_t taken, size_t given, const Caller& caller);
 
 }  // namespace tree
 
@@ -257,18 +256,21 @@ std::vector<std::string> LeafPaths(const T& t, std::string_view root = {}) {
   tree::Walk(t, tree::Path{nullptr, root, 0}, collector);
   return std::move(collector.paths);
 }
-// The tree with other tensors in place of its own, in order.
+// The tree with other tensors in place of its own, in order. Throws Error when they differ in number: a tree of
+// undefined tensors takes none.
 template <typename T>
-T WithLeaves(T t, const std::vector<Tensor>& leaves) {
-  tree::Replacer replacer{leaves};
+T WithLeaves(T t, const std::vector<Tensor>& leaves, Caller caller = Caller::Here()) {
+  tree::Replacer replacer{leaves, false};
   tree::Walk(t, tree::Path{}, replacer);
+  tree::CheckLeafCount(replacer.next, leaves.size(), caller);
   return t;
 }
 // The same where a leaf may be undefined, before or after: `leaves` has one for each of AllLeaves().
 template <typename T>
-T WithAllLeaves(T t, const std::vector<Tensor>& leaves) {
-  tree::AllReplacer replacer{leaves};
+T WithAllLeaves(T t, const std::vector<Tensor>& leaves, Caller caller = Caller::Here()) {
+  tree::Replacer replacer{leaves, true};
   tree::Walk(t, tree::Path{}, replacer);
+  tree::CheckLeafCount(replacer.next, leaves.size(), caller);
   return t;
 }
 

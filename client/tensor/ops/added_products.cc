@@ -18,22 +18,27 @@ struct Factors {
   Scalar beta, alpha;
 };
 
-Op Times(Lowering& l, Op x, const Scalar& factor) {
-  if (factor.ToComplex() == std::complex<double>(1)) return x;
-  return lazy::MulOps(l, x, l.Number(l.type(x), factor));
-}
+bool IsZero(const Scalar& factor) { return factor.ToComplex() == std::complex<double>(0); }
 
 // `product` makes the product of the second and third operand. With a beta of 0, NaN in x does not count, as
 // in PyTorch.
 template <typename F>
 Tensor Added(const lazy::Operation& operation, const Operand& x, const Operand& a, const Operand& b,
              const Factors& factors, F product) {
-  return lazy::Call(operation, {x, a, b}, [&](Lowering& l, Operands o) {
-    const Op scaled = Times(l, product(l, o[1], o[2]), factors.alpha);
+  const bool constant =
+      lazy::AreExact({x, a, b}) || (lazy::IsOne(factors.alpha) && lazy::IsOne(factors.beta));
+  const auto lower = [&](Lowering& l, Operands o) {
+    const auto times = [&](Op y, const Scalar& factor, size_t operand) {
+      if (lazy::IsOne(factor)) return y;
+      return lazy::MulOps(l, y, constant ? l.Number(l.type(y), factor) : o[operand]);
+    };
+    const Op scaled = times(product(l, o[1], o[2]), factors.alpha, 3);
     const Op added = l.BroadcastTo(o[0], l.dims(scaled));
-    if (factors.beta.ToComplex() == std::complex<double>(0)) return scaled;
-    return lazy::AddOps(l, Times(l, added, factors.beta), scaled);
-  });
+    return IsZero(factors.beta) ? scaled : lazy::AddOps(l, times(added, factors.beta, 4), scaled);
+  };
+  if (constant) return lazy::Call(operation, {x, a, b}, lower);
+  return lazy::Call(operation,
+                    {x, a, b, Operand(factors.alpha, a.caller()), Operand(factors.beta, a.caller())}, lower);
 }
 
 template <size_t kARank, size_t kBRank>

@@ -228,17 +228,32 @@ Tensor Lerp(const Operand& start, const Operand& end, const Operand& weight) {
   });
 }
 
+namespace {
+
+// x + value (a op b), as PyTorch computes it: (value a) op b.
+template <typename F>
+Tensor AddScaled(const lazy::Operation& operation, const Operand& x, const Operand& a, const Operand& b,
+                 const Scalar& value, F op) {
+  const bool constant = lazy::IsOne(value) || lazy::AreExact({x, a, b});
+  const auto lower = [&](Lowering& l, Operands o) {
+    const Op factor = constant ? N(l, o[0], value) : o[3];
+    return lazy::AddOps(l, o[0], op(l, lazy::IsOne(value) ? o[1] : lazy::MulOps(l, o[1], factor), o[2]));
+  };
+  if (constant) return lazy::Call(operation, {x, a, b}, lower);
+  return lazy::Call(operation, {x, a, b, Operand(value, a.caller())}, lower);
+}
+
+}  // namespace
+
 Tensor Addcmul(const Operand& x, const Operand& a, const Operand& b, Scalar value) {
-  return lazy::Call(lazy::ops::Addcmul, {x, a, b}, [&](Lowering& l, Operands o) {
-    return lazy::AddOps(l, o[0], lazy::MulOps(l, lazy::MulOps(l, o[1], N(l, o[0], value)), o[2]));
-  });
+  return AddScaled(lazy::ops::Addcmul, x, a, b, value, lazy::MulOps);
 }
 Tensor Addcdiv(const Operand& x, const Operand& a, const Operand& b, Scalar value) {
-  return lazy::Call(lazy::ops::Addcdiv, {x, a, b}, [&](Lowering& l, Operands o) {
-    if (!hlo::IsFloat(l.type(o[0])) && !hlo::IsComplex(l.type(o[0]))) {
+  return AddScaled(lazy::ops::Addcdiv, x, a, b, value, [](Lowering& l, Op a, Op b) {
+    if (!hlo::IsFloat(l.type(a)) && !hlo::IsComplex(l.type(a))) {
       Refuse("a quotient of integers cannot be added: convert one to a floating type");
     }
-    return lazy::AddOps(l, o[0], DivOps(l, lazy::MulOps(l, o[1], N(l, o[0], value)), o[2]));
+    return DivOps(l, a, b);
   });
 }
 

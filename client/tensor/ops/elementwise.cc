@@ -1,6 +1,8 @@
 // Elementwise operations.
 #include "hlod/ops/elementwise.h"
 
+#include <algorithm>
+
 #include "client/tensor/apply.h"
 #include "client/tensor/ops/elementwise.h"
 
@@ -26,6 +28,13 @@ Op SubOps(Lowering& l, Op x, Op y) {
   if (l.type(x) == hlo::kPred) Refuse("bools cannot be subtracted; use LogicalXor()");
   return Broadcasted(l, hlo::kSubtract, x, y);
 }
+bool AreExact(std::initializer_list<Operand> operands) {
+  return std::all_of(operands.begin(), operands.end(), [](const Operand& x) {
+    if (x.tensor() == nullptr) return x.scalar().is_integer() || x.scalar().is_bool();
+    return x.tensor()->defined() && !hlo::IsFloat(x.tensor()->dtype()) &&
+           !hlo::IsComplex(x.tensor()->dtype());
+  });
+}
 Op MulOps(Lowering& l, Op x, Op y) {
   return Broadcasted(l, l.type(x) == hlo::kPred ? hlo::kAnd : hlo::kMultiply, x, y);
 }
@@ -35,15 +44,21 @@ Op DivOps(Lowering& l, Op x, Op y) { return Broadcasted(l, hlo::kDivide, x, y); 
 
 namespace {
 
-bool IsOne(const Scalar& alpha) { return alpha == Scalar(1) || alpha.ToComplex() == std::complex<double>(1); }
-
-// x op (alpha y). `alpha` must be an integer when x and y are.
-Op Scaled(Lowering& l, Op y, const Scalar& alpha) {
-  const PrimitiveType type = l.type(y);
-  if (!alpha.is_integer() && !alpha.is_bool() && (hlo::IsInteger(type) || type == hlo::kPred)) {
-    lazy::Refuse("alpha (%g) must be an integer for tensors of type %s", alpha.ToDouble(), hlo::Name(type));
+// x op (alpha y).
+template <typename F>
+Tensor Scaled(const lazy::Operation& operation, const Operand& x, const Operand& y, const Scalar& alpha,
+              F op) {
+  if (!lazy::AreExact({x, y})) {
+    return lazy::Call(operation, {x, y, Operand(alpha, y.caller())},
+                      [&](Lowering& l, Operands o) { return op(l, o[0], lazy::MulOps(l, o[1], o[2])); });
   }
-  return l.b.Binary(hlo::kMultiply, y, l.Number(type, alpha));
+  return lazy::Call(operation, {x, y}, [&](Lowering& l, Operands o) {
+    const PrimitiveType type = l.type(o[1]);
+    if (!alpha.is_integer() && !alpha.is_bool()) {
+      lazy::Refuse("alpha (%g) must be an integer for tensors of type %s", alpha.ToDouble(), hlo::Name(type));
+    }
+    return op(l, o[0], l.b.Binary(hlo::kMultiply, o[1], l.Number(type, alpha)));
+  });
 }
 
 Tensor Unary(const lazy::Operation& operation, const Operand& x, hlo::Opcode opcode) {
@@ -54,14 +69,12 @@ Tensor Unary(const lazy::Operation& operation, const Operand& x, hlo::Opcode opc
 }  // namespace
 
 Tensor Add(const Operand& x, const Operand& y, Scalar alpha) {
-  if (IsOne(alpha)) return lazy::Binary(lazy::ops::Add, x, y, lazy::AddOps);
-  return lazy::Call(lazy::ops::Add, {x, y},
-                    [&](Lowering& l, Operands o) { return lazy::AddOps(l, o[0], Scaled(l, o[1], alpha)); });
+  if (lazy::IsOne(alpha)) return lazy::Binary(lazy::ops::Add, x, y, lazy::AddOps);
+  return Scaled(lazy::ops::Add, x, y, alpha, lazy::AddOps);
 }
 Tensor Sub(const Operand& x, const Operand& y, Scalar alpha) {
-  if (IsOne(alpha)) return lazy::Binary(lazy::ops::Sub, x, y, lazy::SubOps);
-  return lazy::Call(lazy::ops::Sub, {x, y},
-                    [&](Lowering& l, Operands o) { return lazy::SubOps(l, o[0], Scaled(l, o[1], alpha)); });
+  if (lazy::IsOne(alpha)) return lazy::Binary(lazy::ops::Sub, x, y, lazy::SubOps);
+  return Scaled(lazy::ops::Sub, x, y, alpha, lazy::SubOps);
 }
 Tensor Mul(const Operand& x, const Operand& y) { return lazy::Binary(lazy::ops::Mul, x, y, lazy::MulOps); }
 Tensor Div(const Operand& x, const Operand& y) { return lazy::Binary(lazy::ops::Div, x, y, lazy::DivOps); }

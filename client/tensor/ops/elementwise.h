@@ -16,6 +16,10 @@ Op AddOps(Lowering& l, Op x, Op y);
 Op SubOps(Lowering& l, Op x, Op y);
 Op MulOps(Lowering& l, Op x, Op y);
 Op DivOps(Lowering& l, Op x, Op y);
+// Whether all are integers or bools. A factor of other operands is one more operand: a number of the
+// program's arguments, so that another one is the same program.
+bool AreExact(std::initializer_list<Operand> operands);
+inline bool IsOne(const Scalar& factor) { return factor.ToComplex() == std::complex<double>(1); }
 
 // A number of x's type.
 inline Op N(Lowering& l, Op x, const Scalar& value) { return l.Number(l.type(x), value); }
