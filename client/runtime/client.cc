@@ -12,6 +12,7 @@
 #include "client/runtime/connector.h"
 #include "client/runtime/metrics.h"
 #include "client/runtime/process.h"
+#include "client/runtime/run_recorder.h"
 #include "client/runtime/state.h"
 #include "common/base/status.h"
 #include "common/hlo/builder.h"
@@ -54,6 +55,7 @@ absl::StatusOr<Client> Open(const ConnectOptions& options, const std::optional<A
   ASSIGN_OR_RETURN(std::shared_ptr<Session> session, Session::Open(std::move(connector), session_options));
   if (abstract.has_value() && !abstract->record.empty()) internal::EndAtExit(session);
   internal::ReportSession(session);
+  RETURN_IF_ERROR(internal::RecordSession(session));
   return Client(std::move(session));
 }
 
@@ -151,9 +153,11 @@ absl::StatusOr<SessionStats> Client::Stats(Caller caller) const {
 }
 
 absl::Status Client::Close(absl::Duration timeout) const {
+  const absl::Time deadline = absl::Now() + timeout;
+  internal::RecordSessionEnd(session_);
   if (internal::AbstractSession* const abstract = session_->options().abstract.get(); abstract != nullptr)
     abstract->End(*session_, "closed", {}, "");
-  return session_->Close(absl::Now() + timeout);
+  return session_->Close(deadline);
 }
 absl::Status Client::status() const { return session_->status(); }
 const Limits& Client::limits() const { return session_->limits(); }

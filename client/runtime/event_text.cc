@@ -3,6 +3,7 @@
 #include "absl/strings/str_format.h"
 #include "common/base/strings.h"
 #include "hlod/events.h"
+#include "hlod/trace.h"
 
 namespace hlod {
 namespace {
@@ -44,6 +45,16 @@ std::string Text(const StepEvent& e) {
 }
 
 }  // namespace
+
+std::string_view Name(TraceCause cause) {
+  switch (cause) {
+#define HLOD_TRACE_CAUSE(id, text, meaning) \
+  case TraceCause::id: return text;
+#include "hlod/trace_causes.inc"
+#undef HLOD_TRACE_CAUSE
+  }
+  return "invalid";
+}
 
 std::string_view Name(WaitCause cause) {
   switch (cause) {

@@ -98,14 +98,4 @@ void ResetTraceStats() {
   lazy::Stats() = {};
 }
 
-std::string_view Name(TraceCause cause) {
-  switch (cause) {
-#define HLOD_TRACE_CAUSE(id, text, meaning) \
-  case TraceCause::id: return text;
-#include "hlod/trace_causes.inc"
-#undef HLOD_TRACE_CAUSE
-  }
-  return "invalid";
-}
-
 }  // namespace hlod
