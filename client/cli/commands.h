@@ -88,6 +88,12 @@ absl::Status AddUpTransfers(const CommonOptions& common, const ListOptions& opti
 absl::Status ListCompiles(const CommonOptions& common, const ListOptions& options);
 // Programs that ran.
 absl::Status ListGraphs(const CommonOptions& common, const ListOptions& options);
+struct RunReportOptions {
+  std::string path;
+  bool allow_incomplete = false;
+};
+// What graphs the program of a run file ran, what broke them and what that cost.
+absl::Status ReportRun(const CommonOptions& common, const RunReportOptions& options);
 struct TopOptions {
   bool once = false;
   double seconds = 2;  // Between two frames.

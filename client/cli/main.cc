@@ -73,6 +73,11 @@ JSON keys (--json; sizes in bytes, times in microseconds):
   compiles     compiles[session program digest origin step reason why outcome at_us compile_us instructions
                program_bytes code_bytes argument_bytes output_bytes alias_bytes temporary_bytes count others] total
   graphs       by graphs[key program executes queue run {min_us max_us sum_us} peak_bytes] executes execute_us
+  graphs RUN   graphs[program name cause origin nodes inputs outputs compiles cache_hits executes compile queue
+               execute {total_us mean_us min_us max_us} host_to_device_bytes device_to_host_bytes] breaks[stage
+               cause operation origin value times host_to_device_bytes device_to_host_bytes held_bytes
+               fusion_lost_bytes times_us saves_us remedy] recompiles[reason why program nearest origin step
+               compile_us] steps compiles cache_hits executes host_to_device device_to_host times wall_us
   top          a document a frame: stats (as below) devices sessions (as above) programs (as graphs)
   stats        version epoch pid uptime_us sessions sessions_ended host_memory_bytes resident_bytes
                wire_bytes_in wire_bytes_out totals (a session part)
@@ -228,6 +233,15 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
   transfers->add_option("--by", list.by, "Add up by line, step, cause, direction, name or session");
   graphs->add_option("--by", list.by, "Add up by program (the default), line, step or session")
       ->excludes(from_torch_xla);
+  RunReportOptions run_report;
+  CLI::Option* const run_file =
+      graphs
+          ->add_option("RUN", run_report.path,
+                       "Report on this run file ($HLOD_RUN) in place of the daemon: "
+                       "graphs, breaks with their cost, recompiles")
+          ->excludes(from_torch_xla);
+  graphs->add_flag("--incomplete", run_report.allow_incomplete, "Take a file without its end")
+      ->needs(run_file);
   TopOptions top;
   CLI::App* const top_command = app.add_subcommand("top", "What the daemon does, live");
   top_command->add_flag("--once", top.once, "Print one frame, and end");
@@ -275,7 +289,10 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
   if (sessions->parsed()) status = ListSessions(common, list);
   if (transfers->parsed()) status = ListTransfers(common, list);
   if (compiles->parsed()) status = ListCompiles(common, list);
-  if (graphs->parsed()) status = dumps.empty() ? ListGraphs(common, list) : TorchXlaGraphs(common, dumps);
+  if (graphs->parsed()) {
+    if (!run_report.path.empty()) status = ReportRun(common, run_report);
+    else status = dumps.empty() ? ListGraphs(common, list) : TorchXlaGraphs(common, dumps);
+  }
   if (top_command->parsed()) status = Top(common, top);
   if (stats->parsed()) status = ShowStats(common);
   if (ping->parsed()) status = Ping(common, count);

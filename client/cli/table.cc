@@ -1,32 +1,13 @@
 // Tables and figures as people read them.
 #include "client/cli/table.h"
 
-#include <algorithm>
 #include <cstdio>
+#include <iterator>
 
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 
 namespace hlod::cli {
-
-std::string Table::ToString() const {
-  std::vector<size_t> widths(rows_.front().size(), 0);
-  for (const auto& row : rows_) {
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const auto& row : rows_) {
-    for (size_t i = 0; i < row.size(); ++i) {
-      const std::string padding(widths[i] - row[i].size(), ' ');
-      const bool number = !row[i].empty() && (row[i][0] >= '0' && row[i][0] <= '9');
-      text += (i == 0 ? "" : "  ") + (number                ? padding + row[i]
-                                      : i + 1 == row.size() ? row[i]
-                                                            : row[i] + padding);
-    }
-    text += "\n";
-  }
-  return text;
-}
 
 void Table::Print() const { std::printf("%s", ToString().c_str()); }
 

@@ -5,18 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "client/analysis/run/table.h"
+
 namespace hlod::cli {
 
-// Columns as wide as their widest cell, numbers to the right.
-class Table {
+class Table : public analysis::Table {
  public:
-  explicit Table(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
-  void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  std::string ToString() const;
+  using analysis::Table::Table;
   void Print() const;
-
- private:
-  std::vector<std::vector<std::string>> rows_;
 };
 
 std::string N(int64_t n);

@@ -9,6 +9,7 @@
 #include "client/tensor/defined.h"
 #include "client/tensor/function_trace.h"
 #include "client/tensor/lock.h"
+#include "client/tensor/phase_cuts.h"
 #include "client/tensor/tape.h"
 #include "client/tensor/thread_trace.h"
 #include "client/tensor/throw.h"
@@ -348,12 +349,14 @@ void Start(Run& run, const Tensor& output, const Tensor& gradient, const Caller&
 void Tensor::Backward(Caller caller) const { Backward(BackwardOptions{}, caller); }
 
 void Tensor::Backward(const BackwardOptions& options, Caller caller) const {
+  lazy::CutAtPhase(caller);
   lazy::Run run(options, caller);
   {
     const lazy::GradScope scope(options.create_graph);
     lazy::Start(run, *this, lazy::First(*this, options.gradient, caller), caller);
   }
   run.Finish();
+  lazy::CutAtPhase(caller);
 }
 
 std::vector<Tensor> Gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,

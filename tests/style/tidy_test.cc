@@ -97,6 +97,7 @@ const std::vector<Room>& Rooms() {
       {"client/include/", {"hlod/", "common/hlo/", "common/base/"}},
       {"client/runtime/",
        {"client/runtime/", "hlod/", "common/rpc/", "common/hlo/", "common/base/", "proto/"}},
+      {"client/analysis/run/", {"client/analysis/run/", "hlod/", "common/hlo/", "common/base/"}},
       {"client/analysis/", {"client/analysis/", "common/passes/", "common/hlo/", "common/base/", "proto/"}},
       {"client/cli/",
        {"client/cli/", "client/analysis/", "hlod/", "common/rpc/", "common/hlo/", "common/base/", "proto/"}},

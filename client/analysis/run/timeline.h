@@ -1,0 +1,72 @@
+// A run as a timeline: graphs, waits and the host's time between them, which can be gone through again with
+// some of the breaks gone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hlod/run.h"
+#include "hlod/trace.h"
+
+namespace hlod::analysis {
+
+// A close, and what happened on its account until the next one of its session.
+struct Piece {
+  const CloseEvent* close = nullptr;
+  std::string cause;      // Name(TraceCause), or "phase".
+  bool is_break = false;  // It is not the end of a step.
+  const ForceEvent* force = nullptr;
+  const HostFunctionEvent* host_function = nullptr;
+  // At its line: bytes each way, waiting, and when the last of it was over.
+  int64_t host_to_device_bytes = 0, device_to_host_bytes = 0;
+  double wait_us = 0;
+  double over_at_us = 0;
+  // Uploaded since the close before; read of its results, whenever that was.
+  int64_t uploaded_bytes = 0, read_bytes = 0;
+  double compile_us = 0, queue_us = 0, execute_us = 0;  // The daemon's, as the account has them on average.
+  // With the next close of the same step as one: what would not be moved, and not be kept meanwhile.
+  int64_t fusion_lost_bytes = 0, held_bytes = 0;
+
+  bool SameBreak(const Piece& other) const {
+    return cause == other.cause && close->origin == other.close->origin &&
+           close->operation == other.close->operation;
+  }
+};
+
+// What a thread of the program did with one session's device, in order.
+struct Moment {
+  enum class Kind : uint8_t { kClose, kWait, kStep } kind = Kind::kClose;
+  double begin_us = 0, end_us = 0;
+  size_t piece = 0;  // kClose: it; kWait: the last one before, which it belongs to when `at_break`.
+  bool at_break = false;
+};
+
+class Timeline {
+ public:
+  // Refers to the run, which must outlive it.
+  explicit Timeline(const RunLog& run);
+
+  // In order of closing.
+  const std::vector<Piece>& pieces() const { return pieces_; }
+  // By how much the run is shorter when all breaks like pieces()[which] are gone.
+  double SavedWithout(size_t which) const;
+
+ private:
+  struct Lane {
+    std::vector<size_t> pieces;
+    std::vector<Moment> moments;
+    double us_per_byte = 0;  // Of the graph that moves bytes fastest.
+  };
+  void Collect(const RunLog& run);
+  void TakeTimes(const RunLog& run);
+  void FindSharing();
+  // How long a lane takes; `without` is null, or the break that is gone. `overheads`, one a moment, are found
+  // when nothing is gone.
+  double GoThrough(const Lane& lane, const Piece* without, std::vector<double>& overheads) const;
+
+  std::vector<Piece> pieces_;
+  std::vector<Lane> lanes_;
+};
+
+}  // namespace hlod::analysis

@@ -1,0 +1,18 @@
+// Reports on run files.
+#include <cstdio>
+
+#include "client/cli/commands.h"
+#include "common/base/status.h"
+#include "hlod/graph_report.h"
+
+namespace hlod::cli {
+
+absl::Status ReportRun(const CommonOptions& common, const RunReportOptions& options) {
+  ASSIGN_OR_RETURN(const RunLog run, ReadRun(options.path, {.allow_incomplete = options.allow_incomplete}));
+  const GraphReport report = MakeGraphReport(run);
+  const std::string text = common.json ? ToJson(report) + "\n" : ToText(report);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return absl::OkStatus();
+}
+
+}  // namespace hlod::cli

@@ -1,0 +1,259 @@
+// Rows GB: what graphs a program runs lazily and captured, what breaks them, and what that costs.
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "hlod/capture.h"
+#include "hlod/foreign.h"
+#include "hlod/graph_report.h"
+#include "hlod/run.h"
+#include "tests/tensor/fixture.h"
+
+namespace hlod {
+namespace {
+
+class GraphRows : public TensorTest {};
+
+std::vector<std::string> Causes(const GraphReport& report) {
+  std::vector<std::string> causes;
+  for (const GraphRow& row : report.graphs) causes.push_back(row.cause);
+  return causes;
+}
+
+// Two graphs: x, x + x; then y, Exp(y). x is uploaded before.
+TEST_F(GraphRows, Row_GB1_AReportHasEachGraphWithItsFigures) {
+  const Tensor x = OnDevice({1, 2, 3, 4}, {4});
+  Sync();
+  int line = 0;
+  const GraphReport report = ReportGraphs([&] {
+    const Tensor y = x + x;
+    line = __LINE__ + 1;
+    y.ToHost();
+    const Tensor z = Exp(y);
+    Sync();
+  });
+  EXPECT_THAT(Causes(report), ElementsAre("to_host", "sync"));
+  EXPECT_EQ(report.steps, 1);
+  EXPECT_EQ(report.compiles, 2);
+  EXPECT_EQ(report.cache_hits, 0);
+  EXPECT_EQ(report.executes, 2);
+  EXPECT_EQ(report.host_to_device, (Amount{0, 0})) << "x was uploaded before";
+  EXPECT_EQ(report.device_to_host, (Amount{16, 1}));
+  const GraphRow& first = report.graphs[0];
+  EXPECT_EQ(first.origin.line, line);
+  EXPECT_EQ(first.program.size(), 64u);
+  EXPECT_EQ(first.nodes, 2);
+  EXPECT_EQ(first.inputs, 1);
+  EXPECT_EQ(first.outputs, 1);
+  EXPECT_EQ(first.executes, 1);
+  EXPECT_EQ(first.executes_timed, 1) << "the account's";
+  EXPECT_EQ(first.compiles_timed, 1);
+  EXPECT_EQ(first.device_to_host_bytes, 16);
+  EXPECT_GT(first.compile.sum_us, 0);
+  ASSERT_EQ(report.breaks.size(), 1u);
+  const BreakRow& row = report.breaks[0];
+  EXPECT_EQ(row.cause, TraceCause::kToHost);
+  EXPECT_EQ(row.origin.line, line);
+  EXPECT_EQ(row.device_to_host_bytes, 16);
+  EXPECT_EQ(row.held_bytes, 16);
+  // y is read again; its tensor still lives, so one graph would have written it, too.
+  EXPECT_EQ(row.fusion_lost_bytes, 16);
+  EXPECT_THAT(ToText(report), HasSubstr("Remove first: to_host at graph_rows_test.cc"));
+  const auto json = nlohmann::json::parse(ToJson(report));
+  EXPECT_EQ(json["graphs"][0]["execute"]["total_us"], first.execute.sum_us);
+}
+
+TEST_F(GraphRows, Row_GB2_AnItemInTheMiddleIsTwoGraphsInEachWay) {
+  const Tensor x = OnDevice({1, 2, 3, 4}, {4});
+  int line = 0;
+  const auto step = [&line](const Tensor& t) {
+    const Tensor y = t + t;
+    line = __LINE__ + 1;
+    const bool large = Sum(y).Item<float>() > 10;
+    return large ? Exp(y) : y;
+  };
+  const TracingComparison both = CompareTracing(step, std::tuple(x));
+  EXPECT_EQ(both.lazy.modules, 2);
+  EXPECT_EQ(both.lazy.captured_graphs, 2);
+  EXPECT_EQ(both.lazy.report.executes, 6) << "two a call, three calls";
+  EXPECT_EQ(both.captured.modules, 2);
+  EXPECT_EQ(both.captured.captured_graphs, 2);
+  EXPECT_EQ(both.captured.report.compiles, 0) << "its pieces are those that lazy mode compiled";
+  ASSERT_EQ(both.captured.report.breaks.size(), 1u);
+  EXPECT_EQ(both.captured.report.breaks[0].cause, TraceCause::kItem);
+  EXPECT_EQ(both.captured.report.breaks[0].origin.line, line);
+  EXPECT_EQ(both.captured.report.breaks[0].times, 3);
+  ASSERT_EQ(both.why_broken.size(), 1u);
+  EXPECT_THAT(both.why_broken[0], HasSubstr("graph_rows_test.cc:" + std::to_string(line)));
+  EXPECT_THAT(ToText(both), HasSubstr("Capture broke"));
+}
+
+TEST_F(GraphRows, Row_GB3_ATrainingStepIsOneGraphLazilyAndThreeByPhases) {
+  const Tensor w = OnDevice({8, 2}, {2});
+  const Tensor x = OnDevice({3, 4}, {2});
+  const auto step = [](const Tensor& before, const Tensor& input) {
+    Tensor weight = before.Detach();
+    weight.RequiresGrad_();
+    Sum(weight * weight * input).Backward();
+    return weight.Detach() - 0.125 * weight.Grad();
+  };
+  // w - 2 w x / 8 = w (1 - x / 4)
+  EXPECT_THAT(step(w, x).ToVector<float>(), ElementsAre(2, 0));
+  const TracingComparison ways = CompareTracing(step, std::tuple(w, x), {.calls = 2});
+  EXPECT_EQ(ways.lazy.report.executes, 2) << "one graph a step";
+  EXPECT_EQ(ways.lazy.modules, 1);
+  EXPECT_EQ(ways.phases.report.executes, 6) << "forward, backward and optimizer of two steps";
+  EXPECT_EQ(ways.phases.modules, 3);
+}
+
+TEST_F(GraphRows, Row_GB4_AHostFunctionSplitsOneGraphWhenItIsLowered) {
+  const Tensor x = OnDevice({1, 2, 3, 4}, {4});
+  const auto step = [](const Tensor& t) {
+    const Tensor y = HostFunction(
+        "plus_one", [](const std::vector<Tensor>& in) { return std::vector<Tensor>{in[0] + 1.0}; },
+        {t * t})[0];
+    return y * y;
+  };
+  const TracingComparison ways = CompareTracing(step, std::tuple(x));
+  EXPECT_EQ(ways.lazy.modules, 2);
+  EXPECT_EQ(ways.lazy.captured_graphs, 1);
+  EXPECT_EQ(ways.lazy.report.executes, 6);
+  ASSERT_EQ(ways.lazy.report.breaks.size(), 1u);
+  const BreakRow& row = ways.lazy.report.breaks[0];
+  EXPECT_EQ(row.stage, BreakStage::kLowering);
+  EXPECT_EQ(row.cause, TraceCause::kHostFunction);
+  EXPECT_EQ(row.operation, "plus_one");
+  EXPECT_EQ(row.times, 3);
+  EXPECT_EQ(row.device_to_host_bytes, 3 * 16);
+  EXPECT_EQ(row.host_to_device_bytes, 3 * 16);
+}
+
+TEST_F(GraphRows, Row_GB5_AnUnbrokenFunctionIsRecordedOnceAndReplayed) {
+  const Tensor x = OnDevice({1, 2}, {2});
+  int runs = 0;
+  const auto step = Compile([&runs](const Tensor& t) {
+    ++runs;
+    return t * t + t;
+  });
+  const auto call = [&] {
+    const Tensor y = step(x);
+    Sync();
+    return y.ToVector<float>();
+  };
+  EXPECT_THAT(call(), ElementsAre(2, 6));
+  const GraphReport again = ReportGraphs([&] { EXPECT_THAT(call(), ElementsAre(2, 6)); });
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(step.recordings(), 1);
+  EXPECT_EQ(step.calls(), 2);
+  EXPECT_TRUE(step.WhyBroken().empty());
+  EXPECT_EQ(again.compiles, 0);
+  EXPECT_EQ(again.cache_hits, 1);
+  // Another shape is another recording.
+  EXPECT_THAT(step(OnDevice({1, 2, 3}, {3})).ToVector<float>(), ElementsAre(2, 6, 12));
+  EXPECT_EQ(runs, 2);
+}
+
+TEST_F(GraphRows, Row_GB8_AFullGraphDoesNotBreakAndNothingRuns) {
+  const Tensor x = OnDevice({1, 2}, {2});
+  Sync();
+  int line = 0;
+  const auto step = Compile(
+      [&line](const Tensor& t) {
+        const Tensor y = t + t;
+        line = __LINE__ + 1;
+        return Sum(y).Item<float>() > 0 ? y : t;
+      },
+      {.name = "my_step", .full_graph = true});
+  const int64_t before = Account().executes;
+  const absl::Status thrown = Thrown([&] { step(x); });
+  EXPECT_EQ(KindOf(thrown), ErrorKind::kArgument);
+  EXPECT_THAT(last_what_, HasSubstr("my_step is to be one graph (full_graph), and is not"));
+  EXPECT_THAT(last_what_, HasSubstr("graph_rows_test.cc:" + std::to_string(line)));
+  Sync();
+  EXPECT_EQ(Account().executes, before);
+  EXPECT_THAT((x + x).ToVector<float>(), ElementsAre(2, 4)) << "the program may go on";
+}
+
+TEST_F(GraphRows, Row_GB9_OneGraphTooManySaysWhereItDiffers) {
+  const Tensor x = OnDevice({1, 2}, {2});
+  bool add = true;
+  const auto step =
+      Compile([&add](const Tensor& t) { return add ? t + t : t * t; }, {.max_different_graphs = 1});
+  EXPECT_THAT(step(x).ToVector<float>(), ElementsAre(2, 4));
+  EXPECT_THAT(step(x).ToVector<float>(), ElementsAre(2, 4));
+  add = false;
+  const Tensor longer = OnDevice({1, 2, 3}, {3});
+  EXPECT_EQ(KindOf(Thrown([&] { step(longer); })), ErrorKind::kArgument);
+  EXPECT_THAT(
+      last_what_,
+      HasSubstr("Maximum number of different graphs allowed per function exceeded: 1, by the function"));
+  EXPECT_THAT(last_what_, HasSubstr("Got: parameter f32[3]. Expected: parameter f32[2] (instruction 0)"));
+}
+
+// Every cause, by the breaks of one step each; the line is the break's.
+TEST_F(GraphRows, Row_GB7_EveryBreakHasItsCauseStageAndLine) {
+  const Tensor x = OnDevice({1, 0, 2}, {3});
+  Sync();
+  int line = 0;
+  const auto break_of = [&](const std::function<void(const Tensor&)>& body) {
+    const GraphReport report = ReportGraphs([&] {
+      body(x + x);
+      Sync();
+    });
+    EXPECT_EQ(report.breaks.size(), 1u);
+    if (report.breaks.empty()) return TraceCause::kSync;
+    EXPECT_EQ(report.breaks[0].origin.line, line) << Name(report.breaks[0].cause);
+    EXPECT_NE(Remedy(report.breaks[0].cause), Remedy(TraceCause::kSync));
+    return report.breaks[0].cause;
+  };
+  line = __LINE__ + 1;
+  EXPECT_EQ(break_of([](const Tensor& y) { y.ToHost(); }), TraceCause::kToHost);
+  line = __LINE__ + 1;
+  EXPECT_EQ(break_of([](const Tensor& y) { static_cast<void>(Sum(y).Item<float>()); }), TraceCause::kItem);
+  line = __LINE__ + 1;
+  EXPECT_EQ(break_of([](const Tensor& y) { static_cast<void>(y.ToString()); }), TraceCause::kPrint);
+  line = __LINE__ + 1;
+  EXPECT_EQ(break_of([](const Tensor& y) { static_cast<void>(y.ToBuffer()); }), TraceCause::kExchange);
+  line = __LINE__ + 1;
+  EXPECT_EQ(break_of([](const Tensor& y) { static_cast<void>(Nonzero(y)); }), TraceCause::kDynamicShape);
+}
+
+TEST_F(GraphRows, ARunFileIsWhatHappenedAndReadsBack) {
+  const std::string path = ::testing::TempDir() + "/graph_rows_run.jsonl";
+  const Tensor x = OnDevice({1, 2, 3, 4}, {4});
+  Sync();
+  {
+    const auto file = RunFile::Open(path).value();
+    const Tensor y = x + x;
+    y.ToHost();
+    Sync();
+    EXPECT_TRUE(file->Finish().ok());
+  }
+  const RunLog run = ReadRun(path).value();
+  std::remove(path.c_str());
+  EXPECT_TRUE(run.complete);
+  ASSERT_EQ(run.accounts.size(), 1u);
+  EXPECT_EQ(run.accounts[0].account.stats.device_to_host, (Amount{16, 1}));
+  EXPECT_EQ(run.accounts[0].account.stats.host_to_device, (Amount{0, 0})) << "x came before";
+  const GraphReport report = MakeGraphReport(run);
+  EXPECT_EQ(report.executes, 1);
+  EXPECT_EQ(report.device_to_host, (Amount{16, 1}));
+}
+
+// A program that closes its connection before the recording ends: its account is taken then.
+TEST_F(GraphRows, AClosedSessionsAccountIsKept) {
+  RunRecording recording;
+  {
+    Client client = daemon_->Connect().value();
+    Environment environment(client);
+    const Tensor x = FromValues<float>({1, 2}, Dims{2}, client.device(0));
+    EXPECT_THAT((x + x).ToVector<float>(), ElementsAre(2, 4));
+    environment.End();
+  }
+  const RunLog run = recording.Finish();
+  ASSERT_EQ(run.accounts.size(), 2u) << "and the fixture's";
+  EXPECT_EQ(run.accounts[0].account.stats.device_to_host, (Amount{8, 1}));
+}
+
+}  // namespace
+}  // namespace hlod

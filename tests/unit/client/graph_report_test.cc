@@ -1,0 +1,133 @@
+// Reports on runs that are written down here, with costs by hand.
+#include "hlod/graph_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/source_dir.h"
+
+namespace hlod {
+namespace {
+
+using ::testing::HasSubstr;
+
+GraphReport ExampleReport() {
+  return MakeGraphReport(ReadRun(SourceDir() / "tests/golden/run/example.jsonl").value());
+}
+
+TEST(GraphReports, GraphsAndTheirTimesAreTheRunsAndTheAccounts) {
+  const GraphReport report = ExampleReport();
+  EXPECT_EQ(report.steps, 1);
+  EXPECT_EQ(report.compiles, 2);
+  EXPECT_EQ(report.cache_hits, 0);
+  EXPECT_EQ(report.executes, 2);
+  EXPECT_EQ(report.host_to_device, (Amount{1024, 1}));
+  EXPECT_EQ(report.device_to_host, (Amount{4, 1}));
+  ASSERT_EQ(report.graphs.size(), 2u);
+  const GraphRow& first = report.graphs[0];
+  EXPECT_EQ(first.program, "aa01");
+  EXPECT_EQ(first.cause, "item");
+  EXPECT_EQ(ToString(first.origin), "example.cc:12");
+  EXPECT_EQ(first.nodes, 4);
+  EXPECT_EQ(first.inputs, 1);
+  EXPECT_EQ(first.outputs, 2);
+  EXPECT_EQ(first.compile, (Spread{2000, 2000, 2000}));
+  EXPECT_EQ(first.execute, (Spread{30, 30, 30}));
+  EXPECT_EQ(first.host_to_device_bytes, 1024);
+  EXPECT_EQ(first.device_to_host_bytes, 4);
+  EXPECT_EQ(report.graphs[1].cause, "sync");
+  EXPECT_EQ(report.graphs[1].host_to_device_bytes, 4);  // The number that travelled with the execute.
+}
+
+// y (1024 bytes) is a result of the first graph and the donated argument of the second: written and read for
+// nothing. x is read by the first alone.
+TEST(GraphReports, ABreakCostsWhatOneGraphWouldNotHaveMoved) {
+  const GraphReport report = ExampleReport();
+  ASSERT_EQ(report.breaks.size(), 1u);
+  const BreakRow& row = report.breaks[0];
+  EXPECT_EQ(row.stage, BreakStage::kTrace);
+  EXPECT_EQ(row.cause, TraceCause::kItem);
+  EXPECT_EQ(ToString(row.origin), "example.cc:12");
+  EXPECT_EQ(row.value, "f32[] made at example.cc:12");
+  EXPECT_EQ(row.times, 1);
+  EXPECT_EQ(row.device_to_host_bytes, 4);
+  EXPECT_EQ(row.host_to_device_bytes, 0);
+  EXPECT_EQ(row.held_bytes, 1024);
+  EXPECT_EQ(row.fusion_lost_bytes, 2048);
+  EXPECT_EQ(row.times_us.wait_us, 2051);
+  EXPECT_EQ(row.times_us.compile_us, 60 + 2000);
+  EXPECT_EQ(row.times_us.execute_us, 30);
+}
+
+// One step: graphs of 1000 us each at 0 and 2100, a wait from 0 until 1100 for the first, and 1000 us of the
+// program's own work after it. As it was: 0 + 1100 + 1000, then the device until 3100. With one graph, which
+// runs once it is recorded at 1000: until 3000.
+TEST(GraphReports, ARemovedBreakSavesItsWaitAndNotTheWork) {
+  RunLog run;
+  const auto add = [&run](double at_us, decltype(Event::what) what) {
+    run.events.push_back({run.events.size() + 1, at_us, 1, std::move(what)});
+  };
+  const auto close = [](uint64_t number, TraceCause cause, const char* program, int line) {
+    CloseEvent event;
+    event.close = number;
+    event.cause = cause;
+    event.operation = std::string(Name(cause));
+    event.origin = {"a.cc", line, "f"};
+    event.session = 1;
+    event.found = Found::kRecorded;
+    event.program = program;
+    return event;
+  };
+  add(0, close(1, TraceCause::kPrint, "aa", 5));
+  add(1100, WaitEvent{WaitCause::kRead, {"a.cc", 5, "f"}, 1, 0, 0, 1100});
+  add(2100, close(2, TraceCause::kSync, "bb", 7));
+  add(2100, StepEvent{1, 1, {"a.cc", 7, "f"}});
+  RunAccount account{.session = 1};
+  for (const char* program : {"aa", "bb"}) {
+    RunRow row;
+    row.digest = program;
+    row.origin = {"a.cc", program[0] == 'a' ? 5 : 7, "f"};
+    row.count = 1;
+    row.run = {1000, 1000, 1000};
+    account.account.runs.push_back(row);
+  }
+  run.accounts.push_back(account);
+  const GraphReport report = MakeGraphReport(run);
+  ASSERT_EQ(report.breaks.size(), 1u);
+  EXPECT_EQ(report.breaks[0].times_us.wait_us, 1100);
+  EXPECT_NEAR(report.breaks[0].saves_us, 100, 1e-6);
+}
+
+TEST(GraphReports, TextAndJsonSayTheSame) {
+  const GraphReport report = ExampleReport();
+  const std::string text = ToText(report);
+  EXPECT_THAT(text, HasSubstr("1 steps, 2 graphs, 2 compiles, 0 cache hits, 2 executes"));
+  EXPECT_THAT(text, HasSubstr("item   trace  example.cc:12"));
+  EXPECT_THAT(text, HasSubstr("Remove first: item at example.cc:12"));
+  EXPECT_THAT(text, HasSubstr("1 instruction fewer than in trace_example.cc:12"));
+  const auto json = nlohmann::json::parse(ToJson(report));
+  EXPECT_EQ(json["graphs"].size(), 2u);
+  EXPECT_EQ(json["graphs"][0]["execute"]["mean_us"], 30.0);
+  EXPECT_EQ(json["breaks"][0]["fusion_lost_bytes"], 2048);
+  EXPECT_EQ(json["breaks"][0]["cause"], "item");
+  EXPECT_EQ(json["recompiles"][0]["reason"], "operation");
+}
+
+TEST(GraphReports, ARunWithoutEventsIsAnEmptyReport) {
+  EXPECT_THAT(ToText(MakeGraphReport({})), HasSubstr("No breaks"));
+}
+
+// Every cause has a stage and something to do about it.
+TEST(GraphReports, EveryCauseHasARemedy) {
+  for (int i = 0; i < kTraceCauses; ++i) {
+    const auto cause = static_cast<TraceCause>(i);
+    EXPECT_FALSE(Remedy(cause).empty()) << Name(cause);
+    if (cause == TraceCause::kSync) continue;
+    EXPECT_NE(Remedy(cause), Remedy(TraceCause::kSync)) << Name(cause);
+  }
+}
+
+}  // namespace
+}  // namespace hlod
