@@ -82,10 +82,10 @@ BatchNorm::BatchNorm(Module& parent, std::string name, int64_t channels, double 
   RegisterBuffer("running_var", running_var);
   RegisterBuffer("num_batches_tracked", num_batches_tracked);
 }
-Tensor BatchNorm::operator()(const Tensor& x, Caller caller) {
+Tensor BatchNorm::operator()(const Tensor& x, Caller caller) const {
   const CallerScope scope(caller);
-
-  if (training()) num_batches_tracked += 1;
+  Tensor batches = num_batches_tracked;  // Shares its data.
+  if (training()) batches += 1;
   return hlod::BatchNorm(x, running_mean, running_var, weight, bias, training(), momentum_, eps_);
 }
 
@@ -181,11 +181,12 @@ InstanceNorm::InstanceNorm(Module& parent, std::string name, int64_t channels, d
   RegisterBuffer("running_var", running_var);
   RegisterBuffer("num_batches_tracked", num_batches_tracked);
 }
-Tensor InstanceNorm::operator()(const Tensor& x, Caller caller) {
+Tensor InstanceNorm::operator()(const Tensor& x, Caller caller) const {
   const CallerScope scope(caller);
 
   const bool tracked = running_mean.defined();
-  if (tracked && training()) num_batches_tracked += 1;
+  Tensor batches = num_batches_tracked;  // Shares its data.
+  if (tracked && training()) batches += 1;
   return hlod::InstanceNorm(x, running_mean, running_var, weight, bias, training() || !tracked, momentum_,
                             eps_);
 }

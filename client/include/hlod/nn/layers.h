@@ -67,7 +67,7 @@ class RmsNorm : public Module {
 class BatchNorm : public Module {
  public:
   BatchNorm(Module& parent, std::string name, int64_t channels, double eps = 1e-5, double momentum = 0.1);
-  Tensor operator()(const Tensor& x, Caller caller = Caller::Here());
+  Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const;  // Updates the buffers in place.
   Tensor weight, bias, running_mean, running_var, num_batches_tracked;
 
  private:
@@ -92,7 +92,7 @@ class InstanceNorm : public Module {
  public:
   InstanceNorm(Module& parent, std::string name, int64_t channels, double eps = 1e-5, double momentum = 0.1,
                bool affine = false, bool track_running_stats = false);
-  Tensor operator()(const Tensor& x, Caller caller = Caller::Here());
+  Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const;  // Updates the buffers in place.
   Tensor weight, bias, running_mean, running_var, num_batches_tracked;
 
  private:
