@@ -138,6 +138,32 @@ TEST_F(Batches, PerExampleGradientsOnADevice) {
   EXPECT_EQ(GetTraceStats().compiles, 1);
 }
 
+// The gradient of a grouped convolution by its kernel is a convolution with batch groups.
+TEST_F(Batches, GradientsOfGroupedConvolutionsByTheirKernels) {
+  for (const int64_t groups : {2, 4}) {  // 4: depthwise.
+    const Dims image = {2, 4, 5, 5}, kernel = {8, 4 / groups, 3, 3}, out = {2, 8, 5, 5};
+    const auto stacked = [](const Dims& dims) {
+      return Stack({Example(dims, 0), Example(dims, 10), Example(dims, 20)});
+    };
+    const auto gradient = [&](const Tensor& x, const Tensor& y, const Tensor& w) {
+      return Grad(
+          [&](const Tensor& w) { return Sum(Conv2d(x, w, {}, {.padding = 1, .groups = groups}) * y); })(w);
+    };
+    const Tensor xs = stacked(image), ys = stacked(out), w = Example(kernel, 7);
+    using Axis = std::optional<int64_t>;
+    const std::vector<std::pair<Axis, Axis>> cases = {{0, 0}, {0, std::nullopt}, {std::nullopt, 0}};
+    for (const auto& [of_x, of_y] : cases) {
+      const Tensor x = of_x ? xs : xs[0], y = of_y ? ys : ys[0];
+      const Tensor all = Vmap(gradient, {.in = {of_x, of_y, std::nullopt}})(x, y, w);
+      for (int64_t k = 0; k < 3; ++k) {
+        const Tensor one = gradient(of_x ? xs[k] : xs[0], of_y ? ys[k] : ys[0], w);
+        EXPECT_EQ(all[k].dims(), kernel);
+        EXPECT_LT(Max(Abs(all[k] - one)).Item<double>(), 1e-11) << groups << " groups, example " << k;
+      }
+    }
+  }
+}
+
 TEST_F(Batches, SizesMustAgree) {
   const auto f = Vmap([](const Tensor& x, const Tensor& y) { return x + y; });
   Thrown([&] { f(OnDevice({1, 2}, {2}), OnDevice({1, 2, 3}, {3})); });

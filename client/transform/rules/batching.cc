@@ -228,24 +228,38 @@ Op Dot(const BatchCase& c) {
   return MovedDim(l, product, left ? batches : batches + lhs_free, 0);
 }
 
+// Dimension `dim` of one example, [groups * n], with the examples (dimension 0) between the groups and the
+// rest: [groups * batch * n].
+Op MergedWithinGroups(Lowering& l, Op x, int64_t dim, int64_t groups) {
+  const Op split = Split(l, x, dim + 1, groups);
+  return Merge(l, Merge(l, MovedDim(l, split, 0, dim + 1), dim + 1), dim);
+}
+
+// Groups divide features (of both operands) or the left one's batch; either way the kernel's output features
+// lie group by group.
 Op Convolution(const BatchCase& c) {
   Lowering& l = c.l;
   hlo::ConvolutionAttributes conv = c.Get<hlo::ConvolutionAttributes>();
   const bool left = c.x[0].has_batch, right = c.x[1].has_batch;
-  if (conv.batch_group_count > 1) Refuse("a convolution with batch groups has no rule");
   const auto merged = [&](Op x, int64_t into) { return Merge(l, MovedDim(l, x, 0, into), into); };
+  const auto divided = [&](Op y, int64_t dim) { return MovedDim(l, Split(l, y, dim, c.size), dim, 0); };
   if (!right) {  // More images.
-    const Op y = l.b.Convolution(merged(c.x[0].op, conv.input_batch), c.x[1].op, conv);
-    return MovedDim(l, Split(l, y, conv.output_batch, c.size), conv.output_batch, 0);
+    const Op images = MergedWithinGroups(l, c.x[0].op, conv.input_batch, conv.batch_group_count);
+    return divided(l.b.Convolution(images, c.x[1].op, conv), conv.output_batch);
   }
+  if (!left) {  // More features of the same images.
+    const int64_t groups = std::max(conv.feature_group_count, conv.batch_group_count);
+    const Op kernel = MergedWithinGroups(l, c.x[1].op, conv.kernel_output_feature, groups);
+    const Op y = Split(l, l.b.Convolution(c.x[0].op, kernel, conv), conv.output_feature, groups);
+    return Merge(l, MovedDim(l, Split(l, y, conv.output_feature + 1, c.size), conv.output_feature + 1, 0),
+                 conv.output_feature + 1);
+  }
+  // Each example is one more group.
   const Op kernel = merged(c.x[1].op, conv.kernel_output_feature);
-  if (!left && conv.feature_group_count == 1) {  // More features of the same images.
-    const Op y = l.b.Convolution(c.x[0].op, kernel, conv);
-    return MovedDim(l, Split(l, y, conv.output_feature, c.size), conv.output_feature, 0);
-  }
-  conv.feature_group_count *= c.size;
-  const Op y = l.b.Convolution(merged(c.With(0), conv.input_feature), kernel, conv);
-  return MovedDim(l, Split(l, y, conv.output_feature, c.size), conv.output_feature, 0);
+  const bool batch_groups = conv.batch_group_count > 1;
+  (batch_groups ? conv.batch_group_count : conv.feature_group_count) *= c.size;
+  const Op input = merged(c.x[0].op, batch_groups ? conv.input_batch : conv.input_feature);
+  return divided(l.b.Convolution(input, kernel, conv), conv.output_feature);
 }
 
 }  // namespace
