@@ -41,6 +41,12 @@ class Jitted {
   template <typename... Args>
   auto operator()(const Args&... args) const {
     using Arguments = std::tuple<Args...>;
+    static_assert(std::is_invocable_v<const F&, const Args&...> || !std::is_invocable_v<F&, const Args&...>,
+                  "The function given to Jit() must be callable as const: it runs once a signature, so a "
+                  "mutable lambda's changes would be made once. Pass what changes as an argument, and return "
+                  "it.");
+    static_assert(std::is_invocable_v<const F&, const Args&...> || std::is_invocable_v<F&, const Args&...>,
+                  "The function given to Jit() cannot be called with these arguments.");
     using R = std::decay_t<std::invoke_result_t<const F&, const Args&...>>;
     const Arguments arguments(args...);
     lazy::CheckDonated(state_->options.donate, sizeof...(Args), state_->caller);
