@@ -10,7 +10,9 @@
 // donated.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "hlod/caller.h"
@@ -21,12 +23,21 @@ namespace hlod {
 
 struct SgdOptions {
   double lr = 1e-3, momentum = 0;
-  bool nesterov = false;
+  bool nesterov = false;    // Takes a momentum and no dampening.
   double weight_decay = 0;  // Times the parameter, added to the gradient.
+  double dampening = 0;     // Of the gradients that the momentum adds up, from the second on.
 };
 struct AdamOptions {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
   double weight_decay = 0;  // Of Adam as of Sgd; of AdamW times lr, taken from the parameter.
+  bool amsgrad = false;     // The largest second moment so far, in place of the last.
+};
+struct RmsPropOptions {
+  double lr = 1e-2, alpha = 0.99, eps = 1e-8, weight_decay = 0, momentum = 0;
+  bool centered = false;  // Divides by the deviation, not by the root of the mean square.
+};
+struct AdagradOptions {
+  double lr = 1e-2, lr_decay = 0, weight_decay = 0, initial_accumulator_value = 0, eps = 1e-10;
 };
 
 // What the optimizers share. A parameter without a gradient stays as it is, and its count of steps, too.
@@ -34,16 +45,28 @@ class ParameterOptimizer {
  public:
   // Parameters require gradients.
   ParameterOptimizer(std::vector<Tensor> parameters, optim::Optimizer update);
+  virtual ~ParameterOptimizer() = default;
 
   // Updates the parameters by their gradients.
   void Step(Caller caller = Caller::Here());
   // Drops the gradients.
   void ZeroGrad();
 
+  // A change does not compile again. hlod/lr_scheduler.h has the schedules of PyTorch.
+  virtual double learning_rate() const = 0;
+  virtual void SetLearningRate(double lr) = 0;
+
+  // The learning rate as "lr", and what is remembered of each parameter that has had a gradient, as
+  // "state.0.1.2": of parameter 0 tensor 2 of link 1. A file of it is written as that of a model.
+  std::map<std::string, Tensor> StateDict() const;
+  // Takes it over from an optimizer of the same kind and of as many parameters of the same shapes. Throws
+  // before anything is changed, naming what is missing, unknown or of another shape.
+  void LoadStateDict(const std::map<std::string, Tensor>& state, Caller caller = Caller::Here());
+
   const std::vector<Tensor>& parameters() const { return parameters_; }
 
  protected:
-  // The same states, another rule: a learning rate that has changed. Does not compile again.
+  // The same states, another rule: a learning rate that has changed.
   void Replace(optim::Optimizer update) { update_ = std::move(update); }
 
  private:
@@ -52,34 +75,54 @@ class ParameterOptimizer {
   optim::Optimizer update_;
 };
 
-// torch.optim.SGD.
-class Sgd : public ParameterOptimizer {
+// An optimizer whose rule is a function of its options.
+template <typename Options>
+class OptimizerOf : public ParameterOptimizer {
  public:
-  explicit Sgd(std::vector<Tensor> parameters, const SgdOptions& options = {});
-  void SetLearningRate(double lr);
+  using Rule = optim::Optimizer (*)(const Options&);
+
+  OptimizerOf(std::vector<Tensor> parameters, const Options& options, Rule rule)
+      : ParameterOptimizer(std::move(parameters), rule(options)), options_(options), rule_(rule) {}
+
+  double learning_rate() const override { return options_.lr; }
+  void SetLearningRate(double lr) override {
+    options_.lr = lr;
+    Replace(rule_(options_));
+  }
 
  private:
-  SgdOptions options_;
+  Options options_;
+  Rule rule_;
+};
+
+// torch.optim.SGD.
+class Sgd : public OptimizerOf<SgdOptions> {
+ public:
+  explicit Sgd(std::vector<Tensor> parameters, const SgdOptions& options = {});
 };
 
 // torch.optim.Adam.
-class Adam : public ParameterOptimizer {
+class Adam : public OptimizerOf<AdamOptions> {
  public:
   explicit Adam(std::vector<Tensor> parameters, const AdamOptions& options = {});
-  void SetLearningRate(double lr);
-
- private:
-  AdamOptions options_;
 };
 
 // torch.optim.AdamW. PyTorch's weight_decay is 1e-2 unless it is given.
-class AdamW : public ParameterOptimizer {
+class AdamW : public OptimizerOf<AdamOptions> {
  public:
   explicit AdamW(std::vector<Tensor> parameters, const AdamOptions& options = {.weight_decay = 1e-2});
-  void SetLearningRate(double lr);
+};
 
- private:
-  AdamOptions options_;
+// torch.optim.RMSprop.
+class RmsProp : public OptimizerOf<RmsPropOptions> {
+ public:
+  explicit RmsProp(std::vector<Tensor> parameters, const RmsPropOptions& options = {});
+};
+
+// torch.optim.Adagrad.
+class Adagrad : public OptimizerOf<AdagradOptions> {
+ public:
+  explicit Adagrad(std::vector<Tensor> parameters, const AdagradOptions& options = {});
 };
 
 }  // namespace hlod

@@ -1,7 +1,10 @@
 // PyTorch's manner: the chains of Optax, one for each parameter, applied in place.
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/tensor/throw.h"
+#include "client/transform/optimizer/torch_moments.h"
 #include "hlod/autograd.h"
+#include "hlod/ops/creation.h"
 #include "hlod/optimizers.h"
 
 namespace hlod {
@@ -11,19 +14,52 @@ optim::Optimizer Decayed(double weight_decay, const optim::Optimizer& update) {
   return weight_decay == 0 ? update : optim::Chain({optim::AddDecayedWeights(weight_decay), update});
 }
 
-optim::Optimizer UpdateOf(const SgdOptions& options) {
-  const std::optional<double> momentum =
-      options.momentum == 0 ? std::optional<double>() : std::optional<double>(options.momentum);
-  return Decayed(options.weight_decay, optim::Sgd(options.lr, momentum, options.nesterov));
+optim::Optimizer SgdRule(const SgdOptions& options) {
+  if (options.nesterov && (options.momentum <= 0 || options.dampening != 0)) {
+    lazy::Throw(ErrorKind::kArgument,
+                absl::StrCat("nesterov takes a momentum above 0, not ", options.momentum,
+                             ", and a dampening of 0, not ", options.dampening),
+                "sgd", Caller{});
+  }
+  if (options.dampening == 0 || options.momentum == 0) {
+    const std::optional<double> momentum =
+        options.momentum == 0 ? std::optional<double>() : std::optional<double>(options.momentum);
+    return Decayed(options.weight_decay, optim::Sgd(options.lr, momentum, options.nesterov));
+  }
+  return Decayed(options.weight_decay,
+                 optim::Chain({optim::DampenedTrace(options.momentum, options.dampening),
+                               optim::ScaleByLearningRate(options.lr)}));
 }
-optim::AdamOptions MomentsOf(const AdamOptions& options) {
-  return {.b1 = options.beta1, .b2 = options.beta2, .eps = options.eps};
+
+optim::Optimizer Moments(const AdamOptions& options) {
+  if (options.amsgrad) return optim::ScaleByAmsgrad(options.beta1, options.beta2, options.eps);
+  return optim::ScaleByAdam({.b1 = options.beta1, .b2 = options.beta2, .eps = options.eps});
 }
-optim::Optimizer UpdateOf(const AdamOptions& options) {
-  return Decayed(options.weight_decay, optim::Adam(options.lr, MomentsOf(options)));
+optim::Optimizer AdamRule(const AdamOptions& options) {
+  return Decayed(options.weight_decay,
+                 optim::Chain({Moments(options), optim::ScaleByLearningRate(options.lr)}));
 }
-optim::Optimizer DecoupledUpdateOf(const AdamOptions& options) {
-  return optim::AdamW(options.lr, options.weight_decay, MomentsOf(options));
+optim::Optimizer AdamWRule(const AdamOptions& options) {
+  return optim::Chain({Moments(options), optim::AddDecayedWeights(options.weight_decay),
+                       optim::ScaleByLearningRate(options.lr)});
+}
+
+optim::Optimizer RmsPropRule(const RmsPropOptions& options) {
+  return Decayed(options.weight_decay,
+                 optim::Chain({optim::ScaleByRootMeanSquare(options.alpha, options.eps, options.centered),
+                               options.momentum == 0 ? optim::Identity() : optim::Trace(options.momentum),
+                               optim::ScaleByLearningRate(options.lr)}));
+}
+
+optim::Optimizer AdagradRule(const AdagradOptions& options) {
+  return Decayed(options.weight_decay,
+                 optim::Chain({optim::ScaleBySumOfSquares(options.initial_accumulator_value, options.eps,
+                                                          options.lr_decay),
+                               optim::ScaleByLearningRate(options.lr)}));
+}
+
+std::string NameOf(size_t parameter, size_t link, size_t tensor) {
+  return absl::StrCat("state.", parameter, ".", link, ".", tensor);
 }
 
 }  // namespace
@@ -55,25 +91,73 @@ void ParameterOptimizer::ZeroGrad() {
   for (Tensor& parameter : parameters_) parameter.ZeroGrad();
 }
 
+std::map<std::string, Tensor> ParameterOptimizer::StateDict() const {
+  std::map<std::string, Tensor> all = {{"lr", FromValues<double>({learning_rate()}, Dims{})}};
+  for (size_t i = 0; i < states_.size(); ++i) {
+    if (!states_[i].has_value()) continue;
+    const auto& parts = states_[i]->parts;
+    for (size_t link = 0; link < parts.size(); ++link) {
+      for (size_t k = 0; k < parts[link].size(); ++k) all[NameOf(i, link, k)] = parts[link][k];
+    }
+  }
+  return all;
+}
+
+void ParameterOptimizer::LoadStateDict(const std::map<std::string, Tensor>& state, Caller caller) {
+  const NoGrad scope;
+  std::vector<std::string> faults;
+  size_t used = 0;
+  // The tensor of that name, with the shape and type of `like` and on its device.
+  const auto take = [&](const std::string& name, const Tensor& like) {
+    const auto found = state.find(name);
+    if (found == state.end()) {
+      faults.push_back(absl::StrCat("missing ", name));
+      return like;
+    }
+    ++used;
+    const Tensor& tensor = found->second;
+    if (tensor.dims() != like.dims()) {
+      faults.push_back(absl::StrCat(name, " is ", hlo::ToStringNoLayout(tensor.shape()), ", here ",
+                                    hlo::ToStringNoLayout(like.shape())));
+      return like;
+    }
+    return tensor.To(like.dtype(), caller).To(like.device(), caller).Clone(caller);
+  };
+  const Tensor rate = take("lr", FromValues<double>({learning_rate()}, Dims{}));
+  std::vector<std::optional<optim::State>> states(parameters_.size());
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    const std::string prefix = absl::StrCat("state.", i, ".");
+    const auto first = state.lower_bound(prefix);
+    if (first == state.end() || !first->first.starts_with(prefix)) continue;
+    states[i] = update_.InitLeaves({parameters_[i].Detach()});
+    for (size_t link = 0; link < states[i]->parts.size(); ++link) {
+      std::vector<Tensor>& tensors = states[i]->parts[link];
+      for (size_t k = 0; k < tensors.size(); ++k) tensors[k] = take(NameOf(i, link, k), tensors[k]);
+    }
+  }
+  if (faults.empty() && used < state.size()) {
+    faults.push_back(absl::StrCat("of its ", state.size(), " tensors ", state.size() - used,
+                                  " are not of an optimizer of this kind and ", parameters_.size(),
+                                  " parameters"));
+  }
+  if (!faults.empty()) {
+    lazy::Throw(ErrorKind::kArgument,
+                absl::StrCat("the state does not fit the optimizer: ", absl::StrJoin(faults, "; ")),
+                "load_state_dict", caller);
+  }
+  SetLearningRate(rate.Item<double>(caller));
+  states_ = std::move(states);
+}
+
 Sgd::Sgd(std::vector<Tensor> parameters, const SgdOptions& options)
-    : ParameterOptimizer(std::move(parameters), UpdateOf(options)), options_(options) {}
-void Sgd::SetLearningRate(double lr) {
-  options_.lr = lr;
-  Replace(UpdateOf(options_));
-}
-
+    : OptimizerOf(std::move(parameters), options, SgdRule) {}
 Adam::Adam(std::vector<Tensor> parameters, const AdamOptions& options)
-    : ParameterOptimizer(std::move(parameters), UpdateOf(options)), options_(options) {}
-void Adam::SetLearningRate(double lr) {
-  options_.lr = lr;
-  Replace(UpdateOf(options_));
-}
-
+    : OptimizerOf(std::move(parameters), options, AdamRule) {}
 AdamW::AdamW(std::vector<Tensor> parameters, const AdamOptions& options)
-    : ParameterOptimizer(std::move(parameters), DecoupledUpdateOf(options)), options_(options) {}
-void AdamW::SetLearningRate(double lr) {
-  options_.lr = lr;
-  Replace(DecoupledUpdateOf(options_));
-}
+    : OptimizerOf(std::move(parameters), options, AdamWRule) {}
+RmsProp::RmsProp(std::vector<Tensor> parameters, const RmsPropOptions& options)
+    : OptimizerOf(std::move(parameters), options, RmsPropRule) {}
+Adagrad::Adagrad(std::vector<Tensor> parameters, const AdagradOptions& options)
+    : OptimizerOf(std::move(parameters), options, AdagradRule) {}
 
 }  // namespace hlod

@@ -1,0 +1,17 @@
+// Links whose arithmetic is PyTorch's where Optax's differs: where eps is added, what is corrected for bias.
+#pragma once
+
+#include "client/transform/optimizer/transformation.h"
+
+namespace hlod::optim {
+
+// buffer = gradient at the first step, then momentum * buffer + (1 - dampening) * gradient.
+Optimizer DampenedTrace(double momentum, double dampening);
+// Adam over the largest second moment so far, before it is corrected for bias.
+Optimizer ScaleByAmsgrad(double b1, double b2, double eps);
+// gradient / (root of the moving average of squares + eps); centered: of the variance.
+Optimizer ScaleByRootMeanSquare(double alpha, double eps, bool centered);
+// gradient / (root of the sum of squares + eps) / (1 + steps before * decay).
+Optimizer ScaleBySumOfSquares(double initial, double eps, double decay);
+
+}  // namespace hlod::optim

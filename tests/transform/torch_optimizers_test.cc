@@ -1,0 +1,174 @@
+// Optimizers, learning rates and limits on gradients in PyTorch's manner. Expected values are PyTorch's.
+#include <limits>
+
+#include "tests/tensor/fixture.h"
+
+namespace hlod {
+namespace {
+
+using ::testing::DoubleNear;
+using ::testing::FloatNear;
+using ::testing::Pointwise;
+
+class TorchOptimizers : public TensorTest {
+ protected:
+  Tensor Parameter() { return OnDevice({1, -2, .5, 3}, {4}).RequiresGrad_(); }
+  // One step of the fixed gradients.
+  void Step(Tensor& parameter, ParameterOptimizer& optimizer, int i) {
+    static const std::vector<std::vector<float>> gradients = {{.5F, -1, 2, .1F},
+                                                              {-.3F, .8F, 1.5F, -.2F},
+                                                              {.9F, -.1F, -1, .4F},
+                                                              {.05F, .6F, .2F, -.7F},
+                                                              {1.2F, -.4F, -.3F, .3F}};
+    optimizer.ZeroGrad();
+    Sum(parameter * OnDevice(gradients[i], {4})).Backward();
+    optimizer.Step();
+  }
+  template <typename Optimizer, typename Options>
+  void Check(const char* name, const Options& options, const std::vector<float>& wanted) {
+    Tensor parameter = Parameter();
+    Optimizer optimizer({parameter}, options);
+    for (int i = 0; i < 5; ++i) Step(parameter, optimizer, i);
+    EXPECT_THAT(parameter.ToVector<float>(), Pointwise(FloatNear(2e-6F), wanted)) << name;
+  }
+};
+
+TEST_F(TorchOptimizers, FiveStepsGivePyTorchsParameters) {
+  Check<Sgd>("dampening", SgdOptions{.lr = .1, .momentum = .9, .dampening = .5},
+             {0.66013F, -1.7515001F, -0.4454449F, 2.9907391F});
+  Check<Sgd>("nesterov", SgdOptions{.lr = .1, .momentum = .9, .nesterov = true, .weight_decay = .01},
+             {0.3227911F, -1.8794043F, -0.7041388F, 2.9799948F});
+  const AdamOptions adam = {.lr = .1, .beta1 = .8, .beta2 = .9, .weight_decay = .01, .amsgrad = true};
+  Check<Adam>("amsgrad", adam, {0.6945573F, -1.9105828F, 0.2072067F, 2.8973167F});
+  AdamOptions adamw = adam;
+  adamw.weight_decay = .1;
+  Check<AdamW>("adamw_amsgrad", adamw, {0.6564509F, -1.8267864F, 0.1913001F, 2.7920287F});
+  Check<RmsProp>("rmsprop", RmsPropOptions{.lr = .1}, {-1.121376F, -1.7003725F, -0.690558F, 2.5198681F});
+  Check<RmsProp>(
+      "rmsprop_centered",
+      RmsPropOptions{
+          .lr = .1, .alpha = .9, .eps = 1e-3, .weight_decay = .01, .momentum = .5, .centered = true},
+      {-0.1368515F, -1.7889993F, -0.321135F, 2.6079466F});
+  Check<Adagrad>("adagrad", AdagradOptions{.lr = .1}, {0.7883383F, -1.9698515F, 0.3807748F, 2.952069F});
+  Check<Adagrad>(
+      "adagrad_options",
+      AdagradOptions{
+          .lr = .1, .lr_decay = .1, .weight_decay = .01, .initial_accumulator_value = .2, .eps = 1e-3},
+      {0.8409321F, -1.9639957F, 0.381081F, 2.9800203F});
+}
+
+TEST_F(TorchOptimizers, NesterovNeedsAMomentumWithoutDampening) {
+  Thrown([&] { Sgd({Parameter()}, {.nesterov = true}); });
+  EXPECT_THAT(last_what_, HasSubstr("nesterov takes a momentum above 0, not 0"));
+  Thrown([&] { Sgd({Parameter()}, {.momentum = .9, .nesterov = true, .dampening = .5}); });
+  EXPECT_THAT(last_what_, HasSubstr("a dampening of 0, not 0.5"));
+}
+
+TEST_F(TorchOptimizers, RatesOfEightEpochsArePyTorchs) {
+  Sgd sgd({Parameter()}, {.lr = .5});
+  const auto check = [&](const char* name, auto make, const std::vector<double>& wanted) {
+    sgd.SetLearningRate(.5);
+    LrScheduler scheduler = make();
+    std::vector<double> rates = {sgd.learning_rate()};
+    for (int i = 0; i < 8; ++i) {
+      scheduler.Step();
+      rates.push_back(scheduler.last_rate());
+    }
+    EXPECT_THAT(rates, Pointwise(DoubleNear(1e-8), wanted)) << name;
+    EXPECT_EQ(scheduler.epoch(), 8);
+  };
+  check("step", [&] { return StepLr(sgd, 3, .5); }, {.5, .5, .5, .25, .25, .25, .125, .125, .125});
+  check("multi_step", [&] { return MultiStepLr(sgd, {5, 2}, .1); },
+        {.5, .5, .05, .05, .05, .005, .005, .005, .005});
+  check("exponential", [&] { return ExponentialLr(sgd, .9); },
+        {.5, .45, .405, .3645, .32805, .295245, .2657205, .23914845, .215233605});
+  check("linear", [&] { return LinearLr(sgd, .25, 1, 4); },
+        {.125, .21875, .3125, .40625, .5, .5, .5, .5, .5});
+  check("cosine", [&] { return CosineAnnealingLr(sgd, 6, .1); },
+        {.5, .473205081, .4, .3, .2, .126794919, .1, .126794919, .2});
+  check("lambda", [&] { return LambdaLr(sgd, [](int64_t epoch) { return 1.0 / (1 + epoch); }); },
+        {.5, .25, .166666667, .125, .1, .083333333, .071428571, .0625, .055555556});
+  Thrown([&] { StepLr(sgd, 0); });
+  EXPECT_THAT(last_what_, HasSubstr("step_size is 0, and must be positive"));
+}
+
+TEST_F(TorchOptimizers, ARateAndALimitThatChangeDoNotCompileAgain) {
+  Tensor parameter = Parameter();
+  RmsProp optimizer({parameter});
+  LrScheduler scheduler = ExponentialLr(optimizer, .9);
+  int64_t compiles = 0;
+  for (int i = 0; i < 5; ++i) {
+    optimizer.ZeroGrad();
+    Sum(parameter * OnDevice({1, 2, 3, 4}, {4})).Backward();
+    ClipGradNorm_({parameter}, 1.0 + i);
+    ClipGradValue_({parameter}, .5 + i);
+    optimizer.Step();
+    scheduler.Step();
+    Sync();
+    if (i == 1) compiles = GetTraceStats().compiles;
+  }
+  EXPECT_EQ(GetTraceStats().compiles, compiles);
+}
+
+TEST_F(TorchOptimizers, GradientsAreClippedAsPyTorchClipsThem) {
+  struct Row {
+    double norm_type;
+    float norm;
+    std::vector<float> a, b;
+  };
+  const std::vector<Row> rows = {
+      {2, 13.1909056F, {.4548588F, -.6064784F}, {.1516196F, .3032392F, -1.8194351F}},
+      {1, 22, {.2727273F, -.3636363F}, {.0909091F, .1818182F, -1.0909090F}},
+      {std::numeric_limits<double>::infinity(), 12, {.5F, -.6666666F}, {.1666667F, .3333333F, -2}},
+      {3, 12.2271557F, {.4907110F, -.6542813F}, {.1635703F, .3271407F, -1.9628439F}},
+  };
+  Tensor a = OnDevice({0, 0}, {2}).RequiresGrad_(), b = OnDevice({0, 0, 0}, {3}).RequiresGrad_();
+  const Tensor unused = OnDevice({1}, {1}).RequiresGrad_();
+  const auto backward = [&] {
+    a.ZeroGrad();
+    b.ZeroGrad();
+    (Sum(a * OnDevice({3, -4}, {2})) + Sum(b * OnDevice({1, 2, -12}, {3}))).Backward();
+  };
+  for (const Row& row : rows) {
+    backward();
+    EXPECT_NEAR(ClipGradNorm_({a, unused, b}, 2, row.norm_type).Item<float>(), row.norm, 1e-5);
+    EXPECT_THAT(a.Grad().ToVector<float>(), Pointwise(FloatNear(1e-6F), row.a)) << row.norm_type;
+    EXPECT_THAT(b.Grad().ToVector<float>(), Pointwise(FloatNear(1e-6F), row.b)) << row.norm_type;
+  }
+  backward();
+  EXPECT_NEAR(ClipGradNorm_({a, b}, 100).Item<float>(), 13.1909056F, 1e-5);
+  EXPECT_THAT(a.Grad().ToVector<float>(), ElementsAre(3, -4));  // Within the limit.
+  ClipGradValue_({a, unused, b}, 2.5);
+  EXPECT_THAT(a.Grad().ToVector<float>(), ElementsAre(2.5, -2.5));
+  EXPECT_THAT(b.Grad().ToVector<float>(), ElementsAre(1, 2, -2.5));
+  EXPECT_EQ(ClipGradNorm_({unused}, 1).Item<float>(), 0);
+}
+
+TEST_F(TorchOptimizers, TrainingGoesOnFromAStateDict) {
+  const AdamOptions options = {.lr = .1, .beta1 = .8, .beta2 = .9, .weight_decay = .01, .amsgrad = true};
+  Tensor parameter = Parameter();
+  Adam first({parameter}, options);
+  for (int i = 0; i < 3; ++i) Step(parameter, first, i);
+  const auto state = first.StateDict();
+  AdamOptions other = options;
+  other.lr = 7;
+  Tensor next = parameter.Detach().Clone().RequiresGrad_();
+  Adam second({next}, other);
+  second.LoadStateDict(state);
+  EXPECT_EQ(second.learning_rate(), .1);
+  Step(parameter, first, 3);  // Changes nothing of what was loaded.
+  for (int i = 3; i < 5; ++i) Step(next, second, i);
+  EXPECT_THAT(next.ToVector<float>(),
+              Pointwise(FloatNear(2e-6F), {0.6945573F, -1.9105828F, 0.2072067F, 2.8973167F}));
+
+  Sgd sgd({next});
+  Thrown([&] { sgd.LoadStateDict(state); });
+  EXPECT_THAT(last_what_, HasSubstr("are not of an optimizer of this kind and 1 parameters"));
+  auto less = state;
+  less.erase("state.0.1.3");
+  Thrown([&] { second.LoadStateDict(less); });
+  EXPECT_THAT(last_what_, HasSubstr("missing state.0.1.3"));
+}
+
+}  // namespace
+}  // namespace hlod
