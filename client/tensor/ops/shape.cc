@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "client/tensor/apply.h"
+#include "client/tensor/function_trace.h"
+#include "hlod/ops/dynamic_slice.h"
 
 namespace hlod {
 
@@ -83,7 +85,15 @@ Tensor Narrow(const Operand& x, int64_t dim, const Tensor& start, int64_t length
       Refuse("the start must be an integer or a tensor of one, without dimensions");
     }
   });
-  return Narrow(x, dim, start.Item<int64_t>(x.caller()), length);
+  const bool traced = lazy::FunctionTrace::Innermost() != nullptr &&
+                      (!start.device().is_host() || lazy::FunctionTrace::IsInside(*start.impl()));
+  if (!traced) return Narrow(x, dim, start.Item<int64_t>(x.caller()), length);
+  const int64_t at = DimOf(lazy::ops::Narrow, x, dim);
+  Dims sizes = x.tensor()->dims();
+  std::vector<Operand> starts(sizes.size(), Operand(0, x.caller()));
+  starts[at] = Operand(start, x.caller());
+  sizes[at] = length;
+  return DynamicSlice(x, starts, sizes);
 }
 Tensor NarrowCopy(const Operand& x, int64_t dim, int64_t start, int64_t length) {
   return Narrow(x, dim, start, length).Clone(x.caller());

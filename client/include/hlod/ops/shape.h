@@ -13,7 +13,8 @@ Tensor Transpose(const Operand& x, int64_t dim0, int64_t dim1);
 Tensor Swapaxes(const Operand& x, int64_t dim0, int64_t dim1);  // Transpose.
 Tensor Movedim(const Operand& x, DimList source, DimList destination);
 Tensor Narrow(const Operand& x, int64_t dim, int64_t start, int64_t length);
-// The same with a start that is read.
+// The same with a start that is read. Where it is computed while a function is traced it cannot be: then the
+// result is that of DynamicSlice (hlod/ops/dynamic_slice.h), a copy at a start that is moved inside.
 Tensor Narrow(const Operand& x, int64_t dim, const Tensor& start, int64_t length);
 Tensor NarrowCopy(const Operand& x, int64_t dim, int64_t start, int64_t length);  // With its own value.
 Tensor Select(const Operand& x, int64_t dim, int64_t index);
