@@ -1,7 +1,6 @@
 // What a training step needs to know of a module's buffers.
 #include "hlod/train.h"
 
-#include "client/tensor/defined.h"
 #include "client/tensor/impl.h"
 #include "client/tensor/lock.h"
 
