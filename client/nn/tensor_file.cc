@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +15,24 @@
 #include "client/tensor/throw.h"
 
 namespace hlod::nn {
+namespace {
+
+// A path that names nothing, or nothing that the program may open, is a wrong argument; a full disk is not.
+[[noreturn]] void ThrowFileError(int error, const std::string& path, const char* operation,
+                                 const Caller& caller) {
+  const absl::Status status = absl::ErrnoToStatus(error, path);
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+    case EISDIR:
+    case EACCES:
+    case EROFS:
+    case ENAMETOOLONG: throw Error(WithKind(status, ErrorKind::kArgument), operation, caller);
+    default: throw Error(status, operation, caller);
+  }
+}
+
+}  // namespace
 
 std::shared_ptr<const MappedFile> MappedFile::Open(const std::string& path, const Caller& caller) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -23,16 +40,14 @@ std::shared_ptr<const MappedFile> MappedFile::Open(const std::string& path, cons
   if (file < 0 || fstat(file, &status) != 0) {
     const int error = errno;
     if (file >= 0) close(file);
-    throw Error(absl::ErrnoToStatus(error, absl::StrCat(std::strerror(error), ": ", path)), "load", caller);
+    ThrowFileError(error, path, "load", caller);
   }
   std::shared_ptr<MappedFile> mapped_file(new MappedFile);
   mapped_file->size_ = static_cast<size_t>(status.st_size);
   void* const mapped =
       mapped_file->size_ == 0 ? nullptr : mmap(nullptr, mapped_file->size_, PROT_READ, MAP_PRIVATE, file, 0);
   close(file);
-  if (mapped == MAP_FAILED) {
-    throw Error(absl::ErrnoToStatus(errno, absl::StrCat("cannot map ", path)), "load", caller);
-  }
+  if (mapped == MAP_FAILED) ThrowFileError(errno, path, "load", caller);
   mapped_file->data_ = static_cast<const char*>(mapped);
   return mapped_file;
 }
@@ -77,10 +92,7 @@ NewFile::~NewFile() {
   unlink(unfinished_.c_str());
 }
 
-void NewFile::Fail() {
-  const int error = errno;
-  throw Error(absl::ErrnoToStatus(error, absl::StrCat(std::strerror(error), ": ", path_)), "save", caller_);
-}
+void NewFile::Fail() { ThrowFileError(errno, path_, "save", caller_); }
 
 void NewFile::Write(const void* data, size_t bytes) {
   if (bytes > 0 && std::fwrite(data, 1, bytes, file_) != bytes) Fail();

@@ -114,13 +114,13 @@ TEST_F(DeviceRows, Row_DV9_AnOperationWithoutALoweringIsNamedWithTheNearest) {
   EXPECT_THAT(Apply("nn.functional.relu6", {x * 9}).ToVector<float>(), ElementsAre(0, 6));
   EXPECT_THAT(Apply("aten::add", {x, 2}).ToVector<float>(), ElementsAre(2, 3));
   EXPECT_THAT(Apply("torch.where", {Apply("gt", {x, 0}), x, -1.0}).ToVector<float>(), ElementsAre(-1, 1));
-  // torch.fft.fft2 and torch.lgama: one that hlod does not have, and one that nobody has.
+  // torch.linalg.eig and torch.lgama: one that hlod does not have, and one that nobody has.
   const int line = __LINE__ + 1;
   EXPECT_EQ(KindOf(Thrown([&] { Apply("lgama", {x}); })), ErrorKind::kUnimplemented);
   EXPECT_THAT(last_what_, HasSubstr("no lowering for lgama; the nearest name is lgamma"));
   EXPECT_THAT(last_what_, HasSubstr("device_rows_test.cc:" + std::to_string(line)));
-  EXPECT_EQ(KindOf(Thrown([&] { Apply("fft.fft2", {x}); })), ErrorKind::kUnimplemented);
-  EXPECT_THAT(last_what_, HasSubstr("no lowering for fft.fft2"));
+  EXPECT_EQ(KindOf(Thrown([&] { Apply("linalg.eig", {x}); })), ErrorKind::kUnimplemented);
+  EXPECT_THAT(last_what_, HasSubstr("no lowering for linalg.eig"));
   EXPECT_EQ(KindOf(Thrown([&] { Apply("permute", {x}); })), ErrorKind::kArgument);
   EXPECT_THAT(last_what_, HasSubstr("permute takes more than operands: call hlod::Permute"));
   EXPECT_EQ(KindOf(Thrown([&] { Apply("exp", {x, x}); })), ErrorKind::kArgument);

@@ -76,7 +76,7 @@ TEST_F(Refusal, WhatIsNotAnHloModuleIsNamed) {
   EXPECT_THAT(last_what_, HasSubstr(accepted));
   expect(std::string("ML\xefR\x01StableHLO_v1.0.0\0", 22), "MLIR bytecode, as StableHLO is serialised");
   EXPECT_THAT(last_what_, HasSubstr(accepted));
-  expect("HloModule broken\nENTRY main { ROOT x = f32[] nothing() }", "nothing");
+  expect("HloModule broken\nENTRY main { ROOT x = f32[] add(y) }", "y");
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("hlod-refusal-" + std::to_string(getpid()) + ".pb");
   std::ofstream(path).close();
