@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <exception>
 #include <fstream>
+#include <map>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -105,10 +106,16 @@ void ShowAccount() {
   absl::PrintF("\nWhat the daemon counted:\n");
   const auto show = [&](hlod::Direction direction, const char* title, const hlod::Amount& amount) {
     absl::PrintF("  %-18s %6d calls %8d bytes\n", title, amount.calls, amount.bytes);
+    std::map<std::pair<std::string, std::string>, hlod::Amount>
+        lines;  // The account's rows are by step, too.
     for (const hlod::LedgerRow& row : stats.rows) {
       if (hlod::DirectionOf(row.cause) != direction) continue;
-      absl::PrintF("    %-16s %6d calls %8d bytes  %s\n", hlod::Name(row.cause), row.amount.calls,
-                   row.amount.bytes, hlod::ToString(row.origin));
+      hlod::Amount& line = lines[{std::string(hlod::Name(row.cause)), hlod::ToString(row.origin)}];
+      line.calls += row.amount.calls;
+      line.bytes += row.amount.bytes;
+    }
+    for (const auto& [line, sum] : lines) {
+      absl::PrintF("    %-16s %6d calls %8d bytes  %s\n", line.first, sum.calls, sum.bytes, line.second);
     }
   };
   show(hlod::Direction::kHostToDevice, "host to device", stats.host_to_device);

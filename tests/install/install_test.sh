@@ -30,7 +30,7 @@ library=$(pkg-config --variable=libdir hlod)
 expect "$scratch/axpy"
 
 # What is installed of common/ is what the public headers reach, and nothing else.
-printf '#include <hlod/%s>\n' hlod.h testing.h admin.h >"$scratch/all.cc"
+find "$prefix/include/hlod" -maxdepth 1 -name '*.h' -printf '#include <hlod/%f>\n' >"$scratch/all.cc"
 # shellcheck disable=SC2046
 "$cxx" -std=c++20 -M "$scratch/all.cc" $(pkg-config --cflags hlod) | tr ' \\' '\n\n' | grep "include/hlod/common/" | xargs realpath | sort -u >"$scratch/reached"
 find "$prefix/include/hlod/common" -type f | xargs realpath | sort >"$scratch/installed"

@@ -274,7 +274,7 @@ constexpr std::array kRows<CustomCallAttributes> = {
     Field{"custom_call_target", ReadQuoted<&CustomCallAttributes::target>,
           PrintQuoted<&CustomCallAttributes::target>, true},
     Row<&CustomCallAttributes::has_side_effect>("custom_call_has_side_effect", kOptional),
-    Field{"api_version", ReadApiVersion, PrintApiVersion}};
+    Field{"api_version", ReadApiVersion, PrintApiVersion, false, true}};
 template <>
 constexpr std::array kRows<BatchNormAttributes> = {
     Row<&BatchNormAttributes::epsilon>("epsilon", kRequired),

@@ -21,6 +21,7 @@ struct Field {
   // Appends the value's text; nothing when the attribute is left out because it says nothing.
   void (*print)(const Attributes&, std::string&);
   bool required = false;
+  bool late = false;  // Prints behind the attributes that any instruction may have (CarriedField).
 };
 // In the order in which they print. Constants, parameters and the type of comparisons are the parser's and
 // printer's own.

@@ -139,10 +139,15 @@ class Printer {
     if (!value.empty()) StrAppend(&out_, ", ", ToAbsl(name), "=", value);
   }
 
-  void PrintAttributes(Instruction instruction) {
+  void PrintFields(Instruction instruction, bool late) {
     for (const text::Field& field : text::FieldsOf(instruction.opcode())) {
+      if (field.late != late) continue;
       PrintAttribute(field.name, [&](std::string& value) { field.print(instruction.attributes(), value); });
     }
+  }
+
+  void PrintAttributes(Instruction instruction) {
+    PrintFields(instruction, false);
     if (instruction.opcode() == kCompare && instruction.operand_count() > 0) {
       const ComparisonType type = instruction.attributes<CompareAttributes>().type;
       if (type != DefaultComparisonType(instruction.operand(0).shape().type)) {
@@ -181,6 +186,7 @@ class Printer {
       if (field.print != nullptr)
         PrintAttribute(field.name, [&](std::string& value) { field.print(proto, value); });
     }
+    PrintFields(instruction, true);
     if (proto.has_sharding()) {
       PrintAttribute("sharding", [&](std::string& value) { value = text::ShardingText(proto.sharding()); });
     }
