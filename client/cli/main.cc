@@ -5,12 +5,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <map>
 #include <string>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
 #include "client/cli/json.h"
+#include "client/cli/reports.h"
 #include "common/base/error.h"
 #include "common/base/file.h"
 
@@ -25,8 +27,8 @@ constexpr int kFailed = 4;      // What was checked did not pass.
 constexpr int kIncomplete = 5;  // What was checked stopped too early to pass.
 
 constexpr char kFooter[] = R"(
-The daemon is the one at --address, else at $HLOD_ADDRESS, else the user's running one; `run` and `ping`
-start a private one when there is none. `check` and `graphs --from-torch-xla` need none.
+The daemon is the one at --address, else at $HLOD_ADDRESS, else the user's running one; `run`, `replay` and
+`ping` start a private one when there is none. `check` and `graphs --from-torch-xla` need none.
 
 Exit codes: 0 done; 1 refused by the daemon, or a file or the output could not be read or written;
 2 wrong command line; 3 no daemon, or it went away; 4 what `check` checks exceeds its budget or does not fit;
@@ -44,6 +46,7 @@ JSON keys (--json; sizes in bytes, times in microseconds):
   run          module daemon device compile{digest cached persistent compile_us argument_bytes output_bytes
                alias_bytes temporary_bytes steps reference_steps reference_opcodes} run{count min_us median_us max_us}
                results[index shape placeholder (file | value)] stats (a session part)
+  replay       recording client complete commands failed not_read recorded_us replayed_us stats (a session part)
   check        module instructions cost cost_once (flops transcendentals bytes: a loop's turns all, or once)
                costliest[name op_name source shape flops] unknown_loops unknown_calls fused unfused (total_bytes argument_bytes result_bytes alias_bytes temporary_bytes
                at largest[kind name op_name source last_use shape bytes]) peak_bytes{low high} traffic_bytes{low high}
@@ -61,6 +64,7 @@ JSON keys (--json; sizes in bytes, times in microseconds):
                recompiles[at name from to difference[added line]] unexpected_executions compile execute (count seconds)
                cache_hits cache_misses syncs host_to_device device_to_host (calls bytes seconds)
                fallbacks[operator calls] advice problems; null is what no dump says
+  report       run totals memory transfers graphs compiles programs chip: as client/report/report.h lists them
   devices      devices[ordinal kind capacity_bytes used_bytes peak_bytes temporary_bytes buffers placeholders
                queued_executes]
   buffers      buffers[session handle device shape bytes state origin] total
@@ -155,6 +159,8 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
   std::string ca_file, certificate_file, key_file;
   app.add_option("--address", common.connect.address, "The daemon: unix:PATH, HOST:PORT");
   app.add_flag("--json", common.json, "Print JSON");
+  std::string record;
+  app.add_option("--record", record, "Record the session's commands, without contents, into this file");
   app.add_option("--token", common.connect.token, "Token for a daemon that asks for one")
       ->envname("HLOD_TOKEN");
   CLI::Option* const ca =
@@ -214,6 +220,30 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
   check_command
       ->add_option("--workspace", check.workspace, "Folder that the annotations' files are relative to")
       ->envname("GITHUB_WORKSPACE");
+
+  ReplayOptions replay;
+  CLI::App* const replay_command =
+      app.add_subcommand("replay", "Run a recorded session again (HLOD_RECORD=FILE ./program records one)");
+  replay_command->add_option("recording", replay.recording, "The recording")->required();
+  const std::map<std::string, ReplayData> replay_data = {{"zeros", ReplayData::kZeros},
+                                                         {"random", ReplayData::kRandom},
+                                                         {"placeholder", ReplayData::kPlaceholder}};
+  replay_command
+      ->add_option("--data", replay.data, "In place of tensors' contents: zeros, random, placeholder")
+      ->transform(CLI::CheckedTransformer(replay_data));
+  replay_command->add_flag("--cut", replay.cut, "Take a recording without its end");
+
+  ReportOptions report;
+  CLI::App* const report_command =
+      app.add_subcommand("report", "A run as a page (HLOD_RUN=FILE ./program records one)");
+  report_command->add_option("run", report.run, "The run file")->required();
+  report_command->add_option("-o,--output", report.output, "Write the page to this HTML file");
+  report_command->add_option("--trace", report.trace, "Write a trace to this file, for Perfetto");
+  report_command->add_option("--recording", report.recording,
+                             "A recording (HLOD_RECORD) of the same run: what its programs compute");
+  report_command->add_option("--target", report.target, "Draw the roofline of this CHIP: v5p, h100, ...");
+  report_command->add_option("--chips", report.chips, "TOML file of further chips, as for check");
+  report_command->add_flag("--cut", report.cut, "Take a run file without its end");
 
   ListOptions list;
   CLI::App* const devices = app.add_subcommand("devices", "The devices and their memory");
@@ -275,6 +305,7 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
   if (status.ok()) status = ReadOption("--tls-key", *key, key_file, tls.key);
   if (!status.ok()) return Report(status, json);
   common.connect.name = "hloctl";
+  if (!record.empty()) setenv("HLOD_RECORD", record.c_str(), /*overwrite=*/1);
 
   if (run_command->parsed()) status = Run(common, run);
   CheckOutcome outcome = CheckOutcome::kPassed;
@@ -283,6 +314,8 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
     status = checked.status();
     outcome = checked.value_or(CheckOutcome::kPassed);
   }
+  if (replay_command->parsed()) status = Replay(common, replay);
+  if (report_command->parsed()) status = Report(common, report);
   if (devices->parsed()) status = ListDevices(common);
   if (buffers->parsed()) status = ListBuffers(common, list);
   if (executables->parsed()) status = ListExecutables(common, list);

@@ -13,6 +13,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/json.h"
 #include "client/cli/load_module.h"
+#include "client/cli/random_literal.h"
 #include "common/base/error.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
@@ -24,17 +25,6 @@ namespace hlod::cli {
 namespace {
 
 constexpr int64_t kPrintedElementsMax = 1000;
-
-// Values that are neither all small nor all equal: floats within (-1, 1), integers from 0 to 7.
-absl::StatusOr<Literal> RandomLiteral(const Shape& shape, std::mt19937_64& random) {
-  Literal values(Shape::Array(hlo::kF32, shape.dims));
-  const bool floats = hlo::IsFloat(shape.type) || hlo::IsComplex(shape.type);
-  std::uniform_real_distribution<float> real(-1.0f, 1.0f);
-  std::uniform_int_distribution<int> integer(0, shape.type == hlo::kPred ? 1 : 7);
-  for (float& value : values.data<float>())
-    value = floats ? real(random) : static_cast<float>(integer(random));
-  return hlo::Convert(values, shape.type);
-}
 
 // --arg FILE and --arg N=FILE, by parameter.
 absl::StatusOr<std::map<size_t, std::string>> AssignFiles(const std::vector<std::string>& arguments,

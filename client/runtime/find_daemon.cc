@@ -23,6 +23,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "client/runtime/connector.h"
+#include "client/runtime/session_recorder.h"
 #include "common/base/status.h"
 #include "common/rpc/shared_memory.h"
 
@@ -110,6 +111,8 @@ class PrivateConnector : public Connector {
 };
 
 }  // namespace
+
+std::string RecordingPath() { return Environment("HLOD_RECORD"); }
 
 absl::StatusOr<rpc::Endpoint> FindAddress(const std::string& address) {
   if (!address.empty()) return Parse(address);

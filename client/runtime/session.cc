@@ -8,6 +8,7 @@
 #include "client/runtime/abstract_session.h"
 #include "client/runtime/arena.h"
 #include "client/runtime/background_closer.h"
+#include "client/runtime/session_recorder.h"
 #include "common/base/status.h"
 #include "common/rpc/wire.h"
 #include "hlod/tensor_name.h"
@@ -51,6 +52,7 @@ Session::Session(std::unique_ptr<Connector> connector, const SessionOptions& opt
     : connector_(std::move(connector)), options_(options) {}
 
 Session::~Session() {
+  const EndOfRecording end(this);
   if (InForkedChild()) {
     // Leaked: releasing what gRPC keeps of the connection takes threads that only the parent has.
     new std::shared_ptr<Pipe>(ABSL_TS_UNCHECKED_READ(pipe_));
@@ -98,6 +100,7 @@ Command Session::AddCommand(v1::Command&& command, uint32_t origin) {
   state->has_reply = HasReply(command);
   command.set_id(state->id);
   command.set_origin(origin);
+  if (SessionRecorder::any()) SessionRecorder::Record(this, command);
   const bool piece = command.has_upload_piece() || command.has_program_chunk();
   std::shared_ptr<const std::string> bytes = outbox_.Encode(command);
   log_bytes_ += static_cast<int64_t>(bytes->size());

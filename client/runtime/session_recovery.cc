@@ -10,6 +10,7 @@
 #include "absl/time/clock.h"
 #include "client/runtime/arena.h"
 #include "client/runtime/session.h"
+#include "client/runtime/session_recorder.h"
 #include "common/base/status.h"
 #include "common/rpc/wire.h"
 
@@ -68,12 +69,29 @@ v1::Hello MakeHello(const std::string& name, bool local) {
   return hello;
 }
 
+v1::RecordingHeader HeaderOf(const Session& session) {
+  v1::RecordingHeader header;
+  header.set_client(session.options().name);
+  header.set_daemon(session.daemon());
+  header.set_address(session.address());
+  header.set_session(session.id());
+  for (const DeviceInfo& info : session.devices()) {
+    v1::DeviceInfo& device = *header.add_devices();
+    device.set_ordinal(static_cast<uint32_t>(info.ordinal));
+    device.set_kind(info.kind);
+    device.set_memory_bytes(info.memory_bytes);
+  }
+  return header;
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<Session>> Session::Open(std::unique_ptr<Connector> connector,
                                                        const SessionOptions& options) {
   std::shared_ptr<Session> session(new Session(std::move(connector), options));
   RETURN_IF_ERROR(session->Greet(absl::Now() + options.timeout));
+  if (const std::string path = RecordingPath(); !path.empty())
+    RETURN_IF_ERROR(SessionRecorder::Start(session.get(), path, HeaderOf(*session)));
   return session;
 }
 

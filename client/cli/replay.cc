@@ -1,0 +1,267 @@
+// hloctl replay: what a session sent, once more, on placeholders, random values or zeros.
+#include <cstdio>
+#include <deque>
+#include <map>
+#include <random>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "client/analysis/recording.h"
+#include "client/cli/json.h"
+#include "client/cli/random_literal.h"
+#include "client/cli/reports.h"
+#include "common/base/error.h"
+#include "common/base/kinds.h"
+#include "common/base/sha256.h"
+#include "common/base/status.h"
+#include "common/hlo/proto/codec.h"
+
+namespace hlod::cli {
+namespace {
+
+// Does the commands of a recording in a session of this process. Handles are those of this session; lines,
+// steps and causes are the recorded ones, so that the account names the lines of the recorded program.
+class Replayer {
+ public:
+  Replayer(const Client& client, ReplayData data) : client_(client), data_(data) {}
+
+  // A command that fails is counted; those that use what it made fail, too.
+  void Do(const v1::Command& command) {
+    ++commands_;
+    const absl::Status status = Dispatch(command);
+    if (status.ok()) return;
+    ++failed_;
+    if (first_failure_.ok()) {
+      first_failure_ = Annotate(
+          status, absl::StrFormat("replaying command %d (%s)", command.id(), ToString(LineOf(command))));
+    }
+  }
+  int64_t commands() const { return commands_; }
+  int64_t failed() const { return failed_; }
+  int64_t not_read() const { return not_read_; }
+  const absl::Status& first_failure() const { return first_failure_; }
+
+ private:
+  static std::string ToString(const Caller& line) {
+    return line.line == 0 ? "of an unknown line" : absl::StrFormat("%s:%d", line.file, line.line);
+  }
+  Caller LineOf(const v1::Command& command) { return Line(command.origin()); }
+  Caller Line(uint32_t origin) {
+    const auto found = lines_.find(origin);
+    return found == lines_.end() ? Caller{} : found->second;
+  }
+  const char* Keep(const std::string& text) { return texts_.emplace_back(text).c_str(); }
+
+  absl::Status Dispatch(const v1::Command& command) {
+    const Caller line = LineOf(command);
+    switch (command.body_case()) {
+      case v1::Command::kUpload: return Upload(command.upload(), line);
+      case v1::Command::kDownload: return Download(command.download(), line);
+      case v1::Command::kPlaceholder: {
+        const v1::Placeholder& declared = command.placeholder();
+        ASSIGN_OR_RETURN(const Shape shape, hlo::FromProto(declared.shape()));
+        ASSIGN_OR_RETURN(buffers_[declared.handle()], DeviceOf(declared.device()).Placeholder(shape, line));
+        return absl::OkStatus();
+      }
+      case v1::Command::kFree: {
+        for (const uint64_t handle : command.free().handles()) {
+          buffers_.erase(handle);
+          executables_.erase(handle);
+        }
+        return absl::OkStatus();
+      }
+      case v1::Command::kCompile: return Compile(command.compile(), line);
+      case v1::Command::kProgramChunk: return Continue(command.program_chunk().data());
+      case v1::Command::kExecute: return Execute(command.execute(), line);
+      case v1::Command::kStepMark: return client_.StepMark(command.step_mark().step(), line);
+      case v1::Command::kDefineOrigin: {
+        const v1::Origin& origin = command.define_origin().origin();
+        lines_[command.define_origin().id()] = {.file = Keep(origin.file()),
+                                                .line = static_cast<int>(origin.line()),
+                                                .function = Keep(origin.function())};
+        return absl::OkStatus();
+      }
+      case v1::Command::kPing: return command.ping().at_once() ? absl::OkStatus() : client_.Sync(line);
+      // Of no effect on the device, or done by what they belong to.
+      case v1::Command::kUploadPiece:
+      case v1::Command::kStats:
+      case v1::Command::kGoodbye: return absl::OkStatus();
+      case v1::Command::BODY_NOT_SET: break;
+    }
+    return Unimplemented("a command that this program does not know");
+  }
+
+  Device DeviceOf(uint32_t ordinal) const { return client_.device(static_cast<int>(ordinal)); }
+
+  absl::StatusOr<Literal> Value(const Shape& shape, bool random) {
+    if (random) return RandomLiteral(shape, random_);
+    return Literal::Make(shape, int64_t{1} << 40);
+  }
+
+  absl::Status Upload(const v1::Upload& upload, const Caller& line) {
+    ASSIGN_OR_RETURN(const Shape shape, hlo::FromProto(upload.shape()));
+    const std::optional<Cause> cause = CauseFromNumber(upload.cause());
+    if (!cause.has_value()) return InvalidArgument("Cause %d is unknown.", upload.cause());
+    if (data_ == ReplayData::kPlaceholder) {
+      if (upload.fill()) return absl::OkStatus();
+      ASSIGN_OR_RETURN(buffers_[upload.handle()], DeviceOf(upload.device()).Placeholder(shape, line));
+      return absl::OkStatus();
+    }
+    ASSIGN_OR_RETURN(const Literal value, Value(shape, data_ == ReplayData::kRandom));
+    if (upload.fill()) {
+      ASSIGN_OR_RETURN(const Buffer buffer, Find(upload.handle()));
+      return buffer.Fill(value, line);
+    }
+    ASSIGN_OR_RETURN(buffers_[upload.handle()], DeviceOf(upload.device()).Upload(value, *cause, line));
+    return absl::OkStatus();
+  }
+
+  absl::Status Download(const v1::Download& download, const Caller& line) {
+    if (download.continued()) return absl::OkStatus();  // The first piece read all of it.
+    ASSIGN_OR_RETURN(const Buffer buffer, Find(download.handle()));
+    const std::optional<Cause> cause = CauseFromNumber(download.cause());
+    if (!cause.has_value()) return InvalidArgument("Cause %d is unknown.", download.cause());
+    if (data_ == ReplayData::kPlaceholder && buffer.is_placeholder()) {
+      ++not_read_;
+      return absl::OkStatus();
+    }
+    return buffer.ToLiteral(*cause, line).status();
+  }
+
+  absl::Status Compile(const v1::Compile& compile, const Caller& line) {
+    if (compile.module_bytes() > 0) {
+      waiting_ = {compile.executable(), compile.module_bytes(), line, compile.describe(), ""};
+      return absl::OkStatus();
+    }
+    if (!compile.digest().empty()) {
+      const auto known = programs_.find(compile.digest());
+      if (known == programs_.end()) return NotFound("The program was not recorded.");
+      return CompileBytes(compile.executable(), known->second, compile.describe(), line);
+    }
+    return CompileBytes(compile.executable(), compile.module(), compile.describe(), line);
+  }
+  absl::Status Continue(const std::string& data) {
+    waiting_.text += data;
+    if (waiting_.text.size() < waiting_.bytes) return absl::OkStatus();
+    const Waiting done = std::exchange(waiting_, {});
+    return CompileBytes(done.executable, done.text, done.describe, done.line);
+  }
+  absl::Status CompileBytes(uint64_t handle, const std::string& bytes, bool describe, const Caller& line) {
+    const Digest digest = Sha256(bytes);
+    programs_.try_emplace(std::string(digest.begin(), digest.end()), bytes);
+    ASSIGN_OR_RETURN(executables_[handle], client_.CompileSerialized(bytes, {.describe = describe}, line));
+    return absl::OkStatus();
+  }
+
+  absl::Status Execute(const v1::Execute& execute, const Caller& line) {
+    const auto executable = executables_.find(execute.executable());
+    if (executable == executables_.end() || !executable->second.valid())
+      return NotFound("Executable %d is not there.", execute.executable());
+    std::vector<Argument> arguments;
+    int literal = 0;
+    for (const uint64_t handle : execute.arguments()) {
+      if (handle != 0) {
+        ASSIGN_OR_RETURN(Buffer buffer, Find(handle));
+        arguments.push_back(std::move(buffer));
+        continue;
+      }
+      if (literal >= execute.literals_size()) return InvalidArgument("An execute has too few literals.");
+      ASSIGN_OR_RETURN(const Shape shape, hlo::FromProto(execute.literals(literal++).shape()));
+      ASSIGN_OR_RETURN(Literal value, Value(shape, data_ == ReplayData::kRandom));
+      arguments.push_back(std::move(value));
+    }
+    ExecuteOptions options;
+    options.abstract = execute.abstract() || data_ == ReplayData::kPlaceholder;
+    options.deadline = absl::Microseconds(execute.deadline_us());
+    options.device = static_cast<int>(execute.device());
+    options.donate.assign(execute.donated().begin(), execute.donated().end());
+    for (const uint32_t result : execute.fills()) {
+      if (result >= static_cast<uint32_t>(execute.results_size()))
+        return InvalidArgument("An execute fills result %d of %d.", result, execute.results_size());
+      ASSIGN_OR_RETURN(Buffer filled, Find(execute.results(static_cast<int>(result))));
+      options.fill.emplace_back(static_cast<int>(result), std::move(filled));
+    }
+    for (const uint32_t origin : execute.result_origins())
+      options.result_callers.push_back(origin == 0 ? line : Line(origin));
+    ASSIGN_OR_RETURN(const std::vector<Buffer> results, executable->second.Execute(arguments, options, line));
+    for (size_t i = 0; i < results.size() && i < static_cast<size_t>(execute.results_size()); ++i) {
+      if (const uint64_t handle = execute.results(static_cast<int>(i)); handle != 0)
+        buffers_[handle] = results[i];
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<Buffer> Find(uint64_t handle) const {
+    const auto found = buffers_.find(handle);
+    if (found == buffers_.end() || !found->second.valid()) return NotFound("Buffer %d is not there.", handle);
+    return found->second;
+  }
+
+  // A program that comes in chunks.
+  struct Waiting {
+    uint64_t executable = 0, bytes = 0;
+    Caller line;
+    bool describe = false;
+    std::string text;
+  };
+
+  const Client& client_;
+  const ReplayData data_;
+  std::mt19937_64 random_{0};
+  std::deque<std::string> texts_;  // What the lines refer to.
+  std::map<uint32_t, Caller> lines_;
+  std::map<uint64_t, Buffer> buffers_;
+  std::map<uint64_t, Executable> executables_;
+  std::map<std::string, std::string> programs_;  // By digest.
+  Waiting waiting_;
+  int64_t commands_ = 0, failed_ = 0, not_read_ = 0;
+  absl::Status first_failure_;
+};
+
+}  // namespace
+
+absl::Status Replay(const CommonOptions& common, const ReplayOptions& options) {
+  ASSIGN_OR_RETURN(const analysis::Recording recording,
+                   analysis::ReadRecording(options.recording, options.cut));
+  ASSIGN_OR_RETURN(const Client client, Client::Connect(common.connect));
+  const ClosedAtEnd closed(client);
+  if (client.device_count() < recording.header.devices_size()) {
+    return FailedPrecondition("%s was recorded on %d devices; the daemon at %s has %d.", options.recording,
+                              recording.header.devices_size(), client.address(), client.device_count());
+  }
+  const absl::Time start = absl::Now();
+  Replayer replayer(client, options.data);
+  for (const v1::RecordingEntry& entry : recording.entries) replayer.Do(entry.command());
+  RETURN_IF_ERROR(client.Sync());
+  const double took_us = absl::ToDoubleMicroseconds(absl::Now() - start);
+  const int64_t recorded_us = recording.entries.empty() ? 0 : recording.entries.back().at_us();
+  ASSIGN_OR_RETURN(const SessionStats stats, client.Stats());
+  if (common.json) {
+    const Json json = {{"recording", options.recording}, {"client", recording.header.client()},
+                       {"complete", recording.complete}, {"commands", replayer.commands()},
+                       {"failed", replayer.failed()},    {"not_read", replayer.not_read()},
+                       {"recorded_us", recorded_us},     {"replayed_us", took_us},
+                       {"stats", ToJson(stats)}};
+    std::printf("%s\n", Dump(json).c_str());
+  } else {
+    std::printf("%s: %s of %s, %d commands in %.3f s; replayed in %.3f s\n", options.recording.c_str(),
+                recording.complete ? "the session" : "the beginning of the session",
+                recording.header.client().c_str(), static_cast<int>(replayer.commands()),
+                static_cast<double>(recorded_us) / 1e6, took_us / 1e6);
+    std::printf(
+        "compiles %lld, executes %lld, host to device %lld bytes in %lld calls, device to host %lld "
+        "bytes in %lld calls, peak %lld bytes\n",
+        static_cast<long long>(stats.compiles + stats.compile_cache_hits + stats.persistent_cache_hits),
+        static_cast<long long>(stats.executes), static_cast<long long>(stats.host_to_device.bytes),
+        static_cast<long long>(stats.host_to_device.calls),
+        static_cast<long long>(stats.device_to_host.bytes),
+        static_cast<long long>(stats.device_to_host.calls), static_cast<long long>(stats.peak_bytes));
+    if (replayer.not_read() > 0)
+      std::printf("%lld reads of placeholders were left out\n", static_cast<long long>(replayer.not_read()));
+  }
+  if (replayer.failed() == 0) return absl::OkStatus();
+  return Annotate(replayer.first_failure(), absl::StrFormat("%d of %d commands failed, the first",
+                                                            replayer.failed(), replayer.commands()));
+}
+
+}  // namespace hlod::cli

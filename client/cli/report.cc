@@ -1,0 +1,67 @@
+// hloctl report: a run file as a page, as a trace, as JSON.
+#include <cstdio>
+#include <fstream>
+#include <utility>
+
+#include "client/analysis/recording.h"
+#include "client/cli/json.h"
+#include "client/cli/reports.h"
+#include "client/report/report.h"
+#include "client/report/trace.h"
+#include "common/base/status.h"
+#include "common/hlo/proto/codec.h"
+
+namespace hlod::cli {
+namespace {
+
+absl::Status WriteText(const std::string& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (out) return absl::OkStatus();
+  return FailedPrecondition("File %s cannot be written.", path);
+}
+
+// What the programs of a recording cost. One that cannot be read is left out: the report has no operations
+// for it.
+absl::StatusOr<std::map<std::string, analysis::Cost>> CostsOf(const std::string& path) {
+  std::map<std::string, analysis::Cost> costs;
+  if (path.empty()) return costs;
+  ASSIGN_OR_RETURN(const analysis::Recording recording, analysis::ReadRecording(path, /*allow_cut=*/true));
+  for (const auto& [digest, bytes] : analysis::ProgramsOf(recording)) {
+    const absl::StatusOr<std::unique_ptr<Module>> module = hlo::FromSerialized(bytes);
+    if (module.ok()) costs[digest] = analysis::CostOf(**module).total;
+  }
+  return costs;
+}
+
+}  // namespace
+
+absl::Status Report(const CommonOptions& common, const ReportOptions& options) {
+  report::ReportOptions how;
+  if (!options.target.empty()) {
+    ASSIGN_OR_RETURN(const std::vector<analysis::Chip> chips, analysis::KnownChips(options.chips));
+    ASSIGN_OR_RETURN(how.target, analysis::ParseTarget(options.target, chips));
+  }
+  ASSIGN_OR_RETURN(const report::RunFile run, report::ReadRunFile(options.run, options.cut));
+  ASSIGN_OR_RETURN(how.costs, CostsOf(options.recording));
+  const report::Json report = report::MakeReport(run, how);
+  if (!options.output.empty()) RETURN_IF_ERROR(WriteText(options.output, report::MakePage(report)));
+  if (!options.trace.empty()) RETURN_IF_ERROR(WriteText(options.trace, Dump(report::MakeTrace(run)) + "\n"));
+  if (common.json) {
+    std::printf("%s\n", Dump(report).c_str());
+    return absl::OkStatus();
+  }
+  const report::Json& totals = report["totals"];
+  std::printf(
+      "%s: %lld steps, %lld executes, %lld compiles, %lld bytes to the device, %lld to the host, peak %lld\n",
+      run.program.c_str(), report["run"]["steps"].get<long long>(), totals["executes"].get<long long>(),
+      totals["compiles"].get<long long>(), totals["host_to_device"]["bytes"].get<long long>(),
+      totals["device_to_host"]["bytes"].get<long long>(), totals["peak_bytes"].get<long long>());
+  for (const std::string* path : {&options.output, &options.trace}) {
+    if (!path->empty()) std::printf("written: %s\n", path->c_str());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hlod::cli

@@ -1,0 +1,327 @@
+// Sums over events and accounts.
+#include "client/report/report.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "client/report/memory.h"
+#include "client/report/page.h"
+#include "common/base/kinds.h"
+
+namespace hlod::report {
+namespace {
+
+constexpr size_t kPointsMax = 4000;  // Of a curve: more than a screen has columns.
+
+// "host_to_device"; empty for a cause that this program does not know.
+std::string_view DirectionOfCause(std::string_view cause) {
+#define HLOD_CAUSE(id, number, text, direction, meaning) \
+  if (cause == text) return Name(Direction::direction);
+#include "common/base/causes.inc"
+#undef HLOD_CAUSE
+  return "";
+}
+
+std::string_view MeaningOf(std::string_view cause) {
+#define HLOD_TRACE_CAUSE(id, text, meaning) \
+  if (cause == text) return meaning;
+#include "hlod/trace_causes.inc"
+#undef HLOD_TRACE_CAUSE
+  return "";
+}
+
+template <typename Body>
+void ForEach(const RunFile& run, std::string_view kind, Body body) {
+  for (const Json& event : run.events) {
+    if (Text(event, "event") == kind) body(event);
+  }
+}
+
+double StartOf(const RunFile& run) { return run.events.empty() ? 0 : Number(run.events.front(), "at_us"); }
+
+struct Amount {
+  int64_t bytes = 0, calls = 0;
+  void Add(const Json& amount) {
+    bytes += Integer(amount, "bytes");
+    calls += Integer(amount, "calls");
+  }
+  Json ToJson() const { return {{"bytes", bytes}, {"calls", calls}}; }
+};
+
+Json RunPart(const RunFile& run) {
+  std::set<std::string> daemons;
+  for (const Json& account : run.accounts) daemons.insert(Text(account, "daemon"));
+  int64_t steps = 0;
+  ForEach(run, "step", [&](const Json&) { ++steps; });
+  const double seconds = run.events.empty() ? 0 : (Number(run.events.back(), "at_us") - StartOf(run)) / 1e6;
+  return {{"program", run.program}, {"started", run.started},     {"sessions", run.accounts.size()},
+          {"daemons", daemons},     {"complete", run.complete},   {"steps", steps},
+          {"seconds", seconds},     {"events", run.events.size()}};
+}
+
+Json Totals(const RunFile& run) {
+  Amount in, out, on;
+  int64_t compiles = 0, hits = 0, executes = 0, peak = 0;
+  for (const Json& account : run.accounts) {
+    const Json& stats = Part(account, "stats");
+    in.Add(Part(stats, "host_to_device"));
+    out.Add(Part(stats, "device_to_host"));
+    on.Add(Part(stats, "device_to_device"));
+    compiles += Integer(stats, "compiles");
+    hits += Integer(stats, "compile_cache_hits") + Integer(stats, "persistent_cache_hits");
+    executes += Integer(stats, "executes");
+    peak += Integer(stats, "peak_bytes");
+  }
+  return {{"host_to_device", in.ToJson()},
+          {"device_to_host", out.ToJson()},
+          {"device_to_device", on.ToJson()},
+          {"compiles", compiles},
+          {"cache_hits", hits},
+          {"executes", executes},
+          {"peak_bytes", peak}};
+}
+
+void LargestFirst(Json& rows, const char* field) {
+  std::stable_sort(rows.begin(), rows.end(),
+                   [field](const Json& a, const Json& b) { return Integer(a, field) > Integer(b, field); });
+}
+
+// Of each stretch of points its highest, so that no peak is lost.
+std::vector<MemoryPoint> Thin(const std::vector<MemoryPoint>& points) {
+  if (points.size() <= kPointsMax) return points;
+  std::vector<MemoryPoint> thin;
+  const size_t stretch = (points.size() + kPointsMax - 1) / kPointsMax;
+  for (size_t i = 0; i < points.size(); i += stretch) {
+    const auto begin = points.begin() + static_cast<ptrdiff_t>(i);
+    const auto end = points.begin() + static_cast<ptrdiff_t>(std::min(points.size(), i + stretch));
+    thin.push_back(*std::max_element(
+        begin, end, [](const MemoryPoint& a, const MemoryPoint& b) { return a.bytes < b.bytes; }));
+  }
+  return thin;
+}
+
+Json MemoryPart(const RunFile& run) {
+  const Memory memory = MemoryOf(run);
+  const double start = StartOf(run);
+  Json points = Json::array(), largest = Json::array();
+  for (const MemoryPoint& point : Thin(memory.points))
+    points.push_back(Json::array({point.at_us - start, point.bytes}));
+  for (const LiveBuffer& buffer : memory.at_peak) {
+    largest.push_back({{"name", buffer.name},
+                       {"shape", buffer.shape},
+                       {"bytes", buffer.bytes},
+                       {"origin", buffer.origin},
+                       {"since_us", buffer.since_us - start}});
+  }
+  return {{"points", points},
+          {"peak_bytes", memory.peak_bytes},
+          {"peak_us", memory.points.empty() ? 0 : memory.peak_us - start},
+          {"largest", largest},
+          {"others", memory.others},
+          {"others_bytes", memory.others_bytes}};
+}
+
+// The daemon's rows: their sums are its totals.
+Json Transfers(const RunFile& run) {
+  std::map<std::tuple<bool, int64_t, std::string>, Amount> steps;  // Those of several steps come last.
+  std::map<std::tuple<std::string, std::string, std::string>, Amount> lines;
+  for (const Json& account : run.accounts) {
+    for (const Json& row : Part(account, "transfers")) {
+      const std::string cause = Text(row, "cause");
+      const std::string line = Flag(row, "other_lines") ? "others" : LineOf(row);
+      steps[{Flag(row, "other_steps"), Integer(row, "step"), cause}].Add(Part(row, "amount"));
+      lines[{line, Text(row, "name"), cause}].Add(Part(row, "amount"));
+    }
+  }
+  const auto add = [](Json entry, const std::string& cause, const Amount& amount, Json& list) {
+    entry["cause"] = cause;
+    entry["direction"] = DirectionOfCause(cause);
+    entry.update(amount.ToJson());
+    list.push_back(std::move(entry));
+  };
+  Json by_step = Json::array(), by_line = Json::array();
+  for (const auto& [key, amount] : steps) {
+    const auto& [others, step, cause] = key;
+    add({{"step", others ? Json("others") : Json(step)}}, cause, amount, by_step);
+  }
+  for (const auto& [key, amount] : lines) {
+    const auto& [line, name, cause] = key;
+    add({{"origin", line}, {"name", name}}, cause, amount, by_line);
+  }
+  LargestFirst(by_line, "bytes");
+  return {{"by_step", by_step}, {"by_line", by_line}};
+}
+
+struct GraphRow {
+  int64_t count = 0, compiled = 0, failed = 0, nodes = 0, results = 0, backward = 0, residual = 0;
+  int64_t held_bytes = 0;  // The most that one close made.
+  double trace_us = 0, lower_us = 0, send_us = 0, wait_us = 0;
+  std::set<int64_t> steps;
+
+  void Add(const Json& close) {
+    ++count;
+    compiled += Text(close, "found") == "compiled";
+    failed += close.contains("status");
+    nodes += Integer(close, "nodes");
+    int64_t held = 0;
+    for (const Json& output : Part(close, "outputs")) {
+      ++results;
+      backward += Text(output, "alive") == "backward";
+      residual += Text(output, "alive") == "residual";
+      held += Integer(output, "bytes");
+    }
+    held_bytes = std::max(held_bytes, held);
+    trace_us += Number(close, "trace_us");
+    lower_us += Number(close, "lower_us");
+    send_us += Number(close, "compile_us") + Number(close, "send_us");
+    steps.insert(Integer(close, "step"));
+  }
+};
+
+Json Graphs(const RunFile& run) {
+  std::map<std::tuple<std::string, std::string, std::string>, GraphRow> rows;
+  std::map<std::string, double> waits;  // By line.
+  ForEach(run, "wait", [&](const Json& wait) { waits[LineOf(wait)] += Number(wait, "us"); });
+  ForEach(run, "close", [&](const Json& close) {
+    rows[{Text(close, "cause"), Text(close, "operation"), LineOf(close)}].Add(close);
+  });
+  Json list = Json::array();
+  for (auto& [key, row] : rows) {
+    const auto& [cause, operation, line] = key;
+    // A line that waits counts once, however many graphs end there.
+    const auto wait = waits.find(line);
+    if (wait != waits.end()) row.wait_us = std::exchange(wait->second, 0);
+    list.push_back({{"cause", cause},
+                    {"meaning", MeaningOf(cause)},
+                    {"operation", operation},
+                    {"origin", line},
+                    {"count", row.count},
+                    {"steps", row.steps.size()},
+                    {"compiled", row.compiled},
+                    {"failed", row.failed},
+                    {"nodes", row.nodes},
+                    {"results", row.results},
+                    {"backward", row.backward},
+                    {"residual", row.residual},
+                    {"held_bytes", row.held_bytes},
+                    {"trace_us", row.trace_us},
+                    {"lower_us", row.lower_us},
+                    {"send_us", row.send_us},
+                    {"wait_us", row.wait_us}});
+  }
+  LargestFirst(list, "count");
+  std::map<std::pair<std::string, std::string>, std::pair<int64_t, double>> functions;
+  ForEach(run, "host_function", [&](const Json& call) {
+    auto& [count, us] = functions[{Text(call, "name"), LineOf(call)}];
+    ++count;
+    us += Number(call, "us");
+  });
+  Json host = Json::array();
+  for (const auto& [key, sums] : functions) {
+    host.push_back({{"name", key.first}, {"origin", key.second}, {"count", sums.first}, {"us", sums.second}});
+  }
+  return {{"rows", list}, {"host_functions", host}};
+}
+
+// When the program sent each, by its clock, with what the daemon says of it.
+Json Compiles(const RunFile& run) {
+  // The latest first.
+  std::map<std::tuple<int64_t, std::string, int64_t>, std::vector<const Json*>> rows;
+  for (const Json& account : run.accounts) {
+    for (const Json& row : Part(account, "compiles"))
+      rows[{Integer(account, "account"), Text(row, "digest"), Integer(row, "step")}].push_back(&row);
+  }
+  Json list = Json::array();
+  ForEach(run, "compile", [&](const Json& compile) {
+    Json entry = {{"at_us", Number(compile, "at_us") - StartOf(run)},
+                  {"us", nullptr},
+                  {"name", Text(compile, "name")},
+                  {"program", Text(compile, "program")},
+                  {"reason", Text(compile, "reason")},
+                  {"why", Text(compile, "why")},
+                  {"outcome", nullptr},
+                  {"origin", LineOf(compile)},
+                  {"step", Integer(compile, "step")},
+                  {"instructions", Integer(compile, "instructions")},
+                  {"temporary_bytes", nullptr}};
+    auto& found = rows[{Integer(compile, "session"), Text(compile, "program"), Integer(compile, "step")}];
+    if (!found.empty()) {
+      const Json& row = *found.back();
+      entry["us"] = Integer(row, "compile_us");
+      entry["outcome"] = Text(row, "outcome");
+      entry["temporary_bytes"] = Integer(row, "temporary_bytes");
+      found.pop_back();
+    }
+    list.push_back(std::move(entry));
+  });
+  return {{"rows", list}};
+}
+
+Json Programs(const RunFile& run, const ReportOptions& options) {
+  struct Sums {
+    std::string name;
+    int64_t count = 0, run_us = 0, queue_us = 0, peak = 0;
+  };
+  std::map<std::string, Sums> programs;
+  for (const Json& account : run.accounts) {
+    for (const Json& row : Part(account, "runs")) {
+      const bool others = Flag(row, "other_programs");
+      Sums& sums = programs[others ? "" : Text(row, "digest")];
+      sums.name = others ? "others" : Text(row, "program");
+      sums.count += Integer(row, "count");
+      sums.run_us += Integer(Part(row, "run"), "sum_us");
+      sums.queue_us += Integer(Part(row, "queue"), "sum_us");
+      sums.peak = std::max(sums.peak, Integer(row, "peak_bytes"));
+    }
+  }
+  Json list = Json::array();
+  for (const auto& [digest, sums] : programs) {
+    Json entry = {{"name", sums.name},     {"program", digest},         {"count", sums.count},
+                  {"run_us", sums.run_us}, {"queue_us", sums.queue_us}, {"peak_bytes", sums.peak},
+                  {"flops", nullptr},      {"bytes", nullptr}};
+    if (const auto cost = options.costs.find(digest); cost != options.costs.end()) {
+      entry["flops"] = cost->second.flops;
+      entry["bytes"] = cost->second.bytes;
+    }
+    list.push_back(std::move(entry));
+  }
+  LargestFirst(list, "run_us");
+  return {{"rows", list}};
+}
+
+}  // namespace
+
+Json MakeReport(const RunFile& run, const ReportOptions& options) {
+  Json report = {{"run", RunPart(run)},
+                 {"totals", Totals(run)},
+                 {"memory", MemoryPart(run)},
+                 {"transfers", Transfers(run)},
+                 {"graphs", Graphs(run)},
+                 {"compiles", Compiles(run)},
+                 {"programs", Programs(run, options)}};
+  if (options.target.has_value()) {
+    const analysis::Chip& chip = options.target->chip;
+    report["chip"] = {
+        {"name", chip.name}, {"flops", chip.flops}, {"bandwidth", chip.bandwidth}, {"source", chip.source}};
+  }
+  return report;
+}
+
+std::string MakePage(const Json& report) {
+  constexpr std::string_view kMark = "/*REPORT*/";
+  std::string data = report.dump(-1, ' ', false, Json::error_handler_t::replace);
+  // Names come from programs: none may end the script element that the data is in.
+  std::string safe;
+  safe.reserve(data.size());
+  for (const char c : data) {
+    if (c == '<') safe += "\\u003c";
+    else safe += c;
+  }
+  std::string page = kPage;
+  const size_t mark = page.find(kMark);
+  return page.replace(mark, kMark.size(), safe);
+}
+
+}  // namespace hlod::report

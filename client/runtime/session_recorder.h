@@ -1,0 +1,74 @@
+// Writes what a session sends into a file (proto/hlod/v1/recording.proto), for `hloctl replay`: programs,
+// shapes, handles, times, and no contents of tensors.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "common/rpc/shared_memory.h"
+#include "proto/hlod/v1/recording.pb.h"
+
+namespace hlod::internal {
+
+inline constexpr char kRecordingMagic[] = "hlod recording 1\n";
+
+// Every entry is written at once, so that a recording of a program that crashed has all that was sent. Its
+// end is written with the session's goodbye, and at the program's exit for sessions that are open then.
+// Thread-safe.
+class SessionRecorder {
+ public:
+  // Begins the recording of a session. The file of the next session of this process: `path`, then `path`.2,
+  // `path`.3, ... An existing file is overwritten; one that another process records into is
+  // FAILED_PRECONDITION.
+  static absl::Status Start(const void* session, const std::string& path, const v1::RecordingHeader& header);
+  // Whether a session of this process is recorded.
+  static bool any() { return any_.load(std::memory_order_relaxed); }
+  // Records a command, when its session is recorded; nothing in a forked child. When the file cannot be
+  // written, says so on stderr, once, and records no more.
+  static void Record(const void* session, const v1::Command& command);
+
+  // Nothing is recorded after it.
+  void End();
+
+ private:
+  friend class EndOfRecording;
+  friend class Recordings;
+  static std::atomic<bool> any_;
+  static absl::StatusOr<std::shared_ptr<SessionRecorder>> Open(const std::string& path,
+                                                               const v1::RecordingHeader& header);
+  void Add(const v1::Command& command);
+  SessionRecorder(std::string path, rpc::Descriptor file);
+  absl::Status Write(const std::string& text) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status WriteEntry(const v1::RecordingEntry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void EndLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const std::string path_;
+  const pid_t process_;
+  const absl::Time start_;
+  absl::Mutex mu_;
+  rpc::Descriptor file_ ABSL_GUARDED_BY(mu_);
+  int64_t commands_ ABSL_GUARDED_BY(mu_) = 0;
+  bool ended_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+// $HLOD_RECORD: the file that records what this process sends; empty: none. (find_daemon.cc)
+std::string RecordingPath();
+
+// Forgets the recorder of a session that ends.
+class EndOfRecording {
+ public:
+  explicit EndOfRecording(const void* session) : session_(session) {}
+  ~EndOfRecording();
+
+ private:
+  const void* const session_;
+};
+
+}  // namespace hlod::internal

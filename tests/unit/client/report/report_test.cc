@@ -1,0 +1,238 @@
+// Reports of the run in tests/unit/client/report/example.jsonl: two graphs over one upload of 1024 bytes,
+// counted by hand.
+#include "client/report/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <set>
+
+#include "client/report/memory.h"
+#include "client/report/trace.h"
+#include "tests/support/source_dir.h"
+
+namespace hlod::report {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+RunFile Example() {
+  absl::StatusOr<RunFile> run = ReadRunFile(SourceDir() / "tests/unit/client/report/example.jsonl");
+  EXPECT_TRUE(run.ok()) << run.status();
+  return run.ok() ? *std::move(run) : RunFile{};
+}
+// With these temporaries of the first program; the second one has none.
+RunFile ExampleWithTemporaries(int64_t bytes) {
+  RunFile run = Example();
+  for (Json& row : run.accounts[0]["compiles"]) row["temporary_bytes"] = row["digest"] == "aa01" ? bytes : 0;
+  return run;
+}
+
+// x: 1024. The first graph: + 1024 and 4. The scalar dies. The second graph's result takes over the 1024.
+TEST(Report, MemoryIsCountedFromBufferToDeath) {
+  const Memory memory = MemoryOf(ExampleWithTemporaries(0));
+  std::vector<int64_t> bytes;
+  for (const MemoryPoint& point : memory.points) bytes.push_back(point.bytes);
+  EXPECT_THAT(bytes, ::testing::ElementsAre(1024, 2052, 2048, 2048));
+  EXPECT_EQ(memory.peak_bytes, 2052);
+  EXPECT_EQ(memory.peak_us, 310);
+  ASSERT_EQ(memory.at_peak.size(), 3);
+  EXPECT_EQ(memory.at_peak[0].bytes, 1024);
+  EXPECT_EQ(memory.at_peak[2].bytes, 4);
+  EXPECT_EQ(memory.others, 0);
+}
+
+TEST(Report, TemporariesAreHeldWhileTheirProgramIsSent) {
+  const Memory memory = MemoryOf(ExampleWithTemporaries(5000));
+  EXPECT_EQ(memory.peak_bytes, 2052 + 5000);
+  EXPECT_EQ(memory.at_peak[0].bytes, 5000);
+  EXPECT_THAT(memory.at_peak[0].name, HasSubstr("temporaries"));
+}
+
+TEST(Report, HasTheRunsFigures) {
+  const Json report = MakeReport(Example(), {.costs = {{"aa01", {.flops = 512, .bytes = 2052}}}});
+  EXPECT_EQ(report["run"]["program"], "example");
+  EXPECT_EQ(report["run"]["events"], 11);
+  EXPECT_EQ(report["totals"]["host_to_device"]["bytes"], 1024);
+  EXPECT_EQ(report["totals"]["device_to_host"]["bytes"], 4);
+  EXPECT_EQ(report["totals"]["executes"], 2);
+  EXPECT_EQ(report["totals"]["compiles"], 2);
+  EXPECT_EQ(report["totals"]["peak_bytes"], 2052);
+
+  // Both cuts of the account's rows sum to its totals.
+  for (const char* const view : {"by_step", "by_line"}) {
+    int64_t in = 0, out = 0;
+    for (const Json& row : report["transfers"][view]) {
+      (row["direction"] == "host_to_device" ? in : out) += row["bytes"].get<int64_t>();
+    }
+    EXPECT_EQ(in, 1024) << view;
+    EXPECT_EQ(out, 4) << view;
+  }
+  EXPECT_EQ(report["transfers"]["by_line"][0]["origin"], "example.cc:10");
+  EXPECT_EQ(report["transfers"]["by_line"][0]["name"], "x");
+
+  ASSERT_EQ(report["graphs"]["rows"].size(), 2);
+  std::set<std::string> causes;
+  for (const Json& row : report["graphs"]["rows"]) {
+    causes.insert(row["cause"]);
+    EXPECT_EQ(row["count"], 1);
+    if (row["cause"] != "item") continue;
+    EXPECT_EQ(row["origin"], "example.cc:12");
+    EXPECT_EQ(row["nodes"], 4);
+    EXPECT_EQ(row["held_bytes"], 1028);
+    EXPECT_EQ(row["wait_us"], 2051);
+  }
+  EXPECT_EQ(causes, (std::set<std::string>{"item", "sync"}));
+
+  ASSERT_EQ(report["compiles"]["rows"].size(), 2);
+  EXPECT_EQ(report["compiles"]["rows"][0]["at_us"], 300 - 100.5);
+  EXPECT_EQ(report["compiles"]["rows"][1]["reason"], "operation");
+  EXPECT_EQ(report["compiles"]["rows"][1]["why"], "1 instruction fewer than in trace_example.cc:12");
+  bool found = false;
+  for (const Json& row : report["programs"]["rows"]) {
+    if (row["program"] != "aa01") continue;
+    found = true;
+    EXPECT_EQ(row["flops"], 512);
+  }
+  EXPECT_TRUE(found);
+}
+
+TEST(Report, ARunOfNothingIsAReport) {
+  const Json report = MakeReport(RunFile{});
+  EXPECT_EQ(report["memory"]["points"].size(), 0);
+  EXPECT_EQ(report["totals"]["executes"], 0);
+  EXPECT_THAT(MakePage(report), HasSubstr("</html>"));
+  EXPECT_EQ(MakeTrace(RunFile{})["traceEvents"].size(), 0);
+}
+
+// Parsed again, the data in the page is the report: names with markup in them neither end its element nor are
+// lost.
+TEST(Report, ThePageHoldsTheReportAndNeedsNoNetwork) {
+  RunFile run = Example();
+  run.program = "</script><script>alert(1)</script>";
+  const Json report = MakeReport(run);
+  const std::string page = MakePage(report);
+  const std::string open = "<script type=\"application/json\" id=\"report\">";
+  const size_t begin = page.find(open) + open.size();
+  const size_t end = page.find("</script>", begin);
+  EXPECT_EQ(Json::parse(page.substr(begin, end - begin)), report);
+  EXPECT_THAT(page, Not(HasSubstr("alert(1)</script>")));
+  EXPECT_THAT(page, Not(HasSubstr("/*REPORT*/")));
+  for (const char* const outside : {"http://", "https://", "src=", "@import", "url(", "fetch(", "<link"})
+    EXPECT_THAT(page, Not(HasSubstr(outside))) << outside;
+}
+
+TEST(RunFile, OfAnotherVersionCutOrDamagedIsNamed) {
+  const auto error = [](const std::string& text) {
+    return std::string(ParseRunFile(text, "run.jsonl").status().message());
+  };
+  const std::string head = "{\"hlod_run\":1,\"program\":\"p\"}\n", end = "{\"end\":true}\n";
+  EXPECT_EQ(error(head + end), "");
+  EXPECT_EQ(error(""), "run.jsonl is empty: it is not a run file.");
+  EXPECT_EQ(error("HloModule x\n"), "run.jsonl is not a run file.");
+  EXPECT_EQ(error("{\"hlod_run\":2}\n"),
+            "run.jsonl is a run file of version 2; this program reads version 1.");
+  EXPECT_THAT(error(head), HasSubstr("run.jsonl has no end"));
+  EXPECT_THAT(error(head + "{\"event\":"), HasSubstr("run.jsonl:2: the file ends in the middle of the line"));
+  EXPECT_THAT(error(head + "[]\n" + end), HasSubstr("run.jsonl:2: the line is not a JSON object"));
+  EXPECT_THAT(error(head + "{}\n" + end), HasSubstr("run.jsonl:2: the line is neither"));
+  EXPECT_THAT(error(head + "{\"event\":\"step\"}\n" + end),
+              HasSubstr("0 events and 0 accounts were written"));
+  EXPECT_THAT(error(head + end + end), HasSubstr("run.jsonl:3: something follows the end"));
+  const absl::StatusOr<RunFile> cut = ParseRunFile(head + "{\"event\":", "run.jsonl", /*allow_cut=*/true);
+  ASSERT_TRUE(cut.ok()) << cut.status();
+  EXPECT_FALSE(cut->complete);
+}
+
+// Fields of another type count as missing: whatever a file holds, its report is a report.
+TEST(RunFile, WrongTypesAreNotFollowed) {
+  RunFile run = Example();
+  for (std::vector<Json>* const lines : {&run.events, &run.accounts}) {
+    for (Json& line : *lines) {
+      for (auto& [field, value] : line.items()) {
+        if (field == "event") continue;
+        const Json kept = value;
+        for (const Json& wrong :
+             {Json(nullptr), Json("text"), Json(-1), Json::array({1, "x"}), Json::object()}) {
+          value = wrong;
+          EXPECT_THAT(MakePage(MakeReport(run)), HasSubstr("</html>"));
+          EXPECT_TRUE(MakeTrace(run).contains("traceEvents"));
+        }
+        value = kept;
+      }
+    }
+  }
+}
+
+TEST(Trace, HasTracksAndSlicesWithLines) {
+  const RunFile run = Example();
+  const Json trace = MakeTrace(run);
+  std::set<std::string> tracks;
+  std::map<std::pair<int, int>, double> until;
+  for (const auto& event : trace["traceEvents"]) {
+    const std::string phase = event["ph"];
+    if (phase == "M" && event["name"] == "thread_name") tracks.insert(event["args"]["name"]);
+    if (phase != "X") continue;
+    EXPECT_GE(event["dur"].get<double>(), 0);
+    EXPECT_TRUE(event["args"].contains("line") || event["pid"] != 1) << event;
+    // Slices of one track come in order and do not overlap.
+    double& free_at = until[{event["pid"], event["tid"]}];
+    EXPECT_GE(event["ts"].get<double>(), free_at - 1e-6) << event;
+    free_at = event["ts"].get<double>() + event["dur"].get<double>();
+    if (event["cat"] == "transfers" && event["name"] == "upload") {
+      EXPECT_EQ(event["args"]["line"], "example.cc:10");
+      EXPECT_EQ(event["args"]["bytes"], 1024);
+      EXPECT_EQ(event["dur"], 12.5);
+    }
+    if (event["cat"] == "waits") {
+      EXPECT_EQ(event["args"]["line"], "example.cc:12");
+      EXPECT_EQ(event["dur"], 2051);
+    }
+  }
+  for (const char* const track : {"transfers", "waits", "steps", "programs sent", "compile"})
+    EXPECT_TRUE(tracks.contains(track)) << track;
+}
+
+// Three overlapping waits need three tracks; a fourth one after them none of its own.
+TEST(Trace, WhatOverlapsIsSideBySide) {
+  RunFile run;
+  for (const double at : {100.0, 110.0, 120.0, 300.0}) {
+    run.events.push_back({{"event", "wait"}, {"at_us", at}, {"us", 90}});
+  }
+  std::set<int> tids;
+  const Json trace = MakeTrace(run);
+  for (const auto& event : trace["traceEvents"]) {
+    if (event["ph"] == "X") tids.insert(event["tid"].get<int>());
+  }
+  EXPECT_EQ(tids.size(), 3);
+}
+
+// The daemon's clock starts elsewhere: no execute begins before its close.
+TEST(Trace, TheDaemonsRunsComeAfterTheirCloses) {
+  RunFile run;
+  for (const double at : {1000.0, 2000.0}) {
+    run.events.push_back({{"event", "close"},
+                          {"at_us", at},
+                          {"session", 1},
+                          {"command", 7},
+                          {"origin", {{"file", "train.cc"}, {"line", 8}}}});
+  }
+  // By its clock they were ready at 50 and 1070: 950 and 930 before the closes, so 950 it is.
+  run.accounts.push_back(Json::parse(R"({"account": 1, "stats": {"executes": 2}, "samples": [
+      {"at_us": 150, "queue_us": 10, "run_us": 90}, {"at_us": 1200, "queue_us": 30, "run_us": 100}]})"));
+  std::vector<double> begins;
+  const Json trace = MakeTrace(run);
+  for (const auto& event : trace["traceEvents"]) {
+    if (event["ph"] == "X" && event["cat"] == "execute") {
+      begins.push_back(event["ts"]);
+      EXPECT_EQ(event["args"]["line"], "train.cc:8");
+    }
+  }
+  // The trace begins with the first event: 1000.
+  EXPECT_THAT(begins, ::testing::ElementsAre(10, 1050));
+}
+
+}  // namespace
+}  // namespace hlod::report
