@@ -85,7 +85,7 @@ class Placements {
   const PlacementOptions& options() const { return options_; }
   const std::vector<hlo::ComputationId>& callees_first() const { return order_; }
   const Placement& of(hlo::ComputationId id) const { return *by_id_[id]; }
-  // Whether each turn of a loop's body hands on this leaf of the state as it was.
+  // Whether no iteration of the loop changes this leaf of its state.
   bool KeepsLeaf(hlo::ComputationId body, size_t leaf) const;
 
  private:

@@ -14,7 +14,7 @@
 #include "common/base/error.h"
 #include "common/base/kinds.h"
 #include "common/base/status.h"
-#include "common/hlo/flat_signature.h"
+#include "common/hlo/analysis/aliases.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/hlo/proto/codec.h"
 #include "common/hlo/shape.h"
@@ -37,33 +37,6 @@ struct Known {
   Peak peak;                 // Everything fused that can be, all that is alive then.
   std::vector<int> aliases;  // By result: the argument whose memory it takes when that is donated, or -1.
 };
-
-// The argument that a result takes over, as the daemon chooses it.
-std::vector<int> AliasesOf(const hlo::Module& module) {
-  const hlo::FlatSignature signature(module.entry());
-  std::vector<int> aliases(signature.results.size(), -1);
-  absl::flat_hash_set<int> taken;
-  const auto share = [&](int result, int argument) {
-    if (result < 0 || argument < 0 || aliases[static_cast<size_t>(result)] >= 0) return false;
-    if (!taken.insert(argument).second) return false;
-    aliases[static_cast<size_t>(result)] = argument;
-    return true;
-  };
-  for (const hlo::InputOutputAlias& alias : module.config.input_output_alias) {
-    share(signature.FindResult(alias.output_index),
-          signature.FindArgument(alias.parameter_number, alias.parameter_index));
-  }
-  for (const hlo::BufferDonor& donor : module.config.buffer_donors) {
-    const int argument = signature.FindArgument(donor.parameter_number, donor.parameter_index);
-    if (argument < 0 || taken.contains(argument)) continue;
-    for (size_t result = 0; result < aliases.size(); ++result) {
-      if (signature.results[result].shape == signature.arguments[static_cast<size_t>(argument)].shape &&
-          share(static_cast<int>(result), argument))
-        break;
-    }
-  }
-  return aliases;
-}
 
 struct Label {
   std::string role, name, sharding;
@@ -171,7 +144,7 @@ class Follower {
     RETURN_IF_ERROR(hlo::Verify(*known.module));
     RunProgram& row = report_.programs.emplace_back(RunProgram{.line = LineOf(program.origin())});
     known.index = report_.programs.size() - 1;
-    known.aliases = AliasesOf(*known.module);
+    known.aliases = hlo::ResolveAliases(*known.module, hlo::FlatSignature(known.module->entry()));
     ASSIGN_OR_RETURN(row.report, CheckModule(*known.module, report_.target, {}));
     ASSIGN_OR_RETURN(const std::unique_ptr<hlo::Module> canonical, Canonical(*known.module));
     known.peak = PeakOf(Placements(*canonical, options_), SIZE_MAX);

@@ -37,7 +37,8 @@ absl::StatusOr<size_t> ReadFirstLine(std::string_view bytes, std::string_view na
 
 }  // namespace
 
-absl::StatusOr<Recording> ParseRecording(std::string_view bytes, std::string_view name, bool allow_cut) {
+absl::StatusOr<Recording> ParseRecording(std::string_view bytes, std::string_view name,
+                                         bool allow_incomplete) {
   ASSIGN_OR_RETURN(size_t at, ReadFirstLine(bytes, name));
   Recording recording;
   bool has_header = false, ended = false;
@@ -55,10 +56,10 @@ absl::StatusOr<Recording> ParseRecording(std::string_view bytes, std::string_vie
     if (!sized && rest.size() >= 10) return damaged("its size is not a number");
     const size_t begin = static_cast<size_t>(coded.CurrentPosition());
     if (!sized || size > rest.size() - begin) {
-      if (allow_cut) break;
+      if (allow_incomplete) break;
       return InvalidArgument(
           "%s ends in the middle of entry %d, at byte %d: it was cut. What is there can be replayed with "
-          "--cut.",
+          "--incomplete.",
           name, recording.entries.size() + has_header, bytes.size());
     }
     v1::RecordingEntry entry;
@@ -81,20 +82,20 @@ absl::StatusOr<Recording> ParseRecording(std::string_view bytes, std::string_vie
     }
     at += begin + size;
   }
-  if (!has_header && !allow_cut) return InvalidArgument("%s is cut: it has no header.", name);
-  if (!ended && !allow_cut) {
+  if (!has_header && !allow_incomplete) return InvalidArgument("%s is cut: it has no header.", name);
+  if (!ended && !allow_incomplete) {
     return InvalidArgument(
         "%s has no end after %d commands: the program or its session ended abnormally, or the file was cut. "
-        "What is there can be replayed with --cut.",
+        "What is there can be replayed with --incomplete.",
         name, recording.entries.size());
   }
   recording.complete = ended;
   return recording;
 }
 
-absl::StatusOr<Recording> ReadRecording(const std::string& path, bool allow_cut) {
+absl::StatusOr<Recording> ReadRecording(const std::string& path, bool allow_incomplete) {
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
-  return ParseRecording(bytes, path, allow_cut);
+  return ParseRecording(bytes, path, allow_incomplete);
 }
 
 std::map<std::string, std::string> ProgramsOf(const Recording& recording) {

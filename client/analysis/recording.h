@@ -17,12 +17,12 @@ struct Recording {
   bool complete = true;                     // It has its end.
 };
 
-// `allow_cut`: a file that ends early is read as far as it goes. INVALID_ARGUMENT names the file and what is
-// wrong: it is not a recording, is one of another version, is damaged at a byte, or was cut.
-absl::StatusOr<Recording> ReadRecording(const std::string& path, bool allow_cut = false);
+// `allow_incomplete`: a file that ends early is read as far as it goes. INVALID_ARGUMENT names the file and
+// what is wrong: it is not a recording, is one of another version, is damaged at a byte, or was cut.
+absl::StatusOr<Recording> ReadRecording(const std::string& path, bool allow_incomplete = false);
 // From the file's bytes; `name` names it in errors.
 absl::StatusOr<Recording> ParseRecording(std::string_view bytes, std::string_view name,
-                                         bool allow_cut = false);
+                                         bool allow_incomplete = false);
 
 // The programs of a recording: serialized modules, put together from their chunks, by the SHA-256 of their
 // bytes, in hexadecimal.

@@ -3,9 +3,9 @@
 
 #include "client/analysis/module_check.h"
 #include "client/analysis/verdict.h"
+#include "client/cli/analysis_json.h"
 #include "client/cli/check_program.h"
 #include "client/cli/commands.h"
-#include "client/cli/json.h"
 #include "client/cli/load_module.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
@@ -15,8 +15,6 @@ namespace hlod::cli {
 namespace {
 
 using analysis::ModuleReport;
-
-Json ToJson(const analysis::Bracket& bracket) { return {{"low", bracket.low}, {"high", bracket.high}}; }
 
 Json ToJson(const analysis::Cost& cost) {
   return {{"flops", cost.flops}, {"transcendentals", cost.transcendentals}, {"bytes", cost.bytes}};
@@ -47,14 +45,8 @@ Json ToJson(const analysis::Peak& peak) {
 }
 
 Json ToJson(const ModuleReport& report) {
-  Json findings = Json::array(), costliest = Json::array();
+  Json costliest = Json::array();
   for (const analysis::CostContributor& row : report.cost.largest) costliest.push_back(ToJson(row));
-  for (const analysis::Finding& finding : report.findings) {
-    findings.push_back({{"metric", finding.metric},
-                        {"value", finding.value},
-                        {"limit", finding.limit},
-                        {"over", finding.over}});
-  }
   Json json = {{"module", report.name},
                {"instructions", report.instructions},
                {"cost", ToJson(report.cost.total)},
@@ -64,17 +56,15 @@ Json ToJson(const ModuleReport& report) {
                {"unknown_calls", report.cost.unknown_calls},
                {"fused", ToJson(report.fused)},
                {"unfused", ToJson(report.unfused)},
-               {"peak_bytes", ToJson(report.peak_bytes)},
-               {"traffic_bytes", ToJson(report.traffic)},
+               {"peak_bytes", cli::ToJson(report.peak_bytes)},
+               {"traffic_bytes", cli::ToJson(report.traffic)},
                {"fit", Name(report.fit())},
-               {"findings", std::move(findings)},
+               {"findings", cli::ToJson(report.findings)},
                {"passed", report.passed()},
                {"text", ToText(report)}};
   if (report.target.has_value()) {
-    json["target"] = {{"chip", report.target->chip.name},
-                      {"count", report.target->count},
-                      {"usable_bytes", report.target->chip.usable_bytes}};
-    json["step_seconds"] = ToJson(report.step_seconds);
+    json["target"] = cli::ToJson(*report.target);
+    json["step_seconds"] = cli::ToJson(report.step_seconds);
   }
   return json;
 }

@@ -16,7 +16,7 @@
 
 #include "client/analysis/preflight.h"
 #include "client/analysis/verdict.h"
-#include "client/cli/json.h"
+#include "client/cli/analysis_json.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
 #include "hlod/testing.h"
@@ -115,8 +115,6 @@ absl::StatusOr<std::vector<analysis::Record>> ReadRecords(const std::string& fol
   return records;
 }
 
-Json ToJson(const analysis::Bracket& bracket) { return {{"low", bracket.low}, {"high", bracket.high}}; }
-
 Json ToJson(const std::vector<analysis::RunLine>& rows) {
   Json list = Json::array();
   for (const analysis::RunLine& row : rows)
@@ -133,7 +131,7 @@ Json ToJson(const RunReport& report) {
                         {"flops", program.report.cost.total.flops},
                         {"runs", program.runs}});
   }
-  Json parts = Json::object(), largest = Json::array(), findings = Json::array();
+  Json parts = Json::object(), largest = Json::array();
   for (size_t part = 0; part < analysis::kParts; ++part)
     parts[std::string(Name(static_cast<analysis::Part>(part)))] = report.peak.parts[part];
   for (const analysis::RunArray& array : report.peak.largest) {
@@ -142,12 +140,6 @@ Json ToJson(const RunReport& report) {
                        {"line", array.line},
                        {"shape", array.shape},
                        {"bytes", array.bytes}});
-  }
-  for (const analysis::Finding& finding : report.findings) {
-    findings.push_back({{"metric", finding.metric},
-                        {"value", finding.value},
-                        {"limit", finding.limit},
-                        {"over", finding.over}});
   }
   Json json = {{"program", report.program},
                {"sessions", report.sessions},
@@ -165,8 +157,8 @@ Json ToJson(const RunReport& report) {
                {"stopped_at", report.stopped_at},
                {"stopped_why", report.stopped_why},
                {"flops", report.flops},
-               {"traffic_bytes", ToJson(report.traffic)},
-               {"peak_bytes", ToJson(report.peak.bytes)},
+               {"traffic_bytes", cli::ToJson(report.traffic)},
+               {"peak_bytes", cli::ToJson(report.peak.bytes)},
                {"peak_parts", std::move(parts)},
                {"peak_program", report.peak.program},
                {"peak_line", report.peak.line},
@@ -174,14 +166,12 @@ Json ToJson(const RunReport& report) {
                {"largest", std::move(largest)},
                {"simulated_peak_bytes", report.simulated_peak_bytes},
                {"fit", Name(report.fit())},
-               {"findings", std::move(findings)},
+               {"findings", cli::ToJson(report.findings)},
                {"passed", report.passed()},
                {"text", ToText(report)}};
   if (report.target.has_value()) {
-    json["target"] = {{"chip", report.target->chip.name},
-                      {"count", report.target->count},
-                      {"usable_bytes", report.target->chip.usable_bytes}};
-    json["step_seconds"] = ToJson(report.step_seconds);
+    json["target"] = cli::ToJson(*report.target);
+    json["step_seconds"] = cli::ToJson(report.step_seconds);
   }
   return json;
 }

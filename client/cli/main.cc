@@ -22,7 +22,7 @@ namespace {
 constexpr int kDone = 0;
 constexpr int kRefused = 1;     // The daemon, the program on it, or a file said no.
 constexpr int kUsage = 2;       // The command line is wrong.
-constexpr int kNoDaemon = 3;    // There is no daemon, or it ended.
+constexpr int kNoDaemon = 3;    // No daemon, or it ended.
 constexpr int kFailed = 4;      // What was checked did not pass.
 constexpr int kIncomplete = 5;  // What was checked stopped too early to pass.
 
@@ -231,7 +231,7 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
   replay_command
       ->add_option("--data", replay.data, "In place of tensors' contents: zeros, random, placeholder")
       ->transform(CLI::CheckedTransformer(replay_data));
-  replay_command->add_flag("--cut", replay.cut, "Take a recording without its end");
+  replay_command->add_flag("--incomplete", replay.allow_incomplete, "Take a recording without its end");
 
   ReportOptions report;
   CLI::App* const report_command =
@@ -243,7 +243,7 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
                              "A recording (HLOD_RECORD) of the same run: what its programs compute");
   report_command->add_option("--target", report.target, "Draw the roofline of this CHIP: v5p, h100, ...");
   report_command->add_option("--chips", report.chips, "TOML file of further chips, as for check");
-  report_command->add_flag("--cut", report.cut, "Take a run file without its end");
+  report_command->add_flag("--incomplete", report.allow_incomplete, "Take a run file without its end");
 
   ListOptions list;
   CLI::App* const devices = app.add_subcommand("devices", "The devices and their memory");

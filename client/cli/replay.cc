@@ -222,7 +222,7 @@ class Replayer {
 
 absl::Status Replay(const CommonOptions& common, const ReplayOptions& options) {
   ASSIGN_OR_RETURN(const analysis::Recording recording,
-                   analysis::ReadRecording(options.recording, options.cut));
+                   analysis::ReadRecording(options.recording, options.allow_incomplete));
   ASSIGN_OR_RETURN(const Client client, Client::Connect(common.connect));
   const ClosedAtEnd closed(client);
   if (client.device_count() < recording.header.devices_size()) {

@@ -27,7 +27,8 @@ absl::Status WriteText(const std::string& path, const std::string& text) {
 absl::StatusOr<std::map<std::string, analysis::Cost>> CostsOf(const std::string& path) {
   std::map<std::string, analysis::Cost> costs;
   if (path.empty()) return costs;
-  ASSIGN_OR_RETURN(const analysis::Recording recording, analysis::ReadRecording(path, /*allow_cut=*/true));
+  ASSIGN_OR_RETURN(const analysis::Recording recording,
+                   analysis::ReadRecording(path, /*allow_incomplete=*/true));
   for (const auto& [digest, bytes] : analysis::ProgramsOf(recording)) {
     const absl::StatusOr<std::unique_ptr<Module>> module = hlo::FromSerialized(bytes);
     if (module.ok()) costs[digest] = analysis::CostOf(**module).total;
@@ -43,7 +44,8 @@ absl::Status Report(const CommonOptions& common, const ReportOptions& options) {
     ASSIGN_OR_RETURN(const std::vector<analysis::Chip> chips, analysis::KnownChips(options.chips));
     ASSIGN_OR_RETURN(how.target, analysis::ParseTarget(options.target, chips));
   }
-  ASSIGN_OR_RETURN(const report::RunFile run, report::ReadRunFile(options.run, options.cut));
+  ASSIGN_OR_RETURN(const report::RunJson run,
+                   report::ReadRunJson(options.run, {.allow_incomplete = options.allow_incomplete}));
   ASSIGN_OR_RETURN(how.costs, CostsOf(options.recording));
   const report::Json report = report::MakeReport(run, how);
   if (!options.output.empty()) RETURN_IF_ERROR(WriteText(options.output, report::MakePage(report)));

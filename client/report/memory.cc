@@ -21,7 +21,7 @@ bool IsUpload(std::string_view cause) {
 
 class Account {
  public:
-  explicit Account(const RunFile& run) {
+  explicit Account(const RunJson& run) {
     for (const Json& account : run.accounts) {
       for (const Json& row : Part(account, "compiles")) {
         int64_t& bytes = temporaries_[Text(row, "digest")];
@@ -132,6 +132,6 @@ class Account {
 
 }  // namespace
 
-Memory MemoryOf(const RunFile& run) { return Account(run).Take(); }
+Memory MemoryOf(const RunJson& run) { return Account(run).Take(); }
 
 }  // namespace hlod::report

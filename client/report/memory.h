@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "client/report/run_file.h"
+#include "client/report/run_json.h"
 
 namespace hlod::report {
 
@@ -36,6 +36,6 @@ constexpr size_t kLargest = 30;
 // Buffers that tensors hold, and uploads; results of executes without tensors leave no events. A donated
 // argument is gone when its execute is sent: a result has its memory. A program's temporaries are held at
 // that moment.
-Memory MemoryOf(const RunFile& run);
+Memory MemoryOf(const RunJson& run);
 
 }  // namespace hlod::report

@@ -33,13 +33,13 @@ std::string_view MeaningOf(std::string_view cause) {
 }
 
 template <typename Body>
-void ForEach(const RunFile& run, std::string_view kind, Body body) {
+void ForEach(const RunJson& run, std::string_view kind, Body body) {
   for (const Json& event : run.events) {
     if (Text(event, "event") == kind) body(event);
   }
 }
 
-double StartOf(const RunFile& run) { return run.events.empty() ? 0 : Number(run.events.front(), "at_us"); }
+double StartOf(const RunJson& run) { return run.events.empty() ? 0 : Number(run.events.front(), "at_us"); }
 
 struct Amount {
   int64_t bytes = 0, calls = 0;
@@ -50,7 +50,7 @@ struct Amount {
   Json ToJson() const { return {{"bytes", bytes}, {"calls", calls}}; }
 };
 
-Json RunPart(const RunFile& run) {
+Json RunPart(const RunJson& run) {
   std::set<std::string> daemons;
   for (const Json& account : run.accounts) daemons.insert(Text(account, "daemon"));
   int64_t steps = 0;
@@ -61,7 +61,7 @@ Json RunPart(const RunFile& run) {
           {"seconds", seconds},     {"events", run.events.size()}};
 }
 
-Json Totals(const RunFile& run) {
+Json Totals(const RunJson& run) {
   Amount in, out, on;
   int64_t compiles = 0, hits = 0, executes = 0, peak = 0;
   for (const Json& account : run.accounts) {
@@ -102,7 +102,7 @@ std::vector<MemoryPoint> Thin(const std::vector<MemoryPoint>& points) {
   return thin;
 }
 
-Json MemoryPart(const RunFile& run) {
+Json MemoryPart(const RunJson& run) {
   const Memory memory = MemoryOf(run);
   const double start = StartOf(run);
   Json points = Json::array(), largest = Json::array();
@@ -124,7 +124,7 @@ Json MemoryPart(const RunFile& run) {
 }
 
 // The daemon's rows: their sums are its totals.
-Json Transfers(const RunFile& run) {
+Json Transfers(const RunJson& run) {
   std::map<std::tuple<bool, int64_t, std::string>, Amount> steps;  // Those of several steps come last.
   std::map<std::tuple<std::string, std::string, std::string>, Amount> lines;
   for (const Json& account : run.accounts) {
@@ -180,7 +180,7 @@ struct GraphRow {
   }
 };
 
-Json Graphs(const RunFile& run) {
+Json Graphs(const RunJson& run) {
   std::map<std::tuple<std::string, std::string, std::string>, GraphRow> rows;
   std::map<std::string, double> waits;  // By line.
   ForEach(run, "wait", [&](const Json& wait) { waits[LineOf(wait)] += Number(wait, "us"); });
@@ -226,7 +226,7 @@ Json Graphs(const RunFile& run) {
 }
 
 // When the program sent each, by its clock, with what the daemon says of it.
-Json Compiles(const RunFile& run) {
+Json Compiles(const RunJson& run) {
   // The latest first.
   std::map<std::tuple<int64_t, std::string, int64_t>, std::vector<const Json*>> rows;
   for (const Json& account : run.accounts) {
@@ -259,7 +259,7 @@ Json Compiles(const RunFile& run) {
   return {{"rows", list}};
 }
 
-Json Programs(const RunFile& run, const ReportOptions& options) {
+Json Programs(const RunJson& run, const ReportOptions& options) {
   struct Sums {
     std::string name;
     int64_t count = 0, run_us = 0, queue_us = 0, peak = 0;
@@ -293,7 +293,7 @@ Json Programs(const RunFile& run, const ReportOptions& options) {
 
 }  // namespace
 
-Json MakeReport(const RunFile& run, const ReportOptions& options) {
+Json MakeReport(const RunJson& run, const ReportOptions& options) {
   Json report = {{"run", RunPart(run)},
                  {"totals", Totals(run)},
                  {"memory", MemoryPart(run)},

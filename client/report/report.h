@@ -8,7 +8,7 @@
 
 #include "client/analysis/chips.h"
 #include "client/analysis/cost.h"
-#include "client/report/run_file.h"
+#include "client/report/run_json.h"
 
 namespace hlod::report {
 
@@ -29,7 +29,7 @@ struct ReportOptions {
 //   compiles   rows[at_us us name program reason why outcome origin step instructions temporary_bytes]
 //   programs   rows[name program count run_us queue_us peak_bytes flops bytes]
 //   chip       name flops bandwidth source, when there is a target
-Json MakeReport(const RunFile& run, const ReportOptions& options = {});
+Json MakeReport(const RunJson& run, const ReportOptions& options = {});
 
 // The page, with the report inside: one file that needs no network.
 std::string MakePage(const Json& report);

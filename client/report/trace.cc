@@ -89,7 +89,7 @@ class Process {
 
 class Tracks {
  public:
-  explicit Tracks(const RunFile& run)
+  explicit Tracks(const RunJson& run)
       : start_(run.events.empty() ? 0 : Number(run.events.front(), "at_us")), program_(1, run.program) {}
 
   void Add(const Json& event) {
@@ -184,7 +184,7 @@ std::optional<double> OffsetOf(const std::vector<Sample>& samples, int64_t execu
   return offset;
 }
 
-void AddDaemon(const RunFile& run, const Json& account, double start, int pid, Json& events) {
+void AddDaemon(const RunJson& run, const Json& account, double start, int pid, Json& events) {
   const int64_t session = Integer(account, "account");
   std::vector<const Json*> closes;
   for (const Json& event : run.events) {
@@ -239,7 +239,7 @@ void BeginAtZero(Json& events) {
 
 }  // namespace
 
-Json MakeTrace(const RunFile& run) {
+Json MakeTrace(const RunJson& run) {
   Json events = Json::array();
   Tracks tracks(run);
   for (const Json& event : run.events) tracks.Add(event);

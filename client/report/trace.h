@@ -1,7 +1,7 @@
 // A run as a trace that Perfetto and chrome://tracing open (Chrome's Trace Event Format, JSON).
 #pragma once
 
-#include "client/report/run_file.h"
+#include "client/report/run_json.h"
 
 namespace hlod::report {
 
@@ -11,6 +11,6 @@ namespace hlod::report {
 //
 // The daemon's clock is another one. Where each of its last runs is known to be of one close, its tracks are
 // moved so that no execute begins before it was sent; else they stand by themselves, from 0.
-Json MakeTrace(const RunFile& run);
+Json MakeTrace(const RunJson& run);
 
 }  // namespace hlod::report

@@ -165,7 +165,7 @@ TEST_F(Recordings, BadOnesAreRefusedInASentence) {
     good = Must(ReadFile(File("good.rec")));
   }
   expect(good.substr(0, good.size() / 2), "it was cut");
-  const std::string text = Replay(*daemon_, path + " --cut", code);
+  const std::string text = Replay(*daemon_, path + " --incomplete", code);
   EXPECT_EQ(code, 0) << text;
   EXPECT_NE(text.find("the beginning of the session"), std::string::npos) << text;
   // A file that cannot be written fails the connection.

@@ -10,9 +10,9 @@
 #include "common/base/arithmetic.h"
 #include "common/base/status.h"
 #include "common/evaluator/evaluator.h"
+#include "common/hlo/analysis/aliases.h"
 #include "common/hlo/effects.h"
 #include "common/hlo/flat_signature.h"
-#include "server/engine/plan/aliases.h"
 #include "server/engine/plan/lowering_order.h"
 #include "server/engine/plan/lowering_steps.h"
 #include "server/engine/plan/runnable.h"
@@ -476,7 +476,7 @@ absl::StatusOr<FlatProgram> Lowering::Run() {
     program_.argument_values.push_back(value);
   }
   for (const hlo::FlatSignature::Leaf& leaf : signature.results) program_.results.push_back(leaf.shape);
-  program_.aliases = ResolveAliases(*module_, signature);
+  program_.aliases = hlo::ResolveAliases(*module_, signature);
 
   ASSIGN_OR_RETURN(const ValueIds results, LowerComputation(entry, program_.argument_values, kNone));
 

@@ -86,7 +86,7 @@ TEST(Recording, CutAnywhereIsAnErrorOrReadAsFarAsItGoes) {
     const std::string cut = whole.substr(0, size);
     EXPECT_NE(ErrorOf(cut), "") << size;
     if (size < whole.find('\n') + 1) continue;
-    const absl::StatusOr<Recording> read = ParseRecording(cut, "run.rec", /*allow_cut=*/true);
+    const absl::StatusOr<Recording> read = ParseRecording(cut, "run.rec", /*allow_incomplete=*/true);
     ASSERT_TRUE(read.ok()) << size << read.status();
     EXPECT_FALSE(read->complete) << size;
   }
@@ -109,7 +109,7 @@ TEST(Recording, DamagedAnywhereIsAnErrorOrARecordingAndNeverACrash) {
       std::string damaged = whole;
       damaged[at] = damage;
       ParseRecording(damaged, "run.rec").status().IgnoreError();
-      ParseRecording(damaged, "run.rec", /*allow_cut=*/true).status().IgnoreError();
+      ParseRecording(damaged, "run.rec", /*allow_incomplete=*/true).status().IgnoreError();
     }
   }
 }

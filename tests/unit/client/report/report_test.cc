@@ -18,14 +18,14 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-RunFile Example() {
-  absl::StatusOr<RunFile> run = ReadRunFile(SourceDir() / "tests/unit/client/report/example.jsonl");
+RunJson Example() {
+  absl::StatusOr<RunJson> run = ReadRunJson(SourceDir() / "tests/unit/client/report/example.jsonl");
   EXPECT_TRUE(run.ok()) << run.status();
-  return run.ok() ? *std::move(run) : RunFile{};
+  return run.ok() ? *std::move(run) : RunJson{};
 }
 // With these temporaries of the first program; the second one has none.
-RunFile ExampleWithTemporaries(int64_t bytes) {
-  RunFile run = Example();
+RunJson ExampleWithTemporaries(int64_t bytes) {
+  RunJson run = Example();
   for (Json& row : run.accounts[0]["compiles"]) row["temporary_bytes"] = row["digest"] == "aa01" ? bytes : 0;
   return run;
 }
@@ -100,17 +100,17 @@ TEST(Report, HasTheRunsFigures) {
 }
 
 TEST(Report, ARunOfNothingIsAReport) {
-  const Json report = MakeReport(RunFile{});
+  const Json report = MakeReport(RunJson{});
   EXPECT_EQ(report["memory"]["points"].size(), 0);
   EXPECT_EQ(report["totals"]["executes"], 0);
   EXPECT_THAT(MakePage(report), HasSubstr("</html>"));
-  EXPECT_EQ(MakeTrace(RunFile{})["traceEvents"].size(), 0);
+  EXPECT_EQ(MakeTrace(RunJson{})["traceEvents"].size(), 0);
 }
 
 // Parsed again, the data in the page is the report: names with markup in them neither end its element nor are
 // lost.
 TEST(Report, ThePageHoldsTheReportAndNeedsNoNetwork) {
-  RunFile run = Example();
+  RunJson run = Example();
   run.program = "</script><script>alert(1)</script>";
   const Json report = MakeReport(run);
   const std::string page = MakePage(report);
@@ -124,31 +124,21 @@ TEST(Report, ThePageHoldsTheReportAndNeedsNoNetwork) {
     EXPECT_THAT(page, Not(HasSubstr(outside))) << outside;
 }
 
-TEST(RunFile, OfAnotherVersionCutOrDamagedIsNamed) {
-  const auto error = [](const std::string& text) {
-    return std::string(ParseRunFile(text, "run.jsonl").status().message());
-  };
-  const std::string head = "{\"hlod_run\":1,\"program\":\"p\"}\n", end = "{\"end\":true}\n";
-  EXPECT_EQ(error(head + end), "");
-  EXPECT_EQ(error(""), "run.jsonl is empty: it is not a run file.");
-  EXPECT_EQ(error("HloModule x\n"), "run.jsonl is not a run file.");
-  EXPECT_EQ(error("{\"hlod_run\":2}\n"),
-            "run.jsonl is a run file of version 2; this program reads version 1.");
-  EXPECT_THAT(error(head), HasSubstr("run.jsonl has no end"));
-  EXPECT_THAT(error(head + "{\"event\":"), HasSubstr("run.jsonl:2: the file ends in the middle of the line"));
-  EXPECT_THAT(error(head + "[]\n" + end), HasSubstr("run.jsonl:2: the line is not a JSON object"));
-  EXPECT_THAT(error(head + "{}\n" + end), HasSubstr("run.jsonl:2: the line is neither"));
-  EXPECT_THAT(error(head + "{\"event\":\"step\"}\n" + end),
-              HasSubstr("0 events and 0 accounts were written"));
-  EXPECT_THAT(error(head + end + end), HasSubstr("run.jsonl:3: something follows the end"));
-  const absl::StatusOr<RunFile> cut = ParseRunFile(head + "{\"event\":", "run.jsonl", /*allow_cut=*/true);
-  ASSERT_TRUE(cut.ok()) << cut.status();
-  EXPECT_FALSE(cut->complete);
+TEST(RunJson, IsWhatTheFileHoldsAndACutOneIsNamed) {
+  const RunJson run = Example();
+  EXPECT_EQ(run.program, "example");
+  EXPECT_EQ(run.events.size(), 11);
+  EXPECT_EQ(run.events[0]["value"]["shape"], "f32[256]");
+  EXPECT_TRUE(run.complete);
+  EXPECT_THAT(std::string(ReadRunJson("no/such.jsonl").status().message()), HasSubstr("no/such.jsonl"));
+  RunLog killed;
+  killed.complete = false;
+  EXPECT_FALSE(ToRunJson(killed).complete);
 }
 
 // Fields of another type count as missing: whatever a file holds, its report is a report.
-TEST(RunFile, WrongTypesAreNotFollowed) {
-  RunFile run = Example();
+TEST(RunJson, WrongTypesAreNotFollowed) {
+  RunJson run = Example();
   for (std::vector<Json>* const lines : {&run.events, &run.accounts}) {
     for (Json& line : *lines) {
       for (auto& [field, value] : line.items()) {
@@ -167,7 +157,7 @@ TEST(RunFile, WrongTypesAreNotFollowed) {
 }
 
 TEST(Trace, HasTracksAndSlicesWithLines) {
-  const RunFile run = Example();
+  const RunJson run = Example();
   const Json trace = MakeTrace(run);
   std::set<std::string> tracks;
   std::map<std::pair<int, int>, double> until;
@@ -197,7 +187,7 @@ TEST(Trace, HasTracksAndSlicesWithLines) {
 
 // Three overlapping waits need three tracks; a fourth one after them none of its own.
 TEST(Trace, WhatOverlapsIsSideBySide) {
-  RunFile run;
+  RunJson run;
   for (const double at : {100.0, 110.0, 120.0, 300.0}) {
     run.events.push_back({{"event", "wait"}, {"at_us", at}, {"us", 90}});
   }
@@ -211,7 +201,7 @@ TEST(Trace, WhatOverlapsIsSideBySide) {
 
 // The daemon's clock starts elsewhere: no execute begins before its close.
 TEST(Trace, TheDaemonsRunsComeAfterTheirCloses) {
-  RunFile run;
+  RunJson run;
   for (const double at : {1000.0, 2000.0}) {
     run.events.push_back({{"event", "close"},
                           {"at_us", at},

@@ -5,10 +5,10 @@
 
 #include "common/hlo/flat_signature.h"
 
-namespace hlod::engine {
+namespace hlod::hlo {
 
 // For each result (array leaf of the root) the argument (array leaf of the parameters) that the module lets
 // it share memory with, or -1; buffer donors serve results that have none.
-std::vector<int> ResolveAliases(const hlo::Module& module, const hlo::FlatSignature& signature);
+std::vector<int> ResolveAliases(const Module& module, const FlatSignature& signature);
 
-}  // namespace hlod::engine
+}  // namespace hlod::hlo

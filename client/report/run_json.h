@@ -1,6 +1,5 @@
-// A run file as reports read it: JSON, one object a line, as HLOD_RUN=FILE writes it. The first line is
-// {"hlod_run": 1, ...}, then events in order, each session's account, and {"end": true, ...}. A field that is
-// missing is 0, false or empty.
+// A run as reports read it: the JSON of its events and accounts (hlod/run.h), a field that is missing being
+// 0, false or empty. Pages and traces copy most fields as they stand.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,21 +8,21 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "hlod/run.h"
 
 namespace hlod::report {
 
 using Json = nlohmann::ordered_json;
 
-struct RunFile {
+struct RunJson {
   std::string program, started;
   std::vector<Json> events, accounts;
   bool complete = true;  // It has its end.
 };
 
-// INVALID_ARGUMENT names the file, the line and what is wrong: not a run file, another version, a line that
-// is not an object, no end. `allow_cut`: a file that ends early is read as far as it goes.
-absl::StatusOr<RunFile> ReadRunFile(const std::string& path, bool allow_cut = false);
-absl::StatusOr<RunFile> ParseRunFile(std::string_view text, std::string_view name, bool allow_cut = false);
+RunJson ToRunJson(const RunLog& run);
+// ReadRun's errors.
+absl::StatusOr<RunJson> ReadRunJson(const std::string& path, const ReadRunOptions& options = {});
 
 // Fields of an object; what is missing, or of another type, is 0, empty or false.
 double Number(const Json& object, const char* field);

@@ -1,0 +1,15 @@
+// What both forms of hloctl check print as JSON: brackets, findings, the target.
+#pragma once
+
+#include <vector>
+
+#include "client/analysis/module_check.h"
+#include "client/cli/json.h"
+
+namespace hlod::cli {
+
+Json ToJson(const analysis::Bracket& bracket);
+Json ToJson(const std::vector<analysis::Finding>& findings);
+Json ToJson(const analysis::Target& target);
+
+}  // namespace hlod::cli
