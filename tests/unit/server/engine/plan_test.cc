@@ -2,12 +2,12 @@
 // evaluator.
 #include "server/engine/plan/plan.h"
 
-#include <chrono>
 
 #include "common/base/status.h"
 #include "common/hlo/builder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/cpu_time.h"
 #include "tests/unit/server/engine/plan_testing.h"
 
 namespace hlod::engine {
@@ -372,10 +372,10 @@ double CompileSeconds(int instructions) {
     x = b.Transpose(x, {1, 0});
   }
   Finish(b, x);
-  const auto start = std::chrono::steady_clock::now();
+  const double start = ThreadCpuSeconds();
   const auto plan = Compile(module);
   EXPECT_TRUE(plan.ok()) << plan.status();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return ThreadCpuSeconds() - start;
 }
 
 TEST(Plan, CompileTimeGrowsWithTheProgramAndNoFaster) {
