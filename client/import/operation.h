@@ -1,0 +1,110 @@
+// A StableHLO program as operations: what the readers of text and of bytecode both make, and what the
+// conversion to HLO reads. Names and attributes are StableHLO's; an operation's attributes are flat, as in
+// the portable dialect (VHLO): the fields of #stablehlo.dot<...>, .conv<...>, .gather<...>, .scatter<...> and
+// .channel_handle<...> stand beside the others (lhs_contracting_dimensions, index_vector_dim, channel_id).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/hlo/literal.h"
+#include "common/hlo/shape.h"
+
+namespace hlod::stablehlo {
+
+// A type is an HLO shape without layout: tensors, tuples and tokens. tensor<?x4xf32> has kUnboundedSize, or
+// its bound where #stablehlo.bounds<...> (text) or an encoding (bytecode) states one.
+using Type = hlo::Shape;
+struct FunctionType {
+  std::vector<Type> inputs, results;
+};
+
+struct Attribute;
+using AttributeMap = std::map<std::string, Attribute, std::less<>>;
+using Integers = std::vector<int64_t>;  // array<i64: 1, 2>, dense<[1, 2]> : tensor<2xi64>, [1, 2].
+// A word that names one of a list: EQ, FLOAT, DEFAULT, FFT, NO_TRANSPOSE, TYPED_FFI as "4"; upper case.
+struct Word {
+  std::string text;
+};
+struct Symbol {
+  std::string name;  // Without the @.
+};
+struct Attribute {
+  // Nothing is a unit attribute: it is there. Lists of bools (window_reversal) are Integers of 0 and 1;
+  // [n, 2] integers (padding, source_target_pairs) and replica_groups are a Literal; a constant's value is a
+  // Literal of its tensor's shape, splats expanded. What hlod has no use for (Shardy's rules, locations,
+  // result_accuracy) may be a Word of its text.
+  std::variant<std::monostate, bool, int64_t, double, std::string, Word, Symbol, Integers, hlo::Literal, Type,
+               FunctionType, std::vector<Attribute>, std::shared_ptr<AttributeMap>>
+      value;
+};
+
+// Values are numbered, over the whole program, in the order of their definitions.
+using ValueId = int32_t;
+struct Value {
+  ValueId id = -1;
+  Type type;
+};
+
+struct Operation;
+struct Block {
+  std::vector<Value> arguments;
+  std::vector<Operation> operations;  // The last one ends it: stablehlo.return, func.return, sdy.return.
+};
+struct Region {
+  std::vector<Block> blocks;  // One, in all that StableHLO has.
+};
+
+// Where an operation stands: in the program's source (loc(...)), and in the file that was read, for errors.
+struct Location {
+  std::string name;  // The scope: "jit(f)/jit(main)/add". Empty: none.
+  std::string file;  // Empty: none.
+  int line = 0;
+  int read_line = 0, read_column = 0;  // Of text; 0: bytecode.
+};
+
+struct Operation {
+  std::string name;  // "stablehlo.add", "func.call", "chlo.top_k", "sdy.sharding_constraint".
+  std::vector<ValueId> operands;
+  std::vector<Value> results;
+  AttributeMap attributes;
+  std::vector<Region> regions;
+  Location location;
+};
+
+struct Function {
+  std::string name;
+  bool is_public = true;
+  FunctionType type;
+  std::vector<AttributeMap> argument_attributes, result_attributes;  // One a value, most of them empty.
+  Region body;                                                       // Its block's arguments are the inputs.
+};
+
+struct Program {
+  std::string name;         // "jit_f"; empty: none.
+  AttributeMap attributes;  // mhlo.num_partitions, mhlo.num_replicas, ...
+  std::vector<Function> functions;
+  std::vector<Operation> others;  // sdy.mesh and the like.
+  ValueId values = 0;             // Ids are below it.
+};
+
+// Text as JAX, PyTorch/XLA and MLIR's own printers write it, in the pretty form, the generic form, or both
+// mixed. Errors are "line:column: what is there, and what was expected".
+absl::StatusOr<Program> ParseText(std::string_view text);
+// A portable artifact: MLIR bytecode of the VHLO dialect. Errors name the byte, the section and what is
+// wrong.
+absl::StatusOr<Program> ParseBytecode(std::string_view bytes);
+// Whether bytes begin as MLIR bytecode does.
+bool IsBytecode(std::string_view bytes);
+// Whether a text is MLIR rather than HLO: its first word is module, func.func, "builtin.module", or an alias
+// (#loc, !type).
+bool IsStablehloText(std::string_view text);
+
+}  // namespace hlod::stablehlo
