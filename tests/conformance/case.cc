@@ -18,7 +18,9 @@ namespace {
 using hlo::Literal;
 using nlohmann::json;
 
-std::filesystem::path Root() { return SourceDir() / "tests/conformance/jax/cases"; }
+std::filesystem::path Root(std::string_view corpus) {
+  return SourceDir() / "tests/conformance" / corpus / "cases";
+}
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -97,22 +99,25 @@ std::string Show(std::complex<double> z, hlo::PrimitiveType type) {
 
 }  // namespace
 
-std::vector<std::string> CaseNames() {
+std::vector<std::string> CaseNames(std::string_view corpus) {
   std::vector<std::string> names;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(Root(), error)) {
+  for (const auto& entry : std::filesystem::directory_iterator(Root(corpus), error)) {
     if (std::filesystem::exists(entry.path() / "case.json", error)) names.push_back(entry.path().filename());
   }
   std::sort(names.begin(), names.end());
   return names;
 }
 
-absl::StatusOr<Case> LoadCase(std::string_view name) {
+absl::StatusOr<Case> LoadCase(std::string_view name, std::string_view corpus) {
   Case result;
-  result.folder = (Root() / name).string();
+  result.folder = (Root(corpus) / name).string();
   ASSIGN_OR_RETURN(const std::string text, ReadFile(result.folder + "/case.json"));
   ASSIGN_OR_RETURN(result.module_proto, ReadFile(result.folder + "/module.pb"));
-  ASSIGN_OR_RETURN(result.module_text, ReadFile(result.folder + "/module.txt"));
+  const std::string module_text = result.folder + "/module.txt";
+  if (std::filesystem::exists(module_text)) {
+    ASSIGN_OR_RETURN(result.module_text, ReadFile(module_text));
+  }
   try {
     RETURN_IF_ERROR(Fill(json::parse(text), result));
   } catch (const json::exception& error) {

@@ -1,5 +1,5 @@
-// The cases under tests/conformance/jax/cases: modules lowered by JAX with arguments and XLA's own results.
-// See jax/README.md.
+// The cases under tests/conformance/jax/cases and stablehlo/cases: modules lowered by JAX with arguments and
+// XLA's own results. See jax/README.md and stablehlo/README.md.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ struct Donation {
 struct Case {
   std::string name, about, folder;
   std::string module_proto;             // A serialized HloModuleProto.
-  std::string module_text;              // The same as XLA prints it.
+  std::string module_text;              // The same as XLA prints it; the cases of stablehlo have none.
   std::vector<hlo::Literal> arguments;  // One array a parameter.
   std::vector<hlo::Literal> expected;   // One array a leaf of the result.
   std::vector<Tolerance> tolerances;    // One a leaf.
@@ -36,10 +36,10 @@ struct Case {
   std::vector<std::string> opcodes;
 };
 
-// Names of all cases in the tree the tests were built from, sorted.
-std::vector<std::string> CaseNames();
+// Names of all cases of a corpus ("jax", "stablehlo") in the tree the tests were built from, sorted.
+std::vector<std::string> CaseNames(std::string_view corpus = "jax");
 // Reads one case. NOT_FOUND or DATA_LOSS naming the file.
-absl::StatusOr<Case> LoadCase(std::string_view name);
+absl::StatusOr<Case> LoadCase(std::string_view name, std::string_view corpus = "jax");
 
 // An array from a .npy file (version 1.0, C order, little endian) as the element type `type`, whose width the
 // file's must have.

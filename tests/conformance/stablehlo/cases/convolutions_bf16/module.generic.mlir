@@ -1,0 +1,26 @@
+"builtin.module"() <{sym_name = "jit_f"}> ({
+  "func.func"() <{arg_attrs = [{}, {}], function_type = (tensor<2x2x5x4xbf16>, tensor<4x2x3x2xbf16>) -> (tensor<2x4x5x4xbf16>, tensor<2x4x1x7xbf16>, tensor<2x3x3x4xbf16>, tensor<2x4x3x3xbf16>, tensor<4x2x3x2xbf16>), res_attrs = [{jax.result_info = "result[0]"}, {jax.result_info = "result[1]"}, {jax.result_info = "result[2]"}, {jax.result_info = "result[3]"}, {jax.result_info = "result[4]"}], sym_name = "main", sym_visibility = "public"}> ({
+  ^bb0(%arg0: tensor<2x2x5x4xbf16>, %arg1: tensor<4x2x3x2xbf16>):
+    %0 = "stablehlo.convolution"(%arg0, %arg1) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]>, feature_group_count = 1 : i64, lhs_dilation = array<i64: 1, 1>, padding = dense<[[1, 1], [0, 1]]> : tensor<2x2xi64>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>], rhs_dilation = array<i64: 1, 1>, window_reversal = array<i1: false, false>, window_strides = array<i64: 1, 1>}> : (tensor<2x2x5x4xbf16>, tensor<4x2x3x2xbf16>) -> tensor<2x4x5x4xbf16>
+    %1 = "stablehlo.convolution"(%arg0, %arg1) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]>, feature_group_count = 1 : i64, lhs_dilation = array<i64: 1, 2>, padding = dense<[[1, 0], [-1, 2]]> : tensor<2x2xi64>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>], rhs_dilation = array<i64: 2, 1>, window_reversal = array<i1: false, false>, window_strides = array<i64: 2, 1>}> : (tensor<2x2x5x4xbf16>, tensor<4x2x3x2xbf16>) -> tensor<2x4x1x7xbf16>
+    %2 = "stablehlo.transpose"(%arg0) <{permutation = array<i64: 0, 2, 3, 1>}> : (tensor<2x2x5x4xbf16>) -> tensor<2x5x4x2xbf16>
+    %3 = "stablehlo.transpose"(%arg1) <{permutation = array<i64: 2, 3, 1, 0>}> : (tensor<4x2x3x2xbf16>) -> tensor<3x2x2x4xbf16>
+    %4 = "stablehlo.convolution"(%2, %3) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, feature_group_count = 1 : i64, lhs_dilation = array<i64: 1, 1>, padding = dense<0> : tensor<2x2xi64>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>], rhs_dilation = array<i64: 1, 1>, window_reversal = array<i1: false, false>, window_strides = array<i64: 1, 1>}> : (tensor<2x5x4x2xbf16>, tensor<3x2x2x4xbf16>) -> tensor<2x3x3x4xbf16>
+    %5 = "stablehlo.slice"(%arg1) <{limit_indices = array<i64: 4, 1, 3, 2>, start_indices = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1, 1, 1>}> : (tensor<4x2x3x2xbf16>) -> tensor<4x1x3x2xbf16>
+    %6 = "stablehlo.convolution"(%arg0, %5) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]>, feature_group_count = 2 : i64, lhs_dilation = array<i64: 1, 1>, padding = dense<0> : tensor<2x2xi64>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>], rhs_dilation = array<i64: 1, 1>, window_reversal = array<i1: false, false>, window_strides = array<i64: 1, 1>}> : (tensor<2x2x5x4xbf16>, tensor<4x1x3x2xbf16>) -> tensor<2x4x3x3xbf16>
+    %7 = "stablehlo.convolution"(%arg0, %arg1) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]>, feature_group_count = 1 : i64, lhs_dilation = array<i64: 1, 1>, padding = dense<0> : tensor<2x2xi64>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>], rhs_dilation = array<i64: 1, 1>, window_reversal = array<i1: false, false>, window_strides = array<i64: 1, 1>}> : (tensor<2x2x5x4xbf16>, tensor<4x2x3x2xbf16>) -> tensor<2x4x3x3xbf16>
+    %8 = "stablehlo.convert"(%7) : (tensor<2x4x3x3xbf16>) -> tensor<2x4x3x3xf32>
+    %9 = "stablehlo.constant"() <{value = dense<0.000000e+00> : tensor<f32>}> : () -> tensor<f32>
+    %10 = "stablehlo.reduce"(%8, %9) <{dimensions = array<i64: 0, 1, 2, 3>}> ({
+    ^bb0(%arg2: tensor<f32>, %arg3: tensor<f32>):
+      %16 = "stablehlo.add"(%arg2, %arg3) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      "stablehlo.return"(%16) : (tensor<f32>) -> ()
+    }) : (tensor<2x4x3x3xf32>, tensor<f32>) -> tensor<f32>
+    %11 = "stablehlo.convert"(%10) : (tensor<f32>) -> tensor<bf16>
+    %12 = "stablehlo.constant"() <{value = dense<1.000000e+00> : tensor<f32>}> : () -> tensor<f32>
+    %13 = "stablehlo.broadcast_in_dim"(%12) <{broadcast_dimensions = array<i64>}> : (tensor<f32>) -> tensor<2x4x3x3xf32>
+    %14 = "stablehlo.convert"(%13) : (tensor<2x4x3x3xf32>) -> tensor<2x4x3x3xbf16>
+    %15 = "stablehlo.convolution"(%arg0, %14) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[f, b, 0, 1]x[i, o, 0, 1]->[f, b, 0, 1]>, feature_group_count = 1 : i64, lhs_dilation = array<i64: 1, 1>, padding = dense<0> : tensor<2x2xi64>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>], rhs_dilation = array<i64: 1, 1>, window_reversal = array<i1: false, false>, window_strides = array<i64: 1, 1>}> : (tensor<2x2x5x4xbf16>, tensor<2x4x3x3xbf16>) -> tensor<4x2x3x2xbf16>
+    "func.return"(%0, %1, %4, %6, %15) : (tensor<2x4x5x4xbf16>, tensor<2x4x1x7xbf16>, tensor<2x3x3x4xbf16>, tensor<2x4x3x3xbf16>, tensor<4x2x3x2xbf16>) -> ()
+  }) : () -> ()
+}) {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} : () -> ()

@@ -1,0 +1,14 @@
+module @jit_f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<2x2x6xf32>, %arg1: tensor<2x2x3xf32>, %arg2: tensor<1x1x2x3x2xf32>, %arg3: tensor<1x1x2x1x2xf32>) -> (tensor<2x2x3xf32> {jax.result_info = "result[0]"}, tensor<1x2x4xf32> {jax.result_info = "result[1]"}, tensor<2x2xf32> {jax.result_info = "result[2]"}, tensor<1x1x2x3x2xf32> {jax.result_info = "result[3]"}, tensor<2x2x12xf32> {jax.result_info = "result[4]"}) {
+    %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0], window = {stride = [2], pad = [[0, 1]], lhs_dilate = [1], rhs_dilate = [1], reverse = [false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<2x2x6xf32>, tensor<2x2x3xf32>) -> tensor<2x2x3xf32>
+    %1 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0], window = {stride = [1], pad = [[0, 0]], lhs_dilate = [1], rhs_dilate = [1], reverse = [false]} {batch_group_count = 2 : i64, feature_group_count = 1 : i64, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<2x2x6xf32>, tensor<2x2x3xf32>) -> tensor<1x2x4xf32>
+    %2 = stablehlo.slice %arg0 [0:2, 0:2, 0:1] : (tensor<2x2x6xf32>) -> tensor<2x2x1xf32>
+    %3 = stablehlo.reshape %2 : (tensor<2x2x1xf32>) -> tensor<2x2xf32>
+    %4 = stablehlo.slice %arg1 [0:2, 0:2, 0:1] : (tensor<2x2x3xf32>) -> tensor<2x2x1xf32>
+    %5 = stablehlo.reshape %4 : (tensor<2x2x1xf32>) -> tensor<2x2xf32>
+    %6 = stablehlo.convolution(%3, %5) dim_numbers = [b, f]x[o, i]->[b, f], window = {stride = [], pad = [], lhs_dilate = [], rhs_dilate = [], reverse = []} {batch_group_count = 1 : i64, feature_group_count = 1 : i64, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+    %7 = stablehlo.convolution(%arg2, %arg3) dim_numbers = [b, f, 0, 1, 2]x[o, i, 0, 1, 2]->[b, f, 0, 1, 2], window = {stride = [1, 1, 1], pad = [[0, 1], [0, 0], [0, 1]], lhs_dilate = [1, 1, 1], rhs_dilate = [1, 1, 1], reverse = [false, false, false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<1x1x2x3x2xf32>, tensor<1x1x2x1x2xf32>) -> tensor<1x1x2x3x2xf32>
+    %8 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0], window = {stride = [1], pad = [[2, 1]], lhs_dilate = [2], rhs_dilate = [1], reverse = [false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<2x2x6xf32>, tensor<2x2x3xf32>) -> tensor<2x2x12xf32>
+    return %0, %1, %6, %7, %8 : tensor<2x2x3xf32>, tensor<1x2x4xf32>, tensor<2x2xf32>, tensor<1x1x2x3x2xf32>, tensor<2x2x12xf32>
+  }
+}
