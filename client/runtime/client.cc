@@ -10,6 +10,7 @@
 #include "client/runtime/abstract_session.h"
 #include "client/runtime/background_closer.h"
 #include "client/runtime/connector.h"
+#include "client/runtime/debug_analysis.h"
 #include "client/runtime/metrics.h"
 #include "client/runtime/process.h"
 #include "client/runtime/run_recorder.h"
@@ -55,6 +56,7 @@ absl::StatusOr<Client> Open(const ConnectOptions& options, const std::optional<A
   ASSIGN_OR_RETURN(std::shared_ptr<Session> session, Session::Open(std::move(connector), session_options));
   if (abstract.has_value() && !abstract->record.empty()) internal::EndAtExit(session);
   internal::ReportSession(session);
+  RETURN_IF_ERROR(internal::BeginDebugAnalysis());
   RETURN_IF_ERROR(internal::RecordSession(session));
   return Client(std::move(session));
 }

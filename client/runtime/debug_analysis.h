@@ -1,0 +1,11 @@
+// $HLOD_DEBUG: the analysis of the whole program.
+#pragma once
+
+#include "absl/status/status.h"
+
+namespace hlod::internal {
+
+// The first call begins what $HLOD_DEBUG and $HLOD_DEBUG_FILE ask for; each returns its error.
+absl::Status BeginDebugAnalysis();
+
+}  // namespace hlod::internal
