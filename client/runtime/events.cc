@@ -58,10 +58,12 @@ class EventQueue {
     if (observers_.empty()) return;
     event.number = ++last_;
     events_.push_back(std::move(event));
+    queued_.store(true, std::memory_order_relaxed);
   }
 
+  // What this thread queued it sees; most operations queue nothing, and need no lock to know.
   void Deliver() {
-    if (!owner_.IsThisOne()) return;
+    if (!queued_.load(std::memory_order_relaxed) || !owner_.IsThisOne()) return;
     absl::MutexLock lock(&mu_);
     if (handing_out_ == 0) HandOut();
   }
@@ -83,6 +85,7 @@ class EventQueue {
       for (Observer* const observer : to) observer->OnEvent(event);
       mu_.Lock();
     }
+    queued_.store(false, std::memory_order_relaxed);
     handing_out_ = 0;
     idle_.SignalAll();
   }
@@ -94,6 +97,7 @@ class EventQueue {
   uint64_t handing_out_ ABSL_GUARDED_BY(mu_) = 0;  // The thread that does; 0: none.
   uint64_t last_ ABSL_GUARDED_BY(mu_) = 0;
   std::deque<Event> events_ ABSL_GUARDED_BY(mu_);
+  std::atomic<bool> queued_ = false;  // Whether there are any; written under mu_.
   std::vector<Observer*> observers_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -13,10 +13,28 @@
 namespace hlod::lazy {
 namespace {
 
+// The time of the operations of a trace: of each of the first ones, then of one in kStride for all of them,
+// since reading the clock takes longer than much of what an operation does.
 struct Recording {
-  int depth = 0;  // Operations that are written in others.
-  std::optional<internal::Stopwatch> since;
+  static constexpr int64_t kEach = 64, kStride = 16;
+  int depth = 0;           // Operations that are written in others.
+  int64_t operations = 0;  // Of this trace.
   double us = 0;
+  std::optional<internal::Stopwatch> since;  // Of an operation that is timed.
+
+  void Begin() {
+    ++operations;
+    if (operations <= kEach || operations % kStride == 0) since.emplace();
+  }
+  void End() {
+    if (since.has_value()) us += since->us() * static_cast<double>(operations <= kEach ? 1 : kStride);
+    since.reset();
+  }
+  double Take() {
+    End();  // The operation that the trace became too long with.
+    operations = 0;
+    return std::exchange(us, 0);
+  }
 };
 thread_local Recording recording;
 
@@ -66,12 +84,10 @@ EventValue EventValueOf(const Value& value) {
 }
 
 void RecordingTime::Begin() {
-  if (recording.depth++ == 0) recording.since.emplace();
+  if (recording.depth++ == 0) recording.Begin();
 }
 void RecordingTime::End() {
-  if (--recording.depth > 0) return;
-  if (recording.since.has_value()) recording.us += recording.since->us();
-  recording.since.reset();
+  if (--recording.depth == 0) recording.End();
 }
 
 CloseReport::CloseReport(Graph& graph) : graph_(graph), on_(internal::Observed()) {
@@ -95,11 +111,7 @@ void CloseReport::Begin(TraceCause cause, const Caller& caller, const char* oper
   event_->step = session->step;
   event_->device = graph_.place.ordinal;
   event_->nodes = graph_.size();
-  event_->trace_us = std::exchange(recording.us, 0);
-  if (recording.since.has_value()) {  // The operation that the trace became too long with.
-    event_->trace_us += recording.since->us();
-    recording.since.emplace();
-  }
+  event_->trace_us = recording.Take();
 }
 
 void CloseReport::Take(const Program& program) {

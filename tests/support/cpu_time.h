@@ -1,15 +1,17 @@
-// Processor time of this thread, for tests that bound work: what other processes take of the machine is not in
-// it, as it would be in a clock's time.
+// Processor time, for tests that bound work: what other processes take of the machine is not in it, as it would
+// be in a clock's time.
 #pragma once
 
 #include <ctime>
 
 namespace hlod {
 
-inline double ThreadCpuSeconds() {
+inline double SecondsOf(clockid_t clock) {
   timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  clock_gettime(clock, &time);
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
+inline double ThreadCpuSeconds() { return SecondsOf(CLOCK_THREAD_CPUTIME_ID); }
+inline double ProcessCpuSeconds() { return SecondsOf(CLOCK_PROCESS_CPUTIME_ID); }
 
 }  // namespace hlod
