@@ -44,6 +44,9 @@ struct Attribute {
   std::variant<std::monostate, bool, int64_t, double, std::string, Word, Symbol, Integers, hlo::Literal, Type,
                FunctionType, std::vector<Attribute>, std::shared_ptr<AttributeMap>>
       value;
+  // Of an integer or a float, the type that it states (76 : ui8, 0.95 : f32); kInvalid: none. The text of a
+  // custom call's backend_config has it.
+  hlo::PrimitiveType type = hlo::kInvalid;
 };
 
 // Values are numbered, over the whole program, in the order of their definitions.
