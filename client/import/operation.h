@@ -29,7 +29,8 @@ struct FunctionType {
 struct Attribute;
 using AttributeMap = std::map<std::string, Attribute, std::less<>>;
 using Integers = std::vector<int64_t>;  // array<i64: 1, 2>, dense<[1, 2]> : tensor<2xi64>, [1, 2].
-// A word that names one of a list: EQ, FLOAT, DEFAULT, FFT, NO_TRANSPOSE, TYPED_FFI as "4"; upper case.
+// A word that names one of a list: EQ, FLOAT, DEFAULT, FFT, NO_TRANSPOSE, upper case. An api_version is one,
+// by its number: "4" is TYPED_FFI.
 struct Word {
   std::string text;
 };
@@ -44,8 +45,8 @@ struct Attribute {
   std::variant<std::monostate, bool, int64_t, double, std::string, Word, Symbol, Integers, hlo::Literal, Type,
                FunctionType, std::vector<Attribute>, std::shared_ptr<AttributeMap>>
       value;
-  // Of an integer or a float, the type that it states (76 : ui8, 0.95 : f32); kInvalid: none. The text of a
-  // custom call's backend_config has it.
+  // Of an integer, a float or Integers, the type that it states (76 : ui8, 0.95 : f32, array<i32: 1>);
+  // kInvalid: none. The text of a custom call's backend_config has it.
   hlo::PrimitiveType type = hlo::kInvalid;
 };
 

@@ -1,0 +1,209 @@
+// Nested lists, splats and bytes, into the literal of the type that is stated after them.
+#include "client/import/text/dense.h"
+
+#include "client/import/text/element.h"
+#include "client/import/text/types.h"
+
+namespace hlod::stablehlo::text {
+namespace {
+
+using hlo::Dims;
+using hlo::Literal;
+
+// Elements of dimension `dimension` and below, in their order, each by read().
+template <typename ReadOne>
+absl::Status ReadList(Reader& reader, const Dims& dims, size_t dimension, ReadOne& read) {
+  if (dimension == dims.size()) return read();
+  const size_t at = (reader.SkipBlanks(), reader.position());
+  RETURN_IF_ERROR(reader.Expect("["));
+  int64_t count = 0;
+  while (!reader.Try("]")) {
+    if (count == dims[dimension]) {
+      return reader.ErrorAt(at, "this list has more than the %d elements of dimension %d", count, dimension);
+    }
+    if (count > 0) RETURN_IF_ERROR(reader.Expect(","));
+    RETURN_IF_ERROR(ReadList(reader, dims, dimension + 1, read));
+    ++count;
+  }
+  if (count == dims[dimension]) return absl::OkStatus();
+  return reader.ErrorAt(at, "this list has %d elements; dimension %d has %d", count, dimension,
+                        dims[dimension]);
+}
+
+// Bytes from hexadecimal digits; `at` is for errors.
+absl::StatusOr<std::string> FromHex(Reader& reader, std::string_view digits, size_t at) {
+  if (digits.size() % 2 != 0) return reader.ErrorAt(at, "%d hexadecimal digits are not bytes", digits.size());
+  std::string bytes(digits.size() / 2, '\0');
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const int high = HexDigit(digits[2 * i]), low = HexDigit(digits[2 * i + 1]);
+    if (high < 0 || low < 0)
+      return reader.ErrorAt(at, "expected hexadecimal digits, found \"%s\"", digits.substr(2 * i, 2));
+    bytes[i] = static_cast<char>(16 * high + low);
+  }
+  return bytes;
+}
+
+// Copies element 0 to the others.
+void Repeat(Literal& literal) {
+  const size_t width = hlo::ByteWidth(literal.shape().type);
+  std::byte* const data = literal.bytes().data();
+  const size_t size = literal.bytes().size();
+  for (size_t filled = width; filled < size; filled *= 2)
+    std::memcpy(data + filled, data, std::min(filled, size - filled));
+}
+
+// The literal of one element that is repeated, its element to be set. Counts what the text does not have.
+absl::StatusOr<Literal> MakeSplat(Source& source, const Type& type, size_t at) {
+  const std::optional<int64_t> bytes = hlo::ByteSize(type);
+  if (!bytes) return source.reader.ErrorAt(at, "no literal has the type %s", hlo::ToString(type));
+  RETURN_IF_ERROR(source.Charge(at, *bytes));
+  return Literal::Make(type, kMaxExpandedBytes);
+}
+
+// Elements' bytes as MLIR keeps them: little endian, those below a byte in one byte each.
+absl::StatusOr<Literal> FromBytes(Source& source, const Type& type, std::string_view digits, size_t at) {
+  Reader& reader = source.reader;
+  ASSIGN_OR_RETURN(const std::string bytes, FromHex(reader, digits, at));
+  const std::optional<int64_t> count = hlo::ElementCount(type);
+  const size_t width = hlo::ByteWidth(type.type);
+  const bool is_whole =
+      count && bytes.size() / width == static_cast<uint64_t>(*count) && bytes.size() % width == 0;
+  // Older MLIR packs i1, eight in a byte.
+  const bool is_packed = type.type == hlo::kPred && !is_whole && count &&
+                         bytes.size() == (static_cast<uint64_t>(*count) + 7) / 8;
+  if (!is_whole && !is_packed && bytes.size() != width) {
+    return reader.ErrorAt(at, "%d bytes are not the elements of %s", bytes.size(), hlo::ToString(type));
+  }
+  const bool is_splat = !is_whole && !is_packed;
+  ASSIGN_OR_RETURN(Literal literal, is_splat ? MakeSplat(source, type, at) : Literal::Make(type, INT64_MAX));
+  if (literal.bytes().empty()) return literal;
+  if (is_packed) {
+    for (int64_t i = 0; i < *count; ++i) literal.data<bool>()[i] = ((bytes[i / 8] >> (i % 8)) & 1) != 0;
+    return literal;
+  }
+  std::memcpy(literal.bytes().data(), bytes.data(), bytes.size());
+  hlo::VisitType(type.type, [&]<typename T>() {
+    if constexpr (std::is_same_v<T, bool> || hlo::kIsSmallInt<T>) {  // Any byte must become a value.
+      for (T& value : literal.data<T>().subspan(0, bytes.size())) {
+        int8_t byte;
+        std::memcpy(&byte, &value, 1);
+        if constexpr (std::is_same_v<T, bool>) byte = byte != 0;
+        const T clean = static_cast<T>(byte);
+        std::memcpy(&value, &clean, 1);
+      }
+    }
+  });
+  if (is_splat) Repeat(literal);
+  return literal;
+}
+
+// The elements of `type` from the text that ends at `end`.
+absl::StatusOr<Literal> ReadElements(Source& source, const Type& type, size_t end) {
+  Reader& reader = source.reader;
+  const size_t at = (reader.SkipBlanks(), reader.position());
+  const std::optional<int64_t> count = hlo::ElementCount(type);
+  if (!count || type.HasDynamicDimension() || !type.IsArray())
+    return reader.ErrorAt(at, "no literal has the type %s", hlo::ToString(type));
+  if (at == end) {
+    if (*count == 0) return Literal::Make(type, kMaxExpandedBytes);
+    return reader.ErrorAt(at, "expected %d elements, found none", *count);
+  }
+  const bool is_splat = reader.Peek() != '[';
+  // Each element takes a character: a large type over a short text is refused before anything is allocated.
+  if (!is_splat && *count > static_cast<int64_t>(end - at))
+    return reader.ErrorAt(at, "expected %d elements, found fewer", *count);
+  ASSIGN_OR_RETURN(Literal literal, is_splat ? MakeSplat(source, type, at) : Literal::Make(type, INT64_MAX));
+  absl::Status status;
+  hlo::VisitType(type.type, [&]<typename T>() {
+    T only{};
+    T* next = is_splat ? &only : literal.data<T>().data();
+    auto read = [&] { return ReadElement(reader, *next++); };
+    status = is_splat ? read() : ReadList(reader, type.dims, 0, read);
+    if (!is_splat || *count == 0) return;
+    literal.data<T>()[0] = only;
+    Repeat(literal);
+  });
+  RETURN_IF_ERROR(status);
+  reader.SkipBlanks();
+  if (reader.position() != end) return reader.Expected("'>' after the elements");
+  return literal;
+}
+
+// ": type" after the elements.
+absl::StatusOr<Type> ReadTypeOfElements(Source& source) {
+  RETURN_IF_ERROR(source.reader.Expect(":"));
+  return ReadType(source);
+}
+
+}  // namespace
+
+absl::StatusOr<Literal> ReadDense(Source& source) {
+  Reader& reader = source.reader;
+  RETURN_IF_ERROR(reader.Expect("<"));
+  const size_t begin = (reader.SkipBlanks(), reader.position());
+  std::string_view digits;
+  const bool is_bytes = reader.Peek() == '"';
+  if (is_bytes) {
+    ASSIGN_OR_RETURN(digits, reader.PlainString());
+    if (!digits.starts_with("0x"))
+      return reader.ErrorAt(begin, "expected \"0x...\": strings are not elements");
+    digits.remove_prefix(2);
+  }
+  // The type comes after the elements, and says how to read them.
+  const size_t end = is_bytes ? (reader.SkipBlanks(), reader.position()) : reader.text().find('>', begin);
+  if (end == std::string_view::npos) return reader.ErrorAt(begin, "dense<...> is never closed");
+  reader.Rewind(end);
+  RETURN_IF_ERROR(reader.Expect(">"));
+  ASSIGN_OR_RETURN(const Type type, ReadTypeOfElements(source));
+  if (is_bytes) {
+    if (!type.IsArray() || type.HasDynamicDimension())
+      return reader.ErrorAt(begin, "no literal has the type %s", hlo::ToString(type));
+    return FromBytes(source, type, digits, begin);
+  }
+  const size_t after = reader.position();
+  reader.Rewind(begin);
+  ASSIGN_OR_RETURN(Literal literal, ReadElements(source, type, end));
+  reader.Rewind(after);
+  return literal;
+}
+
+absl::StatusOr<Literal> ReadDenseResource(Source& source) {
+  Reader& reader = source.reader;
+  const size_t at = reader.position();
+  RETURN_IF_ERROR(reader.Expect("<"));
+  std::string name;
+  if (reader.Peek() == '"') {
+    ASSIGN_OR_RETURN(name, reader.String());
+  } else {
+    ASSIGN_OR_RETURN(name, reader.BareWord("the name of a resource"));
+  }
+  RETURN_IF_ERROR(reader.Expect(">"));
+  ASSIGN_OR_RETURN(const Type type, ReadTypeOfElements(source));
+  if (!type.IsArray() || type.HasDynamicDimension())
+    return reader.ErrorAt(at, "no literal has the type %s", hlo::ToString(type));
+  ASSIGN_OR_RETURN(const std::string_view digits, source.aliases.Resource(reader, name, at));
+  return FromBytes(source, type, digits, at);
+}
+
+absl::StatusOr<double> ReadDouble(Reader& reader, hlo::PrimitiveType type) {
+  double value = 0;
+  absl::Status status = reader.Expected("a float");
+  hlo::VisitType(type, [&]<typename T>() {
+    if constexpr (std::is_floating_point_v<T> || hlo::kIsSmallFloat<T>) {
+      T element{};
+      status = ReadElement(reader, element);
+      value = static_cast<double>(element);
+    }
+  });
+  RETURN_IF_ERROR(status);
+  return value;
+}
+
+absl::StatusOr<int64_t> ReadInteger(Reader& reader, hlo::PrimitiveType type) {
+  ASSIGN_OR_RETURN(const WrittenInteger written, ReadWritten(reader));
+  ASSIGN_OR_RETURN(const uint64_t value,
+                   Wrapped(reader, written, hlo::Info(type).bits, hlo::IsUnsigned(type)));
+  return static_cast<int64_t>(value);
+}
+
+}  // namespace hlod::stablehlo::text

@@ -1,0 +1,20 @@
+// The pretty forms of operations: a table of small formats, and what is read by hand.
+#pragma once
+
+#include <string_view>
+
+#include "client/import/text/operations.h"
+
+namespace hlod::stablehlo::text {
+
+// Reads an operation by its format in forms.inc, after its name. False: the table does not have it.
+absl::StatusOr<bool> ReadByFormat(Source& source, Draft& draft);
+
+// Forms that no format describes, after the operation's name.
+absl::Status ReadWhile(Source& source, Draft& draft);
+absl::Status ReadReduce(Source& source, Draft& draft);
+absl::Status ReadScan(Source& source, Draft& draft);
+absl::Status ReadFunction(Source& source, Draft& draft);
+absl::Status ReadModule(Source& source, Draft& draft);
+
+}  // namespace hlod::stablehlo::text

@@ -1,0 +1,68 @@
+// StableHLO as JAX writes it: the pretty form, the generic form and the one with locations are one program.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "client/import/operation.h"
+#include "tests/support/source_dir.h"
+#include "tests/unit/client/import/program_text.h"
+
+namespace hlod::stablehlo {
+namespace {
+
+std::filesystem::path Cases() { return SourceDir() / "tests/conformance/stablehlo/cases"; }
+
+std::vector<std::string> CaseNames() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(Cases()))
+    names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string Read(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// Without the attributes of custom calls that the pretty form leaves out: they have their defaults.
+std::string WithoutDefaults(const std::string& text) {
+  std::istringstream in(text);
+  std::string kept;
+  for (std::string line; std::getline(in, line);) {
+    const bool is_default = line.ends_with(" api_version = 1") ||
+                            line.ends_with(" called_computations = []") ||
+                            line.ends_with(" has_side_effect = false : pred");
+    if (!is_default) kept += line + "\n";
+  }
+  return kept;
+}
+
+class TextFromJax : public testing::TestWithParam<std::string> {
+ protected:
+  static Program Parse(const std::string& file) {
+    absl::StatusOr<Program> program = ParseText(Read(Cases() / GetParam() / file));
+    EXPECT_TRUE(program.ok()) << file << ": " << program.status();
+    return program.ok() ? *std::move(program) : Program();
+  }
+};
+
+TEST_P(TextFromJax, FormsAreOneProgram) {
+  const Program pretty = Parse("module.mlir");
+  ASSERT_FALSE(pretty.functions.empty());
+  EXPECT_TRUE(IsStablehloText(Read(Cases() / GetParam() / "module.mlir")));
+  EXPECT_EQ(WithoutDefaults(ToText(Parse("module.generic.mlir"))), WithoutDefaults(ToText(pretty)));
+  if (!std::filesystem::exists(Cases() / GetParam() / "module.located.mlir")) return;
+  EXPECT_EQ(ToText(Parse("module.located.mlir")), ToText(pretty));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, TextFromJax, testing::ValuesIn(CaseNames()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace hlod::stablehlo
