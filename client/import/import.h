@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "client/import/operation.h"
@@ -10,9 +11,16 @@
 
 namespace hlod::stablehlo {
 
+struct ConvertOptions {
+  // The shapes of the entry's arguments, for a program with unknown dimensions (tensor<?xf32>); empty: those
+  // of its types.
+  std::vector<Type> arguments;
+};
+
 // The program as an HLO module, verified: its public function (or @main) is the entry. Errors name the
 // operation, its place and what it is that HLO has no form for.
-absl::StatusOr<std::unique_ptr<hlo::Module>> ToHlo(const Program& program);
+absl::StatusOr<std::unique_ptr<hlo::Module>> ToHlo(const Program& program,
+                                                   const ConvertOptions& options = {});
 
 }  // namespace hlod::stablehlo
 

@@ -27,7 +27,7 @@ def reduce_custom(rng):
     """Reductions by a region: of one operand, and of two of different types."""
 
     def f(x, n):
-        one = lax.reduce(x, jnp.float32(0), lambda a, b: jnp.sin(a) + b * b, (1,))
+        one = lax.reduce(x, jnp.float32(0), lambda a, b: a + b + jnp.sin(a) * jnp.sin(b), (1,))
         two = lax.reduce((x, n), (jnp.float32(1), jnp.int32(0)), lambda a, b: (a[0] * b[0], a[1] ^ b[1]), (0,))
         return one, two, jnp.argmax(x, 1), jnp.argmin(n, 0), lax.reduce_xor(n, (0,))
 

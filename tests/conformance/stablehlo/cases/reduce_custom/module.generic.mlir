@@ -4,10 +4,12 @@
     %26 = "stablehlo.constant"() <{value = dense<0.000000e+00> : tensor<f32>}> : () -> tensor<f32>
     %27 = "stablehlo.reduce"(%arg10, %26) <{dimensions = array<i64: 1>}> ({
     ^bb0(%arg18: tensor<f32>, %arg19: tensor<f32>):
-      %38 = "stablehlo.sine"(%arg18) : (tensor<f32>) -> tensor<f32>
-      %39 = "stablehlo.multiply"(%arg19, %arg19) : (tensor<f32>, tensor<f32>) -> tensor<f32>
-      %40 = "stablehlo.add"(%38, %39) : (tensor<f32>, tensor<f32>) -> tensor<f32>
-      "stablehlo.return"(%40) : (tensor<f32>) -> ()
+      %38 = "stablehlo.add"(%arg18, %arg19) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      %39 = "stablehlo.sine"(%arg18) : (tensor<f32>) -> tensor<f32>
+      %40 = "stablehlo.sine"(%arg19) : (tensor<f32>) -> tensor<f32>
+      %41 = "stablehlo.multiply"(%39, %40) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      %42 = "stablehlo.add"(%38, %41) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      "stablehlo.return"(%42) : (tensor<f32>) -> ()
     }) : (tensor<3x1xf32>, tensor<f32>) -> tensor<3xf32>
     %28 = "stablehlo.constant"() <{value = dense<1.000000e+00> : tensor<f32>}> : () -> tensor<f32>
     %29 = "stablehlo.constant"() <{value = dense<0> : tensor<i32>}> : () -> tensor<i32>

@@ -3,10 +3,12 @@ module @jit_f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 :
     %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
     %0 = stablehlo.reduce(%arg0 init: %cst) across dimensions = [1] : (tensor<3x1xf32>, tensor<f32>) -> tensor<3xf32>
      reducer(%arg2: tensor<f32>, %arg3: tensor<f32>)  {
-      %5 = stablehlo.sine %arg2 : tensor<f32>
-      %6 = stablehlo.multiply %arg3, %arg3 : tensor<f32>
-      %7 = stablehlo.add %5, %6 : tensor<f32>
-      stablehlo.return %7 : tensor<f32>
+      %5 = stablehlo.add %arg2, %arg3 : tensor<f32>
+      %6 = stablehlo.sine %arg2 : tensor<f32>
+      %7 = stablehlo.sine %arg3 : tensor<f32>
+      %8 = stablehlo.multiply %6, %7 : tensor<f32>
+      %9 = stablehlo.add %5, %8 : tensor<f32>
+      stablehlo.return %9 : tensor<f32>
     }
     %cst_0 = stablehlo.constant dense<1.000000e+00> : tensor<f32>
     %c = stablehlo.constant dense<0> : tensor<i32>

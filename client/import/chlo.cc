@@ -1,0 +1,112 @@
+// CHLO: the functions that JAX leaves beside StableHLO's.
+#include <limits>
+
+#include "client/import/conversion.h"
+#include "client/import/special_functions.h"
+
+namespace hlod::stablehlo {
+namespace {
+
+using hlo::Opcode;
+using enum hlo::Opcode;
+using Order = hlo::ComparisonDirection;
+
+// The formula over operands of f32 or f64; narrower types are computed in f32.
+template <typename F>
+Values InWideType(Conversion& c, F formula) {
+  const hlo::PrimitiveType type = c.shape(0).type;
+  if (!hlo::IsFloat(type)) {
+    c.Fail(Unimplemented("Its operands are of type %s; a type of real floating-point numbers is needed.",
+                         hlo::Name(type)));
+    return {};
+  }
+  const bool is_wide = type == hlo::kF32 || type == hlo::kF64;
+  std::vector<Op> operands = c.operands;
+  for (Op& operand : operands) {
+    if (!is_wide) operand = c.b.Convert(operand, hlo::kF32);
+  }
+  const Op value = formula(operands);
+  return {is_wide ? value : c.b.Convert(value, type)};
+}
+
+template <Op (*function)(Op)>
+Values Special(Conversion& c) {
+  return InWideType(c, [](const std::vector<Op>& operands) { return function(operands[0]); });
+}
+template <Op (*function)(Op, Op)>
+Values Special2(Conversion& c) {
+  if (!hlo::Compatible(c.shape(0), c.shape(1))) {
+    c.Fail(InvalidArgument("Its operands are %s and %s.", hlo::ToStringNoLayout(c.shape(0)),
+                           hlo::ToStringNoLayout(c.shape(1))));
+    return {};
+  }
+  return InWideType(c, [](const std::vector<Op>& operands) { return function(operands[0], operands[1]); });
+}
+
+Values NextAfterRule(Conversion& c) {
+  const hlo::PrimitiveType type = c.shape(0).type;
+  if (!hlo::Compatible(c.shape(0), c.shape(1)) || !hlo::IsFloat(type) || hlo::Info(type).bits < 16) {
+    c.Fail(Unimplemented("Its operands are %s and %s; equal shapes of f16, bf16, f32 or f64 are needed.",
+                         hlo::ToStringNoLayout(c.shape(0)), hlo::ToStringNoLayout(c.shape(1))));
+    return {};
+  }
+  return {NextAfter(c.operand(0), c.operand(1))};
+}
+
+Values Square(Conversion& c) { return {c.operand(0) * c.operand(0)}; }
+
+Values Conj(Conversion& c) {
+  const Op x = c.operand(0);
+  if (!hlo::IsComplex(c.shape(0).type)) return {x};
+  return {c.b.Binary(kComplex, c.b.Unary(kReal, x), c.b.Unary(kNegate, c.b.Unary(kImag, x)))};
+}
+
+// Whether the operand (of a sign, or its size) is infinite.
+Values IsInfinite(Conversion& c, bool size, float wanted) {
+  const Op x = size ? c.b.Unary(kAbs, c.operand(0)) : c.operand(0);
+  return {c.b.Compare(x, c.b.Convert(c.b.Constant(wanted), c.shape(0).type), Order::kEq)};
+}
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+Values IsInf(Conversion& c) { return IsInfinite(c, true, kInfinity); }
+Values IsPosInf(Conversion& c) { return IsInfinite(c, false, kInfinity); }
+Values IsNegInf(Conversion& c) { return IsInfinite(c, false, -kInfinity); }
+
+Values TopK(Conversion& c) {
+  return Instruction(c, kTopK, c.operands, hlo::TopKAttributes{c.Integer("k"), c.Bool("largest", true)});
+}
+
+constexpr Rule Unary(std::string_view name, Opcode opcode) { return {name, Plain, 1, 1, 0, opcode}; }
+
+constexpr Rule kRules[] = {
+    Unary("chlo.acos", kAcos),
+    Unary("chlo.acosh", kAcosh),
+    Unary("chlo.asin", kAsin),
+    Unary("chlo.asinh", kAsinh),
+    Unary("chlo.atan", kAtan),
+    Unary("chlo.atanh", kAtanh),
+    Unary("chlo.cosh", kCosh),
+    Unary("chlo.erf", kErf),
+    Unary("chlo.sinh", kSinh),
+    Unary("chlo.tan", kTan),
+    {"chlo.mulhi", Plain, 2, 1, 0, kMulhi},
+    {"chlo.bessel_i1e", Special<BesselI1e>, 1},
+    {"chlo.conj", Conj, 1},
+    {"chlo.digamma", Special<Digamma>, 1},
+    {"chlo.erf_inv", Special<ErfInv>, 1},
+    {"chlo.erfc", Special<Erfc>, 1},
+    {"chlo.is_inf", IsInf, 1},
+    {"chlo.is_neg_inf", IsNegInf, 1},
+    {"chlo.is_pos_inf", IsPosInf, 1},
+    {"chlo.lgamma", Special<Lgamma>, 1},
+    {"chlo.next_after", NextAfterRule, 2},
+    {"chlo.polygamma", Special2<Polygamma>, 2},
+    {"chlo.square", Square, 1},
+    {"chlo.top_k", TopK, 1, 2},
+    {"chlo.zeta", Special2<Zeta>, 2},
+};
+
+}  // namespace
+
+absl::Span<const Rule> ChloRules() { return kRules; }
+
+}  // namespace hlod::stablehlo

@@ -1,0 +1,140 @@
+// Loops, branches, calls, barriers, random numbers and tokens.
+#include "client/import/attribute_text.h"
+#include "client/import/conversion.h"
+#include "client/import/scope.h"
+
+namespace hlod::stablehlo {
+namespace {
+
+using enum hlo::Opcode;
+
+// One value as it stands, any other number as a tuple.
+Op Packed(Conversion& c, absl::Span<const Op> values) {
+  return values.size() == 1 ? values[0] : c.b.Tuple(values);
+}
+
+std::vector<Op> ValuesOf(Conversion& c, const std::vector<ValueId>& ids) {
+  return c.Take(c.scope.FindAll(ids));
+}
+
+// The state is what the loop is given, then what its regions use from outside, which never changes.
+Values While(Conversion& c) {
+  if (c.op.results.size() != c.operands.size()) {
+    c.Fail(InvalidArgument("It has (%d) operands and (%d) results.", c.operands.size(), c.op.results.size()));
+    return {};
+  }
+  Scope::RegionForm form;
+  form.packing = Packing::kTuple;
+  form.captured = c.scope.Captured(c.op.regions);
+  for (size_t i = 0; i < c.operands.size(); ++i) form.shapes.push_back(c.shape(i));
+  const ComputationId condition = c.Take(c.scope.AddRegion(c.op, c.op.regions[0], form));
+  if (!c.status().ok()) return {};
+  form.return_captured = true;
+  const ComputationId body = c.Take(c.scope.AddRegion(c.op, c.op.regions[1], form));
+  std::vector<Op> state = c.operands;
+  const std::vector<Op> captured = ValuesOf(c, form.captured);
+  state.insert(state.end(), captured.begin(), captured.end());
+  if (!c.status().ok()) return {};
+  const Op loop = c.b.While(Packed(c, state), condition, body);
+  if (state.size() == 1) return {loop};
+  Values values;
+  for (size_t i = 0; i < c.operands.size(); ++i)
+    values.push_back(c.b.GetTupleElement(loop, static_cast<int64_t>(i)));
+  return values;
+}
+
+// What a branch uses from outside is its operand.
+Values Branches(Conversion& c) {
+  std::vector<Op> operands;
+  std::vector<ComputationId> branches;
+  for (const Region& region : c.op.regions) {
+    Scope::RegionForm form;
+    form.packing = Packing::kTuple;
+    form.captured = c.scope.Captured(absl::MakeConstSpan(&region, 1));
+    branches.push_back(c.Take(c.scope.AddRegion(c.op, region, form)));
+    const std::vector<Op> captured = ValuesOf(c, form.captured);
+    if (!c.status().ok()) return {};
+    operands.push_back(Packed(c, captured));
+  }
+  if (branches.empty()) return c.Fail(InvalidArgument("It has no branches.")), Values{};
+  return c.Results(c.b.Conditional(c.operand(0), operands, branches));
+}
+
+// The computation of the function that `attribute` names, over the operands.
+ComputationId Callee(Conversion& c, std::string_view attribute) {
+  std::vector<Converter::Argument> arguments;
+  for (const Op operand : c.operands) {
+    arguments.push_back({.shape = c.b.shape(operand), .known = c.scope.KnownLiteral(operand)});
+  }
+  const std::string name = c.Text(attribute);
+  if (!c.status().ok()) return 0;
+  return c.Take(c.scope.converter().FunctionOf(name, arguments, c.op));
+}
+
+Values Call(Conversion& c) {
+  const ComputationId callee = Callee(c, "callee");
+  return Instruction(c, kCall, c.operands, hlo::CallAttributes{}, {callee});
+}
+
+// A composite of CHLO's operations is that operation; another is a call of its decomposition.
+Values Composite(Conversion& c) {
+  const std::string name = c.Text("name");
+  const Attribute* const given = c.Find("composite_attributes");
+  const auto* const attributes =
+      given == nullptr ? nullptr : std::get_if<std::shared_ptr<AttributeMap>>(&given->value);
+  const bool has_attributes = attributes != nullptr && *attributes != nullptr;
+  if (name.starts_with("chlo.")) {
+    if (std::optional<Values> values = ConvertAs(c, name, has_attributes ? &**attributes : nullptr))
+      return *values;
+  }
+  const ComputationId callee = Callee(c, "decomposition");
+  auto& frontend = c.scope.decoration.frontend_attributes;
+  frontend["composite.name"] = name;
+  frontend["composite.attributes"] = has_attributes ? TextOf(**attributes) : "{}";
+  frontend["composite.version"] = std::to_string(c.Integer("version", 0));
+  return Instruction(c, kCall, c.operands, hlo::CallAttributes{.is_composite = true}, {callee});
+}
+
+Values OptimizationBarrier(Conversion& c) {
+  if (c.operands.empty()) return {};
+  return c.Results(c.b.Add(kOptBarrier, {Packed(c, c.operands)}));
+}
+
+Values Rng(Conversion& c) {
+  static constexpr std::string_view kWords[] = {"UNIFORM", "NORMAL"};
+  hlo::RngAttributes attributes;
+  attributes.distribution = static_cast<hlo::RandomDistribution>(c.Choice("rng_distribution", kWords, 1));
+  Type stated = c.stated();
+  if (const Integers* known = c.scope.Known(c.operand(2)); IsUnknown(stated) && known != nullptr) {
+    stated.dims.assign(known->begin(), known->end());
+  }
+  return {c.b.Add(kRng, c.Slice(0, 2), attributes, {}, &stated)};
+}
+
+Values RngBitGenerator(Conversion& c) {
+  static constexpr std::string_view kWords[] = {"DEFAULT", "THREE_FRY", "PHILOX"};
+  hlo::RngBitGeneratorAttributes attributes;
+  attributes.algorithm = static_cast<hlo::RandomAlgorithm>(c.Choice("rng_algorithm", kWords, 0));
+  return Instruction(c, kRngBitGenerator, c.operands, attributes);
+}
+
+constexpr Rule kRules[] = {
+    {"func.call", Call, -1, -1},
+    {"stablehlo.after_all", Plain, -1, 1, 0, kAfterAll},
+    {"stablehlo.case", Branches, 1, -1, -1},
+    {"stablehlo.composite", Composite, -1, -1, -1},
+    {"stablehlo.create_token", Plain, 0, 1, 0, kAfterAll},
+    {"stablehlo.if", Branches, 1, -1, 2},
+    {"stablehlo.optimization_barrier", OptimizationBarrier, -1, -1},
+    {"stablehlo.partition_id", Plain, 0, 1, 0, kPartitionId},
+    {"stablehlo.replica_id", Plain, 0, 1, 0, kReplicaId},
+    {"stablehlo.rng", Rng, 3},
+    {"stablehlo.rng_bit_generator", RngBitGenerator, 1, 2},
+    {"stablehlo.while", While, -1, -1, 2},
+};
+
+}  // namespace
+
+absl::Span<const Rule> ControlRules() { return kRules; }
+
+}  // namespace hlod::stablehlo

@@ -1,0 +1,92 @@
+// Operations that HLO has as they stand: a row each.
+#include "client/import/conversion.h"
+
+namespace hlod::stablehlo {
+namespace {
+
+using hlo::Opcode;
+using enum hlo::Opcode;
+
+// A conversion to the type that an operand has is the operand.
+Values Convert(Conversion& c) {
+  if (c.shape(0).type == c.stated().type) return {c.operand(0)};
+  return Plain(c);
+}
+
+Values Compare(Conversion& c) {
+  static constexpr std::string_view kDirections[] = {"EQ", "NE", "GE", "GT", "LE", "LT"};
+  static constexpr std::string_view kTypes[] = {"NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"};
+  hlo::CompareAttributes attributes;
+  attributes.direction =
+      static_cast<hlo::ComparisonDirection>(c.Choice("comparison_direction", kDirections, 0));
+  const int64_t type = c.Has("compare_type") ? c.Choice("compare_type", kTypes, 0) : 0;
+  attributes.type =
+      type > 0 ? static_cast<hlo::ComparisonType>(type - 1) : hlo::DefaultComparisonType(c.shape(0).type);
+  return Instruction(c, kCompare, c.operands, attributes);
+}
+
+Values ReducePrecision(Conversion& c) {
+  hlo::ReducePrecisionAttributes attributes;
+  attributes.exponent_bits = static_cast<int32_t>(c.Integer("exponent_bits"));
+  attributes.mantissa_bits = static_cast<int32_t>(c.Integer("mantissa_bits"));
+  return Instruction(c, kReducePrecision, c.operands, attributes);
+}
+
+constexpr Rule Unary(std::string_view name, Opcode opcode) { return {name, Plain, 1, 1, 0, opcode}; }
+constexpr Rule Binary(std::string_view name, Opcode opcode) { return {name, Plain, 2, 1, 0, opcode}; }
+
+constexpr Rule kRules[] = {
+    Unary("stablehlo.abs", kAbs),
+    Unary("stablehlo.bitcast_convert", kBitcastConvert),
+    Unary("stablehlo.cbrt", kCbrt),
+    Unary("stablehlo.ceil", kCeil),
+    Unary("stablehlo.cosine", kCosine),
+    Unary("stablehlo.count_leading_zeros", kClz),
+    Unary("stablehlo.exponential", kExponential),
+    Unary("stablehlo.exponential_minus_one", kExponentialMinusOne),
+    Unary("stablehlo.floor", kFloor),
+    Unary("stablehlo.imag", kImag),
+    Unary("stablehlo.is_finite", kIsFinite),
+    Unary("stablehlo.log", kLog),
+    Unary("stablehlo.log_plus_one", kLogPlusOne),
+    Unary("stablehlo.logistic", kLogistic),
+    Unary("stablehlo.negate", kNegate),
+    Unary("stablehlo.not", kNot),
+    Unary("stablehlo.popcnt", kPopcnt),
+    Unary("stablehlo.real", kReal),
+    Unary("stablehlo.round_nearest_afz", kRoundNearestAfz),
+    Unary("stablehlo.round_nearest_even", kRoundNearestEven),
+    Unary("stablehlo.rsqrt", kRsqrt),
+    Unary("stablehlo.sign", kSign),
+    Unary("stablehlo.sine", kSine),
+    Unary("stablehlo.sqrt", kSqrt),
+    Unary("stablehlo.tan", kTan),
+    Unary("stablehlo.tanh", kTanh),
+    Binary("stablehlo.add", kAdd),
+    Binary("stablehlo.and", kAnd),
+    Binary("stablehlo.atan2", kAtan2),
+    Binary("stablehlo.complex", kComplex),
+    Binary("stablehlo.divide", kDivide),
+    Binary("stablehlo.maximum", kMaximum),
+    Binary("stablehlo.minimum", kMinimum),
+    Binary("stablehlo.multiply", kMultiply),
+    Binary("stablehlo.or", kOr),
+    Binary("stablehlo.power", kPower),
+    Binary("stablehlo.remainder", kRemainder),
+    Binary("stablehlo.shift_left", kShiftLeft),
+    Binary("stablehlo.shift_right_arithmetic", kShiftRightArithmetic),
+    Binary("stablehlo.shift_right_logical", kShiftRightLogical),
+    Binary("stablehlo.subtract", kSubtract),
+    Binary("stablehlo.xor", kXor),
+    {"stablehlo.clamp", Plain, 3, 1, 0, kClamp},
+    {"stablehlo.select", Plain, 3, 1, 0, kSelect},
+    {"stablehlo.compare", Compare, 2},
+    {"stablehlo.convert", Convert, 1, 1, 0, kConvert},
+    {"stablehlo.reduce_precision", ReducePrecision, 1},
+};
+
+}  // namespace
+
+absl::Span<const Rule> ElementwiseRules() { return kRules; }
+
+}  // namespace hlod::stablehlo

@@ -1,0 +1,83 @@
+// Every StableHLO case, in each of its forms, converts to HLO that evaluates to XLA's own results.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "client/import/import.h"
+#include "common/evaluator/evaluator.h"
+#include "common/hlo/text/text.h"
+#include "tests/conformance/case.h"
+
+namespace hlod::testing {
+namespace {
+
+using stablehlo::ConvertOptions;
+using stablehlo::Program;
+
+std::string ReadAll(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream bytes;
+  bytes << in.rdbuf();
+  return bytes.str();
+}
+
+// The forms of a case that are there: names of files.
+std::vector<std::string> FormsOf(const Case& c) {
+  std::vector<std::string> forms;
+  for (const char* form : {"module.mlir", "module.generic.mlir", "module.located.mlir"}) {
+    if (std::filesystem::exists(std::filesystem::path(c.folder) / form)) forms.emplace_back(form);
+  }
+  return forms;
+}
+
+bool HasUnknownDimension(const Program& program) {
+  return std::ranges::any_of(program.functions, [](const stablehlo::Function& function) {
+    return std::ranges::any_of(function.type.inputs, [](const hlo::Shape& shape) {
+      return std::ranges::count(shape.dims, hlo::kUnboundedSize) > 0;
+    });
+  });
+}
+
+class StablehloConformance : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(StablehloConformance, EveryFormConvertsAndEvaluatesToXlasResults) {
+  const absl::StatusOr<Case> jax = LoadCase(GetParam(), "stablehlo");
+  ASSERT_TRUE(jax.ok()) << jax.status();
+  std::string first;
+  for (const std::string& form : FormsOf(*jax)) {
+    SCOPED_TRACE(form);
+    const std::string bytes = ReadAll(std::filesystem::path(jax->folder) / form);
+    const absl::StatusOr<Program> program = stablehlo::ParseText(bytes);
+    ASSERT_TRUE(program.ok()) << program.status();
+    ConvertOptions options;
+    if (HasUnknownDimension(*program)) {
+      for (const hlo::Literal& argument : jax->arguments) options.arguments.push_back(argument.shape());
+    }
+    const auto module = stablehlo::ToHlo(*program, options);
+    if (GetParam() == "manual_computation") {  // Collectives.
+      EXPECT_EQ(module.status().code(), absl::StatusCode::kUnimplemented) << module.status();
+      continue;
+    }
+    ASSERT_TRUE(module.ok()) << module.status();
+    const std::string text = ToText(**module, {.metadata = false});
+    if (text == first) continue;
+    first = text;
+    std::vector<const hlo::Literal*> arguments;
+    for (const hlo::Literal& argument : jax->arguments) arguments.push_back(&argument);
+    const absl::StatusOr<hlo::Literal> result = Evaluate(**module, arguments);
+    ASSERT_TRUE(result.ok()) << result.status() << "\n" << text;
+    const absl::Status same = CompareResult(*result, *jax);
+    EXPECT_TRUE(same.ok()) << jax->about << "\n" << same.message() << "\n" << text;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Stablehlo, StablehloConformance, ::testing::ValuesIn(CaseNames("stablehlo")),
+                         CaseName());
+
+TEST(StablehloCases, AreThere) { EXPECT_GT(CaseNames("stablehlo").size(), 40); }
+
+}  // namespace
+}  // namespace hlod::testing

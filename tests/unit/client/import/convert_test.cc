@@ -1,0 +1,610 @@
+// StableHLO into HLO: what is lifted, cloned and refused, by results and by errors. Numbers by hand, or from
+// SciPy.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "client/import/import.h"
+#include "common/base/error.h"
+#include "common/base/strings.h"
+#include "common/evaluator/evaluator.h"
+#include "common/hlo/text/text.h"
+
+namespace hlod::stablehlo {
+namespace {
+
+using hlo::Literal;
+using hlo::Shape;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+std::string Message(const absl::Status& status) { return std::string(FromAbsl(status.message())); }
+
+absl::StatusOr<std::unique_ptr<hlo::Module>> Converted(const std::string& text,
+                                                       const ConvertOptions& options = {}) {
+  absl::StatusOr<Program> program = ParseText(text);
+  if (!program.ok()) return program.status();
+  return ToHlo(*program, options);
+}
+
+// The program's result for these arguments; an empty literal and a failure when there is none.
+Literal RunText(const std::string& text, const std::vector<Literal>& arguments,
+                const ConvertOptions& options = {}) {
+  const auto module = Converted(text, options);
+  EXPECT_TRUE(module.ok()) << module.status();
+  if (!module.ok()) return {};
+  std::vector<const Literal*> pointers;
+  for (const Literal& argument : arguments) pointers.push_back(&argument);
+  absl::StatusOr<Literal> result = Evaluate(**module, pointers);
+  EXPECT_TRUE(result.ok()) << result.status() << "\n" << ToText(**module);
+  return result.ok() ? *std::move(result) : Literal();
+}
+
+template <typename T>
+std::vector<T> Elements(const Literal& literal) {
+  return {literal.data<T>().begin(), literal.data<T>().end()};
+}
+
+std::string ErrorText(const std::string& text, const ConvertOptions& options = {}) {
+  const auto module = Converted(text, options);
+  if (module.ok()) return "no error";
+  EXPECT_NE(KindOf(module.status()), ErrorKind::kNone);
+  return ErrorOf(module.status()).text;
+}
+
+// A function of f32[2] to f32[2] whose body is `body`, ending with %r.
+std::string InMain(const std::string& body) {
+  return "func.func public @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n" + body +
+         "\n  return %r : tensor<2xf32>\n}\n";
+}
+
+const Literal kX = Literal::Vector<float>({3, -5});
+
+TEST(Convert, OneResultStandsAloneAndSeveralAreATuple) {
+  EXPECT_THAT(Elements<float>(RunText(InMain("%r = stablehlo.negate %x : tensor<2xf32>"), {kX})),
+              ElementsAre(-3, 5));
+  const Literal both = RunText(
+      "func.func @main(%x: tensor<f32>) -> (tensor<f32>, tensor<f32>) {\n"
+      "  %y = stablehlo.add %x, %x : tensor<f32>\n"
+      "  return %x, %y : tensor<f32>, tensor<f32>\n}",
+      {Literal::Scalar(2.0f)});
+  ASSERT_EQ(both.elements().size(), 2);
+  EXPECT_THAT(Elements<float>(both.elements()[1]), ElementsAre(4));
+  EXPECT_TRUE(RunText("func.func @main() { return }", {}).shape().IsTuple());
+}
+
+TEST(Convert, ALoopCarriesWhatItsRegionsUse) {
+  const std::string text = R"(
+func.func @main(%x: tensor<f32>, %factor: tensor<f32>, %limit: tensor<i32>) -> tensor<f32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %r:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, tensor<f32>
+  cond {
+    %c = stablehlo.compare LT, %i, %limit, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %z = stablehlo.multiply %y, %factor : tensor<f32>
+    stablehlo.return %j, %z : tensor<i32>, tensor<f32>
+  }
+  return %r#1 : tensor<f32>
+})";
+  const Literal result =
+      RunText(text, {Literal::Scalar(1.5f), Literal::Scalar(2.0f), Literal::Scalar(int32_t{3})});
+  EXPECT_THAT(Elements<float>(result), ElementsAre(12));
+  // The constant is made in the body; the factor and the limit are in the state.
+  const auto module = Converted(text);
+  ASSERT_TRUE(module.ok());
+  EXPECT_THAT(ToText(**module), HasSubstr("(s32[], f32[], s32[], f32[]) while("));
+}
+
+TEST(Convert, BranchesTakeWhatTheyUse) {
+  const std::string text = R"(
+func.func @main(%p: tensor<i32>, %x: tensor<f32>, %y: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+  %r:2 = "stablehlo.case"(%p) ({
+    stablehlo.return %x, %y : tensor<f32>, tensor<f32>
+  }, {
+    %s = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %s, %s : tensor<f32>, tensor<f32>
+  }, {
+    %c = stablehlo.constant dense<7.0> : tensor<f32>
+    stablehlo.return %c, %x : tensor<f32>, tensor<f32>
+  }) : (tensor<i32>) -> (tensor<f32>, tensor<f32>)
+  return %r#0, %r#1 : tensor<f32>, tensor<f32>
+})";
+  const auto run = [&](int32_t p) {
+    const Literal result = RunText(text, {Literal::Scalar(p), Literal::Scalar(2.0f), Literal::Scalar(3.0f)});
+    return std::vector<float>{result.elements()[0].data<float>()[0], result.elements()[1].data<float>()[0]};
+  };
+  EXPECT_THAT(run(0), ElementsAre(2, 3));
+  EXPECT_THAT(run(1), ElementsAre(5, 5));
+  EXPECT_THAT(run(2), ElementsAre(7, 2));
+  EXPECT_THAT(run(9), ElementsAre(7, 2));
+}
+
+TEST(Convert, RegionsWithinRegionsReachThroughAll) {
+  const std::string text = R"(
+func.func @main(%p: tensor<i1>, %x: tensor<f32>) -> tensor<f32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %r:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, tensor<f32>
+  cond {
+    %two = stablehlo.constant dense<2> : tensor<i32>
+    %c = stablehlo.compare LT, %i, %two, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %z = "stablehlo.if"(%p) ({
+      %s = stablehlo.add %y, %x : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }, {
+      stablehlo.return %y : tensor<f32>
+    }) : (tensor<i1>) -> tensor<f32>
+    stablehlo.return %j, %z : tensor<i32>, tensor<f32>
+  }
+  return %r#1 : tensor<f32>
+})";
+  EXPECT_THAT(Elements<float>(RunText(text, {Literal::Scalar(true), Literal::Scalar(5.0f)})),
+              ElementsAre(15));
+  EXPECT_THAT(Elements<float>(RunText(text, {Literal::Scalar(false), Literal::Scalar(5.0f)})),
+              ElementsAre(5));
+}
+
+TEST(Convert, ReducersMayUseConstantsFromOutsideOnly) {
+  const auto with = [](const std::string& definition) {
+    return absl::StrCat(R"(
+func.func @main(%x: tensor<3xf32>, %a: tensor<f32>) -> tensor<f32> {
+  %init = stablehlo.constant dense<0.0> : tensor<f32>
+  )",
+                        definition, R"(
+  %r = "stablehlo.reduce"(%x, %init) <{dimensions = array<i64: 0>}> ({
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    %s = stablehlo.add %p, %q : tensor<f32>
+    %t = stablehlo.minimum %s, %scale : tensor<f32>
+    stablehlo.return %t : tensor<f32>
+  }) : (tensor<3xf32>, tensor<f32>) -> tensor<f32>
+  return %r : tensor<f32>
+})");
+  };
+  const std::vector<Literal> arguments = {Literal::Vector<float>({4, 5, 6}), Literal::Scalar(1.0f)};
+  EXPECT_THAT(
+      Elements<float>(RunText(with("%scale = stablehlo.constant dense<7.0> : tensor<f32>"), arguments)),
+      ElementsAre(7));
+  const std::string error = ErrorText(with("%scale = stablehlo.negate %a : tensor<f32>"));
+  EXPECT_THAT(error, HasSubstr("8:10: stablehlo.minimum: Operand 1 is a value from outside the region"));
+}
+
+TEST(Convert, AFunctionIsOneComputationHoweverOftenItIsCalled) {
+  const std::string text = R"(
+func.func @main(%x: tensor<f32>) -> tensor<f32> {
+  %a = call @twice(%x) : (tensor<f32>) -> tensor<f32>
+  %b = call @twice(%a) : (tensor<f32>) -> tensor<f32>
+  return %b : tensor<f32>
+}
+func.func private @twice(%x: tensor<f32>) -> tensor<f32> {
+  %y = stablehlo.add %x, %x : tensor<f32>
+  return %y : tensor<f32>
+}
+func.func private @unused(%x: tensor<f32>) -> tensor<f32> {
+  return %x : tensor<f32>
+})";
+  EXPECT_THAT(Elements<float>(RunText(text, {Literal::Scalar(1.0f)})), ElementsAre(4));
+  const auto module = Converted(text);
+  ASSERT_TRUE(module.ok());
+  EXPECT_EQ((*module)->computation_count(), 2u);
+}
+
+TEST(Convert, DimensionsOfSizeOneAreExpanded) {
+  const std::string text = InMain(
+      "%c = stablehlo.constant dense<[[10.0]]> : tensor<1x1xf32>\n"
+      "%b = stablehlo.broadcast_in_dim %c, dims = [0, 1] : (tensor<1x1xf32>) -> tensor<1x2xf32>\n"
+      "%f = stablehlo.reshape %b : (tensor<1x2xf32>) -> tensor<2xf32>\n"
+      "%r = stablehlo.add %x, %f : tensor<2xf32>");
+  EXPECT_THAT(Elements<float>(RunText(text, {kX})), ElementsAre(13, 5));
+}
+
+TEST(Convert, AttributesOfTheEntryBecomeTheModules) {
+  const auto module = Converted(R"(
+module @jit_step attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 2 : i32} {
+func.func public @main(%a: tensor<2xf32> {tf.aliasing_output = 1 : i32}, %b: tensor<2xf32> {jax.buffer_donor = true},
+                       %c: tensor<2x4xf32> {mhlo.sharding = "{devices=[2,1]<=[2]}"}) -> (tensor<2x4xf32>, tensor<2xf32>) {
+  %s = stablehlo.add %a, %b : tensor<2xf32> loc("jit(step)/add"("model.py":7:3))
+  return %c, %s : tensor<2x4xf32>, tensor<2xf32>
+}
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const hlo::Module& m = **module;
+  EXPECT_EQ(m.name(), "jit_step");
+  EXPECT_EQ(m.config.replica_count, 2);
+  ASSERT_EQ(m.config.input_output_alias.size(), 1u);
+  EXPECT_EQ(m.config.input_output_alias[0].parameter_number, 0);
+  EXPECT_THAT(m.config.input_output_alias[0].output_index, ElementsAre(1));
+  ASSERT_EQ(m.config.buffer_donors.size(), 1u);
+  EXPECT_EQ(m.config.buffer_donors[0].parameter_number, 1);
+  const std::string text = ToText(m);
+  EXPECT_THAT(text, HasSubstr("sharding={devices=[2,1]<=[2]}"));
+  EXPECT_THAT(text, HasSubstr(R"(op_name="jit(step)/add" source_file="model.py" source_line=7)"));
+}
+
+TEST(Convert, ATypedCustomCallKeepsItsDictionaryAsText) {
+  const auto module =
+      Converted(InMain("%r = stablehlo.custom_call @my.call(%x) {mhlo.backend_config = {scale = 2.5 : f32, "
+                       "uplo = 76 : ui8, on = true, "
+                       "name = \"a\\22b\", sizes = array<i64: 1, 2>}, has_side_effect = true} : "
+                       "(tensor<2xf32>) -> tensor<2xf32>"));
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto& attributes = (*module)->entry().root().attributes<hlo::CustomCallAttributes>();
+  EXPECT_EQ(attributes.target, "my.call");
+  EXPECT_EQ(
+      attributes.backend_config,
+      R"({name = "a\"b", on = true, scale = 2.500000e+00 : f32, sizes = array<i64: 1, 2>, uplo = 76 : ui8})");
+  EXPECT_EQ(attributes.api_version, 4);
+  EXPECT_TRUE(attributes.has_side_effect);
+}
+
+TEST(Convert, ACompositeCallsItsDecomposition) {
+  const std::string text = R"(
+func.func @main(%x: tensor<f32>) -> tensor<f32> {
+  %r = stablehlo.composite "my.twice" %x {composite_attributes = {n = 2 : i64}, decomposition = @impl, version = 1 : i32} : (tensor<f32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+func.func private @impl(%x: tensor<f32>) -> tensor<f32> {
+  %y = stablehlo.add %x, %x : tensor<f32>
+  return %y : tensor<f32>
+})";
+  EXPECT_THAT(Elements<float>(RunText(text, {Literal::Scalar(4.0f)})), ElementsAre(8));
+  const auto module = Converted(text);
+  ASSERT_TRUE(module.ok());
+  EXPECT_THAT(ToText(**module), HasSubstr("is_composite=true"));
+  EXPECT_THAT(ToText(**module), HasSubstr(R"(composite.name="my.twice")"));
+}
+
+TEST(Convert, CompositesOfChloAreThoseFunctions) {
+  const std::string text = R"(
+func.func @main(%x: tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi32>) {
+  %v, %i = stablehlo.composite "chlo.top_k" %x {composite_attributes = {k = 2 : i64}, decomposition = @impl} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi32>)
+  return %v, %i : tensor<2xf32>, tensor<2xi32>
+})";
+  const Literal result = RunText(text, {Literal::Vector<float>({1, 9, 3, 7})});
+  EXPECT_THAT(Elements<float>(result.elements()[0]), ElementsAre(9, 7));
+  EXPECT_THAT(Elements<int32_t>(result.elements()[1]), ElementsAre(1, 3));
+}
+
+// name(x) of f64, within 1e-12 of what SciPy says.
+void ExpectFunction(const std::string& name, const std::vector<std::vector<double>>& arguments,
+                    const std::vector<double>& expected) {
+  const std::string type = absl::StrCat("tensor<", expected.size(), "xf64>");
+  std::vector<Literal> literals;
+  std::string parameters, operands, types;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const char* comma = i == 0 ? "" : ", ";
+    absl::StrAppend(&parameters, comma, "%a", i, ": ", type);
+    absl::StrAppend(&operands, comma, "%a", i);
+    absl::StrAppend(&types, comma, type);
+    Literal literal(Shape::Array(hlo::kF64, {static_cast<int64_t>(expected.size())}));
+    std::ranges::copy(arguments[i], literal.data<double>().begin());
+    literals.push_back(std::move(literal));
+  }
+  const Literal result =
+      RunText(absl::StrCat("func.func @main(", parameters, ") -> ", type, " {\n%r = \"chlo.", name, "\"(",
+                           operands, ") : (", types, ") -> ", type, "\nreturn %r : ", type, "\n}"),
+              literals);
+  ASSERT_EQ(result.element_count(), static_cast<int64_t>(expected.size()));
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const double got = result.data<double>()[i];
+    if (std::isnan(expected[i]) || std::isinf(expected[i])) {
+      EXPECT_TRUE(std::isnan(expected[i]) ? std::isnan(got) : got == expected[i])
+          << name << " " << i << ": " << got;
+    } else {
+      EXPECT_NEAR(got, expected[i], 1e-12 * std::max(1.0, std::abs(expected[i]))) << name << " " << i;
+    }
+  }
+}
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+TEST(Convert, SpecialFunctionsOfDoubles) {
+  const std::vector<double> x = {-7.3, -2.5, -1.0, -0.3, 0.2, 0.5, 0.9, 1.5, 3.0, 8.5, 20.0, 170.0};
+  ExpectFunction("lgamma", {x},
+                 {-7.7791016298268527, -0.056243716497674012, kInfinity, 1.4648400508576027,
+                  1.5240638224307845, 0.57236494292469997, 0.06637623973474327, -0.12078223763524526,
+                  0.69314718055994529, 9.5492672573009969, 39.339884187199495, 701.43726380873716});
+  ExpectFunction("digamma", {x},
+                 {4.33730730551005, 1.1031566406452433, kNan, 2.1133097796353972, -5.289039896592189,
+                  -1.9635100260214235, -0.7549269499470516, 0.03648997397857652, 0.9227843350984671,
+                  2.08009081757942, 2.970523992242149, 5.132854377083308});
+  ExpectFunction("erfc", {x},
+                 {2.0, 1.999593047982555, 1.8427007929497148, 1.3286267594591274, 0.77729741078952153,
+                  0.47950012218695348, 0.20309178757716784, 0.033894853524689267, 2.2090496998585445e-05,
+                  2.7623240713337712e-33, 5.3958656116079012e-176, 0.0});
+  ExpectFunction("bessel_i1e", {x},
+                 {-0.1396957915033168, -0.20658464953126654, -0.2079104153497085, -0.11237756063983881,
+                  0.08228312352881216, 0.15642080318487173, 0.20211653087685588, 0.21903938742092574,
+                  0.19682671329730084, 0.13054935509459586, 0.08750622218328867, 0.03052985701657797});
+  ExpectFunction("erf_inv", {{-0.999999, -0.9, -0.3, 0.0, 0.5, 0.99, 1.0}},
+                 {-3.458910737275499, -1.1630871536766743, -0.2724627147267544, 0.0, 0.4769362762044699,
+                  1.8213863677184496, kInfinity});
+  ExpectFunction(
+      "zeta", {{2.0, 3.5, 1.1, 5.0, 1.0, 0.5}, {1.0, 0.25, 4.0, 100.0, 2.0, 2.0}},
+      {1.6449340668482266, 128.54695896428433, 8.8192791492354736, 2.550416637504999e-09, kInfinity, kNan});
+  ExpectFunction(
+      "polygamma", {{0, 1, 2, 5, 0.5}, {1.5, 0.5, 3.0, 10.0, 1.0}},
+      {0.03648997397857652, 4.9348022005446799, -0.15411380631918856, 3.0594516211726819e-04, kNan});
+  ExpectFunction("next_after", {{0.0, 1.0, -1.0, 2.0, kNan}, {1.0, 2.0, 1.0, 2.0, 1.0}},
+                 {std::nextafter(0.0, 1.0), std::nextafter(1.0, 2.0), std::nextafter(-1.0, 1.0), 2.0, kNan});
+}
+
+TEST(Convert, SizesThatAreKnownRefineDynamicOperations) {
+  const std::string text = R"(
+func.func @main(%x: tensor<?x2xf32>) -> (tensor<?xf32>, tensor<?x3xi32>) {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x2xf32>) -> tensor<i32>
+  %two = stablehlo.constant dense<2> : tensor<i32>
+  %m = stablehlo.multiply %n, %two : tensor<i32>
+  %s = stablehlo.reshape %m : (tensor<i32>) -> tensor<1xi32>
+  %y = stablehlo.dynamic_reshape %x, %s : (tensor<?x2xf32>, tensor<1xi32>) -> tensor<?xf32>
+  %z = call @filled(%n) : (tensor<i32>) -> tensor<?x3xi32>
+  return %y, %z : tensor<?xf32>, tensor<?x3xi32>
+}
+func.func private @filled(%n: tensor<i32>) -> tensor<?x3xi32> {
+  %three = stablehlo.constant dense<3> : tensor<1xi32>
+  %s = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+  %sizes = stablehlo.concatenate %s, %three, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %z = stablehlo.dynamic_broadcast_in_dim %n, %sizes, dims = [] : (tensor<i32>, tensor<2xi32>) -> tensor<?x3xi32>
+  return %z : tensor<?x3xi32>
+})";
+  EXPECT_THAT(ErrorText(text), HasSubstr("func.func @main: Argument 0 is f32[?,2]: its size is not known"));
+  ConvertOptions options;
+  options.arguments = {Shape::Array(hlo::kF32, {2, 2})};
+  const Literal result = RunText(text, {Literal::Array<float>({2, 2}, {1, 2, 3, 4})}, options);
+  EXPECT_THAT(Elements<float>(result.elements()[0]), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(Elements<int32_t>(result.elements()[1]), ElementsAre(2, 2, 2, 2, 2, 2));
+  options.arguments = {Shape::Array(hlo::kF32, {2, 3})};
+  EXPECT_THAT(ErrorText(text, options),
+              HasSubstr("Argument 0 of the function @main is f32[?,2]; f32[2,3] is given"));
+}
+
+TEST(Convert, SizesThatDependOnValuesAreRefused) {
+  const std::string text = R"(
+func.func @main(%x: tensor<4xf32>, %s: tensor<1xi32>) -> tensor<?xf32> {
+  %y = stablehlo.dynamic_reshape %x, %s : (tensor<4xf32>, tensor<1xi32>) -> tensor<?xf32>
+  return %y : tensor<?xf32>
+})";
+  EXPECT_THAT(ErrorText(text),
+              StartsWith("3:8: stablehlo.dynamic_reshape: Operand 1 states sizes that depend on values"));
+}
+
+TEST(Convert, ShapeAssertionsAreChecked) {
+  const std::string text = R"(
+func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %four = stablehlo.constant dense<4> : tensor<i32>
+  %ok = stablehlo.compare GE, %n, %four, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.custom_call @shape_assertion(%ok, %n) {error_message = "b is {0}; it is at least 4", has_side_effect = true} : (tensor<i1>, tensor<i32>) -> ()
+  return %x : tensor<?xf32>
+})";
+  ConvertOptions options;
+  options.arguments = {Shape::Array(hlo::kF32, {4})};
+  EXPECT_TRUE(Converted(text, options).ok());
+  options.arguments = {Shape::Array(hlo::kF32, {3})};
+  EXPECT_THAT(ErrorText(text, options), HasSubstr("b is 3; it is at least 4"));
+}
+
+TEST(Convert, RecursionIsRefused) {
+  EXPECT_THAT(ErrorText(R"(
+func.func @main(%x: tensor<f32>) -> tensor<f32> {
+  %y = call @f(%x) : (tensor<f32>) -> tensor<f32>
+  return %y : tensor<f32>
+}
+func.func private @f(%x: tensor<f32>) -> tensor<f32> {
+  %y = call @main(%x) : (tensor<f32>) -> tensor<f32>
+  return %y : tensor<f32>
+})"),
+              HasSubstr("7:8: func.call: The function @main calls itself; HLO has no recursion."));
+}
+
+TEST(Convert, ErrorsNameTheOperationAndItsPlace) {
+  EXPECT_THAT(ErrorText(InMain("%r = stablehlo.uniform_dequantize %x : (tensor<2xf32>) -> tensor<2xf32>")),
+              StartsWith("2:6: stablehlo.uniform_dequantize: It has no conversion to HLO."));
+  EXPECT_THAT(ErrorText(InMain("%r = \"stablehlo.transpose\"(%x) : (tensor<2xf32>) -> tensor<2xf32>")),
+              StartsWith("2:6: stablehlo.transpose: It has no attribute permutation."));
+  EXPECT_THAT(ErrorText(InMain("%r = \"stablehlo.add\"(%x) : (tensor<2xf32>) -> tensor<2xf32>")),
+              StartsWith("2:6: stablehlo.add: It has (1) operands where it needs (2)."));
+  EXPECT_THAT(ErrorText(InMain("%r = call @g(%x) : (tensor<2xf32>) -> tensor<2xf32>")),
+              StartsWith("2:6: func.call: It names the function @g, which the program does not have."));
+  EXPECT_THAT(
+      ErrorText(InMain("%s = stablehlo.constant dense<1.0> : tensor<3xf32>\n"
+                       "%r = \"stablehlo.add\"(%x, %s) : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>")),
+      HasSubstr("3:6: stablehlo.add: Operand 1 shape (f32[3]) of add differs from operand 0 shape (f32[2])"));
+  EXPECT_THAT(
+      ErrorText(InMain("%s = \"stablehlo.negate\"(%x) : (tensor<2xf32>) -> tensor<3xf32>\n"
+                       "%r = stablehlo.negate %x : tensor<2xf32>")),
+      HasSubstr("2:6: stablehlo.negate: Its result 0 is stated to be f32[3]; by its operands it is f32[2]."));
+  EXPECT_THAT(ErrorText("func.func private @f() { return }"),
+              HasSubstr("no function @main, and (0) public functions"));
+}
+
+// Programs that no reader makes.
+
+Operation Op(std::string name, std::vector<ValueId> operands, std::vector<Value> results) {
+  Operation operation;
+  operation.name = std::move(name);
+  operation.operands = std::move(operands);
+  operation.results = std::move(results);
+  return operation;
+}
+
+const Type kScalar = Shape::Scalar(hlo::kF32);
+
+// A function main of one argument, value 0, that does `operations` and returns value `returned`.
+Program ProgramOf(std::vector<Operation> operations, ValueId returned) {
+  Program program;
+  Function& main = program.functions.emplace_back();
+  main.name = "main";
+  main.type = {{kScalar}, {kScalar}};
+  Block& block = main.body.blocks.emplace_back();
+  block.arguments = {{0, kScalar}};
+  block.operations = std::move(operations);
+  block.operations.push_back(Op("func.return", {returned}, {}));
+  program.values = 100;
+  return program;
+}
+
+std::string ErrorOfProgram(const Program& program) {
+  const auto module = ToHlo(program);
+  return module.ok() ? "no error" : ErrorOf(module.status()).text;
+}
+
+TEST(ConvertByHand, WhatIsNotDefinedIsAnError) {
+  EXPECT_EQ(ErrorOfProgram(ProgramOf({}, 0)), "no error");
+  EXPECT_THAT(ErrorOfProgram(ProgramOf({}, 7)),
+              HasSubstr("func.return: Operand 0 is not defined before it is used."));
+  EXPECT_THAT(ErrorOfProgram(ProgramOf({}, -1)), HasSubstr("is not defined"));
+  EXPECT_THAT(
+      ErrorOfProgram(ProgramOf(
+          {Op("stablehlo.negate", {2}, {{1, kScalar}}), Op("stablehlo.negate", {0}, {{2, kScalar}})}, 1)),
+      HasSubstr("stablehlo.negate: Operand 0 is not defined"));
+}
+
+TEST(ConvertByHand, BlocksAndTerminatorsAreChecked) {
+  Program program = ProgramOf({}, 0);
+  program.functions[0].body.blocks[0].operations.clear();
+  EXPECT_THAT(ErrorOfProgram(program), HasSubstr("does not end with return"));
+  program.functions[0].body.blocks.clear();
+  EXPECT_THAT(ErrorOfProgram(program), HasSubstr("func.func @main: A region of it has (0) blocks"));
+  EXPECT_THAT(ErrorOfProgram(ProgramOf({Op("stablehlo.return", {0}, {})}, 0)),
+              HasSubstr("It ends no block."));
+  program = ProgramOf({}, 0);
+  program.functions[0].type.inputs.push_back(kScalar);
+  EXPECT_THAT(ErrorOfProgram(program), HasSubstr("Its body takes (1) arguments and its type has (2)"));
+  program = ProgramOf({}, 0);
+  program.functions[0].type.results.clear();
+  EXPECT_THAT(ErrorOfProgram(program), HasSubstr("It returns (1) values and its type has (0)"));
+}
+
+TEST(ConvertByHand, EveryOperationSurvivesAnyOperandsAndNoAttributes) {
+  // Each is an error or a conversion, never a crash: of operations that the table has, none and one and many
+  // operands, results and regions, with none of their attributes.
+  for (const char* name : {"stablehlo.all_gather",
+                           "stablehlo.all_reduce",
+                           "stablehlo.all_to_all",
+                           "stablehlo.batch_norm_grad",
+                           "stablehlo.batch_norm_inference",
+                           "stablehlo.batch_norm_training",
+                           "stablehlo.broadcast",
+                           "stablehlo.broadcast_in_dim",
+                           "stablehlo.case",
+                           "stablehlo.cholesky",
+                           "stablehlo.collective_permute",
+                           "stablehlo.compare",
+                           "stablehlo.composite",
+                           "stablehlo.concatenate",
+                           "stablehlo.constant",
+                           "stablehlo.convolution",
+                           "stablehlo.custom_call",
+                           "stablehlo.dot",
+                           "stablehlo.dot_general",
+                           "stablehlo.dynamic_broadcast_in_dim",
+                           "stablehlo.dynamic_conv",
+                           "stablehlo.dynamic_gather",
+                           "stablehlo.dynamic_iota",
+                           "stablehlo.dynamic_pad",
+                           "stablehlo.dynamic_reshape",
+                           "stablehlo.dynamic_slice",
+                           "stablehlo.dynamic_update_slice",
+                           "stablehlo.fft",
+                           "stablehlo.gather",
+                           "stablehlo.get_dimension_size",
+                           "stablehlo.get_tuple_element",
+                           "stablehlo.if",
+                           "stablehlo.iota",
+                           "stablehlo.map",
+                           "stablehlo.optimization_barrier",
+                           "stablehlo.pad",
+                           "stablehlo.real_dynamic_slice",
+                           "stablehlo.reduce",
+                           "stablehlo.reduce_precision",
+                           "stablehlo.reduce_window",
+                           "stablehlo.reshape",
+                           "stablehlo.reverse",
+                           "stablehlo.rng",
+                           "stablehlo.rng_bit_generator",
+                           "stablehlo.scatter",
+                           "stablehlo.select_and_scatter",
+                           "stablehlo.set_dimension_size",
+                           "stablehlo.slice",
+                           "stablehlo.sort",
+                           "stablehlo.transpose",
+                           "stablehlo.triangular_solve",
+                           "stablehlo.tuple",
+                           "stablehlo.while",
+                           "chlo.top_k",
+                           "chlo.lgamma",
+                           "chlo.zeta",
+                           "chlo.next_after",
+                           "chlo.conj",
+                           "sdy.manual_computation",
+                           "sdy.sharding_constraint",
+                           "func.call"}) {
+    for (size_t operands = 0; operands <= 5; ++operands) {
+      for (int results = 0; results <= 3; ++results) {
+        for (size_t regions = 0; regions <= 2; ++regions) {
+          Operation operation = Op(name, std::vector<ValueId>(operands, 0), {});
+          for (int i = 0; i < results; ++i) operation.results.push_back({1 + i, kScalar});
+          for (size_t i = 0; i < regions; ++i) {
+            Region& region = operation.regions.emplace_back();
+            if (i == 1) continue;
+            Block& block = region.blocks.emplace_back();
+            for (size_t a = 0; a < operands; ++a)
+              block.arguments.push_back({static_cast<ValueId>(10 + a), kScalar});
+            block.operations.push_back(Op(
+                "stablehlo.return", operands == 0 ? std::vector<ValueId>{} : std::vector<ValueId>{10}, {}));
+          }
+          ErrorOfProgram(ProgramOf({std::move(operation)}, 0));
+        }
+      }
+    }
+  }
+}
+
+TEST(ConvertByHand, DeepNestingIsALimitAndNotACrash) {
+  Operation inner = Op("stablehlo.negate", {0}, {{1, kScalar}});
+  for (int depth = 0; depth < 10'000; ++depth) {
+    Operation outer = Op("stablehlo.if", {0}, {{2, kScalar}});
+    outer.regions.resize(2);
+    outer.regions[0].blocks.emplace_back().operations.push_back(std::move(inner));
+    inner = std::move(outer);
+  }
+  EXPECT_THAT(ErrorOfProgram(ProgramOf({std::move(inner)}, 0)),
+              HasSubstr("Its regions nest deeper than the limit (64)."));
+}
+
+TEST(ConvertByHand, FunctionsThatDoubleAreALimit) {
+  // f30 calls f29 twice, with another number each, and so on: 2^30 computations.
+  std::string text =
+      "func.func @main(%x: tensor<?xf32>) -> tensor<i32> {\n"
+      "%n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>\n"
+      "%r = call @f30(%n) : (tensor<i32>) -> tensor<i32>\nreturn %r : tensor<i32>\n}\n";
+  for (int i = 30; i > 0; --i) {
+    absl::StrAppend(
+        &text, "func.func private @f", i, "(%n: tensor<i32>) -> tensor<i32> {\n",
+        "%two = stablehlo.constant dense<2> : tensor<i32>\n%one = stablehlo.constant dense<1> : "
+        "tensor<i32>\n",
+        "%a = stablehlo.multiply %n, %two : tensor<i32>\n%b = stablehlo.add %a, %one : tensor<i32>\n",
+        "%p = call @f", i - 1, "(%a) : (tensor<i32>) -> tensor<i32>\n%q = call @f", i - 1,
+        "(%b) : (tensor<i32>) -> tensor<i32>\n%r = stablehlo.add %p, %q : tensor<i32>\n",
+        "return %r : tensor<i32>\n}\n");
+  }
+  text += "func.func private @f0(%n: tensor<i32>) -> tensor<i32> {\nreturn %n : tensor<i32>\n}\n";
+  ConvertOptions options;
+  options.arguments = {Shape::Array(hlo::kF32, {1})};
+  EXPECT_THAT(ErrorText(text, options), HasSubstr("have more versions than the limit (10000)"));
+}
+
+}  // namespace
+}  // namespace hlod::stablehlo
