@@ -1,7 +1,8 @@
 // One problem while it is solved: matrices column by column, as Fortran has them, in scratch memory.
 //
-// A routine's code runs twice: when a call is planned, to measure how much scratch it takes (then matrices
-// have no memory, and only the routine's own question for its workspace is asked), and for each problem.
+// A routine's code runs twice: when a call is planned, to measure how much scratch it takes (then only the
+// routine's own question for its workspace is asked, and matrices are a few bytes that it may write), and for
+// each problem.
 #pragma once
 
 #include <algorithm>
@@ -51,7 +52,13 @@ class Frame {
   // `scratch` is null while measuring.
   Frame(const Sizes& sizes, const std::map<std::string, int64_t, std::less<>>& config, std::byte* scratch,
         size_t operands, size_t results)
-      : sizes_(sizes), config_(config), scratch_(scratch), operands_(operands), results_(results) {}
+      : sizes_(sizes),
+        config_(config),
+        scratch_(scratch),
+        operands_(operands, spare_),
+        results_(results, spare_) {}
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
 
   bool measuring() const { return scratch_ == nullptr; }
   int64_t used() const { return used_; }
@@ -80,7 +87,7 @@ class Frame {
 
   template <typename T>
   T* Scratch(int64_t count) {
-    std::byte* const at = measuring() ? nullptr : scratch_ + used_;
+    std::byte* const at = measuring() ? spare_ : scratch_ + used_;
     used_ += (count * static_cast<int64_t>(sizeof(T)) + 63) / 64 * 64;
     return reinterpret_cast<T*>(at);
   }
@@ -105,6 +112,8 @@ class Frame {
   const std::map<std::string, int64_t, std::less<>>& config_;
   std::byte* const scratch_;
   int64_t used_ = 0;
+  // Asked for their workspace, some routines write the first element of another array (cgeev: of rwork).
+  alignas(64) std::byte spare_[64] = {};
   std::vector<void*> operands_, results_;
 };
 

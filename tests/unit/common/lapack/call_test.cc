@@ -64,6 +64,36 @@ TEST(Call, LuPivotsTheLargerRow) {
   EXPECT_THAT(info, ElementsAre(0, 1));  // The second matrix has a zero pivot.
 }
 
+// Upper triangular: the eigenvalues are the diagonal. Asked for their workspace, these routines write to it.
+template <typename R>
+void ExpectComplexEigenvalues(const std::string& letter, hlo::PrimitiveType type) {
+  using C = std::complex<R>;
+  const auto shape = [&](Dims dims) { return Shape::Array(type, std::move(dims)); };
+  const std::vector<C> a = {{0, 2}, 1, 0, 3};
+  std::vector<C> values(2), left(4), right(4), triangle(4);
+  int32_t info = -1, sorted = -1;
+  const auto eigen = Make("lapack_" + letter + "geev_ffi", {shape({2, 2})},
+                          {shape({2}), shape({2, 2}), shape({2, 2}), S32({})},
+                          "{compute_left = 86 : ui8, compute_right = 86 : ui8}");
+  ASSERT_TRUE(eigen.ok()) << eigen.status();
+  Solve(*eigen, {a.data()}, {values.data(), left.data(), right.data(), &info});
+  EXPECT_EQ(info, 0);
+  EXPECT_THAT(values, ElementsAre(C(0, 2), C(3, 0)));
+  const auto schur = Make("lapack_" + letter + "gees_ffi", {shape({2, 2})},
+                          {shape({2, 2}), shape({2, 2}), shape({2}), S32({}), S32({})},
+                          "{mode = 86 : ui8, sort = 78 : ui8}");
+  ASSERT_TRUE(schur.ok()) << schur.status();
+  info = -1;
+  Solve(*schur, {a.data()}, {triangle.data(), right.data(), values.data(), &sorted, &info});
+  EXPECT_EQ(info, 0);
+  EXPECT_THAT(values, ElementsAre(C(0, 2), C(3, 0)));
+  EXPECT_EQ(triangle[0], C(0, 2));
+}
+TEST(Call, ComplexEigenvalues) {
+  ExpectComplexEigenvalues<float>("c", hlo::kC64);
+  ExpectComplexEigenvalues<double>("z", hlo::kC128);
+}
+
 // Matrices are row-major here and column-major there: one that is not square shows it.
 TEST(Call, SingularValuesOfAWideMatrix) {
   const auto call = Make("lapack_sgesdd_ffi", {F32({2, 3})},
