@@ -57,7 +57,7 @@ absl::Status ReadValue(Source& source, char sign, Alias& alias) {
     ASSIGN_OR_RETURN(alias.attribute, ReadAttribute(source));
   }
   const Extent extent = ExtentOf(*alias.attribute);
-  alias.bytes = extent.bytes;
+  alias.bytes = extent.bytes - static_cast<int64_t>(sizeof(Attribute));  // Which any attribute takes.
   alias.depth = extent.depth;
   return absl::OkStatus();
 }

@@ -16,7 +16,8 @@ absl::Status Aliases::Find(Reader& reader) {
     if (text.substr(at, 3) == "{-#") resources_at_ = at + 3;
     if (text[at] != '#' && text[at] != '!') continue;
     reader.Rewind(at);
-    if (!reader.NameAfter(text[at], "a name").ok()) continue;
+    if (!reader.AtNameAfter(text[at])) continue;
+    RETURN_IF_ERROR(reader.NameAfter(text[at], "a name").status());
     const std::string_view name = reader.TextFrom(at);
     if (!reader.Try("=")) continue;
     auto alias = std::make_unique<Alias>();

@@ -100,7 +100,7 @@ absl::StatusOr<Attribute> ReadNamed(Source& source) {
   if (!alias->attribute) return reader.ErrorAt(at, "the alias #%s is a location", name);
   if (source.depth + alias->depth > kMaxNesting)
     return reader.ErrorAt(at, "more than %d levels are nested here", kMaxNesting);
-  RETURN_IF_ERROR(source.Charge(at, alias->bytes));
+  RETURN_IF_ERROR(source.CountAlias(at, alias->bytes));
   return *alias->attribute;
 }
 

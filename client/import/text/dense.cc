@@ -56,8 +56,8 @@ void Repeat(Literal& literal) {
 absl::StatusOr<Literal> MakeSplat(Source& source, const Type& type, size_t at) {
   const std::optional<int64_t> bytes = hlo::ByteSize(type);
   if (!bytes) return source.reader.ErrorAt(at, "no literal has the type %s", hlo::ToString(type));
-  RETURN_IF_ERROR(source.Charge(at, *bytes));
-  return Literal::Make(type, kMaxExpandedBytes);
+  RETURN_IF_ERROR(source.CountSplat(at, *bytes));
+  return Literal::Make(type, kMaxSplatBytes);
 }
 
 // Elements' bytes as MLIR keeps them: little endian, those below a byte in one byte each.
@@ -105,7 +105,7 @@ absl::StatusOr<Literal> ReadElements(Source& source, const Type& type, size_t en
   if (!count || type.HasDynamicDimension() || !type.IsArray())
     return reader.ErrorAt(at, "no literal has the type %s", hlo::ToString(type));
   if (at == end) {
-    if (*count == 0) return Literal::Make(type, kMaxExpandedBytes);
+    if (*count == 0) return Literal::Make(type, kMaxSplatBytes);
     return reader.ErrorAt(at, "expected %d elements, found none", *count);
   }
   const bool is_splat = reader.Peek() != '[';
@@ -186,8 +186,9 @@ absl::StatusOr<Literal> ReadDenseResource(Source& source) {
 }
 
 absl::StatusOr<double> ReadDouble(Reader& reader, hlo::PrimitiveType type) {
+  if (!hlo::IsFloat(type)) return reader.Expected("a float");
   double value = 0;
-  absl::Status status = reader.Expected("a float");
+  absl::Status status;
   hlo::VisitType(type, [&]<typename T>() {
     if constexpr (std::is_floating_point_v<T> || hlo::kIsSmallFloat<T>) {
       T element{};

@@ -33,13 +33,24 @@ bool Reader::TryKeyword(std::string_view word) {
   return true;
 }
 
-absl::StatusOr<std::string_view> Reader::BareWord(std::string_view what) {
-  if (!AtWord()) return Expected(what);
+std::string_view Reader::MaybeWord() {
+  if (!AtWord()) return {};
   const size_t begin = position();
   size_t end = begin;
   while (end < text_.size() && IsInWord(text_[end])) ++end;
   Rewind(end);
   return TextFrom(begin);
+}
+
+absl::StatusOr<std::string_view> Reader::BareWord(std::string_view what) {
+  const std::string_view word = MaybeWord();
+  if (word.empty()) return Expected(what);
+  return word;
+}
+
+bool Reader::AtNameAfter(char sign) {
+  if (Peek() != sign || position() + 1 == text_.size()) return false;
+  return IsInWord(text_[position() + 1]);
 }
 
 absl::StatusOr<std::string_view> Reader::NameAfter(char sign, std::string_view what) {

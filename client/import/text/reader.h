@@ -31,8 +31,12 @@ class Reader : public hlo::Lexer {
   bool TryKeyword(std::string_view word);
   // What follows is a letter or '_': a word.
   bool AtWord();
-  // Letters, digits, '_', '$', '.': names of operations and attributes, keywords.
+  // Letters, digits, '_', '$', '.': names of operations and attributes, keywords. Empty: no word stands here.
+  std::string_view MaybeWord();
+  // The same, where there must be one; `what` names it in an error.
   absl::StatusOr<std::string_view> BareWord(std::string_view what);
+  // Whether NameAfter finds something.
+  bool AtNameAfter(char sign);
   // "%0", "#map", "!t", "^bb0" without the sign; `what` names it in an error.
   absl::StatusOr<std::string_view> NameAfter(char sign, std::string_view what);
   // "...", with MLIR's escapes: \n, \t, \", \\ and two hexadecimal digits.

@@ -3,15 +3,28 @@
 
 namespace hlod::stablehlo::text {
 
-absl::Status Source::Charge(size_t at, int64_t bytes) {
-  if (bytes > kMaxExpandedBytes - expanded_bytes) {
-    return reader.At(at,
-                     ResourceExhausted("this takes %d bytes; splats and aliases of a program expand to at "
-                                       "most %d bytes, %d of which are in use",
-                                       bytes, kMaxExpandedBytes, expanded_bytes));
+namespace {
+
+absl::Status Count(const Reader& reader, size_t at, std::string_view what, int64_t bytes, int64_t most,
+                   int64_t& counted) {
+  if (bytes > most - counted) {
+    return reader.At(
+        at, ResourceExhausted("this takes %d bytes; %s of a program expand to at most %d bytes, %d of "
+                              "which are in use",
+                              bytes, what, most, counted));
   }
-  expanded_bytes += bytes;
+  counted += bytes;
   return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Source::CountSplat(size_t at, int64_t bytes) {
+  return Count(reader, at, "splats", bytes, kMaxSplatBytes, splat_bytes);
+}
+
+absl::Status Source::CountAlias(size_t at, int64_t bytes) {
+  return Count(reader, at, "uses of aliases", bytes, kMaxAliasBytes, alias_bytes);
 }
 
 absl::Status Nested::status() const {

@@ -12,14 +12,16 @@
 
 namespace hlod::stablehlo::text {
 
-inline constexpr int kMaxNesting = 128;                  // Of regions, attributes, types and locations.
-inline constexpr int64_t kMaxExpandedBytes = 1LL << 30;  // What splats and uses of aliases expand to.
+inline constexpr int kMaxNesting = 128;               // Of regions, attributes, types and locations.
+inline constexpr int64_t kMaxSplatBytes = 1LL << 30;  // What splats expand to, together.
+inline constexpr int64_t kMaxAliasBytes = 1LL << 27;  // The same of uses of aliases.
 
 struct Source {
   explicit Source(std::string_view text) : reader(text), values(reader) {}
 
-  // Counts bytes that the text does not have itself. RESOURCE_EXHAUSTED, naming the limit.
-  absl::Status Charge(size_t at, int64_t bytes);
+  // Count bytes that the text does not have itself. RESOURCE_EXHAUSTED, naming the limit.
+  absl::Status CountSplat(size_t at, int64_t bytes);
+  absl::Status CountAlias(size_t at, int64_t bytes);
   // The alias that is named, sign and all, with its value, which is read where it is defined. `at` is for
   // errors.
   absl::StatusOr<Alias*> Resolve(std::string_view name, size_t at);
@@ -28,7 +30,7 @@ struct Source {
   Values values;
   Aliases aliases;
   int depth = 0;
-  int64_t expanded_bytes = 0;
+  int64_t splat_bytes = 0, alias_bytes = 0;
 };
 
 // While it lives, the text is one level deeper.

@@ -134,7 +134,7 @@ absl::StatusOr<Type> ReadNamedType(Source& source) {
   ASSIGN_OR_RETURN(Alias* const alias, source.Resolve(reader.TextFrom(at), at));
   const Type* const type = std::get_if<Type>(&alias->attribute->value);
   if (type == nullptr) return reader.ErrorAt(at, "the alias !%s is not the type of a value", name);
-  if (type->IsTuple()) RETURN_IF_ERROR(source.Charge(at, alias->bytes));
+  if (type->IsTuple()) RETURN_IF_ERROR(source.CountAlias(at, alias->bytes));
   return *type;
 }
 
@@ -228,11 +228,10 @@ bool AtType(Reader& reader) {
   const char c = reader.Peek();
   if (c == '!' || c == '(') return true;
   const size_t at = reader.position();
-  const absl::StatusOr<std::string_view> word = reader.BareWord("a type");
+  const std::string_view word = reader.MaybeWord();
   reader.Rewind(at);
-  if (!word.ok()) return false;
-  return *word == "tensor" || *word == "tuple" || *word == "memref" || *word == "complex" ||
-         *word == "none" || *word == "tf32" || word->starts_with("f6E") || ByName(*word).has_value();
+  return word == "tensor" || word == "tuple" || word == "memref" || word == "complex" || word == "none" ||
+         word == "tf32" || word.starts_with("f6E") || ByName(word).has_value();
 }
 
 absl::StatusOr<Attribute> ReadTypeAttribute(Source& source) {
@@ -245,9 +244,9 @@ absl::StatusOr<Attribute> ReadTypeAttribute(Source& source) {
   for (const std::string_view foreign : {"none", "tf32", "f6E2M3FN", "f6E3M2FN"}) {
     if (reader.TryKeyword(foreign)) return Attribute{Word{std::string(foreign)}};
   }
-  const absl::StatusOr<std::string_view> word = reader.BareWord("a type");
+  const std::string_view word = reader.MaybeWord();
   reader.Rewind(at);
-  if (word.ok() && *word != "tensor" && *word != "tuple" && *word != "memref") {
+  if (!word.empty() && word != "tensor" && word != "tuple" && word != "memref") {
     ASSIGN_OR_RETURN(const PrimitiveType element, ReadElementType(source));
     return Attribute{Type::Scalar(element)};
   }

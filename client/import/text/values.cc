@@ -1,19 +1,16 @@
 // Definitions, uses and regions.
 #include "client/import/text/values.h"
 
+#include <algorithm>
 #include <charconv>
+#include <limits>
 
 namespace hlod::stablehlo::text {
-namespace {
-
-constexpr int64_t kMaxValues = int64_t{1} << 28;
-
-}  // namespace
-
 absl::StatusOr<ValueId> Values::Number(int count, size_t at) {
   const int64_t first = static_cast<int64_t>(types_.size());
-  if (first + count > kMaxValues)
-    return reader_.ErrorAt(at, "the program has more than %d values", kMaxValues);
+  // Each value has a type somewhere: what claims to be more is refused before anything is allocated.
+  const int64_t most = std::min<int64_t>(reader_.text().size(), std::numeric_limits<ValueId>::max());
+  if (count > most - first) return reader_.ErrorAt(at, "%d more values than a text of this size has", count);
   types_.resize(types_.size() + count);
   return static_cast<ValueId>(first);
 }
