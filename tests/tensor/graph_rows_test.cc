@@ -218,6 +218,41 @@ TEST_F(GraphRows, Row_GB7_EveryBreakHasItsCauseStageAndLine) {
   EXPECT_EQ(break_of([](const Tensor& y) { static_cast<void>(Nonzero(y)); }), TraceCause::kDynamicShape);
 }
 
+// The item closes the trace; the host function takes what that close computed, and would have closed it.
+TEST_F(GraphRows, WhatFindsItsValueThereStillStopsTheStep) {
+  const auto twice = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{in[0] + in[0]}; };
+  const Tensor x = OnDevice({1, 2, 3, 4}, {4});
+  Sync();
+  int item = 0, host = 0;
+  const GraphReport report = ReportGraphs([&] {
+    for (int step = 0; step < 3; ++step) {
+      const Tensor y = x + x;
+      item = __LINE__ + 1;
+      Sum(y).Item<float>();
+      host = __LINE__ + 1;
+      const Tensor z = HostFunction("twice", twice, {y})[0];
+      const Tensor w = z + 1;
+      Sync();
+    }
+  });
+  ASSERT_EQ(report.breaks.size(), 2u);
+  for (const BreakRow& row : report.breaks) {
+    EXPECT_EQ(row.times, 3);
+    if (row.cause == TraceCause::kItem) {
+      EXPECT_EQ(row.origin.line, item);
+      EXPECT_EQ(row.device_to_host_bytes, 3 * 4);
+      EXPECT_EQ(row.host_to_device_bytes, 0);
+    } else {
+      EXPECT_EQ(row.cause, TraceCause::kHostFunction);
+      EXPECT_EQ(row.operation, "twice");
+      EXPECT_EQ(row.origin.line, host);
+      EXPECT_EQ(row.device_to_host_bytes, 3 * 16);
+      EXPECT_EQ(row.host_to_device_bytes, 3 * 16);
+    }
+  }
+  EXPECT_EQ(report.executes, 6);
+}
+
 TEST_F(GraphRows, ARunFileIsWhatHappenedAndReadsBack) {
   const std::string path = ::testing::TempDir() + "/graph_rows_run.jsonl";
   const Tensor x = OnDevice({1, 2, 3, 4}, {4});

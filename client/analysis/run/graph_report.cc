@@ -14,6 +14,7 @@ namespace hlod {
 namespace {
 
 using analysis::Piece;
+using analysis::Stop;
 using analysis::Timeline;
 
 struct BreakKind {
@@ -51,11 +52,13 @@ std::string Text(const EventValue& value) {
 }
 
 // What the break asked for.
-std::string ValueOf(const Piece& piece) {
-  for (const auto& output : piece.close->outputs) {
-    if (output.value == piece.close->forced && output.value != 0) return Text(output);
+std::string ValueOf(const Piece& piece, const Stop& stop) {
+  if (&stop == &piece.stops.front()) {
+    for (const auto& output : piece.close->outputs) {
+      if (output.value == piece.close->forced && output.value != 0) return Text(output);
+    }
   }
-  return piece.force == nullptr ? "" : Text(piece.force->value);
+  return stop.force == nullptr ? "" : Text(stop.force->value);
 }
 
 void Add(Spread& to, const Spread& spread, bool first) {
@@ -70,7 +73,7 @@ void Add(PhaseTimes& to, const Piece& piece) {
   to.compile_us += piece.close->compile_us + piece.compile_us;
   to.queue_us += piece.queue_us;
   to.execute_us += piece.execute_us;
-  to.wait_us += piece.wait_us;
+  to.wait_us += piece.wait_us();
 }
 
 using GraphKey = std::tuple<std::string, std::string, std::string, int>;  // Program, cause, file, line.
@@ -156,32 +159,37 @@ void AddAccounts(const RunLog& run, GraphReport& report) {
 }
 
 void AddBreaks(const Timeline& timeline, GraphReport& report) {
-  std::vector<size_t> examples;  // Of each row.
-  const std::vector<Piece>& pieces = timeline.pieces();
-  for (size_t p = 0; p < pieces.size(); ++p) {
-    const Piece& piece = pieces[p];
-    if (!piece.is_break) continue;
-    const auto found = std::find_if(examples.begin(), examples.end(),
-                                    [&](size_t example) { return pieces[example].SameBreak(piece); });
-    const size_t at = static_cast<size_t>(found - examples.begin());
-    if (found == examples.end()) {
-      examples.push_back(p);
-      BreakRow& row = report.breaks.emplace_back();
-      row.stage = StageOf(piece.close->cause);
-      row.cause = piece.close->cause;
-      row.operation = piece.host_function == nullptr ? piece.close->operation : piece.host_function->name;
-      row.origin = piece.close->origin;
-      row.value = ValueOf(piece);
+  std::vector<const Stop*> lines;  // Of each row.
+  const auto row_of = [&](const Piece& piece, const Stop& stop) -> BreakRow& {
+    const auto found =
+        std::find_if(lines.begin(), lines.end(), [&](const Stop* line) { return line->IsSameLine(stop); });
+    if (found != lines.end()) return report.breaks[static_cast<size_t>(found - lines.begin())];
+    lines.push_back(&stop);
+    BreakRow& row = report.breaks.emplace_back();
+    row.stage = StageOf(stop.cause);
+    row.cause = stop.cause;
+    row.operation = stop.host_function == nullptr ? stop.operation : stop.host_function->name;
+    row.origin = stop.origin;
+    row.value = ValueOf(piece, stop);
+    return row;
+  };
+  for (const Piece& piece : timeline.pieces()) {
+    for (const Stop& stop : piece.stops) {
+      BreakRow& row = row_of(piece, stop);
+      ++row.times;
+      row.host_to_device_bytes += stop.host_to_device_bytes;
+      row.device_to_host_bytes += stop.device_to_host_bytes;
+      row.held_bytes = std::max(row.held_bytes, piece.held_bytes);
+      row.times_us.wait_us += stop.wait_us;
     }
-    BreakRow& row = report.breaks[at];
-    ++row.times;
-    row.host_to_device_bytes += piece.host_to_device_bytes;
-    row.device_to_host_bytes += piece.device_to_host_bytes;
-    row.held_bytes = std::max(row.held_bytes, piece.held_bytes);
+    if (!piece.is_break()) continue;
+    // The graph is its first line's.
+    BreakRow& row = row_of(piece, piece.stops.front());
     row.fusion_lost_bytes += piece.fusion_lost_bytes;
     Add(row.times_us, piece);
+    row.times_us.wait_us -= piece.wait_us();
   }
-  for (size_t i = 0; i < examples.size(); ++i) report.breaks[i].saves_us = timeline.SavedWithout(examples[i]);
+  for (size_t i = 0; i < lines.size(); ++i) report.breaks[i].saves_us = timeline.SavedWithout(*lines[i]);
   std::stable_sort(report.breaks.begin(), report.breaks.end(),
                    [](const BreakRow& a, const BreakRow& b) { return a.saves_us > b.saves_us; });
 }

@@ -37,7 +37,21 @@ int64_t BytesOf(const CloseEvent& close) {
   return bytes;
 }
 
+// The last of the piece's stops at that line; null: none is there.
+Stop* StopAt(Piece* piece, const Origin& origin) {
+  if (piece == nullptr) return nullptr;
+  const auto found = std::find_if(piece->stops.rbegin(), piece->stops.rend(),
+                                  [&](const Stop& stop) { return stop.origin == origin; });
+  return found == piece->stops.rend() ? nullptr : &*found;
+}
+
 }  // namespace
+
+double Piece::wait_us() const {
+  double us = 0;
+  for (const Stop& stop : stops) us += stop.wait_us;
+  return us;
+}
 
 Timeline::Timeline(const RunLog& run) {
   Collect(run);
@@ -63,65 +77,83 @@ void Timeline::Collect(const RunLog& run) {
       Piece piece;
       piece.close = close;
       piece.cause = CauseOf(*close);
-      piece.is_break = close->cause != TraceCause::kSync;
-      piece.over_at_us = event.at_us;
+      if (close->cause != TraceCause::kSync)
+        piece.stops.push_back({.cause = close->cause,
+                               .origin = close->origin,
+                               .operation = close->operation,
+                               .over_at_us = event.at_us});
       piece.uploaded_bytes = std::exchange(uploaded[close->session], 0);
       for (const auto& input : close->inputs) piece.uploaded_bytes += input.number ? input.bytes : 0;
-      lane.moments.push_back({Moment::Kind::kClose, event.at_us, event.at_us, pieces_.size(), false});
+      lane.moments.push_back({Moment::Kind::kClose, event.at_us, event.at_us, pieces_.size()});
       lane.pieces.push_back(pieces_.size());
       piece_of_close[close->close] = pieces_.size();
       pieces_.push_back(std::move(piece));
     } else if (const auto* force = std::get_if<ForceEvent>(&event.what)) {
-      const auto found = piece_of_close.find(force->close);
-      if (found != piece_of_close.end()) pieces_[found->second].force = force;
+      AddForce(*force, piece_of_close);
     } else if (const auto* transfer = std::get_if<TransferEvent>(&event.what)) {
-      Piece* const last = last_piece(transfer->session);
-      const bool here = last != nullptr && last->is_break && transfer->origin == last->close->origin;
+      Stop* const here = StopAt(last_piece(transfer->session), transfer->origin);
       switch (DirectionOf(transfer->cause)) {
         case Direction::kHostToDevice:
           uploaded[transfer->session] += transfer->value.bytes;
-          if (here) last->host_to_device_bytes += transfer->value.bytes;
+          if (here != nullptr) here->host_to_device_bytes += transfer->value.bytes;
           break;
         case Direction::kDeviceToHost: {
           const auto made = piece_of_close.find(transfer->value.close);
           if (made != piece_of_close.end()) pieces_[made->second].read_bytes += transfer->value.bytes;
-          if (here) last->device_to_host_bytes += transfer->value.bytes;
+          if (here != nullptr) here->device_to_host_bytes += transfer->value.bytes;
           break;
         }
         case Direction::kDeviceToDevice: break;
       }
-      if (here) last->over_at_us = event.at_us;
+      if (here != nullptr) here->over_at_us = event.at_us;
     } else if (const auto* wait = std::get_if<WaitEvent>(&event.what)) {
       const auto lane = lane_of_session.find(wait->session);
       if (lane == lane_of_session.end() || !IsRead(wait->cause)) continue;
       Piece& last = *last_piece(wait->session);
-      const bool here =
-          last.is_break && wait->cause == WaitCause::kRead && wait->origin == last.close->origin;
-      if (here) {
-        last.wait_us += wait->us;
-        last.over_at_us = event.at_us;
+      Stop* const here = wait->cause == WaitCause::kRead ? StopAt(&last, wait->origin) : nullptr;
+      if (here != nullptr) {
+        here->wait_us += wait->us;
+        here->over_at_us = event.at_us;
       }
-      lanes_[lane->second].moments.push_back({Moment::Kind::kWait, event.at_us - wait->us, event.at_us,
-                                              lanes_[lane->second].pieces.back(), here});
+      lanes_[lane->second].moments.push_back(
+          {Moment::Kind::kWait, event.at_us - wait->us, event.at_us, lanes_[lane->second].pieces.back(),
+           here == nullptr ? -1 : static_cast<int>(here - last.stops.data())});
     } else if (const auto* host = std::get_if<HostFunctionEvent>(&event.what)) {
-      // Of the last close that it caused.
+      // Of the last closes whose results it took.
       for (Lane& lane : lanes_) {
-        Piece& last = pieces_[lane.pieces.back()];
-        if (last.close->cause != TraceCause::kHostFunction || !(last.close->origin == host->origin)) continue;
-        last.host_function = host;
-        last.over_at_us = event.at_us;
+        Stop* const here = StopAt(&pieces_[lane.pieces.back()], host->origin);
+        if (here == nullptr || here->cause != TraceCause::kHostFunction) continue;
+        here->host_function = host;
+        here->over_at_us = event.at_us;
       }
     } else if (const auto* step = std::get_if<StepEvent>(&event.what)) {
       const auto lane = lane_of_session.find(step->session);
       if (lane == lane_of_session.end()) continue;
       lanes_[lane->second].moments.push_back(
-          {Moment::Kind::kStep, event.at_us, event.at_us, lanes_[lane->second].pieces.back(), false});
+          {Moment::Kind::kStep, event.at_us, event.at_us, lanes_[lane->second].pieces.back()});
     }
   }
   for (Lane& lane : lanes_) {
     std::stable_sort(lane.moments.begin(), lane.moments.end(),
                      [](const Moment& a, const Moment& b) { return a.end_us < b.end_us; });
   }
+}
+
+void Timeline::AddForce(const ForceEvent& force, const std::map<uint64_t, size_t>& piece_of_close) {
+  const auto found = piece_of_close.find(force.close != 0 ? force.close : force.value.close);
+  if (found == piece_of_close.end()) return;
+  Piece& piece = pieces_[found->second];
+  if (!piece.is_break()) return;  // What is read after the end of a step stops nothing that is recorded.
+  if (force.close != 0) {
+    piece.stops.front().force = &force;
+    return;
+  }
+  // A value that is there: this line had made the break itself, had the last one not.
+  const bool is_last = std::any_of(lanes_.begin(), lanes_.end(),
+                                   [&](const Lane& lane) { return lane.pieces.back() == found->second; });
+  const Stop stop{force.cause, force.origin, force.operation, &force};
+  const auto same = [&](const Stop& other) { return other.IsSameLine(stop); };
+  if (is_last && std::none_of(piece.stops.begin(), piece.stops.end(), same)) piece.stops.push_back(stop);
 }
 
 void Timeline::TakeTimes(const RunLog& run) {
@@ -178,7 +210,7 @@ void Timeline::FindSharing() {
       Piece& piece = pieces_[lane.pieces[i]];
       const CloseEvent& close = *piece.close;
       const CloseEvent& next = *pieces_[lane.pieces[i + 1]].close;
-      if ((!piece.is_break && piece.cause != "phase") || next.step != close.step) continue;
+      if ((!piece.is_break() && piece.cause != "phase") || next.step != close.step) continue;
       // By buffer: whether the program has let go of it when the next graph runs.
       std::map<uint64_t, bool> read_by_next;
       for (const auto& input : next.inputs) {
@@ -200,7 +232,7 @@ void Timeline::FindSharing() {
   }
 }
 
-double Timeline::GoThrough(const Lane& lane, const Piece* without, std::vector<double>& overheads) const {
+double Timeline::GoThrough(const Lane& lane, const Stop* without, std::vector<double>& overheads) const {
   if (lane.moments.empty()) return 0;
   const double start = lane.moments.front().begin_us;
   double host = start, device = start;            // When each is free.
@@ -218,15 +250,18 @@ double Timeline::GoThrough(const Lane& lane, const Piece* without, std::vector<d
   for (size_t m = 0; m < lane.moments.size(); ++m) {
     const Moment& moment = lane.moments[m];
     const Piece& piece = pieces_[moment.piece];
-    const bool gone = without != nullptr && piece.is_break && piece.SameBreak(*without);
+    // The stop that the moment is at, when that is gone. A close goes only when nothing else stops there.
+    const int at = moment.kind == Moment::Kind::kWait ? moment.stop : piece.stops.size() == 1 ? 0 : -1;
+    const bool gone = without != nullptr && at >= 0 && piece.stops[at].IsSameLine(*without);
     // What the program does by itself goes on; what it did on the break's account does not.
     double busy = std::max(0.0, moment.begin_us - observed);
     observed = std::max(observed, moment.end_us);
-    if (moment.kind != Moment::Kind::kClose && gone && moment.end_us <= piece.over_at_us) busy = 0;
+    if (moment.kind != Moment::Kind::kClose && gone && moment.end_us <= piece.stops[at].over_at_us) busy = 0;
     if (moment.kind == Moment::Kind::kClose && m > 0) {
       const Piece& before = pieces_[lane.moments[m - 1].piece];
-      if (without != nullptr && before.is_break && before.SameBreak(*without) && before.over_at_us > 0) {
-        busy -= std::clamp(before.over_at_us - lane.moments[m - 1].end_us, 0.0, busy);
+      for (const Stop& stop : before.stops) {
+        if (without != nullptr && stop.IsSameLine(*without))
+          busy -= std::clamp(stop.over_at_us - lane.moments[m - 1].end_us, 0.0, busy);
       }
     }
     switch (moment.kind) {
@@ -258,7 +293,7 @@ double Timeline::GoThrough(const Lane& lane, const Piece* without, std::vector<d
         break;
       }
       case Moment::Kind::kWait: {
-        if (gone && moment.at_break) break;
+        if (gone) break;
         flush();
         host += busy;
         if (without == nullptr) {
@@ -282,12 +317,12 @@ double Timeline::GoThrough(const Lane& lane, const Piece* without, std::vector<d
   return std::max(host, device) - start;
 }
 
-double Timeline::SavedWithout(size_t which) const {
+double Timeline::SavedWithout(const Stop& line) const {
   double saved = 0;
   for (const Lane& lane : lanes_) {
     std::vector<double> overheads;
     const double with = GoThrough(lane, nullptr, overheads);
-    saved += with - GoThrough(lane, &pieces_[which], overheads);
+    saved += with - GoThrough(lane, &line, overheads);
   }
   return std::max(0.0, saved);
 }

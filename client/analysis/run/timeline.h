@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,35 +12,46 @@
 
 namespace hlod::analysis {
 
+// A line of the program that stands between two graphs.
+struct Stop {
+  TraceCause cause{};
+  Origin origin;
+  std::string operation;
+  const ForceEvent* force = nullptr;
+  const HostFunctionEvent* host_function = nullptr;
+  // There: bytes each way, waiting, and when the last of it was over.
+  int64_t host_to_device_bytes = 0, device_to_host_bytes = 0;
+  double wait_us = 0, over_at_us = 0;
+
+  bool IsSameLine(const Stop& other) const {
+    return cause == other.cause && origin == other.origin && operation == other.operation;
+  }
+};
+
 // A close, and what happened on its account until the next one of its session.
 struct Piece {
   const CloseEvent* close = nullptr;
-  std::string cause;      // Name(TraceCause), or "phase".
-  bool is_break = false;  // It is not the end of a step.
-  const ForceEvent* force = nullptr;
-  const HostFunctionEvent* host_function = nullptr;
-  // At its line: bytes each way, waiting, and when the last of it was over.
-  int64_t host_to_device_bytes = 0, device_to_host_bytes = 0;
-  double wait_us = 0;
-  double over_at_us = 0;
+  std::string cause;  // Name(TraceCause), or "phase".
+  // Of a break, that is a close which is not the end of a step: what caused it, then what would have, had it
+  // not been there: reads and host functions that found its results. Without all of them the next close were
+  // one with this.
+  std::vector<Stop> stops;
   // Uploaded since the close before; read of its results, whenever that was.
   int64_t uploaded_bytes = 0, read_bytes = 0;
   double compile_us = 0, queue_us = 0, execute_us = 0;  // The daemon's, as the account has them on average.
   // With the next close of the same step as one: what would not be moved, and not be kept meanwhile.
   int64_t fusion_lost_bytes = 0, held_bytes = 0;
 
-  bool SameBreak(const Piece& other) const {
-    return cause == other.cause && close->origin == other.close->origin &&
-           close->operation == other.close->operation;
-  }
+  bool is_break() const { return !stops.empty(); }
+  double wait_us() const;  // At all of its stops.
 };
 
 // What a thread of the program did with one session's device, in order.
 struct Moment {
   enum class Kind : uint8_t { kClose, kWait, kStep } kind = Kind::kClose;
   double begin_us = 0, end_us = 0;
-  size_t piece = 0;  // kClose: it; kWait: the last one before, which it belongs to when `at_break`.
-  bool at_break = false;
+  size_t piece = 0;  // kClose: it; kWait: the last one before.
+  int stop = -1;     // Of a kWait at one of its stops: which.
 };
 
 class Timeline {
@@ -49,8 +61,8 @@ class Timeline {
 
   // In order of closing.
   const std::vector<Piece>& pieces() const { return pieces_; }
-  // By how much the run is shorter when all breaks like pieces()[which] are gone.
-  double SavedWithout(size_t which) const;
+  // By how much the run is shorter without a line that stops it.
+  double SavedWithout(const Stop& line) const;
 
  private:
   struct Lane {
@@ -61,9 +73,10 @@ class Timeline {
   void Collect(const RunLog& run);
   void TakeTimes(const RunLog& run);
   void FindSharing();
-  // How long a lane takes; `without` is null, or the break that is gone. `overheads`, one a moment, are found
+  // How long a lane takes; `without` is null, or the line that is gone. `overheads`, one a moment, are found
   // when nothing is gone.
-  double GoThrough(const Lane& lane, const Piece* without, std::vector<double>& overheads) const;
+  double GoThrough(const Lane& lane, const Stop* without, std::vector<double>& overheads) const;
+  void AddForce(const ForceEvent& force, const std::map<uint64_t, size_t>& piece_of_close);
 
   std::vector<Piece> pieces_;
   std::vector<Lane> lanes_;
