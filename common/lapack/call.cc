@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/arithmetic.h"
@@ -158,7 +159,11 @@ absl::StatusOr<Call> Call::Make(std::string_view target, const std::vector<const
                                layout.columns, target, kElementsMax);
     }
   }
-  for (const int64_t size : call.sizes_.batch) call.batch_ *= size;
+  for (const int64_t size : call.sizes_.batch) {
+    const std::optional<int64_t> batch = CheckedMultiply(call.batch_, size);
+    if (!batch.has_value()) return ResourceExhausted("%s has more problems than can be counted", target);
+    call.batch_ = *batch;
+  }
   RETURN_IF_ERROR(CheckLibrary());
   if (call.empty_) return call;
   int64_t scratch = 0;

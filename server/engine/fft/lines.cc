@@ -174,6 +174,8 @@ absl::Status LineTransform<T>::Run(const Lines<T>& from, const Lines<T>& to, boo
   RETURN_IF_ERROR(MakeFilter(buffers, room, context));
   for (int64_t o = 0; o < blocks_; ++o) {
     for (int64_t i = 0; i < inner_; ++i) {
+      RETURN_IF_ERROR(
+          StopCheck::Verdict(context.run));  // The parts of one line may all be too small to look.
       const Place<T> source{from.data + 2 * (o * from.block_stride + i), from.element_stride, 0, inverse};
       const Place<T> target{to.data + 2 * (o * to.block_stride + i), to.element_stride, 0, inverse};
       RETURN_IF_ERROR(RunConvolution(source, target, scale, buffers, room, context));
@@ -201,8 +203,10 @@ absl::Status LineTransform<T>::RunMatrices(const Lines<T>& from, const Lines<T>&
                             }
                           });
   }
-  for (int64_t i = 0; i < lines; ++i)
+  for (int64_t i = 0; i < lines; ++i) {
+    RETURN_IF_ERROR(StopCheck::Verdict(context.run));
     RETURN_IF_ERROR(matrix_->Run(line(from, i), line(to, i), scale, middle, room, context));
+  }
   return absl::OkStatus();
 }
 

@@ -21,14 +21,23 @@ namespace {
 
 using lapack::Call;
 
+// A batch may be as long as it likes when its results have no elements: there is nothing to solve.
+bool HasElements(const hlo::Shape& shape) {
+  const std::vector<hlo::ShapeLeaf> leaves = hlo::Leaves(shape);
+  return std::any_of(leaves.begin(), leaves.end(),
+                     [](const hlo::ShapeLeaf& leaf) { return hlo::ElementCount(*leaf.shape) != 0; });
+}
+
 class LapackStep : public Step {
  public:
   LapackStep(hlo::Instruction instruction, Call call, int threads)
-      : Step(StepKind::kLibrary, DescribeStep(instruction)), call_(std::move(call)) {
-    workers_ = static_cast<int>(std::clamp<int64_t>(call_.batch(), 1, std::max(1, threads)));
+      : Step(StepKind::kLibrary, DescribeStep(instruction)),
+        call_(std::move(call)),
+        problems_(HasElements(instruction.shape()) ? call_.batch() : 0) {
+    workers_ = static_cast<int>(std::clamp<int64_t>(problems_, 1, std::max(1, threads)));
     worker_bytes_ = ScratchAlign(call_.scratch_bytes());
     set_scratch_bytes(workers_ * worker_bytes_);
-    set_flops(call_.work() * static_cast<double>(call_.batch()));
+    set_flops(call_.work() * static_cast<double>(problems_));
   }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
@@ -42,19 +51,20 @@ class LapackStep : public Step {
   absl::Status RunProblems(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context,
                            After&& after) const {
     RETURN_IF_ERROR(StopCheck::Verdict(context.run));
-    const double work = std::min(1e15, flops() + 1000 * static_cast<double>(call_.batch()));
-    return ParallelPieces(context, std::min(context.threads, workers_), call_.batch(),
-                          static_cast<int64_t>(work), [&](int64_t begin, int64_t end, int worker) {
+    const double work = std::min(1e15, flops() + 1000 * static_cast<double>(problems_));
+    return ParallelPieces(context, std::min(context.threads, workers_), problems_, static_cast<int64_t>(work),
+                          [&](int64_t begin, int64_t end, int worker) {
                             for (int64_t problem = begin; problem < end; ++problem) {
                               call_.Run(inputs, outputs, problem, context.scratch + worker * worker_bytes_);
                               after(problem);
                             }
                           });
   }
-  const Call& call() const { return call_; }
+  int64_t problems() const { return problems_; }
 
  private:
   const Call call_;
+  const int64_t problems_;
   int workers_;
   int64_t worker_bytes_;
 };
@@ -69,7 +79,7 @@ class CholeskyStep final : public LapackStep {
         lower_(instruction.attributes<hlo::CholeskyAttributes>().lower),
         n_(instruction.shape().dims.back()),
         infos_at_(scratch_bytes()) {
-    set_scratch_bytes(infos_at_ + ScratchAlign(this->call().batch() * 4));
+    set_scratch_bytes(infos_at_ + ScratchAlign(problems() * 4));
   }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,

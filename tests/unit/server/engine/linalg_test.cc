@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/engine/plan/plan.h"
+#include "tests/unit/server/engine/plan_testing.h"
 #include "tests/unit/server/engine/step_testing.h"
 
 namespace hlod::engine {
@@ -48,6 +49,26 @@ TEST(Cholesky, BothTrianglesOfEveryType) {
     expect("f64", Definite<double>(hlo::kF64, 3, 5, true), 1e-13);
     expect("c64", Definite<std::complex<float>>(hlo::kC64, 3, 5, true), 1e-5);
     expect("c128", Definite<std::complex<double>>(hlo::kC128, 3, 5, true), 1e-13);
+  }
+}
+
+// More problems than can be solved, or counted in bytes, and not an element.
+TEST(Cholesky, AnyNumberOfEmptyMatricesIsNothingToDo) {
+  for (const char* const text :
+       {"ENTRY e { p = f32[4611686018427387904,0,0] parameter(0)\n"
+        " ROOT r = f32[4611686018427387904,0,0] cholesky(p), lower=true }",
+        "ENTRY e { p = f32[4611686018427387904,0,0] parameter(0)\n"
+        " q = f32[4611686018427387904,0,3] parameter(1)\n"
+        " ROOT r = f32[4611686018427387904,0,3] triangular-solve(p, q), left_side=true, lower=true,"
+        " transpose_a=NO_TRANSPOSE, unit_diagonal=true }"}) {
+    const auto module = hlo::ParseModule(absl::StrCat("HloModule empty\n", text));
+    ASSERT_TRUE(module.ok()) << module.status();
+    const auto plan = Compile(**module);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    std::vector<Literal> arguments;
+    for (const hlo::NodeId parameter : (*module)->entry().parameters())
+      arguments.emplace_back((*module)->entry()[parameter].shape());
+    EXPECT_TRUE(RunPlan(**plan, arguments).ok());
   }
 }
 
