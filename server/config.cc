@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "common/base/arithmetic.h"
-#include "common/base/file.h"
+#include "common/base/toml_text.h"
 #include "common/base/size.h"
 #include "common/base/status.h"
 #include "common/base/strings.h"
@@ -251,7 +251,7 @@ absl::Status CheckLimits(const Limits& limits) {
 }
 
 absl::Status ReadConfigFile(const std::string& path, Config& config) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  ASSIGN_OR_RETURN(const std::string text, ReadTomlText(path));
   try {
     const toml::table table = toml::parse(text, path);
     for (const auto& [name, node] : table) {

@@ -16,6 +16,7 @@
 #include "common/base/file.h"
 #include "common/base/size.h"
 #include "common/base/status.h"
+#include "common/base/toml_text.h"
 
 namespace hlod::analysis {
 namespace {
@@ -43,7 +44,7 @@ absl::StatusOr<double> ReadLimit(const std::string& path, const Metric& metric, 
   if (node.is_number()) {
     const double value = *node.value<double>();
     if (value >= 0) return value;
-    return InvalidArgument("%s: %s is %v, and a limit is not negative", path, metric.name, value);
+    return InvalidArgument("%s: %s is %g, and a limit is not negative", path, metric.name, value);
   }
   const std::optional<std::string> text = node.value<std::string>();
   if (!text.has_value() || metric.unit != Unit::kBytes) {
@@ -111,7 +112,7 @@ const std::vector<Metric>& Metrics() {
 }
 
 absl::StatusOr<Budget> ReadBudget(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  ASSIGN_OR_RETURN(const std::string text, ReadTomlText(path));
   Budget budget;
   RETURN_IF_ERROR(ForEachLimit(path, text, [&](const Metric& metric, const toml::node& node) -> absl::Status {
     ASSIGN_OR_RETURN(budget[std::string(metric.name)], ReadLimit(path, metric, node));
@@ -121,7 +122,7 @@ absl::StatusOr<Budget> ReadBudget(const std::string& path) {
 }
 
 absl::Status UpdateBudget(const std::string& path, const Budget& values) {
-  absl::StatusOr<std::string> text = ReadFile(path);
+  absl::StatusOr<std::string> text = ReadTomlText(path);
   if (absl::IsNotFound(text.status())) {
     std::string fresh;
     for (const Metric& metric : Metrics()) {

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/edit_distance.h"
-#include "common/base/file.h"
+#include "common/base/toml_text.h"
 #include "common/base/status.h"
 #include "common/base/strings.h"
 
@@ -78,7 +78,7 @@ absl::StatusOr<std::vector<Chip>> KnownChips(const std::string& path) {
 #undef HLOD_CHIP
   };
   if (path.empty()) return chips;
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  ASSIGN_OR_RETURN(const std::string text, ReadTomlText(path));
   try {
     const toml::table file = toml::parse(text, path);
     for (const auto& [key, node] : file) {

@@ -63,7 +63,10 @@ TEST(Budgets, KeysAndUnitsAreChecked) {
   const auto unit = ReadBudget(File("unit.toml", "peak_bytes = \"80 gigs\"\n"));
   EXPECT_THAT(std::string(unit.status().message()), HasSubstr("80 gigs"));
   EXPECT_FALSE(ReadBudget(File("flops.toml", "flops = \"1GiB\"\n")).ok());
-  EXPECT_FALSE(ReadBudget(File("negative.toml", "flops = -1\n")).ok());
+  EXPECT_THAT(std::string(ReadBudget(File("negative.toml", "flops = -1\n")).status().message()),
+              HasSubstr("flops is -1, and a limit is not negative"));
+  EXPECT_THAT(std::string(ReadBudget(File("long.toml", std::string(1 << 16, '\n'))).status().message()),
+              HasSubstr("has 65536 bytes; a TOML file has at most 32768"));
 }
 
 // 4096^3 multiplications and additions of bf16: 1.374e11 operations, 1.007e8 bytes.
