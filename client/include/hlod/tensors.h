@@ -56,6 +56,7 @@
 #include "hlod/ops/sorting.h"
 #include "hlod/ops/special.h"
 #include "hlod/ops/statistics.h"
+#include "hlod/ops/stft.h"
 #include "hlod/optim.h"
 #include "hlod/optimizers.h"
 #include "hlod/tensor.h"

@@ -21,6 +21,27 @@ Binding Several(const char* name, Tensor (*f)(const Operand&, DimList, DimList, 
             return f(a.Arg("input"), a.Ints("s", Dims{}), a.Ints("dim", dims), NormOf(a));
           }};
 }
+StftOptions StftOptionsOf(Arguments& a) {
+  StftOptions options;
+  options.hop_length = a.MaybeInt("hop_length");
+  options.win_length = a.MaybeInt("win_length");
+  options.window = a.Array("window");
+  options.center = a.Bool("center", true);
+  options.normalized = a.Bool("normalized", false);
+  if (a.Has("onesided")) options.onesided = a.Bool("onesided");
+  return options;
+}
+// Of real signals recorded as pairs, as PyTorch still gives and takes them.
+Tensor StftOf(Arguments& a) {
+  const Tensor x = a.Array("input");
+  const Tensor spectrum = Stft(x, a.Int("n_fft"), StftOptionsOf(a));
+  return hlo::IsComplex(x.dtype()) ? spectrum : ViewAsReal(spectrum);
+}
+Tensor IstftOf(Arguments& a) {
+  const Tensor x = a.Array("input");
+  return Istft(hlo::IsComplex(x.dtype()) ? x : ViewAsComplex(x), a.Int("n_fft"), StftOptionsOf(a),
+               a.MaybeInt("length"));
+}
 Binding Shift(const char* name, Tensor (*f)(const Operand&, DimList)) {
   return {name, "input dim", [f](Arguments& a) { return f(a.Arg("input"), a.Ints("dim", Dims{})); }};
 }
@@ -29,7 +50,9 @@ Binding Shift(const char* name, Tensor (*f)(const Operand&, DimList)) {
 
 std::vector<Binding> FourierBindings() {
   const Dims last = {-2, -1};
-  return {One("fft.fft", fft::Fft),
+  return {{"stft", "input n_fft hop_length win_length window center pad_mode normalized onesided", StftOf},
+          {"istft", "input n_fft hop_length win_length window center normalized onesided length", IstftOf},
+          One("fft.fft", fft::Fft),
           One("fft.ifft", fft::Ifft),
           One("fft.rfft", fft::Rfft),
           One("fft.irfft", fft::Irfft),

@@ -152,6 +152,13 @@ std::vector<Binding> LinalgBindings() {
        [](Arguments& a) { return linalg::HouseholderProduct(a.Arg("input"), a.Arg("tau")); }, kSlack},
       {"linalg.matrix_power", "input n",
        [](Arguments& a) { return linalg::MatrixPower(a.Arg("input"), a.Int("n")); }, kSlack},
+      {"matrix_exp", "input", [](Arguments& a) { return linalg::MatrixExp(a.Arg("input")); }, kSlack},
+      {"linalg.lstsq.grad_oriented", "input b driver",
+       [](Arguments& a) {
+         a.Text("driver");
+         return linalg::Lstsq(a.Arg("input"), a.Arg("b")).solution;
+       },
+       kSlack},
       {"linalg.multi_dot", "tensors", [](Arguments& a) { return linalg::MultiDot(a.Arrays("tensors")); }},
       {"linalg.tensorinv", "input ind",
        [](Arguments& a) { return linalg::Tensorinv(a.Array("input"), a.Int("ind", 2)); }, kSlack},

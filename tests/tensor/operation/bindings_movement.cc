@@ -51,9 +51,7 @@ std::vector<Binding> JoiningBindings() {
       {"fliplr", "input", [](Arguments& a) { return Fliplr(a.Arg("input")); }},
       {"flipud", "input", [](Arguments& a) { return Flipud(a.Arg("input")); }},
       {"rot90", "input k dims",
-       [](Arguments& a) {
-         return Rot90(a.Arg("input"), a.Int("k", 1), a.Ints("dims", Dims{0, 1}));
-       }},
+       [](Arguments& a) { return Rot90(a.Arg("input"), a.Int("k", 1), a.Ints("dims", Dims{0, 1})); }},
       {"tril", "input diagonal", [](Arguments& a) { return Tril(a.Arg("input"), a.Int("diagonal", 0)); }},
       {"triu", "input diagonal", [](Arguments& a) { return Triu(a.Arg("input"), a.Int("diagonal", 0)); }},
       {"diag", "input diagonal", [](Arguments& a) { return Diag(a.Arg("input"), a.Int("diagonal", 0)); }},

@@ -61,6 +61,7 @@ std::pair<Tensor, Tensor> Qr(const Operand& x, QrMode mode = QrMode::kReduced);
 Tensor HouseholderProduct(const Operand& x, const Operand& tau);
 
 Tensor MatrixPower(const Operand& x, int64_t n);
+Tensor MatrixExp(const Operand& x);  // torch.matrix_exp
 // The product of several matrices in the order that takes the fewest multiplications. The first and the last
 // may be vectors.
 Tensor MultiDot(const std::vector<Tensor>& tensors, Caller caller = Caller::Here());
@@ -94,6 +95,14 @@ struct Tolerance {
 Tensor Pinv(const Operand& x, const Tolerance& tolerance = {}, bool hermitian = false);
 Tensor MatrixRank(const Operand& x, const Tolerance& tolerance = {}, bool hermitian = false);
 Tensor Cond(const Operand& x);  // The greatest singular value divided by the least.
+// The x of the least |a x - b|, and of those the least x, of any rank of a: [..., m, n] for b [..., m, k] or
+// [..., m]. torch.linalg.lstsq with the driver gelsd.
+struct LeastSquares {
+  Tensor solution;   // [..., n, k] or [..., n]
+  Tensor residuals;  // The squared lengths of a x - b; undefined unless m > n.
+  Tensor rank;
+};
+LeastSquares Lstsq(const Operand& a, const Operand& b, const Tolerance& tolerance = {});
 
 // Norms of matrices: of order 1 and -1 (the greatest and least sum of a column), infinite ones (of a row), 2
 // and -2 (the greatest and least singular value), the sum of the singular values, and Frobenius'.
