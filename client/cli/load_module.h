@@ -9,7 +9,7 @@
 
 namespace hlod::cli {
 
-// An HLO proto (HloModuleProto or HloProto) or HLO text, whichever the file holds. Errors name the file, and
+// An HLO proto (HloModuleProto or HloProto), HLO text or StableHLO text, whichever the file holds. Errors name the file, and
 // for text line and column.
 absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path);
 

@@ -26,8 +26,8 @@ absl::StatusOr<std::unique_ptr<hlo::Module>> ToHlo(const Program& program,
 
 namespace hlod {
 
-// A module in whatever form the bytes have: HLO proto (HloModuleProto, HloProto), HLO text, StableHLO text, a
-// StableHLO artifact.
+// A module in whatever form the bytes have: HLO proto (HloModuleProto, HloProto), HLO text, StableHLO text.
+// UNIMPLEMENTED for StableHLO's bytecode.
 absl::StatusOr<std::unique_ptr<hlo::Module>> ReadModule(std::string_view bytes);
 
 }  // namespace hlod

@@ -102,11 +102,6 @@ struct Program {
 // Text as JAX, PyTorch/XLA and MLIR's own printers write it, in the pretty form, the generic form, or both
 // mixed. Errors are "line:column: what is there, and what was expected".
 absl::StatusOr<Program> ParseText(std::string_view text);
-// A portable artifact: MLIR bytecode of the VHLO dialect. Errors name the byte, the section and what is
-// wrong.
-absl::StatusOr<Program> ParseBytecode(std::string_view bytes);
-// Whether bytes begin as MLIR bytecode does.
-bool IsBytecode(std::string_view bytes);
 // Whether a text is MLIR rather than HLO: its first word is module, func.func, "builtin.module", or an alias
 // (#loc, !type).
 bool IsStablehloText(std::string_view text);

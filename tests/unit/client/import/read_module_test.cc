@@ -1,0 +1,39 @@
+// The forms of a module are told apart by their first bytes.
+#include "client/import/import.h"
+#include "common/hlo/proto/codec.h"
+#include "common/hlo/text/text.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace hlod {
+namespace {
+
+constexpr std::string_view kHlo =
+    "HloModule negate\nENTRY main { p = f32[3] parameter(0)\n ROOT r = f32[3] negate(p) }";
+constexpr std::string_view kStablehlo = R"(module @negate {
+  func.func public @main(%arg0: tensor<3xf32>) -> tensor<3xf32> {
+    %0 = stablehlo.negate %arg0 : tensor<3xf32>
+    return %0 : tensor<3xf32>
+  }
+})";
+
+TEST(ReadModule, TakesEachForm) {
+  const auto text = ReadModule(kHlo), stablehlo = ReadModule(kStablehlo);
+  ASSERT_TRUE(text.ok()) << text.status();
+  ASSERT_TRUE(stablehlo.ok()) << stablehlo.status();
+  const auto proto = ReadModule(hlo::Serialize(**text));
+  ASSERT_TRUE(proto.ok()) << proto.status();
+  for (const auto* const module : {&text, &stablehlo, &proto}) {
+    const hlo::Computation& entry = (**module)->entry();
+    EXPECT_EQ(entry.root().opcode(), hlo::kNegate);
+  }
+}
+
+TEST(ReadModule, BytecodeIsRefusedInASentence) {
+  const auto read = ReadModule("ML\xefR\x0dStableHLO");
+  EXPECT_EQ(read.status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(read.status().message()), testing::HasSubstr("MLIR bytecode, which is not read"));
+}
+
+}  // namespace
+}  // namespace hlod
