@@ -1,4 +1,4 @@
-// The forms of a module are told apart by their first bytes.
+// The first bytes of a module say which form it has.
 #include "client/import/import.h"
 #include "common/hlo/proto/codec.h"
 #include "common/hlo/text/text.h"
