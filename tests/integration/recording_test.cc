@@ -164,7 +164,8 @@ TEST_F(Recordings, BadOnesAreRefusedInASentence) {
     EXPECT_OK(client.Close());
     good = Must(ReadFile(File("good.rec")));
   }
-  expect(good.substr(0, good.size() / 2), "it was cut");
+  // Without its last byte the file ends within an entry, however long the paths in it are.
+  expect(good.substr(0, good.size() - 1), "it was cut");
   const std::string text = Replay(*daemon_, path + " --incomplete", code);
   EXPECT_EQ(code, 0) << text;
   EXPECT_NE(text.find("the beginning of the session"), std::string::npos) << text;

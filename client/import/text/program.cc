@@ -104,6 +104,10 @@ absl::StatusOr<Program> ReadProgram(Source& source) {
       RETURN_IF_ERROR(reader.NameAfter(next, "an alias").status());
       const std::string_view name = reader.TextFrom(at);
       RETURN_IF_ERROR(reader.Expect("="));
+      // Definitions were found at the beginnings of lines; going on after another one would never end.
+      const Alias* const found = source.aliases.Get(name);
+      if (found == nullptr || found->at != reader.position())
+        return reader.ErrorAt(at, "the definition of %s does not begin a line", name);
       ASSIGN_OR_RETURN(const Alias* const alias, source.Resolve(name, at));
       reader.Rewind(alias->end);
     } else if (reader.Try("{-#")) {

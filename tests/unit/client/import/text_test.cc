@@ -375,6 +375,7 @@ TEST(Text, ErrorsNameWhatWasFoundAndWhatWasExpected) {
       {"#a = #a\nmodule {}", "the alias #a is defined by itself"},
       {"#a = [#b]\n#b = [#a]\nmodule {}", "is defined by itself"},
       {"#a = 1\n#a = 2\nmodule {}", "2:1: the alias #a is defined a second time"},
+      {"#a = 1 #a = 1\nmodule {}", "1:8: the definition of #a does not begin a line"},
       {"module {", "expected an operation or '}', found the end of the text"},
       {"HloModule m", "expected an operation whose short form is known, found func.HloModule"},
   };
