@@ -60,13 +60,22 @@ absl::StatusOr<std::vector<Argument>> MakeArguments(const Device& device, const 
     if (files.contains(static_cast<size_t>(index)))
       return UsageError(absl::StrFormat("Parameter %d has both --arg and --placeholder.", index));
   }
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const bool given = files.contains(i) || std::count(options.placeholders.begin(),
+                                                       options.placeholders.end(), static_cast<int>(i)) > 0;
+    if (shapes[i].IsToken() && given)
+      return UsageError(absl::StrFormat("Parameter %d is a token: it has no --arg and no --placeholder.", i));
+  }
   std::mt19937_64 random(options.random_seed.value_or(0));
   std::vector<Argument> arguments;
   for (size_t i = 0; i < shapes.size(); ++i) {
     absl::StatusOr<Buffer> buffer = FailedPrecondition("no value");
     const std::string made_by = absl::StrFormat("parameter %d of %s", i, options.module);
     const Caller caller{.file = made_by.c_str()};
-    if (std::count(options.placeholders.begin(), options.placeholders.end(), static_cast<int>(i)) > 0) {
+    if (shapes[i].IsToken()) {
+      buffer = device.Upload(Literal(shapes[i]), Cause::kUpload, caller);
+    } else if (std::count(options.placeholders.begin(), options.placeholders.end(), static_cast<int>(i)) >
+               0) {
       buffer = device.Placeholder(shapes[i], caller);
     } else if (const auto file = files.find(i); file != files.end()) {
       ASSIGN_OR_RETURN(const Literal literal, hlo::ReadNpy(file->second, shapes[i]));
@@ -110,6 +119,10 @@ absl::StatusOr<Json> Deliver(const Buffer& buffer, size_t index, const RunOption
   if (buffer.is_placeholder()) {
     if (!json)
       std::printf("result %zu: %s, a placeholder\n", index, hlo::ToStringNoLayout(buffer.shape()).c_str());
+    return entry;
+  }
+  if (buffer.shape().IsToken()) {
+    if (!json) std::printf("result %zu: token[]\n", index);
     return entry;
   }
   ASSIGN_OR_RETURN(const Literal value,

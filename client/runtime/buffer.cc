@@ -211,9 +211,9 @@ Future<void> FutureOf(std::shared_ptr<Session> session, Command command) {
 absl::Status CheckUpload(const Session& session, const Shape& shape, absl::Span<const std::byte> bytes,
                          const Caller& caller) {
   if (session.options().skip_local_checks) return absl::OkStatus();
-  if (!shape.IsArray()) {
+  if (!shape.IsArray() && !shape.IsToken()) {
     return ArgumentError(
-        caller, absl::StrFormat("Only arrays are uploaded; %s is not an array.", hlo::ToString(shape)));
+        caller, absl::StrFormat("Only arrays and tokens are uploaded; %s is neither.", hlo::ToString(shape)));
   }
   RETURN_IF_ERROR(WithKind(hlo::ValidateShape(shape), ErrorKind::kArgument));
   const std::optional<int64_t> needed = hlo::ByteSize(shape);

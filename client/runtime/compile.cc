@@ -18,32 +18,47 @@ namespace {
 // A larger program is analysed at once, so that its bytes need not be kept for that.
 constexpr size_t kProgramKeptMax = 16 << 20;
 
-// Tokens have no value that a handle could name: a program that takes or gives one is refused.
-absl::Status AppendArray(const hlo::FlatSignature::Leaf& leaf, const std::string& of,
-                         std::vector<Shape>& arrays) {
-  if (!leaf.shape.IsArray()) {
-    return MakeError(ErrorKind::kUnimplemented,
-                     absl::StrFormat("The program's %s is or holds a %s; programs take and give arrays only.",
-                                     of, hlo::ToStringNoLayout(leaf.shape)));
+// A handle names an array, or a token, which is a buffer of no bytes.
+absl::Status AppendLeaf(const hlo::FlatSignature::Leaf& leaf, const std::string& of,
+                        std::vector<Shape>& leaves) {
+  if (!leaf.shape.IsArray() && !leaf.shape.IsToken()) {
+    return MakeError(
+        ErrorKind::kUnimplemented,
+        absl::StrFormat("The program's %s is or holds a %s; programs take and give arrays and tokens only.",
+                        of, hlo::ToStringNoLayout(leaf.shape)));
   }
-  arrays.push_back(leaf.shape);
+  leaves.push_back(leaf.shape);
   return absl::OkStatus();
+}
+
+// Replicas and partitions are a matter of compilation: the module's proto, which the daemon gets, has no
+// place for them.
+absl::Status CheckOneDevice(const Module& module) {
+  const int64_t replicas = module.config.replica_count, partitions = module.config.partition_count;
+  if (replicas <= 1 && partitions <= 1) return absl::OkStatus();
+  return MakeError(
+      ErrorKind::kUnimplemented,
+      absl::StrFormat(
+          "The program is for num_replicas (%d) and num_partitions (%d); a program runs as one of each, "
+          "the limit of both.",
+          replicas, partitions));
 }
 
 absl::Status ReadSignature(const Module& module, ExecutableState& state) {
   state.name = module.name();
+  RETURN_IF_ERROR(CheckOneDevice(module));
   const hlo::Computation& entry = module.entry();
   const hlo::FlatSignature signature(entry);
   for (const hlo::FlatSignature::Leaf& leaf : signature.arguments) {
     const size_t parameter = static_cast<size_t>(leaf.parameter);
     const std::string given = entry[entry.parameters()[parameter]].name();
     const std::string name = "parameter " + (given.empty() ? std::to_string(parameter) : given);
-    RETURN_IF_ERROR(AppendArray(leaf, name, state.arguments));
+    RETURN_IF_ERROR(AppendLeaf(leaf, name, state.arguments));
     state.argument_names.push_back(leaf.index.empty() ? name
                                                       : absl::StrFormat("%s, leaf %d", name, leaf.number));
   }
   for (const hlo::FlatSignature::Leaf& leaf : signature.results)
-    RETURN_IF_ERROR(AppendArray(leaf, "result", state.results));
+    RETURN_IF_ERROR(AppendLeaf(leaf, "result", state.results));
   return absl::OkStatus();
 }
 

@@ -170,6 +170,13 @@ std::vector<Tensor> LoadedFunction::operator()(const std::vector<Tensor>& argume
                        "; the module takes ", hlo::ToStringNoLayout(parameters()[i])),
           name, caller);
   }
+  for (size_t i = 0; i < results().size(); ++i) {
+    if (results()[i].IsArray()) continue;
+    Throw(ErrorKind::kUnimplemented,
+          absl::StrCat("result ", i, " of ", program_->name(), " is ", hlo::ToStringNoLayout(results()[i]),
+                       "; tensors are arrays"),
+          name, caller);
+  }
   std::vector<Operand> operands = lazy::OperandsOf(arguments, caller);
   if (operands.empty()) operands.emplace_back(Scalar(0), caller);  // It carries the line.
   return lazy::CallSeveral(lazy::kLoaded, operands,

@@ -26,6 +26,37 @@ absl::StatusOr<Value> AfterAll(Evaluation&, Instruction instruction, std::vector
   return Value::Own(Literal(instruction.shape()));
 }
 
+namespace {
+
+// Zeros of any shape: contexts that nobody reads.
+Value Zeros(const hlo::Shape& shape) { return Value::Own(Literal(shape)); }
+
+}  // namespace
+
+// (copy, original, context): the copy is there at once.
+absl::StatusOr<Value> CopyStart(Evaluation&, Instruction instruction, std::vector<Value>& operands) {
+  return Value::Tuple({operands[0], operands[0], Zeros(instruction.shape().tuple[2])});
+}
+
+// ((operands), result, context...): the computation runs here, and is done at once.
+absl::StatusOr<Value> AsyncStart(Evaluation& evaluation, Instruction instruction,
+                                 std::vector<Value>& operands) {
+  std::vector<Value> elements = {Value::Tuple(operands)};
+  ASSIGN_OR_RETURN(Value result, evaluation.Call(instruction.called()[0], std::move(operands)));
+  elements.push_back(std::move(result));
+  const std::vector<hlo::Shape>& shapes = instruction.shape().tuple;
+  for (size_t i = elements.size(); i < shapes.size(); ++i) elements.push_back(Zeros(shapes[i]));
+  return Value::Tuple(std::move(elements));
+}
+
+absl::StatusOr<Value> FirstElement(Evaluation&, Instruction, std::vector<Value>& operands) {
+  return (*operands[0].tuple)[0];
+}
+
+absl::StatusOr<Value> SecondElement(Evaluation&, Instruction, std::vector<Value>& operands) {
+  return (*operands[0].tuple)[1];
+}
+
 // replica-id and partition-id of a program on one device.
 absl::StatusOr<Value> ZeroId(Evaluation&, Instruction, std::vector<Value>&) {
   return Value::Own(Literal::Scalar<uint32_t>(0));

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "common/evaluator/evaluator.h"
+#include "common/evaluator/random_counters.h"
 #include "common/hlo/literal.h"
 #include "common/hlo/module.h"
 
@@ -48,11 +49,16 @@ class Evaluation {
  public:
   // `module` and `options` outlive it.
   Evaluation(const hlo::Module& module, const EvaluateOptions& options)
-      : module_(module), options_(options) {}
+      : module_(module),
+        options_(options),
+        random_(options.random != nullptr ? *options.random : own_random_) {}
   Evaluation(const Evaluation&) = delete;
   Evaluation& operator=(const Evaluation&) = delete;
 
   const hlo::Module& module() const { return module_; }
+
+  // The counters that random instructions draw by.
+  RandomCounters& random() { return random_; }
 
   // A zeroed value; RESOURCE_EXHAUSTED when it is larger than one may be.
   absl::StatusOr<hlo::Literal> Allocate(const hlo::Shape& shape) const {
@@ -99,6 +105,8 @@ class Evaluation {
   const hlo::Module& module_;
   const EvaluateOptions& options_;
   absl::flat_hash_map<hlo::ComputationId, std::unique_ptr<std::vector<hlo::NodeId>>> last_uses_;
+  RandomCounters own_random_;
+  RandomCounters& random_;
   int64_t work_ = 0;
   int depth_ = 0;
 };

@@ -51,11 +51,16 @@ RuleTable MakeTable() {
   array(kBatchNormInference, BatchNormInference);
   array(kBatchNormGrad, BatchNormGrad);
   array(kDot, Dot);
+  array(kRaggedDot, RaggedDot);
+  array(kScaledDot, ScaledDot);
   array(kConvolution, Convolution);
   array(kFft, Fft);
   array(kCholesky, Cholesky);
   array(kTriangularSolve, TriangularSolve);
   array(kRngBitGenerator, RngBitGenerator);
+  array(kRng, Rng);
+  array(kRngGetAndUpdateState, RngState);
+  array(kRaggedAllToAll, RaggedAllToAll);
   value(kCopy, Identity);
   value(kOptBarrier, Identity);
   value(kDomain, Identity);
@@ -63,6 +68,21 @@ RuleTable MakeTable() {
   value(kTuple, TupleOf);
   value(kGetTupleElement, evaluator::GetTupleElement);
   value(kAfterAll, AfterAll);
+  value(kCopyStart, CopyStart);
+  value(kCopyDone, FirstElement);
+  value(kAsyncStart, AsyncStart);
+  value(kAsyncUpdate, Identity);
+  value(kAsyncDone, SecondElement);
+  for (const Opcode opcode :
+       {kAllReduce, kAllReduceStart, kAllGather, kReduceScatter, kCollectiveBroadcast, kCollectiveReduce})
+    value(opcode, EachOperand);
+  value(kAllReduceDone, Identity);
+  value(kAllGatherStart, AllGatherStart);
+  value(kAllGatherDone, SecondElement);
+  value(kAllToAll, PiecesOf);
+  value(kCollectivePermute, CollectivePermute);
+  value(kCollectivePermuteStart, CollectivePermuteStart);
+  value(kCollectivePermuteDone, SecondElement);
   value(kReplicaId, ZeroId);
   value(kPartitionId, ZeroId);
   value(kCall, CallRule);

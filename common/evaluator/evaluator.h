@@ -13,10 +13,13 @@
 
 namespace hlod {
 
+class RandomCounters;
+
 struct EvaluateOptions {
   absl::Time deadline = absl::InfiniteFuture();  // Looked at in each loop turn: DEADLINE_EXCEEDED.
   const std::atomic<bool>* cancel = nullptr;     // Looked at in each loop turn: CANCELLED. Not owned.
   int64_t bytes_max = int64_t{1} << 34;          // Of one value: RESOURCE_EXHAUSTED.
+  RandomCounters* random = nullptr;  // What rng draws by; null: counters that start with the run. Not owned.
 };
 
 // Runs the entry computation of a verified module. `arguments`: one literal a parameter (tuples as tuple

@@ -1,14 +1,18 @@
-// rng-bit-generator: Threefry-2x32 and Philox-4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random
-// numbers: as easy as 1, 2, 3" (SC11), laid out over the result as XLA lays them out: 8- and 16-bit numbers
-// are the low bits of a 32-bit one, 64-bit numbers two of them, the low word first.
+// rng-bit-generator, and what draws by a counter of the program's own: rng. Threefry-2x32 and Philox-4x32-10
+// of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC11), laid out over the
+// result as XLA lays them out: 8- and 16-bit numbers are the low bits of a 32-bit one, 64-bit numbers two of
+// them, the low word first.
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <vector>
 
 #include "common/base/status.h"
 #include "common/evaluator/indexing.h"
 #include "common/evaluator/rules.h"
 #include "common/evaluator/wide.h"
+#include "common/hlo/random_key.h"
 
 namespace hlod::evaluator {
 
@@ -139,6 +143,95 @@ absl::StatusOr<Literal> RngBitGenerator(Evaluation& evaluation, Instruction inst
   both.push_back(std::move(state));
   both.push_back(std::move(result));
   return Literal::MakeTuple(std::move(both));
+}
+
+absl::StatusOr<Literal> RngState(Evaluation& evaluation, Instruction instruction, Operands) {
+  const int64_t delta = instruction.attributes<hlo::RngStateAttributes>().delta;
+  const std::array<uint64_t, 2> state =
+      evaluation.random().Of(instruction).Take(static_cast<uint64_t>(delta));
+  ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(instruction.shape()));
+  std::copy(state.begin(), state.end(), result.data<uint64_t>().begin());
+  return result;
+}
+
+namespace {
+
+// Numbers of [0, 1) from random bits: as many of the high ones as `Float` has in its mantissa.
+template <typename Float>
+Float Unit(uint64_t bits) {
+  if constexpr (sizeof(Float) == 8)
+    return static_cast<Float>(std::ldexp(static_cast<double>(bits >> 12), -52));
+  else return static_cast<Float>(std::ldexp(static_cast<float>(Low(bits) >> 9), -23));
+}
+
+// `numbers` become bits of floats; each operation is rounded as a program of these types would.
+template <typename Float>
+std::vector<double> UniformFloats(const std::vector<uint64_t>& numbers, double low, double high) {
+  const Float a = static_cast<Float>(low), width = static_cast<Float>(high) - a;
+  std::vector<double> values;
+  for (const uint64_t bits : numbers) {
+    const Float scaled = Unit<Float>(bits) * width;
+    values.push_back(scaled + a);
+  }
+  return values;
+}
+
+// Box and Muller: the first half of the numbers are radii, the second angles; sines come before cosines.
+template <typename Float>
+std::vector<double> NormalFloats(const std::vector<uint64_t>& numbers, double mean, double deviation) {
+  const size_t pairs = numbers.size() / 2;
+  std::vector<double> values(numbers.size());
+  for (size_t i = 0; i < pairs; ++i) {
+    const Float u = std::max(Unit<Float>(numbers[i]), static_cast<Float>(1e-7f));
+    const Float angle = static_cast<Float>(static_cast<float>(2 * M_PI)) * Unit<Float>(numbers[pairs + i]);
+    const Float radius = std::sqrt(static_cast<Float>(-2) * std::log(u));
+    const Float a = static_cast<Float>(mean), b = static_cast<Float>(deviation);
+    values[i] = a + b * (std::sin(angle) * radius);
+    values[pairs + i] = a + b * (std::cos(angle) * radius);
+  }
+  return values;
+}
+
+// Integers of [low, high); of an empty range any.
+template <typename Unsigned>
+std::vector<uint64_t> UniformIntegers(const std::vector<uint64_t>& numbers, uint64_t low, uint64_t high) {
+  const auto range = static_cast<Unsigned>(high - low);
+  std::vector<uint64_t> values;
+  for (const uint64_t bits : numbers) {
+    const auto number = static_cast<Unsigned>(bits);
+    values.push_back(static_cast<Unsigned>(low + (range == 0 ? number : number % range)));
+  }
+  return values;
+}
+
+}  // namespace
+
+absl::StatusOr<Literal> Rng(Evaluation& evaluation, Instruction instruction, Operands operands) {
+  ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(instruction.shape()));
+  const hlo::PrimitiveType type = instruction.shape().type;
+  const bool wide = hlo::Info(type).bits == 64;
+  const bool normal =
+      instruction.attributes<hlo::RngAttributes>().distribution == hlo::RandomDistribution::kNormal;
+  const auto count = static_cast<size_t>(result.element_count());
+  std::array<uint64_t, 2> state =
+      evaluation.random().Of(instruction).Take(static_cast<uint64_t>(count) * (wide ? 2 : 1));
+  std::vector<uint64_t> numbers(normal ? count + count % 2 : count);
+  RETURN_IF_ERROR(FillPhilox(evaluation, hlo::RandomKey(evaluation.module(), instruction), state[0], state[1],
+                             wide, numbers));
+  if (hlo::IsFloat(type)) {
+    const double a = LoadAs<double>(operands[0])[0], b = LoadAs<double>(operands[1])[0];
+    const std::vector<double> values =
+        normal ? wide ? NormalFloats<double>(numbers, a, b) : NormalFloats<float>(numbers, a, b)
+        : wide ? UniformFloats<double>(numbers, a, b)
+               : UniformFloats<float>(numbers, a, b);
+    Store(type, values.data(), result.element_count(), result.bytes().data());
+    return result;
+  }
+  const uint64_t low = LoadAs<uint64_t>(operands[0])[0], high = LoadAs<uint64_t>(operands[1])[0];
+  const std::vector<uint64_t> values =
+      wide ? UniformIntegers<uint64_t>(numbers, low, high) : UniformIntegers<uint32_t>(numbers, low, high);
+  Store(type, values.data(), result.element_count(), result.bytes().data());
+  return result;
 }
 
 }  // namespace hlod::evaluator

@@ -102,6 +102,15 @@ struct DotAttributes {
   HLOD_FIELDS(DotAttributes, lhs_contracting, rhs_contracting, lhs_batch, rhs_batch, precision)
 };
 
+// Groups of the rows or columns of lhs, and of rhs, are multiplied apart; the sizes of the groups are an
+// operand. By where the ragged dimension of lhs lies: free (each group of rows by the rhs of the group),
+// contracting (a product for each group) or batch (the sizes say nothing).
+struct RaggedDotAttributes {
+  DotAttributes dot;
+  Dims lhs_ragged, rhs_group;
+  HLOD_FIELDS(RaggedDotAttributes, dot, lhs_ragged, rhs_group)
+};
+
 struct WindowDimension {
   int64_t size = 1, stride = 1, padding_low = 0, padding_high = 0, window_dilation = 1, base_dilation = 1;
   bool reversal = false;
@@ -170,6 +179,11 @@ struct RngAttributes {
   RandomDistribution distribution = RandomDistribution::kInvalid;
   HLOD_FIELDS(RngAttributes, distribution)
 };
+// rng-get-and-update-state: what a run adds to the state.
+struct RngStateAttributes {
+  int64_t delta = 0;
+  HLOD_FIELDS(RngStateAttributes, delta)
+};
 // The accuracy a transcendental asks for (ResultAccuracy). All zero: default.
 struct AccuracyAttributes {
   bool highest = false;
@@ -213,6 +227,54 @@ struct TriangularSolveAttributes {
   HLOD_FIELDS(TriangularSolveAttributes, left_side, lower, unit_diagonal, transpose_a)
 };
 
+// Which devices of a collective act together: lists of ids, or the ids 0, 1, ... reshaped, transposed and cut
+// into `count` groups of `size`, or a mesh. replica_groups.h expands them.
+struct ReplicaGroups {
+  // The fields of the wire that say so; writers differ, and both kept lists may be written.
+  enum class Form : uint8_t { kDeviceList, kList, kBothLists, kDeviceListIota, kIota, kMesh };
+  Form form = Form::kDeviceList;
+  std::vector<Dims> lists;  // Empty: all devices are one group.
+  int64_t count = 0, size = 0;
+  Dims reshape, transpose;
+  std::string mesh;  // A serialized MeshAxesReplicaGroupListProto.
+  HLOD_FIELDS(ReplicaGroups, form, lists, count, size, reshape, transpose, mesh)
+};
+// Every collective but the permutations. `dimensions`: the one of all-gather and reduce-scatter; of
+// all-to-all, or empty where its operands are the pieces.
+struct CollectiveAttributes {
+  ReplicaGroups groups;
+  int64_t channel_id = 0;  // 0: none.
+  Dims dimensions;
+  bool use_global_device_ids = false, constrain_layout = false;
+  HLOD_FIELDS(CollectiveAttributes, groups, channel_id, dimensions, use_global_device_ids, constrain_layout)
+};
+// collective-permute: pairs of source and target.
+struct PermuteAttributes {
+  std::vector<std::pair<int64_t, int64_t>> pairs;
+  int64_t channel_id = 0;
+  HLOD_FIELDS(PermuteAttributes, pairs, channel_id)
+};
+// domain: serialized OpShardings of what comes in and what goes out.
+struct DomainAttributes {
+  std::string entry_sharding, exit_sharding;
+  HLOD_FIELDS(DomainAttributes, entry_sharding, exit_sharding)
+};
+// send, recv and their ends.
+struct ChannelAttributes {
+  int64_t channel_id = 0;
+  bool is_host_transfer = false;
+  HLOD_FIELDS(ChannelAttributes, channel_id, is_host_transfer)
+};
+struct InfeedAttributes {
+  std::string config;
+  HLOD_FIELDS(InfeedAttributes, config)
+};
+struct OutfeedAttributes {
+  std::string config;
+  Shape shape;  // Of what is sent, with the layout that the host sees.
+  HLOD_FIELDS(OutfeedAttributes, config, shape)
+};
+
 using Attributes =
     std::variant<NoAttributes, DimensionsAttributes, SortAttributes, SliceAttributes, DynamicSliceAttributes,
                  PadAttributes, GatherAttributes, ScatterAttributes, DotAttributes, WindowAttributes,
@@ -220,6 +282,7 @@ using Attributes =
                  TupleIndexAttributes, ReducePrecisionAttributes, TopKAttributes, RngBitGeneratorAttributes,
                  RngAttributes, AccuracyAttributes, CallAttributes, FusionAttributes, CustomCallAttributes,
                  BatchNormAttributes, FftAttributes, CholeskyAttributes, TriangularSolveAttributes,
-                 ScanAttributes>;
+                 ScanAttributes, RaggedDotAttributes, RngStateAttributes, CollectiveAttributes,
+                 PermuteAttributes, DomainAttributes, ChannelAttributes, InfeedAttributes, OutfeedAttributes>;
 
 }  // namespace hlod::hlo

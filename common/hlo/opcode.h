@@ -28,6 +28,7 @@ enum OpcodeTraits : uint8_t {
   kDataMovement = 8,
   kOptimizedOnly = 16,
   kValueDependent = 32,
+  kStateful = 64,
 };
 
 struct OpcodeInfo {

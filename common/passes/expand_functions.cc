@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "common/hlo/builder.h"
+#include "common/hlo/random_key.h"
 #include "common/passes/copy.h"
+#include "common/passes/expand_random.h"
 
 namespace hlod {
 
@@ -118,19 +120,62 @@ ComputationId ExpandMap(const Module& module, Instruction instruction, Module& t
   return to.computation_count() - 1;
 }
 
+// A scaled dot: operands and scales in bf16, each scale spread over its block, and a dot of the products.
+class ScaledDot {
+ public:
+  ScaledDot(Module& to, Instruction instruction) : instruction_(instruction), b_(to, "scaled_dot") {
+    for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
+      Shape shape = instruction.operand(i).shape();
+      shape.layout.reset();
+      parameters_.push_back(b_.Convert(b_.Parameter(i, shape), kBF16));
+    }
+  }
+
+  ComputationId Make() {
+    Shape result = instruction_.shape();
+    result.layout.reset();
+    const Op operands[] = {Scaled(parameters_[0], parameters_[2]), Scaled(parameters_[1], parameters_[3])};
+    static_cast<void>(
+        b_.Build(b_.Add(kDot, operands, instruction_.attributes<DotAttributes>(), {}, &result)));
+    return b_.id();
+  }
+
+ private:
+  Op Scaled(Op x, Op scale) {
+    const Dims dims = b_.shape(x).dims, blocks = b_.shape(scale).dims;
+    if (dims == blocks) return x * scale;
+    // Each dimension of the scale is followed by the size of its blocks.
+    Dims spread, kept;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      kept.push_back(static_cast<int64_t>(spread.size()));
+      spread.push_back(blocks[d]);
+      spread.push_back(blocks[d] == 0 ? 1 : dims[d] / blocks[d]);
+    }
+    return x * b_.Reshape(b_.Broadcast(scale, spread, kept), dims);
+  }
+
+  const Instruction instruction_;
+  Builder b_;
+  std::vector<Op> parameters_;
+};
+
 bool IsFunction(const Module& module, Instruction instruction) {
   if (instruction.shape().HasDynamicDimension()) return false;
   switch (instruction.opcode()) {
     case kBatchNormTraining:
     case kBatchNormInference:
-    case kBatchNormGrad: return true;
+    case kBatchNormGrad:
+    case kScaledDot:
+    case kRng: return true;
     case kMap: return IsMapOfElements(module, instruction);
     default: return false;
   }
 }
 
-ComputationId Expand(const Module& module, Instruction instruction, Module& to) {
+ComputationId Expand(const Module& module, Instruction instruction, Module& to, uint64_t& random) {
   switch (instruction.opcode()) {
+    case kRng: return ExpandRng(to, instruction, RandomKey(random++));
+    case kScaledDot: return ScaledDot(to, instruction).Make();
     case kBatchNormTraining: return BatchNorm(to, instruction).Training(instruction.shape());
     case kBatchNormInference: return BatchNorm(to, instruction).Inference(instruction.shape());
     case kBatchNormGrad: return BatchNorm(to, instruction).Gradient(instruction.shape());
@@ -153,12 +198,13 @@ bool HasFunctions(const Module& module) {
 std::unique_ptr<Module> ExpandFunctions(const Module& module) {
   std::unique_ptr<Module> result = EmptyCopy(module);
   std::vector<ComputationId> computations;
+  uint64_t random = 0;  // Instructions of kind rng so far.
   for (ComputationId c = 0; c < module.computation_count(); ++c) {
     const Computation& from = module.computation(c);
     // Callees come before their callers.
     std::vector<std::optional<ComputationId>> functions(from.size());
     for (NodeId id = 0; id < from.size(); ++id) {
-      if (IsFunction(module, from[id])) functions[id] = Expand(module, from[id], *result);
+      if (IsFunction(module, from[id])) functions[id] = Expand(module, from[id], *result, random);
     }
     ComputationCopy copy(module, from, AddEmptyCopy(*result, from), computations);
     for (NodeId id = 0; id < from.size(); ++id) {
@@ -168,9 +214,15 @@ std::unique_ptr<Module> ExpandFunctions(const Module& module) {
         continue;
       }
       const ComputationId called[] = {*functions[id]};
+      Tables& tables = copy.tables();
+      absl::InlinedVector<NodeId, 8> operands = copy.operands(instruction);
+      if (instruction.opcode() == kRng) {
+        operands.push_back(copy.Replace(instruction, kRngGetAndUpdateState,
+                                        tables.Intern(Shape::Array(kU64, {2})),
+                                        RngStateAttributes{WordsDrawn(instruction)}, {}));
+      }
       copy.set_node(id, copy.to().Append(kCall, instruction.shape_id(),
-                                         copy.tables().Intern(Attributes(CallAttributes{})),
-                                         copy.operands(instruction), called));
+                                         tables.Intern(Attributes(CallAttributes{})), operands, called));
     }
     copy.to().set_root(copy.node(from.root_id()));
     computations.push_back(result->computation_count() - 1);

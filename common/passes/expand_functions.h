@@ -8,8 +8,9 @@
 namespace hlod {
 
 // batch-norm-training, -inference and -grad become sums and elementwise instructions, in f32 where their
-// types are narrower; each is rounded, where a batch norm as a whole is rounded once. A map whose computation
-// is elementwise becomes that computation on whole arrays; others stay.
+// types are narrower; each is rounded, where a batch norm as a whole is rounded once. rng becomes
+// rng-get-and-update-state, the bits of a generator and arithmetic; scaled-dot a dot of products in bf16. A
+// map whose computation is elementwise becomes that computation on whole arrays; others stay.
 bool HasFunctions(const hlo::Module& module);
 std::unique_ptr<hlo::Module> ExpandFunctions(const hlo::Module& module);
 

@@ -14,6 +14,19 @@ bool IsCall(Instruction instruction) {
   return instruction.opcode() == kCall || instruction.opcode() == kFusion;
 }
 
+// Whether running a computation draws from a state. A copy of such an instruction would have a state of its
+// own, that starts where the first one's starts: all callers share one.
+bool IsStateful(const Computation& computation, const std::vector<bool>& stateful) {
+  for (NodeId id = 0; id < computation.size(); ++id) {
+    const Instruction instruction = computation[id];
+    if (HasTrait(instruction.opcode(), kStateful)) return true;
+    for (const ComputationId callee : instruction.called()) {
+      if (stateful[callee]) return true;
+    }
+  }
+  return false;
+}
+
 // Copies a callee, already free of the calls that are inlined, into its caller. Names repeat; code that
 // prints them tells them apart. Any node when it is stopped.
 NodeId CopyBody(const Computation& callee, absl::Span<const NodeId> arguments, Computation& caller,
@@ -41,16 +54,19 @@ NodeId CopyBody(const Computation& callee, absl::Span<const NodeId> arguments, C
 std::unique_ptr<Module> InlineCalls(const Module& module, PassWatch* watch) {
   std::unique_ptr<Module> result = EmptyCopy(module);
   std::vector<ComputationId> computations;
+  std::vector<bool> stateful;
   // Calls of calls double quickly: what is inlined counts against one budget of the whole module.
   int64_t budget = kInlinedInstructionsMax - std::min(kInlinedInstructionsMax, module.instruction_count());
   for (ComputationId c = 0; c < module.computation_count(); ++c) {
     const Computation& from = module.computation(c);
+    stateful.push_back(IsStateful(from, stateful));
     ComputationCopy copy(module, from, AddEmptyCopy(*result, from), computations);
     for (NodeId id = 0; id < from.size(); ++id) {
       if (watch != nullptr && watch->Stops()) return nullptr;
       const Instruction instruction = from[id];
-      const Computation* callee =
-          IsCall(instruction) ? &result->computation(instruction.called()[0]) : nullptr;
+      const Computation* callee = IsCall(instruction) && !stateful[instruction.called()[0]]
+                                      ? &result->computation(instruction.called()[0])
+                                      : nullptr;
       if (callee != nullptr && callee->size() <= budget) {
         budget -= callee->size();
         copy.set_node(id, CopyBody(*callee, copy.operands(instruction), copy.to(), watch));

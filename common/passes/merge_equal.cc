@@ -16,13 +16,12 @@ namespace {
 bool MayMerge(Instruction instruction, const std::vector<bool>& impure) {
   switch (instruction.opcode()) {
     case kParameter:
-    case kRng:         // Each draws anew.
     case kOptBarrier:  // Holds its operand apart.
       return false;
     case kCustomCall: return false;  // Not known to be pure.
     default: break;
   }
-  if (HasOwnSideEffect(instruction)) return false;
+  if (HasOwnSideEffect(instruction) || HasTrait(instruction.opcode(), kStateful)) return false;
   for (const ComputationId callee : instruction.called()) {
     if (impure[callee]) return false;
   }

@@ -1,5 +1,6 @@
 // The order of the passes.
 #include "common/passes/expand_functions.h"
+#include "common/passes/expand_wrappers.h"
 #include "common/passes/passes.h"
 
 namespace hlod {
@@ -16,6 +17,7 @@ absl::StatusOr<std::unique_ptr<hlo::Module>> RunPipeline(const hlo::Module& give
       RemoveBarriers, Simplify, RemoveDead};
   std::unique_ptr<hlo::Module> module = DropLayouts(given, watch);
   if (module != nullptr && HasScans(*module)) module = ExpandScans(*module);
+  if (module != nullptr && HasWrappers(*module)) module = ExpandWrappers(*module, watch);
   if (module != nullptr && HasFunctions(*module)) module = ExpandFunctions(*module);
   if (module == nullptr) return watch->status();
   for (const Pass pass : kPasses) {

@@ -27,9 +27,10 @@ absl::StatusOr<int64_t> CheckBytes(const hlo::Shape& shape, const Limits& limits
 }
 
 absl::StatusOr<int64_t> CheckShape(const hlo::Shape& shape, const Limits& limits) {
-  if (!shape.IsArray()) {
-    return MakeError(ErrorKind::kArgument,
-                     absl::StrFormat("A buffer of shape %s: only arrays can be buffers.", ShapeText(shape)));
+  if (!shape.IsArray() && !shape.IsToken()) {
+    return MakeError(
+        ErrorKind::kArgument,
+        absl::StrFormat("A buffer of shape %s: only arrays and tokens can be buffers.", ShapeText(shape)));
   }
   if (shape.HasDynamicDimension()) {
     return MakeError(

@@ -13,7 +13,8 @@ namespace hlod::device {
 absl::Status CheckDevice(uint32_t device, uint32_t count);
 // The dense bytes of a shape, when one buffer may have as many (buffer_bytes_max).
 absl::StatusOr<int64_t> CheckBytes(const hlo::Shape& shape, const Limits& limits);
-// The dense bytes of a shape that a client names: an array without dynamic dimensions, and not too large.
+// The dense bytes of a shape that a client names: an array without dynamic dimensions, and not too large, or
+// a token, which has none.
 absl::StatusOr<int64_t> CheckShape(const hlo::Shape& shape, const Limits& limits);
 
 }  // namespace hlod::device

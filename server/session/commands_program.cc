@@ -183,7 +183,8 @@ device::Violation HandleExecute(Session& session, const v1::Command& command, co
       request.refused =
           Limit(absl::StrFormat("%d bytes of literals in one execute; the limit inline_bytes_max is %d.",
                                 literal_bytes, session.limits().inline_bytes_max));
-    } else if (!shape->IsArray() || ByteSize(*shape) != static_cast<int64_t>(literal.data().size())) {
+    } else if ((!shape->IsArray() && !shape->IsToken()) ||
+               ByteSize(*shape) != static_cast<int64_t>(literal.data().size())) {
       request.refused =
           MakeError(ErrorKind::kArgument, absl::StrFormat("A literal of shape %s comes with %d bytes.",
                                                           ToStringNoLayout(*shape), literal.data().size()));

@@ -208,12 +208,22 @@ TEST_F(Hloctl, ListsKeepTheirLimitAndTellTheTotal) {
   EXPECT_GT(json["total"].get<int>(), 1) << json;
 }
 
-TEST_F(Hloctl, ProgramsOfTokensAreRefusedByName) {
+TEST_F(Hloctl, TokensAreGivenAndTakenWithoutFiles) {
   std::ofstream(folder_ / "token.hlo") << "HloModule t\nENTRY main {\n  t = token[] parameter(0)\n"
-                                          "  ROOT x = f32[] constant(1)\n}\n";
+                                          "  x = f32[] constant(1)\n  u = token[] after-all(t)\n"
+                                          "  ROOT r = (f32[], token[]) tuple(x, u)\n}\n";
   const Output output = Run("run " + File("token.hlo"));
+  EXPECT_EQ(output.code, 0) << output.text;
+  EXPECT_NE(output.text.find("result 1: token[]"), std::string::npos) << output.text;
+  EXPECT_EQ(Run("run " + File("token.hlo") + " --arg 0=x.npy").code, 2);
+}
+
+TEST_F(Hloctl, ProgramsOfManyDevicesAreRefusedByNumber) {
+  std::ofstream(folder_ / "many.hlo") << "HloModule m, replica_count=2, num_partitions=4\nENTRY main {\n"
+                                         "  ROOT x = f32[] constant(1)\n}\n";
+  const Output output = Run("run " + File("many.hlo"));
   EXPECT_EQ(output.code, 1);
-  EXPECT_NE(output.text.find("token"), std::string::npos) << output.text;
+  EXPECT_NE(output.text.find("num_replicas (2) and num_partitions (4)"), std::string::npos) << output.text;
 }
 
 TEST_F(Hloctl, AParameterHasOneSource) {

@@ -39,6 +39,27 @@ TEST_P(RoundTrip, AddsTwoVectors) {
   EXPECT_EQ(Must(sum[0].ToLiteral()), Literal::Vector<float>({11, 22, 33, 44}));
 }
 
+// A token orders programs: the result of one is an argument of the next. It has no bytes.
+TEST_P(RoundTrip, TokensPassFromProgramToProgram) {
+  const Executable start =
+      Must(client_->CompileText("ENTRY e {\n t = token[] after-all()\n x = f32[] constant(2)\n"
+                                " ROOT r = (token[], f32[]) tuple(t, x)\n}\n"));
+  const Executable next =
+      Must(client_->CompileText("ENTRY e {\n t = token[] parameter(0)\n x = f32[] parameter(1)\n"
+                                " u = token[] after-all(t)\n y = f32[] add-dependency(x, u)\n"
+                                " ROOT r = (f32[], token[]) tuple(y, u)\n}\n"));
+  const std::vector<Buffer> first = Must(start.Execute({}));
+  ASSERT_EQ(first.size(), 2u);
+  EXPECT_TRUE(first[0].shape().IsToken());
+  const std::vector<Buffer> second = Must(next.Execute({first[0], first[1]}));
+  EXPECT_EQ(Must(second[0].ToLiteral()), Literal::Scalar<float>(2));
+  EXPECT_EQ(Must(second[1].ToLiteral()), Literal(Shape::Token()));
+  const Buffer made = Must(client_->device(0).Upload(Literal(Shape::Token())));
+  EXPECT_EQ(Must(Must(next.Execute({made, first[1]}))[0].ToLiteral()), Literal::Scalar<float>(2));
+  // An array in the place of a token is a mistake of the program.
+  EXPECT_EQ(next.Execute({first[1], first[1]}).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST_P(RoundTrip, BytesOfEverySizeComeBackAsTheyWere) {
   for (const int64_t n : {0, 1, 16384, 16385, 700'001, 5'000'000, 20'000'000}) {
     const Literal value = Counting(n);

@@ -1,40 +1,10 @@
-// Shape rules of contractions, convolution, FFT, factorisations and random numbers.
+// Shape rules of convolution, FFT, factorisations and random numbers.
 #include <algorithm>
 
 #include "common/hlo/inference/rules.h"
 
 namespace hlod::hlo {
 namespace {
-
-absl::Status ExpectPaired(const InferenceInput& in, const Dims& lhs, const Dims& rhs, std::string_view what) {
-  if (lhs.size() != rhs.size()) {
-    return InvalidArgument("The %s dimensions (%d, %d) of dot are not paired.", what, lhs.size(), rhs.size());
-  }
-  for (size_t i = 0; i < lhs.size(); ++i) {
-    if (!SizesAgree(Operand(in, 0).dims[lhs[i]], Operand(in, 1).dims[rhs[i]])) {
-      return InvalidArgument("The %s dimensions %d of (%s) and %d of (%s) of dot differ in size.", what,
-                             lhs[i], Text(Operand(in, 0)), rhs[i], Text(Operand(in, 1)));
-    }
-  }
-  return absl::OkStatus();
-}
-
-Dims Joined(const Dims& a, const Dims& b) {
-  Dims both = a;
-  both.insert(both.end(), b.begin(), b.end());
-  return both;
-}
-
-// Adds the dimensions of `from` that are in neither list.
-void AppendFree(Shape& shape, const Shape& from, const Dims& contracting, const Dims& batch) {
-  DimensionSet used;
-  for (const Dims* dims : {&contracting, &batch}) {
-    for (const int64_t d : *dims) used.Add(d, from.rank());
-  }
-  for (int64_t d = 0; d < from.rank(); ++d) {
-    if (!used.Has(d)) AppendDimension(shape, from, d);
-  }
-}
 
 // Errors unless batch, feature and spatial dimension numbers are a permutation of an array's dimensions.
 absl::Status ExpectPermutation(const InferenceInput& in, int64_t a, int64_t b, const Dims& spatial,
@@ -62,27 +32,6 @@ absl::Status ExpectSquare(const InferenceInput& in, size_t i) {
 }
 
 }  // namespace
-
-absl::StatusOr<Shape> InferDot(const InferenceInput& in) {
-  RETURN_IF_ERROR(ExpectArrays(in));
-  const Shape &lhs = Operand(in, 0), &rhs = Operand(in, 1);
-  const auto& dot = AttributesOf<DotAttributes>(in);
-  RETURN_IF_ERROR(
-      ExpectDistinct(in, Joined(dot.lhs_batch, dot.lhs_contracting), lhs.rank(), "lhs dimensions"));
-  RETURN_IF_ERROR(
-      ExpectDistinct(in, Joined(dot.rhs_batch, dot.rhs_contracting), rhs.rank(), "rhs dimensions"));
-  RETURN_IF_ERROR(ExpectPaired(in, dot.lhs_batch, dot.rhs_batch, "batch"));
-  RETURN_IF_ERROR(ExpectPaired(in, dot.lhs_contracting, dot.rhs_contracting, "contracting"));
-  Shape shape;
-  ASSIGN_OR_RETURN(shape.type, ContractionType(in));
-  for (size_t i = 0; i < dot.lhs_batch.size(); ++i) {
-    const bool known = lhs.dims[dot.lhs_batch[i]] != kUnboundedSize;
-    AppendDimension(shape, known ? lhs : rhs, known ? dot.lhs_batch[i] : dot.rhs_batch[i]);
-  }
-  AppendFree(shape, lhs, dot.lhs_contracting, dot.lhs_batch);
-  AppendFree(shape, rhs, dot.rhs_contracting, dot.rhs_batch);
-  return shape;
-}
 
 absl::StatusOr<Shape> InferConvolution(const InferenceInput& in) {
   RETURN_IF_ERROR(ExpectArrays(in));
@@ -225,6 +174,9 @@ absl::StatusOr<Shape> InferRng(const InferenceInput& in) {
   }
   return ArrayLike(*declared, declared->type);
 }
+
+// The 128 bits of a philox counter, the low half first.
+absl::StatusOr<Shape> InferRngState(const InferenceInput& in) { return Shape::Array(kU64, {2}); }
 
 absl::StatusOr<Shape> InferRngBitGenerator(const InferenceInput& in) {
   ASSIGN_OR_RETURN(const Shape* declared, Declared(in));

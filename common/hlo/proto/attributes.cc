@@ -1,6 +1,7 @@
 // The table of coders: the one for each alternative of Attributes, found by the opcode's row.
 #include "common/hlo/proto/coders_compute.h"
 #include "common/hlo/proto/coders_data.h"
+#include "common/hlo/proto/coders_devices.h"
 
 namespace hlod::hlo::codec {
 namespace {

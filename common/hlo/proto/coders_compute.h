@@ -44,7 +44,8 @@ inline Status ReadPrecision(In in, Precision& precision) {
     all_default &= value == xla::PrecisionConfig::DEFAULT;
   }
   if (all_default) return OkStatus();
-  const int operands = static_cast<int>(in.operands.size());
+  // Scales and group sizes have none.
+  const int operands = std::min(2, static_cast<int>(in.operands.size()));
   if (proto.operand_precision_size() > operands) {
     return InvalidArgument("precision_config.operand_precision has %d entries for %d operands",
                            proto.operand_precision_size(), operands);
@@ -62,25 +63,50 @@ inline void WritePrecision(const Precision& precision, xla::PrecisionConfig* pro
   }
 }
 
+inline void ReadDotDimensions(const xla::DotDimensionNumbers& d, DotAttributes& out) {
+  out.lhs_contracting = Read(d.lhs_contracting_dimensions());
+  out.rhs_contracting = Read(d.rhs_contracting_dimensions());
+  out.lhs_batch = Read(d.lhs_batch_dimensions());
+  out.rhs_batch = Read(d.rhs_batch_dimensions());
+}
+inline void WriteDotDimensions(const DotAttributes& a, xla::DotDimensionNumbers& d) {
+  Write(a.lhs_contracting, d.mutable_lhs_contracting_dimensions());
+  Write(a.rhs_contracting, d.mutable_rhs_contracting_dimensions());
+  Write(a.lhs_batch, d.mutable_lhs_batch_dimensions());
+  Write(a.rhs_batch, d.mutable_rhs_batch_dimensions());
+}
+
 template <>
 struct Coder<DotAttributes> {
   static constexpr std::array kFields{Proto::kDotDimensionNumbersFieldNumber,
                                       Proto::kPrecisionConfigFieldNumber};
   static Status Decode(In in, DotAttributes& out) {
-    const auto& d = in.proto.dot_dimension_numbers();
-    out.lhs_contracting = Read(d.lhs_contracting_dimensions());
-    out.rhs_contracting = Read(d.rhs_contracting_dimensions());
-    out.lhs_batch = Read(d.lhs_batch_dimensions());
-    out.rhs_batch = Read(d.rhs_batch_dimensions());
+    ReadDotDimensions(in.proto.dot_dimension_numbers(), out);
     return ReadPrecision(in, out.precision);
   }
   static void Encode(const DotAttributes& a, const Tables&, Proto& p) {
-    auto& d = *p.mutable_dot_dimension_numbers();
-    Write(a.lhs_contracting, d.mutable_lhs_contracting_dimensions());
-    Write(a.rhs_contracting, d.mutable_rhs_contracting_dimensions());
-    Write(a.lhs_batch, d.mutable_lhs_batch_dimensions());
-    Write(a.rhs_batch, d.mutable_rhs_batch_dimensions());
+    WriteDotDimensions(a, *p.mutable_dot_dimension_numbers());
     WritePrecision(a.precision, p.mutable_precision_config());
+  }
+};
+
+template <>
+struct Coder<RaggedDotAttributes> {
+  static constexpr std::array kFields{Proto::kRaggedDotDimensionNumbersFieldNumber,
+                                      Proto::kPrecisionConfigFieldNumber};
+  static Status Decode(In in, RaggedDotAttributes& out) {
+    const auto& d = in.proto.ragged_dot_dimension_numbers();
+    ReadDotDimensions(d.dot_dimension_numbers(), out.dot);
+    out.lhs_ragged = Read(d.lhs_ragged_dimensions());
+    out.rhs_group = Read(d.rhs_group_dimensions());
+    return ReadPrecision(in, out.dot.precision);
+  }
+  static void Encode(const RaggedDotAttributes& a, const Tables&, Proto& p) {
+    auto& d = *p.mutable_ragged_dot_dimension_numbers();
+    WriteDotDimensions(a.dot, *d.mutable_dot_dimension_numbers());
+    Write(a.lhs_ragged, d.mutable_lhs_ragged_dimensions());
+    Write(a.rhs_group, d.mutable_rhs_group_dimensions());
+    WritePrecision(a.dot.precision, p.mutable_precision_config());
   }
 };
 
@@ -213,6 +239,16 @@ struct Coder<RngAttributes> {
   static void Encode(const RngAttributes& a, const Tables&, Proto& p) {
     p.set_distribution(static_cast<xla::RandomDistribution>(a.distribution));
   }
+};
+
+template <>
+struct Coder<RngStateAttributes> {
+  static constexpr std::array kFields{Proto::kDeltaFieldNumber};
+  static Status Decode(In in, RngStateAttributes& out) {
+    out.delta = in.proto.delta();
+    return OkStatus();
+  }
+  static void Encode(const RngStateAttributes& a, const Tables&, Proto& p) { p.set_delta(a.delta); }
 };
 
 template <>

@@ -36,8 +36,6 @@ constexpr int kCosmeticFields[] = {
     Proto::kStatisticsVizFieldNumber,
     Proto::kOriginalValueFieldNumber,
     Proto::kShardingFieldNumber,
-    Proto::kDomainEntryShardingFieldNumber,
-    Proto::kDomainExitShardingFieldNumber,
     Proto::kParameterReplicationFieldNumber,
     Proto::kBackendConfigPayloadFieldNumber,  // A custom-call's is in its attributes, another's a hint.
     Proto::kResultAccuracyFieldNumber,        // Where the opcode takes none; where it does, it is modelled.
@@ -66,8 +64,7 @@ Proto Residue(const Proto& proto, Opcode opcode) {
   return rest;
 }
 
-// An opcode whose own fields the IR does not model at all (collectives, infeed, ...) is refused by name in
-// the verifier; what a known field means on an opcode that does not read it, XLA ignores as well. What is
+// What a known field means on an opcode that does not read it, XLA ignores as well. What is
 // left are fields that this build does not know, and the few that change the meaning of an opcode that it
 // runs.
 absl::Status CheckRunnable(const Proto& rest, Opcode opcode) {

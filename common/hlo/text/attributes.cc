@@ -21,8 +21,17 @@ constexpr std::array<std::string_view, 3> kPrecisionWords = {"default", "high", 
 
 // Both halves of PrecisionConfig; each alternative that has one prints it as two attributes.
 template <typename T>
+Precision& PrecisionOf(T& attributes) {
+  if constexpr (requires { attributes.dot; }) return attributes.dot.precision;
+  else return attributes.precision;
+}
+template <typename T>
+const Precision& PrecisionOf(const T& attributes) {
+  return PrecisionOf(const_cast<T&>(attributes));
+}
+template <typename T>
 Status ReadPrecision(Lexer& lexer, Attributes& attributes) {
-  auto& operand = std::get<T>(attributes).precision.operand;
+  auto& operand = PrecisionOf(std::get<T>(attributes)).operand;
   bool all_default = true;
   RETURN_IF_ERROR(ReadList(lexer, "{", "}", [&]() -> Status {
     ASSIGN_OR_RETURN(const size_t value, ReadOneOf(lexer, kPrecisionWords));
@@ -35,7 +44,7 @@ Status ReadPrecision(Lexer& lexer, Attributes& attributes) {
 }
 template <typename T>
 void PrintPrecision(const Attributes& attributes, std::string& out) {
-  const auto& operand = std::get<T>(attributes).precision.operand;
+  const auto& operand = PrecisionOf(std::get<T>(attributes)).operand;
   if (operand.empty()) return;
   for (size_t i = 0; i < operand.size(); ++i) {
     StrAppend(&out, i == 0 ? "{" : ",", ToAbsl(kPrecisionWords[std::min<size_t>(operand[i], 2)]));
@@ -52,12 +61,12 @@ Status ReadAlgorithm(Lexer& lexer, Attributes& attributes) {
                                              &algorithm)) {
     return lexer.At(at, Unimplemented("algorithm \"%s\" is not known to this build", word));
   }
-  std::get<T>(attributes).precision.algorithm = static_cast<uint8_t>(algorithm);
+  PrecisionOf(std::get<T>(attributes)).algorithm = static_cast<uint8_t>(algorithm);
   return OkStatus();
 }
 template <typename T>
 void PrintAlgorithm(const Attributes& attributes, std::string& out) {
-  const int number = std::get<T>(attributes).precision.algorithm;
+  const int number = PrecisionOf(std::get<T>(attributes)).algorithm;
   if (number == 0 || !xla::PrecisionConfig::Algorithm_IsValid(number)) return;
   out += absl::AsciiStrToLower(
       xla::PrecisionConfig::Algorithm_Name(static_cast<xla::PrecisionConfig::Algorithm>(number)).substr(4));
@@ -106,6 +115,67 @@ Status ReadQuoted(Lexer& lexer, Attributes& attributes) {
 template <auto M>
 void PrintQuoted(const Attributes& attributes, std::string& out) {
   out += QuotedText(std::get<decltype(OwnerOf(M))>(attributes).*M);
+}
+
+// The dot inside a ragged dot: its rows, one level down.
+template <auto M>
+constexpr Field DotRow(std::string_view name, Presence presence) {
+  return {name,
+          [](Lexer& lexer, Attributes& attributes) {
+            return Read(lexer, std::get<RaggedDotAttributes>(attributes).dot.*M);
+          },
+          presence == kAlways ? +[](const Attributes& attributes, std::string& out) {
+            Print(std::get<RaggedDotAttributes>(attributes).dot.*M, out);
+          } : +[](const Attributes& attributes, std::string& out) {
+            const Dims& dims = std::get<RaggedDotAttributes>(attributes).dot.*M;
+            if (!dims.empty()) Print(dims, out);
+          }};
+}
+
+// The configurations of infeed and outfeed are bytes; an empty one says nothing.
+template <auto M>
+void PrintQuotedUnlessEmpty(const Attributes& attributes, std::string& out) {
+  const std::string& value = std::get<decltype(OwnerOf(M))>(attributes).*M;
+  if (!value.empty()) out += QuotedText(value);
+}
+
+// domain={kind="sharding", entry={replicated}, exit={maximal device=0}}
+Status ReadDomain(Lexer& lexer, Attributes& attributes) {
+  auto& domain = std::get<DomainAttributes>(attributes);
+  RETURN_IF_ERROR(lexer.Expect("{"));
+  RETURN_IF_ERROR(lexer.Expect("kind"));
+  RETURN_IF_ERROR(lexer.Expect("="));
+  const size_t at = (lexer.SkipBlanks(), lexer.position());
+  ASSIGN_OR_RETURN(const std::string kind, lexer.Quoted());
+  if (kind != "sharding")
+    return lexer.At(at, Unimplemented("domain kind \"%s\" is not known to this build", kind));
+  for (const auto& [word, bytes] :
+       {std::pair("entry", &domain.entry_sharding), std::pair("exit", &domain.exit_sharding)}) {
+    RETURN_IF_ERROR(lexer.Expect(","));
+    RETURN_IF_ERROR(lexer.Expect(word));
+    RETURN_IF_ERROR(lexer.Expect("="));
+    xla::OpSharding sharding;
+    RETURN_IF_ERROR(ReadSharding(lexer, kMaxTupleDepth, sharding));
+    *bytes = codec::SerializeDeterministic(sharding);
+  }
+  return lexer.Expect("}");
+}
+void PrintDomain(const Attributes& attributes, std::string& out) {
+  const auto& domain = std::get<DomainAttributes>(attributes);
+  const auto text = [](const std::string& bytes) {
+    xla::OpSharding sharding;
+    return sharding.ParseFromString(bytes) ? ShardingText(sharding) : "";
+  };
+  StrAppend(&out, "{kind=\"sharding\", entry=", text(domain.entry_sharding),
+            ", exit=", text(domain.exit_sharding), "}");
+}
+
+Status ReadOutfeedShape(Lexer& lexer, Attributes& attributes) {
+  ASSIGN_OR_RETURN(std::get<OutfeedAttributes>(attributes).shape, ReadShape(lexer, kMaxTupleDepth));
+  return OkStatus();
+}
+void PrintOutfeedShape(const Attributes& attributes, std::string& out) {
+  out += ToString(std::get<OutfeedAttributes>(attributes).shape);
 }
 
 // dimensions={0} of the opcodes that have one dimension, and iota_dimension=0.
@@ -238,6 +308,16 @@ constexpr std::array kRows<DotAttributes> = {
     Field{"algorithm", ReadAlgorithm<DotAttributes>, PrintAlgorithm<DotAttributes>},
     Field{"operand_precision", ReadPrecision<DotAttributes>, PrintPrecision<DotAttributes>}};
 template <>
+constexpr std::array kRows<RaggedDotAttributes> = {
+    DotRow<&DotAttributes::lhs_batch>("lhs_batch_dims", kOptional),
+    DotRow<&DotAttributes::lhs_contracting>("lhs_contracting_dims", kAlways),
+    DotRow<&DotAttributes::rhs_batch>("rhs_batch_dims", kOptional),
+    DotRow<&DotAttributes::rhs_contracting>("rhs_contracting_dims", kAlways),
+    Row<&RaggedDotAttributes::lhs_ragged>("lhs_ragged_dims", kRequired),
+    Row<&RaggedDotAttributes::rhs_group>("rhs_group_dims", kOptional),
+    Field{"algorithm", ReadAlgorithm<RaggedDotAttributes>, PrintAlgorithm<RaggedDotAttributes>},
+    Field{"operand_precision", ReadPrecision<RaggedDotAttributes>, PrintPrecision<RaggedDotAttributes>}};
+template <>
 constexpr std::array kRows<WindowAttributes> = {Row<&WindowAttributes::window>("window", kOptional)};
 template <>
 constexpr std::array kRows<ConvolutionAttributes> = {
@@ -263,6 +343,33 @@ constexpr std::array kRows<RngBitGeneratorAttributes> = {
     Row<&RngBitGeneratorAttributes::algorithm>("algorithm", kRequired)};
 template <>
 constexpr std::array kRows<RngAttributes> = {Row<&RngAttributes::distribution>("distribution", kRequired)};
+template <>
+constexpr std::array kRows<RngStateAttributes> = {Row<&RngStateAttributes::delta>("delta", kRequired)};
+template <>
+constexpr std::array kRows<CollectiveAttributes> = {
+    Row<&CollectiveAttributes::channel_id>("channel_id", kOptional),
+    Row<&CollectiveAttributes::groups>("replica_groups", kAlways),
+    Row<&CollectiveAttributes::constrain_layout>("constrain_layout", kOptional),
+    Row<&CollectiveAttributes::dimensions>("dimensions", kOptional),
+    Row<&CollectiveAttributes::use_global_device_ids>("use_global_device_ids", kOptional)};
+template <>
+constexpr std::array kRows<PermuteAttributes> = {
+    Row<&PermuteAttributes::channel_id>("channel_id", kOptional),
+    Row<&PermuteAttributes::pairs>("source_target_pairs", kRequired)};
+template <>
+constexpr std::array kRows<DomainAttributes> = {Field{"domain", ReadDomain, PrintDomain, true}};
+template <>
+constexpr std::array kRows<ChannelAttributes> = {
+    Row<&ChannelAttributes::channel_id>("channel_id", kOptional),
+    Row<&ChannelAttributes::is_host_transfer>("is_host_transfer", kOptional)};
+template <>
+constexpr std::array kRows<InfeedAttributes> = {Field{"infeed_config", ReadQuoted<&InfeedAttributes::config>,
+                                                      PrintQuotedUnlessEmpty<&InfeedAttributes::config>}};
+template <>
+constexpr std::array kRows<OutfeedAttributes> = {
+    Field{"outfeed_shape", ReadOutfeedShape, PrintOutfeedShape, true},
+    Field{"outfeed_config", ReadQuoted<&OutfeedAttributes::config>,
+          PrintQuotedUnlessEmpty<&OutfeedAttributes::config>}};
 template <>
 constexpr std::array kRows<AccuracyAttributes> = {WholeRow<AccuracyAttributes>("result_accuracy", kOptional)};
 template <>

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "common/hlo/text/internal.h"
 
@@ -20,6 +22,8 @@ absl::Status Read(Lexer& lexer, SliceAttributes& value);     // {[0:4:2], [0:8]}
 absl::Status Read(Lexer& lexer, PadAttributes& value);       // 1_2_0x0_0
 absl::Status Read(Lexer& lexer, Window& value);              // {size=3x3 stride=2x2 pad=1_1x1_1}
 absl::Status Read(Lexer& lexer, AccuracyAttributes& value);  // {mode=highest}
+absl::Status Read(Lexer& lexer, ReplicaGroups& value);  // {{0,1},{2,3}} or [2,2]<=[4] or [2,2]<=[2,2]T(1,0)
+absl::Status Read(Lexer& lexer, std::vector<std::pair<int64_t, int64_t>>& value);  // {{0,1},{1,0}}
 void Print(int64_t value, std::string& out);
 void Print(int32_t value, std::string& out);
 void Print(bool value, std::string& out);
@@ -30,6 +34,8 @@ void Print(const SliceAttributes& value, std::string& out);
 void Print(const PadAttributes& value, std::string& out);
 void Print(const Window& value, std::string& out);
 void Print(const AccuracyAttributes& value, std::string& out);
+void Print(const ReplicaGroups& value, std::string& out);
+void Print(const std::vector<std::pair<int64_t, int64_t>>& value, std::string& out);
 
 // b01f_01io->b01f, of ConvolutionAttributes.
 absl::Status ReadDimLabels(Lexer& lexer, Attributes& attributes);

@@ -190,9 +190,10 @@ class Assembler {
     }
     auto pad = [&](Precision& precision) {
       if (!precision.operand.empty())
-        precision.operand.resize(std::max(precision.operand.size(), operands.size()), 0);
+        precision.operand.resize(std::max(precision.operand.size(), std::min<size_t>(operands.size(), 2)), 0);
     };
     if (auto* dot = std::get_if<DotAttributes>(&parsed.attributes)) pad(dot->precision);
+    if (auto* ragged = std::get_if<RaggedDotAttributes>(&parsed.attributes)) pad(ragged->dot.precision);
     if (auto* convolution = std::get_if<ConvolutionAttributes>(&parsed.attributes))
       pad(convolution->precision);
   }

@@ -32,7 +32,9 @@ class InstructionReader {
     lexer_.SkipBlanks();
     const size_t at = lexer_.position();
     ASSIGN_OR_RETURN(const std::string_view name, lexer_.Name());
-    const std::optional<Opcode> opcode = ParseOpcode(name);
+    std::optional<Opcode> opcode = ParseOpcode(name);
+    const std::optional<AsyncName> async = opcode ? std::nullopt : ParseAsyncName(name);
+    if (async) opcode = async->half == kAsyncStart ? async->wrapped : async->half;
     if (!opcode) return lexer_.At(at, Unimplemented("opcode \"%s\" is not known to this build", name));
     out.opcode = *opcode;
     out.attributes = DefaultAttributes(*opcode);
@@ -41,10 +43,66 @@ class InstructionReader {
     }
     RETURN_IF_ERROR(ReadOperands());
     RETURN_IF_ERROR(ReadAttributes());
-    return FinishNotes();
+    RETURN_IF_ERROR(FinishNotes());
+    return async && async->half == kAsyncStart ? Wrap() : OkStatus();
   }
 
  private:
+  // "negate-start" and its ends: XLA's short form of asynchronous instructions that wrap one instruction.
+  struct AsyncName {
+    Opcode half, wrapped;
+  };
+  static std::optional<AsyncName> ParseAsyncName(std::string_view name) {
+    static constexpr std::pair<std::string_view, Opcode> kHalves[] = {
+        {"-start", kAsyncStart}, {"-update", kAsyncUpdate}, {"-done", kAsyncDone}};
+    for (const auto& [suffix, half] : kHalves) {
+      if (!name.ends_with(suffix)) continue;
+      const std::optional<Opcode> wrapped = ParseOpcode(name.substr(0, name.size() - suffix.size()));
+      if (wrapped && *wrapped != kConstant && *wrapped != kParameter) return AsyncName{half, *wrapped};
+    }
+    return std::nullopt;
+  }
+
+  // Puts what was read into a computation, which an async-start of the same operands and shape calls.
+  Status Wrap() {
+    const bool states_both = out_->shape && out_->shape->IsTuple() && out_->shape->tuple.size() >= 2 &&
+                             out_->shape->tuple[0].IsTuple() &&
+                             out_->shape->tuple[0].tuple.size() == out_->operands.size();
+    if (!states_both) {
+      return lexer_.ErrorAt(out_->at, "%s-start needs its shape: ((operands), result, ...)",
+                            Name(out_->opcode));
+    }
+    ParsedComputation callee;
+    callee.name = absl::StrCat(out_->name, ".wrapped");
+    callee.at = out_->at;
+    callee.execution_thread = async_thread_;
+    ParsedInstruction wrapped;
+    for (size_t i = 0; i < out_->operands.size(); ++i) {
+      ParsedInstruction& parameter = callee.instructions.emplace_back();
+      parameter.name = absl::StrCat("async_param.", i);
+      parameter.notes.name = parameter.name;
+      parameter.at = out_->at;
+      parameter.opcode = kParameter;
+      parameter.shape = out_->shape->tuple[0].tuple[i];
+      parameter.attributes = ParameterAttributes{static_cast<int64_t>(i)};
+      wrapped.operands.push_back(
+          {.name = module_.names.emplace_back(parameter.name), .at = out_->operands[i].at, .in_place = {}});
+    }
+    wrapped.name = wrapped.notes.name = "async_wrapped";
+    wrapped.at = out_->at;
+    wrapped.is_root = true;
+    wrapped.shape = out_->shape->tuple[1];
+    wrapped.opcode = std::exchange(out_->opcode, kAsyncStart);
+    wrapped.attributes = std::exchange(out_->attributes, NoAttributes{});
+    wrapped.states_comparison_type = out_->states_comparison_type;
+    wrapped.called = std::exchange(out_->called, {});
+    callee.instructions.push_back(std::move(wrapped));
+    out_->called.push_back(
+        {.name = {}, .at = out_->at, .in_place = static_cast<uint32_t>(module_.computations.size())});
+    module_.computations.push_back(std::move(callee));
+    return OkStatus();
+  }
+
   Status ReadOperands() {
     if (out_->opcode == kConstant) {
       RETURN_IF_ERROR(lexer_.Expect("("));
@@ -130,6 +188,10 @@ class InstructionReader {
       RETURN_IF_ERROR(ReadComparisonType());
       return true;
     }
+    if (name == "calls" && (out_->opcode == kAsyncUpdate || out_->opcode == kAsyncDone)) {
+      RETURN_IF_ERROR(ReadReference().status());  // Older texts repeat what the start calls.
+      return true;
+    }
     for (const CarriedField& field : CarriedFields()) {
       if (field.name != name) continue;
       RETURN_IF_ERROR(field.parse != nullptr ? field.parse(lexer_, rest_) : lexer_.Braces().status());
@@ -210,6 +272,7 @@ class InstructionReader {
   // What was read into the proto goes the codec's way into the notes: modelled fields to their places, the
   // rest carried.
   Status FinishNotes() {
+    async_thread_ = rest_.async_execution_thread();
     if (rest_.ByteSizeLong() == 0 && !rest_.has_sharding()) return OkStatus();
     Notes& notes = out_->notes;
     rest_.set_name(notes.name);
@@ -228,6 +291,7 @@ class InstructionReader {
   ParsedInstruction* out_ = nullptr;
   std::set<std::string_view> seen_;
   xla::HloInstructionProto rest_;
+  std::string async_thread_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 // order.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <set>
@@ -46,6 +47,7 @@ struct ParsedModule {
   std::vector<ParsedComputation> computations;  // Those in place too, before the one that holds them.
   std::vector<uint32_t> named;                  // The computations that can be called by name.
   std::optional<uint32_t> entry;                // The one marked ENTRY.
+  std::deque<std::string> names;                // That references name and the text does not hold.
 };
 
 // Reads the body of a computation after its '{', up to its '}'. Literals go into the tables.

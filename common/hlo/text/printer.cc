@@ -228,6 +228,7 @@ class Printer {
          P::kParameterReplicationFieldNumber, P::kConstrainLayoutFieldNumber,
          P::kOperandShapesWithLayoutFieldNumber, P::kOutputOperandAliasingFieldNumber,
          P::kCustomCallScheduleFieldNumber, P::kAsyncExecutionThreadFieldNumber,
+         P::kCrossProgramPrefetchIndexFieldNumber, P::kIsCrossProgramPrefetchFieldNumber,
          // XLA writes these with their defaults on custom-calls too, where they say nothing.
          P::kFeatureGroupCountFieldNumber, P::kBatchGroupCountFieldNumber, P::kPrecisionConfigFieldNumber});
     std::vector<const google::protobuf::FieldDescriptor*> fields;

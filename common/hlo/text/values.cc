@@ -245,11 +245,26 @@ void PrintAsyncThread(const InstructionProto& proto, std::string& out) {
   if (!proto.async_execution_thread().empty()) out += QuotedText(proto.async_execution_thread());
 }
 
+Status ReadPrefetchIndex(Lexer& lexer, InstructionProto& proto) {
+  ASSIGN_OR_RETURN(const int64_t index, lexer.Integer());
+  proto.set_cross_program_prefetch_index(static_cast<int32_t>(index));
+  return OkStatus();
+}
+void PrintPrefetchIndex(const InstructionProto& proto, std::string& out) {
+  if (proto.has_cross_program_prefetch_index()) StrAppend(&out, proto.cross_program_prefetch_index());
+}
+
+// Of texts older than 2023: which halves of asynchronous instructions belong together, as their operands say.
+Status SkipInteger(Lexer& lexer, InstructionProto&) { return lexer.Integer().status(); }
+void PrintNothing(const InstructionProto&, std::string&) {}
+
 constexpr CarriedField kCarried[] = {
     {"operand_layout_constraints", ReadLayoutConstraints, PrintLayoutConstraints},
     {"output_to_operand_aliasing", ReadOutputAliasing, PrintOutputAliasing},
     {"schedule", ReadSchedule, PrintSchedule},
     {"async_execution_thread", ReadAsyncThread, PrintAsyncThread},
+    {"async_group_id", SkipInteger, PrintNothing},
+    {"cross_program_prefetch_index", ReadPrefetchIndex, PrintPrefetchIndex},
     {"parameter_replication", ReadParameterReplication, PrintParameterReplication},
     // Descriptions for tools; skipped, and not printed.
     {"statistics", nullptr, nullptr},

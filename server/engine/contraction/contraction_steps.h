@@ -7,6 +7,8 @@
 namespace hlod::engine {
 
 MaybeStep MakeDotStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
+// Over free and contracting dimensions; one over a batch dimension is a dot.
+MaybeStep MakeRaggedDotStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
 MaybeStep MakeConvolutionStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
 
 }  // namespace hlod::engine

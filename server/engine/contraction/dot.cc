@@ -7,6 +7,7 @@
 #include "common/base/status.h"
 #include "server/engine/contraction/contraction_steps.h"
 #include "server/engine/contraction/onednn_matmul.h"
+#include "server/engine/contraction/side.h"
 #include "server/engine/run/compute_types.h"
 #include "server/engine/run/parallel.h"
 #include "server/engine/run/step_util.h"
@@ -24,43 +25,6 @@ bool OneDnnSumsAsHlo(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::Primit
   return hlo::IsInteger(lhs) && hlo::IsInteger(rhs) && out == hlo::kS32 &&
          dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_vnni;
 }
-
-// An operand on its way to the product: converted to the type computed in, then packed; each only when it
-// must be.
-struct Side {
-  ConvertFunction convert = nullptr;
-  int64_t count = 0;
-  int from_width = 0, width = 0;  // Bytes an element before and after the conversion.
-  std::optional<CopyNd> copy;
-  int64_t convert_offset = 0, copy_offset = 0;  // In the scratch.
-
-  // Reserves scratch from `bytes` on and returns the new end.
-  int64_t Reserve(int64_t bytes) {
-    const int64_t size = ScratchAlign(count * width);
-    if (convert != nullptr) {
-      convert_offset = bytes;
-      bytes += size;
-    }
-    if (copy) {
-      copy_offset = bytes;
-      bytes += size;
-    }
-    return bytes;
-  }
-  absl::StatusOr<const std::byte*> Prepare(const std::byte* operand, const StepContext& context) const {
-    if (convert != nullptr) {
-      std::byte* converted = context.scratch + convert_offset;
-      RETURN_IF_ERROR(ConvertParallel(convert, operand, from_width, converted, width, count, context));
-      operand = converted;
-    }
-    if (copy) {
-      std::byte* packed = context.scratch + copy_offset;
-      RETURN_IF_ERROR(copy->Run(operand, packed, context));
-      operand = packed;
-    }
-    return operand;
-  }
-};
 
 class DotStep final : public Step {
  public:

@@ -22,6 +22,7 @@ struct DotView {
   int64_t m = 1, n = 1, k = 1;
   int64_t lhs_m = 0, lhs_k = 0;
   int64_t rhs_k = 0, rhs_n = 0;
+  bool adds = false;  // To what the output holds; LoopDot alone can.
 
   int64_t batches() const {
     int64_t count = 1;

@@ -50,13 +50,13 @@ struct DotKernel {
     }
   }
 
-  // The terms [k_begin, k) of the sums; those before are in `out` already.
+  // The terms [k_begin, k) of the sums; those before are in `out` already, as is what `adds` says.
   static HLOD_ALWAYS_INLINE void Run(const T* lhs, int64_t lhs_m, int64_t lhs_k, const T* rhs, int64_t rhs_k,
                                      int64_t rhs_n, T* out, int64_t out_m, int64_t m, int64_t n,
-                                     int64_t k_begin, int64_t k) {
+                                     int64_t k_begin, int64_t k, bool adds) {
     for (int64_t k0 = k_begin; k0 < k; k0 += kDepth) {
       const int64_t depth = std::min(kDepth, k - k0);
-      const bool add = k0 > 0;
+      const bool add = adds || k0 > 0;
       const T* l = lhs + k0 * lhs_k;
       const T* r = rhs + k0 * rhs_k;
       const int64_t full = rhs_n == 1 ? n / kColumns * kColumns : 0;
@@ -103,7 +103,7 @@ absl::Status LoopDotTyped(const DotView& view, const T* lhs, const T* rhs, T* ou
       for (int64_t k = 0; k < view.k;) {
         const int64_t next = std::min(view.k - k, depth) + k;
         RunBest<DotKernel<T>>(l, view.lhs_m, view.lhs_k, r, view.rhs_k, view.rhs_n, to, view.n, rows, columns,
-                              k, next);
+                              k, next, view.adds);
         if (stop.Stops((next - k) * rows * columns)) return;
         k = next;
       }

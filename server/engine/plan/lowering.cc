@@ -10,6 +10,7 @@
 #include "common/base/arithmetic.h"
 #include "common/base/status.h"
 #include "common/evaluator/evaluator.h"
+#include "common/evaluator/random_counters.h"
 #include "common/hlo/analysis/aliases.h"
 #include "common/hlo/effects.h"
 #include "common/hlo/flat_signature.h"
@@ -18,6 +19,7 @@
 #include "server/engine/plan/runnable.h"
 #include "server/engine/run/reference_step.h"
 #include "server/engine/tile/fusion.h"
+#include "server/engine/tile/random.h"
 
 namespace hlod::engine {
 namespace {
@@ -119,6 +121,8 @@ class Lowering {
   const std::vector<bool> effects_ = hlo::FindSideEffects(*module_);  // By computation.
   const CompileOptions& options_;
   const int threads_;
+  // An instruction has one counter, wherever the calls that reach it are made.
+  const std::shared_ptr<RandomCounters> random_ = std::make_shared<RandomCounters>();
   FlatProgram program_;
   ValueIds forward_;
   absl::flat_hash_map<const Computation*, std::unique_ptr<Schedule>> schedules_;
@@ -331,12 +335,15 @@ absl::Status Lowering::LowerStep(Frame& frame, Instruction instruction) {
     RETURN_IF_ERROR(CheckCustomCall(instruction, options_.kernels.get()));
     const std::string& target = instruction.attributes<hlo::CustomCallAttributes>().target;
     step = MakeNativeStep(instruction, *options_.kernels->Find(target));
+  } else if (instruction.opcode() == hlo::kRngGetAndUpdateState) {
+    step =
+        MakeRandomStateStep(instruction, std::shared_ptr<RandomCounter>(random_, &random_->Of(instruction)));
   } else if (!options_.reference_only || instruction.opcode() == hlo::kPartitionId ||
              instruction.opcode() == hlo::kReplicaId) {
     step = MakeSingleStep(*module_, instruction, threads_);
   }
   const bool reference = step == nullptr;
-  if (reference) step = MakeReferenceStep(module_, instruction);
+  if (reference) step = MakeReferenceStep(module_, instruction, random_);
   absl::InlinedVector<ValueId, 3> inputs, outputs;
   for (NodeId operand : instruction.operands()) {
     for (ValueId value : LeavesOf(frame, operand)) inputs.push_back(value);

@@ -86,6 +86,7 @@ MaybeStep MakeSingleStep(const hlo::Module& module, hlo::Instruction instruction
     case hlo::kPartitionId:
     case hlo::kReplicaId: return std::make_unique<DeviceIdStep>(instruction.opcode() == hlo::kReplicaId);
     case hlo::kDot: return MakeDotStep(module, instruction, threads);
+    case hlo::kRaggedDot: return MakeRaggedDotStep(module, instruction, threads);
     case hlo::kConvolution: return MakeConvolutionStep(module, instruction, threads);
     case hlo::kFft: return MakeFftStep(module, instruction, threads);
     case hlo::kTranspose:

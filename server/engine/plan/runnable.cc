@@ -9,6 +9,7 @@
 #include "common/base/status.h"
 #include "common/evaluator/custom_calls.h"
 #include "common/evaluator/evaluator.h"
+#include "common/hlo/replica_groups.h"
 #include "server/engine/plan/lowering_steps.h"
 
 namespace hlod::engine {
@@ -44,10 +45,8 @@ std::string NearestOwnTarget(std::string_view target) {
 
 absl::Status CheckInstruction(Instruction instruction, const NativeKernels* kernels) {
   RETURN_IF_ERROR(CheckStatic(instruction.shape(), instruction));
-  if (HasTrait(instruction.opcode(), hlo::kCollective)) {
-    return Unimplemented("Collective %s needs devices that run together, which this build has not (%s).",
-                         hlo::Name(instruction.opcode()), Where(instruction));
-  }
+  if (HasTrait(instruction.opcode(), hlo::kCollective))
+    RETURN_IF_ERROR(Annotate(hlo::CheckOneParticipant(instruction), Where(instruction)));
   if (HasTrait(instruction.opcode(), hlo::kSideEffect)) {
     return Unimplemented(
         "Opcode %s talks to the host in the middle of a program, which this build does not (%s).",
@@ -74,6 +73,14 @@ absl::Status CheckCustomCall(Instruction instruction, const NativeKernels* kerne
 }
 
 absl::Status CheckRunnable(const hlo::Module& module, const NativeKernels* kernels) {
+  const int64_t replicas = module.config.replica_count, partitions = module.config.partition_count;
+  if (replicas > 1 || partitions > 1) {
+    return Unimplemented(
+        "Module %s is for num_replicas (%d) and num_partitions (%d); a program runs as one of each here, the "
+        "limit "
+        "of both.",
+        module.name(), replicas, partitions);
+  }
   std::vector<bool> reached(module.computation_count(), false);
   reached[module.entry_id()] = true;
   // Callees have smaller ids than their callers.

@@ -58,10 +58,12 @@ int64_t EvaluatorBytes(hlo::Instruction instruction) {
 // Its scratch is never written to: it is what the heap gives it in the same time, so that it is charged.
 class ReferenceStep final : public Step {
  public:
-  ReferenceStep(std::shared_ptr<const hlo::Module> module, hlo::Instruction instruction)
+  ReferenceStep(std::shared_ptr<const hlo::Module> module, hlo::Instruction instruction,
+                std::shared_ptr<RandomCounters> random)
       : Step(StepKind::kReference, "reference " + DescribeStep(instruction)),
         module_(std::move(module)),
-        instruction_(instruction) {
+        instruction_(instruction),
+        random_(std::move(random)) {
     set_scratch_bytes(ScratchAlign(EvaluatorBytes(instruction)));
   }
 
@@ -78,6 +80,7 @@ class ReferenceStep final : public Step {
     EvaluateOptions options;
     options.deadline = context.run.deadline;
     options.cancel = context.run.cancel;
+    options.random = random_.get();
     ASSIGN_OR_RETURN(const Literal result, EvaluateInstruction(*module_, instruction_, pointers, options));
     size_t o = 0;
     for (const Literal* leaf : result.Leaves()) {
@@ -93,13 +96,15 @@ class ReferenceStep final : public Step {
  private:
   const std::shared_ptr<const hlo::Module> module_;
   const hlo::Instruction instruction_;
+  const std::shared_ptr<RandomCounters> random_;
 };
 
 }  // namespace
 
 std::unique_ptr<Step> MakeReferenceStep(std::shared_ptr<const hlo::Module> module,
-                                        hlo::Instruction instruction) {
-  return std::make_unique<ReferenceStep>(std::move(module), instruction);
+                                        hlo::Instruction instruction,
+                                        std::shared_ptr<RandomCounters> random) {
+  return std::make_unique<ReferenceStep>(std::move(module), instruction, std::move(random));
 }
 
 }  // namespace hlod::engine

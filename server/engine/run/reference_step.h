@@ -4,14 +4,17 @@
 
 #include <memory>
 
+#include "common/evaluator/random_counters.h"
 #include "common/hlo/module.h"
 #include "server/engine/run/step.h"
 
 namespace hlod::engine {
 
 // Shares ownership of the module that `instruction` lies in. Inputs and outputs are the array leaves of
-// operands and result, tokens included. Allocates while it runs, as much as its scratch has.
-std::unique_ptr<Step> MakeReferenceStep(std::shared_ptr<const hlo::Module> module,
-                                        hlo::Instruction instruction);
+// operands and result, tokens included. Allocates while it runs, as much as its scratch has. `random`: what
+// it draws by, in all of its runs.
+std::unique_ptr<Step> MakeReferenceStep(
+    std::shared_ptr<const hlo::Module> module, hlo::Instruction instruction,
+    std::shared_ptr<RandomCounters> random = std::make_shared<RandomCounters>());
 
 }  // namespace hlod::engine

@@ -2,8 +2,10 @@
 // as easy as 1, 2, 3", SC11), laid out over the result as XLA lays them out. Numbers narrower than 32 bits
 // are the low bits of one word.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "common/base/status.h"
 #include "server/engine/run/cpu_dispatch.h"
@@ -177,7 +179,29 @@ class RandomStep final : public Step {
           inner_ = 1;  // The dimension of pairs, half of it rounded up, and elements below it.
 };
 
+class RandomStateStep final : public Step {
+ public:
+  RandomStateStep(hlo::Instruction instruction, std::shared_ptr<RandomCounter> counter)
+      : Step(StepKind::kMovement, DescribeStep(instruction)),
+        delta_(static_cast<uint64_t>(instruction.attributes<hlo::RngStateAttributes>().delta)),
+        counter_(std::move(counter)) {}
+
+  absl::Status Run(const std::byte* const*, std::byte* const* outputs, StepContext&) const override {
+    const std::array<uint64_t, 2> state = counter_->Take(delta_);
+    std::memcpy(outputs[0], state.data(), sizeof(state));
+    return absl::OkStatus();
+  }
+
+ private:
+  const uint64_t delta_;
+  const std::shared_ptr<RandomCounter> counter_;
+};
+
 }  // namespace
+
+MaybeStep MakeRandomStateStep(hlo::Instruction instruction, std::shared_ptr<RandomCounter> counter) {
+  return std::make_unique<RandomStateStep>(instruction, std::move(counter));
+}
 
 MaybeStep MakeRandomStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
   if (instruction.opcode() != hlo::kRngBitGenerator || !AllStatic(instruction)) return nullptr;

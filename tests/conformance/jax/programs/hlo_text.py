@@ -356,3 +356,195 @@ ENTRY main {
     return TextProgram(
         text, (x,), kind="exact", expected=(np.uint32(0), np.uint32(0), np.int32(5), x, x, np.zeros_like(x))
     )
+
+
+def _groups(sizes, limit):
+    """[begin, end) of each group; what lies beyond the limit is left out."""
+    ends = np.minimum(np.cumsum(sizes), limit)
+    return zip(np.concatenate([[0], ends[:-1]]), ends)
+
+
+@CASES.case("hlo_ragged_dot")
+def hlo_ragged_dot(rng):
+    """ragged-dot over rows, over the contracting dimension and over a batch, with sizes for all and for each
+    batch; expected values from NumPy, group by group."""
+    text = """
+HloModule ragged_dot
+
+ENTRY main {
+  a = f32[9,4]{1,0} parameter(0)
+  b = f32[3,4,5]{2,1,0} parameter(1)
+  g = s32[3]{0} parameter(2)
+  c = f32[9,6]{1,0} parameter(3)
+  ab = f32[2,4,7]{2,1,0} parameter(4)
+  bb = f32[5,2,3,4]{3,2,1,0} parameter(5)
+  gb = s64[2,3]{1,0} parameter(6)
+  rows = f32[9,5]{1,0} ragged-dot(a, b, g), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}
+  sums = f32[3,4,6]{2,1,0} ragged-dot(a, c, g), lhs_contracting_dims={0}, rhs_contracting_dims={0}, lhs_ragged_dims={0}
+  ab16 = bf16[2,4,7]{2,1,0} convert(ab)
+  bb16 = bf16[5,2,3,4]{3,2,1,0} convert(bb)
+  batched = f32[2,7,5]{2,1,0} ragged-dot(ab16, bb16, gb), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={1}, rhs_contracting_dims={3}, lhs_ragged_dims={2}, rhs_group_dims={2}
+  two = s32[1]{0} slice(g), slice={[0:1]}
+  whole = f32[2,7,7]{2,1,0} ragged-dot(ab, ab, two), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0}, rhs_contracting_dims={1}, lhs_ragged_dims={0}
+  ROOT t = (f32[9,5]{1,0}, f32[3,4,6]{2,1,0}, f32[2,7,5]{2,1,0}, f32[2,7,7]{2,1,0}) tuple(rows, sums, batched, whole)
+}
+"""
+    whole = lambda *shape: inputs.integers(rng, -4, 5, shape).astype(np.float32)
+    a, b, c, ab, bb = whole(9, 4), whole(3, 4, 5), whole(9, 6), whole(2, 4, 7), whole(5, 2, 3, 4)
+    g, gb = np.array([4, 0, 3], np.int32), np.array([[2, 5, 9], [1, 1, 1]], np.int64)
+    rows, sums, batched = np.zeros((9, 5), np.float32), np.zeros((3, 4, 6), np.float32), np.zeros((2, 7, 5), np.float32)
+    for group, (begin, end) in enumerate(_groups(g, 9)):
+        rows[begin:end] = a[begin:end] @ b[group]
+        sums[group] = a[begin:end].T @ c[begin:end]
+    for batch in range(2):
+        for group, (begin, end) in enumerate(_groups(gb[batch], 7)):
+            batched[batch, begin:end] = ab[batch, :, begin:end].T @ bb[:, batch, group].T
+    expected = (rows, sums, batched, np.einsum("bkm,bkn->bmn", ab, ab))
+    return TextProgram(text, (a, b, g, c, ab, bb, gb), kind="exact", expected=expected)
+
+
+@CASES.case("hlo_scaled_dot")
+def hlo_scaled_dot(rng):
+    """scaled-dot with a power of two for each block of 32; expected values from NumPy in f64."""
+    text = """
+HloModule scaled_dot
+
+ENTRY main {
+  a = f8e4m3fn[4,64]{1,0} parameter(0)
+  b = f8e4m3fn[64,3]{1,0} parameter(1)
+  sa = f8e8m0fnu[4,2]{1,0} parameter(2)
+  sb = f8e8m0fnu[2,3]{1,0} parameter(3)
+  ROOT d = f32[4,3]{1,0} scaled-dot(a, b, sa, sb), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+"""
+    a, b = (rng.normal(size=s).astype(ml_dtypes.float8_e4m3fn) for s in ((4, 64), (64, 3)))
+    sa, sb = (np.exp2(rng.integers(-2, 3, s)).astype(ml_dtypes.float8_e8m0fnu) for s in ((4, 2), (2, 3)))
+    wide = lambda x: x.astype(np.float64)
+    product = (wide(a) * np.repeat(wide(sa), 32, 1)) @ (wide(b) * np.repeat(wide(sb), 32, 0))
+    return TextProgram(text, (a, b, sa, sb), kind="contraction", expected=(product.astype(np.float32),))
+
+
+@CASES.case("hlo_collectives_alone")
+def hlo_collectives_alone(rng):
+    """Collectives in which a device is its own and only partner, in one piece and in two halves."""
+    text = """
+HloModule collectives_alone
+
+add {
+  p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT r = f32[] add(p, q)
+}
+
+ENTRY main {
+  x = f32[4,3]{1,0} parameter(0)
+  y = s32[5]{0} parameter(1)
+  a = f32[4,3]{1,0} all-reduce(x), replica_groups={}, to_apply=add
+  n = f32[4,3]{1,0} negate(x)
+  b = (f32[4,3]{1,0}, f32[4,3]{1,0}) all-reduce(x, n), replica_groups={{0}}, to_apply=add
+  b1 = f32[4,3]{1,0} get-tuple-element(b), index=1
+  c = f32[4,3]{1,0} all-gather(n), replica_groups={{0}}, dimensions={1}
+  d = f32[4,3]{1,0} reduce-scatter(x), replica_groups=[1,1]<=[1], dimensions={0}, to_apply=add
+  e = s32[5]{0} all-to-all(y), replica_groups={{0}}, dimensions={0}
+  f = s32[5]{0} collective-permute(y), source_target_pairs={{0,0}}
+  g = s32[5]{0} collective-permute(y), channel_id=2, source_target_pairs={}
+  hs = f32[4,3]{1,0} all-reduce-start(n), replica_groups={}, to_apply=add
+  h = f32[4,3]{1,0} all-reduce-done(hs)
+  is = (s32[5]{0}, s32[5]{0}) all-gather-start(y), replica_groups={}, dimensions={0}
+  i = s32[5]{0} all-gather-done(is)
+  js = (s32[5]{0}, s32[5]{0}, u32[], u32[]) collective-permute-start(y), source_target_pairs={{0,0}}
+  j = s32[5]{0} collective-permute-done(js)
+  ROOT t = (f32[4,3]{1,0}, f32[4,3]{1,0}, f32[4,3]{1,0}, f32[4,3]{1,0}, s32[5]{0}, s32[5]{0}, s32[5]{0}, f32[4,3]{1,0}, s32[5]{0}, s32[5]{0}) tuple(a, b1, c, d, e, f, g, h, i, j)
+}
+"""
+    x, y = inputs.varied(rng, (4, 3), np.float32), inputs.integers(rng, -9, 9, (5,))
+    return TextProgram(text, (x, y), kind="exact")
+
+
+@CASES.case("hlo_handed_on")
+def hlo_handed_on(rng):
+    """What only orders or groups instructions: add-dependency, domain, fusion, a composite call, after-all."""
+    text = """
+HloModule handed_on
+
+fused {
+  p = f32[8]{0} parameter(0)
+  q = f32[8]{0} parameter(1)
+  m = f32[8]{0} multiply(p, q)
+  s = f32[8]{0} subtract(m, p)
+  ROOT d = f32[8]{0} add(s, s)
+}
+
+decomposition {
+  p = f32[8]{0} parameter(0)
+  ROOT n = f32[8]{0} negate(p)
+}
+
+ENTRY main {
+  x = f32[8]{0} parameter(0)
+  y = f32[8]{0} parameter(1)
+  start = token[] after-all()
+  x1 = f32[8]{0} add-dependency(x, start)
+  x2 = f32[8]{0} domain(x1), domain={kind="sharding", entry={replicated}, exit={maximal device=0}}
+  f = f32[8]{0} fusion(x2, y), kind=kLoop, calls=fused
+  c = f32[8]{0} call(f), to_apply=decomposition, is_composite=true, frontend_attributes={composite.attributes={k = 1 : i32},composite.name="test.negate",composite.version="1"}
+  ROOT t = (f32[8]{0}, f32[8]{0}) tuple(f, c)
+}
+"""
+    x, y = (inputs.integers(rng, -9, 9, (8,)).astype(np.float32) for _ in range(2))
+    return TextProgram(text, (x, y), kind="exact")
+
+
+@CASES.case("hlo_asynchronous")
+def hlo_asynchronous(rng):
+    """async-start, -update and -done around a computation and in their short form, copy-start and -done;
+    expected values from NumPy."""
+    text = """
+HloModule asynchronous
+
+squares {
+  p = f32[6]{0} parameter(0)
+  q = f32[6]{0} parameter(1)
+  m = f32[6]{0} multiply(p, p)
+  ROOT s = f32[6]{0} add(m, q)
+}, execution_thread="side"
+
+ENTRY main {
+  x = f32[6]{0} parameter(0)
+  y = f32[6]{0} parameter(1)
+  a = ((f32[6]{0}, f32[6]{0}), f32[6]{0}, u32[]) async-start(x, y), async_execution_thread="side", calls=squares
+  b = ((f32[6]{0}, f32[6]{0}), f32[6]{0}, u32[]) async-update(a)
+  c = f32[6]{0} async-done(b)
+  d = ((f32[6]{0}), f32[6]{0}) negate-start(y)
+  e = f32[6]{0} negate-done(d)
+  f = ((f32[6]{0}), f32[2]{0}, s32[]) slice-start(x), slice={[1:5:2]}
+  g = f32[2]{0} slice-done(f)
+  h = (f32[6]{0}, f32[6]{0}, u32[]) copy-start(c), cross_program_prefetch_index=0
+  i = f32[6]{0} copy-done(h)
+  ROOT t = (f32[6]{0}, f32[6]{0}, f32[2]{0}) tuple(i, e, g)
+}
+"""
+    x, y = (inputs.integers(rng, -9, 9, (6,)).astype(np.float32) for _ in range(2))
+    return TextProgram(text, (x, y), kind="exact", expected=(x * x + y, -y, x[1:5:2]))
+
+
+@CASES.case("hlo_stochastic_convert")
+def hlo_stochastic_convert(rng):
+    """stochastic-convert of floats to narrower integers, by random bits of the same width."""
+    text = """
+HloModule stochastic_convert
+
+ENTRY main {
+  x = f32[64]{0} parameter(0)
+  r = u32[64]{0} parameter(1)
+  h = f16[64]{0} parameter(2)
+  s = u16[64]{0} parameter(3)
+  a = s8[64]{0} stochastic-convert(x, r)
+  b = s32[64]{0} stochastic-convert(x, r)
+  c = s8[64]{0} stochastic-convert(h, s)
+  ROOT t = (s8[64]{0}, s32[64]{0}, s8[64]{0}) tuple(a, b, c)
+}
+"""
+    x = np.concatenate([rng.uniform(-100, 100, 58), [0, -0.0, 127.5, -128.5, 300, -300]]).astype(np.float32)
+    r, s = rng.integers(0, 2**32, 64, np.uint32), rng.integers(0, 2**16, 64, np.uint16)
+    return TextProgram(text, (x, r, x.astype(np.float16), s), kind="exact")

@@ -46,6 +46,28 @@ TEST(TextForm, TheLongFormWithSigilsSignaturesAndOperandShapesSaysTheSame) {
             "r = f32[4]{0} reduce(x, z), dimensions={1}, to_apply=add");
 }
 
+TEST(TextForm, AnAsynchronousInstructionMayStandForTheComputationThatItIs) {
+  const auto module = Parse(
+      "ENTRY main {\n  x = f32[8] parameter(0)\n"
+      "  a = ((f32[8]), f32[2], u32[]) slice-start(x), slice={[0:2]}, async_execution_thread=\"side\"\n"
+      "  b = ((f32[8]), f32[2], u32[]) slice-update(a), async_group_id=0\n"
+      "  ROOT c = f32[2] slice-done(b), calls=a.wrapped\n}\n");
+  ASSERT_NE(module, nullptr);
+  ASSERT_EQ(module->computation_count(), 2u);
+  EXPECT_EQ(module->computation(0).config.execution_thread, "side");
+  EXPECT_EQ(ToText(module->computation(0).root(), *module),
+            "async_wrapped = f32[2] slice(async_param.0), slice={[0:2]}");
+  EXPECT_EQ(ToText(module->entry()[1], *module),
+            "a = ((f32[8]), f32[2], u32[]) async-start(x), async_execution_thread=\"side\", calls=a.wrapped");
+  EXPECT_EQ(ToText(module->entry()[2], *module), "b = ((f32[8]), f32[2], u32[]) async-update(a)");
+  EXPECT_EQ(module->entry().root().opcode(), kAsyncDone);
+  EXPECT_THAT(
+      std::string(ParseModule("ENTRY e {\n x = f32[] parameter(0)\n ROOT a = f32[] negate-start(x)\n}\n")
+                      .status()
+                      .message()),
+      HasSubstr("negate-start needs its shape"));
+}
+
 TEST(TextForm, NamesMayBeUsedBeforeTheyAreDefined) {
   const auto module = Parse(
       "ENTRY main { ROOT y = f32[8] call(x), to_apply=f   x = f32[8] parameter(0) }"

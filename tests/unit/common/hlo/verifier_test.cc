@@ -189,7 +189,7 @@ TEST(Verify, RefusesAttributesOfAnotherOpcode) {
 
 TEST(Verify, AnOpcodeWithoutARuleIsUnimplemented) {
   Raw raw;
-  raw.Add(kRngGetAndUpdateState, "u64[2]");
+  raw.Add(kShuffle, "f32[2]", {raw.Parameter(0, "f32[2]")});
   EXPECT_EQ(Verify(raw.module).code(), absl::StatusCode::kUnimplemented);
 }
 

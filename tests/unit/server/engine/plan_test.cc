@@ -19,6 +19,7 @@ using hlo::Literal;
 using hlo::Module;
 using hlo::Op;
 using hlo::Shape;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 const Shape kVector = Shape::Array(hlo::kF32, {1000});
@@ -315,14 +316,21 @@ TEST(Plan, WhatCannotRunIsRefusedByName) {
   status = refusal([&](hlo::Tables& tables, hlo::Computation& main) {
     const hlo::NodeId x =
         main.Append(hlo::kParameter, tables.Intern(kVector), tables.Intern(hlo::ParameterAttributes{0}), {});
-    main.Append(hlo::kAllGather, tables.Intern(kVector), 0, {x});
+    hlo::CollectiveAttributes two;
+    two.groups.lists = {{0, 1}};
+    two.dimensions = {0};
+    Shape doubled = kVector;
+    doubled.dims[0] *= 2;
+    main.Append(hlo::kAllGather, tables.Intern(doubled), tables.Intern(two), {x});
   });
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(FromAbsl(status.message())), HasSubstr("all-gather"));
+  EXPECT_THAT(std::string(FromAbsl(status.message())),
+              AllOf(HasSubstr("all-gather"), HasSubstr("device (1)"), HasSubstr("num_replicas (1)")));
 
   status = refusal([&](hlo::Tables& tables, hlo::Computation& main) {
     const hlo::NodeId token = main.Append(hlo::kAfterAll, tables.Intern(Shape::Token()), 0, {});
-    main.Append(hlo::kInfeed, tables.Intern(Shape::Tuple({kVector, Shape::Token()})), 0, {token});
+    main.Append(hlo::kInfeed, tables.Intern(Shape::Tuple({kVector, Shape::Token()})),
+                tables.Intern(hlo::InfeedAttributes{}), {token});
   });
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(FromAbsl(status.message())), HasSubstr("infeed"));

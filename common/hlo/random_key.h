@@ -1,0 +1,22 @@
+// The keys that tell a program's random instructions apart.
+#pragma once
+
+#include <cstdint>
+
+#include "common/hlo/module.h"
+
+namespace hlod::hlo {
+
+// A well-mixed number for the n-th rng of a module.
+inline uint64_t RandomKey(uint64_t n) {
+  // The finalizer of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators").
+  uint64_t key = (n + 1) * 0x9E3779B97F4A7C15;
+  key = (key ^ key >> 30) * 0xBF58476D1CE4E5B9;
+  key = (key ^ key >> 27) * 0x94D049BB133111EB;
+  return key ^ key >> 31;
+}
+
+// The key of an rng of the module, by how many stand before it.
+uint64_t RandomKey(const Module& module, Instruction rng);
+
+}  // namespace hlod::hlo

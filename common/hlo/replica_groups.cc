@@ -1,0 +1,138 @@
+// Iotas of devices counted out, and lists checked.
+#include "common/hlo/replica_groups.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/container/flat_hash_set.h"
+#include "common/base/arithmetic.h"
+#include "common/base/status.h"
+
+namespace hlod::hlo {
+namespace {
+
+bool IsIota(const ReplicaGroups& groups) {
+  return groups.form == ReplicaGroups::Form::kIota || groups.form == ReplicaGroups::Form::kDeviceListIota;
+}
+
+absl::Status CheckIota(const ReplicaGroups& groups) {
+  if (groups.count < 1 || groups.size < 1)
+    return InvalidArgument("An iota of (%d) replica groups of (%d) devices is empty.", groups.count,
+                           groups.size);
+  const std::optional<int64_t> members = CheckedMultiply(groups.count, groups.size);
+  if (!members || *members > kGroupMembersMax) {
+    return InvalidArgument("The number of devices (%d groups of %d) of a collective exceeds the limit (%d).",
+                           groups.count, groups.size, kGroupMembersMax);
+  }
+  int64_t reshaped = 1;
+  for (const int64_t size : groups.reshape) {
+    if (size < 1 || size > *members) reshaped = 0;
+    reshaped = reshaped > *members ? reshaped : reshaped * size;
+  }
+  if (reshaped != *members) {
+    return InvalidArgument("An iota of replica groups is reshaped to other than its (%d) devices.", *members);
+  }
+  Dims sorted = groups.transpose;
+  std::sort(sorted.begin(), sorted.end());
+  bool permutes = sorted.size() == groups.reshape.size();
+  for (size_t i = 0; i < sorted.size(); ++i) permutes = permutes && sorted[i] == static_cast<int64_t>(i);
+  if (permutes) return absl::OkStatus();
+  return InvalidArgument(
+      "The transpose of an iota of replica groups is not a permutation of its (%d) dimensions.",
+      groups.reshape.size());
+}
+
+}  // namespace
+
+absl::Status CheckGroups(const ReplicaGroups& groups) {
+  if (IsIota(groups)) return CheckIota(groups);
+  absl::flat_hash_set<int64_t> seen;
+  for (const Dims& group : groups.lists) {
+    if (group.empty()) return InvalidArgument("A replica group is empty.");
+    if (group.size() != groups.lists[0].size()) {
+      return InvalidArgument("A replica group has (%d) devices, and the first has (%d).", group.size(),
+                             groups.lists[0].size());
+    }
+    for (const int64_t id : group) {
+      if (id < 0) return InvalidArgument("The device (%d) of a replica group is negative.", id);
+      if (!seen.insert(id).second) return InvalidArgument("The device (%d) is in replica groups twice.", id);
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::optional<int64_t> GroupSize(const ReplicaGroups& groups) {
+  if (IsIota(groups)) return groups.size;
+  if (groups.lists.empty()) return std::nullopt;
+  return static_cast<int64_t>(groups.lists[0].size());
+}
+
+std::vector<Dims> ListGroups(const ReplicaGroups& groups) {
+  if (!IsIota(groups)) return groups.lists;
+  const size_t rank = groups.reshape.size();
+  const Dims strides = RowMajorStrides(groups.reshape);
+  std::vector<Dims> lists(static_cast<size_t>(groups.count));
+  Dims index(rank);  // Of the transposed array.
+  for (Dims& list : lists) {
+    for (int64_t i = 0; i < groups.size; ++i) {
+      int64_t id = 0;
+      for (size_t d = 0; d < rank; ++d) id += index[d] * strides[groups.transpose[d]];
+      list.push_back(id);
+      for (size_t d = rank; d-- > 0;) {
+        if (++index[d] < groups.reshape[groups.transpose[d]]) break;
+        index[d] = 0;
+      }
+    }
+  }
+  return lists;
+}
+
+namespace {
+
+absl::Status TooMany(Instruction collective, const std::string& what) {
+  return Unimplemented(
+      "Collective %s (%s) %s; a program runs as num_replicas (1) and num_partitions (1) here, the limit of "
+      "both.",
+      Name(collective.opcode()), collective.name(), what);
+}
+
+// How often the operand's elements go into the result's, or the other way round.
+bool ChangesSize(Instruction collective) {
+  const Shape* result = &collective.shape();
+  if (collective.opcode() == kAllGatherStart) result = &result->tuple[1];
+  for (uint32_t i = 0; i < collective.operand_count(); ++i) {
+    const Shape& one = result->IsTuple() ? result->tuple[i] : *result;
+    if (one.dims != collective.operand(i).shape().dims) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+absl::Status CheckOneParticipant(Instruction collective) {
+  if (const auto* permute = std::get_if<PermuteAttributes>(&collective.attributes())) {
+    for (const auto& [source, target] : permute->pairs) {
+      const int64_t other = std::max(source, target);
+      if (other != 0) return TooMany(collective, absl::StrCat("names device (", other, ")"));
+    }
+    return absl::OkStatus();
+  }
+  const auto* attributes = std::get_if<CollectiveAttributes>(&collective.attributes());
+  if (attributes == nullptr) return absl::OkStatus();  // The end of one that was looked at.
+  const ReplicaGroups& groups = attributes->groups;
+  RETURN_IF_ERROR(CheckGroups(groups));
+  if (groups.form == ReplicaGroups::Form::kMesh) return TooMany(collective, "names devices of a mesh");
+  for (const Dims& group : ListGroups(groups)) {
+    for (const int64_t id : group) {
+      if (id != 0) return TooMany(collective, absl::StrCat("names device (", id, ")"));
+    }
+  }
+  if (collective.opcode() != kRaggedAllToAll && ChangesSize(collective))
+    return TooMany(collective, absl::StrCat("has a result (", ToStringNoLayout(collective.shape()),
+                                            ") of more than one device"));
+  if (collective.opcode() == kAllToAll && collective.operand_count() > 1)
+    return TooMany(collective, absl::StrCat("has (", collective.operand_count(), ") operands"));
+  return absl::OkStatus();
+}
+
+}  // namespace hlod::hlo

@@ -1,0 +1,33 @@
+// The groups of a collective, expanded from whichever form a program states them in.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/hlo/module.h"
+
+namespace hlod::hlo {
+
+// What bounds the ids of all groups together, so that a few numbers do not become a large table.
+inline constexpr int64_t kGroupMembersMax = 1 << 20;
+
+// INVALID_ARGUMENT unless groups are not empty and of one size, each id is not negative and in one group
+// alone, and the numbers of an iota agree with one another and with kGroupMembersMax. A mesh is not looked
+// into.
+absl::Status CheckGroups(const ReplicaGroups& groups);
+
+// Members of each group; nothing when the program does not say: all devices, or a mesh. REQUIRES:
+// CheckGroups.
+std::optional<int64_t> GroupSize(const ReplicaGroups& groups);
+
+// The groups as lists; empty when all devices are one, or a mesh says it. REQUIRES: CheckGroups.
+std::vector<Dims> ListGroups(const ReplicaGroups& groups);
+
+// OK when nobody but device 0 takes part in a collective, which is all that a program of one replica and one
+// partition can do; it is its own partner then. UNIMPLEMENTED naming the instruction, the other device and
+// the limit.
+absl::Status CheckOneParticipant(Instruction collective);
+
+}  // namespace hlod::hlo
