@@ -37,10 +37,11 @@ class ClosedAtEnd {
 };
 
 struct RunOptions {
-  std::string module;                   // File: HLO proto or text.
+  std::string module;                   // File: HLO or StableHLO.
   std::vector<std::string> arguments;   // .npy files, in order; "N=FILE" for parameter N.
   std::vector<int> placeholders;        // Parameters that become placeholders.
   std::optional<uint64_t> random_seed;  // The others: random instead of zeros.
+  std::vector<std::string> sizes;       // "N=8,3" (ParseSizes), beside those of `arguments`.
   std::string output;                   // Folder for .npy results; empty: printed.
   int repeat = 1;
   int device = 0;
@@ -49,9 +50,24 @@ struct RunOptions {
 };
 absl::Status Run(const CommonOptions& common, const RunOptions& options);
 
+struct ConvertOptions {
+  std::string input, output;       // Files: what they hold, and what the name says.
+  std::vector<std::string> sizes;  // "N=8,3" (ParseSizes).
+};
+// A module in another form.
+absl::Status Convert(const CommonOptions& common, const ConvertOptions& options);
+
+struct CheckFormOptions {
+  std::string module;              // File: HLO or StableHLO.
+  std::vector<std::string> sizes;  // "N=8,3" (ParseSizes).
+};
+// check-module: prints what a module is, if it can be read and is well-formed.
+absl::Status CheckForm(const CommonOptions& common, const CheckFormOptions& options);
+
 struct CheckOptions {
-  std::string module;                // File: HLO proto or text; empty: a program is checked ...
+  std::string module;                // File: HLO or StableHLO; empty: a program is checked ...
   std::vector<std::string> program;  // ... its name and its arguments.
+  std::vector<std::string> sizes;    // "N=8,3" (ParseSizes), of a module.
   int64_t steps = 0;                 // After which the program is ended; 0: it ends by itself.
   std::string stand_in;        // For values that do not exist: "0", "1", "random"; empty: it ends there.
   std::string target;          // "v5p:128"; empty: none.

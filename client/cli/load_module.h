@@ -3,14 +3,19 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "client/import/import.h"
 #include "hlod/types.h"
 
 namespace hlod::cli {
 
-// An HLO proto (HloModuleProto or HloProto), HLO text or StableHLO text, whichever the file holds. Errors name the file, and
-// for text line and column.
-absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path);
+// An HLO proto (HloModuleProto or HloProto), HLO text, StableHLO text or a StableHLO artifact, whichever the
+// file holds. Errors name the file, and for text line and column.
+absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path, const ReadOptions& options = {});
+
+// "N=8,3": what --size says of arguments. A usage error names what is wrong.
+absl::StatusOr<ArgumentSizes> ParseSizes(const std::vector<std::string>& texts);
 
 }  // namespace hlod::cli

@@ -28,9 +28,11 @@ constexpr int kIncomplete = 5;  // What was checked stopped too early to pass.
 
 constexpr char kFooter[] = R"(
 The daemon is the one at --address, else at $HLOD_ADDRESS, else the user's running one; `run`, `replay` and
-`ping` start a private one when there is none. `check` and `graphs --from-torch-xla` need none.
+`ping` start a private one when there is none. `check`, `check-module`, `convert` and
+`graphs --from-torch-xla` need none.
 
-Exit codes: 0 done; 1 refused by the daemon, or a file or the output could not be read or written;
+Exit codes: 0 done; 1 refused by the daemon, or a file or the output could not be read or written, or a module
+is not well-formed;
 2 wrong command line; 3 no daemon, or it went away; 4 what `check` checks exceeds its budget or does not fit;
 5 a program that `check` ran asked for a value that does not exist before the end of its first step, or of step
 --steps: nothing failed until there. Code 1 is also for a program that cannot be run, ends with another exit code
@@ -47,6 +49,8 @@ JSON keys (--json; sizes in bytes, times in microseconds):
                alias_bytes temporary_bytes steps reference_steps reference_opcodes} run{count min_us median_us max_us}
                results[index shape placeholder (file | value)] stats (a session part)
   replay       recording client complete commands failed not_read recorded_us replayed_us stats (a session part)
+  convert      module computations instructions parameters result (shapes) file bytes
+  check-module module computations instructions parameters result (shapes)
   check        module instructions cost cost_once (flops transcendentals bytes: a loop's turns all, or once)
                costliest[name op_name source shape flops] unknown_loops unknown_calls fused unfused (total_bytes argument_bytes result_bytes alias_bytes temporary_bytes
                at largest[kind name op_name source last_use shape bytes]) peak_bytes{low high} traffic_bytes{low high}
@@ -148,7 +152,8 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
   using namespace hlod;
   using namespace hlod::cli;
   CLI::App app(
-      "Runs HLO modules on hlod, the XLA device daemon, and shows what the daemon holds and has done.",
+      "Runs HLO and StableHLO modules on hlod, the XLA device daemon, and shows what the daemon holds and "
+      "has done.",
       "hloctl");
   app.require_subcommand(1);
   app.set_version_flag("--version", "hloctl " HLOD_VERSION);
@@ -169,9 +174,17 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
       app.add_option("--tls-cert", certificate_file, "PEM file of the client's certificate");
   CLI::Option* const key = app.add_option("--tls-key", key_file, "PEM file of the client's key");
 
+  const auto add_sizes = [](CLI::App* command, std::vector<std::string>& sizes) {
+    command
+        ->add_option("--size", sizes,
+                     "N=8,3: the sizes of argument N, where a StableHLO program leaves them open")
+        ->allow_extra_args(false);
+  };
   RunOptions run;
   CLI::App* const run_command = app.add_subcommand("run", "Run a module");
-  run_command->add_option("module", run.module, "HLO module: proto or text")->required();
+  run_command->add_option("module", run.module, "HLO (proto or text) or StableHLO (text or artifact)")
+      ->required();
+  add_sizes(run_command, run.sizes);
   run_command
       ->add_option("--arg", run.arguments,
                    "Argument from a .npy FILE, in parameter order, or N=FILE; the others are zeros")
@@ -196,7 +209,8 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
       app.add_subcommand("check",
                          "What a module costs and needs, without running it; or, after --, a program, "
                          "which runs without its large arrays");
-  check_command->add_option("module", check.module, "HLO module: proto or text");
+  check_command->add_option("module", check.module, "HLO (proto or text) or StableHLO (text or artifact)");
+  add_sizes(check_command, check.sizes);
   check_command->add_option("--steps", check.steps, "End the program after so many Sync()s")
       ->check(AtLeast(1));
   check_command
@@ -220,6 +234,21 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
   check_command
       ->add_option("--workspace", check.workspace, "Folder that the annotations' files are relative to")
       ->envname("GITHUB_WORKSPACE");
+
+  ConvertOptions convert;
+  CLI::App* const convert_command = app.add_subcommand("convert", "Write a module in another form");
+  convert_command->add_option("in", convert.input, "HLO (proto or text) or StableHLO (text or artifact)")
+      ->required();
+  convert_command->add_option("out", convert.output, "FILE.hlo or FILE.txt: HLO text; FILE.pb: HLO proto")
+      ->required();
+  add_sizes(convert_command, convert.sizes);
+  CheckFormOptions check_form;
+  CLI::App* const check_form_command =
+      app.add_subcommand("check-module", "Whether a module can be read and is well-formed");
+  check_form_command
+      ->add_option("module", check_form.module, "HLO (proto or text) or StableHLO (text or artifact)")
+      ->required();
+  add_sizes(check_form_command, check_form.sizes);
 
   ReplayOptions replay;
   CLI::App* const replay_command =
@@ -308,6 +337,8 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
   if (!record.empty()) setenv("HLOD_RECORD", record.c_str(), /*overwrite=*/1);
 
   if (run_command->parsed()) status = Run(common, run);
+  if (convert_command->parsed()) status = Convert(common, convert);
+  if (check_form_command->parsed()) status = CheckForm(common, check_form);
   CheckOutcome outcome = CheckOutcome::kPassed;
   if (check_command->parsed()) {
     const absl::StatusOr<CheckOutcome> checked = Check(common, check);

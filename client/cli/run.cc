@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <random>
 #include <utility>
@@ -46,6 +47,22 @@ absl::StatusOr<std::map<size_t, std::string>> AssignFiles(const std::vector<std:
     next = index + 1;
   }
   return files;
+}
+
+// Sizes that are given, and those of the arrays that are: a file that cannot be read is reported when its
+// contents are needed.
+absl::StatusOr<ArgumentSizes> SizesOf(const RunOptions& options) {
+  ASSIGN_OR_RETURN(ArgumentSizes sizes, ParseSizes(options.sizes));
+  ASSIGN_OR_RETURN(const auto files, AssignFiles(options.arguments, SIZE_MAX));
+  for (const auto& [index, path] : files) {
+    std::ifstream file(path, std::ios::binary);
+    std::string start(1 << 16, '\0');
+    file.read(start.data(), static_cast<std::streamsize>(start.size()));
+    start.resize(static_cast<size_t>(file.gcount()));
+    const absl::StatusOr<hlo::NpyHeader> header = hlo::ParseNpyHeader(start, path);
+    if (header.ok()) sizes.try_emplace(index, header->dims);
+  }
+  return sizes;
 }
 
 absl::StatusOr<std::vector<Argument>> MakeArguments(const Device& device, const Executable& executable,
@@ -153,7 +170,8 @@ absl::StatusOr<Json> Deliver(const Buffer& buffer, size_t index, const RunOption
 }  // namespace
 
 absl::Status Run(const CommonOptions& common, const RunOptions& options) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(options.module));
+  ASSIGN_OR_RETURN(const ArgumentSizes sizes, SizesOf(options));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(options.module, {.sizes = sizes}));
   if (!options.output.empty()) {
     std::error_code error;
     std::filesystem::create_directories(options.output, error);

@@ -110,8 +110,7 @@ absl::Status TakeArguments(const Function& entry, const Meshes& meshes, hlo::Mod
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<hlo::Module>> Converted(const Program& program,
-                                                       const ConvertOptions& options) {
+absl::StatusOr<std::unique_ptr<hlo::Module>> Converted(const Program& program, const ArgumentSizes& sizes) {
   auto module = std::make_unique<hlo::Module>(program.name.empty() ? "main" : program.name);
   ASSIGN_OR_RETURN(const Function* const entry, EntryOf(program));
   Census census;
@@ -122,8 +121,14 @@ absl::StatusOr<std::unique_ptr<hlo::Module>> Converted(const Program& program,
   Converter converter(program, *module, census.has_unknown);
   const Operation place = FunctionOperation(*entry);
   std::vector<Converter::Argument> arguments;
-  for (const Type& type : options.arguments.empty() ? entry->type.inputs : options.arguments) {
-    arguments.push_back({.shape = type});
+  for (const Type& type : entry->type.inputs) {
+    Type shape = type;
+    const auto given = sizes.find(arguments.size());
+    if (given != sizes.end() && IsUnknown(type)) {
+      shape.dims = given->second;
+      shape.dynamic.clear();
+    }
+    arguments.push_back({.shape = std::move(shape)});
   }
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (!IsUnknown(arguments[i].shape)) continue;
@@ -248,8 +253,8 @@ absl::StatusOr<ComputationId> Converter::Add(hlo::Computation computation) {
 
 std::string Converter::RegionName() { return absl::StrCat("region_", regions_++); }
 
-absl::StatusOr<std::unique_ptr<hlo::Module>> ToHlo(const Program& program, const ConvertOptions& options) {
-  absl::StatusOr<std::unique_ptr<hlo::Module>> module = Converted(program, options);
+absl::StatusOr<std::unique_ptr<hlo::Module>> ToHlo(const Program& program, const ArgumentSizes& sizes) {
+  absl::StatusOr<std::unique_ptr<hlo::Module>> module = Converted(program, sizes);
   return module.ok() ? std::move(module) : AsProgramError(module.status());
 }
 

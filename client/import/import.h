@@ -1,33 +1,38 @@
-// StableHLO into HLO modules.
+// Modules of any form, StableHLO among them, as HLO modules.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "client/import/operation.h"
 #include "common/hlo/module.h"
 
-namespace hlod::stablehlo {
+namespace hlod {
 
-struct ConvertOptions {
-  // The shapes of the entry's arguments, for a program with unknown dimensions (tensor<?xf32>); empty: those
-  // of its types.
-  std::vector<Type> arguments;
-};
+// The sizes of the entry's arguments, by their number: for those of unknown sizes (tensor<?x4xf32>), as
+// jax.export writes symbolic shapes. The others have those of their types.
+using ArgumentSizes = std::map<size_t, hlo::Dims>;
+
+namespace stablehlo {
 
 // The program as an HLO module, verified: its public function (or @main) is the entry. Errors name the
 // operation, its place and what it is that HLO has no form for.
-absl::StatusOr<std::unique_ptr<hlo::Module>> ToHlo(const Program& program,
-                                                   const ConvertOptions& options = {});
+absl::StatusOr<std::unique_ptr<hlo::Module>> ToHlo(const Program& program, const ArgumentSizes& sizes = {});
 
-}  // namespace hlod::stablehlo
+}  // namespace stablehlo
 
-namespace hlod {
+struct ReadOptions {
+  // The module is to be run: fields of a proto that are not known, and not known to be cosmetic, are refused.
+  bool for_execution = false;
+  ArgumentSizes sizes;  // Of a StableHLO program.
+};
 
-// A module in whatever form the bytes have: HLO proto (HloModuleProto, HloProto), HLO text, StableHLO text.
-// UNIMPLEMENTED for StableHLO's bytecode.
-absl::StatusOr<std::unique_ptr<hlo::Module>> ReadModule(std::string_view bytes);
+// A module in whatever form the bytes have: HLO proto (HloModuleProto, HloProto), HLO text, StableHLO text, a
+// StableHLO artifact. Errors in a text begin with "line:column: ". Of StableHLO alone, the module is
+// verified.
+absl::StatusOr<std::unique_ptr<hlo::Module>> ReadModule(std::string_view bytes,
+                                                        const ReadOptions& options = {});
 
 }  // namespace hlod

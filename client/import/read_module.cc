@@ -2,12 +2,15 @@
 #include <algorithm>
 
 #include "client/import/import.h"
+#include "common/base/error.h"
 #include "common/base/status.h"
 #include "common/hlo/proto/codec.h"
 #include "common/hlo/text/text.h"
 
 namespace hlod {
 namespace {
+
+using ModuleOr = absl::StatusOr<std::unique_ptr<hlo::Module>>;
 
 // A proto starts with a field tag and is rarely valid UTF-8 text for long; text starts with a word. The first
 // control byte decides.
@@ -17,19 +20,29 @@ bool LooksLikeText(std::string_view bytes) {
       [](char c) { return static_cast<uint8_t>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r'; });
 }
 
+ModuleOr Converted(const absl::StatusOr<stablehlo::Program>& program, const ReadOptions& options) {
+  if (!program.ok()) return program.status();
+  return stablehlo::ToHlo(*program, options.sizes);
+}
+
+ModuleOr Read(std::string_view bytes, const ReadOptions& options) {
+  if (bytes.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    return InvalidArgument(
+        "It is empty; an HLO module (a serialized HloModuleProto or HloProto, or text) or a StableHLO "
+        "program "
+        "(text, or an artifact) is needed.");
+  }
+  if (bytes.starts_with("ML\xefR")) return Unimplemented("StableHLO artifacts are not read yet.");
+  if (!LooksLikeText(bytes)) return hlo::FromSerialized(bytes, {.for_execution = options.for_execution});
+  if (stablehlo::IsStablehloText(bytes)) return Converted(stablehlo::ParseText(bytes), options);
+  return hlo::ParseModule(bytes);
+}
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<hlo::Module>> ReadModule(std::string_view bytes) {
-  if (bytes.starts_with("ML\xefR")) {
-    return Unimplemented(
-        "This is MLIR bytecode, which is not read: its text is, as jax.jit(f).lower(...).as_text() gives it");
-  }
-  if (!LooksLikeText(bytes)) return hlo::FromSerialized(bytes);
-  if (stablehlo::IsStablehloText(bytes)) {
-    ASSIGN_OR_RETURN(const stablehlo::Program program, stablehlo::ParseText(bytes));
-    return stablehlo::ToHlo(program);
-  }
-  return hlo::ParseModule(bytes);
+ModuleOr ReadModule(std::string_view bytes, const ReadOptions& options) {
+  ModuleOr module = Read(bytes, options);
+  return module.ok() ? std::move(module) : AsProgramError(module.status());
 }
 
 }  // namespace hlod

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
+#include "client/import/import.h"
 #include "client/runtime/metrics.h"
 #include "client/runtime/state.h"
 #include "client/tensor/apply.h"
@@ -22,8 +23,6 @@
 #include "common/base/strings.h"
 #include "common/hlo/flat_signature.h"
 #include "common/hlo/inference/verifier.h"
-#include "common/hlo/proto/codec.h"
-#include "common/hlo/text/text.h"
 #include "common/hlo/translation.h"
 
 namespace hlod::lazy {
@@ -187,35 +186,15 @@ namespace {
 
 constexpr char kLoad[] = "load_function";
 
-// What bytes are that are not an HLO module, as far as they show it; else empty.
-std::string_view OtherFormat(std::string_view start) {
-  if (start.empty()) return "empty";
-  if (start.starts_with("ML\xefR")) return "MLIR bytecode, as StableHLO is serialised";
-  for (const std::string_view word : {"module", "func.func", "#loc", "\"builtin.module\""}) {
-    if (start.starts_with(word)) return "MLIR text, as StableHLO is printed";
-  }
-  return "";
-}
-
 // `source` names the bytes in errors.
 LoadedFunction Loaded(std::string_view bytes, std::string_view source, const Caller& caller) {
-  const size_t first = bytes.find_first_not_of(" \t\r\n");
-  const std::string_view start = first == std::string_view::npos ? std::string_view() : bytes.substr(first);
-  const bool is_text =
-      start.starts_with("HloModule") || start.starts_with("ENTRY") || start.starts_with("//");
   const auto check = [&](const absl::Status& status) {
-    lazy::ThrowIfError(AsProgramError(status), kLoad, caller);
+    if (status.ok()) return;
+    ErrorDetails error = ErrorOf(AsProgramError(status));
+    error.text = absl::StrCat(ToAbsl(source), ": ", error.text);
+    lazy::ThrowIfError(ToStatus(std::move(error)), kLoad, caller);
   };
-  absl::StatusOr<std::unique_ptr<Module>> module =
-      is_text ? hlo::ParseModule(bytes) : hlo::FromSerialized(bytes, {.for_execution = true});
-  // Asked of what cannot be read alone: a serialised module may begin with any word, its name.
-  if (const std::string_view other = OtherFormat(start); !other.empty() && (!module.ok() || start.empty())) {
-    Throw(ErrorKind::kInvalidProgram,
-          absl::StrCat(ToAbsl(source), " is ", ToAbsl(other),
-                       "; HLO text, or a serialised HloModuleProto or HloProto is needed: of "
-                       "jax.jit(f).lower(...).compiler_ir(\"hlo\") its as_serialized_hlo_module_proto()"),
-          kLoad, caller);
-  }
+  const absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(bytes, {.for_execution = true});
   check(module.status());
   check(hlo::Verify(**module));
   hlo::FlatSignature signature((*module)->entry());

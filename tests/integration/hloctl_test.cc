@@ -49,6 +49,69 @@ TEST_F(Hloctl, RunsAProtoOnNpyArgumentsAndWritesNpyResults) {
   EXPECT_GT(json["stats"]["host_to_device"]["bytes"].get<int64_t>(), 0);
 }
 
+TEST_F(Hloctl, TheSameModuleInEachFormGivesTheSameResult) {
+  const std::string folder = SourceDir() / "tests/conformance/stablehlo/cases/training_step";
+  const std::string text = folder + "/module.mlir", artifact = folder + "/module.mlirbc";
+  for (const char* form : {"step.hlo", "step.pb"}) {
+    const Output converted = Run("convert " + text + " " + File(form));
+    ASSERT_EQ(converted.code, 0) << converted.text;
+  }
+  ASSERT_EQ(Run("convert " + File("step.pb") + " " + File("again.txt")).code, 0);
+  nlohmann::json first;
+  for (const std::string& form : {text, artifact, File("step.hlo"), File("step.pb"), File("again.txt")}) {
+    const nlohmann::json json = RunJson("run " + form + " --random 7");
+    ASSERT_TRUE(json.contains("results")) << form << ": " << json;
+    if (first.is_null()) first = json["results"];
+    EXPECT_EQ(json["results"], first) << form;
+  }
+}
+
+TEST_F(Hloctl, ConvertWritesHloOnly) {
+  const Output stablehlo = Run("convert " + File("two.hlo") + " " + File("two.mlir"));
+  EXPECT_EQ(stablehlo.code, 2);
+  EXPECT_NE(stablehlo.text.find("StableHLO is read and not written"), std::string::npos) << stablehlo.text;
+  const Output nameless = Run("convert " + File("two.hlo") + " " + File("two.json"));
+  EXPECT_EQ(nameless.code, 2);
+  EXPECT_NE(nameless.text.find("its name says no form"), std::string::npos) << nameless.text;
+  EXPECT_EQ(Run("convert " + File("none.hlo") + " " + File("two.pb")).code, 1);
+}
+
+TEST_F(Hloctl, CheckModuleSaysWhatAModuleIsOrWhatIsWrong) {
+  const Output fine = Run("check-module " + File("two.hlo"));
+  EXPECT_EQ(fine.code, 0);
+  EXPECT_NE(fine.text.find("1 computations, "), std::string::npos) << fine.text;
+  EXPECT_EQ(RunJson("check-module " + File("two.hlo"))["computations"], 1);
+  std::ofstream(folder_ / "wrong.mlir")
+      << "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n"
+         "  %y = \"stablehlo.transpose\"(%x) : (tensor<2xf32>) -> tensor<2xf32>\n"
+         "  return %y : tensor<2xf32>\n}\n";
+  const Output wrong = Run("check-module " + File("wrong.mlir"));
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_NE(wrong.text.find("wrong.mlir:2:8: stablehlo.transpose: It has no attribute permutation."),
+            std::string::npos)
+      << wrong.text;
+  std::ofstream(folder_ / "shapes.hlo")
+      << "HloModule m\nENTRY e {\n  x = f32[2] parameter(0)\n  ROOT y = f32[3] negate(x)\n}\n";
+  const Output shapes = Run("check-module " + File("shapes.hlo"));
+  EXPECT_EQ(shapes.code, 1);
+  EXPECT_NE(shapes.text.find("The stated shape (f32[3]) of negate differs"), std::string::npos)
+      << shapes.text;
+}
+
+TEST_F(Hloctl, OpenSizesComeFromArgumentsOrFromTheCommandLine) {
+  const std::string folder = SourceDir() / "tests/conformance/stablehlo/cases/symbolic_elementwise";
+  const std::string module = folder + "/module.mlir";
+  const Output open = Run("check-module " + module);
+  EXPECT_EQ(open.code, 1);
+  EXPECT_NE(open.text.find("Argument 0 is f32[?,3]: its size is not known"), std::string::npos) << open.text;
+  const nlohmann::json sized = RunJson("check-module " + module + " --size 0=8,3");
+  EXPECT_EQ(sized["parameters"], nlohmann::json({"f32[8,3]", "f32[3,3]"})) << sized;
+  EXPECT_EQ(Run("check-module " + module + " --size 0:8").code, 2);
+  const nlohmann::json run =
+      RunJson("run " + module + " --arg " + folder + "/arg0.npy --arg " + folder + "/arg1.npy");
+  EXPECT_EQ(run["results"].size(), 3) << run;
+}
+
 TEST_F(Hloctl, PlaceholdersAreRefusedUnlessAbstract) {
   const Output refused = Run("run " + File("two.hlo") + " --placeholder 0");
   EXPECT_EQ(refused.code, 1) << refused.text;

@@ -44,9 +44,25 @@ std::string Text() {
   return text.replace(text.find(root), root.size(), "  rest = (f32[2]) tuple(more)\n  ROOT result");
 }
 
+// The same in StableHLO, where the results are not nested.
+constexpr char kStablehlo[] = R"(module @scaled {
+func.func public @main(%x: tensor<2xf32>, %factor: tensor<f32>, %unused: tensor<3xi32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %scaled = call @scale(%x, %factor) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %ones = stablehlo.constant dense<1.0> : tensor<2xf32>
+  %more = stablehlo.add %scaled, %ones : tensor<2xf32>
+  return %scaled, %more : tensor<2xf32>, tensor<2xf32>
+}
+func.func private @scale(%a: tensor<2xf32>, %b: tensor<f32>) -> tensor<2xf32> {
+  %wide = stablehlo.broadcast_in_dim %b, dims = [] : (tensor<f32>) -> tensor<2xf32>
+  %product = stablehlo.multiply %a, %wide : tensor<2xf32>
+  return %product : tensor<2xf32>
+}
+}
+)";
+
 TEST_F(ForeignRows, Row_JX4_AModuleIsAFunctionOfTensors) {
   const std::string bytes = hlo::Serialize(*hlo::ParseModule(Text()).value());
-  for (const std::string& form : {Text(), bytes}) {
+  for (const std::string& form : {Text(), bytes, std::string(kStablehlo)}) {
     const LoadedFunction scaled = LoadFunctionFromBytes(form);
     ASSERT_EQ(scaled.parameters().size(), 3u);
     ASSERT_EQ(scaled.results().size(), 2u);

@@ -16,10 +16,11 @@ namespace lazy {
 class LoadedProgram;
 }
 
-// An HLO module as a function of tensors: what jax.jit(f).lower(...).compiler_ir("hlo") serialises, or HLO
-// text. A call is recorded like any operation, its instructions among the caller's, so that the program
-// around it is compiled as one with it. Unused parameters stay arguments. Aliasing and donation that the
-// module states are not taken over. Copies share the program.
+// An HLO or StableHLO module as a function of tensors: what jax.jit(f).lower(...).as_text() prints, what
+// jax.export writes (mlir_module_serialized), what compiler_ir("hlo") serialises, or HLO text. A call is
+// recorded like any operation, its instructions among the caller's, so that the program around it is compiled
+// as one with it. Unused parameters stay arguments. Aliasing and donation that the module states are not
+// taken over. Copies share the program.
 class LoadedFunction {
  public:
   explicit LoadedFunction(std::shared_ptr<const lazy::LoadedProgram> program)
@@ -43,8 +44,8 @@ class LoadedFunction {
   std::shared_ptr<const lazy::LoadedProgram> program_;
 };
 
-// From a file: a serialised HloModuleProto or HloProto, or HLO text. Throws an Error naming what is wrong
-// with the path, the text ("line:column: ...") or the module. StableHLO is not read: the error says so.
+// From a file: a serialised HloModuleProto or HloProto, HLO text, StableHLO text, or a StableHLO artifact.
+// Throws an Error naming what is wrong with the path, the text ("line:column: ...") or the module.
 LoadedFunction LoadFunction(const std::string& path, Caller caller = Caller::Here());
 // The same from bytes.
 LoadedFunction LoadFunctionFromBytes(std::string_view bytes, Caller caller = Caller::Here());

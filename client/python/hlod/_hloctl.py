@@ -32,10 +32,10 @@ def find() -> str:
 
 
 def serialize(program) -> bytes | None:
-    """The HLO of a program as bytes; None when it is the path of a file.
+    """A program as bytes; None when it is the path of a file.
 
-    Taken are what `jax.jit(f).lower(...)` and `.trace(...)` give, an XlaComputation, HLO text, and the bytes of an
-    HloModuleProto.
+    Taken are what `jax.jit(f).lower(...)`, `.trace(...)` and `jax.export.export(...)(...)` give, an XlaComputation, HLO or
+    StableHLO text, and the bytes of an HloModuleProto or of a StableHLO artifact.
     """
     if isinstance(program, (bytes, bytearray, memoryview)):
         return bytes(program)
@@ -48,13 +48,15 @@ def serialize(program) -> bytes | None:
             program = program.lower()
         except TypeError:
             raise TypeError("a jitted function has no program before it has arguments: pass jax.jit(f).lower(*args)") from None
+    if hasattr(program, "mlir_module_serialized"):
+        return program.mlir_module_serialized
     if hasattr(program, "compiler_ir"):
         program = program.compiler_ir("hlo")
     if hasattr(program, "as_serialized_hlo_module_proto"):
         return program.as_serialized_hlo_module_proto()
     raise TypeError(
-        f"{type(program).__name__} is not a program: pass jax.jit(f).lower(*args), HLO text, the bytes of an HloModuleProto, "
-        "or the path of a file"
+        f"{type(program).__name__} is not a program: pass jax.jit(f).lower(*args), HLO or StableHLO text, the bytes of an "
+        "HloModuleProto or of a StableHLO artifact, or the path of a file"
     )
 
 

@@ -26,16 +26,16 @@ using ::testing::StartsWith;
 std::string Message(const absl::Status& status) { return std::string(FromAbsl(status.message())); }
 
 absl::StatusOr<std::unique_ptr<hlo::Module>> Converted(const std::string& text,
-                                                       const ConvertOptions& options = {}) {
+                                                       const ArgumentSizes& sizes = {}) {
   absl::StatusOr<Program> program = ParseText(text);
   if (!program.ok()) return program.status();
-  return ToHlo(*program, options);
+  return ToHlo(*program, sizes);
 }
 
 // The program's result for these arguments; an empty literal and a failure when there is none.
 Literal RunText(const std::string& text, const std::vector<Literal>& arguments,
-                const ConvertOptions& options = {}) {
-  const auto module = Converted(text, options);
+                const ArgumentSizes& sizes = {}) {
+  const auto module = Converted(text, sizes);
   EXPECT_TRUE(module.ok()) << module.status();
   if (!module.ok()) return {};
   std::vector<const Literal*> pointers;
@@ -50,8 +50,8 @@ std::vector<T> Elements(const Literal& literal) {
   return {literal.data<T>().begin(), literal.data<T>().end()};
 }
 
-std::string ErrorText(const std::string& text, const ConvertOptions& options = {}) {
-  const auto module = Converted(text, options);
+std::string ErrorText(const std::string& text, const ArgumentSizes& sizes = {}) {
+  const auto module = Converted(text, sizes);
   if (module.ok()) return "no error";
   EXPECT_NE(KindOf(module.status()), ErrorKind::kNone);
   return ErrorOf(module.status()).text;
@@ -359,13 +359,12 @@ func.func private @filled(%n: tensor<i32>) -> tensor<?x3xi32> {
   return %z : tensor<?x3xi32>
 })";
   EXPECT_THAT(ErrorText(text), HasSubstr("func.func @main: Argument 0 is f32[?,2]: its size is not known"));
-  ConvertOptions options;
-  options.arguments = {Shape::Array(hlo::kF32, {2, 2})};
-  const Literal result = RunText(text, {Literal::Array<float>({2, 2}, {1, 2, 3, 4})}, options);
+  ArgumentSizes sizes = {{0, {2, 2}}};
+  const Literal result = RunText(text, {Literal::Array<float>({2, 2}, {1, 2, 3, 4})}, sizes);
   EXPECT_THAT(Elements<float>(result.elements()[0]), ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(Elements<int32_t>(result.elements()[1]), ElementsAre(2, 2, 2, 2, 2, 2));
-  options.arguments = {Shape::Array(hlo::kF32, {2, 3})};
-  EXPECT_THAT(ErrorText(text, options),
+  sizes = {{0, {2, 3}}};
+  EXPECT_THAT(ErrorText(text, sizes),
               HasSubstr("Argument 0 of the function @main is f32[?,2]; f32[2,3] is given"));
 }
 
@@ -388,11 +387,10 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
   stablehlo.custom_call @shape_assertion(%ok, %n) {error_message = "b is {0}; it is at least 4", has_side_effect = true} : (tensor<i1>, tensor<i32>) -> ()
   return %x : tensor<?xf32>
 })";
-  ConvertOptions options;
-  options.arguments = {Shape::Array(hlo::kF32, {4})};
-  EXPECT_TRUE(Converted(text, options).ok());
-  options.arguments = {Shape::Array(hlo::kF32, {3})};
-  EXPECT_THAT(ErrorText(text, options), HasSubstr("b is 3; it is at least 4"));
+  ArgumentSizes sizes = {{0, {4}}};
+  EXPECT_TRUE(Converted(text, sizes).ok());
+  sizes = {{0, {3}}};
+  EXPECT_THAT(ErrorText(text, sizes), HasSubstr("b is 3; it is at least 4"));
 }
 
 TEST(Convert, RecursionIsRefused) {
@@ -601,9 +599,8 @@ TEST(ConvertByHand, FunctionsThatDoubleAreALimit) {
         "return %r : tensor<i32>\n}\n");
   }
   text += "func.func private @f0(%n: tensor<i32>) -> tensor<i32> {\nreturn %n : tensor<i32>\n}\n";
-  ConvertOptions options;
-  options.arguments = {Shape::Array(hlo::kF32, {1})};
-  EXPECT_THAT(ErrorText(text, options), HasSubstr("have more versions than the limit (10000)"));
+  ArgumentSizes sizes = {{0, {1}}};
+  EXPECT_THAT(ErrorText(text, sizes), HasSubstr("have more versions than the limit (10000)"));
 }
 
 }  // namespace

@@ -1,0 +1,93 @@
+// hloctl convert and check-module: modules between their forms, and whether they are well-formed.
+#include <cstdio>
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/cli/commands.h"
+#include "client/cli/json.h"
+#include "client/cli/load_module.h"
+#include "common/base/file.h"
+#include "common/base/status.h"
+#include "common/hlo/inference/verifier.h"
+#include "common/hlo/proto/codec.h"
+#include "common/hlo/text/text.h"
+
+namespace hlod::cli {
+namespace {
+
+// A module as a file with such a name holds it.
+struct Form {
+  std::string_view extension, name;
+  std::string (*write)(const Module&);
+};
+std::string AsText(const Module& module) { return hlo::ToText(module); }
+constexpr Form kForms[] = {
+    {".hlo", "HLO text", AsText}, {".txt", "HLO text", AsText}, {".pb", "HLO proto", hlo::Serialize}};
+
+absl::StatusOr<const Form*> FormOf(const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension();
+  for (const Form& form : kForms) {
+    if (form.extension == extension) return &form;
+  }
+  if (extension == ".mlir" || extension == ".mlirbc") {
+    return UsageError(absl::StrCat(path, ": StableHLO is read and not written; write .hlo or .pb."));
+  }
+  return UsageError(
+      absl::StrCat(path, ": its name says no form; .hlo and .txt are HLO text, .pb is an HLO proto."));
+}
+
+// "(f32[2], s32[]) -> f32[2]".
+std::string Signature(const hlo::ProgramShape& shape) {
+  const std::string parameters = absl::StrJoin(
+      shape.parameters, ", ",
+      [](std::string* out, const Shape& parameter) { out->append(hlo::ToStringNoLayout(parameter)); });
+  return absl::StrCat("(", parameters, ") -> ", hlo::ToStringNoLayout(shape.result));
+}
+
+Json Described(const Module& module) {
+  const hlo::ProgramShape shape = module.entry().program_shape();
+  Json parameters = Json::array();
+  for (const Shape& parameter : shape.parameters) parameters.push_back(hlo::ToStringNoLayout(parameter));
+  return {{"module", module.name()},
+          {"computations", module.computation_count()},
+          {"instructions", module.instruction_count()},
+          {"parameters", std::move(parameters)},
+          {"result", hlo::ToStringNoLayout(shape.result)}};
+}
+
+}  // namespace
+
+absl::Status Convert(const CommonOptions& common, const ConvertOptions& options) {
+  ASSIGN_OR_RETURN(const Form* const form, FormOf(options.output));
+  ASSIGN_OR_RETURN(const ArgumentSizes sizes, ParseSizes(options.sizes));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(options.input, {.sizes = sizes}));
+  const std::string bytes = form->write(*module);
+  RETURN_IF_ERROR(WriteFile(options.output, bytes));
+  if (common.json) {
+    Json json = Described(*module);
+    json["file"] = options.output;
+    json["bytes"] = bytes.size();
+    std::printf("%s\n", Dump(json).c_str());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckForm(const CommonOptions& common, const CheckFormOptions& options) {
+  ASSIGN_OR_RETURN(const ArgumentSizes sizes, ParseSizes(options.sizes));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(options.module, {.sizes = sizes}));
+  if (absl::Status status = hlo::Verify(*module); !status.ok()) {
+    return Annotate(std::move(status), absl::StrCat("checking ", options.module));
+  }
+  if (common.json) {
+    std::printf("%s\n", Dump(Described(*module)).c_str());
+  } else {
+    std::printf("%s: %s, %u computations, %lld instructions, %s\n", options.module.c_str(),
+                module->name().c_str(), module->computation_count(),
+                static_cast<long long>(module->instruction_count()),
+                Signature(module->entry().program_shape()).c_str());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hlod::cli

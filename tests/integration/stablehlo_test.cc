@@ -1,0 +1,45 @@
+// Every StableHLO program from JAX, read by the client, through a daemon (in process: tests/conformance).
+#include <fstream>
+#include <sstream>
+
+#include "client/import/import.h"
+#include "tests/conformance/case.h"
+#include "tests/integration/harness.h"
+
+namespace hlod {
+namespace {
+
+testing::Daemon& SharedDaemon() {
+  static testing::Daemon daemon = Must(testing::Daemon::Start());
+  return daemon;
+}
+class StablehloThroughTheDaemon : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(StablehloThroughTheDaemon, MatchesXla) {
+  if (GetParam() == "manual_computation") GTEST_SKIP() << "It is for several devices.";
+  const testing::Case jax = Must(testing::LoadCase(GetParam(), "stablehlo"));
+  std::ifstream file(jax.folder + "/module.mlir", std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  ReadOptions options;
+  for (const Literal& argument : jax.arguments) options.sizes[options.sizes.size()] = argument.shape().dims;
+  const auto module = ReadModule(text.str(), options);
+  ASSERT_TRUE(module.ok()) << module.status();
+  const Client client = Must(SharedDaemon().Connect());
+  const Executable executable = Must(client.Compile(**module));
+  std::vector<Argument> arguments;
+  for (const Literal& argument : jax.arguments) arguments.push_back(Must(client.device(0).Upload(argument)));
+  const std::vector<Buffer> results = Must(executable.Execute(arguments));
+  ASSERT_EQ(results.size(), jax.expected.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    const absl::StatusOr<Literal> got = results[i].ToLiteral();
+    ASSERT_TRUE(got.ok()) << got.status();
+    EXPECT_OK(testing::CompareArrays(*got, jax.expected[i], jax.tolerances[i])) << " result " << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, StablehloThroughTheDaemon,
+                         ::testing::ValuesIn(testing::CaseNames("stablehlo")), testing::CaseName());
+
+}  // namespace
+}  // namespace hlod
