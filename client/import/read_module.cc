@@ -28,11 +28,10 @@ ModuleOr Converted(const absl::StatusOr<stablehlo::Program>& program, const Read
 ModuleOr Read(std::string_view bytes, const ReadOptions& options) {
   if (bytes.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     return InvalidArgument(
-        "It is empty; an HLO module (a serialized HloModuleProto or HloProto, or text) or a StableHLO "
-        "program "
+        "It is empty; an HLO module (a serialized HloModuleProto or HloProto, or text) or a StableHLO program "
         "(text, or an artifact) is needed.");
   }
-  if (bytes.starts_with("ML\xefR")) return Unimplemented("StableHLO artifacts are not read yet.");
+  if (stablehlo::IsBytecode(bytes)) return Converted(stablehlo::ParseBytecode(bytes), options);
   if (!LooksLikeText(bytes)) return hlo::FromSerialized(bytes, {.for_execution = options.for_execution});
   if (stablehlo::IsStablehloText(bytes)) return Converted(stablehlo::ParseText(bytes), options);
   return hlo::ParseModule(bytes);

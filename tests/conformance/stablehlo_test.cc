@@ -13,8 +13,6 @@
 namespace hlod::testing {
 namespace {
 
-using stablehlo::Program;
-
 std::string ReadAll(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   std::stringstream bytes;
@@ -25,7 +23,7 @@ std::string ReadAll(const std::filesystem::path& path) {
 // The forms of a case that are there: names of files.
 std::vector<std::string> FormsOf(const Case& c) {
   std::vector<std::string> forms;
-  for (const char* form : {"module.mlir", "module.generic.mlir", "module.located.mlir"}) {
+  for (const char* form : {"module.mlir", "module.generic.mlir", "module.located.mlir", "module.mlirbc"}) {
     if (std::filesystem::exists(std::filesystem::path(c.folder) / form)) forms.emplace_back(form);
   }
   return forms;
@@ -40,11 +38,9 @@ TEST_P(StablehloConformance, EveryFormConvertsAndEvaluatesToXlasResults) {
   for (const std::string& form : FormsOf(*jax)) {
     SCOPED_TRACE(form);
     const std::string bytes = ReadAll(std::filesystem::path(jax->folder) / form);
-    const absl::StatusOr<Program> program = stablehlo::ParseText(bytes);
-    ASSERT_TRUE(program.ok()) << program.status();
     ArgumentSizes sizes;  // Used where a type has unknown ones.
     for (const hlo::Literal& argument : jax->arguments) sizes[sizes.size()] = argument.shape().dims;
-    const auto module = stablehlo::ToHlo(*program, sizes);
+    const auto module = ReadModule(bytes, {.sizes = sizes});
     if (GetParam() == "manual_computation") {  // Collectives.
       EXPECT_EQ(module.status().code(), absl::StatusCode::kUnimplemented) << module.status();
       continue;

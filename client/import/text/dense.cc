@@ -1,6 +1,7 @@
 // Nested lists, splats and bytes, into the literal of the type that is stated after them.
 #include "client/import/text/dense.h"
 
+#include "client/import/elements.h"
 #include "client/import/text/element.h"
 #include "client/import/text/types.h"
 
@@ -43,15 +44,6 @@ absl::StatusOr<std::string> FromHex(Reader& reader, std::string_view digits, siz
   return bytes;
 }
 
-// Copies element 0 to the others.
-void Repeat(Literal& literal) {
-  const size_t width = hlo::ByteWidth(literal.shape().type);
-  std::byte* const data = literal.bytes().data();
-  const size_t size = literal.bytes().size();
-  for (size_t filled = width; filled < size; filled *= 2)
-    std::memcpy(data + filled, data, std::min(filled, size - filled));
-}
-
 // The literal of one element that is repeated, its element to be set. Counts what the text does not have.
 absl::StatusOr<Literal> MakeSplat(Source& source, const Type& type, size_t at) {
   const std::optional<int64_t> bytes = hlo::ByteSize(type);
@@ -60,40 +52,15 @@ absl::StatusOr<Literal> MakeSplat(Source& source, const Type& type, size_t at) {
   return Literal::Make(type, kMaxSplatBytes);
 }
 
-// Elements' bytes as MLIR keeps them: little endian, those below a byte in one byte each.
+// The elements of `type` from their bytes. Counts what the text does not have.
 absl::StatusOr<Literal> FromBytes(Source& source, const Type& type, std::string_view digits, size_t at) {
   Reader& reader = source.reader;
   ASSIGN_OR_RETURN(const std::string bytes, FromHex(reader, digits, at));
-  const std::optional<int64_t> count = hlo::ElementCount(type);
-  const size_t width = hlo::ByteWidth(type.type);
-  const bool is_whole =
-      count && bytes.size() / width == static_cast<uint64_t>(*count) && bytes.size() % width == 0;
-  // Older MLIR packs i1, eight in a byte.
-  const bool is_packed = type.type == hlo::kPred && !is_whole && count &&
-                         bytes.size() == (static_cast<uint64_t>(*count) + 7) / 8;
-  if (!is_whole && !is_packed && bytes.size() != width) {
-    return reader.ErrorAt(at, "%d bytes are not the elements of %s", bytes.size(), hlo::ToString(type));
-  }
-  const bool is_splat = !is_whole && !is_packed;
-  ASSIGN_OR_RETURN(Literal literal, is_splat ? MakeSplat(source, type, at) : Literal::Make(type, INT64_MAX));
-  if (literal.bytes().empty()) return literal;
-  if (is_packed) {
-    for (int64_t i = 0; i < *count; ++i) literal.data<bool>()[i] = ((bytes[i / 8] >> (i % 8)) & 1) != 0;
-    return literal;
-  }
-  std::memcpy(literal.bytes().data(), bytes.data(), bytes.size());
-  hlo::VisitType(type.type, [&]<typename T>() {
-    if constexpr (std::is_same_v<T, bool> || hlo::kIsSmallInt<T>) {  // Any byte must become a value.
-      for (T& value : literal.data<T>().subspan(0, bytes.size())) {
-        int8_t byte;
-        std::memcpy(&byte, &value, 1);
-        if constexpr (std::is_same_v<T, bool>) byte = byte != 0;
-        const T clean = static_cast<T>(byte);
-        std::memcpy(&value, &clean, 1);
-      }
-    }
-  });
-  if (is_splat) Repeat(literal);
+  const std::optional<int64_t> size = hlo::ByteSize(type);
+  if (!size) return reader.ErrorAt(at, "no literal has the type %s", hlo::ToString(type));
+  if (*size > static_cast<int64_t>(bytes.size())) RETURN_IF_ERROR(source.CountSplat(at, *size));
+  absl::StatusOr<Literal> literal = LiteralFromBytes(type, bytes);
+  RETURN_IF_ERROR(reader.At(at, literal.status()));
   return literal;
 }
 
@@ -121,7 +88,7 @@ absl::StatusOr<Literal> ReadElements(Source& source, const Type& type, size_t en
     status = is_splat ? read() : ReadList(reader, type.dims, 0, read);
     if (!is_splat || *count == 0) return;
     literal.data<T>()[0] = only;
-    Repeat(literal);
+    RepeatFirst(literal);
   });
   RETURN_IF_ERROR(status);
   reader.SkipBlanks();

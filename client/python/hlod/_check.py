@@ -87,7 +87,8 @@ class CheckFailed(AssertionError):
 def check(program, *, target=None, budget=None, chips=None, update_budget=None, junit=None, raises=True) -> Report:
     """Analyses a program without running it and without a daemon.
 
-    program: `jax.jit(f).lower(*args)`, HLO text, the bytes of an HloModuleProto, or the path of a file with either.
+    program: `jax.jit(f).lower(*args)`, what `jax.export` gives, HLO or StableHLO text, the bytes of an HloModuleProto, or the
+             path of a file with any of them.
     target:  "v5p:128": a chip of hlod's table, or of the TOML file `chips`, and how many.
     budget:  the path of a TOML file of limits, or a dict of them: {"peak_bytes": "2GiB", "flops": 1e12}. Of estimates
              that are brackets the low end is compared.

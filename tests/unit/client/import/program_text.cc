@@ -1,6 +1,9 @@
 // Values by their numbers, attributes with their types.
 #include "tests/unit/client/import/program_text.h"
 
+#include <set>
+#include <sstream>
+
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -102,6 +105,42 @@ std::string ToText(const Program& program) {
     text += Regions({function.body}, 2);
   }
   return text;
+}
+
+std::string WithoutDefaults(const std::string& text) {
+  static const std::set<std::string_view> kDefaults = {
+      "api_version = 1",
+      "backend_config = \"\"",
+      "called_computations = []",
+      "channel_type = 0 : s64",
+      "has_side_effect = false : pred",
+      "indices_are_sorted = false : pred",
+      "is_stable = false : pred",
+      "known_expanding_dimensions = [] : s64",
+      "lhs_dilation = [1,1] : s64",
+      "lower = false : pred",
+      "operand_batching_dims = [] : s64",
+      "operand_layouts = []",
+      "output_operand_aliases = []",
+      "padding = s64[2,2] 0000000000000000000000000000000000000000000000000000000000000000",
+      "precision_config = [DEFAULT; DEFAULT]",
+      "result_layouts = []",
+      "rhs_dilation = [1,1] : s64",
+      "source_target_pairs = [] : s64",
+      "start_indices_batching_dims = [] : s64",
+      "unique_indices = false : pred",
+      "use_global_device_ids = false : pred",
+      "window_reversal = [0,0] : pred",
+      "window_strides = [1,1] : s64",
+  };
+  std::istringstream in(text);
+  std::string kept;
+  for (std::string line; std::getline(in, line);) {
+    const std::string_view attribute =
+        std::string_view(line).substr(std::min(line.find_first_not_of(' '), line.size()));
+    if (kDefaults.count(attribute) == 0) kept += line + "\n";
+  }
+  return kept;
 }
 
 }  // namespace hlod::stablehlo

@@ -12,4 +12,7 @@ std::string ToText(const Program& program);
 std::string ToText(const Operation& operation, int indent = 0);
 std::string ToText(const Attribute& attribute);
 
+// The same without the attributes that have their defaults: the forms differ in which of them they leave out.
+std::string WithoutDefaults(const std::string& text);
+
 }  // namespace hlod::stablehlo

@@ -30,19 +30,6 @@ std::string Read(const std::filesystem::path& path) {
   return text.str();
 }
 
-// Without the attributes of custom calls that the pretty form leaves out: they have their defaults.
-std::string WithoutDefaults(const std::string& text) {
-  std::istringstream in(text);
-  std::string kept;
-  for (std::string line; std::getline(in, line);) {
-    const bool is_default = line.ends_with(" api_version = 1") ||
-                            line.ends_with(" called_computations = []") ||
-                            line.ends_with(" has_side_effect = false : pred");
-    if (!is_default) kept += line + "\n";
-  }
-  return kept;
-}
-
 Program ParseFile(const std::filesystem::path& path) {
   absl::StatusOr<Program> program = ParseText(Read(path));
   EXPECT_TRUE(program.ok()) << path << ": " << program.status();
