@@ -102,17 +102,42 @@ std::string MadeAt(absl::Span<const Origin> made, size_t parameter) {
   return absl::StrCat(", made at ", ToString(made[parameter]));
 }
 
+const hlo::Shape& ParameterShape(const Computation& entry, size_t parameter) {
+  return entry[entry.parameters()[parameter]].shape();
+}
+
 Found Parameters(const Computation& before, const Computation& after, absl::Span<const Origin> made) {
   const size_t common = std::min(before.parameters().size(), after.parameters().size());
   for (size_t i = 0; i < common; ++i) {
-    const hlo::Shape &was = before[before.parameters()[i]].shape(),
-                     &is = after[after.parameters()[i]].shape();
+    const hlo::Shape &was = ParameterShape(before, i), &is = ParameterShape(after, i);
     if (Compatible(was, is)) continue;
     return Difference{CompileReason::kParameter,
                       absl::StrCat("parameter ", i, " was ", ToStringNoLayout(was), ", now ",
                                    ToStringNoLayout(is), MadeAt(made, i))};
   }
   return std::nullopt;
+}
+
+// Whether parameters of the same number are likely to be the same one, of programs of different form: there
+// are as many, of the same ranks, and they have not only changed places.
+bool SameParameters(const Computation& before, const Computation& after) {
+  const size_t count = before.parameters().size();
+  if (after.parameters().size() != count) return false;
+  std::vector<std::string> was, is;
+  for (size_t i = 0; i < count; ++i) {
+    const hlo::Shape &a = ParameterShape(before, i), &b = ParameterShape(after, i);
+    if (a.IsArray() != b.IsArray() || a.rank() != b.rank()) return false;
+    was.push_back(ToStringNoLayout(a));
+    is.push_back(ToStringNoLayout(b));
+  }
+  std::sort(was.begin(), was.end());
+  std::sort(is.begin(), is.end());
+  return was != is;
+}
+
+Difference ConstantDifference(const Instruction& was, const Instruction& is) {
+  return {CompileReason::kConstant,
+          absl::StrCat("the constant ", ValueText(was), At(is), " is now ", ValueText(is))};
 }
 
 // The instruction where constants, shapes or attributes begin to differ, of programs of one form.
@@ -123,8 +148,7 @@ Found Contents(const Module& before, const Module& after, bool constants) {
     if ((was.opcode() == hlo::kConstant) != constants) continue;
     if (constants) {
       if (was.literal() == is.literal()) continue;
-      return Difference{CompileReason::kConstant,
-                        absl::StrCat("the constant ", ValueText(was), At(is), " is now ", ValueText(is))};
+      return ConstantDifference(was, is);
     }
     if (!SameShape(was, is) || !SameAttributes(was, is)) {
       return Difference{CompileReason::kOperation, absl::StrCat("an operation was ", FullText(was, before),
@@ -195,6 +219,7 @@ Found Form(const Module& before, const Module& after) {
   for (NodeId node = 0; node < std::min(a.size(), b.size()); ++node) {
     const Instruction was = a[node], is = b[node];
     if (SameForm(was, is) && SameShape(was, is) && SameAttributes(was, is)) continue;
+    if (was.opcode() == hlo::kConstant && is.opcode() == hlo::kConstant) return ConstantDifference(was, is);
     const bool constant = was.opcode() == hlo::kConstant || is.opcode() == hlo::kConstant;
     const bool parameter = was.opcode() == hlo::kParameter || is.opcode() == hlo::kParameter;
     if (constant && parameter) {
@@ -258,6 +283,9 @@ Difference FirstDifference(const Module& before, const Module& after, absl::Span
   const Computation &a = before.entry(), &b = after.entry();
   if (!SameForm(a, b)) {
     if (Found found = ResultOrder(before, after)) return *found;
+    if (SameParameters(a, b)) {
+      if (Found found = Parameters(a, b, made)) return *found;
+    }
     if (Found found = Form(before, after)) return *found;
     return {CompileReason::kResult, "another instruction is the result"};
   }

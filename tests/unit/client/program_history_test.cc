@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "common/hlo/proto/codec.h"
 #include "common/hlo/text/text.h"
 
@@ -52,6 +53,35 @@ TEST_F(Reasons, AParametersShapeComesBeforeWhatFollowsFromIt) {
   EXPECT_EQ(verdict.reason, CompileReason::kParameter);
   EXPECT_THAT(verdict.text, HasSubstr("parameter 0 was f32[4], now f32[3], made at data.cc:88"));
   EXPECT_EQ(verdict.nearest, "step");
+}
+
+// The mean over a last batch that is smaller: the divisor, which was another constant and is now one that is
+// there already, stands before the parameter, and there is an instruction less.
+TEST_F(Reasons, AParametersShapeComesBeforeAConstantThatFollowsFromItInAnotherForm) {
+  const auto mean = [](const std::string& rows, const std::string& divisor, const std::string& scale) {
+    return "HloModule step\nsum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
+           "  ROOT c = f32[] add(a, b)\n}\nENTRY main {\n  n = f32[] constant(" +
+           divisor + ")\n" + (scale == divisor ? "" : "  m = f32[] constant(" + scale + ")\n") +
+           "  z = f32[] constant(0)\n  x = f32[" + rows + ",512] parameter(0)\n  s = f32[] reduce(x, z), " +
+           "dimensions={0,1}, to_apply=sum\n  d = f32[] divide(s, n)\n  ROOT r = f32[] multiply(d, " +
+           (scale == divisor ? "n" : "m") + ")\n}\n";
+  };
+  Add(mean("32", "32", "31"));
+  const Verdict verdict = Add(mean("31", "31", "31"), {{"data.cc", 88, ""}});
+  EXPECT_EQ(verdict.reason, CompileReason::kParameter);
+  EXPECT_THAT(verdict.text, HasSubstr("parameter 0 was f32[32,512], now f32[31,512], made at data.cc:88"));
+}
+
+// Parameters that have changed places, beside another operation, are no change of a shape.
+TEST_F(Reasons, ParametersInAnotherOrderAreNotTakenForAnotherShape) {
+  const auto program = [](const char* first, const char* second, const char* op) {
+    return absl::StrCat("HloModule step\nENTRY main {\n  x = f32[", first, "] parameter(0)\n  y = f32[",
+                        second, "] parameter(1)\n  a = f32[", first, "] ", op, "(x)\n  b = f32[", second,
+                        "] tanh(y)\n  c = f32[", second, "] negate(b)\n  ROOT t = (f32[", first, "], f32[",
+                        second, "]) tuple(a, c)\n}\n");
+  };
+  Add(program("4", "8", "sine"));
+  EXPECT_NE(Add(program("8", "4", "cosine")).reason, CompileReason::kParameter);
 }
 
 TEST_F(Reasons, AConstantIsNamedWithBothValues) {
