@@ -25,10 +25,7 @@ namespace {
 constexpr size_t kLargestMax = 12;
 constexpr size_t kFailuresMax = 10;
 
-std::string LineOf(const v1::Origin& origin) {
-  if (origin.file().empty()) return "";
-  return ToString(Origin{origin.file(), origin.line(), ""});
-}
+SourceLine LineOf(const v1::Origin& origin) { return {origin.file(), origin.line()}; }
 
 // A program, looked at once.
 struct Known {
@@ -36,7 +33,21 @@ struct Known {
   std::unique_ptr<hlo::Module> module;
   Peak peak;                 // Everything fused that can be, all that is alive then.
   std::vector<int> aliases;  // By result: the argument whose memory it takes when that is donated, or -1.
+  std::vector<SourceLine> lines;  // By result: as the program's metadata has it.
 };
+
+std::vector<SourceLine> LinesOfResults(const hlo::Module& module) {
+  const SourceLines lines(module);
+  const hlo::Computation& entry = module.entry();
+  const auto line_of = [&](hlo::NodeId node) {
+    const hlo::Notes* const notes = entry.notes(node);
+    return notes == nullptr ? SourceLine() : lines.Of(*notes);
+  };
+  if (entry.root().opcode() != hlo::kTuple) return {line_of(entry.root_id())};
+  std::vector<SourceLine> results;
+  for (const hlo::NodeId element : entry.root().operands()) results.push_back(line_of(element));
+  return results;
+}
 
 struct Label {
   std::string role, name, sharding;
@@ -47,7 +58,7 @@ struct Held {
   hlo::Shape shape;
   Bracket bytes;  // On a chip.
   Part part = Part::kOther;
-  std::string line;
+  SourceLine line;
 };
 
 class Follower {
@@ -106,16 +117,22 @@ class Follower {
     return absl::OkStatus();
   }
 
-  static RunLine& Row(std::vector<RunLine>& rows, std::string_view cause, std::string_view line) {
+  static RunLine& Row(std::vector<RunLine>& rows, std::string_view cause, const SourceLine& line) {
     for (RunLine& row : rows) {
       if (row.cause == cause && row.line == line) return row;
     }
-    return rows.emplace_back(RunLine{std::string(cause), std::string(line)});
+    return rows.emplace_back(RunLine{std::string(cause), line});
+  }
+
+  RunLine& TransferRow(Cause cause, const v1::Origin& origin) {
+    RunLine& row = Row(report_.transfers, hlod::Name(cause), LineOf(origin));
+    row.direction = DirectionOf(cause);
+    return row;
   }
 
   void TakeRead(const v1::RecordRead& read) {
     const Cause cause = CauseFromNumber(read.cause()).value_or(Cause::kDownload);
-    RunLine& row = Row(report_.transfers, hlod::Name(cause), LineOf(read.origin()));
+    RunLine& row = TransferRow(cause, read.origin());
     row.bytes += read.bytes();
     ++row.calls;
     report_.download_bytes += read.bytes();
@@ -145,6 +162,7 @@ class Follower {
     RunProgram& row = report_.programs.emplace_back(RunProgram{.line = LineOf(program.origin())});
     known.index = report_.programs.size() - 1;
     known.aliases = hlo::ResolveAliases(*known.module, hlo::FlatSignature(known.module->entry()));
+    known.lines = LinesOfResults(*known.module);
     ASSIGN_OR_RETURN(row.report, CheckModule(*known.module, report_.target, {}));
     ASSIGN_OR_RETURN(const std::unique_ptr<hlo::Module> canonical, Canonical(*known.module));
     known.peak = PeakOf(Placements(*canonical, options_), SIZE_MAX);
@@ -191,15 +209,23 @@ class Follower {
           .part = PartOf(buffer.handle(), shape, uploaded || !ShardingOf(buffer.handle()).empty()),
           .line = LineOf(buffer.origin())});
     if (!uploaded) return absl::OkStatus();
-    RunLine& row =
-        Row(report_.transfers, hlod::Name(CauseFromNumber(buffer.cause()).value_or(Cause::kUpload)),
-            LineOf(buffer.origin()));
+    RunLine& row = TransferRow(CauseFromNumber(buffer.cause()).value_or(Cause::kUpload), buffer.origin());
     row.bytes += buffer.bytes();
     ++row.calls;
     report_.upload_bytes += buffer.bytes();
     ++report_.upload_calls;
     if (buffer.absent()) report_.unsent_bytes += buffer.bytes();
     return absl::OkStatus();
+  }
+
+  // The line that made a result: the one that asked for all of them is the session's Sync().
+  static SourceLine LineOfResult(const v1::RecordExecute& execute, const Known& known, size_t result) {
+    if (result < static_cast<size_t>(execute.result_origins_size())) {
+      const SourceLine made = LineOf(execute.result_origins(static_cast<int>(result)));
+      if (!made.file.empty()) return made;
+    }
+    if (result < known.lines.size() && !known.lines[result].file.empty()) return known.lines[result];
+    return LineOf(execute.origin());
   }
 
   absl::Status TakeExecute(const v1::RecordExecute& execute) {
@@ -225,7 +251,7 @@ class Follower {
       Held held = {.shape = *leaves[i].shape,
                    .bytes = OnAChip(*leaves[i].shape, ShardingOf(handle), aliased),
                    .part = PartOf(handle, *leaves[i].shape, /*uploaded=*/false),
-                   .line = LineOf(execute.origin())};
+                   .line = LineOfResult(execute, known, i)};
       NoteWeight(held);
       if (!aliased) Add(held, handle, now);
       results.emplace_back(handle, std::move(held));
@@ -274,7 +300,7 @@ class Follower {
       if (gradient) gradients += bytes;
       now.largest.push_back({.part = gradient ? Part::kGradients : Part::kActivations,
                              .name = array.name,
-                             .line = ToString(array.source),
+                             .line = array.source,
                              .shape = hlo::ToStringNoLayout(array.shape),
                              .bytes = bytes / chips_});
     }
@@ -329,6 +355,10 @@ ModuleReport::Fit RunReport::fit() const {
 bool RunReport::passed() const {
   return fit() != ModuleReport::Fit::kDoesNotFit &&
          std::none_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.over; });
+}
+
+bool RunReport::incomplete(int64_t steps_wanted) const {
+  return !stopped_why.empty() && steps < std::max<int64_t>(1, steps_wanted);
 }
 
 Budget ValuesOf(const RunReport& report) {

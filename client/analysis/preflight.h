@@ -15,6 +15,8 @@
 #include "client/analysis/chips.h"
 #include "client/analysis/module_check.h"
 #include "client/analysis/record.h"
+#include "client/analysis/source_lines.h"
+#include "common/base/kinds.h"
 
 namespace hlod::analysis {
 
@@ -28,7 +30,7 @@ std::string_view Name(Part part);
 struct RunArray {
   Part part = Part::kOther;
   std::string name;  // Of a module's parameter, or the instruction that makes it; may be empty.
-  std::string line;  // "model.cc:41", where it was made; may be empty.
+  SourceLine line;   // Where it was made; may be empty.
   std::string shape;
   double bytes = 0;  // On a chip.
 };
@@ -37,22 +39,24 @@ struct RunPeak {
   Bracket bytes;                       // On a chip. As in ModuleReport::peak_bytes.
   std::array<double, kParts> parts{};  // Of the low end.
   std::string program;                 // While it ran. Empty: nothing ran.
-  std::string line;                    // That ran it.
+  SourceLine line;                     // That ran it.
   int64_t step = 0;                    // From 1.
   std::vector<RunArray> largest;       // Largest first.
 };
 
 // A compiled program of the run.
 struct RunProgram {
-  std::string line;  // That compiled it.
+  SourceLine line;  // That compiled it.
   int64_t runs = 0;
   ModuleReport report;
 };
 
 // Transfers, or asked-for values, of one cause and line.
 struct RunLine {
-  std::string cause, line;
+  std::string cause;
+  SourceLine line;
   int64_t bytes = 0, calls = 0;
+  std::optional<Direction> direction;  // Of transfers.
 };
 
 struct RunReport {
@@ -70,8 +74,8 @@ struct RunReport {
   Bracket traffic, step_seconds;
   int64_t simulated_peak_bytes = 0;   // As the daemon counted: undivided, and with its engine's temporaries.
   std::vector<std::string> failures;  // What the daemon refused; each once.
-  std::string stopped_at,
-      stopped_why;       // "train.cc:41"; empty unless a value was asked for that is not there.
+  SourceLine stopped_at;              // Empty unless a value was asked for that is not there.
+  std::string stopped_why;
   bool cut_off = false;  // The process ended without ending its sessions.
   std::optional<Target> target;
   Budget budget;
@@ -80,6 +84,8 @@ struct RunReport {
   int64_t graph_breaks() const;
   ModuleReport::Fit fit() const;
   bool passed() const;  // As far as it came.
+  // Whether it stopped before its first step, or before `steps_wanted`.
+  bool incomplete(int64_t steps_wanted) const;
 };
 
 // Follows the executes of a run's sessions, each by itself.

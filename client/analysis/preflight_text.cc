@@ -18,7 +18,9 @@ std::string Plural(int64_t count, std::string_view what) {
   return absl::StrFormat("%d %s%s", count, what, count == 1 ? "" : "s");
 }
 
-std::string At(const std::string& line) { return line.empty() ? "" : absl::StrCat(" at ", line); }
+std::string At(const SourceLine& line) {
+  return line.file.empty() ? "" : absl::StrCat(" at ", ShortText(line));
+}
 
 void AppendPrograms(const RunReport& report, std::string& text) {
   absl::StrAppendFormat(&text, "programs         %d compiled, run %s in all\n", report.programs.size(),
@@ -94,10 +96,11 @@ std::string ToText(const RunReport& report) {
   std::string text = absl::StrFormat("%s: %s\n", report.program, Plural(report.steps, "step"));
   if (report.sessions > 1)
     absl::StrAppendFormat(&text, "sessions         %d, each by itself\n", report.sessions);
-  if (!report.stopped_at.empty() || !report.stopped_why.empty()) {
-    absl::StrAppendFormat(
-        &text, "stopped at %s: %s. What follows is of the run until there; --stand-in goes on.\n",
-        report.stopped_at.empty() ? "an unknown line" : report.stopped_at, report.stopped_why);
+  if (!report.stopped_at.file.empty() || !report.stopped_why.empty()) {
+    absl::StrAppendFormat(&text,
+                          "stopped at %s: %s. What follows is of the run until there; --stand-in goes on.\n",
+                          report.stopped_at.file.empty() ? "an unknown line" : ShortText(report.stopped_at),
+                          report.stopped_why);
   }
   if (report.stand_ins > 0) {
     absl::StrAppendFormat(
@@ -120,7 +123,7 @@ std::string ToText(const RunReport& report) {
   for (const RunArray& array : report.peak.largest) {
     absl::StrAppendFormat(&text, "  %12s  %-15s %s%s%s\n", BytesText(array.bytes), Name(array.part),
                           array.shape, array.name.empty() ? "" : absl::StrCat(" ", array.name),
-                          array.line.empty() ? "" : absl::StrCat(" (", array.line, ")"));
+                          array.line.file.empty() ? "" : absl::StrCat(" (", ShortText(array.line), ")"));
   }
   absl::StrAppendFormat(&text, "verdict          %s%s\n", report.passed() ? "passed" : "FAILED",
                         report.stand_ins > 0 ? ", with stand-ins" : "");

@@ -2,6 +2,7 @@
 #include "client/analysis/source_lines.h"
 
 #include "absl/strings/str_cat.h"
+#include "common/base/error.h"
 #include "proto/xla/hlo.pb.h"
 
 namespace hlod::analysis {
@@ -17,6 +18,10 @@ const auto* Row(const Rows& rows, int id) {
 
 std::string ToString(const SourceLine& line) {
   return line.file.empty() ? std::string() : absl::StrCat(line.file, ":", line.line);
+}
+
+std::string ShortText(const SourceLine& line) {
+  return line.file.empty() ? std::string() : ToString(Origin{line.file, line.line, ""});
 }
 
 SourceLines::SourceLines(const hlo::Module& module) {

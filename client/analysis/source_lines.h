@@ -12,9 +12,12 @@ namespace hlod::analysis {
 struct SourceLine {
   std::string file;  // Empty: not known.
   int line = 0;
+  bool operator==(const SourceLine&) const = default;
 };
-// "model.py:41", or empty.
+// "src/model.py:41", or empty.
 std::string ToString(const SourceLine& line);
+// Without its folder, as reports on runs name lines: "model.py:41", or empty.
+std::string ShortText(const SourceLine& line);
 
 // XLA's two ways to say it: source_file and source_line in the instruction's metadata, or, as today's JAX
 // does, stack_frame_id there and a table of stack frames in the module. Of a stack the innermost frame

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "client/analysis/module_check.h"
+#include "client/analysis/preflight.h"
 #include "client/analysis/source_lines.h"
 
 namespace hlod::analysis {
@@ -20,12 +21,15 @@ struct Verdict {
 
 // The target and each limit of the budget; when there is neither, that the module could be analysed.
 std::vector<Verdict> VerdictsOf(const ModuleReport& report);
+// The same of a run, each with the line that has most of what is limited. A run that stopped before its first
+// step, or before `steps_wanted`, has an error of that.
+std::vector<Verdict> VerdictsOf(const RunReport& report, int64_t steps_wanted = 1);
 
 // A JUnit XML file of one suite, a test case a verdict. Warnings are a test case's output.
 std::string ToJUnit(std::string_view suite, const std::vector<Verdict>& verdicts);
 
 // Workflow commands of GitHub Actions, one a line, for errors and warnings. Files below the folder
-// `workspace` are named relative to it.
+// `workspace` are named relative to it, also when the compiler was given them relative to another one.
 std::string ToGithub(std::string_view suite, const std::vector<Verdict>& verdicts,
                      std::string_view workspace);
 

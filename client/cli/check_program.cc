@@ -118,7 +118,8 @@ absl::StatusOr<std::vector<analysis::Record>> ReadRecords(const std::string& fol
 Json ToJson(const std::vector<analysis::RunLine>& rows) {
   Json list = Json::array();
   for (const analysis::RunLine& row : rows)
-    list.push_back({{"cause", row.cause}, {"line", row.line}, {"bytes", row.bytes}, {"calls", row.calls}});
+    list.push_back(
+        {{"cause", row.cause}, {"line", ShortText(row.line)}, {"bytes", row.bytes}, {"calls", row.calls}});
   return list;
 }
 
@@ -126,7 +127,7 @@ Json ToJson(const RunReport& report) {
   Json programs = Json::array();
   for (const analysis::RunProgram& program : report.programs) {
     programs.push_back({{"name", program.report.name},
-                        {"line", program.line},
+                        {"line", ShortText(program.line)},
                         {"instructions", program.report.instructions},
                         {"flops", program.report.cost.total.flops},
                         {"runs", program.runs}});
@@ -137,7 +138,7 @@ Json ToJson(const RunReport& report) {
   for (const analysis::RunArray& array : report.peak.largest) {
     largest.push_back({{"part", Name(array.part)},
                        {"name", array.name},
-                       {"line", array.line},
+                       {"line", ShortText(array.line)},
                        {"shape", array.shape},
                        {"bytes", array.bytes}});
   }
@@ -154,14 +155,14 @@ Json ToJson(const RunReport& report) {
                {"transfers", ToJson(report.transfers)},
                {"graph_breaks", ToJson(report.breaks)},
                {"stand_ins", report.stand_ins},
-               {"stopped_at", report.stopped_at},
+               {"stopped_at", ShortText(report.stopped_at)},
                {"stopped_why", report.stopped_why},
                {"flops", report.flops},
                {"traffic_bytes", cli::ToJson(report.traffic)},
                {"peak_bytes", cli::ToJson(report.peak.bytes)},
                {"peak_parts", std::move(parts)},
                {"peak_program", report.peak.program},
-               {"peak_line", report.peak.line},
+               {"peak_line", ShortText(report.peak.line)},
                {"peak_step", report.peak.step},
                {"largest", std::move(largest)},
                {"simulated_peak_bytes", report.simulated_peak_bytes},
@@ -225,18 +226,18 @@ absl::StatusOr<CheckOutcome> CheckProgram(const CommonOptions& common, const Che
     if (!common.json && report.executes > 0) std::printf("%s", ToText(report).c_str());
     return counts;
   }
-  if (options.update_budget) RETURN_IF_ERROR(analysis::UpdateBudget(options.budget, ValuesOf(report)));
+  // Part of a run does not measure the whole.
+  const bool incomplete = report.incomplete(options.steps);
+  if (options.update_budget && !incomplete)
+    RETURN_IF_ERROR(analysis::UpdateBudget(options.budget, ValuesOf(report)));
   if (common.json) std::printf("%s\n", Dump(ToJson(report)).c_str());
   else std::printf("%s", ToText(report).c_str());
-  const std::vector<analysis::Verdict> verdicts = analysis::VerdictsOf({.peak_bytes = report.peak.bytes,
-                                                                        .target = report.target,
-                                                                        .budget = report.budget,
-                                                                        .findings = report.findings});
-  if (!options.junit.empty()) RETURN_IF_ERROR(WriteFile(options.junit, ToJUnit(report.program, verdicts)));
-  if (options.github)
-    std::fprintf(stderr, "%s", ToGithub(report.program, verdicts, options.workspace).c_str());
+  const std::vector<analysis::Verdict> verdicts = analysis::VerdictsOf(report, options.steps);
+  // Without the process's id, which would make every run another suite.
+  const std::string suite = std::filesystem::path(options.program[0]).filename().string();
+  if (!options.junit.empty()) RETURN_IF_ERROR(WriteFile(options.junit, ToJUnit(suite, verdicts)));
+  if (options.github) std::fprintf(stderr, "%s", ToGithub(suite, verdicts, options.workspace).c_str());
   if (!report.passed()) return CheckOutcome::kFailed;
-  const bool incomplete = !report.stopped_why.empty() && report.steps < std::max<int64_t>(1, options.steps);
   return incomplete ? CheckOutcome::kIncomplete : CheckOutcome::kPassed;
 }
 

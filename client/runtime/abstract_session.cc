@@ -84,7 +84,7 @@ void AbstractSession::Made(const Buffer& buffer, std::optional<Cause> cause, con
 
 void AbstractSession::Executed(const Digest& digest, const std::vector<uint64_t>& arguments,
                                const std::vector<Buffer>& results, const std::vector<int>& donated,
-                               const Caller& caller) {
+                               const std::vector<Caller>& result_callers, const Caller& caller) {
   ran_ = true;
   if (!recorder_.is_open()) return;
   v1::RecordEvent event;
@@ -96,6 +96,7 @@ void AbstractSession::Executed(const Digest& digest, const std::vector<uint64_t>
     execute.add_absent(result.is_placeholder());
   }
   for (const int index : donated) execute.add_donated(static_cast<uint32_t>(index));
+  for (const Caller& line : result_callers) *execute.add_result_origins() = OriginProto(line);
   *execute.mutable_origin() = OriginProto(caller);
   execute.set_stand_in(stood_in_);
   recorder_.Write(event);

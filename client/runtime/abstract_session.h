@@ -36,7 +36,8 @@ class AbstractSession {
   // `cause`: of the upload that it is, or would be.
   void Made(const Buffer& buffer, std::optional<Cause> cause, const Caller& caller);
   void Executed(const Digest& digest, const std::vector<uint64_t>& arguments,
-                const std::vector<Buffer>& results, const std::vector<int>& donated, const Caller& caller);
+                const std::vector<Buffer>& results, const std::vector<int>& donated,
+                const std::vector<Caller>& result_callers, const Caller& caller);
   void Labelled(uint64_t handle, std::string_view role, const std::string& name, const std::string& sharding);
   void Dropped(uint64_t handle);
   void ReadValue(int64_t bytes, Cause cause, bool absent, const Caller& caller);

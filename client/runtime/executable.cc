@@ -243,7 +243,7 @@ absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments
       const Buffer* const buffer = argument.buffer();
       handles.push_back(buffer != nullptr && buffer->valid() ? buffer->handle() : 0);
     }
-    record->Executed(executable.digest, handles, execution.results, donated, caller);
+    record->Executed(executable.digest, handles, execution.results, donated, options.result_callers, caller);
   }
   return execution;
 }

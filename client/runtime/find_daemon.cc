@@ -165,7 +165,8 @@ absl::StatusOr<std::unique_ptr<Connector>> FindDaemon(const ConnectOptions& opti
 absl::StatusOr<std::string> FindDaemonBinary() {
   if (const std::string given = Environment("HLOD_DAEMON"); !given.empty()) {
     if (IsExecutable(given)) return given;
-    return NotFound("HLOD_DAEMON (%s) is not a program that can be run.", given);
+    return MakeError(ErrorKind::kLostSession,
+                     absl::StrFormat("HLOD_DAEMON (%s) is not a program that can be run.", given));
   }
   std::vector<std::filesystem::path> places;
   std::error_code error;
@@ -190,9 +191,9 @@ absl::StatusOr<std::string> FindDaemonBinary() {
   for (const std::filesystem::path& place : places) {
     if (IsExecutable(place / "hlod")) return (place / "hlod").string();
   }
-  return NotFound(
-      "The daemon's program `hlod` is neither beside this program or library nor on PATH; set HLOD_DAEMON to "
-      "it.");
+  return MakeError(ErrorKind::kLostSession,
+                   "The daemon's program `hlod` is neither beside this program or library nor on PATH; set "
+                   "HLOD_DAEMON to it.");
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 #include "gtest/gtest.h"
@@ -101,6 +102,21 @@ TEST_F(CheckProgram, TheTextNamesTheParts) {
     ExpectContains(output.text, part);
 }
 
+// Weights and moments at the line of the optimizer's step, and nothing at that of Sync(), which ran it all.
+TEST_F(CheckProgram, ArraysAtThePeakStandAtTheLinesThatMadeThem) {
+  const nlohmann::json json = CheckJson("");
+  std::set<std::string> lines;
+  for (const nlohmann::json& array : json["largest"]) {
+    const std::string line = array["line"];
+    lines.insert(line);
+    EXPECT_EQ(line.substr(0, 17), "train_program.cc:") << array;
+    if (array["part"] == "optimizer state") EXPECT_EQ(line, LineOf("step line")) << array;
+  }
+  EXPECT_TRUE(lines.contains(LineOf("step line"))) << json["largest"];
+  EXPECT_FALSE(lines.contains(LineOf("sync line"))) << json["largest"];
+  EXPECT_EQ(json["peak_line"], LineOf("sync line")) << "what ran the program";
+}
+
 TEST_F(CheckProgram, FailsByMemory) {
   const std::string chips =
       File("chips.toml", "[chips.tiny]\nmemory_bytes = 64e6\nbandwidth = 1e9\nflops = 1e9\n");
@@ -120,6 +136,82 @@ TEST_F(CheckProgram, FailsByBudget) {
   const Output odd = Check("--budget " + File("budget.toml", "uploads = 1\n"));
   EXPECT_EQ(odd.code, 1) << odd.text;
   ExpectContains(odd.text, "uploads cannot be limited");
+}
+
+std::string Read(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+// The program is the suite, each limit a test case; what is over stands at the line to blame.
+TEST_F(CheckProgram, WritesJUnit) {
+  const std::string junit = (folder_ / "check.xml").string();
+  const Output output = Check("--target h100 --junit " + junit + " --budget " +
+                              File("budget.toml", "upload_bytes = 100\ngraph_breaks = 0\nexecutes = 3\n"));
+  EXPECT_EQ(output.code, 4) << output.text;
+  const std::string xml = Read(junit), data = LineOf("data line");
+  ExpectContains(xml, "<testsuite name=\"train_program\" tests=\"4\" failures=\"1\">");
+  ExpectContains(xml, "<testcase classname=\"train_program\" name=\"fits h100:1\"/>");
+  ExpectContains(xml, "name=\"executes\"/>");
+  ExpectContains(xml, "name=\"graph_breaks\"/>");
+  ExpectContains(xml, "train_program.cc\" line=\"" + data.substr(data.find(':') + 1) +
+                          "\"><failure message=\"upload_bytes 6.00 MiB is over 100 bytes\"/>");
+  // A run that stopped before its first step has not passed.
+  const Output stopped = Check("--junit " + junit, "item_before_step");
+  EXPECT_EQ(stopped.code, 5) << stopped.text;
+  ExpectContains(Read(junit), "failures=\"1\"");
+  const std::string stop = LineOf("stop line");
+  ExpectContains(Read(junit), "train_program.cc\" line=\"" + stop.substr(stop.find(':') + 1) +
+                                  "\"><failure message=\"stopped after 0 steps: ");
+}
+
+TEST_F(CheckProgram, AnnotatesForGithub) {
+  const std::string budget = File("budget.toml", "upload_bytes = 100\ndownload_calls = 1\nexecutes = 100\n");
+  const Output output =
+      Check("--stand-in 0 --github --workspace " + SourceDir().string() + " --budget " + budget, "item",
+            "2>&1 >/dev/null");
+  EXPECT_EQ(output.code, 4) << output.text;
+  const auto line = [&](const char* comment) {
+    const std::string text = LineOf(comment);
+    return "file=tests/integration/train_program.cc,line=" + text.substr(text.find(':') + 1) + ",";
+  };
+  ExpectContains(output.text, "::error " + line("data line") + "title=hlod%3A upload_bytes::train_program: ");
+  ExpectContains(output.text, "::error " + line("item line") + "title=hlod%3A download_calls::");
+  ExpectContains(output.text, "::warning " + line("sync line") + "title=hlod%3A executes::");
+  EXPECT_EQ(Check("--github", "", "2>&1 >/dev/null").text, "") << "what passes has no annotation";
+}
+
+TEST_F(CheckProgram, UpdatesTheBudget) {
+  const std::string budget =
+      File("budget.toml", "# what a step may cost\nupload_bytes = 100\nexecutes = 1\n");
+  const std::string update = "--update-budget --budget " + budget;
+  EXPECT_EQ(Check(update).code, 0);
+  ExpectContains(Read(budget), "# what a step may cost\nupload_bytes = ");
+  const Output output = Check("--budget " + budget);
+  EXPECT_EQ(output.code, 0) << output.text;
+  EXPECT_EQ(output.text.find("loose"), std::string::npos) << output.text;
+  // A new file limits all that is not zero.
+  const std::string fresh = (folder_ / "fresh.toml").string();
+  EXPECT_EQ(Check("--update-budget --budget " + fresh).code, 0);
+  for (const char* limit : {"peak_bytes", "flops", "upload_calls = 3", "compiles", "executes"})
+    ExpectContains(Read(fresh), limit);
+  EXPECT_EQ(Check("--budget " + fresh).code, 0);
+  // A part of a run does not measure the whole.
+  const std::string before = Read(budget);
+  EXPECT_EQ(Check(update, "item_before_step").code, 5);
+  EXPECT_EQ(Read(budget), before);
+  EXPECT_EQ(Check("--update-budget").code, 2) << "which file?";
+}
+
+// Neither `check` nor `run` does without the daemon's program.
+TEST_F(CheckProgram, WithoutADaemonToStartTheExitCodeSaysSo) {
+  const std::string command = "HLOD_DAEMON=/nowhere/hlod HLOD_ADDRESS= XDG_RUNTIME_DIR=/nowhere ";
+  const auto code = [&](const std::string& words) {
+    return WEXITSTATUS(
+        std::system((command + Beside("../bin/hloctl") + " " + words + " 2>/dev/null").c_str()));
+  };
+  EXPECT_EQ(code("check -- " + Beside("train_program")), 3);
+  EXPECT_EQ(code("ping"), 3);
 }
 
 TEST_F(CheckProgram, EndsAfterTheSteps) {

@@ -15,7 +15,7 @@ using hlod::Tensor;
 // 4096 x 1024 and 1024 x 1024 floats of weights.
 struct Model : nn::Module {
   nn::Linear up{*this, "up", 1024, 4096}, down{*this, "down", 4096, 1024};
-  Tensor operator()(const Tensor& x) const { return down(hlod::Relu(up(x))); }
+  Tensor operator()(const Tensor& x) const { return down(hlod::Relu(up(x))); }  // model line
 };
 
 int main(int argc, char** argv) try {
@@ -39,7 +39,7 @@ int main(int argc, char** argv) try {
   // Two batches of 2 MiB, which are never sent under check.
   const std::vector<float> batch(512 * 1024, 0.5f);
   for (int step = 0; step < 3; ++step) {
-    const Tensor x = hlod::FromValues<float>(batch, hlod::Dims{512, 1024}).To(device);
+    const Tensor x = hlod::FromValues<float>(batch, hlod::Dims{512, 1024}).To(device);  // data line
     Tensor loss = hlod::Mean(hlod::Square(model(x)));
     loss.Backward();
     if (odd == "never_steps") {
@@ -47,9 +47,9 @@ int main(int argc, char** argv) try {
       return 0;
     }
     if (odd == "item_before_step" && loss.Item<float>() > 100) return 8;  // stop line
-    adam.Step();
+    adam.Step();                                                          // step line
     adam.ZeroGrad();
-    hlod::Sync();
+    hlod::Sync();  // sync line
     if (odd == "prints") std::printf("loss %s\n", loss.ToString().c_str());
     if (odd == "item" && loss.Item<float>() < 0) return 8;  // item line
   }

@@ -40,6 +40,7 @@ class Writer {
     begin.set_program("train pid 17");
   }
   v1::RecordEvent& Add() { return record_.events.emplace_back(); }
+  v1::RecordEvent& Last() { return record_.events.back(); }
   void Program(const std::string& digest, const char* text) {
     v1::RecordProgram& program = *Add().mutable_program();
     program.set_digest(digest);
@@ -127,7 +128,31 @@ TEST(Preflight, MemoryIsWhatLivesAcrossExecutes) {
   EXPECT_EQ(report.unsent_bytes, 4096);
   ASSERT_EQ(report.programs.size(), 1u);
   EXPECT_EQ(report.programs[0].runs, 3);
-  EXPECT_EQ(report.peak.line, "train.cc:9");
+  EXPECT_EQ(ShortText(report.peak.line), "train.cc:9");
+}
+
+// Not at the line that asked for it, which for a trace is the session's Sync().
+TEST(Preflight, AResultStandsAtTheLineThatMadeIt) {
+  std::string with_metadata = kAdd;
+  const std::string add = "add(w, x)";
+  with_metadata.replace(with_metadata.find(add), add.size(),
+                        add + R"(, metadata={source_file="src/layers.cc" source_line=21})");
+  Writer run;
+  run.Program("add", kAdd);
+  run.Program("noted", with_metadata.c_str());
+  run.Placeholder(1);
+  run.Execute("add", {1, 1}, 2);
+  run.Execute("noted", {1, 1}, 3);
+  run.Execute("noted", {1, 1}, 4);
+  v1::Origin& made = *run.Last().mutable_execute()->add_result_origins();
+  made.set_file("/src/model.cc");
+  made.set_line(31);
+  const RunReport report = Follow(run);
+  std::map<std::string, int> lines;
+  for (const RunArray& array : report.peak.largest) ++lines[ShortText(array.line)];
+  const std::map<std::string, int> wanted = {
+      {"train.cc:7", 1}, {"train.cc:9", 1}, {"layers.cc:21", 1}, {"model.cc:31", 1}};
+  EXPECT_EQ(lines, wanted);
 }
 
 TEST(Preflight, DonatedMemoryIsTakenOver) {
@@ -196,10 +221,10 @@ TEST(Preflight, CountsStepsBreaksReadsAndWhatWasRefused) {
   EXPECT_EQ(report.steps, 1);
   EXPECT_EQ(report.graph_breaks(), 2);
   ASSERT_EQ(report.breaks.size(), 1u);
-  EXPECT_EQ(report.breaks[0].line, "train.cc:11");
+  EXPECT_EQ(ShortText(report.breaks[0].line), "train.cc:11");
   EXPECT_EQ(report.download_calls, 3);
   EXPECT_EQ(report.stand_ins, 1) << "a print shows a placeholder, and the last read stopped the run";
-  EXPECT_EQ(report.stopped_at, "train.cc:41");
+  EXPECT_EQ(ShortText(report.stopped_at), "train.cc:41");
   EXPECT_THAT(report.failures, testing::ElementsAre("no"));
   ASSERT_EQ(report.findings.size(), 2u);
   EXPECT_EQ(report.findings[0].metric, "executes");

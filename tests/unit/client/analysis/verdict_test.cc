@@ -5,6 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <map>
+
+#include "common/base/file.h"
+
 namespace hlod::analysis {
 namespace {
 
@@ -42,6 +47,59 @@ TEST(Verdicts, AsGithubCommands) {
   EXPECT_THAT(ToGithub("f", {{.name = "a,b", .level = Verdict::Level::kError, .at = {"/repository/x.py", 1}}},
                        "/repo"),
               HasSubstr("file=/repository/x.py,line=1,title=hlod%3A a%2Cb::"));
+}
+
+// CMake with Ninja compiles in the build's folder: __FILE__ is ../../src/model.cc.
+TEST(Verdicts, FilesRelativeToTheBuildAreFoundInTheWorkspace) {
+  const std::filesystem::path workspace = std::filesystem::path(testing::TempDir()) / "verdict-workspace";
+  std::filesystem::create_directories(workspace / "src");
+  ASSERT_TRUE(WriteFile((workspace / "src/model.cc").string(), "x").ok());
+  const auto annotate = [&](const char* file) {
+    return ToGithub("f", {{.name = "a", .level = Verdict::Level::kError, .at = {file, 1}}},
+                    workspace.string());
+  };
+  EXPECT_THAT(annotate("../../src/model.cc"), HasSubstr("file=src/model.cc,"));
+  EXPECT_THAT(annotate("../../src/other.cc"), HasSubstr("file=../../src/other.cc,"));
+  std::filesystem::remove_all(workspace);
+}
+
+// What is over is blamed on the line with most of it; a run that stopped too early has not passed.
+TEST(Verdicts, OfARunStandAtTheLineWithMostOfWhatIsLimited) {
+  RunReport report;
+  report.steps = 1;
+  report.transfers = {
+      {.cause = "upload",
+       .line = {"a.cc", 1},
+       .bytes = 100,
+       .calls = 1,
+       .direction = Direction::kHostToDevice},
+      {.cause = "print", .line = {"a.cc", 2}, .bytes = 8, .calls = 2, .direction = Direction::kDeviceToHost},
+      {.cause = "upload",
+       .line = {"a.cc", 3},
+       .bytes = 9,
+       .calls = 9,
+       .direction = Direction::kHostToDevice}};
+  report.breaks = {{.cause = "item", .line = {"a.cc", 4}, .calls = 2}};
+  report.programs = {{.line = {"a.cc", 5}, .runs = 7}, {.line = {"a.cc", 6}, .runs = 2}};
+  report.peak.largest = {{.bytes = 9}, {.line = {"a.cc", 7}, .bytes = 8}};
+  const std::map<std::string, int> lines = {{"upload_bytes", 1}, {"host_waits", 2}, {"upload_calls", 3},
+                                            {"graph_breaks", 4}, {"executes", 5},   {"compiles", 6},
+                                            {"peak_bytes", 7}};
+  for (const auto& [metric, line] : lines) {
+    report.budget[metric] = 1;
+    report.findings.push_back({.metric = metric, .value = 2, .limit = 1, .over = true});
+  }
+  for (const Verdict& verdict : VerdictsOf(report)) {
+    EXPECT_EQ(verdict.level, Verdict::Level::kError);
+    EXPECT_EQ(verdict.at, (SourceLine{"a.cc", lines.at(verdict.name)})) << verdict.name;
+  }
+  EXPECT_EQ(VerdictsOf(report).size(), lines.size());
+  report.stopped_why = "a value was asked for";
+  report.stopped_at = {"a.cc", 41};
+  EXPECT_EQ(VerdictsOf(report).size(), lines.size()) << "after one step of one";
+  const Verdict stopped = VerdictsOf(report, /*steps_wanted=*/2)[0];
+  EXPECT_EQ(stopped.level, Verdict::Level::kError);
+  EXPECT_EQ(stopped.at.line, 41);
 }
 
 }  // namespace
