@@ -48,7 +48,8 @@ JSON keys (--json; sizes in bytes, times in microseconds):
   run          module daemon device compile{digest cached persistent compile_us argument_bytes output_bytes
                alias_bytes temporary_bytes steps reference_steps reference_opcodes} run{count min_us median_us max_us}
                results[index shape placeholder (file | value)] stats (a session part)
-  replay       recording client complete commands failed not_read recorded_us replayed_us stats (a session part)
+  replay       recording client complete commands failed not_read recorded_us replayed_us programs (compiled or kept by
+               the daemon, as stats say) stats (a session part)
   convert      module computations instructions parameters result (shapes) file bytes
   check-module module computations instructions parameters result (shapes)
   check        module instructions cost cost_once (flops transcendentals bytes: a loop's turns all, or once)
@@ -82,9 +83,10 @@ JSON keys (--json; sizes in bytes, times in microseconds):
                program_bytes code_bytes argument_bytes output_bytes alias_bytes temporary_bytes count others] total
   graphs       by graphs[key program executes queue run {min_us max_us sum_us} peak_bytes] executes execute_us
   graphs RUN   graphs[program name cause origin nodes inputs outputs compiles cache_hits executes compile queue
-               execute {total_us mean_us min_us max_us} host_to_device_bytes device_to_host_bytes] breaks[stage
+               execute {total_us mean_us min_us max_us} host_to_device_bytes device_to_host_bytes number_bytes] breaks[stage
                cause operation origin value times host_to_device_bytes device_to_host_bytes held_bytes
-               fusion_lost_bytes times_us saves_us remedy] recompiles[reason why program nearest origin step
+               host_to_device_calls device_to_host_calls fusion_lost_bytes times_us saves_graphs saves_executes saves_us
+               remedy] recompiles[reason why program nearest origin step
                compile_us] steps compiles cache_hits executes host_to_device device_to_host times wall_us
   top          a document a frame: stats (as below) devices sessions (as above) programs (as graphs)
   stats        version epoch pid uptime_us sessions sessions_ended host_memory_bytes resident_bytes

@@ -236,12 +236,16 @@ absl::Status Replay(const CommonOptions& common, const ReplayOptions& options) {
   const double took_us = absl::ToDoubleMicroseconds(absl::Now() - start);
   const int64_t recorded_us = recording.entries.empty() ? 0 : recording.entries.back().at_us();
   ASSIGN_OR_RETURN(const SessionStats stats, client.Stats());
+  // What is compiled depends on what the daemon has kept, and the peak on the moment at which the device gets
+  // to each execute: neither is the recording's.
+  const int64_t kept = stats.compile_cache_hits + stats.persistent_cache_hits;
+  const int64_t programs = stats.compiles + kept;
   if (common.json) {
     const Json json = {{"recording", options.recording}, {"client", recording.header.client()},
                        {"complete", recording.complete}, {"commands", replayer.commands()},
                        {"failed", replayer.failed()},    {"not_read", replayer.not_read()},
                        {"recorded_us", recorded_us},     {"replayed_us", took_us},
-                       {"stats", ToJson(stats)}};
+                       {"programs", programs},           {"stats", ToJson(stats)}};
     std::printf("%s\n", Dump(json).c_str());
   } else {
     std::printf("%s: %s of %s, %d commands in %.3f s; replayed in %.3f s\n", options.recording.c_str(),
@@ -249,10 +253,13 @@ absl::Status Replay(const CommonOptions& common, const ReplayOptions& options) {
                 recording.header.client().c_str(), static_cast<int>(replayer.commands()),
                 static_cast<double>(recorded_us) / 1e6, took_us / 1e6);
     std::printf(
-        "compiles %lld, executes %lld, host to device %lld bytes in %lld calls, device to host %lld "
-        "bytes in %lld calls, peak %lld bytes\n",
-        static_cast<long long>(stats.compiles + stats.compile_cache_hits + stats.persistent_cache_hits),
-        static_cast<long long>(stats.executes), static_cast<long long>(stats.host_to_device.bytes),
+        "programs %lld (%lld compiled, %lld that the daemon had kept), executes %lld, host to device %lld "
+        "bytes "
+        "in %lld calls, device to host %lld bytes in %lld calls\n"
+        "peak %lld bytes; it differs from run to run by what is sent while the device is behind\n",
+        static_cast<long long>(programs), static_cast<long long>(stats.compiles),
+        static_cast<long long>(kept), static_cast<long long>(stats.executes),
+        static_cast<long long>(stats.host_to_device.bytes),
         static_cast<long long>(stats.host_to_device.calls),
         static_cast<long long>(stats.device_to_host.bytes),
         static_cast<long long>(stats.device_to_host.calls), static_cast<long long>(stats.peak_bytes));

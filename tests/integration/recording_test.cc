@@ -85,6 +85,21 @@ TEST_F(Recordings, AReplayOfATrainingProgramHasItsAccount) {
   EXPECT_EQ(replayed.device_to_device, after.device_to_device);
   EXPECT_EQ(replayed.failed_commands, after.failed_commands);
 
+  // The daemon has kept the programs: none is compiled, and the replay says why.
+  const auto first = nlohmann::json::parse(Replay(other, "--json " + recording, code), nullptr, false);
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(first["programs"],
+            replayed.compiles + replayed.compile_cache_hits + replayed.persistent_cache_hits);
+  EXPECT_EQ(first["stats"]["compiles"], 0);
+  const std::string again = Replay(other, recording, code),
+                    programs = std::to_string(first["programs"].get<int>());
+  EXPECT_NE(again.find("programs " + programs + " (0 compiled, " + programs + " that the daemon had kept), "),
+            std::string::npos)
+      << again;
+  EXPECT_NE(again.find(" bytes; it differs from run to run by what is sent while the device is behind\n"),
+            std::string::npos)
+      << again;
+
   // On placeholders nothing crosses, and as much is executed.
   const testing::Daemon third = Must(testing::Daemon::Start());
   const std::string abstract = Replay(third, recording + " --data placeholder", code);

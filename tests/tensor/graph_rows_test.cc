@@ -1,11 +1,17 @@
 // Rows GB: what graphs a program runs lazily and captured, what breaks them, and what that costs.
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 
+#include "absl/strings/str_cat.h"
+#include "common/base/strings.h"
 #include "hlod/capture.h"
 #include "hlod/foreign.h"
 #include "hlod/graph_report.h"
+#include "hlod/optimizers.h"
 #include "hlod/run.h"
 #include "tests/tensor/fixture.h"
 
@@ -251,6 +257,145 @@ TEST_F(GraphRows, WhatFindsItsValueThereStillStopsTheStep) {
     }
   }
   EXPECT_EQ(report.executes, 6);
+}
+
+struct Breaks {
+  bool item = true, print = true, host_function = true;
+};
+
+// A step with a break of each kind between its operations, as far as they are asked for.
+Tensor BrokenStep(Tensor x, const Breaks& breaks) {
+  const auto twice = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{in[0] + in[0]}; };
+  x = Tanh(x + 1);
+  if (breaks.item) Sum(x).Item<float>();
+  x = Tanh(x + 2);
+  if (breaks.print) (void)x.ToString();
+  x = Tanh(x + 3);
+  x = breaks.host_function ? HostFunction("twice", twice, {x})[0] : x + x;
+  x = Tanh(x + 4);
+  Sync();
+  return x;
+}
+
+GraphReport ReportOf(Tensor x, const Breaks& breaks, int steps) {
+  x = BrokenStep(x, breaks);  // Compiles.
+  return ReportGraphs([&] {
+    for (int i = 0; i < steps; ++i) x = BrokenStep(x, breaks);
+  });
+}
+
+// From each program that has some of three breaks each of them is removed: what is left is what was promised.
+// By hand: a step of n breaks is n + 1 graphs, and a break is an execute a step.
+TEST_F(GraphRows, Row_GB6_RemovingABreakSavesTheGraphsExecutesAndTransfersThatWerePromised) {
+  constexpr int kSteps = 4;
+  const Tensor x = OnDevice({1, 2, 3, 4, 5, 6, 7, 8}, {8});
+  const struct {
+    bool Breaks::* which;
+    TraceCause cause;
+    int64_t bytes_up, bytes_down;  // Of a step.
+  } kKinds[] = {{&Breaks::item, TraceCause::kItem, 0, 4},
+                {&Breaks::print, TraceCause::kPrint, 0, 32},
+                {&Breaks::host_function, TraceCause::kHostFunction, 32, 32}};
+  for (int with = 1; with < 8; ++with) {
+    const Breaks breaks = {(with & 1) != 0, (with & 2) != 0, (with & 4) != 0};
+    const GraphReport before = ReportOf(x, breaks, kSteps);
+    const int64_t count = breaks.item + breaks.print + breaks.host_function;
+    EXPECT_EQ(static_cast<int64_t>(before.graphs.size()), count + 1) << ToText(before);
+    EXPECT_EQ(before.executes, kSteps * (count + 1)) << ToText(before);
+    EXPECT_EQ(static_cast<int64_t>(before.breaks.size()), count) << ToText(before);
+    for (const auto& kind : kKinds) {
+      if (!(breaks.*kind.which)) continue;
+      Breaks fewer = breaks;
+      fewer.*kind.which = false;
+      const GraphReport after = ReportOf(x, fewer, kSteps);
+      const auto row = std::find_if(before.breaks.begin(), before.breaks.end(),
+                                    [&](const BreakRow& it) { return it.cause == kind.cause; });
+      ASSERT_NE(row, before.breaks.end()) << Name(kind.cause) << ToText(before);
+      SCOPED_TRACE(absl::StrCat("without ", ToAbsl(Name(kind.cause)), "\n", ToText(before), ToText(after)));
+      EXPECT_EQ(row->saves_executes, kSteps);
+      EXPECT_EQ(row->saves_executes, before.executes - after.executes);
+      EXPECT_EQ(row->saves_graphs, 1);
+      EXPECT_EQ(row->saves_graphs, static_cast<int64_t>(before.graphs.size() - after.graphs.size()));
+      EXPECT_EQ(row->host_to_device_bytes, kSteps * kind.bytes_up);
+      EXPECT_EQ(row->device_to_host_bytes, kSteps * kind.bytes_down);
+      EXPECT_EQ(row->host_to_device_bytes, before.host_to_device.bytes - after.host_to_device.bytes);
+      EXPECT_EQ(row->device_to_host_bytes, before.device_to_host.bytes - after.device_to_host.bytes);
+      EXPECT_EQ(row->host_to_device_calls, before.host_to_device.calls - after.host_to_device.calls);
+      EXPECT_EQ(row->device_to_host_calls, before.device_to_host.calls - after.device_to_host.calls);
+    }
+  }
+}
+
+// Two lines that read one result stop there, both: without one of them the other one still does.
+TEST_F(GraphRows, ABreakBesideAnotherOneSavesItsTransferAndNoExecute) {
+  const Tensor x = OnDevice({1, 2}, {2});
+  const GraphReport report = ReportGraphs([&] {
+    for (int i = 0; i < 3; ++i) {
+      const Tensor y = x + x;
+      (void)y.ToString();
+      (void)y.ToVector<float>();
+      const Tensor z = Tanh(y);
+      Sync();
+    }
+  });
+  ASSERT_EQ(report.breaks.size(), 2u) << ToText(report);
+  for (const BreakRow& row : report.breaks) {
+    EXPECT_EQ(row.saves_executes, 0) << ToText(report);
+    EXPECT_EQ(row.saves_graphs, 0) << ToText(report);
+    EXPECT_EQ(row.device_to_host_calls, 3) << ToText(report);
+  }
+}
+
+// The moments, counts and sums of an optimizer stand at the line that calls it, not at hlod's own.
+TEST_F(GraphRows, WhatAnOptimizerDoesStandsAtTheProgramsLine) {
+  struct Rule {
+    std::string name;
+    std::function<std::unique_ptr<ParameterOptimizer>(std::vector<Tensor>)> make;
+  };
+  const std::vector<Rule> rules = {
+      {"sgd",
+       [](auto of) { return std::make_unique<Sgd>(of, SgdOptions{.momentum = 0.9, .dampening = 0.1}); }},
+      {"adam", [](auto of) { return std::make_unique<Adam>(of, AdamOptions{.amsgrad = true}); }},
+      {"adamw", [](auto of) { return std::make_unique<AdamW>(of); }},
+      {"rmsprop", [](auto of) { return std::make_unique<RmsProp>(of, RmsPropOptions{.momentum = 0.5}); }},
+      {"adagrad", [](auto of) { return std::make_unique<Adagrad>(of); }}};
+  for (const Rule& rule : rules) {
+    Tensor w = OnDevice({1, 2}, {2});
+    w.RequiresGrad_();
+    const auto optimizer = rule.make({w});
+    RunRecording recording;
+    for (int i = 0; i < 2; ++i) {
+      Sum(w * w).Backward();
+      optimizer->Step();
+      optimizer->ZeroGrad();
+      Sync();
+    }
+    const RunLog run = recording.Finish();
+    int values = 0;
+    for (const Event& event : run.events) {
+      const auto* const close = std::get_if<CloseEvent>(&event.what);
+      if (close == nullptr) continue;
+      for (const EventValue& value : close->outputs) {
+        ++values;
+        EXPECT_TRUE(value.origin.file.ends_with("graph_rows_test.cc")) << rule.name << ToString(value.origin);
+      }
+    }
+    EXPECT_GE(values, 2) << rule.name;
+  }
+  // Optax's manner.
+  const Tensor w = OnDevice({1, 2}, {2});
+  RunRecording recording;
+  const optim::Optimizer adam = optim::Adam(0.1);
+  optim::State state = adam.Init(w);
+  auto [update, next] = adam.Update(w, state, w);
+  Tensor after = optim::ApplyUpdates(w, update);
+  Sync();
+  for (const Event& event : recording.Finish().events) {
+    const auto* const close = std::get_if<CloseEvent>(&event.what);
+    if (close == nullptr) continue;
+    for (const EventValue& value : close->outputs)
+      EXPECT_TRUE(value.origin.file.ends_with("graph_rows_test.cc")) << ToString(value.origin);
+  }
 }
 
 TEST_F(GraphRows, ARunFileIsWhatHappenedAndReadsBack) {

@@ -102,6 +102,7 @@ void AddGraphs(const Timeline& timeline, GraphReport& report) {
     row.executes += close.status.ok();
     row.host_to_device_bytes += piece.uploaded_bytes;
     row.device_to_host_bytes += piece.read_bytes;
+    row.number_bytes += piece.number_bytes;
     Add(report.times, piece);
   }
 }
@@ -151,7 +152,12 @@ void AddAccounts(const RunLog& run, GraphReport& report) {
     report.device_to_host.bytes += account.account.stats.device_to_host.bytes;
     report.device_to_host.calls += account.account.stats.device_to_host.calls;
   }
+  report.other_host_to_device_bytes = report.host_to_device.bytes;
+  report.other_device_to_host_bytes = report.device_to_host.bytes;
   for (const GraphRow& graph : report.graphs) {
+    report.other_host_to_device_bytes -= graph.host_to_device_bytes;
+    report.other_device_to_host_bytes -= graph.device_to_host_bytes;
+    report.number_bytes += graph.number_bytes;
     report.compiles += graph.compiles;
     report.cache_hits += graph.cache_hits;
     report.executes += graph.executes;
@@ -179,6 +185,8 @@ void AddBreaks(const Timeline& timeline, GraphReport& report) {
       ++row.times;
       row.host_to_device_bytes += stop.host_to_device_bytes;
       row.device_to_host_bytes += stop.device_to_host_bytes;
+      row.host_to_device_calls += stop.host_to_device_calls;
+      row.device_to_host_calls += stop.device_to_host_calls;
       row.held_bytes = std::max(row.held_bytes, piece.held_bytes);
       row.times_us.wait_us += stop.wait_us;
     }
@@ -189,7 +197,14 @@ void AddBreaks(const Timeline& timeline, GraphReport& report) {
     Add(row.times_us, piece);
     row.times_us.wait_us -= piece.wait_us();
   }
-  for (size_t i = 0; i < lines.size(); ++i) report.breaks[i].saves_us = timeline.SavedWithout(*lines[i]);
+  const Timeline::Counts with = timeline.CountsWithout(nullptr);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    BreakRow& row = report.breaks[i];
+    const Timeline::Counts without = timeline.CountsWithout(lines[i]);
+    row.saves_graphs = with.graphs - without.graphs;
+    row.saves_executes = with.executes - without.executes;
+    row.saves_us = timeline.SavedWithout(*lines[i]);
+  }
   std::stable_sort(report.breaks.begin(), report.breaks.end(),
                    [](const BreakRow& a, const BreakRow& b) { return a.saves_us > b.saves_us; });
 }

@@ -37,7 +37,8 @@ Json ToJson(const GraphRow& row) {
           {"queue", ToJson(row.queue, row.executes_timed)},
           {"execute", ToJson(row.execute, row.executes_timed)},
           {"host_to_device_bytes", row.host_to_device_bytes},
-          {"device_to_host_bytes", row.device_to_host_bytes}};
+          {"device_to_host_bytes", row.device_to_host_bytes},
+          {"number_bytes", row.number_bytes}};
 }
 Json ToJson(const BreakRow& row) {
   return {{"stage", std::string(Name(row.stage))},
@@ -48,9 +49,13 @@ Json ToJson(const BreakRow& row) {
           {"times", row.times},
           {"host_to_device_bytes", row.host_to_device_bytes},
           {"device_to_host_bytes", row.device_to_host_bytes},
+          {"host_to_device_calls", row.host_to_device_calls},
+          {"device_to_host_calls", row.device_to_host_calls},
           {"held_bytes", row.held_bytes},
           {"fusion_lost_bytes", row.fusion_lost_bytes},
           {"times_us", ToJson(row.times_us)},
+          {"saves_graphs", row.saves_graphs},
+          {"saves_executes", row.saves_executes},
           {"saves_us", row.saves_us},
           {"remedy", std::string(Remedy(row.cause))}};
 }
@@ -82,6 +87,9 @@ std::string ToJson(const GraphReport& report) {
                      {"executes", report.executes},
                      {"host_to_device", ToJson(report.host_to_device)},
                      {"device_to_host", ToJson(report.device_to_host)},
+                     {"other_host_to_device_bytes", report.other_host_to_device_bytes},
+                     {"other_device_to_host_bytes", report.other_device_to_host_bytes},
+                     {"number_bytes", report.number_bytes},
                      {"times", ToJson(report.times)},
                      {"wall_us", report.wall_us}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

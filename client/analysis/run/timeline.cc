@@ -83,7 +83,7 @@ void Timeline::Collect(const RunLog& run) {
                                .operation = close->operation,
                                .over_at_us = event.at_us});
       piece.uploaded_bytes = std::exchange(uploaded[close->session], 0);
-      for (const auto& input : close->inputs) piece.uploaded_bytes += input.number ? input.bytes : 0;
+      for (const auto& input : close->inputs) piece.number_bytes += input.number ? input.bytes : 0;
       lane.moments.push_back({Moment::Kind::kClose, event.at_us, event.at_us, pieces_.size()});
       lane.pieces.push_back(pieces_.size());
       piece_of_close[close->close] = pieces_.size();
@@ -95,12 +95,16 @@ void Timeline::Collect(const RunLog& run) {
       switch (DirectionOf(transfer->cause)) {
         case Direction::kHostToDevice:
           uploaded[transfer->session] += transfer->value.bytes;
-          if (here != nullptr) here->host_to_device_bytes += transfer->value.bytes;
+          if (here == nullptr) break;
+          here->host_to_device_bytes += transfer->value.bytes;
+          ++here->host_to_device_calls;
           break;
         case Direction::kDeviceToHost: {
           const auto made = piece_of_close.find(transfer->value.close);
           if (made != piece_of_close.end()) pieces_[made->second].read_bytes += transfer->value.bytes;
-          if (here != nullptr) here->device_to_host_bytes += transfer->value.bytes;
+          if (here == nullptr) break;
+          here->device_to_host_bytes += transfer->value.bytes;
+          ++here->device_to_host_calls;
           break;
         }
         case Direction::kDeviceToDevice: break;
@@ -315,6 +319,32 @@ double Timeline::GoThrough(const Lane& lane, const Stop* without, std::vector<do
   }
   flush();
   return std::max(host, device) - start;
+}
+
+Timeline::Counts Timeline::CountsWithout(const Stop* line) const {
+  Counts counts;
+  // A graph is the closes that are one in it: the program, cause and line of each.
+  using Part = std::tuple<std::string, std::string, std::string, int>;
+  std::set<std::vector<Part>> graphs;
+  for (const Lane& lane : lanes_) {
+    std::vector<Part> pending;
+    const auto run = [&] {
+      if (pending.empty()) return;
+      graphs.insert(std::exchange(pending, {}));
+      ++counts.executes;
+    };
+    for (size_t i = 0; i < lane.pieces.size(); ++i) {
+      const Piece& piece = pieces_[lane.pieces[i]];
+      const CloseEvent& close = *piece.close;
+      const bool gone = line != nullptr && piece.stops.size() == 1 && piece.stops[0].IsSameLine(*line);
+      if (gone) run();  // The same break again is not one with itself.
+      pending.emplace_back(close.program, piece.cause, close.origin.file, close.origin.line);
+      const bool last = i + 1 == lane.pieces.size() || pieces_[lane.pieces[i + 1]].close->step != close.step;
+      if (!gone || last) run();
+    }
+  }
+  counts.graphs = static_cast<int64_t>(graphs.size());
+  return counts;
 }
 
 double Timeline::SavedWithout(const Stop& line) const {

@@ -21,6 +21,7 @@ struct Stop {
   const HostFunctionEvent* host_function = nullptr;
   // There: bytes each way, waiting, and when the last of it was over.
   int64_t host_to_device_bytes = 0, device_to_host_bytes = 0;
+  int64_t host_to_device_calls = 0, device_to_host_calls = 0;
   double wait_us = 0, over_at_us = 0;
 
   bool IsSameLine(const Stop& other) const {
@@ -38,6 +39,7 @@ struct Piece {
   std::vector<Stop> stops;
   // Uploaded since the close before; read of its results, whenever that was.
   int64_t uploaded_bytes = 0, read_bytes = 0;
+  int64_t number_bytes = 0;                             // That travelled in the execute.
   double compile_us = 0, queue_us = 0, execute_us = 0;  // The daemon's, as the account has them on average.
   // With the next close of the same step as one: what would not be moved, and not be kept meanwhile.
   int64_t fusion_lost_bytes = 0, held_bytes = 0;
@@ -63,6 +65,11 @@ class Timeline {
   const std::vector<Piece>& pieces() const { return pieces_; }
   // By how much the run is shorter without a line that stops it.
   double SavedWithout(const Stop& line) const;
+  // How many graphs, told apart by program and line, there would be then, and how many executes of them.
+  struct Counts {
+    int64_t graphs = 0, executes = 0;
+  };
+  Counts CountsWithout(const Stop* line) const;  // Null: as it was.
 
  private:
   struct Lane {

@@ -58,8 +58,9 @@ struct GraphRow {
   int64_t compiles_timed = 0;                          // How many `compile` is of.
   Spread queue, execute;
   int64_t executes_timed = 0;
-  int64_t host_to_device_bytes = 0;  // Uploaded since the graph before, and numbers that travelled along.
+  int64_t host_to_device_bytes = 0;  // Uploaded since the graph before.
   int64_t device_to_host_bytes = 0;  // Of its results.
+  int64_t number_bytes = 0;          // Of numbers inside its executes: the account has them beside transfers.
 };
 
 enum class BreakStage : uint8_t { kTrace, kLowering };
@@ -76,10 +77,13 @@ struct BreakRow {
   std::string value;  // What was asked for: "f32[8] made at model.cc:5"
   int64_t times = 0;
   int64_t host_to_device_bytes = 0, device_to_host_bytes = 0;
+  int64_t host_to_device_calls = 0, device_to_host_calls = 0;
   int64_t held_bytes = 0;
   int64_t fusion_lost_bytes = 0;
   PhaseTimes times_us;  // Of the graphs that it ended, and of waiting there.
-  double saves_us = 0;  // What its removal saves.
+  // What its removal saves, beside the transfers: of the report's graphs and executes, and of its time.
+  int64_t saves_graphs = 0, saves_executes = 0;
+  double saves_us = 0;
 };
 
 // A program that was compiled though one like it was there.
@@ -98,8 +102,13 @@ struct GraphReport {
   int64_t steps = 0;                     // Calls of Sync().
   int64_t compiles = 0, cache_hits = 0, executes = 0;
   Amount host_to_device, device_to_host;  // As the account has them.
-  PhaseTimes times;                       // Of all graphs.
-  double wall_us = 0;                     // From the first event to the last.
+  // Of these what no graph has: uploads that none followed, and reads of what none made.
+  int64_t other_host_to_device_bytes = 0, other_device_to_host_bytes = 0;
+  int64_t number_bytes = 0;  // Of all graphs.
+  PhaseTimes times;          // Of all graphs.
+  // From the first event to the last. Phases overlap, and there is the program's own work between them: no
+  // sum.
+  double wall_us = 0;
 };
 
 GraphReport MakeGraphReport(const RunLog& run);

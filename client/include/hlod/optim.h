@@ -57,7 +57,8 @@ class Optimizer {
   // The state before the first step: on the devices of `params`, a tree of floating tensors. Of a placeholder
   // it is placeholders.
   template <typename T>
-  State Init(const T& params) const {
+  State Init(const T& params, Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
     return InitLeaves(Leaves(params));
   }
   // What is to be added to `params`, and the next state. `grads` has the structure of `params`, except that

@@ -68,7 +68,8 @@ ParameterOptimizer::ParameterOptimizer(std::vector<Tensor> parameters, optim::Op
     : parameters_(std::move(parameters)), states_(parameters_.size()), update_(std::move(update)) {}
 
 void ParameterOptimizer::Step(Caller caller) {
-  const NoGrad scope;
+  const NoGrad no_grad;
+  const CallerScope scope(caller);
   for (size_t i = 0; i < parameters_.size(); ++i) {
     Tensor& parameter = parameters_[i];
     const Tensor gradient = parameter.Grad();

@@ -38,7 +38,30 @@ TEST(GraphReports, GraphsAndTheirTimesAreTheRunsAndTheAccounts) {
   EXPECT_EQ(first.host_to_device_bytes, 1024);
   EXPECT_EQ(first.device_to_host_bytes, 4);
   EXPECT_EQ(report.graphs[1].cause, "sync");
-  EXPECT_EQ(report.graphs[1].host_to_device_bytes, 4);  // The number that travelled with the execute.
+  EXPECT_EQ(report.graphs[1].host_to_device_bytes, 0);
+  EXPECT_EQ(report.graphs[1].number_bytes, 4) << "it travelled with the execute, and is not a transfer";
+  EXPECT_EQ(report.number_bytes, 4);
+}
+
+// What the graphs have and what none has is what the account has.
+TEST(GraphReports, BytesOfGraphsAddUpToTheAccounts) {
+  RunLog run = ReadRun(SourceDir() / "tests/golden/run/example.jsonl").value();
+  EXPECT_EQ(MakeGraphReport(run).other_host_to_device_bytes, 0);
+  EXPECT_EQ(MakeGraphReport(run).other_device_to_host_bytes, 0);
+  // An upload that no graph followed, and a read of it.
+  run.accounts[0].account.stats.host_to_device.bytes += 48;
+  run.accounts[0].account.stats.device_to_host.bytes += 16;
+  const GraphReport report = MakeGraphReport(run);
+  EXPECT_EQ(report.other_host_to_device_bytes, 48);
+  EXPECT_EQ(report.other_device_to_host_bytes, 16);
+  int64_t to_device = report.other_host_to_device_bytes, to_host = report.other_device_to_host_bytes;
+  for (const GraphRow& row : report.graphs) {
+    to_device += row.host_to_device_bytes;
+    to_host += row.device_to_host_bytes;
+  }
+  EXPECT_EQ(to_device, report.host_to_device.bytes);
+  EXPECT_EQ(to_host, report.device_to_host.bytes);
+  EXPECT_THAT(ToText(report), testing::ContainsRegex("\nnone +48 +16"));
 }
 
 // y (1024 bytes) is a result of the first graph and the donated argument of the second: written and read for
@@ -103,7 +126,10 @@ TEST(GraphReports, ARemovedBreakSavesItsWaitAndNotTheWork) {
 TEST(GraphReports, TextAndJsonSayTheSame) {
   const GraphReport report = ExampleReport();
   const std::string text = ToText(report);
-  EXPECT_THAT(text, HasSubstr("1 steps, 2 graphs, 2 compiles, 0 cache hits, 2 executes"));
+  EXPECT_THAT(text, HasSubstr("1 steps, 2 graphs, 2 compiles, 0 cache hits, 2 executes; 1024 bytes to the "
+                              "device, 4 to the host, 4 in numbers that travelled with executes\n"));
+  // From the first event, at 100.5 us, to the last, at 2520.
+  EXPECT_THAT(text, HasSubstr("; the run took 2420\n"));
   EXPECT_THAT(text, HasSubstr("item   trace  example.cc:12"));
   EXPECT_THAT(text, HasSubstr("Remove first: item at example.cc:12"));
   EXPECT_THAT(text, HasSubstr("1 instruction fewer than in trace_example.cc:12"));
