@@ -27,6 +27,7 @@ struct ReferenceSteps {
 const std::vector<ReferenceSteps>& Allowed() {
   static const auto* const allowed = new std::vector<ReferenceSteps>{
       {"hlo_identities", {"imag"}},
+      {"hlo_stochastic_convert", {"stochastic-convert"}},
   };
   return *allowed;
 }

@@ -96,6 +96,12 @@ constexpr Field Row(std::string_view name, Presence presence) {
           presence == kRequired};
 }
 
+// The same behind the called computations.
+constexpr Field Late(Field field) {
+  field.late = true;
+  return field;
+}
+
 // A row for all of T.
 template <typename T>
 constexpr Field WholeRow(std::string_view name, Presence presence) {
@@ -139,7 +145,8 @@ void PrintQuotedUnlessEmpty(const Attributes& attributes, std::string& out) {
   if (!value.empty()) out += QuotedText(value);
 }
 
-// domain={kind="sharding", entry={replicated}, exit={maximal device=0}}
+// domain={kind="sharding", entry={replicated}, exit={maximal device=0}}. The text's entry is what users see,
+// which the proto calls the exit.
 Status ReadDomain(Lexer& lexer, Attributes& attributes) {
   auto& domain = std::get<DomainAttributes>(attributes);
   RETURN_IF_ERROR(lexer.Expect("{"));
@@ -150,7 +157,7 @@ Status ReadDomain(Lexer& lexer, Attributes& attributes) {
   if (kind != "sharding")
     return lexer.At(at, Unimplemented("domain kind \"%s\" is not known to this build", kind));
   for (const auto& [word, bytes] :
-       {std::pair("entry", &domain.entry_sharding), std::pair("exit", &domain.exit_sharding)}) {
+       {std::pair("entry", &domain.exit_sharding), std::pair("exit", &domain.entry_sharding)}) {
     RETURN_IF_ERROR(lexer.Expect(","));
     RETURN_IF_ERROR(lexer.Expect(word));
     RETURN_IF_ERROR(lexer.Expect("="));
@@ -166,8 +173,8 @@ void PrintDomain(const Attributes& attributes, std::string& out) {
     xla::OpSharding sharding;
     return sharding.ParseFromString(bytes) ? ShardingText(sharding) : "";
   };
-  StrAppend(&out, "{kind=\"sharding\", entry=", text(domain.entry_sharding),
-            ", exit=", text(domain.exit_sharding), "}");
+  StrAppend(&out, "{kind=\"sharding\", entry=", text(domain.exit_sharding),
+            ", exit=", text(domain.entry_sharding), "}");
 }
 
 Status ReadOutfeedShape(Lexer& lexer, Attributes& attributes) {
@@ -373,7 +380,8 @@ constexpr std::array kRows<OutfeedAttributes> = {
 template <>
 constexpr std::array kRows<AccuracyAttributes> = {WholeRow<AccuracyAttributes>("result_accuracy", kOptional)};
 template <>
-constexpr std::array kRows<CallAttributes> = {Row<&CallAttributes::is_composite>("is_composite", kOptional)};
+constexpr std::array kRows<CallAttributes> = {
+    Late(Row<&CallAttributes::is_composite>("is_composite", kOptional))};
 template <>
 constexpr std::array kRows<FusionAttributes> = {Field{"kind", ReadFusionKind, PrintFusionKind, true}};
 template <>

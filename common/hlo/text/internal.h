@@ -36,6 +36,7 @@ struct CarriedField {
   std::string_view name;
   absl::Status (*parse)(Lexer&, xla::HloInstructionProto&);
   void (*print)(const xla::HloInstructionProto&, std::string&);
+  bool early = false;  // Prints before the called computations.
 };
 absl::Span<const CarriedField> CarriedFields();
 

@@ -3,6 +3,7 @@
 #include "common/hlo/proto/notes.h"
 #include "common/hlo/proto/residue.h"
 #include "common/hlo/spelling.h"
+#include "common/hlo/text/async_form.h"
 #include "common/hlo/text/internal.h"
 #include "common/hlo/unique_names.h"
 #include "google/protobuf/stubs/common.h"
@@ -17,11 +18,16 @@ constexpr int64_t kElidedAbove = 10;  // Elements of a constant, with large_cons
 class Printer {
  public:
   Printer(const Module& module, const PrintOptions& options)
-      : module_(module), options_(options), names_(codec::UniqueNames(module, /*identifiers=*/true)) {}
+      : module_(module),
+        options_(options),
+        names_(codec::UniqueNames(module, /*identifiers=*/true)),
+        async_(module) {}
 
   std::string PrintModule() {
     PrintHeader();
-    for (ComputationId id = 0; id < module_.computation_count(); ++id) PrintComputation(id);
+    for (ComputationId id = 0; id < module_.computation_count(); ++id) {
+      if (!async_.IsFolded(id)) PrintComputation(id);
+    }
     return std::move(out_);
   }
 
@@ -106,7 +112,7 @@ class Printer {
   void PrintInstruction(Instruction instruction, ComputationId id) {
     const std::vector<std::string>& names = names_.instructions[id];
     StrAppend(&out_, names[instruction.id()], " = ", ShapeText(instruction.shape()), " ",
-              ToAbsl(Name(instruction.opcode())), "(");
+              async_.OpcodeText(instruction), "(");
     if (instruction.opcode() == kConstant) {
       PrintConstant(instruction.literal());
     } else if (instruction.opcode() == kParameter) {
@@ -120,8 +126,11 @@ class Printer {
       out_ += names[instruction.operands()[i]];
     }
     out_ += ')';
-    PrintAttributes(instruction);
-    PrintCallees(instruction);
+    const bool is_start = instruction.opcode() == kAsyncStart;
+    const Instruction said = is_start ? async_.Wrapped(instruction).value_or(instruction) : instruction;
+    PrintAttributes(said);
+    PrintNotesBeforeCallees(instruction);
+    PrintCallees(said);
     PrintNotes(instruction, names);
   }
 
@@ -178,14 +187,26 @@ class Printer {
     }
   }
 
+  void PrintCarried(const xla::HloInstructionProto& proto, bool early) {
+    for (const text::CarriedField& field : text::CarriedFields()) {
+      if (field.print != nullptr && field.early == early)
+        PrintAttribute(field.name, [&](std::string& value) { field.print(proto, value); });
+    }
+  }
+
+  void PrintNotesBeforeCallees(Instruction instruction) {
+    const Notes* notes = instruction.computation().notes(instruction.id());
+    if (notes == nullptr || notes->unmodelled.empty()) return;
+    xla::HloInstructionProto proto;
+    codec::EncodeNotes(*notes, &proto);
+    PrintCarried(proto, /*early=*/true);
+  }
+
   void PrintNotes(Instruction instruction, const std::vector<std::string>& names) {
     const Notes* notes = instruction.computation().notes(instruction.id());
     xla::HloInstructionProto proto;
     if (notes != nullptr) codec::EncodeNotes(*notes, &proto);
-    for (const text::CarriedField& field : text::CarriedFields()) {
-      if (field.print != nullptr)
-        PrintAttribute(field.name, [&](std::string& value) { field.print(proto, value); });
-    }
+    PrintCarried(proto, /*early=*/false);
     PrintFields(instruction, true);
     if (proto.has_sharding()) {
       PrintAttribute("sharding", [&](std::string& value) { value = text::ShardingText(proto.sharding()); });
@@ -245,6 +266,7 @@ class Printer {
   const Module& module_;
   const PrintOptions options_;
   const codec::ModuleNames names_;
+  const text::AsyncForms async_;
   std::string out_;
 };
 

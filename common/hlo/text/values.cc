@@ -99,7 +99,6 @@ Status ReadShardingWord(Lexer& lexer, xla::OpSharding& sharding) {
   for (size_t i = 0; i < kSubgroupWords.size(); ++i) {
     if (word != kSubgroupWords[i]) continue;
     sharding.set_type(static_cast<xla::OpSharding::Type>(i));
-    if (i == xla::OpSharding::MAXIMAL) sharding.add_tile_assignment_dimensions(1);
     return OkStatus();
   }
   return lexer.At(at, Unimplemented("sharding has no \"%s\" in this build", word));
@@ -262,7 +261,7 @@ constexpr CarriedField kCarried[] = {
     {"operand_layout_constraints", ReadLayoutConstraints, PrintLayoutConstraints},
     {"output_to_operand_aliasing", ReadOutputAliasing, PrintOutputAliasing},
     {"schedule", ReadSchedule, PrintSchedule},
-    {"async_execution_thread", ReadAsyncThread, PrintAsyncThread},
+    {"async_execution_thread", ReadAsyncThread, PrintAsyncThread, /*early=*/true},
     {"async_group_id", SkipInteger, PrintNothing},
     {"cross_program_prefetch_index", ReadPrefetchIndex, PrintPrefetchIndex},
     {"parameter_replication", ReadParameterReplication, PrintParameterReplication},
@@ -364,11 +363,20 @@ Status ReadStringMap(Lexer& lexer, std::map<std::string, std::string>& map) {
   });
 }
 
+// Whether a value stands as it is, without quotes: braces that close at its end.
+bool IsDictionary(const std::string& value) {
+  if (!value.starts_with('{')) return false;
+  Lexer lexer(value);
+  const absl::StatusOr<std::string_view> braces = lexer.Braces();
+  return braces.ok() && *braces == value;
+}
+
 std::string StringMapText(const std::map<std::string, std::string>& map) {
   std::string out = "{";
   for (const auto& [key, value] : map) {
     const bool name = !key.empty() && absl::c_all_of(key, codec::IsNameCharacter);
-    StrAppend(&out, out.size() == 1 ? "" : ",", name ? key : QuotedText(key), "=", QuotedText(value));
+    StrAppend(&out, out.size() == 1 ? "" : ",", name ? key : QuotedText(key), "=",
+              IsDictionary(value) ? value : QuotedText(value));
   }
   return out + "}";
 }

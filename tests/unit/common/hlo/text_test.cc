@@ -58,8 +58,8 @@ TEST(TextForm, AnAsynchronousInstructionMayStandForTheComputationThatItIs) {
   EXPECT_EQ(ToText(module->computation(0).root(), *module),
             "async_wrapped = f32[2] slice(async_param.0), slice={[0:2]}");
   EXPECT_EQ(ToText(module->entry()[1], *module),
-            "a = ((f32[8]), f32[2], u32[]) async-start(x), async_execution_thread=\"side\", calls=a.wrapped");
-  EXPECT_EQ(ToText(module->entry()[2], *module), "b = ((f32[8]), f32[2], u32[]) async-update(a)");
+            "a = ((f32[8]), f32[2], u32[]) slice-start(x), slice={[0:2]}, async_execution_thread=\"side\"");
+  EXPECT_EQ(ToText(module->entry()[2], *module), "b = ((f32[8]), f32[2], u32[]) slice-update(a)");
   EXPECT_EQ(module->entry().root().opcode(), kAsyncDone);
   EXPECT_THAT(
       std::string(ParseModule("ENTRY e {\n x = f32[] parameter(0)\n ROOT a = f32[] negate-start(x)\n}\n")
@@ -174,12 +174,12 @@ TEST(TextForm, NamesFromElsewhereBecomeNamesOfTheGrammar) {
   ExpectSameProgram(module, **again);
 }
 
-TEST(TextForm, WhatTheTextLeavesOutOfACollectiveItSays) {
+TEST(TextForm, WhatTheTextLeavesOutItSays) {
   Module module("m");
   Computation& main = module.AddComputation("main");
   const ShapeId shape = module.tables().Intern(Shape::Scalar(kF32));
   main.Append(kParameter, shape, module.tables().Intern(ParameterAttributes{0}), {});
-  main.Append(kAllGather, shape, 0, {0});
+  main.Append(kNegate, shape, 0, {0});
   xla::HloInstructionProto rest;
   rest.set_channel_id(3);
   main.mutable_notes(1).unmodelled = rest.SerializeAsString();

@@ -122,7 +122,7 @@ MaybeStep MakeStep(const hlo::Module& module, hlo::Instruction instruction, int 
   if (instruction.opcode() == hlo::kCholesky || instruction.opcode() == hlo::kTriangularSolve)
     return MakeLinalgStep(module, instruction, threads);
   if (instruction.opcode() == hlo::kFft) return MakeFftStep(module, instruction, threads);
-  for (auto make : {MakeDotStep, MakeConvolutionStep, MakeMovementStep, MakeGatherScatterStep, MakeSortStep,
+  for (auto make : {MakeDotStep, MakeRaggedDotStep, MakeConvolutionStep, MakeMovementStep, MakeGatherScatterStep, MakeSortStep,
                     MakeWindowStep, MakeReduceStep, MakeRandomStep}) {
     if (MaybeStep step = make(module, instruction, threads)) return step;
   }

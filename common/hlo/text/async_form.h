@@ -1,0 +1,30 @@
+// XLA's short form of asynchronous instructions that wrap one instruction: "negate-start(x)" for an
+// async-start whose computation negates its parameter.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/hlo/module.h"
+
+namespace hlod::hlo::text {
+
+// Which computations of a module are not printed, because the one async-start that calls them has the short
+// form.
+class AsyncForms {
+ public:
+  explicit AsyncForms(const Module& module);
+
+  bool IsFolded(ComputationId id) const { return folded_[id]; }
+  // What an async-start, async-update or async-done of the short form wraps.
+  std::optional<Instruction> Wrapped(Instruction half) const;
+  // "negate-start"; the opcode's own name for all that has no short form.
+  std::string OpcodeText(Instruction instruction) const;
+
+ private:
+  const Module& module_;
+  std::vector<bool> folded_;
+};
+
+}  // namespace hlod::hlo::text
