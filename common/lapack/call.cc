@@ -2,7 +2,9 @@
 #include "common/lapack/call.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -20,6 +22,9 @@ constexpr hlo::PrimitiveType kElements[] = {hlo::kF32, hlo::kF64, hlo::kC64, hlo
 // Elements of a matrix: workspaces of some routines are five times as long, and LAPACK counts them in 32
 // bits.
 constexpr int64_t kElementsMax = int64_t{1} << 28;
+
+// The info of a routine that was not called: as LAPACK itself says it of gesdd, and jaxlib of geev.
+constexpr Integer kNotFinite = -4;
 
 struct Named {
   const Routine* routine = nullptr;
@@ -74,6 +79,23 @@ void Transpose(const std::byte* from, std::byte* to, int64_t rows, int64_t colum
     TransposeElements<uint64_t>(from, to, rows, columns);
   } else {
     TransposeElements<Wide>(from, to, rows, columns);
+  }
+}
+
+// Whether `bytes` of the type are finite numbers.
+template <typename R>
+bool AllFinite(const std::byte* bytes, int64_t count) {
+  const auto* const numbers = reinterpret_cast<const R*>(bytes);
+  return std::all_of(numbers, numbers + count, [](R x) { return std::isfinite(x); });
+}
+bool AllFinite(const std::byte* memory, int64_t bytes, hlo::PrimitiveType real) {
+  return real == hlo::kF32 ? AllFinite<float>(memory, bytes / 4) : AllFinite<double>(memory, bytes / 8);
+}
+void FillNan(std::byte* memory, int64_t bytes, hlo::PrimitiveType real) {
+  if (real == hlo::kF32) {
+    std::fill_n(reinterpret_cast<float*>(memory), bytes / 4, std::numeric_limits<float>::quiet_NaN());
+  } else {
+    std::fill_n(reinterpret_cast<double*>(memory), bytes / 8, std::numeric_limits<double>::quiet_NaN());
   }
 }
 
@@ -182,13 +204,25 @@ absl::StatusOr<Call> Call::Make(std::string_view target, const std::vector<const
   return call;
 }
 
-void Call::Run(const std::byte* const* operands, std::byte* const* results, int64_t problem,
-               std::byte* scratch) const {
-  const auto result_at = [&](size_t i) { return results[i] + problem * results_[i].bytes; };
-  if (empty_) {
-    for (size_t i = 0; i < results_.size(); ++i) std::memset(result_at(i), 0, results_[i].bytes);
-    return;
+bool Call::Answer(const std::byte* const* operands, std::byte* const* results, int64_t problem) const {
+  const hlo::PrimitiveType real = hlo::RealType(kElements[type_]);
+  const bool refused = !empty_ && routine_->iterates &&
+                       !AllFinite(operands[0] + problem * operands_[0].bytes, operands_[0].bytes, real);
+  if (!empty_ && !refused) return false;
+  for (size_t i = 0; i < results_.size(); ++i) {
+    std::byte* const result = ResultAt(results, i, problem);
+    if (refused && routine_->results[i][0] != 'I') {
+      FillNan(result, results_[i].bytes, real);
+    } else {
+      std::memset(result, 0, results_[i].bytes);
+    }
   }
+  if (refused) std::memcpy(ResultAt(results, results_.size() - 1, problem), &kNotFinite, sizeof(kNotFinite));
+  return true;
+}
+
+std::unique_ptr<Call::Problem> Call::Load(const std::byte* const* operands, int64_t problem,
+                                          std::byte* scratch) const {
   std::byte* next = scratch;
   const auto take = [&](int64_t bytes) {
     std::byte* const at = next;
@@ -206,15 +240,34 @@ void Call::Run(const std::byte* const* operands, std::byte* const* results, int6
     result_memory.push_back(take(layout.bytes));
     std::memset(result_memory.back(), 0, layout.bytes);
   }
-  Frame frame(sizes_, config_, next, operands_.size(), results_.size());
-  for (size_t i = 0; i < operands_.size(); ++i) frame.set_operand(i, operand_memory[i]);
-  for (size_t i = 0; i < results_.size(); ++i) frame.set_result(i, result_memory[i]);
-  routine_->solve[type_](frame);
-  for (size_t i = 0; i < results_.size(); ++i) {
+  std::unique_ptr<Problem> loaded(new Problem);
+  loaded->call_ = this;
+  loaded->index_ = problem;
+  loaded->frame_ = std::make_unique<Frame>(sizes_, config_, next, operands_.size(), results_.size());
+  for (size_t i = 0; i < operands_.size(); ++i) loaded->frame_->set_operand(i, operand_memory[i]);
+  for (size_t i = 0; i < results_.size(); ++i) loaded->frame_->set_result(i, result_memory[i]);
+  return loaded;
+}
+
+Call::Problem::~Problem() = default;
+
+void Call::Problem::Solve() { call_->routine_->solve[call_->type_](*frame_); }
+
+void Call::Problem::Store(std::byte* const* results) const {
+  for (size_t i = 0; i < call_->results_.size(); ++i) {
     // In scratch it lies by columns.
-    const Layout& layout = results_[i];
-    Transpose(frame.result<std::byte>(i), result_at(i), layout.columns, layout.rows, layout.width);
+    const Layout& layout = call_->results_[i];
+    Transpose(frame_->result<std::byte>(i), call_->ResultAt(results, i, index_), layout.columns, layout.rows,
+              layout.width);
   }
+}
+
+void Call::Run(const std::byte* const* operands, std::byte* const* results, int64_t problem,
+               std::byte* scratch) const {
+  if (Answer(operands, results, problem)) return;
+  const std::unique_ptr<Problem> loaded = Load(operands, problem, scratch);
+  loaded->Solve();
+  loaded->Store(results);
 }
 
 }  // namespace hlod::lapack

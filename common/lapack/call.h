@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 
 namespace hlod::lapack {
 
+class Frame;
 struct Routine;
 
 // Whether a target is one of them.
@@ -42,11 +44,34 @@ class Call {
 
   // Solves one problem of the batch. Arrays are row-major; `scratch` is scratch_bytes() at a multiple of 64.
   // May be called from several threads at once. What the routine leaves undefined is zero.
+  // Eigenvalues and singular values of numbers that are not finite are NaN, with an info of -4.
   void Run(const std::byte* const* operands, std::byte* const* results, int64_t problem,
            std::byte* scratch) const;
 
+  // One problem in scratch memory, between operands and results.
+  class Problem {
+   public:
+    ~Problem();
+    void Solve();  // Uses the scratch and nothing else.
+    void Store(std::byte* const* results) const;
+
+   private:
+    friend class Call;
+    Problem() = default;
+    const Call* call_ = nullptr;
+    int64_t index_ = 0;
+    std::unique_ptr<Frame> frame_;
+  };
+  // Run in parts: Answer fills the results of a problem for which no routine is called, and is false for
+  // others; these are loaded, solved and stored. The call and the scratch outlive the problem.
+  bool Answer(const std::byte* const* operands, std::byte* const* results, int64_t problem) const;
+  std::unique_ptr<Problem> Load(const std::byte* const* operands, int64_t problem, std::byte* scratch) const;
+
  private:
   Call() = default;
+  std::byte* ResultAt(std::byte* const* results, size_t i, int64_t problem) const {
+    return results[i] + problem * results_[i].bytes;
+  }
 
   const Routine* routine_ = nullptr;
   int type_ = 0;  // The place in Routine::solve.

@@ -2,9 +2,6 @@
 // argument.
 #include "common/lapack/routines.h"
 
-#include <cmath>
-#include <limits>
-
 namespace hlod::lapack {
 namespace {
 
@@ -183,14 +180,6 @@ void Gesvd(Frame& f) {
   }
 }
 
-// Eigenvalue iterations need not end for numbers that are not finite: they are not begun then.
-constexpr I kNotFinite = -4;
-template <typename T>
-bool AllFinite(const T* values, int64_t count) {
-  return std::all_of(values, values + count,
-                     [](const T& x) { return std::isfinite(std::real(x)) && std::isfinite(std::imag(x)); });
-}
-
 // The eigenvectors of a real matrix: column j alone for a real eigenvalue; real and imaginary parts in
 // columns j and j + 1 for a pair of conjugate ones.
 template <typename R>
@@ -211,13 +200,8 @@ void Geev(Frame& f) {
   T* const a = f.operand<T>(0);
   const char jobvl = f.letter("compute_left"), jobvr = f.letter("compute_right");
   const I n = f.size('n'), lda = f.leading('n');
-  const int64_t count = int64_t{n} * n;
   constexpr size_t kInfo = kIsComplex<T> ? 3 : 4;
   I unused = 0, *const info = f.measuring() ? &unused : f.result<I>(kInfo);
-  if (!f.measuring() && !AllFinite(a, count)) {
-    *info = kNotFinite;
-    return;
-  }
   if constexpr (kIsComplex<T>) {
     static const auto geev = Find<T, void(const char*, const char*, const I*, T*, const I*, T*, T*, const I*,
                                           T*, const I*, T*, const I*, Real<T>*, I*, Length, Length)>("geev");
@@ -229,6 +213,7 @@ void Geev(Frame& f) {
   } else {
     static const auto geev = Find<T, void(const char*, const char*, const I*, T*, const I*, T*, T*, T*,
                                           const I*, T*, const I*, T*, const I*, I*, Length, Length)>("geev");
+    const int64_t count = int64_t{n} * n;
     T *const vl = f.Scratch<T>(count), *const vr = f.Scratch<T>(count), *const wi = f.result<T>(1);
     f.WithWork<T>([&](T* work, const I* lwork) {
       geev(&jobvl, &jobvr, &n, a, &lda, f.result<T>(0), wi, vl, &lda, vr, &lda, work, lwork, info, kOne,
@@ -247,10 +232,6 @@ void Gees(Frame& f) {
   const I n = f.size('n'), lda = f.leading('n');
   constexpr size_t kSdim = kIsComplex<T> ? 3 : 4;
   I unused = 0, *const info = f.measuring() ? &unused : f.result<I>(kSdim + 1);
-  if (!f.measuring() && !AllFinite(a, int64_t{n} * n)) {
-    *info = kNotFinite;
-    return;
-  }
   T* const vs = f.result<T>(1);
   I* const sdim = f.result<I>(kSdim);
   I* const bwork = f.Scratch<I>(n);
@@ -387,56 +368,64 @@ const std::vector<Routine>& Routines() {
        {"Tnn", "Rn", "I"},
        {{"mode", "VN"}, {"uplo", "LU"}},
        NoCheck,
-       HLOD_SOLVE(Syevd)},
+       HLOD_SOLVE(Syevd),
+       true},
       {"heevd",
        "cz",
        {"Tnn"},
        {"Tnn", "Rn", "I"},
        {{"mode", "VN"}, {"uplo", "LU"}},
        NoCheck,
-       HLOD_SOLVE(Syevd)},
+       HLOD_SOLVE(Syevd),
+       true},
       {"gesdd",
        "sdcz",
        {"Tmn"},
        {"Tmn", "Rk", "Tmu", "Tvn", "I"},
        {{"mode", "ASN"}},
        CheckVectors,
-       HLOD_SOLVE(Gesdd)},
+       HLOD_SOLVE(Gesdd),
+       true},
       {"gesvd",
        "sdcz",
        {"Tmn"},
        {"Tmn", "Rk", "Tmu", "Tvn", "I"},
        {{"mode", "ASN"}},
        CheckVectors,
-       HLOD_SOLVE(Gesvd)},
+       HLOD_SOLVE(Gesvd),
+       true},
       {"geev",
        "sd",
        {"Tnn"},
        {"Tn", "Tn", "Cnn", "Cnn", "I"},
        {{"compute_left", "VN"}, {"compute_right", "VN"}},
        NoCheck,
-       HLOD_SOLVE(Geev)},
+       HLOD_SOLVE(Geev),
+       true},
       {"geev",
        "cz",
        {"Tnn"},
        {"Tn", "Tnn", "Tnn", "I"},
        {{"compute_left", "VN"}, {"compute_right", "VN"}},
        NoCheck,
-       HLOD_SOLVE(Geev)},
+       HLOD_SOLVE(Geev),
+       true},
       {"gees",
        "sd",
        {"Tnn"},
        {"Tnn", "Tnn", "Tn", "Tn", "I", "I"},
        {{"mode", "VN"}, {"sort", "N"}},
        NoCheck,
-       HLOD_SOLVE(Gees)},
+       HLOD_SOLVE(Gees),
+       true},
       {"gees",
        "cz",
        {"Tnn"},
        {"Tnn", "Tnn", "Tn", "I", "I"},
        {{"mode", "VN"}, {"sort", "N"}},
        NoCheck,
-       HLOD_SOLVE(Gees)},
+       HLOD_SOLVE(Gees),
+       true},
       {"gehrd",
        "sdcz",
        {"Tnn"},

@@ -23,6 +23,9 @@ struct Routine {
   // What sizes must be beyond the signatures: null, or a sentence's end ("wants n <= m") when they are not.
   const char* (*check)(const Sizes&, const std::map<std::string, int64_t, std::less<>>&);
   Solve solve[4];  // By type.
+  // Its iterations need not end for numbers that are not finite, or end the process (XERBLA of the reference
+  // LAPACK): it is not called then. Its results are NaN, and its info says that operand 0 is wrong.
+  bool iterates = false;
 };
 
 const std::vector<Routine>& Routines();

@@ -1,6 +1,8 @@
 // LAPACK's calls: small systems worked by hand, and every way in which a call does not fit its routine.
 #include "common/lapack/call.h"
 
+#include <algorithm>
+#include <cmath>
 #include <complex>
 #include <cstring>
 #include <limits>
@@ -8,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "common/hlo/literal.h"
 #include "common/lapack/config.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -135,6 +138,71 @@ TEST(Call, EigenvaluesOfARotationAreAPair) {
   a[0] = std::numeric_limits<float>::quiet_NaN();
   Solve(*call, {a.data()}, {re.data(), im.data(), left.data(), right.data(), &info});
   EXPECT_EQ(info, -4);
+}
+
+// Iterations over numbers that are not finite need not end (gesdd and gesvd of such a matrix of 40 x 7 do
+// not), and the reference LAPACK ends the process for some.
+template <typename T>
+void ExpectNanOfWhatIsNotFinite(char letter, hlo::PrimitiveType type, T bad) {
+  const auto real = hlo::RealType(type), complex = hlo::ComplexType(real);
+  const auto shape = [](hlo::PrimitiveType element, Dims dims) {
+    return Shape::Array(element, std::move(dims));
+  };
+  const bool is_complex = type != real;
+  const Shape square = shape(type, {9, 9}), tall = shape(type, {40, 7}), line = shape(type, {9});
+  const std::vector<Shape> triple = {tall, shape(real, {7}), shape(type, {40, 7}), shape(type, {7, 7}),
+                                     S32({})};
+  struct Case {
+    std::string name, config;
+    Shape operand;
+    std::vector<Shape> results;
+  };
+  const Shape vectors = shape(complex, {9, 9});
+  const std::vector<Case> cases = {
+      {"gesdd", "{mode = 83}", tall, triple},
+      {"gesvd", "{mode = 83}", tall, triple},
+      {is_complex ? "heevd" : "syevd", "{mode = 86, uplo = 76}", square, {square, shape(real, {9}), S32({})}},
+      {"geev", "{compute_left = 86, compute_right = 86}", square,
+       is_complex ? std::vector<Shape>{line, vectors, vectors, S32({})}
+                  : std::vector<Shape>{line, line, vectors, vectors, S32({})}},
+      {"gees", "{mode = 86, sort = 78}", square,
+       is_complex ? std::vector<Shape>{square, square, line, S32({}), S32({})}
+                  : std::vector<Shape>{square, square, line, line, S32({}), S32({})}},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(letter + c.name);
+    const auto call = Make("lapack_" + (letter + c.name) + "_ffi", {c.operand}, c.results, c.config);
+    ASSERT_TRUE(call.ok()) << call.status();
+    hlo::Literal a(c.operand);
+    for (size_t i = 0; i < a.data<T>().size(); ++i) a.data<T>()[i] = T(static_cast<float>(i * i % 11));
+    a.data<T>()[a.data<T>().size() / 2] = bad;
+    std::vector<hlo::Literal> results(c.results.begin(), c.results.end());
+    std::vector<void*> out;
+    for (hlo::Literal& result : results) out.push_back(result.bytes().data());
+    Solve(*call, {a.bytes().data()}, out);
+    EXPECT_EQ(results.back().data<int32_t>()[0], -4);
+    for (const hlo::Literal& result : results) {
+      if (result.shape().type == hlo::kS32) continue;
+      const auto all_nan = [&]<typename R>(R) {
+        const R* const numbers = reinterpret_cast<const R*>(result.bytes().data());
+        return std::all_of(numbers, numbers + result.bytes().size() / sizeof(R),
+                           [](R x) { return std::isnan(x); });
+      };
+      EXPECT_TRUE(real == hlo::kF32 ? all_nan(0.0f) : all_nan(0.0));
+    }
+  }
+}
+TEST(Call, EigenvaluesAndSingularValuesOfWhatIsNotFiniteAreNan) {
+  const auto expect = [](auto bad) {
+    using R = decltype(bad);
+    ExpectNanOfWhatIsNotFinite<R>(sizeof(R) == 4 ? 's' : 'd', sizeof(R) == 4 ? hlo::kF32 : hlo::kF64, bad);
+    ExpectNanOfWhatIsNotFinite<std::complex<R>>(sizeof(R) == 4 ? 'c' : 'z',
+                                                sizeof(R) == 4 ? hlo::kC64 : hlo::kC128, {1, bad});
+  };
+  expect(std::numeric_limits<float>::quiet_NaN());
+  expect(-std::numeric_limits<float>::infinity());
+  expect(std::numeric_limits<double>::quiet_NaN());
+  expect(std::numeric_limits<double>::infinity());
 }
 
 TEST(Call, NoElementsNoRoutine) {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/hlo/text/text.h"
+#include "common/lapack/library.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/engine/plan/plan.h"
@@ -120,6 +121,22 @@ TEST(CustomCall, ThatIsUnknownIsRefusedWithTheNearest) {
       CompileError(R"(ENTRY e { p = f32[2,2] parameter(0)
     ROOT r = f32[2,2] custom-call(p), custom_call_target="lapack_sgetref_ffi" })"),
       testing::AllOf(HasSubstr("\"lapack_sgetref_ffi\" is not known"), HasSubstr("lapack_sgetrf_ffi")));
+}
+
+// The library's own prints, and the reference's then ends the process.
+TEST(Lapack, AnArgumentThatItRefusesEndsNothing) {
+  using Getrf = void(const int32_t*, const int32_t*, double*, const int32_t*, int32_t*, int32_t*);
+  auto* const getrf = reinterpret_cast<Getrf*>(lapack::FindRoutine("dgetrf_"));
+  ASSERT_NE(getrf, nullptr);
+  const int32_t rows = -1, columns = 1, stride = 1;
+  int32_t pivot = 0, info = 0;
+  double a = 1;
+  testing::internal::CaptureStderr();
+  testing::internal::CaptureStdout();
+  getrf(&rows, &columns, &a, &stride, &pivot, &info);
+  EXPECT_EQ(info, -1);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
 }  // namespace
