@@ -15,6 +15,7 @@
 #include "server/device/executable_cache.h"
 #include "server/device/fair_queue.h"
 #include "server/device/ledger.h"
+#include "server/engine/run/strays.h"
 
 namespace hlod::device {
 
@@ -23,7 +24,8 @@ struct Device {
   Device(uint32_t ordinal, int64_t capacity_bytes, BackingPool& pool);
   const std::string kind = "cpu";
   DeviceMemory memory;
-  FairQueue queue;  // Of executes: one at a time, and others beside one that runs long.
+  engine::Strays strays;  // They use its memory.
+  FairQueue queue;        // Of executes: one at a time, and others beside one that runs long.
 };
 
 class Devices {

@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "common/base/status.h"
+#include "server/engine/run/strays.h"
 
 namespace hlod::device {
 
@@ -119,9 +120,13 @@ absl::Status PlanRun::RunPlan(absl::Duration used) {
   engine::RunContext context;
   context.deadline = absl::Now() + limit - used;
   context.cancel = &execution.cancel;
-  return WithRunKind(
-      plan.Run(absl::MakeConstSpan(arguments), absl::MakeConstSpan(results), temporary.data(), context),
-      limit, state.limits);
+  engine::StrayCalls strays(state.devices.device(execution.request.device).strays);
+  context.strays = &strays;
+  const absl::Status status =
+      plan.Run(absl::MakeConstSpan(arguments), absl::MakeConstSpan(results), temporary.data(), context);
+  // They work in the temporaries, which stay charged.
+  if (strays.any()) strays.Keep(std::make_shared<Block>(std::move(temporary)));
+  return WithRunKind(status, limit, state.limits);
 }
 
 }  // namespace hlod::device

@@ -1,5 +1,5 @@
 // The problems of a batch are shared out to the team. A routine cannot be stopped: cancel and deadline are
-// looked at between problems.
+// looked at between problems, and a run that has to stop leaves a long one behind.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -15,6 +15,7 @@
 #include "server/engine/linalg/linalg_steps.h"
 #include "server/engine/run/parallel.h"
 #include "server/engine/run/step_util.h"
+#include "server/engine/run/strays.h"
 
 namespace hlod::engine {
 namespace {
@@ -32,12 +33,12 @@ class LapackStep : public Step {
  public:
   LapackStep(hlo::Instruction instruction, Call call, int threads)
       : Step(StepKind::kLibrary, DescribeStep(instruction)),
-        call_(std::move(call)),
-        problems_(HasElements(instruction.shape()) ? call_.batch() : 0) {
+        call_(std::make_shared<const Call>(std::move(call))),
+        problems_(HasElements(instruction.shape()) ? call_->batch() : 0) {
     workers_ = static_cast<int>(std::clamp<int64_t>(problems_, 1, std::max(1, threads)));
-    worker_bytes_ = ScratchAlign(call_.scratch_bytes());
+    worker_bytes_ = ScratchAlign(call_->scratch_bytes());
     set_scratch_bytes(workers_ * worker_bytes_);
-    set_flops(call_.work() * static_cast<double>(problems_));
+    set_flops(call_->work() * static_cast<double>(problems_));
   }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
@@ -55,7 +56,8 @@ class LapackStep : public Step {
     return ParallelPieces(context, std::min(context.threads, workers_), problems_, static_cast<int64_t>(work),
                           [&](int64_t begin, int64_t end, int worker) {
                             for (int64_t problem = begin; problem < end; ++problem) {
-                              call_.Run(inputs, outputs, problem, context.scratch + worker * worker_bytes_);
+                              std::byte* const scratch = context.scratch + worker * worker_bytes_;
+                              if (!Solve(inputs, outputs, problem, scratch, context.run)) return;
                               after(problem);
                             }
                           });
@@ -63,7 +65,24 @@ class LapackStep : public Step {
   int64_t problems() const { return problems_; }
 
  private:
-  const Call call_;
+  // From about 10 ms for the slowest routines on; the fastest take less than one for as much.
+  static constexpr double kLongWork = 1e7;
+
+  // False when the run has to stop and the routine goes on, in the scratch.
+  bool Solve(const std::byte* const* inputs, std::byte* const* outputs, int64_t problem, std::byte* scratch,
+             const RunContext& run) const {
+    if (run.strays == nullptr || call_->work() < kLongWork) {
+      call_->Run(inputs, outputs, problem, scratch);
+      return true;
+    }
+    if (call_->Answer(inputs, outputs, problem)) return true;
+    const std::shared_ptr<Call::Problem> loaded = call_->Load(inputs, problem, scratch);
+    if (!run.strays->Make(run, [call = call_, loaded] { loaded->Solve(); })) return false;
+    loaded->Store(outputs);
+    return true;
+  }
+
+  const std::shared_ptr<const Call> call_;  // A routine that goes on may outlive the plan.
   const int64_t problems_;
   int workers_;
   int64_t worker_bytes_;

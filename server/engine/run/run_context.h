@@ -11,12 +11,16 @@
 
 namespace hlod::engine {
 
+class StrayCalls;
+
 // What a run is given besides memory. Reused from run to run; not shared by concurrent runs.
 struct RunContext {
   // Looked at before each step and in each loop turn: DEADLINE_EXCEEDED.
   absl::Time deadline = absl::InfiniteFuture();
   const std::atomic<bool>* cancel = nullptr;  // Likewise: CANCELLED. Not owned.
   uint32_t replica_id = 0, partition_id = 0;
+  // Of library calls that cannot be stopped; null: the run waits for their end. Not owned.
+  StrayCalls* strays = nullptr;
 };
 
 inline bool IsCancelled(const RunContext& run) {

@@ -264,5 +264,28 @@ TEST_F(CompileTurns, OneProgramOfASessionIsAlwaysTaken) {
   }
 }
 
+// A library's routine that cannot be stopped: its execute is answered, and what it works in stays charged.
+TEST_F(Turns, ARoutineOfLapackIsLeftBehindAtItsDeadline) {
+  ASSERT_TRUE(hog.Await(hog.Compile(1, ProgramOf(R"(HloModule eigenvalues
+ENTRY main {
+  i = f32[900,900] iota(), iota_dimension=0
+  j = f32[900,900] iota(), iota_dimension=1
+  k = f32[900,900] multiply(i, j)
+  l = f32[900,900] add(k, i)
+  a = f32[900,900] cosine(l)
+  ROOT e = (f32[900], f32[900], c64[900,900], c64[900,900], s32[]) custom-call(a),
+    custom_call_target="lapack_sgeev_ffi", api_version=API_VERSION_TYPED_FFI,
+    backend_config={compute_left = 86 : ui8, compute_right = 86 : ui8}
+}
+)")))
+                  .ok());
+  const int64_t before = devices->device(0).memory.figures().temporary_bytes;
+  ExecuteRequest request = hog.ExecuteOf(1, {}, {2, 3, 4, 5, 6});
+  request.deadline_us = 50'000;
+  EXPECT_EQ(KindOf(hog.Await(hog.Execute(std::move(request)))), ErrorKind::kDeadline);
+  EXPECT_GT(devices->device(0).memory.figures().temporary_bytes, before);
+  EXPECT_TRUE(Eventually([&] { return devices->device(0).memory.figures().temporary_bytes == before; }));
+}
+
 }  // namespace
 }  // namespace hlod::device
