@@ -82,7 +82,9 @@ absl::StatusOr<Recording> ParseRecording(std::string_view bytes, std::string_vie
     }
     at += begin + size;
   }
-  if (!has_header && !allow_incomplete) return InvalidArgument("%s is cut: it has no header.", name);
+  if (!has_header) {
+    return InvalidArgument("%s is cut: it has no header, without which none of it can be replayed.", name);
+  }
   if (!ended && !allow_incomplete) {
     return InvalidArgument(
         "%s has no end after %d commands: the program or its session ended abnormally, or the file was cut. "

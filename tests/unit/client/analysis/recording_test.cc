@@ -82,11 +82,25 @@ TEST(Recording, OfAnotherVersionOrKindIsNamed) {
 
 TEST(Recording, CutAnywhereIsAnErrorOrReadAsFarAsItGoes) {
   const std::string whole = WholeFile();
+  std::string header;
+  v1::RecordingEntry entry;
+  entry.mutable_header()->set_client("train pid 17");
+  Append(header, entry);
+  const size_t header_end = whole.find('\n') + 1 + header.size();
   for (size_t size = 0; size < whole.size(); ++size) {
     const std::string cut = whole.substr(0, size);
     EXPECT_NE(ErrorOf(cut), "") << size;
-    if (size < whole.find('\n') + 1) continue;
     const absl::StatusOr<Recording> read = ParseRecording(cut, "run.rec", /*allow_incomplete=*/true);
+    if (size < whole.find('\n') + 1) {
+      EXPECT_FALSE(read.ok()) << size;
+      continue;
+    }
+    if (size < header_end) {  // Nothing says whose commands those would be.
+      EXPECT_EQ(std::string(read.status().message()),
+                "run.rec is cut: it has no header, without which none of it can be replayed.")
+          << size;
+      continue;
+    }
     ASSERT_TRUE(read.ok()) << size << read.status();
     EXPECT_FALSE(read->complete) << size;
   }
