@@ -51,7 +51,8 @@ absl::StatusOr<Literal> Sort(Evaluation& evaluation, Instruction instruction, Op
     ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(operands[k].shape()));
     results.push_back(std::move(result));
   }
-  const int64_t length = dims.empty() ? 1 : dims[dimension];
+  // Beside a dimension of no elements a line may be of any length: nothing is made for it.
+  const int64_t length = dims.empty() ? 1 : results[0].element_count() == 0 ? 0 : dims[dimension];
   const int64_t stride = dims.empty() ? 1 : hlo::RowMajorStrides(dims)[dimension];
   Dims lines = dims;
   if (!lines.empty()) lines[dimension] = std::min<int64_t>(1, length);
@@ -145,9 +146,9 @@ absl::StatusOr<Literal> TopK(Evaluation& evaluation, Instruction instruction, Op
   ASSIGN_OR_RETURN(Literal values, evaluation.Allocate(shape.tuple[0]));
   ASSIGN_OR_RETURN(Literal indices, evaluation.Allocate(shape.tuple[1]));
   const int64_t width = hlo::ByteWidth(type);
-  std::vector<uint64_t> keys(length);
-  std::vector<int64_t> order(length);
   const int64_t lines = k == 0 ? 0 : values.element_count() / k;
+  std::vector<uint64_t> keys(lines == 0 ? 0 : length);
+  std::vector<int64_t> order(keys.size());
   for (int64_t line = 0; line < lines; ++line) {
     const std::byte* from = operand.bytes().data() + line * length * width;
     RETURN_IF_ERROR(evaluation.InBlocks(length, 8, [&](int64_t begin, int64_t end) {

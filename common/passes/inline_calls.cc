@@ -56,7 +56,8 @@ std::unique_ptr<Module> InlineCalls(const Module& module, PassWatch* watch) {
   std::vector<ComputationId> computations;
   std::vector<bool> stateful;
   // Calls of calls double quickly: what is inlined counts against one budget of the whole module.
-  int64_t budget = kInlinedInstructionsMax - std::min(kInlinedInstructionsMax, module.instruction_count());
+  const int64_t most = InlinedInstructionsMax(module.instruction_count());
+  int64_t budget = most - std::min(most, module.instruction_count());
   for (ComputationId c = 0; c < module.computation_count(); ++c) {
     const Computation& from = module.computation(c);
     stateful.push_back(IsStateful(from, stateful));

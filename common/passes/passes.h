@@ -6,6 +6,7 @@
 // adds to them, so both belong to one thread. The given module has passed Verify; so would the result.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -48,9 +49,18 @@ bool HasScans(const hlo::Module& module);
 std::unique_ptr<hlo::Module> ExpandScans(const hlo::Module& module);
 
 // Calls, composites and fusions replaced by what they call, as long as the module stays below
-// kInlinedInstructionsMax.
+// InlinedInstructionsMax.
 std::unique_ptr<hlo::Module> InlineCalls(const hlo::Module& module, PassWatch* watch = nullptr);
+
+// How many instructions a module of so many may have once calls are inlined at each of their callers. Calls
+// of calls double quickly, and a compilation takes about a kilobyte an instruction, which no budget counts:
+// what it takes has to follow from what was sent.
 inline constexpr int64_t kInlinedInstructionsMax = 4'000'000;
+constexpr int64_t InlinedInstructionsMax(int64_t instructions) {
+  return instructions >= kInlinedInstructionsMax / 8
+             ? kInlinedInstructionsMax
+             : std::min(kInlinedInstructionsMax, 500'000 + 8 * instructions);
+}
 
 // Instructions that only hand on a value replaced by it (reshape to the same shape, convert to the same type,
 // x*1, ...), chains of reshapes, transposes and broadcasts by one of them, and transposes beside a dot by the

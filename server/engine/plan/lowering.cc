@@ -129,6 +129,7 @@ class Lowering {
   absl::flat_hash_map<hlo::ShapeId, TupleLeaves> tuple_leaves_;
   absl::flat_hash_map<const hlo::Literal*, ValueIds> constants_;
   int64_t lowered_instructions_ = 0;
+  const int64_t instructions_max_ = LoweredInstructionsMax(module_->instruction_count());
   int64_t leaves_ = 0;  // Values, and uses of values by ops and frames: tuples' leaves count at each use.
 };
 
@@ -213,9 +214,10 @@ absl::StatusOr<ValueIds> Lowering::LowerComputation(const Computation& computati
                                                     absl::Span<const ValueId> parameters, int32_t loop) {
   ASSIGN_OR_RETURN(const Schedule* schedule, ScheduleOf(computation));
   lowered_instructions_ += schedule->live_count;
-  if (lowered_instructions_ > kLoweredInstructionsMax) {
-    return ResourceExhausted("Module %s has more than %d instructions once calls are inlined.",
-                             module_->name(), kLoweredInstructionsMax);
+  if (lowered_instructions_ > instructions_max_) {
+    return ResourceExhausted(
+        "Module %s, which has %d instructions, has more than %d once calls and branches are inlined.",
+        module_->name(), module_->instruction_count(), instructions_max_);
   }
   // The leaves that each of its instructions will hold in the frame.
   RETURN_IF_ERROR(Spend(schedule->live_leaves));

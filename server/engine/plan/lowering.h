@@ -100,8 +100,10 @@ absl::StatusOr<FlatProgram> Lower(std::shared_ptr<const hlo::Module> module, con
 // CANCELLED or DEADLINE_EXCEEDED when the compilation has to stop (plan.cc).
 absl::Status Interrupted(const CompileOptions& options);
 
-// Instructions at most, after inlining every call at each of its callers.
-inline constexpr int64_t kLoweredInstructionsMax = 4'000'000;
+// Instructions at most of an optimised module of so many, once its branches, its loops and the calls that are
+// left are laid out at each place that they are called from: they double as quickly as calls, and take as
+// much memory (InlinedInstructionsMax).
+constexpr int64_t LoweredInstructionsMax(int64_t instructions) { return 500'000 + 2 * instructions; }
 // Values, leaves of instructions and operands of ops at most, after inlining: what memory of lowering
 // follows.
 inline constexpr int64_t kLoweredLeavesMax = 16'000'000;

@@ -19,9 +19,14 @@ class SortLines {
     const int64_t dimension = sort.attributes<hlo::SortAttributes>().dimension;
     for (uint32_t i = 0; i < sort.operand_count(); ++i) widths_.push_back(Width(sort.operand(i).shape()));
     if (dims.empty()) return;
+    // Beside a dimension of no elements the others may be of any size: nothing follows from them.
+    if (std::find(dims.begin(), dims.end(), 0) != dims.end()) {
+      lines_ = length_ = 0;
+      return;
+    }
     length_ = dims[dimension];
     for (size_t d = dimension + 1; d < dims.size(); ++d) stride_ *= dims[d];
-    lines_ = length_ == 0 ? 0 : Product(dims) / length_;
+    lines_ = Product(dims) / length_;
   }
 
   int64_t lines() const { return lines_; }

@@ -177,6 +177,56 @@ TEST(Hostile, LeavesOfTuplesCountAtEachCall) {
   EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("array values once calls are inlined"));
 }
 
+// Conditionals double as calls do: a module of 50 instructions would be a million steps, in 2 GB.
+TEST(Hostile, NestedConditionalsAreBoundedByWhatWasSent) {
+  std::string text = "c0 {\n a = f32[] parameter(0)\n ROOT r = f32[] add(a, a)\n}\n";
+  constexpr int kLevels = 10;
+  for (int level = 1; level <= kLevels; ++level) {
+    const std::string below =
+        absl::StrCat("true_computation=c", level - 1, ", false_computation=c", level - 1);
+    absl::StrAppend(&text, "c", level,
+                    " {\n a = f32[] parameter(0)\n p = pred[] compare(a, a), direction=LT\n",
+                    " x = f32[] conditional(p, a, a), ", below, "\n ROOT r = f32[] conditional(p, x, x), ",
+                    below, "\n}\n");
+  }
+  const auto module = hlo::ParseModule(absl::StrCat("HloModule m\n\n", text,
+                                                    "ENTRY e {\n p = f32[] parameter(0)\n ROOT r = f32[] "
+                                                    "call(p), to_apply=c",
+                                                    kLevels, "\n}\n"));
+  ASSERT_TRUE(module.ok()) << module.status();
+  const absl::Status status = Compile(**module, {.threads = 2}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("once calls and branches are inlined"));
+}
+
+// Lines without an end, of which there are none.
+TEST(Hostile, ASortOfNoElementsTakesNothing) {
+  constexpr char kLess[] =
+      "HloModule m\n\nless {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+      " ROOT r = pred[] compare(a, b), direction=LT\n}\n";
+  constexpr char kOdd[] =
+      "HloModule m\n\nless {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n c = f32[] cosine(a)\n"
+      " d = f32[] cosine(b)\n ROOT r = pred[] compare(c, d), direction=LT\n}\n";
+  for (const std::string shape : {"f32[4611686018427387904,0]", "f32[0,9223372036854775807,5]",
+                                  "f32[9223372036854775807,9223372036854775807,0]"}) {
+    for (const char* computations : {kLess, kOdd}) {
+      for (const std::string dimension : {"0", "1"}) {
+        const auto module = hlo::ParseModule(
+            absl::StrCat(computations, "ENTRY e {\n p = ", shape, " parameter(0)\n ROOT r = ", shape,
+                         " sort(p), dimensions={", dimension, "}, to_apply=less\n}\n"));
+        ASSERT_TRUE(module.ok()) << module.status();
+        for (const bool reference : {false, true}) {
+          const auto plan = Compile(**module, {.threads = 2, .reference_only = reference});
+          ASSERT_TRUE(plan.ok()) << plan.status();
+          std::vector<Literal> arguments;
+          arguments.emplace_back((*plan)->arguments()[0]);
+          EXPECT_TRUE(RunPlan(**plan, arguments).ok()) << shape << dimension << reference;
+        }
+      }
+    }
+  }
+}
+
 // Its scratch memory, some times its bytes, would not be counted without overflow.
 TEST(Hostile, AnArrayLargerThanMemoryCanBeIsRefused) {
   const auto module = hlo::ParseModule(R"(HloModule m
