@@ -1,6 +1,7 @@
 // Reads and writes the three forms of a daemon's address.
 #include "common/rpc/endpoint.h"
 
+#include <arpa/inet.h>
 #include <sys/un.h>
 
 #include "absl/strings/numbers.h"
@@ -24,7 +25,12 @@ absl::Status Malformed(std::string_view text) {
 
 }  // namespace
 
-bool Endpoint::IsLoopback() const { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+bool Endpoint::IsLoopback() const {
+  // A name may begin with "127.", too.
+  in_addr address{};
+  const bool v4 = inet_pton(AF_INET, host.c_str(), &address) == 1;
+  return v4 ? ntohl(address.s_addr) >> 24 == 127 : host == "localhost" || host == "::1";
+}
 
 absl::StatusOr<Endpoint> ParseEndpoint(std::string_view text) {
   std::string_view rest = text;

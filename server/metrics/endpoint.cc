@@ -1,8 +1,8 @@
-// prometheus-cpp's exposer, with bounds.
+// prometheus-cpp's text of the metrics, as a page.
 #include "server/metrics/endpoint.h"
 
-#include <prometheus/exposer.h>
-#include <exception>
+#include <prometheus/text_serializer.h>
+
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -28,25 +28,24 @@ absl::StatusOr<std::unique_ptr<Endpoint>> Endpoint::Start(const std::string& add
   ASSIGN_OR_RETURN(const rpc::Endpoint endpoint, ParseAddress(address));
   const bool v6 = endpoint.host.find(':') != std::string::npos;
   const std::string host = v6 ? absl::StrCat("[", endpoint.host, "]") : endpoint.host;
-  const std::string slowest = std::to_string(absl::ToInt64Milliseconds(kSlowest));
   std::unique_ptr<Endpoint> started(new Endpoint);
-  try {
-    started->exposer_ = std::make_unique<prometheus::Exposer>(std::vector<std::string>{
-        "listening_ports", absl::StrCat(host, ":", endpoint.port), "num_threads", "2", "connection_queue",
-        "8", "listen_backlog", "8", "max_request_size", "8192", "request_timeout_ms", slowest,
-        "keep_alive_timeout_ms", "0", "linger_timeout_ms", "0"});
-  } catch (const std::exception& e) {
-    return absl::UnavailableError(absl::StrCat(
-        "metrics_listen: ", address, " cannot be listened on; another process may do so: ", e.what()));
+  started->collector_ = std::make_unique<Collector>(registry, clock);
+  PageServer::Options options;
+  options.path = "/metrics";
+  options.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  options.page = [collector = started->collector_.get()] {
+    return prometheus::TextSerializer().Serialize(collector->Collect());
+  };
+  options.slowest = kSlowest;
+  absl::StatusOr<std::unique_ptr<PageServer>> server = PageServer::Start(endpoint, std::move(options));
+  if (!server.ok()) {
+    return absl::UnavailableError(
+        absl::StrCat("metrics_listen: ", address,
+                     " cannot be listened on; another process may do so: ", server.status().message()));
   }
-  started->collector_ = std::make_shared<Collector>(registry, clock);
-  started->exposer_->RegisterCollectable(started->collector_);
-  started->url_ =
-      absl::StrCat("http://", host, ":", started->exposer_->GetListeningPorts().front(), "/metrics");
+  started->server_ = *std::move(server);
+  started->url_ = absl::StrCat("http://", host, ":", started->server_->port(), "/metrics");
   return started;
 }
-
-// The threads end first.
-Endpoint::~Endpoint() { exposer_.reset(); }
 
 }  // namespace hlod::metrics

@@ -1,4 +1,4 @@
-// Where Prometheus asks: HTTP on the loopback interface, in threads that nothing else waits for.
+// Where Prometheus asks: HTTP on the loopback interface, in a thread that nothing else waits for.
 #pragma once
 
 #include <memory>
@@ -7,10 +7,7 @@
 #include "absl/status/statusor.h"
 #include "common/rpc/endpoint.h"
 #include "server/metrics/collector.h"
-
-namespace prometheus {
-class Exposer;
-}
+#include "server/metrics/page_server.h"
 
 namespace hlod::metrics {
 
@@ -18,8 +15,8 @@ namespace hlod::metrics {
 // interface: nothing identifies who asks.
 absl::StatusOr<rpc::Endpoint> ParseAddress(const std::string& text);
 
-// Answers GET /metrics until it is destroyed. Two scrapers are answered at once and a few more wait; one that
-// asks or reads slowly is given up after kSlowest.
+// Answers GET /metrics until it is destroyed (page_server.h: a few at once, to the loopback interface's
+// names). One that asks or reads slowly is given up after kSlowest.
 class Endpoint {
  public:
   static constexpr absl::Duration kSlowest = absl::Seconds(5);
@@ -27,15 +24,14 @@ class Endpoint {
   // Both outlive it. UNAVAILABLE naming the address when it cannot be listened on.
   static absl::StatusOr<std::unique_ptr<Endpoint>> Start(const std::string& address,
                                                          session::Registry& registry, const Clock& clock);
-  ~Endpoint();
 
   // "http://127.0.0.1:9464/metrics", with the port that was chosen.
   const std::string& url() const { return url_; }
 
  private:
   Endpoint() = default;
-  std::shared_ptr<Collector> collector_;
-  std::unique_ptr<prometheus::Exposer> exposer_;
+  std::unique_ptr<Collector> collector_;
+  std::unique_ptr<PageServer> server_;  // Ends before what it asks.
   std::string url_;
 };
 

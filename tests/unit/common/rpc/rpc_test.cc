@@ -45,6 +45,8 @@ TEST(Endpoint, OnlyTheLoopbackIsLoopback) {
   EXPECT_TRUE(ParseEndpoint("127.9.9.9:1")->IsLoopback());
   EXPECT_TRUE(ParseEndpoint("[::1]:1")->IsLoopback());
   EXPECT_FALSE(ParseEndpoint("0.0.0.0:1")->IsLoopback());
+  EXPECT_FALSE(ParseEndpoint("127.example.com:1")->IsLoopback());
+  EXPECT_FALSE(ParseEndpoint("127.0.0.1.example.com:1")->IsLoopback());
   EXPECT_FALSE(ParseEndpoint("10.0.0.1:1")->IsLoopback());
 }
 
@@ -112,8 +114,7 @@ TEST(Chunk, OfASliceHoldsItUntilItIsGone) {
   std::vector<std::byte> data(100'000, std::byte{3});
   {
     grpc::ByteBuffer buffer =
-        EncodeChunkSlice(nullptr, grpc::Slice(
-                                      data.data(), data.size(), [](void*) { ++gone; }, nullptr));
+        EncodeChunkSlice(nullptr, grpc::Slice(data.data(), data.size(), [](void*) { ++gone; }, nullptr));
     EXPECT_EQ(gone, 0);
     std::vector<std::byte> received(data.size());
     const auto chunk =
