@@ -10,6 +10,7 @@
 #include "client/runtime/background_closer.h"
 #include "client/runtime/session_recorder.h"
 #include "common/base/status.h"
+#include "common/base/utf8.h"
 #include "common/rpc/wire.h"
 #include "hlod/tensor_name.h"
 
@@ -180,7 +181,7 @@ uint32_t Session::InternLocked(const Caller& caller) {
   v1::Command command;
   command.mutable_define_origin()->set_id(id);
   *command.mutable_define_origin()->mutable_origin() = rpc::ToProto(origin);
-  if (!named.empty()) command.mutable_define_origin()->mutable_origin()->set_name(named);
+  if (!named.empty()) command.mutable_define_origin()->mutable_origin()->set_name(ValidUtf8(named));
   AddCommand(std::move(command), id);
   return id;
 }

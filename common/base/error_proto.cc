@@ -1,13 +1,15 @@
 // One message for both uses: the payload of a status and the error on the wire.
 #include "common/base/error_proto.h"
 
+#include "common/base/utf8.h"
+
 namespace hlod {
 
 v1::Origin ToProto(const Origin& origin) {
   v1::Origin proto;
-  proto.set_file(origin.file);
+  proto.set_file(ValidUtf8(origin.file));
   proto.set_line(origin.line);
-  proto.set_function(origin.function);
+  proto.set_function(ValidUtf8(origin.function));
   return proto;
 }
 
@@ -22,7 +24,7 @@ v1::Error ToProto(const ErrorDetails& error) {
   if (error.origin != Origin{}) *proto.mutable_origin() = ToProto(error.origin);
   proto.set_root_command(error.root_command);
   if (error.root_origin != Origin{}) *proto.mutable_root_origin() = ToProto(error.root_origin);
-  proto.set_text(error.text);
+  proto.set_text(ValidUtf8(error.text));
   return proto;
 }
 

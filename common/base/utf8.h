@@ -22,4 +22,8 @@ inline void ClipWithDots(std::string& text, size_t bytes_max) {
   text += "...";
 }
 
+// The text with each byte that is not part of a character written as "\\xff": what goes into a message of the
+// wire may have come from bytes that mean no text.
+std::string ValidUtf8(std::string_view text);
+
 }  // namespace hlod

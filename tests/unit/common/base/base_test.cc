@@ -5,8 +5,10 @@
 #include "absl/strings/cord.h"
 #include "common/base/arithmetic.h"
 #include "common/base/error.h"
+#include "common/base/error_proto.h"
 #include "common/base/sha256.h"
 #include "common/base/status.h"
+#include "common/base/utf8.h"
 #include "common/base/words.h"
 
 namespace hlod {
@@ -93,6 +95,33 @@ TEST(Error, SurvivesTheStatusThatCarriesIt) {
   EXPECT_EQ(KindOf(Annotate(status, "downloading.")), ErrorKind::kPlaceholder);
   EXPECT_EQ(ToString(error.origin), "model.cc:88");
   EXPECT_EQ(KindOf(absl::InternalError("plain")), ErrorKind::kNone);
+}
+
+TEST(ValidUtf8, KeepsCharactersAndSpellsOtherBytes) {
+  EXPECT_EQ(ValidUtf8("a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"), "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
+  EXPECT_EQ(ValidUtf8("a\xff"), "a\\xff");
+  EXPECT_EQ(ValidUtf8("\xc3"), "\\xc3");                    // Cut.
+  EXPECT_EQ(ValidUtf8("\xc3(\xa4"), "\\xc3(\\xa4");         // Its second byte is elsewhere.
+  EXPECT_EQ(ValidUtf8("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // Half of a pair.
+  EXPECT_EQ(ValidUtf8(""), "");
+}
+
+// A message with a string that is not UTF-8 is not read at all: a refused backend_config of bytes would have
+// ended the session.
+TEST(Error, OfBytesIsReadByTheOtherSide) {
+  ErrorDetails error;
+  error.code = absl::StatusCode::kInvalidArgument;
+  error.text = "The backend_config is \xff.";
+  error.origin = {
+      "m\xf6"
+      "del.cc",
+      3, "f"};
+  v1::Error read;
+  ASSERT_TRUE(read.ParseFromString(ToProto(error).SerializeAsString()));
+  EXPECT_EQ(FromProto(read).text, "The backend_config is \\xff.");
+  EXPECT_EQ(FromProto(read).origin.file,
+            "m\\xf6"
+            "del.cc");
 }
 
 TEST(Error, IsPrintedOnceAndWithItsKind) {
