@@ -167,8 +167,8 @@ const StopCase kCases[] = {
     {"FftOfAPrimeLength", R"(ENTRY e { p = c64[1000003] parameter(0)
       ROOT r = c64[1000003] fft(p), fft_type=FFT, fft_length={1000003} })"},
     // Each line alone is too short to look.
-    {"FftOfManyLinesOfAPrimeLength", R"(ENTRY e { p = c64[512,1031] parameter(0)
-      ROOT r = c64[512,1031] fft(p), fft_type=FFT, fft_length={1031} })"},
+    {"FftOfManyLinesOfAPrimeLength", R"(ENTRY e { p = c64[32,16411] parameter(0)
+      ROOT r = c64[32,16411] fft(p), fft_type=FFT, fft_length={16411} })"},
     {"FftOfRealLines", R"(ENTRY e { p = f32[2048,2048] parameter(0)
       ROOT r = c64[2048,1025] fft(p), fft_type=RFFT, fft_length={2048} })"},
     {"Elementwise", R"(ENTRY e { p = f32[8388608] parameter(0)
