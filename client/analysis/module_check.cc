@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "client/analysis/division.h"
 #include "client/analysis/quantity.h"
 #include "client/analysis/sharding.h"
 #include "client/analysis/traffic.h"
@@ -37,6 +38,24 @@ double WithoutArguments(const Peak& peak) { return static_cast<double>(peak.tota
 Bracket PeakOnAChip(const ModuleReport& report, double divided_arguments, double chips) {
   return {divided_arguments + WithoutArguments(report.fused) / chips,
           divided_arguments + WithoutArguments(report.unfused)};
+}
+
+// With the shardings carried on.
+double LikelyOnAChip(const hlo::Module& canonical, const Divisions& divisions,
+                     const PlacementOptions& options, double divided_arguments) {
+  const hlo::Computation& entry = canonical.entry();
+  const Placements placements(canonical, options);
+  double bytes = divided_arguments + static_cast<double>(PeakOf(placements).temporaries);
+  const std::vector<hlo::ShapeLeaf> leaves = hlo::Leaves(entry.root().shape());
+  for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+    const bool aliased = std::any_of(
+        canonical.config.input_output_alias.begin(), canonical.config.input_output_alias.end(),
+        [&](const hlo::InputOutputAlias& alias) { return alias.output_index == leaves[leaf].index; });
+    if (aliased) continue;
+    bytes += static_cast<double>(options.BytesOf(*leaves[leaf].shape)) /
+             static_cast<double>(divisions.PartsOf(entry, entry.root_id(), leaf));
+  }
+  return bytes;
 }
 
 // The roofline: as long as its operations, or its traffic, take at full speed.
@@ -94,6 +113,19 @@ absl::StatusOr<ModuleReport> CheckModule(const hlo::Module& module, const std::o
   const int64_t chips = target.has_value() ? target->count : 1;
   report.peak_bytes =
       PeakOnAChip(report, DividedArguments(module, options, chips), static_cast<double>(chips));
+  if (chips > 1) {
+    const Divisions divisions(*canonical, chips);
+    options.parts = [&divisions](hlo::Instruction i, size_t leaf) {
+      return divisions.PartsOf(i.computation(), i.id(), leaf);
+    };
+    const double arguments = DividedArguments(module, options, chips);
+    const auto likely = [&](bool fused) {
+      options.fused = fused;
+      return LikelyOnAChip(*canonical, divisions, options, arguments);
+    };
+    report.likely_bytes.low = likely(true);
+    report.likely_bytes.high = likely(false);
+  }
   if (target.has_value()) {
     const auto seconds = [&](double traffic) {
       return Seconds(target->chip, static_cast<double>(chips), report.cost.total.flops, traffic);
@@ -121,10 +153,15 @@ void AppendTarget(const ModuleReport& report, std::string& text) {
   absl::StrAppendFormat(
       &text, "step             %s at full speed (an estimate: without overheads and communication)\n",
       Show(report.step_seconds, SecondsText));
-  if (target.count > 1)
+  if (target.count > 1) {
     text +=
         "                 parameters are divided by their shardings; the rest between by all chips and by "
         "none\n";
+    absl::StrAppendFormat(&text,
+                          "                 %s where shardings are carried through what leaves no choice (an "
+                          "estimate: a partitioner may choose otherwise)\n",
+                          Show(Of(report.likely_bytes.low, report.likely_bytes.high), BytesText));
+  }
 }
 
 // The report's text has the few that matter most.

@@ -23,9 +23,12 @@ struct ModuleReport {
   std::string name;
   int64_t instructions = 0;
   ModuleCost cost;
-  Peak fused, unfused;   // On one chip, undivided.
-  Bracket traffic;       // Bytes moved in the device's memory, undivided.
-  Bracket peak_bytes;    // On a chip.
+  Peak fused, unfused;  // On one chip, undivided.
+  Bracket traffic;      // Bytes moved in the device's memory, undivided.
+  Bracket peak_bytes;   // On a chip.
+  // On one of several chips, with the parameters' shardings carried through what leaves no choice
+  // (division.h), fused to not fused: an estimate within `peak_bytes`. Zero on one chip.
+  Bracket likely_bytes;
   Bracket step_seconds;  // By the chip's speed alone: no overheads, no communication. Zero without a target.
   std::optional<Target> target;
   Budget budget;

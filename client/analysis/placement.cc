@@ -78,7 +78,8 @@ Value Placement::Allocate(Instruction i) {
       leaves.push_back(values_[i.operands()[0]][leaves.size()]);
       continue;
     }
-    const int64_t bytes = options_->BytesOf(*leaf.shape);
+    const int64_t parts = options_->PartsOf(i, leaves.size());
+    const int64_t bytes = (options_->BytesOf(*leaf.shape) + parts - 1) / parts;
     leaves.push_back({{static_cast<BufferId>(buffers_.size()), bytes}});
     buffers_.push_back({.made = i.id(), .bytes = outside ? 0 : Align(bytes), .shape = leaf.shape});
   }

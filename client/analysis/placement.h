@@ -20,6 +20,10 @@ struct PlacementOptions {
   // What an array takes in the device's memory; null: its dense payload (hlo::ByteSize).
   std::function<int64_t(const hlo::Shape&)> bytes;
 
+  // In how many parts a leaf of what an instruction makes is divided; null: in one.
+  std::function<int64_t(hlo::Instruction, size_t leaf)> parts;
+
+  int64_t PartsOf(hlo::Instruction i, size_t leaf) const { return parts ? parts(i, leaf) : 1; }
   int64_t BytesOf(const hlo::Shape& shape) const {
     return bytes ? bytes(shape) : hlo::ByteSize(shape).value_or(0);
   }

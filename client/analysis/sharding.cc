@@ -9,13 +9,20 @@
 namespace hlod::analysis {
 namespace {
 
-int64_t Tiles(const xla::OpSharding& sharding) {
-  if (sharding.type() != xla::OpSharding::OTHER) return 1;
+// By dimension; none where the array is whole.
+hlo::Dims DimsOf(const xla::OpSharding& sharding) {
+  hlo::Dims tiles;
+  if (sharding.type() != xla::OpSharding::OTHER) return tiles;
   // The last dimensions may be subgroups, which divide nothing.
   const int subgroups = sharding.replicate_on_last_tile_dim() ? 1 : sharding.last_tile_dims_size();
-  int64_t tiles = 1;
   for (int dim = 0; dim < sharding.tile_assignment_dimensions_size() - subgroups; ++dim)
-    tiles *= std::max<int64_t>(1, sharding.tile_assignment_dimensions(dim));
+    tiles.push_back(std::max<int64_t>(1, sharding.tile_assignment_dimensions(dim)));
+  return tiles;
+}
+
+int64_t Tiles(const xla::OpSharding& sharding) {
+  int64_t tiles = 1;
+  for (const int64_t along : DimsOf(sharding)) tiles *= along;
   return tiles;
 }
 
@@ -34,6 +41,22 @@ std::vector<int64_t> PartsOf(std::string_view sharding, size_t leaves) {
   for (size_t leaf = 0; leaf < said; ++leaf)
     parts[leaf] = Tiles(proto.tuple_shardings(static_cast<int>(leaf)));
   return parts;
+}
+
+std::vector<hlo::Dims> TilesOf(std::string_view sharding, const hlo::Shape& shape) {
+  std::vector<hlo::Dims> tiles;
+  for (const hlo::ShapeLeaf& leaf : hlo::Leaves(shape)) tiles.emplace_back(leaf.shape->dims.size(), 1);
+  xla::OpSharding proto;
+  if (sharding.empty() || !proto.ParseFromArray(sharding.data(), static_cast<int>(sharding.size())))
+    return tiles;
+  for (size_t leaf = 0; leaf < tiles.size(); ++leaf) {
+    const bool tuple = proto.type() == xla::OpSharding::TUPLE;
+    if (tuple && leaf >= static_cast<size_t>(proto.tuple_shardings_size())) break;
+    const hlo::Dims said = DimsOf(tuple ? proto.tuple_shardings(static_cast<int>(leaf)) : proto);
+    // Of another rank it says nothing about this array.
+    if (said.size() == tiles[leaf].size()) tiles[leaf] = said;
+  }
+  return tiles;
 }
 
 }  // namespace hlod::analysis
