@@ -19,22 +19,26 @@ namespace {
 // A module as a file with such a name holds it.
 struct Form {
   std::string_view extension, name;
-  std::string (*write)(const Module&);
+  absl::StatusOr<std::string> (*write)(const Module&);
 };
-std::string AsText(const Module& module) { return hlo::ToText(module); }
-constexpr Form kForms[] = {
-    {".hlo", "HLO text", AsText}, {".txt", "HLO text", AsText}, {".pb", "HLO proto", hlo::Serialize}};
+absl::StatusOr<std::string> AsText(const Module& module) { return hlo::ToText(module); }
+absl::StatusOr<std::string> AsProto(const Module& module) { return hlo::Serialize(module); }
+constexpr Form kForms[] = {{".hlo", "HLO text", AsText},
+                           {".txt", "HLO text", AsText},
+                           {".pb", "HLO proto", AsProto},
+                           {".mlir", "StableHLO text", stablehlo::FromHlo}};
 
 absl::StatusOr<const Form*> FormOf(const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension();
   for (const Form& form : kForms) {
     if (form.extension == extension) return &form;
   }
-  if (extension == ".mlir" || extension == ".mlirbc") {
-    return UsageError(absl::StrCat(path, ": StableHLO is read and not written; write .hlo or .pb."));
-  }
+  if (extension == ".mlirbc")
+    return UsageError(absl::StrCat(path, ": artifacts are read and not written; write .mlir, .hlo or .pb."));
   return UsageError(
-      absl::StrCat(path, ": its name says no form; .hlo and .txt are HLO text, .pb is an HLO proto."));
+      absl::StrCat(path,
+                   ": its name says no form; .hlo and .txt are HLO text, .pb is an HLO proto, .mlir is "
+                   "StableHLO."));
 }
 
 // "(f32[2], s32[]) -> f32[2]".
@@ -62,12 +66,15 @@ absl::Status Convert(const CommonOptions& common, const ConvertOptions& options)
   ASSIGN_OR_RETURN(const Form* const form, FormOf(options.output));
   ASSIGN_OR_RETURN(const ArgumentSizes sizes, ParseSizes(options.sizes));
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(options.input, {.sizes = sizes}));
-  const std::string bytes = form->write(*module);
-  RETURN_IF_ERROR(WriteFile(options.output, bytes));
+  absl::StatusOr<std::string> bytes = form->write(*module);
+  if (!bytes.ok())
+    return Annotate(std::move(bytes).status(),
+                    absl::StrCat("writing ", options.input, " as ", ToAbsl(form->name)));
+  RETURN_IF_ERROR(WriteFile(options.output, *bytes));
   if (common.json) {
     Json json = Described(*module);
     json["file"] = options.output;
-    json["bytes"] = bytes.size();
+    json["bytes"] = bytes->size();
     std::printf("%s\n", Dump(json).c_str());
   }
   return absl::OkStatus();

@@ -6,10 +6,11 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "absl/strings/escaping.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "client/import/dense_text.h"
 #include "common/base/strings.h"
 #include "common/hlo/text/text.h"
 
@@ -19,26 +20,6 @@ namespace {
 // Lists within lists, and dictionaries: as deep as the readers allow, and never deeper than this.
 constexpr int kDepthMax = 64;
 
-std::string ElementTypeText(hlo::PrimitiveType type) {
-  if (type == hlo::kPred) return "i1";
-  if (hlo::IsSigned(type)) return absl::StrCat("i", hlo::Info(type).bits);
-  if (hlo::IsUnsigned(type)) return absl::StrCat("ui", hlo::Info(type).bits);
-  if (hlo::IsComplex(type)) return absl::StrCat("complex<f", hlo::Info(type).bits / 2, ">");
-  const std::string name(hlo::Name(type));
-  return name.starts_with("f8") || name.starts_with("f6") || name.starts_with("f4")
-             ? absl::StrCat(name.substr(0, 2), absl::AsciiStrToUpper(name.substr(2)))
-             : name;
-}
-
-std::string TypeText(const Type& type) {
-  if (!type.IsArray()) return hlo::ToStringNoLayout(type);
-  std::string text = "tensor<";
-  for (const int64_t size : type.dims) {
-    absl::StrAppend(&text, size == hlo::kUnboundedSize ? "?" : absl::StrCat(size), "x");
-  }
-  return absl::StrCat(text, ElementTypeText(type.type), ">");
-}
-
 std::string FloatText(double value, hlo::PrimitiveType type) {
   const bool single = type != hlo::kF64;
   const auto same = [&](const std::string& text) {
@@ -47,6 +28,8 @@ std::string FloatText(double value, hlo::PrimitiveType type) {
   };
   std::string text = absl::StrFormat("%.6e", value);
   if (!same(text)) text = absl::StrFormat(single ? "%.9g" : "%.17g", value);
+  // A number with a point, or it would be an integer.
+  if (text.find('.') == text.npos) text = absl::StrFormat(single ? "%.8e" : "%.16e", value);
   return text;
 }
 
@@ -54,9 +37,7 @@ std::string KeyText(const std::string& key) {
   const bool bare = !key.empty() && std::ranges::all_of(key, [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '$';
   });
-  return bare && std::isdigit(static_cast<unsigned char>(key[0])) == 0
-             ? key
-             : absl::StrCat("\"", absl::CEscape(key), "\"");
+  return bare && std::isdigit(static_cast<unsigned char>(key[0])) == 0 ? key : Quoted(key);
 }
 
 std::string Typed(std::string text, hlo::PrimitiveType type) {
@@ -86,9 +67,7 @@ struct Printer {
   std::string operator()(double value) const {
     return Typed(FloatText(value, attribute.type), attribute.type);
   }
-  std::string operator()(const std::string& text) const {
-    return absl::StrCat("\"", absl::CEscape(text), "\"");
-  }
+  std::string operator()(const std::string& text) const { return Quoted(text); }
   std::string operator()(const Word& word) const { return word.text; }
   std::string operator()(const Symbol& symbol) const { return absl::StrCat("@", symbol.name); }
   std::string operator()(const Integers& values) const {
@@ -96,11 +75,7 @@ struct Printer {
     if (values.empty()) return absl::StrCat("array<", type, ">");
     return absl::StrCat("array<", type, ": ", absl::StrJoin(values, ", "), ">");
   }
-  std::string operator()(const hlo::Literal& literal) const {
-    std::string values = hlo::ToText(literal);
-    for (char& c : values) c = c == '{' ? '[' : c == '}' ? ']' : c;
-    return absl::StrCat("dense<", values, "> : ", TypeText(literal.shape()));
-  }
+  std::string operator()(const hlo::Literal& literal) const { return DenseText(literal); }
   std::string operator()(const Type& type) const { return TypeText(type); }
   std::string operator()(const FunctionType& type) const {
     const auto append = [](std::string* out, const Type& one) { out->append(TypeText(one)); };
@@ -126,6 +101,52 @@ std::string ListText(const Attribute& attribute, int depth) {
 }
 
 }  // namespace
+
+std::string ElementTypeText(hlo::PrimitiveType type) {
+  if (type == hlo::kPred) return "i1";
+  if (hlo::IsSigned(type)) return absl::StrCat("i", hlo::Info(type).bits);
+  if (hlo::IsUnsigned(type)) return absl::StrCat("ui", hlo::Info(type).bits);
+  if (hlo::IsComplex(type)) return absl::StrCat("complex<f", hlo::Info(type).bits / 2, ">");
+  const std::string name(hlo::Name(type));
+  return name.starts_with("f8") || name.starts_with("f6") || name.starts_with("f4")
+             ? absl::StrCat(name.substr(0, 2), absl::AsciiStrToUpper(name.substr(2)))
+             : name;
+}
+
+std::string TypeText(const Type& type) {
+  if (type.IsToken()) return "!stablehlo.token";
+  if (type.IsTuple()) {
+    return absl::StrCat(
+        "tuple<",
+        absl::StrJoin(type.tuple, ", ",
+                      [](std::string* out, const Type& element) { *out += TypeText(element); }),
+        ">");
+  }
+  if (!type.IsArray()) return hlo::ToStringNoLayout(type);
+  std::string text = "tensor<", bounds;
+  bool is_bounded = false;
+  for (int i = 0; i < type.rank(); ++i) {
+    const bool is_dynamic = type.IsDynamic(i), has_bound = is_dynamic && type.dims[i] != hlo::kUnboundedSize;
+    is_bounded |= has_bound;
+    absl::StrAppend(&text, is_dynamic ? "?" : absl::StrCat(type.dims[i]), "x");
+    absl::StrAppend(&bounds, i > 0 ? ", " : "", has_bound ? absl::StrCat(type.dims[i]) : "?");
+  }
+  text += ElementTypeText(type.type);
+  if (is_bounded) absl::StrAppend(&text, ", #stablehlo.bounds<", bounds, ">");
+  return text + ">";
+}
+
+std::string Quoted(std::string_view text) {
+  std::string quoted = "\"";
+  for (const unsigned char c : text) {
+    if (c == '"' || c == '\\' || c < 0x20 || c == 0x7f) {
+      absl::StrAppendFormat(&quoted, "\\%02X", c);
+    } else {
+      quoted += static_cast<char>(c);
+    }
+  }
+  return quoted + "\"";
+}
 
 std::string TextOf(const Attribute& attribute) { return ListText(attribute, 0); }
 std::string TextOf(const AttributeMap& attributes) { return MapText(attributes, 0); }

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/import/attribute_text.h"
 #include "client/import/conversion.h"
+#include "client/import/dot_algorithms.h"
 #include "common/base/strings.h"
 
 namespace hlod::stablehlo {
@@ -30,24 +31,6 @@ void TakePrecision(Conversion& c, hlo::Precision& precision) {
   if (std::ranges::all_of(precision.operand, [](uint8_t p) { return p == 0; })) precision.operand.clear();
 }
 
-// PrecisionConfig.Algorithm by what StableHLO states of it. kInvalid on both sides: any f8.
-struct Algorithm {
-  PrimitiveType operands, accumulation;
-  int64_t products;
-  bool imprecise;
-  uint8_t number;
-};
-constexpr Algorithm kAlgorithms[] = {
-    {hlo::kInvalid, hlo::kF32, 1, false, 1}, {hlo::kInvalid, hlo::kF32, 1, true, 2},
-    {hlo::kF16, hlo::kF16, 1, false, 3},     {hlo::kF16, hlo::kF32, 1, false, 4},
-    {hlo::kBF16, hlo::kBF16, 1, false, 5},   {hlo::kBF16, hlo::kF32, 1, false, 6},
-    {hlo::kBF16, hlo::kF32, 3, false, 7},    {hlo::kBF16, hlo::kF32, 6, false, 8},
-    {hlo::kF32, hlo::kF32, 1, false, 11},    {hlo::kF64, hlo::kF64, 1, false, 12},
-    {hlo::kBF16, hlo::kF32, 9, false, 13},
-};
-// TF32 is not an element type; it is a word.
-constexpr uint8_t kTf32 = 9, kTf32Times3 = 10;
-
 bool IsF8(PrimitiveType type) { return hlo::IsFloat(type) && hlo::Info(type).bits == 8; }
 
 uint8_t AlgorithmOf(Conversion& c) {
@@ -60,7 +43,7 @@ uint8_t AlgorithmOf(Conversion& c) {
                       accumulation = c.ElementType("accumulation_type");
   if (accumulation == hlo::kInvalid && c.Text("accumulation_type") == "none") return 0;
   const bool imprecise = c.Bool("allow_imprecise_accumulation");
-  for (const Algorithm& row : kAlgorithms) {
+  for (const DotAlgorithm& row : kDotAlgorithms) {
     const bool fits =
         row.operands == hlo::kInvalid ? IsF8(lhs) && IsF8(rhs) : lhs == row.operands && rhs == lhs;
     if (fits && accumulation == row.accumulation && products == row.products && imprecise == row.imprecise) {

@@ -1,8 +1,9 @@
-// Modules of any form, StableHLO among them, as HLO modules.
+// Modules of any form, StableHLO among them, as HLO modules; and HLO modules as StableHLO.
 #pragma once
 
 #include <map>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -20,6 +21,11 @@ namespace stablehlo {
 // The program as an HLO module, verified: its public function (or @main) is the entry. Errors name the
 // operation, its place and what it is that HLO has no form for.
 absl::StatusOr<std::unique_ptr<hlo::Module>> ToHlo(const Program& program, const ArgumentSizes& sizes = {});
+
+// The module as the text of a StableHLO program, in MLIR's generic form. Its entry is @main; tuples of
+// results are as many results, layouts are not kept. UNIMPLEMENTED naming the first instruction that
+// StableHLO (with CHLO) has no operation for; an error of the verifier.
+absl::StatusOr<std::string> FromHlo(const hlo::Module& module);
 
 }  // namespace stablehlo
 

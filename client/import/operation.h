@@ -106,8 +106,8 @@ absl::StatusOr<Program> ParseText(std::string_view text);
 // (#loc, !type).
 bool IsStablehloText(std::string_view text);
 
-// A portable artifact (MLIR bytecode of the VHLO dialect), as jax.export and StableHLO's serialize write it, from
-// version 0.9.0 on. Errors name the section or the operation, and the byte.
+// A portable artifact (MLIR bytecode of the VHLO dialect), as jax.export and StableHLO's serialize write it,
+// from version 0.9.0 on. Errors name the section or the operation, and the byte.
 absl::StatusOr<Program> ParseBytecode(std::string_view bytes);
 bool IsBytecode(std::string_view bytes);
 

@@ -28,7 +28,8 @@ ModuleOr Converted(const absl::StatusOr<stablehlo::Program>& program, const Read
 ModuleOr Read(std::string_view bytes, const ReadOptions& options) {
   if (bytes.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     return InvalidArgument(
-        "It is empty; an HLO module (a serialized HloModuleProto or HloProto, or text) or a StableHLO program "
+        "It is empty; an HLO module (a serialized HloModuleProto or HloProto, or text) or a StableHLO "
+        "program "
         "(text, or an artifact) is needed.");
   }
   if (stablehlo::IsBytecode(bytes)) return Converted(stablehlo::ParseBytecode(bytes), options);

@@ -57,8 +57,10 @@ TEST_F(Hloctl, TheSameModuleInEachFormGivesTheSameResult) {
     ASSERT_EQ(converted.code, 0) << converted.text;
   }
   ASSERT_EQ(Run("convert " + File("step.pb") + " " + File("again.txt")).code, 0);
+  ASSERT_EQ(Run("convert " + File("step.pb") + " " + File("again.mlir")).code, 0);
   nlohmann::json first;
-  for (const std::string& form : {text, artifact, File("step.hlo"), File("step.pb"), File("again.txt")}) {
+  for (const std::string& form :
+       {text, artifact, File("step.hlo"), File("step.pb"), File("again.txt"), File("again.mlir")}) {
     const nlohmann::json json = RunJson("run " + form + " --random 7");
     ASSERT_TRUE(json.contains("results")) << form << ": " << json;
     if (first.is_null()) first = json["results"];
@@ -66,10 +68,10 @@ TEST_F(Hloctl, TheSameModuleInEachFormGivesTheSameResult) {
   }
 }
 
-TEST_F(Hloctl, ConvertWritesHloOnly) {
-  const Output stablehlo = Run("convert " + File("two.hlo") + " " + File("two.mlir"));
-  EXPECT_EQ(stablehlo.code, 2);
-  EXPECT_NE(stablehlo.text.find("StableHLO is read and not written"), std::string::npos) << stablehlo.text;
+TEST_F(Hloctl, ConvertSaysWhichFormsItWrites) {
+  const Output artifact = Run("convert " + File("two.hlo") + " " + File("two.mlirbc"));
+  EXPECT_EQ(artifact.code, 2);
+  EXPECT_NE(artifact.text.find("artifacts are read and not written"), std::string::npos) << artifact.text;
   const Output nameless = Run("convert " + File("two.hlo") + " " + File("two.json"));
   EXPECT_EQ(nameless.code, 2);
   EXPECT_NE(nameless.text.find("its name says no form"), std::string::npos) << nameless.text;

@@ -47,4 +47,10 @@ absl::StatusOr<std::string> ParseSharding(std::string_view text, size_t rank) {
   return sharding.SerializeAsString();
 }
 
+std::string ShardingToText(const std::string& serialized) {
+  xla::OpSharding sharding;
+  if (serialized.empty() || !sharding.ParseFromString(serialized)) return "";
+  return hlo::text::ShardingText(sharding);
+}
+
 }  // namespace hlod::hlo

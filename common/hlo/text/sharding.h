@@ -13,4 +13,7 @@ namespace hlod::hlo {
 // rank or another number of devices than tiles.
 absl::StatusOr<std::string> ParseSharding(std::string_view text, size_t rank);
 
+// The text of a serialized OpSharding; empty for none, and for one that has no text.
+std::string ShardingToText(const std::string& serialized);
+
 }  // namespace hlod::hlo

@@ -1,0 +1,100 @@
+// Numbers, lists of them, bytes.
+#include "client/import/dense_text.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "client/import/attribute_text.h"
+
+namespace hlod::stablehlo {
+namespace {
+
+// Elements up to which they are numbers: people read those.
+constexpr int64_t kNumbersMax = 64;
+
+// MLIR takes a float by its digits, with a point, or by its bits.
+std::string FloatText(double value, uint64_t bits, int width, bool is_double) {
+  if (!std::isfinite(value)) return absl::StrFormat("0x%0*X", width / 4, bits);
+  return is_double ? absl::StrFormat("%.16e", value) : absl::StrFormat("%.8e", value);
+}
+
+template <typename T>
+std::string ElementText(const T& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return value ? "true" : "false";
+  } else if constexpr (std::is_integral_v<T>) {
+    return absl::StrCat(value);
+  } else if constexpr (hlo::kIsSmallInt<T>) {
+    return absl::StrCat(static_cast<int>(value));
+  } else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
+    return absl::StrCat("(", ElementText(value.real()), ", ", ElementText(value.imag()), ")");
+  } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(T));
+    return FloatText(static_cast<double>(value), bits, 8 * sizeof(T), std::is_same_v<T, double>);
+  } else {
+    // Those below 32 bits, of which some have no digits that every reader rounds alike.
+    return absl::StrFormat("0x%X", static_cast<uint64_t>(value.bits()));
+  }
+}
+
+// "[[1, 2], [3, 4]]" of the elements from `next` on.
+template <typename T>
+void AppendList(const hlo::Shape& shape, size_t dimension, const T*& next, std::string& text) {
+  if (dimension == shape.dims.size()) return absl::StrAppend(&text, ElementText(*next++));
+  text += '[';
+  for (int64_t i = 0; i < shape.dims[dimension]; ++i) {
+    if (i > 0) text += ", ";
+    AppendList(shape, dimension + 1, next, text);
+  }
+  text += ']';
+}
+
+bool IsOneValue(const hlo::Literal& literal) {
+  const auto width = static_cast<size_t>(hlo::ByteWidth(literal.shape().type));
+  const absl::Span<const std::byte> bytes = literal.bytes();
+  return bytes.size() >= width && std::memcmp(bytes.data(), bytes.data() + width, bytes.size() - width) == 0;
+}
+
+// Bools are eight to a byte there, lowest bit first.
+std::string Bytes(const hlo::Literal& literal) {
+  const absl::Span<const std::byte> bytes = literal.bytes();
+  if (literal.shape().type != hlo::kPred)
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::string packed((bytes.size() + 7) / 8, '\0');
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    if (bytes[i] != std::byte{0}) packed[i / 8] = static_cast<char>(packed[i / 8] | 1 << (i % 8));
+  }
+  return packed;
+}
+
+std::string ElementsText(const hlo::Literal& literal) {
+  const int64_t count = literal.element_count();
+  if (count == 0) return "";
+  std::string text;
+  const bool is_one = IsOneValue(literal);
+  if (!is_one && count > kNumbersMax) {
+    for (const unsigned char byte : Bytes(literal)) absl::StrAppendFormat(&text, "%02X", byte);
+    return absl::StrCat("\"0x", text, "\"");
+  }
+  hlo::VisitType(literal.shape().type, [&]<typename T>() {
+    const T* next = literal.data<T>().data();
+    if (is_one) {
+      text = ElementText(*next);
+    } else {
+      AppendList(literal.shape(), 0, next, text);
+    }
+  });
+  return text;
+}
+
+}  // namespace
+
+std::string DenseText(const hlo::Literal& literal) {
+  return absl::StrCat("dense<", ElementsText(literal), "> : ", TypeText(literal.shape()));
+}
+
+}  // namespace hlod::stablehlo

@@ -1,0 +1,165 @@
+// Instructions: most are a row, the others are here.
+#include "absl/strings/str_cat.h"
+#include "client/import/write/writer.h"
+#include "common/base/status.h"
+#include "common/hlo/opcode.h"
+#include "common/hlo/replica_groups.h"
+
+namespace hlod::stablehlo::write {
+namespace {
+
+using enum hlo::Opcode;
+
+// What its first operand is, as values go.
+bool IsFirstOperand(hlo::Opcode opcode) {
+  return opcode == kCopy || opcode == kDomain || opcode == kAddDependency;
+}
+
+// The leaves of element `index` among those of a tuple.
+Leaves Element(const Leaves& tuple, const hlo::Shape& shape, int64_t index) {
+  size_t first = 0;
+  const auto count = [](const hlo::Shape& element, const auto& self) -> size_t {
+    if (!element.IsTuple()) return 1;
+    size_t leaves = 0;
+    for (const hlo::Shape& inner : element.tuple) leaves += self(inner, self);
+    return leaves;
+  };
+  for (int64_t i = 0; i < index; ++i) first += count(shape.tuple[static_cast<size_t>(i)], count);
+  const size_t end = first + count(shape.tuple[static_cast<size_t>(index)], count);
+  return {tuple.begin() + static_cast<ptrdiff_t>(first), tuple.begin() + static_cast<ptrdiff_t>(end)};
+}
+
+}  // namespace
+
+absl::StatusOr<Leaves> Writer::WriteInstruction(hlo::Instruction instruction,
+                                                const std::vector<Leaves>& values) {
+  const hlo::Opcode opcode = instruction.opcode();
+  const hlo::Notes* const notes = instruction.computation().notes(instruction.id());
+  if (IsFirstOperand(opcode)) return values[instruction.operands()[0]];
+  if (opcode == kGetTupleElement) {
+    return Element(values[instruction.operands()[0]], instruction.operand(0).shape(),
+                   instruction.attributes<hlo::TupleIndexAttributes>().index);
+  }
+  if (opcode == kConditional) return Branches(instruction, values);
+  Draft draft;
+  for (const hlo::NodeId operand : instruction.operands())
+    draft.operands.insert(draft.operands.end(), values[operand].begin(), values[operand].end());
+  if (opcode == kTuple) return std::move(draft.operands);
+  if (opcode == kCall || opcode == kFusion) return Called(instruction, std::move(draft));
+  if (opcode == kCustomCall) return CustomCall(instruction, std::move(draft));
+  if (opcode == kRng) return Random(instruction, std::move(draft));
+  if (opcode == kAllToAll) return AllToAll(instruction, std::move(draft));
+  if (opcode == kWhile) {
+    draft.name = "stablehlo.while";
+    draft.regions = {{instruction.called()[1], {}}, {instruction.called()[0], {}}};
+    return Write(std::move(draft), instruction.shape(), notes);
+  }
+  const Row* const row = FindRow(opcode);
+  if (row == nullptr) {
+    return Unimplemented("%s (%s) has no form in StableHLO.", instruction.name(), hlo::Name(opcode));
+  }
+  draft.name = row->name;
+  if (row->attributes != nullptr) row->attributes(instruction, draft.attributes);
+  for (const hlo::ComputationId called : instruction.called()) draft.regions.push_back({called, {}});
+  // A token that waits for nothing has an operation of its own.
+  if (opcode == kAfterAll && draft.operands.empty()) draft.name = "stablehlo.create_token";
+  return Write(std::move(draft), instruction.shape(), notes);
+}
+
+// A composite's name and attributes are among its frontend attributes.
+absl::StatusOr<Leaves> Writer::Called(hlo::Instruction instruction, Draft draft) {
+  const hlo::Notes* const notes = instruction.computation().notes(instruction.id());
+  Attribute callee{Symbol{functions_.SymbolOf(instruction.called()[0]).substr(1)}};
+  draft.name = "func.call";
+  const auto* const call = std::get_if<hlo::CallAttributes>(&instruction.attributes());
+  if (call == nullptr || !call->is_composite || notes == nullptr) {
+    draft.attributes["callee"] = std::move(callee);
+    return Write(std::move(draft), instruction.shape(), notes);
+  }
+  hlo::Notes others = *notes;
+  const auto take = [&](const char* name) {
+    const auto found = others.frontend_attributes.find(absl::StrCat("composite.", name));
+    if (found == others.frontend_attributes.end()) return std::string();
+    std::string value = std::move(found->second);
+    others.frontend_attributes.erase(found);
+    return value;
+  };
+  draft.name = "stablehlo.composite";
+  draft.attributes["decomposition"] = std::move(callee);
+  draft.attributes["name"] = {take("name")};
+  if (std::string attributes = take("attributes"); attributes.starts_with('{'))
+    draft.attributes["composite_attributes"] = {Word{std::move(attributes)}};
+  if (std::string version = take("version"); !version.empty())
+    draft.attributes["version"] = {Word{absl::StrCat(version, " : i32")}};
+  return Write(std::move(draft), instruction.shape(), &others);
+}
+
+absl::StatusOr<Leaves> Writer::CustomCall(hlo::Instruction instruction, Draft draft) {
+  constexpr int32_t kTypedFfi = 4;
+  const auto& call = instruction.attributes<hlo::CustomCallAttributes>();
+  draft.name = "stablehlo.custom_call";
+  draft.attributes["call_target_name"] = {call.target};
+  draft.attributes["api_version"] = Number(call.api_version, hlo::kS32);
+  draft.attributes["has_side_effect"] = Bool(call.has_side_effect);
+  // A typed call's payload is a dictionary, as text.
+  if (call.api_version == kTypedFfi && call.backend_config.starts_with('{')) {
+    draft.attributes["backend_config"] = {Word{call.backend_config}};
+  } else if (!call.backend_config.empty()) {
+    draft.attributes["backend_config"] = {call.backend_config};
+  }
+  std::vector<Attribute> called;
+  for (const hlo::ComputationId id : instruction.called())
+    called.push_back({Symbol{functions_.SymbolOf(id).substr(1)}});
+  if (!called.empty()) draft.attributes["called_computations"] = {std::move(called)};
+  return Write(std::move(draft), instruction.shape(), instruction.computation().notes(instruction.id()));
+}
+
+absl::StatusOr<Leaves> Writer::AllToAll(hlo::Instruction instruction, Draft draft) {
+  const auto& collective = instruction.attributes<hlo::CollectiveAttributes>();
+  const std::vector<hlo::Dims> groups = hlo::ListGroups(collective.groups);
+  if (collective.dimensions.empty() || groups.empty()) {
+    return Unimplemented("%s (all-to-all) has no form in StableHLO: its %s.", instruction.name(),
+                         groups.empty() ? "groups are not stated" : "operands are the pieces");
+  }
+  draft.name = "stablehlo.all_to_all";
+  draft.attributes["split_dimension"] = draft.attributes["concat_dimension"] =
+      Number(collective.dimensions[0]);
+  draft.attributes["split_count"] = Number(static_cast<int64_t>(groups[0].size()));
+  draft.attributes["replica_groups"] = Rows(groups);
+  if (collective.channel_id != 0) {
+    draft.attributes["channel_handle"] = Structure("stablehlo.channel_handle")
+                                             .Field("handle", absl::StrCat(collective.channel_id))
+                                             .Field("type", "0")
+                                             .Done();
+  }
+  return Write(std::move(draft), instruction.shape(), instruction.computation().notes(instruction.id()));
+}
+
+// What a branch is given is used from outside.
+absl::StatusOr<Leaves> Writer::Branches(hlo::Instruction instruction, const std::vector<Leaves>& values) {
+  Draft draft;
+  draft.operands = values[instruction.operands()[0]];
+  draft.name = instruction.operand(0).shape().type == hlo::kPred ? "stablehlo.if" : "stablehlo.case";
+  for (size_t i = 0; i < instruction.called().size(); ++i)
+    draft.regions.push_back({instruction.called()[i], values[instruction.operands()[i + 1]]});
+  return Write(std::move(draft), instruction.shape(), instruction.computation().notes(instruction.id()));
+}
+
+// The sizes of the result are an operand there.
+absl::StatusOr<Leaves> Writer::Random(hlo::Instruction instruction, Draft draft) {
+  static constexpr std::string_view kWords[] = {"INVALID", "UNIFORM", "NORMAL"};
+  const hlo::Dims& dims = instruction.shape().dims;
+  hlo::Literal sizes(hlo::Shape::Array(hlo::kS64, {static_cast<int64_t>(dims.size())}));
+  std::copy(dims.begin(), dims.end(), sizes.data<int64_t>().begin());
+  shapes_.push_back(sizes.shape());
+  Draft constant{.name = "stablehlo.constant"};
+  constant.attributes["value"] = {std::move(sizes)};
+  ASSIGN_OR_RETURN(const Leaves shape, Write(std::move(constant), shapes_.back()));
+  draft.name = "stablehlo.rng";
+  draft.operands.push_back(shape[0]);
+  const auto distribution = instruction.attributes<hlo::RngAttributes>().distribution;
+  draft.attributes["rng_distribution"] = Enum("rng_distribution", kWords[static_cast<size_t>(distribution)]);
+  return Write(std::move(draft), instruction.shape(), instruction.computation().notes(instruction.id()));
+}
+
+}  // namespace hlod::stablehlo::write
