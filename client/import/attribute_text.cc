@@ -139,7 +139,9 @@ std::string TypeText(const Type& type) {
 std::string Quoted(std::string_view text) {
   std::string quoted = "\"";
   for (const unsigned char c : text) {
-    if (c == '"' || c == '\\' || c < 0x20 || c == 0x7f) {
+    if (c == '\\') {
+      quoted += "\\\\";
+    } else if (c == '"' || c < 0x20 || c >= 0x7f) {
       absl::StrAppendFormat(&quoted, "\\%02X", c);
     } else {
       quoted += static_cast<char>(c);

@@ -67,6 +67,18 @@ Values DotGeneral(Conversion& c) {
   return Instruction(c, kDot, c.operands, attributes);
 }
 
+Values RaggedDot(Conversion& c) {
+  hlo::RaggedDotAttributes attributes;
+  attributes.dot.lhs_contracting = c.Integers("lhs_contracting_dimensions", false);
+  attributes.dot.rhs_contracting = c.Integers("rhs_contracting_dimensions", false);
+  attributes.dot.lhs_batch = c.Integers("lhs_batching_dimensions", false);
+  attributes.dot.rhs_batch = c.Integers("rhs_batching_dimensions", false);
+  attributes.lhs_ragged = c.Integers("lhs_ragged_dimensions", false);
+  attributes.rhs_group = c.Integers("rhs_group_dimensions", false);
+  TakePrecision(c, attributes.dot.precision);
+  return Instruction(c, kRaggedDot, c.operands, attributes);
+}
+
 // The last dimension of the left with the first of the right.
 Values Dot(Conversion& c) {
   hlo::DotAttributes attributes;
@@ -101,9 +113,13 @@ Values TriangularSolve(Conversion& c) {
 }
 
 constexpr Rule kRules[] = {
-    {"stablehlo.cholesky", Cholesky, 1}, {"stablehlo.convolution", Convolution, 2},
-    {"stablehlo.dot", Dot, 2},           {"stablehlo.dot_general", DotGeneral, 2},
-    {"stablehlo.fft", Fft, 1},           {"stablehlo.triangular_solve", TriangularSolve, 2},
+    {"chlo.ragged_dot", RaggedDot, 3},
+    {"stablehlo.cholesky", Cholesky, 1},
+    {"stablehlo.convolution", Convolution, 2},
+    {"stablehlo.dot", Dot, 2},
+    {"stablehlo.dot_general", DotGeneral, 2},
+    {"stablehlo.fft", Fft, 1},
+    {"stablehlo.triangular_solve", TriangularSolve, 2},
 };
 
 }  // namespace

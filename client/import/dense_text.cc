@@ -59,25 +59,14 @@ bool IsOneValue(const hlo::Literal& literal) {
   return bytes.size() >= width && std::memcmp(bytes.data(), bytes.data() + width, bytes.size() - width) == 0;
 }
 
-// Bools are eight to a byte there, lowest bit first.
-std::string Bytes(const hlo::Literal& literal) {
-  const absl::Span<const std::byte> bytes = literal.bytes();
-  if (literal.shape().type != hlo::kPred)
-    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  std::string packed((bytes.size() + 7) / 8, '\0');
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    if (bytes[i] != std::byte{0}) packed[i / 8] = static_cast<char>(packed[i / 8] | 1 << (i % 8));
-  }
-  return packed;
-}
-
 std::string ElementsText(const hlo::Literal& literal) {
   const int64_t count = literal.element_count();
   if (count == 0) return "";
   std::string text;
   const bool is_one = IsOneValue(literal);
-  if (!is_one && count > kNumbersMax) {
-    for (const unsigned char byte : Bytes(literal)) absl::StrAppendFormat(&text, "%02X", byte);
+  // Of bools MLIR's versions have the bytes in two ways.
+  if (!is_one && count > kNumbersMax && literal.shape().type != hlo::kPred) {
+    for (const std::byte byte : literal.bytes()) absl::StrAppendFormat(&text, "%02X", static_cast<int>(byte));
     return absl::StrCat("\"0x", text, "\"");
   }
   hlo::VisitType(literal.shape().type, [&]<typename T>() {

@@ -54,6 +54,7 @@ absl::StatusOr<Leaves> Writer::WriteInstruction(hlo::Instruction instruction,
     draft.regions = {{instruction.called()[1], {}}, {instruction.called()[0], {}}};
     return Write(std::move(draft), instruction.shape(), notes);
   }
+  if (opcode == kConstant && instruction.shape().IsTuple()) return Constants(instruction);
   const Row* const row = FindRow(opcode);
   if (row == nullptr) {
     return Unimplemented("%s (%s) has no form in StableHLO.", instruction.name(), hlo::Name(opcode));
@@ -64,6 +65,19 @@ absl::StatusOr<Leaves> Writer::WriteInstruction(hlo::Instruction instruction,
   // A token that waits for nothing has an operation of its own.
   if (opcode == kAfterAll && draft.operands.empty()) draft.name = "stablehlo.create_token";
   return Write(std::move(draft), instruction.shape(), notes);
+}
+
+// A tuple's elements, one constant each.
+absl::StatusOr<Leaves> Writer::Constants(hlo::Instruction instruction) {
+  Leaves values;
+  for (const hlo::Literal* leaf : instruction.literal().Leaves()) {
+    shapes_.push_back(leaf->shape());
+    Draft constant{.name = "stablehlo.constant"};
+    constant.attributes["value"] = {*leaf};
+    ASSIGN_OR_RETURN(const Leaves value, Write(std::move(constant), shapes_.back()));
+    values.push_back(value[0]);
+  }
+  return values;
 }
 
 // A composite's name and attributes are among its frontend attributes.

@@ -33,6 +33,7 @@ class Writer {
 
   // Those that are not one operation over their operands' leaves.
   absl::StatusOr<Leaves> Called(hlo::Instruction instruction, Draft draft);
+  absl::StatusOr<Leaves> Constants(hlo::Instruction instruction);
   absl::StatusOr<Leaves> CustomCall(hlo::Instruction instruction, Draft draft);
   absl::StatusOr<Leaves> AllToAll(hlo::Instruction instruction, Draft draft);
   absl::StatusOr<Leaves> Branches(hlo::Instruction instruction, const std::vector<Leaves>& values);

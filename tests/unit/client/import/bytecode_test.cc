@@ -71,16 +71,14 @@ TEST(Bytecode, BeginningsAreErrors) {
 }
 
 TEST(Bytecode, ChangedBytesAreAnErrorOrAProgram) {
-  for (const char* const name : {"reduce_custom-0.9.0.mlirbc", "training_step-1.4.0.mlirbc"}) {
-    std::string bytes = Read(Forms() / name);
-    for (char& byte : bytes) {
-      const char before = byte;
-      for (const int change : {0x01, 0x02, 0x80, 0xff}) {
-        byte = static_cast<char>(before ^ change);
-        ParseBytecode(bytes).IgnoreError();
-      }
-      byte = before;
+  std::string bytes = Read(Forms() / "reduce_custom-0.9.0.mlirbc");
+  for (char& byte : bytes) {
+    const char before = byte;
+    for (const int change : {0x01, 0x80, 0xff}) {
+      byte = static_cast<char>(before ^ change);
+      ParseBytecode(bytes).IgnoreError();
     }
+    byte = before;
   }
 }
 

@@ -23,8 +23,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-std::string Message(const absl::Status& status) { return std::string(FromAbsl(status.message())); }
-
 absl::StatusOr<std::unique_ptr<hlo::Module>> Converted(const std::string& text,
                                                        const ArgumentSizes& sizes = {}) {
   absl::StatusOr<Program> program = ParseText(text);
@@ -242,7 +240,7 @@ TEST(Convert, ATypedCustomCallKeepsItsDictionaryAsText) {
   EXPECT_EQ(attributes.target, "my.call");
   EXPECT_EQ(
       attributes.backend_config,
-      R"({name = "a\"b", on = true, scale = 2.500000e+00 : f32, sizes = array<i64: 1, 2>, uplo = 76 : ui8})");
+      R"({name = "a\22b", on = true, scale = 2.500000e+00 : f32, sizes = array<i64: 1, 2>, uplo = 76 : ui8})");
   EXPECT_EQ(attributes.api_version, 4);
   EXPECT_TRUE(attributes.has_side_effect);
 }
