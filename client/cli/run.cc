@@ -171,7 +171,8 @@ absl::StatusOr<Json> Deliver(const Buffer& buffer, size_t index, const RunOption
 
 absl::Status Run(const CommonOptions& common, const RunOptions& options) {
   ASSIGN_OR_RETURN(const ArgumentSizes sizes, SizesOf(options));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(options.module, {.sizes = sizes}));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module,
+                   LoadModule(options.module, {.for_execution = true, .sizes = sizes}));
   if (!options.output.empty()) {
     std::error_code error;
     std::filesystem::create_directories(options.output, error);

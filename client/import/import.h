@@ -30,7 +30,8 @@ absl::StatusOr<std::string> FromHlo(const hlo::Module& module);
 }  // namespace stablehlo
 
 struct ReadOptions {
-  // The module is to be run: fields of a proto that are not known, and not known to be cosmetic, are refused.
+  // The module is to be run: fields of a proto that are not known, and not known to be cosmetic, are refused;
+  // a program whose partitions differ in annotations alone has one.
   bool for_execution = false;
   ArgumentSizes sizes;  // Of a StableHLO program.
 };

@@ -5,6 +5,7 @@
 #include "common/base/error.h"
 #include "common/base/status.h"
 #include "common/hlo/proto/codec.h"
+#include "common/hlo/replica_groups.h"
 #include "common/hlo/text/text.h"
 
 namespace hlod {
@@ -42,6 +43,8 @@ ModuleOr Read(std::string_view bytes, const ReadOptions& options) {
 
 ModuleOr ReadModule(std::string_view bytes, const ReadOptions& options) {
   ModuleOr module = Read(bytes, options);
+  if (module.ok() && options.for_execution && !hlo::DependsOnPartition(**module))
+    (*module)->config.partition_count = 1;
   return module.ok() ? std::move(module) : AsProgramError(module.status());
 }
 

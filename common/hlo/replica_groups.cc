@@ -109,6 +109,23 @@ bool ChangesSize(Instruction collective) {
 
 }  // namespace
 
+bool DependsOnPartition(const Module& module) {
+  static constexpr std::string_view kCutting[] = {"SPMDFullToShardShape", "SPMDShardToFullShape",
+                                                  "xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape"};
+  const auto depends = [](Instruction instruction) {
+    if (instruction.opcode() == kCustomCall)
+      return std::ranges::count(kCutting, instruction.attributes<CustomCallAttributes>().target) > 0;
+    return instruction.opcode() == kPartitionId || HasTrait(instruction.opcode(), hlo::kCollective);
+  };
+  for (ComputationId id = 0; id < module.computation_count(); ++id) {
+    const Computation& computation = module.computation(id);
+    for (NodeId node = 0; node < computation.size(); ++node) {
+      if (depends(computation[node])) return true;
+    }
+  }
+  return false;
+}
+
 absl::Status CheckOneParticipant(Instruction collective) {
   if (const auto* permute = std::get_if<PermuteAttributes>(&collective.attributes())) {
     for (const auto& [source, target] : permute->pairs) {

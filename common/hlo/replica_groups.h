@@ -25,6 +25,10 @@ std::optional<int64_t> GroupSize(const ReplicaGroups& groups);
 // The groups as lists; empty when all devices are one, or a mesh says it. REQUIRES: CheckGroups.
 std::vector<Dims> ListGroups(const ReplicaGroups& groups);
 
+// Whether an instruction asks for its partition, meets others or cuts arrays up for them. Partitions of a
+// program without any are annotated alone: the program computes the same as one.
+bool DependsOnPartition(const Module& module);
+
 // OK when nobody but device 0 takes part in a collective, which is all that a program of one replica and one
 // partition can do; it is its own partner then. UNIMPLEMENTED naming the instruction, the other device and
 // the limit.
