@@ -285,7 +285,7 @@ TEST_F(Hloctl, TokensAreGivenAndTakenWithoutFiles) {
 
 TEST_F(Hloctl, ProgramsOfManyDevicesAreRefusedByNumber) {
   std::ofstream(folder_ / "many.hlo") << "HloModule m, replica_count=2, num_partitions=4\nENTRY main {\n"
-                                         "  ROOT x = f32[] constant(1)\n}\n";
+                                         "  ROOT x = u32[] partition-id()\n}\n";
   const Output output = Run("run " + File("many.hlo"));
   EXPECT_EQ(output.code, 1);
   EXPECT_NE(output.text.find("num_replicas (2) and num_partitions (4)"), std::string::npos) << output.text;

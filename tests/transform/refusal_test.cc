@@ -70,8 +70,11 @@ TEST_F(Refusal, WhatIsNotAnHloModuleIsNamed) {
   expect("", "what is given: It is empty; an HLO module");
   expect(" \n", "It is empty");
   expect("module @jit_f attributes {mhlo.num_partitions = 1 : i32} {\n}\n", "no function @main");
-  expect("func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {\n  return %x : tensor<?xf32>\n}\n",
-         "Argument 0 is f32[?]: its size is not known");
+  const std::string open =
+      "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {\n  return %x : tensor<?xf32>\n}\n";
+  Expect(
+      ErrorKind::kUnimplemented, [&] { LoadFunctionFromBytes(open); }, "load_function",
+      "Argument 0 is f32[?]: its size is not known");
   expect("HloModule broken\nENTRY main { ROOT x = f32[] add(y) }", "y");
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("hlod-refusal-" + std::to_string(getpid()) + ".pb");
