@@ -19,7 +19,7 @@ absl::Status ErrorAbout(const Operation& operation, const absl::FormatSpec<Args.
   return InvalidArgument("%d:%d: %s", at.read_line, at.read_column, text);
 }
 
-// The attribute `name` if it is a T; it is no longer among the attributes then.
+// Takes the attribute `name` out of the attributes if it is a T.
 template <typename T>
 std::optional<T> Take(AttributeMap& attributes, std::string_view name) {
   const auto found = attributes.find(name);

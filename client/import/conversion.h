@@ -124,7 +124,7 @@ Values Instruction(Conversion& c, hlo::Opcode opcode, absl::Span<const Op> opera
                    absl::Span<const ComputationId> called = {});
 
 // The operands and results of `c` as the operation `name` with these attributes (null: none) has them;
-// nothing when there is no such operation, or it takes other numbers of them.
+// nothing when there is no such operation, or it does not take as many of each.
 std::optional<Values> ConvertAs(Conversion& c, std::string_view name, const AttributeMap* attributes);
 
 // Whether a shape is the stated type, or what a type with unknown dimensions can become.

@@ -57,7 +57,7 @@ Values AsItStands(Conversion& c) {
   if (c.Has("mhlo.backend_config")) attributes.api_version = kTypedFfi;
   const std::vector<ComputationId> called = CalledComputations(c);
 
-  // Operands that state the sizes of results are no arguments.
+  // Operands that state the sizes of results are not passed to the target.
   Type stated = c.StatedTogether();
   std::vector<Op> operands = c.operands;
   if (c.Has("indices_of_shape_operands")) {

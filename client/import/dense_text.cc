@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "client/import/attribute_text.h"
+#include "client/import/elements.h"
 
 namespace hlod::stablehlo {
 namespace {
@@ -51,12 +52,6 @@ void AppendList(const hlo::Shape& shape, size_t dimension, const T*& next, std::
     AppendList(shape, dimension + 1, next, text);
   }
   text += ']';
-}
-
-bool IsOneValue(const hlo::Literal& literal) {
-  const auto width = static_cast<size_t>(hlo::ByteWidth(literal.shape().type));
-  const absl::Span<const std::byte> bytes = literal.bytes();
-  return bytes.size() >= width && std::memcmp(bytes.data(), bytes.data() + width, bytes.size() - width) == 0;
 }
 
 std::string ElementsText(const hlo::Literal& literal) {

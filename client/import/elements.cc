@@ -84,6 +84,12 @@ absl::StatusOr<Literal> LiteralFromBytes(const Type& type, std::string_view byte
   return literal;
 }
 
+bool IsOneValue(const Literal& literal) {
+  const auto width = static_cast<size_t>(hlo::ByteWidth(literal.shape().type));
+  const absl::Span<const std::byte> bytes = literal.bytes();
+  return bytes.size() >= width && std::memcmp(bytes.data(), bytes.data() + width, bytes.size() - width) == 0;
+}
+
 void RepeatFirst(Literal& literal) {
   const size_t width = hlo::ByteWidth(literal.shape().type);
   std::byte* const data = literal.bytes().data();

@@ -13,6 +13,8 @@ namespace hlod::stablehlo {
 // element stand for all of them. `type` is a static array's. The caller has limited its size.
 absl::StatusOr<hlo::Literal> LiteralFromBytes(const Type& type, std::string_view bytes);
 
+// Whether there are elements, all with the same bits.
+bool IsOneValue(const hlo::Literal& literal);
 // Copies element 0 to the others.
 void RepeatFirst(hlo::Literal& literal);
 

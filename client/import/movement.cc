@@ -1,9 +1,9 @@
 // Constants, shapes and the movement of elements.
 #include <algorithm>
-#include <cstring>
 
 #include "client/import/attribute_text.h"
 #include "client/import/conversion.h"
+#include "client/import/elements.h"
 
 namespace hlod::stablehlo {
 namespace {
@@ -12,13 +12,6 @@ using enum hlo::Opcode;
 
 // Elements from which on a constant that is one value is a broadcast of it, as XLA has it.
 constexpr int64_t kSplatMin = 32;
-
-bool IsSplat(const hlo::Literal& literal) {
-  const int width = hlo::ByteWidth(literal.shape().type);
-  const absl::Span<const std::byte> bytes = literal.bytes();
-  return literal.element_count() >= kSplatMin &&
-         std::memcmp(bytes.data(), bytes.data() + width, bytes.size() - static_cast<size_t>(width)) == 0;
-}
 
 Values Constant(Conversion& c) {
   const Attribute* const attribute = c.Find("value");
@@ -30,7 +23,7 @@ Values Constant(Conversion& c) {
                            hlo::ToStringNoLayout(c.stated())));
     return {};
   }
-  if (!IsSplat(*literal)) return {c.b.Constant(*literal)};
+  if (literal->element_count() < kSplatMin || !IsOneValue(*literal)) return {c.b.Constant(*literal)};
   hlo::Literal one(Shape::Scalar(literal->shape().type));
   std::copy_n(literal->bytes().begin(), one.bytes().size(), one.bytes().begin());
   return {c.b.Broadcast(c.b.Constant(std::move(one)), literal->shape().dims, {})};

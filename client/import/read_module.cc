@@ -43,8 +43,10 @@ ModuleOr Read(std::string_view bytes, const ReadOptions& options) {
 
 ModuleOr ReadModule(std::string_view bytes, const ReadOptions& options) {
   ModuleOr module = Read(bytes, options);
-  if (module.ok() && options.for_execution && !hlo::DependsOnPartition(**module))
+  if (module.ok() && options.for_execution && (*module)->config.partition_count > 1 &&
+      !hlo::DependsOnPartition(**module)) {
     (*module)->config.partition_count = 1;
+  }
   return module.ok() ? std::move(module) : AsProgramError(module.status());
 }
 

@@ -14,14 +14,8 @@ void Channel(int64_t channel, AttributeMap& attributes) {
       Structure("stablehlo.channel_handle").Field("handle", absl::StrCat(channel)).Field("type", "0").Done();
 }
 
-void Collective(hlo::Instruction instruction, AttributeMap& attributes) {
-  const auto& collective = instruction.attributes<hlo::CollectiveAttributes>();
-  attributes["replica_groups"] = Rows(hlo::ListGroups(collective.groups));
-  Channel(collective.channel_id, attributes);
-}
-
 void Reducing(hlo::Instruction instruction, AttributeMap& attributes) {
-  Collective(instruction, attributes);
+  AddGroups(instruction, attributes);
   if (instruction.attributes<hlo::CollectiveAttributes>().use_global_device_ids)
     attributes["use_global_device_ids"] = {std::monostate()};
 }
@@ -63,7 +57,7 @@ constexpr Row kRows[] = {
     {kAllGather, "stablehlo.all_gather", AllGather},
     {kReduceScatter, "stablehlo.reduce_scatter", ReduceScatter},
     {kCollectivePermute, "stablehlo.collective_permute", Permute},
-    {kCollectiveBroadcast, "stablehlo.collective_broadcast", Collective},
+    {kCollectiveBroadcast, "stablehlo.collective_broadcast", AddGroups},
     {kPartitionId, "stablehlo.partition_id"},
     {kReplicaId, "stablehlo.replica_id"},
     {kOptBarrier, "stablehlo.optimization_barrier"},
@@ -74,6 +68,12 @@ constexpr Row kRows[] = {
 };
 
 }  // namespace
+
+void AddGroups(hlo::Instruction collective, AttributeMap& attributes) {
+  const auto& stated = collective.attributes<hlo::CollectiveAttributes>();
+  attributes["replica_groups"] = Rows(hlo::ListGroups(stated.groups));
+  Channel(stated.channel_id, attributes);
+}
 
 absl::Span<const Row> DeviceRows() { return kRows; }
 

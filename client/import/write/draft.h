@@ -49,6 +49,9 @@ absl::Span<const Row> ContractionRows();
 absl::Span<const Row> ReductionRows();
 absl::Span<const Row> DeviceRows();
 
+// The groups and the channel of a collective.
+void AddGroups(hlo::Instruction collective, AttributeMap& attributes);
+
 // Attributes: "3 : i64", "array<i64: 1, 2>", "true", "#stablehlo<name WORD>", "dense<[[0, 1]]> :
 // tensor<1x2xi64>".
 Attribute Number(int64_t value, hlo::PrimitiveType type = hlo::kS64);

@@ -139,13 +139,7 @@ absl::StatusOr<Leaves> Writer::AllToAll(hlo::Instruction instruction, Draft draf
   draft.attributes["split_dimension"] = draft.attributes["concat_dimension"] =
       Number(collective.dimensions[0]);
   draft.attributes["split_count"] = Number(static_cast<int64_t>(groups[0].size()));
-  draft.attributes["replica_groups"] = Rows(groups);
-  if (collective.channel_id != 0) {
-    draft.attributes["channel_handle"] = Structure("stablehlo.channel_handle")
-                                             .Field("handle", absl::StrCat(collective.channel_id))
-                                             .Field("type", "0")
-                                             .Done();
-  }
+  AddGroups(instruction, draft.attributes);
   return Write(std::move(draft), instruction.shape(), instruction.computation().notes(instruction.id()));
 }
 

@@ -63,7 +63,7 @@ Status Read(Lexer& lexer, ReplicaGroups& value) {
 
 void Print(const ReplicaGroups& value, std::string& out) {
   switch (value.form) {
-    case ReplicaGroups::Form::kMesh: return;  // There is no text for it here.
+    case ReplicaGroups::Form::kMesh: return;  // HLO text cannot say it.
     case ReplicaGroups::Form::kIota:
     case ReplicaGroups::Form::kDeviceListIota:
       PrintBracketed({value.count, value.size}, '[', ']', out);

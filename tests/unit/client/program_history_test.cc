@@ -72,7 +72,7 @@ TEST_F(Reasons, AParametersShapeComesBeforeAConstantThatFollowsFromItInAnotherFo
   EXPECT_THAT(verdict.text, HasSubstr("parameter 0 was f32[32,512], now f32[31,512], made at data.cc:88"));
 }
 
-// Parameters that have changed places, beside another operation, are no change of a shape.
+// Two parameters that are swapped, beside another operation, are not a changed shape.
 TEST_F(Reasons, ParametersInAnotherOrderAreNotTakenForAnotherShape) {
   const auto program = [](const char* first, const char* second, const char* op) {
     return absl::StrCat("HloModule step\nENTRY main {\n  x = f32[", first, "] parameter(0)\n  y = f32[",
