@@ -145,6 +145,7 @@ absl::StatusOr<std::vector<SweepModule>> LoadSweep(std::string_view family) {
       SweepModule& module = modules.emplace_back();
       module.name = words[1];
       module.text = payload;
+      if (words[2] == "-") continue;  // No arguments.
       for (const auto number : absl::StrSplit(words[2], ',')) {
         size_t index = 0;
         if (!absl::SimpleAtoi(number, &index) || index >= arrays.size())

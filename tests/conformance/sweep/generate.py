@@ -26,8 +26,10 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "jax")]
 
 import jax  # noqa: E402
 import numpy as np  # noqa: E402
-from families import contractions, elementwise, movement, reductions  # noqa: E402
+from families import contractions, elementwise, jax_elementwise, jax_linear_algebra  # noqa: E402
+from families import jax_structure, movement, reductions  # noqa: E402
 from families.cases import NAMES, Group, Unit, shape  # noqa: E402
+from families.jax_calls import Call, Calls  # noqa: E402
 from programs import xla  # noqa: E402
 
 jax.config.update("jax_enable_x64", True)
@@ -47,40 +49,43 @@ FAMILIES = {
     "sort": reductions.sort,
     "movement": movement.movement,
     "linear_algebra": movement.linear_algebra,
+    "jax_unary": jax_elementwise.unary,
+    "jax_binary": jax_elementwise.binary,
+    "jax_broadcast": jax_elementwise.broadcast,
+    "jax_special": jax_elementwise.special_functions,
+    "jax_convert": jax_elementwise.convert,
+    "jax_moves": jax_structure.structure,
+    "jax_scatters": jax_structure.scatter_forms,
+    "jax_reductions": jax_structure.reduction_forms,
+    "jax_sorts": jax_structure.sort_forms,
+    "jax_loops": jax_structure.control,
+    "jax_contractions": jax_structure.contraction_forms,
+    "jax_gradients": jax_structure.gradients,
+    "jax_batched": jax_structure.batched,
+    "jax_linear_algebra": jax_linear_algebra.linear_algebra,
+    "jax_fft": jax_linear_algebra.fourier,
 }
 
 
-def module_text(group: Group, units: list[Unit]) -> str:
-    lines = []
-    for number, (name, array) in enumerate(group.arguments.items()):
-        lines.append(f"{name} = {shape(NAMES[array.dtype], array)} parameter({number})")
-    for unit in units:
-        name = unit.name.replace("-", "_")
-        lines += unit.before.format(name=name).splitlines()
-        lines.append(f"result_{name} = {unit.shape} {unit.body.format(name=name)}")
-    results = [f"result_{unit.name.replace('-', '_')}" for unit in units]
-    shapes = ", ".join(unit.shape for unit in units)
-    lines.append(f"ROOT all = ({shapes}) tuple({', '.join(results)})")
-    return f"HloModule sweep\n\n{group.computations}\nENTRY main {{\n  " + "\n  ".join(lines) + "\n}\n"
+def run(group: Group | Calls, units: list[Unit] | list[Call]) -> list[np.ndarray]:
+    return xla.Module.from_text(group.text(units)).run(group.arrays(units))
 
 
-def run(group: Group, units: list[Unit]) -> list[np.ndarray]:
-    return xla.Module.from_text(module_text(group, units)).run(list(group.arguments.values()))
-
-
-def accepted(group: Group, units: list[Unit]):
-    """(units, results) that XLA runs, and (unit, why) that it refuses; halves what fails."""
+def accepted(group: Group | Calls, units: list[Unit] | list[Call]):
+    """[(units, results)] that XLA runs together, and [(unit, why)] that it refuses; halves what fails."""
     if not units:
         return [], []
     try:
-        return list(zip(units, run(group, units), strict=True)), []
+        return [(units, run(group, units))], []
     except Exception as error:  # noqa: BLE001: whatever XLA says
         if len(units) == 1:
             return [], [(units[0], " ".join(str(error).split())[:110])]
     half = len(units) // 2
     good, bad = accepted(group, units[:half])
     more_good, more_bad = accepted(group, units[half:])
-    return good + more_good, bad + more_bad
+    good_units = [unit for units, _ in good + more_good for unit in units]
+    results = [array for _, arrays in good + more_good for array in arrays]
+    return [(good_units, results)] if good_units else [], bad + more_bad
 
 
 class Writer:
@@ -98,15 +103,14 @@ class Writer:
     def group(self, group: Group, good, bad) -> None:
         for unit, why in bad:
             self.file.write(f"refused {group.name} {unit.name}: {why}\n".encode())
-        if not good:
-            return
-        arguments = ",".join(self._array(array) for array in group.arguments.values())
-        text = module_text(group, [unit for unit, _ in good]).encode()
-        self.file.write(f"module {group.name.replace(' ', '.')} {arguments} {len(text)}\n".encode() + text + b"\n")
-        for unit, result in good:
-            raw = np.ascontiguousarray(result).tobytes()
-            rule = "sum" if unit.near and group.sums else "near" if unit.near else "exact"
-            self.file.write(f"result {unit.name} {rule} {unit.shape} {len(raw)}\n".encode() + raw + b"\n")
+        for units, arrays in good:
+            arguments = ",".join(self._array(array) for array in group.arrays(units)) or "-"
+            text = group.text(units).encode()
+            self.file.write(f"module {group.name.replace(' ', '.')} {arguments} {len(text)}\n".encode() + text + b"\n")
+            for line, array in zip(group.results(units, arrays), arrays, strict=True):
+                raw = np.ascontiguousarray(array).tobytes()
+                rule = "sum" if line.near and group.sums else "near" if line.near else "exact"
+                self.file.write(f"result {line.name} {rule} {line.shape} {len(raw)}\n".encode() + raw + b"\n")
 
 
 def main() -> None:
@@ -123,7 +127,7 @@ def main() -> None:
         for group in groups():
             good, bad = accepted(group, group.units)
             writer.group(group, good, bad)
-            taken, refused = taken + len(good), refused + len(bad)
+            taken, refused = taken + sum(len(arrays) for _, arrays in good), refused + len(bad)
         writer.file.close()
         print(f"{family}: {taken} results, {refused} refused by XLA", flush=True)
 

@@ -62,6 +62,25 @@ class Group:
     computations: str = ""
     sums: bool = False  # What is near may be so by the largest element: terms cancel.
 
+    def arrays(self, units: list[Unit]) -> list[np.ndarray]:
+        return list(self.arguments.values())
+
+    def results(self, units: list[Unit], arrays: list[np.ndarray]) -> list[Unit]:
+        return units
+
+    def text(self, units: list[Unit]) -> str:
+        lines = []
+        for number, (name, array) in enumerate(self.arguments.items()):
+            lines.append(f"{name} = {shape(NAMES[array.dtype], array)} parameter({number})")
+        for unit in units:
+            name = unit.name.replace("-", "_")
+            lines += unit.before.format(name=name).splitlines()
+            lines.append(f"result_{name} = {unit.shape} {unit.body.format(name=name)}")
+        results = [f"result_{unit.name.replace('-', '_')}" for unit in units]
+        shapes = ", ".join(unit.shape for unit in units)
+        lines.append(f"ROOT all = ({shapes}) tuple({', '.join(results)})")
+        return f"HloModule sweep\n\n{self.computations}\nENTRY main {{\n  " + "\n  ".join(lines) + "\n}\n"
+
 
 def shape(dtype: str, array_or_dims) -> str:
     dims = array_or_dims.shape if isinstance(array_or_dims, np.ndarray) else array_or_dims
