@@ -24,6 +24,7 @@
 #include "common/hlo/flat_signature.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/hlo/translation.h"
+#include "common/passes/expand_functions.h"
 
 namespace hlod::lazy {
 namespace {
@@ -194,9 +195,11 @@ LoadedFunction Loaded(std::string_view bytes, std::string_view source, const Cal
     error.text = absl::StrCat(ToAbsl(source), ": ", error.text);
     lazy::ThrowIfError(ToStatus(std::move(error)), kLoad, caller);
   };
-  const absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(bytes, {.for_execution = true});
+  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(bytes, {.for_execution = true});
   check(module.status());
   check(hlo::Verify(**module));
+  // Batch norms, maps and scaled dots: transforms have rules for what they are made of.
+  if (HasFunctions(**module)) *module = ExpandFunctions(**module);
   hlo::FlatSignature signature((*module)->entry());
   const lazy::TraceLock lock;
   return LoadedFunction(std::make_shared<const lazy::LoadedProgram>(**module, std::move(signature)));

@@ -10,6 +10,7 @@ const Rules& TheRules() {
     auto* made = new Rules;
     AddElementwiseRules(*made);
     AddContractionRules(*made);
+    AddRaggedRules(*made);
     AddMovementRules(*made);
     AddReductionRules(*made);
     AddFactorizationRules(*made);
@@ -38,6 +39,17 @@ Op Zeros(Lowering& l, const Shape& shape) { return l.Full(shape.type, shape.dims
 Op SumOf(Lowering& l, Op x, Op y) {
   if (IsZero(x)) return y;
   return IsZero(y) ? x : l.b.Binary(hlo::kAdd, x, y);
+}
+
+Tangents Bilinear(const TangentCase& c) {
+  Op sum;
+  for (size_t i = 0; i < 2; ++i) {
+    if (IsZero(c.t[i])) continue;
+    std::vector<Op> operands(c.x.begin(), c.x.end());
+    operands[i] = c.t[i];
+    sum = SumOf(c.l, sum, c.l.b.Add(c.opcode, operands, c.attributes, c.called, &c.shape));
+  }
+  return {sum};
 }
 
 bool IsDifferentiable(PrimitiveType type) { return hlo::IsFloat(type) || hlo::IsComplex(type); }

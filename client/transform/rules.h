@@ -76,12 +76,15 @@ TangentRule OwnTangentRule(std::string_view name);
 // Each file of rules/ adds its own.
 void AddElementwiseRules(Rules& rules);
 void AddContractionRules(Rules& rules);
+void AddRaggedRules(Rules& rules);
 void AddMovementRules(Rules& rules);
 void AddReductionRules(Rules& rules);
 void AddFactorizationRules(Rules& rules);
 void AddControlRules(Rules& rules);
 
 // What rules share.
+// Linear in each of the first two operands; those that follow have no tangent.
+Tangents Bilinear(const TangentCase& c);
 inline TangentRule NoTangent() {
   return +[](const TangentCase&) { return Tangents{Op{}}; };
 }

@@ -8,18 +8,6 @@
 namespace hlod::lazy {
 namespace {
 
-// Linear in each operand.
-Tangents Bilinear(const TangentCase& c) {
-  Op sum;
-  for (size_t i = 0; i < 2; ++i) {
-    if (IsZero(c.t[i])) continue;
-    std::vector<Op> operands(c.x.begin(), c.x.end());
-    operands[i] = c.t[i];
-    sum = SumOf(c.l, sum, c.l.b.Add(c.opcode, operands, c.attributes, c.called, &c.shape));
-  }
-  return {sum};
-}
-
 // The dimensions of a shape that are in neither list.
 Dims Rest(size_t rank, const Dims& a, const Dims& b) {
   Dims rest;
