@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <deque>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -31,7 +30,7 @@ class EventQueue {
   void Add(Observer* observer) {
     absl::MutexLock lock(&mu_);
     observers_.push_back(observer);
-    observers.store(static_cast<uint32_t>(observers_.size()), std::memory_order_relaxed);
+    ObserversChanged();
   }
 
   void Remove(Observer* observer) {
@@ -44,20 +43,16 @@ class EventQueue {
       while (handing_out_ != 0) idle_.Wait(&mu_);
     }
     observers_.erase(std::find(observers_.begin(), observers_.end(), observer));
-    observers.store(static_cast<uint32_t>(observers_.size()), std::memory_order_relaxed);
+    ObserversChanged();
     if (observers_.empty()) events_.clear();
   }
 
-  void Push(decltype(Event::what) what) {
+  void Push(decltype(Event::what)&& what) {
     if (!owner_.IsThisOne()) return;  // The lock may have been held at the fork.
-    Event event;
-    event.at_us = start_.us();
-    event.thread = ThisThread();
-    event.what = std::move(what);
+    const double at_us = start_.us();
     absl::MutexLock lock(&mu_);
     if (observers_.empty()) return;
-    event.number = ++last_;
-    events_.push_back(std::move(event));
+    events_.push_back({++last_, at_us, ThisThread(), std::move(what)});
     queued_.store(true, std::memory_order_relaxed);
   }
 
@@ -74,20 +69,35 @@ class EventQueue {
     return id;
   }
 
+  void ObserversChanged() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    observers.store(static_cast<uint32_t>(observers_.size()), std::memory_order_relaxed);
+    changes_.fetch_add(1, std::memory_order_relaxed);
+  }
+
   // Until the queue is empty. Others queue meanwhile, observers that use hlod among them.
   void HandOut() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     handing_out_ = ThisThread();
     while (!events_.empty()) {
-      const Event event = std::move(events_.front());
-      events_.pop_front();
-      const std::vector<Observer*> to = observers_;
-      mu_.Unlock();
-      for (Observer* const observer : to) observer->OnEvent(event);
-      mu_.Lock();
+      taken_.swap(events_);
+      HandOutTaken();
+      taken_.clear();  // Its memory is used again.
     }
     queued_.store(false, std::memory_order_relaxed);
     handing_out_ = 0;
     idle_.SignalAll();
+  }
+
+  // The lock is held again when it returns. An observer may come or go from within OnEvent.
+  void HandOutTaken() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    for (size_t next = 0; next < taken_.size();) {
+      const std::vector<Observer*> to = observers_;
+      const uint64_t changes = changes_.load(std::memory_order_relaxed);
+      mu_.Unlock();
+      for (; next < taken_.size() && changes_.load(std::memory_order_relaxed) == changes; ++next) {
+        for (Observer* const observer : to) observer->OnEvent(taken_[next]);
+      }
+      mu_.Lock();
+    }
   }
 
   const OwnerProcess owner_;
@@ -96,14 +106,16 @@ class EventQueue {
   absl::CondVar idle_;
   uint64_t handing_out_ ABSL_GUARDED_BY(mu_) = 0;  // The thread that does; 0: none.
   uint64_t last_ ABSL_GUARDED_BY(mu_) = 0;
-  std::deque<Event> events_ ABSL_GUARDED_BY(mu_);
+  std::vector<Event> events_ ABSL_GUARDED_BY(mu_);
+  std::vector<Event> taken_;  // Of the thread that hands out.
   std::atomic<bool> queued_ = false;  // Whether there are any; written under mu_.
   std::vector<Observer*> observers_ ABSL_GUARDED_BY(mu_);
+  std::atomic<uint64_t> changes_ = 0;  // Of observers_; written under mu_.
 };
 
 }  // namespace
 
-void Emit(decltype(Event::what) what) { EventQueue::Get().Push(std::move(what)); }
+void Emit(decltype(Event::what)&& what) { EventQueue::Get().Push(std::move(what)); }
 
 void DeliverEvents() {
   if (held == 0 && Observed()) EventQueue::Get().Deliver();

@@ -18,7 +18,7 @@ inline constinit std::atomic<uint32_t> observers = 0;
 inline bool Observed() { return observers.load(std::memory_order_relaxed) != 0; }
 
 // Queues an event. Does nothing in a forked child.
-void Emit(decltype(Event::what) what);
+void Emit(decltype(Event::what)&& what);
 // Hands out what is queued, unless a caller of this thread will.
 void DeliverEvents();
 
