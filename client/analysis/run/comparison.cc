@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "client/analysis/run/table.h"
+#include "common/base/strings.h"
 #include "hlod/capture.h"
 
 namespace hlod {
@@ -51,6 +52,26 @@ std::string ToText(const TracingComparison& comparison) {
   for (const TracingProfile* profile : profiles)
     absl::StrAppend(&text, "\n--- ", profile->name, "\n", ToText(profile->report));
   return text;
+}
+
+std::string ToTable(const std::vector<std::pair<std::string, TracingComparison>>& models) {
+  const auto n = [](int64_t value) { return absl::StrCat(value); };
+  analysis::Table table({"model", "way", "captured", "modules", "compiles", "executes", "breaks", "to device",
+                         "to host", "held", "fusion lost", "client us", "device us", "remove first"});
+  for (const auto& [model, comparison] : models) {
+    for (const TracingProfile* profile : {&comparison.lazy, &comparison.captured, &comparison.phases}) {
+      const GraphReport& r = profile->report;
+      const Total total = TotalOf(r);
+      table.Add({model, profile->name, n(profile->captured_graphs), n(profile->modules), n(r.compiles),
+                 n(r.executes), n(total.breaks), n(r.host_to_device.bytes), n(r.device_to_host.bytes),
+                 n(total.held), n(total.lost), n(std::llround(r.times.trace_us + r.times.lower_us)),
+                 n(std::llround(r.times.execute_us)),
+                 r.breaks.empty()
+                     ? "-"
+                     : absl::StrCat(ToAbsl(Name(r.breaks[0].cause)), " at ", ToString(r.breaks[0].origin))});
+    }
+  }
+  return table.ToString();
 }
 
 std::string ToJson(const TracingComparison& comparison) {

@@ -185,7 +185,7 @@ template <typename F, typename... Args>
 TracingComparison CompareTracing(const F& step, const std::tuple<Args...>& inputs,
                                  const CompareOptions& options = {}, Caller caller = Caller::Here()) {
   const auto run = [&] { return lazy::CallKeeping(step, inputs); };
-  const Captured<F> compiled = Compile(step, {}, caller);
+  const auto compiled = Compile<std::decay_t<F>>(step, {}, caller);  // Of a function, its pointer.
   const auto replay = [&] { return lazy::CallKeeping(compiled, inputs); };
   TracingComparison comparison;
   comparison.calls = options.calls;
@@ -199,5 +199,9 @@ TracingComparison CompareTracing(const F& step, const std::tuple<Args...>& input
 // The three side by side, then each one's breaks.
 std::string ToText(const TracingComparison& comparison);
 std::string ToJson(const TracingComparison& comparison);
+
+// Several models in one table: a line a model and way, with the break to remove first (as in GraphReport).
+// Figures are of all calls together.
+std::string ToTable(const std::vector<std::pair<std::string, TracingComparison>>& models);
 
 }  // namespace hlod
