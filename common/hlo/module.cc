@@ -135,8 +135,11 @@ Notes& Computation::mutable_notes(NodeId id) {
 }
 
 void Computation::ShareNotes(NodeId id, const Computation& other, NodeId other_id) {
-  if (other.notes_.empty()) return;
-  if (const auto found = other.notes_.find(other_id); found != other.notes_.end()) notes_[id] = found->second;
+  const auto found = other.notes_.find(other_id);
+  if (found == other.notes_.end()) return;
+  // The first of a copy, most likely: growing by and by takes longer than all else that a pass does to notes.
+  if (notes_.empty()) notes_.reserve(other.notes_.size());
+  notes_[id] = found->second;
 }
 
 Computation& Module::AddComputation(std::string name) {

@@ -38,13 +38,11 @@ NodeId ComputationCopy::Replace(Instruction old, Opcode opcode, ShapeId shape, c
 }
 
 void ComputationCopy::CopyNotes(Instruction old, NodeId now, bool all) {
-  const Notes* notes = old.computation().notes(old.id());
-  if (notes == nullptr) return;
-  if (!all) {
+  if (all) {
+    ShareNotesMapped(old, nodes_, to_, now);
+  } else if (const Notes* notes = old.computation().notes(old.id()); notes != nullptr) {
     to_.mutable_notes(now).metadata = notes->metadata;
-    return;
   }
-  ShareNotesMapped(old, nodes_, to_, now);
 }
 
 void ShareNotesMapped(Instruction old, absl::Span<const NodeId> nodes, Computation& to, NodeId now) {
