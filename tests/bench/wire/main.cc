@@ -1,6 +1,8 @@
 // The wire's benchmarks: round trips, pipelined commands, training steps, bulk bytes, footprint.
 //
-//   wire_bench [--repeats N] [--messages]    --messages: without bulk bytes and footprint.
+//   wire_bench [--repeats N] [--messages | --profile]
+//
+// --messages: without bulk bytes and footprint. --profile: where the time of a round trip goes.
 #include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +21,7 @@
 #include "hlod/hlod.h"
 #include "hlod/testing.h"
 #include "tests/bench/wire/bare_peer.h"
+#include "tests/bench/wire/profile.h"
 #include "tests/bench/wire/report.h"
 
 namespace hlod::bench {
@@ -147,6 +150,37 @@ void RoundTrips(const testing::Daemon& daemon, BareStream& echo, const std::stri
   Print("tiny execute and read, unix" + place, Interleave(repeats, execute_and_read, bare), "us",
         "bare stream echo", "<= 1.5");
   Print("ping, unix" + place, Interleave(repeats, ping, bare), "us", "bare stream echo", "<= 1.5");
+}
+
+// What a round trip costs each side, beside a bare echo of as many bytes. Times on the processor do not say
+// how long a woken thread took to get one: that is what is left of the wall time.
+void Profile(const testing::Daemon& daemon, BareStream& echo, int echo_pid) {
+  constexpr int kCount = 20'000;
+  const Client client = Must(daemon.Connect(), "connect");
+  const Executable tiny = TinyProgram(client);
+  const Buffer x = Must(client.device(0).Upload(Literal::Scalar(1.0f)), "upload");
+  std::printf("%-22s %8s | %-29s | %-29s\n", "of one round trip", "wall us", "client: cpu us, late us, waits",
+              "server: cpu us, late us, waits");
+  const auto row = [&](const char* what, int pid, const std::function<void()>& once) {
+    for (int i = 0; i < 1000; ++i) once();
+    const Work client_before = WorkOf(getpid()), server_before = WorkOf(pid);
+    const double start = Now();
+    for (int i = 0; i < kCount; ++i) once();
+    const double wall = (Now() - start) * 1e6;
+    const Work ours = WorkOf(getpid()) - client_before, theirs = WorkOf(pid) - server_before;
+    std::printf("%-22s %8.1f", what, wall / kCount);
+    for (const Work& work : {ours, theirs}) {
+      std::printf(" | %9.1f %9.1f %9.2f", work.cpu_us / kCount, work.late_us / kCount,
+                  static_cast<double>(work.waits) / kCount);
+    }
+    std::printf("\n");
+  };
+  row("bare echo", echo_pid, [&] { EchoMicroseconds(echo, 1); });
+  row("ping", daemon.pid(), [&] { Must(client.Ping(), "ping"); });
+  row("execute", daemon.pid(),
+      [&] { Must(Must(tiny.Execute({x}), "execute")[0].ready().Await(), "execute"); });
+  row("execute and read", daemon.pid(),
+      [&] { Must(Must(tiny.Execute({x}), "execute")[0].Item<float>(), "read"); });
 }
 
 void Pipelined(const testing::Daemon& daemon, BareStream& echo, int repeats) {
@@ -327,28 +361,36 @@ void Footprint(int repeats) {
               (busy - idle) / 16);
 }
 
-void Run(int repeats, bool messages_only) {
+void Run(int repeats, bool messages_only, bool profile) {
   const std::string path = "/tmp/hlod-bench-" + std::to_string(getpid()) + ".sock";
   const BarePeer unix_peer("unix:" + path);
   const std::string tcp = "127.0.0.1:" + std::to_string(20000 + getpid() % 20000);
   const BarePeer tcp_peer(tcp);
+  testing::DaemonOptions options;
+  options.flags = {"--device-memory", "4GiB"};
   {
-    testing::DaemonOptions options;
-    options.tcp = true;
-    options.flags = {"--device-memory", "4GiB"};
+    // On a socket of files alone: beside a second listener's, gRPC's pollers wake one another.
     const testing::Daemon daemon = Must(testing::Daemon::Start(options), "daemon");
     BareStream echo(unix_peer.address(), "/bare/Echo");
-    RoundTrips(daemon, echo, "", repeats);
-    {
-      const OnOneCore one({getpid(), daemon.pid(), unix_peer.pid()});
-      RoundTrips(daemon, echo, ", one core", repeats);
+    if (profile) {
+      Profile(daemon, echo, unix_peer.pid());
+    } else {
+      RoundTrips(daemon, echo, "", repeats);
+      {
+        const OnOneCore one({getpid(), daemon.pid(), unix_peer.pid()});
+        RoundTrips(daemon, echo, ", one core", repeats);
+      }
+      Pipelined(daemon, echo, repeats);
+      TrainingSteps(daemon, unix_peer.address(), repeats);
     }
-    Pipelined(daemon, echo, repeats);
-    TrainingSteps(daemon, unix_peer.address(), repeats);
-    if (messages_only) {
-      unlink(path.c_str());
-      return;
-    }
+  }
+  if (messages_only || profile) {
+    unlink(path.c_str());
+    return;
+  }
+  {
+    options.tcp = true;
+    const testing::Daemon daemon = Must(testing::Daemon::Start(options), "daemon");
     std::vector<std::byte> from(kBulkBytes, std::byte{3}), to(kBulkBytes, std::byte{4});
     const auto copies = [&] { return PipelinedCopies(from, to); };
     Transfers(Must(daemon.Connect(), "connect"), "shared arena", repeats, copies, copies,
@@ -372,11 +414,12 @@ int main(int argc, char** argv) {
     return 0;
   }
   int repeats = 5;
-  bool messages_only = false;
+  bool messages_only = false, profile = false;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--repeats") == 0 && i + 1 < argc) repeats = std::atoi(argv[++i]);
     if (std::strcmp(argv[i], "--messages") == 0) messages_only = true;
+    if (std::strcmp(argv[i], "--profile") == 0) profile = true;
   }
-  hlod::bench::Run(repeats, messages_only);
+  hlod::bench::Run(repeats, messages_only, profile);
   return 0;
 }
