@@ -50,6 +50,16 @@ absl::StatusOr<int64_t> Participants(const InferenceInput& in, int64_t part, int
   return part > 0 && whole > 0 && whole % part == 0 ? whole / part : 1;
 }
 
+// The same of a gathering or scattering. With a channel, unless it says use_global_device_ids, its groups
+// name replicas, which come with all of their partitions: the stated shape says how many these are.
+absl::StatusOr<int64_t> PartsOf(const InferenceInput& in, int64_t part, int64_t whole) {
+  ASSIGN_OR_RETURN(const int64_t size, Participants(in, part, whole));
+  const auto& attributes = AttributesOf<CollectiveAttributes>(in);
+  const bool of_replicas = attributes.channel_id > 0 && !attributes.use_global_device_ids;
+  if (!of_replicas || part <= 0 || whole <= 0 || whole % part != 0) return size;
+  return whole / part % size == 0 ? whole / part : size;
+}
+
 // Of each operand the shape with its dimension times, or divided by, the number that take part. `declared(i)`
 // is the array that the instruction states for it.
 template <typename Stated>
@@ -63,8 +73,7 @@ absl::StatusOr<std::vector<Shape>> Resized(const InferenceInput& in, bool grows,
     const Shape* said = stated(i);
     const bool comparable = said != nullptr && said->rank() == shapes[i].rank();
     const int64_t declared = comparable ? said->dims[static_cast<size_t>(dimension)] : size;
-    ASSIGN_OR_RETURN(const int64_t count,
-                     grows ? Participants(in, size, declared) : Participants(in, declared, size));
+    ASSIGN_OR_RETURN(const int64_t count, grows ? PartsOf(in, size, declared) : PartsOf(in, declared, size));
     if (grows ? __builtin_mul_overflow(size, count, &size) : size % count != 0) {
       return InvalidArgument(
           "Dimension %d of operand %d shape (%s) of %s does not fit the (%d) that take part.", dimension, i,
