@@ -1,8 +1,126 @@
-// Collectives.
+// Collectives: what devices do together, and which of them a program runs on.
+#include "client/import/attribute_text.h"
 #include "client/import/conversion.h"
 
 namespace hlod::stablehlo {
+namespace {
 
-absl::Span<const Rule> CollectiveRules() { return {}; }
+using enum hlo::Opcode;
+
+// A row a group; rows that are shorter than the longest end in negative numbers.
+hlo::ReplicaGroups GroupsOf(Conversion& c) {
+  hlo::ReplicaGroups groups;
+  const Dims ids = c.Integers("replica_groups");
+  if (ids.empty()) return groups;
+  const Attribute& attribute = *c.Find("replica_groups");
+  const auto* const rows = std::get_if<hlo::Literal>(&attribute.value);
+  if (rows == nullptr || rows->shape().rank() != 2) {
+    c.Fail(InvalidArgument("Its attribute replica_groups is %s; it is to have a row a group.",
+                           TextOf(attribute)));
+    return groups;
+  }
+  const auto size = static_cast<size_t>(rows->shape().dims[1]);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (i % size == 0) groups.lists.emplace_back();
+    if (ids[i] >= 0) groups.lists.back().push_back(ids[i]);
+  }
+  return groups;
+}
+
+// The groups, the channel, and with `dimension` the dimension that the attribute of this name says.
+hlo::CollectiveAttributes AttributesOf(Conversion& c, std::string_view dimension = "") {
+  if (c.Bool("has_dynamic_root"))
+    c.Fail(Unimplemented("It has a root that is known only when it runs (has_dynamic_root)."));
+  hlo::CollectiveAttributes attributes;
+  attributes.groups = GroupsOf(c);
+  attributes.channel_id = c.Integer("channel_id", 0);
+  attributes.use_global_device_ids = c.Bool("use_global_device_ids");
+  if (!dimension.empty()) attributes.dimensions = {c.Integer(dimension)};
+  return attributes;
+}
+
+template <hlo::Opcode opcode>
+Values Reducing(Conversion& c) {
+  const hlo::CollectiveAttributes attributes =
+      AttributesOf(c, opcode == kReduceScatter ? "scatter_dimension" : "");
+  const ComputationId reducer = c.Reducer();
+  return Instruction(c, opcode, c.operands, attributes, {reducer});
+}
+
+Values AllGather(Conversion& c) {
+  return Instruction(c, kAllGather, c.operands, AttributesOf(c, "all_gather_dim"));
+}
+
+Values Broadcast(Conversion& c) { return Instruction(c, kCollectiveBroadcast, c.operands, AttributesOf(c)); }
+
+Values Permute(Conversion& c) {
+  hlo::PermuteAttributes attributes;
+  attributes.pairs = c.PairsOf("source_target_pairs");
+  attributes.channel_id = c.Integer("channel_id", 0);
+  return Instruction(c, kCollectivePermute, c.operands, attributes);
+}
+
+// HLO joins the pieces along the dimension that it splits: where they go along another one, they are moved.
+Op Exchange(Conversion& c, Op operand, const hlo::CollectiveAttributes& attributes, int64_t join,
+            int64_t count) {
+  const Dims dims = c.b.shape(operand).dims;
+  const auto rank = static_cast<int64_t>(dims.size());
+  const int64_t split = attributes.dimensions[0];
+  if (split < 0 || split >= rank || join < 0 || join >= rank) {
+    c.Fail(
+        InvalidArgument("Its dimensions split (%d) and concat (%d) are not both of an operand of rank (%d).",
+                        split, join, rank));
+    return operand;
+  }
+  const int64_t whole = dims[static_cast<size_t>(split)];
+  if (count < 1 || whole % count != 0) {
+    c.Fail(InvalidArgument("Its split_count (%d) does not divide the size (%d) of dimension (%d).", count,
+                           whole, split));
+    return operand;
+  }
+  const Op exchanged = c.b.Add(kAllToAll, {operand}, attributes);
+  if (split == join) return exchanged;
+  Dims apart, order, together = dims;  // The pieces' numbers as a dimension of their own; its new place.
+  for (int64_t d = 0; d < rank; ++d) {
+    const int64_t size = dims[static_cast<size_t>(d)];
+    if (d == split) apart.push_back(count);
+    apart.push_back(d == split ? size / count : size);
+    if (d == join) order.push_back(split);
+    order.push_back(d < split ? d : d + 1);
+  }
+  together[static_cast<size_t>(split)] /= count;
+  together[static_cast<size_t>(join)] *= count;
+  return c.b.Reshape(c.b.Transpose(c.b.Reshape(exchanged, apart), order), together);
+}
+
+Values AllToAll(Conversion& c) {
+  const hlo::CollectiveAttributes attributes = AttributesOf(c, "split_dimension");
+  const int64_t join = c.Integer("concat_dimension"), count = c.Integer("split_count");
+  if (c.op.results.size() != c.operands.size()) {
+    c.Fail(InvalidArgument("It has (%d) operands and (%d) results.", c.operands.size(), c.op.results.size()));
+  }
+  Values values;
+  for (const Op operand : c.operands) {
+    if (!c.status().ok()) return {};
+    values.push_back(Exchange(c, operand, attributes, join, count));
+  }
+  return c.status().ok() ? values : Values{};
+}
+
+constexpr Rule kRules[] = {
+    {"stablehlo.all_gather", AllGather, -1, -1},
+    {"stablehlo.all_reduce", Reducing<kAllReduce>, -1, -1, 1},
+    {"stablehlo.all_to_all", AllToAll, -1, -1},
+    {"stablehlo.collective_broadcast", Broadcast, -1, -1},
+    {"stablehlo.collective_permute", Permute, 1},
+    {"stablehlo.collective_reduce", Reducing<kCollectiveReduce>, -1, -1, 1},
+    {"stablehlo.partition_id", Plain, 0, 1, 0, kPartitionId},
+    {"stablehlo.reduce_scatter", Reducing<kReduceScatter>, 1, 1, 1},
+    {"stablehlo.replica_id", Plain, 0, 1, 0, kReplicaId},
+};
+
+}  // namespace
+
+absl::Span<const Rule> CollectiveRules() { return kRules; }
 
 }  // namespace hlod::stablehlo

@@ -224,6 +224,12 @@ absl::Status CheckOwnCustomCall(hlo::Instruction instruction) {
   const std::string& target = instruction.attributes<hlo::CustomCallAttributes>().target;
   if (lapack::IsTarget(target)) return lapack::Call::Make(instruction).status();
   if (CanEvaluate(instruction)) return absl::OkStatus();
+  if (target.ends_with("GlobalToLocalShape") || target.ends_with("LocalToGlobalShape")) {
+    return Unimplemented(
+        "%s cuts arrays up among partitions or joins them, and nothing here does that: a program runs once "
+        "XLA's partitioner has done it.",
+        target);
+  }
   return InvalidArgument("%s takes one operand%s, and %s of %d operands is not that", target,
                          evaluator::IsHint(target) ? " and returns it" : "",
                          ToStringNoLayout(instruction.shape()), instruction.operand_count());

@@ -113,10 +113,12 @@ absl::StatusOr<Case> LoadCase(std::string_view name, std::string_view corpus) {
   Case result;
   result.folder = (Root(corpus) / name).string();
   ASSIGN_OR_RETURN(const std::string text, ReadFile(result.folder + "/case.json"));
-  ASSIGN_OR_RETURN(result.module_proto, ReadFile(result.folder + "/module.pb"));
-  const std::string module_text = result.folder + "/module.txt";
+  const std::string proto = result.folder + "/module.pb", module_text = result.folder + "/module.txt";
   if (std::filesystem::exists(module_text)) {
     ASSIGN_OR_RETURN(result.module_text, ReadFile(module_text));
+  }
+  if (result.module_text.empty() || std::filesystem::exists(proto)) {
+    ASSIGN_OR_RETURN(result.module_proto, ReadFile(proto));
   }
   try {
     RETURN_IF_ERROR(Fill(json::parse(text), result));

@@ -1,5 +1,5 @@
-// The cases under tests/conformance/jax/cases and stablehlo/cases: modules lowered by JAX with arguments and
-// XLA's own results. See jax/README.md and stablehlo/README.md.
+// The cases under tests/conformance/jax/cases, stablehlo/cases and collectives/cases: modules with arguments
+// and XLA's own results. See the README.md beside each.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ struct Donation {
 
 struct Case {
   std::string name, about, folder;
-  std::string module_proto;             // A serialized HloModuleProto.
+  std::string module_proto;             // A serialized HloModuleProto; the cases of collectives have none.
   std::string module_text;              // The same as XLA prints it; the cases of stablehlo have none.
   std::vector<hlo::Literal> arguments;  // One array a parameter.
   std::vector<hlo::Literal> expected;   // One array a leaf of the result.
@@ -36,7 +36,8 @@ struct Case {
   std::vector<std::string> opcodes;
 };
 
-// Names of all cases of a corpus ("jax", "stablehlo") in the tree the tests were built from, sorted.
+// Names of all cases of a corpus ("jax", "stablehlo", "collectives") in the tree the tests were built from,
+// sorted.
 std::vector<std::string> CaseNames(std::string_view corpus = "jax");
 // Reads one case. NOT_FOUND or DATA_LOSS naming the file.
 absl::StatusOr<Case> LoadCase(std::string_view name, std::string_view corpus = "jax");

@@ -1,0 +1,61 @@
+module @members attributes {mhlo.cross_program_prefetches = [], mhlo.input_output_alias = [], mhlo.is_dynamic = false, mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 4 : i32, mhlo.use_auto_spmd_partitioning = false} {
+  func.func private @add(%arg0: tensor<i64>, %arg1: tensor<i64>) -> tensor<i64> {
+    %0 = stablehlo.add %arg0, %arg1 : tensor<i64>
+    return %0 : tensor<i64>
+  }
+  func.func private @mul(%arg0: tensor<i64>, %arg1: tensor<i64>) -> tensor<i64> {
+    %0 = stablehlo.multiply %arg0, %arg1 : tensor<i64>
+    return %0 : tensor<i64>
+  }
+  func.func private @max(%arg0: tensor<i64>, %arg1: tensor<i64>) -> tensor<i64> {
+    %0 = stablehlo.maximum %arg0, %arg1 : tensor<i64>
+    return %0 : tensor<i64>
+  }
+  func.func private @min(%arg0: tensor<i64>, %arg1: tensor<i64>) -> tensor<i64> {
+    %0 = stablehlo.minimum %arg0, %arg1 : tensor<i64>
+    return %0 : tensor<i64>
+  }
+  func.func @main(%arg0: tensor<3x5xi64>) -> (tensor<3x5xi64>, tensor<3x5xi64>, tensor<3x5xi64>, tensor<3x5xi64>, tensor<3x5xi64>, tensor<3x5xi64>, tensor<3x5xi64>, tensor<3x5xi64>) {
+    %0 = "stablehlo.all_reduce"(%arg0) <{replica_groups = dense<[[0, 3], [2, 1]]> : tensor<2x2xi64>}> ({
+    ^bb0(%arg1: tensor<i64>, %arg2: tensor<i64>):
+      %8 = stablehlo.add %arg1, %arg2 : tensor<i64>
+      stablehlo.return %8 : tensor<i64>
+    }) : (tensor<3x5xi64>) -> tensor<3x5xi64>
+    %1 = "stablehlo.all_reduce"(%arg0) <{replica_groups = dense<> : tensor<0x0xi64>}> ({
+    ^bb0(%arg1: tensor<i64>, %arg2: tensor<i64>):
+      %8 = stablehlo.add %arg1, %arg2 : tensor<i64>
+      stablehlo.return %8 : tensor<i64>
+    }) : (tensor<3x5xi64>) -> tensor<3x5xi64>
+    %2 = "stablehlo.all_reduce"(%arg0) <{replica_groups = dense<[[0, 3], [2, 1]]> : tensor<2x2xi64>}> ({
+    ^bb0(%arg1: tensor<i64>, %arg2: tensor<i64>):
+      %8 = stablehlo.multiply %arg1, %arg2 : tensor<i64>
+      stablehlo.return %8 : tensor<i64>
+    }) : (tensor<3x5xi64>) -> tensor<3x5xi64>
+    %3 = "stablehlo.all_reduce"(%arg0) <{replica_groups = dense<> : tensor<0x0xi64>}> ({
+    ^bb0(%arg1: tensor<i64>, %arg2: tensor<i64>):
+      %8 = stablehlo.multiply %arg1, %arg2 : tensor<i64>
+      stablehlo.return %8 : tensor<i64>
+    }) : (tensor<3x5xi64>) -> tensor<3x5xi64>
+    %4 = "stablehlo.all_reduce"(%arg0) <{replica_groups = dense<[[0, 3], [2, 1]]> : tensor<2x2xi64>}> ({
+    ^bb0(%arg1: tensor<i64>, %arg2: tensor<i64>):
+      %8 = stablehlo.maximum %arg1, %arg2 : tensor<i64>
+      stablehlo.return %8 : tensor<i64>
+    }) : (tensor<3x5xi64>) -> tensor<3x5xi64>
+    %5 = "stablehlo.all_reduce"(%arg0) <{replica_groups = dense<> : tensor<0x0xi64>}> ({
+    ^bb0(%arg1: tensor<i64>, %arg2: tensor<i64>):
+      %8 = stablehlo.maximum %arg1, %arg2 : tensor<i64>
+      stablehlo.return %8 : tensor<i64>
+    }) : (tensor<3x5xi64>) -> tensor<3x5xi64>
+    %6 = "stablehlo.all_reduce"(%arg0) <{replica_groups = dense<[[0, 3], [2, 1]]> : tensor<2x2xi64>}> ({
+    ^bb0(%arg1: tensor<i64>, %arg2: tensor<i64>):
+      %8 = stablehlo.minimum %arg1, %arg2 : tensor<i64>
+      stablehlo.return %8 : tensor<i64>
+    }) : (tensor<3x5xi64>) -> tensor<3x5xi64>
+    %7 = "stablehlo.all_reduce"(%arg0) <{replica_groups = dense<> : tensor<0x0xi64>}> ({
+    ^bb0(%arg1: tensor<i64>, %arg2: tensor<i64>):
+      %8 = stablehlo.minimum %arg1, %arg2 : tensor<i64>
+      stablehlo.return %8 : tensor<i64>
+    }) : (tensor<3x5xi64>) -> tensor<3x5xi64>
+    return %0, %1, %2, %3, %4, %5, %6, %7 : tensor<3x5xi64>, tensor<3x5xi64>, tensor<3x5xi64>, tensor<3x5xi64>, tensor<3x5xi64>, tensor<3x5xi64>, tensor<3x5xi64>, tensor<3x5xi64>
+  }
+}
