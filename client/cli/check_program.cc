@@ -12,13 +12,13 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <system_error>
 
 #include "client/analysis/preflight.h"
 #include "client/analysis/verdict.h"
 #include "client/cli/analysis_json.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
+#include "common/base/temporary_folder.h"
 #include "hlod/testing.h"
 
 extern char** environ;
@@ -27,25 +27,6 @@ namespace hlod::cli {
 namespace {
 
 using analysis::RunReport;
-
-// A folder that goes with the object.
-class TemporaryFolder {
- public:
-  absl::Status Make() {
-    path_ = (std::filesystem::temp_directory_path() / "hloctl-check-XXXXXX").string();
-    if (mkdtemp(path_.data()) != nullptr) return absl::OkStatus();
-    const int error = errno;
-    return Unavailable("No temporary folder (%s): %s.", std::exchange(path_, ""), std::strerror(error));
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // While it lives, Ctrl-C is for the program alone: this process still has the daemon and the folder to
 // remove.
@@ -207,8 +188,7 @@ absl::Status CheckRun(const std::string& program, int code, const RunReport& rep
 absl::StatusOr<CheckOutcome> CheckProgram(const CommonOptions& common, const CheckOptions& options,
                                           const std::optional<analysis::Target>& target,
                                           const analysis::Budget& budget) {
-  TemporaryFolder folder;
-  RETURN_IF_ERROR(folder.Make());
+  ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Make("hloctl-run"));
   const std::string records = folder.path() + "/records";
   std::filesystem::create_directory(records);
   // Placeholders stand for arrays of any size.

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -22,6 +21,7 @@
 #include "client/runtime/connector.h"
 #include "client/runtime/process.h"
 #include "common/base/status.h"
+#include "common/base/temporary_folder.h"
 
 namespace hlod::testing {
 namespace {
@@ -46,22 +46,21 @@ absl::StatusOr<int> FreePort() {
 
 struct Daemon::State {
   DaemonOptions options;
-  std::string binary, folder, address, tcp_address;
+  TemporaryFolder folder;  // Not removed in a forked child.
+  std::string binary, address, tcp_address;
   const internal::OwnerProcess owner;
   pid_t pid = -1;
   std::optional<int> exit;
 
   ~State() {
-    if (!owner.IsThisOne()) return;  // A forked child: the daemon and its folder are the parent's.
+    if (!owner.IsThisOne()) return;  // A forked child: the daemon is the parent's.
     if (pid > 0 && !exit.has_value()) {
       kill(pid, SIGKILL);
       waitpid(pid, nullptr, 0);
     }
-    std::error_code ignored;
-    if (!folder.empty()) std::filesystem::remove_all(folder, ignored);
   }
 
-  std::string LogPath() const { return folder + "/stderr"; }
+  std::string LogPath() const { return folder.path() + "/stderr"; }
   std::string Log() const {
     std::ifstream file(LogPath());
     std::stringstream text;
@@ -150,11 +149,8 @@ absl::StatusOr<Daemon> Daemon::Start(const DaemonOptions& options) {
   if (state->binary.empty()) {
     ASSIGN_OR_RETURN(state->binary, internal::FindDaemonBinary());
   }
-  std::string folder = (std::filesystem::temp_directory_path() / "hlod-test-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr)
-    return Unavailable("No temporary folder (%s): %s.", folder, std::strerror(errno));
-  state->folder = folder;
-  state->address = "unix:" + folder + "/hlod.sock";
+  ASSIGN_OR_RETURN(state->folder, TemporaryFolder::Make("hlod-test-daemon"));
+  state->address = "unix:" + state->folder.path() + "/hlod.sock";
   if (options.tcp) {
     ASSIGN_OR_RETURN(const int port, FreePort());
     state->tcp_address = "127.0.0.1:" + std::to_string(port);
