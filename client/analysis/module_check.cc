@@ -40,22 +40,45 @@ Bracket PeakOnAChip(const ModuleReport& report, double divided_arguments, double
           divided_arguments + WithoutArguments(report.unfused)};
 }
 
-// With the shardings carried on.
-double LikelyOnAChip(const hlo::Module& canonical, const Divisions& divisions,
-                     const PlacementOptions& options, double divided_arguments) {
+std::vector<int64_t> PartsOfResult(const hlo::Module& canonical, const Divisions& divisions) {
   const hlo::Computation& entry = canonical.entry();
-  const Placements placements(canonical, options);
-  double bytes = divided_arguments + static_cast<double>(PeakOf(placements).temporaries);
-  const std::vector<hlo::ShapeLeaf> leaves = hlo::Leaves(entry.root().shape());
+  std::vector<int64_t> parts(hlo::Leaves(entry.root().shape()).size());
+  for (size_t leaf = 0; leaf < parts.size(); ++leaf)
+    parts[leaf] = divisions.PartsOf(entry, entry.root_id(), leaf);
+  return parts;
+}
+
+// What the result takes beside the arguments.
+double DividedResult(const hlo::Module& canonical, const PlacementOptions& options,
+                     const std::vector<int64_t>& parts) {
+  double bytes = 0;
+  const std::vector<hlo::ShapeLeaf> leaves = hlo::Leaves(canonical.entry().root().shape());
   for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
     const bool aliased = std::any_of(
         canonical.config.input_output_alias.begin(), canonical.config.input_output_alias.end(),
         [&](const hlo::InputOutputAlias& alias) { return alias.output_index == leaves[leaf].index; });
     if (aliased) continue;
-    bytes += static_cast<double>(options.BytesOf(*leaves[leaf].shape)) /
-             static_cast<double>(divisions.PartsOf(entry, entry.root_id(), leaf));
+    bytes += static_cast<double>(options.BytesOf(*leaves[leaf].shape)) / static_cast<double>(parts[leaf]);
   }
   return bytes;
+}
+
+Bracket Of(double a, double b) { return {std::min(a, b), std::max(a, b)}; }
+
+// With the shardings carried on.
+void SetLikely(const hlo::Module& canonical, PlacementOptions options, double divided_arguments,
+               const Divisions& divisions, ModuleReport& report) {
+  options.parts = [&divisions](hlo::Instruction i, size_t leaf) {
+    return divisions.PartsOf(i.computation(), i.id(), leaf);
+  };
+  const auto temporaries = [&](bool fused) {
+    options.fused = fused;
+    return static_cast<double>(PeakOf(Placements(canonical, options)).temporaries);
+  };
+  report.likely_temporaries = Of(temporaries(true), temporaries(false));
+  report.result_parts = PartsOfResult(canonical, divisions);
+  const double others = divided_arguments + DividedResult(canonical, options, report.result_parts);
+  report.likely_bytes = {others + report.likely_temporaries.low, others + report.likely_temporaries.high};
 }
 
 // The roofline: as long as its operations, or its traffic, take at full speed.
@@ -111,21 +134,9 @@ absl::StatusOr<ModuleReport> CheckModule(const hlo::Module& module, const std::o
   report.traffic.low = measure(/*fused=*/true, report.fused);
   report.traffic.high = measure(/*fused=*/false, report.unfused);
   const int64_t chips = target.has_value() ? target->count : 1;
-  report.peak_bytes =
-      PeakOnAChip(report, DividedArguments(module, options, chips), static_cast<double>(chips));
-  if (chips > 1) {
-    const Divisions divisions(*canonical, chips);
-    options.parts = [&divisions](hlo::Instruction i, size_t leaf) {
-      return divisions.PartsOf(i.computation(), i.id(), leaf);
-    };
-    const double arguments = DividedArguments(module, options, chips);
-    const auto likely = [&](bool fused) {
-      options.fused = fused;
-      return LikelyOnAChip(*canonical, divisions, options, arguments);
-    };
-    report.likely_bytes.low = likely(true);
-    report.likely_bytes.high = likely(false);
-  }
+  const double arguments = DividedArguments(module, options, chips);
+  report.peak_bytes = PeakOnAChip(report, arguments, static_cast<double>(chips));
+  if (chips > 1) SetLikely(*canonical, options, arguments, Divisions(*canonical, chips), report);
   if (target.has_value()) {
     const auto seconds = [&](double traffic) {
       return Seconds(target->chip, static_cast<double>(chips), report.cost.total.flops, traffic);
@@ -142,7 +153,6 @@ std::string Show(const Bracket& bracket, std::string (*text)(double)) {
   const std::string low = text(bracket.low), high = text(bracket.high);
   return low == high ? low : absl::StrCat(low, " to ", high);
 }
-Bracket Of(double a, double b) { return {std::min(a, b), std::max(a, b)}; }
 
 void AppendTarget(const ModuleReport& report, std::string& text) {
   const Target& target = *report.target;
@@ -160,7 +170,7 @@ void AppendTarget(const ModuleReport& report, std::string& text) {
     absl::StrAppendFormat(&text,
                           "                 %s where shardings are carried through what leaves no choice (an "
                           "estimate: a partitioner may choose otherwise)\n",
-                          Show(Of(report.likely_bytes.low, report.likely_bytes.high), BytesText));
+                          Show(report.likely_bytes, BytesText));
   }
 }
 

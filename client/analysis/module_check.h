@@ -27,8 +27,10 @@ struct ModuleReport {
   Bracket traffic;      // Bytes moved in the device's memory, undivided.
   Bracket peak_bytes;   // On a chip.
   // On one of several chips, with the parameters' shardings carried through what leaves no choice
-  // (division.h), fused to not fused: an estimate within `peak_bytes`. Zero on one chip.
+  // (division.h), fused or not: an estimate within `peak_bytes`. Zero on one chip.
   Bracket likely_bytes;
+  Bracket likely_temporaries;         // Of it, what is neither argument nor result.
+  std::vector<int64_t> result_parts;  // In how many parts each array of the result then is.
   Bracket step_seconds;  // By the chip's speed alone: no overheads, no communication. Zero without a target.
   std::optional<Target> target;
   Budget budget;

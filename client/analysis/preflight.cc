@@ -56,10 +56,16 @@ struct Label {
 // A live buffer.
 struct Held {
   hlo::Shape shape;
-  Bracket bytes;  // On a chip.
+  Bracket bytes;      // On a chip.
+  double likely = 0;  // Of it, with shardings carried through the program that made it.
   Part part = Part::kOther;
   SourceLine line;
 };
+
+// End by end.
+Bracket Larger(const Bracket& a, const Bracket& b) {
+  return {std::max(a.low, b.low), std::max(a.high, b.high)};
+}
 
 class Follower {
  public:
@@ -177,6 +183,12 @@ class Follower {
     return {divided, divided};
   }
 
+  // Of a result whose own sharding says nothing, the program's.
+  double LikelyOnAChip(const Held& held, const ModuleReport& report, size_t result) const {
+    if (held.bytes.low == held.bytes.high || result >= report.result_parts.size()) return held.bytes.low;
+    return held.bytes.high / static_cast<double>(report.result_parts[result]);
+  }
+
   Part PartOf(uint64_t handle, const hlo::Shape& shape, bool uploaded) const {
     const auto found = labels_.find(handle);
     const std::string_view role = found == labels_.end() ? std::string_view() : found->second.role;
@@ -203,9 +215,11 @@ class Follower {
   absl::Status TakeBuffer(const v1::RecordBuffer& buffer) {
     ASSIGN_OR_RETURN(const hlo::Shape shape, hlo::FromProto(buffer.shape()));
     const bool uploaded = buffer.cause() != 0;
+    const Bracket bytes = OnAChip(shape, ShardingOf(buffer.handle()), /*known=*/true);
     Hold(buffer.handle(),
          {.shape = shape,
-          .bytes = OnAChip(shape, ShardingOf(buffer.handle()), /*known=*/true),
+          .bytes = bytes,
+          .likely = bytes.low,
           .part = PartOf(buffer.handle(), shape, uploaded || !ShardingOf(buffer.handle()).empty()),
           .line = LineOf(buffer.origin())});
     if (!uploaded) return absl::OkStatus();
@@ -252,12 +266,14 @@ class Follower {
                    .bytes = OnAChip(*leaves[i].shape, ShardingOf(handle), aliased),
                    .part = PartOf(handle, *leaves[i].shape, /*uploaded=*/false),
                    .line = LineOfResult(execute, known, i)};
+      held.likely = LikelyOnAChip(held, row.report, i);
       NoteWeight(held);
       if (!aliased) Add(held, handle, now);
       results.emplace_back(handle, std::move(held));
     }
     for (const auto& [handle, held] : held_) Add(held, handle, now);
     AddTemporaries(row.report, known.peak, now);
+    const Bracket likely = chips_ > 1 ? Larger(now.likely, report_.peak.likely) : Bracket();
     if (now.bytes.low > report_.peak.bytes.low || report_.peak.program.empty()) {
       std::stable_sort(now.largest.begin(), now.largest.end(),
                        [](const RunArray& a, const RunArray& b) { return a.bytes > b.bytes; });
@@ -267,6 +283,7 @@ class Follower {
     } else {
       report_.peak.bytes.high = std::max(report_.peak.bytes.high, now.bytes.high);
     }
+    report_.peak.likely = likely;
     for (const uint32_t index : execute.donated()) {
       if (index < static_cast<uint32_t>(execute.arguments_size()))
         held_.erase(execute.arguments(static_cast<int>(index)));
@@ -278,6 +295,8 @@ class Follower {
   void Add(const Held& held, uint64_t handle, RunPeak& peak) const {
     peak.bytes.low += held.bytes.low;
     peak.bytes.high += held.bytes.high;
+    peak.likely.low += held.likely;
+    peak.likely.high += held.likely;
     peak.parts[static_cast<size_t>(held.part)] += held.bytes.low;
     const auto label = labels_.find(handle);
     peak.largest.push_back({.part = held.part,
@@ -292,6 +311,8 @@ class Follower {
     const auto all = static_cast<double>(peak.temporaries);
     now.bytes.low += all / chips_;
     now.bytes.high += static_cast<double>(report.unfused.temporaries);
+    now.likely.low += report.likely_temporaries.low;
+    now.likely.high += report.likely_temporaries.high;
     double gradients = 0;
     for (const Contributor& array : peak.largest) {
       if (array.kind != Contributor::Kind::kTemporary) continue;

@@ -37,6 +37,7 @@ struct RunArray {
 
 struct RunPeak {
   Bracket bytes;                       // On a chip. As in ModuleReport::peak_bytes.
+  Bracket likely;                      // As ModuleReport::likely_bytes, where most. Zero on one chip.
   std::array<double, kParts> parts{};  // Of the low end.
   std::string program;                 // While it ran. Empty: nothing ran.
   SourceLine line;                     // That ran it.

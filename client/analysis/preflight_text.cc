@@ -70,6 +70,10 @@ void AppendPeak(const RunReport& report, std::string& text) {
         "  Weights, state and inputs are divided by their shardings; of what programs need in between the\n"
         "  low end is divided by all chips, the high end by none: what a partitioner makes of it lies "
         "between.\n";
+    absl::StrAppendFormat(&text,
+                          "  %s where shardings are carried through what leaves no choice (an estimate: a "
+                          "partitioner may choose otherwise).\n",
+                          Show(peak.likely, BytesText));
   }
 }
 

@@ -154,6 +154,7 @@ Json ToJson(const RunReport& report) {
   if (report.target.has_value()) {
     json["target"] = cli::ToJson(*report.target);
     json["step_seconds"] = cli::ToJson(report.step_seconds);
+    if (report.target->count > 1) json["likely_bytes"] = cli::ToJson(report.peak.likely);
   }
   return json;
 }

@@ -62,7 +62,7 @@ JSON keys (--json; sizes in bytes, times in microseconds):
                bytes calls] stand_ins stopped_at stopped_why flops traffic_bytes{low high} peak_bytes{low high}
                peak_parts{weights gradients "optimizer state" inputs activations other} peak_program peak_line peak_step
                largest[part name line shape bytes] simulated_peak_bytes fit findings passed text target step_seconds
-               (as of a module); the program's own output goes to stderr
+               likely_bytes (as of a module); the program's own output goes to stderr
   graphs --from-torch-xla
                graphs[hash name made_by cause{text break advice} at{file line function} nodes inputs outputs compiles
                executions sizes] lazy_graphs dynamo_graphs places[at cause graphs compiles executions]

@@ -1,8 +1,11 @@
 // hloctl check -- PROGRAM as typed: a program that trains, unchanged, and what is odd about others.
+#include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -115,6 +118,62 @@ TEST_F(CheckProgram, ArraysAtThePeakStandAtTheLinesThatMadeThem) {
   EXPECT_TRUE(lines.contains(LineOf("step line"))) << json["largest"];
   EXPECT_FALSE(lines.contains(LineOf("sync line"))) << json["largest"];
   EXPECT_EQ(json["peak_line"], LineOf("sync line")) << "what ran the program";
+}
+
+// Two weights and two biases of train_program have no shardings: only what programs make is divided.
+TEST_F(CheckProgram, SaysWhatAChipIsLikelyToHold) {
+  const nlohmann::json json = CheckJson("--target v5p:4");
+  const nlohmann::json &likely = json["likely_bytes"], &peak = json["peak_bytes"];
+  ASSERT_TRUE(likely.is_object()) << json;
+  EXPECT_GT(likely["low"], peak["low"]);
+  EXPECT_LE(likely["low"], likely["high"]);
+  EXPECT_LE(likely["high"], peak["high"]);
+  EXPECT_FALSE(CheckJson("--target v5p:1").contains("likely_bytes"));
+  ExpectContains(Check("--target v5p:4").text, "where shardings are carried through");
+}
+
+// 4 MiB each: x in quarters, two weights whole; x w in between and the result in quarters, as x is.
+TEST_F(CheckProgram, OfAModuleSaysItToo) {
+  const std::string module = File("m.hlo", R"(HloModule m
+ENTRY e {
+  x = f32[1024,1024] parameter(0), sharding={devices=[4,1]<=[4]}
+  w = f32[1024,1024] parameter(1)
+  v = f32[1024,1024] parameter(2)
+  h = f32[1024,1024] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT y = f32[1024,1024] dot(h, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+})");
+  const auto check = [&](const std::string& target) {
+    const Output output = Type("check --json --target " + target + " " + module, "2>/dev/null");
+    EXPECT_EQ(output.code, 0) << output.text;
+    return nlohmann::json::parse(output.text, nullptr, false);
+  };
+  const nlohmann::json likely = check("v5p:4")["likely_bytes"];
+  EXPECT_EQ(likely["low"], 11 << 20) << likely;
+  EXPECT_EQ(likely["high"], 11 << 20) << likely;
+  EXPECT_FALSE(check("v5p:1").contains("likely_bytes"));
+}
+
+// What a killed check leaves in $TMPDIR, the next one takes away.
+TEST_F(CheckProgram, AKilledCheckLeavesNothingForLong) {
+  const std::string temporary = (folder_ / "tmp").string();
+  std::filesystem::create_directory(temporary);
+  const auto folders = [&] { return std::distance(std::filesystem::directory_iterator(temporary), {}); };
+  const std::string hloctl = Beside("../bin/hloctl");
+  const pid_t pid = fork();
+  if (pid == 0) {
+    setenv("TMPDIR", temporary.c_str(), 1);
+    execl(hloctl.c_str(), "hloctl", "check", "--", "sleep", "5", nullptr);
+    _exit(127);
+  }
+  for (int wait = 0; wait < 2000 && folders() < 2; ++wait) usleep(5000);
+  EXPECT_EQ(folders(), 2) << "the daemon's and the records'";
+  kill(pid, SIGKILL);
+  waitpid(pid, nullptr, 0);
+  EXPECT_EQ(folders(), 2);
+  setenv("TMPDIR", temporary.c_str(), 1);
+  EXPECT_EQ(Check("").code, 0);
+  unsetenv("TMPDIR");
+  EXPECT_EQ(folders(), 0);
 }
 
 TEST_F(CheckProgram, FailsByMemory) {

@@ -106,6 +106,39 @@ RunReport Follow(const Writer& writer, const std::optional<Target>& target = {},
 
 double PartOf(const RunReport& report, Part part) { return report.peak.parts[static_cast<size_t>(part)]; }
 
+// 4 KiB each: w in quarters, x whole; h = x x is whole, too, and y = w h in quarters as w is.
+TEST(Preflight, ShardingsAreCarriedThroughPrograms) {
+  constexpr char kProducts[] = R"(
+HloModule products
+ENTRY main {
+  w = f32[1024] parameter(0), sharding={devices=[4]<=[4]}
+  x = f32[1024] parameter(1)
+  m = f32[32,32] reshape(w)
+  n = f32[32,32] reshape(x)
+  h = f32[32,32] dot(n, n), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  y = f32[32,32] dot(m, h), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT r = f32[1024] reshape(y)
+})";
+  Writer run;
+  run.Program("products", kProducts);
+  run.Placeholder(1);
+  run.Label(1, "weight", "{devices=[4]<=[4]}");
+  run.Buffer(2, Cause::kUpload);
+  run.Execute("products", {1, 2}, 3);
+  const Chip chip = {.name = "c", .usable_bytes = 1e9, .bandwidth = 1, .flops = 1};
+  const RunReport report = Follow(run, Target{chip, 4});
+  EXPECT_EQ(report.peak.bytes.low, 1024 + 4096 + 1024 + 1024);
+  EXPECT_EQ(report.peak.bytes.high, 1024 + 4096 + 4096 + 4096);
+  EXPECT_EQ(report.peak.likely.low, 1024 + 4096 + 4096 + 1024);
+  EXPECT_EQ(report.peak.likely.high, report.peak.likely.low);
+  EXPECT_THAT(ToText(report),
+              HasSubstr("10.00 KiB where shardings are carried through what leaves no choice"));
+  EXPECT_EQ(Follow(run, Target{chip, 1}).peak.likely.high, 0);
+
+  run.Execute("products", {1, 2}, 4);  // The result of before stays, in quarters.
+  EXPECT_EQ(Follow(run, Target{chip, 4}).peak.likely.high, 1024 + 4096 + 4096 + 2 * 1024);
+}
+
 TEST(Preflight, MemoryIsWhatLivesAcrossExecutes) {
   Writer run;
   run.Program("add", kAdd);
