@@ -122,6 +122,21 @@ Tiling OfDot(Instruction dot, const Tiling& lhs, const Tiling& rhs) {
   return result;
 }
 
+// As the indices are divided: each chip picks what its own ask for.
+Tiling OfGather(Instruction gather, const Tiling& indices) {
+  const auto& attributes = gather.attributes<hlo::GatherAttributes>();
+  Tiling result = Undivided(gather.shape());
+  const auto vector_dim = static_cast<size_t>(attributes.index_vector_dim);
+  size_t batch = 0;
+  for (size_t dim = 0; dim < result.tiles.size(); ++dim) {
+    const Dims& offsets = attributes.offset_dims;
+    if (std::find(offsets.begin(), offsets.end(), static_cast<int64_t>(dim)) != offsets.end()) continue;
+    if (batch == vector_dim) ++batch;
+    if (batch < indices.tiles.size()) result.tiles[dim] = indices.tiles[batch++];
+  }
+  return result;
+}
+
 Tiling OfReduce(Instruction reduce, const Tiling& from) {
   const Dims& reduced = reduce.attributes<hlo::DimensionsAttributes>().dimensions;
   Tiling result{.free = from.free};
@@ -253,6 +268,7 @@ Divisions::Leaves Divisions::Visit(Instruction i, const std::vector<Leaves>& val
         tiling.tiles[dim] = of(0)[0].tiles[static_cast<size_t>(dimensions[dim])];
       return {tiling};
     }
+    case hlo::kGather: return {OfGather(i, of(1)[0])};
     case hlo::kDot: return {OfDot(i, of(0)[0], of(1)[0])};
     case hlo::kReduce: {
       Leaves leaves = Undivided(i);

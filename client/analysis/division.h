@@ -24,7 +24,8 @@ struct Tiling {
 // What is not carried, and is in one part: what two operands disagree on, and results of operations not
 // named here. Elementwise operations, copies: the tiles of their operands. Broadcasts, transposes,
 // reductions, reshapes, slices, concatenations, updates: those of the dimensions that stay what they are.
-// Dots: those of batch and free dimensions; what is divided along contracting ones is added up. Loops,
+// Dots: those of batch and free dimensions; what is divided along contracting ones is added up. Gathers: those
+// of the indices. Loops,
 // conditionals: what all of their turns and branches have. An instruction's own sharding counts before all of
 // that.
 class Divisions {

@@ -56,6 +56,29 @@ ENTRY e {
   ROOT sorted = f32[8,32] sort(s), dimensions={1}, to_apply=less
 })";
 
+// Rows of a table by indices that are divided: each chip picks its own, in whatever order the dimensions are.
+TEST(Divisions, OfAGatherAreThoseOfItsIndices) {
+  const auto module = hlo::ParseModule(R"(HloModule m
+ENTRY e {
+  table = f32[100,16] parameter(0), sharding={devices=[4,1]<=[4]}
+  i = s32[8,6] parameter(1), sharding={devices=[4,1]<=[4]}
+  j = s32[1,8] parameter(2), sharding={devices=[1,2]<=[2]}
+  k = s32[8] parameter(3)
+  rows = f32[8,6,16] gather(table, i), offset_dims={2}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=2, slice_sizes={1,16}
+  columns = f32[16,8] gather(table, j), offset_dims={0}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=0, slice_sizes={1,16}
+  whole = f32[8,16] gather(table, k), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,16}
+  w = f32[16,2] parameter(4)
+  product = f32[8,6,2] dot(rows, w), lhs_contracting_dims={2}, rhs_contracting_dims={0}
+  ROOT t = (f32[8,6,2], f32[16,8], f32[8,16]) tuple(product, columns, whole)
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  std::map<std::string, int64_t> parts = PartsIn(**module, (*module)->entry());
+  EXPECT_EQ(parts["rows"], 4);
+  EXPECT_EQ(parts["product"], 4);
+  EXPECT_EQ(parts["columns"], 2);
+  EXPECT_EQ(parts["whole"], 1);
+}
+
 TEST(Divisions, AreCarriedThroughWhatLeavesNoChoice) {
   std::string text = kOperations;
   text.insert(text.find("ENTRY"),
