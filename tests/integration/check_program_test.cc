@@ -1,5 +1,4 @@
 // hloctl check -- PROGRAM as typed: a program that trains, unchanged, and what is odd about others.
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -158,17 +157,13 @@ TEST_F(CheckProgram, AKilledCheckLeavesNothingForLong) {
   const std::string temporary = (folder_ / "tmp").string();
   std::filesystem::create_directory(temporary);
   const auto folders = [&] { return std::distance(std::filesystem::directory_iterator(temporary), {}); };
-  const std::string hloctl = Beside("../bin/hloctl");
-  const pid_t pid = fork();
-  if (pid == 0) {
-    setenv("TMPDIR", temporary.c_str(), 1);
-    execl(hloctl.c_str(), "hloctl", "check", "--", "sleep", "5", nullptr);
-    _exit(127);
-  }
-  for (int wait = 0; wait < 2000 && folders() < 2; ++wait) usleep(5000);
+  Process check({"/bin/sh", "-c",
+                 "TMPDIR=" + temporary + " exec " + Beside("../bin/hloctl") +
+                     " check -- sh -c 'echo started; sleep 5'"});
+  EXPECT_EQ(check.ReadLine(), "started");
   EXPECT_EQ(folders(), 2) << "the daemon's and the records'";
-  kill(pid, SIGKILL);
-  waitpid(pid, nullptr, 0);
+  check.Kill();
+  EXPECT_TRUE(check.WaitForExit(absl::Seconds(60)).has_value());
   EXPECT_EQ(folders(), 2);
   setenv("TMPDIR", temporary.c_str(), 1);
   EXPECT_EQ(Check("").code, 0);
