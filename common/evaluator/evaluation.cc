@@ -4,6 +4,7 @@
 #include "absl/time/clock.h"
 #include "common/base/status.h"
 #include "common/evaluator/custom_calls.h"
+#include "common/evaluator/dynamic_shapes.h"
 #include "common/evaluator/rules.h"
 
 namespace hlod::evaluator {
@@ -116,14 +117,32 @@ absl::StatusOr<Value> Evaluation::Call(hlo::ComputationId id, std::vector<Value>
   return std::move(values[computation.root_id()]);
 }
 
+namespace {
+
+// Opcodes with a rule over values that makes arrays of the shapes that it states, instead of handing on those
+// it was given.
+bool MakesArrays(hlo::Opcode opcode) {
+  return opcode == hlo::kScan || opcode == hlo::kAsyncStart || opcode == hlo::kCopyStart ||
+         HasTrait(opcode, hlo::kCollective);
+}
+
+}  // namespace
+
 absl::StatusOr<Value> Evaluation::Run(hlo::Instruction instruction, std::vector<Value> operands) {
   RETURN_IF_ERROR(Tick(16));
-  if (instruction.shape().HasDynamicDimension()) {
-    return Unimplemented("%s: the evaluator runs no dynamic dimension, and this is %s", instruction.name(),
-                         ToStringNoLayout(instruction.shape()));
-  }
+  const bool dynamic = HasDynamicShapes(instruction);
   const Rule rule = FindRule(instruction);
-  if (rule.value != nullptr) return rule.value(*this, instruction, operands);
+  if (rule.value != nullptr) {
+    if (dynamic && MakesArrays(instruction.opcode())) {
+      return Unimplemented("%s: %s is not run on dynamic dimensions, and this is %s", instruction.name(),
+                           Name(instruction.opcode()), ToStringNoLayout(instruction.shape()));
+    }
+    return rule.value(*this, instruction, operands);
+  }
+  if (dynamic) {
+    ASSIGN_OR_RETURN(Literal result, RunOnActualShapes(*this, instruction, operands));
+    return Value::Own(std::move(result));
+  }
   if (rule.array == nullptr) {
     if (instruction.opcode() == hlo::kCustomCall) {
       const std::string& target = instruction.attributes<hlo::CustomCallAttributes>().target;

@@ -9,6 +9,7 @@
 
 #include "common/base/status.h"
 #include "common/evaluator/custom_calls.h"
+#include "common/evaluator/dynamic_shapes.h"
 #include "common/evaluator/evaluation.h"
 #include "common/evaluator/kernel.h"
 #include "common/evaluator/rules.h"
@@ -114,6 +115,7 @@ bool IsHint(std::string_view target) {
 Rule FindCustomCall(hlo::Instruction instruction) {
   const std::string_view target = instruction.attributes<hlo::CustomCallAttributes>().target;
   if (lapack::IsTarget(target)) return {.value = LapackCall};
+  if (IsSizeCheck(instruction)) return {.array = SizeCheck};
   if (target == kTopKTarget && instruction.operand_count() == 1) return {.array = TopK};
   if (IsIdentityCustomCall(instruction)) return {.value = Identity};
   return {};
@@ -156,11 +158,7 @@ absl::StatusOr<hlo::Literal> Evaluate(const hlo::Module& module,
   std::vector<evaluator::Value> values;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const hlo::Shape& wanted = entry[entry.parameters()[i]].shape();
-    if (wanted.HasDynamicDimension()) {
-      return Unimplemented("Parameter %d of %s is %s: the evaluator runs no dynamic dimension", i,
-                           module.name(), ToStringNoLayout(wanted));
-    }
-    if (!Compatible(arguments[i]->shape(), wanted)) {
+    if (!evaluator::FitsWithin(arguments[i]->shape(), wanted)) {
       return InvalidArgument("Argument %d of %s is %s, and the parameter is %s", i, module.name(),
                              ToStringNoLayout(arguments[i]->shape()), ToStringNoLayout(wanted));
     }
@@ -189,7 +187,7 @@ absl::StatusOr<hlo::Literal> EvaluateInstruction(const hlo::Module& module, hlo:
   std::vector<evaluator::Value> values;
   for (size_t i = 0; i < operands.size(); ++i) {
     const hlo::Shape& wanted = instruction.operand(static_cast<uint32_t>(i)).shape();
-    if (!Compatible(operands[i]->shape(), wanted)) {
+    if (!evaluator::FitsWithin(operands[i]->shape(), wanted)) {
       return InvalidArgument("Operand %d of %s is %s, and %s was given", i, instruction.name(),
                              ToStringNoLayout(wanted), ToStringNoLayout(operands[i]->shape()));
     }
@@ -204,7 +202,7 @@ absl::StatusOr<hlo::Literal> EvaluateInstruction(const hlo::Module& module, hlo:
 }
 
 bool IsOwnCustomCallTarget(std::string_view target) {
-  return target == evaluator::kTopKTarget || evaluator::IsHint(target) || lapack::IsTarget(target);
+  return target == evaluator::kTopKTarget || evaluator::IsSizeCheckTarget(target) || evaluator::IsHint(target) || lapack::IsTarget(target);
 }
 
 std::vector<std::string> OwnCustomCallTargets() {

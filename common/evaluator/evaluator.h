@@ -23,8 +23,9 @@ struct EvaluateOptions {
 };
 
 // Runs the entry computation of a verified module. `arguments`: one literal a parameter (tuples as tuple
-// literals), shapes compatible, else INVALID_ARGUMENT. UNIMPLEMENTED names an opcode, custom-call target or
-// dynamic dimension that it cannot run. f8, f4 and sub-byte types compute through f32 or int; bf16 and f16
+// literals), shapes compatible, else INVALID_ARGUMENT; where a parameter has a bounded dimension, of any size up to
+// the bound, and results have their actual sizes. UNIMPLEMENTED names an opcode, custom-call target or dynamic
+// dimension that it cannot run. f8, f4 and sub-byte types compute through f32 or int; bf16 and f16
 // compute in f32 and round after each instruction.
 absl::StatusOr<hlo::Literal> Evaluate(const hlo::Module& module,
                                       absl::Span<const hlo::Literal* const> arguments,

@@ -80,6 +80,8 @@ HLOD_VALUE_RULE(AsyncStart)
 HLOD_VALUE_RULE(FirstElement)
 HLOD_VALUE_RULE(SecondElement)
 HLOD_VALUE_RULE(ZeroId)
+// dynamic_shapes.cc
+HLOD_ARRAY_RULE(SizeCheck)
 // linear_algebra_calls.cc
 HLOD_VALUE_RULE(LapackCall)
 // scan.cc

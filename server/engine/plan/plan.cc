@@ -9,6 +9,7 @@
 #include "common/base/arithmetic.h"
 #include "common/base/status.h"
 #include "common/hlo/inference/verifier.h"
+#include "common/passes/expand_dynamic.h"
 #include "common/passes/passes.h"
 #include "server/engine/plan/assemble.h"
 #include "server/engine/plan/buffer_assignment.h"
@@ -163,12 +164,20 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& module, const C
   return Compile(module, options, nullptr);
 }
 
-absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& module, const CompileOptions& options,
+absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& given, const CompileOptions& options,
                                               std::shared_ptr<const hlo::Module>* optimised) {
   const auto start = std::chrono::steady_clock::now();
 
   // Everything later trusts shapes, arity, nesting and aliases.
-  if (options.verify) RETURN_IF_ERROR(hlo::Verify(module));
+  if (options.verify) RETURN_IF_ERROR(hlo::Verify(given));
+
+  // Bounded dimensions become static ones with their sizes beside them; what follows meets no others.
+  std::unique_ptr<hlo::Module> expanded;
+  if (HasDynamicDimensions(given)) {
+    ASSIGN_OR_RETURN(expanded, ExpandDynamic(given));
+    RETURN_IF_ERROR(hlo::Verify(*expanded));
+  }
+  const hlo::Module& module = expanded != nullptr ? *expanded : given;
 
   // Refuse by name what cannot run, before any work is done for it.
   RETURN_IF_ERROR(CheckRunnable(module, options.kernels.get()));
