@@ -53,7 +53,13 @@ Values GetDimensionSize(Conversion& c) {
       c.b.Constant(hlo::Literal::Scalar(static_cast<int32_t>(shape.dims[static_cast<size_t>(dimension)])))};
 }
 
-Values Reshape(Conversion& c) { return {c.b.Reshape(c.operand(0), c.stated().dims)}; }
+// The stated shape says which dimensions are dynamic, which sizes alone do not.
+Values Reshape(Conversion& c) {
+  if (IsUnknown(c.stated())) return {c.b.Reshape(c.operand(0), c.stated().dims)};
+  Shape stated = c.stated();
+  stated.type = c.shape(0).type;
+  return {c.b.Add(kReshape, {c.operand(0)}, hlo::NoAttributes{}, {}, &stated)};
+}
 
 Values Broadcast(Conversion& c) {
   Dims output = c.Integers("broadcast_sizes"), dimensions;

@@ -39,7 +39,8 @@ absl::StatusOr<Literal> Cut(Evaluation& evaluation, const Literal& array, const 
 absl::StatusOr<Literal> SetDimensionSize(Evaluation& evaluation, Instruction instruction, Operands operands) {
   const int64_t dimension = instruction.dimensions()[0], size = IndexAt(operands[1], 0);
   Dims dims = operands[0].shape().dims;
-  RETURN_IF_ERROR(CheckDimensionSize(instruction.name(), size, instruction.shape().dims[dimension], dims[dimension]));
+  RETURN_IF_ERROR(
+      CheckDimensionSize(instruction.name(), size, instruction.shape().dims[dimension], dims[dimension]));
   dims[dimension] = size;
   return Cut(evaluation, operands[0], dims);
 }
@@ -51,7 +52,8 @@ absl::Status Agree(Evaluation& evaluation, Instruction instruction, size_t first
   Dims common;
   std::vector<bool> fixed;
   for (size_t i = first; i < first + count; ++i) {
-    const Shape &stated = instruction.operand(static_cast<uint32_t>(i)).shape(), &actual = operands[i].array->shape();
+    const Shape &stated = instruction.operand(static_cast<uint32_t>(i)).shape(),
+                &actual = operands[i].array->shape();
     if (actual.dims.empty()) continue;  // A scalar stands for every element.
     if (common.empty()) {
       common = stated.dims;
@@ -165,7 +167,8 @@ absl::StatusOr<Shape> ActualDeclared(Instruction instruction, const std::vector<
       for (int64_t d = 0; d < declared.rank(); ++d) declared.dims[d] = IndexAt(*operands[1 + d].array, 0);
       for (int64_t d = 0; d < declared.rank(); ++d) {
         if (declared.dims[d] < 0) {
-          return InvalidArgument("%s: size %d of dimension %d is negative", instruction.name(), declared.dims[d], d);
+          return InvalidArgument("%s: size %d of dimension %d is negative", instruction.name(),
+                                 declared.dims[d], d);
         }
       }
       break;
@@ -218,11 +221,12 @@ bool IsRefused(Opcode opcode) {
 
 absl::Status CheckDimensionSize(std::string_view name, int64_t size, int64_t bound, int64_t present) {
   if (size < 0 || size > bound) {
-    return InvalidArgument("%s sets a dimension's size to %d, which lies outside [0, %d], its bound", name, size,
-                           bound);
+    return InvalidArgument("%s sets a dimension's size to %d, which lies outside [0, %d], its bound", name,
+                           size, bound);
   }
   if (size > present) {
-    return InvalidArgument("%s sets a dimension's size to %d, and only %d elements are there", name, size, present);
+    return InvalidArgument("%s sets a dimension's size to %d, and only %d elements are there", name, size,
+                           present);
   }
   return absl::OkStatus();
 }
@@ -260,8 +264,8 @@ absl::StatusOr<Literal> RunOnActualShapes(Evaluation& evaluation, Instruction in
   for (const hlo::ShapeLeaf& leaf : hlo::Leaves(instruction.shape())) {
     for (const int64_t size : leaf.shape->dims) {
       if (size != hlo::kUnboundedSize) continue;
-      return Unimplemented("%s: a dimension without a bound cannot be run, and this is %s", instruction.name(),
-                           ToStringNoLayout(instruction.shape()));
+      return Unimplemented("%s: a dimension without a bound cannot be run, and this is %s",
+                           instruction.name(), ToStringNoLayout(instruction.shape()));
     }
   }
   if (instruction.opcode() == hlo::kSetDimensionSize)
@@ -300,9 +304,11 @@ absl::StatusOr<Literal> RunOnActualShapes(Evaluation& evaluation, Instruction in
     return InvalidArgument("%s is %s on its actual sizes, which does not fit %s", instruction.name(),
                            ToStringNoLayout(*inferred), ToStringNoLayout(instruction.shape()));
   }
-  const hlo::NodeId node = actual.Append(instruction.opcode(), tables.Intern(*inferred), tables.Intern(attributes),
-                                         nodes, instruction.called());
-  const Rule rule = FindRule(actual[node]);
+  const hlo::NodeId node = actual.Append(instruction.opcode(), tables.Intern(*inferred),
+                                         tables.Intern(attributes), nodes, instruction.called());
+  // With sizes known, a dynamic reshape is a reshape.
+  const Rule rule =
+      instruction.opcode() == hlo::kDynamicReshape ? Rule{.array = Reshape} : FindRule(actual[node]);
   if (rule.array == nullptr) {
     return Unimplemented("%s: the evaluator has no rule for %s of these types", instruction.name(),
                          Name(instruction.opcode()));

@@ -30,8 +30,8 @@ absl::StatusOr<hlo::Literal> RunOnActualShapes(Evaluation& evaluation, hlo::Inst
 bool IsSizeCheckTarget(std::string_view target);
 bool IsSizeCheck(hlo::Instruction instruction);
 
-// INVALID_ARGUMENT unless instruction `name` may give a dimension of this bound, of which `present` elements are
-// there, `size` elements.
+// INVALID_ARGUMENT unless instruction `name` may give a dimension of this bound, of which `present` elements
+// are there, `size` elements.
 absl::Status CheckDimensionSize(std::string_view name, int64_t size, int64_t bound, int64_t present);
 // ... unless two dimensions that instruction `name` takes to be of one size are.
 absl::Status CheckSameSize(std::string_view name, int64_t size, int64_t other, int64_t dimension);

@@ -49,8 +49,9 @@ absl::StatusOr<std::vector<ReshapeGroup>> DynamicReshapeGroups(const Shape& from
       group.dynamic_output = d;
     }
     if ((input != group.input.end()) != group.dynamic_output.has_value()) {
-      return group.dynamic_output ? refused("is dynamic, and what it is made of is not", *group.dynamic_output)
-                                  : refused("is dynamic, and nothing that is made of it is", *input);
+      return group.dynamic_output
+                 ? refused("is dynamic, and what it is made of is not", *group.dynamic_output)
+                 : refused("is dynamic, and nothing that is made of it is", *input);
     }
   }
   return groups;

@@ -1,4 +1,5 @@
-// Which dimensions of a reshape make up which, where some are dynamic: XLA's rule for the sizes of its result.
+// Which dimensions of a reshape make up which, where some are dynamic: XLA's rule for the sizes of its
+// result.
 #pragma once
 
 #include <optional>

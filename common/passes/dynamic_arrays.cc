@@ -61,7 +61,8 @@ std::optional<Op> DynamicArrays::Neutral(Opcode opcode, PrimitiveType type) {
     return b_.Constant(*std::move(literal));
   };
   const bool pred = type == kPred;
-  const bool extremes = pred || IsInteger(type) || type == kF32 || type == kF64 || type == kF16 || type == kBF16;
+  const bool extremes =
+      pred || IsInteger(type) || type == kF32 || type == kF64 || type == kF16 || type == kBF16;
   switch (opcode) {
     case kAdd:
     case kOr:

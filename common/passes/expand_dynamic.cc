@@ -21,8 +21,8 @@ namespace {
 
 using Sizes = std::vector<std::optional<Op>>;
 
-// What stands for a value where it is one value (in tuples, calls and loops): an array with dynamic dimensions
-// is a tuple of the array at its bounds and their sizes.
+// What stands for a value where it is one value (in tuples, calls and loops): an array with dynamic
+// dimensions is a tuple of the array at its bounds and their sizes.
 Shape PackedShape(const Shape& shape) {
   if (shape.IsTuple()) {
     std::vector<Shape> elements;
@@ -76,7 +76,8 @@ ComputationId MarkedComparator(Module& to, Instruction sort, ComputationId compa
   std::vector<Op> rest;
   for (uint32_t i = 0; i < sort.operand_count(); ++i) {
     for (int side = 0; side < 2; ++side) {
-      rest.push_back(b.Parameter(static_cast<int64_t>(2 + rest.size()), Shape::Scalar(sort.operand(i).shape().type)));
+      rest.push_back(
+          b.Parameter(static_cast<int64_t>(2 + rest.size()), Shape::Scalar(sort.operand(i).shape().type)));
     }
   }
   const Op before = b.Call(rest, comparator);
@@ -126,20 +127,23 @@ class Expander {
 
  private:
   absl::Status Refuse(Instruction instruction, std::string_view why) const {
-    return Unimplemented("Instruction %s of computation %s: %s on dynamic dimensions (%s) %s", instruction.name(),
-                         from_.name(), Name(instruction.opcode()),
-                         ToStringNoLayout((instruction.shape().HasDynamicDimension() || instruction.operand_count() == 0
-                                               ? instruction.shape()
-                                               : instruction.operand(0).shape())),
-                         why);
+    return Unimplemented(
+        "Instruction %s of computation %s: %s on dynamic dimensions (%s) %s", instruction.name(),
+        from_.name(), Name(instruction.opcode()),
+        ToStringNoLayout((instruction.shape().HasDynamicDimension() || instruction.operand_count() == 0
+                              ? instruction.shape()
+                              : instruction.operand(0).shape())),
+        why);
   }
 
   absl::Status CheckBounds(Instruction instruction) const {
     for (const ShapeLeaf& leaf : Leaves(instruction.shape())) {
       for (int64_t d = 0; d < leaf.shape->rank(); ++d) {
-        if (!leaf.shape->IsDynamic(d) || (leaf.shape->dims[d] >= 0 && leaf.shape->dims[d] <= INT32_MAX)) continue;
+        if (!leaf.shape->IsDynamic(d) || (leaf.shape->dims[d] >= 0 && leaf.shape->dims[d] <= INT32_MAX))
+          continue;
         return Unimplemented("Dimension %d of instruction %s of computation %s (%s) has no bound up to %d", d,
-                             instruction.name(), from_.name(), ToStringNoLayout(instruction.shape()), INT32_MAX);
+                             instruction.name(), from_.name(), ToStringNoLayout(instruction.shape()),
+                             INT32_MAX);
       }
     }
     return absl::OkStatus();
@@ -238,7 +242,8 @@ class Expander {
       if (sizes.empty()) sizes.resize(operands[i].sizes.size());
       for (size_t d = 0; d < sizes.size(); ++d) {
         if (static_cast<int64_t>(d) == apart) continue;
-        sizes[d] = arrays_.Common(sizes[d], operands[i].sizes[d], instruction.name(), static_cast<int64_t>(d));
+        sizes[d] =
+            arrays_.Common(sizes[d], operands[i].sizes[d], instruction.name(), static_cast<int64_t>(d));
       }
     }
     return sizes;
@@ -257,8 +262,7 @@ class Expander {
     const std::vector<DynamicArray> x = AllArrays(instruction);
     switch (instruction.opcode()) {
       case kSetDimensionSize: return SetDimensionSize(instruction, x);
-      case kGetDimensionSize:
-        return Done(instruction, arrays_.Size(x[0], instruction.dimensions()[0]), {});
+      case kGetDimensionSize: return Done(instruction, arrays_.Size(x[0], instruction.dimensions()[0]), {});
       case kCopy: return Done(instruction, x[0].data, x[0].sizes);
       case kMap: return Elementwise(instruction, x);
       case kBitcastConvert: {
@@ -309,7 +313,8 @@ class Expander {
   absl::Status SetDimensionSize(Instruction instruction, const std::vector<DynamicArray>& x) {
     const int64_t d = instruction.dimensions()[0];
     Sizes sizes = x[0].sizes;
-    sizes[d] = arrays_.CheckedSize(x[1].data, arrays_.Size(x[0], d), instruction.name(), arrays_.Bounds(x[0])[d]);
+    sizes[d] =
+        arrays_.CheckedSize(x[1].data, arrays_.Size(x[0], d), instruction.name(), arrays_.Bounds(x[0])[d]);
     return Done(instruction, x[0].data, std::move(sizes));
   }
 
@@ -319,7 +324,8 @@ class Expander {
       if (!x.sizes[d]) continue;
       // What is there has come to the end.
       const int64_t bound = arrays_.Bounds(x)[d];
-      data = arrays_.Take(data, d, b_.Iota(Shape::Array(kS32, {bound}), 0) + (arrays_.Number(bound) - *x.sizes[d]));
+      data = arrays_.Take(data, d,
+                          b_.Iota(Shape::Array(kS32, {bound}), 0) + (arrays_.Number(bound) - *x.sizes[d]));
     }
     return Done(instruction, data, x.sizes);
   }
@@ -376,7 +382,8 @@ class Expander {
       }
       sizes[*group.dynamic_output] = size;
       if (IsPrefix(in, in_dynamic) && IsPrefix(out, out_dynamic)) continue;
-      moves.push_back({static_cast<int64_t>(flat.size()) - 1, arrays_.PlacesOfReshaped(in, in_sizes, out, out_sizes)});
+      moves.push_back(
+          {static_cast<int64_t>(flat.size()) - 1, arrays_.PlacesOfReshaped(in, in_sizes, out, out_sizes)});
     }
     Op data = x.data;
     if (!moves.empty()) data = b_.Reshape(data, flat);
@@ -390,7 +397,8 @@ class Expander {
     if (!count || *count > INT32_MAX) return Refuse(instruction, "is too large");
     std::vector<Op> from_sizes, to_sizes;
     Sizes sizes(to.dims.size());
-    for (size_t d = 0; d < x[0].sizes.size(); ++d) from_sizes.push_back(arrays_.Size(x[0], static_cast<int64_t>(d)));
+    for (size_t d = 0; d < x[0].sizes.size(); ++d)
+      from_sizes.push_back(arrays_.Size(x[0], static_cast<int64_t>(d)));
     for (int64_t d = 0; d < to.rank(); ++d) {
       const Op bound = arrays_.Number(to.dims[d]);
       to_sizes.push_back(to.IsDynamic(d)
@@ -418,7 +426,8 @@ class Expander {
       if (!x.sizes[d]) continue;
       const Op end = b_.Binary(kMinimum, *x.sizes[d], arrays_.Number(slice.limit[d]));
       const Op left = b_.Binary(kMaximum, end - arrays_.Number(slice.start[d]), arrays_.Number(0));
-      sizes[d] = b_.Binary(kDivide, left + arrays_.Number(slice.stride[d] - 1), arrays_.Number(slice.stride[d]));
+      sizes[d] =
+          b_.Binary(kDivide, left + arrays_.Number(slice.stride[d] - 1), arrays_.Number(slice.stride[d]));
     }
     return Done(instruction, Same(instruction, {x.data}), std::move(sizes));
   }
@@ -467,7 +476,8 @@ class Expander {
       }
       starts.push_back(start);
     }
-    if (!partial) return Done(instruction, b_.DynamicUpdateSlice(whole.data, update.data, starts), whole.sizes);
+    if (!partial)
+      return Done(instruction, b_.DynamicUpdateSlice(whole.data, update.data, starts), whole.sizes);
     // Beyond the sizes of the update is what was there before.
     const Op padded = b_.Pad(whole.data, arrays_.Zero(arrays_.Type(whole)), room);
     const Op before = b_.DynamicSlice(padded, starts, lengths);
@@ -491,12 +501,13 @@ class Expander {
       const Op between = b_.Binary(kMaximum, size - arrays_.Number(1), arrays_.Number(0));
       const Op padded = size + between * arrays_.Number(padding[d].interior) +
                         arrays_.Number(padding[d].low + padding[d].high);
-      if (padding[d].low < INT32_MIN / 4 || padding[d].low > INT32_MAX / 4 || padding[d].high < INT32_MIN / 4 ||
-          padding[d].high > INT32_MAX / 4)
+      if (padding[d].low < INT32_MIN / 4 || padding[d].low > INT32_MAX / 4 ||
+          padding[d].high < INT32_MIN / 4 || padding[d].high > INT32_MAX / 4)
         return Refuse(instruction, "pads too far");
       sizes[d] = arrays_.CheckedSize(padded, arrays_.Number(bounds[d]), instruction.name(), bounds[d]);
     }
-    return Done(instruction, Same(instruction, {arrays_.Masked(x[0], x[1].data), x[1].data}), std::move(sizes));
+    return Done(instruction, Same(instruction, {arrays_.Masked(x[0], x[1].data), x[1].data}),
+                std::move(sizes));
   }
 
   absl::Status Concatenate(Instruction instruction, const std::vector<DynamicArray>& x) {
@@ -554,10 +565,12 @@ class Expander {
       if (Info(shape.type).bits < 32) return Refuse(instruction, "has indices of less than 32 bits");
       std::vector<Op> limits;
       for (const int64_t d : gather.start_index_map)
-        limits.push_back(b_.Reshape(b_.Convert(last[d].value_or(arrays_.Number(INT32_MAX)), shape.type), {1}));
+        limits.push_back(
+            b_.Reshape(b_.Convert(last[d].value_or(arrays_.Number(INT32_MAX)), shape.type), {1}));
       const bool scalar = gather.index_vector_dim == shape.rank();
-      const Op limit = scalar ? b_.Broadcast(b_.Reshape(limits[0], {}), shape.dims, {})
-                              : b_.Broadcast(b_.Concatenate(limits, 0), shape.dims, {gather.index_vector_dim});
+      const Op limit = scalar
+                           ? b_.Broadcast(b_.Reshape(limits[0], {}), shape.dims, {})
+                           : b_.Broadcast(b_.Concatenate(limits, 0), shape.dims, {gather.index_vector_dim});
       indices = b_.Binary(kMinimum, indices, limit);
     }
     return Done(instruction, Same(instruction, {x[0].data, indices}), std::move(sizes));
@@ -578,13 +591,16 @@ class Expander {
       int64_t index_dimension = 0;
       for (int64_t d = 0; d < static_cast<int64_t>(x[i].sizes.size()); ++d) {
         if (std::ranges::find(scatter.update_window_dims, d) != scatter.update_window_dims.end()) {
-          if (x[i].sizes[d]) return Refuse(instruction, absl::StrFormat("with windows along dimension %d of its updates", d));
+          if (x[i].sizes[d])
+            return Refuse(instruction, absl::StrFormat("with windows along dimension %d of its updates", d));
           continue;
         }
         if (index_dimension == scatter.index_vector_dim) ++index_dimension;
         if (x[i].sizes[d] || wanted[index_dimension]) {
-          const Op of_indices = wanted[index_dimension] ? *wanted[index_dimension] : arrays_.Size(indices, index_dimension);
-          wanted[index_dimension] = arrays_.SameSize(of_indices, arrays_.Size(x[i], d), instruction.name(), d);
+          const Op of_indices =
+              wanted[index_dimension] ? *wanted[index_dimension] : arrays_.Size(indices, index_dimension);
+          wanted[index_dimension] =
+              arrays_.SameSize(of_indices, arrays_.Size(x[i], d), instruction.name(), d);
         }
         ++index_dimension;
       }
@@ -606,24 +622,25 @@ class Expander {
   // Of an opcode with one static result, or a tuple of them.
   absl::Status DoneTuple(Instruction instruction, Op result, size_t count) {
     RETURN_IF_ERROR(b_.status());
-    if (!instruction.shape().IsTuple()) return Done(instruction, result, Sizes(instruction.shape().dims.size()));
+    if (!instruction.shape().IsTuple())
+      return Done(instruction, result, Sizes(instruction.shape().dims.size()));
     std::vector<Op> elements;
-    for (size_t i = 0; i < count; ++i) elements.push_back(b_.GetTupleElement(result, static_cast<int64_t>(i)));
+    for (size_t i = 0; i < count; ++i)
+      elements.push_back(b_.GetTupleElement(result, static_cast<int64_t>(i)));
     return DoneAll(instruction, elements, Sizes(instruction.shape().tuple[0].dims.size()));
   }
 
-  // Inputs masked along dimensions by what changes nothing: the neutral element of the reducer where it is one
-  // opcode, else the initial value, which HLO takes for one.
-  std::vector<Op> MaskedInputs(Instruction instruction, const std::vector<DynamicArray>& x, const Sizes& sizes,
-                               absl::Span<const int64_t> dimensions) {
+  // Inputs masked along dimensions by what changes nothing: the neutral element of the reducer where it is
+  // one opcode, else the initial value, which HLO takes for one.
+  std::vector<Op> MaskedInputs(Instruction instruction, const std::vector<DynamicArray>& x,
+                               const Sizes& sizes, absl::Span<const int64_t> dimensions) {
     const size_t count = x.size() / 2;
     const std::optional<Opcode> join = JoinOf(copy_.module().computation(instruction.called()[0]));
     std::vector<Op> operands;
     for (size_t i = 0; i < count; ++i) {
       std::optional<Op> neutral;
       if (count == 1 && join) neutral = arrays_.Neutral(*join, arrays_.Type(x[0]));
-      operands.push_back(
-          arrays_.Masked({x[i].data, sizes}, dimensions, neutral.value_or(x[count + i].data)));
+      operands.push_back(arrays_.Masked({x[i].data, sizes}, dimensions, neutral.value_or(x[count + i].data)));
     }
     for (size_t i = count; i < x.size(); ++i) operands.push_back(x[i].data);
     return operands;
@@ -632,7 +649,8 @@ class Expander {
   std::vector<Op> Elements(Instruction instruction, Op result, size_t count) {
     if (!instruction.shape().IsTuple()) return {result};
     std::vector<Op> elements;
-    for (size_t i = 0; i < count; ++i) elements.push_back(b_.GetTupleElement(result, static_cast<int64_t>(i)));
+    for (size_t i = 0; i < count; ++i)
+      elements.push_back(b_.GetTupleElement(result, static_cast<int64_t>(i)));
     return elements;
   }
 
@@ -653,7 +671,8 @@ class Expander {
     const int64_t reach = (window.size - 1) * window.window_dilation + 1;
     const Op holes = b_.Binary(kMaximum, *size - arrays_.Number(1), arrays_.Number(0));
     const Op dilated = *size + holes * arrays_.Number(window.base_dilation - 1);
-    const Op room = dilated + arrays_.Number(window.padding_low + window.padding_high - reach + window.stride);
+    const Op room =
+        dilated + arrays_.Number(window.padding_low + window.padding_high - reach + window.stride);
     return b_.Binary(kDivide, b_.Binary(kMaximum, room, arrays_.Number(0)), arrays_.Number(window.stride));
   }
   static bool IsFar(const Window& window) {
@@ -686,12 +705,15 @@ class Expander {
     const ComputationId comparator = comparators_[instruction.id()];
     const bool marked = SortsDynamic(instruction);
     if (marked)
-      operands.push_back(b_.Unary(kNot, arrays_.Below(arrays_.Bounds(x[0]), sort.dimension, *sizes[sort.dimension])));
+      operands.push_back(
+          b_.Unary(kNot, arrays_.Below(arrays_.Bounds(x[0]), sort.dimension, *sizes[sort.dimension])));
     for (const DynamicArray& array : x) operands.push_back(array.data);
-    if (!marked) return DoneAll(instruction, Elements(instruction, Same(instruction, operands), x.size()), sizes);
+    if (!marked)
+      return DoneAll(instruction, Elements(instruction, Same(instruction, operands), x.size()), sizes);
     const Op result = b_.Add(kSort, operands, sort, {comparator});
     std::vector<Op> elements;
-    for (size_t i = 0; i < x.size(); ++i) elements.push_back(b_.GetTupleElement(result, static_cast<int64_t>(1 + i)));
+    for (size_t i = 0; i < x.size(); ++i)
+      elements.push_back(b_.GetTupleElement(result, static_cast<int64_t>(1 + i)));
     return DoneAll(instruction, elements, sizes);
   }
 
@@ -712,12 +734,13 @@ class Expander {
     const auto& dot = instruction.attributes<DotAttributes>();
     Sizes sizes;
     for (size_t i = 0; i < dot.lhs_batch.size(); ++i) {
-      sizes.push_back(arrays_.Common(x[0].sizes[dot.lhs_batch[i]], x[1].sizes[dot.rhs_batch[i]], instruction.name(),
-                                     dot.lhs_batch[i]));
+      sizes.push_back(arrays_.Common(x[0].sizes[dot.lhs_batch[i]], x[1].sizes[dot.rhs_batch[i]],
+                                     instruction.name(), dot.lhs_batch[i]));
     }
     const auto free = [&](const DynamicArray& array, const Dims& batch, const Dims& contracting) {
       for (int64_t d = 0; d < static_cast<int64_t>(array.sizes.size()); ++d) {
-        if (std::ranges::find(batch, d) == batch.end() && std::ranges::find(contracting, d) == contracting.end())
+        if (std::ranges::find(batch, d) == batch.end() &&
+            std::ranges::find(contracting, d) == contracting.end())
           sizes.push_back(array.sizes[d]);
       }
     };
@@ -755,17 +778,30 @@ class Expander {
   std::vector<std::optional<DynamicArray>> unpacked_;  // By the old instruction's id; made when asked for.
 };
 
+// Errors unless every array of the shape is static; `what` names the value and `does` what the program does
+// with it.
+absl::Status CheckStaticEdge(const Module& module, const Shape& shape, std::string_view what,
+                             std::string_view does) {
+  for (const ShapeLeaf& leaf : Leaves(shape)) {
+    for (int64_t d = 0; d < leaf.shape->rank(); ++d) {
+      if (!leaf.shape->IsDynamic(d)) continue;
+      return Unimplemented(
+          "Dimension %d of %s of %s is dynamic (%s): a program %s arrays of static shapes only.", d, what,
+          module.name(), ToStringNoLayout(*leaf.shape), does);
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckEdges(const Module& module) {
   const Computation& entry = module.entry();
   for (const NodeId id : entry.parameters()) {
-    if (!entry[id].shape().HasDynamicDimension()) continue;
-    return Unimplemented("Parameter %d (%s) of %s is %s: a program takes arrays of static shapes only",
-                         entry[id].parameter_number(), entry[id].name(), module.name(),
-                         ToStringNoLayout(entry[id].shape()));
+    RETURN_IF_ERROR(CheckStaticEdge(
+        module, entry[id].shape(),
+        absl::StrFormat("parameter %d (%s)", entry[id].parameter_number(), entry[id].name()), "takes"));
   }
-  if (!entry.root().shape().HasDynamicDimension()) return absl::OkStatus();
-  return Unimplemented("The result (%s) of %s is %s: a program returns arrays of static shapes only",
-                       entry.root().name(), module.name(), ToStringNoLayout(entry.root().shape()));
+  return CheckStaticEdge(module, entry.root().shape(), absl::StrFormat("result %s", entry.root().name()),
+                         "returns");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
-// Bounded dynamic dimensions rewritten to static ones, after XLA's DynamicPadder: each array lies in one of the
-// size of its bounds, with an s32 scalar beside it for the size of each dynamic dimension. What lies beyond a
-// size is anything; where an instruction would see it, it is replaced by what changes nothing (the neutral
-// element of a reduction), or elements move.
+// Bounded dynamic dimensions rewritten to static ones, after XLA's DynamicPadder: each array lies in one of
+// the size of its bounds, with an s32 scalar beside it for the size of each dynamic dimension. What lies
+// beyond a size is anything; where an instruction would see it, it is replaced by what changes nothing (the
+// neutral element of a reduction), or elements move.
 #pragma once
 
 #include <memory>

@@ -7,6 +7,7 @@ from programs import (
     data_movement,
     elementwise,
     fourier,
+    hlo_dynamic,
     hlo_text,
     linear_algebra,
     models,
@@ -29,6 +30,7 @@ _MODULES = (
     random_bits,
     control_flow,
     hlo_text,
+    hlo_dynamic,
 )
 
 

@@ -1,5 +1,5 @@
-// Bounded dimensions: every value has its actual sizes. Expected values are worked out by hand, as NumPy would
-// compute on x[:n].
+// Bounded dimensions: every value has its actual sizes. Expected values are worked out by hand, as NumPy
+// would compute on x[:n].
 #include <string>
 
 #include "common/hlo/text/text.h"
@@ -28,7 +28,8 @@ ENTRY e {
   return Evaluate(**module, {&x, &size});
 }
 
-constexpr char kAdd[] = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }\n";
+constexpr char kAdd[] =
+    "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }\n";
 
 TEST(DynamicShapes, SetDimensionSizeTakesTheFirst) {
   for (int32_t n = 0; n <= 4; ++n) {
@@ -45,18 +46,20 @@ TEST(DynamicShapes, SizesOutsideTheBoundAreRefused) {
     EXPECT_THAT(RunDynamic({"ROOT r = f32[<=4] negate(y)"}, n).status().message(),
                 AllOf(HasSubstr("y sets"), HasSubstr(std::to_string(n)), HasSubstr("[0, 4]")));
   }
-  EXPECT_THAT(RunDynamic({"c = s32[] constant(3)\n ROOT r = f32[<=4] set-dimension-size(y, c), dimensions={0}"}, 2)
-                  .status()
-                  .message(),
-              HasSubstr("r sets a dimension's size to 3, and only 2"));
+  EXPECT_THAT(
+      RunDynamic({"c = s32[] constant(3)\n ROOT r = f32[<=4] set-dimension-size(y, c), dimensions={0}"}, 2)
+          .status()
+          .message(),
+      HasSubstr("r sets a dimension's size to 3, and only 2"));
 }
 
 TEST(DynamicShapes, ReduceSeesWhatIsThere) {
   const double wanted[] = {0, 1, 3, 7, 15};
   for (int32_t n = 0; n <= 4; ++n) {
-    EXPECT_THAT(Numbers(Result(RunDynamic(
-                    {"z = f32[] constant(0)\n ROOT r = f32[] reduce(y, z), dimensions={0}, to_apply=add", kAdd}, n))),
-                ElementsAre(wanted[n]));
+    EXPECT_THAT(
+        Numbers(Result(RunDynamic(
+            {"z = f32[] constant(0)\n ROOT r = f32[] reduce(y, z), dimensions={0}, to_apply=add", kAdd}, n))),
+        ElementsAre(wanted[n]));
   }
 }
 
@@ -83,8 +86,10 @@ TEST(DynamicShapes, TwoSizesOfOneDimensionAreRefused) {
 }
 
 TEST(DynamicShapes, SliceTakesWhatIsLeft) {
-  EXPECT_THAT(Numbers(Result(RunDynamic({"ROOT r = f32[<=3] slice(y), slice={[1:4]}"}, 3))), ElementsAre(2, 4));
-  EXPECT_THAT(Numbers(Result(RunDynamic({"ROOT r = f32[<=2] slice(y), slice={[0:4:2]}"}, 3))), ElementsAre(1, 4));
+  EXPECT_THAT(Numbers(Result(RunDynamic({"ROOT r = f32[<=3] slice(y), slice={[1:4]}"}, 3))),
+              ElementsAre(2, 4));
+  EXPECT_THAT(Numbers(Result(RunDynamic({"ROOT r = f32[<=2] slice(y), slice={[0:4:2]}"}, 3))),
+              ElementsAre(1, 4));
   EXPECT_THAT(Numbers(Result(RunDynamic({"ROOT r = f32[<=3] slice(y), slice={[1:4]}"}, 0))), ElementsAre());
 }
 
@@ -111,10 +116,11 @@ TEST(DynamicShapes, DotContractsWhatIsThere) {
 
 TEST(DynamicShapes, SortOrdersWhatIsThere) {
   const std::string greater =
-      "gt { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = pred[] compare(a, b), direction=GT }\n";
-  EXPECT_THAT(Numbers(Result(
-                  RunDynamic({"ROOT r = f32[<=4] sort(y), dimensions={0}, to_apply=gt", greater}, 3))),
-              ElementsAre(4, 2, 1));
+      "gt { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = pred[] compare(a, b), direction=GT "
+      "}\n";
+  EXPECT_THAT(
+      Numbers(Result(RunDynamic({"ROOT r = f32[<=4] sort(y), dimensions={0}, to_apply=gt", greater}, 3))),
+      ElementsAre(4, 2, 1));
 }
 
 // A loop that halves its state while it has more than one element.

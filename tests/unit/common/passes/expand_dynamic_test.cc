@@ -1,5 +1,5 @@
-// ExpandDynamic: the static module computes what the evaluator computes on actual sizes, for every size; and what
-// it does not know is refused by name.
+// ExpandDynamic: the static module computes what the evaluator computes on actual sizes, for every size; and
+// what it does not know is refused by name.
 #include "common/passes/expand_dynamic.h"
 
 #include <gmock/gmock.h>
@@ -84,8 +84,8 @@ ENTRY e {
 // Lines that end in a static root: a dynamic value `name` of one dimension written over a row of sevens.
 std::string Stored(const std::string& name, int bound) {
   const std::string shape = "f32[" + std::to_string(bound) + "]";
-  return "  fill = " + shape + " broadcast(seven), dimensions={}\n  length = s32[] get-dimension-size(" + name +
-         "), dimensions={0}\n  row = " + shape + " dynamic-update-slice(fill, " + name +
+  return "  fill = " + shape + " broadcast(seven), dimensions={}\n  length = s32[] get-dimension-size(" +
+         name + "), dimensions={0}\n  row = " + shape + " dynamic-update-slice(fill, " + name +
          ", i0)\n  ROOT t = (" + shape + ", s32[]) tuple(row, length)\n";
 }
 
@@ -101,8 +101,7 @@ std::vector<Program> Programs() {
       {"reduce_product", "  ROOT r = f32[] reduce(y, seven), dimensions={0}, to_apply=multiply\n"},
       {"reduce_rows", "  ROOT r = f32[2] reduce(w, least), dimensions={1}, to_apply=maximum\n"},
       {"reduce_columns", "  r = f32[<=6] reduce(w, zero), dimensions={0}, to_apply=add\n" + Stored("r", 6)},
-      {"argmax",
-       "  ROOT r = (f32[], s32[]) reduce(y, index, least, i0), dimensions={0}, to_apply=largest\n"},
+      {"argmax", "  ROOT r = (f32[], s32[]) reduce(y, index, least, i0), dimensions={0}, to_apply=largest\n"},
       {"concatenate", "  c = f32[<=18] concatenate(y, x, y), dimensions={0}\n" + Stored("c", 18)},
       {"concatenate_across",
        "  z = f32[1,<=6] reshape(y)\n  c = f32[3,<=6] concatenate(w, z), dimensions={0}\n"
@@ -114,7 +113,8 @@ std::vector<Program> Programs() {
       {"flatten", "  c = f32[<=12] reshape(w)\n" + Stored("c", 12)},
       {"flatten_transposed",
        "  s = f32[<=6,2] transpose(w), dimensions={1,0}\n  c = f32[<=12] reshape(s)\n" + Stored("c", 12)},
-      {"broadcast", "  b = f32[2,<=6] broadcast(y), dimensions={1}\n  c = f32[<=12] reshape(b)\n" + Stored("c", 12)},
+      {"broadcast",
+       "  b = f32[2,<=6] broadcast(y), dimensions={1}\n  c = f32[<=12] reshape(b)\n" + Stored("c", 12)},
       {"split",
        "  k = s32[] multiply(n, two)\n  z = f32[12] reshape(m)\n"
        "  v = f32[<=12] set-dimension-size(z, k), dimensions={0}\n  s = f32[2,<=6] reshape(v)\n"
@@ -130,7 +130,8 @@ std::vector<Program> Programs() {
        "  i = s32[<=6] get-tuple-element(p), index=1\n  c = f32[<=6] convert(i)\n" +
            Stored("c", 6)},
       {"sort_rows",
-       "  s = f32[2,<=6] sort(w), dimensions={0}, to_apply=greater\n  c = f32[<=12] reshape(s)\n" + Stored("c", 12)},
+       "  s = f32[2,<=6] sort(w), dimensions={0}, to_apply=greater\n  c = f32[<=12] reshape(s)\n" +
+           Stored("c", 12)},
       {"dot", "  ROOT c = f32[2] dot(w, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"},
       {"dot_outer",
        "  o = f32[<=6,6] dot(y, x), lhs_contracting_dims={}, rhs_contracting_dims={}\n"
@@ -223,11 +224,12 @@ TEST(ExpandDynamic, WhatIsNotKnownIsRefusedByName) {
     std::string lines, said;
   };
   const Case cases[] = {
-      {"  ROOT r = f32[<=6] negate(y)\n", "The result (r)"},
+      {"  ROOT r = f32[<=6] negate(y)\n", "Dimension 0 of result r of m is dynamic (f32[<=6])"},
       {"  c = c64[<=6] complex(y, y)\n  f = c64[<=6] fft(c), fft_type=FFT, fft_length={6}\n"
        "  ROOT r = s32[] get-dimension-size(f), dimensions={0}\n",
        "Instruction f of computation e: fft"},
-      {"  c = f32[<=6] broadcast(zero), dimensions={}\n  ROOT r = s32[] get-dimension-size(c), dimensions={0}\n",
+      {"  c = f32[<=6] broadcast(zero), dimensions={}\n  ROOT r = s32[] get-dimension-size(c), "
+       "dimensions={0}\n",
        "Instruction c of computation e: broadcast"},
   };
   for (const Case& refused : cases) {
@@ -243,7 +245,8 @@ TEST(ExpandDynamic, DynamicParametersAreRefusedByName) {
   const auto module =
       ParseModule("HloModule m\nENTRY e { p = f32[<=3] parameter(0)\n ROOT r = f32[] constant(0) }\n");
   ASSERT_TRUE(module.ok()) << module.status();
-  EXPECT_THAT(ExpandDynamic(**module).status().message(), HasSubstr("Parameter 0 (p) of m is f32[<=3]"));
+  EXPECT_THAT(ExpandDynamic(**module).status().message(),
+              HasSubstr("Dimension 0 of parameter 0 (p) of m is dynamic (f32[<=3])"));
 }
 
 }  // namespace
