@@ -187,9 +187,9 @@ absl::StatusOr<Literal> RunWith(const Module& module, int32_t n) {
   return Evaluate(module, {&x, &m, &size});
 }
 
-class ExpandDynamicTest : public ::testing::TestWithParam<Program> {};
+class ExpandedDynamic : public ::testing::TestWithParam<Program> {};
 
-TEST_P(ExpandDynamicTest, ComputesWhatTheActualSizesDo) {
+TEST_P(ExpandedDynamic, ComputesWhatTheActualSizesDo) {
   const auto module = Parse(GetParam().lines);
   ASSERT_TRUE(module.ok()) << module.status();
   ASSERT_TRUE(HasDynamicDimensions(**module));
@@ -205,7 +205,7 @@ TEST_P(ExpandDynamicTest, ComputesWhatTheActualSizesDo) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Opcodes, ExpandDynamicTest, ::testing::ValuesIn(Programs()),
+INSTANTIATE_TEST_SUITE_P(Opcodes, ExpandedDynamic, ::testing::ValuesIn(Programs()),
                          [](const auto& info) { return info.param.name; });
 
 TEST(ExpandDynamic, SizesOutsideTheBoundEndTheRun) {
