@@ -80,6 +80,7 @@ void SessionLedger::RecordRun(RunKey key, const Digest& digest, const std::strin
   MutexLock lock(&mu_);
   ++counters_.executes;
   counters_.execute_us += times.run_us;
+  counters_.queue_us += times.queue_us;
   if (samples_.size() < kSamplesMax) samples_.push_back(times);
   else samples_[next_sample_] = times;
   next_sample_ = (next_sample_ + 1) % kSamplesMax;

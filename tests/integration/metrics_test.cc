@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "absl/time/clock.h"
+#include "hlod/account.h"
 #include "tests/integration/harness.h"
 #include "tests/integration/http.h"
 #include "tests/integration/process.h"
@@ -84,6 +85,9 @@ TEST_F(Metrics, AreTheLedgersFigures) {
   EXPECT_EQ(scrape["hlod_program_bytes_total"], static_cast<double>(stats.totals.program_bytes));
   EXPECT_NEAR(scrape["hlod_compile_seconds_total"], static_cast<double>(stats.totals.compile_us) / 1e6, 1e-9);
   EXPECT_NEAR(scrape["hlod_execute_seconds_total"], static_cast<double>(stats.totals.execute_us) / 1e6, 1e-9);
+  int64_t queue_us = 0;
+  for (const RunRow& row : Must(GetAccount(*client_)).runs) queue_us += row.queue.sum_us;
+  EXPECT_NEAR(scrape["hlod_queue_seconds_total"], static_cast<double>(queue_us) / 1e6, 1e-9);
   EXPECT_GT(scrape["hlod_uptime_seconds"], 0);
 }
 

@@ -68,15 +68,17 @@ Digest DigestOf(uint32_t program) {
 }
 
 void ExpectRunsSumToCounters(const Account& account) {
-  int64_t count = 0, run_us = 0;
+  int64_t count = 0, run_us = 0, queue_us = 0;
   for (const RunRow& row : account.runs) {
     count += row.figures.count;
     run_us += row.figures.run.sum_us;
+    queue_us += row.figures.queue.sum_us;
     EXPECT_LE(row.figures.run.min_us * row.figures.count, row.figures.run.sum_us);
     EXPECT_GE(row.figures.run.max_us * row.figures.count, row.figures.run.sum_us);
   }
   EXPECT_EQ(count, account.counters.executes);
   EXPECT_EQ(run_us, account.counters.execute_us);
+  EXPECT_EQ(queue_us, account.counters.queue_us);
 }
 
 TEST(Ledger, RunsAreKeptByProgramLineAndStep) {
