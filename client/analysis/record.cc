@@ -9,7 +9,7 @@
 namespace hlod::analysis {
 namespace {
 
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kRecordVersion = 1;
 
 }  // namespace
 
@@ -26,9 +26,9 @@ absl::StatusOr<Record> ReadRecord(const std::string& path) {
     v1::RecordEvent event;
     if (!event.ParseFromArray(rest.data() + 4, static_cast<int>(length)))
       return InvalidArgument("%s is not a record: event %d cannot be read.", path, record.events.size());
-    if (record.events.empty() && event.begin().version() != kVersion) {
-      return InvalidArgument("%s is not a record of version %d: it begins with version %d.", path, kVersion,
-                             event.begin().version());
+    if (record.events.empty() && event.begin().version() != kRecordVersion) {
+      return InvalidArgument("%s is not a record of version %d: it begins with version %d.", path,
+                             kRecordVersion, event.begin().version());
     }
     record.events.push_back(std::move(event));
     rest.remove_prefix(4 + length);

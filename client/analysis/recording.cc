@@ -17,7 +17,7 @@ namespace hlod::analysis {
 namespace {
 
 constexpr std::string_view kName = "hlod recording ";
-constexpr int kVersion = 1;
+constexpr int kRecordingVersion = 1;
 
 // What follows the first line, which says the version.
 absl::StatusOr<size_t> ReadFirstLine(std::string_view bytes, std::string_view name) {
@@ -28,9 +28,9 @@ absl::StatusOr<size_t> ReadFirstLine(std::string_view bytes, std::string_view na
   int version = 0;
   if (!absl::SimpleAtoi(ToAbsl(bytes.substr(kName.size(), end - kName.size())), &version))
     return InvalidArgument("%s is not a recording.", name);
-  if (version != kVersion) {
+  if (version != kRecordingVersion) {
     return InvalidArgument("%s is a recording of version %d; this program reads version %d.", name, version,
-                           kVersion);
+                           kRecordingVersion);
   }
   return end + 1;
 }

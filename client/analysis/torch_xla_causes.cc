@@ -12,19 +12,19 @@ enum CauseId {
 #include "client/analysis/torch_xla_causes.inc"
 #undef HLOD_TORCH_XLA_CAUSE
 };
-struct Row {
+struct CauseRow {
   std::string_view text;
   bool is_break;
   std::string_view advice;
 };
-constexpr Row kRows[] = {
+constexpr CauseRow kCauses[] = {
 #define HLOD_TORCH_XLA_CAUSE(id, text, is_break, advice) {text, is_break, advice},
 #include "client/analysis/torch_xla_causes.inc"
 #undef HLOD_TORCH_XLA_CAUSE
 };
 
 Cause Make(CauseId id) {
-  const Row& row = kRows[id];
+  const CauseRow& row = kCauses[id];
   return {std::string(row.text), row.is_break, id == kDynamoExecute || id == kDynamoCompile,
           std::string(row.advice)};
 }
@@ -37,8 +37,8 @@ bool Is(const std::vector<Frame>& frames, size_t depth, std::string_view functio
 
 Cause CauseOf(std::string_view text) {
   const std::string today = absl::StrReplaceAll(ToAbsl(text), {{"mark_step", "torch_xla.sync"}});
-  for (size_t id = 0; id < std::size(kRows); ++id) {
-    if (kRows[id].text == today) return Make(static_cast<CauseId>(id));
+  for (size_t id = 0; id < std::size(kCauses); ++id) {
+    if (kCauses[id].text == today) return Make(static_cast<CauseId>(id));
   }
   return {.text = std::string(text)};
 }

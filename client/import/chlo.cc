@@ -77,7 +77,7 @@ Values TopK(Conversion& c) {
 
 constexpr Rule Unary(std::string_view name, Opcode opcode) { return {name, Plain, 1, 1, 0, opcode}; }
 
-constexpr Rule kRules[] = {
+constexpr Rule kChloRules[] = {
     Unary("chlo.acos", kAcos),
     Unary("chlo.acosh", kAcosh),
     Unary("chlo.asin", kAsin),
@@ -107,6 +107,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> ChloRules() { return kRules; }
+absl::Span<const Rule> ChloRules() { return kChloRules; }
 
 }  // namespace hlod::stablehlo

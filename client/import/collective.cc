@@ -107,7 +107,7 @@ Values AllToAll(Conversion& c) {
   return c.status().ok() ? values : Values{};
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kCollectiveRules[] = {
     {"stablehlo.all_gather", AllGather, -1, -1},
     {"stablehlo.all_reduce", Reducing<kAllReduce>, -1, -1, 1},
     {"stablehlo.all_to_all", AllToAll, -1, -1},
@@ -121,6 +121,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> CollectiveRules() { return kRules; }
+absl::Span<const Rule> CollectiveRules() { return kCollectiveRules; }
 
 }  // namespace hlod::stablehlo

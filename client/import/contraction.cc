@@ -112,7 +112,7 @@ Values TriangularSolve(Conversion& c) {
   return Instruction(c, kTriangularSolve, c.operands, attributes);
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kContractionRules[] = {
     {"chlo.ragged_dot", RaggedDot, 3},
     {"stablehlo.cholesky", Cholesky, 1},
     {"stablehlo.convolution", Convolution, 2},
@@ -176,6 +176,6 @@ hlo::Window MakeWindow(Conversion& c, const Dims& sizes, const Dims& strides, co
   return window;
 }
 
-absl::Span<const Rule> ContractionRules() { return kRules; }
+absl::Span<const Rule> ContractionRules() { return kContractionRules; }
 
 }  // namespace hlod::stablehlo

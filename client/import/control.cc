@@ -118,7 +118,7 @@ Values RngBitGenerator(Conversion& c) {
   return Instruction(c, kRngBitGenerator, c.operands, attributes);
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kControlRules[] = {
     {"func.call", Call, -1, -1},
     {"stablehlo.after_all", Plain, -1, 1, 0, kAfterAll},
     {"stablehlo.case", Branches, 1, -1, -1},
@@ -135,6 +135,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> ControlRules() { return kRules; }
+absl::Span<const Rule> ControlRules() { return kControlRules; }
 
 }  // namespace hlod::stablehlo

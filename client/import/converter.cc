@@ -70,11 +70,6 @@ absl::StatusOr<const Function*> EntryOf(const Program& program) {
       "The program has no function @main, and (%d) public functions where one would be the entry.", publics);
 }
 
-const Attribute* Find(const AttributeMap& attributes, std::string_view name) {
-  const auto found = attributes.find(name);
-  return found == attributes.end() ? nullptr : &found->second;
-}
-
 int64_t CountIn(const AttributeMap& attributes, std::string_view name) {
   const Attribute* const attribute = Find(attributes, name);
   const auto* const count = attribute == nullptr ? nullptr : std::get_if<int64_t>(&attribute->value);

@@ -10,12 +10,6 @@ namespace {
 
 using enum hlo::Opcode;
 
-const AttributeMap* MapOf(const Attribute* attribute) {
-  const auto* const map =
-      attribute == nullptr ? nullptr : std::get_if<std::shared_ptr<AttributeMap>>(&attribute->value);
-  return map == nullptr ? nullptr : map->get();
-}
-
 // The payload: a dictionary as MLIR prints it, or a string as it is.
 std::string BackendConfig(Conversion& c) {
   if (const AttributeMap* map = MapOf(c.Find("mhlo.backend_config"))) return TextOf(*map);
@@ -158,10 +152,10 @@ Values CustomCall(Conversion& c) {
   return AsItStands(c);
 }
 
-constexpr Rule kRules[] = {{"stablehlo.custom_call", CustomCall, -1, -1}};
+constexpr Rule kCustomCallRules[] = {{"stablehlo.custom_call", CustomCall, -1, -1}};
 
 }  // namespace
 
-absl::Span<const Rule> CustomCallRules() { return kRules; }
+absl::Span<const Rule> CustomCallRules() { return kCustomCallRules; }
 
 }  // namespace hlod::stablehlo

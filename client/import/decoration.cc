@@ -13,17 +13,6 @@
 namespace hlod::stablehlo {
 namespace {
 
-const Attribute* Find(const AttributeMap& attributes, std::string_view name) {
-  const auto found = attributes.find(name);
-  return found == attributes.end() ? nullptr : &found->second;
-}
-
-const AttributeMap* MapOf(const Attribute* attribute) {
-  const auto* const map =
-      attribute == nullptr ? nullptr : std::get_if<std::shared_ptr<AttributeMap>>(&attribute->value);
-  return map == nullptr ? nullptr : map->get();
-}
-
 // Reads a text from its start on.
 class Reader {
  public:

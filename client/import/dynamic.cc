@@ -56,7 +56,7 @@ Values DynamicConv(Conversion& c) {
   return Convolve(c, padding);
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kDynamicRules[] = {
     {"stablehlo.dynamic_broadcast_in_dim", DynamicBroadcastInDim, 2},
     {"stablehlo.dynamic_conv", DynamicConv, 3},
     {"stablehlo.dynamic_gather", DynamicGather, 3},
@@ -68,6 +68,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> DynamicRules() { return kRules; }
+absl::Span<const Rule> DynamicRules() { return kDynamicRules; }
 
 }  // namespace hlod::stablehlo

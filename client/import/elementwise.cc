@@ -35,7 +35,7 @@ Values ReducePrecision(Conversion& c) {
 constexpr Rule Unary(std::string_view name, Opcode opcode) { return {name, Plain, 1, 1, 0, opcode}; }
 constexpr Rule Binary(std::string_view name, Opcode opcode) { return {name, Plain, 2, 1, 0, opcode}; }
 
-constexpr Rule kRules[] = {
+constexpr Rule kElementwiseRules[] = {
     Unary("stablehlo.abs", kAbs),
     Unary("stablehlo.bitcast_convert", kBitcastConvert),
     Unary("stablehlo.cbrt", kCbrt),
@@ -87,6 +87,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> ElementwiseRules() { return kRules; }
+absl::Span<const Rule> ElementwiseRules() { return kElementwiseRules; }
 
 }  // namespace hlod::stablehlo

@@ -106,7 +106,7 @@ Values GetTupleElement(Conversion& c) {
   return Instruction(c, kGetTupleElement, c.operands, hlo::TupleIndexAttributes{c.Integer("index")});
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kMovementRules[] = {
     {"stablehlo.broadcast", Broadcast, 1},
     {"stablehlo.broadcast_in_dim", BroadcastInDimRule, 1},
     {"stablehlo.concatenate", Concatenate},
@@ -167,6 +167,6 @@ Values Gathered(Conversion& c, Dims slice_sizes) {
   return Instruction(c, kGather, c.Slice(0, 2), attributes);
 }
 
-absl::Span<const Rule> MovementRules() { return kRules; }
+absl::Span<const Rule> MovementRules() { return kMovementRules; }
 
 }  // namespace hlod::stablehlo

@@ -49,6 +49,16 @@ struct Attribute {
   // kInvalid: none. The text of a custom call's backend_config has it.
   hlo::PrimitiveType type = hlo::kInvalid;
 };
+// The attribute of a name, and what it is as a dictionary; null when it is not there, or is something else.
+inline const Attribute* Find(const AttributeMap& attributes, std::string_view name) {
+  const auto found = attributes.find(name);
+  return found == attributes.end() ? nullptr : &found->second;
+}
+inline const AttributeMap* MapOf(const Attribute* attribute) {
+  if (attribute == nullptr) return nullptr;
+  const auto* const map = std::get_if<std::shared_ptr<AttributeMap>>(&attribute->value);
+  return map == nullptr ? nullptr : map->get();
+}
 
 // Values are numbered, over the whole program, in the order of their definitions.
 using ValueId = int32_t;

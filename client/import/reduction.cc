@@ -68,7 +68,7 @@ Values BatchNorm(Conversion& c) {
   return Instruction(c, opcode, c.operands, attributes);
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kReductionRules[] = {
     {"stablehlo.batch_norm_grad", BatchNorm<kBatchNormGrad>, 5, 3},
     {"stablehlo.batch_norm_inference", BatchNorm<kBatchNormInference>, 5},
     {"stablehlo.batch_norm_training", BatchNorm<kBatchNormTraining>, 3, 3},
@@ -82,6 +82,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> ReductionRules() { return kRules; }
+absl::Span<const Rule> ReductionRules() { return kReductionRules; }
 
 }  // namespace hlod::stablehlo

@@ -73,7 +73,7 @@ Values Same(Conversion& c) { return Values(c.operands.begin(), c.operands.end())
 
 Values Nothing(Conversion&) { return {}; }
 
-constexpr Rule kRules[] = {
+constexpr Rule kShardingRules[] = {
     {"builtin.unrealized_conversion_cast", Same, 1},
     {"sdy.manual_computation", ManualComputation, -1, -1, 1},
     {"sdy.propagation_barrier", Same, 1},
@@ -84,6 +84,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> ShardingRules() { return kRules; }
+absl::Span<const Rule> ShardingRules() { return kShardingRules; }
 
 }  // namespace hlod::stablehlo

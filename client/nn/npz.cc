@@ -19,13 +19,13 @@ constexpr size_t kHeaderBytesMax = 64 << 10;  // A header is a line about one ar
 
 // Types with a name in the format. NumPy has none for bf16: the extension types of JAX and others are saved
 // as two bytes of anything, which nothing else is.
-constexpr PrimitiveType kTypes[] = {kPred, kS8,  kS16, kS32, kS64, kU8,  kU16,
-                                    kU32,  kU64, kF16, kF32, kF64, kC64, kC128};
+constexpr PrimitiveType kNpyTypes[] = {kPred, kS8,  kS16, kS32, kS64, kU8,  kU16,
+                                       kU32,  kU64, kF16, kF32, kF64, kC64, kC128};
 constexpr std::string_view kBf16Dtype = "|V2";
 
 PrimitiveType TypeOf(std::string_view dtype) {
   if (dtype == kBf16Dtype) return kBF16;
-  for (const PrimitiveType type : kTypes) {
+  for (const PrimitiveType type : kNpyTypes) {
     if (hlo::NpyDtype(type) == dtype) return type;
   }
   return kInvalid;
@@ -33,7 +33,9 @@ PrimitiveType TypeOf(std::string_view dtype) {
 
 std::string_view DtypeOf(PrimitiveType type) {
   if (type == kBF16) return kBf16Dtype;
-  return std::find(std::begin(kTypes), std::end(kTypes), type) == std::end(kTypes) ? "" : hlo::NpyDtype(type);
+  return std::find(std::begin(kNpyTypes), std::end(kNpyTypes), type) == std::end(kNpyTypes)
+             ? ""
+             : hlo::NpyDtype(type);
 }
 
 struct Array {

@@ -11,7 +11,7 @@
 namespace hlod::nn {
 namespace {
 
-constexpr uint64_t kHeaderBytesMax = 100 << 20;  // As the reference implementation has it.
+constexpr uint64_t kJsonBytesMax = 100 << 20;  // As the reference implementation has it.
 
 struct TypeName {
   PrimitiveType type;
@@ -44,7 +44,7 @@ StateDict LoadSafetensors(const std::string& path, Caller caller) {
   uint64_t header_bytes = 0;
   if (bytes.size() < sizeof(header_bytes)) Malformed(path, "it is shorter than 8 bytes", caller);
   std::memcpy(&header_bytes, bytes.data(), sizeof(header_bytes));
-  if (header_bytes > kHeaderBytesMax || header_bytes > bytes.size() - sizeof(header_bytes)) {
+  if (header_bytes > kJsonBytesMax || header_bytes > bytes.size() - sizeof(header_bytes)) {
     Malformed(
         path,
         absl::StrCat("its header's length (", header_bytes, ") does not fit its ", bytes.size(), " bytes"),

@@ -6,9 +6,9 @@
 namespace hlod::internal {
 namespace {
 
-class Failed : public PendingDownload {
+class Refused : public PendingDownload {
  public:
-  explicit Failed(absl::Status status) : status_(std::move(status)) {}
+  explicit Refused(absl::Status status) : status_(std::move(status)) {}
   bool Ready() override { return true; }
   absl::Status Await(absl::Time) override { return status_; }
 
@@ -47,7 +47,7 @@ v1::Command MakeDownload(uint64_t handle, Cause cause) {
 }
 
 std::unique_ptr<PendingDownload> FailedDownload(absl::Status status) {
-  return std::make_unique<Failed>(std::move(status));
+  return std::make_unique<Refused>(std::move(status));
 }
 
 }  // namespace hlod::internal

@@ -16,6 +16,11 @@ namespace hlod::lazy {
 
 // The operands, converted as the operation's row says.
 using Operands = absl::Span<const Op>;
+inline std::vector<hlo::NodeId> Ids(Operands ops) {
+  std::vector<hlo::NodeId> ids;
+  for (const Op op : ops) ids.push_back(op.id);
+  return ids;
+}
 using LowerOne = absl::FunctionRef<Op(Lowering&, Operands)>;
 using LowerSeveral = absl::FunctionRef<std::vector<Op>(Lowering&, Operands)>;
 

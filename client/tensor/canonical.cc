@@ -9,8 +9,6 @@
 namespace hlod::lazy {
 namespace {
 
-constexpr NodeId kNoNode = hlo::Computation::kNoNode;
-
 // Appends `instruction` to `to`, over what its operands became.
 NodeId AppendCopy(hlo::Computation& to, const hlo::Instruction& instruction,
                   const std::vector<NodeId>& copy_of, absl::Span<const hlo::ComputationId> called) {

@@ -14,7 +14,6 @@
 namespace hlod::lazy {
 namespace {
 
-constexpr NodeId kNoNode = hlo::Computation::kNoNode;
 constexpr char kStop[] = "stop_gradient";
 
 // Which nodes the outputs need, not looking behind the inputs.

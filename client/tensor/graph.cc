@@ -17,8 +17,6 @@ uint64_t NextGeneration() {
   return ++last;
 }
 
-constexpr NodeId kNoNode = hlo::Computation::kNoNode;
-
 }  // namespace
 
 Graph::Graph(Place place, Kind kind)

@@ -15,6 +15,8 @@
 
 namespace hlod::lazy {
 
+inline constexpr hlo::NodeId kNoNode = hlo::Computation::kNoNode;
+
 class TapeEntry;
 
 // What a graph's parameter stands for: a value, or a number that travels in the execute. In a function also

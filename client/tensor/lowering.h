@@ -60,8 +60,18 @@ Literal NumberLiteral(PrimitiveType type, const Scalar& value);
 int64_t WrapDim(int64_t dim, int64_t rank);
 // WrapDim of each, refusing one named twice. Empty: all of them.
 Dims WrapDims(absl::Span<const int64_t> dims, int64_t rank);
+inline Dims WrapDims(Lowering& l, Op x, absl::Span<const int64_t> dims) {
+  return WrapDims(dims, static_cast<int64_t>(l.dims(x).size()));
+}
 // What two shapes broadcast to; refused when they do not.
 Dims BroadcastDims(const Dims& a, const Dims& b);
+inline Dims Copied(absl::Span<const int64_t> dims) { return Dims(dims.begin(), dims.end()); }
+// Without the last two, and with some behind: what linear algebra calls a batch of matrices.
+inline Dims BatchOf(const Dims& dims) { return Dims(dims.begin(), dims.end() - 2); }
+inline Dims With(Dims batch, std::initializer_list<int64_t> last) {
+  batch.insert(batch.end(), last);
+  return batch;
+}
 int64_t Count(absl::Span<const int64_t> dims);
 
 // One size for each of `count` dimensions; one stands for all. `what` names them in the refusal of another

@@ -17,7 +17,6 @@
 namespace hlod::lazy {
 namespace {
 
-constexpr NodeId kNoNode = hlo::Computation::kNoNode;
 constexpr size_t kOperands = 2;
 constexpr hlo::ShapeId kNoShape = UINT32_MAX;
 

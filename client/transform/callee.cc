@@ -122,12 +122,6 @@ hlo::ComputationId CalleeOf(const char* name, const CalleeBody& body) {
 
 namespace {
 
-std::vector<NodeId> Ids(absl::Span<const Op> ops) {
-  std::vector<NodeId> ids;
-  for (const Op op : ops) ids.push_back(op.id);
-  return ids;
-}
-
 std::vector<NodeId> AppendScratch(Callee& callee, const Graph& scratch, absl::Span<const Op> parameters,
                                   absl::Span<const Op> outputs, bool tupled) {
   const Function function = Extract(scratch, Ids(parameters), Ids(outputs));

@@ -18,12 +18,6 @@ namespace {
 
 Operation Named(const char* what) { return {what, what, Promotion::kNone, "a derivative"}; }
 
-std::vector<NodeId> Ids(Operands ops) {
-  std::vector<NodeId> ids;
-  for (const Op op : ops) ids.push_back(op.id);
-  return ids;
-}
-
 Part WholeGraph(Lowering& l, std::vector<NodeId> inputs) {
   const std::vector<bool> wanted(inputs.size(), true);
   return {l.graph.computation(), 0, l.graph.size(), std::move(inputs), wanted, &l.graph};

@@ -5,8 +5,6 @@
 
 namespace hlod::lazy {
 
-constexpr NodeId kNoNode = hlo::Computation::kNoNode;
-
 Op Same::Element(NodeId node, size_t index) {
   return l_.b.GetTupleElement(Of(node), static_cast<int64_t>(index));
 }

@@ -85,6 +85,8 @@ void AddControlRules(Rules& rules);
 // What rules share.
 // Linear in each of the first two operands; those that follow have no tangent.
 Tangents Bilinear(const TangentCase& c);
+// The operation itself on the tangents: it is linear in all operands at once.
+Tangents LinearInAll(const TangentCase& c);
 inline TangentRule NoTangent() {
   return +[](const TangentCase&) { return Tangents{Op{}}; };
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "common/base/kinds.h"
@@ -40,6 +41,9 @@ struct ErrorDetails {
 absl::Status ToStatus(ErrorDetails error);
 // Shorthand for an error of a kind about nothing in particular.
 absl::Status MakeError(ErrorKind kind, std::string text);
+inline absl::Status ArgumentError(std::string text) {
+  return MakeError(ErrorKind::kArgument, std::move(text));
+}
 // The same error with a kind, when it has none. OK stays OK.
 absl::Status WithKind(const absl::Status& status, ErrorKind kind);
 // An error about a program with the kind that its code means, unless it has one: INVALID_ARGUMENT is

@@ -11,6 +11,11 @@
 
 namespace hlod::evaluator {
 
+// The value's lowest bits, the others zero.
+inline uint64_t LowBits(uint64_t value, int bits) {
+  return bits >= 64 ? value : value & ((uint64_t{1} << bits) - 1);
+}
+
 // Integers wrap as two's complement; complex products are the plain formula, which does not recover
 // infinities.
 template <typename C>

@@ -11,10 +11,6 @@ using hlo::Opcode;
 using hlo::PrimitiveType;
 using enum hlo::Opcode;
 
-uint64_t LowBits(uint64_t value, int bits) {
-  return bits >= 64 ? value : value & ((uint64_t{1} << bits) - 1);
-}
-
 // x / 0 is all ones (-1); the one quotient that overflows, INT_MIN / -1, wraps to INT_MIN.
 template <typename C>
 C Quotient(C a, C b) {
@@ -69,7 +65,7 @@ C Shifted(C value, C amount, int bits) {
 }
 
 template <typename C>
-KernelFunction IntegerKernel(Opcode opcode) {
+KernelFunction IntegerBinary(Opcode opcode) {
   const auto make = [](auto f) { return MakeBinary<C, C>(f); };
   switch (opcode) {
     case kSubtract:
@@ -96,7 +92,7 @@ KernelFunction IntegerKernel(Opcode opcode) {
   }
 }
 
-KernelFunction FloatKernel(Opcode opcode) {
+KernelFunction FloatBinary(Opcode opcode) {
   const auto make = [](auto f) { return MakeBinary<double, double>(f); };
   switch (opcode) {
     case kSubtract: return make([](double a, double b) { return a - b; });
@@ -121,7 +117,7 @@ Complex ComplexAtan2(Complex y, Complex x) {
   return -i * std::log((x + i * y) / std::sqrt(x * x + y * y));
 }
 
-KernelFunction ComplexKernel(Opcode opcode) {
+KernelFunction ComplexBinary(Opcode opcode) {
   const auto make = [](auto f) { return MakeBinary<Complex, Complex>(f); };
   switch (opcode) {
     case kSubtract: return make([](Complex a, Complex b) { return a - b; });
@@ -155,9 +151,9 @@ KernelFunction FindBinaryKernel(Opcode opcode, PrimitiveType type) {
     KernelFunction kernel = nullptr;
     VisitCombiner<C>(opcode, type == hlo::kPred, [&](auto combine) { kernel = MakeBinary<C, C>(combine); });
     if (kernel != nullptr) return kernel;
-    if constexpr (std::is_integral_v<C>) return IntegerKernel<C>(opcode);
-    if constexpr (std::is_same_v<C, double>) return FloatKernel(opcode);
-    return ComplexKernel(opcode);
+    if constexpr (std::is_integral_v<C>) return IntegerBinary<C>(opcode);
+    if constexpr (std::is_same_v<C, double>) return FloatBinary(opcode);
+    return ComplexBinary(opcode);
   });
 }
 

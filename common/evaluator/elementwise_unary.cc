@@ -15,10 +15,6 @@ using enum hlo::Opcode;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-uint64_t LowBits(uint64_t value, int bits) {
-  return bits >= 64 ? value : value & ((uint64_t{1} << bits) - 1);
-}
-
 template <typename F>
 KernelFunction Float(F f) {
   return MakeUnary<double, double>(f);
@@ -26,7 +22,7 @@ KernelFunction Float(F f) {
 
 // Signed and unsigned integers; the result of negation and complement wraps when it is stored.
 template <typename C>
-KernelFunction IntegerKernel(Opcode opcode) {
+KernelFunction IntegerUnary(Opcode opcode) {
   switch (opcode) {
     case kAbs:
       return MakeUnary<C, C>(
@@ -47,7 +43,7 @@ KernelFunction IntegerKernel(Opcode opcode) {
   }
 }
 
-KernelFunction FloatKernel(Opcode opcode) {
+KernelFunction FloatUnary(Opcode opcode) {
   switch (opcode) {
     case kAbs: return Float([](double x) { return std::fabs(x); });
     case kAcos: return Float([](double x) { return std::acos(x); });
@@ -114,7 +110,7 @@ KernelFunction OfComplex(F f) {
   return MakeUnary<Complex, Complex>(f);
 }
 
-KernelFunction ComplexKernel(Opcode opcode) {
+KernelFunction ComplexUnary(Opcode opcode) {
   switch (opcode) {
     case kAbs: return MakeUnary<Complex, double>([](Complex z) { return std::abs(z); });
     case kReal: return MakeUnary<Complex, double>([](Complex z) { return z.real(); });
@@ -152,10 +148,10 @@ KernelFunction FindUnaryKernel(Opcode opcode, PrimitiveType type) {
     return MakeUnary<uint64_t, uint64_t>([](uint64_t x) { return uint64_t{x == 0}; });
   }
   switch (CarrierOf(type)) {
-    case Carrier::kUnsigned: return IntegerKernel<uint64_t>(opcode);
-    case Carrier::kSigned: return IntegerKernel<int64_t>(opcode);
-    case Carrier::kFloat: return FloatKernel(opcode);
-    default: return ComplexKernel(opcode);
+    case Carrier::kUnsigned: return IntegerUnary<uint64_t>(opcode);
+    case Carrier::kSigned: return IntegerUnary<int64_t>(opcode);
+    case Carrier::kFloat: return FloatUnary(opcode);
+    default: return ComplexUnary(opcode);
   }
 }
 

@@ -11,8 +11,6 @@
 namespace hlod::device {
 namespace {
 
-absl::Status Argument(std::string text) { return MakeError(ErrorKind::kArgument, std::move(text)); }
-
 // What an execute holds of host memory while it waits: literals, and what each name costs here, which is more
 // than on the wire. Buffers are not in it: they are bounded as handles.
 int64_t HeldBytes(const ExecuteRequest& request) {
@@ -63,14 +61,14 @@ void Binding::Reserve() {
 void Binding::FindFilled() {
   filled.resize(request.results.size());
   if (status.ok() && request.fills.size() > request.results.size()) {
-    status = Argument(
+    status = ArgumentError(
         absl::StrFormat("fills names %d results of %d.", request.fills.size(), request.results.size()));
   }
   absl::flat_hash_set<Handle> seen;
   for (const uint32_t i : request.fills) {
     if (!status.ok()) break;
     if (i >= request.results.size()) {
-      status = Argument(absl::StrFormat("fills names result %d of %d.", i, request.results.size()));
+      status = ArgumentError(absl::StrFormat("fills names result %d of %d.", i, request.results.size()));
       continue;
     }
     const Handle handle = request.results[i];
@@ -78,11 +76,11 @@ void Binding::FindFilled() {
     if (!old.ok()) {
       status = old.status();
     } else if (!seen.insert(handle).second) {
-      status = Argument(absl::StrFormat("Placeholder %d is filled twice.", handle));
+      status = ArgumentError(absl::StrFormat("Placeholder %d is filled twice.", handle));
     } else if ((*old)->device != request.device) {
-      status =
-          Argument(absl::StrFormat("Placeholder %d is on device %d; an execute on device %d cannot fill it.",
-                                   handle, (*old)->device, request.device));
+      status = ArgumentError(
+          absl::StrFormat("Placeholder %d is on device %d; an execute on device %d cannot fill it.", handle,
+                          (*old)->device, request.device));
     } else {
       filled[i] = *std::move(old);
     }
@@ -121,21 +119,22 @@ void Binding::FindArguments() {
 void Binding::MarkDonated() {
   execution.donated.resize(request.arguments.size());
   if (status.ok() && request.donated.size() > request.arguments.size()) {
-    status = Argument(absl::StrFormat("donated names %d arguments of %d.", request.donated.size(),
-                                      request.arguments.size()));
+    status = ArgumentError(absl::StrFormat("donated names %d arguments of %d.", request.donated.size(),
+                                           request.arguments.size()));
   }
   absl::flat_hash_map<const Buffer*, uint32_t> donations;
   for (const uint32_t i : request.donated) {
     if (!status.ok()) return;
     if (i >= request.arguments.size()) {
-      status = Argument(absl::StrFormat("donated names argument %d of %d.", i, request.arguments.size()));
+      status =
+          ArgumentError(absl::StrFormat("donated names argument %d of %d.", i, request.arguments.size()));
       return;
     }
     if (execution.arguments[i] == nullptr) continue;  // A literal: there is nothing to give away.
     const uint32_t j = donations.emplace(execution.arguments[i].get(), i).first->second;
     if (j != i) {
-      status = Argument(absl::StrFormat("Handle %d is donated twice, as arguments %d and %d.",
-                                        request.arguments[i].handle, std::min(i, j), std::max(i, j)));
+      status = ArgumentError(absl::StrFormat("Handle %d is donated twice, as arguments %d and %d.",
+                                             request.arguments[i].handle, std::min(i, j), std::max(i, j)));
     }
     execution.donated[i] = true;
   }

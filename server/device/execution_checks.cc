@@ -8,8 +8,6 @@
 namespace hlod::device {
 namespace {
 
-absl::Status Argument(std::string text) { return MakeError(ErrorKind::kArgument, std::move(text)); }
-
 // One argument: a value of the right shape, or in an abstract execute a placeholder of it.
 absl::Status CheckArgument(const Execution& execution, size_t i, SessionState& state)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu) {
@@ -33,7 +31,7 @@ absl::Status CheckArgument(const Execution& execution, size_t i, SessionState& s
   }
   if (buffer == nullptr) return absl::OkStatus();
   if (buffer->device != request.device) {
-    return Argument(absl::StrFormat(
+    return ArgumentError(absl::StrFormat(
         "Argument %d (%s) of \"%s\", handle %d, is on device %d; the execute is on device %d.", i,
         executable.DescribeArgument(i), executable.name(), buffer->handle, buffer->device, request.device));
   }
@@ -52,9 +50,9 @@ absl::Status CheckResults(const Execution& execution, const Limits& limits) {
   for (size_t i = 0; i < shapes.size(); ++i) {
     const Buffer* buffer = execution.results[i].get();
     if (buffer != nullptr && buffer->shape.type != hlo::kInvalid && !Compatible(buffer->shape, shapes[i])) {
-      return Argument(absl::StrFormat("Result %d of \"%s\" is a %s; it cannot fill placeholder %d, a %s.", i,
-                                      executable.name(), ToStringNoLayout(shapes[i]), buffer->handle,
-                                      ToStringNoLayout(buffer->shape)));
+      return ArgumentError(absl::StrFormat(
+          "Result %d of \"%s\" is a %s; it cannot fill placeholder %d, a %s.", i, executable.name(),
+          ToStringNoLayout(shapes[i]), buffer->handle, ToStringNoLayout(buffer->shape)));
     }
     if (const absl::Status fits = CheckBytes(shapes[i], limits).status(); !fits.ok())
       return Annotate(fits, absl::StrFormat("checking result %d", i));
@@ -65,14 +63,14 @@ absl::Status CheckResults(const Execution& execution, const Limits& limits) {
 // The results that are not to be computed: of an abstract execute, and such that exist.
 absl::Status CheckAbsent(const ExecuteRequest& request) {
   if (request.absent.empty()) return absl::OkStatus();
-  if (!request.abstract) return Argument("absent names results, and the execute is not abstract.");
+  if (!request.abstract) return ArgumentError("absent names results, and the execute is not abstract.");
   if (request.absent.size() > request.results.size()) {
-    return Argument(
+    return ArgumentError(
         absl::StrFormat("absent names %d results of %d.", request.absent.size(), request.results.size()));
   }
   for (const uint32_t i : request.absent) {
     if (i >= request.results.size())
-      return Argument(absl::StrFormat("absent names result %d of %d.", i, request.results.size()));
+      return ArgumentError(absl::StrFormat("absent names result %d of %d.", i, request.results.size()));
   }
   return absl::OkStatus();
 }
@@ -85,12 +83,12 @@ absl::Status CheckArguments(Execution& execution, SessionState& state) {
   const Executable& executable = *execution.executable->compiled;
   const engine::Plan& plan = executable.plan();
   if (request.arguments.size() != plan.arguments().size()) {
-    return Argument(absl::StrFormat("\"%s\" takes %d arguments; %d are given.", executable.name(),
-                                    plan.arguments().size(), request.arguments.size()));
+    return ArgumentError(absl::StrFormat("\"%s\" takes %d arguments; %d are given.", executable.name(),
+                                         plan.arguments().size(), request.arguments.size()));
   }
   if (request.results.size() != plan.results().size()) {
-    return Argument(absl::StrFormat("\"%s\" gives %d results; %d are named.", executable.name(),
-                                    plan.results().size(), request.results.size()));
+    return ArgumentError(absl::StrFormat("\"%s\" gives %d results; %d are named.", executable.name(),
+                                         plan.results().size(), request.results.size()));
   }
   std::vector<bool> absent;
   for (size_t i = 0; i < request.arguments.size(); ++i) {

@@ -14,8 +14,6 @@ std::string DescribeUpload(const hlo::Shape& shape) {
   return shape.type == hlo::kInvalid ? "upload" : absl::StrCat("upload of ", ShapeText(shape));
 }
 
-absl::Status Argument(std::string text) { return MakeError(ErrorKind::kArgument, std::move(text)); }
-
 // What is wrong with a request by itself; its bytes when nothing is.
 absl::StatusOr<int64_t> CheckRequest(const UploadRequest& request, const Limits& limits,
                                      uint32_t device_count) {
@@ -23,15 +21,15 @@ absl::StatusOr<int64_t> CheckRequest(const UploadRequest& request, const Limits&
   ASSIGN_OR_RETURN(const int64_t bytes, CheckShape(request.shape, limits));
   RETURN_IF_ERROR(CheckDevice(request.device, device_count));
   if (request.bytes != static_cast<uint64_t>(bytes)) {
-    return Argument(absl::StrFormat("%d bytes are announced for shape %s, which has %d.", request.bytes,
-                                    ToStringNoLayout(request.shape), bytes));
+    return ArgumentError(absl::StrFormat("%d bytes are announced for shape %s, which has %d.", request.bytes,
+                                         ToStringNoLayout(request.shape), bytes));
   }
   if (request.data.has_value() && request.data->size() != request.bytes) {
-    return Argument(
+    return ArgumentError(
         absl::StrFormat("%d bytes came along with an upload of %d.", request.data->size(), bytes));
   }
   if (DirectionOf(request.cause) != Direction::kHostToDevice)
-    return Argument(absl::StrFormat("Cause \"%s\" is not one of an upload.", Name(request.cause)));
+    return ArgumentError(absl::StrFormat("Cause \"%s\" is not one of an upload.", Name(request.cause)));
   return bytes;
 }
 
@@ -67,7 +65,7 @@ absl::StatusOr<std::shared_ptr<PendingUpload>> SessionUploads::DefineBuffer(cons
   if (request.fill) {
     ASSIGN_OR_RETURN(old, state_.FindPlaceholder(request.handle));
     if (!Compatible(old->shape, request.shape) || old->device != request.device) {
-      return Argument(absl::StrFormat(
+      return ArgumentError(absl::StrFormat(
           "Placeholder %d is a %s on device %d; it cannot be filled with a %s on device %d.", old->handle,
           ToStringNoLayout(old->shape), old->device, ToStringNoLayout(request.shape), request.device));
     }

@@ -63,7 +63,7 @@ void HandOut(session::Registry& registry, const Asking& client) {
 }
 
 // Reads what has come; answers when it is all. Whether the client is done with.
-bool Answer(session::Registry& registry, Asking& client) {
+bool AnswerAsking(session::Registry& registry, Asking& client) {
   char bytes[rpc::kSecretBytes];
   const ssize_t n = recv(client.socket.get(), bytes, rpc::kSecretBytes - client.secret.size(), MSG_DONTWAIT);
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return false;
@@ -116,7 +116,7 @@ void ArenaServer::Serve(session::Registry& registry) {
         continue;
       }
       try {
-        if (!Answer(registry, asking[i])) continue;
+        if (!AnswerAsking(registry, asking[i])) continue;
       } catch (const std::exception& e) {
         spdlog::error("An arena could not be handed out: {}", e.what());
       }

@@ -10,6 +10,9 @@ namespace hlod {
 // checkout and the compiler's cache knows them.
 std::filesystem::path SourceDir();
 
+// The bytes of a file, which a test needs: one that cannot be read throws.
+std::string BytesOf(const std::filesystem::path& path);
+
 // The path of a shared object with native kernels (tests/support/native).
 std::string NativeLibrary(const std::string& name);
 

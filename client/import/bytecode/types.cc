@@ -51,7 +51,7 @@ int64_t CopyBytes(const std::vector<Type>& types) {
 }
 
 // Whose types the readers of types with fields are given: where they begin, and what follows the code.
-struct Part {
+struct TypeFields {
   Source& source;
   Stream& in;
 };
@@ -59,7 +59,7 @@ struct Part {
 TypeEntry ElementEntry(PrimitiveType type) { return {.value = Type::Scalar(type), .is_element = true}; }
 
 // Types of values, one after the other.
-absl::StatusOr<std::vector<Type>> ReadTypes(Part part) {
+absl::StatusOr<std::vector<Type>> ReadTypes(TypeFields part) {
   ASSIGN_OR_RETURN(const size_t count, part.in.Count("types"));
   std::vector<Type> types;
   for (size_t i = 0; i < count; ++i) {
@@ -70,7 +70,7 @@ absl::StatusOr<std::vector<Type>> ReadTypes(Part part) {
 }
 
 // Width and sign in one number.
-absl::StatusOr<TypeEntry> ReadInteger(Part part) {
+absl::StatusOr<TypeEntry> ReadInteger(TypeFields part) {
   enum Sign : uint64_t { kNone, kSigned, kUnsigned };
   const Stream before = part.in;
   ASSIGN_OR_RETURN(const uint64_t value, part.in.Number());
@@ -82,7 +82,7 @@ absl::StatusOr<TypeEntry> ReadInteger(Part part) {
   return ElementEntry(*type);
 }
 
-absl::StatusOr<TypeEntry> ReadFunction(Part part) {
+absl::StatusOr<TypeEntry> ReadFunction(TypeFields part) {
   FunctionType type;
   ASSIGN_OR_RETURN(type.inputs, ReadTypes(part));
   ASSIGN_OR_RETURN(type.results, ReadTypes(part));
@@ -90,7 +90,7 @@ absl::StatusOr<TypeEntry> ReadFunction(Part part) {
   return TypeEntry{.value = std::move(type), .bytes = bytes};
 }
 
-absl::StatusOr<TypeEntry> ReadComplex(Part part) {
+absl::StatusOr<TypeEntry> ReadComplex(TypeFields part) {
   const Stream before = part.in;
   ASSIGN_OR_RETURN(const PrimitiveType real, ReadElementType(part.source, part.in));
   if (real != hlo::kF32 && real != hlo::kF64)
@@ -98,7 +98,7 @@ absl::StatusOr<TypeEntry> ReadComplex(Part part) {
   return ElementEntry(hlo::ComplexType(real));
 }
 
-absl::StatusOr<Type> ReadArray(Part part) {
+absl::StatusOr<Type> ReadArray(TypeFields part) {
   const Stream before = part.in;
   ASSIGN_OR_RETURN(const size_t rank, part.in.Count("dimensions"));
   if (rank > static_cast<size_t>(hlo::kMaxRank))
@@ -115,14 +115,14 @@ absl::StatusOr<Type> ReadArray(Part part) {
   return type;
 }
 
-absl::StatusOr<TypeEntry> ReadTensor(Part part) {
+absl::StatusOr<TypeEntry> ReadTensor(TypeFields part) {
   ASSIGN_OR_RETURN(Type type, ReadArray(part));
   const int64_t bytes = CopyBytes(type);
   return TypeEntry{.value = std::move(type), .bytes = bytes};
 }
 
 // A tensor whose dynamic dimensions may have bounds.
-absl::StatusOr<TypeEntry> ReadTensorWithEncoding(Part part) {
+absl::StatusOr<TypeEntry> ReadTensorWithEncoding(TypeFields part) {
   const Stream before = part.in;
   ASSIGN_OR_RETURN(const Attribute encoding, ReadAttribute(part.source, part.in));
   ASSIGN_OR_RETURN(Type type, ReadArray(part));
@@ -141,9 +141,9 @@ absl::StatusOr<TypeEntry> ReadTensorWithEncoding(Part part) {
   return TypeEntry{.value = std::move(type), .bytes = bytes};
 }
 
-absl::StatusOr<TypeEntry> ReadToken(Part) { return TypeEntry{.value = Type::Token()}; }
+absl::StatusOr<TypeEntry> ReadToken(TypeFields) { return TypeEntry{.value = Type::Token()}; }
 
-absl::StatusOr<TypeEntry> ReadTuple(Part part) {
+absl::StatusOr<TypeEntry> ReadTuple(TypeFields part) {
   const Stream before = part.in;
   ASSIGN_OR_RETURN(std::vector<Type> elements, ReadTypes(part));
   Type type = Type::Tuple(std::move(elements));
@@ -152,7 +152,7 @@ absl::StatusOr<TypeEntry> ReadTuple(Part part) {
   return TypeEntry{.value = std::move(type), .bytes = bytes};
 }
 
-absl::StatusOr<TypeEntry> ReadBuffer(Part part) {
+absl::StatusOr<TypeEntry> ReadBuffer(TypeFields part) {
   ASSIGN_OR_RETURN(Type array, ReadArray(part));
   Type type{.type = hlo::kBufferType};
   type.tuple.push_back(std::move(array));
@@ -164,7 +164,7 @@ absl::StatusOr<TypeEntry> ReadBuffer(Part part) {
 struct Composed {
   std::string_view dialect;
   uint64_t code;
-  absl::StatusOr<TypeEntry> (*read)(Part);
+  absl::StatusOr<TypeEntry> (*read)(TypeFields);
 };
 constexpr Composed kComposed[] = {
     {"builtin", 0, ReadInteger},

@@ -129,7 +129,7 @@ void TriangularSolve(hlo::Instruction instruction, AttributeMap& attributes) {
   attributes["transpose_a"] = Enum("transpose", kWords[std::min<uint8_t>(solve.transpose_a, 3)]);
 }
 
-constexpr Row kRows[] = {
+constexpr Row kContractionRows[] = {
     {kDot, "stablehlo.dot_general", Dot},
     {kRaggedDot, "chlo.ragged_dot", RaggedDot},
     {kConvolution, "stablehlo.convolution", Convolution},
@@ -140,6 +140,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-absl::Span<const Row> ContractionRows() { return kRows; }
+absl::Span<const Row> ContractionRows() { return kContractionRows; }
 
 }  // namespace hlod::stablehlo::write

@@ -52,7 +52,7 @@ void Outfeed(hlo::Instruction instruction, AttributeMap& attributes) {
   attributes["outfeed_config"] = {instruction.attributes<hlo::OutfeedAttributes>().config};
 }
 
-constexpr Row kRows[] = {
+constexpr Row kDeviceRows[] = {
     {kAllReduce, "stablehlo.all_reduce", Reducing},
     {kAllGather, "stablehlo.all_gather", AllGather},
     {kReduceScatter, "stablehlo.reduce_scatter", ReduceScatter},
@@ -75,6 +75,6 @@ void AddGroups(hlo::Instruction collective, AttributeMap& attributes) {
   Channel(stated.channel_id, attributes);
 }
 
-absl::Span<const Row> DeviceRows() { return kRows; }
+absl::Span<const Row> DeviceRows() { return kDeviceRows; }
 
 }  // namespace hlod::stablehlo::write

@@ -19,7 +19,7 @@ void ReducePrecision(hlo::Instruction instruction, AttributeMap& attributes) {
   attributes["mantissa_bits"] = Number(format.mantissa_bits, hlo::kS32);
 }
 
-constexpr Row kRows[] = {
+constexpr Row kElementwiseRows[] = {
     {kAbs, "stablehlo.abs"},
     {kAcos, "chlo.acos"},
     {kAcosh, "chlo.acosh"},
@@ -80,6 +80,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-absl::Span<const Row> ElementwiseRows() { return kRows; }
+absl::Span<const Row> ElementwiseRows() { return kElementwiseRows; }
 
 }  // namespace hlod::stablehlo::write

@@ -79,7 +79,7 @@ void Scatter(hlo::Instruction instruction, AttributeMap& attributes) {
   attributes["unique_indices"] = Bool(scatter.unique_indices);
 }
 
-constexpr Row kRows[] = {
+constexpr Row kMovementRows[] = {
     {kConstant, "stablehlo.constant", Constant},
     {kIota, "stablehlo.iota", One<kIotaDimension>},
     {kBroadcast, "stablehlo.broadcast_in_dim", List<kBroadcastDimensions>},
@@ -99,6 +99,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-absl::Span<const Row> MovementRows() { return kRows; }
+absl::Span<const Row> MovementRows() { return kMovementRows; }
 
 }  // namespace hlod::stablehlo::write

@@ -53,7 +53,7 @@ void BatchNorm(hlo::Instruction instruction, AttributeMap& attributes) {
   attributes["feature_index"] = Number(norm.feature_index);
 }
 
-constexpr Row kRows[] = {
+constexpr Row kReductionRows[] = {
     {kReduce, "stablehlo.reduce", Dimensions},
     {kReduceWindow, "stablehlo.reduce_window", ReduceWindow},
     {kSelectAndScatter, "stablehlo.select_and_scatter", Windows},
@@ -67,6 +67,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-absl::Span<const Row> ReductionRows() { return kRows; }
+absl::Span<const Row> ReductionRows() { return kReductionRows; }
 
 }  // namespace hlod::stablehlo::write

@@ -20,21 +20,21 @@
 namespace hlod {
 namespace {
 
-using Operands = const std::vector<Operand>&;
+using Given = const std::vector<Operand>&;
 
 struct Callable {
   size_t operands;
-  std::function<Tensor(Operands)> call;
+  std::function<Tensor(Given)> call;
 };
 
 Callable One(Tensor (*call)(const Operand&)) {
-  return {1, [call](Operands x) { return call(x[0]); }};
+  return {1, [call](Given x) { return call(x[0]); }};
 }
 Callable Two(Tensor (*call)(const Operand&, const Operand&)) {
-  return {2, [call](Operands x) { return call(x[0], x[1]); }};
+  return {2, [call](Given x) { return call(x[0], x[1]); }};
 }
 Callable Three(Tensor (*call)(const Operand&, const Operand&, const Operand&)) {
-  return {3, [call](Operands x) { return call(x[0], x[1], x[2]); }};
+  return {3, [call](Given x) { return call(x[0], x[1], x[2]); }};
 }
 using Table = absl::flat_hash_map<std::string_view, Callable>;
 
@@ -70,37 +70,37 @@ Table MakeTable() {
 #undef HLOD_ROW
   // With what else they take at its default.
   const std::pair<const lazy::Operation*, Callable> defaults[] = {
-      {&ops::Add, {2, [](Operands x) { return Add(x[0], x[1]); }}},
-      {&ops::Sub, {2, [](Operands x) { return Sub(x[0], x[1]); }}},
-      {&ops::Div, {2, [](Operands x) { return Div(x[0], x[1]); }}},
-      {&ops::Round, {1, [](Operands x) { return Round(x[0]); }}},
-      {&ops::NanToNum, {1, [](Operands x) { return NanToNum(x[0]); }}},
-      {&ops::Logit, {1, [](Operands x) { return Logit(x[0]); }}},
-      {&ops::LeakyRelu, {1, [](Operands x) { return LeakyRelu(x[0]); }}},
-      {&ops::Elu, {1, [](Operands x) { return Elu(x[0]); }}},
-      {&ops::Celu, {1, [](Operands x) { return Celu(x[0]); }}},
-      {&ops::Gelu, {1, [](Operands x) { return Gelu(x[0]); }}},
-      {&ops::Softplus, {1, [](Operands x) { return Softplus(x[0]); }}},
-      {&ops::Hardtanh, {1, [](Operands x) { return Hardtanh(x[0]); }}},
-      {&ops::Hardshrink, {1, [](Operands x) { return Hardshrink(x[0]); }}},
-      {&ops::Softshrink, {1, [](Operands x) { return Softshrink(x[0]); }}},
-      {&ops::Glu, {1, [](Operands x) { return Glu(x[0]); }}},
-      {&ops::Sum, {1, [](Operands x) { return Sum(x[0]); }}},
-      {&ops::Mean, {1, [](Operands x) { return Mean(x[0]); }}},
-      {&ops::Prod, {1, [](Operands x) { return Prod(x[0]); }}},
-      {&ops::Var, {1, [](Operands x) { return Var(x[0]); }}},
-      {&ops::Std, {1, [](Operands x) { return Std(x[0]); }}},
-      {&ops::Amax, {1, [](Operands x) { return Amax(x[0]); }}},
-      {&ops::Amin, {1, [](Operands x) { return Amin(x[0]); }}},
-      {&ops::Max, {1, [](Operands x) { return Max(x[0]); }}},
-      {&ops::Min, {1, [](Operands x) { return Min(x[0]); }}},
-      {&ops::Argmax, {1, [](Operands x) { return Argmax(x[0]); }}},
-      {&ops::Argmin, {1, [](Operands x) { return Argmin(x[0]); }}},
-      {&ops::All, {1, [](Operands x) { return All(x[0]); }}},
-      {&ops::Any, {1, [](Operands x) { return Any(x[0]); }}},
-      {&ops::Addcmul, {3, [](Operands x) { return Addcmul(x[0], x[1], x[2]); }}},
-      {&ops::Addcdiv, {3, [](Operands x) { return Addcdiv(x[0], x[1], x[2]); }}},
-      {&ops::Addmm, {3, [](Operands x) { return Addmm(x[0], x[1], x[2]); }}},
+      {&ops::Add, {2, [](Given x) { return Add(x[0], x[1]); }}},
+      {&ops::Sub, {2, [](Given x) { return Sub(x[0], x[1]); }}},
+      {&ops::Div, {2, [](Given x) { return Div(x[0], x[1]); }}},
+      {&ops::Round, {1, [](Given x) { return Round(x[0]); }}},
+      {&ops::NanToNum, {1, [](Given x) { return NanToNum(x[0]); }}},
+      {&ops::Logit, {1, [](Given x) { return Logit(x[0]); }}},
+      {&ops::LeakyRelu, {1, [](Given x) { return LeakyRelu(x[0]); }}},
+      {&ops::Elu, {1, [](Given x) { return Elu(x[0]); }}},
+      {&ops::Celu, {1, [](Given x) { return Celu(x[0]); }}},
+      {&ops::Gelu, {1, [](Given x) { return Gelu(x[0]); }}},
+      {&ops::Softplus, {1, [](Given x) { return Softplus(x[0]); }}},
+      {&ops::Hardtanh, {1, [](Given x) { return Hardtanh(x[0]); }}},
+      {&ops::Hardshrink, {1, [](Given x) { return Hardshrink(x[0]); }}},
+      {&ops::Softshrink, {1, [](Given x) { return Softshrink(x[0]); }}},
+      {&ops::Glu, {1, [](Given x) { return Glu(x[0]); }}},
+      {&ops::Sum, {1, [](Given x) { return Sum(x[0]); }}},
+      {&ops::Mean, {1, [](Given x) { return Mean(x[0]); }}},
+      {&ops::Prod, {1, [](Given x) { return Prod(x[0]); }}},
+      {&ops::Var, {1, [](Given x) { return Var(x[0]); }}},
+      {&ops::Std, {1, [](Given x) { return Std(x[0]); }}},
+      {&ops::Amax, {1, [](Given x) { return Amax(x[0]); }}},
+      {&ops::Amin, {1, [](Given x) { return Amin(x[0]); }}},
+      {&ops::Max, {1, [](Given x) { return Max(x[0]); }}},
+      {&ops::Min, {1, [](Given x) { return Min(x[0]); }}},
+      {&ops::Argmax, {1, [](Given x) { return Argmax(x[0]); }}},
+      {&ops::Argmin, {1, [](Given x) { return Argmin(x[0]); }}},
+      {&ops::All, {1, [](Given x) { return All(x[0]); }}},
+      {&ops::Any, {1, [](Given x) { return Any(x[0]); }}},
+      {&ops::Addcmul, {3, [](Given x) { return Addcmul(x[0], x[1], x[2]); }}},
+      {&ops::Addcdiv, {3, [](Given x) { return Addcdiv(x[0], x[1], x[2]); }}},
+      {&ops::Addmm, {3, [](Given x) { return Addmm(x[0], x[1], x[2]); }}},
   };
   for (const auto& [operation, callable] : defaults) table.emplace(operation->pytorch, callable);
   return table;

@@ -26,7 +26,7 @@ namespace {
 using lazy::Lowering;
 using lazy::Op;
 
-Dims Copied(DimList dims) { return Dims(dims.begin(), dims.end()); }
+using lazy::Copied;
 
 // A number that fills: a parameter when it may vary, so that another value is the same program.
 Op FillNumber(Lowering& l, PrimitiveType type, const Scalar& value, const Caller& caller) {

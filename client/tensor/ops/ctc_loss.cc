@@ -1,7 +1,7 @@
 // Connectionist temporal classification (Graves et al. 2006): the forward recursion, in logarithms.
 #include <algorithm>
-#include <limits>
 
+#include "client/tensor/numbers.h"
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/loop.h"
 #include "client/tensor/ops/loss.h"
@@ -26,7 +26,7 @@ using lazy::State;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using lazy::kInfinity;
 
 // Targets as [n, longest]. What is behind a target's end is not looked at.
 Tensor Rows(const Tensor& targets, const std::vector<int64_t>& lengths) {

@@ -18,10 +18,6 @@ using lazy::Operands;
 using lazy::Order;
 using lazy::Refuse;
 
-Dims Wrapped(Lowering& l, Op x, DimList dims) {
-  return lazy::WrapDims(dims, static_cast<int64_t>(l.dims(x).size()));
-}
-
 void RequireElements(Lowering& l, Op x, const Dims& reduced) {
   for (const int64_t dim : reduced) {
     if (l.dims(x)[dim] == 0)
@@ -47,14 +43,14 @@ Op IndexOps(Lowering& l, Op x, hlo::Opcode opcode, int64_t dim) {
 Tensor Extreme(const lazy::Operation& operation, const Operand& x, hlo::Opcode opcode, DimList dims,
                bool keepdim) {
   return lazy::Unary(operation, x, [&](Lowering& l, Op x) {
-    const Dims reduced = Wrapped(l, x, dims);
+    const Dims reduced = lazy::WrapDims(l, x, dims);
     return l.Reshape(ExtremeOps(l, x, opcode, reduced), Kept(l.dims(x), reduced, keepdim));
   });
 }
 ValuesAndIndices ExtremeWithIndex(const lazy::Operation& operation, const Operand& x, hlo::Opcode opcode,
                                   int64_t dim, bool keepdim) {
   std::vector<Tensor> both = lazy::CallSeveral(operation, {&x, 1}, [&](Lowering& l, Operands o) {
-    const Dims reduced = Wrapped(l, o[0], dim), kept = Kept(l.dims(o[0]), reduced, keepdim);
+    const Dims reduced = lazy::WrapDims(l, o[0], DimList(dim)), kept = Kept(l.dims(o[0]), reduced, keepdim);
     if (reduced.empty()) {
       return std::vector<Op>{l.Reshape(l.b.Unary(hlo::kCopy, o[0]), kept), l.Number(hlo::kS64, 0)};
     }
@@ -83,7 +79,7 @@ Tensor Index(const lazy::Operation& operation, const Operand& x, hlo::Opcode opc
 Tensor Truth(const lazy::Operation& operation, const Operand& x, hlo::Opcode opcode, DimList dims,
              bool keepdim) {
   return lazy::Unary(operation, x, [&](Lowering& l, Op x) {
-    const Dims reduced = Wrapped(l, x, dims);
+    const Dims reduced = lazy::WrapDims(l, x, dims);
     const Op truth = l.Reduce(opcode, l.Convert(x, hlo::kPred), reduced);
     // u8 stays u8, as in PyTorch.
     return l.Reshape(l.type(x) == hlo::kU8 ? l.b.Convert(truth, hlo::kU8) : truth,

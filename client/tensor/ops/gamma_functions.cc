@@ -1,5 +1,6 @@
 // Relatives of the gamma function.
 #include "client/tensor/ops/gamma_functions.h"
+#include "client/tensor/numbers.h"
 
 #include <cmath>
 #include <limits>
@@ -13,8 +14,6 @@
 namespace hlod::lazy {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kEps = std::numeric_limits<double>::epsilon();
 
 // The greatest number of terms that a loop adds; what needs more is NaN.

@@ -16,7 +16,6 @@ using lazy::Lowering;
 using lazy::Op;
 using lazy::Operands;
 using lazy::Refuse;
-using Mode = InterpolationMode;
 
 namespace lazy {
 
@@ -45,7 +44,7 @@ class Positions {
  public:
   Positions(int64_t from, int64_t to, std::optional<double> factor, const InterpolateOptions& options)
       : from_(from), options_(options) {
-    if (options.align_corners && options.mode != Mode::kNearest) {
+    if (options.align_corners && options.mode != InterpolationMode::kNearest) {
       step_ = to > 1 ? static_cast<T>(from - 1) / static_cast<T>(to - 1) : T(0);
     } else {
       step_ = factor.has_value() ? static_cast<T>(1 / *factor) : static_cast<T>(from) / static_cast<T>(to);
@@ -55,9 +54,9 @@ class Positions {
   std::vector<Tap> At(int64_t k) const {
     const T at = static_cast<T>(k);
     switch (options_.mode) {
-      case Mode::kNearest: return {{Within(std::floor(at * step_)), 1}};
-      case Mode::kNearestExact: return {{Within(std::floor((at + T(0.5)) * step_)), 1}};
-      case Mode::kBicubic: {
+      case InterpolationMode::kNearest: return {{Within(std::floor(at * step_)), 1}};
+      case InterpolationMode::kNearestExact: return {{Within(std::floor((at + T(0.5)) * step_)), 1}};
+      case InterpolationMode::kBicubic: {
         const T source = Source(at), floor = std::floor(source);
         const std::array<double, 4> weights = lazy::CubicWeights(static_cast<double>(source - floor));
         std::vector<Tap> taps;
@@ -111,7 +110,7 @@ Op ResizedDim(Lowering& l, Op x, int64_t dim, int64_t to, std::optional<double> 
   const PrimitiveType type = l.type(x);
   const Taps taps = type == hlo::kF64 ? TapsOf<double>(from, to, factor, options)
                                       : TapsOf<float>(from, to, factor, options);
-  if (options.mode == Mode::kNearest && to % from == 0) {
+  if (options.mode == InterpolationMode::kNearest && to % from == 0) {
     const auto is_repeat = [&](const Tap& tap) { return tap.index == (&tap - taps[0].data()) / (to / from); };
     if (std::all_of(taps[0].begin(), taps[0].end(), is_repeat)) return Repeated(l, x, dim, to / from);
   }
@@ -173,7 +172,7 @@ Tensor Interpolate(const Operand& x, const InterpolateOptions& options) {
     if (spatial < 1 || spatial > 3) {
       Refuse("shape %s is not [batch, channels] and one to three dimensions", ListText(in.dims()));
     }
-    if (options.mode == Mode::kBicubic && spatial != 2) {
+    if (options.mode == InterpolationMode::kBicubic && spatial != 2) {
       Refuse("bicubic interpolation takes two dimensions, not those of shape %s", ListText(in.dims()));
     }
     for (int64_t i = 2; i < in.rank(); ++i) {
@@ -181,7 +180,7 @@ Tensor Interpolate(const Operand& x, const InterpolateOptions& options) {
     }
     target = TargetOf(in.dims(), spatial, options);
   });
-  if (options.mode == Mode::kArea) {
+  if (options.mode == InterpolationMode::kArea) {
     switch (in.rank()) {
       case 3: return AdaptiveAvgPool1d(x, target.sizes);
       case 4: return AdaptiveAvgPool2d(x, target.sizes);
@@ -189,7 +188,8 @@ Tensor Interpolate(const Operand& x, const InterpolateOptions& options) {
     }
   }
   return lazy::Unary(operation, x, [&](Lowering& l, Op x) {
-    const bool nearest = options.mode == Mode::kNearest || options.mode == Mode::kNearestExact;
+    const bool nearest =
+        options.mode == InterpolationMode::kNearest || options.mode == InterpolationMode::kNearestExact;
     if (!nearest && !hlo::IsFloat(l.type(x)))
       Refuse("interpolation of %s is not defined", hlo::Name(l.type(x)));
     return lazy::InWide(l, x, [&](Lowering& l, Op x) {

@@ -34,11 +34,8 @@ using lazy::Transposed;
 namespace {
 
 // The dimensions before the last two.
-Dims BatchOf(const Dims& dims) { return Dims(dims.begin(), dims.end() - 2); }
-Dims With(Dims batch, std::initializer_list<int64_t> last) {
-  batch.insert(batch.end(), last);
-  return batch;
-}
+using lazy::BatchOf;
+using lazy::With;
 
 Op Conjugate(Lowering& l, Op x) {
   if (!hlo::IsComplex(l.type(x))) return x;

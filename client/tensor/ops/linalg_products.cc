@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <numeric>
 
+#include "client/tensor/numbers.h"
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/movement.h"
 #include "hlod/ops/arrangement.h"
@@ -22,7 +22,7 @@ using lazy::Refuse;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using lazy::kInfinity;
 
 template <typename F>
 void Check(const lazy::Operation& operation, const Operand& x, F body) {

@@ -2,6 +2,7 @@
 #include <functional>
 #include <limits>
 
+#include "client/tensor/numbers.h"
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/loop.h"
 #include "hlod/ops/special.h"
@@ -20,7 +21,7 @@ using lazy::Refuse;
 using lazy::SelectOps;
 using lazy::State;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+using lazy::kNan;
 constexpr double kDegreeMax = 10'000;
 
 Op Is(Lowering& l, Op x, double y) { return CompareOps(l, x, y, Order::kEq); }

@@ -25,7 +25,7 @@ using lazy::Refuse;
 
 namespace {
 
-Dims Copied(DimList dims) { return Dims(dims.begin(), dims.end()); }
+using lazy::Copied;
 
 // What every operation advances the stream by: two draws of 64 bits, the most that a lowering takes.
 constexpr int kBitsPerElement = 128;

@@ -176,11 +176,8 @@ Op Mirrored(Lowering& l, Op x, bool upper) {
 }
 
 PrimitiveType RealType(Lowering& l, Op x) { return l.type(l.b.Unary(hlo::kAbs, x)); }
-Dims BatchOf(const Dims& dims) { return Dims(dims.begin(), dims.end() - 2); }
-Dims With(Dims batch, std::initializer_list<int64_t> last) {
-  batch.insert(batch.end(), last);
-  return batch;
-}
+using lazy::BatchOf;
+using lazy::With;
 double Epsilon(PrimitiveType real) { return real == hlo::kF64 ? 0x1p-52 : 0x1p-23; }
 
 // The two dimensions of matrices, from 0.

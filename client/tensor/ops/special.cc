@@ -2,9 +2,9 @@
 #include "hlod/ops/special.h"
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 
+#include "client/tensor/numbers.h"
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/gamma_functions.h"
 #include "client/tensor/ops/slopes.h"
@@ -26,7 +26,7 @@ using lazy::Order;
 using lazy::Refuse;
 using lazy::SelectOps;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using lazy::kInfinity;
 
 void RequireReal(Lowering& l, Op x) {
   if (hlo::IsComplex(l.type(x))) Refuse("%s is not a real number", hlo::Name(l.type(x)));

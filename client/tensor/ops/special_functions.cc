@@ -1,5 +1,6 @@
 // Special functions by their approximations.
 #include "client/tensor/ops/special_functions.h"
+#include "client/tensor/numbers.h"
 
 #include <array>
 #include <cmath>
@@ -11,8 +12,6 @@
 
 namespace hlod::lazy {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Op Polynomial(Lowering& l, Op x, absl::Span<const double> coefficients) {
   Op sum = l.Full(l.type(x), l.dims(x), coefficients[0]);

@@ -1,9 +1,9 @@
 // Special functions by Chebyshev series. Where a row of the table says "near" and "far", the far one is in
 // the inverse of what the near one is in, so that it covers everything beyond.
 #include "client/tensor/ops/special_series.h"
+#include "client/tensor/numbers.h"
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <vector>
 
@@ -14,8 +14,6 @@
 namespace hlod::lazy {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kPi = std::numbers::pi;
 
 struct Row {

@@ -1,7 +1,7 @@
 // Reductions to products, moments, norms and logarithms of sums; the softmax family.
 #include <cmath>
-#include <limits>
 
+#include "client/tensor/numbers.h"
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/reduction.h"
 #include "client/tensor/ops/slopes.h"
@@ -27,11 +27,7 @@ using lazy::Refuse;
 using lazy::SelectOps;
 using lazy::SumOps;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-Dims Wrapped(Lowering& l, Op x, DimList dims) {
-  return lazy::WrapDims(dims, static_cast<int64_t>(l.dims(x).size()));
-}
+using lazy::kInfinity;
 
 struct Moments {
   Op mean, variance;  // Of the wide type, without the dimensions.
@@ -55,7 +51,7 @@ Op Wider(Lowering& l, Op x) { return l.type(x) == hlo::kF32 ? l.Convert(x, hlo::
 Tensor Spread(const lazy::Operation& operation, const Operand& x, DimList dims, double correction,
               bool keepdim, bool root) {
   return lazy::Unary(operation, x, [&](Lowering& l, Op x) {
-    const Dims reduced = Wrapped(l, x, dims);
+    const Dims reduced = lazy::WrapDims(l, x, dims);
     Op spread = MomentsOps(l, root ? Wider(l, x) : x, reduced, correction).variance;
     if (root) spread = lazy::RootOps(l, spread);
     if (!hlo::IsComplex(l.type(x))) spread = l.Convert(spread, l.type(x));
@@ -65,7 +61,7 @@ Tensor Spread(const lazy::Operation& operation, const Operand& x, DimList dims, 
 std::pair<Tensor, Tensor> SpreadAndMean(const lazy::Operation& operation, const Operand& x, DimList dims,
                                         double correction, bool keepdim, bool root) {
   std::vector<Tensor> both = lazy::CallSeveral(operation, {&x, 1}, [&](Lowering& l, Operands o) {
-    const Dims reduced = Wrapped(l, o[0], dims), kept = Kept(l.dims(o[0]), reduced, keepdim);
+    const Dims reduced = lazy::WrapDims(l, o[0], dims), kept = Kept(l.dims(o[0]), reduced, keepdim);
     const Moments moments = MomentsOps(l, root ? Wider(l, o[0]) : o[0], reduced, correction);
     Op spread = root ? lazy::RootOps(l, moments.variance) : moments.variance;
     if (!hlo::IsComplex(l.type(o[0]))) spread = l.Convert(spread, l.type(o[0]));
@@ -89,7 +85,7 @@ Tensor SoftmaxOf(const lazy::Operation& operation, const Operand& x, int64_t dim
     if (type.has_value()) x = l.Convert(x, *type);
     if (!hlo::IsFloat(l.type(x))) Refuse("softmax takes floating types, not %s", hlo::Name(l.type(x)));
     return lazy::InWide(l, x, [&](Lowering& l, Op x) {
-      const Dims from = l.dims(x), reduced = Wrapped(l, x, dim);
+      const Dims from = l.dims(x), reduced = lazy::WrapDims(l, x, DimList(dim));
       const Op reduction = lazy::WithoutGradient(l, l.Reduce(hlo::kMaximum, x, reduced), x);
       const Op largest = KeepDims(l, reduction, from, reduced);
       const Op shifted = lazy::SubOps(l, x, largest), power = l.b.Unary(hlo::kExponential, shifted);
@@ -114,7 +110,7 @@ Op PowerMeanOps(Lowering& l, Op size, double order, const Dims& reduced) {
 Tensor Prod(const Operand& x, DimList dims, bool keepdim) {
   return lazy::Unary(lazy::ops::Prod, x, [&](Lowering& l, Op x) {
     if (hlo::IsInteger(l.type(x))) x = l.Convert(x, hlo::kS64);
-    const Dims reduced = Wrapped(l, x, dims);
+    const Dims reduced = lazy::WrapDims(l, x, dims);
     return l.Reshape(
         lazy::InWide(l, x, [&](Lowering& l, Op x) { return l.Reduce(hlo::kMultiply, x, reduced); }),
         Kept(l.dims(x), reduced, keepdim));
@@ -123,7 +119,7 @@ Tensor Prod(const Operand& x, DimList dims, bool keepdim) {
 Tensor Nansum(const Operand& x, DimList dims, bool keepdim) {
   return lazy::Unary(lazy::ops::Nansum, x, [&](Lowering& l, Op x) {
     if (hlo::IsInteger(l.type(x))) x = l.Convert(x, hlo::kS64);
-    const Dims reduced = Wrapped(l, x, dims);
+    const Dims reduced = lazy::WrapDims(l, x, dims);
     const Op sum = SumOps(l, SelectOps(l, lazy::NanOps(l, x), N(l, x, 0), x), reduced);
     return l.Reshape(l.Convert(sum, l.type(x)), Kept(l.dims(x), reduced, keepdim));
   });
@@ -131,7 +127,7 @@ Tensor Nansum(const Operand& x, DimList dims, bool keepdim) {
 Tensor Nanmean(const Operand& x, DimList dims, bool keepdim) {
   return lazy::Unary(lazy::ops::Nanmean, x, [&](Lowering& l, Op x) {
     if (!hlo::IsFloat(l.type(x))) Refuse("nanmean takes floating types, not %s", hlo::Name(l.type(x)));
-    const Dims reduced = Wrapped(l, x, dims);
+    const Dims reduced = lazy::WrapDims(l, x, dims);
     const Op nan = lazy::NanOps(l, x), sum = SumOps(l, SelectOps(l, nan, N(l, x, 0), x), reduced);
     const Op count = l.Reduce(hlo::kAdd, l.Convert(l.b.Unary(hlo::kNot, nan), l.type(sum)), reduced);
     return l.Reshape(l.Convert(sum / count, l.type(x)), Kept(l.dims(x), reduced, keepdim));
@@ -139,13 +135,13 @@ Tensor Nanmean(const Operand& x, DimList dims, bool keepdim) {
 }
 Tensor CountNonzero(const Operand& x, DimList dims) {
   return lazy::Unary(lazy::ops::CountNonzero, x, [&](Lowering& l, Op x) {
-    const Dims reduced = Wrapped(l, x, dims);
+    const Dims reduced = lazy::WrapDims(l, x, dims);
     return l.Reduce(hlo::kAdd, l.Convert(l.Convert(x, hlo::kPred), hlo::kS64), reduced);
   });
 }
 Tensor Logsumexp(const Operand& x, DimList dims, bool keepdim) {
   return lazy::Unary(lazy::ops::Logsumexp, x, [&](Lowering& l, Op x) {
-    const Dims reduced = Wrapped(l, x, dims);
+    const Dims reduced = lazy::WrapDims(l, x, dims);
     const Op sum = lazy::InWide(l, x, [&](Lowering& l, Op x) { return LogSumExpOps(l, x, reduced); });
     return l.Reshape(sum, Kept(l.dims(x), reduced, keepdim));
   });
@@ -169,7 +165,7 @@ Tensor VectorNorm(const Operand& x, double order, DimList dims, bool keepdim,
     if (!hlo::IsFloat(l.type(x)) && !hlo::IsComplex(l.type(x))) {
       Refuse("a norm takes floating and complex types, not %s", hlo::Name(l.type(x)));
     }
-    const Dims reduced = Wrapped(l, x, dims);
+    const Dims reduced = lazy::WrapDims(l, x, dims);
     const Op size = l.b.Unary(hlo::kAbs, x);
     const Op norm = lazy::InWide(l, size, [&](Lowering& l, Op size) {
       if (order == kInfinity) return l.Reduce(hlo::kMaximum, size, reduced);

@@ -18,8 +18,6 @@ Tangents Scaled(const TangentCase& c) {
   return {c.t[0] * derivative(c, c.x[0], c.y)};
 }
 
-Tangents Same(const TangentCase& c) { return {c.Again()}; }
-
 Op AbsTangent(const TangentCase& c) {
   const Op x = c.x[0];
   Lowering& l = c.l;
@@ -213,7 +211,7 @@ void AddElementwiseRules(Rules& rules) {
       {hlo::kSinh, Scaled<DSinh>},
       {hlo::kCbrt, Scaled<DCbrt>},
       {hlo::kConvert, Convert},
-      {hlo::kCopy, Same},
+      {hlo::kCopy, LinearInAll},
       {hlo::kCosine, Scaled<DCos>},
       {hlo::kSine, Scaled<DSin>},
       {hlo::kTan, Scaled<DTan>},
@@ -226,11 +224,11 @@ void AddElementwiseRules(Rules& rules) {
       {hlo::kLogistic, Scaled<DLogistic>},
       {hlo::kSqrt, Scaled<DSqrt>},
       {hlo::kRsqrt, Scaled<DRsqrt>},
-      {hlo::kNegate, Same},
+      {hlo::kNegate, LinearInAll},
       {hlo::kSign, Sign},
-      {hlo::kReal, Same},
-      {hlo::kImag, Same},
-      {hlo::kReducePrecision, Same},
+      {hlo::kReal, LinearInAll},
+      {hlo::kImag, LinearInAll},
+      {hlo::kReducePrecision, LinearInAll},
       {hlo::kAdd, Add},
       {hlo::kSubtract, Subtract},
       {hlo::kMultiply, Sum<Second, First>},
@@ -240,7 +238,7 @@ void AddElementwiseRules(Rules& rules) {
       {hlo::kMaximum, Extreme},
       {hlo::kMinimum, Extreme},
       {hlo::kAtan2, Sum<Atan2ByFirst, Atan2BySecond>},
-      {hlo::kComplex, Same},
+      {hlo::kComplex, LinearInAll},
       {hlo::kSelect, Select},
       {hlo::kClamp, Clamp},
   };

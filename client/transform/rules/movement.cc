@@ -8,8 +8,6 @@
 namespace hlod::lazy {
 namespace {
 
-Tangents Same(const TangentCase& c) { return {c.Again()}; }
-
 // The same on the tangent of operand 0; the others are indices.
 Tangents OfFirst(const TangentCase& c) {
   std::vector<Op> operands(c.x.begin(), c.x.end());
@@ -300,15 +298,15 @@ void AddMovementRules(Rules& rules) {
     TransposeRule transpose;
   };
   static constexpr Row kRows[] = {
-      {hlo::kBroadcast, Same, TBroadcast},
-      {hlo::kReshape, Same, TReshape},
-      {hlo::kTranspose, Same, TTranspose},
-      {hlo::kReverse, Same, TReverse},
-      {hlo::kSlice, Same, TSlice},
+      {hlo::kBroadcast, LinearInAll, TBroadcast},
+      {hlo::kReshape, LinearInAll, TReshape},
+      {hlo::kTranspose, LinearInAll, TTranspose},
+      {hlo::kReverse, LinearInAll, TReverse},
+      {hlo::kSlice, LinearInAll, TSlice},
       {hlo::kDynamicSlice, OfFirst, TDynamicSlice},
       {hlo::kDynamicUpdateSlice, OfFirstTwo, TDynamicUpdateSlice},
-      {hlo::kPad, Same, TPad},
-      {hlo::kConcatenate, Same, TConcatenate},
+      {hlo::kPad, LinearInAll, TPad},
+      {hlo::kConcatenate, LinearInAll, TConcatenate},
       {hlo::kGather, OfFirst, TGather},
       {hlo::kScatter, Scatter, TScatter},
       {hlo::kSort, Sort, nullptr},

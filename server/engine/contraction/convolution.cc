@@ -12,7 +12,8 @@
 namespace hlod::engine {
 namespace {
 
-constexpr double kTinyFlops = 2 * 16384;  // Below it creating primitives (about a millisecond) does not pay.
+// Below it creating primitives (about a millisecond) does not pay.
+constexpr double kTinyConvolutionFlops = 2 * 16384;
 
 class ConvolutionStep final : public Step {
  public:
@@ -54,7 +55,7 @@ class ConvolutionStep final : public Step {
     empty_sum_ = lhs_.count == 0 || rhs_.count == 0;
     type_ = ContractionType(lhs.type, rhs.type, out.type);
     if (type_ == hlo::kInvalid) return false;
-    const bool big = form_.flops() > kTinyFlops;
+    const bool big = form_.flops() > kTinyConvolutionFlops;
     if (big) library_ = MakeOneDnnConvolution(form_, lhs.type, rhs.type, out.type, threads);
     if (library_ == nullptr) {
       const auto lhs_convert = FindConversion(lhs.type, type_), rhs_convert = FindConversion(rhs.type, type_),

@@ -15,7 +15,7 @@
 namespace hlod::engine {
 namespace {
 
-constexpr double kTinyFlops = 2 * 4096;  // Below it a primitive's creation (0.1 ms) never pays.
+constexpr double kTinyDotFlops = 2 * 4096;  // Below it a primitive's creation (0.1 ms) never pays.
 
 // Whether oneDNN's product of these types is HLO's. Floats: yes. Integers: into s32 only, which wraps as
 // HLO's sums do, and only where the processor sums four products without saturating their pairs; any narrower
@@ -79,7 +79,7 @@ class DotStep final : public Step {
     if (type_ == hlo::kInvalid) return false;
 
     view_ = MakeDotForm(dot, lhs_.width, rhs_.width, false).view;
-    const bool big = view_.flops() > kTinyFlops;
+    const bool big = view_.flops() > kTinyDotFlops;
     if (big && OneDnnSumsAsHlo(lhs.type, rhs.type, out.type) &&
         UseOneDnn(dot, lhs.type, rhs.type, out.type, threads))
       return Reserve();

@@ -31,16 +31,16 @@ class CopyStep final : public MovementStep {
 };
 
 // Operand strides, in elements, walked in the order of the output's dimensions, and where the walk starts.
-struct View {
+struct StridedView {
   hlo::Dims strides;
   int64_t start = 0;
 };
 
-std::optional<View> ViewOf(hlo::Instruction instruction) {
+std::optional<StridedView> ViewOf(hlo::Instruction instruction) {
   const hlo::Shape& in = instruction.operand(0).shape();
   const hlo::Shape& out = instruction.shape();
   const hlo::Dims in_strides = hlo::RowMajorStrides(in.dims);
-  View view{hlo::Dims(out.dims.size(), 0), 0};
+  StridedView view{hlo::Dims(out.dims.size(), 0), 0};
   switch (instruction.opcode()) {
     case hlo::kTranspose: {
       const hlo::Dims& permutation = instruction.dimensions();
@@ -91,7 +91,7 @@ MaybeStep MakeMovementStep(const hlo::Module& module, hlo::Instruction instructi
     case hlo::kBroadcast:
     case hlo::kReverse:
     case hlo::kSlice: {
-      const View view = *ViewOf(instruction);
+      const StridedView view = *ViewOf(instruction);
       const hlo::Shape& out = instruction.shape();
       if (Elements(out) == 0) return std::make_unique<CopyStep>(instruction, CopyNd(), 0, false);
       return std::make_unique<CopyStep>(

@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "client/import/operation.h"
 #include "tests/support/source_dir.h"
@@ -16,13 +14,6 @@ namespace {
 using testing::HasSubstr;
 
 std::filesystem::path Forms() { return SourceDir() / "tests/unit/client/import/forms"; }
-
-std::string Read(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream bytes;
-  bytes << in.rdbuf();
-  return bytes.str();
-}
 
 std::vector<std::string> Artifacts() {
   std::vector<std::string> names;
@@ -46,11 +37,11 @@ std::string Comparable(const Program& program) {
 class Artifact : public testing::TestWithParam<std::string> {};
 
 TEST_P(Artifact, IsTheProgramOfItsText) {
-  const std::string bytes = Read(Forms() / (GetParam() + ".mlirbc"));
+  const std::string bytes = BytesOf(Forms() / (GetParam() + ".mlirbc"));
   EXPECT_TRUE(IsBytecode(bytes));
   const absl::StatusOr<Program> artifact = ParseBytecode(bytes);
   ASSERT_TRUE(artifact.ok()) << artifact.status();
-  const absl::StatusOr<Program> text = ParseText(Read(Forms() / (GetParam() + ".mlir")));
+  const absl::StatusOr<Program> text = ParseText(BytesOf(Forms() / (GetParam() + ".mlir")));
   ASSERT_TRUE(text.ok()) << text.status();
   EXPECT_EQ(Comparable(*artifact), Comparable(*text));
 }
@@ -62,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(Forms, Artifact, testing::ValuesIn(Artifacts()), [](con
 });
 
 TEST(Bytecode, BeginningsAreErrors) {
-  const std::string bytes = Read(Forms() / "reduce_custom-0.9.0.mlirbc");
+  const std::string bytes = BytesOf(Forms() / "reduce_custom-0.9.0.mlirbc");
   for (size_t size = 0; size < bytes.size(); ++size) {
     // A copy of its own size, so that the sanitizer sees a read past it.
     const std::vector<char> cut(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(size));
@@ -71,7 +62,7 @@ TEST(Bytecode, BeginningsAreErrors) {
 }
 
 TEST(Bytecode, ChangedBytesAreAnErrorOrAProgram) {
-  std::string bytes = Read(Forms() / "reduce_custom-0.9.0.mlirbc");
+  std::string bytes = BytesOf(Forms() / "reduce_custom-0.9.0.mlirbc");
   for (char& byte : bytes) {
     const char before = byte;
     for (const int change : {0x01, 0x80, 0xff}) {
@@ -83,7 +74,7 @@ TEST(Bytecode, ChangedBytesAreAnErrorOrAProgram) {
 }
 
 TEST(Bytecode, ErrorsNameTheByteAndWhatIsWrong) {
-  const std::string bytes = Read(Forms() / "reduce_custom-0.9.0.mlirbc");
+  const std::string bytes = BytesOf(Forms() / "reduce_custom-0.9.0.mlirbc");
   const auto error_of = [](std::string_view damaged) {
     return std::string(ParseBytecode(damaged).status().message());
   };

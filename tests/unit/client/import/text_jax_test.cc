@@ -2,9 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "client/import/operation.h"
 #include "tests/support/source_dir.h"
@@ -23,15 +21,8 @@ std::vector<std::string> CaseNames() {
   return names;
 }
 
-std::string Read(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 Program ParseFile(const std::filesystem::path& path) {
-  absl::StatusOr<Program> program = ParseText(Read(path));
+  absl::StatusOr<Program> program = ParseText(BytesOf(path));
   EXPECT_TRUE(program.ok()) << path << ": " << program.status();
   return program.ok() ? *std::move(program) : Program();
 }
@@ -53,7 +44,7 @@ class TextFromJax : public testing::TestWithParam<std::string> {
 TEST_P(TextFromJax, FormsAreOneProgram) {
   const Program pretty = Parse("module.mlir");
   ASSERT_FALSE(pretty.functions.empty());
-  EXPECT_TRUE(IsStablehloText(Read(Cases() / GetParam() / "module.mlir")));
+  EXPECT_TRUE(IsStablehloText(BytesOf(Cases() / GetParam() / "module.mlir")));
   EXPECT_EQ(WithoutDefaults(ToText(Parse("module.generic.mlir"))), WithoutDefaults(ToText(pretty)));
   if (!std::filesystem::exists(Cases() / GetParam() / "module.located.mlir")) return;
   EXPECT_EQ(ToText(Parse("module.located.mlir")), ToText(pretty));

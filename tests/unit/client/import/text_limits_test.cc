@@ -4,9 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <random>
-#include <sstream>
 
 #include "absl/strings/str_cat.h"
 #include "client/import/operation.h"
@@ -17,18 +15,11 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string Read(const std::filesystem::path& path) {
-  std::ifstream in(SourceDir() / path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 std::vector<std::string> Seeds() {
-  return {Read("tests/unit/client/import/forms/pretty.mlir"),
-          Read("tests/unit/client/import/forms/generic.mlir"),
-          Read("tests/conformance/stablehlo/cases/scan/module.located.mlir"),
-          Read("tests/conformance/stablehlo/cases/manual_computation/module.mlir")};
+  return {BytesOf(SourceDir() / "tests/unit/client/import/forms/pretty.mlir"),
+          BytesOf(SourceDir() / "tests/unit/client/import/forms/generic.mlir"),
+          BytesOf(SourceDir() / "tests/conformance/stablehlo/cases/scan/module.located.mlir"),
+          BytesOf(SourceDir() / "tests/conformance/stablehlo/cases/manual_computation/module.mlir")};
 }
 
 std::string Repeat(std::string_view text, int count) {
