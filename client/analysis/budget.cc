@@ -40,19 +40,25 @@ std::string_view Nearest(std::string_view name) {
       ->name;
 }
 
+std::string LineOf(const std::string& path, const toml::node& node) {
+  return absl::StrCat(path, ":", static_cast<int>(node.source().begin.line));
+}
+
 absl::StatusOr<double> ReadLimit(const std::string& path, const Metric& metric, const toml::node& node) {
   if (node.is_number()) {
     const double value = *node.value<double>();
     if (value >= 0) return value;
-    return InvalidArgument("%s: %s is %g, and a limit is not negative", path, metric.name, value);
+    return InvalidArgument("%s: %s is %g, and a limit is not negative", LineOf(path, node), metric.name,
+                           value);
   }
   const std::optional<std::string> text = node.value<std::string>();
   if (!text.has_value() || metric.unit != Unit::kBytes) {
-    return InvalidArgument("%s: %s is not a number%s", path, metric.name,
+    return InvalidArgument("%s: %s is not a number%s", LineOf(path, node), metric.name,
                            metric.unit == Unit::kBytes ? ", nor a size such as \"80GiB\"" : "");
   }
   const absl::StatusOr<int64_t> bytes = ParseSize(*text);
-  if (!bytes.ok()) return InvalidArgument("%s: %s: %s", path, metric.name, bytes.status().message());
+  if (!bytes.ok())
+    return InvalidArgument("%s: %s: %s", LineOf(path, node), metric.name, bytes.status().message());
   return static_cast<double>(*bytes);
 }
 
@@ -85,8 +91,8 @@ absl::Status ForEachLimit(const std::string& path, const std::string& text,
     for (const auto& [key, node] : toml::parse(text, path)) {
       const Metric* const metric = Find(key.str());
       if (metric == nullptr) {
-        return InvalidArgument("%s:%d: %s cannot be limited; the nearest that can is %s", path,
-                               static_cast<int>(node.source().begin.line), key.str(), Nearest(key.str()));
+        return InvalidArgument("%s: %s cannot be limited; the nearest that can is %s", LineOf(path, node),
+                               key.str(), Nearest(key.str()));
       }
       RETURN_IF_ERROR(limit(*metric, node));
     }

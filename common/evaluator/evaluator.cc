@@ -1,4 +1,4 @@
-// The evaluator's face: which rule an opcode has, and runs of a module or of one instruction.
+// Which rule an opcode has, and runs of a module or of one instruction.
 #include "common/evaluator/evaluator.h"
 
 #include <algorithm>

@@ -198,13 +198,14 @@ void Timeline::TakeTimes(const RunLog& run) {
       piece.compile_us = found->second.first / static_cast<double>(found->second.second);
   }
   for (Lane& lane : lanes_) {
-    double bytes_per_us = 0;
+    // A graph may be slow because it computes. 20 GB/s is what one core reads and writes of large arrays.
+    double bytes_per_us = 20'000;
     for (const size_t p : lane.pieces) {
       const Piece& piece = pieces_[p];
       if (piece.execute_us <= 0) continue;
       bytes_per_us = std::max(bytes_per_us, static_cast<double>(BytesOf(*piece.close)) / piece.execute_us);
     }
-    if (bytes_per_us > 0) lane.us_per_byte = 1 / bytes_per_us;
+    lane.us_per_byte = 1 / bytes_per_us;
   }
 }
 
@@ -236,13 +237,16 @@ void Timeline::FindSharing() {
   }
 }
 
-double Timeline::GoThrough(const Lane& lane, const Stop* without, std::vector<double>& overheads) const {
+double Timeline::GoThrough(const Lane& lane, const Stop* without, std::vector<Overhead>& overheads) const {
   if (lane.moments.empty()) return 0;
   const double start = lane.moments.front().begin_us;
   double host = start, device = start;            // When each is free.
   double observed = start;                        // The end of the moment before, as it was.
   double pending_us = 0, pending_compile_us = 0;  // Of graphs that wait to be one with the next.
   bool pending = false;
+  std::vector<size_t> after_uploads;  // Waits for graphs whose uploads were under way.
+  double least_us = -1;               // Of the others.
+  bool uploads = false;
   const auto dispatch = [&](double compile_us, double execute_us) {
     device = std::max(device, host + compile_us) + execute_us;
   };
@@ -270,6 +274,7 @@ double Timeline::GoThrough(const Lane& lane, const Stop* without, std::vector<do
     }
     switch (moment.kind) {
       case Moment::Kind::kClose: {
+        uploads = uploads || piece.uploaded_bytes > 0;
         if (gone) {
           flush();  // The same break again is not one with itself.
           host += std::max(0.0, busy - piece.close->send_us);
@@ -297,17 +302,24 @@ double Timeline::GoThrough(const Lane& lane, const Stop* without, std::vector<do
         break;
       }
       case Moment::Kind::kWait: {
-        if (gone) break;
+        if (gone) {
+          device += overheads[m].of_uploads_us;
+          break;
+        }
         flush();
         host += busy;
         if (without == nullptr) {
-          // As it was: what the wait took beyond the device's work is the way there and back.
           const double end = host + (moment.end_us - moment.begin_us);
-          overheads[m] = std::max(0.0, end - std::max(host, device));
+          const double over = overheads[m].us = std::max(0.0, end - std::max(host, device));
+          if (std::exchange(uploads, false)) {
+            after_uploads.push_back(m);
+          } else {
+            least_us = least_us < 0 ? over : std::min(least_us, over);
+          }
           host = end;
           device = std::min(device, end);
         } else {
-          host = std::max(host, device) + overheads[m];
+          host = std::max(host, device) + overheads[m].us;
         }
         break;
       }
@@ -318,6 +330,9 @@ double Timeline::GoThrough(const Lane& lane, const Stop* without, std::vector<do
     }
   }
   flush();
+  for (const size_t m : after_uploads) {
+    if (least_us >= 0) overheads[m].of_uploads_us = std::max(0.0, overheads[m].us - least_us);
+  }
   return std::max(host, device) - start;
 }
 
@@ -350,7 +365,7 @@ Timeline::Counts Timeline::CountsWithout(const Stop* line) const {
 double Timeline::SavedWithout(const Stop& line) const {
   double saved = 0;
   for (const Lane& lane : lanes_) {
-    std::vector<double> overheads;
+    std::vector<Overhead> overheads;
     const double with = GoThrough(lane, nullptr, overheads);
     saved += with - GoThrough(lane, &line, overheads);
   }

@@ -75,14 +75,19 @@ class Timeline {
   struct Lane {
     std::vector<size_t> pieces;
     std::vector<Moment> moments;
-    double us_per_byte = 0;  // Of the graph that moves bytes fastest.
+    double us_per_byte = 0;  // Of memory, as far as the graphs show it.
   };
   void Collect(const RunLog& run);
   void TakeTimes(const RunLog& run);
   void FindSharing();
+  // What a wait took beyond the device's executes: the way there and back, and with uploads on the way the
+  // time until the device had them, which is not saved with the wait.
+  struct Overhead {
+    double us = 0, of_uploads_us = 0;
+  };
   // How long a lane takes; `without` is null, or the line that is gone. `overheads`, one a moment, are found
   // when nothing is gone.
-  double GoThrough(const Lane& lane, const Stop* without, std::vector<double>& overheads) const;
+  double GoThrough(const Lane& lane, const Stop* without, std::vector<Overhead>& overheads) const;
   void AddForce(const ForceEvent& force, const std::map<uint64_t, size_t>& piece_of_close);
 
   std::vector<Piece> pieces_;

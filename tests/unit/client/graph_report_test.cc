@@ -84,43 +84,100 @@ TEST(GraphReports, ABreakCostsWhatOneGraphWouldNotHaveMoved) {
   EXPECT_EQ(row.times_us.execute_us, 30);
 }
 
-// One step: graphs of 1000 us each at 0 and 2100, a wait from 0 until 1100 for the first, and 1000 us of the
-// program's own work after it. As it was: 0 + 1100 + 1000, then the device until 3100. With one graph, which
-// runs once it is recorded at 1000: until 3000.
-TEST(GraphReports, ARemovedBreakSavesItsWaitAndNotTheWork) {
-  RunLog run;
-  const auto add = [&run](double at_us, decltype(Event::what) what) {
-    run.events.push_back({run.events.size() + 1, at_us, 1, std::move(what)});
-  };
-  const auto close = [](uint64_t number, TraceCause cause, const char* program, int line) {
-    CloseEvent event;
-    event.close = number;
+// A run written down event by event, of one session and one device.
+class Story {
+ public:
+  void Add(double at_us, decltype(Event::what) what) {
+    run_.events.push_back({run_.events.size() + 1, at_us, 1, std::move(what)});
+  }
+  void Upload(double at_us, int64_t bytes) {
+    TransferEvent event;
+    event.cause = Cause::kUpload;
+    event.origin = {"a.cc", 1, "f"};
+    event.session = 1;
+    event.value.bytes = bytes;
+    Add(at_us, event);
+  }
+  // A graph that a line closes, and that runs for so long. `event` says what it read and made.
+  void Close(double at_us, TraceCause cause, const char* program, int line, int64_t run_us,
+             CloseEvent event = {}) {
+    event.close = ++closes_;
     event.cause = cause;
     event.operation = std::string(Name(cause));
     event.origin = {"a.cc", line, "f"};
     event.session = 1;
     event.found = Found::kRecorded;
     event.program = program;
-    return event;
-  };
-  add(0, close(1, TraceCause::kPrint, "aa", 5));
-  add(1100, WaitEvent{WaitCause::kRead, {"a.cc", 5, "f"}, 1, 0, 0, 1100});
-  add(2100, close(2, TraceCause::kSync, "bb", 7));
-  add(2100, StepEvent{1, 1, {"a.cc", 7, "f"}});
-  RunAccount account{.session = 1};
-  for (const char* program : {"aa", "bb"}) {
-    RunRow row;
+    Add(at_us, event);
+    RunRow& row = account_.account.runs.emplace_back();
     row.digest = program;
-    row.origin = {"a.cc", program[0] == 'a' ? 5 : 7, "f"};
+    row.origin = event.origin;
     row.count = 1;
-    row.run = {1000, 1000, 1000};
-    account.account.runs.push_back(row);
+    row.run = {run_us, run_us, run_us};
   }
-  run.accounts.push_back(account);
-  const GraphReport report = MakeGraphReport(run);
+  void Read(double begin_us, double end_us, int line) {
+    Add(end_us, WaitEvent{WaitCause::kRead, {"a.cc", line, "f"}, 1, 0, 0, end_us - begin_us});
+  }
+  GraphReport Report(double end_us) {
+    Add(end_us, StepEvent{1, 1, {"a.cc", 9, "f"}});
+    run_.accounts.push_back(account_);
+    return MakeGraphReport(run_);
+  }
+
+ private:
+  RunLog run_;
+  RunAccount account_{.session = 1};
+  uint64_t closes_ = 0;
+};
+
+// One step: graphs of 1000 us each at 0 and 2100, a wait from 0 until 1100 for the first, and 1000 us of the
+// program's own work after it. As it was: 0 + 1100 + 1000, then the device until 3100. With one graph, which
+// runs once it is recorded at 1000: until 3000.
+TEST(GraphReports, ARemovedBreakSavesItsWaitAndNotTheWork) {
+  Story story;
+  story.Close(0, TraceCause::kPrint, "aa", 5, 1000);
+  story.Read(0, 1100, 5);
+  story.Close(2100, TraceCause::kSync, "bb", 7, 1000);
+  const GraphReport report = story.Report(2100);
   ASSERT_EQ(report.breaks.size(), 1u);
   EXPECT_EQ(report.breaks[0].times_us.wait_us, 1100);
   EXPECT_NEAR(report.breaks[0].saves_us, 100, 1e-6);
+}
+
+// Three graphs of 1000 us, two of them waited for: the second until 100 us after its end, the first until 300
+// us, 200 of which the device waited for an upload. It waits for the upload with or without the first read.
+TEST(GraphReports, ARemovedBreakDoesNotSaveTheUploadsThatItWaitedFor) {
+  Story story;
+  story.Upload(0, 1 << 20);
+  story.Close(0, TraceCause::kItem, "aa", 5, 1000);
+  story.Read(0, 1300, 5);
+  story.Close(1300, TraceCause::kPrint, "bb", 6, 1000);
+  story.Read(1300, 2400, 6);
+  story.Close(2400, TraceCause::kSync, "cc", 7, 1000);
+  const GraphReport report = story.Report(2400);
+  ASSERT_EQ(report.breaks.size(), 2u);
+  EXPECT_NEAR(report.breaks[0].saves_us, 100, 1e-6);
+  EXPECT_NEAR(report.breaks[1].saves_us, 100, 1e-6);
+}
+
+// Two graphs of 1000 us that compute; the second reads again the 200,000 bytes that the first made: 10 us at
+// 20 GB/s each time, however slow the graphs are.
+TEST(GraphReports, AGraphThatComputesIsNotASlowMemory) {
+  Story story;
+  CloseEvent makes, reads;
+  makes.outputs.emplace_back();
+  makes.outputs[0].buffer = 3;
+  makes.outputs[0].bytes = 200'000;
+  reads.inputs.emplace_back();
+  reads.inputs[0].buffer = 3;
+  reads.inputs[0].bytes = 200'000;
+  story.Close(0, TraceCause::kItem, "aa", 6, 1000, makes);
+  story.Read(0, 1000, 6);
+  story.Close(1000, TraceCause::kSync, "bb", 7, 1000, reads);
+  const GraphReport report = story.Report(1000);
+  ASSERT_EQ(report.breaks.size(), 1u);
+  EXPECT_EQ(report.breaks[0].fusion_lost_bytes, 200'000);
+  EXPECT_NEAR(report.breaks[0].saves_us, 10, 1e-6);
 }
 
 TEST(GraphReports, TextAndJsonSayTheSame) {
