@@ -25,6 +25,7 @@
 #include "common/hlo/inference/verifier.h"
 #include "common/hlo/translation.h"
 #include "common/passes/expand_functions.h"
+#include "common/passes/passes.h"
 
 namespace hlod::lazy {
 namespace {
@@ -200,6 +201,7 @@ LoadedFunction Loaded(std::string_view bytes, std::string_view source, const Cal
   check(hlo::Verify(**module));
   // Batch norms, maps and scaled dots: transforms have rules for what they are made of.
   if (HasFunctions(**module)) *module = ExpandFunctions(**module);
+  if (HasOtherScans(**module)) *module = LeadingScans(**module);
   hlo::FlatSignature signature((*module)->entry());
   const lazy::TraceLock lock;
   return LoadedFunction(std::make_shared<const lazy::LoadedProgram>(**module, std::move(signature)));

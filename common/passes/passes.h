@@ -47,6 +47,9 @@ std::unique_ptr<hlo::Module> DropLayouts(const hlo::Module& module, PassWatch* w
 // Scans replaced by loops.
 bool HasScans(const hlo::Module& module);
 std::unique_ptr<hlo::Module> ExpandScans(const hlo::Module& module);
+// Scans along another dimension than 0 as scans along 0 of transposed arrays, which is what transforms know.
+bool HasOtherScans(const hlo::Module& module);
+std::unique_ptr<hlo::Module> LeadingScans(const hlo::Module& module);
 
 // Calls, composites and fusions replaced by what they call, as long as the module stays below
 // InlinedInstructionsMax.

@@ -1,5 +1,6 @@
-// Derivatives of loaded programs whose opcodes no tensor operation makes: ragged dots, batch norms, maps.
-// Expected values by JAX: jax.vjp of lax.ragged_dot_general and of the functions' formulas.
+// Derivatives of loaded programs whose opcodes no tensor operation makes: ragged dots, batch norms, maps,
+// scans along other dimensions. Expected values by JAX: jax.vjp of lax.ragged_dot_general and of the
+// functions' formulas.
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
@@ -164,6 +165,40 @@ ENTRY main {
   const auto [dx, dy] = Grad<0, 1>(f)(x, y);
   EXPECT_EQ(dx.ToVector<float>(), (Floats{2, 0.5, 0.5, -18}));
   EXPECT_EQ(dy.ToVector<float>(), (Floats{2, 0, 0, -6}));
+}
+
+// Running sums of x * x along dimension 1 of [2, 3, 2], from a start of [2, 2]: by hand.
+TEST_F(ForeignRules, AScanAlongAnInnerDimension) {
+  const LoadedFunction sums = LoadFunctionFromBytes(R"(HloModule sums
+body {
+  x = f32[2,2] parameter(0)
+  c = f32[2,2] parameter(1)
+  square = f32[2,2] multiply(x, x)
+  next = f32[2,2] add(c, square)
+  ROOT r = (f32[2,2], f32[2,2]) tuple(next, next)
+}
+ENTRY main {
+  x = f32[2,3,2] parameter(0)
+  c = f32[2,2] parameter(1)
+  ROOT s = (f32[2,3,2], f32[2,2]) scan(x, c), dimensions={1}, num_carries=1, to_apply=body
+}
+)");
+  const Tensor x = OnDevice({1, 2, 3, 4, 5, 6, -1, -2, -3, -4, -5, -6}, {2, 3, 2}),
+               c = OnDevice({1, 0, 0, 10}, {2, 2});
+  const std::vector<Tensor> result = sums({x, c});
+  EXPECT_EQ(result[0].ToVector<float>(), (Floats{2, 4, 11, 20, 36, 56, 1, 14, 10, 30, 35, 66}));
+  EXPECT_EQ(result[1].ToVector<float>(), (Floats{36, 56, 35, 66}));
+  // Of the sum of all sums and of the last ones once more, a square counts once for each sum that has it.
+  const auto f = [&](const Tensor& x, const Tensor& c) {
+    const std::vector<Tensor> y = sums({x, c});
+    return Sum(y[0]) + Sum(y[1]);
+  };
+  const auto [dx, dc] = Grad<0, 1>(f)(x, c);
+  EXPECT_EQ(dx.ToVector<float>(), (Floats{8, 16, 18, 24, 20, 24, -8, -16, -18, -24, -20, -24}));
+  EXPECT_EQ(dc.ToVector<float>(), (Floats{4, 4, 4, 4}));
+  const auto one = [&](const Tensor& x) { return sums({x, c})[1]; };
+  const Tensor batch = Stack({x, x + x});
+  EXPECT_EQ(Vmap(one)(batch).ToVector<float>(), (Floats{36, 56, 35, 66, 141, 224, 140, 234}));
 }
 
 }  // namespace
