@@ -139,7 +139,8 @@ void Computation::ShareNotes(NodeId id, const Computation& other, NodeId other_i
   if (found == other.notes_.end()) return;
   // The first of a copy, most likely: growing by and by takes longer than all else that a pass does to notes.
   if (notes_.empty()) notes_.reserve(other.notes_.size());
-  notes_[id] = found->second;
+  std::shared_ptr<Notes> notes = found->second;  // `other` may be this one, whose table moves when it grows.
+  notes_[id] = std::move(notes);
 }
 
 Computation& Module::AddComputation(std::string name) {

@@ -126,7 +126,7 @@ void PageServer::Serve() {
   std::vector<pollfd> polled;
   for (;;) {
     polled.assign({{stop_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}});
-    absl::Time next = absl::InfiniteFuture();
+    absl::Time next = absl::Now() + absl::Minutes(1);
     for (const Connection& connection : connections_) {
       const bool sends = !connection.answer.empty() && !connection.answered;
       polled.push_back({connection.fd.get(), static_cast<short>(sends ? POLLOUT : POLLIN), 0});
@@ -134,7 +134,7 @@ void PageServer::Serve() {
     }
     const int64_t wait_ms = absl::ToInt64Milliseconds(next - absl::Now()) + 1;
     poll(polled.data(), polled.size(),
-         connections_.empty() ? -1 : static_cast<int>(std::clamp<int64_t>(wait_ms, 0, 60'000)));
+         connections_.empty() ? -1 : static_cast<int>(std::max<int64_t>(wait_ms, 0)));
     if (polled[0].revents != 0) return;
     size_t place = 2;
     for (auto at = connections_.begin(); at != connections_.end(); ++place) {

@@ -73,36 +73,20 @@ TEST(HashOf, EveryFieldOfAShapeCounts) {
       change([](Shape& s) {}),
       change([](Shape& s) { s.layout.reset(); }),
       change([](Shape& s) { s.type = kS32; }),
-      change([](Shape& s) {
-        s.dims = {4, 5};
-      }),
-      change([](Shape& s) {
-        s.dynamic = {true, false};
-      }),
-      change([](Shape& s) {
-        s.dynamic = {false, true};
-      }),
+      change([](Shape& s) { s.dims = {4, 5}; }),
+      change([](Shape& s) { s.dynamic = {true, false}; }),
+      change([](Shape& s) { s.dynamic = {false, true}; }),
       change([](Shape& s) { s.tuple = {Shape::Scalar(kF32)}; }),
-      change([](Shape& s) {
-        s.layout->minor_to_major = {0, 1};
-      }),
-      change([](Shape& s) {
-        s.layout->tiles = {{8, 128}};
-      }),
-      change([](Shape& s) {
-        s.layout->tiles = {{8}, {128}};
-      }),
+      change([](Shape& s) { s.layout->minor_to_major = {0, 1}; }),
+      change([](Shape& s) { s.layout->tiles = {{8, 128}}; }),
+      change([](Shape& s) { s.layout->tiles = {{8}, {128}}; }),
       change([](Shape& s) { s.layout->tail_padding_alignment = 2; }),
       change([](Shape& s) { s.layout->index_type = kU32; }),
       change([](Shape& s) { s.layout->pointer_type = kU32; }),
       change([](Shape& s) { s.layout->element_size_in_bits = 4; }),
       change([](Shape& s) { s.layout->memory_space = 1; }),
-      change([](Shape& s) {
-        s.layout->split_configs = {{0, {2}}};
-      }),
-      change([](Shape& s) {
-        s.layout->split_configs = {{1, {2}}};
-      }),
+      change([](Shape& s) { s.layout->split_configs = {{0, {2}}}; }),
+      change([](Shape& s) { s.layout->split_configs = {{1, {2}}}; }),
       change([](Shape& s) { s.layout->physical_shape = std::make_shared<const Shape>(Shape::Scalar(kU32)); }),
       change([](Shape& s) { s.layout->dynamic_shape_metadata_prefix_bytes = 8; }),
   };
@@ -142,6 +126,15 @@ TEST(Computation, AHugeParameterNumberCostsNothing) {
   AppendParameter(computation, INT64_MAX);
   AppendParameter(computation, -7);
   EXPECT_THAT(computation.parameters(), ElementsAre());
+}
+
+// The table of notes grows while it is read; AddressSanitizer sees what comes of it.
+TEST(Computation, InstructionsShareNotesWithOthersOfTheirComputation) {
+  Computation computation(std::make_shared<Tables>(), "c");
+  for (int64_t i = 0; i < 1000; ++i) AppendParameter(computation, i);
+  computation.mutable_notes(0).metadata.op_name = "jit(f)/add";
+  for (NodeId id = 1; id < 1000; ++id) computation.ShareNotes(id, computation, id - 1);
+  for (NodeId id = 0; id < 1000; ++id) EXPECT_EQ(computation.notes(id), computation.notes(0)) << id;
 }
 
 TEST(Computation, TheLastInstructionIsTheRootUntilOneIsSet) {
