@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "client/tensor/apply.h"
 #include "client/tensor/copy_nodes.h"
 
 namespace hlod::lazy {

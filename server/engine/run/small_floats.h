@@ -59,7 +59,8 @@ HLOD_ALWAYS_INLINE Small RoundToSmall(float value) {
     return Small::FromBits(static_cast<Bits>(is_nan ? (wide >> 16) | 0x40u : rounded));
   } else if constexpr (kFlavor == hlo::FloatFlavor::kPowerOfTwo) {
     // 2^-127 is subnormal in f32; a tie goes up. Zero, what is negative or too large, and NaN have no value.
-    const int32_t rounded = (magnitude + 0x00400000) >> 23, small = magnitude >= 0x00600000 ? 1 : 0;
+    const auto rounded = static_cast<int32_t>(((wide & 0x7fffffffu) + 0x00400000u) >> 23);
+    const int32_t small = magnitude >= 0x00600000 ? 1 : 0;
     const int32_t power = magnitude < 0x00800000 ? small : rounded;
     const bool none = magnitude == 0 || magnitude >= 0x7f400000 || wide != static_cast<uint32_t>(magnitude);
     return Small::FromBits(static_cast<Bits>(none ? 0xff : power));
