@@ -258,10 +258,16 @@ Tensor Call(const Operation& operation, OperandSpan operands, LowerOne lower) {
   return result;
 }
 
-Tensor CallByShape(const Operation& operation, const void* lowering, std::initializer_list<Operand> list,
-                   LowerOne lower) {
-  const OperandSpan operands(list.begin(), list.size());
-  if (Tensor again = RecordAgain(operation, lowering, operands); again.defined()) return again;
+OperandCopies Copies(std::initializer_list<const Operand*> operands) {
+  OperandCopies copies;
+  for (const Operand* const operand : operands) copies.push_back(*operand);
+  return copies;
+}
+
+Tensor CallByShape(const Operation& operation, const void* lowering,
+                   std::initializer_list<const Operand*> list, LowerOne lower) {
+  if (Tensor again = RecordAgain(operation, lowering, list); again.defined()) return again;
+  const OperandCopies operands = Copies(list);
   return Call(operation, operands, [&](Lowering& l, Operands ops) {
     const uint32_t before = l.graph.size();
     const Op made = lower(l, ops);

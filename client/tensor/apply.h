@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "client/tensor/impl.h"
@@ -41,13 +42,16 @@ inline std::vector<Tensor> CallSeveral(const Operation& operation, std::initiali
 
 // Call for a `lower` that depends on nothing but the operands' shapes: what was recorded before is recorded
 // again without it. `lowering` is an address that names it.
-Tensor CallByShape(const Operation& operation, const void* lowering, std::initializer_list<Operand> operands,
-                   LowerOne lower);
+// Operands are pointed to: copies would cost what recording again does.
+Tensor CallByShape(const Operation& operation, const void* lowering,
+                   std::initializer_list<const Operand*> operands, LowerOne lower);
 
 // The tensor that an argument of `operation` is. Throws when it is a number or undefined.
 const Tensor& TensorOf(const Operation& operation, const Operand& x);
 // The same for lists, as operands of one call.
 std::vector<Operand> OperandsOf(const std::vector<Tensor>& tensors, const Caller& caller);
+using OperandCopies = absl::InlinedVector<Operand, 2>;
+OperandCopies Copies(std::initializer_list<const Operand*> operands);
 
 // The same, and the result replaces what `target` shows. `target` is the first of the operands' tensors; the
 // result is converted to its type and must have its shape.

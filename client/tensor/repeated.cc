@@ -52,9 +52,10 @@ NodeId PlainNode(const Graph& graph, const Operand& operand) {
 
 }  // namespace
 
-Tensor RecordAgain(const Operation& operation, const void* lowering, absl::Span<const Operand> operands) {
+Tensor RecordAgain(const Operation& operation, const void* lowering,
+                   absl::Span<const Operand* const> operands) {
   if (operands.size() > kOperands || autocast_active || FunctionTrace::Innermost() != nullptr) return {};
-  const Tensor* const first = operands[0].tensor();
+  const Tensor* const first = operands[0]->tensor();
   if (first == nullptr || !first->defined()) return {};
   const RecordingTime time;
   const TraceLock lock;
@@ -66,13 +67,13 @@ Tensor RecordAgain(const Operation& operation, const void* lowering, absl::Span<
   std::array<hlo::ShapeId, kOperands> shapes;
   shapes.fill(kNoShape);
   for (size_t i = 0; i < operands.size(); ++i) {
-    nodes[i] = PlainNode(graph, operands[i]);
+    nodes[i] = PlainNode(graph, *operands[i]);
     if (nodes[i] == kNoNode) return {};
     shapes[i] = graph.computation()[nodes[i]].shape_id();
   }
   const Recorded& known = SlotOf(operation, lowering, shapes);
   if (known.operation != &operation || known.lowering != lowering || known.operands != shapes) return {};
-  const Caller& caller = operands[0].caller();
+  const Caller& caller = operands[0]->caller();
   graph.SetOrigin(caller, operation.pytorch);
   const NodeId node = graph.Append(known.opcode, known.shape, known.attributes,
                                    absl::MakeConstSpan(nodes.data(), operands.size()));

@@ -21,7 +21,7 @@ constexpr uint8_t IndexOf() {
   }
 }
 
-constexpr std::array<OpcodeInfo, kOpcodeCount> kTable = {{
+constexpr std::array<OpcodeInfo, kOpcodeCount> kOpcodeTable = {{
 #define HLOD_OP(id, text, arity, called, attributes, rule, traits) \
   {text, arity, called, IndexOf<attributes>(), traits},
 #include "common/hlo/opcodes.inc"
@@ -30,12 +30,12 @@ constexpr std::array<OpcodeInfo, kOpcodeCount> kTable = {{
 
 }  // namespace
 
-const OpcodeInfo& Info(Opcode opcode) { return kTable[static_cast<size_t>(opcode)]; }
+const OpcodeInfo& Info(Opcode opcode) { return kOpcodeTable[static_cast<size_t>(opcode)]; }
 
 std::optional<Opcode> ParseOpcode(std::string_view name) {
   static const auto* const by_name = [] {
     auto* map = new absl::flat_hash_map<absl::string_view, Opcode>;
-    for (int i = 0; i < kOpcodeCount; ++i) map->emplace(ToAbsl(kTable[i].name), static_cast<Opcode>(i));
+    for (int i = 0; i < kOpcodeCount; ++i) map->emplace(ToAbsl(kOpcodeTable[i].name), static_cast<Opcode>(i));
     return map;
   }();
   const auto it = by_name->find(ToAbsl(name));

@@ -17,24 +17,24 @@ constexpr std::array<TypeInfo, kNumbers> MakeTable() {
 #undef HLOD_TYPE
   return table;
 }
-constexpr std::array<TypeInfo, kNumbers> kTable = MakeTable();
+constexpr std::array<TypeInfo, kNumbers> kTypeTable = MakeTable();
 
 }  // namespace
 
 const TypeInfo& Info(PrimitiveType type) {
   const auto number = static_cast<size_t>(type);
-  return kTable[number < kTable.size() ? number : 0];
+  return kTypeTable[number < kTypeTable.size() ? number : 0];
 }
 
 std::optional<PrimitiveType> ParsePrimitiveType(std::string_view name) {
   for (int number = 1; number < kNumbers; ++number) {
-    if (kTable[number].name == name) return static_cast<PrimitiveType>(number);
+    if (kTypeTable[number].name == name) return static_cast<PrimitiveType>(number);
   }
   return std::nullopt;
 }
 
 std::optional<PrimitiveType> PrimitiveTypeFromNumber(int number) {
-  if (number <= 0 || number >= kNumbers || kTable[number].name == "invalid") return std::nullopt;
+  if (number <= 0 || number >= kNumbers || kTypeTable[number].name == "invalid") return std::nullopt;
   return static_cast<PrimitiveType>(number);
 }
 

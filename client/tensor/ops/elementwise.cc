@@ -62,17 +62,17 @@ Tensor Scaled(const lazy::Operation& operation, const Operand& x, const Operand&
 }
 
 Tensor Unary(const lazy::Operation& operation, const Operand& x, hlo::Opcode opcode) {
-  return lazy::CallByShape(operation, nullptr, {x},
+  return lazy::CallByShape(operation, nullptr, {&x},
                            [opcode](Lowering& l, Operands o) { return l.b.Unary(opcode, o[0]); });
 }
 
 }  // namespace
 
-Tensor Add(const Operand& x, const Operand& y, Scalar alpha) {
+Tensor Add(const Operand& x, const Operand& y, const Scalar& alpha) {
   if (lazy::IsOne(alpha)) return lazy::Binary(lazy::ops::Add, x, y, lazy::AddOps);
   return Scaled(lazy::ops::Add, x, y, alpha, lazy::AddOps);
 }
-Tensor Sub(const Operand& x, const Operand& y, Scalar alpha) {
+Tensor Sub(const Operand& x, const Operand& y, const Scalar& alpha) {
   if (lazy::IsOne(alpha)) return lazy::Binary(lazy::ops::Sub, x, y, lazy::SubOps);
   return Scaled(lazy::ops::Sub, x, y, alpha, lazy::SubOps);
 }

@@ -19,7 +19,7 @@ Op DivOps(Lowering& l, Op x, Op y);
 // Whether all are integers or bools. A factor of other operands is one more operand: a number of the
 // program's arguments, so that another one is the same program.
 bool AreExact(std::initializer_list<Operand> operands);
-inline bool IsOne(const Scalar& factor) { return factor.ToComplex() == std::complex<double>(1); }
+inline bool IsOne(const Scalar& factor) { return factor == Scalar(1) || factor.ToComplex() == 1.0; }
 
 // A number of x's type.
 inline Op N(Lowering& l, Op x, const Scalar& value) { return l.Number(l.type(x), value); }
@@ -49,21 +49,21 @@ Op InDouble(Lowering& l, Op x, F lower) {
 // Calls of one and of two operands. A lowering that captures nothing, or is a function, depends on their
 // shapes alone.
 template <typename F>
-Tensor CallWith(const Operation& operation, std::initializer_list<Operand> operands, F lower,
+Tensor CallWith(const Operation& operation, std::initializer_list<const Operand*> operands, F lower,
                 LowerOne lower_all) {
   static const char kName = 0;
   if constexpr (std::is_empty_v<F>) return CallByShape(operation, &kName, operands, lower_all);
   else if constexpr (std::is_pointer_v<F>)
     return CallByShape(operation, reinterpret_cast<const void*>(lower), operands, lower_all);
-  else return Call(operation, operands, lower_all);
+  else return Call(operation, Copies(operands), lower_all);
 }
 template <typename F>
 Tensor Unary(const Operation& operation, const Operand& x, F lower) {
-  return CallWith(operation, {x}, lower, [&](Lowering& l, Operands o) { return lower(l, o[0]); });
+  return CallWith(operation, {&x}, lower, [&](Lowering& l, Operands o) { return lower(l, o[0]); });
 }
 template <typename F>
 Tensor Binary(const Operation& operation, const Operand& x, const Operand& y, F lower) {
-  return CallWith(operation, {x, y}, lower, [&](Lowering& l, Operands o) { return lower(l, o[0], o[1]); });
+  return CallWith(operation, {&x, &y}, lower, [&](Lowering& l, Operands o) { return lower(l, o[0], o[1]); });
 }
 
 }  // namespace hlod::lazy

@@ -45,9 +45,6 @@ Tensor WindowOf(const Frames& frames, const StftOptions& options, const Tensor& 
 }
 
 bool IsComplexType(const Tensor& x) { return hlo::IsComplex(x.dtype()); }
-PrimitiveType RealOf(PrimitiveType type) {
-  return type == hlo::kC64 ? hlo::kF32 : type == hlo::kC128 ? hlo::kF64 : type;
-}
 
 }  // namespace
 

@@ -5,8 +5,8 @@
 
 namespace hlod {
 
-Tensor Add(const Operand& x, const Operand& y, Scalar alpha = 1);  // x + alpha y
-Tensor Sub(const Operand& x, const Operand& y, Scalar alpha = 1);  // x - alpha y
+Tensor Add(const Operand& x, const Operand& y, const Scalar& alpha = 1);  // x + alpha y
+Tensor Sub(const Operand& x, const Operand& y, const Scalar& alpha = 1);  // x - alpha y
 Tensor Mul(const Operand& x, const Operand& y);
 Tensor Div(const Operand& x, const Operand& y);  // Of integers: an f32 quotient.
 Tensor Neg(const Operand& x);

@@ -182,9 +182,15 @@ TEST(TileMath, DoublePrecisionStaysWithinItsUlpsOnEveryInstructionSet) {
         for (int i = 0; i < kTile; ++i) {
           const long double want = function.reference(x[start + i]);
           const auto rounded = static_cast<double>(want);
-          if (std::isnan(rounded)) EXPECT_TRUE(std::isnan(y[i])) << x[start + i];
-          if (std::isinf(rounded)) EXPECT_EQ(y[i], rounded) << x[start + i];
-          if (rounded == 0) EXPECT_EQ(std::signbit(y[i]), std::signbit(rounded)) << x[start + i];
+          if (std::isnan(rounded)) {
+            EXPECT_TRUE(std::isnan(y[i])) << x[start + i];
+          }
+          if (std::isinf(rounded)) {
+            EXPECT_EQ(y[i], rounded) << x[start + i];
+          }
+          if (rounded == 0) {
+            EXPECT_EQ(std::signbit(y[i]), std::signbit(rounded)) << x[start + i];
+          }
           if (!std::isfinite(rounded)) continue;
           const double size = std::fabs(rounded);
           const auto error =
