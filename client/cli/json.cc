@@ -28,6 +28,7 @@ Json ToJson(const SessionStats& stats) {
                {"compile_us", stats.compile_us},
                {"executes", stats.executes},
                {"execute_us", stats.execute_us},
+               {"queue_us", stats.queue_us},
                {"refused_reads", stats.refused_reads},
                {"failed_commands", stats.failed_commands},
                {"live_bytes", stats.live_bytes},

@@ -29,7 +29,8 @@ void PrintAmounts(const SessionStats& stats) {
               N(stats.device_to_device.calls).c_str());
   std::printf("compiles          %s (%s cache hits, %s persistent)\n", N(stats.compiles).c_str(),
               N(stats.compile_cache_hits).c_str(), N(stats.persistent_cache_hits).c_str());
-  std::printf("executes          %s in %s\n", N(stats.executes).c_str(), Seconds(stats.execute_us).c_str());
+  std::printf("executes          %s in %s, after %s of waiting for a device\n", N(stats.executes).c_str(),
+              Seconds(stats.execute_us).c_str(), Seconds(stats.queue_us).c_str());
   std::printf("refused by daemon %s\n", N(stats.refused_reads).c_str());
   std::printf("failed commands   %s\n", N(stats.failed_commands).c_str());
   std::printf("live              %s in %s buffers, %s placeholders\n", Bytes(stats.live_bytes).c_str(),

@@ -139,7 +139,7 @@ class MetricStore {
       baseline.compile_us = CompiledUs(account);
       baseline.executes = stats.executes;
       baseline.execute_us = stats.execute_us;
-      baseline.queue_us = QueueUs(account);
+      baseline.queue_us = stats.queue_us;
     }
   }
   void ClearCounts() {
@@ -156,11 +156,6 @@ class MetricStore {
   }
 
  private:
-  static int64_t QueueUs(const SessionAccount& account) {
-    int64_t sum = 0;
-    for (const RunRow& row : account.runs) sum += row.queue.sum_us;
-    return sum;
-  }
   static int64_t CompiledUs(const SessionAccount& account) {
     int64_t sum = 0;
     for (const CompileRow& row : account.compiles) {
@@ -215,7 +210,7 @@ class MetricStore {
         CompiledUs(*account) - baseline.compile_us, std::move(compiled));
     add(metric(Metric::kExecuteTime), stats.executes - baseline.executes,
         stats.execute_us - baseline.execute_us, std::move(ran));
-    add(metric(Metric::kQueueTime), stats.executes - baseline.executes, QueueUs(*account) - baseline.queue_us,
+    add(metric(Metric::kQueueTime), stats.executes - baseline.executes, stats.queue_us - baseline.queue_us,
         std::move(queued));
     counter(MetricCounter::kExecutes) += stats.executes - baseline.executes_counted;
     counter(MetricCounter::kPersistentHits) += stats.persistent_cache_hits - baseline.hits_counted;

@@ -202,6 +202,7 @@ void Fields(V& v, E& e) {
   v("compile_us", e.compile_us);
   v("executes", e.executes);
   v("execute_us", e.execute_us);
+  v("queue_us", e.queue_us);
   v("refused_reads", e.refused_reads);
   v("refused_before_sending", e.refused_before_sending);
   v("failed_commands", e.failed_commands);

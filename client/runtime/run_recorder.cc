@@ -122,13 +122,13 @@ SessionAccount AccountSince(const SessionAccount& earlier, SessionAccount later)
   static constexpr Amount SessionStats::* kAmounts[] = {
       &SessionStats::host_to_device, &SessionStats::device_to_host, &SessionStats::device_to_device};
   static constexpr int64_t SessionStats::* kSums[] = {
-      &SessionStats::compiles,         &SessionStats::compile_cache_hits,
-      &SessionStats::compile_us,       &SessionStats::persistent_cache_hits,
-      &SessionStats::executes,         &SessionStats::execute_us,
-      &SessionStats::refused_reads,    &SessionStats::refused_before_sending,
-      &SessionStats::failed_commands,  &SessionStats::program_bytes,
-      &SessionStats::aborted_bytes,    &SessionStats::inline_argument_bytes,
-      &SessionStats::replayed_commands};
+      &SessionStats::compiles,        &SessionStats::compile_cache_hits,
+      &SessionStats::compile_us,      &SessionStats::persistent_cache_hits,
+      &SessionStats::executes,        &SessionStats::execute_us,
+      &SessionStats::queue_us,        &SessionStats::refused_reads,
+      &SessionStats::failed_commands, &SessionStats::refused_before_sending,
+      &SessionStats::program_bytes,   &SessionStats::inline_argument_bytes,
+      &SessionStats::aborted_bytes,   &SessionStats::replayed_commands};
   for (const auto amount : kAmounts) later.stats.*amount = Minus(later.stats.*amount, earlier.stats.*amount);
   for (const auto sum : kSums) later.stats.*sum -= earlier.stats.*sum;
 

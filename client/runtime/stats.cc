@@ -25,6 +25,7 @@ SessionStats StatsFromProto(const v1::SessionStats& proto) {
   stats.compile_us = proto.compile_us();
   stats.executes = proto.executes();
   stats.execute_us = proto.execute_us();
+  stats.queue_us = proto.queue_us();
   stats.refused_reads = proto.refused_reads();
   stats.failed_commands = proto.failed_commands();
   stats.live_bytes = proto.live_bytes();

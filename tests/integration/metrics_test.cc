@@ -87,6 +87,7 @@ TEST_F(Metrics, AreTheLedgersFigures) {
   EXPECT_NEAR(scrape["hlod_execute_seconds_total"], static_cast<double>(stats.totals.execute_us) / 1e6, 1e-9);
   int64_t queue_us = 0;
   for (const RunRow& row : Must(GetAccount(*client_)).runs) queue_us += row.queue.sum_us;
+  EXPECT_EQ(stats.totals.queue_us, queue_us);
   EXPECT_NEAR(scrape["hlod_queue_seconds_total"], static_cast<double>(queue_us) / 1e6, 1e-9);
   EXPECT_GT(scrape["hlod_uptime_seconds"], 0);
 }

@@ -51,7 +51,8 @@ struct SessionStats {
   // Programs compiled; found compiled in the daemon; loaded from its persistent cache.
   int64_t compiles = 0, compile_cache_hits = 0, persistent_cache_hits = 0;
   int64_t compile_us = 0;
-  int64_t executes = 0, execute_us = 0;
+  // Time of running, and that executes waited for a device although all they needed was there.
+  int64_t executes = 0, execute_us = 0, queue_us = 0;
   int64_t refused_reads = 0;  // Reads and executes that the daemon refused because of a placeholder ...
   int64_t refused_before_sending = 0;  // ... and those that this client refused itself.
   int64_t failed_commands = 0;
