@@ -42,7 +42,7 @@ JSON keys (--json; sizes in bytes, times in microseconds):
   amount       bytes calls
   origin       file line function
   session part host_to_device device_to_host device_to_device (amounts) compiles compile_cache_hits
-               persistent_cache_hits compile_us executes execute_us refused_reads failed_commands
+               persistent_cache_hits compile_us executes execute_us queue_us refused_reads failed_commands
                live_bytes peak_bytes live_buffers placeholders simulated_live_bytes simulated_peak_bytes
                program_bytes inline_argument_bytes aborted_bytes replayed_commands rows (transfers)
   run          module daemon device compile{digest cached persistent compile_us argument_bytes output_bytes
@@ -189,14 +189,18 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
   add_sizes(run_command, run.sizes);
   run_command
       ->add_option("--arg", run.arguments,
-                   "Argument from a .npy FILE, in parameter order, or N=FILE; the others are zeros")
+                   "Argument from a .npy FILE, in parameter order, or N=FILE; of a program of several "
+                   "members M:N=FILE "
+                   "is for member M alone; the others are zeros")
       ->allow_extra_args(false);
   run_command->add_option("--random", run.random_seed, "Random values from this seed instead of zeros");
   run_command->add_option("--placeholder", run.placeholders, "Make parameter N a placeholder")
       ->allow_extra_args(false);
   run_command->add_flag("--abstract", run.abstract,
                         "Let placeholders be arguments: results that depend on them are placeholders");
-  run_command->add_option("--output", run.output, "Write results to this folder as resultN.npy");
+  run_command->add_option(
+      "--output", run.output,
+      "Write results to this folder as resultN.npy, memberM.resultN.npy of several members");
   run_command->add_option("--repeat", run.repeat, "Run so many times")
       ->check(AtLeast(1))
       ->capture_default_str();

@@ -6,10 +6,12 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <random>
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "client/cli/commands.h"
 #include "client/cli/json.h"
@@ -27,25 +29,34 @@ namespace {
 
 constexpr int64_t kPrintedElementsMax = 1000;
 
-// --arg FILE and --arg N=FILE, by parameter.
+// --arg FILE and --arg N=FILE, by parameter; of a program of several members --arg M:N=FILE too, which is for
+// member M alone.
 absl::StatusOr<std::map<size_t, std::string>> AssignFiles(const std::vector<std::string>& arguments,
-                                                          size_t parameters) {
-  std::map<size_t, std::string> files;
+                                                          size_t parameters, size_t members, size_t member) {
+  std::map<size_t, std::string> files, own;
   size_t next = 0;
   for (const std::string& argument : arguments) {
-    const size_t equals = argument.find('=');
-    size_t index = next;
-    uint32_t number = 0;
-    const bool numbered =
-        equals != std::string::npos && absl::SimpleAtoi(argument.substr(0, equals), &number);
-    if (numbered) index = number;
+    const std::vector<std::string> sides = absl::StrSplit(argument, absl::MaxSplits('=', 1));
+    const std::vector<std::string> places = absl::StrSplit(sides[0], ':');
+    uint32_t numbers[2] = {};
+    bool numbered = sides.size() == 2 && places.size() <= 2;
+    for (size_t i = 0; numbered && i < places.size(); ++i)
+      numbered = absl::SimpleAtoi(places[i], &numbers[i]);
+    const bool for_one = numbered && places.size() == 2;
+    const size_t index = numbered ? numbers[places.size() - 1] : next;
     if (index >= parameters) {
       return UsageError(
           absl::StrFormat("--arg %s is for parameter %d; the program has %d.", argument, index, parameters));
     }
-    files[index] = numbered ? argument.substr(equals + 1) : argument;
+    if (for_one && numbers[0] >= members) {
+      return UsageError(
+          absl::StrFormat("--arg %s is for member %d; the program has %d.", argument, numbers[0], members));
+    }
     next = index + 1;
+    if (for_one && numbers[0] != member) continue;
+    (for_one ? own : files)[index] = numbered ? sides[1] : argument;
   }
+  for (auto& [index, file] : own) files[index] = std::move(file);
   return files;
 }
 
@@ -53,7 +64,7 @@ absl::StatusOr<std::map<size_t, std::string>> AssignFiles(const std::vector<std:
 // contents are needed.
 absl::StatusOr<ArgumentSizes> SizesOf(const RunOptions& options) {
   ASSIGN_OR_RETURN(ArgumentSizes sizes, ParseSizes(options.sizes));
-  ASSIGN_OR_RETURN(const auto files, AssignFiles(options.arguments, SIZE_MAX));
+  ASSIGN_OR_RETURN(const auto files, AssignFiles(options.arguments, SIZE_MAX, SIZE_MAX, 0));
   for (const auto& [index, path] : files) {
     std::ifstream file(path, std::ios::binary);
     std::string start(1 << 16, '\0');
@@ -65,10 +76,12 @@ absl::StatusOr<ArgumentSizes> SizesOf(const RunOptions& options) {
   return sizes;
 }
 
+// Of one member.
 absl::StatusOr<std::vector<Argument>> MakeArguments(const Device& device, const Executable& executable,
-                                                    const RunOptions& options) {
+                                                    const RunOptions& options, size_t member) {
   const std::vector<Shape>& shapes = executable.argument_shapes();
-  ASSIGN_OR_RETURN(const auto files, AssignFiles(options.arguments, shapes.size()));
+  ASSIGN_OR_RETURN(const auto files, AssignFiles(options.arguments, shapes.size(),
+                                                 static_cast<size_t>(executable.member_count()), member));
   for (const int index : options.placeholders) {
     if (index < 0 || index >= static_cast<int>(shapes.size())) {
       return UsageError(absl::StrFormat("--placeholder %d is not one of the program's %d parameters.", index,
@@ -129,17 +142,22 @@ class Progress {
   absl::Time next_ = absl::InfinitePast();
 };
 
-absl::StatusOr<Json> Deliver(const Buffer& buffer, size_t index, const RunOptions& options, bool json) {
+// `member`: whose result it is; nothing when the program has one.
+absl::StatusOr<Json> Deliver(const Buffer& buffer, size_t index, std::optional<size_t> member,
+                             const RunOptions& options, bool json) {
   Json entry = {{"index", index},
                 {"shape", hlo::ToStringNoLayout(buffer.shape())},
                 {"placeholder", buffer.is_placeholder()}};
+  if (member.has_value()) entry["member"] = *member;
+  const std::string whose = member.has_value() ? absl::StrFormat("member %d ", *member) : "";
   if (buffer.is_placeholder()) {
     if (!json)
-      std::printf("result %zu: %s, a placeholder\n", index, hlo::ToStringNoLayout(buffer.shape()).c_str());
+      std::printf("%sresult %zu: %s, a placeholder\n", whose.c_str(), index,
+                  hlo::ToStringNoLayout(buffer.shape()).c_str());
     return entry;
   }
   if (buffer.shape().IsToken()) {
-    if (!json) std::printf("result %zu: token[]\n", index);
+    if (!json) std::printf("%sresult %zu: token[]\n", whose.c_str(), index);
     return entry;
   }
   ASSIGN_OR_RETURN(const Literal value,
@@ -147,12 +165,15 @@ absl::StatusOr<Json> Deliver(const Buffer& buffer, size_t index, const RunOption
                                     Caller{.file = options.module.c_str()}));
   if (!options.output.empty()) {
     const std::string path =
-        (std::filesystem::path(options.output) / absl::StrFormat("result%d.npy", index)).string();
+        (std::filesystem::path(options.output) /
+         absl::StrFormat("%sresult%d.npy", member.has_value() ? absl::StrFormat("member%d.", *member) : "",
+                         index))
+            .string();
     RETURN_IF_ERROR(hlo::WriteNpy(path, value));
     entry["file"] = path;
     if (!json)
-      std::printf("result %zu: %s in %s\n", index, hlo::ToStringNoLayout(buffer.shape()).c_str(),
-                  path.c_str());
+      std::printf("%sresult %zu: %s in %s\n", whose.c_str(), index,
+                  hlo::ToStringNoLayout(buffer.shape()).c_str(), path.c_str());
     return entry;
   }
   const bool small = value.element_count() <= kPrintedElementsMax;
@@ -162,7 +183,7 @@ absl::StatusOr<Json> Deliver(const Buffer& buffer, size_t index, const RunOption
     }
     return entry;
   }
-  std::printf("result %zu: %s %s\n", index, hlo::ToStringNoLayout(buffer.shape()).c_str(),
+  std::printf("%sresult %zu: %s %s\n", whose.c_str(), index, hlo::ToStringNoLayout(buffer.shape()).c_str(),
               small ? hlo::ToText(value).c_str() : "(too long to print; use --output)");
   return entry;
 }
@@ -186,8 +207,21 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
   compile_options.describe = true;
   ASSIGN_OR_RETURN(const Executable executable, client.Compile(*module, compile_options, module_file));
   ASSIGN_OR_RETURN(const CompileResult compiled, executable.Describe(module_file));
-  ASSIGN_OR_RETURN(const std::vector<Argument> arguments,
-                   MakeArguments(client.device(options.device), executable, options));
+  const auto members = static_cast<size_t>(executable.member_count());
+  if (static_cast<int>(members) > client.device_count()) {
+    return FailedPrecondition(
+        "%s is run by %d members, num_replicas %d times num_partitions %d, a device each; the daemon has %d "
+        "(hlod --devices).",
+        module->name(), members, executable.replica_count(), executable.partition_count(),
+        client.device_count());
+  }
+  std::vector<Argument> arguments;
+  for (size_t m = 0; m < members; ++m) {
+    const int device = members == 1 ? options.device : static_cast<int>(m);
+    ASSIGN_OR_RETURN(const std::vector<Argument> own,
+                     MakeArguments(client.device(device), executable, options, m));
+    arguments.insert(arguments.end(), own.begin(), own.end());
+  }
 
   ExecuteOptions execute;
   execute.abstract = options.abstract;
@@ -208,8 +242,10 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
   }
   std::sort(run_us.begin(), run_us.end());
   Json delivered = Json::array();
+  const size_t each = results.size() / members;
   for (size_t i = 0; i < results.size(); ++i) {
-    ASSIGN_OR_RETURN(Json entry, Deliver(results[i], i, options, common.json));
+    const std::optional<size_t> member = members > 1 ? std::optional(i / each) : std::nullopt;
+    ASSIGN_OR_RETURN(Json entry, Deliver(results[i], i % each, member, options, common.json));
     delivered.push_back(std::move(entry));
   }
   ASSIGN_OR_RETURN(const SessionStats stats, client.Stats(module_file));

@@ -31,22 +31,11 @@ absl::Status AppendLeaf(const hlo::FlatSignature::Leaf& leaf, const std::string&
   return absl::OkStatus();
 }
 
-// Replicas and partitions are a matter of compilation: the module's proto, which the daemon gets, has no
-// place for them.
-absl::Status CheckOneDevice(const Module& module) {
-  const int64_t replicas = module.config.replica_count, partitions = module.config.partition_count;
-  if (replicas <= 1 && partitions <= 1) return absl::OkStatus();
-  return MakeError(
-      ErrorKind::kUnimplemented,
-      absl::StrFormat(
-          "The program is for num_replicas (%d) and num_partitions (%d); a program runs as one of each, "
-          "the limit of both.",
-          replicas, partitions));
-}
-
 absl::Status ReadSignature(const Module& module, ExecutableState& state) {
   state.name = module.name();
-  RETURN_IF_ERROR(CheckOneDevice(module));
+  if (const absl::Status counts = hlo::CheckMembers(module); !counts.ok())
+    return MakeError(ErrorKind::kInvalidProgram, std::string(FromAbsl(counts.message())));
+  state.members = hlo::MembersOf(module);
   const hlo::Computation& entry = module.entry();
   const hlo::FlatSignature signature(entry);
   for (const hlo::FlatSignature::Leaf& leaf : signature.arguments) {

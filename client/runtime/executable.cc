@@ -2,6 +2,7 @@
 #include "hlod/executable.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "client/runtime/abstract_session.h"
@@ -29,20 +30,48 @@ std::vector<bool> AbstractResults(ExecutableState& executable,
   return abstract;
 }
 
+// A device for each member.
+absl::Status CheckDevices(const ExecutableState& executable, const std::vector<int>& devices,
+                          bool is_abstract, const Caller& caller) {
+  const hlo::Members& members = executable.members;
+  const auto refused = [&](const std::string& what) {
+    return ArgumentError(
+        caller,
+        absl::StrFormat("%s is run by %d members, num_replicas %d times num_partitions %d, a device "
+                        "each; %s.",
+                        executable.name, members.count(), members.replicas, members.partitions, what));
+  };
+  if (static_cast<int64_t>(devices.size()) != members.count())
+    return refused(absl::StrFormat("%d devices are given", devices.size()));
+  if (members.count() == 1) return absl::OkStatus();
+  const auto count = static_cast<int>(executable.session->devices().size());
+  if (members.count() > count) return refused(absl::StrFormat("the daemon has %d", count));
+  if (!is_abstract) return absl::OkStatus();
+  return MakeError(ErrorKind::kUnimplemented,
+                   absl::StrFormat("%s is run by %d members; abstract executes are of one alone.",
+                                   executable.name, members.count()));
+}
+
 // The first thing that is wrong with the arguments, as far as the client knows.
 absl::Status CheckArguments(ExecutableState& executable, absl::Span<const Argument> arguments,
-                            const ExecuteOptions& options, bool is_abstract, int device,
+                            const ExecuteOptions& options, bool is_abstract, const std::vector<int>& devices,
                             const Caller& caller) {
   RETURN_IF_ERROR(executable.session->status());
   // Put into words only for an error.
   const auto at = [&caller] { return " at " + hlod::ToString(OriginOf(caller)); };
-  if (arguments.size() != executable.arguments.size()) {
-    return ArgumentError(caller, absl::StrFormat("%s takes %d arguments; %d were given%s.", executable.name,
-                                                 executable.arguments.size(), arguments.size(), at()));
+  RETURN_IF_ERROR(CheckDevices(executable, devices, is_abstract, caller));
+  const std::string of_each =
+      devices.size() == 1 ? "" : absl::StrFormat(" for each of %d members", devices.size());
+  if (arguments.size() != devices.size() * executable.arguments.size()) {
+    return ArgumentError(caller,
+                         absl::StrFormat("%s takes %d arguments%s; %d were given%s.", executable.name,
+                                         executable.arguments.size(), of_each, arguments.size(), at()));
   }
   int64_t inline_bytes = 0;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const Use use(executable, i);
+    const size_t leaf = i % executable.arguments.size();
+    const int device = devices[i / executable.arguments.size()];
+    const Use use(executable, leaf);
     const Buffer* const buffer = arguments[i].buffer();
     if (buffer != nullptr && !buffer->valid())
       return ArgumentError(caller, "The buffer given as " + use.ToString() + at() + " names nothing.");
@@ -64,13 +93,13 @@ absl::Status CheckArguments(ExecutableState& executable, absl::Span<const Argume
     } else {
       inline_bytes += static_cast<int64_t>(arguments[i].literal()->bytes().size());
     }
-    if (!hlo::Compatible(shape, executable.arguments[i])) {
+    if (!hlo::Compatible(shape, executable.arguments[leaf])) {
       BufferState* const state = buffer == nullptr ? nullptr : buffer->internal_state().get();
       return ArgumentError(
           caller,
           absl::StrFormat("%s, given as %s%s: the program takes %s.",
                           state == nullptr ? "A literal " + hlo::ToStringNoLayout(shape) : Describe(*state),
-                          use.ToString(), at(), hlo::ToStringNoLayout(executable.arguments[i])),
+                          use.ToString(), at(), hlo::ToStringNoLayout(executable.arguments[leaf])),
           state);
     }
   }
@@ -90,12 +119,13 @@ absl::Status CheckArguments(ExecutableState& executable, absl::Span<const Argume
     }
   }
   for (const auto& [index, placeholder] : options.fill) {
-    if (index < 0 || index >= static_cast<int>(executable.results.size()) || !placeholder.valid()) {
+    const size_t results = devices.size() * executable.results.size();
+    if (index < 0 || index >= static_cast<int>(results) || !placeholder.valid()) {
       return ArgumentError(
           caller,
           absl::StrFormat("Result %d of %s cannot fill a placeholder%s: the program has %d results, and "
                           "the buffer given must be valid.",
-                          index, executable.name, at(), executable.results.size()));
+                          index, executable.name, at(), results));
     }
     if (placeholder.internal_state()->session != executable.session) {
       return MakeError(ErrorKind::kUnknownHandle,
@@ -103,12 +133,11 @@ absl::Status CheckArguments(ExecutableState& executable, absl::Span<const Argume
                                        placeholder.ToString(), index, executable.name));
     }
     RETURN_IF_ERROR(CheckAlive(*placeholder.internal_state(), "a fill"));
-    if (!placeholder.is_placeholder() ||
-        !hlo::Compatible(placeholder.shape(), executable.results[static_cast<size_t>(index)])) {
+    const Shape& shape = executable.results[static_cast<size_t>(index) % executable.results.size()];
+    if (!placeholder.is_placeholder() || !hlo::Compatible(placeholder.shape(), shape)) {
       return ArgumentError(
           caller,
-          absl::StrFormat("Result %d (%s) of %s cannot fill %s%s.", index,
-                          hlo::ToStringNoLayout(executable.results[static_cast<size_t>(index)]),
+          absl::StrFormat("Result %d (%s) of %s cannot fill %s%s.", index, hlo::ToStringNoLayout(shape),
                           executable.name, placeholder.ToString(), at()),
           placeholder.internal_state().get());
     }
@@ -116,12 +145,19 @@ absl::Status CheckArguments(ExecutableState& executable, absl::Span<const Argume
   return absl::OkStatus();
 }
 
-int DeviceOf(absl::Span<const Argument> arguments, const ExecuteOptions& options) {
-  if (options.device.has_value()) return *options.device;
-  for (const Argument& argument : arguments) {
-    if (argument.buffer() != nullptr && argument.buffer()->valid()) return argument.buffer()->device();
+std::vector<int> DevicesOf(const ExecutableState& executable, absl::Span<const Argument> arguments,
+                           const ExecuteOptions& options) {
+  if (!options.devices.empty()) return options.devices;
+  if (executable.members.count() > 1) {
+    std::vector<int> devices(static_cast<size_t>(executable.members.count()));
+    std::iota(devices.begin(), devices.end(), 0);
+    return devices;
   }
-  return 0;
+  if (options.device.has_value()) return {*options.device};
+  for (const Argument& argument : arguments) {
+    if (argument.buffer() != nullptr && argument.buffer()->valid()) return {argument.buffer()->device()};
+  }
+  return {0};
 }
 
 }  // namespace
@@ -134,6 +170,8 @@ using internal::ExecutableState;
 using internal::Session;
 
 const std::string& Executable::name() const { return state_->name; }
+int Executable::replica_count() const { return static_cast<int>(state_->members.replicas); }
+int Executable::partition_count() const { return static_cast<int>(state_->members.partitions); }
 const std::vector<Shape>& Executable::argument_shapes() const { return state_->arguments; }
 const std::vector<Shape>& Executable::result_shapes() const { return state_->results; }
 
@@ -143,23 +181,53 @@ absl::StatusOr<std::vector<Buffer>> Executable::Execute(absl::Span<const Argumen
   return std::move(execution.results);
 }
 
+absl::StatusOr<std::vector<std::vector<Buffer>>> Executable::ExecuteMembers(
+    absl::Span<const std::vector<Argument>> arguments, const ExecuteOptions& options, Caller caller) const {
+  const auto members = static_cast<size_t>(member_count());
+  const size_t takes = argument_shapes().size(), gives = result_shapes().size();
+  if (arguments.size() != members) {
+    return internal::ArgumentError(
+        caller, absl::StrFormat("%s is run by %d members; arguments of %d were given.", name(), members,
+                                arguments.size()));
+  }
+  std::vector<Argument> all;
+  for (size_t m = 0; m < members; ++m) {
+    if (arguments[m].size() != takes) {
+      return internal::ArgumentError(caller, absl::StrFormat("%s takes %d arguments; member %d was given %d.",
+                                                             name(), takes, m, arguments[m].size()));
+    }
+    all.insert(all.end(), arguments[m].begin(), arguments[m].end());
+  }
+  ASSIGN_OR_RETURN(const std::vector<Buffer> results, Execute(all, options, caller));
+  std::vector<std::vector<Buffer>> by_member(members);
+  for (size_t m = 0; m < members; ++m) {
+    const auto begin = results.begin() + static_cast<std::ptrdiff_t>(m * gives);
+    by_member[m].assign(begin, begin + static_cast<std::ptrdiff_t>(gives));
+  }
+  return by_member;
+}
+
 absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments,
                                             const ExecuteOptions& options, Caller caller) const {
   ExecutableState& executable = *state_;
   Session& session = *executable.session;
   internal::AbstractSession* const record = session.options().abstract.get();
   const bool is_abstract = options.abstract || record != nullptr;
-  const int device = internal::DeviceOf(arguments, options);
+  const std::vector<int> devices = internal::DevicesOf(executable, arguments, options);
   RETURN_IF_ERROR(session.status());
   if (!session.options().skip_local_checks) {
-    RETURN_IF_ERROR(internal::CheckArguments(executable, arguments, options, is_abstract, device, caller));
+    RETURN_IF_ERROR(internal::CheckArguments(executable, arguments, options, is_abstract, devices, caller));
   }
 
   ASSIGN_OR_RETURN(const internal::Compilation compilation, executable.Current(caller));
   v1::Command command;
   v1::Execute& execute = *command.mutable_execute();
   execute.set_executable(compilation.handle);
-  execute.set_device(static_cast<uint32_t>(device));
+  if (devices.size() == 1) {
+    execute.set_device(static_cast<uint32_t>(devices[0]));
+  } else {
+    for (const int device : devices) execute.add_devices(static_cast<uint32_t>(device));
+  }
   std::vector<bool> placeholders;
   for (const Argument& argument : arguments) {
     if (const Buffer* const buffer = argument.buffer()) {
@@ -182,13 +250,14 @@ absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments
     execute.set_deadline_us(
         static_cast<uint64_t>(std::max<int64_t>(1, absl::ToInt64Microseconds(options.deadline))));
   }
-  const std::vector<bool> abstract = internal::AbstractResults(executable, placeholders);
+  std::vector<bool> abstract = internal::AbstractResults(executable, placeholders);
+  abstract.resize(devices.size() * executable.results.size(), false);
   for (size_t i = 0; i < executable.large_results.size(); ++i) {
     if (executable.large_results[i]) execute.add_absent(static_cast<uint32_t>(i));
   }
 
-  std::vector<uint64_t> results(executable.results.size());
-  std::vector<Buffer> filled(executable.results.size());
+  std::vector<uint64_t> results(abstract.size());
+  std::vector<Buffer> filled(abstract.size());
   std::vector<int> unknown;  // Results to fill with that do not exist: the daemon's to refuse.
   for (const auto& [index, placeholder] : options.fill) {
     if (index >= 0 && static_cast<size_t>(index) < filled.size()) {
@@ -226,7 +295,8 @@ absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments
       execution.results.push_back(filled[i]);
     } else {
       execution.results.push_back(Buffer(std::make_shared<BufferState>(
-          executable.session, results[i], executable.results[i], device, sent, abstract[i])));
+          executable.session, results[i], executable.results[i % executable.results.size()],
+          devices[i / executable.results.size()], sent, abstract[i])));
     }
   }
   for (const int index : donated) {

@@ -14,6 +14,7 @@
 #include "client/runtime/events.h"
 #include "client/runtime/session.h"
 #include "common/hlo/analysis/dependence.h"
+#include "common/hlo/collective.h"
 #include "common/hlo/literal.h"
 #include "common/hlo/module.h"
 #include "hlod/buffer.h"
@@ -94,7 +95,8 @@ struct ExecutableState {
   const std::shared_ptr<Session> session;
   const Digest digest;
   std::string name = "program";
-  std::vector<Shape> arguments, results;
+  hlo::Members members;
+  std::vector<Shape> arguments, results;    // Of each member.
   std::vector<std::string> argument_names;  // "parameter x", "parameter x, leaf 2"
   std::vector<bool> large_results;  // Of an abstract session, by result: it is not computed. May be shorter.
   Verdict verdict;

@@ -57,11 +57,6 @@ absl::StatusOr<Value> SecondElement(Evaluation&, Instruction, std::vector<Value>
   return (*operands[0].tuple)[1];
 }
 
-// replica-id and partition-id of a program on one device.
-absl::StatusOr<Value> ZeroId(Evaluation&, Instruction, std::vector<Value>&) {
-  return Value::Own(Literal::Scalar<uint32_t>(0));
-}
-
 absl::StatusOr<Value> CallRule(Evaluation& evaluation, Instruction instruction,
                                std::vector<Value>& operands) {
   return evaluation.Call(instruction.called()[0], std::move(operands));

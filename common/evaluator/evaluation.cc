@@ -6,6 +6,7 @@
 #include "common/evaluator/custom_calls.h"
 #include "common/evaluator/dynamic_shapes.h"
 #include "common/evaluator/rules.h"
+#include "common/hlo/collective.h"
 
 namespace hlod::evaluator {
 
@@ -131,6 +132,14 @@ bool MakesArrays(hlo::Opcode opcode) {
 absl::StatusOr<Value> Evaluation::Run(hlo::Instruction instruction, std::vector<Value> operands) {
   RETURN_IF_ERROR(Tick(16));
   const bool dynamic = HasDynamicShapes(instruction);
+  if (HasTrait(instruction.opcode(), hlo::kCollective) && !hlo::IsCollectiveEnd(instruction.opcode()) &&
+      !dynamic) {
+    if (options_.member != nullptr) return MeetMembers(*this, instruction, operands);
+    if (hlo::MembersOf(module_).count() > 1) {
+      return Unimplemented("%s: %s is for (%d) members, and one runs", instruction.name(), module_.name(),
+                           hlo::MembersOf(module_).count());
+    }
+  }
   const Rule rule = FindRule(instruction);
   if (rule.value != nullptr) {
     if (dynamic && MakesArrays(instruction.opcode())) {

@@ -56,6 +56,7 @@ class Evaluation {
   Evaluation& operator=(const Evaluation&) = delete;
 
   const hlo::Module& module() const { return module_; }
+  const EvaluateOptions& options() const { return options_; }
 
   // The counters that random instructions draw by.
   RandomCounters& random() { return random_; }

@@ -84,8 +84,8 @@ RuleTable MakeTable() {
   value(kCollectivePermute, CollectivePermute);
   value(kCollectivePermuteStart, CollectivePermuteStart);
   value(kCollectivePermuteDone, SecondElement);
-  value(kReplicaId, ZeroId);
-  value(kPartitionId, ZeroId);
+  value(kReplicaId, DeviceId);
+  value(kPartitionId, DeviceId);
   value(kCall, CallRule);
   value(kFusion, CallRule);
   value(kWhile, While);
@@ -202,7 +202,8 @@ absl::StatusOr<hlo::Literal> EvaluateInstruction(const hlo::Module& module, hlo:
 }
 
 bool IsOwnCustomCallTarget(std::string_view target) {
-  return target == evaluator::kTopKTarget || evaluator::IsSizeCheckTarget(target) || evaluator::IsHint(target) || lapack::IsTarget(target);
+  return target == evaluator::kTopKTarget || evaluator::IsSizeCheckTarget(target) ||
+         evaluator::IsHint(target) || lapack::IsTarget(target);
 }
 
 std::vector<std::string> OwnCustomCallTargets() {

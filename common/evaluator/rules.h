@@ -79,7 +79,9 @@ HLOD_VALUE_RULE(CopyStart)
 HLOD_VALUE_RULE(AsyncStart)
 HLOD_VALUE_RULE(FirstElement)
 HLOD_VALUE_RULE(SecondElement)
-HLOD_VALUE_RULE(ZeroId)
+// members.cc
+HLOD_VALUE_RULE(MeetMembers)
+HLOD_VALUE_RULE(DeviceId)
 // dynamic_shapes.cc
 HLOD_ARRAY_RULE(SizeCheck)
 // linear_algebra_calls.cc

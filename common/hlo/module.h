@@ -241,7 +241,7 @@ struct ModuleConfig {
   std::vector<InputOutputAlias> input_output_alias;
   std::vector<BufferDonor> buffer_donors;
   std::map<std::string, std::string> frontend_attributes;
-  // Text form and compile options only; the proto has no place for them.
+  // In a proto those of its device assignment.
   int64_t replica_count = 1, partition_count = 1;
   bool is_scheduled = false;
   // A serialized HloModuleProto of fields this build has no place for (stack frames, profiles, ...).

@@ -1,6 +1,7 @@
 // One walk: tuples where an instruction has several results, else the operand.
 #include "common/passes/expand_wrappers.h"
 
+#include "common/hlo/collective.h"
 #include "common/hlo/ragged_dot.h"
 #include "common/hlo/replica_groups.h"
 #include "common/passes/copy.h"
@@ -86,8 +87,10 @@ class Replacement {
 // Null for the instructions that stay.
 using Rule = NodeId (*)(Replacement&);
 
-Rule RuleOf(Instruction instruction) {
-  if (HasTrait(instruction.opcode(), kCollective) && !CheckOneParticipant(instruction).ok()) return nullptr;
+Rule RuleOf(const Module& module, Instruction instruction) {
+  if (HasTrait(instruction.opcode(), kCollective) && !IsCollectiveEnd(instruction.opcode()) &&
+      (MembersOf(module).count() > 1 || !CheckOneParticipant(instruction).ok()))
+    return nullptr;
   switch (instruction.opcode()) {
     case kCopyStart: return [](Replacement& r) { return r.CopyStart(); };
     case kCopyDone: return [](Replacement& r) { return r.Element(0); };
@@ -120,7 +123,7 @@ bool HasWrappers(const Module& module) {
   for (ComputationId c = 0; c < module.computation_count(); ++c) {
     const Computation& computation = module.computation(c);
     for (NodeId id = 0; id < computation.size(); ++id) {
-      if (RuleOf(computation[id]) != nullptr) return true;
+      if (RuleOf(module, computation[id]) != nullptr) return true;
     }
   }
   return false;
@@ -128,7 +131,7 @@ bool HasWrappers(const Module& module) {
 
 std::unique_ptr<Module> ExpandWrappers(const Module& module, PassWatch* watch) {
   return Rewritten(module, watch, [](ComputationCopy& copy, Instruction instruction) {
-    const Rule rule = RuleOf(instruction);
+    const Rule rule = RuleOf(copy.module(), instruction);
     if (rule == nullptr) return copy.Clone(instruction);
     Replacement replacement(copy, instruction);
     return rule(replacement);

@@ -16,8 +16,10 @@ namespace {
 int64_t HeldBytes(const ExecuteRequest& request) {
   constexpr size_t kOfArgument = sizeof(ExecuteRequest::Argument) + sizeof(std::shared_ptr<Buffer>);
   constexpr size_t kOfResult = sizeof(Handle) + sizeof(std::shared_ptr<Buffer>);
-  size_t bytes = request.arguments.size() * kOfArgument + request.results.size() * kOfResult +
-                 (request.fills.size() + request.donated.size() + request.absent.size()) * sizeof(uint32_t);
+  size_t bytes =
+      request.arguments.size() * kOfArgument + request.results.size() * kOfResult +
+      (request.fills.size() + request.donated.size() + request.absent.size() + request.devices.size()) *
+          sizeof(uint32_t);
   for (const ExecuteRequest::Argument& argument : request.arguments) {
     if (argument.literal != nullptr) bytes += argument.literal->bytes().size();
   }
@@ -27,6 +29,7 @@ int64_t HeldBytes(const ExecuteRequest& request) {
 // Binds one execute, step by step. The first thing that is wrong is the answer; after it nothing more is
 // looked up: a command may hold millions of indices, and the text of an error costs more than reading one.
 struct Binding {
+  void CheckMembers();
   void Reserve() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
   void FindFilled() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
   void FindExecutable() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
@@ -44,6 +47,27 @@ struct Binding {
   bool fits = true;                                  // There is room for the handles of the results.
   std::vector<std::shared_ptr<Buffer>> filled = {};  // By result: ... this one, when that is right.
 };
+
+// A device each, and as many arguments and results each.
+void Binding::CheckMembers() {
+  if (!status.ok()) return;
+  const size_t members = request.members();
+  absl::flat_hash_set<uint32_t> seen;
+  for (size_t m = 0; m < members && status.ok(); ++m) {
+    if (m >= state.devices.count()) {
+      status = ArgumentError(
+          absl::StrFormat("devices names %d; the daemon has %d.", members, state.devices.count()));
+    } else if (!seen.insert(request.DeviceOf(m)).second) {
+      status = ArgumentError(absl::StrFormat("devices names device %d twice.", request.DeviceOf(m)));
+    } else {
+      status = CheckDevice(request.DeviceOf(m), state.devices.count());
+    }
+  }
+  if (!status.ok() || (request.arguments.size() % members == 0 && request.results.size() % members == 0))
+    return;
+  status = ArgumentError(absl::StrFormat("%d arguments and %d results do not divide among %d devices.",
+                                         request.arguments.size(), request.results.size(), members));
+}
 
 // Handles for the results, and host memory for what waits.
 void Binding::Reserve() {
@@ -77,10 +101,11 @@ void Binding::FindFilled() {
       status = old.status();
     } else if (!seen.insert(handle).second) {
       status = ArgumentError(absl::StrFormat("Placeholder %d is filled twice.", handle));
-    } else if ((*old)->device != request.device) {
+    } else if (const uint32_t device = request.DeviceAt(i, request.results.size());
+               (*old)->device != device) {
       status = ArgumentError(
           absl::StrFormat("Placeholder %d is on device %d; an execute on device %d cannot fill it.", handle,
-                          (*old)->device, request.device));
+                          (*old)->device, device));
     } else {
       filled[i] = *std::move(old);
     }
@@ -91,7 +116,6 @@ void Binding::FindExecutable() {
   const absl::StatusOr<std::shared_ptr<SessionExecutable>> executable =
       state.FindExecutable(request.executable);
   status.Update(executable.status());
-  status.Update(CheckDevice(request.device, state.devices.count()));
   if (!executable.ok()) return;
   execution.executable = *executable;
   DependOn(execution.task, (*executable)->producer);
@@ -175,7 +199,7 @@ void Binding::DefineResults() {
     }
     auto buffer = std::make_shared<Buffer>();
     buffer->handle = request.results[i];
-    buffer->device = request.device;
+    buffer->device = request.DeviceAt(i, request.results.size());
     buffer->made_by = placeholder != nullptr ? placeholder->made_by : request.command;
     if (placeholder != nullptr) {
       buffer->shape = placeholder->shape;
@@ -194,6 +218,7 @@ void Binding::DefineResults() {
 absl::Status Bind(Execution& execution, std::vector<bool> fills, SessionState& state,
                   ByteBudget& waiting_arguments) {
   Binding binding{state, waiting_arguments, execution, std::move(fills)};
+  binding.CheckMembers();
   binding.Reserve();
   binding.FindFilled();
   binding.FindExecutable();

@@ -14,7 +14,8 @@ absl::Status CheckArgument(const Execution& execution, size_t i, SessionState& s
   const ExecuteRequest& request = execution.request;
   const Executable& executable = *execution.executable->compiled;
   const Buffer* buffer = execution.arguments[i].get();
-  const hlo::Shape& expected = executable.plan().arguments()[i];
+  const size_t leaf = i % executable.plan().arguments().size();
+  const hlo::Shape& expected = executable.plan().arguments()[leaf];
   if (buffer != nullptr) RETURN_IF_ERROR(state.CheckUsable(*buffer));
   const hlo::Shape& given = buffer != nullptr ? buffer->shape : request.arguments[i].literal->shape();
   if (!Compatible(given, expected)) {
@@ -24,22 +25,23 @@ absl::Status CheckArgument(const Execution& execution, size_t i, SessionState& s
     error.shape = ToStringNoLayout(given);
     if (buffer != nullptr) error.origin = state.errors.OriginOf(buffer->made_by.origin);
     error.text = absl::StrFormat(
-        "Argument %d (%s) of \"%s\" is a %s; given is %s, a %s.", i, executable.DescribeArgument(i),
+        "Argument %d (%s) of \"%s\" is a %s; given is %s, a %s.", i, executable.DescribeArgument(leaf),
         executable.name(), ToStringNoLayout(expected),
         buffer != nullptr ? absl::StrCat("handle ", buffer->handle) : "a literal", error.shape);
     return ToStatus(std::move(error));
   }
   if (buffer == nullptr) return absl::OkStatus();
-  if (buffer->device != request.device) {
+  const uint32_t device = request.DeviceAt(i, request.arguments.size());
+  if (buffer->device != device) {
     return ArgumentError(absl::StrFormat(
         "Argument %d (%s) of \"%s\", handle %d, is on device %d; the execute is on device %d.", i,
-        executable.DescribeArgument(i), executable.name(), buffer->handle, buffer->device, request.device));
+        executable.DescribeArgument(leaf), executable.name(), buffer->handle, buffer->device, device));
   }
   if (buffer->state == BufferState::kPlaceholder && !request.abstract) {
     state.ledger.Count(&Counters::refused_reads);
     return state.errors.PlaceholderRead(
-        *buffer,
-        absl::StrFormat("Argument %d (%s) of \"%s\"", i, executable.DescribeArgument(i), executable.name()));
+        *buffer, absl::StrFormat("Argument %d (%s) of \"%s\"", i, executable.DescribeArgument(leaf),
+                                 executable.name()));
   }
   return absl::OkStatus();
 }
@@ -47,8 +49,9 @@ absl::Status CheckArgument(const Execution& execution, size_t i, SessionState& s
 absl::Status CheckResults(const Execution& execution, const Limits& limits) {
   const Executable& executable = *execution.executable->compiled;
   const absl::Span<const hlo::Shape> shapes = executable.plan().results();
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    const Buffer* buffer = execution.results[i].get();
+  for (size_t r = 0; r < execution.results.size(); ++r) {
+    const Buffer* buffer = execution.results[r].get();
+    const size_t i = r % shapes.size();
     if (buffer != nullptr && buffer->shape.type != hlo::kInvalid && !Compatible(buffer->shape, shapes[i])) {
       return ArgumentError(absl::StrFormat(
           "Result %d of \"%s\" is a %s; it cannot fill placeholder %d, a %s.", i, executable.name(),
@@ -58,6 +61,25 @@ absl::Status CheckResults(const Execution& execution, const Limits& limits) {
       return Annotate(fits, absl::StrFormat("checking result %d", i));
   }
   return absl::OkStatus();
+}
+
+std::string OfEach(size_t members) {
+  return members == 1 ? "" : absl::StrFormat(" for each of %d members", members);
+}
+
+// As many members as the program has, all of them with values.
+absl::Status CheckMembers(const ExecuteRequest& request, const Executable& executable) {
+  const hlo::Members& members = executable.plan().stats().members;
+  if (static_cast<int64_t>(request.members()) != members.count()) {
+    return ArgumentError(absl::StrFormat(
+        "\"%s\" is run by %d members, num_replicas %d times num_partitions %d, a device each; %d devices are "
+        "given.",
+        executable.name(), members.count(), members.replicas, members.partitions, request.members()));
+  }
+  if (members.count() == 1 || !request.abstract) return absl::OkStatus();
+  return MakeError(ErrorKind::kUnimplemented,
+                   absl::StrFormat("\"%s\" is run by %d members; abstract executes are of one alone.",
+                                   executable.name(), members.count()));
 }
 
 // The results that are not to be computed: of an abstract execute, and such that exist.
@@ -82,13 +104,15 @@ absl::Status CheckArguments(Execution& execution, SessionState& state) {
   if (execution.executable->error != nullptr) return ToStatus(*execution.executable->error);
   const Executable& executable = *execution.executable->compiled;
   const engine::Plan& plan = executable.plan();
-  if (request.arguments.size() != plan.arguments().size()) {
-    return ArgumentError(absl::StrFormat("\"%s\" takes %d arguments; %d are given.", executable.name(),
-                                         plan.arguments().size(), request.arguments.size()));
+  RETURN_IF_ERROR(CheckMembers(request, executable));
+  const size_t members = request.members();
+  if (request.arguments.size() != members * plan.arguments().size()) {
+    return ArgumentError(absl::StrFormat("\"%s\" takes %d arguments%s; %d are given.", executable.name(),
+                                         plan.arguments().size(), OfEach(members), request.arguments.size()));
   }
-  if (request.results.size() != plan.results().size()) {
-    return ArgumentError(absl::StrFormat("\"%s\" gives %d results; %d are named.", executable.name(),
-                                         plan.results().size(), request.results.size()));
+  if (request.results.size() != members * plan.results().size()) {
+    return ArgumentError(absl::StrFormat("\"%s\" gives %d results%s; %d are named.", executable.name(),
+                                         plan.results().size(), OfEach(members), request.results.size()));
   }
   std::vector<bool> absent;
   for (size_t i = 0; i < request.arguments.size(); ++i) {

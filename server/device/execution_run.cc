@@ -37,8 +37,9 @@ absl::Duration TimeLimit(const ExecuteRequest& request, const Limits& limits) {
 
 void PlanRun::CollectArguments() {
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const bool absent = !execution.absent.empty() && execution.absent[i];
-    arguments[i] = absent ? nullptr : execution.ArgumentBytes(i);
+    const size_t given = first_argument + i;
+    const bool absent = !execution.absent.empty() && execution.absent[given];
+    arguments[i] = absent ? nullptr : execution.ArgumentBytes(given);
   }
 }
 
@@ -50,8 +51,9 @@ void PlanRun::ChooseAliases() {
   for (size_t i = 0; i < blocks.size(); ++i) {
     const int alias = plan.aliases()[i];
     if (alias < 0) continue;
-    const Buffer* argument = execution.arguments[alias].get();
-    const bool exclusive = execution.donated[alias] && argument->pins == 0 && uses[argument] == 1;
+    const Buffer* argument = execution.arguments[first_argument + alias].get();
+    const bool exclusive =
+        execution.donated[first_argument + alias] && argument->pins == 0 && uses[argument] == 1;
     (exclusive ? takes : copies)[i] = alias;
   }
 }
@@ -67,7 +69,7 @@ absl::Status PlanRun::AboutResult(const absl::Status& status, size_t i) const {
     }
   }
   ErrorDetails error = ErrorOf(status);
-  error.handle = execution.request.results[result];
+  error.handle = execution.request.results[first_result + result];
   error.shape = ShapeText(plan.results()[i]);
   MutexLock lock(&state.mu);
   error.origin = state.errors.OriginOf(execution.request.command.origin);
@@ -97,7 +99,7 @@ absl::Status PlanRun::Allocate() {
 
 void PlanRun::TakeOver() {
   for (size_t i = 0; i < blocks.size(); ++i) {
-    if (takes[i] >= 0) blocks[i] = std::move(execution.arguments[takes[i]]->block);
+    if (takes[i] >= 0) blocks[i] = std::move(execution.arguments[first_argument + takes[i]]->block);
   }
 }
 
@@ -107,26 +109,66 @@ void PlanRun::CopyShared() {
     if (copies[i] < 0) continue;
     std::memcpy(blocks[i].data(), arguments[copies[i]], static_cast<size_t>(blocks[i].bytes()));
     arguments[copies[i]] = blocks[i].data();
-    if (execution.arguments[copies[i]] == nullptr) continue;  // A literal crossed already.
-    state.ledger.Record({request.device, Cause::kDonationCopy, request.command.origin, request.command.step},
+    if (execution.arguments[first_argument + copies[i]] == nullptr) continue;  // A literal crossed already.
+    state.ledger.Record({device, Cause::kDonationCopy, request.command.origin, request.command.step},
                         blocks[i].bytes());
   }
 }
 
 // `used` of the execute's time was spent before.
-absl::Status PlanRun::RunPlan(absl::Duration used) {
+absl::Status PlanRun::RunPlan(absl::Duration used, Meeting* meeting) {
   absl::InlinedVector<std::byte*, 16> results;
   for (const Block& block : blocks) results.push_back(block.data());
   engine::RunContext context;
   context.deadline = absl::Now() + limit - used;
   context.cancel = &execution.cancel;
-  engine::StrayCalls strays(state.devices.device(execution.request.device).strays);
+  const hlo::Members& members = plan.stats().members;
+  context.replica_id = static_cast<uint32_t>(member / static_cast<size_t>(members.partitions));
+  context.partition_id = static_cast<uint32_t>(member % static_cast<size_t>(members.partitions));
+  context.meeting = meeting;
+  context.member = static_cast<int>(member);
+  engine::StrayCalls strays(state.devices.device(device).strays);
   context.strays = &strays;
   const absl::Status status =
       plan.Run(absl::MakeConstSpan(arguments), absl::MakeConstSpan(results), temporary.data(), context);
   // They work in the temporaries, which stay charged.
   if (strays.any()) strays.Keep(std::make_shared<Block>(std::move(temporary)));
   return WithRunKind(status, limit, state.limits);
+}
+
+void PlanRun::Publish() {
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const std::shared_ptr<Buffer>& buffer = execution.results[first_result + i];
+    if (buffer != nullptr) device::Publish(*buffer, plan.results()[i], std::move(blocks[i]));
+  }
+}
+
+void Publish(Buffer& buffer, const hlo::Shape& shape, Block block) {
+  buffer.shape = shape;
+  buffer.bytes = block.bytes();
+  buffer.block = std::move(block);
+  buffer.state = BufferState::kReady;
+}
+
+void Consume(Execution& execution, SessionState& state, DeferringLock& lock) {
+  const CommandRef& command = execution.request.command;
+  for (size_t i = 0; i < execution.arguments.size(); ++i) {
+    if (!execution.donated[i]) continue;
+    Buffer& buffer = *execution.arguments[i];
+    buffer.consumed_by = command;
+    const Entry* entry = state.table.Find(buffer.handle);
+    if (entry != nullptr && entry->buffer == execution.arguments[i]) {
+      lock.Discard(state.table.Erase(buffer.handle, {ErrorKind::kDonated, command, nullptr}).buffer);
+    } else {
+      state.table.RecordDeath(buffer.handle, {ErrorKind::kDonated, command, nullptr});
+    }
+  }
+}
+
+void DropDonated(Execution& execution) {
+  for (size_t i = 0; i < execution.arguments.size(); ++i) {
+    if (execution.donated[i]) execution.arguments[i].reset();
+  }
 }
 
 }  // namespace hlod::device

@@ -156,7 +156,8 @@ void Executions::Close(DeferringLock& lock) {
 
 void Executions::ForEachWaiting(absl::FunctionRef<void(uint32_t device)> call) const {
   for (const auto& [command, execution] : executions_) {
-    if (!execution->ready) call(execution->request.device);
+    if (execution->ready) continue;
+    for (size_t m = 0; m < execution->request.members(); ++m) call(execution->request.DeviceOf(m));
   }
 }
 

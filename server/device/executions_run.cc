@@ -14,34 +14,10 @@ namespace {
 
 int64_t ArrayBytes(const hlo::Shape& shape) { return ByteSize(shape).value_or(0); }
 
-// A result that has its value.
-void Publish(Buffer& buffer, const hlo::Shape& shape, Block block) {
-  buffer.shape = shape;
-  buffer.bytes = block.bytes();
-  buffer.block = std::move(block);
-  buffer.state = BufferState::kReady;
-}
-
-// Donated arguments are gone from here on.
-void Consume(Execution& execution, SessionState& state, DeferringLock& lock)
-    ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu) {
-  const CommandRef& command = execution.request.command;
-  for (size_t i = 0; i < execution.arguments.size(); ++i) {
-    if (!execution.donated[i]) continue;
-    Buffer& buffer = *execution.arguments[i];
-    buffer.consumed_by = command;
-    const Entry* entry = state.table.Find(buffer.handle);
-    if (entry != nullptr && entry->buffer == execution.arguments[i]) {
-      lock.Discard(state.table.Erase(buffer.handle, {ErrorKind::kDonated, command, nullptr}).buffer);
-    } else {
-      state.table.RecordDeath(buffer.handle, {ErrorKind::kDonated, command, nullptr});
-    }
-  }
-}
-
 }  // namespace
 
 void Executions::Queue(const std::shared_ptr<Execution>& execution, double expected_us) {
+  if (execution->request.members() > 1) return QueueMembers(execution);
   state_.devices.device(execution->request.device)
       .queue.Submit(state_.session, expected_us, [self = Self(), execution] { self->Run(execution); });
 }
@@ -84,7 +60,7 @@ void Executions::RecordRun(const Execution& execution, std::chrono::microseconds
   const Executable& executable = *execution.executable->compiled;
   const ExecuteRequest& request = execution.request;
   RunKey key;
-  key.device = request.device;
+  key.device = request.DeviceOf(0);
   key.origin = request.command.origin;
   key.step = request.command.step;
   state_.ledger.RecordRun(key, executable.digest(), executable.name(),
@@ -118,15 +94,10 @@ absl::Status Executions::RunReal(Execution& execution, bool& started) {
             us, peak_bytes);
   // What was donated and not taken over is freed with the execution; results that have no name go with the
   // run.
-  for (size_t i = 0; i < execution.arguments.size(); ++i) {
-    if (execution.donated[i]) execution.arguments[i].reset();
-  }
+  DropDonated(execution);
   RETURN_IF_ERROR(status);
   MutexLock lock(&state_.mu);
-  for (size_t i = 0; i < run.blocks.size(); ++i) {
-    if (execution.results[i] == nullptr) continue;
-    Publish(*execution.results[i], run.plan.results()[i], std::move(run.blocks[i]));
-  }
+  run.Publish();
   return absl::OkStatus();
 }
 

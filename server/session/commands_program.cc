@@ -152,6 +152,7 @@ device::Violation HandleExecute(Session& session, const v1::Command& command, co
   request.command = RefOf(session, command);
   request.executable = message.executable();
   request.device = message.device();
+  request.devices.assign(message.devices().begin(), message.devices().end());
   request.results.assign(message.results().begin(), message.results().end());
   request.fills.assign(message.fills().begin(), message.fills().end());
   request.donated.assign(message.donated().begin(), message.donated().end());

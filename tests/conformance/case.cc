@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -197,6 +198,15 @@ absl::Status CompareResult(const Literal& got, const Case& want) {
     if (!status.ok()) absl::StrAppendFormat(&message, "result %d: %s\n", i, FromAbsl(status.message()));
   }
   return message.empty() ? absl::OkStatus() : absl::InvalidArgumentError(message);
+}
+
+hlo::Literal PartOf(const Literal& all, size_t member) {
+  hlo::Shape shape = all.shape();
+  shape.dims.erase(shape.dims.begin());
+  shape.layout.reset();
+  Literal part(shape);
+  std::memcpy(part.bytes().data(), all.bytes().data() + member * part.bytes().size(), part.bytes().size());
+  return part;
 }
 
 }  // namespace hlod::testing

@@ -46,6 +46,9 @@ absl::StatusOr<Case> LoadCase(std::string_view name, std::string_view corpus = "
 // file's must have.
 absl::StatusOr<hlo::Literal> ReadNpy(const std::string& path, hlo::PrimitiveType type);
 
+// What one member has of an array over all of them, its first dimension: collectives' arguments and results.
+hlo::Literal PartOf(const hlo::Literal& all, size_t member);
+
 // OK when every element of `got` matches; else how many do not and the first and worst of them. Complex
 // numbers by modulus.
 absl::Status CompareArrays(const hlo::Literal& got, const hlo::Literal& want, const Tolerance& tolerance);

@@ -283,14 +283,6 @@ TEST_F(Hloctl, TokensAreGivenAndTakenWithoutFiles) {
   EXPECT_EQ(Run("run " + File("token.hlo") + " --arg 0=x.npy").code, 2);
 }
 
-TEST_F(Hloctl, ProgramsOfManyDevicesAreRefusedByNumber) {
-  std::ofstream(folder_ / "many.hlo") << "HloModule m, replica_count=2, num_partitions=4\nENTRY main {\n"
-                                         "  ROOT x = u32[] partition-id()\n}\n";
-  const Output output = Run("run " + File("many.hlo"));
-  EXPECT_EQ(output.code, 1);
-  EXPECT_NE(output.text.find("num_replicas (2) and num_partitions (4)"), std::string::npos) << output.text;
-}
-
 TEST_F(Hloctl, AParameterHasOneSource) {
   EXPECT_EQ(Run("run " + File("add.hlo") + " --arg 0=x.npy --placeholder 0").code, 2);
   std::ofstream(folder_ / "bad.hlo") << "HloModule bad\nENTRY main {\n  x = ?\n}\n";

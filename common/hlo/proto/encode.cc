@@ -1,6 +1,9 @@
 // Modules to HloModuleProto, as XLA writes them: small ids that are unique in the module, names too,
 // schedules and signatures filled in.
+#include <algorithm>
+
 #include "common/base/strings.h"
+#include "common/hlo/collective.h"
 #include "common/hlo/proto/attributes.h"
 #include "common/hlo/proto/notes.h"
 #include "common/hlo/proto/residue.h"
@@ -81,6 +84,27 @@ class ModuleEncoder {
       proto->add_control_predecessor_ids(IdOf(computation, node));
   }
 
+  // One of as many replicas and partitions stays as it came; another one counts its devices up.
+  void EncodeDevices() {
+    const auto [replicas, partitions] = MembersOf(module_);
+    xla::DeviceAssignmentProto& devices = *proto_.mutable_device_assignment();
+    if (replicas == std::max(1, devices.replica_count()) &&
+        partitions == std::max(1, devices.computation_count())) {
+      if (devices.ByteSizeLong() == 0) proto_.clear_device_assignment();
+      return;
+    }
+    proto_.clear_device_assignment();
+    if (replicas == 1 && partitions == 1) return;
+    xla::DeviceAssignmentProto& written = *proto_.mutable_device_assignment();
+    written.set_replica_count(static_cast<int32_t>(std::min<int64_t>(replicas, INT32_MAX)));
+    written.set_computation_count(static_cast<int32_t>(std::min<int64_t>(partitions, INT32_MAX)));
+    if (!CheckMembers(module_).ok()) return;  // It cannot run, and its devices may be many.
+    for (int64_t p = 0; p < partitions; ++p) {
+      xla::DeviceAssignmentProto::ComputationDevice& computation = *written.add_computation_devices();
+      for (int64_t r = 0; r < replicas; ++r) computation.add_replica_device_ids(r * partitions + p);
+    }
+  }
+
   void EncodeModuleFields() {
     ProgramShape entry = module_.entry().program_shape();
     for (size_t i = 0; i < entry.parameter_names.size(); ++i) {
@@ -99,6 +123,7 @@ class ModuleEncoder {
 
     int index = 0;
     auto& aliases = *proto_.mutable_input_output_alias()->mutable_entries();
+    EncodeDevices();
     for (const InputOutputAlias& alias : module_.config.input_output_alias) {
       auto* entry_proto = index < aliases.size() ? aliases.Mutable(index) : aliases.Add();
       ++index;

@@ -227,6 +227,10 @@ class ModuleDecoder {
     for (const auto& [key, value] : proto_.frontend_attributes().map())
       module_->config.frontend_attributes.emplace(key, value);
     module_->config.is_scheduled = proto_.has_schedule();
+    // Which devices these are stays in the residue.
+    const xla::DeviceAssignmentProto& devices = proto_.device_assignment();
+    module_->config.replica_count = std::max(1, devices.replica_count());
+    module_->config.partition_count = std::max(1, devices.computation_count());
     KeepModuleResidue();
     return absl::OkStatus();
   }

@@ -14,6 +14,7 @@
 #include "common/hlo/analysis/aliases.h"
 #include "common/hlo/effects.h"
 #include "common/hlo/flat_signature.h"
+#include "server/engine/plan/collective_step.h"
 #include "server/engine/plan/lowering_order.h"
 #include "server/engine/plan/lowering_steps.h"
 #include "server/engine/plan/runnable.h"
@@ -332,7 +333,10 @@ absl::Status Lowering::LowerInstruction(Frame& frame, Instruction instruction) {
 
 absl::Status Lowering::LowerStep(Frame& frame, Instruction instruction) {
   std::unique_ptr<Step> step;
-  if (instruction.opcode() == hlo::kCustomCall && !CanEvaluate(instruction)) {
+  if (HasTrait(instruction.opcode(), hlo::kCollective) && !hlo::IsCollectiveEnd(instruction.opcode()) &&
+      hlo::MembersOf(*module_).count() > 1) {
+    ASSIGN_OR_RETURN(step, MakeCollectiveStep(*module_, instruction, options_));
+  } else if (instruction.opcode() == hlo::kCustomCall && !CanEvaluate(instruction)) {
     // Asked again here, since an optimised module may come from the cache of a daemon with other kernels.
     RETURN_IF_ERROR(CheckCustomCall(instruction, options_.kernels.get()));
     const std::string& target = instruction.attributes<hlo::CustomCallAttributes>().target;

@@ -10,6 +10,7 @@
 #include "common/base/status.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/passes/expand_dynamic.h"
+#include "common/passes/expand_wrappers.h"
 #include "common/passes/passes.h"
 #include "server/engine/plan/assemble.h"
 #include "server/engine/plan/buffer_assignment.h"
@@ -42,6 +43,7 @@ class PlanImpl final : public Plan {
   // Sums up sizes and counts; RESOURCE_EXHAUSTED when a sum overflows.
   absl::Status Account();
   void set_compile_us(int64_t us) { stats_.compile_us = us; }
+  void set_members(const hlo::Members& members) { stats_.members = members; }
 
   absl::Span<const hlo::Shape> arguments() const override { return program_.arguments; }
   absl::Span<const hlo::Shape> results() const override { return program_.results; }
@@ -126,6 +128,7 @@ absl::StatusOr<std::unique_ptr<PlanImpl>> MakePlan(std::shared_ptr<const hlo::Mo
                                                    const CompileOptions& options) {
   const int threads = TeamSize(options.threads);
   PassWatch watch([&options] { return Interrupted(options); });
+  const hlo::Members members = hlo::MembersOf(*module);
 
   // One flat list of steps over array values.
   ASSIGN_OR_RETURN(FlatProgram program, Lower(std::move(module), options, threads));
@@ -143,6 +146,7 @@ absl::StatusOr<std::unique_ptr<PlanImpl>> MakePlan(std::shared_ptr<const hlo::Mo
 
   auto plan = std::make_unique<PlanImpl>(std::move(program), std::move(assignment), threads);
   RETURN_IF_ERROR(plan->Account());
+  plan->set_members(members);
   return plan;
 }
 
@@ -186,7 +190,10 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& given, const Co
   PassWatch watch([&options] { return Interrupted(options); });
   // Inline, fold and simplify; the cross-check takes the module as it came.
   std::shared_ptr<const hlo::Module> simplified;
-  if (options.reference_only) {
+  if (options.reference_only && hlo::MembersOf(module).count() > 1) {
+    // Members meet in steps, not inside of what the evaluator runs by itself.
+    simplified = ExpandWrappers(module, &watch);
+  } else if (options.reference_only) {
     simplified = hlo::Clone(module);
   } else {
     ASSIGN_OR_RETURN(simplified, RunPipeline(module, &watch));

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "common/hlo/collective.h"
 #include "common/hlo/module.h"
 #include "server/engine/run/run_context.h"
 
@@ -39,6 +40,7 @@ struct PlanStats {
   int64_t instructions = 0, steps = 0, fused_steps = 0, library_steps = 0, movement_steps = 0,
           reference_steps = 0;
   std::vector<std::string> reference_opcodes;  // Sorted, without repeats.
+  hlo::Members members;                        // Each runs the plan by itself, all at the same time.
   int64_t compile_us = 0;
   // Dot and convolution multiply-adds times two, plus one an elementwise element; loops counted once.
   double flops = 0;
@@ -63,9 +65,10 @@ class Plan {
   // Expected duration from FLOPs and bytes, in microseconds: decides which thread runs it.
   virtual double estimate_us() const = 0;
 
-  // Runs the program. `temporary` has memory().temporary_bytes bytes, aligned to 64; contents do not matter
-  // before or after. No allocation happens inside unless the plan has reference steps. On an error results
-  // are unspecified. `arguments` not aliased by a result are only read.
+  // Runs the program; of several members the one that the context says. `temporary` has
+  // memory().temporary_bytes bytes, aligned to 64; contents do not matter before or after. No allocation
+  // happens inside unless the plan has reference steps. On an error results are unspecified. `arguments` not
+  // aliased by a result are only read.
   virtual absl::Status Run(absl::Span<const std::byte* const> arguments, absl::Span<std::byte* const> results,
                            std::byte* temporary, RunContext& context) const = 0;
 

@@ -9,6 +9,7 @@
 #include "common/base/status.h"
 #include "common/evaluator/custom_calls.h"
 #include "common/evaluator/evaluator.h"
+#include "common/hlo/collective.h"
 #include "common/hlo/replica_groups.h"
 #include "server/engine/plan/lowering_steps.h"
 
@@ -43,10 +44,17 @@ std::string NearestOwnTarget(std::string_view target) {
                                    [&](const std::string& own) { return EditDistance(own, target); });
 }
 
-absl::Status CheckInstruction(Instruction instruction, const NativeKernels* kernels) {
+absl::Status CheckCollective(Instruction instruction, const hlo::Members& members) {
+  if (hlo::IsCollectiveEnd(instruction.opcode())) return absl::OkStatus();
+  if (members.count() == 1) return hlo::CheckOneParticipant(instruction);
+  return hlo::ReadCollective(instruction, members).status();
+}
+
+absl::Status CheckInstruction(Instruction instruction, const NativeKernels* kernels,
+                              const hlo::Members& members) {
   RETURN_IF_ERROR(CheckStatic(instruction.shape(), instruction));
   if (HasTrait(instruction.opcode(), hlo::kCollective))
-    RETURN_IF_ERROR(Annotate(hlo::CheckOneParticipant(instruction), Where(instruction)));
+    RETURN_IF_ERROR(Annotate(CheckCollective(instruction, members), Where(instruction)));
   if (HasTrait(instruction.opcode(), hlo::kSideEffect)) {
     return Unimplemented(
         "Opcode %s talks to the host in the middle of a program, which this build does not (%s).",
@@ -73,14 +81,8 @@ absl::Status CheckCustomCall(Instruction instruction, const NativeKernels* kerne
 }
 
 absl::Status CheckRunnable(const hlo::Module& module, const NativeKernels* kernels) {
-  const int64_t replicas = module.config.replica_count, partitions = module.config.partition_count;
-  if (replicas > 1 || partitions > 1) {
-    return Unimplemented(
-        "Module %s is for num_replicas (%d) and num_partitions (%d); a program runs as one of each here, the "
-        "limit "
-        "of both.",
-        module.name(), replicas, partitions);
-  }
+  RETURN_IF_ERROR(hlo::CheckMembers(module));
+  const hlo::Members members = hlo::MembersOf(module);
   std::vector<bool> reached(module.computation_count(), false);
   reached[module.entry_id()] = true;
   // Callees have smaller ids than their callers.
@@ -89,7 +91,7 @@ absl::Status CheckRunnable(const hlo::Module& module, const NativeKernels* kerne
     const hlo::Computation& computation = module.computation(c);
     for (hlo::NodeId id = 0; id < computation.size(); ++id) {
       const Instruction instruction = computation[id];
-      RETURN_IF_ERROR(CheckInstruction(instruction, kernels));
+      RETURN_IF_ERROR(CheckInstruction(instruction, kernels, members));
       for (hlo::ComputationId called : instruction.called()) reached[called] = true;
     }
   }

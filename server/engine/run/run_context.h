@@ -9,6 +9,10 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 
+namespace hlod {
+class Meeting;
+}
+
 namespace hlod::engine {
 
 class StrayCalls;
@@ -19,6 +23,9 @@ struct RunContext {
   absl::Time deadline = absl::InfiniteFuture();
   const std::atomic<bool>* cancel = nullptr;  // Likewise: CANCELLED. Not owned.
   uint32_t replica_id = 0, partition_id = 0;
+  // Of a program of several members: where they meet, and which one this is. Not owned.
+  Meeting* meeting = nullptr;
+  int member = 0;
   // Of library calls that cannot be stopped; null: the run waits for their end. Not owned.
   StrayCalls* strays = nullptr;
 };

@@ -1,0 +1,170 @@
+// Threads for members, and the one rule of collectives among them.
+#include "common/evaluator/members.h"
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "common/base/status.h"
+#include "common/evaluator/rules.h"
+
+namespace hlod {
+namespace evaluator {
+namespace {
+
+using hlo::Collective;
+using hlo::Instruction;
+using hlo::Literal;
+
+// What a member brings to a meeting, and takes away.
+struct Part {
+  const std::vector<Value>* operands = nullptr;
+  std::vector<Literal> results;  // One a result of the collective.
+};
+
+Part& PartOf(void* brought) { return *static_cast<Part*>(brought); }
+
+// The shapes of what the collective gives one member: of a start that keeps its operands beside, the second
+// element.
+const hlo::Shape& GivenShape(Instruction instruction) {
+  const hlo::Shape& shape = instruction.shape();
+  const bool beside =
+      instruction.opcode() == hlo::kAllGatherStart || instruction.opcode() == hlo::kCollectivePermuteStart;
+  return beside ? shape.tuple[1] : shape;
+}
+
+void Zero(Instruction instruction, Part& part) {
+  const hlo::Shape& given = GivenShape(instruction);
+  for (const hlo::ShapeLeaf& leaf : hlo::Leaves(given)) part.results.emplace_back(*leaf.shape);
+}
+
+// Everybody gets copies: literals are not shared between threads.
+void CopyParts(Instruction instruction, const Collective& collective, absl::Span<const int> group,
+               absl::Span<void* const> brought) {
+  for (size_t rank = 0; rank < group.size(); ++rank) {
+    Part& part = PartOf(brought[rank]);
+    const int source = collective.sources[static_cast<size_t>(group[rank])];
+    if (source < 0) {
+      Zero(instruction, part);
+      continue;
+    }
+    const auto at = static_cast<size_t>(collective.rank_of[static_cast<size_t>(source)]);
+    for (const Value& operand : *PartOf(brought[at]).operands) part.results.push_back(*operand.array);
+  }
+}
+
+absl::Status RunGroup(const hlo::Module& module, Instruction instruction, const Collective& collective,
+                      const EvaluateOptions& options, absl::Span<void* const> brought) {
+  ASSIGN_OR_RETURN(const hlo::GroupProgram program, hlo::MakeGroupProgram(module, instruction, collective));
+  std::vector<const Literal*> operands;
+  for (void* const part : brought) {
+    for (const Value& operand : *PartOf(part).operands) operands.push_back(operand.array.get());
+  }
+  EvaluateOptions alone = options;
+  alone.member = nullptr;
+  alone.random = nullptr;
+  ASSIGN_OR_RETURN(const Literal all, Evaluate(*program.module, operands, alone));
+  const std::vector<Literal>& results = all.elements();
+  using Results = hlo::GroupProgram::Results;
+  const size_t each = program.results == Results::kEach ? results.size() / brought.size() : results.size();
+  for (size_t rank = 0; rank < brought.size(); ++rank) {
+    Part& part = PartOf(brought[rank]);
+    if (program.results == Results::kForFirst && rank > 0) {
+      Zero(instruction, part);
+      continue;
+    }
+    const size_t first = program.results == Results::kEach ? rank * each : 0;
+    for (size_t i = 0; i < each; ++i) part.results.push_back(results[first + i]);
+  }
+  return absl::OkStatus();
+}
+
+Value OneOrTuple(std::vector<Value> values, bool tuple) {
+  return tuple ? Value::Tuple(std::move(values)) : std::move(values[0]);
+}
+
+}  // namespace
+
+absl::StatusOr<Value> MeetMembers(Evaluation& evaluation, Instruction instruction,
+                                  std::vector<Value>& operands) {
+  const MemberRun& run = *evaluation.options().member;
+  ASSIGN_OR_RETURN(const Collective collective, hlo::ReadCollective(instruction, run.members));
+  Part own{&operands, {}};
+  const int group_number = collective.group_of[static_cast<size_t>(run.member)];
+  if (group_number < 0) {
+    Zero(instruction, own);
+  } else {
+    const std::vector<int>& group = collective.groups[static_cast<size_t>(group_number)];
+    const std::string what = absl::StrFormat("%s (%s)", Name(instruction.opcode()), instruction.name());
+    // Of one module an instruction's operands have one address.
+    RETURN_IF_ERROR(run.meeting->Meet(
+        run.member, instruction.operands().data(), what, group, &own,
+        [&] { return evaluation.CheckInterrupt(); },
+        [&](absl::Span<void* const> brought) {
+          if (collective.sources.empty())
+            return RunGroup(evaluation.module(), instruction, collective, evaluation.options(), brought);
+          CopyParts(instruction, collective, group, brought);
+          return absl::OkStatus();
+        }));
+  }
+  std::vector<Value> given;
+  for (Literal& result : own.results) given.push_back(Value::Own(std::move(result)));
+  const hlo::Shape& shape = instruction.shape();
+  const hlo::Shape& given_shape = GivenShape(instruction);
+  Value value = OneOrTuple(std::move(given), given_shape.IsTuple());
+  if (&given_shape == &shape) return value;
+  std::vector<Value> elements = {OneOrTuple(operands, shape.tuple[0].IsTuple()), std::move(value)};
+  for (size_t i = elements.size(); i < shape.tuple.size(); ++i)
+    elements.push_back(Value::Own(Literal(shape.tuple[i])));
+  return Value::Tuple(std::move(elements));
+}
+
+// replica-id and partition-id.
+absl::StatusOr<Value> DeviceId(Evaluation& evaluation, Instruction instruction, std::vector<Value>&) {
+  int64_t id = 0;
+  if (const MemberRun* run = evaluation.options().member; run != nullptr) {
+    id = instruction.opcode() == hlo::kReplicaId ? run->member / run->members.partitions
+                                                 : run->member % run->members.partitions;
+  }
+  return Value::Own(Literal::Scalar<uint32_t>(static_cast<uint32_t>(id)));
+}
+
+}  // namespace evaluator
+
+absl::StatusOr<std::vector<hlo::Literal>> EvaluateMembers(
+    const hlo::Module& module, absl::Span<const std::vector<const hlo::Literal*>> arguments,
+    const EvaluateOptions& options) {
+  RETURN_IF_ERROR(hlo::CheckMembers(module));
+  const hlo::Members members = hlo::MembersOf(module);
+  if (static_cast<int64_t>(arguments.size()) != members.count()) {
+    return InvalidArgument("%s has %d members, and arguments of %d were given", module.name(),
+                           members.count(), arguments.size());
+  }
+  std::vector<std::string> names;
+  for (int64_t m = 0; m < members.count(); ++m) names.push_back(members.Name(m));
+  Meeting meeting(std::move(names));
+  std::vector<absl::StatusOr<hlo::Literal>> results(arguments.size(), absl::UnknownError("It did not run."));
+  {
+    std::vector<std::jthread> threads;
+    for (size_t m = 0; m < arguments.size(); ++m) {
+      threads.emplace_back([&, m] {
+        const MemberRun member{&meeting, members, static_cast<int>(m)};
+        EvaluateOptions own = options;
+        own.member = &member;
+        own.random = nullptr;
+        results[m] = Evaluate(module, arguments[m], own);
+        meeting.Leave(static_cast<int>(m), results[m].status());
+      });
+    }
+  }
+  RETURN_IF_ERROR(Annotate(meeting.cause(), meeting.context()));
+  std::vector<hlo::Literal> literals;
+  for (absl::StatusOr<hlo::Literal>& result : results) {
+    RETURN_IF_ERROR(result.status());
+    literals.push_back(*std::move(result));
+  }
+  return literals;
+}
+
+}  // namespace hlod

@@ -1,0 +1,225 @@
+// Programs of several members (members/cases.json) through the evaluator and the engine: XLA's results.
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "common/base/meeting.h"
+#include "common/evaluator/members.h"
+#include "common/hlo/inference/verifier.h"
+#include "common/hlo/proto/codec.h"
+#include "common/hlo/text/text.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "server/engine/plan/optimised.h"
+#include "server/engine/plan/plan.h"
+#include "tests/conformance/case.h"
+#include "tests/support/source_dir.h"
+
+namespace hlod::testing {
+namespace {
+
+using hlo::Literal;
+using Json = nlohmann::json;
+using ByMember = std::vector<std::vector<Literal>>;  // Then by parameter, or by leaf of the result.
+
+const std::map<std::string, Json>& Cases() {
+  static const auto* const cases = [] {
+    std::ifstream file(SourceDir() / "tests/conformance/members/cases.json");
+    auto* const named = new std::map<std::string, Json>;
+    for (Json& row : Json::parse(file)) named->emplace(row["name"], std::move(row));
+    return named;
+  }();
+  return *cases;
+}
+
+std::vector<std::string> Names() {
+  std::vector<std::string> names;
+  for (const auto& [name, row] : Cases()) names.push_back(name);
+  return names;
+}
+
+template <typename T>
+void Fill(Literal& literal, const Json& values) {
+  for (size_t i = 0; i < values.size(); ++i) literal.data<T>()[i] = static_cast<T>(values[i].get<double>());
+}
+
+Literal ArrayOf(const Json& json) {
+  const std::string type = json["type"];
+  const std::vector<int64_t> dims = json["dims"];
+  const std::map<std::string, hlo::PrimitiveType> types = {
+      {"f32", hlo::kF32}, {"s32", hlo::kS32}, {"u32", hlo::kU32}, {"pred", hlo::kPred}};
+  Literal literal(hlo::Shape::Array(types.at(type), hlo::Dims(dims.begin(), dims.end())));
+  if (type == "f32") Fill<float>(literal, json["values"]);
+  if (type == "s32") Fill<int32_t>(literal, json["values"]);
+  if (type == "u32") Fill<uint32_t>(literal, json["values"]);
+  if (type == "pred") {
+    for (size_t i = 0; i < json["values"].size(); ++i)
+      literal.bytes()[i] = std::byte{json["values"][i].get<int>() != 0};
+  }
+  return literal;
+}
+
+ByMember ArraysOf(const Json& members) {
+  ByMember arrays;
+  for (const Json& member : members) {
+    arrays.emplace_back();
+    for (const Json& array : member) arrays.back().push_back(ArrayOf(array));
+  }
+  return arrays;
+}
+
+// A plan's members side by side.
+absl::StatusOr<ByMember> RunMembers(const engine::Plan& plan, const ByMember& arguments) {
+  const hlo::Members& members = plan.stats().members;
+  std::vector<std::string> names;
+  for (int64_t m = 0; m < members.count(); ++m) names.push_back(members.Name(m));
+  Meeting meeting(names);
+  ByMember results;
+  for (size_t m = 0; m < arguments.size(); ++m) {
+    results.emplace_back();
+    for (const hlo::Shape& shape : plan.results()) results.back().emplace_back(shape);
+  }
+  {
+    std::vector<std::jthread> threads;
+    for (size_t m = 0; m < arguments.size(); ++m) {
+      threads.emplace_back([&, m] {
+        std::vector<const std::byte*> given;
+        std::vector<std::byte*> places;
+        for (const Literal& argument : arguments[m]) given.push_back(argument.bytes().data());
+        for (Literal& result : results[m]) places.push_back(result.bytes().data());
+        const Literal temporary(hlo::Shape::Array(hlo::kU8, {plan.memory().temporary_bytes + 64}));
+        auto* const bytes = const_cast<std::byte*>(temporary.bytes().data());
+        engine::RunContext context;
+        context.replica_id = static_cast<uint32_t>(m) / static_cast<uint32_t>(members.partitions);
+        context.partition_id = static_cast<uint32_t>(m) % static_cast<uint32_t>(members.partitions);
+        context.meeting = &meeting;
+        context.member = static_cast<int>(m);
+        meeting.Leave(static_cast<int>(m), plan.Run(given, absl::MakeSpan(places), bytes, context));
+      });
+    }
+  }
+  if (!meeting.cause().ok()) return meeting.cause();
+  return results;
+}
+
+// The cases of collectives/ stand beside, under this before their names.
+constexpr std::string_view kOfCorpus = "corpus_";
+
+std::vector<std::string> CorpusNames() {
+  std::vector<std::string> names = CaseNames("collectives");
+  for (std::string& name : names) name.insert(0, kOfCorpus);
+  return names;
+}
+
+// An array over all members, cut into theirs.
+void CutUp(const Literal& all, ByMember& members) {
+  hlo::Shape shape = all.shape();
+  members.resize(static_cast<size_t>(shape.dims[0]));
+  shape.dims.erase(shape.dims.begin());
+  shape.layout.reset();
+  for (size_t m = 0; m < members.size(); ++m) {
+    Literal& part = members[m].emplace_back(shape);
+    const absl::Span<std::byte> bytes = part.bytes();
+    std::copy_n(all.bytes().begin() + static_cast<ptrdiff_t>(m * bytes.size()), bytes.size(), bytes.begin());
+  }
+}
+
+class Members : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    std::string text;
+    if (GetParam().starts_with(kOfCorpus)) {
+      const absl::StatusOr<Case> xla = LoadCase(GetParam().substr(kOfCorpus.size()), "collectives");
+      ASSERT_TRUE(xla.ok()) << xla.status();
+      text = xla->module_text;
+      tolerances_ = xla->tolerances;
+      for (const Literal& argument : xla->arguments) CutUp(argument, arguments_);
+      for (const Literal& result : xla->expected) CutUp(result, expected_);
+    } else {
+      const Json& row = Cases().at(GetParam());
+      const std::vector<std::string> lines = row["text"];
+      text = absl::StrJoin(lines, "\n");
+      arguments_ = ArraysOf(row["arguments"]);
+      expected_ = ArraysOf(row["results"]);
+    }
+    auto module = hlo::ParseModule(text);
+    ASSERT_TRUE(module.ok()) << module.status();
+    module_ = *std::move(module);
+    ASSERT_EQ(hlo::Verify(*module_), absl::OkStatus());
+    ASSERT_EQ(static_cast<int64_t>(expected_.size()), hlo::MembersOf(*module_).count());
+  }
+
+  // Sums are of eighths, exact in any order; a dot's are not.
+  void ExpectXlasResults(const ByMember& results) {
+    ASSERT_EQ(results.size(), expected_.size());
+    for (size_t m = 0; m < results.size(); ++m) {
+      ASSERT_EQ(results[m].size(), expected_[m].size());
+      for (size_t r = 0; r < results[m].size(); ++r) {
+        Tolerance tolerance = GetParam() == "mean_of_matmuls" ? Tolerance{1e-6, 1e-6} : Tolerance{};
+        if (!tolerances_.empty()) tolerance = tolerances_[r];
+        const absl::Status same = CompareArrays(results[m][r], expected_[m][r], tolerance);
+        EXPECT_TRUE(same.ok()) << "member " << m << ", result " << r << ": " << same;
+      }
+    }
+  }
+  void ExpectPlanGivesXlasResults(const engine::Plan& plan) {
+    const auto results = RunMembers(plan, arguments_);
+    ASSERT_TRUE(results.ok()) << results.status() << "\n" << plan.Dump();
+    ExpectXlasResults(*results);
+  }
+
+  std::unique_ptr<hlo::Module> module_;
+  ByMember arguments_, expected_;
+  std::vector<Tolerance> tolerances_;  // Of the corpus, by result.
+};
+
+TEST_P(Members, EvaluatorComputesXlasResults) {
+  std::vector<std::vector<const Literal*>> pointers;
+  for (const std::vector<Literal>& member : arguments_) {
+    pointers.emplace_back();
+    for (const Literal& argument : member) pointers.back().push_back(&argument);
+  }
+  const auto results = EvaluateMembers(*module_, pointers);
+  ASSERT_TRUE(results.ok()) << results.status();
+  ByMember leaves;
+  for (const Literal& result : *results) {
+    leaves.emplace_back();
+    for (const Literal* leaf : result.Leaves()) leaves.back().push_back(*leaf);
+  }
+  ExpectXlasResults(leaves);
+}
+
+TEST_P(Members, EngineComputesXlasResults) {
+  const auto plan = engine::Compile(*module_, {.threads = 2});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ((*plan)->stats().reference_steps, 0) << (*plan)->Dump();
+  ExpectPlanGivesXlasResults(**plan);
+}
+
+TEST_P(Members, ReferencePlanComputesXlasResults) {
+  const auto plan = engine::Compile(*module_, {.threads = 2, .reference_only = true});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ExpectPlanGivesXlasResults(**plan);
+}
+
+// A proto's device assignment says how many members there are.
+TEST_P(Members, SurviveAProto) {
+  const std::string bytes = hlo::ToProto(*module_).SerializeAsString();
+  const auto read = hlo::FromSerialized(bytes, {.for_execution = true});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ((*read)->config.replica_count, module_->config.replica_count);
+  EXPECT_EQ((*read)->config.partition_count, module_->config.partition_count);
+  const auto plan = engine::Compile(**read, {.threads = 2});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ExpectPlanGivesXlasResults(**plan);
+}
+
+INSTANTIATE_TEST_SUITE_P(Xla, Members, ::testing::ValuesIn(Names()), CaseName());
+INSTANTIATE_TEST_SUITE_P(Corpus, Members, ::testing::ValuesIn(CorpusNames()), CaseName());
+
+}  // namespace
+}  // namespace hlod::testing
