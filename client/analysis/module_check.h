@@ -23,7 +23,7 @@ struct ModuleReport {
   std::string name;
   int64_t instructions = 0;
   ModuleCost cost;
-  Peak fused, unfused;  // On one chip, undivided.
+  Peak fused, unfused;  // The lower and the upper end on one chip, undivided.
   Bracket traffic;      // Bytes moved in the device's memory, undivided.
   Bracket peak_bytes;   // On a chip.
   // On one of several chips, with the parameters' shardings carried through what leaves no choice

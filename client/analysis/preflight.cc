@@ -31,7 +31,7 @@ SourceLine LineOf(const v1::Origin& origin) { return {origin.file(), origin.line
 struct Known {
   size_t index = 0;  // Among RunReport::programs.
   std::unique_ptr<hlo::Module> module;
-  Peak peak;                 // Everything fused that can be, all that is alive then.
+  Peak peak;                 // The lower end of its bracket, with all that is alive then.
   std::vector<int> aliases;  // By result: the argument whose memory it takes when that is donated, or -1.
   std::vector<SourceLine> lines;  // By result: as the program's metadata has it.
 };
@@ -171,8 +171,18 @@ class Follower {
     known.lines = LinesOfResults(*known.module);
     ASSIGN_OR_RETURN(row.report, CheckModule(*known.module, report_.target, {}));
     ASSIGN_OR_RETURN(const std::unique_ptr<hlo::Module> canonical, Canonical(*known.module));
-    known.peak = PeakOf(Placements(*canonical, options_), SIZE_MAX);
+    known.peak = LeastPeakOf(*canonical);
     return absl::OkStatus();
+  }
+
+  // With every array; as CheckModule has its lower end.
+  Peak LeastPeakOf(const hlo::Module& canonical) const {
+    PlacementOptions options = options_;
+    options.fused = true;
+    Peak fused = PeakOf(Placements(canonical, options), SIZE_MAX);
+    options.fused = false;
+    Peak unfused = PeakOf(Placements(canonical, options), SIZE_MAX);
+    return fused.total() <= unfused.total() ? std::move(fused) : std::move(unfused);
   }
 
   // What an array takes on a chip: `known` that its sharding, or the lack of one, is the program's own.

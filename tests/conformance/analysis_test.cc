@@ -2,41 +2,16 @@
 #include <cmath>
 #include <map>
 #include <string>
-#include <vector>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_split.h"
 #include "client/analysis/cost.h"
 #include "client/analysis/peak.h"
-#include "common/base/file.h"
 #include "common/hlo/proto/codec.h"
 #include "gtest/gtest.h"
 #include "tests/conformance/case.h"
-#include "tests/support/source_dir.h"
+#include "tests/conformance/judged.h"
 
 namespace hlod::testing {
 namespace {
-
-struct Judged {
-  std::string name;
-  std::map<std::string, double> values;  // By the column's name.
-};
-
-std::vector<Judged> ReadJudged() {
-  const std::string text = ReadFile((SourceDir() / "tests/conformance/jax/judged.csv").string()).value();
-  const std::vector<std::string> lines = absl::StrSplit(text, '\n', absl::SkipEmpty());
-  const std::vector<std::string> columns = absl::StrSplit(lines[0], ',');
-  std::vector<Judged> rows;
-  for (size_t line = 1; line < lines.size(); ++line) {
-    const std::vector<std::string> cells = absl::StrSplit(lines[line], ',');
-    Judged row{.name = cells[0]};
-    for (size_t column = 1; column < columns.size(); ++column) {
-      EXPECT_TRUE(absl::SimpleAtod(cells[column], &row.values[columns[column]])) << lines[line];
-    }
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
 
 // Most are equal; XLA counts an opt-barrier's operands, only the first index of a dynamic slice, and four-bit
 // integers packed.
@@ -44,7 +19,7 @@ bool Near(double got, double want) { return std::abs(got - want) <= 0.1 * std::m
 
 TEST(Analysis, CostsAreXlas) {
   int compared = 0, equal = 0;
-  for (const Judged& judged : ReadJudged()) {
+  for (const Judged& judged : ReadJudged("jax")) {
     const Case jax = LoadCase(judged.name).value();
     const analysis::ModuleCost cost = analysis::CostOf(*hlo::FromSerialized(jax.module_proto).value());
     // XLA's sums have -1 for each custom-call.
@@ -64,7 +39,7 @@ TEST(Analysis, CostsAreXlas) {
 }
 
 TEST(Analysis, ArgumentsAndResultsAreAsLargeAsXlaSays) {
-  for (const Judged& judged : ReadJudged()) {
+  for (const Judged& judged : ReadJudged("jax")) {
     const Case jax = LoadCase(judged.name).value();
     const auto peak = analysis::PeakOf(*hlo::FromSerialized(jax.module_proto).value());
     ASSERT_TRUE(peak.ok()) << judged.name << ": " << peak.status();
@@ -79,12 +54,10 @@ TEST(Analysis, ArgumentsAndResultsAreAsLargeAsXlaSays) {
 // holds.
 TEST(Analysis, MostPeaksAreNearXlas) {
   int near = 0, bracketed = 0;
-  for (const Judged& judged : ReadJudged()) {
+  for (const Judged& judged : ReadJudged("jax")) {
     const Case jax = LoadCase(judged.name).value();
     const auto module = hlo::FromSerialized(jax.module_proto).value();
-    const auto& xla = judged.values;
-    const double want =
-        xla.at("argument_bytes") + xla.at("output_bytes") - xla.at("alias_bytes") + xla.at("temp_bytes");
+    const auto want = static_cast<double>(judged.peak());
     const auto low = static_cast<double>(analysis::PeakOf(*module, {.fused = true})->total()),
                high = static_cast<double>(analysis::PeakOf(*module, {.fused = false})->total());
     near += Near(low, want) ? 1 : 0;

@@ -1,0 +1,25 @@
+// What XLA says that modules cost and need: jax/judged.csv, by jax/judge.py, and peaks/judged.csv.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hlod::testing {
+
+struct Judged {
+  std::string name;
+  std::map<std::string, double> values;  // By the column's name.
+
+  // Bytes at the fullest, as memory_analysis() has them.
+  int64_t peak() const {
+    return static_cast<int64_t>(values.at("argument_bytes") + values.at("output_bytes") -
+                                values.at("alias_bytes") + values.at("temp_bytes"));
+  }
+};
+// Of a corpus, "jax" or "peaks".
+std::vector<Judged> ReadJudged(std::string_view corpus);
+
+}  // namespace hlod::testing
