@@ -401,6 +401,19 @@ absl::Status CheckRagged(Instruction instruction, const Collective& collective) 
 
 }  // namespace
 
+int64_t GroupProgramSize(Instruction instruction, const Collective& collective) {
+  if (!collective.sources.empty() || collective.groups.empty()) return 0;
+  constexpr int64_t kOfRowRun = 40;  // Sent() of one.
+  const auto members = static_cast<int64_t>(collective.groups[0].size());
+  const int64_t operands = members * instruction.operand_count();
+  switch (collective.opcode) {
+    case kAllToAll: return operands + members * members;
+    case kReduceScatter: return 3 * operands;
+    case kRaggedAllToAll: return operands + members * instruction.operand(2).shape().dims[0] * kOfRowRun;
+    default: return 2 * operands;
+  }
+}
+
 absl::StatusOr<GroupProgram> MakeGroupProgram(const Module& module, Instruction instruction,
                                               const Collective& collective) {
   GroupBuilder builder(module, instruction, static_cast<int64_t>(collective.groups[0].size()));

@@ -55,6 +55,8 @@ struct GroupProgram {
   std::unique_ptr<Module> module;
   Results results = Results::kEach;
 };
+// How many instructions that has, about: an exchange among n members n times n pieces. 0 when there are sources.
+int64_t GroupProgramSize(Instruction instruction, const Collective& collective);
 // REQUIRES: `collective` was read from `instruction` of `module` and has no sources.
 absl::StatusOr<GroupProgram> MakeGroupProgram(const Module& module, Instruction instruction,
                                               const Collective& collective);

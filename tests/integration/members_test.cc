@@ -151,6 +151,24 @@ TEST_F(Members, MoreThanDevicesAreRefused) {
                     HasSubstr("the daemon has 4")));
 }
 
+// An instruction of 40 bytes must not become one of gigabytes.
+TEST_F(Members, WhatGroupsComputeIsBounded) {
+  const std::string exchange =
+      "HloModule m, replica_count=4096\nENTRY e {\n x = s8[4096] parameter(0)\n"
+      " ROOT y = s8[4096] all-to-all(x), replica_groups={}, dimensions={0}\n}\n";
+  EXPECT_THAT(Text(Must(client_->CompileText(exchange)).Describe().status()),
+              AllOf(HasSubstr("all-to-all"), HasSubstr("among (4096) members"),
+                    HasSubstr("the limit of all is (1048576)")));
+  std::string sums =
+      "HloModule m, replica_count=4096\n" + std::string(kAdd) + "ENTRY e {\n x0 = s32[] parameter(0)\n";
+  for (int i = 0; i < 200; ++i) {
+    absl::StrAppend(&sums, i == 199 ? " ROOT x" : " x", i + 1, " = s32[] all-reduce(x", i,
+                    "), replica_groups={}, to_apply=add\n");
+  }
+  EXPECT_THAT(Text(Must(client_->CompileText(sums + "}\n")).Describe().status()),
+              AllOf(HasSubstr("takes (8256) instructions of theirs, after (1048512)")));
+}
+
 // The daemon does not trust its clients to count.
 TEST_F(Members, WhatDoesNotFitIsRefusedByTheDaemon) {
   RawSession raw(daemon_->address());

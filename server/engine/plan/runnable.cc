@@ -44,17 +44,37 @@ std::string NearestOwnTarget(std::string_view target) {
                                    [&](const std::string& own) { return EditDistance(own, target); });
 }
 
-absl::Status CheckCollective(Instruction instruction, const hlo::Members& members) {
+// What the groups of all collectives may compute together: compiling costs memory by the instruction.
+constexpr int64_t kGroupInstructionsMax = 1 << 20;
+
+// `group_instructions` adds up.
+absl::Status CheckCollective(Instruction instruction, const hlo::Members& members,
+                             int64_t& group_instructions) {
   if (hlo::IsCollectiveEnd(instruction.opcode())) return absl::OkStatus();
   if (members.count() == 1) return hlo::CheckOneParticipant(instruction);
-  return hlo::ReadCollective(instruction, members).status();
+  ASSIGN_OR_RETURN(const hlo::Collective collective, hlo::ReadCollective(instruction, members));
+  // Its tables of members are as large as instructions, too.
+  constexpr int64_t kMembersAnInstruction = 64;
+  const int64_t size =
+      hlo::GroupProgramSize(instruction, collective) + members.count() / kMembersAnInstruction;
+  if (size <= kGroupInstructionsMax - group_instructions) {
+    group_instructions += size;
+    return absl::OkStatus();
+  }
+  return ResourceExhausted(
+      "Collective %s (%s) among (%d) members takes (%d) instructions of theirs, after (%d) of the "
+      "collectives "
+      "before it; the limit of all is (%d).",
+      hlo::Name(instruction.opcode()), instruction.name(), collective.groups[0].size(), size,
+      group_instructions, kGroupInstructionsMax);
 }
 
 absl::Status CheckInstruction(Instruction instruction, const NativeKernels* kernels,
-                              const hlo::Members& members) {
+                              const hlo::Members& members, int64_t& group_instructions) {
   RETURN_IF_ERROR(CheckStatic(instruction.shape(), instruction));
-  if (HasTrait(instruction.opcode(), hlo::kCollective))
-    RETURN_IF_ERROR(Annotate(CheckCollective(instruction, members), Where(instruction)));
+  if (HasTrait(instruction.opcode(), hlo::kCollective)) {
+    RETURN_IF_ERROR(Annotate(CheckCollective(instruction, members, group_instructions), Where(instruction)));
+  }
   if (HasTrait(instruction.opcode(), hlo::kSideEffect)) {
     return Unimplemented(
         "Opcode %s talks to the host in the middle of a program, which this build does not (%s).",
@@ -83,6 +103,7 @@ absl::Status CheckCustomCall(Instruction instruction, const NativeKernels* kerne
 absl::Status CheckRunnable(const hlo::Module& module, const NativeKernels* kernels) {
   RETURN_IF_ERROR(hlo::CheckMembers(module));
   const hlo::Members members = hlo::MembersOf(module);
+  int64_t group_instructions = 0;
   std::vector<bool> reached(module.computation_count(), false);
   reached[module.entry_id()] = true;
   // Callees have smaller ids than their callers.
@@ -91,7 +112,7 @@ absl::Status CheckRunnable(const hlo::Module& module, const NativeKernels* kerne
     const hlo::Computation& computation = module.computation(c);
     for (hlo::NodeId id = 0; id < computation.size(); ++id) {
       const Instruction instruction = computation[id];
-      RETURN_IF_ERROR(CheckInstruction(instruction, kernels, members));
+      RETURN_IF_ERROR(CheckInstruction(instruction, kernels, members, group_instructions));
       for (hlo::ComputationId called : instruction.called()) reached[called] = true;
     }
   }
