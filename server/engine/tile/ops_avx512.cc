@@ -3,8 +3,14 @@
 
 #if defined(__x86_64__)
 #define HLOD_TILE_SET avx512
-#define HLOD_TARGET __attribute__((target(HLOD_AVX512_FEATURES ",prefer-vector-width=512")))
-#define HLOD_TARGET_HALF __attribute__((target(HLOD_AVX512_FEATURES ",f16c,prefer-vector-width=512")))
+// Clang knows the width as an option of the command line alone, and drops an attribute that names it.
+#if defined(__clang__)
+#define HLOD_WIDE ""
+#else
+#define HLOD_WIDE ",prefer-vector-width=512"
+#endif
+#define HLOD_TARGET __attribute__((target(HLOD_AVX512_FEATURES HLOD_WIDE)))
+#define HLOD_TARGET_HALF __attribute__((target(HLOD_AVX512_FEATURES ",f16c" HLOD_WIDE)))
 #include "server/engine/tile/ops_impl.h"
 
 namespace hlod::engine {
