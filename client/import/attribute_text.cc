@@ -27,9 +27,9 @@ std::string FloatText(double value, hlo::PrimitiveType type) {
     return single ? static_cast<float>(back) == static_cast<float>(value) : back == value;
   };
   std::string text = absl::StrFormat("%.6e", value);
-  if (!same(text)) text = absl::StrFormat(single ? "%.9g" : "%.17g", value);
+  if (!same(text)) text = absl::StrFormat("%.*g", single ? 9 : 17, value);
   // A number with a point, or it would be an integer.
-  if (text.find('.') == text.npos) text = absl::StrFormat(single ? "%.8e" : "%.16e", value);
+  if (text.find('.') == text.npos) text = absl::StrFormat("%.*e", single ? 8 : 16, value);
   return text;
 }
 

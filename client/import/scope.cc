@@ -120,8 +120,8 @@ absl::StatusOr<std::vector<Op>> Scope::ConvertBlock(const Block& block) {
 absl::Status Scope::Convert(const Operation& operation) {
   const Rule* const rule = FindRule(operation.name);
   if (rule == nullptr) {
-    return At(operation, Unimplemented(IsTerminator(operation.name) ? "It ends no block."
-                                                                    : "It has no conversion to HLO."));
+    return At(operation, Unimplemented("%s", IsTerminator(operation.name) ? "It ends no block."
+                                                                          : "It has no conversion to HLO."));
   }
   if (absl::Status status = CheckCounts(operation, *rule); !status.ok()) return At(operation, status);
   absl::StatusOr<std::vector<Op>> operands = FindAll(operation.operands);

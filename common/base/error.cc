@@ -38,7 +38,8 @@ absl::Status ToStatus(ErrorDetails error) {
   if (error.code == absl::StatusCode::kUnknown || error.code == absl::StatusCode::kOk)
     error.code = CodeOf(error.kind);
   absl::Status status(error.code, error.text);
-  status.SetPayload(kPayloadUrl, absl::Cord(ToProto(error).SerializeAsString()));
+  // As a view: clang 19 does not find the constructor that takes strings in a library that GCC 12 compiled.
+  status.SetPayload(kPayloadUrl, absl::Cord(ToAbsl(ToProto(error).SerializeAsString())));
   return status;
 }
 
