@@ -31,7 +31,8 @@ absl::StatusOr<std::string> FromHlo(const hlo::Module& module);
 
 struct ReadOptions {
   // The module is to be run: fields of a proto that are not known, and not known to be cosmetic, are refused;
-  // a program whose partitions differ in annotations alone has one.
+  // a program whose partitions differ in annotations alone has one, and one that says no number of them as
+  // many as its mesh has devices.
   bool for_execution = false;
   ArgumentSizes sizes;  // Of a StableHLO program.
 };

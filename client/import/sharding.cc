@@ -16,7 +16,8 @@ Values Constraint(Conversion& c) {
   Decoration& decoration = c.scope.decoration;
   const std::string text = c.Text("sharding", /*required=*/false);
   decoration.frontend_attributes["xla.sdy.sharding"] = text;
-  decoration.sharding = OpShardingOf(text, c.scope.converter().meshes(), c.shape(0).dims.size());
+  decoration.sharding =
+      hlo::OpShardingOf(text, c.scope.converter().meshes(), c.shape(0).dims.size()).value_or("");
   return Instruction(c, kCustomCall, c.operands,
                      hlo::CustomCallAttributes{.target = "Sharding", .api_version = 1});
 }

@@ -225,8 +225,8 @@ absl::Status CheckOwnCustomCall(hlo::Instruction instruction) {
   if (CanEvaluate(instruction)) return absl::OkStatus();
   if (target.ends_with("GlobalToLocalShape") || target.ends_with("LocalToGlobalShape")) {
     return Unimplemented(
-        "%s cuts arrays up among partitions or joins them, and nothing here does that: a program runs once "
-        "XLA's partitioner has done it.",
+        "%s cuts arrays up among partitions or joins them, and the program does not say how many there are: "
+        "num_partitions, or the mesh in its frontend attributes.",
         target);
   }
   return InvalidArgument("%s takes one operand%s, and %s of %d operands is not that", target,

@@ -117,15 +117,8 @@ std::vector<std::string> CorpusNames() {
 
 // An array over all members, cut into theirs.
 void CutUp(const Literal& all, ByMember& members) {
-  hlo::Shape shape = all.shape();
-  members.resize(static_cast<size_t>(shape.dims[0]));
-  shape.dims.erase(shape.dims.begin());
-  shape.layout.reset();
-  for (size_t m = 0; m < members.size(); ++m) {
-    Literal& part = members[m].emplace_back(shape);
-    const absl::Span<std::byte> bytes = part.bytes();
-    std::copy_n(all.bytes().begin() + static_cast<ptrdiff_t>(m * bytes.size()), bytes.size(), bytes.begin());
-  }
+  members.resize(static_cast<size_t>(all.shape().dims[0]));
+  for (size_t m = 0; m < members.size(); ++m) members[m].push_back(PartOf(all, m));
 }
 
 class Members : public ::testing::TestWithParam<std::string> {

@@ -16,16 +16,20 @@ testing::Daemon& SharedDaemon() {
   return daemon;
 }
 
+std::string FileText(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
 class CollectivesThroughTheDaemon : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(CollectivesThroughTheDaemon, MatchXla) {
   const testing::Case xla = Must(testing::LoadCase(GetParam(), "collectives"));
   std::vector<std::string> forms = {xla.module_text};
-  if (std::ifstream file(xla.folder + "/module.mlir"); file) {
-    std::stringstream text;
-    text << file.rdbuf();
-    forms.push_back(text.str());
-  }
+  if (std::string text = FileText(xla.folder + "/module.mlir"); !text.empty())
+    forms.push_back(std::move(text));
   const Client client = Must(SharedDaemon().Connect());
   for (const std::string& form : forms) {
     const auto module = ReadModule(form, {.for_execution = true});
@@ -54,6 +58,42 @@ TEST_P(CollectivesThroughTheDaemon, MatchXla) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, CollectivesThroughTheDaemon,
                          ::testing::ValuesIn(testing::CaseNames("collectives")), testing::CaseName());
+
+// Programs that cut whole arrays up by hand (jax.shard_map, jax.pmap), in each form that JAX gives them:
+// every member has the whole arguments, and gets the whole results.
+class ManualThroughTheDaemon : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(ManualThroughTheDaemon, MatchXla) {
+  const testing::Case xla = Must(testing::LoadCase(GetParam(), "manual"));
+  const Client client = Must(SharedDaemon().Connect());
+  for (const char* form : {"module.pb", "module.mlir", "module.mlirbc"}) {
+    const std::string bytes = FileText(xla.folder + "/" + form);
+    if (bytes.empty()) continue;  // jax.export takes no pmap.
+    const auto module = ReadModule(bytes, {.for_execution = true});
+    ASSERT_TRUE(module.ok()) << form << ": " << module.status();
+    const Executable executable = Must(client.Compile(**module));
+    const auto count = static_cast<size_t>(executable.member_count());
+    EXPECT_GT(count, 1u) << form;
+    std::vector<std::vector<Argument>> arguments(count);
+    for (size_t m = 0; m < count; ++m) {
+      for (const Literal& argument : xla.arguments)
+        arguments[m].push_back(Must(client.device(static_cast<int>(m)).Upload(argument)));
+    }
+    const std::vector<std::vector<Buffer>> results = Must(executable.ExecuteMembers(arguments));
+    for (size_t m = 0; m < count; ++m) {
+      ASSERT_EQ(results[m].size(), xla.expected.size());
+      for (size_t i = 0; i < results[m].size(); ++i) {
+        const absl::StatusOr<Literal> got = results[m][i].ToLiteral();
+        ASSERT_TRUE(got.ok()) << form << ": " << got.status();
+        EXPECT_OK(testing::CompareArrays(*got, xla.expected[i], xla.tolerances[i]))
+            << form << ": " << xla.about << " member " << m << ", result " << i;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, ManualThroughTheDaemon, ::testing::ValuesIn(testing::CaseNames("manual")),
+                         testing::CaseName());
 
 }  // namespace
 }  // namespace hlod

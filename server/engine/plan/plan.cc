@@ -10,6 +10,7 @@
 #include "common/base/status.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/passes/expand_dynamic.h"
+#include "common/passes/expand_manual.h"
 #include "common/passes/expand_wrappers.h"
 #include "common/passes/passes.h"
 #include "server/engine/plan/assemble.h"
@@ -181,7 +182,14 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& given, const Co
     ASSIGN_OR_RETURN(expanded, ExpandDynamic(given));
     RETURN_IF_ERROR(hlo::Verify(*expanded));
   }
-  const hlo::Module& module = expanded != nullptr ? *expanded : given;
+  const hlo::Module& cut = expanded != nullptr ? *expanded : given;
+  // What stands between whole arrays and partitions' parts becomes slices and collectives.
+  std::unique_ptr<hlo::Module> joined;
+  if (hlo::MembersOf(cut).partitions > 1 && HasManualComputations(cut)) {
+    ASSIGN_OR_RETURN(joined, ExpandManual(cut));
+    RETURN_IF_ERROR(hlo::Verify(*joined));
+  }
+  const hlo::Module& module = joined != nullptr ? *joined : cut;
 
   // Refuse by name what cannot run, before any work is done for it.
   RETURN_IF_ERROR(CheckRunnable(module, options.kernels.get()));

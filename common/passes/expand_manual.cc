@@ -1,0 +1,234 @@
+// One walk over the custom-calls that change shapes.
+#include "common/passes/expand_manual.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/hlo/builder.h"
+#include "common/hlo/collective.h"
+#include "common/hlo/proto/tiling.h"
+#include "common/hlo/replica_groups.h"
+#include "common/hlo/text/shardy.h"
+#include "common/passes/copy.h"
+
+namespace hlod {
+
+using namespace hlo;
+
+namespace {
+
+// What a custom-call does to each of its operands.
+struct Change {
+  std::string_view target;
+  bool joins;
+  const char* shardings;  // The frontend attribute that says how; null: an OpSharding, of what is whole.
+};
+constexpr Change kChanges[] = {
+    {"xla.sdy.GlobalToLocalShape", false, "xla.sdy.in_shardings"},
+    {"xla.sdy.LocalToGlobalShape", true, "xla.sdy.out_shardings"},
+    {"SPMDFullToShardShape", false, nullptr},
+    {"SPMDShardToFullShape", true, nullptr},
+};
+
+const Change* ChangeOf(Instruction instruction) {
+  if (instruction.opcode() != kCustomCall) return nullptr;
+  const auto found =
+      std::ranges::find(kChanges, instruction.attributes<CustomCallAttributes>().target, &Change::target);
+  return found == std::end(kChanges) ? nullptr : found;
+}
+
+const Notes* NotesOf(Instruction instruction) { return instruction.computation().notes(instruction.id()); }
+
+std::string Attribute(const std::map<std::string, std::string>& attributes, const char* name) {
+  const auto found = attributes.find(name);
+  return found == attributes.end() ? "" : found->second;
+}
+
+class ManualExpansion {
+ public:
+  explicit ManualExpansion(const Module& module)
+      : module_(module),
+        members_(MembersOf(module)),
+        meshes_(ParseMeshes(Attribute(module.config.frontend_attributes, "xla.sdy.meshes"))) {}
+
+  // In the place of `old`, over what its operands became.
+  absl::StatusOr<NodeId> Replace(Builder& b, const ComputationCopy& copy, Instruction old,
+                                 const Change& change) {
+    const size_t wanted_count = old.shape().IsTuple() ? old.shape().tuple.size() : 1;
+    if (wanted_count != old.operand_count()) {
+      return InvalidArgument("It has (%d) operands and (%d) results.", old.operand_count(), wanted_count);
+    }
+    std::vector<Op> results;
+    for (uint32_t i = 0; i < old.operand_count(); ++i) {
+      const Op given{&b, copy.node(old.operands()[i])};
+      const Shape& wanted = old.shape().IsTuple() ? old.shape().tuple[i] : old.shape();
+      const Shape& whole = change.joins ? wanted : b.shape(given);
+      RETURN_IF_ERROR(CountPlaces(whole));
+      ASSIGN_OR_RETURN(const std::string sharding, ShardingOf(old, change, i, whole.dims.size()));
+      ASSIGN_OR_RETURN(const Tiling tiling, TilingOf(sharding, whole.dims.size(), members_.partitions));
+      RETURN_IF_ERROR(CheckParts(tiling, whole, change.joins ? b.shape(given) : wanted));
+      results.push_back(change.joins ? Joined(b, given, tiling) : Cut(b, given, tiling));
+    }
+    if (!old.shape().IsTuple()) return results[0].id;
+    return b.Tuple(results).id;
+  }
+
+ private:
+  // Each partition has a place along each dimension, of which tables are made.
+  absl::Status CountPlaces(const Shape& whole) {
+    constexpr int64_t kPlacesMax = 1 << 22;
+    places_ += members_.count() * (1 + static_cast<int64_t>(whole.dims.size()));
+    if (places_ <= kPlacesMax) return absl::OkStatus();
+    return ResourceExhausted(
+        "Among (%d) devices, the arrays that are cut up until here have (%d) places; the limit is (%d).",
+        members_.count(), places_, kPlacesMax);
+  }
+
+  absl::StatusOr<std::string> ShardingOf(Instruction old, const Change& change, uint32_t i,
+                                         size_t rank) const {
+    if (change.shardings == nullptr) {
+      const Notes* const notes = NotesOf(change.joins ? old : old.operand(i));
+      if (notes != nullptr && !notes->sharding.empty()) return notes->sharding;
+      return InvalidArgument("%s says no sharding.", change.joins ? "It" : "Its operand");
+    }
+    const Notes* const notes = NotesOf(old);
+    const std::map<std::string, std::string> none;
+    const std::map<std::string, std::string>& attributes =
+        notes == nullptr ? none : notes->frontend_attributes;
+    const std::string text = Attribute(attributes, change.shardings);
+    const std::vector<std::string_view> shardings = SplitShardings(text);
+    if (shardings.size() != old.operand_count()) {
+      return InvalidArgument(
+          "It has (%d) operands, and %s (%s) names (%d) shardings by a mesh of the module.",
+          old.operand_count(), change.shardings, text, shardings.size());
+    }
+    const std::vector<std::string> axes = AxisNames(Attribute(attributes, "xla.sdy.manual_axes"));
+    std::optional<std::string> sharding = OpShardingOf(shardings[i], meshes_, rank, &axes);
+    if (sharding.has_value()) return *std::move(sharding);
+    return Unimplemented("Its sharding %s has no simple form: parts of axes, devices in another order.",
+                         shardings[i]);
+  }
+
+  static absl::Status CheckParts(const Tiling& tiling, const Shape& whole, const Shape& part) {
+    bool fits = whole.IsArray() && whole.type == part.type && whole.dims.size() == part.dims.size();
+    for (size_t d = 0; fits && d < whole.dims.size(); ++d)
+      fits = part.dims[d] * tiling.parts[d] == whole.dims[d];
+    if (fits) return absl::OkStatus();
+    return InvalidArgument("Its sharding cuts %s into other parts than %s.", ToStringNoLayout(whole),
+                           ToStringNoLayout(part));
+  }
+
+  // The partition's part, by a table of where each one's begins.
+  Op Cut(Builder& b, Op whole, const Tiling& tiling) const {
+    const Shape shape = b.shape(whole);
+    const auto rank = static_cast<int64_t>(shape.dims.size());
+    if (std::ranges::all_of(tiling.parts, [](int64_t parts) { return parts == 1; })) return whole;
+    Literal table(Shape::Array(kS32, {members_.partitions, rank}));
+    Dims sizes = shape.dims;
+    for (int64_t d = 0; d < rank; ++d) sizes[static_cast<size_t>(d)] /= tiling.parts[static_cast<size_t>(d)];
+    for (int64_t p = 0; p < members_.partitions; ++p) {
+      for (int64_t d = 0; d < rank; ++d) {
+        const auto at = static_cast<size_t>(d);
+        table.data<int32_t>()[p * rank + d] =
+            static_cast<int32_t>(tiling.tiles[static_cast<size_t>(p)][at] * sizes[at]);
+      }
+    }
+    const Op zero = b.Constant(Literal::Scalar<int32_t>(0));
+    const Op partition = b.Convert(b.Add(kPartitionId, {}), kS32);
+    const Op row = b.DynamicSlice(b.Constant(std::move(table)), {partition, zero}, {1, rank});
+    std::vector<Op> starts;
+    for (int64_t d = 0; d < rank; ++d) starts.push_back(b.Reshape(b.Slice(row, {0, d}, {1, d + 1}), {}));
+    return b.DynamicSlice(whole, starts, sizes);
+  }
+
+  // The parts of all, gathered dimension by dimension.
+  Op Joined(Builder& b, Op part, const Tiling& tiling) {
+    for (size_t d = 0; d < tiling.parts.size(); ++d) {
+      if (tiling.parts[d] == 1) continue;
+      Shape joined = b.shape(part);
+      joined.dims[d] *= tiling.parts[d];
+      CollectiveAttributes attributes;
+      attributes.groups.form = ReplicaGroups::Form::kList;
+      attributes.groups.lists = GroupsAlong(d, tiling);
+      attributes.channel_id = ++channel_;
+      attributes.dimensions = {static_cast<int64_t>(d)};
+      attributes.use_global_device_ids = true;
+      part = b.Add(kAllGather, {part}, attributes, {}, &joined);
+    }
+    return part;
+  }
+
+  // Those that differ in dimension `d` alone, in its order. Where several have the same part, the first ones
+  // of all parts are a group, the second ones another.
+  std::vector<Dims> GroupsAlong(size_t d, const Tiling& tiling) const {
+    std::map<Dims, int64_t> copies;                                        // How many have had this tile.
+    std::map<std::pair<Dims, int64_t>, std::map<int64_t, int64_t>> along;  // By place along d: the partition.
+    for (size_t p = 0; p < tiling.tiles.size(); ++p) {
+      Dims others = tiling.tiles[p];
+      const int64_t copy = copies[others]++;
+      const int64_t place = std::exchange(others[d], 0);
+      along[{std::move(others), copy}][place] = static_cast<int64_t>(p);
+    }
+    std::vector<Dims> groups;
+    for (int64_t replica = 0; replica < members_.replicas; ++replica) {
+      for (const auto& [key, partitions] : along) {
+        Dims& group = groups.emplace_back();
+        for (const auto& [place, partition] : partitions)
+          group.push_back(replica * members_.partitions + partition);
+      }
+    }
+    return groups;
+  }
+
+  const Module& module_;
+  const Members members_;
+  const Meshes meshes_;
+  int64_t places_ = 0;
+  int64_t channel_ = int64_t{1} << 32;  // Beyond those of programs.
+};
+
+}  // namespace
+
+bool HasManualComputations(const Module& module) {
+  for (ComputationId c = 0; c < module.computation_count(); ++c) {
+    const Computation& computation = module.computation(c);
+    for (NodeId id = 0; id < computation.size(); ++id) {
+      if (ChangeOf(computation[id]) != nullptr) return true;
+    }
+  }
+  return false;
+}
+
+absl::StatusOr<std::unique_ptr<Module>> ExpandManual(const Module& module) {
+  RETURN_IF_ERROR(CheckMembers(module));
+  std::unique_ptr<Module> result = EmptyCopy(module);
+  std::vector<ComputationId> computations;
+  ManualExpansion expansion(module);
+  for (ComputationId c = 0; c < module.computation_count(); ++c) {
+    const Computation& from = module.computation(c);
+    ComputationCopy copy(module, from, AddEmptyCopy(*result, from), computations);
+    Builder b(*result, copy.to());
+    for (NodeId id = 0; id < from.size(); ++id) {
+      const Change* const change = ChangeOf(from[id]);
+      if (change == nullptr) {
+        copy.set_node(id, copy.Clone(from[id]));
+        continue;
+      }
+      const absl::StatusOr<NodeId> node = expansion.Replace(b, copy, from[id], *change);
+      absl::Status status = node.ok() ? b.status() : node.status();
+      if (!status.ok())
+        return Annotate(status, absl::StrFormat("instruction %s (%s)", from[id].name(), change->target));
+      copy.set_node(id, *node);
+    }
+    copy.to().set_root(copy.node(from.root_id()));
+    computations.push_back(c);
+  }
+  result->set_entry(module.entry_id());
+  return result;
+}
+
+}  // namespace hlod
