@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import unittest.mock
 import xml.etree.ElementTree
@@ -179,6 +180,27 @@ class Jax(unittest.TestCase):
             hlod.run(lowered, params, jnp.ones((64, 31)))
         with self.assertRaisesRegex(TypeError, "the function was lowered for arguments"):
             hlod.run(lowered, params)
+
+    def test_run_of_several_members(self):
+        mesh = jax.sharding.AbstractMesh((2,), ("i",))
+        rows = jax.sharding.PartitionSpec("i")
+        f = jax.shard_map(lambda x: (x + jax.lax.axis_index("i"), jax.lax.psum(x, "i")), mesh=mesh, in_specs=rows, out_specs=(rows, jax.sharding.PartitionSpec()))
+        x = np.arange(6, dtype=np.float32).reshape(2, 3)
+        lowered = jax.jit(f).trace(x).lower(lowering_platforms=("cpu",))
+        with tempfile.TemporaryDirectory() as folder:
+            address = f"unix:{folder}/hlod.sock"
+            daemon = subprocess.Popen([os.environ["HLOD_DAEMON"], "--devices", "2", "--listen", address], stderr=subprocess.DEVNULL)
+            try:
+                while not os.path.exists(f"{folder}/hlod.sock") and daemon.poll() is None:
+                    time.sleep(0.01)
+                moved, total = hlod.run(lowered, x, address=address)
+                ids = "HloModule ids, replica_count=2\nENTRY e {\n  ROOT r = u32[] replica-id()\n}\n"
+                self.assertEqual([[int(a) for a in member] for member in hlod.run(ids, address=address)], [[0], [1]])
+            finally:
+                daemon.terminate()
+                daemon.wait()
+        np.testing.assert_array_equal(moved, [[0, 1, 2], [4, 5, 6]])
+        np.testing.assert_array_equal(total, [[3, 5, 7]])
 
     def test_run_of_text_takes_arrays(self):
         a, b = np.ones((64, 32), np.float32), np.full((32, 16), 2, np.float32)
