@@ -2,15 +2,15 @@
 #include "common/base/meeting.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
-#include "absl/time/time.h"
 #include "common/base/status.h"
 
 namespace hlod {
 namespace {
 
-constexpr absl::Duration kBetweenStops = absl::Milliseconds(5);
+constexpr std::chrono::milliseconds kBetweenStops(5);
 
 }  // namespace
 
@@ -18,12 +18,12 @@ Meeting::Meeting(std::vector<std::string> names)
     : names_(std::move(names)), left_(names_.size(), false), waits_at_(names_.size(), nullptr) {}
 
 absl::Status Meeting::cause() const {
-  const absl::MutexLock lock(&mu_);
+  const MutexLock lock(&mu_);
   return cause_;
 }
 
 std::string Meeting::context() const {
-  const absl::MutexLock lock(&mu_);
+  const MutexLock lock(&mu_);
   return context_;
 }
 
@@ -83,7 +83,7 @@ void Meeting::CheckProgress() {
 absl::Status Meeting::Meet(int member, const void* place, std::string_view what, absl::Span<const int> group,
                            void* brought, Stop stop, Work work) {
   const auto own = static_cast<size_t>(member);
-  absl::MutexLock lock(&mu_);
+  const MutexLock lock(&mu_);
   if (!cause_.ok()) return Released();
   Table& table = TableOf(place, what, group);
   const auto position = std::ranges::find(table.group, member) - table.group.begin();
@@ -109,7 +109,7 @@ absl::Status Meeting::Meet(int member, const void* place, std::string_view what,
         Fail(why, absl::StrFormat("%s waited at %s.", names_[own], std::string(what)));
         return why;
       }
-      changed_.WaitWithTimeout(&mu_, kBetweenStops);
+      changed_.WaitFor(&mu_, kBetweenStops);
     }
     waits_at_[own] = nullptr;
   }
@@ -122,7 +122,7 @@ absl::Status Meeting::Meet(int member, const void* place, std::string_view what,
 
 void Meeting::Leave(int member, const absl::Status& status) {
   const auto own = static_cast<size_t>(member);
-  const absl::MutexLock lock(&mu_);
+  const MutexLock lock(&mu_);
   left_[own] = true;
   if (!status.ok()) return Fail(status, absl::StrCat("running ", names_[own], "."));
   CheckProgress();

@@ -10,8 +10,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
+#include "common/base/mutex.h"
 
 namespace hlod {
 
@@ -64,8 +64,8 @@ class Meeting {
   void CheckProgress() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const std::vector<std::string> names_;
-  mutable absl::Mutex mu_;
-  absl::CondVar changed_ ABSL_GUARDED_BY(mu_);
+  mutable Mutex mu_;
+  CondVar changed_ ABSL_GUARDED_BY(mu_);
   std::list<Table> tables_ ABSL_GUARDED_BY(mu_);
   std::vector<bool> left_ ABSL_GUARDED_BY(mu_);
   std::vector<const Table*> waits_at_ ABSL_GUARDED_BY(mu_);  // By member; null: it does not wait.

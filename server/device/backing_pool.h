@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "server/device/mutex.h"
+#include "common/base/mutex.h"
 
 namespace hlod::device {
 

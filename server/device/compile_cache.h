@@ -23,7 +23,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "server/device/mutex.h"
+#include "common/base/mutex.h"
 
 namespace hlod::device {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "server/device/mutex.h"
+#include "common/base/mutex.h"
 #include "server/device/task.h"
 
 namespace hlod::device {

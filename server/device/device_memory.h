@@ -9,8 +9,8 @@
 
 #include "absl/numeric/int128.h"
 #include "absl/status/statusor.h"
+#include "common/base/mutex.h"
 #include "server/device/backing_pool.h"
-#include "server/device/mutex.h"
 
 namespace hlod::device {
 

@@ -13,13 +13,13 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "common/base/limits.h"
+#include "common/base/mutex.h"
 #include "common/base/sha256.h"
 #include "common/hlo/analysis/dependence.h"
 #include "common/hlo/module.h"
 #include "common/hlo/proto/without_metadata.h"
 #include "server/device/compile_cache.h"
 #include "server/device/fair_queue.h"
-#include "server/device/mutex.h"
 #include "server/engine/plan/plan.h"
 
 namespace hlod::device {

@@ -7,8 +7,8 @@
 #include <string>
 #include <thread>
 
+#include "common/base/mutex.h"
 #include "server/device/fair_schedule.h"
-#include "server/device/mutex.h"
 
 namespace hlod::device {
 

@@ -13,8 +13,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "common/base/kinds.h"
+#include "common/base/mutex.h"
 #include "server/device/account_rows.h"
-#include "server/device/mutex.h"
 
 namespace hlod::device {
 

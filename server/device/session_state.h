@@ -7,11 +7,11 @@
 
 #include "absl/status/statusor.h"
 #include "common/base/limits.h"
+#include "common/base/mutex.h"
 #include "server/device/buffer_table.h"
 #include "server/device/byte_budget.h"
 #include "server/device/devices.h"
 #include "server/device/ledger.h"
-#include "server/device/mutex.h"
 #include "server/device/session_errors.h"
 
 namespace hlod::device {

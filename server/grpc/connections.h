@@ -8,8 +8,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
+#include "common/base/mutex.h"
 #include "common/rpc/shared_memory.h"
-#include "server/device/mutex.h"
 
 namespace hlod::grpc_server {
 

@@ -9,8 +9,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "common/base/mutex.h"
 #include "common/rpc/shared_memory.h"
-#include "server/device/mutex.h"
 #include "server/session/session_stream.h"
 
 namespace hlod::session {

@@ -1,6 +1,6 @@
 // std::mutex with the annotations that clang checks. Not absl::Mutex: Debian's Abseil is not built for
-// ThreadSanitizer, which would report each correct use of it as a race, and the session machine is what TSan
-// is to see.
+// ThreadSanitizer, which would report each correct use of it as a race, and the session machine and the
+// meeting of members are what TSan is to see.
 #pragma once
 
 #include <condition_variable>
