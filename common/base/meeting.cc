@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <utility>
 
 #include "common/base/status.h"
@@ -11,6 +12,15 @@ namespace hlod {
 namespace {
 
 constexpr std::chrono::milliseconds kBetweenStops(5);
+
+// The others wait until the work returns, so that what it throws must not leave by another way.
+absl::Status Done(Meeting::Work work, absl::Span<void* const> brought) {
+  try {
+    return work(brought);
+  } catch (const std::exception& e) {  // bad_alloc.
+    return Internal("The group's work failed: %s.", e.what());
+  }
+}
 
 }  // namespace
 
@@ -92,7 +102,7 @@ absl::Status Meeting::Meet(int member, const void* place, std::string_view what,
   if (--table.missing == 0) {
     // Without the lock: other groups meet meanwhile.
     mu_.Unlock();
-    absl::Status result = work(table.brought);
+    absl::Status result = Done(work, table.brought);
     mu_.Lock();
     table.result = std::move(result);
     table.over = true;

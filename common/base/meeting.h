@@ -58,7 +58,7 @@ class Meeting {
   Table& TableOf(const void* place, std::string_view what, absl::Span<const int> group)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Fail(absl::Status cause, std::string context) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // What the others get to hear.
+  // The error that the others return.
   absl::Status Released() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Fails when a member is waited for that has left, or everybody waits.
   void CheckProgress() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -41,7 +41,7 @@ struct Collective {
 // UNIMPLEMENTED a mesh. REQUIRES: verified, and not the end (-done) of a collective.
 absl::StatusOr<Collective> ReadCollective(Instruction instruction, const Members& members);
 
-// Whether it is the end of a collective that was started before: it hands on what is there.
+// Whether it is the end of a collective that was started before: its result is an element of its operand.
 bool IsCollectiveEnd(Opcode opcode);
 
 // What the members of one group compute, as a program that one member runs for all. Its parameters are the

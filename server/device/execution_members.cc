@@ -79,7 +79,7 @@ bool Executions::PostponeMember(const std::shared_ptr<Members>& members, size_t 
       [self = Self(), members, position] { self->RunMember(members, position); });
 }
 
-// A job of a device's queue. What it returns from, it lets go of the device.
+// A job of a device's queue: the device is free for the next one when it returns.
 void Executions::RunMember(const std::shared_ptr<Members>& members, size_t position) {
   Execution& execution = *members->execution;
   if (position == 0) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -132,6 +133,23 @@ TEST(Meeting, WhoHasToStopReleasesTheOthers) {
       [&] { return stop ? DeadlineExceeded("too %s", "late") : absl::OkStatus(); }, Nothing);
   EXPECT_EQ(met.message(), "too late");
   EXPECT_EQ(meeting.context(), "a waited at here.");
+}
+
+TEST(Meeting, WorkThatThrowsEndsTheWaitingOfAll) {
+  Meeting meeting({"a", "b"});
+  absl::Status met[2];
+  {
+    std::vector<std::jthread> threads;
+    for (int m = 0; m < 2; ++m) {
+      threads.emplace_back([&, m] {
+        int own = m;
+        met[m] = meeting.Meet(m, &kHere, "here", {0, 1}, &own, kGoOn,
+                              [](absl::Span<void* const>) -> absl::Status { throw std::bad_alloc(); });
+        meeting.Leave(m, met[m]);
+      });
+    }
+  }
+  for (const absl::Status& status : met) EXPECT_THAT(status.ToString(), HasSubstr("bad_alloc"));
 }
 
 }  // namespace
