@@ -78,6 +78,8 @@ constexpr Range kRanges[] = {
     {&Limits::session_bytes_max, 1 << 20, kPetabyte},
     {&Limits::reasons_kept, 0, int64_t{1} << 32},
     {&Limits::upload_wait_us, 0, int64_t{1} << 50},
+    {&Limits::channel_wait_us, 0, int64_t{1} << 50},
+    {&Limits::channel_values_max, 1, 1 << 20},
     {&Limits::grace_us, 0, int64_t{1} << 50},
 };
 

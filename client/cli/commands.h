@@ -42,6 +42,8 @@ struct RunOptions {
   std::vector<int> placeholders;        // Parameters that become placeholders.
   std::optional<uint64_t> random_seed;  // The others: random instead of zeros.
   std::vector<std::string> sizes;       // "N=8,3" (ParseSizes), beside those of `arguments`.
+  std::vector<std::string> infeed;      // .npy files, in order; "C=FILE" for recvs of channel C.
+  std::vector<std::string> outfeed;     // So many values are printed; "C=N" of sends of channel C.
   std::string output;                   // Folder for .npy results; empty: printed.
   int repeat = 1;
   int device = 0;

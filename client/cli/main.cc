@@ -188,10 +188,21 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
       ->required();
   add_sizes(run_command, run.sizes);
   run_command
-      ->add_option("--arg", run.arguments,
-                   "Argument from a .npy FILE, in parameter order, or N=FILE; of a program of several "
-                   "members M:N=FILE "
-                   "is for member M alone; the others are zeros")
+      ->add_option(
+          "--arg", run.arguments,
+          "Argument from a .npy FILE, in parameter order, or N=FILE; of a program of several members "
+          "M:N=FILE is for member M alone; the others are zeros")
+      ->allow_extra_args(false);
+  run_command
+      ->add_option(
+          "--infeed", run.infeed,
+          "Array from a .npy FILE for the program's next infeed, or C=FILE for its next recv of channel C "
+          "from the host; each run is given all of them")
+      ->allow_extra_args(false);
+  run_command
+      ->add_option(
+          "--outfeed", run.outfeed,
+          "Print so many values that the program outfeeds, or C=N of those it sends to the host by channel C")
       ->allow_extra_args(false);
   run_command->add_option("--random", run.random_seed, "Random values from this seed instead of zeros");
   run_command->add_option("--placeholder", run.placeholders, "Make parameter N a placeholder")

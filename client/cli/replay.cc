@@ -73,6 +73,8 @@ class Replayer {
       case v1::Command::kCompile: return Compile(command.compile(), line);
       case v1::Command::kProgramChunk: return Continue(command.program_chunk().data());
       case v1::Command::kExecute: return Execute(command.execute(), line);
+      case v1::Command::kInfeed: return Infeed(command.infeed(), line);
+      case v1::Command::kOutfeed: return Outfeed(command.outfeed(), line);
       case v1::Command::kStepMark: return client_.StepMark(command.step_mark().step(), line);
       case v1::Command::kDefineOrigin: {
         const v1::Origin& origin = command.define_origin().origin();
@@ -126,6 +128,31 @@ class Replayer {
       return absl::OkStatus();
     }
     return buffer.ToLiteral(*cause, line).status();
+  }
+
+  absl::Status Infeed(const v1::Infeed& infeed, const Caller& line) {
+    std::vector<Buffer> arrays;
+    for (const uint64_t handle : infeed.arguments()) {
+      ASSIGN_OR_RETURN(arrays.emplace_back(), Find(handle));
+    }
+    return DeviceOf(infeed.device())
+        .TransferToInfeed(arrays, infeed.has_channel() ? std::optional(infeed.channel()) : std::nullopt,
+                          line);
+  }
+
+  absl::Status Outfeed(const v1::Outfeed& outfeed, const Caller& line) {
+    std::vector<Shape> shapes;
+    for (const hlod::xla::ShapeProto& proto : outfeed.shapes()) {
+      ASSIGN_OR_RETURN(shapes.emplace_back(), hlo::FromProto(proto));
+    }
+    ASSIGN_OR_RETURN(
+        const std::vector<Buffer> buffers,
+        DeviceOf(outfeed.device())
+            .TransferFromOutfeed(
+                shapes, outfeed.has_channel() ? std::optional(outfeed.channel()) : std::nullopt, line));
+    for (int i = 0; i < outfeed.results_size() && i < static_cast<int>(buffers.size()); ++i)
+      buffers_[outfeed.results(i)] = buffers[static_cast<size_t>(i)];
+    return absl::OkStatus();
   }
 
   absl::Status Compile(const v1::Compile& compile, const Caller& line) {

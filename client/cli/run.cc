@@ -17,6 +17,7 @@
 #include "client/cli/json.h"
 #include "client/cli/load_module.h"
 #include "client/cli/random_literal.h"
+#include "client/cli/run_channels.h"
 #include "common/base/error.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
@@ -142,38 +143,27 @@ class Progress {
   absl::Time next_ = absl::InfinitePast();
 };
 
-// `member`: whose result it is; nothing when the program has one.
-absl::StatusOr<Json> Deliver(const Buffer& buffer, size_t index, std::optional<size_t> member,
+// Prints a value or writes it to a file. `name`: "result 0"; `file`: its file's, without ".npy".
+absl::StatusOr<Json> Deliver(const Buffer& buffer, const std::string& name, const std::string& file,
                              const RunOptions& options, bool json) {
-  Json entry = {{"index", index},
-                {"shape", hlo::ToStringNoLayout(buffer.shape())},
-                {"placeholder", buffer.is_placeholder()}};
-  if (member.has_value()) entry["member"] = *member;
-  const std::string whose = member.has_value() ? absl::StrFormat("member %d ", *member) : "";
+  const std::string shape = hlo::ToStringNoLayout(buffer.shape());
+  Json entry = {{"shape", shape}, {"placeholder", buffer.is_placeholder()}};
   if (buffer.is_placeholder()) {
-    if (!json)
-      std::printf("%sresult %zu: %s, a placeholder\n", whose.c_str(), index,
-                  hlo::ToStringNoLayout(buffer.shape()).c_str());
+    if (!json) std::printf("%s: %s, a placeholder\n", name.c_str(), shape.c_str());
     return entry;
   }
   if (buffer.shape().IsToken()) {
-    if (!json) std::printf("%sresult %zu: token[]\n", whose.c_str(), index);
+    if (!json) std::printf("%s: token[]\n", name.c_str());
     return entry;
   }
   ASSIGN_OR_RETURN(const Literal value,
                    buffer.ToLiteral(options.output.empty() ? Cause::kPrint : Cause::kSave,
                                     Caller{.file = options.module.c_str()}));
   if (!options.output.empty()) {
-    const std::string path =
-        (std::filesystem::path(options.output) /
-         absl::StrFormat("%sresult%d.npy", member.has_value() ? absl::StrFormat("member%d.", *member) : "",
-                         index))
-            .string();
+    const std::string path = (std::filesystem::path(options.output) / (file + ".npy")).string();
     RETURN_IF_ERROR(hlo::WriteNpy(path, value));
     entry["file"] = path;
-    if (!json)
-      std::printf("%sresult %zu: %s in %s\n", whose.c_str(), index,
-                  hlo::ToStringNoLayout(buffer.shape()).c_str(), path.c_str());
+    if (!json) std::printf("%s: %s in %s\n", name.c_str(), shape.c_str(), path.c_str());
     return entry;
   }
   const bool small = value.element_count() <= kPrintedElementsMax;
@@ -183,9 +173,36 @@ absl::StatusOr<Json> Deliver(const Buffer& buffer, size_t index, std::optional<s
     }
     return entry;
   }
-  std::printf("%sresult %zu: %s %s\n", whose.c_str(), index, hlo::ToStringNoLayout(buffer.shape()).c_str(),
+  std::printf("%s: %s %s\n", name.c_str(), shape.c_str(),
               small ? hlo::ToText(value).c_str() : "(too long to print; use --output)");
   return entry;
+}
+
+// `member`: whose result it is; nothing when the program has one.
+absl::StatusOr<Json> DeliverResult(const Buffer& buffer, size_t index, std::optional<size_t> member,
+                                   const RunOptions& options, bool json) {
+  const std::string whose = member.has_value() ? absl::StrFormat("member %d ", *member) : "";
+  const std::string folder = member.has_value() ? absl::StrFormat("member%d.", *member) : "";
+  ASSIGN_OR_RETURN(Json entry, Deliver(buffer, absl::StrFormat("%sresult %d", whose, index),
+                                       absl::StrFormat("%sresult%d", folder, index), options, json));
+  entry["index"] = index;
+  if (member.has_value()) entry["member"] = *member;
+  return entry;
+}
+
+// What each member's run gave while it ran.
+absl::StatusOr<Json> DeliverGiven(const std::vector<RunChannels>& channels, const RunOptions& options,
+                                  bool json) {
+  Json delivered = Json::array();
+  for (size_t m = 0; m < channels.size(); ++m) {
+    const std::string whose = channels.size() > 1 ? absl::StrFormat("member%d.", m) : "";
+    for (const auto& [name, buffer] : channels[m].given()) {
+      ASSIGN_OR_RETURN(Json entry, Deliver(buffer, whose + name, whose + name, options, json));
+      entry["name"] = whose + name;
+      delivered.push_back(std::move(entry));
+    }
+  }
+  return delivered;
 }
 
 }  // namespace
@@ -222,6 +239,8 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
                      MakeArguments(client.device(device), executable, options, m));
     arguments.insert(arguments.end(), own.begin(), own.end());
   }
+  ASSIGN_OR_RETURN(const RunChannels each_channels, RunChannels::Make(*module, options));
+  std::vector<RunChannels> channels(members, each_channels);
 
   ExecuteOptions execute;
   execute.abstract = options.abstract;
@@ -233,6 +252,10 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
     Progress progress(options.repeat);
     for (int i = 0; i < std::max(1, options.repeat); ++i) {
       progress.Show(i);
+      for (size_t m = 0; m < members; ++m) {
+        const int device = members == 1 ? options.device : static_cast<int>(m);
+        RETURN_IF_ERROR(channels[m].Open(client.device(device), module_file));
+      }
       const absl::Time start = absl::Now();
       ASSIGN_OR_RETURN(Execution execution, executable.Start(arguments, execute, module_file));
       RETURN_IF_ERROR(execution.done.Await());
@@ -245,9 +268,10 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
   const size_t each = results.size() / members;
   for (size_t i = 0; i < results.size(); ++i) {
     const std::optional<size_t> member = members > 1 ? std::optional(i / each) : std::nullopt;
-    ASSIGN_OR_RETURN(Json entry, Deliver(results[i], i % each, member, options, common.json));
+    ASSIGN_OR_RETURN(Json entry, DeliverResult(results[i], i % each, member, options, common.json));
     delivered.push_back(std::move(entry));
   }
+  ASSIGN_OR_RETURN(Json given, DeliverGiven(channels, options, common.json));
   ASSIGN_OR_RETURN(const SessionStats stats, client.Stats(module_file));
   if (common.json) {
     const Json json = {{"module", module->name()},
@@ -260,6 +284,7 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
                          {"median_us", run_us[run_us.size() / 2]},
                          {"max_us", run_us.back()}}},
                        {"results", std::move(delivered)},
+                       {"given", std::move(given)},
                        {"stats", ToJson(stats)}};
     std::printf("%s\n", Dump(json).c_str());
     return absl::OkStatus();

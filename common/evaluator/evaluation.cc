@@ -6,6 +6,7 @@
 #include "common/evaluator/custom_calls.h"
 #include "common/evaluator/dynamic_shapes.h"
 #include "common/evaluator/rules.h"
+#include "common/hlo/channels.h"
 #include "common/hlo/collective.h"
 
 namespace hlod::evaluator {
@@ -74,13 +75,27 @@ const std::vector<NodeId>& Evaluation::LastUses(hlo::ComputationId id) {
   for (NodeId node = 0; node < computation.size(); ++node) (*last)[node] = node;
   (*last)[computation.root_id()] = Computation::kNoNode;
   // Users have larger ids: backwards, the first user met that is needed itself is the last use.
-  for (NodeId user = computation.root_id() + 1; user-- > 0;) {
+  for (NodeId user = computation.size(); user-- > 0;) {
+    if (Transfers(computation[user])) (*last)[user] = Computation::kNoNode;
     if ((*last)[user] == user) continue;
     for (NodeId operand : computation[user].operands()) {
       if ((*last)[operand] == operand) (*last)[operand] = user;
     }
   }
   return *last;
+}
+
+bool Evaluation::Transfers(hlo::Instruction instruction) {
+  return hlo::IsTransfer(instruction.opcode()) ||
+         std::ranges::any_of(instruction.called(), [this](hlo::ComputationId id) { return Transfers(id); });
+}
+
+bool Evaluation::Transfers(hlo::ComputationId id) {
+  if (const auto found = transfers_.find(id); found != transfers_.end()) return found->second;
+  const Computation& computation = module_.computation(id);
+  bool any = false;
+  for (NodeId node = 0; node < computation.size() && !any; ++node) any = Transfers(computation[node]);
+  return transfers_[id] = any;
 }
 
 absl::StatusOr<Value> Evaluation::Call(hlo::ComputationId id, std::vector<Value> arguments) {
@@ -94,8 +109,8 @@ absl::StatusOr<Value> Evaluation::Call(hlo::ComputationId id, std::vector<Value>
 
   const Computation& computation = module_.computation(id);
   const std::vector<NodeId>& last_uses = LastUses(id);
-  std::vector<Value> values(computation.root_id() + 1);
-  for (NodeId node = 0; node <= computation.root_id(); ++node) {
+  std::vector<Value> values(computation.size());
+  for (NodeId node = 0; node < computation.size(); ++node) {
     const hlo::Instruction instruction = computation[node];
     if (last_uses[node] == node) {  // Nothing needs it.
       if (instruction.opcode() == hlo::kParameter) arguments[instruction.parameter_number()] = {};
@@ -140,6 +155,7 @@ absl::StatusOr<Value> Evaluation::Run(hlo::Instruction instruction, std::vector<
                            hlo::MembersOf(module_).count());
     }
   }
+  if (hlo::IsTransfer(instruction.opcode())) return RunTransfer(*this, instruction, operands);
   const Rule rule = FindRule(instruction);
   if (rule.value != nullptr) {
     if (dynamic && MakesArrays(instruction.opcode())) {

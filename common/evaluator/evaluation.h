@@ -66,8 +66,8 @@ class Evaluation {
     return hlo::Literal::Make(shape, options_.bytes_max);
   }
 
-  // Runs a computation. Values are dropped after their last use; instructions that the root does not need are
-  // not run.
+  // Runs a computation. Values are dropped after their last use; instructions that neither the root nor a
+  // transfer needs are not run.
   absl::StatusOr<Value> Call(hlo::ComputationId id, std::vector<Value> arguments);
   // Runs one instruction that is neither parameter nor constant.
   absl::StatusOr<Value> Run(hlo::Instruction instruction, std::vector<Value> operands);
@@ -99,13 +99,17 @@ class Evaluation {
   static constexpr int64_t kWorkBetweenChecks = 1 << 16;
   static constexpr int kCallDepthMax = 128;  // Twice what the verifier allows.
 
-  // For each instruction the id of its last user: Computation::kNoNode for the root, and its own id when
-  // nothing needs it.
+  // For each instruction the id of its last user: Computation::kNoNode for the root and for transfers, and
+  // its own id when nothing needs it.
   const std::vector<hlo::NodeId>& LastUses(hlo::ComputationId id);
+  // Whether it transfers values by channels, itself or in what it calls.
+  bool Transfers(hlo::Instruction instruction);
+  bool Transfers(hlo::ComputationId id);
 
   const hlo::Module& module_;
   const EvaluateOptions& options_;
   absl::flat_hash_map<hlo::ComputationId, std::unique_ptr<std::vector<hlo::NodeId>>> last_uses_;
+  absl::flat_hash_map<hlo::ComputationId, bool> transfers_;  // Of computations that were asked about.
   RandomCounters own_random_;
   RandomCounters& random_;
   int64_t work_ = 0;

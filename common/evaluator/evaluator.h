@@ -13,6 +13,9 @@
 
 namespace hlod {
 
+namespace hlo {
+class Channels;
+}
 class RandomCounters;
 struct MemberRun;
 
@@ -23,6 +26,9 @@ struct EvaluateOptions {
   RandomCounters* random = nullptr;  // What rng draws by; null: counters that start with the run. Not owned.
   // Which one it is of a program of several (EvaluateMembers); null: it runs alone. Not owned.
   const MemberRun* member = nullptr;
+  // Where infeed, outfeed, send and recv take values from and put them; null: they are UNIMPLEMENTED. Not
+  // owned.
+  hlo::Channels* channels = nullptr;
 };
 
 // Runs the entry computation of a verified module. `arguments`: one literal a parameter (tuples as tuple

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/base/status.h"
+#include "common/evaluator/local_channels.h"
 #include "common/evaluator/rules.h"
 
 namespace hlod {
@@ -144,6 +145,8 @@ absl::StatusOr<std::vector<hlo::Literal>> EvaluateMembers(
   std::vector<std::string> names;
   for (int64_t m = 0; m < members.count(); ++m) names.push_back(members.Name(m));
   Meeting meeting(std::move(names));
+  // What members send each other; one that ends without sending does not keep the others for long.
+  LocalChannels between(absl::Seconds(10));
   std::vector<absl::StatusOr<hlo::Literal>> results(arguments.size(), absl::UnknownError("It did not run."));
   {
     std::vector<std::jthread> threads;
@@ -153,6 +156,7 @@ absl::StatusOr<std::vector<hlo::Literal>> EvaluateMembers(
         EvaluateOptions own = options;
         own.member = &member;
         own.random = nullptr;
+        if (own.channels == nullptr) own.channels = &between;
         results[m] = Evaluate(module, arguments[m], own);
         meeting.Leave(static_cast<int>(m), results[m].status());
       });

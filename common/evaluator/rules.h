@@ -82,6 +82,8 @@ HLOD_VALUE_RULE(SecondElement)
 // members.cc
 HLOD_VALUE_RULE(MeetMembers)
 HLOD_VALUE_RULE(DeviceId)
+// transfers.cc
+HLOD_VALUE_RULE(RunTransfer)
 // dynamic_shapes.cc
 HLOD_ARRAY_RULE(SizeCheck)
 // linear_algebra_calls.cc

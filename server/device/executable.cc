@@ -59,6 +59,7 @@ Executable::Executable(const Digest& digest, std::string name, std::string bytes
       bytes_(std::move(bytes)) {}
 
 double Executable::ExpectedRunUs() const {
+  if (plan_->stats().transfers) return kUnknownRunUs;  // It may wait for its client.
   const int64_t recent_us = recent_us_.load(std::memory_order_relaxed);
   const bool estimated = plan_->stats().reference_steps == 0;
   if (recent_us < 0) return estimated ? std::max(plan_->estimate_us(), kShortRunUs) : kUnknownRunUs;

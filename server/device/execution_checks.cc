@@ -126,6 +126,11 @@ absl::Status CheckArguments(Execution& execution, SessionState& state) {
   RETURN_IF_ERROR(CheckAbsent(request));
   if (!request.absent.empty()) absent.resize(request.arguments.size());
   execution.abstract = !request.absent.empty() || !absent.empty();
+  if (execution.abstract && plan.stats().transfers) {
+    return MakeError(ErrorKind::kUnimplemented,
+                     absl::StrFormat("\"%s\" takes or gives values while it runs; abstract executes do not.",
+                                     executable.name()));
+  }
   execution.absent = std::move(absent);
   return absl::OkStatus();
 }

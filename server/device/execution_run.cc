@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "common/base/status.h"
+#include "server/device/run_channels.h"
 #include "server/engine/run/strays.h"
 
 namespace hlod::device {
@@ -127,6 +128,8 @@ absl::Status PlanRun::RunPlan(absl::Duration used, Meeting* meeting) {
   context.partition_id = static_cast<uint32_t>(member % static_cast<size_t>(members.partitions));
   context.meeting = meeting;
   context.member = static_cast<int>(member);
+  RunChannels channels(state, device, execution.request.command.id);
+  context.channels = &channels;
   engine::StrayCalls strays(state.devices.device(device).strays);
   context.strays = &strays;
   const absl::Status status =

@@ -77,6 +77,7 @@ void Executions::OnReady(const std::shared_ptr<Execution>& execution) {
 // answering
 
 void Executions::Settle(const std::shared_ptr<Execution>& execution, const absl::Status& status) {
+  state_.channels.EndExecution(execution->request.command.id);
   DeferringLock lock(&state_.mu);
   if (state_.closed) return;
   Report(*execution, status, lock);

@@ -81,6 +81,28 @@ struct ExecuteRequest {
   }
 };
 
+// A channel between the host and programs on a device: the device's infeed or outfeed, or with an id that of
+// recv or send.
+struct ChannelRef {
+  uint32_t device = 0;
+  std::optional<int64_t> id;
+};
+
+struct InfeedRequest {
+  CommandRef command;
+  ChannelRef channel;
+  std::vector<Handle> arguments;  // Of the value's arrays.
+  absl::Status refused;
+};
+
+struct OutfeedRequest {
+  CommandRef command;
+  ChannelRef channel;
+  std::vector<Handle> results;     // Of the value's arrays ...
+  std::vector<hlo::Shape> shapes;  // ... of these shapes.
+  absl::Status refused;
+};
+
 struct DownloadRequest {
   CommandRef command;
   Handle handle = 0;

@@ -13,6 +13,7 @@ SessionState::SessionState(uint64_t session, Devices& devices)
       limits(devices.limits()),
       account(std::make_shared<MemoryAccount>()),
       kept(KeptBudget(limits.session_bytes_max)),
+      channels(limits),
       table(limits.reasons_kept),
       errors(limits, kept) {}
 

@@ -12,6 +12,7 @@
 #include "server/device/byte_budget.h"
 #include "server/device/devices.h"
 #include "server/device/ledger.h"
+#include "server/device/session_channels.h"
 #include "server/device/session_errors.h"
 
 namespace hlod::device {
@@ -39,6 +40,7 @@ struct SessionState {
   const std::shared_ptr<MemoryAccount> account;
   SessionLedger ledger;
   const std::shared_ptr<ByteBudget> kept;  // session_bytes_max.
+  SessionChannels channels;
   // State below is guarded by mu.
   mutable Mutex mu;
   bool closed ABSL_GUARDED_BY(mu) = false;

@@ -9,7 +9,11 @@
 namespace hlod::device {
 
 Workspace::Workspace(uint64_t session, Devices& devices)
-    : state_(session, devices), programs_(state_.kept), uploads_(state_), executions_(*this, state_) {}
+    : state_(session, devices),
+      programs_(state_.kept),
+      uploads_(state_),
+      executions_(*this, state_),
+      host_values_(*this, state_) {}
 
 // -----------------------------------------------------------------------------------------------------------
 // lines
@@ -130,6 +134,7 @@ void Workspace::Cancel(uint64_t command) {
     }
     uploads_.Cancel(command, cancelled, lock);
     executions_.Cancel(command, cancelled, lock);
+    host_values_.Cancel(command, cancelled, lock);
   }
   if (compile.request == nullptr) return;
   state_.devices.executables().Cancel(compile.request);
@@ -149,6 +154,7 @@ void Workspace::Close() {
   }
   lock.Discard(std::move(live));
   executions_.Close(lock);
+  host_values_.Close(lock);
   for (auto& [id, download] : downloads_) {
     lock.Discard(std::exchange(download.task->ready, nullptr));
     Abandon(*download.task);

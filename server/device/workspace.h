@@ -23,6 +23,7 @@
 #include "server/device/deferring_lock.h"
 #include "server/device/devices.h"
 #include "server/device/executions.h"
+#include "server/device/host_values.h"
 #include "server/device/program_charges.h"
 #include "server/device/recent_digests.h"
 #include "server/device/requests.h"
@@ -62,6 +63,12 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   Violation Compile(CompileRequest request, CompileDone done);
   Violation Execute(ExecuteRequest request, Done done) {
     return executions_.Execute(std::move(request), std::move(done));
+  }
+  Violation Infeed(InfeedRequest request, Done done) {
+    return host_values_.Infeed(std::move(request), std::move(done));
+  }
+  Violation Outfeed(OutfeedRequest request, Done done) {
+    return host_values_.Outfeed(std::move(request), std::move(done));
   }
   void Cancel(uint64_t command);
 
@@ -125,6 +132,7 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   absl::flat_hash_map<uint64_t, WaitingCompile> compiles_ ABSL_GUARDED_BY(state_.mu);  // By command.
   SessionUploads uploads_;
   Executions executions_;
+  HostValues host_values_;
 };
 
 }  // namespace hlod::device

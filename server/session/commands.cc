@@ -28,6 +28,8 @@ constexpr Row kCommands[] = {
     {.body = v1::Command::kCompile, .define = HandleCompile},
     {v1::Command::kProgramChunk, HandleProgramChunk, Refusal::kIgnored},
     {.body = v1::Command::kExecute, .define = HandleExecute},
+    {v1::Command::kInfeed, HandleInfeed},
+    {.body = v1::Command::kOutfeed, .define = HandleOutfeed},
     {v1::Command::kStepMark, HandleStepMark, Refusal::kIgnored},
     {v1::Command::kDefineOrigin, HandleDefineOrigin, Refusal::kIgnored},
     {v1::Command::kPing, HandlePing},

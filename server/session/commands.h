@@ -18,6 +18,9 @@ device::Violation HandleCommand(Session& session, const v1::Command& command, co
 device::Violation HandleUpload(Session& session, const v1::Command& command, const absl::Status& refused);
 device::Violation HandleUploadPiece(Session& session, const v1::Command& command);
 device::Violation HandleDownload(Session& session, const v1::Command& command);
+// commands_channel.cc
+device::Violation HandleInfeed(Session& session, const v1::Command& command);
+device::Violation HandleOutfeed(Session& session, const v1::Command& command, const absl::Status& refused);
 // commands_buffer.cc
 device::Violation HandlePlaceholder(Session& session, const v1::Command& command,
                                     const absl::Status& refused);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -81,6 +83,24 @@ class Device {
 
   // A buffer with a shape and an identity, and neither storage nor reservation: no bytes anywhere.
   absl::StatusOr<Buffer> Placeholder(const Shape& shape, Caller caller = Caller::Here()) const;
+
+  // Values for programs of this session that run on the device, and from them (XLA: TransferToInfeed,
+  // TransferFromOutfeed). `channel`: none for infeed and outfeed, else the channel_id of a recv from the host
+  // or of a send to it. Of each channel, values are taken in the order in which they were given, by the
+  // programs that run then or later. Neither call waits.
+  //
+  // Gives a value: `arrays` are its array leaves, depth first, each on this device; they stay valid. A
+  // program that finds no value waits for limit channel_wait_us, and then fails (kind pending). An array that
+  // failed or is a placeholder fails the program that takes the value.
+  absl::Status TransferToInfeed(absl::Span<const Buffer> arrays,
+                                std::optional<int64_t> channel = std::nullopt,
+                                Caller caller = Caller::Here()) const;
+  // The channel's next value: buffers of `shapes` for its array leaves, which may be used at once, as results
+  // of an execute are. They fail (kind argument) when the program gives another value; without a program that
+  // gives one they stay without a value until the session ends.
+  absl::StatusOr<std::vector<Buffer>> TransferFromOutfeed(absl::Span<const Shape> shapes,
+                                                          std::optional<int64_t> channel = std::nullopt,
+                                                          Caller caller = Caller::Here()) const;
 
   // For the library.
   const std::shared_ptr<internal::Session>& internal_session() const { return session_; }

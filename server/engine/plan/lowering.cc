@@ -12,12 +12,14 @@
 #include "common/evaluator/evaluator.h"
 #include "common/evaluator/random_counters.h"
 #include "common/hlo/analysis/aliases.h"
+#include "common/hlo/channels.h"
 #include "common/hlo/effects.h"
 #include "common/hlo/flat_signature.h"
 #include "server/engine/plan/collective_step.h"
 #include "server/engine/plan/lowering_order.h"
 #include "server/engine/plan/lowering_steps.h"
 #include "server/engine/plan/runnable.h"
+#include "server/engine/plan/transfer_step.h"
 #include "server/engine/run/reference_step.h"
 #include "server/engine/tile/fusion.h"
 #include "server/engine/tile/random.h"
@@ -336,6 +338,8 @@ absl::Status Lowering::LowerStep(Frame& frame, Instruction instruction) {
   if (HasTrait(instruction.opcode(), hlo::kCollective) && !hlo::IsCollectiveEnd(instruction.opcode()) &&
       hlo::MembersOf(*module_).count() > 1) {
     ASSIGN_OR_RETURN(step, MakeCollectiveStep(*module_, instruction, options_));
+  } else if (hlo::IsTransfer(instruction.opcode())) {
+    ASSIGN_OR_RETURN(step, MakeTransferStep(*module_, instruction));
   } else if (instruction.opcode() == hlo::kCustomCall && !CanEvaluate(instruction)) {
     // Asked again here, since an optimised module may come from the cache of a daemon with other kernels.
     RETURN_IF_ERROR(CheckCustomCall(instruction, options_.kernels.get()));

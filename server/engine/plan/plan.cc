@@ -8,6 +8,7 @@
 
 #include "common/base/arithmetic.h"
 #include "common/base/status.h"
+#include "common/hlo/channels.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/passes/expand_dynamic.h"
 #include "common/passes/expand_manual.h"
@@ -45,6 +46,7 @@ class PlanImpl final : public Plan {
   absl::Status Account();
   void set_compile_us(int64_t us) { stats_.compile_us = us; }
   void set_members(const hlo::Members& members) { stats_.members = members; }
+  void set_transfers(bool transfers) { stats_.transfers = transfers; }
 
   absl::Span<const hlo::Shape> arguments() const override { return program_.arguments; }
   absl::Span<const hlo::Shape> results() const override { return program_.results; }
@@ -130,6 +132,7 @@ absl::StatusOr<std::unique_ptr<PlanImpl>> MakePlan(std::shared_ptr<const hlo::Mo
   const int threads = TeamSize(options.threads);
   PassWatch watch([&options] { return Interrupted(options); });
   const hlo::Members members = hlo::MembersOf(*module);
+  const bool transfers = hlo::HasTransfers(*module);
 
   // One flat list of steps over array values.
   ASSIGN_OR_RETURN(FlatProgram program, Lower(std::move(module), options, threads));
@@ -148,6 +151,7 @@ absl::StatusOr<std::unique_ptr<PlanImpl>> MakePlan(std::shared_ptr<const hlo::Mo
   auto plan = std::make_unique<PlanImpl>(std::move(program), std::move(assignment), threads);
   RETURN_IF_ERROR(plan->Account());
   plan->set_members(members);
+  plan->set_transfers(transfers);
   return plan;
 }
 

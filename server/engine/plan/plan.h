@@ -41,6 +41,7 @@ struct PlanStats {
           reference_steps = 0;
   std::vector<std::string> reference_opcodes;  // Sorted, without repeats.
   hlo::Members members;                        // Each runs the plan by itself, all at the same time.
+  bool transfers = false;  // Uses RunContext::channels, where a run may wait for long.
   int64_t compile_us = 0;
   // Dot and convolution multiply-adds times two, plus one an elementwise element; loops counted once.
   double flops = 0;

@@ -9,6 +9,7 @@
 #include "common/base/status.h"
 #include "common/evaluator/custom_calls.h"
 #include "common/evaluator/evaluator.h"
+#include "common/hlo/channels.h"
 #include "common/hlo/collective.h"
 #include "common/hlo/replica_groups.h"
 #include "server/engine/plan/lowering_steps.h"
@@ -75,11 +76,8 @@ absl::Status CheckInstruction(Instruction instruction, const NativeKernels* kern
   if (HasTrait(instruction.opcode(), hlo::kCollective)) {
     RETURN_IF_ERROR(Annotate(CheckCollective(instruction, members, group_instructions), Where(instruction)));
   }
-  if (HasTrait(instruction.opcode(), hlo::kSideEffect)) {
-    return Unimplemented(
-        "Opcode %s talks to the host in the middle of a program, which this build does not (%s).",
-        hlo::Name(instruction.opcode()), Where(instruction));
-  }
+  if (hlo::IsTransfer(instruction.opcode()))
+    return Annotate(hlo::ReadTransfer(instruction, members).status(), Where(instruction));
   if (instruction.opcode() == hlo::kCustomCall) return CheckCustomCall(instruction, kernels);
   if (IsStructural(instruction) || CanEvaluate(instruction)) return absl::OkStatus();
   return Unimplemented("Opcode %s has no implementation in this build (%s).", hlo::Name(instruction.opcode()),

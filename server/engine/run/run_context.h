@@ -11,7 +11,10 @@
 
 namespace hlod {
 class Meeting;
+namespace hlo {
+class Channels;
 }
+}  // namespace hlod
 
 namespace hlod::engine {
 
@@ -26,6 +29,8 @@ struct RunContext {
   // Of a program of several members: where they meet, and which one this is. Not owned.
   Meeting* meeting = nullptr;
   int member = 0;
+  // Of infeed, outfeed, send and recv; null: they fail. Not owned.
+  hlo::Channels* channels = nullptr;
   // Of library calls that cannot be stopped; null: the run waits for their end. Not owned.
   StrayCalls* strays = nullptr;
 };

@@ -2,7 +2,6 @@
 // evaluator.
 #include "server/engine/plan/plan.h"
 
-
 #include "common/base/status.h"
 #include "common/hlo/builder.h"
 #include "gmock/gmock.h"
@@ -326,14 +325,6 @@ TEST(Plan, WhatCannotRunIsRefusedByName) {
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(FromAbsl(status.message())),
               AllOf(HasSubstr("all-gather"), HasSubstr("device (1)"), HasSubstr("num_replicas (1)")));
-
-  status = refusal([&](hlo::Tables& tables, hlo::Computation& main) {
-    const hlo::NodeId token = main.Append(hlo::kAfterAll, tables.Intern(Shape::Token()), 0, {});
-    main.Append(hlo::kInfeed, tables.Intern(Shape::Tuple({kVector, Shape::Token()})),
-                tables.Intern(hlo::InfeedAttributes{}), {token});
-  });
-  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(FromAbsl(status.message())), HasSubstr("infeed"));
 }
 
 TEST(Plan, TokensAreLeavesOfNoBytes) {

@@ -1,0 +1,42 @@
+// Channels that end in this process: what the evaluator's members send each other, and a host that is a
+// thread or a test.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/base/mutex.h"
+#include "common/hlo/channels.h"
+#include "common/hlo/literal.h"
+
+namespace hlod {
+
+// Thread-safe.
+class LocalChannels final : public hlo::Channels {
+ public:
+  using Value = std::vector<hlo::Literal>;  // An array each leaf.
+  // `wait`: how long a value is waited for.
+  explicit LocalChannels(absl::Duration wait) : wait_(wait) {}
+
+  absl::Status Put(const hlo::Channel& channel, absl::Span<const hlo::Shape> shapes,
+                   absl::Span<const std::byte* const> arrays, Stop stop) override;
+  // DEADLINE_EXCEEDED when none came in time.
+  absl::Status Take(const hlo::Channel& channel, absl::Span<const hlo::Shape> shapes,
+                    absl::Span<std::byte* const> arrays, Stop stop) override;
+
+  // The host's side.
+  void Give(const hlo::Channel& channel, Value value);
+  absl::StatusOr<Value> Await(const hlo::Channel& channel, Stop stop);
+
+ private:
+  const absl::Duration wait_;
+  Mutex mu_;
+  CondVar given_ ABSL_GUARDED_BY(mu_);
+  std::map<hlo::Channel, std::deque<Value>> values_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace hlod

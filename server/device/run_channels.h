@@ -1,0 +1,30 @@
+// The channels of one run on a device, as its steps see them.
+#pragma once
+
+#include "common/hlo/channels.h"
+#include "server/device/device_memory.h"
+#include "server/device/session_state.h"
+
+namespace hlod::device {
+
+// What a program puts lies in the device's memory, charged to the session, until it is taken.
+class RunChannels final : public hlo::Channels {
+ public:
+  // `execution`: the command that runs.
+  RunChannels(SessionState& state, uint32_t device, uint64_t execution)
+      : state_(state), device_(device), execution_(execution) {}
+
+  absl::Status Put(const hlo::Channel& channel, absl::Span<const hlo::Shape> shapes,
+                   absl::Span<const std::byte* const> arrays, Stop stop) override;
+  absl::Status Take(const hlo::Channel& channel, absl::Span<const hlo::Shape> shapes,
+                    absl::Span<std::byte* const> arrays, Stop stop) override;
+
+ private:
+  SessionChannels::Place PlaceOf(const hlo::Channel& channel) const;
+
+  SessionState& state_;
+  const uint32_t device_;
+  const uint64_t execution_;
+};
+
+}  // namespace hlod::device

@@ -1,0 +1,184 @@
+// Infeed, outfeed, send and recv by the evaluator, worked by hand.
+#include <algorithm>
+#include <thread>
+
+#include "common/base/strings.h"
+#include "common/evaluator/evaluator.h"
+#include "common/evaluator/local_channels.h"
+#include "common/evaluator/members.h"
+#include "common/hlo/text/text.h"
+#include "tests/unit/common/evaluator/evaluate_one.h"
+
+namespace hlod {
+namespace {
+
+using hlo::Channel;
+using hlo::Literal;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::unique_ptr<hlo::Module> Parse(const char* text) {
+  auto module = hlo::ParseModule(text);
+  EXPECT_TRUE(module.ok()) << module.status();
+  if (module.ok()) EXPECT_TRUE(hlo::Verify(**module).ok()) << hlo::Verify(**module);
+  return module.ok() ? *std::move(module) : nullptr;
+}
+
+Literal Vector(std::vector<float> values) {
+  Literal literal(hlo::Shape::Array(hlo::kF32, {static_cast<int64_t>(values.size())}));
+  std::ranges::copy(values, literal.data<float>().begin());
+  return literal;
+}
+std::vector<float> Floats(const Literal& literal) {
+  return {literal.data<float>().begin(), literal.data<float>().end()};
+}
+
+// Each turn of the loop takes a vector and gives its double; the last outfeed is not needed by the result.
+constexpr char kLoop[] = R"(
+HloModule loop
+body {
+  s = (s32[], f32[2], token[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  sum = f32[2] get-tuple-element(s), index=1
+  t = token[] get-tuple-element(s), index=2
+  in = ((f32[2], s32[]), token[]) infeed(t)
+  pair = (f32[2], s32[]) get-tuple-element(in), index=0
+  x = f32[2] get-tuple-element(pair), index=0
+  k = s32[] get-tuple-element(pair), index=1
+  after = token[] get-tuple-element(in), index=1
+  next = f32[2] add(sum, x)
+  out = token[] outfeed(next, after), outfeed_shape=f32[2]{0}
+  j = s32[] add(i, k)
+  ROOT r = (s32[], f32[2], token[]) tuple(j, next, out)
+}
+condition {
+  s = (s32[], f32[2], token[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  three = s32[] constant(3)
+  ROOT less = pred[] compare(i, three), direction=LT
+}
+ENTRY main {
+  zero = s32[] constant(0)
+  sum = f32[2] parameter(0)
+  t = token[] after-all()
+  s = (s32[], f32[2], token[]) tuple(zero, sum, t)
+  w = (s32[], f32[2], token[]) while(s), condition=condition, body=body
+  ROOT r = f32[2] get-tuple-element(w), index=1
+  last = token[] get-tuple-element(w), index=2
+  done = token[] outfeed(sum, last), outfeed_shape=f32[2]{0}
+}
+)";
+
+TEST(Transfers, ALoopTakesAndGivesAValueATurn) {
+  const auto module = Parse(kLoop);
+  LocalChannels channels(absl::Seconds(5));
+  const Channel in{Channel::Kind::kInfeed}, out{Channel::Kind::kOutfeed};
+  channels.Give(in, {Vector({1, 2}), Literal::Scalar<int32_t>(1)});
+  channels.Give(in, {Vector({10, 20}), Literal::Scalar<int32_t>(2)});
+  channels.Give(in, {Vector({100, 200}), Literal::Scalar<int32_t>(1)});  // Of a later run.
+  const Literal sum = Vector({0.5, 0.25});
+  EvaluateOptions options;
+  options.channels = &channels;
+  const auto result = Evaluate(*module, {&sum}, options);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT(Floats(*result), ElementsAre(11.5, 22.25));
+  const auto take = [&] { return Floats(channels.Await(out, [] { return absl::OkStatus(); }).value()[0]); };
+  EXPECT_THAT(take(), ElementsAre(1.5, 2.25));
+  EXPECT_THAT(take(), ElementsAre(11.5, 22.25));
+  EXPECT_THAT(take(), ElementsAre(0.5, 0.25));
+  const auto left = channels.Await(in, [] { return absl::OkStatus(); });
+  ASSERT_TRUE(left.ok());
+  EXPECT_THAT(Floats((*left)[0]), ElementsAre(100, 200));
+}
+
+TEST(Transfers, WithoutChannelsOrInTimeOrOfAnotherShapeTheyAreErrors) {
+  const auto module = Parse(kLoop);
+  const Literal sum = Vector({0, 0});
+  auto status = Evaluate(*module, {&sum}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(FromAbsl(status.message())), HasSubstr("infeed"));
+  EvaluateOptions options;
+  LocalChannels channels(absl::Milliseconds(20));
+  options.channels = &channels;
+  EXPECT_EQ(Evaluate(*module, {&sum}, options).status().code(), absl::StatusCode::kDeadlineExceeded);
+  channels.Give({Channel::Kind::kInfeed}, {Vector({1, 2, 3}), Literal::Scalar<int32_t>(1)});
+  status = Evaluate(*module, {&sum}, options).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(FromAbsl(status.message())),
+              HasSubstr("Array 0 of a value of infeed is a f32[2]; given was a f32[3]"));
+}
+
+TEST(Transfers, SendAndRecvWithTheHostGoByTheirChannels) {
+  const auto module = Parse(R"(
+HloModule host
+ENTRY main {
+  x = f32[2] parameter(0)
+  t = token[] after-all()
+  s = (f32[2], u32[], token[]) send(x, t), channel_id=7, is_host_transfer=true
+  sd = token[] send-done(s), channel_id=7, is_host_transfer=true
+  r = (f32[3], u32[], token[]) recv(sd), channel_id=8, is_host_transfer=true
+  rd = (f32[3], token[]) recv-done(r), channel_id=8, is_host_transfer=true
+  ROOT got = f32[3] get-tuple-element(rd), index=0
+}
+)");
+  LocalChannels channels(absl::Seconds(5));
+  // The host answers what it was sent.
+  std::jthread host([&] {
+    const auto value = channels.Await({Channel::Kind::kToHost, 7}, [] { return absl::OkStatus(); });
+    ASSERT_TRUE(value.ok()) << value.status();
+    const std::vector<float> x = Floats((*value)[0]);
+    channels.Give({Channel::Kind::kFromHost, 8}, {Vector({x[0], x[1], x[0] + x[1]})});
+  });
+  const Literal x = Vector({3, 4});
+  EvaluateOptions options;
+  options.channels = &channels;
+  const auto result = Evaluate(*module, {&x}, options);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT(Floats(*result), ElementsAre(3, 4, 7));
+}
+
+constexpr char kRing[] = R"(
+HloModule ring, replica_count=3
+ENTRY main {
+  x = f32[2] parameter(0)
+  t = token[] after-all()
+  r = (f32[2], u32[], token[]) recv(t), channel_id=1, frontend_attributes={_xla_send_recv_source_target_pairs="{{0,1},{1,2}}"}
+  s = (f32[2], u32[], token[]) send(x, t), channel_id=1, frontend_attributes={_xla_send_recv_source_target_pairs="{{0,1},{1,2}}"}
+  rd = (f32[2], token[]) recv-done(r), channel_id=1
+  sd = token[] send-done(s), channel_id=1
+  ROOT got = f32[2] get-tuple-element(rd), index=0
+}
+)";
+
+TEST(Transfers, MembersSendToEachOtherAndNobodysValueIsZeros) {
+  const auto module = Parse(kRing);
+  const std::vector<Literal> own = [] {
+    std::vector<Literal> values;
+    for (float m = 0; m < 3; ++m) values.push_back(Vector({m + 1, 10 * (m + 1)}));
+    return values;
+  }();
+  const auto results = EvaluateMembers(*module, {{&own[0]}, {&own[1]}, {&own[2]}});
+  ASSERT_TRUE(results.ok()) << results.status();
+  EXPECT_THAT(Floats((*results)[0]), ElementsAre(0, 0));
+  EXPECT_THAT(Floats((*results)[1]), ElementsAre(1, 10));
+  EXPECT_THAT(Floats((*results)[2]), ElementsAre(2, 20));
+}
+
+TEST(Transfers, PairsThatCannotBeReadAreNamed) {
+  for (const auto& [pairs, message] :
+       std::vector<std::pair<std::string, std::string>>{{"{{0,1},{1,3}}", "names (3) of (3) members"},
+                                                        {"{{0,1},{2}}", "an odd number of ids"},
+                                                        {"{{0,one}}", "not a list of pairs"},
+                                                        {"{{0,1},{0,2}}", "two pairs with one source (0)"}}) {
+    std::string text = kRing;
+    for (size_t at; (at = text.find("{{0,1},{1,2}}")) != std::string::npos;) text.replace(at, 13, pairs);
+    const auto module = Parse(text.c_str());
+    const Literal x = Vector({1, 2});
+    const auto status = EvaluateMembers(*module, {{&x}, {&x}, {&x}}).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    EXPECT_THAT(std::string(FromAbsl(status.message())), HasSubstr(message));
+  }
+}
+
+}  // namespace
+}  // namespace hlod
