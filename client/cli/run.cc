@@ -146,7 +146,7 @@ class Progress {
 // Prints a value or writes it to a file. `name`: "result 0"; `file`: its file's, without ".npy".
 absl::StatusOr<Json> Deliver(const Buffer& buffer, const std::string& name, const std::string& file,
                              const RunOptions& options, bool json) {
-  const std::string shape = hlo::ToStringNoLayout(buffer.shape());
+  std::string shape = hlo::ToStringNoLayout(buffer.shape());
   Json entry = {{"shape", shape}, {"placeholder", buffer.is_placeholder()}};
   if (buffer.is_placeholder()) {
     if (!json) std::printf("%s: %s, a placeholder\n", name.c_str(), shape.c_str());
@@ -159,6 +159,10 @@ absl::StatusOr<Json> Deliver(const Buffer& buffer, const std::string& name, cons
   ASSIGN_OR_RETURN(const Literal value,
                    buffer.ToLiteral(options.output.empty() ? Cause::kPrint : Cause::kSave,
                                     Caller{.file = options.module.c_str()}));
+  if (buffer.shape().HasDynamicDimension()) {
+    shape = hlo::ToStringNoLayout(value.shape()) + " of " + shape;
+    entry["value_shape"] = hlo::ToStringNoLayout(value.shape());
+  }
   if (!options.output.empty()) {
     const std::string path = (std::filesystem::path(options.output) / (file + ".npy")).string();
     RETURN_IF_ERROR(hlo::WriteNpy(path, value));

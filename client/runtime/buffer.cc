@@ -11,6 +11,7 @@
 #include "client/runtime/state.h"
 #include "client/runtime/transfer.h"
 #include "common/base/status.h"
+#include "common/hlo/dynamic_result.h"
 #include "common/hlo/proto/codec.h"
 #include "hlod/device.h"
 #include "hlod/tensor_name.h"
@@ -29,7 +30,8 @@ class LiteralDownload : public Awaitable<Literal> {
         made_at_(buffer->origin),
         cause_(cause),
         caller_(caller),
-        value_(buffer->shape),
+        shape_(buffer->shape),
+        value_(StoredShape(*buffer)),
         pending_(ChooseTransfer(*buffer->session, buffer->bytes)
                      .Download(buffer->session, buffer->handle, cause, value_.bytes(), caller)) {}
   ~LiteralDownload() override {
@@ -50,12 +52,17 @@ class LiteralDownload : public Awaitable<Literal> {
     if (pending_ == nullptr) return FailedPrecondition("The value of this future was taken already.");
     RETURN_IF_ERROR(pending_->Await(deadline));
     pending_.reset();
-    EmitTransfer(*session_, cause_, caller_, handle_, value_.shape(),
-                 static_cast<int64_t>(value_.bytes().size()), device_, made_at_, watch_.us());
+    EmitTransfer(*session_, cause_, caller_, handle_, shape_, static_cast<int64_t>(value_.bytes().size()),
+                 device_, made_at_, watch_.us());
+    if (shape_.HasDynamicDimension()) return hlo::FromStored(shape_, value_.bytes());
     return std::move(value_);
   }
 
  private:
+  static Shape StoredShape(const BufferState& buffer) {
+    return buffer.shape.HasDynamicDimension() ? Shape::Array(hlo::kU8, {buffer.bytes}) : buffer.shape;
+  }
+
   const OwnerProcess owner_;
   const std::shared_ptr<Session> session_;
   const uint64_t handle_;
@@ -63,6 +70,7 @@ class LiteralDownload : public Awaitable<Literal> {
   const uint32_t made_at_;
   const Cause cause_;
   const Caller caller_;
+  const Shape shape_;
   const Stopwatch watch_;
   absl::Mutex mu_;
   Literal value_ ABSL_GUARDED_BY(mu_);
@@ -127,7 +135,7 @@ BufferState::BufferState(std::shared_ptr<Session> session, uint64_t handle, Shap
     : session(std::move(session)),
       handle(handle),
       shape(std::move(shape)),
-      bytes(hlo::ByteSize(this->shape).value_or(0)),
+      bytes(hlo::StoredByteSize(this->shape).value_or(0)),
       device(device),
       origin(producer->origin),
       producer(std::move(producer)),

@@ -236,6 +236,12 @@ Buffer Tensor::ToBuffer(Caller caller) const {
 Tensor Tensor::FromBuffer(Buffer buffer, Caller caller) {
   if (!buffer.valid())
     lazy::Throw(ErrorKind::kArgument, "the buffer refers to nothing", "from_buffer", caller);
+  if (buffer.shape().HasDynamicDimension()) {
+    lazy::Throw(ErrorKind::kUnimplemented,
+                absl::StrCat("the buffer is ", hlo::ToStringNoLayout(buffer.shape()),
+                             "; tensors are arrays of static sizes"),
+                "from_buffer", caller);
+  }
   auto value = lazy::MakeRef<Value>(buffer.shape().type, buffer.shape().dims,
                                     lazy::PlaceOf(lazy::DeviceOfBuffer(buffer)), caller);
   value->Become(std::move(buffer));

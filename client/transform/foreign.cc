@@ -172,10 +172,10 @@ std::vector<Tensor> LoadedFunction::operator()(const std::vector<Tensor>& argume
           name, caller);
   }
   for (size_t i = 0; i < results().size(); ++i) {
-    if (results()[i].IsArray()) continue;
+    if (results()[i].IsArray() && !results()[i].HasDynamicDimension()) continue;
     Throw(ErrorKind::kUnimplemented,
           absl::StrCat("result ", i, " of ", program_->name(), " is ", hlo::ToStringNoLayout(results()[i]),
-                       "; tensors are arrays"),
+                       "; tensors are arrays of static sizes"),
           name, caller);
   }
   std::vector<Operand> operands = lazy::OperandsOf(arguments, caller);

@@ -16,6 +16,7 @@
 #include "common/evaluator/rules.h"
 #include "common/evaluator/wide.h"
 #include "common/hlo/dynamic_reshape.h"
+#include "common/hlo/dynamic_result.h"
 #include "common/hlo/inference/shape_inference.h"
 
 namespace hlod::evaluator {
@@ -349,6 +350,13 @@ absl::StatusOr<Literal> SizeCheck(Evaluation&, Instruction instruction, Operands
   RETURN_IF_ERROR(call.target == kCheckDimensionSizeTarget ? CheckDimensionSize(name, size, number, other)
                                                            : CheckSameSize(name, size, other, number));
   return operands.Take(0);
+}
+
+// common/hlo/dynamic_result.h
+absl::StatusOr<Literal> StoreResult(Evaluation&, Instruction, Operands operands) {
+  std::vector<int64_t> sizes;
+  for (size_t i = 1; i < operands.size(); ++i) sizes.push_back(IndexAt(operands[i], 0));
+  return hlo::ToStored(operands[0], sizes);
 }
 
 }  // namespace hlod::evaluator

@@ -13,6 +13,7 @@
 #include "common/evaluator/evaluation.h"
 #include "common/evaluator/kernel.h"
 #include "common/evaluator/rules.h"
+#include "common/hlo/dynamic_result.h"
 #include "common/lapack/call.h"
 
 namespace hlod {
@@ -116,6 +117,7 @@ Rule FindCustomCall(hlo::Instruction instruction) {
   const std::string_view target = instruction.attributes<hlo::CustomCallAttributes>().target;
   if (lapack::IsTarget(target)) return {.value = LapackCall};
   if (IsSizeCheck(instruction)) return {.array = SizeCheck};
+  if (hlo::StoredShape(instruction).has_value()) return {.array = StoreResult};
   if (target == kTopKTarget && instruction.operand_count() == 1) return {.array = TopK};
   if (IsIdentityCustomCall(instruction)) return {.value = Identity};
   return {};
@@ -202,8 +204,8 @@ absl::StatusOr<hlo::Literal> EvaluateInstruction(const hlo::Module& module, hlo:
 }
 
 bool IsOwnCustomCallTarget(std::string_view target) {
-  return target == evaluator::kTopKTarget || evaluator::IsSizeCheckTarget(target) ||
-         evaluator::IsHint(target) || lapack::IsTarget(target);
+  return target == evaluator::kTopKTarget || target == hlo::kDynamicResultTarget ||
+         evaluator::IsSizeCheckTarget(target) || evaluator::IsHint(target) || lapack::IsTarget(target);
 }
 
 std::vector<std::string> OwnCustomCallTargets() {

@@ -86,6 +86,7 @@ HLOD_VALUE_RULE(DeviceId)
 HLOD_VALUE_RULE(RunTransfer)
 // dynamic_shapes.cc
 HLOD_ARRAY_RULE(SizeCheck)
+HLOD_ARRAY_RULE(StoreResult)
 // linear_algebra_calls.cc
 HLOD_VALUE_RULE(LapackCall)
 // scan.cc

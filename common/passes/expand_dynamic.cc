@@ -10,6 +10,7 @@
 #include "common/evaluator/custom_calls.h"
 #include "common/hlo/builder.h"
 #include "common/hlo/dynamic_reshape.h"
+#include "common/hlo/dynamic_result.h"
 #include "common/passes/copy.h"
 #include "common/passes/dynamic_arrays.h"
 
@@ -109,7 +110,8 @@ class Expander {
         arrays_(b_),
         unpacked_(from.size()) {}
 
-  absl::Status Run() {
+  // Of the entry the result is stored (hlo::kDynamicResultTarget); else it stays one value.
+  absl::Status Run(bool is_entry) {
     for (NodeId id = 0; id < from_.size(); ++id) {
       const Instruction instruction = from_[id];
       if (!TouchesDynamic(instruction)) {
@@ -120,9 +122,10 @@ class Expander {
       RETURN_IF_ERROR(Expand(instruction));
       RETURN_IF_ERROR(b_.status());
     }
-    Pack(from_.root_id());
-    copy_.to().set_root(copy_.node(from_.root_id()));
-    return absl::OkStatus();
+    Op root{&b_, Pack(from_.root_id())};
+    if (is_entry && from_.root().shape().HasDynamicDimension()) root = Stored(root, from_.root().shape());
+    copy_.to().set_root(root.id);
+    return b_.status();
   }
 
  private:
@@ -160,6 +163,25 @@ class Expander {
       copy_.set_node(old, b_.Tuple(parts).id);
     }
     return copy_.node(old);
+  }
+
+  // A value whose arrays with dynamic dimensions are as a program returns them.
+  Op Stored(Op value, const Shape& shape) {
+    if (!shape.HasDynamicDimension()) return value;
+    if (shape.IsTuple()) {
+      std::vector<Op> elements;
+      for (size_t i = 0; i < shape.tuple.size(); ++i)
+        elements.push_back(Stored(b_.GetTupleElement(value, static_cast<int64_t>(i)), shape.tuple[i]));
+      return b_.Tuple(elements);
+    }
+    std::vector<Op> operands = {b_.GetTupleElement(value, 0)};
+    int64_t next = 1;
+    for (int64_t d = 0; d < shape.rank(); ++d) {
+      operands.push_back(shape.IsDynamic(d) ? b_.GetTupleElement(value, next++)
+                                            : arrays_.Number(shape.dims[d]));
+    }
+    const Shape bytes = Shape::Array(kU8, {StoredByteSize(shape).value_or(0)});
+    return b_.Add(kCustomCall, operands, MakeDynamicResult(shape), {}, &bytes);
   }
 
   // An operand that is an array.
@@ -778,30 +800,20 @@ class Expander {
   std::vector<std::optional<DynamicArray>> unpacked_;  // By the old instruction's id; made when asked for.
 };
 
-// Errors unless every array of the shape is static; `what` names the value and `does` what the program does
-// with it.
-absl::Status CheckStaticEdge(const Module& module, const Shape& shape, std::string_view what,
-                             std::string_view does) {
-  for (const ShapeLeaf& leaf : Leaves(shape)) {
-    for (int64_t d = 0; d < leaf.shape->rank(); ++d) {
-      if (!leaf.shape->IsDynamic(d)) continue;
-      return Unimplemented(
-          "Dimension %d of %s of %s is dynamic (%s): a program %s arrays of static shapes only.", d, what,
-          module.name(), ToStringNoLayout(*leaf.shape), does);
+absl::Status CheckParameters(const Module& module) {
+  const Computation& entry = module.entry();
+  for (const NodeId id : entry.parameters()) {
+    for (const ShapeLeaf& leaf : Leaves(entry[id].shape())) {
+      for (int64_t d = 0; d < leaf.shape->rank(); ++d) {
+        if (!leaf.shape->IsDynamic(d)) continue;
+        return Unimplemented(
+            "Dimension %d of parameter %d (%s) of %s is dynamic (%s): a program takes arrays of static "
+            "shapes only.",
+            d, entry[id].parameter_number(), entry[id].name(), module.name(), ToStringNoLayout(*leaf.shape));
+      }
     }
   }
   return absl::OkStatus();
-}
-
-absl::Status CheckEdges(const Module& module) {
-  const Computation& entry = module.entry();
-  for (const NodeId id : entry.parameters()) {
-    RETURN_IF_ERROR(CheckStaticEdge(
-        module, entry[id].shape(),
-        absl::StrFormat("parameter %d (%s)", entry[id].parameter_number(), entry[id].name()), "takes"));
-  }
-  return CheckStaticEdge(module, entry.root().shape(), absl::StrFormat("result %s", entry.root().name()),
-                         "returns");
 }
 
 }  // namespace
@@ -821,8 +833,10 @@ bool HasDynamicDimensions(const Module& module) {
 }
 
 absl::StatusOr<std::unique_ptr<Module>> ExpandDynamic(const Module& module) {
-  RETURN_IF_ERROR(CheckEdges(module));
+  RETURN_IF_ERROR(CheckParameters(module));
   std::unique_ptr<Module> result = EmptyCopy(module);
+  // What it says of results is of the arrays that are stored otherwise.
+  if (module.entry().root().shape().HasDynamicDimension()) result->config.ClearSignature();
   std::vector<ComputationId> computations;
   for (ComputationId c = 0; c < module.computation_count(); ++c) {
     const Computation& from = module.computation(c);
@@ -833,7 +847,7 @@ absl::StatusOr<std::unique_ptr<Module>> ExpandDynamic(const Module& module) {
         comparators[id] = MarkedComparator(*result, from[id], computations[from[id].called()[0]]);
     }
     Expander expander(module, from, *result, computations, comparators);
-    RETURN_IF_ERROR(expander.Run());
+    RETURN_IF_ERROR(expander.Run(c == module.entry_id()));
     computations.push_back(result->computation_count() - 1);
   }
   result->set_entry(computations[module.entry_id()]);

@@ -15,8 +15,9 @@ namespace hlod {
 bool HasDynamicDimensions(const hlo::Module& module);
 
 // The module with static shapes only. Instructions that touch no dynamic dimension stay as they are.
+// Dynamic results become bytes (hlo::kDynamicResultTarget).
 // UNIMPLEMENTED names the instruction, its opcode and the dimension that there is no rule for, a dynamic
-// parameter or result of the entry, or a dimension without a bound. Where sizes do not suit an instruction at
+// parameter of the entry, or a dimension without a bound. Where sizes do not suit an instruction at
 // run time, the module ends with the evaluator's error (custom_calls.h).
 absl::StatusOr<std::unique_ptr<hlo::Module>> ExpandDynamic(const hlo::Module& module);
 

@@ -6,6 +6,7 @@
 
 #include "common/base/error.h"
 #include "common/base/status.h"
+#include "common/hlo/dynamic_result.h"
 #include "server/device/session_errors.h"
 
 namespace hlod::device {
@@ -17,7 +18,7 @@ absl::Status CheckDevice(uint32_t device, uint32_t count) {
 }
 
 absl::StatusOr<int64_t> CheckBytes(const hlo::Shape& shape, const Limits& limits) {
-  const std::optional<int64_t> bytes = ByteSize(shape);
+  const std::optional<int64_t> bytes = StoredByteSize(shape);
   if (bytes.has_value() && *bytes <= limits.buffer_bytes_max) return *bytes;
   const std::string size =
       bytes.has_value() ? absl::StrCat(*bytes, " bytes") : "more bytes than fit a 64-bit number";

@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "common/base/status.h"
+#include "common/hlo/dynamic_result.h"
 #include "server/device/run_channels.h"
 #include "server/engine/run/strays.h"
 
@@ -83,7 +84,7 @@ absl::Status PlanRun::Allocate() {
       if (takes[i] >= 0) continue;
       const hlo::Shape& shape = plan.results()[i];
       absl::StatusOr<Block> block =
-          memory.Allocate(state.account, ByteSize(shape).value_or(0), Category::kBuffer,
+          memory.Allocate(state.account, StoredByteSize(shape).value_or(0), Category::kBuffer,
                           absl::StrFormat("result %d (%s)", i, ToStringNoLayout(shape)));
       if (!block.ok()) return AboutResult(block.status(), i);
       blocks[i] = *std::move(block);

@@ -6,13 +6,14 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "common/base/status.h"
+#include "common/hlo/dynamic_result.h"
 #include "server/device/execution_run.h"
 #include "server/device/executions.h"
 
 namespace hlod::device {
 namespace {
 
-int64_t ArrayBytes(const hlo::Shape& shape) { return ByteSize(shape).value_or(0); }
+int64_t ArrayBytes(const hlo::Shape& shape) { return StoredByteSize(shape).value_or(0); }
 
 }  // namespace
 

@@ -29,10 +29,11 @@ class Buffer {
 
   bool valid() const { return state_ != nullptr; }
   const Shape& shape() const;
-  int64_t byte_size() const;  // Dense.
-  int device() const;         // Ordinal.
-  uint64_t handle() const;    // Its name on the wire: unique in the session, unchanged by Fill.
-  Origin origin() const;      // The line that made it.
+  int64_t byte_size()
+      const;  // Dense; of a result with dynamic dimensions, as common/hlo/dynamic_result.h stores it.
+  int device() const;       // Ordinal.
+  uint64_t handle() const;  // Its name on the wire: unique in the session, unchanged by Fill.
+  Origin origin() const;    // The line that made it.
   // Whether it has a shape and no value. False for a buffer that is pending, failed, donated or deleted.
   bool is_placeholder() const;
   // OK while it can be used; else why it cannot: kind deleted, donated (with the command and its line),
@@ -44,7 +45,8 @@ class Buffer {
   // When the command that produces it is done: OK, or its error.
   Future<void> ready() const;
 
-  // Reads the value. Waits for it.
+  // Reads the value. Waits for it. Of a result with dynamic dimensions, f32[<=6], the literal has the sizes
+  // that they came to have.
   absl::StatusOr<Literal> ToLiteral(Cause cause = Cause::kDownload, Caller caller = Caller::Here()) const;
   // Reads into memory of the caller, which must be byte_size() long. Waits.
   absl::Status Download(absl::Span<std::byte> out, Cause cause = Cause::kDownload,

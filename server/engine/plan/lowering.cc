@@ -13,6 +13,7 @@
 #include "common/evaluator/random_counters.h"
 #include "common/hlo/analysis/aliases.h"
 #include "common/hlo/channels.h"
+#include "common/hlo/dynamic_result.h"
 #include "common/hlo/effects.h"
 #include "common/hlo/flat_signature.h"
 #include "server/engine/plan/collective_step.h"
@@ -481,6 +482,15 @@ void Lowering::ResolveAll() {
   }
 }
 
+// The instruction that makes a leaf of a result, through the tuples at its end.
+Instruction MakerOf(Instruction root, absl::Span<const int64_t> index) {
+  for (const int64_t i : index) {
+    if (root.opcode() != hlo::kTuple) break;
+    root = root.operand(static_cast<uint32_t>(i));
+  }
+  return root;
+}
+
 absl::StatusOr<FlatProgram> Lowering::Run() {
   const Computation& entry = module_->entry();
   program_.instructions = module_->instruction_count();
@@ -492,7 +502,8 @@ absl::StatusOr<FlatProgram> Lowering::Run() {
     program_.arguments.push_back(leaf.shape);
     program_.argument_values.push_back(value);
   }
-  for (const hlo::FlatSignature::Leaf& leaf : signature.results) program_.results.push_back(leaf.shape);
+  for (const hlo::FlatSignature::Leaf& leaf : signature.results)
+    program_.results.push_back(hlo::StoredShape(MakerOf(entry.root(), leaf.index)).value_or(leaf.shape));
   program_.aliases = hlo::ResolveAliases(*module_, signature);
 
   ASSIGN_OR_RETURN(const ValueIds results, LowerComputation(entry, program_.argument_values, kNone));
@@ -500,7 +511,7 @@ absl::StatusOr<FlatProgram> Lowering::Run() {
   // Results are moved into where the caller wants them; most moves vanish when buffers are assigned.
   absl::InlinedVector<ValueId, 3> places;
   for (size_t r = 0; r < results.size(); ++r) {
-    ASSIGN_OR_RETURN(const ValueId place, NewValue(program_.results[r], kNone));
+    ASSIGN_OR_RETURN(const ValueId place, NewValue(signature.results[r].shape, kNone));
     const int alias = program_.aliases[r];
     program_.values[place].space = alias >= 0 ? Space::kArgument : Space::kResult;
     program_.values[place].index = alias >= 0 ? alias : static_cast<int32_t>(r);

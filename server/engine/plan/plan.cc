@@ -9,6 +9,7 @@
 #include "common/base/arithmetic.h"
 #include "common/base/status.h"
 #include "common/hlo/channels.h"
+#include "common/hlo/dynamic_result.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/passes/expand_dynamic.h"
 #include "common/passes/expand_manual.h"
@@ -105,7 +106,7 @@ absl::Status PlanImpl::Account() {
     RETURN_IF_ERROR(add(memory_.argument_bytes, hlo::ByteSize(argument).value_or(0)));
   }
   for (size_t r = 0; r < program_.results.size(); ++r) {
-    const int64_t bytes = hlo::ByteSize(program_.results[r]).value_or(0);
+    const int64_t bytes = hlo::StoredByteSize(program_.results[r]).value_or(0);
     RETURN_IF_ERROR(add(program_.aliases[r] < 0 ? memory_.output_bytes : memory_.alias_bytes, bytes));
   }
   memory_.temporary_bytes = code_.TableBytes();

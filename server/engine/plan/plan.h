@@ -51,7 +51,7 @@ struct PlanStats {
 //
 // Arguments and results are flat: the array leaves of the entry's parameters and of its root in hlo::Leaves
 // order (tokens are leaves of no bytes). Each is dense, row-major, one byte an element for sub-byte types,
-// aligned to 64 bytes.
+// aligned to 64 bytes. A result with dynamic dimensions is stored as common/hlo/dynamic_result.h says.
 class Plan {
  public:
   virtual ~Plan() = default;
