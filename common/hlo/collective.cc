@@ -151,10 +151,6 @@ absl::StatusOr<Collective> ReadCollective(Instruction instruction, const Members
   const Grouping grouping(mode, members);
   std::vector<Dims> lists;
   if (const auto* attributes = std::get_if<CollectiveAttributes>(&instruction.attributes())) {
-    if (attributes->groups.form == ReplicaGroups::Form::kMesh) {
-      return Unimplemented("Collective %s (%s) names devices of a mesh, which this build does not run.",
-                           Name(instruction.opcode()), instruction.name());
-    }
     RETURN_IF_ERROR(CheckGroups(attributes->groups));
     lists = ListGroups(attributes->groups);
     if (lists.empty() && mode == Mode::kMembers) {

@@ -37,8 +37,7 @@ struct Collective {
   std::vector<int> sources;
 };
 
-// INVALID_ARGUMENT names what does not fit: a group's id beyond the members, members in no group;
-// UNIMPLEMENTED a mesh. REQUIRES: verified, and not the end (-done) of a collective.
+// INVALID_ARGUMENT names what does not fit: a group's id beyond the members, members in no group. REQUIRES: verified, and not the end (-done) of a collective.
 absl::StatusOr<Collective> ReadCollective(Instruction instruction, const Members& members);
 
 // Whether it is the end of a collective that was started before: its result is an element of its operand.

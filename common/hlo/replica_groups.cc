@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "common/base/arithmetic.h"
 #include "common/base/status.h"
+#include "common/hlo/mesh_groups.h"
 
 namespace hlod::hlo {
 namespace {
@@ -42,10 +43,20 @@ absl::Status CheckIota(const ReplicaGroups& groups) {
       groups.reshape.size());
 }
 
+bool IsMesh(const ReplicaGroups& groups) { return groups.form == ReplicaGroups::Form::kMesh; }
+
+absl::StatusOr<std::vector<Dims>> ListMesh(const ReplicaGroups& groups) {
+  xla::MeshAxesReplicaGroupListProto list;
+  if (!list.ParseFromString(groups.mesh))
+    return InvalidArgument("The mesh of replica groups cannot be read.");
+  return MeshGroups(list, kGroupMembersMax);
+}
+
 }  // namespace
 
 absl::Status CheckGroups(const ReplicaGroups& groups) {
   if (IsIota(groups)) return CheckIota(groups);
+  if (IsMesh(groups)) return ListMesh(groups).status();
   absl::flat_hash_set<int64_t> seen;
   for (const Dims& group : groups.lists) {
     if (group.empty()) return InvalidArgument("A replica group is empty.");
@@ -63,11 +74,13 @@ absl::Status CheckGroups(const ReplicaGroups& groups) {
 
 std::optional<int64_t> GroupSize(const ReplicaGroups& groups) {
   if (IsIota(groups)) return groups.size;
+  if (IsMesh(groups)) return static_cast<int64_t>(ListGroups(groups)[0].size());
   if (groups.lists.empty()) return std::nullopt;
   return static_cast<int64_t>(groups.lists[0].size());
 }
 
 std::vector<Dims> ListGroups(const ReplicaGroups& groups) {
+  if (IsMesh(groups)) return ListMesh(groups).value_or(std::vector<Dims>());
   if (!IsIota(groups)) return groups.lists;
   const size_t rank = groups.reshape.size();
   const Dims strides = RowMajorStrides(groups.reshape);
@@ -138,7 +151,6 @@ absl::Status CheckOneParticipant(Instruction collective) {
   if (attributes == nullptr) return absl::OkStatus();  // The end of one that was looked at.
   const ReplicaGroups& groups = attributes->groups;
   RETURN_IF_ERROR(CheckGroups(groups));
-  if (groups.form == ReplicaGroups::Form::kMesh) return TooMany(collective, "names devices of a mesh");
   for (const Dims& group : ListGroups(groups)) {
     for (const int64_t id : group) {
       if (id != 0) return TooMany(collective, absl::StrCat("names device (", id, ")"));

@@ -14,15 +14,13 @@ namespace hlod::hlo {
 inline constexpr int64_t kGroupMembersMax = 1 << 20;
 
 // INVALID_ARGUMENT unless groups are not empty and of one size, each id is not negative and in one group
-// alone, and the numbers of an iota agree with one another and with kGroupMembersMax. A mesh is not looked
-// into.
+// alone, and the numbers of an iota or a mesh agree with one another and with kGroupMembersMax.
 absl::Status CheckGroups(const ReplicaGroups& groups);
 
-// Members of each group; nothing when the program does not say: all devices, or a mesh. REQUIRES:
-// CheckGroups.
+// Members of each group; nothing when the program does not say: all devices. REQUIRES: CheckGroups.
 std::optional<int64_t> GroupSize(const ReplicaGroups& groups);
 
-// The groups as lists; empty when all devices are one, or a mesh says it. REQUIRES: CheckGroups.
+// The groups as lists; empty when all devices are one. REQUIRES: CheckGroups.
 std::vector<Dims> ListGroups(const ReplicaGroups& groups);
 
 // Whether an instruction asks for its partition, meets others or cuts arrays up for them. Partitions of a

@@ -1,6 +1,8 @@
 // The devices of collectives in HLO text: replica groups, pairs of source and target.
 #include "absl/strings/str_cat.h"
+#include "common/hlo/proto/residue.h"
 #include "common/hlo/text/forms.h"
+#include "common/hlo/text/mesh.h"
 
 namespace hlod::hlo::text {
 namespace {
@@ -51,10 +53,27 @@ bool IsIdentity(const Dims& permutation) {
   return true;
 }
 
+// mesh['x'=2,'y'=4] {'x'}
+Status ReadMeshGroups(Lexer& lexer, ReplicaGroups& groups) {
+  groups.form = ReplicaGroups::Form::kMesh;
+  xla::MeshAxesReplicaGroupListProto list;
+  RETURN_IF_ERROR(ReadMesh(lexer, *list.mutable_mesh()));
+  RETURN_IF_ERROR(ReadAxes(lexer, list.mesh(), *list.mutable_axes()));
+  groups.mesh = codec::SerializeDeterministic(list);
+  return OkStatus();
+}
+
+void PrintMeshGroups(const ReplicaGroups& groups, std::string& out) {
+  xla::MeshAxesReplicaGroupListProto list;
+  if (!list.ParseFromString(groups.mesh)) return;
+  StrAppend(&out, MeshText(list.mesh()), " ", AxesText(list.mesh(), list.axes(), ","));
+}
+
 }  // namespace
 
 Status Read(Lexer& lexer, ReplicaGroups& value) {
   if (lexer.Peek() == '[') return ReadIota(lexer, value);
+  if (lexer.Peek() == 'm') return ReadMeshGroups(lexer, value);
   return ReadList(lexer, "{", "}", [&]() -> Status {
     ASSIGN_OR_RETURN(value.lists.emplace_back(), ReadDims(lexer));
     return OkStatus();
@@ -63,7 +82,7 @@ Status Read(Lexer& lexer, ReplicaGroups& value) {
 
 void Print(const ReplicaGroups& value, std::string& out) {
   switch (value.form) {
-    case ReplicaGroups::Form::kMesh: return;  // HLO text cannot say it.
+    case ReplicaGroups::Form::kMesh: return PrintMeshGroups(value, out);
     case ReplicaGroups::Form::kIota:
     case ReplicaGroups::Form::kDeviceListIota:
       PrintBracketed({value.count, value.size}, '[', ']', out);

@@ -57,7 +57,7 @@ bool AtShape(Lexer& lexer);
 absl::StatusOr<Literal> ReadLiteral(Lexer& lexer, const Shape& shape, int64_t max_bytes);
 
 absl::Status ReadSharding(Lexer& lexer, int nesting_max, xla::OpSharding& sharding);
-// Nothing when there is no text for it (shardings by mesh axis names).
+// Nothing when there is no text for it.
 std::string ShardingText(const xla::OpSharding& sharding);
 
 absl::Status ReadMetadata(Lexer& lexer, xla::OpMetadata& metadata);

@@ -105,12 +105,12 @@ absl::StatusOr<bool> Lexer::Bool() {
   return Expected("true or false");
 }
 
-absl::StatusOr<std::string> Lexer::Quoted() {
+absl::StatusOr<std::string> Lexer::Quoted(char quote) {
   SkipBlanks();
   const size_t start = position_;
-  if (!Try("\"")) return Expected("a quoted string");
+  if (!Try(std::string_view(&quote, 1))) return Expected("a quoted string");
   const size_t begin = position_;
-  while (position_ < text_.size() && text_[position_] != '"') position_ += text_[position_] == '\\' ? 2 : 1;
+  while (position_ < text_.size() && text_[position_] != quote) position_ += text_[position_] == '\\' ? 2 : 1;
   if (position_ >= text_.size()) {
     position_ = text_.size();
     return ErrorAt(start, "this string has no end");
@@ -123,10 +123,10 @@ absl::StatusOr<std::string> Lexer::Quoted() {
   return bytes;
 }
 
-absl::StatusOr<std::string> Lexer::QuotedUtf8() {
+absl::StatusOr<std::string> Lexer::QuotedUtf8(char quote) {
   SkipBlanks();
   const size_t start = position_;
-  ASSIGN_OR_RETURN(std::string text, Quoted());
+  ASSIGN_OR_RETURN(std::string text, Quoted(quote));
   if (google::protobuf::internal::IsStructurallyValidUTF8(text.data(), static_cast<int>(text.size())))
     return text;
   return ErrorAt(start, "this string is not UTF-8");

@@ -42,10 +42,10 @@ class Lexer {
   absl::StatusOr<std::string_view> Word();
   absl::StatusOr<int64_t> Integer();
   absl::StatusOr<bool> Bool();
-  // The bytes of "...", C escapes resolved.
-  absl::StatusOr<std::string> Quoted();
+  // The bytes of "...", C escapes resolved; or between other quotes.
+  absl::StatusOr<std::string> Quoted(char quote = '"');
   // The same where a protobuf string will hold it: it must be UTF-8.
-  absl::StatusOr<std::string> QuotedUtf8();
+  absl::StatusOr<std::string> QuotedUtf8(char quote = '"');
   // The text of a { ... } with nested braces and quoted strings, braces included. Not interpreted.
   absl::StatusOr<std::string_view> Braces();
 

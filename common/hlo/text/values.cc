@@ -6,7 +6,9 @@
 #include "absl/strings/str_join.h"
 #include "common/base/strings.h"
 #include "common/hlo/proto/codec.h"
+#include "common/hlo/proto/residue.h"
 #include "common/hlo/text/internal.h"
+#include "common/hlo/text/mesh.h"
 #include "common/hlo/unique_names.h"
 
 namespace hlod::hlo::text {
@@ -104,9 +106,22 @@ Status ReadShardingWord(Lexer& lexer, xla::OpSharding& sharding) {
   return lexer.At(at, Unimplemented("sharding has no \"%s\" in this build", word));
 }
 
+// Whether it is what its text says: a mesh may be without devices, or name axes that it does not have.
+bool ComesBack(const xla::NamedShardingProto& sharding) {
+  const std::string text = NamedShardingText(sharding);
+  Lexer lexer(text);
+  xla::NamedShardingProto read;
+  return ReadNamedSharding(lexer, read).ok() && lexer.AtEnd() &&
+         codec::SerializeDeterministic(read) == codec::SerializeDeterministic(sharding);
+}
+
 bool HasText(const xla::OpSharding& sharding) {
-  if (sharding.has_named_sharding() || sharding.has_tile_shape() || sharding.metadata_size() > 1)
-    return false;
+  if (sharding.has_named_sharding()) {
+    xla::OpSharding others = sharding;
+    others.clear_named_sharding();
+    return others.ByteSizeLong() == 0 && ComesBack(sharding.named_sharding());
+  }
+  if (sharding.has_tile_shape() || sharding.metadata_size() > 1) return false;
   for (const auto& element : sharding.tuple_shardings()) {
     if (!HasText(element)) return false;
   }
@@ -119,7 +134,9 @@ bool HasText(const xla::OpSharding& sharding) {
 
 void PrintSharding(const xla::OpSharding& sharding, std::string& out) {
   out += '{';
-  if (sharding.type() == xla::OpSharding::TUPLE) {
+  if (sharding.has_named_sharding()) {
+    out += NamedShardingText(sharding.named_sharding());
+  } else if (sharding.type() == xla::OpSharding::TUPLE) {
     for (int i = 0; i < sharding.tuple_shardings_size(); ++i) {
       if (i != 0) out += ", ";
       PrintSharding(sharding.tuple_shardings(i), out);
@@ -284,6 +301,10 @@ Status ReadSharding(Lexer& lexer, int nesting_max, xla::OpSharding& sharding) {
     do {
       RETURN_IF_ERROR(ReadSharding(lexer, nesting_max - 1, *sharding.add_tuple_shardings()));
     } while (lexer.Try(","));
+    return lexer.Expect("}");
+  }
+  if (AtNamedSharding(lexer)) {
+    RETURN_IF_ERROR(ReadNamedSharding(lexer, *sharding.mutable_named_sharding()));
     return lexer.Expect("}");
   }
   while (!lexer.Try("}")) RETURN_IF_ERROR(ReadShardingWord(lexer, sharding));

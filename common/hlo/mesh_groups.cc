@@ -1,0 +1,145 @@
+// A mesh as an array whose axes are cut into the factors that are named; those of the group go last.
+#include "common/hlo/mesh_groups.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "common/base/arithmetic.h"
+#include "common/base/status.h"
+
+namespace hlod::hlo {
+namespace {
+
+// A run of devices along one axis: those that differ by `stride` in their place.
+struct Factor {
+  int64_t size, stride;
+};
+
+absl::StatusOr<int64_t> CountDevices(const xla::MeshProto& mesh, int64_t devices_max) {
+  int64_t devices = 1;
+  for (const auto& axis : mesh.axes()) {
+    if (axis.size() < 1)
+      return InvalidArgument("Axis '%s' of a mesh has size (%d).", axis.name(), axis.size());
+    if (axis.size() > devices_max / devices)
+      return InvalidArgument("The devices of a mesh exceed the limit (%d).", devices_max);
+    devices *= axis.size();
+  }
+  return devices;
+}
+
+// The device at each place of the mesh.
+absl::StatusOr<Dims> DevicesOf(const xla::MeshProto& mesh, int64_t count) {
+  Dims devices(mesh.device_ids().begin(), mesh.device_ids().end());
+  if (devices.empty()) {
+    devices.resize(static_cast<size_t>(count));
+    std::iota(devices.begin(), devices.end(), 0);
+  }
+  std::set<int64_t> different(devices.begin(), devices.end());
+  if (static_cast<int64_t>(different.size()) != count || static_cast<int64_t>(devices.size()) != count ||
+      *different.begin() < 0) {
+    return InvalidArgument("A mesh of (%d) places names (%d) devices, (%d) of them different.", count,
+                           devices.size(), different.size());
+  }
+  if (!mesh.has_iota_transform()) return devices;
+  const Dims shape(mesh.iota_transform().reshape_dims().begin(), mesh.iota_transform().reshape_dims().end());
+  const auto& order = mesh.iota_transform().transpose_perm();
+  Dims sorted(order.begin(), order.end());
+  std::ranges::sort(sorted);
+  int64_t product = 1;
+  bool fits = mesh.device_ids().empty() && sorted.size() == shape.size();
+  for (size_t d = 0; fits && d < shape.size(); ++d) {
+    fits = sorted[d] == static_cast<int64_t>(d) && shape[d] > 0 && shape[d] <= count / product;
+    if (fits) product *= shape[d];
+  }
+  if (!fits || product != count)
+    return InvalidArgument("The devices of a mesh are not a transposed iota of its (%d) places.", count);
+  const Dims strides = RowMajorStrides(shape);
+  Dims index(shape.size());  // Of the transposed array.
+  for (int64_t& device : devices) {
+    device = 0;
+    for (size_t d = 0; d < shape.size(); ++d)
+      device += index[d] * strides[static_cast<size_t>(order[static_cast<int>(d)])];
+    for (size_t d = shape.size(); d-- > 0;) {
+      if (++index[d] < shape[static_cast<size_t>(order[static_cast<int>(d)])]) break;
+      index[d] = 0;
+    }
+  }
+  return devices;
+}
+
+// The part of an axis that a reference names: its size, and how many times as fast it varies.
+absl::StatusOr<std::pair<int64_t, int64_t>> PartOf(const xla::MeshProto& mesh,
+                                                   const xla::AxisRefProto& axis) {
+  if (axis.mesh_axis_index() < 0 || axis.mesh_axis_index() >= mesh.axes_size())
+    return InvalidArgument("A mesh of (%d) axes has none of number (%d).", mesh.axes_size(),
+                           axis.mesh_axis_index());
+  const auto& whole = mesh.axes(static_cast<int>(axis.mesh_axis_index()));
+  if (!axis.has_sub_axis_info()) return std::make_pair(whole.size(), int64_t{1});
+  const int64_t before = axis.sub_axis_info().pre_size(), size = axis.sub_axis_info().size();
+  if (before < 1 || size < 1 || before > whole.size() || size > whole.size() / before ||
+      whole.size() % (before * size) != 0) {
+    return InvalidArgument("Axis '%s' of size (%d) has no part of size (%d) after (%d).", whole.name(),
+                           whole.size(), size, before);
+  }
+  return std::make_pair(size, whole.size() / before / size);
+}
+
+// The places of an array of factors, the last varying fastest.
+Dims Places(const std::vector<Factor>& factors) {
+  Dims places = {0};
+  for (const Factor& factor : factors) {
+    Dims next;
+    next.reserve(places.size() * static_cast<size_t>(factor.size));
+    for (const int64_t place : places) {
+      for (int64_t i = 0; i < factor.size; ++i) next.push_back(place + i * factor.stride);
+    }
+    places = std::move(next);
+  }
+  return places;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Dims>> MeshGroups(const xla::MeshAxesReplicaGroupListProto& list,
+                                             int64_t devices_max) {
+  const xla::MeshProto& mesh = list.mesh();
+  ASSIGN_OR_RETURN(const int64_t count, CountDevices(mesh, devices_max));
+  ASSIGN_OR_RETURN(const Dims devices, DevicesOf(mesh, count));
+  Dims sizes;
+  for (const auto& axis : mesh.axes()) sizes.push_back(axis.size());
+  const Dims strides = RowMajorStrides(sizes);
+
+  std::vector<Factor> inside;
+  std::vector<std::vector<Factor>> named(sizes.size());  // By axis, in steps of the axis.
+  for (const xla::AxisRefProto& axis : list.axes()) {
+    ASSIGN_OR_RETURN(const auto part, PartOf(mesh, axis));
+    const auto number = static_cast<size_t>(axis.mesh_axis_index());
+    inside.push_back({part.first, part.second * strides[number]});
+    named[number].push_back({part.first, part.second});
+  }
+  std::vector<Factor> outside;
+  for (size_t axis = 0; axis < sizes.size(); ++axis) {
+    std::ranges::sort(named[axis], std::ranges::greater(), &Factor::stride);
+    int64_t left = sizes[axis];  // Steps that are not placed yet, slowest first.
+    for (const Factor& part : named[axis]) {
+      const int64_t reach = part.size * part.stride;
+      if (reach > left || left % reach != 0)
+        return InvalidArgument("Parts of axis '%s' of a mesh overlap.",
+                               mesh.axes(static_cast<int>(axis)).name());
+      outside.push_back({left / reach, reach * strides[axis]});
+      left = part.stride;
+    }
+    outside.push_back({left, strides[axis]});
+  }
+
+  std::vector<Dims> groups;
+  const Dims members = Places(inside);
+  for (const int64_t first : Places(outside)) {
+    Dims& group = groups.emplace_back();
+    for (const int64_t place : members) group.push_back(devices[static_cast<size_t>(first + place)]);
+  }
+  return groups;
+}
+
+}  // namespace hlod::hlo
