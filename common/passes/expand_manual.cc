@@ -109,8 +109,7 @@ class ManualExpansion {
     const std::vector<std::string> axes = AxisNames(Attribute(attributes, "xla.sdy.manual_axes"));
     std::optional<std::string> sharding = OpShardingOf(shardings[i], meshes_, rank, &axes);
     if (sharding.has_value()) return *std::move(sharding);
-    return Unimplemented("Its sharding %s has no simple form: parts of axes, devices in another order.",
-                         shardings[i]);
+    return Unimplemented("Its sharding %s has no simple form by axes of a mesh of the module.", shardings[i]);
   }
 
   static absl::Status CheckParts(const Tiling& tiling, const Shape& whole, const Shape& part) {

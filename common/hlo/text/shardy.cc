@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/strings.h"
+#include "common/hlo/mesh_groups.h"
 #include "common/hlo/text/sharding.h"
 
 namespace hlod::hlo {
@@ -115,59 +116,128 @@ std::vector<std::string> AxisNames(std::string_view text) {
   return names;
 }
 
+namespace {
+
+// The axes that split an array: how many tiles each dimension has, and what they are split over in that
+// order.
+struct Split {
+  std::vector<int64_t> tiles;
+  xla::MeshAxesReplicaGroupListProto axes;  // With the mesh.
+};
+
+void WriteMesh(const Mesh& mesh, xla::MeshProto& to) {
+  for (const auto& [name, size] : mesh.axes) {
+    xla::MeshProto::MeshAxis& axis = *to.add_axes();
+    axis.set_name(name);
+    axis.set_size(size);
+  }
+  to.mutable_device_ids()->Assign(mesh.devices.begin(), mesh.devices.end());
+}
+
+// "x" or "x":(2)4: what comes before the part, and its size, which is returned. 0: not an axis of the mesh.
+int64_t TakeAxis(ShardyReader& reader, const std::string& name, const Mesh& mesh, xla::AxisRefProto& axis) {
+  size_t index = 0;
+  while (index < mesh.axes.size() && mesh.axes[index].first != name) ++index;
+  if (index == mesh.axes.size()) return 0;
+  axis.set_mesh_axis_index(static_cast<int64_t>(index));
+  if (!reader.Take(":")) return mesh.axes[index].second;
+  int64_t before = 0, size = 0;
+  if (!reader.Take("(") || !absl::SimpleAtoi(reader.TakeUntil(")"), &before) || !reader.Take(")") ||
+      !absl::SimpleAtoi(reader.TakeUntil(",}"), &size)) {
+    return 0;
+  }
+  axis.mutable_sub_axis_info()->set_pre_size(before);
+  axis.mutable_sub_axis_info()->set_size(size);
+  return size;
+}
+
+std::optional<Split> TakeSplit(ShardyReader& reader, const Mesh& mesh, size_t rank,
+                               const std::vector<std::string>* axes) {
+  Split split;
+  WriteMesh(mesh, *split.axes.mutable_mesh());
+  if (!reader.Take("[")) return std::nullopt;
+  for (size_t d = 0; d < rank; ++d) {
+    if ((d > 0 && !reader.Take(",")) || !reader.Take("{")) return std::nullopt;
+    split.tiles.push_back(1);
+    while (!reader.Take("}")) {
+      if (reader.Take(",")) continue;
+      if (reader.Take("?")) continue;  // Open to more.
+      const std::optional<std::string> name = reader.TakeString();
+      if (!name.has_value()) return std::nullopt;
+      xla::AxisRefProto axis;
+      const int64_t size = TakeAxis(reader, *name, mesh, axis);
+      if (size < 1) return std::nullopt;
+      if (axes != nullptr && std::ranges::count(*axes, *name) == 0) continue;
+      if (size > (int64_t{1} << 40) / split.tiles.back()) return std::nullopt;
+      split.tiles.back() *= size;
+      *split.axes.add_axes() = std::move(axis);
+    }
+    if (reader.Take("p")) reader.TakeUntil(",]");  // A priority.
+  }
+  return reader.Take("]") ? std::optional(std::move(split)) : std::nullopt;
+}
+
+std::string TileText(std::vector<int64_t> tiles, int64_t copies, std::string_view devices) {
+  if (copies > 1) tiles.push_back(copies);
+  return absl::StrCat("{devices=[", absl::StrJoin(tiles, ","), "]", ToAbsl(devices),
+                      copies > 1 ? " last_tile_dim_replicate}" : "}");
+}
+
+// By an iota: of whole axes, where devices are in the mesh's order.
+std::optional<std::string> IotaText(const Split& split) {
+  const xla::MeshProto& mesh = split.axes.mesh();
+  // The axes in the order of the dimensions that they split, then those that nothing is split over.
+  std::vector<int64_t> order, sizes;
+  for (const xla::AxisRefProto& axis : split.axes.axes()) {
+    if (std::ranges::count(order, axis.mesh_axis_index()) != 0) return std::nullopt;
+    order.push_back(axis.mesh_axis_index());
+  }
+  int64_t copies = 1, devices = 1;
+  for (int axis = 0; axis < mesh.axes_size(); ++axis) {
+    const int64_t size = mesh.axes(axis).size();
+    if (size > (int64_t{1} << 40) / devices) return std::nullopt;
+    sizes.push_back(size);
+    devices *= size;
+    if (std::ranges::count(order, axis) != 0) continue;
+    copies *= size;
+    order.push_back(axis);
+  }
+  return TileText(split.tiles, copies,
+                  std::ranges::is_sorted(order) ? absl::StrCat("<=[", devices, "]")
+                                                : absl::StrCat("<=[", absl::StrJoin(sizes, ","), "]T(",
+                                                               absl::StrJoin(order, ","), ")"));
+}
+
+// Device by device: the copies of one tile after the other.
+std::optional<std::string> ListText(const Split& split) {
+  constexpr int64_t kDevicesMax = 1 << 16;
+  const absl::StatusOr<std::vector<Dims>> groups = MeshGroups(split.axes, kDevicesMax);
+  if (!groups.ok()) return std::nullopt;
+  std::vector<int64_t> devices;
+  for (size_t tile = 0; tile < groups->front().size(); ++tile) {
+    for (const Dims& group : *groups) devices.push_back(group[tile]);
+  }
+  return TileText(split.tiles, static_cast<int64_t>(groups->size()), absl::StrJoin(devices, ","));
+}
+
+}  // namespace
+
 std::optional<std::string> OpShardingOf(std::string_view sharding, const Meshes& meshes, size_t rank,
                                         const std::vector<std::string>* axes) {
   const size_t start = sharding.find("<@");
   if (start == std::string_view::npos) return std::nullopt;
   ShardyReader reader(sharding.substr(start + 2));
   const auto found = meshes.find(reader.TakeUntil(",>"));
-  if (found == meshes.end() || !found->second.devices.empty() || !reader.Take(",") || !reader.Take("["))
-    return std::nullopt;
-  const Mesh& mesh = found->second;
-  // The axes in the order of the dimensions that they split, then those that nothing is split over.
-  std::vector<int64_t> tiles, order;
-  for (size_t d = 0; d < rank; ++d) {
-    if ((d > 0 && !reader.Take(",")) || !reader.Take("{")) return std::nullopt;
-    tiles.push_back(1);
-    while (!reader.Take("}")) {
-      if (reader.Take(",")) continue;
-      if (reader.Take("?")) continue;  // Open to more.
-      const std::optional<std::string> name = reader.TakeString();
-      if (!name.has_value() || reader.Take(":"))
-        return std::nullopt;  // A part of an axis has no simple form.
-      if (axes != nullptr && std::ranges::count(*axes, *name) == 0) continue;
-      size_t axis = 0;
-      while (axis < mesh.axes.size() && mesh.axes[axis].first != *name) ++axis;
-      if (axis == mesh.axes.size() || std::ranges::count(order, static_cast<int64_t>(axis)) != 0)
-        return std::nullopt;
-      tiles.back() *= mesh.axes[axis].second;
-      order.push_back(static_cast<int64_t>(axis));
-    }
-    if (reader.Take("p")) reader.TakeUntil(",]");  // A priority.
-  }
-  if (!reader.Take("]")) return std::nullopt;
-  if (order.empty()) return "";
-  int64_t rest = 1;
-  for (size_t axis = 0; axis < mesh.axes.size(); ++axis) {
-    if (std::ranges::count(order, static_cast<int64_t>(axis)) != 0) continue;
-    rest *= mesh.axes[axis].second;
-    order.push_back(static_cast<int64_t>(axis));
-  }
-  if (rest > 1) tiles.push_back(rest);
-  std::vector<int64_t> sizes;
-  int64_t devices = 1;
-  for (const auto& [name, size] : mesh.axes) {
-    sizes.push_back(size);
-    if (size > (int64_t{1} << 40) / devices) return std::nullopt;
-    devices *= size;
-  }
-  const bool in_order = std::ranges::is_sorted(order);
-  const std::string text =
-      absl::StrCat("{devices=[", absl::StrJoin(tiles, ","), "]<=[",
-                   in_order ? absl::StrCat(devices, "]")
-                            : absl::StrCat(absl::StrJoin(sizes, ","), "]T(", absl::StrJoin(order, ","), ")"),
-                   rest > 1 ? " last_tile_dim_replicate}" : "}");
-  absl::StatusOr<std::string> parsed = ParseSharding(text, rank);
+  if (found == meshes.end() || !reader.Take(",")) return std::nullopt;
+  const std::optional<Split> split = TakeSplit(reader, found->second, rank, axes);
+  if (!split.has_value()) return std::nullopt;
+  if (split->axes.axes().empty()) return "";
+  const bool in_parts = std::ranges::any_of(
+      split->axes.axes(), [](const xla::AxisRefProto& axis) { return axis.has_sub_axis_info(); });
+  const std::optional<std::string> text =
+      in_parts || !found->second.devices.empty() ? ListText(*split) : IotaText(*split);
+  if (!text.has_value()) return std::nullopt;
+  absl::StatusOr<std::string> parsed = ParseSharding(*text, rank);
   return parsed.ok() ? std::optional<std::string>(*std::move(parsed)) : std::nullopt;
 }
 
