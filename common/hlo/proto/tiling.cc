@@ -5,6 +5,7 @@
 
 #include "common/base/arithmetic.h"
 #include "common/base/status.h"
+#include "common/hlo/mesh_groups.h"
 #include "common/hlo/replica_groups.h"
 #include "proto/xla/xla_data.pb.h"
 
@@ -33,14 +34,60 @@ absl::StatusOr<Dims> DevicesOf(const xla::OpSharding& sharding, int64_t devices)
   return order;
 }
 
+Tiling Whole(size_t rank, int64_t devices) {
+  return {.parts = Dims(rank, 1), .tiles = std::vector<Dims>(static_cast<size_t>(devices), Dims(rank, 0))};
+}
+
+// By the axes of a mesh.
+absl::StatusOr<Tiling> TilingByAxes(const xla::NamedShardingProto& sharding, size_t rank, int64_t devices) {
+  Tiling tiling = Whole(rank, devices);
+  const auto dimensions = static_cast<size_t>(sharding.dim_shardings_size());
+  if (sharding.mesh().axes().empty() && sharding.mesh().device_ids_size() == 1)
+    return Unimplemented("A sharding on device (%d) alone does not divide an array.",
+                         sharding.mesh().device_ids(0));
+  if (dimensions == 0) return tiling;
+  if (dimensions != rank)
+    return InvalidArgument("A sharding of (%d) dimensions is on an array of (%d).", dimensions, rank);
+  xla::MeshAxesReplicaGroupListProto list;
+  *list.mutable_mesh() = sharding.mesh();
+  std::vector<int> dimension_of;  // By axis of the list.
+  for (size_t d = 0; d < rank; ++d) {
+    for (const xla::AxisRefProto& axis : sharding.dim_shardings(static_cast<int>(d)).axes()) {
+      *list.add_axes() = axis;
+      dimension_of.push_back(static_cast<int>(d));
+    }
+  }
+  ASSIGN_OR_RETURN(const std::vector<Dims> groups, MeshGroups(list, devices));
+  if (static_cast<int64_t>(groups.size() * groups[0].size()) != devices) {
+    return InvalidArgument("A sharding on a mesh of (%d) devices is among (%d).",
+                           groups.size() * groups[0].size(), devices);
+  }
+  for (int i = 0; i < list.axes_size(); ++i) {
+    const xla::AxisRefProto& axis = list.axes(i);
+    tiling.parts[static_cast<size_t>(dimension_of[static_cast<size_t>(i)])] *=
+        axis.has_sub_axis_info() ? axis.sub_axis_info().size()
+                                 : sharding.mesh().axes(static_cast<int>(axis.mesh_axis_index())).size();
+  }
+  for (const Dims& group : groups) {
+    for (size_t tile = 0; tile < group.size(); ++tile) {
+      if (group[tile] >= devices)
+        return InvalidArgument("A sharding among (%d) devices names device (%d).", devices, group[tile]);
+      auto place = static_cast<int64_t>(tile);
+      for (size_t d = rank; d-- > 0; place /= tiling.parts[d])
+        tiling.tiles[static_cast<size_t>(group[tile])][d] = place % tiling.parts[d];
+    }
+  }
+  return tiling;
+}
+
 }  // namespace
 
 absl::StatusOr<Tiling> TilingOf(std::string_view sharding, size_t rank, int64_t devices) {
-  Tiling tiling{.parts = Dims(rank, 1),
-                .tiles = std::vector<Dims>(static_cast<size_t>(devices), Dims(rank, 0))};
+  Tiling tiling = Whole(rank, devices);
   xla::OpSharding proto;
   if (!proto.ParseFromArray(sharding.data(), static_cast<int>(sharding.size())))
     return InvalidArgument("A sharding is not a serialized OpSharding.");
+  if (proto.has_named_sharding()) return TilingByAxes(proto.named_sharding(), rank, devices);
   if (sharding.empty() || proto.type() == xla::OpSharding::REPLICATED) return tiling;
   if (proto.type() != xla::OpSharding::OTHER)
     return Unimplemented("A sharding of type %s does not divide an array.",

@@ -77,6 +77,25 @@ TEST(ExpandManual, PartsByOpShardings) {
   for (const Literal& result : results) EXPECT_EQ(result, want);
 }
 
+TEST(ExpandManual, PartsByShardingsThatNameAxes) {
+  const std::string tiles = "{devices=[2,1,2]<=[4] last_tile_dim_replicate}";
+  for (const char* axes : {"{mesh['a'=2,'b'=2], [{'a'}, {}]}", "{mesh['b'=4], [{'b':(1)2}, {}]}",
+                           "{mesh['a'=2,'b'=2], device_ids=([2,2]T(1,0)), [{'b'}, {}]}"}) {
+    Literal x(hlo::Shape::Array(hlo::kS32, {4, 2})), want = x;
+    for (int i = 0; i < 8; ++i) {
+      x.data<int32_t>()[i] = 10 * i;
+      want.data<int32_t>()[i] = 10 * i + i / 4;
+    }
+    const std::vector<Literal> results = RunPartitions(absl::StrReplaceAll(kSpmd, {{tiles, axes}}), x);
+    ASSERT_EQ(results.size(), 4u);
+    for (const Literal& result : results) EXPECT_EQ(result, want) << axes;
+  }
+  EXPECT_THAT(Refusal(absl::StrReplaceAll(kSpmd, {{tiles, "{mesh['a'=2,'b'=4], [{'a'}, {}]}"}})),
+              HasSubstr("(4)"));
+  EXPECT_THAT(Refusal(absl::StrReplaceAll(kSpmd, {{tiles, "{maximal_mesh[device_id=1]}"}})),
+              HasSubstr("on device (1) alone"));
+}
+
 TEST(ExpandManual, PartsByAxesOfAMesh) {
   const std::vector<Literal> results = RunPartitions(kShardy, Literal::Vector<int32_t>({1, 2, 3, 4}));
   ASSERT_EQ(results.size(), 4u);
@@ -100,8 +119,8 @@ TEST(ExpandManual, DevicesInAnotherOrderAndPartsOfAxes) {
       {R"("b"=4])", R"(\"b\":(2)2)", {0, 1, 0, 1}},
   };
   for (const Case& c : cases) {
-    const std::string text = absl::StrReplaceAll(
-        kShardy, {{R"("a"=2, "b"=2])", c.mesh}, {R"({\"b\"}]>)", "{" + c.axis + "}]>"}});
+    const std::string text =
+        absl::StrReplaceAll(kShardy, {{R"("a"=2, "b"=2])", c.mesh}, {R"({\"b\"}]>)", "{" + c.axis + "}]>"}});
     const std::vector<Literal> results = RunPartitions(text, Literal::Vector<int32_t>({1, 2, 3, 4}));
     ASSERT_EQ(results.size(), 4u) << text;
     for (int m = 0; m < 4; ++m) {
