@@ -11,12 +11,25 @@ extern const TileOps* const kTileOps_avx2;
 extern const TileOps* const kTileOps_avx512;
 #endif
 
+namespace {
+
+Carrier IntegerCarrier(int bits, bool is_signed) {
+  switch (bits) {
+    case 8: return is_signed ? Carrier::kI8 : Carrier::kU8;
+    case 16: return is_signed ? Carrier::kI16 : Carrier::kU16;
+    case 64: return is_signed ? Carrier::kI64 : Carrier::kU64;
+    default: return is_signed ? Carrier::kI32 : Carrier::kU32;
+  }
+}
+
+}  // namespace
+
 bool CarrierOf(hlo::PrimitiveType type, Carrier* carrier) {
   const hlo::TypeInfo& info = hlo::Info(type);
   switch (info.type_class) {
     case hlo::TypeClass::kPred: *carrier = Carrier::kPred; return true;
-    case hlo::TypeClass::kSigned: *carrier = info.bits == 64 ? Carrier::kI64 : Carrier::kI32; return true;
-    case hlo::TypeClass::kUnsigned: *carrier = info.bits == 64 ? Carrier::kU64 : Carrier::kU32; return true;
+    case hlo::TypeClass::kSigned: *carrier = IntegerCarrier(info.bits, true); return true;
+    case hlo::TypeClass::kUnsigned: *carrier = IntegerCarrier(info.bits, false); return true;
     case hlo::TypeClass::kFloat: *carrier = info.bits == 64 ? Carrier::kF64 : Carrier::kF32; return true;
     case hlo::TypeClass::kComplex: *carrier = info.bits == 128 ? Carrier::kC128 : Carrier::kC64; return true;
     default: return false;
@@ -24,9 +37,9 @@ bool CarrierOf(hlo::PrimitiveType type, Carrier* carrier) {
 }
 
 bool IsCarrierStorage(hlo::PrimitiveType type) {
-  const int bits = hlo::Info(type).bits;
   Carrier carrier;
-  return CarrierOf(type, &carrier) && (carrier == Carrier::kPred || bits >= 32);
+  return CarrierOf(type, &carrier) &&
+         (carrier == Carrier::kPred || hlo::Info(type).bits == CarrierBytes(carrier) * 8);
 }
 
 bool FoldsInDouble(FoldOp op, Carrier carrier) {

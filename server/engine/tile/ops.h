@@ -16,16 +16,20 @@ inline constexpr int kTile = 512;
 // What a tile's elements are while they are computed with. Narrower types are widened when loaded, and
 // rounded or wrapped to their own width after each operation, so that a value is the same whether or not it
 // went through memory.
-enum class Carrier : uint8_t { kPred, kI32, kU32, kI64, kU64, kF32, kF64, kC64, kC128 };
+enum class Carrier : uint8_t { kPred, kI8, kU8, kI16, kU16, kI32, kU32, kI64, kU64, kF32, kF64, kC64, kC128 };
 
-// pred: a byte of 0 or 1. Signed and unsigned integers up to 32 bits; 64-bit ones; floats up to 32 bits; f64;
+// pred: a byte of 0 or 1. Integers of 8 to 64 bits their own, narrower ones of 32; floats up to 32 bits; f64;
 // complex numbers of either. False for what is not an array's type.
 bool CarrierOf(hlo::PrimitiveType type, Carrier* carrier);
 // Bytes of one element in a tile.
 inline constexpr int kCarrierBytesMax = 16;
 inline int CarrierBytes(Carrier carrier) {
   switch (carrier) {
-    case Carrier::kPred: return 1;
+    case Carrier::kPred:
+    case Carrier::kI8:
+    case Carrier::kU8: return 1;
+    case Carrier::kI16:
+    case Carrier::kU16: return 2;
     case Carrier::kI32:
     case Carrier::kU32:
     case Carrier::kF32: return 4;

@@ -14,12 +14,10 @@ struct ConvertTo {
       constexpr From high = std::is_signed_v<To>
                                 ? static_cast<From>(Unsigned<To>{1} << (sizeof(To) * 8 - 1))
                                 : static_cast<From>(Unsigned<To>{1} << (sizeof(To) * 8 - 1)) * 2;
-      constexpr To maximum =
-          std::is_signed_v<To> ? static_cast<To>(~Unsigned<To>{0} >> 1) : static_cast<To>(~Unsigned<To>{0});
-      constexpr To minimum =
-          std::is_signed_v<To> ? static_cast<To>(Unsigned<To>{1} << (sizeof(To) * 8 - 1)) : To{0};
+      constexpr To maximum = std::numeric_limits<To>::max(), minimum = std::numeric_limits<To>::min();
       const From inside = a > low && a < high ? a : From{0};
-      const To converted = static_cast<To>(inside);
+      using Through = std::conditional_t<sizeof(To) < 4, int32_t, To>;  // Processors convert to these.
+      const To converted = static_cast<To>(static_cast<Through>(inside));
       return a >= high ? maximum : a <= low ? minimum : converted;
     } else {
       return static_cast<To>(a);
@@ -101,6 +99,11 @@ struct NarrowElement {
   }
 };
 
+// Whether memory holds a carrier's elements as they are.
+template <typename S, typename T>
+inline constexpr bool kIsStored =
+    std::is_same_v<S, T> || (std::is_same_v<S, uint8_t> && std::is_same_v<T, Byte>);
+
 // Calls f.operator()<Storage, CarrierType>() for a type that has a carrier.
 template <typename F>
 TileFunction ByStorage(PrimitiveType type, F f) {
@@ -110,9 +113,7 @@ TileFunction ByStorage(PrimitiveType type, F f) {
     else if constexpr (hlo::kIsSmallFloat<Storage>) result = f.template operator()<Storage, float>();
     else if constexpr (hlo::kIsSmallInt<Storage>)
       result = f.template operator()<Storage, std::conditional_t<Storage::kSigned, int32_t, uint32_t>>();
-    else if constexpr (std::is_integral_v<Storage> && sizeof(Storage) <= 4)
-      result =
-          f.template operator()<Storage, std::conditional_t<std::is_signed_v<Storage>, int32_t, uint32_t>>();
+    else if constexpr (std::is_same_v<Storage, uint8_t>) result = f.template operator()<Storage, Byte>();
     else if constexpr (std::is_arithmetic_v<Storage>) result = f.template operator()<Storage, Storage>();
   });
   return result;
@@ -121,21 +122,21 @@ TileFunction ByStorage(PrimitiveType type, F f) {
 TileFunction Load(PrimitiveType type) {
   if (const TileFunction half = type == hlo::kF16 ? HalfFunction(Half::kLoad) : nullptr) return half;
   return ByStorage(type, []<typename S, typename T>() -> TileFunction {
-    if constexpr (std::is_same_v<S, T>) return nullptr;
+    if constexpr (kIsStored<S, T>) return nullptr;
     else return &Unary<LoadElement<S, T>, T, S>;
   });
 }
 TileFunction Store(PrimitiveType type) {
   if (const TileFunction half = type == hlo::kF16 ? HalfFunction(Half::kStore) : nullptr) return half;
   return ByStorage(type, []<typename S, typename T>() -> TileFunction {
-    if constexpr (std::is_same_v<S, T>) return nullptr;
+    if constexpr (kIsStored<S, T>) return nullptr;
     else return &Unary<StoreElement<S, T>, S, T>;
   });
 }
 TileFunction Narrow(PrimitiveType type) {
   if (const TileFunction half = type == hlo::kF16 ? HalfFunction(Half::kNarrow) : nullptr) return half;
   return ByStorage(type, []<typename S, typename T>() -> TileFunction {
-    if constexpr (std::is_same_v<S, T>) return nullptr;
+    if constexpr (kIsStored<S, T>) return nullptr;
     else return &Unary<NarrowElement<S>, T, T>;
   });
 }
@@ -144,6 +145,10 @@ template <typename From>
 TileFunction ConvertFrom(Carrier to) {
   switch (to) {
     case Carrier::kPred: return ConvertFunction<From, uint8_t>();
+    case Carrier::kI8: return ConvertFunction<From, int8_t>();
+    case Carrier::kU8: return ConvertFunction<From, Byte>();
+    case Carrier::kI16: return ConvertFunction<From, int16_t>();
+    case Carrier::kU16: return ConvertFunction<From, uint16_t>();
     case Carrier::kI32: return ConvertFunction<From, int32_t>();
     case Carrier::kU32: return ConvertFunction<From, uint32_t>();
     case Carrier::kI64: return ConvertFunction<From, int64_t>();

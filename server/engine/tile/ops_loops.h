@@ -7,10 +7,18 @@ template <typename T>
 inline constexpr bool kIsFloat = std::is_floating_point_v<T>;
 template <typename T>
 inline constexpr bool kIsInteger = std::is_integral_v<T> && !kIsPred<T>;
+// What integers are computed in: narrow ones wrap when they are put back.
 template <typename T>
 using Unsigned = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+// The carrier of u8: preds have uint8_t.
+using Byte = char8_t;
+// An integer of the same width.
 template <typename T>
-using SignedOf = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+using UnsignedOf = std::conditional_t<
+    sizeof(T) == 1, uint8_t,
+    std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+template <typename T>
+using SignedOf = std::make_signed_t<UnsignedOf<T>>;
 
 // The loops. `ivdep`: an output is either one of the inputs, element for element, or apart from them.
 template <typename F, typename Out, typename A>
@@ -43,6 +51,10 @@ template <typename Result, typename F>
 Result ByCarrier(Carrier carrier, F f) {
   switch (carrier) {
     case Carrier::kPred: return f.template operator()<uint8_t>();
+    case Carrier::kI8: return f.template operator()<int8_t>();
+    case Carrier::kU8: return f.template operator()<Byte>();
+    case Carrier::kI16: return f.template operator()<int16_t>();
+    case Carrier::kU16: return f.template operator()<uint16_t>();
     case Carrier::kI32: return f.template operator()<int32_t>();
     case Carrier::kU32: return f.template operator()<uint32_t>();
     case Carrier::kI64: return f.template operator()<int64_t>();

@@ -41,7 +41,7 @@ struct Divide {
       if (b == -1) return Wrapping<T>(Unsigned<T>{0} - static_cast<Unsigned<T>>(a));
       return a / b;
     } else {
-      return b == 0 ? static_cast<T>(~T{0}) : a / b;
+      return b == 0 ? static_cast<T>(~T{0}) : static_cast<T>(a / b);
     }
   }
 };
@@ -156,7 +156,7 @@ struct ShiftRightLogical {
     const Unsigned<T> mask = ~Unsigned<T>{0} >> (sizeof(T) * 8 - limit);
     return amount >= limit
                ? T{0}
-               : static_cast<T>((static_cast<Unsigned<T>>(a) & mask) >> (amount & (sizeof(T) * 8 - 1)));
+               : static_cast<T>((static_cast<UnsignedOf<T>>(a) & mask) >> (amount & (sizeof(T) * 8 - 1)));
   }
 };
 struct ShiftRightArithmetic {
@@ -165,7 +165,7 @@ struct ShiftRightArithmetic {
     const auto amount = static_cast<Unsigned<T>>(b), limit = static_cast<Unsigned<T>>(width);
     // An unsigned type shifts its own top bit in, as the signed type of its width would.
     const int up = static_cast<int>(sizeof(T) * 8 - limit);
-    const auto wide = static_cast<SignedOf<T>>(static_cast<Unsigned<T>>(a) << up) >> up;
+    const auto wide = static_cast<SignedOf<T>>(static_cast<UnsignedOf<T>>(a) << up) >> up;
     const Unsigned<T> by = amount >= limit ? limit - 1 : amount;
     return static_cast<T>(wide >> by);
   }
@@ -215,26 +215,45 @@ struct Sign {
 // Ones are added in pairs, fours, eights, and the bytes by one product: this vectorises everywhere.
 template <typename U>
 HLOD_INLINE U CountOnes(U bits) {
-  constexpr U kOnes = ~U{0};
-  bits = bits - (bits >> 1 & kOnes / 3);
-  bits = (bits & kOnes / 5) + (bits >> 2 & kOnes / 5);
-  bits = (bits + (bits >> 4)) & kOnes / 17;
-  return (bits * (kOnes / 255)) >> (sizeof(U) * 8 - 8);
+  constexpr U kOnes = static_cast<U>(~U{0});
+  bits = static_cast<U>(bits - (bits >> 1 & kOnes / 3));
+  bits = static_cast<U>((bits & kOnes / 5) + (bits >> 2 & kOnes / 5));
+  bits = static_cast<U>((bits + (bits >> 4)) & kOnes / 17);
+  return static_cast<U>(bits * static_cast<U>(kOnes / 255)) >> (sizeof(U) * 8 - 8);
+}
+// The immediate is the type's width: what lies above it is a narrower integer's sign.
+template <typename T>
+HLOD_INLINE UnsignedOf<T> OwnBits(T a, int64_t width) {
+  return static_cast<UnsignedOf<T>>(
+      static_cast<UnsignedOf<T>>(a) &
+      static_cast<UnsignedOf<T>>(static_cast<UnsignedOf<T>>(~UnsignedOf<T>{0}) >> (sizeof(T) * 8 - width)));
 }
 struct Popcnt {
   template <typename T>
   HLOD_INLINE T Do(T a, int64_t width) {
-    const Unsigned<T> mask = ~Unsigned<T>{0} >> (sizeof(T) * 8 - width);
-    return static_cast<T>(CountOnes(static_cast<Unsigned<T>>(a) & mask));
+    return static_cast<T>(CountOnes(OwnBits(a, width)));
   }
 };
+// By the exponent that the highest one has in a float. A one below it goes before, so that nothing rounds up.
+template <typename U, typename Float, int kBias, int kMantissa>
+HLOD_INLINE U Height(U bits) {
+  const auto exact = static_cast<Float>(bits & ~(bits >> 1));
+  const U exponent = __builtin_bit_cast(U, exact) >> kMantissa;
+  return bits == 0 ? U{0} : exponent - (kBias - 1);
+}
 struct Clz {
   template <typename T>
   HLOD_INLINE T Do(T a, int64_t width) {
-    const Unsigned<T> mask = ~Unsigned<T>{0} >> (sizeof(T) * 8 - width);
-    Unsigned<T> bits = static_cast<Unsigned<T>>(a) & mask;
-    for (int step = 1; step < static_cast<int>(sizeof(T)) * 8; step *= 2) bits |= bits >> step;
-    return static_cast<T>(static_cast<Unsigned<T>>(width) - CountOnes(bits));
+    UnsignedOf<T> bits = OwnBits(a, width);
+    if constexpr (sizeof(T) == 8) {
+      return static_cast<T>(static_cast<uint64_t>(width) - Height<uint64_t, double, 1023, 52>(bits));
+    } else if constexpr (sizeof(T) == 4) {
+      return static_cast<T>(static_cast<uint32_t>(width) - Height<uint32_t, float, 127, 23>(bits));
+    } else {
+      for (int step = 1; step < static_cast<int>(sizeof(T)) * 8; step *= 2)
+        bits = static_cast<UnsignedOf<T>>(bits | bits >> step);
+      return static_cast<T>(width - CountOnes(bits));
+    }
   }
 };
 struct IsFinite {

@@ -302,7 +302,7 @@ bool TileProgram::Builder::Add(hlo::NodeId node) {
     }
     const int bits = hlo::Info(type).bits, from_bits = hlo::Info(from_type).bits;
     const bool to_small_float = hlo::IsFloat(type) && bits < 32;
-    if (hlo::IsFloat(from_type) && hlo::IsInteger(type) && bits < 32) {
+    if (hlo::IsFloat(from_type) && hlo::IsInteger(type) && bits < CarrierBytes(result) * 8) {
       // Saturate to the narrow type before the fraction goes: wrapping would be wrong.
       const double low = hlo::IsSigned(type) ? -static_cast<double>(int64_t{1} << (bits - 1)) : 0;
       const double high = static_cast<double>((int64_t{1} << (hlo::IsSigned(type) ? bits - 1 : bits)) - 1);
