@@ -17,8 +17,8 @@ namespace hlod::engine {
 namespace {
 
 constexpr int64_t kLanes = 512;
-constexpr int64_t kStretchesMax = 64;
 constexpr int64_t kElementNs = 8;
+constexpr int64_t kLineBytes = 64;  // What memory is read by.
 
 class GeneralReduceStep final : public Step {
  public:
@@ -31,10 +31,12 @@ class GeneralReduceStep final : public Step {
     elements_ = Elements(operand);
     for (int i = 0; i < count_; ++i) widths_.push_back(Width(instruction.operand(i).shape()));
     const int64_t reduced = walk_.reduced.count();
-    if (walk_.kept.count() < kLanes / 4 && reduced >= 128) stretches_ = std::min(kStretchesMax, reduced / 16);
+    if (walk_.kept.count() < kLanes / 4 && reduced >= 128)
+      stretches_ = std::min(kLanes / std::max<int64_t>(1, walk_.kept.count()), reduced / 16);
+    runs_ = walk_.reduced.rank() == 1 && walk_.reduced.innermost_stride() == 1;
     outputs_a_job_ = kLanes / stretches_;
     jobs_ = (walk_.kept.count() + outputs_a_job_ - 1) / outputs_a_job_;
-    for (int width : widths_) worker_bytes_ += 2 * ScratchAlign(kLanes * width);
+    for (int width : widths_) worker_bytes_ += 2 * ScratchAlign(kLanes * width) + (runs_ ? kBlockBytes : 0);
     workers_ = std::max(1, threads);
     set_scratch_bytes(worker_bytes_ * workers_);
     set_flops(static_cast<double>(elements_));
@@ -55,6 +57,29 @@ class GeneralReduceStep final : public Step {
 
  private:
   static constexpr int kOperandsMax = 16;
+  static constexpr int64_t kBlockBytes = kLanes * kLineBytes;
+
+  // Where each lane's elements lie, and how many it has.
+  struct Lanes {
+    int64_t base[kLanes], length[kLanes];
+    int64_t count;
+  };
+  // Elements [t, t + a line of them) of every lane, one turn after the other: of a lane they are neighbours,
+  // and each line of memory is read once.
+  void GatherLines(const std::byte* input, int width, const Lanes& lanes, int64_t t, std::byte* block) const {
+    VisitWidth(width, [&]<typename T>() {
+      constexpr auto kTurns = kLineBytes / static_cast<int64_t>(sizeof(T));
+      const auto* from = reinterpret_cast<const T*>(input);
+      auto* to = reinterpret_cast<T*>(block);
+      for (int64_t l = 0; l < lanes.count; ++l) {
+        const T* own = from + lanes.base[l] + t;
+        const int64_t turns = std::min(kTurns, lanes.length[l] - t);
+        for (int64_t turn = 0; turn < turns; ++turn) to[turn * lanes.count + l] = own[turn];
+        // A shorter lane's last turn is not run.
+        if (turns < kTurns) to[turns * lanes.count + l] = T();
+      }
+    });
+  }
 
   // Gathers element (lane l) from base[l] of each operand into `to`.
   void Gather(const std::byte* const* inputs, const int64_t* offsets, int64_t lanes,
@@ -84,54 +109,51 @@ class GeneralReduceStep final : public Step {
     if (reduced > 0) {
       // Stretch s is [reduced * s / S, reduced * (s + 1) / S); lanes are ordered by stretch. Lengths differ
       // by one at most.
-      int64_t base[kLanes], offsets[kLanes], length[kLanes], begin[kLanes];
+      Lanes place;
+      place.count = lanes;
+      int64_t offsets[kLanes], begin[kLanes];
       int64_t longest = 0;
       for (int64_t l = 0; l < lanes; ++l) {
         const int64_t s = l / outputs_here;
         begin[l] = reduced * s / stretches_;
-        length[l] = reduced * (s + 1) / stretches_ - begin[l];
-        base[l] = walk_.kept.Offset(first + l % outputs_here);
-        longest = std::max(longest, length[l]);
+        place.length[l] = reduced * (s + 1) / stretches_ - begin[l];
+        place.base[l] = walk_.kept.Offset(first + l % outputs_here) + (runs_ ? begin[l] : 0);
+        longest = std::max(longest, place.length[l]);
       }
       // Neighbours in memory are not gathered: the reducer reads them where they lie.
       bool neighbours = stretches_ == 1;
-      for (int64_t l = 1; l < lanes; ++l) neighbours = neighbours && base[l] == base[0] + l;
-      const bool simple = walk_.reduced.rank() == 1;
-      const int64_t stride = walk_.reduced.innermost_stride();
+      for (int64_t l = 1; l < lanes; ++l) neighbours = neighbours && place.base[l] == place.base[0] + l;
       for (int64_t t = 0; t < longest; ++t) {
         if (stop.Stops(lanes * kElementNs)) return false;
+        std::byte* turn[2 * kOperandsMax];  // Accumulators, then this turn's elements.
+        std::copy_n(parameters, 2 * count_, turn);
         if (neighbours && t > 0) {
-          const int64_t from = base[0] + walk_.reduced.Offset(t);
-          const std::byte* both[2 * kOperandsMax];
+          const int64_t from = place.base[0] + walk_.reduced.Offset(t);
+          for (int i = 0; i < count_; ++i)  // Only read.
+            turn[count_ + i] = const_cast<std::byte*>(inputs[i]) + from * widths_[i];
+        } else if (runs_ && !neighbours) {
           for (int i = 0; i < count_; ++i) {
-            both[i] = parameters[i];
-            both[count_ + i] = inputs[i] + from * widths_[i];
+            const int64_t turns = kLineBytes / widths_[i];
+            std::byte* const block = scratch + i * kBlockBytes;
+            if (t % turns == 0) GatherLines(inputs[i], widths_[i], place, t, block);
+            turn[count_ + i] = block + t % turns * lanes * widths_[i];
           }
-          function_->Run(both, parameters, lanes);
-          continue;
-        }
-        if (stretches_ == 1) {
-          const int64_t at = walk_.reduced.Offset(t);
-          for (int64_t l = 0; l < lanes; ++l) offsets[l] = base[l] + at;
         } else {
-          for (int64_t l = 0; l < lanes; ++l) {
-            const int64_t r = begin[l] + std::min(t, length[l] - 1);
-            offsets[l] = base[l] + (simple ? r * stride : walk_.reduced.Offset(r));
-          }
+          for (int64_t l = 0; l < lanes; ++l)
+            offsets[l] = place.base[l] + walk_.reduced.Offset(begin[l] + std::min(t, place.length[l] - 1)) -
+                         (runs_ ? begin[l] : 0);
+          Gather(inputs, offsets, lanes, elements);
         }
         if (t == 0) {
-          Gather(inputs, offsets, lanes, parameters);
-          continue;
-        }
-        Gather(inputs, offsets, lanes, elements);
-        if (t < longest - 1 || stretches_ == 1) {
-          function_->Run(parameters, parameters, lanes);
-          continue;
-        }
-        // The last turn is not every stretch's: run stretch by stretch.
-        for (int64_t l = 0; l < lanes; l += outputs_here) {
-          if (length[l] < longest) continue;
-          RunAt(parameters, l, elements, l, outputs_here);
+          for (int i = 0; i < count_; ++i)
+            std::memcpy(parameters[i], turn[count_ + i], static_cast<size_t>(lanes * widths_[i]));
+        } else if (t < longest - 1 || stretches_ == 1) {
+          function_->Run(turn, parameters, lanes);
+        } else {
+          // The last turn is not every stretch's: run stretch by stretch.
+          for (int64_t l = 0; l < lanes; l += outputs_here) {
+            if (place.length[l] == longest) RunAt(parameters, l, turn + count_, l, outputs_here);
+          }
         }
       }
     }
@@ -169,6 +191,7 @@ class GeneralReduceStep final : public Step {
   std::vector<int> widths_;
   int64_t elements_ = 0, stretches_ = 1, outputs_a_job_ = kLanes, jobs_ = 0, worker_bytes_ = 0;
   int workers_ = 1;
+  bool runs_ = false;  // What is reduced lies in one run.
 };
 
 }  // namespace

@@ -219,7 +219,8 @@ HLOD_INLINE U CountOnes(U bits) {
   bits = static_cast<U>(bits - (bits >> 1 & kOnes / 3));
   bits = static_cast<U>((bits & kOnes / 5) + (bits >> 2 & kOnes / 5));
   bits = static_cast<U>((bits + (bits >> 4)) & kOnes / 17);
-  return static_cast<U>(bits * static_cast<U>(kOnes / 255)) >> (sizeof(U) * 8 - 8);
+  if constexpr (sizeof(U) == 2) return (bits + (bits >> 8)) & 0x1f;  // Its product would not vectorise.
+  else return static_cast<U>(bits * static_cast<U>(kOnes / 255)) >> (sizeof(U) * 8 - 8);
 }
 // The immediate is the type's width: what lies above it is a narrower integer's sign.
 template <typename T>
@@ -247,11 +248,10 @@ struct Clz {
     UnsignedOf<T> bits = OwnBits(a, width);
     if constexpr (sizeof(T) == 8) {
       return static_cast<T>(static_cast<uint64_t>(width) - Height<uint64_t, double, 1023, 52>(bits));
-    } else if constexpr (sizeof(T) == 4) {
+    } else if constexpr (sizeof(T) > 1) {
       return static_cast<T>(static_cast<uint32_t>(width) - Height<uint32_t, float, 127, 23>(bits));
     } else {
-      for (int step = 1; step < static_cast<int>(sizeof(T)) * 8; step *= 2)
-        bits = static_cast<UnsignedOf<T>>(bits | bits >> step);
+      for (int step = 1; step < 8; step *= 2) bits = static_cast<UnsignedOf<T>>(bits | bits >> step);
       return static_cast<T>(width - CountOnes(bits));
     }
   }
