@@ -18,7 +18,8 @@ namespace {
 
 constexpr int64_t kLanes = 512;
 constexpr int64_t kElementNs = 8;
-constexpr int64_t kLineBytes = 64;  // What memory is read by.
+constexpr int64_t kLineBytes = 64;  // What memory is written by ...
+constexpr int64_t kRunBytes = 256;  // ... and what is read at once of a lane.
 
 class GeneralReduceStep final : public Step {
  public:
@@ -57,26 +58,38 @@ class GeneralReduceStep final : public Step {
 
  private:
   static constexpr int kOperandsMax = 16;
-  static constexpr int64_t kBlockBytes = kLanes * kLineBytes;
+  static constexpr int64_t kBlockBytes = kLanes * kRunBytes;
 
   // Where each lane's elements lie, and how many it has.
   struct Lanes {
     int64_t base[kLanes], length[kLanes];
     int64_t count;
   };
-  // Elements [t, t + a line of them) of every lane, one turn after the other: of a lane they are neighbours,
-  // and each line of memory is read once.
-  void GatherLines(const std::byte* input, int width, const Lanes& lanes, int64_t t, std::byte* block) const {
+  // Elements [t, t + a run of them) of every lane, one turn after the other. A run is read at once, so that
+  // memory is read in order for a while; a line of it is written at once, from as many lanes.
+  void GatherRuns(const std::byte* input, int width, const Lanes& lanes, int64_t t, std::byte* block) const {
     VisitWidth(width, [&]<typename T>() {
-      constexpr auto kTurns = kLineBytes / static_cast<int64_t>(sizeof(T));
+      constexpr auto kTurns = kRunBytes / static_cast<int64_t>(sizeof(T));
+      constexpr int64_t kTogether = std::max<int64_t>(8, kLineBytes / static_cast<int64_t>(sizeof(T)));
       const auto* from = reinterpret_cast<const T*>(input);
       auto* to = reinterpret_cast<T*>(block);
-      for (int64_t l = 0; l < lanes.count; ++l) {
-        const T* own = from + lanes.base[l] + t;
-        const int64_t turns = std::min(kTurns, lanes.length[l] - t);
-        for (int64_t turn = 0; turn < turns; ++turn) to[turn * lanes.count + l] = own[turn];
-        // A shorter lane's last turn is not run.
-        if (turns < kTurns) to[turns * lanes.count + l] = T();
+      for (int64_t first = 0; first < lanes.count; first += kTogether) {
+        const int64_t together = std::min(kTogether, lanes.count - first);
+        const T* own[kTogether];
+        int64_t turns = kTurns;
+        for (int64_t l = 0; l < together; ++l) {
+          own[l] = from + lanes.base[first + l] + t;
+          turns = std::min(turns, lanes.length[first + l] - t);
+        }
+        for (int64_t turn = 0; turn < turns; ++turn) {
+          for (int64_t l = 0; l < together; ++l) to[turn * lanes.count + first + l] = own[l][turn];
+        }
+        if (turns == kTurns) continue;
+        // The last turn of those that have one more.
+        for (int64_t l = 0; l < together; ++l) {
+          const bool longer = lanes.length[first + l] - t > turns;
+          to[turns * lanes.count + first + l] = longer ? own[l][turns] : T();
+        }
       }
     });
   }
@@ -133,9 +146,9 @@ class GeneralReduceStep final : public Step {
             turn[count_ + i] = const_cast<std::byte*>(inputs[i]) + from * widths_[i];
         } else if (runs_ && !neighbours) {
           for (int i = 0; i < count_; ++i) {
-            const int64_t turns = kLineBytes / widths_[i];
+            const int64_t turns = kRunBytes / widths_[i];
             std::byte* const block = scratch + i * kBlockBytes;
-            if (t % turns == 0) GatherLines(inputs[i], widths_[i], place, t, block);
+            if (t % turns == 0) GatherRuns(inputs[i], widths_[i], place, t, block);
             turn[count_ + i] = block + t % turns * lanes * widths_[i];
           }
         } else {
