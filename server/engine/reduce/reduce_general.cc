@@ -18,8 +18,10 @@ namespace {
 
 constexpr int64_t kLanes = 512;
 constexpr int64_t kElementNs = 8;
-constexpr int64_t kLineBytes = 64;  // What memory is written by ...
-constexpr int64_t kRunBytes = 256;  // ... and what is read at once of a lane.
+// What is read at once of a lane, at least a line of memory, and of how many lanes side by side: as measured
+// on rows that lie powers of two apart, where lines of several lanes push each other out of the cache.
+constexpr int64_t RunBytes(int64_t width) { return width < 8 ? 64 : 256; }
+constexpr int64_t LanesTogether(int64_t width) { return width < 8 ? 1 : 8; }
 
 class GeneralReduceStep final : public Step {
  public:
@@ -58,23 +60,23 @@ class GeneralReduceStep final : public Step {
 
  private:
   static constexpr int kOperandsMax = 16;
-  static constexpr int64_t kBlockBytes = kLanes * kRunBytes;
+  static constexpr int64_t kBlockBytes = kLanes * RunBytes(8);
 
   // Where each lane's elements lie, and how many it has.
   struct Lanes {
     int64_t base[kLanes], length[kLanes];
     int64_t count;
   };
-  // Elements [t, t + a run of them) of every lane, one turn after the other. A run is read at once, so that
-  // memory is read in order for a while; a line of it is written at once, from as many lanes.
+  // Elements [t, t + a run of them) of every lane, one turn after the other: of a lane they are neighbours,
+  // and each line of memory is read once.
   void GatherRuns(const std::byte* input, int width, const Lanes& lanes, int64_t t, std::byte* block) const {
     VisitWidth(width, [&]<typename T>() {
-      constexpr auto kTurns = kRunBytes / static_cast<int64_t>(sizeof(T));
-      constexpr int64_t kTogether = std::max<int64_t>(8, kLineBytes / static_cast<int64_t>(sizeof(T)));
+      constexpr auto kTurns = RunBytes(sizeof(T)) / static_cast<int64_t>(sizeof(T));
+      constexpr int64_t kTogether = LanesTogether(sizeof(T));
       const auto* from = reinterpret_cast<const T*>(input);
       auto* to = reinterpret_cast<T*>(block);
       for (int64_t first = 0; first < lanes.count; first += kTogether) {
-        const int64_t together = std::min(kTogether, lanes.count - first);
+        const int64_t together = kTogether == 1 ? 1 : std::min(kTogether, lanes.count - first);
         const T* own[kTogether];
         int64_t turns = kTurns;
         for (int64_t l = 0; l < together; ++l) {
@@ -146,7 +148,7 @@ class GeneralReduceStep final : public Step {
             turn[count_ + i] = const_cast<std::byte*>(inputs[i]) + from * widths_[i];
         } else if (runs_ && !neighbours) {
           for (int i = 0; i < count_; ++i) {
-            const int64_t turns = kRunBytes / widths_[i];
+            const int64_t turns = RunBytes(widths_[i]) / widths_[i];
             std::byte* const block = scratch + i * kBlockBytes;
             if (t % turns == 0) GatherRuns(inputs[i], widths_[i], place, t, block);
             turn[count_ + i] = block + t % turns * lanes * widths_[i];
