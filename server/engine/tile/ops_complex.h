@@ -291,6 +291,12 @@ struct SignFormula {
     im = static_cast<float>(y / magnitude);
     return IsFinitePair(x, y) && magnitude > 0;
   }
+  HLOD_INLINE bool Do(double x, double y, double& re, double& im) {
+    const double magnitude = __builtin_sqrt(x * x + y * y);
+    re = x / magnitude;
+    im = y / magnitude;
+    return AreOrdinary(x, y) && magnitude > 0;
+  }
   static std::complex<double> Library(std::complex<double> z) {
     if (std::isnan(z.real()) || std::isnan(z.imag())) return {__builtin_nan(""), __builtin_nan("")};
     const double magnitude = std::abs(z);
@@ -410,9 +416,11 @@ TileFunction ComplexElementwise(Opcode opcode) {
     case hlo::kReal: return &Unary<RealPart, T, C>;
     case hlo::kImag: return &Unary<ImaginaryPart, T, C>;
     case hlo::kAbs: return &ComplexMagnitude<T>;
-    case hlo::kSign: return ComplexFunction<SignFormula, T>();
+    case hlo::kSign: return &ComplexFormula<SignFormula, T>;
     case hlo::kCompare: return &Binary<ComplexCompare, uint8_t, C>;
-    case hlo::kSelect: return &Ternary<SelectElement, C, uint8_t, C>;
+    case hlo::kSelect:  // A structure of two floats is not a lane of a vector; its bits are.
+      if constexpr (sizeof(C) == 8) return &Ternary<SelectElement, uint64_t, uint8_t, uint64_t>;
+      else return &Ternary<SelectElement, C, uint8_t, C>;
     case hlo::kExponential: return ComplexFunction<ExpFormula, T>();
     case hlo::kExponentialMinusOne: return ComplexFunction<Expm1Formula, T>();
     case hlo::kLog: return ComplexFunction<LogFormula, T>();
