@@ -22,13 +22,16 @@ template <ScalarReducer kReducer, typename T>
 struct ReducerOp {
   static constexpr bool kSmall = hlo::kIsSmallFloat<T>;
   using Element = T;
-  using Acc = std::conditional_t<kSmall, float, T>;
+  // Sub-byte integers wrap when they are stored.
+  using Acc = std::conditional_t<kSmall, float, std::conditional_t<hlo::kIsSmallInt<T>, int8_t, T>>;
   using Total =
       std::conditional_t<kReducer == ScalarReducer::kAdd && std::is_same_v<Acc, float>, double, Acc>;
 
   static HLOD_ALWAYS_INLINE Acc Load(T element) {
     if constexpr (kSmall) {
       return WidenSmall(element);
+    } else if constexpr (hlo::kIsSmallInt<T>) {
+      return static_cast<Acc>(static_cast<int>(element));
     } else {
       return static_cast<Acc>(element);
     }
@@ -37,6 +40,8 @@ struct ReducerOp {
   static HLOD_ALWAYS_INLINE T Store(A value) {
     if constexpr (kSmall) {
       return RoundToSmall<T>(static_cast<float>(value));
+    } else if constexpr (hlo::kIsSmallInt<T>) {
+      return T(static_cast<int>(value));
     } else {
       return static_cast<T>(value);
     }
@@ -103,12 +108,12 @@ bool VisitFloats(hlo::PrimitiveType type, F& f) {
     default: return false;
   }
 }
-// The 8-bit ones.
-template <ScalarReducer kReducer, typename F>
+// The 8-bit ones, and with `integers` those of fewer bits.
+template <ScalarReducer kReducer, bool integers, typename F>
 bool VisitSmallest(hlo::PrimitiveType type, F& f) {
   bool found = false;
   hlo::VisitType(type, [&]<typename T>() {
-    if constexpr (hlo::kIsSmallFloat<T> && sizeof(T) == 1) {
+    if constexpr ((hlo::kIsSmallFloat<T> && sizeof(T) == 1) || (integers && hlo::kIsSmallInt<T>)) {
       f.template operator()<ReducerOp<kReducer, T>>();
       found = true;
     }
@@ -176,18 +181,23 @@ bool VisitReducer(ScalarReducer reducer, hlo::PrimitiveType type, F&& f) {
   }
 }
 
-// The same for the 8-bit floats: apart, because each doubles what has to be compiled.
-template <typename F>
+// The same for the 8-bit floats, and for sub-byte integers, too: apart, because each doubles what has to be
+// compiled.
+template <bool integers = false, typename F>
 bool VisitSmallFloatReducer(ScalarReducer reducer, hlo::PrimitiveType type, F&& f) {
   using namespace reducer_internal;
   using enum ScalarReducer;
   switch (reducer) {
-    case kAdd: return VisitSmallest<kAdd>(type, f);
-    case kMultiply: return VisitSmallest<kMultiply>(type, f);
-    case kMinimum: return VisitSmallest<kMinimum>(type, f);
-    case kMaximum: return VisitSmallest<kMaximum>(type, f);
+    case kAdd: return VisitSmallest<kAdd, integers>(type, f);
+    case kMultiply: return VisitSmallest<kMultiply, integers>(type, f);
+    case kMinimum: return VisitSmallest<kMinimum, integers>(type, f);
+    case kMaximum: return VisitSmallest<kMaximum, integers>(type, f);
     default: return false;
   }
+}
+template <typename F>
+bool VisitSmallestReducer(ScalarReducer reducer, hlo::PrimitiveType type, F&& f) {
+  return VisitSmallFloatReducer<true>(reducer, type, f);
 }
 
 }  // namespace hlod::engine

@@ -315,12 +315,14 @@ MaybeStep MakeScanWindowStep(hlo::Instruction instruction, const WindowAxes& axe
                              int threads) {
   MaybeStep step;
   if (Elements(instruction.operand(0).shape()) == 0) return step;
-  VisitReducer(reducer, instruction.shape().type, [&]<typename Op>() {
+  const auto make = [&]<typename Op>() {
     const int workers = std::max(1, threads);
     const int64_t total_bytes = sizeof(typename ScanWindowStep<Op>::Total);
     std::optional<Layout> layout = LayOut(instruction.operand(0).shape(), axes, workers, total_bytes);
     if (layout) step = std::make_unique<ScanWindowStep<Op>>(instruction, *std::move(layout), workers);
-  });
+  };
+  const hlo::PrimitiveType type = instruction.shape().type;
+  if (!VisitReducer(reducer, type, make)) VisitSmallestReducer(reducer, type, make);
   return step;
 }
 

@@ -59,6 +59,18 @@ TEST(ReduceWindow, CumulativeBothWays) {
   Check("add", "bf16", "[40]", "[40]", "size=40 pad=39_0", 5e-2, 1);
   Check("add", "f32", "[300,700]", "[300,700]", "size=1x700 pad=0_0x699_0", 1e-4, 1e-1);
 }
+TEST(ReduceWindow, CumulativeOfTheSmallestTypes) {
+  for (const std::string type : {"s4", "u4", "s2", "u2"}) {
+    for (const std::string op : {"add", "multiply", "maximum", "minimum"}) {
+      Check(op, type, "[5,100]", "[5,100]", "size=1x100 pad=0_0x99_0");
+      Check(op, type, "[40,50]", "[43,30]", "size=9x40 pad=5_6x20_-1");
+    }
+  }
+  for (const std::string type : {"f8e4m3fn", "f8e5m2", "f8e5m2fnuz"}) {
+    Check("maximum", type, "[5,100]", "[5,100]", "size=1x100 pad=0_0x99_0");
+    Check("minimum", type, "[5,100]", "[5,100]", "size=1x100 pad=0_0x0_99");
+  }
+}
 TEST(ReduceWindow, CumulativeByHand) {
   const auto result = RunStepText(Reducer("f", "add", "f32", "f32") + R"(ENTRY e {
     p0 = f32[40] parameter(0)
