@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
+#include <utility>
 
 #include "common/base/arithmetic.h"
 #include "common/base/status.h"
-#include "common/hlo/text/text.h"
 
 namespace hlod::hlo {
 namespace {
@@ -49,23 +50,27 @@ absl::StatusOr<Literal> FromStored(const Shape& shape, absl::Span<const std::byt
 CustomCallAttributes MakeDynamicResult(const Shape& shape) {
   CustomCallAttributes attributes;
   attributes.target = std::string(kDynamicResultTarget);
-  attributes.backend_config = ToStringNoLayout(shape);
+  for (int64_t d = 0; d < shape.rank(); ++d) attributes.backend_config += shape.IsDynamic(d) ? '?' : '=';
   return attributes;
 }
 
 std::optional<Shape> StoredShape(Instruction instruction) {
   const auto* const call = std::get_if<CustomCallAttributes>(&instruction.attributes());
-  if (call == nullptr || call->target != kDynamicResultTarget) return std::nullopt;
-  absl::StatusOr<Shape> shape = ParseShape(call->backend_config);
-  if (!shape.ok() || !shape->IsArray() || !ValidateShape(*shape).ok()) return std::nullopt;
-  shape->layout.reset();
-  bool fits = instruction.operand_count() == static_cast<size_t>(shape->rank()) + 1 &&
-              Compatible(instruction.operand(0).shape(), Shape::Array(shape->type, shape->dims)) &&
-              StoredByteSize(*shape).has_value() &&
-              Compatible(instruction.shape(), Shape::Array(kU8, {*StoredByteSize(*shape)}));
+  if (call == nullptr || call->target != kDynamicResultTarget || instruction.operand_count() == 0)
+    return std::nullopt;
+  Shape shape = instruction.operand(0).shape();
+  const std::string& dynamic = call->backend_config;
+  if (!shape.IsArray() || shape.HasDynamicDimension() || dynamic.size() != shape.dims.size() ||
+      instruction.operand_count() != dynamic.size() + 1 || dynamic.find('?') == std::string::npos) {
+    return std::nullopt;
+  }
+  shape.layout.reset();
+  for (const char flag : dynamic) shape.dynamic.push_back(flag == '?');
+  const std::optional<int64_t> bytes = StoredByteSize(shape);
+  bool fits = bytes.has_value() && Compatible(instruction.shape(), Shape::Array(kU8, {*bytes}));
   for (uint32_t i = 1; fits && i < instruction.operand_count(); ++i)
     fits = Compatible(instruction.operand(i).shape(), Shape::Scalar(kS32));
-  return fits ? std::optional(*std::move(shape)) : std::nullopt;
+  return fits ? std::optional(std::move(shape)) : std::nullopt;
 }
 
 absl::StatusOr<Literal> ToStored(const Literal& array, absl::Span<const int64_t> sizes) {

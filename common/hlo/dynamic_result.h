@@ -25,7 +25,8 @@ absl::StatusOr<Literal> FromStored(const Shape& shape, absl::Span<const std::byt
 
 // A custom-call whose operands are an array at its bounds and the s32 size of each of its dimensions, and
 // whose result, u8[StoredByteSize], is how that is stored: what a program returns when it is rewritten to
-// static shapes. Its backend_config is the dynamic shape.
+// static shapes. Its backend_config has a '?' for each dynamic dimension and a '=' for each
+// other one.
 inline constexpr std::string_view kDynamicResultTarget = "hlod.DynamicResult";
 CustomCallAttributes MakeDynamicResult(const Shape& shape);
 // The shape that such a custom-call stores; nothing when it is not one, or not well-formed.
