@@ -112,7 +112,8 @@ void HostValues::Give(const std::shared_ptr<Giving>& giving) {
     Finish(*giving->task, lock.ready_tasks());
   }
   lock.Answer(std::exchange(giving->done, nullptr), value.error);
-  state_.channels.Fill(giving->slot, std::move(value));
+  // The value keeps `giving`, which must not keep the value.
+  state_.channels.Fill(std::exchange(giving->slot, nullptr), std::move(value));
 }
 
 // -----------------------------------------------------------------------------------------------------------

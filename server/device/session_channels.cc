@@ -63,6 +63,7 @@ void SessionChannels::Await(const Place& place, uint64_t command, Receiver recei
   std::shared_ptr<Slot> slot;
   {
     MutexLock lock(&mu_);
+    if (closed_) return;  // The receiver goes with the caller's frame.
     Queue& queue = queues_[place];
     if (queue.slots.empty()) {
       queue.receivers.emplace_back(command, std::move(receiver));
@@ -96,7 +97,7 @@ absl::Status SessionChannels::Put(const Place& place, Value value, Stop stop) {
   {
     const absl::Time deadline = absl::Now() + absl::Microseconds(limits_.channel_wait_us);
     MutexLock lock(&mu_);
-    while (true) {
+    while (!closed_) {
       Queue& queue = queues_[place];
       if (!queue.receivers.empty()) {
         receiver = std::move(queue.receivers.front().second);
@@ -117,7 +118,7 @@ absl::Status SessionChannels::Put(const Place& place, Value value, Stop stop) {
       changed_.WaitFor(&mu_, kBetweenLooks);
     }
   }
-  receiver(std::move(value));
+  if (receiver != nullptr) receiver(std::move(value));
   return absl::OkStatus();
 }
 
@@ -158,7 +159,9 @@ void SessionChannels::EndExecution(uint64_t execution) {
 
 std::shared_ptr<const void> SessionChannels::Close() {
   MutexLock lock(&mu_);
+  closed_ = true;
   values_ = 0;
+  changed_.SignalAll();
   return std::make_shared<std::map<Place, Queue>>(std::exchange(queues_, {}));
 }
 

@@ -59,7 +59,8 @@ class SessionChannels {
 
   // What an execute's members have not taken from each other goes.
   void EndExecution(uint64_t execution);
-  // Nothing is received any more. What there was, for the caller to destroy.
+  // Nothing is received any more, and what programs put is dropped. What there was, for the caller to
+  // destroy.
   std::shared_ptr<const void> Close();
 
  private:
@@ -76,6 +77,7 @@ class SessionChannels {
   CondVar changed_ ABSL_GUARDED_BY(mu_);
   std::map<Place, Queue> queues_ ABSL_GUARDED_BY(mu_);  // Those with a slot or a receiver.
   int64_t values_ ABSL_GUARDED_BY(mu_) = 0;             // Slots.
+  bool closed_ ABSL_GUARDED_BY(mu_) = false;
 };
 
 }  // namespace hlod::device
