@@ -58,7 +58,7 @@ CopyNd::CopyNd(absl::Span<const CopyDim> dims, int width) : width_(width), eleme
     if (!joined.empty()) take_rows(joined.size() - 1);
   } else {
     kind_ = inner_.src_stride == 0 && inner_.dst_stride == width_ ? Kind::kFill : Kind::kStrided;
-    if (inner_.dst_stride == width_ && inner_.size >= 4) {
+    if (kind_ != Kind::kFill && inner_.dst_stride == width_ && inner_.size >= 4) {
       for (size_t i = joined.size(); i-- > 0;) {
         if (joined[i].src_stride == width_ && joined[i].size >= 4) {
           kind_ = Kind::kTranspose;

@@ -34,6 +34,17 @@ struct FillKernel {
   }
 };
 
+// `from` is the last element of what is turned round.
+template <typename T>
+struct ReverseKernel {
+  static HLOD_ALWAYS_INLINE void Run(const std::byte* from, int64_t count, std::byte* to) {
+    constexpr auto kWidth = static_cast<int64_t>(sizeof(T));
+    const std::byte* const first = from - (count - 1) * kWidth;
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) Store<T>(to + i * kWidth, Load<T>(first + (count - 1 - i) * kWidth));
+  }
+};
+
 template <int64_t kBytes>
 void CopyFixedRuns(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_row, int64_t dst_row) {
   for (int64_t r = 0; r < rows; ++r, src += src_row, dst += dst_row) std::memcpy(dst, src, kBytes);
@@ -78,6 +89,19 @@ inline void Transpose8x8(const std::byte* src, int64_t src_column, std::byte* ds
     store(3, _mm_unpackhi_epi64(high01, high23));
   }
 }
+// Sixteen by sixteen bytes: four perfect shuffles of the columns.
+inline void Transpose16x16(const std::byte* src, int64_t src_column, std::byte* dst, int64_t dst_row) {
+  __m128i v[16], w[16];
+  for (int c = 0; c < 16; ++c) v[c] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(src + c * src_column));
+  for (int shuffle = 0; shuffle < 4; ++shuffle) {
+    for (int i = 0; i < 8; ++i) {
+      w[2 * i] = _mm_unpacklo_epi8(v[i], v[i + 8]);
+      w[2 * i + 1] = _mm_unpackhi_epi8(v[i], v[i + 8]);
+    }
+    std::copy(w, w + 16, v);
+  }
+  for (int r = 0; r < 16; ++r) _mm_storeu_si128(reinterpret_cast<__m128i*>(dst + r * dst_row), v[r]);
+}
 #endif
 
 // The widest square that this element size has a register transpose for; 1: none.
@@ -86,6 +110,7 @@ constexpr int64_t Micro() {
 #if defined(__SSE2__)
   if (sizeof(T) == 4) return 4;
   if (sizeof(T) == 2) return 8;
+  if (sizeof(T) == 1) return 16;
 #endif
   return 1;
 }
@@ -118,6 +143,7 @@ void TransposeTyped(const std::byte* src, std::byte* dst, int64_t rows, int64_t 
             std::byte* to = dst + r * dst_row + c * kWidth;
             if constexpr (kWidth == 4) Transpose4x4(from, src_column, to, dst_row);
             if constexpr (kWidth == 2) Transpose8x8(from, src_column, to, dst_row);
+            if constexpr (kWidth == 1) Transpose16x16(from, src_column, to, dst_row);
           }
         }
         scalars(r0, r_full, c_full, c1);
@@ -168,9 +194,15 @@ void TransposeBlock(const std::byte* src, std::byte* dst, int64_t rows, int64_t 
 void CopyStrided(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_row, int64_t dst_row,
                  int64_t count, int64_t src_step, int64_t dst_step, int width) {
   VisitWidth(width, [&]<typename T>() {
+    constexpr auto kWidth = static_cast<int64_t>(sizeof(T));
+    const bool reverse = src_step == -kWidth && dst_step == kWidth;
     for (int64_t r = 0; r < rows; ++r) {
       const std::byte* from = src + r * src_row;
       std::byte* to = dst + r * dst_row;
+      if (reverse) {
+        RunBest<ReverseKernel<T>>(from, count, to);
+        continue;
+      }
       for (int64_t i = 0; i < count; ++i) Store<T>(to + i * dst_step, Load<T>(from + i * src_step));
     }
   });

@@ -29,6 +29,42 @@ HLOD_TARGET void FoldAll(void* accumulator, const void* a, int n) {
   for (; i < n; ++i) total = F::Do(total, static_cast<A>(x[i]), 0);
   *static_cast<A*>(accumulator) = total;
 }
+// Minima and maxima of floats by integers that are in their order, -0 before 0; a NaN makes the result one.
+// What a comparison of floats needs for both does not vectorise.
+template <typename T>
+HLOD_INLINE SignedOf<T> OrderedKey(T value) {
+  const auto bits = __builtin_bit_cast(SignedOf<T>, value);
+  return bits ^ static_cast<SignedOf<T>>(static_cast<UnsignedOf<T>>(bits >> (sizeof(T) * 8 - 1)) >> 1);
+}
+template <bool kMaximum, typename T>
+HLOD_TARGET void FoldOrdered(void* accumulator, const void* a, int n) {
+  using Key = SignedOf<T>;
+  constexpr int kLanes = 128 / sizeof(T);
+  const T* x = static_cast<const T*>(a);
+  Key lanes[kLanes], nan[kLanes];
+  const T before = *static_cast<T*>(accumulator);
+  for (int lane = 0; lane < kLanes; ++lane) {
+    lanes[lane] = OrderedKey(before);
+    nan[lane] = before != before;
+  }
+  const auto join = [&](int lane, T value) HLOD_TARGET {
+    const Key key = OrderedKey(value);
+    lanes[lane] = (kMaximum ? key > lanes[lane] : key < lanes[lane]) ? key : lanes[lane];
+    nan[lane] |= value != value;
+  };
+  int i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int lane = 0; lane < kLanes; ++lane) join(lane, x[i + lane]);
+  }
+  for (; i < n; ++i) join(0, x[i]);
+  Key best = lanes[0], any = nan[0];
+  for (int lane = 1; lane < kLanes; ++lane) {
+    best = (kMaximum ? lanes[lane] > best : lanes[lane] < best) ? lanes[lane] : best;
+    any |= nan[lane];
+  }
+  const T value = __builtin_bit_cast(T, OrderedKey(__builtin_bit_cast(T, best)));  // Its own inverse.
+  *static_cast<T*>(accumulator) = any != 0 ? std::numeric_limits<T>::quiet_NaN() : value;
+}
 template <typename F, typename T>
 HLOD_TARGET void FoldEach(void* accumulators, const void* a, int n) {
   using A = Accumulator<F, T>;
@@ -42,6 +78,8 @@ FoldFunction FoldOf(Carrier carrier) {
   return ByCarrier<FoldFunction>(carrier, []<typename T>() -> FoldFunction {
     if constexpr (!kAccepts<kTakes, T>) return nullptr;
     else if constexpr (kColumns) return &FoldEach<F, T>;
+    else if constexpr (kIsFloat<T> && std::is_same_v<F, Maximum>) return &FoldOrdered<true, T>;
+    else if constexpr (kIsFloat<T> && std::is_same_v<F, Minimum>) return &FoldOrdered<false, T>;
     else return &FoldAll<F, T>;
   });
 }
