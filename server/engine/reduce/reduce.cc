@@ -6,7 +6,10 @@
 #include "server/engine/reduce/reduce.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 #include "common/base/status.h"
 #include "server/engine/reduce/reduce_steps.h"
@@ -23,12 +26,58 @@ constexpr int64_t kRowsABlock = 64;  // Rows whose partial results stay in the n
 constexpr int64_t kJobsWanted = 64;  // Fewer outputs than this, and the reduction itself is split.
 constexpr int64_t kElementsAJob = 32768;
 
+// Minima and maxima of floats by integers in their order, -0 before 0; a NaN makes the result one. What a
+// comparison of floats needs for both does not vectorise.
+template <typename Op>
+struct ExtremumKernel {
+  using Acc = typename Op::Acc;
+  using Key = std::conditional_t<sizeof(Acc) == 8, int64_t, int32_t>;
+  static HLOD_ALWAYS_INLINE Key KeyOf(Acc value) {
+    const Key bits = std::bit_cast<Key>(value);
+    return bits ^ (bits >> (sizeof(Key) * 8 - 1) & std::numeric_limits<Key>::max());
+  }
+  static HLOD_ALWAYS_INLINE Key Join(Key a, Key b) { return (Op::kMaximum ? a < b : b < a) ? b : a; }
+
+  static HLOD_ALWAYS_INLINE void Run(const typename Op::Element* p, int64_t n, typename Op::Total* result) {
+    constexpr int64_t kLanes = 256 / sizeof(Acc);
+    const Key none = KeyOf(Op::Identity());
+    Key lanes[kLanes], nan[kLanes];
+    std::fill_n(lanes, kLanes, none);
+    std::fill_n(nan, kLanes, Key{0});
+    int64_t i = 0;
+    for (; i + kLanes <= n; i += kLanes) {
+#pragma omp simd
+      for (int64_t l = 0; l < kLanes; ++l) {
+        const Acc value = Op::Load(p[i + l]);
+        lanes[l] = Join(lanes[l], KeyOf(value));
+        nan[l] |= value != value ? Key{1} : Key{0};
+      }
+    }
+    Key best = none, any = 0;
+    for (int64_t l = 0; l < kLanes; ++l) {
+      best = Join(best, lanes[l]);
+      any |= nan[l];
+    }
+    for (; i < n; ++i) {
+      const Acc value = Op::Load(p[i]);
+      best = Join(best, KeyOf(value));
+      any |= value != value ? Key{1} : Key{0};
+    }
+    const Acc value = std::bit_cast<Acc>(KeyOf(std::bit_cast<Acc>(best)));  // The key of a key is the value.
+    *result = any != 0 ? std::numeric_limits<Acc>::quiet_NaN() : value;
+  }
+};
+
 // Reduces n dense elements.
 template <typename Op>
 struct RunKernel {
   static HLOD_ALWAYS_INLINE void Run(const typename Op::Element* p, int64_t n, typename Op::Total* result) {
     using Acc = typename Op::Acc;
     using Total = typename Op::Total;
+    if constexpr (Op::kExtremum && std::is_floating_point_v<Acc>) {
+      ExtremumKernel<Op>::Run(p, n, result);
+      return;
+    }
     constexpr int64_t kLanes = std::max<int64_t>(128 / sizeof(Acc), 8), kTurns = 16;
     Total total = static_cast<Total>(Op::Identity());
     int64_t i = 0;

@@ -21,6 +21,8 @@ namespace hlod::engine {
 template <ScalarReducer kReducer, typename T>
 struct ReducerOp {
   static constexpr bool kSmall = hlo::kIsSmallFloat<T>;
+  static constexpr bool kMaximum = kReducer == ScalarReducer::kMaximum;
+  static constexpr bool kExtremum = kMaximum || kReducer == ScalarReducer::kMinimum;
   using Element = T;
   // Sub-byte integers wrap when they are stored.
   using Acc = std::conditional_t<kSmall, float, std::conditional_t<hlo::kIsSmallInt<T>, int8_t, T>>;
