@@ -20,7 +20,30 @@ int64_t NowUs() {
       .count();
 }
 
+// The job that this thread runs.
+struct Current {
+  const FairQueue* queue = nullptr;
+  uint64_t session = 0, id = 0;
+};
+thread_local Current current;
+
 }  // namespace
+
+FairQueue::Pause::Pause(FairQueue& queue) {
+  if (current.queue != &queue || queue.options_.schedule.beside_us_max <= 0) return;
+  MutexLock lock(&queue.mu_);
+  if (!queue.paused_.insert(current.session).second) return;
+  queue_ = &queue;
+  queue.schedule_.Complete(current.id, NowUs());
+  queue.Wake();
+}
+
+FairQueue::Pause::~Pause() {
+  if (queue_ == nullptr) return;
+  MutexLock lock(&queue_->mu_);
+  queue_->paused_.erase(current.session);
+  current.id = queue_->schedule_.Resume(current.session, NowUs());
+}
 
 FairQueue::FairQueue(Options options) : options_(std::move(options)), schedule_(options_.schedule) {
   MutexLock lock(&mu_);
@@ -75,7 +98,7 @@ void FairQueue::Submit(uint64_t session, double expected_us, Job job) {
     }
     id = *started;
   }
-  Run(id, std::move(job), /*here=*/true);
+  Run(session, id, std::move(job), /*here=*/true);
 }
 
 bool FairQueue::Postpone(uint64_t session, double expected_us, Job again) {
@@ -111,7 +134,7 @@ int64_t FairQueue::length() const {
 
 void FairQueue::Drive() {
   while (std::optional<FairSchedule::Started> next = AwaitJob())
-    Run(next->id, std::move(next->job), /*here=*/false);
+    Run(next->session, next->id, std::move(next->job), /*here=*/false);
 }
 
 std::optional<FairSchedule::Started> FairQueue::AwaitJob() {
@@ -128,7 +151,7 @@ std::optional<FairSchedule::Started> FairQueue::AwaitJob() {
       idle_.erase(own);
       // A thread that has only just been added is not idle yet.
       if (idle_.empty() && options_.schedule.beside_us_max > 0 &&
-          threads_.size() <= static_cast<size_t>(schedule_.running()))
+          threads_.size() <= static_cast<size_t>(schedule_.running()) + paused_.size())
         AddThread();
       Wake();
       return next;
@@ -146,7 +169,8 @@ std::optional<FairSchedule::Started> FairQueue::AwaitJob() {
   return std::nullopt;
 }
 
-void FairQueue::Run(uint64_t id, Job job, bool here) {
+void FairQueue::Run(uint64_t session, uint64_t id, Job job, bool here) {
+  const Current outer = std::exchange(current, {this, session, id});
   try {
     std::optional<engine::ScopedReader> reader;
     if (here) reader.emplace();
@@ -156,7 +180,7 @@ void FairQueue::Run(uint64_t id, Job job, bool here) {
   }
   job = nullptr;  // What it held goes before the queue counts it as completed.
   MutexLock lock(&mu_);
-  schedule_.Complete(id, NowUs());
+  schedule_.Complete(std::exchange(current, outer).id, NowUs());
   if (here) Wake();
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "absl/container/flat_hash_set.h"
 #include "common/base/mutex.h"
 #include "server/device/fair_schedule.h"
 
@@ -38,6 +39,19 @@ class FairQueue {
   void Submit(uint64_t session, double expected_us, Job job);
   // FairSchedule::Postpone, to be called by a running job.
   bool Postpone(uint64_t session, double expected_us, Job again);
+  // While it lives, the job on this thread waits for its client, and leaves its place to others; then it goes
+  // on beside what has started meanwhile. One job of a session at a time: of a further one, and of a thread
+  // that runs no job of the queue, it does nothing.
+  class Pause {
+   public:
+    explicit Pause(FairQueue& queue);
+    ~Pause();
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+   private:
+    FairQueue* queue_ = nullptr;
+  };
   // Drops the jobs of an ended session that have not started.
   void Discard(uint64_t session);
   // Drops what has not started and waits for what runs; what is submitted later is dropped.
@@ -56,7 +70,7 @@ class FairQueue {
   // The next job, or nothing when the thread has to end.
   std::optional<FairSchedule::Started> AwaitJob();
   // A thread of the queue looks for the next job by itself; `here` is any other.
-  void Run(uint64_t id, Job job, bool here);
+  void Run(uint64_t session, uint64_t id, Job job, bool here);
   // Wakes an idle thread when there is something for it to start, or to watch earlier than it does.
   void Wake() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
@@ -69,6 +83,8 @@ class FairQueue {
   std::list<CondVar*> idle_ ABSL_GUARDED_BY(mu_);
   // When an idle thread looks again on its own.
   int64_t watched_us_ ABSL_GUARDED_BY(mu_) = FairSchedule::kNever;
+  absl::flat_hash_set<uint64_t> paused_
+      ABSL_GUARDED_BY(mu_);  // Sessions with a job that waits for its client.
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
 };
 

@@ -98,7 +98,7 @@ std::optional<FairSchedule::Started> FairSchedule::Start(int64_t now_us) {
   if (best == nullptr) return std::nullopt;
   virtual_us_ = std::max(virtual_us_, best_us);
   best->turn = ++last_turn_;
-  Started started{Run(best_id, now_us), std::move(best->waiting.front().job)};
+  Started started{Run(best_id, now_us), best_id, std::move(best->waiting.front().job)};
   best->waiting.pop_front();
   --waiting_;
   return started;
@@ -147,10 +147,17 @@ void FairSchedule::Complete(uint64_t id, int64_t now_us) {
   absl::erase_if(debts_, [this](const auto& debt) { return debt.second <= virtual_us_; });
 }
 
+uint64_t FairSchedule::Resume(uint64_t session, int64_t now_us) {
+  if (!running_.empty()) Activate(session).turn = ++last_turn_;
+  return Run(session, now_us);
+}
+
 bool FairSchedule::Postpone(uint64_t session, double expected_us, Job again) {
   const auto own = std::find_if(running_.begin(), running_.end(),
                                 [session](const Running& running) { return running.session == session; });
-  if (own == running_.end() || !own->accompanied) return false;
+  // What runs beside it may be its own session's, which went on after a wait: its end would not unblock it.
+  const auto own_jobs = std::ranges::count(running_, session, &Running::session);
+  if (own == running_.end() || !own->accompanied || own_jobs > 1) return false;
   Session& entry = Activate(session);
   entry.waiting.push_front({expected_us, std::move(again)});
   entry.blocked = running_.size() > 1;

@@ -35,7 +35,7 @@ class FairSchedule {
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
   struct Started {
-    uint64_t id = 0;
+    uint64_t id = 0, session = 0;
     Job job;
   };
   struct Waiting {
@@ -55,8 +55,10 @@ class FairSchedule {
   // When Start has something to give if no job completes before; kNever when a job must complete first.
   int64_t NextStartUs() const;
   void Complete(uint64_t id, int64_t now_us);
+  // A job that was completed because it waited goes on, beside what runs by now: its new id.
+  uint64_t Resume(uint64_t session, int64_t now_us);
   // For a running job that found no room beside others: `again` starts before the session's other jobs, once
-  // another of the running jobs has completed. False when no other job ran beside it: it was alone.
+  // another of the running jobs has completed. False when no other session's job ran beside it: it was alone.
   // REQUIRES: width 1 and a running job of the session.
   bool Postpone(uint64_t session, double expected_us, Job again);
   // What has not started, of a session that ends or of all. The caller destroys it without a lock.

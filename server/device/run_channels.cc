@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "common/base/status.h"
 #include "server/device/devices.h"
@@ -41,12 +42,23 @@ absl::Status RunChannels::Put(const hlo::Channel& channel, absl::Span<const hlo:
     value.arrays.push_back(block.data());
     value.blocks.push_back(std::move(block));
   }
-  return state_.channels.Put(PlaceOf(channel), std::move(value), stop);
+  std::optional<FairQueue::Pause> pause;
+  return state_.channels.Put(PlaceOf(channel), std::move(value), [&]() -> absl::Status {
+    if (!pause.has_value()) pause.emplace(state_.devices.device(device_).queue);
+    return stop();
+  });
 }
 
 absl::Status RunChannels::Take(const hlo::Channel& channel, absl::Span<const hlo::Shape> shapes,
                                absl::Span<std::byte* const> arrays, Stop stop) {
-  ASSIGN_OR_RETURN(const SessionChannels::Value value, state_.channels.Take(PlaceOf(channel), stop));
+  // While it waits, what its client does first runs.
+  std::optional<FairQueue::Pause> pause;
+  ASSIGN_OR_RETURN(const SessionChannels::Value value,
+                   state_.channels.Take(PlaceOf(channel), [&]() -> absl::Status {
+                     if (!pause.has_value()) pause.emplace(state_.devices.device(device_).queue);
+                     return stop();
+                   }));
+  pause.reset();
   RETURN_IF_ERROR(hlo::CheckTaken(channel, value.shapes, shapes));
   for (size_t i = 0; i < shapes.size(); ++i)
     RETURN_IF_ERROR(Copy(value.arrays[i], arrays[i], ByteSize(shapes[i]).value_or(0), stop));

@@ -115,6 +115,29 @@ TEST_F(Channels, ResultsOfExecutesAreFedAndTakenValuesAreArguments) {
   EXPECT_THAT(Floats(both), ElementsAre(4, 6));
 }
 
+// What is fed comes from a program that starts after the one that waits for it.
+TEST_F(Channels, AProgramThatWaitsLeavesItsDeviceToOthers) {
+  const Executable program = Must(client_->CompileText(kRunningSum)),
+                   add = Must(client_->CompileText(AddProgram(2)));
+  ASSERT_OK(Must(add.Execute({Vector({1, 2}), Vector({3, 4})}))[0].ready().Await());  // It is compiled.
+  const Execution run = Must(program.Start({Vector({0, 0})}));
+  const Client other = Must(Client::Connect({.address = daemon_->address()}));
+  const Executable forever = Must(other.CompileText(kForever));
+  Buffer sum = Vector({0, 0});
+  for (int turn = 1; turn <= 3; ++turn) {
+    sum = Must(add.Execute({sum, Vector({1, 10})}))[0];
+    ASSERT_OK(device().TransferToInfeed({sum, Number(1)}));
+  }
+  EXPECT_THAT(Floats(run.results[0]), ElementsAre(1 + 2 + 3, 10 + 20 + 30));
+  // Also beside another session's long one.
+  const Execution waiting = Must(program.Start({Vector({0, 0})}));
+  const Execution busy = Must(forever.Start({Must(other.device(0).Upload(Literal::Scalar<int32_t>(0)))}));
+  ASSERT_OK(device().TransferToInfeed({Vector({5, 6}), Number(3)}));
+  EXPECT_THAT(Floats(waiting.results[0]), ElementsAre(5, 6));
+  EXPECT_FALSE(busy.done.Ready());
+  busy.Cancel();
+}
+
 TEST_F(Channels, TheHostAnswersWhatItIsSent) {
   const Executable ask = Must(client_->CompileText(kAsk));
   for (const float turn : {1.0F, 2.0F}) {
