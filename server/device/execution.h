@@ -40,6 +40,7 @@ struct Execution {
   // Its results are failed and its command is answered. While it is not ready, its donations still order
   // others.
   bool reported = false;
+  bool in_line = false;  // Of Executions::lines_.
   Done done;
 
   // The bytes of an argument: of its buffer or its literal.

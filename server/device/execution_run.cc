@@ -129,7 +129,7 @@ absl::Status PlanRun::RunPlan(absl::Duration used, Meeting* meeting) {
   context.partition_id = static_cast<uint32_t>(member % static_cast<size_t>(members.partitions));
   context.meeting = meeting;
   context.member = static_cast<int>(member);
-  RunChannels channels(state, device, execution.request.command.id);
+  RunChannels channels(state, device, execution.request.command.id, /*alone=*/meeting == nullptr);
   context.channels = &channels;
   engine::StrayCalls strays(state.devices.device(device).strays);
   context.strays = &strays;

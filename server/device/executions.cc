@@ -127,6 +127,7 @@ void Executions::Retire(Execution& execution, DeferringLock& lock) {
   }
   lock.Discard(std::exchange(execution.arguments, {}));
   waiting_arguments_.Release(std::exchange(execution.held_bytes, 0));
+  LeaveLine(execution, lock);
   Finish(*execution.task, lock.ready_tasks());
   if (const auto found = executions_.find(execution.request.command.id); found != executions_.end()) {
     lock.Discard(std::move(found->second));
@@ -153,6 +154,7 @@ void Executions::Close(DeferringLock& lock) {
     lock.Discard(std::exchange(execution->executable, nullptr));
   }
   lock.Discard(std::exchange(executions_, {}));
+  lock.Discard(std::exchange(lines_, {}));
 }
 
 void Executions::ForEachWaiting(absl::FunctionRef<void(uint32_t device)> call) const {

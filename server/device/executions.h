@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <memory>
 
 #include "absl/container/flat_hash_map.h"
@@ -54,6 +56,11 @@ class Executions {
   // thread, for wide programs take long.
   void PrepareAbstract(const std::shared_ptr<Execution>& execution);
   void Queue(const std::shared_ptr<Execution>& execution, double expected_us);
+  // Of programs that take or give values while they run one at a time runs on a device, in the order in which
+  // they became ready: values go to them in order.
+  bool JoinLine(const std::shared_ptr<Execution>& execution) ABSL_LOCKS_EXCLUDED(state_.mu);
+  void LeaveLine(Execution& execution, DeferringLock& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
+  void Submit(const std::shared_ptr<Execution>& execution, double expected_us);
   void Run(const std::shared_ptr<Execution>& execution);
   // `started`: it has its memory, and was not refused for want of it.
   absl::Status RunReal(Execution& execution, bool& started);
@@ -80,6 +87,8 @@ class Executions {
   Workspace& owner_;
   SessionState& state_;
   absl::flat_hash_map<uint64_t, std::shared_ptr<Execution>> executions_ ABSL_GUARDED_BY(state_.mu);
+  // By device: the one that runs, and those that wait for it.
+  std::map<uint32_t, std::deque<std::shared_ptr<Execution>>> lines_ ABSL_GUARDED_BY(state_.mu);
   ByteBudget waiting_arguments_ ABSL_GUARDED_BY(state_.mu);
 };
 

@@ -19,6 +19,34 @@ int64_t ArrayBytes(const hlo::Shape& shape) { return StoredByteSize(shape).value
 
 void Executions::Queue(const std::shared_ptr<Execution>& execution, double expected_us) {
   if (execution->request.members() > 1) return QueueMembers(execution);
+  if (execution->executable->compiled->plan().stats().transfers && !JoinLine(execution)) return;
+  Submit(execution, expected_us);
+}
+
+bool Executions::JoinLine(const std::shared_ptr<Execution>& execution) {
+  MutexLock lock(&state_.mu);
+  if (state_.closed) return false;
+  auto& line = lines_[execution->request.device];
+  line.push_back(execution);
+  execution->in_line = true;
+  return line.size() == 1;
+}
+
+void Executions::LeaveLine(Execution& execution, DeferringLock& lock) {
+  if (!std::exchange(execution.in_line, false)) return;
+  const auto found = lines_.find(execution.request.device);
+  if (found == lines_.end()) return;  // The session has ended.
+  auto& line = found->second;
+  const bool first = line.front().get() == &execution;
+  std::erase_if(line, [&](const std::shared_ptr<Execution>& other) { return other.get() == &execution; });
+  if (line.empty()) {
+    lines_.erase(found);
+  } else if (first) {
+    lock.Call([self = Self(), next = line.front()] { self->Submit(next, Executable::kUnknownRunUs); });
+  }
+}
+
+void Executions::Submit(const std::shared_ptr<Execution>& execution, double expected_us) {
   state_.devices.device(execution->request.device)
       .queue.Submit(state_.session, expected_us, [self = Self(), execution] { self->Run(execution); });
 }

@@ -44,7 +44,7 @@ absl::Status RunChannels::Put(const hlo::Channel& channel, absl::Span<const hlo:
   }
   std::optional<FairQueue::Pause> pause;
   return state_.channels.Put(PlaceOf(channel), std::move(value), [&]() -> absl::Status {
-    if (!pause.has_value()) pause.emplace(state_.devices.device(device_).queue);
+    if (alone_ && !pause.has_value()) pause.emplace(state_.devices.device(device_).queue);
     return stop();
   });
 }
@@ -55,7 +55,7 @@ absl::Status RunChannels::Take(const hlo::Channel& channel, absl::Span<const hlo
   std::optional<FairQueue::Pause> pause;
   ASSIGN_OR_RETURN(const SessionChannels::Value value,
                    state_.channels.Take(PlaceOf(channel), [&]() -> absl::Status {
-                     if (!pause.has_value()) pause.emplace(state_.devices.device(device_).queue);
+                     if (alone_ && !pause.has_value()) pause.emplace(state_.devices.device(device_).queue);
                      return stop();
                    }));
   pause.reset();

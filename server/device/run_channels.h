@@ -10,9 +10,10 @@ namespace hlod::device {
 // What a program puts lies in the device's memory, charged to the session, until it is taken.
 class RunChannels final : public hlo::Channels {
  public:
-  // `execution`: the command that runs.
-  RunChannels(SessionState& state, uint32_t device, uint64_t execution)
-      : state_(state), device_(device), execution_(execution) {}
+  // `execution`: the command that runs. `alone`: on this device only, which it then leaves to others while it
+  // waits.
+  RunChannels(SessionState& state, uint32_t device, uint64_t execution, bool alone)
+      : state_(state), device_(device), execution_(execution), alone_(alone) {}
 
   absl::Status Put(const hlo::Channel& channel, absl::Span<const hlo::Shape> shapes,
                    absl::Span<const std::byte* const> arrays, Stop stop) override;
@@ -25,6 +26,7 @@ class RunChannels final : public hlo::Channels {
   SessionState& state_;
   const uint32_t device_;
   const uint64_t execution_;
+  const bool alone_;
 };
 
 }  // namespace hlod::device
