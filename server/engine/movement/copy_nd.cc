@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "common/hlo/shape.h"
-#include "server/engine/movement/copy_nd_kernels.h"
+#include "server/engine/run/copy_kernels.h"
 #include "server/engine/run/parallel.h"
 
 namespace hlod::engine {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "server/engine/reduce/reduce.h"
+#include "server/engine/run/copy_kernels.h"
 #include "server/engine/run/parallel.h"
 #include "server/engine/run/step_util.h"
 #include "server/engine/tile/scalar_function.h"
@@ -18,10 +19,10 @@ namespace {
 
 constexpr int64_t kLanes = 512;
 constexpr int64_t kElementNs = 8;
-// What is read at once of a lane, at least a line of memory, and of how many lanes side by side: as measured
-// on rows that lie powers of two apart, where lines of several lanes push each other out of the cache.
-constexpr int64_t RunBytes(int64_t width) { return width < 8 ? 64 : 256; }
-constexpr int64_t LanesTogether(int64_t width) { return width < 8 ? 1 : 8; }
+constexpr int64_t kRunBytes = 64;  // What is read at once of a lane: a line of memory.
+// How many lanes are read side by side: rows often lie powers of two apart, where lines of more lanes push
+// each other out of the cache.
+constexpr int64_t kLanesTogether = 8;
 
 class GeneralReduceStep final : public Step {
  public:
@@ -60,7 +61,7 @@ class GeneralReduceStep final : public Step {
 
  private:
   static constexpr int kOperandsMax = 16;
-  static constexpr int64_t kBlockBytes = kLanes * RunBytes(8);
+  static constexpr int64_t kBlockBytes = kLanes * kRunBytes;
 
   // Where each lane's elements lie, and how many it has.
   struct Lanes {
@@ -69,31 +70,22 @@ class GeneralReduceStep final : public Step {
   };
   // Elements [t, t + a run of them) of every lane, one turn after the other: of a lane they are neighbours,
   // and each line of memory is read once.
-  void GatherRuns(const std::byte* input, int width, const Lanes& lanes, int64_t t, std::byte* block) const {
-    VisitWidth(width, [&]<typename T>() {
-      constexpr auto kTurns = RunBytes(sizeof(T)) / static_cast<int64_t>(sizeof(T));
-      constexpr int64_t kTogether = LanesTogether(sizeof(T));
-      const auto* from = reinterpret_cast<const T*>(input);
-      auto* to = reinterpret_cast<T*>(block);
-      for (int64_t first = 0; first < lanes.count; first += kTogether) {
-        const int64_t together = kTogether == 1 ? 1 : std::min(kTogether, lanes.count - first);
-        const T* own[kTogether];
-        int64_t turns = kTurns;
-        for (int64_t l = 0; l < together; ++l) {
-          own[l] = from + lanes.base[first + l] + t;
-          turns = std::min(turns, lanes.length[first + l] - t);
-        }
-        for (int64_t turn = 0; turn < turns; ++turn) {
-          for (int64_t l = 0; l < together; ++l) to[turn * lanes.count + first + l] = own[l][turn];
-        }
-        if (turns == kTurns) continue;
-        // The last turn of those that have one more.
-        for (int64_t l = 0; l < together; ++l) {
-          const bool longer = lanes.length[first + l] - t > turns;
-          to[turns * lanes.count + first + l] = longer ? own[l][turns] : T();
-        }
-      }
-    });
+  static void GatherRuns(const std::byte* input, int width, const Lanes& lanes, int64_t t, std::byte* block) {
+    const int64_t turn_bytes = lanes.count * width;
+    for (int64_t first = 0; first < lanes.count;) {
+      const auto at = [&](int64_t l) { return input + (lanes.base[l] + t) * width; };
+      const auto left = [&](int64_t l) { return lanes.length[l] - t; };
+      // Lanes of one length at equal distances are the columns of a matrix.
+      const int64_t distance = first + 1 < lanes.count ? lanes.base[first + 1] - lanes.base[first] : 0;
+      int64_t together = 1;
+      while (together < kLanesTogether && first + together < lanes.count &&
+             left(first + together) == left(first) &&
+             lanes.base[first + together] - lanes.base[first + together - 1] == distance)
+        ++together;
+      TransposeBlock(at(first), block + first * width, std::min(kRunBytes / width, left(first)), turn_bytes,
+                     together, distance * width, width);
+      first += together;
+    }
   }
 
   // Gathers element (lane l) from base[l] of each operand into `to`.
@@ -148,7 +140,7 @@ class GeneralReduceStep final : public Step {
             turn[count_ + i] = const_cast<std::byte*>(inputs[i]) + from * widths_[i];
         } else if (runs_ && !neighbours) {
           for (int i = 0; i < count_; ++i) {
-            const int64_t turns = RunBytes(widths_[i]) / widths_[i];
+            const int64_t turns = kRunBytes / widths_[i];
             std::byte* const block = scratch + i * kBlockBytes;
             if (t % turns == 0) GatherRuns(inputs[i], widths_[i], place, t, block);
             turn[count_ + i] = block + t % turns * lanes * widths_[i];

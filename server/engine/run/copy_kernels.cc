@@ -1,5 +1,5 @@
 // The inner loops of strided copies.
-#include "server/engine/movement/copy_nd_kernels.h"
+#include "server/engine/run/copy_kernels.h"
 
 #include <algorithm>
 #include <cstring>
@@ -51,6 +51,13 @@ void CopyFixedRuns(const std::byte* src, std::byte* dst, int64_t rows, int64_t s
 }
 
 #if defined(__SSE2__)
+// Two by two 64-bit elements.
+inline void Transpose2x2(const std::byte* src, int64_t src_column, std::byte* dst, int64_t dst_row) {
+  const __m128i a = _mm_loadu_si128(reinterpret_cast<const __m128i*>(src));
+  const __m128i b = _mm_loadu_si128(reinterpret_cast<const __m128i*>(src + src_column));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(dst), _mm_unpacklo_epi64(a, b));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(dst + dst_row), _mm_unpackhi_epi64(a, b));
+}
 // Four by four 32-bit elements.
 inline void Transpose4x4(const std::byte* src, int64_t src_column, std::byte* dst, int64_t dst_row) {
   const auto load = [&](int64_t c) {
@@ -108,6 +115,7 @@ inline void Transpose16x16(const std::byte* src, int64_t src_column, std::byte* 
 template <typename T>
 constexpr int64_t Micro() {
 #if defined(__SSE2__)
+  if (sizeof(T) == 8) return 2;
   if (sizeof(T) == 4) return 4;
   if (sizeof(T) == 2) return 8;
   if (sizeof(T) == 1) return 16;
@@ -141,6 +149,7 @@ void TransposeTyped(const std::byte* src, std::byte* dst, int64_t rows, int64_t 
           for (int64_t c = c0; c < c_full; c += kMicro) {
             const std::byte* from = src + r * kWidth + c * src_column;
             std::byte* to = dst + r * dst_row + c * kWidth;
+            if constexpr (kWidth == 8) Transpose2x2(from, src_column, to, dst_row);
             if constexpr (kWidth == 4) Transpose4x4(from, src_column, to, dst_row);
             if constexpr (kWidth == 2) Transpose8x8(from, src_column, to, dst_row);
             if constexpr (kWidth == 1) Transpose16x16(from, src_column, to, dst_row);
