@@ -77,6 +77,9 @@ struct TileOps {
   // Integers and f64 to f32, where it is inexact to the odd one of the two neighbours: a second rounding to a
   // narrower float then gives what a single one would have. Null for other carriers.
   TileFunction (*odd)(Carrier carrier);
+  // An opcode whose operands (select: the last two) are floats below f32 as memory has them, and so is its
+  // result unless it is pred: what only looks at bits. Null for others.
+  TileFunction (*on_bits)(hlo::Opcode opcode, hlo::PrimitiveType from, hlo::PrimitiveType to);
   FoldFunction (*fold)(FoldOp op, Carrier carrier);
   FoldColumnsFunction (*fold_columns)(FoldOp op, Carrier carrier);
 };

@@ -11,6 +11,7 @@
 #endif
 #define HLOD_TARGET __attribute__((target(HLOD_AVX512_FEATURES HLOD_WIDE)))
 #define HLOD_TARGET_HALF __attribute__((target(HLOD_AVX512_FEATURES ",f16c" HLOD_WIDE)))
+#define HLOD_TARGET_POPCNT __attribute__((target(HLOD_AVX512_FEATURES ",avx512vpopcntdq" HLOD_WIDE)))
 #include "server/engine/tile/ops_impl.h"
 
 namespace hlod::engine {

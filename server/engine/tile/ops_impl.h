@@ -1,7 +1,8 @@
 // One instruction set's tile functions. Included by ops_<set>.cc, which defines HLOD_TILE_SET (a
-// namespace and the set's name), HLOD_TARGET (the function attribute, possibly empty) and, where there may be
-// conversions of f16 in the processor, HLOD_TARGET_HALF (the attribute with them). Nothing here is shared
-// between the sets: a function compiled for AVX-512 must never be the one that the linker keeps for all.
+// namespace and the set's name), HLOD_TARGET (the function attribute, possibly empty) and, where the processor
+// may convert f16 or count ones, HLOD_TARGET_HALF and HLOD_TARGET_POPCNT (the attributes with those). Nothing
+// here is shared between the sets: a function compiled for AVX-512 must never be the one that the linker keeps
+// for all.
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -30,8 +31,9 @@ using hlo::PrimitiveType;
 #include "server/engine/tile/ops_math.h"
 #include "server/engine/tile/ops_compare.h"
 #include "server/engine/tile/ops_complex.h"
-#include "server/engine/tile/ops_half.h"
+#include "server/engine/tile/ops_native.h"
 #include "server/engine/tile/ops_convert.h"
+#include "server/engine/tile/ops_bits.h"
 #include "server/engine/tile/ops_fold.h"
 // clang-format on
 
@@ -67,7 +69,9 @@ TileFunction Elementwise(Opcode opcode, Carrier carrier) {
     case hlo::kNegate: return UnaryOf<Negate, kNumber>(carrier);
     case hlo::kNot: return UnaryOf<Not, kBits>(carrier);
     case hlo::kSign: return UnaryOf<Sign, kNumber>(carrier);
-    case hlo::kPopcnt: return UnaryOf<Popcnt, kIntegers>(carrier);
+    case hlo::kPopcnt:
+      if (const TileFunction native = NativePopcnt(carrier)) return native;
+      return UnaryOf<Popcnt, kIntegers>(carrier);
     case hlo::kClz: return UnaryOf<Clz, kIntegers>(carrier);
     case hlo::kReducePrecision: return UnaryOf<ReducePrecision, kFloats>(carrier);
     case hlo::kExponential: return UnaryOf<MathExp, kFloats>(carrier);
@@ -121,6 +125,7 @@ const TileOps kSet = {HLOD_STRING(HLOD_TILE_SET),
                       &Store,
                       &Narrow,
                       &Odd,
+                      &OnBits,
                       &FoldFor<false>,
                       &FoldFor<true>};
 

@@ -50,7 +50,15 @@ class TileProgram {
    private:
     friend class TileProgram;
     int Operand(hlo::NodeId node);
-    int Constant(hlo::Instruction constant);
+    // What of memory a node is, as it lies there or widened to its carrier.
+    enum class Form { kBits, kCarrier };
+    int Memory(hlo::NodeId node, const View& view, Form form);
+    int Constant(hlo::Instruction constant, Form form);
+    bool HasBits(hlo::NodeId node) const;
+    int Bits(hlo::NodeId node);
+    bool AddOnBits(hlo::Instruction instruction);
+    int Result(hlo::NodeId node, TileFunction* store);
+    bool WritesLate(int value, int width) const;
     int ConstantTile(Carrier carrier, double value);
     int Emit(TileFunction function, int a, int b, int c, int64_t immediate, Carrier carrier);
     int Narrow(int value, hlo::PrimitiveType type);
@@ -61,6 +69,7 @@ class TileProgram {
     const hlo::Computation& computation_;
     const int64_t count_;
     absl::flat_hash_map<hlo::NodeId, int> inputs_, values_;
+    absl::flat_hash_map<hlo::NodeId, int> bits_;  // Floats below f32 that are known as memory has them.
     std::unique_ptr<TileProgram> program_ = std::make_unique<TileProgram>();
   };
 

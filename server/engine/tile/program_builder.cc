@@ -57,6 +57,15 @@ bool IsFree(hlo::PrimitiveType from, hlo::PrimitiveType to) {
          hlo::ByteWidth(from) >= 4;
 }
 
+// The carrier of what memory holds: floats below f32 as bits, on demand, which others are not.
+bool FormOf(hlo::PrimitiveType type, bool bits, Carrier* carrier) {
+  if (!bits) return CarrierOf(type, carrier);
+  if (!hlo::IsFloat(type) || hlo::Info(type).bits >= 32) return false;
+  *carrier = hlo::ByteWidth(type) == 1 ? Carrier::kU8 : Carrier::kU16;
+  return true;
+}
+TileFunction LoadOf(hlo::PrimitiveType type, bool bits) { return bits ? nullptr : GetTileOps().load(type); }
+
 }  // namespace
 
 bool IsTileInstruction(hlo::Instruction instruction) {
@@ -133,14 +142,14 @@ int TileProgram::Builder::ConstantTile(Carrier carrier, double value) {
   return id;
 }
 
-int TileProgram::Builder::Constant(hlo::Instruction constant) {
+int TileProgram::Builder::Constant(hlo::Instruction constant, Form form) {
   const hlo::Literal& literal = constant.literal();
   Carrier carrier;
-  if (literal.element_count() != 1 || !CarrierOf(literal.shape().type, &carrier)) return -1;
+  if (literal.element_count() != 1 || !FormOf(literal.shape().type, form == Form::kBits, &carrier)) return -1;
   TileProgram& program = *program_;
   // One element through the widening load, then spread over the tile.
   alignas(kCarrierBytesMax) std::byte element[kCarrierBytesMax] = {};
-  if (TileFunction load = GetTileOps().load(literal.shape().type))
+  if (const TileFunction load = LoadOf(literal.shape().type, form == Form::kBits))
     load(element, literal.bytes().data(), nullptr, nullptr, 1, 0);
   else std::memcpy(element, literal.bytes().data(), literal.bytes().size());
   const int n = static_cast<int>(std::min<int64_t>(count_, kTile));
@@ -157,24 +166,80 @@ int TileProgram::Builder::Constant(hlo::Instruction constant) {
 
 int TileProgram::Builder::Operand(hlo::NodeId node) {
   if (const auto it = values_.find(node); it != values_.end()) return it->second;
-  TileProgram& program = *program_;
-  View view = ResolveView(computation_, node, count_);
-  const hlo::Instruction base = computation_[view.base];
-  Carrier carrier;
-  if (!CarrierOf(base.shape().type, &carrier)) return -1;
-  // A reshape of something computed here: the same elements in the same order.
-  if (view.IsIdentity() && view.count == count_) {
-    if (const auto it = values_.find(view.base); it != values_.end()) return values_[node] = it->second;
+  if (const auto it = bits_.find(node); it != bits_.end() && !inputs_.contains(node)) {
+    // Known as bits, and now wanted as a number.
+    const TileFunction load = GetTileOps().load(computation_[node].shape().type);
+    return values_[node] = Emit(load, it->second, -1, -1, 0, Carrier::kF32);
   }
+  const View view = ResolveView(computation_, node, count_);
+  // A reshape of something computed here: the same elements in the same order.
+  if (view.IsIdentity() && view.count == count_ && view.base != node &&
+      (values_.contains(view.base) || bits_.contains(view.base)))
+    return values_[node] = Operand(view.base);
+  const int value = Memory(node, view, Form::kCarrier);
+  if (value >= 0) values_[node] = value;
+  return value;
+}
+
+// Whether a float below f32 is at hand as memory has it, rather than computed as a number.
+bool TileProgram::Builder::HasBits(hlo::NodeId node) const {
+  if (bits_.contains(node)) return true;
+  if (values_.contains(node)) return false;
+  const View view = ResolveView(computation_, node, count_);
+  if (view.is_iota || values_.contains(view.base)) return false;
+  return inputs_.contains(view.base) ||
+         (computation_[view.base].opcode() == hlo::kConstant && (view.IsScalar() || count_ == 1));
+}
+
+int TileProgram::Builder::Bits(hlo::NodeId node) {
+  if (const auto it = bits_.find(node); it != bits_.end()) return it->second;
+  const int value = Memory(node, ResolveView(computation_, node, count_), Form::kBits);
+  if (value >= 0) bits_[node] = value;
+  return value;
+}
+
+// False when the instruction wants numbers, or does not find its operands as bits.
+bool TileProgram::Builder::AddOnBits(hlo::Instruction instruction) {
+  const hlo::PrimitiveType from = FunctionType(instruction), to = instruction.shape().type;
+  const TileFunction function = GetTileOps().on_bits(instruction.opcode(), from, to);
+  if (function == nullptr) return false;
+  const uint32_t first = instruction.opcode() == hlo::kSelect ? 1 : 0;
+  for (uint32_t i = first; i < instruction.operand_count(); ++i) {
+    if (!HasBits(instruction.operands()[i])) return false;
+  }
+  int operand[3] = {-1, -1, -1};
+  for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
+    const hlo::NodeId node = instruction.operands()[i];
+    operand[i] = i < first ? Operand(node) : Bits(node);
+    if (operand[i] < 0) return false;
+  }
+  Carrier carrier;
+  const bool bits = FormOf(to, true, &carrier);
+  if (!bits) CarrierOf(to, &carrier);
+  (bits ? bits_ : values_)[instruction.id()] = Emit(function, operand[0], operand[1], operand[2], 0, carrier);
+  return true;
+}
+
+// What an output is written from, and by what: as it is where that is null.
+int TileProgram::Builder::Result(hlo::NodeId node, TileFunction* store) {
+  const auto bits = bits_.find(node);
+  const bool has_bits = bits != bits_.end() && !values_.contains(node);
+  *store = has_bits ? nullptr : GetTileOps().store(computation_[node].shape().type);
+  return has_bits ? bits->second : Operand(node);
+}
+
+int TileProgram::Builder::Memory(hlo::NodeId node, const View& view, Form form) {
+  TileProgram& program = *program_;
+  const hlo::Instruction base = computation_[view.base];
+  const hlo::PrimitiveType type = base.shape().type;
+  Carrier carrier;
+  if (!FormOf(type, form == Form::kBits, &carrier)) return -1;
   const auto input = inputs_.find(view.base);
   if (input == inputs_.end() && !view.is_iota) {
     if (base.opcode() != hlo::kConstant || !(view.IsScalar() || count_ == 1)) return -1;
-    const int value = Constant(base);
-    if (value >= 0) values_[node] = value;
-    return value;
+    return Constant(base, form);
   }
   const int value = NewValue(carrier);
-  const TileFunction load = view.is_iota ? nullptr : GetTileOps().load(base.shape().type);
   if (view.is_iota) {
     program.views_.push_back(view);
     program.code_.push_back(
@@ -182,16 +247,17 @@ int TileProgram::Builder::Operand(hlo::NodeId node) {
          .function = carrier == Carrier::kI64 ? nullptr : GetTileOps().convert(Carrier::kI64, carrier),
          .out = value,
          .view = static_cast<int>(program.views_.size()) - 1});
-    return values_[node] = Narrow(value, base.shape().type);
+    return Narrow(value, type);
   }
+  const TileFunction load = LoadOf(type, form == Form::kBits);
   const int number = input->second;
-  const int width = hlo::ByteWidth(base.shape().type);
+  const int width = hlo::ByteWidth(type);
   program.Input(number).width = width;
   if (view.IsIdentity() && load == nullptr) {  // Read in place.
     program.values_[value].place = Value::Place::kInput;
     program.values_[value].index = number;
     program.values_[value].width = width;
-    return values_[node] = value;
+    return value;
   }
   program.views_.push_back(view);
   const Instruction read{.kind = Instruction::Kind::kReadView,
@@ -207,7 +273,7 @@ int TileProgram::Builder::Operand(hlo::NodeId node) {
     program.code_.push_back(read);
   }
   if (!view.IsIdentity()) program.Input(number).viewed = true;
-  return values_[node] = value;
+  return value;
 }
 
 void TileProgram::Builder::AddElementInput(hlo::NodeId node, int input) {
@@ -239,11 +305,11 @@ void TileProgram::Builder::AddElementInput(hlo::NodeId node, int input) {
 }
 
 bool TileProgram::Builder::AddLateOutput(hlo::NodeId node, int output) {
-  const int value = Operand(node);
+  TileFunction store;
+  const int value = Result(node, &store);
   if (value < 0) return false;
   TileProgram& program = *program_;
-  const hlo::PrimitiveType type = computation_[node].shape().type;
-  const int width = hlo::ByteWidth(type);
+  const int width = hlo::ByteWidth(computation_[node].shape().type);
   int source = value;
   if (program.values_[value].place == Value::Place::kInput) {
     // A parameter passed through: read it before any output is written.
@@ -251,12 +317,13 @@ bool TileProgram::Builder::AddLateOutput(hlo::NodeId node, int output) {
     program.code_.insert(program.code_.begin(),
                          {.kind = Instruction::Kind::kCopy, .out = source, .a = value, .width = width});
   }
-  const TileFunction store = GetTileOps().store(type);
+  const bool writes = store == nullptr && WritesLate(source, width);
   if (store != nullptr) source = Stored(source);
-  const int out = NewValue(program.values_[source].carrier);
+  const int out = writes ? source : NewValue(program.values_[source].carrier);
   program.values_[out].place = Value::Place::kOutput;
   program.values_[out].index = output;
   program.values_[out].width = width;
+  if (writes) return true;
   program.code_.push_back({.kind = store != nullptr ? Instruction::Kind::kCall : Instruction::Kind::kCopy,
                            .function = store,
                            .out = out,
@@ -265,8 +332,28 @@ bool TileProgram::Builder::AddLateOutput(hlo::NodeId node, int output) {
   return true;
 }
 
+// Whether what makes a register may write straight to an output in any input's memory: nothing reads inputs
+// after it, and what it reads itself is as wide, so that no element is overtaken.
+bool TileProgram::Builder::WritesLate(int value, int width) const {
+  const TileProgram& program = *program_;
+  if (program.values_[value].place != Value::Place::kRegister || program.values_[value].whole_run)
+    return false;
+  for (size_t i = program.code_.size(); i-- > 0;) {
+    const Instruction& instruction = program.code_[i];
+    const bool makes = instruction.out == value;
+    if (instruction.kind == Instruction::Kind::kReadView) return false;
+    for (int operand : {instruction.a, instruction.b, instruction.c}) {
+      if (operand < 0 || program.values_[operand].place != Value::Place::kInput) continue;
+      if (!makes || program.values_[operand].width != width) return false;
+    }
+    if (makes) return true;
+  }
+  return false;
+}
+
 bool TileProgram::Builder::Add(hlo::NodeId node) {
   const hlo::Instruction instruction = computation_[node];
+  if (AddOnBits(instruction)) return true;
   const TileOps& ops = GetTileOps();
   int operand[3] = {-1, -1, -1};
   for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
@@ -327,13 +414,12 @@ bool TileProgram::Builder::Add(hlo::NodeId node) {
 }
 
 bool TileProgram::Builder::AddOutput(hlo::NodeId node, int output) {
-  const int value = Operand(node);
+  TileFunction store;
+  const int value = Result(node, &store);
   if (value < 0) return false;
   TileProgram& program = *program_;
-  const hlo::PrimitiveType type = computation_[node].shape().type;
-  const int width = hlo::ByteWidth(type);
+  const int width = hlo::ByteWidth(computation_[node].shape().type);
   program.Output(output).width = width;
-  const TileFunction store = GetTileOps().store(type);
   Value& stored = program.values_[value];
   const bool made_here = stored.place == Value::Place::kRegister && !stored.whole_run;
   if (store == nullptr && made_here) {

@@ -107,6 +107,51 @@ TEST(SmallFloats, TilesHaveThemOnEveryInstructionSet) {
   });
 }
 
+// On every value of every type, by what the number behind the bits says.
+TEST(SmallFloats, BitsAloneSayAsMuchAsNumbers) {
+  const TileOps* sets[kTileSetsMax];
+  const int count = AvailableTileOps(sets);
+  ForEachSmallFloat([&]<typename T>(hlo::PrimitiveType type) {
+    const std::vector<T> all = AllOf<T>();
+    const int n = static_cast<int>(all.size());
+    for (int set = 0; set < count; ++set) {
+      const auto run = [&](hlo::Opcode opcode, hlo::PrimitiveType to, void* out) {
+        sets[set]->on_bits(opcode, type, to)(out, all.data(), nullptr, nullptr, n, 0);
+      };
+      std::vector<T> magnitude(n), negated(n);
+      std::vector<uint8_t> finite(n), nonzero(n);
+      run(hlo::kAbs, type, magnitude.data());
+      run(hlo::kNegate, type, negated.data());
+      run(hlo::kIsFinite, hlo::kPred, finite.data());
+      run(hlo::kConvert, hlo::kPred, nonzero.data());
+      for (int i = 0; i < n; ++i) {
+        const float value = all[i];
+        ASSERT_TRUE(Same(magnitude[i], T(std::fabs(value))) && Same(negated[i], T(-value)) &&
+                    finite[i] == (std::isfinite(value) ? 1 : 0) && nonzero[i] == (value != 0 ? 1 : 0))
+            << sets[set]->name << " " << hlo::Name(type) << " " << value;
+      }
+    }
+  });
+}
+TEST(SmallFloats, F8E5M2IsTheUpperHalfOfF16) {
+  const TileOps* sets[kTileSetsMax];
+  const int count = AvailableTileOps(sets);
+  const std::vector<hlo::F16> halves = AllOf<hlo::F16>();
+  const std::vector<hlo::F8E5M2> bytes = AllOf<hlo::F8E5M2>();
+  for (int set = 0; set < count; ++set) {
+    std::vector<hlo::F8E5M2> rounded(halves.size());
+    std::vector<hlo::F16> widened(bytes.size());
+    sets[set]->on_bits(hlo::kConvert, hlo::kF16, hlo::kF8E5M2)(rounded.data(), halves.data(), nullptr,
+                                                               nullptr, static_cast<int>(halves.size()), 0);
+    sets[set]->on_bits(hlo::kConvert, hlo::kF8E5M2, hlo::kF16)(widened.data(), bytes.data(), nullptr, nullptr,
+                                                               static_cast<int>(bytes.size()), 0);
+    for (size_t i = 0; i < halves.size(); ++i)
+      ASSERT_TRUE(Same(rounded[i], hlo::F8E5M2(static_cast<float>(halves[i])))) << halves[i];
+    for (size_t i = 0; i < bytes.size(); ++i)
+      ASSERT_TRUE(Same(widened[i], hlo::F16(static_cast<float>(bytes[i])))) << bytes[i];
+  }
+}
+
 // The one result of a module without arguments.
 hlo::Literal ResultOf(const std::string& text) {
   const auto module = hlo::ParseModule(text);

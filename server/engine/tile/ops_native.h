@@ -1,5 +1,7 @@
-// f16 to f32 and back by the processor's conversions (F16C), eight elements at a time. Included only by
-// ops_impl.h, inside its namespace. They round as RoundToSmall does.
+// What only some processors of an instruction set have instructions for. Included only by ops_impl.h, inside
+// its namespace.
+
+// f16 to f32 and back (F16C), eight elements at a time. They round as RoundToSmall does.
 
 enum class Half { kLoad, kStore, kNarrow };
 
@@ -49,4 +51,21 @@ TileFunction HalfFunction(Half which) {
 }
 #else
 TileFunction HalfFunction(Half) { return nullptr; }
+#endif
+
+// The ones in words of 32 bits (VPOPCNTDQ). Null on a processor without it, and for other carriers.
+#if defined(HLOD_TARGET_POPCNT)
+HLOD_TARGET_POPCNT void PopcntWords(void* out, const void* a, const void*, const void*, int n,
+                                    int64_t width) {
+  auto* o = static_cast<uint32_t*>(out);
+  const auto* x = static_cast<const uint32_t*>(a);
+  const uint32_t own = ~uint32_t{0} >> (32 - width);
+  for (int i = 0; i < n; ++i) o[i] = static_cast<uint32_t>(__builtin_popcount(x[i] & own));
+}
+TileFunction NativePopcnt(Carrier carrier) {
+  const bool words = carrier == Carrier::kI32 || carrier == Carrier::kU32;
+  return words && __builtin_cpu_supports("avx512vpopcntdq") ? &PopcntWords : nullptr;
+}
+#else
+TileFunction NativePopcnt(Carrier) { return nullptr; }
 #endif
