@@ -6,7 +6,6 @@
 #include "server/engine/reduce/reduce.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -26,45 +25,37 @@ constexpr int64_t kRowsABlock = 64;  // Rows whose partial results stay in the n
 constexpr int64_t kJobsWanted = 64;  // Fewer outputs than this, and the reduction itself is split.
 constexpr int64_t kElementsAJob = 32768;
 
-// Minima and maxima of floats by integers in their order, -0 before 0; a NaN makes the result one. What a
-// comparison of floats needs for both does not vectorise.
 template <typename Op>
 struct ExtremumKernel {
-  using Acc = typename Op::Acc;
-  using Key = std::conditional_t<sizeof(Acc) == 8, int64_t, int32_t>;
-  static HLOD_ALWAYS_INLINE Key KeyOf(Acc value) {
-    const Key bits = std::bit_cast<Key>(value);
-    return bits ^ (bits >> (sizeof(Key) * 8 - 1) & std::numeric_limits<Key>::max());
-  }
-  static HLOD_ALWAYS_INLINE Key Join(Key a, Key b) { return (Op::kMaximum ? a < b : b < a) ? b : a; }
+  using Order = OrderedKey<Op>;
+  using Key = typename Order::Key;
 
+  // Of at least one element.
   static HLOD_ALWAYS_INLINE void Run(const typename Op::Element* p, int64_t n, typename Op::Total* result) {
-    constexpr int64_t kLanes = 256 / sizeof(Acc);
-    const Key none = KeyOf(Op::Identity());
+    constexpr int64_t kLanes = 256 / sizeof(Key);
     Key lanes[kLanes], nan[kLanes];
-    std::fill_n(lanes, kLanes, none);
+    std::fill_n(lanes, kLanes, Order::None());
     std::fill_n(nan, kLanes, Key{0});
     int64_t i = 0;
     for (; i + kLanes <= n; i += kLanes) {
 #pragma omp simd
       for (int64_t l = 0; l < kLanes; ++l) {
-        const Acc value = Op::Load(p[i + l]);
-        lanes[l] = Join(lanes[l], KeyOf(value));
-        nan[l] |= value != value ? Key{1} : Key{0};
+        const auto value = Order::Load(p[i + l]);
+        lanes[l] = Order::Join(lanes[l], Order::Of(value));
+        nan[l] |= Order::IsNan(value);
       }
     }
-    Key best = none, any = 0;
+    Key best = Order::None(), any = 0;
     for (int64_t l = 0; l < kLanes; ++l) {
-      best = Join(best, lanes[l]);
+      best = Order::Join(best, lanes[l]);
       any |= nan[l];
     }
     for (; i < n; ++i) {
-      const Acc value = Op::Load(p[i]);
-      best = Join(best, KeyOf(value));
-      any |= value != value ? Key{1} : Key{0};
+      const auto value = Order::Load(p[i]);
+      best = Order::Join(best, Order::Of(value));
+      any |= Order::IsNan(value);
     }
-    const Acc value = std::bit_cast<Acc>(KeyOf(std::bit_cast<Acc>(best)));  // The key of a key is the value.
-    *result = any != 0 ? std::numeric_limits<Acc>::quiet_NaN() : value;
+    *result = Order::Back(best, any);
   }
 };
 
@@ -105,6 +96,7 @@ template <typename Op>
 struct RowsKernel {
   static HLOD_ALWAYS_INLINE void Run(const typename Op::Element* const* row, int64_t rows, int64_t n,
                                      typename Op::Acc* acc) {
+    if constexpr (Op::kExtremum && OrderedKey<Op>::kHalf) return Extrema(row, rows, n, acc);
     int64_t r = 0;
     for (; r + 4 <= rows; r += 4) {
       const auto *a = row[r], *b = row[r + 1], *c = row[r + 2], *d = row[r + 3];
@@ -119,6 +111,24 @@ struct RowsKernel {
 #pragma omp simd
       for (int64_t i = 0; i < n; ++i) acc[i] = Op::Apply(acc[i], Op::Load(a[i]));
     }
+  }
+
+ private:
+  static HLOD_ALWAYS_INLINE void Extrema(const typename Op::Element* const* row, int64_t rows, int64_t n,
+                                         typename Op::Acc* acc) {
+    using Order = OrderedKey<Op>;
+    typename Order::Key best[kColumns], nan[kColumns] = {};
+    std::fill_n(best, n, Order::None());
+    for (int64_t r = 0; r < rows; ++r) {
+      const auto* a = row[r];
+#pragma omp simd
+      for (int64_t i = 0; i < n; ++i) {
+        const auto value = Order::Load(a[i]);
+        best[i] = Order::Join(best[i], Order::Of(value));
+        nan[i] |= Order::IsNan(value);
+      }
+    }
+    for (int64_t i = 0; i < n; ++i) acc[i] = Op::Apply(acc[i], Order::Back(best[i], nan[i]));
   }
 };
 

@@ -2,6 +2,7 @@
 // are instantiated with.
 #pragma once
 
+#include <bit>
 #include <complex>
 #include <cstdint>
 #include <limits>
@@ -98,6 +99,45 @@ struct ReducerOp {
   }
 };
 
+// Floats as integers in their order, -0 before 0: minima and maxima of those vectorise, what a comparison of
+// floats needs for zeros and NaN does not. Those of 16 bits need not be widened.
+template <typename Op>
+struct OrderedKey {
+  using Element = typename Op::Element;
+  static constexpr bool kHalf = hlo::kIsSmallFloat<Element> && sizeof(Element) == 2;
+  using Value = std::conditional_t<kHalf, uint16_t, typename Op::Acc>;  // What the key is of.
+  using Key = std::conditional_t<sizeof(Value) == 8, int64_t,
+                                 std::conditional_t<sizeof(Value) == 4, int32_t, int16_t>>;
+  static HLOD_ALWAYS_INLINE Value Load(Element element) {
+    if constexpr (kHalf) return element.bits();
+    else return Op::Load(element);
+  }
+  static HLOD_ALWAYS_INLINE Key Of(Value value) {
+    const Key bits = std::bit_cast<Key>(value);
+    return static_cast<Key>(bits ^ (bits >> (sizeof(Key) * 8 - 1) & std::numeric_limits<Key>::max()));
+  }
+  static HLOD_ALWAYS_INLINE Key IsNan(Value value) {
+    if constexpr (kHalf) {
+      constexpr int kInfinity = ((1 << Element::kExponentBits) - 1) << Element::kMantissaBits;
+      return (value & 0x7fff) > kInfinity ? 1 : 0;
+    } else {
+      return value != value ? 1 : 0;
+    }
+  }
+  static HLOD_ALWAYS_INLINE Key Join(Key a, Key b) { return (Op::kMaximum ? a < b : b < a) ? b : a; }
+  static Key None() {
+    return Op::kMaximum ? std::numeric_limits<Key>::min() : std::numeric_limits<Key>::max();
+  }
+  // The key of a key is the value.
+  static HLOD_ALWAYS_INLINE typename Op::Acc Back(Key key, Key is_nan) {
+    using Acc = typename Op::Acc;
+    const Value value = std::bit_cast<Value>(Of(std::bit_cast<Value>(key)));
+    if (is_nan != 0) return std::numeric_limits<Acc>::quiet_NaN();
+    if constexpr (kHalf) return Op::Load(Element::FromBits(value));
+    else return value;
+  }
+};
+
 namespace reducer_internal {
 
 template <ScalarReducer kReducer, typename F>
@@ -110,12 +150,12 @@ bool VisitFloats(hlo::PrimitiveType type, F& f) {
     default: return false;
   }
 }
-// The 8-bit ones, and with `integers` those of fewer bits.
-template <ScalarReducer kReducer, bool integers, typename F>
+// The 8-bit floats, and integers of fewer bits.
+template <ScalarReducer kReducer, typename F>
 bool VisitSmallest(hlo::PrimitiveType type, F& f) {
   bool found = false;
   hlo::VisitType(type, [&]<typename T>() {
-    if constexpr ((hlo::kIsSmallFloat<T> && sizeof(T) == 1) || (integers && hlo::kIsSmallInt<T>)) {
+    if constexpr ((hlo::kIsSmallFloat<T> && sizeof(T) == 1) || hlo::kIsSmallInt<T>) {
       f.template operator()<ReducerOp<kReducer, T>>();
       found = true;
     }
@@ -183,23 +223,19 @@ bool VisitReducer(ScalarReducer reducer, hlo::PrimitiveType type, F&& f) {
   }
 }
 
-// The same for the 8-bit floats, and for sub-byte integers, too: apart, because each doubles what has to be
+// The same for the 8-bit floats and for sub-byte integers: apart, because they double what has to be
 // compiled.
-template <bool integers = false, typename F>
-bool VisitSmallFloatReducer(ScalarReducer reducer, hlo::PrimitiveType type, F&& f) {
+template <typename F>
+bool VisitSmallestReducer(ScalarReducer reducer, hlo::PrimitiveType type, F&& f) {
   using namespace reducer_internal;
   using enum ScalarReducer;
   switch (reducer) {
-    case kAdd: return VisitSmallest<kAdd, integers>(type, f);
-    case kMultiply: return VisitSmallest<kMultiply, integers>(type, f);
-    case kMinimum: return VisitSmallest<kMinimum, integers>(type, f);
-    case kMaximum: return VisitSmallest<kMaximum, integers>(type, f);
+    case kAdd: return VisitSmallest<kAdd>(type, f);
+    case kMultiply: return VisitSmallest<kMultiply>(type, f);
+    case kMinimum: return VisitSmallest<kMinimum>(type, f);
+    case kMaximum: return VisitSmallest<kMaximum>(type, f);
     default: return false;
   }
-}
-template <typename F>
-bool VisitSmallestReducer(ScalarReducer reducer, hlo::PrimitiveType type, F&& f) {
-  return VisitSmallFloatReducer<true>(reducer, type, f);
 }
 
 }  // namespace hlod::engine

@@ -15,6 +15,24 @@ namespace {
 constexpr int64_t kBlock = 1024;      // Outputs side by side in one block.
 constexpr int64_t kSmallWindow = 32;  // Positions up to which looking at each is as good as anything.
 
+// Joins element 2 i and its neighbour into accumulator i: each line of memory is read once.
+template <typename Op>
+struct JoinPairsKernel {
+  static HLOD_ALWAYS_INLINE void Run(const typename Op::Element* from, int64_t n, typename Op::Acc* acc) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i)
+      acc[i] = Op::Apply(Op::Apply(acc[i], Op::Load(from[2 * i])), Op::Load(from[2 * i + 1]));
+  }
+};
+
+template <typename Op>
+struct StoreKernel {
+  static HLOD_ALWAYS_INLINE void Run(const typename Op::Acc* acc, int64_t n, typename Op::Element* to) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) to[i] = Op::Store(acc[i]);
+  }
+};
+
 // Joins every `step`-th of the elements into the accumulators.
 template <typename Op>
 struct JoinKernel {
@@ -112,14 +130,31 @@ class DirectWindowStep final : public Step {
       }
       if (!inside) continue;
       for (int64_t k = inner.begin; k < inner.end; ++k) {
-        Accumulate(in + base, k, column, columns, lanes, acc);
+        const bool pair = k + 1 < inner.end && AccumulatePair(in + base, k, column, columns, lanes, acc);
+        if (pair) ++k;
+        else Accumulate(in + base, k, column, columns, lanes, acc);
         if (stop.Stops(columns * lanes)) return false;
       }
     }
-    for (int64_t c = 0; c < columns; ++c) {
-      Element* to = out + out_base + c * last_.out_stride;
-      for (int64_t l = 0; l < lanes; ++l) to[l] = Op::Store(acc[c * lanes + l]);
+    // All lanes of neighbouring columns are one run.
+    const bool dense = lanes == last_.out_stride;
+    for (int64_t c = 0; c < (dense ? 1 : columns); ++c) {
+      RunBest<StoreKernel<Op>>(static_cast<const Acc*>(acc + c * lanes), dense ? columns * lanes : lanes,
+                               out + out_base + c * last_.out_stride);
     }
+    return true;
+  }
+
+  // Window positions k and k + 1 of the inner dimension at once, where neither meets padding and the elements
+  // of all columns of the block are one run. False where it is not so.
+  bool AccumulatePair(const Element* in, int64_t k, int64_t column, int64_t columns, int64_t lanes,
+                      Acc* acc) const {
+    const hlo::WindowDimension& w = last_.window;
+    if (lanes != 1 || w.base_dilation != 1 || w.window_dilation != 1 || w.stride != 2 || last_.in_stride != 1)
+      return false;
+    const int64_t first = column * 2 + k - w.padding_low;
+    if (first < 0 || first + 2 * columns > last_.in) return false;
+    RunBest<JoinPairsKernel<Op>>(in + first, columns, acc);
     return true;
   }
 

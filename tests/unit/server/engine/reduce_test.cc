@@ -79,6 +79,27 @@ TEST(Reduce, NanWinsAMaximum) {
                               {1, Literal::Scalar<float>(0)}}});
   }
 }
+TEST(Reduce, ExtremaOfHalvesHaveTheirNanAndZeros) {
+  const auto numbers = [](int64_t rows, int64_t columns, int64_t nan_at) {
+    Literal literal(hlo::Shape::Array(hlo::kF16, {rows, columns}));
+    int64_t i = 0;
+    for (hlo::F16& x : literal.data<hlo::F16>()) {
+      x = hlo::F16(static_cast<float>(i * 37 % 101 - 50));
+      if (i % 7 == 0) x = hlo::F16::FromBits(i % 2 == 0 ? 0x8000 : 0);
+      if (i++ == nan_at) x = hlo::F16::FromBits(0xfe00);  // Negative, as a sign.
+    }
+    return literal;
+  };
+  for (const std::string op : {"minimum", "maximum"}) {
+    for (const int64_t nan_at : {-1, 0, 211, 5 * 300 - 1}) {
+      const std::map<int, Literal> arguments = {{0, numbers(5, 300, nan_at)},
+                                                {1, Literal::Scalar<hlo::F16>(hlo::F16(0.f))}};
+      ExpectStep(Reduce(op, "f16", "[5,300]", "[5]", "1"), {.arguments = arguments});
+      ExpectStep(Reduce(op, "f16", "[5,300]", "[300]", "0"), {.arguments = arguments});
+      ExpectStep(Reduce(op, "f16", "[5,300]", "[]", "0,1"), {.arguments = arguments});
+    }
+  }
+}
 TEST(Reduce, AMillionTenthsAddUp) {
   Literal tenths(hlo::Shape::Array(hlo::kF32, {1 << 20}));
   for (float& x : tenths.data<float>()) x = 0.1f;
@@ -117,6 +138,7 @@ TEST(Reduce, ArgMaxOverAnyDimension) {
   ExpectStep(ArgMax("[3,1000]", "[3]", "1"), {.arguments = inits});
   ExpectStep(ArgMax("[1000,3]", "[3]", "0"), {.arguments = inits});
   ExpectStep(ArgMax("[500,7]", "[500]", "1"), {.arguments = inits});
+  ExpectStep(ArgMax("[700,83]", "[700]", "1"), {.arguments = inits});
   ExpectStep(ArgMax("[7,500]", "[500]", "0"), {.arguments = inits});
   ExpectStep(ArgMax("[3,50,4,9]", "[3,9]", "1,2"), {.arguments = inits});
   ExpectStep(ArgMax("[4,0]", "[4]", "1"), {.arguments = inits});
@@ -132,6 +154,13 @@ TEST(Reduce, AReducerThatDoesNotCommuteKeepsItsOrder) {
     p1 = s32[] parameter(1)
     ROOT r = s32[4] reduce(p0, p1), dimensions={1}, to_apply=f
   })");
+  // "The last" again, of rows longer than what is read of them at once, for every width of an element.
+  for (const std::string type : {"s8", "f16", "s32", "f64", "c128"}) {
+    ExpectStep("f {\n a = " + type + "[] parameter(0)\n ROOT b = " + type +
+               "[] parameter(1)\n}\nENTRY e {\n p0 = " + type + "[601,131] parameter(0)\n p1 = " + type +
+               "[] parameter(1)\n ROOT r = " + type +
+               "[601] reduce(p0, p1), dimensions={1}, to_apply=f\n}\n");
+  }
   // sqrt(a^2 + b^2)
   ExpectStep(R"(f {
     a = f32[] parameter(0)

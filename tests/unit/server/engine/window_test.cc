@@ -38,6 +38,17 @@ TEST(ReduceWindow, Pooling) {
   Check("add", "bf16", "[2,6,6,3]", "[2,5,5,3]", "size=1x2x2x1", 2e-2, 0.25);
   Check("maximum", "f32", "[20,64,64,16]", "[20,32,32,16]", "size=1x2x2x1 stride=1x2x2x1");
 }
+TEST(ReduceWindow, PairsOfColumns) {
+  for (const std::string type : {"f32", "f64", "f16", "s8", "u16", "s64"}) {
+    for (const std::string window : {"size=2x2 stride=2x2", "size=1x3 stride=1x2"}) {
+      const std::string out = window == "size=2x2 stride=2x2" ? "[3,1400]" : "[7,1399]";
+      Check("maximum", type, "[7,2800]", out, window);
+    }
+    Check("maximum", type, "[6,2801]", "[3,1401]", "size=2x2 stride=2x2 pad=0_0x1_0");
+    Check("maximum", type, "[6,2801]", "[3,1401]", "size=2x2 stride=2x2 pad=0_0x0_1");
+  }
+  Check("multiply", "f64", "[6,46]", "[3,23]", "size=2x2 stride=2x2");
+}
 TEST(ReduceWindow, DilationNegativePaddingAndHoles) {
   Check("add", "f32", "[10,11]", "[6,5]", "size=3x3 stride=1x2 rhs_dilate=2x1");
   Check("add", "f32", "[5,6]", "[8,11]", "size=2x3 pad=0_0x1_1 lhs_dilate=2x2");
