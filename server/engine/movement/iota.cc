@@ -7,6 +7,7 @@
 #include "server/engine/run/cpu_dispatch.h"
 #include "server/engine/run/parallel.h"
 #include "server/engine/run/small_floats.h"
+#include "server/engine/tile/ops.h"
 #include "server/engine/tile/view.h"
 
 namespace hlod::engine {
@@ -14,10 +15,14 @@ namespace {
 
 constexpr int64_t kExactInFloat = int64_t{1} << 24;
 
+template <typename T>
+inline constexpr bool kIsComplex =
+    std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+
 // Beyond kExactInFloat a small float would round twice, if not by the careful way.
 template <typename T, bool kCareful>
 HLOD_ALWAYS_INLINE T FromIndex(int64_t i) {
-  if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
+  if constexpr (kIsComplex<T>) {
     return T(static_cast<typename T::value_type>(i));
   } else if constexpr (std::is_same_v<T, bool>) {
     return i != 0;
@@ -37,8 +42,29 @@ struct CountKernel {
       for (int64_t i = 0; i < n; ++i) out[i] = FromIndex<T, true>(first + i);
       return;
     }
+    if constexpr (std::is_same_v<T, hlo::F16>) {  // By the processor's conversion, where it has one.
+      const TileFunction store = GetTileOps().store(hlo::kF16);
+      float block[kTile];
+      for (int64_t begin = 0; begin < n; begin += kTile) {
+        const int count = static_cast<int>(std::min<int64_t>(kTile, n - begin));
+        const auto from = static_cast<int32_t>(first + begin);
 #pragma omp simd
-    for (int64_t i = 0; i < n; ++i) out[i] = FromIndex<T, false>(first + i);
+        for (int i = 0; i < count; ++i) block[i] = static_cast<float>(from + i);
+        store(out + begin, block, nullptr, nullptr, count, 0);
+      }
+      return;
+    }
+    if constexpr (kIsComplex<T>) {  // A vector of pairs, which std::complex does not become.
+      auto* parts = reinterpret_cast<typename T::value_type*>(out);
+#pragma omp simd
+      for (int64_t i = 0; i < n; ++i) {
+        parts[2 * i] = static_cast<typename T::value_type>(first + i);
+        parts[2 * i + 1] = 0;
+      }
+    } else {
+#pragma omp simd
+      for (int64_t i = 0; i < n; ++i) out[i] = FromIndex<T, false>(first + i);
+    }
   }
 };
 

@@ -3,7 +3,9 @@
 //
 // Threads divide the operand, never the updates (unless these are said to be disjoint): each scans all
 // indices and applies what falls into its share.
+#include <cmath>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "common/base/status.h"
@@ -47,6 +49,28 @@ void CombineWith(std::byte* dst, const std::byte* src, int64_t n, int64_t dst_st
     *d = Op::Store(Op::Apply(Op::Load(*d), Op::Load(*s)));
 }
 
+// The minimum or maximum of two floats. Scattered ones mispredict a branch on which is larger; equal ones and
+// NaN, which need care, are rare.
+template <typename Op>
+HLOD_ALWAYS_INLINE typename Op::Element Extremum(typename Op::Element a, typename Op::Element b) {
+  using T = typename Op::Element;
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::islessgreater(a, b)) [[likely]]
+      return Op::kMaximum ? (b > a ? b : a) : (b < a ? b : a);
+  } else {
+    using Order = OrderedKey<Op>;
+    const int x = Order::Of(a.bits()), y = Order::Of(b.bits());
+    const int rare = Order::IsNan(a.bits()) | Order::IsNan(b.bits());
+    if (rare == 0) [[likely]] {
+      const int better = Op::kMaximum ? y > x : y < x;
+      return T::FromBits(static_cast<uint16_t>(a.bits() ^ ((a.bits() ^ b.bits()) & -better)));
+    }
+  }
+  return Op::Store(Op::Apply(Op::Load(a), Op::Load(b)));
+}
+
+constexpr int64_t kAhead = 16;  // Points whose memory is asked for before they are joined.
+
 template <typename Op>
 void CombinePointsWith(std::byte* dst, const std::byte* src, const int64_t* starts, int64_t n,
                        int64_t src_stride) {
@@ -54,9 +78,12 @@ void CombinePointsWith(std::byte* dst, const std::byte* src, const int64_t* star
   auto* d = reinterpret_cast<T*>(dst);
   const auto* s = reinterpret_cast<const T*>(src);
   for (int64_t i = 0; i < n; ++i, s += src_stride) {
+    if (i + kAhead < n) __builtin_prefetch(d + starts[i + kAhead], 1);
     if (starts[i] < 0) continue;
     T* const to = d + starts[i];
-    *to = Op::Store(Op::Apply(Op::Load(*to), Op::Load(*s)));
+    if constexpr (Op::kExtremum && (std::is_floating_point_v<T> || OrderedKey<Op>::kHalf))
+      *to = Extremum<Op>(*to, *s);
+    else *to = Op::Store(Op::Apply(Op::Load(*to), Op::Load(*s)));
   }
 }
 template <typename T>
@@ -87,7 +114,7 @@ Combine FindCombine(ScalarReducer reducer, hlo::PrimitiveType type) {
     return found;
   }
   const auto combine = [&]<typename Op>() { found = {CombineWith<Op>, CombinePointsWith<Op>}; };
-  if (!VisitReducer(reducer, type, combine)) VisitSmallFloatReducer(reducer, type, combine);
+  if (!VisitReducer(reducer, type, combine)) VisitSmallestReducer(reducer, type, combine);
   return found;
 }
 
@@ -128,7 +155,9 @@ class ScatterStep final : public Step {
     // A window that is one aligned run belongs whole to one thread's share of the operand.
     divisible_ = update_elements_ > 0 && loops_.empty() && (inner_.size == 1 || inner_.dst_stride == 1) &&
                  starts_.AreMultiplesOf(inner_.size);
-    points_ = combine_.points != nullptr && loops_.empty() && inner_.size == 1 && sources_.rank() <= 1;
+    const bool plain = combine_.points != nullptr && loops_.empty() && sources_.rank() <= 1;
+    points_ = plain && inner_.size == 1;
+    rows_ = plain && !points_ && inner_.size <= kRowMax && inner_.src_stride == 1 && inner_.dst_stride == 1;
     set_flops(static_cast<double>(update_elements_));
     for (int i = 0; i < count_; ++i) Share(i, i);
   }
@@ -166,6 +195,7 @@ class ScatterStep final : public Step {
   };
   static constexpr int kOperandsMax = 16;
   static constexpr int64_t kStartsABlock = 512;
+  static constexpr int64_t kRowMax = 1024;  // Longer ones are worth their own checks for the end of the run.
   friend MaybeStep hlod::engine::MakeScatterStep(const hlo::Module&, hlo::Instruction, int);
 
   static WindowStarts Starts(hlo::Instruction instruction) {
@@ -206,15 +236,23 @@ class ScatterStep final : public Step {
   void Apply(const Memory& memory, int64_t begin, int64_t end, int64_t low, int64_t high, int64_t inner_begin,
              int64_t inner_end) const {
     StopCheck stop(memory.run);
-    if (points_) {
+    if (points_ || rows_) {
       int64_t starts[kStartsABlock];
-      const int64_t step = sources_.innermost_stride();
       for (int64_t b = begin; b < end; b += kStartsABlock) {
         const int64_t count = std::min(kStartsABlock, end - b);
-        if (stop.Stops(count * 8)) return;
+        if (stop.Stops(count * (8 + inner_.size))) return;
         starts_.Resolve<false>(memory.inputs[count_], b, count, starts);
-        combine_.points(memory.outputs[0], memory.inputs[count_ + 1] + b * step * widths_[0], starts, count,
-                        step);
+        const std::byte* updates = memory.inputs[count_ + 1] + b * sources_.innermost_stride() * widths_[0];
+        if (points_) {
+          combine_.points(memory.outputs[0], updates, starts, count, sources_.innermost_stride());
+          continue;
+        }
+        for (int64_t i = 0; i < count; ++i) {
+          if (starts[i] < low || starts[i] >= high) continue;
+          combine_.run(memory.outputs[0] + (starts[i] + inner_begin) * widths_[0],
+                       updates + (i * sources_.innermost_stride() + inner_begin) * widths_[0],
+                       inner_end - inner_begin, 1, 1);
+        }
       }
       return;
     }
@@ -274,6 +312,7 @@ class ScatterStep final : public Step {
   Loop inner_;
   bool unique_ = false, divisible_ = false;
   bool points_ = false;  // Windows of one element: the whole of the operand is one share.
+  bool rows_ = false;    // Windows of one short run, one update after the other.
   int64_t operand_elements_ = 0, update_elements_ = 0;
 };
 

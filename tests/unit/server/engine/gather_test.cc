@@ -1,5 +1,7 @@
 // gather and scatter: dimension numbers of every kind, indices in and out of range, every combiner, against
 // the evaluator.
+#include <initializer_list>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -143,6 +145,42 @@ TEST(Scatter, SmallFloats) {
   // Each update is rounded, where the evaluator rounds once.
   ExpectStep(Scatter("add", "f16", "[20,3]", "s32[30,1]", "[30,3]", kRows),
              {.rtol = 1e-2, .atol = 0.1, .arguments = {{1, Indices<int32_t>({30, 1}, 20)}}});
+}
+TEST(Scatter, ExtremaHaveTheirNanAndZeros) {
+  const auto check = []<typename T>(const std::string& type, std::initializer_list<T> numbers) {
+    // Every number meets every number.
+    const auto n = static_cast<int64_t>(numbers.size());
+    Literal operand(Shape::Array(hlo::kPrimitiveTypeOf<T>, {n * n})),
+        updates(Shape::Array(hlo::kPrimitiveTypeOf<T>, {n * n}));
+    Literal places(Shape::Array(hlo::kS32, {n * n, 1}));
+    for (int64_t i = 0; i < n * n; ++i) {
+      operand.data<T>()[i] = numbers.begin()[i / n];
+      updates.data<T>()[i] = numbers.begin()[i % n];
+      places.data<int32_t>()[i] = static_cast<int32_t>(i);
+    }
+    const std::string count = std::to_string(n * n);
+    for (const std::string op : {"minimum", "maximum"}) {
+      ExpectStep(Scatter(op, type, "[" + count + "]", "s32[" + count + ",1]", "[" + count + "]", kPoints),
+                 {.arguments = {{0, operand}, {1, places}, {2, updates}}});
+    }
+  };
+  const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  check("f32", {0.f, -0.f, 1.f, -1.f, inf, -inf, nan, 2e-45f, -2e-45f});
+  check("f64", {0., -0., 1., -1., double{inf}, -double{inf}, double{nan}, 5e-324});
+  const auto half = [](float value) { return hlo::F16(value); };
+  check("f16", {half(0), half(-0.f), half(1), half(-1), half(inf), half(-inf), half(nan), half(6e-8f)});
+  const auto brain = [](float value) { return hlo::BF16(value); };
+  check("bf16", {brain(0), brain(-0.f), brain(1), brain(-1), brain(inf), brain(-inf), brain(nan)});
+}
+TEST(Scatter, SubByteIntegers) {
+  for (const std::string op : {"add", "multiply", "minimum", "maximum"}) {
+    for (const std::string type : {"s4", "u4", "s2"}) {
+      ExpectStep(Scatter(op, type, "[300]", "s32[1100,1]", "[1100]", kPoints),
+                 {.arguments = {{1, Indices<int32_t>({1100, 1}, 320)}}});
+      ExpectStep(Scatter(op, type, "[20,3]", "s32[30,1]", "[30,3]", kRows),
+                 {.arguments = {{1, Indices<int32_t>({30, 1}, 20)}}});
+    }
+  }
 }
 TEST(Scatter, SingleElements) {
   for (const std::string type : {"pred", "s8", "s64", "c64", "c128"}) {
