@@ -10,11 +10,13 @@
 namespace hlod::engine {
 namespace {
 
-// One matrix product. Panels of kColumns columns by kDepth rows of rhs stay in L1 while four rows of lhs at a
-// time walk over them.
+// One matrix product. Panels of kColumns columns by kDepth rows of rhs stay in L1 while kRows rows of lhs at
+// a time walk over them.
 template <typename T>
 struct DotKernel {
-  static constexpr int64_t kColumns = 64 / sizeof(T), kRows = 4, kDepth = 256;
+  // Six rows of two AVX2 vectors (one of AVX-512) and what is multiplied fill AVX2's sixteen registers.
+  static constexpr int64_t kColumns = 64 / sizeof(T), kRows = 6, kDepth = 256;
+  static constexpr int64_t kPackMin = 2 * kRows;  // Rows of lhs that pay for a copy of the panel.
 
   template <int64_t kR>
   static HLOD_ALWAYS_INLINE void Block(const T* lhs, int64_t lhs_m, int64_t lhs_k, const T* rhs,
@@ -22,6 +24,7 @@ struct DotKernel {
     T sum[kR][kColumns] = {};
     for (int64_t k = 0; k < depth; ++k) {
       const T* row = rhs + k * rhs_k;
+#pragma GCC unroll 8  // The sums of all rows then stay in registers.
       for (int64_t r = 0; r < kR; ++r) {
         const T factor = lhs[r * lhs_m + k * lhs_k];
 #pragma omp simd
@@ -61,12 +64,20 @@ struct DotKernel {
       const T* r = rhs + k0 * rhs_k;
       const int64_t full = rhs_n == 1 ? n / kColumns * kColumns : 0;
       for (int64_t c = 0; c < full; c += kColumns) {
-        int64_t i = 0;
-        for (; i + kRows <= m; i += kRows) {
-          Block<kRows>(l + i * lhs_m, lhs_m, lhs_k, r + c, rhs_k, out + i * out_m + c, out_m, depth, add);
+        // Rows of rhs that lie powers of two apart would push each other out of L1.
+        T packed[kDepth * kColumns];
+        const T* panel = r + c;
+        int64_t panel_k = rhs_k;
+        if (m >= kPackMin && rhs_k != kColumns) {
+          for (int64_t d = 0; d < depth; ++d) std::copy_n(panel + d * rhs_k, kColumns, packed + d * kColumns);
+          panel = packed;
+          panel_k = kColumns;
         }
+        int64_t i = 0;
+        for (; i + kRows <= m; i += kRows)
+          Block<kRows>(l + i * lhs_m, lhs_m, lhs_k, panel, panel_k, out + i * out_m + c, out_m, depth, add);
         for (; i < m; ++i)
-          Block<1>(l + i * lhs_m, lhs_m, lhs_k, r + c, rhs_k, out + i * out_m + c, out_m, depth, add);
+          Block<1>(l + i * lhs_m, lhs_m, lhs_k, panel, panel_k, out + i * out_m + c, out_m, depth, add);
       }
       if (full < n)
         Edge(l, lhs_m, lhs_k, r + full * rhs_n, rhs_k, rhs_n, out + full, out_m, m, n - full, depth, add);
@@ -77,7 +88,7 @@ struct DotKernel {
 template <typename T>
 absl::Status LoopDotTyped(const DotView& view, const T* lhs, const T* rhs, T* out,
                           const StepContext& context) {
-  constexpr int64_t kRowsAJob = 32, kColumnsAJob = 256;
+  constexpr int64_t kRowsAJob = 96, kColumnsAJob = 256;
   const int64_t row_jobs = (view.m + kRowsAJob - 1) / kRowsAJob,
                 column_jobs = (view.n + kColumnsAJob - 1) / kColumnsAJob;
   const int64_t matrix_jobs = row_jobs * column_jobs;

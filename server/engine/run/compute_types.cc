@@ -89,6 +89,8 @@ ConvertFunction FindConvert(hlo::PrimitiveType from, hlo::PrimitiveType to) {
     } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
       if (from == hlo::kU32) found = Convert<uint32_t, T>;
       if (from == hlo::kU64) found = Convert<uint64_t, T>;
+    } else if constexpr (hlo::kIsSmallInt<T>) {
+      if (from == hlo::kU32) found = Convert<uint32_t, T>;
     }
   });
   return found;
@@ -102,8 +104,7 @@ hlo::PrimitiveType ContractionType(hlo::PrimitiveType lhs, hlo::PrimitiveType rh
   if (hlo::IsComplex(result)) return any(hlo::kC128) || any(hlo::kF64) ? hlo::kC128 : hlo::kC64;
   if (hlo::IsComplex(lhs) || hlo::IsComplex(rhs)) return hlo::kInvalid;
   if (hlo::IsFloat(result)) return any(hlo::kF64) ? hlo::kF64 : hlo::kF32;
-  if (!hlo::IsInteger(result) || hlo::IsFloat(lhs) || hlo::IsFloat(rhs) || hlo::Info(result).bits < 8)
-    return hlo::kInvalid;
+  if (!hlo::IsInteger(result) || hlo::IsFloat(lhs) || hlo::IsFloat(rhs)) return hlo::kInvalid;
   return hlo::Info(result).bits > 32 ? hlo::kU64 : hlo::kU32;
 }
 

@@ -27,7 +27,7 @@ struct PlainComplex {
 
 // In what type products of lhs and rhs are summed for a result of type `result`: f32 for all floats up to it,
 // f64, c64, c128; u32 or u64 for integers, which wrap alike whether signed or not. kInvalid when there is
-// none (pred, sub-byte results, integers of floats).
+// none (pred, integers of floats).
 hlo::PrimitiveType ContractionType(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::PrimitiveType result);
 
 // Converts `count` dense elements, one of the two types being a contraction type; integers wrap, floats round

@@ -73,6 +73,18 @@ TEST(Dot, NarrowIntegersWrap) {
   ExpectWraps<int16_t>("s16", 200, 1280000 - 20 * 65536);
   ExpectWraps<uint16_t>("u16", 200, 1280000 - 19 * 65536);
 }
+TEST(Dot, SubByteIntegersWrap) {
+  for (const std::string type : {"s4", "u4", "s2", "u2"})
+    ExpectStep(Dot(type + "[23,40]", type + "[40,31]", type + "[23,31]", kPlain));
+}
+TEST(Dot, PanelsAndTheirEdges) {
+  for (const std::string type : {"f64", "s32", "s64", "c64", "c128"}) {
+    for (const std::string rows : {"5", "12", "13", "205"}) {
+      ExpectStep(Dot(type + "[" + rows + ",530]", type + "[530,43]", type + "[" + rows + ",43]", kPlain),
+                 {.rtol = 1e-5, .atol = 1e-3});
+    }
+  }
+}
 TEST(Dot, EveryOrderOfAMatrix) {
   for (const std::string type : {"f32", "f64", "bf16", "s8", "f16"}) {
     const std::string out = type == "bf16" || type == "f16" ? "f32" : type == "s8" ? "s32" : type;
