@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "common/base/arithmetic.h"
 #include "common/base/strings.h"
+#include "common/hlo/proto/tiling.h"
 #include "proto/xla/xla_data.pb.h"
 
 namespace hlod::analysis {
@@ -11,6 +13,7 @@ namespace {
 
 // By dimension; none where the array is whole.
 hlo::Dims DimsOf(const xla::OpSharding& sharding) {
+  if (sharding.has_named_sharding()) return hlo::PartsByAxes(sharding.named_sharding()).value_or(hlo::Dims());
   hlo::Dims tiles;
   if (sharding.type() != xla::OpSharding::OTHER) return tiles;
   // The last dimensions may be subgroups, which divide nothing.
@@ -22,7 +25,7 @@ hlo::Dims DimsOf(const xla::OpSharding& sharding) {
 
 int64_t Tiles(const xla::OpSharding& sharding) {
   int64_t tiles = 1;
-  for (const int64_t along : DimsOf(sharding)) tiles *= along;
+  for (const int64_t along : DimsOf(sharding)) tiles = CheckedMultiply(tiles, along).value_or(INT64_MAX);
   return tiles;
 }
 

@@ -7,7 +7,6 @@
 #include "common/base/status.h"
 #include "common/hlo/mesh_groups.h"
 #include "common/hlo/replica_groups.h"
-#include "proto/xla/xla_data.pb.h"
 
 namespace hlod::hlo {
 namespace {
@@ -50,24 +49,13 @@ absl::StatusOr<Tiling> TilingByAxes(const xla::NamedShardingProto& sharding, siz
     return InvalidArgument("A sharding of (%d) dimensions is on an array of (%d).", dimensions, rank);
   xla::MeshAxesReplicaGroupListProto list;
   *list.mutable_mesh() = sharding.mesh();
-  std::vector<int> dimension_of;  // By axis of the list.
-  for (size_t d = 0; d < rank; ++d) {
-    for (const xla::AxisRefProto& axis : sharding.dim_shardings(static_cast<int>(d)).axes()) {
-      *list.add_axes() = axis;
-      dimension_of.push_back(static_cast<int>(d));
-    }
-  }
+  for (const auto& dimension : sharding.dim_shardings()) list.mutable_axes()->MergeFrom(dimension.axes());
   ASSIGN_OR_RETURN(const std::vector<Dims> groups, MeshGroups(list, devices));
   if (static_cast<int64_t>(groups.size() * groups[0].size()) != devices) {
     return InvalidArgument("A sharding on a mesh of (%d) devices is among (%d).",
                            groups.size() * groups[0].size(), devices);
   }
-  for (int i = 0; i < list.axes_size(); ++i) {
-    const xla::AxisRefProto& axis = list.axes(i);
-    tiling.parts[static_cast<size_t>(dimension_of[static_cast<size_t>(i)])] *=
-        axis.has_sub_axis_info() ? axis.sub_axis_info().size()
-                                 : sharding.mesh().axes(static_cast<int>(axis.mesh_axis_index())).size();
-  }
+  ASSIGN_OR_RETURN(tiling.parts, PartsByAxes(sharding));
   for (const Dims& group : groups) {
     for (size_t tile = 0; tile < group.size(); ++tile) {
       if (group[tile] >= devices)
@@ -81,6 +69,27 @@ absl::StatusOr<Tiling> TilingByAxes(const xla::NamedShardingProto& sharding, siz
 }
 
 }  // namespace
+
+absl::StatusOr<Dims> PartsByAxes(const xla::NamedShardingProto& sharding) {
+  Dims parts;
+  for (const auto& dimension : sharding.dim_shardings()) {
+    int64_t along = 1;
+    for (const xla::AxisRefProto& axis : dimension.axes()) {
+      const int64_t index = axis.mesh_axis_index();
+      if (index < 0 || index >= sharding.mesh().axes_size()) {
+        return InvalidArgument("A sharding names axis (%d) of a mesh of (%d).", index,
+                               sharding.mesh().axes_size());
+      }
+      const int64_t size = axis.has_sub_axis_info() ? axis.sub_axis_info().size()
+                                                    : sharding.mesh().axes(static_cast<int>(index)).size();
+      const std::optional<int64_t> product = CheckedMultiply(along, std::max<int64_t>(1, size));
+      if (!product) return InvalidArgument("A sharding divides a dimension into more than 2^63 parts.");
+      along = *product;
+    }
+    parts.push_back(along);
+  }
+  return parts;
+}
 
 absl::StatusOr<Tiling> TilingOf(std::string_view sharding, size_t rank, int64_t devices) {
   Tiling tiling = Whole(rank, devices);

@@ -109,6 +109,21 @@ ENTRY e {
   EXPECT_EQ(report.peak_bytes.high, kArray / 4 + kArray + kArray);
 }
 
+// Two of the mesh's three axes divide the first by eight, half of an axis the second by two.
+TEST(ModuleCheck, AxesOfAMeshDivide) {
+  const auto module = hlo::ParseModule(R"(HloModule m
+ENTRY e {
+  p = f32[1024,1024] parameter(0), sharding={mesh['x'=2,'y'=4,'z'=2], [{'x'}, {'y'}]}
+  q = f32[1024,1024] parameter(1), sharding={mesh['x'=2,'y'=4,'z'=2], [{'y':(2)2}, {}]}
+  ROOT a = (f32[1024,1024], f32[1024,1024]) tuple(p, q)
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  constexpr double kArray = 1024.0 * 1024 * 4;
+  const ModuleReport report = CheckModule(**module, TargetOf("h100:16"), {}).value();
+  // And two results, whose shardings are not said: of all sixteen at best.
+  EXPECT_NEAR(report.peak_bytes.low, kArray / 8 + kArray / 2 + 2 * kArray / 16, 64);  // With the tuple's own.
+}
+
 TEST(ModuleCheck, FailsOverItsBudgetAndNamesALooseOne) {
   const ModuleReport over = Check("v5e", {{"flops", 1e11}});
   EXPECT_FALSE(over.passed());
