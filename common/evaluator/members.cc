@@ -26,17 +26,8 @@ struct Part {
 
 Part& PartOf(void* brought) { return *static_cast<Part*>(brought); }
 
-// The shapes of what the collective gives one member: of a start that keeps its operands beside, the second
-// element.
-const hlo::Shape& GivenShape(Instruction instruction) {
-  const hlo::Shape& shape = instruction.shape();
-  const bool beside =
-      instruction.opcode() == hlo::kAllGatherStart || instruction.opcode() == hlo::kCollectivePermuteStart;
-  return beside ? shape.tuple[1] : shape;
-}
-
 void Zero(Instruction instruction, Part& part) {
-  const hlo::Shape& given = GivenShape(instruction);
+  const hlo::Shape& given = hlo::GivenShape(instruction);
   for (const hlo::ShapeLeaf& leaf : hlo::Leaves(given)) part.results.emplace_back(*leaf.shape);
 }
 
@@ -112,7 +103,7 @@ absl::StatusOr<Value> MeetMembers(Evaluation& evaluation, Instruction instructio
   std::vector<Value> given;
   for (Literal& result : own.results) given.push_back(Value::Own(std::move(result)));
   const hlo::Shape& shape = instruction.shape();
-  const hlo::Shape& given_shape = GivenShape(instruction);
+  const hlo::Shape& given_shape = hlo::GivenShape(instruction);
   Value value = OneOrTuple(std::move(given), given_shape.IsTuple());
   if (&given_shape == &shape) return value;
   std::vector<Value> elements = {OneOrTuple(operands, shape.tuple[0].IsTuple()), std::move(value)};

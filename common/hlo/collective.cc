@@ -140,6 +140,12 @@ absl::Status CheckMembers(const Module& module) {
       module.name(), replicas, partitions, kMembersMax);
 }
 
+bool KeepsOperands(Opcode start) { return start == kAllGatherStart || start == kCollectivePermuteStart; }
+
+const Shape& GivenShape(Instruction collective) {
+  return KeepsOperands(collective.opcode()) ? collective.shape().tuple[1] : collective.shape();
+}
+
 bool IsCollectiveEnd(Opcode opcode) {
   return opcode == kAllReduceDone || opcode == kAllGatherDone || opcode == kCollectivePermuteDone;
 }
@@ -328,8 +334,7 @@ class GroupBuilder {
   // A program that does not say its groups states shapes that nobody has compared with them.
   absl::Status CheckResult(size_t i, const Shape& made) const {
     if (!b_.status().ok()) return b_.status();
-    const Shape* stated = &instruction_.shape();
-    if (instruction_.opcode() == kAllGatherStart) stated = &stated->tuple[1];
+    const Shape* stated = &GivenShape(instruction_);
     if (stated->IsTuple()) stated = &stated->tuple[i % stated->tuple.size()];
     if (Compatible(*stated, made)) return absl::OkStatus();
     return InvalidArgument("Collective %s (%s) of a group of (%d) gives %s, and the program states %s.",

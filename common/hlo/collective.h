@@ -37,8 +37,14 @@ struct Collective {
   std::vector<int> sources;
 };
 
-// INVALID_ARGUMENT names what does not fit: a group's id beyond the members, members in no group. REQUIRES: verified, and not the end (-done) of a collective.
+// INVALID_ARGUMENT names what does not fit: a group's id beyond the members, members in no group. REQUIRES:
+// verified, and not the end (-done) of a collective.
 absl::StatusOr<Collective> ReadCollective(Instruction instruction, const Members& members);
+
+// Whether the result of a start has its operands beside what it gives; words of context may follow.
+bool KeepsOperands(Opcode start);
+// The shape of what a collective gives a member, without kept operands.
+const Shape& GivenShape(Instruction collective);
 
 // Whether it is the end of a collective that was started before: its result is an element of its operand.
 bool IsCollectiveEnd(Opcode opcode);

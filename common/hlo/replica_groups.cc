@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "common/base/arithmetic.h"
 #include "common/base/status.h"
+#include "common/hlo/collective.h"
 #include "common/hlo/mesh_groups.h"
 
 namespace hlod::hlo {
@@ -111,8 +112,7 @@ absl::Status TooMany(Instruction collective, const std::string& what) {
 
 // How often the operand's elements go into the result's, or the other way round.
 bool ChangesSize(Instruction collective) {
-  const Shape* result = &collective.shape();
-  if (collective.opcode() == kAllGatherStart) result = &result->tuple[1];
+  const Shape* result = &GivenShape(collective);
   for (uint32_t i = 0; i < collective.operand_count(); ++i) {
     const Shape& one = result->IsTuple() ? result->tuple[i] : *result;
     if (one.dims != collective.operand(i).shape().dims) return true;

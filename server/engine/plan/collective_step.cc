@@ -38,9 +38,7 @@ class CollectiveStep final : public Step {
       operand_bytes_.push_back(Bytes(instruction.operand(i).shape()));
     for (const hlo::ShapeLeaf& leaf : hlo::Leaves(instruction.shape()))
       output_bytes_.push_back(Bytes(*leaf.shape));
-    // A start keeps its operands beside its results; words of context may follow.
-    if (instruction.opcode() == hlo::kAllGatherStart || instruction.opcode() == hlo::kCollectivePermuteStart)
-      first_result_ = operand_bytes_.size();
+    if (hlo::KeepsOperands(instruction.opcode())) first_result_ = operand_bytes_.size();
     result_count_ = first_result_ > 0 ? operand_bytes_.size() : output_bytes_.size();
     if (plan_ != nullptr) set_scratch_bytes(ScratchAlign(plan_->memory().temporary_bytes));
   }
