@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "client/cli/commands.h"
@@ -77,6 +78,20 @@ absl::StatusOr<ArgumentSizes> SizesOf(const RunOptions& options) {
   return sizes;
 }
 
+// Sizes of an array that the program states are not the command line's to choose.
+absl::Status CheckSizes(const Module& module, const RunOptions& options) {
+  ASSIGN_OR_RETURN(const ArgumentSizes sizes, ParseSizes(options.sizes));
+  const absl::Span<const hlo::NodeId> parameters = module.entry().parameters();
+  for (const auto& [index, dims] : sizes) {
+    const Shape* shape = index < parameters.size() ? &module.entry()[parameters[index]].shape() : nullptr;
+    if (shape != nullptr && shape->dims == dims) continue;
+    return UsageError(
+        absl::StrFormat("--size %d=%s: argument %d of the program %s.", index, absl::StrJoin(dims, ","),
+                        index, shape == nullptr ? "does not exist" : "is " + hlo::ToStringNoLayout(*shape)));
+  }
+  return absl::OkStatus();
+}
+
 // Of one member.
 absl::StatusOr<std::vector<Argument>> MakeArguments(const Device& device, const Executable& executable,
                                                     const RunOptions& options, size_t member) {
@@ -109,8 +124,9 @@ absl::StatusOr<std::vector<Argument>> MakeArguments(const Device& device, const 
                0) {
       buffer = device.Placeholder(shapes[i], caller);
     } else if (const auto file = files.find(i); file != files.end()) {
-      ASSIGN_OR_RETURN(const Literal literal, hlo::ReadNpy(file->second, shapes[i]));
-      buffer = device.Upload(literal, Cause::kUpload, Caller{.file = file->second.c_str()});
+      const absl::StatusOr<Literal> literal = hlo::ReadNpy(file->second, shapes[i]);
+      if (!literal.ok()) return Annotate(literal.status(), absl::StrFormat("reading parameter %d", i));
+      buffer = device.Upload(*literal, Cause::kUpload, Caller{.file = file->second.c_str()});
     } else if (options.random_seed.has_value()) {
       ASSIGN_OR_RETURN(const Literal literal, RandomLiteral(shapes[i], random));
       buffer = device.Upload(literal, Cause::kUpload, caller);
@@ -215,6 +231,7 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
   ASSIGN_OR_RETURN(const ArgumentSizes sizes, SizesOf(options));
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module,
                    LoadModule(options.module, {.for_execution = true, .sizes = sizes}));
+  RETURN_IF_ERROR(CheckSizes(*module, options));
   if (!options.output.empty()) {
     std::error_code error;
     std::filesystem::create_directories(options.output, error);
@@ -265,6 +282,7 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
       RETURN_IF_ERROR(execution.done.Await());
       run_us.push_back(absl::ToInt64Microseconds(absl::Now() - start));
       results = std::move(execution.results);
+      for (const RunChannels& own : channels) RETURN_IF_ERROR(own.CheckGiven());
     }
   }
   std::sort(run_us.begin(), run_us.end());

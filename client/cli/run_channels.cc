@@ -81,9 +81,13 @@ absl::Status RunChannels::Open(const Device& device, const Caller& caller) {
                               ends.Value(i).size(), arrays.size()));
         }
         const std::string& path = ends.files[file++];
-        ASSIGN_OR_RETURN(const Literal literal, hlo::ReadNpy(path, shape));
+        const absl::StatusOr<Literal> literal = hlo::ReadNpy(path, shape);
+        if (!literal.ok()) {
+          return Annotate(literal.status(),
+                          absl::StrFormat("reading array %d of value %d of --infeed", arrays.size(), i));
+        }
         ASSIGN_OR_RETURN(arrays.emplace_back(),
-                         device.Upload(literal, Cause::kUpload, Caller{.file = path.c_str()}));
+                         device.Upload(*literal, Cause::kUpload, Caller{.file = path.c_str()}));
       }
       RETURN_IF_ERROR(device.TransferToInfeed(arrays, ends.channel, caller));
       if (arrays.empty()) break;  // A value without arrays has no file.
@@ -101,6 +105,19 @@ absl::Status RunChannels::Open(const Device& device, const Caller& caller) {
             {buffers.size() == 1 ? number : absl::StrFormat("%s.%d", number, a), std::move(buffers[a])});
       }
     }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunChannels::CheckGiven() const {
+  // What a program gave is there before its end is.
+  constexpr absl::Duration kGrace = absl::Seconds(2);
+  for (size_t i = 0; i < given_.size(); ++i) {
+    const absl::Status status = given_[i].buffer.ready().Await(kGrace);
+    if (!absl::IsDeadlineExceeded(status)) continue;
+    return UsageError(absl::StrFormat(
+        "The program has ended, and %s, which --outfeed asks for, was not given (%d of %d arrays were).",
+        given_[i].name, i, given_.size()));
   }
   return absl::OkStatus();
 }

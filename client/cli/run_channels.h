@@ -21,6 +21,9 @@ class RunChannels {
   // Uploads the values of one run to the device and gives them; then asks for those that the run is to give.
   absl::Status Open(const Device& device, const Caller& caller);
 
+  // After the run has ended: an error when it gave fewer values than were asked for.
+  absl::Status CheckGiven() const;
+
   // An array of a value that the last run gave.
   struct Given {
     std::string name;  // "outfeed0", "send5.0": channel, number, and of a tuple the element.

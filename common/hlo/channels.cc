@@ -105,13 +105,13 @@ std::string Channel::ToString() const {
 absl::Status CheckTaken(const Channel& channel, absl::Span<const Shape> given,
                         absl::Span<const Shape> taken) {
   if (given.size() != taken.size()) {
-    return InvalidArgument("A value of %s has %d arrays, and %d were given.", channel.ToString(),
-                           taken.size(), given.size());
+    return InvalidArgument("A value of %s is given as %d arrays and taken as %d.", channel.ToString(),
+                           given.size(), taken.size());
   }
   for (size_t i = 0; i < given.size(); ++i) {
     if (Compatible(given[i], taken[i])) continue;
-    return InvalidArgument("Array %d of a value of %s is a %s; given was a %s.", i, channel.ToString(),
-                           ToStringNoLayout(taken[i]), ToStringNoLayout(given[i]));
+    return InvalidArgument("Array %d of a value of %s is given as %s and taken as %s.", i, channel.ToString(),
+                           ToStringNoLayout(given[i]), ToStringNoLayout(taken[i]));
   }
   return absl::OkStatus();
 }

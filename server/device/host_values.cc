@@ -13,6 +13,13 @@ namespace {
 
 using Kind = hlo::Channel::Kind;
 
+// A value's tables are charged to nobody: they stay small.
+constexpr size_t kArraysMax = 256;
+absl::Status CheckCount(const char* what, size_t arrays) {
+  if (arrays <= kArraysMax) return absl::OkStatus();
+  return ArgumentError(absl::StrFormat("An %s names %d arrays; the limit is %d.", what, arrays, kArraysMax));
+}
+
 SessionChannels::Place PlaceOf(const ChannelRef& ref, Kind queue, Kind numbered) {
   return {{ref.id.has_value() ? numbered : queue, ref.id.value_or(0)}, ref.device, 0};
 }
@@ -45,6 +52,7 @@ std::shared_ptr<HostValues> HostValues::Self() { return {owner_.shared_from_this
 absl::StatusOr<std::shared_ptr<HostValues::Giving>> HostValues::Bind(const InfeedRequest& request) {
   RETURN_IF_ERROR(request.refused);
   RETURN_IF_ERROR(CheckDevice(request.channel.device, state_.devices.count()));
+  RETURN_IF_ERROR(CheckCount("infeed", request.arguments.size()));
   auto giving = std::make_shared<Giving>();
   giving->command = request.command;
   giving->place = PlaceOf(request.channel, Kind::kInfeed, Kind::kFromHost);
@@ -126,6 +134,7 @@ absl::Status HostValues::Check(const OutfeedRequest& request) {
     return ArgumentError(absl::StrFormat("An outfeed names %d handles and %d shapes.", request.results.size(),
                                          request.shapes.size()));
   }
+  RETURN_IF_ERROR(CheckCount("outfeed", request.shapes.size()));
   for (const hlo::Shape& shape : request.shapes) RETURN_IF_ERROR(CheckShape(shape, state_.limits).status());
   return state_.CheckHandles(static_cast<int64_t>(request.results.size()));
 }

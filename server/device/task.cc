@@ -3,6 +3,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <deque>
 #include <utility>
 
@@ -18,7 +19,14 @@ void StopWaiting(Task& task, ReadyTasks& ready_tasks) {
 
 void DependOn(const std::shared_ptr<Task>& task, const std::shared_ptr<Task>& other) {
   if (other == nullptr || other->finished || other == task) return;
-  other->dependents.push_back(task);
+  std::vector<std::shared_ptr<Task>>& dependents = other->dependents;
+  if (!dependents.empty() && dependents.back() == task) return;  // Named twice by one command.
+  // What has ended meanwhile, cancelled, leaves. Looked for only when they have doubled.
+  if (dependents.size() >= other->purge_at) {
+    std::erase_if(dependents, [](const std::shared_ptr<Task>& dependent) { return dependent->finished; });
+    other->purge_at = std::max<size_t>(8, 2 * dependents.size());
+  }
+  dependents.push_back(task);
   ++task->waits;
 }
 

@@ -14,6 +14,7 @@ struct Task {
   std::function<void()> ready;  // Called once, without the lock, when `waits` has come down to 0.
   bool finished = false;
   std::vector<std::shared_ptr<Task>> dependents;
+  size_t purge_at = 8;  // How many dependents there are when those that have finished are taken out.
 };
 
 // The `ready` of tasks that wait for nothing any more, to be run when the lock is released.

@@ -173,10 +173,10 @@ TEST_F(Channels, WhatIsWrongFailsTheProgramByName) {
   EXPECT_THAT(why(), HasSubstr("No value came on infeed of device 0 within channel_wait_us (50000)"));
   // Another shape.
   ASSERT_OK(device().TransferToInfeed({Vector({1, 2, 3}), Number(3)}));
-  EXPECT_THAT(why(), HasSubstr("Array 0 of a value of infeed is a f32[2]; given was a f32[3]"));
+  EXPECT_THAT(why(), HasSubstr("Array 0 of a value of infeed is given as f32[3] and taken as f32[2]"));
   // Another number of arrays.
   ASSERT_OK(device().TransferToInfeed({Vector({1, 2})}));
-  EXPECT_THAT(why(), HasSubstr("A value of infeed has 2 arrays, and 1 were given"));
+  EXPECT_THAT(why(), HasSubstr("A value of infeed is given as 1 arrays and taken as 2"));
   // A value that failed.
   const Executable bad = Must(client_->CompileText(kRunningSum));
   ASSERT_OK(device().TransferToInfeed({Vector({1, 2}), Must(program.Execute({Vector({0, 0})}))[0]}));
@@ -186,7 +186,7 @@ TEST_F(Channels, WhatIsWrongFailsTheProgramByName) {
   const Buffer wrong = Must(device().TransferFromOutfeed({Shape::Array(hlo::kS32, {2})}))[0];
   EXPECT_EQ(why(), "");
   EXPECT_THAT(std::string(wrong.ToLiteral().status().message()),
-              HasSubstr("Array 0 of a value of outfeed is a s32[2]; given was a f32[2]"));
+              HasSubstr("Array 0 of a value of outfeed is given as f32[2] and taken as s32[2]"));
   const Buffer placeholder = Must(device().Placeholder(kPair));
   EXPECT_EQ(KindOf(device().TransferToInfeed({placeholder, Number(1)})), ErrorKind::kPlaceholder);
 }
@@ -253,6 +253,11 @@ TEST_F(Channels, HloctlFeedsAndPrints) {
   EXPECT_THAT(ran.text, HasSubstr("result 0: f32[2] {11, 22}"));
   EXPECT_THAT(ran.text, HasSubstr("outfeed0: f32[2] {1, 2}"));
   EXPECT_THAT(ran.text, HasSubstr("outfeed1: f32[2] {11, 22}"));
+  const Output fewer =
+      Run("run " + File("sum.hlo") + feeds + " --infeed " + File("two.npy") + " --outfeed 3");
+  EXPECT_EQ(fewer.code, 2) << fewer.text;
+  EXPECT_THAT(fewer.text,
+              HasSubstr("outfeed2, which --outfeed asks for, was not given (2 of 3 arrays were)"));
   const Output few = Run("run " + File("sum.hlo") + feeds);
   EXPECT_EQ(few.code, 2) << few.text;
   EXPECT_THAT(few.text, HasSubstr("Value 1 of --infeed has 2 arrays, and 1 files are left for it."));

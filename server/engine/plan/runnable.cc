@@ -70,6 +70,19 @@ absl::Status CheckCollective(Instruction instruction, const hlo::Members& member
       group_instructions, kGroupInstructionsMax);
 }
 
+// Whether what it calls is run on elements, in an order and as often as the engine likes.
+bool AppliesToElements(hlo::Opcode opcode) {
+  switch (opcode) {
+    case hlo::kMap:
+    case hlo::kReduce:
+    case hlo::kReduceWindow:
+    case hlo::kScatter:
+    case hlo::kSelectAndScatter:
+    case hlo::kSort: return true;
+    default: return HasTrait(opcode, hlo::kCollective);
+  }
+}
+
 absl::Status CheckInstruction(Instruction instruction, const NativeKernels* kernels,
                               const hlo::Members& members, int64_t& group_instructions) {
   RETURN_IF_ERROR(CheckStatic(instruction.shape(), instruction));
@@ -102,7 +115,7 @@ absl::Status CheckRunnable(const hlo::Module& module, const NativeKernels* kerne
   RETURN_IF_ERROR(hlo::CheckMembers(module));
   const hlo::Members members = hlo::MembersOf(module);
   int64_t group_instructions = 0;
-  std::vector<bool> reached(module.computation_count(), false);
+  std::vector<bool> reached(module.computation_count(), false), applied(reached);
   reached[module.entry_id()] = true;
   // Callees have smaller ids than their callers.
   for (hlo::ComputationId c = module.entry_id() + 1; c-- > 0;) {
@@ -111,7 +124,14 @@ absl::Status CheckRunnable(const hlo::Module& module, const NativeKernels* kerne
     for (hlo::NodeId id = 0; id < computation.size(); ++id) {
       const Instruction instruction = computation[id];
       RETURN_IF_ERROR(CheckInstruction(instruction, kernels, members, group_instructions));
-      for (hlo::ComputationId called : instruction.called()) reached[called] = true;
+      if (applied[c] && hlo::IsTransfer(instruction.opcode())) {
+        return Unimplemented("Opcode %s is in computation %s, which is applied to elements (%s).",
+                             hlo::Name(instruction.opcode()), computation.name(), Where(instruction));
+      }
+      for (hlo::ComputationId called : instruction.called()) {
+        reached[called] = true;
+        if (applied[c] || AppliesToElements(instruction.opcode())) applied[called] = true;
+      }
     }
   }
   return absl::OkStatus();

@@ -223,7 +223,7 @@ struct Expm1Formula {
   static std::complex<double> Library(std::complex<double> z) {
     const double half = std::sin(z.imag() / 2);
     const double re = std::expm1(z.real()) * std::cos(z.imag()) - 2 * half * half;
-    return {re, std::exp(z.real()) * std::sin(z.imag())};
+    return {re, z.imag() == 0 ? z.imag() : std::exp(z.real()) * std::sin(z.imag())};
   }
 };
 // The logarithm of |w|, whose square is 1 + d: by d near the unit circle.
@@ -381,11 +381,9 @@ HLOD_LIBRARY(ComplexAsinh, std::asinh(z))
 HLOD_LIBRARY(ComplexAtan, std::atan(z))
 HLOD_LIBRARY(ComplexAtanh, std::atanh(z))
 #undef HLOD_LIBRARY
-// 0^0 is 1 and 0^w otherwise 0, where exp(w log 0) would be NaN.
 struct ComplexPower {
   static std::complex<double> Library(std::complex<double> z, std::complex<double> w) {
-    if (z == 0.0) return w == 0.0 ? 1.0 : 0.0;
-    return std::pow(z, w);
+    return hlo::ComplexPower(z, w);
   }
 };
 // atan2(y, x) = -i log((x + iy) / sqrt(x^2 + y^2)).

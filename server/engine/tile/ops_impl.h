@@ -9,6 +9,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "common/hlo/complex_power.h"
 #include "common/hlo/order.h"
 #include "server/engine/run/small_floats.h"
 #include "server/engine/tile/ops.h"

@@ -105,7 +105,7 @@ TEST(Transfers, WithoutChannelsOrInTimeOrOfAnotherShapeTheyAreErrors) {
   status = Evaluate(*module, {&sum}, options).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(FromAbsl(status.message())),
-              HasSubstr("Array 0 of a value of infeed is a f32[2]; given was a f32[3]"));
+              HasSubstr("Array 0 of a value of infeed is given as f32[3] and taken as f32[2]"));
 }
 
 TEST(Transfers, SendAndRecvWithTheHostGoByTheirChannels) {

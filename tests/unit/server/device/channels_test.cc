@@ -62,6 +62,19 @@ TEST(Channels, ValuesAreLimitedAndACancelledOneMakesRoom) {
   EXPECT_FALSE(session.AnswerTo(first).has_value());
 }
 
+TEST(Channels, AValueHasFewArrays) {
+  FakeClock clock;
+  const std::unique_ptr<Devices> devices = MakeDevices(clock);
+  ChannelSession session(*devices);
+  session.Upload(1, {1, 2, 3, 4});
+  EXPECT_THAT(Text(session.Await(session.Infeed(std::vector<Handle>(257, 1)))),
+              HasSubstr("names 257 arrays; the limit is 256"));
+  std::vector<Handle> results;
+  for (Handle handle = 10; handle < 267; ++handle) results.push_back(handle);
+  EXPECT_THAT(Text(session.Await(session.Outfeed(results, std::vector<hlo::Shape>(257, F32x4())))),
+              HasSubstr("names 257 arrays; the limit is 256"));
+}
+
 TEST(Channels, AnOutfeedWaitsAndIsCancelled) {
   FakeClock clock;
   const std::unique_ptr<Devices> devices = MakeDevices(clock);

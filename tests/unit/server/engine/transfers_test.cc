@@ -89,6 +89,24 @@ TEST_P(Transfers, StepsTakeAndGive) {
   EXPECT_THAT(std::string(FromAbsl(status.message())), HasSubstr("infeed"));
 }
 
+TEST(TransfersPlan, AreNotAppliedToElements) {
+  const auto module = hlo::ParseModule(R"(HloModule m
+less {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  t = token[] after-all()
+  o = token[] outfeed(a, t), outfeed_shape=f32[]
+  ROOT c = pred[] compare(a, b), direction=LT
+}
+ENTRY e {
+  x = f32[4] parameter(0)
+  ROOT r = f32[4] sort(x), dimensions={0}, to_apply=less
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_THAT(std::string(Compile(**module).status().message()),
+              HasSubstr("Opcode outfeed is in computation less, which is applied to elements"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Forms, Transfers, ::testing::Bool());
 
 }  // namespace
