@@ -158,6 +158,10 @@ absl::StatusOr<Collective> ReadCollective(Instruction instruction, const Members
   std::vector<Dims> lists;
   if (const auto* attributes = std::get_if<CollectiveAttributes>(&instruction.attributes())) {
     RETURN_IF_ERROR(CheckGroups(attributes->groups));
+    if (const int64_t devices = GroupDevices(attributes->groups); devices > members.count()) {
+      return InvalidArgument("Collective %s (%s) groups (%d) devices; the program has (%d) members.",
+                             Name(instruction.opcode()), instruction.name(), devices, members.count());
+    }
     lists = ListGroups(attributes->groups);
     if (lists.empty() && mode == Mode::kMembers) {
       return InvalidArgument("Collective %s (%s) has use_global_device_ids and no replica_groups.",

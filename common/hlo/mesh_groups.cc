@@ -3,13 +3,15 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 
 #include "common/base/arithmetic.h"
 #include "common/base/status.h"
 
 namespace hlod::hlo {
 namespace {
+
+// Dimensions of an iota, and parts of axes: more would take long to count through.
+constexpr int kFactorsMax = 64;
 
 // A run of devices along one axis: those that differ by `stride` in their place.
 struct Factor {
@@ -21,39 +23,50 @@ absl::StatusOr<int64_t> CountDevices(const xla::MeshProto& mesh, int64_t devices
   for (const auto& axis : mesh.axes()) {
     if (axis.size() < 1)
       return InvalidArgument("Axis '%s' of a mesh has size (%d).", axis.name(), axis.size());
-    if (axis.size() > devices_max / devices)
-      return InvalidArgument("The devices of a mesh exceed the limit (%d).", devices_max);
+    if (axis.size() > devices_max / devices) {
+      return InvalidArgument("Axis '%s' of size (%d) makes a mesh of more than (%d) devices, the limit.",
+                             axis.name(), axis.size(), devices_max);
+    }
     devices *= axis.size();
   }
   return devices;
 }
 
-// The device at each place of the mesh.
-absl::StatusOr<Dims> DevicesOf(const xla::MeshProto& mesh, int64_t count) {
+absl::Status CheckDevices(const xla::MeshProto& mesh, int64_t count) {
+  if (!mesh.device_ids().empty()) {
+    Dims sorted(mesh.device_ids().begin(), mesh.device_ids().end());
+    std::ranges::sort(sorted);
+    if (static_cast<int64_t>(sorted.size()) != count)
+      return InvalidArgument("A mesh of (%d) places names (%d) devices.", count, sorted.size());
+    if (sorted[0] < 0) return InvalidArgument("A mesh names device (%d).", sorted[0]);
+    const auto twice = std::ranges::adjacent_find(sorted);
+    if (twice != sorted.end()) return InvalidArgument("A mesh names device (%d) twice.", *twice);
+  }
+  if (!mesh.has_iota_transform()) return absl::OkStatus();
+  const auto& shape = mesh.iota_transform().reshape_dims();
+  const auto& order = mesh.iota_transform().transpose_perm();
+  Dims sorted(order.begin(), order.end());
+  std::ranges::sort(sorted);
+  int64_t product = 1;
+  bool fits = mesh.device_ids().empty() && order.size() == shape.size() && shape.size() <= kFactorsMax;
+  for (int d = 0; fits && d < shape.size(); ++d) {
+    fits = sorted[static_cast<size_t>(d)] == d && shape[d] > 0 && shape[d] <= count / product;
+    if (fits) product *= shape[d];
+  }
+  if (fits && product == count) return absl::OkStatus();
+  return InvalidArgument("The devices of a mesh are not a transposed iota of its (%d) places.", count);
+}
+
+// The device at each place of the mesh. REQUIRES: CheckDevices.
+Dims DevicesOf(const xla::MeshProto& mesh, int64_t count) {
   Dims devices(mesh.device_ids().begin(), mesh.device_ids().end());
   if (devices.empty()) {
     devices.resize(static_cast<size_t>(count));
     std::iota(devices.begin(), devices.end(), 0);
   }
-  std::set<int64_t> different(devices.begin(), devices.end());
-  if (static_cast<int64_t>(different.size()) != count || static_cast<int64_t>(devices.size()) != count ||
-      *different.begin() < 0) {
-    return InvalidArgument("A mesh of (%d) places names (%d) devices, (%d) of them different.", count,
-                           devices.size(), different.size());
-  }
   if (!mesh.has_iota_transform()) return devices;
   const Dims shape(mesh.iota_transform().reshape_dims().begin(), mesh.iota_transform().reshape_dims().end());
   const auto& order = mesh.iota_transform().transpose_perm();
-  Dims sorted(order.begin(), order.end());
-  std::ranges::sort(sorted);
-  int64_t product = 1;
-  bool fits = mesh.device_ids().empty() && sorted.size() == shape.size();
-  for (size_t d = 0; fits && d < shape.size(); ++d) {
-    fits = sorted[d] == static_cast<int64_t>(d) && shape[d] > 0 && shape[d] <= count / product;
-    if (fits) product *= shape[d];
-  }
-  if (!fits || product != count)
-    return InvalidArgument("The devices of a mesh are not a transposed iota of its (%d) places.", count);
   const Dims strides = RowMajorStrides(shape);
   Dims index(shape.size());  // Of the transposed array.
   for (int64_t& device : devices) {
@@ -99,43 +112,70 @@ Dims Places(const std::vector<Factor>& factors) {
   return places;
 }
 
-}  // namespace
+struct Factors {
+  int64_t devices = 0;
+  std::vector<Factor> inside, outside;  // Of a group, and from group to group.
+};
 
-absl::StatusOr<std::vector<Dims>> MeshGroups(const xla::MeshAxesReplicaGroupListProto& list,
-                                             int64_t devices_max) {
+absl::StatusOr<Factors> FactorsOf(const xla::MeshAxesReplicaGroupListProto& list, int64_t devices_max) {
   const xla::MeshProto& mesh = list.mesh();
-  ASSIGN_OR_RETURN(const int64_t count, CountDevices(mesh, devices_max));
-  ASSIGN_OR_RETURN(const Dims devices, DevicesOf(mesh, count));
+  if (list.axes_size() > kFactorsMax || mesh.axes_size() > kFactorsMax) {
+    return InvalidArgument("A mesh of (%d) axes is grouped by (%d); the limit of both is (%d).",
+                           mesh.axes_size(), list.axes_size(), kFactorsMax);
+  }
+  Factors factors;
+  ASSIGN_OR_RETURN(factors.devices, CountDevices(mesh, devices_max));
+  RETURN_IF_ERROR(CheckDevices(mesh, factors.devices));
   Dims sizes;
   for (const auto& axis : mesh.axes()) sizes.push_back(axis.size());
   const Dims strides = RowMajorStrides(sizes);
 
-  std::vector<Factor> inside;
   std::vector<std::vector<Factor>> named(sizes.size());  // By axis, in steps of the axis.
   for (const xla::AxisRefProto& axis : list.axes()) {
     ASSIGN_OR_RETURN(const auto part, PartOf(mesh, axis));
     const auto number = static_cast<size_t>(axis.mesh_axis_index());
-    inside.push_back({part.first, part.second * strides[number]});
+    factors.inside.push_back({part.first, part.second * strides[number]});
     named[number].push_back({part.first, part.second});
   }
-  std::vector<Factor> outside;
   for (size_t axis = 0; axis < sizes.size(); ++axis) {
     std::ranges::sort(named[axis], std::ranges::greater(), &Factor::stride);
     int64_t left = sizes[axis];  // Steps that are not placed yet, slowest first.
     for (const Factor& part : named[axis]) {
       const int64_t reach = part.size * part.stride;
-      if (reach > left || left % reach != 0)
-        return InvalidArgument("Parts of axis '%s' of a mesh overlap.",
-                               mesh.axes(static_cast<int>(axis)).name());
-      outside.push_back({left / reach, reach * strides[axis]});
+      if (reach > left || left % reach != 0) {
+        return InvalidArgument(
+            "The part of size (%d) of axis '%s' of a mesh, of size (%d), overlaps another.", part.size,
+            mesh.axes(static_cast<int>(axis)).name(), sizes[axis]);
+      }
+      factors.outside.push_back({left / reach, reach * strides[axis]});
       left = part.stride;
     }
-    outside.push_back({left, strides[axis]});
+    factors.outside.push_back({left, strides[axis]});
   }
+  return factors;
+}
 
+}  // namespace
+
+absl::Status CheckMeshGroups(const xla::MeshAxesReplicaGroupListProto& list, int64_t devices_max) {
+  return FactorsOf(list, devices_max).status();
+}
+
+std::pair<int64_t, int64_t> MeshGroupCounts(const xla::MeshAxesReplicaGroupListProto& list) {
+  const absl::StatusOr<Factors> factors = FactorsOf(list, INT64_MAX);
+  if (!factors.ok()) return {0, 0};
+  int64_t size = 1;
+  for (const Factor& factor : factors->inside) size *= factor.size;
+  return {factors->devices, size};
+}
+
+absl::StatusOr<std::vector<Dims>> MeshGroups(const xla::MeshAxesReplicaGroupListProto& list,
+                                             int64_t devices_max) {
+  ASSIGN_OR_RETURN(const Factors factors, FactorsOf(list, devices_max));
+  const Dims devices = DevicesOf(list.mesh(), factors.devices);
   std::vector<Dims> groups;
-  const Dims members = Places(inside);
-  for (const int64_t first : Places(outside)) {
+  const Dims members = Places(factors.inside);
+  for (const int64_t first : Places(factors.outside)) {
     Dims& group = groups.emplace_back();
     for (const int64_t place : members) group.push_back(devices[static_cast<size_t>(first + place)]);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -16,5 +17,10 @@ namespace hlod::hlo {
 // `devices_max`, or when the axes do not exist, do not divide, or overlap.
 absl::StatusOr<std::vector<Dims>> MeshGroups(const xla::MeshAxesReplicaGroupListProto& list,
                                              int64_t devices_max);
+
+// The same errors, without counting the devices out.
+absl::Status CheckMeshGroups(const xla::MeshAxesReplicaGroupListProto& list, int64_t devices_max);
+// How many devices there are, and how many in a group. REQUIRES: CheckMeshGroups.
+std::pair<int64_t, int64_t> MeshGroupCounts(const xla::MeshAxesReplicaGroupListProto& list);
 
 }  // namespace hlod::hlo

@@ -26,6 +26,11 @@ absl::Status CheckIota(const ReplicaGroups& groups) {
     return InvalidArgument("The number of devices (%d groups of %d) of a collective exceeds the limit (%d).",
                            groups.count, groups.size, kGroupMembersMax);
   }
+  constexpr size_t kDimensionsMax = 64;
+  if (groups.reshape.size() > kDimensionsMax) {
+    return InvalidArgument("An iota of replica groups has (%d) dimensions; the limit is (%d).",
+                           groups.reshape.size(), kDimensionsMax);
+  }
   int64_t reshaped = 1;
   for (const int64_t size : groups.reshape) {
     if (size < 1 || size > *members) reshaped = 0;
@@ -46,18 +51,28 @@ absl::Status CheckIota(const ReplicaGroups& groups) {
 
 bool IsMesh(const ReplicaGroups& groups) { return groups.form == ReplicaGroups::Form::kMesh; }
 
-absl::StatusOr<std::vector<Dims>> ListMesh(const ReplicaGroups& groups) {
+absl::StatusOr<xla::MeshAxesReplicaGroupListProto> MeshOf(const ReplicaGroups& groups) {
   xla::MeshAxesReplicaGroupListProto list;
   if (!list.ParseFromString(groups.mesh))
     return InvalidArgument("The mesh of replica groups cannot be read.");
-  return MeshGroups(list, kGroupMembersMax);
+  return list;
+}
+
+absl::Status CheckMesh(const ReplicaGroups& groups) {
+  ASSIGN_OR_RETURN(const xla::MeshAxesReplicaGroupListProto list, MeshOf(groups));
+  return CheckMeshGroups(list, kGroupMembersMax);
+}
+
+std::vector<Dims> ListMesh(const ReplicaGroups& groups) {
+  const auto list = MeshOf(groups);
+  return list.ok() ? MeshGroups(*list, kGroupMembersMax).value_or(std::vector<Dims>()) : std::vector<Dims>();
 }
 
 }  // namespace
 
 absl::Status CheckGroups(const ReplicaGroups& groups) {
   if (IsIota(groups)) return CheckIota(groups);
-  if (IsMesh(groups)) return ListMesh(groups).status();
+  if (IsMesh(groups)) return CheckMesh(groups);
   absl::flat_hash_set<int64_t> seen;
   for (const Dims& group : groups.lists) {
     if (group.empty()) return InvalidArgument("A replica group is empty.");
@@ -75,13 +90,23 @@ absl::Status CheckGroups(const ReplicaGroups& groups) {
 
 std::optional<int64_t> GroupSize(const ReplicaGroups& groups) {
   if (IsIota(groups)) return groups.size;
-  if (IsMesh(groups)) return static_cast<int64_t>(ListGroups(groups)[0].size());
+  if (IsMesh(groups))
+    return MeshGroupCounts(MeshOf(groups).value_or(xla::MeshAxesReplicaGroupListProto())).second;
   if (groups.lists.empty()) return std::nullopt;
   return static_cast<int64_t>(groups.lists[0].size());
 }
 
+int64_t GroupDevices(const ReplicaGroups& groups) {
+  if (IsIota(groups)) return groups.count * groups.size;
+  if (IsMesh(groups))
+    return MeshGroupCounts(MeshOf(groups).value_or(xla::MeshAxesReplicaGroupListProto())).first;
+  int64_t devices = 0;
+  for (const Dims& group : groups.lists) devices += static_cast<int64_t>(group.size());
+  return devices;
+}
+
 std::vector<Dims> ListGroups(const ReplicaGroups& groups) {
-  if (IsMesh(groups)) return ListMesh(groups).value_or(std::vector<Dims>());
+  if (IsMesh(groups)) return ListMesh(groups);
   if (!IsIota(groups)) return groups.lists;
   const size_t rank = groups.reshape.size();
   const Dims strides = RowMajorStrides(groups.reshape);
@@ -151,6 +176,9 @@ absl::Status CheckOneParticipant(Instruction collective) {
   if (attributes == nullptr) return absl::OkStatus();  // The end of one that was looked at.
   const ReplicaGroups& groups = attributes->groups;
   RETURN_IF_ERROR(CheckGroups(groups));
+  constexpr int64_t kListedMax = 1 << 12;  // Of which a program of one has one.
+  if (const int64_t devices = GroupDevices(groups); devices > kListedMax)
+    return TooMany(collective, absl::StrCat("names (", devices, ") devices"));
   for (const Dims& group : ListGroups(groups)) {
     for (const int64_t id : group) {
       if (id != 0) return TooMany(collective, absl::StrCat("names device (", id, ")"));

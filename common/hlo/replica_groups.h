@@ -19,6 +19,8 @@ absl::Status CheckGroups(const ReplicaGroups& groups);
 
 // Members of each group; nothing when the program does not say: all devices. REQUIRES: CheckGroups.
 std::optional<int64_t> GroupSize(const ReplicaGroups& groups);
+// How many devices the groups name together, without listing them. REQUIRES: CheckGroups.
+int64_t GroupDevices(const ReplicaGroups& groups);
 
 // The groups as lists; empty when all devices are one. REQUIRES: CheckGroups.
 std::vector<Dims> ListGroups(const ReplicaGroups& groups);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/arithmetic.h"
 #include "common/base/status.h"
 #include "common/hlo/builder.h"
 #include "common/hlo/collective.h"
@@ -62,13 +63,14 @@ class ManualExpansion {
     if (wanted_count != old.operand_count()) {
       return InvalidArgument("It has (%d) operands and (%d) results.", old.operand_count(), wanted_count);
     }
+    ASSIGN_OR_RETURN(const Named named, NamedBy(old, change));
     std::vector<Op> results;
     for (uint32_t i = 0; i < old.operand_count(); ++i) {
       const Op given{&b, copy.node(old.operands()[i])};
       const Shape& wanted = old.shape().IsTuple() ? old.shape().tuple[i] : old.shape();
       const Shape& whole = change.joins ? wanted : b.shape(given);
       RETURN_IF_ERROR(CountPlaces(whole));
-      ASSIGN_OR_RETURN(const std::string sharding, ShardingOf(old, change, i, whole.dims.size()));
+      ASSIGN_OR_RETURN(const std::string sharding, ShardingOf(old, change, named, i, whole.dims.size()));
       ASSIGN_OR_RETURN(const Tiling tiling, TilingOf(sharding, whole.dims.size(), members_.partitions));
       RETURN_IF_ERROR(CheckParts(tiling, whole, change.joins ? b.shape(given) : wanted));
       results.push_back(change.joins ? Joined(b, given, tiling) : Cut(b, given, tiling));
@@ -88,34 +90,44 @@ class ManualExpansion {
         members_.count(), places_, kPlacesMax);
   }
 
-  absl::StatusOr<std::string> ShardingOf(Instruction old, const Change& change, uint32_t i,
-                                         size_t rank) const {
+  // The shardings that an instruction names by axes of a mesh; views of its attributes.
+  struct Named {
+    std::vector<std::string_view> shardings;
+    std::vector<std::string> axes;
+  };
+  absl::StatusOr<Named> NamedBy(Instruction old, const Change& change) const {
+    Named named;
+    if (change.shardings == nullptr) return named;
+    static const std::map<std::string, std::string> kNone;
+    const Notes* const notes = NotesOf(old);
+    const auto& attributes = notes == nullptr ? kNone : notes->frontend_attributes;
+    const auto stated = attributes.find(change.shardings);
+    const std::string_view text = stated == attributes.end() ? std::string_view() : stated->second;
+    named.shardings = SplitShardings(text);
+    named.axes = AxisNames(Attribute(attributes, "xla.sdy.manual_axes"));
+    if (named.shardings.size() == old.operand_count()) return named;
+    return InvalidArgument("It has (%d) operands, and %s (%s) names (%d) shardings by a mesh of the module.",
+                           old.operand_count(), change.shardings, text, named.shardings.size());
+  }
+
+  absl::StatusOr<std::string> ShardingOf(Instruction old, const Change& change, const Named& named,
+                                         uint32_t i, size_t rank) const {
     if (change.shardings == nullptr) {
       const Notes* const notes = NotesOf(change.joins ? old : old.operand(i));
       if (notes != nullptr && !notes->sharding.empty()) return notes->sharding;
       return InvalidArgument("%s says no sharding.", change.joins ? "It" : "Its operand");
     }
-    const Notes* const notes = NotesOf(old);
-    const std::map<std::string, std::string> none;
-    const std::map<std::string, std::string>& attributes =
-        notes == nullptr ? none : notes->frontend_attributes;
-    const std::string text = Attribute(attributes, change.shardings);
-    const std::vector<std::string_view> shardings = SplitShardings(text);
-    if (shardings.size() != old.operand_count()) {
-      return InvalidArgument(
-          "It has (%d) operands, and %s (%s) names (%d) shardings by a mesh of the module.",
-          old.operand_count(), change.shardings, text, shardings.size());
-    }
-    const std::vector<std::string> axes = AxisNames(Attribute(attributes, "xla.sdy.manual_axes"));
-    std::optional<std::string> sharding = OpShardingOf(shardings[i], meshes_, rank, &axes);
+    std::optional<std::string> sharding = OpShardingOf(named.shardings[i], meshes_, rank, &named.axes);
     if (sharding.has_value()) return *std::move(sharding);
-    return Unimplemented("Its sharding %s has no simple form by axes of a mesh of the module.", shardings[i]);
+    return Unimplemented(
+        "The sharding %s of its operand (%d) has no simple form by the (%d) meshes that the program names.",
+        named.shardings[i], i, meshes_.size());
   }
 
   static absl::Status CheckParts(const Tiling& tiling, const Shape& whole, const Shape& part) {
     bool fits = whole.IsArray() && whole.type == part.type && whole.dims.size() == part.dims.size();
     for (size_t d = 0; fits && d < whole.dims.size(); ++d)
-      fits = part.dims[d] * tiling.parts[d] == whole.dims[d];
+      fits = CheckedMultiply(part.dims[d], tiling.parts[d]) == whole.dims[d];
     if (fits) return absl::OkStatus();
     return InvalidArgument("Its sharding cuts %s into other parts than %s.", ToStringNoLayout(whole),
                            ToStringNoLayout(part));

@@ -100,12 +100,17 @@ TEST(MeshGroups, WhatDoesNotFitIsNamed) {
   };
   EXPECT_THAT(said("mesh['x'=2] {'y'}"), HasSubstr("the mesh has no axis 'y'"));
   EXPECT_THAT(said("mesh['x'=0] {'x'}"), HasSubstr("Axis 'x' of a mesh has size (0)"));
-  EXPECT_THAT(said("mesh['x'=2097152] {'x'}"), HasSubstr("exceed the limit (1048576)"));
+  EXPECT_THAT(said("mesh['x'=2097152] {'x'}"),
+              HasSubstr("of size (2097152) makes a mesh of more than (1048576) devices"));
   EXPECT_THAT(said("mesh['x'=8] {'x':(2)3}"), HasSubstr("no part of size (3) after (2)"));
-  EXPECT_THAT(said("mesh['x'=8] {'x':(1)4,'x':(2)2}"), HasSubstr("Parts of axis 'x' of a mesh overlap"));
+  EXPECT_THAT(said("mesh['x'=8] {'x':(1)4,'x':(2)2}"),
+              HasSubstr("The part of size (2) of axis 'x' of a mesh, of size (8), overlaps another"));
   EXPECT_THAT(said("mesh['x'=4] {'x','x'}"), HasSubstr("overlap"));
   EXPECT_THAT(said("mesh['x'=2,'y'=2], device_ids=(0,1,2,2) {'x'}"),
-              HasSubstr("(4) devices, (3) of them different"));
+              HasSubstr("A mesh names device (2) twice"));
+  std::string parts = "mesh['x'=1048576] {'x'";
+  for (int i = 0; i < 64; ++i) parts += ",'x':(1)1";
+  EXPECT_THAT(said(parts + "}"), HasSubstr("grouped by (65); the limit of both is (64)"));
   EXPECT_THAT(said("mesh['x'=2,'y'=2], device_ids=([3,2]T(1,0)) {'x'}"), HasSubstr("not a transposed iota"));
 }
 
