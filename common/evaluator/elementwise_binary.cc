@@ -3,6 +3,7 @@
 
 #include "common/evaluator/arithmetic.h"
 #include "common/evaluator/kernel.h"
+#include "common/hlo/complex_power.h"
 
 namespace hlod::evaluator {
 namespace {
@@ -105,12 +106,6 @@ KernelFunction FloatBinary(Opcode opcode) {
   }
 }
 
-// 0^0 is 1 and 0^w otherwise 0, where exp(w log 0) would be NaN.
-Complex ComplexPower(Complex z, Complex w) {
-  if (z == 0.0) return w == 0.0 ? 1.0 : 0.0;
-  return std::pow(z, w);
-}
-
 // atan2(y, x) = -i log((x + iy) / sqrt(x^2 + y^2)).
 Complex ComplexAtan2(Complex y, Complex x) {
   const Complex i(0, 1);
@@ -122,7 +117,7 @@ KernelFunction ComplexBinary(Opcode opcode) {
   switch (opcode) {
     case kSubtract: return make([](Complex a, Complex b) { return a - b; });
     case kDivide: return make([](Complex a, Complex b) { return a / b; });
-    case kPower: return make([](Complex a, Complex b) { return ComplexPower(a, b); });
+    case kPower: return make([](Complex a, Complex b) { return hlo::ComplexPower(a, b); });
     case kAtan2: return make([](Complex a, Complex b) { return ComplexAtan2(a, b); });
     default: return nullptr;
   }

@@ -88,7 +88,7 @@ KernelFunction FloatUnary(Opcode opcode) {
 Complex ExpMinusOne(Complex z) {
   const double half_sine = std::sin(z.imag() / 2);
   const double real = std::expm1(z.real()) * std::cos(z.imag()) - 2 * half_sine * half_sine;
-  return {real, std::exp(z.real()) * std::sin(z.imag())};
+  return {real, z.imag() == 0 ? z.imag() : std::exp(z.real()) * std::sin(z.imag())};  // Not inf * 0.
 }
 
 // log(1 + z) without cancellation near 0: |1+z|^2 = 1 + x(2+x) + y^2.

@@ -151,6 +151,22 @@ TEST(ComplexArithmetic, FollowsTheFormulas) {
   EXPECT_EQ(Apply(kSign, {Literal::Scalar(C(0, -2))}), Literal::Scalar(C(0, -1)));
 }
 
+// Values of jaxlib 0.10.2 on the CPU.
+TEST(ComplexArithmetic, PowersWhereTheLogarithmHasNoValue) {
+  using C = std::complex<float>;
+  const float inf = std::numeric_limits<float>::infinity();
+  const auto power = [](C z, C w) { return Apply(kPower, {Literal::Scalar(z), Literal::Scalar(w)}); };
+  for (const C z : {C(0, 0), C(inf, 0), C(kNanF, 0), C(kNanF, kNanF)})
+    EXPECT_EQ(power(z, 0), Literal::Scalar(C(1, 0)));
+  for (const C w : {C(kNanF, 0), C(inf, 0), C(1, inf)}) EXPECT_EQ(power(1, w), Literal::Scalar(C(1, 0)));
+  for (const C w : {C(2, 0), C(0.5f, 0), C(inf, 0)}) EXPECT_EQ(power(0, w), Literal::Scalar(C(0, 0)));
+  for (const C w : {C(-1, 0), C(0, 1), C(1, 1), C(kNanF, 0)}) {
+    const C value = power(0, w).data<C>()[0];
+    EXPECT_TRUE(std::isnan(value.real()) && std::isnan(value.imag())) << w;
+  }
+  EXPECT_EQ(Apply(kExponentialMinusOne, {Literal::Scalar(C(inf, 0))}), Literal::Scalar(C(inf, 0)));
+}
+
 TEST(Compare, TotalOrderPlacesZerosAndNans) {
   const Literal a = Literal::Vector<float>({-0.0f, 0.0f, -kNanF, kNanF, 1, kNanF});
   const Literal b = Literal::Vector<float>({0.0f, -0.0f, -std::numeric_limits<float>::infinity(),

@@ -1,0 +1,18 @@
+// Powers of complex numbers: the one rule of the evaluator and the tile functions.
+#pragma once
+
+#include <complex>
+#include <limits>
+
+namespace hlod::hlo {
+
+// z^w as XLA has it where exp(w log z) has no value: z^0 and 1^w are 1; 0^w is 0 for a positive w, else NaN.
+inline std::complex<double> ComplexPower(std::complex<double> z, std::complex<double> w) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  if (w == 0.0 || z == 1.0) return 1.0;
+  if (z == 0.0)
+    return w.real() > 0 && w.imag() == 0 ? std::complex<double>(0) : std::complex<double>(kNan, kNan);
+  return std::pow(z, w);
+}
+
+}  // namespace hlod::hlo
