@@ -1,4 +1,8 @@
 // Instructions from HLO text: shape, opcode, operands, attributes by the tables.
+#include <string>
+#include <vector>
+
+#include "common/base/edit_distance.h"
 #include "common/base/strings.h"
 #include "common/hlo/proto/notes.h"
 #include "common/hlo/proto/residue.h"
@@ -8,6 +12,30 @@
 
 namespace hlod::hlo::text {
 namespace {
+
+// "; the nearest is add", where one is near.
+template <typename Names>
+std::string Nearest(std::string_view given, const Names& names) {
+  std::string_view nearest;
+  size_t least = given.size() / 3 + 1;
+  for (const std::string_view name : names) {
+    const size_t distance = EditDistance(given, name);
+    if (distance > least || (distance == least && !nearest.empty())) continue;
+    least = distance;
+    nearest = name;
+  }
+  return nearest.empty() ? "" : "; the nearest is " + std::string(nearest);
+}
+std::string NearestOpcode(std::string_view given) {
+  std::vector<std::string_view> names;
+  for (int opcode = 0; opcode < kOpcodeCount; ++opcode) names.push_back(Name(static_cast<Opcode>(opcode)));
+  return Nearest(given, names);
+}
+std::string NearestField(Opcode opcode, std::string_view given) {
+  std::vector<std::string_view> names;
+  for (const Field& field : FieldsOf(opcode)) names.push_back(field.name);
+  return Nearest(given, names);
+}
 
 using absl::OkStatus;
 using absl::Status;
@@ -35,7 +63,8 @@ class InstructionReader {
     std::optional<Opcode> opcode = ParseOpcode(name);
     const std::optional<AsyncName> async = opcode ? std::nullopt : ParseAsyncName(name);
     if (async) opcode = async->half == kAsyncStart ? async->wrapped : async->half;
-    if (!opcode) return lexer_.At(at, Unimplemented("opcode \"%s\" is not known to this build", name));
+    if (!opcode)
+      return lexer_.At(at, Unimplemented("opcode \"%s\" is not known to this build%s", name, NearestOpcode(name)));
     out.opcode = *opcode;
     out.attributes = DefaultAttributes(*opcode);
     if (!out.shape && (*opcode == kConstant || *opcode == kParameter)) {
@@ -161,8 +190,8 @@ class InstructionReader {
       if (!seen_.insert(name).second) return lexer_.ErrorAt(at, "attribute \"%s\" is given twice", name);
       ASSIGN_OR_RETURN(const bool known, ReadAttribute(name));
       if (!known)
-        return lexer_.At(
-            at, Unimplemented("attribute \"%s\" of %s is not known to this build", name, Name(out_->opcode)));
+        return lexer_.At(at, Unimplemented("attribute \"%s\" of %s is not known to this build%s", name, Name(out_->opcode),
+                                           NearestField(out_->opcode, name)));
     }
     for (const Field& field : FieldsOf(out_->opcode)) {
       if (field.required && !seen_.contains(field.name)) {

@@ -5,6 +5,7 @@
 #include "common/hlo/spelling.h"
 #include "common/hlo/text/async_form.h"
 #include "common/hlo/text/internal.h"
+#include "common/hlo/text/stack_frames.h"
 #include "common/hlo/unique_names.h"
 #include "google/protobuf/stubs/common.h"
 
@@ -68,6 +69,9 @@ class Printer {
       StrAppend(&out_, ", frontend_attributes=", text::StringMapText(module_.config.frontend_attributes));
     }
     out_ += '\n';
+    xla::HloModuleProto rest;
+    if (options_.metadata && rest.ParseFromString(module_.config.unmodelled))
+      out_ += text::StackFramesText(rest.stack_frame_index());
   }
 
   void PrintAliases() {

@@ -8,8 +8,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/base/arithmetic.h"
 #include "common/base/strings.h"
 #include "common/hlo/mesh_groups.h"
+#include "common/hlo/replica_groups.h"
 #include "common/hlo/text/sharding.h"
 
 namespace hlod::hlo {
@@ -239,6 +241,20 @@ std::optional<std::string> OpShardingOf(std::string_view sharding, const Meshes&
   if (!text.has_value()) return std::nullopt;
   absl::StatusOr<std::string> parsed = ParseSharding(*text, rank);
   return parsed.ok() ? std::optional<std::string>(*std::move(parsed)) : std::nullopt;
+}
+
+int64_t PartitionsToRun(const Module& module) {
+  if (!DependsOnPartition(module)) return 1;
+  const auto stated = module.config.frontend_attributes.find("xla.sdy.meshes");
+  if (module.config.partition_count > 1 || stated == module.config.frontend_attributes.end())
+    return module.config.partition_count;
+  int64_t most = 1;
+  for (const auto& [name, mesh] : ParseMeshes(stated->second)) {
+    std::optional<int64_t> devices = 1;
+    for (const auto& [axis, size] : mesh.axes) devices = CheckedMultiply(devices.value_or(-1), size);
+    most = std::max(most, devices.value_or(1));
+  }
+  return most;
 }
 
 }  // namespace hlod::hlo

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/hlo/module.h"
+
 namespace hlod::hlo {
 
 // Devices in a grid whose axes have names: sdy.mesh.
@@ -35,5 +37,9 @@ std::vector<std::string> AxisNames(std::string_view text);
 // count: over others it is replicated.
 std::optional<std::string> OpShardingOf(std::string_view sharding, const Meshes& meshes, size_t rank,
                                         const std::vector<std::string>* axes = nullptr);
+
+// How many partitions run the program: one when they differ in annotations alone, and as many as its mesh has
+// devices when it does not say, for the HLO that JAX lowers to names its mesh, and no number.
+int64_t PartitionsToRun(const Module& module);
 
 }  // namespace hlod::hlo

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
+#include "common/base/strings.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
 
@@ -72,6 +74,35 @@ absl::StatusOr<bool> TryStackFrames(Lexer& lexer, xla::StackFrameIndexProto& ind
   }
   lexer.Rewind(start);
   return false;
+}
+
+std::string StackFramesText(const xla::StackFrameIndexProto& index) {
+  std::string out;
+  int row = 0;
+  const auto table = [&](const char* name) {
+    absl::StrAppend(&out, "\n", name, "\n");
+    row = 0;
+  };
+  if (index.ByteSizeLong() == 0) return out;
+  table("FileNames");
+  for (const std::string& name : index.file_names())
+    absl::StrAppend(&out, ++row, " ", ToAbsl(QuotedText(name)), "\n");
+  table("FunctionNames");
+  for (const std::string& name : index.function_names())
+    absl::StrAppend(&out, ++row, " ", ToAbsl(QuotedText(name)), "\n");
+  table("FileLocations");
+  for (const auto& at : index.file_locations()) {
+    absl::StrAppend(&out, ++row, " {file_name_id=", at.file_name_id(),
+                    " function_name_id=", at.function_name_id(), " line=", at.line(),
+                    " end_line=", at.end_line(), " column=", at.column(), " end_column=", at.end_column(),
+                    "}\n");
+  }
+  table("StackFrames");
+  for (const auto& frame : index.stack_frames()) {
+    absl::StrAppend(&out, ++row, " {file_location_id=", frame.file_location_id(),
+                    " parent_frame_id=", frame.parent_frame_id() + 1, "}\n");
+  }
+  return out + "\n";
 }
 
 }  // namespace hlod::hlo::text

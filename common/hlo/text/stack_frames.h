@@ -1,6 +1,8 @@
 // The tables of stack frames before a module's computations, which metadata={stack_frame_id=N} points into.
 #pragma once
 
+#include <string>
+
 #include "absl/status/statusor.h"
 #include "common/hlo/text/lexer.h"
 #include "proto/xla/hlo.pb.h"
@@ -10,5 +12,8 @@ namespace hlod::hlo::text {
 // Reads one table, when one starts here: FileNames, FunctionNames, FileLocations or StackFrames, each with
 // lines `1 "text"` or `1 {key=value ...}` numbered from 1. False when none does.
 absl::StatusOr<bool> TryStackFrames(Lexer& lexer, xla::StackFrameIndexProto& index);
+
+// The tables as XLA prints them, each after an empty line; nothing of an index without rows.
+std::string StackFramesText(const xla::StackFrameIndexProto& index);
 
 }  // namespace hlod::hlo::text

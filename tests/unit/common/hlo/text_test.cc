@@ -123,6 +123,21 @@ TEST(TextForm, CommentsAreSkippedAndStackFramesKept) {
   EXPECT_EQ(table.file_names(1), "b.py");
   EXPECT_EQ(table.file_locations(0).line(), 3);
   EXPECT_EQ(table.stack_frames(0).parent_frame_id(), 0) << "in text 1 is none";
+  const auto again = Parse(ToText(*module));
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(ToProto(*again).stack_frame_index().SerializeAsString(), table.SerializeAsString());
+}
+
+TEST(TextForm, WhatIsNotKnownComesWithTheNearest) {
+  const auto said = [](const std::string& instruction) {
+    return std::string(
+        ParseModule("ENTRY main { x = f32[2] parameter(0) ROOT y = f32[2] " + instruction + " }")
+            .status()
+            .message());
+  };
+  EXPECT_THAT(said("expontial(x)"),
+              HasSubstr("\"expontial\" is not known to this build; the nearest is exponential"));
+  EXPECT_THAT(said("reverse(x), dimension={0}"), HasSubstr("; the nearest is dimensions"));
 }
 
 TEST(TextForm, AComparisonWithoutTypeIsOfTheTypeOfItsOperands) {
