@@ -45,15 +45,31 @@ Values Special2(Conversion& c) {
 
 Values NextAfterRule(Conversion& c) {
   const hlo::PrimitiveType type = c.shape(0).type;
-  if (!hlo::Compatible(c.shape(0), c.shape(1)) || !hlo::IsFloat(type) || hlo::Info(type).bits < 16) {
-    c.Fail(Unimplemented("Its operands are %s and %s; equal shapes of f16, bf16, f32 or f64 are needed.",
-                         hlo::ToStringNoLayout(c.shape(0)), hlo::ToStringNoLayout(c.shape(1))));
+  // Of 8 bits those whose neighbours are neighbours as integers, too: with a negative zero.
+  const bool has_zeros =
+      type == hlo::kF8E5M2 || type == hlo::kF8E4M3 || type == hlo::kF8E4M3FN || type == hlo::kF8E3M4;
+  if (!hlo::Compatible(c.shape(0), c.shape(1)) || !hlo::IsFloat(type) ||
+      (hlo::Info(type).bits < 16 && !has_zeros)) {
+    c.Fail(
+        Unimplemented("Its operands are %s and %s; equal shapes of a float with a negative zero are needed.",
+                      hlo::ToStringNoLayout(c.shape(0)), hlo::ToStringNoLayout(c.shape(1))));
     return {};
   }
   return {NextAfter(c.operand(0), c.operand(1))};
 }
 
-Values Square(Conversion& c) { return {c.operand(0) * c.operand(0)}; }
+// Of complex numbers as JAX expands it: by (re - im) (re + im), which is 0 where both are equal and finite.
+Values Square(Conversion& c) {
+  const Op x = c.operand(0);
+  if (!hlo::IsComplex(c.shape(0).type)) return {x * x};
+  const Op re = c.b.Unary(kReal, x), im = c.b.Unary(kImag, x);
+  const Op equal = c.b.Compare(c.b.Unary(kAbs, re), c.b.Unary(kAbs, im), hlo::ComparisonDirection::kEq);
+  const Op both = c.b.Binary(kAnd, c.b.Unary(kIsFinite, re), equal);
+  const Op zero =
+      c.b.Broadcast(c.b.Constant(hlo::Literal(Shape::Scalar(c.b.shape(re).type))), c.shape(0).dims, {});
+  const Op product = re * im;
+  return {c.b.Binary(kComplex, c.b.Select(both, zero, (re - im) * (re + im)), product + product)};
+}
 
 Values Conj(Conversion& c) {
   const Op x = c.operand(0);

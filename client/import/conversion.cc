@@ -175,7 +175,8 @@ const Rule* FindRule(std::string_view name) {
     auto* all = new absl::flat_hash_map<std::string_view, const Rule*>;
     for (const absl::Span<const Rule> kind :
          {ElementwiseRules(), MovementRules(), DynamicRules(), ContractionRules(), ReductionRules(),
-          ControlRules(), CollectiveRules(), CustomCallRules(), ShardingRules(), ChloRules()}) {
+          ControlRules(), CollectiveRules(), TransferRules(), CustomCallRules(), ShardingRules(),
+          ChloRules()}) {
       for (const Rule& rule : kind) all->emplace(rule.name, &rule);
     }
     return all;

@@ -112,6 +112,7 @@ absl::Span<const Rule> ContractionRules();
 absl::Span<const Rule> ReductionRules();
 absl::Span<const Rule> ControlRules();
 absl::Span<const Rule> CollectiveRules();
+absl::Span<const Rule> TransferRules();
 absl::Span<const Rule> CustomCallRules();
 absl::Span<const Rule> ShardingRules();
 absl::Span<const Rule> ChloRules();

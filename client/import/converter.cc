@@ -230,8 +230,15 @@ absl::StatusOr<ComputationId> Converter::FunctionOf(std::string_view name,
                                      hlo::ToStringNoLayout(function->type.results[i]),
                                      hlo::ToStringNoLayout(shape)));
   }
+  KnownValues known;
+  for (const Op result : results) {
+    const Integers* const numbers = scope.Known(result);
+    known.push_back(numbers == nullptr ? std::nullopt : std::optional(*numbers));
+  }
   absl::StatusOr<ComputationId> made = scope.Finish(results);
   if (!made.ok()) return At(place, made.status());
+  if (std::ranges::any_of(known, [](const auto& numbers) { return numbers.has_value(); }))
+    known_results_[*made] = std::move(known);
   made_[key] = *made;
   return made;
 }

@@ -68,6 +68,7 @@ Values AsItStands(Conversion& c) {
         return {};
       }
       results[i]->dims.assign(known->begin(), known->end());
+      results[i]->dynamic.clear();
     }
     operands.clear();
     for (size_t i = 0; i < c.operands.size(); ++i) {
@@ -144,10 +145,37 @@ Values Mhlo(Conversion& c, const std::string& target) {
   return values.has_value() ? *values : AsItStands(c);
 }
 
+// A reduce_window whose window is operands: sizes, strides, dilations of the base and of the window, padding.
+Values DynamicReduceWindow(Conversion& c) {
+  constexpr size_t kNumbers = 5;
+  const size_t arrays = 2 * c.op.results.size();
+  if (c.operands.size() != arrays + kNumbers) {
+    c.Fail(InvalidArgument("It has (%d) operands; (%d) results want (%d).", c.operands.size(),
+                           c.op.results.size(), arrays + kNumbers));
+    return {};
+  }
+  Dims numbers[kNumbers];
+  for (size_t i = 0; i < kNumbers; ++i) {
+    const Integers* const known = c.scope.Known(c.operand(arrays + i));
+    if (known == nullptr) {
+      c.Fail(Unimplemented("Operand %d states a window that depends on values.", arrays + i));
+      return {};
+    }
+    numbers[i].assign(known->begin(), known->end());
+  }
+  Pairs padding;
+  for (size_t i = 0; i + 1 < numbers[4].size(); i += 2)
+    padding.emplace_back(numbers[4][i], numbers[4][i + 1]);
+  const hlo::Window window = MakeWindow(c, numbers[0], numbers[1], padding, numbers[2], numbers[3], {});
+  const std::vector<ComputationId> reducer = CalledComputations(c);
+  return Instruction(c, kReduceWindow, c.Slice(0, arrays), hlo::WindowAttributes{window}, reducer);
+}
+
 Values CustomCall(Conversion& c) {
   const std::string target = c.Text("call_target_name");
   if (target == "shape_assertion") return ShapeAssertion(c);
   if (target == "ApproxTopK") return ApproxTopK(c);
+  if (target == "stablehlo.dynamic_reduce_window") return DynamicReduceWindow(c);
   if (target.starts_with("mhlo.")) return Mhlo(c, target);
   return AsItStands(c);
 }

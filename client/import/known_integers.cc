@@ -37,6 +37,7 @@ std::optional<int64_t> Binary(hlo::Opcode opcode, int64_t a, int64_t b) {
     case hlo::kMinimum: return std::min(a, b);
     case hlo::kAnd: return a & b;
     case hlo::kOr: return a | b;
+    case hlo::kXor: return a ^ b;
     case hlo::kDivide:
       if (b == 0 || (a == INT64_MIN && b == -1)) return std::nullopt;
       return a / b;
@@ -45,6 +46,27 @@ std::optional<int64_t> Binary(hlo::Opcode opcode, int64_t a, int64_t b) {
       return a % b;
     default: return std::nullopt;
   }
+}
+
+// Of a negative exponent 0, as HLO has it for all bases but 1 and -1.
+int64_t Powered(int64_t base, int64_t exponent) {
+  if (exponent < 0) return base == 1 ? 1 : base == -1 ? ((exponent & 1) != 0 ? -1 : 1) : 0;
+  uint64_t result = 1, factor = static_cast<uint64_t>(base);
+  for (auto left = static_cast<uint64_t>(exponent); left != 0; left >>= 1, factor *= factor) {
+    if ((left & 1) != 0) result *= factor;
+  }
+  return static_cast<int64_t>(result);
+}
+
+// An amount of the type's width or more, and a negative one, shifts everything out.
+int64_t Shifted(hlo::Instruction shift, int64_t value, int64_t amount) {
+  const int bits = hlo::Info(shift.shape().type).bits;
+  const bool out = amount < 0 || amount >= bits;
+  if (shift.opcode() == hlo::kShiftRightArithmetic) return out ? (value < 0 ? -1 : 0) : value >> amount;
+  if (out) return 0;
+  const auto word = static_cast<uint64_t>(value);
+  if (shift.opcode() == hlo::kShiftLeft) return static_cast<int64_t>(word << amount);
+  return static_cast<int64_t>((bits < 64 ? word & ((uint64_t{1} << bits) - 1) : word) >> amount);
 }
 
 bool Compared(hlo::ComparisonDirection direction, int64_t a, int64_t b) {
@@ -62,6 +84,14 @@ bool Compared(hlo::ComparisonDirection direction, int64_t a, int64_t b) {
 std::optional<int64_t> Element(hlo::Instruction instruction, absl::Span<const int64_t> operands) {
   switch (instruction.opcode()) {
     case hlo::kConvert: return operands[0];
+    case hlo::kAbs:
+      return static_cast<int64_t>(operands[0] < 0 ? -static_cast<uint64_t>(operands[0])
+                                                  : static_cast<uint64_t>(operands[0]));
+    case hlo::kSign: return operands[0] < 0 ? -1 : operands[0] > 0 ? 1 : 0;
+    case hlo::kPower: return Powered(operands[0], operands[1]);
+    case hlo::kShiftLeft:
+    case hlo::kShiftRightLogical:
+    case hlo::kShiftRightArithmetic: return Shifted(instruction, operands[0], operands[1]);
     case hlo::kNegate: return static_cast<int64_t>(-static_cast<uint64_t>(operands[0]));
     case hlo::kNot: return instruction.shape().type == hlo::kPred ? !operands[0] : ~operands[0];
     case hlo::kCompare:
@@ -114,9 +144,17 @@ std::optional<Integers> Fold(hlo::Instruction instruction,
     case hlo::kBroadcast:
       return operands[0]->size() == 1 ? std::optional(Integers(count, operands[0]->front())) : std::nullopt;
     case hlo::kConcatenate: {
-      if (shape.rank() != 1) return std::nullopt;
+      // Row by row of what lies before the dimension, a run of each operand.
+      const auto d = static_cast<size_t>(instruction.dimensions()[0]);
+      int64_t rows = 1;
+      for (size_t i = 0; i < d; ++i) rows *= shape.dims[i];
       Integers all;
-      for (const Integers* part : operands) all.insert(all.end(), part->begin(), part->end());
+      for (int64_t row = 0; row < rows; ++row) {
+        for (const Integers* part : operands) {
+          const auto run = static_cast<int64_t>(part->size()) / rows;
+          all.insert(all.end(), part->begin() + row * run, part->begin() + (row + 1) * run);
+        }
+      }
       return all;
     }
     case hlo::kSlice: {

@@ -6,7 +6,6 @@
 #include "common/base/error.h"
 #include "common/base/status.h"
 #include "common/hlo/proto/codec.h"
-#include "common/hlo/replica_groups.h"
 #include "common/hlo/text/shardy.h"
 #include "common/hlo/text/text.h"
 
@@ -41,27 +40,11 @@ ModuleOr Read(std::string_view bytes, const ReadOptions& options) {
   return hlo::ParseModule(bytes);
 }
 
-// How many partitions run the program. One when they differ in annotations alone; and as many as its mesh has
-// devices when it does not say: the HLO that JAX lowers to names its mesh, and no number.
-int64_t PartitionsOf(const hlo::Module& module) {
-  if (!hlo::DependsOnPartition(module)) return 1;
-  const auto stated = module.config.frontend_attributes.find("xla.sdy.meshes");
-  if (module.config.partition_count > 1 || stated == module.config.frontend_attributes.end())
-    return module.config.partition_count;
-  int64_t most = 1;
-  for (const auto& [name, mesh] : hlo::ParseMeshes(stated->second)) {
-    std::optional<int64_t> devices = 1;
-    for (const auto& [axis, size] : mesh.axes) devices = CheckedMultiply(devices.value_or(-1), size);
-    most = std::max(most, devices.value_or(1));
-  }
-  return most;
-}
-
 }  // namespace
 
 ModuleOr ReadModule(std::string_view bytes, const ReadOptions& options) {
   ModuleOr module = Read(bytes, options);
-  if (module.ok() && options.for_execution) (*module)->config.partition_count = PartitionsOf(**module);
+  if (module.ok() && options.for_execution) (*module)->config.partition_count = hlo::PartitionsToRun(**module);
   return module.ok() ? std::move(module) : AsProgramError(module.status());
 }
 

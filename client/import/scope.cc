@@ -249,7 +249,11 @@ bool Scope::CanClone(Op value, int links) const {
 }
 
 Op Scope::CloneFrom(const Scope& outer, Op value) {
-  if (const std::optional<hlo::Literal> known = outer.KnownLiteral(value)) return builder_.Constant(*known);
+  if (const std::optional<hlo::Literal> known = outer.KnownLiteral(value)) {
+    const Op constant = builder_.Constant(*known);
+    known_.emplace(constant.id, *outer.Known(value));
+    return constant;
+  }
   const hlo::Instruction instruction = outer.computation_[value.id];
   std::vector<Op> operands;
   for (const hlo::NodeId operand : instruction.operands()) {
@@ -275,10 +279,26 @@ void Scope::DefineKnown(ValueId id, const hlo::Literal& value) {
   LearnKnown(first);
 }
 
+// Of a function's result, or of one of several.
+std::optional<Integers> Scope::KnownOfCall(hlo::Instruction instruction) const {
+  size_t index = 0;
+  if (instruction.opcode() == hlo::kGetTupleElement) {
+    index = static_cast<size_t>(instruction.attributes<hlo::TupleIndexAttributes>().index);
+    instruction = instruction.operand(0);
+  } else if (instruction.shape().IsTuple()) {
+    return std::nullopt;
+  }
+  if (instruction.opcode() != hlo::kCall) return std::nullopt;
+  const Converter::KnownValues* const results = converter_.KnownResults(instruction.called()[0]);
+  return results == nullptr || index >= results->size() ? std::nullopt : (*results)[index];
+}
+
 void Scope::LearnKnown(hlo::NodeId first) {
   const auto of = [&](hlo::NodeId id) { return Known({&builder_, id}); };
   for (hlo::NodeId id = first; id < computation_.size(); ++id) {
-    if (std::optional<Integers> known = Fold(computation_[id], of)) known_.emplace(id, *std::move(known));
+    std::optional<Integers> known = KnownOfCall(computation_[id]);
+    if (!known.has_value()) known = Fold(computation_[id], of);
+    if (known.has_value()) known_.emplace(id, *std::move(known));
   }
 }
 

@@ -40,6 +40,13 @@ class Converter {
   absl::StatusOr<ComputationId> FunctionOf(std::string_view name, const std::vector<Argument>& arguments,
                                            const Operation& caller);
 
+  // The numbers that the results of a function are known to be; null: none of them.
+  using KnownValues = std::vector<std::optional<Integers>>;
+  const KnownValues* KnownResults(ComputationId function) const {
+    const auto found = known_results_.find(function);
+    return found == known_results_.end() ? nullptr : &found->second;
+  }
+
   // Appends a finished computation to the module.
   absl::StatusOr<ComputationId> Add(hlo::Computation computation);
   std::string RegionName();
@@ -54,6 +61,7 @@ class Converter {
   const Meshes meshes_;
   std::map<std::string, const Function*, std::less<>> functions_;
   absl::flat_hash_map<std::string, std::optional<ComputationId>> made_;  // Nothing: under way.
+  absl::flat_hash_map<ComputationId, KnownValues> known_results_;
   int regions_ = 0, depth_ = 0;
   int64_t instructions_ = 0;
 };
@@ -115,6 +123,7 @@ class Scope {
   absl::Status Convert(const Operation& operation);
   void Decorate(hlo::NodeId first, const Operation& operation);
   void LearnKnown(hlo::NodeId first);
+  std::optional<Integers> KnownOfCall(hlo::Instruction instruction) const;
   // Whether a value is a constant, or a short chain of instructions over one.
   bool CanClone(Op value, int links = kLinks) const;
   Op CloneFrom(const Scope& outer, Op value);

@@ -245,7 +245,8 @@ Op Digamma(Op x) {
   // pi / tan(pi x), of the distance to the whole number below, so that the sine keeps its digits.
   const Op angle = (x + Abs(Floor(x + 0.5))) * std::numbers::pi;
   const Op cotangent = Unary(kCosine, angle) * std::numbers::pi / Unary(kSine, angle);
-  const Op value = Select(is_reflected, y - cotangent, y);
+  const Op finite = Select(is_reflected, y - cotangent, y);
+  const Op value = Select(Is(x, Order::kEq, kInfinity), N(x, kInfinity), finite);
   return Select(And(Is(x, Order::kLe, 0), IsWhole(x)), N(x, kNan), value);
 }
 
@@ -293,7 +294,10 @@ Op Polygamma(Op n, Op x) {
 Op NextAfter(Op x, Op y) {
   Builder& b = *x.builder;
   const int bits = hlo::Info(b.shape(x).type).bits;
-  const hlo::PrimitiveType type = bits == 64 ? hlo::kS64 : bits == 32 ? hlo::kS32 : hlo::kS16;
+  const hlo::PrimitiveType type = bits == 64   ? hlo::kS64
+                                  : bits == 32 ? hlo::kS32
+                                  : bits == 16 ? hlo::kS16
+                                               : hlo::kS8;
   const auto number = [&](int64_t value) {
     absl::StatusOr<hlo::Literal> literal = hlo::Convert(hlo::Literal::Scalar(value), type);
     return b.Constant(*std::move(literal));

@@ -31,7 +31,7 @@ absl::Status ReadLine(Reader& reader, Location& location) {
 }
 
 // "file":1:2, "name"(location), "name".
-absl::StatusOr<Location> ReadNamed(Source& source) {
+absl::StatusOr<Location> ReadNamedLocation(Source& source) {
   Reader& reader = source.reader;
   Location location;
   ASSIGN_OR_RETURN(std::string text, reader.String());
@@ -92,7 +92,7 @@ absl::StatusOr<Location> ReadLocation(Source& source) {
   RETURN_IF_ERROR(nested.status());
   Reader& reader = source.reader;
   if (reader.Peek() == '#') return ReadAlias(source);
-  if (reader.Peek() == '"') return ReadNamed(source);
+  if (reader.Peek() == '"') return ReadNamedLocation(source);
   if (reader.TryKeyword("unknown")) return Location();
   if (reader.TryKeyword("callsite")) return ReadCallSite(source);
   if (reader.TryKeyword("fused")) return ReadFused(source);

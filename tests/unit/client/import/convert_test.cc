@@ -366,6 +366,90 @@ func.func private @filled(%n: tensor<i32>) -> tensor<?x3xi32> {
               HasSubstr("Argument 0 of the function @main is f32[?,2]; f32[2,3] is given"));
 }
 
+// As JAX divides a size: in a function of two results, by signs and remainders.
+TEST(Convert, SizesAreKnownThroughCallsAndArithmetic) {
+  const std::string text = R"(
+func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %two = stablehlo.constant dense<2> : tensor<i32>
+  %half:2 = call @divmod(%n, %two) : (tensor<i32>, tensor<i32>) -> (tensor<i32>, tensor<i32>)
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %m = stablehlo.reshape %half#0 : (tensor<i32>) -> tensor<1xi32>
+  %start = stablehlo.reshape %half#1 : (tensor<i32>) -> tensor<1xi32>
+  %one = stablehlo.constant dense<1> : tensor<1xi32>
+  %limit = stablehlo.add %start, %m : tensor<1xi32>
+  %part = stablehlo.real_dynamic_slice %x, %start, %limit, %one : (tensor<?xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf32>
+  %before = stablehlo.subtract %m, %one : tensor<1xi32>
+  %after = stablehlo.subtract %one, %one : tensor<1xi32>
+  %low = stablehlo.reshape %before : (tensor<1xi32>) -> tensor<1x1xi32>
+  %high = stablehlo.reshape %after : (tensor<1xi32>) -> tensor<1x1xi32>
+  %padding = stablehlo.concatenate %low, %high, dim = 1 : (tensor<1x1xi32>, tensor<1x1xi32>) -> tensor<1x2xi32>
+  %sum = stablehlo.custom_call @stablehlo.dynamic_reduce_window(%part, %zero, %m, %one, %one, %one, %padding) {api_version = 2 : i32, called_computations = [@add]} : (tensor<?xf32>, tensor<f32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1x2xi32>) -> tensor<?xf32>
+  return %sum : tensor<?xf32>
+}
+func.func private @add(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
+  %c = stablehlo.add %a, %b : tensor<f32>
+  return %c : tensor<f32>
+}
+func.func private @divmod(%a: tensor<i32>, %b: tensor<i32>) -> (tensor<i32>, tensor<i32>) {
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %q = stablehlo.divide %a, %b : tensor<i32>
+  %r = stablehlo.remainder %a, %b : tensor<i32>
+  %sa = stablehlo.sign %a : tensor<i32>
+  %sb = stablehlo.sign %b : tensor<i32>
+  %differ = stablehlo.compare NE, %sa, %sb, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %less = stablehlo.subtract %q, %one : tensor<i32>
+  %floor = stablehlo.select %differ, %less, %q : tensor<i1>, tensor<i32>
+  return %floor, %r : tensor<i32>, tensor<i32>
+})";
+  // Of seven: elements 1 to 3, added up.
+  const ArgumentSizes sizes = {{0, {7}}};
+  const Literal result = RunText(text, {Literal::Vector<float>({1, 2, 3, 4, 5, 6, 7})}, sizes);
+  EXPECT_THAT(Elements<float>(result), ElementsAre(2, 5, 9));
+}
+
+TEST(Convert, OperandsThatStateSizesLeaveNoneDynamic) {
+  const auto module = Converted(R"(
+func.func @main(%x: tensor<4xf32>) -> tensor<?xf32> {
+  %s = stablehlo.constant dense<4> : tensor<1xi32>
+  %y = stablehlo.custom_call @mine(%x, %s) {indices_of_shape_operands = dense<[1]> : tensor<1xi64>} : (tensor<4xf32>, tensor<1xi32>) -> tensor<?xf32>
+  return %y : tensor<?xf32>
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const hlo::Instruction root = (*module)->entry().root();
+  EXPECT_EQ(hlo::ToStringNoLayout(root.shape()), "f32[4]");
+  EXPECT_EQ(root.operand_count(), 1u);
+}
+
+// What feeds a program and what it feeds, and back.
+TEST(Convert, TransfersAreInstructionsWithTheirEnds) {
+  const std::string text = R"(
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %t = stablehlo.create_token : !stablehlo.token
+  %in:3 = "stablehlo.infeed"(%t) <{infeed_config = "a"}> : (!stablehlo.token) -> (tensor<2xf32>, tensor<s32>, !stablehlo.token)
+  %one:2 = "stablehlo.infeed"(%in#2) <{infeed_config = ""}> : (!stablehlo.token) -> (tensor<2xf32>, !stablehlo.token)
+  %out = "stablehlo.outfeed"(%in#0, %one#0, %one#1) <{outfeed_config = "b"}> : (tensor<2xf32>, tensor<2xf32>, !stablehlo.token) -> !stablehlo.token
+  %sent = "stablehlo.send"(%x, %out) <{channel_handle = #stablehlo.channel_handle<handle = 7, type = 2>, is_host_transfer = true}> : (tensor<2xf32>, !stablehlo.token) -> !stablehlo.token
+  %got:2 = "stablehlo.recv"(%sent) <{channel_handle = #stablehlo.channel_handle<handle = 8, type = 3>, is_host_transfer = true}> : (!stablehlo.token) -> (tensor<2xf32>, !stablehlo.token)
+  return %got#0 : tensor<2xf32>
+})";
+  std::string replaced = text;
+  replaced.replace(replaced.find("tensor<s32>"), 11, "tensor<i32>");
+  const auto module = Converted(replaced);
+  ASSERT_TRUE(module.ok()) << module.status();
+  const std::string hlo = hlo::ToText(**module);
+  EXPECT_THAT(hlo, HasSubstr("((f32[2], s32[]), token[]) infeed("));
+  EXPECT_THAT(hlo, HasSubstr("(f32[2], token[]) infeed("));
+  EXPECT_THAT(hlo, HasSubstr("outfeed_shape=(f32[2], f32[2]), outfeed_config=\"b\""));
+  EXPECT_THAT(hlo, HasSubstr("send-done("));
+  EXPECT_THAT(hlo, HasSubstr("channel_id=8, is_host_transfer=true"));
+  EXPECT_THAT(hlo, HasSubstr("recv-done("));
+  EXPECT_THAT(
+      ErrorText("func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n  %t = \"stablehlo.outfeed\"(%x) : "
+                "(tensor<2xf32>) -> !stablehlo.token\n  return %x : tensor<2xf32>\n}"),
+      HasSubstr("Its last operand is not a token"));
+}
+
 TEST(Convert, SizesThatDependOnValuesAreRefused) {
   const std::string text = R"(
 func.func @main(%x: tensor<4xf32>, %s: tensor<1xi32>) -> tensor<?xf32> {

@@ -1,0 +1,103 @@
+// Values between a program that runs and its client, and between its members: infeed, outfeed, send, recv.
+#include "absl/strings/str_cat.h"
+#include "client/import/conversion.h"
+#include "client/import/scope.h"
+
+namespace hlod::stablehlo {
+namespace {
+
+using enum hlo::Opcode;
+
+// Arrays as a value of a channel: one as it is, several as a tuple.
+Op Together(Conversion& c, absl::Span<const Op> arrays) {
+  return arrays.size() == 1 ? arrays[0] : c.b.Tuple(arrays);
+}
+
+// The arrays of the stated results, which a token ends.
+Shape StatedData(Conversion& c) {
+  std::vector<Shape> shapes;
+  for (const Value& result : c.op.results) shapes.push_back(result.type);
+  if (shapes.empty() || !shapes.back().IsToken()) {
+    c.Fail(InvalidArgument("Its last result is not a token."));
+    return Shape::Token();
+  }
+  shapes.pop_back();
+  return shapes.size() == 1 ? shapes[0] : Shape::Tuple(std::move(shapes));
+}
+
+// The arrays of (data, token), then the token.
+Values TakenApart(Conversion& c, Op result) {
+  if (!c.status().ok()) return {};
+  Values values;
+  const Op data = c.b.GetTupleElement(result, 0);
+  if (c.op.results.size() == 2) values.push_back(data);
+  for (size_t i = 0; i + 1 < c.op.results.size() && c.op.results.size() != 2; ++i)
+    values.push_back(c.b.GetTupleElement(data, static_cast<int64_t>(i)));
+  values.push_back(c.b.GetTupleElement(result, 1));
+  return values;
+}
+
+// The operands but for the last, which is the token they wait for.
+absl::Span<const Op> Data(Conversion& c) {
+  if (!c.operands.empty() && c.b.shape(c.operands.back()).IsToken()) return c.Slice(0, c.operands.size() - 1);
+  c.Fail(InvalidArgument("Its last operand is not a token."));
+  return {};
+}
+
+Values Infeed(Conversion& c) {
+  const Shape declared = Shape::Tuple({StatedData(c), Shape::Token()});
+  if (!c.status().ok()) return {};
+  return TakenApart(
+      c, c.b.Add(kInfeed, c.operands, hlo::InfeedAttributes{.config = c.Text("infeed_config", false)}, {},
+                 &declared));
+}
+
+Values Outfeed(Conversion& c) {
+  const absl::Span<const Op> data = Data(c);
+  if (!c.status().ok()) return {};
+  const Op value = Together(c, data);
+  const hlo::OutfeedAttributes attributes{.config = c.Text("outfeed_config", false),
+                                          .shape = c.b.shape(value)};
+  return {c.b.Add(kOutfeed, {value, c.operands.back()}, attributes)};
+}
+
+// The channel; between members the pairs of them are a frontend attribute, as XLA has it.
+hlo::ChannelAttributes ChannelOf(Conversion& c) {
+  const Pairs pairs = c.Has("source_target_pairs") ? c.PairsOf("source_target_pairs") : Pairs();
+  std::string text;
+  for (const auto& [source, target] : pairs)
+    absl::StrAppend(&text, text.empty() ? "" : ",", "{", source, ",", target, "}");
+  if (!pairs.empty())
+    c.scope.decoration.frontend_attributes["_xla_send_recv_source_target_pairs"] =
+        absl::StrCat("{", text, "}");
+  return {.channel_id = c.Integer("channel_id", 0), .is_host_transfer = c.Bool("is_host_transfer")};
+}
+
+Values Send(Conversion& c) {
+  const absl::Span<const Op> data = Data(c);
+  const hlo::ChannelAttributes channel = ChannelOf(c);
+  if (!c.status().ok()) return {};
+  const Op started = c.b.Add(kSend, {Together(c, data), c.operands.back()}, channel);
+  return {c.b.Add(kSendDone, {started}, channel)};
+}
+
+Values Recv(Conversion& c) {
+  const Shape declared = Shape::Tuple({StatedData(c), Shape::Scalar(hlo::kU32), Shape::Token()});
+  const hlo::ChannelAttributes channel = ChannelOf(c);
+  if (!c.status().ok()) return {};
+  const Op started = c.b.Add(kRecv, c.operands, channel, {}, &declared);
+  return TakenApart(c, c.b.Add(kRecvDone, {started}, channel));
+}
+
+constexpr Rule kTransferRules[] = {
+    {"stablehlo.infeed", Infeed, 1, -1},
+    {"stablehlo.outfeed", Outfeed, -1, 1},
+    {"stablehlo.recv", Recv, 1, -1},
+    {"stablehlo.send", Send, -1, 1},
+};
+
+}  // namespace
+
+absl::Span<const Rule> TransferRules() { return kTransferRules; }
+
+}  // namespace hlod::stablehlo
