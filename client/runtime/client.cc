@@ -18,6 +18,7 @@
 #include "common/base/status.h"
 #include "common/hlo/builder.h"
 #include "common/hlo/proto/codec.h"
+#include "common/hlo/text/shardy.h"
 #include "common/hlo/text/text.h"
 
 namespace hlod {
@@ -25,6 +26,16 @@ using internal::Command;
 using internal::Session;
 
 namespace {
+
+// The module with the number of partitions that its mesh has; null when it states one, or has none.
+std::unique_ptr<Module> WithPartitions(const Module& module) {
+  if (module.config.partition_count > 1) return nullptr;
+  const int64_t partitions = hlo::PartitionsToRun(module);
+  if (partitions <= 1) return nullptr;
+  std::unique_ptr<Module> stated = hlo::Clone(module);
+  stated->config.partition_count = partitions;
+  return stated;
+}
 
 // One for the sessions of this process. A program that ends right after its last session waits for it a
 // little: over TCP a daemon that never received the goodbye would keep the session for its grace period.
@@ -91,6 +102,8 @@ const std::vector<DeviceInfo>& Client::devices() const { return session_->device
 absl::StatusOr<Executable> Client::Compile(const Module& module, const CompileOptions& options,
                                            Caller caller) const {
   RETURN_IF_ERROR(hlo::CheckBuilt(module));
+  if (const std::unique_ptr<Module> stated = WithPartitions(module); stated != nullptr)
+    return internal::CompileBytes(session_, stated.get(), hlo::Serialize(*stated), options.describe, caller);
   return internal::CompileBytes(session_, &module, hlo::Serialize(module), options.describe, caller);
 }
 
@@ -98,6 +111,7 @@ absl::StatusOr<Executable> Client::CompileSerialized(std::string_view bytes, con
                                                      Caller caller) const {
   const absl::StatusOr<std::unique_ptr<Module>> module = hlo::FromSerialized(bytes);
   if (!module.ok() && !session_->options().skip_local_checks) return AsProgramError(module.status());
+  if (module.ok() && WithPartitions(**module) != nullptr) return Compile(**module, options, caller);
   return internal::CompileBytes(session_, module.ok() ? module->get() : nullptr, std::string(bytes),
                                 options.describe, caller);
 }

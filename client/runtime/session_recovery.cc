@@ -117,6 +117,18 @@ absl::Status Session::Greet(absl::Time deadline) {
       if (limit.name() == name) limits_.*field = limit.value();
     });
   }
+  constexpr int64_t kMost = int64_t{1} << 40;  // Multiplied, it does not overflow.
+  for (auto field : {&Limits::chunk_bytes_max, &Limits::commands_in_flight_max}) {
+    if (limits_.*field >= 1) {
+      limits_.*field = std::min(limits_.*field, kMost);
+      continue;
+    }
+    return ToStatus({.kind = ErrorKind::kVersion,
+                     .text = absl::StrFormat(
+                         "The daemon states limit %s (%d), with which nothing can be sent.",
+                         field == &Limits::chunk_bytes_max ? "chunk_bytes_max" : "commands_in_flight_max",
+                         limits_.*field)});
+  }
   for (const v1::DeviceInfo& device : welcome->devices()) {
     devices_.push_back({static_cast<int>(device.ordinal()), device.kind(), device.memory_bytes()});
   }

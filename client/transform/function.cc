@@ -61,8 +61,26 @@ bool Traced::StillFits() const {
   return true;
 }
 
+namespace {
+
+// A function may not need its argument: that it is gone would not show.
+void CheckArguments(const Traced& traced, const std::vector<Tensor>& arguments, const Caller& caller) {
+  const TraceLock lock;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Value& value = *arguments[i].impl()->storage->value;
+    if (value.state != Value::State::kFailed || KindOf(value.failure) != ErrorKind::kDonated) continue;
+    Throw(ErrorKind::kDonated,
+          absl::StrCat("tensor ", i, " of its arguments, ", hlo::ToStringNoLayout(value.shape()), " made at ",
+                       LineText(value.origin), ": ", std::string(value.failure.message())),
+          traced.what(), caller);
+  }
+}
+
+}  // namespace
+
 std::vector<Tensor> CallTraced(const Traced& traced, const std::vector<Tensor>& arguments,
                                const Caller& caller) {
+  CheckArguments(traced, arguments, caller);
   const AutocastSuspension suspension;
   const Function& function = traced.function();
   const std::vector<Tensor> captured = function.Captured();

@@ -128,6 +128,16 @@ TEST_F(Members, DevicesGoInTheOrderThatIsGiven) {
   EXPECT_EQ(Must(results[1][0].ToLiteral()), Literal::Scalar<uint32_t>(0));
 }
 
+// As JAX lowers shard_map to HLO: the mesh says how many there are.
+TEST_F(Members, AsManyPartitionsAsTheMeshHas) {
+  const Executable ids = Must(client_->CompileText(
+      "HloModule ids, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<[\"x\"=2, \"y\"=2]>}}\n"
+      "ENTRY e {\n ROOT p = u32[] partition-id()\n}\n"));
+  ASSERT_EQ(ids.member_count(), 4);
+  const auto results = Must(ids.ExecuteMembers(std::vector<std::vector<Argument>>(4)));
+  for (uint32_t m = 0; m < 4; ++m) EXPECT_EQ(Must(results[m][0].ToLiteral()), Literal::Scalar<uint32_t>(m));
+}
+
 TEST_F(Members, DonatedArgumentsAreGone) {
   const Executable sum = Must(client_->CompileText(
       "HloModule sum, replica_count=2, input_output_alias={ {}: (0, {}, may-alias) }\n" + std::string(kAdd) +

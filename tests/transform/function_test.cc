@@ -192,6 +192,15 @@ TEST_F(Functions, DonatedArgumentsAreGone) {
   EXPECT_THAT(y.ToVector<float>(), ElementsAre(1, 2));
 }
 
+// Also of a function that does not need them.
+TEST_F(Functions, DonatedArgumentsAreNotGivenAgain) {
+  const auto f = Jit([](const Tensor&, const Tensor& y) { return y + 1; }, {.donate = {0}});
+  const Tensor x = OnDevice({1, 2}, {2});
+  static_cast<void>(f(x, x + 1));
+  const absl::Status thrown = Thrown([&] { static_cast<void>(f(x, x)); });
+  EXPECT_EQ(KindOf(thrown), ErrorKind::kDonated);
+}
+
 TEST_F(Functions, RandomNumbersGoOnFromCallToCall) {
   const auto f = Jit([&](const Tensor& x) { return x + Rand({2}, {.device = x.device()}); });
   const Tensor x = OnDevice({0, 0}, {2});
