@@ -140,7 +140,7 @@ absl::StatusOr<Literal> ParseNpy(std::string_view bytes, const Shape& shape, std
                            ToStringNoLayout(shape), NpyDtype(shape.type));
   }
   if (header.dims != shape.dims) {
-    return InvalidArgument("%s holds %s; the parameter is %s.", name,
+    return InvalidArgument("%s holds %s; %s is to be given.", name,
                            ToStringNoLayout(Shape::Array(shape.type, header.dims)), ToStringNoLayout(shape));
   }
   const std::optional<int64_t> needed = ByteSize(shape);
