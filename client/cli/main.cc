@@ -256,7 +256,7 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
   CLI::App* const convert_command = app.add_subcommand("convert", "Write a module in another form");
   convert_command->add_option("in", convert.input, "HLO (proto or text) or StableHLO (text or artifact)")
       ->required();
-  convert_command->add_option("out", convert.output, "FILE.hlo or FILE.txt: HLO text; FILE.pb: HLO proto")
+  convert_command->add_option("out", convert.output, "FILE.hlo or FILE.txt: HLO text; FILE.pb: HLO proto; FILE.mlir: StableHLO text")
       ->required();
   add_sizes(convert_command, convert.sizes);
   CheckFormOptions check_form;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -26,6 +27,23 @@ using internal::Command;
 using internal::Session;
 
 namespace {
+
+// What cannot be read, because it is a program in another form.
+absl::Status AsProgramError(const absl::Status& status, std::string_view program) {
+  const std::string_view text =
+      program.substr(std::min(program.find_first_not_of(" \t\r\n"), program.size()));
+  const auto starts = [&](std::string_view word) { return text.starts_with(word); };
+  std::string_view form, reader;
+  if (starts("ML\xefR") || starts("module ") || starts("#loc") || starts("func.func")) {
+    form = "StableHLO";
+    reader = "LoadFunction (hlod/foreign.h) reads it, and `hloctl convert` makes HLO of it";
+  } else if (starts("HloModule")) {
+    form = "HLO text";
+    reader = "CompileText reads it";
+  }
+  if (form.empty()) return hlod::AsProgramError(status);
+  return hlod::AsProgramError(InvalidArgument("The program is %s: %s.", form, reader));
+}
 
 // The module with the number of partitions that its mesh has; null when it states one, or has none.
 std::unique_ptr<Module> WithPartitions(const Module& module) {
@@ -110,7 +128,7 @@ absl::StatusOr<Executable> Client::Compile(const Module& module, const CompileOp
 absl::StatusOr<Executable> Client::CompileSerialized(std::string_view bytes, const CompileOptions& options,
                                                      Caller caller) const {
   const absl::StatusOr<std::unique_ptr<Module>> module = hlo::FromSerialized(bytes);
-  if (!module.ok() && !session_->options().skip_local_checks) return AsProgramError(module.status());
+  if (!module.ok() && !session_->options().skip_local_checks) return AsProgramError(module.status(), bytes);
   if (module.ok() && WithPartitions(**module) != nullptr) return Compile(**module, options, caller);
   return internal::CompileBytes(session_, module.ok() ? module->get() : nullptr, std::string(bytes),
                                 options.describe, caller);
@@ -119,7 +137,8 @@ absl::StatusOr<Executable> Client::CompileSerialized(std::string_view bytes, con
 absl::StatusOr<Executable> Client::CompileText(std::string_view text, const CompileOptions& options,
                                                Caller caller) const {
   const absl::StatusOr<std::unique_ptr<Module>> module = hlo::ParseModule(text);
-  if (!module.ok()) return AsProgramError(module.status());
+  if (!module.ok() && !text.starts_with("HloModule")) return AsProgramError(module.status(), text);
+  if (!module.ok()) return hlod::AsProgramError(module.status());
   return Compile(**module, options, caller);
 }
 

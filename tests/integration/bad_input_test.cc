@@ -238,6 +238,11 @@ TEST_F(BadInput, AModuleThatWasNotBuiltIsNotCompiled) {
   ExpectError(client_->Compile(module).status(), ErrorKind::kInvalidProgram,
               "Operand 1 shape (f32[3]) of add differs from operand 0 shape (f32[2]).");
   ExpectError(client_->CompileText("nonsense").status(), ErrorKind::kInvalidProgram, "");
+  ExpectError(client_->CompileText("module @m { func.func @main() { return } }").status(),
+              ErrorKind::kInvalidProgram, "The program is StableHLO: LoadFunction");
+  ExpectError(
+      client_->CompileSerialized("HloModule m\n\nENTRY main { ROOT x = f32[] parameter(0) }").status(),
+      ErrorKind::kInvalidProgram, "The program is HLO text: CompileText reads it");
   ExpectError(client_->CompileText("HloModule m\n\nENTRY main { ROOT x = f32[] frobnicate() }").status(),
               ErrorKind::kUnimplemented, "frobnicate");
 }
