@@ -13,11 +13,7 @@ absl::StatusOr<std::string> FromHlo(const hlo::Module& module) {
   AttributeMap attributes;
   attributes["mhlo.num_partitions"] = {.value = module.config.partition_count, .type = hlo::kS32};
   attributes["mhlo.num_replicas"] = {.value = module.config.replica_count, .type = hlo::kS32};
-  if (!module.config.frontend_attributes.empty()) {
-    auto map = std::make_shared<AttributeMap>();
-    for (const auto& [key, value] : module.config.frontend_attributes) (*map)[key] = {value};
-    attributes["mhlo.frontend_attributes"] = {std::move(map)};
-  }
+  write::AddFrontendAttributes(module.config.frontend_attributes, attributes);
   std::string text =
       absl::StrCat("module @", write::Identifier(module.name()), " attributes ", TextOf(attributes), " {\n");
   write::Writer writer(module, text);

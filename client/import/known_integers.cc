@@ -62,9 +62,13 @@ int64_t Powered(int64_t base, int64_t exponent) {
 int64_t Shifted(hlo::Instruction shift, int64_t value, int64_t amount) {
   const int bits = hlo::Info(shift.shape().type).bits;
   const bool out = amount < 0 || amount >= bits;
-  if (shift.opcode() == hlo::kShiftRightArithmetic) return out ? (value < 0 ? -1 : 0) : value >> amount;
-  if (out) return 0;
   const auto word = static_cast<uint64_t>(value);
+  if (shift.opcode() == hlo::kShiftRightArithmetic) {
+    // An unsigned type shifts its own top bit in, too.
+    const auto wide = static_cast<int64_t>(word << (64 - bits)) >> (64 - bits);
+    return wide >> (out ? 63 : amount);
+  }
+  if (out) return 0;
   if (shift.opcode() == hlo::kShiftLeft) return static_cast<int64_t>(word << amount);
   return static_cast<int64_t>((bits < 64 ? word & ((uint64_t{1} << bits) - 1) : word) >> amount);
 }

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "client/import/import.h"
-#include "common/base/arithmetic.h"
 #include "common/base/error.h"
 #include "common/base/status.h"
 #include "common/hlo/proto/codec.h"
@@ -44,7 +43,8 @@ ModuleOr Read(std::string_view bytes, const ReadOptions& options) {
 
 ModuleOr ReadModule(std::string_view bytes, const ReadOptions& options) {
   ModuleOr module = Read(bytes, options);
-  if (module.ok() && options.for_execution) (*module)->config.partition_count = hlo::PartitionsToRun(**module);
+  if (module.ok() && options.for_execution)
+    (*module)->config.partition_count = hlo::PartitionsToRun(**module);
   return module.ok() ? std::move(module) : AsProgramError(module.status());
 }
 

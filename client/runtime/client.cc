@@ -120,16 +120,20 @@ const std::vector<DeviceInfo>& Client::devices() const { return session_->device
 absl::StatusOr<Executable> Client::Compile(const Module& module, const CompileOptions& options,
                                            Caller caller) const {
   RETURN_IF_ERROR(hlo::CheckBuilt(module));
-  if (const std::unique_ptr<Module> stated = WithPartitions(module); stated != nullptr)
-    return internal::CompileBytes(session_, stated.get(), hlo::Serialize(*stated), options.describe, caller);
-  return internal::CompileBytes(session_, &module, hlo::Serialize(module), options.describe, caller);
+  const std::unique_ptr<Module> stated = WithPartitions(module);
+  const Module& run = stated != nullptr ? *stated : module;
+  return internal::CompileBytes(session_, &run, hlo::Serialize(run), options.describe, caller);
 }
 
 absl::StatusOr<Executable> Client::CompileSerialized(std::string_view bytes, const CompileOptions& options,
                                                      Caller caller) const {
   const absl::StatusOr<std::unique_ptr<Module>> module = hlo::FromSerialized(bytes);
   if (!module.ok() && !session_->options().skip_local_checks) return AsProgramError(module.status(), bytes);
-  if (module.ok() && WithPartitions(**module) != nullptr) return Compile(**module, options, caller);
+  if (module.ok()) {
+    if (const std::unique_ptr<Module> stated = WithPartitions(**module); stated != nullptr)
+      return internal::CompileBytes(session_, stated.get(), hlo::Serialize(*stated), options.describe,
+                                    caller);
+  }
   return internal::CompileBytes(session_, module.ok() ? module->get() : nullptr, std::string(bytes),
                                 options.describe, caller);
 }
@@ -137,8 +141,9 @@ absl::StatusOr<Executable> Client::CompileSerialized(std::string_view bytes, con
 absl::StatusOr<Executable> Client::CompileText(std::string_view text, const CompileOptions& options,
                                                Caller caller) const {
   const absl::StatusOr<std::unique_ptr<Module>> module = hlo::ParseModule(text);
-  if (!module.ok() && !text.starts_with("HloModule")) return AsProgramError(module.status(), text);
-  if (!module.ok()) return hlod::AsProgramError(module.status());
+  if (!module.ok())
+    return text.starts_with("HloModule") ? hlod::AsProgramError(module.status())
+                                         : AsProgramError(module.status(), text);
   return Compile(**module, options, caller);
 }
 

@@ -48,11 +48,7 @@ std::string Arguments(const Leaves& values) {
 
 // What the instruction carries that no computation reads.
 void AddNotes(const hlo::Notes& notes, AttributeMap& attributes) {
-  if (!notes.frontend_attributes.empty()) {
-    auto map = std::make_shared<AttributeMap>();
-    for (const auto& [key, value] : notes.frontend_attributes) (*map)[key] = {value};
-    attributes["mhlo.frontend_attributes"] = {std::move(map)};
-  }
+  AddFrontendAttributes(notes.frontend_attributes, attributes);
   if (std::string sharding = hlo::ShardingToText(notes.sharding); !sharding.empty())
     attributes["mhlo.sharding"] = {std::move(sharding)};
 }
@@ -68,6 +64,13 @@ std::string LocationText(const hlo::Metadata& metadata) {
 }
 
 }  // namespace
+
+void AddFrontendAttributes(const std::map<std::string, std::string>& stated, AttributeMap& attributes) {
+  if (stated.empty()) return;
+  auto map = std::make_shared<AttributeMap>();
+  for (const auto& [key, value] : stated) (*map)[key] = {value};
+  attributes["mhlo.frontend_attributes"] = {std::move(map)};
+}
 
 absl::Status Writer::WriteAll() {
   RETURN_IF_ERROR(WriteEntry());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@
 #include "client/import/write/functions.h"
 
 namespace hlod::stablehlo::write {
+
+// As mhlo.frontend_attributes; nothing where there are none.
+void AddFrontendAttributes(const std::map<std::string, std::string>& stated, AttributeMap& attributes);
 
 // Writes one function after the other, at the end of a text.
 class Writer {

@@ -408,6 +408,22 @@ func.func private @divmod(%a: tensor<i32>, %b: tensor<i32>) -> (tensor<i32>, ten
   EXPECT_THAT(Elements<float>(result), ElementsAre(2, 5, 9));
 }
 
+// By hand: -8 as u32, shifted with its top bit, is -4.
+TEST(Convert, ShiftsOfSizesKeepTheTopBitOfUnsignedTypes) {
+  const Literal result = RunText(R"(
+func.func @main() -> tensor<?xf32> {
+  %one = stablehlo.constant dense<1> : tensor<1xui32>
+  %big = stablehlo.constant dense<4294967288> : tensor<1xui32>
+  %less = stablehlo.shift_right_arithmetic %big, %one : tensor<1xui32>
+  %size = stablehlo.negate %less : tensor<1xui32>
+  %z = stablehlo.constant dense<2.0> : tensor<f32>
+  %y = stablehlo.dynamic_broadcast_in_dim %z, %size, dims = [] : (tensor<f32>, tensor<1xui32>) -> tensor<?xf32>
+  return %y : tensor<?xf32>
+})",
+                                 {});
+  EXPECT_THAT(Elements<float>(result), ElementsAre(2, 2, 2, 2));
+}
+
 TEST(Convert, OperandsThatStateSizesLeaveNoneDynamic) {
   const auto module = Converted(R"(
 func.func @main(%x: tensor<4xf32>) -> tensor<?xf32> {
