@@ -1,137 +1,120 @@
-// Reading a comparator's computation: which keys, in which order.
-#include <cmath>
+// Which keys a comparator goes by, most significant first.
+//
+// With the most significant operand known, as a pair of numbers, what is left of the comparator is true
+// (less), false (greater), or, where they are equal, one and the same comparator of the other operands. So
+// the operand is found by trying each on samples of all pairs that there are, and its order by comparing the
+// answers with each order that keys can have. Example: lt(a, b) | (number(a) & nan(b)) of two floats, as a
+// sort that puts NaN last writes it, answers as a key with equal zeros and the NaNs highest does.
+#include <array>
+#include <bit>
 #include <utility>
 
 #include "server/engine/sort/sort.h"
+#include "server/engine/sort/terms.h"
 
 namespace hlod::engine {
 namespace {
 
-using Direction = hlo::ComparisonDirection;
-
-// A value in a comparator that is one side's parameter, perhaps with its zeros and NaNs made equal.
-struct Side {
-  int operand = 0;
-  bool right = false;
-  bool zeros_equal = false, nans_equal = false;
+// What is left of a comparator for each pair of samples of one operand.
+struct Answers {
+  std::vector<Terms::Id> of;       // Row by row: left, right.
+  Terms::Id rest = Terms::kFalse;  // The only one that is neither true nor false, if there is one.
 };
 
-std::optional<Side> ReadParameter(hlo::Instruction node) {
-  if (node.opcode() != hlo::kParameter) return std::nullopt;
-  return Side{static_cast<int>(node.parameter_number() / 2), node.parameter_number() % 2 == 1};
-}
-
-bool IsConstant(hlo::Instruction node, bool (*test)(double)) {
-  return node.opcode() == hlo::kConstant && node.shape().IsScalar() &&
-         test(hlo::ElementAsDouble(node.literal(), 0));
-}
-
-bool IsCompare(hlo::Instruction node, Direction direction) {
-  return node.opcode() == hlo::kCompare && node.attributes<hlo::CompareAttributes>().direction == direction &&
-         node.attributes<hlo::CompareAttributes>().type == hlo::ComparisonType::kFloat;
-}
-
-// A parameter, or one of the two selects around it and, at most, the other one inside.
-std::optional<Side> ReadSide(hlo::Instruction node, int selects = 2) {
-  if (node.opcode() != hlo::kSelect || !hlo::IsFloat(node.shape().type)) return ReadParameter(node);
-  const hlo::Instruction test = node.operand(0), replacement = node.operand(1);
-  if (selects == 0 || test.opcode() != hlo::kCompare) return std::nullopt;
-  std::optional<Side> side = ReadSide(node.operand(2), selects - 1);
-  if (!side) return std::nullopt;
-  const std::optional<Side> tested = ReadParameter(test.operand(0));
-  if (!tested || tested->operand != side->operand || tested->right != side->right) return std::nullopt;
-  if (IsCompare(test, Direction::kEq) && IsConstant(test.operand(1), [](double x) { return x == 0; }) &&
-      IsConstant(replacement, [](double x) { return x == 0; })) {
-    side->zeros_equal = true;
-    return side;
-  }
-  if (IsCompare(test, Direction::kNe) && test.operands()[0] == test.operands()[1] &&
-      IsConstant(replacement, [](double x) { return std::isnan(x) && !std::signbit(x); })) {
-    side->nans_equal = true;
-    return side;
-  }
-  return std::nullopt;
-}
-
-// A comparison of the two sides of one operand; `direction` as if the left side came first.
-struct KeyCompare {
-  SortKey key;
-  Direction direction;
-};
-
-std::optional<KeyCompare> ReadCompare(hlo::Instruction node) {
-  if (node.opcode() != hlo::kCompare) return std::nullopt;
-  const std::optional<Side> a = ReadSide(node.operand(0)), b = ReadSide(node.operand(1));
-  if (!a || !b || a->operand != b->operand || a->right == b->right || a->zeros_equal != b->zeros_equal ||
-      a->nans_equal != b->nans_equal) {
-    return std::nullopt;
-  }
-  const auto& compare = node.attributes<hlo::CompareAttributes>();
-  KeyCompare result{{a->operand, node.operand(0).shape().type, false, a->zeros_equal, a->nans_equal},
-                    compare.direction};
-  if (hlo::IsFloat(result.key.type)) {
-    // As numbers, zeros are equal; where NaNs go is not said, so they go last.
-    if (compare.type == hlo::ComparisonType::kFloat) result.key.zeros_equal = result.key.nans_equal = true;
-  } else if (compare.type != hlo::DefaultComparisonType(result.key.type) &&
-             compare.type != hlo::ComparisonType::kTotalOrder) {
-    return std::nullopt;
-  }
-  if (a->right) {
-    switch (result.direction) {
-      case Direction::kLt: result.direction = Direction::kGt; break;
-      case Direction::kGt: result.direction = Direction::kLt; break;
-      case Direction::kLe: result.direction = Direction::kGe; break;
-      case Direction::kGe: result.direction = Direction::kLe; break;
-      default: break;
+// nullopt when other operands decide before this one.
+std::optional<Answers> Ask(Terms& terms, Terms::Id root, int operand, absl::Span<const SampleBits> samples) {
+  Answers answers;
+  for (const SampleBits left : samples) {
+    for (const SampleBits right : samples) {
+      const Terms::Id answer = terms.With(root, operand, left, right);
+      answers.of.push_back(answer);
+      if (answer == Terms::kFalse || answer == Terms::kTrue) continue;
+      if (answers.rest != Terms::kFalse && answers.rest != answer) return std::nullopt;
+      answers.rest = answer;
+      if (terms.exhausted()) return std::nullopt;
     }
   }
-  return result;
+  return answers;
 }
 
-std::optional<SortKey> ReadLess(hlo::Instruction node) {
-  std::optional<KeyCompare> compare = ReadCompare(node);
-  if (!compare || (compare->direction != Direction::kLt && compare->direction != Direction::kGt))
-    return std::nullopt;
-  compare->key.descending = compare->direction == Direction::kGt;
-  return compare->key;
+// A sample as an unsigned number in the key's order.
+uint64_t Place(const SortKey& key, SampleBits bits) {
+  uint64_t place = bits;
+  if (hlo::IsFloat(key.type)) place = FloatKey(bits, IsNanSample(key.type, bits), key);
+  if (hlo::IsSigned(key.type)) place = bits ^ uint64_t { 1 } << 63;
+  return key.descending ? ~place : place;
 }
 
-// eq(key) & rest, either way round: the rest.
-std::optional<hlo::NodeId> ReadTie(hlo::Instruction node, const SortKey& key) {
-  if (node.opcode() != hlo::kAnd) return std::nullopt;
-  for (int i = 0; i < 2; ++i) {
-    std::optional<KeyCompare> equal = ReadCompare(node.operand(i));
-    if (!equal || equal->direction != Direction::kEq) continue;
-    equal->key.descending = key.descending;
-    if (equal->key == key) return node.operands()[1 - i];
+// `unordered`: every comparison with a NaN is false.
+bool Fits(const SortKey& key, bool unordered, absl::Span<const SampleBits> samples, const Answers& answers) {
+  size_t i = 0;
+  for (const SampleBits left : samples) {
+    for (const SampleBits right : samples) {
+      const uint64_t x = Place(key, left), y = Place(key, right);
+      Terms::Id wanted = x < y ? Terms::kTrue : y < x ? Terms::kFalse : answers.rest;
+      if (unordered && (IsNanSample(key.type, left) || IsNanSample(key.type, right))) wanted = Terms::kFalse;
+      if (answers.of[i++] != wanted) return false;
+    }
+  }
+  return true;
+}
+
+std::optional<SortKey> FindKey(SortKey key, absl::Span<const SampleBits> samples, const Answers& answers) {
+  for (const bool descending : {false, true}) {
+    key.descending = descending;
+    if (!hlo::IsFloat(key.type)) {
+      if (Fits(key, false, samples, answers)) return key;
+      continue;
+    }
+    for (const bool zeros_equal : {false, true}) {
+      key.zeros_equal = zeros_equal;
+      for (const NanOrder nans : {NanOrder::kBySign, NanOrder::kHighest, NanOrder::kLowest}) {
+        key.nans = nans;
+        if (Fits(key, false, samples, answers)) return key;
+      }
+      key.nans = NanOrder::kHighest;
+      if (Fits(key, true, samples, answers)) return key;
+    }
   }
   return std::nullopt;
+}
+
+// The type of both sides.
+std::optional<hlo::PrimitiveType> TypeOf(const hlo::Computation& computation, int operand) {
+  const absl::Span<const hlo::NodeId> parameters = computation.parameters();
+  const size_t left = 2 * static_cast<size_t>(operand);
+  if (left + 1 >= parameters.size()) return std::nullopt;
+  const hlo::PrimitiveType type = computation[parameters[left]].shape().type;
+  return computation[parameters[left + 1]].shape().type == type ? std::optional(type) : std::nullopt;
 }
 
 }  // namespace
 
 std::optional<std::vector<SortKey>> RecogniseComparator(const hlo::Computation& computation) {
+  Terms terms;
+  std::optional<Terms::Id> root = terms.Read(computation);
+  if (!root) return std::nullopt;
   std::vector<SortKey> keys;
-  hlo::NodeId at = computation.root_id();
-  while (true) {
-    const hlo::Instruction node = computation[at];
-    if (const std::optional<SortKey> key = ReadLess(node)) {
-      keys.push_back(*key);
-      return keys;
+  while (*root != Terms::kFalse) {
+    if (*root == Terms::kTrue) return std::nullopt;  // Equal elements go before one another.
+    const uint32_t operands = terms.operands(*root);
+    std::optional<Terms::Id> rest;
+    for (uint32_t left = operands; left != 0 && !rest && !terms.exhausted(); left &= left - 1) {
+      const int operand = std::countr_zero(left);
+      const std::optional<hlo::PrimitiveType> type = TypeOf(computation, operand);
+      if (!type) continue;
+      const absl::Span<const SampleBits> samples = SamplesOf(*type);
+      const std::optional<Answers> answers = Ask(terms, *root, operand, samples);
+      if (!answers) continue;
+      if (const std::optional<SortKey> key = FindKey({operand, *type}, samples, *answers)) {
+        keys.push_back(*key);
+        rest = answers->rest;
+      }
     }
-    if (node.opcode() != hlo::kOr) return std::nullopt;
-    bool found = false;
-    for (int i = 0; i < 2 && !found; ++i) {
-      const std::optional<SortKey> key = ReadLess(node.operand(i));
-      if (!key) continue;
-      const std::optional<hlo::NodeId> rest = ReadTie(node.operand(1 - i), *key);
-      if (!rest) continue;
-      keys.push_back(*key);
-      at = *rest;
-      found = true;
-    }
-    if (!found) return std::nullopt;
+    if (!rest) return std::nullopt;
+    root = rest;
   }
+  return keys;
 }
 
 }  // namespace hlod::engine

@@ -16,16 +16,6 @@ namespace {
 constexpr int64_t kRadixMin = 512;  // Below it a comparison sort is faster.
 constexpr int64_t kElementNs = 5;   // Of a loop that reads or writes all over the line.
 
-// Floats in total order: negative ones with all bits turned, positive ones above them.
-template <typename Bits>
-uint64_t FloatKey(Bits bits, bool is_nan, const SortKey& key) {
-  constexpr int kWidth = sizeof(Bits) * 8;
-  constexpr auto kSign = static_cast<Bits>(Bits{1} << (kWidth - 1));
-  if (key.nans_equal && is_nan) return static_cast<Bits>(~Bits{0});
-  if (key.zeros_equal && static_cast<Bits>(bits << 1) == 0) bits = 0;
-  return (bits & kSign) != 0 ? static_cast<Bits>(~bits) : static_cast<Bits>(bits | kSign);
-}
-
 template <typename T>
 void MakeKeys(const std::byte* elements, int64_t stride, int64_t count, const SortKey& key, uint64_t* keys) {
   constexpr int kBits = sizeof(T) * 8;
@@ -118,7 +108,13 @@ bool KeySorter::SortBy(KeyFunction function, const SortKey& key, const std::byte
   const bool filled = stop_.ForPieces(count_, 1, [&](int64_t begin, int64_t end) {
     function(elements + begin * stride, stride, end - begin, key, keys_ + begin);
   });
-  return filled && SortWord(0) && (width <= 4 || SortWord(32));
+  if (!filled) return false;
+  bool in_order = true;  // As the indices are that break ties.
+  const bool looked = stop_.ForPieces(count_ - 1, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end && in_order; ++i) in_order = keys_[order_[i]] <= keys_[order_[i + 1]];
+  });
+  if (!looked || in_order) return looked;
+  return SortWord(0) && (width <= 4 || SortWord(32));
 }
 
 // By one 32-bit word of the keys. Packed: the word above, the place in the current order below; so any sort

@@ -12,20 +12,40 @@
 
 namespace hlod::engine {
 
-// One key of a comparator, the most significant first: operand `operand`, in this order.
+// Where a key has NaNs.
+enum class NanOrder : uint8_t {
+  kBySign,   // In total order: those with a sign before all numbers, the others behind all.
+  kHighest,  // All equal, and above every number.
+  kLowest,   // All equal, and below every number.
+};
+
+// One key of a comparator, the most significant first: operand `operand`, in this order. A descending key
+// turns the order of all values, NaNs included.
 struct SortKey {
   int operand = 0;
   hlo::PrimitiveType type = hlo::kInvalid;
   bool descending = false;
   bool zeros_equal = false;  // -0 counts as +0.
-  bool nans_equal = false;   // Every NaN counts as the positive one, after infinity.
+  NanOrder nans = NanOrder::kBySign;
   friend bool operator==(const SortKey&, const SortKey&) = default;
 };
 
-// The keys of a less-than computation, or nothing when it is not a lexicographic comparison of its
-// parameters: LT or GT of a pair (as numbers or in total order, plain or after select(x == 0, 0, x) and
-// select(x != x, nan, x)), or lt(a) | (eq(a) & rest).
+// The keys of a less-than computation, or nullopt when it is not a lexicographic comparison of its
+// parameters. It goes by what the computation answers, not by how it is written. Where float keys are
+// compared as numbers and NaN is neither less nor greater than anything, so that the order is not defined, it
+// is highest. No keys: the computation is always false.
 std::optional<std::vector<SortKey>> RecogniseComparator(const hlo::Computation& computation);
+
+// The bits of a float as an unsigned number in a key's ascending order.
+template <typename Bits>
+Bits FloatKey(Bits bits, bool is_nan, const SortKey& key) {
+  constexpr auto kSign = static_cast<Bits>(Bits{1} << (sizeof(Bits) * 8 - 1));
+  if (is_nan && key.nans != NanOrder::kBySign)
+    return key.nans == NanOrder::kHighest ? static_cast<Bits>(~Bits{0}) : Bits{0};
+  if (key.zeros_equal && static_cast<Bits>(bits << 1) == 0) bits = 0;
+  // In total order: negative ones with all bits turned, positive ones above them.
+  return (bits & kSign) != 0 ? static_cast<Bits>(~bits) : static_cast<Bits>(bits | kSign);
+}
 
 // Unsigned numbers in the order of a key's elements. 64-bit types give 64 bits, all others at most 32.
 using KeyFunction = void (*)(const std::byte* elements, int64_t stride_bytes, int64_t count,

@@ -24,7 +24,7 @@ class TopKStep final : public Step {
   TopKStep(hlo::Instruction instruction, bool largest, int threads)
       : Step(StepKind::kLibrary, DescribeStep(instruction)) {
     const hlo::Shape& operand = instruction.operand(0).shape();
-    key_ = {0, operand.type, largest, false, false};
+    key_ = {0, operand.type, largest, false, NanOrder::kBySign};
     function_ = FindKeyFunction(operand.type);
     width_ = Width(operand);
     length_ = operand.dims.back();

@@ -1,4 +1,5 @@
 // sort and top-k: JAX's comparators and others, stability, NaNs, all widths, long and short lines, in place.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -66,6 +67,34 @@ TEST(Sort, NansAndZeros) {
   ExpectStep(Sort(Plain("f32", "LT", ", type=TOTALORDER"), "f32", "[10]", 0), {.arguments = {{0, odd}}});
   ExpectStep(Sort(Plain("f32", "GT", ", type=TOTALORDER"), "f32", "[10]", 0), {.arguments = {{0, odd}}});
 }
+// numpy.sort(x, stable=True), and of -x.
+TEST(Sort, NanLast) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  const Literal x = Literal::Vector<float>({2, nan, -inf, 0.0f, std::copysign(nan, -1.0f), inf, -0.0f, -3});
+  const std::string comparator = R"(f {
+    a = f32[] parameter(0)
+    b = f32[] parameter(1)
+    i = s32[] parameter(2)
+    j = s32[] parameter(3)
+    number = pred[] compare(a, a), direction=EQ
+    nan = pred[] compare(b, b), direction=NE
+    both = pred[] and(number, nan)
+    less = pred[] compare(a, b), direction=)";
+  const std::string rest = R"(
+    ROOT r = pred[] or(less, both)
+  }
+  ENTRY e {
+    p = f32[8] parameter(0)
+    q = s32[8] parameter(1)
+    ROOT s = (f32[8], s32[8]) sort(p, q), dimensions={0}, is_stable=true, to_apply=f
+  })";
+  const auto sorted = [&](const std::string& direction) {
+    const Literal places = Literal::Vector<int32_t>({0, 1, 2, 3, 4, 5, 6, 7});
+    return RunStepText(comparator + direction + rest, {x, places}).at(1);
+  };
+  EXPECT_EQ(sorted("LT"), Literal::Vector<int32_t>({2, 7, 3, 6, 0, 5, 1, 4}));
+  EXPECT_EQ(sorted("GT"), Literal::Vector<int32_t>({5, 0, 3, 6, 7, 2, 1, 4}));
+}
 TEST(Sort, CarriesOtherOperandsStably) {
   for (const std::string dims : {"[60]", "[3000]", "[4,50,3]"}) {
     const std::string dimension = dims == "[4,50,3]" ? "1" : "0";
@@ -127,7 +156,9 @@ TEST(Sort, AnInconsistentComparatorStaysInBounds) {
   Literal numbers(Shape::Array(hlo::kS32, {1000}));
   for (int i = 0; i < 1000; ++i) numbers.data<int32_t>()[i] = i;
   for (const Literal& result : RunStepText(Sort(always, "s32", "[1000]", 0), {numbers})) {
-    for (const int32_t x : result.data<int32_t>()) EXPECT_TRUE(x >= 0 && x < 1000);
+    std::vector<int32_t> sorted(result.data<int32_t>().begin(), result.data<int32_t>().end());
+    std::sort(sorted.begin(), sorted.end());
+    for (int i = 0; i < 1000; ++i) EXPECT_EQ(sorted[i], i);
   }
 }
 TEST(Sort, OddShapes) {
@@ -140,7 +171,151 @@ TEST(Sort, RecognisesWhatJaxWrites) {
   ASSERT_TRUE(module.ok()) << module.status();
   const auto keys = RecogniseComparator((*module)->computation(0));
   ASSERT_TRUE(keys.has_value());
-  EXPECT_EQ(*keys, std::vector<SortKey>({{0, hlo::kBF16, false, true, true}}));
+  EXPECT_EQ(*keys, std::vector<SortKey>({{0, hlo::kBF16, false, true, NanOrder::kHighest}}));
+}
+
+// A comparator of pairs of these types, with the parameters a, b, c, d, e, f and this body.
+std::optional<std::vector<SortKey>> KeysOf(const std::vector<std::string>& types, const std::string& body) {
+  std::string text = "HloModule m\nf {\n", operands, results;
+  for (size_t i = 0; i < types.size(); ++i) {
+    for (size_t side = 0; side < 2; ++side) {
+      const size_t number = 2 * i + side;
+      text += std::string(1, static_cast<char>('a' + number)) + " = " + types[i] + "[] parameter(" +
+              std::to_string(number) + ")\n";
+    }
+  }
+  text += body + "}\nENTRY e {\n";
+  for (size_t i = 0; i < types.size(); ++i) {
+    const std::string name = "p" + std::to_string(i);
+    text += name + " = " + types[i] + "[4] parameter(" + std::to_string(i) + ")\n";
+    operands += (i == 0 ? "" : ", ") + name;
+    results += (i == 0 ? "" : ", ") + types[i] + "[4]";
+  }
+  if (types.size() > 1) results = "(" + results + ")";
+  text += "ROOT r = " + results + " sort(" + operands + "), dimensions={0}, is_stable=true, to_apply=f\n}\n";
+  const auto module = hlo::ParseModule(text);
+  EXPECT_TRUE(module.ok()) << module.status() << text;
+  if (!module.ok()) return std::nullopt;
+  return RecogniseComparator((*module)->computation(0));
+}
+
+// The same order, written in many ways.
+TEST(Sort, RecognisesByWhatTheComparatorAnswers) {
+  using Keys = std::vector<SortKey>;
+  const Keys nan_last = {{0, hlo::kF32, false, true, NanOrder::kHighest}};
+  // As PyTorch orders.
+  EXPECT_EQ(KeysOf({"f32"}, R"(
+    less = pred[] compare(a, b), direction=LT
+    number = pred[] compare(a, a), direction=EQ
+    nan = pred[] compare(b, b), direction=NE
+    both = pred[] and(number, nan)
+    ROOT r = pred[] or(less, both)
+  )"),
+            nan_last);
+  EXPECT_EQ(KeysOf({"f32"}, R"(
+    nan_a = pred[] compare(a, a), direction=NE
+    nan_b = pred[] compare(b, b), direction=NE
+    number = pred[] not(nan_a)
+    less = pred[] compare(b, a), direction=GT
+    ROOT r = pred[] select(nan_b, number, less)
+  )"),
+            nan_last);
+  // The greatest first, NaN before it, and behind the least.
+  EXPECT_EQ(KeysOf({"f32"}, R"(
+    less = pred[] compare(b, a), direction=LT
+    number = pred[] compare(b, b), direction=EQ
+    nan = pred[] compare(a, a), direction=NE
+    both = pred[] and(number, nan)
+    ROOT r = pred[] or(less, both)
+  )"),
+            Keys({{0, hlo::kF32, true, true, NanOrder::kHighest}}));
+  EXPECT_EQ(KeysOf({"f32"}, R"(
+    less = pred[] compare(a, b), direction=GT
+    number = pred[] compare(a, a), direction=EQ
+    nan = pred[] compare(b, b), direction=NE
+    both = pred[] and(number, nan)
+    ROOT r = pred[] or(less, both)
+  )"),
+            Keys({{0, hlo::kF32, true, true, NanOrder::kLowest}}));
+  // By the negated number, in a wider type.
+  EXPECT_EQ(KeysOf({"bf16"}, R"(
+    wide_a = f32[] convert(a)
+    wide_b = f32[] convert(b)
+    x = f32[] negate(wide_a)
+    y = f32[] negate(wide_b)
+    ROOT r = pred[] compare(x, y), direction=LT, type=TOTALORDER
+  )"),
+            Keys({{0, hlo::kBF16, true, false, NanOrder::kBySign}}));
+  EXPECT_EQ(KeysOf({"pred"}, R"(
+    not_a = pred[] not(a)
+    ROOT r = pred[] and(not_a, b)
+  )"),
+            Keys({{0, hlo::kPred, false}}));
+  // Everything is equal.
+  EXPECT_EQ(KeysOf({"s32", "f32"}, R"(
+    zero = s32[] constant(0)
+    ROOT r = pred[] compare(zero, zero), direction=LT
+  )"),
+            Keys());
+}
+
+TEST(Sort, RecognisesTies) {
+  using Keys = std::vector<SortKey>;
+  // Ties by index, NaN last.
+  const Keys by_value_and_place = {{0, hlo::kF64, false, true, NanOrder::kHighest}, {1, hlo::kS64, false}};
+  const std::string parts = R"(
+    less = pred[] compare(a, b), direction=LT
+    equal = pred[] compare(a, b), direction=EQ
+    nan_a = pred[] compare(a, a), direction=NE
+    nan_b = pred[] compare(b, b), direction=NE
+    number = pred[] not(nan_a)
+    before_nan = pred[] and(number, nan_b)
+    before = pred[] or(less, before_nan)
+    both_nan = pred[] and(nan_a, nan_b)
+    tie = pred[] or(equal, both_nan)
+    earlier = pred[] compare(c, d), direction=LT
+  )";
+  EXPECT_EQ(KeysOf({"f64", "s64"}, parts + "ROOT r = pred[] select(tie, earlier, before)\n"),
+            by_value_and_place);
+  EXPECT_EQ(KeysOf({"f64", "s64"}, parts + R"(
+    second = pred[] and(earlier, tie)
+    ROOT r = pred[] or(second, before)
+  )"),
+            by_value_and_place);
+  // The second operand is the first key; what is not less and not greater is equal.
+  EXPECT_EQ(KeysOf({"u8", "s16", "f16"}, R"(
+    less = pred[] compare(c, d), direction=LT
+    greater = pred[] compare(d, c), direction=LT
+    u8_greater = pred[] compare(a, b), direction=GT
+    not_greater = pred[] not(greater)
+    second = pred[] and(not_greater, u8_greater)
+    ROOT r = pred[] or(less, second)
+  )"),
+            Keys({{1, hlo::kS16, false}, {0, hlo::kU8, true}}));
+}
+
+TEST(Sort, LeavesOtherComparatorsAlone) {
+  const std::string bodies[] = {
+      "ROOT r = pred[] compare(a, b), direction=LE\n",
+      "x = f32[] abs(a)\n y = f32[] abs(b)\n ROOT r = pred[] compare(x, y), direction=LT\n",
+      "x = f32[] negate(a)\n ROOT r = pred[] compare(x, b), direction=LT\n",
+      // NaN is before everything and everything before NaN.
+      "x = pred[] compare(a, b), direction=GE\n ROOT r = pred[] not(x)\n",
+      // Three is behind all others.
+      R"(three = f32[] constant(3)
+         x = pred[] compare(a, three), direction=NE
+         y = pred[] compare(b, three), direction=EQ
+         z = pred[] and(x, y)
+         w = pred[] compare(a, b), direction=LT
+         ROOT r = pred[] or(z, w))",
+      "ROOT r = pred[] constant(true)\n",
+  };
+  for (const std::string& body : bodies) EXPECT_FALSE(KeysOf({"f32"}, body).has_value()) << body;
+  EXPECT_FALSE(KeysOf({"u8"},
+                      "x = u8[] convert(a)\n y = s8[] convert(b)\n z = s8[] convert(x)\n"
+                      "ROOT r = pred[] compare(z, y), direction=LT\n")
+                   .has_value());
+  EXPECT_FALSE(KeysOf({"f32", "f32"}, "ROOT r = pred[] compare(a, d), direction=LT\n").has_value());
 }
 
 TEST(SortTopK, LargestAndSmallest) {
