@@ -1,11 +1,18 @@
 // What dot and convolution compute in, and how their sums become the result.
 #pragma once
 
+#include <algorithm>
+#include <type_traits>
 #include <vector>
 
+#include "common/base/status.h"
+#include "common/evaluator/arithmetic.h"
+#include "common/evaluator/evaluation.h"
+#include "common/evaluator/indexing.h"
 #include "common/evaluator/kernel.h"
 #include "common/evaluator/wide.h"
 #include "common/hlo/literal.h"
+#include "common/lapack/product.h"
 
 namespace hlod::evaluator {
 
@@ -32,6 +39,53 @@ void StoreSums(const std::vector<C>& sums, hlo::Literal& result) {
       in, converted.data(), static_cast<int64_t>(sums.size()),
       {.operand = from, .result = type, .bits = hlo::Info(from).bits, .format = {}});
   Store(type, converted.data(), static_cast<int64_t>(sums.size()), result.bytes().data());
+}
+
+// An operand's elements with its dimensions in this order.
+template <typename C>
+absl::StatusOr<std::vector<C>> InOrder(Evaluation& evaluation, const hlo::Literal& operand,
+                                       const Dims& order) {
+  const std::vector<C> values = LoadAs<C>(operand);
+  std::vector<C> ordered(values.size());
+  const Dims dims = Pick(operand.shape().dims, order);
+  RETURN_IF_ERROR(CopyElements(evaluation, dims, sizeof(C), reinterpret_cast<const std::byte*>(values.data()),
+                               {0, Pick(hlo::RowMajorStrides(operand.shape().dims), order)},
+                               reinterpret_cast<std::byte*>(ordered.data()),
+                               {0, hlo::RowMajorStrides(dims)}));
+  return ordered;
+}
+
+// Adds the product of a [m, k] and b [k, n] to c [m, n], dense and row-major. Large ones of floats and
+// complex numbers by BLAS, where there is one.
+template <typename C>
+absl::Status AddProduct(Evaluation& evaluation, int64_t m, int64_t n, int64_t k, const C* a, const C* b,
+                        C* c) {
+  // Below the first a loop is as fast; the second takes some milliseconds.
+  constexpr int64_t kTermsMin = 1 << 18, kTermsMax = 1 << 24;
+  if constexpr (std::is_same_v<C, double> || std::is_same_v<C, Complex>) {
+    const int64_t row_terms = n * k;
+    if (m > 0 && row_terms > 0 && row_terms >= kTermsMin / m) {
+      const int64_t rows = std::clamp<int64_t>(kTermsMax / row_terms, 1, m);
+      bool done = true;
+      for (int64_t row = 0; row < m && done; row += rows) {
+        const int64_t count = std::min(rows, m - row);
+        RETURN_IF_ERROR(evaluation.Tick(count * row_terms));
+        done = lapack::AddProduct(count, n, k, a + row * k, b, c + row * n);
+      }
+      if (done) return absl::OkStatus();  // It fails at once or never.
+    }
+  }
+  for (int64_t row = 0; row < m; ++row) {
+    C* const out = c + row * n;
+    for (int64_t i = 0; i < k; ++i) {
+      const C factor = a[row * k + i];
+      const C* const from = b + i * n;
+      RETURN_IF_ERROR(evaluation.InBlocks(n, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t j = begin; j < end; ++j) out[j] = Sum(out[j], Product(factor, from[j]));
+      }));
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace hlod::evaluator

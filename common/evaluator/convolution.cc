@@ -1,7 +1,10 @@
 // convolution: any number of spatial dimensions, both dilations, reversal, feature and batch groups; summed
 // as dot sums.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "common/base/status.h"
-#include "common/evaluator/arithmetic.h"
 #include "common/evaluator/contraction.h"
 #include "common/evaluator/indexing.h"
 #include "common/evaluator/rules.h"
@@ -23,55 +26,136 @@ int64_t InputCoordinate(const hlo::WindowDimension& window, int64_t o, int64_t k
   return at / window.base_dilation;
 }
 
+Dims Order(int64_t first, const Dims& middle, int64_t last) {
+  Dims order = {first};
+  order.insert(order.end(), middle.begin(), middle.end());
+  order.push_back(last);
+  return order;
+}
+
+// Sums what each kernel place adds to the output places at which it meets the input: a product of the input's
+// features there, gathered, with the kernel's features. The padding takes no part, so that an infinity in the
+// kernel meets no zero of it. x: [batch, spatial..., feature], w: [group, spatial..., input feature, output
+// feature of the group], sums: [group, batch, spatial..., feature].
+template <typename C>
+class Places {
+ public:
+  Places(Evaluation& evaluation, const hlo::ConvolutionAttributes& conv, const Dims& in, const Dims& kernel,
+         const Dims& out)
+      : evaluation_(evaluation),
+        conv_(conv),
+        in_sizes_(Pick(in, conv.input_spatial)),
+        kernel_sizes_(Pick(kernel, conv.kernel_spatial)),
+        out_sizes_(Pick(out, conv.output_spatial)),
+        in_features_(in[conv.input_feature]) {}
+
+  // Of one group and one image. `x` is its first feature in the image.
+  absl::Status Add(const C* x, const C* w, int64_t depth, int64_t features, C* sums) {
+    const Dims in_strides = hlo::RowMajorStrides(in_sizes_), out_strides = hlo::RowMajorStrides(out_sizes_);
+    const size_t spatial = in_sizes_.size();
+    for (Odometer place(kernel_sizes_); place.valid(); place.Next(), w += depth * features) {
+      // Along each dimension the output places, and the input places that they meet.
+      std::vector<std::vector<std::pair<int64_t, int64_t>>> met(spatial);
+      Dims counts(spatial);
+      for (size_t s = 0; s < spatial; ++s) {
+        const hlo::WindowDimension& window = conv_.window[s];
+        const int64_t k = window.reversal ? kernel_sizes_[s] - 1 - place[s] : place[s];
+        RETURN_IF_ERROR(evaluation_.InBlocks(out_sizes_[s], 8, [&](int64_t begin, int64_t end) {
+          for (int64_t o = begin; o < end; ++o) {
+            const int64_t i = InputCoordinate(window, o, k, in_sizes_[s]);
+            if (i >= 0) met[s].emplace_back(o * out_strides[s], i * in_strides[s]);
+          }
+        }));
+        counts[s] = static_cast<int64_t>(met[s].size());
+      }
+      for (Odometer at(counts); at.valid(); at.Next()) {
+        int64_t to = 0, from = 0;
+        for (size_t s = 0; s < spatial; ++s) {
+          to += met[s][static_cast<size_t>(at[s])].first;
+          from += met[s][static_cast<size_t>(at[s])].second;
+        }
+        rows_.push_back(to);
+        gathered_.insert(gathered_.end(), x + from * in_features_, x + from * in_features_ + depth);
+        if (static_cast<int64_t>(gathered_.size()) >= kGatheredMax)
+          RETURN_IF_ERROR(Flush(w, depth, features, sums));
+      }
+      RETURN_IF_ERROR(Flush(w, depth, features, sums));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  static constexpr int64_t kGatheredMax = 1 << 16;
+
+  absl::Status Flush(const C* w, int64_t depth, int64_t features, C* sums) {
+    const auto rows = static_cast<int64_t>(rows_.size());
+    products_.resize(static_cast<size_t>(rows * features));
+    for (int64_t r = 0; r < rows; ++r)
+      std::copy_n(sums + rows_[r] * features, features, products_.data() + r * features);
+    RETURN_IF_ERROR(AddProduct(evaluation_, rows, features, depth, gathered_.data(), w, products_.data()));
+    for (int64_t r = 0; r < rows; ++r)
+      std::copy_n(products_.data() + r * features, features, sums + rows_[r] * features);
+    rows_.clear();
+    gathered_.clear();
+    return absl::OkStatus();
+  }
+
+  Evaluation& evaluation_;
+  const hlo::ConvolutionAttributes& conv_;
+  const Dims in_sizes_, kernel_sizes_, out_sizes_;
+  const int64_t in_features_;
+  std::vector<int64_t> rows_;           // Output places.
+  std::vector<C> gathered_, products_;  // Of each of them the input's features, and the sums.
+};
+
 template <typename C>
 absl::Status ConvolveIn(Evaluation& evaluation, const hlo::ConvolutionAttributes& conv, const Literal& lhs,
                         const Literal& rhs, Literal& result) {
   const Dims &in = lhs.shape().dims, &kernel = rhs.shape().dims, &out = result.shape().dims;
-  const Dims in_strides = RowMajorStrides(in), kernel_strides = RowMajorStrides(kernel),
-             out_strides = RowMajorStrides(out);
-  const Dims in_spatial = Pick(in_strides, conv.input_spatial),
-             kernel_spatial = Pick(kernel_strides, conv.kernel_spatial);
-  const Dims in_sizes = Pick(in, conv.input_spatial), kernel_sizes = Pick(kernel, conv.kernel_spatial);
-  const size_t spatial = conv.window.size();
-  const std::vector<C> x = LoadAs<C>(lhs), w = LoadAs<C>(rhs);
-  std::vector<C> sums(result.element_count(), C{});
-
   // Output features fall into as many consecutive groups as there are feature groups (each reads its own
   // input features) or batch groups (each reads its own part of the batch).
-  const int64_t features = out[conv.output_feature], group_features = kernel[conv.kernel_input_feature];
-  const int64_t features_per_feature_group = features / conv.feature_group_count;
-  const int64_t features_per_batch_group = features / conv.batch_group_count;
-  const int64_t batch_per_group = in[conv.input_batch] / conv.batch_group_count;
-  const int64_t in_step = in_strides[conv.input_feature],
-                kernel_step = kernel_strides[conv.kernel_input_feature];
-
-  for (Odometer at(out); at.valid(); at.Next()) {
-    const int64_t feature = at[conv.output_feature];
-    const int64_t batch = at[conv.output_batch] + feature / features_per_batch_group * batch_per_group;
-    const int64_t first_input_feature = feature / features_per_feature_group * group_features;
-    const int64_t x_start = batch * in_strides[conv.input_batch] + first_input_feature * in_step;
-    const int64_t w_start = feature * kernel_strides[conv.kernel_output_feature];
-    C sum{};
-    for (Odometer place(kernel_sizes); place.valid(); place.Next()) {
-      RETURN_IF_ERROR(evaluation.Tick(8));
-      int64_t x_at = x_start, w_at = w_start;
-      bool inside = true;
-      for (size_t s = 0; s < spatial && inside; ++s) {
-        const hlo::WindowDimension& window = conv.window[s];
-        const int64_t coordinate = InputCoordinate(window, at[conv.output_spatial[s]], place[s], in_sizes[s]);
-        inside = coordinate >= 0;
-        x_at += coordinate * in_spatial[s];
-        w_at += (window.reversal ? kernel_sizes[s] - 1 - place[s] : place[s]) * kernel_spatial[s];
-      }
-      if (!inside) continue;
-      RETURN_IF_ERROR(evaluation.InBlocks(group_features, 1, [&](int64_t begin, int64_t end) {
-        for (int64_t f = begin; f < end; ++f)
-          sum = Sum(sum, Product(x[x_at + f * in_step], w[w_at + f * kernel_step]));
-      }));
+  const int64_t feature_groups = conv.feature_group_count, batch_groups = conv.batch_group_count;
+  const int64_t groups = std::max(feature_groups, batch_groups);
+  const int64_t features = out[conv.output_feature] / groups, depth = kernel[conv.kernel_input_feature];
+  const int64_t images = out[conv.output_batch], places = Count(Pick(out, conv.output_spatial));
+  const int64_t kernel_places = Count(Pick(kernel, conv.kernel_spatial));
+  ASSIGN_OR_RETURN(
+      const std::vector<C> x,
+      InOrder<C>(evaluation, lhs, Order(conv.input_batch, conv.input_spatial, conv.input_feature)));
+  // A group's output features are next to one another only within the rows of [..., group, feature].
+  ASSIGN_OR_RETURN(const std::vector<C> all, InOrder<C>(evaluation, rhs,
+                                                        Order(conv.kernel_output_feature, conv.kernel_spatial,
+                                                              conv.kernel_input_feature)));
+  std::vector<C> w(all.size()), sums(result.element_count(), C{});
+  const int64_t image_size = in[conv.input_feature] * Count(Pick(in, conv.input_spatial));
+  const Dims grouped = {groups, kernel_places * depth, features};
+  RETURN_IF_ERROR(CopyElements(evaluation, grouped, sizeof(C), reinterpret_cast<const std::byte*>(all.data()),
+                               {0, {features * kernel_places * depth, 1, kernel_places * depth}},
+                               reinterpret_cast<std::byte*>(w.data()), {0, hlo::RowMajorStrides(grouped)}));
+  Places<C> of_kernel(evaluation, conv, in, kernel, out);
+  for (int64_t group = 0; group < groups; ++group) {
+    for (int64_t image = 0; image < images; ++image) {
+      const int64_t from = batch_groups > 1 ? group * images + image : image;
+      const C* const first = x.data() + from * image_size + (feature_groups > 1 ? group * depth : 0);
+      RETURN_IF_ERROR(of_kernel.Add(first, w.data() + group * kernel_places * depth * features, depth,
+                                    features, sums.data() + (group * images + image) * places * features));
     }
-    sums[Offset(at.index(), out_strides)] = sum;
   }
-  StoreSums(sums, result);
+  // [group, batch, spatial..., feature] to the result's own order, of which the feature is [group, feature].
+  std::vector<C> ordered(sums.size());
+  const Dims strides = RowMajorStrides(out);
+  Dims dims = {groups, images},
+       target = {features * strides[conv.output_feature], strides[conv.output_batch]};
+  for (const int64_t d : conv.output_spatial) {
+    dims.push_back(out[d]);
+    target.push_back(strides[d]);
+  }
+  dims.push_back(features);
+  target.push_back(strides[conv.output_feature]);
+  RETURN_IF_ERROR(CopyElements(evaluation, dims, sizeof(C), reinterpret_cast<const std::byte*>(sums.data()),
+                               {0, RowMajorStrides(dims)}, reinterpret_cast<std::byte*>(ordered.data()),
+                               {0, target}));
+  StoreSums(ordered, result);
   return absl::OkStatus();
 }
 

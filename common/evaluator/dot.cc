@@ -19,27 +19,10 @@ using hlo::Literal;
 
 namespace {
 
-int64_t Count(const Dims& dims) {
-  int64_t count = 1;
-  for (int64_t size : dims) count *= size;
-  return count;
-}
-
-// The operand's elements with its dimensions in the order of `a`, then `b`, then `c`.
-template <typename C>
-absl::StatusOr<std::vector<C>> Arranged(Evaluation& evaluation, const Literal& operand, const Dims& a,
-                                        const Dims& b, const Dims& c) {
-  Dims order = a;
-  order.insert(order.end(), b.begin(), b.end());
-  order.insert(order.end(), c.begin(), c.end());
-  const std::vector<C> values = LoadAs<C>(operand);
-  std::vector<C> arranged(values.size());
-  const Dims dims = Pick(operand.shape().dims, order);
-  RETURN_IF_ERROR(CopyElements(evaluation, dims, sizeof(C), reinterpret_cast<const std::byte*>(values.data()),
-                               {0, Pick(hlo::RowMajorStrides(operand.shape().dims), order)},
-                               reinterpret_cast<std::byte*>(arranged.data()),
-                               {0, hlo::RowMajorStrides(dims)}));
-  return arranged;
+Dims Joined(Dims a, const Dims& b, const Dims& c) {
+  a.insert(a.end(), b.begin(), b.end());
+  a.insert(a.end(), c.begin(), c.end());
+  return a;
 }
 
 template <typename C>
@@ -51,19 +34,13 @@ absl::Status DotIn(Evaluation& evaluation, const hlo::DotAttributes& dot, const 
                 m = Count(Pick(lhs.shape().dims, lhs_free)), n = Count(Pick(rhs.shape().dims, rhs_free)),
                 depth = Count(Pick(lhs.shape().dims, dot.lhs_contracting));
   ASSIGN_OR_RETURN(const std::vector<C> a,
-                   Arranged<C>(evaluation, lhs, dot.lhs_batch, lhs_free, dot.lhs_contracting));
+                   InOrder<C>(evaluation, lhs, Joined(dot.lhs_batch, lhs_free, dot.lhs_contracting)));
   ASSIGN_OR_RETURN(const std::vector<C> b,
-                   Arranged<C>(evaluation, rhs, dot.rhs_batch, dot.rhs_contracting, rhs_free));
+                   InOrder<C>(evaluation, rhs, Joined(dot.rhs_batch, dot.rhs_contracting, rhs_free)));
   std::vector<C> sums(result.element_count(), C{});
-  for (int64_t row = 0; row < batches * m; ++row) {
-    C* out = sums.data() + row * n;
-    const C* column_of_b = b.data() + row / m * depth * n;
-    for (int64_t k = 0; k < depth; ++k, column_of_b += n) {
-      const C factor = a[row * depth + k];
-      RETURN_IF_ERROR(evaluation.InBlocks(n, 1, [&](int64_t begin, int64_t end) {
-        for (int64_t j = begin; j < end; ++j) out[j] = Sum(out[j], Product(factor, column_of_b[j]));
-      }));
-    }
+  for (int64_t batch = 0; batch < batches; ++batch) {
+    RETURN_IF_ERROR(AddProduct(evaluation, m, n, depth, a.data() + batch * m * depth,
+                               b.data() + batch * depth * n, sums.data() + batch * m * n));
   }
   StoreSums(sums, result);
   return absl::OkStatus();

@@ -1,9 +1,10 @@
-// fft: the discrete Fourier transform by its definition, along the innermost dimensions, one after the other.
+// fft: the discrete Fourier transform along the innermost dimensions, one after the other.
 #include <cmath>
 #include <numbers>
 #include <vector>
 
 #include "common/base/status.h"
+#include "common/evaluator/dft.h"
 #include "common/evaluator/indexing.h"
 #include "common/evaluator/rules.h"
 #include "common/evaluator/wide.h"
@@ -22,44 +23,30 @@ struct Field {
   Dims dims;
 };
 
-int64_t Count(const Dims& dims) {
-  int64_t count = 1;
-  for (int64_t size : dims) count *= size;
-  return count;
-}
-
 // X[k] = sum_n x[n] exp(sign 2 pi i k n / length) along `dimension`; the inverse (sign +1) divides by the
 // length. The output has `keep` places along the dimension.
 absl::Status Transform(Evaluation& evaluation, Field& field, int64_t dimension, int sign, int64_t keep) {
   const int64_t length = field.dims[dimension];
   const int64_t stride = hlo::RowMajorStrides(field.dims)[dimension];
-  std::vector<Complex> roots(length);
-  RETURN_IF_ERROR(evaluation.InBlocks(length, 16, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      roots[i] =
-          std::polar(1.0, sign * 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(length));
-    }
-  }));
   Field out{{}, field.dims};
   out.dims[dimension] = keep;
   out.values.resize(Count(out.dims));
   const int64_t outer =
       stride == 0 || length == 0 ? 0 : static_cast<int64_t>(field.values.size()) / (length * stride);
   const double scale = sign > 0 ? 1.0 / static_cast<double>(length) : 1.0;
+  if (outer == 0) {
+    field = std::move(out);
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(evaluation.Tick(16 * length));
+  const Dft dft(length, sign);
+  std::vector<Complex> line(static_cast<size_t>(length));
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t i = 0; i < stride; ++i) {
-      const Complex* x = field.values.data() + o * length * stride + i;
-      for (int64_t k = 0; k < keep; ++k) {
-        Complex sum = 0;
-        int64_t root = 0;
-        RETURN_IF_ERROR(evaluation.InBlocks(length, 8, [&](int64_t begin, int64_t end) {
-          for (int64_t n = begin; n < end; ++n) {
-            sum += x[n * stride] * roots[root];
-            if ((root += k) >= length) root -= length;
-          }
-        }));
-        out.values[(o * keep + k) * stride + i] = sum * scale;
-      }
+      RETURN_IF_ERROR(
+          dft.Run(evaluation, field.values.data() + o * length * stride + i, stride, line.data()));
+      for (int64_t k = 0; k < keep; ++k)
+        out.values[(o * keep + k) * stride + i] = line[static_cast<size_t>(k)] * scale;
     }
   }
   field = std::move(out);

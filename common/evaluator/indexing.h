@@ -38,6 +38,13 @@ class Odometer {
   bool valid_ = true;
 };
 
+// The product of sizes.
+inline int64_t Count(absl::Span<const int64_t> dims) {
+  int64_t count = 1;
+  for (const int64_t size : dims) count *= size;
+  return count;
+}
+
 // The sum of index times stride.
 inline int64_t Offset(absl::Span<const int64_t> index, absl::Span<const int64_t> strides) {
   int64_t offset = 0;

@@ -2,6 +2,7 @@
 #include "common/evaluator/scalar_function.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "common/base/status.h"
 
@@ -119,6 +120,7 @@ std::optional<ScalarFunction::Slots> ScalarFunction::FlattenInstruction(Instruct
     case hlo::kConstant: {
       const uint32_t slot = NewRegister();
       Load(instruction.shape().type, instruction.literal().bytes().data(), 1, registers_[slot].bytes);
+      constants_.emplace_back(slot, instruction.shape().type);
       return Slots{slot};
     }
     case hlo::kCopy:
@@ -151,6 +153,50 @@ absl::Status ScalarFunction::Call(const Wide* arguments, Wide* results) {
     Normalize(step.kernel.context.result, registers_[step.out].bytes, 1);
   }
   for (size_t i = 0; i < results_.size(); ++i) results[i] = registers_[results_[i]];
+  return absl::OkStatus();
+}
+
+void ScalarFunction::MakeBlocks() {
+  blocks_.resize(registers_.size() * kBlock);
+  for (const auto& [slot, type] : constants_) {
+    const int64_t width = CarrierBytes(CarrierOf(type));
+    auto* const block = reinterpret_cast<std::byte*>(&blocks_[slot * kBlock]);
+    for (int64_t i = 0; i < kBlock; ++i) std::memcpy(block + i * width, registers_[slot].bytes, width);
+  }
+}
+
+absl::Status ScalarFunction::CallBlock(const void* const* arguments, void* const* results, int64_t n) {
+  if (!is_flat_ || registers_.size() > kBlocksMax) return CallOneByOne(arguments, results, n);
+  RETURN_IF_ERROR(evaluation_->Tick((static_cast<int64_t>(steps_.size()) + 1) * n));
+  if (blocks_.empty()) MakeBlocks();
+  const auto block = [&](uint32_t slot) -> const void* {
+    return slot < parameter_types_.size() ? arguments[slot] : &blocks_[slot * kBlock];
+  };
+  for (const Step& step : steps_) {
+    const void* const in[3] = {block(step.in[0]), block(step.in[1]), block(step.in[2])};
+    void* const out = &blocks_[step.out * kBlock];
+    step.kernel.run(in, out, n, step.kernel.context);
+    Normalize(step.kernel.context.result, out, n);
+  }
+  for (size_t r = 0; r < results_.size(); ++r)
+    std::memcpy(results[r], block(results_[r]), n * CarrierBytes(CarrierOf(result_types_[r])));
+  return absl::OkStatus();
+}
+
+absl::Status ScalarFunction::CallOneByOne(const void* const* arguments, void* const* results, int64_t n) {
+  std::vector<Wide> in(parameter_types_.size()), out(result_types_.size());
+  const auto width = [](hlo::PrimitiveType type) { return CarrierBytes(CarrierOf(type)); };
+  for (int64_t i = 0; i < n; ++i) {
+    for (size_t p = 0; p < in.size(); ++p) {
+      const int64_t bytes = width(parameter_types_[p]);
+      std::memcpy(in[p].bytes, static_cast<const std::byte*>(arguments[p]) + i * bytes, bytes);
+    }
+    RETURN_IF_ERROR(Call(in.data(), out.data()));
+    for (size_t r = 0; r < out.size(); ++r) {
+      const int64_t bytes = width(result_types_[r]);
+      std::memcpy(static_cast<std::byte*>(results[r]) + i * bytes, out[r].bytes, bytes);
+    }
+  }
   return absl::OkStatus();
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -24,6 +25,11 @@ class ScalarFunction {
   // One argument a parameter, one result a leaf of the root; in and out may be the same memory.
   absl::Status Call(const Wide* arguments, Wide* results);
 
+  // The same of `n` sets of arguments at once, at most kBlock: arguments[p] and results[r] are blocks of the
+  // carriers of their types. Faster than n calls where the function is flat.
+  static constexpr int64_t kBlock = 512;
+  absl::Status CallBlock(const void* const* arguments, void* const* results, int64_t n);
+
   // The opcode when the function is one binary opcode of its two parameters, all of one type: what loops may
   // do by themselves.
   std::optional<hlo::Opcode> binary_opcode() const { return binary_opcode_; }
@@ -32,7 +38,8 @@ class ScalarFunction {
   // Instructions looked at: inlined calls could grow without bound.
   static constexpr size_t kStepsMax = 4096;
   static constexpr int kInlineDepthMax = 8;
-  using Slots = std::vector<uint32_t>;  // The registers of a value's leaves.
+  static constexpr size_t kBlocksMax = 256;  // Registers that a block is made of: 2 MiB.
+  using Slots = std::vector<uint32_t>;       // The registers of a value's leaves.
   struct Step {
     Kernel kernel;
     uint32_t in[3] = {0, 0, 0};
@@ -46,6 +53,8 @@ class ScalarFunction {
                                           const std::vector<Slots>& arguments, int depth);
   uint32_t NewRegister();
   absl::Status CallByEvaluation(const Wide* arguments, Wide* results);
+  absl::Status CallOneByOne(const void* const* arguments, void* const* results, int64_t n);
+  void MakeBlocks();
 
   Evaluation* evaluation_;
   hlo::ComputationId id_;
@@ -54,7 +63,9 @@ class ScalarFunction {
   bool is_flat_ = false;
   size_t visited_ = 0;
   std::vector<Step> steps_;
-  std::vector<Wide> registers_;  // Parameters first.
+  std::vector<Wide> registers_;                                     // Parameters first.
+  std::vector<std::pair<uint32_t, hlo::PrimitiveType>> constants_;  // Registers that are written once.
+  std::vector<Wide> blocks_;  // kBlock for each register, made for the first CallBlock.
   Slots results_;
 };
 

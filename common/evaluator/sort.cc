@@ -1,8 +1,10 @@
 // sort by any comparator, and the k first of a sort.
 #include <algorithm>
 #include <bit>
-#include <numeric>
+#include <cstring>
+#include <utility>
 
+#include "common/base/block_sort.h"
 #include "common/base/status.h"
 #include "common/evaluator/indexing.h"
 #include "common/evaluator/rules.h"
@@ -16,80 +18,117 @@ using hlo::PrimitiveType;
 
 namespace {
 
-// A stable merge sort of `order`. Unlike the library's it stays in bounds whatever `less` answers, and passes
-// on its errors.
-template <typename Less>
-absl::Status MergeSort(std::vector<int64_t>& order, Less less) {
-  std::vector<int64_t> merged(order.size());
-  const size_t n = order.size();
-  for (size_t width = 1; width < n; width *= 2) {
-    for (size_t begin = 0; begin < n; begin += 2 * width) {
-      const size_t middle = std::min(begin + width, n), end = std::min(begin + 2 * width, n);
-      size_t left = begin, right = middle;
-      for (size_t out = begin; out < end; ++out) {
-        bool take_right = left == middle;
-        if (!take_right && right < end) {
-          ASSIGN_OR_RETURN(take_right, less(order[right], order[left]));
-        }
-        merged[out] = take_right ? order[right++] : order[left++];
+// The lines along a sort's dimension, one after the other, and the comparator asked of blocks of pairs.
+class Lines {
+ public:
+  Lines(Evaluation& evaluation, Operands& operands, ScalarFunction less, int64_t length, int64_t stride)
+      : evaluation_(evaluation),
+        operands_(operands),
+        less_(std::move(less)),
+        length_(length),
+        stride_(stride),
+        scratch_(static_cast<size_t>((BlockSorter::ScratchBytes(length) + 7) / 8)) {
+    for (size_t k = 0; k < operands.size(); ++k) {
+      widths_.push_back(CarrierBytes(CarrierOf(operands[k].shape().type)));
+      lines_.emplace_back(static_cast<size_t>(length * widths_[k]));
+      for (int side = 0; side < 2; ++side) pairs_.emplace_back(static_cast<size_t>(kBlock * widths_[k]));
+    }
+    for (const std::vector<std::byte>& block : pairs_) arguments_.push_back(block.data());
+  }
+
+  // Sorts the line that begins at element `start`, and writes it to the results.
+  absl::Status SortLine(int64_t start, std::vector<Literal>& results) {
+    for (size_t k = 0; k < lines_.size(); ++k) {
+      const PrimitiveType type = operands_[k].shape().type;
+      const int64_t width = hlo::ByteWidth(type);
+      const std::byte* const from = operands_[k].bytes().data() + start * width;
+      RETURN_IF_ERROR(evaluation_.InBlocks(length_, 4, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i)
+          Load(type, from + i * stride_ * width, 1, lines_[k].data() + i * widths_[k]);
+      }));
+    }
+    BlockSorter sorter(reinterpret_cast<std::byte*>(scratch_.data()), length_);
+    absl::Status status;
+    const auto less = [&](const uint32_t* x, const uint32_t* y, int64_t count, uint8_t* answers) {
+      status = Ask(x, y, count, answers);
+      return status.ok();
+    };
+    const auto stops = [&](int64_t count) {
+      status = evaluation_.Tick(count);
+      return !status.ok();
+    };
+    if (!sorter.Sort(less, stops)) return status;
+    for (size_t k = 0; k < lines_.size(); ++k) {
+      const int64_t width = hlo::ByteWidth(operands_[k].shape().type);
+      const std::byte* const from = operands_[k].bytes().data() + start * width;
+      std::byte* const to = results[k].bytes().data() + start * width;
+      RETURN_IF_ERROR(evaluation_.InBlocks(length_, 8, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i)
+          std::memcpy(to + i * stride_ * width, from + sorter.order()[i] * stride_ * width, width);
+      }));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  static constexpr int64_t kBlock = BlockSorter::kBlock;
+  static_assert(kBlock <= ScalarFunction::kBlock);
+
+  absl::Status Ask(const uint32_t* x, const uint32_t* y, int64_t count, uint8_t* answers) {
+    for (size_t k = 0; k < lines_.size(); ++k) {
+      const auto gather = [&]<int64_t kWidth>(const uint32_t* which, std::vector<std::byte>& to) {
+        for (int64_t i = 0; i < count; ++i)
+          std::memcpy(to.data() + i * kWidth, lines_[k].data() + which[i] * kWidth, kWidth);
+      };
+      for (int side = 0; side < 2; ++side) {
+        std::vector<std::byte>& to = pairs_[2 * k + side];
+        const uint32_t* const which = side == 0 ? x : y;
+        if (widths_[k] == 8) gather.template operator()<8>(which, to);
+        else gather.template operator()<16>(which, to);
       }
     }
-    order.swap(merged);
+    uint64_t less[kBlock];
+    void* const results[] = {less};
+    RETURN_IF_ERROR(less_.CallBlock(arguments_.data(), results, count));
+    for (int64_t i = 0; i < count; ++i) answers[i] = less[i] != 0 ? 1 : 0;
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
-}
+
+  Evaluation& evaluation_;
+  Operands& operands_;
+  ScalarFunction less_;
+  const int64_t length_, stride_;
+  std::vector<uint64_t> scratch_;
+  std::vector<int64_t> widths_;                // Of carriers.
+  std::vector<std::vector<std::byte>> lines_;  // Of each operand.
+  std::vector<std::vector<std::byte>> pairs_;  // Of each operand the two sides.
+  std::vector<const void*> arguments_;
+};
 
 }  // namespace
 
 absl::StatusOr<Literal> Sort(Evaluation& evaluation, Instruction instruction, Operands operands) {
-  const size_t count = operands.size();
   ASSIGN_OR_RETURN(ScalarFunction less, ScalarFunction::Make(evaluation, instruction.called()[0]));
   const Dims& dims = operands[0].shape().dims;
   const int64_t dimension = instruction.attributes<hlo::SortAttributes>().dimension;
   std::vector<Literal> results;
-  for (size_t k = 0; k < count; ++k) {
+  for (size_t k = 0; k < operands.size(); ++k) {
     ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(operands[k].shape()));
     results.push_back(std::move(result));
   }
   // Beside a dimension of no elements a line may be of any length: nothing is made for it.
   const int64_t length = dims.empty() ? 1 : results[0].element_count() == 0 ? 0 : dims[dimension];
-  const int64_t stride = dims.empty() ? 1 : hlo::RowMajorStrides(dims)[dimension];
-  Dims lines = dims;
-  if (!lines.empty()) lines[dimension] = std::min<int64_t>(1, length);
-
-  std::vector<Wide> values(count * length), arguments(2 * count);
-  std::vector<int64_t> order(length);
-  const Dims strides = hlo::RowMajorStrides(dims);
-  for (Odometer line(lines); line.valid(); line.Next()) {
-    const int64_t start = Offset(line.index(), strides);
-    for (size_t k = 0; k < count; ++k) {
-      const PrimitiveType type = operands[k].shape().type;
-      const std::byte* from = operands[k].bytes().data();
-      RETURN_IF_ERROR(evaluation.InBlocks(length, 4, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i)
-          Load(type, from + (start + i * stride) * hlo::ByteWidth(type), 1, values[k * length + i].bytes);
-      }));
-    }
-    std::iota(order.begin(), order.end(), 0);
-    RETURN_IF_ERROR(MergeSort(order, [&](int64_t a, int64_t b) -> absl::StatusOr<bool> {
-      for (size_t k = 0; k < count; ++k) {
-        arguments[2 * k] = values[k * length + a];
-        arguments[2 * k + 1] = values[k * length + b];
-      }
-      Wide answer;
-      RETURN_IF_ERROR(less.Call(arguments.data(), &answer));
-      return answer.as<uint64_t>() != 0;
-    }));
-    for (size_t k = 0; k < count; ++k) {
-      const int64_t width = hlo::ByteWidth(operands[k].shape().type);
-      RETURN_IF_ERROR(evaluation.InBlocks(length, 8, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          std::memcpy(results[k].bytes().data() + (start + i * stride) * width,
-                      operands[k].bytes().data() + (start + order[i] * stride) * width, width);
-        }
-      }));
-    }
+  if (length > BlockSorter::kCountMax) {
+    return ResourceExhausted("%s: a line of %d elements is longer than %d", instruction.name(), length,
+                             BlockSorter::kCountMax);
   }
+  const int64_t stride = dims.empty() ? 1 : hlo::RowMajorStrides(dims)[dimension];
+  Dims starts = dims;
+  if (!starts.empty()) starts[dimension] = std::min<int64_t>(1, length);
+  Lines lines(evaluation, operands, std::move(less), length, stride);
+  const Dims strides = hlo::RowMajorStrides(dims);
+  for (Odometer line(starts); line.valid(); line.Next())
+    RETURN_IF_ERROR(lines.SortLine(Offset(line.index(), strides), results));
   if (instruction.shape().IsTuple()) return Literal::MakeTuple(std::move(results));
   return std::move(results[0]);
 }
@@ -123,6 +162,31 @@ uint64_t OrderKey(PrimitiveType type, const std::byte* element) {
   return hlo::IsSigned(type) ? bits ^ kSign : bits;
 }
 
+// A key and its place: equal keys in order of place.
+struct Ranked {
+  uint64_t key;
+  int64_t place;
+  friend bool operator<(const Ranked& a, const Ranked& b) {
+    return a.key != b.key ? a.key < b.key : a.place < b.place;
+  }
+};
+
+// Unlike the library's it can be interrupted.
+absl::Status MergeSort(Evaluation& evaluation, std::vector<Ranked>& elements) {
+  const auto n = static_cast<int64_t>(elements.size());
+  std::vector<Ranked> merged(elements.size());
+  for (int64_t width = 1; width < n; width *= 2) {
+    for (int64_t begin = 0; begin < n; begin += 2 * width) {
+      const int64_t end = std::min(begin + 2 * width, n), middle = std::min(begin + width, end);
+      RETURN_IF_ERROR(evaluation.Tick(4 * (end - begin)));
+      std::merge(elements.begin() + begin, elements.begin() + middle, elements.begin() + middle,
+                 elements.begin() + end, merged.begin() + begin);
+    }
+    elements.swap(merged);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 // (values, s32 indices) of the k first along the last dimension; equal ones in order of index.
@@ -147,25 +211,31 @@ absl::StatusOr<Literal> TopK(Evaluation& evaluation, Instruction instruction, Op
   ASSIGN_OR_RETURN(Literal indices, evaluation.Allocate(shape.tuple[1]));
   const int64_t width = hlo::ByteWidth(type);
   const int64_t lines = k == 0 ? 0 : values.element_count() / k;
-  std::vector<uint64_t> keys(lines == 0 ? 0 : length);
-  std::vector<int64_t> order(keys.size());
+  const std::byte* const elements = operand.bytes().data();
+  std::vector<Ranked> first;
   for (int64_t line = 0; line < lines; ++line) {
-    const std::byte* from = operand.bytes().data() + line * length * width;
+    const std::byte* from = elements + line * length * width;
+    // A heap of the k first so far, the last of them on top.
+    first.clear();
     RETURN_IF_ERROR(evaluation.InBlocks(length, 8, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const uint64_t key = OrderKey(type, from + i * width);
-        keys[i] = largest ? ~key : key;
-        order[i] = i;
+        const Ranked candidate{largest ? ~key : key, i};
+        if (static_cast<int64_t>(first.size()) == k) {
+          if (!(candidate < first.front())) continue;
+          std::pop_heap(first.begin(), first.end());
+          first.pop_back();
+        }
+        first.push_back(candidate);
+        std::push_heap(first.begin(), first.end());
       }
     }));
-    RETURN_IF_ERROR(MergeSort(order, [&](int64_t a, int64_t b) -> absl::StatusOr<bool> {
-      RETURN_IF_ERROR(evaluation.Tick(4));
-      return keys[a] < keys[b];
-    }));
+    RETURN_IF_ERROR(MergeSort(evaluation, first));
     RETURN_IF_ERROR(evaluation.InBlocks(k, 8, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        std::memcpy(values.bytes().data() + (line * k + i) * width, from + order[i] * width, width);
-        indices.data<int32_t>()[line * k + i] = static_cast<int32_t>(order[i]);
+        const int64_t place = first[static_cast<size_t>(i)].place;
+        std::memcpy(values.bytes().data() + (line * k + i) * width, from + place * width, width);
+        indices.data<int32_t>()[line * k + i] = static_cast<int32_t>(place);
       }
     }));
   }

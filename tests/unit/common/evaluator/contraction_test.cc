@@ -1,6 +1,9 @@
 // dot, convolution, linear algebra and transforms against hand arithmetic.
 #include <cmath>
 #include <complex>
+#include <limits>
+#include <numbers>
+#include <random>
 
 #include "tests/unit/common/evaluator/evaluate_one.h"
 
@@ -73,6 +76,14 @@ TEST(Convolution, WindowsOfEveryKind) {
   EXPECT_THAT(Convolve(Conv1d({.size = 2, .padding_low = -1}), x, k), ElementsAre(23, 34));
 }
 
+// It would be NaN times a zero of the padding.
+TEST(Convolution, ThePaddingMeetsNoInfinity) {
+  const float inf = std::numeric_limits<float>::infinity();
+  EXPECT_THAT(Convolve(Conv1d({.size = 2, .padding_low = 1}), Literal::Array<float>({1, 1, 2}, {2, 3}),
+                       Literal::Array<float>({1, 1, 2}, {inf, 1})),
+              ElementsAre(2, inf));
+}
+
 TEST(Convolution, FeatureGroupsReadTheirOwnInputs) {
   ConvolutionAttributes conv = Conv1d({.size = 1});
   conv.feature_group_count = 2;
@@ -129,6 +140,62 @@ TEST(TriangularSolve, EverySideTriangleAndTransposition) {
   EXPECT_THAT(solve(l, Literal::Array<double>({2, 1}, {1, 3}),
                     {.left_side = true, .lower = true, .unit_diagonal = true, .transpose_a = 1}),
               ElementsAre(1, 2));
+}
+
+// Lengths of small factors, of a large one, of two, and powers; by the definition, in long double.
+TEST(Fft, AnyLengthIsWhatTheDefinitionSays) {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> number(-1, 1);
+  for (const int64_t n : {1, 2, 3, 4, 12, 59, 61, 64, 67, 134, 360, 67 * 71, 1024, 2 * 509}) {
+    Literal x(Shape::Array(kC128, {n}));
+    const auto values = x.data<std::complex<double>>();
+    for (std::complex<double>& value : values) value = {number(random), number(random)};
+    const Literal forward =
+        Result(EvaluateOne({.opcode = kFft, .attributes = FftAttributes{FftType::kFft, {n}}}, {x}));
+    const Literal back =
+        Result(EvaluateOne({.opcode = kFft, .attributes = FftAttributes{FftType::kIfft, {n}}}, {forward}));
+    for (int64_t k = 0; k < n; k += n / 50 + 1) {
+      std::complex<long double> sum = 0;
+      for (int64_t i = 0; i < n; ++i) {
+        const long double turn = static_cast<long double>(i * k % n) / static_cast<long double>(n);
+        sum += std::complex<long double>(values[i]) *
+               std::polar(1.0L, -2 * std::numbers::pi_v<long double> * turn);
+      }
+      const std::complex<double> found = forward.data<std::complex<double>>()[k];
+      EXPECT_NEAR(found.real(), static_cast<double>(sum.real()), 1e-11) << n << " at " << k;
+      EXPECT_NEAR(found.imag(), static_cast<double>(sum.imag()), 1e-11) << n << " at " << k;
+      EXPECT_LT(std::abs(back.data<std::complex<double>>()[k] - values[k]), 1e-12) << n << " at " << k;
+    }
+  }
+}
+
+// Large products go to BLAS where there is one: of whole numbers they are exact. Element (i, j) of the
+// product of i + k and k - j, k < n, is n (n - 1)(2 n - 1) / 6 + (i - j) n (n - 1) / 2 - i j n.
+TEST(Dot, LargeProductsAreExactToo) {
+  constexpr int64_t kM = 70, kN = 80, kK = 90;
+  for (const PrimitiveType type : {kF32, kF64, kC128, kS64}) {
+    Literal a(Shape::Array(kF64, {kM, kK})), b(Shape::Array(kF64, {kK, kN}));
+    for (int64_t i = 0; i < kM; ++i) {
+      for (int64_t k = 0; k < kK; ++k) a.data<double>()[i * kK + k] = static_cast<double>(i + k);
+    }
+    for (int64_t k = 0; k < kK; ++k) {
+      for (int64_t j = 0; j < kN; ++j) b.data<double>()[k * kN + j] = static_cast<double>(k - j);
+    }
+    const auto converted = [&](const Literal& x) {
+      return Result(EvaluateOne({.opcode = kConvert, .declared = Shape::Array(type, x.shape().dims)}, {x}));
+    };
+    Literal product = Dot({.lhs_contracting = {1}, .rhs_contracting = {0}}, converted(a), converted(b));
+    if (type == kC128) product = Apply(kReal, {product});
+    const std::vector<double> found = Numbers(product);
+    ASSERT_EQ(found.size(), static_cast<size_t>(kM * kN));
+    for (int64_t i = 0; i < kM; ++i) {
+      for (int64_t j = 0; j < kN; ++j) {
+        const int64_t expected =
+            kK * (kK - 1) * (2 * kK - 1) / 6 + (i - j) * (kK * (kK - 1) / 2) - i * j * kK;
+        ASSERT_EQ(found[static_cast<size_t>(i * kN + j)], static_cast<double>(expected)) << i << ", " << j;
+      }
+    }
+  }
 }
 
 TEST(Fft, TransformsAndBack) {
