@@ -12,9 +12,20 @@
 #include "client/analysis/sharding.h"
 #include "client/analysis/traffic.h"
 #include "common/base/status.h"
+#include "common/hlo/replica_groups.h"
 
 namespace hlod::analysis {
 namespace {
+
+// Returns true for a module that is one chip's share already: its shapes are a chip's, though XLA's
+// partitioner leaves the whole arrays' shardings on the parameters. The partitioner appends "_spmd" to the
+// entry's name; without that name, a module that communicates and has no place where whole arrays are cut is
+// one, too.
+bool IsPartitioned(const hlo::Module& module) {
+  if (module.config.partition_count < 2) return false;
+  return module.entry().name().ends_with("_spmd") ||
+         (hlo::DependsOnPartition(module) && !hlo::CutsWholeArrays(module));
+}
 
 // What the parameters take on one of `chips` chips, by their shardings.
 double DividedArguments(const hlo::Module& module, const PlacementOptions& options, int64_t chips) {
@@ -137,7 +148,8 @@ absl::StatusOr<ModuleReport> CheckModule(const hlo::Module& module, const std::o
   // What waits for a fused reader lives longer: where that costs more than the fusion saves, the other end is
   // the lower one.
   if (report.fused.total() > report.unfused.total()) std::swap(report.fused, report.unfused);
-  const int64_t chips = target.has_value() ? target->count : 1;
+  report.partitioned = IsPartitioned(module);
+  const int64_t chips = target.has_value() && !report.partitioned ? target->count : 1;
   const double arguments = DividedArguments(module, options, chips);
   report.peak_bytes = PeakOnAChip(report, arguments, static_cast<double>(chips));
   if (chips > 1) SetLikely(*canonical, options, arguments, Divisions(*canonical, chips), report);
@@ -167,7 +179,9 @@ void AppendTarget(const ModuleReport& report, std::string& text) {
   absl::StrAppendFormat(
       &text, "step             %s at full speed (an estimate: without overheads and communication)\n",
       Show(report.step_seconds, SecondsText));
-  if (target.count > 1) {
+  if (report.partitioned) {
+    text += "                 the module is partitioned already: it is what one chip runs\n";
+  } else if (target.count > 1) {
     text +=
         "                 parameters are divided by their shardings; the rest between by all chips and by "
         "none\n";

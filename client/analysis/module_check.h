@@ -31,6 +31,8 @@ struct ModuleReport {
   Bracket likely_bytes;
   Bracket likely_temporaries;         // Of it, what is neither argument nor result.
   std::vector<int64_t> result_parts;  // In how many parts each array of the result then is.
+  // The module is one chip's share already, as XLA's partitioner made it: it is not divided once more.
+  bool partitioned = false;
   Bracket step_seconds;  // By the chip's speed alone: no overheads, no communication. Zero without a target.
   std::optional<Target> target;
   Budget budget;

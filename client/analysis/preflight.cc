@@ -22,7 +22,7 @@
 namespace hlod::analysis {
 namespace {
 
-constexpr size_t kLargestMax = 12;
+constexpr size_t kLargestMax = 4096;
 constexpr size_t kFailuresMax = 10;
 
 SourceLine LineOf(const v1::Origin& origin) { return {origin.file(), origin.line()}; }
@@ -185,7 +185,8 @@ class Follower {
     return fused.total() <= unfused.total() ? std::move(fused) : std::move(unfused);
   }
 
-  // What an array takes on a chip: `known` that its sharding, or the lack of one, is the program's own.
+  // Returns what an array takes on a chip. `known`: its sharding, or the lack of one, is the program's own;
+  // else a partitioner may divide what has none.
   Bracket OnAChip(const hlo::Shape& shape, std::string_view sharding, bool known) const {
     const auto whole = static_cast<double>(options_.BytesOf(shape));
     if (!known && sharding.empty()) return {whole / chips_, whole};
@@ -207,6 +208,24 @@ class Follower {
     if (role == "optimizer") return Part::kOptimizerState;
     if (uploaded) return Part::kInputs;
     return weights_.contains(shape.dims) ? Part::kGradients : Part::kOther;
+  }
+
+  // Returns true for arrays that the program itself keeps and divides: without a sharding they are
+  // replicated, whichever program made them.
+  bool IsPlacedByTheProgram(uint64_t handle) const {
+    const auto found = labels_.find(handle);
+    return found != labels_.end() && (found->second.role == "weight" || found->second.role == "optimizer");
+  }
+
+  // Returns what the result of `execute` takes on a chip. One that takes over a donated argument's memory
+  // lies as that does, unless it is marked itself.
+  Bracket BytesOfResult(const v1::RecordExecute& execute, uint64_t handle, const hlo::Shape& shape,
+                        int donated_argument) const {
+    if (donated_argument >= 0 && ShardingOf(handle).empty()) {
+      const auto argument = held_.find(execute.arguments(donated_argument));
+      if (argument != held_.end() && argument->second.shape.dims == shape.dims) return argument->second.bytes;
+    }
+    return OnAChip(shape, ShardingOf(handle), donated_argument >= 0 || IsPlacedByTheProgram(handle));
   }
 
   std::string_view ShardingOf(uint64_t handle) const {
@@ -271,9 +290,10 @@ class Follower {
     RunPeak now = {.program = row.report.name, .line = LineOf(execute.origin()), .step = report_.steps + 1};
     for (size_t i = 0; i < leaves.size() && i < static_cast<size_t>(execute.results_size()); ++i) {
       const uint64_t handle = execute.results(static_cast<int>(i));
-      const bool aliased = i < known.aliases.size() && donated.contains(known.aliases[i]);
+      const bool aliased = i < known.aliases.size() && donated.contains(known.aliases[i]) &&
+                           known.aliases[i] < execute.arguments_size();
       Held held = {.shape = *leaves[i].shape,
-                   .bytes = OnAChip(*leaves[i].shape, ShardingOf(handle), aliased),
+                   .bytes = BytesOfResult(execute, handle, *leaves[i].shape, aliased ? known.aliases[i] : -1),
                    .part = PartOf(handle, *leaves[i].shape, /*uploaded=*/false),
                    .line = LineOfResult(execute, known, i)};
       held.likely = LikelyOnAChip(held, row.report, i);
@@ -287,6 +307,7 @@ class Follower {
     if (now.bytes.low > report_.peak.bytes.low || report_.peak.program.empty()) {
       std::stable_sort(now.largest.begin(), now.largest.end(),
                        [](const RunArray& a, const RunArray& b) { return a.bytes > b.bytes; });
+      now.arrays = static_cast<int64_t>(now.largest.size());
       if (now.largest.size() > kLargestMax) now.largest.resize(kLargestMax);
       now.bytes.high = std::max(now.bytes.high, report_.peak.bytes.high);
       report_.peak = std::move(now);

@@ -42,7 +42,8 @@ struct RunPeak {
   std::string program;                 // While it ran. Empty: nothing ran.
   SourceLine line;                     // That ran it.
   int64_t step = 0;                    // From 1.
-  std::vector<RunArray> largest;       // Largest first.
+  std::vector<RunArray> largest;       // Largest first, at most 4096.
+  int64_t arrays = 0;                  // That were alive.
 };
 
 // A compiled program of the run.

@@ -8,6 +8,7 @@ namespace hlod::analysis {
 namespace {
 
 constexpr size_t kRowsMax = 10;
+constexpr size_t kLargestShown = 12;
 
 std::string Show(const Bracket& bracket, std::string (*text)(double)) {
   const std::string low = text(bracket.low), high = text(bracket.high);
@@ -124,10 +125,16 @@ std::string ToText(const RunReport& report) {
                           ToString(finding));
   }
   text += "largest at the peak:\n";
-  for (const RunArray& array : report.peak.largest) {
+  for (size_t i = 0; i < report.peak.largest.size() && i < kLargestShown; ++i) {
+    const RunArray& array = report.peak.largest[i];
     absl::StrAppendFormat(&text, "  %12s  %-15s %s%s%s\n", BytesText(array.bytes), Name(array.part),
                           array.shape, array.name.empty() ? "" : absl::StrCat(" ", array.name),
                           array.line.file.empty() ? "" : absl::StrCat(" (", ShortText(array.line), ")"));
+  }
+  if (report.peak.arrays > static_cast<int64_t>(kLargestShown)) {
+    absl::StrAppendFormat(&text, "  and %d smaller ones (--json lists %d in all)\n",
+                          report.peak.arrays - static_cast<int64_t>(kLargestShown),
+                          report.peak.largest.size());
   }
   absl::StrAppendFormat(&text, "verdict          %s%s\n", report.passed() ? "passed" : "FAILED",
                         report.stand_ins > 0 ? ", with stand-ins" : "");

@@ -11,7 +11,8 @@ Json ToJson(const std::vector<analysis::Finding>& findings) {
     list.push_back({{"metric", finding.metric},
                     {"value", finding.value},
                     {"limit", finding.limit},
-                    {"over", finding.over}});
+                    {"over", finding.over},
+                    {"text", ToString(finding)}});
   }
   return list;
 }

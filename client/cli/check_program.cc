@@ -146,6 +146,7 @@ Json ToJson(const RunReport& report) {
                {"peak_line", ShortText(report.peak.line)},
                {"peak_step", report.peak.step},
                {"largest", std::move(largest)},
+               {"arrays", report.peak.arrays},
                {"simulated_peak_bytes", report.simulated_peak_bytes},
                {"fit", Name(report.fit())},
                {"findings", cli::ToJson(report.findings)},

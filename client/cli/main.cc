@@ -55,13 +55,13 @@ JSON keys (--json; sizes in bytes, times in microseconds):
   check        module instructions cost cost_once (flops transcendentals bytes: a loop's turns all, or once)
                costliest[name op_name source shape flops] unknown_loops unknown_calls fused unfused (total_bytes argument_bytes result_bytes alias_bytes temporary_bytes
                at largest[kind name op_name source last_use shape bytes]) peak_bytes{low high} traffic_bytes{low high}
-               fit findings[metric value limit over] passed text, with --target: target{chip count usable_bytes}
+               fit findings[metric value limit over text] passed text, with --target: target{chip count usable_bytes}
                step_seconds{low high}, on several chips: likely_bytes{low high}
   check -- ... program sessions steps executes programs[name line instructions flops runs] upload_bytes upload_calls
                unsent_bytes download_bytes download_calls transfers[cause line bytes calls] graph_breaks[cause line
                bytes calls] stand_ins stopped_at stopped_why flops traffic_bytes{low high} peak_bytes{low high}
                peak_parts{weights gradients "optimizer state" inputs activations other} peak_program peak_line peak_step
-               largest[part name line shape bytes] simulated_peak_bytes fit findings passed text target step_seconds
+               largest[part name line shape bytes] arrays simulated_peak_bytes fit findings passed text target step_seconds
                likely_bytes (as of a module); the program's own output goes to stderr
   graphs --from-torch-xla
                graphs[hash name made_by cause{text break advice} at{file line function} nodes inputs outputs compiles

@@ -145,23 +145,31 @@ bool ChangesSize(Instruction collective) {
   return false;
 }
 
-}  // namespace
-
-bool DependsOnPartition(const Module& module) {
-  static constexpr std::string_view kCutting[] = {"SPMDFullToShardShape", "SPMDShardToFullShape",
-                                                  "xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape"};
-  const auto depends = [](Instruction instruction) {
-    if (instruction.opcode() == kCustomCall)
-      return std::ranges::count(kCutting, instruction.attributes<CustomCallAttributes>().target) > 0;
-    return instruction.opcode() == kPartitionId || HasTrait(instruction.opcode(), hlo::kCollective);
-  };
+bool AnyInstruction(const Module& module, bool (*holds)(Instruction)) {
   for (ComputationId id = 0; id < module.computation_count(); ++id) {
     const Computation& computation = module.computation(id);
     for (NodeId node = 0; node < computation.size(); ++node) {
-      if (depends(computation[node])) return true;
+      if (holds(computation[node])) return true;
     }
   }
   return false;
+}
+
+}  // namespace
+
+bool CutsWholeArrays(const Module& module) {
+  static constexpr std::string_view kCutting[] = {"SPMDFullToShardShape", "SPMDShardToFullShape",
+                                                  "xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape"};
+  return AnyInstruction(module, [](Instruction instruction) {
+    return instruction.opcode() == kCustomCall &&
+           std::ranges::count(kCutting, instruction.attributes<CustomCallAttributes>().target) > 0;
+  });
+}
+
+bool DependsOnPartition(const Module& module) {
+  return CutsWholeArrays(module) || AnyInstruction(module, [](Instruction instruction) {
+           return instruction.opcode() == kPartitionId || HasTrait(instruction.opcode(), hlo::kCollective);
+         });
 }
 
 absl::Status CheckOneParticipant(Instruction collective) {

@@ -25,8 +25,12 @@ int64_t GroupDevices(const ReplicaGroups& groups);
 // The groups as lists; empty when all devices are one. REQUIRES: CheckGroups.
 std::vector<Dims> ListGroups(const ReplicaGroups& groups);
 
-// Whether an instruction asks for its partition, meets others or cuts arrays up for them. Partitions of a
-// program without any are annotated alone: the program computes the same as one.
+// Returns true when an instruction cuts whole arrays into the shares of the partitions, or puts them together
+// again, as jax.shard_map is lowered: the rest of such a program has whole arrays.
+bool CutsWholeArrays(const Module& module);
+
+// Returns true when an instruction asks for its partition, meets others or cuts arrays up for them.
+// Partitions of a program without any are annotated alone: the program computes the same as one.
 bool DependsOnPartition(const Module& module);
 
 // OK when nobody but device 0 takes part in a collective, which is all that a program of one replica and one

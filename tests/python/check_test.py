@@ -67,7 +67,9 @@ class Check(unittest.TestCase):
         with self.assertRaises(AssertionError) as caught:
             hlod.check(DOT, budget={"flops": DOT_FLOPS - 1, "peak_bytes": "1GiB"})
         self.assertIsInstance(caught.exception, hlod.CheckFailed)
-        self.assertIn(f"flops is {DOT_FLOPS}, over its limit {DOT_FLOPS - 1}", str(caught.exception))
+        self.assertIn(f"flops {DOT_FLOPS} is over {DOT_FLOPS - 1}", str(caught.exception))
+        with self.assertRaisesRegex(AssertionError, "peak_bytes .* KiB is over 1.00 KiB"):
+            hlod.check(DOT, budget={"peak_bytes": 1024})
         report = hlod.check(DOT, budget={"flops": 1, "peak_bytes": "1GiB"}, raises=False)
         self.assertFalse(report.passed)
         self.assertEqual([finding.metric for finding in report.violations], ["flops"])

@@ -50,6 +50,7 @@ class Finding:
     value: float
     limit: float
     over: bool
+    text: str  # "peak_bytes 384 MiB is over 10 MiB".
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +79,7 @@ class CheckFailed(AssertionError):
 
     def __init__(self, report: Report):
         self.report = report
-        reasons = [f"{f.metric} is {f.value:.6g}, over its limit {f.limit:.6g}" for f in report.violations]
+        reasons = [finding.text for finding in report.violations]
         if report.fits is False:
             reasons.insert(0, f"it does not fit {report.data['target']['chip']}:{report.data['target']['count']}")
         super().__init__(f"{report.module}: {'; '.join(reasons)}\n{report.text}")

@@ -142,5 +142,59 @@ TEST(ModuleCheck, WhatDoesNotFitFails) {
   EXPECT_FALSE(report.passed());
 }
 
+// jit(lambda x: tanh(x) + 1) over a mesh of 8 with x divided by its rows, as jaxlib 0.10.2 has it before and
+// after its partitioner. Afterwards x is f32[8,16] on each chip, and its sharding still says devices=[8,1].
+TEST(CheckModule, APartitionedModuleIsNotDividedOnceMore) {
+  constexpr char kBefore[] = R"(
+HloModule jit__lambda
+ENTRY main.1 {
+  x.1 = f32[64,16]{1,0} parameter(0), sharding={devices=[8,1]<=[8]}
+  tanh.1 = f32[64,16]{1,0} tanh(x.1)
+  constant.1 = f32[] constant(1)
+  add.3 = f32[64,16]{1,0} broadcast(constant.1), dimensions={}
+  ROOT add.4 = f32[64,16]{1,0} add(tanh.1, add.3)
+})";
+  constexpr char kAfter[] = R"(
+HloModule jit__lambda, num_partitions=8
+ENTRY main.0_spmd {
+  param = f32[8,16]{1,0} parameter(0), sharding={devices=[8,1]<=[8]}
+  tanh.2 = f32[8,16]{1,0} tanh(param)
+  constant.0.clone = f32[] constant(1)
+  add.1 = f32[8,16]{1,0} broadcast(constant.0.clone), dimensions={}
+  ROOT add.6 = f32[8,16]{1,0} add(tanh.2, add.1)
+})";
+  const Target target = {
+      .chip = {.name = "mine", .memory_bytes = 1e9, .usable_bytes = 1e9, .bandwidth = 1, .flops = 1},
+      .count = 8};
+  const auto check = [&](const char* text) {
+    return CheckModule(*hlo::ParseModule(text).value(), target, {}).value();
+  };
+  const ModuleReport before = check(kBefore), after = check(kAfter);
+  EXPECT_FALSE(before.partitioned);
+  EXPECT_EQ(before.peak_bytes.low, 2 * 8 * 16 * 4);
+  EXPECT_TRUE(after.partitioned);
+  EXPECT_EQ(after.peak_bytes.low, before.peak_bytes.low);
+  EXPECT_EQ(after.peak_bytes.high, static_cast<double>(after.unfused.total()));
+  EXPECT_EQ(after.step_seconds.low, after.traffic.low);
+  EXPECT_THAT(ToText(after), HasSubstr("the module is partitioned already"));
+}
+
+// A program of shard_map has whole arrays around its manual part, whatever communicates inside.
+TEST(CheckModule, AManualPartDoesNotMakeAModulePartitioned) {
+  constexpr char kManual[] = R"(
+HloModule manual, num_partitions=4
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+ENTRY main {
+  x = f32[64] parameter(0), sharding={devices=[4]<=[4]}
+  cut = f32[16] custom-call(x), custom_call_target="SPMDFullToShardShape", sharding={manual}
+  sum = f32[16] all-reduce(cut), channel_id=1, replica_groups={{0,1,2,3}}, use_global_device_ids=true, to_apply=add, sharding={manual}
+  ROOT whole = f32[64] custom-call(sum), custom_call_target="SPMDShardToFullShape", sharding={devices=[4]<=[4]}
+})";
+  const Target target = {
+      .chip = {.name = "mine", .memory_bytes = 1e9, .usable_bytes = 1e9, .bandwidth = 1, .flops = 1},
+      .count = 4};
+  EXPECT_FALSE(CheckModule(*hlo::ParseModule(kManual).value(), target, {})->partitioned);
+}
+
 }  // namespace
 }  // namespace hlod::analysis

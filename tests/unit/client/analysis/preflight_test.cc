@@ -232,6 +232,59 @@ TEST(Preflight, ShardingsDivideAndTheRestIsABracket) {
   EXPECT_THAT(ToText(Follow(run, target)), HasSubstr("verdict          FAILED"));
 }
 
+// A weight that nobody marked is whole on each chip, in the first step as in all others: that a program made
+// it gives no partitioner leave to divide it.
+TEST(Preflight, WeightsWithoutAShardingAreWholeFromTheFirstStep) {
+  const Target target{
+      .chip = {.name = "mine", .memory_bytes = 1e9, .usable_bytes = 1e9, .bandwidth = 1, .flops = 1},
+      .count = 4};
+  Writer run;
+  run.Program("add", kAdd);
+  run.Program("update", kUpdate);
+  run.Placeholder(1);
+  run.Execute("add", {1, 1}, 2);
+  run.Label(2, "weight");
+  run.Free(1);
+  run.Placeholder(3);
+  run.Label(3, "gradient");
+  run.Execute("update", {2, 3}, 4, {0});
+  run.Label(4, "weight");
+  const RunReport first = Follow(run, target);
+  EXPECT_EQ(PartOf(first, Part::kWeights), 4096);
+  EXPECT_EQ(first.peak.bytes.low, first.peak.bytes.high);
+  run.Execute("update", {4, 3}, 5, {0});
+  run.Label(5, "weight");
+  EXPECT_EQ(Follow(run, target).peak.bytes.low, first.peak.bytes.low);
+}
+
+// What takes over a donated argument's memory lies on the chips as that does.
+TEST(Preflight, AResultInADonatedArgumentsMemoryLiesAsTheArgumentDoes) {
+  const Target target{
+      .chip = {.name = "mine", .memory_bytes = 1e9, .usable_bytes = 1e9, .bandwidth = 1, .flops = 1},
+      .count = 4};
+  Writer run;
+  run.Program("update", kUpdate);
+  run.Placeholder(1);
+  run.Label(1, "weight", "{devices=[4]<=[4]}");
+  run.Placeholder(2);
+  run.Execute("update", {1, 2}, 3, {0});
+  run.Execute("update", {3, 2}, 4, {0});
+  const RunReport report = Follow(run, target);
+  EXPECT_EQ(report.peak.bytes.low, 1024 + 4096);
+  EXPECT_EQ(report.peak.bytes.high, 1024 + 4096);
+}
+
+TEST(Preflight, EveryArrayAtThePeakIsInTheReport) {
+  Writer run;
+  run.Program("add", kAdd);
+  for (uint64_t handle = 1; handle <= 40; ++handle) run.Placeholder(handle);
+  run.Execute("add", {1, 2}, 41);
+  const RunReport report = Follow(run);
+  EXPECT_EQ(report.peak.arrays, 41);
+  EXPECT_EQ(report.peak.largest.size(), 41u);
+  EXPECT_THAT(ToText(report), HasSubstr("and 29 smaller ones (--json lists 41 in all)"));
+}
+
 TEST(Preflight, CountsStepsBreaksReadsAndWhatWasRefused) {
   Writer run;
   run.Program("add", kAdd);
