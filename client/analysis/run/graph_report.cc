@@ -215,9 +215,14 @@ void AddRecompiles(const RunLog& run, const Timeline& timeline, GraphReport& rep
     if (piece.close->found == Found::kCompiled)
       cost[piece.close->program] = piece.close->compile_us + piece.compile_us;
   }
+  std::set<std::pair<std::string, int>> compiled_at;  // Lines.
   for (const Event& event : run.events) {
     const auto* const compile = std::get_if<CompileEvent>(&event.what);
-    if (compile == nullptr || compile->reason == CompileReason::kFirst) continue;
+    if (compile == nullptr) continue;
+    // That another line has a program like it does not make a line's first program a recompile.
+    const bool first_here = compiled_at.emplace(compile->origin.file, compile->origin.line).second;
+    if (compile->reason == CompileReason::kFirst) continue;
+    if (first_here && compile->reason != CompileReason::kAgain) continue;
     RecompileRow& row = report.recompiles.emplace_back();
     row.reason = compile->reason;
     row.why = compile->why;

@@ -86,7 +86,8 @@ struct BreakRow {
   double saves_us = 0;
 };
 
-// A program that was compiled though one like it was there.
+// A program that was compiled where another one had been: by a line that had compiled one already, or the same program
+// once more.
 struct RecompileRow {
   CompileReason reason = CompileReason::kUnsaid;
   std::string why, program, nearest;  // Names of programs.
