@@ -44,12 +44,11 @@ absl::Status Report(const CommonOptions& common, const ReportOptions& options) {
     ASSIGN_OR_RETURN(const std::vector<analysis::Chip> chips, analysis::KnownChips(options.chips));
     ASSIGN_OR_RETURN(how.target, analysis::ParseTarget(options.target, chips));
   }
-  ASSIGN_OR_RETURN(const report::RunJson run,
-                   report::ReadRunJson(options.run, {.allow_incomplete = options.allow_incomplete}));
+  ASSIGN_OR_RETURN(const RunLog run, ReadRun(options.run, {.allow_incomplete = options.allow_incomplete}));
   ASSIGN_OR_RETURN(how.costs, CostsOf(options.recording));
   const report::Json report = report::MakeReport(run, how);
   if (!options.output.empty()) RETURN_IF_ERROR(WriteText(options.output, report::MakePage(report)));
-  if (!options.trace.empty()) RETURN_IF_ERROR(WriteText(options.trace, Dump(report::MakeTrace(run)) + "\n"));
+  if (!options.trace.empty()) RETURN_IF_ERROR(WriteText(options.trace, Dump(report::MakeTrace(report::ToRunJson(run))) + "\n"));
   if (common.json) {
     std::printf("%s\n", Dump(report).c_str());
     return absl::OkStatus();

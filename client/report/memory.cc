@@ -48,7 +48,7 @@ class Account {
   void OnTransfer(const Json& event) {
     const Json& value = Part(event, "value");
     if (!IsUpload(Text(event, "cause")) || Integer(value, "buffer") == 0) return;
-    Hold(Number(event, "at_us"), Integer(event, "session"), value, Text(event, "name"));
+    Hold(Number(event, "at_us"), Integer(event, "session"), value, Text(event, "name"), MemoryKind::kUploads);
     Note(Number(event, "at_us"), 0, "");
   }
   void OnClose(const Json& event) {
@@ -56,7 +56,11 @@ class Account {
     const int64_t session = Integer(event, "session");
     const double at_us = Number(event, "at_us");
     const std::string name = Text(event, "name");
-    for (const Json& output : Part(event, "outputs")) Hold(at_us, session, output, "result of " + name);
+    for (const Json& output : Part(event, "outputs")) {
+      const bool tensor = Text(output, "alive") == "tensor";
+      Hold(at_us, session, output, "result of " + name,
+           tensor ? MemoryKind::kResults : MemoryKind::kBackward);
+    }
     for (const Json& input : Part(event, "inputs")) {
       if (Flag(input, "donated")) Drop({session, Integer(input, "buffer")});
     }
@@ -86,7 +90,7 @@ class Account {
     Note(Number(event, "at_us"), 0, "");
   }
 
-  void Hold(double at_us, int64_t session, const Json& value, const std::string& name) {
+  void Hold(double at_us, int64_t session, const Json& value, const std::string& name, MemoryKind kind) {
     const int64_t buffer = Integer(value, "buffer"), number = Integer(value, "value");
     if (buffer == 0) return;
     if (number != 0) sessions_[number] = session;
@@ -94,24 +98,26 @@ class Account {
     held->second.values.insert(number);
     if (!is_new) return;
     const int64_t bytes = Integer(value, "bytes");
-    held->second.buffer = {name, Text(value, "shape"), bytes, LineOf(value), at_us};
-    live_ += bytes;
+    held->second.buffer = {name, kind, Text(value, "shape"), bytes, LineOf(value), at_us};
+    live_[static_cast<size_t>(kind)] += bytes;
   }
   void Drop(Key key) {
     const auto found = held_.find(key);
     if (found == held_.end()) return;
-    live_ -= found->second.buffer.bytes;
+    live_[static_cast<size_t>(found->second.buffer.kind)] -= found->second.buffer.bytes;
     held_.erase(found);
   }
 
   void Note(double at_us, int64_t temporary, const std::string& program) {
-    const int64_t bytes = live_ + temporary;
-    memory_.points.push_back({at_us, bytes});
+    MemoryPoint& point = memory_.points.emplace_back(MemoryPoint{at_us, live_});
+    point.by_kind[static_cast<size_t>(MemoryKind::kTemporaries)] += temporary;
+    const int64_t bytes = point.bytes();
     if (bytes <= memory_.peak_bytes) return;
     memory_.peak_bytes = bytes;
     memory_.peak_us = at_us;
     std::vector<LiveBuffer> all;
-    if (temporary > 0) all.push_back({"temporaries of " + program, "", temporary, "", at_us});
+    if (temporary > 0)
+      all.push_back({"temporaries of " + program, MemoryKind::kTemporaries, "", temporary, "", at_us});
     for (const auto& [key, held] : held_) all.push_back(held.buffer);
     const size_t listed = std::min(all.size(), kLargest);
     std::partial_sort(all.begin(), all.begin() + static_cast<ptrdiff_t>(listed), all.end(),
@@ -126,11 +132,16 @@ class Account {
   std::map<std::string, int64_t> temporaries_;  // By the program's digest.
   std::map<Key, Held> held_;
   std::map<int64_t, int64_t> sessions_;  // Of values.
-  int64_t live_ = 0;
+  std::array<int64_t, kMemoryKinds> live_{};
   Memory memory_;
 };
 
 }  // namespace
+
+std::string_view Name(MemoryKind kind) {
+  static constexpr std::string_view kNames[] = {"uploads", "results", "kept for Backward()", "temporaries"};
+  return kNames[static_cast<size_t>(kind)];
+}
 
 Memory MemoryOf(const RunJson& run) { return Account(run).Take(); }
 

@@ -1,17 +1,26 @@
 // The device memory of a run over time, from its events: what each buffer held from when to when.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <numeric>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "client/report/run_json.h"
 
 namespace hlod::report {
 
+// What memory is held for.
+enum class MemoryKind : uint8_t { kUploads, kResults, kBackward, kTemporaries };
+inline constexpr size_t kMemoryKinds = 4;
+std::string_view Name(MemoryKind kind);
+
 struct LiveBuffer {
   std::string
       name;  // What the program calls it, "result of step (train.cc:7)", "temporaries of step"; may be empty.
+  MemoryKind kind = MemoryKind::kResults;
   std::string shape;
   int64_t bytes = 0;
   std::string origin;  // "train.cc:88"
@@ -20,7 +29,9 @@ struct LiveBuffer {
 
 struct MemoryPoint {
   double at_us = 0;
-  int64_t bytes = 0;
+  std::array<int64_t, kMemoryKinds> by_kind{};
+
+  int64_t bytes() const { return std::accumulate(by_kind.begin(), by_kind.end(), int64_t{0}); }
 };
 
 struct Memory {

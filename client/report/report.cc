@@ -6,23 +6,16 @@
 #include <tuple>
 #include <utility>
 
+#include "client/report/first.h"
 #include "client/report/memory.h"
 #include "client/report/page.h"
-#include "common/base/kinds.h"
+#include "client/report/timeline.h"
+#include "client/report/trace.h"
 
 namespace hlod::report {
 namespace {
 
 constexpr size_t kPointsMax = 4000;  // Of a curve: more than a screen has columns.
-
-// "host_to_device"; empty for a cause that this program does not know.
-std::string_view DirectionOfCause(std::string_view cause) {
-#define HLOD_CAUSE(id, number, text, direction, meaning) \
-  if (cause == text) return Name(Direction::direction);
-#include "common/base/causes.inc"
-#undef HLOD_CAUSE
-  return "";
-}
 
 std::string_view MeaningOf(std::string_view cause) {
 #define HLOD_TRACE_CAUSE(id, text, meaning) \
@@ -61,7 +54,7 @@ Json RunPart(const RunJson& run) {
           {"seconds", seconds},     {"events", run.events.size()}};
 }
 
-Json Totals(const RunJson& run) {
+Json Totals(const RunJson& run, const GraphReport& graphs) {
   Amount in, out, on;
   int64_t compiles = 0, hits = 0, executes = 0, peak = 0;
   for (const Json& account : run.accounts) {
@@ -78,7 +71,8 @@ Json Totals(const RunJson& run) {
           {"device_to_host", out.ToJson()},
           {"device_to_device", on.ToJson()},
           {"compiles", compiles},
-          {"cache_hits", hits},
+          {"found_in_program", graphs.cache_hits},
+          {"found_by_daemon", hits},
           {"executes", executes},
           {"peak_bytes", peak}};
 }
@@ -88,7 +82,7 @@ void LargestFirst(Json& rows, const char* field) {
                    [field](const Json& a, const Json& b) { return Integer(a, field) > Integer(b, field); });
 }
 
-// Of each stretch of points its highest, so that no peak is lost.
+// Returns the highest point of each stretch, so that no peak is lost.
 std::vector<MemoryPoint> Thin(const std::vector<MemoryPoint>& points) {
   if (points.size() <= kPointsMax) return points;
   std::vector<MemoryPoint> thin;
@@ -97,7 +91,7 @@ std::vector<MemoryPoint> Thin(const std::vector<MemoryPoint>& points) {
     const auto begin = points.begin() + static_cast<ptrdiff_t>(i);
     const auto end = points.begin() + static_cast<ptrdiff_t>(std::min(points.size(), i + stretch));
     thin.push_back(*std::max_element(
-        begin, end, [](const MemoryPoint& a, const MemoryPoint& b) { return a.bytes < b.bytes; }));
+        begin, end, [](const MemoryPoint& a, const MemoryPoint& b) { return a.bytes() < b.bytes(); }));
   }
   return thin;
 }
@@ -107,15 +101,19 @@ Json MemoryPart(const RunJson& run) {
   const double start = StartOf(run);
   Json points = Json::array(), largest = Json::array();
   for (const MemoryPoint& point : Thin(memory.points))
-    points.push_back(Json::array({point.at_us - start, point.bytes}));
+    points.push_back(Json::array({point.at_us - start, point.bytes(), point.by_kind}));
   for (const LiveBuffer& buffer : memory.at_peak) {
     largest.push_back({{"name", buffer.name},
+                       {"kind", Name(buffer.kind)},
                        {"shape", buffer.shape},
                        {"bytes", buffer.bytes},
                        {"origin", buffer.origin},
                        {"since_us", buffer.since_us - start}});
   }
-  return {{"points", points},
+  Json kinds = Json::array();
+  for (size_t kind = 0; kind < kMemoryKinds; ++kind) kinds.push_back(Name(static_cast<MemoryKind>(kind)));
+  return {{"kinds", kinds},
+          {"points", points},
           {"peak_bytes", memory.peak_bytes},
           {"peak_us", memory.points.empty() ? 0 : memory.peak_us - start},
           {"largest", largest},
@@ -293,9 +291,13 @@ Json Programs(const RunJson& run, const ReportOptions& options) {
 
 }  // namespace
 
-Json MakeReport(const RunJson& run, const ReportOptions& options) {
+Json MakeReport(const RunLog& log, const ReportOptions& options) {
+  const RunJson run = ToRunJson(log);
+  const GraphReport graphs = MakeGraphReport(log);
   Json report = {{"run", RunPart(run)},
-                 {"totals", Totals(run)},
+                 {"totals", Totals(run, graphs)},
+                 {"first", FirstThings(graphs, run)},
+                 {"timeline", TimelineOf(MakeTrace(run))},
                  {"memory", MemoryPart(run)},
                  {"transfers", Transfers(run)},
                  {"graphs", Graphs(run)},

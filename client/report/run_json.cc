@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "common/base/kinds.h"
 #include "common/base/status.h"
 
 namespace hlod::report {
@@ -48,6 +49,14 @@ std::string LineOf(const Json& object, const char* field) {
   const Json& origin = Part(object, field);
   const std::string file = Text(origin, "file");
   return file.empty() ? "" : absl::StrCat(file, ":", Integer(origin, "line"));
+}
+
+std::string_view DirectionOfCause(std::string_view cause) {
+#define HLOD_CAUSE(id, number, text, direction, meaning) \
+  if (cause == text) return Name(Direction::direction);
+#include "common/base/causes.inc"
+#undef HLOD_CAUSE
+  return "";
 }
 
 RunJson ToRunJson(const RunLog& run) {

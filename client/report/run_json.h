@@ -33,4 +33,7 @@ const Json& Part(const Json& object, const char* field);  // An object or an arr
 // "train.cc:88"; empty for an unknown one.
 std::string LineOf(const Json& object, const char* field = "origin");
 
+// "host_to_device"; empty for a cause that this program does not know.
+std::string_view DirectionOfCause(std::string_view cause);
+
 }  // namespace hlod::report

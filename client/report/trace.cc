@@ -249,7 +249,7 @@ Json MakeTrace(const RunJson& run) {
                       {"name", "device memory"},
                       {"pid", 1},
                       {"ts", point.at_us - tracks.start()},
-                      {"args", {{"bytes", point.bytes}}}});
+                      {"args", {{"bytes", point.bytes()}}}});
   }
   int pid = 1;
   for (const Json& account : run.accounts) AddDaemon(run, account, tracks.start(), ++pid, events);

@@ -1,0 +1,144 @@
+// One row per break, per line that recompiles, per line that uploads repeatedly.
+#include "client/report/first.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "common/base/strings.h"
+
+namespace hlod::report {
+namespace {
+
+constexpr double kLeastShare = 1e-3;
+
+struct Remedies {
+  CompileReason reason;
+  const char* remedy;
+};
+constexpr Remedies kRecompileRemedies[] = {
+    {CompileReason::kParameter,
+     "Keep shapes and types the same from step to step: pad to a few sizes, drop or pad the last batch, use "
+     "a mask in "
+     "place of a slice that grows."},
+    {CompileReason::kConstant,
+     "Pass what changes as a tensor or as an operand of an operation, so that its value is no part of the "
+     "program."},
+    {CompileReason::kOperation,
+     "Make each step record the same operations: an if or a loop on the host that depends on the step makes "
+     "another "
+     "program."},
+    {CompileReason::kResult, "Keep the same tensors alive at the end of each step."},
+    {CompileReason::kDonation, "Keep the same tensors alive, or donate the same arguments, in each step."},
+    {CompileReason::kOption, "Keep shardings, aliases and options of the program the same."},
+    {CompileReason::kNames, "Give operations the same names: only names differ."},
+    {CompileReason::kAgain,
+     "Raise the number of programs that are kept (program_cache_entries), or make fewer of them."},
+};
+
+std::string_view RemedyOf(CompileReason reason) {
+  for (const Remedies& row : kRecompileRemedies) {
+    if (row.reason == reason) return row.remedy;
+  }
+  return "Make the program of each step the same.";
+}
+
+struct Recompiles {
+  int64_t times = 0;
+  double us = 0;
+  const RecompileRow* last = nullptr;
+};
+
+struct Uploads {
+  int64_t times = 0, bytes = 0;
+  double us = 0, first_us = 0;
+  std::string name;
+};
+
+class Rows {
+ public:
+  explicit Rows(double wall_us) : wall_us_(wall_us) {}
+  void Add(const char* kind, std::string what, std::string origin, int64_t times, int64_t bytes,
+           double saves_us, std::string_view remedy) {
+    const double share = wall_us_ > 0 ? saves_us / wall_us_ : 0;
+    if (share < kLeastShare) return;
+    rows_.push_back({{"kind", kind},
+                     {"what", std::move(what)},
+                     {"origin", std::move(origin)},
+                     {"times", times},
+                     {"bytes", bytes},
+                     {"saves_us", saves_us},
+                     {"share", share},
+                     {"remedy", remedy}});
+  }
+  Json Take() && {
+    std::stable_sort(rows_.begin(), rows_.end(), [](const Json& a, const Json& b) {
+      return Number(a, "saves_us") > Number(b, "saves_us");
+    });
+    return std::move(rows_);
+  }
+
+ private:
+  const double wall_us_;
+  Json rows_ = Json::array();
+};
+
+void AddBreaks(const GraphReport& graphs, Rows& rows) {
+  for (const BreakRow& row : graphs.breaks) {
+    const std::string operation = row.operation.empty() ? std::string(Name(row.cause)) : row.operation;
+    rows.Add("graph break",
+             absl::StrCat(operation, " ends a graph", row.value.empty() ? "" : " to read ", row.value),
+             ToString(row.origin), row.times, row.host_to_device_bytes + row.device_to_host_bytes,
+             row.saves_us, Remedy(row.cause));
+  }
+}
+
+void AddRecompiles(const GraphReport& graphs, Rows& rows) {
+  std::map<std::string, Recompiles> lines;
+  for (const RecompileRow& row : graphs.recompiles) {
+    Recompiles& line = lines[ToString(row.origin)];
+    ++line.times;
+    line.us += row.compile_us;
+    line.last = &row;
+  }
+  for (const auto& [origin, line] : lines)
+    rows.Add("recompile", line.last->why, origin, line.times, 0, line.us, RemedyOf(line.last->reason));
+}
+
+// One upload of a tensor is needed; what a line uploads again may not be.
+void AddUploads(const RunJson& run, Rows& rows) {
+  std::map<std::tuple<std::string, std::string>, Uploads> lines;  // By line and cause.
+  for (const Json& event : run.events) {
+    if (Text(event, "event") != "transfer" || DirectionOfCause(Text(event, "cause")) != "host_to_device")
+      continue;
+    Uploads& line = lines[{LineOf(event), Text(event, "cause")}];
+    const double us = Number(event, "us");
+    if (line.times++ == 0) line.first_us = us;
+    line.us += us;
+    line.bytes += Integer(Part(event, "value"), "bytes");
+    if (line.name.empty()) line.name = Text(event, "name");
+  }
+  for (const auto& [key, line] : lines) {
+    const auto& [origin, cause] = key;
+    rows.Add(
+        "transfer", absl::StrCat(cause, line.name.empty() ? "" : " of ", line.name, " again and again"),
+        origin, line.times, line.bytes, line.us - line.first_us,
+        "Move the tensor to the device once, before the loop; hand batches over while the step before runs.");
+  }
+}
+
+}  // namespace
+
+Json FirstThings(const GraphReport& graphs, const RunJson& run) {
+  Rows rows(graphs.wall_us);
+  AddBreaks(graphs, rows);
+  AddRecompiles(graphs, rows);
+  AddUploads(run, rows);
+  return std::move(rows).Take();
+}
+
+}  // namespace hlod::report

@@ -1,0 +1,15 @@
+// What to do first: the graph breaks, recompiles and repeated transfers of a run, by what each costs.
+#pragma once
+
+#include "client/report/run_json.h"
+#include "hlod/graph_report.h"
+
+namespace hlod::report {
+
+// Returns rows {kind what origin times bytes saves_us share remedy}, the one that saves most first.
+// `saves_us`: of a break what its removal saves (hlod/graph_report.h), of a line that recompiles the time of
+// its compiles, of a line that uploads again and again the time of those calls after the first. `share`: of
+// the run's time. Lines that save less than a thousandth of the run are left out.
+Json FirstThings(const GraphReport& graphs, const RunJson& run);
+
+}  // namespace hlod::report
