@@ -25,6 +25,10 @@ constexpr int64_t kRowsABlock = 64;  // Rows whose partial results stay in the n
 constexpr int64_t kJobsWanted = 64;  // Fewer outputs than this, and the reduction itself is split.
 constexpr int64_t kElementsAJob = 32768;
 
+// Partial results of a run are kept in four vectors, each an array of its own: one array of all lanes would stay in
+// memory, and every addition wait for the store before it.
+constexpr int64_t kVectors = 4, kVectorBytes = 32;
+
 template <typename Op>
 struct ExtremumKernel {
   using Order = OrderedKey<Op>;
@@ -32,23 +36,28 @@ struct ExtremumKernel {
 
   // Of at least one element.
   static HLOD_ALWAYS_INLINE void Run(const typename Op::Element* p, int64_t n, typename Op::Total* result) {
-    constexpr int64_t kLanes = 256 / sizeof(Key);
-    Key lanes[kLanes], nan[kLanes];
-    std::fill_n(lanes, kLanes, Order::None());
-    std::fill_n(nan, kLanes, Key{0});
+    constexpr int64_t kWidth = kVectorBytes / sizeof(Key), kLanes = kVectors * kWidth;
+    Key a[kWidth], b[kWidth], c[kWidth], d[kWidth], nan[kWidth] = {}, more_nan[kWidth] = {};
+    for (Key* const lanes : {a, b, c, d}) std::fill_n(lanes, kWidth, Order::None());
     int64_t i = 0;
     for (; i + kLanes <= n; i += kLanes) {
+      const auto* const q = p + i;
 #pragma omp simd
-      for (int64_t l = 0; l < kLanes; ++l) {
-        const auto value = Order::Load(p[i + l]);
-        lanes[l] = Order::Join(lanes[l], Order::Of(value));
-        nan[l] |= Order::IsNan(value);
+      for (int64_t l = 0; l < kWidth; ++l) {
+        const auto w = Order::Load(q[l]), x = Order::Load(q[kWidth + l]), y = Order::Load(q[2 * kWidth + l]),
+                   z = Order::Load(q[3 * kWidth + l]);
+        a[l] = Order::Join(a[l], Order::Of(w));
+        b[l] = Order::Join(b[l], Order::Of(x));
+        c[l] = Order::Join(c[l], Order::Of(y));
+        d[l] = Order::Join(d[l], Order::Of(z));
+        nan[l] |= Order::IsNan(w) | Order::IsNan(y);
+        more_nan[l] |= Order::IsNan(x) | Order::IsNan(z);
       }
     }
     Key best = Order::None(), any = 0;
-    for (int64_t l = 0; l < kLanes; ++l) {
-      best = Order::Join(best, lanes[l]);
-      any |= nan[l];
+    for (int64_t l = 0; l < kWidth; ++l) {
+      best = Order::Join(best, Order::Join(Order::Join(a[l], b[l]), Order::Join(c[l], d[l])));
+      any |= nan[l] | more_nan[l];
     }
     for (; i < n; ++i) {
       const auto value = Order::Load(p[i]);
@@ -69,21 +78,38 @@ struct RunKernel {
       ExtremumKernel<Op>::Run(p, n, result);
       return;
     }
-    constexpr int64_t kLanes = std::max<int64_t>(128 / sizeof(Acc), 8), kTurns = 16;
+    constexpr int64_t kWidth = kVectorBytes / sizeof(Acc), kLanes = kVectors * kWidth, kTurns = 16;
     Total total = static_cast<Total>(Op::Identity());
     int64_t i = 0;
     while (n - i >= kLanes) {
-      Acc lanes[kLanes];
-      for (int64_t l = 0; l < kLanes; ++l) lanes[l] = Op::Load(p[i + l]);
+      Acc a[kWidth], b[kWidth], c[kWidth], d[kWidth];
+      const int64_t turns = std::min(kTurns, (n - i) / kLanes);
+      for (int64_t l = 0; l < kWidth; ++l) {
+        a[l] = Op::Load(p[i + l]);
+        b[l] = Op::Load(p[i + kWidth + l]);
+        c[l] = Op::Load(p[i + 2 * kWidth + l]);
+        d[l] = Op::Load(p[i + 3 * kWidth + l]);
+      }
       i += kLanes;
-      for (int64_t turn = 1; turn < kTurns && n - i >= kLanes; ++turn, i += kLanes) {
+      for (int64_t turn = 1; turn < turns; ++turn, i += kLanes) {
+        const auto* const q = p + i;
 #pragma omp simd
-        for (int64_t l = 0; l < kLanes; ++l) lanes[l] = Op::Apply(lanes[l], Op::Load(p[i + l]));
+        for (int64_t l = 0; l < kWidth; ++l) {
+          a[l] = Op::Apply(a[l], Op::Load(q[l]));
+          b[l] = Op::Apply(b[l], Op::Load(q[kWidth + l]));
+          c[l] = Op::Apply(c[l], Op::Load(q[2 * kWidth + l]));
+          d[l] = Op::Apply(d[l], Op::Load(q[3 * kWidth + l]));
+        }
       }
-      for (int64_t half = kLanes / 2; half > 0; half /= 2) {
-        for (int64_t l = 0; l < half; ++l) lanes[l] = Op::Apply(lanes[l], lanes[l + half]);
+      // Pairwise, each lane with the one half of what is left away.
+#pragma omp simd
+      for (int64_t l = 0; l < kWidth; ++l) a[l] = Op::Apply(Op::Apply(a[l], c[l]), Op::Apply(b[l], d[l]));
+#pragma GCC unroll 8
+      for (int64_t half = kWidth / 2; half > 0; half /= 2) {
+#pragma GCC unroll 8
+        for (int64_t l = 0; l < half; ++l) a[l] = Op::Apply(a[l], a[l + half]);
       }
-      total = Op::Apply(total, static_cast<Total>(lanes[0]));
+      total = Op::Apply(total, static_cast<Total>(a[0]));
     }
     Acc rest = Op::Identity();
     for (; i < n; ++i) rest = Op::Apply(rest, Op::Load(p[i]));
