@@ -9,10 +9,11 @@
 #include <utility>
 
 #include "common/base/arithmetic.h"
-#include "common/base/toml_text.h"
+#include "common/base/cpu_limit.h"
 #include "common/base/size.h"
 #include "common/base/status.h"
 #include "common/base/strings.h"
+#include "common/base/toml_text.h"
 #include "common/rpc/keepalive.h"
 #include "server/metrics/endpoint.h"
 
@@ -135,7 +136,16 @@ std::vector<ConfigKey> MakeKeys() {
                         "real memory behind all devices together; 0 is the default",
                         "three quarters of this machine's memory"));
   keys.push_back(Number("threads", &Config::threads, 0, 4096, Unit::kNone,
-                        "threads of one execute; 0: as many as there are cores"));
+                        "threads of one execute; 0: $OMP_NUM_THREADS, else as many as there are cores"));
+  keys.push_back(
+      {"cpu_features",
+       "instruction sets that programs compute with at most: baseline, avx2, avx512 (each without what came "
+       "later: VNNI, BF16, AMX), all",
+       "$HLOD_CPU_FEATURES, else all", false, [](Config& config, std::string_view value) {
+         RETURN_IF_ERROR(ParseCpuLimit(value, ProcessorCpuLevel()).status());
+         config.cpu_features = std::string(value);
+         return absl::OkStatus();
+       }});
   keys.push_back(Text("compile_cache", &Config::compile_cache,
                       "folder that keeps compiled programs for the next daemon, this user's alone (0700); "
                       "none: off"));
@@ -218,6 +228,7 @@ Environment Environment::Read() {
       .xdg_runtime_dir = text("XDG_RUNTIME_DIR"),
       .team_policy = std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr,
       .compile_cache = text("HLOD_COMPILE_CACHE"),
+      .cpu_features = text("HLOD_CPU_FEATURES"),
       .cache_directory = text("CACHE_DIRECTORY"),
       .xdg_cache_home = text("XDG_CACHE_HOME"),
       .home = text("HOME")};

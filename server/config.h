@@ -20,6 +20,7 @@ struct Config {
   int64_t device_memory = int64_t{16} << 30;
   int64_t host_memory = 0;  // 0: three quarters of this machine's memory.
   int64_t threads = 0;
+  std::string cpu_features;   // Empty: $HLOD_CPU_FEATURES, else all of the processor's.
   std::string compile_cache;  // Empty: Environment::CompileCache(); "none": off.
   int64_t compile_cache_bytes = int64_t{1} << 30;
   std::vector<std::string> kernel_libraries;  // Shared objects with native kernels.
@@ -37,6 +38,7 @@ struct Environment {
   std::string xdg_runtime_dir;
   bool team_policy = false;                           // Whether OMP_WAIT_POLICY or GOMP_SPINCOUNT is set.
   std::string compile_cache;                          // $HLOD_COMPILE_CACHE
+  std::string cpu_features;                           // $HLOD_CPU_FEATURES
   std::string cache_directory, xdg_cache_home, home;  // systemd's, the desktop's, the user's.
   static Environment Read();
   // Where compiled programs are kept when the configuration does not say: "none" or empty for nowhere.

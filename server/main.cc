@@ -64,6 +64,7 @@ int Main(int argc, char** argv) {
   RestartWithTeamPolicy(environment, argv);
   const Config& config = line.config;
   if (const absl::Status status = SetUpProcess(config.log_level); !status.ok()) return Fail(status);
+  if (const absl::Status status = LimitCpuFeatures(config, environment); !status.ok()) return Fail(status);
   const int signals = BlockSignals();
 
   // Addresses, certificates, tokens: whatever is wrong with them is reported before anything is opened.

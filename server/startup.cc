@@ -28,6 +28,7 @@
 #include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/rpc/credentials.h"
+#include "server/engine/contraction/cpu_features.h"
 #include "server/session/processes.h"
 
 namespace hlod {
@@ -160,6 +161,16 @@ int BlockSignals() {
   sigaddset(&set, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+absl::Status LimitCpuFeatures(const Config& config, const Environment& environment) {
+  const bool configured = !config.cpu_features.empty();
+  const std::string& limit = configured ? config.cpu_features : environment.cpu_features;
+  if (limit.empty()) return absl::OkStatus();
+  const absl::Status status = engine::LimitCpuFeatures(limit);
+  if (status.ok()) return status;
+  return InvalidArgument("%s: %s.", configured ? "cpu_features" : "$HLOD_CPU_FEATURES",
+                         FromAbsl(status.message()));
 }
 
 absl::StatusOr<grpc_server::ServerOptions> MakeServerOptions(const Config& config,

@@ -19,6 +19,10 @@ absl::Status SetUpProcess(const std::string& log_level);
 // thread starts.
 int BlockSignals();
 
+// Limits what programs compute with, as the configuration says, else the environment. To be called while
+// there is one thread.
+absl::Status LimitCpuFeatures(const Config& config, const Environment& environment);
+
 // The server's options: addresses parsed, files read, systemd's sockets taken, the default socket's folder
 // made.
 absl::StatusOr<grpc_server::ServerOptions> MakeServerOptions(const Config& config,

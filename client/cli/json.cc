@@ -68,7 +68,8 @@ Json ToJson(const DeviceRow& row) {
           {"temporary_bytes", row.temporary_bytes},
           {"buffers", row.buffers},
           {"placeholders", row.placeholders},
-          {"queued_executes", row.queued_executes}};
+          {"queued_executes", row.queued_executes},
+          {"cpu_features", row.cpu_features}};
 }
 
 Json ToJson(const BufferRow& row) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "client/cli/commands.h"
 #include "client/cli/json.h"
@@ -47,10 +48,12 @@ absl::Status ListDevices(const CommonOptions& common) {
     PrintJson("devices", ToJson(rows));
     return absl::OkStatus();
   }
-  Table table({"device", "kind", "capacity", "used", "peak", "buffers", "placeholders", "queued"});
+  Table table(
+      {"device", "kind", "capacity", "used", "peak", "buffers", "placeholders", "queued", "cpu features"});
   for (const DeviceRow& row : rows) {
     table.Add({N(row.ordinal), row.kind, Bytes(row.capacity_bytes), Bytes(row.used_bytes),
-               Bytes(row.peak_bytes), N(row.buffers), N(row.placeholders), N(row.queued_executes)});
+               Bytes(row.peak_bytes), N(row.buffers), N(row.placeholders), N(row.queued_executes),
+               absl::StrJoin(row.cpu_features, " ")});
   }
   table.Print();
   return absl::OkStatus();

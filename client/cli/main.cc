@@ -71,7 +71,7 @@ JSON keys (--json; sizes in bytes, times in microseconds):
                fallbacks[operator calls] advice problems; null is what no dump says
   report       run totals memory transfers graphs compiles programs chip: as client/report/report.h lists them
   devices      devices[ordinal kind capacity_bytes used_bytes peak_bytes temporary_bytes buffers placeholders
-               queued_executes]
+               queued_executes cpu_features]
   buffers      buffers[session handle device shape bytes state origin] total
   executables  executables[digest name instructions steps fused_steps library_steps movement_steps
                reference_steps reference_opcodes temporary_bytes compile_us executes execute_us sessions]

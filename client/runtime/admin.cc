@@ -47,6 +47,7 @@ absl::StatusOr<std::vector<DeviceRow>> Admin::Devices() const {
     rows.push_back({static_cast<int>(device.ordinal()), device.kind(), device.capacity_bytes(),
                     device.used_bytes(), device.peak_bytes(), device.temporary_bytes(), device.buffers(),
                     device.placeholders(), device.queued_executes()});
+    rows.back().cpu_features.assign(device.cpu_features().begin(), device.cpu_features().end());
   }
   return rows;
 }

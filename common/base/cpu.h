@@ -1,4 +1,5 @@
-// Which instruction sets the code is compiled for besides the baseline, and which of them the processor runs.
+// The instruction sets that code is compiled for besides the baseline, and which of them this process uses:
+// those that the processor has, up to a limit.
 #pragma once
 
 #define HLOD_ALWAYS_INLINE inline __attribute__((always_inline))
@@ -12,27 +13,17 @@
 
 namespace hlod {
 
-// Each level has all of the level before.
+// Each level has all of the level before: x86-64 itself, x86-64-v3, x86-64-v4.
 enum class CpuLevel { kBaseline, kAvx2, kAvx512 };
 
+// Instructions that not all processors of a level have.
+enum class CpuExtension { kSse42, kF16c, kVpopcntdq };
+
 // The best level that this processor runs.
-inline CpuLevel BestCpuLevel() {
-#if defined(__x86_64__)
-  static const CpuLevel level = [] {
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi") ||
-        !__builtin_cpu_supports("bmi2") || !__builtin_cpu_supports("lzcnt") ||
-        !__builtin_cpu_supports("popcnt")) {
-      return CpuLevel::kBaseline;
-    }
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                   __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")
-               ? CpuLevel::kAvx512
-               : CpuLevel::kAvx2;
-  }();
-  return level;
-#else
-  return CpuLevel::kBaseline;
-#endif
-}
+CpuLevel ProcessorCpuLevel();
+// The best level that this process uses: the processor's, or the limit when that is lower.
+CpuLevel BestCpuLevel();
+// Whether this process uses the instructions. A limit leaves those that its level's first processors had.
+bool UsesCpuExtension(CpuExtension extension);
 
 }  // namespace hlod

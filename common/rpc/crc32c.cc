@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 
+#include "common/base/cpu.h"
 #include "common/rpc/crc32c.h"
 
 namespace hlod::rpc {
@@ -74,11 +75,6 @@ __attribute__((target("sse4.2"))) uint32_t Hardware(uint32_t crc, const unsigned
   return Portable(static_cast<uint32_t>(wide), data, size);
 }
 
-bool HasInstruction() {
-  static const bool has = __builtin_cpu_supports("sse4.2") != 0;
-  return has;
-}
-
 #endif
 
 }  // namespace
@@ -86,7 +82,7 @@ bool HasInstruction() {
 uint32_t Crc32c(absl::Span<const std::byte> data, uint32_t seed) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(data.data());
 #if defined(__x86_64__)
-  if (HasInstruction()) return ~Hardware(~seed, bytes, data.size());
+  if (UsesCpuExtension(CpuExtension::kSse42)) return ~Hardware(~seed, bytes, data.size());
 #endif
   return ~Portable(~seed, bytes, data.size());
 }

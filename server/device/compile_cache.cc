@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,13 +15,8 @@
 #include <vector>
 
 #include "absl/cleanup/cleanup.h"
-#include "common/base/cpu.h"
 #include "common/base/sha256.h"
 #include "common/base/status.h"
-
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 
 namespace hlod::device {
 namespace {
@@ -65,20 +59,6 @@ absl::Status WriteAll(int fd, std::string_view bytes) {
 }
 
 }  // namespace
-
-std::string CompileCache::ThisCpu() {
-  utsname system = {};
-  uname(&system);
-  std::string cpu = absl::StrCat(system.machine, " level ", static_cast<int>(BestCpuLevel()));
-#if defined(__x86_64__)
-  // Constants are folded by the mathematics library, which chooses its code by the processor.
-  unsigned int eax = 0, ebx = 0, ecx = 0, edx = 0;
-  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0) {
-    absl::StrAppendFormat(&cpu, " model %08x features %08x %08x", eax, ecx & ~(1U << 27), edx);
-  }
-#endif
-  return cpu;
-}
 
 absl::StatusOr<std::unique_ptr<CompileCache>> CompileCache::Open(Options options) {
   const std::string& path = options.directory;

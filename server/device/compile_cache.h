@@ -2,9 +2,9 @@
 // that run beside this one.
 //
 // A program is found by SHA-256 over the whole module without its metadata (names of source files, lines and
-// the module's name do not change what it computes), the daemon's build and the processor. A file holds the
-// key in full, the optimised module without metadata, and a checksum over both: one that is cut off, changed
-// or of another key is not used. Buffers are assigned and steps are made when a file is loaded.
+// the module's name do not change what it computes), the daemon's build, the processor and its limit. A file
+// holds the key in full, the optimised module without metadata, and a checksum over both: one that is cut
+// off, changed or of another key is not used. Buffers are assigned and steps are made when a file is loaded.
 //
 // Who shares. Clients name no key and send no optimised module: the daemon computes both from the bytes of a
 // program. So a session can meet another's entry only by sending the same program, and what it gets is what
@@ -23,6 +23,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "common/base/cpu_limit.h"
 #include "common/base/mutex.h"
 
 namespace hlod::device {
@@ -34,7 +35,7 @@ class CompileCache {
     std::string directory;  // Made when it does not exist; the folder around it exists.
     int64_t bytes_max = int64_t{1} << 30;
     std::string build;  // Of this daemon: another one's files are not used.
-    std::string cpu = ThisCpu();
+    std::string cpu = DescribeCpu();  // And what limits it.
   };
   // FAILED_PRECONDITION, NOT_FOUND or PERMISSION_DENIED: why the folder cannot be used.
   static absl::StatusOr<std::unique_ptr<CompileCache>> Open(Options options);
@@ -55,8 +56,6 @@ class CompileCache {
   void Reject(const Key& key, const absl::Status& why);
 
   const Options& options() const { return options_; }
-  // The processor as far as results may depend on it.
-  static std::string ThisCpu();
 
  private:
   CompileCache(Options options, int folder) : options_(std::move(options)), folder_(folder) {}

@@ -15,6 +15,7 @@
 #include "server/device/executable_cache.h"
 #include "server/device/fair_queue.h"
 #include "server/device/ledger.h"
+#include "server/engine/contraction/cpu_features.h"
 #include "server/engine/run/strays.h"
 
 namespace hlod::device {
@@ -23,6 +24,7 @@ namespace hlod::device {
 struct Device {
   Device(uint32_t ordinal, int64_t capacity_bytes, BackingPool& pool);
   const std::string kind = "cpu";
+  const std::vector<std::string> cpu_features = engine::CpuFeatures();  // What its programs compute with.
   DeviceMemory memory;
   engine::Strays strays;  // They use its memory.
   FairQueue queue;        // Of executes: one at a time, and others beside one that runs long.
@@ -34,7 +36,7 @@ class Devices {
     uint32_t count = 1;
     int64_t device_bytes = int64_t{16} << 30;     // Stated capacity of each; may exceed what the host has.
     int64_t host_bytes = int64_t{8} << 30;        // Backing of all of them together.
-    int threads = 0;                              // Of the engine's team; 0: as many as there are cores.
+    int threads = 0;                              // Of the engine's team; 0: as engine::TeamSize says.
     std::shared_ptr<CompileCache> compile_cache;  // Null: programs are kept in memory alone.
     std::shared_ptr<const engine::NativeKernels> kernels;  // Null: none.
     Limits limits;

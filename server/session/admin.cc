@@ -51,6 +51,7 @@ std::string ListDevices(Registry& registry, const Request&) {
     row.set_buffers(counts[i].buffers);
     row.set_placeholders(counts[i].placeholders);
     row.set_queued_executes(device.queue.length() + counts[i].waiting_executes);
+    for (const std::string& feature : device.cpu_features) row.add_cpu_features(feature);
   }
   return list.SerializeAsString();
 }

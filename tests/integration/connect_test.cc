@@ -23,26 +23,6 @@ void ExpectError(const absl::Status& status, ErrorKind kind, const std::vector<s
     EXPECT_NE(std::string(status.message()).find(part), std::string::npos) << status;
 }
 
-// A variable of the environment, for one test.
-class ScopedVariable {
- public:
-  ScopedVariable(const char* name, const std::string& value) : name_(name) {
-    if (const char* const before = std::getenv(name)) before_ = before;
-    setenv(name, value.c_str(), 1);
-  }
-  ~ScopedVariable() {
-    if (before_.has_value()) {
-      setenv(name_, before_->c_str(), 1);
-    } else {
-      unsetenv(name_);
-    }
-  }
-
- private:
-  const char* const name_;
-  std::optional<std::string> before_;
-};
-
 TEST(Connect, ADescriptorThatIsNotAConnectedSocketIsRefused) {
   const int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
   const int lone = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -5,11 +5,14 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "common/base/status.h"
 #include "common/hlo/proto/codec.h"
 #include "hlod/hlod.h"
@@ -26,6 +29,9 @@ inline ::testing::AssertionResult IsOk(const char* expression, const absl::Statu
 #define ASSERT_OK(expr) ASSERT_PRED_FORMAT1(::hlod::IsOk, expr)
 #define EXPECT_OK(expr) EXPECT_PRED_FORMAT1(::hlod::IsOk, expr)
 
+// How long a test waits, on a machine that does other things, too, for what takes moments.
+inline constexpr absl::Duration kPatience = absl::Seconds(30);
+
 // The value, or a crash of the test that says why there is none.
 template <typename T>
 T Must(absl::StatusOr<T> value) {
@@ -36,6 +42,26 @@ T Must(absl::StatusOr<T> value) {
   }
   return *std::move(value);
 }
+
+// A variable of the environment, for one test.
+class ScopedVariable {
+ public:
+  ScopedVariable(const char* name, const std::string& value) : name_(name) {
+    if (const char* const before = std::getenv(name)) before_ = before;
+    setenv(name, value.c_str(), 1);
+  }
+  ~ScopedVariable() {
+    if (before_.has_value()) {
+      setenv(name_, before_->c_str(), 1);
+    } else {
+      unsetenv(name_);
+    }
+  }
+
+ private:
+  const char* const name_;
+  std::optional<std::string> before_;
+};
 
 // f32[n] x, y -> x + y
 std::string AddProgram(int64_t n);

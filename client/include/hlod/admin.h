@@ -17,6 +17,9 @@ struct DeviceRow {
   std::string kind;
   int64_t capacity_bytes = 0, used_bytes = 0, peak_bytes = 0, temporary_bytes = 0;
   int64_t buffers = 0, placeholders = 0, queued_executes = 0;
+  // The instruction sets that its programs compute with: the level ("baseline", "avx2", "avx512"), then what
+  // not every processor of the level has ("f16c", "vpopcntdq", "vnni", "bf16", "amx").
+  std::vector<std::string> cpu_features;
 };
 
 struct BufferRow {

@@ -74,7 +74,7 @@ class ConvolutionStep final : public Step {
     library_offset_ = scratch;
     if (library_ != nullptr) {
       scratch += library_->scratch_bytes();
-      set_text(text() + " [" + library_->implementation() + "]");
+      set_text(text() + " [oneDNN " + library_->implementation() + "]");
     }
     set_scratch_bytes(scratch);
     return true;

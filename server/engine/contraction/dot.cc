@@ -23,7 +23,7 @@ constexpr double kTinyDotFlops = 2 * 4096;  // Below it a primitive's creation (
 bool OneDnnSumsAsHlo(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::PrimitiveType out) {
   if (hlo::IsFloat(lhs) && hlo::IsFloat(rhs) && hlo::IsFloat(out)) return true;
   return hlo::IsInteger(lhs) && hlo::IsInteger(rhs) && out == hlo::kS32 &&
-         dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_vnni;
+         OneDnnHas(dnnl::cpu_isa::avx512_core_vnni);
 }
 
 class DotStep final : public Step {
@@ -113,7 +113,7 @@ class DotStep final : public Step {
     if (library_ != nullptr) bytes += library_->scratch_bytes();
     set_scratch_bytes(bytes);
     set_flops(view_.flops());
-    if (library_ != nullptr) set_text(text() + " [" + library_->implementation() + "]");
+    if (library_ != nullptr) set_text(text() + " [oneDNN " + library_->implementation() + "]");
     return true;
   }
 

@@ -50,6 +50,11 @@ dnnl::primitive_attr OneDnnAttributes() {
   return attributes;
 }
 
+bool OneDnnHas(dnnl::cpu_isa set) {
+  const auto bits = static_cast<unsigned>(set);
+  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & bits) == bits;
+}
+
 bool InsideOneDnn() { return library_depth > 0; }
 
 ScopedTeam::ScopedTeam(int threads) : before_(omp_get_max_threads()) {

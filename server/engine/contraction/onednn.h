@@ -36,6 +36,10 @@ dnnl::memory::desc OneDnnDesc(absl::Span<const int64_t> dims, absl::Span<const i
 // Attributes with a user's scratchpad.
 dnnl::primitive_attr OneDnnAttributes();
 
+// Whether oneDNN uses all of an instruction set. Its numbers are sets of bits, and AVX2 with VNNI, the
+// highest of them, has no AVX-512.
+bool OneDnnHas(dnnl::cpu_isa set);
+
 // Whether this thread is inside libdnnl: its allocations there are not ours.
 bool InsideOneDnn();
 

@@ -168,7 +168,7 @@ class RaggedDotStep final : public Step {
       std::unique_ptr<OneDnnMatmul> product = OneDnnMatmul::Make(view, type_, type_, type_, threads);
       if (product != nullptr) blocks_.push_back({rows, std::move(product)});
     }
-    if (!blocks_.empty()) set_text(text() + " [" + blocks_[0].product->implementation() + "]");
+    if (!blocks_.empty()) set_text(text() + " [oneDNN " + blocks_[0].product->implementation() + "]");
   }
 
   void Reserve() {

@@ -1,4 +1,4 @@
-// Which instruction set this processor runs; the convolution of lengths with a large prime factor.
+// The kernels of the instruction set in use; the convolution of lengths with a large prime factor.
 #include "server/engine/fft/kernels.h"
 
 #include <algorithm>

@@ -270,7 +270,10 @@ void RunWithTeam(int threads, absl::FunctionRef<void()> job) {
   if (!LibraryThread::Get().Run(run)) job();
 }
 
-int TeamSize(int threads) { return threads > 0 ? threads : omp_get_num_procs(); }
+int TeamSize(int threads) {
+  static const int standard = omp_get_max_threads();  // Before a library's loops set it for this thread.
+  return threads > 0 ? threads : standard;
+}
 
 int PrepareTeams(int threads) {
   if (threads == 1) return 1;

@@ -14,7 +14,8 @@ namespace hlod::engine {
 // there are fewer than the second number.
 inline constexpr int kTeamsMax = 8, kReadersTeamsMax = 4;
 
-// The size of a team as it is asked for: `threads`, or for 0 one thread for each core.
+// The size of a team as it is asked for: `threads`, or for 0 what OMP_NUM_THREADS says, else one thread per
+// core.
 int TeamSize(int threads);
 
 // The size that teams can have: `threads`, for which RunWithTeam's team exists from here on, or 1 when the

@@ -1,4 +1,4 @@
-// Which instruction set this processor runs, and what is said of types without one.
+// The tile functions of the instruction set in use, and what is said of types without one.
 #include "server/engine/tile/ops.h"
 
 #include "common/base/cpu.h"
@@ -58,11 +58,8 @@ int AvailableTileOps(const TileOps* sets[kTileSetsMax]) {
 }
 
 const TileOps& GetTileOps() {
-  static const TileOps& best = [&]() -> const TileOps& {
-    const TileOps* sets[kTileSetsMax];
-    return *sets[AvailableTileOps(sets) - 1];
-  }();
-  return best;
+  const TileOps* sets[kTileSetsMax];
+  return *sets[AvailableTileOps(sets) - 1];
 }
 
 }  // namespace hlod::engine

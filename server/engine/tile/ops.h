@@ -84,9 +84,9 @@ struct TileOps {
   FoldColumnsFunction (*fold_columns)(FoldOp op, Carrier carrier);
 };
 
-// The best set for this processor.
+// The best set in use (common/base/cpu.h).
 const TileOps& GetTileOps();
-// All sets this processor can run, best last: for tests that hold them against each other.
+// All sets in use, best last: for tests that hold them against each other.
 inline constexpr int kTileSetsMax = 3;
 int AvailableTileOps(const TileOps* sets[kTileSetsMax]);
 

@@ -44,16 +44,16 @@ HLOD_TARGET_HALF void NarrowToHalves(void* out, const void* a, const void*, cons
   }
 }
 
-// Null on a processor without them.
+// Null where they are not used.
 TileFunction HalfFunction(Half which) {
-  if (!__builtin_cpu_supports("f16c")) return nullptr;
+  if (!UsesCpuExtension(CpuExtension::kF16c)) return nullptr;
   return which == Half::kLoad ? &LoadHalves : which == Half::kStore ? &StoreHalves : &NarrowToHalves;
 }
 #else
 TileFunction HalfFunction(Half) { return nullptr; }
 #endif
 
-// The ones in words of 32 bits (VPOPCNTDQ). Null on a processor without it, and for other carriers.
+// The ones in words of 32 bits (VPOPCNTDQ). Null where it is not used, and for other carriers.
 #if defined(HLOD_TARGET_POPCNT)
 HLOD_TARGET_POPCNT void PopcntWords(void* out, const void* a, const void*, const void*, int n,
                                     int64_t width) {
@@ -64,7 +64,7 @@ HLOD_TARGET_POPCNT void PopcntWords(void* out, const void* a, const void*, const
 }
 TileFunction NativePopcnt(Carrier carrier) {
   const bool words = carrier == Carrier::kI32 || carrier == Carrier::kU32;
-  return words && __builtin_cpu_supports("avx512vpopcntdq") ? &PopcntWords : nullptr;
+  return words && UsesCpuExtension(CpuExtension::kVpopcntdq) ? &PopcntWords : nullptr;
 }
 #else
 TileFunction NativePopcnt(Carrier) { return nullptr; }
