@@ -14,6 +14,7 @@
 #include "server/engine/plan/optimised.h"
 #include "server/engine/plan/plan.h"
 #include "tests/conformance/case.h"
+#include "tests/support/held_engine.h"
 #include "tests/unit/server/engine/plan_testing.h"
 
 namespace hlod::testing {
@@ -69,7 +70,7 @@ class EngineConformance : public ::testing::TestWithParam<std::string> {
 };
 
 TEST_P(EngineConformance, PlanComputesXlasResults) {
-  const auto plan = engine::Compile(*module_, {.threads = 2});
+  const auto plan = engine::Compile(*module_, {.threads = EngineThreads()});
   ASSERT_TRUE(plan.ok()) << plan.status();
   const engine::PlanStats& stats = (*plan)->stats();
   std::printf("%s: %d instructions, %d steps, compiled in %d us%s%s\n", jax_.name.c_str(),
@@ -87,14 +88,14 @@ TEST_P(EngineConformance, PlanComputesXlasResults) {
 // What the persistent compile cache keeps: the optimised module, by way of its bytes, is planned to the same.
 TEST_P(EngineConformance, TheOptimisedModuleIsKeptWhole) {
   std::shared_ptr<const hlo::Module> optimised;
-  const auto plan = engine::Compile(*module_, {.threads = 2}, &optimised);
+  const auto plan = engine::Compile(*module_, {.threads = EngineThreads()}, &optimised);
   ASSERT_TRUE(plan.ok()) << plan.status();
   const auto bytes = hlo::codec::StripMetadata(hlo::Serialize(*optimised));
   ASSERT_TRUE(bytes.has_value());
   absl::StatusOr<std::unique_ptr<hlo::Module>> read =
       hlo::FromSerialized(bytes->module, {.for_execution = true});
   ASSERT_TRUE(read.ok()) << read.status();
-  const auto again = engine::PlanOptimised(*std::move(read), {.threads = 2});
+  const auto again = engine::PlanOptimised(*std::move(read), {.threads = EngineThreads()});
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ((*again)->Dump(), (*plan)->Dump());
   EXPECT_EQ((*again)->aliases(), (*plan)->aliases());
@@ -103,7 +104,7 @@ TEST_P(EngineConformance, TheOptimisedModuleIsKeptWhole) {
 
 // The same plan machinery, with the evaluator in the place of every kernel.
 TEST_P(EngineConformance, ReferencePlanComputesXlasResults) {
-  const auto plan = engine::Compile(*module_, {.threads = 2, .reference_only = true});
+  const auto plan = engine::Compile(*module_, {.threads = EngineThreads(), .reference_only = true});
   ASSERT_TRUE(plan.ok()) << plan.status();
   ExpectXlasResults(**plan);
 }

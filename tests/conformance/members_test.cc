@@ -17,6 +17,7 @@
 #include "server/engine/plan/optimised.h"
 #include "server/engine/plan/plan.h"
 #include "tests/conformance/case.h"
+#include "tests/support/held_engine.h"
 #include "tests/support/source_dir.h"
 
 namespace hlod::testing {
@@ -187,14 +188,14 @@ TEST_P(Members, EvaluatorComputesXlasResults) {
 }
 
 TEST_P(Members, EngineComputesXlasResults) {
-  const auto plan = engine::Compile(*module_, {.threads = 2});
+  const auto plan = engine::Compile(*module_, {.threads = EngineThreads()});
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ((*plan)->stats().reference_steps, 0) << (*plan)->Dump();
   ExpectPlanGivesXlasResults(**plan);
 }
 
 TEST_P(Members, ReferencePlanComputesXlasResults) {
-  const auto plan = engine::Compile(*module_, {.threads = 2, .reference_only = true});
+  const auto plan = engine::Compile(*module_, {.threads = EngineThreads(), .reference_only = true});
   ASSERT_TRUE(plan.ok()) << plan.status();
   ExpectPlanGivesXlasResults(**plan);
 }
@@ -206,7 +207,7 @@ TEST_P(Members, SurviveAProto) {
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ((*read)->config.replica_count, module_->config.replica_count);
   EXPECT_EQ((*read)->config.partition_count, module_->config.partition_count);
-  const auto plan = engine::Compile(**read, {.threads = 2});
+  const auto plan = engine::Compile(**read, {.threads = EngineThreads()});
   ASSERT_TRUE(plan.ok()) << plan.status();
   ExpectPlanGivesXlasResults(**plan);
 }

@@ -13,6 +13,7 @@
 #include "common/hlo/text/text.h"
 #include "gtest/gtest.h"
 #include "server/engine/plan/plan.h"
+#include "tests/support/held_engine.h"
 #include "tests/unit/server/engine/plan_testing.h"
 
 namespace hlod::testing {
@@ -85,7 +86,7 @@ TEST_P(Sweep, EngineAndEvaluatorComputeXlasResults) {
     const auto evaluated = engine::RunEvaluator(**module, sweep.arguments);
     ASSERT_TRUE(evaluated.ok()) << sweep.name << ": " << evaluated.status();
     Compare(sweep, "evaluator", *evaluated);
-    const auto plan = engine::Compile(**module, {.threads = 1});
+    const auto plan = engine::Compile(**module, {.threads = EngineThreads()});
     ASSERT_TRUE(plan.ok()) << sweep.name << ": " << plan.status();
     const auto ran = engine::RunPlan(**plan, sweep.arguments);
     ASSERT_TRUE(ran.ok()) << sweep.name << ": " << ran.status();

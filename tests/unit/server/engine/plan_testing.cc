@@ -10,6 +10,7 @@
 #include "common/evaluator/evaluator.h"
 #include "common/hlo/text/text.h"
 #include "gtest/gtest.h"
+#include "tests/support/held_engine.h"
 
 namespace hlod::engine {
 namespace {
@@ -159,9 +160,11 @@ Literal Sample(const Shape& shape, uint32_t seed) {
 
 std::unique_ptr<Plan> ExpectAgreesWithEvaluator(const hlo::Module& module, double rtol, double atol,
                                                 uint32_t seed) {
-  absl::StatusOr<std::unique_ptr<Plan>> plan = Compile(module, {.threads = 2});
+  const int threads = testing::EngineThreads();
+  absl::StatusOr<std::unique_ptr<Plan>> plan = Compile(module, {.threads = threads});
   EXPECT_TRUE(plan.ok()) << plan.status() << "\n" << ToText(module);
-  absl::StatusOr<std::unique_ptr<Plan>> reference = Compile(module, {.threads = 2, .reference_only = true});
+  absl::StatusOr<std::unique_ptr<Plan>> reference =
+      Compile(module, {.threads = threads, .reference_only = true});
   EXPECT_TRUE(reference.ok()) << reference.status();
   if (!plan.ok() || !reference.ok()) return nullptr;
   std::vector<Literal> arguments;
