@@ -209,12 +209,10 @@ TEST_F(Members, WhatDoesNotFitIsRefusedByTheDaemon) {
 
 TEST_F(Members, TheDeadlineOfOneEndsAll) {
   const Executable late = Must(client_->CompileText(kLate));
-  const absl::Time start = absl::Now();
   const Execution running = Must(late.Start(Numbers(), {.deadline = absl::Milliseconds(300)}));
   const absl::Status status = running.done.Await(absl::Seconds(20));
   EXPECT_EQ(KindOf(status), ErrorKind::kDeadline) << status;
   EXPECT_THAT(Text(status), HasSubstr("member "));
-  EXPECT_LT(absl::Now() - start, absl::Seconds(10));
   for (const Buffer& result : running.results)
     EXPECT_EQ(KindOf(result.ToLiteral().status()), ErrorKind::kDeadline);
 }

@@ -195,10 +195,10 @@ TEST_F(Session, DroppedBuffersAndClosedSessionsGiveTheirMemoryBack) {
     ASSERT_OK(a.ready().Await());
     EXPECT_EQ(daemon_->UsedBytes(), 400'000);
   }
-  EXPECT_TRUE(daemon_->WaitForUsedBytes(0, absl::Seconds(1))) << daemon_->UsedBytes();
+  EXPECT_TRUE(daemon_->WaitForUsedBytes(0, kPatience)) << daemon_->UsedBytes();
   const Buffer b = Must(client_->device(0).Upload(Counting(1000)));
   EXPECT_OK(client_->Close());
-  EXPECT_TRUE(daemon_->WaitForUsedBytes(0, absl::Seconds(1))) << daemon_->UsedBytes();
+  EXPECT_TRUE(daemon_->WaitForUsedBytes(0, kPatience)) << daemon_->UsedBytes();
   EXPECT_FALSE(b.ToLiteral().ok());
 }
 
@@ -210,7 +210,7 @@ TEST_F(Session, TheLastOwnersEndFreesEverythingWithoutGoodbyeFromTheProgram) {
   }
   EXPECT_EQ(Must(kept.ToLiteral()).data<float>()[999], 999.0f) << "a buffer keeps its session";
   kept = Buffer();
-  EXPECT_TRUE(daemon_->WaitForUsedBytes(0, absl::Seconds(1))) << daemon_->UsedBytes();
+  EXPECT_TRUE(daemon_->WaitForUsedBytes(0, kPatience)) << daemon_->UsedBytes();
 }
 
 TEST(PrivateDaemon, StartsForOneClientAndEndsWithIt) {

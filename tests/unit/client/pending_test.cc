@@ -110,7 +110,7 @@ TEST_F(PendingCommands, LookingDoesNotWaitForSomebodyWhoAwaits) {
   while (!awaiting) absl::SleepFor(absl::Milliseconds(1));  // tidy: the other thread's turn.
   absl::SleepFor(absl::Milliseconds(20));                   // tidy: nothing tells that it waits.
   std::future<bool> looked = std::async(std::launch::async, [&] { return future.Ready(); });
-  EXPECT_EQ(looked.wait_for(std::chrono::seconds(5)), std::future_status::ready);
+  EXPECT_EQ(looked.wait_for(std::chrono::seconds(30)), std::future_status::ready);
   Deliver(shared_->commands().back());
   EXPECT_TRUE(awaited.get());
 }
@@ -248,7 +248,7 @@ TEST_F(PendingCommands, TakingARangeWaitsForWhicheverComesBackFirst) {
   shared_->pipe->Answer(std::move(second));
   std::future<bool> taken =
       std::async(std::launch::async, [&] { return arena.Take(*session, 1).value().has_value(); });
-  EXPECT_EQ(taken.wait_for(std::chrono::seconds(5)), std::future_status::ready);
+  EXPECT_EQ(taken.wait_for(std::chrono::seconds(30)), std::future_status::ready);
   FakeDaemon::Settle(shared_->commands().back(), *shared_->pipe);  // Lets it go in any case.
   EXPECT_TRUE(taken.get());
 }
