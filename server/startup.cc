@@ -135,7 +135,8 @@ absl::Status SetUpProcess(const std::string& log_level) {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   signal(SIGPIPE, SIG_IGN);
-  // Each connection takes two descriptors; many systems start processes with 1024.
+  grpc_server::PollByConnection();
+  // Each connection takes several descriptors; many systems start processes with 1024.
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
     files.rlim_cur = files.rlim_max;

@@ -39,6 +39,8 @@ namespace {
 
 constexpr int kMessageBytesMax = 64 << 20;  // Replies: a ledger of many lines.
 constexpr absl::Duration kSilence = absl::Seconds(30);
+// Of a bulk stream on which not one chunk moves.
+constexpr absl::Duration kBulkSilence = absl::Minutes(2);
 
 absl::Status Unreachable(const rpc::Endpoint& endpoint, int error) {
   const std::string text =
@@ -207,7 +209,7 @@ class AddressConnector : public Connector {
     ASSIGN_OR_RETURN(std::shared_ptr<grpc::Channel> channel, OpenChannel(endpoint_, tls_, token_, deadline));
     endpoint_.descriptor = -1;  // Used up: a descriptor connects once.
     absl::MutexLock lock(&mu_);
-    bulk_ = MakeGrpcBulk(channel, token_);
+    bulk_ = MakeGrpcBulk(channel, token_, may_stall() ? kBulkSilence : absl::InfiniteDuration());
     return OpenGrpcPipe(std::move(channel), token_, deadline);
   }
   absl::Status Explain(const absl::Status& status) override {
@@ -218,6 +220,7 @@ class AddressConnector : public Connector {
     return bulk_;
   }
   const std::string& address() const override { return address_; }
+  bool may_stall() const override { return endpoint_.kind == rpc::Endpoint::Kind::kTcp; }
   bool local() const override {
     return endpoint_.kind != rpc::Endpoint::Kind::kTcp || endpoint_.IsLoopback();
   }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "client/runtime/grpc_pipe.h"
 #include "common/base/error.h"
 #include "common/base/status.h"
@@ -16,11 +17,13 @@
 namespace hlod::internal {
 namespace {
 
-// One call on a separate queue, every operation waited for; destruction cancels what is under way.
+// One call on a separate queue, every operation waited for, at most for `silence` each; destruction cancels
+// what is under way.
 class BlockingCall {
  public:
   BlockingCall(grpc::GenericStub& stub, const std::string& method, const std::string& token,
-               absl::Time deadline) {
+               absl::Time deadline, absl::Duration silence)
+      : silence_(silence) {
     if (!token.empty()) context_.AddMetadata("authorization", "Bearer " + token);
     if (deadline != absl::InfiniteFuture()) context_.set_deadline(absl::ToChronoTime(deadline));
     call_ = stub.PrepareCall(&context_, method, &queue_);
@@ -53,16 +56,28 @@ class BlockingCall {
     grpc::Status status;
     call_->Finish(&status, nullptr);
     Next();
-    return rpc::FromGrpc(status);
+    if (!stalled_) return rpc::FromGrpc(status);
+    return Unavailable("Nothing moved on a bulk stream for %s.", absl::FormatDuration(silence_));
   }
 
  private:
   bool Next() {
     void* tag;
     bool ok;
+    if (silence_ < absl::InfiniteDuration()) {
+      switch (queue_.AsyncNext(&tag, &ok, absl::ToChronoTime(absl::Now() + silence_))) {
+        case grpc::CompletionQueue::GOT_EVENT: return ok;
+        case grpc::CompletionQueue::SHUTDOWN: return false;
+        case grpc::CompletionQueue::TIMEOUT: break;
+      }
+      stalled_ = true;
+      context_.TryCancel();  // What is under way ends.
+    }
     return queue_.Next(&tag, &ok) && ok;
   }
 
+  const absl::Duration silence_;
+  bool stalled_ = false;
   grpc::ClientContext context_;
   grpc::CompletionQueue queue_;
   std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
@@ -71,12 +86,12 @@ class BlockingCall {
 
 class GrpcBulk : public BulkChannel {
  public:
-  GrpcBulk(std::shared_ptr<grpc::Channel> channel, const std::string& token)
-      : channel_(std::move(channel)), stub_(channel_), token_(token) {}
+  GrpcBulk(std::shared_ptr<grpc::Channel> channel, const std::string& token, absl::Duration silence)
+      : channel_(std::move(channel)), stub_(channel_), token_(token), silence_(silence) {}
 
   absl::Status Upload(const v1::TransferId& transfer, absl::Span<const std::byte> bytes, int64_t chunk_bytes,
                       absl::Time deadline) override {
-    BlockingCall call(stub_, "/hlod.v1.Bulk/Upload", token_, deadline);
+    BlockingCall call(stub_, "/hlod.v1.Bulk/Upload", token_, deadline, silence_);
     bool writable = true;
     for (size_t sent = 0; writable && (sent < bytes.size() || sent == 0);) {
       const absl::Span<const std::byte> data = bytes.subspan(sent, static_cast<size_t>(chunk_bytes));
@@ -92,7 +107,7 @@ class GrpcBulk : public BulkChannel {
 
   absl::Status Download(const v1::TransferId& transfer, absl::Span<std::byte> out,
                         absl::Time deadline) override {
-    BlockingCall call(stub_, "/hlod.v1.Bulk/Download", token_, deadline);
+    BlockingCall call(stub_, "/hlod.v1.Bulk/Download", token_, deadline, silence_);
     const std::string request = transfer.SerializeAsString();
     const grpc::Slice slice(request);
     if (call.Write(grpc::ByteBuffer(&slice, 1))) call.WritesDone();
@@ -123,12 +138,14 @@ class GrpcBulk : public BulkChannel {
   const std::shared_ptr<grpc::Channel> channel_;
   grpc::GenericStub stub_;
   const std::string token_;
+  const absl::Duration silence_;
 };
 
 }  // namespace
 
-std::shared_ptr<BulkChannel> MakeGrpcBulk(std::shared_ptr<grpc::Channel> channel, const std::string& token) {
-  return std::make_shared<GrpcBulk>(std::move(channel), token);
+std::shared_ptr<BulkChannel> MakeGrpcBulk(std::shared_ptr<grpc::Channel> channel, const std::string& token,
+                                          absl::Duration silence) {
+  return std::make_shared<GrpcBulk>(std::move(channel), token, silence);
 }
 
 }  // namespace hlod::internal

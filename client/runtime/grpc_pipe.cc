@@ -14,6 +14,8 @@
 
 #include "absl/container/inlined_vector.h"
 #include "common/base/status.h"
+#include "common/rpc/crc32c.h"
+#include "common/rpc/grpc/checksum.h"
 #include "common/rpc/grpc/status.h"
 
 namespace hlod::internal {
@@ -37,7 +39,7 @@ grpc::Slice Refer(const std::shared_ptr<const std::string>& bytes) {
       [](void* holder) { delete static_cast<Holder*>(holder); }, new Holder(bytes));
 }
 
-// Small parts in a row become one slice, large ones are not copied.
+// Small parts in a row become one slice, large ones are not copied. The checksum of all follows.
 grpc::ByteBuffer ToBuffer(const MessageParts& parts) {
   absl::InlinedVector<grpc::Slice, 4> slices;
   for (size_t i = 0; i < parts.size();) {
@@ -51,6 +53,10 @@ grpc::ByteBuffer ToBuffer(const MessageParts& parts) {
     uint8_t* to = const_cast<uint8_t*>(together.begin());
     for (; i < end; ++i) to = std::copy(parts[i]->begin(), parts[i]->end(), to);
   }
+  uint32_t crc = 0;
+  for (const auto& part : parts)
+    crc = rpc::Crc32c({reinterpret_cast<const std::byte*>(part->data()), part->size()}, crc);
+  rpc::WriteChecksum(crc, const_cast<uint8_t*>(slices.emplace_back(rpc::kChecksumBytes).begin()));
   return grpc::ByteBuffer(slices.data(), slices.size());
 }
 
@@ -100,7 +106,13 @@ class GrpcPipe : public Pipe {
           call_->Finish(&status_, Tag(kFinish));
           break;
         }
-        if (!grpc::SerializationTraits<v1::ServerMessage>::Deserialize(&incoming_, &event.message).ok()) {
+        corrupt_ = checksums_.Check(incoming_);
+        if (corrupt_.ok() &&
+            !grpc::SerializationTraits<v1::ServerMessage>::Deserialize(&incoming_, &event.message).ok())
+          corrupt_ = DataLoss("The bytes of a message are not a hlod.v1.ServerMessage.");
+        if (corrupt_.ok() && event.message.welcome().checksums() && !checksums_.seen())
+          corrupt_ = DataLoss("The daemon's Welcome does not have its checksum.");
+        if (!corrupt_.ok()) {
           context_.TryCancel();
           call_->Finish(&status_, Tag(kFinish));
           break;
@@ -112,13 +124,14 @@ class GrpcPipe : public Pipe {
       case kFinish:
         ended_ = true;
         event.kind = PipeEvent::Kind::kEnded;
-        event.status = rpc::FromGrpc(status_);
+        event.status = corrupt_.ok() ? rpc::FromGrpc(status_) : corrupt_;
         break;
       default: break;
     }
     return event;
   }
 
+  bool checksums() const override { return true; }
   void FinishWrites() override { call_->WritesDone(Tag(kWritesDone)); }
   void Cancel() override { context_.TryCancel(); }
 
@@ -133,6 +146,8 @@ class GrpcPipe : public Pipe {
   std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
   grpc::ByteBuffer incoming_;
   grpc::Status status_;
+  rpc::ChecksumReader checksums_;
+  absl::Status corrupt_;  // Why this side ended it.
   bool ended_ = false;
 };
 

@@ -15,6 +15,8 @@ namespace hlod::internal {
 // Opens Session.Connect on the channel. `token` may be empty.
 absl::StatusOr<std::shared_ptr<Pipe>> OpenGrpcPipe(std::shared_ptr<grpc::Channel> channel,
                                                    const std::string& token, absl::Time deadline);
-std::shared_ptr<BulkChannel> MakeGrpcBulk(std::shared_ptr<grpc::Channel> channel, const std::string& token);
+// A transfer of which no chunk moves for `silence` ends with UNAVAILABLE.
+std::shared_ptr<BulkChannel> MakeGrpcBulk(std::shared_ptr<grpc::Channel> channel, const std::string& token,
+                                          absl::Duration silence);
 
 }  // namespace hlod::internal

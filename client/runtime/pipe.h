@@ -36,6 +36,8 @@ class Pipe {
   // The next event, or kNothing at `deadline` (or for no reason). After kEnded there is none. One caller at a
   // time.
   virtual PipeEvent Poll(absl::Time deadline) = 0;
+  // Whether it ends messages with their checksums, and asks for them: Hello has to say so.
+  virtual bool checksums() const { return false; }
   // No more writes follow.
   virtual void FinishWrites() = 0;
   // Ends the stream now: Poll soon gives kEnded. Any thread.
@@ -67,6 +69,9 @@ class Connector {
   virtual std::shared_ptr<BulkChannel> bulk() = 0;
   // "unix:/run/hlod/hlod.sock"
   virtual const std::string& address() const = 0;
+  // Whether a connection may stall without an end: it leads through a network, or a tunnel whose ends answer
+  // each for itself.
+  virtual bool may_stall() const { return false; }
   // Whether the daemon may be on this host: its process ids mean something, and shared memory may work.
   virtual bool local() const = 0;
 };

@@ -156,6 +156,7 @@ void Session::MarkDone(LogEntry& entry) {
     donated_.erase(found);
   }
   backoff_ = absl::ZeroDuration();
+  mishaps_ = 0;
   entry.command->done.store(true, std::memory_order_release);
 }
 
@@ -309,9 +310,20 @@ bool Session::PollOnce(absl::Time deadline) {
   if (polling_ || !connected_) return false;
   polling_ = true;
   const std::shared_ptr<Pipe> pipe = pipe_;
+  const absl::Time question = NextQuestion();
   mu_.Unlock();
-  PipeEvent event = pipe->Poll(deadline);
+  PipeEvent event = pipe->Poll(std::min(deadline, question));
   mu_.Lock();
+  if (question < absl::InfiniteFuture()) polled_ = absl::Now();
+  if (event.kind != PipeEvent::Kind::kNothing) {
+    heard_ = polled_;
+    // What is written may have got no further than the kernel; but as long as that goes on, an answer may
+    // wait behind it.
+    asked_ =
+        asked_.has_value() && event.kind == PipeEvent::Kind::kWritten ? std::optional(polled_) : std::nullopt;
+  } else if (polled_ >= question) {
+    AskOrBreak();
+  }
   switch (event.kind) {
     case PipeEvent::Kind::kNothing: break;
     case PipeEvent::Kind::kWritten:
@@ -327,6 +339,32 @@ bool Session::PollOnce(absl::Time deadline) {
   polling_ = false;
   changed_.SignalAll();
   return event.kind != PipeEvent::Kind::kNothing;
+}
+
+absl::Time Session::NextQuestion() {
+  if (!connector_->may_stall()) return absl::InfiniteFuture();
+  const absl::Time now = absl::Now();
+  // What came while nobody polled has not been seen: that was no silence.
+  if (now - polled_ > options_.question) {
+    heard_ = now;
+    if (asked_.has_value()) asked_ = now;
+  }
+  return asked_.has_value() ? *asked_ + options_.silence : heard_ + options_.question;
+}
+
+void Session::AskOrBreak() {
+  if (asked_.has_value()) {
+    asked_.reset();
+    pipe_->Cancel();  // Its end follows, and with it the recovery.
+    return;
+  }
+  asked_ = polled_;
+  // The end is awaited after a goodbye, and no command may follow it.
+  if (goodbye_) return;
+  v1::Command ping;
+  ping.mutable_ping()->set_at_once(true);
+  AddCommand(std::move(ping), 0);
+  StartWrites();
 }
 
 void Session::AskForProgress() {
@@ -388,6 +426,12 @@ void Session::Drain() {
   }
   AskForProgress();                                  // For the next time.
   if (!outbox_.empty()) Push(absl::InfinitePast());  // What a new connection has to send again.
+}
+
+void Session::Beat() {
+  absl::MutexLock lock(&mu_);
+  while (PollOnce(absl::InfinitePast())) {
+  }
 }
 
 void Session::HandleMessage(v1::ServerMessage& message) {

@@ -1,7 +1,8 @@
 // The session machine: command ids, order, settlement, acknowledgement, replay. It knows messages and a Pipe,
 // and no gRPC.
 //
-// There is no reader thread. A thread that waits becomes the poller, which handles every event, and stops
+// There is no reader thread (but for one that looks now and then, where the daemon asks whether its peer is
+// there: Beat). A thread that waits becomes the poller, which handles every event, and stops
 // polling when what it waits for has come; another one that waits then polls. A thread that sends writes at
 // once when no write is under way; else its commands queue, and the poller sends them on, several in one
 // message, or, when no thread polls, the sender polls until the queue is empty. Small uploads wait for the
@@ -64,6 +65,9 @@ struct SessionOptions {
   std::shared_ptr<BackgroundCloser> closer;
   std::string name;
   absl::Duration timeout = absl::Seconds(10);
+  // Where a connection may stall (Connector::may_stall), a wait in which nothing came for `question` asks the
+  // daemon whether it is there, and breaks the connection when it does not answer for `silence`.
+  absl::Duration question = absl::Seconds(10), silence = absl::Seconds(30);
   bool shared_memory = true;
   bool skip_local_checks = false;
   std::shared_ptr<AbstractSession> abstract;  // Null unless the session is abstract.
@@ -124,6 +128,10 @@ class Session : public std::enable_shared_from_this<Session> {
   absl::Status WaitAny(absl::Span<const Command> commands);
   // Takes in what has arrived, without waiting.
   void Drain();
+
+  // Answers what the transport asks, when no thread polls: called now and then where the connection may
+  // stall, so that the daemon does not take a program that computes for one that is gone.
+  void Beat();
 
   // Undoes Sender::HoldAcknowledgement, and tells the daemon.
   void ReleaseAcknowledgement(uint64_t command);
@@ -203,6 +211,10 @@ class Session : public std::enable_shared_from_this<Session> {
   void Push(absl::Time deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Takes one event. REQUIRES: !polling_.
   bool PollOnce(absl::Time deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // A thread polls from now on: when it is to ask whether the daemon is there, if nothing comes before.
+  absl::Time NextQuestion() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Nothing has come until then: asks, or, when that was asked long ago, breaks the connection.
+  void AskOrBreak() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // `progress`: for what the daemon reports only when it is asked to.
   bool WaitUntil(absl::FunctionRef<bool()> done, absl::Time deadline, bool progress = true)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -245,6 +257,12 @@ class Session : public std::enable_shared_from_this<Session> {
   // How long to wait before the next attempt to connect: grows while connections break without a command that
   // completes, so that a message which breaks each of them is not sent in a busy loop.
   absl::Duration backoff_ ABSL_GUARDED_BY(mu_) = absl::ZeroDuration();
+  // Of connections that may stall: when something came or went, or was polled for, and when the daemon was
+  // asked whether it is there.
+  absl::Time heard_ ABSL_GUARDED_BY(mu_), polled_ ABSL_GUARDED_BY(mu_);
+  std::optional<absl::Time> asked_ ABSL_GUARDED_BY(mu_);
+  // Streams that ended one after the other for reasons that may pass, without a command that completed.
+  int mishaps_ ABSL_GUARDED_BY(mu_) = 0;
   Outbox outbox_ ABSL_GUARDED_BY(mu_);
   // Commands from the first that is not settled on, in order of id, without a gap.
   std::deque<LogEntry> log_ ABSL_GUARDED_BY(mu_);

@@ -22,9 +22,25 @@ constexpr absl::Duration kBackoffFirst = absl::Milliseconds(20), kBackoffMax = a
 // Whether the daemon itself said why the stream ended; else the transport broke.
 bool SaidByDaemon(const absl::Status& status) { return !status.ok() && KindOf(status) != ErrorKind::kNone; }
 
-// Whether gRPC refused a message for its size: sent again, it would be refused again.
-bool RefusedByTransport(const absl::Status& status) {
-  return absl::IsResourceExhausted(status) && KindOf(status) == ErrorKind::kNone;
+// How often in a row messages may be corrupted, or the stream be reset for want of memory, without a command
+// that completes in between: what passes, passes before.
+constexpr int kMishapsMax = 16;
+
+bool SaidByTransport(const absl::Status& status, absl::StatusCode code) {
+  return status.code() == code && KindOf(status) == ErrorKind::kNone;
+}
+
+// Whether gRPC refused a message for its size: sent again, it would be refused again. It has the same code
+// for streams that it resets when memory is short.
+bool RefusedForItsSize(const absl::Status& status) {
+  return SaidByTransport(status, absl::StatusCode::kResourceExhausted) &&
+         status.message().find("message larger than max") != absl::string_view::npos;
+}
+
+// Whether the stream ended for a reason that need not be there the next time, and may.
+bool IsMishap(const absl::Status& status) {
+  return SaidByTransport(status, absl::StatusCode::kResourceExhausted) ||
+         SaidByTransport(status, absl::StatusCode::kDataLoss);
 }
 
 absl::Status LostSession(const std::string& address, std::string_view why) {
@@ -33,10 +49,30 @@ absl::Status LostSession(const std::string& address, std::string_view why) {
                                    address, why));
 }
 
+// Well below the time in which the daemon gives up a peer that does not answer.
+constexpr absl::Duration kBeat = absl::Seconds(20);
+
+// Has the session look at its connection as long as it lives. Without a thread for it the daemon may, after
+// some minutes of silence, break the connection: then it is resumed.
+void KeepBeating(const std::shared_ptr<Session>& session) {
+  try {
+    std::thread([weak = std::weak_ptr<Session>(session)] {
+      for (;;) {
+        absl::SleepFor(kBeat);
+        const std::shared_ptr<Session> alive = weak.lock();
+        if (alive == nullptr) return;
+        alive->Beat();
+      }
+    }).detach();
+  } catch (const std::system_error&) {
+  }
+}
+
 // Sends Hello and waits for Welcome.
 absl::StatusOr<v1::Welcome> Handshake(Pipe& pipe, const v1::Hello& hello, absl::Time deadline) {
   v1::ClientMessage message;
   *message.mutable_hello() = hello;
+  message.mutable_hello()->set_checksums(pipe.checksums());
   pipe.StartWrite({std::make_shared<const std::string>(message.SerializeAsString())});
   bool written = false;
   std::optional<v1::Welcome> welcome;
@@ -90,6 +126,7 @@ absl::StatusOr<std::shared_ptr<Session>> Session::Open(std::unique_ptr<Connector
                                                        const SessionOptions& options) {
   std::shared_ptr<Session> session(new Session(std::move(connector), options));
   RETURN_IF_ERROR(session->Greet(absl::Now() + options.timeout));
+  if (session->connector().may_stall()) KeepBeating(session);
   if (const std::string path = RecordingPath(); !path.empty())
     RETURN_IF_ERROR(SessionRecorder::Start(session.get(), path, HeaderOf(*session)));
   return session;
@@ -113,7 +150,7 @@ absl::Status Session::Greet(absl::Time deadline) {
   arena_offer_ = welcome->arena();
   limits_.commands_per_message_max = 0;  // A daemon that does not name it takes no `commands`.
   for (const v1::Limit& limit : welcome->limits()) {
-    ForEachLimit([&](std::string_view name, int64_t Limits::* field, std::string_view) {
+    ForEachLimit([&](std::string_view name, int64_t Limits::*field, std::string_view) {
       if (limit.name() == name) limits_.*field = limit.value();
     });
   }
@@ -133,6 +170,7 @@ absl::Status Session::Greet(absl::Time deadline) {
     devices_.push_back({static_cast<int>(device.ordinal()), device.kind(), device.memory_bytes()});
   }
   absl::MutexLock lock(&mu_);
+  heard_ = polled_ = absl::Now();
   outbox_.set_commands_per_message_max(limits_.commands_per_message_max);
   pipe_ = std::move(pipe);
   connected_ = true;
@@ -147,9 +185,9 @@ void Session::HandleEnd(const absl::Status& status) {
     Lose(SessionIsClosed());
   } else if (SaidByDaemon(status)) {
     Lose(status);
-  } else if (RefusedByTransport(status)) {
-    Lose(LostSession(address(),
-                     absl::StrFormat("the transport refused a message (%s).", FromAbsl(status.message()))));
+  } else if (RefusedForItsSize(status) || (IsMishap(status) && ++mishaps_ > kMishapsMax)) {
+    Lose(LostSession(address(), absl::StrFormat("the transport does not carry its messages (%s).",
+                                                FromAbsl(status.message()))));
   } else {
     StartRecovery(status);
   }
@@ -227,7 +265,7 @@ absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
     // Lost: nothing listens there, or the daemon answered that it does not know the session. Else it is tried
     // again, also when no connection came about for another reason, which may pass (a TLS handshake that
     // broke off).
-    *retry = pipe.ok() ? !SaidByDaemon(welcome.status()) && !RefusedByTransport(welcome.status())
+    *retry = pipe.ok() ? !SaidByDaemon(welcome.status()) && !RefusedForItsSize(welcome.status())
                        : KindOf(pipe.status()) != ErrorKind::kLostSession;
     return welcome.status();
   }
@@ -242,6 +280,8 @@ absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
   }
   for (const uint64_t command : cancels_) outbox_.AddCancel(command);
   writing_ = false;
+  asked_.reset();
+  heard_ = polled_ = absl::Now();
   told_quiet_ = false;  // The new stream begins with none.
   connected_ = true;
   StartWrites();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "client/runtime/transfer.h"
 #include "common/base/status.h"
 
@@ -9,6 +10,7 @@ namespace hlod::internal {
 namespace {
 
 constexpr int kAttempts = 10;  // Of one transfer: the connection may break and be made again meanwhile.
+constexpr absl::Duration kPauseFirst = absl::Milliseconds(5), kPauseMax = absl::Milliseconds(500);
 constexpr int64_t kChunkBytes = 1 << 20;  // The fastest size measured.
 
 // Runs `attempt` until it succeeds, fails for another reason than the connection, or the session is lost.
@@ -27,6 +29,8 @@ absl::Status WithRetries(Session& session, Attempt attempt) {
     ping.mutable_ping()->set_at_once(true);
     ASSIGN_OR_RETURN(const Command sent, session.Send({}, std::move(ping)));
     RETURN_IF_ERROR(session.Wait(*sent));
+    // Where the connection is whole, the stream alone was reset: the daemon was short of memory for it.
+    absl::SleepFor(std::min(kPauseFirst * (1 << i), kPauseMax));
   }
   return status;
 }

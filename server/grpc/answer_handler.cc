@@ -1,4 +1,5 @@
-// Methods that answer each request at once: administration, health checks, reflection.
+// Methods that answer each request at once: administration, reflection; or before it comes: health checks,
+// refusals.
 #include <functional>
 #include <utility>
 
@@ -13,9 +14,7 @@ class AnswerHandler : public CallHandler {
   AnswerHandler(Call& call, Answer answer, bool streaming)
       : call_(call), answer_(std::move(answer)), streaming_(streaming) {}
 
-  void OnStart() override {
-    if (answer_ != nullptr) call_.Read();
-  }
+  void OnStart() override { call_.Read(); }
   void OnRead(grpc::ByteBuffer& message) override {
     absl::StatusOr<std::string> answer = absl::InternalError("not answered");
     try {
@@ -40,7 +39,27 @@ class AnswerHandler : public CallHandler {
   const bool streaming_;
 };
 
+class ConstantHandler : public CallHandler {
+ public:
+  ConstantHandler(Call& call, absl::StatusOr<std::string> answer) : call_(call), answer_(std::move(answer)) {}
+  bool Reads() const override { return false; }
+  void OnStart() override {
+    if (answer_.ok()) call_.Write(ToByteBuffer(*answer_));
+    call_.Finish(answer_.status());
+  }
+  void OnRead(grpc::ByteBuffer&) override {}
+  void OnReadsDone() override {}
+
+ private:
+  Call& call_;
+  const absl::StatusOr<std::string> answer_;
+};
+
 }  // namespace
+
+std::unique_ptr<CallHandler> MakeConstantHandler(Call& call, absl::StatusOr<std::string> answer) {
+  return std::make_unique<ConstantHandler>(call, std::move(answer));
+}
 
 std::unique_ptr<CallHandler> MakeAnswerHandler(Call& call, Answer answer, bool streaming) {
   return std::make_unique<AnswerHandler>(call, std::move(answer), streaming);

@@ -2,20 +2,23 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "server/grpc/grpc_server.h"
 
 namespace hlod::grpc_server {
 
-// `Stream` has the handler's functions, but for OnStart.
+// `Stream` has the handler's functions.
 template <typename Stream>
 class BulkHandler final : public CallHandler {
  public:
-  BulkHandler(session::Registry& registry, Call& call) : registry_(registry), call_(call) {}
+  BulkHandler(session::Registry& registry, Call& call, std::shared_ptr<ReceiveQuota> quota)
+      : registry_(registry), call_(call), quota_(std::move(quota)) {}
   void OnStart() override {
-    stream_ = std::make_shared<Stream>(registry_, call_.shared_from_this());
-    call_.Read();
+    stream_ = std::make_shared<Stream>(registry_, call_.shared_from_this(), quota_);
+    stream_->OnStart();
   }
+  bool AwaitsTurn() const override { return stream_->AwaitsTurn(); }
   void OnRead(grpc::ByteBuffer& message) override { stream_->OnRead(message); }
   void OnReadsDone() override { stream_->OnReadsDone(); }
   void OnWritten() override { stream_->OnWritten(); }
@@ -27,6 +30,7 @@ class BulkHandler final : public CallHandler {
  private:
   session::Registry& registry_;
   Call& call_;
+  const std::shared_ptr<ReceiveQuota> quota_;
   std::shared_ptr<Stream> stream_;
 };
 

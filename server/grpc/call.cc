@@ -31,7 +31,11 @@ void Call::SetAlarm(grpc::Alarm& alarm, CallOperation& operation) {
 void Call::Start(std::unique_ptr<CallHandler> handler, absl::Duration timeout) {
   handler_ = std::move(handler);
   timeout_ = timeout;
-  SetAlarm(alarm_, alarmed_);
+  if (handler_->Reads()) {
+    SetAlarm(alarm_, alarmed_);
+  } else {
+    until_heard_.reset();
+  }
   handler_->OnStart();
 }
 
@@ -111,10 +115,10 @@ void Call::OnOperation(CallOperation::Kind kind, bool ok) {
       return;
     }
     case CallOperation::Kind::kAlarm:
-      if (over_ || !ok) return;
-      if (!std::exchange(heard_, false))
+      if (over_ || !ok || (heard_ && !handler_->EachMessageInTime())) return;
+      if (!std::exchange(heard_, false) && !handler_->AwaitsTurn())
         return Finish(MakeError(ErrorKind::kViolation, "The call's next message did not come in time."));
-      if (handler_->EachMessageInTime()) SetAlarm(alarm_, alarmed_);
+      SetAlarm(alarm_, alarmed_);
       return;
     case CallOperation::Kind::kEndAlarm:
       if (ok) OnEndAlarm();

@@ -35,8 +35,12 @@ class CallHandler {
   virtual void OnWritten() {}
   // Nothing more happens. The handler is destroyed after it.
   virtual void OnDone() {}
+  // Whether it asks for messages. False: none is awaited.
+  virtual bool Reads() const { return true; }
   // Whether each message has to come within Start's timeout of the one before, not only the first.
   virtual bool EachMessageInTime() const { return false; }
+  // Whether it does not ask for the next message yet: then its client is not late.
+  virtual bool AwaitsTurn() const { return false; }
   // Whether there is something to say when the queue has nothing else to do ...
   virtual bool HasNews() { return false; }
   // ... and now it has nothing.

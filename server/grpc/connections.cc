@@ -7,30 +7,20 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <string_view>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
+#include "common/base/error.h"
+#include "common/base/status.h"
 #include "common/rpc/keepalive.h"
-#include "server/grpc/peer_names.h"
 
 namespace hlod::grpc_server {
 
 namespace {
 
-// The length, type and flags of an RST_STREAM frame (RFC 9113, 6.4).
-constexpr std::string_view kReset("\0\0\4\3\0", 5);
-
-// How many RST_STREAM frames are in the first bytes that came and were not read.
-size_t CountUnreadResets(int socket) {
-  char bytes[16 << 10];
-  const ssize_t n = recv(socket, bytes, sizeof(bytes), MSG_PEEK | MSG_DONTWAIT);
-  if (n <= 0) return 0;
-  const std::string_view unread(bytes, static_cast<size_t>(n));
-  size_t count = 0;
-  for (size_t at = unread.find(kReset); at != unread.npos; at = unread.find(kReset, at + kReset.size()))
-    ++count;
-  return count;
-}
+// Of owners who have no connection, but were refused one: more are forgotten.
+constexpr size_t kOwnersMax = 4096;
 
 }  // namespace
 
@@ -40,28 +30,45 @@ ConnectedSocket::~ConnectedSocket() {
 
 Connections::Connections(const Options& options) : options_(options), epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
 
-bool Connections::Add(int socket, const std::string& owner, bool tcp, int64_t pid) {
-  rpc::Descriptor duplicate(fcntl(socket, F_DUPFD_CLOEXEC, 0));
-  if (!duplicate.valid()) return false;
-  MutexLock lock(&mu_);
-  if (owners_[owner].count >= options_.per_owner_max) DropClosed();
-  Owner& entry = owners_[owner];
-  if (entry.count >= options_.per_owner_max) {
-    if (!std::exchange(entry.refused, true)) {
-      spdlog::warn(
-          "Connections of {} are refused: {} are open, and the limit connections_per_user_max is {}.", owner,
-          entry.count, options_.per_owner_max);
-    }
-    return false;
+absl::Status Connections::CheckRoom(const Opened& opened) {
+  const auto full = [&] {
+    return static_cast<int64_t>(connections_.size()) >=
+           options_.most - (opened.administrator ? 0 : options_.for_administrators);
+  };
+  if (owners_[opened.owner].count >= options_.per_owner_max || full()) DropClosed();
+  Owner& owner = owners_[opened.owner];
+  absl::Status status;
+  if (owner.count >= options_.per_owner_max) {
+    status =
+        MakeError(ErrorKind::kLimit,
+                  absl::StrFormat("%d connections of %s are open: the limit connections_per_user_max is %d.",
+                                  owner.count, opened.owner, options_.per_owner_max));
+  } else if (full()) {
+    status = MakeError(ErrorKind::kLimit, absl::StrFormat("%d connections are open, as many as %s takes.",
+                                                          connections_.size(), options_.who));
+  } else {
+    return status;
   }
-  const int fd = duplicate.get();
+  if (!std::exchange(owner.refused, true))
+    spdlog::warn("Connections of {} are refused: {}", opened.owner, std::string(status.message()));
+  if (owner.count == 0 && owners_.size() > kOwnersMax) owners_.erase(opened.owner);
+  return status;
+}
+
+absl::StatusOr<uint64_t> Connections::Add(int socket, const Opened& opened) {
+  MutexLock lock(&mu_);
+  RETURN_IF_ERROR(CheckRoom(opened));
+  rpc::Descriptor duplicate(fcntl(socket, F_DUPFD_CLOEXEC, 0));
   epoll_event
       event{};  // No events beside the hang-up, which is always reported: both directions are shut down.
-  event.data.fd = fd;
-  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return false;
-  connections_[fd] = {std::move(duplicate), owner, tcp, pid};
-  ++entry.count;
-  return true;
+  event.data.u64 = last_id_ + 1;
+  if (!duplicate.valid() || epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, duplicate.get(), &event) != 0) {
+    return MakeError(ErrorKind::kLimit, absl::StrFormat("The daemon has no descriptor for a connection: %s.",
+                                                        std::strerror(errno)));
+  }
+  connections_[++last_id_] = {std::move(duplicate), opened};
+  ++owners_[opened.owner].count;
+  return last_id_;
 }
 
 void Connections::DropClosed() {
@@ -69,53 +76,43 @@ void Connections::DropClosed() {
   for (int n = 64; n == 64;) {
     n = epoll_wait(epoll_.get(), events, 64, 0);
     for (int i = 0; i < n; ++i) {
-      const auto found = connections_.find(events[i].data.fd);
+      const auto found = connections_.find(events[i].data.u64);
       if (found == connections_.end()) continue;
-      const auto owner = owners_.find(found->second.owner);
+      const auto owner = owners_.find(found->second.opened.owner);
       owner->second.refused = false;
       if (--owner->second.count == 0) owners_.erase(owner);
       // The set refers to the socket, which gRPC may hold a moment longer than this descriptor.
-      epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, found->first, nullptr);
+      epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, found->second.socket.get(), nullptr);
       connections_.erase(found);
     }
   }
 }
 
-bool Connections::CloseResetting(const std::string& owner, const std::string& peer) {
+void Connections::Close(uint64_t id) {
   MutexLock lock(&mu_);
-  int worst = -1;
-  size_t most = 0;
-  for (const auto& [fd, connection] : connections_) {
-    if (connection.tcp) {
-      if (PeerNameOfSocket(fd) != peer) continue;
-      worst = fd;
-      break;
-    }
-    if (connection.owner != owner) continue;
-    const size_t resets = CountUnreadResets(fd);
-    if (resets <= most) continue;
-    most = resets;
-    worst = fd;
-  }
-  if (worst < 0) return false;
-  spdlog::warn("A connection of {} is closed: it resets calls without end.", owner);
-  shutdown(worst, SHUT_RDWR);  // gRPC sees its end.
-  return true;
+  if (const auto found = connections_.find(id); found != connections_.end())
+    shutdown(found->second.socket.get(), SHUT_RDWR);
+}
+
+bool Connections::IsOpen(uint64_t id) const {
+  MutexLock lock(&mu_);
+  return connections_.contains(id);
 }
 
 void Connections::Tick() {
   MutexLock lock(&mu_);
   DropClosed();
-  for (const auto& [fd, connection] : connections_) {
-    if (!connection.tcp || !rpc::IsUnreachable(fd, options_.tcp_silence)) continue;
-    spdlog::info("A connection of {} is closed: its peer cannot be reached.", connection.owner);
+  for (const auto& [id, connection] : connections_) {
+    const int fd = connection.socket.get();
+    if (!connection.opened.tcp || !rpc::IsUnreachable(fd, options_.tcp_silence)) continue;
+    spdlog::info("A connection of {} is closed: its peer cannot be reached.", connection.opened.owner);
     shutdown(fd, SHUT_RDWR);  // gRPC sees its end.
   }
 }
 
 void Connections::AddProcesses(absl::flat_hash_set<int64_t>& pids) const {
   MutexLock lock(&mu_);
-  for (const auto& [fd, connection] : connections_) pids.insert(connection.pid);
+  for (const auto& [id, connection] : connections_) pids.insert(connection.opened.pid);
 }
 
 int64_t Connections::CountOf(const std::string& owner) const {

@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/base/mutex.h"
 #include "common/rpc/shared_memory.h"
@@ -31,18 +32,28 @@ class ConnectedSocket {
 class Connections {
  public:
   struct Options {
-    int64_t per_owner_max = 0;  // connections_per_user_max.
+    int64_t per_owner_max = 0;       // connections_per_user_max.
+    int64_t most = kMost;            // All together.
+    int64_t for_administrators = 0;  // Of `most`, those that only administrators get.
+    std::string who = "the daemon";  // Takes no more.
     absl::Duration tcp_silence;
   };
+  // Each has a server with a thread.
+  static constexpr int64_t kMost = 4096;
   explicit Connections(const Options& options);
 
-  // Counts a connected socket until it closes. False: `owner` has as many as it may, and the caller closes
-  // it.
-  bool Add(int socket, const std::string& owner, bool tcp, int64_t pid = 0);
-  // A client resets more calls than it may (ResetBudget): closes its connection. `peer` is gRPC's name of it,
-  // for TCP. Those over unix sockets have no names: of `owner`'s it is the one with the most RST_STREAM
-  // frames among the bytes that nobody has read yet. False: none has any.
-  bool CloseResetting(const std::string& owner, const std::string& peer);
+  struct Opened {
+    std::string owner;
+    bool tcp = false;
+    int64_t pid = 0;             // 0 when the kernel does not say.
+    bool administrator = false;  // It may administer.
+  };
+  // Counts a connected socket until it closes, and returns its number here, from 1. RESOURCE_EXHAUSTED, kind
+  // limit: its owner, or the daemon, has as many as it may; the caller refuses it.
+  absl::StatusOr<uint64_t> Add(int socket, const Opened& opened);
+  // Ends a connection: gRPC sees its end.
+  void Close(uint64_t id);
+  bool IsOpen(uint64_t id) const;
   // Drops what has closed, and closes TCP connections whose peers cannot be reached. To be called a few times
   // a second.
   void Tick();
@@ -53,6 +64,7 @@ class Connections {
   void AddProcesses(absl::flat_hash_set<int64_t>& pids) const;
 
  private:
+  absl::Status CheckRoom(const Opened& opened) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void DropClosed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   struct Owner {
     int64_t count = 0;
@@ -60,14 +72,13 @@ class Connections {
   };
   struct Connection {
     rpc::Descriptor socket;
-    std::string owner;
-    bool tcp = false;
-    int64_t pid = 0;
+    Opened opened;
   };
   const Options options_;
   const rpc::Descriptor epoll_;
   mutable Mutex mu_;
-  absl::flat_hash_map<int, Connection> connections_ ABSL_GUARDED_BY(mu_);  // By the duplicate's number.
+  uint64_t last_id_ ABSL_GUARDED_BY(mu_) = 0;
+  absl::flat_hash_map<uint64_t, Connection> connections_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<std::string, Owner> owners_ ABSL_GUARDED_BY(mu_);
 };
 

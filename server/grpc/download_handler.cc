@@ -16,8 +16,11 @@ constexpr int kChunksAhead = 3;
 
 class DownloadStream : public session::BulkStream, public std::enable_shared_from_this<DownloadStream> {
  public:
-  DownloadStream(session::Registry& registry, std::shared_ptr<Call> call)
-      : registry_(registry), call_(std::move(call)) {}
+  DownloadStream(session::Registry& registry, std::shared_ptr<Call> call, std::shared_ptr<ReceiveQuota> quota)
+      : registry_(registry), call_(std::move(call)), quota_(std::move(quota)) {}
+
+  void OnStart() { call_->Read(); }
+  bool AwaitsTurn() const { return false; }
 
   void OnRead(grpc::ByteBuffer& request) {
     v1::TransferId id;
@@ -34,6 +37,7 @@ class DownloadStream : public session::BulkStream, public std::enable_shared_fro
                !kept.ok()) {
       status = kept.status();
     } else {
+      quota_->Admit();
       session_ = *std::move(session);
       kept_ = *std::move(kept);
       bytes_ = kept_->bytes;
@@ -86,6 +90,7 @@ class DownloadStream : public session::BulkStream, public std::enable_shared_fro
 
   session::Registry& registry_;
   const std::shared_ptr<Call> call_;
+  const std::shared_ptr<ReceiveQuota> quota_;
   std::atomic<bool> stopped_{false};
   // Set by OnRead.
   std::shared_ptr<session::Session> session_;
@@ -102,8 +107,9 @@ class DownloadStream : public session::BulkStream, public std::enable_shared_fro
 
 }  // namespace
 
-std::unique_ptr<CallHandler> MakeDownloadHandler(session::Registry& registry, Call& call) {
-  return std::make_unique<BulkHandler<DownloadStream>>(registry, call);
+std::unique_ptr<CallHandler> MakeDownloadHandler(session::Registry& registry, Call& call,
+                                                 std::shared_ptr<ReceiveQuota> quota) {
+  return std::make_unique<BulkHandler<DownloadStream>>(registry, call, std::move(quota));
 }
 
 }  // namespace hlod::grpc_server

@@ -1,7 +1,6 @@
 // The queue's thread, and which method goes where.
 #include "server/grpc/grpc_server.h"
 
-#include <grpcpp/resource_quota.h>
 #include <grpcpp/support/time.h>
 #include <openssl/crypto.h>
 #include <pthread.h>
@@ -11,7 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <climits>
-#include <future>
+#include <cstdlib>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -19,7 +18,6 @@
 #include "absl/time/clock.h"
 #include "common/base/status.h"
 #include "common/rpc/message_size.h"
-#include "server/grpc/peer_names.h"
 #include "server/grpc/reflection.h"
 #include "server/session/admin.h"
 
@@ -28,12 +26,22 @@ namespace {
 
 constexpr absl::string_view kAdminPrefix = "/hlod.v1.Admin/";
 
+constexpr size_t kThreadNameMax = 15;
 constexpr int kStreamsMax = 1024;  // Calls at once on one connection.
+// What a client may send on a stream that is not read, and the payload of one frame. While a message is read
+// gRPC grants what is left of it, so that a small window slows down nobody who is heard.
+constexpr int kWindowBytes = 64 << 10;
+constexpr int kFrameBytes = 1 << 20;
 // Progress is reported at the latest after so many events of other calls, or so much time.
 constexpr int kEventsPerFlush = 64;
 constexpr absl::Duration kFlushDelay = absl::Microseconds(200);
 // After there was no memory for a further call.
 constexpr std::chrono::milliseconds kAcceptAgain{100};
+
+// For gRPC's arguments, where INT_MAX is never.
+int Milliseconds(absl::Duration duration) {
+  return static_cast<int>(std::min<int64_t>(absl::ToInt64Milliseconds(duration), INT_MAX));
+}
 
 bool HasToken(Call& call, const std::string& token) {
   const auto& metadata = call.context().client_metadata();
@@ -66,32 +74,44 @@ grpc::ByteBuffer ToByteBuffer(const std::string& bytes) {
   return grpc::ByteBuffer(&slice, 1);
 }
 
-GrpcServer::GrpcServer(session::Registry& registry, Health& health, Options options)
-    : registry_(registry), health_(health), options_(std::move(options)) {}
+void PollByConnection() { setenv("GRPC_POLL_STRATEGY", "poll", /*overwrite=*/0); }
 
-GrpcServer::~GrpcServer() { Shutdown(); }
+GrpcServer::GrpcServer(session::Registry& registry, Health& health, SilentCalls& silent, Options options)
+    : registry_(registry),
+      health_(health),
+      silent_(silent),
+      options_(std::move(options)),
+      quota_(std::make_shared<ReceiveQuota>(options_.peer.owner, options_.received)) {}
 
-bool GrpcServer::Start() {
+GrpcServer::~GrpcServer() { Shutdown(absl::Now(), absl::Now() + absl::Seconds(10)); }
+
+bool GrpcServer::Start(ConnectedSocket socket) {
   // The thread first: when the system refuses it, nothing has begun.
-  std::promise<bool> built;
+  const auto held = std::make_shared<ConnectedSocket>(std::move(socket));
   try {
-    thread_ = std::thread([this, built = built.get_future()]() mutable {
-      if (built.get()) Serve();
-    });
+    thread_ = std::thread([this, held] { Run(std::move(*held)); });
   } catch (const std::system_error& e) {
-    spdlog::error("There is no thread for the server of {}: {}", options_.name, e.what());
+    spdlog::error("There is no thread for a connection of {}: {}", options_.peer.owner, e.what());
     return false;
   }
-  pthread_setname_np(thread_.native_handle(), options_.name.c_str());
+  pthread_setname_np(thread_.native_handle(), options_.peer.owner.substr(0, kThreadNameMax).c_str());
+  return true;
+}
+
+void GrpcServer::Run(ConnectedSocket socket) {
   bool ok = false;
   try {
     ok = Build();
-  } catch (const std::exception& e) {  // The thread waits for an answer.
-    spdlog::error("The server of {} could not be made: {}", options_.name, e.what());
+  } catch (const std::exception& e) {  // Shutdown waits for an answer.
+    spdlog::error("The server of a connection of {} could not be made: {}", options_.peer.owner, e.what());
   }
-  built.set_value(ok);
-  if (!ok) thread_.join();
-  return ok;
+  if (ok) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
+    parameters.fd = socket.Release();
+    acceptor_->HandleNewConnection(&parameters);
+  }
+  built_.Notify();
+  if (ok) Serve();
 }
 
 bool GrpcServer::Build() {
@@ -100,41 +120,33 @@ bool GrpcServer::Build() {
   builder.SetMaxReceiveMessageSize(static_cast<int>(rpc::MessageBytesMax(registry_.devices().limits())));
   builder.SetMaxSendMessageSize(-1);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsMax);
-  grpc::ResourceQuota received(options_.name);
-  builder.SetResourceQuota(received.Resize(options_.received_bytes_max));
+  builder.SetResourceQuota(quota_->quota());
+  // By its own measure gRPC would grant streams of megabytes each that nobody reads.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kWindowBytes);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kFrameBytes);
   // A connection that says nothing, or nothing but HTTP, does not keep its descriptor.
-  const int greeting_ms =
-      static_cast<int>(std::min<int64_t>(absl::ToInt64Milliseconds(options_.greeting), INT_MAX));
+  const int greeting_ms = Milliseconds(options_.greeting);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, greeting_ms);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, greeting_ms);
-  // The daemon sends no pings: a client that neither calls nor waits does not answer them, and is well. Peers
-  // that vanish are noticed by the kernel's keepalive (TCP) or their end of the socket (unix). Peers may
-  // ping.
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, INT_MAX);
+  // The kernel's keepalive (TCP) or the end of the socket (unix) tells of peers that vanish, but not of those
+  // behind a tunnel that has stalled and answers for itself: they are asked. A program that neither calls nor
+  // waits still answers: its library polls now and then (client/runtime/session.h). Peers may ping.
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(options_.question));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(options_.question));
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // As many as it takes.
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
-  plain_ =
-      builder.experimental().AddExternalConnectionAcceptor(Type::FROM_FD, grpc::InsecureServerCredentials());
-  if (options_.tls != nullptr)
-    tls_ = builder.experimental().AddExternalConnectionAcceptor(Type::FROM_FD, options_.tls);
+  acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
+      Type::FROM_FD, options_.tls != nullptr ? options_.tls : grpc::InsecureServerCredentials());
   queue_ = builder.AddCompletionQueue();
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) {
-    spdlog::error("gRPC could not start a server for {}.", options_.name);
+    spdlog::error("gRPC could not start a server for a connection of {}.", options_.peer.owner);
     return false;
   }
   return true;
-}
-
-void GrpcServer::Handle(ConnectedSocket socket, bool tls) {
-  {
-    MutexLock lock(&mu_);
-    if (shut_down_ || (!started_ && !(started_ = Start()))) return;
-  }
-  grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
-  parameters.fd = socket.Release();
-  (tls ? tls_ : plain_)->HandleNewConnection(&parameters);
 }
 
 bool GrpcServer::HasCalls() const {
@@ -142,24 +154,22 @@ bool GrpcServer::HasCalls() const {
   return calls_->count > 1;
 }
 
-void GrpcServer::Shutdown() {
-  {
-    MutexLock lock(&mu_);
-    if (std::exchange(shut_down_, true) || !started_) return;
+void GrpcServer::Shutdown(absl::Time last_words, absl::Time patience) {
+  if (!thread_.joinable()) return;
+  built_.WaitForNotification();
+  if (server_ != nullptr) {
+    server_->Shutdown(absl::ToChronoTime(last_words));
+    {
+      // Jobs of the transfer thread may still hold calls: an operation on a queue that has shut down would
+      // abort.
+      MutexLock lock(&calls_->mu);
+      calls_->ending = true;
+      while (calls_->count > 0 && absl::Now() < patience)
+        calls_->changed.WaitFor(&calls_->mu, std::chrono::milliseconds(100));
+      if (calls_->count > 0) spdlog::error("{} calls of {} did not end.", calls_->count, options_.peer.owner);
+    }
+    queue_->Shutdown();
   }
-  // Streams that were finished get a moment to send what is queued.
-  server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(500));
-  {
-    // Jobs of the transfer thread may still hold calls: an operation on a queue that has shut down would
-    // abort.
-    const absl::Time deadline = absl::Now() + absl::Seconds(10);
-    MutexLock lock(&calls_->mu);
-    calls_->ending = true;
-    while (calls_->count > 0 && absl::Now() < deadline)
-      calls_->changed.WaitFor(&calls_->mu, std::chrono::milliseconds(100));
-    if (calls_->count > 0) spdlog::error("{} calls of the {} did not end.", calls_->count, options_.name);
-  }
-  queue_->Shutdown();
   thread_.join();
 }
 
@@ -186,7 +196,8 @@ void GrpcServer::Serve() {
       AcceptNext();
       accepting = true;
     } catch (const std::exception& e) {
-      spdlog::error("The server of {} takes no further call for a moment: {}", options_.name, e.what());
+      spdlog::error("A connection of {} takes no further call for a moment: {}", options_.peer.owner,
+                    e.what());
     }
   };
   // Sessions whose progress was not told yet: they are flushed when no event is waiting, or after a while.
@@ -229,8 +240,10 @@ void GrpcServer::Serve() {
     }
     Guarded(*call, [&] {
       call->OnOperation(kind, ok);
-      if (kind == CallOperation::Kind::kDone && call->WasReset() && !resets_.Spend(absl::Now()))
-        options_.close_resetting(PeerOf(*call));
+      if (kind == CallOperation::Kind::kDone && call->WasReset() && !resets_.Spend(absl::Now())) {
+        spdlog::warn("A connection of {} is closed: it resets calls without end.", options_.peer.owner);
+        options_.close();
+      }
       const bool moved = ok && (kind == CallOperation::Kind::kRead || kind == CallOperation::Kind::kWrite);
       if (!moved || !call->handler()->HasNews() || std::find(dirty.begin(), dirty.end(), call) != dirty.end())
         return;
@@ -244,53 +257,39 @@ void GrpcServer::Serve() {
 }
 
 session::Peer GrpcServer::PeerOf(Call& call) const {
-  session::Peer peer;
+  session::Peer peer = options_.peer;
   peer.description = call.context().peer();
-  peer.local = options_.user.has_value();
-  peer.user = options_.user;
-  peer.owner = peer.local ? OwnerOfUser(*peer.user) : OwnerOfPeerName(peer.description);
   return peer;
-}
-
-std::shared_ptr<const void> GrpcServer::CountSilent(const std::string& owner) {
-  std::shared_ptr<const int> silent = silent_[owner].lock();
-  if (silent == nullptr) {
-    absl::erase_if(silent_, [](const auto& entry) { return entry.second.expired(); });
-    silent = std::make_shared<const int>();
-    silent_[owner] = silent;
-  }
-  return silent.use_count() > kSilentCallsMax ? nullptr : silent;
 }
 
 void GrpcServer::Route(const std::shared_ptr<Call>& call) {
   const std::string& method = call->method();
   const auto refuse = [&](const absl::Status& status) {
-    call->Start(MakeAnswerHandler(*call, nullptr, false), options_.greeting);
-    call->Finish(status);
+    call->Start(MakeConstantHandler(*call, status), options_.greeting);
   };
   const auto start = [&](std::unique_ptr<CallHandler> handler) {
     call->Start(std::move(handler), options_.greeting);
   };
-  std::shared_ptr<const void> silent = CountSilent(PeerOf(*call).owner);
+  const bool stranger = !options_.token.empty() && !HasToken(*call, options_.token);
+  // These two are for everybody, and read nothing of what they are sent.
+  if (method == "/grpc.health.v1.Health/Check") {
+    return start(MakeConstantHandler(*call, health_.Response()));
+  }
+  if (method == "/grpc.health.v1.Health/Watch") {
+    return start(MakeWatchHandler(*call, health_, options_.peer.owner, stranger));
+  }
+  if (stranger) return refuse(MakeError(ErrorKind::kAuth, "The call shows no token, or a wrong one."));
+  std::shared_ptr<const void> silent = silent_.Count(options_.peer.owner);
   if (silent == nullptr) {
     return refuse(
         MakeError(ErrorKind::kLimit, absl::StrFormat("%d calls have sent no message yet; the limit is %d.",
-                                                     kSilentCallsMax, kSilentCallsMax)));
+                                                     SilentCalls::kPerOwnerMax, SilentCalls::kPerOwnerMax)));
   }
   call->HoldUntilHeard(std::move(silent));
-  if (method == "/grpc.health.v1.Health/Check") {
-    return start(MakeAnswerHandler(
-        *call, [this](const std::string&) { return health_.Response(); }, false));
-  }
-  if (method == "/grpc.health.v1.Health/Watch") {
-    return start(MakeWatchHandler(*call, health_));
-  }
-  if (!options_.user.has_value() && !options_.token.empty() && !HasToken(*call, options_.token)) {
-    return refuse(MakeError(ErrorKind::kAuth, "The call shows no token, or a wrong one."));
-  }
-  if (method == "/hlod.v1.Session/Connect") return start(MakeSessionHandler(registry_, *call, PeerOf(*call)));
-  if (method == "/hlod.v1.Bulk/Upload") return start(MakeUploadHandler(registry_, *call));
-  if (method == "/hlod.v1.Bulk/Download") return start(MakeDownloadHandler(registry_, *call));
+  if (method == "/hlod.v1.Session/Connect")
+    return start(MakeSessionHandler(registry_, *call, PeerOf(*call), quota_));
+  if (method == "/hlod.v1.Bulk/Upload") return start(MakeUploadHandler(registry_, *call, quota_));
+  if (method == "/hlod.v1.Bulk/Download") return start(MakeDownloadHandler(registry_, *call, quota_));
   if (method == "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo") {
     return start(MakeAnswerHandler(*call, AnswerReflection, true));
   }

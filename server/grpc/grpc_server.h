@@ -1,5 +1,5 @@
-// A gRPC server that takes connections which others accepted: its queue, its one thread, its table of
-// methods.
+// The gRPC server of one connection that others accepted: its queue, its one thread, its quota of memory, its
+// table of methods.
 #pragma once
 
 #include <grpcpp/security/server_credentials.h>
@@ -14,63 +14,61 @@
 #include <thread>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/notification.h"
 #include "server/grpc/call.h"
 #include "server/grpc/connections.h"
 #include "server/grpc/health.h"
+#include "server/grpc/receive_quota.h"
 #include "server/grpc/reset_budget.h"
+#include "server/grpc/silent_calls.h"
 #include "server/session/registry.h"
 
 namespace hlod::grpc_server {
 
-// Of one owner: calls whose first message has not come.
-inline constexpr int64_t kSilentCallsMax = 1024;
+// Has gRPC poll each connection on the thread of its own server: by default one thread of the process polls
+// for all of them, handles what comes for any, and wakes the one that it is for. To be called before anything
+// of gRPC is, by a program with servers of many connections; $GRPC_POLL_STRATEGY, if set, is left alone.
+void PollByConnection();
 
-// gRPC reports neither the socket nor the user of a call, so connections are sorted before: those of each
-// local user go to a server of their own, those over TCP to another. A server starts with its first
-// connection, because each has a thread that polls, and two of them in one process disturb each other:
-// usually there is but one.
+// Each connection has a server of its own, because gRPC shares within a server what peers should not: the
+// quota of memory, at whose end it resets the calls of any, and the thread, which is busy for all
+// as long as it is for one. It also reports neither the socket nor the user of a call; here they are known.
 class GrpcServer {
  public:
   struct Options {
-    std::string name;                              // For logs and threads: "user 1000", "tcp".
-    bool administration = false;                   // Whether its connections may administer.
-    std::optional<uint32_t> user;                  // Whose connections it takes; nothing: those over TCP.
-    std::string token;                             // What calls over TCP must show; empty: nothing.
-    std::shared_ptr<grpc::ServerCredentials> tls;  // For HandleTls; null when there is no TLS.
+    session::Peer peer;                            // But for its description, which gRPC knows.
+    bool administration = false;                   // Whether the connection may administer.
+    std::string token;                             // What calls must show; empty: nothing.
+    std::shared_ptr<grpc::ServerCredentials> tls;  // Null when the connection has no TLS.
     // Of a connection without a call, of a call without a message, of a client that reads no answer.
     absl::Duration greeting = absl::Seconds(10);
-    // What gRPC keeps of messages that have not come to their end, of all connections together. Beyond it, it
-    // reads less, and then ends calls.
-    size_t received_bytes_max = 512 << 20;
-    // Called when clients reset more calls than they may, with the owner and gRPC's name of the last one's
-    // peer: closes the connection.
-    std::function<void(const session::Peer& peer)> close_resetting = [](const session::Peer&) {};
+    ReceiveLimits received;
+    // After so long without a byte the peer is asked whether it is there, and given up when it says nothing
+    // for as long again.
+    absl::Duration question = absl::InfiniteDuration();
+    // Called when the client resets more calls than it may: closes the connection.
+    std::function<void()> close = [] {};
   };
-  GrpcServer(session::Registry& registry, Health& health, Options options);
+  // References outlive it.
+  GrpcServer(session::Registry& registry, Health& health, SilentCalls& silent, Options options);
   ~GrpcServer();
 
-  // Takes a connected socket; closes it when the server cannot.
-  void HandleConnection(ConnectedSocket socket) { Handle(std::move(socket), /*tls=*/false); }
-  void HandleTls(ConnectedSocket socket) { Handle(std::move(socket), /*tls=*/true); }
+  // Takes the connected socket, once. False: there is no thread for it, and the connection ends.
+  bool Start(ConnectedSocket socket);
   // Whether there is a call that has not ended, or that something of ours still refers to.
   bool HasCalls() const;
-  // Ends all calls and the thread. No connections after it.
-  void Shutdown();
+  // Ends all calls and the thread. Calls that are finished may send what they have until `last_words`, and
+  // what holds calls is waited for until `patience`.
+  void Shutdown(absl::Time last_words, absl::Time patience);
 
  private:
   using Acceptor = std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor>;
-  // Makes the thread, and the server that it serves. False: there is neither.
-  bool Start();
+  void Run(ConnectedSocket socket);
   bool Build();
-  void Handle(ConnectedSocket socket, bool tls);
   void Serve();
   // Asks for the next call, unless the server is ending.
   void AcceptNext();
   void Route(const std::shared_ptr<Call>& call);
-  // Counts a call of this owner that has sent nothing yet, for as long as what is returned lives; null when
-  // there are too many.
-  std::shared_ptr<const void> CountSilent(const std::string& owner);
   session::Peer PeerOf(Call& call) const;
 
   // The calls that there are: the queue must not end before the last of them.
@@ -84,33 +82,38 @@ class GrpcServer {
 
   session::Registry& registry_;
   Health& health_;
+  SilentCalls& silent_;
   const Options options_;
+  const std::shared_ptr<ReceiveQuota> quota_;
   const std::shared_ptr<Calls> calls_ = std::make_shared<Calls>();
-  Mutex mu_;
-  bool started_ ABSL_GUARDED_BY(mu_) = false;
-  bool shut_down_ ABSL_GUARDED_BY(mu_) = false;
+  // Made by the thread, constant once built_ is notified.
   std::optional<grpc::AsyncGenericService> service_;
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   std::unique_ptr<grpc::Server> server_;
-  Acceptor plain_, tls_;
-  // Of the thread.
-  ResetBudget resets_;
-  // By owner, shared by its silent calls.
-  absl::flat_hash_map<std::string, std::weak_ptr<const int>> silent_;
+  Acceptor acceptor_;
+  absl::Notification built_;
+  ResetBudget resets_;  // Of the thread.
   std::thread thread_;
 };
 
 // The methods. Each makes the handler of a call.
-std::unique_ptr<CallHandler> MakeSessionHandler(session::Registry& registry, Call& call,
-                                                session::Peer peer);  // session_handler.cc
-std::unique_ptr<CallHandler> MakeUploadHandler(session::Registry& registry, Call& call);  // upload_handler.cc
-std::unique_ptr<CallHandler> MakeDownloadHandler(session::Registry& registry,
-                                                 Call& call);  // download_handler.cc
+// `quota` is the connection's; each admits it when a session is opened or named with its secret.
+std::unique_ptr<CallHandler> MakeSessionHandler(session::Registry& registry, Call& call, session::Peer peer,
+                                                std::shared_ptr<ReceiveQuota> quota);  // session_handler.cc
+std::unique_ptr<CallHandler> MakeUploadHandler(session::Registry& registry, Call& call,
+                                               std::shared_ptr<ReceiveQuota> quota);  // upload_handler.cc
+std::unique_ptr<CallHandler> MakeDownloadHandler(session::Registry& registry, Call& call,
+                                                 std::shared_ptr<ReceiveQuota> quota);  // download_handler.cc
 // A method of one request and one answer (or, for reflection, an answer a request). `answer` gives the bytes,
 // or an error.
 using Answer = std::function<absl::StatusOr<std::string>(const std::string& request)>;
 std::unique_ptr<CallHandler> MakeAnswerHandler(Call& call, Answer answer,
                                                bool streaming);  // answer_handler.cc
+
+// A method whose answer is the same whatever it is asked, so that it reads nothing: not even the messages of
+// strangers. An error, or the bytes.
+std::unique_ptr<CallHandler> MakeConstantHandler(Call& call,
+                                                 absl::StatusOr<std::string> answer);  // answer_handler.cc
 
 // Bytes to and from gRPC's buffers.
 std::string ToString(grpc::ByteBuffer& buffer);

@@ -1,10 +1,12 @@
 // One list of watches, looked at when the state changes.
 #include "server/grpc/health.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "common/base/status.h"
+#include "common/base/strings.h"
 #include "server/grpc/grpc_server.h"
 
 namespace hlod::grpc_server {
@@ -12,39 +14,58 @@ namespace {
 
 class WatchHandler : public CallHandler {
  public:
-  WatchHandler(Call& call, Health& health) : call_(call), health_(health) {}
-  void OnStart() override { call_.Read(); }
-  // A watch has one request. No further one is read: gRPC makes room for a whole message only while one is.
-  void OnRead(grpc::ByteBuffer&) override {
-    if (const absl::Status watched = health_.Watch(call_.shared_from_this()); !watched.ok())
+  WatchHandler(Call& call, Health& health, std::string owner, bool stranger)
+      : call_(call), health_(health), owner_(std::move(owner)), stranger_(stranger) {}
+  // There is one service to ask for: gRPC makes room for a whole message only while one is read.
+  bool Reads() const override { return false; }
+  void OnStart() override {
+    if (const absl::Status watched = health_.Watch(call_.shared_from_this(), owner_, stranger_);
+        !watched.ok())
       call_.Finish(watched);
   }
-  void OnReadsDone() override { call_.Finish(InvalidArgument("A health watch without a request.")); }
+  void OnRead(grpc::ByteBuffer&) override {}
+  void OnReadsDone() override {}
   void OnDone() override { health_.Forget(call_); }
 
  private:
   Call& call_;
   Health& health_;
+  const std::string owner_;
+  const bool stranger_;
 };
+
+absl::Status TooMany(int64_t most, std::string_view whose) {
+  return MakeError(ErrorKind::kLimit, absl::StrFormat("%d health watches%s are open; the limit is %d.", most,
+                                                      ToAbsl(whose), most));
+}
 
 }  // namespace
 
 // HealthCheckResponse{status: SERVING or NOT_SERVING}, by hand: field 1, varint 1 or 2.
 std::string Health::Response() const { return registry_.draining() ? "\x08\x02" : "\x08\x01"; }
 
-absl::Status Health::Watch(const std::shared_ptr<Call>& call) {
+absl::Status Health::Watch(const std::shared_ptr<Call>& call, const std::string& owner, bool stranger) {
   {
     MutexLock lock(&mu_);
-    if (watches_.size() >= kWatchesMax && !watches_.contains(call.get())) {
-      return MakeError(ErrorKind::kLimit, absl::StrFormat("%d health watches are open; the limit is %d.",
-                                                          watches_.size(), kWatchesMax));
-    }
-    watches_[call.get()] = {};  // Its place; Tick writes nothing to it yet.
+    const auto count = [this](auto counts) {
+      return std::count_if(watches_.begin(), watches_.end(), counts);
+    };
+    const int64_t most = stranger ? kStrangersMax : kWatchesMax;
+    if (count([&](const auto& entry) { return entry.second.stranger == stranger; }) >= most)
+      return TooMany(most, stranger ? " without the token" : "");
+    if (count([&](const auto& entry) {
+          return entry.second.stranger == stranger && entry.second.owner == owner;
+        }) >= kPerOwnerMax)
+      return TooMany(kPerOwnerMax, " of " + owner);
+    // Its place; Tick writes nothing to it yet.
+    watches_[call.get()] = {.call = {}, .written = "", .owner = owner, .stranger = stranger};
   }
   const std::string response = Response();
   call->Write(ToByteBuffer(response));
   MutexLock lock(&mu_);
-  watches_[call.get()] = {call, response};
+  Watched& watch = watches_[call.get()];
+  watch.call = call;
+  watch.written = response;
   return absl::OkStatus();
 }
 
@@ -69,8 +90,8 @@ void Health::Tick() {
   for (const std::shared_ptr<Call>& call : changed) call->Write(ToByteBuffer(response));
 }
 
-std::unique_ptr<CallHandler> MakeWatchHandler(Call& call, Health& health) {
-  return std::make_unique<WatchHandler>(call, health);
+std::unique_ptr<CallHandler> MakeWatchHandler(Call& call, Health& health, std::string owner, bool stranger) {
+  return std::make_unique<WatchHandler>(call, health, std::move(owner), stranger);
 }
 
 }  // namespace hlod::grpc_server

@@ -19,13 +19,19 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/time/clock.h"
+#include "common/base/error.h"
 #include "common/base/status.h"
 #include "common/rpc/keepalive.h"
+#include "server/grpc/refusal.h"
 
 namespace hlod::grpc_server {
 namespace {
 
 constexpr int kBacklog = 256;
+// Between two attempts to accept without descriptors or memory; what a connection that is refused for want of
+// them has to read why.
+constexpr int kPauseMs = 50;
 
 absl::Status Failed(const char* what, const rpc::Endpoint& endpoint) {
   return Unavailable("%s on %s failed: %s.", what, rpc::ToString(endpoint), std::strerror(errno));
@@ -227,7 +233,25 @@ bool AcceptMustWait(int error) {
   }
 }
 
+void Listener::RefuseOne(int listening) {
+  reserve_ = rpc::Descriptor();
+  if (const int fd = accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK); fd >= 0) {
+    RefusedConnection refused(
+        ConnectedSocket(fd),
+        MakeError(ErrorKind::kLimit, "The daemon has as many files open as it may have (RLIMIT_NOFILE)."));
+    const absl::Time end = absl::Now() + absl::Milliseconds(kPauseMs);
+    for (pollfd polled{fd, POLLIN, 0}; refused.Advance();) {
+      const int64_t left_ms = absl::ToInt64Milliseconds(end - absl::Now());
+      if (left_ms <= 0 || poll(&polled, 1, static_cast<int>(left_ms)) <= 0) break;
+    }
+  } else {
+    std::this_thread::sleep_for(std::chrono::milliseconds(kPauseMs));
+  }
+  reserve_ = rpc::Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC));
+}
+
 void Listener::Serve() {
+  reserve_ = rpc::Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC));
   std::vector<pollfd> polled;
   for (const ListeningSocket& socket : sockets_) polled.push_back({socket.fd(), POLLIN, 0});
   polled.push_back({wake_.get(), POLLIN, 0});
@@ -250,8 +274,13 @@ void Listener::Serve() {
           spdlog::error("A connection could not be taken: {}", e.what());
         }
       } else if (AcceptMustWait(errno)) {
-        spdlog::error("A connection cannot be accepted: {}.", std::strerror(errno));
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        const int error = errno;
+        spdlog::error("A connection cannot be accepted: {}.", std::strerror(error));
+        if (error == EMFILE || error == ENFILE) {
+          RefuseOne(sockets_[i].fd());
+        } else {
+          std::this_thread::sleep_for(std::chrono::milliseconds(kPauseMs));
+        }
       }
     }
   }

@@ -57,10 +57,14 @@ class Listener {
 
  private:
   void Serve();
+  // There is no descriptor for the next connection of a listening socket: accepts it in the place of the
+  // reserve, tells it so and closes it, so that it does not wait for what may never come.
+  void RefuseOne(int listening);
   std::vector<ListeningSocket> sockets_;
   const absl::Duration tcp_silence_;
   const Accepted accepted_;
   rpc::Descriptor wake_;
+  rpc::Descriptor reserve_;  // Of the thread.
   std::thread thread_;
 };
 

@@ -4,15 +4,22 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <spdlog/spdlog.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
 #include <utility>
 
 #include "absl/time/clock.h"
 #include "common/base/status.h"
+#include "common/base/strings.h"
 #include "server/grpc/peer_names.h"
+#include "server/grpc/refusal.h"
 
 namespace hlod::grpc_server {
 namespace {
@@ -43,6 +50,26 @@ std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const ServerOptions& opt
   tls.pem_root_certs = options.tls_client_authority;
   tls.pem_key_cert_pairs.push_back({options.tls_key, options.tls_certificate});
   return grpc::SslServerCredentials(tls);
+}
+
+// How many connections the daemon has descriptors for: each takes its socket, a duplicate, one that wakes its
+// thread, and those of its process and its session's arena. A few are left for what comes and goes.
+Connections::Options ConnectionOptions(const Limits& limits, absl::Duration tcp_silence) {
+  constexpr int64_t kOfConnection = 5, kLeft = 8, kForAdministrators = 8;
+  Connections::Options options{.per_owner_max = limits.connections_per_user_max, .tcp_silence = tcp_silence};
+  rlimit files{};
+  std::error_code error;
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    const auto open = std::distance(std::filesystem::directory_iterator("/proc/self/fd", error),
+                                    std::filesystem::directory_iterator());
+    const int64_t free = static_cast<int64_t>(std::min<rlim_t>(files.rlim_cur, 1 << 20)) - open - kLeft;
+    if (free / kOfConnection < options.most) {
+      options.most = std::max<int64_t>(1, free / kOfConnection);
+      options.who = absl::StrFormat("a daemon that may have %d files open (RLIMIT_NOFILE)", files.rlim_cur);
+    }
+  }
+  options.for_administrators = std::min(kForAdministrators, options.most / 8);
+  return options;
 }
 
 }  // namespace
@@ -88,19 +115,9 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
   server->registry_ = std::make_unique<session::Registry>(devices, *server->processes_, std::move(registry));
   if (server->arenas_ != nullptr) server->arenas_->Start(*server->registry_);
   server->health_ = std::make_unique<Health>(*server->registry_);
-  server->connections_ = std::make_unique<Connections>(
-      Connections::Options{devices.limits().connections_per_user_max, o.tcp_silence});
-  server->tcp_ =
-      std::make_unique<GrpcServer>(*server->registry_, *server->health_,
-                                   GrpcServer::Options{.name = "tcp",
-                                                       .token = o.token,
-                                                       .tls = TlsCredentials(o),
-                                                       .greeting = o.greeting,
-                                                       .received_bytes_max = o.received_bytes_max,
-                                                       .close_resetting = server->CloserOfResetting()});
-  server->local_ = std::make_unique<UserServers>(
-      o.user_servers, *server->connections_,
-      [server = server.get()](uint32_t user) { return server->MakeUserServer(user); });
+  server->connections_ = std::make_unique<Connections>(ConnectionOptions(devices.limits(), o.tcp_silence));
+  server->tls_ = TlsCredentials(o);
+  server->servers_ = std::make_unique<ConnectionServers>(*server->connections_);
 
   // Beyond this point clients come.
   if (o.inherited_connection >= 0)
@@ -120,8 +137,7 @@ Server::~Server() {
   stopping_ = true;
   if (periodic_thread_.joinable()) periodic_thread_.join();
   if (registry_ != nullptr) registry_->EndAll(MakeError(ErrorKind::kLostSession, "The daemon is ending."));
-  if (local_ != nullptr) local_->Shutdown();
-  if (tcp_ != nullptr) tcp_->Shutdown();
+  if (servers_ != nullptr) servers_->Shutdown();
   // What ends sessions ends before the sessions' registry.
   arenas_.reset();
   processes_.reset();
@@ -132,32 +148,44 @@ void Server::OnAccepted(ConnectedSocket socket, const rpc::Endpoint& endpoint) {
   fcntl(fd, F_SETFD, FD_CLOEXEC);
   fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
   const bool tcp = endpoint.kind == rpc::Endpoint::Kind::kTcp;
-  const absl::StatusOr<rpc::PeerCredentials> peer =
-      tcp ? rpc::PeerCredentials{} : rpc::ReadPeerCredentials(fd);
-  if (!peer.ok() ||
-      !connections_->Add(fd, tcp ? OwnerOfSocket(fd) : OwnerOfUser(peer->uid), tcp, peer->pid)) {
+  std::optional<uint32_t> user;
+  const absl::StatusOr<Connections::Opened> opened = Identify(fd, tcp, &user);
+  if (!opened.ok()) return;
+  const absl::StatusOr<uint64_t> id = connections_->Add(fd, *opened);
+  if (!id.ok()) {
+    if (!tcp || tls_ == nullptr) refused_.Add(std::move(socket), id.status());
     return;
   }
-  if (tcp) {
-    return options_.tls_certificate.empty() ? tcp_->HandleConnection(std::move(socket))
-                                            : tcp_->HandleTls(std::move(socket));
+  if (user.has_value()) processes_->Add(fd, {.pid = static_cast<pid_t>(opened->pid), .uid = *user});
+  servers_->Add(*id, MakeServer(*id, *opened, user), std::move(socket));
+}
+
+absl::StatusOr<Connections::Opened> Server::Identify(int socket, bool tcp,
+                                                     std::optional<uint32_t>* user) const {
+  if (tcp) return Connections::Opened{.owner = OwnerOfSocket(socket), .tcp = true};
+  ASSIGN_OR_RETURN(const rpc::PeerCredentials peer, rpc::ReadPeerCredentials(socket));
+  *user = peer.uid;
+  return Connections::Opened{.owner = OwnerOfUser(peer.uid),
+                             .pid = peer.pid,
+                             .administrator = peer.uid == 0 || peer.uid == geteuid()};
+}
+
+std::unique_ptr<GrpcServer> Server::MakeServer(uint64_t id, const Connections::Opened& opened,
+                                               std::optional<uint32_t> user) {
+  GrpcServer::Options options;
+  options.peer.local = !opened.tcp;
+  options.peer.owner = opened.owner;
+  options.peer.user = user;
+  options.administration = opened.administrator;
+  if (opened.tcp) {
+    options.token = options_.token;
+    options.tls = tls_;
+    options.question = options_.tcp_question;
   }
-  processes_->Add(fd, *peer);
-  local_->HandleConnection(std::move(socket), peer->uid);
-}
-
-std::unique_ptr<GrpcServer> Server::MakeUserServer(uint32_t user) {
-  return std::make_unique<GrpcServer>(*registry_, *health_,
-                                      GrpcServer::Options{.name = OwnerOfUser(user),
-                                                          .administration = user == 0 || user == geteuid(),
-                                                          .user = user,
-                                                          .greeting = options_.greeting,
-                                                          .received_bytes_max = options_.received_bytes_max,
-                                                          .close_resetting = CloserOfResetting()});
-}
-
-std::function<void(const session::Peer&)> Server::CloserOfResetting() {
-  return [this](const session::Peer& peer) { connections_->CloseResetting(peer.owner, peer.description); };
+  options.greeting = options_.greeting;
+  options.received = options_.received;
+  options.close = [this, id] { connections_->Close(id); };
+  return std::make_unique<GrpcServer>(*registry_, *health_, silent_, std::move(options));
 }
 
 void Server::RunPeriodicChecks() {
@@ -165,7 +193,8 @@ void Server::RunPeriodicChecks() {
     try {
       registry_->Tick();
       connections_->Tick();
-      local_->Tick();
+      servers_->Tick();
+      refused_.Tick();
       DropUnusedProcesses();
       health_->Tick();
     } catch (const std::exception& e) {  // No memory; there may be some at the next turn.

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,11 +13,12 @@
 #include "common/rpc/endpoint.h"
 #include "server/device/devices.h"
 #include "server/grpc/arena_server.h"
+#include "server/grpc/connection_servers.h"
 #include "server/grpc/connections.h"
 #include "server/grpc/grpc_server.h"
 #include "server/grpc/health.h"
 #include "server/grpc/listener.h"
-#include "server/grpc/user_servers.h"
+#include "server/grpc/refusal.h"
 #include "server/session/processes.h"
 #include "server/session/registry.h"
 
@@ -26,13 +28,14 @@ struct ServerOptions {
   std::vector<rpc::Endpoint> listen;
   std::vector<int> inherited_listeners;  // From systemd.
   int inherited_connection = -1;         // One connected socket: a private daemon, which ends with it.
-  std::string tls_certificate, tls_key, tls_client_authority;            // PEM texts.
-  std::string token;                                                     // What calls over TCP must show.
-  std::string version;                                                   // "hlod 0.1.0"
-  absl::Duration greeting = absl::Seconds(10);                           // GrpcServer::Options.
-  size_t received_bytes_max = GrpcServer::Options{}.received_bytes_max;  // Of each user, and of TCP.
-  absl::Duration tcp_silence = absl::Seconds(60);  // After which a TCP peer is given up.
-  UserServers::Options user_servers;
+  std::string tls_certificate, tls_key, tls_client_authority;  // PEM texts.
+  std::string token;                                           // What calls over TCP must show.
+  std::string version;                                         // "hlod 0.1.0"
+  absl::Duration greeting = absl::Seconds(10);                 // GrpcServer::Options.
+  ReceiveLimits received;                                      // Of each connection.
+  // After which a TCP peer whose kernel does not answer is given up, and GrpcServer::Options::question of
+  // one.
+  absl::Duration tcp_silence = absl::Seconds(60), tcp_question = absl::Minutes(3);
 };
 
 class Server {
@@ -50,12 +53,13 @@ class Server {
  private:
   Server(ServerOptions options, device::Devices& devices);
   void OnAccepted(ConnectedSocket socket, const rpc::Endpoint& endpoint);
+  // Where a connection comes from: its owner and process. `user` is that of a unix socket's peer.
+  absl::StatusOr<Connections::Opened> Identify(int socket, bool tcp, std::optional<uint32_t>* user) const;
+  std::unique_ptr<GrpcServer> MakeServer(uint64_t id, const Connections::Opened& opened,
+                                         std::optional<uint32_t> user);
   void RunPeriodicChecks();
   // A process is watched while it has a connection, or a session that ends with it.
   void DropUnusedProcesses();
-  std::unique_ptr<GrpcServer> MakeUserServer(uint32_t user);
-  // GrpcServer::Options::close_resetting.
-  std::function<void(const session::Peer& peer)> CloserOfResetting();
 
   const ServerOptions options_;
   device::Devices& devices_;
@@ -65,8 +69,10 @@ class Server {
   std::unique_ptr<session::Registry> registry_;
   std::unique_ptr<Health> health_;
   std::unique_ptr<Connections> connections_;
-  std::unique_ptr<GrpcServer> tcp_;
-  std::unique_ptr<UserServers> local_;
+  std::shared_ptr<grpc::ServerCredentials> tls_;  // Null without TLS.
+  SilentCalls silent_;
+  std::unique_ptr<ConnectionServers> servers_;
+  RefusedConnections refused_;
   std::unique_ptr<Listener> listener_;
   std::atomic<bool> stopping_{false};
   std::thread periodic_thread_;

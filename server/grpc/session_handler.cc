@@ -5,6 +5,9 @@
 #include <new>
 #include <utility>
 
+#include "common/base/status.h"
+#include "common/rpc/crc32c.h"
+#include "common/rpc/grpc/checksum.h"
 #include "server/grpc/grpc_server.h"
 #include "server/session/connection.h"
 
@@ -30,22 +33,38 @@ class GrpcStream : public session::SessionStream {
  public:
   GrpcStream(session::Registry& registry, std::shared_ptr<Call> call)
       : registry_(registry), call_(std::move(call)) {}
+  // From here on messages end with their checksums. Before the first is written.
+  void AddChecksums() { checksums_ = true; }
   void Write(const v1::ServerMessage& message) override {
-    grpc::ByteBuffer bytes = ToByteBuffer(message);
+    grpc::ByteBuffer bytes = checksums_ ? WithChecksum(message) : ToByteBuffer(message);
     registry_.wire_bytes_out += static_cast<int64_t>(bytes.Length());
     call_->Write(std::move(bytes));
   }
   void Finish(const absl::Status& status) override { call_->Finish(status); }
 
  private:
+  static grpc::ByteBuffer WithChecksum(const v1::ServerMessage& message) {
+    const size_t bytes = message.ByteSizeLong();
+    const grpc::Slice slice(bytes + rpc::kChecksumBytes);
+    auto* const begin = const_cast<uint8_t*>(slice.begin());
+    message.SerializeWithCachedSizesToArray(begin);
+    rpc::WriteChecksum(rpc::Crc32c({reinterpret_cast<const std::byte*>(begin), bytes}), begin + bytes);
+    return grpc::ByteBuffer(&slice, 1);
+  }
   session::Registry& registry_;
   const std::shared_ptr<Call> call_;
+  bool checksums_ = false;
 };
 
 class SessionHandler : public CallHandler {
  public:
-  SessionHandler(session::Registry& registry, Call& call, session::Peer peer)
-      : registry_(registry), call_(call), connection_(registry, std::move(peer)), arena_(Options()) {}
+  SessionHandler(session::Registry& registry, Call& call, session::Peer peer,
+                 std::shared_ptr<ReceiveQuota> quota)
+      : registry_(registry),
+        call_(call),
+        quota_(std::move(quota)),
+        connection_(registry, std::move(peer)),
+        arena_(Options()) {}
 
   void OnStart() override {
     stream_ = std::make_shared<GrpcStream>(registry_, call_.shared_from_this());
@@ -55,26 +74,32 @@ class SessionHandler : public CallHandler {
   void OnRead(grpc::ByteBuffer& message) override {
     const auto bytes = static_cast<int64_t>(message.Length());
     registry_.wire_bytes_in += bytes;
+    if (const absl::Status intact = checksums_.Check(message); !intact.ok()) return EndStream(intact);
     parsed_bytes = 0;
     try {
       auto* parsed = google::protobuf::Arena::CreateMessage<v1::ClientMessage>(&arena_);
       grpc::ProtoBufferReader reader(&message);
-      if (reader.status().ok() && parsed->ParseFromZeroCopyStream(&reader)) {
-        connection_.OnMessage(stream_, *parsed);
-      } else {
+      if (!reader.status().ok() || !parsed->ParseFromZeroCopyStream(&reader)) {
         connection_.OnMalformed(*stream_);
+      } else {
+        if (!connection_.has_session() && parsed->hello().checksums()) {
+          if (!checksums_.seen()) return EndStream(DataLoss("The Hello does not have its checksum."));
+          stream_->AddChecksums();
+        }
+        connection_.OnMessage(stream_, *parsed);
       }
     } catch (const std::bad_alloc&) {
       connection_.OnNoMemory(*stream_);
     }
     arena_.Reset();
+    if (!admitted_ && connection_.has_session()) {
+      admitted_ = true;
+      quota_->Admit();
+    }
     call_.Read();
   }
 
-  void OnReadsDone() override {
-    connection_.OnClosed(stream_.get());
-    call_.Finish(absl::OkStatus());  // Unless it was ended otherwise before.
-  }
+  void OnReadsDone() override { EndStream(absl::OkStatus()); }
   void OnWritten() override { connection_.OnWritten(stream_.get()); }
   void OnDone() override {
     connection_.OnClosed(stream_.get());
@@ -84,6 +109,12 @@ class SessionHandler : public CallHandler {
   void OnIdle() override { connection_.Flush(); }
 
  private:
+  // Unless it was ended otherwise before. Its session does not end with it: the client may resume it on
+  // another one.
+  void EndStream(const absl::Status& status) {
+    connection_.OnClosed(stream_.get());
+    call_.Finish(status);
+  }
   google::protobuf::ArenaOptions Options() {
     google::protobuf::ArenaOptions options;
     options.initial_block = block_;
@@ -93,6 +124,9 @@ class SessionHandler : public CallHandler {
   }
   session::Registry& registry_;
   Call& call_;
+  const std::shared_ptr<ReceiveQuota> quota_;
+  bool admitted_ = false;
+  rpc::ChecksumReader checksums_;
   session::Connection connection_;
   std::shared_ptr<GrpcStream> stream_;
   alignas(64) char block_[16 << 10];  // Most messages are parsed without an allocation.
@@ -101,8 +135,9 @@ class SessionHandler : public CallHandler {
 
 }  // namespace
 
-std::unique_ptr<CallHandler> MakeSessionHandler(session::Registry& registry, Call& call, session::Peer peer) {
-  return std::make_unique<SessionHandler>(registry, call, std::move(peer));
+std::unique_ptr<CallHandler> MakeSessionHandler(session::Registry& registry, Call& call, session::Peer peer,
+                                                std::shared_ptr<ReceiveQuota> quota) {
+  return std::make_unique<SessionHandler>(registry, call, std::move(peer), std::move(quota));
 }
 
 }  // namespace hlod::grpc_server

@@ -18,13 +18,16 @@ constexpr int64_t kHeaderBytesMax = 4096;  // Of a chunk's message, beside its p
 // Shared by the call's handler and the jobs of the transfer thread.
 class UploadStream : public session::BulkStream, public std::enable_shared_from_this<UploadStream> {
  public:
-  UploadStream(session::Registry& registry, std::shared_ptr<Call> call)
-      : registry_(registry), call_(std::move(call)) {}
+  UploadStream(session::Registry& registry, std::shared_ptr<Call> call, std::shared_ptr<ReceiveQuota> quota)
+      : registry_(registry), call_(std::move(call)), quota_(std::move(quota)) {}
+
+  void OnStart() { ReadOn(); }
 
   void OnRead(grpc::ByteBuffer& buffer) {
     const int64_t bytes = static_cast<int64_t>(buffer.Length());
     registry_.wire_bytes_in += bytes;
     const int64_t chunk_max = registry_.devices().limits().chunk_bytes_max;
+    ReceiveQuota::Turn turn;  // Goes after the lock.
     if (bytes - kHeaderBytesMax > chunk_max) {
       // On the transfer thread, whose chunks may be under way.
       return Post([self = shared_from_this(), bytes, chunk_max] {
@@ -34,41 +37,77 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
                                       bytes, chunk_max)));
       });
     }
-    bool first, read_on;
+    bool first;
     {
       MutexLock lock(&mu_);
+      reading_ = false;
+      turn.swap(turn_);
       if (ended_) return;
       first = !std::exchange(begun_, true);
-      chunks_.push_back(std::move(buffer));
-      // Of an upload that is not declared yet only the first chunk is kept.
-      read_on = declared_.has_value() && chunks_.size() < kChunksAhead;
-      paused_ = !read_on;
+      chunks_.push_back({std::move(buffer), std::move(turn)});
     }
     if (first && !Begin(bytes)) return;
-    if (read_on) call_->Read();
+    ReadOn();
     PostPump();
   }
 
   void Stop() override {
-    {
-      MutexLock lock(&mu_);
-      ended_ = true;
-      chunks_.clear();
-    }
+    End();
     call_->Cancel();
   }
 
   void OnReadsDone() {
+    ReceiveQuota::Turn turn;  // Goes after the lock.
     {
       MutexLock lock(&mu_);
       reads_done_ = true;
+      turn.swap(turn_);
     }
     PostPump();
   }
   void OnWritten() {}
   void OnDone() { OnReadsDone(); }
+  bool AwaitsTurn() const {
+    MutexLock lock(&mu_);
+    return reading_ && turn_ == nullptr && !reads_done_;
+  }
 
  private:
+  struct Chunk {
+    grpc::ByteBuffer bytes;
+    ReceiveQuota::Turn turn;
+  };
+
+  // Asks for the next chunk, unless one is asked for, or there is enough. Of an upload that is not declared
+  // yet only the first chunk is kept.
+  void ReadOn() {
+    {
+      MutexLock lock(&mu_);
+      if (ended_ || reads_done_ || reading_ || (begun_ && !declared_.has_value()) ||
+          chunks_.size() >= kChunksAhead)
+        return;
+      reading_ = true;
+    }
+    quota_->AwaitTurn([self = shared_from_this()](ReceiveQuota::Turn turn) {
+      {
+        MutexLock lock(&self->mu_);
+        if (self->ended_ || self->reads_done_) return;
+        self->turn_ = std::move(turn);
+      }
+      self->call_->Read();
+    });
+  }
+
+  // False: it had ended before.
+  bool End() {
+    std::deque<Chunk> dropped;  // Their turns are given back after the lock.
+    ReceiveQuota::Turn turn;
+    MutexLock lock(&mu_);
+    dropped.swap(chunks_);
+    turn.swap(turn_);
+    return !std::exchange(ended_, true);
+  }
+
   // The first chunk names the transfer; its upload may not be declared yet.
   bool Begin(int64_t bytes) {
     absl::StatusOr<v1::TransferId> id = PeekTransfer();
@@ -76,6 +115,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
       absl::StatusOr<std::shared_ptr<session::Session>> session =
           registry_.Authenticate(id->session(), id->secret());
       if (session.ok()) {
+        quota_->Admit();
         if (const absl::Status added = (*session)->transfers().AddBulkStream(shared_from_this());
             !added.ok()) {
           Fail(added);
@@ -111,11 +151,12 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
   absl::StatusOr<v1::TransferId> PeekTransfer() {
     std::optional<v1::TransferId> seen;
     MutexLock lock(&mu_);
-    const absl::StatusOr<rpc::ReceivedChunk> chunk = rpc::DecodeChunk(
-        chunks_.front(), [&](const rpc::ReceivedChunk& header) -> absl::StatusOr<absl::Span<std::byte>> {
-          if (header.has_transfer) seen = header.transfer;
-          return Aborted("Only the head is read here.");
-        });
+    const absl::StatusOr<rpc::ReceivedChunk> chunk =
+        rpc::DecodeChunk(chunks_.front().bytes,
+                         [&](const rpc::ReceivedChunk& header) -> absl::StatusOr<absl::Span<std::byte>> {
+                           if (header.has_transfer) seen = header.transfer;
+                           return Aborted("Only the head is read here.");
+                         });
     if (chunk.ok() && chunk->has_transfer) seen = chunk->transfer;  // A chunk without data.
     if (seen.has_value()) return *seen;
     return MakeError(ErrorKind::kViolation, "The first chunk of a bulk upload does not name its transfer.");
@@ -136,11 +177,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
   }
 
   void Fail(const absl::Status& status) {
-    {
-      MutexLock lock(&mu_);
-      if (std::exchange(ended_, true)) return;
-      chunks_.clear();
-    }
+    if (!End()) return;
     if (part_.has_value()) session_->workspace().uploads().AbortTransfer(command_, part_->generation);
     call_->Finish(status);
   }
@@ -148,7 +185,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
   // On the transfer thread: copies what has come.
   void Pump() {
     for (;;) {
-      grpc::ByteBuffer chunk;
+      Chunk chunk;
       {
         MutexLock lock(&mu_);
         if (ended_) return;
@@ -159,14 +196,9 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
         chunk = std::move(chunks_.front());
         chunks_.pop_front();
       }
-      const absl::Status status = Store(chunk);
+      const absl::Status status = Store(chunk.bytes);
       if (!status.ok()) return Fail(status);
-      bool read_on;
-      {
-        MutexLock lock(&mu_);
-        read_on = std::exchange(paused_, false) && !reads_done_ && !ended_;
-      }
-      if (read_on) call_->Read();
+      ReadOn();
     }
     absl::Status status;
     {
@@ -223,6 +255,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
 
   session::Registry& registry_;
   const std::shared_ptr<Call> call_;
+  const std::shared_ptr<ReceiveQuota> quota_;
   // Set with the first chunk.
   std::shared_ptr<session::Session> session_;
   uint64_t command_ = 0;
@@ -235,10 +268,11 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
   std::optional<Part> part_;
   int64_t received_ = 0;
 
-  Mutex mu_;
-  std::deque<grpc::ByteBuffer> chunks_ ABSL_GUARDED_BY(mu_);
+  mutable Mutex mu_;
+  std::deque<Chunk> chunks_ ABSL_GUARDED_BY(mu_);
+  bool reading_ ABSL_GUARDED_BY(mu_) = false;     // A chunk, or a turn for one, is asked for.
+  ReceiveQuota::Turn turn_ ABSL_GUARDED_BY(mu_);  // Of the chunk that is being read.
   bool begun_ ABSL_GUARDED_BY(mu_) = false;
-  bool paused_ ABSL_GUARDED_BY(mu_) = false;  // Nothing is being read: the transfer thread will go on.
   bool reads_done_ ABSL_GUARDED_BY(mu_) = false;
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
   bool cut_ ABSL_GUARDED_BY(mu_) = false;
@@ -247,8 +281,9 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
 
 }  // namespace
 
-std::unique_ptr<CallHandler> MakeUploadHandler(session::Registry& registry, Call& call) {
-  return std::make_unique<BulkHandler<UploadStream>>(registry, call);
+std::unique_ptr<CallHandler> MakeUploadHandler(session::Registry& registry, Call& call,
+                                               std::shared_ptr<ReceiveQuota> quota) {
+  return std::make_unique<BulkHandler<UploadStream>>(registry, call, std::move(quota));
 }
 
 }  // namespace hlod::grpc_server

@@ -23,6 +23,8 @@ class Connection {
   void OnWritten(const SessionStream* stream);
   // The stream is gone, or the client sends no more.
   void OnClosed(const SessionStream* stream);
+  // Whether its Hello opened or resumed a session.
+  bool has_session() const { return session_ != nullptr; }
   // Whether there is something to tell, and nothing on its way.
   bool HasNews() const;
   // The reader has nothing else to do.

@@ -57,7 +57,8 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Open(const v1::Hello& hello, 
   absl::Cleanup end_unattached = [&] {
     if (!hello.has_resume()) End(session, MakeError(ErrorKind::kLimit, "The session could not be opened."));
   };
-  const v1::Welcome welcome = WelcomeOf(*session, version);
+  v1::Welcome welcome = WelcomeOf(*session, version);
+  welcome.set_checksums(hello.checksums());
   ASSIGN_OR_RETURN(const std::shared_ptr<SessionStream> old,
                    session->answers().Attach(std::move(stream), welcome));
   std::move(end_unattached).Cancel();

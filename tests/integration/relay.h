@@ -1,4 +1,5 @@
-// A relay between clients and a daemon's unix socket, which counts bytes and can break connections.
+// A relay between clients and a daemon's unix socket, which counts bytes, and can break connections and
+// corrupt what it carries.
 #pragma once
 
 #include <sys/socket.h>
@@ -8,6 +9,7 @@
 #include <atomic>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -30,8 +32,8 @@ class Relay {
           absl::MutexLock lock(&mu_);
           sockets_.insert(sockets_.end(), {client, server});
         }
-        pumps_.emplace_back(&Relay::Pump, client, server, &to_daemon);
-        pumps_.emplace_back(&Relay::Pump, server, client, &to_client);
+        pumps_.emplace_back(&Relay::Pump, this, client, server, &to_daemon);
+        pumps_.emplace_back(&Relay::Pump, this, server, client, &to_client);
       }
     });
   }
@@ -51,8 +53,15 @@ class Relay {
     for (const int fd : sockets_) shutdown(fd, SHUT_RDWR);
   }
   std::atomic<int64_t> to_daemon = 0, to_client = 0;
+  // So many more bytes are corrupted, in runs of kPayload and one at most of what is read at once: in values,
+  // that is, and not in what frames them, where a connection would break anyway.
+  static constexpr char kPayload = 0x5a;
+  std::atomic<int64_t> to_corrupt = 0;
 
  private:
+  static constexpr char kRun[] = {kPayload, kPayload, kPayload, kPayload, kPayload, kPayload,
+                                  kPayload, kPayload, kPayload, kPayload, kPayload, kPayload,
+                                  kPayload, kPayload, kPayload, kPayload};
   static int Socket(const std::string& path, bool listening) {
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_un address = {};
@@ -66,11 +75,18 @@ class Relay {
     }
     return fd;
   }
-  static void Pump(int from, int to, std::atomic<int64_t>* count) {
+  void Corrupt(char* bytes, ssize_t n) {
+    const std::string_view run(kRun, sizeof(kRun));
+    const size_t at = std::string_view(bytes, static_cast<size_t>(n)).find(run);
+    if (at == run.npos || to_corrupt.fetch_sub(1) <= 0) return;
+    bytes[at + sizeof(kRun) / 2] ^= 1;
+  }
+  void Pump(int from, int to, std::atomic<int64_t>* count) {
     std::vector<char> bytes(1 << 16);
     for (;;) {
       const ssize_t n = read(from, bytes.data(), bytes.size());
       if (n <= 0) break;
+      if (to_corrupt > 0) Corrupt(bytes.data(), n);
       *count += n;
       for (ssize_t sent = 0; sent < n;) {
         const ssize_t m = send(to, bytes.data() + sent, static_cast<size_t>(n - sent), MSG_NOSIGNAL);

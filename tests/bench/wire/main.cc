@@ -1,8 +1,9 @@
 // The wire's benchmarks: round trips, pipelined commands, training steps, bulk bytes, footprint.
 //
-//   wire_bench [--repeats N] [--messages | --profile]
+//   wire_bench [--repeats N] [--messages | --profile | --bystander]
 //
-// --messages: without bulk bytes and footprint. --profile: where the time of a round trip goes.
+// --messages: without bulk bytes and footprint. --profile: where the time of a round trip goes. --bystander: tiny
+// executes beside other clients that do their worst.
 #include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 #include "hlod/hlod.h"
 #include "hlod/testing.h"
 #include "tests/bench/wire/bare_peer.h"
+#include "tests/bench/wire/bystander.h"
 #include "tests/bench/wire/profile.h"
 #include "tests/bench/wire/report.h"
 
@@ -413,12 +415,21 @@ int main(int argc, char** argv) {
     hlod::bench::RunBareServer(argv[2]);
     return 0;
   }
+  if (argc == 4 && std::strcmp(argv[1], "--attack") == 0) {
+    hlod::bench::Attack(argv[2], argv[3]);
+    return 0;
+  }
   int repeats = 5;
-  bool messages_only = false, profile = false;
+  bool bystander = false, messages_only = false, profile = false;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--repeats") == 0 && i + 1 < argc) repeats = std::atoi(argv[++i]);
     if (std::strcmp(argv[i], "--messages") == 0) messages_only = true;
     if (std::strcmp(argv[i], "--profile") == 0) profile = true;
+    if (std::strcmp(argv[i], "--bystander") == 0) bystander = true;
+  }
+  if (bystander) {
+    hlod::bench::Bystander(repeats);
+    return 0;
   }
   hlod::bench::Run(repeats, messages_only, profile);
   return 0;

@@ -69,6 +69,7 @@ struct FakeDaemon {
   uint64_t epoch = 7, received_through = 0;
   std::map<std::string, int64_t> limits;
   v1::Arena arena;  // Offered when it has a size.
+  bool may_stall = false;
   std::function<absl::Status()> accept = [] { return absl::OkStatus(); };
   // Called for each command; settles it unless told otherwise.
   std::function<void(const v1::Command&, FakePipe&)> on_command = Settle;
@@ -144,6 +145,7 @@ class FakeConnector : public Connector {
   std::shared_ptr<BulkChannel> bulk() override { return nullptr; }
   const std::string& address() const override { return address_; }
   bool local() const override { return daemon_->arena.bytes() > 0; }
+  bool may_stall() const override { return daemon_->may_stall; }
 
  private:
   const std::shared_ptr<FakeDaemon> daemon_;

@@ -32,10 +32,10 @@ TEST_F(Recovery, AWaitEndsAtItsDeadlineThoughOthersHaveSentToAStalledDaemon) {
   daemon_->pipe->stalled = true;
   Command last;
   for (int i = 0; i < 3; ++i) {  // The first is being written, the others queue.
-    ASSERT_TRUE(
-        session->Transact(
-                   {}, [&](Session::Sender& sender) { last = sender.Add(Ping()); }, /*may_wait=*/false)
-            .ok());
+    ASSERT_TRUE(session
+                    ->Transact(
+                        {}, [&](Session::Sender& sender) { last = sender.Add(Ping()); }, /*may_wait=*/false)
+                    .ok());
   }
   EXPECT_EQ(session->Wait(*last, absl::Now() + absl::Milliseconds(20)).code(),
             absl::StatusCode::kDeadlineExceeded);
@@ -52,6 +52,77 @@ TEST_F(Recovery, AMessageThatTheTransportRefusesLosesTheSession) {
   EXPECT_EQ(KindOf(status), ErrorKind::kLostSession) << status;
   EXPECT_NE(status.message().find("17 vs. 16"), std::string::npos) << status;
   EXPECT_EQ(daemon_->connections, 1) << "it would be refused again";
+}
+
+// What gRPC says when memory is short (RST_STREAM with ENHANCE_YOUR_CALM) or a message is corrupted.
+TEST_F(Recovery, AStreamThatIsResetOrCorruptedIsResumed) {
+  for (const absl::Status& end : {absl::ResourceExhaustedError("Received RST_STREAM with error code 11"),
+                                  absl::DataLossError("A message does not have its checksum.")}) {
+    daemon_->connections = 0;
+    daemon_->hellos.clear();
+    daemon_->received_through = 0;
+    daemon_->on_command = [&](const v1::Command& command, FakePipe& pipe) {
+      if (daemon_->connections < 4) return pipe.End(end);
+      FakeDaemon::Settle(command, pipe);
+    };
+    const std::shared_ptr<Session> session = Open();
+    const absl::StatusOr<Command> sent = session->Send({}, Ping());
+    ASSERT_TRUE(sent.ok());
+    EXPECT_TRUE(session->Wait(**sent).ok()) << end;
+    EXPECT_EQ(daemon_->connections, 4);
+    ASSERT_EQ(daemon_->hellos.size(), 4u);
+    EXPECT_TRUE(daemon_->hellos[3].has_resume());
+  }
+}
+
+TEST_F(Recovery, AStreamThatIsResetForEverIsLost) {
+  daemon_->on_command = [](const v1::Command&, FakePipe& pipe) {
+    pipe.End(absl::ResourceExhaustedError("Received RST_STREAM with error code 11"));
+  };
+  const std::shared_ptr<Session> session = Open();
+  const absl::StatusOr<Command> sent = session->Send({}, Ping());
+  ASSERT_TRUE(sent.ok());
+  const absl::Status status = session->Wait(**sent);
+  EXPECT_EQ(KindOf(status), ErrorKind::kLostSession) << status;
+  EXPECT_EQ(daemon_->connections, 17);
+}
+
+// A tunnel whose near end answers for what its far end does not carry.
+TEST_F(Recovery, ADaemonThatFallsSilentDuringAWaitWithoutADeadlineIsConnectedToAgain) {
+  daemon_->may_stall = true;
+  daemon_->on_command = [&](const v1::Command& command, FakePipe& pipe) {
+    if (daemon_->connections == 2) FakeDaemon::Settle(command, pipe);
+  };
+  const std::shared_ptr<Session> session =
+      Session::Open(std::make_unique<FakeConnector>(daemon_),
+                    {.name = "test", .question = absl::Milliseconds(20), .silence = absl::Milliseconds(40)})
+          .value();
+  const absl::StatusOr<Command> sent = session->Send({}, Ping());
+  ASSERT_TRUE(sent.ok());
+  EXPECT_TRUE(session->Wait(**sent).ok());
+  EXPECT_EQ(daemon_->connections, 2);
+}
+
+TEST_F(Recovery, ADaemonThatIsBusyAndAnswersIsWaitedFor) {
+  daemon_->may_stall = true;
+  int questions = 0;
+  daemon_->on_command = [&](const v1::Command& command, FakePipe& pipe) {
+    if (!command.ping().at_once()) return;
+    v1::ServerMessage answer;
+    answer.add_replies()->set_command(command.id());
+    answer.mutable_replies(0)->mutable_pong();
+    if (++questions == 5) answer.set_settled_through(command.id());
+    pipe.Answer(std::move(answer));
+  };
+  const std::shared_ptr<Session> session =
+      Session::Open(std::make_unique<FakeConnector>(daemon_),
+                    {.name = "test", .question = absl::Milliseconds(5), .silence = absl::Minutes(10)})
+          .value();
+  const absl::StatusOr<Command> sent = session->Send({}, Ping());
+  ASSERT_TRUE(sent.ok());
+  EXPECT_TRUE(session->Wait(**sent).ok());
+  EXPECT_EQ(questions, 5);
+  EXPECT_EQ(daemon_->connections, 1);
 }
 
 TEST_F(Recovery, ConnectionsThatBreakBeforeAnyCommandCompletesAreSpaced) {

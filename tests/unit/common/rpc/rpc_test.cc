@@ -11,11 +11,13 @@
 
 #include "common/rpc/crc32c.h"
 #include "common/rpc/endpoint.h"
+#include "common/rpc/grpc/checksum.h"
 #include "common/rpc/grpc/chunk.h"
 #include "common/rpc/grpc/status.h"
 #include "common/rpc/secret.h"
 #include "common/rpc/shared_memory.h"
 #include "common/rpc/wire.h"
+#include "proto/hlod/v1/session.pb.h"
 
 namespace hlod::rpc {
 namespace {
@@ -114,7 +116,8 @@ TEST(Chunk, OfASliceHoldsItUntilItIsGone) {
   std::vector<std::byte> data(100'000, std::byte{3});
   {
     grpc::ByteBuffer buffer =
-        EncodeChunkSlice(nullptr, grpc::Slice(data.data(), data.size(), [](void*) { ++gone; }, nullptr));
+        EncodeChunkSlice(nullptr, grpc::Slice(
+                                      data.data(), data.size(), [](void*) { ++gone; }, nullptr));
     EXPECT_EQ(gone, 0);
     std::vector<std::byte> received(data.size());
     const auto chunk =
@@ -203,6 +206,68 @@ TEST(Wire, AnErrorSurvivesStatusAndGrpcStatus) {
   EXPECT_EQ(ErrorOf(back), error);
   EXPECT_EQ(FromProto(ToProto(error)), error);
   EXPECT_EQ(ToString(error.origin), "model.cc:41");
+}
+
+// A message of the session's stream as its sender leaves it, in slices of `size` bytes.
+grpc::ByteBuffer Checked(const std::string& message, size_t size) {
+  uint8_t checksum[kChecksumBytes];
+  WriteChecksum(Crc32c({reinterpret_cast<const std::byte*>(message.data()), message.size()}), checksum);
+  const std::string all = message + std::string(std::begin(checksum), std::end(checksum));
+  std::vector<grpc::Slice> slices;
+  for (size_t at = 0; at < all.size(); at += size) slices.emplace_back(all.substr(at, size));
+  return grpc::ByteBuffer(slices.data(), slices.size());
+}
+
+std::string Bytes(const grpc::ByteBuffer& buffer) {
+  std::vector<grpc::Slice> slices;
+  EXPECT_TRUE(buffer.Dump(&slices).ok());
+  std::string bytes;
+  for (const grpc::Slice& slice : slices)
+    bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  return bytes;
+}
+
+grpc::ByteBuffer Buffer(const std::string& bytes) {
+  const grpc::Slice slice(bytes);
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+TEST(Checksums, AreTheLastFieldOfAMessage) {
+  v1::ClientMessage message;
+  message.set_ack_through(7);
+  const std::string bytes = message.SerializeAsString();
+  v1::ClientMessage parsed;
+  ASSERT_TRUE(parsed.ParseFromString(Bytes(Checked(bytes, 100))));
+  EXPECT_EQ(parsed.ack_through(), 7u);
+  EXPECT_EQ(parsed.crc32c(), Crc32c({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()}));
+  message.set_crc32c(parsed.crc32c());
+  EXPECT_EQ(message.SerializeAsString(), Bytes(Checked(bytes, 100))) << "also to who writes it as a field";
+}
+
+TEST(Checksums, FindEveryByteThatDiffersHoweverTheMessageIsCut) {
+  const std::string message = "what was sent, with the 123456789 of RFC 3720";
+  for (const size_t size : {1, 2, 3, 7, 100}) {
+    ChecksumReader reader;
+    ASSERT_TRUE(reader.Check(Checked(message, size)).ok());
+    EXPECT_TRUE(reader.seen());
+    const std::string sent = Bytes(Checked(message, size));
+    for (size_t i = 0; i < sent.size(); ++i) {
+      std::string received = sent;
+      received[i] = static_cast<char>(received[i] ^ 0x10);
+      EXPECT_EQ(reader.Check(Buffer(received)).code(), absl::StatusCode::kDataLoss) << i;
+    }
+    EXPECT_EQ(reader.Check(Buffer(sent.substr(0, 20))).code(), absl::StatusCode::kDataLoss);
+    EXPECT_EQ(reader.Check(Buffer("")).code(), absl::StatusCode::kDataLoss);
+    EXPECT_TRUE(reader.Check(Checked("", size)).ok()) << "an empty message has one, too";
+  }
+}
+
+TEST(Checksums, AreNotAskedOfWhoBeginsWithout) {
+  ChecksumReader reader;
+  EXPECT_TRUE(reader.Check(Buffer("a message without")).ok());
+  EXPECT_FALSE(reader.seen());
+  EXPECT_TRUE(reader.Check(Buffer("\x7d and four more")).ok());
+  EXPECT_TRUE(reader.Check(Buffer("bytes\x7d####")).ok());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "server/grpc/connections.h"
 
 #include <grpcpp/create_channel.h>
+#include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -15,6 +16,7 @@
 #include <fstream>
 #include <thread>
 
+#include "common/rpc/grpc/status.h"
 #include "server/grpc/peer_names.h"
 #include "server/grpc/server.h"
 #include "tests/unit/server/device/testing.h"
@@ -29,8 +31,7 @@ class ServerConnections : public testing::Test {
     server_.reset();
     std::filesystem::remove_all(folder_);
   }
-  void Start(absl::Duration greeting, const Limits& limits = {},
-             const UserServers::Options& user_servers = {}) {
+  void Start(absl::Duration greeting, const Limits& limits = {}) {
     spdlog::set_level(spdlog::level::err);
     char folder[] = "/tmp/hlod-connections-XXXXXX";
     folder_ = mkdtemp(folder);
@@ -38,7 +39,6 @@ class ServerConnections : public testing::Test {
     ServerOptions options;
     options.listen.push_back(rpc::ParseEndpoint("unix:" + path()).value());
     options.greeting = greeting;
-    options.user_servers = user_servers;
     server_ = Server::Start(std::move(options), *devices_).value();
   }
   std::string path() const { return folder_ + "/hlod.sock"; }
@@ -92,29 +92,82 @@ TEST_F(ServerConnections, WithoutACallEnd) {
                                           std::chrono::system_clock::now() + std::chrono::seconds(20)));
 }
 
-TEST(Connections, ThatResetCallsAreClosedAndOthersOfTheirUserAreNot) {
-  Connections connections({.per_owner_max = 8});
-  int calm[2], resetting[2], others[2];
-  for (int* const ends : {calm, resetting, others})
-    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-  ASSERT_TRUE(connections.Add(calm[0], "user 1", /*tcp=*/false));
-  ASSERT_TRUE(connections.Add(resetting[0], "user 1", /*tcp=*/false));
-  ASSERT_TRUE(connections.Add(others[0], "user 2", /*tcp=*/false));
-  const auto send_all = [](int fd, const std::string& bytes) {
-    return send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+TEST_F(ServerConnections, ThatAreRefusedAreToldWhy) {
+  Start(absl::Minutes(10), Limits{.connections_per_user_max = 2});
+  const rpc::Descriptor one = Connect(), two = Connect();
+  const auto channel = grpc::CreateChannel("unix:" + path(), grpc::InsecureChannelCredentials());
+  grpc::GenericStub stub(channel);
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+  grpc::CompletionQueue queue;
+  grpc::ByteBuffer response;
+  grpc::Status end;
+  const auto call =
+      stub.PrepareUnaryCall(&context, "/hlod.v1.Session/Connect", ToByteBuffer(std::string()), &queue);
+  call->StartCall();
+  call->Finish(&response, &end, nullptr);
+  void* tag;
+  bool ok;
+  queue.Next(&tag, &ok);
+  const absl::Status status = rpc::FromGrpc(end);
+  EXPECT_EQ(KindOf(status), ErrorKind::kLimit) << status;
+  EXPECT_EQ(status.message(), absl::StrCat("2 connections of user ", geteuid(),
+                                           " are open: the limit connections_per_user_max is 2."));
+}
+
+TEST(Connections, HaveATotalOfWhichSomeAreForAdministrators) {
+  spdlog::set_level(spdlog::level::err);
+  Connections connections({.per_owner_max = 8, .most = 3, .for_administrators = 1, .who = "it"});
+  int pairs[4][2];
+  for (auto& pair : pairs) ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+  const absl::StatusOr<uint64_t> first = connections.Add(pairs[0][0], {.owner = "one"});
+  ASSERT_TRUE(first.ok()) << first.status();
+  ASSERT_TRUE(connections.Add(pairs[1][0], {.owner = "two"}).ok());
+  const absl::Status refused = connections.Add(pairs[2][0], {.owner = "three"}).status();
+  EXPECT_EQ(KindOf(refused), ErrorKind::kLimit);
+  EXPECT_EQ(refused.message(), "2 connections are open, as many as it takes.");
+  EXPECT_TRUE(connections.Add(pairs[2][0], {.owner = "root", .administrator = true}).ok());
+  EXPECT_FALSE(connections.Add(pairs[3][0], {.owner = "root", .administrator = true}).ok());
+  EXPECT_TRUE(connections.IsOpen(*first));
+  connections.Close(*first);
+  connections.Tick();
+  EXPECT_FALSE(connections.IsOpen(*first));
+  EXPECT_TRUE(connections.Add(pairs[3][0], {.owner = "root", .administrator = true}).ok());
+  for (auto& pair : pairs)
+    for (const int end : pair) close(end);
+}
+
+TEST_F(ServerConnections, ThatResetCallsWithoutEndAreClosedAndOthersOfTheirUserAreNot) {
+  Start(absl::Minutes(10));
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  const auto connect = [&] {
+    const auto channel =
+        grpc::CreateCustomChannel("unix:" + path(), grpc::InsecureChannelCredentials(), arguments);
+    channel->GetState(/*try_to_connect=*/true);
+    EXPECT_TRUE(channel->WaitForConnected(std::chrono::system_clock::now() + std::chrono::seconds(20)));
+    return channel;
   };
-  ASSERT_TRUE(send_all(calm[1], std::string(100, 'x')));
-  EXPECT_FALSE(connections.CloseResetting("user 1", "unix:")) << "None resets calls.";
-  // RST_STREAM of stream 1: CANCEL (RFC 9113, 6.4).
-  const std::string reset("\0\0\4\3\0\0\0\0\1\0\0\0\x8", 13);
-  ASSERT_TRUE(send_all(resetting[1], reset + reset));
-  ASSERT_TRUE(send_all(others[1], reset + reset + reset));
-  EXPECT_TRUE(connections.CloseResetting("user 1", "unix:"));
-  EXPECT_FALSE(send_all(resetting[1], "x"));
-  EXPECT_TRUE(send_all(calm[1], "x"));
-  EXPECT_TRUE(send_all(others[1], "x")) << "Another user's.";
-  for (int* const ends : {calm, resetting, others})
-    for (const int end : {ends[0], ends[1]}) close(end);
+  const auto calm = connect(), resetting = connect();
+  grpc::GenericStub stub(resetting);
+  for (int i = 0; i < 100'000 && resetting->GetState(false) == GRPC_CHANNEL_READY; ++i) {
+    grpc::ClientContext context;
+    grpc::CompletionQueue queue;
+    const auto call = stub.PrepareCall(&context, "/hlod.v1.Session/Connect", &queue);
+    void* tag;
+    bool ok;
+    call->StartCall(nullptr);
+    queue.Next(&tag, &ok);
+    context.TryCancel();
+    grpc::Status status;
+    call->Finish(&status, nullptr);
+    queue.Next(&tag, &ok);
+    queue.Shutdown();
+    while (queue.Next(&tag, &ok)) {
+    }
+  }
+  EXPECT_NE(resetting->GetState(false), GRPC_CHANNEL_READY);
+  EXPECT_EQ(calm->GetState(false), GRPC_CHANNEL_READY);
 }
 
 TEST(ResetBudget, IsBoundedAtOnceAndThenBySecond) {
@@ -162,22 +215,21 @@ int CountServerThreads() {
   return count;
 }
 
-TEST_F(ServerConnections, AUserWhoIsGoneHasNoServer) {
-  Start(absl::Minutes(10), {}, {.idle = absl::ZeroDuration()});
+TEST_F(ServerConnections, ThatAreGoneHaveNoServer) {
+  Start(absl::Minutes(10));
   for (int round = 0; round < 2; ++round) {
-    rpc::Descriptor fd = Connect();
+    rpc::Descriptor one = Connect(), two = Connect();
     char byte;
-    ASSERT_EQ(recv(fd.get(), &byte, 1, 0), 1) << "gRPC's first frame";
-    EXPECT_EQ(CountServerThreads(), 1);
-    fd = rpc::Descriptor();
+    for (const rpc::Descriptor* fd : {&one, &two})
+      ASSERT_EQ(recv(fd->get(), &byte, 1, 0), 1) << "gRPC's first frame";
+    EXPECT_EQ(CountServerThreads(), 2);
+    one = rpc::Descriptor();
+    two = rpc::Descriptor();
     EXPECT_TRUE(device::Eventually([] { return CountServerThreads() == 0; }));
   }
 }
 
-TEST(PeerNames, ASocketAndAPeerNameGiveTheSameOwner) {
-  EXPECT_EQ(OwnerOfPeerName("ipv4:10.1.2.3:5555"), "host 10.1.2.3");
-  EXPECT_EQ(OwnerOfPeerName("ipv6:%5B::1%5D:5555"), "host ::1");
-  EXPECT_EQ(OwnerOfPeerName("ipv6:%5Bfe80::1%25eth0%5D:5555"), "host fe80::1%eth0");
+TEST(PeerNames, ASocketSaysItsHost) {
   const rpc::Descriptor listening(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -189,8 +241,7 @@ TEST(PeerNames, ASocketAndAPeerNameGiveTheSameOwner) {
   ASSERT_EQ(getsockname(listening.get(), generic, &size), 0);
   const rpc::Descriptor client(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   ASSERT_EQ(connect(client.get(), generic, size), 0);
-  EXPECT_EQ(PeerNameOfSocket(client.get()), absl::StrCat("ipv4:127.0.0.1:", ntohs(address.sin_port)));
-  EXPECT_EQ(OwnerOfSocket(client.get()), OwnerOfPeerName(PeerNameOfSocket(client.get())));
+  EXPECT_EQ(OwnerOfSocket(client.get()), "host 127.0.0.1");
   EXPECT_EQ(OwnerOfSocket(-1), "host unknown");
 }
 

@@ -2,8 +2,10 @@
 //
 // gRPC's client sends a message whole, so this one speaks HTTP/2 by hand (RFC 9113, RFC 7541), within the
 // windows that the server grants.
+#include <grpcpp/create_channel.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
@@ -11,12 +13,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
 
+#include "absl/time/clock.h"
+#include "proto/hlod/v1/session.grpc.pb.h"
 #include "server/grpc/server.h"
 #include "tests/unit/server/device/testing.h"
 
@@ -34,11 +39,20 @@ std::string BigEndian(uint32_t value, int bytes) {
 
 class HalfSender {
  public:
-  explicit HalfSender(const std::string& path) : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
-    EXPECT_EQ(connect(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  explicit HalfSender(const rpc::Endpoint& endpoint)
+      : fd_(socket(endpoint.path.empty() ? AF_INET : AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    if (endpoint.path.empty()) {
+      sockaddr_in address{};
+      address.sin_family = AF_INET;
+      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      address.sin_port = htons(static_cast<uint16_t>(endpoint.port));
+      Connect(reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+    } else {
+      sockaddr_un address{};
+      address.sun_family = AF_UNIX;
+      std::strncpy(address.sun_path, endpoint.path.c_str(), sizeof(address.sun_path) - 1);
+      Connect(reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+    }
     Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + Frame(kSettings, 0, 0, ""));
   }
 
@@ -74,11 +88,24 @@ class HalfSender {
                     [this](const auto& entry) { return entry.second <= 0 || reset_.contains(entry.first); });
     }
   }
+  // Whether the server ends the connection within `patience`, in which this side reads and says nothing.
+  bool EndsThoughNothingIsAnswered(absl::Duration patience) {
+    const absl::Time deadline = absl::Now() + patience;
+    while (open_ && absl::Now() < deadline) {
+      pollfd polled{fd_.get(), POLLIN, 0};
+      if (poll(&polled, 1, static_cast<int>(absl::ToInt64Milliseconds(deadline - absl::Now())) + 1) > 0)
+        ReadSome();
+    }
+    return !open_;
+  }
   int64_t sent() const { return sent_; }
   // How many calls the server ended.
   size_t reset() const { return reset_.size(); }
 
  private:
+  void Connect(const sockaddr* address, socklen_t size) {
+    EXPECT_EQ(connect(fd_.get(), address, size), 0) << std::strerror(errno);
+  }
   static std::string Frame(uint8_t type, uint8_t flags, uint32_t stream, const std::string& payload) {
     return BigEndian(static_cast<uint32_t>(payload.size()), 3) + static_cast<char>(type) +
            static_cast<char>(flags) + BigEndian(stream, 4) + payload;
@@ -170,20 +197,23 @@ struct Outcome {
 constexpr uint32_t kStreams = 16, kBytes = 12 << 20;
 constexpr int64_t kAll = int64_t{kStreams} * (kBytes - 1);
 
-Outcome SendHalves(size_t received_bytes_max, absl::Duration patience) {
+ReceiveLimits Bound(size_t bytes) { return {.stranger_bytes_max = bytes, .received_bytes_max = bytes}; }
+
+Outcome SendHalves(const ReceiveLimits& limits, absl::Duration patience) {
   char folder[] = "/tmp/hlod-half-sent-XXXXXX";
   EXPECT_NE(mkdtemp(folder), nullptr);
   const std::string path = std::string(folder) + "/hlod.sock";
   const Clock clock;
   const std::unique_ptr<device::Devices> devices = device::MakeDevices(clock);
   ServerOptions options;
-  options.listen.push_back(rpc::ParseEndpoint("unix:" + path).value());
+  const rpc::Endpoint endpoint = rpc::ParseEndpoint("unix:" + path).value();
+  options.listen.push_back(endpoint);
   options.greeting = absl::Minutes(10);
-  options.received_bytes_max = received_bytes_max;
+  options.received = limits;
   std::unique_ptr<Server> server = Server::Start(std::move(options), *devices).value();
   Outcome outcome;
   {
-    HalfSender sender(path);
+    HalfSender sender(endpoint);
     malloc_trim(0);
     const int64_t before = ResidentBytes();
     for (uint32_t i = 0; i < kStreams; ++i) sender.Begin(2 * i + 1, "/hlod.v1.Session/Connect", kBytes);
@@ -200,13 +230,99 @@ TEST(HalfSent, MessagesOfManyCallsAreKeptWithinABound) {
   GTEST_SKIP() << "AddressSanitizer keeps what is freed: the resident bytes say nothing";
 #endif
   spdlog::set_level(spdlog::level::err);
-  const Outcome bounded = SendHalves(32 << 20, absl::Seconds(2));
+  const Outcome bounded = SendHalves(Bound(32 << 20), absl::Seconds(2));
   EXPECT_LT(bounded.kept, kAll / 2) << bounded.sent << " bytes sent, " << bounded.ended << " calls ended";
   // This client can fill a daemon without the bound.
-  const Outcome unbounded = SendHalves(size_t{4} << 30, absl::Seconds(20));
+  const Outcome unbounded = SendHalves(Bound(size_t{4} << 30), absl::Seconds(20));
   EXPECT_EQ(unbounded.sent, kAll);
   EXPECT_EQ(unbounded.ended, 0u);
   EXPECT_GT(unbounded.kept, kAll / 4 * 3);
+}
+
+// The calls that need no token ask for no messages: what is sent to them stays within the windows that every
+// stream has before anything is granted.
+TEST(HalfSent, WithoutTheTokenNothingIsTaken) {
+  spdlog::set_level(spdlog::level::err);
+  const Clock clock;
+  const std::unique_ptr<device::Devices> devices = device::MakeDevices(clock);
+  ServerOptions options;
+  options.listen.push_back(rpc::ParseEndpoint("127.0.0.1:0").value());
+  options.greeting = absl::Minutes(10);
+  options.token = "open sesame";
+  const std::unique_ptr<Server> server = Server::Start(std::move(options), *devices).value();
+  for (const char* method :
+       {"/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch", "/hlod.v1.Session/Connect"}) {
+    HalfSender sender(server->endpoints()[0]);
+    for (uint32_t i = 0; i < kStreams; ++i) sender.Begin(2 * i + 1, method, kBytes);
+    sender.SendAll(absl::Seconds(1));
+    EXPECT_LE(sender.sent(), int64_t{kStreams} * 65'535) << method;
+  }
+}
+
+// A connection that has opened no session has little room.
+TEST(HalfSent, ByStrangersIsKeptWithinASmallBound) {
+  spdlog::set_level(spdlog::level::err);
+  const ReceiveLimits limits;
+  const auto bounded = SendHalves(limits, absl::Seconds(2));
+  EXPECT_GT(bounded.ended, 0u);
+  EXPECT_LT(bounded.sent, kAll / 2);
+}
+
+// gRPC ends calls of the connection that has no more room, and of no other.
+TEST(HalfSent, EndsNoCallsOfOtherConnections) {
+  spdlog::set_level(spdlog::level::err);
+  char folder[] = "/tmp/hlod-half-sent-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const rpc::Endpoint endpoint = rpc::ParseEndpoint(std::string("unix:") + folder + "/hlod.sock").value();
+  const Clock clock;
+  const std::unique_ptr<device::Devices> devices = device::MakeDevices(clock);
+  ServerOptions options;
+  options.listen.push_back(endpoint);
+  options.greeting = absl::Minutes(10);
+  options.received = Bound(8 << 20);
+  std::unique_ptr<Server> server = Server::Start(std::move(options), *devices).value();
+  {
+    const auto stub = v1::Session::NewStub(
+        grpc::CreateChannel(rpc::ToString(endpoint), grpc::InsecureChannelCredentials()));
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
+    const auto stream = stub->Connect(&context);
+    v1::ClientMessage message;
+    v1::ServerMessage answer;
+    message.mutable_hello()->set_version_min(1);
+    message.mutable_hello()->set_version_max(1);
+    ASSERT_TRUE(stream->Write(message) && stream->Read(&answer));
+    size_t ended = 0;
+    for (uint64_t command = 1; command <= 5; ++command) {
+      HalfSender sender(endpoint);
+      for (uint32_t i = 0; i < kStreams; ++i) sender.Begin(2 * i + 1, "/hlod.v1.Session/Connect", kBytes);
+      sender.SendAll(absl::Milliseconds(300));
+      ended += sender.reset();
+      message.Clear();
+      message.mutable_command()->set_id(command);
+      message.mutable_command()->mutable_ping();
+      ASSERT_TRUE(stream->Write(message) && stream->Read(&answer)) << stream->Finish().error_message();
+    }
+    EXPECT_GT(ended, 0u);
+    context.TryCancel();
+  }
+  server.reset();
+  std::filesystem::remove_all(folder);
+}
+
+// As behind a tunnel that has stalled: its kernel answers for what nobody reads.
+TEST(Silent, ATcpPeerThatAnswersNoQuestionIsGivenUp) {
+  spdlog::set_level(spdlog::level::err);
+  const Clock clock;
+  const std::unique_ptr<device::Devices> devices = device::MakeDevices(clock);
+  ServerOptions options;
+  options.listen.push_back(rpc::ParseEndpoint("127.0.0.1:0").value());
+  options.greeting = absl::Minutes(10);
+  options.tcp_question = absl::Seconds(1);
+  const std::unique_ptr<Server> server = Server::Start(std::move(options), *devices).value();
+  HalfSender sender(server->endpoints()[0]);
+  sender.Begin(1, "/hlod.v1.Session/Connect", 100);
+  EXPECT_TRUE(sender.EndsThoughNothingIsAnswered(absl::Seconds(30)));
 }
 
 }  // namespace

@@ -24,7 +24,10 @@ using testing::HasSubstr;
 // One call, one operation after the other.
 class Stream {
  public:
-  Stream(const std::shared_ptr<grpc::Channel>& channel, const std::string& method) : stub_(channel) {
+  Stream(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
+         const std::string& token = "")
+      : stub_(channel) {
+    if (!token.empty()) context_.AddMetadata("authorization", "Bearer " + token);
     context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
     call_ = stub_.PrepareCall(&context_, method, &queue_);
     call_->StartCall(nullptr);
@@ -250,7 +253,7 @@ TEST_F(Streams, AChunkOverTheLimitIsRefusedBeforeItIsKept) {
 TEST_F(Streams, ACallThatSaysNothingIsEnded) {
   Start(absl::Milliseconds(200));
   for (const char* method : {"/hlod.v1.Session/Connect", "/hlod.v1.Bulk/Upload", "/hlod.v1.Bulk/Download",
-                             "/hlod.v1.Admin/GetStats", "/grpc.health.v1.Health/Watch"}) {
+                             "/hlod.v1.Admin/GetStats"}) {
     const std::unique_ptr<Stream> silent = Open(method);
     EXPECT_FALSE(silent->Read().has_value());
     EXPECT_EQ(KindOf(silent->Finish()), ErrorKind::kViolation) << method;
@@ -319,18 +322,31 @@ TEST_F(Streams, ChunksOfUploadsThatAreNotDeclaredAreCharged) {
 
 TEST_F(Streams, HealthWatchesAreFew) {
   std::vector<std::unique_ptr<Stream>> watches;
-  const grpc::ByteBuffer request = ToByteBuffer(std::string());
-  for (size_t i = 0; i < Health::kWatchesMax; ++i) {
+  for (int64_t i = 0; i < Health::kPerOwnerMax; ++i) {
     watches.push_back(Open("/grpc.health.v1.Health/Watch"));
-    watches.back()->Write(request);
     ASSERT_TRUE(watches.back()->Read().has_value()) << i;
   }
   const std::unique_ptr<Stream> one_more = Open("/grpc.health.v1.Health/Watch");
-  one_more->Write(request);
   EXPECT_FALSE(one_more->Read().has_value());
   EXPECT_EQ(KindOf(one_more->Finish()), ErrorKind::kLimit);
   server_->registry().Drain();
   for (const std::unique_ptr<Stream>& watch : watches) EXPECT_EQ(watch->Read(), std::string("\x08\x02"));
+}
+
+TEST_F(Streams, HealthWatchesWithoutTheTokenTakeNoPlacesOfOthers) {
+  ServerOptions options;
+  options.listen.push_back(rpc::ParseEndpoint("127.0.0.1:0").value());
+  options.token = "open sesame";
+  const std::unique_ptr<Server> server = Server::Start(std::move(options), *devices_).value();
+  channel_ = grpc::CreateChannel(rpc::ToString(server->endpoints()[0]), grpc::InsecureChannelCredentials());
+  std::vector<std::unique_ptr<Stream>> watches;
+  for (int64_t i = 0; i < Health::kPerOwnerMax; ++i) {
+    watches.push_back(Open("/grpc.health.v1.Health/Watch"));
+    ASSERT_TRUE(watches.back()->Read().has_value()) << i;
+  }
+  EXPECT_FALSE(Open("/grpc.health.v1.Health/Watch")->Read().has_value());
+  const auto holder = std::make_unique<Stream>(channel_, "/grpc.health.v1.Health/Watch", "open sesame");
+  EXPECT_TRUE(holder->Read().has_value());
 }
 
 TEST_F(Streams, AHealthWatchGoesOnAndTellsOfTheDrain) {
@@ -384,13 +400,13 @@ TEST_F(Streams, ADrainWaitsForWhatIsUnderWay) {
 TEST_F(Streams, CallsThatHaveSentNothingAreBounded) {
   Start(absl::Minutes(10));
   std::vector<std::unique_ptr<Stream>> silent;
-  for (int64_t i = 0; i < kSilentCallsMax; ++i) silent.push_back(Open("/hlod.v1.Session/Connect"));
+  for (int64_t i = 0; i < SilentCalls::kPerOwnerMax; ++i) silent.push_back(Open("/hlod.v1.Session/Connect"));
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // Another connection.
   channel_ = grpc::CreateCustomChannel("unix:" + folder_ + "/hlod.sock", grpc::InsecureChannelCredentials(),
                                        arguments);
   const auto check = [this] {
-    const std::unique_ptr<Stream> call = Open("/grpc.health.v1.Health/Check");
+    const std::unique_ptr<Stream> call = Open("/hlod.v1.Admin/ListDevices");
     call->Write(ToByteBuffer(std::string()));
     call->HalfClose();
     while (call->Read().has_value()) {  // A call with unread messages has no status.

@@ -1,0 +1,53 @@
+// The field is found from the message's end: wherever else its bytes occur, they mean nothing.
+#include "common/rpc/grpc/checksum.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/rpc/crc32c.h"
+#include "proto/hlod/v1/session.pb.h"
+
+namespace hlod::rpc {
+namespace {
+
+// Number << 3 | wire type (5: fixed32).
+constexpr uint8_t kTag = v1::ClientMessage::kCrc32CFieldNumber << 3 | 5;
+static_assert(v1::ClientMessage::kCrc32CFieldNumber == v1::ServerMessage::kCrc32CFieldNumber);
+static_assert(v1::ClientMessage::kCrc32CFieldNumber < 16, "The tag is one byte.");
+
+}  // namespace
+
+void WriteChecksum(uint32_t crc32c, uint8_t* to) {
+  *to = kTag;
+  for (int i = 0; i < 4; ++i) to[i + 1] = static_cast<uint8_t>(crc32c >> 8 * i);
+}
+
+absl::Status ChecksumReader::Check(const grpc::ByteBuffer& message) {
+  if (!std::exchange(first_, false) && !seen_) return absl::OkStatus();  // This peer sends none.
+  std::vector<grpc::Slice> slices;
+  if (!message.Dump(&slices).ok()) return DataLoss("A message cannot be read.");
+  size_t left = message.Length();
+  if (left < kChecksumBytes)
+    return seen_ ? DataLoss("A message ends without its checksum.") : absl::OkStatus();
+  left -= kChecksumBytes;
+  uint32_t crc = 0;
+  uint8_t tail[kChecksumBytes], expected[kChecksumBytes];
+  uint8_t* end = tail;
+  for (const grpc::Slice& slice : slices) {
+    const size_t covered = std::min(left, slice.size());
+    crc = Crc32c({reinterpret_cast<const std::byte*>(slice.begin()), covered}, crc);
+    left -= covered;
+    end = std::copy(slice.begin() + covered, slice.end(), end);
+  }
+  WriteChecksum(crc, expected);
+  if (std::equal(std::begin(tail), std::end(tail), std::begin(expected))) {
+    seen_ = true;
+    return absl::OkStatus();
+  }
+  if (!seen_) return absl::OkStatus();
+  return DataLoss("A message of %d bytes does not have its checksum: it is not what was sent.",
+                  message.Length());
+}
+
+}  // namespace hlod::rpc

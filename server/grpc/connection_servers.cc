@@ -1,0 +1,54 @@
+// A list, and who is taken from it.
+#include "server/grpc/connection_servers.h"
+
+#include <iterator>
+#include <utility>
+
+#include "absl/time/clock.h"
+
+namespace hlod::grpc_server {
+namespace {
+
+// Of calls that are to be told of the end.
+constexpr absl::Duration kLastWords = absl::Milliseconds(500);
+// Jobs of the transfer thread may hold calls so long.
+constexpr absl::Duration kPatience = absl::Seconds(10);
+
+}  // namespace
+
+void ConnectionServers::Add(uint64_t id, std::unique_ptr<GrpcServer> server, ConnectedSocket socket) {
+  if (!server->Start(std::move(socket))) return;
+  MutexLock lock(&mu_);
+  servers_.push_back({id, std::move(server)});
+}
+
+void ConnectionServers::Tick() {
+  std::vector<Entry> ended;  // They wait for their threads after the lock.
+  {
+    MutexLock lock(&mu_);
+    std::erase_if(servers_, [&](Entry& entry) {
+      if (connections_.IsOpen(entry.connection) || entry.server->HasCalls()) return false;
+      ended.push_back(std::move(entry));
+      return true;
+    });
+  }
+  for (const Entry& entry : ended) entry.server->Shutdown(absl::Now() + kLastWords, absl::Now() + kPatience);
+}
+
+void ConnectionServers::Shutdown() {
+  std::vector<Entry> all;
+  {
+    MutexLock lock(&mu_);
+    all.swap(servers_);
+  }
+  // One deadline for all: however many there are, the daemon ends in time.
+  const absl::Time now = absl::Now();
+  for (const Entry& entry : all) entry.server->Shutdown(now + kLastWords, now + kPatience);
+}
+
+size_t ConnectionServers::size() const {
+  MutexLock lock(&mu_);
+  return servers_.size();
+}
+
+}  // namespace hlod::grpc_server

@@ -1,0 +1,46 @@
+// Connections that are refused: the first call on them is answered with the error, so that clients get it as
+// that of any other call.
+#pragma once
+
+#include <list>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "common/base/mutex.h"
+#include "server/grpc/connections.h"
+
+namespace hlod::grpc_server {
+
+// Speaks as much HTTP/2 as that takes, without gRPC, a thread or waiting. Not for TLS.
+class RefusedConnection {
+ public:
+  RefusedConnection(ConnectedSocket socket, const absl::Status& why);
+  int fd() const { return socket_.get(); }
+  // Reads what has come, and answers a call. False: there is nothing more to be done, and the connection may
+  // end. To be called when it is readable, or now and then.
+  bool Advance();
+
+ private:
+  ConnectedSocket socket_;
+  std::string answer_;  // The frame's payload; empty once it is sent.
+  std::string received_;
+};
+
+// Those that wait for their clients' calls, a few and for a moment. Thread-safe.
+class RefusedConnections {
+ public:
+  void Add(ConnectedSocket socket, const absl::Status& why);
+  // To be called a few times a second.
+  void Tick();
+
+ private:
+  struct Refused {
+    RefusedConnection connection;
+    absl::Time ends;
+  };
+  Mutex mu_;
+  std::list<Refused> refused_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace hlod::grpc_server

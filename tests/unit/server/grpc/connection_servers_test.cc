@@ -1,0 +1,115 @@
+// A connection has a server while it is open, and what one peer hoards is not another's.
+#include "server/grpc/connection_servers.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+
+#include <utility>
+
+#include "server/grpc/peer_names.h"
+#include "server/session/processes.h"
+#include "tests/unit/server/device/testing.h"
+
+namespace hlod::grpc_server {
+namespace {
+
+class ServersOfConnections : public testing::Test {
+ protected:
+  ServersOfConnections() { spdlog::set_level(spdlog::level::err); }
+  ~ServersOfConnections() override { servers_.Shutdown(); }
+  // The user's end of a connection that was just accepted.
+  rpc::Descriptor Connect(uint32_t user) {
+    int ends[2];
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
+    const absl::StatusOr<uint64_t> id = connections_.Add(ends[0], {.owner = OwnerOfUser(user)});
+    EXPECT_TRUE(id.ok()) << id.status();
+    GrpcServer::Options options;
+    options.peer = {.local = true, .description = "", .owner = OwnerOfUser(user), .user = user};
+    servers_.Add(*id, std::make_unique<GrpcServer>(registry_, health_, silent_, std::move(options)),
+                 ConnectedSocket(ends[0]));
+    return rpc::Descriptor(ends[1]);
+  }
+  // Whether gRPC says something, rather than the connection ends.
+  static bool IsServed(const rpc::Descriptor& fd) {
+    pollfd polled{fd.get(), POLLIN, 0};
+    char byte;
+    return poll(&polled, 1, 20'000) == 1 && recv(fd.get(), &byte, 1, 0) == 1;
+  }
+  bool Eventually(size_t servers) {
+    return device::Eventually([&] {
+      connections_.Tick();
+      servers_.Tick();
+      return servers_.size() == servers;
+    });
+  }
+
+  const Clock clock_;
+  const std::unique_ptr<device::Devices> devices_ = device::MakeDevices(clock_);
+  session::WatchedProcesses processes_{[](int64_t) {}};
+  session::Registry registry_{*devices_, processes_, {}};
+  Health health_{registry_};
+  SilentCalls silent_;
+  Connections connections_{{.per_owner_max = 8}};
+  ConnectionServers servers_{connections_};
+};
+
+TEST_F(ServersOfConnections, BeginAndEndWithThem) {
+  rpc::Descriptor one = Connect(1000), two = Connect(1000), three = Connect(1001);
+  EXPECT_TRUE(IsServed(one));
+  EXPECT_TRUE(IsServed(two));
+  EXPECT_TRUE(IsServed(three));
+  servers_.Tick();
+  EXPECT_EQ(servers_.size(), 3u);
+  one = rpc::Descriptor();
+  EXPECT_TRUE(Eventually(2));
+  EXPECT_EQ(connections_.CountOf(OwnerOfUser(1000)), 1);
+  two = rpc::Descriptor();
+  three = rpc::Descriptor();
+  EXPECT_TRUE(Eventually(0));
+}
+
+TEST_F(ServersOfConnections, AreManyAtOnceAndEndTogether) {
+  std::vector<rpc::Descriptor> open;
+  for (uint32_t user = 0; user < 5; ++user)
+    for (int i = 0; i < 8; ++i) open.push_back(Connect(user));
+  for (const rpc::Descriptor& fd : open) EXPECT_TRUE(IsServed(fd));
+  servers_.Shutdown();
+  EXPECT_EQ(servers_.size(), 0u);
+}
+
+TEST(ReceiveQuota, TurnsAreAsManyAsItSaysAndHandedOnInOrder) {
+  const auto quota = std::make_shared<ReceiveQuota>("test", ReceiveLimits{.chunks_max = 2});
+  std::vector<std::pair<int, ReceiveQuota::Turn>> turns;
+  for (int i = 0; i < 4; ++i)
+    quota->AwaitTurn([&turns, i](ReceiveQuota::Turn turn) { turns.emplace_back(i, std::move(turn)); });
+  ASSERT_EQ(turns.size(), 2u);
+  const ReceiveQuota::Turn first = std::exchange(turns[0].second, nullptr);
+  EXPECT_EQ(turns.size(), 2u) << "It has another holder.";
+  std::exchange(turns[1].second, nullptr).reset();
+  ASSERT_EQ(turns.size(), 3u);
+  EXPECT_EQ(turns[2].first, 2);
+  // One that is not taken is handed on.
+  quota->AwaitTurn([](ReceiveQuota::Turn) {});
+  quota->AwaitTurn([&turns](ReceiveQuota::Turn turn) { turns.emplace_back(5, std::move(turn)); });
+  std::exchange(turns[2].second, nullptr).reset();
+  ASSERT_EQ(turns.size(), 4u);
+  std::exchange(turns[3].second, nullptr).reset();
+  ASSERT_EQ(turns.size(), 5u);
+  EXPECT_EQ(turns[4].first, 5);
+}
+
+TEST(SilentCalls, AreCountedByOwnerWhileTheyLast) {
+  auto calls = std::make_unique<SilentCalls>();
+  std::vector<std::shared_ptr<const void>> held;
+  for (int64_t i = 0; i < SilentCalls::kPerOwnerMax; ++i) held.push_back(calls->Count("one"));
+  EXPECT_EQ(calls->Count("one"), nullptr);
+  EXPECT_NE(calls->Count("another"), nullptr);
+  held.pop_back();
+  EXPECT_NE(calls->Count("one"), nullptr);
+  calls.reset();  // Before those that it counts.
+}
+
+}  // namespace
+}  // namespace hlod::grpc_server
