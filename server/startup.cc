@@ -9,7 +9,6 @@
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -29,6 +28,7 @@
 #include "common/base/status.h"
 #include "common/rpc/credentials.h"
 #include "server/engine/contraction/cpu_features.h"
+#include "server/log/log.h"
 #include "server/session/processes.h"
 
 namespace hlod {
@@ -48,9 +48,11 @@ absl::Status About(std::string_view key, const std::string& path, const absl::St
 }
 
 // The text of a file that the configuration names, without the blanks around it; empty when it names none.
-absl::StatusOr<std::string> ReadNamed(std::string_view key, const std::string& path) {
+enum class Secrecy { kPublic, kSecret };
+absl::StatusOr<std::string> ReadNamed(std::string_view key, const std::string& path, Secrecy secrecy) {
   if (path.empty()) return std::string();
-  const absl::StatusOr<std::string> text = ReadFile(path);
+  const absl::StatusOr<std::string> text =
+      secrecy == Secrecy::kSecret ? ReadSecretFile(path) : ReadFile(path);
   if (!text.ok()) return InvalidArgument("%s: %s", key, FromAbsl(text.status().message()));
   std::string trimmed(absl::StripAsciiWhitespace(*text));
   if (trimmed.empty()) return InvalidArgument("%s: the file %s is empty.", key, path);
@@ -65,10 +67,11 @@ absl::Status ReadCredentials(const Config& config, grpc_server::ServerOptions& o
   if (!config.tls_client_ca.empty() && config.tls_cert.empty())
     return InvalidArgument(
         "tls_client_ca needs tls_cert and tls_key: without TLS nobody shows a certificate.");
-  ASSIGN_OR_RETURN(options.tls_certificate, ReadNamed("tls_cert", config.tls_cert));
-  ASSIGN_OR_RETURN(options.tls_key, ReadNamed("tls_key", config.tls_key));
-  ASSIGN_OR_RETURN(options.tls_client_authority, ReadNamed("tls_client_ca", config.tls_client_ca));
-  ASSIGN_OR_RETURN(options.token, ReadNamed("token_file", config.token_file));
+  ASSIGN_OR_RETURN(options.tls_certificate, ReadNamed("tls_cert", config.tls_cert, Secrecy::kPublic));
+  ASSIGN_OR_RETURN(options.tls_key, ReadNamed("tls_key", config.tls_key, Secrecy::kSecret));
+  ASSIGN_OR_RETURN(options.tls_client_authority,
+                   ReadNamed("tls_client_ca", config.tls_client_ca, Secrecy::kPublic));
+  ASSIGN_OR_RETURN(options.token, ReadNamed("token_file", config.token_file, Secrecy::kSecret));
   if (!config.tls_cert.empty()) {
     if (const absl::Status status = rpc::CheckCertificates(options.tls_certificate); !status.ok())
       return About("tls_cert", config.tls_cert, status);
@@ -131,7 +134,7 @@ void ConsumeSignal(int signals) {
 
 absl::Status SetUpProcess(const std::string& log_level) {
   // glibc gives every freed block over 128 KiB back to the kernel otherwise, and each next one pays for its
-  // pages again.
+  // pages again. What sessions leave behind goes back when they have ended (session::MemoryReturn).
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   signal(SIGPIPE, SIG_IGN);
@@ -142,8 +145,7 @@ absl::Status SetUpProcess(const std::string& log_level) {
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
   }
-  spdlog::set_default_logger(spdlog::stderr_color_mt("hlod"));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%f %^%l%$ %v");
+  spdlog::set_default_logger(MakeLogger());
   const spdlog::level::level_enum level = spdlog::level::from_str(log_level);
   if (level == spdlog::level::off && log_level != "off") {
     return InvalidArgument("log_level: \"%s\" is not one of trace, debug, info, warn, error, off.",
@@ -239,9 +241,9 @@ device::Devices::Options MakeDeviceOptions(const Config& config) {
   device::Devices::Options options;
   options.count = static_cast<uint32_t>(config.devices);
   options.device_bytes = config.device_memory;
-  options.host_bytes = config.host_memory;
-  if (options.host_bytes == 0)
-    options.host_bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 4 * 3;
+  const int64_t machine_bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  options.host_bytes = config.host_memory > 0 ? config.host_memory : machine_bytes / 4 * 3;
+  options.side_bytes = config.side_memory > 0 ? config.side_memory : machine_bytes / 8;
   options.threads = static_cast<int>(config.threads);
   options.limits = config.limits;
   return options;

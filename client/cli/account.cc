@@ -102,7 +102,7 @@ absl::Status AddUpTransfers(const CommonOptions& common, const ListOptions& opti
                        {"host_to_device", ToJson(to_device)},
                        {"device_to_host", ToJson(to_host)},
                        {"device_to_device", ToJson(on_device)}};
-    std::printf("%s\n", Dump(json).c_str());
+    Show(Dump(json) + "\n");
     return absl::OkStatus();
   }
   Table table({options.by, "to device", "calls", "to host", "calls", "on device", "calls"});
@@ -121,7 +121,7 @@ absl::Status ListCompiles(const CommonOptions& common, const ListOptions& option
   ASSIGN_OR_RETURN(const AccountRows<CompileRow> list, admin.Compiles(options.session, options.limit));
   if (common.json) {
     const Json json = {{"compiles", ToJson(list.rows)}, {"total", list.total}};
-    std::printf("%s\n", Dump(json).c_str());
+    Show(Dump(json) + "\n");
     return absl::OkStatus();
   }
   Table table({"session", "step", "compile us", "outcome", "reason", "program", "line", "why"});
@@ -154,7 +154,7 @@ absl::Status ListGraphs(const CommonOptions& common, const ListOptions& options)
   const std::string by = options.by.empty() ? "program" : options.by;
   if (common.json) {
     const Json json = {{"by", by}, {"graphs", ToJson(sums)}, {"executes", count}, {"execute_us", run_us}};
-    std::printf("%s\n", Dump(json).c_str());
+    Show(Dump(json) + "\n");
     return absl::OkStatus();
   }
   Table table({by, "executes", "run us", "least", "mean", "most", "queued us", "most", "peak"});

@@ -7,6 +7,7 @@
 #include "client/cli/check_program.h"
 #include "client/cli/commands.h"
 #include "client/cli/load_module.h"
+#include "client/cli/table.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/hlo/inference/verifier.h"
@@ -102,12 +103,12 @@ absl::StatusOr<CheckOutcome> Check(const CommonOptions& common, const CheckOptio
   RETURN_IF_ERROR(hlo::Verify(*module));
   ASSIGN_OR_RETURN(const ModuleReport report, analysis::CheckModule(*module, target, budget));
   if (options.update_budget) RETURN_IF_ERROR(analysis::UpdateBudget(options.budget, ValuesOf(report)));
-  if (common.json) std::printf("%s\n", Dump(ToJson(report)).c_str());
-  else std::printf("%s", analysis::ToText(report).c_str());
+  if (common.json) Show(Dump(ToJson(report)) + "\n");
+  else Show(analysis::ToText(report));
   const std::vector<analysis::Verdict> verdicts = VerdictsOf(report);
   if (!options.junit.empty()) RETURN_IF_ERROR(WriteFile(options.junit, ToJUnit(report.name, verdicts)));
   // The runner reads stderr, too; on stdout it would not be JSON any more.
-  if (options.github) std::fprintf(stderr, "%s", ToGithub(report.name, verdicts, options.workspace).c_str());
+  if (options.github) ShowError(ToGithub(report.name, verdicts, options.workspace));
   return report.passed() ? CheckOutcome::kPassed : CheckOutcome::kFailed;
 }
 

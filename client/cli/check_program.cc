@@ -16,6 +16,7 @@
 #include "client/analysis/preflight.h"
 #include "client/analysis/verdict.h"
 #include "client/cli/analysis_json.h"
+#include "client/cli/table.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/base/temporary_folder.h"
@@ -205,20 +206,20 @@ absl::StatusOr<CheckOutcome> CheckProgram(const CommonOptions& common, const Che
   ASSIGN_OR_RETURN(RunReport report, analysis::FollowRun(sessions, target, budget));
   const absl::Status counts = CheckRun(options.program[0], code, report);
   if (!counts.ok()) {
-    if (!common.json && report.executes > 0) std::printf("%s", ToText(report).c_str());
+    if (!common.json && report.executes > 0) Show(ToText(report));
     return counts;
   }
   // Part of a run does not measure the whole.
   const bool incomplete = report.incomplete(options.steps);
   if (options.update_budget && !incomplete)
     RETURN_IF_ERROR(analysis::UpdateBudget(options.budget, ValuesOf(report)));
-  if (common.json) std::printf("%s\n", Dump(ToJson(report)).c_str());
-  else std::printf("%s", ToText(report).c_str());
+  if (common.json) Show(Dump(ToJson(report)) + "\n");
+  else Show(ToText(report));
   const std::vector<analysis::Verdict> verdicts = analysis::VerdictsOf(report, options.steps);
   // Without the process's id, which would make every run another suite.
   const std::string suite = std::filesystem::path(options.program[0]).filename().string();
   if (!options.junit.empty()) RETURN_IF_ERROR(WriteFile(options.junit, ToJUnit(suite, verdicts)));
-  if (options.github) std::fprintf(stderr, "%s", ToGithub(suite, verdicts, options.workspace).c_str());
+  if (options.github) ShowError(ToGithub(suite, verdicts, options.workspace));
   if (!report.passed()) return CheckOutcome::kFailed;
   return incomplete ? CheckOutcome::kIncomplete : CheckOutcome::kPassed;
 }

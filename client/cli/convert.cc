@@ -7,7 +7,9 @@
 #include "client/cli/commands.h"
 #include "client/cli/json.h"
 #include "client/cli/load_module.h"
+#include "client/cli/table.h"
 #include "common/base/file.h"
+#include "common/base/printable.h"
 #include "common/base/status.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/hlo/proto/codec.h"
@@ -75,7 +77,7 @@ absl::Status Convert(const CommonOptions& common, const ConvertOptions& options)
     Json json = Described(*module);
     json["file"] = options.output;
     json["bytes"] = bytes->size();
-    std::printf("%s\n", Dump(json).c_str());
+    Show(Dump(json) + "\n");
   }
   return absl::OkStatus();
 }
@@ -87,10 +89,10 @@ absl::Status CheckForm(const CommonOptions& common, const CheckFormOptions& opti
     return Annotate(std::move(status), absl::StrCat("checking ", options.module));
   }
   if (common.json) {
-    std::printf("%s\n", Dump(Described(*module)).c_str());
+    Show(Dump(Described(*module)) + "\n");
   } else {
     std::printf("%s: %s, %u computations, %lld instructions, %s\n", options.module.c_str(),
-                module->name().c_str(), module->computation_count(),
+                Printable(module->name()).c_str(), module->computation_count(),
                 static_cast<long long>(module->instruction_count()),
                 Signature(module->entry().program_shape()).c_str());
   }

@@ -2,6 +2,7 @@
 #include "client/cli/json.h"
 
 #include "common/base/error.h"
+#include "common/base/printable.h"
 
 namespace hlod::cli {
 
@@ -108,6 +109,8 @@ Json ToJson(const DaemonStats& stats) {
           {"sessions", stats.sessions},
           {"sessions_ended", stats.sessions_ended},
           {"host_memory_bytes", stats.host_memory_bytes},
+          {"side_memory_bytes", stats.side_memory_bytes},
+          {"side_memory_bytes_max", stats.side_memory_bytes_max},
           {"resident_bytes", stats.resident_bytes},
           {"wire_bytes_in", stats.wire_bytes_in},
           {"wire_bytes_out", stats.wire_bytes_out},
@@ -152,7 +155,11 @@ Json ToJson(const CompileRow& row) {
           {"others", row.others}};
 }
 
-std::string Dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
+// What Printable escapes beyond what JSON must have escaped, it escapes as JSON does: a reader gets the same
+// text back.
+std::string Dump(const Json& json) {
+  return PrintableLines(json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
 
 Json ErrorToJson(const absl::Status& status) {
   const ErrorDetails error = ErrorOf(status);

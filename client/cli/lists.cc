@@ -18,7 +18,7 @@ namespace {
 void PrintJson(std::string key, Json list) {
   Json json;
   json[key] = std::move(list);
-  std::printf("%s\n", Dump(json).c_str());
+  Show(Dump(json) + "\n");
 }
 
 void PrintAmounts(const SessionStats& stats) {
@@ -64,7 +64,7 @@ absl::Status ListBuffers(const CommonOptions& common, const ListOptions& options
   ASSIGN_OR_RETURN(const BufferList list, admin.Buffers(options.session, options.limit));
   if (common.json) {
     const Json json = {{"buffers", ToJson(list.buffers)}, {"total", list.total}};
-    std::printf("%s\n", Dump(json).c_str());
+    Show(Dump(json) + "\n");
     return absl::OkStatus();
   }
   Table table({"session", "handle", "device", "bytes", "state", "shape", "made at"});
@@ -120,7 +120,7 @@ absl::Status ListTransfers(const CommonOptions& common, const ListOptions& optio
   ASSIGN_OR_RETURN(const TransferList list, admin.Transfers(options.session, options.limit));
   if (common.json) {
     const Json json = {{"transfers", ToJson(list.rows)}, {"total", list.total}};
-    std::printf("%s\n", Dump(json).c_str());
+    Show(Dump(json) + "\n");
     return absl::OkStatus();
   }
   Table table({"session", "device", "step", "bytes", "calls", "cause", "line"});
@@ -139,7 +139,7 @@ absl::Status ShowStats(const CommonOptions& common) {
   ASSIGN_OR_RETURN(const Admin admin, Admin::Connect(common.connect));
   ASSIGN_OR_RETURN(const DaemonStats stats, admin.Stats());
   if (common.json) {
-    std::printf("%s\n", Dump(ToJson(stats)).c_str());
+    Show(Dump(ToJson(stats)) + "\n");
     return absl::OkStatus();
   }
   // The version says "hlod 0.1.0 pid 17" already.
@@ -147,6 +147,8 @@ absl::Status ShowStats(const CommonOptions& common) {
               N(stats.sessions).c_str(), N(stats.sessions_ended).c_str());
   std::printf("backing memory    %s; the process has %s\n", Bytes(stats.host_memory_bytes).c_str(),
               Bytes(stats.resident_bytes).c_str());
+  std::printf("beside it         %s of %s for sessions\n", Bytes(stats.side_memory_bytes).c_str(),
+              Bytes(stats.side_memory_bytes_max).c_str());
   PrintAmounts(stats.totals);
   return absl::OkStatus();
 }
@@ -163,7 +165,7 @@ absl::Status Ping(const CommonOptions& common, int count) {
   if (common.json) {
     const Json json = {{"daemon", client.daemon()}, {"address", client.address()},    {"count", us.size()},
                        {"min_us", us.front()},      {"median_us", us[us.size() / 2]}, {"max_us", us.back()}};
-    std::printf("%s\n", Dump(json).c_str());
+    Show(Dump(json) + "\n");
     return absl::OkStatus();
   }
   std::printf("%s at %s: %zu round trips, min %.0f us, median %.0f us, max %.0f us\n",

@@ -13,6 +13,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/json.h"
 #include "client/cli/reports.h"
+#include "client/cli/table.h"
 #include "common/base/error.h"
 #include "common/base/file.h"
 
@@ -89,8 +90,8 @@ JSON keys (--json; sizes in bytes, times in microseconds):
                remedy] recompiles[reason why program nearest origin step
                compile_us] steps compiles cache_hits executes host_to_device device_to_host times wall_us
   top          a document a frame: stats (as below) devices sessions (as above) programs (as graphs)
-  stats        version epoch pid uptime_us sessions sessions_ended host_memory_bytes resident_bytes
-               wire_bytes_in wire_bytes_out totals (a session part)
+  stats        version epoch pid uptime_us sessions sessions_ended host_memory_bytes side_memory_bytes
+               side_memory_bytes_max resident_bytes wire_bytes_in wire_bytes_out totals (a session part)
   ping         daemon address count min_us median_us max_us
   an error     error{code kind message handle shape}; a wrong command line, too
 A result's `value` is lists within lists, one a dimension, of numbers; of pred they are true and false, of
@@ -103,8 +104,8 @@ complex types [real, imaginary]. JSON has no NaN and no infinity: they are "nan"
 int Report(const absl::Status& status, bool json) {
   if (status.ok()) return kDone;
   const hlod::ErrorDetails error = hlod::ErrorOf(status);
-  if (json) std::printf("%s\n", hlod::cli::Dump(hlod::cli::ErrorToJson(status)).c_str());
-  std::fprintf(stderr, "hloctl: %s\n", error.text.c_str());
+  if (json) hlod::cli::Show(hlod::cli::Dump(hlod::cli::ErrorToJson(status)) + "\n");
+  hlod::cli::ShowError("hloctl: " + error.text + "\n");
   if (hlod::cli::IsUsageError(status)) return kUsage;
   const bool gone = error.kind == hlod::ErrorKind::kLostSession || error.kind == hlod::ErrorKind::kDraining ||
                     status.code() == absl::StatusCode::kUnavailable;
@@ -129,6 +130,14 @@ absl::Status ReadOption(const char* option, const CLI::Option& given, const std:
   if (!bytes.ok()) return hlod::cli::UsageError(absl::StrCat(option, ": ", bytes.status().message()));
   if (bytes->empty()) return hlod::cli::UsageError(absl::StrCat(option, ": file ", path, " is empty."));
   text = *bytes;
+  return absl::OkStatus();
+}
+
+absl::Status ReadTokenFile(const CLI::Option& given, const std::string& path, std::string& token) {
+  if (given.count() == 0) return absl::OkStatus();
+  const absl::StatusOr<std::string> secret = hlod::ReadSecretFile(path);
+  if (!secret.ok()) return hlod::cli::UsageError(absl::StrCat("--token-file: ", secret.status().message()));
+  token = *secret;
   return absl::OkStatus();
 }
 
@@ -163,13 +172,19 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
   app.fallthrough();
 
   CommonOptions common;
-  std::string ca_file, certificate_file, key_file;
+  std::string ca_file, certificate_file, key_file, token_file;
   app.add_option("--address", common.connect.address, "The daemon: unix:PATH, HOST:PORT");
   app.add_flag("--json", common.json, "Print JSON");
   std::string record;
   app.add_option("--record", record, "Record the session's commands, without contents, into this file");
-  app.add_option("--token", common.connect.token, "Token for a daemon that asks for one")
-      ->envname("HLOD_TOKEN");
+  CLI::Option* const token = app.add_option("--token-file", token_file,
+                                            "File with the token for a daemon that asks for one; no others "
+                                            "may be able to read it")
+                                 ->envname("HLOD_TOKEN_FILE");
+  app.add_option("--token", common.connect.token,
+                 "The token itself, which everybody sees in the list of processes")
+      ->envname("HLOD_TOKEN")
+      ->excludes(token);
   CLI::Option* const ca =
       app.add_option("--tls-ca", ca_file, "PEM file of the certificates to trust; turns TLS on");
   CLI::Option* const certificate =
@@ -349,6 +364,7 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
   absl::Status status = ReadOption("--tls-ca", *ca, ca_file, tls.root_certificates);
   if (status.ok()) status = ReadOption("--tls-cert", *certificate, certificate_file, tls.certificate);
   if (status.ok()) status = ReadOption("--tls-key", *key, key_file, tls.key);
+  if (status.ok()) status = ReadTokenFile(*token, token_file, common.connect.token);
   if (!status.ok()) return Report(status, json);
   common.connect.name = "hloctl";
   if (!record.empty()) setenv("HLOD_RECORD", record.c_str(), /*overwrite=*/1);

@@ -10,8 +10,10 @@
 #include "client/cli/json.h"
 #include "client/cli/random_literal.h"
 #include "client/cli/reports.h"
+#include "client/cli/table.h"
 #include "common/base/error.h"
 #include "common/base/kinds.h"
+#include "common/base/printable.h"
 #include "common/base/sha256.h"
 #include "common/base/status.h"
 #include "common/hlo/proto/codec.h"
@@ -273,11 +275,11 @@ absl::Status Replay(const CommonOptions& common, const ReplayOptions& options) {
                        {"failed", replayer.failed()},    {"not_read", replayer.not_read()},
                        {"recorded_us", recorded_us},     {"replayed_us", took_us},
                        {"programs", programs},           {"stats", ToJson(stats)}};
-    std::printf("%s\n", Dump(json).c_str());
+    Show(Dump(json) + "\n");
   } else {
     std::printf("%s: %s of %s, %d commands in %.3f s; replayed in %.3f s\n", options.recording.c_str(),
                 recording.complete ? "the session" : "the beginning of the session",
-                recording.header.client().c_str(), static_cast<int>(replayer.commands()),
+                Printable(recording.header.client()).c_str(), static_cast<int>(replayer.commands()),
                 static_cast<double>(recorded_us) / 1e6, took_us / 1e6);
     std::printf(
         "programs %lld (%lld compiled, %lld that the daemon had kept), executes %lld, host to device %lld "

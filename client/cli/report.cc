@@ -6,8 +6,10 @@
 #include "client/analysis/recording.h"
 #include "client/cli/json.h"
 #include "client/cli/reports.h"
+#include "client/cli/table.h"
 #include "client/report/report.h"
 #include "client/report/trace.h"
+#include "common/base/printable.h"
 #include "common/base/status.h"
 #include "common/hlo/proto/codec.h"
 
@@ -50,15 +52,16 @@ absl::Status Report(const CommonOptions& common, const ReportOptions& options) {
   if (!options.output.empty()) RETURN_IF_ERROR(WriteText(options.output, report::MakePage(report)));
   if (!options.trace.empty()) RETURN_IF_ERROR(WriteText(options.trace, Dump(report::MakeTrace(report::ToRunJson(run))) + "\n"));
   if (common.json) {
-    std::printf("%s\n", Dump(report).c_str());
+    Show(Dump(report) + "\n");
     return absl::OkStatus();
   }
   const report::Json& totals = report["totals"];
   std::printf(
       "%s: %lld steps, %lld executes, %lld compiles, %lld bytes to the device, %lld to the host, peak %lld\n",
-      run.program.c_str(), report["run"]["steps"].get<long long>(), totals["executes"].get<long long>(),
-      totals["compiles"].get<long long>(), totals["host_to_device"]["bytes"].get<long long>(),
-      totals["device_to_host"]["bytes"].get<long long>(), totals["peak_bytes"].get<long long>());
+      Printable(run.program).c_str(), report["run"]["steps"].get<long long>(),
+      totals["executes"].get<long long>(), totals["compiles"].get<long long>(),
+      totals["host_to_device"]["bytes"].get<long long>(), totals["device_to_host"]["bytes"].get<long long>(),
+      totals["peak_bytes"].get<long long>());
   for (const std::string* path : {&options.output, &options.trace}) {
     if (!path->empty()) std::printf("written: %s\n", path->c_str());
   }

@@ -19,8 +19,10 @@
 #include "client/cli/load_module.h"
 #include "client/cli/random_literal.h"
 #include "client/cli/run_channels.h"
+#include "client/cli/table.h"
 #include "common/base/error.h"
 #include "common/base/file.h"
+#include "common/base/printable.h"
 #include "common/base/status.h"
 #include "common/hlo/literal.h"
 #include "common/hlo/npy.h"
@@ -308,11 +310,11 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
                        {"results", std::move(delivered)},
                        {"given", std::move(given)},
                        {"stats", ToJson(stats)}};
-    std::printf("%s\n", Dump(json).c_str());
+    Show(Dump(json) + "\n");
     return absl::OkStatus();
   }
   std::printf("%s: compiled in %d us%s, %d steps (%d reference), ran %zu times, median %d us\n",
-              module->name().c_str(), static_cast<int>(compiled.compile_us),
+              Printable(module->name()).c_str(), static_cast<int>(compiled.compile_us),
               compiled.persistent ? " (persistent cache)"
               : compiled.cached   ? " (cached)"
                                   : "",

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "client/cli/commands.h"
+#include "client/cli/table.h"
 #include "common/base/status.h"
 #include "hlod/graph_report.h"
 
@@ -11,7 +12,7 @@ absl::Status ReportRun(const CommonOptions& common, const RunReportOptions& opti
   ASSIGN_OR_RETURN(const RunLog run, ReadRun(options.path, {.allow_incomplete = options.allow_incomplete}));
   const GraphReport report = MakeGraphReport(run);
   const std::string text = common.json ? ToJson(report) + "\n" : ToText(report);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  Show(text);
   return absl::OkStatus();
 }
 

@@ -6,10 +6,23 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
+#include "common/base/printable.h"
 
 namespace hlod::cli {
 
-void Table::Print() const { std::printf("%s", ToString().c_str()); }
+namespace {
+
+void Write(std::FILE* stream, std::string_view text) {
+  const std::string shown = PrintableLines(text);
+  std::fwrite(shown.data(), 1, shown.size(), stream);
+}
+
+}  // namespace
+
+void Show(std::string_view text) { Write(stdout, text); }
+void ShowError(std::string_view text) { Write(stderr, text); }
+
+void Table::Print() const { Show(ToString()); }
 
 std::string N(int64_t n) { return std::to_string(n); }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "client/analysis/run/table.h"
@@ -14,6 +15,10 @@ class Table : public analysis::Table {
   using analysis::Table::Table;
   void Print() const;
 };
+
+// Print text that may hold names of others, by PrintableLines: to stdout, to stderr.
+void Show(std::string_view text);
+void ShowError(std::string_view text);
 
 std::string N(int64_t n);
 // "1.5 MiB"

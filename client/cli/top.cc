@@ -139,11 +139,12 @@ absl::Status Top(const CommonOptions& common, const TopOptions& options) {
   for (int frames = 1;; ++frames) {
     ASSIGN_OR_RETURN(Frame frame, Take(admin, account));
     if (common.json) {
-      std::printf("%s\n", Dump(ToJson(frame)).c_str());
+      Show(Dump(ToJson(frame)) + "\n");
     } else {
       // To the upper left, then what is there is erased.
-      std::printf("%s%s%s", redraw ? "\x1b[H\x1b[J" : "", Draw(frame, before).c_str(),
-                  options.once || redraw ? "" : "\n");
+      if (redraw) std::printf("\x1b[H\x1b[J");
+      Show(Draw(frame, before));
+      if (!options.once && !redraw) std::printf("\n");
     }
     // A reader that is gone ends it.
     if (std::fflush(stdout) != 0 || options.once) return absl::OkStatus();

@@ -4,6 +4,7 @@
 #include "client/analysis/torch_xla_report.h"
 #include "client/cli/commands.h"
 #include "client/cli/json.h"
+#include "client/cli/table.h"
 #include "common/base/status.h"
 
 namespace hlod::cli {
@@ -107,8 +108,8 @@ absl::Status TorchXlaGraphs(const CommonOptions& common, const std::vector<std::
   torch_xla::Dump dump;
   for (const std::string& path : dumps) RETURN_IF_ERROR(torch_xla::ReadDump(path, dump));
   const torch_xla::Report report = torch_xla::ReportOf(std::move(dump));
-  if (common.json) std::printf("%s\n", Dump(ToJson(report)).c_str());
-  else std::printf("%s", torch_xla::ToText(report).c_str());
+  if (common.json) Show(Dump(ToJson(report)) + "\n");
+  else Show(torch_xla::ToText(report));
   return absl::OkStatus();
 }
 

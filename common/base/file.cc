@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
 
+#include "absl/strings/ascii.h"
 #include "common/base/status.h"
 
 namespace hlod {
@@ -47,6 +49,22 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   close(fd);
   if (error != 0) return Failed(path, "read", error);
   return bytes;
+}
+
+absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  struct stat file = {};
+  // Of a pipe the modes say nothing.
+  if (stat(path.c_str(), &file) == 0 && S_ISREG(file.st_mode) && (file.st_mode & (S_IRWXO | S_IWGRP)) != 0) {
+    return InvalidArgument(
+        "File %s holds a secret, and its mode is %04o: others than its owner may %s it; "
+        "`chmod 600` it, or 640 for a group that may read it.",
+        path, static_cast<int>(file.st_mode & 07777),
+        (file.st_mode & (S_IWGRP | S_IWOTH)) != 0 ? "write" : "read");
+  }
+  std::string text(absl::StripAsciiWhitespace(bytes));
+  if (text.empty()) return InvalidArgument("The file %s is empty.", path);
+  return text;
 }
 
 absl::Status WriteFile(const std::string& path, std::string_view bytes) {

@@ -32,8 +32,11 @@ class Hloctl : public DaemonTest {
 
   // Runs it against the daemon; stdout and stderr together.
   Output Run(const std::string& arguments, const std::string& redirect = "2>&1") {
-    const std::string command =
-        program_ + " --address " + daemon_->address() + " " + arguments + " " + redirect;
+    return RunAt(daemon_->address(), arguments, redirect);
+  }
+  Output RunAt(const std::string& address, const std::string& arguments,
+               const std::string& redirect = "2>&1") {
+    const std::string command = program_ + " --address " + address + " " + arguments + " " + redirect;
     Output output;
     FILE* const pipe = popen(command.c_str(), "r");
     char buffer[4096];

@@ -3,6 +3,8 @@
 
 #include <fstream>
 
+#include "common/base/printable.h"
+#include "common/hlo/builder.h"
 #include "tests/support/source_dir.h"
 
 namespace hlod {
@@ -247,6 +249,52 @@ TEST_F(Hloctl, CredentialsAreCheckedBeforeTheyTravel) {
   options.token.clear();
   options.tls.root_certificates = "garbage";
   EXPECT_EQ(daemon_->Connect(options).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(Hloctl, ATokenComesFromAFileThatOthersCannotRead) {
+  std::ofstream(folder_ / "token") << "secret\n";
+  std::filesystem::permissions(folder_ / "token", std::filesystem::perms(0600));
+  StartDaemon({.tcp = true, .flags = {"--token-file", File("token")}});
+  EXPECT_EQ(RunAt(daemon_->tcp_address(), "ping").code, 1);
+  EXPECT_EQ(RunAt(daemon_->tcp_address(), "ping --token-file " + File("token")).code, 0);
+  EXPECT_EQ(RunAt(daemon_->tcp_address(), "ping --token secret --token-file " + File("token")).code, 2);
+  std::filesystem::permissions(folder_ / "token", std::filesystem::perms(0644));
+  const Output refused = RunAt(daemon_->tcp_address(), "ping --token-file " + File("token"));
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.text.find("others than its owner may read it"), std::string::npos) << refused.text;
+}
+
+// What another user calls its programs, files and clients reaches the administrator's terminal, where control
+// characters are orders.
+TEST_F(Hloctl, NothingThatOthersNamedIsPrintedRaw) {
+  static constexpr char kEvil[] =
+      "\x1b]0;owned\x07\x1b[2J\xc2\x9b"
+      "2J\xe2\x80\xae\x7f\r\nforged row";
+  const std::string evil = kEvil;
+  const Caller caller{.file = kEvil, .line = 7, .function = kEvil};
+  const Client client = Must(daemon_->Connect({.name = evil}));
+  hlo::Module module(evil);
+  hlo::Builder b(module, evil);
+  const auto x = b.Parameter(0, Shape::Array(hlo::kF32, {2}), evil);
+  ASSERT_OK(b.Build(x + x));
+  const Executable program = Must(client.Compile(module, {}, caller));
+  const Buffer one = Must(client.device(0).Upload(Literal::Vector<float>({1, 2}), Cause::kUpload, caller));
+  const Buffer two = Must(program.Execute({one}, {}, caller))[0];
+  ASSERT_OK(two.ToLiteral(Cause::kPrint, caller).status());
+  for (const std::string command :
+       {"buffers", "executables", "sessions", "transfers", "transfers --by line", "compiles", "graphs",
+        "graphs --by line", "top --once", "stats", "devices"}) {
+    for (const std::string json : {"", "--json "}) {
+      const Output output = Run(json + command);
+      EXPECT_EQ(output.code, 0) << output.text;
+      EXPECT_EQ(output.text, PrintableLines(output.text)) << command;
+      EXPECT_EQ(output.text.find("\nforged"), std::string::npos) << command;
+    }
+  }
+  EXPECT_NE(Run("buffers").text.find("\\x1b]0;owned\\x07"), std::string::npos) << Run("buffers").text;
+  EXPECT_NE(Run("graphs").text.find("\\x1b]0;owned\\x07"), std::string::npos) << Run("graphs").text;
+  const std::string log = daemon_->log();
+  EXPECT_EQ(log, PrintableLines(log));
 }
 
 TEST_F(Hloctl, ADaemonWithoutTlsIsToldAtOnce) {

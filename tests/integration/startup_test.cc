@@ -24,6 +24,8 @@ class Startup : public ::testing::Test {
 
   std::string File(const char* name, const std::string& text) {
     std::ofstream(folder_ / name) << text;
+    // As files with secrets are.
+    std::filesystem::permissions(folder_ / name, std::filesystem::perms(0600));
     return (folder_ / name).string();
   }
   // Runs it on a socket of its own for at most a few seconds; what it says, without the listening line.
@@ -62,6 +64,34 @@ TEST_F(Startup, ATokenFileThatProtectsNothingIsRefused) {
   ExpectUsageError("--token-file ''", "empty");
   ExpectUsageError("--token-file " + File("bytes", "abc\xc3\xa9"), "byte 3 of the token is 0xc3");
   ExpectUsageError("--tls-client-ca " + File("ca", "x"), "tls_client_ca needs tls_cert");
+}
+
+TEST_F(Startup, ASecretThatOthersMayReadOrWriteIsRefused) {
+  const std::string token = File("token", "secret\n");
+  MakeCertificate("a");
+  for (const int mode : {0604, 0644, 0620, 0602, 0666}) {
+    std::filesystem::permissions(token, std::filesystem::perms(mode));
+    ExpectUsageError("--token-file " + token,
+                     "token_file: File " + token + " holds a secret, and its mode is ");
+  }
+  ExpectUsageError("--token-file " + token, "0666: others than its owner may write it; `chmod 600` it");
+  std::filesystem::permissions(token, std::filesystem::perms(0640));
+  std::filesystem::permissions(Path("a.key"), std::filesystem::perms(0644));
+  ExpectUsageError("--token-file " + token + " --tls-cert " + Path("a.pem") + " --tls-key " + Path("a.key"),
+                   "tls_key: File " + Path("a.key"));
+}
+
+TEST_F(Startup, TcpThatEveryUserMayUseIsSaidInTheLogAndInTheHelp) {
+  testing::DaemonOptions options;
+  options.tcp = true;
+  const std::string words = "takes every user of this machine for a client";
+  EXPECT_NE(Must(testing::Daemon::Start(options)).log().find(words), std::string::npos);
+  options.flags = {"--token-file", File("token", "secret\n")};
+  EXPECT_EQ(Must(testing::Daemon::Start(options)).log().find(words), std::string::npos);
+  options.tcp = false;
+  EXPECT_EQ(Must(testing::Daemon::Start(options)).log().find(words), std::string::npos);
+  int code = -1;
+  EXPECT_NE(Run("--help", code).find("open to every user"), std::string::npos);
 }
 
 TEST_F(Startup, LimitsThatDoNotGoTogetherAreRefused) {

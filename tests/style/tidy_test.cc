@@ -134,6 +134,7 @@ const std::vector<Room>& Rooms() {
        {"server/grpc/", "server/session/", "server/device/", "common/rpc/", "common/base/", "proto/"}},
       {"server/metrics/",
        {"server/metrics/", "server/session/", "server/device/", "common/rpc/", "common/base/", "proto/"}},
+      {"server/log/", {"server/log/", "common/base/"}},
       {"server/", {"server/", "common/", "proto/"}},
       {"deploy/", {"hlod/"}},
   };

@@ -3,7 +3,14 @@
 
 #include <algorithm>
 
+#include "common/base/printable.h"
+
 namespace hlod::analysis {
+
+void Table::Add(std::vector<std::string> row) {
+  for (std::string& cell : row) cell = Printable(cell);
+  rows_.push_back(std::move(row));
+}
 
 std::string Table::ToString() const {
   std::vector<size_t> widths(rows_.front().size(), 0);

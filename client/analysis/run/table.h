@@ -6,11 +6,12 @@
 
 namespace hlod::analysis {
 
-// Columns as wide as their widest cell, numbers to the right.
+// Columns as wide as their widest cell, numbers to the right. Cells are shown by Printable: names in them are
+// often another user's.
 class Table {
  public:
-  explicit Table(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
-  void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  explicit Table(std::vector<std::string> header) { Add(std::move(header)); }
+  void Add(std::vector<std::string> row);
   std::string ToString() const;
 
  private:

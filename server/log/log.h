@@ -1,0 +1,41 @@
+// The daemon's log: to stderr, as text that a terminal does not obey, and no more of it than somebody reads.
+#pragma once
+
+#include <spdlog/logger.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace hlod {
+
+// How many messages that are alike are logged: kBurst in each kPeriod; the first one of a later period says
+// how many were left out. Messages are alike when they differ in digits only, within their first kCompared
+// bytes: failed handshakes of many ports are. Not thread-safe.
+class LogThrottle {
+ public:
+  using Time = std::chrono::system_clock::time_point;
+  static constexpr int kBurst = 5;
+  static constexpr std::chrono::seconds kPeriod{60};
+  static constexpr size_t kCompared = 64;
+  static constexpr size_t kKindsMax = 256;
+
+  // What is to be logged for a message; nullopt when it is left out.
+  std::optional<std::string> Pass(std::string_view message, Time now);
+
+ private:
+  struct Kind {
+    Time begin;
+    int64_t passed = 0, left_out = 0;
+  };
+  std::map<std::string, Kind> kinds_;
+};
+
+// A logger to stderr. Every message is Printable; warnings and errors are throttled.
+std::shared_ptr<spdlog::logger> MakeLogger();
+
+}  // namespace hlod
