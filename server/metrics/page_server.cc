@@ -40,10 +40,16 @@ std::string_view Word(std::string_view& line) {
   return word;
 }
 
-// "[::1]:80" and "localhost:80" without the port and the brackets.
+// "[::1]:80" and "localhost:80" without the port and the brackets; empty when it is not of this form.
 std::string_view WithoutPort(std::string_view host) {
-  if (host.starts_with('[')) return host.substr(1, host.find(']') - 1);
-  return host.substr(0, host.find(':'));
+  const size_t end = host.starts_with('[') ? host.find(']') : std::min(host.find(':'), host.size());
+  if (end == host.npos) return {};
+  const std::string_view name = host.starts_with('[') ? host.substr(1, end - 1) : host.substr(0, end);
+  std::string_view port = host.substr(host.starts_with('[') ? end + 1 : end);
+  if (!port.empty() && port.front() != ':') return {};
+  port.remove_prefix(std::min<size_t>(port.size(), 1));
+  const bool digits = std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return digits ? name : std::string_view();
 }
 
 bool IsOwn(std::string_view host, std::string_view own) {

@@ -162,7 +162,9 @@ TEST_F(Metrics, RequestsToOtherNamesAreRefused) {
     EXPECT_EQ(answer("GET /metrics HTTP/1.1\r\nHost: " + std::string(host) + "\r\n\r\n"), good) << host;
   }
   for (const char* host : {"evil.example", "evil.example:9464", "127.evil.example", "localhost.evil.example",
-                           "", "169.254.169.254", "[::2]", "[", "0.0.0.0", "127.0.0.1.evil.example"}) {
+                           "", "169.254.169.254", "[::2]", "[", "0.0.0.0", "127.0.0.1.evil.example",
+                           "[::1].evil.example", "[::1].evil.example:80", "[::1]evil",
+                           "[::1]:80.evil.example", "localhost:80:80", "127.0.0.1:evil", "[]"}) {
     EXPECT_EQ(answer("GET /metrics HTTP/1.1\r\nhost: " + std::string(host) + "\r\n\r\n"),
               "HTTP/1.1 403 Forbidden")
         << host;
