@@ -15,6 +15,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -84,6 +85,22 @@ absl::StatusOr<rpc::Descriptor> ConnectUnix(const rpc::Endpoint& endpoint, absl:
     if (errno != EAGAIN || absl::Now() >= deadline) return Unreachable(endpoint, errno);
     absl::SleepFor(absl::Milliseconds(1));
   }
+}
+
+// Whoever listens on a usual socket gets this program's data: another user could have made that file. Only
+// the system makes the folder of the system's daemon, so its owner is that daemon's user.
+absl::Status CheckListener(int fd, const std::string& path) {
+  ASSIGN_OR_RETURN(const rpc::PeerCredentials peer, rpc::ReadPeerCredentials(fd));
+  if (peer.uid == geteuid() || peer.uid == 0) return absl::OkStatus();
+  struct stat folder = {};
+  if (path == rpc::kSystemSocketPath && stat("/run/hlod", &folder) == 0 && folder.st_uid == peer.uid &&
+      (folder.st_mode & S_IWOTH) == 0)
+    return absl::OkStatus();
+  return MakeError(
+      ErrorKind::kAuth,
+      absl::StrFormat("The daemon at unix:%s is not trusted: it runs as user %d, who is neither this "
+                      "user (%d) nor the system. If it is the one that is meant, give its address.",
+                      path, peer.uid, geteuid()));
 }
 
 // gRPC aborts the program over a descriptor that it cannot use.
@@ -256,6 +273,7 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& 
       break;
     case rpc::Endpoint::Kind::kUnix: {
       ASSIGN_OR_RETURN(fd, ConnectUnix(endpoint, deadline));
+      if (endpoint.found) RETURN_IF_ERROR(CheckListener(fd.get(), endpoint.path));
       break;
     }
     case rpc::Endpoint::Kind::kTcp: {

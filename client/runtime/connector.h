@@ -20,6 +20,7 @@ namespace hlod::internal {
 
 // A gRPC channel on a connection made now, over which `token` may be sent. INVALID_ARGUMENT, before anything
 // is connected, when it would travel in clear to another host; kind lost_session when nothing listens there;
+// kind auth when somebody listens there who is not trusted (Endpoint::found);
 // UNAVAILABLE naming the address when it cannot be reached. An insecure channel is one socket: when that
 // breaks, the channel is dead.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& endpoint,

@@ -45,9 +45,14 @@ bool IsExecutable(const std::filesystem::path& path) {
   return std::filesystem::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
 }
 
-absl::Status TryToConnect(const std::string& path) {
+rpc::Endpoint UsualEndpoint(const std::string& path) {
   rpc::Endpoint endpoint;
   endpoint.path = path;
+  endpoint.found = true;
+  return endpoint;
+}
+
+absl::Status TryToConnect(const rpc::Endpoint& endpoint) {
   return OpenChannel(endpoint, {}, "", absl::Now() + absl::Seconds(1)).status();
 }
 
@@ -128,9 +133,12 @@ absl::StatusOr<rpc::Endpoint> FindAddress(const std::string& address) {
   }
   std::string tried;
   for (const std::string& path : UsualSockets()) {
-    const absl::Status status = TryToConnect(path);
-    if (status.ok()) return Parse("unix:" + path);
-    if (KindOf(status) == ErrorKind::kAuth) return MayNotConnect(path);
+    rpc::Endpoint endpoint = UsualEndpoint(path);
+    const absl::Status status = TryToConnect(endpoint);
+    if (status.ok()) return endpoint;
+    // Of a socket that this user may connect to, the error is about who listens there.
+    if (KindOf(status) == ErrorKind::kAuth)
+      return access(path.c_str(), W_OK) == 0 ? status : MayNotConnect(path);
     tried += (tried.empty() ? "" : " or ") + path;
   }
   return MakeError(ErrorKind::kLostSession,

@@ -84,6 +84,36 @@ TEST(Connect, ADaemonThatThisUserMayNotConnectToIsNotTakenForNone) {
   std::filesystem::remove_all(folder);
 }
 
+// Another user's program where this user's daemon would be looked for: it would be given the data. By its
+// address it is taken.
+TEST(Connect, AListenerOfAnotherUserIsNotTakenForTheUsersDaemon) {
+  if (geteuid() != 0) GTEST_SKIP() << "Only root can be another user.";
+  const testing::Daemon daemon = Must(testing::Daemon::Start());
+  const std::string path = daemon.address().substr(std::string("unix:").size());
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("connect-test-" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  ASSERT_EQ(chmod(folder.c_str(), 0777), 0);
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, (folder / "hlod.sock").c_str(), sizeof(address.sun_path) - 1);
+  const int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(seteuid(65534), 0);  // The peer is whoever called listen().
+  const bool listens = bind(listening, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0 &&
+                       listen(listening, 8) == 0;
+  ASSERT_EQ(seteuid(0), 0);
+  ASSERT_TRUE(listens);
+  {
+    const ScopedVariable here("XDG_RUNTIME_DIR", folder.string());
+    ExpectError(Client::Connect().status(), ErrorKind::kAuth,
+                {"unix:" + (folder / "hlod.sock").string() + " is not trusted", "user 65534"});
+  }
+  close(listening);
+  std::filesystem::remove_all(folder);
+  const ScopedVariable here("XDG_RUNTIME_DIR", std::filesystem::path(path).parent_path().string());
+  EXPECT_TRUE(Client::Connect({.private_daemon = false}).ok()) << "This user's own is.";
+}
+
 TEST(Connect, APrivateDaemonCanBeAskedForWhereOneRuns) {
   const testing::Daemon daemon = Must(testing::Daemon::Start());
   const ScopedVariable running("HLOD_ADDRESS", daemon.address());
