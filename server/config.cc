@@ -115,7 +115,9 @@ std::string_view NameOf(int64_t Limits::* limit) {
 
 std::vector<ConfigKey> MakeKeys() {
   std::vector<ConfigKey> keys;
-  keys.push_back({"listen", "address to listen on: unix:PATH, tcp:HOST:PORT; may be given several times",
+  keys.push_back({"listen",
+                  "address to listen on: unix:PATH, tcp:HOST:PORT; may be given several times; TCP without "
+                  "token_file is open to every user of this machine",
                   "$XDG_RUNTIME_DIR/hlod.sock, else /run/hlod/hlod.sock", true,
                   [](Config& config, std::string_view value) {
                     config.listen.emplace_back(value);
@@ -135,6 +137,12 @@ std::vector<ConfigKey> MakeKeys() {
   keys.push_back(Number("host_memory", &Config::host_memory, 0, kPetabyte, Unit::kBytes,
                         "real memory behind all devices together; 0 is the default",
                         "three quarters of this machine's memory"));
+  keys.push_back(
+      Number("side_memory", &Config::side_memory, 0, kPetabyte, Unit::kBytes,
+             "memory beside host_memory that all sessions together may take: programs, replies, "
+             "source lines, handles, what waits; a user has at most three times what is left free; "
+             "0 is the default",
+             "an eighth of this machine's memory"));
   keys.push_back(Number("threads", &Config::threads, 0, 4096, Unit::kNone,
                         "threads of one execute; 0: $OMP_NUM_THREADS, else as many as there are cores"));
   keys.push_back(
@@ -172,13 +180,15 @@ std::vector<ConfigKey> MakeKeys() {
                       "least severe messages logged: trace, debug, info, warn, error, off"));
   keys.push_back(
       Text("tls_cert", &Config::tls_cert, "PEM file of the certificate for TCP off the loopback interface"));
-  keys.push_back(Text("tls_key", &Config::tls_key, "PEM file of its private key"));
+  keys.push_back(Text("tls_key", &Config::tls_key, "PEM file of its private key; mode 0600 or 0640"));
   keys.push_back(Text("tls_client_ca", &Config::tls_client_ca,
                       "PEM file of the authority that clients' certificates must come from"));
+  keys.push_back(Text("token_file", &Config::token_file,
+                      "file with the token that calls over TCP must show; mode 0600 or 0640"));
   keys.push_back(
-      Text("token_file", &Config::token_file, "file with the token that calls over TCP must show"));
-  keys.push_back(Number("drain_us", &Config::drain_us, 0, int64_t{1} << 40, Unit::kNone,
-                        "microseconds that running work may take to finish after SIGTERM"));
+      Number("drain_us", &Config::drain_us, 0, int64_t{1} << 40, Unit::kNone,
+             "microseconds after SIGTERM in which running work may finish; what has not by then is "
+             "stopped or left, and named in the log"));
   keys.push_back(
       Number("greeting_us", &Config::greeting_us, 100'000, int64_t{1} << 40, Unit::kNone,
              "microseconds that a connection may last without a call, and a call without a message"));

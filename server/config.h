@@ -19,6 +19,7 @@ struct Config {
   int64_t devices = 1;
   int64_t device_memory = int64_t{16} << 30;
   int64_t host_memory = 0;  // 0: three quarters of this machine's memory.
+  int64_t side_memory = 0;  // 0: an eighth of this machine's memory.
   int64_t threads = 0;
   std::string cpu_features;   // Empty: $HLOD_CPU_FEATURES, else all of the processor's.
   std::string compile_cache;  // Empty: Environment::CompileCache(); "none": off.

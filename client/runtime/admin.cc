@@ -118,6 +118,8 @@ absl::StatusOr<DaemonStats> Admin::Stats() const {
   stats.sessions = proto.sessions();
   stats.sessions_ended = proto.sessions_ended();
   stats.host_memory_bytes = proto.host_memory_bytes();
+  stats.side_memory_bytes = proto.side_memory_bytes();
+  stats.side_memory_bytes_max = proto.side_memory_bytes_max();
   stats.resident_bytes = proto.resident_bytes();
   stats.wire_bytes_in = proto.wire_bytes_in();
   stats.wire_bytes_out = proto.wire_bytes_out();

@@ -190,6 +190,17 @@ void BackingPool::Free(const Piece& piece) {
   Link(id);
 }
 
+void BackingPool::ReturnFree() {
+  MutexLock lock(&mu_);
+  for (const uint32_t first : lists_) {
+    for (uint32_t id = first; id != kNoNode; id = nodes_[id].list_after) {
+      const int64_t begin = AlignUp(nodes_[id].offset * kUnit, kExtent);
+      const int64_t end = (nodes_[id].offset + nodes_[id].size) * kUnit / kExtent * kExtent;
+      if (begin < end) madvise(base_ + begin, static_cast<size_t>(end - begin), MADV_DONTNEED);
+    }
+  }
+}
+
 int64_t BackingPool::used_bytes() const {
   MutexLock lock(&mu_);
   return used_units_ * kUnit;

@@ -1,6 +1,6 @@
 // Where the bytes of simulated devices really lie: one reserved range of addresses, opened in 2 MiB extents,
-// on huge pages, kept for good. What was touched once is never given back to the kernel, because a first
-// touch costs more than a copy.
+// on huge pages. What was touched once stays the pool's, because a first touch costs more than a copy, until
+// nobody uses the devices for a while (ReturnFree).
 #pragma once
 
 #include <cstddef>
@@ -34,6 +34,8 @@ class BackingPool {
   // RESOURCE_EXHAUSTED (kind no_memory) naming the limit when --host-memory does not have it.
   absl::StatusOr<Piece> Allocate(int64_t bytes);
   void Free(const Piece& piece);
+  // Gives the pages of what is free back to the kernel.
+  void ReturnFree();
 
   int64_t host_bytes() const { return host_bytes_; }
   int64_t used_bytes() const;   // In pieces, rounded up to 64 each.

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "server/device/buffer.h"
+#include "server/device/side_memory.h"
 #include "server/device/violation.h"
 
 namespace hlod::device {
@@ -24,14 +25,22 @@ struct DeadReason {
 // Not thread-safe: the workspace locks.
 class BufferTable {
  public:
-  // Keeps the reasons of the last `reasons_kept` dead handles.
-  explicit BufferTable(int64_t reasons_kept) : reasons_kept_(reasons_kept) {}
+  // What a live handle, and the reason of a dead one, are charged with: at least what they take.
+  static constexpr int64_t kHandleBytes = 1280, kReasonBytes = 128;
+
+  // Keeps the reasons of the last `reasons_kept` dead handles. What it holds is charged to `share`, also
+  // beyond the limit; null: to nobody.
+  explicit BufferTable(int64_t reasons_kept, std::shared_ptr<MemoryShare> share = nullptr)
+      : reasons_kept_(reasons_kept), share_(std::move(share)) {}
+  BufferTable(const BufferTable&) = delete;
+  BufferTable& operator=(const BufferTable&) = delete;
+  ~BufferTable();
 
   // Takes note that the client named `handle`, which is a violation when it is 0 or not larger than all
   // before.
   Violation Claim(Handle handle);
   // Gives a claimed handle its meaning.
-  void Put(Handle handle, Entry entry) { live_[handle] = std::move(entry); }
+  void Put(Handle handle, Entry entry);
   // What a live handle names, or null.
   Entry* Find(Handle handle);
   // Takes a live handle out; the entry is the caller's to destroy, outside of the session's lock.
@@ -48,7 +57,10 @@ class BufferTable {
   absl::flat_hash_map<Handle, Entry> Clear();
 
  private:
+  void Charge(int64_t bytes);
+
   const int64_t reasons_kept_;
+  const std::shared_ptr<MemoryShare> share_;
   Handle last_ = 0;
   absl::flat_hash_map<Handle, Entry> live_;
   absl::flat_hash_map<Handle, DeadReason> reasons_;

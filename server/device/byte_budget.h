@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "common/base/error.h"
 #include "common/base/status.h"
+#include "server/device/side_memory.h"
 
 namespace hlod::device {
 
@@ -18,10 +19,16 @@ class ByteBudget {
  public:
   // What is let through although it is larger than the limit: nothing, or one taker when no other has bytes.
   enum class Oversized { kRefused, kTakenAlone };
-  // `what` says in messages what the bytes are of: "that are under way".
+  // `what` says in messages what the bytes are of: "that are under way". `share`: what they are charged to
+  // as well; null for bytes that lie in the devices' memory, which has its own limits.
   ByteBudget(int64_t max, std::string_view limit, std::string_view what,
-             Oversized oversized = Oversized::kRefused)
-      : max_(max), limit_(limit), what_(what), oversized_(oversized) {}
+             std::shared_ptr<MemoryShare> share = nullptr, Oversized oversized = Oversized::kRefused)
+      : max_(max), limit_(limit), what_(what), share_(std::move(share)), oversized_(oversized) {}
+  ByteBudget(const ByteBudget&) = delete;
+  ByteBudget& operator=(const ByteBudget&) = delete;
+  ~ByteBudget() {
+    if (share_ != nullptr) share_->Release(used_);
+  }
 
   // Takes the bytes until Release. RESOURCE_EXHAUSTED (kind limit) naming `taker`, the bytes and the limit.
   absl::Status Reserve(int64_t bytes, std::string_view taker) {
@@ -29,13 +36,21 @@ class ByteBudget {
     do {
       RETURN_IF_ERROR(CheckBeside(before, bytes, taker));
     } while (!used_.compare_exchange_weak(before, before + bytes));
-    return absl::OkStatus();
+    absl::Status of_all = share_ == nullptr ? absl::OkStatus() : share_->Reserve(bytes, taker);
+    if (!of_all.ok()) used_ -= bytes;
+    return of_all;
   }
   // Whether Reserve would take them. For what is charged later, whatever there is then.
-  absl::Status Check(int64_t bytes, std::string_view taker) const { return CheckBeside(used_, bytes, taker); }
-  // Takes them also beyond the limit.
-  void Charge(int64_t bytes) { used_ += bytes; }
-  void Release(int64_t bytes) { used_ -= bytes; }
+  absl::Status Check(int64_t bytes, std::string_view taker) const {
+    RETURN_IF_ERROR(CheckBeside(used_, bytes, taker));
+    return share_ == nullptr ? absl::OkStatus() : share_->Check(bytes, taker);
+  }
+  // Takes them also beyond the limits.
+  void Charge(int64_t bytes) {
+    used_ += bytes;
+    if (share_ != nullptr) share_->Charge(bytes);
+  }
+  void Release(int64_t bytes) { Charge(-bytes); }
   int64_t used() const { return used_; }
 
  private:
@@ -48,6 +63,7 @@ class ByteBudget {
 
   const int64_t max_;
   const std::string_view limit_, what_;
+  const std::shared_ptr<MemoryShare> share_;
   const Oversized oversized_;
   std::atomic<int64_t> used_{0};
 };

@@ -3,6 +3,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
@@ -40,13 +41,16 @@ Devices::Devices(const Options& options, std::unique_ptr<BackingPool> pool, cons
     : limits_(options.limits),
       clock_(clock),
       pool_(std::move(pool)),
+      side_memory_(options.side_bytes),
       transfers_({.name = "transfers"}),
-      executables_({.compile = {.threads = options.threads, .kernels = options.kernels},
-                    .instructions_max = options.limits.instructions_max,
-                    // However short programs have to be, an ordinary one is parsed.
-                    .parse_bytes_max = std::max(int64_t{64} << 20, 8 * options.limits.program_bytes_max),
-                    .queued_bytes_max = options.limits.staging_bytes_max,
-                    .persistent = options.compile_cache}) {
+      executables_(
+          {.compile = {.threads = options.threads, .kernels = options.kernels},
+           .instructions_max = options.limits.instructions_max,
+           // However short programs have to be, an ordinary one is parsed.
+           .parse_bytes_max = std::max(int64_t{64} << 20, 8 * options.limits.program_bytes_max),
+           .unheld_bytes_max = std::min(ExecutableCache::Options{}.unheld_bytes_max, options.side_bytes / 8),
+           .queued_bytes_max = options.limits.staging_bytes_max,
+           .persistent = options.compile_cache}) {
   for (uint32_t i = 0; i < options.count; ++i)
     devices_.push_back(std::make_unique<Device>(i, options.device_bytes, *pool_));
 }
@@ -74,6 +78,26 @@ int64_t Devices::queued() const {
   int64_t queued = executables_.queued() + transfers_.length();
   for (const std::unique_ptr<Device>& device : devices_) queued += device->queue.length();
   return queued;
+}
+
+std::string Devices::DescribeRunning() const {
+  std::string text;
+  const auto add = [&text](std::string_view what, const std::vector<FairSchedule::RunningJob>& jobs) {
+    for (const FairSchedule::RunningJob& job : jobs) {
+      absl::StrAppendFormat(&text, "%s%s (session %d, for %s)", text.empty() ? "" : ", ", what, job.session,
+                            absl::FormatDuration(absl::Milliseconds(job.run_us / 1000)));
+    }
+  };
+  for (const std::unique_ptr<Device>& device : devices_) {
+    add(absl::StrFormat("an execute on device %d", device->memory.ordinal()), device->queue.ListRunning());
+    if (const int left = device->strays.count(); left > 0) {
+      absl::StrAppendFormat(&text, "%slibrary calls of stopped executes (%d on device %d)",
+                            text.empty() ? "" : ", ", left, device->memory.ordinal());
+    }
+  }
+  add("a copy", transfers_.ListRunning());
+  add("a compile", executables_.ListRunning());
+  return text;
 }
 
 }  // namespace hlod::device

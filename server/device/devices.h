@@ -15,6 +15,7 @@
 #include "server/device/executable_cache.h"
 #include "server/device/fair_queue.h"
 #include "server/device/ledger.h"
+#include "server/device/side_memory.h"
 #include "server/engine/contraction/cpu_features.h"
 #include "server/engine/run/strays.h"
 
@@ -36,6 +37,7 @@ class Devices {
     uint32_t count = 1;
     int64_t device_bytes = int64_t{16} << 30;     // Stated capacity of each; may exceed what the host has.
     int64_t host_bytes = int64_t{8} << 30;        // Backing of all of them together.
+    int64_t side_bytes = int64_t{4} << 30;        // What all sessions together take beside that.
     int threads = 0;                              // Of the engine's team; 0: as engine::TeamSize says.
     std::shared_ptr<CompileCache> compile_cache;  // Null: programs are kept in memory alone.
     std::shared_ptr<const engine::NativeKernels> kernels;  // Null: none.
@@ -49,6 +51,7 @@ class Devices {
   uint32_t count() const { return static_cast<uint32_t>(devices_.size()); }
   Device& device(uint32_t ordinal) { return *devices_[ordinal]; }
   BackingPool& pool() { return *pool_; }
+  SideMemory& side_memory() { return side_memory_; }
   ExecutableCache& executables() { return executables_; }
   // Copies that are too long for a thread that reads a stream. They run one at a time.
   FairQueue& transfers() { return transfers_; }
@@ -64,6 +67,9 @@ class Devices {
   void Discard(uint64_t session);
   // Executes, copies and compiles that wait or run.
   int64_t queued() const;
+  // What runs now, in words: "an execute on device 0 (session 3, for 12.5s), a compile (session 4, for 3s)".
+  // Empty when nothing does.
+  std::string DescribeRunning() const;
 
  private:
   Devices(const Options& options, std::unique_ptr<BackingPool> pool, const Clock& clock);
@@ -73,6 +79,7 @@ class Devices {
   const absl::Time started_ = clock_.Now();
   Ledger ledger_;
   std::unique_ptr<BackingPool> pool_;
+  SideMemory side_memory_;
   std::vector<std::unique_ptr<Device>> devices_;
   FairQueue transfers_;
   ExecutableCache executables_;

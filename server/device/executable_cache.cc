@@ -17,9 +17,11 @@ namespace {
 
 // Two compiles at a time. A program that is expected to compile within a tenth of a second (of some 250 kB)
 // starts beside longer ones; larger ones do not, because of the memory that many compiles would take
-// together.
+// together. Compiles take whole cores for long, where executes and messages take a few microseconds each:
+// beside them compiles have a third of a core's time.
 FairQueue::Options QueueOptions() {
-  return {.name = "compile", .schedule = {.width = 2, .beside_us_max = FairSchedule::kBesideMaxUs}};
+  return {
+      .name = "compile", .schedule = {.width = 2, .beside_us_max = FairSchedule::kBesideMaxUs}, .nice = 5};
 }
 
 double ExpectedUs(size_t program_bytes) { return 0.4 * static_cast<double>(program_bytes); }
@@ -48,8 +50,9 @@ size_t ExecutableCache::DigestHash::operator()(const Digest& digest) const {
 
 // State beside `done` is guarded by the cache's lock.
 struct ExecutableCache::Request {
-  explicit Request(Done d) : done(std::move(d)) {}
+  Request(Done d, std::shared_ptr<MemoryShare> s) : done(std::move(d)), share(std::move(s)) {}
   const Done done;
+  const std::shared_ptr<MemoryShare> share;
   bool cancelled = false;
   std::optional<Digest> digest;  // Once it waits in a slot.
 };
@@ -95,7 +98,8 @@ void ExecutableCache::Release(uint64_t session, int64_t bytes) {
 }
 
 std::shared_ptr<ExecutableCache::Request> ExecutableCache::Compile(uint64_t session, std::string program,
-                                                                   Done done) {
+                                                                   Done done,
+                                                                   std::shared_ptr<MemoryShare> share) {
   std::optional<Digest> digest;
   if (program.size() <= kHashInlineBytes) {
     digest = Sha256(program);
@@ -110,7 +114,7 @@ std::shared_ptr<ExecutableCache::Request> ExecutableCache::Compile(uint64_t sess
   }
   const double expected_us = ExpectedUs(program.size());
   const auto queued = std::make_shared<const QueuedProgram>(*this, session, std::move(program));
-  const auto request = std::make_shared<Request>(std::move(done));
+  const auto request = std::make_shared<Request>(std::move(done), std::move(share));
   queue_.Submit(session, expected_us, [this, digest, queued, request] {
     CompileHashed(digest.has_value() ? *digest : Sha256(queued->program()), queued->program(), request);
   });
@@ -156,10 +160,11 @@ void ExecutableCache::CompileHashed(const Digest& digest, const std::string& pro
     }
   }
   if (known != nullptr) return request->done(Compiled{std::move(known), true});
-  Build(digest, program);
+  Build(digest, program, request->share);
 }
 
-void ExecutableCache::Build(const Digest& digest, const std::string& program) {
+void ExecutableCache::Build(const Digest& digest, const std::string& program,
+                            const std::shared_ptr<MemoryShare>& share) {
   absl::StatusOr<Built> built = absl::InternalError("not compiled");
   std::vector<std::shared_ptr<Request>> waiting;
   std::vector<std::shared_ptr<Executable>> gone;
@@ -172,7 +177,7 @@ void ExecutableCache::Build(const Digest& digest, const std::string& program) {
       *stop = slot.waiting.empty();
     }
     try {
-      built = BuildExecutable(digest, program, *stop);
+      built = BuildExecutable(digest, program, *stop, share);
     } catch (const std::exception& e) {  // bad_alloc, and whatever a library lets out.
       built = Internal("Compilation failed: %s.", e.what());
     }
@@ -234,10 +239,17 @@ std::shared_ptr<Executable> ExecutableCache::Load(const Digest& digest,
   return nullptr;
 }
 
-absl::StatusOr<ExecutableCache::Built> ExecutableCache::BuildExecutable(const Digest& digest,
-                                                                        const std::string& program,
-                                                                        const std::atomic<bool>& stop) const {
+absl::StatusOr<ExecutableCache::Built> ExecutableCache::BuildExecutable(
+    const Digest& digest, const std::string& program, const std::atomic<bool>& stop,
+    const std::shared_ptr<MemoryShare>& share) const {
   Built built;
+  // What the module will take is known before it is parsed. What is beyond the cache's limits is refused
+  // there.
+  MemoryCharge charge;
+  const std::optional<hlo::codec::WireCount> count = hlo::codec::CountWire(program);
+  if (share != nullptr && count.has_value() && count->memory_bytes <= options_.parse_bytes_max) {
+    ASSIGN_OR_RETURN(charge, MemoryCharge::Take(share, count->memory_bytes, "A program that is compiled"));
+  }
   const auto program_bytes = static_cast<int64_t>(program.size());
   std::optional<hlo::codec::WithoutMetadata> stripped;
   if (options_.persistent != nullptr) stripped = hlo::codec::StripMetadata(program);
@@ -273,7 +285,7 @@ void ExecutableCache::Evict(std::vector<std::shared_ptr<Executable>>& gone) {
     const auto slot = slots_.find(*it);
     if (slot->second.executable.use_count() > 1) continue;
     unheld += 1;
-    bytes += slot->second.executable->program_bytes();
+    bytes += slot->second.executable->held_bytes();
     if (unheld <= options_.unheld_max && bytes <= options_.unheld_bytes_max) continue;
     gone.push_back(std::move(slot->second.executable));
     slots_.erase(slot);

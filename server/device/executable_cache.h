@@ -20,6 +20,7 @@
 #include "common/hlo/proto/without_metadata.h"
 #include "server/device/compile_cache.h"
 #include "server/device/fair_queue.h"
+#include "server/device/side_memory.h"
 #include "server/engine/plan/plan.h"
 
 namespace hlod::device {
@@ -94,7 +95,7 @@ class ExecutableCache {
     // Memory of a parsed module; an ordinary one takes a few times the bytes that it has on the wire.
     int64_t parse_bytes_max = 8 * Limits{}.program_bytes_max;
     int64_t unheld_max = 256;                       // Programs kept that no session holds ...
-    int64_t unheld_bytes_max = int64_t{512} << 20;  // ... and their module bytes together.
+    int64_t unheld_bytes_max = int64_t{512} << 20;  // ... and what they hold of the daemon's memory together.
     // Module bytes of all sessions that wait to be compiled or are being compiled. One program of a session
     // is always taken.
     int64_t queued_bytes_max = Limits{}.staging_bytes_max;
@@ -113,8 +114,10 @@ class ExecutableCache {
   // no_memory).
   using Done = std::function<void(absl::StatusOr<Compiled>)>;
   struct Request;
-  // Returns what Cancel takes; null when `done` was called at once.
-  std::shared_ptr<Request> Compile(uint64_t session, std::string program, Done done);
+  // Returns what Cancel takes; null when `done` was called at once. What compiling takes is charged to
+  // `share`, when there is one.
+  std::shared_ptr<Request> Compile(uint64_t session, std::string program, Done done,
+                                   std::shared_ptr<MemoryShare> share = nullptr);
   // A program that no other request waits for is not compiled, or stops being compiled. The answer may be
   // under way.
   void Cancel(const std::shared_ptr<Request>& request);
@@ -135,6 +138,8 @@ class ExecutableCache {
   void Stop() { queue_.Stop(); }
   // Compiles that wait or run.
   int64_t queued() const { return queue_.length(); }
+  // FairSchedule::ListRunning.
+  std::vector<FairSchedule::RunningJob> ListRunning() const { return queue_.ListRunning(); }
 
  private:
   // Up to so many bytes are hashed by the caller (some 35 us).
@@ -154,7 +159,7 @@ class ExecutableCache {
   void Release(uint64_t session, int64_t bytes);
   void CompileHashed(const Digest& digest, const std::string& program,
                      const std::shared_ptr<Request>& request);
-  void Build(const Digest& digest, const std::string& program);
+  void Build(const Digest& digest, const std::string& program, const std::shared_ptr<MemoryShare>& share);
   struct Built {
     std::shared_ptr<Executable> executable;
     // What the persistent cache is to keep; null when it had it, or there is none.
@@ -163,7 +168,8 @@ class ExecutableCache {
     bool persistent = false;
   };
   absl::StatusOr<Built> BuildExecutable(const Digest& digest, const std::string& program,
-                                        const std::atomic<bool>& stop) const;
+                                        const std::atomic<bool>& stop,
+                                        const std::shared_ptr<MemoryShare>& share) const;
   // From the persistent cache; null when it does not have the program.
   std::shared_ptr<Executable> Load(const Digest& digest, const hlo::codec::WithoutMetadata& program,
                                    int64_t program_bytes, const CompileCache::Key& key,

@@ -16,12 +16,12 @@ namespace {
 int64_t HeldBytes(const ExecuteRequest& request) {
   constexpr size_t kOfArgument = sizeof(ExecuteRequest::Argument) + sizeof(std::shared_ptr<Buffer>);
   constexpr size_t kOfResult = sizeof(Handle) + sizeof(std::shared_ptr<Buffer>);
-  size_t bytes =
-      request.arguments.size() * kOfArgument + request.results.size() * kOfResult +
-      (request.fills.size() + request.donated.size() + request.absent.size() + request.devices.size()) *
-          sizeof(uint32_t);
+  size_t bytes = request.arguments.size() * kOfArgument + request.results.size() * kOfResult +
+                 (request.fills.size() + request.donated.size() + request.absent.size() +
+                  request.devices.size() + request.result_origins.size()) *
+                     sizeof(uint32_t);
   for (const ExecuteRequest::Argument& argument : request.arguments) {
-    if (argument.literal != nullptr) bytes += argument.literal->bytes().size();
+    if (argument.literal != nullptr) bytes += sizeof(hlo::Literal) + argument.literal->bytes().size();
   }
   return static_cast<int64_t>(bytes);
 }

@@ -13,7 +13,8 @@ namespace hlod::device {
 Executions::Executions(Workspace& owner, SessionState& state)
     : owner_(owner),
       state_(state),
-      waiting_arguments_(state.limits.staging_bytes_max, "staging_bytes_max", "of executes that wait") {}
+      waiting_arguments_(state.limits.staging_bytes_max, "staging_bytes_max", "of executes that wait",
+                         state.share) {}
 
 std::shared_ptr<Executions> Executions::Self() { return {owner_.shared_from_this(), this}; }
 

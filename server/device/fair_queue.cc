@@ -3,6 +3,8 @@
 
 #include <pthread.h>
 #include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -132,7 +134,14 @@ int64_t FairQueue::length() const {
   return schedule_.waiting() + schedule_.running();
 }
 
+std::vector<FairSchedule::RunningJob> FairQueue::ListRunning() const {
+  MutexLock lock(&mu_);
+  return schedule_.ListRunning(NowUs());
+}
+
 void FairQueue::Drive() {
+  // Of this thread alone, and of those that it starts.
+  if (options_.nice != 0) setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), options_.nice);
   while (std::optional<FairSchedule::Started> next = AwaitJob())
     Run(next->session, next->id, std::move(next->job), /*here=*/false);
 }

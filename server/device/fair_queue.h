@@ -6,6 +6,7 @@
 #include <list>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "common/base/mutex.h"
@@ -23,6 +24,8 @@ class FairQueue {
     // A job that is expected to be shorter, and may start at once, runs on the thread that submits it: a hop
     // to another one costs 8-50 us.
     double inline_us_max = 0;
+    int nice =
+        0;  // Of the threads: 19 leaves the cores to all others. Where it cannot be set, they have none.
   };
   explicit FairQueue(Options options);
   ~FairQueue();
@@ -58,6 +61,8 @@ class FairQueue {
   void Stop();
   // Jobs that wait or run.
   int64_t length() const;
+  // FairSchedule::ListRunning.
+  std::vector<FairSchedule::RunningJob> ListRunning() const;
 
  private:
   // How many threads are kept. With jobs that start beside others there is always an idle thread, which

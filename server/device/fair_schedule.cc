@@ -6,6 +6,12 @@
 
 namespace hlod::device {
 
+std::vector<FairSchedule::RunningJob> FairSchedule::ListRunning(int64_t now_us) const {
+  std::vector<RunningJob> list;
+  for (const Running& running : running_) list.push_back({running.session, now_us - running.start_us});
+  return list;
+}
+
 bool FairSchedule::IsRunning(uint64_t session) const {
   return std::any_of(running_.begin(), running_.end(),
                      [session](const Running& running) { return running.session == session; });

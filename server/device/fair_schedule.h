@@ -66,6 +66,12 @@ class FairSchedule {
   std::list<Waiting> DiscardAll();
 
   int64_t waiting() const { return waiting_; }
+  // The jobs that run now, oldest first: of which session, and for how long.
+  struct RunningJob {
+    uint64_t session = 0;
+    int64_t run_us = 0;
+  };
+  std::vector<RunningJob> ListRunning(int64_t now_us) const;
   int64_t running() const { return static_cast<int64_t>(running_.size()); }
 
  private:

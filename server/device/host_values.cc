@@ -13,7 +13,7 @@ namespace {
 
 using Kind = hlo::Channel::Kind;
 
-// A value's tables are charged to nobody: they stay small.
+// A value's tables, which are copied from hand to hand, stay small.
 constexpr size_t kArraysMax = 256;
 absl::Status CheckCount(const char* what, size_t arrays) {
   if (arrays <= kArraysMax) return absl::OkStatus();
@@ -64,7 +64,7 @@ absl::StatusOr<std::shared_ptr<HostValues::Giving>> HostValues::Bind(const Infee
                                            device, request.channel.device));
     }
   }
-  ASSIGN_OR_RETURN(giving->slot, state_.channels.Append(giving->place));
+  ASSIGN_OR_RETURN(giving->slot, state_.channels.Append(giving->place, giving->buffers.size()));
   return giving;
 }
 

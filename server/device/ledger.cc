@@ -7,6 +7,13 @@
 namespace hlod::device {
 namespace {
 
+// A hash table is up to half empty, and a node of a tree has three pointers.
+constexpr int64_t kTableFactor = 2;
+
+int64_t BytesOf(const CompileRow& row) {
+  return static_cast<int64_t>(sizeof(row) + row.program.size() + row.reason_text.size());
+}
+
 std::vector<Row> Sorted(const absl::flat_hash_map<RowKey, Amount>& rows) {
   std::vector<Row> sorted;
   sorted.reserve(rows.size());
@@ -72,7 +79,9 @@ void SessionLedger::Record(const RowKey& key, int64_t bytes, int64_t calls) {
     kept.origin = 0;
     kept.other_lines = true;
   }
-  rows_[kept] += amount;
+  const auto [row, is_new] = rows_.try_emplace(kept);
+  row->second += amount;
+  if (is_new) held_.Grow(kTableFactor * static_cast<int64_t>(sizeof(*row)));
 }
 
 void SessionLedger::RecordRun(RunKey key, const Digest& digest, const std::string& program,
@@ -92,6 +101,9 @@ void SessionLedger::RecordRun(RunKey key, const Digest& digest, const std::strin
     key.program = static_cast<uint32_t>(programs_.size());
     program_numbers_.emplace(digest, key.program);
     programs_.emplace_back(digest, program);
+    held_.Grow(kTableFactor *
+                   static_cast<int64_t>(sizeof(programs_.back()) + sizeof(*program_numbers_.begin())) +
+               static_cast<int64_t>(program.size()));
   }
   const bool is_new = known == program_numbers_.end();
   if (runs_.size() >= kRunRowsMax && (is_new || !runs_.contains(key))) {
@@ -100,7 +112,9 @@ void SessionLedger::RecordRun(RunKey key, const Digest& digest, const std::strin
   }
   if (full && (is_new || !runs_.contains(key)))
     key = {.device = key.device, .other_steps = true, .other_programs = true};
-  runs_[key].Add({1, Spread::Of(times.queue_us), Spread::Of(times.run_us), peak_bytes});
+  const auto [run, is_first] = runs_.try_emplace(key);
+  if (is_first) held_.Grow(kTableFactor * static_cast<int64_t>(sizeof(*run)));
+  run->second.Add({1, Spread::Of(times.queue_us), Spread::Of(times.run_us), peak_bytes});
 }
 
 void SessionLedger::RecordCompile(CompileRow row) {
@@ -111,8 +125,10 @@ void SessionLedger::RecordCompile(CompileRow row) {
     case CompileOutcome::kPersistent: ++counters_.persistent_cache_hits; break;
   }
   counters_.compile_us += row.compile_us;
+  held_.Grow(BytesOf(row));
   compiles_.push_front(std::move(row));
   if (compiles_.size() <= kCompileRowsMax) return;
+  held_.Grow(-BytesOf(compiles_.back()));
   AddTo(other_compiles_, compiles_.back());
   compiles_.pop_back();
 }

@@ -15,6 +15,7 @@
 #include "common/base/kinds.h"
 #include "common/base/mutex.h"
 #include "server/device/account_rows.h"
+#include "server/device/side_memory.h"
 
 namespace hlod::device {
 
@@ -83,6 +84,9 @@ class SessionLedger {
   static constexpr size_t kCompileRowsMax = 1024;
   static constexpr size_t kSamplesMax = 1024;
 
+  // Its rows are charged to `share`; null: to nobody.
+  explicit SessionLedger(std::shared_ptr<MemoryShare> share = nullptr) : held_(std::move(share)) {}
+
   // `calls` is 0 for a further piece of what was counted as a call before.
   void Record(const RowKey& key, int64_t bytes, int64_t calls = 1);
   void Count(int64_t Counters::* counter, int64_t amount = 1);
@@ -97,6 +101,7 @@ class SessionLedger {
   void FillRuns(Account& account) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   mutable Mutex mu_;
+  MemoryCharge held_ ABSL_GUARDED_BY(mu_);
   Amount directions_[kDirections] ABSL_GUARDED_BY(mu_);
   Counters counters_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<RowKey, Amount> rows_ ABSL_GUARDED_BY(mu_);

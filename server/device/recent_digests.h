@@ -3,9 +3,12 @@
 
 #include <cstddef>
 #include <list>
+#include <memory>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "common/base/sha256.h"
+#include "server/device/side_memory.h"
 
 namespace hlod::device {
 
@@ -13,15 +16,19 @@ namespace hlod::device {
 // to be sent again. Not thread-safe.
 class RecentDigests {
  public:
-  explicit RecentDigests(size_t max) : max_(max) {}
+  // What they take is charged to `share`; null: to nobody.
+  explicit RecentDigests(size_t max, std::shared_ptr<MemoryShare> share = nullptr)
+      : max_(max), held_(std::move(share)) {}
 
   void Insert(const Digest& digest) {
     if (Use(digest)) return;
     recent_.push_front(digest);
     places_[digest] = recent_.begin();
+    held_.Grow(kBytes);
     if (places_.size() <= max_) return;
     places_.erase(recent_.back());
     recent_.pop_back();
+    held_.Grow(-kBytes);
   }
   // Whether it is known; it then becomes the most recently used one.
   bool Use(const Digest& digest) {
@@ -32,7 +39,11 @@ class RecentDigests {
   }
 
  private:
+  // In the list, and twice in the map, which is up to half empty.
+  static constexpr int64_t kBytes = 3 * sizeof(Digest) + 6 * sizeof(void*);
+
   const size_t max_;
+  MemoryCharge held_;
   std::list<Digest> recent_;  // Most recently used first.
   absl::flat_hash_map<Digest, std::list<Digest>::iterator> places_;
 };

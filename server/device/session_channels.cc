@@ -13,12 +13,15 @@
 namespace hlod::device {
 
 struct SessionChannels::Slot {
+  MemoryCharge charge;
   std::optional<Value> value;
 };
 
 namespace {
 
 constexpr std::chrono::milliseconds kBetweenLooks(5);
+// What a value takes beside its bytes, and each of its arrays: a shape, a block, a pointer.
+constexpr int64_t kValueBytes = 512, kArrayBytes = 1024;
 
 }  // namespace
 
@@ -32,7 +35,14 @@ void SessionChannels::Tidy(std::map<Place, Queue>::iterator at) {
   if (at->second.slots.empty() && at->second.receivers.empty()) queues_.erase(at);
 }
 
-absl::StatusOr<std::shared_ptr<SessionChannels::Slot>> SessionChannels::Append(const Place& place) {
+absl::StatusOr<std::shared_ptr<SessionChannels::Slot>> SessionChannels::MakeSlot(size_t arrays) const {
+  const int64_t bytes = kValueBytes + static_cast<int64_t>(arrays) * kArrayBytes;
+  ASSIGN_OR_RETURN(MemoryCharge charge, MemoryCharge::Take(share_, bytes, "A value in a channel"));
+  return std::make_shared<Slot>(Slot{std::move(charge), std::nullopt});
+}
+
+absl::StatusOr<std::shared_ptr<SessionChannels::Slot>> SessionChannels::Append(const Place& place,
+                                                                               size_t arrays) {
   MutexLock lock(&mu_);
   if (values_ >= limits_.channel_values_max) {
     return MakeError(
@@ -40,8 +50,9 @@ absl::StatusOr<std::shared_ptr<SessionChannels::Slot>> SessionChannels::Append(c
         absl::StrFormat("%d values of this session wait in channels; the limit channel_values_max is %d.",
                         values_, limits_.channel_values_max));
   }
+  ASSIGN_OR_RETURN(std::shared_ptr<Slot> slot, MakeSlot(arrays));
   ++values_;
-  return queues_[place].slots.emplace_back(std::make_shared<Slot>());
+  return queues_[place].slots.emplace_back(std::move(slot));
 }
 
 void SessionChannels::Fill(const std::shared_ptr<Slot>& slot, Value value) {
@@ -106,8 +117,10 @@ absl::Status SessionChannels::Put(const Place& place, Value value, Stop stop) {
         break;
       }
       if (values_ < limits_.channel_values_max) {
+        ASSIGN_OR_RETURN(const std::shared_ptr<Slot> slot, MakeSlot(value.shapes.size()));
+        slot->value = std::move(value);
         ++values_;
-        queue.slots.push_back(std::make_shared<Slot>(std::move(value)));
+        queue.slots.push_back(slot);
         changed_.SignalAll();
         return absl::OkStatus();
       }

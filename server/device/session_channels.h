@@ -17,6 +17,7 @@
 #include "common/base/mutex.h"
 #include "common/hlo/channels.h"
 #include "server/device/device_memory.h"
+#include "server/device/side_memory.h"
 
 namespace hlod::device {
 
@@ -42,10 +43,14 @@ class SessionChannels {
   // A place in a queue, for a value that is not there yet.
   struct Slot;
 
-  explicit SessionChannels(const Limits& limits) : limits_(limits) {}
+  // The tables of values that wait are charged to `share`, as long as they wait; their bytes lie in the
+  // devices' memory.
+  SessionChannels(const Limits& limits, std::shared_ptr<MemoryShare> share)
+      : limits_(limits), share_(std::move(share)) {}
 
-  // The client's side. A slot at the end of the queue; kind limit when the session's values are too many.
-  absl::StatusOr<std::shared_ptr<Slot>> Append(const Place& place);
+  // The client's side. A slot at the end of the queue, for a value of so many arrays; kind limit when the
+  // session's values are too many, or the user's share of memory has no room.
+  absl::StatusOr<std::shared_ptr<Slot>> Append(const Place& place, size_t arrays);
   void Fill(const std::shared_ptr<Slot>& slot, Value value);
   void Remove(const Place& place, const std::shared_ptr<Slot>& slot);
   // Calls `receiver` with the queue's next value that no earlier receiver gets, perhaps at once. `command`
@@ -72,7 +77,10 @@ class SessionChannels {
   absl::Status Late(const Place& place, std::string_view what) const;
   void Tidy(std::map<Place, Queue>::iterator at) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
+  absl::StatusOr<std::shared_ptr<Slot>> MakeSlot(size_t arrays) const;
+
   const Limits& limits_;
+  const std::shared_ptr<MemoryShare> share_;
   Mutex mu_;
   CondVar changed_ ABSL_GUARDED_BY(mu_);
   std::map<Place, Queue> queues_ ABSL_GUARDED_BY(mu_);  // Those with a slot or a receiver.

@@ -29,9 +29,10 @@ int64_t BytesOf(const ErrorDetails& error) {
 
 }  // namespace
 
-std::shared_ptr<ByteBudget> KeptBudget(int64_t max) {
+std::shared_ptr<ByteBudget> KeptBudget(int64_t max, std::shared_ptr<MemoryShare> share) {
   return std::make_shared<ByteBudget>(max, "session_bytes_max",
-                                      "of programs, lines and errors that are kept for this session");
+                                      "of programs, lines and errors that are kept for this session",
+                                      std::move(share));
 }
 
 std::string ShapeText(const hlo::Shape& shape) {

@@ -17,7 +17,7 @@
 namespace hlod::device {
 
 // The budget session_bytes_max of what is kept for a session beside its buffers.
-std::shared_ptr<ByteBudget> KeptBudget(int64_t max);
+std::shared_ptr<ByteBudget> KeptBudget(int64_t max, std::shared_ptr<MemoryShare> share = nullptr);
 
 // Keeps the source lines that the client numbers, and puts errors about handles into words. Not thread-safe.
 class SessionErrors {

@@ -7,14 +7,16 @@
 
 namespace hlod::device {
 
-SessionState::SessionState(uint64_t session, Devices& devices)
+SessionState::SessionState(uint64_t session, Devices& devices, std::shared_ptr<MemoryShare> share)
     : session(session),
       devices(devices),
       limits(devices.limits()),
+      share(std::move(share)),
       account(std::make_shared<MemoryAccount>()),
-      kept(KeptBudget(limits.session_bytes_max)),
-      channels(limits),
-      table(limits.reasons_kept),
+      ledger(this->share),
+      kept(KeptBudget(limits.session_bytes_max, this->share)),
+      channels(limits, this->share),
+      table(limits.reasons_kept, this->share),
       errors(limits, kept) {}
 
 absl::StatusOr<std::shared_ptr<Buffer>> SessionState::FindBuffer(Handle handle) {
@@ -56,7 +58,8 @@ absl::Status SessionState::CheckUsable(const Buffer& buffer) const {
 }
 
 absl::Status SessionState::CheckHandles(int64_t more) const {
-  if (more <= limits.handles_per_session_max - table.size()) return absl::OkStatus();
+  if (more <= limits.handles_per_session_max - table.size())
+    return share->Check(more * BufferTable::kHandleBytes, "A handle's definition");
   return MakeError(ErrorKind::kLimit,
                    absl::StrFormat("This session has %d live handles, and %d more are too many: the limit "
                                    "handles_per_session_max is %d.",
@@ -75,7 +78,8 @@ void SessionState::DefineFailed(Handle handle, uint32_t device, const hlo::Shape
   auto buffer = std::make_shared<Buffer>();
   buffer->handle = handle;
   buffer->device = device;
-  buffer->shape = shape;
+  // A tuple, which no buffer can be, may have as many elements as a message has room for.
+  if (!shape.IsTuple()) buffer->shape = shape;
   buffer->made_by = command;
   buffer->state = BufferState::kFailed;
   buffer->error = std::move(kept);

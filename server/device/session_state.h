@@ -18,7 +18,7 @@
 namespace hlod::device {
 
 struct SessionState {
-  SessionState(uint64_t session, Devices& devices);
+  SessionState(uint64_t session, Devices& devices, std::shared_ptr<MemoryShare> share);
 
   absl::StatusOr<std::shared_ptr<Buffer>> FindBuffer(Handle handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   absl::StatusOr<std::shared_ptr<SessionExecutable>> FindExecutable(Handle handle)
@@ -37,6 +37,7 @@ struct SessionState {
   const uint64_t session;
   Devices& devices;
   const Limits& limits;
+  const std::shared_ptr<MemoryShare> share;  // Of the session's user.
   const std::shared_ptr<MemoryAccount> account;
   SessionLedger ledger;
   const std::shared_ptr<ByteBudget> kept;  // session_bytes_max.

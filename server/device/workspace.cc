@@ -8,8 +8,8 @@
 
 namespace hlod::device {
 
-Workspace::Workspace(uint64_t session, Devices& devices)
-    : state_(session, devices),
+Workspace::Workspace(uint64_t session, Devices& devices, std::shared_ptr<MemoryShare> share)
+    : state_(session, devices, share != nullptr ? std::move(share) : devices.side_memory().ShareOf("")),
       programs_(state_.kept),
       uploads_(state_),
       executions_(*this, state_),

@@ -46,7 +46,8 @@ struct BufferInfo {
 // Thread-safe. Always held by shared_ptr: work under way keeps it alive.
 class Workspace : public std::enable_shared_from_this<Workspace> {
  public:
-  Workspace(uint64_t session, Devices& devices);
+  // `share`: what the session's memory beside the devices' is charged to; null: that of no owner.
+  Workspace(uint64_t session, Devices& devices, std::shared_ptr<MemoryShare> share = nullptr);
 
   // Commands: each calls `done` once, unless the workspace is closed first.
   // A line of the program. Ids count up from 1.
@@ -86,6 +87,7 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   SessionLedger& ledger() { return state_.ledger; }
   const std::shared_ptr<MemoryAccount>& account() const { return state_.account; }
   Devices& devices() { return state_.devices; }
+  const std::shared_ptr<MemoryShare>& share() const { return state_.share; }
   Origin origin(uint32_t id) const;
   std::string origin_name(uint32_t id) const;
   std::vector<BufferInfo> ListBuffers() const;
@@ -127,7 +129,7 @@ class Workspace : public std::enable_shared_from_this<Workspace> {
   // State below is guarded by state_.mu, but what locks for itself.
   int64_t executables_ ABSL_GUARDED_BY(state_.mu) = 0;
   ProgramCharges programs_ ABSL_GUARDED_BY(state_.mu);
-  RecentDigests digests_ ABSL_GUARDED_BY(state_.mu){kDigestsMax};
+  RecentDigests digests_ ABSL_GUARDED_BY(state_.mu){kDigestsMax, state_.share};
   absl::flat_hash_map<uint64_t, WaitingDownload> downloads_ ABSL_GUARDED_BY(state_.mu);
   absl::flat_hash_map<uint64_t, WaitingCompile> compiles_ ABSL_GUARDED_BY(state_.mu);  // By command.
   SessionUploads uploads_;

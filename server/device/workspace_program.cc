@@ -77,7 +77,8 @@ Violation Workspace::Compile(CompileRequest request, CompileDone done) {
         [self = shared_from_this(), executable, what,
          done](absl::StatusOr<ExecutableCache::Compiled> compiled) {
           self->SettleExecutable(executable, what, std::move(compiled), done);
-        });
+        },
+        state_.share);
     if (asked == nullptr) return Violation();
     bool closed;
     {

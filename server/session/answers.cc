@@ -17,6 +17,8 @@ constexpr uint64_t kUntoldMax = 64;         // Settled commands, while the clien
 constexpr int64_t kMessageBytes = 1 << 20;  // Replies in one message, about.
 // Beyond unacknowledged_bytes_max, for each command in flight: its small reply, or its refusal.
 constexpr int64_t kReplyReserveBytes = 1 << 10;
+// The refusals that a session may leave unacknowledged while the memory of all sessions is used up.
+constexpr int64_t kFullReserveBytes = 1 << 20;
 
 // Chunks of a program that are smaller than chunk_bytes_max count as commands, so that there are never
 // millions.
@@ -170,14 +172,18 @@ absl::StatusOr<Answers::Arrival> Answers::Receive(const v1::Command& command, ab
                                      "the limit commands_in_flight_max (%d).",
                                      box_.window() - 1, kWindow, max));
   }
-  if (replies_.used() > limits_.unacknowledged_bytes_max + max * kReplyReserveBytes) {
+  const int64_t unacknowledged = budgets_.replies.used();
+  if (unacknowledged > limits_.unacknowledged_bytes_max + max * kReplyReserveBytes) {
     return MakeError(
         ErrorKind::kLimit,
         absl::StrFormat("%d bytes of replies are not acknowledged; the limit unacknowledged_bytes_max "
                         "is %d.",
-                        replies_.used(), limits_.unacknowledged_bytes_max));
+                        unacknowledged, limits_.unacknowledged_bytes_max));
   }
+  const absl::Status room = budgets_.commands.Check(SessionBudgets::kCommandBytes, "A command");
+  if (!room.ok() && unacknowledged > kFullReserveBytes) return room;
   box_.Receive(PieceOf(command, limits_));
+  refused = room;
   if (full) {
     refused = MakeError(
         ErrorKind::kLimit,

@@ -26,7 +26,7 @@ class Answers {
  public:
   // What is given outlives it.
   Answers(const Limits& limits, const Clock& clock, device::SessionLedger& ledger, SessionBudgets& budgets)
-      : limits_(limits), clock_(clock), ledger_(ledger), replies_(budgets.replies), box_(budgets.replies) {}
+      : limits_(limits), clock_(clock), ledger_(ledger), budgets_(budgets), box_(budgets) {}
 
   // Makes `stream` the session's stream and sends its Welcome; what is unacknowledged follows. Returns the
   // stream that it had before, for the caller to finish. Error kind lost_session when the session has ended
@@ -83,7 +83,7 @@ class Answers {
   const Limits& limits_;
   const Clock& clock_;
   device::SessionLedger& ledger_;
-  const device::ByteBudget& replies_;
+  const SessionBudgets& budgets_;
   // State below is guarded by mu_, which is never held while a stream is called.
   mutable Mutex mu_;
   bool ended_ ABSL_GUARDED_BY(mu_) = false;

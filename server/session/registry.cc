@@ -1,6 +1,7 @@
 // Opening, resuming and ending sessions.
 #include "server/session/registry.h"
 
+#include <malloc.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
@@ -8,22 +9,16 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
+#include "common/base/printable.h"
 #include "common/base/status.h"
+#include "common/base/utf8.h"
 #include "common/rpc/wire.h"
 #include "server/session/stats.h"
 
 namespace hlod::session {
 namespace {
 
-// A client's name for itself, fit for a log: printable, and not endless.
-std::string Printable(std::string text) {
-  constexpr size_t kMax = 128;
-  if (text.size() > kMax) text.resize(kMax);
-  for (char& c : text) {
-    if (c < 0x20 || c > 0x7e) c = '?';
-  }
-  return text;
-}
+constexpr size_t kClientNameMax = 128;
 
 }  // namespace
 
@@ -31,7 +26,8 @@ Registry::Registry(device::Devices& devices, const Processes& processes, Options
     : devices_(devices),
       processes_(processes),
       options_(std::move(options)),
-      started_(devices.clock().Now()) {}
+      started_(devices.clock().Now()),
+      memory_return_([] { malloc_trim(0); }, [&devices] { devices.pool().ReturnFree(); }) {}
 
 Registry::~Registry() { EndAll(MakeError(ErrorKind::kLostSession, "The daemon is ending.")); }
 
@@ -87,7 +83,7 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Create(const v1::Hello& hello
   Session::Identity identity;
   identity.id = next_session_++;
   identity.secret = rpc::Secret::Random();
-  identity.client = Printable(hello.client());
+  identity.client = Printable(ClipUtf8(hello.client(), kClientNameMax));
   identity.owner = peer.owner;
   identity.user = peer.user;
   if (peer.local && hello.pid() > 0) {
@@ -99,7 +95,10 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Create(const v1::Hello& hello
     if (!identity.user.has_value()) identity.user = user;
   }
   identity.offers_arena = peer.local && !options_.arena_socket.empty() && limits.arena_bytes > 0;
-  auto session = std::make_shared<Session>(std::move(identity), devices_);
+  ASSIGN_OR_RETURN(device::MemoryCharge charge,
+                   device::MemoryCharge::Take(devices_.side_memory().ShareOf(identity.owner), Session::kBytes,
+                                              "A session"));
+  auto session = std::make_shared<Session>(std::move(identity), devices_, std::move(charge));
   sessions_[session->identity().id] = session;
   return session;
 }
@@ -217,21 +216,30 @@ std::shared_ptr<const Registry::EndedAccount> AccountOf(device::Workspace& works
 
 }  // namespace
 
-void Registry::Tick() {
-  {
-    std::vector<std::shared_ptr<device::Workspace>> over;  // Goes after the lock.
-    MutexLock lock(&mu_);
-    for (std::shared_ptr<device::Workspace>& workspace : ending_) {
-      if (workspace.use_count() > 1) continue;
-      const std::shared_ptr<const EndedAccount> ended = AccountOf(*workspace);
-      devices_.ledger().FoldTotals(ended->account);
-      kept_.push_front(ended);
-      over.push_back(std::move(workspace));
-    }
-    std::erase(ending_, nullptr);
-    for (; kept_.size() > kEndedKept; kept_.pop_back()) devices_.ledger().FoldRows(kept_.back()->account);
+bool Registry::FoldEnded() {
+  std::vector<std::shared_ptr<device::Workspace>> over;  // Goes after the lock.
+  MutexLock lock(&mu_);
+  for (std::shared_ptr<device::Workspace>& workspace : ending_) {
+    if (workspace.use_count() > 1) continue;
+    const std::shared_ptr<const EndedAccount> ended = AccountOf(*workspace);
+    devices_.ledger().FoldTotals(ended->account);
+    kept_.push_front(ended);
+    over.push_back(std::move(workspace));
   }
+  std::erase(ending_, nullptr);
+  for (; kept_.size() > kEndedKept; kept_.pop_back()) devices_.ledger().FoldRows(kept_.back()->account);
+  return !over.empty();
+}
+
+void Registry::Tick() {
+  const bool ended = FoldEnded();
   const absl::Time now = devices_.clock().Now();
+  bool alone;
+  {
+    MutexLock lock(&mu_);
+    alone = sessions_.empty() && ending_.empty();
+  }
+  memory_return_.Tick(now, ended, busy() || devices_.queued() > 0, alone);
   for (const std::shared_ptr<Session>& session : List()) {
     session->Tick(now);
     if (session->answers().LeaseRanOut(now, absl::Microseconds(devices_.limits().grace_us))) {

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "proto/hlod/v1/admin.pb.h"
+#include "server/session/memory_return.h"
 #include "server/session/session.h"
 
 namespace hlod::session {
@@ -42,7 +43,7 @@ class Registry {
   void OnBroken(const std::shared_ptr<Session>& session, const SessionStream* stream);
   // A process ended, and its sessions with it.
   void OnProcessEnded(int64_t pid);
-  // Leases and uploads that ran out. To be called a few times a second.
+  // Leases and uploads that ran out; memory that goes back to the kernel. To be called a few times a second.
   void Tick();
   // No new sessions from here on.
   void Drain() { draining_ = true; }
@@ -89,6 +90,8 @@ class Registry {
   std::vector<std::shared_ptr<Session>> ListLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::StatusOr<std::shared_ptr<Session>> Create(const v1::Hello& hello, const Peer& peer);
   absl::StatusOr<std::shared_ptr<Session>> Resume(const v1::Resume& resume);
+  // Accounts for sessions whose last work has ended since, and lets go of them. Whether there were any.
+  bool FoldEnded();
   v1::Welcome WelcomeOf(const Session& session, uint32_t version) const;
 
   device::Devices& devices_;
@@ -103,6 +106,7 @@ class Registry {
   // Of ended sessions: what still runs may still count. Folded into the ledger when nobody else has them.
   std::vector<std::shared_ptr<device::Workspace>> ending_ ABSL_GUARDED_BY(mu_);
   std::deque<std::shared_ptr<const EndedAccount>> kept_ ABSL_GUARDED_BY(mu_);  // The latest first.
+  MemoryReturn memory_return_;  // Of the thread that calls Tick.
 };
 
 }  // namespace hlod::session

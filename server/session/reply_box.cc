@@ -15,6 +15,7 @@ constexpr int64_t kKeptOverhead = 160;
 uint64_t ReplyBox::Receive(Piece piece) {
   ++received_;
   unsettled_.insert(unsettled_.end(), received_);
+  commands_.Charge(SessionBudgets::kCommandBytes);
   if (piece != Piece::kNone) {
     ++pieces_ahead_;
     if (pieces_.empty() || pieces_.back().last + 1 != received_ || pieces_.back().piece != piece)
@@ -26,6 +27,7 @@ uint64_t ReplyBox::Receive(Piece piece) {
 
 void ReplyBox::Settle(uint64_t command, std::shared_ptr<const v1::Reply> reply) {
   if (unsettled_.erase(command) == 0) return;
+  commands_.Release(SessionBudgets::kCommandBytes);
   if (reply != nullptr) {
     const int64_t held = static_cast<int64_t>(reply->SpaceUsedLong()) + kKeptOverhead;
     const int64_t wire = static_cast<int64_t>(reply->ByteSizeLong());

@@ -9,7 +9,7 @@
 
 #include "absl/container/btree_set.h"
 #include "proto/hlod/v1/session.pb.h"
-#include "server/device/byte_budget.h"
+#include "server/session/budgets.h"
 
 namespace hlod::session {
 
@@ -17,8 +17,10 @@ namespace hlod::session {
 // in any order.
 class ReplyBox {
  public:
-  // What the replies take is charged to `unacknowledged`, which outlives it.
-  explicit ReplyBox(device::ByteBudget& unacknowledged) : unacknowledged_(unacknowledged) {}
+  // What the replies take is charged to the budget `replies`, and what each command takes until it is settled
+  // to `commands`.
+  explicit ReplyBox(SessionBudgets& budgets)
+      : unacknowledged_(budgets.replies), commands_(budgets.commands) {}
 
   // Pieces belong to a command that they follow, and do not widen the window: there may be any number of
   // them.
@@ -67,6 +69,7 @@ class ReplyBox {
   bool IsSettled(uint64_t command) const { return command <= received_ && !unsettled_.contains(command); }
 
   device::ByteBudget& unacknowledged_;
+  device::ByteBudget& commands_;
   uint64_t received_ = 0;
   uint64_t settled_through_ = 0;
   uint64_t told_through_ = 0;            // As the last message said ...

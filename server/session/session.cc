@@ -13,12 +13,14 @@ absl::Status Violation(std::string text) { return MakeError(ErrorKind::kViolatio
 
 }  // namespace
 
-Session::Session(Identity identity, device::Devices& devices)
+Session::Session(Identity identity, device::Devices& devices, device::MemoryCharge charge)
     : identity_(std::move(identity)),
       limits_(devices.limits()),
       created_(devices.clock().Now()),
-      workspace_(std::make_shared<device::Workspace>(identity_.id, devices)),
-      budgets_(limits_),
+      workspace_(std::make_shared<device::Workspace>(identity_.id, devices,
+                                                     devices.side_memory().ShareOf(identity_.owner))),
+      charge_(std::move(charge)),
+      budgets_(limits_, workspace_->share()),
       answers_(limits_, devices.clock(), workspace_->ledger(), budgets_),
       transfers_(*workspace_, limits_, budgets_) {
   devices.Add(identity_.id, std::hash<std::string>{}(identity_.owner));

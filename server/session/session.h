@@ -41,7 +41,10 @@ class Session : public std::enable_shared_from_this<Session> {
     std::optional<uint32_t> user;  // Of the connection that opened it.
     bool offers_arena = false;
   };
-  Session(Identity identity, device::Devices& devices);
+  // What a session takes that has done nothing yet.
+  static constexpr int64_t kBytes = 128 << 10;
+  // `charge`: of kBytes.
+  Session(Identity identity, device::Devices& devices, device::MemoryCharge charge);
 
   // One message of the client, in order. An error is a violation or the end of the session's limits: the
   // session must end with it.
@@ -87,6 +90,7 @@ class Session : public std::enable_shared_from_this<Session> {
   const std::shared_ptr<device::Workspace> workspace_;
 
   // These lock for themselves.
+  const device::MemoryCharge charge_;
   SessionBudgets budgets_;
   Answers answers_;
   SessionTransfers transfers_;

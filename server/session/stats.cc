@@ -170,6 +170,8 @@ v1::DaemonStats Registry::Stats() const {
   stats.set_sessions(static_cast<int64_t>(moment.sessions.size()));
   stats.set_sessions_ended(sessions_ended_);
   stats.set_host_memory_bytes(devices_.pool().used_bytes());
+  stats.set_side_memory_bytes(devices_.side_memory().used_bytes());
+  stats.set_side_memory_bytes_max(devices_.side_memory().max_bytes());
   stats.set_resident_bytes(ResidentBytes());
   stats.set_wire_bytes_in(wire_bytes_in);
   stats.set_wire_bytes_out(wire_bytes_out);

@@ -162,9 +162,10 @@ void SessionTransfers::End() {
 absl::StatusOr<absl::Span<std::byte>> SessionTransfers::MapArena(int* fd) {
   MutexLock lock(&mu_);
   if (arena_.fd() < 0) {
-    absl::StatusOr<rpc::SharedMemory> created = rpc::SharedMemory::Create(limits_.arena_bytes);
-    if (!created.ok()) return created.status();
-    arena_ = *std::move(created);
+    ASSIGN_OR_RETURN(device::MemoryCharge charge,
+                     device::MemoryCharge::Take(workspace_.share(), limits_.arena_bytes, "A shared arena"));
+    ASSIGN_OR_RETURN(arena_, rpc::SharedMemory::Create(limits_.arena_bytes));
+    arena_charge_ = std::move(charge);
   }
   *fd = arena_.fd();
   return arena_.bytes();

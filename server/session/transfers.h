@@ -59,7 +59,8 @@ class SessionTransfers {
   // Fails transfers whose declaration is late.
   void Tick(absl::Time now);
 
-  // The shared arena, made on first use. RESOURCE_EXHAUSTED when the kernel has none.
+  // The shared arena, made on first use and charged to the session's user. RESOURCE_EXHAUSTED when the
+  // kernel, or the user's share of memory, has no room for it.
   absl::StatusOr<absl::Span<std::byte>> MapArena(int* fd);
   absl::StatusOr<absl::Span<std::byte>> arena() const;
 
@@ -87,6 +88,7 @@ class SessionTransfers {
   std::multimap<uint64_t, Waiter> waiting_ ABSL_GUARDED_BY(mu_);  // For an Upload with this command id.
   uint64_t handled_through_ ABSL_GUARDED_BY(mu_) = 0;             // Commands whose handlers have returned.
   std::vector<std::weak_ptr<BulkStream>> streams_ ABSL_GUARDED_BY(mu_);
+  device::MemoryCharge arena_charge_ ABSL_GUARDED_BY(mu_);
   rpc::SharedMemory arena_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -65,6 +65,7 @@ struct DaemonStats {
   SessionStats totals;  // Over all sessions, ended ones included; rows by cause.
   int64_t sessions = 0, sessions_ended = 0;
   int64_t host_memory_bytes = 0, resident_bytes = 0;
+  int64_t side_memory_bytes = 0, side_memory_bytes_max = 0;
   int64_t wire_bytes_in = 0, wire_bytes_out = 0;
 };
 

@@ -22,13 +22,17 @@ class Strays {
   Strays(const Strays&) = delete;
   Strays& operator=(const Strays&) = delete;
   ~Strays();  // Waits for them.
+  int count() const {
+    const std::lock_guard<std::mutex> lock(mu_);
+    return count_;
+  }
 
  private:
   friend class StrayCalls;
   bool Add();
   void Remove();
 
-  std::mutex mu_;
+  mutable std::mutex mu_;
   std::condition_variable none_;
   int count_ = 0;
 };

@@ -1,6 +1,7 @@
 // The pool and the accounts: bytes are charged exactly, never overlap, and come back.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
@@ -70,6 +71,31 @@ TEST(BackingPool, TheLastBlockThatFitsIsFound) {
   pool->Free(larger);
   for (const Piece& piece : smaller) pool->Free(piece);
   EXPECT_TRUE(pool->Allocate((64 << 10) + 640).ok());
+}
+
+// As the kernel counts: pages of a file in memory would be counted elsewhere, these are the process's.
+TEST(BackingPool, WhatIsFreeGoesBackToTheKernelAndWhatIsUsedKeepsItsBytes) {
+  const std::unique_ptr<BackingPool> pool = BackingPool::Create(256 << 20).value();
+  const Piece first = pool->Allocate(64 << 20).value(), kept = pool->Allocate(3 << 20).value(),
+              last = pool->Allocate(64 << 20).value();
+  for (const Piece& piece : {first, kept, last}) std::memset(piece.data, 7, static_cast<size_t>(piece.bytes));
+  const auto resident = [](const Piece& piece) {
+    const uintptr_t page = 4096, begin = (reinterpret_cast<uintptr_t>(piece.data) + page - 1) / page * page;
+    std::vector<unsigned char> present(static_cast<size_t>(piece.bytes) / page - 1);
+    EXPECT_EQ(mincore(reinterpret_cast<void*>(begin), present.size() * page, present.data()), 0);
+    return std::count_if(present.begin(), present.end(), [](unsigned char page_is) { return page_is & 1; });
+  };
+  pool->Free(first);
+  pool->Free(last);
+  EXPECT_GT(resident(first), 16000);
+  pool->ReturnFree();
+  // All but the 2 MiB at either end that another piece has a part of.
+  EXPECT_LE(resident(first), 1024);
+  EXPECT_LE(resident(last), 1024);
+  EXPECT_TRUE(std::all_of(kept.data, kept.data + kept.bytes, [](std::byte b) { return b == std::byte{7}; }));
+  const Piece again = pool->Allocate(64 << 20).value();
+  std::memset(again.data, 1, static_cast<size_t>(again.bytes));
+  EXPECT_TRUE(std::all_of(kept.data, kept.data + kept.bytes, [](std::byte b) { return b == std::byte{7}; }));
 }
 
 TEST(BackingPool, MemoryIsReusedNotGrown) {

@@ -44,11 +44,13 @@ class FakeClock : public Clock {
 
 inline std::unique_ptr<Devices> MakeDevices(const Clock& clock, const Limits& limits = {},
                                             int64_t device_bytes = 64 << 20, uint32_t count = 1,
-                                            std::shared_ptr<CompileCache> compile_cache = nullptr) {
+                                            std::shared_ptr<CompileCache> compile_cache = nullptr,
+                                            int64_t side_bytes = Devices::Options{}.side_bytes) {
   Devices::Options options;
   options.count = count;
   options.device_bytes = device_bytes;
   options.host_bytes = 256 << 20;
+  options.side_bytes = side_bytes;
   options.threads = 1;
   options.compile_cache = std::move(compile_cache);
   options.limits = limits;

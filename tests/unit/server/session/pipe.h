@@ -92,8 +92,8 @@ class FakeProcesses : public Processes {
 // A daemon without sockets.
 struct Daemon {
   explicit Daemon(const Limits& limits = {}, int64_t device_bytes = 64 << 20, uint32_t count = 1,
-                  bool leases = true)
-      : devices(device::MakeDevices(clock, limits, device_bytes, count)),
+                  bool leases = true, int64_t side_bytes = device::Devices::Options{}.side_bytes)
+      : devices(device::MakeDevices(clock, limits, device_bytes, count, nullptr, side_bytes)),
         registry(std::make_unique<Registry>(
             *devices, processes,
             Registry::Options{
