@@ -2,14 +2,17 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <system_error>
 #include <thread>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "common/base/mutex.h"
 #include "server/config.h"
 #include "server/metrics/endpoint.h"
 #include "server/startup.h"
@@ -18,14 +21,21 @@
 namespace hlod {
 namespace {
 
+// Work that is cut off may not stop at once (a routine of LAPACK, a pass over a large program): how long it
+// is waited for.
+constexpr absl::Duration kStopping = absl::Seconds(2);
+
+// The time for work to finish, so that the daemon has ended when all of `drain` is over.
+absl::Duration FinishingTime(absl::Duration drain) { return drain - std::min(kStopping, drain / 4); }
+
 // Ends the process when its orderly end takes too long, whatever still runs: soon after a second signal,
 // after the end of a private daemon's client, and after a drain whose time was up; later when the drain was
-// complete.
+// complete, which is not as it should be.
 class LastResort {
  public:
-  static std::shared_ptr<LastResort> Watch(int signals) {
-    auto watch = std::make_shared<LastResort>();
-    std::thread([watch, signals] {
+  static LastResort* Watch(int signals) {
+    static LastResort* const watch = new LastResort;  // Its threads end with the process.
+    std::thread([signals] {
       WaitForEnd(signals, PrivateClient());
       watch->EndSoon();
     }).detach();
@@ -33,19 +43,28 @@ class LastResort {
   }
   bool ends_soon() const { return ends_soon_; }
   void EndSoon() {
-    if (!ends_soon_.exchange(true)) EndAfter(std::chrono::seconds(2));
+    if (!ends_soon_.exchange(true)) EndAfter(kStopping, 0);
   }
-  void EndLater() { EndAfter(std::chrono::seconds(10)); }
+  void EndLater() { EndAfter(absl::Seconds(10), 1); }
+  // What runs and cannot be stopped, for the log.
+  void SetRunning(std::string running) {
+    MutexLock lock(&mu_);
+    running_ = std::move(running);
+  }
 
  private:
-  static void EndAfter(std::chrono::seconds time) {
-    std::thread([time] {
-      std::this_thread::sleep_for(time);
-      spdlog::warn("Ended with work under way.");
-      _exit(1);
+  void EndAfter(absl::Duration time, int exit_code) {
+    std::thread([this, time, exit_code] {
+      absl::SleepFor(time);
+      MutexLock lock(&mu_);
+      spdlog::warn("Ended although work could not be stopped: {}.",
+                   running_.empty() ? "sessions that still end" : running_);
+      _exit(exit_code);
     }).detach();
   }
   std::atomic<bool> ends_soon_{false};
+  Mutex mu_;
+  std::string running_ ABSL_GUARDED_BY(mu_);
 };
 
 constexpr char kVersion[] = "hlod " HLOD_VERSION;
@@ -70,6 +89,8 @@ int Main(int argc, char** argv) {
   // Addresses, certificates, tokens: whatever is wrong with them is reported before anything is opened.
   absl::StatusOr<grpc_server::ServerOptions> options = MakeServerOptions(config, environment, kVersion);
   if (!options.ok()) return Fail(options.status());
+
+  const bool authenticates = !options->token.empty() || !options->tls_client_authority.empty();
 
   // The devices: memory, queues, compiled programs, the ledger. They know no client.
   const Clock clock;
@@ -101,6 +122,12 @@ int Main(int argc, char** argv) {
   for (const rpc::Endpoint& endpoint : (*server)->endpoints()) {
     spdlog::info("Listening on {}.", rpc::ToString(endpoint));
     std::printf("hlod: listening on %s\n", rpc::ToString(endpoint).c_str());
+    if (endpoint.kind == rpc::Endpoint::Kind::kTcp && !authenticates) {
+      spdlog::warn(
+          "{} takes every user of this machine for a client, for TCP does not say who connects. Give "
+          "a token (--token-file), or listen on a unix socket.",
+          rpc::ToString(endpoint));
+    }
   }
   std::fflush(stdout);
   NotifySystemd("READY=1");
@@ -108,21 +135,25 @@ int Main(int argc, char** argv) {
 
   // Running work finishes, within bounds; a second signal is not asked twice.
   NotifySystemd("STOPPING=1");
-  const std::shared_ptr<LastResort> last_resort = LastResort::Watch(signals);
+  LastResort* const last_resort = LastResort::Watch(signals);
   if (client.connection.valid()) {
     last_resort->EndSoon();  // The client is gone: nobody waits for what still runs.
   } else {
     spdlog::info("Ending: running work may finish, new sessions are refused.");
-    if (!(*server)->Drain(absl::Microseconds(config.drain_us),
-                          [&last_resort] { return last_resort->ends_soon(); })) {
+    if (!(*server)->Drain(FinishingTime(absl::Microseconds(config.drain_us)),
+                          [last_resort] { return last_resort->ends_soon(); })) {
+      const std::string running = (*devices)->DescribeRunning();
+      last_resort->SetRunning(running);
       last_resort->EndSoon();
-      spdlog::warn("Work that still ran was stopped.");
+      spdlog::warn("The time for running work (drain_us) is over; it is stopped: {}.",
+                   running.empty() ? "bytes on their way to clients" : running);
     }
   }
   // All sessions end, then the devices: what has not started is dropped, what runs is cancelled.
   last_resort->EndLater();
   metrics_endpoint.reset();
   server->reset();
+  last_resort->SetRunning((*devices)->DescribeRunning());
   devices->reset();
   spdlog::info("Ended.");
   return 0;

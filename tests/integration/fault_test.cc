@@ -178,5 +178,36 @@ TEST_F(DaemonFault, TerminatedItEndsWhateverIsQueued) {
   EXPECT_FALSE(results.back().ToLiteral().ok());
 }
 
+// A routine of LAPACK cannot be stopped: the daemon ends without it, in order, and says so.
+TEST_F(DaemonFault, TerminatedItEndsBesideALibraryCallThatGoesOn) {
+  StartDaemon({.flags = {"--drain-us", "1000"}});
+  const Executable fill = Must(client_->CompileText(R"(HloModule fill
+ENTRY main {
+  i = f32[4000,4000] iota(), iota_dimension=0
+  j = f32[4000,4000] iota(), iota_dimension=1
+  k = f32[4000,4000] multiply(i, j)
+  ROOT a = f32[4000,4000] sine(k)
+})"));
+  // Minutes of one core.
+  const Executable svd = Must(client_->CompileText(R"(HloModule svd
+ENTRY main {
+  a = f32[4000,4000] parameter(0)
+  ROOT r = (f32[4000,4000], f32[4000], f32[4000,4000], f32[4000,4000], s32[]) custom-call(a), custom_call_target="lapack_sgesdd_ffi", backend_config={mode = 65 : ui8}, api_version=API_VERSION_TYPED_FFI
+})"));
+  const Buffer matrix = Must(fill.Execute({}))[0];
+  ASSERT_OK(matrix.ready().Await());
+  const std::vector<Buffer> results = Must(svd.Execute({matrix}));
+  // Its temporaries are there when it runs; the routine is all that it does.
+  const Admin admin = Must(Admin::Connect({.address = daemon_->address()}));
+  while (Must(admin.Devices())[0].temporary_bytes == 0 &&
+         results[0].ready().Await(absl::Milliseconds(5)).code() == absl::StatusCode::kDeadlineExceeded) {
+  }
+  daemon_->Kill(SIGTERM);
+  const std::optional<int> code = daemon_->WaitForExit(absl::Seconds(60));
+  ASSERT_TRUE(code.has_value()) << daemon_->log();
+  EXPECT_EQ(*code, 0) << daemon_->log();
+  EXPECT_NE(daemon_->log().find("an execute on device 0 (session "), std::string::npos) << daemon_->log();
+}
+
 }  // namespace
 }  // namespace hlod
