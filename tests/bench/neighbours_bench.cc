@@ -1,0 +1,179 @@
+// How long a tiny execute and its read take beside other sessions of the same user: alone, then beside each
+// attack, in turns. Attackers are processes of their own, as neighbours are. Prints the median and the 99th
+// percentile, and their ratio to those alone.
+//   neighbours_bench [ROUNDS]
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "hlod/hlod.h"
+#include "hlod/testing.h"
+
+extern char** environ;
+
+namespace {
+
+using hlod::Buffer;
+using hlod::Client;
+using hlod::Executable;
+
+constexpr char kTiny[] = R"(HloModule tiny
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] add(x, x)
+})";
+
+// A chain of fused loops and products, none of which any cache knows.
+std::string ProgramToCompile(int number) {
+  std::string text = absl::StrFormat(
+      "HloModule storm\nENTRY main {\n  v0 = f32[64,64] parameter(0)\n  c = f32[] constant(%d.5)\n"
+      "  b = f32[64,64] broadcast(c), dimensions={}\n",
+      number);
+  for (int i = 0; i < 300; ++i) {
+    absl::StrAppendFormat(
+        &text,
+        i % 3 == 2 ? "  v%d = f32[64,64] dot(v%d, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+                   : "  v%d = f32[64,64] add(v%d, b)\n",
+        i + 1, i);
+  }
+  return text + "  ROOT r = f32[64,64] tanh(v300)\n}\n";
+}
+
+Client Connect(const std::string& address) { return Client::Connect({.address = address}).value(); }
+
+void Storm(const std::string& address, int seed) {
+  const Client client = Connect(address);
+  for (int i = 0;; ++i) {
+    std::vector<Executable> batch;
+    for (int j = 0; j < 8; ++j)
+      batch.push_back(client.CompileText(ProgramToCompile(seed * 1'000'000 + 8 * i + j)).value());
+    for (const Executable& program : batch) program.ready().Await().IgnoreError();
+  }
+}
+
+// Executes of `elements` numbers each, as fast as they are taken.
+void Executes(const std::string& address, int64_t elements) {
+  const Client client = Connect(address);
+  const Executable program =
+      client
+          .CompileText(absl::StrFormat(
+              "HloModule attack\nENTRY main {\n  x = f32[%d] parameter(0)\n  ROOT y = f32[%d] add(x, x)\n}",
+              elements, elements))
+          .value();
+  const Buffer x =
+      client.device(0).Upload(hlod::Literal(hlod::Shape::Array(hlod::hlo::kF32, {elements}))).value();
+  for (;;) {
+    std::vector<Buffer> results;
+    for (int i = 0; i < 64; ++i) results.push_back(program.Execute({x}).value()[0]);
+    results.back().ready().Await().IgnoreError();
+  }
+}
+
+// A fresh array of 15 MB for each execute.
+void Uploads(const std::string& address) {
+  const Client client = Connect(address);
+  const hlod::Literal array(hlod::Shape::Array(hlod::hlo::kF32, {3'750'000}));
+  const Executable program = client
+                                 .CompileText(
+                                     "HloModule attack\nENTRY main {\n  x = f32[3750000] parameter(0)\n  "
+                                     "ROOT y = f32[3750000] add(x, x)\n}")
+                                 .value();
+  for (;;) {
+    const Buffer x = client.device(0).Upload(array).value();
+    program.Execute({x}).value()[0].ready().Await().IgnoreError();
+  }
+}
+
+struct Attack {
+  const char* name;
+  int sessions;
+};
+constexpr Attack kAttacks[] = {
+    {"compiles", 4}, {"tiny executes", 16}, {"15 MB executes", 4}, {"15 MB uploads", 4}};
+
+[[noreturn]] void RunAttack(std::string_view name, const std::string& address, int seed) {
+  if (name == "compiles") Storm(address, seed);
+  if (name == "tiny executes") Executes(address, 4);
+  if (name == "15 MB executes") Executes(address, 3'750'000);
+  Uploads(address);
+  std::abort();
+}
+
+// The attackers of one attack, until it is destroyed.
+class Attackers {
+ public:
+  Attackers(const Attack& attack, const std::string& address) {
+    const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+    for (int i = 0; i < attack.sessions; ++i) {
+      std::vector<std::string> words = {self, "attack", attack.name, address, std::to_string(i + 1)};
+      std::vector<char*> arguments;
+      for (std::string& word : words) arguments.push_back(word.data());
+      arguments.push_back(nullptr);
+      pid_t pid = 0;
+      if (posix_spawn(&pid, self.c_str(), nullptr, nullptr, arguments.data(), environ) == 0)
+        pids_.push_back(pid);
+    }
+  }
+  ~Attackers() {
+    for (const pid_t pid : pids_) kill(pid, SIGKILL);
+    for (const pid_t pid : pids_) waitpid(pid, nullptr, 0);
+  }
+
+ private:
+  std::vector<pid_t> pids_;
+};
+
+// Appends the times of executes, a few milliseconds apart, in milliseconds.
+void Measure(const Executable& tiny, const Buffer& x, std::vector<double>& times) {
+  for (int i = 0; i < 200; ++i) {
+    const absl::Time begin = absl::Now();
+    if (!tiny.Execute({x}).value()[0].ToLiteral().ok()) std::abort();
+    times.push_back(absl::ToDoubleMilliseconds(absl::Now() - begin));
+    absl::SleepFor(absl::Milliseconds(5));
+  }
+}
+
+double Quantile(std::vector<double>& times, double q) {
+  std::sort(times.begin(), times.end());
+  return times[static_cast<size_t>(q * static_cast<double>(times.size() - 1))];
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 5 && std::string_view(argv[1]) == "attack") RunAttack(argv[2], argv[3], std::atoi(argv[4]));
+  const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 2;
+  const hlod::testing::Daemon daemon = hlod::testing::Daemon::Start().value();
+  const Client client = Connect(daemon.address());
+  const Executable tiny = client.CompileText(kTiny).value();
+  const Buffer x = client.device(0).Upload(hlod::Literal::Vector<float>({1, 2, 3, 4})).value();
+  std::map<std::string, std::vector<double>> times;
+  std::vector<double> warm;
+  Measure(tiny, x, warm);
+  for (int round = 0; round < rounds; ++round) {
+    Measure(tiny, x, times["alone"]);
+    for (const Attack& attack : kAttacks) {
+      const Attackers attackers(attack, daemon.address());
+      absl::SleepFor(absl::Seconds(1));  // They connect, and fill what can be filled.
+      Measure(tiny, x, times[attack.name]);
+    }
+  }
+  std::printf("%-16s %10s %10s %8s %8s\n", "beside", "p50 ms", "p99 ms", "p50", "p99");
+  const double p50 = Quantile(times["alone"], 0.5), p99 = Quantile(times["alone"], 0.99);
+  for (auto& [name, of] : times) {
+    const double own50 = Quantile(of, 0.5), own99 = Quantile(of, 0.99);
+    std::printf("%-16s %10.2f %10.2f %7.1fx %7.1fx\n", name.c_str(), own50, own99, own50 / p50, own99 / p99);
+  }
+}
