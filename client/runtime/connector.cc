@@ -87,8 +87,8 @@ absl::StatusOr<rpc::Descriptor> ConnectUnix(const rpc::Endpoint& endpoint, absl:
   }
 }
 
-// Whoever listens on a usual socket gets this program's data: another user could have made that file. Only
-// the system makes the folder of the system's daemon, so its owner is that daemon's user.
+// The program that listens on a usual socket gets this program's data: another user could have made that
+// file. Only the system makes the folder of the system's daemon, so its owner is that daemon's user.
 absl::Status CheckListener(int fd, const std::string& path) {
   ASSIGN_OR_RETURN(const rpc::PeerCredentials peer, rpc::ReadPeerCredentials(fd));
   if (peer.uid == geteuid() || peer.uid == 0) return absl::OkStatus();

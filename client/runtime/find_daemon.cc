@@ -138,7 +138,7 @@ absl::StatusOr<rpc::Endpoint> FindAddress(const std::string& address) {
     if (status.ok()) return endpoint;
     // Of a socket that this user may connect to, the error is about who listens there.
     if (KindOf(status) == ErrorKind::kAuth)
-      return access(path.c_str(), W_OK) == 0 ? status : MayNotConnect(path);
+      return euidaccess(path.c_str(), W_OK) == 0 ? status : MayNotConnect(path);
     tried += (tried.empty() ? "" : " or ") + path;
   }
   return MakeError(ErrorKind::kLostSession,

@@ -1,4 +1,4 @@
-// Text of others, fit to be shown: names of programs, files and clients come from whoever sent them, and a
+// Text of others, fit to be shown: names of programs, files and clients come from their owners, and a
 // terminal obeys control characters in them.
 #pragma once
 

@@ -15,8 +15,8 @@ struct Endpoint {
   std::string host;     // kTcp
   int port = 0;         // kTcp; 0 lets the system choose when listening.
   int descriptor = -1;  // kDescriptor: an inherited connected socket.
-  // kUnix: looked for where daemons usually are, and not named by the user: whoever listens there has to be
-  // this user or the system.
+  // kUnix: looked for where daemons usually are, and not named by the user: the process that listens there
+  // has to be this user or the system.
   bool found = false;
 
   // Whether a TCP host is the loopback interface (127.0.0.0/8, ::1, localhost): where plain TCP is allowed.

@@ -24,8 +24,8 @@ class FairQueue {
     // A job that is expected to be shorter, and may start at once, runs on the thread that submits it: a hop
     // to another one costs 8-50 us.
     double inline_us_max = 0;
-    int nice =
-        0;  // Of the threads: 19 leaves the cores to all others. Where it cannot be set, they have none.
+    // Of the threads: 19 leaves the cores to all others. Where it cannot be set, they have none.
+    int nice = 0;
   };
   explicit FairQueue(Options options);
   ~FairQueue();

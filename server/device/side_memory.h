@@ -16,7 +16,7 @@
 namespace hlod::device {
 
 // What an owner's sessions take. An owner may take at most three times what all owners leave free: alone it
-// gets three quarters of the sum, and whoever comes next still finds room. Thread-safe.
+// gets three quarters of the sum, and the next one still finds room. Thread-safe.
 class MemoryShare {
  public:
   struct Sum {

@@ -12,8 +12,8 @@ namespace hlod::session {
 // Not thread-safe. Owns no memory and reads no clock.
 class MemoryReturn {
  public:
-  // Between two returns of the heap for the sake of ended sessions: whoever opens and closes sessions without
-  // end does not have others' pages touched anew as often.
+  // Between two returns of the heap for the sake of ended sessions: a client that opens and closes sessions
+  // without end does not have others' pages touched anew as often.
   static constexpr absl::Duration kBetween = absl::Seconds(2);
   // How long nothing has to run, or no session to be there, for memory to go back without an end.
   static constexpr absl::Duration kIdle = absl::Seconds(10);

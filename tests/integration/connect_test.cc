@@ -98,7 +98,7 @@ TEST(Connect, AListenerOfAnotherUserIsNotTakenForTheUsersDaemon) {
   address.sun_family = AF_UNIX;
   std::strncpy(address.sun_path, (folder / "hlod.sock").c_str(), sizeof(address.sun_path) - 1);
   const int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  ASSERT_EQ(seteuid(65534), 0);  // The peer is whoever called listen().
+  ASSERT_EQ(seteuid(65534), 0);  // The peer is the user that called listen().
   const bool listens = bind(listening, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0 &&
                        listen(listening, 8) == 0;
   ASSERT_EQ(seteuid(0), 0);

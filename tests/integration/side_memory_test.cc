@@ -5,53 +5,64 @@
 namespace hlod {
 namespace {
 
-class SideMemory : public DaemonTest {};
+constexpr int64_t kMiB = 1 << 20;
 
-// Sends pieces of a program whose end never comes; the answer to the last one.
-absl::Status SendPieces(RawSession& session, int pieces) {
+class SideMemory : public DaemonTest {
+ protected:
+  // The daemon's figures when `holds` is true of them, or those after a minute.
+  DaemonStats Await(const std::function<bool(const DaemonStats&)>& holds) {
+    DaemonStats stats = Must(daemon_->Stats());
+    for (const absl::Time end = absl::Now() + absl::Minutes(1); !holds(stats) && absl::Now() < end;) {
+      absl::SleepFor(absl::Milliseconds(20));  // tidy: nobody tells a test that pages went back.
+      stats = Must(daemon_->Stats());
+    }
+    return stats;
+  }
+};
+
+// Sends a program of `bytes` in pieces of 1 MiB, or as many of them; the id of its Compile.
+uint64_t SendPieces(RawSession& session, int64_t bytes, int pieces) {
   v1::Command compile, piece;
   compile.mutable_compile()->set_executable(session.NewHandle());
-  compile.mutable_compile()->set_module_bytes(int64_t{200} << 20);
-  session.Send(compile);
-  piece.mutable_program_chunk()->set_data(std::string(1 << 20, 'x'));
-  for (int i = 1; i < pieces; ++i) session.Send(piece);
-  return session.Call(piece);
+  compile.mutable_compile()->set_module_bytes(static_cast<uint64_t>(bytes));
+  const uint64_t command = session.Send(compile);
+  piece.mutable_program_chunk()->set_data(std::string(kMiB, 'x'));
+  for (int i = 0; i < pieces; ++i) session.Send(piece);
+  return command;
 }
 
 TEST_F(SideMemory, WhatASessionLeftBehindGoesBackToTheSystemWhenItHasEnded) {
   StartDaemon({.flags = {"--grace-us", "0"}});
-  constexpr int64_t kMiB = 1 << 20;
   const DaemonStats before = Must(daemon_->Stats());
   {
     RawSession session(daemon_->address());
-    ASSERT_OK(SendPieces(session, 150));
-    const DaemonStats stats = Must(daemon_->Stats());
-    EXPECT_GE(stats.side_memory_bytes, before.side_memory_bytes + 150 * kMiB);
+    SendPieces(session, 200 * kMiB, 150);  // The end of the program never comes.
+    const int64_t held = before.side_memory_bytes + 150 * kMiB;
+    const DaemonStats stats = Await([&](const DaemonStats& now) { return now.side_memory_bytes >= held; });
+    EXPECT_GE(stats.side_memory_bytes, held);
     EXPECT_LE(stats.side_memory_bytes, stats.side_memory_bytes_max);
     EXPECT_GE(stats.resident_bytes, before.resident_bytes + 140 * kMiB);
   }
-  DaemonStats after = Must(daemon_->Stats());
-  const absl::Time end = absl::Now() + absl::Minutes(1);
-  while ((after.resident_bytes > before.resident_bytes + 40 * kMiB ||
-          after.side_memory_bytes > before.side_memory_bytes) &&
-         absl::Now() < end) {
-    absl::SleepFor(absl::Milliseconds(50));  // tidy: nobody tells a test that pages went back.
-    after = Must(daemon_->Stats());
-  }
+  const DaemonStats after = Await([&](const DaemonStats& now) {
+    return now.resident_bytes <= before.resident_bytes + 40 * kMiB &&
+           now.side_memory_bytes <= before.side_memory_bytes;
+  });
   EXPECT_LE(after.side_memory_bytes, before.side_memory_bytes);
   EXPECT_LE(after.resident_bytes, before.resident_bytes + 40 * kMiB);
 }
 
 TEST_F(SideMemory, AllSessionsTogetherHaveOneLimit) {
   StartDaemon({.flags = {"--side-memory", "16MiB"}});
-  EXPECT_EQ(Must(daemon_->Stats()).side_memory_bytes_max, 16 << 20);
+  EXPECT_EQ(Must(daemon_->Stats()).side_memory_bytes_max, 16 * kMiB);
   RawSession first(daemon_->address()), second(daemon_->address());
-  ASSERT_OK(SendPieces(first, 6));
-  ASSERT_OK(SendPieces(second, 8));  // Of the program, not of its pieces, is what is refused.
-  // The program is answered when its last piece has come: that of the first session fits, the second's does
-  // not.
-  EXPECT_GE(Must(daemon_->Stats()).side_memory_bytes, 6 << 20);
-  EXPECT_LE(Must(daemon_->Stats()).side_memory_bytes, 12 << 20);
+  SendPieces(first, 7 * kMiB, 6);
+  Await([](const DaemonStats& now) { return now.side_memory_bytes >= 6 * kMiB; });
+  // One user has at most 12 of the 16 MiB.
+  const std::optional<v1::Reply> refused = second.Await(SendPieces(second, 8 * kMiB, 8));
+  ASSERT_TRUE(refused.has_value());
+  EXPECT_NE(refused->error().text().find("side_memory is 16777216"), std::string::npos)
+      << refused->error().text();
+  EXPECT_LE(Must(daemon_->Stats()).side_memory_bytes, 12 * kMiB);
   EXPECT_OK(client_->Ping().status());
 }
 
