@@ -33,8 +33,24 @@ WindowStarts::WindowStarts(const Numbers& numbers)
     components_.push_back({static_cast<int64_t>(k) * vector_stride * width_,
                            numbers.operand.dims[d] - numbers.window[d], operand_strides[d]});
   }
-  is_plain_ = components_.size() == 1 && positions_.rank() == 1;
-  for (const int64_t stride : batching_strides_) is_plain_ = is_plain_ && stride == 0;
+  // The innermost dimensions that one distance walks.
+  std::vector<int64_t> position_strides;
+  for (int64_t d = 0; d < numbers.indices.rank(); ++d) {
+    if (d != numbers.index_vector_dim) position_strides.push_back(index_strides[d]);
+  }
+  bool first = true;
+  for (size_t d = batch_dims_.size(); d-- > 0;) {
+    if (batch_dims_[d] == 1) continue;
+    if (first) {
+      runs_ = {batch_dims_[d], position_strides[d], batching_strides_[d]};
+      first = false;
+    } else if (position_strides[d] == runs_.length * runs_.position &&
+               batching_strides_[d] == runs_.length * runs_.batching) {
+      runs_.length *= batch_dims_[d];
+    } else {
+      break;
+    }
+  }
 }
 
 bool WindowStarts::AreMultiplesOf(int64_t unit) const {
@@ -75,6 +91,40 @@ void GatherElements(const WindowStarts& starts, const StridedIndex& targets, con
   }
 }
 
+// Windows of a few elements that are no run, of one block of starts at a time: element by element of the
+// window, each for all starts.
+constexpr int64_t kScatteredMax = 64;
+struct WindowElement {
+  int64_t from = 0, to = 0;  // From the window's first.
+};
+std::vector<WindowElement> ElementsOf(const hlo::Dims& sizes, const hlo::Dims& from, const hlo::Dims& to) {
+  std::vector<WindowElement> elements(1);
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    std::vector<WindowElement> outer;
+    outer.swap(elements);
+    for (const WindowElement& one : outer) {
+      for (int64_t i = 0; i < sizes[d]; ++i) elements.push_back({one.from + i * from[d], one.to + i * to[d]});
+    }
+  }
+  return elements;
+}
+template <typename T>
+void GatherScattered(const WindowStarts& starts, const StridedIndex& targets,
+                     absl::Span<const WindowElement> elements, const std::byte* operand,
+                     const std::byte* indices, std::byte* out, int64_t begin, int64_t end) {
+  const auto* from = reinterpret_cast<const T*>(operand);
+  auto* to = reinterpret_cast<T*>(out);
+  int64_t at[kStartsABlock], target[kStartsABlock];
+  for (int64_t block = begin; block < end; block += kStartsABlock) {
+    const int64_t count = std::min(kStartsABlock, end - block);
+    starts.Resolve<true>(indices, block, count, at);
+    for (int64_t b = 0; b < count; ++b) target[b] = targets.Offset(block + b);
+    for (const WindowElement& element : elements) {
+      for (int64_t b = 0; b < count; ++b) to[target[b] + element.to] = from[at[b] + element.from];
+    }
+  }
+}
+
 class GatherStep final : public Step {
  public:
   explicit GatherStep(hlo::Instruction instruction)
@@ -94,6 +144,8 @@ class GatherStep final : public Step {
       sizes.push_back(gather.slice_sizes[d]);
     }
     window_ = MakeCopyNd(sizes, from, to, width_);
+    if (window_.contiguous_bytes() == 0 && window_.elements() <= kScatteredMax)
+      elements_ = ElementsOf(sizes, from, to);
     for (int64_t d : RemainingDims(out.rank(), gather.offset_dims))
       targets_.Append(out.dims[d], out_strides[d]);
     empty_ = Elements(out) == 0;
@@ -115,24 +167,29 @@ class GatherStep final : public Step {
       }
       return absl::OkStatus();
     }
-    return ParallelPieces(context, starts_.count(), starts_.count() * (window_.elements() + 8),
-                          [&](int64_t begin, int64_t end, int) {
-                            if (window_.elements() == 1) {
-                              return VisitWidth(width_, [&]<typename T>() {
-                                GatherElements<T>(starts_, targets_, inputs[0], inputs[1], outputs[0], begin,
-                                                  end);
-                              });
-                            }
-                            for (int64_t b = begin; b < end; ++b) {
-                              const std::byte* from = inputs[0] + starts_.Clamped(inputs[1], b) * width_;
-                              std::byte* to = outputs[0] + targets_.Offset(b) * width_;
-                              if (run > 0) {
-                                std::memcpy(to, from, static_cast<size_t>(run));
-                              } else {
-                                window_.RunHere(from, to);
-                              }
-                            }
-                          });
+    return ParallelPieces(
+        context, starts_.count(), starts_.count() * (window_.elements() + 8),
+        [&](int64_t begin, int64_t end, int) {
+          if (window_.elements() == 1) {
+            return VisitWidth(width_, [&]<typename T>() {
+              GatherElements<T>(starts_, targets_, inputs[0], inputs[1], outputs[0], begin, end);
+            });
+          }
+          if (!elements_.empty()) {
+            return VisitWidth(width_, [&]<typename T>() {
+              GatherScattered<T>(starts_, targets_, elements_, inputs[0], inputs[1], outputs[0], begin, end);
+            });
+          }
+          for (int64_t b = begin; b < end; ++b) {
+            const std::byte* from = inputs[0] + starts_.Clamped(inputs[1], b) * width_;
+            std::byte* to = outputs[0] + targets_.Offset(b) * width_;
+            if (run > 0) {
+              std::memcpy(to, from, static_cast<size_t>(run));
+            } else {
+              window_.RunHere(from, to);
+            }
+          }
+        });
   }
 
  private:
@@ -147,6 +204,7 @@ class GatherStep final : public Step {
   WindowStarts starts_;
   StridedIndex targets_;
   CopyNd window_;
+  std::vector<WindowElement> elements_;  // Of a small window that is no run; else empty.
   int64_t out_bytes_ = 0;
   bool empty_ = false, reads_nothing_ = false;
 };

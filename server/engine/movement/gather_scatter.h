@@ -58,39 +58,69 @@ class WindowStarts {
   // The same of windows [begin, begin + count), in one go.
   template <bool kClamped>
   void Resolve(const std::byte* indices, int64_t begin, int64_t count, int64_t* starts) const {
-    if (is_plain_ && type_ == hlo::kS32)
-      return ResolvePlain<kClamped, int32_t>(indices, begin, count, starts);
-    if (is_plain_ && type_ == hlo::kS64)
-      return ResolvePlain<kClamped, int64_t>(indices, begin, count, starts);
+    if (type_ == hlo::kS32) return ResolveOf<kClamped, int32_t>(indices, begin, count, starts);
+    if (type_ == hlo::kS64) return ResolveOf<kClamped, int64_t>(indices, begin, count, starts);
     for (int64_t b = 0; b < count; ++b)
       starts[b] = kClamped ? Clamped(indices, begin + b) : Checked(indices, begin + b);
   }
 
  private:
-  // One component at equal distances, and no batching: a table looked up by a list of places.
-  template <bool kClamped, typename T>
-  void ResolvePlain(const std::byte* indices, int64_t begin, int64_t count, int64_t* starts) const {
-    const Component c = components_[0];
-    const int64_t step = positions_.innermost_stride();
-    const auto* index = reinterpret_cast<const T*>(indices + c.position) + begin * step;
-    for (int64_t b = 0; b < count; ++b, index += step) {
-      const int64_t at = *index, inside = std::clamp<int64_t>(at, 0, c.last);
-      starts[b] = kClamped || at == inside ? inside * c.stride : -1;
-    }
-  }
-
   struct Component {
     int64_t position;  // Bytes from the vector's first component.
     int64_t last;      // The largest start that keeps the window inside.
     int64_t stride;
   };
+  // How many windows follow one another at equal distances; 0: all. Distances in elements: of index vectors,
+  // and of what follows b itself.
+  struct Run {
+    int64_t length = 0, position = 0, batching = 0;
+  };
+
+  // Run by run: along one, positions of index vectors and what follows b itself are at equal distances.
+  template <bool kClamped, typename T>
+  void ResolveOf(const std::byte* indices, int64_t begin, int64_t count, int64_t* starts) const {
+    const Run run = runs_;
+    for (int64_t b = 0; b < count;) {
+      const int64_t in_run = run.length == 0 ? 0 : (begin + b) % run.length;
+      const int64_t n = run.length == 0 ? count - b : std::min(count - b, run.length - in_run);
+      const std::byte* const vectors = indices + positions_.Offset(begin + b) * width_;
+      const int64_t first = batching_.Offset(begin + b);
+      if (components_.size() == 1) {
+        ResolveRun<kClamped, T>(vectors, first, n, components_[0], starts + b);
+      } else {
+        for (int64_t i = 0; i < n; ++i) starts[b + i] = first + i * run.batching;
+        for (const Component& c : components_) AddRun<kClamped, T>(vectors, n, c, starts + b);
+      }
+      b += n;
+    }
+  }
+  template <bool kClamped, typename T>
+  void ResolveRun(const std::byte* vectors, int64_t first, int64_t n, const Component& c,
+                  int64_t* starts) const {
+    const auto* index = reinterpret_cast<const T*>(vectors + c.position);
+    for (int64_t i = 0; i < n; ++i, index += runs_.position, first += runs_.batching) {
+      const int64_t at = *index, inside = std::clamp<int64_t>(at, 0, c.last);
+      starts[i] = kClamped || at == inside ? first + inside * c.stride : -1;
+    }
+  }
+  // A start that is -1 stays it.
+  template <bool kClamped, typename T>
+  void AddRun(const std::byte* vectors, int64_t n, const Component& c, int64_t* starts) const {
+    const auto* index = reinterpret_cast<const T*>(vectors + c.position);
+    for (int64_t i = 0; i < n; ++i, index += runs_.position) {
+      const int64_t at = *index, inside = std::clamp<int64_t>(at, 0, c.last);
+      if (!kClamped && at != inside) starts[i] = -1;
+      else if (kClamped || starts[i] >= 0) starts[i] += inside * c.stride;
+    }
+  }
+
   hlo::PrimitiveType type_;
   int width_;
   hlo::Dims batch_dims_;
   StridedIndex positions_, batching_;
   std::vector<int64_t> batching_strides_;
   std::vector<Component> components_;
-  bool is_plain_ = false;
+  Run runs_;
 };
 
 // scatter.cc

@@ -77,6 +77,33 @@ TEST(Gather, BatchingDimensions) {
          "start_indices_batching_dims={2,0}, index_vector_dim=3, slice_sizes={1,1,1,2}",
          Indices<int32_t>({4, 6, 3}, 7));
 }
+// The channels of an image at points of it: each window is scattered, and so is what it becomes.
+TEST(Gather, ScatteredWindowsOfAFewElements) {
+  for (const std::string type : {"s8", "bf16", "f32", "f64", "c128"}) {
+    Gather(type + "[2,3,50]", "s64[2,700]", type + "[2,3,700]",
+           "offset_dims={1}, collapsed_slice_dims={2}, start_index_map={2}, operand_batching_dims={0}, "
+           "start_indices_batching_dims={0}, index_vector_dim=2, slice_sizes={1,3,1}",
+           Indices<int64_t>({2, 700}, 50));
+  }
+  Gather("f32[5,6,7]", "s32[2,40,9]", "f32[40,3,9,2]",
+         "offset_dims={1,3}, collapsed_slice_dims={1}, start_index_map={0,2}, index_vector_dim=0, "
+         "slice_sizes={3,1,2}",
+         Indices<int32_t>({2, 40, 9}, 6));
+}
+// Index vectors and batches that are walked at several distances.
+TEST(Gather, RunsOfIndices) {
+  Gather("f32[4,5,600]", "s32[5,4,300]", "f32[5,4,300]",
+         "offset_dims={}, collapsed_slice_dims={2}, start_index_map={2}, operand_batching_dims={0,1}, "
+         "start_indices_batching_dims={1,0}, index_vector_dim=3, slice_sizes={1,1,1}",
+         Indices<int32_t>({5, 4, 300}, 600));
+  Gather("f32[30,40]", "s64[2,700]", "f32[700]",
+         "offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={1,0}, index_vector_dim=0, "
+         "slice_sizes={1,1}",
+         Indices<int64_t>({2, 700}, 30));
+  Gather("f32[7]", "s32[3,2,5,1]", "f32[3,2,5]",
+         "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=3, slice_sizes={1}",
+         Indices<int32_t>({3, 2, 5, 1}, 7));
+}
 TEST(Gather, WindowsInTheMiddleOfTheResult) {
   Gather("f32[10,8,6]", "u8[2,5]", "f32[3,5,2,6]",
          "offset_dims={0,2,3}, collapsed_slice_dims={}, start_index_map={0,1}, index_vector_dim=0, "
