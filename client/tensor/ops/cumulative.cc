@@ -16,8 +16,13 @@ using lazy::Refuse;
 
 namespace lazy {
 
-std::vector<Op> Prefixes(Lowering& l, std::vector<Op> x, int64_t dim, JoinOps join) {
-  if (l.dims(x[0]).empty()) return x;
+namespace {
+
+// Up to here doubling the steps takes fewer instructions, and hardly more time.
+constexpr int64_t kDoublingMax = 64;
+
+// Steps are doubled: log2(n) joins, each over all elements.
+std::vector<Op> PrefixesByDoubling(Lowering& l, std::vector<Op> x, int64_t dim, JoinOps join) {
   const int64_t size = l.dims(x[0])[dim];
   for (int64_t step = 1; step < size; step *= 2) {
     std::vector<Op> before, behind;
@@ -30,6 +35,48 @@ std::vector<Op> Prefixes(Lowering& l, std::vector<Op> x, int64_t dim, JoinOps jo
       const Op parts[] = {SliceDim(l, x[i], dim, 0, step), joined[i]};
       x[i] = Joined(l, parts, dim);
     }
+  }
+  return x;
+}
+
+// The elements of x and y in turn; x may have one more.
+Op Interleaved(Lowering& l, Op x, Op y, int64_t dim) {
+  const Dims dims = l.dims(y);
+  const int64_t pairs = dims[dim];
+  Dims column = dims, both = dims;
+  column.insert(column.begin() + dim + 1, 1);
+  both[dim] = 2 * pairs;
+  const Op parts[] = {l.b.Reshape(SliceDim(l, x, dim, 0, pairs), column), l.b.Reshape(y, column)};
+  const Op joined = l.b.Reshape(Joined(l, parts, dim + 1), both);
+  if (l.dims(x)[dim] == pairs) return joined;
+  const Op all[] = {joined, SliceDim(l, x, dim, pairs, pairs + 1)};
+  return Joined(l, all, dim);
+}
+
+}  // namespace
+
+std::vector<Op> Prefixes(Lowering& l, std::vector<Op> x, int64_t dim, JoinOps join) {
+  if (l.dims(x[0]).empty()) return x;
+  const int64_t size = l.dims(x[0])[dim];
+  if (size <= kDoublingMax) return PrefixesByDoubling(l, std::move(x), dim, join);
+  const int64_t pairs = size / 2;
+  std::vector<Op> even, odd;
+  for (const Op one : x) {
+    even.push_back(SliceDim(l, one, dim, 0, 2 * pairs, 2));
+    odd.push_back(SliceDim(l, one, dim, 1, 2 * pairs, 2));
+  }
+  // The prefixes that end at odd places are those of the pairs; the others are one element longer.
+  const std::vector<Op> at_odd = Prefixes(l, join(l, even, odd), dim, join);
+  std::vector<Op> before, behind;
+  const int64_t longer = (size - 1) / 2;
+  for (size_t i = 0; i < x.size(); ++i) {
+    before.push_back(SliceDim(l, at_odd[i], dim, 0, longer));
+    behind.push_back(SliceDim(l, x[i], dim, 2, size, 2));
+  }
+  const std::vector<Op> at_even = join(l, before, behind);
+  for (size_t i = 0; i < x.size(); ++i) {
+    const Op parts[] = {SliceDim(l, x[i], dim, 0, 1), at_even[i]};
+    x[i] = Interleaved(l, Joined(l, parts, dim), at_odd[i], dim);
   }
   return x;
 }

@@ -1,7 +1,12 @@
 // Sorting, and the first and the k-th in order.
 #include "client/tensor/ops/sorting.h"
 
+#include <limits>
+#include <optional>
+
 #include "client/tensor/apply.h"
+#include "client/tensor/function.h"
+#include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/movement.h"
 #include "hlod/ops/sorting.h"
 
@@ -47,6 +52,32 @@ std::vector<Op> SortedWithIndex(Lowering& l, Op x, int64_t dim, bool descending)
   return SortOps(l, operands, dim, descending);
 }
 
+namespace {
+
+// Numbers whose total order, the greatest first, is the order that topk wants; nullopt where there are none.
+std::optional<Op> TopkKeys(Lowering& l, Op x, bool largest) {
+  if (hlo::IsInteger(l.type(x))) return largest ? x : l.b.Unary(hlo::kNot, x);
+  if (!hlo::IsFloat(l.type(x)) || !largest) return std::nullopt;
+  // A NaN is above all numbers, whatever its sign.
+  const Op nan = l.Full(l.type(x), l.dims(x), std::numeric_limits<double>::quiet_NaN());
+  return l.b.Select(NanOps(l, x), nan, x);
+}
+
+}  // namespace
+
+std::vector<Op> FirstWithIndex(Lowering& l, Op x, int64_t k, int64_t dim, bool descending) {
+  const std::optional<Op> keys = TopkKeys(l, StopGradient(l, x), descending);
+  const int64_t last = RankOf(l, x) - 1;
+  if (!keys || l.dims(x)[dim] > std::numeric_limits<int32_t>::max()) {
+    std::vector<Op> sorted = SortedWithIndex(l, x, dim, descending);
+    for (Op& op : sorted) op = SliceDim(l, op, dim, 0, k);
+    return sorted;
+  }
+  const Op found = l.b.Add(hlo::kTopK, {MovedDim(l, *keys, dim, last)}, hlo::TopKAttributes{k, true});
+  const Op index = MovedDim(l, l.Convert(l.b.GetTupleElement(found, 1), hlo::kS64), last, dim);
+  return {GatherAlong(l, x, dim, index), index};
+}
+
 }  // namespace lazy
 
 namespace {
@@ -69,10 +100,9 @@ ValuesAndIndices Topk(const Operand& x, int64_t k, int64_t dim, bool largest) {
     const int64_t at = WrapDim(dim, static_cast<int64_t>(l.dims(o[0]).size()));
     const int64_t size = l.dims(o[0]).empty() ? 1 : l.dims(o[0])[at];
     if (k < 0 || k > size) Refuse("k (%d) is not within the %d elements of dimension %d", k, size, dim);
-    std::vector<Op> sorted = lazy::SortedWithIndex(l, o[0], at, largest);
-    if (l.dims(o[0]).empty()) return sorted;
-    for (Op& op : sorted) op = lazy::SliceDim(l, op, at, 0, k);
-    return sorted;
+    if (hlo::IsComplex(l.type(o[0]))) Refuse("complex numbers have no order");
+    if (l.dims(o[0]).empty()) return lazy::SortedWithIndex(l, o[0], at, largest);
+    return lazy::FirstWithIndex(l, o[0], k, at, largest);
   }));
 }
 
