@@ -1,8 +1,11 @@
 // Host tensors: one semantics with devices, evaluated by the reference evaluator.
 #include "client/tensor/host.h"
 
+#include <atomic>
+#include <cstdio>
 #include <utility>
 
+#include "client/runtime/events.h"
 #include "client/tensor/canonical.h"
 #include "client/tensor/lock.h"
 #include "client/tensor/lowering.h"
@@ -11,6 +14,23 @@
 #include "common/evaluator/evaluator.h"
 
 namespace hlod::lazy {
+namespace {
+
+// A program that waits this long for one operation has forgotten To(device), or does not know of it.
+constexpr double kSlowUs = 1e6;
+
+// Says so once, of the first operation.
+void WarnOfSlow(const OriginRow& row, double us) {
+  static std::atomic<bool> warned = false;
+  if (us < kSlowUs || warned.exchange(true)) return;
+  std::fprintf(
+      stderr,
+      "hlod: %s (%s) took %.1f s on host tensors, which are computed by one thread, slowly: move them "
+      "to a device with To(device). Said once.\n",
+      row.operation, LineText(row.caller).c_str(), us / 1e6);
+}
+
+}  // namespace
 
 std::vector<std::shared_ptr<const Literal>> Evaluate(const Graph& graph, absl::Span<const NodeId> nodes) {
   const Canonical canonical = Canonicalise(graph, nodes);
@@ -22,8 +42,10 @@ std::vector<std::shared_ptr<const Literal>> Evaluate(const Graph& graph, absl::S
                                                      : parameter.value->literal.get());
   }
   ++Stats().host_operations;
+  const internal::Stopwatch watch;
   absl::StatusOr<Literal> result = hlod::Evaluate(*module, arguments);
   if (!result.ok()) throw Refusal{result.status()};
+  WarnOfSlow(graph.origin(nodes[0]), watch.us());
   std::vector<std::shared_ptr<const Literal>> values;
   if (nodes.size() == 1) {
     values.push_back(std::make_shared<const Literal>(*std::move(result)));
