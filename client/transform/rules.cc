@@ -54,6 +54,24 @@ Tangents Bilinear(const TangentCase& c) {
   return {sum};
 }
 
+PrimitiveType WiderType(PrimitiveType a, PrimitiveType b) {
+  const auto rank = [](PrimitiveType type) {
+    return (hlo::IsComplex(type) ? 2000 : hlo::IsFloat(type) ? 1000 : 0) + hlo::Info(type).bits;
+  };
+  if (a == b) return a;
+  if (hlo::IsComplex(a) != hlo::IsComplex(b)) {  // As precise as both.
+    const bool wide = hlo::RealType(a) == hlo::kF64 || hlo::RealType(b) == hlo::kF64;
+    return wide ? hlo::kC128 : hlo::kC64;
+  }
+  if (hlo::IsFloat(a) && hlo::IsFloat(b) && hlo::Info(a).bits == hlo::Info(b).bits) return hlo::kF32;
+  return rank(a) > rank(b) ? a : b;
+}
+
+Op ToOperandType(Lowering& l, Op cotangent, PrimitiveType type) {
+  const bool part = hlo::IsComplex(l.type(cotangent)) && !hlo::IsComplex(type);
+  return l.Convert(part ? l.b.Unary(hlo::kReal, cotangent) : cotangent, type);
+}
+
 bool IsDifferentiable(PrimitiveType type) { return hlo::IsFloat(type) || hlo::IsComplex(type); }
 
 hlo::Opcode ReducerOpcode(hlo::ComputationId id) {
@@ -64,7 +82,16 @@ hlo::Opcode ReducerOpcode(hlo::ComputationId id) {
   const bool of_both = root.operand_count() == 2 && root.operand(0).opcode() == hlo::kParameter &&
                        root.operand(1).opcode() == hlo::kParameter &&
                        root.operands()[0] != root.operands()[1];
-  return of_both ? root.opcode() : hlo::kCustomCall;
+  if (!of_both) return hlo::kCustomCall;
+  switch (root.opcode()) {
+    case hlo::kAdd:
+    case hlo::kMultiply:
+    case hlo::kMinimum:
+    case hlo::kMaximum:
+    case hlo::kAnd:
+    case hlo::kOr: return root.opcode();
+    default: return root.operand(0).parameter_number() == 0 ? root.opcode() : hlo::kCustomCall;
+  }
 }
 
 }  // namespace hlod::lazy

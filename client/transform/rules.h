@@ -93,8 +93,14 @@ inline TangentRule NoTangent() {
 Op Zeros(Lowering& l, const Shape& shape);
 Op SumOf(Lowering& l, Op x, Op y);  // One may be absent.
 bool IsDifferentiable(PrimitiveType type);
-// What a computation of two scalars does: add, multiply, minimum, maximum, and, or; kParameter for "the
-// second"; kCustomCall for anything else.
+// A type that has the numbers of both, as far as one has: what a product of operands of different types is
+// computed in on the way back, so that a cotangent of f32 is not rounded to the s8 or bf16 of the other
+// operand.
+PrimitiveType WiderType(PrimitiveType a, PrimitiveType b);
+// A cotangent in its operand's type; of a real operand the real part.
+Op ToOperandType(Lowering& l, Op cotangent, PrimitiveType type);
+// What a computation of two scalars does to the first and the second, in this order where it matters;
+// kParameter for "the second"; kCustomCall for anything else.
 hlo::Opcode ReducerOpcode(hlo::ComputationId id);
 
 }  // namespace hlod::lazy

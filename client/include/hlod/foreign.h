@@ -20,7 +20,8 @@ class LoadedProgram;
 // jax.export writes (mlir_module_serialized), what compiler_ir("hlo") serialises, or HLO text. A call is
 // recorded like any operation, its instructions among the caller's, so that the program around it is compiled
 // as one with it. Unused parameters stay arguments. Aliasing and donation that the module states are not
-// taken over. Copies share the program.
+// taken over. Copies share the program. Transforms go through it as through operations; at kinks its
+// derivatives are JAX's (hlod/kinks.inc).
 class LoadedFunction {
  public:
   explicit LoadedFunction(std::shared_ptr<const lazy::LoadedProgram> program)

@@ -1,5 +1,8 @@
 // Functions to functions over trees of tensors, as JAX has them: derivatives in forward and reverse mode.
 // They compose with one another and with Jit: Grad(Grad(f)), Jit(ValueAndGrad(f)).
+//
+// Where a function has no derivative, or more than one, operations on tensors follow PyTorch and loaded programs
+// follow JAX: hlod/kinks.inc has the table.
 #pragma once
 
 #include <memory>

@@ -37,7 +37,7 @@ Op OpenClamp(Lowering& l, Op x, double low, double high) {
 }
 // Between 0 and `high`: at 0 the gradient is 1, at `high` 0.
 Op FromBelow(Lowering& l, Op x, double high) {
-  const Op above = l.b.Clamp(N(l, x, 0), x, N(l, x, high));
+  const Op above = SelectOps(l, CompareOps(l, x, 0, Order::kLt), N(l, x, 0), x);
   return SelectOps(l, CompareOps(l, x, high, Order::kGe), N(l, x, high), above);
 }
 // alpha (exp(x / scale) - 1) below 0.

@@ -29,6 +29,8 @@ Op SelectOps(Lowering& l, Op pred, Op x, Op y);
 Op CompareOps(Lowering& l, Op x, Op y, Order direction);
 Op CompareOps(Lowering& l, Op x, double y, Order direction);
 Op NanOps(Lowering& l, Op x);
+// x between two numbers. At them its derivative is 1, as PyTorch's clamp has it; that of the opcode is 0.
+Op ClampedOps(Lowering& l, Op x, double low, double high);
 Op TruncOps(Lowering& l, Op x);     // Towards zero; integers stay.
 Op SignBitOps(Lowering& l, Op x);   // Of a float its bit, so also of -0.
 Op SoftplusOps(Lowering& l, Op x);  // log(1 + exp(x)) without overflow.

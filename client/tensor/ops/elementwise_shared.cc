@@ -27,6 +27,11 @@ Op NanOps(Lowering& l, Op x) {
   return l.b.Compare(x, x, Order::kNe);
 }
 
+Op ClampedOps(Lowering& l, Op x, double low, double high) {
+  x = SelectOps(l, CompareOps(l, x, low, Order::kLt), N(l, x, low), x);
+  return SelectOps(l, CompareOps(l, x, high, Order::kGt), N(l, x, high), x);
+}
+
 Op TruncOps(Lowering& l, Op x) {
   if (!hlo::IsFloat(l.type(x))) return x;
   return SelectOps(l, CompareOps(l, x, 0, Order::kLt), l.b.Unary(hlo::kCeil, x), l.b.Unary(hlo::kFloor, x));

@@ -212,7 +212,7 @@ Tensor Round(const Operand& x, int64_t decimals) {
 
 Tensor Logit(const Operand& x, std::optional<double> eps) {
   return lazy::Unary(lazy::ops::Logit, x, [&](Lowering& l, Op x) {
-    if (eps.has_value()) x = l.b.Clamp(N(l, x, *eps), x, N(l, x, 1 - *eps));
+    if (eps.has_value()) x = ClampedOps(l, x, *eps, 1 - *eps);
     return InWide(l, x, [](Lowering& l, Op x) {
       return lazy::OwnDerivative(l, "logit", {x}, [&](lazy::Operands o) {
         return l.b.Unary(hlo::kLog, o[0] / (N(l, x, 1) - o[0]));

@@ -155,7 +155,10 @@ Op Gather(const BatchCase& c) {
   gather.offset_dims = Shifted(gather.offset_dims);
   gather.index_vector_dim += 1;
   gather.start_indices_batching_dims = Shifted(gather.start_indices_batching_dims);
-  if (!c.x[0].has_batch) return Again(c, {c.x[0].op, c.x[1].op}, gather);
+  if (!c.x[0].has_batch) {
+    gather.indices_are_sorted = false;  // Those of each example are.
+    return Again(c, {c.x[0].op, c.x[1].op}, gather);
+  }
   gather.collapsed_slice_dims = Shifted(gather.collapsed_slice_dims);
   gather.start_index_map = Shifted(gather.start_index_map);
   gather.operand_batching_dims = Shifted(gather.operand_batching_dims);
@@ -221,11 +224,13 @@ Op Dot(const BatchCase& c) {
   if (left && right) {
     dot.lhs_batch.insert(dot.lhs_batch.begin(), 0);
     dot.rhs_batch.insert(dot.rhs_batch.begin(), 0);
-    return l.b.Dot(c.x[0].op, c.x[1].op, dot);
+    return Again(c, {c.x[0].op, c.x[1].op}, dot);
   }
   // The examples are one more dimension that is kept.
-  const Op product = l.b.Dot(c.x[0].op, c.x[1].op, dot);
-  return MovedDim(l, product, left ? batches : batches + lhs_free, 0);
+  const int64_t at = left ? batches : batches + lhs_free;
+  Shape whole = Shape::Array(c.shape.type, c.shape.dims);
+  whole.dims.insert(whole.dims.begin() + at, c.size);
+  return MovedDim(l, l.b.Add(hlo::kDot, {c.x[0].op, c.x[1].op}, dot, {}, &whole), at, 0);
 }
 
 // Dimension `dim` of one example, [groups * n], with the examples (dimension 0) between the groups and the
@@ -243,14 +248,20 @@ Op Convolution(const BatchCase& c) {
   const bool left = c.x[0].has_batch, right = c.x[1].has_batch;
   const auto merged = [&](Op x, int64_t into) { return Merge(l, MovedDim(l, x, 0, into), into); };
   const auto divided = [&](Op y, int64_t dim) { return MovedDim(l, Split(l, y, dim, c.size), dim, 0); };
+  // Of one example's type, with the examples in dimension `dim`.
+  const auto convolved = [&](Op x, Op kernel, int64_t dim) {
+    Shape whole = Shape::Array(c.shape.type, c.shape.dims);
+    whole.dims[dim] *= c.size;
+    return l.b.Add(hlo::kConvolution, {x, kernel}, conv, {}, &whole);
+  };
   if (!right) {  // More images.
     const Op images = MergedWithinGroups(l, c.x[0].op, conv.input_batch, conv.batch_group_count);
-    return divided(l.b.Convolution(images, c.x[1].op, conv), conv.output_batch);
+    return divided(convolved(images, c.x[1].op, conv.output_batch), conv.output_batch);
   }
   if (!left) {  // More features of the same images.
     const int64_t groups = std::max(conv.feature_group_count, conv.batch_group_count);
     const Op kernel = MergedWithinGroups(l, c.x[1].op, conv.kernel_output_feature, groups);
-    const Op y = Split(l, l.b.Convolution(c.x[0].op, kernel, conv), conv.output_feature, groups);
+    const Op y = Split(l, convolved(c.x[0].op, kernel, conv.output_feature), conv.output_feature, groups);
     return Merge(l, MovedDim(l, Split(l, y, conv.output_feature + 1, c.size), conv.output_feature + 1, 0),
                  conv.output_feature + 1);
   }
@@ -259,7 +270,7 @@ Op Convolution(const BatchCase& c) {
   const bool batch_groups = conv.batch_group_count > 1;
   (batch_groups ? conv.batch_group_count : conv.feature_group_count) *= c.size;
   const Op input = merged(c.x[0].op, batch_groups ? conv.input_batch : conv.input_feature);
-  return divided(l.b.Convolution(input, kernel, conv), conv.output_feature);
+  return divided(convolved(input, kernel, conv.output_feature), conv.output_feature);
 }
 
 }  // namespace

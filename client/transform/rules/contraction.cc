@@ -41,8 +41,8 @@ Op DotCotangent(const TransposeCase& c, size_t i) {
     back.lhs_contracting.push_back(first + static_cast<int64_t>(k));
   }
   back.rhs_contracting = other_kept;
-  const PrimitiveType type = c.operands[i]->type;
-  const Op product = c.l.b.Dot(c.l.Convert(c.ct, c.l.type(c.x[1 - i])), c.x[1 - i], back);
+  const PrimitiveType wide = WiderType(c.shape.type, c.operands[1 - i]->type);
+  const Op product = c.l.b.Dot(c.l.Convert(c.ct, wide), c.l.Convert(c.x[1 - i], wide), back);
   // Its dimensions: batch, my kept, then what is contracted in the order of the other's dimensions.
   Dims origin = my_batch;
   origin.insert(origin.end(), my_kept.begin(), my_kept.end());
@@ -52,7 +52,7 @@ Op DotCotangent(const TransposeCase& c, size_t i) {
   for (const size_t k : by_other) origin.push_back(mine[k]);
   Dims permutation(origin.size());
   for (size_t k = 0; k < origin.size(); ++k) permutation[origin[k]] = static_cast<int64_t>(k);
-  return c.l.Convert(Permuted(c.l, product, permutation), type);
+  return ToOperandType(c.l, Permuted(c.l, product, permutation), c.operands[i]->type);
 }
 
 Cotangents TDot(const TransposeCase& c) {
@@ -135,11 +135,12 @@ Op InputCotangent(const TransposeCase& c) {
   });
   // Reversed where the convolution itself does not reverse.
   kernel = Reversed(l, kernel, ReversedDims(conv, false));
-  Op result = l.b.Convolution(l.Convert(c.ct, l.type(kernel)), kernel, back);
+  const PrimitiveType wide = WiderType(c.shape.type, l.type(kernel));
+  Op result = l.b.Convolution(l.Convert(c.ct, wide), l.Convert(kernel, wide), back);
   if (conv.batch_group_count > 1) {
     result = MoveGroups(l, result, conv.input_feature, conv.input_batch, conv.batch_group_count);
   }
-  return l.Convert(result, c.operands[0]->type);
+  return ToOperandType(l, result, c.operands[0]->type);
 }
 
 Op KernelCotangent(const TransposeCase& c) {
@@ -161,8 +162,9 @@ Op KernelCotangent(const TransposeCase& c) {
     b.padding_high = span.output - span.input + span.window - w.padding_low - 1;
   });
   for (size_t i = 0; i < back.window.size(); ++i) back.window[i].size = c.shape.dims[conv.output_spatial[i]];
-  const Op result = l.b.Convolution(c.x[0], l.Convert(c.ct, l.type(c.x[0])), back);
-  return l.Convert(Reversed(l, result, ReversedDims(conv, true)), c.operands[1]->type);
+  const PrimitiveType wide = WiderType(c.shape.type, l.type(c.x[0]));
+  const Op result = l.b.Convolution(l.Convert(c.x[0], wide), l.Convert(c.ct, wide), back);
+  return ToOperandType(l, Reversed(l, result, ReversedDims(conv, true)), c.operands[1]->type);
 }
 
 Cotangents TConvolution(const TransposeCase& c) {

@@ -1,4 +1,4 @@
-// Derivatives of elementwise opcodes. At kinks: PyTorch's choices.
+// Derivatives of elementwise opcodes. The choices at kinks: client/include/hlod/kinks.inc.
 #include <cmath>
 #include <numbers>
 
@@ -100,9 +100,11 @@ Tangents Remainder(const TangentCase& c) {
 }
 
 Op PowerByX(const TangentCase& c) {
-  // y x^(y - 1), and 0 where y is 0.
+  // y x^(y - 1), and 0 where that is 0 times what is not finite.
   Lowering& l = c.l;
-  const Op zero = l.b.Compare(c.x[1], N(c, 0), Order::kEq);
+  const Op pole =
+      l.b.Binary(hlo::kOr, l.b.Compare(c.x[0], N(c, 0), Order::kEq), l.b.Compare(c.x[0], c.x[0], Order::kNe));
+  const Op zero = l.b.Binary(hlo::kAnd, l.b.Compare(c.x[1], N(c, 0), Order::kEq), pole);
   const Op power = l.b.Binary(hlo::kPower, c.x[0], l.b.Select(zero, N(c, 1), c.x[1] - N(c, 1)));
   return l.b.Select(zero, N(c, 0), c.x[1] * power);
 }
@@ -134,20 +136,28 @@ Op Atan2BySecond(const TangentCase& c) {
 
 Tangents Select(const TangentCase& c) { return {c.l.b.Select(c.x[0], c.TangentOf(1), c.TangentOf(2))}; }
 
+// min(max(x, low), high). At a bound neither it nor x has a derivative, as in JAX; where the bounds are the
+// wrong way round, the result is high.
 Tangents Clamp(const TangentCase& c) {
   Lowering& l = c.l;
   const Dims dims = c.shape.dims;
   const Op low = l.BroadcastTo(c.x[0], dims), x = c.x[1], high = l.BroadcastTo(c.x[2], dims);
-  const auto where = [&](Op pred, Op tangent) { return l.b.Select(pred, tangent, Zeros(l, c.shape)); };
-  const auto spread = [&](Op tangent) { return l.BroadcastTo(tangent, dims); };
+  const auto both = [&](Op a, Op b) { return l.b.Binary(hlo::kAnd, a, b); };
+  const auto where = [&](Op pred, Op tangent) {
+    return l.b.Select(pred, l.BroadcastTo(tangent, dims), Zeros(l, c.shape));
+  };
+  const Op in_order = l.b.Compare(low, high, Order::kLt);
   Op sum;
+  if (!IsZero(c.t[0])) sum = where(both(l.b.Compare(x, low, Order::kLt), in_order), c.t[0]);
   if (!IsZero(c.t[1])) {
-    const Op inside =
-        l.b.Binary(hlo::kAnd, l.b.Compare(x, low, Order::kGe), l.b.Compare(x, high, Order::kLe));
-    sum = where(inside, c.t[1]);
+    const Op inside = both(l.b.Compare(x, low, Order::kGt), l.b.Compare(x, high, Order::kLt));
+    sum = SumOf(l, sum, where(inside, c.t[1]));
   }
-  if (!IsZero(c.t[0])) sum = SumOf(l, sum, where(l.b.Compare(x, low, Order::kLt), spread(c.t[0])));
-  if (!IsZero(c.t[2])) sum = SumOf(l, sum, where(l.b.Compare(x, high, Order::kGt), spread(c.t[2])));
+  if (!IsZero(c.t[2])) {
+    const Op above =
+        l.b.Binary(hlo::kOr, l.b.Compare(x, high, Order::kGt), l.b.Compare(low, high, Order::kGt));
+    sum = SumOf(l, sum, where(above, c.t[2]));
+  }
   return {sum};
 }
 
@@ -155,6 +165,9 @@ Tangents Clamp(const TangentCase& c) {
 
 Cotangents TNegate(const TransposeCase& c) { return {c.l.b.Unary(hlo::kNegate, c.ct)}; }
 Cotangents TCopy(const TransposeCase& c) { return {c.ct}; }
+Cotangents TReducePrecision(const TransposeCase& c) {  // Rounded on the way back, too.
+  return {c.l.b.Add(hlo::kReducePrecision, {c.ct}, c.attributes)};
+}
 Cotangents TAdd(const TransposeCase& c) { return {c.IsLinear(0) ? c.ct : Op{}, c.IsLinear(1) ? c.ct : Op{}}; }
 Cotangents TSubtract(const TransposeCase& c) {
   return {c.IsLinear(0) ? c.ct : Op{}, c.IsLinear(1) ? c.l.b.Unary(hlo::kNegate, c.ct) : Op{}};
@@ -164,18 +177,14 @@ Cotangents TMultiply(const TransposeCase& c) {
   return {Op{}, c.ct * c.x[0]};
 }
 Cotangents TDivide(const TransposeCase& c) { return {c.ct / c.x[1], Op{}}; }
-Cotangents TConvert(const TransposeCase& c) {
-  const PrimitiveType from = c.operands[0]->type;
-  if (hlo::IsComplex(c.shape.type) && !hlo::IsComplex(from)) {
-    return {c.l.Convert(c.l.b.Unary(hlo::kReal, c.ct), from)};
-  }
-  return {c.l.Convert(c.ct, from)};
-}
-// <ct, z> is Re(ct z), as JAX has it.
+Cotangents TConvert(const TransposeCase& c) { return {ToOperandType(c.l, c.ct, c.operands[0]->type)}; }
+// <ct, z> is Re(ct z), as JAX has it. A real number is its own real part, and has no imaginary one.
 Cotangents TReal(const TransposeCase& c) {
+  if (!hlo::IsComplex(c.operands[0]->type)) return {c.ct};
   return {c.l.b.Binary(hlo::kComplex, c.ct, Zeros(c.l, c.l.shape(c.ct)))};
 }
 Cotangents TImag(const TransposeCase& c) {
+  if (!hlo::IsComplex(c.operands[0]->type)) return {Op{}};
   return {c.l.b.Binary(hlo::kComplex, Zeros(c.l, c.l.shape(c.ct)), c.l.b.Unary(hlo::kNegate, c.ct))};
 }
 Cotangents TComplex(const TransposeCase& c) {
@@ -255,7 +264,7 @@ void AddElementwiseRules(Rules& rules) {
     TransposeRule rule;
   };
   static constexpr TransposeRow kTransposes[] = {
-      {hlo::kNegate, TNegate}, {hlo::kCopy, TCopy},         {hlo::kReducePrecision, TCopy},
+      {hlo::kNegate, TNegate}, {hlo::kCopy, TCopy},         {hlo::kReducePrecision, TReducePrecision},
       {hlo::kAdd, TAdd},       {hlo::kSubtract, TSubtract}, {hlo::kMultiply, TMultiply},
       {hlo::kDivide, TDivide}, {hlo::kConvert, TConvert},   {hlo::kReal, TReal},
       {hlo::kImag, TImag},     {hlo::kComplex, TComplex},   {hlo::kSelect, TSelect},

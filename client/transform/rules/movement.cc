@@ -1,5 +1,6 @@
 // Derivatives of opcodes that move elements: all are linear in what they move.
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "client/tensor/ops/movement.h"
@@ -93,7 +94,25 @@ Op ProductOfOthers(const TangentCase& c, const hlo::ScatterAttributes& attribute
   return l.b.Select(alone, GatherLike(l, attributes, product, indices, shape) / nonzero, Zeros(l, shape));
 }
 
-// Operands: what is there, indices, updates. Of overwriting, indices are taken as unique.
+// Of an overwriting scatter, the updates whose value stays: where indices repeat, one of several. Their
+// numbers are scattered as they are, and the number that is found in its place has stayed.
+Op IsKept(Lowering& l, const hlo::ScatterAttributes& s, const Dims& operand, Op indices,
+          const Shape& updates) {
+  Dims scattered, kept;
+  for (int64_t dim = 0; dim < updates.rank(); ++dim) {
+    const Dims& windows = s.update_window_dims;
+    if (std::find(windows.begin(), windows.end(), dim) != windows.end()) continue;
+    scattered.push_back(updates.dims[dim]);
+    kept.push_back(dim);
+  }
+  const Op count = IndexIota(l, {Count(scattered)}, 0);
+  const Op numbers = l.b.Broadcast(l.Reshape(count, scattered), updates.dims, kept);
+  const Op placed = ScatterWith(l, l.Full(hlo::kS64, operand, -1), indices, numbers, s, Combine::kSet);
+  const Op found = l.b.Add(hlo::kGather, {placed, indices}, GatherOf(s, l.shape(placed), updates));
+  return l.b.Compare(found, numbers, hlo::ComparisonDirection::kEq);
+}
+
+// Operands: what is there, indices, updates.
 Tangents Scatter(const TangentCase& c) {
   if (c.x.size() != 3) Refuse("a scatter of several operands has no derivative rule");
   Lowering& l = c.l;
@@ -103,6 +122,7 @@ Tangents Scatter(const TangentCase& c) {
   const Shape updates_shape = l.shape(updates);
   switch (join) {
     case hlo::kAdd:
+    case hlo::kSubtract:
     case hlo::kParameter: {
       const std::vector<Op> operands = {c.TangentOf(0), indices, c.TangentOf(2)};
       return {l.b.Add(hlo::kScatter, operands, attributes, c.called)};
@@ -149,8 +169,35 @@ Cotangents TScatter(const TransposeCase& c) {
       all[0] = l.b.Add(hlo::kScatter, {c.ct, c.x[1], Zeros(l, *c.operands[2])}, attributes, c.called);
     }
   }
-  if (c.IsLinear(2)) all[2] = GatherLike(l, attributes, c.ct, c.x[1], *c.operands[2]);
+  if (!c.IsLinear(2)) return all;
+  all[2] = GatherLike(l, attributes, c.ct, c.x[1], *c.operands[2]);
+  if (join == hlo::kSubtract) all[2] = l.b.Unary(hlo::kNegate, all[2]);
+  if (join == hlo::kParameter && !attributes.unique_indices && Count(c.operands[2]->dims) > 0) {
+    const Op kept = IsKept(l, attributes, c.shape.dims, c.x[1], *c.operands[2]);
+    all[2] = l.b.Select(kept, all[2], Zeros(l, *c.operands[2]));
+  }
   return all;
+}
+
+// The greatest number of an integer type, as far as an s64 has it.
+int64_t GreatestOf(PrimitiveType type) {
+  const int bits = hlo::Info(type).bits - (hlo::IsSigned(type) ? 1 : 0);
+  return bits >= 63 ? std::numeric_limits<int64_t>::max() : (int64_t{1} << bits) - 1;
+}
+
+// The starts of a gather's slices as the gather has them: moved to where a slice is inside.
+Op StartsInside(Lowering& l, const hlo::GatherAttributes& g, const Dims& operand, Op indices) {
+  const Dims dims = l.dims(indices);
+  const PrimitiveType type = l.type(indices);
+  Dims most;
+  for (const int64_t dim : g.start_index_map) {
+    most.push_back(std::min(operand[dim] - g.slice_sizes[dim], GreatestOf(type)));
+  }
+  if (most.empty()) return indices;
+  const Op high = g.index_vector_dim == static_cast<int64_t>(dims.size())
+                      ? l.Full(type, dims, most[0])
+                      : l.b.Broadcast(l.Convert(IndexVector(l, most), type), dims, {g.index_vector_dim});
+  return l.b.Clamp(l.Number(type, 0), indices, high);
 }
 
 Cotangents TGather(const TransposeCase& c) {
@@ -163,7 +210,8 @@ Cotangents TGather(const TransposeCase& c) {
   s.scatter_indices_batching_dims = g.start_indices_batching_dims;
   s.index_vector_dim = g.index_vector_dim;
   s.indices_are_sorted = g.indices_are_sorted;
-  return {ScatterAddLike(c.l, s, Zeros(c.l, *c.operands[0]), c.x[1], c.ct), Op{}};
+  const Op starts = StartsInside(c.l, g, c.operands[0]->dims, c.x[1]);
+  return {ScatterAddLike(c.l, s, Zeros(c.l, *c.operands[0]), starts, c.ct), Op{}};
 }
 
 Cotangents TBroadcast(const TransposeCase& c) {

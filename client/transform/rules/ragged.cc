@@ -119,14 +119,14 @@ Cotangents TRaggedDot(const TransposeCase& c) {
   }
   Back back = linear == 0 ? BackOfLhs(form) : BackOfRhs(form);
   back.attributes.dot.precision = form.dot.precision;
-  const Op ct = c.l.Convert(c.ct, c.l.type(c.x[1 - linear]));
+  const PrimitiveType wide = WiderType(c.shape.type, c.l.type(c.x[1 - linear]));
+  const Op ct = c.l.Convert(c.ct, wide), other = c.l.Convert(c.x[1 - linear], wide);
   const bool cotangent_first = linear == 0 && form.mode == hlo::RaggedMode::kFree;
   const Op product = c.l.b.Add(
-      hlo::kRaggedDot, {cotangent_first ? ct : c.x[1 - linear], cotangent_first ? c.x[1] : ct, c.x[2]},
-      back.attributes);
+      hlo::kRaggedDot, {cotangent_first ? ct : other, cotangent_first ? other : ct, c.x[2]}, back.attributes);
   Dims permutation(back.origin.size());
   for (size_t k = 0; k < back.origin.size(); ++k) permutation[back.origin[k]] = static_cast<int64_t>(k);
-  all[linear] = c.l.Convert(Permuted(c.l, product, permutation), c.operands[linear]->type);
+  all[linear] = ToOperandType(c.l, Permuted(c.l, product, permutation), c.operands[linear]->type);
   return all;
 }
 

@@ -3,6 +3,7 @@
 
 #include "client/tensor/ops/movement.h"
 #include "client/transform/rules.h"
+#include "client/transform/rules/reducer.h"
 
 namespace hlod::lazy {
 namespace {
@@ -18,116 +19,48 @@ Op Spread(Lowering& l, Op reduced, const Dims& to, const Dims& dimensions) {
   return l.b.Broadcast(reduced, to, kept);
 }
 
-// The tangent of a product over dimensions by halving: correct where elements are zero.
-Op ProductTangent(Lowering& l, Op x, Op t, const Dims& dimensions) {
-  for (const int64_t dim : dimensions) {
-    for (int64_t size = l.dims(x)[dim]; size > 1; size = l.dims(x)[dim]) {
-      const int64_t half = size / 2;
-      const Op a = SliceDim(l, x, dim, 0, half), b = SliceDim(l, x, dim, half, 2 * half);
-      const Op ta = SliceDim(l, t, dim, 0, half), tb = SliceDim(l, t, dim, half, 2 * half);
-      Op next = a * b, tangent = ta * b + tb * a;
-      if (size % 2 == 1) {
-        const Op rest[] = {next, SliceDim(l, x, dim, size - 1, size)};
-        const Op tangents[] = {tangent, SliceDim(l, t, dim, size - 1, size)};
-        next = Joined(l, rest, dim);
-        tangent = Joined(l, tangents, dim);
-      }
-      x = next;
-      t = tangent;
-    }
-  }
-  Dims kept;
-  const Dims dims = l.dims(t);
-  for (int64_t dim = 0; dim < static_cast<int64_t>(dims.size()); ++dim) {
-    if (std::find(dimensions.begin(), dimensions.end(), dim) == dimensions.end()) kept.push_back(dims[dim]);
-  }
-  return l.Reshape(t, kept);
-}
-
-// Whether a computation gives one of the two groups of operands, as an arg max does: it has nothing but
-// comparisons, their logic, and choices.
-bool Selects(hlo::ComputationId id) {
-  const hlo::Computation& reducer = Tracer::Get().callees().computation(id);
-  for (NodeId node = 0; node < reducer.size(); ++node) {
-    switch (reducer[node].opcode()) {
-      case hlo::kParameter:
-      case hlo::kConstant:
-      case hlo::kCompare:
-      case hlo::kAnd:
-      case hlo::kOr:
-      case hlo::kNot:
-      case hlo::kSelect:
-      case hlo::kTuple: break;
-      default: return false;
-    }
-  }
-  return true;
-}
-
-// Whether elements are what was selected: all operands are equal to all results, NaN to NaN.
-Op IsSelected(Lowering& l, absl::Span<const Op> elements, absl::Span<const Op> selected) {
-  Op all;
-  for (size_t i = 0; i < elements.size(); ++i) {
-    const Op x = elements[i], y = selected[i];
-    Op same = l.b.Compare(x, y, Order::kEq);
-    if (IsDifferentiable(l.type(x))) {
-      const Op nans = l.b.Binary(hlo::kAnd, l.b.Compare(x, x, Order::kNe), l.b.Compare(y, y, Order::kNe));
-      same = l.b.Binary(hlo::kOr, same, nans);
-    }
-    all = IsZero(all) ? same : l.b.Binary(hlo::kAnd, all, same);
-  }
-  return all;
-}
-
-// Of a reduction of values and their places to one of them: the tangent of the element that is selected.
-// Elements that are alike in all are alike in their places, so that there is one.
-Tangents SelectedTangents(const TangentCase& c, const Dims& dimensions) {
-  Lowering& l = c.l;
-  if (!Selects(c.called[0]))
-    Refuse("a reduction of several operands with this computation has no derivative rule");
+// What a reduction reduces, and what it begins with.
+Dual DualOfOperands(const TangentCase& c) {
   const size_t count = c.x.size() / 2;
-  const Dims from = l.dims(c.x[0]);
-  std::vector<Op> results;
-  for (size_t i = 0; i < count; ++i) {
-    results.push_back(Spread(l, l.b.GetTupleElement(c.y, static_cast<int64_t>(i)), from, dimensions));
+  return {{c.x.begin(), c.x.begin() + static_cast<std::ptrdiff_t>(count)},
+          {c.t.begin(), c.t.begin() + static_cast<std::ptrdiff_t>(count)}};
+}
+Dual DualOfInits(const TangentCase& c) {
+  const size_t count = c.x.size() / 2;
+  return {{c.x.begin() + static_cast<std::ptrdiff_t>(count), c.x.end()},
+          {c.t.begin() + static_cast<std::ptrdiff_t>(count), c.t.end()}};
+}
+
+// Of one maximum or minimum: shared equally by all elements that are the result. Where the initial value is
+// it alone, none has a share; of NaN the shares are 0 / 0, except over no dimensions, where the element is
+// what it was.
+Op ExtremeTangent(const TangentCase& c, const Dims& dimensions) {
+  Lowering& l = c.l;
+  const Op x = c.x[0], spread = Spread(l, c.y, l.dims(x), dimensions);
+  const Op same = l.b.Compare(x, spread, Order::kEq);
+  if (dimensions.empty()) {
+    const Op here = l.b.Binary(hlo::kOr, same, l.b.Compare(x, x, Order::kNe));
+    return l.b.Select(here, c.t[0], Zeros(l, c.shape));
   }
-  const Op here = IsSelected(l, c.x.subspan(0, count), results);
-  Tangents all;
-  for (size_t i = 0; i < count; ++i) {
-    if (IsZero(c.t[i])) {
-      all.emplace_back();
-      continue;
-    }
-    const Op only = l.b.Select(here, c.t[i], Zeros(l, l.shape(c.t[i])));
-    all.push_back(l.Reduce(hlo::kAdd, only, dimensions));
-  }
-  return all;
+  const Op here = l.Convert(same, c.shape.type), count = l.Reduce(hlo::kAdd, here, dimensions);
+  const Op none = l.b.Binary(hlo::kAnd, l.b.Compare(count, Zeros(l, c.shape), Order::kEq),
+                             l.b.Compare(c.y, c.y, Order::kEq));
+  const Op shares = l.b.Select(none, l.Full(c.shape.type, c.shape.dims, 1), count);
+  return l.Reduce(hlo::kAdd, c.t[0] * (here / Spread(l, shares, l.dims(x), dimensions)), dimensions);
 }
 
 Tangents Reduce(const TangentCase& c) {
   Lowering& l = c.l;
   const Dims& dimensions = c.Get<hlo::DimensionsAttributes>().dimensions;
-  if (c.x.size() != 2) {
-    if (std::all_of(c.t.begin(), c.t.end(), IsZero)) return Tangents(c.x.size() / 2);
-    return SelectedTangents(c, dimensions);
+  const hlo::Opcode join = c.x.size() == 2 ? ReducerOpcode(c.called[0]) : hlo::kCustomCall;
+  if (join == hlo::kAdd) {
+    const Op sum = IsZero(c.t[0]) ? Op{} : l.Reduce(hlo::kAdd, c.t[0], dimensions);
+    return {SumOf(l, sum, IsZero(c.t[1]) ? Op{} : l.b.Broadcast(c.t[1], c.shape.dims, {}))};
   }
-  if (!IsZero(c.t[1])) Refuse("a reduction whose initial value has a derivative has no derivative rule");
-  const Dims from = l.dims(c.x[0]);
-  switch (ReducerOpcode(c.called[0])) {
-    case hlo::kAdd: return {l.Reduce(hlo::kAdd, c.t[0], dimensions)};
-    case hlo::kMultiply: {
-      if (Count(from) == 0) return {Op{}};
-      return {ProductTangent(l, c.x[0], c.t[0], dimensions)};
-    }
-    case hlo::kMaximum:
-    case hlo::kMinimum: {  // Shared equally by all that are the extreme.
-      const Op here =
-          l.Convert(l.b.Compare(c.x[0], Spread(l, c.y, from, dimensions), Order::kEq), c.shape.type);
-      const Op count = l.Reduce(hlo::kAdd, here, dimensions);
-      return {l.Reduce(hlo::kAdd, c.t[0] * (here / Spread(l, count, from, dimensions)), dimensions)};
-    }
-    default: Refuse("a reduction with this computation has no derivative rule");
+  if ((join == hlo::kMaximum || join == hlo::kMinimum) && hlo::IsFloat(c.shape.type) && IsZero(c.t[1])) {
+    return {ExtremeTangent(c, dimensions)};
   }
+  return ReducedTangents(l, c.called[0], DualOfOperands(c), DualOfInits(c), dimensions);
 }
 
 // init is constant in what is linear.
@@ -167,74 +100,78 @@ bool Next(Dims& position, const hlo::Window& window) {
   return false;
 }
 
-// Of t, what stands where the extreme of each window of x is, found position by position; the first of equal
-// ones counts. `init` is what x is padded with, `to` has as many elements as there are windows.
-Op AtExtreme(Lowering& l, Op given, Op init, Op selected, const hlo::Window& window, const Dims& to,
-             bool maximum) {
+int64_t PositionsOf(const hlo::Window& window) {
   int64_t count = 1;
   for (const hlo::WindowDimension& w : window) count *= w.size;
   if (count > kWindowMax) Refuse("a window of %d elements is too large for its derivative rule", count);
-  const Op x = Padded(l, given, init, window);
-  const Op t = Padded(l, selected, l.Number(l.type(selected), 0), window);
-  Dims position(window.size(), 0);
-  Op best = AtPosition(l, x, window, position, to);
-  Op found = AtPosition(l, t, window, position, to);
-  while (Next(position, window)) {
-    const Op other = AtPosition(l, x, window, position, to);
-    const Op better = l.b.Compare(other, best, maximum ? Order::kGt : Order::kLt);
-    found = l.b.Select(better, AtPosition(l, t, window, position, to), found);
-    best = l.b.Select(better, other, best);
-  }
-  return found;
+  return count;
 }
 
-// The same of windows: the element at each position counts where it is what was selected.
-Tangents SelectedInWindows(const TangentCase& c) {
+// Of t, what stands at the element of each window of x that is selected, found position by position: the one
+// so far stays where it compares by `stays` with the next. `init` is what x is padded with, `to` has as many
+// elements as there are windows.
+struct Selected {
+  Op value, of_t;
+};
+Selected AtSelected(Lowering& l, Op given, Op init, Op t_given, const hlo::Window& window, const Dims& to,
+                    Order stays) {
+  static_cast<void>(PositionsOf(window));
+  const Op x = Padded(l, given, init, window);
+  const Op t = Padded(l, t_given, l.Number(l.type(t_given), 0), window);
+  Dims position(window.size(), 0);
+  Selected best = {AtPosition(l, x, window, position, to), AtPosition(l, t, window, position, to)};
+  while (Next(position, window)) {
+    const Op other = AtPosition(l, x, window, position, to);
+    const Op stay = l.b.Compare(best.value, other, stays);
+    best.of_t = l.b.Select(stay, best.of_t, AtPosition(l, t, window, position, to));
+    best.value = l.b.Select(stay, best.value, other);
+  }
+  return best;
+}
+
+// Of one maximum or minimum: of the first of equal elements; of none where the initial value is beyond all.
+Op ExtremeInWindows(const TangentCase& c, const hlo::Window& window, bool maximum) {
   Lowering& l = c.l;
-  if (!Selects(c.called[0]))
-    Refuse("windows of several operands with this computation have no derivative rule");
-  const hlo::Window& window = c.Get<hlo::WindowAttributes>().window;
-  int64_t positions = 1;
-  for (const hlo::WindowDimension& w : window) positions *= w.size;
-  if (positions > kWindowMax) {
-    Refuse("a window of %d elements is too large for its derivative rule", positions);
-  }
-  const size_t count = c.x.size() / 2;
-  std::vector<Op> x, t(count), results;
-  for (size_t i = 0; i < count; ++i) {
-    x.push_back(Padded(l, c.x[i], c.x[count + i], window));
-    if (!IsZero(c.t[i])) t[i] = Padded(l, c.t[i], l.Number(l.type(c.t[i]), 0), window);
-    results.push_back(l.b.GetTupleElement(c.y, static_cast<int64_t>(i)));
-  }
-  const Dims to = l.dims(results[0]);
-  Tangents all(count);
+  const Selected best =
+      AtSelected(l, c.x[0], c.x[1], c.t[0], window, c.shape.dims, maximum ? Order::kGe : Order::kLe);
+  const Op init = l.b.Broadcast(c.x[1], c.shape.dims, {});
+  const Op beyond = l.b.Compare(init, best.value, maximum ? Order::kGt : Order::kLt);
+  return l.b.Select(beyond, Zeros(l, c.shape), best.of_t);
+}
+
+// By the reducer itself, from the initial values through the positions of each window; padding takes no part.
+Tangents FoldedWindows(const TangentCase& c, const hlo::Window& window) {
+  Lowering& l = c.l;
+  static_cast<void>(PositionsOf(window));
+  const Dims to = c.shape.IsTuple() ? c.shape.tuple[0].dims : c.shape.dims;
+  const Dual x = DualOfOperands(c);
+  if (Count(to) == 0) return Tangents(x.values.size());
+  const auto padded = [&](Op x) { return Padded(l, x, l.Number(l.type(x), 0), window); };
+  const auto to_all = [&](Op x) { return l.b.Broadcast(x, to, {}); };
+  const Dual spread = OfEach(x, padded);
+  const Op inside = padded(l.Full(hlo::kPred, l.dims(x.values[0]), true));
+  Dual folded = OfEach(DualOfInits(c), to_all);
   Dims position(window.size(), 0);
   do {
-    std::vector<Op> elements;
-    for (const Op padded : x) elements.push_back(AtPosition(l, padded, window, position, to));
-    const Op here = IsSelected(l, elements, results);
-    for (size_t i = 0; i < count; ++i) {
-      if (IsZero(t[i])) continue;
-      const Op tangent = AtPosition(l, t[i], window, position, to);
-      all[i] = l.b.Select(here, tangent, IsZero(all[i]) ? Zeros(l, l.shape(tangent)) : all[i]);
-    }
+    const auto here = [&](Op x) { return AtPosition(l, x, window, position, to); };
+    const Dual next = Combined(l, c.called[0], folded, OfEach(spread, here));
+    folded = Where(l, here(inside), next, folded);
   } while (Next(position, window));
-  return all;
+  return folded.tangents;
 }
 
 Tangents ReduceWindow(const TangentCase& c) {
-  if (c.x.size() != 2) return SelectedInWindows(c);
-  if (!IsZero(c.t[1])) Refuse("windows whose initial value has a derivative have no derivative rule");
   Lowering& l = c.l;
   const hlo::Window& window = c.Get<hlo::WindowAttributes>().window;
-  const hlo::Opcode join = ReducerOpcode(c.called[0]);
-  switch (join) {
-    case hlo::kAdd: return {l.b.ReduceWindow(c.t[0], l.Number(c.shape.type, 0), window, c.called[0])};
-    case hlo::kMaximum:
-    case hlo::kMinimum:
-      return {AtExtreme(l, c.x[0], c.x[1], c.t[0], window, c.shape.dims, join == hlo::kMaximum)};
-    default: Refuse("windows reduced with this computation have no derivative rule");
+  const bool one = c.x.size() == 2 && IsZero(c.t[1]);
+  const hlo::Opcode join = one ? ReducerOpcode(c.called[0]) : hlo::kCustomCall;
+  if (join == hlo::kAdd) {
+    return {l.b.ReduceWindow(c.t[0], l.Number(c.shape.type, 0), window, c.called[0])};
   }
+  if ((join == hlo::kMaximum || join == hlo::kMinimum) && hlo::IsFloat(c.shape.type)) {
+    return {ExtremeInWindows(c, window, join == hlo::kMaximum)};
+  }
+  return FoldedWindows(c, window);
 }
 
 int64_t Dilated(int64_t size, int64_t dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; }
@@ -275,7 +212,7 @@ Tangents SelectAndScatter(const TangentCase& c) {
 Cotangents TSelectAndScatter(const TransposeCase& c) {
   Lowering& l = c.l;
   const hlo::Computation& select = Tracer::Get().callees().computation(c.called[0]);
-  const bool compares = select.root().opcode() == hlo::kCompare;
+  const bool compares = ReducerOpcode(c.called[0]) == hlo::kCompare;
   const Order order = compares ? select.root().attributes<hlo::CompareAttributes>().direction : Order::kEq;
   const bool maximum = order == Order::kGe || order == Order::kGt;
   if (!maximum && order != Order::kLe && order != Order::kLt) {
@@ -284,10 +221,11 @@ Cotangents TSelectAndScatter(const TransposeCase& c) {
   const PrimitiveType type = l.type(c.x[0]);
   const Op outside =
       l.graph.op(l.graph.Constant(NeutralLiteral(maximum ? hlo::kMaximum : hlo::kMinimum, type)));
-  return {Op{},
-          AtExtreme(l, c.x[0], outside, c.ct, c.Get<hlo::WindowAttributes>().window, c.operands[1]->dims,
-                    maximum),
-          Op{}};
+  return {
+      Op{},
+      AtSelected(l, c.x[0], outside, c.ct, c.Get<hlo::WindowAttributes>().window, c.operands[1]->dims, order)
+          .of_t,
+      Op{}};
 }
 
 }  // namespace
