@@ -64,11 +64,14 @@ Values Square(Conversion& c) {
   if (!hlo::IsComplex(c.shape(0).type)) return {x * x};
   const Op re = c.b.Unary(kReal, x), im = c.b.Unary(kImag, x);
   const Op equal = c.b.Compare(c.b.Unary(kAbs, re), c.b.Unary(kAbs, im), hlo::ComparisonDirection::kEq);
-  const Op both = c.b.Binary(kAnd, c.b.Unary(kIsFinite, re), equal);
+  const Op difference = (re - im) * (re + im);
+  // Only where the sum overflows, so that elsewhere the derivative is that of the product.
+  const Op overflows = c.b.Unary(kNot, c.b.Unary(kIsFinite, difference));
+  const Op both = c.b.Binary(kAnd, c.b.Binary(kAnd, c.b.Unary(kIsFinite, re), equal), overflows);
   const Op zero =
       c.b.Broadcast(c.b.Constant(hlo::Literal(Shape::Scalar(c.b.shape(re).type))), c.shape(0).dims, {});
   const Op product = re * im;
-  return {c.b.Binary(kComplex, c.b.Select(both, zero, (re - im) * (re + im)), product + product)};
+  return {c.b.Binary(kComplex, c.b.Select(both, zero, difference), product + product)};
 }
 
 Values Conj(Conversion& c) {

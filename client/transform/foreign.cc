@@ -20,6 +20,7 @@
 #include "client/tensor/runtime.h"
 #include "client/tensor/throw.h"
 #include "client/transform/counted_loop.h"
+#include "client/transform/foreign_logistic.h"
 #include "common/base/strings.h"
 #include "common/hlo/flat_signature.h"
 #include "common/hlo/inference/verifier.h"
@@ -107,16 +108,19 @@ class LoadedProgram {
   }
 
  private:
-  // What comes in place of an instruction: of a plain call the instructions of what it calls, of a loop that
-  // counts a scan. Transforms see more in these.
+  // What comes in place of an instruction: of a plain call or a fusion the instructions of what it calls, of
+  // a loop that counts a scan, of the parts of a logistic function its opcode. Transforms see more in these.
   static std::optional<NodeId> Replaced(hlo::Computation& to, const hlo::Instruction& instruction,
                                         absl::Span<const NodeId> operands,
                                         absl::Span<const hlo::ComputationId> called) {
-    if (instruction.opcode() == hlo::kCall && !instruction.attributes<hlo::CallAttributes>().is_composite) {
+    const bool call =
+        instruction.opcode() == hlo::kCall && !instruction.attributes<hlo::CallAttributes>().is_composite;
+    if (call || instruction.opcode() == hlo::kFusion) {
       const hlo::Computation& callee = Tracer::Get().callees().computation(called[0]);
       if (to.size() + callee.size() > kSplicedMax) return std::nullopt;
       return Spliced(to, callee, operands);
     }
+    if (instruction.opcode() == hlo::kDivide) return AppendAsLogistic(to, instruction, operands);
     if (instruction.opcode() != hlo::kWhile) return std::nullopt;
     return AppendAsScan(to, {to, operands[0], called[0], called[1]});
   }
