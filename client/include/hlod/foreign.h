@@ -21,7 +21,7 @@ class LoadedProgram;
 // recorded like any operation, its instructions among the caller's, so that the program around it is compiled
 // as one with it. Unused parameters stay arguments. Aliasing and donation that the module states are not
 // taken over. Copies share the program. Transforms go through it as through operations; at kinks its
-// derivatives are JAX's (hlod/kinks.inc).
+// derivatives are JAX's (hlod/foreign_kinks.inc).
 class LoadedFunction {
  public:
   explicit LoadedFunction(std::shared_ptr<const lazy::LoadedProgram> program)

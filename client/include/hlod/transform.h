@@ -2,7 +2,7 @@
 // They compose with one another and with Jit: Grad(Grad(f)), Jit(ValueAndGrad(f)).
 //
 // Where a function has no derivative, or more than one, operations on tensors follow PyTorch and loaded programs
-// follow JAX: hlod/kinks.inc has the table.
+// follow JAX: hlod/foreign_kinks.inc has the table.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Derivatives of elementwise opcodes. The choices at kinks: client/include/hlod/kinks.inc.
+// Derivatives of elementwise opcodes. The choices at kinks: client/include/hlod/foreign_kinks.inc.
 #include <cmath>
 #include <numbers>
 

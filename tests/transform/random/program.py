@@ -9,7 +9,7 @@ from jax import lax
 
 @jax.custom_jvp
 def absolute(x):
-    """|x|, whose derivative at 0 is 0, as hlod/kinks.inc has it and JAX has not."""
+    """|x|, whose derivative at 0 is 0, as hlod/foreign_kinks.inc has it and JAX has not."""
     return lax.abs(x)
 
 

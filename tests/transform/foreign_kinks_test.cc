@@ -1,4 +1,4 @@
-// The table of derivatives where a function has none, or more than one (hlod/kinks.inc): each row against
+// The table of derivatives where a function has none, or more than one (hlod/foreign_kinks.inc): each row against
 // what a loaded program and an operation on tensors give.
 #include <cmath>
 #include <limits>
@@ -22,7 +22,7 @@ struct Row {
 };
 constexpr Row kRows[] = {
 #define HLOD_KINK(id, function, point, foreign, tensors) {#id, function, point, foreign, tensors},
-#include "hlod/kinks.inc"
+#include "hlod/foreign_kinks.inc"
 #undef HLOD_KINK
 };
 
@@ -148,7 +148,7 @@ second {
 ENTRY main {
 )";
 
-class Kinks : public TensorTest {
+class ForeignKinks : public TensorTest {
  protected:
   double DerivativeOf(const Binding& b, const std::function<Tensor(const Arrays&)>& f) {
     Arrays arguments;
@@ -160,7 +160,7 @@ class Kinks : public TensorTest {
   }
 };
 
-TEST_F(Kinks, AreAsTheTableSays) {
+TEST_F(ForeignKinks, AreAsTheTableSays) {
   for (const Row& row : kRows) {
     SCOPED_TRACE(absl::StrCat(row.function, " where ", row.point));
     const auto found = Bindings().find(row.id);
