@@ -96,10 +96,7 @@ LoweredOperands Lowered(const Operation& operation, OperandSpan operands, const 
       const PrimitiveType type = common != hlo::kInvalid  ? common
                                  : first != hlo::kInvalid ? first
                                                           : NumberType(number);
-      const bool parameter =
-          graph.kind != Graph::Kind::kHost && Tracer::Get().IsParameter(operands[i].caller(), number);
-      op = parameter ? graph.op(graph.NumberParameter(NumberLiteral(type, number)))
-                     : lowering.Number(type, number);
+      op = lowering.Number(type, number, operands[i].caller());
     } else if (bound[i].copy) {
       op = graph.op(graph.NodeOf(*bound[i].copy));
     } else if (bound[i].is_number_tensor) {

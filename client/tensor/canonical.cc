@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "client/tensor/portable.h"
 
@@ -108,26 +109,36 @@ std::unique_ptr<Module> MakeModule(std::string name, const Graph& graph, const C
   portable.Prepare(from);
   hlo::Computation& main = module->AddComputation("main");
   module->set_entry(module->computation_count() - 1);
-  for (NodeId node = 0; node < from.size(); ++node) {
-    AppendPortable(main, from[node], from[node].operands(), portable, callees);
+  std::vector<NodeId> recorded(from.size()), placed(from.size());
+  std::iota(recorded.begin(), recorded.end(), NodeId{0});
+  std::ranges::sort(recorded, {}, [&](NodeId node) { return canonical.nodes[node]; });
+  absl::InlinedVector<NodeId, 8> operands;
+  for (const NodeId node : recorded) {
+    operands.clear();
+    for (const NodeId operand : from[node].operands()) operands.push_back(placed[operand]);
+    placed[node] = AppendPortable(main, from[node], operands, portable, callees);
     if (const Parameter* parameter = graph.ParameterAt(canonical.nodes[node]);
         parameter != nullptr && parameter->value && parameter->value->sharding != nullptr) {
-      main.mutable_notes(node).sharding = *parameter->value->sharding;
+      main.mutable_notes(placed[node]).sharding = *parameter->value->sharding;
     }
     const OriginRow& row = graph.origin(canonical.nodes[node]);
     if (row.caller.line == 0) continue;
-    hlo::Metadata& metadata = main.mutable_notes(node).metadata;
+    hlo::Metadata& metadata = main.mutable_notes(placed[node]).metadata;
     metadata.op_type = metadata.op_name = row.operation;
     metadata.source_file = row.caller.file;
     metadata.source_line = row.caller.line;
   }
   if (canonical.outputs.size() == 1) {
-    main.set_root(canonical.outputs[0]);
+    main.set_root(placed[canonical.outputs[0]]);
   } else {
     std::vector<Shape> elements;
-    for (const NodeId output : canonical.outputs) elements.push_back(main[output].shape());
+    std::vector<NodeId> outputs;
+    for (const NodeId output : canonical.outputs) {
+      outputs.push_back(placed[output]);
+      elements.push_back(from[output].shape());
+    }
     const hlo::ShapeId tuple = main.tables().Intern(Shape::Tuple(std::move(elements)));
-    main.set_root(main.Append(hlo::kTuple, tuple, 0, canonical.outputs));
+    main.set_root(main.Append(hlo::kTuple, tuple, 0, outputs));
   }
   for (const uint32_t parameter : donated) {
     module->config.buffer_donors.push_back({static_cast<int64_t>(parameter), {}});

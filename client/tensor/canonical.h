@@ -22,9 +22,12 @@ struct Canonical {
 // Walks from `outputs`, operands first.
 Canonical Canonicalise(const Graph& graph, absl::Span<const NodeId> outputs);
 
-// A module over the same tables whose entry returns the outputs: one as it is, several as a tuple.
-// Instructions carry the operation and the source line as metadata. `donated`: canonical parameters whose
-// memory it may take over.
+// A module over the same tables whose entry returns the outputs: one as it is, several as a tuple. Its
+// instructions stand in the order in which they were recorded. A daemon runs them in that order, so the order
+// decides what is alive together: a step in the program's own order computes a layer again, and its weights'
+// gradients, where the backward pass reaches the layer, while the canonical order, from the outputs down,
+// would compute all layers again first. Instructions carry the operation and the source line as metadata.
+// `donated`: canonical parameters whose memory it may take over.
 std::unique_ptr<Module> MakeModule(std::string name, const Graph& graph, const Canonical& canonical,
                                    absl::Span<const uint32_t> donated);
 

@@ -84,6 +84,21 @@ Op Lowering::Number(PrimitiveType type, const Scalar& value) {
   return graph.op(graph.Constant(NumberLiteral(type, value)));
 }
 
+Op Lowering::Varying(PrimitiveType type, const Scalar& value) {
+  if (graph.kind == Graph::Kind::kHost) return Number(type, value);
+  return graph.op(graph.NumberParameter(NumberLiteral(type, value)));
+}
+
+Op Lowering::Number(PrimitiveType type, const Scalar& value, const Caller& caller) {
+  const bool varies = graph.kind != Graph::Kind::kHost && Tracer::Get().IsParameter(caller, value);
+  return varies ? Varying(type, value) : Number(type, value);
+}
+
+Op Lowering::Setting(PrimitiveType type, double value, const Caller& caller, const char* name) {
+  const bool varies = graph.kind != Graph::Kind::kHost && Tracer::Get().SettingVaries(caller, name, value);
+  return varies ? Varying(type, value) : Number(type, value);
+}
+
 Op Lowering::Full(PrimitiveType type, const Dims& dims, const Scalar& value) {
   const Op number = Number(type, value);
   return dims.empty() ? number : b.Broadcast(number, dims, {});

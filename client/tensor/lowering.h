@@ -36,6 +36,14 @@ struct Lowering {
 
   // A constant scalar.
   Op Number(PrimitiveType type, const Scalar& value);
+  // A scalar whose value travels with the execute. On the host, where nothing is compiled, a constant.
+  Op Varying(PrimitiveType type, const Scalar& value);
+  // A scalar that stands in the program at `caller`: varying or constant, as Tracer::IsParameter says.
+  Op Number(PrimitiveType type, const Scalar& value, const Caller& caller);
+  // A scalar that the user of an operation sets, such as a probability or a slope; `name` names it. It is a
+  // constant until it differs from what it was at `caller` before, and a parameter from then on, so that a
+  // schedule compiles twice and not in every step.
+  Op Setting(PrimitiveType type, double value, const Caller& caller, const char* name);
   // The same for all of `dims`.
   Op Full(PrimitiveType type, const Dims& dims, const Scalar& value);
   // As NumPy broadcasts: sizes of 1 are repeated, dimensions are added in front. Refuses others.

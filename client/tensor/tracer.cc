@@ -101,6 +101,10 @@ bool Tracer::Varies(uint64_t site, const Scalar& value) {
   return found->second.varied;
 }
 
+bool Tracer::SettingVaries(const Caller& caller, const char* name, double value) {
+  return Varies(Key(caller, name), value);
+}
+
 bool Tracer::IndexVaries(const Caller& caller, int64_t index) {
   static constexpr char kIndex = 0;  // Apart from the numbers of the same line.
   return Varies(Key(caller, &kIndex), index);

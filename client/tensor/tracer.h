@@ -44,6 +44,9 @@ class Tracer {
   // Whether a number that stands at `caller` is to be a parameter: it is not 0, 1 or -1, or has differed from
   // what it was there before.
   bool IsParameter(const Caller& caller, const Scalar& value);
+  // Returns true once the setting `name` of an operation at `caller`, such as a probability or a slope, has
+  // differed from what it was there before.
+  bool SettingVaries(const Caller& caller, const char* name, double value);
   // Whether the starts of the slices at `caller` differ from one trace to the next. A line may slice several
   // times in a trace, at starts of its own; `trace` names the trace.
   bool StartVaries(const Caller& caller, uint64_t trace, int64_t start);

@@ -66,8 +66,7 @@ bool Overlaps(const StridedStep& step) {
 // Where a slice begins in every dimension.
 std::vector<Op> Starts(Lowering& l, const SliceStep& step, size_t rank) {
   std::vector<Op> starts(rank, l.Number(hlo::kS64, 0));
-  const bool parameter = step.varies && l.graph.kind != Graph::Kind::kHost;
-  if (parameter) starts[step.dim] = l.graph.op(l.graph.NumberParameter(NumberLiteral(hlo::kS64, step.start)));
+  if (step.varies) starts[step.dim] = l.Varying(hlo::kS64, step.start);
   else if (step.start != 0) starts[step.dim] = l.Number(hlo::kS64, step.start);
   return starts;
 }

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "client/tensor/function.h"
 #include "client/tensor/generator.h"
@@ -24,6 +25,14 @@ using lazy::SelectOps;
 constexpr double kSeluAlpha = 1.6732632423543772848170429916717;
 constexpr double kSeluScale = 1.0507009873554804934193349852946;
 
+// A number that the user of an activation sets, in the type that it is computed in.
+struct Setting {
+  const Operand& operand;
+  const char* name;
+  double value;
+  Op operator()(Lowering& l, Op x) const { return l.Setting(l.type(x), value, operand.caller(), name); }
+};
+
 template <typename F>
 Tensor Activation(const lazy::Operation& operation, const Operand& x, F lower) {
   return lazy::Unary(operation, x, [&](Lowering& l, Op x) { return lazy::InWide(l, x, lower); });
@@ -31,31 +40,33 @@ Tensor Activation(const lazy::Operation& operation, const Operand& x, F lower) {
 
 Op Positive(Lowering& l, Op x) { return CompareOps(l, x, 0, Order::kGt); }
 // At the bounds the gradient is 0; of Clamp it is 1.
-Op OpenClamp(Lowering& l, Op x, double low, double high) {
-  const Op above = SelectOps(l, CompareOps(l, x, low, Order::kLe), N(l, x, low), x);
-  return SelectOps(l, CompareOps(l, above, high, Order::kGe), N(l, x, high), above);
+Op OpenClamp(Lowering& l, Op x, Op low, Op high) {
+  const Op above = SelectOps(l, CompareOps(l, x, low, Order::kLe), low, x);
+  return SelectOps(l, CompareOps(l, above, high, Order::kGe), high, above);
 }
 // Between 0 and `high`: at 0 the gradient is 1, at `high` 0.
 Op FromBelow(Lowering& l, Op x, double high) {
   const Op above = SelectOps(l, CompareOps(l, x, 0, Order::kLt), N(l, x, 0), x);
   return SelectOps(l, CompareOps(l, x, high, Order::kGe), N(l, x, high), above);
 }
-// alpha (exp(x / scale) - 1) below 0.
-Op EluOps(Lowering& l, Op x, double alpha, double scale = 1) {
+// alpha (exp(x / scale) - 1) below 0; a null scale is 1.
+Op EluOps(Lowering& l, Op x, Op alpha, std::optional<Op> scale = {}) {
   // Of what is not positive, so that the unused branch does not overflow.
   const Op negative = CompareOps(l, x, 0, Order::kLe), below = SelectOps(l, negative, x, N(l, x, 0));
-  const Op rest = scale == 1 ? below : below / N(l, x, scale);
-  return SelectOps(l, negative, l.b.Unary(hlo::kExponentialMinusOne, rest) * N(l, x, alpha), x);
+  const Op rest = scale.has_value() ? below / *scale : below;
+  return SelectOps(l, negative, l.b.Unary(hlo::kExponentialMinusOne, rest) * alpha, x);
 }
 
 }  // namespace
 
 Tensor Relu6(const Operand& x) {
-  return Activation(lazy::ops::Relu6, x, [](Lowering& l, Op x) { return OpenClamp(l, x, 0, 6); });
+  return Activation(lazy::ops::Relu6, x,
+                    [](Lowering& l, Op x) { return OpenClamp(l, x, N(l, x, 0), N(l, x, 6)); });
 }
 Tensor Selu(const Operand& x) {
-  return Activation(lazy::ops::Selu, x,
-                    [](Lowering& l, Op x) { return EluOps(l, x, kSeluAlpha) * N(l, x, kSeluScale); });
+  return Activation(lazy::ops::Selu, x, [](Lowering& l, Op x) {
+    return EluOps(l, x, N(l, x, kSeluAlpha)) * N(l, x, kSeluScale);
+  });
 }
 Tensor Silu(const Operand& x) {
   return Activation(lazy::ops::Silu, x, [](Lowering& l, Op x) { return x * l.b.Unary(hlo::kLogistic, x); });
@@ -72,7 +83,7 @@ Tensor Softsign(const Operand& x) {
 }
 Tensor Hardsigmoid(const Operand& x) {
   return Activation(lazy::ops::Hardsigmoid, x, [](Lowering& l, Op x) {
-    const Op line = OpenClamp(l, x + N(l, x, 3), 0, 6) / N(l, x, 6);
+    const Op line = OpenClamp(l, x + N(l, x, 3), N(l, x, 0), N(l, x, 6)) / N(l, x, 6);
     return SelectOps(l, lazy::NanOps(l, x), lazy::StopGradient(l, line), line);  // Of NaN 0.
   });
 }
@@ -92,26 +103,32 @@ Tensor Logsigmoid(const Operand& x) {
 }
 
 Tensor LeakyRelu(const Operand& x, double negative_slope) {
-  return Activation(lazy::ops::LeakyRelu, x, [&](Lowering& l, Op x) {
-    return SelectOps(l, Positive(l, x), x, x * N(l, x, negative_slope));
-  });
+  const Setting slope{x, "negative_slope", negative_slope};
+  return Activation(lazy::ops::LeakyRelu, x,
+                    [&](Lowering& l, Op x) { return SelectOps(l, Positive(l, x), x, x * slope(l, x)); });
 }
 Tensor Rrelu(const Operand& x, double lower, double upper, bool training) {
   if (!training) return LeakyRelu(x, (lower + upper) / 2);
+  const Setting range{x, "upper", upper - lower}, least{x, "lower", lower};
   return Activation(lazy::ops::Rrelu, x, [&](Lowering& l, Op x) {
     if (!(lower <= upper)) Refuse("the bounds of the slope (%g and %g) are not in order", lower, upper);
     if (!hlo::IsFloat(l.type(x))) Refuse("random slopes of %s are not defined", hlo::Name(l.type(x)));
     const lazy::RandomState state = lazy::Draw(l.graph.place, lazy::Count(l.dims(x)), 64);
     const Op unit = lazy::RandomUniform(l, state, l.type(x), l.dims(x));
-    const Op slope = unit * N(l, x, upper - lower) + N(l, x, lower);
+    const Op slope = unit * range(l, x) + least(l, x);
     return SelectOps(l, Positive(l, x), x, x * slope);
   });
 }
 Tensor Elu(const Operand& x, double alpha) {
-  return Activation(lazy::ops::Elu, x, [&](Lowering& l, Op x) { return EluOps(l, x, alpha); });
+  const Setting slope{x, "alpha", alpha};
+  return Activation(lazy::ops::Elu, x, [&](Lowering& l, Op x) { return EluOps(l, x, slope(l, x)); });
 }
 Tensor Celu(const Operand& x, double alpha) {
-  return Activation(lazy::ops::Celu, x, [&](Lowering& l, Op x) { return EluOps(l, x, alpha, alpha); });
+  const Setting slope{x, "alpha", alpha};
+  return Activation(lazy::ops::Celu, x, [&](Lowering& l, Op x) {
+    const Op by = slope(l, x);
+    return EluOps(l, x, by, by);
+  });
 }
 Tensor Gelu(const Operand& x, GeluApproximation approximation) {
   return Activation(lazy::ops::Gelu, x, [&](Lowering& l, Op x) {
@@ -124,26 +141,31 @@ Tensor Gelu(const Operand& x, GeluApproximation approximation) {
   });
 }
 Tensor Softplus(const Operand& x, double beta, double threshold) {
+  const Setting steepness{x, "beta", beta}, bound{x, "threshold", threshold};
   return Activation(lazy::ops::Softplus, x, [&](Lowering& l, Op x) {
-    const Op scaled = x * N(l, x, beta);
-    return SelectOps(l, CompareOps(l, scaled, threshold, Order::kGt), x,
-                     lazy::SoftplusOps(l, scaled) / N(l, x, beta));
+    const Op by = steepness(l, x), scaled = x * by;
+    return SelectOps(l, CompareOps(l, scaled, bound(l, x), Order::kGt), x, lazy::SoftplusOps(l, scaled) / by);
   });
 }
 Tensor Hardtanh(const Operand& x, double min, double max) {
-  return lazy::Unary(lazy::ops::Hardtanh, x, [&](Lowering& l, Op x) { return OpenClamp(l, x, min, max); });
+  const Setting low{x, "min", min}, high{x, "max", max};
+  return lazy::Unary(lazy::ops::Hardtanh, x,
+                     [&](Lowering& l, Op x) { return OpenClamp(l, x, low(l, x), high(l, x)); });
 }
 Tensor Hardshrink(const Operand& x, double lambda) {
+  const Setting width{x, "lambda", lambda};
   return Activation(lazy::ops::Hardshrink, x, [&](Lowering& l, Op x) {
-    const Op inside = CompareOps(l, l.b.Unary(hlo::kAbs, x), lambda, Order::kLe);
+    const Op inside = CompareOps(l, l.b.Unary(hlo::kAbs, x), width(l, x), Order::kLe);
     return SelectOps(l, inside, N(l, x, 0), x);
   });
 }
 Tensor Softshrink(const Operand& x, double lambda) {
+  const Setting width{x, "lambda", lambda};
   return Activation(lazy::ops::Softshrink, x, [&](Lowering& l, Op x) {
+    const Op by = width(l, x), minus = l.b.Unary(hlo::kNegate, by);
     // Of NaN 0, as in PyTorch.
-    const Op below = SelectOps(l, CompareOps(l, x, -lambda, Order::kLt), x + N(l, x, lambda), N(l, x, 0));
-    return SelectOps(l, CompareOps(l, x, lambda, Order::kGt), x - N(l, x, lambda), below);
+    const Op below = SelectOps(l, CompareOps(l, x, minus, Order::kLt), x + by, N(l, x, 0));
+    return SelectOps(l, CompareOps(l, x, by, Order::kGt), x - by, below);
   });
 }
 Tensor Threshold(const Operand& x, Scalar threshold, Scalar value) {

@@ -28,21 +28,12 @@ using lazy::Op;
 
 using lazy::Copied;
 
-// A number that fills: a parameter when it may vary, so that another value is the same program.
-Op FillNumber(Lowering& l, PrimitiveType type, const Scalar& value, const Caller& caller) {
-  Literal literal = lazy::NumberLiteral(type, value);
-  const bool parameter =
-      l.graph.kind != lazy::Graph::Kind::kHost && lazy::Tracer::Get().IsParameter(caller, value);
-  return parameter ? l.graph.op(l.graph.NumberParameter(std::move(literal)))
-                   : l.b.Constant(std::move(literal));
-}
-
 Tensor Filled(const lazy::Operation& operation, DimList dims, const Scalar& value, PrimitiveType type,
               const TensorOptions& options, const Caller& caller) {
   return lazy::Create(
       operation, Copied(dims), type, lazy::FactoryDevice(options.device),
       [dims = Copied(dims), type, value, caller](Lowering& l) {
-        return l.BroadcastTo(FillNumber(l, type, value, caller), dims);
+        return l.BroadcastTo(l.Number(type, value, caller), dims);
       },
       caller);
 }

@@ -31,7 +31,8 @@ Replacement Alpha(double p) {
 
 // `drawn` says which dimensions have a draw for each index; the others share it.
 template <typename Drawn>
-Op Replaced(Lowering& l, Op x, double p, Replacement (*replacement)(double), Drawn drawn) {
+Op Replaced(Lowering& l, Op x, double p, Replacement (*replacement)(double), Drawn drawn,
+            const Caller& caller) {
   if (!(p >= 0 && p <= 1)) Refuse("the probability (%g) is not between 0 and 1", p);
   if (p == 0) return x;
   const PrimitiveType type = l.type(x);
@@ -44,17 +45,20 @@ Op Replaced(Lowering& l, Op x, double p, Replacement (*replacement)(double), Dra
   }
   const lazy::RandomState state = lazy::Draw(l.graph.place, lazy::Count(draws), 32);
   const Op uniform = lazy::RandomUniform(l, state, hlo::kF32, draws);
-  const Op kept = l.b.Compare(uniform, l.Full(hlo::kF32, draws, p), hlo::ComparisonDirection::kGe);
+  const auto setting = [&](PrimitiveType as, const Dims& shape, double value, const char* name) {
+    return l.BroadcastTo(l.Setting(as, value, caller, name), shape);
+  };
+  const Op kept = l.b.Compare(uniform, setting(hlo::kF32, draws, p, "p"), hlo::ComparisonDirection::kGe);
   const Replacement by = replacement(p);
-  Op changed = x * l.Full(type, dims, by.scale);
-  if (by.shift != 0) changed = changed + l.Full(type, dims, by.shift);
-  return l.b.Select(l.BroadcastTo(kept, dims), changed, l.Full(type, dims, by.dropped));
+  Op changed = x * setting(type, dims, by.scale, "scale");
+  if (by.shift != 0) changed = changed + setting(type, dims, by.shift, "shift");
+  return l.b.Select(l.BroadcastTo(kept, dims), changed, setting(type, dims, by.dropped, "dropped"));
 }
 
 template <typename Drawn>
 Tensor DropoutOf(const Operand& x, double p, bool training, Replacement (*replacement)(double), Drawn drawn) {
   return lazy::Call(lazy::ops::Dropout, {x}, [&](Lowering& l, Operands o) {
-    return Replaced(l, o[0], training ? p : 0, replacement, drawn);
+    return Replaced(l, o[0], training ? p : 0, replacement, drawn, x.caller());
   });
 }
 
@@ -71,7 +75,9 @@ Tensor ChannelDropout(const Operand& x, double p, bool training, size_t spatial)
 
 }  // namespace
 
-Op lazy::DropoutOps(Lowering& l, Op x, double p) { return Replaced(l, x, p, Zero, Each); }
+Op lazy::DropoutOps(Lowering& l, Op x, double p, const Caller& caller) {
+  return Replaced(l, x, p, Zero, Each, caller);
+}
 
 Tensor Dropout(const Operand& x, double p, bool training) { return DropoutOf(x, p, training, Zero, Each); }
 Tensor FeatureDropout(const Operand& x, double p, bool training) {
