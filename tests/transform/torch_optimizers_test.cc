@@ -25,10 +25,10 @@ class TorchOptimizers : public TensorTest {
     optimizer.Step();
   }
   template <typename Optimizer, typename Options>
-  void Check(const char* name, const Options& options, const std::vector<float>& wanted) {
+  void Check(const char* name, const Options& options, const std::vector<float>& wanted, int steps = 5) {
     Tensor parameter = Parameter();
     Optimizer optimizer({parameter}, options);
-    for (int i = 0; i < 5; ++i) Step(parameter, optimizer, i);
+    for (int i = 0; i < steps; ++i) Step(parameter, optimizer, i % 5);
     EXPECT_THAT(parameter.ToVector<float>(), Pointwise(FloatNear(2e-6F), wanted)) << name;
   }
 };
@@ -57,6 +57,106 @@ TEST_F(TorchOptimizers, FiveStepsGivePyTorchsParameters) {
       {0.8409321F, -1.9639957F, 0.381081F, 2.9800203F});
 }
 
+TEST_F(TorchOptimizers, AdaptiveOnesGivePyTorchsParameters) {
+  Check<Adadelta>("adadelta", AdadeltaOptions{.lr = .5}, {0.9948726F, -1.9999762F, 0.4981824F, 2.9993324F});
+  Check<Adadelta>("adadelta_options", AdadeltaOptions{.rho = .8, .eps = 1e-3, .weight_decay = .01},
+                  {0.7721931F, -1.9926053F, 0.42012F, 2.954226F});
+  Check<Adamax>("adamax", AdamaxOptions{.lr = .1}, {0.7676209F, -1.8998777F, 0.2297893F, 2.9220147F});
+  Check<Adamax>("adamax_options",
+                AdamaxOptions{.lr = .05, .beta1 = .8, .beta2 = .9, .eps = 1e-4, .weight_decay = .01},
+                {0.8791028F, -1.9546852F, 0.3578812F, 2.9514093F});
+  Check<NAdam>("nadam", NAdamOptions{.lr = .1}, {0.7279307F, -1.9632885F, 0.3540802F, 2.9481337F});
+  Check<NAdam>(
+      "nadam_options",
+      NAdamOptions{
+          .lr = .05, .beta1 = .8, .beta2 = .9, .eps = 1e-4, .weight_decay = .01, .momentum_decay = .1},
+      {0.8504733F, -1.9785719F, 0.4202709F, 2.9605229F});
+  Check<RAdam>("radam", RAdamOptions{.lr = .1}, {0.8244989F, -1.8998609F, -0.039785F, 2.9992647F});
+  // The variance counts from the sixth step on.
+  const RAdamOptions options = {.lr = .05, .beta1 = .8, .beta2 = .9, .eps = 1e-4, .weight_decay = .01};
+  Check<RAdam>("radam_options", options, {0.8449584F, -1.9483413F, 0.2101384F, 2.9908504F}, 10);
+}
+
+TEST_F(TorchOptimizers, RatesThatRiseAndFallArePyTorchs) {
+  Sgd sgd({Parameter()}, {.lr = .5});
+  const auto check = [&](const char* name, auto make, const std::vector<double>& wanted) {
+    sgd.SetLearningRate(.5);
+    LrScheduler scheduler = make();
+    std::vector<double> rates = {sgd.learning_rate()};
+    while (rates.size() < wanted.size()) {
+      scheduler.Step();
+      rates.push_back(scheduler.last_rate());
+    }
+    EXPECT_THAT(rates, Pointwise(DoubleNear(1e-8), wanted)) << name;
+  };
+  check("one cycle", [&] { return OneCycleLr(sgd, {.max_rate = 1, .total = 10}); },
+        {.04, .52, 1, .950484632, .811745654, .611262022, .388741978, .188258346, .049519368, 4e-6});
+  const OneCycleOptions three = {.max_rate = 1,
+                                 .total = 12,
+                                 .pct_start = .4,
+                                 .linear = true,
+                                 .div_factor = 10,
+                                 .final_div_factor = 100,
+                                 .three_phase = true};
+  check("one cycle in three phases", [&] { return OneCycleLr(sgd, three); },
+        {.1, .336842105, .573684211, .810526316, .952631579, .715789474, .478947368, .242105263, .088352941,
+         .059235294, .030117647, .001});
+  check("restarts", [&] { return CosineAnnealingWarmRestarts(sgd, 2, 2, .1); },
+        {.5, .3, .5, .441421356, .3, .158578644, .5, .484775907, .441421356, .376536686, .3, .223463314,
+         .158578644});
+  check("restarts of one length", [&] { return CosineAnnealingWarmRestarts(sgd, 3); },
+        {.5, .375, .125, .5, .375, .125, .5, .375, .125});
+  CyclicOptions cycle = {.base_rate = .1, .max_rate = .9, .step_size_up = 3, .step_size_down = 2};
+  check("triangular", [&] { return CyclicLr(sgd, cycle); },
+        {.1, .366666667, .633333333, .9, .5, .1, .366666667, .633333333, .9, .5, .1});
+  cycle = {.base_rate = .1, .max_rate = .9, .step_size_up = 2, .mode = CyclicOptions::Mode::kTriangular2};
+  check("triangular2", [&] { return CyclicLr(sgd, cycle); }, {.1, .5, .9, .5, .1, .3, .5, .3, .1, .2, .3});
+  cycle.mode = CyclicOptions::Mode::kExpRange;
+  cycle.gamma = .9;
+  check("exp_range", [&] { return CyclicLr(sgd, cycle); },
+        {.1, .46, .748, .3916, .1, .336196, .5251528, .29131876, .1, .254968196, .378942752});
+  check("constant", [&] { return ConstantLr(sgd, .25, 3); }, {.125, .125, .125, .5, .5, .5, .5});
+  check("polynomial", [&] { return PolynomialLr(sgd, 4, 2); }, {.5, .28125, .125, .03125, 0, 0, 0});
+  check("multiplicative",
+        [&] { return MultiplicativeLr(sgd, [](int64_t epoch) { return epoch % 2 ? .5 : .8; }); },
+        {.5, .25, .2, .1, .08, .04, .032});
+  check("sequential",
+        [&] {
+          return SequentialLr(sgd, {ConstantLr(sgd, .1, 2), ExponentialLr(sgd, .9)}, {2});
+        },
+        {.05, .05, .5, .45, .405, .3645, .32805});
+  Thrown([&] { SequentialLr(sgd, {ConstantLr(sgd)}, {2}); });
+  EXPECT_THAT(last_what_, HasSubstr("1 schedulers take one milestone less"));
+}
+
+TEST_F(TorchOptimizers, ARateIsReducedOnAPlateauAsPyTorchDoes) {
+  Sgd sgd({Parameter()}, {.lr = .5});
+  const auto check = [&](const PlateauOptions& options, const std::vector<double>& metrics,
+                         const std::vector<double>& wanted) {
+    sgd.SetLearningRate(.5);
+    ReduceLrOnPlateau scheduler(sgd, options);
+    std::vector<double> rates;
+    for (const double metric : metrics) {
+      scheduler.Step(metric);
+      rates.push_back(scheduler.last_rate());
+    }
+    EXPECT_THAT(rates, Pointwise(DoubleNear(1e-12), wanted));
+  };
+  check({.patience = 1}, {1, .9, .95, .95, .95, .8, .8, .8, .8, .8},
+        {.5, .5, .5, .05, .05, .05, .05, .005, .005, .0005});
+  check({.maximize = true,
+         .factor = .5,
+         .patience = 0,
+         .threshold = .1,
+         .absolute = true,
+         .cooldown = 2,
+         .min_rate = .05},
+        {1, 1.05, 1.05, 1.05, 1.05, 1.3, 1.3, 1.3, 1.3, 1.3},
+        {.5, .25, .25, .25, .125, .125, .125, .0625, .0625, .0625});
+  Thrown([&] { ReduceLrOnPlateau(sgd, {.factor = 1}); });
+  EXPECT_THAT(last_what_, HasSubstr("the factor (1) must be below 1"));
+}
+
 TEST_F(TorchOptimizers, NesterovNeedsAMomentumWithoutDampening) {
   Thrown([&] { Sgd({Parameter()}, {.nesterov = true}); });
   EXPECT_THAT(last_what_, HasSubstr("nesterov takes a momentum above 0, not 0"));
@@ -78,7 +178,10 @@ TEST_F(TorchOptimizers, RatesOfEightEpochsArePyTorchs) {
     EXPECT_EQ(scheduler.epoch(), 8);
   };
   check("step", [&] { return StepLr(sgd, 3, .5); }, {.5, .5, .5, .25, .25, .25, .125, .125, .125});
-  check("multi_step", [&] { return MultiStepLr(sgd, {5, 2}, .1); },
+  check("multi_step",
+        [&] {
+          return MultiStepLr(sgd, {5, 2}, .1);
+        },
         {.5, .5, .05, .05, .05, .005, .005, .005, .005});
   check("exponential", [&] { return ExponentialLr(sgd, .9); },
         {.5, .45, .405, .3645, .32805, .295245, .2657205, .23914845, .215233605});

@@ -39,6 +39,19 @@ struct RmsPropOptions {
 struct AdagradOptions {
   double lr = 1e-2, lr_decay = 0, weight_decay = 0, initial_accumulator_value = 0, eps = 1e-10;
 };
+struct AdadeltaOptions {
+  double lr = 1, rho = 0.9, eps = 1e-6, weight_decay = 0;
+};
+struct AdamaxOptions {
+  double lr = 2e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
+};
+struct NAdamOptions {
+  double lr = 2e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
+  double momentum_decay = 4e-3;  // How fast the momentum approaches beta1.
+};
+struct RAdamOptions {
+  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
+};
 
 // What the optimizers share. A parameter without a gradient stays as it is, and its count of steps, too.
 class ParameterOptimizer {
@@ -123,6 +136,30 @@ class RmsProp : public OptimizerOf<RmsPropOptions> {
 class Adagrad : public OptimizerOf<AdagradOptions> {
  public:
   explicit Adagrad(std::vector<Tensor> parameters, const AdagradOptions& options = {});
+};
+
+// torch.optim.Adadelta.
+class Adadelta : public OptimizerOf<AdadeltaOptions> {
+ public:
+  explicit Adadelta(std::vector<Tensor> parameters, const AdadeltaOptions& options = {});
+};
+
+// torch.optim.Adamax.
+class Adamax : public OptimizerOf<AdamaxOptions> {
+ public:
+  explicit Adamax(std::vector<Tensor> parameters, const AdamaxOptions& options = {});
+};
+
+// torch.optim.NAdam.
+class NAdam : public OptimizerOf<NAdamOptions> {
+ public:
+  explicit NAdam(std::vector<Tensor> parameters, const NAdamOptions& options = {});
+};
+
+// torch.optim.RAdam.
+class RAdam : public OptimizerOf<RAdamOptions> {
+ public:
+  explicit RAdam(std::vector<Tensor> parameters, const RAdamOptions& options = {});
 };
 
 }  // namespace hlod

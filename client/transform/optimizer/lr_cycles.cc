@@ -1,0 +1,147 @@
+// PyTorch's learning rates that rise and fall, follow one another, or wait for a metric.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/tensor/throw.h"
+#include "hlod/lr_scheduler.h"
+
+namespace hlod {
+namespace {
+
+void Require(bool holds, const std::string& text, const Caller& caller = {}) {
+  if (!holds) lazy::Throw(ErrorKind::kArgument, text, "lr_scheduler", caller);
+}
+
+double Between(double from, double to, double part, bool linear) {
+  return linear ? from + (to - from) * part : to + (from - to) / 2 * (1 + std::cos(std::numbers::pi * part));
+}
+
+}  // namespace
+
+LrScheduler CosineAnnealingWarmRestarts(ParameterOptimizer& optimizer, int64_t t_0, int64_t t_mult,
+                                        double minimum) {
+  Require(t_0 > 0 && t_mult > 0, absl::StrCat("t_0 (", t_0, ") and t_mult (", t_mult, ") must be positive"));
+  return {optimizer, [=](double base, int64_t epoch) {
+            int64_t length = t_0;
+            while (epoch >= length) {
+              epoch -= length;
+              length *= t_mult;
+            }
+            return Between(base, minimum, static_cast<double>(epoch) / static_cast<double>(length),
+                           /*linear=*/false);
+          }};
+}
+
+LrScheduler ConstantLr(ParameterOptimizer& optimizer, double factor, int64_t total) {
+  return LambdaLr(optimizer, [=](int64_t epoch) { return epoch < total ? factor : 1.0; });
+}
+
+LrScheduler PolynomialLr(ParameterOptimizer& optimizer, int64_t total, double power) {
+  Require(total > 0, absl::StrCat("total (", total, ") must be positive"));
+  return LambdaLr(optimizer, [=](int64_t epoch) {
+    return std::pow(1 - static_cast<double>(std::min(epoch, total)) / static_cast<double>(total), power);
+  });
+}
+
+LrScheduler MultiplicativeLr(ParameterOptimizer& optimizer, std::function<double(int64_t epoch)> factor) {
+  return LambdaLr(optimizer, [factor = std::move(factor)](int64_t epoch) {
+    double product = 1;
+    for (int64_t i = 1; i <= epoch; ++i) product *= factor(i);
+    return product;
+  });
+}
+
+LrScheduler OneCycleLr(ParameterOptimizer& optimizer, const OneCycleOptions& o) {
+  Require(o.total > 1 && o.max_rate > 0 && o.pct_start >= 0 && o.pct_start <= 1,
+          absl::StrCat("a cycle takes a max_rate above 0, not ", o.max_rate, ", a total above 1, not ",
+                       o.total, ", and a pct_start of 0 to 1, not ", o.pct_start));
+  return {optimizer, [o](double, int64_t epoch) {
+            const double first = o.max_rate / o.div_factor, last = first / o.final_div_factor;
+            const auto total = static_cast<double>(o.total), top = o.pct_start * total - 1;
+            struct Phase {
+              double end, from, to;
+            };
+            std::vector<Phase> phases = {{top, first, o.max_rate}};
+            if (o.three_phase) phases.push_back({2 * top, o.max_rate, first});
+            phases.push_back({total - 1, phases.back().to, last});
+            double begin = 0;
+            for (const Phase& phase : phases) {
+              const auto at = static_cast<double>(epoch);
+              if (at <= phase.end)
+                return Between(phase.from, phase.to, (at - begin) / (phase.end - begin), o.linear);
+              begin = phase.end;
+            }
+            return last;
+          }};
+}
+
+LrScheduler CyclicLr(ParameterOptimizer& optimizer, const CyclicOptions& o) {
+  Require(o.step_size_up > 0 && o.step_size_down.value_or(1) > 0,
+          absl::StrCat("the steps up (", o.step_size_up, ") and down (",
+                       o.step_size_down.value_or(o.step_size_up), ") must be positive"));
+  return {optimizer, [o](double, int64_t epoch) {
+            const auto up = static_cast<double>(o.step_size_up);
+            const double all = up + static_cast<double>(o.step_size_down.value_or(o.step_size_up));
+            const double cycle = std::floor(static_cast<double>(epoch) / all),
+                         part = static_cast<double>(epoch) / all - cycle;
+            const double rise = up / all, height = part <= rise ? part / rise : (1 - part) / (1 - rise);
+            double scale = 1;
+            if (o.mode == CyclicOptions::Mode::kTriangular2) scale = std::pow(2, -cycle);
+            if (o.mode == CyclicOptions::Mode::kExpRange)
+              scale = std::pow(o.gamma, static_cast<double>(epoch));
+            return o.base_rate + (o.max_rate - o.base_rate) * height * scale;
+          }};
+}
+
+LrScheduler SequentialLr(ParameterOptimizer& optimizer, const std::vector<LrScheduler>& schedulers,
+                         std::vector<int64_t> milestones) {
+  Require(!schedulers.empty() && milestones.size() + 1 == schedulers.size() &&
+              std::is_sorted(milestones.begin(), milestones.end()),
+          absl::StrCat(schedulers.size(), " schedulers take one milestone less, in ascending order, not ",
+                       milestones.size()));
+  const double base = schedulers.front().base_rate();
+  return {optimizer, [schedulers, milestones = std::move(milestones), base](double, int64_t epoch) {
+            const auto next = std::upper_bound(milestones.begin(), milestones.end(), epoch);
+            const auto begin = next == milestones.begin() ? 0 : *std::prev(next);
+            return schedulers[static_cast<size_t>(next - milestones.begin())].RateAt(base, epoch - begin);
+          }};
+}
+
+ReduceLrOnPlateau::ReduceLrOnPlateau(ParameterOptimizer& optimizer, const PlateauOptions& options,
+                                     Caller caller)
+    : optimizer_(&optimizer),
+      options_(options),
+      best_((options.maximize ? -1 : 1) * std::numeric_limits<double>::infinity()) {
+  Require(options.factor < 1, absl::StrCat("the factor (", options.factor, ") must be below 1"), caller);
+}
+
+bool ReduceLrOnPlateau::IsBetter(double metric) const {
+  const double sign = options_.maximize ? 1 : -1;
+  if (options_.absolute) return sign * (metric - best_) > options_.threshold;
+  return sign * (metric - best_ * (1 + sign * options_.threshold)) > 0;
+}
+
+void ReduceLrOnPlateau::Step(double metric) {
+  if (IsBetter(metric)) {
+    best_ = metric;
+    bad_epochs_ = 0;
+  } else {
+    ++bad_epochs_;
+  }
+  if (cooldown_left_ > 0) {
+    --cooldown_left_;
+    bad_epochs_ = 0;
+  }
+  if (bad_epochs_ <= options_.patience) return;
+  const double before = optimizer_->learning_rate(),
+               after = std::max(before * options_.factor, options_.min_rate);
+  if (before - after > options_.eps) optimizer_->SetLearningRate(after);
+  cooldown_left_ = options_.cooldown;
+  bad_epochs_ = 0;
+}
+
+}  // namespace hlod

@@ -1,0 +1,124 @@
+// PyTorch's optimizers that adapt each parameter's rate: Adadelta, Adamax, NAdam, RAdam. Counts and their
+// powers are tensors of f64, as PyTorch's are doubles of the host, so that no step compiles again.
+#include "client/transform/optimizer/transformation.h"
+#include "hlod/ops/comparison.h"
+#include "hlod/ops/elementwise.h"
+#include "hlod/ops/math.h"
+#include "hlod/optimizers.h"
+
+namespace hlod {
+namespace {
+
+using optim::MovingAverage;
+using optim::Tensors;
+using optim::ZerosFor;
+
+// The state of one parameter: `moments` tensors like it, then scalars; the count of steps comes last.
+Tensors MomentsAndCount(const Tensors& params, size_t moments) {
+  Tensors state;
+  for (const Tensor& param : params) {
+    for (size_t i = 0; i < moments; ++i) state.push_back(ZerosFor(param));
+  }
+  state.push_back(optim::ZeroCount(params));
+  return state;
+}
+
+// A rule for each parameter by itself. `moments` of it are next to one another in the state.
+class PerParameter : public optim::Transformation {
+ public:
+  using Rule = std::function<Tensor(const Tensor& gradient, Tensor* moments, const Tensor& count)>;
+  PerParameter(size_t moments, Rule rule) : moments_(moments), rule_(std::move(rule)) {}
+
+  Tensors Init(const Tensors& params) const override { return MomentsAndCount(params, moments_); }
+  Tensors Update(Tensors& updates, const Tensors& state, const Tensors&) const override {
+    Tensors next = state;
+    next.back() = optim::Increment(state.back());
+    const Tensor count = next.back().To(kF64);
+    for (size_t i = 0; i < updates.size(); ++i) {
+      if (updates[i].defined()) updates[i] = rule_(updates[i], &next[i * moments_], count);
+    }
+    return next;
+  }
+
+ private:
+  const size_t moments_;
+  const Rule rule_;
+};
+
+// The optimizer that takes `rate` times what the rule gives from each parameter.
+optim::Optimizer By(double rate, double weight_decay, size_t moments, PerParameter::Rule rule) {
+  return optim::Chain({weight_decay == 0 ? optim::Identity() : optim::AddDecayedWeights(weight_decay),
+                       optim::Make<PerParameter>(moments, std::move(rule)),
+                       optim::ScaleByLearningRate(rate)});
+}
+
+// A scalar of f64 in the type of the gradient.
+Tensor As(const Tensor& scalar, const Tensor& gradient) { return scalar.To(gradient.dtype()); }
+
+optim::Optimizer AdadeltaRule(const AdadeltaOptions& o) {
+  return By(o.lr, o.weight_decay, 2, [=](const Tensor& gradient, Tensor* moments, const Tensor&) {
+    moments[0] = MovingAverage(moments[0], Square(gradient), o.rho);
+    const Tensor step = Sqrt(moments[1] + o.eps) / Sqrt(moments[0] + o.eps) * gradient;
+    moments[1] = MovingAverage(moments[1], Square(step), o.rho);
+    return step;
+  });
+}
+
+optim::Optimizer AdamaxRule(const AdamaxOptions& o) {
+  return By(o.lr, o.weight_decay, 2, [=](const Tensor& gradient, Tensor* moments, const Tensor& count) {
+    moments[0] = MovingAverage(moments[0], gradient, o.beta1);
+    moments[1] = Maximum(moments[1] * o.beta2, Abs(gradient) + o.eps);
+    return moments[0] / moments[1] / As(1 - Pow(o.beta1, count), gradient);
+  });
+}
+
+// The momentum of step `count`: nearer to beta1 the more steps there were.
+Tensor NesterovMomentum(const NAdamOptions& o, const Tensor& count) {
+  return (1 - Pow(0.96, count * o.momentum_decay) * 0.5) * o.beta1;
+}
+
+// The third moment is the product of all momenta so far, minus 1 so that it begins at 0: the same for each
+// element.
+optim::Optimizer NAdamRule(const NAdamOptions& o) {
+  return By(o.lr, o.weight_decay, 3, [=](const Tensor& gradient, Tensor* moments, const Tensor& count) {
+    const Tensor momentum = As(NesterovMomentum(o, count), gradient),
+                 next = As(NesterovMomentum(o, count + 1), gradient);
+    moments[0] = MovingAverage(moments[0], gradient, o.beta1);
+    moments[1] = MovingAverage(moments[1], Square(gradient), o.beta2);
+    const Tensor product = (moments[2] + 1) * momentum;
+    moments[2] = product - 1;
+    const Tensor scale = Sqrt(moments[1] / As(1 - Pow(o.beta2, count), gradient)) + o.eps;
+    return (gradient * ((1 - momentum) / (1 - product)) + moments[0] * (next / (1 - product * next))) / scale;
+  });
+}
+
+// While too few steps were made for the variance to mean anything, a step is the first moment's alone.
+optim::Optimizer RAdamRule(const RAdamOptions& o) {
+  const double longest = 2 / (1 - o.beta2) - 1;
+  return By(o.lr, o.weight_decay, 2, [=](const Tensor& gradient, Tensor* moments, const Tensor& count) {
+    moments[0] = MovingAverage(moments[0], gradient, o.beta1);
+    moments[1] = MovingAverage(moments[1], Square(gradient), o.beta2);
+    const Tensor mean = moments[0] / As(1 - Pow(o.beta1, count), gradient);
+    const Tensor power = Pow(o.beta2, count), length = longest - count * 2 * power / (1 - power);
+    const Tensor known = Gt(length, 5);
+    // Of the length that counts: the other branch's root would be of a negative number.
+    const Tensor counted = Where(known, length, 6.0);
+    const Tensor rectified =
+        Sqrt((counted - 4) * (counted - 2) * longest / ((longest - 4) * (longest - 2) * counted));
+    const Tensor adapted = mean * As(rectified * Sqrt(1 - power), gradient) / (Sqrt(moments[1]) + o.eps);
+    return Where(known, adapted, mean);
+  });
+}
+
+}  // namespace
+
+Adadelta::Adadelta(std::vector<Tensor> parameters, const AdadeltaOptions& options)
+    : OptimizerOf(std::move(parameters), options, AdadeltaRule) {}
+Adamax::Adamax(std::vector<Tensor> parameters, const AdamaxOptions& options)
+    : OptimizerOf(std::move(parameters), options, AdamaxRule) {}
+NAdam::NAdam(std::vector<Tensor> parameters, const NAdamOptions& options)
+    : OptimizerOf(std::move(parameters), options, NAdamRule) {}
+RAdam::RAdam(std::vector<Tensor> parameters, const RAdamOptions& options)
+    : OptimizerOf(std::move(parameters), options, RAdamRule) {}
+
+}  // namespace hlod
