@@ -20,6 +20,7 @@ cmake -S "$consumer" -B "$scratch/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" 
   || { cat "$scratch/configure.log" >&2; exit 1; }
 cmake --build "$scratch/cmake"
 expect "$scratch/cmake/axpy"
+expect "$scratch/cmake/tensors"
 
 # By pkg-config.
 pc=$(dirname "$(find "$prefix" -name hlod.pc)")
