@@ -6,7 +6,7 @@
 namespace hlod::lazy {
 namespace {
 
-enum Transposed : uint8_t { kNot = 1, kTranspose = 2, kAdjoint = 3 };  // XLA's wire numbers.
+enum : uint8_t { kNot = 1, kTranspose = 2, kAdjoint = 3 };  // XLA's wire numbers.
 
 // x, and zero where the triangle is not; the diagonal times `diagonal`.
 Op Triangle(Lowering& l, Op x, bool lower, double diagonal) {
