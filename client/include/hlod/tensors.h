@@ -19,6 +19,7 @@
 #include "hlod/lr_scheduler.h"
 #include "hlod/metrics.h"
 #include "hlod/nn/activations.h"
+#include "hlod/nn/init.h"
 #include "hlod/nn/layers.h"
 #include "hlod/nn/losses.h"
 #include "hlod/nn/module.h"
