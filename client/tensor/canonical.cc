@@ -5,7 +5,9 @@
 #include <map>
 #include <numeric>
 
+#include "client/tensor/ops/routine.h"
 #include "client/tensor/portable.h"
+#include "common/lapack/routine_call.h"
 
 namespace hlod::lazy {
 namespace {
@@ -28,6 +30,12 @@ NodeId AppendPortable(hlo::Computation& to, const hlo::Instruction& instruction,
                      {*call});
   absl::InlinedVector<hlo::ComputationId, 2> called;
   for (const hlo::ComputationId callee : instruction.called()) called.push_back(callees.at(callee));
+  if (IsRoutine(instruction)) {
+    const NodeId call = to.Append(hlo::kCall, instruction.shape_id(),
+                                  to.tables().Intern(hlo::CallAttributes{}), operands, called);
+    lapack::NameRoutine(to.mutable_notes(call), instruction.attributes<hlo::CustomCallAttributes>());
+    return call;
+  }
   return to.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(), operands,
                    called);
 }

@@ -57,8 +57,8 @@ struct ControlBatchCase {
 };
 // The elements of the result, or the one array.
 using ControlBatchRule = std::vector<Batched> (*)(const ControlBatchCase&);
-// Null where the opcode has no body that is batched.
-ControlBatchRule ControlBatchRuleOf(hlo::Opcode opcode);
+// Null where the instruction has no body that is batched.
+ControlBatchRule ControlBatchRuleOf(const hlo::Instruction& instruction);
 
 // Dimensions of one example as those of the batch.
 Dims Shifted(const Dims& dims);

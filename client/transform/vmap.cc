@@ -89,7 +89,7 @@ class Batcher {
     for (const NodeId operand : operands) {
       for (const Batched& value : values_[operand]) any = any || value.has_batch;
     }
-    const ControlBatchRule control = ControlBatchRuleOf(instruction.opcode());
+    const ControlBatchRule control = ControlBatchRuleOf(instruction);
     if (control != nullptr && (any || random_different_)) {
       const std::function<Batched(const Leaf&)> value = [this](const Leaf& leaf) {
         return values_[leaf.node][leaf.element];

@@ -4,6 +4,7 @@
 #include "common/base/status.h"
 #include "common/evaluator/rules.h"
 #include "common/evaluator/wide.h"
+#include "common/lapack/routine_call.h"
 
 namespace hlod::evaluator {
 
@@ -59,6 +60,7 @@ absl::StatusOr<Value> SecondElement(Evaluation&, Instruction, std::vector<Value>
 
 absl::StatusOr<Value> CallRule(Evaluation& evaluation, Instruction instruction,
                                std::vector<Value>& operands) {
+  if (lapack::RoutineOf(instruction)) return LapackCall(evaluation, instruction, operands);
   return evaluation.Call(instruction.called()[0], std::move(operands));
 }
 

@@ -1,15 +1,24 @@
-// Custom calls that are LAPACK routines: one problem of the batch after the other.
+// Custom calls, and calls, that are LAPACK routines: one problem of the batch after the other.
+#include <optional>
 #include <vector>
 
 #include "common/base/status.h"
 #include "common/evaluator/rules.h"
 #include "common/lapack/call.h"
+#include "common/lapack/routine_call.h"
 
 namespace hlod::evaluator {
 
 absl::StatusOr<Value> LapackCall(Evaluation& evaluation, hlo::Instruction instruction,
                                  std::vector<Value>& operands) {
-  ASSIGN_OR_RETURN(const lapack::Call call, lapack::Call::Make(instruction));
+  std::vector<const hlo::Shape*> operand_shapes, result_shapes;
+  for (uint32_t i = 0; i < instruction.operand_count(); ++i)
+    operand_shapes.push_back(&instruction.operand(i).shape());
+  for (const hlo::ShapeLeaf& leaf : hlo::Leaves(instruction.shape())) result_shapes.push_back(leaf.shape);
+  const std::optional<hlo::CustomCallAttributes> named = lapack::RoutineOf(instruction);
+  const auto& routine = named ? *named : instruction.attributes<hlo::CustomCallAttributes>();
+  ASSIGN_OR_RETURN(const lapack::Call call,
+                   lapack::Call::Make(routine.target, operand_shapes, result_shapes, routine.backend_config));
   ASSIGN_OR_RETURN(hlo::Literal result, evaluation.Allocate(instruction.shape()));
   std::vector<const std::byte*> inputs;
   for (const Value& operand : operands) inputs.push_back(operand.array->bytes().data());

@@ -2,6 +2,7 @@
 #include "common/passes/expand_functions.h"
 #include "common/passes/expand_wrappers.h"
 #include "common/passes/passes.h"
+#include "common/passes/use_routines.h"
 
 namespace hlod {
 
@@ -17,6 +18,7 @@ absl::StatusOr<std::unique_ptr<hlo::Module>> RunPipeline(const hlo::Module& give
       RemoveBarriers, Simplify, RemoveDead};
   std::unique_ptr<hlo::Module> module = DropLayouts(given, watch);
   if (module != nullptr && HasScans(*module)) module = ExpandScans(*module);
+  if (module != nullptr && HasRoutines(*module)) module = UseRoutines(*module, watch);
   if (module != nullptr && HasWrappers(*module)) module = ExpandWrappers(*module, watch);
   if (module != nullptr && HasFunctions(*module)) module = ExpandFunctions(*module);
   if (module == nullptr) return watch->status();

@@ -1,4 +1,5 @@
-// Factorizations of matrices: a loop over columns, each turn a few operations on the whole batch.
+// Factorizations of matrices: LAPACK's, and a loop over columns where there is none, each turn a few
+// operations on the whole batch.
 #include "client/tensor/ops/factorization.h"
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include "client/tensor/ops/elementwise.h"
 #include "client/tensor/ops/loop.h"
 #include "client/tensor/ops/movement.h"
+#include "client/tensor/ops/routine.h"
 #include "client/tensor/own_derivative.h"
 
 namespace hlod::lazy {
@@ -46,7 +48,7 @@ Op RealPart(hlo::Builder& b, Op x) { return hlo::IsComplex(b.shape(x).type) ? b.
 // A real number as x's type.
 Op Like(hlo::Builder& b, Op real, Op x) { return b.Convert(real, b.shape(x).type); }
 
-// One reflection on R and Q: R = H^H R, Q = Q H, with H = I - tau v v^H.
+// One reflection on R or Q: R = H^H R, Q = Q H, with H = I - tau v v^H. Either may be null.
 void Reflect(const Body& body, Op v, Op tau, Op* r, Op* q) {
   hlo::Builder& b = body.b;
   const Op adjoint = Conjugate(b, v);
@@ -55,6 +57,7 @@ void Reflect(const Body& body, Op v, Op tau, Op* r, Op* q) {
     const Op scaled = product * b.Broadcast(Conjugate(b, tau), b.shape(product).dims, {0});
     *r = *r - body.DownRows(v) * body.AlongColumns(scaled);
   }
+  if (q == nullptr) return;
   const Dims square = {body.batch, body.rows, body.rows};
   const Op product = body.Sum(*q * b.Broadcast(v, square, {0, 2}), 2);
   const Op scaled = product * b.Broadcast(tau, b.shape(product).dims, {0});
@@ -138,12 +141,26 @@ LuOps Eliminated(Lowering& l, Op x) {
   return {done[0], done[1], done[2]};
 }
 
+LuOps Factored(Lowering& l, Op x) {
+  const PrimitiveType type = l.type(x);
+  const Dims dims = l.dims(x);
+  if (!HasRoutines(type) || Count(dims) == 0) return Eliminated(l, x);
+  const std::vector<Op> parts =
+      CallRoutine(l, RoutineTarget("getrf", type), "{}", {x}, [&](Lowering& inner, Operands o) {
+        const LuOps factors = Eliminated(inner, o[0]);
+        const Op pivots = inner.Convert(factors.pivots + inner.Number(hlo::kS64, 1), hlo::kS32);
+        return std::vector<Op>{factors.lu, pivots, inner.Full(hlo::kS32, {dims[0]}, 0)};
+      });
+  const Op pivots = l.Convert(parts[1], hlo::kS64) - l.Number(hlo::kS64, 1);
+  return {KeepingNan(l, x, {parts[0]})[0], pivots, PermutationOf(l, pivots, dims[1])};
+}
+
 }  // namespace
 
 LuOps Decomposed(Lowering& l, Op x, bool differentiable) {
-  if (!differentiable) return Eliminated(l, x);
+  if (!differentiable) return Factored(l, x);
   const std::vector<Op> parts = WithOwnDerivative(l, "lu", {x}, [&](Operands o) {
-    const LuOps factors = Eliminated(l, o[0]);
+    const LuOps factors = Factored(l, o[0]);
     return std::vector<Op>{factors.lu, factors.pivots, factors.permutation};
   });
   return {parts[0], parts[1], parts[2]};
@@ -183,19 +200,23 @@ Op SolvedTriangular(Lowering& l, Op a, Op b, bool left, bool lower, bool unit, T
                  hlo::TriangularSolveAttributes{left, lower, unit, static_cast<uint8_t>(transposed)});
 }
 
-// Column k is turned to -sign(alpha) times its length, alpha being its first element, as in LAPACK.
-QrOps Reflected(Lowering& l, Op x) {
+namespace {
+
+// R, and below its diagonal the reflections' vectors, as LAPACK has them. Column k is turned to -sign(alpha)
+// times its length, alpha being its first element.
+struct ReflectionOps {
+  Op r, tau;  // tau: [batch, min(rows, columns)].
+};
+ReflectionOps ReflectedByLoop(Lowering& l, Op x) {
   const Dims dims = l.dims(x);
   const int64_t batch = dims[0], rows = dims[1], columns = dims[2], steps = std::min(rows, columns);
-  const PrimitiveType type = l.type(x);
-  const Op start = Identity(l, type, batch, rows);
-  if (Count(dims) == 0) return {start, x};
-  const PrimitiveType real = l.type(l.b.Unary(hlo::kAbs, x));
+  const PrimitiveType type = l.type(x), real = l.type(l.b.Unary(hlo::kAbs, x));
   const hlo::ComputationId add = l.Reducer(hlo::kAdd, type), add_real = l.Reducer(hlo::kAdd, real);
-  const Dims of_rows = {batch, rows};
-  const State done = ForEach(l, steps, {start, x}, [&](hlo::Builder& b, Op k, const State& s) {
+  const Dims of_rows = {batch, rows}, of_steps = {batch, steps};
+  const State start = {x, l.Full(type, of_steps, 0)};
+  const State done = ForEach(l, steps, start, [&](hlo::Builder& b, Op k, const State& s) {
     const Body body{b, batch, rows, columns, add};
-    const Op row = body.Index(of_rows, 1), column = body.Column(s[1], k);
+    const Op row = body.Index(of_rows, 1), column = body.Column(s[0], k);
     const Op alpha = b.Reshape(b.DynamicSlice(column, {body.Zero(), k}, {batch, 1}), {batch});
     const auto length = [&](Op mask) {
       const Op size = b.Unary(hlo::kAbs, column), part = body.Where(mask, size * size);
@@ -213,16 +234,54 @@ QrOps Reflected(Lowering& l, Op x) {
     const Op tau =
         b.Select(nothing, FullLike(b, alpha, 0), (beta_like - alpha) / b.Select(nothing, one, beta_like));
     const Op divisor = b.Select(nothing, one, alpha - beta_like);
-    Op v = body.Where(below, column / b.Broadcast(divisor, of_rows, {0}));
-    v = b.Select(body.Compare(row, k, Order::kEq), FullLike(b, v, 1), v);
-    Op q = s[0], r = s[1];
-    Reflect(body, v, tau, &r, &q);
-    // Exactly 0 below the diagonal.
-    const Op in_column = body.Compare(body.Index(body.whole(), 2), k, Order::kEq);
-    r = b.Select(b.Binary(hlo::kAnd, in_column, body.DownRows(below)), FullLike(b, r, 0), r);
-    return State{q, r};
+    const Op tail = body.Where(below, column / b.Broadcast(divisor, of_rows, {0}));
+    const Op v = b.Select(body.Compare(row, k, Order::kEq), FullLike(b, tail, 1), tail);
+    Op r = s[0];
+    Reflect(body, v, tau, &r, nullptr);
+    // The columns before hold vectors.
+    const Op j = body.Index(body.whole(), 2), in_column = body.Compare(j, k, Order::kEq);
+    r = b.Select(body.Compare(j, k, Order::kGe), r, s[0]);
+    r = b.Select(b.Binary(hlo::kAnd, in_column, body.DownRows(below)), body.DownRows(tail), r);
+    const Op at_k = body.Compare(body.Index(of_steps, 1), k, Order::kEq);
+    return State{r, b.Select(at_k, b.Broadcast(tau, of_steps, {0}), s[1])};
   });
   return {done[0], done[1]};
+}
+
+}  // namespace
+
+QrOps Reflected(Lowering& l, Op x, int64_t kept) {
+  const Dims dims = l.dims(x);
+  const int64_t batch = dims[0], rows = dims[1], columns = dims[2], steps = std::min(rows, columns);
+  const PrimitiveType type = l.type(x);
+  if (Count(dims) == 0) return {SliceDim(l, Identity(l, type, batch, rows), 2, 0, kept), x};
+  ReflectionOps reflections;
+  if (HasRoutines(type)) {
+    const std::vector<Op> parts =
+        CallRoutine(l, RoutineTarget("geqrf", type), "{}", {x}, [](Lowering& inner, Operands o) {
+          const ReflectionOps found = ReflectedByLoop(inner, o[0]);
+          return std::vector<Op>{found.r, found.tau};
+        });
+    reflections = {parts[0], parts[1]};
+  } else {
+    reflections = ReflectedByLoop(l, x);
+  }
+  // The vectors, with columns of zeros for those of Q that have none.
+  Op vectors = SliceDim(l, reflections.r, 2, 0, steps);
+  if (kept > steps) vectors = PadDim(l, vectors, l.Number(type, 0), 2, {0, kept - steps, 0});
+  Op q;
+  if (HasRoutines(type)) {
+    const char* const routine = hlo::IsComplex(type) ? "ungqr" : "orgqr";
+    q = CallRoutine(
+        l, RoutineTarget(routine, type), "{}", {vectors, reflections.tau},
+        [](Lowering& inner, Operands o) { return std::vector<Op>{ReflectionProduct(inner, o[0], o[1])}; })[0];
+  } else {
+    q = ReflectionProduct(l, vectors, reflections.tau);
+  }
+  const Op above = l.b.Compare(IndexIota(l, dims, 1), IndexIota(l, dims, 2), Order::kLe);
+  const Op r = SelectOps(l, above, reflections.r, l.Number(type, 0));
+  const std::vector<Op> parts = KeepingNan(l, x, {q, r});
+  return {parts[0], parts[1]};
 }
 
 Op ReflectionProduct(Lowering& l, Op x, Op tau) {

@@ -1,4 +1,4 @@
-// Factorizations of matrices as loops: of [batch, rows, columns].
+// Factorizations of matrices: of [batch, rows, columns].
 #pragma once
 
 #include "client/tensor/lowering.h"
@@ -27,11 +27,12 @@ enum class Transposed : uint8_t { kNo = 1, kTranspose = 2, kAdjoint = 3 };  // X
 Op SolvedTriangular(Lowering& l, Op a, Op b, bool left, bool lower, bool unit,
                     Transposed transposed = Transposed::kNo);
 
-// Householder's reflections: Q [batch, rows, rows] and R.
+// Householder's reflections: the first `kept` columns of Q, the smaller side at least, and R [batch, rows,
+// columns].
 struct QrOps {
   Op q, r;
 };
-QrOps Reflected(Lowering& l, Op x);
+QrOps Reflected(Lowering& l, Op x, int64_t kept);
 // The first columns of the product of the reflections that x's columns and tau describe.
 Op ReflectionProduct(Lowering& l, Op x, Op tau);
 

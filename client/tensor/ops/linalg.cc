@@ -377,9 +377,8 @@ std::pair<Tensor, Tensor> Qr(const Operand& x, QrMode mode) {
     const Dims dims = l.dims(in), batch = BatchOf(l.dims(o[0]));
     const int64_t kept = mode == QrMode::kComplete ? dims[1] : std::min(dims[1], dims[2]);
     const std::vector<Op> parts = lazy::WithOwnDerivative(l, "qr", {in}, [&](Operands o) {
-      const lazy::QrOps factors = lazy::Reflected(l, o[0]);
-      return std::vector<Op>{lazy::SliceDim(l, factors.q, 2, 0, kept),
-                             lazy::SliceDim(l, l.b.Unary(hlo::kCopy, factors.r), 1, 0, kept)};
+      const lazy::QrOps factors = lazy::Reflected(l, o[0], kept);
+      return std::vector<Op>{factors.q, lazy::SliceDim(l, l.b.Unary(hlo::kCopy, factors.r), 1, 0, kept)};
     });
     return std::vector<Op>{l.Reshape(parts[0], With(batch, {dims[1], kept})),
                            l.Reshape(parts[1], With(batch, {kept, dims[2]}))};

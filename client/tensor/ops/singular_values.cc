@@ -1,5 +1,6 @@
-// Singular values: Hestenes' one-sided Jacobi method. Columns are turned in pairs until all are orthogonal;
-// the pairs of a turn are side by side, and between turns the columns move on as in a round-robin tournament.
+// Singular values and eigenvalues: LAPACK's; where there is none, by Hestenes' one-sided Jacobi method.
+// Columns are turned in pairs until all are orthogonal; the pairs of a turn are side by side, and between
+// turns the columns move on as in a round-robin tournament.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,6 +9,7 @@
 #include "client/tensor/ops/factorization.h"
 #include "client/tensor/ops/loop.h"
 #include "client/tensor/ops/movement.h"
+#include "client/tensor/ops/routine.h"
 #include "client/tensor/ops/sorting.h"
 #include "client/tensor/own_derivative.h"
 #include "hlod/ops/elementwise.h"
@@ -154,11 +156,25 @@ Decomposition JacobiOps(Lowering& l, Op x) {
   return wide ? Decomposition{right, values, left} : Decomposition{left, values, right};
 }
 
+// x is of f64 or c128.
+Decomposition DecomposedOps(Lowering& l, Op x) {
+  const Dims dims = l.dims(x);
+  if (lazy::Count(dims) == 0) return JacobiOps(l, x);
+  const std::vector<Op> parts = lazy::CallRoutine(
+      l, lazy::RoutineTarget("gesdd", l.type(x)), "{mode = 83 : ui8}", {x}, [&](Lowering& inner, Operands o) {
+        const Decomposition svd = JacobiOps(inner, o[0]);
+        return std::vector<Op>{o[0], svd.values, svd.u, Adjoint(inner, svd.v),
+                               inner.Full(hlo::kS32, {dims[0]}, 0)};
+      });
+  const std::vector<Op> found = lazy::NanWhereFailed(l, parts[4], {parts[2], parts[1], parts[3]});
+  return {found[0], found[1], Adjoint(l, found[2])};
+}
+
 Decomposition SvdOps(Lowering& l, Op x) {
   const bool complex = hlo::IsComplex(l.type(x));
   const Op exact = l.Convert(x, complex ? hlo::kC128 : hlo::kF64);
   const std::vector<Op> parts = lazy::WithOwnDerivative(l, "svd", {exact}, [&](Operands o) {
-    const Decomposition svd = JacobiOps(l, o[0]);
+    const Decomposition svd = DecomposedOps(l, o[0]);
     return std::vector<Op>{svd.u, svd.values, svd.v};
   });
   return {parts[0], parts[1], parts[2]};
@@ -315,14 +331,26 @@ namespace {
 
 // x + c is positive definite where c is at least the size of x: its singular values are its eigenvalues. The
 // values are from the least up.
-std::vector<Op> EighOps(Lowering& l, Op x) {
+std::vector<Op> EighByShift(Lowering& l, Op x) {
   const Dims dims = l.dims(x);
   const Op size = l.b.Unary(hlo::kAbs, x);
   const Op shift = l.b.Unary(hlo::kSqrt, l.Reduce(hlo::kAdd, size * size, {1, 2}));
   const Op spread = l.b.Broadcast(l.Convert(shift, l.type(x)), dims, {0});
-  const Decomposition svd = SvdOps(l, x + spread * lazy::Identity(l, l.type(x), dims[0], dims[1]));
+  const Decomposition svd = JacobiOps(l, x + spread * lazy::Identity(l, l.type(x), dims[0], dims[1]));
   const Op values = svd.values - l.b.Broadcast(shift, l.dims(svd.values), {0});
   return {lazy::Reversed(l, values, {1}), lazy::Reversed(l, svd.v, {2})};
+}
+
+// x is of f64 or c128.
+std::vector<Op> EighOps(Lowering& l, Op x) {
+  const char* const routine = hlo::IsComplex(l.type(x)) ? "heevd" : "syevd";
+  const std::vector<Op> parts = lazy::CallRoutine(
+      l, lazy::RoutineTarget(routine, l.type(x)), "{mode = 86 : ui8, uplo = 76 : ui8}", {x},
+      [&](Lowering& inner, Operands o) {
+        const std::vector<Op> found = EighByShift(inner, o[0]);
+        return std::vector<Op>{found[1], found[0], inner.Full(hlo::kS32, {inner.dims(o[0])[0]}, 0)};
+      });
+  return lazy::NanWhereFailed(l, parts[2], {parts[1], parts[0]});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "client/tensor/ops/movement.h"
+#include "client/tensor/ops/routine.h"
 #include "client/transform/batch.h"
 #include "client/transform/control_rules.h"
 #include "client/transform/custom_rule.h"
@@ -296,10 +297,23 @@ std::vector<Batched> Call(const ControlBatchCase& c) {
   return all;
 }
 
+// LAPACK's routines take any number of batch dimensions in front.
+std::vector<Batched> Routine(const ControlBatchCase& c) {
+  const hlo::Instruction call = c.from[c.node];
+  std::vector<Op> operands;
+  for (const NodeId operand : call.operands()) operands.push_back(WithBatch(c.l, c.value({operand}), c.size));
+  const hlo::ComputationId body =
+      BatchedCallee(c, "routine", call.called()[0], std::vector<bool>(operands.size(), true), {});
+  std::vector<Batched> all;
+  for (const Op result : CallRoutineLike(c.l, call, operands, body)) all.push_back({result, true});
+  return all;
+}
+
 }  // namespace
 
-ControlBatchRule ControlBatchRuleOf(hlo::Opcode opcode) {
-  switch (opcode) {
+ControlBatchRule ControlBatchRuleOf(const hlo::Instruction& instruction) {
+  if (IsRoutine(instruction)) return Routine;
+  switch (instruction.opcode()) {
     case hlo::kScan: return Scan;
     case hlo::kWhile: return While;
     case hlo::kConditional: return Conditional;
