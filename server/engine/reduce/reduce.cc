@@ -25,8 +25,8 @@ constexpr int64_t kRowsABlock = 64;  // Rows whose partial results stay in the n
 constexpr int64_t kJobsWanted = 64;  // Fewer outputs than this, and the reduction itself is split.
 constexpr int64_t kElementsAJob = 32768;
 
-// Partial results of a run are kept in four vectors, each an array of its own: one array of all lanes would stay in
-// memory, and every addition wait for the store before it.
+// Partial results of a run are kept in four vectors, each an array of its own: one array of all lanes would
+// stay in memory, and every addition wait for the store before it.
 constexpr int64_t kVectors = 4, kVectorBytes = 32;
 
 template <typename Op>
@@ -38,7 +38,7 @@ struct ExtremumKernel {
   static HLOD_ALWAYS_INLINE void Run(const typename Op::Element* p, int64_t n, typename Op::Total* result) {
     constexpr int64_t kWidth = kVectorBytes / sizeof(Key), kLanes = kVectors * kWidth;
     Key a[kWidth], b[kWidth], c[kWidth], d[kWidth], nan[kWidth] = {}, more_nan[kWidth] = {};
-    for (Key* const lanes : {a, b, c, d}) std::fill_n(lanes, kWidth, Order::None());
+    for (int64_t l = 0; l < kWidth; ++l) a[l] = b[l] = c[l] = d[l] = Order::None();
     int64_t i = 0;
     for (; i + kLanes <= n; i += kLanes) {
       const auto* const q = p + i;
@@ -68,52 +68,69 @@ struct ExtremumKernel {
   }
 };
 
-// Reduces n dense elements.
+// Reduces n dense elements: kLanes partial results over kTurns elements each, which are joined in pairs, each
+// with the one half of what is left away.
 template <typename Op>
 struct RunKernel {
-  static HLOD_ALWAYS_INLINE void Run(const typename Op::Element* p, int64_t n, typename Op::Total* result) {
-    using Acc = typename Op::Acc;
-    using Total = typename Op::Total;
+  using Acc = typename Op::Acc;
+  using Total = typename Op::Total;
+  static constexpr int64_t kWidth = kVectorBytes / sizeof(Acc), kLanes = kVectors * kWidth, kTurns = 16;
+
+  static HLOD_ALWAYS_INLINE void Run(const typename Op::Element* p, int64_t n, Total* result) {
     if constexpr (Op::kExtremum && std::is_floating_point_v<Acc>) {
       ExtremumKernel<Op>::Run(p, n, result);
       return;
     }
-    constexpr int64_t kWidth = kVectorBytes / sizeof(Acc), kLanes = kVectors * kWidth, kTurns = 16;
     Total total = static_cast<Total>(Op::Identity());
     int64_t i = 0;
     while (n - i >= kLanes) {
-      Acc a[kWidth], b[kWidth], c[kWidth], d[kWidth];
       const int64_t turns = std::min(kTurns, (n - i) / kLanes);
-      for (int64_t l = 0; l < kWidth; ++l) {
-        a[l] = Op::Load(p[i + l]);
-        b[l] = Op::Load(p[i + kWidth + l]);
-        c[l] = Op::Load(p[i + 2 * kWidth + l]);
-        d[l] = Op::Load(p[i + 3 * kWidth + l]);
-      }
-      i += kLanes;
-      for (int64_t turn = 1; turn < turns; ++turn, i += kLanes) {
-        const auto* const q = p + i;
-#pragma omp simd
-        for (int64_t l = 0; l < kWidth; ++l) {
-          a[l] = Op::Apply(a[l], Op::Load(q[l]));
-          b[l] = Op::Apply(b[l], Op::Load(q[kWidth + l]));
-          c[l] = Op::Apply(c[l], Op::Load(q[2 * kWidth + l]));
-          d[l] = Op::Apply(d[l], Op::Load(q[3 * kWidth + l]));
-        }
-      }
-      // Pairwise, each lane with the one half of what is left away.
-#pragma omp simd
-      for (int64_t l = 0; l < kWidth; ++l) a[l] = Op::Apply(Op::Apply(a[l], c[l]), Op::Apply(b[l], d[l]));
+      Acc joined[kWidth];
+      if constexpr (Op::kSmall) Widened(p + i, turns, joined);
+      else InVectors(p + i, turns, joined);
 #pragma GCC unroll 8
       for (int64_t half = kWidth / 2; half > 0; half /= 2) {
 #pragma GCC unroll 8
-        for (int64_t l = 0; l < half; ++l) a[l] = Op::Apply(a[l], a[l + half]);
+        for (int64_t l = 0; l < half; ++l) joined[l] = Op::Apply(joined[l], joined[l + half]);
       }
-      total = Op::Apply(total, static_cast<Total>(a[0]));
+      total = Op::Apply(total, static_cast<Total>(joined[0]));
+      i += turns * kLanes;
     }
     Acc rest = Op::Identity();
     for (; i < n; ++i) rest = Op::Apply(rest, Op::Load(p[i]));
     *result = Op::Apply(total, static_cast<Total>(rest));
+  }
+
+ private:
+  // Both join `turns` times kLanes elements into kWidth partial results.
+  static HLOD_ALWAYS_INLINE void InVectors(const typename Op::Element* p, int64_t turns, Acc* joined) {
+    Acc a[kWidth], b[kWidth], c[kWidth], d[kWidth];
+    for (int64_t l = 0; l < kWidth; ++l) a[l] = b[l] = c[l] = d[l] = Op::Identity();
+    for (int64_t turn = 0; turn < turns; ++turn, p += kLanes) {
+#pragma omp simd
+      for (int64_t l = 0; l < kWidth; ++l) {
+        a[l] = Op::Apply(a[l], Op::Load(p[l]));
+        b[l] = Op::Apply(b[l], Op::Load(p[kWidth + l]));
+        c[l] = Op::Apply(c[l], Op::Load(p[2 * kWidth + l]));
+        d[l] = Op::Apply(d[l], Op::Load(p[3 * kWidth + l]));
+      }
+    }
+#pragma omp simd
+    for (int64_t l = 0; l < kWidth; ++l) joined[l] = Op::Apply(Op::Apply(a[l], c[l]), Op::Apply(b[l], d[l]));
+  }
+  // What is converted first gains more by long loops.
+  static HLOD_ALWAYS_INLINE void Widened(const typename Op::Element* p, int64_t turns, Acc* joined) {
+    Acc lanes[kLanes];
+    for (int64_t l = 0; l < kLanes; ++l) lanes[l] = Op::Load(p[l]);
+    for (int64_t turn = 1; turn < turns; ++turn) {
+      p += kLanes;
+#pragma omp simd
+      for (int64_t l = 0; l < kLanes; ++l) lanes[l] = Op::Apply(lanes[l], Op::Load(p[l]));
+    }
+    for (int64_t l = 0; l < kWidth; ++l) {
+      joined[l] = Op::Apply(Op::Apply(lanes[l], lanes[2 * kWidth + l]),
+                            Op::Apply(lanes[kWidth + l], lanes[3 * kWidth + l]));
+    }
   }
 };
 
