@@ -7,6 +7,7 @@
 #include "client/analysis/placement.h"
 #include "client/analysis/sharding.h"
 #include "common/hlo/attributes.h"
+#include "common/hlo/bitcast.h"
 #include "common/hlo/opcode.h"
 #include "common/hlo/shape.h"
 
@@ -250,8 +251,10 @@ Divisions::Leaves Divisions::Visit(Instruction i, const std::vector<Leaves>& val
     case hlo::kOptBarrier:
     case hlo::kDomain:
     case hlo::kAddDependency: return of(0);
-    case hlo::kReshape:
-    case hlo::kBitcast: return {Reshaped(of(0)[0], shape_of(0), i.shape())};
+    case hlo::kBitcast:
+      if (!hlo::IsRowMajor(shape_of(0)) || !hlo::IsRowMajor(i.shape())) return {Undivided(i.shape())};
+      [[fallthrough]];
+    case hlo::kReshape: return {Reshaped(of(0)[0], shape_of(0), i.shape())};
     case hlo::kBroadcast: {
       // One number can be made anywhere.
       if (of(0)[0].free || shape_of(0).dims.empty()) return Free(i);

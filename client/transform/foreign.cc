@@ -47,9 +47,7 @@ class LoadedProgram {
       : name_(module.name()),
         signature_(std::move(signature)),
         entry_(std::make_unique<hlo::Computation>(Tracer::Get().tables(), module.name())) {
-    // A tensor's instructions have no layouts.
-    hlo::Translation translation(module.tables(), *Tracer::Get().tables(),
-                                 hlo::Translation::Layouts::kDropped);
+    hlo::Translation translation(module.tables(), *Tracer::Get().tables());
     std::vector<hlo::ComputationId> ids;
     for (hlo::ComputationId c = 0; c < module.computation_count(); ++c) {
       const hlo::Computation& from = module.computation(c);
@@ -203,6 +201,9 @@ LoadedFunction Loaded(std::string_view bytes, std::string_view source, const Cal
   absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(bytes, {.for_execution = true});
   check(module.status());
   check(hlo::Verify(**module));
+  // A tensor's instructions have no layouts.
+  module = DropLayouts(**module);
+  check(module.status());
   // Batch norms, maps and scaled dots: transforms have rules for what they are made of.
   if (HasFunctions(**module)) *module = ExpandFunctions(**module);
   if (HasOtherScans(**module)) *module = LeadingScans(**module);

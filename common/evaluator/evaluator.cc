@@ -33,7 +33,7 @@ RuleTable MakeTable() {
   array(kIota, evaluator::Iota);
   array(kBroadcast, Broadcast);
   array(kReshape, Reshape);
-  array(kBitcast, Reshape);
+  array(kBitcast, Bitcast);
   array(kTranspose, Transpose);
   array(kReverse, Reverse);
   array(kSlice, Slice);

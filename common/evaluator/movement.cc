@@ -6,6 +6,7 @@
 #include "common/evaluator/indexing.h"
 #include "common/evaluator/rules.h"
 #include "common/evaluator/wide.h"
+#include "common/hlo/bitcast.h"
 
 namespace hlod::evaluator {
 
@@ -25,6 +26,17 @@ absl::StatusOr<Literal> FromView(Evaluation& evaluation, Instruction instruction
   const Dims& dims = result.shape().dims;
   RETURN_IF_ERROR(CopyElements(evaluation, dims, Width(operand), operand.bytes().data(), source,
                                result.bytes().data(), {0, RowMajorStrides(dims)}));
+  return result;
+}
+
+// An array of the shape with these bytes.
+absl::StatusOr<Literal> OfBytes(Evaluation& evaluation, const hlo::Shape& shape,
+                                absl::Span<const std::byte> bytes) {
+  ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(shape));
+  const auto count = static_cast<int64_t>(std::min(bytes.size(), result.bytes().size()));
+  RETURN_IF_ERROR(evaluation.InBlocks(count, 1, [&](int64_t begin, int64_t end) {
+    std::copy(bytes.begin() + begin, bytes.begin() + end, result.bytes().begin() + begin);
+  }));
   return result;
 }
 
@@ -71,13 +83,28 @@ absl::StatusOr<Literal> Broadcast(Evaluation& evaluation, Instruction instructio
 }
 
 absl::StatusOr<Literal> Reshape(Evaluation& evaluation, Instruction instruction, Operands operands) {
-  ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(instruction.shape()));
-  const auto bytes = static_cast<int64_t>(std::min(operands[0].bytes().size(), result.bytes().size()));
-  RETURN_IF_ERROR(evaluation.InBlocks(bytes, 1, [&](int64_t begin, int64_t end) {
-    std::copy(operands[0].bytes().begin() + begin, operands[0].bytes().begin() + end,
-              result.bytes().begin() + begin);
-  }));
-  return result;
+  return OfBytes(evaluation, instruction.shape(), operands[0].bytes());
+}
+
+absl::StatusOr<Literal> Bitcast(Evaluation& evaluation, Instruction instruction, Operands operands) {
+  ASSIGN_OR_RETURN(const hlo::BitcastForm form, hlo::BitcastFormOf(instruction));
+  if (form.to_memory.empty() && form.from_memory.empty()) return Reshape(evaluation, instruction, operands);
+  std::optional<Literal> now;
+  const auto reorder = [&](const std::vector<hlo::Reordering>& steps, hlo::PrimitiveType type) -> absl::Status {
+    for (const hlo::Reordering& step : steps) {
+      const Dims dims = Pick(step.dims, step.permutation);
+      ASSIGN_OR_RETURN(Literal next, evaluation.Allocate(hlo::Shape::Array(type, dims)));
+      const Literal& before = now.has_value() ? *now : operands[0];
+      RETURN_IF_ERROR(CopyElements(evaluation, dims, hlo::ByteWidth(type), before.bytes().data(),
+                                   {0, Pick(RowMajorStrides(step.dims), step.permutation)},
+                                   next.bytes().data(), {0, RowMajorStrides(dims)}));
+      now = std::move(next);
+    }
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(reorder(form.to_memory, operands[0].shape().type));
+  RETURN_IF_ERROR(reorder(form.from_memory, instruction.shape().type));
+  return OfBytes(evaluation, instruction.shape(), now->bytes());
 }
 
 absl::StatusOr<Literal> Transpose(Evaluation& evaluation, Instruction instruction, Operands operands) {

@@ -10,16 +10,12 @@ namespace hlod::hlo {
 // Each id is translated once. Both tables must outlive it.
 class Translation {
  public:
-  enum class Layouts { kKept, kDropped };
-  Translation(const Tables& from, Tables& to, Layouts layouts = Layouts::kKept)
-      : from_(from), to_(to), layouts_(layouts) {}
+  Translation(const Tables& from, Tables& to) : from_(from), to_(to) {}
 
   ShapeId shape(ShapeId id) {
     ShapeId& now = Slot(shapes_, id);
     if (now != kUnknown) return now;
-    Shape shape = from_.shape(id);
-    if (layouts_ == Layouts::kDropped) DropLayouts(shape);
-    return now = to_.Intern(shape);
+    return now = to_.Intern(from_.shape(id));
   }
 
   AttributesId attributes(AttributesId id) {
@@ -39,14 +35,9 @@ class Translation {
     if (id >= ids.size()) ids.resize(id + 1, kUnknown);
     return ids[id];
   }
-  static void DropLayouts(Shape& shape) {
-    shape.layout.reset();
-    for (Shape& element : shape.tuple) DropLayouts(element);
-  }
 
   const Tables& from_;
   Tables& to_;
-  const Layouts layouts_;
   std::vector<uint32_t> shapes_, attributes_;
 };
 

@@ -1,4 +1,7 @@
-// Layouts out of the way: two values that differ in layout only become equal.
+// Layouts out of the way: two values that differ in layout only become equal. What means something by its
+// layouts, a bitcast, is written out first.
+#include "common/base/status.h"
+#include "common/hlo/bitcast.h"
 #include "common/passes/copy.h"
 #include "common/passes/passes.h"
 
@@ -13,24 +16,49 @@ void Strip(Shape& shape) {
   for (Shape& element : shape.tuple) Strip(element);
 }
 
-bool IsRowMajor(const Shape& shape) { return !shape.layout || shape.layout->IsRowMajor(); }
+// The instructions that take the place of one bitcast: the reorderings that it stands for, and between them a
+// bitcast of row-major arrays where the type changes.
+class WrittenOut {
+ public:
+  WrittenOut(ComputationCopy& copy, Instruction bitcast)
+      : copy_(copy), bitcast_(bitcast), node_(copy.operands(bitcast)[0]) {}
 
-bool LayoutsMatter(const Module& module) {
-  for (ComputationId c = 0; c < module.computation_count(); ++c) {
-    const Computation& computation = module.computation(c);
-    for (NodeId id = 0; id < computation.size(); ++id) {
-      const Instruction instruction = computation[id];
-      if (instruction.opcode() != kBitcast) continue;
-      if (!IsRowMajor(instruction.shape()) || !IsRowMajor(instruction.operand(0).shape())) return true;
+  NodeId Append(const BitcastForm& form) {
+    const PrimitiveType from = bitcast_.operand(0).shape().type, to = bitcast_.shape().type;
+    Reorder(form.to_memory, from);
+    if (from != to) {
+      const Dims& dims = form.from_memory.empty() ? bitcast_.shape().dims : form.from_memory[0].dims;
+      AppendOne(kBitcast, Shape::Array(to, dims), NoAttributes{});
+    }
+    Reorder(form.from_memory, to);
+    Reshape(Shape::Array(to, bitcast_.shape().dims));
+    return node_;
+  }
+
+ private:
+  void Reorder(const std::vector<Reordering>& steps, PrimitiveType type) {
+    for (const Reordering& step : steps) {
+      Reshape(Shape::Array(type, step.dims));
+      Dims dims;
+      for (const int64_t d : step.permutation) dims.push_back(step.dims[static_cast<size_t>(d)]);
+      AppendOne(kTranspose, Shape::Array(type, dims), DimensionsAttributes{step.permutation});
     }
   }
-  return false;
-}
+  void Reshape(const Shape& shape) {
+    if (!Compatible(copy_.to()[node_].shape(), shape)) AppendOne(kReshape, shape, DimensionsAttributes{});
+  }
+  void AppendOne(Opcode opcode, const Shape& shape, const Attributes& attributes) {
+    node_ = copy_.Replace(bitcast_, opcode, copy_.tables().Intern(shape), attributes, {node_});
+  }
+
+  ComputationCopy& copy_;
+  const Instruction bitcast_;
+  NodeId node_;
+};
 
 }  // namespace
 
-std::unique_ptr<Module> DropLayouts(const Module& module, PassWatch* watch) {
-  const bool keep = LayoutsMatter(module);
+absl::StatusOr<std::unique_ptr<Module>> DropLayouts(const Module& module, PassWatch* watch) {
   Tables& tables = module.tables();
   std::vector<ShapeId> plain;  // By the id with layout.
   const auto without_layout = [&](ShapeId id) {
@@ -42,11 +70,19 @@ std::unique_ptr<Module> DropLayouts(const Module& module, PassWatch* watch) {
     }
     return plain[id];
   };
+  absl::Status refused;
   auto result = Rewritten(module, watch, [&](ComputationCopy& copy, Instruction instruction) {
-    if (keep || without_layout(instruction.shape_id()) == instruction.shape_id())
-      return copy.Clone(instruction);
+    const bool by_layout = instruction.opcode() == kBitcast && (!IsRowMajor(instruction.shape()) ||
+                                                                !IsRowMajor(instruction.operand(0).shape()));
+    if (by_layout && refused.ok()) {
+      const absl::StatusOr<BitcastForm> form = BitcastFormOf(instruction);
+      if (form.ok()) return WrittenOut(copy, instruction).Append(*form);
+      refused = form.status();
+    }
+    if (without_layout(instruction.shape_id()) == instruction.shape_id()) return copy.Clone(instruction);
     return copy.Clone(instruction, without_layout(instruction.shape_id()));
   });
+  RETURN_IF_ERROR(refused);
   if (result != nullptr && module.config.entry_layout.result.type == kInvalid)
     result->config.entry_layout = module.entry().program_shape();
   return result;

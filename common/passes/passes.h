@@ -41,8 +41,10 @@ class PassWatch {
 };
 
 // Layouts removed from every instruction (buffers are row-major); what the entry's callers asked for stays in
-// entry_layout. A module with a bitcast between other layouts, which means something by them, keeps them all.
-std::unique_ptr<hlo::Module> DropLayouts(const hlo::Module& module, PassWatch* watch = nullptr);
+// entry_layout. A bitcast between other layouts becomes the transpositions and reshapes that it stands for.
+// UNIMPLEMENTED naming a bitcast of which that is not known; null when it was stopped.
+absl::StatusOr<std::unique_ptr<hlo::Module>> DropLayouts(const hlo::Module& module,
+                                                         PassWatch* watch = nullptr);
 
 // Scans replaced by loops.
 bool HasScans(const hlo::Module& module);

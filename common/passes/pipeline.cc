@@ -1,4 +1,5 @@
 // The order of the passes.
+#include "common/base/status.h"
 #include "common/passes/expand_functions.h"
 #include "common/passes/expand_wrappers.h"
 #include "common/passes/passes.h"
@@ -16,7 +17,7 @@ absl::StatusOr<std::unique_ptr<hlo::Module>> RunPipeline(const hlo::Module& give
       // From here on nothing is merged: what a program computes twice on purpose (rematerialisation) stays
       // computed twice.
       RemoveBarriers, Simplify, RemoveDead};
-  std::unique_ptr<hlo::Module> module = DropLayouts(given, watch);
+  ASSIGN_OR_RETURN(std::unique_ptr<hlo::Module> module, DropLayouts(given, watch));
   if (module != nullptr && HasScans(*module)) module = ExpandScans(*module);
   if (module != nullptr && HasRoutines(*module)) module = UseRoutines(*module, watch);
   if (module != nullptr && HasWrappers(*module)) module = ExpandWrappers(*module, watch);

@@ -3,6 +3,7 @@
 #include <array>
 #include <string_view>
 
+#include "common/hlo/bitcast.h"
 #include "common/passes/simplify.h"
 
 namespace hlod {
@@ -61,9 +62,7 @@ NodeId SimplifyReshape(ComputationCopy& copy, Instruction instruction) {
 
 NodeId SimplifyBitcast(ComputationCopy& copy, Instruction instruction) {
   const Shape &to = instruction.shape(), &from = copy.operand(instruction, 0).shape();
-  const bool row_major =
-      (!to.layout || to.layout->IsRowMajor()) && (!from.layout || from.layout->IsRowMajor());
-  if (!row_major || to.type != from.type) return kUnchanged;
+  if (!IsRowMajor(to) || !IsRowMajor(from) || to.type != from.type) return kUnchanged;
   return ReshapeOf(copy, instruction, OperandNode(copy, instruction));
 }
 

@@ -1,4 +1,4 @@
-// The cases under tests/conformance/jax/cases, stablehlo/cases, collectives/cases and manual/cases: modules with arguments
+// The cases under tests/conformance/jax/cases, stablehlo/cases, collectives/cases, manual/cases and optimised/cases: modules with arguments
 // and XLA's own results. See the README.md beside each.
 #pragma once
 
@@ -36,7 +36,7 @@ struct Case {
   std::vector<std::string> opcodes;
 };
 
-// Names of all cases of a corpus ("jax", "stablehlo", "collectives", "manual") in the tree the tests were built from,
+// Names of all cases of a corpus ("jax", "stablehlo", "collectives", "manual", "optimised") in the tree the tests were built from,
 // sorted.
 std::vector<std::string> CaseNames(std::string_view corpus = "jax");
 // Reads one case. NOT_FOUND or DATA_LOSS naming the file.

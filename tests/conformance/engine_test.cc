@@ -10,6 +10,7 @@
 #include "common/evaluator/evaluator.h"
 #include "common/hlo/proto/codec.h"
 #include "common/hlo/proto/without_metadata.h"
+#include "common/hlo/text/text.h"
 #include "gtest/gtest.h"
 #include "server/engine/plan/optimised.h"
 #include "server/engine/plan/plan.h"
@@ -108,6 +109,30 @@ TEST_P(EngineConformance, ReferencePlanComputesXlasResults) {
   ASSERT_TRUE(plan.ok()) << plan.status();
   ExpectXlasResults(**plan);
 }
+
+// What XLA's compiler left, whose layouts say something: in fusions, loops and calls, too.
+class EngineOnOptimised : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(EngineOnOptimised, ComputesWhatXlaDid) {
+  const absl::StatusOr<Case> compiled = LoadCase(GetParam(), "optimised");
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  const auto module = hlo::ParseModule(compiled->module_text);
+  ASSERT_TRUE(module.ok()) << module.status();
+  for (const bool reference_only : {false, true}) {
+    const auto plan = engine::Compile(**module, {.threads = 2, .reference_only = reference_only});
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const auto results = engine::RunPlan(**plan, compiled->arguments);
+    ASSERT_TRUE(results.ok()) << results.status();
+    ASSERT_EQ(results->size(), compiled->expected.size());
+    for (size_t r = 0; r < results->size(); ++r) {
+      const absl::Status same =
+          CompareArrays((*results)[r], compiled->expected[r], compiled->tolerances[r]);
+      EXPECT_TRUE(same.ok()) << "result " << r << ": " << same;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Xla, EngineOnOptimised, ::testing::ValuesIn(CaseNames("optimised")), CaseName());
 
 INSTANTIATE_TEST_SUITE_P(Jax, EngineConformance, ::testing::ValuesIn(CaseNames()), CaseName());
 

@@ -49,6 +49,30 @@ TEST_P(WrittenAsStablehlo, EvaluatesToXlasResults) {
   EXPECT_TRUE(same.ok()) << jax->about << "\n" << same.message() << "\n" << *text;
 }
 
+// StableHLO has no layouts: what an optimised module says by them is written out.
+class OptimisedAsStablehlo : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(OptimisedAsStablehlo, EvaluatesToXlasResults) {
+  const absl::StatusOr<Case> compiled = LoadCase(GetParam(), "optimised");
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  const auto module = ReadModule(compiled->module_text);
+  ASSERT_TRUE(module.ok()) << module.status();
+  const absl::StatusOr<std::string> text = stablehlo::FromHlo(**module);
+  ASSERT_TRUE(text.ok()) << text.status();
+  const auto read = ReadModule(*text);
+  ASSERT_TRUE(read.ok()) << read.status() << "\n" << *text;
+  std::vector<const hlo::Literal*> arguments;
+  for (const hlo::Literal& argument : compiled->arguments) arguments.push_back(&argument);
+  for (const hlo::Module* form : {module->get(), read->get()}) {
+    const absl::StatusOr<hlo::Literal> result = Evaluate(*form, arguments);
+    ASSERT_TRUE(result.ok()) << result.status();
+    const absl::Status same = CompareResult(*result, *compiled);
+    EXPECT_TRUE(same.ok()) << compiled->about << "\n" << same.message();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Xla, OptimisedAsStablehlo, ::testing::ValuesIn(CaseNames("optimised")), CaseName());
+
 INSTANTIATE_TEST_SUITE_P(Jax, WrittenAsStablehlo, ::testing::ValuesIn(CaseNames()), CaseName());
 
 }  // namespace

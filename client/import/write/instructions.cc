@@ -2,6 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/import/write/writer.h"
 #include "common/base/status.h"
+#include "common/hlo/bitcast.h"
 #include "common/hlo/opcode.h"
 #include "common/hlo/replica_groups.h"
 
@@ -9,6 +10,7 @@ namespace hlod::stablehlo::write {
 namespace {
 
 using enum hlo::Opcode;
+using hlo::Dims;
 
 // What its first operand is, as values go.
 bool IsFirstOperand(hlo::Opcode opcode) {
@@ -47,6 +49,7 @@ absl::StatusOr<Leaves> Writer::WriteInstruction(hlo::Instruction instruction,
   if (opcode == kTuple) return std::move(draft.operands);
   if (opcode == kCall || opcode == kFusion) return Called(instruction, std::move(draft));
   if (opcode == kCustomCall) return CustomCall(instruction, std::move(draft));
+  if (opcode == kBitcast) return Bitcast(instruction, std::move(draft.operands[0]));
   if (opcode == kRng) return Random(instruction, std::move(draft));
   if (opcode == kAllToAll) return AllToAll(instruction, std::move(draft));
   if (opcode == kWhile) {
@@ -55,6 +58,11 @@ absl::StatusOr<Leaves> Writer::WriteInstruction(hlo::Instruction instruction,
     return Write(std::move(draft), instruction.shape(), notes);
   }
   if (opcode == kConstant && instruction.shape().IsTuple()) return Constants(instruction);
+  if (opcode == kConvert && instruction.shape().type == hlo::kPred &&
+      hlo::IsComplex(instruction.operand(0).shape().type)) {
+    return NotZero(instruction, std::move(draft));
+  }
+  if (opcode == kConvolution) RETURN_IF_ERROR(JoinTypes(instruction, draft));
   const Row* const row = FindRow(opcode);
   if (row == nullptr) {
     return Unimplemented("%s (%s) has no form in StableHLO.", instruction.name(), hlo::Name(opcode));
@@ -65,6 +73,42 @@ absl::StatusOr<Leaves> Writer::WriteInstruction(hlo::Instruction instruction,
   // A token that waits for nothing has an operation of its own.
   if (opcode == kAfterAll && draft.operands.empty()) draft.name = "stablehlo.create_token";
   return Write(std::move(draft), instruction.shape(), notes);
+}
+
+// The reshapes and transpositions that it stands for.
+absl::StatusOr<Leaves> Writer::Bitcast(hlo::Instruction instruction, Leaf value) {
+  ASSIGN_OR_RETURN(const hlo::BitcastForm form, hlo::BitcastFormOf(instruction));
+  const hlo::Notes* const notes = instruction.computation().notes(instruction.id());
+  const auto append = [&](const char* name, hlo::PrimitiveType type, const Dims& dims,
+                          AttributeMap attributes) -> absl::Status {
+    if (attributes.empty() && type == value.type->type && dims == value.type->dims) return absl::OkStatus();
+    shapes_.push_back(hlo::Shape::Array(type, dims));
+    Draft draft{.name = name, .operands = {value}, .attributes = std::move(attributes)};
+    ASSIGN_OR_RETURN(const Leaves written, Write(std::move(draft), shapes_.back(), notes));
+    value = written[0];
+    return absl::OkStatus();
+  };
+  const auto reorder = [&](const std::vector<hlo::Reordering>& steps) -> absl::Status {
+    for (const hlo::Reordering& step : steps) {
+      const hlo::PrimitiveType type = value.type->type;
+      RETURN_IF_ERROR(append("stablehlo.reshape", type, step.dims, {}));
+      Dims dims;
+      for (const int64_t d : step.permutation) dims.push_back(step.dims[static_cast<size_t>(d)]);
+      RETURN_IF_ERROR(
+          append("stablehlo.transpose", type, dims, {{"permutation", Numbers(step.permutation)}}));
+    }
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(reorder(form.to_memory));
+  const hlo::Shape& result = instruction.shape();
+  if (hlo::Info(result.type).bits != hlo::Info(value.type->type).bits) {
+    return Unimplemented("%s (bitcast) has no form in StableHLO: it changes the width of elements.",
+                         instruction.name());
+  }
+  RETURN_IF_ERROR(append("stablehlo.bitcast_convert", result.type, value.type->dims, {}));
+  RETURN_IF_ERROR(reorder(form.from_memory));
+  RETURN_IF_ERROR(append("stablehlo.reshape", result.type, result.dims, {}));
+  return Leaves{value};
 }
 
 // A tuple's elements, one constant each.
@@ -78,6 +122,40 @@ absl::StatusOr<Leaves> Writer::Constants(hlo::Instruction instruction) {
     values.push_back(value[0]);
   }
   return values;
+}
+
+// HLO convolves numbers of different types, as numbers of the result's; StableHLO's operands have one type,
+// which is to hold both: the wider one, or of an integer and a float the result's.
+absl::Status Writer::JoinTypes(hlo::Instruction instruction, Draft& draft) {
+  const hlo::PrimitiveType lhs = draft.operands[0].type->type, rhs = draft.operands[1].type->type;
+  if (lhs == rhs) return absl::OkStatus();
+  const auto both = [&](bool (*is)(hlo::PrimitiveType)) { return is(lhs) && is(rhs); };
+  const bool alike =
+      both(hlo::IsFloat) || both(hlo::IsSigned) || both(hlo::IsUnsigned) || both(hlo::IsComplex);
+  const hlo::PrimitiveType wider = hlo::Info(lhs).bits > hlo::Info(rhs).bits ? lhs : rhs;
+  const bool holds = alike && hlo::Info(lhs).bits != hlo::Info(rhs).bits;
+  const hlo::PrimitiveType type = holds ? wider : instruction.shape().type;
+  for (Leaf& operand : draft.operands) {
+    if (operand.type->type == type) continue;
+    shapes_.push_back(hlo::Shape::Array(type, operand.type->dims));
+    ASSIGN_OR_RETURN(const Leaves converted,
+                     Write({.name = "stablehlo.convert", .operands = {operand}}, shapes_.back()));
+    operand = converted[0];
+  }
+  return absl::OkStatus();
+}
+
+// Any part decides, where StableHLO's convert takes the real one.
+absl::StatusOr<Leaves> Writer::NotZero(hlo::Instruction instruction, Draft draft) {
+  const hlo::Shape& operand = instruction.operand(0).shape();
+  shapes_.push_back(hlo::Shape::Array(operand.type, operand.dims));
+  Draft zero{.name = "stablehlo.constant"};
+  zero.attributes["value"] = {hlo::Literal(shapes_.back())};
+  ASSIGN_OR_RETURN(const Leaves zeros, Write(std::move(zero), shapes_.back()));
+  draft.name = "stablehlo.compare";
+  draft.operands.push_back(zeros[0]);
+  draft.attributes["comparison_direction"] = Enum("comparison_direction", "NE");
+  return Write(std::move(draft), instruction.shape(), instruction.computation().notes(instruction.id()));
 }
 
 // A composite's name and attributes are among its frontend attributes.

@@ -37,6 +37,9 @@ class Writer {
 
   // Those that are not one operation over their operands' leaves.
   absl::StatusOr<Leaves> Called(hlo::Instruction instruction, Draft draft);
+  absl::StatusOr<Leaves> Bitcast(hlo::Instruction instruction, Leaf value);
+  absl::Status JoinTypes(hlo::Instruction instruction, Draft& draft);
+  absl::StatusOr<Leaves> NotZero(hlo::Instruction instruction, Draft draft);
   absl::StatusOr<Leaves> Constants(hlo::Instruction instruction);
   absl::StatusOr<Leaves> CustomCall(hlo::Instruction instruction, Draft draft);
   absl::StatusOr<Leaves> AllToAll(hlo::Instruction instruction, Draft draft);

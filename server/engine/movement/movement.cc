@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "common/hlo/bitcast.h"
 #include "server/engine/movement/movement_steps.h"
 #include "server/engine/run/parallel.h"
 
@@ -98,8 +99,11 @@ MaybeStep MakeMovementStep(const hlo::Module& module, hlo::Instruction instructi
           instruction, MakeCopyNd(out.dims, view.strides, hlo::RowMajorStrides(out.dims), Width(out)),
           view.start * Width(out), false);
     }
-    case hlo::kBitcastConvert:
     case hlo::kBitcast:
+      if (!hlo::IsRowMajor(instruction.shape()) || !hlo::IsRowMajor(instruction.operand(0).shape()))
+        return nullptr;
+      [[fallthrough]];
+    case hlo::kBitcastConvert:
       if (!SameBytes(instruction.operand(0).shape().type, instruction.shape().type)) return nullptr;
       [[fallthrough]];
     case hlo::kReshape:

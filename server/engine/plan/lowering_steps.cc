@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/evaluator/custom_calls.h"
+#include "common/hlo/bitcast.h"
 #include "common/hlo/shape.h"
 #include "server/engine/contraction/contraction_steps.h"
 #include "server/engine/fft/fft_steps.h"
@@ -33,8 +34,6 @@ class DeviceIdStep final : public Step {
   const bool replica_;
 };
 
-bool IsRowMajor(const hlo::Shape& shape) { return !shape.layout.has_value() || shape.layout->IsRowMajor(); }
-
 bool SameBytes(hlo::Instruction instruction) {
   return hlo::ByteSize(instruction.shape()) == hlo::ByteSize(instruction.operand(0).shape());
 }
@@ -52,7 +51,7 @@ bool IsAlias(hlo::Instruction instruction) {
     case hlo::kDomain:
     case hlo::kAddDependency: return true;
     case hlo::kBitcast:  // Keeps physical order: a reshape when both orders are the logical one.
-      return IsRowMajor(instruction.shape()) && IsRowMajor(instruction.operand(0).shape()) &&
+      return hlo::IsRowMajor(instruction.shape()) && hlo::IsRowMajor(instruction.operand(0).shape()) &&
              SameBytes(instruction);
     case hlo::kBitcastConvert:
       return IsWholeByte(instruction.shape().type) && IsWholeByte(instruction.operand(0).shape().type) &&

@@ -17,10 +17,57 @@ const char kAddComputation[] =
 TEST(DropLayouts, KeepsThemForTheEntrysCallers) {
   const auto module =
       Parsed("ENTRY e {\n x = f32[2,3]{0,1} parameter(0)\n ROOT n = f32[2,3]{0,1} negate(x)\n}\n");
-  const auto result = DropLayouts(*module);
+  const auto result = DropLayouts(*module).value();
   EXPECT_EQ(hlo::ToString(result->entry().root().shape()), "f32[2,3]");
   EXPECT_EQ(hlo::ToString(result->config.entry_layout.parameters[0]), "f32[2,3]{0,1}");
   EXPECT_EQ(hlo::ToString(result->config.entry_layout.result), "f32[2,3]{0,1}");
+}
+
+// The numbers of an array of this shape, counted from 0, under a bitcast: by DropLayouts and by the evaluator.
+std::string Bitcasted(const std::string& from, const std::string& to) {
+  const std::string text = "f {\n x = " + from + " parameter(0)\n ROOT b = " + to +
+                           " bitcast(x)\n}\nENTRY e {\n x = " + from + " parameter(0)\n ROOT f = " + to +
+                           " fusion(x), kind=kLoop, calls=f\n}\n";
+  const auto module = Parsed(text.c_str());
+  const auto plain = DropLayouts(*module);
+  if (!plain.ok()) return std::string(plain.status().message());
+  EXPECT_TRUE(hlo::Verify(**plain).ok()) << hlo::ToText(**plain);
+  hlo::Literal numbers(module->entry().program_shape().parameters[0]);
+  for (int32_t i = 0; i < numbers.element_count(); ++i) numbers.data<int32_t>()[i] = i;
+  const auto direct = Evaluate(*module, {&numbers}), written_out = Evaluate(**plain, {&numbers});
+  EXPECT_TRUE(direct.ok()) << direct.status();
+  EXPECT_TRUE(written_out.ok()) << written_out.status();
+  EXPECT_EQ(hlo::ToText(*direct), hlo::ToText(*written_out));
+  return hlo::ToText(*direct);
+}
+
+// Worked out by hand: where each element lies in memory, and what the other layout reads there.
+TEST(DropLayouts, ABitcastReadsMemoryByTheOtherLayout) {
+  EXPECT_EQ(Bitcasted("s32[2,3]{1,0}", "s32[3,2]{0,1}"), "{ {0, 3}, {1, 4}, {2, 5} }");
+  EXPECT_EQ(Bitcasted("s32[2,3]{0,1}", "s32[3,2]{1,0}"), "{ {0, 3}, {1, 4}, {2, 5} }");
+  EXPECT_EQ(Bitcasted("s32[2,3]{1,0}", "s32[2,3]{0,1}"), "{ {0, 2, 4}, {1, 3, 5} }");
+  EXPECT_EQ(Bitcasted("s32[2,3]{0,1}", "s32[6]{0}"), "{0, 3, 1, 4, 2, 5}");
+  EXPECT_EQ(Bitcasted("s32[2,3]{1,0}", "s32[3,2]{1,0}"), "{ {0, 1}, {2, 3}, {4, 5} }");
+  EXPECT_EQ(Bitcasted("s32[2,1,3]{0,2,1}", "s32[3,2]{1,0}"), "{ {0, 3}, {1, 4}, {2, 5} }");
+}
+
+// [4,4] by tiles of (2,2) lies as [2,2,2,2]: its first four elements are those of the corner.
+TEST(DropLayouts, ABitcastReadsMemoryByTiles) {
+  EXPECT_EQ(Bitcasted("s32[4,4]{1,0:T(2,2)}", "s32[16]{0}"), "{0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15}");
+  EXPECT_EQ(Bitcasted("s32[1,4]{1,0:T(2,2)}", "s32[4,1]{0,1:T(2,2)}"), "{ {0}, {1}, {2}, {3} }");
+  EXPECT_THAT(Bitcasted("s32[3,4]{1,0:T(2,2)}", "s32[12]{0}"),
+              HasSubstr("A bitcast from s32[3,4]{1,0:T(2,2)} to s32[12]{0} is not run: its tiles pad"));
+}
+
+// Little endian: the bytes of 0x04030201, column by column.
+TEST(DropLayouts, ABitcastMayChangeTheType) {
+  const auto module = Parsed(
+      "ENTRY e {\n c = s32[1,2]{1,0} constant({{67305985, 134678021}})\n ROOT b = u8[4,2]{0,1} bitcast(c)\n}\n");
+  const auto plain = DropLayouts(*module);
+  ASSERT_TRUE(plain.ok()) << plain.status();
+  for (const hlo::Module* form : {module.get(), plain->get()}) {
+    EXPECT_EQ(hlo::ToText(*Evaluate(*form, {})), "{ {1, 5}, {2, 6}, {3, 7}, {4, 8} }");
+  }
 }
 
 TEST(InlineCalls, PutsTheBodyInPlaceOfTheCall) {

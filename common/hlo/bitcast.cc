@@ -1,0 +1,146 @@
+// Tiles are undone one at a time: each cuts the minor dimensions of what the ones before it left.
+#include "common/hlo/bitcast.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "common/base/status.h"
+
+namespace hlod::hlo {
+namespace {
+
+// An array in the order of its memory.
+struct Memory {
+  std::vector<Reordering> steps;  // From the logical order; the first dimensions are the shape's.
+  Dims dims;                      // Major to minor.
+  bool padded = false;
+};
+
+// The dimensions of `dims` in the order of `permutation`.
+Dims Permuted(const Dims& dims, const Dims& permutation) {
+  Dims permuted;
+  for (const int64_t d : permutation) permuted.push_back(dims[static_cast<size_t>(d)]);
+  return permuted;
+}
+
+bool IsTrivial(const Reordering& step) {
+  return std::is_sorted(step.permutation.begin(), step.permutation.end());
+}
+
+// The tile cuts the last dimensions: [.., a, b] by (s, t) is [.., a/s, b/t, s, t].
+bool Cut(const Dims& tile, Memory& memory) {
+  const size_t count = tile.size();
+  if (count > memory.dims.size()) return false;
+  const size_t kept = memory.dims.size() - count;
+  Reordering step;
+  Dims apart(memory.dims.begin(), memory.dims.begin() + static_cast<ptrdiff_t>(kept));
+  Dims outer(kept), inner;
+  std::iota(outer.begin(), outer.end(), 0);
+  for (size_t i = 0; i < count; ++i) {
+    if (tile[i] < 1) return false;
+    const int64_t size = memory.dims[kept + i];
+    memory.padded = memory.padded || size % tile[i] != 0;
+    apart.push_back(size / tile[i] + (size % tile[i] != 0 ? 1 : 0));
+    outer.push_back(static_cast<int64_t>(apart.size() - 1));
+    apart.push_back(tile[i]);
+    inner.push_back(static_cast<int64_t>(apart.size() - 1));
+  }
+  step.permutation = outer;
+  step.permutation.insert(step.permutation.end(), inner.begin(), inner.end());
+  step.dims = apart;
+  memory.dims = Permuted(apart, step.permutation);
+  memory.steps.push_back(std::move(step));
+  return memory.dims.size() <= static_cast<size_t>(kMaxRank);
+}
+
+bool Understands(const Layout& layout) {
+  return layout.split_configs.empty() && layout.physical_shape == nullptr &&
+         layout.tail_padding_alignment <= 1 && layout.dynamic_shape_metadata_prefix_bytes == 0;
+}
+
+Memory Untiled(const Shape& shape) {
+  Memory memory;
+  Reordering step;
+  step.dims = shape.dims;
+  step.permutation.resize(shape.dims.size());
+  std::iota(step.permutation.begin(), step.permutation.end(), 0);
+  if (shape.layout.has_value()) {
+    step.permutation.assign(shape.layout->minor_to_major.rbegin(), shape.layout->minor_to_major.rend());
+  }
+  memory.dims = Permuted(step.dims, step.permutation);
+  memory.steps.push_back(std::move(step));
+  return memory;
+}
+
+// Nullopt: tiles that merge dimensions.
+std::optional<Memory> MemoryOf(const Shape& shape) {
+  Memory memory = Untiled(shape);
+  if (!shape.layout.has_value()) return memory;
+  for (const Dims& tile : shape.layout->tiles) {
+    if (!Cut(tile, memory)) return std::nullopt;
+  }
+  return memory;
+}
+
+Dims WithoutOnes(const Dims& dims) {
+  Dims kept;
+  std::ranges::copy_if(dims, std::back_inserter(kept), [](int64_t size) { return size != 1; });
+  return kept;
+}
+
+std::vector<Reordering> Reversed(const std::vector<Reordering>& steps) {
+  std::vector<Reordering> reversed;
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    Reordering back{.dims = Permuted(step->dims, step->permutation), .permutation = step->permutation};
+    for (size_t i = 0; i < step->permutation.size(); ++i)
+      back.permutation[static_cast<size_t>(step->permutation[i])] = static_cast<int64_t>(i);
+    reversed.push_back(std::move(back));
+  }
+  return reversed;
+}
+
+BitcastForm FormOf(const Memory& operand, const Memory& result) {
+  BitcastForm form{operand.steps, Reversed(result.steps)};
+  if (std::ranges::all_of(form.to_memory, IsTrivial)) form.to_memory.clear();
+  if (std::ranges::all_of(form.from_memory, IsTrivial)) form.from_memory.clear();
+  return form;
+}
+
+}  // namespace
+
+bool IsRowMajor(const Shape& shape) { return !shape.layout.has_value() || shape.layout->IsRowMajor(); }
+
+absl::StatusOr<BitcastForm> BitcastFormOf(const Shape& operand, const Shape& result) {
+  const auto refused = [&](const char* why) {
+    return Unimplemented("A bitcast from %s to %s is not run: %s.", ToString(operand), ToString(result), why);
+  };
+  if (operand.type != result.type && (Info(operand.type).bits < 8 || Info(result.type).bits < 8) &&
+      Info(operand.type).bits != Info(result.type).bits)
+    return refused("elements below a byte have a byte each here");
+  for (const Shape* shape : {&operand, &result}) {
+    if (shape->layout.has_value() && !Understands(*shape->layout))
+      return refused("its layout is more than an order and tiles");
+  }
+  const std::optional<Memory> from = MemoryOf(operand), to = MemoryOf(result);
+  if (!from.has_value() || !to.has_value()) return refused("its tiles merge dimensions");
+  if (!from->padded && !to->padded) return FormOf(*from, *to);
+  // The same padding of the same elements: each lies where it lay, in the order of the dimensions themselves.
+  const Memory plain_from = Untiled(operand), plain_to = Untiled(result);
+  if (operand.type != result.type || WithoutOnes(plain_from.dims) != WithoutOnes(plain_to.dims) ||
+      WithoutOnes(from->dims) != WithoutOnes(to->dims)) {
+    return refused("its tiles pad, and what it reads of the padding is not known");
+  }
+  return FormOf(plain_from, plain_to);
+}
+
+absl::StatusOr<BitcastForm> BitcastFormOf(Instruction bitcast) {
+  const Shape &operand = bitcast.operand(0).shape(), &result = bitcast.shape();
+  if (operand.HasDynamicDimension() || result.HasDynamicDimension()) {
+    return Unimplemented("%s: a bitcast of dynamic dimensions is not run: from %s to %s.", bitcast.name(),
+                         ToString(operand), ToString(result));
+  }
+  absl::StatusOr<BitcastForm> form = BitcastFormOf(operand, result);
+  return form.ok() ? std::move(form) : Annotate(form.status(), bitcast.name());
+}
+
+}  // namespace hlod::hlo
