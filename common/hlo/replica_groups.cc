@@ -73,6 +73,10 @@ std::vector<Dims> ListMesh(const ReplicaGroups& groups) {
 absl::Status CheckGroups(const ReplicaGroups& groups) {
   if (IsIota(groups)) return CheckIota(groups);
   if (IsMesh(groups)) return CheckMesh(groups);
+  if (const int64_t devices = GroupDevices(groups); devices > kGroupMembersMax) {
+    return InvalidArgument("The number of devices (%d, in %d groups) of a collective exceeds the limit (%d).",
+                           devices, groups.lists.size(), kGroupMembersMax);
+  }
   absl::flat_hash_set<int64_t> seen;
   for (const Dims& group : groups.lists) {
     if (group.empty()) return InvalidArgument("A replica group is empty.");

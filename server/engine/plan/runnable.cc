@@ -9,6 +9,7 @@
 #include "common/base/status.h"
 #include "common/evaluator/custom_calls.h"
 #include "common/evaluator/evaluator.h"
+#include "common/hlo/bitcast.h"
 #include "common/hlo/channels.h"
 #include "common/hlo/collective.h"
 #include "common/hlo/replica_groups.h"
@@ -89,6 +90,8 @@ absl::Status CheckInstruction(Instruction instruction, const NativeKernels* kern
   if (HasTrait(instruction.opcode(), hlo::kCollective)) {
     RETURN_IF_ERROR(Annotate(CheckCollective(instruction, members, group_instructions), Where(instruction)));
   }
+  if (instruction.opcode() == hlo::kBitcast)
+    return Annotate(hlo::BitcastFormOf(instruction).status(), Where(instruction));
   if (hlo::IsTransfer(instruction.opcode()))
     return Annotate(hlo::ReadTransfer(instruction, members).status(), Where(instruction));
   if (instruction.opcode() == hlo::kCustomCall) return CheckCustomCall(instruction, kernels);
@@ -111,8 +114,41 @@ absl::Status CheckCustomCall(Instruction instruction, const NativeKernels* kerne
       kernels == nullptr ? NativeKernels().Nearest(target) : kernels->Nearest(target));
 }
 
+// How many instructions there are once each computation stands at every place that calls it, without those
+// that are applied to elements: callees come before their callers, so one pass counts. No more than INT64_MAX
+// / 2.
+int64_t LaidOutInstructions(const hlo::Module& module) {
+  constexpr int64_t kMost = INT64_MAX / 2;
+  std::vector<int64_t> counts;
+  for (hlo::ComputationId c = 0; c < module.computation_count(); ++c) {
+    const hlo::Computation& computation = module.computation(c);
+    int64_t count = computation.size();
+    for (hlo::NodeId id = 0; id < computation.size(); ++id) {
+      if (AppliesToElements(computation[id].opcode())) continue;
+      for (const hlo::ComputationId called : computation[id].called())
+        count = std::min(kMost, count + counts[called]);
+    }
+    counts.push_back(count);
+  }
+  return counts[module.entry_id()];
+}
+
+// A few kilobytes of calls of calls are a million instructions, seconds of work and a gigabyte: refused
+// before any of it. A model whose layers are calls of one function is far below.
+absl::Status CheckLaidOut(const hlo::Module& module) {
+  const int64_t most = LaidOutInstructionsMax(module.instruction_count()),
+                count = LaidOutInstructions(module);
+  if (count <= most) return absl::OkStatus();
+  return ResourceExhausted(
+      "Module %s, which has (%d) instructions, has (%d) once calls, loops and branches stand where they are "
+      "called; "
+      "the limit for one of its size is (%d).",
+      module.name(), module.instruction_count(), count, most);
+}
+
 absl::Status CheckRunnable(const hlo::Module& module, const NativeKernels* kernels) {
   RETURN_IF_ERROR(hlo::CheckMembers(module));
+  RETURN_IF_ERROR(CheckLaidOut(module));
   const hlo::Members members = hlo::MembersOf(module);
   int64_t group_instructions = 0;
   std::vector<bool> reached(module.computation_count(), false), applied(reached);

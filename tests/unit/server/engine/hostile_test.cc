@@ -196,7 +196,31 @@ TEST(Hostile, NestedConditionalsAreBoundedByWhatWasSent) {
   ASSERT_TRUE(module.ok()) << module.status();
   const absl::Status status = Compile(**module, {.threads = 2}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
-  EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("once calls and branches are inlined"));
+  EXPECT_THAT(std::string(status.message()),
+              ::testing::HasSubstr("stand where they are called; the limit for one of its size is"));
+}
+
+// Twenty functions that call one another twice: a million instructions, of two kilobytes of text. By hand:
+// f0 has 2 instructions, and each above a parameter, two calls and what these call.
+TEST(Hostile, AFanOfCallsIsRefusedBeforeItIsLaidOut) {
+  std::string text = "HloModule fan\n\nf0 {\n x = f32[] parameter(0)\n ROOT y = f32[] sine(x)\n}\n";
+  constexpr int kLevels = 20;
+  int64_t count = 2;
+  for (int level = 1; level < kLevels; ++level) {
+    const std::string below = absl::StrCat("), to_apply=f", level - 1, "\n");
+    absl::StrAppend(&text, "f", level, " {\n x = f32[] parameter(0)\n a = f32[] call(x", below,
+                    " ROOT b = f32[] call(a", below, "}\n");
+    count = 3 + 2 * count;
+  }
+  absl::StrAppend(&text, "ENTRY e {\n x = f32[] parameter(0)\n ROOT y = f32[] call(x), to_apply=f",
+                  kLevels - 1, "\n}\n");
+  const auto module = hlo::ParseModule(text);
+  ASSERT_TRUE(module.ok()) << module.status();
+  const absl::Status status = Compile(**module, {.threads = 2}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  EXPECT_THAT(
+      std::string(status.message()),
+      ::testing::HasSubstr(absl::StrCat("Module fan, which has (61) instructions, has (", 2 + count, ")")));
 }
 
 // Lines without an end, of which there are none.
