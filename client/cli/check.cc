@@ -98,8 +98,8 @@ absl::StatusOr<CheckOutcome> Check(const CommonOptions& common, const CheckOptio
     ASSIGN_OR_RETURN(budget, analysis::ReadBudget(options.budget));
   }
   if (!options.program.empty()) return CheckProgram(common, options, target, budget);
-  ASSIGN_OR_RETURN(const ArgumentSizes sizes, ParseSizes(options.sizes));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(options.module, {.sizes = sizes}));
+  ASSIGN_OR_RETURN(const ReadOptions read, ParseReadOptions(options.stablehlo));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(options.module, read));
   RETURN_IF_ERROR(hlo::Verify(*module));
   ASSIGN_OR_RETURN(const ModuleReport report, analysis::CheckModule(*module, target, budget));
   if (options.update_budget) RETURN_IF_ERROR(analysis::UpdateBudget(options.budget, ValuesOf(report)));

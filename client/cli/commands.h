@@ -36,12 +36,19 @@ class ClosedAtEnd {
   const Client& client_;
 };
 
+// What is said of a StableHLO program that leaves something open; ParseReadOptions reads it.
+struct StablehloOptions {
+  std::vector<std::string> sizes;   // "N=8,3": of argument N.
+  std::vector<std::string> values;  // "N=4,8": the numbers that argument N has.
+  std::string entry;                // A function; empty: @main, or the only public one.
+};
+
 struct RunOptions {
   std::string module;                   // File: HLO or StableHLO.
   std::vector<std::string> arguments;   // .npy files, in order; "N=FILE" for parameter N.
   std::vector<int> placeholders;        // Parameters that become placeholders.
   std::optional<uint64_t> random_seed;  // The others: random instead of zeros.
-  std::vector<std::string> sizes;       // "N=8,3" (ParseSizes), beside those of `arguments`.
+  StablehloOptions stablehlo;           // Sizes and values of `arguments` are taken, too.
   std::vector<std::string> infeed;      // .npy files, in order; "C=FILE" for recvs of channel C.
   std::vector<std::string> outfeed;     // So many values are printed; "C=N" of sends of channel C.
   std::string output;                   // Folder for .npy results; empty: printed.
@@ -54,14 +61,14 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options);
 
 struct ConvertOptions {
   std::string input, output;       // Files: what they hold, and what the name says.
-  std::vector<std::string> sizes;  // "N=8,3" (ParseSizes).
+  StablehloOptions stablehlo;
 };
 // A module in another form.
 absl::Status Convert(const CommonOptions& common, const ConvertOptions& options);
 
 struct CheckFormOptions {
   std::string module;              // File: HLO or StableHLO.
-  std::vector<std::string> sizes;  // "N=8,3" (ParseSizes).
+  StablehloOptions stablehlo;
 };
 // check-module: prints what a module is, if it can be read and is well-formed.
 absl::Status CheckForm(const CommonOptions& common, const CheckFormOptions& options);
@@ -69,7 +76,7 @@ absl::Status CheckForm(const CommonOptions& common, const CheckFormOptions& opti
 struct CheckOptions {
   std::string module;                // File: HLO or StableHLO; empty: a program is checked ...
   std::vector<std::string> program;  // ... its name and its arguments.
-  std::vector<std::string> sizes;    // "N=8,3" (ParseSizes), of a module.
+  StablehloOptions stablehlo;
   int64_t steps = 0;                 // After which the program is ended; 0: it ends by itself.
   std::string stand_in;        // For values that do not exist: "0", "1", "random"; empty: it ends there.
   std::string target;          // "v5p:128"; empty: none.

@@ -66,8 +66,8 @@ Json Described(const Module& module) {
 
 absl::Status Convert(const CommonOptions& common, const ConvertOptions& options) {
   ASSIGN_OR_RETURN(const Form* const form, FormOf(options.output));
-  ASSIGN_OR_RETURN(const ArgumentSizes sizes, ParseSizes(options.sizes));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(options.input, {.sizes = sizes}));
+  ASSIGN_OR_RETURN(const ReadOptions read, ParseReadOptions(options.stablehlo));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(options.input, read));
   absl::StatusOr<std::string> bytes = form->write(*module);
   if (!bytes.ok())
     return Annotate(std::move(bytes).status(),
@@ -83,8 +83,8 @@ absl::Status Convert(const CommonOptions& common, const ConvertOptions& options)
 }
 
 absl::Status CheckForm(const CommonOptions& common, const CheckFormOptions& options) {
-  ASSIGN_OR_RETURN(const ArgumentSizes sizes, ParseSizes(options.sizes));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(options.module, {.sizes = sizes}));
+  ASSIGN_OR_RETURN(const ReadOptions read, ParseReadOptions(options.stablehlo));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(options.module, read));
   if (absl::Status status = hlo::Verify(*module); !status.ok()) {
     return Annotate(std::move(status), absl::StrCat("checking ", options.module));
   }

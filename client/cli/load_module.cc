@@ -1,6 +1,8 @@
 // Modules by the names of their files.
 #include "client/cli/load_module.h"
 
+#include <algorithm>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -11,6 +13,27 @@
 #include "common/base/status.h"
 
 namespace hlod::cli {
+namespace {
+
+// "N=8,3".
+struct ArgumentList {
+  uint32_t argument = 0;
+  std::vector<int64_t> numbers;
+  bool ok = false;
+};
+
+ArgumentList ParseList(const std::string& text) {
+  const std::vector<std::string> sides = absl::StrSplit(text, absl::MaxSplits('=', 1));
+  ArgumentList list;
+  list.ok = sides.size() == 2 && absl::SimpleAtoi(sides[0], &list.argument);
+  std::vector<std::string> numbers;
+  if (list.ok) numbers = absl::StrSplit(sides[1], ',', absl::SkipEmpty());
+  for (const std::string& number : numbers)
+    list.ok = list.ok && absl::SimpleAtoi(number, &list.numbers.emplace_back());
+  return list;
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path, const ReadOptions& options) {
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
@@ -24,25 +47,26 @@ absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path, cons
   return ToStatus(std::move(error));
 }
 
-absl::StatusOr<ArgumentSizes> ParseSizes(const std::vector<std::string>& texts) {
-  ArgumentSizes sizes;
-  for (const std::string& text : texts) {
-    const std::vector<std::string> sides = absl::StrSplit(text, absl::MaxSplits('=', 1));
-    uint32_t argument = 0;
-    bool ok = sides.size() == 2 && absl::SimpleAtoi(sides[0], &argument);
-    hlo::Dims dims;
-    std::vector<std::string> numbers;
-    if (ok) numbers = absl::StrSplit(sides[1], ',', absl::SkipEmpty());
-    for (const std::string& number : numbers) {
-      ok = ok && absl::SimpleAtoi(number, &dims.emplace_back()) && dims.back() >= 0;
-    }
-    if (!ok) {
+absl::StatusOr<ReadOptions> ParseReadOptions(const StablehloOptions& options) {
+  ReadOptions read;
+  read.entry = options.entry.starts_with('@') ? options.entry.substr(1) : options.entry;
+  for (const std::string& text : options.sizes) {
+    const ArgumentList list = ParseList(text);
+    if (!list.ok || std::ranges::any_of(list.numbers, [](int64_t size) { return size < 0; })) {
       return UsageError(
           absl::StrCat("--size ", text, " is not the number of an argument and its sizes, as in 0=8,3."));
     }
-    sizes[argument] = std::move(dims);
+    read.sizes[list.argument] = hlo::Dims(list.numbers.begin(), list.numbers.end());
   }
-  return sizes;
+  for (const std::string& text : options.values) {
+    ArgumentList list = ParseList(text);
+    if (!list.ok) {
+      return UsageError(
+          absl::StrCat("--value ", text, " is not the number of an argument and its integers, as in 1=4,8."));
+    }
+    read.numbers[list.argument] = std::move(list.numbers);
+  }
+  return read;
 }
 
 }  // namespace hlod::cli

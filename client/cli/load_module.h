@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "client/cli/commands.h"
 #include "client/import/import.h"
 #include "hlod/types.h"
 
@@ -15,7 +16,7 @@ namespace hlod::cli {
 // file holds. Errors name the file, and for text line and column.
 absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path, const ReadOptions& options = {});
 
-// "N=8,3": what --size says of arguments. A usage error names what is wrong.
-absl::StatusOr<ArgumentSizes> ParseSizes(const std::vector<std::string>& texts);
+// What --size, --value and --entry say. A usage error names what is wrong.
+absl::StatusOr<ReadOptions> ParseReadOptions(const StablehloOptions& options);
 
 }  // namespace hlod::cli

@@ -191,17 +191,23 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
       app.add_option("--tls-cert", certificate_file, "PEM file of the client's certificate");
   CLI::Option* const key = app.add_option("--tls-key", key_file, "PEM file of the client's key");
 
-  const auto add_sizes = [](CLI::App* command, std::vector<std::string>& sizes) {
+  const auto add_stablehlo = [](CLI::App* command, StablehloOptions& options) {
     command
-        ->add_option("--size", sizes,
+        ->add_option("--size", options.sizes,
                      "N=8,3: the sizes of argument N, where a StableHLO program leaves them open")
         ->allow_extra_args(false);
+    command
+        ->add_option("--value", options.values,
+                     "N=4,8: the integers in argument N, where sizes follow from them in a StableHLO program")
+        ->allow_extra_args(false);
+    command->add_option("--entry", options.entry,
+                        "The function of a StableHLO program that is the entry, instead of @main");
   };
   RunOptions run;
   CLI::App* const run_command = app.add_subcommand("run", "Run a module");
   run_command->add_option("module", run.module, "HLO (proto or text) or StableHLO (text or artifact)")
       ->required();
-  add_sizes(run_command, run.sizes);
+  add_stablehlo(run_command, run.stablehlo);
   run_command
       ->add_option(
           "--arg", run.arguments,
@@ -242,7 +248,7 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
                          "What a module costs and needs, without running it; or, after --, a program, "
                          "which runs without its large arrays");
   check_command->add_option("module", check.module, "HLO (proto or text) or StableHLO (text or artifact)");
-  add_sizes(check_command, check.sizes);
+  add_stablehlo(check_command, check.stablehlo);
   check_command->add_option("--steps", check.steps, "End the program after so many Sync()s")
       ->check(AtLeast(1));
   check_command
@@ -273,14 +279,14 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
       ->required();
   convert_command->add_option("out", convert.output, "FILE.hlo or FILE.txt: HLO text; FILE.pb: HLO proto; FILE.mlir: StableHLO text")
       ->required();
-  add_sizes(convert_command, convert.sizes);
+  add_stablehlo(convert_command, convert.stablehlo);
   CheckFormOptions check_form;
   CLI::App* const check_form_command =
       app.add_subcommand("check-module", "Whether a module can be read and is well-formed");
   check_form_command
       ->add_option("module", check_form.module, "HLO (proto or text) or StableHLO (text or artifact)")
       ->required();
-  add_sizes(check_form_command, check_form.sizes);
+  add_stablehlo(check_form_command, check_form.stablehlo);
 
   ReplayOptions replay;
   CLI::App* const replay_command =

@@ -64,10 +64,29 @@ absl::StatusOr<std::map<size_t, std::string>> AssignFiles(const std::vector<std:
   return files;
 }
 
-// Sizes that are given, and those of the arrays that are: a file that cannot be read is reported when its
-// contents are needed.
-absl::StatusOr<ArgumentSizes> SizesOf(const RunOptions& options) {
-  ASSIGN_OR_RETURN(ArgumentSizes sizes, ParseSizes(options.sizes));
+// The integers in the first bytes of a file, if it holds a small array of them.
+std::optional<std::vector<int64_t>> SmallIntegers(const hlo::NpyHeader& header, const std::string& start,
+                                                  const std::string& path) {
+  for (const hlo::PrimitiveType type :
+       {hlo::kS8, hlo::kS16, hlo::kS32, hlo::kS64, hlo::kU8, hlo::kU16, hlo::kU32}) {
+    if (header.dtype != hlo::NpyDtype(type)) continue;
+    const absl::StatusOr<Literal> literal = hlo::ParseNpy(start, Shape::Array(type, header.dims), path);
+    if (!literal.ok()) return std::nullopt;  // Its end is not among these bytes, or it is not well-formed.
+    std::vector<int64_t> numbers;
+    hlo::VisitType(type, [&]<typename T>() {
+      if constexpr (std::is_integral_v<T>)
+        numbers.assign(literal->data<T>().begin(), literal->data<T>().end());
+    });
+    return numbers;
+  }
+  return std::nullopt;
+}
+
+// What is said of a StableHLO program, and the sizes and small integers of the arrays that it is given: a
+// file that cannot be read is reported when its contents are needed.
+absl::StatusOr<ReadOptions> ReadOptionsOf(const RunOptions& options) {
+  ASSIGN_OR_RETURN(ReadOptions read, ParseReadOptions(options.stablehlo));
+  read.for_execution = true;
   ASSIGN_OR_RETURN(const auto files, AssignFiles(options.arguments, SIZE_MAX, SIZE_MAX, 0));
   for (const auto& [index, path] : files) {
     std::ifstream file(path, std::ios::binary);
@@ -75,16 +94,19 @@ absl::StatusOr<ArgumentSizes> SizesOf(const RunOptions& options) {
     file.read(start.data(), static_cast<std::streamsize>(start.size()));
     start.resize(static_cast<size_t>(file.gcount()));
     const absl::StatusOr<hlo::NpyHeader> header = hlo::ParseNpyHeader(start, path);
-    if (header.ok()) sizes.try_emplace(index, header->dims);
+    if (!header.ok()) continue;
+    read.sizes.try_emplace(index, header->dims);
+    if (std::optional<std::vector<int64_t>> numbers = SmallIntegers(*header, start, path))
+      read.numbers.try_emplace(index, *std::move(numbers));
   }
-  return sizes;
+  return read;
 }
 
 // Sizes of an array that the program states are not the command line's to choose.
 absl::Status CheckSizes(const Module& module, const RunOptions& options) {
-  ASSIGN_OR_RETURN(const ArgumentSizes sizes, ParseSizes(options.sizes));
+  ASSIGN_OR_RETURN(const ReadOptions given, ParseReadOptions(options.stablehlo));
   const absl::Span<const hlo::NodeId> parameters = module.entry().parameters();
-  for (const auto& [index, dims] : sizes) {
+  for (const auto& [index, dims] : given.sizes) {
     const Shape* shape = index < parameters.size() ? &module.entry()[parameters[index]].shape() : nullptr;
     if (shape != nullptr && shape->dims == dims) continue;
     return UsageError(
@@ -230,9 +252,8 @@ absl::StatusOr<Json> DeliverGiven(const std::vector<RunChannels>& channels, cons
 }  // namespace
 
 absl::Status Run(const CommonOptions& common, const RunOptions& options) {
-  ASSIGN_OR_RETURN(const ArgumentSizes sizes, SizesOf(options));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module,
-                   LoadModule(options.module, {.for_execution = true, .sizes = sizes}));
+  ASSIGN_OR_RETURN(const ReadOptions read, ReadOptionsOf(options));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(options.module, read));
   RETURN_IF_ERROR(CheckSizes(*module, options));
   if (!options.output.empty()) {
     std::error_code error;

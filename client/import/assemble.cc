@@ -60,8 +60,11 @@ absl::StatusOr<Function> FunctionFrom(Operation operation) {
                    TakeValueAttributes(operation, "arg_attrs", function.type.inputs.size()));
   ASSIGN_OR_RETURN(function.result_attributes,
                    TakeValueAttributes(operation, "res_attrs", function.type.results.size()));
-  if (operation.regions.size() != 1 || operation.regions[0].blocks[0].operations.empty())
-    return ErrorAbout(operation, "the function @%s has no body", function.name);
+  const bool has_body = operation.regions.size() == 1 && !operation.regions[0].blocks.empty() &&
+                        !operation.regions[0].blocks[0].operations.empty();
+  // A declaration, which is never public.
+  if (!has_body && operation.regions.size() <= 1 && !function.is_public) return function;
+  if (!has_body) return ErrorAbout(operation, "the function @%s has no body", function.name);
   function.body = std::move(operation.regions[0]);
   const std::vector<Value>& arguments = function.body.blocks[0].arguments;
   const std::vector<Type>& inputs = function.type.inputs;
@@ -86,7 +89,8 @@ absl::Status AddToProgram(Operation operation, Program& program) {
   if (!program.functions.empty() || !program.others.empty() || !program.attributes.empty() ||
       !program.name.empty())
     return ErrorAbout(operation, "a second module; expected one");
-  if (operation.regions.size() != 1) return ErrorAbout(operation, "the module has no body");
+  if (operation.regions.size() != 1 || operation.regions[0].blocks.empty())
+    return ErrorAbout(operation, "the module has no body");
   program.name = Take<std::string>(operation.attributes, "sym_name").value_or("");
   program.attributes = std::move(operation.attributes);
   for (Operation& inner : operation.regions[0].blocks[0].operations) {

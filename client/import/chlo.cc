@@ -90,23 +90,41 @@ Values IsInf(Conversion& c) { return IsInfinite(c, true, kInfinity); }
 Values IsPosInf(Conversion& c) { return IsInfinite(c, false, kInfinity); }
 Values IsNegInf(Conversion& c) { return IsInfinite(c, false, -kInfinity); }
 
+// Slices of the inputs, then the carries; outputs, then the carries again.
+Values Scan(Conversion& c) {
+  hlo::ScanAttributes attributes;
+  attributes.dimension = c.Integer("dimension");
+  attributes.is_reverse = c.Bool("is_reverse");
+  if (c.Has("is_associative")) attributes.is_associative = c.Bool("is_associative") ? 1 : 2;
+  const Dims segments = c.Integers("operandSegmentSizes");
+  if (segments.size() != 2 || segments[0] < 0 || segments[1] < 0 ||
+      segments[0] + segments[1] != static_cast<int64_t>(c.operands.size())) {
+    c.Fail(
+        InvalidArgument("Its operandSegmentSizes are not two that make (%d) operands.", c.operands.size()));
+    return {};
+  }
+  attributes.num_carries = segments[1];
+  const ComputationId body = c.Reducer();
+  return Instruction(c, kScan, c.operands, attributes, {body});
+}
+
 Values TopK(Conversion& c) {
   return Instruction(c, kTopK, c.operands, hlo::TopKAttributes{c.Integer("k"), c.Bool("largest", true)});
 }
 
-constexpr Rule Unary(std::string_view name, Opcode opcode) { return {name, Plain, 1, 1, 0, opcode}; }
+constexpr Rule OneOperand(std::string_view name, Opcode opcode) { return {name, Plain, 1, 1, 0, opcode}; }
 
 constexpr Rule kChloRules[] = {
-    Unary("chlo.acos", kAcos),
-    Unary("chlo.acosh", kAcosh),
-    Unary("chlo.asin", kAsin),
-    Unary("chlo.asinh", kAsinh),
-    Unary("chlo.atan", kAtan),
-    Unary("chlo.atanh", kAtanh),
-    Unary("chlo.cosh", kCosh),
-    Unary("chlo.erf", kErf),
-    Unary("chlo.sinh", kSinh),
-    Unary("chlo.tan", kTan),
+    OneOperand("chlo.acos", kAcos),
+    OneOperand("chlo.acosh", kAcosh),
+    OneOperand("chlo.asin", kAsin),
+    OneOperand("chlo.asinh", kAsinh),
+    OneOperand("chlo.atan", kAtan),
+    OneOperand("chlo.atanh", kAtanh),
+    OneOperand("chlo.cosh", kCosh),
+    OneOperand("chlo.erf", kErf),
+    OneOperand("chlo.sinh", kSinh),
+    OneOperand("chlo.tan", kTan),
     {"chlo.mulhi", Plain, 2, 1, 0, kMulhi},
     {"chlo.bessel_i1e", Special<BesselI1e>, 1},
     {"chlo.conj", Conj, 1},
@@ -119,6 +137,7 @@ constexpr Rule kChloRules[] = {
     {"chlo.lgamma", Special<Lgamma>, 1},
     {"chlo.next_after", NextAfterRule, 2},
     {"chlo.polygamma", Special2<Polygamma>, 2},
+    {"chlo.scan", Scan, -1, -1, 1},
     {"chlo.square", Square, 1},
     {"chlo.top_k", TopK, 1, 2},
     {"chlo.zeta", Special2<Zeta>, 2},

@@ -1,6 +1,8 @@
 // Collectives: what devices do together, and which of them a program runs on.
-#include "client/import/attribute_text.h"
 #include "client/import/conversion.h"
+#include "client/import/mesh_groups.h"
+#include "client/import/scope.h"
+#include "common/hlo/builder.h"
 
 namespace hlod::stablehlo {
 namespace {
@@ -10,13 +12,16 @@ using enum hlo::Opcode;
 // A row a group; rows that are shorter than the longest end in negative numbers.
 hlo::ReplicaGroups GroupsOf(Conversion& c) {
   hlo::ReplicaGroups groups;
+  const Attribute* const stated = c.Find("replica_groups");
+  if (const auto* const mesh = stated == nullptr ? nullptr : std::get_if<Word>(&stated->value))
+    return c.Take(MeshAxesGroups(mesh->text, c.scope.converter().meshes()));
   const Dims ids = c.Integers("replica_groups");
   if (ids.empty()) return groups;
   const Attribute& attribute = *c.Find("replica_groups");
   const auto* const rows = std::get_if<hlo::Literal>(&attribute.value);
   if (rows == nullptr || rows->shape().rank() != 2) {
     c.Fail(InvalidArgument("Its attribute replica_groups is %s; it is to have a row a group.",
-                           TextOf(attribute)));
+                           ShownText(attribute)));
     return groups;
   }
   const auto size = static_cast<size_t>(rows->shape().dims[1]);
@@ -43,15 +48,28 @@ template <hlo::Opcode opcode>
 Values Reducing(Conversion& c) {
   const hlo::CollectiveAttributes attributes =
       AttributesOf(c, opcode == kReduceScatter ? "scatter_dimension" : "");
+  // Each operand is reduced by itself, by one region of two numbers.
+  std::vector<Op> operands = c.operands;
+  if (operands.size() == 1) operands = Widened(c, 0, 1);
   const ComputationId reducer = c.Reducer();
-  return Instruction(c, opcode, c.operands, attributes, {reducer});
+  return Instruction(c, opcode, operands, attributes, {reducer});
+}
+
+// An all-reduce from before it had a region.
+Values CrossReplicaSum(Conversion& c) {
+  const hlo::CollectiveAttributes attributes = AttributesOf(c);
+  if (!c.status().ok()) return {};
+  const ComputationId add = hlo::AddScalarReducer(c.scope.converter().module(), kAdd, c.shape(0).type);
+  return Instruction(c, kAllReduce, c.operands, attributes, {add});
 }
 
 Values AllGather(Conversion& c) {
   return Instruction(c, kAllGather, c.operands, AttributesOf(c, "all_gather_dim"));
 }
 
-Values Broadcast(Conversion& c) { return Instruction(c, kCollectiveBroadcast, c.operands, AttributesOf(c)); }
+Values BroadcastFromOne(Conversion& c) {
+  return Instruction(c, kCollectiveBroadcast, c.operands, AttributesOf(c));
+}
 
 Values Permute(Conversion& c) {
   hlo::PermuteAttributes attributes;
@@ -111,9 +129,10 @@ constexpr Rule kCollectiveRules[] = {
     {"stablehlo.all_gather", AllGather, -1, -1},
     {"stablehlo.all_reduce", Reducing<kAllReduce>, -1, -1, 1},
     {"stablehlo.all_to_all", AllToAll, -1, -1},
-    {"stablehlo.collective_broadcast", Broadcast, -1, -1},
+    {"stablehlo.collective_broadcast", BroadcastFromOne, -1, -1},
     {"stablehlo.collective_permute", Permute, 1},
     {"stablehlo.collective_reduce", Reducing<kCollectiveReduce>, -1, -1, 1},
+    {"stablehlo.cross-replica-sum", CrossReplicaSum, 1},
     {"stablehlo.partition_id", Plain, 0, 1, 0, kPartitionId},
     {"stablehlo.reduce_scatter", Reducing<kReduceScatter>, 1, 1, 1},
     {"stablehlo.replica_id", Plain, 0, 1, 0, kReplicaId},

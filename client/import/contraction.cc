@@ -14,23 +14,6 @@ namespace {
 using enum hlo::Opcode;
 using hlo::PrimitiveType;
 
-// precision_config: a word an operand.
-void TakePrecision(Conversion& c, hlo::Precision& precision) {
-  static constexpr std::string_view kWords[] = {"DEFAULT", "HIGH", "HIGHEST"};
-  const Attribute* const attribute = c.Find("precision_config");
-  if (attribute == nullptr) return;
-  const auto* const list = std::get_if<std::vector<Attribute>>(&attribute->value);
-  if (list == nullptr) return c.Fail(InvalidArgument("Its precision_config is %s.", TextOf(*attribute)));
-  for (const Attribute& word : *list) {
-    const auto found = std::ranges::find(kWords, std::string_view(PlainText(word)));
-    if (found == std::end(kWords))
-      return c.Fail(InvalidArgument("Its precision_config has %s.", PlainText(word)));
-    precision.operand.push_back(static_cast<uint8_t>(found - std::begin(kWords)));
-  }
-  // As XLA leaves it out.
-  if (std::ranges::all_of(precision.operand, [](uint8_t p) { return p == 0; })) precision.operand.clear();
-}
-
 bool IsF8(PrimitiveType type) { return hlo::IsFloat(type) && hlo::Info(type).bits == 8; }
 
 uint8_t AlgorithmOf(Conversion& c) {
@@ -123,6 +106,22 @@ constexpr Rule kContractionRules[] = {
 };
 
 }  // namespace
+
+void TakePrecision(Conversion& c, hlo::Precision& precision) {
+  static constexpr std::string_view kWords[] = {"DEFAULT", "HIGH", "HIGHEST"};
+  const Attribute* const attribute = c.Find("precision_config");
+  if (attribute == nullptr) return;
+  const auto* const list = std::get_if<std::vector<Attribute>>(&attribute->value);
+  if (list == nullptr) return c.Fail(InvalidArgument("Its precision_config is %s.", TextOf(*attribute)));
+  for (const Attribute& word : *list) {
+    const auto found = std::ranges::find(kWords, std::string_view(PlainText(word)));
+    if (found == std::end(kWords))
+      return c.Fail(InvalidArgument("Its precision_config has %s.", PlainText(word)));
+    precision.operand.push_back(static_cast<uint8_t>(found - std::begin(kWords)));
+  }
+  // As XLA leaves it out.
+  if (std::ranges::all_of(precision.operand, [](uint8_t p) { return p == 0; })) precision.operand.clear();
+}
 
 Values Convolve(Conversion& c, const Pairs& padding) {
   hlo::ConvolutionAttributes attributes;

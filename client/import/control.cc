@@ -1,4 +1,7 @@
 // Loops, branches, calls, barriers, random numbers and tokens.
+#include <optional>
+#include <utility>
+
 #include "client/import/attribute_text.h"
 #include "client/import/conversion.h"
 #include "client/import/scope.h"
@@ -43,8 +46,28 @@ Values While(Conversion& c) {
   return values;
 }
 
-// What a branch uses from outside is its operand.
+// The branch that is chosen already: of an if the first when its operand is true; of a case the last for a
+// number that has none.
+std::optional<size_t> ChosenBranch(Conversion& c) {
+  const Integers* const known = c.scope.Known(c.operand(0));
+  if (known == nullptr || known->size() != 1 || c.op.regions.empty()) return std::nullopt;
+  const int64_t number = known->front();
+  const size_t last = c.op.regions.size() - 1;
+  if (c.shape(0).type == hlo::kPred) return number != 0 ? 0 : last;
+  return number < 0 || number > static_cast<int64_t>(last) ? last : static_cast<size_t>(number);
+}
+
+// What a branch uses from outside is its operand. A branch that is chosen already takes the place of them all:
+// the others may be for other platforms.
 Values Branches(Conversion& c) {
+  if (const std::optional<size_t> chosen = ChosenBranch(c)) {
+    const Block* const block = c.Take(Scope::OnlyBlock(c.op.regions[*chosen]));
+    if (block == nullptr) return {};
+    const Decoration own = std::exchange(c.scope.decoration, {});
+    const std::vector<Op> results = c.Take(c.scope.ConvertBlock(*block));
+    c.scope.decoration = own;
+    return Values(results.begin(), results.end());
+  }
   std::vector<Op> operands;
   std::vector<ComputationId> branches;
   for (const Region& region : c.op.regions) {
@@ -95,6 +118,29 @@ Values Composite(Conversion& c) {
   return Instruction(c, kCall, c.operands, hlo::CallAttributes{.is_composite = true}, {callee});
 }
 
+// What starts is done at once: the future is the tuple of its results.
+Values AsyncStart(Conversion& c) {
+  Scope::RegionForm form;
+  for (size_t i = 0; i < c.operands.size(); ++i) form.shapes.push_back(c.shape(i));
+  const ComputationId body = c.Take(c.scope.AddRegion(c.op, c.op.regions[0], form));
+  if (!c.status().ok()) return {};
+  const Op results = c.b.Call(c.operands, body);
+  return {c.b.shape(results).IsTuple() ? results : c.b.Tuple({results})};
+}
+
+Values AsyncDone(Conversion& c) {
+  const Shape& future = c.shape(0);
+  if (!future.IsTuple() || future.tuple.size() != c.op.results.size()) {
+    c.Fail(InvalidArgument("Its operand is %s; it has (%d) results.", hlo::ToStringNoLayout(future),
+                           c.op.results.size()));
+    return {};
+  }
+  Values values;
+  for (size_t i = 0; i < c.op.results.size(); ++i)
+    values.push_back(c.b.GetTupleElement(c.operand(0), static_cast<int64_t>(i)));
+  return values;
+}
+
 Values OptimizationBarrier(Conversion& c) {
   if (c.operands.empty()) return {};
   return c.Results(c.b.Add(kOptBarrier, {Packed(c, c.operands)}));
@@ -121,6 +167,8 @@ Values RngBitGenerator(Conversion& c) {
 constexpr Rule kControlRules[] = {
     {"func.call", Call, -1, -1},
     {"stablehlo.after_all", Plain, -1, 1, 0, kAfterAll},
+    {"stablehlo.async_done", AsyncDone, 1, -1},
+    {"stablehlo.async_start", AsyncStart, -1, 1, 1},
     {"stablehlo.case", Branches, 1, -1, -1},
     {"stablehlo.composite", Composite, -1, -1, -1},
     {"stablehlo.create_token", Plain, 0, 1, 0, kAfterAll},

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/import/attribute_text.h"
-#include "client/import/known_integers.h"
+#include "client/import/elements.h"
 #include "client/import/scope.h"
 #include "common/base/error.h"
 #include "common/base/strings.h"
@@ -21,7 +21,11 @@ using hlo::Literal;
 std::optional<Integers> IntegersIn(const Attribute& attribute) {
   if (const auto* number = std::get_if<int64_t>(&attribute.value)) return stablehlo::Integers{*number};
   if (const auto* integers = std::get_if<stablehlo::Integers>(&attribute.value)) return *integers;
-  if (const auto* literal = std::get_if<Literal>(&attribute.value)) return IntegersOf(*literal);
+  if (const auto* literal = std::get_if<Literal>(&attribute.value)) {
+    const hlo::PrimitiveType type = literal->shape().type;
+    if (!hlo::IsInteger(type) && type != hlo::kPred) return std::nullopt;
+    return ElementsOf(*literal);
+  }
   if (const auto* list = std::get_if<std::vector<Attribute>>(&attribute.value)) {
     stablehlo::Integers integers;
     for (const Attribute& element : *list) {
@@ -54,6 +58,13 @@ void Conversion::Fail(absl::Status status) {
   if (status_.ok()) status_ = std::move(status);
 }
 
+std::string ShownText(const Attribute& attribute) {
+  constexpr int64_t kElementsMax = 64;
+  const auto* const literal = std::get_if<Literal>(&attribute.value);
+  if (literal == nullptr || literal->element_count() <= kElementsMax) return TextOf(attribute);
+  return absl::StrCat("dense<...> : ", TypeText(literal->shape()));
+}
+
 void Conversion::FailPlaced(absl::Status status) {
   if (!status_.ok()) return;
   status_ = std::move(status);
@@ -72,7 +83,7 @@ int64_t Conversion::Integer(std::string_view name, std::optional<int64_t> otherw
   if (const auto* number = std::get_if<int64_t>(&attribute->value)) return *number;
   const std::optional<stablehlo::Integers> several = IntegersIn(*attribute);
   if (several.has_value() && several->size() == 1) return several->front();
-  Fail(InvalidArgument("Its attribute %s is %s; it is to be an integer.", name, TextOf(*attribute)));
+  Fail(InvalidArgument("Its attribute %s is %s; it is to be an integer.", name, ShownText(*attribute)));
   return 0;
 }
 
@@ -81,7 +92,7 @@ double Conversion::Float(std::string_view name) {
   if (attribute == nullptr) return Fail(InvalidArgument("It has no attribute %s.", name)), 0;
   if (const auto* number = std::get_if<double>(&attribute->value)) return *number;
   if (const auto* number = std::get_if<int64_t>(&attribute->value)) return static_cast<double>(*number);
-  Fail(InvalidArgument("Its attribute %s is %s; it is to be a number.", name, TextOf(*attribute)));
+  Fail(InvalidArgument("Its attribute %s is %s; it is to be a number.", name, ShownText(*attribute)));
   return 0;
 }
 
@@ -91,7 +102,7 @@ bool Conversion::Bool(std::string_view name, bool otherwise) {
   if (std::holds_alternative<std::monostate>(attribute->value)) return true;
   if (const auto* value = std::get_if<bool>(&attribute->value)) return *value;
   if (const auto* value = std::get_if<int64_t>(&attribute->value)) return *value != 0;
-  Fail(InvalidArgument("Its attribute %s is %s; it is to be true or false.", name, TextOf(*attribute)));
+  Fail(InvalidArgument("Its attribute %s is %s; it is to be true or false.", name, ShownText(*attribute)));
   return false;
 }
 
@@ -110,17 +121,21 @@ Dims Conversion::Integers(std::string_view name, bool required) {
   }
   const std::optional<stablehlo::Integers> values = IntegersIn(*attribute);
   if (values.has_value()) return Dims(values->begin(), values->end());
-  Fail(InvalidArgument("Its attribute %s is %s; it is to be a list of integers.", name, TextOf(*attribute)));
+  Fail(InvalidArgument("Its attribute %s is %s; it is to be a list of integers.", name, ShownText(*attribute)));
   return {};
 }
 
 Pairs Conversion::PairsOf(std::string_view name) {
-  const Dims values = Integers(name, /*required=*/false);
   Pairs pairs;
-  if (values.size() % 2 != 0) {
-    Fail(InvalidArgument("Its attribute %s has (%d) numbers; it is to have two a row.", name, values.size()));
+  const Attribute* const attribute = Find(name);
+  if (attribute == nullptr) return pairs;
+  const auto* const literal = std::get_if<Literal>(&attribute->value);
+  if (literal == nullptr || literal->shape().rank() != 2 || literal->shape().dims[1] != 2) {
+    Fail(
+        InvalidArgument("Its attribute %s is %s; rows of two numbers are needed.", name, ShownText(*attribute)));
     return pairs;
   }
+  const Dims values = Integers(name);
   for (size_t i = 0; i + 1 < values.size(); i += 2) pairs.emplace_back(values[i], values[i + 1]);
   return pairs;
 }
@@ -175,8 +190,8 @@ const Rule* FindRule(std::string_view name) {
     auto* all = new absl::flat_hash_map<std::string_view, const Rule*>;
     for (const absl::Span<const Rule> kind :
          {ElementwiseRules(), MovementRules(), DynamicRules(), ContractionRules(), ReductionRules(),
-          ControlRules(), CollectiveRules(), TransferRules(), CustomCallRules(), ShardingRules(),
-          ChloRules()}) {
+          ControlRules(), CollectiveRules(), TransferRules(), CustomCallRules(), ShardingRules(), ChloRules(),
+          BroadcastingRules(), EinsumRules()}) {
       for (const Rule& rule : kind) all->emplace(rule.name, &rule);
     }
     return all;

@@ -103,6 +103,9 @@ struct Rule {
   hlo::Opcode opcode{};  // Of one that is an HLO instruction as it stands.
 };
 
+// An attribute in an error's text: of a long array its type.
+std::string ShownText(const Attribute& attribute);
+
 // The rules of all operations, a file a kind. Null: none of that name.
 const Rule* FindRule(std::string_view name);
 absl::Span<const Rule> ElementwiseRules();
@@ -116,6 +119,8 @@ absl::Span<const Rule> TransferRules();
 absl::Span<const Rule> CustomCallRules();
 absl::Span<const Rule> ShardingRules();
 absl::Span<const Rule> ChloRules();
+absl::Span<const Rule> BroadcastingRules();
+absl::Span<const Rule> EinsumRules();
 
 // The instruction of the rule's opcode over the operands, of the stated type where that decides.
 Values Plain(Conversion& c);
@@ -141,6 +146,12 @@ hlo::Window MakeWindow(Conversion& c, const Dims& sizes, const Dims& strides, co
 // Padding and everything else but the window of convolution, and its result.
 Values Convolve(Conversion& c, const Pairs& padding);
 Values Gathered(Conversion& c, Dims slice_sizes);
+// The operands, with elements of the types that region `region` joins: a sum of f16 may be kept in f32, and HLO
+// has one type for both. The first `inputs` are its first arguments, and so, after `others` that are none of
+// them, are the rest.
+std::vector<Op> Widened(Conversion& c, size_t region, size_t inputs, size_t others = 0);
+// precision_config: a word an operand.
+void TakePrecision(Conversion& c, hlo::Precision& precision);
 
 // An error about `operation`: where it stands, its name, and `status`.
 absl::Status At(const Operation& operation, const absl::Status& status);

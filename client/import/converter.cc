@@ -4,8 +4,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/import/attribute_text.h"
 #include "client/import/import.h"
+#include "client/import/known_integers.h"
 #include "client/import/scope.h"
 #include "common/base/error.h"
 #include "common/base/status.h"
@@ -27,6 +29,7 @@ Operation FunctionOperation(const Function& function) {
 }
 
 bool TakesSizes(const Operation& operation) {
+  if (operation.name == "stablehlo.rng") return true;
   return std::ranges::any_of(DynamicRules(), [&](const Rule& rule) { return rule.name == operation.name; });
 }
 
@@ -56,18 +59,69 @@ struct Census {
   }
 };
 
-// @main, else the only public function.
-absl::StatusOr<const Function*> EntryOf(const Program& program) {
+// The names of those functions that could be the entry, for an error.
+std::string PublicNames(const Program& program) {
+  constexpr size_t kNamesMax = 8;
+  std::vector<std::string> names;
+  for (const Function& function : program.functions) {
+    if (function.is_public && function.has_body() && names.size() <= kNamesMax)
+      names.push_back(names.size() < kNamesMax ? absl::StrCat("@", function.name) : "...");
+  }
+  return absl::StrJoin(names, ", ");
+}
+
+// The one that is asked for; else @main, else the only public function.
+absl::StatusOr<const Function*> EntryOf(const Program& program, std::string_view name) {
   const Function* entry = nullptr;
   int publics = 0;
   for (const Function& function : program.functions) {
-    if (function.name == "main") return &function;
-    publics += function.is_public ? 1 : 0;
-    if (function.is_public) entry = &function;
+    if (function.name == (name.empty() ? "main" : name)) return &function;
+    if (!function.is_public || !function.has_body()) continue;
+    ++publics;
+    entry = &function;
+  }
+  if (!name.empty()) {
+    return InvalidArgument("The program has no function @%s; its public functions are %s.", name,
+                           publics == 0 ? "none" : PublicNames(program));
   }
   if (publics == 1) return entry;
   return InvalidArgument(
-      "The program has no function @main, and (%d) public functions where one would be the entry.", publics);
+      "The program has no function @main, and (%d) public functions where one would be the entry%s%s.",
+      publics, publics == 0 ? "" : ", to be chosen by its name (--entry): ", PublicNames(program));
+}
+
+// Whether an argument that JAX calls a constant of all programs, the number of the platform, is given.
+bool GivesConstants(const Function& entry, const ReadOptions& options) {
+  for (const auto& [number, values] : options.numbers) {
+    if (number < entry.argument_attributes.size() &&
+        entry.argument_attributes[number].contains("jax.global_constant"))
+      return true;
+  }
+  return false;
+}
+
+// An argument as it is given: of unknown sizes those in `options`, and numbers that sizes may follow from.
+absl::StatusOr<Converter::Argument> EntryArgument(const Type& type, size_t number, const ReadOptions& options,
+                                                  bool has_unknown) {
+  Converter::Argument argument{.shape = type};
+  if (const auto given = options.sizes.find(number); given != options.sizes.end() && IsUnknown(type)) {
+    argument.shape.dims = given->second;
+    argument.shape.dynamic.clear();
+  }
+  if (IsUnknown(argument.shape)) {
+    return Unimplemented(
+        "Argument %d is %s: its size is not known before the program is given its arguments.", number,
+        hlo::ToStringNoLayout(argument.shape));
+  }
+  const auto numbers = options.numbers.find(number);
+  if (numbers == options.numbers.end() || !has_unknown || !hlo::IsInteger(type.type)) return argument;
+  const std::optional<int64_t> count = hlo::ElementCount(argument.shape);
+  if (!count.has_value() || static_cast<size_t>(*count) != numbers->second.size()) {
+    return InvalidArgument("Argument %d is %s; (%d) numbers are given for it.", number,
+                           hlo::ToStringNoLayout(argument.shape), numbers->second.size());
+  }
+  argument.known = LiteralOf(numbers->second, argument.shape);
+  return argument;
 }
 
 int64_t CountIn(const AttributeMap& attributes, std::string_view name) {
@@ -105,32 +159,22 @@ absl::Status TakeArguments(const Function& entry, const Meshes& meshes, hlo::Mod
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<hlo::Module>> Converted(const Program& program, const ArgumentSizes& sizes) {
+absl::StatusOr<std::unique_ptr<hlo::Module>> Converted(const Program& program, const ReadOptions& options) {
   auto module = std::make_unique<hlo::Module>(program.name.empty() ? "main" : program.name);
-  ASSIGN_OR_RETURN(const Function* const entry, EntryOf(program));
-  Census census;
+  ASSIGN_OR_RETURN(const Function* const entry, EntryOf(program, options.entry));
+  Census census{.has_unknown = program.branches_are_known};
   for (const Function& function : program.functions) {
     census.Count(function);
     RETURN_IF_ERROR(census.status);
   }
-  Converter converter(program, *module, census.has_unknown);
+  Converter converter(program, *module, census.has_unknown || GivesConstants(*entry, options));
   const Operation place = FunctionOperation(*entry);
   std::vector<Converter::Argument> arguments;
   for (const Type& type : entry->type.inputs) {
-    Type shape = type;
-    const auto given = sizes.find(arguments.size());
-    if (given != sizes.end() && IsUnknown(type)) {
-      shape.dims = given->second;
-      shape.dynamic.clear();
-    }
-    arguments.push_back({.shape = std::move(shape)});
-  }
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    if (!IsUnknown(arguments[i].shape)) continue;
-    return At(
-        place,
-        Unimplemented("Argument %d is %s: its size is not known before the program is given its arguments.",
-                      i, hlo::ToStringNoLayout(arguments[i].shape)));
+    absl::StatusOr<Converter::Argument> argument =
+        EntryArgument(type, arguments.size(), options, converter.has_unknown());
+    if (!argument.ok()) return At(place, argument.status());
+    arguments.push_back(*std::move(argument));
   }
   ASSIGN_OR_RETURN(const ComputationId made, converter.FunctionOf(entry->name, arguments, place));
   module->set_entry(made);
@@ -166,6 +210,9 @@ absl::StatusOr<ComputationId> Converter::FunctionOf(std::string_view name,
   const Function* const function = FindFunction(name);
   if (function == nullptr) {
     return At(caller, InvalidArgument("It names the function @%s, which the program does not have.", name));
+  }
+  if (!function->has_body()) {
+    return At(caller, Unimplemented("It names the function @%s, which is declared and has no body.", name));
   }
   std::string key(name);
   for (const Argument& argument : arguments) {
@@ -255,8 +302,8 @@ absl::StatusOr<ComputationId> Converter::Add(hlo::Computation computation) {
 
 std::string Converter::RegionName() { return absl::StrCat("region_", regions_++); }
 
-absl::StatusOr<std::unique_ptr<hlo::Module>> ToHlo(const Program& program, const ArgumentSizes& sizes) {
-  absl::StatusOr<std::unique_ptr<hlo::Module>> module = Converted(program, sizes);
+absl::StatusOr<std::unique_ptr<hlo::Module>> ToHlo(const Program& program, const ReadOptions& options) {
+  absl::StatusOr<std::unique_ptr<hlo::Module>> module = Converted(program, options);
   return module.ok() ? std::move(module) : AsProgramError(module.status());
 }
 

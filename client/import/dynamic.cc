@@ -1,5 +1,9 @@
 // Operations whose sizes are operands: converted where the sizes are known, as the static operations they
 // then are.
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/str_join.h"
 #include "client/import/conversion.h"
 #include "client/import/scope.h"
 
@@ -16,8 +20,62 @@ Dims Sizes(Conversion& c, size_t i) {
   return {};
 }
 
-// The sizes of the result: those of its type, when they are known, else those of operand `i`.
-Dims ResultSizes(Conversion& c, size_t i) { return IsUnknown(c.stated()) ? Sizes(c, i) : c.stated().dims; }
+// How far `limit` lies above `start`, where the program shows it: both are known, one is the other and a
+// known number, or they are made in the same way of such parts.
+std::optional<Integers> KnownDifference(Scope& scope, Op limit, Op start, int levels = 8) {
+  const Integers* const last = scope.Known(limit);
+  const Integers* const first = scope.Known(start);
+  if (last != nullptr && first != nullptr && last->size() == first->size()) {
+    Integers difference;
+    for (size_t i = 0; i < last->size(); ++i) difference.push_back((*last)[i] - (*first)[i]);
+    return difference;
+  }
+  if (levels == 0) return std::nullopt;
+  const hlo::Instruction above = scope.instruction(limit), below = scope.instruction(start);
+  const auto operand = [](hlo::Instruction of, size_t i, Op op) { return Op{op.builder, of.operands()[i]}; };
+  const auto known = [&](Op op) -> std::optional<Integers> {
+    const Integers* const numbers = scope.Known(op);
+    return numbers == nullptr ? std::nullopt : std::optional(*numbers);
+  };
+  if (above.opcode() == kAdd) {
+    for (const size_t i : {0, 1}) {
+      if (above.operands()[i] == start.id) return known(operand(above, 1 - i, limit));
+    }
+  }
+  if (below.opcode() == kSubtract && below.operands()[0] == limit.id) return known(operand(below, 1, start));
+  const bool alike = above.opcode() == below.opcode() && above.operands().size() == below.operands().size() &&
+                     hlo::Compatible(above.shape(), below.shape());
+  if (!alike) return std::nullopt;
+  if (above.opcode() == kReshape || above.opcode() == kConvert)
+    return KnownDifference(scope, operand(above, 0, limit), operand(below, 0, start), levels - 1);
+  if (above.opcode() != kConcatenate || above.shape().rank() != 1) return std::nullopt;
+  Integers all;
+  for (size_t i = 0; i < above.operands().size(); ++i) {
+    const std::optional<Integers> part =
+        KnownDifference(scope, operand(above, i, limit), operand(below, i, start), levels - 1);
+    if (!part.has_value()) return std::nullopt;
+    all.insert(all.end(), part->begin(), part->end());
+  }
+  return all;
+}
+
+// The sizes of the result: those of operand `i`, and of its type, which may know them alone.
+Dims ResultSizes(Conversion& c, size_t i) {
+  const Dims& stated = c.stated().dims;
+  if (c.scope.Known(c.operand(i)) == nullptr && !IsUnknown(c.stated())) return stated;
+  Dims sizes = Sizes(c, i);
+  const auto differ = [](int64_t size, int64_t of_type) {
+    return of_type != hlo::kUnboundedSize && size != of_type;
+  };
+  bool contradict = sizes.size() != stated.size();
+  for (size_t d = 0; d < sizes.size() && !contradict; ++d) contradict = differ(sizes[d], stated[d]);
+  for (const int64_t size : sizes) contradict = contradict || size < 0;
+  if (c.status().ok() && contradict) {
+    c.Fail(InvalidArgument("Operand %d states the sizes [%s], which the stated type %s does not have.", i,
+                           absl::StrJoin(sizes, ", "), hlo::ToStringNoLayout(c.stated())));
+  }
+  return c.status().ok() ? sizes : stated;
+}
 
 Values DynamicReshape(Conversion& c) { return {c.b.Reshape(c.operand(0), ResultSizes(c, 1))}; }
 
@@ -31,8 +89,31 @@ Values DynamicIota(Conversion& c) {
   return {c.b.Iota(Shape::Array(c.stated().type, sizes), c.Integer("iota_dimension"))};
 }
 
+// A slice from numbers to numbers; or, of a step of 1, one of known sizes from wherever the values say. What
+// lies outside of the operand is not defined there, and HLO moves such a start to where the slice fits.
 Values RealDynamicSlice(Conversion& c) {
-  return Instruction(c, kSlice, c.Slice(0, 1), hlo::SliceAttributes{Sizes(c, 1), Sizes(c, 2), Sizes(c, 3)});
+  const size_t rank = c.shape(0).dims.size();
+  if (c.scope.Known(c.operand(1)) != nullptr && c.scope.Known(c.operand(2)) != nullptr)
+    return Instruction(c, kSlice, c.Slice(0, 1), hlo::SliceAttributes{Sizes(c, 1), Sizes(c, 2), Sizes(c, 3)});
+  const Dims strides = Sizes(c, 3);
+  if (!c.status().ok()) return {};
+  std::optional<Integers> sizes = KnownDifference(c.scope, c.operand(2), c.operand(1));
+  const bool is_stepless = std::ranges::all_of(strides, [](int64_t stride) { return stride == 1; });
+  if (!sizes.has_value() && !IsUnknown(c.stated()) && is_stepless)
+    sizes = Integers(c.stated().dims.begin(), c.stated().dims.end());
+  if (!sizes.has_value() || !is_stepless || sizes->size() != rank ||
+      c.shape(1).dims != Dims{c.shape(0).rank()}) {
+    c.Fail(
+        Unimplemented("Operands 1 and 2 state a slice whose size depends on values; HLO's arrays have sizes "
+                      "that the program "
+                      "states."));
+    return {};
+  }
+  std::vector<Op> operands = {c.operand(0)};
+  for (int64_t d = 0; d < c.shape(0).rank(); ++d)
+    operands.push_back(c.b.Reshape(c.b.Slice(c.operand(1), {d}, {d + 1}), {}));
+  return Instruction(c, kDynamicSlice, operands,
+                     hlo::DynamicSliceAttributes{Dims(sizes->begin(), sizes->end())});
 }
 
 Values DynamicPad(Conversion& c) {

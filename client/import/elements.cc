@@ -31,18 +31,6 @@ void Clean(Literal& literal) {
   });
 }
 
-// The elements of a literal of integers or bools.
-Integers ElementsOf(const Literal& literal) {
-  Integers integers;
-  hlo::VisitType(literal.shape().type, [&]<typename T>() {
-    if constexpr (std::is_integral_v<T>) integers.assign(literal.data<T>().begin(), literal.data<T>().end());
-    if constexpr (hlo::kIsSmallInt<T>) {
-      for (const T value : literal.data<T>()) integers.push_back(static_cast<int>(value));
-    }
-  });
-  return integers;
-}
-
 // A list whose elements are all integers of one type, or all bools; else nothing.
 std::optional<Attribute> AsIntegers(const std::vector<Attribute>& list) {
   if (list.empty()) return std::nullopt;
@@ -61,6 +49,17 @@ std::optional<Attribute> AsIntegers(const std::vector<Attribute>& list) {
 }
 
 }  // namespace
+
+Integers ElementsOf(const Literal& literal) {
+  Integers integers;
+  hlo::VisitType(literal.shape().type, [&]<typename T>() {
+    if constexpr (std::is_integral_v<T>) integers.assign(literal.data<T>().begin(), literal.data<T>().end());
+    if constexpr (hlo::kIsSmallInt<T>) {
+      for (const T value : literal.data<T>()) integers.push_back(static_cast<int>(value));
+    }
+  });
+  return integers;
+}
 
 absl::StatusOr<Literal> LiteralFromBytes(const Type& type, std::string_view bytes) {
   const std::optional<int64_t> size = hlo::ByteSize(type), count = hlo::ElementCount(type);

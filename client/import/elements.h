@@ -13,6 +13,8 @@ namespace hlod::stablehlo {
 // element stand for all of them. `type` is a static array's. The caller has limited its size.
 absl::StatusOr<hlo::Literal> LiteralFromBytes(const Type& type, std::string_view bytes);
 
+// The elements of a literal of integers or bools; of other literals none.
+Integers ElementsOf(const hlo::Literal& literal);
 // Whether there are elements, all with the same bits.
 bool IsOneValue(const hlo::Literal& literal);
 // Copies element 0 to the others.

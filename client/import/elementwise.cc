@@ -1,4 +1,7 @@
 // Operations that HLO has as they stand: a row each.
+#include <optional>
+#include <utility>
+
 #include "client/import/conversion.h"
 
 namespace hlod::stablehlo {
@@ -7,10 +10,28 @@ namespace {
 using hlo::Opcode;
 using enum hlo::Opcode;
 
-// A conversion to the type that an operand has is the operand.
+// A conversion to the type that an operand has is the operand. Of a complex number the real part is
+// converted, to i1 too, where HLO's convert does not say which parts decide.
 Values Convert(Conversion& c) {
   if (c.shape(0).type == c.stated().type) return {c.operand(0)};
+  if (hlo::IsComplex(c.shape(0).type) && !hlo::IsComplex(c.stated().type)) {
+    const Op real = c.b.Unary(kReal, c.operand(0));
+    if (c.b.shape(real).type == c.stated().type) return {real};
+    return {c.b.Convert(real, c.stated().type)};
+  }
   return Plain(c);
+}
+
+// The integers whose comparisons are of `type`, if those of `element` are not.
+std::optional<hlo::PrimitiveType> OtherReading(hlo::PrimitiveType element, hlo::ComparisonType type) {
+  using enum hlo::PrimitiveType;
+  static constexpr std::pair<hlo::PrimitiveType, hlo::PrimitiveType> kPairs[] = {
+      {kS2, kU2}, {kS4, kU4}, {kS8, kU8}, {kS16, kU16}, {kS32, kU32}, {kS64, kU64}};
+  for (const auto& [with_sign, without] : kPairs) {
+    if (element == with_sign && type == hlo::ComparisonType::kUnsigned) return without;
+    if (element == without && type == hlo::ComparisonType::kSigned) return with_sign;
+  }
+  return std::nullopt;
 }
 
 Values Compare(Conversion& c) {
@@ -20,9 +41,19 @@ Values Compare(Conversion& c) {
   attributes.direction =
       static_cast<hlo::ComparisonDirection>(c.Choice("comparison_direction", kDirections, 0));
   const int64_t type = c.Has("compare_type") ? c.Choice("compare_type", kTypes, 0) : 0;
-  attributes.type =
-      type > 0 ? static_cast<hlo::ComparisonType>(type - 1) : hlo::DefaultComparisonType(c.shape(0).type);
-  return Instruction(c, kCompare, c.operands, attributes);
+  attributes.type = hlo::DefaultComparisonType(c.shape(0).type);
+  if (type > 0) attributes.type = static_cast<hlo::ComparisonType>(type - 1);
+  std::vector<Op> operands = c.operands;
+  // The other reading of the same bits, which HLO has types for: UNSIGNED of i32, which is signless in MLIR.
+  const std::optional<hlo::PrimitiveType> other = OtherReading(c.shape(0).type, attributes.type);
+  if (other.has_value() && c.shape(1).type == c.shape(0).type) {
+    for (Op& operand : operands) {
+      Shape shape = c.b.shape(operand);
+      shape.type = *other;
+      operand = c.b.Add(kBitcastConvert, {operand}, hlo::NoAttributes{}, {}, &shape);
+    }
+  }
+  return Instruction(c, kCompare, operands, attributes);
 }
 
 Values ReducePrecision(Conversion& c) {

@@ -107,6 +107,8 @@ Values GetTupleElement(Conversion& c) {
 }
 
 constexpr Rule kMovementRules[] = {
+    {"chlo.constant", Constant, 0},
+    {"sdy.constant", Constant, 0},
     {"stablehlo.broadcast", Broadcast, 1},
     {"stablehlo.broadcast_in_dim", BroadcastInDimRule, 1},
     {"stablehlo.concatenate", Concatenate},

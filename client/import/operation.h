@@ -98,7 +98,8 @@ struct Function {
   bool is_public = true;
   FunctionType type;
   std::vector<AttributeMap> argument_attributes, result_attributes;  // One a value, most of them empty.
-  Region body;                                                       // Its block's arguments are the inputs.
+  Region body;  // Its block's arguments are the inputs. A declaration has none.
+  bool has_body() const { return !body.blocks.empty(); }
 };
 
 struct Program {
@@ -107,12 +108,14 @@ struct Program {
   std::vector<Function> functions;
   std::vector<Operation> others;  // sdy.mesh and the like.
   ValueId values = 0;             // Ids are below it.
+  // Numbers that it states choose its branches (the platform's): they are followed where they go.
+  bool branches_are_known = false;
 };
 
 // Text as JAX, PyTorch/XLA and MLIR's own printers write it, in the pretty form, the generic form, or both
 // mixed. Errors are "line:column: what is there, and what was expected".
 absl::StatusOr<Program> ParseText(std::string_view text);
-// Whether a text is MLIR rather than HLO: its first word is module, func.func, "builtin.module", or an alias
+// Whether a text is MLIR rather than HLO: its first word is module, func.func, "builtin.module", sdy.mesh, or an alias
 // (#loc, !type).
 bool IsStablehloText(std::string_view text);
 
@@ -120,5 +123,12 @@ bool IsStablehloText(std::string_view text);
 // from version 0.9.0 on. Errors name the section or the operation, and the byte.
 absl::StatusOr<Program> ParseBytecode(std::string_view bytes);
 bool IsBytecode(std::string_view bytes);
+
+// What jax.export's Exported.serialize() gives: an artifact with what JAX says of its arguments. The program
+// takes the function's arguments in the order of its flattened tree, also those that nothing uses; of several
+// platforms it has the CPU's. Errors name the byte or the argument.
+absl::StatusOr<Program> ParseExported(std::string_view bytes);
+// Whether the bytes are that, and the artifact is there.
+bool IsExported(std::string_view bytes);
 
 }  // namespace hlod::stablehlo

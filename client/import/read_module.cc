@@ -23,7 +23,7 @@ bool LooksLikeText(std::string_view bytes) {
 
 ModuleOr Converted(const absl::StatusOr<stablehlo::Program>& program, const ReadOptions& options) {
   if (!program.ok()) return program.status();
-  return stablehlo::ToHlo(*program, options.sizes);
+  return stablehlo::ToHlo(*program, options);
 }
 
 ModuleOr Read(std::string_view bytes, const ReadOptions& options) {
@@ -33,6 +33,7 @@ ModuleOr Read(std::string_view bytes, const ReadOptions& options) {
         "program "
         "(text, or an artifact) is needed.");
   }
+  if (stablehlo::IsExported(bytes)) return Converted(stablehlo::ParseExported(bytes), options);
   if (stablehlo::IsBytecode(bytes)) return Converted(stablehlo::ParseBytecode(bytes), options);
   if (!LooksLikeText(bytes)) return hlo::FromSerialized(bytes, {.for_execution = options.for_execution});
   if (stablehlo::IsStablehloText(bytes)) return Converted(stablehlo::ParseText(bytes), options);

@@ -13,7 +13,7 @@ absl::StatusOr<Program> ParseText(std::string_view text) {
 bool IsStablehloText(std::string_view text) {
   text::Reader reader(text);
   if (reader.Peek() == '#' || reader.Peek() == '!') return true;
-  for (const std::string_view word : {"module", "func.func", "builtin.module"}) {
+  for (const std::string_view word : {"module", "func.func", "builtin.module", "sdy.mesh"}) {
     if (reader.TryKeyword(word)) return true;
   }
   return reader.Try("\"builtin.module\"") || reader.Try("\"func.func\"");

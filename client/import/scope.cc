@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "client/import/constraints.h"
 #include "client/import/known_integers.h"
 #include "common/base/status.h"
 #include "common/hlo/text/sharding.h"
@@ -131,7 +132,8 @@ absl::Status Scope::Convert(const Operation& operation) {
   decoration.Take(operation.attributes, converter_.meshes(),
                   operation.results.size() == 1 ? operation.results[0].type : Type::Tuple({}));
   Conversion conversion(*this, operation, *rule, *std::move(operands));
-  const Values values = rule->convert(conversion);
+  CheckConstraints(conversion);
+  const Values values = conversion.status().ok() ? rule->convert(conversion) : Values();
   if (!conversion.status().ok()) {
     return conversion.placed() ? conversion.status() : At(operation, conversion.status());
   }

@@ -110,6 +110,8 @@ class Scope {
   // order of their first use.
   std::vector<ValueId> Captured(absl::Span<const Region> regions) const;
 
+  // What makes a value of this scope.
+  hlo::Instruction instruction(Op value) const { return computation_[value.id]; }
   // The number or the small array of integers that a value is known to be.
   const Integers* Known(Op value) const;
   std::optional<hlo::Literal> KnownLiteral(Op value) const;

@@ -183,6 +183,31 @@ class Jax(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "the function was lowered for arguments"):
             hlod.run(lowered, params)
 
+    def test_run_of_an_exported_function(self):
+        from jax import export
+
+        def f(p, x, unused):
+            y = jax.lax.platform_dependent(x @ p["w"], cpu=lambda y: 2 * y, default=lambda y: y)
+            return {"y": y, "rows": x.shape[0]}
+
+        (rows,) = export.symbolic_shape("rows")
+        specs = ({"w": jax.ShapeDtypeStruct((3, 2), "float32")}, jax.ShapeDtypeStruct((rows, 3), "float32"), jax.ShapeDtypeStruct((4,), "int8"))
+        w, x = np.arange(6, dtype=np.float32).reshape(3, 2), np.ones((5, 3), np.float32)
+        for platforms in (["tpu", "cpu"], ["cpu"]):
+            got = hlod.run(export.export(jax.jit(f), platforms=platforms)(*specs), {"w": w}, x, np.zeros(4, np.int8))
+            np.testing.assert_array_equal(got["y"], 2 * x @ w)
+            self.assertEqual(got["rows"], 5)
+        exported = export.export(jax.jit(f), platforms=["cpu"])(*specs)
+        with self.assertRaisesRegex(TypeError, r"argument 1 is float32\[5, 4\]; the function was exported for"):
+            hlod.run(exported, {"w": w}, np.ones((5, 4), np.float32), np.zeros(4, np.int8))
+
+    def test_a_serialized_export_is_a_program(self):
+        path = SOURCE / "tests/unit/client/import/exported/symbolic.exported"
+        b, w = np.array([10, 20], np.float32), np.array([[1, 0], [0, 1], [1, 1]], np.float32)
+        rows, y = hlod.run(path, b, w, np.array([[1, 2, 3], [0, 1, 0]], np.float32))
+        self.assertEqual(rows, 2)
+        np.testing.assert_array_equal(y, [[14, 25], [10, 21]])
+
     def test_run_of_several_members(self):
         mesh = jax.sharding.AbstractMesh((2,), ("i",))
         rows = jax.sharding.PartitionSpec("i")

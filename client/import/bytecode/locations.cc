@@ -8,7 +8,7 @@
 namespace hlod::stablehlo::bytecode {
 namespace {
 
-enum Code : uint64_t {
+enum LocationCode : uint64_t {
   kCallSite = 10,
   kFileLineColumn = 11,
   kFused = 12,

@@ -11,7 +11,7 @@ namespace {
 
 using Text = absl::StatusOr<std::string>;
 
-enum Code : uint64_t {
+enum ShardyCode : uint64_t {
   kManualAxes,
   kMeshAxis,
   kMesh,
@@ -33,10 +33,10 @@ enum Code : uint64_t {
 };
 
 // The text of an attribute that is of one of the kinds `codes`: the one of an index, of the next index.
-Text ReadTextAt(Source& source, const Stream& at, size_t index, std::initializer_list<Code> codes);
-Text ReadText(Source& source, Stream& in, std::initializer_list<Code> codes);
+Text ReadTextAt(Source& source, const Stream& at, size_t index, std::initializer_list<ShardyCode> codes);
+Text ReadText(Source& source, Stream& in, std::initializer_list<ShardyCode> codes);
 // The same of several, between brackets.
-Text ReadTexts(Source& source, Stream& in, std::initializer_list<Code> codes, std::string_view open,
+Text ReadTexts(Source& source, Stream& in, std::initializer_list<ShardyCode> codes, std::string_view open,
                std::string_view close) {
   ASSIGN_OR_RETURN(const size_t count, in.Count("parts of a sharding"));
   std::string text(open);
@@ -230,7 +230,7 @@ constexpr Row kRows[] = {
     {"#sdy.sharding", "", Sharding3},
 };
 
-Text ReadTextAt(Source& source, const Stream& at, size_t index, std::initializer_list<Code> codes) {
+Text ReadTextAt(Source& source, const Stream& at, size_t index, std::initializer_list<ShardyCode> codes) {
   const Nested nested(source);
   RETURN_IF_ERROR(nested.Check(at));
   RETURN_IF_ERROR(at.CheckIndex(index, source.is_used.size(), "attribute"));
@@ -246,7 +246,7 @@ Text ReadTextAt(Source& source, const Stream& at, size_t index, std::initializer
   return text;
 }
 
-Text ReadText(Source& source, Stream& in, std::initializer_list<Code> codes) {
+Text ReadText(Source& source, Stream& in, std::initializer_list<ShardyCode> codes) {
   const Stream before = in;
   ASSIGN_OR_RETURN(const size_t index, in.Index(source.is_used.size(), "attribute"));
   return ReadTextAt(source, before, index, codes);

@@ -1,6 +1,7 @@
 // Attributes of VHLO.
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "client/import/bytecode/attributes.h"
 #include "client/import/bytecode/fields.h"
@@ -35,10 +36,21 @@ Result ReadBounds(Source&, Stream& in) {
 // How accurate a result must be; the results of hlod are as accurate as they get.
 Result ReadAccuracy(Source& source, Stream& in) {
   constexpr int kDoubleBits = 64;
-  RETURN_IF_ERROR(ReadBits(in, kDoubleBits).status());  // Absolute tolerance.
-  RETURN_IF_ERROR(ReadBits(in, kDoubleBits).status());  // Relative tolerance.
-  RETURN_IF_ERROR(in.Signed().status());                // Units in the last place.
-  return ReadAttribute(source, in);                     // The mode.
+  const Stream before = in;
+  ASSIGN_OR_RETURN(const uint64_t absolute, ReadBits(in, kDoubleBits));
+  ASSIGN_OR_RETURN(const uint64_t relative, ReadBits(in, kDoubleBits));
+  ASSIGN_OR_RETURN(const int64_t ulps, in.Signed());  // Units in the last place.
+  ASSIGN_OR_RETURN(Attribute mode, ReadAttribute(source, in));
+  const double tolerances[] = {std::bit_cast<double>(absolute), std::bit_cast<double>(relative),
+                               static_cast<double>(ulps)};
+  const auto* const word = std::get_if<Word>(&mode.value);
+  const bool by_tolerance = word != nullptr && word->text == "TOLERANCE";
+  for (const double tolerance : tolerances) {
+    if (tolerance < 0 || (tolerance > 0 && !by_tolerance))
+      return before.Error("a result_accuracy has the tolerance %g%s", tolerance,
+                          tolerance < 0 ? "" : " without the mode TOLERANCE");
+  }
+  return mode;
 }
 
 constexpr Kind kKinds[] = {

@@ -142,6 +142,8 @@ absl::StatusOr<Attribute> ReadAttribute(Source& source) {
   switch (reader.Peek()) {
     case '"': {
       ASSIGN_OR_RETURN(std::string text, reader.String());
+      // A string may have a type, which says nothing here.
+      if (reader.Try(":")) RETURN_IF_ERROR(ReadTypeAttribute(source).status());
       return Attribute{std::move(text)};
     }
     case '@': {

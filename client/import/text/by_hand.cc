@@ -167,6 +167,8 @@ absl::Status ReadPrettyForm(Source& source, Draft& draft) {
   if (name == "chlo.scan") return ReadScan(source, draft);
   if (name == "func.func") return ReadFunction(source, draft);
   if (name == "builtin.module") return ReadModule(source, draft);
+  // "constant() {value = dense<1> : ...} : () -> ...", as its own form has no parentheses.
+  if (name == "stablehlo.constant" && source.reader.Peek() == '(') return ReadAfterName(source, draft);
   ASSIGN_OR_RETURN(const bool is_read, ReadByFormat(source, draft));
   if (is_read) return absl::OkStatus();
   return source.reader.ErrorAt(

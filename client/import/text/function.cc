@@ -14,14 +14,20 @@ absl::StatusOr<Attribute> ReadValueAttributes(Source& source) {
   return Attribute{std::move(attributes)};
 }
 
-// "(%a: type {attributes} loc(...), ...)".
+// "(%a: type {attributes} loc(...), ...)"; of a declaration without names.
 absl::Status ReadArguments(Source& source, FunctionType& type, std::vector<ArgumentName>& arguments,
                            std::vector<Attribute>& attributes) {
   Reader& reader = source.reader;
   RETURN_IF_ERROR(reader.Expect("("));
+  const bool is_named = reader.Peek() == '%';
   while (!reader.Try(")")) {
     if (!arguments.empty()) RETURN_IF_ERROR(reader.Expect(","));
-    ASSIGN_OR_RETURN(ArgumentName argument, ReadArgument(source));
+    ArgumentName argument;
+    if (is_named) {
+      ASSIGN_OR_RETURN(argument, ReadArgument(source));
+    } else {
+      ASSIGN_OR_RETURN(argument.type, ReadType(source));
+    }
     ASSIGN_OR_RETURN(Attribute of_argument, ReadValueAttributes(source));
     Location ignored;
     RETURN_IF_ERROR(ReadOptionalLocation(source, ignored));
@@ -73,8 +79,11 @@ absl::Status ReadFunction(Source& source, Draft& draft) {
   RETURN_IF_ERROR(add("arg_attrs", {std::move(argument_attributes)}));
   RETURN_IF_ERROR(add("res_attrs", {std::move(result_attributes)}));
   if (reader.TryKeyword("attributes")) RETURN_IF_ERROR(ReadAttributeMap(source, "func.func", attributes));
-  ASSIGN_OR_RETURN(Region body, ReadRegion(source, Sight::kNothing, arguments));
-  draft.operation.regions.push_back(std::move(body));
+  const bool is_declared = !arguments.empty() && arguments[0].name.name.empty();
+  if (reader.Peek() == '{' && !is_declared) {
+    ASSIGN_OR_RETURN(Region body, ReadRegion(source, Sight::kNothing, arguments));
+    draft.operation.regions.push_back(std::move(body));
+  }
   return SetResults(source, draft, {});
 }
 

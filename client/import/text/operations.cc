@@ -72,6 +72,7 @@ absl::Status CheckRegions(Source& source, const Draft& draft) {
   if (draft.operation.name == "builtin.module") return absl::OkStatus();
   for (const Region& region : draft.operation.regions) {
     const std::vector<Operation>& operations = region.blocks[0].operations;
+    if (operations.empty() && draft.operation.name == "func.func") continue;  // A declaration.
     if (operations.empty() || !operations.back().name.ends_with(".return"))
       return source.reader.ErrorAt(draft.at, "a region of %s does not end with a return",
                                    draft.operation.name);
@@ -194,6 +195,11 @@ absl::Status ReadGenericForm(Source& source, Draft& draft) {
   draft.at = (reader.SkipBlanks(), reader.position());
   ASSIGN_OR_RETURN(draft.operation.name, reader.String());
   RETURN_IF_ERROR(NumberNamedResults(source, draft));
+  return ReadAfterName(source, draft);
+}
+
+absl::Status ReadAfterName(Source& source, Draft& draft) {
+  Reader& reader = source.reader;
   RETURN_IF_ERROR(reader.Expect("("));
   RETURN_IF_ERROR(ReadOperands(source, draft));
   RETURN_IF_ERROR(reader.Expect(")"));

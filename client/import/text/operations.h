@@ -30,6 +30,8 @@ absl::StatusOr<Operation> ReadOperation(Source& source);
 // What follows the results' names, in each form.
 absl::Status ReadGenericForm(Source& source, Draft& draft);
 absl::Status ReadPrettyForm(Source& source, Draft& draft);
+// The generic form after its name: "(%a) <{...}> ({...}) {...} : (types) -> types".
+absl::Status ReadAfterName(Source& source, Draft& draft);
 
 // The types of the results, which have their numbers now.
 absl::Status SetResults(Source& source, Draft& draft, std::vector<Type> types);

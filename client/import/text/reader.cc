@@ -144,14 +144,15 @@ absl::StatusOr<std::string_view> Reader::Balanced(char open) {
 }
 
 LineAndColumn Reader::Place(size_t position) {
-  position = std::min(position, text_.size());
-  if (position < counted_to_) counted_to_ = line_start_ = 0, line_ = 1;
-  for (; counted_to_ < position; ++counted_to_) {
-    if (text_[counted_to_] != '\n') continue;
-    ++line_;
-    line_start_ = counted_to_ + 1;
+  if (line_starts_.empty()) {
+    line_starts_.push_back(0);
+    for (size_t end = text_.find('\n'); end != text_.npos; end = text_.find('\n', end + 1))
+      line_starts_.push_back(end + 1);
   }
-  return {.line = line_, .column = static_cast<int>(position - line_start_) + 1};
+  position = std::min(position, text_.size());
+  const auto next = std::upper_bound(line_starts_.begin(), line_starts_.end(), position);
+  return {.line = static_cast<int>(next - line_starts_.begin()),
+          .column = static_cast<int>(position - *std::prev(next)) + 1};
 }
 
 }  // namespace hlod::stablehlo::text

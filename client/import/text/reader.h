@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "common/hlo/text/lexer.h"
@@ -48,13 +49,13 @@ class Reader : public hlo::Lexer {
   // The text from a bracket ('<', '[', '{', '(') to its counterpart, both included.
   absl::StatusOr<std::string_view> Balanced(char open);
 
-  // Positions are asked for in the order of the text, mostly: each line is then counted once.
+  // Lines are looked for once, when the first place is asked for: an operation's comes after those of all that
+  // is within it.
   LineAndColumn Place(size_t position);
 
  private:
   std::string_view text_;
-  size_t counted_to_ = 0, line_start_ = 0;
-  int line_ = 1;
+  std::vector<size_t> line_starts_;
 };
 
 }  // namespace hlod::stablehlo::text

@@ -106,11 +106,16 @@ absl::Status ReadDrawnDimensions(Source& source, const Letters& letters, Attribu
 }  // namespace
 
 absl::StatusOr<Attribute> ReadStructure(Source& source, std::string_view name) {
+  RETURN_IF_ERROR(source.reader.Expect("<"));
+  return ReadFields(source, name);
+}
+
+absl::StatusOr<Attribute> ReadFields(Source& source, std::string_view name) {
   Reader& reader = source.reader;
   auto fields = std::make_shared<AttributeMap>();
-  RETURN_IF_ERROR(reader.Expect("<"));
   for (bool is_first = true; !reader.Try(">"); is_first = false) {
     if (!is_first) RETURN_IF_ERROR(reader.Expect(","));
+    if (!is_first && reader.Try(">")) break;  // MLIR allows a ',' there.
     const size_t at = (reader.SkipBlanks(), reader.position());
     ASSIGN_OR_RETURN(const std::string_view word, reader.BareWord("a field"));
     const Field* const field = std::ranges::find_if(
@@ -144,6 +149,8 @@ absl::StatusOr<Attribute> ReadDialectAttribute(Source& source, std::string_view 
       name.starts_with("mhlo.") ? absl::StrCat("stable", ToAbsl(name.substr(1))) : std::string(name);
   if (structure == "stablehlo.conv") {
     RETURN_IF_ERROR(reader.Expect("<"));
+    // "raw" and the fields by their names, where the drawing has no room for what they say.
+    if (reader.TryKeyword("raw")) return ReadFields(source, structure);
     ASSIGN_OR_RETURN(Attribute dimensions, ReadConvolutionDimensions(source));
     RETURN_IF_ERROR(reader.Expect(">"));
     return dimensions;

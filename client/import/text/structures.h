@@ -18,6 +18,9 @@ absl::StatusOr<Attribute> ReadDialectAttribute(Source& source, std::string_view 
 // stated have their defaults.
 absl::StatusOr<Attribute> ReadStructure(Source& source, std::string_view name);
 
+// The same after its '<', with the '>'.
+absl::StatusOr<Attribute> ReadFields(Source& source, std::string_view name);
+
 // "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]": a convolution's dimension numbers, by their fields.
 absl::StatusOr<Attribute> ReadConvolutionDimensions(Source& source);
 

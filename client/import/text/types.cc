@@ -170,8 +170,6 @@ absl::StatusOr<PrimitiveType> ReadElementType(Source& source) {
     RETURN_IF_ERROR(reader.Expect(">"));
     return part == "f32" ? hlo::kC64 : hlo::kC128;
   }
-  if (name == "f6E2M3FN" || name == "f6E3M2FN")
-    return reader.ErrorAt(at, "elements of type %s, of 6 bits, are not supported", name);
   const std::optional<PrimitiveType> type = ByName(name);
   if (!type) return reader.ErrorAt(at, "expected an element type of HLO, found %s", name);
   return *type;
@@ -231,7 +229,7 @@ bool AtType(Reader& reader) {
   const std::string_view word = reader.MaybeWord();
   reader.Rewind(at);
   return word == "tensor" || word == "tuple" || word == "memref" || word == "complex" || word == "none" ||
-         word == "tf32" || word.starts_with("f6E") || ByName(word).has_value();
+         word == "tf32" || ByName(word).has_value();
 }
 
 absl::StatusOr<Attribute> ReadTypeAttribute(Source& source) {
@@ -241,7 +239,7 @@ absl::StatusOr<Attribute> ReadTypeAttribute(Source& source) {
     return Attribute{std::move(type)};
   }
   const size_t at = reader.position();
-  for (const std::string_view foreign : {"none", "tf32", "f6E2M3FN", "f6E3M2FN"}) {
+  for (const std::string_view foreign : {"none", "tf32"}) {
     if (reader.TryKeyword(foreign)) return Attribute{Word{std::string(foreign)}};
   }
   const std::string_view word = reader.MaybeWord();

@@ -11,8 +11,8 @@ from . import _hloctl
 def run(program, *args, address=None):
     """Runs a program on the daemon at `address`, else $HLOD_ADDRESS, else the user's running one, else a private one.
 
-    program: as `hlod.check` takes it. args: of a lowered JAX function its own arguments, trees and all; of other programs
-    an array for each parameter. Results are NumPy arrays: of a JAX function in the tree that it returns, of other programs a
+    program: as `hlod.check` takes it. args: of a lowered or exported JAX function its own arguments, trees and all (the
+    sizes of symbols are those of the arrays); of other programs an array for each parameter. Results are NumPy arrays: of a JAX function in the tree that it returns, of other programs a
     list; of programs of several members (num_replicas times num_partitions) a list of such lists.
 
     A JAX function with jax.shard_map or jax.pmap takes a daemon with as many --devices as its mesh has; each of them takes
@@ -21,7 +21,8 @@ def run(program, *args, address=None):
     import numpy as np
 
     jax_function = hasattr(program, "out_tree")
-    leaves = _leaves(program, args) if jax_function else list(args)
+    exported = jax_function and hasattr(program, "mlir_module_serialized")
+    leaves = _exported_leaves(program, args) if exported else _leaves(program, args) if jax_function else list(args)
     with _hloctl.as_file(program) as module, tempfile.TemporaryDirectory(prefix="hlod-") as folder:
         arguments = ["run", module, "--output", os.path.join(folder, "results")]
         if address is not None:
@@ -39,7 +40,8 @@ def run(program, *args, address=None):
     import jax
 
     arrays = members.get(0, [])
-    types = [np.dtype(info.dtype) for info in jax.tree_util.tree_leaves(program.out_info)]
+    infos = program.out_avals if exported else jax.tree_util.tree_leaves(program.out_info)
+    types = [np.dtype(info.dtype) for info in infos]
     return jax.tree_util.tree_unflatten(program.out_tree, [_typed(a, t) for a, t in zip(arrays, types)])
 
 
@@ -62,6 +64,28 @@ def _leaves(lowered, args):
     if len(kept) != wanted:
         raise TypeError(f"the module has {wanted} parameters for {len(kept)} arguments: lower with jax.jit(f, keep_unused=True)")
     return kept
+
+
+def _exported_leaves(exported, args):
+    """The arrays that an Exported's module has parameters for: the number of the platform, if there are several, and what
+    the function uses of its arguments."""
+    import jax
+    import numpy as np
+
+    leaves, tree = jax.tree_util.tree_flatten((args, {}))
+    if tree != exported.in_tree:
+        raise TypeError(f"the function was exported for arguments {exported.in_tree}, not {tree}")
+    for i, (leaf, aval) in enumerate(zip(leaves, exported.in_avals)):
+        shape, dtype = jax.numpy.shape(leaf), jax.dtypes.canonicalize_dtype(jax.numpy.result_type(leaf))
+        fits = len(shape) == len(aval.shape) and all(not isinstance(d, int) or d == s for s, d in zip(shape, aval.shape))
+        if not fits or dtype != aval.dtype:
+            raise TypeError(f"argument {i} is {dtype}{list(shape)}; the function was exported for {aval.str_short()}")
+    kept = [jax.numpy.asarray(leaves[i]) for i in exported.module_kept_var_idx]
+    if len(exported.platforms) == 1:
+        return kept
+    if "cpu" not in exported.platforms:
+        raise TypeError(f"the function was exported for {', '.join(exported.platforms)}; hlod runs what is for cpu")
+    return [np.int32(exported.platforms.index("cpu")), *kept]
 
 
 def _plain(array):

@@ -29,12 +29,14 @@ std::string ErrorOf(std::string_view operation, std::string_view results) {
 
 TEST(ConvertCollective, RowsOfGroupsEndInNegativeNumbers) {
   const auto module = Read(
-      "\"stablehlo.collective_broadcast\"(%arg0) <{replica_groups = dense<[[0, 2, -1], [3, 1, -1]]> : "
-      "tensor<2x3xi64>}>",
+      "\"stablehlo.all_reduce\"(%arg0) <{replica_groups = dense<[[0, 2, -1], [3, 1, -1]]> : "
+      "tensor<2x3xi64>}> "
+      "({^bb0(%x: tensor<f32>, %y: tensor<f32>): %s = stablehlo.add %x, %y : tensor<f32>\n"
+      "stablehlo.return %s : tensor<f32>})",
       "tensor<4x6xf32>");
   ASSERT_TRUE(module.ok()) << module.status();
   const hlo::Instruction root = (*module)->entry().root();
-  ASSERT_EQ(root.opcode(), hlo::kCollectiveBroadcast);
+  ASSERT_EQ(root.opcode(), hlo::kAllReduce);
   EXPECT_EQ(ListGroups(root.attributes<hlo::CollectiveAttributes>().groups),
             (std::vector<hlo::Dims>{{0, 2}, {3, 1}}));
   // What meets others runs as the partitions that it is for.
@@ -81,8 +83,9 @@ TEST(ConvertCollective, ErrorsNameWhatIsWrong) {
   EXPECT_THAT(exchange("2", "2"),
               HasSubstr("split (2) and concat (0) are not both of an operand of rank (2)"));
   EXPECT_THAT(exchange("-1", "2"), HasSubstr("split (-1)"));
-  EXPECT_THAT(exchange("1", "4"), HasSubstr("split_count (4) does not divide the size (6) of dimension (1)"));
-  EXPECT_THAT(exchange("1", "0"), HasSubstr("split_count (0)"));
+  EXPECT_THAT(exchange("1", "4"),
+              HasSubstr("split_count is (4), and its replica_groups have (2) members each"));
+  EXPECT_THAT(exchange("1", "0"), HasSubstr("split_count is (0)"));
   EXPECT_THAT(ErrorOf("\"stablehlo.collective_broadcast\"(%arg0) <{has_dynamic_root = true, replica_groups = "
                       "dense<[[0, 1]]> : tensor<1x2xi64>}>",
                       "tensor<4x6xf32>"),

@@ -1,0 +1,17 @@
+// Groups of devices by the axes of a mesh, as StableHLO writes them.
+#pragma once
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "client/import/decoration.h"
+#include "common/hlo/attributes.h"
+
+namespace hlod::stablehlo {
+
+// '#stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x">]>', whose mesh
+// may be written out (#stablehlo.mesh<axes = [...]>), and whose axes may be factors of axes (sub_axis_info =
+// (1)2). Errors name what the text has instead, or the mesh or axis that is not there.
+absl::StatusOr<hlo::ReplicaGroups> MeshAxesGroups(std::string_view text, const Meshes& meshes);
+
+}  // namespace hlod::stablehlo

@@ -1,0 +1,265 @@
+// What StableHLO's verifier refuses is refused with its rule. Each program was refused by jaxlib 0.10.2's,
+// and is taken by both without what is wrong.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "client/import/import.h"
+#include "common/base/error.h"
+
+namespace hlod::stablehlo::constraints {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string BrokenRule(const std::string& text) {
+  const auto module = ReadModule(text);
+  return module.ok() ? "no error" : hlod::ErrorOf(module.status()).text;
+}
+
+// A function of one operation in the generic form: "name" operands <{ATTRIBUTES}> region : type.
+struct OneOperation {
+  const char *arguments, *operation, *type, *results;
+};
+std::string ProgramOf(const OneOperation& operation, const std::string& attributes) {
+  const std::string body = absl::StrReplaceAll(operation.operation, {{"ATTRIBUTES", attributes}});
+  return absl::StrCat("func.func public @main(", operation.arguments, ") -> ", operation.results,
+                      " {\n  %0 = ", body, " : ", operation.type, " -> ", operation.results,
+                      "\n  return %0 : ", operation.results, "\n}\n");
+}
+
+#define ADD_REGION                                                                       \
+  " ({^bb0(%x: tensor<f32>, %y: tensor<f32>): %s = stablehlo.add %x, %y : tensor<f32>\n" \
+  " stablehlo.return %s : tensor<f32>})"
+#define SELECT_REGION                                                                  \
+  " ({^bb0(%x: tensor<f32>, %y: tensor<f32>): %s = stablehlo.compare GE, %x, %y : "    \
+  "(tensor<f32>, tensor<f32>) -> tensor<i1>\n stablehlo.return %s : tensor<i1>}, "     \
+  "{^bb0(%x: tensor<f32>, %y: tensor<f32>): %s = stablehlo.add %x, %y : tensor<f32>\n" \
+  " stablehlo.return %s : tensor<f32>})"
+
+constexpr OneOperation kPermute = {"%a: tensor<4xf32>", "\"stablehlo.collective_permute\"(%a) <{ATTRIBUTES}>",
+                                   "(tensor<4xf32>)", "tensor<4xf32>"};
+constexpr OneOperation kAllReduce = {"%a: tensor<4xf32>",
+                                     "\"stablehlo.all_reduce\"(%a) <{ATTRIBUTES}>" ADD_REGION,
+                                     "(tensor<4xf32>)", "tensor<4xf32>"};
+constexpr OneOperation kReduceScatter = {
+    "%a: tensor<4xf32>",
+    "\"stablehlo.reduce_scatter\"(%a) <{scatter_dimension = 0 : i64, ATTRIBUTES}>" ADD_REGION,
+    "(tensor<4xf32>)", "tensor<2xf32>"};
+constexpr OneOperation kAllGather = {"%a: tensor<4xf32>",
+                                     "\"stablehlo.all_gather\"(%a) <{all_gather_dim = 0 : i64, ATTRIBUTES}>",
+                                     "(tensor<4xf32>)", "tensor<8xf32>"};
+constexpr OneOperation kAllToAll = {
+    "%a: tensor<4xf32>",
+    "\"stablehlo.all_to_all\"(%a) <{split_dimension = 0 : i64, concat_dimension = 0 : i64, ATTRIBUTES}>",
+    "(tensor<4xf32>)", "tensor<4xf32>"};
+constexpr OneOperation kConvolution = {
+    "%a: tensor<1x4x4x1xf32>, %k: tensor<2x2x1x1xf32>",
+    "\"stablehlo.convolution\"(%a, %k) <{dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, "
+    "0, 1, f]>, "
+    "batch_group_count = 1 : i64, feature_group_count = 1 : i64, ATTRIBUTES}>",
+    "(tensor<1x4x4x1xf32>, tensor<2x2x1x1xf32>)", "tensor<1x3x3x1xf32>"};
+constexpr OneOperation kMixedConvolution = {
+    "%a: tensor<1x4x4x1xi64>, %k: tensor<2x2x1x1xi32>",
+    "\"stablehlo.convolution\"(%a, %k) <{dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, "
+    "0, 1, f]>, "
+    "batch_group_count = 1 : i64, feature_group_count = 1 : i64ATTRIBUTES}>",
+    "(tensor<1x4x4x1xi64>, tensor<2x2x1x1xi32>)", "tensor<1x3x3x1xi64>"};
+constexpr OneOperation kDot = {"%a: tensor<4x5xf32>, %b: tensor<5x3xf32>",
+                               "\"stablehlo.dot_general\"(%a, %b) <{dot_dimension_numbers = "
+                               "#stablehlo.dot<lhs_contracting_dimensions = [1], "
+                               "rhs_contracting_dimensions = [0]>, ATTRIBUTES}>",
+                               "(tensor<4x5xf32>, tensor<5x3xf32>)", "tensor<4x3xf32>"};
+constexpr OneOperation kWindow = {
+    "%a: tensor<4x4xf32>, %i: tensor<f32>",
+    "\"stablehlo.reduce_window\"(%a, %i) <{window_dimensions = array<i64: 1, 1>, "
+    "ATTRIBUTES}>" ADD_REGION,
+    "(tensor<4x4xf32>, tensor<f32>)", "tensor<4x4xf32>"};
+constexpr OneOperation kSelectAndScatter = {
+    "%a: tensor<4xf32>, %b: tensor<4xf32>, %i: tensor<f32>",
+    "\"stablehlo.select_and_scatter\"(%a, %b, %i) <{ATTRIBUTES}>" SELECT_REGION,
+    "(tensor<4xf32>, tensor<4xf32>, tensor<f32>)", "tensor<4xf32>"};
+constexpr OneOperation kExponential = {"%a: tensor<4xf32>", "\"stablehlo.exponential\"(%a) <{ATTRIBUTES}>",
+                                       "(tensor<4xf32>)", "tensor<4xf32>"};
+constexpr OneOperation kCall = {"%a: tensor<2x3xf32>",
+                                "\"stablehlo.custom_call\"(%a) <{call_target_name = \"f\", ATTRIBUTES}>",
+                                "(tensor<2x3xf32>)", "tensor<2x3xf32>"};
+constexpr OneOperation kTurningCall = {
+    "%a: tensor<2x3xf32>", "\"stablehlo.custom_call\"(%a) <{call_target_name = \"f\", ATTRIBUTES}>",
+    "(tensor<2x3xf32>)", "tensor<3x2xf32>"};
+
+#define HIGH_TEXT "#stablehlo<precision HIGH>"
+#define ALGORITHM_TEXT(operand, sum, parts, products)                                                    \
+  "algorithm = #stablehlo.dot_algorithm<lhs_precision_type = " operand ", rhs_precision_type = " operand \
+  ", accumulation_type = " sum ", lhs_component_count = " parts                                          \
+  ", rhs_component_count = 1, "                                                                          \
+  "num_primitive_operations = " products ", allow_imprecise_accumulation = false>"
+#define ALIAS_TEXT(result, operand, part)                                                     \
+  "output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [" result \
+  "], operand_index = " operand ", operand_tuple_indices = [" part "]>]"
+#define CHANNEL_TEXT(handle) ", channel_handle = #stablehlo.channel_handle<handle = " handle ", type = 1>"
+#define ACCURACY_TEXT(tolerances, mode)                                                                     \
+  "result_accuracy = #stablehlo.result_accuracy<" tolerances "mode = #stablehlo.result_accuracy_mode<" mode \
+  ">>"
+
+struct Row {
+  const OneOperation& operation;
+  const char *valid, *invalid, *error;
+};
+const Row kRows[] = {
+    {kPermute, "source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>",
+     "source_target_pairs = dense<[[0, 1, 2], [1, 2, 0]]> : tensor<2x3xi64>",
+     "rows of two numbers are needed"},
+    {kPermute, "source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>",
+     "source_target_pairs = dense<[0, 1, 1, 0]> : tensor<4xi64>", "rows of two numbers are needed"},
+    {kPermute, "source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>",
+     "source_target_pairs = dense<[[0, 1], [0, 2]]> : tensor<2x2xi64>", "0"},
+    {kConvolution, "padding = dense<0> : tensor<2x2xi64>", "padding = dense<0> : tensor<4x1xi64>",
+     "rows of two numbers are needed"},
+    {kConvolution, "padding = dense<0> : tensor<2x2xi64>", "padding = dense<0> : tensor<1x2x2xi64>",
+     "rows of two numbers are needed"},
+    {kConvolution, "precision_config = [" HIGH_TEXT ", " HIGH_TEXT "]",
+     "precision_config = [" HIGH_TEXT ", " HIGH_TEXT ", " HIGH_TEXT "]",
+     "has (3) words; there are (2) operands"},
+    {kMixedConvolution, nullptr, "", "elements of types s64 and s32"},
+    {kWindow, "padding = dense<0> : tensor<2x2xi64>", "padding = dense<0> : tensor<4x1xi64>",
+     "rows of two numbers are needed"},
+    {kSelectAndScatter, "window_dimensions = array<i64: 1>", "window_strides = array<i64: 1>",
+     "It has no attribute window_dimensions"},
+    {kDot, "precision_config = [" HIGH_TEXT ", " HIGH_TEXT "]",
+     "precision_config = [" HIGH_TEXT ", " HIGH_TEXT ", " HIGH_TEXT "]",
+     "has (3) words; there are (2) operands"},
+    {kDot, ALGORITHM_TEXT("tf32", "f32", "1", "1"),
+     "precision_config = [" HIGH_TEXT ", " HIGH_TEXT "], " ALGORITHM_TEXT("tf32", "f32", "1", "1"),
+     "It has an algorithm, and the precision HIGH"},
+    {kDot, ALGORITHM_TEXT("tf32", "f32", "1", "1"), ALGORITHM_TEXT("tf32", "f32", "0", "1"),
+     "The lhs_component_count of its algorithm is (0)"},
+    {kDot, ALGORITHM_TEXT("bf16", "f32", "1", "1"), ALGORITHM_TEXT("bf16", "f32", "1", "0"),
+     "The num_primitive_operations of its algorithm is (0)"},
+    {kDot, ALGORITHM_TEXT("bf16", "f32", "1", "3"), ALGORITHM_TEXT("bf16", "f32", "3", "6"),
+     "The lhs_component_count of its algorithm is (3)"},
+    {kDot, ALGORITHM_TEXT("f64", "f64", "1", "1"), ALGORITHM_TEXT("f32", "f64", "1", "1"),
+     "none that HLO has"},
+    {kAllReduce, "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>",
+     "replica_groups = dense<[[0, 2]]> : tensor<1x2xi64>", "leave out member (1)"},
+    {kAllReduce, "replica_groups = dense<[[0, 1, -1], [2, 3, -1]]> : tensor<2x3xi64>",
+     "replica_groups = dense<[[0, 1], [1, -1]]> : tensor<2x2xi64>", "member (1) twice"},
+    {kAllReduce, "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>",
+     "replica_groups = dense<[[0, -2]]> : tensor<1x2xi64>", "have the member (-2)"},
+    {kAllReduce,
+     "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids" CHANNEL_TEXT("1"),
+     "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids" CHANNEL_TEXT("0"),
+     "the channel_id (0); a positive one"},
+    {kAllReduce,
+     "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids" CHANNEL_TEXT("1"),
+     "replica_groups = dense<> : tensor<0x0xi64>, use_global_device_ids" CHANNEL_TEXT("1"),
+     "without members"},
+    {kReduceScatter, "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>",
+     "replica_groups = dense<[[0, -1]]> : tensor<1x2xi64>", "have the member (-1)"},
+    {kReduceScatter, "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>",
+     "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids", "the channel_id (0)"},
+    {kAllGather, "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>",
+     "replica_groups = dense<[[0, 2]]> : tensor<1x2xi64>", "leave out member (1)"},
+    {kAllToAll, "split_count = 2 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>",
+     "split_count = 4 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>", "have (2) members each"},
+    {kExponential, ACCURACY_TEXT("atol = 1.0e-5, rtol = 0.0, ulps = 1, ", "TOLERANCE"),
+     ACCURACY_TEXT("atol = -1.0e-5, rtol = 0.0, ulps = 1, ", "TOLERANCE"),
+     "The atol of its result_accuracy is (-1e-05)"},
+    {kExponential, ACCURACY_TEXT("", "HIGHEST"), ACCURACY_TEXT("ulps = 1, ", "HIGHEST"),
+     "has the ulps (1) without the mode TOLERANCE"},
+    {kCall,
+     "operand_layouts = [dense<[1, 0]> : tensor<2xindex>], result_layouts = [dense<[0, 1]> : "
+     "tensor<2xindex>]",
+     "operand_layouts = [dense<[1, 0]> : tensor<2xindex>]", "It has operand_layouts alone"},
+    {kCall,
+     "operand_layouts = [dense<[1, 0]> : tensor<2xindex>], result_layouts = [dense<[0, 1]> : "
+     "tensor<2xindex>]",
+     "operand_layouts = [dense<[0, 0]> : tensor<2xindex>], result_layouts = [dense<[0, 1]> : "
+     "tensor<2xindex>]",
+     "no order of the dimensions of f32[2,3]"},
+    {kCall,
+     "operand_layouts = [dense<[1, 0]> : tensor<2xindex>], result_layouts = [dense<[0, 1]> : "
+     "tensor<2xindex>]",
+     "operand_layouts = [dense<[1, 0]> : tensor<2xindex>, dense<[1, 0]> : tensor<2xindex>], result_layouts = "
+     "[dense<[0, 1]> : tensor<2xindex>]",
+     "Its operand_layouts are (2); there are (1) values"},
+    {kCall, ALIAS_TEXT("", "0", ""), ALIAS_TEXT("", "1", ""), "name operand (1) of (1)"},
+    {kCall, ALIAS_TEXT("", "0", ""), ALIAS_TEXT("0", "0", ""), "name a part that is not there"},
+    {kTurningCall, nullptr, ALIAS_TEXT("", "0", ""), "have f32[2,3] for a result of f32[3,2]"},
+};
+
+TEST(Constraints, WhatStablehloRefusesIsRefusedWithItsRule) {
+  for (const Row& row : kRows) {
+    if (row.valid != nullptr) {
+      EXPECT_EQ(BrokenRule(ProgramOf(row.operation, row.valid)), "no error");
+    }
+    EXPECT_THAT(BrokenRule(ProgramOf(row.operation, row.invalid)), HasSubstr(row.error)) << row.invalid;
+  }
+}
+
+// Sizes that are numbers, and that the stated type has not.
+TEST(Constraints, SizesMustBeThoseOfTheResult) {
+  const auto program = [](const char* operation, const char* sizes, const char* operands,
+                          const char* result) {
+    return absl::StrCat("func.func @main(%a: tensor<4xf32>, %b: tensor<f32>) -> ", result,
+                        " {\n  %s = stablehlo.constant ", sizes, "\n  %0 = \"stablehlo.", operation, "\"(",
+                        operands, " -> ", result, "\n  return %0 : ", result, "\n}\n");
+  };
+  const char* const reshape = "%a, %s) : (tensor<4xf32>, tensor<2xi64>)";
+  EXPECT_EQ(BrokenRule(program("dynamic_reshape", "dense<2> : tensor<2xi64>", reshape, "tensor<2x2xf32>")),
+            "no error");
+  EXPECT_THAT(
+      BrokenRule(program("dynamic_reshape", "dense<[4, 1]> : tensor<2xi64>", reshape, "tensor<2x2xf32>")),
+      HasSubstr("Operand 1 states the sizes [4, 1], which the stated type f32[2,2] does not have"));
+  const char* const broadcast =
+      "%a, %s) <{broadcast_dimensions = array<i64: 1>}> : (tensor<4xf32>, tensor<2xi64>)";
+  EXPECT_EQ(BrokenRule(program("dynamic_broadcast_in_dim", "dense<[2, 4]> : tensor<2xi64>", broadcast,
+                               "tensor<2x4xf32>")),
+            "no error");
+  EXPECT_THAT(BrokenRule(program("dynamic_broadcast_in_dim", "dense<[3, 4]> : tensor<2xi64>", broadcast,
+                                 "tensor<2x4xf32>")),
+              HasSubstr("states the sizes [3, 4]"));
+  const char* const hints =
+      "%a, %s) <{broadcast_dimensions = array<i64: 1>, known_expanding_dimensions = array<i64: 7>}> : "
+      "(tensor<4xf32>, tensor<2xi64>)";
+  EXPECT_THAT(BrokenRule(program("dynamic_broadcast_in_dim", "dense<[2, 4]> : tensor<2xi64>", hints,
+                                 "tensor<2x4xf32>")),
+              HasSubstr("known_expanding_dimensions has (7)"));
+  const char* const iota = "%s) <{iota_dimension = 0 : i64}> : (tensor<1xi64>)";
+  EXPECT_THAT(BrokenRule(program("dynamic_iota", "dense<4> : tensor<1xi64>", iota, "tensor<5xf32>")),
+              HasSubstr("states the sizes [4]"));
+  EXPECT_THAT(BrokenRule(program("dynamic_iota", "dense<-4> : tensor<1xi64>", iota, "tensor<?xf32>")),
+              HasSubstr("states the sizes [-4]"));
+}
+
+TEST(Constraints, RandomNumbersHaveTheStatedSizesAndType) {
+  const auto program = [](const char* type, const char* sizes, const char* shape, const char* distribution) {
+    return absl::StrCat(
+        "func.func @main(%a: tensor<", type, ">, %b: tensor<", type, ">) -> tensor<2x3xf32> {\n",
+        "  %s = stablehlo.constant dense<", sizes, "> : tensor<", shape, "xi64>\n",
+        "  %0 = \"stablehlo.rng\"(%a, %b, %s) <{rng_distribution = #stablehlo<rng_distribution ",
+        distribution, ">}> : (tensor<", type, ">, tensor<", type, ">, tensor<", shape,
+        "xi64>) -> tensor<2x3xf32>\n  return %0 : tensor<2x3xf32>\n}\n");
+  };
+  EXPECT_EQ(BrokenRule(program("f32", "[2, 3]", "2", "NORMAL")), "no error");
+  EXPECT_THAT(BrokenRule(program("f32", "[2, 4]", "2", "UNIFORM")),
+              HasSubstr("other sizes than those of the result"));
+  EXPECT_THAT(BrokenRule(program("f64", "[2, 3]", "2", "UNIFORM")),
+              HasSubstr("Operand 0 is f64[]; a scalar of the result's type f32 is needed"));
+  EXPECT_THAT(BrokenRule(program("1xf32", "[2, 3]", "2", "UNIFORM")), HasSubstr("Operand 0 is f32[1]"));
+  EXPECT_THAT(BrokenRule(program("f32", "[[2, 3]]", "1x2", "UNIFORM")), HasSubstr("Operand 2 is s64[1,2]"));
+}
+
+#undef ADD_REGION
+#undef SELECT_REGION
+#undef HIGH_TEXT
+#undef ALGORITHM_TEXT
+#undef ALIAS_TEXT
+#undef CHANNEL_TEXT
+#undef ACCURACY_TEXT
+
+}  // namespace
+}  // namespace hlod::stablehlo::constraints
