@@ -107,10 +107,10 @@ void CheckGlobal(Conversion& c) {
 void CheckAllReduce(Conversion& c) {
   CheckGlobal(c);
   CheckGroups(c, {.all = true, .padded = true});
-  if (c.Bool("use_global_device_ids") && c.Integers("replica_groups").empty() &&
-      !std::holds_alternative<Word>(c.Find("replica_groups")->value)) {
+  const Attribute* const groups = c.Find("replica_groups");
+  const bool by_mesh = groups != nullptr && std::holds_alternative<Word>(groups->value);
+  if (c.Bool("use_global_device_ids") && !by_mesh && c.Integers("replica_groups").empty())
     c.Fail(InvalidArgument("It has use_global_device_ids, and replica_groups without members."));
-  }
 }
 void CheckReduceScatter(Conversion& c) {
   CheckGlobal(c);
