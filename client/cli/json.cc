@@ -89,6 +89,7 @@ Json ToJson(const ExecutableRow& row) {
           {"movement_steps", row.movement_steps},
           {"reference_steps", row.reference_steps},
           {"reference_opcodes", row.reference_opcodes},
+          {"slow_steps", row.slow_steps},
           {"temporary_bytes", row.temporary_bytes},
           {"compile_us", row.compile_us},
           {"executes", row.executes},

@@ -84,14 +84,24 @@ absl::Status ListExecutables(const CommonOptions& common, const ListOptions& opt
     PrintJson("executables", ToJson(rows));
     return absl::OkStatus();
   }
-  Table table({"digest", "name", "instructions", "steps", "fused", "library", "movement", "reference",
+  Table table({"digest", "name", "instructions", "steps", "fused", "library", "movement", "reference", "slow",
                "temporary", "compile us", "executes", "execute us"});
   for (const ExecutableRow& row : rows) {
     table.Add({row.digest.substr(0, 12), row.name, N(row.instructions), N(row.steps), N(row.fused_steps),
                N(row.library_steps), N(row.movement_steps), N(row.reference_steps),
-               Bytes(row.temporary_bytes), N(row.compile_us), N(row.executes), N(row.execute_us)});
+               N(static_cast<int64_t>(row.slow_steps.size())), Bytes(row.temporary_bytes), N(row.compile_us),
+               N(row.executes), N(row.execute_us)});
   }
   table.Print();
+  Table slow({"digest", "name", "slow step"});
+  bool any = false;
+  for (const ExecutableRow& row : rows) {
+    for (const std::string& step : row.slow_steps) {
+      slow.Add({row.digest.substr(0, 12), row.name, step});
+      any = true;
+    }
+  }
+  if (any) slow.Print();
   return absl::OkStatus();
 }
 

@@ -75,7 +75,7 @@ JSON keys (--json; sizes in bytes, times in microseconds):
                queued_executes cpu_features]
   buffers      buffers[session handle device shape bytes state origin] total
   executables  executables[digest name instructions steps fused_steps library_steps movement_steps
-               reference_steps reference_opcodes temporary_bytes compile_us executes execute_us sessions]
+               reference_steps reference_opcodes slow_steps temporary_bytes compile_us executes execute_us sessions]
   sessions     sessions[session client pid state age_us stats (a session part)]
   transfers    transfers[cause direction bytes calls origin step session device] total
   transfers --by  by transfers[key host_to_device device_to_host device_to_device (amounts)] host_to_device

@@ -79,6 +79,7 @@ absl::StatusOr<std::vector<ExecutableRow>> Admin::Executables(uint64_t session, 
     row.library_steps = proto.library_steps();
     row.movement_steps = proto.movement_steps();
     row.reference_steps = proto.reference_steps();
+    row.slow_steps.assign(proto.slow_steps().begin(), proto.slow_steps().end());
     row.reference_opcodes.assign(proto.reference_opcodes().begin(), proto.reference_opcodes().end());
     row.temporary_bytes = proto.temporary_bytes();
     row.compile_us = proto.compile_us();

@@ -97,6 +97,7 @@ std::string ListExecutables(Registry& registry, const Request& request) {
     row.set_movement_steps(stats.movement_steps);
     row.set_reference_steps(stats.reference_steps);
     for (const std::string& opcode : stats.reference_opcodes) row.add_reference_opcodes(opcode);
+    for (const std::string& step : stats.slow_steps) row.add_slow_steps(step);
     row.set_temporary_bytes(executable->plan().memory().temporary_bytes);
     row.set_compile_us(stats.compile_us);
     row.set_executes(executable->executes);

@@ -181,6 +181,27 @@ TEST_F(Hloctl, ListsWhatTheDaemonHolds) {
   }
 }
 
+// By the absolute value: no order of keys.
+TEST_F(Hloctl, SlowStepsOfAProgramAreListedWithTheirLines) {
+  const Executable sorts = Must(client_->CompileText(R"(HloModule sorts
+    f {
+      a = f32[] parameter(0)
+      b = f32[] parameter(1)
+      x = f32[] abs(a)
+      y = f32[] abs(b)
+      ROOT less = pred[] compare(x, y), direction=LT
+    }
+    ENTRY e {
+      p = f32[8] parameter(0)
+      ROOT r = f32[8] sort(p), dimensions={0}, to_apply=f, metadata={source_file="model.cc" source_line=12}
+    })"));
+  ASSERT_OK(sorts.Describe().status());
+  const std::string expected = "sort (model.cc:12): its comparator is no order of keys";
+  EXPECT_EQ(RunJson("executables")["executables"][0]["slow_steps"], nlohmann::json({expected}));
+  const Output output = Run("executables");
+  EXPECT_NE(output.text.find(expected), std::string::npos) << output.text;
+}
+
 TEST_F(Hloctl, ExitCodesTellUsageFromRefusalFromNoDaemon) {
   EXPECT_EQ(Run("run").code, 2);
   EXPECT_EQ(Run("frobnicate").code, 2);

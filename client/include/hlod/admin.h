@@ -46,6 +46,7 @@ struct ExecutableRow {
   int64_t instructions = 0, steps = 0, fused_steps = 0, library_steps = 0, movement_steps = 0,
           reference_steps = 0;
   std::vector<std::string> reference_opcodes;
+  std::vector<std::string> slow_steps;  // Many times slower than usual: "sort (model.cc:12): why".
   int64_t temporary_bytes = 0, compile_us = 0, executes = 0, execute_us = 0, sessions = 0;
 };
 

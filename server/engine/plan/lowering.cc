@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
 #include "common/base/arithmetic.h"
 #include "common/base/status.h"
 #include "common/evaluator/evaluator.h"
@@ -46,6 +47,16 @@ int32_t CountLeaves(const Shape& shape) {
   int32_t count = 0;
   for (const Shape& element : shape.tuple) count += CountLeaves(element);
   return count;
+}
+
+// What Op::slow says of a step; empty for no reason.
+std::string SlowText(Instruction instruction, const std::string& reason) {
+  if (reason.empty()) return "";
+  std::string text(hlo::Name(instruction.opcode()));
+  const hlo::Notes* const notes = instruction.computation().notes(instruction.id());
+  if (notes != nullptr && !notes->metadata.source_file.empty())
+    absl::StrAppend(&text, " (", notes->metadata.source_file, ":", notes->metadata.source_line, ")");
+  return absl::StrCat(text, ": ", reason);
 }
 
 // How a computation is to be run; made once, used at each call.
@@ -372,6 +383,7 @@ absl::Status Lowering::LowerStep(Frame& frame, Instruction instruction) {
   RETURN_IF_ERROR(Spend(inputs.size()));
   Op& op = AddOp(Op::Kind::kStep, frame.loop);
   op.step = std::move(step);
+  op.slow = SlowText(instruction, op.step->slow_reason());
   // The table's names are null-terminated literals.
   if (reference) op.reference_opcode = hlo::Name(instruction.opcode()).data();
   op.inputs = std::move(inputs);

@@ -58,6 +58,7 @@ struct Op {
   int32_t control = kNone;  // Its loop or switch, for the markers.
   std::unique_ptr<Step> step;
   const char* reference_opcode = nullptr;  // HLO spelling, of a reference step.
+  std::string slow;                        // Of a slow step: opcode, line and reason.
   absl::InlinedVector<ValueId, 3> inputs, outputs;
 
   // Whether it moves inputs[k] into outputs[k].

@@ -69,7 +69,7 @@ class PlanImpl final : public Plan {
   std::string Dump() const override { return DumpProgram(program_, assignment_, memory_, stats_); }
 
  private:
-  void CountStep(const Op& op, std::set<std::string>& reference_opcodes);
+  void CountStep(const Op& op, std::set<std::string>& reference_opcodes, std::set<std::string>& slow);
 
   const FlatProgram program_;
   const Assignment assignment_;
@@ -80,9 +80,11 @@ class PlanImpl final : public Plan {
   double estimate_us_ = 0;
 };
 
-void PlanImpl::CountStep(const Op& op, std::set<std::string>& reference_opcodes) {
+void PlanImpl::CountStep(const Op& op, std::set<std::string>& reference_opcodes,
+                         std::set<std::string>& slow) {
   ++stats_.steps;
   stats_.flops += op.step->flops();
+  if (!op.slow.empty() && slow.size() < PlanStats::kSlowStepsListed) slow.insert(op.slow);
   switch (op.step->kind()) {
     case StepKind::kFused: ++stats_.fused_steps; break;
     case StepKind::kLibrary: ++stats_.library_steps; break;
@@ -113,11 +115,12 @@ absl::Status PlanImpl::Account() {
   RETURN_IF_ERROR(add(memory_.temporary_bytes, assignment_.arena_bytes));
 
   stats_.instructions = program_.instructions;
-  std::set<std::string> reference_opcodes;
+  std::set<std::string> reference_opcodes, slow;
   for (const Op& op : program_.ops) {
-    if (op.kind == Op::Kind::kStep) CountStep(op, reference_opcodes);
+    if (op.kind == Op::Kind::kStep) CountStep(op, reference_opcodes, slow);
   }
   stats_.reference_opcodes.assign(reference_opcodes.begin(), reference_opcodes.end());
+  stats_.slow_steps.assign(slow.begin(), slow.end());
 
   double bytes = 0;
   for (const CodeInstruction& instruction : code_.instructions)

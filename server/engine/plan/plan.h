@@ -40,7 +40,11 @@ struct PlanStats {
   int64_t instructions = 0, steps = 0, fused_steps = 0, library_steps = 0, movement_steps = 0,
           reference_steps = 0;
   std::vector<std::string> reference_opcodes;  // Sorted, without repeats.
-  hlo::Members members;                        // Each runs the plan by itself, all at the same time.
+  // Steps many times slower than usual, reference steps among them: "sort (model.cc:12): why". Sorted,
+  // without repeats, at most kSlowStepsListed.
+  std::vector<std::string> slow_steps;
+  static constexpr size_t kSlowStepsListed = 32;
+  hlo::Members members;    // Each runs the plan by itself, all at the same time.
   bool transfers = false;  // Uses RunContext::channels, where a run may wait for long.
   int64_t compile_us = 0;
   // Dot and convolution multiply-adds times two, plus one an elementwise element; loops counted once.

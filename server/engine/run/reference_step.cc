@@ -65,6 +65,7 @@ class ReferenceStep final : public Step {
         instruction_(instruction),
         random_(std::move(random)) {
     set_scratch_bytes(ScratchAlign(EvaluatorBytes(instruction)));
+    set_slow_reason("it is left to the evaluator");
   }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,

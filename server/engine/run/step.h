@@ -40,6 +40,8 @@ class Step {
   // Temporary bytes of its own, part of the plan's temporaries.
   int64_t scratch_bytes() const { return scratch_bytes_; }
   double flops() const { return flops_; }
+  // Why it takes a general way, many times slower than what its opcode usually takes; empty: it does not.
+  const std::string& slow_reason() const { return slow_reason_; }
   // Whether output `output` may be given the memory of input `input` (equal bytes): the step reads each
   // element of the input before, or as, it writes that place of the output. The plan then works in place.
   bool MayShare(int output, int input) const {
@@ -57,10 +59,11 @@ class Step {
   void set_text(std::string text) { text_ = std::move(text); }
   void set_scratch_bytes(int64_t bytes) { scratch_bytes_ = bytes; }
   void set_flops(double flops) { flops_ = flops; }
+  void set_slow_reason(std::string reason) { slow_reason_ = std::move(reason); }
   void Share(int output, int input) { shared_.emplace_back(output, input); }
 
  private:
-  std::string text_;
+  std::string text_, slow_reason_;
   StepKind kind_;
   int64_t scratch_bytes_ = 0;
   double flops_ = 0;

@@ -4,6 +4,7 @@
 
 #include "common/base/status.h"
 #include "common/hlo/builder.h"
+#include "common/hlo/text/text.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/cpu_time.h"
@@ -19,7 +20,9 @@ using hlo::Module;
 using hlo::Op;
 using hlo::Shape;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 const Shape kVector = Shape::Array(hlo::kF32, {1000});
 const Shape kLong = Shape::Array(hlo::kF32, {100'000});
@@ -408,6 +411,28 @@ TEST(Plan, AReferenceStepIsChargedWhatTheEvaluatorTakes) {
   ASSERT_EQ((*plan)->stats().reference_steps, 1);
   EXPECT_GE((*plan)->memory().temporary_bytes, 3 * 6400 * (4 + 16));
   EXPECT_LT((*plan)->memory().temporary_bytes, 3 * 6400 * (4 + 16) + 4096);
+  EXPECT_THAT((*plan)->stats().slow_steps, ElementsAre("add: it is left to the evaluator"));
+}
+
+TEST(Plan, SlowStepsAreNamedWithTheirLines) {
+  const auto sorted_by = [](const std::string& comparison) {
+    const auto module = hlo::ParseModule(R"(HloModule m
+      f {
+        a = f32[] parameter(0)
+        b = f32[] parameter(1)
+        x = f32[] abs(a)
+        y = f32[] abs(b)
+        ROOT less = pred[] compare()" + comparison + R"(), direction=LT
+      }
+      ENTRY e {
+        p = f32[8] parameter(0)
+        ROOT r = f32[8] sort(p), dimensions={0}, to_apply=f, metadata={source_file="model.cc" source_line=12}
+      })");
+    EXPECT_TRUE(module.ok()) << module.status();
+    return Compile(**module).value()->stats().slow_steps;
+  };
+  EXPECT_THAT(sorted_by("x, y"), ElementsAre("sort (model.cc:12): its comparator is no order of keys"));
+  EXPECT_THAT(sorted_by("a, b"), IsEmpty());
 }
 
 }  // namespace
