@@ -175,7 +175,7 @@ void CheckLayouts(Conversion& c, std::string_view name, size_t values,
     for (size_t d = 0; d < sorted.size() && is_order; ++d) is_order = sorted[d] == static_cast<int64_t>(d);
     if (!is_order) {
       return c.Fail(
-          InvalidArgument("The layout %d of its %s is %s, which is no order of the dimensions of %s.", i,
+          InvalidArgument("The layout %d of its %s is %s, which does not order the dimensions of %s.", i,
                           name, TextOf((*layouts)[i]), hlo::ToStringNoLayout(shape(i))));
     }
   }

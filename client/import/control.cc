@@ -57,8 +57,8 @@ std::optional<size_t> ChosenBranch(Conversion& c) {
   return number < 0 || number > static_cast<int64_t>(last) ? last : static_cast<size_t>(number);
 }
 
-// What a branch uses from outside is its operand. A branch that is chosen already takes the place of them all:
-// the others may be for other platforms.
+// What a branch uses from outside is its operand. A branch that is chosen already takes the place of them
+// all: the others may be for other platforms.
 Values Branches(Conversion& c) {
   if (const std::optional<size_t> chosen = ChosenBranch(c)) {
     const Block* const block = c.Take(Scope::OnlyBlock(c.op.regions[*chosen]));

@@ -121,7 +121,8 @@ Dims Conversion::Integers(std::string_view name, bool required) {
   }
   const std::optional<stablehlo::Integers> values = IntegersIn(*attribute);
   if (values.has_value()) return Dims(values->begin(), values->end());
-  Fail(InvalidArgument("Its attribute %s is %s; it is to be a list of integers.", name, ShownText(*attribute)));
+  Fail(InvalidArgument("Its attribute %s is %s; it is to be a list of integers.", name,
+                       ShownText(*attribute)));
   return {};
 }
 
@@ -131,8 +132,8 @@ Pairs Conversion::PairsOf(std::string_view name) {
   if (attribute == nullptr) return pairs;
   const auto* const literal = std::get_if<Literal>(&attribute->value);
   if (literal == nullptr || literal->shape().rank() != 2 || literal->shape().dims[1] != 2) {
-    Fail(
-        InvalidArgument("Its attribute %s is %s; rows of two numbers are needed.", name, ShownText(*attribute)));
+    Fail(InvalidArgument("Its attribute %s is %s; rows of two numbers are needed.", name,
+                         ShownText(*attribute)));
     return pairs;
   }
   const Dims values = Integers(name);

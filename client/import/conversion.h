@@ -146,9 +146,9 @@ hlo::Window MakeWindow(Conversion& c, const Dims& sizes, const Dims& strides, co
 // Padding and everything else but the window of convolution, and its result.
 Values Convolve(Conversion& c, const Pairs& padding);
 Values Gathered(Conversion& c, Dims slice_sizes);
-// The operands, with elements of the types that region `region` joins: a sum of f16 may be kept in f32, and HLO
-// has one type for both. The first `inputs` are its first arguments, and so, after `others` that are none of
-// them, are the rest.
+// The operands, with elements of the types that region `region` joins: a sum of f16 may be kept in f32, and
+// HLO has one type for both. The first `inputs` are its first arguments, and so, after `others` that are none
+// of them, are the rest.
 std::vector<Op> Widened(Conversion& c, size_t region, size_t inputs, size_t others = 0);
 // precision_config: a word an operand.
 void TakePrecision(Conversion& c, hlo::Precision& precision);

@@ -45,8 +45,8 @@ absl::StatusOr<std::string> FromHlo(const hlo::Module& module);
 }  // namespace stablehlo
 
 // A module in whatever form the bytes have: HLO proto (HloModuleProto, HloProto), HLO text, StableHLO text, a
-// StableHLO artifact, what Exported.serialize() of jax.export gives. Errors in a text begin with "line:column: ". Of StableHLO alone, the module is
-// verified.
+// StableHLO artifact, what Exported.serialize() of jax.export gives. Errors in a text begin with
+// "line:column: ". Of StableHLO alone, the module is verified.
 absl::StatusOr<std::unique_ptr<hlo::Module>> ReadModule(std::string_view bytes,
                                                         const ReadOptions& options = {});
 

@@ -9,7 +9,7 @@
 
 #include "client/import/text/reader.h"
 #include "common/base/status.h"
-#include "proto/xla/xla_data.pb.h"
+#include "common/hlo/mesh_groups.h"
 
 namespace hlod::stablehlo {
 namespace {

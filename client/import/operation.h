@@ -115,7 +115,8 @@ struct Program {
 // Text as JAX, PyTorch/XLA and MLIR's own printers write it, in the pretty form, the generic form, or both
 // mixed. Errors are "line:column: what is there, and what was expected".
 absl::StatusOr<Program> ParseText(std::string_view text);
-// Whether a text is MLIR rather than HLO: its first word is module, func.func, "builtin.module", sdy.mesh, or an alias
+// Whether a text is MLIR rather than HLO: its first word is module, func.func, "builtin.module", sdy.mesh, or
+// an alias
 // (#loc, !type).
 bool IsStablehloText(std::string_view text);
 

@@ -90,7 +90,8 @@ absl::StatusOr<Literal> Bitcast(Evaluation& evaluation, Instruction instruction,
   ASSIGN_OR_RETURN(const hlo::BitcastForm form, hlo::BitcastFormOf(instruction));
   if (form.to_memory.empty() && form.from_memory.empty()) return Reshape(evaluation, instruction, operands);
   std::optional<Literal> now;
-  const auto reorder = [&](const std::vector<hlo::Reordering>& steps, hlo::PrimitiveType type) -> absl::Status {
+  const auto reorder = [&](const std::vector<hlo::Reordering>& steps,
+                           hlo::PrimitiveType type) -> absl::Status {
     for (const hlo::Reordering& step : steps) {
       const Dims dims = Pick(step.dims, step.permutation);
       ASSIGN_OR_RETURN(Literal next, evaluation.Allocate(hlo::Shape::Array(type, dims)));

@@ -28,9 +28,10 @@ struct BitcastForm {
   std::vector<Reordering> from_memory;  // Of the row-major elements, in the result's type.
 };
 
-// Either list is empty where the order in memory is the logical one. REQUIRES: both shapes are static and pass
-// ValidateShape, and have as many bits. UNIMPLEMENTED naming both: tiles that pad in different ways, types
-// below a byte that change, layouts that hlod does not model (split configurations, tiles that merge dimensions).
+// Either list is empty where the order in memory is the logical one. REQUIRES: both shapes are static and
+// pass ValidateShape, and have as many bits. UNIMPLEMENTED naming both: tiles that pad in different ways,
+// types below a byte that change, layouts that hlod does not model (split configurations, tiles that merge
+// dimensions).
 absl::StatusOr<BitcastForm> BitcastFormOf(const Shape& operand, const Shape& result);
 // Of an instruction, which is named. UNIMPLEMENTED of dynamic dimensions between other layouts, too.
 absl::StatusOr<BitcastForm> BitcastFormOf(Instruction bitcast);

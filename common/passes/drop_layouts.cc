@@ -72,8 +72,8 @@ absl::StatusOr<std::unique_ptr<Module>> DropLayouts(const Module& module, PassWa
   };
   absl::Status refused;
   auto result = Rewritten(module, watch, [&](ComputationCopy& copy, Instruction instruction) {
-    const bool by_layout = instruction.opcode() == kBitcast && (!IsRowMajor(instruction.shape()) ||
-                                                                !IsRowMajor(instruction.operand(0).shape()));
+    const bool by_layout = instruction.opcode() == kBitcast &&
+                           (!IsRowMajor(instruction.shape()) || !IsRowMajor(instruction.operand(0).shape()));
     if (by_layout && refused.ok()) {
       const absl::StatusOr<BitcastForm> form = BitcastFormOf(instruction);
       if (form.ok()) return WrittenOut(copy, instruction).Append(*form);

@@ -125,8 +125,7 @@ TEST_P(EngineOnOptimised, ComputesWhatXlaDid) {
     ASSERT_TRUE(results.ok()) << results.status();
     ASSERT_EQ(results->size(), compiled->expected.size());
     for (size_t r = 0; r < results->size(); ++r) {
-      const absl::Status same =
-          CompareArrays((*results)[r], compiled->expected[r], compiled->tolerances[r]);
+      const absl::Status same = CompareArrays((*results)[r], compiled->expected[r], compiled->tolerances[r]);
       EXPECT_TRUE(same.ok()) << "result " << r << ": " << same;
     }
   }

@@ -12,8 +12,8 @@ namespace hlod::engine {
 
 // UNIMPLEMENTED naming the instruction and its computation, and the dynamic dimension, collective, host
 // transfer, custom-call target or opcode that this build has no way to run; of a target with the nearest that
-// it has. Looks at every computation that the entry reaches. RESOURCE_EXHAUSTED naming the number and the limit
-// when calls of calls make the module much larger than what was sent. `kernels` may be null.
+// it has. Looks at every computation that the entry reaches. RESOURCE_EXHAUSTED naming the number and the
+// limit when calls of calls make the module much larger than what was sent. `kernels` may be null.
 absl::Status CheckRunnable(const hlo::Module& module, const NativeKernels* kernels);
 // The same of one custom-call.
 absl::Status CheckCustomCall(hlo::Instruction instruction, const NativeKernels* kernels);

@@ -179,7 +179,7 @@ const Row kRows[] = {
      "tensor<2xindex>]",
      "operand_layouts = [dense<[0, 0]> : tensor<2xindex>], result_layouts = [dense<[0, 1]> : "
      "tensor<2xindex>]",
-     "no order of the dimensions of f32[2,3]"},
+     "does not order the dimensions of f32[2,3]"},
     {kCall,
      "operand_layouts = [dense<[1, 0]> : tensor<2xindex>], result_layouts = [dense<[0, 1]> : "
      "tensor<2xindex>]",

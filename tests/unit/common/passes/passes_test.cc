@@ -23,7 +23,8 @@ TEST(DropLayouts, KeepsThemForTheEntrysCallers) {
   EXPECT_EQ(hlo::ToString(result->config.entry_layout.result), "f32[2,3]{0,1}");
 }
 
-// The numbers of an array of this shape, counted from 0, under a bitcast: by DropLayouts and by the evaluator.
+// The numbers of an array of this shape, counted from 0, under a bitcast: by DropLayouts and by the
+// evaluator.
 std::string Bitcasted(const std::string& from, const std::string& to) {
   const std::string text = "f {\n x = " + from + " parameter(0)\n ROOT b = " + to +
                            " bitcast(x)\n}\nENTRY e {\n x = " + from + " parameter(0)\n ROOT f = " + to +
@@ -53,7 +54,8 @@ TEST(DropLayouts, ABitcastReadsMemoryByTheOtherLayout) {
 
 // [4,4] by tiles of (2,2) lies as [2,2,2,2]: its first four elements are those of the corner.
 TEST(DropLayouts, ABitcastReadsMemoryByTiles) {
-  EXPECT_EQ(Bitcasted("s32[4,4]{1,0:T(2,2)}", "s32[16]{0}"), "{0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15}");
+  EXPECT_EQ(Bitcasted("s32[4,4]{1,0:T(2,2)}", "s32[16]{0}"),
+            "{0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15}");
   EXPECT_EQ(Bitcasted("s32[1,4]{1,0:T(2,2)}", "s32[4,1]{0,1:T(2,2)}"), "{ {0}, {1}, {2}, {3} }");
   EXPECT_THAT(Bitcasted("s32[3,4]{1,0:T(2,2)}", "s32[12]{0}"),
               HasSubstr("A bitcast from s32[3,4]{1,0:T(2,2)} to s32[12]{0} is not run: its tiles pad"));
@@ -62,7 +64,8 @@ TEST(DropLayouts, ABitcastReadsMemoryByTiles) {
 // Little endian: the bytes of 0x04030201, column by column.
 TEST(DropLayouts, ABitcastMayChangeTheType) {
   const auto module = Parsed(
-      "ENTRY e {\n c = s32[1,2]{1,0} constant({{67305985, 134678021}})\n ROOT b = u8[4,2]{0,1} bitcast(c)\n}\n");
+      "ENTRY e {\n c = s32[1,2]{1,0} constant({{67305985, 134678021}})\n ROOT b = u8[4,2]{0,1} "
+      "bitcast(c)\n}\n");
   const auto plain = DropLayouts(*module);
   ASSERT_TRUE(plain.ok()) << plain.status();
   for (const hlo::Module* form : {module.get(), plain->get()}) {
