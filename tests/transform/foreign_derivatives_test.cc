@@ -189,6 +189,27 @@ const Case kCases[] = {
      "f32[1,1,2] multiply(d, cs)\n",
      {{1, 1}},
      {{2.001953125, 4.00390625}}},
+    {"softplus as JAX writes it",
+     {"f32[2]"},
+     " zero = f32[] constant(0)\n zeros = f32[2] broadcast(zero), dimensions={}\n m = f32[2] maximum(a, "
+     "zeros)\n s = "
+     "f32[2] abs(a)\n n = f32[2] negate(s)\n e = f32[2] exponential(n)\n l = f32[2] log-plus-one(e)\n ROOT y "
+     "= f32[2] "
+     "add(m, l)\n",
+     {{0, 100}},
+     {{0.5, 2}}},
+    {"a logistic function as JAX writes it",
+     {"f32[2]"},
+     " one = f32[] constant(1)\n ones = f32[2] broadcast(one), dimensions={}\n n = f32[2] negate(a)\n e = "
+     "f32[2] "
+     "exponential(n)\n d = f32[2] add(ones, e)\n ROOT y = f32[2] divide(ones, d)\n",
+     {{0, -120}},
+     {{0.25, 0}}},
+    {"powers to 0",
+     {"f32[2]", "f32[2]"},
+     " ROOT y = f32[2] power(a, b)\n",
+     {{2, 0}, {0, 0}},
+     {{0, 0}, {0.693147180559945f, 0}}},
     {"a fusion",
      {"f32[2]"},
      " ROOT y = f32[2] fusion(a), kind=kLoop, calls=square_and_more\n",

@@ -77,8 +77,8 @@ def branches(s):
     fs = [lambda a, b: a * b, lambda a, b: jnp.sin(a) + b, lambda a, b: b * b]
     if s.chance(0.5):
         return Program(lambda v, r: [lax.switch(r[0], fs, v[0], v[1])], [x, y], [index])
-    return Program(lambda v, r: [lax.cond(r[0] > 1, lambda a, b: (a * b, a), lambda a, b: (a, jnp.cos(b)), v[0], v[1])[0]
-                                 * v[1]], [x, y], [index])
+    two = lambda v, r: lax.cond(r[0] > 1, lambda a, b: (a * b, a), lambda a, b: (a, jnp.cos(b)), v[0], v[1])
+    return Program(lambda v, r: [two(v, r)[0] * v[1]], [x, y], [index])
 
 
 def branches_of_values(s):

@@ -23,12 +23,13 @@ import control
 import elementwise
 import expressions
 import indexing
+import networks
 import products
 import reductions
 import transforms
 from arrays import Source
 
-_FAMILIES = [entry for module in (elementwise, indexing, reductions, products, control, expressions)
+_FAMILIES = [entry for module in (elementwise, indexing, reductions, products, control, expressions, networks)
              for entry in module.FAMILIES]
 # Compiled once and run once: optimising would take longer than it saves, and may change what is computed.
 _OPTIONS = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True,
