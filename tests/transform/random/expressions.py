@@ -12,7 +12,8 @@ _SMOOTH = [lax.sin, lax.cos, lax.tanh, lax.logistic, lax.erf, lax.neg, lambda x:
            lambda x: lax.cbrt(x * x + 1), lambda x: lax.expm1(x * 0.3), lambda x: lax.log1p(x * x), absolute,
            lax.square, lax.floor, lax.sign, lambda x: lax.integer_pow(x * 0.5, 3)]
 _JOINS = [lax.add, lax.sub, lax.mul, lax.max, lax.min, lambda a, b: a / (b * b + 1),
-          lambda a, b: lax.atan2(a, b * b + 1), lambda a, b: lax.select(a > b, a * 2, b), lambda a, b: lax.pow(a * a + 1, b * 0.5),
+          lambda a, b: lax.atan2(a, b * b + 1), lambda a, b: lax.select(a > b, a * 2, b),
+          lambda a, b: lax.pow(a * a + 1, b * 0.5),
           lambda a, b: lax.clamp(-absolute(b) - 0.3, a, absolute(b) + 0.3)]
 
 
