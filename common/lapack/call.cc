@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/arithmetic.h"
 #include "common/base/status.h"
@@ -31,7 +32,15 @@ struct Named {
   int type = 0;
 };
 
-Named FindTarget(std::string_view target) {
+bool IsTpuCall(const Routine& routine) { return absl::ascii_isupper(routine.name[0]); }
+
+// A TPU's call has the type of its first operand.
+Named FindTarget(std::string_view target, hlo::PrimitiveType type_of_first = hlo::kF32) {
+  for (const Routine& routine : Routines()) {
+    if (!IsTpuCall(routine) || routine.name != target) continue;
+    const auto* const type = std::ranges::find(kElements, type_of_first);
+    return type == std::end(kElements) ? Named{} : Named{&routine, static_cast<int>(type - kElements)};
+  }
   if (!target.starts_with(kPrefix) || !target.ends_with(kSuffix)) return {};
   target.remove_prefix(kPrefix.size());
   target.remove_suffix(kSuffix.size());
@@ -106,6 +115,10 @@ bool IsTarget(std::string_view target) { return FindTarget(target).routine != nu
 std::vector<std::string> Targets() {
   std::vector<std::string> targets;
   for (const Routine& routine : Routines()) {
+    if (IsTpuCall(routine)) {
+      targets.emplace_back(routine.name);
+      continue;
+    }
     for (const char type : routine.types)
       targets.push_back(absl::StrCat(std::string(kPrefix), std::string(1, type), std::string(routine.name),
                                      std::string(kSuffix)));
@@ -128,8 +141,13 @@ absl::StatusOr<Call> Call::Make(hlo::Instruction instruction) {
 
 absl::StatusOr<Call> Call::Make(std::string_view target, const std::vector<const hlo::Shape*>& operands,
                                 const std::vector<const hlo::Shape*>& results, std::string_view config) {
-  const Named named = FindTarget(target);
-  if (named.routine == nullptr) return InvalidArgument("%s is not a LAPACK routine's target", target);
+  const hlo::PrimitiveType first = operands.empty() ? hlo::kInvalid : operands[0]->type;
+  const Named named = FindTarget(target, first);
+  if (named.routine == nullptr) {
+    if (!IsTarget(target)) return InvalidArgument("%s is not a LAPACK routine's target", target);
+    return InvalidArgument("Operand 0 of %s is of type %s, and f32, f64, c64 or c128 is expected", target,
+                           hlo::Name(first));
+  }
   const Routine& routine = *named.routine;
   const hlo::PrimitiveType type = kElements[named.type];
   Call call;
@@ -149,7 +167,7 @@ absl::StatusOr<Call> Call::Make(std::string_view target, const std::vector<const
   };
   RETURN_IF_ERROR(match("operand", routine.operands, operands));
   RETURN_IF_ERROR(match("result", routine.results, results));
-  ASSIGN_OR_RETURN(call.config_, ParseConfig(config));
+  ASSIGN_OR_RETURN(call.config_, target == "Eigh" ? ParseEighConfig(config) : ParseConfig(config));
   for (const Attribute& attribute : routine.attributes) {
     const auto found = call.config_.find(attribute.name);
     if (found == call.config_.end()) {
@@ -217,7 +235,9 @@ bool Call::Answer(const std::byte* const* operands, std::byte* const* results, i
       std::memset(result, 0, results_[i].bytes);
     }
   }
-  if (refused) std::memcpy(ResultAt(results, results_.size() - 1, problem), &kNotFinite, sizeof(kNotFinite));
+  const bool has_info = routine_->results.back() == "I";
+  if (refused && has_info)
+    std::memcpy(ResultAt(results, results_.size() - 1, problem), &kNotFinite, sizeof(kNotFinite));
   return true;
 }
 

@@ -30,4 +30,11 @@ absl::StatusOr<std::map<std::string, int64_t, std::less<>>> ParseConfig(std::str
   return config;
 }
 
+absl::StatusOr<std::map<std::string, int64_t, std::less<>>> ParseEighConfig(std::string_view text) {
+  if (!text.starts_with("0,") && !text.starts_with("1,")) {
+    return InvalidArgument("The backend_config (%s) is not \"lower,sorted,sweeps,tolerance\"", text);
+  }
+  return std::map<std::string, int64_t, std::less<>>{{"mode", 'V'}, {"uplo", text[0] == '1' ? 'L' : 'U'}};
+}
+
 }  // namespace hlod::lapack

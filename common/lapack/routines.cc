@@ -2,6 +2,10 @@
 // argument.
 #include "common/lapack/routines.h"
 
+#include <limits>
+#include <numeric>
+#include <utility>
+
 namespace hlod::lapack {
 namespace {
 
@@ -28,6 +32,19 @@ void Getrf(Frame& f) {
   if (f.measuring()) return;
   const I m = f.size('m'), n = f.size('n'), lda = f.leading('m');
   getrf(&m, &n, a, &lda, f.result<I>(1), f.result<I>(2));
+}
+
+// The TPU's: the exchanges counted from 0, and the order of rows that they make.
+template <typename T>
+void LuDecomposition(Frame& f) {
+  static const auto getrf = Find<T, void(const I*, const I*, T*, const I*, I*, I*)>("getrf");
+  T* const a = f.Take<T>(0, 0);
+  if (f.measuring()) return;
+  const I m = f.size('m'), n = f.size('n'), lda = f.leading('m');
+  I *const pivots = f.result<I>(1), *const order = f.result<I>(2), info = 0;
+  getrf(&m, &n, a, &lda, pivots, &info);
+  std::iota(order, order + m, 0);
+  for (I i = 0; i < std::min(m, n); ++i) std::swap(order[i], order[--pivots[i]]);
 }
 
 template <typename T>
@@ -89,12 +106,11 @@ void Ormqr(Frame& f) {
 }
 
 template <typename T>
-void Syevd(Frame& f) {
+void SolveSyevd(Frame& f, I* info) {
   T* const a = f.Take<T>(0, 0);
   const char jobz = f.letter("mode"), uplo = f.letter("uplo");
   const I n = f.size('n'), lda = f.leading('n');
   Real<T>* const w = f.result<Real<T>>(1);
-  I unused = 0, *const info = f.measuring() ? &unused : f.result<I>(2);
   const int64_t n64 = n;
   const I liwork = static_cast<I>(3 + 5 * n64);
   I* const iwork = f.Scratch<I>(liwork);
@@ -122,6 +138,24 @@ void Syevd(Frame& f) {
             info, kOne, kOne);
     });
   }
+}
+
+template <typename T>
+void Syevd(Frame& f) {
+  I unused = 0;
+  SolveSyevd<T>(f, f.measuring() ? &unused : f.result<I>(2));
+}
+
+// The TPU's, which says of what does not converge by NaN.
+template <typename T>
+void Eigh(Frame& f) {
+  I info = 0;
+  SolveSyevd<T>(f, &info);
+  if (f.measuring() || info == 0) return;
+  const int64_t n = f.size('n');
+  constexpr Real<T> kNan = std::numeric_limits<Real<T>>::quiet_NaN();
+  std::fill_n(f.result<T>(0), n * n, T(kNan));
+  std::fill_n(f.result<Real<T>>(1), n, kNan);
 }
 
 template <typename T>
@@ -336,7 +370,8 @@ const char* CheckRange(const Sizes& s, const Config& config) {
   return fits ? nullptr : "wants 1 <= low <= high <= n";
 }
 
-#define HLOD_SOLVE(name) {name<float>, name<double>, name<std::complex<float>>, name<std::complex<double>>}
+#define HLOD_SOLVE(name) \
+  { name<float>, name<double>, name<std::complex<float>>, name<std::complex<double>> }
 
 }  // namespace
 
@@ -378,6 +413,16 @@ const std::vector<Routine>& Routines() {
        NoCheck,
        HLOD_SOLVE(Syevd),
        true},
+      {"LuDecomposition", "sdcz", {"Tmn"}, {"Tmn", "Ik", "Im"}, {}, NoCheck, HLOD_SOLVE(LuDecomposition)},
+      {"Qr", "sdcz", {"Tmn"}, {"Tmn", "Tk"}, {}, NoCheck, HLOD_SOLVE(Geqrf)},
+      {"ProductOfElementaryHouseholderReflectors",
+       "sdcz",
+       {"Tmn", "Tt"},
+       {"Tmn"},
+       {},
+       CheckReflectors,
+       HLOD_SOLVE(Orgqr)},
+      {"Eigh", "sdcz", {"Tnn"}, {"Tnn", "Rn"}, {{"uplo", "LU"}}, NoCheck, HLOD_SOLVE(Eigh), true},
       {"gesdd",
        "sdcz",
        {"Tmn"},

@@ -16,7 +16,8 @@ struct Attribute {
 };
 
 struct Routine {
-  std::string_view name;                            // "getrf": lapack_sgetrf_ffi and so on.
+  // "getrf" is lapack_sgetrf_ffi and so on; a name with a capital is the target itself, of every type.
+  std::string_view name;
   std::string_view types;                           // Of s, d, c and z, those that it exists for.
   std::vector<std::string_view> operands, results;  // Signatures.
   std::vector<Attribute> attributes;
