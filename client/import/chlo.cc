@@ -2,7 +2,9 @@
 #include <limits>
 
 #include "client/import/conversion.h"
-#include "client/import/special_functions.h"
+#include "client/import/scope.h"
+#include "common/hlo/own_derivative.h"
+#include "common/hlo/special_functions.h"
 
 namespace hlod::stablehlo {
 namespace {
@@ -11,7 +13,8 @@ using hlo::Opcode;
 using enum hlo::Opcode;
 using Order = hlo::ComparisonDirection;
 
-// The formula over operands of f32 or f64; narrower types are computed in f32.
+// The formula over operands of f32 or f64, under the operation's rule of differentiation where rules are
+// asked for; narrower types are computed in f32.
 template <typename F>
 Values InWideType(Conversion& c, F formula) {
   const hlo::PrimitiveType type = c.shape(0).type;
@@ -25,13 +28,14 @@ Values InWideType(Conversion& c, F formula) {
   for (Op& operand : operands) {
     if (!is_wide) operand = c.b.Convert(operand, hlo::kF32);
   }
-  const Op value = formula(operands);
+  const Op value = c.scope.converter().with_rules() ? hlo::OwnDerivative(c.rule.name, operands, formula)
+                                                    : formula(absl::MakeConstSpan(operands));
   return {is_wide ? value : c.b.Convert(value, type)};
 }
 
 template <Op (*function)(Op)>
 Values Special(Conversion& c) {
-  return InWideType(c, [](const std::vector<Op>& operands) { return function(operands[0]); });
+  return InWideType(c, [](absl::Span<const Op> x) { return function(x[0]); });
 }
 template <Op (*function)(Op, Op)>
 Values Special2(Conversion& c) {
@@ -40,7 +44,7 @@ Values Special2(Conversion& c) {
                            hlo::ToStringNoLayout(c.shape(1))));
     return {};
   }
-  return InWideType(c, [](const std::vector<Op>& operands) { return function(operands[0], operands[1]); });
+  return InWideType(c, [](absl::Span<const Op> x) { return function(x[0], x[1]); });
 }
 
 Values NextAfterRule(Conversion& c) {
@@ -55,7 +59,7 @@ Values NextAfterRule(Conversion& c) {
                       hlo::ToStringNoLayout(c.shape(0)), hlo::ToStringNoLayout(c.shape(1))));
     return {};
   }
-  return {NextAfter(c.operand(0), c.operand(1))};
+  return {hlo::NextAfter(c.operand(0), c.operand(1))};
 }
 
 // Of complex numbers as JAX expands it: by (re - im) (re + im), which is 0 where both are equal and finite.
@@ -126,21 +130,21 @@ constexpr Rule kChloRules[] = {
     OneOperand("chlo.sinh", kSinh),
     OneOperand("chlo.tan", kTan),
     {"chlo.mulhi", Plain, 2, 1, 0, kMulhi},
-    {"chlo.bessel_i1e", Special<BesselI1e>, 1},
+    {"chlo.bessel_i1e", Special<hlo::BesselI1e>, 1},
     {"chlo.conj", Conj, 1},
-    {"chlo.digamma", Special<Digamma>, 1},
-    {"chlo.erf_inv", Special<ErfInv>, 1},
-    {"chlo.erfc", Special<Erfc>, 1},
+    {"chlo.digamma", Special<hlo::Digamma>, 1},
+    {"chlo.erf_inv", Special<hlo::ErfInv>, 1},
+    {"chlo.erfc", Special<hlo::Erfc>, 1},
     {"chlo.is_inf", IsInf, 1},
     {"chlo.is_neg_inf", IsNegInf, 1},
     {"chlo.is_pos_inf", IsPosInf, 1},
-    {"chlo.lgamma", Special<Lgamma>, 1},
+    {"chlo.lgamma", Special<hlo::Lgamma>, 1},
     {"chlo.next_after", NextAfterRule, 2},
-    {"chlo.polygamma", Special2<Polygamma>, 2},
+    {"chlo.polygamma", Special2<hlo::Polygamma>, 2},
     {"chlo.scan", Scan, -1, -1, 1},
     {"chlo.square", Square, 1},
     {"chlo.top_k", TopK, 1, 2},
-    {"chlo.zeta", Special2<Zeta>, 2},
+    {"chlo.zeta", Special2<hlo::Zeta>, 2},
 };
 
 }  // namespace

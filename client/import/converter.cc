@@ -167,7 +167,7 @@ absl::StatusOr<std::unique_ptr<hlo::Module>> Converted(const Program& program, c
     census.Count(function);
     RETURN_IF_ERROR(census.status);
   }
-  Converter converter(program, *module, census.has_unknown || GivesConstants(*entry, options));
+  Converter converter(program, *module, census.has_unknown || GivesConstants(*entry, options), options.with_rules);
   const Operation place = FunctionOperation(*entry);
   std::vector<Converter::Argument> arguments;
   for (const Type& type : entry->type.inputs) {
@@ -189,8 +189,12 @@ absl::StatusOr<std::unique_ptr<hlo::Module>> Converted(const Program& program, c
 
 }  // namespace
 
-Converter::Converter(const Program& program, hlo::Module& module, bool has_unknown)
-    : program_(program), module_(module), has_unknown_(has_unknown), meshes_(MeshesOf(program)) {
+Converter::Converter(const Program& program, hlo::Module& module, bool has_unknown, bool with_rules)
+    : program_(program),
+      module_(module),
+      has_unknown_(has_unknown),
+      with_rules_(with_rules),
+      meshes_(MeshesOf(program)) {
   for (const Function& function : program.functions) functions_.emplace(function.name, &function);
 }
 

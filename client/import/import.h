@@ -25,6 +25,9 @@ struct ReadOptions {
   // a program whose partitions differ in annotations alone has one, and one that says no number of them as
   // many as its mesh has devices.
   bool for_execution = false;
+  // The module is to be differentiated: special functions of StableHLO are under rules of differentiation that
+  // have the operations' names ("chlo.lgamma", common/hlo/own_derivative.h).
+  bool with_rules = false;
   // Of a StableHLO program.
   ArgumentSizes sizes;
   ArgumentNumbers numbers;

@@ -23,11 +23,13 @@ class Converter {
  public:
   // Both outlive the converter. `has_unknown`: some type of the program has an unknown dimension. Then a
   // function is a computation for each list of shapes and of known numbers that it is called with.
-  Converter(const Program& program, hlo::Module& module, bool has_unknown);
+  Converter(const Program& program, hlo::Module& module, bool has_unknown, bool with_rules);
 
   hlo::Module& module() const { return module_; }
   const Program& program() const { return program_; }
   bool has_unknown() const { return has_unknown_; }
+  // Whether special functions are under rules of differentiation.
+  bool with_rules() const { return with_rules_; }
   const Meshes& meshes() const { return meshes_; }
 
   const Function* FindFunction(std::string_view name) const;
@@ -57,7 +59,7 @@ class Converter {
   friend class Scope;
   const Program& program_;
   hlo::Module& module_;
-  const bool has_unknown_;
+  const bool has_unknown_, with_rules_;
   const Meshes meshes_;
   std::map<std::string, const Function*, std::less<>> functions_;
   absl::flat_hash_map<std::string, std::optional<ComputationId>> made_;  // Nothing: under way.

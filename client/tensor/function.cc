@@ -14,8 +14,6 @@
 namespace hlod::lazy {
 namespace {
 
-constexpr char kStop[] = "stop_gradient";
-
 // Which nodes the outputs need, not looking behind the inputs.
 std::vector<bool> Needed(const hlo::Computation& from, const std::vector<NodeId>& copy_of,
                          absl::Span<const NodeId> outputs) {
@@ -130,20 +128,9 @@ std::vector<Op> Inline(Lowering& l, const Function& function, absl::Span<const O
   return results;
 }
 
-Op StopGradient(Lowering& l, Op x) {
-  const Op stopped = l.b.Unary(hlo::kCopy, x);
-  l.graph.mutable_notes(stopped.id).frontend_attributes[kStop] = "true";
-  return stopped;
-}
-
-Op WithoutGradient(Lowering& l, Op made, Op from) {
-  if (made.id != from.id) l.graph.mutable_notes(made.id).frontend_attributes[kStop] = "true";
+Op WithoutGradient(Lowering&, Op made, Op from) {
+  if (made.id != from.id) hlo::Stop(made);
   return made;
-}
-
-bool IsStopped(const hlo::Computation& computation, NodeId node) {
-  const hlo::Notes* const notes = computation.notes(node);
-  return notes != nullptr && notes->frontend_attributes.contains(kStop);
 }
 
 }  // namespace hlod::lazy

@@ -10,6 +10,7 @@
 #include "absl/types/span.h"
 #include "client/tensor/graph.h"
 #include "client/tensor/lowering.h"
+#include "common/hlo/own_derivative.h"
 
 namespace hlod::lazy {
 
@@ -39,7 +40,7 @@ std::vector<Op> Inline(Lowering& l, const Function& function, absl::Span<const O
                        absl::Span<const Op> captured);
 
 // A node that is its operand, through which no gradient flows: what Detach() makes in a traced function.
-Op StopGradient(Lowering& l, Op x);
-bool IsStopped(const hlo::Computation& computation, NodeId node);
+inline Op StopGradient(Lowering&, Op x) { return hlo::StopGradient(x); }
+using hlo::IsStopped;
 
 }  // namespace hlod::lazy

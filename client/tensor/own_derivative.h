@@ -7,23 +7,24 @@
 
 #include "absl/functional/function_ref.h"
 #include "client/tensor/lowering.h"
+#include "common/hlo/own_derivative.h"
 
 namespace hlod::lazy {
 
-// What `lower` makes of x. In the graph the results and x become a tuple that names the rule; the derivatives
-// of what `lower` appended are not asked for.
-std::vector<Op> WithOwnDerivative(Lowering& l, std::string_view rule, std::vector<Op> x,
-                                  absl::FunctionRef<std::vector<Op>(absl::Span<const Op>)> lower);
-// The same of one result.
-template <typename F>
-Op OwnDerivative(Lowering& l, std::string_view rule, std::vector<Op> x, F lower) {
-  return WithOwnDerivative(l, rule, std::move(x),
-                           [&](absl::Span<const Op> o) { return std::vector<Op>{lower(o)}; })[0];
-}
+using hlo::OwnResults;
+using hlo::OwnRule;
+using hlo::TupleWithRule;
 
-// The name of the rule of a tuple; empty: none.
-std::string_view OwnRule(const hlo::Computation& computation, NodeId node);
-// The elements as a tuple of that rule.
-Op TupleWithRule(Lowering& l, std::string_view rule, absl::Span<const Op> elements);
+// Appends what `lower` makes of x and returns it under the rule. The derivatives of what `lower` appended are
+// not asked for.
+inline std::vector<Op> WithOwnDerivative(Lowering&, std::string_view rule, const std::vector<Op>& x,
+                                         absl::FunctionRef<std::vector<Op>(absl::Span<const Op>)> lower) {
+  return hlo::WithOwnDerivative(rule, x, lower);
+}
+// As above, of one result.
+template <typename F>
+Op OwnDerivative(Lowering&, std::string_view rule, const std::vector<Op>& x, F lower) {
+  return hlo::OwnDerivative(rule, x, lower);
+}
 
 }  // namespace hlod::lazy

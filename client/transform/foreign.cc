@@ -21,6 +21,10 @@
 #include "client/tensor/throw.h"
 #include "client/transform/counted_loop.h"
 #include "client/transform/foreign_logistic.h"
+#include "client/transform/mask.h"
+#include "client/transform/rules/lapack.h"
+#include "client/transform/rules/own.h"
+#include "client/transform/rules/unbounded.h"
 #include "common/base/strings.h"
 #include "common/hlo/flat_signature.h"
 #include "common/hlo/inference/verifier.h"
@@ -69,10 +73,18 @@ class LoadedProgram {
         }
         copy_of[node] = to.Append(instruction.opcode(), translation.shape(instruction.shape_id()),
                                   translation.attributes(instruction.attributes_id()), operands, called);
+        if (instruction.opcode() == hlo::kCustomCall) {
+          copy_of[node] = AppendReflectedQr(to, copy_of[node]).value_or(copy_of[node]);
+        }
+        if (instruction.opcode() == hlo::kSelect) {
+          MarkMasking(to.mutable_notes(copy_of[node]));
+          copy_of[node] = AppendBesselI0e(to, copy_of[node]).value_or(copy_of[node]);
+        }
+        if (instruction.opcode() == hlo::kWhile) MarkReversible(to.mutable_notes(copy_of[node]));
         const hlo::Notes* const notes = from.notes(node);
         if (notes == nullptr) continue;
         hlo::Notes& kept = to.mutable_notes(copy_of[node]);
-        kept.frontend_attributes = notes->frontend_attributes;
+        kept.frontend_attributes.insert(notes->frontend_attributes.begin(), notes->frontend_attributes.end());
         kept.sharding = notes->sharding;
       }
       to.set_root(copy_of[from.root_id()]);
@@ -198,7 +210,8 @@ LoadedFunction Loaded(std::string_view bytes, std::string_view source, const Cal
     error.text = absl::StrCat(ToAbsl(source), ": ", error.text);
     lazy::ThrowIfError(ToStatus(std::move(error)), kLoad, caller);
   };
-  absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(bytes, {.for_execution = true});
+  absl::StatusOr<std::unique_ptr<Module>> module =
+      ReadModule(bytes, {.for_execution = true, .with_rules = true});
   check(module.status());
   check(hlo::Verify(**module));
   // A tensor's instructions have no layouts.

@@ -29,7 +29,9 @@ void RefuseRule(const Part& part, NodeId node, const char* rule) {
   if (instruction.opcode() == hlo::kCustomCall) {
     text += " (" + instruction.attributes<hlo::CustomCallAttributes>().target + ")";
   }
-  Refuse("%s has no %s rule", text + OriginText(part, node), rule);
+  const bool is_call = instruction.opcode() == hlo::kCustomCall;
+  Refuse("%s has no %s rule%s", text + OriginText(part, node), rule,
+         is_call ? "; CustomVjp() and CustomJvp() give one to the function that calls it" : "");
 }
 
 std::vector<bool> ActiveNodes(const Part& part) {

@@ -1,5 +1,6 @@
 // Reverse mode. Each instruction is linearised on its own, in a scratch graph, by its tangent rule; the
-// linear part is transposed into the target, and what it needs of values is copied there.
+// linear part is transposed into the target, and what it needs of values is copied there. Beside a cotangent
+// goes the mask of where it can be other than zero (mask.h).
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
@@ -7,6 +8,7 @@
 #include "client/tensor/own_derivative.h"
 #include "client/transform/control_rules.h"
 #include "client/transform/differentiate.h"
+#include "client/transform/mask.h"
 #include "client/transform/rules.h"
 #include "common/base/strings.h"
 
@@ -14,6 +16,18 @@ namespace hlod::lazy {
 namespace {
 
 using Elements = absl::InlinedVector<Op, 1>;  // One for each array of a node.
+
+// What came to a node so far.
+struct Arrived {
+  Elements cotangents;
+  MaskRef mask;
+};
+
+// Whether a node is a number, or one number in all places.
+bool IsNumber(const hlo::Instruction& instruction) {
+  if (instruction.opcode() == hlo::kBroadcast) return IsNumber(instruction.operand(0));
+  return instruction.opcode() == hlo::kConstant && instruction.shape().dims.empty();
+}
 
 class Puller {
  public:
@@ -26,9 +40,11 @@ class Puller {
     for (size_t i = 0; i < part.inputs.size(); ++i) inputs_.try_emplace(part.inputs[i], i);
   }
 
-  void Add(NodeId node, size_t element, Op cotangent) {
+  void Add(NodeId node, size_t element, Op cotangent, const MaskRef& mask = nullptr) {
     if (IsZero(cotangent) || !IsActive(node)) return;
-    Elements& elements = cotangents_[node];
+    Arrived& arrived = arrived_[node];
+    Elements& elements = arrived.cotangents;
+    arrived.mask = elements.empty() ? mask : Either(l_, arrived.mask, mask);
     if (elements.size() <= element) elements.resize(element + 1);
     elements[element] = SumOf(l_, elements[element], cotangent);
   }
@@ -36,17 +52,17 @@ class Puller {
   void Pull() {
     for (NodeId node = part_.limit; node-- > part_.first;) {
       if (inputs_.contains(node)) continue;
-      const auto found = cotangents_.find(node);
-      if (found == cotangents_.end()) continue;
-      const Elements cotangents = std::move(found->second);
-      cotangents_.erase(found);
-      PullNode(node, cotangents);
+      const auto found = arrived_.find(node);
+      if (found == arrived_.end()) continue;
+      const Arrived arrived = std::move(found->second);
+      arrived_.erase(found);
+      PullNode(node, arrived);
     }
   }
 
   Op Of(NodeId node) const {
-    const auto found = cotangents_.find(node);
-    return found == cotangents_.end() ? Op{} : found->second[0];
+    const auto found = arrived_.find(node);
+    return found == arrived_.end() ? Op{} : found->second.cotangents[0];
   }
 
  private:
@@ -56,17 +72,18 @@ class Puller {
     return node >= part_.first && node < part_.limit && active_[node - part_.first];
   }
 
-  void PullNode(NodeId node, const Elements& cotangents) {
+  void PullNode(NodeId node, const Arrived& arrived) {
+    const Elements& cotangents = arrived.cotangents;
     const hlo::Instruction instruction = part_.computation[node];
     const std::vector<NodeId> operands(instruction.operands().begin(), instruction.operands().end());
     switch (instruction.opcode()) {
       case hlo::kTuple:
-        if (!OwnRule(part_.computation, node).empty()) return PullRule(node, operands, cotangents);
+        if (!OwnRule(part_.computation, node).empty()) return PullRule(node, operands, arrived);
         for (size_t i = 0; i < cotangents.size(); ++i) Add(operands[i], 0, cotangents[i]);
         return;
       case hlo::kGetTupleElement:
         Add(operands[0], static_cast<size_t>(instruction.attributes<hlo::TupleIndexAttributes>().index),
-            cotangents[0]);
+            cotangents[0], arrived.mask);
         return;
       case hlo::kOptBarrier:
         for (size_t i = 0; i < cotangents.size(); ++i) Add(operands[0], i, cotangents[i]);
@@ -75,18 +92,23 @@ class Puller {
     }
     const ControlRules* const control = ControlRulesOf(instruction.opcode());
     if (control == nullptr) {
-      PullRule(node, operands, cotangents);
+      PullRule(node, operands, arrived);
       return;
     }
     const std::function<bool(NodeId)> is_active = [this](NodeId id) { return IsActive(id); };
-    const std::function<void(NodeId, size_t, Op)> add = [this](NodeId id, size_t element, Op cotangent) {
-      Add(id, element, cotangent);
+    // A loop over the elements of an array keeps them apart.
+    const bool apart = arrived.mask != nullptr && instruction.opcode() == hlo::kWhile &&
+                       IsElementwise(Tracer::Get().callees().computation(instruction.called()[0]));
+    const std::function<void(NodeId, size_t, Op)> add = [&](NodeId id, size_t element, Op cotangent) {
+      const bool masked = apart && !IsZero(cotangent) && l_.dims(cotangent) == arrived.mask->dims();
+      Add(id, element, masked ? Masked(l_, arrived.mask, cotangent) : cotangent,
+          masked ? arrived.mask : nullptr);
     };
     control->pull({l_, part_, node, values_, cotangents, is_active, add});
   }
 
   // The scratch graph: parameters for the operands, the result, and the tangents of active operands.
-  void PullRule(NodeId node, const std::vector<NodeId>& operands, const Elements& cotangents) {
+  void PullRule(NodeId node, const std::vector<NodeId>& operands, const Arrived& arrived) {
     const hlo::Instruction instruction = part_.computation[node];
     const hlo::Opcode opcode = instruction.opcode();
     const TangentRule rule = TangentRuleOf(part_.computation, node);
@@ -99,10 +121,8 @@ class Puller {
     }
     const Op y = scratch_.op(scratch_.ArgumentParameter(instruction.shape()));
     // The results as they are outside, with the rule's derivative.
-    if (opcode == hlo::kTuple) {
-      for (size_t i = 0; i < x.size(); ++i) {
-        if (!IsActive(operands[i])) x[i] = s.b.GetTupleElement(y, static_cast<int64_t>(i));
-      }
+    for (size_t i = 0; opcode == hlo::kTuple && i < OwnResults(part_.computation, node); ++i) {
+      x[i] = s.b.GetTupleElement(y, static_cast<int64_t>(i));
     }
     for (size_t i = 0; i < operands.size(); ++i) {
       if (!IsActive(operands[i])) continue;
@@ -111,12 +131,23 @@ class Puller {
     const Tangents tangents =
         rule({s, opcode, instruction.shape(), instruction.attributes(), called, x, y, t});
     if (!s.b.status().ok()) throw Refusal{s.b.TakeStatus()};
-    Transpose(node, operands, t, tangents, cotangents);
+    Transpose(node, operands, t, tangents, arrived);
     scratch_.Clear();
   }
 
+  // The mask of operand i of a node whose result has `mask`.
+  MaskRef MaskOf(NodeId node, const std::vector<NodeId>& operands, size_t i, const MaskRef& mask) {
+    const hlo::Instruction instruction = part_.computation[node];
+    if (instruction.opcode() != hlo::kSelect || i == 0 || !IsMasking(part_.computation, node)) {
+      return OfOperand(l_, mask, instruction, part_.computation[operands[i]].shape());
+    }
+    return Chosen(
+        l_, mask, instruction.shape().dims, [this, pred = operands[0]] { return values_.Of(pred); }, i == 1);
+  }
+
   void Transpose(NodeId node, const std::vector<NodeId>& operands, const std::vector<Op>& t,
-                 const Tangents& tangents, const Elements& cotangents) {
+                 const Tangents& tangents, const Arrived& arrived) {
+    const Elements& cotangents = arrived.cotangents;
     const hlo::Computation& scratch = scratch_.computation();
     std::vector<bool> linear(scratch.size(), false);
     std::vector<Op> ct(scratch.size());
@@ -151,6 +182,7 @@ class Puller {
       for (const NodeId operand : instruction.operands()) of.push_back(value(operand).id);
       return values[id] = l_.graph.op(l_.graph.AppendCopy(scratch, id, of));
     };
+    bool multiplies = false;  // By what may be infinite.
     for (NodeId id = scratch.size(); id-- > 0;) {
       if (IsZero(ct[id]) || !linear[id] || scratch[id].opcode() == hlo::kParameter) continue;
       const hlo::Instruction instruction = scratch[id];
@@ -160,6 +192,8 @@ class Puller {
       std::vector<const Shape*> shapes;
       for (const NodeId operand : instruction.operands()) {
         x.push_back(linear[operand] ? Op{} : value(operand));
+        multiplies = multiplies || (instruction.opcode() != hlo::kSelect && !linear[operand] &&
+                                    !IsNumber(scratch[operand]));
         shapes.push_back(&scratch[operand].shape());
       }
       const Cotangents results = rule({l_, instruction.opcode(), instruction.shape(),
@@ -170,7 +204,10 @@ class Puller {
       }
     }
     for (size_t i = 0; i < operands.size(); ++i) {
-      if (!IsZero(t[i])) Add(operands[i], 0, ct[t[i].id]);
+      if (IsZero(t[i]) || IsZero(ct[t[i].id])) continue;
+      const MaskRef mask = MaskOf(node, operands, i, arrived.mask);
+      const bool masked = multiplies && mask != nullptr && arrived.mask != nullptr;
+      Add(operands[i], 0, masked ? Masked(l_, mask, ct[t[i].id]) : ct[t[i].id], mask);
     }
   }
 
@@ -180,7 +217,7 @@ class Puller {
   Graph scratch_;
   absl::flat_hash_map<NodeId, size_t> inputs_;
   std::vector<bool> active_;
-  absl::flat_hash_map<NodeId, Elements> cotangents_;
+  absl::flat_hash_map<NodeId, Arrived> arrived_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "client/tensor/own_derivative.h"
 #include "client/transform/control_rules.h"
 #include "client/transform/differentiate.h"
+#include "client/transform/mask.h"
 #include "client/transform/rules.h"
 #include "common/base/strings.h"
 
@@ -68,13 +69,17 @@ class Pusher {
     const std::vector<hlo::ComputationId> called(instruction.called().begin(), instruction.called().end());
     const Shape& shape = instruction.shape();
     const hlo::Attributes& attributes = instruction.attributes();
+    const size_t results = OwnResults(part_.computation, node);
     for (const NodeId operand : operands) {
       t.push_back(Of(operand));
       // The results of an own rule as they are outside, with the rule's derivative.
-      const bool result = opcode == hlo::kTuple && IsZero(t.back());
+      const bool result = opcode == hlo::kTuple && x.size() < results;
       x.push_back(result ? values_.Element(node, x.size()) : values_.Of(operand));
     }
-    return rule({l_, opcode, shape, attributes, called, x, values_.Of(node), t});
+    const bool masking = opcode == hlo::kSelect && IsMasking(part_.computation, node);
+    Tangents made = rule({l_, opcode, shape, attributes, called, x, values_.Of(node), t});
+    if (masking && l_.b.status().ok()) MarkMasking(l_.graph.mutable_notes(made[0].id));
+    return made;
   }
 
   Lowering& l_;

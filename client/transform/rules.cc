@@ -2,6 +2,7 @@
 #include "client/transform/rules.h"
 
 #include "client/tensor/own_derivative.h"
+#include "client/transform/rules/lapack.h"
 
 namespace hlod::lazy {
 
@@ -22,8 +23,12 @@ const Rules& TheRules() {
 
 TangentRule TangentRuleOf(const hlo::Computation& computation, NodeId node) {
   const std::string_view own = OwnRule(computation, node);
-  return own.empty() ? TheRules().tangent[static_cast<size_t>(computation[node].opcode())]
-                     : OwnTangentRule(own);
+  if (!own.empty()) return OwnTangentRule(own);
+  const hlo::Instruction instruction = computation[node];
+  if (instruction.opcode() == hlo::kCustomCall) {
+    return CustomCallTangentRule(instruction.attributes<hlo::CustomCallAttributes>().target);
+  }
+  return TheRules().tangent[static_cast<size_t>(instruction.opcode())];
 }
 
 Op TangentCase::TangentOf(size_t i) const { return IsZero(t[i]) ? Zeros(l, l.shape(x[i])) : t[i]; }

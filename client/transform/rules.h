@@ -72,6 +72,8 @@ const Rules& TheRules();
 TangentRule TangentRuleOf(const hlo::Computation& computation, NodeId node);
 // The own rule of that name; null: none.
 TangentRule OwnTangentRule(std::string_view name);
+// Whether the own rule of that name is one of an elementwise function.
+bool IsElementwiseRule(std::string_view name);
 
 // Each file of rules/ adds its own.
 void AddElementwiseRules(Rules& rules);
@@ -87,6 +89,10 @@ void AddControlRules(Rules& rules);
 Tangents Bilinear(const TangentCase& c);
 // The operation itself on the tangents: it is linear in all operands at once.
 Tangents LinearInAll(const TangentCase& c);
+// Whether windows grow along a dimension, and the tangent of those, with any associative reducer
+// (rules/running.cc).
+bool IsRunning(const TangentCase& c);
+Op RunningTangent(const TangentCase& c);
 inline TangentRule NoTangent() {
   return +[](const TangentCase&) { return Tangents{Op{}}; };
 }

@@ -9,6 +9,7 @@
 #include "client/tensor/throw.h"
 #include "client/transform/batch.h"
 #include "client/transform/control_rules.h"
+#include "client/transform/mask.h"
 #include "client/transform/suspend.h"
 #include "common/base/strings.h"
 
@@ -108,6 +109,7 @@ class Batcher {
     const std::vector<hlo::ComputationId> called(instruction.called().begin(), instruction.called().end());
     const Op result =
         rule({l_, size_, instruction.opcode(), instruction.shape(), instruction.attributes(), called, x});
+    if (IsMasking(from_, node) && l_.b.status().ok()) MarkMasking(l_.graph.mutable_notes(result.id));
     return Parts(result, instruction.shape(), true);
   }
 
@@ -128,7 +130,7 @@ class Batcher {
     for (const Batched& element : elements) {
       ops.push_back(any && !element.has_batch ? Repeated(element.op) : element.op);
     }
-    const Op tuple = TupleWithRule(l_, rule, ops);
+    const Op tuple = TupleWithRule(rule, ops, OwnResults(from_, node));
     return Parts(tuple, l_.shape(tuple), any);
   }
   // The same for every example.

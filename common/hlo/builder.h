@@ -52,6 +52,8 @@ class Builder {
   Module& module() { return module_; }
   // The shape of a value (kInvalid once an error stuck).
   const Shape& shape(Op op) const;
+  // The notes of a value. REQUIRES: no error stuck.
+  Notes& mutable_notes(Op op) { return computation_.mutable_notes(op.id); }
 
   // Any opcode, shape inferred; `declared` where the opcode needs it (InferenceInput::declared). Without
   // attributes, an opcode that has some gets their defaults.

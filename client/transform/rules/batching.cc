@@ -4,6 +4,7 @@
 
 #include "client/tensor/ops/movement.h"
 #include "client/transform/batch.h"
+#include "client/transform/rules/lapack.h"
 
 namespace hlod::lazy {
 namespace {
@@ -51,6 +52,12 @@ Op Elementwise(const BatchCase& c) {
 
 // Opcodes whose batch dimension is one more in front: factorisations, transforms of the last dimensions.
 Op Leading(const BatchCase& c) { return Again(c, c.AllWith(), c.attributes); }
+
+Op CustomCall(const BatchCase& c) {
+  const std::string& target = c.Get<hlo::CustomCallAttributes>().target;
+  if (!TakesBatches(target)) Refuse("custom-call (%s) has no batching rule", target);
+  return Leading(c);
+}
 
 Op Broadcast(const BatchCase& c) {
   Dims dims = Shifted(c.Get<hlo::DimensionsAttributes>().dimensions);
@@ -292,6 +299,7 @@ const BatchRules& TheBatchRules() {
         {hlo::kFft, Leading},
         {hlo::kCholesky, Leading},
         {hlo::kTriangularSolve, Leading},
+        {hlo::kCustomCall, CustomCall},
         {hlo::kTopK, Leading},
         {hlo::kBroadcast, Broadcast},
         {hlo::kReshape, Reshape},

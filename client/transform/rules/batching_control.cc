@@ -8,6 +8,7 @@
 #include "client/transform/batch.h"
 #include "client/transform/control_rules.h"
 #include "client/transform/custom_rule.h"
+#include "client/transform/rules/unbounded.h"
 
 namespace hlod::lazy {
 namespace {
@@ -211,6 +212,7 @@ std::vector<Batched> While(const ControlBatchCase& c) {
     const Op end = l.b.While(l.b.Tuple(given),
                              PlainCalleeOf("while_condition", test.scratch, test.parameters, holds, true),
                              CalleeOf("while_body", step.scratch, step.parameters, results, true));
+    if (IsReversible(c.from, c.node)) MarkReversible(l.graph.mutable_notes(end.id));
     std::vector<Batched> all;
     for (size_t i = 0; i < has.size(); ++i) {
       all.push_back({l.b.GetTupleElement(end, static_cast<int64_t>(i)), has[i]});

@@ -58,9 +58,16 @@ Tangents Abs(const TangentCase& c) { return {AbsTangent(c)}; }
 Tangents Log(const TangentCase& c) { return {c.t[0] / c.x[0]}; }
 Tangents Log1p(const TangentCase& c) { return {c.t[0] / (c.x[0] + N(c, 1))}; }
 
+// Of complex numbers z / |z|: what turns z, i y Im(conj(y) t) / |z|, and 0 at 0.
 Tangents Sign(const TangentCase& c) {
   if (!hlo::IsComplex(c.shape.type)) return {Op{}};
-  Refuse("sign of a complex number has no derivative rule");
+  Lowering& l = c.l;
+  const Op re = l.b.Unary(hlo::kReal, c.y), im = l.b.Unary(hlo::kImag, c.y);
+  const Op size = l.b.Unary(hlo::kAbs, c.x[0]);
+  const Op zero = l.b.Compare(size, l.Number(l.type(size), 0), Order::kEq);
+  const Op divisor = l.b.Select(zero, l.Number(l.type(size), 1), size);
+  const Op turn = (l.b.Unary(hlo::kImag, c.t[0]) * re - l.b.Unary(hlo::kReal, c.t[0]) * im) / divisor;
+  return {l.b.Binary(hlo::kComplex, turn * l.b.Unary(hlo::kNegate, im), turn * re)};
 }
 
 Tangents Convert(const TangentCase& c) {

@@ -24,19 +24,8 @@ Op Solve(Lowering& l, Op a, Op b, const hlo::TriangularSolveAttributes& attribut
   return l.b.Add(hlo::kTriangularSolve, {a, b}, attributes);
 }
 
-// op(A) X = B, so op(A) dX = dB - op(dA) X; X op(A) = B likewise.
 Tangents TriangularSolve(const TangentCase& c) {
-  Lowering& l = c.l;
-  const auto& solve = c.Get<hlo::TriangularSolveAttributes>();
-  Op rest = c.t[1];
-  if (!IsZero(c.t[0])) {
-    Op da = Triangle(l, c.t[0], solve.lower, solve.unit_diagonal ? 0 : 1);
-    if (solve.transpose_a != kNot) da = TransposeOf(l, da);
-    if (solve.transpose_a == kAdjoint) da = ConjugateOf(l, da);
-    const Op minus = l.b.Unary(hlo::kNegate, solve.left_side ? ProductOf(l, da, c.y) : ProductOf(l, c.y, da));
-    rest = SumOf(l, rest, minus);
-  }
-  return {Solve(l, c.x[0], rest, solve)};
+  return {TriangularSolveTangent(c.l, c.Get<hlo::TriangularSolveAttributes>(), c.x[0], c.y, c.t[0], c.t[1])};
 }
 
 // Linear in B alone: the cotangent solves with the transposed matrix.
@@ -48,21 +37,37 @@ Cotangents TTriangularSolve(const TransposeCase& c) {
   return {Op{}, Solve(c.l, a, c.ct, solve)};
 }
 
-// A = L L^H: dL = L phi(L^-1 dA L^-H), where phi takes the lower triangle and half of the diagonal.
 Tangents Cholesky(const TangentCase& c) {
   Lowering& l = c.l;
   const bool lower = c.Get<hlo::CholeskyAttributes>().lower;
-  const auto adjoint = [&](Op x) { return ConjugateOf(l, TransposeOf(l, x)); };
   const Op half = l.Full(l.type(c.y), l.dims(c.y), 0.5);
-  const Op factor = Triangle(l, lower ? c.y : adjoint(c.y), true, 1);
-  const Op symmetric = (c.t[0] + adjoint(c.t[0])) * half;
-  const Op right = Solve(l, factor, symmetric, {false, true, false, kAdjoint});
-  const Op both = Solve(l, factor, right, {true, true, false, kNot});
-  const Op tangent = ProductOf(l, factor, Triangle(l, both, true, 0.5));
-  return {lower ? tangent : adjoint(tangent)};
+  const Op factor = Triangle(l, lower ? c.y : AdjointOf(l, c.y), true, 1);
+  const Op tangent = CholeskyTangent(l, factor, (c.t[0] + AdjointOf(l, c.t[0])) * half);
+  return {lower ? tangent : AdjointOf(l, tangent)};
 }
 
 }  // namespace
+
+// op(A) X = B, so op(A) dX = dB - op(dA) X; X op(A) = B likewise.
+Op TriangularSolveTangent(Lowering& l, const hlo::TriangularSolveAttributes& solve, Op a, Op result, Op da,
+                          Op db) {
+  Op rest = db;
+  if (!IsZero(da)) {
+    da = Triangle(l, da, solve.lower, solve.unit_diagonal ? 0 : 1);
+    if (solve.transpose_a != kNot) da = TransposeOf(l, da);
+    if (solve.transpose_a == kAdjoint) da = ConjugateOf(l, da);
+    const Op product = solve.left_side ? ProductOf(l, da, result) : ProductOf(l, result, da);
+    rest = SumOf(l, rest, l.b.Unary(hlo::kNegate, product));
+  }
+  return Solve(l, a, rest, solve);
+}
+
+// dL = L phi(L^-1 dA L^-H), where phi takes the lower triangle and half of the diagonal.
+Op CholeskyTangent(Lowering& l, Op factor, Op t) {
+  const Op right = Solve(l, factor, t, {false, true, false, kAdjoint});
+  const Op both = Solve(l, factor, right, {true, true, false, kNot});
+  return ProductOf(l, factor, Triangle(l, both, true, 0.5));
+}
 
 void AddFactorizationRules(Rules& rules) {
   rules.tangent[static_cast<size_t>(hlo::kCholesky)] = Cholesky;

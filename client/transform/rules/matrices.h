@@ -3,6 +3,7 @@
 
 #include "client/tensor/lowering.h"
 #include "client/tensor/ops/elementwise.h"
+#include "client/tensor/ops/factorization.h"
 #include "client/tensor/ops/movement.h"
 
 namespace hlod::lazy {
@@ -27,6 +28,13 @@ inline Op ProductOf(Lowering& l, Op x, Op y) {
   dot.lhs_contracting = {rank - 1};
   dot.rhs_contracting = {rank - 2};
   return l.b.Dot(x, y, dot);
+}
+
+// The X of op(A) X = B, or of X op(A) = B.
+inline Op Solved(Lowering& l, Op a, Op b, bool left, bool lower, bool unit,
+                 Transposed transposed = Transposed::kNo) {
+  return l.b.Add(hlo::kTriangularSolve, {a, b},
+                 hlo::TriangularSolveAttributes{left, lower, unit, static_cast<uint8_t>(transposed)});
 }
 
 // Which elements of x stand below (kGt), above (kLt) or on (kEq) the diagonal.
@@ -55,5 +63,26 @@ inline Op AlongColumns(Lowering& l, Op vector, Op like) {
   for (int64_t dim = 0; dim < RankOf(l, like) - 1; ++dim) kept.push_back(dim);
   return l.b.Broadcast(vector, l.dims(like), kept);
 }
+
+// The tangents of factors, from those of what is factored; dA is `t`.
+// P A = L U, L and U in one matrix.
+Op LuTangent(Lowering& l, Op lu, Op permutation, Op t);
+struct QrOf {
+  Op q, r;
+};
+QrOf QrTangents(Lowering& l, const QrOf& factors, Op t);
+struct SvdOf {
+  Op u, s, v;
+};
+SvdOf SvdTangents(Lowering& l, const SvdOf& factors, Op t);
+struct EighOf {
+  Op w, v;
+};
+EighOf EighTangents(Lowering& l, const EighOf& factors, Op t);
+// A = L L^H, with dA Hermitian.
+Op CholeskyTangent(Lowering& l, Op factor, Op t);
+// Of a triangular solve with a tangent of A, of B, or of both.
+Op TriangularSolveTangent(Lowering& l, const hlo::TriangularSolveAttributes& solve, Op a, Op result, Op da,
+                          Op db);
 
 }  // namespace hlod::lazy

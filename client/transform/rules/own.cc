@@ -173,8 +173,12 @@ Tangents AtIndex(const TangentCase& c) {
 
 }  // namespace
 
-TangentRule OwnTangentRule(std::string_view name) {
-  static const auto* const rules = new std::map<std::string_view, TangentRule>{
+namespace {
+
+using OwnRules = std::map<std::string_view, TangentRule>;
+
+const OwnRules& ElementwiseRules() {
+  static const auto* const rules = new OwnRules{
       {"erfinv", OfOne<Erfinv>},
       {"ndtri", OfOne<Ndtri>},
       {"sinc", OfOne<Sinc>},
@@ -201,6 +205,12 @@ TangentRule OwnTangentRule(std::string_view name) {
       {"xlog1py", Xlog<1>},
       {"log_add_exp", LogAddExp},
       {"binary_cross_entropy", BinaryCrossEntropy},
+  };
+  return *rules;
+}
+
+const OwnRules& ArrayRules() {
+  static const auto* const rules = new OwnRules{
       {"at_index", AtIndex},
       {"lu", OwnLu},
       {"qr", OwnQr},
@@ -208,9 +218,27 @@ TangentRule OwnTangentRule(std::string_view name) {
       {"eigh", OwnEigh},
       {"pinv", OwnPinv},
       {"determinant", OwnDeterminant},
+      {"reflected_qr", OwnReflectedQr},
   };
-  const auto found = rules->find(name);
-  return found == rules->end() ? nullptr : found->second;
+  return *rules;
+}
+
+TangentRule FindRule(const OwnRules& rules, std::string_view name) {
+  const auto found = rules.find(name);
+  return found == rules.end() ? nullptr : found->second;
+}
+
+}  // namespace
+
+TangentRule OwnTangentRule(std::string_view name) {
+  for (const OwnRules* rules : {&ElementwiseRules(), &ArrayRules()}) {
+    if (const TangentRule rule = FindRule(*rules, name); rule != nullptr) return rule;
+  }
+  return ChloTangentRule(name);
+}
+
+bool IsElementwiseRule(std::string_view name) {
+  return FindRule(ElementwiseRules(), name) != nullptr || ChloTangentRule(name) != nullptr;
 }
 
 }  // namespace hlod::lazy

@@ -10,12 +10,6 @@
 namespace hlod::lazy {
 namespace {
 
-Op Solved(Lowering& l, Op a, Op b, bool left, bool lower, bool unit,
-          Transposed transposed = Transposed::kNo) {
-  return l.b.Add(hlo::kTriangularSolve, {a, b},
-                 hlo::TriangularSolveAttributes{left, lower, unit, static_cast<uint8_t>(transposed)});
-}
-
 // Rows of x in the order of a permutation.
 Op RowsOf(Lowering& l, Op x, Op permutation) {
   return GatherAlong(l, x, RankOf(l, x) - 2, AlongColumns(l, permutation, x));
@@ -40,6 +34,8 @@ Op Gaps(Lowering& l, Op y, Op like) {
   return SelectOps(l, diagonal, N(l, gaps, 0), gaps);
 }
 
+}  // namespace
+
 // P A = L U: with F = L^-1 P dA U^-1, dL = L tril(F, -1) and dU = triu(F) U. Both are in one matrix.
 Op LuTangent(Lowering& l, Op lu, Op permutation, Op t) {
   const int64_t rank = RankOf(l, lu), rows = l.dims(lu)[rank - 2], columns = l.dims(lu)[rank - 1];
@@ -62,8 +58,6 @@ Op LuTangent(Lowering& l, Op lu, Op permutation, Op t) {
   const Op d_upper = ProductOf(l, OnlyWhere(l, AtDiagonal(l, f, Order::kLe), f), upper);
   return d_lower + d_upper;
 }
-
-}  // namespace
 
 // P A = L U, dA = t.
 Tangents OwnLu(const TangentCase& c) { return {LuTangent(c.l, c.x[0], c.x[2], c.t[3]), Op{}, Op{}}; }
@@ -98,9 +92,8 @@ Tangents OwnDeterminant(const TangentCase& c) {
 }
 
 // Q R = A with as many columns of Q as R has rows: after JAX's rule; of a wide A the first columns decide Q.
-Tangents OwnQr(const TangentCase& c) {
-  Lowering& l = c.l;
-  const Op q = c.x[0], r = c.x[1], t = c.t[2];
+QrOf QrTangents(Lowering& l, const QrOf& factors, Op t) {
+  const Op q = factors.q, r = factors.r;
   const int64_t rank = RankOf(l, q), rows = l.dims(q)[rank - 2], kept = l.dims(q)[rank - 1],
                 columns = l.dims(r)[rank - 1];
   if (kept > std::min(rows, columns)) {
@@ -118,7 +111,7 @@ Tangents OwnQr(const TangentCase& c) {
   }
   const Op dq = ProductOf(l, q, turn - inner) + solved;
   Op dr = ProductOf(l, inner - turn, first_r);
-  if (columns > kept) {
+  if (columns > kept) {  // Q R2 = A2, so dR2 = Q^H (dA2 - dQ R2).
     const Op rest =
         SliceDim(l, t, rank - 1, kept, columns) - ProductOf(l, dq, SliceDim(l, r, rank - 1, kept, columns));
     const Op parts[] = {dr, ProductOf(l, AdjointOf(l, q), rest)};
@@ -126,37 +119,61 @@ Tangents OwnQr(const TangentCase& c) {
   }
   return {dq, dr};
 }
-
-// A = U S V^H, all of them reduced. Vectors of equal values have no derivative.
-Tangents OwnSvd(const TangentCase& c) {
-  Lowering& l = c.l;
-  const Op u = c.x[0], s = c.x[1], v = c.x[2], t = c.t[3];
-  if (hlo::IsComplex(l.type(u))) {
-    // U and V may be turned together: only what does not depend on that is differentiable.
-    const Op inner = ProductOf(l, ProductOf(l, AdjointOf(l, u), t), v);
-    return {Op{}, l.b.Unary(hlo::kReal, DiagonalOf(l, inner)), Op{}};
-  }
-  const Op inner = ProductOf(l, ProductOf(l, TransposeOf(l, u), t), v);
-  const Op across = AlongRows(l, s, inner), down = AlongColumns(l, s, inner);
-  const Op gaps = Gaps(l, s * s, inner);
-  const auto symmetric = [&](Op x) { return x + TransposeOf(l, x); };
-  const auto outside = [&](Op whole, Op vectors) {
-    const Op rest = whole - ProductOf(l, vectors, ProductOf(l, TransposeOf(l, vectors), whole));
-    return rest / AlongRows(l, s, rest);
-  };
-  const Op du = ProductOf(l, u, gaps * symmetric(inner * across)) + outside(ProductOf(l, t, v), u);
-  const Op dv =
-      ProductOf(l, v, gaps * symmetric(inner * down)) + outside(ProductOf(l, TransposeOf(l, t), u), v);
-  return {du, DiagonalOf(l, inner), dv};
+Tangents OwnQr(const TangentCase& c) {
+  const QrOf tangents = QrTangents(c.l, {c.x[0], c.x[1]}, c.t[2]);
+  return {tangents.q, tangents.r};
 }
 
-// A V = V diag(w), A Hermitian whichever triangle was read.
-Tangents OwnEigh(const TangentCase& c) {
+// A = U S V^H, all of them reduced, after JAX's rule: with D = U^H dA V and F_ij = 1 / (s_j^2 - s_i^2), dS is
+// the diagonal of D, dU = U (F o (D S + S D^H)) and dV = V (F o (S D + D^H S)), and what is outside of the
+// columns of U and V. Vectors of equal values have no derivative.
+SvdOf SvdTangents(Lowering& l, const SvdOf& factors, Op t) {
+  const Op u = factors.u, s = factors.s, v = factors.v;
+  const PrimitiveType type = l.type(u);
+  const Op inner = ProductOf(l, ProductOf(l, AdjointOf(l, u), t), v);
+  const Op real = RealType(l, inner);
+  const auto wide = [&](Op x) { return l.Convert(x, type); };
+  const Op across = wide(AlongRows(l, s, real)), down = wide(AlongColumns(l, s, real));
+  const Op gaps = wide(Gaps(l, s * s, real));
+  const auto hermitian = [&](Op x) { return x + AdjointOf(l, x); };
+  const auto with_outside = [&](Op inside, Op whole, Op vectors) {
+    const Dims& dims = l.dims(vectors);
+    if (dims[dims.size() - 2] == dims.back()) return inside;
+    const Op rest = whole - ProductOf(l, vectors, ProductOf(l, AdjointOf(l, vectors), whole));
+    return inside + rest / wide(AlongRows(l, s, RealType(l, rest)));
+  };
+  Op of_u = gaps * hermitian(inner * across);
+  if (hlo::IsComplex(type)) {  // The phase is U's alone.
+    const Op diagonal = OnlyWhere(l, AtDiagonal(l, inner, Order::kEq), inner);
+    of_u = of_u + (diagonal - AdjointOf(l, diagonal)) * N(l, inner, 0.5) / across;
+  }
+  const Op du = with_outside(ProductOf(l, u, of_u), ProductOf(l, t, v), u);
+  const Op of_v = gaps * hermitian(inner * down);
+  const Op dv = with_outside(ProductOf(l, v, of_v), ProductOf(l, AdjointOf(l, t), u), v);
+  return {du, DiagonalOf(l, real), dv};
+}
+Tangents OwnSvd(const TangentCase& c) {
   Lowering& l = c.l;
-  const Op w = c.x[0], v = c.x[1];
-  const Op inner = ProductOf(l, AdjointOf(l, v), ProductOf(l, c.t[2], v));
-  const Op gaps = l.Convert(Gaps(l, w, inner), l.type(v));
-  return {RealType(l, DiagonalOf(l, inner)), ProductOf(l, v, gaps * inner)};
+  const SvdOf factors{c.x[0], c.x[1], c.x[2]};
+  if (hlo::IsComplex(l.type(factors.u))) {
+    // U and V may be turned together: only what does not depend on that is differentiable.
+    const Op inner = ProductOf(l, ProductOf(l, AdjointOf(l, factors.u), c.t[3]), factors.v);
+    return {Op{}, l.b.Unary(hlo::kReal, DiagonalOf(l, inner)), Op{}};
+  }
+  const SvdOf tangents = SvdTangents(l, factors, c.t[3]);
+  return {tangents.u, tangents.s, tangents.v};
+}
+
+// A V = V diag(w), dA Hermitian.
+EighOf EighTangents(Lowering& l, const EighOf& factors, Op t) {
+  const Op inner = ProductOf(l, AdjointOf(l, factors.v), ProductOf(l, t, factors.v));
+  const Op gaps = l.Convert(Gaps(l, factors.w, inner), l.type(factors.v));
+  return {RealType(l, DiagonalOf(l, inner)), ProductOf(l, factors.v, gaps * inner)};
+}
+// A is Hermitian whichever triangle was read.
+Tangents OwnEigh(const TangentCase& c) {
+  const EighOf tangents = EighTangents(c.l, {c.x[0], c.x[1]}, c.t[2]);
+  return {tangents.w, tangents.v};
 }
 
 // P = A^+: -P dA P + P P^H dA^H (1 - A P) + (1 - P A) dA^H P^H P.

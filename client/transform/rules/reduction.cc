@@ -171,6 +171,7 @@ Tangents ReduceWindow(const TangentCase& c) {
   if ((join == hlo::kMaximum || join == hlo::kMinimum) && hlo::IsFloat(c.shape.type)) {
     return {ExtremeInWindows(c, window, join == hlo::kMaximum)};
   }
+  if (one && IsRunning(c)) return {RunningTangent(c)};
   return FoldedWindows(c, window);
 }
 

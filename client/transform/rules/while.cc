@@ -1,7 +1,8 @@
 // Derivatives of loops with a condition. Forward: one loop of values and tangents. Backward only where the
-// loop counts from a constant to a constant.
+// loop counts from a constant to a constant, or was loaded with a program (unbounded.cc).
 #include "client/transform/control_rules.h"
 #include "client/transform/counted_loop.h"
+#include "client/transform/rules/unbounded.h"
 
 namespace hlod::lazy {
 
@@ -59,6 +60,7 @@ Tangents PushWhile(const PushCase& c) {
   }
   const Op end =
       c.l.b.While(c.l.b.Tuple(init), condition_id, CalleeOf("while_body", step, parameters, results, true));
+  if (IsReversible(c.part.computation, c.node)) MarkReversible(c.l.graph.mutable_notes(end.id));
   const std::vector<Op> all = ElementsOf(c.l, end, 0, init.size());
   if (body.single) c.values.Set(c.node, all[0]);
   else c.values.SetElements(c.node, {all.begin(), all.begin() + after_state});
@@ -109,6 +111,7 @@ void PullWhile(const PullCase& c) {
   if (const std::optional<int64_t> length = TripCountOf(loop); length.has_value()) {
     if (const auto body = ScanBodyOf(loop); body.has_value()) return PullCounted(c, *body, *length);
   }
+  if (IsReversible(c.part.computation, c.node)) return PullUnbounded(c);
   Refuse(
       "a loop whose number of turns is not known before it runs%s has no gradient: what its turns need would "
       "have "

@@ -1,59 +1,23 @@
 // Polynomials of Cephes and of Giles (erf_inv), Lanczos' approximation of the gamma function, and Euler and
 // Maclaurin's sum for zeta: the coefficients for f32 and for f64 are tables.
-#include "client/import/special_functions.h"
+#include "common/hlo/special_functions.h"
 
 #include <cmath>
 #include <limits>
 #include <numbers>
 
 #include "absl/types/span.h"
-#include "common/base/status.h"
+#include "common/hlo/math.h"
 
-namespace hlod::stablehlo {
+namespace hlod::hlo {
 namespace {
 
-using enum hlo::Opcode;
-using hlo::Builder;
-using hlo::Op;
-using Order = hlo::ComparisonDirection;
+using Order = ComparisonDirection;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-bool IsDouble(Op x) { return x.builder->shape(x).type == hlo::kF64; }
-
-// A number of x's type: a scalar, which the builder broadcasts.
-Op N(Op x, double value) {
-  if (IsDouble(x)) return x.builder->Constant(hlo::Literal::Scalar(value));
-  return x.builder->Constant(hlo::Literal::Scalar(static_cast<float>(value)));
-}
-Op operator+(Op x, double y) { return x + N(x, y); }
-Op operator-(Op x, double y) { return x - N(x, y); }
-Op operator*(Op x, double y) { return x * N(x, y); }
-Op operator/(Op x, double y) { return x / N(x, y); }
-Op operator+(double x, Op y) { return N(y, x) + y; }
-Op operator-(double x, Op y) { return N(y, x) - y; }
-Op operator/(double x, Op y) { return N(y, x) / y; }
-
-Op Unary(hlo::Opcode opcode, Op x) { return x.builder->Unary(opcode, x); }
-Op Abs(Op x) { return Unary(kAbs, x); }
-Op Floor(Op x) { return Unary(kFloor, x); }
-Op Log(Op x) { return Unary(kLog, x); }
-Op Negate(Op x) { return Unary(kNegate, x); }
-Op Is(Op x, Order order, Op y) { return x.builder->Compare(x, y, order); }
-Op Is(Op x, Order order, double y) { return Is(x, order, N(x, y)); }
-Op And(Op x, Op y) { return x.builder->Binary(kAnd, x, y); }
-Op Or(Op x, Op y) { return x.builder->Binary(kOr, x, y); }
-Op Select(Op pred, Op x, Op y) { return pred.builder->Select(pred, x, y); }
-Op Power(Op x, Op y) { return x.builder->Binary(kPower, x, y); }
-Op IsWhole(Op x) { return Is(x, Order::kEq, Floor(x)); }
-
-// The polynomial, highest power first.
-Op Horner(Op x, absl::Span<const double> coefficients) {
-  Op sum = N(x, coefficients[0]);
-  for (const double coefficient : coefficients.subspan(1)) sum = sum * x + coefficient;
-  return sum;
-}
+bool IsDouble(Op x) { return x.builder->shape(x).type == kF64; }
 
 // A sum of Chebyshev's polynomials by Clenshaw's recurrence.
 Op Chebyshev(Op x, absl::Span<const double> coefficients) {
@@ -162,7 +126,7 @@ struct Reflected {
 };
 Reflected Reflect(Op x) {
   const Op below = Is(x, Order::kLt, 0.5);
-  return {below, Select(below, Negate(x), x - 1)};
+  return {below, Where(below, Negative(x), x - 1)};
 }
 
 }  // namespace
@@ -172,86 +136,86 @@ Op BesselI1e(Op x) {
   const auto small = IsDouble(x) ? absl::MakeConstSpan(kBessel64Small) : absl::MakeConstSpan(kBessel32Small);
   const auto large = IsDouble(x) ? absl::MakeConstSpan(kBessel64Large) : absl::MakeConstSpan(kBessel32Large);
   const Op at_most_8 = size * Chebyshev(size * 0.5 - 2, small);
-  const Op above_8 = Chebyshev(32 / size - 2, large) / Unary(kSqrt, size);
-  return Unary(kSign, x) * Select(Is(size, Order::kLe, 8), at_most_8, above_8);
+  const Op above_8 = Chebyshev(32 / size - 2, large) / Sqrt(size);
+  return Sign(x) * Where(Is(size, Order::kLe, 8), at_most_8, above_8);
 }
 
 Op ErfInv(Op x) {
-  const Op w = Negate(Unary(kLogPlusOne, x * Negate(x)));
+  const Op w = Negative(Log1p(x * Negative(x)));
   Op value;
   if (IsDouble(x)) {
-    const Op root = Unary(kSqrt, w);
+    const Op root = Sqrt(w);
     const Op low = Horner(w - 3.125, kErfInv64Low), middle = Horner(root - 3.25, kErfInv64Middle),
              high = Horner(root - 5, kErfInv64High);
-    value = Select(Is(w, Order::kLt, 6.25), low, Select(Is(w, Order::kLt, 16), middle, high));
+    value = Where(Is(w, Order::kLt, 6.25), low, Where(Is(w, Order::kLt, 16), middle, high));
   } else {
-    const Op low = Horner(w - 2.5, kErfInv32Low), high = Horner(Unary(kSqrt, w) - 3, kErfInv32High);
-    value = Select(Is(w, Order::kLt, 5), low, high);
+    const Op low = Horner(w - 2.5, kErfInv32Low), high = Horner(Sqrt(w) - 3, kErfInv32High);
+    value = Where(Is(w, Order::kLt, 5), low, high);
   }
-  return Select(Is(Abs(x), Order::kEq, 1), x * kInfinity, value * x);
+  return Where(Is(Abs(x), Order::kEq, 1), x * kInfinity, value * x);
 }
 
 Op Erfc(Op x) {
-  const Op square = x * x, size = Abs(x), minus_square = Negate(square);
+  const Op square = x * x, size = Abs(x), minus_square = Negative(square);
   Op tail, one_minus_erf;
   if (IsDouble(x)) {
-    const Op power = Unary(kExponential, minus_square);
-    tail = Select(Is(size, Order::kLt, 8), power * Horner(size, kErfc64P) / Horner(size, kErfc64Q),
-                  power * Horner(size, kErfc64R) / Horner(size, kErfc64S));
+    const Op power = Exp(minus_square);
+    tail = Where(Is(size, Order::kLt, 8), power * Horner(size, kErfc64P) / Horner(size, kErfc64Q),
+                 power * Horner(size, kErfc64R) / Horner(size, kErfc64S));
     one_minus_erf = 1 - x * Horner(square, kErfc64T) / Horner(square, kErfc64U);
   } else {
     const Op inverse = 1 / square;
-    const Op factor = Unary(kExponential, minus_square) * (1 / size);
-    tail = factor * Select(Is(size, Order::kLt, 2), Horner(inverse, kErfc32P), Horner(inverse, kErfc32R));
+    const Op factor = Exp(minus_square) * (1 / size);
+    tail = factor * Where(Is(size, Order::kLt, 2), Horner(inverse, kErfc32P), Horner(inverse, kErfc32R));
     one_minus_erf = 1 - x * Horner(square, kErfc32T);
   }
   const double lowest = -std::log(IsDouble(x) ? std::numeric_limits<double>::max()
                                               : static_cast<double>(std::numeric_limits<float>::max()));
-  tail = Select(Is(minus_square, Order::kLt, lowest), N(x, 0), tail);
-  const Op both_signs = Select(Is(x, Order::kLt, 0), 2 - tail, tail);
-  return Select(Is(size, Order::kLt, 1), one_minus_erf, both_signs);
+  tail = Where(Is(minus_square, Order::kLt, lowest), NumberLike(x, 0), tail);
+  const Op both_signs = Where(Is(x, Order::kLt, 0), 2 - tail, tail);
+  return Where(Is(size, Order::kLt, 1), one_minus_erf, both_signs);
 }
 
 Op Lgamma(Op x) {
   const auto [is_reflected, z] = Reflect(x);
-  Op sum = N(x, kLanczosBase);
+  Op sum = NumberLike(x, kLanczosBase);
   for (size_t i = 0; i < std::size(kLanczos); ++i) {
-    sum = sum + N(x, kLanczos[i]) / (z + static_cast<double>(i + 1));
+    sum = sum + NumberLike(x, kLanczos[i]) / (z + static_cast<double>(i + 1));
   }
   const double centre = kLanczosG + 0.5;
-  const Op t = centre + z, log_t = std::log(centre) + Unary(kLogPlusOne, z / centre);
+  const Op t = centre + z, log_t = std::log(centre) + Log1p(z / centre);
   const Op log_y = 0.5 * std::log(2 * std::numbers::pi) + (z + 0.5 - t / log_t) * log_t + Log(sum);
   // log(pi / |sin(pi x)|), with the sine of the distance to the nearest whole number.
   const Op size = Abs(x), fraction = size - Floor(size);
-  const Op distance = Select(Is(fraction, Order::kGt, 0.5), 1 - fraction, fraction);
-  const Op log_sine = Log(Unary(kSine, distance * std::numbers::pi));
+  const Op distance = Where(Is(fraction, Order::kGt, 0.5), 1 - fraction, fraction);
+  const Op log_sine = Log(Sin(distance * std::numbers::pi));
   const Op reflection =
-      Select(Unary(kIsFinite, log_sine), std::log(std::numbers::pi) - log_sine - log_y, Negate(log_sine));
-  const Op value = Select(is_reflected, reflection, log_y);
-  return Select(Is(size, Order::kEq, kInfinity), N(x, kInfinity), value);
+      Where(IsFinite(log_sine), std::log(std::numbers::pi) - log_sine - log_y, Negative(log_sine));
+  const Op value = Where(is_reflected, reflection, log_y);
+  return Where(Is(size, Order::kEq, kInfinity), NumberLike(x, kInfinity), value);
 }
 
 Op Digamma(Op x) {
   const auto [is_reflected, z] = Reflect(x);
-  Op derivative = z * 0, sum = N(x, kLanczosBase);
+  Op derivative = z * 0, sum = NumberLike(x, kLanczosBase);
   for (size_t i = 0; i < std::size(kLanczos); ++i) {
-    const Op at = z + static_cast<double>(i + 1), coefficient = N(x, kLanczos[i]);
+    const Op at = z + static_cast<double>(i + 1), coefficient = NumberLike(x, kLanczos[i]);
     derivative = derivative - coefficient / (at * at);
     sum = sum + coefficient / at;
   }
   const double centre = kLanczosG + 0.5;
-  const Op t = centre + z, log_t = std::log(centre) + Unary(kLogPlusOne, z / centre);
+  const Op t = centre + z, log_t = std::log(centre) + Log1p(z / centre);
   const Op y = log_t + derivative / sum - kLanczosG / t;
   // pi / tan(pi x), of the distance to the whole number below, so that the sine keeps its digits.
   const Op angle = (x + Abs(Floor(x + 0.5))) * std::numbers::pi;
-  const Op cotangent = Unary(kCosine, angle) * std::numbers::pi / Unary(kSine, angle);
-  const Op finite = Select(is_reflected, y - cotangent, y);
-  const Op value = Select(Is(x, Order::kEq, kInfinity), N(x, kInfinity), finite);
-  return Select(And(Is(x, Order::kLe, 0), IsWhole(x)), N(x, kNan), value);
+  const Op cotangent = Cos(angle) * std::numbers::pi / Sin(angle);
+  const Op finite = Where(is_reflected, y - cotangent, y);
+  const Op value = Where(Is(x, Order::kEq, kInfinity), NumberLike(x, kInfinity), finite);
+  return Where(And(Is(x, Order::kLe, 0), IsWhole(x)), NumberLike(x, kNan), value);
 }
 
 Op Zeta(Op x, Op q) {
-  const Op minus_x = Negate(x);
+  const Op minus_x = Negative(x);
   Op a = q, power = Power(q, minus_x), sum = power;
   for (int i = 0; i < 9; ++i) {
     a = a + 1;
@@ -270,42 +234,39 @@ Op Zeta(Op x, Op q) {
   Op value = sum + power * a / (x - 1) + rest;
   const double least = IsDouble(x) ? std::numeric_limits<double>::denorm_min()
                                    : static_cast<double>(std::numeric_limits<float>::denorm_min());
-  value = Select(Is(Abs(power), Order::kLt, Abs(sum) * least), sum, value);
-  value = Select(Is(x, Order::kLt, 1), N(x, kNan), value);
+  value = Where(Is(Abs(power), Order::kLt, Abs(sum) * least), sum, value);
+  value = Where(Is(x, Order::kLt, 1), NumberLike(x, kNan), value);
   const Op not_positive = Is(q, Order::kLe, 0);
-  value = Select(And(not_positive, Unary(kNot, IsWhole(x))), N(x, kNan), value);
+  value = Where(And(not_positive, Not(IsWhole(x))), NumberLike(x, kNan), value);
   // A pole; of even powers from both sides the same.
-  const Op remainder = x.builder->Binary(kRemainder, x, N(x, 2));
+  const Op remainder = x.builder->Binary(kRemainder, x, NumberLike(x, 2));
   const Op even = And(IsWhole(x), Is(remainder, Order::kEq, 0));
-  const Op pole = Select(even, N(x, kInfinity), N(x, kNan));
-  value = Select(And(not_positive, IsWhole(q)), pole, value);
-  return Select(Is(x, Order::kEq, 1), N(x, kInfinity), value);
+  const Op pole = Where(even, NumberLike(x, kInfinity), NumberLike(x, kNan));
+  value = Where(And(not_positive, IsWhole(q)), pole, value);
+  return Where(Is(x, Order::kEq, 1), NumberLike(x, kInfinity), value);
 }
 
 Op Polygamma(Op n, Op x) {
-  const Op sign = n.builder->Binary(kRemainder, n, N(n, 2)) * 2 - 1;
+  const Op sign = n.builder->Binary(kRemainder, n, NumberLike(n, 2)) * 2 - 1;
   const Op order = n + 1;
-  const Op value = sign * Unary(kExponential, Lgamma(order)) * Zeta(order, x);
-  const Op with_zero = Select(Is(n, Order::kEq, 0), Digamma(x), value);
+  const Op value = sign * Exp(Lgamma(order)) * Zeta(order, x);
+  const Op with_zero = Where(Is(n, Order::kEq, 0), Digamma(x), value);
   const Op wrong = Or(Is(n, Order::kNe, Floor(n)), Is(n, Order::kLt, 0));
-  return Select(wrong, N(n, kNan), with_zero);
+  return Where(wrong, NumberLike(n, kNan), with_zero);
 }
 
 Op NextAfter(Op x, Op y) {
   Builder& b = *x.builder;
-  const int bits = hlo::Info(b.shape(x).type).bits;
-  const hlo::PrimitiveType type = bits == 64   ? hlo::kS64
-                                  : bits == 32 ? hlo::kS32
-                                  : bits == 16 ? hlo::kS16
-                                               : hlo::kS8;
+  const int bits = Info(b.shape(x).type).bits;
+  const PrimitiveType type = bits == 64 ? kS64 : bits == 32 ? kS32 : bits == 16 ? kS16 : kS8;
   const auto number = [&](int64_t value) {
-    absl::StatusOr<hlo::Literal> literal = hlo::Convert(hlo::Literal::Scalar(value), type);
+    absl::StatusOr<Literal> literal = Convert(Literal::Scalar(value), type);
     return b.Constant(*std::move(literal));
   };
   const auto bits_of = [&](Op value) {
-    hlo::Shape shape = b.shape(value);
+    Shape shape = b.shape(value);
     shape.type = type;
-    return b.Add(kBitcastConvert, {value}, hlo::NoAttributes{}, {}, &shape);
+    return b.Add(kBitcastConvert, {value}, NoAttributes{}, {}, &shape);
   };
   const int64_t sign_bit = bits == 64 ? INT64_MIN : -(int64_t{1} << (bits - 1));
   const Op from = bits_of(x), to = bits_of(y), sign = number(sign_bit), size = number(~sign_bit);
@@ -317,9 +278,9 @@ Op NextAfter(Op x, Op y) {
   const Op step = from + b.Select(shrinks, number(-1), one);
   const Op stepped = b.Select(b.Compare(from_size, zero, Order::kEq), smallest, step);
   const Op next = b.Select(b.Compare(x, y, Order::kEq), to, stepped);
-  const Op result = b.Add(kBitcastConvert, {next}, hlo::NoAttributes{}, {}, &b.shape(x));
+  const Op result = b.Add(kBitcastConvert, {next}, NoAttributes{}, {}, &b.shape(x));
   const Op is_nan = Or(b.Compare(x, x, Order::kNe), b.Compare(y, y, Order::kNe));
   return b.Select(is_nan, x + y, result);
 }
 
-}  // namespace hlod::stablehlo
+}  // namespace hlod::hlo

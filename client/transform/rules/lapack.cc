@@ -1,0 +1,142 @@
+// The rules by routine. A rule takes the routine's results as they are and computes the tangents by the
+// formula of what they mean: no routine is differentiated step by step.
+#include "client/transform/rules/lapack.h"
+
+#include "client/transform/rules/matrices.h"
+#include "common/base/strings.h"
+#include "common/lapack/config.h"
+
+namespace hlod::lazy {
+namespace {
+
+Op TriangleOf(Lowering& l, Op x, bool lower, bool diagonal) {
+  const Order order = lower ? (diagonal ? Order::kGe : Order::kGt) : (diagonal ? Order::kLe : Order::kLt);
+  return OnlyWhere(l, AtDiagonal(l, x, order), x);
+}
+
+// Exchanges of rows, counted from `first`, as the permutation that they make.
+Op PermutationFrom(Lowering& l, Op pivots, int64_t rows, int64_t first) {
+  const Dims dims = l.dims(pivots);
+  const int64_t steps = dims.back();
+  Dims whole(dims.begin(), dims.end() - 1);
+  const int64_t batch = Count(whole);
+  whole.push_back(rows);
+  Op counted = l.Reshape(l.Convert(pivots, hlo::kS64), {batch, steps});
+  if (first != 0) counted = counted - l.Full(hlo::kS64, {batch, steps}, first);
+  return l.Reshape(PermutationOf(l, counted, rows), whole);
+}
+
+Tangents Getrf(const RoutineCase& c) {
+  Lowering& l = c.l();
+  const Op lu = c.result(0), pivots = c.result(1);
+  const int64_t rows = l.dims(lu)[RankOf(l, lu) - 2];
+  return {LuTangent(l, lu, PermutationFrom(l, pivots, rows, 1), c.tangent(0)), Op{}, Op{}};
+}
+
+// The TPU's: L and U, the exchanges, the permutation.
+Tangents LuDecomposition(const RoutineCase& c) {
+  Lowering& l = c.l();
+  const Op permutation = l.Convert(c.result(2), hlo::kS64);
+  return {LuTangent(l, c.result(0), permutation, c.tangent(0)), Op{}, Op{}};
+}
+
+// The other triangle of the result is the operand's.
+Tangents Potrf(const RoutineCase& c) {
+  Lowering& l = c.l();
+  const bool lower = c.number("uplo") == 'L';
+  const Op t = c.tangent(0), kept = TriangleOf(l, c.result(0), lower, true);
+  const Op tangent = CholeskyTangent(l, lower ? kept : AdjointOf(l, kept), HermitianFrom(l, t, lower));
+  return {(lower ? tangent : AdjointOf(l, tangent)) + TriangleOf(l, t, !lower, false), Op{}};
+}
+
+Tangents Trsm(const RoutineCase& c) {
+  const int64_t letter = c.number("trans_x");
+  hlo::TriangularSolveAttributes solve;
+  solve.left_side = c.number("side") == 'L';
+  solve.lower = c.number("uplo") == 'L';
+  solve.unit_diagonal = c.number("diag") == 'U';
+  solve.transpose_a = static_cast<uint8_t>(letter == 'T'   ? Transposed::kTranspose
+                                           : letter == 'C' ? Transposed::kAdjoint
+                                                           : Transposed::kNo);
+  return {TriangularSolveTangent(c.l(), solve, c.operand(0), c.result(0), c.c.t[0], c.c.t[1])};
+}
+
+struct Row {
+  std::string_view routine;  // "getrf" stands for lapack_sgetrf_ffi and so on.
+  RoutineRule rule;
+};
+constexpr Row kRoutines[] = {
+    {"getrf", Getrf},         {"potrf", Potrf},         {"trsm", Trsm},           {"geqrf", GeqrfTangents},
+    {"geqp3", GeqrfTangents}, {"orgqr", OrgqrTangents}, {"ungqr", OrgqrTangents}, {"ormqr", OrmqrTangents},
+    {"unmqr", OrmqrTangents}, {"syevd", SyevdTangents}, {"heevd", SyevdTangents}, {"gesdd", GesddTangents},
+    {"gesvd", GesddTangents}, {"geev", GeevTangents},
+};
+constexpr Row kTpuCalls[] = {
+    {"LuDecomposition", LuDecomposition},
+    {"Qr", GeqrfTangents},
+    {"ProductOfElementaryHouseholderReflectors", OrgqrTangents},
+    {"Eigh", EighTangents},
+};
+
+constexpr std::string_view kPrefix = "lapack_", kSuffix = "_ffi";
+
+// "getrf" of lapack_sgetrf_ffi; empty for other targets.
+std::string_view RoutineOf(std::string_view target) {
+  if (!target.starts_with(kPrefix) || !target.ends_with(kSuffix)) return "";
+  if (target.size() <= kPrefix.size() + kSuffix.size()) return "";
+  return target.substr(kPrefix.size() + 1, target.size() - kPrefix.size() - kSuffix.size() - 1);
+}
+
+RoutineRule RuleOf(std::string_view target) {
+  for (const Row& row : kTpuCalls) {
+    if (row.routine == target) return row.rule;
+  }
+  for (const Row& row : kRoutines) {
+    if (row.routine == RoutineOf(target)) return row.rule;
+  }
+  return nullptr;
+}
+
+Tangents ByRoutine(const TangentCase& c) {
+  const auto& call = c.Get<hlo::CustomCallAttributes>();
+  absl::StatusOr<std::map<std::string, int64_t, std::less<>>> config =
+      lapack::ParseConfig(call.backend_config);
+  RoutineCase of{c, call.target, {}};
+  if (config.ok()) of.config = *std::move(config);
+  return RuleOf(call.target)(of);
+}
+
+}  // namespace
+
+TangentRule CustomCallTangentRule(std::string_view target) {
+  return RuleOf(target) == nullptr ? nullptr : ByRoutine;
+}
+
+bool TakesBatches(std::string_view target) {
+  for (const Row& row : kTpuCalls) {
+    if (row.routine == target) return true;
+  }
+  return !RoutineOf(target).empty();
+}
+
+bool IsRoutine(std::string_view target, std::string_view routine) { return RoutineOf(target) == routine; }
+
+std::vector<Op> RoutineCase::Again(std::string_view config) const {
+  hlo::CustomCallAttributes call = c.Get<hlo::CustomCallAttributes>();
+  call.backend_config = std::string(config);
+  const Op made = c.l.b.Add(hlo::kCustomCall, c.x, call, {}, &c.shape);
+  std::vector<Op> elements;
+  for (size_t i = 0; i < c.shape.tuple.size(); ++i) {
+    elements.push_back(c.l.b.GetTupleElement(made, static_cast<int64_t>(i)));
+  }
+  return elements;
+}
+
+Op HermitianFrom(Lowering& l, Op t, bool lower) {
+  const Op strict = TriangleOf(l, t, lower, false);
+  Op diagonal = OnlyWhere(l, AtDiagonal(l, t, Order::kEq), t);
+  if (hlo::IsComplex(l.type(t))) diagonal = l.Convert(l.b.Unary(hlo::kReal, diagonal), l.type(t));
+  return strict + AdjointOf(l, strict) + diagonal;
+}
+
+}  // namespace hlod::lazy
