@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+"""Records what JAX computes for programs that it exports for the CPU, for foreign_derivatives_test.cc: the programs,
+values, gradients, derivatives in a direction, and gradients of the gradients. Functions of numbers are exported in f64,
+f32 and bf16; their expected values are of f64. Writes functions.json and matrices.json here; needs jax."""
+import functools
+import json
+import math
+import pathlib
+
+import jax
+import jax.numpy as jnp
+import jax.scipy.linalg
+import jax.scipy.special as sp
+import numpy as np
+from jax import lax
+
+jax.config.update("jax_enable_x64", True)
+
+TYPES = {"f64": jnp.float64, "f32": jnp.float32, "bf16": jnp.bfloat16}
+
+
+def number(x):
+    x = float(x)
+    return x if math.isfinite(x) else "nan" if math.isnan(x) else "inf" if x > 0 else "-inf"
+
+
+def numbers(xs):
+    return [number(x) for x in np.asarray(xs, dtype=np.float64).ravel()]
+
+
+def array(x):
+    return {"dims": list(x.shape), "values": numbers(x)}
+
+
+def exported(f, *arguments):
+    """The program's text, without what only XLA reads of it."""
+    return jax.jit(f).lower(*arguments).as_text()
+
+
+def truncated_normal(x):
+    return jax.random.truncated_normal(jax.random.key(3), x, x + 2, x.shape, x.dtype)
+
+
+AROUND = [-30.0, -8.0, -3.0, -1.0, -0.5, 0.0, 0.25, 1.0, 2.0, 8.0, 30.0]
+POSITIVE = [0.125, 0.5, 1.0, 1.5, 2.0, 3.0, 10.0, 60.0, 200.0, 1024.0]
+INSIDE = [-0.875, -0.5, -0.25, 0.0, 0.125, 0.5, 0.75]
+# Functions of numbers, and where: f, points, and whether the second derivative is compared.
+FUNCTIONS = {
+    "erf_inv": (sp.erfinv, [-1.0, -0.984375, -0.5, 0.0, 0.125, 0.75, 0.96875]),
+    "lgamma": (sp.gammaln, POSITIVE + [1e-3, 65536.0, -0.5, -1.5, -9.25]),
+    "digamma": (sp.digamma, POSITIVE + [-0.5, -1.5, -9.25]),
+    "trigamma": (lambda x: sp.polygamma(1, x), POSITIVE),
+    "tetragamma": (lambda x: sp.polygamma(2, x), POSITIVE),
+    "erfc": (sp.erfc, AROUND),
+    "erf": (sp.erf, AROUND),
+    "ndtr": (sp.ndtr, AROUND),
+    "log_ndtr": (sp.log_ndtr, AROUND),
+    "gelu": (functools.partial(jax.nn.gelu, approximate=False), AROUND),
+    "i0e": (sp.i0e, AROUND),
+    "i1e": (sp.i1e, AROUND),
+    "gamma": (sp.gamma, [0.5, 1.0, 2.0, 3.5, 10.0, -0.5, -1.5]),
+    "betaln": (lambda x: sp.betaln(x, x.dtype.type(2)), POSITIVE),
+    "poch": (lambda x: sp.poch(x, x.dtype.type(2)), [0.5, 1.0, 2.0, 3.0, 10.0]),
+    "multigammaln": (lambda x: sp.multigammaln(x, 3), [1.5, 2.0, 3.0, 10.0, 60.0]),
+    "factorial": (sp.factorial, [0.0, 0.5, 1.0, 3.0]),
+    "truncated_normal": (truncated_normal, [-2.0, -1.0, 0.0, 1.0]),  # Its random bits depend on the type.
+    "acos": (jnp.arccos, INSIDE),
+    "acosh": (jnp.arccosh, [1.0, 1.5, 2.0, 30.0]),
+    "asin": (jnp.arcsin, INSIDE + [1.0]),
+    "asinh": (jnp.arcsinh, AROUND),
+    "atan": (jnp.arctan, AROUND),
+    "atanh": (jnp.arctanh, INSIDE),
+    "cosh": (jnp.cosh, [-3.0, 0.0, 1.0]),
+    "sinh": (jnp.sinh, [-3.0, 0.0, 1.0]),
+    "tan": (jnp.tan, [-1.0, 0.0, 0.5]),
+    "square": (jnp.square, AROUND),
+    "cbrt": (jnp.cbrt, [-8.0, -1.0, 1.0, 30.0]),
+    "softplus": (jax.nn.softplus, [-30.0, -3.0, -0.5, 0.25, 1.0, 8.0]),  # By parts there is no curvature at 0.
+    "entr": (sp.entr, POSITIVE),
+    "logit": (sp.logit, [0.125, 0.5, 0.75]),
+    "sinc": (jnp.sinc, [0.25, 0.5, 1.0, 3.25]),
+    "xlogy": (lambda x: sp.xlogy(x, x + 1), POSITIVE),
+    "ndtri": (sp.ndtri, [0.015625, 0.125, 0.5, 0.75, 0.984375]),
+    "gammainc": (lambda x: sp.gammainc(x.dtype.type(2.5), x), [0.125, 0.75, 1.0, 2.0, 3.0, 10.0]),
+    "gammaincc": (lambda x: sp.gammaincc(x.dtype.type(2.5), x), [0.125, 0.75, 1.0, 2.0, 3.0, 10.0]),
+    # Here the fraction, which is not chosen, begins with a division by 0.
+    "gammainc_at_half": (lambda x: sp.gammainc(x.dtype.type(2.5), x), [0.5]),
+    "betainc": (lambda x: sp.betainc(x.dtype.type(2), x.dtype.type(3), x), [0.125, 0.5, 0.75]),
+    "exp1": (sp.exp1, [0.125, 0.5, 1.0, 2.0, 10.0]),
+    "expi": (sp.expi, [-3.0, -0.5, 0.25, 1.0, 10.0]),
+}
+# What JAX has no rule for, or a wrong or no number at 0 (the derivative of |x| is 1 there): the derivatives by hand.
+BY_HAND = {
+    "i0": (sp.i0, AROUND, sp.i1, lambda x: sp.i0(x) - jnp.where(x == 0, 0.5, sp.i1(x) / jnp.where(x == 0, 1, x))),
+    "i1": (sp.i1, AROUND, lambda x: sp.i0(x) - jnp.where(x == 0, 0.5, sp.i1(x) / jnp.where(x == 0, 1, x)), None),
+    "spence": (sp.spence, [0.25, 0.5, 1.25, 2.0, 10.0], lambda x: jnp.log(x) / (1 - x), None),
+    "zeta": (lambda q: sp.zeta(q.dtype.type(2.5), q), POSITIVE,
+             lambda q: -2.5 * sp.zeta(3.5, q), lambda q: 2.5 * 3.5 * sp.zeta(4.5, q)),
+}
+# JAX has no second derivative, or by parts there is none.
+ONCE = {"exp1", "expi", "gammainc_at_half"}
+# How many units in the last place a derivative by parts of a long computation may lose; 64 for the others.
+LOST = {"log_ndtr": 1e9, "gammainc": 1e3, "gammaincc": 1e3, "betainc": 1e3, "poch": 512, "truncated_normal": 512}
+NARROW = {"erf_inv", "lgamma", "digamma", "erfc", "gelu", "i0e", "i1e"}  # In bf16, too.
+
+
+def functions():
+    cases = {}
+
+    def add(name, f, points, first, second):
+        for kind, dtype in TYPES.items():
+            if kind == "bf16" and name not in NARROW:
+                continue
+            x = jnp.array(points, dtype)
+            wide = x if name == "truncated_normal" else x.astype(jnp.float64)
+            cases[f"{name}_{kind}"] = {
+                "program": exported(f, x), "type": kind, "x": numbers(x), "value": numbers(f(wide)),
+                "first": numbers(first(wide)), "lost": LOST.get(name, 64)}
+            if name not in ONCE and second is not None:
+                cases[f"{name}_{kind}"]["second"] = numbers(second(wide))
+
+    for name, (f, points) in FUNCTIONS.items():
+        slope = jax.vmap(jax.grad(lambda x, f=f: f(x[None])[0] if f is truncated_normal else f(x)))
+        if f is truncated_normal:  # Each element has random bits of its own.
+            slope = jax.grad(lambda x: jnp.sum(truncated_normal(x)))
+            curve = jax.grad(lambda x, slope=slope: jnp.sum(slope(x)))
+        else:
+            curve = jax.vmap(jax.grad(jax.grad(f)))
+        add(name, f, points, slope, curve)
+    for name, (f, points, first, second) in BY_HAND.items():
+        add(name, f, points, first, second)
+    return cases
+
+
+def ramp(*dims, start=0.3):
+    """Numbers in (-0.8, 0.8), all different, the same in every run."""
+    n = math.prod(dims)
+    return jnp.array([0.8 * math.sin(start + 0.629 * (i + 1) + 0.171 * (i + 1) ** 2) for i in range(n)]).reshape(dims)
+
+
+def weighted(*results):
+    """A number of arrays: each element counts differently."""
+    total = 0.0
+    for result in results:
+        total += jnp.sum(result * jnp.cos(jnp.arange(result.size, dtype=result.dtype)).reshape(result.shape))
+    return total
+
+
+def parts(x):
+    """Real and imaginary parts."""
+    return x.real, x.imag
+
+
+def positive(a):
+    return a @ a.mT.conj() + jnp.eye(a.shape[-1], dtype=a.dtype)
+
+
+def symmetric(a):
+    return a + a.mT.conj()
+
+
+def sizes(*vectors):
+    """What does not depend on the signs and phases of vectors."""
+    return tuple(jnp.abs(x) ** 2 for x in vectors)
+
+
+def spectrum(a):
+    w, v = jnp.linalg.eigh(symmetric(a))
+    return weighted(w, *sizes(v))
+
+
+def singular(a):
+    u, s, vt = jnp.linalg.svd(a, full_matrices=False)
+    return weighted(s, *sizes(u, vt))
+
+
+def eigenvalues(a):
+    return weighted(*parts(jnp.linalg.eigvals(a)))
+
+
+def general_vectors(a):
+    w, v = lax.linalg.eig(a, compute_left_eigenvectors=False, enable_eigvec_derivs=True)
+    return weighted(*parts(w), *parts(v))
+
+
+def solved(lower, transpose, unit, left):
+    return lambda a, b: weighted(lax.linalg.triangular_solve(
+        a, b if left else b.mT, left_side=left, lower=lower, transpose_a=transpose, unit_diagonal=unit))
+
+
+def complex_of(f):
+    return lambda re, im: f(re + 1j * im)
+
+
+SQUARE, TALL, WIDE, BATCH, RIGHT = (3, 3), (4, 3), (2, 4), (2, 3, 3), (3, 2)
+EYE = jnp.eye(3) + 0.25 * jnp.eye(3, k=1)  # Upper triangular: what reflections leave as it is.
+# Functions of matrices: f, which gives a number, and its arguments.
+MATRICES = {
+    "solve": (lambda a, b: weighted(jnp.linalg.solve(a, b)), ramp(*SQUARE), ramp(*RIGHT)),
+    "solve_batch": (lambda a, b: weighted(jnp.linalg.solve(a, b)), ramp(*BATCH), ramp(2, 3, 2)),
+    "solve_complex": (complex_of(lambda a: weighted(*parts(jnp.linalg.solve(a, a * a)))), ramp(*SQUARE),
+                      ramp(*SQUARE, start=1.0)),
+    "inv": (lambda a: weighted(jnp.linalg.inv(a)), ramp(*SQUARE)),
+    "det": (lambda a: weighted(jnp.linalg.det(a)), ramp(4, 4)),
+    "slogdet": (lambda a: jnp.linalg.slogdet(a)[1], ramp(4, 4)),
+    "lu": (lambda a: weighted(*jax.scipy.linalg.lu(a)[1:]), ramp(*SQUARE)),
+    "lu_tall": (lambda a: weighted(*jax.scipy.linalg.lu(a)[1:]), ramp(*TALL)),
+    "lu_wide": (lambda a: weighted(*jax.scipy.linalg.lu(a)[1:]), ramp(*WIDE)),
+    "cholesky": (lambda a: weighted(jnp.linalg.cholesky(positive(a))), ramp(*SQUARE)),
+    "cholesky_batch": (lambda a: weighted(jnp.linalg.cholesky(positive(a))), ramp(*BATCH)),
+    "cholesky_upper": (lambda a: weighted(jax.scipy.linalg.cholesky(positive(a))), ramp(*SQUARE)),
+    "cholesky_complex": (complex_of(lambda a: weighted(*parts(jnp.linalg.cholesky(positive(a))))), ramp(*SQUARE),
+                         ramp(*SQUARE, start=1.0)),
+    "cho_solve": (lambda a, b: weighted(jax.scipy.linalg.cho_solve(jax.scipy.linalg.cho_factor(positive(a)), b)),
+                  ramp(*SQUARE), ramp(*RIGHT)),
+    **{f"triangular_{lower:d}{transpose:d}{unit:d}{left:d}":
+       (solved(lower, transpose, unit, left), ramp(*SQUARE) + 2 * jnp.eye(3), ramp(*RIGHT))
+       for lower, transpose, unit, left in
+       [(True, False, False, True), (False, True, False, True), (True, False, True, False), (False, True, True, False)]},
+    "qr": (lambda a: weighted(*jnp.linalg.qr(a)), ramp(*SQUARE)),
+    "qr_tall": (lambda a: weighted(*jnp.linalg.qr(a)), ramp(*TALL)),
+    "qr_wide": (lambda a: weighted(*jnp.linalg.qr(a)), ramp(*WIDE)),
+    "qr_batch": (lambda a: weighted(*jnp.linalg.qr(a)), ramp(*BATCH)),
+    "qr_complete": (lambda a: weighted(*jnp.linalg.qr(a, mode="complete")), ramp(*TALL)),
+    "qr_complex": (complex_of(lambda a: weighted(*[y for x in jnp.linalg.qr(a) for y in parts(x)])), ramp(*TALL),
+                   ramp(*TALL, start=1.0)),
+    "qr_upper": (lambda a: weighted(*jnp.linalg.qr(a)), EYE),
+    "qr_pivoting": (lambda a: weighted(*jax.scipy.linalg.qr(a, pivoting=True, mode="economic")[:2]), ramp(*TALL)),
+    "lstsq": (lambda a, b: weighted(jnp.linalg.lstsq(a, b)[0]), ramp(*TALL), ramp(4, 2)),
+    "eigh": (spectrum, ramp(*SQUARE)),
+    "eigh_batch": (spectrum, ramp(*BATCH)),
+    "eigh_complex": (complex_of(spectrum), ramp(*SQUARE), ramp(*SQUARE, start=1.0)),
+    "eigvalsh": (lambda a: weighted(jnp.linalg.eigvalsh(a)), ramp(*SQUARE)),
+    "svd": (singular, ramp(*SQUARE)),
+    "svd_tall": (singular, ramp(*TALL)),
+    "svd_wide": (singular, ramp(*WIDE)),
+    "svd_batch": (singular, ramp(2, 4, 3)),
+    "svd_complex": (complex_of(singular), ramp(*TALL), ramp(*TALL, start=1.0)),
+    "svdvals": (lambda a: weighted(jnp.linalg.svd(a, compute_uv=False)), ramp(*TALL)),
+    "nuclear_norm": (lambda a: jnp.linalg.norm(a, "nuc"), ramp(*TALL)),
+    "pinv": (lambda a: weighted(jnp.linalg.pinv(a)), ramp(*TALL)),
+    "eigvals": (eigenvalues, ramp(*SQUARE)),
+    "eigvals_complex": (complex_of(eigenvalues), ramp(*SQUARE), ramp(*SQUARE, start=1.0)),
+    "eig": (general_vectors, ramp(*SQUARE)),
+    "expm": (lambda a: weighted(jax.scipy.linalg.expm(a)), ramp(*SQUARE)),
+    "cumlogsumexp": (lambda a: weighted(lax.cumlogsumexp(a, axis=1)), ramp(2, 7)),
+    "cumlogsumexp_reverse": (lambda a: weighted(lax.cumlogsumexp(a, axis=0, reverse=True)), ramp(5, 2)),
+    "cumprod": (lambda a: weighted(lax.cumprod(a, axis=1)), ramp(2, 6).at[0, 2].set(0.0)),
+    "cumsum": (lambda a: weighted(lax.cumsum(a * a, axis=0, reverse=True)), ramp(4, 2)),
+    "where_is_finite": (lambda a: weighted(jnp.sqrt(jnp.where(a > 0, a, 1.0))), ramp(*SQUARE)),
+}
+
+
+def matrices():
+    cases = {}
+    for name, (f, *arguments) in MATRICES.items():
+        every = tuple(range(len(arguments)))
+        gradient = jax.grad(f, every)
+        directions = [jnp.cos(jnp.arange(x.size, dtype=x.dtype)).reshape(x.shape) for x in arguments]
+        cases[name] = {"program": exported(f, *arguments), "arguments": [array(x) for x in arguments],
+                       "value": number(f(*arguments)), "gradients": [array(x) for x in gradient(*arguments)],
+                       "directional": number(jax.jvp(f, arguments, directions)[1])}
+        if name == "qr_upper":  # By parts R has none there.
+            continue
+        try:
+            second = jax.grad(lambda *x, gradient=gradient: weighted(*gradient(*x)), every)(*arguments)
+            cases[name]["second"] = [array(x) for x in second]
+        except Exception as error:  # pylint: disable=broad-except
+            print(f"{name} has no second derivative: {str(error)[:80]}")
+    return cases
+
+
+def main():
+    here = pathlib.Path(__file__).parent
+    for name, cases in (("functions", functions), ("matrices", matrices)):
+        text = json.dumps(cases(), separators=(",", ":")).replace('},"', '},\n"')
+        (here / f"{name}.json").write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()
