@@ -8,7 +8,7 @@
 // memory is kSnapshots states whatever n is, and the body runs about n^2 / (2 kSnapshots) times more: a few
 // times as often for the tens of iterations that series take.
 //
-// A loop that is written with While() is refused instead (while.cc): whoever writes one can write ForiLoop().
+// A loop that is written with While() is refused instead (while.cc): its author can write ForiLoop().
 #include "client/transform/rules/unbounded.h"
 
 #include <functional>

@@ -1,5 +1,4 @@
-// Loops whose length is not known before they run, and which reverse mode goes through all the same: those of
-// programs that were loaded.
+// Reverse mode through loops whose length is not known before they run: those of programs that were loaded.
 #pragma once
 
 #include "client/transform/control_rules.h"
