@@ -203,7 +203,8 @@ TEST(Charges, WhoLeavesRefusalsUnacknowledgedWhileNothingIsFreeIsEnded) {
   }
   for (int i = 0; i < 20'000 && !client.ended(); ++i) client.Send(client.PingOf());
   EXPECT_EQ(KindOf(client.Ended()), ErrorKind::kLimit);
-  EXPECT_TRUE(other.Do(other.PingOf()).has_pong());
+  const v1::Reply pong = other.Do(other.PingOf());
+  EXPECT_TRUE(pong.has_pong()) << pong.error().text();
 }
 
 // A shape in a message may have as many elements as the message has room for; a failed handle does not keep
