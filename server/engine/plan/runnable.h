@@ -22,7 +22,7 @@ absl::Status CheckCustomCall(hlo::Instruction instruction, const NativeKernels* 
 constexpr int64_t LaidOutInstructionsMax(int64_t instructions) {
   constexpr int64_t kMost = 4'000'000;
   if (instructions >= kMost / 16) return kMost;
-  return std::min({kMost, 50'000 + 128 * instructions, 1'500'000 + 16 * instructions});
+  return std::min({kMost, 50'000 + 512 * instructions, 1'500'000 + 16 * instructions});
 }
 
 }  // namespace hlod::engine
