@@ -14,6 +14,7 @@
 #include "client/tensor/function_trace.h"
 #include "client/tensor/host.h"
 #include "client/tensor/lock.h"
+#include "client/tensor/overlap.h"
 #include "client/tensor/placeholder.h"
 #include "client/tensor/promotion.h"
 #include "client/tensor/repeated.h"
@@ -129,7 +130,7 @@ Op Stopped(Graph& graph, Op result) {
 Tensor MakeResult(Graph& graph, Op result, const Caller& caller, Taping& taping) {
   result = Stopped(graph, result);
   Ref<Value> value = MakeValue(graph, result, caller);
-  if (taping.on) taping.results.emplace_back(value.get(), result.id);
+  if (taping.on) taping.results.push_back({value.get(), result.id});
   if (graph.kind == Graph::Kind::kHost) value->Become(std::move(Evaluate(graph, {result.id})[0]));
   else graph.AddLive(*value, result.id);
   return MakeTensor(std::move(value));
@@ -149,7 +150,7 @@ std::vector<Tensor> MakeResults(Graph& graph, absl::Span<const Op> results, cons
   for (size_t i = 0; i < nodes.size(); ++i) {
     Ref<Value> value = MakeValue(graph, results[i], caller);
     value->Become(std::move(literals[i]));
-    if (taping.on) taping.results.emplace_back(value.get(), nodes[i]);
+    if (taping.on) taping.results.push_back({value.get(), nodes[i]});
     tensors.push_back(MakeTensor(std::move(value)));
   }
   return tensors;
@@ -288,9 +289,28 @@ std::vector<Tensor> CallSeveral(const Operation& operation, OperandSpan operands
 namespace {
 
 void CheckUpdate(const TensorImpl& target) {
-  if (!target.leaf || !GradMode()) return;
+  if (!target.lineage || !GradMode()) return;
+  if (target.lineage->made_without_grad) {
+    Refuse(
+        "a view that was made in a NoGrad scope, of a tensor that requires gradients, is updated in place "
+        "outside of it");
+  }
+  if (!target.lineage->leaf) return;
   Refuse("a %s that requires gradients is updated in place; do it in a NoGrad scope, or Detach() it first",
-         target.is_view() ? "view of a tensor" : "tensor");
+         IsRoot(target) ? "tensor" : "view of a tensor");
+}
+
+// As in PyTorch: what an element becomes would depend on which was written first.
+void CheckOverlap(const TensorImpl& target, OperandSpan operands) {
+  for (const Operand& operand : operands) {
+    if (operand.tensor() == nullptr || !operand.tensor()->defined()) continue;
+    const TensorImpl& other = *operand.tensor()->impl();
+    if (&other == &target || other.storage.get() != target.storage.get()) continue;
+    if (OverlapInPart(target.view(), other.view())) {
+      Refuse(
+          "some elements of an argument and of the tensor that is written to are the same; Clone() it first");
+    }
+  }
 }
 
 }  // namespace
@@ -299,6 +319,7 @@ Tensor& CallInPlace(const Operation& operation, Tensor& target, OperandSpan oper
   Record(operation, operands, [&](Lowering& lowering, absl::Span<const Op> ops, Taping& taping) {
     TensorImpl& impl = *target.impl();
     CheckUpdate(impl);
+    CheckOverlap(impl, operands);
     if (!(impl.value().place == lowering.graph.place)) {
       Refuse("the result is on %s and cannot replace a tensor on the host",
              DeviceOf(lowering.graph.place).ToString());
@@ -315,13 +336,17 @@ Tensor& CallInPlace(const Operation& operation, Tensor& target, OperandSpan oper
     }
     made = Stopped(lowering.graph, lowering.Convert(made, impl.type()));
     CheckBuilt(lowering);
-    if (taping.on && impl.is_view()) {  // The rest of the base goes into the new value, too.
-      TapeInput base = MakeTapeInput(impl, lowering.graph.NodeOf(impl.value()));
-      base.view = WholeView(impl.value().dims);
-      taping.inputs.push_back(std::move(base));
+    const bool keeps_rest = taping.on && !IsRoot(impl);
+    if (keeps_rest) taping.inputs.push_back(MakeTapeInput(impl, 0));
+    const Written written = Write(lowering.graph, impl, made.id, CallerOf(operands));
+    if (!taping.on) return;
+    taping.in_place = true;
+    if (keeps_rest) {  // The rest of the base goes into the new value, too.
+      TapeInput& base = taping.inputs.back();
+      base.node = written.before;
+      base.view = base.root != nullptr ? *base.root : WholeView(impl.value().dims);
     }
-    const NodeId written = Write(lowering.graph, impl, made.id, CallerOf(operands));
-    if (taping.on) taping.results.emplace_back(&impl.value(), written);
+    taping.results.push_back({&impl.value(), written.after, impl.lineage.get()});
   });
   return target;
 }

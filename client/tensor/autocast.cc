@@ -122,7 +122,7 @@ std::optional<PrimitiveType> TargetOf(Policy policy, const AutocastRegion& regio
 Tensor Cast(const Tensor& tensor, PrimitiveType type, const Caller& caller) {
   if (tensor.dtype() == type) return tensor;
   const TensorImpl& impl = *tensor.impl();
-  const bool weight = tensor.dtype() == hlo::kF32 && impl.leaf && !impl.is_view();
+  const bool weight = tensor.dtype() == hlo::kF32 && IsGradLeaf(impl) && !impl.is_view();
   // What is cast in a NoGrad scope or in a traced function is not for use outside.
   const bool cached =
       TheState().of(IsHost(tensor)).cache && weight && GradMode() && FunctionTrace::Innermost() == nullptr;

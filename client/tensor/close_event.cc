@@ -48,7 +48,10 @@ absl::flat_hash_set<const Value*> HeldByTapeAlone(const Graph& graph) {
     if (entry && entry->graph == &graph && seen.insert(entry.get()).second) pending.push_back(entry.get());
   };
   absl::flat_hash_map<const Value*, uint32_t> references;
-  for (const Value* value : graph.LiveInOrder()) visit(value->history);
+  for (const Value* value : graph.LiveInOrder()) {
+    visit(value->history);
+    visit(value->detached_history);
+  }
   while (!pending.empty()) {
     const TapeEntry& entry = *pending.back();
     pending.pop_back();

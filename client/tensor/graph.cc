@@ -151,18 +151,20 @@ NodeId Graph::AppendCopy(const hlo::Computation& from, NodeId node, absl::Span<c
 }
 
 NodeId Graph::CaptureParameter(TensorImpl& tensor, bool& is_whole) {
-  is_whole = !(tensor.leaf && tensor.leaf->steps > 0);
-  // A storage by its address: the parameter keeps it alive. What was detached is another tensor.
+  const Lineage* const lineage = tensor.lineage.get();
+  const bool collects = lineage != nullptr && (lineage->leaf || lineage->history);
+  is_whole = !collects || lineage->root->steps.empty();
+  // By address: the parameter keeps alive what it names. What was detached is another tensor.
   const auto storage = reinterpret_cast<uintptr_t>(tensor.storage.get());
-  const uint64_t key = is_whole ? storage << 2 | (tensor.detached ? 2 : 0) | (tensor.leaf ? 1 : 0)
-                                : reinterpret_cast<uintptr_t>(&tensor) << 2;
+  const uint64_t key = !is_whole  ? reinterpret_cast<uintptr_t>(&tensor) << 2
+                       : collects ? reinterpret_cast<uintptr_t>(lineage) << 2
+                                  : storage << 2 | (lineage != nullptr ? 2 : 0);
   const auto [found, added] = captured_.try_emplace(key, kNoNode);
   if (added) {
     Parameter parameter;
     if (is_whole) {
       auto whole = MakeRef<TensorImpl>(NextId(), tensor.storage);
-      whole->leaf = tensor.leaf;
-      whole->detached = tensor.detached;
+      whole->lineage = collects || lineage == nullptr ? tensor.lineage : NewLineage(*whole, whole->id);
       parameter.captured = MakeTensor(std::move(whole));
     } else {
       parameter.captured = MakeTensor(Ref<TensorImpl>(&tensor));

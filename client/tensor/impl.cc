@@ -26,11 +26,16 @@ Tensor MakeTensor(Ref<Value> value) {
 
 namespace {
 
-// Steps that say the same as one become one, so that a chain of views stays short.
-void AddStep(std::vector<ViewStep>& steps, ViewStep step) {
+// Steps that say the same as one become one, so that a chain of views stays short. Those that lead to a
+// tensor with a lineage of its own stay apart.
+void AddStep(View& view, ViewStep step) {
+  std::vector<ViewStep>& steps = view.steps;
   // Over the whole storage: replaces what led to it.
-  if (std::holds_alternative<StridedStep>(step)) steps.clear();
-  ViewStep* const last = steps.empty() ? nullptr : &steps.back();
+  if (std::holds_alternative<StridedStep>(step)) {
+    steps.clear();
+    view.leading = 0;
+  }
+  ViewStep* const last = steps.size() == view.leading ? nullptr : &steps.back();
   if (last != nullptr && std::holds_alternative<ReshapeStep>(*last) &&
       std::holds_alternative<ReshapeStep>(step)) {
     *last = std::move(step);
@@ -49,14 +54,23 @@ void AddStep(std::vector<ViewStep>& steps, ViewStep step) {
 }  // namespace
 
 Tensor MakeView(const Tensor& base, ViewStep step, Dims dims, Dims strides, int64_t offset) {
-  View view = base.impl()->view();
-  AddStep(view.steps, std::move(step));
+  TensorImpl& from = *base.impl();
+  View view = MarkedView(from);
+  Ref<Lineage> lineage = from.lineage;
+  if (!GradMode()) {
+    const TraceLock lock;
+    if (RequiresGrad(from) || FunctionTrace::IsInside(from)) {  // No gradients flow through it.
+      view.leading = view.steps.size();
+      lineage = NewLineage(from, /*id=*/0);  // No tensor's: all are views.
+      lineage->made_without_grad = true;
+    }
+  }
+  AddStep(view, std::move(step));
   view.dims = std::move(dims);
   view.strides = std::move(strides);
   view.offset = offset;
-  auto impl = MakeRef<TensorImpl>(NextId(), base.impl()->storage, std::move(view));
-  impl->leaf = base.impl()->leaf;
-  impl->detached = base.impl()->detached;
+  auto impl = MakeRef<TensorImpl>(NextId(), from.storage, std::move(view));
+  impl->lineage = std::move(lineage);
   return MakeTensor(std::move(impl));
 }
 
@@ -81,7 +95,11 @@ NodeId NodeOf(Graph& graph, TensorImpl& tensor) {
   }
   Lowering lowering{graph};
   const Op base = graph.op(BaseNode(graph, tensor, is_whole));
-  const Op shown = is_whole ? Apply(lowering, tensor.view(), base) : base;
+  Op shown = is_whole ? Apply(lowering, tensor.view(), base) : base;
+  const bool flows = hlo::IsFloat(tensor.type()) || hlo::IsComplex(tensor.type());
+  if (graph.kind == Graph::Kind::kFunction && flows && tensor.lineage && tensor.lineage->made_without_grad) {
+    shown = StopGradient(lowering, shown);
+  }
   if (!lowering.b.status().ok()) throw Refusal{lowering.b.TakeStatus()};
   tensor.cached_graph = graph.generation();
   tensor.cached_version = tensor.storage->version;
@@ -89,27 +107,51 @@ NodeId NodeOf(Graph& graph, TensorImpl& tensor) {
   return shown.id;
 }
 
-NodeId Write(Graph& graph, TensorImpl& tensor, NodeId node, const Caller& caller) {
+namespace {
+
+// Writes `update` to where the tensor looks in `base`, its storage's node; gives the storage's new node.
+NodeId WriteThroughView(Graph& graph, const TensorImpl& tensor, NodeId base_node, NodeId update,
+                        Written& written) {
+  Lowering lowering{graph};
+  const View view = MarkedView(tensor);
+  const View* const root = tensor.lineage ? tensor.lineage->root.get() : nullptr;
+  Op base = graph.op(base_node);
+  const View leading = FirstSteps(view, view.leading);
+  Op before = Apply(lowering, leading, base);
+  const bool over_storage = root != nullptr && root->steps.size() != view.leading;
+  if (over_storage) {  // By AsStrided() from a part of the storage: that part is tied to what is written.
+    before = Apply(lowering, *root, base);
+    base = Scatter(lowering, *root, base, before);
+  }
+  Op after =
+      Scatter(lowering, StepsAfter(view, view.leading), over_storage ? base : before, graph.op(update));
+  const Op whole = Scatter(lowering, leading, base, after);
+  if (over_storage) after = Apply(lowering, *root, whole);
+  if (!lowering.b.status().ok()) throw Refusal{lowering.b.TakeStatus()};
+  written = {before.id, after.id};
+  return whole.id;
+}
+
+}  // namespace
+
+Written Write(Graph& graph, TensorImpl& tensor, NodeId node, const Caller& caller) {
   Storage& storage = *tensor.storage;
   if (graph.kind == Graph::Kind::kFunction) FunctionTrace::CheckWrite(graph, storage);
   if (graph.kind == Graph::Kind::kHost) FunctionTrace::CheckHostWrite(storage);
-  if (tensor.is_view()) {
-    Lowering lowering{graph};
-    const Op base = graph.op(graph.NodeOf(*storage.value));
-    node = Scatter(lowering, tensor.view(), base, graph.op(node)).id;
-    if (!lowering.b.status().ok()) throw Refusal{lowering.b.TakeStatus()};
-  }
+  Written written = {node, node};
+  if (tensor.is_view()) node = WriteThroughView(graph, tensor, graph.NodeOf(*storage.value), node, written);
   auto value = MakeRef<Value>(storage.value->type, storage.value->dims, storage.value->place, caller);
   if (graph.kind == Graph::Kind::kHost) value->Become(Evaluate(graph, {node})[0]);
   else graph.AddLive(*value, node);
   // An update that is not remembered lets gradients flow as before it.
   value->history = storage.value->history;
   value->history_output = storage.value->history_output;
+  value->detached_history = storage.value->detached_history;
   value->sharding = storage.value->sharding;
   CopyRole(*storage.value, *value);
   storage.value = std::move(value);
   ++storage.version;
-  return node;
+  return written;
 }
 
 Ref<Value> ShownValue(TensorImpl& tensor, const char* operation, const Caller& caller) {

@@ -23,8 +23,7 @@ class TensorImpl : public RefCounted, public Pooled<TensorImpl> {
 
   const uint64_t id;
   const Ref<Storage> storage;
-  Ref<GradLeaf> leaf;     // When it requires a gradient of its own.
-  bool detached = false;  // The value's history does not count.
+  Ref<Lineage> lineage;  // Null: gradients flow as the value's history says.
 
   // The node of a view in a graph, as long as neither the graph was closed nor the storage written.
   uint64_t cached_graph = 0, cached_version = 0;
@@ -54,10 +53,13 @@ Tensor MakeView(const Tensor& base, ViewStep step, Dims dims, Dims strides, int6
 
 // The node of what a tensor shows, in `graph`. REQUIRES: TraceLock.
 NodeId NodeOf(Graph& graph, TensorImpl& tensor);
+// What the tensor that gradients flow to shows, which the tensor that was written to is a view of.
+struct Written {
+  NodeId before, after;
+};
 // Replaces what the tensor shows, which for a view is part of its storage's value. `node` has its shape and
 // type. REQUIRES: TraceLock; the graph is one the tensor's place computes in.
-// Gives the node of the storage's new value.
-NodeId Write(Graph& graph, TensorImpl& tensor, NodeId node, const Caller& caller);
+Written Write(Graph& graph, TensorImpl& tensor, NodeId node, const Caller& caller);
 // A value of its own with what the tensor shows: its storage's value when it is not a view.
 Ref<Value> ShownValue(TensorImpl& tensor, const char* operation, const Caller& caller);
 

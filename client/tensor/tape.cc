@@ -134,7 +134,10 @@ void KeepResiduals(Graph& graph, const Caller& caller) {
   const auto visit = [&](const Ref<TapeEntry>& entry) {
     if (entry && entry->graph == &graph && seen.insert(entry.get()).second) pending.push_back(entry.get());
   };
-  for (const Value* value : graph.LiveInOrder()) visit(value->history);
+  for (const Value* value : graph.LiveInOrder()) {
+    visit(value->history);
+    visit(value->detached_history);
+  }
   while (!pending.empty()) {
     TapeEntry* const entry = pending.back();
     pending.pop_back();
@@ -143,8 +146,33 @@ void KeepResiduals(Graph& graph, const Caller& caller) {
   }
 }
 
+GradEdge EdgeOf(const TensorImpl& tensor) {
+  if (!tensor.lineage) return {{}, tensor.value().history, tensor.value().history_output};
+  const Lineage& lineage = *tensor.lineage;
+  if (lineage.leaf) return {lineage.leaf, {}, 0};
+  return {{}, lineage.history, lineage.history_output};
+}
+
 bool RequiresGrad(const TensorImpl& tensor) {
-  return tensor.leaf || (!tensor.detached && tensor.value().history);
+  if (!tensor.lineage) return bool{tensor.value().history};
+  return tensor.lineage->leaf || tensor.lineage->history;
+}
+
+bool IsRoot(const TensorImpl& tensor) {
+  return tensor.lineage ? tensor.lineage->tensor == tensor.id : !tensor.is_view();
+}
+bool IsGradLeaf(const TensorImpl& tensor) { return tensor.lineage && tensor.lineage->leaf && IsRoot(tensor); }
+
+Ref<Lineage> NewLineage(const TensorImpl& tensor, uint64_t id) {
+  View root = tensor.view();
+  root.leading = root.steps.size();
+  return MakeRef<Lineage>(std::make_shared<const View>(std::move(root)), id);
+}
+
+View MarkedView(const TensorImpl& tensor) {
+  View view = tensor.view();
+  if (tensor.lineage && IsRoot(tensor)) view.leading = view.steps.size();
+  return view;
 }
 
 TapeInput MakeTapeInput(TensorImpl& tensor, NodeId node) {
@@ -153,15 +181,15 @@ TapeInput MakeTapeInput(TensorImpl& tensor, NodeId node) {
   input.value = tensor.storage->value;
   input.value_id = value.id;
   input.base = value.shape();
-  input.view = tensor.view();
+  input.view = MarkedView(tensor);
+  if (tensor.lineage) input.root = tensor.lineage->root;
   input.wanted = RequiresGrad(tensor);
   input.node = node;
   if (!input.wanted) return input;
-  input.leaf = tensor.leaf;
-  if (!input.leaf) {
-    input.history = value.history;
-    input.history_output = value.history_output;
-  }
+  GradEdge edge = EdgeOf(tensor);
+  input.leaf = std::move(edge.leaf);
+  input.history = std::move(edge.entry);
+  input.history_output = edge.output;
   return input;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -18,12 +19,29 @@ class TapeEntry;
 // Where the gradient of a tensor that requires one is collected. Views of the tensor share it.
 class GradLeaf : public RefCounted {
  public:
-  GradLeaf(size_t steps, bool in_function) : steps(steps), in_function(in_function) {}
+  explicit GradLeaf(bool in_function) : in_function(in_function) {}
   static void Destroy(GradLeaf* leaf) { delete leaf; }
 
-  const size_t steps;      // Of the views that share it: how many lead to the tensor itself.
   const bool in_function;  // Made while a function was traced.
   Tensor gradient;
+};
+
+// Where the gradients of a tensor and of its views flow to. A tensor without one has its storage's value's
+// history. One of its own has a leaf, what Detach() gives (which shares the storage and not its history, and
+// may come to a history by updates in place), and a view that is made in a NoGrad scope.
+class Lineage : public RefCounted {
+ public:
+  Lineage(std::shared_ptr<const View> root, uint64_t tensor) : root(std::move(root)), tensor(tensor) {}
+  static void Destroy(Lineage* lineage) { delete lineage; }
+
+  // How that tensor looks at the storage; all steps of it are leading ones.
+  const std::shared_ptr<const View> root;
+  const uint64_t tensor;  // Its id: the others are views.
+  bool made_without_grad = false;
+  Ref<GradLeaf> leaf;
+  Ref<TapeEntry> history;       // Where there is no leaf: what made what it shows ...
+  uint32_t history_output = 0;  // ... as this output, of the root's shape.
+  Ref<Lineage> before;          // Of a leaf: what the tensor had until RequiresGrad_().
 };
 
 // Whether operations of this thread are remembered. Off in a NoGrad scope, and inside Backward().
@@ -33,13 +51,14 @@ bool& GradMode();
 struct TapeInput {
   Ref<Value> value;  // Null where no gradient needs to know it.
   uint64_t value_id = 0;
-  Shape base;                   // The value's shape ...
-  View view;                    // ... and how it was looked at.
-  bool wanted = false;          // Whether it requires a gradient, which goes ...
-  Ref<GradLeaf> leaf;           // ... here, ...
-  Ref<TapeEntry> history;       // ... or, without a leaf, to what made the value ...
-  uint32_t history_output = 0;  // ... as this output.
-  NodeId node = 0;              // What was shown, in the graph.
+  Shape base;                        // The value's shape ...
+  View view;                         // ... and how it was looked at.
+  std::shared_ptr<const View> root;  // Its lineage's; null: the whole value.
+  bool wanted = false;               // Whether it requires a gradient, which goes ...
+  Ref<GradLeaf> leaf;                // ... here, ...
+  Ref<TapeEntry> history;            // ... or, without a leaf, to what made the value ...
+  uint32_t history_output = 0;       // ... as this output.
+  NodeId node = 0;                   // What was shown, in the graph.
 };
 
 // A remembered operation: a range of nodes of a graph. When the graph is cleared the range is copied.
@@ -71,6 +90,7 @@ class TapeEntry : public RefCounted {
   std::vector<Kept> kept;
   // In place of nodes: gives the inputs' gradients from those of the outputs.
   std::function<std::vector<Tensor>(const std::vector<Tensor>&)> backward;
+  bool in_place = false;  // Whether it replaced what its first operand showed.
   bool released = false;
 
   // Lets go of the inputs' values that no gradient needs.
@@ -88,8 +108,23 @@ inline void (*keep_residuals)(TapeEntry& entry, Graph& graph, const Caller& call
 // The same for all entries that live values of the graph lead to. REQUIRES: TraceLock.
 void KeepResiduals(Graph& graph, const Caller& caller);
 
+// Where the gradient of what a tensor is a view of goes: to a leaf, or on to what made the value.
+struct GradEdge {
+  Ref<GradLeaf> leaf;
+  Ref<TapeEntry> entry;
+  uint32_t output = 0;
+};
+GradEdge EdgeOf(const TensorImpl& tensor);
 // Whether gradients flow to the tensor: it is a leaf that requires one, or was made from some.
 bool RequiresGrad(const TensorImpl& tensor);
+// Whether it is the tensor that its lineage began with, and no view of it.
+bool IsRoot(const TensorImpl& tensor);
+// Whether it is a leaf that collects a gradient.
+bool IsGradLeaf(const TensorImpl& tensor);
+// A lineage that begins with what the tensor shows; `id` is that of its root.
+Ref<Lineage> NewLineage(const TensorImpl& tensor, uint64_t id);
+// How the tensor looks at its storage, with the steps that lead to its lineage's root marked.
+View MarkedView(const TensorImpl& tensor);
 TapeInput MakeTapeInput(TensorImpl& tensor, NodeId node);
 
 }  // namespace hlod::lazy

@@ -17,7 +17,8 @@ Op TapeOperand(Taping& taping, Lowering& lowering, TensorImpl& tensor, Op op) {
   TapeInput input = MakeTapeInput(tensor, op.id);
   for (const TapeInput& other : taping.inputs) {
     if (other.node != op.id || (other.value_id == input.value_id && other.wanted == input.wanted &&
-                                other.leaf.get() == input.leaf.get())) {
+                                other.leaf.get() == input.leaf.get() &&
+                                other.history.get() == input.history.get() && other.root == input.root)) {
       continue;
     }
     op = lowering.b.Unary(hlo::kCopy, op);
@@ -30,18 +31,26 @@ Op TapeOperand(Taping& taping, Lowering& lowering, TensorImpl& tensor, Op op) {
 
 void Remember(Taping& taping, const Operation& operation, Graph& graph, const Caller& caller) {
   auto entry = MakeRef<TapeEntry>(operation.pytorch, caller);
-  for (const auto& [value, node] : taping.results) {
+  for (const auto& [value, node, lineage] : taping.results) {
     if (!hlo::IsFloat(value->type) && !hlo::IsComplex(value->type)) continue;
-    value->history = entry;
-    value->history_output = static_cast<uint32_t>(entry->outputs.size());
+    const auto output = static_cast<uint32_t>(entry->outputs.size());
+    if (lineage == nullptr) {
+      value->history = entry;
+      value->history_output = output;
+    } else {
+      value->detached_history = entry;
+      lineage->history = entry;
+      lineage->history_output = output;
+    }
     entry->outputs.push_back(node);
-    entry->output_shapes.push_back(value->shape());
+    entry->output_shapes.push_back(graph.computation()[node].shape());
   }
   if (entry->outputs.empty()) return;
   entry->inputs.assign(std::make_move_iterator(taping.inputs.begin()),
                        std::make_move_iterator(taping.inputs.end()));
   entry->first = taping.first;
   entry->limit = graph.size();
+  entry->in_place = taping.in_place;
   entry->ForgetUnneeded(graph);
   graph.AddTape(*entry);
 }

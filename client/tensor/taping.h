@@ -13,9 +13,15 @@ namespace hlod::lazy {
 // What an operation is to be remembered by, for Backward().
 struct Taping {
   bool on = false;
+  bool in_place = false;                     // Whether the first operand is updated.
   NodeId first = 0;                          // Its nodes begin here.
   absl::InlinedVector<TapeInput, 3> inputs;  // Its operands that are tensors.
-  absl::InlinedVector<std::pair<Value*, NodeId>, 2> results;
+  struct Result {
+    Value* value;
+    NodeId node;
+    Lineage* lineage = nullptr;  // Whose tensor shows it; null: the whole value.
+  };
+  absl::InlinedVector<Result, 2> results;
 };
 
 bool NeedsTape(const BoundOperands& bound);

@@ -102,15 +102,20 @@ Tensor& Tensor::RequiresGrad_(bool requires_grad, Caller caller) {
                 "requires_grad_", caller);
   }
   const TraceLock lock;
-  if (!requires_grad && !Defined(*this).leaf && lazy::RequiresGrad(Defined(*this))) {
+  lazy::TensorImpl& impl = Defined(*this);
+  const bool requires_now = lazy::RequiresGrad(impl), is_leaf = lazy::IsGradLeaf(impl);
+  if (!requires_grad && requires_now && !is_leaf) {
     lazy::Throw(ErrorKind::kArgument,
                 "this tensor was computed from one that requires gradients; use Detach() to stop them",
                 "requires_grad_", caller);
   }
-  if (!requires_grad) Defined(*this).leaf = {};
-  else if (!lazy::RequiresGrad(Defined(*this))) {
-    Defined(*this).leaf = lazy::MakeRef<lazy::GradLeaf>(Defined(*this).view().steps.size(),
-                                                        lazy::FunctionTrace::Innermost() != nullptr);
+  if (!requires_grad && is_leaf) {
+    impl.lineage = Ref<lazy::Lineage>(impl.lineage->before);
+  } else if (requires_grad && !requires_now) {
+    Ref<lazy::Lineage> lineage = lazy::NewLineage(impl, impl.id);
+    lineage->leaf = lazy::MakeRef<lazy::GradLeaf>(lazy::FunctionTrace::Innermost() != nullptr);
+    lineage->before = std::move(impl.lineage);
+    impl.lineage = std::move(lineage);
     lazy::SetRole(*this, lazy::Role::kWeight);
   }
   return *this;
@@ -157,8 +162,8 @@ Tensor CopyTo(const Tensor& tensor, const Device& device, Cause cause, const Cal
       graph.AddLive(*moved, graph.NodeOf(*shown));
     });
   } else if (state == Value::State::kFile && IsLargeIn(to, *shown)) {
-    moved->Become(ValueOrThrow(
-        internal::UploadWithoutBytes(device, shown->shape(), cause, caller), "to", caller));
+    moved->Become(
+        ValueOrThrow(internal::UploadWithoutBytes(device, shown->shape(), cause, caller), "to", caller));
   } else if (state == Value::State::kFile) {
     // From the file to the device: the host keeps nothing.
     const Literal literal = ValueOrThrow(load(), "to", caller);
@@ -178,6 +183,7 @@ Tensor CopyTo(const Tensor& tensor, const Device& device, Cause cause, const Cal
   if (GradMode() && RequiresGrad(Defined(tensor))) {
     auto entry = MakeRef<TapeEntry>("to", caller);
     entry->inputs.push_back(MakeTapeInput(Defined(tensor), 0));
+    entry->inputs.back().value = Ref<Value>();  // Its gradient needs no values, so it may be asked for again.
     entry->output_shapes.push_back(tensor.shape());
     entry->backward = [back = tensor.device(), caller](const std::vector<Tensor>& gradients) {
       return std::vector<Tensor>{gradients[0].To(back, caller)};
@@ -209,7 +215,7 @@ Tensor Tensor::Detach() const {
   }
   auto detached =
       lazy::MakeRef<lazy::TensorImpl>(lazy::NextId(), Defined(*this).storage, Defined(*this).view());
-  detached->detached = true;
+  detached->lineage = lazy::NewLineage(*detached, detached->id);
   return lazy::MakeTensor(std::move(detached));
 }
 

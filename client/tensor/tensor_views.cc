@@ -210,10 +210,12 @@ Tensor Tensor::Unsqueeze(int64_t dim, Caller caller) const {
 
 Tensor Tensor::Flatten(int64_t start, int64_t end, Caller caller) const {
   Dims to;
+  bool is_flat = false;
   const Operand operands[] = {Operand(*this, caller)};
   lazy::Explain(lazy::ops::Flatten, operands, caller, [&] {
     if (!defined()) Refuse("an argument is an undefined tensor");
     const int64_t first = lazy::WrapDim(start, rank()), last = lazy::WrapDim(end, rank());
+    is_flat = first == last && rank() > 0;
     if (first > last) Refuse("start dimension %d comes after end dimension %d", start, end);
     int64_t merged = 1;
     for (int64_t i = 0; i < rank(); ++i) {
@@ -223,7 +225,7 @@ Tensor Tensor::Flatten(int64_t start, int64_t end, Caller caller) const {
     }
     if (rank() == 0) to.push_back(1);
   });
-  return Reshape(to, caller);
+  return is_flat ? *this : Reshape(to, caller);
 }
 
 Tensor Tensor::Expand(DimList to, Caller caller) const {

@@ -79,6 +79,8 @@ class Value : public RefCounted, public Pooled<Value> {
   // Where gradients flow to it: what made it, and as which of its outputs. Null for most.
   Ref<TapeEntry> history;
   uint32_t history_output = 0;
+  // What made it as a detached tensor that shares it sees it; that tensor's lineage knows the way.
+  Ref<TapeEntry> detached_history;
 
   // The node that this value, being data or a recipe, was last found to be in an open graph: a memo of the
   // graph's own table.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "client/tensor/overlap.h"
+
 namespace hlod::lazy {
 namespace {
 
@@ -48,11 +50,12 @@ Op ScatterFlat(Lowering& l, Op flat, Op indices, Op updates, int64_t count) {
   return l.b.Add(hlo::kScatter, {flat, l.b.Reshape(indices, {count, 1}), updates}, attributes, {second});
 }
 
-// Whether two indices of the step name one element: strides sorted by size must each clear what is below.
-bool Overlaps(const StridedStep& step) {
+// Whether two indices name one element: strides sorted by size must each clear what is below.
+bool Overlap(const Dims& sizes, const Dims& strides) {
   std::vector<std::pair<int64_t, int64_t>> dims;  // (stride, size)
-  for (size_t i = 0; i < step.dims.size(); ++i) {
-    if (step.dims[i] > 1) dims.emplace_back(step.strides[i], step.dims[i]);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0) return false;
+    if (sizes[i] > 1) dims.emplace_back(strides[i], sizes[i]);
   }
   std::sort(dims.begin(), dims.end());
   int64_t reach = 0;
@@ -61,6 +64,12 @@ bool Overlaps(const StridedStep& step) {
     reach += stride * (size - 1);
   }
   return false;
+}
+
+[[noreturn]] void RefuseOverlap() {
+  Refuse(
+      "more than one element of the written-to tensor refers to a single memory location; Clone() it "
+      "first");
 }
 
 // Where a slice begins in every dimension.
@@ -120,13 +129,15 @@ struct Backward {
     return l.b.Transpose(update, InversePermutation(step.permutation));
   }
   Op operator()(const ReshapeStep&) const { return l.Reshape(update, l.dims(x)); }
-  Op operator()(const ExpandStep&) const {
-    Refuse(
-        "more than one element of the written-to tensor refers to a single memory location; Clone() it "
-        "first");
+  // Where nothing is repeated, the same elements; of none, none.
+  Op operator()(const ExpandStep& step) const {
+    const int64_t count = Count(step.dims);
+    if (count == 0) return x;
+    if (count != Count(l.dims(x))) RefuseOverlap();
+    return l.Reshape(update, l.dims(x));
   }
   Op operator()(const StridedStep& step) const {
-    if (Overlaps(step)) return (*this)(ExpandStep{});
+    if (Overlap(step.dims, step.strides)) RefuseOverlap();
     const int64_t count = Count(step.dims);
     if (count == 0) return x;
     const Op flat = l.Reshape(x, {Count(l.dims(x))});
@@ -137,7 +148,47 @@ struct Backward {
 
 }  // namespace
 
-View WholeView(const Dims& dims) { return {{}, dims, hlo::RowMajorStrides(dims), 0}; }
+View WholeView(const Dims& dims) { return {{}, dims, hlo::RowMajorStrides(dims), 0, 0}; }
+
+View FirstSteps(const View& view, size_t count) {
+  View first;
+  first.steps.assign(view.steps.begin(), view.steps.begin() + static_cast<std::ptrdiff_t>(count));
+  return first;
+}
+
+View StepsAfter(const View& view, size_t count) {
+  View rest;
+  rest.steps.assign(view.steps.begin() + static_cast<std::ptrdiff_t>(count), view.steps.end());
+  return rest;
+}
+
+namespace {
+
+// Whether the elements lie one after another, in whatever order of the dimensions.
+bool IsDense(const View& view) {
+  std::vector<std::pair<int64_t, int64_t>> dims;  // (stride, size)
+  for (size_t i = 0; i < view.dims.size(); ++i) {
+    if (view.dims[i] > 1) dims.emplace_back(view.strides[i], view.dims[i]);
+  }
+  std::sort(dims.begin(), dims.end());
+  int64_t expected = 1;
+  for (const auto& [stride, size] : dims) {
+    if (stride != expected) return false;
+    expected *= size;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Overlaps(const View& view) { return Overlap(view.dims, view.strides); }
+
+bool OverlapInPart(const View& a, const View& b) {
+  const int64_t a_count = Count(a.dims), b_count = Count(b.dims);
+  if (a_count == 0 || b_count == 0 || !IsDense(a) || !IsDense(b)) return false;
+  if (a.offset == b.offset && a_count == b_count) return a.strides != b.strides;
+  return a.offset < b.offset + b_count && b.offset < a.offset + a_count;
+}
 
 bool IsContiguous(const View& view) {
   int64_t expected = 1;

@@ -41,6 +41,9 @@ struct View {
   std::vector<ViewStep> steps;  // None: the storage's own shape.
   Dims dims, strides;           // As PyTorch counts them, in elements of the storage.
   int64_t offset = 0;
+  // How many of the steps, the first of them, lead to the tensor whose gradients the view's flow to
+  // (Lineage); none where a step over the whole storage replaced them.
+  size_t leading = 0;
 };
 
 View WholeView(const Dims& dims);
@@ -49,6 +52,11 @@ bool IsContiguous(const View& view);
 // dimension would span others that do not lie one after another.
 std::optional<Dims> ReshapedStrides(const View& view, const Dims& dims);
 
+// The first `count` steps, and those after them, without shapes.
+View FirstSteps(const View& view, size_t count);
+View StepsAfter(const View& view, size_t count);
+// Whether two indices of the view name one element.
+bool Overlaps(const View& view);
 // What the steps show of `base`.
 Op Apply(Lowering& l, const View& view, Op base);
 // `base` with `update` where the steps look. Refuses views that show an element more than once.

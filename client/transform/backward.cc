@@ -42,16 +42,13 @@ class GradScope {
 
 Operation Named(const char* operation) { return {operation, operation, Promotion::kNone, "a gradient"}; }
 
-// From the cotangent of what a view shows to that of what `leading` of its steps show.
-Op ThroughView(Lowering& l, const Shape& base, const View& view, size_t leading, Op ct) {
-  if (view.steps.size() <= leading) return ct;
+// From the cotangent of what a view shows to that of the root of its lineage; null: the whole `base`.
+Op ThroughView(Lowering& l, const Shape& base, const View& view, const View* root, Op ct) {
+  if (view.steps.size() <= view.leading) return ct;
   Graph scratch(l.graph.place, Graph::Kind::kFunction);
   Lowering s{scratch};
-  View first, rest;
-  first.steps.assign(view.steps.begin(), view.steps.begin() + static_cast<std::ptrdiff_t>(leading));
-  rest.steps.assign(view.steps.begin() + static_cast<std::ptrdiff_t>(leading), view.steps.end());
-  const Op from = Apply(s, first, scratch.op(scratch.ArgumentParameter(base)));
-  const Op shown = Apply(s, rest, from);
+  const Op from = Apply(s, FirstSteps(view, view.leading), scratch.op(scratch.ArgumentParameter(base)));
+  const Op shown = Apply(s, StepsAfter(view, view.leading), from);
   if (!s.b.status().ok()) throw Refusal{s.b.TakeStatus()};
   const Part part{scratch.computation(), 0, scratch.size(), {from.id}, {true}};
   std::vector<Op> parameters;  // The base, which is not asked for, and numbers.
@@ -60,40 +57,47 @@ Op ThroughView(Lowering& l, const Shape& base, const View& view, size_t leading,
         parameter.literal == nullptr ? ct : l.graph.op(l.graph.NumberParameter(*parameter.literal)));
   }
   OnDemand copies(l, scratch.computation(), std::move(parameters));
-  const Op result = PullBack(l, part, copies, {shown.id}, {ct})[0];
-  return IsZero(result) ? Zeros(l, s.shape(from)) : result;
+  Op result = PullBack(l, part, copies, {shown.id}, {ct})[0];
+  if (IsZero(result)) result = Zeros(l, s.shape(from));
+  // By AsStrided(), from the storage: what lies outside of the root gets none.
+  return root != nullptr && root->steps.size() != view.leading ? Apply(l, *root, result) : result;
+}
+
+Tensor ThroughView(const Shape& base, const View& view, const View* root, const Tensor& ct,
+                   const Caller& caller) {
+  if (view.steps.size() <= view.leading) return ct;
+  return Call(Named("backward"), {Operand(ct, caller)},
+              [&](Lowering& l, Operands o) { return ThroughView(l, base, view, root, o[0]); });
+}
+
+// The gradient of an operand by which nothing changes: zeros like the root of its lineage.
+Op ZerosOf(Lowering& l, const TapeInput& input) {
+  return Zeros(l, Shape::Array(input.base.type, input.root != nullptr ? input.root->dims : input.base.dims));
 }
 
 // An operand as it was, as a tensor.
 Tensor AsTensor(const TapeInput& input) {
   auto impl = MakeRef<TensorImpl>(NextId(), MakeRef<Storage>(input.value), input.view);
-  impl->leaf = input.leaf;
-  impl->detached = !input.wanted;
+  if (input.root != nullptr || !input.wanted) {
+    impl->lineage = input.root == nullptr ? NewLineage(*impl, impl->id) : MakeRef<Lineage>(input.root, 0);
+    impl->lineage->leaf = input.leaf;
+    impl->lineage->history = input.history;
+    impl->lineage->history_output = input.history_output;
+  }
   return MakeTensor(std::move(impl));
 }
 
 Tensor Conjugate(const Tensor& x) { return hlo::IsComplex(x.dtype()) ? Conj(x) : x; }
-
-// Where a gradient goes: to a leaf, or on to what made the value.
-struct Edge {
-  Ref<GradLeaf> leaf;
-  Ref<TapeEntry> entry;
-  uint32_t output = 0;
-};
-Edge EdgeOf(const Ref<GradLeaf>& leaf, const Value& value) {
-  if (leaf) return {leaf, {}, 0};
-  return {{}, value.history, value.history_output};
-}
 
 class Run {
  public:
   Run(const BackwardOptions& options, const Caller& caller) : options_(options), caller_(caller) {}
 
   // Gradients asked for by name; with some, none is added to leaves.
-  void Want(const Edge& edge, size_t index) { wanted_.emplace_back(edge, index); }
+  void Want(const GradEdge& edge, size_t index) { wanted_.emplace_back(edge, index); }
   std::vector<Tensor> results;
 
-  void Give(const Edge& edge, Tensor gradient) {
+  void Give(const GradEdge& edge, Tensor gradient) {
     for (const auto& [want, index] : wanted_) {
       if (want.leaf.get() == edge.leaf.get() && want.entry.get() == edge.entry.get() &&
           want.output == edge.output) {
@@ -179,6 +183,9 @@ class Run {
     for (size_t i = 0; i < made.size(); ++i) {
       const TapeInput& input = entry.inputs[which[i]];
       if (!input.wanted || !made[i].defined()) continue;
+      if (entry.backward) {
+        made[i] = ThroughView(input.base, input.view, input.root.get(), made[i], caller_);
+      }
       Give({input.leaf, input.history, input.history_output}, std::move(made[i]));
     }
   }
@@ -231,16 +238,39 @@ class Run {
                : Again(l, entry, outputs, cotangents, o.subspan(outputs.size(), inputs.size()),
                        o.subspan(outputs.size() + inputs.size(), kept.size()),
                        o.subspan(outputs.size() + inputs.size() + kept.size()));
-      std::vector<Op> kept;
+      std::vector<Op> given;
       for (size_t i = 0; i < results.size(); ++i) {
-        if (IsZero(results[i])) continue;
         const TapeInput& input = entry.inputs[i];
+        if (!input.wanted || (IsZero(results[i]) && !HasZeroGradient(entry, i, here))) continue;
         which.push_back(i);
-        kept.push_back(
-            ThroughView(l, input.base, input.view, input.leaf ? input.leaf->steps : 0, results[i]));
+        given.push_back(IsZero(results[i])
+                            ? ZerosOf(l, input)
+                            : ThroughView(l, input.base, input.view, input.root.get(), results[i]));
       }
-      return kept;
+      return given;
     });
+  }
+
+  // Whether the gradient of input `i`, by which nothing changes, is zeros as PyTorch has it: of what is
+  // replaced in place, and of what the results are computed from. What a function does not use has none.
+  static bool HasZeroGradient(const TapeEntry& entry, size_t i, bool here) {
+    if (entry.in_place) return true;
+    const hlo::Computation& computation = here ? entry.graph->computation() : *entry.function->computation;
+    const NodeId input = here ? entry.inputs[i].node : computation.parameters()[i];
+    const NodeId first = here ? entry.first : 0, limit = here ? entry.limit : computation.size();
+    std::vector<bool> depends(limit - first, false);  // Of the nodes from `first`.
+    const auto is = [&](NodeId node) {
+      return node == input || (node >= first && node < limit && depends[node - first]);
+    };
+    for (NodeId node = first; node < limit; ++node) {
+      const hlo::Instruction instruction = computation[node];
+      if (!instruction.called().empty() && instruction.opcode() != hlo::kReduce) continue;
+      const absl::Span<const NodeId> operands = instruction.operands();
+      depends[node - first] = std::any_of(operands.begin(), operands.end(), is);
+    }
+    const std::vector<NodeId>& outputs = here ? entry.outputs : entry.function->outputs;
+    return std::any_of(outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(entry.outputs.size()),
+                       is);
   }
 
   static Part PartOf(const TapeEntry& entry, const hlo::Computation& computation) {
@@ -299,7 +329,7 @@ class Run {
 
   const BackwardOptions& options_;
   const Caller& caller_;
-  std::vector<std::pair<Edge, size_t>> wanted_;
+  std::vector<std::pair<GradEdge, size_t>> wanted_;
   std::map<uint64_t, std::pair<Ref<TapeEntry>, std::vector<Tensor>>> pending_;
   std::vector<std::pair<Ref<GradLeaf>, Tensor>> leaves_;  // What is to be added, in the end.
   std::vector<Ref<TapeEntry>> spent_;
@@ -333,14 +363,8 @@ Tensor First(const Tensor& output, const Tensor& given, const Caller& caller) {
 // Gives the first gradient to what the tensor is a view of.
 void Start(Run& run, const Tensor& output, const Tensor& gradient, const Caller& caller) {
   const TensorImpl& impl = *output.impl();
-  const size_t leading = impl.leaf ? impl.leaf->steps : 0;
-  Tensor whole = gradient;
-  if (impl.view().steps.size() > leading) {
-    whole = Call(Named("backward"), {Operand(gradient, caller)}, [&](Lowering& l, Operands o) {
-      return ThroughView(l, impl.value().shape(), impl.view(), leading, o[0]);
-    });
-  }
-  run.Give(EdgeOf(impl.leaf, impl.value()), whole);
+  const View* const root = impl.lineage ? impl.lineage->root.get() : nullptr;
+  run.Give(EdgeOf(impl), ThroughView(impl.value().shape(), MarkedView(impl), root, gradient, caller));
 }
 
 }  // namespace
@@ -366,13 +390,13 @@ std::vector<Tensor> Gradients(const std::vector<Tensor>& outputs, const std::vec
   for (size_t i = 0; i < inputs.size(); ++i) {
     const bool requires_grad = inputs[i].requires_grad();
     const lazy::TensorImpl& impl = *inputs[i].impl();
-    if (!requires_grad || impl.view().steps.size() > (impl.leaf ? impl.leaf->steps : 0)) {
+    if (!requires_grad || !lazy::IsRoot(impl)) {
       lazy::Throw(
           ErrorKind::kArgument,
           absl::StrCat("input ", i, " must require gradients and not be a view: ", inputs[i].Describe()),
           "gradients", caller);
     }
-    run.Want(lazy::EdgeOf(impl.leaf, impl.value()), i);
+    run.Want(lazy::EdgeOf(impl), i);
   }
   for (const Tensor& output : outputs) {
     const lazy::GradScope scope(options.create_graph);
@@ -383,33 +407,37 @@ std::vector<Tensor> Gradients(const std::vector<Tensor>& outputs, const std::vec
 }
 
 bool Tensor::is_leaf() const {
+  const lazy::TraceLock lock;
   const lazy::TensorImpl& impl = lazy::Defined(*this);
-  return impl.leaf || impl.detached || !impl.value().history;
+  return !lazy::RequiresGrad(impl) || lazy::IsGradLeaf(impl);
 }
 Tensor Tensor::Grad() const {
+  const lazy::TraceLock lock;
   const lazy::TensorImpl& impl = lazy::Defined(*this);
-  if (impl.leaf) return impl.leaf->gradient;
-  const lazy::Value& value = impl.value();
-  if (impl.detached || !value.history || value.history->retained.size() <= value.history_output) return {};
-  const lazy::Ref<lazy::GradLeaf>& retained = value.history->retained[value.history_output];
+  if (!lazy::IsRoot(impl)) return {};
+  const lazy::GradEdge edge = lazy::EdgeOf(impl);
+  if (edge.leaf) return edge.leaf->gradient;
+  if (!edge.entry || edge.entry->retained.size() <= edge.output) return {};
+  const lazy::Ref<lazy::GradLeaf>& retained = edge.entry->retained[edge.output];
   return retained ? retained->gradient : Tensor();
 }
 void Tensor::ZeroGrad() {
-  if (const lazy::Ref<lazy::GradLeaf>& leaf = lazy::Defined(*this).leaf) leaf->gradient = Tensor();
+  if (lazy::IsGradLeaf(lazy::Defined(*this))) impl_->lineage->leaf->gradient = Tensor();
 }
 Tensor& Tensor::RetainGrad(Caller caller) {
   const lazy::TensorImpl& impl = lazy::Defined(*this);
-  if (impl.leaf) return *this;
-  if (!lazy::RequiresGrad(impl) || is_view()) {
+  if (lazy::IsGradLeaf(impl)) return *this;
+  if (!requires_grad() || !lazy::IsRoot(impl)) {
     lazy::Throw(
         ErrorKind::kArgument,
         absl::StrCat("only a tensor that requires gradients, and is not a view, keeps one: ", Describe()),
         "retain_grad", caller);
   }
-  lazy::TapeEntry& entry = *impl.value().history;
-  entry.retained.resize(entry.output_shapes.size());
-  lazy::Ref<lazy::GradLeaf>& leaf = entry.retained[impl.value().history_output];
-  if (!leaf) leaf = lazy::MakeRef<lazy::GradLeaf>(0, lazy::FunctionTrace::Innermost() != nullptr);
+  const lazy::TraceLock lock;
+  const lazy::GradEdge edge = lazy::EdgeOf(impl);
+  edge.entry->retained.resize(edge.entry->output_shapes.size());
+  lazy::Ref<lazy::GradLeaf>& leaf = edge.entry->retained[edge.output];
+  if (!leaf) leaf = lazy::MakeRef<lazy::GradLeaf>(lazy::FunctionTrace::Innermost() != nullptr);
   return *this;
 }
 

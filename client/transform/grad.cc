@@ -130,9 +130,8 @@ TransposedFunction::Source SourceOf(const Graph& graph, NodeId node, const std::
   if (parameter->literal != nullptr) return {{}, {}, parameter->literal};
   if (!parameter->captured.defined()) return {};
   const TensorImpl& captured = *parameter->captured.impl();
-  auto now = MakeRef<TensorImpl>(NextId(), MakeRef<Storage>(captured.storage->value), captured.view());
-  now->leaf = captured.leaf;
-  now->detached = captured.detached;
+  auto now = MakeRef<TensorImpl>(NextId(), MakeRef<Storage>(captured.storage->value), MarkedView(captured));
+  now->lineage = captured.lineage;
   return {{}, MakeTensor(std::move(now)), nullptr};
 }
 
