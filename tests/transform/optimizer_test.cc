@@ -92,6 +92,72 @@ TEST_F(Optimizer, SixStepsGiveOptaxParameters) {
   }
 }
 
+// Moments are of |g|^2, one for both parts. Values of Optax 0.2.8.
+TEST_F(Optimizer, FiveStepsOfComplexParametersGiveOptax) {
+  using Complex64 = std::complex<float>;
+  const std::vector<std::vector<Complex64>> gradients = {{{.5F, -.2F}, {-1, .3F}},
+                                                         {{-.3F, 1}, {.8F, -.6F}},
+                                                         {{.9F, .1F}, {-.1F, .7F}},
+                                                         {{.05F, -.5F}, {.6F, .2F}},
+                                                         {{1.2F, .4F}, {-.4F, -.9F}}};
+  const std::map<std::string, std::pair<optim::Optimizer, std::vector<float>>> cases = {
+      {"adam", {optim::Adam(.1), {0.760110915F, -2.07740569F, 0.594427049F, 2.96412063F}}},
+      {"adamw", {optim::AdamW(.1, .1), {0.716293573F, -1.97849369F, 0.565989137F, 2.8182261F}}},
+      {"nadam",
+       {optim::Adam(.1, {.nesterov = true}), {0.699392676F, -2.08414006F, 0.592721939F, 2.97227049F}}},
+      {"lion", {optim::Lion(.1, .9, .99, 1e-3), {0.705358982F, -2.0144763F, 0.482572109F, 2.9876039F}}},
+      {"clip",
+       {optim::Chain({optim::ClipByGlobalNorm(.5), optim::Sgd(.1)}),
+        {0.909404993F, -2.01195145F, 0.494582772F, 2.9932096F}}},
+      {"block",
+       {optim::Chain({optim::ClipByBlockRms(.5), optim::Sgd(.1)}),
+        {0.87187916F, -2.01690221F, 0.492338955F, 2.99039698F}}},
+      {"adafactor",
+       {optim::Adafactor(.1, {.factored = false}), {0.280819416F, -2.12026358F, 0.503460646F, 2.99118543F}}},
+  };
+  for (const auto& [name, each] : cases) {
+    std::vector<Tensor> params = {FromValues<Complex64>({{1, -2}, {.5, 3}}, Dims{2}, device())};
+    optim::State state = each.first.Init(params);
+    for (const std::vector<Complex64>& gradient : gradients) {
+      const std::vector<Tensor> given = {FromValues<Complex64>(gradient, Dims{2}, device())};
+      auto [updates, next] = each.first.Update(given, state, params);
+      state = std::move(next);
+      params = optim::ApplyUpdates(params, updates);
+    }
+    const Tensor parts = ViewAsReal(params[0]).Reshape({4});
+    EXPECT_THAT(parts.ToVector<float>(), ::testing::Pointwise(::testing::FloatNear(4e-6F), each.second))
+        << name;
+  }
+}
+
+// Rates and corrections of f64 parameters have f64's digits. Values of Optax 0.2.8 with 64 bits.
+TEST_F(Optimizer, FiveStepsOfF64ParametersGiveOptax) {
+  const std::vector<std::vector<double>> gradients = {
+      {.5, -.2, -1, .3}, {-.3, 1, .8, -.6}, {.9, .1, -.1, .7}, {.05, -.5, .6, .2}, {1.2, .4, -.4, -.9}};
+  const std::map<std::string, std::pair<optim::Optimizer, std::vector<double>>> cases = {
+      {"adam",
+       {optim::Adam(.1), {0.6953888094456832, -2.053491178874579, 0.5981812028713426, 2.8930501603896692}}},
+      {"scheduled",
+       {optim::Adam(optim::CosineDecay(.1, 10)),
+        {0.7371040574013525, -2.0345443296418617, 0.6005860261160492, 2.895956108784237}}},
+      {"adafactor",
+       {optim::Adafactor(.1, {.factored = false}),
+        {0.43367495794948097, -2.0104660131739895, 0.5030588671339251, 2.921223545149748}}},
+  };
+  for (const auto& [name, each] : cases) {
+    std::vector<Tensor> params = {FromValues<double>({1, -2, .5, 3}, Dims{4}, device())};
+    optim::State state = each.first.Init(params);
+    for (const std::vector<double>& gradient : gradients) {
+      const std::vector<Tensor> given = {FromValues<double>(gradient, Dims{4}, device())};
+      auto [updates, next] = each.first.Update(given, state, params);
+      state = std::move(next);
+      params = optim::ApplyUpdates(params, updates);
+    }
+    EXPECT_THAT(params[0].ToVector<double>(), ::testing::Pointwise(::testing::DoubleNear(1e-13), each.second))
+        << name;
+  }
+}
+
 TEST_F(Optimizer, SchedulesGiveOptaxValues) {
   const auto schedules = Schedules();
   ASSERT_EQ(schedules.size(), Optax()["schedules"].size());

@@ -157,6 +157,67 @@ TEST_F(TorchOptimizers, ARateIsReducedOnAPlateauAsPyTorchDoes) {
   EXPECT_THAT(last_what_, HasSubstr("the factor (1) must be below 1"));
 }
 
+using Complex64 = std::complex<float>;
+// The gradients of five steps of two complex parameters.
+const std::vector<std::vector<Complex64>> kComplexGradients = {{{.5F, -.2F}, {-1, .3F}},
+                                                               {{-.3F, 1}, {.8F, -.6F}},
+                                                               {{.9F, .1F}, {-.1F, .7F}},
+                                                               {{.05F, -.5F}, {.6F, .2F}},
+                                                               {{1.2F, .4F}, {-.4F, -.9F}}};
+
+// The parts of a complex parameter are parameters of their own.
+TEST_F(TorchOptimizers, ComplexParametersArePyTorchs) {
+  const auto check = [&](const char* name, const auto& make, const std::vector<float>& wanted) {
+    for (const Device& place : {Device(), device()}) {
+      Tensor parameter = FromValues<Complex64>({{1, -2}, {.5, 3}}, Dims{2}, place).RequiresGrad_();
+      auto optimizer = make(parameter);
+      for (const std::vector<Complex64>& gradient : kComplexGradients) {
+        optimizer.ZeroGrad();
+        parameter.Backward({.gradient = FromValues<Complex64>(gradient, Dims{2}, place)});
+        optimizer.Step();
+      }
+      const Tensor parts = ViewAsReal(parameter.Detach()).Reshape({4});
+      EXPECT_THAT(parts.ToVector<float>(), Pointwise(FloatNear(2e-6F), wanted)) << name;
+    }
+  };
+  check("adam", [](const Tensor& p) { return Adam({p}, {.lr = .1}); },
+        {0.695388913F, -2.05349135F, 0.598181188F, 2.89305019F});
+  // PyTorch's of the parts as a real parameter.
+  check("amsgrad",
+        [](const Tensor& p) { return AdamW({p}, {.lr = .1, .weight_decay = .01, .amsgrad = true}); },
+        {0.691032041F, -2.04361378F, 0.595268077F, 2.87845596F});
+  check("rmsprop", [](const Tensor& p) { return RmsProp({p}, {.lr = .1, .momentum = .5, .centered = true}); },
+        {-2.28690958F, -1.74180543F, 1.04333377F, 1.83656514F});
+  check("adagrad", [](const Tensor& p) { return Adagrad({p}, {.lr = .1, .lr_decay = .1}); },
+        {0.820017219F, -1.98718905F, 0.536538184F, 2.95365405F});
+  check("sgd", [](const Tensor& p) { return Sgd({p}, {.lr = .1, .momentum = .9, .nesterov = true}); },
+        {0.337513477F, -2.29068804F, 0.588741064F, 2.98120832F});
+}
+
+TEST_F(TorchOptimizers, ParametersOfF64HaveItsDigits) {
+  const auto check = [&](const char* name, const auto& make, const std::vector<double>& wanted) {
+    Tensor parameter = FromValues<double>({1, -2, .5, 3}, Dims{4}, device()).RequiresGrad_();
+    auto optimizer = make(parameter);
+    const std::vector<std::vector<double>> gradients = {
+        {.5, -.2, -1, .3}, {-.3, 1, .8, -.6}, {.9, .1, -.1, .7}, {.05, -.5, .6, .2}, {1.2, .4, -.4, -.9}};
+    for (const std::vector<double>& gradient : gradients) {
+      optimizer.ZeroGrad();
+      parameter.Backward({.gradient = FromValues<double>(gradient, Dims{4}, device())});
+      optimizer.Step();
+    }
+    EXPECT_THAT(parameter.Detach().ToVector<double>(), Pointwise(DoubleNear(1e-14), wanted)) << name;
+  };
+  check("adam", [](const Tensor& p) { return Adam({p}, {.lr = .1}); },
+        {0.6953888094456832, -2.0534911788745793, 0.5981812028713426, 2.8930501603896697});
+  check("amsgrad",
+        [](const Tensor& p) { return AdamW({p}, {.lr = .1, .weight_decay = .01, .amsgrad = true}); },
+        {0.6910320413953414, -2.0436137792880094, 0.595268077057129, 2.8784559614728833});
+  check("rmsprop", [](const Tensor& p) { return RmsProp({p}, {.lr = .1, .momentum = .5, .centered = true}); },
+        {-2.286909795362827, -1.7418056895400968, 1.0433337538958865, 1.836565188398897});
+  check("adagrad", [](const Tensor& p) { return Adagrad({p}, {.lr = .1, .lr_decay = .1}); },
+        {0.8200172364491444, -1.987189080228373, 0.5365381688109615, 2.953653913920515});
+}
+
 TEST_F(TorchOptimizers, NesterovNeedsAMomentumWithoutDampening) {
   Thrown([&] { Sgd({Parameter()}, {.nesterov = true}); });
   EXPECT_THAT(last_what_, HasSubstr("nesterov takes a momentum above 0, not 0"));

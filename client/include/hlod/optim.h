@@ -30,7 +30,7 @@ struct State {
   std::vector<std::vector<Tensor>> parts;
 };
 
-// A value for each step: of a count (s32 scalar) an f32 scalar.
+// A value for each step, of a count: an f32 scalar; where the count is s64, for parameters of f64, an f64 one.
 using Schedule = std::function<Tensor(const Tensor& count)>;
 
 // A number, or a schedule of the steps that were made before.

@@ -40,9 +40,10 @@ class FactoredRms : public Transformation {
     Tensors state;
     for (const Tensor& param : params) {
       const auto factored = FactoredDims(param.dims(), options_);
-      state.push_back(factored ? ZerosFor(param, Without(param.dims(), factored->larger)) : ZerosFor(param));
-      state.push_back(factored ? ZerosFor(param, Without(param.dims(), factored->smaller))
-                               : ZerosFor(param, {0}));
+      const Tensor moduli = ZeroModuliFor(param);
+      state.push_back(factored ? ZerosFor(moduli, Without(moduli.dims(), factored->larger)) : moduli);
+      state.push_back(factored ? ZerosFor(moduli, Without(moduli.dims(), factored->smaller))
+                               : ZerosFor(moduli, {0}));
     }
     state.push_back(ZeroCount(params));
     return state;
@@ -50,13 +51,12 @@ class FactoredRms : public Transformation {
 
   Tensors Update(Tensors& updates, const Tensors& state, const Tensors&) const override {
     const Tensor& count = state.back();
-    const Tensor step = (count - options_.decay_offset).To(kF32) + 1;
-    const Tensor decay = 1 - Pow(step, -options_.decay_rate);
     Tensors next = state;
     for (size_t i = 0; i < updates.size(); ++i) {
       if (!updates[i].defined()) continue;
-      const Tensor squares = Square(updates[i]) + options_.eps;
-      const Tensor rate = decay.To(updates[i].dtype());
+      const Tensor squares = SquaredModulus(updates[i]) + options_.eps;
+      const Tensor step = (count - options_.decay_offset).To(StepType(updates[i].dtype())) + 1;
+      const Tensor rate = (1 - Pow(step, -options_.decay_rate)).To(squares.dtype());
       const auto average = [&](const Tensor& old, const Tensor& now) {
         return old * rate + now * (1 - rate);
       };

@@ -1,5 +1,6 @@
 // Chains of gradient transformations, and the links that need no state of their own.
 #include <algorithm>
+#include <map>
 
 #include "absl/strings/str_cat.h"
 #include "client/tensor/abstract.h"
@@ -37,9 +38,14 @@ class Scheduled : public Transformation {
   Scheduled(Schedule schedule, double sign) : schedule_(std::move(schedule)), sign_(sign) {}
   Tensors Init(const Tensors& params) const override { return {ZeroCount(params)}; }
   Tensors Update(Tensors& updates, const Tensors& state, const Tensors&) const override {
-    const Tensor factor = schedule_(state[0]) * sign_;
+    // In f64 for updates of that precision, which the type of the count says to the schedule.
+    std::map<PrimitiveType, Tensor> factors;
     for (Tensor& update : updates) {
-      if (update.defined()) update = update * factor.To(update.dtype());
+      if (!update.defined()) continue;
+      const PrimitiveType type = StepType(update.dtype());
+      Tensor& factor = factors[type];
+      if (!factor.defined()) factor = schedule_(state[0].To(type == kF64 ? kS64 : kS32)) * sign_;
+      update = update * factor.To(update.dtype());
     }
     return {Increment(state[0])};
   }
@@ -57,7 +63,7 @@ class GlobalNormClip : public Transformation {
     Tensor squares;
     for (const Tensor& update : updates) {
       if (!update.defined()) continue;
-      const Tensor sum = Sum(Square(update));
+      const Tensor sum = Sum(SquaredModulus(update));
       squares = squares.defined() ? squares + sum : sum;
     }
     if (!squares.defined()) return {};
@@ -73,7 +79,7 @@ class GlobalNormClip : public Transformation {
   const double max_norm_;
 };
 
-Tensor RootMeanSquare(const Tensor& x) { return Sqrt(Mean(Square(x))); }
+Tensor RootMeanSquare(const Tensor& x) { return Sqrt(Mean(SquaredModulus(x))); }
 
 }  // namespace
 
@@ -219,12 +225,27 @@ Tensor Increment(const Tensor& count) {
   return Where(Lt(count, kMax), count + 1, count);
 }
 
+Tensor SquaredModulus(const Tensor& x) {
+  return hlo::IsComplex(x.dtype()) ? Square(Real(x)) + Square(Imag(x)) : Square(x);
+}
+Tensor ZeroModuliFor(const Tensor& param) {
+  if (!hlo::IsComplex(param.dtype())) return ZerosFor(param);
+  const PrimitiveType type = StepType(param.dtype());
+  if (param.is_placeholder()) return Placeholder(param.dims(), type, param.device());
+  return Zeros(param.dims(), {.type = type, .device = param.device()});
+}
+PrimitiveType StepType(PrimitiveType type) { return type == kF64 || type == kC128 ? kF64 : kF32; }
+
 Tensor MovingAverage(const Tensor& average, const Tensor& value, double decay) {
   return value * (1 - decay) + average * decay;
 }
 
 Tensor BiasCorrected(const Tensor& average, double decay, const Tensor& count) {
-  const Tensor correction = 1 - Pow(decay, count.To(kF32));
+  const Tensor correction = 1 - Pow(decay, count.To(StepType(average.dtype())));
+  return average / correction.To(average.dtype());
+}
+Tensor ExactlyBiasCorrected(const Tensor& average, double decay, const Tensor& count) {
+  const Tensor correction = 1 - Pow(decay, count.To(kF64));
   return average / correction.To(average.dtype());
 }
 

@@ -63,7 +63,7 @@ class AdamLink : public Transformation {
   explicit AdamLink(const AdamOptions& options) : options_(options) {}
   Tensors Init(const Tensors& params) const override {
     Tensors state = ZerosForAll(params);
-    for (const Tensor& second : ZerosForAll(params)) state.push_back(second);
+    for (const Tensor& param : params) state.push_back(ZeroModuliFor(param));
     state.push_back(ZeroCount(params));
     return state;
   }
@@ -77,7 +77,7 @@ class AdamLink : public Transformation {
       const Tensor& gradient = updates[i];
       Tensor &first = next[i], &second = next[n + i];
       first = MovingAverage(state[i], gradient, b1);
-      second = MovingAverage(state[n + i], Square(gradient), b2);
+      second = MovingAverage(state[n + i], SquaredModulus(gradient), b2);
       const Tensor mean = nesterov ? MovingAverage(BiasCorrected(first, b1, Increment(count)),
                                                    BiasCorrected(gradient, b1, count), b1)
                                    : BiasCorrected(first, b1, count);
@@ -101,7 +101,7 @@ class LionLink : public Transformation {
     for (size_t i = 0; i < updates.size(); ++i) {
       if (!updates[i].defined()) continue;
       moments[i] = MovingAverage(state[i], updates[i], b2_);
-      updates[i] = Sign(MovingAverage(state[i], updates[i], b1_));
+      updates[i] = Sgn(MovingAverage(state[i], updates[i], b1_));
     }
     return moments;
   }

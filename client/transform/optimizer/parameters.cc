@@ -5,6 +5,7 @@
 #include "client/transform/optimizer/torch_moments.h"
 #include "hlod/autograd.h"
 #include "hlod/ops/creation.h"
+#include "hlod/ops/shape.h"
 #include "hlod/optimizers.h"
 
 namespace hlod {
@@ -32,8 +33,7 @@ optim::Optimizer SgdRule(const SgdOptions& options) {
 }
 
 optim::Optimizer Moments(const AdamOptions& options) {
-  if (options.amsgrad) return optim::ScaleByAmsgrad(options.beta1, options.beta2, options.eps);
-  return optim::ScaleByAdam({.b1 = options.beta1, .b2 = options.beta2, .eps = options.eps});
+  return optim::ScaleByTorchAdam(options.beta1, options.beta2, options.eps, options.amsgrad);
 }
 optim::Optimizer AdamRule(const AdamOptions& options) {
   return Decayed(options.weight_decay,
@@ -58,6 +58,10 @@ optim::Optimizer AdagradRule(const AdagradOptions& options) {
                                optim::ScaleByLearningRate(options.lr)}));
 }
 
+// What the rules see of a parameter or gradient: the two parts of a complex number are parameters of their
+// own, as PyTorch has it.
+Tensor Parts(const Tensor& x) { return hlo::IsComplex(x.dtype()) ? ViewAsReal(x) : x; }
+
 std::string NameOf(size_t parameter, size_t link, size_t tensor) {
   return absl::StrCat("state.", parameter, ".", link, ".", tensor);
 }
@@ -80,11 +84,12 @@ void ParameterOptimizer::Step(Caller caller) {
                                " and its gradient ", hlo::ToStringNoLayout(gradient.shape())),
                   "step", caller);
     }
-    const std::vector<Tensor> before = {parameter.Detach()};
+    const std::vector<Tensor> before = {Parts(parameter.Detach())};
     if (!states_[i].has_value()) states_[i] = update_.InitLeaves(before);
-    std::vector<Tensor> updates = {gradient};
+    std::vector<Tensor> updates = {Parts(gradient)};
     states_[i] = update_.UpdateLeaves(updates, *states_[i], before);
-    parameter.Copy_(Operand(optim::ApplyLeaves(before, updates)[0], caller));
+    const Tensor after = optim::ApplyLeaves(before, updates)[0];
+    parameter.Copy_(Operand(hlo::IsComplex(parameter.dtype()) ? ViewAsComplex(after) : after, caller));
   }
 }
 
@@ -130,7 +135,7 @@ void ParameterOptimizer::LoadStateDict(const std::map<std::string, Tensor>& stat
     const std::string prefix = absl::StrCat("state.", i, ".");
     const auto first = state.lower_bound(prefix);
     if (first == state.end() || !first->first.starts_with(prefix)) continue;
-    states[i] = update_.InitLeaves({parameters_[i].Detach()});
+    states[i] = update_.InitLeaves({Parts(parameters_[i].Detach())});
     for (size_t link = 0; link < states[i]->parts.size(); ++link) {
       std::vector<Tensor>& tensors = states[i]->parts[link];
       for (size_t k = 0; k < tensors.size(); ++k) tensors[k] = take(NameOf(i, link, k), tensors[k]);

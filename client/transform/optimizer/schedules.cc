@@ -13,8 +13,11 @@
 namespace hlod::optim {
 namespace {
 
+// What the value of a count is computed in.
+PrimitiveType TypeAt(const Tensor& count) { return count.dtype() == kS64 ? kF64 : kF32; }
+
 Tensor ConstantAt(const Tensor& count, double value) {
-  return Full({}, value, {.type = kF32, .device = count.device()});
+  return Full({}, value, {.type = TypeAt(count), .device = count.device()});
 }
 
 }  // namespace
@@ -27,7 +30,7 @@ Schedule ExponentialDecay(double init_value, int64_t transition_steps, double de
                           const ExponentialDecayOptions& options) {
   if (transition_steps <= 0 || decay_rate == 0) return ConstantSchedule(init_value);
   return [=](const Tensor& count) {
-    const Tensor passed = (count - options.transition_begin).To(kF32);
+    const Tensor passed = (count - options.transition_begin).To(TypeAt(count));
     Tensor turns = passed / static_cast<double>(transition_steps);
     if (options.staircase) turns = Floor(turns);
     const Tensor decayed =
@@ -44,7 +47,7 @@ Schedule CosineDecay(double init_value, int64_t decay_steps, double alpha, doubl
                 "cosine_decay", Caller{});
   }
   return [=](const Tensor& count) {
-    const Tensor passed = Minimum(count.To(kF32), static_cast<double>(decay_steps));
+    const Tensor passed = Minimum(count.To(TypeAt(count)), static_cast<double>(decay_steps));
     const Tensor cosine = (Cos(passed * (std::numbers::pi / static_cast<double>(decay_steps))) + 1) * 0.5;
     return (Pow(cosine, exponent) * (1 - alpha) + alpha) * init_value;
   };
@@ -56,7 +59,7 @@ Schedule PolynomialSchedule(double init_value, double end_value, double power, i
   const int64_t begin = std::max<int64_t>(transition_begin, 0);
   return [=](const Tensor& count) {
     const auto steps = static_cast<double>(transition_steps);
-    const Tensor passed = Clamp((count - begin).To(kF32), Operand(0.0), Operand(steps));
+    const Tensor passed = Clamp((count - begin).To(TypeAt(count)), Operand(0.0), Operand(steps));
     return Pow(1 - passed / steps, power) * (init_value - end_value) + end_value;
   };
 }

@@ -1,4 +1,4 @@
-// Links whose arithmetic is PyTorch's: SGD with dampening, AMSGrad, RMSprop, Adagrad.
+// Links whose arithmetic is PyTorch's: SGD with dampening, Adam, RMSprop, Adagrad.
 #include "client/transform/optimizer/torch_moments.h"
 
 #include "hlod/ops/comparison.h"
@@ -39,11 +39,12 @@ class DampenedTraceLink : public Transformation {
   const double momentum_, dampening_;
 };
 
-// State: first moments, second moments, the largest of these, the count.
-class AmsgradLink : public Transformation {
+// State: first moments, second moments, the largest of these where `amsgrad`, the count.
+class TorchAdamLink : public Transformation {
  public:
-  AmsgradLink(double b1, double b2, double eps) : b1_(b1), b2_(b2), eps_(eps) {}
-  Tensors Init(const Tensors& params) const override { return ZerosAndCount(params, 3); }
+  TorchAdamLink(double b1, double b2, double eps, bool amsgrad)
+      : b1_(b1), b2_(b2), eps_(eps), amsgrad_(amsgrad) {}
+  Tensors Init(const Tensors& params) const override { return ZerosAndCount(params, amsgrad_ ? 3 : 2); }
   Tensors Update(Tensors& updates, const Tensors& state, const Tensors&) const override {
     const size_t n = updates.size();
     const Tensor count = Increment(state.back());
@@ -52,9 +53,10 @@ class AmsgradLink : public Transformation {
       if (!updates[i].defined()) continue;
       next[i] = MovingAverage(state[i], updates[i], b1_);
       next[n + i] = MovingAverage(state[n + i], Square(updates[i]), b2_);
-      next[2 * n + i] = Maximum(state[2 * n + i], next[n + i]);
+      if (amsgrad_) next[2 * n + i] = Maximum(state[2 * n + i], next[n + i]);
+      const Tensor& second = next[(amsgrad_ ? 2 : 1) * n + i];
       updates[i] =
-          BiasCorrected(next[i], b1_, count) / (Sqrt(BiasCorrected(next[2 * n + i], b2_, count)) + eps_);
+          ExactlyBiasCorrected(next[i], b1_, count) / (Sqrt(ExactlyBiasCorrected(second, b2_, count)) + eps_);
     }
     next.back() = count;
     return next;
@@ -62,6 +64,7 @@ class AmsgradLink : public Transformation {
 
  private:
   const double b1_, b2_, eps_;
+  const bool amsgrad_;
 };
 
 // State: averages of squares, then of gradients when centered.
@@ -106,7 +109,7 @@ class SumOfSquaresLink : public Transformation {
   }
   Tensors Update(Tensors& updates, const Tensors& state, const Tensors&) const override {
     Tensors next = state;
-    const Tensor slower = state.back().To(kF32) * decay_ + 1;
+    const Tensor slower = state.back().To(kF64) * decay_ + 1;
     for (size_t i = 0; i < updates.size(); ++i) {
       if (!updates[i].defined()) continue;
       next[i] = state[i] + Square(updates[i]);
@@ -126,7 +129,9 @@ class SumOfSquaresLink : public Transformation {
 Optimizer DampenedTrace(double momentum, double dampening) {
   return Make<DampenedTraceLink>(momentum, dampening);
 }
-Optimizer ScaleByAmsgrad(double b1, double b2, double eps) { return Make<AmsgradLink>(b1, b2, eps); }
+Optimizer ScaleByTorchAdam(double b1, double b2, double eps, bool amsgrad) {
+  return Make<TorchAdamLink>(b1, b2, eps, amsgrad);
+}
 Optimizer ScaleByRootMeanSquare(double alpha, double eps, bool centered) {
   return Make<RootMeanSquareLink>(alpha, eps, centered);
 }

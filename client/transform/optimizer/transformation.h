@@ -37,9 +37,17 @@ Tensor ZerosFor(const Tensor& param, const Dims& dims);
 Tensor ZeroCount(const Tensors& params);
 // count + 1, which stays at the largest s32.
 Tensor Increment(const Tensor& count);
+// |x|^2 of each element, real also where x is complex; and zeros of its type.
+Tensor SquaredModulus(const Tensor& x);
+Tensor ZeroModuliFor(const Tensor& param);
+// The floating type that numbers of a step (rates, corrections) are computed in for what is of `type`: f64
+// for what has its digits, else f32.
+PrimitiveType StepType(PrimitiveType type);
 // decay * average + (1 - decay) * value.
 Tensor MovingAverage(const Tensor& average, const Tensor& value, double decay);
-// average / (1 - decay^count).
+// average / (1 - decay^count); the divisor is computed in StepType(), as Optax does.
 Tensor BiasCorrected(const Tensor& average, double decay, const Tensor& count);
+// The same with the divisor computed in f64 whatever the average is, as PyTorch does.
+Tensor ExactlyBiasCorrected(const Tensor& average, double decay, const Tensor& count);
 
 }  // namespace hlod::optim
