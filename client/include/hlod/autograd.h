@@ -1,5 +1,5 @@
 // Gradients as PyTorch has them: tensors that require gradients, and scopes without. Tensor::Backward() and
-// its neighbours are in hlod/tensor.h; gradients of functions in hlod/transform.h.
+// its neighbours are in hlod/tensor.h; gradients at ties and kinks in autograd_kinks.md, beside this file.
 #pragma once
 
 namespace hlod {

@@ -47,6 +47,15 @@ Tensor Extreme(const lazy::Operation& operation, const Operand& x, hlo::Opcode o
     return l.Reshape(ExtremeOps(l, x, opcode, reduced), Kept(l.dims(x), reduced, keepdim));
   });
 }
+// Of all elements. The gradient is shared by equal ones, and by NaN where there are some.
+Tensor ExtremeOfAll(const lazy::Operation& operation, const Operand& x, hlo::Opcode opcode) {
+  return lazy::Unary(operation, x, [&](Lowering& l, Op x) {
+    const Dims all = lazy::WrapDims(l, x, {});
+    if (!hlo::IsFloat(l.type(x))) return ExtremeOps(l, x, opcode, all);
+    return lazy::OwnDerivative(l, "equal_shares", {x},
+                               [&](Operands o) { return ExtremeOps(l, o[0], opcode, all); });
+  });
+}
 ValuesAndIndices ExtremeWithIndex(const lazy::Operation& operation, const Operand& x, hlo::Opcode opcode,
                                   int64_t dim, bool keepdim) {
   std::vector<Tensor> both = lazy::CallSeveral(operation, {&x, 1}, [&](Lowering& l, Operands o) {
@@ -105,8 +114,8 @@ std::pair<Tensor, Tensor> Aminmax(const Operand& x, std::optional<int64_t> dim, 
   }
   return both;
 }
-Tensor Max(const Operand& x) { return Extreme(lazy::ops::Max, x, hlo::kMaximum, {}, false); }
-Tensor Min(const Operand& x) { return Extreme(lazy::ops::Min, x, hlo::kMinimum, {}, false); }
+Tensor Max(const Operand& x) { return ExtremeOfAll(lazy::ops::Max, x, hlo::kMaximum); }
+Tensor Min(const Operand& x) { return ExtremeOfAll(lazy::ops::Min, x, hlo::kMinimum); }
 ValuesAndIndices Max(const Operand& x, int64_t dim, bool keepdim) {
   return ExtremeWithIndex(lazy::ops::Max, x, hlo::kMaximum, dim, keepdim);
 }

@@ -103,7 +103,7 @@ Tensor MultiMarginLoss(const Tensor& x, const Tensor& target, double p, double m
       "multi_margin_loss",
       [&](const Tensor& x, const Tensor& target, const Tensor& weight) -> Tensor {
         const Tensor scores = AsRows(x), classes = target.Reshape({scores.size(0), 1});
-        Tensor excess = Clamp(margin - Gather(scores, 1, classes) + scores, Operand(0));
+        Tensor excess = Relu(margin - Gather(scores, 1, classes) + scores);  // At the margin: no gradient.
         if (p == 2) excess = Square(excess);
         if (weight.defined()) excess = excess * IndexSelect(weight, 0, classes.Reshape({-1})).Unsqueeze(1);
         const Dims last = {1};
@@ -132,7 +132,7 @@ Tensor MultilabelMarginLoss(const Tensor& x, const Tensor& target, Reduction red
         const Dims entries = {1};
         const Tensor is_target = Any(names, entries);
         const Tensor own = Gather(scores, 1, Clamp(labels, Operand(0), Operand(count - 1)));
-        const Tensor excess = Clamp(1 - (own.Unsqueeze(2) - scores.Unsqueeze(1)), Operand(0));
+        const Tensor excess = Relu(1 - (own.Unsqueeze(2) - scores.Unsqueeze(1)));
         const Tensor counted = LogicalAnd(named.Unsqueeze(2), LogicalNot(is_target).Unsqueeze(1));
         const Dims both = {1, 2};
         return OfRows(Sum(Where(counted, excess, 0), both) / count, x, reduction);

@@ -7,6 +7,7 @@
 #include "client/tensor/ops/reduction.h"
 #include "client/tensor/ops/scan.h"
 #include "client/tensor/ops/sorting.h"
+#include "client/tensor/own_derivative.h"
 #include "hlod/ops/shape.h"
 #include "hlod/ops/statistics.h"
 
@@ -76,7 +77,10 @@ Tensor MedianOfAll(const lazy::Operation& operation, const Operand& x, bool igno
       if (!hlo::IsFloat(type)) Refuse("a tensor without elements has no median");
       return l.Number(type, std::numeric_limits<double>::quiet_NaN());
     }
-    return l.Reshape(MedianOps(l, flat, 0, ignore_nan)[0], {});
+    // The gradient is shared by equal ones.
+    return lazy::OwnDerivative(l, "equal_shares", {flat}, [&](Operands o) {
+      return l.Reshape(MedianOps(l, o[0], 0, ignore_nan)[0], {});
+    });
   });
 }
 

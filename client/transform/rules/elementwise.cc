@@ -116,9 +116,11 @@ Op PowerByX(const TangentCase& c) {
   return l.b.Select(zero, N(c, 0), c.x[1] * power);
 }
 Op PowerByY(const TangentCase& c) {
-  // log(x) x^y, and 0 where x is 0.
+  // log(x) x^y, and 0 where x is 0 and y is not below 0.
   Lowering& l = c.l;
-  const Op zero = l.b.Compare(c.x[0], N(c, 0), Order::kEq);
+  const Op y = hlo::IsComplex(l.type(c.x[1])) ? l.b.Unary(hlo::kReal, c.x[1]) : c.x[1];
+  const Op least = l.b.Compare(y, l.Full(l.type(y), l.dims(y), 0), Order::kGe);
+  const Op zero = l.b.Binary(hlo::kAnd, l.b.Compare(c.x[0], N(c, 0), Order::kEq), least);
   return l.b.Select(zero, N(c, 0), c.y * Unary(c, hlo::kLog, l.b.Select(zero, N(c, 1), c.x[0])));
 }
 

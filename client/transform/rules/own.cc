@@ -86,7 +86,7 @@ Tangents Igamma(const TangentCase& c) {
   return {c.t[2] * (kUpper ? Negative(l, density) : density)};
 }
 
-// x log(y + shift): nothing comes from where x is 0.
+// x log(y + shift): by x nothing comes from where it is 0 and y is not within the logarithm.
 template <int kShift>
 Tangents Xlog(const TangentCase& c) {
   Lowering& l = c.l;
@@ -99,8 +99,7 @@ Tangents Xlog(const TangentCase& c) {
   }
   if (!IsZero(c.t[2])) {
     const Op argument = kShift == 0 ? y : y + N(l, y, kShift);
-    const Op nothing = l.b.Binary(hlo::kAnd, zero, CompareOps(l, argument, N(l, y, 0), Order::kEq));
-    sum = SumOf(l, sum, c.t[2] * ZeroWhere(l, nothing, x / argument));
+    sum = SumOf(l, sum, c.t[2] * (x / argument));  // Of two zeros NaN.
   }
   return {sum};
 }
@@ -171,6 +170,18 @@ Tangents AtIndex(const TangentCase& c) {
   return {dim == RankOf(l, c.x[1]) ? c.t[2] : GatherAlong(l, c.t[2], dim, c.x[1]), Op{}};
 }
 
+// One element of all: the mean of the tangents of those that equal it; a NaN equals a NaN.
+Tangents EqualShares(const TangentCase& c) {
+  Lowering& l = c.l;
+  const Op x = c.x[1], y = l.BroadcastTo(c.x[0], l.dims(x));
+  const Op nans = l.b.Binary(hlo::kAnd, NanOps(l, x), NanOps(l, y));
+  const Op equal = l.b.Binary(hlo::kOr, CompareOps(l, x, y, Order::kEq), nans);
+  Dims all;
+  for (int64_t dim = 0; dim < RankOf(l, x); ++dim) all.push_back(dim);
+  const Op count = l.Reduce(hlo::kAdd, l.Convert(equal, l.type(x)), all);
+  return {l.Reduce(hlo::kAdd, SelectOps(l, equal, c.t[1], N(l, x, 0)), all) / count};
+}
+
 }  // namespace
 
 namespace {
@@ -212,6 +223,7 @@ const OwnRules& ElementwiseRules() {
 const OwnRules& ArrayRules() {
   static const auto* const rules = new OwnRules{
       {"at_index", AtIndex},
+      {"equal_shares", EqualShares},
       {"lu", OwnLu},
       {"qr", OwnQr},
       {"svd", OwnSvd},
