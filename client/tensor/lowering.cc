@@ -57,6 +57,11 @@ Literal NumberLiteral(PrimitiveType type, const Scalar& value) {
   return Converted(Literal::Scalar<double>(value.ToDouble()), type);
 }
 
+void RequireOrder(hlo::Opcode opcode, PrimitiveType type) {
+  const bool orders = opcode == hlo::kMaximum || opcode == hlo::kMinimum;
+  if (orders && hlo::IsComplex(type)) Refuse("complex numbers have no order");
+}
+
 Literal NeutralLiteral(hlo::Opcode opcode, PrimitiveType type) {
   const bool lowest = opcode == hlo::kMaximum;
   switch (opcode) {
@@ -138,6 +143,7 @@ Op Lowering::Reshape(Op x, const Dims& to) { return dims(x) == to ? x : b.Reshap
 Op Lowering::Reduce(hlo::Opcode opcode, Op x, const Dims& dimensions) {
   if (dimensions.empty()) return x;
   const PrimitiveType element = type(x);
+  RequireOrder(opcode, element);
   return b.Reduce(x, graph.op(graph.Constant(NeutralLiteral(opcode, element))), dimensions,
                   Reducer(opcode, element));
 }

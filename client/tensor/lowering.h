@@ -59,6 +59,8 @@ struct Lowering {
   }
 };
 
+// Refuses complex numbers where the opcode is maximum or minimum: PyTorch gives them no order.
+void RequireOrder(hlo::Opcode opcode, PrimitiveType type);
 // The value that leaves others unchanged under add, multiply, minimum, maximum, and, or.
 Literal NeutralLiteral(hlo::Opcode opcode, PrimitiveType type);
 // A scalar literal of `type`, rounded as a conversion does.

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "client/tensor/ops/elementwise.h"
+#include "client/tensor/ops/whole_numbers.h"
 #include "client/tensor/ops/slopes.h"
 #include "client/tensor/own_derivative.h"
 #include "hlod/ops/math.h"
@@ -38,6 +39,7 @@ Op DifferentSigns(Lowering& l, Op x, Op y) {
   return Broadcasted(l, hlo::kXor, negative_x, negative_y);
 }
 Op RemainderOps(Lowering& l, Op x, Op y) {
+  lazy::RequireNoZeros(l, y);
   const Op rest = Broadcasted(l, hlo::kRemainder, x, y);
   const Op other = l.b.Binary(hlo::kAnd, CompareOps(l, rest, 0, Order::kNe), DifferentSigns(l, rest, y));
   return SelectOps(l, other, Broadcasted(l, hlo::kAdd, rest, y), rest);
@@ -46,6 +48,7 @@ Op RemainderOps(Lowering& l, Op x, Op y) {
 Op FloorDivideOps(Lowering& l, Op x, Op y) {
   if (hlo::IsComplex(l.type(x))) Refuse("complex numbers have no floor");
   if (l.type(x) == hlo::kPred) Refuse("bools cannot be divided");
+  lazy::RequireNoZeros(l, y);
   const Op rest = Broadcasted(l, hlo::kRemainder, x, y);
   const Op below = l.b.Binary(hlo::kAnd, CompareOps(l, rest, 0, Order::kNe), DifferentSigns(l, rest, y));
   if (!hlo::IsFloat(l.type(x))) {
@@ -108,25 +111,38 @@ Op PolarOps(Lowering& l, Op x, Op y) {
 }  // namespace
 
 Tensor Pow(const Operand& x, const Operand& y) {
+  if (y.tensor() == nullptr && y.scalar().is_integer() && y.scalar().ToInt() < 0 && lazy::AreExact({x})) {
+    const Operand operands[] = {x, y};
+    lazy::Explain(lazy::ops::Pow, operands, y.caller(),
+                  [] { Refuse("integers have no negative powers that are integers"); });
+  }
   return Binary(lazy::ops::Pow, x, y, [](Lowering& l, Op x, Op y) { return PowOps(l, x, y); });
 }
 Tensor FloatPower(const Operand& x, const Operand& y) {
   return Binary(lazy::ops::FloatPower, x, y, [](Lowering& l, Op x, Op y) { return FloatPowerOps(l, x, y); });
 }
 Tensor Remainder(const Operand& x, const Operand& y) {
+  lazy::RequireDivisor(lazy::ops::Remainder, x, y);
   return Binary(lazy::ops::Remainder, x, y, [](Lowering& l, Op x, Op y) { return RemainderOps(l, x, y); });
 }
 Tensor Fmod(const Operand& x, const Operand& y) {
-  return Binary(lazy::ops::Fmod, x, y,
-                [](Lowering& l, Op x, Op y) { return Broadcasted(l, hlo::kRemainder, x, y); });
+  lazy::RequireDivisor(lazy::ops::Fmod, x, y);
+  return Binary(lazy::ops::Fmod, x, y, [](Lowering& l, Op x, Op y) {
+    lazy::RequireNoZeros(l, y);
+    return Broadcasted(l, hlo::kRemainder, x, y);
+  });
 }
 Tensor FloorDivide(const Operand& x, const Operand& y) {
+  lazy::RequireDivisor(lazy::ops::FloorDivide, x, y);
   return Binary(lazy::ops::FloorDivide, x, y,
                 [](Lowering& l, Op x, Op y) { return FloorDivideOps(l, x, y); });
 }
 Tensor TruncDivide(const Operand& x, const Operand& y) {
-  return Binary(lazy::ops::TruncDivide, x, y,
-                [](Lowering& l, Op x, Op y) { return TruncOps(l, DivOps(l, x, y)); });
+  lazy::RequireDivisor(lazy::ops::TruncDivide, x, y);
+  return Binary(lazy::ops::TruncDivide, x, y, [](Lowering& l, Op x, Op y) {
+    lazy::RequireNoZeros(l, y);
+    return TruncOps(l, DivOps(l, x, y));
+  });
 }
 Tensor Atan2(const Operand& x, const Operand& y) {
   return Binary(lazy::ops::Atan2, x, y,
@@ -186,6 +202,12 @@ Tensor Div(const Operand& x, const Operand& y, Rounding rounding) {
 
 Tensor Clamp(const Operand& x, std::optional<Operand> min, std::optional<Operand> max) {
   std::vector<Operand> operands = {x};
+  // A fraction makes the result a fraction; an integer is to be one of x's type.
+  for (const std::optional<Operand>& bound : {min, max}) {
+    const bool exact = bound.has_value() && bound->tensor() == nullptr && lazy::AreExact({*bound});
+    if (exact && lazy::AreExact({x}) && x.tensor() != nullptr)
+      lazy::RequireFits(lazy::ops::Clamp, x.tensor()->dtype(), *bound);
+  }
   if (min.has_value()) operands.push_back(*min);
   if (max.has_value()) operands.push_back(*max);
   return lazy::Call(lazy::ops::Clamp, operands, [&](Lowering& l, Operands o) {
@@ -210,6 +232,9 @@ Tensor Rsub(const Operand& x, const Operand& y, Scalar alpha) { return Sub(y, x,
 // The condition takes part in promotion as a pred, which changes no other type; converting it back is exact.
 Tensor Where(const Operand& condition, const Operand& x, const Operand& y) {
   return lazy::Call(lazy::ops::Where, {condition, x, y}, [&](Lowering& l, Operands o) {
+    for (const Operand* const number : {&x, &y}) {
+      if (number->tensor() == nullptr) lazy::RequireFits(l.type(o[1]), number->scalar());
+    }
     if (condition.tensor() != nullptr && condition.tensor()->dtype() != hlo::kPred) {
       Refuse("the condition is %s, not pred", hlo::Name(condition.tensor()->dtype()));
     }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "client/tensor/apply.h"
+#include "client/tensor/ops/whole_numbers.h"
 #include "client/tensor/ops/factories.h"
 #include "client/tensor/promotion.h"
 #include "client/tensor/runtime.h"
@@ -57,8 +58,9 @@ Tensor Ones(DimList dims, TensorOptions options, Caller caller) {
   return Filled(lazy::ops::Ones, dims, 1, options.type.value_or(kF32), options, caller);
 }
 Tensor Full(DimList dims, Scalar value, TensorOptions options, Caller caller) {
-  return Filled(lazy::ops::Full, dims, value, options.type.value_or(lazy::NumberType(value)), options,
-                caller);
+  const PrimitiveType type = options.type.value_or(lazy::NumberType(value));
+  lazy::RequireFits(lazy::ops::Full, type, Operand(value, caller));
+  return Filled(lazy::ops::Full, dims, value, type, options, caller);
 }
 
 namespace {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "client/tensor/ops/elementwise.h"
+#include "client/tensor/ops/whole_numbers.h"
 #include "client/tensor/ops/factories.h"
 #include "client/tensor/ops/movement.h"
 
@@ -79,6 +80,7 @@ Tensor NewFull(const Operand& x, DimList dims, Scalar value, LikeOptions options
 }
 
 Tensor Fill(const Operand& x, const Operand& value) {
+  lazy::RequireFits(lazy::ops::Fill, TensorOf(lazy::ops::Fill, x).dtype(), value);
   return lazy::Binary(lazy::ops::Fill, x, value, [](Lowering& l, Op x, Op value) {
     if (!l.dims(value).empty()) {
       Refuse("the value is a number or a tensor without dimensions, not of shape %s",

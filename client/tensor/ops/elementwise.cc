@@ -5,6 +5,7 @@
 
 #include "client/tensor/apply.h"
 #include "client/tensor/ops/elementwise.h"
+#include "client/tensor/ops/whole_numbers.h"
 
 namespace hlod {
 
@@ -15,6 +16,7 @@ using lazy::Operands;
 namespace lazy {
 
 Op Broadcasted(Lowering& l, hlo::Opcode opcode, Op x, Op y) {
+  RequireOrder(opcode, l.type(x));
   if (l.dims(x) == l.dims(y)) return l.b.Binary(opcode, x, y);
   const Dims dims = BroadcastDims(l.dims(x), l.dims(y));
   return l.b.Binary(opcode, l.BroadcastTo(x, dims), l.BroadcastTo(y, dims));
@@ -24,10 +26,7 @@ Op AddOps(Lowering& l, Op x, Op y) {
   // Bool and bool is or, as PyTorch has it.
   return Broadcasted(l, l.type(x) == hlo::kPred ? hlo::kOr : hlo::kAdd, x, y);
 }
-Op SubOps(Lowering& l, Op x, Op y) {
-  if (l.type(x) == hlo::kPred) Refuse("bools cannot be subtracted; use LogicalXor()");
-  return Broadcasted(l, hlo::kSubtract, x, y);
-}
+Op SubOps(Lowering& l, Op x, Op y) { return Broadcasted(l, hlo::kSubtract, x, y); }
 bool AreExact(std::initializer_list<Operand> operands) {
   return std::all_of(operands.begin(), operands.end(), [](const Operand& x) {
     if (x.tensor() == nullptr) return x.scalar().is_integer() || x.scalar().is_bool();
@@ -73,6 +72,7 @@ Tensor Add(const Operand& x, const Operand& y, const Scalar& alpha) {
   return Scaled(lazy::ops::Add, x, y, alpha, lazy::AddOps);
 }
 Tensor Sub(const Operand& x, const Operand& y, const Scalar& alpha) {
+  lazy::RefuseBools(lazy::ops::Sub, x, y);
   if (lazy::IsOne(alpha)) return lazy::Binary(lazy::ops::Sub, x, y, lazy::SubOps);
   return Scaled(lazy::ops::Sub, x, y, alpha, lazy::SubOps);
 }
@@ -90,6 +90,7 @@ Tensor Sin(const Operand& x) { return Unary(lazy::ops::Sin, x, hlo::kSine); }
 Tensor Tanh(const Operand& x) { return Unary(lazy::ops::Tanh, x, hlo::kTanh); }
 Tensor Relu(const Operand& x) {
   return lazy::Call(lazy::ops::Relu, {x}, [](Lowering& l, Operands o) {
+    if (l.type(o[0]) == hlo::kPred) lazy::Refuse("a bool has no positive part");
     // Not a maximum: at 0 the gradient is 0.
     const Op zero = l.Number(l.type(o[0]), 0);
     return l.b.Select(l.b.Compare(o[0], zero, hlo::ComparisonDirection::kLe), zero, o[0]);

@@ -3,6 +3,7 @@
 #include "client/tensor/close.h"
 #include "client/tensor/lock.h"
 #include "client/tensor/ops/elementwise.h"
+#include "client/tensor/ops/whole_numbers.h"
 #include "client/tensor/runtime.h"
 #include "hlod/ops/creation.h"
 #include "hlod/tensor.h"
@@ -24,7 +25,10 @@ Tensor& Update(const lazy::Operation& operation, Tensor& x, const Operand& y,
 }  // namespace
 
 Tensor& Tensor::Add_(const Operand& other) { return Update(lazy::ops::Add, *this, other, lazy::AddOps); }
-Tensor& Tensor::Sub_(const Operand& other) { return Update(lazy::ops::Sub, *this, other, lazy::SubOps); }
+Tensor& Tensor::Sub_(const Operand& other) {
+  lazy::RefuseBools(lazy::ops::Sub, Operand(*this, other.caller()), other);
+  return Update(lazy::ops::Sub, *this, other, lazy::SubOps);
+}
 Tensor& Tensor::Mul_(const Operand& other) { return Update(lazy::ops::Mul, *this, other, lazy::MulOps); }
 Tensor& Tensor::Div_(const Operand& other) { return Update(lazy::ops::Div, *this, other, lazy::DivOps); }
 
@@ -44,6 +48,7 @@ Tensor& Tensor::Fill_(const Operand& value) {
     lazy::Explain(lazy::ops::Copy_, operands, value.caller(),
                   [] { lazy::Refuse("Fill_() takes a number or a tensor without dimensions; use Copy_()"); });
   }
+  if (defined()) lazy::RequireFits(lazy::ops::Copy_, dtype(), value);
   return Copy_(value);
 }
 Tensor& Tensor::Zero_(Caller caller) { return Copy_(Operand(0, caller)); }

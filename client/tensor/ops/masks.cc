@@ -3,6 +3,7 @@
 
 #include "client/tensor/apply.h"
 #include "client/tensor/ops/dynamic.h"
+#include "client/tensor/ops/whole_numbers.h"
 #include "client/tensor/ops/movement.h"
 #include "client/tensor/ops/sorting.h"
 #include "hlod/ops/indexing.h"
@@ -64,10 +65,12 @@ int64_t ReadCount(const lazy::Operation& operation, const Operand& x) {
 }  // namespace
 
 Tensor MaskedFill(const Operand& x, const Operand& mask, const Operand& value) {
+  lazy::RequireFits(lazy::ops::MaskedFill, TensorOf(lazy::ops::MaskedFill, x).dtype(), value);
   return lazy::Call(lazy::ops::MaskedFill, {x, mask, value}, Filled);
 }
 Tensor& MaskedFill_(Tensor& x, const Operand& mask, const Operand& value) {
   const Operand operands[] = {Operand(x, mask.caller()), mask, value};
+  lazy::RequireFits(lazy::ops::MaskedFill, TensorOf(lazy::ops::MaskedFill, operands[0]).dtype(), value);
   return lazy::CallInPlace(lazy::ops::MaskedFill, x, operands, Filled);
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "client/tensor/apply.h"
+#include "client/tensor/ops/whole_numbers.h"
 #include "client/tensor/ops/movement.h"
 #include "hlod/ops/arrangement.h"
 
@@ -129,6 +130,8 @@ Op Folded(Lowering& l, Op x, int64_t dim, int64_t size, const Windows& windows, 
 }  // namespace
 
 Tensor Pad(const Operand& x, DimList padding, PadMode mode, Scalar value) {
+  if (mode == PadMode::kConstant)
+    lazy::RequireFits(lazy::ops::Pad, lazy::TensorOf(lazy::ops::Pad, x).dtype(), Operand(value, x.caller()));
   return lazy::Call(lazy::ops::Pad, {x},
                     [&](Lowering& l, Operands o) { return PadOps(l, o[0], padding, mode, value); });
 }

@@ -4,6 +4,7 @@
 #include "absl/functional/function_ref.h"
 
 #include "client/tensor/apply.h"
+#include "client/tensor/ops/whole_numbers.h"
 #include "client/tensor/ops/known.h"
 #include "client/tensor/ops/movement.h"
 #include "hlod/ops/indexing.h"
@@ -100,6 +101,7 @@ Op Reduced(Lowering& l, Op x, Op source, ScatterReduction reduction, bool includ
   RequireType(l, x, source);
   const PrimitiveType type = l.type(x);
   const Combine combine = CombineOf(reduction);
+  lazy::RequireOrder(OpcodeOf(combine), type);
   Op start = x;
   if (!include_self) {
     const Literal neutral = lazy::NeutralLiteral(OpcodeOf(combine), type);
@@ -128,6 +130,7 @@ Tensor IndexCopy(const Operand& x, int64_t dim, const Operand& index, const Oper
   return lazy::Call(lazy::ops::IndexCopy, {x, index, source}, CopySlices(dim));
 }
 Tensor IndexFill(const Operand& x, int64_t dim, const Operand& index, const Operand& value) {
+  lazy::RequireFits(lazy::ops::IndexFill, lazy::TensorOf(lazy::ops::IndexFill, x).dtype(), value);
   return lazy::Call(lazy::ops::IndexFill, {x, index, value}, FillSlices(dim));
 }
 Tensor& IndexAdd_(Tensor& x, int64_t dim, const Operand& index, const Operand& source, Scalar alpha) {
@@ -137,6 +140,8 @@ Tensor& IndexCopy_(Tensor& x, int64_t dim, const Operand& index, const Operand& 
   return InPlace(lazy::ops::IndexCopy, x, index, source, CopySlices(dim));
 }
 Tensor& IndexFill_(Tensor& x, int64_t dim, const Operand& index, const Operand& value) {
+  lazy::RequireFits(lazy::ops::IndexFill,
+                    lazy::TensorOf(lazy::ops::IndexFill, Operand(x, index.caller())).dtype(), value);
   return InPlace(lazy::ops::IndexFill, x, index, value, FillSlices(dim));
 }
 
