@@ -1,8 +1,11 @@
 // The safetensors format: eight bytes of length, a JSON header of names, types, shapes and ranges, the bytes.
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "client/nn/tensor_file.h"
@@ -36,6 +39,70 @@ PrimitiveType TypeNamed(std::string_view name) {
               "load", caller);
 }
 
+// The header, in which no object has a name twice.
+nlohmann::json ParsedHeader(const std::string& path, std::string_view header, const Caller& caller) {
+  std::vector<std::set<std::string>> names;  // Of the objects that are open, the outermost first.
+  const auto check = [&](int, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
+    switch (event) {
+      case nlohmann::json::parse_event_t::object_start: names.emplace_back(); break;
+      case nlohmann::json::parse_event_t::object_end: names.pop_back(); break;
+      case nlohmann::json::parse_event_t::key:
+        if (!names.back().insert(parsed.get<std::string>()).second)
+          Malformed(path, absl::StrCat("it has the name ", parsed.get<std::string>(), " twice"), caller);
+        break;
+      default: break;
+    }
+    return true;
+  };
+  nlohmann::json json = nlohmann::json::parse(header, check);
+  if (!json.is_object()) Malformed(path, "its header is not an object", caller);
+  return json;
+}
+
+// The numbers of a list, which are whole and not negative.
+std::vector<uint64_t> Counts(const std::string& path, const std::string& name, const nlohmann::json& entry,
+                             const char* key, const Caller& caller) {
+  std::vector<uint64_t> counts;
+  for (const nlohmann::json& count : entry.at(key)) {
+    if (!count.is_number_unsigned()) {
+      Malformed(path,
+                absl::StrCat("the ", key, " of ", name, " has ", count.dump(), ", which is not a count"),
+                caller);
+    }
+    counts.push_back(count.get<uint64_t>());
+  }
+  return counts;
+}
+
+struct Range {
+  uint64_t begin, end;
+  std::string name;
+  friend bool operator<(const Range& a, const Range& b) {
+    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+  }
+};
+
+// Each byte of the data is of one tensor.
+void CheckRanges(const std::string& path, std::vector<Range> ranges, uint64_t data_bytes,
+                 const Caller& caller) {
+  std::sort(ranges.begin(), ranges.end());
+  uint64_t covered = 0;
+  for (const Range& range : ranges) {
+    if (range.begin != covered) {
+      Malformed(path,
+                absl::StrCat("the range of ", range.name, " begins at ", range.begin,
+                             range.begin < covered ? " within another's, which ends at "
+                                                   : ", and the one before ends at ",
+                             covered),
+                caller);
+    }
+    covered = range.end;
+  }
+  if (covered != data_bytes) {
+    Malformed(path, absl::StrCat("its tensors have ", covered, " bytes of its data of ", data_bytes), caller);
+  }
+}
+
 }  // namespace
 
 StateDict LoadSafetensors(const std::string& path, Caller caller) {
@@ -54,7 +121,8 @@ StateDict LoadSafetensors(const std::string& path, Caller caller) {
   const uint64_t data_begin = sizeof(header_bytes) + header_bytes, data_bytes = bytes.size() - data_begin;
   StateDict tensors;
   try {
-    const nlohmann::json json = nlohmann::json::parse(header);
+    const nlohmann::json json = ParsedHeader(path, header, caller);
+    std::vector<Range> ranges;
     for (const auto& [name, entry] : json.items()) {
       if (name == "__metadata__") continue;
       const std::string type = entry.at("dtype").get<std::string>();
@@ -62,9 +130,13 @@ StateDict LoadSafetensors(const std::string& path, Caller caller) {
       if (element == kInvalid)
         Malformed(path, absl::StrCat("the type (", type, ") of ", name, " is not known"), caller);
       Shape shape = Shape::Array(element, {});
-      for (const auto& size : entry.at("shape")) shape.dims.push_back(size.get<int64_t>());
-      const auto begin = entry.at("data_offsets").at(0).get<uint64_t>();
-      const auto end = entry.at("data_offsets").at(1).get<uint64_t>();
+      for (const uint64_t size : Counts(path, name, entry, "shape", caller))
+        shape.dims.push_back(static_cast<int64_t>(size));
+      const std::vector<uint64_t> offsets = Counts(path, name, entry, "data_offsets", caller);
+      if (offsets.size() != 2) {
+        Malformed(path, absl::StrCat(name, " has ", offsets.size(), " data_offsets, not 2"), caller);
+      }
+      const uint64_t begin = offsets[0], end = offsets[1];
       if (absl::Status valid = hlo::ValidateShape(shape); !valid.ok()) {
         Malformed(path, absl::StrCat(name, ": ", std::string(valid.message())), caller);
       }
@@ -75,6 +147,7 @@ StateDict LoadSafetensors(const std::string& path, Caller caller) {
                                " bytes of ", hlo::ToStringNoLayout(shape)),
                   caller);
       }
+      ranges.push_back({begin, end, name});
       tensors[name] = FileTensor(
           shape,
           [file, shape, offset = data_begin + begin]() -> absl::StatusOr<Literal> {
@@ -84,6 +157,7 @@ StateDict LoadSafetensors(const std::string& path, Caller caller) {
           },
           caller);
     }
+    CheckRanges(path, std::move(ranges), data_bytes, caller);
   } catch (const nlohmann::json::exception& error) {
     Malformed(path, error.what(), caller);
   }

@@ -149,6 +149,22 @@ TEST_F(NnModule, BadFilesAreNamed) {
   refused(R"({"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, 4]}})", "1234", "is not the 8 bytes");
   refused(R"({"w": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]}})", "1234", "is not the 4 bytes");
   refused(R"({"w": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}})", "1234", "w");
+  refused(R"({"w": {"dtype": "F32", "shape": [1.0], "data_offsets": [0, 4]}})", "1234",
+          "1.0, which is not a count");
+  refused(R"({"w": {"dtype": "F32", "shape": [true], "data_offsets": [0, 4]}})", "1234", "true");
+  refused(R"({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4, 4]}})", "1234", "3 data_offsets");
+  refused(R"({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4.5]}})", "1234", "4.5");
+  refused("[]", "", "not an object");
+  // Each byte is one tensor's.
+  const std::string two = R"({"v": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]},
+                              "w": {"dtype": "U8", "shape": [4], "data_offsets": [)";
+  refused(two + "2, 6]}}", "123456", "within another's");
+  refused(two + "5, 9]}}", "123456789", "begins at 5, and the one before ends at 4");
+  refused(two + "4, 8]}}", "123456789", "8 bytes of its data of 9");
+  refused(two + R"(4, 8]}, "v": {"dtype": "U8", "shape": [4], "data_offsets": [8, 12]}})", "123456789012",
+          "the name v twice");
+  write(two + R"(4, 8]}, "none": {"dtype": "U8", "shape": [0], "data_offsets": [8, 8]}})", "12345678");
+  EXPECT_THAT(nn::LoadSafetensors(path).at("w").ToVector<uint8_t>(), ElementsAre('5', '6', '7', '8'));
   std::remove(path.c_str());
   // A placeholder has no bytes to save, and nothing is left behind.
   const absl::Status status = Thrown([&] {
