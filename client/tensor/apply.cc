@@ -338,6 +338,9 @@ Tensor& CallInPlace(const Operation& operation, Tensor& target, OperandSpan oper
     CheckBuilt(lowering);
     const bool keeps_rest = taping.on && !IsRoot(impl);
     if (keeps_rest) taping.inputs.push_back(MakeTapeInput(impl, 0));
+    if (keeps_rest && impl.lineage && Overlaps(*impl.lineage->root)) {
+      Refuse("a part of a detached tensor that repeats elements takes no gradients; Clone() it first");
+    }
     const Written written = Write(lowering.graph, impl, made.id, CallerOf(operands));
     if (!taping.on) return;
     taping.in_place = true;

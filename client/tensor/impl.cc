@@ -1,6 +1,7 @@
 // Tensors as views of storages: reading a view, writing through one.
 #include "client/tensor/impl.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "client/tensor/abstract.h"
@@ -113,7 +114,13 @@ namespace {
 NodeId WriteThroughView(Graph& graph, const TensorImpl& tensor, NodeId base_node, NodeId update,
                         Written& written) {
   Lowering lowering{graph};
-  const View view = MarkedView(tensor);
+  View view = MarkedView(tensor);
+  // Of what an expand shows, later steps may have taken each element once.
+  const auto expands = [](const ViewStep& step) { return std::holds_alternative<ExpandStep>(step); };
+  if (std::any_of(view.steps.begin(), view.steps.end(), expands)) {
+    view.steps = {StridedStep{view.dims, view.strides, view.offset}};
+    view.leading = 0;
+  }
   const View* const root = tensor.lineage ? tensor.lineage->root.get() : nullptr;
   Op base = graph.op(base_node);
   const View leading = FirstSteps(view, view.leading);
@@ -121,7 +128,7 @@ NodeId WriteThroughView(Graph& graph, const TensorImpl& tensor, NodeId base_node
   const bool over_storage = root != nullptr && root->steps.size() != view.leading;
   if (over_storage) {  // By AsStrided() from a part of the storage: that part is tied to what is written.
     before = Apply(lowering, *root, base);
-    base = Scatter(lowering, *root, base, before);
+    if (!Overlaps(*root)) base = Scatter(lowering, *root, base, before);
   }
   Op after =
       Scatter(lowering, StepsAfter(view, view.leading), over_storage ? base : before, graph.op(update));

@@ -55,7 +55,7 @@ std::string Play(const json& program, const Device& device) {
     } else if (kind == "fill_") {
       at(1).Fill_(step[2].get<int64_t>());
     } else if (kind == "copy_") {
-      at(1).Copy_(at(2));
+      at(1).Copy_(at(2).Clone());  // PyTorch refuses operands that overlap in part.
     } else if (kind == "add") {
       at(1) = at(2) + at(3);
     } else if (kind == "clone") {

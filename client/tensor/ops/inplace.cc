@@ -22,6 +22,16 @@ Tensor& Update(const lazy::Operation& operation, Tensor& x, const Operand& y,
                            [&](Lowering& l, Operands o) { return lower(l, o[0], o[1]); });
 }
 
+// The tensor without what a view of it repeats: all equal, so that one of each is written to.
+Tensor Once(const Tensor& x, const Caller& caller) {
+  Tensor once = x;
+  const Dims sizes = x.dims(), distances = x.strides();
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] > 1 && distances[i] == 0) once = once.Narrow(static_cast<int64_t>(i), 0, 1, caller);
+  }
+  return once;
+}
+
 }  // namespace
 
 Tensor& Tensor::Add_(const Operand& other) { return Update(lazy::ops::Add, *this, other, lazy::AddOps); }
@@ -33,6 +43,14 @@ Tensor& Tensor::Mul_(const Operand& other) { return Update(lazy::ops::Mul, *this
 Tensor& Tensor::Div_(const Operand& other) { return Update(lazy::ops::Div, *this, other, lazy::DivOps); }
 
 Tensor& Tensor::Copy_(const Operand& source) {
+  if (defined() && source.tensor() != nullptr && source.tensor()->impl() == impl_) {
+    // Of what it repeats itself one copy is written.
+    Tensor once = Once(*this, source.caller());
+    if (once.impl() != impl_) {
+      once.Copy_(Operand(once, source.caller()));
+      return *this;
+    }
+  }
   Tensor from = source.tensor() == nullptr ? Tensor() : *source.tensor();
   // Between devices copy_ is the transfer itself: no policy is asked.
   if (from.defined() && !(from.device() == device())) from = from.To(device(), source.caller());
@@ -48,9 +66,11 @@ Tensor& Tensor::Fill_(const Operand& value) {
     lazy::Explain(lazy::ops::Copy_, operands, value.caller(),
                   [] { lazy::Refuse("Fill_() takes a number or a tensor without dimensions; use Copy_()"); });
   }
-  if (defined()) lazy::RequireFits(lazy::ops::Copy_, dtype(), value);
-  return Copy_(value);
+  if (!defined()) return Copy_(value);
+  lazy::RequireFits(lazy::ops::Copy_, dtype(), value);
+  Once(*this, value.caller()).Copy_(value);
+  return *this;
 }
-Tensor& Tensor::Zero_(Caller caller) { return Copy_(Operand(0, caller)); }
+Tensor& Tensor::Zero_(Caller caller) { return Fill_(Operand(0, caller)); }
 
 }  // namespace hlod

@@ -55,7 +55,7 @@ class FactoredRms : public Transformation {
     for (size_t i = 0; i < updates.size(); ++i) {
       if (!updates[i].defined()) continue;
       const Tensor squares = SquaredModulus(updates[i]) + options_.eps;
-      const Tensor step = (count - options_.decay_offset).To(StepType(updates[i].dtype())) + 1;
+      const Tensor step = (count - options_.decay_offset).To(kF32) + 1;  // As Optax, also for f64.
       const Tensor rate = (1 - Pow(step, -options_.decay_rate)).To(squares.dtype());
       const auto average = [&](const Tensor& old, const Tensor& now) {
         return old * rate + now * (1 - rate);

@@ -66,6 +66,16 @@ def view_choices(rng, x):
     return [choice for choice in choices if choice[0] != "t_"]
 
 
+def overlaps(x):
+    """Whether two indices show one element: PyTorch lets these be written, in no order, where strides are not 0."""
+    reach = 0
+    for stride, size in sorted((stride, size) for stride, size in zip(x.stride(), x.shape) if size > 1):
+        if stride <= reach:
+            return x.numel() > 0
+        reach += stride * (size - 1)
+    return False
+
+
 def shares(x, y):
     return x.storage().data_ptr() == y.storage().data_ptr()
 
@@ -146,6 +156,11 @@ class Program:
             run = lambda: getattr(x, kind)(y.clone() if moved or (shares(x, y) and not same_view(x, y)) else y)
         if self.tainted & ({name} | ({other} if y is not None else set())) and not self.in_no_grad:
             return False
+        if overlaps(x) and not any(stride == 0 and size > 1 for stride, size in zip(x.stride(), x.shape)):
+            return False
+        # A view of what was updated through another looks like a leaf until its history is asked for.
+        if name not in self.tainted:
+            x.grad_fn
         try:
             if y is not None and shares(x, y) and not same_view(x, y) and self.place[other] == self.place[name]:
                 self.check_overlap(x, y, kind)
