@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "client/tensor/ops/movement.h"
-#include "client/transform/batch.h"
-#include "client/transform/control_rules.h"
+#include "client/transform/rules/reducer.h"
 
 namespace hlod::lazy {
 namespace {
@@ -33,33 +32,12 @@ std::optional<Along> GrowingAlong(const hlo::Window& window, const Dims& dims) {
   return along.has_value() ? along : Along{0, false};
 }
 
-struct Dual {
-  Op value, tangent;
-};
-
-// The reducer of a and b, element by element.
-Dual Reduced(Lowering& l, const CalleeBody& reducer, const Dual& a, const Dual& b) {
-  const Dims dims = l.dims(a.value);
-  Graph scratch(l.graph.place, Graph::Kind::kFunction);
-  Lowering inner{scratch};
-  std::vector<Op> parameters;
-  std::vector<Batched> arguments;
-  for (const Op x : {a.value, b.value, a.tangent, b.tangent}) {
-    parameters.push_back(scratch.op(scratch.ArgumentParameter(Shape::Scalar(l.type(x)))));
-    arguments.push_back({l.Reshape(x, {Count(dims)}), true});
-  }
-  const Part nowhere{reducer.computation};
-  const Pushed pushed =
-      PushBody(inner, reducer, {parameters[0], parameters[1]}, {parameters[2], parameters[3]}, nowhere, 0);
-  const Op tangent =
-      IsZero(pushed.tangents[0]) ? Zeros(inner, inner.shape(parameters[2])) : pushed.tangents[0];
-  const NodeId outputs[] = {pushed.values[0].id, tangent.id};
-  const std::vector<Batched> both =
-      Batch(l, scratch.computation(), Count(dims), arguments, outputs, /*random_different=*/false);
-  const auto whole = [&](const Batched& x) {
-    return x.has_batch ? l.Reshape(x.op, dims) : l.b.Broadcast(x.op, dims, {});
-  };
-  return {whole(both[0]), whole(both[1])};
+// The parts one beside the other; a tangent that is absent is zero.
+Op Beside(Lowering& l, Op first, Op second, const Shape& first_shape, const Shape& second_shape,
+          int64_t dim) {
+  const Op parts[] = {IsZero(first) ? Zeros(l, first_shape) : first,
+                      IsZero(second) ? Zeros(l, second_shape) : second};
+  return Joined(l, parts, dim);
 }
 
 }  // namespace
@@ -73,22 +51,20 @@ Op RunningTangent(const TangentCase& c) {
   const Dims dims = c.shape.dims;
   const std::optional<Along> along = GrowingAlong(c.Get<hlo::WindowAttributes>().window, dims);
   if (Count(dims) == 0) return Op{};
-  const CalleeBody reducer = BodyOf(c.called[0]);
   const int64_t dim = along->dim, size = dims[dim];
-  Dual all{c.x[0], c.t[0]};
+  Dual all{{c.x[0]}, {c.t[0]}};
   for (int64_t distance = 1; distance < size; distance *= 2) {
     const auto part = [&](int64_t from, int64_t to) {
-      return Dual{SliceDim(l, all.value, dim, from, to), SliceDim(l, all.tangent, dim, from, to)};
+      return OfEach(all, [&](Op x) { return SliceDim(l, x, dim, from, to); });
     };
-    const Dual joined = Reduced(l, reducer, part(0, size - distance), part(distance, size));
-    const Dual rest = along->backward ? part(size - distance, size) : part(0, distance);
-    const auto beside = [&](Op kept, Op made) {
-      const Op parts[] = {along->backward ? made : kept, along->backward ? kept : made};
-      return Joined(l, parts, dim);
-    };
-    all = {beside(rest.value, joined.value), beside(rest.tangent, joined.tangent)};
+    const Dual joined = Combined(l, c.called[0], part(0, size - distance), part(distance, size));
+    const Dual kept = along->backward ? part(size - distance, size) : part(0, distance);
+    const Dual &first = along->backward ? joined : kept, &second = along->backward ? kept : joined;
+    const Shape shapes[] = {l.shape(first.values[0]), l.shape(second.values[0])};
+    all = {{Beside(l, first.values[0], second.values[0], shapes[0], shapes[1], dim)},
+           {Beside(l, first.tangents[0], second.tangents[0], shapes[0], shapes[1], dim)}};
   }
-  return all.tangent;
+  return all.tangents[0];
 }
 
 }  // namespace hlod::lazy
