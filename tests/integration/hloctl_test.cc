@@ -181,7 +181,7 @@ TEST_F(Hloctl, ListsWhatTheDaemonHolds) {
   }
 }
 
-// By the absolute value: no order of keys.
+// By the absolute value: not an order of keys.
 TEST_F(Hloctl, SlowStepsOfAProgramAreListedWithTheirLines) {
   const Executable sorts = Must(client_->CompileText(R"(HloModule sorts
     f {
@@ -196,7 +196,7 @@ TEST_F(Hloctl, SlowStepsOfAProgramAreListedWithTheirLines) {
       ROOT r = f32[8] sort(p), dimensions={0}, to_apply=f, metadata={source_file="model.cc" source_line=12}
     })"));
   ASSERT_OK(sorts.Describe().status());
-  const std::string expected = "sort (model.cc:12): its comparator is no order of keys";
+  const std::string expected = "sort (model.cc:12): its comparator is not an order of keys";
   EXPECT_EQ(RunJson("executables")["executables"][0]["slow_steps"], nlohmann::json({expected}));
   const Output output = Run("executables");
   EXPECT_NE(output.text.find(expected), std::string::npos) << output.text;

@@ -174,7 +174,7 @@ const Case kCases[] = {
      "lhs_contracting_dims={0}, rhs_contracting_dims={0}\n ROOT y = f32[2] multiply(d, c)\n",
      {{1, 1}},
      {{1.25, 2.75}}},
-    // 1 + 2^-10 is no bf16.
+    // bf16 does not have 1 + 2^-10.
     {"a dot with bf16",
      {"f32[1]"},
      " w = bf16[1] constant({2})\n c = f32[] constant(1.0009765625)\n d = f32[] dot(a, w), "
@@ -269,7 +269,7 @@ TEST_F(ForeignDerivatives, BothModes) {
   }
 }
 
-// A product of bf16 that gives f32 stays one in a batch: 256 + 1 is no bf16.
+// A product of bf16 that gives f32 stays one in a batch: bf16 does not have 257.
 TEST_F(ForeignDerivatives, ABatchedProductKeepsItsType) {
   const Case dot = {"",
                     {"bf16[2]", "bf16[2]"},

@@ -204,7 +204,7 @@ class GatherStep final : public Step {
   WindowStarts starts_;
   StridedIndex targets_;
   CopyNd window_;
-  std::vector<WindowElement> elements_;  // Of a small window that is no run; else empty.
+  std::vector<WindowElement> elements_;  // Those of a small window in pieces; empty for other windows.
   int64_t out_bytes_ = 0;
   bool empty_ = false, reads_nothing_ = false;
 };

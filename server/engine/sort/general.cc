@@ -24,7 +24,7 @@ class GeneralSortStep final : public Step {
     sorter_bytes_ = ScratchAlign(BlockSorter::ScratchBytes(lines_.length()));
     worker_bytes_ = sorter_bytes_ + lines_.ScratchBytes() + 2 * lines_.operands() * block_bytes_;
     set_scratch_bytes(workers_ * worker_bytes_);
-    set_slow_reason("its comparator is no order of keys");
+    set_slow_reason("its comparator is not an order of keys");
     for (int i = 0; i < lines_.operands(); ++i) Share(i, i);
   }
 

@@ -431,7 +431,7 @@ TEST(Plan, SlowStepsAreNamedWithTheirLines) {
     EXPECT_TRUE(module.ok()) << module.status();
     return Compile(**module).value()->stats().slow_steps;
   };
-  EXPECT_THAT(sorted_by("x, y"), ElementsAre("sort (model.cc:12): its comparator is no order of keys"));
+  EXPECT_THAT(sorted_by("x, y"), ElementsAre("sort (model.cc:12): its comparator is not an order of keys"));
   EXPECT_THAT(sorted_by("a, b"), IsEmpty());
 }
 
