@@ -14,7 +14,7 @@ Binding Over(const char* name, Tensor (*call)(const Operand&, DimList, bool)) {
 
 // PyTorch writes (unbiased), (dim, unbiased, keepdim) and (dim, *, correction, keepdim).
 template <typename F>
-Binding Spread(const char* name, F call) {
+Binding DeviationBinding(const char* name, F call) {
   return {name, "input dim unbiased keepdim", [call](Arguments& a) {
             const bool flag_first = a.Json("dim").is_boolean();
             double correction = 1;
@@ -65,10 +65,10 @@ std::vector<Binding> ReductionBindings() {
       {"count_nonzero", "input dim",
        [](Arguments& a) { return CountNonzero(a.Arg("input"), a.Ints("dim", Dims())); }},
       {"trace", "input", [](Arguments& a) { return Trace(a.Arg("input")); }},
-      Spread("var", Var),
-      Spread("std", Std),
-      Spread("var_mean", VarMean),
-      Spread("std_mean", StdMean),
+      DeviationBinding("var", Var),
+      DeviationBinding("std", Std),
+      DeviationBinding("var_mean", VarMean),
+      DeviationBinding("std_mean", StdMean),
       {"linalg.vector_norm", "input ord dim keepdim dtype",
        [](Arguments& a) {
          return VectorNorm(a.Arg("input"), a.Double("ord", 2), a.Ints("dim", Dims()),
