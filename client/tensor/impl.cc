@@ -115,9 +115,11 @@ NodeId WriteThroughView(Graph& graph, const TensorImpl& tensor, NodeId base_node
                         Written& written) {
   Lowering lowering{graph};
   View view = MarkedView(tensor);
-  // Of what an expand shows, later steps may have taken each element once.
-  const auto expands = [](const ViewStep& step) { return std::holds_alternative<ExpandStep>(step); };
-  if (std::any_of(view.steps.begin(), view.steps.end(), expands)) {
+  // Of what an expand or strides repeat, later steps may have taken each element once.
+  const auto repeats = [](const ViewStep& step) {
+    return std::holds_alternative<ExpandStep>(step) || std::holds_alternative<StridedStep>(step);
+  };
+  if (std::any_of(view.steps.begin(), view.steps.end(), repeats)) {
     view.steps = {StridedStep{view.dims, view.strides, view.offset}};
     view.leading = 0;
   }
