@@ -201,5 +201,24 @@ ENTRY main {
   EXPECT_EQ(Vmap(one)(batch).ToVector<float>(), (Floats{36, 56, 35, 66, 141, 224, 140, 234}));
 }
 
+// Windows of one element grow along no dimension: by hand.
+TEST_F(ForeignRules, ProductsOfSingleElements) {
+  const LoadedFunction products = LoadFunctionFromBytes(R"(HloModule products
+multiply {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] multiply(a, b)
+}
+ENTRY main {
+  x = f32[2,1] parameter(0)
+  one = f32[] constant(1)
+  ROOT y = f32[2,1] reduce-window(x, one), window={size=1x1}, to_apply=multiply
+}
+)");
+  const Tensor x = OnDevice({3, 5}, {2, 1});
+  const auto f = [&](const Tensor& x) { return Weighted(products({x})[0]); };
+  EXPECT_EQ(Grad(f)(x).ToVector<float>(), (Floats{1, 2}));
+}
+
 }  // namespace
 }  // namespace hlod

@@ -29,7 +29,7 @@ std::optional<Along> GrowingAlong(const hlo::Window& window, const Dims& dims) {
     if (along.has_value() || w.size != dims[i] || (!forward && !backward)) return std::nullopt;
     along = Along{static_cast<int64_t>(i), backward};
   }
-  return along.has_value() ? along : Along{0, false};
+  return along;
 }
 
 // The parts one beside the other; a tangent that is absent is zero.
