@@ -45,6 +45,11 @@ Op OpenClamp(Lowering& l, Op x, Op low, Op high) {
   const Op above = SelectOps(l, CompareOps(l, x, low, Order::kLe), low, x);
   return SelectOps(l, CompareOps(l, above, high, Order::kGe), high, above);
 }
+// Between 0 and `high`: at 0 the gradient is 1, at `high` 0.
+Op FromBelow(Lowering& l, Op x, double high) {
+  const Op above = SelectOps(l, CompareOps(l, x, 0, Order::kLt), N(l, x, 0), x);
+  return SelectOps(l, CompareOps(l, x, high, Order::kGe), N(l, x, high), above);
+}
 // alpha (exp(x / scale) - 1) below 0; a null scale is 1.
 Op EluOps(Lowering& l, Op x, Op alpha, std::optional<Op> scale = {}) {
   // Of what is not positive, so that the unused branch does not overflow.
@@ -84,10 +89,8 @@ Tensor Hardsigmoid(const Operand& x) {
   });
 }
 Tensor Hardswish(const Operand& x) {
-  // The bounds count as inside for the gradient: at 3 it is 1.5.
-  return Activation(lazy::ops::Hardswish, x, [](Lowering& l, Op x) {
-    return x * lazy::ClampedOps(l, x + N(l, x, 3), 0, 6) / N(l, x, 6);
-  });
+  return Activation(lazy::ops::Hardswish, x,
+                    [](Lowering& l, Op x) { return x * FromBelow(l, x + N(l, x, 3), 6) / N(l, x, 6); });
 }
 Tensor Tanhshrink(const Operand& x) {
   return Activation(lazy::ops::Tanhshrink, x, [](Lowering& l, Op x) { return x - l.b.Unary(hlo::kTanh, x); });

@@ -62,7 +62,8 @@ ROWS = [
     ("Relu6(x)", F.relu6, [-1, 0, 3, 6, 7]),
     ("Hardtanh(x)", F.hardtanh, [-2, -1, 0, 1, 2]),
     ("Hardsigmoid(x)", F.hardsigmoid, [-4, -3, 0, 3, 4]),
-    ("Hardswish(x)", F.hardswish, [-4, -3, 0, 3, 4]),
+    # Among many elements: of few PyTorch takes another way, which has 1.5 at 3.
+    ("Hardswish(x)", lambda x: F.hardswish(torch.cat([x, torch.ones(75)])), [-4, -3, 0, 3, 4]),
     ("LeakyRelu(x, 0.5)", lambda x: F.leaky_relu(x, 0.5), [-1, 0, 1]),
     ("Prelu(x, y)", F.prelu, [-1, 0, 1], [0.25]),
     ("Elu(x, 2)", lambda x: F.elu(x, 2.), [0]),
