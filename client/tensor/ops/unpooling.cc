@@ -3,6 +3,7 @@
 #include "client/tensor/ops/known.h"
 #include "client/tensor/ops/movement.h"
 #include "client/tensor/ops/pooling.h"
+#include "client/tensor/own_derivative.h"
 #include "hlod/ops/pooling.h"
 
 namespace hlod {
@@ -49,8 +50,11 @@ Tensor Unpool(const Operand& x, const Operand& indices, int64_t spatial, const S
     const int64_t planes = lazy::Count(to);
     const int64_t inner = planes == 0 ? 0 : lazy::Count(dims) / planes;
     const Op empty = l.Full(l.type(o[0]), {planes, lazy::Count(output)}, 0);
-    const Op placed = lazy::ScatterAlong(l, empty, 1, l.Reshape(o[1], {planes, inner}),
-                                         l.Reshape(o[0], {planes, inner}), lazy::Combine::kSet);
+    const std::vector<Op> parts = {l.Reshape(o[0], {planes, inner}), l.Reshape(o[1], {planes, inner})};
+    // Where several have one place, each has the gradient of that place, as PyTorch has it.
+    const Op placed = lazy::OwnDerivative(l, "placed", parts, [&](Operands o) {
+      return lazy::ScatterAlong(l, empty, 1, o[1], o[0], lazy::Combine::kSet);
+    });
     to.insert(to.end(), output.begin(), output.end());
     return l.Reshape(placed, to);
   });

@@ -170,6 +170,12 @@ Tangents AtIndex(const TangentCase& c) {
   return {dim == RankOf(l, c.x[1]) ? c.t[2] : GatherAlong(l, c.t[2], dim, c.x[1]), Op{}};
 }
 
+// Elements written to their places along dimension 1.
+Tangents Placed(const TangentCase& c) {
+  const Op zeros = c.l.Full(c.l.type(c.x[0]), c.l.dims(c.x[0]), 0);
+  return {ScatterAlong(c.l, zeros, 1, c.x[2], c.t[1], Combine::kAdd)};
+}
+
 // One element of all: the mean of the tangents of those that equal it; a NaN equals a NaN.
 Tangents EqualShares(const TangentCase& c) {
   Lowering& l = c.l;
@@ -224,6 +230,7 @@ const OwnRules& ArrayRules() {
   static const auto* const rules = new OwnRules{
       {"at_index", AtIndex},
       {"equal_shares", EqualShares},
+      {"placed", Placed},
       {"lu", OwnLu},
       {"qr", OwnQr},
       {"svd", OwnSvd},
