@@ -20,7 +20,7 @@ CLICKS = """<script>
 const errors = [];
 window.addEventListener("error", (event) => errors.push(event.message));
 </script>"""
-AFTER = """<script>
+AFTER = """<script>{  // Names of its own, beside the page's.
 const before = document.querySelectorAll("tbody tr").length;
 for (const section of document.querySelectorAll("section")) {
   const headings = section.querySelectorAll("th button").length;
@@ -47,7 +47,7 @@ const found = {errors, rows: document.querySelectorAll("tbody tr").length, befor
   width: window.innerWidth, title: document.title, text: document.body.innerText};
 document.body.innerHTML = "<pre id=found></pre>";
 document.getElementById("found").textContent = "FOUND" + JSON.stringify(found) + "DNUOF";
-</script>"""
+}</script>"""
 
 
 class Structure(html.parser.HTMLParser):

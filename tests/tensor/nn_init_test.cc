@@ -73,9 +73,9 @@ TEST_F(NnInit, OrthogonalRowsOrColumnsHaveTheGainAsNorm) {
 }
 
 TEST_F(NnInit, IdentitiesKeepWhatTheyAreGiven) {
-  Tensor eye = Full({2, 3}, 7);
+  Tensor eye = Full({2, 3}, 7.0);
   EXPECT_THAT(nn::init::Eye_(eye).ToVector<float>(), ElementsAre(1, 0, 0, 0, 1, 0));
-  Tensor kernel = Full({4, 2, 3}, 7);
+  Tensor kernel = Full({4, 2, 3}, 7.0);
   nn::init::Dirac_(kernel, 2);
   const Tensor x = Randn({1, 4, 8});
   EXPECT_EQ(Largest(Conv1d(x, kernel, {}, {.padding = 1, .groups = 2}) - x), 0);
