@@ -105,8 +105,10 @@ void AddRecompiles(const GraphReport& graphs, Rows& rows) {
     line.us += row.compile_us;
     line.last = &row;
   }
-  for (const auto& [origin, line] : lines)
+  for (const auto& [origin, line] : lines) {
+    if (line.times < 2) continue;  // Numbers that vary become parameters once.
     rows.Add("recompile", line.last->why, origin, line.times, 0, line.us, RemedyOf(line.last->reason));
+  }
 }
 
 // One upload of a tensor is needed; what a line uploads again may not be.
