@@ -150,7 +150,9 @@ void CheckRng(Conversion& c) {
   if (c.shape(2).rank() != 1)
     return c.Fail(InvalidArgument("Operand 2 is %s; one dimension of sizes is needed.",
                                   hlo::ToStringNoLayout(c.shape(2))));
-  if (PlainText(*c.Find("rng_distribution")) == "NORMAL" && !hlo::IsFloat(c.stated().type))
+  const Attribute* const distribution = c.Find("rng_distribution");
+  if (distribution == nullptr) return;  // The operation's own rule says that it is missing.
+  if (PlainText(*distribution) == "NORMAL" && !hlo::IsFloat(c.stated().type))
     return c.Fail(
         InvalidArgument("It is NORMAL, and its result has the type %s.", hlo::Name(c.stated().type)));
   const Integers* const sizes = c.scope.Known(c.operand(2));

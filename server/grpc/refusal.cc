@@ -85,8 +85,10 @@ RefusedConnection::RefusedConnection(ConnectedSocket socket, const absl::Status&
 }
 
 bool RefusedConnection::Advance() {
+  // A peer that writes as fast as it is read keeps no thread here: the rest waits for the next call.
+  constexpr int kReadsMax = 16;
   char bytes[4096];
-  for (;;) {
+  for (int reads = 0; reads < kReadsMax; ++reads) {
     const ssize_t n = recv(fd(), bytes, sizeof(bytes), MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) break;
     if (n <= 0 || received_.size() > kReceivedMax) return false;

@@ -92,6 +92,8 @@ TEST_F(TorchOptimizers, RatesThatRiseAndFallArePyTorchs) {
   };
   check("one cycle", [&] { return OneCycleLr(sgd, {.max_rate = 1, .total = 10}); },
         {.04, .52, 1, .950484632, .811745654, .611262022, .388741978, .188258346, .049519368, 4e-6});
+  // A rise of no length is over at once.
+  EXPECT_EQ(OneCycleLr(sgd, {.max_rate = 1, .total = 10, .pct_start = .1}).last_rate(), 1);
   const OneCycleOptions three = {.max_rate = 1,
                                  .total = 12,
                                  .pct_start = .4,

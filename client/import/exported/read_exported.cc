@@ -166,8 +166,13 @@ class Entry {
 
 // Which of the platforms the program is lowered for is run here.
 absl::StatusOr<int32_t> PlatformNumber(const Table& root) {
+  // The file says how many there are and how long each name is: an error repeats neither without bound.
+  constexpr size_t kPlatformsMax = 64, kNameBytesMax = 64;
+  if (root.Count(kPlatforms) > kPlatformsMax)
+    return InvalidArgument("It names %d platforms; the limit is %d.", root.Count(kPlatforms), kPlatformsMax);
   std::vector<std::string_view> platforms;
-  for (size_t i = 0; i < root.Count(kPlatforms); ++i) platforms.push_back(root.BytesOf(kPlatforms, i));
+  for (size_t i = 0; i < root.Count(kPlatforms); ++i)
+    platforms.push_back(root.BytesOf(kPlatforms, i).substr(0, kNameBytesMax));
   const auto found = std::ranges::find(platforms, kPlatform);
   if (found != platforms.end()) return static_cast<int32_t>(found - platforms.begin());
   return Unimplemented(

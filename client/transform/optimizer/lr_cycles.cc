@@ -71,8 +71,9 @@ LrScheduler OneCycleLr(ParameterOptimizer& optimizer, const OneCycleOptions& o) 
             double begin = 0;
             for (const Phase& phase : phases) {
               const auto at = static_cast<double>(epoch);
-              if (at <= phase.end)
-                return Between(phase.from, phase.to, (at - begin) / (phase.end - begin), o.linear);
+              // A phase of no length is at its end.
+              const double part = phase.end > begin ? (at - begin) / (phase.end - begin) : 1;
+              if (at <= phase.end) return Between(phase.from, phase.to, part, o.linear);
               begin = phase.end;
             }
             return last;

@@ -261,5 +261,14 @@ TEST(Constraints, RandomNumbersHaveTheStatedSizesAndType) {
 #undef CHANNEL_TEXT
 #undef ACCURACY_TEXT
 
+// The distribution is looked at by a rule, which must not take it for there.
+TEST(Constraints, AnAttributeThatIsMissingIsNamed) {
+  const std::string rng =
+      "func.func public @main(%a: tensor<f32>, %b: tensor<f32>, %s: tensor<1xi64>) -> tensor<4xf32> {\n"
+      "  %0 = \"stablehlo.rng\"(%a, %b, %s) : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<4xf32>\n"
+      "  return %0 : tensor<4xf32>\n}\n";
+  EXPECT_THAT(BrokenRule(rng), HasSubstr("rng_distribution"));
+}
+
 }  // namespace
 }  // namespace hlod::stablehlo::constraints
