@@ -133,8 +133,19 @@ absl::Status ReadOption(const char* option, const CLI::Option& given, const std:
   return absl::OkStatus();
 }
 
-absl::Status ReadTokenFile(const CLI::Option& given, const std::string& path, std::string& token) {
-  if (given.count() == 0) return absl::OkStatus();
+bool HasFlag(int argc, char** argv, const std::string& flag) {
+  return std::any_of(argv + 1, argv + argc, [&](const std::string argument) {
+    return argument == flag || argument.starts_with(flag + "=");
+  });
+}
+
+// Takes the token from its file. A flag goes before a variable, and of two variables the file does.
+absl::Status ReadTokenFile(int argc, char** argv, const CLI::Option& given, const std::string& path,
+                           std::string& token) {
+  const bool named = HasFlag(argc, argv, "--token");
+  if (named && HasFlag(argc, argv, "--token-file"))
+    return hlod::cli::UsageError("--token-file excludes --token.");
+  if (given.count() == 0 || named) return absl::OkStatus();
   const absl::StatusOr<std::string> secret = hlod::ReadSecretFile(path);
   if (!secret.ok()) return hlod::cli::UsageError(absl::StrCat("--token-file: ", secret.status().message()));
   token = *secret;
@@ -183,8 +194,7 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
                                  ->envname("HLOD_TOKEN_FILE");
   app.add_option("--token", common.connect.token,
                  "The token itself, which everybody sees in the list of processes")
-      ->envname("HLOD_TOKEN")
-      ->excludes(token);
+      ->envname("HLOD_TOKEN");
   CLI::Option* const ca =
       app.add_option("--tls-ca", ca_file, "PEM file of the certificates to trust; turns TLS on");
   CLI::Option* const certificate =
@@ -277,7 +287,9 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
   CLI::App* const convert_command = app.add_subcommand("convert", "Write a module in another form");
   convert_command->add_option("in", convert.input, "HLO (proto or text) or StableHLO (text or artifact)")
       ->required();
-  convert_command->add_option("out", convert.output, "FILE.hlo or FILE.txt: HLO text; FILE.pb: HLO proto; FILE.mlir: StableHLO text")
+  convert_command
+      ->add_option("out", convert.output,
+                   "FILE.hlo or FILE.txt: HLO text; FILE.pb: HLO proto; FILE.mlir: StableHLO text")
       ->required();
   add_stablehlo(convert_command, convert.stablehlo);
   CheckFormOptions check_form;
@@ -370,7 +382,7 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
   absl::Status status = ReadOption("--tls-ca", *ca, ca_file, tls.root_certificates);
   if (status.ok()) status = ReadOption("--tls-cert", *certificate, certificate_file, tls.certificate);
   if (status.ok()) status = ReadOption("--tls-key", *key, key_file, tls.key);
-  if (status.ok()) status = ReadTokenFile(*token, token_file, common.connect.token);
+  if (status.ok()) status = ReadTokenFile(argc, argv, *token, token_file, common.connect.token);
   if (!status.ok()) return Report(status, json);
   common.connect.name = "hloctl";
   if (!record.empty()) setenv("HLOD_RECORD", record.c_str(), /*overwrite=*/1);

@@ -279,6 +279,11 @@ TEST_F(Hloctl, ATokenComesFromAFileThatOthersCannotRead) {
   EXPECT_EQ(RunAt(daemon_->tcp_address(), "ping").code, 1);
   EXPECT_EQ(RunAt(daemon_->tcp_address(), "ping --token-file " + File("token")).code, 0);
   EXPECT_EQ(RunAt(daemon_->tcp_address(), "ping --token secret --token-file " + File("token")).code, 2);
+  // A flag goes before a variable.
+  setenv("HLOD_TOKEN", "wrong", /*overwrite=*/1);
+  EXPECT_EQ(RunAt(daemon_->tcp_address(), "ping --token-file " + File("token")).code, 0);
+  EXPECT_EQ(RunAt(daemon_->tcp_address(), "ping --token=secret").code, 0);
+  unsetenv("HLOD_TOKEN");
   std::filesystem::permissions(folder_ / "token", std::filesystem::perms(0644));
   const Output refused = RunAt(daemon_->tcp_address(), "ping --token-file " + File("token"));
   EXPECT_EQ(refused.code, 2);
