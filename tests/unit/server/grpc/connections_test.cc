@@ -225,7 +225,7 @@ TEST_F(ServerConnections, ThatAreGoneHaveNoServer) {
     char byte;
     for (const rpc::Descriptor* fd : {&one, &two})
       ASSERT_EQ(recv(fd->get(), &byte, 1, 0), 1) << "gRPC's first frame";
-    EXPECT_EQ(CountServerThreads(), 2);
+    EXPECT_TRUE(device::Eventually([] { return CountServerThreads() == 2; }));
     one = rpc::Descriptor();
     two = rpc::Descriptor();
     EXPECT_TRUE(device::Eventually([] { return CountServerThreads() == 0; }));
