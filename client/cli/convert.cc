@@ -91,7 +91,7 @@ absl::Status CheckForm(const CommonOptions& common, const CheckFormOptions& opti
   if (common.json) {
     Show(Dump(Described(*module)) + "\n");
   } else {
-    std::printf("%s: %s, %u computations, %lld instructions, %s\n", options.module.c_str(),
+    std::printf("%s: %s, %u computations, %lld instructions, %s\n", Printable(options.module).c_str(),
                 Printable(module->name()).c_str(), module->computation_count(),
                 static_cast<long long>(module->instruction_count()),
                 Signature(module->entry().program_shape()).c_str());

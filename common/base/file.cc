@@ -52,10 +52,16 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
 }
 
 absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   struct stat file = {};
-  // Of a pipe the modes say nothing.
-  if (stat(path.c_str(), &file) == 0 && S_ISREG(file.st_mode) && (file.st_mode & (S_IRWXO | S_IWGRP)) != 0) {
+  // A pipe would be waited for, and a device read without end.
+  if (stat(path.c_str(), &file) == 0 && !S_ISREG(file.st_mode))
+    return InvalidArgument("%s holds a secret, and is not a regular file.", path);
+  constexpr off_t kSecretBytesMax = 1 << 20;
+  if (file.st_size > kSecretBytesMax)
+    return InvalidArgument("File %s holds a secret, and has %d bytes; the limit is %d.", path, file.st_size,
+                           kSecretBytesMax);
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  if ((file.st_mode & (S_IRWXO | S_IWGRP)) != 0) {
     return InvalidArgument(
         "File %s holds a secret, and its mode is %04o: others than its owner may %s it; "
         "`chmod 600` it, or 640 for a group that may read it.",

@@ -106,6 +106,25 @@ BitcastForm FormOf(const Memory& operand, const Memory& result) {
   return form;
 }
 
+// Returns true when two tiled shapes differ in nothing but dimensions of 1 in front of all that tiles cover.
+bool PadsAlike(const Shape& a, const Shape& b) {
+  const Layout plain_a = Layout::RowMajor(static_cast<int64_t>(a.dims.size())),
+               plain_b = Layout::RowMajor(static_cast<int64_t>(b.dims.size()));
+  const Layout of_a = a.layout.value_or(plain_a), of_b = b.layout.value_or(plain_b);
+  if (of_a.tiles != of_b.tiles) return false;
+  if (a.dims == b.dims) return of_a.minor_to_major == of_b.minor_to_major;
+  if (of_a.minor_to_major != plain_a.minor_to_major || of_b.minor_to_major != plain_b.minor_to_major)
+    return false;
+  size_t tiled = 1;
+  for (const Dims& tile : of_a.tiles) tiled = std::max(tiled, tile.size());
+  const auto core = [tiled](const Dims& dims) {
+    size_t first = 0;
+    while (dims.size() - first > tiled && dims[first] == 1) ++first;
+    return Dims(dims.begin() + static_cast<ptrdiff_t>(first), dims.end());
+  };
+  return core(a.dims) == core(b.dims);
+}
+
 }  // namespace
 
 bool IsRowMajor(const Shape& shape) { return !shape.layout.has_value() || shape.layout->IsRowMajor(); }
@@ -125,6 +144,9 @@ absl::StatusOr<BitcastForm> BitcastFormOf(const Shape& operand, const Shape& res
   if (!from.has_value() || !to.has_value()) return refused("its tiles merge dimensions");
   if (!from->padded && !to->padded) return FormOf(*from, *to);
   // The same padding of the same elements: each lies where it lay, in the order of the dimensions themselves.
+  // Where tiles, orders or the last dimensions differ, ones among them included, padding stands in other
+  // places.
+  if (!PadsAlike(operand, result)) return refused("its tiles pad in other places");
   const Memory plain_from = Untiled(operand), plain_to = Untiled(result);
   if (operand.type != result.type || WithoutOnes(plain_from.dims) != WithoutOnes(plain_to.dims) ||
       WithoutOnes(from->dims) != WithoutOnes(to->dims)) {

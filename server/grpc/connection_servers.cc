@@ -1,10 +1,13 @@
 // A list, and who is taken from it.
 #include "server/grpc/connection_servers.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
+#include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "common/base/error.h"
 
 namespace hlod::grpc_server {
 namespace {
@@ -16,10 +19,20 @@ constexpr absl::Duration kPatience = absl::Seconds(10);
 
 }  // namespace
 
-void ConnectionServers::Add(uint64_t id, std::unique_ptr<GrpcServer> server, ConnectedSocket socket) {
+void ConnectionServers::Add(uint64_t id, const std::string& owner, std::unique_ptr<GrpcServer> server,
+                            ConnectedSocket socket) {
   if (!server->Start(std::move(socket))) return;
   MutexLock lock(&mu_);
-  servers_.push_back({id, std::move(server)});
+  servers_.push_back({id, owner, std::move(server)});
+}
+
+absl::Status ConnectionServers::CheckRoom(const std::string& owner) const {
+  MutexLock lock(&mu_);
+  const int64_t count = std::ranges::count(servers_, owner, &Entry::owner);
+  if (count < per_owner_max_) return absl::OkStatus();
+  return MakeError(ErrorKind::kLimit,
+                   absl::StrFormat("%d connections of %s are open or just ended; the limit is %d.", count,
+                                   owner, per_owner_max_));
 }
 
 void ConnectionServers::Tick() {

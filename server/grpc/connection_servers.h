@@ -3,7 +3,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
+
+#include "absl/status/status.h"
 
 #include "common/base/mutex.h"
 #include "server/grpc/connections.h"
@@ -15,10 +18,15 @@ namespace hlod::grpc_server {
 class ConnectionServers {
  public:
   // `connections` outlives it.
-  explicit ConnectionServers(const Connections& connections) : connections_(connections) {}
+  ConnectionServers(const Connections& connections, int64_t per_owner_max)
+      : connections_(connections), per_owner_max_(per_owner_max) {}
 
   // Starts the server of a connection, which is `id` in `connections`. The connection ends when it has none.
-  void Add(uint64_t id, std::unique_ptr<GrpcServer> server, ConnectedSocket socket);
+  void Add(uint64_t id, const std::string& owner, std::unique_ptr<GrpcServer> server, ConnectedSocket socket);
+  // RESOURCE_EXHAUSTED, kind limit, when an owner has `per_owner_max` servers, with those whose connections
+  // have closed and which are still to be ended: whoever connects and closes faster than that meets a limit,
+  // too.
+  absl::Status CheckRoom(const std::string& owner) const;
   // Ends the servers of connections that have closed. To be called a few times a second.
   void Tick();
   // Ends all of them. No connections after it.
@@ -28,9 +36,11 @@ class ConnectionServers {
  private:
   struct Entry {
     uint64_t connection;
+    std::string owner;
     std::unique_ptr<GrpcServer> server;
   };
   const Connections& connections_;
+  const int64_t per_owner_max_;
   mutable Mutex mu_;
   std::vector<Entry> servers_ ABSL_GUARDED_BY(mu_);
 };

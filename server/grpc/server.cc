@@ -117,7 +117,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
   server->health_ = std::make_unique<Health>(*server->registry_);
   server->connections_ = std::make_unique<Connections>(ConnectionOptions(devices.limits(), o.tcp_silence));
   server->tls_ = TlsCredentials(o);
-  server->servers_ = std::make_unique<ConnectionServers>(*server->connections_);
+  server->servers_ = std::make_unique<ConnectionServers>(*server->connections_,
+                                                         2 * devices.limits().connections_per_user_max);
 
   // Beyond this point clients come.
   if (o.inherited_connection >= 0)
@@ -151,13 +152,14 @@ void Server::OnAccepted(ConnectedSocket socket, const rpc::Endpoint& endpoint) {
   std::optional<uint32_t> user;
   const absl::StatusOr<Connections::Opened> opened = Identify(fd, tcp, &user);
   if (!opened.ok()) return;
+  const auto refuse = [&](const absl::Status& why) {
+    if (!tcp || tls_ == nullptr) refused_.Add(std::move(socket), why);
+  };
+  if (const absl::Status room = servers_->CheckRoom(opened->owner); !room.ok()) return refuse(room);
   const absl::StatusOr<uint64_t> id = connections_->Add(fd, *opened);
-  if (!id.ok()) {
-    if (!tcp || tls_ == nullptr) refused_.Add(std::move(socket), id.status());
-    return;
-  }
+  if (!id.ok()) return refuse(id.status());
   if (user.has_value()) processes_->Add(fd, {.pid = static_cast<pid_t>(opened->pid), .uid = *user});
-  servers_->Add(*id, MakeServer(*id, *opened, user), std::move(socket));
+  servers_->Add(*id, opened->owner, MakeServer(*id, *opened, user), std::move(socket));
 }
 
 absl::StatusOr<Connections::Opened> Server::Identify(int socket, bool tcp,

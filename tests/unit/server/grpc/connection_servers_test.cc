@@ -1,5 +1,6 @@
 // A connection has a server while it is open, and what one peer hoards is not another's.
 #include "server/grpc/connection_servers.h"
+#include "common/base/error.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -27,7 +28,8 @@ class ServersOfConnections : public testing::Test {
     EXPECT_TRUE(id.ok()) << id.status();
     GrpcServer::Options options;
     options.peer = {.local = true, .description = "", .owner = OwnerOfUser(user), .user = user};
-    servers_.Add(*id, std::make_unique<GrpcServer>(registry_, health_, silent_, std::move(options)),
+    servers_.Add(*id, OwnerOfUser(user),
+                 std::make_unique<GrpcServer>(registry_, health_, silent_, std::move(options)),
                  ConnectedSocket(ends[0]));
     return rpc::Descriptor(ends[1]);
   }
@@ -52,7 +54,7 @@ class ServersOfConnections : public testing::Test {
   Health health_{registry_};
   SilentCalls silent_;
   Connections connections_{{.per_owner_max = 8}};
-  ConnectionServers servers_{connections_};
+  ConnectionServers servers_{connections_, /*per_owner_max=*/16};
 };
 
 TEST_F(ServersOfConnections, BeginAndEndWithThem) {
@@ -68,6 +70,22 @@ TEST_F(ServersOfConnections, BeginAndEndWithThem) {
   two = rpc::Descriptor();
   three = rpc::Descriptor();
   EXPECT_TRUE(Eventually(0));
+}
+
+// Sixteen that come and go between two ticks hold sixteen servers: the next one is refused until some have
+// ended.
+TEST_F(ServersOfConnections, CountUntilTheyHaveEnded) {
+  for (int i = 0; i < 16; ++i) {
+    EXPECT_TRUE(servers_.CheckRoom(OwnerOfUser(1000)).ok()) << i;
+    EXPECT_TRUE(IsServed(Connect(1000)));
+    connections_.Tick();
+  }
+  const absl::Status full = servers_.CheckRoom(OwnerOfUser(1000));
+  EXPECT_EQ(KindOf(full), ErrorKind::kLimit);
+  EXPECT_EQ(full.message(), "16 connections of user 1000 are open or just ended; the limit is 16.");
+  EXPECT_TRUE(servers_.CheckRoom(OwnerOfUser(1001)).ok());
+  EXPECT_TRUE(Eventually(0));
+  EXPECT_TRUE(servers_.CheckRoom(OwnerOfUser(1000)).ok());
 }
 
 TEST_F(ServersOfConnections, AreManyAtOnceAndEndTogether) {

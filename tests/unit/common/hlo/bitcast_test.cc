@@ -1,0 +1,42 @@
+// Bitcasts over tiles that pad: taken where every element stays in its place, refused where padding stands in
+// other ones.
+#include "common/hlo/bitcast.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/hlo/text/text.h"
+
+namespace hlod::hlo {
+namespace {
+
+absl::Status BitcastBetween(const std::string& from, const std::string& to) {
+  const auto module = ParseModule("HloModule m\nENTRY e {\n  p = " + from +
+                                  " parameter(0)\n  ROOT b = " + to + " bitcast(p)\n}");
+  EXPECT_TRUE(module.ok()) << module.status();
+  return module.ok() ? BitcastFormOf((*module)->entry().root()).status() : module.status();
+}
+
+// Tiles of 2 by 2 over f32[1,3] hold 1 2 . . 3 . . . and over f32[3,1] 1 . 2 . 3 . . .: the second element
+// moves.
+TEST(Bitcast, PaddingInOtherPlacesIsRefused) {
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"f32[1,3]{1,0:T(2,2)}", "f32[3,1]{1,0:T(2,2)}"},
+           {"f32[3,1,3]{2,1,0:T(2,2)}", "f32[3,3,1]{2,1,0:T(2,2)}"},
+           {"f32[3,3]{1,0:T(2,2)}", "f32[3,3]{1,0:T(2,2)(2,1)}"},
+           {"f32[3,3]{1,0:T(2,2)}", "f32[3,3]{0,1:T(2,2)}"}}) {
+    EXPECT_EQ(BitcastBetween(from, to).code(), absl::StatusCode::kUnimplemented) << from << " to " << to;
+  }
+}
+
+TEST(Bitcast, TheSamePaddingKeepsEveryElement) {
+  EXPECT_TRUE(BitcastBetween("f32[3,3]{1,0:T(2,2)}", "f32[3,3]{1,0:T(2,2)}").ok());
+  EXPECT_TRUE(BitcastBetween("f32[3,3]{1,0:T(2,2)}", "f32[1,3,3]{2,1,0:T(2,2)}").ok());
+}
+
+}  // namespace
+}  // namespace hlod::hlo
