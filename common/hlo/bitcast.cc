@@ -106,23 +106,25 @@ BitcastForm FormOf(const Memory& operand, const Memory& result) {
   return form;
 }
 
-// Returns true when two tiled shapes differ in nothing but dimensions of 1 in front of all that tiles cover.
-bool PadsAlike(const Shape& a, const Shape& b) {
-  const Layout plain_a = Layout::RowMajor(static_cast<int64_t>(a.dims.size())),
-               plain_b = Layout::RowMajor(static_cast<int64_t>(b.dims.size()));
-  const Layout of_a = a.layout.value_or(plain_a), of_b = b.layout.value_or(plain_b);
-  if (of_a.tiles != of_b.tiles) return false;
-  if (a.dims == b.dims) return of_a.minor_to_major == of_b.minor_to_major;
-  if (of_a.minor_to_major != plain_a.minor_to_major || of_b.minor_to_major != plain_b.minor_to_major)
-    return false;
+// Returns the sizes from the slowest to the fastest dimension, without ones in front of all that tiles cover.
+Dims TiledSizes(const Shape& shape, const Layout& layout) {
   size_t tiled = 1;
-  for (const Dims& tile : of_a.tiles) tiled = std::max(tiled, tile.size());
-  const auto core = [tiled](const Dims& dims) {
-    size_t first = 0;
-    while (dims.size() - first > tiled && dims[first] == 1) ++first;
-    return Dims(dims.begin() + static_cast<ptrdiff_t>(first), dims.end());
+  for (const Dims& tile : layout.tiles) tiled = std::max(tiled, tile.size());
+  Dims sizes;
+  for (size_t i = layout.minor_to_major.size(); i-- > 0;) {
+    const int64_t size = shape.dims[static_cast<size_t>(layout.minor_to_major[i])];
+    if (size != 1 || !sizes.empty() || i < tiled) sizes.push_back(size);
+  }
+  return sizes;
+}
+
+// Returns true when memory of two shapes has the same elements and the same padding in the same places.
+bool PadsAlike(const Shape& a, const Shape& b) {
+  const auto layout = [](const Shape& shape) {
+    return shape.layout.value_or(Layout::RowMajor(static_cast<int64_t>(shape.dims.size())));
   };
-  return core(a.dims) == core(b.dims);
+  const Layout of_a = layout(a), of_b = layout(b);
+  return of_a.tiles == of_b.tiles && TiledSizes(a, of_a) == TiledSizes(b, of_b);
 }
 
 }  // namespace

@@ -24,8 +24,8 @@ class ConnectionServers {
   // Starts the server of a connection, which is `id` in `connections`. The connection ends when it has none.
   void Add(uint64_t id, const std::string& owner, std::unique_ptr<GrpcServer> server, ConnectedSocket socket);
   // RESOURCE_EXHAUSTED, kind limit, when an owner has `per_owner_max` servers, with those whose connections
-  // have closed and which are still to be ended: whoever connects and closes faster than that meets a limit,
-  // too.
+  // have closed and which are still to be ended: a client that connects and closes faster than that meets a
+  // limit, too.
   absl::Status CheckRoom(const std::string& owner) const;
   // Ends the servers of connections that have closed. To be called a few times a second.
   void Tick();
