@@ -9,7 +9,7 @@
 namespace hlod::device {
 namespace {
 
-constexpr int64_t kTimesFree = 3;  // What an owner may have, in units of what is free after it took that.
+constexpr int64_t kTimesFree = 3;  // The most an owner may hold, as a multiple of what then remains free.
 
 }  // namespace
 

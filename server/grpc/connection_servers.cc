@@ -12,9 +12,9 @@
 namespace hlod::grpc_server {
 namespace {
 
-// Of calls that are to be told of the end.
+// The time for calls to send their last status.
 constexpr absl::Duration kLastWords = absl::Milliseconds(500);
-// Jobs of the transfer thread may hold calls so long.
+// The time for jobs of the transfer thread to let go of calls.
 constexpr absl::Duration kPatience = absl::Seconds(10);
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace hlod::grpc_server {
 
 namespace {
 
-// Of owners who have no connection, but were refused one: more are forgotten.
+// The most owners that are remembered without an open connection.
 constexpr size_t kOwnersMax = 4096;
 
 }  // namespace

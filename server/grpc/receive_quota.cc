@@ -1,4 +1,4 @@
-// A quota that grows once, and turns that are handed on.
+// Grows a quota on admission, and hands permits to read to those who wait, in order.
 #include "server/grpc/receive_quota.h"
 
 #include <utility>

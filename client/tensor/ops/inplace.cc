@@ -44,7 +44,7 @@ Tensor& Tensor::Div_(const Operand& other) { return Update(lazy::ops::Div, *this
 
 Tensor& Tensor::Copy_(const Operand& source) {
   if (defined() && source.tensor() != nullptr && source.tensor()->impl() == impl_) {
-    // Of what it repeats itself one copy is written.
+    // Writes one copy of each repeated element.
     Tensor once = Once(*this, source.caller());
     if (once.impl() != impl_) {
       once.Copy_(Operand(once, source.caller()));
