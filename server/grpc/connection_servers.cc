@@ -1,8 +1,9 @@
-// A list, and who is taken from it.
+// A list, and a queue of those that were taken from it.
 #include "server/grpc/connection_servers.h"
 
+#include <pthread.h>
+
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -19,6 +20,15 @@ constexpr absl::Duration kPatience = absl::Seconds(10);
 
 }  // namespace
 
+ConnectionServers::ConnectionServers(const Connections& connections, int64_t ending_per_owner_max,
+                                     std::function<void()> many_ended)
+    : connections_(connections),
+      ending_per_owner_max_(ending_per_owner_max),
+      many_ended_(std::move(many_ended)),
+      thread_([this] { EndThem(); }) {
+  pthread_setname_np(thread_.native_handle(), "ending");
+}
+
 void ConnectionServers::Add(uint64_t id, const std::string& owner, std::unique_ptr<GrpcServer> server,
                             ConnectedSocket socket) {
   if (!server->Start(std::move(socket))) return;
@@ -28,42 +38,70 @@ void ConnectionServers::Add(uint64_t id, const std::string& owner, std::unique_p
 
 absl::Status ConnectionServers::CheckRoom(const std::string& owner) const {
   MutexLock lock(&mu_);
-  const int64_t count = std::ranges::count(servers_, owner, &Entry::owner);
-  if (count < per_owner_max_) return absl::OkStatus();
+  const auto ending = [&](const Entry& entry) {
+    return entry.owner == owner && !connections_.IsOpen(entry.connection);
+  };
+  const int64_t count =
+      std::ranges::count(ending_, owner, &Entry::owner) + std::ranges::count_if(servers_, ending);
+  if (count < ending_per_owner_max_) return absl::OkStatus();
   return MakeError(ErrorKind::kLimit,
-                   absl::StrFormat("%d connections of %s are open or just ended; the limit is %d.", count,
-                                   owner, per_owner_max_));
+                   absl::StrFormat("%d connections of %s have just ended and are being cleared away; the "
+                                   "limit is %d.",
+                                   count, owner, ending_per_owner_max_));
 }
 
 void ConnectionServers::Tick() {
-  std::vector<Entry> ended;  // They wait for their threads after the lock.
-  {
-    MutexLock lock(&mu_);
-    ended.reserve(servers_.size());  // Nothing is half moved when memory is short.
-    std::erase_if(servers_, [&](Entry& entry) {
-      if (connections_.IsOpen(entry.connection) || entry.server->HasCalls()) return false;
-      ended.push_back(std::move(entry));
-      return true;
-    });
+  MutexLock lock(&mu_);
+  for (auto next = servers_.begin(); next != servers_.end();) {
+    const auto entry = next++;
+    if (connections_.IsOpen(entry->connection) || entry->server->HasCalls()) continue;
+    ending_.splice(ending_.end(), servers_, entry);  // Takes no memory.
   }
-  const absl::Time now = absl::Now();  // One deadline for all, as below.
-  for (const Entry& entry : ended) entry.server->Shutdown(now + kLastWords, now + kPatience);
+  if (!ending_.empty()) changed_.SignalAll();
+}
+
+void ConnectionServers::EndThem() {
+  int64_t ended = 0;
+  for (;;) {
+    Entry* next;
+    {
+      MutexLock lock(&mu_);
+      while (ending_.empty() && !stopping_) changed_.Wait(&mu_);
+      if (ending_.empty()) return;
+      next = &ending_.front();  // It stays where it is, and counts.
+    }
+    const absl::Time now = absl::Now();
+    next->server->Shutdown(now + kLastWords, now + kPatience);
+    next->server.reset();
+    bool last;
+    {
+      MutexLock lock(&mu_);
+      ending_.pop_front();
+      last = ending_.empty();
+    }
+    if (++ended < kManyEnded || !last) continue;
+    ended = 0;
+    many_ended_();
+  }
 }
 
 void ConnectionServers::Shutdown() {
-  std::vector<Entry> all;
+  std::list<Entry> all;
   {
     MutexLock lock(&mu_);
     all.swap(servers_);
+    stopping_ = true;
+    changed_.SignalAll();
   }
   // One deadline for all: however many there are, the daemon ends in time.
   const absl::Time now = absl::Now();
   for (const Entry& entry : all) entry.server->Shutdown(now + kLastWords, now + kPatience);
+  if (thread_.joinable()) thread_.join();
 }
 
 size_t ConnectionServers::size() const {
   MutexLock lock(&mu_);
-  return servers_.size();
+  return servers_.size() + ending_.size();
 }
 
 }  // namespace hlod::grpc_server

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -30,34 +31,42 @@ ConnectedSocket::~ConnectedSocket() {
 
 Connections::Connections(const Options& options) : options_(options), epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
 
-absl::Status Connections::CheckRoom(const Opened& opened) {
+absl::Status Connections::Refuse(const std::string& owner, const std::string& why) {
+  Owner& refused = owners_[owner];
+  if (!std::exchange(refused.refused, true)) spdlog::warn("Connections of {} are refused: {}", owner, why);
+  if (refused.count == 0 && refused.strangers == 0 && owners_.size() > kOwnersMax) owners_.erase(owner);
+  return MakeError(ErrorKind::kLimit, why);
+}
+
+absl::Status Connections::MakeRoom(const Opened& opened) {
   const auto full = [&] {
     return static_cast<int64_t>(connections_.size()) >=
            options_.most - (opened.administrator ? 0 : options_.for_administrators);
   };
-  if (owners_[opened.owner].count >= options_.per_owner_max || full()) DropClosed();
-  Owner& owner = owners_[opened.owner];
-  absl::Status status;
-  if (owner.count >= options_.per_owner_max) {
-    status =
-        MakeError(ErrorKind::kLimit,
-                  absl::StrFormat("%d connections of %s are open: the limit connections_per_user_max is %d.",
-                                  owner.count, opened.owner, options_.per_owner_max));
-  } else if (full()) {
-    status = MakeError(ErrorKind::kLimit, absl::StrFormat("%d connections are open, as many as %s takes.",
-                                                          connections_.size(), options_.who));
-  } else {
-    return status;
-  }
-  if (!std::exchange(owner.refused, true))
-    spdlog::warn("Connections of {} are refused: {}", opened.owner, std::string(status.message()));
-  if (owner.count == 0 && owners_.size() > kOwnersMax) owners_.erase(opened.owner);
-  return status;
+  if (full()) DropClosed();
+  if (!full() || CloseOldestStranger()) return absl::OkStatus();
+  return Refuse(opened.owner, absl::StrFormat("%d connections are open, as many as %s takes.",
+                                              connections_.size(), options_.who));
+}
+
+absl::Status Connections::MakeRoomOfOwner(const Opened& opened) {
+  const auto full = [&] { return owners_[opened.owner].count >= options_.per_owner_max; };
+  if (full()) DropClosed();
+  if (!full() || CloseOldestNewcomer(opened.owner)) return absl::OkStatus();
+  return Refuse(opened.owner,
+                absl::StrFormat("%d connections of %s are open: the limit connections_per_user_max is %d.",
+                                owners_[opened.owner].count, opened.owner, options_.per_owner_max));
 }
 
 absl::StatusOr<uint64_t> Connections::Add(int socket, const Opened& opened) {
   MutexLock lock(&mu_);
-  RETURN_IF_ERROR(CheckRoom(opened));
+  if (opened.stranger) {
+    if (strangers_ >= options_.strangers_max) DropClosed();
+    if (strangers_ >= options_.strangers_max) CloseOldestStranger();
+  } else {
+    RETURN_IF_ERROR(MakeRoomOfOwner(opened));
+  }
+  RETURN_IF_ERROR(MakeRoom(opened));
   rpc::Descriptor duplicate(fcntl(socket, F_DUPFD_CLOEXEC, 0));
   epoll_event
       event{};  // No events beside the hang-up, which is always reported: both directions are shut down.
@@ -66,9 +75,67 @@ absl::StatusOr<uint64_t> Connections::Add(int socket, const Opened& opened) {
     return MakeError(ErrorKind::kLimit, absl::StrFormat("The daemon has no descriptor for a connection: %s.",
                                                         std::strerror(errno)));
   }
-  connections_[++last_id_] = {std::move(duplicate), opened};
-  ++owners_[opened.owner].count;
+  connections_.emplace(++last_id_, Connection{std::move(duplicate), opened,
+                                              opened.stranger ? Standing::kStranger : Standing::kNewcomer});
+  Owner& owner = owners_[opened.owner];
+  ++(opened.stranger ? owner.strangers : owner.count);
+  if (opened.stranger) ++strangers_;
   return last_id_;
+}
+
+absl::Status Connections::Greet(uint64_t id) {
+  MutexLock lock(&mu_);
+  const auto found = connections_.find(id);
+  if (found == connections_.end() || found->second.standing != Standing::kStranger) return absl::OkStatus();
+  // What goes for it is a newcomer, and so another one.
+  RETURN_IF_ERROR(MakeRoomOfOwner(found->second.opened));
+  Owner& owner = owners_[found->second.opened.owner];
+  --owner.strangers;
+  --strangers_;
+  ++owner.count;
+  found->second.standing = Standing::kNewcomer;
+  return absl::OkStatus();
+}
+
+void Connections::MarkUsed(uint64_t id) {
+  MutexLock lock(&mu_);
+  const auto found = connections_.find(id);
+  if (found != connections_.end() && found->second.standing == Standing::kNewcomer)
+    found->second.standing = Standing::kUser;
+}
+
+bool Connections::CloseOldestStranger() {
+  int64_t most = 1;
+  for (const auto& [name, owner] : owners_) most = std::max(most, owner.strangers);
+  return Close(std::ranges::find_if(connections_, [&](const auto& entry) {
+    return entry.second.standing == Standing::kStranger &&
+           owners_[entry.second.opened.owner].strangers == most;
+  }));
+}
+
+bool Connections::CloseOldestNewcomer(const std::string& owner) {
+  return Close(std::ranges::find_if(connections_, [&](const auto& entry) {
+    return entry.second.standing == Standing::kNewcomer && entry.second.opened.owner == owner;
+  }));
+}
+
+bool Connections::Close(ById::iterator connection) {
+  if (connection == connections_.end()) return false;
+  shutdown(connection->second.socket.get(), SHUT_RDWR);  // gRPC sees its end.
+  Drop(connection);
+  return true;
+}
+
+void Connections::Drop(ById::iterator connection) {
+  const bool stranger = connection->second.standing == Standing::kStranger;
+  const auto owner = owners_.find(connection->second.opened.owner);
+  owner->second.refused = false;
+  --(stranger ? owner->second.strangers : owner->second.count);
+  if (stranger) --strangers_;
+  if (owner->second.count == 0 && owner->second.strangers == 0) owners_.erase(owner);
+  // The set refers to the socket, which gRPC may hold a moment longer than this descriptor.
+  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, connection->second.socket.get(), nullptr);
+  connections_.erase(connection);
 }
 
 void Connections::DropClosed() {
@@ -77,13 +144,7 @@ void Connections::DropClosed() {
     n = epoll_wait(epoll_.get(), events, 64, 0);
     for (int i = 0; i < n; ++i) {
       const auto found = connections_.find(events[i].data.u64);
-      if (found == connections_.end()) continue;
-      const auto owner = owners_.find(found->second.opened.owner);
-      owner->second.refused = false;
-      if (--owner->second.count == 0) owners_.erase(owner);
-      // The set refers to the socket, which gRPC may hold a moment longer than this descriptor.
-      epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, found->second.socket.get(), nullptr);
-      connections_.erase(found);
+      if (found != connections_.end()) Drop(found);
     }
   }
 }

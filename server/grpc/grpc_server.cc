@@ -81,7 +81,7 @@ GrpcServer::GrpcServer(session::Registry& registry, Health& health, SilentCalls&
       health_(health),
       silent_(silent),
       options_(std::move(options)),
-      quota_(std::make_shared<ReceiveQuota>(options_.peer.owner, options_.received)) {}
+      quota_(std::make_shared<ReceiveQuota>(options_.peer.owner, options_.received, options_.use)) {}
 
 GrpcServer::~GrpcServer() { Shutdown(absl::Now(), absl::Now() + absl::Seconds(10)); }
 
@@ -271,6 +271,11 @@ void GrpcServer::Route(const std::shared_ptr<Call>& call) {
     call->Start(std::move(handler), options_.greeting);
   };
   const bool stranger = !options_.token.empty() && !HasToken(*call, options_.token);
+  absl::Status greeted;
+  if (!stranger && !greeted_) {
+    greeted = options_.greet();
+    greeted_ = greeted.ok();
+  }
   // These two are for everybody, and read nothing of what they are sent.
   if (method == "/grpc.health.v1.Health/Check") {
     return start(MakeConstantHandler(*call, health_.Response()));
@@ -279,6 +284,7 @@ void GrpcServer::Route(const std::shared_ptr<Call>& call) {
     return start(MakeWatchHandler(*call, health_, options_.peer.owner, stranger));
   }
   if (stranger) return refuse(MakeError(ErrorKind::kAuth, "The call shows no token, or a wrong one."));
+  if (!greeted.ok()) return refuse(greeted);
   std::shared_ptr<const void> silent = silent_.Count(options_.peer.owner);
   if (silent == nullptr) {
     return refuse(
@@ -299,6 +305,7 @@ void GrpcServer::Route(const std::shared_ptr<Call>& call) {
           MakeError(ErrorKind::kAuth,
                     "Administration is for the user who runs the daemon, and root, over its unix socket."));
     }
+    options_.use();
     const std::string name = method.substr(kAdminPrefix.size());
     return start(MakeAnswerHandler(
         *call,

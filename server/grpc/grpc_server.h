@@ -48,6 +48,10 @@ class GrpcServer {
     absl::Duration question = absl::InfiniteDuration();
     // Called when the client resets more calls than it may: closes the connection.
     std::function<void()> close = [] {};
+    // Called with each call that shows what it has to, until it succeeds: such calls are refused until then.
+    std::function<absl::Status()> greet = [] { return absl::OkStatus(); };
+    // Called when a session is opened or named with its secret, and when an administrator calls.
+    std::function<void()> use = [] {};
   };
   // References outlive it.
   GrpcServer(session::Registry& registry, Health& health, SilentCalls& silent, Options options);
@@ -92,7 +96,8 @@ class GrpcServer {
   std::unique_ptr<grpc::Server> server_;
   Acceptor acceptor_;
   absl::Notification built_;
-  ResetBudget resets_;  // Of the thread.
+  ResetBudget resets_;    // Of the thread.
+  bool greeted_ = false;  // Of the thread.
   std::thread thread_;
 };
 

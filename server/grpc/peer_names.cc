@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "server/grpc/local_peer.h"
 
 namespace hlod::grpc_server {
 namespace {
@@ -28,6 +29,8 @@ std::optional<std::string> HostOfPeer(int socket) {
 std::string OwnerOfUser(uint32_t user) { return absl::StrCat("user ", user); }
 
 std::string OwnerOfSocket(int socket) {
+  if (const std::optional<uint32_t> user = UserOfLocalPeer(socket); user.has_value())
+    return absl::StrCat(OwnerOfUser(*user), " over TCP");
   return absl::StrCat("host ", HostOfPeer(socket).value_or("unknown"));
 }
 

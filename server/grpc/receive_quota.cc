@@ -5,8 +5,9 @@
 
 namespace hlod::grpc_server {
 
-ReceiveQuota::ReceiveQuota(const std::string& name, const ReceiveLimits& limits)
-    : limits_(limits), quota_(name), free_turns_(limits.chunks_max) {
+ReceiveQuota::ReceiveQuota(const std::string& name, const ReceiveLimits& limits,
+                           std::function<void()> admitted)
+    : limits_(limits), on_admitted_(std::move(admitted)), quota_(name), free_turns_(limits.chunks_max) {
   quota_.Resize(limits.stranger_bytes_max);
 }
 
@@ -14,6 +15,7 @@ void ReceiveQuota::Admit() {
   MutexLock lock(&mu_);
   if (std::exchange(admitted_, true)) return;
   quota_.Resize(limits_.received_bytes_max);
+  on_admitted_();
 }
 
 ReceiveQuota::Turn ReceiveQuota::MakeTurn() {

@@ -30,8 +30,9 @@ struct ReceiveLimits {
 // Thread-safe.
 class ReceiveQuota : public std::enable_shared_from_this<ReceiveQuota> {
  public:
-  // `name` is for gRPC's traces.
-  ReceiveQuota(const std::string& name, const ReceiveLimits& limits);
+  // `name` is for gRPC's traces. `admitted` is called once, with the first Admit.
+  ReceiveQuota(
+      const std::string& name, const ReceiveLimits& limits, std::function<void()> admitted = [] {});
   // For the server of the connection.
   const grpc::ResourceQuota& quota() const { return quota_; }
 
@@ -49,6 +50,7 @@ class ReceiveQuota : public std::enable_shared_from_this<ReceiveQuota> {
   Turn MakeTurn();
 
   const ReceiveLimits limits_;
+  const std::function<void()> on_admitted_;
   grpc::ResourceQuota quota_;
   Mutex mu_;
   bool admitted_ ABSL_GUARDED_BY(mu_) = false;

@@ -117,8 +117,9 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
   server->health_ = std::make_unique<Health>(*server->registry_);
   server->connections_ = std::make_unique<Connections>(ConnectionOptions(devices.limits(), o.tcp_silence));
   server->tls_ = TlsCredentials(o);
-  server->servers_ = std::make_unique<ConnectionServers>(*server->connections_,
-                                                         2 * devices.limits().connections_per_user_max);
+  server->servers_ =
+      std::make_unique<ConnectionServers>(*server->connections_, ConnectionServers::kEndingPerOwnerMax,
+                                          [registry = server->registry_.get()] { registry->NoteFreed(); });
 
   // Beyond this point clients come.
   if (o.inherited_connection >= 0)
@@ -164,7 +165,11 @@ void Server::OnAccepted(ConnectedSocket socket, const rpc::Endpoint& endpoint) {
 
 absl::StatusOr<Connections::Opened> Server::Identify(int socket, bool tcp,
                                                      std::optional<uint32_t>* user) const {
-  if (tcp) return Connections::Opened{.owner = OwnerOfSocket(socket), .tcp = true};
+  if (tcp) {
+    return Connections::Opened{.owner = OwnerOfSocket(socket),
+                               .tcp = true,
+                               .stranger = !options_.token.empty() || !options_.tls_client_authority.empty()};
+  }
   ASSIGN_OR_RETURN(const rpc::PeerCredentials peer, rpc::ReadPeerCredentials(socket));
   *user = peer.uid;
   return Connections::Opened{.owner = OwnerOfUser(peer.uid),
@@ -187,6 +192,8 @@ std::unique_ptr<GrpcServer> Server::MakeServer(uint64_t id, const Connections::O
   options.greeting = options_.greeting;
   options.received = options_.received;
   options.close = [this, id] { connections_->Close(id); };
+  options.greet = [this, id] { return connections_->Greet(id); };
+  options.use = [this, id] { connections_->MarkUsed(id); };
   return std::make_unique<GrpcServer>(*registry_, *health_, silent_, std::move(options));
 }
 

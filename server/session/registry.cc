@@ -232,7 +232,8 @@ bool Registry::FoldEnded() {
 }
 
 void Registry::Tick() {
-  const bool ended = FoldEnded();
+  const bool freed = freed_.exchange(false);
+  const bool ended = FoldEnded() || freed;
   const absl::Time now = devices_.clock().Now();
   bool alone;
   {

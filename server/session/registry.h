@@ -45,6 +45,8 @@ class Registry {
   void OnProcessEnded(int64_t pid);
   // Leases and uploads that ran out; memory that goes back to the kernel. To be called a few times a second.
   void Tick();
+  // Something of note was freed beside a session: it goes back to the kernel as what sessions leave behind.
+  void NoteFreed() { freed_ = true; }
   // No new sessions from here on.
   void Drain() { draining_ = true; }
   bool draining() const { return draining_; }
@@ -98,7 +100,7 @@ class Registry {
   const Processes& processes_;
   const Options options_;
   const absl::Time started_;
-  std::atomic<bool> draining_{false};
+  std::atomic<bool> draining_{false}, freed_{false};
   std::atomic<int64_t> sessions_ended_{0};
   mutable Mutex mu_;
   uint64_t next_session_ ABSL_GUARDED_BY(mu_) = 1;

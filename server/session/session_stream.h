@@ -16,7 +16,8 @@ struct Peer {
   // On a unix socket of this host: process ids mean something, and the shared arena works.
   bool local = false;
   std::string description;       // For the log: "unix", "ipv4:10.1.2.3:5555".
-  std::string owner;             // Whom its sessions count for: "user 1000", "host 10.1.2.3".
+  // Whom its sessions count for: "user 1000", "user 1000 over TCP", "host 10.1.2.3".
+  std::string owner;
   std::optional<uint32_t> user;  // Of a unix socket, as the kernel says.
 };
 

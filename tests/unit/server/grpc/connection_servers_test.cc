@@ -7,6 +7,10 @@
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
 
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <thread>
 #include <utility>
 
 #include "server/grpc/peer_names.h"
@@ -21,13 +25,15 @@ class ServersOfConnections : public testing::Test {
   ServersOfConnections() { spdlog::set_level(spdlog::level::err); }
   ~ServersOfConnections() override { servers_.Shutdown(); }
   // The user's end of a connection that was just accepted.
-  rpc::Descriptor Connect(uint32_t user) {
+  rpc::Descriptor Connect(
+      uint32_t user, std::function<void()> close = [] {}) {
     int ends[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
     const absl::StatusOr<uint64_t> id = connections_.Add(ends[0], {.owner = OwnerOfUser(user)});
     EXPECT_TRUE(id.ok()) << id.status();
     GrpcServer::Options options;
     options.peer = {.local = true, .description = "", .owner = OwnerOfUser(user), .user = user};
+    options.close = std::move(close);
     servers_.Add(*id, OwnerOfUser(user),
                  std::make_unique<GrpcServer>(registry_, health_, silent_, std::move(options)),
                  ConnectedSocket(ends[0]));
@@ -54,7 +60,8 @@ class ServersOfConnections : public testing::Test {
   Health health_{registry_};
   SilentCalls silent_;
   Connections connections_{{.per_owner_max = 8}};
-  ConnectionServers servers_{connections_, /*per_owner_max=*/16};
+  std::atomic<int> many_ended_ = 0;
+  ConnectionServers servers_{connections_, /*ending_per_owner_max=*/16, [this] { ++many_ended_; }};
 };
 
 TEST_F(ServersOfConnections, BeginAndEndWithThem) {
@@ -72,9 +79,10 @@ TEST_F(ServersOfConnections, BeginAndEndWithThem) {
   EXPECT_TRUE(Eventually(0));
 }
 
-// Sixteen that come and go between two ticks hold sixteen servers: the next one is refused until some have
-// ended.
+// Sixteen that come and go between two ticks leave sixteen servers to be ended: the next one is refused until
+// some of them have. Those that are open do not count.
 TEST_F(ServersOfConnections, CountUntilTheyHaveEnded) {
+  const rpc::Descriptor open = Connect(1000);
   for (int i = 0; i < 16; ++i) {
     EXPECT_TRUE(servers_.CheckRoom(OwnerOfUser(1000)).ok()) << i;
     EXPECT_TRUE(IsServed(Connect(1000)));
@@ -82,10 +90,38 @@ TEST_F(ServersOfConnections, CountUntilTheyHaveEnded) {
   }
   const absl::Status full = servers_.CheckRoom(OwnerOfUser(1000));
   EXPECT_EQ(KindOf(full), ErrorKind::kLimit);
-  EXPECT_EQ(full.message(), "16 connections of user 1000 are open or just ended; the limit is 16.");
+  EXPECT_EQ(full.message(),
+            "16 connections of user 1000 have just ended and are being cleared away; the limit is 16.");
   EXPECT_TRUE(servers_.CheckRoom(OwnerOfUser(1001)).ok());
-  EXPECT_TRUE(Eventually(0));
+  EXPECT_TRUE(Eventually(1));
   EXPECT_TRUE(servers_.CheckRoom(OwnerOfUser(1000)).ok());
+}
+
+// The thread that ticks has other things to do.
+TEST_F(ServersOfConnections, EndOnAThreadOfTheirOwn) {
+  std::atomic<int> ended = 0, ended_here = 0;
+  const std::thread::id here = std::this_thread::get_id();
+  for (int i = 0; i < 8; ++i) {
+    // Goes with the server's options.
+    const std::shared_ptr<void> witness(nullptr, [&](void*) {
+      ++ended;
+      if (std::this_thread::get_id() == here) ++ended_here;
+    });
+    const rpc::Descriptor connection = Connect(1000, [witness] {});
+    EXPECT_TRUE(IsServed(connection));
+  }
+  EXPECT_TRUE(Eventually(0));
+  EXPECT_EQ(ended, 8);
+  EXPECT_EQ(ended_here, 0);
+}
+
+TEST_F(ServersOfConnections, SayWhenManyHaveEnded) {
+  for (int64_t left = ConnectionServers::kManyEnded; left > 0; --left) {
+    EXPECT_EQ(many_ended_, 0);
+    EXPECT_TRUE(IsServed(Connect(1000)));
+    EXPECT_TRUE(Eventually(0));
+  }
+  EXPECT_TRUE(device::Eventually([this] { return many_ended_ == 1; }));
 }
 
 TEST_F(ServersOfConnections, AreManyAtOnceAndEndTogether) {

@@ -14,15 +14,83 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <optional>
 #include <thread>
 
 #include "common/rpc/grpc/status.h"
+#include "proto/hlod/v1/session.grpc.pb.h"
 #include "server/grpc/peer_names.h"
 #include "server/grpc/server.h"
 #include "tests/unit/server/device/testing.h"
 
 namespace hlod::grpc_server {
 namespace {
+
+// A channel with a connection of its own.
+std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+}
+
+// A connection with a session.
+class OpenSession {
+ public:
+  explicit OpenSession(const std::string& address, const std::string& token = "")
+      : stub_(v1::Session::NewStub(ChannelTo(address))) {
+    context_.set_deadline(std::chrono::system_clock::now() + std::chrono::minutes(1));
+    if (!token.empty()) context_.AddMetadata("authorization", "Bearer " + token);
+    stream_ = stub_->Connect(&context_);
+    v1::ClientMessage message;
+    message.mutable_hello()->set_version_min(1);
+    message.mutable_hello()->set_version_max(1);
+    v1::ServerMessage answer;
+    open_ = stream_->Write(message) && stream_->Read(&answer);
+    EXPECT_TRUE(open_) << stream_->Finish().error_message();
+  }
+  ~OpenSession() { context_.TryCancel(); }
+  // Whether it is answered.
+  bool Pings() const {
+    if (!open_) return false;
+    v1::ClientMessage message;
+    message.mutable_command()->set_id(++last_);
+    message.mutable_command()->mutable_ping();
+    v1::ServerMessage answer;
+    return stream_->Write(message) && stream_->Read(&answer);
+  }
+
+ private:
+  const std::unique_ptr<v1::Session::Stub> stub_;
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::ClientMessage, v1::ServerMessage>> stream_;
+  bool open_ = false;
+  mutable uint64_t last_ = 0;
+};
+
+// A connection that asks for health and shows nothing.
+class Watcher {
+ public:
+  explicit Watcher(const std::string& address) : stub_(ChannelTo(address)) {
+    context_.set_deadline(std::chrono::system_clock::now() + std::chrono::minutes(1));
+    const auto call = stub_.PrepareUnaryCall(&context_, "/grpc.health.v1.Health/Check",
+                                             ToByteBuffer(std::string()), &queue_);
+    call->StartCall();
+    grpc::Status status;
+    call->Finish(&response_, &status, nullptr);
+    void* tag;
+    bool ok;
+    queue_.Next(&tag, &ok);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+  }
+  ~Watcher() { queue_.Shutdown(); }
+
+ private:
+  grpc::GenericStub stub_;
+  grpc::ClientContext context_;
+  grpc::CompletionQueue queue_;
+  grpc::ByteBuffer response_;
+};
 
 // A daemon on a unix socket, and sockets connected to it.
 class ServerConnections : public testing::Test {
@@ -31,7 +99,9 @@ class ServerConnections : public testing::Test {
     server_.reset();
     std::filesystem::remove_all(folder_);
   }
-  void Start(absl::Duration greeting, const Limits& limits = {}) {
+  // With a `token`, even an empty one, on TCP too.
+  void Start(absl::Duration greeting, const Limits& limits = {},
+             const std::optional<std::string>& token = std::nullopt) {
     spdlog::set_level(spdlog::level::err);
     char folder[] = "/tmp/hlod-connections-XXXXXX";
     folder_ = mkdtemp(folder);
@@ -39,9 +109,15 @@ class ServerConnections : public testing::Test {
     ServerOptions options;
     options.listen.push_back(rpc::ParseEndpoint("unix:" + path()).value());
     options.greeting = greeting;
+    if (token.has_value()) {
+      options.listen.push_back(rpc::ParseEndpoint("127.0.0.1:0").value());
+      options.token = *token;
+    }
     server_ = Server::Start(std::move(options), *devices_).value();
   }
   std::string path() const { return folder_ + "/hlod.sock"; }
+  std::string address() const { return "unix:" + path(); }
+  std::string tcp() const { return absl::StrCat("127.0.0.1:", server_->endpoints()[1].port); }
   rpc::Descriptor Connect() const {
     rpc::Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_un address{};
@@ -68,14 +144,13 @@ class ServerConnections : public testing::Test {
   std::unique_ptr<Server> server_;
 };
 
+// The oldest that has done nothing yet goes for the one that comes.
 TEST_F(ServerConnections, OneUserHasAFewAndGetsNewOnesForOldOnes) {
   Start(absl::Minutes(10), Limits{.connections_per_user_max = 4});
   std::vector<rpc::Descriptor> open;
-  for (int i = 0; i < 4; ++i) open.push_back(Connect());
-  EXPECT_TRUE(Ends(Connect(), absl::Seconds(20))) << "the fifth";
-  for (const rpc::Descriptor& fd : open) EXPECT_FALSE(Ends(fd, absl::Milliseconds(1)));
-  open.pop_back();
-  EXPECT_FALSE(Ends(Connect(), absl::Milliseconds(200))) << "in the place of the fourth";
+  for (int i = 0; i < 5; ++i) open.push_back(Connect());
+  EXPECT_TRUE(Ends(open[0], absl::Seconds(20)));
+  for (int i = 1; i < 5; ++i) EXPECT_FALSE(Ends(open[i], absl::Milliseconds(1))) << i;
 }
 
 TEST_F(ServerConnections, ThatSayNothingEnd) {
@@ -94,8 +169,8 @@ TEST_F(ServerConnections, WithoutACallEnd) {
 
 TEST_F(ServerConnections, ThatAreRefusedAreToldWhy) {
   Start(absl::Minutes(10), Limits{.connections_per_user_max = 2});
-  const rpc::Descriptor one = Connect(), two = Connect();
-  const auto channel = grpc::CreateChannel("unix:" + path(), grpc::InsecureChannelCredentials());
+  const OpenSession one(address()), two(address());
+  const auto channel = grpc::CreateChannel(address(), grpc::InsecureChannelCredentials());
   grpc::GenericStub stub(channel);
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
@@ -115,26 +190,127 @@ TEST_F(ServerConnections, ThatAreRefusedAreToldWhy) {
                                            " are open: the limit connections_per_user_max is 2."));
 }
 
+// Connected pairs of sockets.
+struct Pairs {
+  explicit Pairs(int count) {
+    for (int i = 0; i < count; ++i) {
+      int ends[2];
+      EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+      here.emplace_back(ends[0]);
+      there.emplace_back(ends[1]);
+    }
+  }
+  std::vector<rpc::Descriptor> here, there;
+};
+
 TEST(Connections, HaveATotalOfWhichSomeAreForAdministrators) {
   spdlog::set_level(spdlog::level::err);
   Connections connections({.per_owner_max = 8, .most = 3, .for_administrators = 1, .who = "it"});
-  int pairs[4][2];
-  for (auto& pair : pairs) ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-  const absl::StatusOr<uint64_t> first = connections.Add(pairs[0][0], {.owner = "one"});
+  const Pairs pairs(4);
+  const auto add = [&](int pair, const char* owner, bool administrator) {
+    return connections.Add(pairs.here[pair].get(), {.owner = owner, .administrator = administrator});
+  };
+  const absl::StatusOr<uint64_t> first = add(0, "one", false);
   ASSERT_TRUE(first.ok()) << first.status();
-  ASSERT_TRUE(connections.Add(pairs[1][0], {.owner = "two"}).ok());
-  const absl::Status refused = connections.Add(pairs[2][0], {.owner = "three"}).status();
+  ASSERT_TRUE(add(1, "two", false).ok());
+  const absl::Status refused = add(2, "three", false).status();
   EXPECT_EQ(KindOf(refused), ErrorKind::kLimit);
   EXPECT_EQ(refused.message(), "2 connections are open, as many as it takes.");
-  EXPECT_TRUE(connections.Add(pairs[2][0], {.owner = "root", .administrator = true}).ok());
-  EXPECT_FALSE(connections.Add(pairs[3][0], {.owner = "root", .administrator = true}).ok());
+  EXPECT_TRUE(add(2, "root", true).ok());
+  EXPECT_FALSE(add(3, "root", true).ok());
   EXPECT_TRUE(connections.IsOpen(*first));
   connections.Close(*first);
   connections.Tick();
   EXPECT_FALSE(connections.IsOpen(*first));
-  EXPECT_TRUE(connections.Add(pairs[3][0], {.owner = "root", .administrator = true}).ok());
-  for (auto& pair : pairs)
-    for (const int end : pair) close(end);
+  EXPECT_TRUE(add(3, "root", true).ok());
+}
+
+TEST(Connections, OfUsersAreKeptAndTheOldestNewcomerOfTheirOwnerGoes) {
+  spdlog::set_level(spdlog::level::err);
+  Connections connections({.per_owner_max = 3});
+  const Pairs pairs(7);
+  const auto add = [&](int pair, const char* owner) {
+    return connections.Add(pairs.here[pair].get(), {.owner = owner});
+  };
+  const uint64_t other = add(0, "another").value();
+  const uint64_t used = add(1, "one").value(), older = add(2, "one").value(), newer = add(3, "one").value();
+  connections.MarkUsed(used);
+  const uint64_t last = add(4, "one").value();
+  EXPECT_FALSE(connections.IsOpen(older));
+  for (const uint64_t id : {other, used, newer, last}) EXPECT_TRUE(connections.IsOpen(id)) << id;
+  char byte;
+  EXPECT_EQ(recv(pairs.there[2].get(), &byte, 1, 0), 0) << "its end";
+  connections.MarkUsed(newer);
+  connections.MarkUsed(last);
+  const absl::Status refused = add(5, "one").status();
+  EXPECT_EQ(KindOf(refused), ErrorKind::kLimit);
+  EXPECT_EQ(refused.message(), "3 connections of one are open: the limit connections_per_user_max is 3.");
+}
+
+TEST(Connections, OfStrangersHavePlacesOfTheirOwn) {
+  spdlog::set_level(spdlog::level::err);
+  Connections connections({.per_owner_max = 2, .strangers_max = 3});
+  const Pairs pairs(12);
+  int next = 0;
+  const auto stranger = [&](const char* owner) {
+    return connections.Add(pairs.here[next++].get(), {.owner = owner, .stranger = true}).value();
+  };
+  const uint64_t known = stranger("one");
+  EXPECT_TRUE(connections.Greet(known).ok());
+  EXPECT_EQ(connections.CountOf("one"), 1);
+  // Three places. The owner with most of them gives way, and of its own the oldest.
+  const uint64_t calm = stranger("another"), first = stranger("one"), second = stranger("one");
+  const uint64_t third = stranger("one");
+  EXPECT_FALSE(connections.IsOpen(first));
+  for (const uint64_t id : {known, calm, second, third}) EXPECT_TRUE(connections.IsOpen(id)) << id;
+  EXPECT_EQ(connections.CountOf("one"), 1) << "Strangers do not count.";
+  // What has shown what it must meets its owner's limit; newcomers give way, and then nobody.
+  EXPECT_TRUE(connections.Greet(second).ok());
+  EXPECT_TRUE(connections.Greet(third).ok());
+  EXPECT_FALSE(connections.IsOpen(known));
+  connections.MarkUsed(second);
+  connections.MarkUsed(third);
+  const uint64_t fourth = stranger("one");
+  EXPECT_EQ(KindOf(connections.Greet(fourth)), ErrorKind::kLimit);
+  EXPECT_TRUE(connections.IsOpen(fourth));
+  EXPECT_TRUE(connections.Greet(calm).ok());
+}
+
+// All that there may be together: strangers go first.
+TEST(Connections, OfStrangersGoWhenThereAreTooManyOfAll) {
+  spdlog::set_level(spdlog::level::err);
+  Connections connections({.per_owner_max = 8, .most = 2});
+  const Pairs pairs(4);
+  const uint64_t stranger = connections.Add(pairs.here[0].get(), {.owner = "one", .stranger = true}).value();
+  EXPECT_TRUE(connections.Add(pairs.here[1].get(), {.owner = "two"}).ok());
+  EXPECT_TRUE(connections.Add(pairs.here[2].get(), {.owner = "three"}).ok());
+  EXPECT_FALSE(connections.IsOpen(stranger));
+  EXPECT_FALSE(connections.Add(pairs.here[3].get(), {.owner = "four"}).ok());
+}
+
+// Over TCP, from this host, without the token: as many as its clients may have, each asking for health.
+TEST_F(ServerConnections, OfStrangersLockNoClientOut) {
+  const Limits limits{.connections_per_user_max = 4};
+  Start(absl::Minutes(10), limits, "open sesame");
+  const OpenSession before(tcp(), "open sesame");
+  EXPECT_TRUE(before.Pings());
+  std::vector<std::unique_ptr<Watcher>> watchers;
+  for (int64_t i = 0; i < Connections::kStrangersMax + 2 * limits.connections_per_user_max; ++i)
+    watchers.push_back(std::make_unique<Watcher>(tcp()));
+  const OpenSession after(tcp(), "open sesame");
+  EXPECT_TRUE(after.Pings());
+  EXPECT_TRUE(before.Pings());
+}
+
+// The same without a token, where all of them count for one user.
+TEST_F(ServerConnections, WithoutASessionLockNoClientOut) {
+  Start(absl::Minutes(10), Limits{.connections_per_user_max = 4}, "");
+  const OpenSession before(tcp());
+  std::vector<std::unique_ptr<Watcher>> watchers;
+  for (int i = 0; i < 8; ++i) watchers.push_back(std::make_unique<Watcher>(tcp()));
+  const OpenSession after(tcp());
+  EXPECT_TRUE(after.Pings());
+  EXPECT_TRUE(before.Pings());
 }
 
 TEST_F(ServerConnections, ThatResetCallsWithoutEndAreClosedAndOthersOfTheirUserAreNot) {
@@ -232,7 +408,7 @@ TEST_F(ServerConnections, ThatAreGoneHaveNoServer) {
   }
 }
 
-TEST(PeerNames, ASocketSaysItsHost) {
+TEST(PeerNames, ASocketSaysItsUserOrItsHost) {
   const rpc::Descriptor listening(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -244,7 +420,12 @@ TEST(PeerNames, ASocketSaysItsHost) {
   ASSERT_EQ(getsockname(listening.get(), generic, &size), 0);
   const rpc::Descriptor client(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   ASSERT_EQ(connect(client.get(), generic, size), 0);
-  EXPECT_EQ(OwnerOfSocket(client.get()), "host 127.0.0.1");
+  const rpc::Descriptor accepted(accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  const std::string user = absl::StrCat("user ", geteuid(), " over TCP");
+  EXPECT_EQ(OwnerOfSocket(accepted.get()), user);
+  EXPECT_EQ(OwnerOfSocket(client.get()), user);
+  shutdown(client.get(), SHUT_WR);
+  EXPECT_EQ(OwnerOfSocket(accepted.get()), "host 127.0.0.1") << "one that closes";
   EXPECT_EQ(OwnerOfSocket(-1), "host unknown");
 }
 
