@@ -1,4 +1,4 @@
-// The daemon's account as tables or JSON: transfers added up, compiles with their reasons, programs that ran.
+// The daemon's account as tables or JSON: sums of transfers, compiles with their reasons, programs that ran.
 #include <algorithm>
 #include <cstdio>
 #include <optional>
@@ -16,7 +16,7 @@
 namespace hlod::cli {
 namespace {
 
-// More rows than these come added up; the sums stay exact.
+// The daemon merges rows beyond this number into sums, which stay exact.
 constexpr int kRowsMax = 200'000;
 
 template <typename View>
@@ -40,7 +40,7 @@ absl::StatusOr<View> FindView(const ViewName<View> (&views)[N], const std::strin
     if (name == row.name) return row.view;
     absl::StrAppend(&names, names.empty() ? "" : ", ", row.name);
   }
-  return UsageError(absl::StrCat("--by ", name, " is not a view; these are: ", names));
+  return UsageError(absl::StrCat("--by ", name, " is not a view; the views are: ", names));
 }
 
 void Add(Amount& to, const Amount& amount) {
@@ -48,7 +48,7 @@ void Add(Amount& to, const Amount& amount) {
   to.calls += amount.calls;
 }
 
-// At most `limit` sums: the last ones are added up in one more.
+// Keeps the first `limit` sums and adds up the others in one more.
 void Limit(std::vector<TransferSum>& sums, size_t limit) {
   if (sums.size() <= limit) return;
   TransferSum others;

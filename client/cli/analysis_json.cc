@@ -1,4 +1,4 @@
-// Estimates to JSON.
+// Converts estimates to JSON.
 #include "client/cli/analysis_json.h"
 
 namespace hlod::cli {

@@ -1,4 +1,4 @@
-// What both forms of hloctl check print as JSON: brackets, findings, the target.
+// JSON for the types that both forms of hloctl check print: brackets, findings, the target.
 #pragma once
 
 #include <vector>

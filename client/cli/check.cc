@@ -1,4 +1,4 @@
-// hloctl check: what a module costs and needs, without running it; or a program.
+// hloctl check: prints what a module costs and needs without running it, or what a program needs.
 #include <cstdio>
 
 #include "client/analysis/module_check.h"
@@ -71,16 +71,16 @@ Json ToJson(const ModuleReport& report) {
   return json;
 }
 
-// What the options ask for that the parser of the command line does not see.
+// Checks combinations of options that the parser of the command line does not check.
 absl::Status CheckOptionsFit(const CheckOptions& options) {
   if (!options.chips.empty() && options.target.empty())
-    return UsageError("--chips says which chips there are: --target has to name one.");
+    return UsageError("--chips only defines chips: --target must name one.");
   if (options.update_budget && options.budget.empty())
-    return UsageError("--update-budget writes the file that --budget names: --budget is missing.");
+    return UsageError("--update-budget writes the file that --budget names, but --budget is missing.");
   if (options.program.empty() == options.module.empty())
-    return UsageError("check takes a module, or, after --, a program with its arguments.");
+    return UsageError("check takes either a module or, after --, a program with its arguments.");
   if (options.program.empty() && (options.steps > 0 || !options.stand_in.empty()))
-    return UsageError("--steps and --stand-in are for a program, which stands after --.");
+    return UsageError("--steps and --stand-in apply to a program, given after --.");
   return absl::OkStatus();
 }
 
@@ -107,7 +107,7 @@ absl::StatusOr<CheckOutcome> Check(const CommonOptions& common, const CheckOptio
   else Show(analysis::ToText(report));
   const std::vector<analysis::Verdict> verdicts = VerdictsOf(report);
   if (!options.junit.empty()) RETURN_IF_ERROR(WriteFile(options.junit, ToJUnit(report.name, verdicts)));
-  // The runner reads stderr, too; on stdout it would not be JSON any more.
+  // The GitHub runner reads stderr, too; on stdout the annotations would make the output invalid JSON.
   if (options.github) ShowError(ToGithub(report.name, verdicts, options.workspace));
   return report.passed() ? CheckOutcome::kPassed : CheckOutcome::kFailed;
 }

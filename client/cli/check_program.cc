@@ -1,4 +1,4 @@
-// hloctl check -- PROGRAM: what a program would need, from a run without its large arrays.
+// hloctl check -- PROGRAM: prints what a program would need, from a run without its large arrays.
 #include "client/cli/check_program.h"
 
 #include <fcntl.h>
@@ -29,8 +29,8 @@ namespace {
 
 using analysis::RunReport;
 
-// While it lives, Ctrl-C is for the program alone: this process still has the daemon and the folder to
-// remove.
+// While an instance exists, Ctrl-C ends the program alone: this process still has to stop the daemon and
+// remove the folder.
 class IgnoredInterrupt {
  public:
   IgnoredInterrupt() {
@@ -46,7 +46,7 @@ class IgnoredInterrupt {
   struct sigaction before_ = {};
 };
 
-// How the program ended: its exit code, or the signal's number below zero.
+// Runs the program until it ends. Returns its exit code, or the negative number of the signal that ended it.
 absl::StatusOr<int> RunProgram(const std::vector<std::string>& words, const std::string& abstract,
                                bool output_to_stderr) {
   std::vector<std::string> variables = {"HLOD_ABSTRACT=" + abstract};
@@ -161,7 +161,7 @@ Json ToJson(const RunReport& report) {
   return json;
 }
 
-// Why the run says nothing, or not what it should; OK when its verdict counts.
+// Returns an error when the run failed or measured nothing; OK when its verdict counts.
 absl::Status CheckRun(const std::string& program, int code, const RunReport& report) {
   const std::string after =
       report.sessions == 0 ? "before it connected" : absl::StrFormat("after %d steps", report.steps);
@@ -169,11 +169,10 @@ absl::Status CheckRun(const std::string& program, int code, const RunReport& rep
   if (code != 0) return Aborted("The program %s ended with exit code %d %s.", program, code, after);
   if (report.sessions == 0) {
     return FailedPrecondition(
-        "The program %s never connected: it has to use libhlod (Client::Connect(), DefaultDevice()).",
-        program);
+        "The program %s never connected: it must use libhlod (Client::Connect(), DefaultDevice()).", program);
   }
   if (!report.failures.empty()) {
-    return FailedPrecondition("The program %s ran, and the daemon refused what it sent: %s", program,
+    return FailedPrecondition("The program %s ran, but the daemon refused one of its commands: %s", program,
                               report.failures.front());
   }
   if (report.executes == 0 && report.stopped_why.empty())
@@ -194,7 +193,7 @@ absl::StatusOr<CheckOutcome> CheckProgram(const CommonOptions& common, const Che
   ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Make("hloctl-run"));
   const std::string records = folder.path() + "/records";
   std::filesystem::create_directory(records);
-  // Placeholders stand for arrays of any size.
+  // A placeholder may be of any size, so the limit on buffers is out of the way.
   testing::DaemonOptions daemon_options;
   daemon_options.flags = {"--log-level", "warn", "--buffer-bytes-max", std::to_string(int64_t{1} << 50)};
   ASSIGN_OR_RETURN(const testing::Daemon daemon, testing::Daemon::Start(daemon_options));
@@ -209,14 +208,14 @@ absl::StatusOr<CheckOutcome> CheckProgram(const CommonOptions& common, const Che
     if (!common.json && report.executes > 0) Show(ToText(report));
     return counts;
   }
-  // Part of a run does not measure the whole.
+  // A run that stopped early does not measure the whole program.
   const bool incomplete = report.incomplete(options.steps);
   if (options.update_budget && !incomplete)
     RETURN_IF_ERROR(analysis::UpdateBudget(options.budget, ValuesOf(report)));
   if (common.json) Show(Dump(ToJson(report)) + "\n");
   else Show(ToText(report));
   const std::vector<analysis::Verdict> verdicts = analysis::VerdictsOf(report, options.steps);
-  // Without the process's id, which would make every run another suite.
+  // The suite's name omits the process's id, which would make every run another suite.
   const std::string suite = std::filesystem::path(options.program[0]).filename().string();
   if (!options.junit.empty()) RETURN_IF_ERROR(WriteFile(options.junit, ToJUnit(suite, verdicts)));
   if (options.github) ShowError(ToGithub(suite, verdicts, options.workspace));

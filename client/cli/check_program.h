@@ -11,8 +11,8 @@
 namespace hlod::cli {
 
 // Runs options.program against a private daemon, in an abstract session, and prints what it would have
-// needed. An error when that says nothing: the program does not exist, failed, never connected, never ended a
-// step, or sent what the daemon refused.
+// needed. Returns an error when the run allows no conclusion: the program does not exist, failed, never
+// connected, never ended a step, or sent a command that the daemon refused.
 absl::StatusOr<CheckOutcome> CheckProgram(const CommonOptions& common, const CheckOptions& options,
                                           const std::optional<analysis::Target>& target,
                                           const analysis::Budget& budget);

@@ -1,4 +1,4 @@
-// What hloctl does, one function a subcommand, free of the command line's parsing.
+// The subcommands of hloctl, one function per subcommand. Parsing of the command line is in main.cc.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@
 
 namespace hlod::cli {
 
-// What every subcommand takes.
+// The options that every subcommand accepts.
 struct CommonOptions {
   ConnectOptions connect;
   bool json = false;
 };
 
-// The command line does not fit the program it names: a usage error.
+// A usage error: the command line does not fit the program it names. Exit code 2.
 absl::Status UsageError(std::string_view text);
 bool IsUsageError(const absl::Status& status);
 
-// Ends the session and waits for the daemon's word on it: the process may end right after, and a goodbye that
-// was not sent would leave the daemon waiting for this client.
+// Ends the session and waits for the daemon's acknowledgement: the process may exit right after, and a
+// goodbye that was not sent would leave the daemon waiting for this client.
 class ClosedAtEnd {
  public:
   explicit ClosedAtEnd(const Client& client) : client_(client) {}
@@ -36,98 +36,99 @@ class ClosedAtEnd {
   const Client& client_;
 };
 
-// What is said of a StableHLO program that leaves something open; ParseReadOptions reads it.
+// The options for a StableHLO program that leaves sizes, values or the entry open. ParseReadOptions parses
+// them.
 struct StablehloOptions {
-  std::vector<std::string> sizes;   // "N=8,3": of argument N.
-  std::vector<std::string> values;  // "N=4,8": the numbers that argument N has.
-  std::string entry;                // A function; empty: @main, or the only public one.
+  std::vector<std::string> sizes;   // "N=8,3": the sizes of argument N.
+  std::vector<std::string> values;  // "N=4,8": the integers in argument N.
+  std::string entry;                // The entry function; empty: @main, or the only public one.
 };
 
 struct RunOptions {
-  std::string module;                   // File: HLO or StableHLO.
+  std::string module;                   // An HLO or StableHLO file.
   std::vector<std::string> arguments;   // .npy files, in order; "N=FILE" for parameter N.
   std::vector<int> placeholders;        // Parameters that become placeholders.
-  std::optional<uint64_t> random_seed;  // The others: random instead of zeros.
-  StablehloOptions stablehlo;           // Sizes and values of `arguments` are taken, too.
+  std::optional<uint64_t> random_seed;  // Seed of the parameters without a file; unset: zeros.
+  StablehloOptions stablehlo;           // The sizes and values of `arguments` are added.
   std::vector<std::string> infeed;      // .npy files, in order; "C=FILE" for recvs of channel C.
-  std::vector<std::string> outfeed;     // So many values are printed; "C=N" of sends of channel C.
-  std::string output;                   // Folder for .npy results; empty: printed.
+  std::vector<std::string> outfeed;     // The number of values to print; "C=N": N sends of channel C.
+  std::string output;                   // Folder for .npy results; empty: they are printed.
   int repeat = 1;
   int device = 0;
   bool abstract = false;
-  double deadline_seconds = 0;  // 0: none.
+  double deadline_seconds = 0;  // 0: no deadline.
 };
 absl::Status Run(const CommonOptions& common, const RunOptions& options);
 
 struct ConvertOptions {
-  std::string input, output;       // Files: what they hold, and what the name says.
+  std::string input, output;  // File paths. The extension of `output` selects the form.
   StablehloOptions stablehlo;
 };
-// A module in another form.
+// Writes a module in another form.
 absl::Status Convert(const CommonOptions& common, const ConvertOptions& options);
 
 struct CheckFormOptions {
-  std::string module;              // File: HLO or StableHLO.
+  std::string module;  // An HLO or StableHLO file.
   StablehloOptions stablehlo;
 };
-// check-module: prints what a module is, if it can be read and is well-formed.
+// check-module: prints a summary of a module that can be read and is well-formed.
 absl::Status CheckForm(const CommonOptions& common, const CheckFormOptions& options);
 
 struct CheckOptions {
-  std::string module;                // File: HLO or StableHLO; empty: a program is checked ...
-  std::vector<std::string> program;  // ... its name and its arguments.
+  std::string module;                // An HLO or StableHLO file; empty: `program` is checked.
+  std::vector<std::string> program;  // The program's name and its arguments.
   StablehloOptions stablehlo;
-  int64_t steps = 0;                 // After which the program is ended; 0: it ends by itself.
-  std::string stand_in;        // For values that do not exist: "0", "1", "random"; empty: it ends there.
+  int64_t steps = 0;     // The program ends after this many steps; 0: by itself.
+  std::string stand_in;  // Replaces values that do not exist: "0", "1", "random"; empty: it stops there.
   std::string target;          // "v5p:128"; empty: none.
   std::string chips;           // TOML file of further chips; empty: none.
   std::string budget;          // TOML file of limits; empty: none.
-  bool update_budget = false;  // Rewrite it to what was measured instead of comparing.
+  bool update_budget = false;  // Write the measured values to `budget` instead of comparing.
   std::string junit;           // JUnit XML file to write; empty: none.
-  bool github = false;         // Annotations for GitHub Actions, to stderr;
-  std::string workspace;       // their files relative to this folder.
+  bool github = false;         // Print annotations for GitHub Actions to stderr.
+  std::string workspace;       // The annotations name files relative to this folder.
 };
 enum class CheckOutcome {
-  kPassed,      // It does not exceed its budget, and may fit its target.
-  kFailed,      // It does, or does not.
-  kIncomplete,  // Nothing failed, and a program stopped before the steps that were asked for.
+  kPassed,      // Within its budget, and may fit its target.
+  kFailed,      // Over its budget, or does not fit its target.
+  kIncomplete,  // A program stopped before the end of step `steps`, without a failure.
 };
-// Prints what a module or a program costs and needs. A module takes no daemon.
+// Prints what a module or a program costs and needs. A module needs no daemon.
 absl::StatusOr<CheckOutcome> Check(const CommonOptions& common, const CheckOptions& options);
 
-// What these dumps of PyTorch/XLA say about a program's graphs (client/analysis/torch_xla_dump.h).
+// Prints the graphs of a PyTorch/XLA program from its dumps (client/analysis/torch_xla_dump.h).
 absl::Status TorchXlaGraphs(const CommonOptions& common, const std::vector<std::string>& dumps);
 
 struct ListOptions {
   uint64_t session = 0;
   int limit = 1000;
-  std::string by;  // A view, where there are several; empty: row by row.
+  std::string by;  // The view, for lists with several views; empty: row by row.
 };
 absl::Status ListDevices(const CommonOptions& common);
 absl::Status ListBuffers(const CommonOptions& common, const ListOptions& options);
 absl::Status ListExecutables(const CommonOptions& common, const ListOptions& options);
 absl::Status ListSessions(const CommonOptions& common, const ListOptions& options);
 absl::Status ListTransfers(const CommonOptions& common, const ListOptions& options);
-// transfers --by VIEW, which `options` names.
+// transfers --by VIEW, which options.by names.
 absl::Status AddUpTransfers(const CommonOptions& common, const ListOptions& options);
 absl::Status ListCompiles(const CommonOptions& common, const ListOptions& options);
-// Programs that ran.
+// Lists the programs that ran.
 absl::Status ListGraphs(const CommonOptions& common, const ListOptions& options);
 struct RunReportOptions {
   std::string path;
   bool allow_incomplete = false;
 };
-// What graphs the program of a run file ran, what broke them and what that cost.
+// Prints the graphs that the program of a run file ran, the graph breaks, and what those cost.
 absl::Status ReportRun(const CommonOptions& common, const RunReportOptions& options);
 struct TopOptions {
   bool once = false;
-  double seconds = 2;  // Between two frames.
-  int frames = 0;      // 0: until it is stopped.
+  double seconds = 2;  // The time between two frames.
+  int frames = 0;      // 0: run until interrupted.
 };
 absl::Status Top(const CommonOptions& common, const TopOptions& options);
 absl::Status ShowStats(const CommonOptions& common);
 
-// Round trips of the wire; at least one.
+// Measures `count` round trips of the wire, at least one.
 absl::Status Ping(const CommonOptions& common, int count);
 
 }  // namespace hlod::cli

@@ -1,4 +1,4 @@
-// hloctl convert and check-module: modules between their forms, and whether they are well-formed.
+// hloctl convert and check-module: writes modules in other forms, and checks whether they are well-formed.
 #include <cstdio>
 #include <filesystem>
 
@@ -18,7 +18,7 @@
 namespace hlod::cli {
 namespace {
 
-// A module as a file with such a name holds it.
+// A form of a module, by the extension of its file.
 struct Form {
   std::string_view extension, name;
   absl::StatusOr<std::string> (*write)(const Module&);
@@ -36,14 +36,15 @@ absl::StatusOr<const Form*> FormOf(const std::string& path) {
     if (form.extension == extension) return &form;
   }
   if (extension == ".mlirbc")
-    return UsageError(absl::StrCat(path, ": artifacts are read and not written; write .mlir, .hlo or .pb."));
+    return UsageError(
+        absl::StrCat(path, ": artifacts can be read but not written; write .mlir, .hlo or .pb."));
   return UsageError(
       absl::StrCat(path,
-                   ": its name says no form; .hlo and .txt are HLO text, .pb is an HLO proto, .mlir is "
-                   "StableHLO."));
+                   ": its extension is not a known form; .hlo and .txt are HLO text, .pb is an HLO proto, "
+                   ".mlir is StableHLO text."));
 }
 
-// "(f32[2], s32[]) -> f32[2]".
+// Returns a signature such as "(f32[2], s32[]) -> f32[2]".
 std::string Signature(const hlo::ProgramShape& shape) {
   const std::string parameters = absl::StrJoin(
       shape.parameters, ", ",

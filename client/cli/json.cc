@@ -1,4 +1,4 @@
-// One function a value, its keys in one place.
+// One function per type; its keys are in one place.
 #include "client/cli/json.h"
 
 #include "common/base/error.h"
@@ -156,7 +156,7 @@ Json ToJson(const CompileRow& row) {
           {"others", row.others}};
 }
 
-// What Printable escapes beyond what JSON must have escaped, it escapes as JSON does: a reader gets the same
+// Printable's escapes of non-printing characters inside strings are JSON escapes, too: a reader gets the same
 // text back.
 std::string Dump(const Json& json) {
   return PrintableLines(json.dump(2, ' ', false, Json::error_handler_t::replace));

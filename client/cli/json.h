@@ -28,11 +28,11 @@ Json ToJson(const DaemonStats& stats);
 Json ToJson(const TransferSum& sum);
 Json ToJson(const RunSum& sum);
 Json ToJson(const CompileRow& row);
-// An array as lists within lists, one a dimension; of no dimensions its element. Elements are numbers, those
-// of pred true and false, complex ones [real, imaginary]; what JSON has no number for are the texts "nan",
-// "inf" and "-inf". A tuple is the list of its elements.
+// Returns an array as nested lists, one level per dimension; an array without dimensions as its element.
+// Elements of pred are true and false, complex ones [real, imaginary], all others numbers. The values that
+// JSON cannot write are the strings "nan", "inf" and "-inf". A tuple is the list of its elements.
 absl::StatusOr<Json> ToJson(const hlo::Literal& value);
-// As text; bytes that are no UTF-8 (names and messages may hold any) are replaced.
+// Returns the JSON as text. Bytes that are not UTF-8 (names and messages may hold any) are replaced.
 std::string Dump(const Json& json);
 // {"error": {"code": ..., "kind": ..., "message": ...}}
 Json ErrorToJson(const absl::Status& status);

@@ -1,4 +1,4 @@
-// What the daemon holds and has done, as tables or JSON.
+// The lists of the daemon's devices, buffers, executables, sessions and transfers, as tables or JSON.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -135,7 +135,7 @@ absl::Status ListTransfers(const CommonOptions& common, const ListOptions& optio
   }
   Table table({"session", "device", "step", "bytes", "calls", "cause", "line"});
   for (const LedgerRow& row : list.rows) {
-    // What sessions transferred that ended long ago is kept as one row for each device and cause.
+    // The daemon merges the transfers of sessions that ended long ago into one row per device and cause.
     table.Add({row.session == 0 ? "-" : N(static_cast<int64_t>(row.session)), N(row.device),
                N(static_cast<int64_t>(row.step)), N(row.amount.bytes), N(row.amount.calls),
                std::string(Name(row.cause)), row.session == 0 ? "ended sessions" : ToString(row.origin)});
@@ -157,7 +157,7 @@ absl::Status ShowStats(const CommonOptions& common) {
               N(stats.sessions).c_str(), N(stats.sessions_ended).c_str());
   std::printf("backing memory    %s; the process has %s\n", Bytes(stats.host_memory_bytes).c_str(),
               Bytes(stats.resident_bytes).c_str());
-  std::printf("beside it         %s of %s for sessions\n", Bytes(stats.side_memory_bytes).c_str(),
+  std::printf("other memory      %s of %s for sessions\n", Bytes(stats.side_memory_bytes).c_str(),
               Bytes(stats.side_memory_bytes_max).c_str());
   PrintAmounts(stats.totals);
   return absl::OkStatus();

@@ -14,7 +14,7 @@ using hlo::Literal;
 
 Json NotFinite(double value) { return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf"; }
 Json Number(double value) { return std::isfinite(value) ? Json(value) : NotFinite(value); }
-// The number with the fewest digits that is this one in f32.
+// Returns the number with the fewest digits that rounds to this f32.
 Json Number(float value) {
   if (!std::isfinite(value)) return NotFinite(value);
   char text[32];
@@ -23,7 +23,7 @@ Json Number(float value) {
   return shortest;
 }
 
-// The elements from `next` on, in the dimensions from `dim` on.
+// Returns the dimensions from `dim` on as nested lists of the elements from `next` on. Advances `next`.
 Json Nested(const Dims& dims, size_t dim, int64_t& next, const std::function<Json(int64_t)>& element) {
   if (dim == dims.size()) return element(next++);
   Json list = Json::array();

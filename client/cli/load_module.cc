@@ -1,4 +1,4 @@
-// Modules by the names of their files.
+// Reads modules from files, and the options that say how.
 #include "client/cli/load_module.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace hlod::cli {
 namespace {
 
-// "N=8,3".
+// An option such as "N=8,3".
 struct ArgumentList {
   uint32_t argument = 0;
   std::vector<int64_t> numbers;
@@ -40,7 +40,7 @@ absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path, cons
   absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(bytes, options);
   if (module.ok()) return module;
   ErrorDetails error = ErrorOf(module.status());
-  // Of a text it begins with line and column.
+  // An error in a text begins with its line and column.
   const bool has_place =
       !error.text.empty() && absl::ascii_isdigit(static_cast<unsigned char>(error.text[0]));
   error.text = absl::StrCat(path, has_place ? ":" : ": ", error.text);
@@ -53,8 +53,8 @@ absl::StatusOr<ReadOptions> ParseReadOptions(const StablehloOptions& options) {
   for (const std::string& text : options.sizes) {
     const ArgumentList list = ParseList(text);
     if (!list.ok || std::ranges::any_of(list.numbers, [](int64_t size) { return size < 0; })) {
-      return UsageError(
-          absl::StrCat("--size ", text, " is not the number of an argument and its sizes, as in 0=8,3."));
+      return UsageError(absl::StrCat(
+          "--size ", text, " is malformed; expected the number of an argument and its sizes, as in 0=8,3."));
     }
     read.sizes[list.argument] = hlo::Dims(list.numbers.begin(), list.numbers.end());
   }
@@ -62,7 +62,8 @@ absl::StatusOr<ReadOptions> ParseReadOptions(const StablehloOptions& options) {
     ArgumentList list = ParseList(text);
     if (!list.ok) {
       return UsageError(
-          absl::StrCat("--value ", text, " is not the number of an argument and its integers, as in 1=4,8."));
+          absl::StrCat("--value ", text,
+                       " is malformed; expected the number of an argument and its integers, as in 1=4,8."));
     }
     read.numbers[list.argument] = std::move(list.numbers);
   }

@@ -1,4 +1,4 @@
-// Modules from files.
+// Reads modules from files.
 #pragma once
 
 #include <memory>
@@ -12,11 +12,11 @@
 
 namespace hlod::cli {
 
-// An HLO proto (HloModuleProto or HloProto), HLO text, StableHLO text or a StableHLO artifact, whichever the
-// file holds. Errors name the file, and for text line and column.
+// Reads the HLO proto (HloModuleProto or HloProto), HLO text, StableHLO text or StableHLO artifact that the
+// file holds. Errors name the file, and for text the line and column.
 absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path, const ReadOptions& options = {});
 
-// What --size, --value and --entry say. A usage error names what is wrong.
+// Parses --size, --value and --entry. Returns a usage error that names the malformed option.
 absl::StatusOr<ReadOptions> ParseReadOptions(const StablehloOptions& options);
 
 }  // namespace hlod::cli

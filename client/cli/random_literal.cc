@@ -1,4 +1,4 @@
-// Drawn as f32 and converted.
+// Draws values as f32 and converts them.
 #include "client/cli/random_literal.h"
 
 namespace hlod::cli {

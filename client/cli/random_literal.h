@@ -1,4 +1,4 @@
-// Values for programs whose data is not there.
+// Values for programs whose data does not exist.
 #pragma once
 
 #include <random>
@@ -8,7 +8,7 @@
 
 namespace hlod::cli {
 
-// Values that are neither all small nor all equal: floats within (-1, 1), integers from 0 to 7.
+// Returns values that are neither all small nor all equal: floats within (-1, 1), integers from 0 to 7.
 absl::StatusOr<hlo::Literal> RandomLiteral(const hlo::Shape& shape, std::mt19937_64& random);
 
 }  // namespace hlod::cli

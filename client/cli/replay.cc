@@ -1,4 +1,4 @@
-// hloctl replay: what a session sent, once more, on placeholders, random values or zeros.
+// hloctl replay: sends a session's commands once more, on placeholders, random values or zeros.
 #include <cstdio>
 #include <deque>
 #include <map>
@@ -21,13 +21,13 @@
 namespace hlod::cli {
 namespace {
 
-// Does the commands of a recording in a session of this process. Handles are those of this session; lines,
+// Repeats the commands of a recording in a session of this process. Handles are those of this session; lines,
 // steps and causes are the recorded ones, so that the account names the lines of the recorded program.
 class Replayer {
  public:
   Replayer(const Client& client, ReplayData data) : client_(client), data_(data) {}
 
-  // A command that fails is counted; those that use what it made fail, too.
+  // Counts a command that fails. Those that use its results fail, too.
   void Do(const v1::Command& command) {
     ++commands_;
     const absl::Status status = Dispatch(command);
@@ -86,13 +86,13 @@ class Replayer {
         return absl::OkStatus();
       }
       case v1::Command::kPing: return command.ping().at_once() ? absl::OkStatus() : client_.Sync(line);
-      // Of no effect on the device, or done by what they belong to.
+      // These have no effect on the device, or the command they belong to does their work.
       case v1::Command::kUploadPiece:
       case v1::Command::kStats:
       case v1::Command::kGoodbye: return absl::OkStatus();
       case v1::Command::BODY_NOT_SET: break;
     }
-    return Unimplemented("a command that this program does not know");
+    return Unimplemented("The command is unknown to this version of hloctl.");
   }
 
   Device DeviceOf(uint32_t ordinal) const { return client_.device(static_cast<int>(ordinal)); }
@@ -121,7 +121,7 @@ class Replayer {
   }
 
   absl::Status Download(const v1::Download& download, const Caller& line) {
-    if (download.continued()) return absl::OkStatus();  // The first piece read all of it.
+    if (download.continued()) return absl::OkStatus();  // The first piece read the whole buffer.
     ASSIGN_OR_RETURN(const Buffer buffer, Find(download.handle()));
     const std::optional<Cause> cause = CauseFromNumber(download.cause());
     if (!cause.has_value()) return InvalidArgument("Cause %d is unknown.", download.cause());
@@ -185,7 +185,7 @@ class Replayer {
   absl::Status Execute(const v1::Execute& execute, const Caller& line) {
     const auto executable = executables_.find(execute.executable());
     if (executable == executables_.end() || !executable->second.valid())
-      return NotFound("Executable %d is not there.", execute.executable());
+      return NotFound("Executable %d does not exist.", execute.executable());
     std::vector<Argument> arguments;
     int literal = 0;
     for (const uint64_t handle : execute.arguments()) {
@@ -222,11 +222,12 @@ class Replayer {
 
   absl::StatusOr<Buffer> Find(uint64_t handle) const {
     const auto found = buffers_.find(handle);
-    if (found == buffers_.end() || !found->second.valid()) return NotFound("Buffer %d is not there.", handle);
+    if (found == buffers_.end() || !found->second.valid())
+      return NotFound("Buffer %d does not exist.", handle);
     return found->second;
   }
 
-  // A program that comes in chunks.
+  // A program that arrives in chunks.
   struct Waiting {
     uint64_t executable = 0, bytes = 0;
     Caller line;
@@ -237,11 +238,11 @@ class Replayer {
   const Client& client_;
   const ReplayData data_;
   std::mt19937_64 random_{0};
-  std::deque<std::string> texts_;  // What the lines refer to.
+  std::deque<std::string> texts_;  // Owns the strings that `lines_` points to.
   std::map<uint32_t, Caller> lines_;
   std::map<uint64_t, Buffer> buffers_;
   std::map<uint64_t, Executable> executables_;
-  std::map<std::string, std::string> programs_;  // By digest.
+  std::map<std::string, std::string> programs_;  // Serialized modules by digest.
   Waiting waiting_;
   int64_t commands_ = 0, failed_ = 0, not_read_ = 0;
   absl::Status first_failure_;
@@ -265,8 +266,8 @@ absl::Status Replay(const CommonOptions& common, const ReplayOptions& options) {
   const double took_us = absl::ToDoubleMicroseconds(absl::Now() - start);
   const int64_t recorded_us = recording.entries.empty() ? 0 : recording.entries.back().at_us();
   ASSIGN_OR_RETURN(const SessionStats stats, client.Stats());
-  // What is compiled depends on what the daemon has kept, and the peak on the moment at which the device gets
-  // to each execute: neither is the recording's.
+  // The numbers of compiles and cache hits depend on what the daemon has kept, and the peak on when the
+  // device executes each program: they differ from the recorded session's.
   const int64_t kept = stats.compile_cache_hits + stats.persistent_cache_hits;
   const int64_t programs = stats.compiles + kept;
   if (common.json) {
@@ -282,10 +283,9 @@ absl::Status Replay(const CommonOptions& common, const ReplayOptions& options) {
                 Printable(recording.header.client()).c_str(), static_cast<int>(replayer.commands()),
                 static_cast<double>(recorded_us) / 1e6, took_us / 1e6);
     std::printf(
-        "programs %lld (%lld compiled, %lld that the daemon had kept), executes %lld, host to device %lld "
-        "bytes "
-        "in %lld calls, device to host %lld bytes in %lld calls\n"
-        "peak %lld bytes; it differs from run to run by what is sent while the device is behind\n",
+        "programs %lld (%lld compiled, %lld from the daemon's caches), executes %lld, host to device %lld "
+        "bytes in %lld calls, device to host %lld bytes in %lld calls\n"
+        "peak %lld bytes; it differs from run to run, by how far the device is behind the commands\n",
         static_cast<long long>(programs), static_cast<long long>(stats.compiles),
         static_cast<long long>(kept), static_cast<long long>(stats.executes),
         static_cast<long long>(stats.host_to_device.bytes),
@@ -293,7 +293,7 @@ absl::Status Replay(const CommonOptions& common, const ReplayOptions& options) {
         static_cast<long long>(stats.device_to_host.bytes),
         static_cast<long long>(stats.device_to_host.calls), static_cast<long long>(stats.peak_bytes));
     if (replayer.not_read() > 0)
-      std::printf("%lld reads of placeholders were left out\n", static_cast<long long>(replayer.not_read()));
+      std::printf("%lld reads of placeholders were skipped\n", static_cast<long long>(replayer.not_read()));
   }
   if (replayer.failed() == 0) return absl::OkStatus();
   return Annotate(replayer.first_failure(), absl::StrFormat("%d of %d commands failed, the first",

@@ -1,4 +1,4 @@
-// hloctl report: a run file as a page, as a trace, as JSON.
+// hloctl report: writes a run file as a page, as a trace, as JSON.
 #include <cstdio>
 #include <fstream>
 #include <utility>
@@ -24,8 +24,8 @@ absl::Status WriteText(const std::string& path, const std::string& text) {
   return FailedPrecondition("File %s cannot be written.", path);
 }
 
-// What the programs of a recording cost. One that cannot be read is left out: the report has no operations
-// for it.
+// Returns the costs of a recording's programs. A program that cannot be read is left out: the report shows no
+// operations for it.
 absl::StatusOr<std::map<std::string, analysis::Cost>> CostsOf(const std::string& path) {
   std::map<std::string, analysis::Cost> costs;
   if (path.empty()) return costs;

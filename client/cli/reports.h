@@ -7,22 +7,22 @@
 
 namespace hlod::cli {
 
-// What stands for the contents of tensors, which a recording does not have.
+// The data that replaces the contents of tensors, which a recording does not have.
 enum class ReplayData { kZeros, kRandom, kPlaceholder };
 struct ReplayOptions {
-  std::string recording;  // File.
+  std::string recording;
   ReplayData data = ReplayData::kZeros;
-  bool allow_incomplete = false;  // Take a recording without its end.
+  bool allow_incomplete = false;  // Accept an incomplete recording.
 };
-// Does what a recorded session did, and prints its account. An error when a command fails.
+// Repeats the commands of a recorded session and prints its account. Returns an error when a command fails.
 absl::Status Replay(const CommonOptions& common, const ReplayOptions& options);
 
 struct ReportOptions {
   std::string run;                // A run file.
   std::string output, trace;      // Files for the page and the trace; empty: none.
-  std::string recording;          // A recording of the same run, for what its programs cost; empty: none.
+  std::string recording;          // A recording of the same run, for the cost of its programs; empty: none.
   std::string target, chips;      // As in CheckOptions.
-  bool allow_incomplete = false;  // Take a run file without its end.
+  bool allow_incomplete = false;  // Accept an incomplete run file.
 };
 // Writes the run as a page (client/report/report.h) and as a trace (client/report/trace.h).
 absl::Status Report(const CommonOptions& common, const ReportOptions& options);

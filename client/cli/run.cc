@@ -1,4 +1,4 @@
-// hloctl run: one module, from a file to its results.
+// hloctl run: runs one module, from a file to its results.
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,8 +33,8 @@ namespace {
 
 constexpr int64_t kPrintedElementsMax = 1000;
 
-// --arg FILE and --arg N=FILE, by parameter; of a program of several members --arg M:N=FILE too, which is for
-// member M alone.
+// Maps parameters to the files of --arg FILE and --arg N=FILE, in a program of several participants also
+// those of --arg M:N=FILE, which sets parameter N of participant M alone.
 absl::StatusOr<std::map<size_t, std::string>> AssignFiles(const std::vector<std::string>& arguments,
                                                           size_t parameters, size_t members, size_t member) {
   std::map<size_t, std::string> files, own;
@@ -53,8 +53,8 @@ absl::StatusOr<std::map<size_t, std::string>> AssignFiles(const std::vector<std:
           absl::StrFormat("--arg %s is for parameter %d; the program has %d.", argument, index, parameters));
     }
     if (for_one && numbers[0] >= members) {
-      return UsageError(
-          absl::StrFormat("--arg %s is for member %d; the program has %d.", argument, numbers[0], members));
+      return UsageError(absl::StrFormat("--arg %s is for participant %d; the program has %d.", argument,
+                                        numbers[0], members));
     }
     next = index + 1;
     if (for_one && numbers[0] != member) continue;
@@ -64,14 +64,14 @@ absl::StatusOr<std::map<size_t, std::string>> AssignFiles(const std::vector<std:
   return files;
 }
 
-// The integers in the first bytes of a file, if it holds a small array of them.
+// Returns the integers in the first bytes of a file when it holds a small array of integers, else nullopt.
 std::optional<std::vector<int64_t>> SmallIntegers(const hlo::NpyHeader& header, const std::string& start,
                                                   const std::string& path) {
   for (const hlo::PrimitiveType type :
        {hlo::kS8, hlo::kS16, hlo::kS32, hlo::kS64, hlo::kU8, hlo::kU16, hlo::kU32}) {
     if (header.dtype != hlo::NpyDtype(type)) continue;
     const absl::StatusOr<Literal> literal = hlo::ParseNpy(start, Shape::Array(type, header.dims), path);
-    if (!literal.ok()) return std::nullopt;  // Its end is not among these bytes, or it is not well-formed.
+    if (!literal.ok()) return std::nullopt;  // The array is longer than these bytes, or malformed.
     std::vector<int64_t> numbers;
     hlo::VisitType(type, [&]<typename T>() {
       if constexpr (std::is_integral_v<T>)
@@ -82,8 +82,8 @@ std::optional<std::vector<int64_t>> SmallIntegers(const hlo::NpyHeader& header, 
   return std::nullopt;
 }
 
-// What is said of a StableHLO program, and the sizes and small integers of the arrays that it is given: a
-// file that cannot be read is reported when its contents are needed.
+// Returns the options for a StableHLO program: those of the command line, with the sizes and small integers
+// of the arrays in the argument files. A file that cannot be read is reported when its contents are needed.
 absl::StatusOr<ReadOptions> ReadOptionsOf(const RunOptions& options) {
   ASSIGN_OR_RETURN(ReadOptions read, ParseReadOptions(options.stablehlo));
   read.for_execution = true;
@@ -102,7 +102,7 @@ absl::StatusOr<ReadOptions> ReadOptionsOf(const RunOptions& options) {
   return read;
 }
 
-// Sizes of an array that the program states are not the command line's to choose.
+// Returns a usage error when --size contradicts a shape that the program states.
 absl::Status CheckSizes(const Module& module, const RunOptions& options) {
   ASSIGN_OR_RETURN(const ReadOptions given, ParseReadOptions(options.stablehlo));
   const absl::Span<const hlo::NodeId> parameters = module.entry().parameters();
@@ -116,7 +116,7 @@ absl::Status CheckSizes(const Module& module, const RunOptions& options) {
   return absl::OkStatus();
 }
 
-// Of one member.
+// Returns the arguments of one participant.
 absl::StatusOr<std::vector<Argument>> MakeArguments(const Device& device, const Executable& executable,
                                                     const RunOptions& options, size_t member) {
   const std::vector<Shape>& shapes = executable.argument_shapes();
@@ -134,7 +134,8 @@ absl::StatusOr<std::vector<Argument>> MakeArguments(const Device& device, const 
     const bool given = files.contains(i) || std::count(options.placeholders.begin(),
                                                        options.placeholders.end(), static_cast<int>(i)) > 0;
     if (shapes[i].IsToken() && given)
-      return UsageError(absl::StrFormat("Parameter %d is a token: it has no --arg and no --placeholder.", i));
+      return UsageError(
+          absl::StrFormat("Parameter %d is a token: it takes neither --arg nor --placeholder.", i));
   }
   std::mt19937_64 random(options.random_seed.value_or(0));
   std::vector<Argument> arguments;
@@ -164,7 +165,7 @@ absl::StatusOr<std::vector<Argument>> MakeArguments(const Device& device, const 
   return arguments;
 }
 
-// "7 of 100" on a terminal; nothing in a pipe.
+// Shows "7 of 100" on a terminal, and does not print into a pipe.
 class Progress {
  public:
   explicit Progress(int total) : total_(total), shown_(total > 1 && isatty(STDERR_FILENO) != 0) {}
@@ -183,7 +184,8 @@ class Progress {
   absl::Time next_ = absl::InfinitePast();
 };
 
-// Prints a value or writes it to a file. `name`: "result 0"; `file`: its file's, without ".npy".
+// Prints a value or writes it to a file. `name` is the label, such as "result 0"; `file` is the file's name
+// without ".npy".
 absl::StatusOr<Json> Deliver(const Buffer& buffer, const std::string& name, const std::string& file,
                              const RunOptions& options, bool json) {
   std::string shape = hlo::ToStringNoLayout(buffer.shape());
@@ -222,7 +224,7 @@ absl::StatusOr<Json> Deliver(const Buffer& buffer, const std::string& name, cons
   return entry;
 }
 
-// `member`: whose result it is; nothing when the program has one.
+// Prints or writes one result. `member` is its participant; nullopt when the program has only one.
 absl::StatusOr<Json> DeliverResult(const Buffer& buffer, size_t index, std::optional<size_t> member,
                                    const RunOptions& options, bool json) {
   const std::string whose = member.has_value() ? absl::StrFormat("member %d ", *member) : "";
@@ -234,7 +236,7 @@ absl::StatusOr<Json> DeliverResult(const Buffer& buffer, size_t index, std::opti
   return entry;
 }
 
-// What each member's run gave while it ran.
+// Prints or writes the values that each participant sent while it ran.
 absl::StatusOr<Json> DeliverGiven(const std::vector<RunChannels>& channels, const RunOptions& options,
                                   bool json) {
   Json delivered = Json::array();
@@ -258,11 +260,11 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
   if (!options.output.empty()) {
     std::error_code error;
     std::filesystem::create_directories(options.output, error);
-    if (error) return InvalidArgument("Folder %s cannot be made: %s.", options.output, error.message());
+    if (error) return InvalidArgument("Folder %s cannot be created: %s.", options.output, error.message());
   }
   ASSIGN_OR_RETURN(const Client client, Client::Connect(common.connect));
   const ClosedAtEnd close(client);
-  // Errors and the ledger name what the user wrote.
+  // Errors and the ledger name the module's file.
   const Caller module_file{.file = options.module.c_str()};
   CompileOptions compile_options;
   compile_options.describe = true;
@@ -271,8 +273,7 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
   const auto members = static_cast<size_t>(executable.member_count());
   if (static_cast<int>(members) > client.device_count()) {
     return FailedPrecondition(
-        "%s is run by %d members, num_replicas %d times num_partitions %d, a device each; the daemon has %d "
-        "(hlod --devices).",
+        "%s needs %d devices (num_replicas %d × num_partitions %d); the daemon has %d (hlod --devices).",
         module->name(), members, executable.replica_count(), executable.partition_count(),
         client.device_count());
   }

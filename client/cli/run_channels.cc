@@ -1,4 +1,4 @@
-// Which file is which value, by the shapes that the program states.
+// Assigns files to the values of channels, by the shapes that the program states.
 #include "client/cli/run_channels.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace hlod::cli {
 namespace {
 
-// "5=FILE": channel 5 and the rest; without a number, infeed or outfeed.
+// Splits "5=FILE" into channel 5 and the rest. Without a number the channel is nullopt: infeed or outfeed.
 std::pair<std::optional<int64_t>, std::string> Split(const std::string& text) {
   const std::vector<std::string> sides = absl::StrSplit(text, absl::MaxSplits('=', 1));
   int64_t channel = 0;
@@ -77,7 +77,7 @@ absl::Status RunChannels::Open(const Device& device, const Caller& caller) {
       for (const Shape& shape : ends.Value(i)) {
         if (file == ends.files.size()) {
           return UsageError(
-              absl::StrFormat("Value %d of --infeed has %d arrays, and %d files are left for it.", i,
+              absl::StrFormat("Value %d of --infeed has %d arrays, but only %d files are left for it.", i,
                               ends.Value(i).size(), arrays.size()));
         }
         const std::string& path = ends.files[file++];
@@ -110,13 +110,13 @@ absl::Status RunChannels::Open(const Device& device, const Caller& caller) {
 }
 
 absl::Status RunChannels::CheckGiven() const {
-  // What a program gave is there before its end is.
+  // A value that the program sent arrives before the end of its run does.
   constexpr absl::Duration kGrace = absl::Seconds(2);
   for (size_t i = 0; i < given_.size(); ++i) {
     const absl::Status status = given_[i].buffer.ready().Await(kGrace);
     if (!absl::IsDeadlineExceeded(status)) continue;
     return UsageError(absl::StrFormat(
-        "The program has ended, and %s, which --outfeed asks for, was not given (%d of %d arrays were).",
+        "The program ended without sending %s, which --outfeed asks for (it sent %d of %d arrays).",
         given_[i].name, i, given_.size()));
   }
   return absl::OkStatus();

@@ -1,4 +1,4 @@
-// What hloctl run gives a program while it runs, and takes from it.
+// The values that hloctl run exchanges with a program while it runs.
 #pragma once
 
 #include <optional>
@@ -11,22 +11,23 @@
 
 namespace hlod::cli {
 
-// The infeeds, outfeeds, sends and recvs with the host of a program, in the order of its text, and what the
-// command line says of them.
+// The infeeds, outfeeds, sends and recvs with the host of a program, in the order of its text, with the files
+// and counts that the command line names for them.
 class RunChannels {
  public:
-  // A usage error when an option names a channel that the program does not have.
+  // Returns a usage error when an option names a channel that the program does not have.
   static absl::StatusOr<RunChannels> Make(const hlo::Module& module, const RunOptions& options);
 
-  // Uploads the values of one run to the device and gives them; then asks for those that the run is to give.
+  // Uploads the input values of one run and hands them to the program; then requests its output values.
   absl::Status Open(const Device& device, const Caller& caller);
 
-  // After the run has ended: an error when it gave fewer values than were asked for.
+  // Call it after the run has ended. Returns an error when the run sent fewer values than were requested.
   absl::Status CheckGiven() const;
 
-  // An array of a value that the last run gave.
+  // An array of a value that the last run sent.
   struct Given {
-    std::string name;  // "outfeed0", "send5.0": channel, number, and of a tuple the element.
+    // "outfeed0", "send5.0", "outfeed0.1": channel, number of the value, element of a tuple.
+    std::string name;
     Buffer buffer;
   };
   const std::vector<Given>& given() const { return given_; }
@@ -36,8 +37,8 @@ class RunChannels {
   struct Ends {
     std::optional<int64_t> channel;
     std::vector<std::vector<Shape>> shapes;
-    std::vector<std::string> files;  // To the program: of the values' arrays, one after the other.
-    int values = 0;                  // From the program.
+    std::vector<std::string> files;  // Inputs: one file per array, value by value.
+    int values = 0;                  // Outputs: the number of values to request.
     const std::vector<Shape>& Value(size_t i) const { return shapes[std::min(i, shapes.size() - 1)]; }
   };
   static void Add(std::vector<Ends>& ends, std::optional<int64_t> channel, std::vector<Shape> shapes);

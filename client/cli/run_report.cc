@@ -1,4 +1,4 @@
-// Reports on run files.
+// hloctl graphs RUN: reports on run files.
 #include <cstdio>
 
 #include "client/cli/commands.h"

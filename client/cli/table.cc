@@ -1,4 +1,4 @@
-// Tables and figures as people read them.
+// Tables and figures for people.
 #include "client/cli/table.h"
 
 #include <cstdio>

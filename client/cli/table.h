@@ -1,4 +1,4 @@
-// Tables and figures as people read them.
+// Tables and figures for people.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class Table : public analysis::Table {
   void Print() const;
 };
 
-// Print text that may hold names of others, by PrintableLines: to stdout, to stderr.
+// Print text that may hold foreign names, escaped by PrintableLines: to stdout, to stderr.
 void Show(std::string_view text);
 void ShowError(std::string_view text);
 
@@ -25,7 +25,7 @@ std::string N(int64_t n);
 std::string Bytes(int64_t bytes);
 // "1m3s"
 std::string Seconds(int64_t us);
-// "(120 in all)", when they are more than were listed.
+// Prints "(120 in all)" when `total` is more than `listed`.
 void PrintTotal(size_t listed, int64_t total);
 
 }  // namespace hlod::cli

@@ -1,4 +1,4 @@
-// What a daemon does, drawn again and again.
+// hloctl top: draws the daemon's activity again and again.
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct Frame {
   DaemonStats stats;
   std::vector<DeviceRow> devices;
   std::vector<SessionRow> sessions;
-  std::vector<RunSum> programs;  // By run time.
+  std::vector<RunSum> programs;  // Sorted by run time.
 };
 
 absl::StatusOr<Frame> Take(const Admin& admin, const AccountAdmin& account) {
@@ -43,7 +43,7 @@ absl::StatusOr<Frame> Take(const Admin& admin, const AccountAdmin& account) {
   return frame;
 }
 
-// What has been added since the frame before, a second; of the first frame "-".
+// Rates per second since the frame before; "-" in the first frame.
 class Rates {
  public:
   Rates(const Frame& now, const std::optional<Frame>& before)
@@ -141,12 +141,12 @@ absl::Status Top(const CommonOptions& common, const TopOptions& options) {
     if (common.json) {
       Show(Dump(ToJson(frame)) + "\n");
     } else {
-      // To the upper left, then what is there is erased.
+      // Moves the cursor to the upper left, then erases the screen.
       if (redraw) std::printf("\x1b[H\x1b[J");
       Show(Draw(frame, before));
       if (!options.once && !redraw) std::printf("\n");
     }
-    // A reader that is gone ends it.
+    // Stops when the reader of stdout is gone.
     if (std::fflush(stdout) != 0 || options.once) return absl::OkStatus();
     if (options.frames > 0 && frames == options.frames) return absl::OkStatus();
     before = std::move(frame);

@@ -1,4 +1,4 @@
-// hloctl graphs --from-torch-xla: what PyTorch/XLA's own dumps say about a program's graphs.
+// hloctl graphs --from-torch-xla: prints what PyTorch/XLA's own dumps say about a program's graphs.
 #include <cstdio>
 
 #include "client/analysis/torch_xla_report.h"

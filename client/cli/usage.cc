@@ -1,4 +1,4 @@
-// Errors of the command line: a payload distinguishes them from the daemon's, which may have the same code.
+// Errors of the command line. A payload distinguishes them from the daemon's, which may have the same code.
 #include "absl/strings/cord.h"
 #include "client/cli/commands.h"
 #include "common/base/strings.h"

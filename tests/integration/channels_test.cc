@@ -257,10 +257,10 @@ TEST_F(Channels, HloctlFeedsAndPrints) {
       Run("run " + File("sum.hlo") + feeds + " --infeed " + File("two.npy") + " --outfeed 3");
   EXPECT_EQ(fewer.code, 2) << fewer.text;
   EXPECT_THAT(fewer.text,
-              HasSubstr("outfeed2, which --outfeed asks for, was not given (2 of 3 arrays were)"));
+              HasSubstr("without sending outfeed2, which --outfeed asks for (it sent 2 of 3 arrays)"));
   const Output few = Run("run " + File("sum.hlo") + feeds);
   EXPECT_EQ(few.code, 2) << few.text;
-  EXPECT_THAT(few.text, HasSubstr("Value 1 of --infeed has 2 arrays, and 1 files are left for it."));
+  EXPECT_THAT(few.text, HasSubstr("Value 1 of --infeed has 2 arrays, but only 1 files are left for it."));
   const Output none = Run("run " + File("add.hlo") + " --infeed " + File("x.npy"));
   EXPECT_EQ(none.code, 2) << none.text;
   EXPECT_THAT(none.text, HasSubstr("the program has no infeed"));

@@ -73,10 +73,10 @@ TEST_F(Hloctl, TheSameModuleInEachFormGivesTheSameResult) {
 TEST_F(Hloctl, ConvertSaysWhichFormsItWrites) {
   const Output artifact = Run("convert " + File("two.hlo") + " " + File("two.mlirbc"));
   EXPECT_EQ(artifact.code, 2);
-  EXPECT_NE(artifact.text.find("artifacts are read and not written"), std::string::npos) << artifact.text;
+  EXPECT_NE(artifact.text.find("artifacts can be read but not written"), std::string::npos) << artifact.text;
   const Output nameless = Run("convert " + File("two.hlo") + " " + File("two.json"));
   EXPECT_EQ(nameless.code, 2);
-  EXPECT_NE(nameless.text.find("its name says no form"), std::string::npos) << nameless.text;
+  EXPECT_NE(nameless.text.find("its extension is not a known form"), std::string::npos) << nameless.text;
   EXPECT_EQ(Run("convert " + File("none.hlo") + " " + File("two.pb")).code, 1);
 }
 

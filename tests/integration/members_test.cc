@@ -307,7 +307,7 @@ TEST_F(Members, HloctlPrintsEachOnesResults) {
   EXPECT_EQ(json["results"][1]["member"], 1);
   EXPECT_EQ(json["results"][1]["value"], nlohmann::json({13, 26}));
   EXPECT_THAT(Run("run " + File("sum.hlo") + " --arg 4:0=" + File("y.npy")).text,
-              HasSubstr("is for member 4"));
+              HasSubstr("is for participant 4"));
   std::ofstream(folder_ / "many.hlo") << absl::StrReplaceAll(kSum, {{"replica_count=4", "replica_count=5"}});
   EXPECT_THAT(Run("run " + File("many.hlo")).text,
               AllOf(HasSubstr("run by 5 members"), HasSubstr("the daemon has 4 (hlod --devices)")));

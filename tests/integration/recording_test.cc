@@ -93,7 +93,7 @@ TEST_F(Recordings, AReplayOfATrainingProgramHasItsAccount) {
   EXPECT_EQ(first["stats"]["compiles"], 0);
   const std::string again = Replay(other, recording, code),
                     programs = std::to_string(first["programs"].get<int>());
-  EXPECT_NE(again.find("programs " + programs + " (0 compiled, " + programs + " that the daemon had kept), "),
+  EXPECT_NE(again.find("programs " + programs + " (0 compiled, " + programs + " from the daemon's caches), "),
             std::string::npos)
       << again;
   EXPECT_NE(again.find(" bytes; it differs from run to run by what is sent while the device is behind\n"),

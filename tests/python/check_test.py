@@ -98,7 +98,7 @@ class Check(unittest.TestCase):
             hlod.check(DOT, budget={"peek_bytes": 1})
         with self.assertRaisesRegex(hlod.Error, "nowhere.hlo"):
             hlod.check(self.folder / "nowhere.hlo")
-        with self.assertRaisesRegex(hlod.Error, "--chips says which chips there are"):
+        with self.assertRaisesRegex(hlod.Error, "--chips only defines chips"):
             hlod.check(DOT, chips=self.folder / "chips.toml")
         with self.assertRaisesRegex(TypeError, "int is not a program"):
             hlod.check(3)
