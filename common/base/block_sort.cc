@@ -3,10 +3,11 @@
 // before the pivot, the pivot, the others. The segments left and right of the pivot are those of the next
 // level.
 //
-// Elements of a segment stay in the order that they had at first, so ties go by place, and one question is
-// enough: of two elements the later one goes first if and only if it is less. Of any two elements exactly one
-// goes first, then, even if the comparator contradicts itself; and for any such relation a pivot at random
-// has, as likely as not, an eighth of the elements on each side. Equal elements do no harm: they fall to both
+// The elements of a segment stay in their original order, so ties are broken by position, and one question
+// per pair is enough: of two elements, the later one goes first if and only if it is less. Hence exactly one
+// element of every pair goes first, even if the comparator contradicts itself; and for any such relation a
+// random pivot has, with probability at least one half, an eighth of the elements on each side. Equal
+// elements do no harm: they fall to both sides.
 // sides.
 #include "common/base/block_sort.h"
 
@@ -19,7 +20,7 @@ namespace {
 
 int64_t Aligned(int64_t bytes) { return (bytes + 7) / 8 * 8; }
 
-// The same whenever it is asked for a segment (splitmix64's finaliser).
+// Returns the same pivot position every time it is asked for a segment (splitmix64's finaliser).
 uint32_t PivotOf(uint32_t begin, uint32_t end) {
   uint64_t x = (uint64_t{begin} << 32 | end) + 0x9e3779b97f4a7c15;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
@@ -42,7 +43,7 @@ bool InPieces(uint32_t begin, uint32_t end, BlockSorter::Stops stops, Body body)
 
 }  // namespace
 
-// A block of them that is being collected.
+// A block of comparisons that is being collected.
 class BlockSorter::Questions {
  public:
   Questions(Less less, bool* before) : less_(less), before_(before) {}
@@ -123,7 +124,7 @@ bool BlockSorter::AskAll(Less less, const Segment* segments, int64_t count) {
 bool BlockSorter::Partition(Segment segment, Stops stops) {
   const auto [begin, end] = segment;
   const uint32_t at = PivotOf(begin, end), pivot = order_[at];
-  uint32_t left = begin, right = end;  // Those behind the pivot are collected from the end, backwards.
+  uint32_t left = begin, right = end;  // The elements behind the pivot are collected from the end, backwards.
   const bool parted = InPieces(begin, end, stops, [&](uint32_t from, uint32_t to) {
     for (uint32_t i = from; i < to; ++i) {
       if (i == at) continue;

@@ -1,5 +1,5 @@
-// A stable sort by a comparator that answers a block of questions at a time: what costs much to ask once, and
-// little to ask five hundred times.
+// A stable sort by a comparator that answers a block of questions at a time, for comparators that are
+// expensive to call once and cheap to call for five hundred pairs.
 #pragma once
 
 #include <cstddef>
@@ -9,26 +9,28 @@
 
 namespace hlod {
 
-// Takes expected O(n log n) answers of any comparator. One that contradicts itself gives some order.
-// Allocates nothing.
+// Asks for O(n log n) answers (expected), whatever the comparator. A comparator that contradicts itself
+// yields an arbitrary order. Allocates no memory.
 class BlockSorter {
  public:
   static constexpr int64_t kBlock = 512;
   static constexpr int64_t kCountMax = (int64_t{1} << 31) - 1;
 
   // Sets answers[i] to 1 where element x[i] comes before element y[i], else to 0, for i < count <= kBlock.
-  // False ends the sort.
+  // Returning false ends the sort.
   using Less = absl::FunctionRef<bool(const uint32_t* x, const uint32_t* y, int64_t count, uint8_t* answers)>;
-  // Told of elements that have been moved, 2^16 at most at a time. True ends the sort.
+  // Called with the number of elements that were moved since the last call, at most 2^16. Returning true ends
+  // the sort.
   using Stops = absl::FunctionRef<bool(int64_t count)>;
 
   static int64_t ScratchBytes(int64_t count);
-  // Of the elements 0..count-1. `scratch`: ScratchBytes(count), aligned to 8; not owned.
+  // Prepares to sort the elements 0..count-1. `scratch` has ScratchBytes(count) bytes, is aligned to 8 and is
+  // not owned.
   BlockSorter(std::byte* scratch, int64_t count);
 
-  // False when `less` or `stops` has ended it.
+  // Returns false when `less` or `stops` ended the sort.
   bool Sort(Less less, Stops stops);
-  // The elements in order, once they are sorted.
+  // The elements in order, once Sort has returned true.
   const uint32_t* order() const { return order_; }
 
  private:
@@ -44,7 +46,7 @@ class BlockSorter {
   Segment *segments_, *parts_;
   int64_t parts_count_ = 0;
   uint32_t *order_, *next_;
-  bool* before_;  // Of each place, whether its element comes before the pivot of its segment.
+  bool* before_;  // By position: true when the element there comes before the pivot of its segment.
 };
 
 }  // namespace hlod

@@ -1,4 +1,4 @@
-// Why programs are compiled: a closed set, one table (compile_reasons.inc).
+// The reasons for which programs are compiled: a closed set, one table (compile_reasons.inc).
 #pragma once
 
 #include <string_view>
@@ -10,9 +10,9 @@ enum class CompileReason : int {
 #include "common/base/compile_reasons.inc"
 #undef HLOD_COMPILE_REASON
 };
-// "parameter", ...
+// Returns the reason's text in the table: "parameter", ...
 std::string_view Name(CompileReason reason);
-// kUnsaid for a number that this build does not have.
+// Returns the reason with this wire number, or kUnsaid when this build does not have it.
 CompileReason CompileReasonFromNumber(int number);
 
 }  // namespace hlod

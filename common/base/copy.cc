@@ -13,7 +13,7 @@
 namespace hlod {
 namespace {
 
-constexpr size_t kStreamBytesMin = 512 << 10;  // Below, the caches are faster.
+constexpr size_t kStreamBytesMin = 512 << 10;  // For fewer bytes the caches are faster.
 
 #if defined(__x86_64__)
 __attribute__((target("avx2"))) void Stream(std::byte* to, const std::byte* from, size_t bytes) {

@@ -1,4 +1,4 @@
-// The only place that asks the processor what it has.
+// The only file that asks the processor which features it has.
 #include "common/base/cpu.h"
 
 #include <sys/utsname.h>
@@ -50,7 +50,8 @@ bool ProcessorHas([[maybe_unused]] CpuExtension extension) {
   return false;
 }
 
-// The lowest limit that leaves an extension in use. SSE4.2 makes checksums, the same on every processor.
+// Returns the lowest limit that leaves an extension in use. SSE4.2 computes checksums, which are the same on
+// every processor.
 int LeastLimit(CpuExtension extension) {
   switch (extension) {
     case CpuExtension::kSse42: return static_cast<int>(CpuLevel::kBaseline);
@@ -106,7 +107,7 @@ std::string DescribeCpu() {
   std::string cpu = absl::StrCat(system.machine, " level ", ToAbsl(Name(BestCpuLevel())), " limit ",
                                  ToAbsl(limit.has_value() ? Name(*limit) : kNoCpuLimit));
 #if defined(__x86_64__)
-  // The mathematics library chooses its code by the processor, whatever the limit.
+  // The mathematics library chooses its code by the processor's features and ignores the limit.
   unsigned int eax = 0, ebx = 0, ecx = 0, edx = 0;
   if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0) {
     absl::StrAppendFormat(&cpu, " model %08x features %08x %08x", eax, ecx & ~(1U << 27), edx);

@@ -1,4 +1,5 @@
-// Holding a process to fewer instructions than its processor has, to see what another machine computes.
+// Restricts a process to fewer instructions than its processor has, to reproduce the results of another
+// machine.
 #pragma once
 
 #include <optional>
@@ -13,14 +14,14 @@ namespace hlod {
 std::string_view Name(CpuLevel level);  // "avx2"
 
 inline constexpr std::string_view kNoCpuLimit = "all";
-// The limit of a name, nullopt for "all". INVALID_ARGUMENT names what `processor` has, when the name is
-// unknown or means a level that it lacks.
+// Returns the limit with this name, or nullopt for "all". INVALID_ARGUMENT, with a list of the levels that
+// `processor` has, when the name is unknown or means a level that it lacks.
 absl::StatusOr<std::optional<CpuLevel>> ParseCpuLimit(std::string_view name, CpuLevel processor);
-// Limits this process. To be called before any other thread runs.
+// Limits this process. Must be called before any other thread runs.
 void LimitCpu(std::optional<CpuLevel> limit);
-// The limit in force; nullopt when there is none.
+// Returns the limit in force, or nullopt when there is none.
 std::optional<CpuLevel> CpuLimit();
-// The processor and the limit in a line, as far as what code computes may depend on them.
+// Describes the processor and the limit in one line, as far as the results of code may depend on them.
 std::string DescribeCpu();
 
 }  // namespace hlod

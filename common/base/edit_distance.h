@@ -1,4 +1,4 @@
-// How far one name is from another, for messages that suggest the nearest.
+// The distance between two names, for messages that suggest the nearest one.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace hlod {
 
-// How many letters must be exchanged, added or removed to make `a` of `b`.
+// Returns the number of letters to replace, add or remove to turn `a` into `b` (Levenshtein distance).
 inline size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;

@@ -12,14 +12,15 @@ namespace {
 
 constexpr absl::string_view kPayloadUrl = "type.hlod/hlod.v1.Error";
 
-// Status::ToString() prints payloads, by default as raw bytes; the text of this one is the status's own.
+// Status::ToString() prints payloads, by default as raw bytes. Prints this one as the status's own text
+// instead.
 absl::optional<std::string> PrintPayload(absl::string_view url, const absl::Cord& payload) {
   v1::Error proto;
   if (url != kPayloadUrl || !proto.ParseFromString(std::string(payload))) return absl::nullopt;
   return absl::StrCat("kind ", ToAbsl(Name(static_cast<ErrorKind>(proto.kind()))));
 }
 
-// A process has one printer; another library's stays.
+// A process has a single payload printer; one that another library has set stays.
 [[maybe_unused]] const bool printer_is_set = [] {
   if (absl::status_internal::GetStatusPayloadPrinter() != nullptr) return false;
   absl::status_internal::SetStatusPayloadPrinter(&PrintPayload);
@@ -38,7 +39,8 @@ absl::Status ToStatus(ErrorDetails error) {
   if (error.code == absl::StatusCode::kUnknown || error.code == absl::StatusCode::kOk)
     error.code = CodeOf(error.kind);
   absl::Status status(error.code, error.text);
-  // As a view: clang 19 does not find the constructor that takes strings in a library that GCC 12 compiled.
+  // The view is needed: clang 19 does not find the constructor from strings in a library that GCC 12
+  // compiled.
   status.SetPayload(kPayloadUrl, absl::Cord(ToAbsl(ToProto(error).SerializeAsString())));
   return status;
 }

@@ -1,6 +1,6 @@
-// The error that programs meet: what kind, about which handle, made where, and which command's failure it
-// goes back to. It travels as the payload of an absl::Status, and on the wire as hlod.v1.Error; both are the
-// same bytes.
+// The error that programs see: its kind, the handle it is about, where that handle was made, and the command
+// whose failure is the root cause. It travels as the payload of an absl::Status, and on the wire as
+// hlod.v1.Error; both are the same bytes.
 #pragma once
 
 #include <cstdint>
@@ -14,46 +14,46 @@
 
 namespace hlod {
 
-// A line of the user's program. Empty file: unknown.
+// A line of the user's program. An empty file means unknown.
 struct Origin {
   std::string file;
   int line = 0;
   std::string function;
   friend bool operator==(const Origin&, const Origin&) = default;
 };
-// "model.cc:88", or "an unknown line". Only the last path component of the file, as people say it.
+// Returns "model.cc:88", or "an unknown line". Keeps only the last path component of the file.
 std::string ToString(const Origin& origin);
 
 struct ErrorDetails {
   absl::StatusCode code = absl::StatusCode::kUnknown;
   ErrorKind kind = ErrorKind::kNone;
-  uint64_t handle = 0;        // What it is about; 0 for none.
-  std::string shape;          // That handle's shape as HLO text.
-  Origin origin;              // Where that handle was made.
-  uint64_t root_command = 0;  // The command whose failure this is.
-  Origin root_origin;         // Its line.
+  uint64_t handle = 0;        // The handle that the error is about; 0 for none.
+  std::string shape;          // The shape of that handle as HLO text.
+  Origin origin;              // The line where that handle was made.
+  uint64_t root_command = 0;  // The command whose failure is the root cause.
+  Origin root_origin;         // The line of that command.
   std::string text;           // The message.
   friend bool operator==(const ErrorDetails&, const ErrorDetails&) = default;
 };
 
-// A status with the error as its payload. The code is error.code, or the kind's own when that is kUnknown or
-// kOk.
+// Returns a status with the error as its payload. The code is error.code, or the kind's own code when
+// error.code is kUnknown or kOk.
 absl::Status ToStatus(ErrorDetails error);
-// Shorthand for an error of a kind about nothing in particular.
+// Returns an error of this kind that is about no handle.
 absl::Status MakeError(ErrorKind kind, std::string text);
 inline absl::Status ArgumentError(std::string text) {
   return MakeError(ErrorKind::kArgument, std::move(text));
 }
-// The same error with a kind, when it has none. OK stays OK.
+// Returns the same error with this kind when it has none yet. OK stays OK.
 absl::Status WithKind(const absl::Status& status, ErrorKind kind);
-// An error about a program with the kind that its code means, unless it has one: INVALID_ARGUMENT is
-// invalid_program, UNIMPLEMENTED is unimplemented.
+// Returns an error about a program with the kind that its code implies, unless it has a kind already:
+// INVALID_ARGUMENT becomes invalid_program, UNIMPLEMENTED becomes unimplemented.
 absl::Status AsProgramError(const absl::Status& status);
 
-// The error a status carries. One without a payload gives its code and message, kind kNone. REQUIRES:
-// !status.ok().
+// Returns the error that a status carries. For a status without a payload that is its code and message, with
+// kind kNone. REQUIRES: !status.ok().
 ErrorDetails ErrorOf(const absl::Status& status);
-// ErrorOf(status).kind, kNone for OK.
+// Returns ErrorOf(status).kind, or kNone for OK.
 ErrorKind KindOf(const absl::Status& status);
 
 }  // namespace hlod

@@ -1,4 +1,4 @@
-// One message for both uses: the payload of a status and the error on the wire.
+// One message serves both uses: the payload of a status and the error on the wire.
 #include "common/base/error_proto.h"
 
 #include "common/base/utf8.h"

@@ -1,4 +1,4 @@
-// Errors and origins to and from their messages.
+// Conversions of errors and origins to and from their messages.
 #pragma once
 
 #include "common/base/error.h"

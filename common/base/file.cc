@@ -1,4 +1,5 @@
-// Plain descriptors: streams do not say why something failed, and take a folder for an empty file.
+// Uses plain file descriptors: streams do not report why something failed, and read a folder as an empty
+// file.
 #include "common/base/file.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr size_t kPiece = 1 << 16;
 
-// `done` is "read" or "written".
+// Returns the error for `error`, an errno. `done` is "read" or "written".
 absl::Status Failed(const std::string& path, const char* done, int error) {
   const std::string text = absl::StrFormat("File %s cannot be %s: %s.", path, done, std::strerror(error));
   switch (error) {
@@ -53,7 +54,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
 
 absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {
   struct stat file = {};
-  // A pipe would be waited for, and a device read without end.
+  // Reading a pipe would block, and a device may have no end.
   if (stat(path.c_str(), &file) == 0 && !S_ISREG(file.st_mode))
     return InvalidArgument("%s holds a secret, and is not a regular file.", path);
   constexpr off_t kSecretBytesMax = 1 << 20;

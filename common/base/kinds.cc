@@ -1,4 +1,4 @@
-// Names and codes of error kinds and causes, read off their tables.
+// Names and codes of error kinds and causes, expanded from their tables.
 #include "common/base/kinds.h"
 
 namespace hlod {

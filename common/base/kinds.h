@@ -14,13 +14,13 @@ enum class ErrorKind : int {
 #include "common/base/errors.inc"
 #undef HLOD_ERROR
 };
-// "placeholder", "lost_session", ...; "unknown" for a number this build does not have.
+// Returns "placeholder", "lost_session", ...; "unknown" for a number that this build does not have.
 std::string_view Name(ErrorKind kind);
-// The canonical code an error of this kind carries.
+// Returns the canonical code of errors of this kind.
 absl::StatusCode CodeOf(ErrorKind kind);
 
 enum class Direction : uint8_t { kHostToDevice, kDeviceToHost, kDeviceToDevice };
-// "host_to_device", ...
+// Returns "host_to_device", ...
 std::string_view Name(Direction direction);
 
 enum class Cause : int {
@@ -30,7 +30,7 @@ enum class Cause : int {
 };
 std::string_view Name(Cause cause);
 Direction DirectionOf(Cause cause);
-// The cause with this number of the wire, or nothing.
+// Returns the cause with this wire number, or nullopt.
 std::optional<Cause> CauseFromNumber(int number);
 
 }  // namespace hlod

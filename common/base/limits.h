@@ -1,4 +1,4 @@
-// The limits of a daemon, one field a row of limits.inc. A value: copyable, comparable.
+// The limits of a daemon, one field per row of limits.inc. A value: copyable, comparable.
 #pragma once
 
 #include <cstdint>

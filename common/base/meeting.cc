@@ -1,4 +1,4 @@
-// Tables of those that have come, and the state in which nobody can go on.
+// The rendezvous of participants: one table per group that is meeting, and the detection of deadlocks.
 #include "common/base/meeting.h"
 
 #include <algorithm>
@@ -13,11 +13,12 @@ namespace {
 
 constexpr std::chrono::milliseconds kBetweenStops(5);
 
-// The others wait until the work returns, so that what it throws must not leave by another way.
+// Runs `work`, and turns what it throws into an error: the other participants wait until the work returns, so
+// an exception must not escape.
 absl::Status Done(Meeting::Work work, absl::Span<void* const> brought) {
   try {
     return work(brought);
-  } catch (const std::exception& e) {  // bad_alloc.
+  } catch (const std::exception& e) {  // For example bad_alloc.
     return Internal("The group's work failed: %s.", e.what());
   }
 }
@@ -79,7 +80,7 @@ void Meeting::CheckProgress() {
     }
   }
   if (!all_wait || !any_waits) return;
-  // Nobody has left that is waited for: they wait at different places, for each other.
+  // No participant that is waited for has left, so they wait at different places, for each other.
   const auto first = std::ranges::find_if(waits_at_, [](const Table* at) { return at != nullptr; });
   const auto other = std::find_if(
       first, waits_at_.end(), [&](const Table* at) { return at != nullptr && at->place != (*first)->place; });
@@ -100,7 +101,7 @@ absl::Status Meeting::Meet(int member, const void* place, std::string_view what,
   table.brought[static_cast<size_t>(position)] = brought;
   ++table.leaving;
   if (--table.missing == 0) {
-    // Without the lock: other groups meet meanwhile.
+    // The work runs without the lock, so that other groups can meet meanwhile.
     mu_.Unlock();
     absl::Status result = Done(work, table.brought);
     mu_.Lock();
@@ -111,7 +112,7 @@ absl::Status Meeting::Meet(int member, const void* place, std::string_view what,
     waits_at_[own] = &table;
     CheckProgress();
     while (!table.over) {
-      // A group that is at work reads what this member brought.
+      // Once the group is complete, its work reads what this participant brought, so this one must stay.
       const bool may_go = table.missing > 0;
       if (may_go && !cause_.ok()) break;
       if (absl::Status why = may_go ? stop() : absl::OkStatus(); !why.ok()) {
@@ -123,7 +124,7 @@ absl::Status Meeting::Meet(int member, const void* place, std::string_view what,
     }
     waits_at_[own] = nullptr;
   }
-  // After a failure nobody comes any more: the table stays until the meeting ends.
+  // After a failure no further participant arrives; the table stays until the Meeting is destroyed.
   if (!table.over) return Released();
   absl::Status result = table.result;
   if (--table.leaving == 0) tables_.remove_if([&table](const Table& other) { return &other == &table; });

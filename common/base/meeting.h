@@ -1,4 +1,4 @@
-// A place where the members of a run wait for each other: what collectives stand on.
+// The rendezvous at which the participants of a run wait for each other; collectives are built on it.
 #pragma once
 
 #include <cstddef>
@@ -15,52 +15,57 @@
 
 namespace hlod {
 
-// Members are numbered from 0 and run on a thread each. Groups of them meet, at places that they agree on by
-// a pointer; one that is gone, or a state in which nobody can go on, ends the waiting of all. Thread-safe.
+// Participants are numbered from 0 and each runs on a thread of its own. A group of them meets at a place,
+// identified by a pointer that all of the group use. When a participant has left, or the run is in a state in
+// which none can go on, all of them stop waiting. Thread-safe.
 class Meeting {
  public:
-  // Asked while a member waits, each few milliseconds: an error is why that member has to stop.
+  // Called every few milliseconds while a participant waits. An error makes that participant stop and is the
+  // reason.
   using Stop = absl::FunctionRef<absl::Status()>;
-  // What a group does together, on the thread of the member that came last: it gets what each member brought,
-  // in the group's order. The others stay until it has returned.
+  // The work that a group does together. It runs once, on the thread of the participant that arrives last,
+  // and gets what each one brought, in the group's order. The others wait until it has returned.
   using Work = absl::FunctionRef<absl::Status(absl::Span<void* const> brought)>;
 
-  // `names`: what messages call the members, one each.
+  // `names` has one entry per participant, for messages.
   explicit Meeting(std::vector<std::string> names);
   Meeting(const Meeting&) = delete;
   Meeting& operator=(const Meeting&) = delete;
 
-  // Waits until each of `group`, `member` among them, is at `place` (`what` to people), and lets one of them
-  // work. Returns what the work did; what `stop` said; or, when another member has ended or all wait for each
-  // other at different places, ABORTED with a text that names that member.
+  // Waits until every participant of `group`, which includes `member`, is at `place` (called `what` in
+  // messages), and runs `work` on one of them. Returns the result of the work; the error of `stop`; or, when
+  // another participant has ended or all wait for each other at different places, ABORTED with a text that
+  // names it.
   absl::Status Meet(int member, const void* place, std::string_view what, absl::Span<const int> group,
                     void* brought, Stop stop, Work work);
-  // A member's run is over. With an error, or when others wait for it, these stop waiting.
+  // Reports that a participant's run is over. With an error, or when others wait for it, the others stop
+  // waiting.
   void Leave(int member, const absl::Status& status);
 
-  // Why the first member failed, OK when none has; and what it was at, with its name.
+  // cause() is the error of the first participant that failed, or OK when none has. context() says which one
+  // it was and what it was doing.
   absl::Status cause() const;
   std::string context() const;
 
  private:
-  // A group at a place. Open until all have come; then its work is under way, and then it is over.
+  // A group at a place. It is open until all have arrived, then its work runs, and then it is over.
   struct Table {
     const void* place;
     std::string what;
     std::vector<int> group;
-    std::vector<void*> brought;  // By position in the group; null: not there yet.
+    std::vector<void*> brought;  // By position in the group; null: not arrived yet.
     size_t missing;
     bool over = false;
     absl::Status result;
-    int leaving = 0;  // Members that have not looked at the result yet.
+    int leaving = 0;  // Participants that have not read the result yet.
   };
 
   Table& TableOf(const void* place, std::string_view what, absl::Span<const int> group)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Fail(absl::Status cause, std::string context) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // The error that the others return.
+  // Returns the error that the other participants get.
   absl::Status Released() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Fails when a member is waited for that has left, or everybody waits.
+  // Calls Fail when a participant that others wait for has left, or when all are waiting.
   void CheckProgress() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const std::vector<std::string> names_;
@@ -68,7 +73,7 @@ class Meeting {
   CondVar changed_ ABSL_GUARDED_BY(mu_);
   std::list<Table> tables_ ABSL_GUARDED_BY(mu_);
   std::vector<bool> left_ ABSL_GUARDED_BY(mu_);
-  std::vector<const Table*> waits_at_ ABSL_GUARDED_BY(mu_);  // By member; null: it does not wait.
+  std::vector<const Table*> waits_at_ ABSL_GUARDED_BY(mu_);  // By participant; null: it does not wait.
   absl::Status cause_ ABSL_GUARDED_BY(mu_);
   std::string context_ ABSL_GUARDED_BY(mu_);
 };

@@ -1,6 +1,6 @@
-// std::mutex with the annotations that clang checks. Not absl::Mutex: Debian's Abseil is not built for
-// ThreadSanitizer, which would report each correct use of it as a race, and the session machine and the
-// meeting of members are what TSan is to see.
+// std::mutex with the annotations that clang checks. It is not absl::Mutex because Debian's Abseil is not
+// built for ThreadSanitizer, which would report each correct use of it as a race; and the session machine and
+// the rendezvous of participants are what TSan has to check.
 #pragma once
 
 #include <condition_variable>
@@ -33,14 +33,15 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
 
 class CondVar {
  public:
-  // Releases the mutex, sleeps until a signal (or for no reason), takes it again. REQUIRES: the caller holds
-  // it.
+  // Releases the mutex, sleeps until a signal or a spurious wake-up, and locks the mutex again. REQUIRES: the
+  // caller holds it.
   void Wait(Mutex* mutex) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     std::unique_lock<std::mutex> lock(mutex->mutex_, std::adopt_lock);
     condition_.wait(lock);
     lock.release();
   }
-  // The same, at most so long. system_clock: a wait on the steady clock is one that GCC's TSan does not know.
+  // As Wait, for at most `timeout`. Waits by system_clock, because GCC's TSan does not know waits on the
+  // steady clock.
   void WaitFor(Mutex* mutex, std::chrono::microseconds timeout) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     std::unique_lock<std::mutex> lock(mutex->mutex_, std::adopt_lock);
     condition_.wait_until(lock, std::chrono::system_clock::now() + timeout);

@@ -1,4 +1,4 @@
-// A walk over characters; nearly all texts have none that is escaped.
+// Walks over the characters of a text; most texts have none that must be escaped.
 #include "common/base/printable.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 struct Range {
   uint32_t first, last;
 };
-// Unicode's control characters, and those that are invisible and order or separate lines.
+// Unicode's control characters, and the invisible characters that reorder or separate lines.
 constexpr Range kEscaped[] = {{0x00, 0x1f},     {0x7f, 0x9f},     {0x061c, 0x061c}, {0x200b, 0x200f},
                               {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}};
 
@@ -23,7 +23,7 @@ bool IsEscaped(uint32_t character) {
   });
 }
 
-// The character at the beginning of valid UTF-8, and how many bytes it has.
+// The character at the beginning of valid UTF-8, and its length in bytes.
 struct Character {
   uint32_t code;
   size_t bytes;
@@ -42,7 +42,7 @@ std::string Escaped(uint32_t character) {
     case '\n': return "\\n";
     case '\r': return "\\r";
     case '\t': return "\\t";
-    // DEL is the one of these that JSON texts hold as it is, and JSON knows \u alone.
+    // DEL is written as \u007f, not as \x7f: JSON texts may hold it unescaped, and JSON has no \x.
     default: return absl::StrFormat(character < 0x20 ? "\\x%02x" : "\\u%04x", character);
   }
 }

@@ -1,4 +1,4 @@
-// Text of others, fit to be shown: names of programs, files and clients come from their owners, and a
+// Makes foreign text safe to show: names of programs, files and clients come from their owners, and a
 // terminal obeys control characters in them.
 #pragma once
 
@@ -7,11 +7,11 @@
 
 namespace hlod {
 
-// The text on one line, with what is not to be printed as it is written in C: control characters (of ASCII
-// and of Latin-1, which some terminals obey as well), and the characters that turn the direction of what
-// follows, as "\n", "\x1b" and "\u202e"; bytes that are not UTF-8 as "\xff".
+// Returns the text on one line, with unprintable characters escaped as in C: control characters (of ASCII,
+// and of Latin-1, which some terminals obey as well) and characters that change the direction of the
+// following text become "\n", "\x1b" and "\u202e"; bytes that are not UTF-8 become "\xff".
 std::string Printable(std::string_view text);
-// The same, but for line ends and tabs, which stay: of texts that have lines of their own.
+// As Printable, but keeps line ends and tabs: for texts of several lines.
 std::string PrintableLines(std::string_view text);
 
 }  // namespace hlod

@@ -1,4 +1,4 @@
-// The counter that a program's own random numbers are drawn by.
+// The counter from which a program's own random numbers are drawn.
 #pragma once
 
 #include <array>
@@ -7,10 +7,10 @@
 
 namespace hlod {
 
-// 128 bits, counted on by each draw; starts where XLA's does. Safe from any thread.
+// A 128-bit counter that each draw advances. Starts at XLA's initial value. Thread-safe.
 class RandomCounter {
  public:
-  // The low and the high half before `delta` is added.
+  // Adds `delta` and returns the low and the high half of the counter's value before.
   std::array<uint64_t, 2> Take(uint64_t delta) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const std::array<uint64_t, 2> taken = {low_, high_};

@@ -1,5 +1,5 @@
-// SHA-256 of bytes: the name under which a program is cached; each side computes it from the bytes and
-// trusts none that it is sent.
+// SHA-256 of bytes: the name under which a program is cached. Each side computes it from the bytes and trusts
+// no digest that it is sent.
 #pragma once
 
 #include <array>
@@ -11,10 +11,10 @@ namespace hlod {
 
 using Digest = std::array<uint8_t, 32>;
 
-// The SHA-256 digest of `bytes` (FIPS 180-4).
+// Returns the SHA-256 digest of `bytes` (FIPS 180-4).
 Digest Sha256(std::string_view bytes);
 
-// 64 lower-case hexadecimal digits.
+// Returns 64 lower-case hexadecimal digits.
 std::string ToHex(const Digest& digest);
 
 }  // namespace hlod

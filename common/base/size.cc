@@ -1,4 +1,4 @@
-// The units, and whole numbers of them.
+// Parses and prints whole numbers with a unit.
 #include "common/base/size.h"
 
 #include <optional>

@@ -9,9 +9,9 @@
 
 namespace hlod {
 
-// "16GiB", "512MiB", "1MB", "4096": bytes. INVALID_ARGUMENT otherwise.
+// Parses "16GiB", "512MiB", "1MB" or "4096" to bytes. INVALID_ARGUMENT otherwise.
 absl::StatusOr<int64_t> ParseSize(std::string_view text);
-// The largest unit that divides it: "16GiB".
+// Formats with the largest unit that divides the size: "16GiB".
 std::string FormatSize(int64_t bytes);
 
 }  // namespace hlod

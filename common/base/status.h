@@ -8,7 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "common/base/strings.h"
 
-// Evaluates `expr` (an absl::Status) and returns it from the enclosing function unless it is OK.
+// Evaluates `expr` (an absl::Status) and returns its value from the enclosing function unless it is OK.
 #define RETURN_IF_ERROR(expr)                                                        \
   do {                                                                               \
     if (absl::Status hlod_status_ = (expr); !hlod_status_.ok()) return hlod_status_; \
@@ -46,7 +46,8 @@ HLOD_STATUS_MAKER_(Cancelled)
 HLOD_STATUS_MAKER_(DeadlineExceeded)
 #undef HLOD_STATUS_MAKER_
 
-// The same error with " - While <context>" on a line of its own, code and payloads kept; OK stays OK.
+// Returns the same error with " - While <context>" appended on a line of its own; code and payloads are kept.
+// OK stays OK.
 absl::Status Annotate(absl::Status status, std::string_view context);
 
 }  // namespace hlod

@@ -1,4 +1,4 @@
-// Folders that are locked while their process lives.
+// Folders that stay locked while their process lives.
 #include "common/base/temporary_folder.h"
 
 #include <fcntl.h>
@@ -21,14 +21,15 @@ namespace {
 constexpr char kPattern[] = "XXXXXX";
 constexpr int kAttempts = 100;
 
-// The folder, opened and locked; -1: another process has it, it is another user's, or it is gone.
+// Opens and locks the folder. Returns -1 when another process has locked it, when it belongs to another user,
+// or when it is gone.
 int OpenLocked(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return -1;
   struct stat opened = {}, named = {};
   const bool ours = fstat(fd, &opened) == 0 && opened.st_uid == geteuid() &&
                     flock(fd, LOCK_EX | LOCK_NB) == 0 &&
-                    // It was not removed before it was locked.
+                    // The path still names this folder: it was not removed before it was locked.
                     lstat(path.c_str(), &named) == 0 && named.st_ino == opened.st_ino;
   if (ours) return fd;
   close(fd);
@@ -60,7 +61,7 @@ absl::StatusOr<TemporaryFolder> TemporaryFolder::Make(std::string_view prefix) {
     std::string path = (parent / (start + kPattern)).string();
     if (mkdtemp(path.data()) == nullptr)
       return Unavailable("No temporary folder (%s): %s.", path, std::strerror(errno));
-    // Until it is locked, another process may think that it was left behind.
+    // Until the folder is locked, another process may take it for one that was left behind and remove it.
     if (const int fd = OpenLocked(path); fd >= 0) return TemporaryFolder(std::move(path), fd, getpid());
     rmdir(path.c_str());
   }

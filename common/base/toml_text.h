@@ -1,4 +1,4 @@
-// Text of TOML files, of a length that the parser takes: it calls itself for each key between dots.
+// Reads TOML files up to a length that the parser survives: it recurses for each part of a dotted key.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace hlod {
 
 inline constexpr size_t kTomlBytesMax = 32 << 10;
 
-// The file's text; RESOURCE_EXHAUSTED when it is longer than kTomlBytesMax.
+// Returns the file's text. RESOURCE_EXHAUSTED when it is longer than kTomlBytesMax.
 absl::StatusOr<std::string> ReadTomlText(const std::string& path);
 
 }  // namespace hlod

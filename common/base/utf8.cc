@@ -1,4 +1,4 @@
-// What protobuf takes for UTF-8 is what passes.
+// Takes for UTF-8 exactly those bytes that protobuf does.
 #include "common/base/utf8.h"
 
 #include "absl/strings/str_format.h"

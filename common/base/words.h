@@ -28,7 +28,7 @@ class Words {
   }
   ~Words() { std::free(data_); }
 
-  // Adds `count` words, to be written by the caller, and returns the first. Invalidates earlier pointers.
+  // Adds `count` words, which the caller must write, and returns the first. Invalidates earlier pointers.
   uint32_t* Extend(size_t count) {
     if (size_ + count > capacity_) Grow(size_ + count);
     uint32_t* const added = data_ + size_;
