@@ -1,4 +1,5 @@
-// Each op becomes instructions; then jumps find where ops begin.
+// Appends the instructions of each op, then replaces the target ops of jumps by the positions of their
+// instructions.
 #include "server/engine/plan/assemble.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ class Assembler {
       position_.push_back(Here());
       Append(program_.ops[i], static_cast<int32_t>(i));
     }
-    // Every op's position is known: jumps to ops become jumps to instructions.
+    // The position of every op is known now, so jumps to ops become jumps to instructions.
     for (CodeInstruction& instruction : code_.instructions) {
       if (instruction.kind == CodeInstruction::Kind::kTest ||
           instruction.kind == CodeInstruction::Kind::kJump) {
@@ -71,7 +72,7 @@ class Assembler {
 
   void AppendStep(const Op& op, int32_t index) {
     CodeInstruction& run = Add(CodeInstruction::Kind::kRun);
-    double bytes = 0;  // A program that will be refused may overflow an integer.
+    double bytes = 0;  // A double, because an integer may overflow in a program that will be refused.
     run.step = op.step.get();
     run.inputs = static_cast<int32_t>(code_.slots.size());
     for (ValueId input : op.inputs) {
@@ -86,7 +87,7 @@ class Assembler {
     if (assignment_.scratch_offset[index] >= 0)
       run.scratch = AddSlot(Slot{1, assignment_.scratch_offset[index]});
     run.bytes = static_cast<int64_t>(std::min(bytes, 9e18));
-    // 100 operations or 10 bytes a nanosecond; the evaluator takes a thousand times as long.
+    // Assumes 100 operations or 10 bytes per nanosecond; the evaluator takes a thousand times as long.
     double ns = 50 + op.step->flops() / 100 + bytes / 10;
     if (op.step->kind() == StepKind::kReference) ns = 1000 * ns;
     run.weight_ns = static_cast<int32_t>(std::min(ns, 1e9));
@@ -133,7 +134,7 @@ class Assembler {
   const FlatProgram& program_;
   const Assignment& assignment_;
   Code code_;
-  std::vector<int32_t> position_;  // Of an op's first instruction.
+  std::vector<int32_t> position_;  // Op -> the index of its first instruction.
 };
 
 }  // namespace

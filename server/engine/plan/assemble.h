@@ -1,4 +1,4 @@
-// From a flat program with its buffers assigned to the code that runs it.
+// Turns a flat program whose buffers are assigned into the code that runs it.
 #pragma once
 
 #include "server/engine/plan/buffer_assignment.h"
@@ -7,7 +7,7 @@
 
 namespace hlod::engine {
 
-// The code points into the program's steps and constants.
+// Returns the code. It points into the steps and constants of `program`, which must outlive it.
 Code Assemble(const FlatProgram& program, const Assignment& assignment);
 
 }  // namespace hlod::engine

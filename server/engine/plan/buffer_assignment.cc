@@ -1,6 +1,51 @@
-// Coalescing, then packing. Values start in buffers of their own. Buffers are joined where a value would
-// otherwise be copied (loop states, branch results, results of the program) or where a step may write over an
-// operand that dies in it; never when their lifetimes overlap other than at an op that allows it.
+// Buffer assignment by coalescing, then packing.
+//
+// Each value begins in a buffer of its own. Coalescing joins buffers, pair by pair, where that saves a copy
+// or lets a step write over an operand. Packing then gives offsets in one arena to the buffers that lie
+// neither in an argument nor in a result nor in a constant.
+//
+// Time. Op i happens at time 2i + 1. A value is in use from the op that writes it to the last op that reads
+// it, both included (buffer_assignment_liveness.h). A buffer's segments are the union of those of its values.
+//
+// Two buffers may be joined when they have the same number of bytes, neither is read-only, at most one is
+// fixed (in an argument or result), and their segments do not conflict. Segments that overlap for longer than
+// a moment always conflict. Segments that meet in one moment do not, when one ends and the other begins there
+// and the op of that moment lets the second value take over the memory of the first: a step says so by
+// Step::MayShare, and a move does when it moves the first value into the second. A joined move copies
+// nothing.
+//
+// Joins are greedy, so the costliest copies are tried first: those of every iteration of a loop, then those
+// into loops, then those out of branches, then those into results, and last the operands that steps may write
+// over. One join is made before them without a check, that of an argument with the result that aliases it:
+// only kReturn writes the result, and it orders its copies so that what still has to be read is read first.
+//
+// Example: r = loop over s, from a, while s < 10: s + 1. The argument a is not donated.
+//
+//   op               reads  writes  time
+//   0 loop begin     a      s        1    s = a (a move)
+//   1 step           s      c        3    c = s < 10
+//   2 loop test      c               5
+//   3 step           s      t        7    t = s + 1
+//   4 loop back      t      s        9    s = t (a move)
+//   5 loop exit                     11
+//   6 return         s      r       13    r = s (a move)
+//
+// Lifetimes: a [-1, 1], c [3, 5], t [7, 9], r [13, 14], and s [1, 7] and [9, 13], because between its last
+// read in the body and the loop back no op needs it.
+//
+// Loop back: t and s meet at 7, where the step may write over its operand, and at 9, in the move itself. They
+// are joined: {s, t} [1, 13], and the body now updates s in place. Loop begin: a is read-only, so the copy a
+// -> s stays. Return: {s, t} and r meet at 13 only, in the move: {s, t, r} is fixed to result 0. The loop
+// therefore runs in the caller's result, one copy is left, before the loop, and only c is packed into the
+// arena.
+//
+// The moves of one op happen at once, but its copies happen one after the other (SequenceMoves). A loop that
+// swaps its states x and y moves y into x and x into y: neither copy can come first. The cycle is broken by a
+// scratch buffer that lives during this op only: x -> scratch, y -> x, scratch -> y.
+//
+// For packing a buffer is in use from its first to its last moment: the gaps between its segments serve
+// joins, but are not given to other buffers. CheckAssignment (buffer_assignment_check.cc) verifies an
+// assignment without knowing any of this; builds with assertions run it on every plan of moderate size.
 #include "server/engine/plan/buffer_assignment.h"
 
 #include <algorithm>
@@ -16,18 +61,18 @@
 namespace hlod::engine {
 namespace {
 
-// A buffer with more segments than this is joined with nothing more, and an op with more operands than this
-// allows sharing only for the pair that is asked about: both keep the work linear.
+// A buffer with more segments than this is not joined any further, and an op with more operands than this
+// allows sharing only for the pair that is asked about. Both limits keep the work linear.
 constexpr size_t kSegmentsMax = 256;
 constexpr size_t kOperandsMax = 4096;
 
-// A set of values that share memory, kept at its representative.
+// A set of values that share memory, stored at the index of its representative.
 struct Buffer {
   Segments segments;
   int64_t bytes = 0;
   Place place;
-  bool fixed = false;      // `place` is given.
-  bool read_only = false;  // Constants, and arguments that no result shares.
+  bool fixed = false;      // True when `place` is prescribed.
+  bool read_only = false;  // True for constants, and for arguments whose memory no result shares.
 };
 
 class Assigner {
@@ -56,7 +101,7 @@ class Assigner {
   absl::StatusOr<Assignment> Finish();
 
  private:
-  // The reason to stop, once there is one. Counts an op.
+  // Counts an op. Returns the watch's error once the compilation has to stop.
   absl::Status Look() const {
     return watch_ != nullptr && watch_->Stops() ? watch_->status() : absl::OkStatus();
   }
@@ -65,22 +110,23 @@ class Assigner {
     return value;
   }
 
-  // A move: input k of op `op` into its output k.
+  // The move of input k of op `op` into its output k.
   struct Move {
     int32_t op = kNone;
     size_t k = 0;
   };
-  // Joins the buffers of two values when that is safe. `asked` is the move that this would save, if it is
-  // one.
+  // Joins the buffers of two values when that is safe, and returns true when they share one afterwards.
+  // `asked` is the move that the join would save, if there is one.
   bool TryJoin(ValueId a, ValueId b, Move asked);
   void Join(ValueId a, ValueId b);
-  // Whether two buffers are in use at the same time, other than where one may take over from the other.
+  // Returns true when two buffers are in use at the same time, except where one may take over the memory of
+  // the other.
   bool Conflict(ValueId a, ValueId b, Move asked);
-  // Whether op `op` may write buffer `next` in the memory of `old`, whose last use it is.
+  // Returns true when op `op` may write buffer `next` in the memory of `old`, whose last use it is.
   bool MayTakeOver(int32_t op, ValueId old, ValueId next, Move asked);
 
-  // The copies for the moves of one op. When they go round in circles, a scratch buffer of `cycle_bytes`
-  // breaks them.
+  // Returns the copies for the moves of one op, in order. When moves form a cycle, the copies break it by
+  // means of buffer `scratch`, which needs `cycle_bytes` bytes; else those are 0.
   std::vector<BufferCopy> SequenceMoves(const Op& op, int32_t scratch, int64_t& cycle_bytes);
 
   const FlatProgram& program_;
@@ -121,7 +167,7 @@ bool Assigner::Conflict(ValueId a, ValueId b, Move asked) {
     const int32_t to = std::min(left[i].end, right[j].end);
     if (from < to) return true;
     if (from == to) {
-      // They meet in one point: one must end where the other starts, at an op that lets it take over.
+      // They meet in one moment: one must end where the other starts, at an op that lets it take over.
       const bool left_first = left[i].end == from && right[j].start == from;
       const bool right_first = right[j].end == from && left[i].start == from;
       if (left_first == right_first || (from & 1) == 0 || from < 0) return true;
@@ -157,8 +203,8 @@ void Assigner::Join(ValueId a, ValueId b) {
 }
 
 absl::Status Assigner::Coalesce() {
-  // An argument and the result that shares its memory are one buffer, whatever their lifetimes: moves into it
-  // wait for its reads.
+  // An argument and the result that shares its memory are one buffer, whatever their lifetimes: copies into
+  // it wait for its reads.
   absl::flat_hash_map<int32_t, ValueId> argument_buffer;
   for (ValueId argument : program_.argument_values)
     argument_buffer[program_.values[argument].index] = argument;
@@ -166,7 +212,8 @@ absl::Status Assigner::Coalesce() {
     if (program_.values[place].space == Space::kArgument)
       Join(argument_buffer[program_.values[place].index], place);
   }
-  // Copies in every turn of a loop first, then those around loops and branches, then those at the end.
+  // Copies in every iteration of a loop come first, then those around loops and branches, then those at the
+  // end.
   for (const Op::Kind kind :
        {Op::Kind::kLoopBack, Op::Kind::kLoopBegin, Op::Kind::kBranchEnd, Op::Kind::kReturn}) {
     for (size_t i = 0; i < program_.ops.size(); ++i) {
@@ -201,7 +248,7 @@ std::vector<BufferCopy> Assigner::SequenceMoves(const Op& op, int32_t scratch, i
   }
   cycle_bytes = 0;
   absl::flat_hash_map<int32_t, int32_t> readers,
-      writer;  // Of a buffer: how many moves still read it; which move writes it.
+      writer;  // Buffer -> the number of moves that still read it; the move that writes it.
   for (size_t m = 0; m < moves.size(); ++m) {
     ++readers[moves[m].from];
     writer[moves[m].to] = static_cast<int32_t>(m);
@@ -228,8 +275,8 @@ std::vector<BufferCopy> Assigner::SequenceMoves(const Op& op, int32_t scratch, i
     }
   };
   drain();
-  // What is left are circles, each buffer read once: the content of one is saved, and the move that reads it
-  // takes it from there.
+  // Only cycles are left, in which each buffer is read once. The content of one buffer is saved to scratch,
+  // and the move that reads it reads scratch instead.
   absl::flat_hash_map<int32_t, int32_t> reader;
   for (size_t m = 0; m < moves.size(); ++m) {
     if (!done[m]) reader[moves[m].from] = static_cast<int32_t>(m);
@@ -251,9 +298,9 @@ std::vector<BufferCopy> Assigner::SequenceMoves(const Op& op, int32_t scratch, i
 absl::StatusOr<Assignment> Assigner::Finish() {
   Assignment result;
   result.buffer.resize(program_.values.size());
-  std::vector<int32_t> place_of(program_.values.size(), kNone);  // Of a representative.
+  std::vector<int32_t> place_of(program_.values.size(), kNone);  // Representative -> its index in places.
   std::vector<PackItem> items;
-  std::vector<int32_t> item_place;  // Of an item: in places; or ~op, when it is a step's scratch.
+  std::vector<int32_t> item_place;  // Item -> its index in places, or ~op when it is a step's scratch.
   for (size_t v = 0; v < program_.values.size(); ++v) {
     const ValueId root = Find(static_cast<ValueId>(v));
     if (place_of[root] == kNone) {

@@ -1,4 +1,5 @@
-// One walk over the ops collects first writes and last reads; roles turn them into segments.
+// Collects first writes and last reads in one walk over the ops, then turns them into segments according to
+// each value's role.
 #include "server/engine/plan/buffer_assignment_liveness.h"
 
 #include <algorithm>
@@ -11,8 +12,8 @@ constexpr int32_t kNever = -2;
 // Positions of ops.
 struct Uses {
   int32_t written = kNever;
-  int32_t last_read = kNever;        // In the value's home loop (of a state: in its loop).
-  int32_t last_read_after = kNever;  // Of a state: after its loop.
+  int32_t last_read = kNever;        // In the value's home loop (for a state: its own loop).
+  int32_t last_read_after = kNever;  // After its loop; for states only.
 };
 
 class Liveness {
@@ -35,7 +36,7 @@ class Liveness {
   }
 
  private:
-  // Whether `loop` is `outer` or in it.
+  // Returns true when `loop` is `outer` or is nested in it.
   bool IsIn(int32_t loop, int32_t outer) const {
     while (loop != outer && loop != kNone) loop = program_.loops[loop].parent;
     return loop == outer;

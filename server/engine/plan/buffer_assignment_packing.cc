@@ -1,6 +1,6 @@
-// Two ways to pack, and the smaller arena wins. Largest first into the lowest gap is the better one and
-// quadratic, so it is tried for a few hundred items; a sweep through time with a best-fit free list takes any
-// number.
+// Packs in two ways and keeps the smaller arena. Placing the largest item first into the smallest gap that
+// fits is better but quadratic, so it is tried up to a few hundred items. A sweep through time with a
+// best-fit free list handles any number.
 #include "server/engine/plan/buffer_assignment_packing.h"
 
 #include <algorithm>
@@ -17,10 +17,11 @@ namespace {
 
 constexpr size_t kLargestFirstMax = 768;
 
-// Free ranges by offset and by size; neighbours are joined.
+// The free ranges by offset and by size. Adjacent ranges are merged.
 class FreeList {
  public:
-  // Takes `bytes` from the smallest range that has them, or extends the arena. Nothing when that overflows.
+  // Takes `bytes` from the smallest range that has them, or extends the arena. Returns nullopt when that
+  // overflows.
   std::optional<int64_t> Take(int64_t bytes) {
     const auto fit = by_size_.lower_bound({bytes, 0});
     int64_t offset, size;
@@ -30,7 +31,7 @@ class FreeList {
       by_offset_.erase(offset);
       by_size_.erase(fit);
     } else {
-      // The last range, when it ends where the arena does, need not be paid for again.
+      // A free range that ends where the arena does is extended instead of left behind.
       offset = top_;
       size = 0;
       if (!by_offset_.empty()) {
@@ -108,7 +109,7 @@ std::optional<int64_t> PackLargestFirst(std::vector<PackItem>& items) {
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
                    [&](int32_t a, int32_t b) { return items[a].bytes > items[b].bytes; });
-  std::vector<int32_t> placed;  // By offset.
+  std::vector<int32_t> placed;  // Ordered by offset.
   int64_t top = 0;
   for (int32_t i : order) {
     PackItem& item = items[i];

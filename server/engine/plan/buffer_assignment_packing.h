@@ -1,4 +1,5 @@
-// Packing: intervals of time with sizes, to offsets in one arena, such that no two overlap in both.
+// Packing: assigns to each interval of time with a size an offset in one arena, such that no two intervals
+// overlap both in time and in the arena.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +11,10 @@ namespace hlod::engine {
 struct PackItem {
   int32_t start = 0, end = 0;  // Both inclusive.
   int64_t bytes = 0;
-  int64_t offset = 0;  // The answer.
+  int64_t offset = 0;  // Set by Pack.
 };
 
-// Sets each item's offset, a multiple of `alignment`; returns the arena's size, or nothing when it overflows.
+// Sets each item's offset, a multiple of `alignment`. Returns the arena's size, or nullopt when it overflows.
 std::optional<int64_t> Pack(std::vector<PackItem>& items, int64_t alignment);
 
 }  // namespace hlod::engine

@@ -1,4 +1,5 @@
-// What a group computes is a plan of its own, which the member that comes last runs on the memory of all.
+// The computation of a group is a plan of its own, which the participant that arrives last runs on the memory
+// of all.
 #include "server/engine/plan/collective_step.h"
 
 #include <cstring>
@@ -17,10 +18,10 @@ namespace {
 using hlo::Collective;
 using Results = hlo::GroupProgram::Results;
 
-// What a member brings: its memory.
+// The memory that a participant brings to the rendezvous.
 struct Part {
   const std::byte* const* inputs;
-  std::byte* const* outputs;  // Of the results alone.
+  std::byte* const* outputs;  // Without the outputs that are copies of operands or tokens.
 };
 
 const Part& PartOf(void* brought) { return *static_cast<const Part*>(brought); }
@@ -115,9 +116,9 @@ class CollectiveStep final : public Step {
   const std::string what_;
   const Collective collective_;
   const Results results_;
-  const std::unique_ptr<const Plan> plan_;  // Null: results are copies of operands.
+  const std::unique_ptr<const Plan> plan_;  // Null when the results are copies of operands.
   std::vector<int64_t> operand_bytes_, output_bytes_;
-  size_t first_result_ = 0, result_count_ = 0;  // In the outputs.
+  size_t first_result_ = 0, result_count_ = 0;  // Positions in the outputs.
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Collectives among the members of a program: steps that meet.
+// Steps for collectives, at which the participants (replicas and partitions) of a program meet.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,9 @@
 
 namespace hlod::engine {
 
-// A step for a collective of a program of several members, but for the end (-done) of one. Inputs are its
-// operands, outputs the array leaves of its result. INVALID_ARGUMENT when its groups do not fit the program.
+// Returns a step for a collective, other than the end (-done) of one, of a program with several participants.
+// The step's inputs are the operands, and its outputs the array leaves of the result. Returns
+// INVALID_ARGUMENT when the collective's groups do not fit the program.
 absl::StatusOr<std::unique_ptr<Step>> MakeCollectiveStep(const hlo::Module& module,
                                                          hlo::Instruction instruction,
                                                          const CompileOptions& options);

@@ -1,4 +1,4 @@
-// Ops as lines, indented by loop and branch.
+// Prints ops as lines, indented by loop and branch.
 #include "server/engine/plan/dump.h"
 
 #include "absl/strings/str_cat.h"

@@ -1,4 +1,4 @@
-// A plan as text, for people.
+// Prints a plan as text for people.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace hlod::engine {
 
-// One line an op: what it runs and where its operands lie. a3: argument 3, r0: result 0, c1: constant 1,
-// t+64: the arena at byte 64.
+// Returns one line per op: what it runs and where its operands lie. a3 is argument 3, r0 result 0, c1
+// constant 1, and t+64 byte 64 of the arena.
 std::string DumpProgram(const FlatProgram& program, const Assignment& assignment, const PlanMemory& memory,
                         const PlanStats& stats);
 

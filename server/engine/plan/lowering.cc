@@ -1,6 +1,6 @@
-// The walk: each computation in the order of its units, every node mapped to the values of its array leaves.
-// What only renames bytes (tuples, reshapes, calls, loop variables that never change) maps to the values that
-// are there already.
+// Walks each computation in the order of its units and maps every node to the values of its array leaves.
+// Instructions that only rename bytes (tuples, reshapes, calls, loop variables that never change) map to
+// values that exist already.
 #include "server/engine/plan/lowering.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ using hlo::Shape;
 
 using ValueIds = std::vector<ValueId>;
 
-// How many leaves a tuple shape has, and at which leaf each of its elements begins.
+// The number of leaves of a tuple shape, and the leaf at which each of its elements begins.
 struct TupleLeaves {
   int32_t count = 0;
   std::vector<int32_t> begin;
@@ -49,7 +49,7 @@ int32_t CountLeaves(const Shape& shape) {
   return count;
 }
 
-// What Op::slow says of a step; empty for no reason.
+// Returns the text of Op::slow for a step; empty when `reason` is empty.
 std::string SlowText(Instruction instruction, const std::string& reason) {
   if (reason.empty()) return "";
   std::string text(hlo::Name(instruction.opcode()));
@@ -59,12 +59,12 @@ std::string SlowText(Instruction instruction, const std::string& reason) {
   return absl::StrCat(text, ": ", reason);
 }
 
-// How a computation is to be run; made once, used at each call.
+// The order in which a computation runs. It is made once and used at each call.
 struct Schedule {
   std::vector<FusionGroup> groups;
   std::vector<Unit> units;
-  int64_t live_count = 0;   // Instructions.
-  int64_t live_leaves = 0;  // Of them all.
+  int64_t live_count = 0;   // The number of live instructions.
+  int64_t live_leaves = 0;  // The number of their leaves.
 };
 
 class Lowering {
@@ -78,10 +78,10 @@ class Lowering {
   // The values of the leaves of every node of one computation.
   struct Frame {
     const Computation& computation;
-    std::vector<int32_t> first;  // Of a node, in `leaves`.
+    std::vector<int32_t> first;  // Node -> its first leaf in `leaves`.
     ValueIds leaves;
-    absl::Span<const ValueId> parameters;  // The leaves it was called with.
-    std::vector<int32_t> parameter_begin;  // Of a parameter, in `parameters`.
+    absl::Span<const ValueId> parameters;  // The leaves that the computation was called with.
+    std::vector<int32_t> parameter_begin;  // Parameter -> its first leaf in `parameters`.
     int32_t loop;
 
     void Define(NodeId node, absl::Span<const ValueId> values) {
@@ -90,8 +90,8 @@ class Lowering {
     }
   };
 
-  // Appends the ops of `computation` with its parameters' leaves, one parameter after the other; returns its
-  // root's leaves.
+  // Appends the ops of `computation`, called with the concatenated leaves of its parameters. Returns the
+  // leaves of its root.
   absl::StatusOr<ValueIds> LowerComputation(const Computation& computation,
                                             absl::Span<const ValueId> parameters, int32_t loop);
   absl::StatusOr<const Schedule*> ScheduleOf(const Computation& computation);
@@ -110,7 +110,7 @@ class Lowering {
   }
   const TupleLeaves& LeavesOfShape(hlo::ShapeId id, const Shape& shape);
 
-  // Takes from the budget of kLoweredLeavesMax.
+  // Takes from the budget of kLoweredLeavesMax. Returns RESOURCE_EXHAUSTED when it is used up.
   absl::Status Spend(size_t leaves);
   absl::StatusOr<ValueId> NewValue(const Shape& shape, int32_t loop);
   ValueId NewConstant(std::shared_ptr<const hlo::Literal> literal);
@@ -124,8 +124,8 @@ class Lowering {
   }
   int32_t Now() const { return static_cast<int32_t>(program_.ops.size()); }
 
-  // A value that turned out to be another one: a loop variable that never changes, a conditional whose
-  // branches agree.
+  // Returns the value that `value` turned out to be: a loop variable that never changes is its initial value,
+  // and the result of a conditional whose branches agree is theirs.
   ValueId Resolve(ValueId value) {
     while (forward_[value] != value) value = forward_[value] = forward_[forward_[value]];
     return value;
@@ -136,7 +136,7 @@ class Lowering {
   const std::vector<bool> effects_ = hlo::FindSideEffects(*module_);  // By computation.
   const CompileOptions& options_;
   const int threads_;
-  // An instruction has one counter, wherever the calls that reach it are made.
+  // An instruction has one counter, however many calls reach it.
   const std::shared_ptr<RandomCounters> random_ = std::make_shared<RandomCounters>();
   FlatProgram program_;
   ValueIds forward_;
@@ -145,7 +145,8 @@ class Lowering {
   absl::flat_hash_map<const hlo::Literal*, ValueIds> constants_;
   int64_t lowered_instructions_ = 0;
   const int64_t instructions_max_ = LoweredInstructionsMax(module_->instruction_count());
-  int64_t leaves_ = 0;  // Values, and uses of values by ops and frames: tuples' leaves count at each use.
+  int64_t leaves_ = 0;  // The number of values and of uses of values by ops and frames. The leaves of tuples
+                        // count at each use.
 };
 
 const TupleLeaves& Lowering::LeavesOfShape(hlo::ShapeId id, const Shape& shape) {
@@ -216,7 +217,7 @@ absl::StatusOr<const Schedule*> Lowering::ScheduleOf(const Computation& computat
       made->live_leaves += LeafCount(computation[id]);
     }
     if (!options_.reference_only) made->groups = PlanFusion(*module_, computation, live, effects_);
-    // Broadcasts and slices that only fused steps read are never made.
+    // Broadcasts and slices that only fused steps read are never computed.
     ASSIGN_OR_RETURN(
         made->units,
         OrderUnits(computation, NeededNodes(computation, live, effects_, made->groups), made->groups));
@@ -234,7 +235,7 @@ absl::StatusOr<ValueIds> Lowering::LowerComputation(const Computation& computati
         "Module %s, which has %d instructions, has more than %d once calls and branches are inlined.",
         module_->name(), module_->instruction_count(), instructions_max_);
   }
-  // The leaves that each of its instructions will hold in the frame.
+  // Counts the leaves that each of its instructions will hold in the frame.
   RETURN_IF_ERROR(Spend(schedule->live_leaves));
   Frame frame{computation, std::vector<int32_t>(computation.size(), 0), {}, parameters, {}, loop};
   frame.leaves.reserve(computation.size());
@@ -279,7 +280,7 @@ absl::Status Lowering::LowerGroup(Frame& frame, const FusionGroup& group) {
 
 absl::Status Lowering::LowerInstruction(Frame& frame, Instruction instruction) {
   const NodeId id = instruction.id();
-  // Copies, because Define may move what LeavesOf looks at.
+  // The values are copied, because Define may reallocate the memory that LeavesOf points to.
   const auto define = [&](absl::Span<const ValueId> values) {
     frame.Define(id, ValueIds(values.begin(), values.end()));
   };
@@ -300,7 +301,8 @@ absl::Status Lowering::LowerInstruction(Frame& frame, Instruction instruction) {
       frame.Define(id, leaves);
       return absl::OkStatus();
     }
-    case hlo::kAfterAll: {  // A token: no bytes, nothing to wait for in a program that runs in order.
+    case hlo::kAfterAll: {  // A token has no bytes, and in a program that runs in order it has nothing to
+                            // wait for.
       ASSIGN_OR_RETURN(const ValueId token, NewValue(instruction.shape(), frame.loop));
       frame.Define(id, {token});
       return absl::OkStatus();
@@ -353,7 +355,7 @@ absl::Status Lowering::LowerStep(Frame& frame, Instruction instruction) {
   } else if (hlo::IsTransfer(instruction.opcode())) {
     ASSIGN_OR_RETURN(step, MakeTransferStep(*module_, instruction));
   } else if (instruction.opcode() == hlo::kCustomCall && !CanEvaluate(instruction)) {
-    // Asked again here, since an optimised module may come from the cache of a daemon with other kernels.
+    // Checked again here, because an optimised module may come from the cache of a daemon with other kernels.
     RETURN_IF_ERROR(CheckCustomCall(instruction, options_.kernels.get()));
     const std::string& target = instruction.attributes<hlo::CustomCallAttributes>().target;
     step = MakeNativeStep(instruction, *options_.kernels->Find(target));
@@ -407,7 +409,8 @@ absl::Status Lowering::LowerWhile(Frame& frame, Instruction instruction) {
     states.push_back(value);
   }
 
-  RETURN_IF_ERROR(Spend(4 * states.size()));  // Moved in before the loop, and after each turn.
+  RETURN_IF_ERROR(Spend(4 * states.size()));  // The states are moved in before the loop and after each
+                                              // iteration.
   program_.loops[id].begin = Now();
   Op& begin = AddOp(Op::Kind::kLoopBegin, frame.loop, id);
   begin.inputs.assign(initial.begin(), initial.end());
@@ -426,7 +429,7 @@ absl::Status Lowering::LowerWhile(Frame& frame, Instruction instruction) {
   program_.loops[id].exit = Now();
   AddOp(Op::Kind::kLoopExit, frame.loop, id);
 
-  // A variable that the body returns as it got it is its initial value, all the time.
+  // A variable that the body returns unchanged is its initial value.
   for (size_t i = 0; i < states.size(); ++i) {
     if (Resolve(results[i]) == states[i]) forward_[states[i]] = Resolve(initial[i]);
   }
@@ -476,7 +479,7 @@ absl::Status Lowering::LowerConditional(Frame& frame, Instruction instruction) {
   return absl::OkStatus();
 }
 
-// Replaces values by what they turned out to be, and drops moves that move nothing.
+// Replaces values by the ones they turned out to be, and drops moves of a value into itself.
 void Lowering::ResolveAll() {
   for (Op& op : program_.ops) {
     for (ValueId& value : op.inputs) value = Resolve(value);
@@ -494,7 +497,7 @@ void Lowering::ResolveAll() {
   }
 }
 
-// The instruction that makes a leaf of a result, through the tuples at its end.
+// Returns the instruction that computes a leaf of a result, looking through the tuples at its end.
 Instruction MakerOf(Instruction root, absl::Span<const int64_t> index) {
   for (const int64_t i : index) {
     if (root.opcode() != hlo::kTuple) break;
@@ -520,7 +523,7 @@ absl::StatusOr<FlatProgram> Lowering::Run() {
 
   ASSIGN_OR_RETURN(const ValueIds results, LowerComputation(entry, program_.argument_values, kNone));
 
-  // Results are moved into where the caller wants them; most moves vanish when buffers are assigned.
+  // Results are moved to where the caller wants them. Most of these moves vanish when buffers are assigned.
   absl::InlinedVector<ValueId, 3> places;
   for (size_t r = 0; r < results.size(); ++r) {
     ASSIGN_OR_RETURN(const ValueId place, NewValue(signature.results[r].shape, kNone));
@@ -533,7 +536,7 @@ absl::StatusOr<FlatProgram> Lowering::Run() {
   end.inputs.assign(results.begin(), results.end());
   end.outputs = std::move(places);
 
-  // Beyond this point no op is added or removed.
+  // From here on no op is added or removed.
   ResolveAll();
   return std::move(program_);
 }

@@ -1,5 +1,6 @@
-// Lowering: from a module's computations to one flat program of steps over array values. Tuples, calls and
-// reshapes are gone; loops and branches are markers in the list, so position in the list is time.
+// Lowering turns a module's computations into one flat program of steps over array values. Tuples, calls and
+// reshapes disappear. Loops and branches become markers in the list of ops, so a position in the list is a
+// time.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@
 
 namespace hlod::engine {
 
-// An array (or token, of no bytes) of the program: written by one op, but for loop states and branch results,
-// which several move into.
+// An array of the program (or a token, which has no bytes). One op writes it, except for loop states and
+// branch results, into which several ops move values.
 using ValueId = int32_t;
 inline constexpr int32_t kNone = -1;
 
@@ -26,55 +27,58 @@ enum class Space : uint8_t { kTemporary, kArgument, kResult, kConstant };
 struct Value {
   enum class Role : uint8_t {
     kPlain,
-    kState,  // A loop's variable, of loop `owner`: read in condition and body, moved into by both kLoopBegin
-             // and kLoopBack.
-    kJoin,   // A conditional's result, of switch `owner`: moved into by each branch's end.
+    kState,  // A variable of loop `owner`. Condition and body read it; kLoopBegin and kLoopBack move values
+             // into it.
+    kJoin,   // A result of the conditional that is switch `owner`. Each branch's end moves a value into it.
   };
   int64_t bytes = 0;
-  Space space = Space::kTemporary;  // Anything but kTemporary: where it has to lie.
-  int32_t index = kNone;            // Number of the argument, result or constant.
+  Space space = Space::kTemporary;  // The memory it has to lie in; kTemporary leaves the choice to buffer
+                                    // assignment.
+  int32_t index = kNone;            // The number of the argument, result or constant.
   Role role = Role::kPlain;
   int32_t owner = kNone;
-  int32_t home = kNone;  // The innermost loop in which it is computed; of a state: its own loop.
+  int32_t home = kNone;  // The innermost loop in which it is computed; for a state its own loop.
 };
 
 struct Op {
   enum class Kind : uint8_t {
-    kStep,       // inputs -> outputs by `step`.
+    kStep,       // Runs `step` from inputs to outputs.
     kLoopBegin,  // Moves inputs[k] (initial values) into outputs[k] (states).
-    kLoopTest,   // inputs = {pred}: leaves the loop when it is false.
-    kLoopBack,   // Moves inputs[k] (the body's results) into outputs[k] (states), then goes back behind
+    kLoopTest,   // Leaves the loop when inputs[0], a pred, is false.
+    kLoopBack,   // Moves inputs[k] (the body's results) into outputs[k] (states), then jumps to the op after
                  // kLoopBegin.
-    kLoopExit,   // From here on the states are the loop's results.
-    kSwitch,     // inputs = {selector}: goes to one of the branches.
+    kLoopExit,   // From here on the states hold the loop's results.
+    kSwitch,     // Jumps to the branch that inputs[0], the selector, chooses.
     kBranchBegin,
-    kBranchEnd,  // Moves inputs[k] into outputs[k] (joins), then goes to kSwitchEnd.
+    kBranchEnd,  // Moves inputs[k] into outputs[k] (joins), then jumps to kSwitchEnd.
     kSwitchEnd,
     kReturn,  // Moves inputs[k] into outputs[k] (results).
   };
   Kind kind = Kind::kStep;
-  // The innermost loop that it runs in: kLoopBegin and kLoopExit are outside, kLoopTest and kLoopBack inside.
+  // The innermost loop that the op runs in: kLoopBegin and kLoopExit are outside their loop, kLoopTest and
+  // kLoopBack inside.
   int32_t loop = kNone;
-  int32_t control = kNone;  // Its loop or switch, for the markers.
+  int32_t control = kNone;  // The loop or switch that a marker belongs to.
   std::unique_ptr<Step> step;
-  const char* reference_opcode = nullptr;  // HLO spelling, of a reference step.
-  std::string slow;                        // Of a slow step: opcode, line and reason.
+  const char* reference_opcode = nullptr;  // The HLO spelling of a reference step's opcode.
+  std::string slow;                        // The opcode, source line and reason of a slow step; else empty.
   absl::InlinedVector<ValueId, 3> inputs, outputs;
 
-  // Whether it moves inputs[k] into outputs[k].
+  // True when the op moves inputs[k] into outputs[k].
   bool IsMove() const {
     return kind == Kind::kLoopBegin || kind == Kind::kLoopBack || kind == Kind::kBranchEnd ||
            kind == Kind::kReturn;
   }
 };
 
-// Positions are indices into FlatProgram::ops.
+// A loop's markers, as indices into FlatProgram::ops.
 struct Loop {
   int32_t parent = kNone;
   int32_t begin = 0, test = 0, back = 0, exit = 0;
 };
 struct Switch {
-  bool on_pred = false;  // A pred selector: true is branch 0. Else an s32; out of range is the last branch.
+  bool on_pred = false;  // True for a pred selector, of which true is branch 0. Else it is an s32, and out of
+                         // range means the last branch.
   int32_t begin = 0, end = 0;
   std::vector<int32_t> branches;  // Positions of the kBranchBegin markers.
 };
@@ -89,27 +93,27 @@ struct FlatProgram {
   std::vector<hlo::Shape> arguments, results;  // Array leaves, without layouts.
   std::vector<int> aliases;                    // For each result the argument whose memory it shares, or -1.
   std::vector<ValueId> argument_values;
-  int64_t instructions = 0;  // Of the module, in all computations.
+  int64_t instructions = 0;  // The instructions of the module in all computations.
 };
 
-// Lowers a verified module that CheckRunnable passed. Fused groups come from PlanFusion, other steps from the
-// factories of step.h; what has none becomes a reference step, which shares ownership of `module`.
-// RESOURCE_EXHAUSTED when byte counts overflow or calls multiply beyond the limit.
+// Lowers a verified module that CheckRunnable accepted. Fused groups come from PlanFusion, other steps from
+// the factories of step.h. An instruction without a factory becomes a reference step, which shares ownership
+// of `module`. Returns RESOURCE_EXHAUSTED when byte counts overflow or calls multiply beyond the limit.
 absl::StatusOr<FlatProgram> Lower(std::shared_ptr<const hlo::Module> module, const CompileOptions& options,
                                   int threads);
 
-// CANCELLED or DEADLINE_EXCEEDED when the compilation has to stop (plan.cc).
+// Returns CANCELLED or DEADLINE_EXCEEDED when the compilation has to stop, else OK. Defined in plan.cc.
 absl::Status Interrupted(const CompileOptions& options);
 
-// Instructions at most of an optimised module of so many, once its branches, its loops and the calls that are
-// left are laid out at each place that they are called from: they double as quickly as calls, and take as
-// much memory (InlinedInstructionsMax).
+// The limit on the instructions of an optimised module of the given size, after its branches, its loops and
+// its remaining calls are laid out at each place that calls them. These multiply as quickly as inlined calls,
+// and take as much memory (see InlinedInstructionsMax).
 constexpr int64_t LoweredInstructionsMax(int64_t instructions) { return 500'000 + 2 * instructions; }
-// Values, leaves of instructions and operands of ops at most, after inlining: what memory of lowering
-// follows.
+// The limit on values, leaves of instructions and operands of ops together, after inlining. The memory that
+// lowering takes is proportional to it.
 inline constexpr int64_t kLoweredLeavesMax = 16'000'000;
-// Bytes of one array at most: more than a machine can address. Scratch memory, some times the bytes of the
-// arrays that a step works on, is then counted without overflow.
+// The limit on the bytes of one array: more than a machine can address. Scratch memory, which is a small
+// multiple of the bytes of the arrays that a step works on, can then be counted without overflow.
 inline constexpr int64_t kValueBytesMax = int64_t{1} << 48;
 
 }  // namespace hlod::engine

@@ -1,5 +1,5 @@
-// Liveness by one backward sweep, order by a depth-first walk that keeps its own stack: modules are as deep
-// as they like.
+// Finds live instructions by one backward sweep, and the order by a depth-first walk with an explicit stack,
+// because modules may be nested arbitrarily deep.
 #include "server/engine/plan/lowering_order.h"
 
 #include <utility>
@@ -72,7 +72,7 @@ class Orderer {
   enum State : uint8_t { kNew, kOpen, kDone };
   struct Frame {
     Unit unit;
-    size_t next;  // Of Reads(unit).
+    size_t next;  // An index into Reads(unit).
   };
 
   Unit UnitOf(hlo::NodeId node) const { return {group_of_[node], node}; }

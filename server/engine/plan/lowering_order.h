@@ -1,4 +1,5 @@
-// In which order the instructions of a computation run: program order, but that a fusion group runs as one.
+// The order in which the instructions of a computation run: program order, except that a fusion group runs as
+// one.
 #pragma once
 
 #include <vector>
@@ -9,7 +10,8 @@
 
 namespace hlod::engine {
 
-// Which instructions the root (or a side effect) needs. `effects`: hlo::FindSideEffects of the module.
+// Returns for each node whether the root or a side effect needs it. `effects`: hlo::FindSideEffects of the
+// module.
 std::vector<bool> LiveInstructions(const hlo::Computation& computation, const std::vector<bool>& effects);
 
 // A fusion group (index into the groups), or a single instruction.
@@ -18,9 +20,9 @@ struct Unit {
   hlo::NodeId node = 0;
 };
 
-// The units of the live instructions, each after what it reads, otherwise by the position of its last
-// instruction: memory then lives about as long as the program's author meant. INTERNAL when a group depends
-// on itself.
+// Returns the units of the live instructions. Each one comes after the units that it reads, and otherwise
+// they are ordered by the position of their last instruction: memory then lives about as long as the
+// program's author meant. Returns INTERNAL when a group depends on itself.
 absl::StatusOr<std::vector<Unit>> OrderUnits(const hlo::Computation& computation,
                                              const std::vector<bool>& live,
                                              const std::vector<FusionGroup>& groups);

@@ -1,4 +1,4 @@
-// The dispatch from opcode to step factory.
+// Dispatches opcodes to step factories.
 #include "server/engine/plan/lowering_steps.h"
 
 #include <cstring>
@@ -18,7 +18,7 @@
 namespace hlod::engine {
 namespace {
 
-// partition-id and replica-id: known only when a run starts.
+// Runs partition-id and replica-id, whose values are known only when a run starts.
 class DeviceIdStep final : public Step {
  public:
   explicit DeviceIdStep(bool replica)
@@ -38,7 +38,8 @@ bool SameBytes(hlo::Instruction instruction) {
   return hlo::ByteSize(instruction.shape()) == hlo::ByteSize(instruction.operand(0).shape());
 }
 
-// Sub-byte elements lie in a byte each, so only whole-byte types keep their bytes when reinterpreted.
+// A sub-byte element takes a whole byte, so only whole-byte types keep their bytes when they are
+// reinterpreted.
 bool IsWholeByte(hlo::PrimitiveType type) { return hlo::Info(type).bits >= 8; }
 
 }  // namespace
@@ -50,7 +51,7 @@ bool IsAlias(hlo::Instruction instruction) {
     case hlo::kOptBarrier:
     case hlo::kDomain:
     case hlo::kAddDependency: return true;
-    case hlo::kBitcast:  // Keeps physical order: a reshape when both orders are the logical one.
+    case hlo::kBitcast:  // Keeps the physical order, and is a reshape when both layouts are row-major.
       return hlo::IsRowMajor(instruction.shape()) && hlo::IsRowMajor(instruction.operand(0).shape()) &&
              SameBytes(instruction);
     case hlo::kBitcastConvert:

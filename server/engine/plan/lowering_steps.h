@@ -1,5 +1,5 @@
-// Which step runs an instruction that is in no fusion group, and which instructions need none because their
-// bytes are their operand's.
+// Chooses the step that runs an instruction outside of fusion groups, and tells which instructions need none
+// because their result is the bytes of their operand.
 #pragma once
 
 #include <memory>
@@ -9,15 +9,15 @@
 
 namespace hlod::engine {
 
-// Whether the result is operand 0's bytes, unchanged: reshape, copy, opt-barrier, bitcast-convert and convert
-// that change no bits, custom-calls that are hints.
+// Returns true when the result is the unchanged bytes of operand 0: a reshape, copy or opt-barrier, a
+// bitcast-convert or convert that changes no bits, or a custom-call that is only a hint.
 bool IsAlias(hlo::Instruction instruction);
 
-// Whether lowering takes the instruction apart without a step: parameters, constants, tuples, calls, control
-// flow, aliases.
+// Returns true when lowering handles the instruction without a step: parameters, constants, tuples, calls,
+// control flow and aliases.
 bool IsStructural(hlo::Instruction instruction);
 
-// The step from the factories of step.h, or null: a reference step will do.
+// Returns a step made by the factories of step.h, or null when the instruction needs a reference step.
 MaybeStep MakeSingleStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
 
 }  // namespace hlod::engine

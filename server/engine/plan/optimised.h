@@ -1,4 +1,4 @@
-// Compile in two halves, for a cache that keeps what the passes make.
+// Compile in two halves, for a cache that keeps the module that the passes return.
 #pragma once
 
 #include <memory>
@@ -7,12 +7,12 @@
 
 namespace hlod::engine {
 
-// Compile, which also gives what the passes made of the module. Null `optimised`: as Compile.
+// Like Compile in plan.h. Also sets `*optimised`, unless `optimised` is null, to the module after the passes.
 absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& module, const CompileOptions& options,
                                               std::shared_ptr<const hlo::Module>* optimised);
 
-// The second half of Compile: the plan of such an optimised module, perhaps after a way through its
-// serialized form.
+// Runs the second half of Compile: returns the plan of such an optimised module, which may have been
+// serialized and parsed in between.
 absl::StatusOr<std::unique_ptr<Plan>> PlanOptimised(std::shared_ptr<const hlo::Module> module,
                                                     const CompileOptions& options = {});
 

@@ -1,4 +1,4 @@
-// The pipeline from module to plan, and the plan.
+// The pipeline from a module to a plan, and the plan itself.
 #include "server/engine/plan/plan.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@
 namespace hlod::engine {
 namespace {
 
-// What a step costs besides its work, and what a loop whose turns nobody counted is taken for.
+// The assumed cost of a step besides its work, and the time added per loop, whose iterations are not counted.
 constexpr double kStepUs = 0.3;
 constexpr double kLoopUs = 1000;
 constexpr double kFlopsPerUs = 1e5;  // 100 GFLOP/s.
@@ -43,7 +43,7 @@ class PlanImpl final : public Plan {
         code_(Assemble(program_, assignment_)),
         threads_(threads) {}
 
-  // Sums up sizes and counts; RESOURCE_EXHAUSTED when a sum overflows.
+  // Sums up sizes and counts. Returns RESOURCE_EXHAUSTED when a sum overflows.
   absl::Status Account();
   void set_compile_us(int64_t us) { stats_.compile_us = us; }
   void set_members(const hlo::Members& members) { stats_.members = members; }
@@ -138,12 +138,12 @@ absl::StatusOr<std::unique_ptr<PlanImpl>> MakePlan(std::shared_ptr<const hlo::Mo
   const hlo::Members members = hlo::MembersOf(*module);
   const bool transfers = hlo::HasTransfers(*module);
 
-  // One flat list of steps over array values.
+  // Makes one flat list of steps over array values.
   ASSIGN_OR_RETURN(FlatProgram program, Lower(std::move(module), options, threads));
 
   RETURN_IF_ERROR(Interrupted(options));
 
-  // Every value gets its memory; beyond this point nothing moves.
+  // Assigns memory to every value. From here on no value moves.
   ASSIGN_OR_RETURN(Assignment assignment, AssignBuffers(program, &watch));
 #ifndef NDEBUG
   if (program.ops.size() <= kCheckedOpsMax) {
@@ -184,14 +184,15 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& given, const Co
   // Everything later trusts shapes, arity, nesting and aliases.
   if (options.verify) RETURN_IF_ERROR(hlo::Verify(given));
 
-  // Bounded dimensions become static ones with their sizes beside them; what follows meets no others.
+  // Bounded dimensions become static ones with their sizes beside them; later stages see no dynamic
+  // dimensions.
   std::unique_ptr<hlo::Module> expanded;
   if (HasDynamicDimensions(given)) {
     ASSIGN_OR_RETURN(expanded, ExpandDynamic(given));
     RETURN_IF_ERROR(hlo::Verify(*expanded));
   }
   const hlo::Module& cut = expanded != nullptr ? *expanded : given;
-  // What stands between whole arrays and partitions' parts becomes slices and collectives.
+  // The conversions between whole arrays and the parts of partitions become slices and collectives.
   std::unique_ptr<hlo::Module> joined;
   if (hlo::MembersOf(cut).partitions > 1 && HasManualComputations(cut)) {
     ASSIGN_OR_RETURN(joined, ExpandManual(cut));
@@ -199,15 +200,15 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& given, const Co
   }
   const hlo::Module& module = joined != nullptr ? *joined : cut;
 
-  // Refuse by name what cannot run, before any work is done for it.
+  // Refuses what cannot run by name, before any work is done for it.
   RETURN_IF_ERROR(CheckRunnable(module, options.kernels.get()));
   RETURN_IF_ERROR(Interrupted(options));
 
   PassWatch watch([&options] { return Interrupted(options); });
-  // Inline, fold and simplify; the cross-check takes the module as it came.
+  // Inlines, folds and simplifies. The cross-check takes the module unchanged.
   std::shared_ptr<const hlo::Module> simplified;
   if (options.reference_only && hlo::MembersOf(module).count() > 1) {
-    // Members meet in steps, not inside of what the evaluator runs by itself.
+    // Participants meet in steps, not inside of what the evaluator runs by itself.
     simplified = ExpandWrappers(module, &watch);
   } else if (options.reference_only) {
     simplified = hlo::Clone(module);

@@ -1,4 +1,4 @@
-// One look at every instruction that could be reached.
+// Checks every instruction that the entry could reach.
 #include "server/engine/plan/runnable.h"
 
 #include <algorithm>
@@ -46,16 +46,17 @@ std::string NearestOwnTarget(std::string_view target) {
                                    [&](const std::string& own) { return EditDistance(own, target); });
 }
 
-// What the groups of all collectives may compute together: compiling costs memory by the instruction.
+// The limit on the instructions that the groups of all collectives compute together: compiling takes memory
+// in proportion to them.
 constexpr int64_t kGroupInstructionsMax = 1 << 20;
 
-// `group_instructions` adds up.
+// Adds the size of the collective's group program to `group_instructions`.
 absl::Status CheckCollective(Instruction instruction, const hlo::Members& members,
                              int64_t& group_instructions) {
   if (hlo::IsCollectiveEnd(instruction.opcode())) return absl::OkStatus();
   if (members.count() == 1) return hlo::CheckOneParticipant(instruction);
   ASSIGN_OR_RETURN(const hlo::Collective collective, hlo::ReadCollective(instruction, members));
-  // Its tables of members are as large as instructions, too.
+  // The collective's tables of participants are counted as well: this many entries as one instruction.
   constexpr int64_t kMembersAnInstruction = 64;
   const int64_t size =
       hlo::GroupProgramSize(instruction, collective) + members.count() / kMembersAnInstruction;
@@ -71,7 +72,8 @@ absl::Status CheckCollective(Instruction instruction, const hlo::Members& member
       group_instructions, kGroupInstructionsMax);
 }
 
-// Whether what it calls is run on elements, in an order and as often as the engine likes.
+// Returns true when the called computation is applied to elements, in an order and as often as the engine
+// likes.
 bool AppliesToElements(hlo::Opcode opcode) {
   switch (opcode) {
     case hlo::kMap:
@@ -114,9 +116,9 @@ absl::Status CheckCustomCall(Instruction instruction, const NativeKernels* kerne
       kernels == nullptr ? NativeKernels().Nearest(target) : kernels->Nearest(target));
 }
 
-// How many instructions there are once each computation stands at every place that calls it, without those
-// that are applied to elements: callees come before their callers, so one pass counts. No more than INT64_MAX
-// / 2.
+// Returns the number of instructions after each computation is laid out at every place that calls it, at most
+// INT64_MAX / 2. Computations that are applied to elements are not counted. Callees come before their
+// callers, so one pass is enough.
 int64_t LaidOutInstructions(const hlo::Module& module) {
   constexpr int64_t kMost = INT64_MAX / 2;
   std::vector<int64_t> counts;
@@ -133,8 +135,9 @@ int64_t LaidOutInstructions(const hlo::Module& module) {
   return counts[module.entry_id()];
 }
 
-// A few kilobytes of calls of calls are a million instructions, seconds of work and a gigabyte: refused
-// before any of it. A model whose layers are calls of one function is far below.
+// A few kilobytes of nested calls can expand to a million instructions, seconds of work and a gigabyte of
+// memory. They are refused before any of it. A model whose layers are calls of one function is far below the
+// limit.
 absl::Status CheckLaidOut(const hlo::Module& module) {
   const int64_t most = LaidOutInstructionsMax(module.instruction_count()),
                 count = LaidOutInstructions(module);

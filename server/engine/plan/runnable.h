@@ -1,4 +1,4 @@
-// What this build cannot run, said by name before anything is compiled.
+// Checks, before anything is compiled, that this build can run a module, and names what it cannot run.
 #pragma once
 
 #include <algorithm>
@@ -10,15 +10,16 @@
 
 namespace hlod::engine {
 
-// UNIMPLEMENTED naming the instruction and its computation, and the dynamic dimension, collective, host
-// transfer, custom-call target or opcode that this build has no way to run; of a target with the nearest that
-// it has. Looks at every computation that the entry reaches. RESOURCE_EXHAUSTED naming the number and the
-// limit when calls of calls make the module much larger than what was sent. `kernels` may be null.
+// Returns UNIMPLEMENTED naming the instruction, its computation, and the dynamic dimension, collective, host
+// transfer, custom-call target or opcode that this build cannot run; for a target also the nearest one that
+// it knows. Checks every computation that the entry reaches. Returns RESOURCE_EXHAUSTED naming the number and
+// the limit when nested calls make the module much larger than what was sent. `kernels` may be null.
 absl::Status CheckRunnable(const hlo::Module& module, const NativeKernels* kernels);
-// The same of one custom-call.
+// Checks one custom-call in the same way.
 absl::Status CheckCustomCall(hlo::Instruction instruction, const NativeKernels* kernels);
 
-// Instructions at most of a module of so many, once computations stand at each place that calls them.
+// The limit on the instructions of a module of the given size, after computations are laid out at each place
+// that calls them.
 constexpr int64_t LaidOutInstructionsMax(int64_t instructions) {
   constexpr int64_t kMost = 4'000'000;
   if (instructions >= kMost / 16) return kMost;

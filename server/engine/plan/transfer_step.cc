@@ -1,4 +1,4 @@
-// Values between a step's memory and the channels that the run was given.
+// Moves values between a step's memory and the channels that the run was given.
 #include "server/engine/plan/transfer_step.h"
 
 #include <cstring>
@@ -18,7 +18,7 @@ class TransferStep final : public Step {
       : Step(StepKind::kMovement, DescribeStep(instruction)), transfer_(std::move(transfer)) {
     for (const hlo::ShapeLeaf& leaf : hlo::Leaves(instruction.shape()))
       output_bytes_.push_back(Bytes(*leaf.shape));
-    // What is sent is an element of the result.
+    // The operand of a send is also an element of its result.
     if (instruction.opcode() == hlo::kSend) kept_ = transfer_.shapes.size();
   }
 
@@ -46,7 +46,7 @@ class TransferStep final : public Step {
  private:
   const hlo::Transfer transfer_;
   std::vector<int64_t> output_bytes_;
-  size_t kept_ = 0;  // So many outputs are the inputs of the same number.
+  size_t kept_ = 0;  // The first kept_ outputs are copies of the inputs with the same numbers.
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Infeed, outfeed, send and recv: steps that use the run's channels.
+// Steps for infeed, outfeed, send and recv, which use the run's channels.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -7,7 +7,8 @@
 
 namespace hlod::engine {
 
-// A step for an instruction with a channel (hlo::IsTransfer). INVALID_ARGUMENT as hlo::ReadTransfer.
+// Returns a step for an instruction with a channel (hlo::IsTransfer), or INVALID_ARGUMENT as
+// hlo::ReadTransfer does.
 absl::StatusOr<std::unique_ptr<Step>> MakeTransferStep(const hlo::Module& module,
                                                        hlo::Instruction instruction);
 
