@@ -116,89 +116,95 @@ std::string_view NameOf(int64_t Limits::* limit) {
 std::vector<ConfigKey> MakeKeys() {
   std::vector<ConfigKey> keys;
   keys.push_back({"listen",
-                  "address to listen on: unix:PATH, tcp:HOST:PORT; may be given several times; TCP without "
+                  "Address to listen on: unix:PATH or tcp:HOST:PORT; may be repeated; TCP without "
                   "token_file is open to every user of this machine",
                   "$XDG_RUNTIME_DIR/hlod.sock, else /run/hlod/hlod.sock", true,
                   [](Config& config, std::string_view value) {
                     config.listen.emplace_back(value);
                     return absl::OkStatus();
                   }});
-  keys.push_back({"inherit_fd",
-                  "serve one inherited connected socket and end with it: a client's private daemon", "",
-                  false, [](Config& config, std::string_view value) {
-                    int64_t fd = 0;
-                    RETURN_IF_ERROR(SetNumber(fd, value, 0, 1 << 20, Unit::kNone));
-                    config.inherit_fd = static_cast<int>(fd);
-                    return absl::OkStatus();
-                  }});
-  keys.push_back(Number("devices", &Config::devices, 1, 1024, Unit::kNone, "number of devices"));
+  keys.push_back(
+      {"inherit_fd",
+       "Serve the connected socket of this inherited file descriptor alone and end with it, as a client's "
+       "private daemon does",
+       "", false, [](Config& config, std::string_view value) {
+         int64_t fd = 0;
+         RETURN_IF_ERROR(SetNumber(fd, value, 0, 1 << 20, Unit::kNone));
+         config.inherit_fd = static_cast<int>(fd);
+         return absl::OkStatus();
+       }});
+  keys.push_back(Number("devices", &Config::devices, 1, 1024, Unit::kNone, "Number of devices"));
   keys.push_back(Number("device_memory", &Config::device_memory, 1, kPetabyte, Unit::kBytes,
-                        "stated memory of each device; may exceed this machine's"));
+                        "Stated memory of each device; may exceed this machine's"));
   keys.push_back(Number("host_memory", &Config::host_memory, 0, kPetabyte, Unit::kBytes,
-                        "real memory behind all devices together; 0 is the default",
+                        "Real memory behind all devices together; 0: the default",
                         "three quarters of this machine's memory"));
   keys.push_back(
       Number("side_memory", &Config::side_memory, 0, kPetabyte, Unit::kBytes,
-             "memory beside host_memory that all sessions together may take: programs, replies, "
-             "source lines, handles, what waits; a user has at most three times what is left free; "
-             "0 is the default",
+             "Memory besides host_memory that all sessions together may use for programs, replies, "
+             "source lines, handles and waiting work; one user's sessions may use at most three times the "
+             "memory that is left free; 0: the default",
              "an eighth of this machine's memory"));
   keys.push_back(Number("threads", &Config::threads, 0, 4096, Unit::kNone,
-                        "threads of one execute; 0: $OMP_NUM_THREADS, else as many as there are cores"));
+                        "Number of threads per execute; 0: $OMP_NUM_THREADS, else the number of cores"));
   keys.push_back(
       {"cpu_features",
-       "instruction sets that programs compute with at most: baseline, avx2, avx512 (each without what came "
-       "later: VNNI, BF16, AMX), all",
+       "Most recent instruction set that programs may compute with: baseline, avx2, avx512 (without later "
+       "extensions: VNNI, BF16, AMX), all",
        "$HLOD_CPU_FEATURES, else all", false, [](Config& config, std::string_view value) {
          RETURN_IF_ERROR(ParseCpuLimit(value, ProcessorCpuLevel()).status());
          config.cpu_features = std::string(value);
          return absl::OkStatus();
        }});
-  keys.push_back(Text("compile_cache", &Config::compile_cache,
-                      "folder that keeps compiled programs for the next daemon, this user's alone (0700); "
-                      "none: off"));
+  keys.push_back(
+      Text("compile_cache", &Config::compile_cache,
+           "Folder of compiled programs for later daemons; belongs to this user alone (mode 0700); "
+           "none: off"));
   keys.back().standard =
       "$HLOD_COMPILE_CACHE, else $CACHE_DIRECTORY/compiled, $XDG_CACHE_HOME/hlod, ~/.cache/hlod";
-  keys.push_back(Number("compile_cache_bytes", &Config::compile_cache_bytes, 1 << 20, kPetabyte, Unit::kBytes,
-                        "bytes of compiled programs kept there; the least recently used ones go first"));
+  keys.push_back(Number(
+      "compile_cache_bytes", &Config::compile_cache_bytes, 1 << 20, kPetabyte, Unit::kBytes,
+      "Maximum bytes of compiled programs in compile_cache; the least recently used are removed first"));
   keys.push_back({"kernel_library",
-                  "shared object with native kernels, which custom-calls name by target; it runs in this "
-                  "process and is trusted as this program is; may be given several times",
+                  "Shared object with native kernels, which custom-calls name by target; it runs in this "
+                  "process and is trusted as the daemon itself; may be repeated",
                   "", true, [](Config& config, std::string_view value) {
                     if (value.empty()) return InvalidArgument("the value is empty");
                     config.kernel_libraries.emplace_back(value);
                     return absl::OkStatus();
                   }});
   keys.push_back({"metrics_listen",
-                  "HOST:PORT of the loopback interface where Prometheus asks: http://HOST:PORT/metrics",
+                  "HOST:PORT on the loopback interface that serves metrics to Prometheus: "
+                  "http://HOST:PORT/metrics",
                   "none", false, [](Config& config, std::string_view value) {
                     RETURN_IF_ERROR(metrics::ParseAddress(std::string(value)).status());
                     config.metrics_listen = std::string(value);
                     return absl::OkStatus();
                   }});
   keys.push_back(Text("log_level", &Config::log_level,
-                      "least severe messages logged: trace, debug, info, warn, error, off"));
+                      "Lowest severity of messages logged: trace, debug, info, warn, error, off"));
+  keys.push_back(Text("tls_cert", &Config::tls_cert,
+                      "PEM file of the certificate for TCP outside the loopback interface"));
   keys.push_back(
-      Text("tls_cert", &Config::tls_cert, "PEM file of the certificate for TCP off the loopback interface"));
-  keys.push_back(Text("tls_key", &Config::tls_key, "PEM file of its private key; mode 0600 or 0640"));
+      Text("tls_key", &Config::tls_key, "PEM file of the private key of tls_cert; mode 0600 or 0640"));
   keys.push_back(Text("tls_client_ca", &Config::tls_client_ca,
-                      "PEM file of the authority that clients' certificates must come from"));
+                      "PEM file of the authority that must have signed the clients' certificates"));
   keys.push_back(Text("token_file", &Config::token_file,
-                      "file with the token that calls over TCP must show; mode 0600 or 0640"));
+                      "File with the token that calls over TCP must carry; mode 0600 or 0640"));
   keys.push_back(
       Number("drain_us", &Config::drain_us, 0, int64_t{1} << 40, Unit::kNone,
-             "microseconds after SIGTERM in which running work may finish; what has not by then is "
-             "stopped or left, and named in the log"));
+             "Microseconds after SIGTERM in which running work may finish; work that is unfinished then is "
+             "stopped or abandoned, and named in the log"));
   keys.push_back(
       Number("greeting_us", &Config::greeting_us, 100'000, int64_t{1} << 40, Unit::kNone,
-             "microseconds that a connection may last without a call, and a call without a message"));
+             "Microseconds that a connection may stay without a call, and a call without a message"));
   keys.push_back(
       Number("tcp_silence_us", &Config::tcp_silence_us, absl::ToInt64Microseconds(rpc::kSilenceMin),
              int64_t{1} << 34, Unit::kNone,
-             "microseconds after which a TCP connection whose peer's kernel does not answer breaks"));
+             "Microseconds after which a TCP connection is closed when the peer's kernel does not answer"));
   const auto add_limit = [&keys](std::string_view name, int64_t Limits::* field, std::string_view text) {
     const Unit unit = UnitOf(name);
-    keys.push_back({std::string(name), "limit: " + std::string(text), Format(Limits{}.*field, unit), false,
+    keys.push_back({std::string(name), "Limit: " + std::string(text), Format(Limits{}.*field, unit), false,
                     [field, unit, range = RangeOf(field)](Config& config, std::string_view value) {
                       return SetNumber(config.limits.*field, value, range.least, range.most, unit);
                     }});

@@ -12,15 +12,16 @@ namespace {
 
 constexpr int kUsage = 2;
 constexpr char kFooter[] =
-    "\nExit codes: 0 ended by SIGTERM, SIGINT or SIGHUP, or with its client; 1 could not start; 2 the "
-    "command\n"
-    "line, the configuration, or a file that it names is wrong.";
+    "\nExit codes:\n"
+    "  0  Ended by SIGTERM, SIGINT or SIGHUP, or with its client.\n"
+    "  1  Could not start.\n"
+    "  2  The command line, the configuration, or a file that it names is wrong.";
 
 }  // namespace
 
 CommandLine ParseCommandLine(int argc, char** argv, std::string_view version) {
   CLI::App app(
-      "hlod, the XLA device daemon: owns devices, their memory, their programs, and the account of every "
+      "hlod, the XLA device daemon: owns devices, their memory and programs, and accounts for every "
       "byte.",
       "hlod");
   app.set_version_flag("--version", std::string(version));
@@ -28,7 +29,7 @@ CommandLine ParseCommandLine(int argc, char** argv, std::string_view version) {
   app.get_formatter()->column_width(36);
   std::string file;
   CLI::Option* const config =
-      app.add_option("--config", file, "TOML file of the same keys, with _ for -; flags go before it")
+      app.add_option("--config", file, "TOML file of the same keys, with _ for -; flags override it")
           ->type_name("FILE");
   std::map<const ConfigKey*, std::vector<std::string>> given;
   for (const ConfigKey& key : ConfigKeys()) {
