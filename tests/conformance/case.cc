@@ -19,10 +19,6 @@ namespace {
 using hlo::Literal;
 using nlohmann::json;
 
-std::filesystem::path Root(std::string_view corpus) {
-  return SourceDir() / "tests/conformance" / corpus / "cases";
-}
-
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return NotFound("%s cannot be read", path);
@@ -103,7 +99,7 @@ std::string Show(std::complex<double> z, hlo::PrimitiveType type) {
 std::vector<std::string> CaseNames(std::string_view corpus) {
   std::vector<std::string> names;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(Root(corpus), error)) {
+  for (const auto& entry : std::filesystem::directory_iterator(CasesDir(corpus), error)) {
     if (std::filesystem::exists(entry.path() / "case.json", error)) names.push_back(entry.path().filename());
   }
   std::sort(names.begin(), names.end());
@@ -112,7 +108,7 @@ std::vector<std::string> CaseNames(std::string_view corpus) {
 
 absl::StatusOr<Case> LoadCase(std::string_view name, std::string_view corpus) {
   Case result;
-  result.folder = (Root(corpus) / name).string();
+  result.folder = (CasesDir(corpus) / name).string();
   ASSIGN_OR_RETURN(const std::string text, ReadFile(result.folder + "/case.json"));
   const std::string proto = result.folder + "/module.pb", module_text = result.folder + "/module.txt";
   if (std::filesystem::exists(module_text)) {

@@ -68,8 +68,7 @@ std::vector<std::string> CollectivesOf(const hlo::Module& module) {
 std::vector<std::string> CasesInStablehlo() {
   std::vector<std::string> names = CaseNames("collectives");
   std::erase_if(names, [](const std::string& name) {
-    return !std::filesystem::exists(SourceDir() / "tests/conformance/collectives/cases" / name /
-                                    "module.mlir");
+    return !std::filesystem::exists(CasesDir("collectives") / name / "module.mlir");
   });
   return names;
 }

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -76,8 +77,10 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s: no seeds\n", argv[0]);
     return 1;
   }
+  std::set<std::string> seen;
   for (size_t i = 0; i < seeds.size(); ++i) {
     const std::string seed = Read(seeds[i]);
+    if (!seen.insert(seed).second) continue;  // Packed cases have their StableHLO in two places.
     std::fprintf(stderr, "%s\n", seeds[i].c_str());  // Of a crash, the last line names the seed ...
     Run(seed);
     if (seed.size() > kMutatedBytesMax) continue;

@@ -42,7 +42,7 @@ ENTRY main {
 }
 
 TEST_F(Hloctl, RunsAProtoOnNpyArgumentsAndWritesNpyResults) {
-  const std::string module = SourceDir() / "tests/conformance/jax/cases/layer_norm_bf16";
+  const std::string module = CasesDir("jax") / "layer_norm_bf16";
   std::string arguments = "run " + module + "/module.pb --output " + File("out");
   for (int i = 0; i < 3; ++i) arguments += " --arg " + module + "/arg" + std::to_string(i) + ".npy";
   const nlohmann::json json = RunJson(arguments);
@@ -52,7 +52,7 @@ TEST_F(Hloctl, RunsAProtoOnNpyArgumentsAndWritesNpyResults) {
 }
 
 TEST_F(Hloctl, TheSameModuleInEachFormGivesTheSameResult) {
-  const std::string folder = SourceDir() / "tests/conformance/stablehlo/cases/training_step";
+  const std::string folder = CasesDir("stablehlo") / "training_step";
   const std::string text = folder + "/module.mlir", artifact = folder + "/module.mlirbc";
   for (const char* form : {"step.hlo", "step.pb"}) {
     const Output converted = Run("convert " + text + " " + File(form));
@@ -103,7 +103,7 @@ TEST_F(Hloctl, CheckModuleSaysWhatAModuleIsOrWhatIsWrong) {
 }
 
 TEST_F(Hloctl, OpenSizesComeFromArgumentsOrFromTheCommandLine) {
-  const std::string folder = SourceDir() / "tests/conformance/stablehlo/cases/symbolic_elementwise";
+  const std::string folder = CasesDir("stablehlo") / "symbolic_elementwise";
   const std::string module = folder + "/module.mlir";
   const Output open = Run("check-module " + module);
   EXPECT_EQ(open.code, 1);

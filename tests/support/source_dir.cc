@@ -1,4 +1,4 @@
-// The repository's root and the build's native kernels, compiled in.
+// The repository's root, the unpacked cases and the build's native kernels, compiled in.
 #include "tests/support/source_dir.h"
 
 #include <fstream>
@@ -8,6 +8,10 @@
 namespace hlod {
 
 std::filesystem::path SourceDir() { return HLOD_SOURCE_DIR; }
+
+std::filesystem::path CasesDir(std::string_view corpus) {
+  return std::filesystem::path(HLOD_CASES) / corpus / "cases";
+}
 
 std::string BytesOf(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);

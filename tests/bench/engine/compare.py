@@ -12,9 +12,14 @@ import math
 import pathlib
 import statistics
 import subprocess
+import sys
+import tempfile
 import time
 
-CASES = pathlib.Path(__file__).resolve().parents[2] / "conformance/jax/cases"
+CONFORMANCE = pathlib.Path(__file__).resolve().parents[2] / "conformance"
+sys.path.insert(0, str(CONFORMANCE))
+
+import pack  # noqa: E402
 
 
 def bench(binary, arguments):
@@ -44,7 +49,8 @@ def xla_bench(only, budget_s):
     device = jax.devices("cpu")[0]
     client = device.client
     figures = {}
-    for folder in sorted(CASES.iterdir()):
+    unpacked = tempfile.TemporaryDirectory()
+    for folder in sorted((pack.unpack_all(pathlib.Path(unpacked.name), corpora=("jax",)) / "jax/cases").iterdir()):
         if only not in folder.name or not (folder / "module.pb").exists():
             continue
         try:

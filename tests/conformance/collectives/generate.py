@@ -32,6 +32,7 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 sys.path.insert(0, str(HERE.parent / "jax"))
+sys.path.insert(1, str(HERE.parent))
 
 import jax  # noqa: E402
 import numpy as np  # noqa: E402
@@ -41,6 +42,7 @@ from jaxlib import _hlo, _jax  # noqa: E402
 import collectives  # noqa: E402
 from jax._src.interpreters import mlir  # noqa: E402
 from jaxlib.mlir import ir  # noqa: E402
+import pack  # noqa: E402
 from programs import harness, npy  # noqa: E402
 
 
@@ -151,13 +153,15 @@ def main() -> int:
         if options.only == "*":
             shutil.rmtree(cases, ignore_errors=True)
         write_all(cases, options.only)
+        pack.pack_all(cases)
         return 0
     with tempfile.TemporaryDirectory() as scratch:
         write_all(pathlib.Path(scratch), options.only)
+        pack.pack_all(pathlib.Path(scratch))
         files = lambda root: {
             p.relative_to(root): p.read_bytes()
             for p in root.rglob("*")
-            if p.is_file() and fnmatch.fnmatch(p.relative_to(root).parts[0], options.only)
+            if p.is_file() and fnmatch.fnmatch(p.stem, options.only)
         }
         old, new = files(cases), files(pathlib.Path(scratch))
     differing = sorted(str(p) for p in old.keys() | new.keys() if old.get(p) != new.get(p))

@@ -29,7 +29,9 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+sys.path.insert(1, str(HERE.parent))
 
+import pack  # noqa: E402
 from programs import harness  # noqa: E402
 from programs import readme  # noqa: E402
 from programs import registry  # noqa: E402
@@ -72,14 +74,17 @@ def main() -> int:
     if options.check:
         with tempfile.TemporaryDirectory() as scratch:
             write_all(pathlib.Path(scratch), options.only)
+            pack.pack_all(pathlib.Path(scratch))
             differing = difference(cases, pathlib.Path(scratch))
-        differing = [p for p in differing if fnmatch.fnmatch(p.split("/")[0], options.only)]
+        differing = [p for p in differing if fnmatch.fnmatch(pathlib.Path(p).stem, options.only)]
         print("\n".join(f"differs: {p}" for p in differing) or "identical")
         return 1 if differing else 0
     if options.only == "*":
         shutil.rmtree(cases, ignore_errors=True)
     reports = write_all(cases, options.only)
-    write_summary(cases)
+    pack.pack_all(cases)
+    with tempfile.TemporaryDirectory() as scratch:
+        write_summary(pack.unpack_all(pathlib.Path(scratch), corpora=("jax",)) / "jax/cases")
     for report in reports:
         limit = 1.2 if report.name.endswith("bf16") else 0.25  # bf16: both sides round where the module says
         if report.headroom_used > limit:

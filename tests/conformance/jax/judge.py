@@ -9,6 +9,8 @@ plans for its own optimised program.
 import csv
 import os
 import pathlib
+import sys
+import tempfile
 
 os.environ["JAX_PLATFORMS"] = "cpu"
 
@@ -16,6 +18,9 @@ import jax  # noqa: E402
 from jaxlib import _hlo, _jax  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import pack  # noqa: E402
 
 
 def judge(proto: bytes) -> dict[str, float]:
@@ -38,9 +43,10 @@ def judge(proto: bytes) -> dict[str, float]:
 
 
 def main() -> None:
-    with open(HERE / "judged.csv", "w", newline="") as file:
+    with tempfile.TemporaryDirectory() as scratch, open(HERE / "judged.csv", "w", newline="") as file:
+        unpacked = pack.unpack_all(pathlib.Path(scratch), corpora=("jax",))
         writer = None
-        for folder in sorted((HERE / "cases").iterdir()):
+        for folder in sorted((unpacked / "jax/cases").iterdir()):
             try:
                 row = {"case": folder.name} | judge((folder / "module.pb").read_bytes())
             except Exception as error:  # XLA's CPU backend does not run everything that it parses.

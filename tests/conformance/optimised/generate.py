@@ -18,11 +18,13 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "jax"))
+sys.path.insert(1, str(HERE.parent))
 
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 from jax import lax  # noqa: E402
+import pack  # noqa: E402
 from programs import harness, npy  # noqa: E402
 
 CASES = {}
@@ -145,6 +147,7 @@ def main():
     shutil.rmtree(HERE / "cases", ignore_errors=True)
     for name, (about, f, shapes) in CASES.items():
         write(name, about, f, shapes)
+    pack.pack_all(HERE / "cases")
 
 
 if __name__ == "__main__":

@@ -31,9 +31,11 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 sys.path.insert(1, str(HERE.parent / "jax"))
+sys.path.insert(2, str(HERE.parent))
 
 import jax  # noqa: E402
 import numpy as np  # noqa: E402
+import pack  # noqa: E402
 from jax import export  # noqa: E402
 from programs import harness  # noqa: E402
 from stablehlo_programs import registry  # noqa: E402
@@ -100,6 +102,7 @@ def main() -> int:
     for case in registry.all_cases():
         if fnmatch.fnmatch(case.name, options.only):
             write_case(case, HERE / "cases" / case.name)
+    pack.pack_all(HERE / "cases")
     return 0
 
 

@@ -11,7 +11,7 @@
 namespace hlod::stablehlo {
 namespace {
 
-std::filesystem::path Cases() { return SourceDir() / "tests/conformance/stablehlo/cases"; }
+std::filesystem::path Cases() { return CasesDir("stablehlo"); }
 
 std::vector<std::string> CaseNames() {
   std::vector<std::string> names;

@@ -18,8 +18,8 @@ using testing::HasSubstr;
 std::vector<std::string> Seeds() {
   return {BytesOf(SourceDir() / "tests/unit/client/import/forms/pretty.mlir"),
           BytesOf(SourceDir() / "tests/unit/client/import/forms/generic.mlir"),
-          BytesOf(SourceDir() / "tests/conformance/stablehlo/cases/scan/module.located.mlir"),
-          BytesOf(SourceDir() / "tests/conformance/stablehlo/cases/manual_computation/module.mlir")};
+          BytesOf(CasesDir("stablehlo") / "scan/module.located.mlir"),
+          BytesOf(CasesDir("stablehlo") / "manual_computation/module.mlir")};
 }
 
 std::string Repeat(std::string_view text, int count) {

@@ -25,7 +25,7 @@ inline std::string ReadFile(const std::filesystem::path& path) {
 // The folders of the conformance cases: each has a module.pb and XLA's own text of it, module.txt.
 inline std::vector<std::filesystem::path> JaxCases() {
   std::vector<std::filesystem::path> cases;
-  for (const auto& entry : std::filesystem::directory_iterator(SourceDir() / "tests/conformance/jax/cases")) {
+  for (const auto& entry : std::filesystem::directory_iterator(CasesDir("jax"))) {
     if (std::filesystem::exists(entry.path() / "module.pb")) cases.push_back(entry.path());
   }
   std::sort(cases.begin(), cases.end());

@@ -22,8 +22,7 @@ namespace hlod {
 // Calls f(module) for each case of the conformance tests.
 template <typename F>
 void ForEachJaxModule(F f) {
-  const std::filesystem::path cases = SourceDir() / "tests/conformance/jax/cases";
-  for (const auto& entry : std::filesystem::directory_iterator(cases)) {
+  for (const auto& entry : std::filesystem::directory_iterator(CasesDir("jax"))) {
     std::ifstream file(entry.path() / "module.pb", std::ios::binary);
     if (!file) continue;
     SCOPED_TRACE(entry.path().filename().string());

@@ -9,13 +9,18 @@ oldest version that it may be written in; beside each is what MLIR reads from it
 """
 
 import pathlib
+import sys
+import tempfile
 
 from jax._src.interpreters import mlir
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 HERE = pathlib.Path(__file__).resolve().parent
-CASES = HERE.parents[3] / "conformance/stablehlo/cases"
+CONFORMANCE = HERE.parents[3] / "conformance"
+sys.path.insert(0, str(CONFORMANCE))
+
+import pack  # noqa: E402
 
 OLDER = {
     "0.9.0": ["scan", "reduce_custom", "convolutions_f32", "random_threefry", "searches"],
