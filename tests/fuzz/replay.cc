@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
   std::set<std::string> seen;
   for (size_t i = 0; i < seeds.size(); ++i) {
     const std::string seed = Read(seeds[i]);
-    if (!seen.insert(seed).second) continue;  // Packed cases have their StableHLO in two places.
+    if (!seen.insert(seed).second) continue;         // Packed cases have their StableHLO in two places.
     std::fprintf(stderr, "%s\n", seeds[i].c_str());  // Of a crash, the last line names the seed ...
     Run(seed);
     if (seed.size() > kMutatedBytesMax) continue;

@@ -55,8 +55,10 @@ if __name__ == "__main__":
         functions = [operation.operation.get_asm(print_generic_op_form=True) for operation in module.body.operations]
         portable = [function for function in functions if can_be_artifact(function)]
         write_artifact(ir.Module.parse("\n".join(portable)), "artifact", stablehlo.get_current_version())
-        for version, names in OLDER.items():
-            for name in names:
-                bytes = (CASES / name / "module.mlirbc").read_bytes()
-                program = stablehlo.deserialize_portable_artifact(ir.Context.current, bytes)
-                write_artifact(program, f"{name}-{version}", version)
+        with tempfile.TemporaryDirectory() as scratch:
+            cases = pack.unpack_all(pathlib.Path(scratch), corpora=("stablehlo",)) / "stablehlo/cases"
+            for version, names in OLDER.items():
+                for name in names:
+                    bytes = (cases / name / "module.mlirbc").read_bytes()
+                    program = stablehlo.deserialize_portable_artifact(ir.Context.current, bytes)
+                    write_artifact(program, f"{name}-{version}", version)
