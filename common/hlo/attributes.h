@@ -1,6 +1,6 @@
-// What an instruction carries besides shape and operands: one small struct a group of opcodes, one variant of
-// them all. The values are compared and hashed whole, because a module interns them: equal attributes have
-// one id.
+// The attributes that an instruction carries besides shape and operands: one small struct per group of
+// opcodes, and one variant of them all. Values are compared and hashed whole, because a module interns them:
+// equal attributes have one id.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ struct NoAttributes {
   }
 };
 
-// broadcast (operand dimension i -> output dimension), transpose, reverse, reduce, map, concatenate, iota,
-// sort, get/set-dimension-size; reshape: empty or the inferred dimension.
+// Attributes of broadcast (operand dimension i -> output dimension), transpose, reverse, reduce, map,
+// concatenate, iota, sort, get/set-dimension-size, and reshape (empty, or the inferred dimension).
 struct DimensionsAttributes {
   Dims dimensions;
   HLOD_FIELDS(DimensionsAttributes, dimensions)
@@ -46,8 +46,8 @@ struct SortAttributes {
   bool is_stable = false;
   HLOD_FIELDS(SortAttributes, dimension, is_stable)
 };
-// Along one dimension of the inputs; the last operands are the carries. is_associative as on the wire: 0
-// unsaid, 1 true, 2 false.
+// A scan along one dimension of the inputs; the last operands are the carries. is_associative is as on the
+// wire: 0 not set, 1 true, 2 false.
 struct ScanAttributes {
   int64_t dimension = 0, num_carries = 0;
   bool is_reverse = false;
@@ -90,7 +90,7 @@ struct ScatterAttributes {
               unique_indices)
 };
 
-// PrecisionConfig: numbers as on XLA's wire (0 default, 1 high, 2 highest; algorithm 0 unset).
+// PrecisionConfig, with numbers as on XLA's wire (0 default, 1 high, 2 highest; algorithm 0 unset).
 struct Precision {
   absl::InlinedVector<uint8_t, 2> operand;
   uint8_t algorithm = 0;
@@ -102,9 +102,9 @@ struct DotAttributes {
   HLOD_FIELDS(DotAttributes, lhs_contracting, rhs_contracting, lhs_batch, rhs_batch, precision)
 };
 
-// Groups of the rows or columns of lhs, and of rhs, are multiplied apart; the sizes of the groups are an
-// operand. By where the ragged dimension of lhs lies: free (each group of rows by the rhs of the group),
-// contracting (a product for each group) or batch (the sizes say nothing).
+// A dot whose groups of rows or columns of lhs, and of rhs, are multiplied separately; an operand holds the
+// sizes of the groups. The kind of lhs's ragged dimension decides the result: free (each group of rows is
+// multiplied by the group's rhs), contracting (one product per group) or batch (the sizes have no effect).
 struct RaggedDotAttributes {
   DotAttributes dot;
   Dims lhs_ragged, rhs_group;
@@ -118,13 +118,13 @@ struct WindowDimension {
               reversal)
 };
 using Window = std::vector<WindowDimension>;
-// reduce-window, select-and-scatter.
+// Attributes of reduce-window and select-and-scatter.
 struct WindowAttributes {
   Window window;
   HLOD_FIELDS(WindowAttributes, window)
 };
 struct ConvolutionAttributes {
-  Window window;  // One entry a spatial dimension.
+  Window window;  // One entry per spatial dimension.
   int64_t input_batch = 0, input_feature = 0;
   Dims input_spatial;
   int64_t kernel_input_feature = 0, kernel_output_feature = 0;
@@ -145,11 +145,11 @@ struct CompareAttributes {
   ComparisonType type = ComparisonType::kFloat;
   HLOD_FIELDS(CompareAttributes, direction, type)
 };
-// What `compare` means when it does not say: FLOAT, SIGNED, or UNSIGNED (pred too).
+// The comparison type of a `compare` that does not state one: FLOAT, SIGNED, or UNSIGNED (also for pred).
 ComparisonType DefaultComparisonType(PrimitiveType operand);
 
 struct ConstantAttributes {
-  LiteralId literal = 0;  // In the module's Tables.
+  LiteralId literal = 0;  // An id in the module's Tables.
   HLOD_FIELDS(ConstantAttributes, literal)
 };
 struct ParameterAttributes {
@@ -179,12 +179,12 @@ struct RngAttributes {
   RandomDistribution distribution = RandomDistribution::kInvalid;
   HLOD_FIELDS(RngAttributes, distribution)
 };
-// rng-get-and-update-state: what a run adds to the state.
+// rng-get-and-update-state: the number that each run adds to the state.
 struct RngStateAttributes {
   int64_t delta = 0;
   HLOD_FIELDS(RngStateAttributes, delta)
 };
-// The accuracy a transcendental asks for (ResultAccuracy). All zero: default.
+// The accuracy that a transcendental function requests (ResultAccuracy). All zero means default.
 struct AccuracyAttributes {
   bool highest = false;
   double atol = 0, rtol = 0;
@@ -227,10 +227,11 @@ struct TriangularSolveAttributes {
   HLOD_FIELDS(TriangularSolveAttributes, left_side, lower, unit_diagonal, transpose_a)
 };
 
-// Which devices of a collective act together: lists of ids, or the ids 0, 1, ... reshaped, transposed and cut
-// into `count` groups of `size`, or a mesh. replica_groups.h expands them.
+// The devices of a collective that act together: lists of ids, or the ids 0, 1, ... reshaped, transposed and
+// cut into `count` groups of `size`, or a mesh. replica_groups.h expands them.
 struct ReplicaGroups {
-  // The fields of the wire that say so; writers differ, and both kept lists may be written.
+  // The wire fields that hold the groups. Writers differ in the field they use, and some write both kinds of
+  // list.
   enum class Form : uint8_t { kDeviceList, kList, kBothLists, kDeviceListIota, kIota, kMesh };
   Form form = Form::kDeviceList;
   std::vector<Dims> lists;  // Empty: all devices are one group.
@@ -239,8 +240,8 @@ struct ReplicaGroups {
   std::string mesh;  // A serialized MeshAxesReplicaGroupListProto.
   HLOD_FIELDS(ReplicaGroups, form, lists, count, size, reshape, transpose, mesh)
 };
-// Every collective but the permutations. `dimensions`: the one of all-gather and reduce-scatter; of
-// all-to-all, or empty where its operands are the pieces.
+// Attributes of every collective but the permutations. `dimensions` holds the one dimension of all-gather,
+// reduce-scatter and all-to-all; it is empty for an all-to-all whose operands are the pieces.
 struct CollectiveAttributes {
   ReplicaGroups groups;
   int64_t channel_id = 0;  // 0: none.
@@ -254,12 +255,12 @@ struct PermuteAttributes {
   int64_t channel_id = 0;
   HLOD_FIELDS(PermuteAttributes, pairs, channel_id)
 };
-// domain: serialized OpShardings of what comes in and what goes out.
+// domain: serialized OpShardings of the input and of the output.
 struct DomainAttributes {
   std::string entry_sharding, exit_sharding;
   HLOD_FIELDS(DomainAttributes, entry_sharding, exit_sharding)
 };
-// send, recv and their ends.
+// Attributes of send, recv, send-done and recv-done.
 struct ChannelAttributes {
   int64_t channel_id = 0;
   bool is_host_transfer = false;
@@ -271,7 +272,7 @@ struct InfeedAttributes {
 };
 struct OutfeedAttributes {
   std::string config;
-  Shape shape;  // Of what is sent, with the layout that the host sees.
+  Shape shape;  // The shape of the value sent, with the layout that the host sees.
   HLOD_FIELDS(OutfeedAttributes, config, shape)
 };
 

@@ -1,4 +1,4 @@
-// Tiles are undone one at a time: each cuts the minor dimensions of what the ones before it left.
+// Undoes tiles one at a time: each cuts the minor dimensions that the tiles before it left.
 #include "common/hlo/bitcast.h"
 
 #include <algorithm>
@@ -11,12 +11,12 @@ namespace {
 
 // An array in the order of its memory.
 struct Memory {
-  std::vector<Reordering> steps;  // From the logical order; the first dimensions are the shape's.
+  std::vector<Reordering> steps;  // From the logical order; the leading dimensions are the shape's.
   Dims dims;                      // Major to minor.
   bool padded = false;
 };
 
-// The dimensions of `dims` in the order of `permutation`.
+// Returns the dimensions of `dims` in the order of `permutation`.
 Dims Permuted(const Dims& dims, const Dims& permutation) {
   Dims permuted;
   for (const int64_t d : permutation) permuted.push_back(dims[static_cast<size_t>(d)]);
@@ -27,7 +27,7 @@ bool IsTrivial(const Reordering& step) {
   return std::is_sorted(step.permutation.begin(), step.permutation.end());
 }
 
-// The tile cuts the last dimensions: [.., a, b] by (s, t) is [.., a/s, b/t, s, t].
+// Cuts the last dimensions by a tile: [.., a, b] by (s, t) becomes [.., a/s, b/t, s, t].
 bool Cut(const Dims& tile, Memory& memory) {
   const size_t count = tile.size();
   if (count > memory.dims.size()) return false;
@@ -72,7 +72,7 @@ Memory Untiled(const Shape& shape) {
   return memory;
 }
 
-// Nullopt: tiles that merge dimensions.
+// Returns nullopt for tiles that merge dimensions.
 std::optional<Memory> MemoryOf(const Shape& shape) {
   Memory memory = Untiled(shape);
   if (!shape.layout.has_value()) return memory;
@@ -106,7 +106,8 @@ BitcastForm FormOf(const Memory& operand, const Memory& result) {
   return form;
 }
 
-// Returns the sizes from the slowest to the fastest dimension, without ones in front of all that tiles cover.
+// Returns the sizes from the slowest to the fastest dimension, without leading ones outside the tiled
+// dimensions.
 Dims TiledSizes(const Shape& shape, const Layout& layout) {
   size_t tiled = 1;
   for (const Dims& tile : layout.tiles) tiled = std::max(tiled, tile.size());
@@ -145,9 +146,9 @@ absl::StatusOr<BitcastForm> BitcastFormOf(const Shape& operand, const Shape& res
   const std::optional<Memory> from = MemoryOf(operand), to = MemoryOf(result);
   if (!from.has_value() || !to.has_value()) return refused("its tiles merge dimensions");
   if (!from->padded && !to->padded) return FormOf(*from, *to);
-  // The same padding of the same elements: each lies where it lay, in the order of the dimensions themselves.
-  // Where tiles, orders or the last dimensions differ, ones among them included, padding stands in other
-  // places.
+  // Where both pad alike, every element keeps its place, and the bitcast follows the order of the dimensions
+  // themselves. Where tiles, orders or the last dimensions differ, ones among them included, the padding lies
+  // in other places.
   if (!PadsAlike(operand, result)) return refused("its tiles pad in other places");
   const Memory plain_from = Untiled(operand), plain_to = Untiled(result);
   if (operand.type != result.type || WithoutOnes(plain_from.dims) != WithoutOnes(plain_to.dims) ||

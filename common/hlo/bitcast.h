@@ -1,9 +1,10 @@
-// A bitcast reads the bytes of its operand, as the operand's layout puts them into memory, by the layout of
-// its result. Here arrays have no layouts, so the same is said of whole arrays: the operand in the order of
-// its memory, then that order cut up as the result's memory is, then the result in its own order.
+// A bitcast reads the bytes of its operand, which lie in memory by the operand's layout, by the layout of its
+// result. Arrays of hlod have no layouts, so a bitcast is expressed on whole arrays: the operand is put into
+// the order of its memory, that order is cut up as the result's memory is, and the result is put into its own
+// order.
 //
-// s32[3,2]{0,1} bitcast(s32[2,3]{1,0}) lies in memory as [2,3] on both sides; read as [2,3] and transposed it
-// is [3,2].
+// For example, s32[3,2]{0,1} bitcast(s32[2,3]{1,0}) lies in memory as [2,3] on both sides; read as [2,3] and
+// transposed it is [3,2].
 #pragma once
 
 #include <vector>
@@ -14,26 +15,29 @@
 
 namespace hlod::hlo {
 
-// A reshape to `dims`, then a transposition by `permutation` (as of HLO's transpose).
+// A reshape to `dims`, then a transposition by `permutation` (as in HLO's transpose).
 struct Reordering {
   Dims dims;
   Dims permutation;
 };
 
-// Whether an array's memory is in its logical order.
+// Returns true when an array's memory is in its logical order.
 bool IsRowMajor(const Shape& shape);
 
 struct BitcastForm {
-  std::vector<Reordering> to_memory;    // Of the operand; what is left lies row-major, as its memory does.
-  std::vector<Reordering> from_memory;  // Of the row-major elements, in the result's type.
+  // Applied to the operand; the result lies row-major, as the operand's memory does.
+  std::vector<Reordering> to_memory;
+  // Applied to the row-major elements, in the result's type.
+  std::vector<Reordering> from_memory;
 };
 
-// Either list is empty where the order in memory is the logical one. REQUIRES: both shapes are static and
-// pass ValidateShape, and have as many bits. UNIMPLEMENTED naming both: tiles that pad in different ways,
-// types below a byte that change, layouts that hlod does not model (split configurations, tiles that merge
-// dimensions).
+// Returns the steps of a bitcast; either list is empty where the order in memory is the logical one.
+// REQUIRES: both shapes are static, pass ValidateShape, and have the same number of bits. UNIMPLEMENTED, with
+// both shapes, for tiles that pad in different ways, for a change between types narrower than a byte, and for
+// layouts that hlod does not model (split configurations, tiles that merge dimensions).
 absl::StatusOr<BitcastForm> BitcastFormOf(const Shape& operand, const Shape& result);
-// Of an instruction, which is named. UNIMPLEMENTED of dynamic dimensions between other layouts, too.
+// Does the same for an instruction, which the error names. Also UNIMPLEMENTED when dimensions are dynamic and
+// the layouts differ.
 absl::StatusOr<BitcastForm> BitcastFormOf(Instruction bitcast);
 
 }  // namespace hlod::hlo

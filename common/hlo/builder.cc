@@ -14,7 +14,7 @@ namespace {
 
 Dims ToDims(absl::Span<const int64_t> values) { return Dims(values.begin(), values.end()); }
 
-// The default value of the alternative of Attributes at `index`.
+// Returns the default value of the alternative of Attributes at `index`.
 template <size_t I = 0>
 Attributes DefaultAttributes(size_t index) {
   if constexpr (I < std::variant_size_v<Attributes>) {
@@ -193,7 +193,8 @@ Op Builder::Compare(Op x, Op y, ComparisonDirection direction) {
 }
 
 Op Builder::Select(Op pred, Op on_true, Op on_false) {
-  // The data takes the dimensions of whichever operand has some; a scalar predicate may stay one.
+  // Scalar data is broadcast to the dimensions of any operand that has some; a scalar predicate may stay
+  // scalar.
   const Op left = Fit(Fit(on_true, on_false), pred);
   const Op right = Fit(Fit(on_false, on_true), pred);
   return Add(kSelect, {pred, left, right});
@@ -312,7 +313,7 @@ ComputationId AddScalarReducer(Module& module, Opcode opcode, PrimitiveType type
   Builder builder(
       module, absl::StrCat(ToAbsl(Name(opcode)), "_", ToAbsl(Name(type)), ".", module.computation_count()));
   const Op x = builder.Parameter(0, Shape::Scalar(type)), y = builder.Parameter(1, Shape::Scalar(type));
-  // Where the opcode does not take the type, CheckBuilt has the error.
+  // When the opcode does not take the type, CheckBuilt reports the error.
   builder.Build(builder.Binary(opcode, x, y)).IgnoreError();
   return builder.id();
 }

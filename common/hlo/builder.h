@@ -1,4 +1,4 @@
-// Builds a computation with shapes inferred as it goes: the module builder that programs and tests use.
+// Builds a computation and infers shapes while it is built: the module builder that programs and tests use.
 #pragma once
 
 #include <array>
@@ -15,15 +15,15 @@ namespace hlod::hlo {
 
 class Builder;
 
-// A value in a builder's computation. Cheap to copy; means something only with the builder that made it.
+// A value in a builder's computation. Cheap to copy; meaningful only with the builder that made it.
 struct Op {
   Builder* builder = nullptr;
   NodeId id = 0;
 };
 
-// Appends to one computation of a module. The first error sticks: later calls do nothing, and Build() reports
-// it with the name of the operation. Operands of binary operations must have equal dimensions, but for
-// scalars, which are broadcast to the other's shape.
+// Appends to one computation of a module. The first error sticks: later calls do nothing, and Build() returns
+// it with the name of the operation. Operands of binary operations must have equal dimensions, except that
+// scalars are broadcast to the other operand's shape.
 //
 //   Module module("step");
 //   Builder b(module, "main");
@@ -32,31 +32,31 @@ struct Op {
 //   RETURN_IF_ERROR(b.Build(y));
 class Builder {
  public:
-  // Starts a new computation in `module`, which must outlive the builder. Finish callees before their callers
-  // start.
+  // Starts a new computation in `module`, which must outlive the builder. Callees must be finished before
+  // their callers are started.
   Builder(Module& module, std::string name);
-  // Appends to `open`, a computation outside any module over the tables of `callees`. It may call every
-  // computation of `callees`, also one that is added later: an open trace. Both must outlive the builder.
+  // Appends to `open`, a computation outside any module over the tables of `callees` (an open trace). It may
+  // call every computation of `callees`, including ones added later. Both must outlive the builder.
   Builder(Module& callees, Computation& open);
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
-  // Ends the computation with `root`; the sticky error, if any: kind invalid_program or unimplemented. The
-  // computation is the module's entry when it is the last built. Until this returns OK, the module cannot be
-  // compiled (CheckBuilt).
+  // Ends the computation with `root`. Returns the sticky error, if any, of kind invalid_program or
+  // unimplemented. The computation is the module's entry when it is the last one built. Until this returns
+  // OK, the module cannot be compiled (CheckBuilt).
   [[nodiscard]] absl::Status Build(Op root);
   const absl::Status& status() const { return status_; }
-  // Forgets the sticky error and returns it: a trace survives an operation that was refused.
+  // Clears and returns the sticky error, so that a trace survives an operation that was refused.
   absl::Status TakeStatus() { return std::exchange(status_, absl::OkStatus()); }
   ComputationId id() const { return id_; }
   Module& module() { return module_; }
-  // The shape of a value (kInvalid once an error stuck).
+  // Returns the shape of a value (kInvalid after an error).
   const Shape& shape(Op op) const;
-  // The notes of a value. REQUIRES: no error stuck.
+  // Returns the notes of a value. REQUIRES: no sticky error.
   Notes& mutable_notes(Op op) { return computation_.mutable_notes(op.id); }
 
-  // Any opcode, shape inferred; `declared` where the opcode needs it (InferenceInput::declared). Without
-  // attributes, an opcode that has some gets their defaults.
+  // Appends an instruction of any opcode, with its shape inferred. `declared` is needed by some opcodes
+  // (InferenceInput::declared). Attributes that are not passed get the opcode's defaults.
   Op Add(Opcode opcode, absl::Span<const Op> operands, Attributes attributes = NoAttributes{},
          absl::Span<const ComputationId> called = {}, const Shape* declared = nullptr);
 
@@ -68,7 +68,7 @@ class Builder {
   Op GetTupleElement(Op tuple, int64_t index);
 
   Op Unary(Opcode opcode, Op x) { return Add(opcode, {x}); }
-  // Scalars broadcast to the other operand's dimensions.
+  // A scalar is broadcast to the other operand's dimensions.
   Op Binary(Opcode opcode, Op x, Op y);
   Op Compare(Op x, Op y, ComparisonDirection direction);
   Op Select(Op pred, Op on_true, Op on_false);
@@ -87,7 +87,7 @@ class Builder {
   Op Concatenate(absl::Span<const Op> operands, int64_t dimension);
 
   Op Dot(Op lhs, Op rhs, DotAttributes attributes);
-  // [m,k] x [k,n].
+  // Multiplies [m,k] by [k,n].
   Op MatMul(Op lhs, Op rhs);
   Op Convolution(Op lhs, Op rhs, ConvolutionAttributes attributes);
   Op Reduce(Op x, Op init, absl::Span<const int64_t> dimensions, ComputationId reducer);
@@ -97,8 +97,8 @@ class Builder {
   Op Conditional(Op selector, absl::Span<const Op> operands, absl::Span<const ComputationId> branches);
 
  private:
-  // What inference found for an opcode over interned attributes and shapes: a trace asks the same again and
-  // again.
+  // The result of inference for an opcode over interned attributes and shapes, kept because a trace repeats
+  // the same ones again and again.
   struct Inferred {
     static constexpr ShapeId kNone = UINT32_MAX;
     uint32_t opcode_and_count = UINT32_MAX;
@@ -118,7 +118,7 @@ class Builder {
             absl::Span<const ComputationId> called, const Shape* declared);
   absl::StatusOr<ShapeId> Infer(Opcode opcode, absl::Span<const NodeId> operands, AttributesId attributes,
                                 absl::Span<const ComputationId> called, const Shape* declared);
-  // A scalar gets the dimensions of `like`; anything else stays.
+  // Broadcasts a scalar to the dimensions of `like`; returns any other value unchanged.
   Op Fit(Op x, Op like);
   Op BroadcastTo(Op x, const Shape& shape, absl::Span<const int64_t> dimensions);
 
@@ -129,16 +129,16 @@ class Builder {
   std::array<Inferred, kInferredSlots> inferred_;
   std::array<AttributesId, std::variant_size_v<Attributes>>
       default_attributes_{};                          // By alternative; 0: not interned yet.
-  std::map<ComputationId, ProgramShape> signatures_;  // Of the computations called so far.
+  std::map<ComputationId, ProgramShape> signatures_;  // Signatures of the computations called so far.
 };
 
-// OK, or why no program can be compiled from the module: it has no computation, or one that is empty, that
-// its Builder has not finished, or whose Builder failed (then the builder's error). Kind invalid_program or
-// unimplemented.
+// Returns OK when a program can be compiled from the module. Otherwise the reason: it has no computation, or
+// one that is empty, that its Builder has not finished, or whose Builder failed (then the builder's error).
+// The kind is invalid_program or unimplemented.
 absl::Status CheckBuilt(const Module& module);
 
-// Adds a computation of two scalar parameters of `type` joined by `opcode` (kAdd, kMaximum, ...): a reducer.
-// Returns its id.
+// Adds a reducer, a computation of two scalar parameters of `type` joined by `opcode` (kAdd, kMaximum, ...),
+// and returns its id.
 ComputationId AddScalarReducer(Module& module, Opcode opcode, PrimitiveType type);
 
 inline Op operator+(Op x, Op y) { return x.builder->Binary(kAdd, x, y); }

@@ -1,4 +1,4 @@
-// Which channel an instruction means, by one table of opcodes.
+// Finds the channel of an instruction in one table of opcodes.
 #include "common/hlo/channels.h"
 
 #include <algorithm>
@@ -17,10 +17,10 @@ using Kind = Channel::Kind;
 struct Row {
   Opcode opcode;
   Action action;
-  Kind host;  // Of send and recv: where `is_host_transfer`.
+  Kind host;  // For a send or recv with is_host_transfer.
 };
-// The value of a send leaves as it starts, and that of a recv arrives as it ends: between, the program goes
-// on.
+// The value of a send leaves at the send, and that of a recv arrives at its recv-done: in between, the
+// program goes on.
 constexpr Row kRows[] = {
     {kInfeed, Action::kTake, Kind::kInfeed},    {kOutfeed, Action::kPut, Kind::kOutfeed},
     {kSend, Action::kPut, Kind::kToHost},       {kSendDone, Action::kNothing, Kind::kToHost},
@@ -50,7 +50,7 @@ const std::string* PairsText(Instruction instruction) {
   return found == notes->frontend_attributes.end() ? nullptr : &found->second;
 }
 
-// "{{0,1},{1,2}}"
+// Parses "{{0,1},{1,2}}".
 absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> ParsePairs(std::string_view text) {
   std::vector<int64_t> numbers;
   for (const absl::string_view piece :
@@ -64,8 +64,8 @@ absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> ParsePairs(std::string_
   return pairs;
 }
 
-// The pairs of ids as pairs of members: of partitions in each replica where there are several, else of
-// replicas.
+// Turns pairs of ids into pairs of participants: the ids are partitions, in each replica, when there are
+// several partitions; else replicas.
 absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> MembersOfPairs(
     absl::Span<const std::pair<int64_t, int64_t>> ids, const Members& members) {
   const bool of_partitions = members.partitions > 1;
@@ -155,7 +155,7 @@ absl::StatusOr<Transfer> ReadTransfer(Instruction instruction, const Members& me
   if (row.action == Action::kTake) transfer.shapes = Arrays(instruction.shape().tuple[0]);
   if (transfer.channel.kind != Kind::kPeer) return transfer;
   const std::string* text = PairsText(instruction);
-  // What ends a transfer may leave the pairs to what started it.
+  // A send-done or recv-done may leave the pairs to the instruction that started the transfer.
   if (text == nullptr && IsTransfer(instruction.operand(0).opcode()))
     text = PairsText(instruction.operand(0));
   if (text == nullptr) return transfer;

@@ -1,4 +1,4 @@
-// Groups of members by the modes of collectives, and collectives spelled in instructions of one device.
+// Groups of participants by the modes of collectives, and collectives spelled in instructions of one device.
 #include "common/hlo/collective.h"
 
 #include <algorithm>
@@ -14,12 +14,12 @@
 namespace hlod::hlo {
 namespace {
 
-// What the ids of a collective's groups count.
+// The meaning of the ids in a collective's groups.
 enum class Mode {
-  kReplicas,              // Replicas; the group is theirs within one partition.
-  kPartitions,            // Partitions; within one replica.
+  kReplicas,              // Replicas; a group is formed within each partition.
+  kPartitions,            // Partitions; a group is formed within each replica.
   kReplicasOfPartitions,  // Replicas; the group is all of their partitions.
-  kMembers,               // Members.
+  kMembers,               // Participants.
 };
 
 Opcode Started(Opcode opcode) {
@@ -31,7 +31,8 @@ Opcode Started(Opcode opcode) {
   }
 }
 
-// Opcodes that can say use_global_device_ids; others with a channel act across partitions.
+// Returns true for opcodes that can state use_global_device_ids; other opcodes with a channel act across
+// partitions.
 bool SaysGlobal(Opcode opcode) {
   return opcode == kAllReduce || opcode == kAllGather || opcode == kReduceScatter ||
          opcode == kCollectiveReduce;
@@ -50,7 +51,7 @@ absl::StatusOr<Mode> ModeOf(Instruction instruction, Opcode opcode) {
   return SaysGlobal(opcode) ? Mode::kReplicasOfPartitions : Mode::kPartitions;
 }
 
-// A group's ids, and of which ids there are how many.
+// Translates the ids of groups to participants.
 class Grouping {
  public:
   Grouping(Mode mode, const Members& members) : mode_(mode), members_(members) {}
@@ -73,7 +74,7 @@ class Grouping {
     }
     return "";
   }
-  // The groups of members that a list of ids means.
+  // Returns the groups of participants that a list of ids means.
   std::vector<std::vector<int>> MembersOf(absl::Span<const int64_t> list) const {
     const int64_t rows = mode_ == Mode::kReplicas     ? members_.partitions
                          : mode_ == Mode::kPartitions ? members_.replicas
@@ -197,7 +198,7 @@ absl::StatusOr<Collective> ReadCollective(Instruction instruction, const Members
     for (const auto& [source, target] : instruction.attributes<PermuteAttributes>().pairs) {
       RETURN_IF_ERROR(CheckId(instruction, instruction.opcode(), source, grouping, members));
       RETURN_IF_ERROR(CheckId(instruction, instruction.opcode(), target, grouping, members));
-      // The two of a pair, in each row.
+      // The source and the target of the pair, once in each row.
       const int64_t pair[] = {source, target};
       for (const std::vector<int>& group : grouping.MembersOf(pair))
         collective.sources[static_cast<size_t>(group[1])] = group[0];
@@ -207,7 +208,7 @@ absl::StatusOr<Collective> ReadCollective(Instruction instruction, const Members
 }
 
 // -----------------------------------------------------------------------------------------------------------
-// what a group computes
+// The computation of a group.
 
 namespace {
 
@@ -244,7 +245,7 @@ class Extraction {
   std::map<ComputationId, ComputationId> copies_;
 };
 
-// A group's program being built. Of each member the operands, as its parameters.
+// Builds a group's program. Its parameters are the operands of each participant in turn.
 class GroupBuilder {
  public:
   GroupBuilder(const Module& module, Instruction instruction, int64_t size)
@@ -264,7 +265,8 @@ class GroupBuilder {
     }
   }
 
-  // Each element of the first member's with the second's, then with the third's.
+  // Joins each element of the first participant's operands with the second's, then with the third's, and so
+  // on.
   std::vector<Op> Reduced() {
     std::vector<Op> results;
     for (size_t i = 0; i < operands_[0].size(); ++i) {
@@ -293,7 +295,8 @@ class GroupBuilder {
     }
     return results;
   }
-  // Each member gets the piece with its number of each one's operand, or each one's operand with its number.
+  // Returns for participant m the piece number m of each participant's operand, or each participant's operand
+  // number m.
   std::vector<Op> Exchanged() {
     std::vector<Op> results;
     for (size_t m = 0; m < operands_.size(); ++m) {
@@ -309,8 +312,8 @@ class GroupBuilder {
     return results;
   }
 
-  // Each member's second operand, into which the others of its group have put rows of their first ones: of
-  // each, the numbers that its other operands have for this member.
+  // Returns each participant's second operand, into which the participants of its group have put rows of
+  // their first operands, at the offsets and sizes that their other operands hold for this participant.
   std::vector<Op> Sent() {
     std::vector<Op> results;
     const int64_t count = static_cast<int64_t>(operands_.size());
@@ -335,7 +338,7 @@ class GroupBuilder {
 
  private:
   int64_t Dimension() const { return instruction_.attributes<CollectiveAttributes>().dimensions[0]; }
-  // A program that does not say its groups states shapes that nobody has compared with them.
+  // A program without stated groups states result shapes that have not been compared with the groups yet.
   absl::Status CheckResult(size_t i, const Shape& made) const {
     if (!b_.status().ok()) return b_.status();
     const Shape* stated = &GivenShape(instruction_);
@@ -346,14 +349,16 @@ class GroupBuilder {
                            ToStringNoLayout(made), ToStringNoLayout(*stated));
   }
   Op Number(Op list, int64_t i) { return b_.Convert(b_.Reshape(b_.Slice(list, {i}, {i + 1}), {}), kS64); }
-  // Rows [from, from + rows) of `source` at `to` of `target`; those outside either array are left out.
+  // Copies rows [from, from + rows) of `source` to row `to` of `target`; rows outside either array are left
+  // out.
   Op WithRows(Op target, Op source, Op from, Op rows, Op to) {
     const Shape whole = b_.shape(target);
     const int64_t to_rows = whole.dims[0], from_rows = b_.shape(source).dims[0];
     if (to_rows == 0 || from_rows == 0) return target;
     const auto number = [&](int64_t value) { return b_.Constant(Literal::Scalar<int64_t>(value)); };
     const Op zero = number(0);
-    // Row i is row i - to + from of the source, which stands in zeros that hold the window in any place.
+    // Row i of the result is row i - to + from of the source, which is padded with enough zeros to hold the
+    // window at any position.
     std::vector<PadDimension> padding(whole.dims.size());
     padding[0].low = padding[0].high = to_rows;
     const Op padded = b_.Pad(source, b_.Constant(Literal(Shape::Array(whole.type, {}))), padding);
@@ -387,7 +392,7 @@ class GroupBuilder {
   std::vector<std::vector<Op>> operands_;
 };
 
-// Every run of rows costs instructions.
+// The limit exists because every run of rows costs instructions.
 constexpr int64_t kRunsOfRowsMax = 1 << 14;
 
 absl::Status CheckRagged(Instruction instruction, const Collective& collective) {
@@ -408,7 +413,7 @@ absl::Status CheckRagged(Instruction instruction, const Collective& collective) 
 
 int64_t GroupProgramSize(Instruction instruction, const Collective& collective) {
   if (!collective.sources.empty() || collective.groups.empty()) return 0;
-  constexpr int64_t kOfRowRun = 40;  // Sent() of one.
+  constexpr int64_t kOfRowRun = 40;  // The size of Sent() for one run.
   const auto members = static_cast<int64_t>(collective.groups[0].size());
   const int64_t operands = members * instruction.operand_count();
   switch (collective.opcode) {

@@ -1,4 +1,4 @@
-// Powers of complex numbers: the one rule of the evaluator and the tile functions.
+// Powers of complex numbers: the one rule of the evaluator and of the tile functions.
 #pragma once
 
 #include <complex>
@@ -6,7 +6,8 @@
 
 namespace hlod::hlo {
 
-// z^w as XLA has it where exp(w log z) has no value: z^0 and 1^w are 1; 0^w is 0 for a positive w, else NaN.
+// Returns z^w. Where exp(w log z) has no value it follows XLA: z^0 and 1^w are 1; 0^w is 0 for a positive w,
+// else NaN.
 inline std::complex<double> ComplexPower(std::complex<double> z, std::complex<double> w) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   if (w == 0.0 || z == 1.0) return 1.0;

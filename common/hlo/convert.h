@@ -1,4 +1,4 @@
-// One element from one type to another, with the rounding and saturation of HLO's `convert`.
+// Converts one element from one type to another, with the rounding and saturation of HLO's `convert`.
 #pragma once
 
 #include <cmath>
@@ -12,8 +12,8 @@
 
 namespace hlod::hlo {
 
-// The type in which every value of T is exact and from which ConvertElement rounds once: float, double,
-// int64_t, uint64_t, std::complex<double>.
+// The type that represents every value of T exactly and from which ConvertElement rounds once: float, double,
+// int64_t, uint64_t or std::complex<double>.
 template <typename T>
 struct WideOf {
   using type = int64_t;  // pred and signed integers.
@@ -39,7 +39,7 @@ struct WideOf<std::complex<T>> {
 template <typename T>
 using Wide = typename WideOf<T>::type;
 
-// Truncates towards zero and saturates at the ends of To; NaN gives 0.
+// Truncates towards zero and saturates at the ends of To; NaN becomes 0.
 template <std::integral To, std::floating_point From>
 constexpr To TruncateSaturated(From value) {
   constexpr To kMin = std::numeric_limits<To>::min(), kMax = std::numeric_limits<To>::max();
@@ -49,9 +49,9 @@ constexpr To TruncateSaturated(From value) {
   return static_cast<To>(value);
 }
 
-// `value` (of a wide type) as a To: floats round to nearest even, floats to integers truncate and saturate
-// with NaN giving 0, integers wrap, complex to real drops the imaginary part, and anything to pred asks
-// whether it is not zero.
+// Converts `value` (of a wide type) to To: floats round to nearest even; floats to integers truncate and
+// saturate, with NaN becoming 0; integers wrap; complex to real drops the imaginary part; and pred is true
+// for any value but zero.
 template <typename To, typename From>
 To NarrowElement(From value) {
   if constexpr (std::same_as<To, bool>) {
@@ -78,8 +78,8 @@ To NarrowElement(From value) {
   } else if constexpr (std::integral<To> && std::floating_point<From>) {
     return TruncateSaturated<To>(value);
   } else if constexpr (kIsSmallFloat<To> && std::integral<From>) {
-    // A double holds integers below 2^53; a larger one keeps its leading bits and a sticky one, so that it
-    // still rounds once.
+    // A double holds integers below 2^53 exactly. A larger one keeps its leading bits and a sticky bit, so
+    // that it still rounds once.
     constexpr uint64_t kExact = uint64_t{1} << 53;
     const bool negative = value < From{0};
     const uint64_t magnitude = negative ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value);

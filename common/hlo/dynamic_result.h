@@ -1,8 +1,8 @@
-// Results with bounded dynamic dimensions, as they are stored: what a program's plan writes, and a client
+// The stored form of results with bounded dynamic dimensions, which a program's plan writes and a client
 // reads.
 //
-// The elements that are there, dense row-major at their actual sizes; zeros up to as many as the bounds
-// allow; then the sizes, an s32 for each dimension.
+// It holds the existing elements, dense row-major at their actual sizes; then zeros up to the byte size at
+// the bounds; then the sizes, one s32 per dimension.
 #pragma once
 
 #include <cstddef>
@@ -17,21 +17,22 @@
 
 namespace hlod::hlo {
 
-// The bytes that an array takes where it is stored: of static dimensions ByteSize. Nothing on overflow.
+// Returns the bytes of the stored form of an array; for static dimensions that is ByteSize. nullopt on
+// overflow.
 std::optional<int64_t> StoredByteSize(const Shape& shape);
-// The array that is stored, of its actual sizes. INVALID_ARGUMENT when the bytes are not of `shape`, or a
-// size is beyond its bound. REQUIRES: shape.HasDynamicDimension().
+// Returns the stored array at its actual sizes. INVALID_ARGUMENT when `bytes` do not fit `shape`, or a size
+// is beyond its bound. REQUIRES: shape.HasDynamicDimension().
 absl::StatusOr<Literal> FromStored(const Shape& shape, absl::Span<const std::byte> bytes);
 
-// A custom-call whose operands are an array at its bounds and the s32 size of each of its dimensions, and
-// whose result, u8[StoredByteSize], is how that is stored: what a program returns when it is rewritten to
-// static shapes. Its backend_config has a '?' for each dynamic dimension and a '=' for each
-// other one.
+// The target of a custom-call whose operands are an array at its bounds and the s32 size of each of its
+// dimensions, and whose result, u8[StoredByteSize], is their stored form. A program that was rewritten to
+// static shapes returns it. Its backend_config has a '?' per dynamic dimension and a '=' per static one.
 inline constexpr std::string_view kDynamicResultTarget = "hlod.DynamicResult";
 CustomCallAttributes MakeDynamicResult(const Shape& shape);
-// The shape that such a custom-call stores; nothing when it is not one, or not well-formed.
+// Returns the shape that such a custom-call stores; nullopt when the instruction is not one, or is not
+// well-formed.
 std::optional<Shape> StoredShape(Instruction instruction);
-// INVALID_ARGUMENT when a size is beyond its bound.
+// Returns the stored form of an array. INVALID_ARGUMENT when a size is beyond its bound.
 absl::StatusOr<Literal> ToStored(const Literal& array, absl::Span<const int64_t> sizes);
 
 }  // namespace hlod::hlo

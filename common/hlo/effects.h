@@ -1,5 +1,4 @@
-// What an instruction does besides computing its value: the one definition of passes, analyses and the
-// engine.
+// The side effects of instructions: the one definition that passes, analyses and the engine share.
 #pragma once
 
 #include <vector>
@@ -8,14 +7,15 @@
 
 namespace hlod::hlo {
 
-// Whether an instruction has an effect of its own: its opcode talks to the host or to other devices (traits
-// kSideEffect and kCollective), or it is a custom-call that says so. Computations that it calls are not
-// looked at. `rng` has none here: nobody can tell a number that was drawn from one that was not.
+// Returns true when an instruction has an effect of its own: its opcode communicates with the host or with
+// other devices (traits kSideEffect and kCollective), or it is a custom-call that declares one. Computations
+// that it calls are not considered. `rng` has no effect here, because a number that was drawn cannot be told
+// from one that was not.
 bool HasOwnSideEffect(Instruction instruction);
 
-// By computation: whether running it has an effect, its callees included. Callees have smaller ids.
+// Returns, by computation, true when running it has an effect, callees included. Callees have smaller ids.
 std::vector<bool> FindSideEffects(const Module& module);
-// The same of one instruction, given FindSideEffects of its module.
+// Does the same for one instruction, with the FindSideEffects of its module in `effects`.
 bool HasSideEffect(Instruction instruction, const std::vector<bool>& effects);
 
 }  // namespace hlod::hlo

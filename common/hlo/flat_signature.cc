@@ -1,4 +1,4 @@
-// Leaves of parameters and root in a row, and the way back from an index to its place in that row.
+// The leaves of parameters and root in one row, and the position of an index in that row.
 #include "common/hlo/flat_signature.h"
 
 #include <algorithm>
@@ -17,7 +17,8 @@ void Append(const Shape& shape, int64_t parameter, std::vector<FlatSignature::Le
   }
 }
 
-// Leaves are in the order of their parameters and, in each, of their indices.
+// Finds a leaf by binary search: leaves are in the order of their parameters and, within each, of their
+// indices.
 int Find(const std::vector<FlatSignature::Leaf>& leaves, int64_t parameter, absl::Span<const int64_t> index) {
   const auto before = [&](const FlatSignature::Leaf& leaf) {
     return std::make_pair(leaf.parameter, absl::MakeConstSpan(leaf.index)) < std::make_pair(parameter, index);

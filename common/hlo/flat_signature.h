@@ -9,19 +9,20 @@
 
 namespace hlod::hlo {
 
-// Arguments are the leaves of parameter 0, then those of parameter 1, and so on; results are those of the
-// root. Each in Leaves() order.
+// Arguments are the leaves of parameter 0, then those of parameter 1, and so on; results are the leaves of
+// the root. Both are in Leaves() order.
 struct FlatSignature {
   struct Leaf {
     Shape shape;             // Without a layout.
-    int64_t parameter = -1;  // The parameter that it is, or lies in; -1 for a result.
-    int64_t number = 0;      // Among the leaves of its parameter, or of the root.
-    Dims index;              // Its path in there; empty when it is the whole.
+    int64_t parameter = -1;  // The parameter that the leaf is, or lies in; -1 for a result.
+    int64_t number = 0;      // The number among the leaves of its parameter, or of the root.
+    Dims index;              // The path in the parameter or root; empty when it is the whole.
   };
 
   explicit FlatSignature(const Computation& entry);
 
-  // The argument at `index` of a parameter, the result at `index` of the root; -1 when there is none.
+  // Return the position of the argument at `index` of a parameter, or of the result at `index` of the root;
+  // -1 when it does not exist.
   int FindArgument(int64_t parameter, absl::Span<const int64_t> index) const;
   int FindResult(absl::Span<const int64_t> index) const;
 

@@ -1,5 +1,5 @@
-// The hashes that intern what instructions share: seeded for each process, because shapes and attributes come
-// from strangers, who could otherwise send many that collide.
+// The hashes by which shared parts of instructions are interned. They are seeded per process, because shapes
+// and attributes come from strangers, who could otherwise send many that collide.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace hlod::hlo {
 
-// Equal things have equal hashes in one process; every field of a shape counts.
+// Equal values have equal hashes within one process; every field of a shape counts.
 uint64_t HashOf(const Shape& shape);
 uint64_t HashOf(const Attributes& attributes);
 uint64_t HashOf(const Literal& literal);

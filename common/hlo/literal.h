@@ -1,5 +1,5 @@
-// Literals: array or tuple values on the host, dense row-major in logical order, one byte an element for
-// sub-byte types.
+// Literals: array or tuple values on the host, dense row-major in logical order. Sub-byte types take one byte
+// per element.
 #pragma once
 
 #include <algorithm>
@@ -16,23 +16,26 @@
 
 namespace hlod::hlo {
 
-// A value of a shape. Copying copies the bytes. The shape's layout is dropped: elements are always in
+// A value of a shape. Copying copies the bytes. The shape's layout is dropped, because elements are always in
 // row-major order.
 class Literal {
  public:
   Literal() = default;  // Shape kInvalid, no bytes.
-  // Zero-filled. `shape` passes ValidateShape and its byte size is one the caller is ready to allocate.
+  // A zero-filled literal. REQUIRES: `shape` passes ValidateShape, and the caller is ready to allocate its
+  // byte size.
   explicit Literal(const Shape& shape);
-  // RESOURCE_EXHAUSTED when `shape` needs more than `max_bytes`; INVALID_ARGUMENT when it is not a valid
-  // array, tuple or token shape.
+  // Makes a zero-filled literal. RESOURCE_EXHAUSTED when `shape` needs more than `max_bytes`;
+  // INVALID_ARGUMENT when it is not a valid array, tuple or token shape.
   static absl::StatusOr<Literal> Make(const Shape& shape, int64_t max_bytes);
   static Literal MakeTuple(std::vector<Literal> elements);
-  // An array over bytes that `owner` keeps alive, row-major and dense, without a copy. Who changes them
-  // changes the literal. `data` is aligned to the element type; a copy of the literal has its own bytes.
+  // Makes an array over bytes that `owner` keeps alive, row-major and dense, without a copy: changing the
+  // bytes changes the literal. `data` must be aligned to the element type. A copy of the literal has bytes of
+  // its own.
   static Literal Borrow(const Shape& shape, std::byte* data, std::shared_ptr<void> owner);
 
   // Scalar(1.5f), Vector<int32_t>({1, 2}), Array<float>({2, 2}, {1, 2, 3, 4}): the element type follows from
-  // T. REQUIRES: as many values as the dimensions take; else the program aborts, naming both.
+  // T. REQUIRES: the number of values is the product of the dimensions; otherwise the program aborts with
+  // both.
   template <typename T>
   static Literal Scalar(T value) {
     return Array<T>({}, {value});
@@ -71,19 +74,19 @@ class Literal {
   std::vector<Literal>& elements() { return elements_; }
   const std::vector<Literal>& elements() const { return elements_; }
 
-  // The leaf arrays of a nested tuple in depth-first order (itself when it is an array).
+  // Returns the leaf arrays of a nested tuple in depth-first order (the literal itself when it is an array).
   std::vector<const Literal*> Leaves() const;
 
-  // Same shape (but for layout) and the same bytes.
+  // True when the shapes (but for layout) and the bytes are equal.
   friend bool operator==(const Literal& a, const Literal& b);
 
  private:
   struct Free {
     void operator()(std::byte* p) const;
-    std::shared_ptr<void> owner;  // Of borrowed bytes.
+    std::shared_ptr<void> owner;  // Keeps borrowed bytes alive.
   };
   static std::byte* Allocate(int64_t bytes);
-  // Aborts unless there are so many elements.
+  // Aborts unless the shape has `given` elements.
   void RequireCount(size_t given) const;
 
   Shape shape_;
@@ -95,16 +98,17 @@ class Literal {
  public:
   Literal(const Literal& other);
   Literal& operator=(const Literal& other);
-  // What was moved from is as a default-constructed one.
+  // A literal that was moved from is as a default-constructed one.
   Literal(Literal&& other) noexcept { *this = std::move(other); }
   Literal& operator=(Literal&& other) noexcept;
 };
 
-// Element `index` (row-major linear) of an array as a double; complex gives the real part. For printing and
-// tests.
+// Returns element `index` (row-major linear) of an array as a double, for complex types the real part. For
+// printing and tests.
 double ElementAsDouble(const Literal& literal, int64_t index);
 
-// The same values in another element type, each rounded, saturated or truncated as HLO's `convert` does.
+// Returns the same values in another element type, each rounded, saturated or truncated as HLO's `convert`
+// does.
 absl::StatusOr<Literal> Convert(const Literal& literal, PrimitiveType type);
 
 }  // namespace hlod::hlo

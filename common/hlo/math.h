@@ -1,5 +1,5 @@
-// Arithmetic on the values of a builder, written as formulas are: a number beside a value has its type and
-// its dimensions.
+// Arithmetic on the values of a builder, written as formulas are: a number beside a value takes the value's
+// type and dimensions.
 #pragma once
 
 #include "absl/types/span.h"
@@ -7,7 +7,7 @@
 
 namespace hlod::hlo {
 
-// A scalar of x's floating-point type.
+// Returns a scalar of x's floating-point type.
 inline Op NumberLike(Op x, double value) {
   Builder& b = *x.builder;
   switch (const PrimitiveType type = b.shape(x).type) {
@@ -49,7 +49,7 @@ inline Op Not(Op x) { return x.builder->Unary(kNot, x); }
 inline Op Where(Op pred, Op x, Op y) { return pred.builder->Select(pred, x, y); }
 inline Op Where(Op pred, double x, Op y) { return Where(pred, NumberLike(y, x), y); }
 
-// The polynomial of x, its coefficients from the highest power down.
+// Returns the polynomial of x with these coefficients, from the highest power down.
 inline Op Horner(Op x, absl::Span<const double> coefficients) {
   Op sum = NumberLike(x, coefficients[0]);
   for (const double coefficient : coefficients.subspan(1)) sum = sum * x + coefficient;

@@ -1,4 +1,4 @@
-// A mesh as an array whose axes are cut into the factors that are named; those of the group go last.
+// Treats a mesh as an array whose axes are cut into the named factors; those of the group go last.
 #include "common/hlo/mesh_groups.h"
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 namespace hlod::hlo {
 namespace {
 
-// Dimensions of an iota, and parts of axes: more would take long to count through.
+// The limit of the dimensions of an iota, and of the parts of axes: more would take long to enumerate.
 constexpr int kFactorsMax = 64;
 
-// A run of devices along one axis: those that differ by `stride` in their place.
+// A run of devices along one axis, whose positions differ by `stride`.
 struct Factor {
   int64_t size, stride;
 };
@@ -57,7 +57,7 @@ absl::Status CheckDevices(const xla::MeshProto& mesh, int64_t count) {
   return InvalidArgument("The devices of a mesh are not a transposed iota of its (%d) places.", count);
 }
 
-// The device at each place of the mesh. REQUIRES: CheckDevices.
+// Returns the device at each position of the mesh. REQUIRES: CheckDevices.
 Dims DevicesOf(const xla::MeshProto& mesh, int64_t count) {
   Dims devices(mesh.device_ids().begin(), mesh.device_ids().end());
   if (devices.empty()) {
@@ -68,7 +68,7 @@ Dims DevicesOf(const xla::MeshProto& mesh, int64_t count) {
   const Dims shape(mesh.iota_transform().reshape_dims().begin(), mesh.iota_transform().reshape_dims().end());
   const auto& order = mesh.iota_transform().transpose_perm();
   const Dims strides = RowMajorStrides(shape);
-  Dims index(shape.size());  // Of the transposed array.
+  Dims index(shape.size());  // An index of the transposed array.
   for (int64_t& device : devices) {
     device = 0;
     for (size_t d = 0; d < shape.size(); ++d)
@@ -81,7 +81,7 @@ Dims DevicesOf(const xla::MeshProto& mesh, int64_t count) {
   return devices;
 }
 
-// The part of an axis that a reference names: its size, and how many times as fast it varies.
+// Returns the part of an axis that a reference names: its size, and its stride in steps of the axis.
 absl::StatusOr<std::pair<int64_t, int64_t>> PartOf(const xla::MeshProto& mesh,
                                                    const xla::AxisRefProto& axis) {
   if (axis.mesh_axis_index() < 0 || axis.mesh_axis_index() >= mesh.axes_size())
@@ -98,7 +98,7 @@ absl::StatusOr<std::pair<int64_t, int64_t>> PartOf(const xla::MeshProto& mesh,
   return std::make_pair(size, whole.size() / before / size);
 }
 
-// The places of an array of factors, the last varying fastest.
+// Returns the positions in an array of factors, the last varying fastest.
 Dims Places(const std::vector<Factor>& factors) {
   Dims places = {0};
   for (const Factor& factor : factors) {
@@ -114,7 +114,7 @@ Dims Places(const std::vector<Factor>& factors) {
 
 struct Factors {
   int64_t devices = 0;
-  std::vector<Factor> inside, outside;  // Of a group, and from group to group.
+  std::vector<Factor> inside, outside;  // Factors within a group, and from group to group.
 };
 
 absl::StatusOr<Factors> FactorsOf(const xla::MeshAxesReplicaGroupListProto& list, int64_t devices_max) {

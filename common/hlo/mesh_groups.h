@@ -1,4 +1,4 @@
-// Groups of devices that are named by axes of a mesh.
+// Expands groups of devices that are named by axes of a mesh.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,17 @@
 
 namespace hlod::hlo {
 
-// The devices of a mesh along some of its axes, or factors of them: a list for each place along the others.
-// In a list the first of the axes varies slowest; lists go by their places, the mesh's first axis slowest
-// (XLA: MeshAxesReplicaGroupList). INVALID_ARGUMENT when the mesh has other than its devices, or more than
-// `devices_max`, or when the axes do not exist, do not divide, or overlap.
+// Returns the devices of a mesh along some of its axes, or factors of them: one list per position along the
+// other axes. Within a list the first of the named axes varies slowest; lists are in the order of their
+// positions, the mesh's first axis slowest (XLA: MeshAxesReplicaGroupList). INVALID_ARGUMENT when the mesh's
+// devices do not fit its axes, when it has more than `devices_max`, or when the named axes do not exist, do
+// not divide, or overlap.
 absl::StatusOr<std::vector<Dims>> MeshGroups(const xla::MeshAxesReplicaGroupListProto& list,
                                              int64_t devices_max);
 
-// The same errors, without counting the devices out.
+// Returns the same errors without listing the devices.
 absl::Status CheckMeshGroups(const xla::MeshAxesReplicaGroupListProto& list, int64_t devices_max);
-// How many devices there are, and how many in a group. REQUIRES: CheckMeshGroups.
+// Returns the number of devices and the number of devices per group. REQUIRES: CheckMeshGroups.
 std::pair<int64_t, int64_t> MeshGroupCounts(const xla::MeshAxesReplicaGroupListProto& list);
 
 }  // namespace hlod::hlo

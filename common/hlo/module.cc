@@ -10,7 +10,7 @@ namespace hlod::hlo {
 namespace {
 
 constexpr int64_t kComparedLiteralBytes = 64 << 10;
-// Things of one hash that a new one is compared with: it takes a seed that leaked for there to be more.
+// The limit of comparisons with values of equal hash: more of them exist only when the seed has leaked.
 constexpr size_t kComparedMax = 64;
 
 bool IsCompared(const Literal& literal) {
@@ -95,7 +95,8 @@ void Computation::Clear() {
 }
 
 void Computation::AddParameter(int64_t number, NodeId id) {
-  // A number may be anything a stranger wrote, so memory follows how many there are, not how large they are.
+  // The number may be any that a stranger wrote, so memory grows with the count of parameters, not with their
+  // numbers.
   if (number != static_cast<int64_t>(parameters_.size())) {
     early_parameters_.emplace(number, id);
     return;
@@ -137,9 +138,10 @@ Notes& Computation::mutable_notes(NodeId id) {
 void Computation::ShareNotes(NodeId id, const Computation& other, NodeId other_id) {
   const auto found = other.notes_.find(other_id);
   if (found == other.notes_.end()) return;
-  // The first of a copy, most likely: growing by and by takes longer than all else that a pass does to notes.
+  // This is most likely the first note of a copy: growing step by step takes longer than all else that a pass
+  // does to notes.
   if (notes_.empty()) notes_.reserve(other.notes_.size());
-  std::shared_ptr<Notes> notes = found->second;  // `other` may be this one, whose table moves when it grows.
+  std::shared_ptr<Notes> notes = found->second;  // `other` may be *this, whose table moves when it grows.
   notes_[id] = std::move(notes);
 }
 

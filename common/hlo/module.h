@@ -1,13 +1,12 @@
-// The IR: modules of computations of instructions, as an arena of words that only grows.
+// The IR: modules of computations of instructions, stored in arenas of words that only grow.
 //
 // A computation is one vector of 32-bit words. An instruction is {opcode and called count, operand count,
-// shape id, attributes id, operand ids..., called computation ids...}; operands have smaller ids than their
-// user and callees smaller ids than their caller, so cycles and recursion cannot be written down, and every
-// walk is a loop. Shapes and attributes are interned in Tables, so two computations over the same Tables are
-// equal exactly when their words are (side notes aside): one memcmp. Appending costs a few nanoseconds,
-// because an open trace of the client *is* a Computation. Names, metadata, shardings and unknown proto fields
-// are notes in a side table: present for the few instructions that have them. An appended instruction never
-// changes.
+// shape id, attributes id, operand ids..., called computation ids...}. Operands have smaller ids than their
+// user and callees smaller ids than their caller, so cycles and recursion cannot be expressed, and every walk
+// is a loop. Shapes and attributes are interned in Tables, so two computations over the same Tables are equal
+// exactly when their words are (side notes aside): one memcmp. Appending costs a few nanoseconds, because an
+// open trace of the client *is* a Computation. Names, metadata, shardings and unknown proto fields are notes
+// in a side table, present for the few instructions that have them. An appended instruction never changes.
 #pragma once
 
 #include <array>
@@ -31,13 +30,13 @@
 namespace hlod::hlo {
 
 using NodeId = uint32_t;         // An instruction in its computation: 0, 1, 2, ... in order of appending.
-using ShapeId = uint32_t;        // In Tables.
-using AttributesId = uint32_t;   // In Tables; 0 is NoAttributes.
+using ShapeId = uint32_t;        // An id in Tables.
+using AttributesId = uint32_t;   // An id in Tables; 0 is NoAttributes.
 using ComputationId = uint32_t;  // A computation in its module.
 
 // Interned shapes, attributes and literals, shared by the modules that one thread builds. References stay
-// valid while the Tables live. Not safe for concurrent use while anything is being interned; reading alone is
-// safe from any thread.
+// valid while the Tables live. Not safe for concurrent use while any thread interns; concurrent reading is
+// safe.
 class Tables {
  public:
   Tables();
@@ -57,11 +56,11 @@ class Tables {
   const std::shared_ptr<const Literal>& shared_literal(LiteralId id) const { return literals_[id]; }
 
  private:
-  // Ids by hash. A small direct-mapped cache stands before the map, because a trace meets the same few again
+  // Ids by hash. A small direct-mapped cache precedes the map, because a trace uses the same few values again
   // and again.
   class Index {
    public:
-    // The id under `hash` for which `equal(id)` holds, or `next`, which is then added.
+    // Returns the id under `hash` for which `equal(id)` holds. Without one, adds and returns `next`.
     template <typename Equal>
     uint32_t FindOrAdd(uint64_t hash, uint32_t next, Equal equal);
 
@@ -81,28 +80,28 @@ class Tables {
   Index shape_index_, attributes_index_, literal_index_;
 };
 
-// Where an instruction came from: XLA's OpMetadata, the fields people read.
+// The source of an instruction: the fields of XLA's OpMetadata that people read.
 struct Metadata {
   std::string op_type, op_name, source_file;
   int32_t source_line = 0;
   friend bool operator==(const Metadata&, const Metadata&) = default;
 };
 
-// What an instruction carries that no computation reads. All empty for most.
+// Data of an instruction that does not affect its value. All fields are empty for most instructions.
 struct Notes {
-  std::string name;  // Unique in the module when it came from outside; empty: printed as "<opcode>.<id>".
+  std::string name;  // Unique in the module when imported; empty: printed as "<opcode>.<id>".
   Metadata metadata;
   std::map<std::string, std::string> frontend_attributes;
   std::string backend_config;  // Opaque bytes; a custom-call's is in its attributes.
   std::vector<NodeId> control_predecessors;
   std::string sharding;    // A serialized OpSharding, or empty.
-  std::string unmodelled;  // A serialized HloInstructionProto of the fields this build has no place for.
+  std::string unmodelled;  // A serialized HloInstructionProto of the fields that this build does not model.
 };
 
 class Computation;
 class Module;
 
-// A view of one instruction; cheap to copy, valid while its computation lives and (because the arena may
+// A view of one instruction. Cheap to copy; valid while its computation lives and (because the arena may
 // move) until the next Append.
 class Instruction {
  public:
@@ -116,12 +115,12 @@ class Instruction {
   AttributesId attributes_id() const { return words_[3]; }
   inline const Shape& shape() const;
   inline const Attributes& attributes() const;
-  // The attributes as the alternative that the opcode's row names. REQUIRES: it is that one.
+  // Returns the attributes as the alternative that the opcode's row names. REQUIRES: T is that alternative.
   template <typename T>
   const T& attributes() const {
     return std::get<T>(attributes());
   }
-  // dimensions={...} of the opcodes that have just that.
+  // Returns dimensions={...}. REQUIRES: the opcode has DimensionsAttributes.
   const Dims& dimensions() const { return attributes<DimensionsAttributes>().dimensions; }
 
   uint32_t operand_count() const { return words_[1]; }
@@ -129,9 +128,9 @@ class Instruction {
   inline Instruction operand(uint32_t index) const;
   absl::Span<const ComputationId> called() const { return {words_ + 4 + words_[1], words_[0] >> 8}; }
 
-  inline const Literal& literal() const;    // Of a constant.
-  inline int64_t parameter_number() const;  // Of a parameter.
-  // The note's name, or "<opcode>.<id>".
+  inline const Literal& literal() const;    // REQUIRES: a constant.
+  inline int64_t parameter_number() const;  // REQUIRES: a parameter.
+  // Returns the note's name, or "<opcode>.<id>".
   std::string name() const;
 
  private:
@@ -140,11 +139,11 @@ class Instruction {
   const uint32_t* words_;
 };
 
-// What a computation is beside its name and its instructions. Copied whole.
+// The properties of a computation besides its name and its instructions. Copied whole.
 struct ComputationConfig {
   std::string execution_thread;  // "" is the main thread.
   bool is_fusion = false;
-  std::string unmodelled;  // A serialized HloComputationProto of fields this build has no place for.
+  std::string unmodelled;  // A serialized HloComputationProto of the fields that this build does not model.
   friend bool operator==(const ComputationConfig&, const ComputationConfig&) = default;
 };
 
@@ -155,13 +154,13 @@ class Computation {
       : tables_(std::move(tables)), name_(std::move(name)) {}
 
   // Appends an instruction and returns its id. REQUIRES: operands exist; `called` are ids of earlier
-  // computations of the module; attributes are of the opcode's alternative. Shapes are taken as given:
-  // Builder infers them, Verify checks them. The last appended instruction is the root until set_root is
+  // computations of the module; attributes are of the opcode's alternative. The shape is not checked: Builder
+  // infers shapes, and Verify checks them. The last appended instruction is the root until set_root is
   // called.
   NodeId Append(Opcode opcode, ShapeId shape, AttributesId attributes, absl::Span<const NodeId> operands,
                 absl::Span<const ComputationId> called = {});
 
-  // Forgets every instruction and note, and keeps the memory for the next ones.
+  // Removes all instructions and notes, and keeps the memory.
   void Clear();
 
   uint32_t size() const { return static_cast<uint32_t>(offsets_.size()); }
@@ -172,12 +171,12 @@ class Computation {
   Instruction root() const { return (*this)[root_id()]; }
   void set_root(NodeId id) { root_ = id; }
 
-  // Ids of the parameters in parameter order, up to the first number that is missing; Verify checks that none
-  // is.
+  // Ids of the parameters in parameter order, up to the first missing number. In verified computations none
+  // is missing.
   absl::Span<const NodeId> parameters() const { return parameters_; }
   static constexpr NodeId kNoNode = UINT32_MAX;
 
-  // Parameter shapes, names and root shape.
+  // Returns the shapes and names of the parameters, and the shape of the root.
   ProgramShape program_shape() const;
 
   const std::string& name() const { return name_; }
@@ -186,19 +185,19 @@ class Computation {
   Tables& tables() const { return *tables_; }
   const std::shared_ptr<Tables>& shared_tables() const { return tables_; }
 
-  // The notes of an instruction, or null.
+  // Returns the notes of an instruction, or null.
   const Notes* notes(NodeId id) const;
-  // The notes of an instruction, made when missing. Valid until the next call.
+  // Returns the notes of an instruction, which are added when missing. Valid until the next call.
   Notes& mutable_notes(NodeId id);
-  // Gives instruction `id` the notes, if any, of instruction `other_id` of `other`: shared until either is
-  // changed.
+  // Makes instruction `id` share the notes, if any, of instruction `other_id` of `other`, until either
+  // changes.
   void ShareNotes(NodeId id, const Computation& other, NodeId other_id);
 
-  // OK, or why it must not run: its Builder failed, or has not finished it.
+  // Returns OK, or the reason why the computation must not run: its Builder failed, or has not finished it.
   const absl::Status& built() const { return built_; }
   void set_built(absl::Status status) { built_ = std::move(status); }
 
-  // The arena: equal words over the same Tables are equal programs.
+  // The arena: equal words over the same Tables mean equal programs.
   absl::Span<const uint32_t> words() const { return {words_.data(), words_.size()}; }
 
   ComputationConfig config;
@@ -207,7 +206,7 @@ class Computation {
   std::shared_ptr<Tables> tables_;
   std::string name_;
   Words words_;
-  Words offsets_;  // Where each instruction begins in words_.
+  Words offsets_;  // The start of each instruction in words_.
   void AddParameter(int64_t number, NodeId id);
 
   std::vector<NodeId> parameters_;
@@ -217,7 +216,7 @@ class Computation {
   absl::Status built_;
 };
 
-// An output of the module that may take over the memory of a parameter.
+// An output of the module that may reuse the memory of a parameter.
 struct InputOutputAlias {
   Dims output_index;
   int64_t parameter_number = 0;
@@ -232,19 +231,19 @@ struct BufferDonor {
   friend bool operator==(const BufferDonor&, const BufferDonor&) = default;
 };
 
-// What a module is beside its name and its computations. Copied whole; a copy whose entry takes or returns
-// something else clears what speaks of parameters and results (ClearSignature).
+// The properties of a module besides its name and its computations. Copied whole. A copy whose entry takes or
+// returns something else must clear the fields about parameters and results (ClearSignature).
 struct ModuleConfig {
-  // The entry's signature with the layouts the caller wants; parameters empty and result invalid: taken from
-  // the entry.
+  // The entry's signature with the layouts that the caller wants. With no parameters and an invalid result,
+  // the signature is the entry's own.
   ProgramShape entry_layout;
   std::vector<InputOutputAlias> input_output_alias;
   std::vector<BufferDonor> buffer_donors;
   std::map<std::string, std::string> frontend_attributes;
-  // In a proto those of its device assignment.
+  // In a proto, the counts of its device assignment.
   int64_t replica_count = 1, partition_count = 1;
   bool is_scheduled = false;
-  // A serialized HloModuleProto of fields this build has no place for (stack frames, profiles, ...).
+  // A serialized HloModuleProto of the fields that this build does not model (stack frames, profiles, ...).
   std::string unmodelled;
 
   void ClearSignature() {
@@ -256,7 +255,7 @@ struct ModuleConfig {
   friend bool operator==(const ModuleConfig&, const ModuleConfig&) = default;
 };
 
-// A program: computations, callees first, and the entry.
+// A program: its computations, callees first, and its entry.
 class Module {
  public:
   explicit Module(std::string name, std::shared_ptr<Tables> tables = std::make_shared<Tables>())
@@ -267,7 +266,7 @@ class Module {
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
 
-  // Appends an empty computation. The last added one is the entry until set_entry is called. References stay
+  // Appends an empty computation. The last one added is the entry until set_entry is called. References stay
   // valid.
   Computation& AddComputation(std::string name);
   ComputationId computation_count() const { return static_cast<ComputationId>(computations_.size()); }
@@ -282,7 +281,7 @@ class Module {
   Tables& tables() const { return *tables_; }
   const std::shared_ptr<Tables>& shared_tables() const { return tables_; }
 
-  // Instructions in all computations.
+  // Returns the number of instructions in all computations.
   int64_t instruction_count() const;
 
   ModuleConfig config;
@@ -295,8 +294,8 @@ class Module {
   ComputationId entry_ = kLast;
 };
 
-// The same program over Tables of its own, so that work on the copy interns nothing into what others may be
-// reading. Large literals are shared.
+// Returns the same program over Tables of its own, so that work on the copy interns nothing into Tables that
+// other threads may be reading. Large literals are shared.
 std::unique_ptr<Module> Clone(const Module& module);
 
 inline const Shape& Instruction::shape() const { return computation_->tables().shape(shape_id()); }

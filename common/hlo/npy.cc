@@ -1,5 +1,5 @@
-// Version 1.0 of the format is written, 1.0 to 3.0 are read: a magic, a header that is a Python dictionary,
-// and the elements.
+// Writes version 1.0 of the format, and reads 1.0 to 3.0: a magic number, a header that is a Python
+// dictionary, and the elements.
 #include "common/hlo/npy.h"
 
 #include <bit>
@@ -18,7 +18,7 @@ static_assert(std::endian::native == std::endian::little, "Elements are written 
 constexpr std::string_view kMagic("\x93NUMPY", 6);
 constexpr size_t kHeaderAlignment = 64;
 
-// Widths 1 to 8 of the kinds that NumPy names.
+// Returns the dtype for widths 1 to 8 of the kinds that NumPy names.
 std::string_view Named(char kind, int bytes) {
   switch (kind) {
     case 'i': return bytes == 1 ? "|i1" : bytes == 2 ? "<i2" : bytes == 4 ? "<i4" : "<i8";
@@ -28,7 +28,7 @@ std::string_view Named(char kind, int bytes) {
   }
 }
 
-// What follows `key` in the header, up to the next thing that ends a value.
+// Returns the value of `key` in the header, up to the next character that ends a value.
 std::string_view ValueOf(std::string_view header, std::string_view key) {
   const size_t found = header.find(key);
   if (found == std::string_view::npos) return {};
@@ -43,7 +43,7 @@ std::string_view ValueOf(std::string_view header, std::string_view key) {
   return close == ',' ? rest.substr(0, end) : rest.substr(1, end - 1);
 }
 
-// Whether elements of `dtype` are those of `type`, by name or as raw bits.
+// Returns true when elements of `dtype` are elements of `type`, by name or as raw bits.
 bool Fits(std::string_view dtype, PrimitiveType type) {
   if (dtype == NpyDtype(type)) return true;
   if (dtype.size() < 3 || (dtype[0] == '>' && ByteWidth(type) > 1)) return false;
@@ -51,7 +51,7 @@ bool Fits(std::string_view dtype, PrimitiveType type) {
   return nameless && dtype[1] == 'V' && dtype.substr(2) == std::to_string(ByteWidth(type));
 }
 
-// Types narrower than the byte an element takes: every byte must be a value of the type.
+// Checks that every byte is a value of the type, for types narrower than the byte that an element takes.
 absl::Status CheckRange(std::string_view bytes, PrimitiveType type, std::string_view name) {
   const int bits = type == kPred ? 1 : Info(type).bits;
   if (bits >= 8 || ByteWidth(type) != 1) return absl::OkStatus();
@@ -171,7 +171,7 @@ std::string FormatNpyHeader(std::string_view dtype, const Dims& sizes) {
   std::string dims;
   for (const int64_t size : sizes) dims += std::to_string(size) + ", ";
   if (dims.size() > 2 && sizes.size() > 1) dims.resize(dims.size() - 2);
-  if (sizes.size() == 1) dims.resize(dims.size() - 1);  // (3,)
+  if (sizes.size() == 1) dims.resize(dims.size() - 1);  // A tuple of one element: (3,).
   std::string header =
       absl::StrFormat("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", dtype, dims);
   const size_t prefix = kMagic.size() + 4;

@@ -11,7 +11,7 @@
 namespace hlod::hlo {
 namespace {
 
-// The position of `T` among the alternatives of Attributes.
+// Returns the position of `T` among the alternatives of Attributes.
 template <typename T, size_t I = 0>
 constexpr uint8_t IndexOf() {
   if constexpr (std::is_same_v<T, std::variant_alternative_t<I, Attributes>>) {

@@ -1,4 +1,4 @@
-// Opcodes and what the table (opcodes.inc) says of each.
+// Opcodes and their properties, which are rows of a table (opcodes.inc).
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ enum OpcodeTraits : uint8_t {
 
 struct OpcodeInfo {
   std::string_view name;  // "dynamic-update-slice"
-  int arity;              // Operands; -1 variadic.
-  int called;             // Called computations; -1 variadic.
+  int arity;              // Number of operands; -1 variadic.
+  int called;             // Number of called computations; -1 variadic.
   uint8_t attributes;     // Index of the alternative of hlo::Attributes.
   uint8_t traits;         // OpcodeTraits.
 };
@@ -43,7 +43,7 @@ const OpcodeInfo& Info(Opcode opcode);
 inline std::string_view Name(Opcode opcode) { return Info(opcode).name; }
 inline bool HasTrait(Opcode opcode, OpcodeTraits trait) { return (Info(opcode).traits & trait) != 0; }
 
-// The opcode with this HLO spelling, or nothing. Legacy comparison spellings are the codec's affair.
+// Returns the opcode with this HLO spelling, or nullopt. The codec handles legacy spellings of comparisons.
 std::optional<Opcode> ParseOpcode(std::string_view name);
 
 }  // namespace hlod::hlo

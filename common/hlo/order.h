@@ -20,9 +20,9 @@ HLOD_ALWAYS_INLINE bool Less(T a, T b) {
   }
 }
 
-// As XLA has them: a NaN on either side is the result, the first of two; the maximum of +0 and -0 is +0,
-// their minimum -0. Of equal numbers only zeros differ in their bits, which are joined. Compilers vectorise
-// both.
+// Returns the maximum as XLA defines it: when either side is NaN the result is NaN, the first one of two; the
+// maximum of +0 and -0 is +0, their minimum is -0. Of equal numbers only zeros differ in their bits, so the
+// bits are combined. Compilers vectorise both functions.
 template <typename T>
 HLOD_ALWAYS_INLINE T Maximum(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {

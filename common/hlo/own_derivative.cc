@@ -1,4 +1,4 @@
-// The marks are frontend attributes of instructions.
+// Stores the marks as frontend attributes of instructions.
 #include "common/hlo/own_derivative.h"
 
 #include <map>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr char kOwnDerivative[] = "own_derivative", kOwnResults[] = "own_results", kStop[] = "stop_gradient";
 
-// Empty: it has none of that name.
+// Returns an empty string when the node has no attribute of that name.
 std::string_view AttributeOf(const Computation& computation, NodeId node, const char* name) {
   const Notes* const notes = computation.notes(node);
   if (notes == nullptr) return "";

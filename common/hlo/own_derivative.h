@@ -1,10 +1,10 @@
-// Values whose derivative is taken by a rule of its own, known by name, in place of the rules of the
-// instructions that compute them: of loops, and of formulas whose derivative by parts is not finite or loses
+// Marks values whose derivative is taken by a custom rule, known by name, instead of by the rules of the
+// instructions that compute them: loops, and formulas whose term-by-term derivative is not finite or loses
 // digits.
 //
-// In the computation the results and the operands become one tuple, which names the rule, and the formula
-// reads the operands through copies that pass no derivative on. So the marks run like any other instructions,
-// and only differentiation (client/transform/rules/own.cc) reads them.
+// In the computation, the results and the operands become one tuple whose frontend attribute names the rule,
+// and the formula reads the operands through copies that pass no derivative on. The marks therefore run like
+// any other instructions, and only differentiation (client/transform/rules/own.cc) reads them.
 #pragma once
 
 #include <string_view>
@@ -16,27 +16,27 @@
 
 namespace hlod::hlo {
 
-// A copy of x through which no derivative passes.
+// Returns a copy of x through which no derivative passes.
 Op StopGradient(Op x);
 bool IsStopped(const Computation& computation, NodeId node);
-// Lets no derivative pass through a value.
+// Marks a value as one through which no derivative passes.
 void Stop(Op x);
 
-// Appends what `lower` makes of the operands and returns it under the rule.
+// Appends the instructions that `lower` makes of the operands and returns their results under the rule.
 std::vector<Op> WithOwnDerivative(std::string_view rule, absl::Span<const Op> operands,
                                   absl::FunctionRef<std::vector<Op>(absl::Span<const Op>)> lower);
-// As above, of one result.
+// Does the same for a single result.
 template <typename F>
 Op OwnDerivative(std::string_view rule, absl::Span<const Op> operands, F lower) {
   return WithOwnDerivative(rule, operands,
                            [&](absl::Span<const Op> x) { return std::vector<Op>{lower(x)}; })[0];
 }
 
-// The name of the rule of a tuple; empty: it has none.
+// Returns the name of a tuple's rule, or an empty string when it has none.
 std::string_view OwnRule(const Computation& computation, NodeId node);
-// How many of its elements, the first ones, are results.
+// Returns the number of its leading elements that are results; the rest are operands.
 size_t OwnResults(const Computation& computation, NodeId node);
-// The elements, of which the first `results` are results, as a tuple of that rule.
+// Returns the elements, of which the first `results` are results, as a tuple of that rule.
 Op TupleWithRule(std::string_view rule, absl::Span<const Op> elements, size_t results);
 
 }  // namespace hlod::hlo

@@ -1,4 +1,4 @@
-// Element types by XLA's names and wire numbers, and the one way from a run-time type to its C++ storage
+// Element types by XLA's names and wire numbers, and the dispatch from a run-time type to its C++ storage
 // type.
 #pragma once
 
@@ -22,7 +22,7 @@ using enum PrimitiveType;
 
 enum class TypeClass : uint8_t { kPred, kSigned, kUnsigned, kFloat, kComplex, kOther };
 
-// The row of primitive_types.inc; kInvalid and unknown numbers give {"invalid", 0, 0, kOther}.
+// The row of primitive_types.inc; {"invalid", 0, 0, kOther} for kInvalid and unknown numbers.
 struct TypeInfo {
   std::string_view name;  // HLO text spelling.
   int bits;               // Width of the value; 0 for tuple, token, opaque, buffer.
@@ -38,20 +38,20 @@ inline bool IsFloat(PrimitiveType type) { return Info(type).type_class == TypeCl
 inline bool IsComplex(PrimitiveType type) { return Info(type).type_class == TypeClass::kComplex; }
 inline bool IsSigned(PrimitiveType type) { return Info(type).type_class == TypeClass::kSigned; }
 inline bool IsUnsigned(PrimitiveType type) { return Info(type).type_class == TypeClass::kUnsigned; }
-// Signed or unsigned integers; pred is not one.
+// Returns true for signed and unsigned integers; pred is not an integer.
 inline bool IsInteger(PrimitiveType type) { return IsSigned(type) || IsUnsigned(type); }
 
-// The type spelled `name` in HLO text ("bf16"), or nothing.
+// Returns the type spelled `name` in HLO text ("bf16"), or nullopt.
 std::optional<PrimitiveType> ParsePrimitiveType(std::string_view name);
-// The type with XLA's wire number, or nothing (0 and numbers this build does not know).
+// Returns the type with XLA's wire number, or nullopt (0 and numbers that this build does not know).
 std::optional<PrimitiveType> PrimitiveTypeFromNumber(int number);
-// c64 -> f32, c128 -> f64; other types are their own.
+// Returns f32 for c64 and f64 for c128; other types unchanged.
 PrimitiveType RealType(PrimitiveType type);
-// f32 -> c64, f64 -> c128; other types are their own.
+// Returns c64 for f32 and c128 for f64; other types unchanged.
 PrimitiveType ComplexType(PrimitiveType type);
 
-// C++ storage type -> PrimitiveType: kPrimitiveTypeOf<float> is kF32; kInvalid for a type that stores no
-// element.
+// Returns the PrimitiveType of a C++ storage type: kPrimitiveTypeOf<float> is kF32; kInvalid for a type that
+// stores no element.
 template <typename T>
 consteval PrimitiveType PrimitiveTypeFor() {
 #define HLOD_TYPE(id, number, text, bits, type_class, storage) \
@@ -63,8 +63,8 @@ consteval PrimitiveType PrimitiveTypeFor() {
 template <typename T>
 inline constexpr PrimitiveType kPrimitiveTypeOf = PrimitiveTypeFor<T>();
 
-// Calls f.template operator()<T>() with the storage type of `type`; false when `type` has none (tuple, token,
-// ...).
+// Calls f.template operator()<T>() with the storage type of `type`. Returns false when `type` has none
+// (tuple, token, ...).
 //   VisitType(shape.type(), [&]<typename T>() { Fill<T>(...); });
 template <typename F>
 bool VisitType(PrimitiveType type, F&& f) {

@@ -1,4 +1,4 @@
-// The kind of the ragged dimension, by the list that it is in.
+// The kind of the ragged dimension follows from the list that contains it.
 #include "common/hlo/ragged_dot.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Counting the random instructions of a module.
+// Counts the random instructions of a module.
 #include "common/hlo/random_key.h"
 
 namespace hlod::hlo {

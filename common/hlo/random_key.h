@@ -1,4 +1,4 @@
-// The keys that tell a program's random instructions apart.
+// The keys that distinguish a program's random instructions.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace hlod::hlo {
 
-// A well-mixed number for the n-th rng of a module.
+// Returns a well-mixed number for the n-th rng of a module.
 inline uint64_t RandomKey(uint64_t n) {
   // The finalizer of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators").
   uint64_t key = (n + 1) * 0x9E3779B97F4A7C15;
@@ -16,7 +16,7 @@ inline uint64_t RandomKey(uint64_t n) {
   return key ^ key >> 31;
 }
 
-// The key of an rng of the module, by how many stand before it.
+// Returns the key of an rng of the module, from the number of rngs that precede it.
 uint64_t RandomKey(const Module& module, Instruction rng);
 
 }  // namespace hlod::hlo

@@ -1,4 +1,4 @@
-// Iotas of devices counted out, and lists checked.
+// Expands iotas of devices, and checks lists.
 #include "common/hlo/replica_groups.h"
 
 #include <algorithm>
@@ -115,7 +115,7 @@ std::vector<Dims> ListGroups(const ReplicaGroups& groups) {
   const size_t rank = groups.reshape.size();
   const Dims strides = RowMajorStrides(groups.reshape);
   std::vector<Dims> lists(static_cast<size_t>(groups.count));
-  Dims index(rank);  // Of the transposed array.
+  Dims index(rank);  // An index of the transposed array.
   for (Dims& list : lists) {
     for (int64_t i = 0; i < groups.size; ++i) {
       int64_t id = 0;
@@ -139,7 +139,7 @@ absl::Status TooMany(Instruction collective, const std::string& what) {
       Name(collective.opcode()), collective.name(), what);
 }
 
-// How often the operand's elements go into the result's, or the other way round.
+// Returns true when the result of a collective has more or fewer elements than its operand.
 bool ChangesSize(Instruction collective) {
   const Shape* result = &GivenShape(collective);
   for (uint32_t i = 0; i < collective.operand_count(); ++i) {
@@ -185,10 +185,10 @@ absl::Status CheckOneParticipant(Instruction collective) {
     return absl::OkStatus();
   }
   const auto* attributes = std::get_if<CollectiveAttributes>(&collective.attributes());
-  if (attributes == nullptr) return absl::OkStatus();  // The end of one that was looked at.
+  if (attributes == nullptr) return absl::OkStatus();  // A -done, whose start was checked already.
   const ReplicaGroups& groups = attributes->groups;
   RETURN_IF_ERROR(CheckGroups(groups));
-  constexpr int64_t kListedMax = 1 << 12;  // Of which a program of one has one.
+  constexpr int64_t kListedMax = 1 << 12;  // A program of one device can name only one.
   if (const int64_t devices = GroupDevices(groups); devices > kListedMax)
     return TooMany(collective, absl::StrCat("names (", devices, ") devices"));
   for (const Dims& group : ListGroups(groups)) {

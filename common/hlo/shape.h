@@ -16,7 +16,7 @@
 
 namespace hlod::hlo {
 
-// Dimension sizes, dimension numbers, indices: one int64 a dimension.
+// Dimension sizes, dimension numbers, indices: one int64 per dimension.
 using Dims = absl::InlinedVector<int64_t, 6>;
 
 // The size stored for an unbounded dynamic dimension ("?"), as on XLA's wire.
@@ -24,8 +24,9 @@ inline constexpr int64_t kUnboundedSize = INT64_MIN;
 
 struct Shape;
 
-// How an array lies in memory: XLA's LayoutProto. hlod's own buffers are always dense row-major; a layout in
-// a module is kept, printed and sent on, and changes no value. `physical_shape` is shared, never null inside.
+// The layout of an array in memory: XLA's LayoutProto. hlod's own buffers are always dense row-major; a
+// layout in a module is kept, printed and sent on, and changes no value. `physical_shape` is shared and never
+// refers to a null shape.
 struct Layout {
   Dims minor_to_major;  // Fastest dimension first.
   std::vector<Dims> tiles;
@@ -51,9 +52,9 @@ struct Layout {
 struct Shape {
   PrimitiveType type = kInvalid;
   Dims dims;  // Empty for scalars, tuples, tokens. A dynamic dimension holds its bound or kUnboundedSize.
-  absl::InlinedVector<bool, 6> dynamic;  // Empty (all static), or one flag a dimension.
-  std::vector<Shape> tuple;              // Elements of a tuple; the one array of a kBufferType.
-  std::optional<Layout> layout;          // Absent: row-major.
+  absl::InlinedVector<bool, 6> dynamic;  // Empty (all static), or one flag per dimension.
+  std::vector<Shape> tuple;              // Elements of a tuple, or the one array of a kBufferType.
+  std::optional<Layout> layout;          // nullopt: row-major.
 
   static Shape Array(PrimitiveType type, absl::Span<const int64_t> dims);
   static Shape Array(PrimitiveType type, std::initializer_list<int64_t> dims) {
@@ -69,10 +70,10 @@ struct Shape {
   bool IsScalar() const { return IsArray() && dims.empty(); }
   int64_t rank() const { return static_cast<int64_t>(dims.size()); }
   bool IsDynamic(int64_t dimension) const { return !dynamic.empty() && dynamic[dimension]; }
-  // Whether any dimension here or in an element is dynamic.
+  // Returns true when any dimension here or in an element is dynamic.
   bool HasDynamicDimension() const;
 
-  // Equal to the last bit, layouts included.
+  // True when all fields are equal, layouts included.
   friend bool operator==(const Shape& a, const Shape& b);
   template <typename H>
   friend H AbslHashValue(H h, const Shape& shape) {
@@ -81,19 +82,19 @@ struct Shape {
   }
 };
 
-// Equal but for layouts.
+// Returns true when the shapes are equal, layouts ignored.
 bool Compatible(const Shape& a, const Shape& b);
-// Equal dimension sizes and dynamism; element types and layouts may differ.
+// Returns true when dimension sizes and dynamism are equal; element types and layouts may differ.
 bool SameDimensions(const Shape& a, const Shape& b);
 
-// How many elements an array has (a bound counts as the size), or nothing when that overflows, is unbounded,
-// or `shape` is not an array.
+// Returns the number of elements of an array (a bound counts as the size), or nullopt when that overflows, is
+// unbounded, or `shape` is not an array.
 std::optional<int64_t> ElementCount(const Shape& shape);
-// Dense payload bytes of an array, or the sum over a tuple's leaves; tokens have none. Sub-byte elements take
-// a byte each. Nothing when the count overflows an int64 or a dimension is unbounded.
+// Returns the dense payload bytes of an array, or the sum over a tuple's leaves; tokens have none. Sub-byte
+// elements take one byte each. nullopt when the count overflows an int64 or a dimension is unbounded.
 std::optional<int64_t> ByteSize(const Shape& shape);
 
-// The shape at `index` inside nested tuples, or null.
+// Returns the shape at `index` inside nested tuples, or null.
 const Shape* SubShape(const Shape& shape, absl::Span<const int64_t> index);
 
 // One leaf (an array, token, opaque or empty tuple's absence) of a nested tuple, depth first.
@@ -101,25 +102,26 @@ struct ShapeLeaf {
   Dims index;          // Path from the root; empty when the root is the leaf.
   const Shape* shape;  // Owned by the shape that was walked.
 };
-// The leaves in depth-first order: the flat order of Execute's arguments and results.
+// Returns the leaves in depth-first order: the flat order of Execute's arguments and results.
 std::vector<ShapeLeaf> Leaves(const Shape& shape);
 
-// How many shapes are inside, itself included; counting stops at kMaxShapeNodes + 1.
+// Returns the number of shapes inside, itself included; counting stops at kMaxShapeNodes + 1.
 int64_t NodeCount(const Shape& shape);
 
-// What may be held in one IR: rank and nesting within limits, sizes not negative, layouts that are
-// permutations, array byte size without overflow. INVALID_ARGUMENT naming the shape and what is wrong.
+// Checks that a shape may be held in the IR: rank and nesting within limits, sizes not negative, layouts that
+// are permutations, array byte size without overflow. INVALID_ARGUMENT, with the shape and the reason,
+// otherwise.
 absl::Status ValidateShape(const Shape& shape);
 
-// "f32[2,3]{1,0}", "(s32[], f32[<=8])": HLO text with layouts where a shape has them.
+// Returns HLO text with layouts where a shape has them: "f32[2,3]{1,0}", "(s32[], f32[<=8])".
 std::string ToString(const Shape& shape);
-// The same without layouts: what error messages use.
+// Returns the text without layouts, for error messages.
 std::string ToStringNoLayout(const Shape& shape);
 
-// Row-major strides in elements.
+// Returns the row-major strides in elements.
 Dims RowMajorStrides(absl::Span<const int64_t> dims);
 
-// Parameters and result of a computation.
+// The parameters and the result of a computation.
 struct ProgramShape {
   std::vector<Shape> parameters;
   std::vector<std::string> parameter_names;  // Empty, or parallel to `parameters`.
@@ -129,6 +131,6 @@ struct ProgramShape {
 
 inline constexpr int kMaxRank = 64;                 // Dimensions of one array.
 inline constexpr int kMaxTupleDepth = 64;           // Nesting of tuples.
-inline constexpr int64_t kMaxShapeNodes = 1 << 20;  // Tuples, elements and elements of elements of one shape.
+inline constexpr int64_t kMaxShapeNodes = 1 << 20;  // A shape's tuples, their elements, and so on.
 
 }  // namespace hlod::hlo

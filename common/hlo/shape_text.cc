@@ -21,7 +21,8 @@ void PrintNumbers(const Dims& numbers, std::string& out) {
   PrintJoined(numbers, [&out](int64_t n) { absl::StrAppend(&out, n); }, out);
 }
 
-// What follows the dimension order: ":T(8,128)(2,1)S(1)", each part only when it says something.
+// Appends the part of a layout that follows the dimension order, ":T(8,128)(2,1)S(1)", without parts that
+// have default values.
 void PrintLayoutTail(const Layout& layout, std::string& out) {
   if (!layout.tiles.empty()) {
     out += 'T';

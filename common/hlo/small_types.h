@@ -1,6 +1,6 @@
-// Element types C++ lacks: 16-, 8- and 4-bit floats and sub-byte integers, with conversions that round once,
-// to nearest even. Formats: IEEE 754 half; bfloat16; the OCP 8-bit and MX specifications; FNUZ variants per
-// Graphcore/AMD (arXiv 2206.02915).
+// Element types that C++ lacks: 16-, 8- and 4-bit floats and sub-byte integers, with conversions that round
+// once, to nearest even. Formats: IEEE 754 half; bfloat16; the OCP 8-bit and MX specifications; FNUZ variants
+// per Graphcore/AMD (arXiv 2206.02915).
 #pragma once
 
 #include <bit>
@@ -11,14 +11,13 @@
 
 namespace hlod::hlo {
 
-// What a small float does at the top of its range and around zero.
+// The behaviour of a small float at the top of its range and around zero.
 enum class FloatFlavor : uint8_t {
   kIeee,          // Infinities and NaNs at the all-ones exponent.
-  kFiniteNan,     // FN: no infinity; NaN is all ones; overflow gives NaN.
-  kUnsignedZero,  // FNUZ: no infinity, no -0; NaN is the bit pattern of -0; overflow gives NaN.
-  kFinite,        // f4, f6: neither infinity nor NaN; overflow saturates, NaN becomes -0 as ml_dtypes does.
-  kPowerOfTwo,    // E8M0: an unsigned exponent and nothing else; NaN is all ones; zero and negatives have no
-                  // value.
+  kFiniteNan,     // FN: no infinity; NaN is all ones; overflow becomes NaN.
+  kUnsignedZero,  // FNUZ: no infinity, no -0; NaN is the bit pattern of -0; overflow becomes NaN.
+  kFinite,        // f4, f6: neither infinity nor NaN; overflow saturates, NaN becomes -0 as in ml_dtypes.
+  kPowerOfTwo,    // E8M0: only an unsigned exponent; NaN is all ones; zero and negatives have no value.
 };
 
 template <typename StorageT, int ExponentBits, int MantissaBits, int Bias, FloatFlavor kFlavor>
@@ -58,7 +57,7 @@ class SmallFloat {
                                   : kFlavor == FloatFlavor::kFinite
                                       ? kSignBit
                                       : static_cast<Storage>((kExponentMask << MantissaBits) | kMantissaMask);
-  // The largest finite value's bits without sign.
+  // The bits of the largest finite value, without the sign.
   static constexpr uint32_t kMaxFinite =
       kFlavor == FloatFlavor::kIeee ? ((kExponentMask << MantissaBits) - 1)
       : kFlavor == FloatFlavor::kFiniteNan || kFlavor == FloatFlavor::kPowerOfTwo
@@ -124,8 +123,8 @@ class SmallFloat {
     int exponent;
     std::frexp(magnitude, &exponent);
     exponent -= 1;  // magnitude = 1.m * 2^exponent
-    // Below the smallest normal exponent the grid stops getting finer (E8M0 has no subnormals: it starts at
-    // 2^-Bias).
+    // Below the smallest normal exponent the grid does not get finer (E8M0 has no subnormals: its grid starts
+    // at 2^-Bias).
     constexpr int kMinExponent = kFlavor == FloatFlavor::kPowerOfTwo ? -Bias : 1 - Bias;
     const int grid = (exponent < kMinExponent ? kMinExponent : exponent) - MantissaBits;
     double steps = std::nearbyint(std::ldexp(magnitude, -grid));  // Default rounding mode: ties to even.
@@ -174,8 +173,8 @@ using F6E2M3FN = SmallFloat<uint8_t, 2, 3, 1, FloatFlavor::kFinite>;
 using F6E3M2FN = SmallFloat<uint8_t, 3, 2, 3, FloatFlavor::kFinite>;
 using F8E8M0FNU = SmallFloat<uint8_t, 8, 0, 127, FloatFlavor::kPowerOfTwo>;
 
-// An integer of 1, 2 or 4 bits kept in a byte, sign- or zero-extended; construction wraps as two's complement
-// does.
+// An integer of 1, 2 or 4 bits stored in a byte, sign- or zero-extended. Construction wraps as two's
+// complement does.
 template <int Bits, bool Signed>
 class SmallInt {
  public:

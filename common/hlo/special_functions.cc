@@ -1,5 +1,5 @@
-// Polynomials of Cephes and of Giles (erf_inv), Lanczos' approximation of the gamma function, and Euler and
-// Maclaurin's sum for zeta: the coefficients for f32 and for f64 are tables.
+// The sources: polynomials of Cephes and of Giles (erf_inv), Lanczos' approximation of the gamma function,
+// and Euler and Maclaurin's sum for zeta. The coefficients for f32 and for f64 are tables.
 #include "common/hlo/special_functions.h"
 
 #include <cmath>
@@ -19,7 +19,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 bool IsDouble(Op x) { return x.builder->shape(x).type == kF64; }
 
-// A sum of Chebyshev's polynomials by Clenshaw's recurrence.
+// Returns a sum of Chebyshev's polynomials, by Clenshaw's recurrence.
 Op Chebyshev(Op x, absl::Span<const double> coefficients) {
   Op b0 = x * 0, b1 = b0, b2 = b0;
   for (const double coefficient : coefficients) {
@@ -117,10 +117,10 @@ constexpr double kLanczos[] = {676.5203681218851,     -1259.1392167224028,  771.
                                -176.61502916214059,   12.507343278686905,   -0.13857109526572012,
                                9.9843695780195716e-6, 1.5056327351493116e-7};
 
-// What Lanczos' sum has beside kLanczos, and where it is centred.
+// The constant term of Lanczos' sum beside kLanczos, and its centre.
 constexpr double kLanczosBase = 0.99999999999980993227684700473478, kLanczosG = 7;
 
-// x - 1, reflected to -x below 1/2.
+// Holds x - 1, reflected to -x for x below 1/2.
 struct Reflected {
   Op is_reflected, z;
 };
@@ -185,7 +185,8 @@ Op Lgamma(Op x) {
   const double centre = kLanczosG + 0.5;
   const Op t = centre + z, log_t = std::log(centre) + Log1p(z / centre);
   const Op log_y = 0.5 * std::log(2 * std::numbers::pi) + (z + 0.5 - t / log_t) * log_t + Log(sum);
-  // log(pi / |sin(pi x)|), with the sine of the distance to the nearest whole number.
+  // The reflection's term is log(pi / |sin(pi x)|), with the sine of the distance to the nearest whole
+  // number.
   const Op size = Abs(x), fraction = size - Floor(size);
   const Op distance = Where(Is(fraction, Order::kGt, 0.5), 1 - fraction, fraction);
   const Op log_sine = Log(Sin(distance * std::numbers::pi));
@@ -206,7 +207,8 @@ Op Digamma(Op x) {
   const double centre = kLanczosG + 0.5;
   const Op t = centre + z, log_t = std::log(centre) + Log1p(z / centre);
   const Op y = log_t + derivative / sum - kLanczosG / t;
-  // pi / tan(pi x), of the distance to the whole number below, so that the sine keeps its digits.
+  // The reflection's term is pi / tan(pi x), of the distance to the whole number below, so that the sine
+  // keeps its digits.
   const Op angle = (x + Abs(Floor(x + 0.5))) * std::numbers::pi;
   const Op cotangent = Cos(angle) * std::numbers::pi / Sin(angle);
   const Op finite = Where(is_reflected, y - cotangent, y);
@@ -238,7 +240,7 @@ Op Zeta(Op x, Op q) {
   value = Where(Is(x, Order::kLt, 1), NumberLike(x, kNan), value);
   const Op not_positive = Is(q, Order::kLe, 0);
   value = Where(And(not_positive, Not(IsWhole(x))), NumberLike(x, kNan), value);
-  // A pole; of even powers from both sides the same.
+  // The value at a pole: infinity for even powers, which are the same from both sides; else NaN.
   const Op remainder = x.builder->Binary(kRemainder, x, NumberLike(x, 2));
   const Op even = And(IsWhole(x), Is(remainder, Order::kEq, 0));
   const Op pole = Where(even, NumberLike(x, kInfinity), NumberLike(x, kNan));

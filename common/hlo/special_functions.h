@@ -1,12 +1,12 @@
-// Special functions that HLO has no opcode for, as instructions: the formulas that XLA expands CHLO's functions
-// into. Import, the operations on tensors and the rules of differentiation share them.
+// Special functions that HLO has no opcode for, as instructions: the formulas that XLA expands CHLO's
+// functions into. Import, the tensor operations and the differentiation rules share them.
 #pragma once
 
 #include "common/hlo/builder.h"
 
 namespace hlod::hlo {
 
-// These take f32 or f64, and operands of equal dimensions.
+// All but NextAfter take f32 or f64, and operands of equal dimensions.
 Op BesselI1e(Op x);  // exp(-|x|) I1(x)
 Op Digamma(Op x);
 Op Erfc(Op x);
@@ -14,7 +14,7 @@ Op ErfInv(Op x);
 Op Lgamma(Op x);
 Op Polygamma(Op n, Op x);
 Op Zeta(Op x, Op q);  // Hurwitz' zeta function, the sum of (q + k)^-x.
-// The number next to x in the direction of y, of any type of 16, 32 or 64 bits.
+// Returns the number next to x in the direction of y, for floating-point types of 16, 32 or 64 bits.
 Op NextAfter(Op x, Op y);
 
 }  // namespace hlod::hlo

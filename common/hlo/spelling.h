@@ -1,4 +1,5 @@
-// Names as the proto and the text spell them: opcodes old and new, comparison directions and types.
+// Names as the proto and the text spell them: opcodes (present and old spellings), comparison directions and
+// types.
 #pragma once
 
 #include <optional>
@@ -9,15 +10,14 @@
 
 namespace hlod::hlo {
 
-// An opcode under its present or an old spelling, with the comparison that old comparison opcodes had in
-// their name.
+// An opcode and, for old comparison opcodes, the direction that their name contains.
 struct OpcodeSpelling {
   Opcode opcode;
-  std::string_view direction;  // "EQ"...; empty but for old comparisons.
+  std::string_view direction;  // "EQ"...; empty except for old comparisons.
 };
 std::optional<OpcodeSpelling> ParseOpcodeSpelling(std::string_view name);
 
-// "LT" and "TOTALORDER" as the proto and the text spell them.
+// Return the spelling in the proto and the text, for example "LT" and "TOTALORDER".
 std::string_view DirectionName(ComparisonDirection direction);
 std::string_view ComparisonTypeName(ComparisonType type);
 std::optional<ComparisonDirection> ParseDirection(std::string_view name);

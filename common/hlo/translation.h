@@ -1,4 +1,4 @@
-// The ids of one Tables in another: what copies instructions from tables to tables needs.
+// Translates ids of one Tables to another, for copying instructions between tables.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace hlod::hlo {
 
-// Each id is translated once. Both tables must outlive it.
+// Translates each id once. Both tables must outlive it.
 class Translation {
  public:
   Translation(const Tables& from, Tables& to) : from_(from), to_(to) {}

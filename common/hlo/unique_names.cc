@@ -16,8 +16,8 @@ class NameSpace {
     if (identifiers_) MakeIdentifier(wanted);
     if (wanted.empty()) wanted = "_";
     if (taken_.insert(wanted).second) return wanted;
-    // Resume where the last clash of this name stopped: a thousand equal names cost a thousand steps, not a
-    // million.
+    // Resumes where the last clash of this name stopped, so that a thousand equal names cost a thousand
+    // steps, not a million.
     int64_t& suffix = next_suffix_[wanted];
     std::string unique;
     do {

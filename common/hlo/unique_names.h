@@ -1,4 +1,4 @@
-// Names that are unique in a module, for forms in which instructions and computations are found by name.
+// Unique names in a module, for formats in which instructions and computations are found by name.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace hlod::hlo::codec {
 
-// Names of all instructions and computations: what the notes say where that is unique so far, else with ".1",
-// ".2", ... appended. Instructions and computations have a name space each.
+// Names of all instructions and computations: the note's name where that is unique so far, else with ".1",
+// ".2", ... appended. Instructions and computations have separate name spaces.
 struct ModuleNames {
   std::vector<std::string> computations;               // By ComputationId.
   std::vector<std::vector<std::string>> instructions;  // By ComputationId, NodeId.
 };
 
-// With `identifiers`, characters that HLO text does not allow in a name become '_'.
+// Returns unique names. With `identifiers`, characters that HLO text does not allow in a name become '_'.
 ModuleNames UniqueNames(const Module& module, bool identifiers = false);
 
-// Whether `c` may stand in a name of HLO text.
+// Returns true when `c` may occur in a name of HLO text.
 constexpr bool IsNameCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
          c == '-';

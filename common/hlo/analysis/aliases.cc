@@ -1,4 +1,4 @@
-// The module's input_output_alias and its donors, as numbers of leaves.
+// Resolves the module's input_output_alias and its donors to numbers of leaves.
 #include "common/hlo/analysis/aliases.h"
 
 namespace hlod::hlo {

@@ -1,4 +1,4 @@
-// Which results may lie in an argument's memory.
+// Finds the results that may lie in an argument's memory.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace hlod::hlo {
 
-// For each result (array leaf of the root) the argument (array leaf of the parameters) that the module lets
-// it share memory with, or -1; buffer donors serve results that have none.
+// Returns, for each result (array leaf of the root), the argument (array leaf of the parameters) whose memory
+// the module lets it share, or -1. Buffer donors serve results that have no alias.
 std::vector<int> ResolveAliases(const Module& module, const FlatSignature& signature);
 
 }  // namespace hlod::hlo

@@ -1,4 +1,4 @@
-// Dependences of a module's outputs on its parameters.
+// Computes the dependences of a module's outputs on its parameters.
 #include "common/hlo/analysis/dependence.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Dependences between leaves: sets, summaries, and the rule of each opcode that treats its leaves apart.
+// Dependences between leaves: sets, summaries, and the rule of each opcode that treats its leaves separately.
 #include "common/hlo/analysis/dependence_analysis.h"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace hlod::hlo {
 namespace {
 
 constexpr size_t kStoredMax = size_t{16} << 20;   // Members of all sets together: 128 MiB with the index.
-constexpr size_t kWalkedMax = size_t{512} << 20;  // Members looked at: about a second.
-constexpr int kLoopTurnsMax = 64;                 // Until a loop's state is taken to mix entirely.
+constexpr size_t kWalkedMax = size_t{512} << 20;  // Members visited: about a second.
+constexpr int kLoopTurnsMax = 64;                 // After that a loop's state is assumed to mix entirely.
 
 }  // namespace
 
@@ -52,7 +52,8 @@ DependenceAnalysis::SetId DependenceAnalysis::Union(SetId a, SetId b) {
   return unions_[{a, b}] = Intern(std::move(both));
 }
 
-// At once: one after the other, the unions of n single leaves on the way would have n * n / 2 members.
+// Unites all sets at once: united one after the other, n single leaves would make intermediate sets with n *
+// n / 2 members.
 DependenceAnalysis::SetId DependenceAnalysis::UnionAll(std::vector<SetId> sets) {
   std::sort(sets.begin(), sets.end());
   sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
@@ -77,7 +78,7 @@ DependenceAnalysis::SetId DependenceAnalysis::UnionOf(const Value& value) {
 
 bool DependenceAnalysis::Exhausted() const { return stored_ > kStoredMax || walked_ > kWalkedMax; }
 
-// A callee's set over the caller's arguments.
+// Returns a callee's set in terms of the leaves that the caller's arguments depend on.
 DependenceAnalysis::SetId DependenceAnalysis::Substitute(SetId set, const Value& arguments) {
   if (set == kEmpty) return kEmpty;
   if (Exhausted()) return kAll;
@@ -97,8 +98,8 @@ int64_t DependenceAnalysis::LeafCount(const Shape& interned) {
   return interned.IsTuple() ? Offsets(interned).back() : 1;
 }
 
-// Where the leaves of each element of a tuple begin, and their number. Shapes are interned, so their address
-// names them.
+// Returns the position of the first leaf of each element of a tuple, and then their total number. Shapes are
+// interned, so their address identifies them.
 const std::vector<int64_t>& DependenceAnalysis::Offsets(const Shape& interned) {
   const auto found = offsets_.find(&interned);
   if (found != offsets_.end()) return *found->second;
@@ -157,7 +158,7 @@ LeafFlags DependenceAnalysis::Carried(Instruction loop, const LeafFlags& wanted)
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (wanted[i] && !HandsOn(body, i)) carried[i] = true;
   }
-  // Each leaf brings in what the body makes it from, once.
+  // Adds, once per leaf, the leaves from which the body makes it.
   std::vector<size_t> open;
   for (size_t i = 0; i < carried.size(); ++i) {
     if (carried[i]) open.push_back(i);
@@ -263,7 +264,7 @@ DependenceAnalysis::Value DependenceAnalysis::EvaluateWhile(Instruction instruct
                                                             Summary& summary) {
   const Summary &body = summaries_[instruction.called()[0]], &condition = summaries_[instruction.called()[1]];
   Value state = init;
-  // Sets only grow, so this ends; each turn moves a dependence at least one leaf on.
+  // Sets only grow, so this ends; each iteration moves a dependence at least one leaf on.
   SetId turns = kEmpty;
   int turn = 0;
   for (bool changed = true; changed;) {
@@ -285,7 +286,8 @@ DependenceAnalysis::Value DependenceAnalysis::EvaluateWhile(Instruction instruct
   return state;
 }
 
-// The state of a loop when every leaf that it does not merely hand on depends on every other.
+// Returns the state of a loop under the assumption that every leaf that it does not pass on unchanged depends
+// on every other leaf.
 DependenceAnalysis::Value DependenceAnalysis::Mixed(Instruction loop, Value state, Summary& summary) {
   const Summary& body = summaries_[loop.called()[0]];
   const SetId all = UnionOf(state);
@@ -298,7 +300,7 @@ DependenceAnalysis::Value DependenceAnalysis::Mixed(Instruction loop, Value stat
   return state;
 }
 
-// Every leaf of the result from every leaf of every operand.
+// Makes every leaf of the result depend on every leaf of every operand.
 DependenceAnalysis::Value DependenceAnalysis::EvaluateAny(Instruction instruction,
                                                           const std::vector<Value>& values,
                                                           Summary& summary) {

@@ -1,4 +1,4 @@
-// Counting loops, after what JAX makes of scan and fori_loop.
+// Recognizes counting loops of the form that JAX makes of scan and fori_loop.
 #include "common/hlo/analysis/trip_count.h"
 
 #include <cmath>
@@ -15,10 +15,10 @@ namespace {
 
 using Order = ComparisonDirection;
 
-// Whole numbers up to here are exact in JSON.
+// Whole numbers up to this one are exact in JSON.
 constexpr double kTurnsMax = 9007199254740992;
 
-// The element of the only parameter that the instruction is.
+// Returns the element of the only parameter that the instruction reads; nullopt when it reads something else.
 std::optional<size_t> StateIndex(Instruction instruction) {
   if (instruction.opcode() != kGetTupleElement || instruction.operand(0).opcode() != kParameter) {
     return std::nullopt;
@@ -26,7 +26,7 @@ std::optional<size_t> StateIndex(Instruction instruction) {
   return static_cast<size_t>(instruction.attributes<TupleIndexAttributes>().index);
 }
 
-// A constant, or an element of the state that begins as one and stays.
+// Returns a limit that is a constant, or an element of the state that begins as a constant and never changes.
 std::optional<int64_t> LimitOf(Instruction limit, Instruction init, const Computation& body) {
   const std::optional<size_t> index = StateIndex(limit);
   if (!index.has_value()) return IntegerOf(limit);
@@ -44,7 +44,8 @@ std::optional<int64_t> StepOf(size_t index, const Computation& body) {
   return std::nullopt;
 }
 
-// {"known_trip_count":{"n":"5"}, ...}: JSON of protobuf, which has 64-bit integers as strings or as numbers.
+// Returns the trip count in {"known_trip_count":{"n":"5"}, ...}, which is protobuf's JSON: it has 64-bit
+// integers as strings or as numbers.
 std::optional<int64_t> NotedTripCount(Instruction loop) {
   const Notes* const notes = loop.computation().notes(loop.id());
   if (notes == nullptr || notes->backend_config.empty()) return std::nullopt;
@@ -86,7 +87,7 @@ std::optional<LoopCounter> FindLoopCounter(Instruction init, const Computation& 
   }
   Order order = test.attributes<CompareAttributes>().direction;
   Instruction counter = test.operand(0), limit = test.operand(1);
-  if (order == Order::kGt || order == Order::kGe) {  // The limit stands first.
+  if (order == Order::kGt || order == Order::kGe) {  // The limit is the left operand.
     std::swap(counter, limit);
     order = order == Order::kGt ? Order::kLt : Order::kLe;
   }
@@ -96,7 +97,7 @@ std::optional<LoopCounter> FindLoopCounter(Instruction init, const Computation& 
   const std::optional<int64_t> first = IntegerOf(begin), last = LimitOf(limit, init, body),
                                step = StepOf(*index, body);
   if (!first.has_value() || !last.has_value() || !step.has_value()) return std::nullopt;
-  // A counter that passes the largest number of its type begins again below.
+  // A counter that passes the largest number of its type would wrap around.
   const int64_t max = ByteSize(begin.shape()).value_or(0) < 4 ? INT8_MAX : INT32_MAX;
   if (std::abs(*first) > max || std::abs(*last) > max || *step > max - std::max(*last, int64_t{0}) - 1) {
     return std::nullopt;

@@ -1,4 +1,4 @@
-// How often a loop turns, where its words say so.
+// The trip count of a loop, where it follows from the program.
 #pragma once
 
 #include <cstddef>
@@ -9,22 +9,23 @@
 
 namespace hlod::hlo {
 
-// The value of a constant that is one integer.
+// Returns the value of a constant that is one integer; nullopt otherwise.
 std::optional<int64_t> IntegerOf(Instruction instruction);
 
-// The element of a loop's state that counts: it begins at `begin`, grows by `step` a turn, and the loop ends
-// after `turns`.
+// The element of a loop's state that counts: it begins at `begin`, grows by `step` per iteration, and the
+// loop ends after `turns` iterations.
 struct LoopCounter {
   size_t index = 0;
   int64_t begin = 0, step = 0, turns = 0;
 };
-// Of a while whose state begins as `init`: one element of a tuple begins as a constant, grows by a constant,
-// and is compared with a constant, or with an element that is one and stays. Nothing where that is not so.
+// Finds the counter of a while whose state begins as `init`: an element of the tuple that begins as a
+// constant, grows by a constant, and is compared with a constant, or with an element that begins as a
+// constant and never changes. Returns nullopt when the loop has another form.
 std::optional<LoopCounter> FindLoopCounter(Instruction init, const Computation& body,
                                            const Computation& condition);
 
-// The trip count of the while `loop`: what XLA has noted in its backend config (known_trip_count), else what
-// FindLoopCounter says.
+// Returns the trip count of the while `loop`: the one that XLA noted in its backend config
+// (known_trip_count), else that of FindLoopCounter; nullopt when neither exists.
 std::optional<int64_t> TripCountOf(const Module& module, Instruction loop);
 
 }  // namespace hlod::hlo

@@ -1,12 +1,12 @@
-// Shape rules of what devices do together. A group's size is known where the program lists its groups; where
-// it does not, the stated shape says how many take part.
+// Shape rules of collectives. A group's size is known when the program lists its groups; otherwise it follows
+// from the stated shape.
 #include "common/hlo/inference/rules.h"
 #include "common/hlo/replica_groups.h"
 
 namespace hlod::hlo {
 namespace {
 
-// One shape for one operand, a tuple for more.
+// Returns one shape for one operand, a tuple for several.
 Shape OneOrTuple(std::vector<Shape> shapes) {
   return shapes.size() == 1 ? std::move(shapes[0]) : Shape::Tuple(std::move(shapes));
 }
@@ -22,7 +22,7 @@ std::vector<Shape> OperandShapes(const InferenceInput& in) {
   return shapes;
 }
 
-// The collective's one dimension, inside every operand.
+// Returns the collective's one dimension, which must exist in every operand.
 absl::StatusOr<int64_t> CollectiveDimension(const InferenceInput& in) {
   const Dims& dimensions = AttributesOf<CollectiveAttributes>(in).dimensions;
   if (dimensions.size() != 1) {
@@ -34,14 +34,15 @@ absl::StatusOr<int64_t> CollectiveDimension(const InferenceInput& in) {
   return dimensions[0];
 }
 
-// The array that the instruction states for operand i, or null.
+// Returns the array that the instruction states for operand i, or null.
 const Shape* DeclaredFor(const InferenceInput& in, size_t i) {
   if (in.declared == nullptr) return nullptr;
   if (in.operands.size() == 1) return in.declared->IsArray() ? in.declared : nullptr;
   return in.declared->IsTuple() && i < in.declared->tuple.size() ? &in.declared->tuple[i] : nullptr;
 }
 
-// How many take part: the stated groups' size, else how often `part` goes into `whole`, else 1.
+// Returns the number of participants per group: the stated groups' size, else how often `part` goes into
+// `whole`, else 1.
 absl::StatusOr<int64_t> Participants(const InferenceInput& in, int64_t part, int64_t whole) {
   const ReplicaGroups& groups = AttributesOf<CollectiveAttributes>(in).groups;
   RETURN_IF_ERROR(
@@ -50,8 +51,9 @@ absl::StatusOr<int64_t> Participants(const InferenceInput& in, int64_t part, int
   return part > 0 && whole > 0 && whole % part == 0 ? whole / part : 1;
 }
 
-// The same of a gathering or scattering. With a channel, unless it says use_global_device_ids, its groups
-// name replicas, which come with all of their partitions: the stated shape says how many these are.
+// Returns the number of parts of an all-gather or reduce-scatter. With a channel, and without
+// use_global_device_ids, the groups name replicas, each with all of its partitions; the stated shape then
+// tells the number of these.
 absl::StatusOr<int64_t> PartsOf(const InferenceInput& in, int64_t part, int64_t whole) {
   ASSIGN_OR_RETURN(const int64_t size, Participants(in, part, whole));
   const auto& attributes = AttributesOf<CollectiveAttributes>(in);
@@ -60,7 +62,7 @@ absl::StatusOr<int64_t> PartsOf(const InferenceInput& in, int64_t part, int64_t 
   return whole / part % size == 0 ? whole / part : size;
 }
 
-// Of each operand the shape with its dimension times, or divided by, the number that take part. `declared(i)`
+// Returns each operand's shape with its dimension multiplied or divided by the number of parts. `declared(i)`
 // is the array that the instruction states for it.
 template <typename Stated>
 absl::StatusOr<std::vector<Shape>> Resized(const InferenceInput& in, bool grows, Stated stated) {
@@ -86,11 +88,11 @@ absl::StatusOr<std::vector<Shape>> Resized(const InferenceInput& in, bool grows,
 
 absl::Status ExpectGroups(const InferenceInput& in) { return Participants(in, 0, 0).status(); }
 
-// The computation joins two scalars of the operands' type.
+// Errors unless the computation joins two scalars of the operands' type.
 absl::Status ExpectJoins(const InferenceInput& in) {
   for (size_t i = 1; i < in.operands.size(); ++i) {
     if (Operand(in, i).type != Operand(in, 0).type)
-      return absl::OkStatus();  // One for all of them is not a type's.
+      return absl::OkStatus();  // One computation for operands of several types cannot fit each type.
   }
   return ExpectReducer(in, 0, {Operand(in, 0).type});
 }
@@ -163,7 +165,7 @@ absl::StatusOr<Shape> InferAllToAll(const InferenceInput& in) {
   RETURN_IF_ERROR(ExpectOperands(in));
   const auto& attributes = AttributesOf<CollectiveAttributes>(in);
   const auto operands = static_cast<int64_t>(in.operands.size());
-  if (attributes.dimensions.empty()) {  // An operand for each that takes part.
+  if (attributes.dimensions.empty()) {  // One operand per participant.
     for (size_t i = 1; i < in.operands.size(); ++i) {
       if (Operand(in, i).type == Operand(in, 0).type && SameDimensions(Operand(in, i), Operand(in, 0)))
         continue;
@@ -219,7 +221,7 @@ absl::StatusOr<Shape> InferCollectivePermute(const InferenceInput& in) {
   return OneOrTuple(OperandShapes(in));
 }
 
-// (operands, results), and two words of context that older writers add.
+// The result is (operands, results), and two words of context that older writers add.
 absl::StatusOr<Shape> InferCollectivePermuteStart(const InferenceInput& in) {
   RETURN_IF_ERROR(ExpectPairs(in));
   const Shape both = OneOrTuple(OperandShapes(in));

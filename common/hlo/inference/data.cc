@@ -30,7 +30,7 @@ absl::StatusOr<Shape> InferIota(const InferenceInput& in) {
 }
 
 absl::StatusOr<Shape> InferTuple(const InferenceInput& in) {
-  // A tuple of tuples can double at each instruction, so its size is known before it is built.
+  // A tuple of tuples can double in size at each instruction, so its size is computed before it is built.
   int64_t nodes = 1;
   for (const Shape* operand : in.operands) {
     nodes += NodeCount(*operand);

@@ -1,4 +1,4 @@
-// Shape rules of contractions: dot, and what is a dot with something more.
+// Shape rules of contractions: dot, and opcodes that are a dot with something more.
 #include <algorithm>
 
 #include "common/hlo/inference/rules.h"
@@ -27,7 +27,7 @@ Dims Joined(const Dims& a, const Dims& b) {
   return both;
 }
 
-// Adds the dimensions of `from` that are in neither list.
+// Appends the dimensions of `from` that are in neither list.
 void AppendFree(Shape& shape, const Shape& from, const Dims& contracting, const Dims& batch) {
   DimensionSet used;
   for (const Dims* dims : {&contracting, &batch}) {
@@ -38,7 +38,8 @@ void AppendFree(Shape& shape, const Shape& from, const Dims& contracting, const 
   }
 }
 
-// The dimensions of a contraction of operands 0 and 1: batch, free of lhs, free of rhs without `rhs_group`.
+// Returns the dimensions of a contraction of operands 0 and 1: batch, free of lhs, free of rhs without
+// `rhs_group`.
 absl::StatusOr<Shape> Contract(const InferenceInput& in, const DotAttributes& dot, const Dims& rhs_group) {
   RETURN_IF_ERROR(ExpectArrays(in));
   const Shape &lhs = Operand(in, 0), &rhs = Operand(in, 1);
@@ -59,7 +60,7 @@ absl::StatusOr<Shape> Contract(const InferenceInput& in, const DotAttributes& do
   return shape;
 }
 
-// A scale of one operand: each of its sizes divides the operand's.
+// Errors unless operand `scale` is a scale of operand `operand`: each of its sizes divides the operand's.
 absl::Status ExpectScale(const InferenceInput& in, size_t scale, size_t operand) {
   const Shape &whole = Operand(in, operand), &part = Operand(in, scale);
   bool fits = IsFloat(part.type) && part.rank() == whole.rank();
@@ -101,7 +102,7 @@ absl::StatusOr<Shape> InferRaggedDot(const InferenceInput& in) {
     return InvalidArgument("The number of group dimensions (%d) of ragged-dot differs from (%d).",
                            ragged.rhs_group.size(), groups);
   }
-  // One row of sizes for all, or one for each index of the dimensions outside the ragged one.
+  // The sizes are one row for all groups, or one row per index of the dimensions outside the ragged one.
   const Dims prefix = RaggedPrefix(ragged, lhs.rank());
   bool fits =
       IsInteger(sizes.type) && (sizes.rank() == 1 || sizes.rank() == static_cast<int64_t>(prefix.size()) + 1);

@@ -1,4 +1,4 @@
-// Shape rules of tokens, of transfers to the host, and of what is started now and done later.
+// Shape rules of tokens, of transfers to the host, and of asynchronous pairs (start and done).
 #include "common/hlo/inference/rules.h"
 
 namespace hlod::hlo {
@@ -9,7 +9,7 @@ absl::Status ExpectToken(const InferenceInput& in, size_t i) {
   return InvalidArgument("Operand %d shape (%s) of %s is not a token.", i, Text(Operand(in, i)), OpName(in));
 }
 
-// (data, u32[], token[])
+// Returns (data, u32[], token[]).
 Shape Transfer(const Shape& data) {
   return Shape::Tuple({WithoutLayout(data), Shape::Scalar(kU32), Shape::Token()});
 }
@@ -28,7 +28,7 @@ absl::StatusOr<Shape> InferAddDependency(const InferenceInput& in) {
   return WithoutLayout(Operand(in, 0));
 }
 
-// (copy, original, context)
+// The result is (copy, original, context).
 absl::StatusOr<Shape> InferCopyStart(const InferenceInput& in) {
   RETURN_IF_ERROR(ExpectArray(in, 0));
   const Shape data = WithoutLayout(Operand(in, 0));
@@ -41,7 +41,7 @@ absl::StatusOr<Shape> InferCopyDone(const InferenceInput& in) {
   return InvalidArgument("Operand 0 shape (%s) of copy-done is not that of a copy-start.", Text(started));
 }
 
-// ((operands...), result, context...): the context is whatever the instruction states.
+// The result is ((operands...), result, context...), with the context that the instruction states.
 absl::StatusOr<Shape> InferAsyncStart(const InferenceInput& in) {
   const ProgramShape& callee = *in.called[0];
   bool fits = callee.parameters.size() == in.operands.size();

@@ -1,10 +1,10 @@
-// Shape rules of the elementwise opcodes: equal dimensions, and which element types each takes.
+// Shape rules of the elementwise opcodes: equal dimensions, and the element types that each takes.
 #include "common/hlo/inference/rules.h"
 
 namespace hlod::hlo {
 namespace {
 
-// Which element types a rule takes, as a set of TypeClass bits.
+// The element types that a rule takes, as a set of TypeClass bits.
 constexpr unsigned Bit(TypeClass c) { return 1u << static_cast<unsigned>(c); }
 constexpr unsigned kPreds = Bit(TypeClass::kPred);
 constexpr unsigned kIntegers = Bit(TypeClass::kSigned) | Bit(TypeClass::kUnsigned);
@@ -49,7 +49,7 @@ absl::Status CheckComparison(const InferenceInput& in) {
   return absl::OkStatus();
 }
 
-// Operand i is a scalar, which applies to all elements, or has the dimensions of `merged`.
+// Errors unless operand i is a scalar, which applies to all elements, or has the dimensions of `merged`.
 absl::Status MergeUnlessScalar(const InferenceInput& in, size_t i, Shape& merged) {
   RETURN_IF_ERROR(ExpectArray(in, i));
   return Operand(in, i).IsScalar() ? absl::OkStatus() : MergeDimensions(in, i, merged);

@@ -1,4 +1,5 @@
-// Shape rules of gather and scatter: batch dimensions from the indices, window dimensions from the operand.
+// Shape rules of gather and scatter: batch dimensions come from the indices, window dimensions from the
+// operand.
 #include <algorithm>
 
 #include "common/hlo/inference/rules.h"
@@ -6,17 +7,17 @@
 namespace hlod::hlo {
 namespace {
 
-// How both opcodes address their operand, under the names of their own attributes.
+// The attributes by which both opcodes address their operand, under common names.
 struct Addressing {
-  const Dims& window_dims;    // Of the result or updates: dimensions that run through a slice.
-  const Dims& dropped_dims;   // Of the operand: of slice size 1, absent from the window.
+  const Dims& window_dims;    // Dimensions of the result or updates that run through a slice.
+  const Dims& dropped_dims;   // Dimensions of the operand with slice size 1 that the window lacks.
   const Dims& index_map;      // Component of an index -> operand dimension.
-  const Dims& operand_batch;  // Of the operand, paired with...
-  const Dims& indices_batch;  // ... these of the indices.
+  const Dims& operand_batch;  // Dimensions of the operand, each paired with one of `indices_batch`.
+  const Dims& indices_batch;  // Dimensions of the indices.
   int64_t index_vector_dim;
 };
 
-// Sizes of the indices without the index vector, and that vector's length.
+// The sizes of the indices without the index vector, and that vector's length.
 struct IndexSpace {
   Shape batch;
   int64_t components = 1;
@@ -79,7 +80,7 @@ absl::Status CheckAddressing(const InferenceInput& in, const Addressing& a, cons
   return absl::OkStatus();
 }
 
-// The operand dimensions that the window runs through, in order.
+// Returns the operand dimensions that the window runs through, in order.
 Dims WindowOperandDims(const Addressing& a, int64_t rank) {
   DimensionSet absent;
   for (const Dims* dims : {&a.dropped_dims, &a.operand_batch}) {
@@ -147,7 +148,7 @@ absl::StatusOr<Shape> InferGather(const InferenceInput& in) {
 
 namespace {
 
-// Errors unless update dimensions are the index batch and, in update_window_dims, no more than the operand's
+// Errors unless the update dimensions are the index batch and, in update_window_dims, at most the operand's
 // sizes.
 absl::Status CheckUpdates(const InferenceInput& in, const Addressing& a, const Shape& operand,
                           const Shape& batch, const Shape& updates) {

@@ -19,7 +19,7 @@ absl::Status ExpectPermutation(const InferenceInput& in, int64_t a, int64_t b, c
   return ExpectDistinct(in, all, rank, what);
 }
 
-// The last two dimensions of a stack of matrices are equal.
+// Errors unless the last two dimensions of a stack of matrices are equal.
 absl::Status ExpectSquare(const InferenceInput& in, size_t i) {
   RETURN_IF_ERROR(ExpectArray(in, i));
   const Shape& matrix = Operand(in, i);
@@ -85,7 +85,7 @@ absl::StatusOr<Shape> InferConvolution(const InferenceInput& in) {
           "The window size (%d) of convolution in spatial dimension %d differs from its kernel's (%d).",
           c.window[i].size, i, kernel.dims[c.kernel_spatial[i]]);
     }
-    // A kernel of size zero reaches nothing; it is legal, and every output is zero.
+    // A kernel of size zero reaches no element; it is legal, and every output is zero.
     WindowDimension window = c.window[i];
     window.size = std::max<int64_t>(window.size, 1);
     const int64_t d = c.input_spatial[i];
@@ -175,7 +175,7 @@ absl::StatusOr<Shape> InferRng(const InferenceInput& in) {
   return ArrayLike(*declared, declared->type);
 }
 
-// The 128 bits of a philox counter, the low half first.
+// The result is the 128 bits of a philox counter, the low half first.
 absl::StatusOr<Shape> InferRngState(const InferenceInput& in) { return Shape::Array(kU64, {2}); }
 
 absl::StatusOr<Shape> InferRngBitGenerator(const InferenceInput& in) {

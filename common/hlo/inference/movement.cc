@@ -7,7 +7,7 @@
 namespace hlod::hlo {
 namespace {
 
-// Errors unless both hold equally many elements; shapes without a known count are let through.
+// Errors unless both shapes have equally many elements; shapes of unknown count pass.
 absl::Status ExpectSameCount(const InferenceInput& in, const Shape& from, const Shape& to) {
   const std::optional<int64_t> have = ElementCount(from), want = ElementCount(to);
   if (!have || !want || *have == *want) return absl::OkStatus();
@@ -16,13 +16,13 @@ absl::Status ExpectSameCount(const InferenceInput& in, const Shape& from, const 
       OpName(in), Text(from));
 }
 
-// The size in bits, or nothing.
+// Returns the size in bits, or nullopt when it is unknown or overflows.
 std::optional<int64_t> BitCount(const Shape& shape) {
   const std::optional<int64_t> count = ElementCount(shape);
   return count ? CheckedMultiply(*count, Info(shape.type).bits) : std::nullopt;
 }
 
-// Start indices: `rank` integer scalars of one type from operand `first` on.
+// Errors unless operands from `first` on are start indices: `rank` integer scalars of one type.
 absl::Status ExpectStarts(const InferenceInput& in, size_t first, int64_t rank) {
   if (in.operands.size() != first + static_cast<size_t>(rank)) {
     return InvalidArgument("The number of start indices (%d) of %s differs from the rank (%d) of operand 0.",
@@ -182,8 +182,8 @@ absl::StatusOr<Shape> InferSlice(const InferenceInput& in) {
                              start, limit, stride, d, Text(operand));
     }
     const int64_t length = limit - start;
-    // The run-time size of a dynamic dimension may be less than the limit, so what is left of it is dynamic
-    // too.
+    // The run-time size of a dynamic dimension may be less than the limit, so the slice's dimension is
+    // dynamic too.
     AppendDimension(shape, length == 0 ? 0 : (length - 1) / stride + 1,
                     operand.IsDynamic(static_cast<int64_t>(d)) && size != kUnboundedSize);
   }
@@ -254,8 +254,8 @@ absl::StatusOr<Shape> InferPad(const InferenceInput& in) {
     const __int128 between =
         operand.dims[d] < 1 ? 0 : static_cast<__int128>(operand.dims[d] - 1) * pad.interior;
     const __int128 size = between + operand.dims[d] + pad.low + pad.high;
-    // The extent before negative padding crops it is bounded too: the places of the elements are counted in
-    // it.
+    // The extent before negative padding crops it is bounded too, because the positions of the elements are
+    // counted in it.
     if (size < 0 || size > kExtentMax || between + operand.dims[d] > kExtentMax) {
       return InvalidArgument(
           "The padding %d_%d_%d of pad in dimension %d of (%s) gives a size outside [0, %d].", pad.low,

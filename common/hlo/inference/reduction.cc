@@ -4,8 +4,8 @@
 namespace hlod::hlo {
 namespace {
 
-// n inputs of equal dimensions followed by n scalar inits of their types; the types, or an error. `merged`
-// gets the dimensions.
+// Checks n inputs of equal dimensions followed by n scalar inits of their types. Returns the types, and the
+// dimensions in `merged`.
 absl::StatusOr<std::vector<PrimitiveType>> InputsAndInits(const InferenceInput& in, Shape& merged) {
   if (in.operands.empty() || in.operands.size() % 2 != 0) {
     return InvalidArgument("The number of operands (%d) of %s is not even.", in.operands.size(), OpName(in));
@@ -22,7 +22,7 @@ absl::StatusOr<std::vector<PrimitiveType>> InputsAndInits(const InferenceInput& 
   return types;
 }
 
-// One array of each type, all with the dimensions of `shape`: bare when there is one, else a tuple.
+// Returns one array per type, each with the dimensions of `shape`: bare when there is one, else a tuple.
 Shape OneForEach(const Shape& shape, absl::Span<const PrimitiveType> types) {
   if (types.size() == 1) return ArrayLike(shape, types[0]);
   std::vector<Shape> elements;
@@ -30,7 +30,7 @@ Shape OneForEach(const Shape& shape, absl::Span<const PrimitiveType> types) {
   return Shape::Tuple(std::move(elements));
 }
 
-// The dimensions of `operand` seen through the window.
+// Returns the dimensions of `operand` as the window covers them.
 absl::StatusOr<Shape> Windowed(const InferenceInput& in, const Shape& operand) {
   const Window& window = AttributesOf<WindowAttributes>(in).window;
   if (static_cast<int64_t>(window.size()) != operand.rank()) {
@@ -47,7 +47,7 @@ absl::StatusOr<Shape> Windowed(const InferenceInput& in, const Shape& operand) {
   return shape;
 }
 
-// The feature dimension's size as f[C], after checking operands 1.. that are one value a feature.
+// Returns the feature dimension's size as f[C], after checking that operands 1.. have one value per feature.
 absl::StatusOr<Shape> PerFeature(const InferenceInput& in, size_t first, size_t last) {
   RETURN_IF_ERROR(ExpectArrays(in));
   const Shape& operand = Operand(in, 0);
@@ -169,8 +169,8 @@ absl::StatusOr<Shape> InferMap(const InferenceInput& in) {
   return merged;
 }
 
-// The inputs without the scanned dimension, and the carries, go into the computation; outputs to be stacked
-// along that dimension, and the carries, come out.
+// The computation takes the inputs without the scanned dimension, and the carries. It returns outputs, which
+// are stacked along that dimension, and the carries.
 absl::StatusOr<Shape> InferScan(const InferenceInput& in) {
   const ScanAttributes& scan = AttributesOf<ScanAttributes>(in);
   const auto operands = static_cast<int64_t>(in.operands.size());

@@ -1,6 +1,7 @@
-// Inside shape inference: one function for each rule that opcodes.inc names, and what the rules share.
-// A rule may rely on what InferShape has checked before: arity, number of called computations, the
-// attributes' alternative, ranks of array operands at most kMaxRank. It returns a shape without layout;
+// The rules of shape inference: one function per rule that opcodes.inc names, and their helpers. A rule may
+// rely on the checks of InferShape: arity, number of called computations, the attributes' alternative, ranks
+// of array operands at most kMaxRank. It returns a shape without layout; InferShape checks that its size does
+// not overflow.
 // InferShape checks that its size does not overflow.
 #pragma once
 
@@ -18,7 +19,7 @@ namespace hlod::hlo {
 #include "common/hlo/opcodes.inc"
 #undef HLOD_OP
 
-// The attributes as the alternative that the opcode's row names.
+// Returns the attributes as the alternative that the opcode's row names.
 template <typename T>
 const T& AttributesOf(const InferenceInput& in) {
   return *std::get_if<T>(&in.attributes);
@@ -27,19 +28,19 @@ const T& AttributesOf(const InferenceInput& in) {
 inline const Shape& Operand(const InferenceInput& in, size_t i) { return *in.operands[i]; }
 inline std::string_view OpName(const InferenceInput& in) { return Name(in.opcode); }
 
-// "f32[8]", for messages: without layout, and cut when a tuple is very long.
+// Returns "f32[8]", for messages: without layout, and cut when a tuple is very long.
 std::string Text(const Shape& shape);
 
 // A set of dimension numbers of one array.
 class DimensionSet {
  public:
-  // False when `dimension` is outside [0, rank) or already in the set. rank is at most kMaxRank.
+  // Returns false when `dimension` is outside [0, rank) or already in the set. REQUIRES: rank <= kMaxRank.
   bool Add(int64_t dimension, int64_t rank) {
     if (dimension < 0 || dimension >= rank || Has(dimension)) return false;
     bits_ |= uint64_t{1} << dimension;
     return true;
   }
-  // `dimension` lies in [0, 64).
+  // REQUIRES: `dimension` lies in [0, 64).
   bool Has(int64_t dimension) const { return (bits_ >> dimension & 1) != 0; }
 
  private:
@@ -47,32 +48,32 @@ class DimensionSet {
 };
 static_assert(kMaxRank <= 64, "DimensionSet is one word.");
 
-// The shape with every layout removed.
+// Returns the shape with every layout removed.
 Shape WithoutLayout(const Shape& shape);
-// Dimensions and dynamism of `dims_of` with element type `type`.
+// Returns the dimensions and dynamism of `dims_of` with element type `type`.
 Shape ArrayLike(const Shape& dims_of, PrimitiveType type);
-// Adds a dimension; the dynamic flags stay empty while all are static.
+// Appends a dimension; the dynamic flags stay empty while all are static.
 void AppendDimension(Shape& shape, int64_t size, bool dynamic);
-// Adds dimension `dimension` of `from`.
+// Appends dimension `dimension` of `from`.
 inline void AppendDimension(Shape& shape, const Shape& from, int64_t dimension) {
   AppendDimension(shape, from.dims[dimension], from.IsDynamic(dimension));
 }
-// Whether two sizes may be the same at run time: equal, or one of them unbounded.
+// Returns true when two sizes may be equal at run time: they are equal, or one of them is unbounded.
 inline bool SizesAgree(int64_t a, int64_t b) { return a == b || a == kUnboundedSize || b == kUnboundedSize; }
 
 // Errors unless operand i is an array.
 absl::Status ExpectArray(const InferenceInput& in, size_t i);
 absl::Status ExpectArrays(const InferenceInput& in);
-// ... a scalar of element type `type`.
+// Errors unless operand i is a scalar of element type `type`.
 absl::Status ExpectScalar(const InferenceInput& in, size_t i, PrimitiveType type);
-// ... a scalar integer.
+// Errors unless operand i is a scalar integer.
 absl::Status ExpectIntegerScalar(const InferenceInput& in, size_t i);
-// ... of the element type of operand 0.
+// Errors unless operand i has the element type of operand 0.
 absl::Status ExpectTypeOfFirst(const InferenceInput& in, size_t i);
-// Errors unless operand i is an array with the sizes of operand 0; merges dynamism into `merged`, which
+// Errors unless operand i is an array with the sizes of operand 0. Merges its dynamism into `merged`, which
 // starts as operand 0's.
 absl::Status MergeDimensions(const InferenceInput& in, size_t i, Shape& merged);
-// Errors unless the instruction states its shape, and that is an array.
+// Errors unless the instruction states its shape, and the shape is an array.
 absl::StatusOr<const Shape*> DeclaredArray(const InferenceInput& in);
 absl::StatusOr<const Shape*> Declared(const InferenceInput& in);
 // Errors unless dimension lies in [0, rank); `what` names the attribute.
@@ -82,7 +83,7 @@ absl::Status ExpectDimension(const InferenceInput& in, int64_t dimension, int64_
 absl::Status ExpectDistinct(const InferenceInput& in, absl::Span<const int64_t> dimensions, int64_t rank,
                             std::string_view what, bool sorted = false);
 
-// Errors unless called computation `c` takes `parameters` and, when `result` is given, returns it (layouts
+// Errors unless called computation `c` takes `parameters` and, when `result` is not null, returns it (layouts
 // aside).
 absl::Status ExpectSignature(const InferenceInput& in, size_t c, absl::Span<const Shape> parameters,
                              const Shape* result);
@@ -91,17 +92,18 @@ absl::Status ExpectSignature(const InferenceInput& in, size_t c, absl::Span<cons
 absl::Status ExpectReducer(const InferenceInput& in, size_t c, absl::Span<const PrimitiveType> types);
 
 // The largest stride, dilation or padding (either sign) of a window or a pad, and the largest dilated or
-// padded extent. What walks windows multiplies and adds these in 64 bits; below this bound nothing wraps.
+// padded extent. Code that walks windows multiplies and adds these in 64 bits; below this bound no result
+// wraps.
 inline constexpr int64_t kExtentMax = int64_t{1} << 40;
 // Errors unless -kExtentMax <= value <= kExtentMax; `what` names the value.
 absl::Status ExpectExtent(const InferenceInput& in, int64_t dimension, int64_t value, std::string_view what);
 
-// Output size of a window over a dimension, or an error that names the dimension.
+// Returns the output size of a window over a dimension, or an error that names the dimension.
 absl::StatusOr<int64_t> WindowedDimension(const InferenceInput& in, int64_t dimension, int64_t size,
                                           const WindowDimension& window);
 
-// Element type of a contraction of operands 0 and 1: the declared one where given, checked to be of their
-// kind.
+// Returns the element type of a contraction of operands 0 and 1: the stated one, if any, which must be that
+// of an array; else the wider one of the operands' types.
 absl::StatusOr<PrimitiveType> ContractionType(const InferenceInput& in);
 
 }  // namespace hlod::hlo

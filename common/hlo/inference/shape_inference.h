@@ -1,4 +1,4 @@
-// Shape inference: what shape an instruction has, from its operands and attributes; the rules of XLA's
+// Shape inference: the shape of an instruction from its operands and attributes, by the rules of XLA's
 // operation semantics.
 #pragma once
 
@@ -10,24 +10,24 @@
 
 namespace hlod::hlo {
 
-// What a rule may look at. All pointers are owned by the caller and not null, but for `declared`.
+// The inputs of a rule. The caller owns all pointers; only `declared` may be null.
 struct InferenceInput {
   Opcode opcode;
   const Attributes& attributes;
   absl::Span<const Shape* const> operands;
   absl::Span<const ProgramShape* const> called;  // Signatures of the called computations, in wire order.
-  // The shape the instruction states itself: needed where operands do not determine it (parameter, constant,
-  // iota, convert, bitcast-convert, reshape, custom-call, rng, dot with a wider result, ...). May be null
-  // elsewhere.
+  // The shape that the instruction itself states. Needed where operands do not determine it (parameter,
+  // constant, iota, convert, bitcast-convert, reshape, custom-call, rng, dot with a wider result, ...). May
+  // be null elsewhere.
   const Shape* declared = nullptr;
 };
 
-// The result shape, without layout. INVALID_ARGUMENT naming opcode, operand and both shapes when the rule is
-// broken; UNIMPLEMENTED for opcodes of the table that have no rule in this build.
+// Returns the result shape, without layout. INVALID_ARGUMENT, with opcode, operand and both shapes, when the
+// rule is broken; UNIMPLEMENTED for opcodes of the table that have no rule in this build.
 absl::StatusOr<Shape> InferShape(const InferenceInput& input);
 
-// Output size of a window over a dimension of `size` elements (operation semantics, "Window"): 0 when the
-// window is larger.
+// Returns the output size of a window over a dimension of `size` elements (operation semantics, "Window"): 0
+// when the window is larger.
 int64_t WindowedSize(int64_t size, const WindowDimension& window);
 
 }  // namespace hlod::hlo

@@ -1,4 +1,4 @@
-// What the rules of shape inference share: checks of operands, dimension numbers, signatures and windows.
+// Helpers of the rules of shape inference: checks of operands, dimension numbers, signatures and windows.
 #include <algorithm>
 
 #include "common/hlo/inference/rules.h"
@@ -8,10 +8,10 @@ namespace {
 
 using Wide = __int128;  // Holds any product of two int64 and a sum of a few.
 
-// Size of n elements with (dilation - 1) holes between neighbours.
+// Returns the size of n elements with (dilation - 1) holes between neighbours.
 Wide Dilated(int64_t n, int64_t dilation) { return n <= 0 ? Wide{0} : (Wide{n} - 1) * dilation + 1; }
 
-// A size that may not fit 64 bits, for a comparison and a message.
+// Clamps a size that may not fit 64 bits, for a comparison and a message.
 int64_t Extent(Wide size) { return static_cast<int64_t>(std::clamp<Wide>(size, INT64_MIN, INT64_MAX)); }
 
 }  // namespace
@@ -87,7 +87,8 @@ absl::Status MergeDimensions(const InferenceInput& in, size_t i, Shape& merged) 
     return InvalidArgument("Operand %d shape (%s) of %s differs from operand 0 shape (%s).", i, Text(operand),
                            OpName(in), Text(Operand(in, 0)));
   }
-  // A known size or bound is better than none; a dimension of one size is dynamic where either is.
+  // A known size or bound is better than none; a dimension whose sizes agree is dynamic when either of them
+  // is.
   Shape result;
   result.type = merged.type;
   for (int64_t d = 0; d < merged.rank(); ++d) {
@@ -216,7 +217,7 @@ absl::StatusOr<PrimitiveType> ContractionType(const InferenceInput& in) {
     if (kind(lhs) != kind(rhs)) return kind(lhs) > kind(rhs) ? lhs : rhs;
     return Info(lhs).bits >= Info(rhs).bits ? lhs : rhs;
   }
-  // Sums are of the widest kind among the three types, and converted: any stated type will do.
+  // Sums are of the widest of the three types, and then converted: any stated type is valid.
   const PrimitiveType declared = in.declared->type;
   if (IsArrayType(declared)) return declared;
   return InvalidArgument("The stated element type (%s) of %s is not that of an array.", Name(declared),

@@ -11,7 +11,7 @@
 namespace hlod::hlo {
 namespace {
 
-// Checks the computations of one module; remembers what is checked once a shape or a callee.
+// Checks the computations of one module; caches checks that are made once per shape or per callee.
 class Verifier {
  public:
   Verifier(const Module& module, const VerifyOptions& options) : module_(module), options_(options) {}
@@ -91,8 +91,8 @@ class Verifier {
     return absl::OkStatus();
   }
 
-  // Operands and control predecessors come before their user, callees before their caller, and calls nest
-  // within the limit.
+  // Errors unless operands and control predecessors come before their user and callees before their caller,
+  // and calls nest within the limit.
   absl::Status CheckReferences(ComputationId c, Instruction instruction) {
     for (const NodeId operand : instruction.operands()) {
       if (operand >= instruction.id())
@@ -148,7 +148,7 @@ class Verifier {
                                                    : differs("result", stated.result, entry.result);
   }
 
-  // The array at `index` of a parameter of the entry.
+  // Returns the array at `index` of a parameter of the entry.
   absl::StatusOr<const Shape*> ParameterArray(int64_t number, const Dims& index) const {
     const std::vector<Shape>& parameters = signatures_[module_.entry_id()].parameters;
     const bool exists = number >= 0 && number < static_cast<int64_t>(parameters.size());
@@ -187,7 +187,7 @@ class Verifier {
   const Module& module_;
   const VerifyOptions& options_;
   std::vector<bool> valid_shapes_;
-  std::vector<ProgramShape> signatures_;  // Of the computations checked so far.
+  std::vector<ProgramShape> signatures_;  // Signatures of the computations checked so far.
   std::vector<int> depths_;  // Computations on the longest path of calls from each, itself included.
   std::vector<const Shape*> operands_;
   std::vector<const ProgramShape*> called_;

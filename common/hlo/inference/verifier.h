@@ -1,4 +1,4 @@
-// The verifier: whether a module is one that may be compiled; everything later trusts what passed here.
+// The verifier decides whether a module may be compiled; everything later trusts a module that passed.
 #pragma once
 
 #include "absl/status/status.h"
@@ -11,9 +11,10 @@ struct VerifyOptions {
   int call_depth_max = 64;               // Computations nested by calls, loops and branches.
 };
 
-// Every instruction's arity, called computations, attributes and shape (against InferShape, layouts aside),
-// parameter numbers dense, entry layout and aliases within the entry's shapes, nesting and size within the
-// limits. The first error, naming the instruction and its computation and, where known, its source line.
+// Checks every instruction's arity, called computations, attributes and shape (against InferShape, layouts
+// aside); that parameter numbers are dense; that entry layout and aliases fit the entry's shapes; and nesting
+// and size against the limits. Returns the first error, with the instruction, its computation and, where
+// known, its source line.
 absl::Status Verify(const Module& module, const VerifyOptions& options = {});
 
 }  // namespace hlod::hlo
