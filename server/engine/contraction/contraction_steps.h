@@ -7,7 +7,7 @@
 namespace hlod::engine {
 
 MaybeStep MakeDotStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
-// Over free and contracting dimensions; one over a batch dimension is a dot.
+// A ragged dot over free or contracting dimensions; one over a batch dimension is an ordinary dot.
 MaybeStep MakeRaggedDotStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
 MaybeStep MakeConvolutionStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
 

@@ -1,4 +1,4 @@
-// The convolution step: which types to compute in, and whether oneDNN or the engine's own loops do it.
+// The convolution step: chooses the types to compute in, and oneDNN or the engine's own loops.
 #include "server/engine/contraction/convolution.h"
 
 #include <utility>
@@ -12,7 +12,7 @@
 namespace hlod::engine {
 namespace {
 
-// Below it creating primitives (about a millisecond) does not pay.
+// Below this, creating primitives (about a millisecond) does not pay.
 constexpr double kTinyConvolutionFlops = 2 * 16384;
 
 class ConvolutionStep final : public Step {
@@ -85,7 +85,7 @@ class ConvolutionStep final : public Step {
     int64_t count = 0;
     int width = 0;
     ConvertFunction convert = nullptr;
-    int64_t offset = 0;  // In the scratch, once converted.
+    int64_t offset = 0;  // Where the converted array begins in the scratch.
   };
 
   ConvolutionForm form_;

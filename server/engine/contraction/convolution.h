@@ -1,5 +1,5 @@
-// A convolution's dimensions named once, whatever HLO's labels: what the oneDNN path and the engine's own
-// loops start from.
+// A convolution's dimensions in one form that does not depend on HLO's labels. Both the oneDNN path and the
+// engine's own loops start from it.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ struct ConvolutionAxis {
   hlo::WindowDimension window;
 };
 
-// out[n, o, p] = sum over f, k of lhs[n', f', p * stride + k * dilation - padding_low over base dilation] *
-// rhs[o, f, k].
+// out[n, o, p] is the sum over f and k of lhs[n', f', (p * stride + k * dilation - padding_low) /
+// base_dilation] * rhs[o, f, k].
 struct ConvolutionForm {
-  int64_t batch, features, outputs;  // Of lhs: batch and features; of the result: features.
+  int64_t batch, features, outputs;  // The batch and features of lhs, and the features of the result.
   int64_t feature_groups, batch_groups;
-  int64_t lhs_batch, lhs_feature;  // Strides in elements from here on.
+  int64_t lhs_batch, lhs_feature;  // From here on strides in elements.
   int64_t rhs_input, rhs_output;
   int64_t out_batch, out_feature;
   std::vector<ConvolutionAxis> axes;
@@ -34,11 +34,12 @@ struct ConvolutionForm {
 };
 ConvolutionForm MakeConvolutionForm(hlo::Instruction convolution);
 
-// The engine's own loops, in a contraction type (compute_types.h): any window, groups, dilation.
+// Computes the convolution with the engine's own loops, in a contraction type (compute_types.h), for any
+// window, groups and dilation.
 absl::Status LoopConvolution(hlo::PrimitiveType type, const ConvolutionForm& form, const std::byte* lhs,
                              const std::byte* rhs, std::byte* out, const StepContext& context);
 
-// A convolution on oneDNN: itself, and the reorders and copies around it.
+// A convolution on oneDNN, including the reorders and copies around it.
 class OneDnnConvolution {
  public:
   virtual ~OneDnnConvolution() = default;
@@ -47,7 +48,7 @@ class OneDnnConvolution {
   virtual absl::Status Run(const std::byte* lhs, const std::byte* rhs, std::byte* out, std::byte* scratch,
                            const StepContext& context) const = 0;
 };
-// Null when oneDNN has no kernel for it (its reference kernels do not count).
+// Returns null when oneDNN has no kernel for it (its reference kernels do not count).
 std::unique_ptr<OneDnnConvolution> MakeOneDnnConvolution(const ConvolutionForm& form, hlo::PrimitiveType lhs,
                                                          hlo::PrimitiveType rhs, hlo::PrimitiveType out,
                                                          int threads);

@@ -1,5 +1,5 @@
-// The engine's own convolution: every window, group and dilation that HLO can say, and the types that oneDNN
-// lacks.
+// The engine's own convolution, for every window, group and dilation that HLO can express, and for the types
+// that oneDNN lacks.
 #include <algorithm>
 
 #include "server/engine/contraction/convolution.h"
@@ -10,7 +10,7 @@
 namespace hlod::engine {
 namespace {
 
-constexpr int64_t kOutputs = 64;  // Output features side by side.
+constexpr int64_t kOutputs = 64;  // The number of output features that are computed together.
 
 // sum[o] += x[f] * weights[f, o] over the features of one kernel position.
 template <typename T>

@@ -1,8 +1,8 @@
-// From a convolution's dimensions to oneDNN's.
+// Translates a convolution's dimensions to oneDNN's.
 //
-// HLO has one opcode for all three problems. A base dilation is the gradient by data (a transposed
-// convolution); a window larger than the result, or batch groups, is the gradient by weights, where batch and
-// feature have changed places.
+// HLO has one opcode for all three problems. A base dilation makes it the gradient by data (a transposed
+// convolution). A window larger than the result, or batch groups, makes it the gradient by weights, in which
+// batch and features have changed places.
 #include "server/engine/contraction/convolution_problems.h"
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 namespace hlod::engine {
 namespace {
 
-// Padding after the last element, given all the rest; nothing when none makes oneDNN's size formula true.
+// Returns the padding after the last element that makes oneDNN's size formula true, or nullopt when none
+// does.
 std::optional<int64_t> PaddingHigh(int64_t src, int64_t dst, int64_t kernel, int64_t stride, int64_t dilation,
                                    int64_t low) {
   const int64_t exact = (dst - 1) * stride + (kernel - 1) * dilation + 1 - src - low;
@@ -22,7 +23,7 @@ std::optional<int64_t> PaddingHigh(int64_t src, int64_t dst, int64_t kernel, int
 }
 
 // oneDNN keeps sizes and window parameters in 32 bits, and sums and products of a few of them too. It checks
-// none: a kernel written for wrapped numbers reads out of bounds, or its generator does not end.
+// none of them: a kernel written for wrapped numbers reads out of bounds, or its generator does not end.
 constexpr int64_t kOneDnnNumberMax = (int64_t{1} << 24) - 1;
 
 bool FitsOneDnn(const ConvolutionProblem& problem) {
@@ -42,14 +43,14 @@ bool FitsOneDnn(const ConvolutionProblem& problem) {
   return true;
 }
 
-// The oneDNN problems that a convolution can be posed as.
+// The oneDNN problems as which a convolution can be posed.
 class Problems {
  public:
   Problems(const ConvolutionForm& form, dnnl::memory::data_type lhs, dnnl::memory::data_type rhs,
            dnnl::memory::data_type out)
       : form_(form), lhs_(lhs), rhs_(rhs), out_(out) {}
 
-  // The better first.
+  // The better one first.
   std::vector<ConvolutionProblem> All() const {
     std::vector<ConvolutionProblem> problems;
     const bool dilated = std::any_of(form_.axes.begin(), form_.axes.end(),
@@ -76,7 +77,7 @@ class Problems {
     if (problem && FitsOneDnn(*problem)) problems.push_back(std::move(*problem));
   }
 
-  // HLO's arrays in oneDNN's order. `groups` > 1 gives weights their leading dimension.
+  // HLO's arrays in oneDNN's order. With `groups` > 1, weights have a leading dimension of groups.
   ProblemArray Lhs() const {
     ProblemArray array{{form_.batch, form_.features}, {form_.lhs_batch, form_.lhs_feature}, lhs_};
     for (const ConvolutionAxis& axis : form_.axes) Append(array, axis.in, axis.in_stride);
@@ -107,14 +108,14 @@ class Problems {
       Append(w, axis.kernel, axis.kernel_stride);
       int64_t& in = problem.src.dims[i + 2];
       int64_t low = axis.window.padding_low;
-      if (low < 0) {  // Crop in front.
+      if (low < 0) {  // Crops at the front.
         problem.src.offset += -low * axis.in_stride;
         in += low;
         low = 0;
       }
       const int64_t reach =
           (axis.out - 1) * axis.window.stride + (axis.kernel - 1) * axis.window.window_dilation + 1 - low;
-      in = std::min(in, std::max<int64_t>(reach, 1));  // Crop behind what no window reaches.
+      in = std::min(in, std::max<int64_t>(reach, 1));  // Crops behind the last element that a window reaches.
       if (in <= 0) return std::nullopt;
       const auto high =
           PaddingHigh(in, axis.out, axis.kernel, axis.window.stride, axis.window.window_dilation, low);
@@ -124,7 +125,7 @@ class Problems {
     return problem;
   }
 
-  // The gradient by data of a convolution from the result to lhs, whose stride is the base dilation; its
+  // The gradient by data of a convolution from the result to lhs, whose stride is the base dilation. Its
   // weights are flipped.
   std::optional<ConvolutionProblem> BackwardData() const {
     ConvolutionProblem problem;
@@ -151,7 +152,8 @@ class Problems {
   }
 
   // The gradient by weights of a convolution whose images are lhs's features, whose input channels are lhs's
-  // batch, whose result's gradient is rhs: stride and dilation change places. Batch groups are its groups.
+  // batch, and whose result's gradient is rhs: stride and dilation change places. Its groups are the batch
+  // groups.
   std::optional<ConvolutionProblem> BackwardWeights() const {
     ConvolutionProblem problem;
     problem.direction = Direction::kBackwardWeights;
@@ -218,7 +220,7 @@ CopyNd FlipWeights(ProblemArray& weights, const std::vector<bool>& flipped, int 
     dims.push_back({weights.dims[d], stride * width, dense[d] * width});
   }
   weights.strides = dense;
-  weights.offset = start;  // Where the copy starts reading.
+  weights.offset = start;  // Here the copy starts reading.
   return CopyNd(dims, width);
 }
 

@@ -1,4 +1,4 @@
-// A convolution posed as one of oneDNN's three problems: forward, backward by data, backward by weights.
+// Poses a convolution as one of oneDNN's three problems: forward, backward by data, backward by weights.
 #pragma once
 
 #include <vector>
@@ -11,30 +11,29 @@ namespace hlod::engine {
 
 enum class Direction { kForward, kBackwardData, kBackwardWeights };
 
-// One of the three arrays, in oneDNN's order of dimensions: batch, channels, spatial; weights: [groups,]
-// outputs, inputs, spatial. Strides and offset in elements.
+// One of the three arrays, with its dimensions in oneDNN's order: batch, channels, spatial; for weights
+// [groups,] outputs, inputs, spatial. Strides and offset are in elements.
 struct ProblemArray {
   dnnl::memory::dims dims, strides;
   dnnl::memory::data_type type{};
-  int64_t offset = 0;  // Before the first element, where negative padding crops.
+  int64_t offset = 0;  // The elements before the first one, which negative padding crops.
 };
 
 struct ConvolutionProblem {
   Direction direction = Direction::kForward;
   ProblemArray src, weights, dst;
-  // One a spatial dimension; dilation 0 is none.
+  // One per spatial dimension; a dilation of 0 means that there is none.
   dnnl::memory::dims strides, dilations, padding_low, padding_high;
 };
 
-// The problems that compute the convolution, the better first; none when oneDNN cannot say it or its
-// numbers are too large for oneDNN. The weights of
-// all but kBackwardWeights are as HLO has them: FlipWeights must follow where the direction walks them the
-// other way.
+// Returns the problems that compute the convolution, the better one first; empty when oneDNN cannot express
+// it or its numbers are too large for oneDNN. Except for kBackwardWeights the weights are as HLO has them:
+// FlipWeights must follow where the direction reads them in reverse.
 std::vector<ConvolutionProblem> ConvolutionProblems(const ConvolutionForm& form, dnnl::memory::data_type lhs,
                                                     dnnl::memory::data_type rhs, dnnl::memory::data_type out);
 
-// A copy of the weights with the `flipped` spatial dimensions reversed; `weights` becomes the dense copy's
-// description, its offset where the copy starts reading.
+// Returns a copy of the weights with the `flipped` spatial dimensions reversed. Changes `weights` to describe
+// the dense copy, with the element at which the copy starts reading as its offset.
 CopyNd FlipWeights(ProblemArray& weights, const std::vector<bool>& flipped, int width);
 
 }  // namespace hlod::engine

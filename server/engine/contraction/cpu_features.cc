@@ -1,4 +1,4 @@
-// One limit for all that computes.
+// Applies one limit to everything that computes.
 #include "server/engine/contraction/cpu_features.h"
 
 #include <cstdlib>
@@ -10,10 +10,10 @@
 namespace hlod::engine {
 namespace {
 
-// What a level is called elsewhere.
+// The names of a level in the libraries.
 struct LibraryNames {
   dnnl::cpu_isa onednn;
-  const char* openblas;  // The first processor of its list that has the level and no more.
+  const char* openblas;  // The first processor of OpenBLAS's list that has this level and no more.
 };
 LibraryNames NamesOf(CpuLevel level) {
   switch (level) {
@@ -26,7 +26,7 @@ LibraryNames NamesOf(CpuLevel level) {
 
 struct OneDnnFeature {
   const char* name;
-  std::vector<dnnl::cpu_isa> sets;  // Any of them has it.
+  std::vector<dnnl::cpu_isa> sets;  // The feature is in use when oneDNN has any of these.
 };
 
 }  // namespace
@@ -36,7 +36,7 @@ absl::Status LimitCpuFeatures(std::string_view limit) {
   LimitCpu(level);
   if (!level.has_value()) return absl::OkStatus();
   const LibraryNames names = NamesOf(*level);
-  // OpenBLAS looks when it is loaded, which the first program with linear algebra does.
+  // OpenBLAS reads the variable when it is loaded, which happens with the first program with linear algebra.
   setenv("OPENBLAS_CORETYPE", names.openblas, /*replace=*/0);
   if (dnnl::set_max_cpu_isa(names.onednn) != dnnl::status::success)
     return FailedPrecondition("oneDNN has computed already, and does not take a limit any more");

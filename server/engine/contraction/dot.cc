@@ -1,5 +1,5 @@
-// The dot step: oneDNN where it has the types, the engine's own loops where it has not or the product is
-// tiny.
+// The dot step: oneDNN where it supports the types, the engine's own loops where it does not or the product
+// is tiny.
 #include "server/engine/contraction/dot.h"
 
 #include <utility>
@@ -15,11 +15,12 @@
 namespace hlod::engine {
 namespace {
 
-constexpr double kTinyDotFlops = 2 * 4096;  // Below it a primitive's creation (0.1 ms) never pays.
+constexpr double kTinyDotFlops = 2 * 4096;  // Below this, creating a primitive (0.1 ms) never pays.
 
-// Whether oneDNN's product of these types is HLO's. Floats: yes. Integers: into s32 only, which wraps as
-// HLO's sums do, and only where the processor sums four products without saturating their pairs; any narrower
-// result oneDNN saturates, and a float result it sums in s32.
+// Returns true when oneDNN's product of these types equals HLO's. It does for floats. For integers it does
+// only when the result is s32, which wraps as HLO's sums do, and only where the processor sums four products
+// without saturating their pairs. oneDNN saturates narrower results, and sums in s32 when the result is a
+// float.
 bool OneDnnSumsAsHlo(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::PrimitiveType out) {
   if (hlo::IsFloat(lhs) && hlo::IsFloat(rhs) && hlo::IsFloat(out)) return true;
   return hlo::IsInteger(lhs) && hlo::IsInteger(rhs) && out == hlo::kS32 &&
@@ -47,8 +48,7 @@ class DotStep final : public Step {
                            context);
   }
 
-  // Computing in oneDNN on the operands' own types, or after conversion to f32. False when oneDNN has nothing
-  // that is worth it.
+  // Sets up oneDNN on operands of the given types. Returns false when oneDNN has no suitable kernel.
   bool UseOneDnn(hlo::Instruction dot, hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::PrimitiveType out,
                  int threads) {
     for (const bool force_copy : {false, true}) {
@@ -63,7 +63,7 @@ class DotStep final : public Step {
     return false;
   }
 
-  // What the dot is computed in, and on what. False when no type fits.
+  // Chooses the type and the means to compute with. Returns false when no type fits.
   bool Prepare(hlo::Instruction dot, int threads) {
     const hlo::Shape& lhs = dot.operand(0).shape();
     const hlo::Shape& rhs = dot.operand(1).shape();
@@ -84,7 +84,7 @@ class DotStep final : public Step {
         UseOneDnn(dot, lhs.type, rhs.type, out.type, threads))
       return Reserve();
 
-    // In the contraction type, whose arrays are dense in scratch.
+    // Computes in the contraction type; converted arrays are dense in the scratch.
     const auto lhs_convert = FindConversion(lhs.type, type_), rhs_convert = FindConversion(rhs.type, type_),
                out_convert = FindConversion(type_, out.type);
     if (!lhs_convert || !rhs_convert || !out_convert) return false;
@@ -94,7 +94,7 @@ class DotStep final : public Step {
     lhs_.width = rhs_.width = hlo::ByteWidth(type_);
     if (big && type_ == hlo::kF32 && UseOneDnn(dot, type_, type_, type_, threads)) return Reserve();
     DotForm form = MakeDotForm(dot, lhs_.width, rhs_.width, false);
-    // The fast loop wants rhs rows.
+    // The fast loop needs contiguous rows of rhs.
     if (big && form.view.rhs_n != 1) form = MakeDotForm(dot, lhs_.width, rhs_.width, true);
     view_ = form.view;
     lhs_.copy = std::move(form.lhs_copy);

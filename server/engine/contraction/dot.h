@@ -1,5 +1,4 @@
-// How a dot's dimensions are seen as batches of matrices: the middle ground between HLO's dimension numbers
-// and a kernel.
+// A dot's dimensions viewed as batches of matrices: the form between HLO's dimension numbers and a kernel.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +11,8 @@
 
 namespace hlod::engine {
 
-// Sizes and strides (in elements) of out[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n]. The output is
-// dense.
+// The sizes and strides (in elements) of out[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n]. The output
+// is dense.
 struct DotView {
   struct Batch {
     int64_t size, lhs_stride, rhs_stride;
@@ -22,7 +21,7 @@ struct DotView {
   int64_t m = 1, n = 1, k = 1;
   int64_t lhs_m = 0, lhs_k = 0;
   int64_t rhs_k = 0, rhs_n = 0;
-  bool adds = false;  // To what the output holds; LoopDot alone can.
+  bool adds = false;  // Adds to the output's contents instead of overwriting them; only LoopDot can do that.
 
   int64_t batches() const {
     int64_t count = 1;
@@ -35,19 +34,19 @@ struct DotView {
   }
 };
 
-// A dot made ready: a view, and for each operand the copy into dense [batch, m, k] or [batch, k, n] that it
+// A prepared dot: its view, and for each operand the copy into dense [batch, m, k] or [batch, k, n] that it
 // needs first, if any.
 struct DotForm {
   DotView view;
   std::optional<CopyNd> lhs_copy, rhs_copy;  // In elements of the operand's own width.
 };
 
-// `force_copy`: copy both sides even where strides would do. `lhs_width`, `rhs_width`: bytes an element when
-// the copy runs.
+// Returns the form of a dot. `force_copy` copies both sides even where strides would do. `lhs_width` and
+// `rhs_width` are the bytes per element when the copies run.
 DotForm MakeDotForm(hlo::Instruction dot, int lhs_width, int rhs_width, bool force_copy);
 
-// The engine's own loops for a contraction type (compute_types.h) without a library, over dense or strided
-// views.
+// Computes the dot with the engine's own loops, in a contraction type (compute_types.h) without a library,
+// over dense or strided views.
 absl::Status LoopDot(hlo::PrimitiveType type, const DotView& view, const std::byte* lhs, const std::byte* rhs,
                      std::byte* out, const StepContext& context);
 

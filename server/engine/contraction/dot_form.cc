@@ -1,5 +1,5 @@
-// From a dot's dimension numbers to batched matrices with one stride a group, copying only what strides
-// cannot say.
+// Translates a dot's dimension numbers to batched matrices with one stride per group of dimensions, and
+// copies only operands that strides cannot express.
 #include <algorithm>
 #include <vector>
 
@@ -10,10 +10,11 @@ namespace hlod::engine {
 namespace {
 
 struct Axis {
-  int64_t size, lhs, rhs;  // Strides; zero on the side that lacks it.
+  int64_t size, lhs, rhs;  // Strides; zero on a side that lacks the axis.
 };
 
-// The axes as one, when one stride can walk them on both sides; sizes of one are left out.
+// Returns the axes joined into one, when one stride per side can walk them; else nullopt. Axes of size 1 are
+// ignored.
 std::optional<Axis> Join(const std::vector<Axis>& axes) {
   Axis joined{1, 0, 0};
   bool first = true;
@@ -48,7 +49,7 @@ int64_t SizeOf(const std::vector<Axis>& axes) {
   return size;
 }
 
-// A copy of one operand into dense [batch, first, second].
+// Returns a copy of one operand into dense [batch, first, second].
 CopyNd PackSide(const std::vector<Axis>& batch, const std::vector<Axis>& first,
                 const std::vector<Axis>& second, bool is_lhs, int width) {
   std::vector<CopyDim> dims;
@@ -80,14 +81,14 @@ DotForm MakeDotForm(hlo::Instruction dot, int lhs_width, int rhs_width, bool for
     const int64_t l = attributes.lhs_contracting[i], r = attributes.rhs_contracting[i];
     contracted.push_back({lhs.dims[l], lhs_strides[l], rhs_strides[r]});
   }
-  // The order of summation is free: the left operand's own order joins most often.
+  // The order of summation is free. The left operand's own order can be joined most often.
   std::stable_sort(contracted.begin(), contracted.end(),
                    [](const Axis& a, const Axis& b) { return a.lhs > b.lhs; });
   const std::vector<Axis> lhs_free = FreeAxes(lhs, attributes.lhs_batch, attributes.lhs_contracting, true);
   const std::vector<Axis> rhs_free = FreeAxes(rhs, attributes.rhs_batch, attributes.rhs_contracting, false);
 
-  // Each side alone: its free and contracted axes as two strides of which one is 1, so that rows or columns
-  // are runs.
+  // For each side alone: its free and contracted axes as two strides of which one is 1, so that rows or
+  // columns are contiguous.
   const auto side = [](const std::vector<Axis>& axes, bool is_lhs) {
     std::vector<Axis> own = axes;
     for (Axis& axis : own) (is_lhs ? axis.rhs : axis.lhs) = 0;
@@ -111,7 +112,7 @@ DotForm MakeDotForm(hlo::Instruction dot, int lhs_width, int rhs_width, bool for
   view.m = SizeOf(lhs_free);
   view.n = SizeOf(rhs_free);
   view.k = SizeOf(contracted);
-  // A size of one walks with any stride; the one of a dense matrix is what libraries recognise.
+  // An axis of size 1 can have any stride; libraries recognise the stride of a dense matrix.
   const auto pick = [](int64_t size, int64_t stride, int64_t dense) { return size == 1 ? dense : stride; };
   if (copy_lhs) {
     form.lhs_copy = PackSide(batch, lhs_free, contracted, true, lhs_width);
@@ -129,7 +130,7 @@ DotForm MakeDotForm(hlo::Instruction dot, int lhs_width, int rhs_width, bool for
     view.rhs_n = pick(view.n, rhs_n->rhs, rhs_k->rhs == 1 || view.k == 1 ? view.k : 1);
     view.rhs_k = pick(view.k, rhs_k->rhs, view.rhs_n == 1 ? view.n : 1);
   }
-  // Batches keep their order; neighbours join where both sides allow.
+  // Batches keep their order; neighbours are joined where both sides allow it.
   int64_t inner = 1;
   for (auto axis = batch.rbegin(); axis != batch.rend(); ++axis) {
     const int64_t size = axis->size;

@@ -1,5 +1,5 @@
-// The engine's own matrix product: small dots, where a library call costs more than the sum, and the types
-// that oneDNN lacks.
+// The engine's own matrix product, for small dots, where a library call costs more than the sum, and for the
+// types that oneDNN lacks.
 #include <algorithm>
 
 #include "server/engine/contraction/dot.h"
@@ -10,13 +10,14 @@
 namespace hlod::engine {
 namespace {
 
-// One matrix product. Panels of kColumns columns by kDepth rows of rhs stay in L1 while kRows rows of lhs at
-// a time walk over them.
+// Computes one matrix product. Panels of kColumns columns by kDepth rows of rhs stay in L1 while kRows rows
+// of lhs at a time are multiplied with them.
 template <typename T>
 struct DotKernel {
-  // Six rows of two AVX2 vectors (one of AVX-512) and what is multiplied fill AVX2's sixteen registers.
+  // Six rows of two AVX2 vectors (one AVX-512 vector) of sums, with the factors, fill AVX2's sixteen
+  // registers.
   static constexpr int64_t kColumns = 64 / sizeof(T), kRows = 6, kDepth = 256;
-  static constexpr int64_t kPackMin = 2 * kRows;  // Rows of lhs that pay for a copy of the panel.
+  static constexpr int64_t kPackMin = 2 * kRows;  // From this many rows of lhs on a copy of the panel pays.
 
   template <int64_t kR>
   static HLOD_ALWAYS_INLINE void Block(const T* lhs, int64_t lhs_m, int64_t lhs_k, const T* rhs,
@@ -39,7 +40,7 @@ struct DotKernel {
     }
   }
 
-  // Any strides, any size: edges and tiny products.
+  // Handles any strides and sizes: edges and tiny products.
   static HLOD_ALWAYS_INLINE void Edge(const T* lhs, int64_t lhs_m, int64_t lhs_k, const T* rhs, int64_t rhs_k,
                                       int64_t rhs_n, T* out, int64_t out_m, int64_t m, int64_t n,
                                       int64_t depth, bool add) {
@@ -53,7 +54,8 @@ struct DotKernel {
     }
   }
 
-  // The terms [k_begin, k) of the sums; those before are in `out` already, as is what `adds` says.
+  // Adds the terms [k_begin, k) of the sums. Earlier terms are in `out` already, and with `adds` its former
+  // contents.
   static HLOD_ALWAYS_INLINE void Run(const T* lhs, int64_t lhs_m, int64_t lhs_k, const T* rhs, int64_t rhs_k,
                                      int64_t rhs_n, T* out, int64_t out_m, int64_t m, int64_t n,
                                      int64_t k_begin, int64_t k, bool adds) {
@@ -64,7 +66,7 @@ struct DotKernel {
       const T* r = rhs + k0 * rhs_k;
       const int64_t full = rhs_n == 1 ? n / kColumns * kColumns : 0;
       for (int64_t c = 0; c < full; c += kColumns) {
-        // Rows of rhs that lie powers of two apart would push each other out of L1.
+        // Rows of rhs whose distance is a power of two would evict each other from L1.
         T packed[kDepth * kColumns];
         const T* panel = r + c;
         int64_t panel_k = rhs_k;

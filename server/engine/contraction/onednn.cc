@@ -1,4 +1,4 @@
-// oneDNN primitives behind an interface that fits steps.
+// Wraps oneDNN primitives in an interface that suits steps.
 #include "server/engine/contraction/onednn.h"
 
 #include <omp.h>
@@ -9,7 +9,7 @@
 namespace hlod::engine {
 namespace {
 
-constexpr int kSlots = 2;  // Concurrent runs of one primitive without an allocation of ours.
+constexpr int kSlots = 2;  // The number of concurrent runs of one primitive without an allocation of ours.
 
 thread_local int library_depth = 0;
 
@@ -118,7 +118,7 @@ absl::Status OneDnnPrimitive::RunHere(absl::Span<std::byte* const> pointers, std
     slot->busy.clear(std::memory_order_release);
     return status;
   }
-  // More runs at once than sets: this one makes its own.
+  // There are more concurrent runs than sets, so this one makes its own set.
   try {
     return RunSlot(*MakeSlot(), pointers, scratch);
   } catch (const dnnl::error& error) {

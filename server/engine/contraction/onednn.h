@@ -1,8 +1,8 @@
-// oneDNN primitives that run without our allocating and from several threads at once.
+// oneDNN primitives that run without allocations of ours and from several threads at once.
 //
-// A primitive is created at compile time with a scratchpad given by its user. Its memory objects, which name
-// the buffers, can serve one run at a time; so each primitive keeps a few sets of them, taken by an atomic
-// flag. What remains is libdnnl's own: 2.6.3 makes about six small allocations in each
+// A primitive is created at compile time, with a scratchpad that its user provides. Its memory objects, which
+// name the buffers, can serve one run at a time; so each primitive keeps a few sets of them, claimed by an
+// atomic flag. The remaining allocations are libdnnl's own: 2.6.3 makes about six small ones in each
 // dnnl_primitive_execute.
 #pragma once
 
@@ -23,28 +23,29 @@
 
 namespace hlod::engine {
 
-// The one CPU engine.
+// Returns the one CPU engine.
 const dnnl::engine& OneDnnEngine();
 
-// oneDNN's name of an element type, if it has one on the CPU: f32, bf16, s32, s8, u8.
+// Returns oneDNN's name of an element type that it supports on the CPU (f32, bf16, s32, s8, u8), else
+// nullopt.
 std::optional<dnnl::memory::data_type> OneDnnType(hlo::PrimitiveType type);
 
-// A strided description; strides in elements.
+// Returns a strided description; strides are in elements.
 dnnl::memory::desc OneDnnDesc(absl::Span<const int64_t> dims, absl::Span<const int64_t> strides,
                               dnnl::memory::data_type type);
 
-// Attributes with a user's scratchpad.
+// Returns attributes for a scratchpad that the user provides.
 dnnl::primitive_attr OneDnnAttributes();
 
-// Whether oneDNN uses all of an instruction set. Its numbers are sets of bits, and AVX2 with VNNI, the
-// highest of them, has no AVX-512.
+// Returns true when oneDNN uses all of an instruction set. Its numbers are sets of bits, and the highest of
+// them, AVX2 with VNNI, does not include AVX-512.
 bool OneDnnHas(dnnl::cpu_isa set);
 
-// Whether this thread is inside libdnnl: its allocations there are not ours.
+// Returns true when this thread is inside libdnnl, so that its allocations are not ours.
 bool InsideOneDnn();
 
-// The team that oneDNN sees on this thread, while in scope. A primitive must run with the team it was created
-// for.
+// Sets the team that oneDNN sees on this thread, while in scope. A primitive must run with the team size that
+// it was created for.
 class ScopedTeam {
  public:
   explicit ScopedTeam(int threads);
@@ -60,7 +61,7 @@ class OneDnnPrimitive {
     int index;  // DNNL_ARG_SRC, ...
     dnnl::memory::desc desc;
   };
-  // Takes ownership. `scratch` is the primitive descriptor's scratchpad_desc().
+  // Takes ownership of `primitive`. `scratch` is the primitive descriptor's scratchpad_desc().
   OneDnnPrimitive(dnnl::primitive primitive, std::vector<Argument> arguments,
                   const dnnl::memory::desc& scratch, int threads, std::string implementation);
 
@@ -68,8 +69,9 @@ class OneDnnPrimitive {
   // libdnnl's name of the chosen kernel: "brg:avx512_core".
   const std::string& implementation() const { return implementation_; }
 
-  // `pointers` in the order of the constructor's arguments. On a thread that has a team of the right size:
-  // this one, or RunWithTeam's. INTERNAL when libdnnl refuses.
+  // Runs the primitive. `pointers` are in the order of the constructor's arguments. Must be called on a
+  // thread that has a team of the right size, or runs on RunWithTeam's. Returns INTERNAL when libdnnl
+  // refuses.
   absl::Status Run(absl::Span<std::byte* const> pointers, std::byte* scratch) const;
 
  private:
@@ -83,14 +85,14 @@ class OneDnnPrimitive {
   absl::Status RunSlot(Slot& slot, absl::Span<std::byte* const> pointers, std::byte* scratch) const;
 
   dnnl::primitive primitive_;
-  std::vector<Argument> arguments_;  // The scratchpad last.
+  std::vector<Argument> arguments_;  // The last one is the scratchpad.
   int64_t scratch_bytes_;
   int threads_;
   std::string implementation_;
   std::vector<std::unique_ptr<Slot>> slots_;
 };
 
-// Runs `make`, which creates primitives and may throw; what it returned, or a default value (null, false)
+// Runs `make`, which creates primitives and may throw. Returns its result, or a default value (null, false)
 // when it threw.
 template <typename Make>
 auto TryOneDnn(int threads, Make&& make) -> decltype(make()) {

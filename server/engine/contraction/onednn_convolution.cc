@@ -1,5 +1,5 @@
-// Convolutions on oneDNN: a problem's kernel, and reorders before and after where oneDNN wants a layout of
-// its own.
+// Convolutions on oneDNN: a kernel for a problem, and reorders before and after it where oneDNN needs a
+// layout of its own.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -15,7 +15,7 @@ namespace {
 
 using dnnl::memory;
 
-// A primitive descriptor of any of the three directions, reduced to what running needs.
+// A primitive descriptor of any of the three directions, reduced to what running it needs.
 struct Chosen {
   dnnl::primitive primitive;
   memory::desc src, weights, dst, scratch;
@@ -72,20 +72,20 @@ bool IsReference(const std::string& implementation) {
   return implementation.find("ref") != std::string::npos;
 }
 
-// One of the three arrays while running: HLO's own bytes, or oneDNN's layout in scratch and the reorder
-// between them.
+// One of the three arrays while running: either HLO's own bytes, or oneDNN's layout in scratch and the
+// reorder between the two.
 struct Operand {
-  int64_t user_offset = 0;     // Bytes into HLO's array.
-  std::optional<CopyNd> flip;  // Weights are read backwards into scratch first ...
-  int64_t flip_offset = 0;     // ... at this place.
+  int64_t user_offset = 0;     // The offset in bytes into HLO's array.
+  std::optional<CopyNd> flip;  // The copy that first reverses weights into scratch.
+  int64_t flip_offset = 0;     // The offset of the reversed weights in the scratch.
   std::unique_ptr<OneDnnPrimitive> reorder;
-  int64_t reorder_offset = 0;  // oneDNN's layout of it, in scratch.
+  int64_t reorder_offset = 0;  // The offset of oneDNN's layout of the array in the scratch.
 };
 
 class Convolution final : public OneDnnConvolution {
  public:
-  // Chooses a kernel and the reorders around it. False when oneDNN has none but its reference. May throw
-  // dnnl::error.
+  // Chooses a kernel and the reorders around it. Returns false when oneDNN has only its reference kernel. May
+  // throw dnnl::error.
   bool Prepare(const ConvolutionProblem& problem, std::optional<CopyNd> flip, const int (&widths)[3],
                int threads) {
     const ProblemArray* arrays[3] = {&problem.src, &problem.weights, &problem.dst};
@@ -94,7 +94,7 @@ class Convolution final : public OneDnnConvolution {
       user[i] = memory::desc(arrays[i]->dims, arrays[i]->type, arrays[i]->strides);
       any[i] = memory::desc(arrays[i]->dims, arrays[i]->type, memory::format_tag::any);
     }
-    // Channels last is as fast as oneDNN's blocks and saves two reorders.
+    // With channels last the kernels are as fast as with oneDNN's blocks, and two reorders are saved.
     std::optional<Chosen> chosen;
     if (problem.src.strides[1] == 1 && problem.dst.strides[1] == 1)
       chosen = Choose(problem, user[0], any[1], user[2]);
@@ -111,7 +111,7 @@ class Convolution final : public OneDnnConvolution {
                   {data || weights ? DNNL_ARG_DIFF_DST : DNNL_ARG_DST, chosen->dst}},
         chosen->scratch, threads, chosen->implementation);
     primitive_scratch_ = primitive_->scratch_bytes();
-    // Which of HLO's lhs (0), rhs (1), result (2) each of oneDNN's arrays is.
+    // For each of oneDNN's arrays: HLO's lhs (0), rhs (1) or result (2).
     role_[0] = data ? 2 : 0;
     role_[1] = weights ? 2 : 1;
     role_[2] = data ? 0 : weights ? 1 : 2;
@@ -203,12 +203,12 @@ std::unique_ptr<OneDnnConvolution> MakeWhole(const ConvolutionForm& form, hlo::P
   return nullptr;
 }
 
-// A convolution of many images or output features, some at a time: libdnnl cannot be interrupted, so a run
-// may stop between them.
+// A convolution of many images or output features, done in parts. libdnnl cannot be interrupted, so a run may
+// stop between the parts.
 class SplitConvolution final : public OneDnnConvolution {
  public:
   struct Part {
-    int64_t lhs, rhs, out;  // Where its arrays begin, in bytes.
+    int64_t lhs, rhs, out;  // The offsets in bytes at which the part's arrays begin.
     const OneDnnConvolution* convolution;
   };
 
@@ -229,7 +229,8 @@ class SplitConvolution final : public OneDnnConvolution {
     return absl::OkStatus();
   }
 
-  // Of `images` images and `outputs` output features each. False when oneDNN has no kernel for a part.
+  // Makes parts of `images` images and `outputs` output features each. Returns false when oneDNN has no
+  // kernel for a part.
   bool Prepare(const ConvolutionForm& form, int64_t images, int64_t outputs, hlo::PrimitiveType lhs,
                hlo::PrimitiveType rhs, hlo::PrimitiveType out, int threads) {
     for (int64_t n = 0; n < form.batch; n += images) {
@@ -248,7 +249,8 @@ class SplitConvolution final : public OneDnnConvolution {
   }
 
  private:
-  std::map<std::pair<int64_t, int64_t>, std::unique_ptr<OneDnnConvolution>> kinds_;  // By images and outputs.
+  std::map<std::pair<int64_t, int64_t>, std::unique_ptr<OneDnnConvolution>> kinds_;  // Keyed by images and
+                                                                                     // outputs.
   std::vector<Part> parts_;
 };
 
@@ -257,7 +259,7 @@ class SplitConvolution final : public OneDnnConvolution {
 std::unique_ptr<OneDnnConvolution> MakeOneDnnConvolution(const ConvolutionForm& form, hlo::PrimitiveType lhs,
                                                          hlo::PrimitiveType rhs, hlo::PrimitiveType out,
                                                          int threads) {
-  constexpr double kPartFlops = 1e9;  // Some 10 ms.
+  constexpr double kPartFlops = 1e9;  // About 10 ms.
   constexpr int64_t kOutputsMin = 64;
   const double image_flops = form.flops() / static_cast<double>(std::max<int64_t>(1, form.batch));
   if (form.flops() > kPartFlops && form.batch_groups == 1) {
@@ -267,7 +269,7 @@ std::unique_ptr<OneDnnConvolution> MakeOneDnnConvolution(const ConvolutionForm& 
       outputs = static_cast<int64_t>(static_cast<double>(outputs) * kPartFlops / image_flops);
       outputs = std::min(form.outputs, std::max(outputs / kOutputsMin * kOutputsMin, kOutputsMin));
     }
-    // Days of work; and the list of parts is memory that no ledger knows.
+    // More parts would be days of work, and the list of parts is memory that no ledger counts.
     constexpr int64_t kPartsMax = 1 << 18;
     if (CeilDiv(form.batch, images) > kPartsMax / CeilDiv(form.outputs, outputs)) return nullptr;
     auto split = std::make_unique<SplitConvolution>();

@@ -1,4 +1,4 @@
-// Choosing tiles, a primitive for each kind of tile, and the walk over them.
+// Chooses tiles, creates a primitive for each kind of tile, and walks over the tiles.
 #include "server/engine/contraction/onednn_matmul.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ std::unique_ptr<OneDnnMatmul> OneDnnMatmul::Make(const DotView& view, hlo::Primi
   loops.push_back({view.n, view.n, 0, view.rhs_n, 1});
   loops.push_back({view.k, view.k, view.lhs_k, view.rhs_k, 0});
 
-  // From outside in, each loop is cut until a tile is short enough.
+  // From the outside in, each loop is cut until a tile is short enough.
   double flops = view.flops();
   const auto cut = [&](Loop& loop, int64_t least) {
     if (flops <= kTileFlops) return;
@@ -45,17 +45,18 @@ std::unique_ptr<OneDnnMatmul> OneDnnMatmul::Make(const DotView& view, hlo::Primi
   for (size_t i = 0; i < m; ++i) cut(loops[i], 1);
   cut(loops[m], kSideMin);
   cut(loops[n], kSideMin);
-  // Partial sums are kept in the output, so only where that loses nothing: oneDNN adds to integers in f32.
+  // Partial sums are kept in the output, so the depth is cut only where that loses no precision: oneDNN adds
+  // to integers in f32.
   if (out == hlo::kF32) cut(loops[k], kDepthMin);
   cut(loops[m], kSideMinAtAll);
   cut(loops[n], kSideMinAtAll);
   if (matmul->Prepare(lhs, rhs, out, threads)) return matmul;
-  // Better a product that cannot be interrupted than one by a reference kernel.
+  // A product that cannot be interrupted is better than one by a reference kernel.
   for (Loop& loop : loops) loop.tile = loop.size;
   return matmul->Prepare(lhs, rhs, out, threads) ? std::move(matmul) : nullptr;
 }
 
-// Makes the primitive of every kind of tile that occurs. False when oneDNN lacks one.
+// Makes the primitive of every kind of tile that occurs. Returns false when oneDNN lacks one.
 bool OneDnnMatmul::Prepare(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::PrimitiveType out,
                            int threads) {
   const hlo::PrimitiveType types[3] = {lhs, rhs, out};
@@ -90,7 +91,7 @@ bool OneDnnMatmul::Prepare(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::
 std::unique_ptr<OneDnnPrimitive> OneDnnMatmul::MakePrimitive(TileKind kind, int threads) const {
   const auto size = [&](size_t i) { return (kind >> i & 1) != 0 ? loops_[i].tail() : loops_[i].tile; };
   const size_t batches = loops_.size() - 3, m = batches, n = m + 1, k = m + 2;
-  // Rows and columns of an operand, after its batches.
+  // Describes an operand: its batches, then its rows and columns.
   const auto describe = [&](int operand, size_t rows, size_t columns, int64_t Loop::* stride) {
     hlo::Dims dims, strides;
     for (size_t i = 0; i < batches; ++i) {
@@ -122,7 +123,7 @@ std::unique_ptr<OneDnnPrimitive> OneDnnMatmul::MakePrimitive(TileKind kind, int 
 absl::Status OneDnnMatmul::Run(const std::byte* lhs, const std::byte* rhs, std::byte* out, std::byte* scratch,
                                const StepContext& context) const {
   const size_t depth = loops_.size() - 1;
-  absl::InlinedVector<int64_t, 6> at(loops_.size(), 0);  // The current tile's first place along each loop.
+  absl::InlinedVector<int64_t, 6> at(loops_.size(), 0);  // The first index of the current tile in each loop.
   while (true) {
     TileKind kind = at[depth] > 0 ? AddsBit() : 0;
     int64_t offset[3] = {};

@@ -14,14 +14,14 @@
 
 namespace hlod::engine {
 
-// libdnnl cannot be interrupted, so a large product is many calls, between which a run may stop. A product of
-// fewer than kTileFlops is one call.
+// libdnnl cannot be interrupted, so a large product is split into many calls, between which a run may stop. A
+// product of fewer than kTileFlops is one call.
 class OneDnnMatmul {
  public:
   static constexpr double kTileFlops = 1e9;
 
-  // Null when oneDNN has no kernel for it (its reference kernels, which walk element by element, do not
-  // count).
+  // Returns null when oneDNN has no kernel for it (its reference kernels, which walk element by element, do
+  // not count).
   static std::unique_ptr<OneDnnMatmul> Make(const DotView& view, hlo::PrimitiveType lhs,
                                             hlo::PrimitiveType rhs, hlo::PrimitiveType out, int threads);
 
@@ -33,16 +33,16 @@ class OneDnnMatmul {
                    const StepContext& context) const;
 
  private:
-  // One loop of the product: a batch dimension, m, n or k, in tiles of `tile`. Strides in bytes.
+  // One loop of the product: a batch dimension, m, n or k, in tiles of `tile`. Strides are in bytes.
   struct Loop {
     int64_t size, tile;
     int64_t lhs_stride, rhs_stride, out_stride;
-    // What remains for the last tile; 0 when tiles fill the loop.
+    // The size of the short last tile; 0 when whole tiles fill the loop.
     int64_t tail() const { return size % tile; }
   };
   using Loops = absl::InlinedVector<Loop, 6>;  // Batches, m, n, k.
-  // Which loops stand at their short last tile, a bit each, and a bit above them: whether the product is
-  // added to what the output holds.
+  // One bit per loop that is at its short last tile, and above them a bit that is set when the product is
+  // added to the output's contents.
   using TileKind = uint32_t;
 
   bool Prepare(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::PrimitiveType out, int threads);

@@ -1,4 +1,4 @@
-// The ragged dot: a product for each group, whose size is known when it runs.
+// The ragged dot: one product per group. The sizes of the groups are known only when it runs.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -20,7 +20,7 @@ namespace {
 using hlo::Dims;
 using hlo::RaggedMode;
 
-// The dimensions of an array that are in none of the lists.
+// Returns the dimensions of an array that are in none of the lists.
 Dims Others(const hlo::Shape& shape, std::initializer_list<absl::Span<const int64_t>> lists) {
   Dims others;
   for (int64_t d = 0; d < shape.rank(); ++d) {
@@ -46,7 +46,7 @@ class RaggedDotStep final : public Step {
     ASSIGN_OR_RETURN(const std::byte* lhs, lhs_.Prepare(inputs[0], context));
     ASSIGN_OR_RETURN(const std::byte* rhs, rhs_.Prepare(inputs[1], context));
     std::byte* out = out_convert_ != nullptr ? context.scratch + out_offset_ : outputs[0];
-    // What no group reaches is zero.
+    // Elements that no group reaches are zero.
     RETURN_IF_ERROR(FillZeros(context, out, out_count_ * width_));
     if (mode_ == RaggedMode::kFree) {
       RETURN_IF_ERROR(RunRows(lhs, rhs, inputs[2], out, context));
@@ -57,7 +57,7 @@ class RaggedDotStep final : public Step {
     return ConvertParallel(out_convert_, out, width_, outputs[0], out_width_, out_count_, context);
   }
 
-  // False when no type fits.
+  // Returns false when no type fits.
   bool Prepare(hlo::Instruction dot, int threads) {
     const auto& ragged = dot.attributes<hlo::RaggedDotAttributes>();
     mode_ = hlo::RaggedModeOf(ragged);
@@ -84,13 +84,13 @@ class RaggedDotStep final : public Step {
   }
 
  private:
-  // A block of rows by oneDNN, which wants to know sizes beforehand.
+  // A block of rows for oneDNN, which needs to know sizes beforehand.
   struct Block {
     int64_t rows;
     std::unique_ptr<OneDnnMatmul> product;
   };
 
-  // lhs as [batch, outer, ragged * inner, depth], rhs as [group, batch, depth, columns].
+  // Arranges lhs as [batch, outer, ragged * inner, depth], and rhs as [group, batch, depth, columns].
   void ArrangeRows(const hlo::RaggedDotAttributes& ragged, const hlo::Shape& lhs, const hlo::Shape& rhs) {
     const hlo::DotAttributes& dot = ragged.dot;
     const int64_t dimension = ragged.lhs_ragged[0];
@@ -108,7 +108,7 @@ class RaggedDotStep final : public Step {
     set_flops(2.0 * static_cast<double>(Elements(lhs)) * static_cast<double>(columns_));
   }
 
-  // lhs as [batch, rows, outer, ragged * inner], rhs as [batch, outer, ragged * inner, columns].
+  // Arranges lhs as [batch, rows, outer, ragged * inner], and rhs as [batch, outer, ragged * inner, columns].
   void ArrangeSums(const hlo::RaggedDotAttributes& ragged, const hlo::Shape& lhs, const hlo::Shape& rhs) {
     const hlo::DotAttributes& dot = ragged.dot;
     const Dims &left = dot.lhs_contracting, &right = dot.rhs_contracting;
@@ -126,7 +126,7 @@ class RaggedDotStep final : public Step {
     set_flops(2.0 * static_cast<double>(Elements(lhs)) * static_cast<double>(columns_));
   }
 
-  // A copy with the dimensions in the order of the lists, unless they have it.
+  // Plans a copy with the dimensions in the order of the lists, unless they are in that order already.
   void Pack(const hlo::Shape& shape, std::initializer_list<absl::Span<const int64_t>> lists,
             Side& side) const {
     const Dims strides = hlo::RowMajorStrides(shape.dims);
@@ -158,10 +158,10 @@ class RaggedDotStep final : public Step {
     return view;
   }
 
-  // What remains of a group after whole blocks is for the engine's own loops.
+  // Makes blocks of a few sizes. The engine's own loops compute the remaining rows of a group.
   void MakeBlocks(int threads) {
     constexpr int64_t kRows[] = {512, 128, 32, 8};
-    constexpr double kFlopsMin = 1 << 16;  // Below it a call costs more than it saves.
+    constexpr double kFlopsMin = 1 << 16;  // Below this, a call costs more than it saves.
     for (const int64_t rows : kRows) {
       const DotView view = ViewOf(rows);
       if (rows > ragged_ * inner_ || view.flops() < kFlopsMin) continue;
@@ -183,9 +183,9 @@ class RaggedDotStep final : public Step {
     set_scratch_bytes(bytes + library);
   }
 
-  // Calls body(batch, outer, group, begin, end) for each group that is not empty: [begin, end) of the ragged
-  // dimension, times `inner`. A group of negative size is empty, and what lies beyond the dimension is left
-  // out.
+  // Calls body(batch, outer, group, begin, end) for each group that is not empty, where [begin, end) is a
+  // range of the ragged dimension, times `inner`. A group of negative size is empty, and what lies beyond the
+  // dimension is left out.
   template <typename Body>
   absl::Status ForGroups(const std::byte* sizes, Body body) const {
     const int size_width = hlo::ByteWidth(size_type_);
@@ -240,7 +240,7 @@ class RaggedDotStep final : public Step {
   RaggedMode mode_ = RaggedMode::kFree;
   hlo::PrimitiveType type_ = hlo::kInvalid, size_type_ = hlo::kInvalid;
   int64_t width_ = 0, out_width_ = 0, out_count_ = 0;
-  bool has_rows_ = false;  // Sizes for each batch and outer index.
+  bool has_rows_ = false;  // True when there are sizes for each batch and outer index.
   int64_t groups_ = 0, batches_ = 1, outer_ = 1, ragged_ = 1, inner_ = 1, depth_ = 1, rows_ = 1, columns_ = 1;
   Side lhs_, rhs_;
   ConvertFunction out_convert_ = nullptr;

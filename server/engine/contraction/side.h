@@ -12,14 +12,14 @@
 
 namespace hlod::engine {
 
-// An operand on its way to the product: converted to the type computed in, then packed; each only when it
-// must be.
+// The preparation of an operand for the product: conversion to the type computed in, then packing. Each is
+// done only when it is needed.
 struct Side {
   ConvertFunction convert = nullptr;
   int64_t count = 0;
-  int from_width = 0, width = 0;  // Bytes an element before and after the conversion.
+  int from_width = 0, width = 0;  // The bytes per element before and after the conversion.
   std::optional<CopyNd> copy;
-  int64_t convert_offset = 0, copy_offset = 0;  // In the scratch.
+  int64_t convert_offset = 0, copy_offset = 0;  // Offsets in the scratch.
 
   // Reserves scratch from `bytes` on and returns the new end.
   int64_t Reserve(int64_t bytes) {

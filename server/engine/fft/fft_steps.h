@@ -5,8 +5,8 @@
 
 namespace hlod::engine {
 
-// All four kinds, along the innermost one to three dimensions. Null for a length whose largest prime factor
-// is larger than a transform of it could hold in memory.
+// Returns a step for any of the four kinds, along the innermost one to three dimensions. Returns null for a
+// length with a prime factor so large that a transform of it would not fit in memory.
 MaybeStep MakeFftStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
 
 }  // namespace hlod::engine

@@ -1,4 +1,5 @@
-// The kernels of the instruction set in use; the convolution of lengths with a large prime factor.
+// Chooses the kernels of the instruction set in use, and convolves lines of lengths with a large prime
+// factor.
 #include "server/engine/fft/kernels.h"
 
 #include <algorithm>
@@ -40,8 +41,8 @@ template <typename T>
 T* TransformTile(const LinePlan<T>& plan, T* a, T* b) {
   const Kernels<T>& kernels = GetKernels<T>();
   if (plan.chirp.empty()) return kernels.passes(plan, a, b);
-  // X[k] = chirp[k] sum_j (x[j] chirp[j]) conj(chirp[k - j]): a convolution, done by transforms of a length
-  // that has room for it.
+  // X[k] = chirp[k] sum_j (x[j] chirp[j]) conj(chirp[k - j]) is a convolution. It is computed by transforms
+  // of a length that has room for it.
   constexpr int64_t kRow = 2 * kLanes<T>;
   kernels.scale(a, plan.chirp.data(), plan.length, false, false);
   std::fill(a + plan.length * kRow, a + plan.tile_length * kRow, T(0));

@@ -2,9 +2,10 @@
 // and HLOD_FFT_TARGET (the function attribute, possibly empty). Nothing here is shared between the sets: a
 // function compiled for AVX-512 must never be the one that the linker keeps for all.
 //
-// Stockham's transform of n = r m elements that lie `stride` apart, in groups q < stride: for each p < m, the
-// elements p + m j (j < r) are transformed by a butterfly of radix r, output k is multiplied by
-// exp(-2 pi i p k / n), and goes to place r p + k; what is left are transforms of length m, r `stride` apart.
+// Stockham's transform of n = r m elements that lie `stride` apart, in groups q < stride, works as follows.
+// For each p < m, a butterfly of radix r transforms the elements p + m j (j < r). Its output k is multiplied
+// by exp(-2 pi i p k / n) and stored at r p + k. Then transforms of length m remain, whose elements lie r
+// `stride` apart.
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -50,7 +51,7 @@ template <typename T>
 HLOD_FFT_INLINE Row<T> Subtract(const Row<T>& a, const Row<T>& b) {
   return {a.re - b.re, a.im - b.im};
 }
-// a - i b and a + i b.
+// Return a - i b and a + i b.
 template <typename T>
 HLOD_FFT_INLINE Row<T> SubtractTurned(const Row<T>& a, const Row<T>& b) {
   return {a.re + b.im, a.im - b.re};
@@ -63,7 +64,7 @@ template <typename T>
 HLOD_FFT_INLINE Row<T> Multiply(const Row<T>& a, Complex<T> w) {
   return {a.re * w.re - a.im * w.im, a.re * w.im + a.im * w.re};
 }
-// x + a y + b z.
+// Returns x + a y + b z.
 template <typename T>
 HLOD_FFT_INLINE Row<T> Sum(const Row<T>& x, T a, const Row<T>& y, T b, const Row<T>& z) {
   return {x.re + a * y.re + b * z.re, x.im + a * y.im + b * z.im};
@@ -135,8 +136,8 @@ HLOD_FFT_TARGET void RunPass(const Pass<T>& pass, const T* from, T* to) {
   }
 }
 
-// A prime radix without code of its own: outputs k and r - k together, from sums and differences of the
-// inputs j and r - j.
+// Runs a pass of a prime radix without a butterfly of its own. Computes outputs k and r - k together, from
+// sums and differences of the inputs j and r - j.
 template <typename T>
 HLOD_FFT_TARGET void RunPassOfAnyRadix(const Pass<T>& pass, const T* from, T* to) {
   const int radix = static_cast<int>(pass.radix), half = radix / 2;
@@ -187,10 +188,11 @@ HLOD_FFT_TARGET T* RunPasses(const LinePlan<T>& plan, T* a, T* b) {
   return a;
 }
 
-// Elements that are moved of one line before the next: so many rows of the tile stay in the first cache.
+// The number of elements of one line that are moved before the next line's. This many rows of the tile stay
+// in the L1 cache.
 inline constexpr int64_t kBlock = 16;
 
-// A square of numbers, one vector a row: rows become columns.
+// Transposes a square of numbers, one vector per row.
 HLOD_FFT_INLINE void Transpose(Vector<float>* v) {
   Vector<float> a[8], b[8];
   for (int i = 0; i < 8; i += 2) {
@@ -215,7 +217,7 @@ HLOD_FFT_INLINE void Transpose(Vector<double>* v) {
   v[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7), v[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
 }
 
-// Pairs in two vectors: the first numbers of all, and the second ones; and the other way round.
+// Splits the pairs in two vectors into all first numbers and all second ones. Join is the inverse.
 HLOD_FFT_INLINE Row<float> Split(Vector<float> a, Vector<float> b) {
   return {__builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14),
           __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15)};
@@ -236,7 +238,7 @@ HLOD_FFT_INLINE void Exchange(Row<T>& row, bool exchange) {
   if (exchange) std::swap(row.re, row.im);
 }
 
-// Elements [begin, end), one number after the other.
+// Loads elements [begin, end), one number after the other.
 template <typename T>
 HLOD_FFT_TARGET void LoadEach(const Place<T>& from, int64_t begin, int64_t end, int lanes, T* tile) {
   constexpr int64_t kRow = 2 * kLanes<T>;
@@ -268,7 +270,7 @@ HLOD_FFT_TARGET void Load(const Place<T>& from, int64_t n, int lanes, T* tile) {
       Put(tile, done, row);
     }
   } else if (from.element_stride == 1) {
-    // A vector of a line holds half as many elements as it has numbers.
+    // A vector holds one element of a line per two numbers.
     for (; done + kLanes<T> / 2 <= n; done += kLanes<T> / 2) {
       Vector<T> v[kLanes<T>];
       for (int l = 0; l < kLanes<T>; ++l)

@@ -1,4 +1,4 @@
-// The three ways, each over the team.
+// Implements the three ways to transform lines, each over the team.
 #include "server/engine/fft/lines.h"
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 namespace hlod::engine::fft {
 namespace {
 
-// Lines of a tile: up to the first length the tile lies in the first cache, up to the second one columns are
-// still better off in it than as matrices, and the third is used when nothing else will do.
+// Limits on the length of a tile's lines. Up to the first one the tile fits in the L1 cache. Up to the second
+// one columns are still faster in tiles than as matrices. The third one is used when no other way works.
 constexpr int64_t kTileLength = 256, kColumnLength = 8192, kTileLengthMax = 32768;
-// What a thread of the team does without a look at cancel, in nanoseconds.
+// The work that a thread of the team does without checking for cancellation, in nanoseconds.
 constexpr int64_t kAloneWork = 1'000'000;
 
-// Nanoseconds, about: three for ten elements and passes.
+// Returns about how many nanoseconds the lines take: three per ten elements and passes.
 int64_t WorkOfLines(int64_t length, int64_t lines) {
   const int64_t passes = std::bit_width(static_cast<uint64_t>(length)) + 4;
   return WorkOf(WorkOf(length, lines), passes) / 3 + 1;
@@ -29,7 +29,7 @@ int64_t TileBytes(int64_t tile_length) {
   return ScratchAlign(tile_length * 2 * kLanes<T> * static_cast<int64_t>(sizeof(T)));
 }
 
-// The largest divisor that is at most the square root.
+// Returns the largest divisor that is at most the square root.
 int64_t MiddleDivisor(int64_t n) {
   int64_t divisor = 1;
   for (int64_t d = 1; d <= n / d; ++d) {
@@ -55,7 +55,7 @@ void Write(const Place<T>& place, int64_t element, Complex<T> value) {
 template <typename T>
 std::unique_ptr<MatrixTransform<T>> MatrixTransform<T>::Make(int64_t length) {
   const int64_t n1 = MiddleDivisor(length), n2 = length / n1;
-  // Columns of fewer than a vector's lanes would leave most of each tile empty.
+  // Fewer columns than a vector has lanes would leave most of each tile empty.
   if (n1 < kLanes<T> || TileLength(n2) > kTileLengthMax || TileLength(n1) > kTileLengthMax) return nullptr;
   return std::unique_ptr<MatrixTransform>(new MatrixTransform(n1, n2));
 }
@@ -141,7 +141,7 @@ std::unique_ptr<LineTransform<T>> LineTransform<T>::Make(int64_t length, int64_t
   std::unique_ptr<LineTransform> made(new LineTransform(length, inner, blocks, std::max(1, threads)));
   const int64_t neighbours = inner > 1 ? inner : blocks, tile_length = TileLength(length);
   const bool fills_tiles = 2 * neighbours >= kLanes<T>;
-  int64_t longest = tile_length, pairs = 0;  // Of a tile's lines; of other scratch.
+  int64_t longest = tile_length, pairs = 0;  // The longest line of a tile, and the pairs of other scratch.
   if (tile_length <= kTileLength || (inner > 1 && fills_tiles && tile_length <= kColumnLength)) {
     made->plan_.emplace(MakeLinePlan<T>(length));
   } else if ((made->matrix_ = MatrixTransform<T>::Make(length)) != nullptr) {
@@ -174,8 +174,8 @@ absl::Status LineTransform<T>::Run(const Lines<T>& from, const Lines<T>& to, boo
   RETURN_IF_ERROR(MakeFilter(buffers, room, context));
   for (int64_t o = 0; o < blocks_; ++o) {
     for (int64_t i = 0; i < inner_; ++i) {
-      RETURN_IF_ERROR(
-          StopCheck::Verdict(context.run));  // The parts of one line may all be too small to look.
+      RETURN_IF_ERROR(StopCheck::Verdict(context.run));  // The parts of one line may all be too small for a
+                                                         // check of their own.
       const Place<T> source{from.data + 2 * (o * from.block_stride + i), from.element_stride, 0, inverse};
       const Place<T> target{to.data + 2 * (o * to.block_stride + i), to.element_stride, 0, inverse};
       RETURN_IF_ERROR(RunConvolution(source, target, scale, buffers, room, context));
@@ -184,7 +184,7 @@ absl::Status LineTransform<T>::Run(const Lines<T>& from, const Lines<T>& to, boo
   return absl::OkStatus();
 }
 
-// Many short lines are shared out to the team, a long one is worked on by all of it.
+// Several short lines are distributed over the team; the whole team works on a long one.
 template <typename T>
 absl::Status LineTransform<T>::RunMatrices(const Lines<T>& from, const Lines<T>& to, bool inverse, T scale,
                                            T* middle, const TileRoom<T>& room,
@@ -210,7 +210,8 @@ absl::Status LineTransform<T>::RunMatrices(const Lines<T>& from, const Lines<T>&
   return absl::OkStatus();
 }
 
-// Neighbours of a tile are lines of a block; where a block is one line, they are blocks.
+// The lines side by side in a tile are those of a block, or, when a block is one line, those of several
+// blocks.
 template <typename T>
 absl::Status LineTransform<T>::RunTiles(const Lines<T>& from, const Lines<T>& to, bool inverse, T scale,
                                         const TileRoom<T>& room, const StepContext& context) const {
@@ -237,7 +238,7 @@ absl::Status LineTransform<T>::RunTiles(const Lines<T>& from, const Lines<T>& to
                         });
 }
 
-// The transform of the chirp's conjugate, at the beginning of the buffers.
+// Writes the transform of the chirp's conjugate to the beginning of the buffers.
 template <typename T>
 absl::Status LineTransform<T>::MakeFilter(T* buffers, const TileRoom<T>& room,
                                           const StepContext& context) const {
@@ -246,7 +247,7 @@ absl::Status LineTransform<T>::MakeFilter(T* buffers, const TileRoom<T>& room,
   RETURN_IF_ERROR(ParallelPieces(context, room.threads, m, 4 * m, [&](int64_t begin, int64_t end, int) {
     for (int64_t k = begin; k < end; ++k) Write(filter, k, {0, 0});
   }));
-  // Both ends of it, which do not meet.
+  // Both ends of the filter, which do not overlap.
   RETURN_IF_ERROR(ParallelPieces(context, room.threads, n, 4 * n, [&](int64_t begin, int64_t end, int) {
     ChirpWalk<T> chirps(*chirp_roots_, n, begin);
     for (int64_t k = begin; k < end; ++k) {
@@ -258,7 +259,7 @@ absl::Status LineTransform<T>::MakeFilter(T* buffers, const TileRoom<T>& room,
   return matrix_->Run(filter, filter, T(1), buffers + 2 * m, room, context);
 }
 
-// As in TransformTile.
+// Convolves as TransformTile does.
 template <typename T>
 absl::Status LineTransform<T>::RunConvolution(const Place<T>& from, const Place<T>& to, T scale, T* buffers,
                                               const TileRoom<T>& room, const StepContext& context) const {

@@ -1,8 +1,8 @@
-// Transforms of all lines of an array along one dimension, of any length.
+// Transforms all lines of an array along one dimension, of any length.
 //
-// A short line is transformed in a tile with others. A long one, of n = n1 n2 elements, is n2 lines of n1,
-// which are the columns of a matrix and lie side by side, and then n1 lines of n2. One whose length has no
-// such factors is a convolution of a length that has.
+// A short line is transformed in a tile together with others. A long line, of n = n1 n2 elements, is
+// transformed as the n2 columns, of n1 elements, of a matrix, which lie side by side, and then as its n1
+// rows, of n2. A line whose length has no such factors becomes a convolution of a length that has them.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace hlod::engine::fft {
 
-// Complex lines: element e of line i of block o is the pair of numbers at o block_stride + e element_stride +
+// Complex lines. Element e of line i of block o is the pair of numbers at o block_stride + e element_stride +
 // i.
 template <typename T>
 struct Lines {
@@ -25,7 +25,7 @@ struct Lines {
   int64_t element_stride, block_stride;
 };
 
-// The tiles of each thread, in scratch.
+// The tiles of each thread, in the scratch.
 template <typename T>
 struct TileRoom {
   std::byte* scratch;
@@ -36,17 +36,17 @@ struct TileRoom {
   }
 };
 
-// One long line, as a matrix.
+// The transform of one long line, as a matrix.
 template <typename T>
 class MatrixTransform {
  public:
-  // Null when `length` has no two factors that fit tiles.
+  // Returns null when `length` has no two factors that fit tiles.
   static std::unique_ptr<MatrixTransform> Make(int64_t length);
 
-  // The longest line of a tile.
+  // The length of the longest line of a tile.
   int64_t tile_length() const { return std::max(first_.tile_length, second_.tile_length); }
-  // `from` and `to` are the line, and may be the same; `middle` has room for it. Lane strides are not looked
-  // at. Over the team, and by one of its threads.
+  // Transform `from` to `to`, which may be the same line; `middle` has room for it. Lane strides are ignored.
+  // Run uses the team, RunAlone one thread of it.
   absl::Status Run(const Place<T>& from, const Place<T>& to, T scale, T* middle, const TileRoom<T>& room,
                    const StepContext& context) const;
   void RunAlone(const Place<T>& from, const Place<T>& to, T scale, T* middle, const TileRoom<T>& room,
@@ -55,7 +55,7 @@ class MatrixTransform {
  private:
   MatrixTransform(int64_t n1, int64_t n2);
 
-  // Tiles [begin, end) of the first transform, of columns, and of the second, of rows.
+  // Transform tiles [begin, end): the first transform is of columns, the second of rows.
   void Columns(const Place<T>& from, T* middle, const TileRoom<T>& room, int64_t begin, int64_t end,
                int worker) const;
   void Rows(const T* middle, const Place<T>& to, T scale, const TileRoom<T>& room, int64_t begin, int64_t end,
@@ -65,17 +65,18 @@ class MatrixTransform {
 
   const LinePlan<T> first_, second_;
   const Roots<T> roots_;
-  std::vector<T> steps_;  // For Kernels::twiddle.
+  std::vector<T> steps_;  // The argument of Kernels::twiddle.
 };
 
 template <typename T>
 class LineTransform {
  public:
-  // For `blocks` blocks of `inner` lines. Null when the length is beyond what can be done.
+  // Makes a transform of `blocks` blocks of `inner` lines. Returns null when the length is too large to be
+  // transformed.
   static std::unique_ptr<LineTransform> Make(int64_t length, int64_t inner, int64_t blocks, int threads);
 
   int64_t scratch_bytes() const { return scratch_bytes_; }
-  // `from` (which is not written to) and `to` may be the same. Results are multiplied by `scale`.
+  // `from` and `to` may be the same; otherwise `from` is not written. Results are multiplied by `scale`.
   absl::Status Run(const Lines<T>& from, const Lines<T>& to, bool inverse, T scale, std::byte* scratch,
                    const StepContext& context) const;
 
@@ -93,11 +94,12 @@ class LineTransform {
 
   const int64_t length_, inner_, blocks_;
   const int threads_;
-  // One of the three ways; a convolution has the matrix too.
+  // The way in which lines are transformed: by `plan_`, by `matrix_`, or as a convolution, which uses
+  // `matrix_` too.
   std::optional<LinePlan<T>> plan_;
   std::unique_ptr<MatrixTransform<T>> matrix_;
-  bool alone_ = false;       // Whether a thread of the team does a whole matrix.
-  int64_t convolution_ = 0;  // Its length.
+  bool alone_ = false;       // True when one thread of the team transforms a whole matrix.
+  int64_t convolution_ = 0;  // The length of the convolution; 0 when none is used.
   std::optional<Roots<T>> chirp_roots_;
   int64_t tile_bytes_ = 0, scratch_bytes_ = 0;
 };

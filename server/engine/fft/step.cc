@@ -1,9 +1,9 @@
 // The four kinds of fft, made of transforms of complex lines.
 //
-// A real line of even length n is n / 2 pairs, read as complex numbers: from their transform Z that of the
-// line is X[k] = E[k] + w^k O[k], with w = exp(-2 pi i / n), E[k] = (Z[k] + conj Z[n/2 - k]) / 2 that of the
-// even elements, and O[k] = (Z[k] - conj Z[n/2 - k]) / 2i that of the odd ones. A real line of odd length is
-// a complex one with zeros.
+// A real line of even length n is read as n / 2 complex numbers. Their transform Z yields that of the line:
+// X[k] = E[k] + w^k O[k], where w = exp(-2 pi i / n), E[k] = (Z[k] + conj Z[n/2 - k]) / 2 is the transform of
+// the even elements, and O[k] = (Z[k] - conj Z[n/2 - k]) / 2i that of the odd ones. A real line of odd length
+// is transformed as a complex one with zero imaginary parts.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -24,7 +24,7 @@ using fft::Complex;
 using fft::Lines;
 using fft::LineTransform;
 
-// Along one of the outer dimensions, or along the last one of complex lines.
+// A transform along one of the outer dimensions, or along the last one of complex lines.
 template <typename T>
 struct Axis {
   int64_t length, inner;
@@ -71,7 +71,8 @@ class FftStep final : public Step {
 
   bool Plan(hlo::Instruction instruction, int threads) {
     const auto& length = instruction.attributes<hlo::FftAttributes>().length;
-    // The array of complex numbers: the spectrum of a real signal, half of which follows from the other.
+    // The complex array: for a real signal its spectrum, of which half is stored because the other half
+    // follows from it.
     const hlo::Shape& complex =
         type_ == hlo::FftType::kIrfft ? instruction.operand(0).shape() : instruction.shape();
     elements_ = std::min(Elements(instruction.operand(0).shape()), Elements(instruction.shape()));
@@ -96,8 +97,8 @@ class FftStep final : public Step {
       if (axes_.back().lines == nullptr) return false;
       inner *= n;
     }
-    // After the transforms' own: the spectrum while outer dimensions of an IRFFT are transformed; real lines
-    // of odd length as complex ones.
+    // Scratch after the transforms' own: the spectrum while the outer dimensions of an IRFFT are transformed,
+    // and real lines of odd length as complex ones.
     room_ = ScratchAlign(scratch);
     const auto pairs_bytes = [](int64_t pairs) {
       return ScratchAlign(2 * pairs * static_cast<int64_t>(sizeof(T)));
@@ -113,12 +114,12 @@ class FftStep final : public Step {
     return true;
   }
 
-  // A whole array of complex numbers, seen along one of its dimensions.
+  // Returns the view of a whole complex array along one of its dimensions.
   static Lines<T> Dense(T* data, const Axis<T>& axis) { return {data, axis.inner, axis.inner * axis.length}; }
   T ScaleOf(const Axis<T>& axis) const { return inverse_ ? T(1) / static_cast<T>(axis.length) : T(1); }
   T* spectrum_room(const StepContext& context) const { return reinterpret_cast<T*>(context.scratch + room_); }
 
-  // All dimensions but the last one.
+  // Transforms all dimensions but the last one.
   absl::Status Outer(T* from, T* to, StepContext& context) const {
     for (const Axis<T>& axis : axes_) {
       RETURN_IF_ERROR(axis.lines->Run(Dense(from, axis), Dense(to, axis), inverse_, ScaleOf(axis),
@@ -128,7 +129,7 @@ class FftStep final : public Step {
     return absl::OkStatus();
   }
 
-  // Calls body(row, k) for k of [0, count) of every row, over the team.
+  // Calls body(row, k) for k in [0, count) of every row, over the team.
   template <typename Body>
   absl::Status ForPairs(int64_t count, StepContext& context, Body&& body) const {
     const int64_t work = WorkOf(rows_, count) * 4;
@@ -159,7 +160,7 @@ class FftStep final : public Step {
     const int64_t half = length_ / 2;
     RETURN_IF_ERROR(
         last_.lines->Run({input, 1, half}, {output, 1, width_}, false, T(1), context.scratch, context));
-    // Elements k and half - k together, in place.
+    // Elements k and half - k are computed together, in place.
     return ForPairs(half / 2 + 1, context, [&](int64_t row, int64_t k) {
       T* const a = output + 2 * (row * width_ + k);
       T* const b = output + 2 * (row * width_ + half - k);
@@ -177,7 +178,7 @@ class FftStep final : public Step {
     });
   }
 
-  // Imaginary parts that those of a real signal's spectrum would not have are not looked at.
+  // Ignores imaginary parts that must be zero in the spectrum of a real signal.
   absl::Status ToReal(const T* spectrum, T* output, StepContext& context) const {
     const T scale = T(1) / static_cast<T>(length_);
     if (!even()) {
@@ -214,13 +215,14 @@ class FftStep final : public Step {
 
   const hlo::FftType type_;
   const bool inverse_;
-  int64_t elements_ = 0;          // None: nothing to do.
-  int64_t length_ = 0;            // Of the last dimension: of the real signal, where there is one.
-  int64_t width_ = 0, rows_ = 0;  // Of the complex array: its last dimension, and the product of the others.
+  int64_t elements_ = 0;          // 0 when there is no work to do.
+  int64_t length_ = 0;            // The length of the last dimension: of the real signal, if there is one.
+  int64_t width_ = 0, rows_ = 0;  // The last dimension of the complex array, and the product of its other
+                                  // dimensions.
   Axis<T> last_;
-  std::vector<Axis<T>> axes_;  // The others, from the inside.
+  std::vector<Axis<T>> axes_;  // The outer dimensions, innermost first.
   std::optional<fft::Roots<T>> roots_;
-  int64_t room_ = 0, widened_ = 0;  // In scratch.
+  int64_t room_ = 0, widened_ = 0;  // Offsets in the scratch.
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ std::vector<int64_t> Factors(int64_t n) {
       n /= p;
     }
   };
-  // Fours are the cheapest; a two is left when there is an odd number of them.
+  // Passes of radix 4 are the cheapest. One of radix 2 remains when the number of twos is odd.
   divide(4);
   divide(2);
   for (int64_t p = 3; p <= kPrimeMax; p += 2) divide(p);
@@ -74,14 +74,14 @@ int64_t TileLength(int64_t length) { return IsSmooth(length) ? length : GoodLeng
 
 template <typename T>
 Complex<T> RootOfUnity(int64_t k, int64_t n) {
-  // By eighths of the circle, so that the angle is small and symmetric roots are equal.
+  // Works by eighths of the circle, so that the angle is small and symmetric roots are equal.
   k = ((k % n) + n) % n;
   const int64_t eighth = 8 * k / n;
   const double step = 2 * std::numbers::pi / static_cast<double>(n);
   const auto angle = [&](int64_t j) { return step * static_cast<double>(j); };
-  // Differences such as k - n / 4 are taken in fourths, to stay whole.
+  // Differences such as k - n / 4 are computed in fourths, to stay whole.
   const auto quarter = [&](int64_t quarters) { return step * static_cast<double>(4 * k - quarters * n) / 4; };
-  double c, s;  // Of exp(+i angle).
+  double c, s;  // The parts of exp(+i angle).
   switch (eighth) {
     case 0: c = std::cos(angle(k)), s = std::sin(angle(k)); break;
     case 1:

@@ -1,6 +1,6 @@
-// What a transform of one length needs to know beforehand: its factors and roots of unity.
+// The factors and roots of unity that a transform of one length needs.
 //
-// KissFFT, whose header would do for lengths of small factors, takes the square of a prime factor's time,
+// KissFFT, whose header would do for lengths with small factors, takes quadratic time for a prime factor,
 // works on one line after the other without vectors, and keeps a buffer in the plan, so that threads cannot
 // share it.
 #pragma once
@@ -11,11 +11,12 @@
 
 namespace hlod::engine::fft {
 
-// Lines of a tile: as many as a vector of 32 bytes has lanes.
+// The number of lines in a tile: the lanes of a vector of 32 bytes.
 template <typename T>
 inline constexpr int kLanes = 32 / static_cast<int>(sizeof(T));
 
-// A prime up to which a factor is a pass of its own; a length with a larger one is a convolution (Bluestein).
+// The largest prime factor that is a pass of its own. A length with a larger one is a convolution
+// (Bluestein).
 inline constexpr int kPrimeMax = 43;
 
 template <typename T>
@@ -27,11 +28,12 @@ inline Complex<T> operator*(Complex<T> a, Complex<T> b) {
   return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-// exp(-2 pi i k / n), correctly rounded but for the last bit.
+// Returns exp(-2 pi i k / n), correctly rounded except for the last bit.
 template <typename T>
 Complex<T> RootOfUnity(int64_t k, int64_t n);
 
-// All roots exp(-2 pi i k / n) of a length, as products of two out of tables as long as its square root.
+// All roots exp(-2 pi i k / n) of a length, computed as products of two entries of tables as long as its
+// square root.
 template <typename T>
 class Roots {
  public:
@@ -45,31 +47,32 @@ class Roots {
   std::vector<Complex<T>> low_, high_;
 };
 
-// One pass of a mixed-radix transform (Stockham's, so that the result lies in order): see kernels_impl.h.
+// One pass of a mixed-radix transform (Stockham's, whose result is in order): see kernels_impl.h.
 template <typename T>
 struct Pass {
   int64_t radix, m, stride;
-  std::vector<Complex<T>> twiddles;  // radix - 1 for each of m; none when m is 1.
-  std::vector<Complex<T>> roots;     // Of a radix without code of its own: exp(-2 pi i k / radix).
+  std::vector<Complex<T>> twiddles;  // radix - 1 for each of m; empty when m is 1.
+  std::vector<Complex<T>> roots;     // exp(-2 pi i k / radix), for a radix without a butterfly of its own.
 };
 
-// How the lines of a tile are transformed.
+// The passes that transform the lines of a tile.
 template <typename T>
 struct LinePlan {
   int64_t length = 0;
-  int64_t tile_length = 0;  // Elements that a line needs in the tile: more than `length` for a convolution.
+  int64_t tile_length = 0;  // The elements that a line needs in the tile: more than `length` for a
+                            // convolution.
   std::vector<Pass<T>> passes;
-  // Only where the length has a large prime factor: passes are of tile_length, and these are the chirp, and
-  // the transform of the chirp's conjugate, divided by tile_length.
+  // Used only when the length has a large prime factor. Then the passes are of tile_length, and these are the
+  // chirp, and the transform of the chirp's conjugate divided by tile_length.
   std::vector<Complex<T>> chirp, filter;
 };
 template <typename T>
 LinePlan<T> MakeLinePlan(int64_t length);
 
-// The tile_length of a plan for `length`.
+// Returns the tile_length of a plan for `length`.
 int64_t TileLength(int64_t length);
 
-// exp(-pi i k^2 / n) for one k after the other.
+// Returns exp(-pi i k^2 / n) for one k after the other.
 template <typename T>
 class ChirpWalk {
  public:
@@ -86,10 +89,10 @@ class ChirpWalk {
  private:
   const Roots<T>& roots_;
   const int64_t period_;
-  int64_t k_, square_;  // The square modulo the period.
+  int64_t k_, square_;  // square_ is k_ squared modulo the period.
 };
 
-// The smallest length that is not smaller and has no prime factor above 5.
+// Returns the smallest length that is at least n and has no prime factor above 5.
 int64_t GoodLength(int64_t n);
 
 }  // namespace hlod::engine::fft

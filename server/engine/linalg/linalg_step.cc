@@ -1,5 +1,5 @@
-// The problems of a batch are shared out to the team. A routine cannot be stopped: cancel and deadline are
-// looked at between problems, and a run that has to stop leaves a long one behind.
+// Distributes the problems of a batch over the team. A routine cannot be stopped, so cancellation and
+// deadline are checked between problems, and a run that has to stop abandons a long routine.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -22,7 +22,8 @@ namespace {
 
 using lapack::Call;
 
-// A batch may be as long as it likes when its results have no elements: there is nothing to solve.
+// Returns true when any result has elements. A batch may be arbitrarily long when its results have none:
+// there are no equations to solve then.
 bool HasElements(const hlo::Shape& shape) {
   const std::vector<hlo::ShapeLeaf> leaves = hlo::Leaves(shape);
   return std::any_of(leaves.begin(), leaves.end(),
@@ -47,7 +48,7 @@ class LapackStep : public Step {
   }
 
  protected:
-  // Solves all problems; `after(problem)` follows each in the thread that did it.
+  // Solves all problems, and calls `after(problem)` after each one, on the thread that solved it.
   template <typename After>
   absl::Status RunProblems(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context,
                            After&& after) const {
@@ -65,10 +66,10 @@ class LapackStep : public Step {
   int64_t problems() const { return problems_; }
 
  private:
-  // From about 10 ms for the slowest routines on; the fastest take less than one for as much.
+  // About 10 ms for the slowest routines; the fastest do this much work in less than one.
   static constexpr double kLongWork = 1e7;
 
-  // False when the run has to stop and the routine goes on, in the scratch.
+  // Returns false when the run has to stop while the routine goes on, on memory of its own.
   bool Solve(const std::byte* const* inputs, std::byte* const* outputs, int64_t problem, std::byte* scratch,
              const RunContext& run) const {
     if (run.strays == nullptr || call_->work() < kLongWork) {
@@ -82,14 +83,14 @@ class LapackStep : public Step {
     return true;
   }
 
-  const std::shared_ptr<const Call> call_;  // A routine that goes on may outlive the plan.
+  const std::shared_ptr<const Call> call_;  // Shared, because an abandoned routine may outlive the plan.
   const int64_t problems_;
   int workers_;
   int64_t worker_bytes_;
 };
 
-// cholesky has one result: no word of whether there is a factor. Where there is none it is NaN, and its other
-// triangle is zero.
+// A cholesky. Its single result cannot say that there is no factor, so where there is none it is NaN. The
+// other triangle of a factor is set to zero.
 template <typename T>
 class CholeskyStep final : public LapackStep {
  public:
@@ -123,7 +124,7 @@ class CholeskyStep final : public LapackStep {
   const int64_t n_, infos_at_;
 };
 
-// The letter by which LAPACK knows an element type; 0 for one that it does not take.
+// Returns the letter by which LAPACK knows an element type, or 0 for a type that it does not support.
 char LetterOf(hlo::PrimitiveType type) {
   switch (type) {
     case hlo::kF32: return 's';

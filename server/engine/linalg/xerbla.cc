@@ -1,5 +1,6 @@
-// What LAPACK and the BLAS call when an argument is wrong. The reference library's own ends the process: the
-// daemon puts this one in its place, and routines return to their caller, which has their info.
+// The function that LAPACK and the BLAS call when an argument is wrong. The reference library's own ends the
+// process. The daemon replaces it by this one, so that routines return to their caller, which sees their
+// info.
 #include <cstddef>
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// Preparing and running strided copies; the inner loops are in copy_nd_kernels.cc.
+// Prepares and runs strided copies; the inner loops are in run/copy_kernels.cc.
 #include "server/engine/movement/copy_nd.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ CopyNd::CopyNd(absl::Span<const CopyDim> dims, int width) : width_(width), eleme
     if (dim.size != 1) loops.push_back(dim);
   }
   if (elements_ == 0) return;
-  // Outermost first by destination, so that writes are as sequential as they can be.
+  // The outermost loop has the largest destination stride, so that writes are as sequential as possible.
   std::stable_sort(loops.begin(), loops.end(),
                    [](const CopyDim& a, const CopyDim& b) { return a.dst_stride > b.dst_stride; });
   absl::InlinedVector<CopyDim, 6> joined;
@@ -33,7 +33,8 @@ CopyNd::CopyNd(absl::Span<const CopyDim> dims, int width) : width_(width), eleme
     }
     joined.push_back(loop);
   }
-  // A short contiguous run of 2 to 16 bytes is one wider element: a transpose of pairs stays a transpose.
+  // A contiguous run of 2 to 16 bytes is treated as one wider element: a transpose of pairs stays a
+  // transpose.
   if (joined.size() > 1) {
     const CopyDim& last = joined.back();
     const int64_t run = last.size * width_;
@@ -69,7 +70,7 @@ CopyNd::CopyNd(absl::Span<const CopyDim> dims, int width) : width_(width), eleme
     }
     if (kind_ != Kind::kTranspose && !joined.empty()) {
       take_rows(joined.size() - 1);
-      // A handful of elements a row would be all loop overhead: walk the other way.
+      // A handful of elements per row would be all loop overhead, so the loops are exchanged.
       if (inner_.size < 8 && rows_.size > inner_.size) {
         std::swap(inner_, rows_);
         kind_ = Kind::kStrided;
@@ -83,7 +84,7 @@ CopyNd::CopyNd(absl::Span<const CopyDim> dims, int width) : width_(width), eleme
 absl::Status CopyNd::Run(const std::byte* src, std::byte* dst, const StepContext& context) const {
   if (kind_ == Kind::kNothing) return absl::OkStatus();
   const int64_t rows = outer_count_ * rows_.size;
-  // A memcpy moves many elements in the time that the others move one.
+  // A memcpy moves many elements in the time that the other kernels move one.
   const int64_t work = kind_ == Kind::kRun ? elements_ * width_ / 16 : elements_;
   const bool rows_are_pieces = work <= StopCheck::kPieceWork || work / rows <= StopCheck::kPieceWork;
   if ((rows >= 2 * context.threads || rows >= inner_.size) && rows_are_pieces) {
@@ -109,7 +110,7 @@ void CopyNd::RunRows(const std::byte* src, std::byte* dst, int64_t row_begin, in
              inner);
     return;
   }
-  // Where the outer loops stand for row_begin; then an odometer.
+  // Starts the outer loops at row_begin, then advances them like an odometer.
   std::array<int64_t, hlo::kMaxRank> index;
   int64_t rest = row_begin / rows_.size;
   int64_t row = row_begin % rows_.size;

@@ -12,32 +12,32 @@
 
 namespace hlod::engine {
 
-// One loop of a copy. Strides are in bytes; the source's may be zero (broadcast) or negative (reverse), the
+// One loop of a copy. Strides are in bytes. The source's may be zero (broadcast) or negative (reverse), the
 // destination's may not.
 struct CopyDim {
   int64_t size, src_stride, dst_stride;
 };
 
-// A prepared copy of elements of `width` bytes. Immutable; Run allocates nothing and may be called
+// A prepared copy of elements of `width` bytes. Immutable; Run allocates no memory and may be called
 // concurrently.
 //
-// Preparing drops loops of one turn, orders them by destination, joins neighbours that are one run on both
-// sides, and picks the inner kernel: whole runs (memcpy), fill, transpose of two loops in cache-sized blocks,
-// or strided elements.
+// Preparing drops loops of one iteration, orders the others by destination, joins neighbours that are
+// contiguous on both sides, and picks the inner kernel: contiguous runs (memcpy), fill, transpose of two
+// loops in cache-sized blocks, or strided elements.
 class CopyNd {
  public:
   CopyNd() = default;  // Copies nothing.
   CopyNd(absl::Span<const CopyDim> dims, int width);
 
-  // Element (i0, i1, ...) goes from src + sum(i * src_stride) to dst + sum(i * dst_stride). Source and
-  // destination do not overlap. On the context's team; CANCELLED or DEADLINE_EXCEEDED when the run has to
-  // stop.
+  // Copies element (i0, i1, ...) from src + sum(i * src_stride) to dst + sum(i * dst_stride). Source and
+  // destination must not overlap. Runs on the context's team; returns CANCELLED or DEADLINE_EXCEEDED when the
+  // run has to stop.
   absl::Status Run(const std::byte* src, std::byte* dst, const StepContext& context) const;
-  // The same on this thread, to the end: for copies of few elements.
+  // Copies on this thread, without stopping: for copies of few elements.
   void RunHere(const std::byte* src, std::byte* dst) const;
 
   int64_t elements() const { return elements_; }
-  // The copy is one memcpy of this many bytes; 0 when it is not.
+  // The bytes of the copy when it is one memcpy; else 0.
   int64_t contiguous_bytes() const {
     return kind_ == Kind::kRun && outer_.empty() && rows_.size == 1 ? inner_.size : 0;
   }
@@ -51,13 +51,13 @@ class CopyNd {
   Kind kind_ = Kind::kNothing;
   int width_ = 1;
   int64_t elements_ = 0;
-  // The two inner loops, which a kernel does; kRun counts inner in bytes.
+  // The two inner loops, which a kernel runs. With kRun, inner_ counts bytes.
   CopyDim rows_{1, 0, 0}, inner_{1, 0, 0};
   int64_t outer_count_ = 1;
   absl::InlinedVector<CopyDim, 4> outer_;
 };
 
-// A copy of a box of `sizes` whose strides are given in elements.
+// Returns a copy of a box of `sizes` whose strides are given in elements.
 CopyNd MakeCopyNd(absl::Span<const int64_t> sizes, absl::Span<const int64_t> src_strides,
                   absl::Span<const int64_t> dst_strides, int width);
 

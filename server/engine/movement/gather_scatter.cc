@@ -1,5 +1,5 @@
-// gather: windows of an operand copied from places that another operand names. A window that is one run is
-// one memcpy.
+// gather: copies windows of an operand from places that another operand names. A contiguous window is one
+// memcpy.
 #include "server/engine/movement/gather_scatter.h"
 
 #include <cstring>
@@ -33,7 +33,7 @@ WindowStarts::WindowStarts(const Numbers& numbers)
     components_.push_back({static_cast<int64_t>(k) * vector_stride * width_,
                            numbers.operand.dims[d] - numbers.window[d], operand_strides[d]});
   }
-  // The innermost dimensions that one distance walks.
+  // Merges the innermost dimensions that one distance can walk.
   std::vector<int64_t> position_strides;
   for (int64_t d = 0; d < numbers.indices.rank(); ++d) {
     if (d != numbers.index_vector_dim) position_strides.push_back(index_strides[d]);
@@ -91,11 +91,11 @@ void GatherElements(const WindowStarts& starts, const StridedIndex& targets, con
   }
 }
 
-// Windows of a few elements that are no run, of one block of starts at a time: element by element of the
-// window, each for all starts.
+// Gathers windows of a few elements that are not contiguous, for one block of starts at a time: for each
+// element of the window, all starts.
 constexpr int64_t kScatteredMax = 64;
 struct WindowElement {
-  int64_t from = 0, to = 0;  // From the window's first.
+  int64_t from = 0, to = 0;  // Offsets from the window's first element.
 };
 std::vector<WindowElement> ElementsOf(const hlo::Dims& sizes, const hlo::Dims& from, const hlo::Dims& to) {
   std::vector<WindowElement> elements(1);
@@ -156,7 +156,8 @@ class GatherStep final : public Step {
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
     if (empty_) return absl::OkStatus();
-    if (reads_nothing_)  // Of a dimension that the result does not have: as the evaluator says, zeros.
+    if (reads_nothing_)  // The operand has a dimension of size 0 that the result lacks: the result is zeros,
+                         // as the evaluator returns.
       return FillZeros(context, outputs[0], out_bytes_);
     const int64_t run = window_.contiguous_bytes();
     if ((starts_.count() < context.threads && window_.elements() >= kParallelElementsMin) ||
@@ -204,7 +205,8 @@ class GatherStep final : public Step {
   WindowStarts starts_;
   StridedIndex targets_;
   CopyNd window_;
-  std::vector<WindowElement> elements_;  // Those of a small window in pieces; empty for other windows.
+  std::vector<WindowElement> elements_;  // The elements of a small window that is not contiguous; empty for
+                                         // other windows.
   int64_t out_bytes_ = 0;
   bool empty_ = false, reads_nothing_ = false;
 };

@@ -1,4 +1,4 @@
-// Where the windows of a gather or scatter lie: index vectors read from memory, turned into offsets.
+// Finds the windows of a gather or scatter: reads index vectors from memory and turns them into offsets.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 
 namespace hlod::engine {
 
-// Reads the start of window b, for b in [0, count()): one index vector, and coordinates that follow b itself
-// (batching dimensions). gather and scatter have the same numbers under different names. Offsets are in
-// elements of the operand.
+// Reads the start of window b, for b in [0, count()), from one index vector and from coordinates that are
+// determined by b itself (batching dimensions). gather and scatter have the same numbers under different
+// names. Offsets are in elements of the operand.
 class WindowStarts {
  public:
   struct Numbers {
@@ -22,19 +22,19 @@ class WindowStarts {
     const hlo::Shape& indices;
     int64_t index_vector_dim;
     const hlo::Dims& index_to_operand;  // Component of the vector -> operand dimension.
-    const hlo::Dims& operand_batching;  // Operand dimensions that follow b ...
-    const hlo::Dims& indices_batching;  // ... and the dimensions of the indices that they follow.
-    const hlo::Dims& window;            // Window size along each operand dimension.
+    const hlo::Dims& operand_batching;  // Operand dimensions that are determined by b.
+    const hlo::Dims& indices_batching;  // The dimensions of the indices that determine them.
+    const hlo::Dims& window;            // The window's size along each operand dimension.
   };
   explicit WindowStarts(const Numbers& numbers);
 
   int64_t count() const { return positions_.count(); }
-  // Sizes of the indices' dimensions but for the vector's: b counts through them, row-major.
+  // The sizes of the indices' dimensions without the vector's. b counts through them, row-major.
   const hlo::Dims& batch_dims() const { return batch_dims_; }
-  // Every start is a multiple of `unit` elements.
+  // Returns true when every start is a multiple of `unit` elements.
   bool AreMultiplesOf(int64_t unit) const;
 
-  // The window's start with each component clamped into its range.
+  // Returns the window's start, each component clamped into its range.
   int64_t Clamped(const std::byte* indices, int64_t b) const {
     const std::byte* vector = indices + positions_.Offset(b) * width_;
     int64_t start = batching_.Offset(b);
@@ -43,7 +43,7 @@ class WindowStarts {
     }
     return start;
   }
-  // The window's start, or -1 when some of the window lies outside.
+  // Returns the window's start, or -1 when some of the window lies outside.
   int64_t Checked(const std::byte* indices, int64_t b) const {
     const std::byte* vector = indices + positions_.Offset(b) * width_;
     int64_t start = batching_.Offset(b);
@@ -55,7 +55,7 @@ class WindowStarts {
     return start;
   }
 
-  // The same of windows [begin, begin + count), in one go.
+  // Sets `starts` to the starts of windows [begin, begin + count), clamped or checked.
   template <bool kClamped>
   void Resolve(const std::byte* indices, int64_t begin, int64_t count, int64_t* starts) const {
     if (type_ == hlo::kS32) return ResolveOf<kClamped, int32_t>(indices, begin, count, starts);
@@ -66,17 +66,18 @@ class WindowStarts {
 
  private:
   struct Component {
-    int64_t position;  // Bytes from the vector's first component.
+    int64_t position;  // The distance in bytes from the vector's first component.
     int64_t last;      // The largest start that keeps the window inside.
     int64_t stride;
   };
-  // How many windows follow one another at equal distances; 0: all. Distances in elements: of index vectors,
-  // and of what follows b itself.
+  // The number of consecutive windows at equal distances (0: all), and these distances in elements: of index
+  // vectors, and of the offsets that are determined by b.
   struct Run {
     int64_t length = 0, position = 0, batching = 0;
   };
 
-  // Run by run: along one, positions of index vectors and what follows b itself are at equal distances.
+  // Resolves run by run: within one, index vectors and the offsets that are determined by b are at equal
+  // distances.
   template <bool kClamped, typename T>
   void ResolveOf(const std::byte* indices, int64_t begin, int64_t count, int64_t* starts) const {
     const Run run = runs_;
@@ -103,7 +104,7 @@ class WindowStarts {
       starts[i] = kClamped || at == inside ? first + inside * c.stride : -1;
     }
   }
-  // A start that is -1 stays it.
+  // Adds a component to the starts. A start of -1 stays -1.
   template <bool kClamped, typename T>
   void AddRun(const std::byte* vectors, int64_t n, const Component& c, int64_t* starts) const {
     const auto* index = reinterpret_cast<const T*>(vectors + c.position);
@@ -123,7 +124,7 @@ class WindowStarts {
   Run runs_;
 };
 
-// scatter.cc
+// Defined in scatter.cc.
 MaybeStep MakeScatterStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
 
 }  // namespace hlod::engine

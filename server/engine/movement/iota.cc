@@ -1,4 +1,4 @@
-// iota: counting along one dimension, when it must lie in memory.
+// iota: counts along one dimension, when the result must lie in memory.
 #include <algorithm>
 #include <complex>
 #include <type_traits>
@@ -19,7 +19,7 @@ template <typename T>
 inline constexpr bool kIsComplex =
     std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
 
-// Beyond kExactInFloat a small float would round twice, if not by the careful way.
+// Converts an index. Beyond kExactInFloat a small float would be rounded twice, unless kCareful is set.
 template <typename T, bool kCareful>
 HLOD_ALWAYS_INLINE T FromIndex(int64_t i) {
   if constexpr (kIsComplex<T>) {
@@ -42,7 +42,7 @@ struct CountKernel {
       for (int64_t i = 0; i < n; ++i) out[i] = FromIndex<T, true>(first + i);
       return;
     }
-    if constexpr (std::is_same_v<T, hlo::F16>) {  // By the processor's conversion, where it has one.
+    if constexpr (std::is_same_v<T, hlo::F16>) {  // Uses the processor's conversion, where it has one.
       const TileFunction store = GetTileOps().store(hlo::kF16);
       float block[kTile];
       for (int64_t begin = 0; begin < n; begin += kTile) {
@@ -54,7 +54,7 @@ struct CountKernel {
       }
       return;
     }
-    if constexpr (kIsComplex<T>) {  // A vector of pairs, which std::complex does not become.
+    if constexpr (kIsComplex<T>) {  // Written as pairs, because the compiler does not vectorise std::complex.
       auto* parts = reinterpret_cast<typename T::value_type*>(out);
 #pragma omp simd
       for (int64_t i = 0; i < n; ++i) {
@@ -90,7 +90,8 @@ class IotaStep final : public MovementStep {
   absl::Status Fill(T* out, const StepContext& context) const {
     if (inner_ == 0) return absl::OkStatus();
     const int64_t elements = outer_ * count_ * inner_;
-    // A row is one value `inner_` times; rows count up modulo count_. A piece may begin and end inside one.
+    // A row repeats one value `inner_` times; rows count up modulo count_. A piece may begin and end inside a
+    // row.
     return ParallelPieces(context, elements, elements, [&](int64_t begin, int64_t end, int) {
       int64_t index = begin / inner_ % count_;
       if (inner_ == 1) {

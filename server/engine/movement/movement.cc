@@ -1,4 +1,4 @@
-// Movement steps that are one strided copy from one operand: transpose, broadcast, reverse, slice, copy,
+// The movement steps that are one strided copy from one operand: transpose, broadcast, reverse, slice, copy,
 // reshape, bitcast-convert.
 #include "server/engine/movement/movement.h"
 
@@ -14,10 +14,10 @@ namespace {
 
 class CopyStep final : public MovementStep {
  public:
-  // `offset` bytes into the operand lies the element that goes to the output's first.
+  // The output's first element comes from `offset` bytes into the operand.
   CopyStep(hlo::Instruction instruction, CopyNd copy, int64_t offset, bool identity)
       : MovementStep(instruction), copy_(std::move(copy)), offset_(offset) {
-    if (identity) Share(0, 0);  // In place there is nothing to do.
+    if (identity) Share(0, 0);  // In place the step has no work to do.
   }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
@@ -31,7 +31,8 @@ class CopyStep final : public MovementStep {
   int64_t offset_;
 };
 
-// Operand strides, in elements, walked in the order of the output's dimensions, and where the walk starts.
+// The operand's strides, in elements, in the order of the output's dimensions, and the element where the walk
+// starts.
 struct StridedView {
   hlo::Dims strides;
   int64_t start = 0;
@@ -73,8 +74,8 @@ std::optional<StridedView> ViewOf(hlo::Instruction instruction) {
   }
 }
 
-// Whether the bytes of `from` are the bytes of `to`: sub-byte types are stored extended, so they are not, but
-// for themselves.
+// Returns true when the bytes of `from` are the bytes of `to`. Sub-byte types are stored one byte per
+// element, so this holds for them only when the types are equal.
 bool SameBytes(hlo::PrimitiveType from, hlo::PrimitiveType to) {
   if (from == to) return true;
   const auto whole = [](hlo::PrimitiveType type) {

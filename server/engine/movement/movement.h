@@ -1,4 +1,4 @@
-// The data-movement steps, one factory a family; MakeMovementStep (movement.cc) picks by opcode.
+// The data-movement steps, one factory per family. MakeMovementStep (movement.cc) picks by opcode.
 #pragma once
 
 #include "common/hlo/module.h"
@@ -8,20 +8,20 @@
 
 namespace hlod::engine {
 
-// What all movement steps have in common.
+// The base of all movement steps.
 class MovementStep : public Step {
  public:
   explicit MovementStep(hlo::Instruction instruction)
       : Step(StepKind::kMovement, DescribeStep(instruction)) {}
 };
 
-// movement_slice.cc: dynamic-slice, dynamic-update-slice.
+// Defined in slice.cc.
 MaybeStep MakeDynamicSliceStep(hlo::Instruction instruction);
 MaybeStep MakeDynamicUpdateSliceStep(hlo::Instruction instruction);
-// movement_pad.cc
+// Defined in pad.cc.
 MaybeStep MakePadStep(hlo::Instruction instruction);
 MaybeStep MakeConcatenateStep(hlo::Instruction instruction);
-// movement_iota.cc
+// Defined in iota.cc.
 MaybeStep MakeIotaStep(hlo::Instruction instruction);
 
 }  // namespace hlod::engine

@@ -1,7 +1,7 @@
-// The steps that move data. MakeMovementStep: transpose, broadcast, reverse, slice, dynamic-slice,
+// The steps that move data. MakeMovementStep makes transpose, broadcast, reverse, slice, dynamic-slice,
 // dynamic-update-slice, pad, concatenate, copy, iota, and reshape and bitcast-convert when they must be
-// materialised. MakeGatherScatterStep: gather and scatter (recognised combiners, any other through
-// ScalarFunction).
+// materialised. MakeGatherScatterStep makes gather and scatter (with recognised combiners, or any other
+// through ScalarFunction).
 #pragma once
 
 #include "common/hlo/module.h"

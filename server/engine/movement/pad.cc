@@ -1,4 +1,4 @@
-// pad and concatenate: outputs put together from boxes, each box one strided copy.
+// pad and concatenate: outputs assembled from boxes, each box one strided copy.
 #include <algorithm>
 #include <vector>
 
@@ -9,12 +9,12 @@
 namespace hlod::engine {
 namespace {
 
-// Copies into boxes of the output, one after the other.
+// Copies boxes into the output, one after the other.
 class BoxesStep final : public MovementStep {
  public:
   struct Box {
     int input;
-    int64_t src_offset, dst_offset;  // Bytes.
+    int64_t src_offset, dst_offset;  // In bytes.
     CopyNd copy;
   };
   BoxesStep(hlo::Instruction instruction, std::vector<Box> boxes)
@@ -42,7 +42,7 @@ MaybeStep MakePadStep(hlo::Instruction instruction) {
   const int width = Width(out);
   std::vector<BoxesStep::Box> boxes;
 
-  // Along each dimension: operand elements [begin, end) survive negative padding; they go to first, first +
+  // For one dimension: operand elements [begin, end) survive negative padding. They go to first, first +
   // step, ...
   struct Span {
     int64_t begin, end, first, step;
@@ -52,7 +52,8 @@ MaybeStep MakePadStep(hlo::Instruction instruction) {
   for (int64_t d = 0; d < out.rank(); ++d) {
     const int64_t step = padding[d].interior + 1, low = padding[d].low;
     const int64_t begin = low >= 0 ? 0 : CeilDiv(-low, step);
-    const int64_t room = out.dims[d] - 1 - low;  // The last place, counted from operand element 0.
+    const int64_t room = out.dims[d] - 1 - low;  // The last place of the output, counted from operand element
+                                                 // 0.
     const int64_t end = room < 0 ? 0 : std::min(in.dims[d], room / step + 1);
     spans.push_back({begin, end, low + begin * step, step});
     if (end <= begin) empty = true;
@@ -67,8 +68,8 @@ MaybeStep MakePadStep(hlo::Instruction instruction) {
   if (empty || interior) {
     fill(out.dims, 0);
   } else {
-    // Only the frame: for each dimension the slabs before and after, inside the kept range of the dimensions
-    // before it.
+    // Fills only the frame: for each dimension the slabs before and after, inside the kept range of the
+    // earlier dimensions.
     hlo::Dims sizes(out.dims);
     int64_t offset = 0;
     for (int64_t d = 0; d < out.rank(); ++d) {

@@ -1,8 +1,8 @@
-// scatter: windows of updates combined into an operand, always in the order of the updates, so that equal
-// runs give equal bits.
+// scatter: combines windows of updates into an operand, always in the order of the updates, so that equal
+// runs return equal bits.
 //
-// Threads divide the operand, never the updates (unless these are said to be disjoint): each scans all
-// indices and applies what falls into its share.
+// Threads divide the operand, never the updates (unless these are declared to be disjoint): each thread scans
+// all indices and applies the updates that fall into its share.
 #include <cmath>
 #include <cstring>
 #include <type_traits>
@@ -18,12 +18,12 @@
 namespace hlod::engine {
 namespace {
 
-// dst[i] = combine(dst[i], src[i]) for n elements; strides in elements.
+// Sets dst[i] = combine(dst[i], src[i]) for n elements; strides are in elements.
 using CombineRun = void (*)(std::byte* dst, const std::byte* src, int64_t n, int64_t dst_stride,
                             int64_t src_stride);
 
-// dst[starts[i]] = combine(dst[starts[i]], src[i * src_stride]) for n single elements, in order; a negative
-// start is none.
+// Sets dst[starts[i]] = combine(dst[starts[i]], src[i * src_stride]) for n single elements, in order. A
+// negative start is skipped.
 using CombinePoints = void (*)(std::byte* dst, const std::byte* src, const int64_t* starts, int64_t n,
                                int64_t src_stride);
 struct Combine {
@@ -49,8 +49,8 @@ void CombineWith(std::byte* dst, const std::byte* src, int64_t n, int64_t dst_st
     *d = Op::Store(Op::Apply(Op::Load(*d), Op::Load(*s)));
 }
 
-// The minimum or maximum of two floats. Scattered ones mispredict a branch on which is larger; equal ones and
-// NaN, which need care, are rare.
+// Returns the minimum or maximum of two floats. With scattered elements the processor mispredicts a branch on
+// which one is larger, so the common case has none; equal values and NaN, which need care, are rare.
 template <typename Op>
 HLOD_ALWAYS_INLINE typename Op::Element Extremum(typename Op::Element a, typename Op::Element b) {
   using T = typename Op::Element;
@@ -69,7 +69,7 @@ HLOD_ALWAYS_INLINE typename Op::Element Extremum(typename Op::Element a, typenam
   return Op::Store(Op::Apply(Op::Load(a), Op::Load(b)));
 }
 
-constexpr int64_t kAhead = 16;  // Points whose memory is asked for before they are joined.
+constexpr int64_t kAhead = 16;  // The distance at which the memory of a later point is prefetched.
 
 template <typename Op>
 void CombinePointsWith(std::byte* dst, const std::byte* src, const int64_t* starts, int64_t n,
@@ -152,7 +152,7 @@ class ScatterStep final : public Step {
       inner_ = loops_.back();
       loops_.pop_back();
     }
-    // A window that is one aligned run belongs whole to one thread's share of the operand.
+    // A window that is one aligned run lies entirely in one thread's share of the operand.
     divisible_ = update_elements_ > 0 && loops_.empty() && (inner_.size == 1 || inner_.dst_stride == 1) &&
                  starts_.AreMultiplesOf(inner_.size);
     const bool plain = combine_.points != nullptr && loops_.empty() && sources_.rank() <= 1;
@@ -195,7 +195,7 @@ class ScatterStep final : public Step {
   };
   static constexpr int kOperandsMax = 16;
   static constexpr int64_t kStartsABlock = 512;
-  static constexpr int64_t kRowMax = 1024;  // Longer ones are worth their own checks for the end of the run.
+  static constexpr int64_t kRowMax = 1024;  // Longer rows are worth a separate check per run of elements.
   friend MaybeStep hlod::engine::MakeScatterStep(const hlo::Module&, hlo::Instruction, int);
 
   static WindowStarts Starts(hlo::Instruction instruction) {
@@ -224,15 +224,15 @@ class ScatterStep final : public Step {
     }
   }
 
-  // What one run works on.
+  // The memory that one run works on.
   struct Memory {
     const std::byte* const* inputs;
     std::byte* const* outputs;
     const RunContext& run;
   };
 
-  // Updates [begin, end) whose windows start in [low, high) of the operand; of the window's inner loop,
-  // [inner_begin, inner_end). Ends early when the run has to stop.
+  // Applies the updates [begin, end) whose windows start in [low, high) of the operand, and of the window's
+  // inner loop only [inner_begin, inner_end). Returns early when the run has to stop.
   void Apply(const Memory& memory, int64_t begin, int64_t end, int64_t low, int64_t high, int64_t inner_begin,
              int64_t inner_end) const {
     StopCheck stop(memory.run);
@@ -266,7 +266,7 @@ class ScatterStep final : public Step {
     }
   }
 
-  // The window's loops from `depth` on. False when it was interrupted.
+  // Runs the window's loops from `depth` on. Returns false when it was interrupted.
   bool Walk(const Memory& memory, size_t depth, int64_t dst, int64_t src, int64_t n, StopCheck& stop) const {
     if (depth == loops_.size()) {
       return stop.ForPieces(n, function_ != nullptr ? 8 : 1, [&](int64_t begin, int64_t end) {
@@ -311,8 +311,8 @@ class ScatterStep final : public Step {
   std::vector<Loop> loops_;
   Loop inner_;
   bool unique_ = false, divisible_ = false;
-  bool points_ = false;  // Windows of one element: the whole of the operand is one share.
-  bool rows_ = false;    // Windows of one short run, one update after the other.
+  bool points_ = false;  // True when windows are single elements. The whole operand is then one share.
+  bool rows_ = false;    // True when windows are one short run. Updates are then applied one after the other.
   int64_t operand_elements_ = 0, update_elements_ = 0;
 };
 

@@ -9,7 +9,7 @@
 namespace hlod::engine {
 namespace {
 
-// Where a window starts: one scalar index operand a dimension, each clamped so that the window fits.
+// The start of a window: one scalar index operand per dimension, each clamped so that the window fits.
 class WindowStart {
  public:
   // The index operands are `first`, `first` + 1, ...; one operand of rank 1 (an old form) holds all of them.
@@ -25,7 +25,7 @@ class WindowStart {
     }
   }
 
-  // Bytes from the array's first element to the window's.
+  // Returns the offset in bytes of the window's first element in the array.
   int64_t Offset(const std::byte* const* inputs) const {
     int64_t offset = 0;
     for (size_t d = 0; d < dims_.size(); ++d) {
@@ -37,7 +37,7 @@ class WindowStart {
 
  private:
   struct Dim {
-    int64_t last, stride;  // The largest start; bytes.
+    int64_t last, stride;  // The largest start; bytes per index.
   };
   int first_;
   bool packed_ = false;

@@ -1,4 +1,4 @@
-// Opening libraries, and looking their kernels up.
+// Opens libraries, and looks their kernels up.
 #include "server/engine/native/native_kernels.h"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@ namespace hlod::engine {
 namespace {
 
 constexpr char kSymbol[] = "hlod_native_kernels";
-constexpr size_t kNearest = 3;  // Names in a message.
+constexpr size_t kNearest = 3;  // The number of names in a message.
 
 }  // namespace
 
@@ -23,7 +23,7 @@ absl::StatusOr<std::shared_ptr<const NativeKernels>> NativeKernels::Load(
     absl::Span<const std::string> paths) {
   auto kernels = std::make_shared<NativeKernels>();
   for (const std::string& path : paths) {
-    // A name without a slash would be searched for on the system's paths.
+    // dlopen would search the system's paths for a name without a slash.
     const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
     void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {

@@ -1,5 +1,5 @@
-// The registry of native kernels: what the libraries that the configuration names have, by target. Nothing
-// that a client sends opens a library.
+// The registry of native kernels, by target, from the libraries that the configuration names. No message from
+// a client opens a library.
 #pragma once
 
 #include <map>
@@ -16,22 +16,23 @@
 
 namespace hlod::engine {
 
-// Filled when the daemon starts, constant afterwards. Libraries are never closed, so that a plan may outlive
-// the registry.
+// The kernels are registered when the daemon starts and do not change afterwards. Libraries are never closed,
+// so that a plan may outlive the registry.
 class NativeKernels {
  public:
-  // INVALID_ARGUMENT naming the file and what is wrong: it cannot be loaded, exports no table, has another
-  // ABI version, an empty target, or one that hlod or another library has.
+  // Returns INVALID_ARGUMENT naming the file and the reason: it cannot be loaded, exports no table, has
+  // another ABI version, an empty target, or a target that hlod or another library has.
   static absl::StatusOr<std::shared_ptr<const NativeKernels>> Load(absl::Span<const std::string> paths);
 
-  // Adds what a table has; `library` names it in errors.
+  // Adds the kernels of a table; `library` names it in errors.
   absl::Status Add(const hlod_kernel_table* table, const std::string& library);
 
-  // Null when there is none.
+  // Returns null when there is none.
   const hlod_kernel* Find(std::string_view target) const;
   // Sorted.
   std::vector<std::string> targets() const;
-  // What is known beside an unknown target: " (registered: ...)" with the nearest names, or that none is.
+  // Returns a text to append to an unknown target: " (registered: ...)" with the nearest names, or that there
+  // are none.
   std::string Nearest(std::string_view target) const;
 
  private:
@@ -42,11 +43,12 @@ class NativeKernels {
   std::map<std::string, Registered, std::less<>> kernels_;
 };
 
-// UNIMPLEMENTED naming what a native kernel is not given: tokens, called computations.
+// Returns UNIMPLEMENTED naming what native kernels do not support: tokens, called computations.
 absl::Status CheckNativeCall(hlo::Instruction instruction);
 
-// A custom-call that CheckNativeCall passed, run by `kernel`. Its inputs and outputs are the array leaves of
-// operands and result. An error of the kernel is INTERNAL, naming the target and what the kernel says.
+// Returns a step that runs, by `kernel`, a custom-call that CheckNativeCall accepted. Its inputs and outputs
+// are the array leaves of operands and result. An error of the kernel becomes INTERNAL, naming the target and
+// the kernel's message.
 std::unique_ptr<Step> MakeNativeStep(hlo::Instruction instruction, const hlod_kernel& kernel);
 
 }  // namespace hlod::engine
