@@ -3,6 +3,7 @@
 #include <map>
 
 #include "hlod/optim.h"
+#include "hlod/optim_wrappers.h"
 #include "nlohmann/json.hpp"
 #include "tests/support/source_dir.h"
 #include "tests/tensor/fixture.h"
@@ -44,6 +45,12 @@ std::map<std::string, optim::Schedule> Schedules() {
 
 std::map<std::string, optim::Optimizer> Optimizers() {
   const optim::Rate scheduled(Schedules().at("warmup_cosine"));
+  const auto above_1 = [](const Tensor& leaf) { return leaf.rank() > 1; };
+  const auto label = [](const Tensor& leaf) {
+    return std::string(leaf.rank() == 1 ? "fixed" : leaf.rank() == 2 ? "matrix" : "other");
+  };
+  // One step alone, then two at a time.
+  const optim::Schedule one_then_two = [](const Tensor& step) { return Where(Lt(step, 1), 1.0, 2.0); };
   return {
       {"sgd", optim::Sgd(0.1)},
       {"sgd_momentum", optim::Sgd(0.1, 0.9)},
@@ -63,6 +70,45 @@ std::map<std::string, optim::Optimizer> Optimizers() {
       {"clipped", optim::Chain({optim::ClipByGlobalNorm(0.5), optim::Sgd(0.1)})},
       {"clipped_elements", optim::Chain({optim::Clip(0.3), optim::Sgd(0.1)})},
       {"ema", optim::Chain({optim::Ema(0.9), optim::Scale(-0.1)})},
+      {"adamw_masked", optim::AdamW(1e-2, 0.1, {}, above_1)},
+      {"adabelief", optim::AdaBelief(1e-2)},
+      {"adabelief_options",
+       optim::AdaBelief(1e-2, {.b1 = 0.8, .b2 = 0.95, .eps = 1e-3, .eps_root = 1e-4, .nesterov = true})},
+      {"lamb", optim::Lamb(1e-2, {.weight_decay = 0.1, .mask = above_1})},
+      {"lars", optim::Lars(0.5)},
+      {"lars_options", optim::Lars(0.5, {.weight_decay = 0.05,
+                                         .weight_decay_mask = above_1,
+                                         .trust_coefficient = 0.1,
+                                         .eps = 1e-3,
+                                         .trust_ratio_mask = above_1,
+                                         .momentum = 0.8,
+                                         .nesterov = true})},
+      {"trust_ratio", optim::Chain({optim::ScaleByTrustRatio(2.5, 0.3, 1e-3), optim::Scale(-0.1)})},
+      {"muon", optim::Muon(1e-2, {.weight_decay = 0.1})},
+      {"muon_options", optim::Muon(1e-2, {.ns_coeffs = {{4.0848, -6.8946, 2.9270},
+                                                        {3.9505, -6.3029, 2.6377},
+                                                        {2.8366, -3.0525, 1.2012}},
+                                          .beta = 0.8,
+                                          .nesterov = false,
+                                          .adaptive = true,
+                                          .adam_b1 = 0.8,
+                                          .adam_weight_decay = 0.05,
+                                          .adam_rate = 3e-3,
+                                          .consistent_rms = 0.2})},
+      {"masked", optim::Chain({optim::Masked(optim::ScaleByAdam(), above_1), optim::Scale(-0.01)})},
+      {"multi_transform",
+       optim::MultiTransform(
+           {{"fixed", optim::SetToZero()}, {"matrix", optim::Sgd(0.1, 0.9)}, {"other", optim::Adam(1e-2)}},
+           label)},
+      {"multi_steps", optim::MultiSteps(optim::Adam(1e-2), 3)},
+      {"multi_steps_scheduled", optim::MultiSteps(optim::Sgd(0.1, 0.9), one_then_two, false)},
+      {"injected", optim::InjectHyperparams(
+                       [](const std::map<std::string, optim::Rate>& h) {
+                         return optim::Chain({optim::ScaleByAdam(),
+                                              optim::AddDecayedWeights(h.at("weight_decay")),
+                                              optim::ScaleByLearningRate(h.at("learning_rate"))});
+                       },
+                       {{"learning_rate", scheduled}, {"weight_decay", 0.1}})},
   };
 }
 
@@ -156,6 +202,63 @@ TEST_F(Optimizer, FiveStepsOfF64ParametersGiveOptax) {
     EXPECT_THAT(params[0].ToVector<double>(), ::testing::Pointwise(::testing::DoubleNear(1e-13), each.second))
         << name;
   }
+}
+
+TEST_F(Optimizer, AMaskMayBeAListByThePathsOfLeaves) {
+  Tree params = TreeOf(Optax()["params"], device());
+  const auto mask = optim::PerLeaf(
+      params, [](const std::string& path, const Tensor& leaf) { return leaf.rank() > 1 && path != "b"; });
+  const optim::Optimizer optimizer =
+      optim::Chain({optim::Masked(optim::ScaleByAdam(), mask), optim::Scale(-0.01)});
+  optim::State state = optimizer.Init(params);
+  EXPECT_EQ(state.parts[0].size(), 5) << "two moments of two leaves, and the count";
+  for (const auto& gradient : Optax()["grads"]) {
+    auto [updates, next] = optimizer.Update(TreeOf(gradient, device()), state, params);
+    params = optim::ApplyUpdates(params, updates);
+    state = std::move(next);
+  }
+  EXPECT_NEAR(params.at("b").ToVector<float>()[0], Optax()["after"]["masked"]["b"][0].get<double>(), 2e-6);
+  Thrown([&] { optimizer.Init(std::vector<Tensor>{params.at("b")}); });
+  EXPECT_THAT(last_what_, HasSubstr("has 3 values, and there are 1 leaves"));
+  EXPECT_THAT(last_what_, HasSubstr("optimizer_test.cc"));
+  const optim::Optimizer labelled = optim::MultiTransform({{"a", optim::Sgd(.1)}, {"b", optim::Sgd(.1)}},
+                                                          [](const Tensor&) { return std::string("c"); });
+  Thrown([&] { labelled.Init(params); });
+  EXPECT_THAT(last_what_, HasSubstr("leaf 0 is labelled \"c\", and there are optimizers for a, b"));
+  EXPECT_THAT(last_what_, HasSubstr("optimizer_test.cc"));
+}
+
+// By hand: steps of the gradient 1 at the rates of the state.
+TEST_F(Optimizer, AnInjectedNumberIsReadAndChangedInTheState) {
+  const optim::Optimizer optimizer =
+      optim::Chain({optim::Clip(10),
+                    optim::InjectHyperparams([](const auto& h) { return optim::Sgd(h.at("learning_rate")); },
+                                             {{"learning_rate", 0.5}})});
+  std::vector<Tensor> params = {OnDevice({4}, {1})};
+  const std::vector<Tensor> gradient = {OnDevice({1}, {1})};
+  optim::State state = optimizer.Init(params);
+  int64_t compiles = 0;
+  for (const float rate : {.5F, .25F, .125F, 1.F}) {
+    optim::Hyperparam(optimizer, state, "learning_rate") = OnDevice({rate}, {});
+    auto [updates, next] = optimizer.Update(gradient, state, params);
+    params = optim::ApplyUpdates(params, updates);
+    state = std::move(next);
+    Sync();
+    if (rate == .25F) compiles = GetTraceStats().compiles;
+  }
+  EXPECT_EQ(GetTraceStats().compiles, compiles);
+  EXPECT_THAT(params[0].ToVector<float>(), ElementsAre(2.125));
+  EXPECT_EQ(optim::Hyperparam(optimizer, state, "learning_rate").Item<float>(), 1);
+  Thrown([&] { optim::Hyperparam(optimizer, state, "momentum"); });
+  EXPECT_THAT(last_what_, HasSubstr("there is no hyperparameter \"momentum\"; there are: learning_rate"));
+}
+
+TEST_F(Optimizer, WrappersRefuseWhatTheyCannotDo) {
+  const std::vector<Tensor> vector = {OnDevice({1, 2}, {2})};
+  Thrown([&] { optim::ScaleByMuon().Init(vector); });
+  EXPECT_THAT(last_what_, HasSubstr("a parameter of rank 1 is not a matrix"));
+  Thrown([&] { optim::MultiSteps(optim::Sgd(.1), 0); });
+  EXPECT_THAT(last_what_, HasSubstr("every_k is 0, and must be positive"));
 }
 
 TEST_F(Optimizer, SchedulesGiveOptaxValues) {

@@ -6,6 +6,7 @@
 //   for (...) { ...; adam.Step(); schedule.Step(); }
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -15,51 +16,63 @@
 
 namespace hlod {
 
-// The rate is rule(the rate that the optimizer had first, the number of steps so far). The optimizer outlives
-// the scheduler.
+// The rate of each group of the optimizer is rule(the rate that the group had first, the number of steps so
+// far). Groups that are added later keep their rates. The optimizer outlives the scheduler.
 class LrScheduler {
  public:
   using Rule = std::function<double(double base, int64_t epoch)>;
-  // Sets the rate of epoch 0.
+  // Sets the rates of epoch 0.
   LrScheduler(ParameterOptimizer& optimizer, Rule rule);
+  // A rule for each group. Throws when there are more or fewer.
+  LrScheduler(ParameterOptimizer& optimizer, std::vector<Rule> rules, Caller caller = Caller::Here());
 
   void Step() { SetEpoch(epoch_ + 1); }
   // Goes on from there, as when training goes on from a file.
   void SetEpoch(int64_t epoch);
 
-  // The rate that the rule has for an epoch, from another first rate.
-  double RateAt(double base, int64_t epoch) const { return rule_(base, epoch); }
+  // The rate that the rule of a group has for an epoch, from another first rate.
+  double RateAt(double base, int64_t epoch, size_t group = 0) const;
 
   int64_t epoch() const { return epoch_; }
-  double base_rate() const { return base_; }
-  double last_rate() const { return optimizer_->learning_rate(); }
+  size_t group_count() const { return bases_.size(); }
+  double base_rate(size_t group = 0) const { return bases_.at(group); }
+  double last_rate(size_t group = 0) const { return optimizer_->learning_rate(group); }
 
  private:
   ParameterOptimizer* optimizer_;
-  double base_;
-  Rule rule_;
+  std::vector<double> bases_;
+  std::vector<Rule> rules_;  // Of each group, or one of all.
   int64_t epoch_ = 0;
 };
 
-// The base times factor(epoch).
+// Arguments that PyTorch refuses throw an error that names the caller's line.
+
+// The base times factor(epoch); with a factor for each group.
 LrScheduler LambdaLr(ParameterOptimizer& optimizer, std::function<double(int64_t epoch)> factor);
+LrScheduler LambdaLr(ParameterOptimizer& optimizer,
+                     const std::vector<std::function<double(int64_t epoch)>>& factors,
+                     Caller caller = Caller::Here());
 // Times gamma every `step_size` epochs; at each of the milestones; at every epoch.
-LrScheduler StepLr(ParameterOptimizer& optimizer, int64_t step_size, double gamma = 0.1);
+LrScheduler StepLr(ParameterOptimizer& optimizer, int64_t step_size, double gamma = 0.1,
+                   Caller caller = Caller::Here());
 LrScheduler MultiStepLr(ParameterOptimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1);
 LrScheduler ExponentialLr(ParameterOptimizer& optimizer, double gamma);
-// From the base times `start` to the base times `end` in `total` epochs.
-LrScheduler LinearLr(ParameterOptimizer& optimizer, double start = 1.0 / 3, double end = 1,
-                     int64_t total = 5);
+// From the base times `start` to the base times `end`, both of 0 to 1, in `total` epochs.
+LrScheduler LinearLr(ParameterOptimizer& optimizer, double start = 1.0 / 3, double end = 1, int64_t total = 5,
+                     Caller caller = Caller::Here());
 // From the base down to `minimum` in t_max epochs along half a cosine, and up again.
-LrScheduler CosineAnnealingLr(ParameterOptimizer& optimizer, int64_t t_max, double minimum = 0);
+LrScheduler CosineAnnealingLr(ParameterOptimizer& optimizer, int64_t t_max, double minimum = 0,
+                              Caller caller = Caller::Here());
 // The same from the base down, and at once back to it: after t_0 epochs, then after t_mult times as many each
 // time.
 LrScheduler CosineAnnealingWarmRestarts(ParameterOptimizer& optimizer, int64_t t_0, int64_t t_mult = 1,
-                                        double minimum = 0);
-// Times `factor` for the first `total` epochs.
-LrScheduler ConstantLr(ParameterOptimizer& optimizer, double factor = 1.0 / 3, int64_t total = 5);
+                                        double minimum = 0, Caller caller = Caller::Here());
+// Times `factor`, which is of 0 to 1, for the first `total` epochs.
+LrScheduler ConstantLr(ParameterOptimizer& optimizer, double factor = 1.0 / 3, int64_t total = 5,
+                       Caller caller = Caller::Here());
 // From the base to 0 in `total` epochs, by (1 - epoch / total)^power.
-LrScheduler PolynomialLr(ParameterOptimizer& optimizer, int64_t total = 5, double power = 1);
+LrScheduler PolynomialLr(ParameterOptimizer& optimizer, int64_t total = 5, double power = 1,
+                         Caller caller = Caller::Here());
 // Times factor(epoch) at each epoch from the first on.
 LrScheduler MultiplicativeLr(ParameterOptimizer& optimizer, std::function<double(int64_t epoch)> factor);
 
@@ -73,7 +86,8 @@ struct OneCycleOptions {
   double div_factor = 25, final_div_factor = 1e4;
   bool three_phase = false;  // Down to the first rate as slowly as up, then to the last.
 };
-LrScheduler OneCycleLr(ParameterOptimizer& optimizer, const OneCycleOptions& options);
+LrScheduler OneCycleLr(ParameterOptimizer& optimizer, const OneCycleOptions& options,
+                       Caller caller = Caller::Here());
 
 // torch.optim.lr_scheduler.CyclicLR: up and down between two rates.
 struct CyclicOptions {
@@ -87,15 +101,16 @@ struct CyclicOptions {
   } mode = Mode::kTriangular;
   double gamma = 1;
 };
-LrScheduler CyclicLr(ParameterOptimizer& optimizer, const CyclicOptions& options);
+LrScheduler CyclicLr(ParameterOptimizer& optimizer, const CyclicOptions& options,
+                     Caller caller = Caller::Here());
 
 // torch.optim.lr_scheduler.SequentialLR: rule i + 1 begins at milestones[i], and counts from there, each from
-// the base rate of the first. Each rule is that of a scheduler of the same optimizer, made before this one.
+// the base rates of the first. Each rule is that of a scheduler of the same optimizer, made before this one.
 LrScheduler SequentialLr(ParameterOptimizer& optimizer, const std::vector<LrScheduler>& schedulers,
-                         std::vector<int64_t> milestones);
+                         std::vector<int64_t> milestones, Caller caller = Caller::Here());
 
-// torch.optim.lr_scheduler.ReduceLROnPlateau: the rate is multiplied by `factor` when a metric has not become
-// better for more than `patience` epochs.
+// torch.optim.lr_scheduler.ReduceLROnPlateau: the rate of each group is multiplied by `factor` when a metric
+// has not become better for more than `patience` epochs.
 struct PlateauOptions {
   bool maximize = false;  // A larger metric is better.
   double factor = 0.1;
@@ -114,7 +129,7 @@ class ReduceLrOnPlateau {
 
   double best() const { return best_; }
   int64_t bad_epochs() const { return bad_epochs_; }
-  double last_rate() const { return optimizer_->learning_rate(); }
+  double last_rate(size_t group = 0) const { return optimizer_->learning_rate(group); }
 
  private:
   bool IsBetter(double metric) const;

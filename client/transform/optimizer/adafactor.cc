@@ -32,7 +32,7 @@ Dims Without(Dims dims, int64_t dim) {
 }
 
 // State: two tensors a parameter, rows and columns, or the moments and an empty one; then the count.
-class FactoredRms : public Transformation {
+class FactoredRms : public Link {
  public:
   explicit FactoredRms(const AdafactorOptions& options) : options_(options) {}
 

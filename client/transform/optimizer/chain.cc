@@ -13,11 +13,12 @@
 #include "hlod/ops/elementwise.h"
 #include "hlod/ops/math.h"
 #include "hlod/ops/reduction.h"
+#include "hlod/optim_wrappers.h"
 
 namespace hlod::optim {
 namespace {
 
-class ElementwiseLink : public Transformation {
+class ElementwiseLink : public Link {
  public:
   explicit ElementwiseLink(std::function<Tensor(const Tensor&, const Tensor&)> f) : f_(std::move(f)) {}
   Tensors Init(const Tensors&) const override { return {}; }
@@ -32,30 +33,52 @@ class ElementwiseLink : public Transformation {
   const std::function<Tensor(const Tensor&, const Tensor&)> f_;
 };
 
-// All updates, times what a schedule gives for the count of steps.
-class Scheduled : public Transformation {
+// The values that a schedule has for the count of steps, in f64 for updates of that precision, which the type
+// of the count says to the schedule.
+class Scheduled : public Link {
  public:
-  Scheduled(Schedule schedule, double sign) : schedule_(std::move(schedule)), sign_(sign) {}
+  explicit Scheduled(Schedule schedule) : schedule_(std::move(schedule)) {}
   Tensors Init(const Tensors& params) const override { return {ZeroCount(params)}; }
-  Tensors Update(Tensors& updates, const Tensors& state, const Tensors&) const override {
-    // In f64 for updates of that precision, which the type of the count says to the schedule.
-    std::map<PrimitiveType, Tensor> factors;
-    for (Tensor& update : updates) {
-      if (!update.defined()) continue;
-      const PrimitiveType type = StepType(update.dtype());
-      Tensor& factor = factors[type];
-      if (!factor.defined()) factor = schedule_(state[0].To(type == kF64 ? kS64 : kS32)) * sign_;
-      update = update * factor.To(update.dtype());
+  Tensors Update(Tensors& updates, const Tensors& state, const Tensors& params) const override {
+    std::map<PrimitiveType, Tensor> values;
+    for (size_t i = 0; i < updates.size(); ++i) {
+      if (!updates[i].defined()) continue;
+      const PrimitiveType type = StepType(updates[i].dtype());
+      Tensor& value = values[type];
+      if (!value.defined()) value = schedule_(state[0].To(type == kF64 ? kS64 : kS32));
+      updates[i] = With(value, updates[i], params[i]);
     }
     return {Increment(state[0])};
   }
 
  private:
+  virtual Tensor With(const Tensor& value, const Tensor& update, const Tensor& param) const = 0;
+
   const Schedule schedule_;
+};
+
+class ScheduledScale : public Scheduled {
+ public:
+  ScheduledScale(Schedule schedule, double sign) : Scheduled(std::move(schedule)), sign_(sign) {}
+
+ private:
+  Tensor With(const Tensor& value, const Tensor& update, const Tensor&) const override {
+    return update * (value * sign_).To(update.dtype());
+  }
   const double sign_;
 };
 
-class GlobalNormClip : public Transformation {
+class ScheduledDecay : public Scheduled {
+ public:
+  using Scheduled::Scheduled;
+
+ private:
+  Tensor With(const Tensor& value, const Tensor& update, const Tensor& param) const override {
+    return update + param * value.To(param.dtype());
+  }
+};
+
+class GlobalNormClip : public Link {
  public:
   explicit GlobalNormClip(double max_norm) : max_norm_(max_norm) {}
   Tensors Init(const Tensors&) const override { return {}; }
@@ -99,12 +122,20 @@ void LieAs(const Tensors& params, Tensor& state) {
 
 }  // namespace
 
+size_t Optimizer::part_count() const {
+  size_t count = 0;
+  for (const auto& link : chain_) count += link->part_count();
+  return count;
+}
+
 State Optimizer::InitLeaves(const Tensors& params) const {
   State state;
   for (const Tensor& param : params) lazy::SetRole(param, lazy::Role::kWeight);
   for (const auto& link : chain_) {
-    state.parts.push_back(link->Init(params));
-    for (Tensor& part : state.parts.back()) LieAs(params, part);
+    for (Tensors& part : link->InitParts(params)) state.parts.push_back(std::move(part));
+  }
+  for (Tensors& part : state.parts) {
+    for (Tensor& tensor : part) LieAs(params, tensor);
   }
   return state;
 }
@@ -134,9 +165,9 @@ Defined DefinedOf(const Tensors& params, const Tensors& updates) {
 }  // namespace
 
 State Optimizer::UpdateLeaves(Tensors& updates, const State& state, const Tensors& params) const {
-  if (updates.size() != params.size() || state.parts.size() != chain_.size()) {
+  if (updates.size() != params.size() || state.parts.size() != part_count()) {
     lazy::Throw(ErrorKind::kArgument,
-                absl::StrCat("an optimizer of ", chain_.size(), " parts takes a state of as many, not ",
+                absl::StrCat("an optimizer of ", part_count(), " parts takes a state of as many, not ",
                              state.parts.size(), ", and a gradient for each of ", params.size(),
                              " parameters, not ", updates.size()),
                 "update", Caller{});
@@ -144,9 +175,16 @@ State Optimizer::UpdateLeaves(Tensors& updates, const State& state, const Tensor
   for (const Tensor& update : updates) lazy::SetRole(update, lazy::Role::kGradient);
   Defined defined = DefinedOf(params, updates);
   State next;
-  for (size_t i = 0; i < chain_.size(); ++i) {
-    next.parts.push_back(chain_[i]->Update(defined.updates, state.parts[i], defined.params));
-    for (Tensor& part : next.parts.back()) LieAs(params, part);
+  absl::Span<const Tensors> rest = state.parts;
+  for (const auto& link : chain_) {
+    const size_t count = link->part_count();
+    for (Tensors& part : link->UpdateParts(defined.updates, rest.first(count), defined.params)) {
+      next.parts.push_back(std::move(part));
+    }
+    rest.remove_prefix(count);
+  }
+  for (Tensors& part : next.parts) {
+    for (Tensor& tensor : part) LieAs(params, tensor);
   }
   for (size_t i = 0; i < defined.places.size(); ++i) {
     updates[defined.places[i]] = std::move(defined.updates[i]);
@@ -183,14 +221,17 @@ Optimizer Identity() { return Optimizer({}); }
 Optimizer Scale(double factor) {
   return Elementwise([=](const Tensor& update, const Tensor&) { return update * factor; });
 }
-Optimizer ScaleBySchedule(Schedule schedule) { return Make<Scheduled>(std::move(schedule), 1.0); }
+Optimizer ScaleBySchedule(Schedule schedule) { return Make<ScheduledScale>(std::move(schedule), 1.0); }
 Optimizer ScaleByLearningRate(Rate rate) {
-  if (rate.schedule()) return Make<Scheduled>(rate.schedule(), -1.0);
+  if (rate.schedule()) return Make<ScheduledScale>(rate.schedule(), -1.0);
   return Scale(-rate.value());
 }
-Optimizer AddDecayedWeights(double weight_decay) {
-  return Elementwise(
-      [=](const Tensor& update, const Tensor& param) { return update + param * weight_decay; });
+Optimizer AddDecayedWeights(Rate weight_decay, const Mask& mask) {
+  if (weight_decay.schedule()) return Masked(Make<ScheduledDecay>(weight_decay.schedule()), mask);
+  return Masked(Elementwise([value = weight_decay.value()](const Tensor& update, const Tensor& param) {
+                  return update + param * value;
+                }),
+                mask);
 }
 Optimizer Clip(double max_delta) {
   return Elementwise([=](const Tensor& update, const Tensor&) {

@@ -6,15 +6,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "client/tensor/throw.h"
+#include "client/transform/optimizer/limits.h"
 #include "hlod/lr_scheduler.h"
 
 namespace hlod {
 namespace {
 
-void Require(bool holds, const std::string& text, const Caller& caller = {}) {
-  if (!holds) lazy::Throw(ErrorKind::kArgument, text, "lr_scheduler", caller);
-}
+constexpr char kScheduler[] = "lr_scheduler";
 
 double Between(double from, double to, double part, bool linear) {
   return linear ? from + (to - from) * part : to + (from - to) / 2 * (1 + std::cos(std::numbers::pi * part));
@@ -23,8 +21,9 @@ double Between(double from, double to, double part, bool linear) {
 }  // namespace
 
 LrScheduler CosineAnnealingWarmRestarts(ParameterOptimizer& optimizer, int64_t t_0, int64_t t_mult,
-                                        double minimum) {
-  Require(t_0 > 0 && t_mult > 0, absl::StrCat("t_0 (", t_0, ") and t_mult (", t_mult, ") must be positive"));
+                                        double minimum, Caller caller) {
+  RequireWithin(Limit::kPositive, "t_0", static_cast<double>(t_0), kScheduler, caller);
+  RequireWithin(Limit::kPositive, "t_mult", static_cast<double>(t_mult), kScheduler, caller);
   return {optimizer, [=](double base, int64_t epoch) {
             int64_t length = t_0;
             while (epoch >= length) {
@@ -36,12 +35,13 @@ LrScheduler CosineAnnealingWarmRestarts(ParameterOptimizer& optimizer, int64_t t
           }};
 }
 
-LrScheduler ConstantLr(ParameterOptimizer& optimizer, double factor, int64_t total) {
+LrScheduler ConstantLr(ParameterOptimizer& optimizer, double factor, int64_t total, Caller caller) {
+  RequireWithin(Limit::kUpToOne, "factor", factor, kScheduler, caller);
   return LambdaLr(optimizer, [=](int64_t epoch) { return epoch < total ? factor : 1.0; });
 }
 
-LrScheduler PolynomialLr(ParameterOptimizer& optimizer, int64_t total, double power) {
-  Require(total > 0, absl::StrCat("total (", total, ") must be positive"));
+LrScheduler PolynomialLr(ParameterOptimizer& optimizer, int64_t total, double power, Caller caller) {
+  RequireWithin(Limit::kPositive, "total", static_cast<double>(total), kScheduler, caller);
   return LambdaLr(optimizer, [=](int64_t epoch) {
     return std::pow(1 - static_cast<double>(std::min(epoch, total)) / static_cast<double>(total), power);
   });
@@ -55,10 +55,10 @@ LrScheduler MultiplicativeLr(ParameterOptimizer& optimizer, std::function<double
   });
 }
 
-LrScheduler OneCycleLr(ParameterOptimizer& optimizer, const OneCycleOptions& o) {
-  Require(o.total > 1 && o.max_rate > 0 && o.pct_start >= 0 && o.pct_start <= 1,
-          absl::StrCat("a cycle takes a max_rate above 0, not ", o.max_rate, ", a total above 1, not ",
-                       o.total, ", and a pct_start of 0 to 1, not ", o.pct_start));
+LrScheduler OneCycleLr(ParameterOptimizer& optimizer, const OneCycleOptions& o, Caller caller) {
+  RequireWithin(Limit::kPositive, "max_rate", o.max_rate, kScheduler, caller);
+  RequireWithin(Limit::kAboveOne, "total", static_cast<double>(o.total), kScheduler, caller);
+  RequireWithin(Limit::kUpToOne, "pct_start", o.pct_start, kScheduler, caller);
   return {optimizer, [o](double, int64_t epoch) {
             const double first = o.max_rate / o.div_factor, last = first / o.final_div_factor;
             const auto total = static_cast<double>(o.total), top = o.pct_start * total - 1;
@@ -80,10 +80,10 @@ LrScheduler OneCycleLr(ParameterOptimizer& optimizer, const OneCycleOptions& o) 
           }};
 }
 
-LrScheduler CyclicLr(ParameterOptimizer& optimizer, const CyclicOptions& o) {
-  Require(o.step_size_up > 0 && o.step_size_down.value_or(1) > 0,
-          absl::StrCat("the steps up (", o.step_size_up, ") and down (",
-                       o.step_size_down.value_or(o.step_size_up), ") must be positive"));
+LrScheduler CyclicLr(ParameterOptimizer& optimizer, const CyclicOptions& o, Caller caller) {
+  RequireWithin(Limit::kPositive, "step_size_up", static_cast<double>(o.step_size_up), kScheduler, caller);
+  RequireWithin(Limit::kPositive, "step_size_down",
+                static_cast<double>(o.step_size_down.value_or(o.step_size_up)), kScheduler, caller);
   return {optimizer, [o](double, int64_t epoch) {
             const auto up = static_cast<double>(o.step_size_up);
             const double all = up + static_cast<double>(o.step_size_down.value_or(o.step_size_up));
@@ -99,17 +99,29 @@ LrScheduler CyclicLr(ParameterOptimizer& optimizer, const CyclicOptions& o) {
 }
 
 LrScheduler SequentialLr(ParameterOptimizer& optimizer, const std::vector<LrScheduler>& schedulers,
-                         std::vector<int64_t> milestones) {
-  Require(!schedulers.empty() && milestones.size() + 1 == schedulers.size() &&
-              std::is_sorted(milestones.begin(), milestones.end()),
-          absl::StrCat(schedulers.size(), " schedulers take one milestone less, in ascending order, not ",
-                       milestones.size()));
-  const double base = schedulers.front().base_rate();
-  return {optimizer, [schedulers, milestones = std::move(milestones), base](double, int64_t epoch) {
-            const auto next = std::upper_bound(milestones.begin(), milestones.end(), epoch);
-            const auto begin = next == milestones.begin() ? 0 : *std::prev(next);
-            return schedulers[static_cast<size_t>(next - milestones.begin())].RateAt(base, epoch - begin);
-          }};
+                         std::vector<int64_t> milestones, Caller caller) {
+  RequireThat(!schedulers.empty() && milestones.size() + 1 == schedulers.size() &&
+                  std::is_sorted(milestones.begin(), milestones.end()),
+              absl::StrCat(schedulers.size(), " schedulers take one milestone less, in ascending order, not ",
+                           milestones.size()),
+              kScheduler, caller);
+  for (const LrScheduler& scheduler : schedulers) {
+    RequireThat(scheduler.group_count() == optimizer.group_count(),
+                absl::StrCat("a scheduler is of ", scheduler.group_count(), " groups, the optimizer has ",
+                             optimizer.group_count()),
+                kScheduler, caller);
+  }
+  std::vector<LrScheduler::Rule> rules;
+  for (size_t group = 0; group < optimizer.group_count(); ++group) {
+    const double base = schedulers.front().base_rate(group);
+    rules.push_back([schedulers, milestones, base, group](double, int64_t epoch) {
+      const auto next = std::upper_bound(milestones.begin(), milestones.end(), epoch);
+      const auto begin = next == milestones.begin() ? 0 : *std::prev(next);
+      const LrScheduler& now = schedulers[static_cast<size_t>(next - milestones.begin())];
+      return now.RateAt(base, epoch - begin, group);
+    });
+  }
+  return LrScheduler(optimizer, std::move(rules), caller);
 }
 
 ReduceLrOnPlateau::ReduceLrOnPlateau(ParameterOptimizer& optimizer, const PlateauOptions& options,
@@ -117,7 +129,8 @@ ReduceLrOnPlateau::ReduceLrOnPlateau(ParameterOptimizer& optimizer, const Platea
     : optimizer_(&optimizer),
       options_(options),
       best_((options.maximize ? -1 : 1) * std::numeric_limits<double>::infinity()) {
-  Require(options.factor < 1, absl::StrCat("the factor (", options.factor, ") must be below 1"), caller);
+  RequireThat(options.factor < 1, absl::StrCat("the factor (", options.factor, ") must be below 1"),
+              kScheduler, caller);
 }
 
 bool ReduceLrOnPlateau::IsBetter(double metric) const {
@@ -138,9 +151,11 @@ void ReduceLrOnPlateau::Step(double metric) {
     bad_epochs_ = 0;
   }
   if (bad_epochs_ <= options_.patience) return;
-  const double before = optimizer_->learning_rate(),
-               after = std::max(before * options_.factor, options_.min_rate);
-  if (before - after > options_.eps) optimizer_->SetLearningRate(after);
+  for (size_t i = 0; i < optimizer_->group_count(); ++i) {
+    const double before = optimizer_->learning_rate(i),
+                 after = std::max(before * options_.factor, options_.min_rate);
+    if (before - after > options_.eps) optimizer_->SetLearningRate(after, i);
+  }
   cooldown_left_ = options_.cooldown;
   bad_epochs_ = 0;
 }

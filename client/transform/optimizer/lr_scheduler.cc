@@ -7,27 +7,33 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "client/tensor/throw.h"
+#include "client/transform/optimizer/limits.h"
 
 namespace hlod {
-namespace {
-
-void RequirePositive(const char* name, int64_t value) {
-  if (value > 0) return;
-  lazy::Throw(ErrorKind::kArgument, absl::StrCat(name, " is ", value, ", and must be positive"),
-              "lr_scheduler", Caller{});
-}
-
-}  // namespace
 
 LrScheduler::LrScheduler(ParameterOptimizer& optimizer, Rule rule)
-    : optimizer_(&optimizer), base_(optimizer.learning_rate()), rule_(std::move(rule)) {
+    : optimizer_(&optimizer), rules_({std::move(rule)}) {
+  for (size_t i = 0; i < optimizer.group_count(); ++i) bases_.push_back(optimizer.learning_rate(i));
   SetEpoch(0);
+}
+
+LrScheduler::LrScheduler(ParameterOptimizer& optimizer, std::vector<Rule> rules, Caller caller)
+    : optimizer_(&optimizer), rules_(std::move(rules)) {
+  RequireThat(rules_.size() == optimizer.group_count(),
+              absl::StrCat("there are ", rules_.size(), " rules for ", optimizer.group_count(),
+                           " groups of parameters"),
+              "lr_scheduler", caller);
+  for (size_t i = 0; i < optimizer.group_count(); ++i) bases_.push_back(optimizer.learning_rate(i));
+  SetEpoch(0);
+}
+
+double LrScheduler::RateAt(double base, int64_t epoch, size_t group) const {
+  return rules_[rules_.size() == 1 ? 0 : group](base, epoch);
 }
 
 void LrScheduler::SetEpoch(int64_t epoch) {
   epoch_ = epoch;
-  optimizer_->SetLearningRate(rule_(base_, epoch));
+  for (size_t i = 0; i < bases_.size(); ++i) optimizer_->SetLearningRate(RateAt(bases_[i], epoch, i), i);
 }
 
 LrScheduler LambdaLr(ParameterOptimizer& optimizer, std::function<double(int64_t epoch)> factor) {
@@ -35,8 +41,17 @@ LrScheduler LambdaLr(ParameterOptimizer& optimizer, std::function<double(int64_t
           [factor = std::move(factor)](double base, int64_t epoch) { return base * factor(epoch); }};
 }
 
-LrScheduler StepLr(ParameterOptimizer& optimizer, int64_t step_size, double gamma) {
-  RequirePositive("step_size", step_size);
+LrScheduler LambdaLr(ParameterOptimizer& optimizer,
+                     const std::vector<std::function<double(int64_t epoch)>>& factors, Caller caller) {
+  std::vector<LrScheduler::Rule> rules;
+  for (const auto& factor : factors) {
+    rules.push_back([factor](double base, int64_t epoch) { return base * factor(epoch); });
+  }
+  return LrScheduler(optimizer, std::move(rules), caller);
+}
+
+LrScheduler StepLr(ParameterOptimizer& optimizer, int64_t step_size, double gamma, Caller caller) {
+  RequireWithin(Limit::kPositive, "step_size", static_cast<double>(step_size), "lr_scheduler", caller);
   return LambdaLr(optimizer,
                   [=](int64_t epoch) { return std::pow(gamma, static_cast<double>(epoch / step_size)); });
 }
@@ -53,15 +68,17 @@ LrScheduler ExponentialLr(ParameterOptimizer& optimizer, double gamma) {
   return LambdaLr(optimizer, [=](int64_t epoch) { return std::pow(gamma, static_cast<double>(epoch)); });
 }
 
-LrScheduler LinearLr(ParameterOptimizer& optimizer, double start, double end, int64_t total) {
-  RequirePositive("total", total);
+LrScheduler LinearLr(ParameterOptimizer& optimizer, double start, double end, int64_t total, Caller caller) {
+  RequireWithin(Limit::kUpToOne, "start", start, "lr_scheduler", caller);
+  RequireWithin(Limit::kUpToOne, "end", end, "lr_scheduler", caller);
+  RequireWithin(Limit::kPositive, "total", static_cast<double>(total), "lr_scheduler", caller);
   return LambdaLr(optimizer, [=](int64_t epoch) {
     return start + (end - start) * static_cast<double>(std::min(epoch, total)) / static_cast<double>(total);
   });
 }
 
-LrScheduler CosineAnnealingLr(ParameterOptimizer& optimizer, int64_t t_max, double minimum) {
-  RequirePositive("t_max", t_max);
+LrScheduler CosineAnnealingLr(ParameterOptimizer& optimizer, int64_t t_max, double minimum, Caller caller) {
+  RequireWithin(Limit::kPositive, "t_max", static_cast<double>(t_max), "lr_scheduler", caller);
   return {optimizer, [=](double base, int64_t epoch) {
             const double turn = std::numbers::pi * static_cast<double>(epoch) / static_cast<double>(t_max);
             return minimum + (base - minimum) * (1 + std::cos(turn)) / 2;

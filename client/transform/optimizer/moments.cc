@@ -12,7 +12,7 @@ Tensors ZerosForAll(const Tensors& params) {
   return zeros;
 }
 
-class TraceLink : public Transformation {
+class TraceLink : public Link {
  public:
   TraceLink(double decay, bool nesterov) : decay_(decay), nesterov_(nesterov) {}
   Tensors Init(const Tensors& params) const override { return ZerosForAll(params); }
@@ -32,7 +32,7 @@ class TraceLink : public Transformation {
 };
 
 // State: the averages, then the count.
-class EmaLink : public Transformation {
+class EmaLink : public Link {
  public:
   EmaLink(double decay, bool debias) : decay_(decay), debias_(debias) {}
   Tensors Init(const Tensors& params) const override {
@@ -58,7 +58,7 @@ class EmaLink : public Transformation {
 };
 
 // State: first moments, second moments, the count.
-class AdamLink : public Transformation {
+class AdamLink : public Link {
  public:
   explicit AdamLink(const AdamOptions& options) : options_(options) {}
   Tensors Init(const Tensors& params) const override {
@@ -92,7 +92,7 @@ class AdamLink : public Transformation {
   const AdamOptions options_;
 };
 
-class LionLink : public Transformation {
+class LionLink : public Link {
  public:
   LionLink(double b1, double b2) : b1_(b1), b2_(b2) {}
   Tensors Init(const Tensors& params) const override { return ZerosForAll(params); }
@@ -123,8 +123,9 @@ Optimizer Sgd(Rate rate, std::optional<double> momentum, bool nesterov) {
 Optimizer Adam(Rate rate, const AdamOptions& options) {
   return Chain({ScaleByAdam(options), ScaleByLearningRate(std::move(rate))});
 }
-Optimizer AdamW(Rate rate, double weight_decay, const AdamOptions& options) {
-  return Chain({ScaleByAdam(options), AddDecayedWeights(weight_decay), ScaleByLearningRate(std::move(rate))});
+Optimizer AdamW(Rate rate, double weight_decay, const AdamOptions& options, const Mask& mask) {
+  return Chain(
+      {ScaleByAdam(options), AddDecayedWeights(weight_decay, mask), ScaleByLearningRate(std::move(rate))});
 }
 Optimizer Lion(Rate rate, double b1, double b2, double weight_decay) {
   return Chain({ScaleByLion(b1, b2), AddDecayedWeights(weight_decay), ScaleByLearningRate(std::move(rate))});

@@ -1,62 +1,20 @@
 // PyTorch's manner: the chains of Optax, one for each parameter, applied in place.
+#include <algorithm>
+#include <set>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/tensor/throw.h"
-#include "client/transform/optimizer/torch_moments.h"
+#include "client/transform/optimizer/limits.h"
+#include "client/transform/optimizer/with_grad.h"
 #include "hlod/autograd.h"
 #include "hlod/ops/creation.h"
+#include "hlod/ops/math.h"
 #include "hlod/ops/shape.h"
 #include "hlod/optimizers.h"
 
 namespace hlod {
 namespace {
-
-optim::Optimizer Decayed(double weight_decay, const optim::Optimizer& update) {
-  return weight_decay == 0 ? update : optim::Chain({optim::AddDecayedWeights(weight_decay), update});
-}
-
-optim::Optimizer SgdRule(const SgdOptions& options) {
-  if (options.nesterov && (options.momentum <= 0 || options.dampening != 0)) {
-    lazy::Throw(ErrorKind::kArgument,
-                absl::StrCat("nesterov takes a momentum above 0, not ", options.momentum,
-                             ", and a dampening of 0, not ", options.dampening),
-                "sgd", Caller{});
-  }
-  if (options.dampening == 0 || options.momentum == 0) {
-    const std::optional<double> momentum =
-        options.momentum == 0 ? std::optional<double>() : std::optional<double>(options.momentum);
-    return Decayed(options.weight_decay, optim::Sgd(options.lr, momentum, options.nesterov));
-  }
-  return Decayed(options.weight_decay,
-                 optim::Chain({optim::DampenedTrace(options.momentum, options.dampening),
-                               optim::ScaleByLearningRate(options.lr)}));
-}
-
-optim::Optimizer Moments(const AdamOptions& options) {
-  return optim::ScaleByTorchAdam(options.beta1, options.beta2, options.eps, options.amsgrad);
-}
-optim::Optimizer AdamRule(const AdamOptions& options) {
-  return Decayed(options.weight_decay,
-                 optim::Chain({Moments(options), optim::ScaleByLearningRate(options.lr)}));
-}
-optim::Optimizer AdamWRule(const AdamOptions& options) {
-  return optim::Chain({Moments(options), optim::AddDecayedWeights(options.weight_decay),
-                       optim::ScaleByLearningRate(options.lr)});
-}
-
-optim::Optimizer RmsPropRule(const RmsPropOptions& options) {
-  return Decayed(options.weight_decay,
-                 optim::Chain({optim::ScaleByRootMeanSquare(options.alpha, options.eps, options.centered),
-                               options.momentum == 0 ? optim::Identity() : optim::Trace(options.momentum),
-                               optim::ScaleByLearningRate(options.lr)}));
-}
-
-optim::Optimizer AdagradRule(const AdagradOptions& options) {
-  return Decayed(options.weight_decay,
-                 optim::Chain({optim::ScaleBySumOfSquares(options.initial_accumulator_value, options.eps,
-                                                          options.lr_decay),
-                               optim::ScaleByLearningRate(options.lr)}));
-}
 
 // What the rules see of a parameter or gradient: the two parts of a complex number are parameters of their
 // own, as PyTorch has it.
@@ -65,32 +23,172 @@ Tensor Parts(const Tensor& x) { return hlo::IsComplex(x.dtype()) ? ViewAsReal(x)
 std::string NameOf(size_t parameter, size_t link, size_t tensor) {
   return absl::StrCat("state.", parameter, ".", link, ".", tensor);
 }
+std::string SettingName(size_t group, const char* name) { return absl::StrCat("groups.", group, ".", name); }
+Tensor SettingTensor(double value) { return FromValues<double>({value}, Dims{}); }
+
+// The state after a step that is skipped where `skip` holds.
+void KeepWhere(const Tensor& skip, const optim::State& before, optim::State& after) {
+  for (size_t link = 0; link < after.parts.size(); ++link) {
+    for (size_t k = 0; k < after.parts[link].size(); ++k) {
+      const Tensor &old = before.parts[link][k], now = after.parts[link][k];
+      after.parts[link][k] = Where(skip, old, now).To(old.dtype());
+    }
+  }
+}
+
+bool SameLayout(const optim::State& a, const optim::State& b) {
+  const auto same = [](const std::vector<Tensor>& x, const std::vector<Tensor>& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                      [](const Tensor& s, const Tensor& t) { return s.dims() == t.dims(); });
+  };
+  return std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(), same);
+}
+
+// What a loaded state has, and what is wrong with it.
+class StateReader {
+ public:
+  StateReader(const std::map<std::string, Tensor>& state, const Caller& caller)
+      : state_(state), caller_(caller) {}
+
+  // The tensor of that name, with the shape and type of `like` and on its device.
+  Tensor Take(const std::string& name, const Tensor& like) {
+    const auto found = state_.find(name);
+    if (found == state_.end()) {
+      faults_.push_back(absl::StrCat("missing ", name));
+      return like;
+    }
+    ++used_;
+    const Tensor& tensor = found->second;
+    if (tensor.dims() != like.dims()) {
+      faults_.push_back(absl::StrCat(name, " is ", hlo::ToStringNoLayout(tensor.shape()), ", here ",
+                                     hlo::ToStringNoLayout(like.shape())));
+      return like;
+    }
+    return tensor.To(like.dtype(), caller_).To(like.device(), caller_).Clone(caller_);
+  }
+  double TakeNumber(const std::string& name, double like) {
+    return Take(name, SettingTensor(like)).Item<double>(caller_);
+  }
+  bool HasPrefix(const std::string& prefix) const {
+    const auto first = state_.lower_bound(prefix);
+    return first != state_.end() && first->first.starts_with(prefix);
+  }
+  void Fault(std::string text) { faults_.push_back(std::move(text)); }
+
+  // Throws when anything was wrong, or when there is more than what was taken.
+  void Finish(size_t parameters) {
+    if (used_ < state_.size()) {
+      Fault(absl::StrCat("of its ", state_.size(), " tensors ", state_.size() - used_,
+                         " are not of an optimizer of this kind and ", parameters, " parameters"));
+    }
+    RequireThat(faults_.empty(),
+                absl::StrCat("the state does not fit the optimizer: ", absl::StrJoin(faults_, "; ")),
+                "load_state_dict", caller_);
+  }
+
+ private:
+  const std::map<std::string, Tensor>& state_;
+  const Caller caller_;
+  std::vector<std::string> faults_;
+  size_t used_ = 0;
+};
 
 }  // namespace
 
-ParameterOptimizer::ParameterOptimizer(std::vector<Tensor> parameters, optim::Optimizer update)
-    : parameters_(std::move(parameters)), states_(parameters_.size()), update_(std::move(update)) {}
+void ParameterOptimizer::AddGroup(std::vector<Tensor> parameters, optim::Optimizer update, const char* name,
+                                  const Caller& caller) {
+  RequireThat(!parameters.empty(), absl::StrCat("group ", groups_.size(), " has no parameters"), name,
+              caller);
+  std::set<const lazy::TensorImpl*> others;
+  for (const Tensor& parameter : parameters_) others.insert(parameter.impl());
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const auto fault = [&](const char* text) {
+      return absl::StrCat("parameter ", i, " of group ", groups_.size(), text);
+    };
+    RequireThat(parameters[i].defined(), fault(" is undefined"), name, caller);
+    RequireThat(!others.contains(parameters[i].impl()), fault(" is in another group, too"), name, caller);
+  }
+  const size_t begin = parameters_.size();
+  parameters_.insert(parameters_.end(), parameters.begin(), parameters.end());
+  states_.resize(parameters_.size());
+  groups_.push_back({begin, parameters_.size(), std::move(update)});
+}
 
-void ParameterOptimizer::Step(Caller caller) {
+void ParameterOptimizer::RequireGroup(size_t group, const char* operation, const Caller& caller) const {
+  RequireThat(group < groups_.size(),
+              absl::StrCat("group ", group, " is asked for, and there are ", groups_.size()), operation,
+              caller);
+}
+
+void ParameterOptimizer::RequireSameStates(size_t group, const optim::Optimizer& update,
+                                           const Caller& caller) const {
+  for (size_t i = groups_[group].begin; i < groups_[group].end; ++i) {
+    if (!states_[i].has_value()) continue;
+    RequireThat(SameLayout(*states_[i], update.InitLeaves({Parts(parameters_[i].Detach())})),
+                absl::StrCat("with these settings something else is remembered of parameter ", i,
+                             ", which has made a step"),
+                "set_options", caller);
+  }
+}
+
+const optim::State* ParameterOptimizer::state_of(size_t parameter) const {
+  return states_[parameter].has_value() ? &*states_[parameter] : nullptr;
+}
+
+double ParameterOptimizer::learning_rate(size_t group) const {
+  RequireGroup(group, "learning_rate", Caller{});
+  return RateOf(group);
+}
+void ParameterOptimizer::SetLearningRate(double lr) {
+  for (size_t group = 0; group < groups_.size(); ++group) SetRate(lr, group);
+}
+void ParameterOptimizer::SetLearningRate(double lr, size_t group, Caller caller) {
+  RequireGroup(group, "set_learning_rate", caller);
+  SetRate(lr, group);
+}
+
+void ParameterOptimizer::Step(Caller caller) { StepWhere(nullptr, caller); }
+void ParameterOptimizer::StepUnless(const Tensor& skip, Caller caller) { StepWhere(&skip, caller); }
+Tensor ParameterOptimizer::Step(const std::function<Tensor()>& closure, Caller caller) {
+  Tensor loss = [&] {
+    const WithGrad with_grad;
+    return closure();
+  }();
+  Step(caller);
+  return loss;
+}
+
+void ParameterOptimizer::StepWhere(const Tensor* skip, const Caller& caller) {
   const NoGrad no_grad;
   const CallerScope scope(caller);
-  for (size_t i = 0; i < parameters_.size(); ++i) {
-    Tensor& parameter = parameters_[i];
-    const Tensor gradient = parameter.Grad();
-    if (!gradient.defined()) continue;
-    if (!(gradient.shape() == parameter.shape())) {
-      lazy::Throw(ErrorKind::kArgument,
-                  absl::StrCat("parameter ", i, " is ", hlo::ToStringNoLayout(parameter.shape()),
-                               " and its gradient ", hlo::ToStringNoLayout(gradient.shape())),
-                  "step", caller);
-    }
-    const std::vector<Tensor> before = {Parts(parameter.Detach())};
-    if (!states_[i].has_value()) states_[i] = update_.InitLeaves(before);
-    std::vector<Tensor> updates = {Parts(gradient)};
-    states_[i] = update_.UpdateLeaves(updates, *states_[i], before);
-    const Tensor after = optim::ApplyLeaves(before, updates)[0];
-    parameter.Copy_(Operand(hlo::IsComplex(parameter.dtype()) ? ViewAsComplex(after) : after, caller));
+  for (const Group& group : groups_) {
+    for (size_t i = group.begin; i < group.end; ++i) UpdateOne(i, group.update, skip, caller);
   }
+}
+
+void ParameterOptimizer::UpdateOne(size_t i, const optim::Optimizer& update, const Tensor* skip,
+                                   const Caller& caller) {
+  Tensor& parameter = parameters_[i];
+  const Tensor gradient = parameter.Grad();
+  if (!gradient.defined()) return;
+  if (!(gradient.shape() == parameter.shape())) {
+    lazy::Throw(ErrorKind::kArgument,
+                absl::StrCat("parameter ", i, " is ", hlo::ToStringNoLayout(parameter.shape()),
+                             " and its gradient ", hlo::ToStringNoLayout(gradient.shape())),
+                "step", caller);
+  }
+  const std::vector<Tensor> before = {Parts(parameter.Detach())};
+  if (!states_[i].has_value()) states_[i] = update.InitLeaves(before);
+  std::vector<Tensor> updates = {Parts(gradient)};
+  optim::State next = update.UpdateLeaves(updates, *states_[i], before);
+  Tensor after = optim::ApplyLeaves(before, updates)[0];
+  if (skip != nullptr) {
+    const Tensor here = skip->To(parameter.device());
+    KeepWhere(here, *states_[i], next);
+    after = Where(here, before[0], after);
+  }
+  states_[i] = std::move(next);
+  parameter.Copy_(Operand(hlo::IsComplex(parameter.dtype()) ? ViewAsComplex(after) : after, caller));
 }
 
 void ParameterOptimizer::ZeroGrad() {
@@ -98,7 +196,12 @@ void ParameterOptimizer::ZeroGrad() {
 }
 
 std::map<std::string, Tensor> ParameterOptimizer::StateDict() const {
-  std::map<std::string, Tensor> all = {{"lr", FromValues<double>({learning_rate()}, Dims{})}};
+  std::map<std::string, Tensor> all;
+  for (size_t group = 0; group < groups_.size(); ++group) {
+    all[SettingName(group, "size")] =
+        SettingTensor(static_cast<double>(groups_[group].end - groups_[group].begin));
+    for (const auto& [name, value] : SettingsOf(group)) all[SettingName(group, name)] = SettingTensor(value);
+  }
   for (size_t i = 0; i < states_.size(); ++i) {
     if (!states_[i].has_value()) continue;
     const auto& parts = states_[i]->parts;
@@ -111,59 +214,35 @@ std::map<std::string, Tensor> ParameterOptimizer::StateDict() const {
 
 void ParameterOptimizer::LoadStateDict(const std::map<std::string, Tensor>& state, Caller caller) {
   const NoGrad scope;
-  std::vector<std::string> faults;
-  size_t used = 0;
-  // The tensor of that name, with the shape and type of `like` and on its device.
-  const auto take = [&](const std::string& name, const Tensor& like) {
-    const auto found = state.find(name);
-    if (found == state.end()) {
-      faults.push_back(absl::StrCat("missing ", name));
-      return like;
-    }
-    ++used;
-    const Tensor& tensor = found->second;
-    if (tensor.dims() != like.dims()) {
-      faults.push_back(absl::StrCat(name, " is ", hlo::ToStringNoLayout(tensor.shape()), ", here ",
-                                    hlo::ToStringNoLayout(like.shape())));
-      return like;
-    }
-    return tensor.To(like.dtype(), caller).To(like.device(), caller).Clone(caller);
-  };
-  const Tensor rate = take("lr", FromValues<double>({learning_rate()}, Dims{}));
+  StateReader reader(state, caller);
+  std::vector<std::vector<double>> settings;
   std::vector<std::optional<optim::State>> states(parameters_.size());
-  for (size_t i = 0; i < parameters_.size(); ++i) {
-    const std::string prefix = absl::StrCat("state.", i, ".");
-    const auto first = state.lower_bound(prefix);
-    if (first == state.end() || !first->first.starts_with(prefix)) continue;
-    states[i] = update_.InitLeaves({Parts(parameters_[i].Detach())});
-    for (size_t link = 0; link < states[i]->parts.size(); ++link) {
-      std::vector<Tensor>& tensors = states[i]->parts[link];
-      for (size_t k = 0; k < tensors.size(); ++k) tensors[k] = take(NameOf(i, link, k), tensors[k]);
+  for (size_t group = 0; group < groups_.size(); ++group) {
+    const size_t size = groups_[group].end - groups_[group].begin;
+    const double saved = reader.TakeNumber(SettingName(group, "size"), static_cast<double>(size));
+    if (saved != static_cast<double>(size)) {
+      reader.Fault(absl::StrCat("its group ", group, " has ", saved, " parameters, here ", size));
+    }
+    settings.emplace_back();
+    for (const auto& [name, value] : SettingsOf(group)) {
+      settings.back().push_back(reader.TakeNumber(SettingName(group, name), value));
+    }
+    const optim::Optimizer update = RuleOf(settings.back());
+    for (size_t i = groups_[group].begin; i < groups_[group].end; ++i) {
+      if (!reader.HasPrefix(absl::StrCat("state.", i, "."))) continue;
+      states[i] = update.InitLeaves({Parts(parameters_[i].Detach())});
+      for (size_t link = 0; link < states[i]->parts.size(); ++link) {
+        std::vector<Tensor>& tensors = states[i]->parts[link];
+        for (size_t k = 0; k < tensors.size(); ++k) tensors[k] = reader.Take(NameOf(i, link, k), tensors[k]);
+      }
     }
   }
-  if (faults.empty() && used < state.size()) {
-    faults.push_back(absl::StrCat("of its ", state.size(), " tensors ", state.size() - used,
-                                  " are not of an optimizer of this kind and ", parameters_.size(),
-                                  " parameters"));
+  reader.Finish(parameters_.size());
+  for (size_t group = 0; group < groups_.size(); ++group) {
+    TakeSettings(group, settings[group]);
+    Replace(group, RuleOf(settings[group]));
   }
-  if (!faults.empty()) {
-    lazy::Throw(ErrorKind::kArgument,
-                absl::StrCat("the state does not fit the optimizer: ", absl::StrJoin(faults, "; ")),
-                "load_state_dict", caller);
-  }
-  SetLearningRate(rate.Item<double>(caller));
   states_ = std::move(states);
 }
-
-Sgd::Sgd(std::vector<Tensor> parameters, const SgdOptions& options)
-    : OptimizerOf(std::move(parameters), options, SgdRule) {}
-Adam::Adam(std::vector<Tensor> parameters, const AdamOptions& options)
-    : OptimizerOf(std::move(parameters), options, AdamRule) {}
-AdamW::AdamW(std::vector<Tensor> parameters, const AdamOptions& options)
-    : OptimizerOf(std::move(parameters), options, AdamWRule) {}
-RmsProp::RmsProp(std::vector<Tensor> parameters, const RmsPropOptions& options)
-    : OptimizerOf(std::move(parameters), options, RmsPropRule) {}
-Adagrad::Adagrad(std::vector<Tensor> parameters, const AdagradOptions& options)
-    : OptimizerOf(std::move(parameters), options, AdagradRule) {}
 
 }  // namespace hlod

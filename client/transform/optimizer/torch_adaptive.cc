@@ -1,10 +1,10 @@
 // PyTorch's optimizers that adapt each parameter's rate: Adadelta, Adamax, NAdam, RAdam. Counts and their
 // powers are tensors of f64, as PyTorch's are doubles of the host, so that no step compiles again.
-#include "client/transform/optimizer/transformation.h"
+#include "client/transform/optimizer/kind.h"
+#include "client/transform/optimizer/torch_moments.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/elementwise.h"
 #include "hlod/ops/math.h"
-#include "hlod/optimizers.h"
 
 namespace hlod {
 namespace {
@@ -24,7 +24,7 @@ Tensors MomentsAndCount(const Tensors& params, size_t moments) {
 }
 
 // A rule for each parameter by itself. `moments` of it are next to one another in the state.
-class PerParameter : public optim::Transformation {
+class PerParameter : public optim::Link {
  public:
   using Rule = std::function<Tensor(const Tensor& gradient, Tensor* moments, const Tensor& count)>;
   PerParameter(size_t moments, Rule rule) : moments_(moments), rule_(std::move(rule)) {}
@@ -47,8 +47,7 @@ class PerParameter : public optim::Transformation {
 
 // The optimizer that takes `rate` times what the rule gives from each parameter.
 optim::Optimizer By(double rate, double weight_decay, size_t moments, PerParameter::Rule rule) {
-  return optim::Chain({weight_decay == 0 ? optim::Identity() : optim::AddDecayedWeights(weight_decay),
-                       optim::Make<PerParameter>(moments, std::move(rule)),
+  return optim::Chain({optim::DecayedIf(weight_decay), optim::Make<PerParameter>(moments, std::move(rule)),
                        optim::ScaleByLearningRate(rate)});
 }
 
@@ -110,15 +109,63 @@ optim::Optimizer RAdamRule(const RAdamOptions& o) {
   });
 }
 
+constexpr Setting<AdadeltaOptions> kAdadeltaSettings[] = {
+    {"lr", Limit::kNotNegative, &AdadeltaOptions::lr},
+    {"rho", Limit::kUpToOne, &AdadeltaOptions::rho},
+    {"eps", Limit::kNotNegative, &AdadeltaOptions::eps},
+    {"weight_decay", Limit::kNotNegative, &AdadeltaOptions::weight_decay},
+};
+constexpr Setting<AdamaxOptions> kAdamaxSettings[] = {
+    {"lr", Limit::kNotNegative, &AdamaxOptions::lr},
+    {"beta1", Limit::kBelowOne, &AdamaxOptions::beta1},
+    {"beta2", Limit::kBelowOne, &AdamaxOptions::beta2},
+    {"eps", Limit::kNotNegative, &AdamaxOptions::eps},
+    {"weight_decay", Limit::kNotNegative, &AdamaxOptions::weight_decay},
+};
+constexpr Setting<NAdamOptions> kNAdamSettings[] = {
+    {"lr", Limit::kNotNegative, &NAdamOptions::lr},
+    {"beta1", Limit::kBelowOne, &NAdamOptions::beta1},
+    {"beta2", Limit::kBelowOne, &NAdamOptions::beta2},
+    {"eps", Limit::kNotNegative, &NAdamOptions::eps},
+    {"weight_decay", Limit::kNotNegative, &NAdamOptions::weight_decay},
+    {"momentum_decay", Limit::kNotNegative, &NAdamOptions::momentum_decay},
+};
+constexpr Setting<RAdamOptions> kRAdamSettings[] = {
+    {"lr", Limit::kNotNegative, &RAdamOptions::lr},
+    {"beta1", Limit::kBelowOne, &RAdamOptions::beta1},
+    {"beta2", Limit::kBelowOne, &RAdamOptions::beta2},
+    {"eps", Limit::kNotNegative, &RAdamOptions::eps},
+    {"weight_decay", Limit::kNotNegative, &RAdamOptions::weight_decay},
+};
+
+constexpr OptimizerKind<AdadeltaOptions> kAdadelta = {"adadelta", AdadeltaRule, kAdadeltaSettings};
+constexpr OptimizerKind<AdamaxOptions> kAdamax = {"adamax", AdamaxRule, kAdamaxSettings};
+constexpr OptimizerKind<NAdamOptions> kNAdam = {"nadam", NAdamRule, kNAdamSettings};
+constexpr OptimizerKind<RAdamOptions> kRAdam = {"radam", RAdamRule, kRAdamSettings};
+
 }  // namespace
 
-Adadelta::Adadelta(std::vector<Tensor> parameters, const AdadeltaOptions& options)
-    : OptimizerOf(std::move(parameters), options, AdadeltaRule) {}
-Adamax::Adamax(std::vector<Tensor> parameters, const AdamaxOptions& options)
-    : OptimizerOf(std::move(parameters), options, AdamaxRule) {}
-NAdam::NAdam(std::vector<Tensor> parameters, const NAdamOptions& options)
-    : OptimizerOf(std::move(parameters), options, NAdamRule) {}
-RAdam::RAdam(std::vector<Tensor> parameters, const RAdamOptions& options)
-    : OptimizerOf(std::move(parameters), options, RAdamRule) {}
+template class OptimizerOf<AdadeltaOptions>;
+template class OptimizerOf<AdamaxOptions>;
+template class OptimizerOf<NAdamOptions>;
+template class OptimizerOf<RAdamOptions>;
+
+Adadelta::Adadelta(std::vector<Tensor> parameters, const AdadeltaOptions& options, Caller caller)
+    : Adadelta(std::vector<ParamGroup<AdadeltaOptions>>{std::move(parameters)}, options, caller) {}
+Adadelta::Adadelta(std::vector<ParamGroup<AdadeltaOptions>> groups, const AdadeltaOptions& defaults,
+                   Caller caller)
+    : OptimizerOf(std::move(groups), defaults, kAdadelta, caller) {}
+Adamax::Adamax(std::vector<Tensor> parameters, const AdamaxOptions& options, Caller caller)
+    : Adamax(std::vector<ParamGroup<AdamaxOptions>>{std::move(parameters)}, options, caller) {}
+Adamax::Adamax(std::vector<ParamGroup<AdamaxOptions>> groups, const AdamaxOptions& defaults, Caller caller)
+    : OptimizerOf(std::move(groups), defaults, kAdamax, caller) {}
+NAdam::NAdam(std::vector<Tensor> parameters, const NAdamOptions& options, Caller caller)
+    : NAdam(std::vector<ParamGroup<NAdamOptions>>{std::move(parameters)}, options, caller) {}
+NAdam::NAdam(std::vector<ParamGroup<NAdamOptions>> groups, const NAdamOptions& defaults, Caller caller)
+    : OptimizerOf(std::move(groups), defaults, kNAdam, caller) {}
+RAdam::RAdam(std::vector<Tensor> parameters, const RAdamOptions& options, Caller caller)
+    : RAdam(std::vector<ParamGroup<RAdamOptions>>{std::move(parameters)}, options, caller) {}
+RAdam::RAdam(std::vector<ParamGroup<RAdamOptions>> groups, const RAdamOptions& defaults, Caller caller)
+    : OptimizerOf(std::move(groups), defaults, kRAdam, caller) {}
 
 }  // namespace hlod

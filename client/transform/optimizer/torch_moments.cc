@@ -19,7 +19,7 @@ Tensors ZerosAndCount(const Tensors& params, size_t kinds) {
 }
 
 // State: the buffers, the count.
-class DampenedTraceLink : public Transformation {
+class DampenedTraceLink : public Link {
  public:
   DampenedTraceLink(double momentum, double dampening) : momentum_(momentum), dampening_(dampening) {}
   Tensors Init(const Tensors& params) const override { return ZerosAndCount(params, 1); }
@@ -40,7 +40,7 @@ class DampenedTraceLink : public Transformation {
 };
 
 // State: first moments, second moments, the largest of these where `amsgrad`, the count.
-class TorchAdamLink : public Transformation {
+class TorchAdamLink : public Link {
  public:
   TorchAdamLink(double b1, double b2, double eps, bool amsgrad)
       : b1_(b1), b2_(b2), eps_(eps), amsgrad_(amsgrad) {}
@@ -68,7 +68,7 @@ class TorchAdamLink : public Transformation {
 };
 
 // State: averages of squares, then of gradients when centered.
-class RootMeanSquareLink : public Transformation {
+class RootMeanSquareLink : public Link {
  public:
   RootMeanSquareLink(double alpha, double eps, bool centered)
       : alpha_(alpha), eps_(eps), centered_(centered) {}
@@ -99,7 +99,7 @@ class RootMeanSquareLink : public Transformation {
 };
 
 // State: sums of squares, the count.
-class SumOfSquaresLink : public Transformation {
+class SumOfSquaresLink : public Link {
  public:
   SumOfSquaresLink(double initial, double eps, double decay) : initial_(initial), eps_(eps), decay_(decay) {}
   Tensors Init(const Tensors& params) const override {
@@ -126,6 +126,10 @@ class SumOfSquaresLink : public Transformation {
 
 }  // namespace
 
+Optimizer DecayedIf(double weight_decay) {
+  if (weight_decay != 0) return AddDecayedWeights(weight_decay);
+  return Elementwise([](const Tensor& update, const Tensor&) { return update; });
+}
 Optimizer DampenedTrace(double momentum, double dampening) {
   return Make<DampenedTraceLink>(momentum, dampening);
 }

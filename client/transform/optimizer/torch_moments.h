@@ -6,6 +6,8 @@
 
 namespace hlod::optim {
 
+// AddDecayedWeights(), as a link that does nothing where the decay is 0.
+Optimizer DecayedIf(double weight_decay);
 // buffer = gradient at the first step, then momentum * buffer + (1 - dampening) * gradient.
 Optimizer DampenedTrace(double momentum, double dampening);
 // Adam with corrections for bias in f64; `amsgrad`: over the largest second moment so far, before correction.

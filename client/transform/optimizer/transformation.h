@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "hlod/optim.h"
 
 namespace hlod::optim {
@@ -17,9 +18,27 @@ using Tensors = std::vector<Tensor>;
 class Transformation {
  public:
   virtual ~Transformation() = default;
+  // How many lists the state has: of a link one, of a wrapper also those of the optimizer in it.
+  virtual size_t part_count() const = 0;
+  virtual std::vector<Tensors> InitParts(const Tensors& params) const = 0;
+  // Replaces `updates`, and gives the next state.
+  virtual std::vector<Tensors> UpdateParts(Tensors& updates, absl::Span<const Tensors> state,
+                                           const Tensors& params) const = 0;
+};
+
+// A transformation of its own: its state is one list.
+class Link : public Transformation {
+ public:
   virtual Tensors Init(const Tensors& params) const = 0;
   // Replaces `updates`, and gives the next state.
   virtual Tensors Update(Tensors& updates, const Tensors& state, const Tensors& params) const = 0;
+
+  size_t part_count() const final { return 1; }
+  std::vector<Tensors> InitParts(const Tensors& params) const final { return {Init(params)}; }
+  std::vector<Tensors> UpdateParts(Tensors& updates, absl::Span<const Tensors> state,
+                                   const Tensors& params) const final {
+    return {Update(updates, state[0], params)};
+  }
 };
 
 // An optimizer of one link.

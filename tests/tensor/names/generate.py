@@ -24,6 +24,7 @@ LIBRARIES = {
     "torch.nn.utils": callable,
     "torch.optim": inspect.isclass,
     "torch.optim.lr_scheduler": inspect.isclass,
+    "torch.cuda.amp": inspect.isclass,
     "optax": callable,
     "jax.lax": callable,
     "jax.numpy": callable,

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy
 import optax
+import optax.contrib
 
 STEPS = 6
 SHAPES = {"b": (3,), "k": (2, 3, 5), "w": (3, 4)}
@@ -24,6 +25,10 @@ SCHEDULES = {
     "warmup_cosine": optax.warmup_cosine_decay_schedule(0.0, 1.0, 4, 16, end_value=0.1),
     "piecewise": optax.piecewise_constant_schedule(1.0, {4: 0.1, 9: 0.5}),
 }
+
+def of_rank_above_1(tree):
+    return {name: array.ndim > 1 for name, array in tree.items()}
+
 
 OPTIMIZERS = {
     "sgd": optax.sgd(0.1),
@@ -41,6 +46,27 @@ OPTIMIZERS = {
     "clipped": optax.chain(optax.clip_by_global_norm(0.5), optax.sgd(0.1)),
     "clipped_elements": optax.chain(optax.clip(0.3), optax.sgd(0.1)),
     "ema": optax.chain(optax.ema(0.9), optax.scale(-0.1)),
+    "adamw_masked": optax.adamw(1e-2, weight_decay=0.1, mask=of_rank_above_1),
+    "adabelief": optax.adabelief(1e-2),
+    "adabelief_options": optax.adabelief(1e-2, b1=0.8, b2=0.95, eps=1e-3, eps_root=1e-4, nesterov=True),
+    "lamb": optax.lamb(1e-2, weight_decay=0.1, mask=of_rank_above_1),
+    "lars": optax.lars(0.5),
+    "lars_options": optax.lars(0.5, weight_decay=0.05, weight_decay_mask=of_rank_above_1, trust_coefficient=0.1, eps=1e-3,
+                               trust_ratio_mask=of_rank_above_1, momentum=0.8, nesterov=True),
+    "trust_ratio": optax.chain(optax.scale_by_trust_ratio(min_norm=2.5, trust_coefficient=0.3, eps=1e-3), optax.scale(-0.1)),
+    "muon": optax.contrib.muon(1e-2, weight_decay=0.1),
+    "muon_options": optax.contrib.muon(1e-2, ns_coeffs=((4.0848, -6.8946, 2.9270), (3.9505, -6.3029, 2.6377), (2.8366, -3.0525, 1.2012)),
+                                       ns_steps=5, beta=0.8, nesterov=False, adaptive=True, adam_b1=0.8, adam_weight_decay=0.05,
+                                       adam_learning_rate=3e-3, consistent_rms=0.2),
+    "masked": optax.chain(optax.masked(optax.scale_by_adam(), of_rank_above_1), optax.scale(-0.01)),
+    "multi_transform": optax.multi_transform(
+        {"fixed": optax.set_to_zero(), "matrix": optax.sgd(0.1, momentum=0.9), "other": optax.adam(1e-2)},
+        lambda tree: {"b": "fixed", "k": "other", "w": "matrix"}),
+    "multi_steps": optax.MultiSteps(optax.adam(1e-2), 3).gradient_transformation(),
+    "multi_steps_scheduled": optax.MultiSteps(optax.sgd(0.1, momentum=0.9), lambda step: jnp.where(step < 1, 1, 2),
+                                              use_grad_mean=False).gradient_transformation(),
+    "injected": optax.inject_hyperparams(optax.adamw, static_args=("b1", "b2", "eps", "eps_root"))(
+        learning_rate=SCHEDULES["warmup_cosine"], weight_decay=0.1),
 }
 
 

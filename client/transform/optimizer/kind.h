@@ -1,0 +1,121 @@
+// The kinds of PyTorch's optimizers: each has a rule, and a table of its settings that says their limits and
+// the names under which they are saved. Definitions of OptimizerOf, which each file instantiates for the
+// options of its kinds.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "client/transform/optimizer/limits.h"
+#include "hlod/optimizers.h"
+
+namespace hlod {
+
+// A member of the options: a number, or a flag.
+template <typename Options>
+struct Setting {
+  const char* name;
+  Limit limit = Limit::kNone;
+  double Options::*number = nullptr;
+  bool Options::*flag = nullptr;
+
+  double Of(const Options& options) const {
+    return number != nullptr ? options.*number : static_cast<double>(options.*flag);
+  }
+  void Set(Options& options, double value) const {
+    if (number != nullptr) options.*number = value;
+    else options.*flag = value != 0;
+  }
+};
+
+template <typename Options>
+struct OptimizerKind {
+  const char* name;  // As errors say it.
+  optim::Optimizer (*rule)(const Options&);
+  absl::Span<const Setting<Options>> settings;
+  // Throws where settings do not go together.
+  void (*check)(const Options&, const Caller&) = nullptr;
+
+  void Require(const Options& options, const Caller& caller) const {
+    for (const Setting<Options>& setting : settings) {
+      RequireWithin(setting.limit, setting.name, setting.Of(options), name, caller);
+    }
+    if (check != nullptr) check(options, caller);
+  }
+};
+
+template <typename Options>
+OptimizerOf<Options>::OptimizerOf(std::vector<ParamGroup<Options>> groups, const Options& defaults,
+                                  const OptimizerKind<Options>& kind, const Caller& caller)
+    : kind_(&kind), defaults_(defaults) {
+  kind.Require(defaults, caller);
+  RequireThat(!groups.empty(), "an optimizer takes at least one group of parameters", kind.name, caller);
+  for (ParamGroup<Options>& group : groups) {
+    AddParamGroup(std::move(group.parameters), group.options.value_or(defaults_), caller);
+  }
+}
+
+template <typename Options>
+void OptimizerOf<Options>::AddParamGroup(std::vector<Tensor> parameters, Caller caller) {
+  AddParamGroup(std::move(parameters), defaults_, caller);
+}
+template <typename Options>
+void OptimizerOf<Options>::AddParamGroup(std::vector<Tensor> parameters, const Options& options,
+                                         Caller caller) {
+  kind_->Require(options, caller);
+  AddGroup(std::move(parameters), kind_->rule(options), kind_->name, caller);
+  options_.push_back(options);
+}
+
+template <typename Options>
+const Options& OptimizerOf<Options>::options(size_t group) const {
+  RequireGroup(group, "options", Caller{});
+  return options_[group];
+}
+template <typename Options>
+void OptimizerOf<Options>::SetOptions(const Options& options, size_t group, Caller caller) {
+  RequireGroup(group, "set_options", caller);
+  kind_->Require(options, caller);
+  optim::Optimizer update = kind_->rule(options);
+  RequireSameStates(group, update, caller);
+  Replace(group, std::move(update));
+  options_[group] = options;
+}
+
+template <typename Options>
+double OptimizerOf<Options>::RateOf(size_t group) const {
+  return options_[group].lr;
+}
+template <typename Options>
+void OptimizerOf<Options>::SetRate(double lr, size_t group) {
+  options_[group].lr = lr;
+  Replace(group, kind_->rule(options_[group]));
+}
+
+template <typename Options>
+std::vector<std::pair<const char*, double>> OptimizerOf<Options>::SettingsOf(size_t group) const {
+  std::vector<std::pair<const char*, double>> all;
+  for (const Setting<Options>& setting : kind_->settings) {
+    all.emplace_back(setting.name, setting.Of(options_[group]));
+  }
+  return all;
+}
+template <typename Options>
+optim::Optimizer OptimizerOf<Options>::RuleOf(const std::vector<double>& settings) const {
+  return kind_->rule(OptionsOf(settings));
+}
+template <typename Options>
+void OptimizerOf<Options>::TakeSettings(size_t group, const std::vector<double>& settings) {
+  options_[group] = OptionsOf(settings);
+}
+template <typename Options>
+Options OptimizerOf<Options>::OptionsOf(const std::vector<double>& settings) const {
+  Options options = defaults_;
+  for (size_t i = 0; i < settings.size(); ++i) kind_->settings[i].Set(options, settings[i]);
+  return options;
+}
+
+}  // namespace hlod

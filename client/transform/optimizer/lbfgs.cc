@@ -1,0 +1,283 @@
+// L-BFGS (Nocedal and Wright, algorithm 7.4) as PyTorch has it: parameters and gradients as one flat vector
+// each, the inverse Hessian by the last changes of the gradient and the moves that made them.
+#include "hlod/lbfgs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/transform/optimizer/limits.h"
+#include "client/transform/optimizer/with_grad.h"
+#include "client/transform/optimizer/wolfe.h"
+#include "hlod/autograd.h"
+#include "hlod/ops/creation.h"
+#include "hlod/ops/elementwise.h"
+#include "hlod/ops/joining.h"
+#include "hlod/ops/linear_algebra.h"
+#include "hlod/ops/math.h"
+#include "hlod/ops/reduction.h"
+#include "hlod/ops/shape.h"
+
+namespace hlod {
+namespace {
+
+constexpr char kLbfgs[] = "lbfgs";
+
+Tensor FlatOf(const Tensor& x) { return (hlo::IsComplex(x.dtype()) ? ViewAsReal(x) : x).Reshape({-1}); }
+
+Tensor FlatGradient(const std::vector<Tensor>& parameters) {
+  std::vector<Tensor> parts;
+  for (const Tensor& parameter : parameters) {
+    const Tensor gradient = parameter.Grad(), plain = parameter.Detach();
+    parts.push_back(FlatOf(gradient.defined() ? gradient : ZerosLike(plain)));
+  }
+  return Cat(parts);
+}
+
+double LargestMagnitude(const Tensor& x) { return Amax(Abs(x)).Item<double>(); }
+
+void RequireLbfgsOptions(const LbfgsOptions& options, const Caller& caller) {
+  const auto number = [](int64_t value) { return static_cast<double>(value); };
+  RequireWithin(Limit::kNotNegative, "lr", options.lr, kLbfgs, caller);
+  RequireWithin(Limit::kPositive, "max_iter", number(options.max_iter), kLbfgs, caller);
+  RequireWithin(Limit::kPositive, "max_eval", number(options.max_eval.value_or(1)), kLbfgs, caller);
+  RequireWithin(Limit::kNotNegative, "tolerance_grad", options.tolerance_grad, kLbfgs, caller);
+  RequireWithin(Limit::kNotNegative, "tolerance_change", options.tolerance_change, kLbfgs, caller);
+  RequireWithin(Limit::kPositive, "history_size", number(options.history_size), kLbfgs, caller);
+}
+
+}  // namespace
+
+// One call of Step().
+class LbfgsStep {
+ public:
+  LbfgsStep(Lbfgs& optimizer, const std::function<Tensor()>& closure)
+      : l_(optimizer), o_(optimizer.options_), closure_(closure) {}
+
+  Tensor Run() {
+    const NoGrad no_grad;
+    const Tensor first = Evaluate();
+    if (LargestMagnitude(gradient_) > o_.tolerance_grad) Iterate();
+    l_.evaluations_ += evaluations_;
+    return first;
+  }
+
+ private:
+  void Iterate() {
+    const int64_t max_eval = o_.max_eval.value_or(o_.max_iter * 5 / 4);
+    for (int64_t i = 1;; ++i) {
+      ++l_.iterations_;
+      FindDirection();
+      const double slope = Dot(gradient_, l_.direction_).Item<double>();
+      l_.last_gradient_ = gradient_;
+      l_.last_loss_ = loss_;
+      l_.length_ = o_.lr;
+      if (l_.iterations_ == 1) l_.length_ *= std::min(1.0, 1 / Sum(Abs(gradient_)).Item<double>());
+      if (slope > -o_.tolerance_change) return;
+      const int64_t before = evaluations_;
+      o_.strong_wolfe ? Search(slope) : MoveByRate(/*last=*/i == o_.max_iter);
+      const bool looked = evaluations_ > before;
+      if (i == o_.max_iter || evaluations_ >= max_eval) return;
+      if (looked && LargestMagnitude(gradient_) <= o_.tolerance_grad) return;
+      if (LargestMagnitude(l_.direction_ * l_.length_) <= o_.tolerance_change) return;
+      if (std::abs(loss_ - l_.last_loss_) < o_.tolerance_change) return;
+    }
+  }
+
+  // The product of the approximate inverse Hessian and the negative gradient.
+  void FindDirection() {
+    if (l_.iterations_ == 1) {
+      l_.direction_ = -gradient_;
+      l_.scale_ = FromValues<double>({1}, Dims{}, gradient_.device()).To(gradient_.dtype());
+      return;
+    }
+    Remember(gradient_ - l_.last_gradient_, l_.direction_ * l_.length_);
+    const size_t kept = l_.moves_.size();
+    std::vector<Tensor> factors(kept);
+    Tensor q = -gradient_;
+    for (size_t i = kept; i-- > 0;) {
+      factors[i] = Dot(l_.moves_[i], q) * l_.curvatures_[i];
+      q = q - l_.changes_[i] * factors[i];
+    }
+    Tensor r = q * l_.scale_;
+    for (size_t i = 0; i < kept; ++i) {
+      r = r + l_.moves_[i] * (factors[i] - Dot(l_.changes_[i], r) * l_.curvatures_[i]);
+    }
+    l_.direction_ = r;
+  }
+
+  // A pair whose curvature is not positive would make the approximation indefinite.
+  void Remember(const Tensor& change, const Tensor& move) {
+    const Tensor product = Dot(change, move);
+    if (!(product.Item<double>() > 1e-10)) return;
+    if (static_cast<int64_t>(l_.moves_.size()) == o_.history_size) {
+      for (std::vector<Tensor>* list : {&l_.changes_, &l_.moves_, &l_.curvatures_})
+        list->erase(list->begin());
+    }
+    l_.changes_.push_back(change);
+    l_.moves_.push_back(move);
+    l_.curvatures_.push_back(1 / product);
+    l_.scale_ = product / Dot(change, change);
+  }
+
+  void MoveByRate(bool last) {
+    MoveBy(l_.length_);
+    if (last) return;  // Nothing would be decided by what the closure gives.
+    Evaluate();
+  }
+
+  void Search(double slope) {
+    std::vector<Tensor> start;
+    for (const Tensor& parameter : l_.parameters()) start.push_back(parameter.Detach().Clone());
+    const auto look = [&](double step) {
+      MoveBy(step);
+      Evaluate();
+      for (size_t i = 0; i < start.size(); ++i) Tensor(l_.parameters()[i]).Copy_(start[i]);
+      return LinePoint{step, loss_, Dot(gradient_, l_.direction_).Item<double>(), gradient_};
+    };
+    const LinePoint at_start = {0, loss_, slope, gradient_};
+    const LineSearch found = SearchLine(look, at_start, l_.length_, LargestMagnitude(l_.direction_));
+    loss_ = found.best.loss;
+    gradient_ = found.best.gradient;
+    l_.length_ = found.best.step;
+    MoveBy(l_.length_);
+  }
+
+  // The closure's loss and gradient where the parameters are now. It records, unlike the step around it.
+  Tensor Evaluate() {
+    Tensor loss = [&] {
+      const WithGrad with_grad;
+      return closure_();
+    }();
+    ++evaluations_;
+    loss_ = loss.Item<double>();
+    gradient_ = FlatGradient(l_.parameters());
+    return loss;
+  }
+
+  void MoveBy(double step) {
+    int64_t offset = 0;
+    for (Tensor parameter : l_.parameters()) {
+      const Tensor flat = FlatOf(parameter.Detach());
+      const Tensor moved = flat + l_.direction_.Narrow(0, offset, flat.numel()) * step;
+      offset += flat.numel();
+      if (hlo::IsComplex(parameter.dtype())) {
+        parameter.Copy_(ViewAsComplex(moved.Reshape({-1, 2})).Reshape(parameter.dims()));
+      } else {
+        parameter.Copy_(moved.Reshape(parameter.dims()).To(parameter.dtype()));
+      }
+    }
+  }
+
+  Lbfgs& l_;
+  const LbfgsOptions o_;
+  const std::function<Tensor()>& closure_;
+  double loss_ = 0;
+  Tensor gradient_;
+  int64_t evaluations_ = 0;
+};
+
+Lbfgs::Lbfgs(std::vector<Tensor> parameters, const LbfgsOptions& options, Caller caller) : options_(options) {
+  RequireLbfgsOptions(options, caller);
+  AddGroup(std::move(parameters), optim::Identity(), kLbfgs, caller);
+}
+
+Tensor Lbfgs::Step(const std::function<Tensor()>& closure, Caller caller) {
+  const CallerScope scope(caller);
+  return LbfgsStep(*this, closure).Run();
+}
+void Lbfgs::Step(Caller caller) {
+  RequireThat(false, "LBFGS takes a closure that computes the loss again", kLbfgs, caller);
+}
+void Lbfgs::StepUnless(const Tensor&, Caller caller) {
+  RequireThat(false, "LBFGS computes the loss again, and its steps are not skipped on the device", kLbfgs,
+              caller);
+}
+
+std::vector<std::pair<const char*, double>> Lbfgs::SettingsOf(size_t) const {
+  return {{"lr", options_.lr},
+          {"max_iter", static_cast<double>(options_.max_iter)},
+          // -1: by max_iter.
+          {"max_eval", static_cast<double>(options_.max_eval.value_or(-1))},
+          {"tolerance_grad", options_.tolerance_grad},
+          {"tolerance_change", options_.tolerance_change},
+          {"history_size", static_cast<double>(options_.history_size)},
+          {"strong_wolfe", options_.strong_wolfe ? 1.0 : 0.0}};
+}
+optim::Optimizer Lbfgs::RuleOf(const std::vector<double>&) const { return optim::Identity(); }
+void Lbfgs::TakeSettings(size_t, const std::vector<double>& settings) {
+  options_ = {.lr = settings[0],
+              .max_iter = static_cast<int64_t>(settings[1]),
+              .max_eval = settings[2] < 0 ? std::optional<int64_t>() : static_cast<int64_t>(settings[2]),
+              .tolerance_grad = settings[3],
+              .tolerance_change = settings[4],
+              .history_size = static_cast<int64_t>(settings[5]),
+              .strong_wolfe = settings[6] != 0};
+}
+
+std::map<std::string, Tensor> Lbfgs::StateDict() const {
+  std::map<std::string, Tensor> all = ParameterOptimizer::StateDict();
+  const auto number = [](double value) { return FromValues<double>({value}, Dims{}); };
+  all["state.n_iter"] = number(static_cast<double>(iterations_));
+  all["state.func_evals"] = number(static_cast<double>(evaluations_));
+  if (!direction_.defined()) return all;
+  all["state.d"] = direction_;
+  all["state.t"] = number(length_);
+  all["state.prev_flat_grad"] = last_gradient_;
+  all["state.prev_loss"] = number(last_loss_);
+  all["state.H_diag"] = scale_;
+  if (moves_.empty()) return all;
+  all["state.old_dirs"] = Stack(changes_);
+  all["state.old_stps"] = Stack(moves_);
+  all["state.ro"] = Stack(curvatures_);
+  return all;
+}
+
+void Lbfgs::LoadStateDict(const std::map<std::string, Tensor>& state, Caller caller) {
+  const CallerScope scope(caller);
+  const NoGrad no_grad;
+  std::map<std::string, Tensor> settings, own;
+  for (const auto& [name, tensor] : state) (name.starts_with("state.") ? own : settings)[name] = tensor;
+  const std::vector<Tensor> like = {FlatGradient(parameters())};
+  const auto take = [&](const char* name, const Dims& dims) {
+    const auto found = own.find(absl::StrCat("state.", name));
+    RequireThat(found != own.end(),
+                absl::StrCat("the state does not fit the optimizer: missing state.", name), "load_state_dict",
+                caller);
+    RequireThat(
+        found->second.dims() == dims,
+        absl::StrCat("the state does not fit the optimizer: state.", name, " is of shape [",
+                     absl::StrJoin(found->second.dims(), ","), "], here [", absl::StrJoin(dims, ","), "]"),
+        "load_state_dict", caller);
+    return found->second.To(like[0].dtype()).To(like[0].device()).Clone();
+  };
+  const Dims flat = like[0].dims();
+  Lbfgs next = *this;
+  next.iterations_ = own["state.n_iter"].defined() ? own["state.n_iter"].Item<int64_t>() : 0;
+  next.evaluations_ = own["state.func_evals"].defined() ? own["state.func_evals"].Item<int64_t>() : 0;
+  if (own.contains("state.d")) {
+    next.direction_ = take("d", flat);
+    next.last_gradient_ = take("prev_flat_grad", flat);
+    next.scale_ = take("H_diag", {});
+    next.length_ = take("t", {}).Item<double>();
+    next.last_loss_ = take("prev_loss", {}).Item<double>();
+  }
+  next.changes_.clear();
+  next.moves_.clear();
+  next.curvatures_.clear();
+  if (own.contains("state.ro")) {
+    const int64_t kept = own["state.ro"].numel();
+    const Tensor changes = take("old_dirs", {kept, flat[0]}), moves = take("old_stps", {kept, flat[0]}),
+                 curvatures = take("ro", {kept});
+    for (int64_t i = 0; i < kept; ++i) {
+      next.changes_.push_back(changes[i].Clone());
+      next.moves_.push_back(moves[i].Clone());
+      next.curvatures_.push_back(curvatures[i].Clone());
+    }
+  }
+  next.ParameterOptimizer::LoadStateDict(settings, caller);
+  *this = std::move(next);
+}
+
+}  // namespace hlod
