@@ -1,4 +1,4 @@
-// Functions from func.func, with what the generic form and bytecode may get wrong.
+// Builds functions from func.func, and checks what the generic form and bytecode may get wrong.
 #include "client/import/assemble.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace hlod::stablehlo {
 namespace {
 
-// An error about an operation that was read.
+// Returns an error about an operation that was read.
 template <typename... Args>
 absl::Status ErrorAbout(const Operation& operation, const absl::FormatSpec<Args...>& format,
                         const Args&... args) {
@@ -19,7 +19,7 @@ absl::Status ErrorAbout(const Operation& operation, const absl::FormatSpec<Args.
   return InvalidArgument("%d:%d: %s", at.read_line, at.read_column, text);
 }
 
-// Takes the attribute `name` out of the attributes if it is a T.
+// Removes the attribute `name` from the attributes and returns it; nullopt unless it is a T.
 template <typename T>
 std::optional<T> Take(AttributeMap& attributes, std::string_view name) {
   const auto found = attributes.find(name);
@@ -31,7 +31,7 @@ std::optional<T> Take(AttributeMap& attributes, std::string_view name) {
   return taken;
 }
 
-// arg_attrs or res_attrs: none, or a dictionary a value.
+// Removes arg_attrs or res_attrs: absent, or one dictionary per value.
 absl::StatusOr<std::vector<AttributeMap>> TakeValueAttributes(Operation& operation, std::string_view name,
                                                               size_t count) {
   std::vector<AttributeMap> maps(count);
@@ -62,7 +62,7 @@ absl::StatusOr<Function> FunctionFrom(Operation operation) {
                    TakeValueAttributes(operation, "res_attrs", function.type.results.size()));
   const bool has_body = operation.regions.size() == 1 && !operation.regions[0].blocks.empty() &&
                         !operation.regions[0].blocks[0].operations.empty();
-  // A declaration, which is never public.
+  // A declaration is never public.
   if (!has_body && operation.regions.size() <= 1 && !function.is_public) return function;
   if (!has_body) return ErrorAbout(operation, "the function @%s has no body", function.name);
   function.body = std::move(operation.regions[0]);

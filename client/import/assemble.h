@@ -1,4 +1,4 @@
-// A program from the operations of the top level: the last step of both readers.
+// Builds a Program from its top-level operations: the last step of both readers.
 #pragma once
 
 #include "absl/status/status.h"
@@ -6,9 +6,10 @@
 
 namespace hlod::stablehlo {
 
-// Adds an operation of the top level to the program: a builtin.module with all it has, a func.func, another.
+// Adds a top-level operation to the program: a builtin.module with all its contents, a func.func, or another
+// operation.
 absl::Status AddToProgram(Operation operation, Program& program);
-// Error: two functions have one name.
+// Returns an error when two functions have the same name.
 absl::Status CheckNames(const Program& program);
 
 }  // namespace hlod::stablehlo

@@ -1,4 +1,4 @@
-// A row an alternative of the variant; dictionaries in the order of their keys, as MLIR keeps them.
+// One function per alternative of the variant. Dictionaries are in the order of their keys, as in MLIR.
 #include "client/import/attribute_text.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace hlod::stablehlo {
 namespace {
 
-// Lists within lists, and dictionaries: as deep as the readers allow, and never deeper than this.
+// Bounds nested lists and dictionaries: the readers allow this depth and no more.
 constexpr int kDepthMax = 64;
 
 std::string FloatText(double value, hlo::PrimitiveType type) {
@@ -28,7 +28,7 @@ std::string FloatText(double value, hlo::PrimitiveType type) {
   };
   std::string text = absl::StrFormat("%.6e", value);
   if (!same(text)) text = absl::StrFormat("%.*g", single ? 9 : 17, value);
-  // A number with a point, or it would be an integer.
+  // Without a point the number would be an integer.
   if (text.find('.') == text.npos) text = absl::StrFormat("%.*e", single ? 8 : 16, value);
   return text;
 }

@@ -1,5 +1,5 @@
-// Attributes and types as MLIR prints them: what a typed custom call's backend_config is, and what a
-// StableHLO program says.
+// Attributes and types as MLIR prints them: for the backend_config of typed custom calls, and for StableHLO
+// text.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace hlod::stablehlo {
 
-// "76 : ui8", "[1 : i64, true]", "{mode = 86 : ui8, uplo = 76 : ui8}"; "unit" for one that says nothing.
+// Returns "76 : ui8", "[1 : i64, true]", "{mode = 86 : ui8, uplo = 76 : ui8}"; "unit" for a unit attribute.
 std::string TextOf(const Attribute& attribute);
 std::string TextOf(const AttributeMap& attributes);
-// What a string, a word or a symbol says; other attributes as TextOf.
+// Returns the text of a string, a word or a symbol; of other attributes TextOf.
 std::string PlainText(const Attribute& attribute);
-// A text in quotes.
+// Returns the text in quotes, escaped.
 std::string Quoted(std::string_view text);
 
-// "i1", "ui8", "f8E4M3FN", "complex<f32>".
+// Returns "i1", "ui8", "f8E4M3FN", "complex<f32>".
 std::string ElementTypeText(hlo::PrimitiveType type);
-// "tensor<2x?xf32>", bounds as an encoding; "!stablehlo.token"; "tuple<...>".
+// Returns "tensor<2x?xf32>", with bounds as an encoding; "!stablehlo.token"; "tuple<...>".
 std::string TypeText(const Type& type);
 
 }  // namespace hlod::stablehlo

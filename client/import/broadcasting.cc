@@ -1,5 +1,5 @@
-// CHLO's operations whose operands may have different shapes: each is brought to the shape of all, as NumPy
-// brings them, and the operation without broadcasting follows.
+// CHLO's operations whose operands may have different shapes: each operand is broadcast to the common shape,
+// as in NumPy, and the operation without broadcasting follows.
 #include <algorithm>
 #include <string>
 
@@ -11,7 +11,8 @@
 namespace hlod::stablehlo {
 namespace {
 
-// Where the dimensions of an operand go in a result of `rank`: to the end, unless the program says.
+// Returns the dimensions of a result of `rank` that an operand's dimensions map to: the last ones, unless the
+// program states others.
 Dims PlacesOf(Conversion& c, size_t operand, int64_t rank) {
   const int64_t own = c.shape(operand).rank();
   if (own < rank && c.Has("broadcast_dimensions")) return c.Integers("broadcast_dimensions");
@@ -20,7 +21,7 @@ Dims PlacesOf(Conversion& c, size_t operand, int64_t rank) {
   return places;
 }
 
-// The shape that all operands have together.
+// Returns the common shape of all operands.
 Dims TogetherOf(Conversion& c, int64_t rank) {
   Dims sizes(static_cast<size_t>(rank), 1);
   for (size_t i = 0; i < c.operands.size(); ++i) {
@@ -42,7 +43,7 @@ Dims TogetherOf(Conversion& c, int64_t rank) {
   return sizes;
 }
 
-// "chlo.broadcast_add" is stablehlo.add of broadcast operands, "chlo.broadcast_zeta" is chlo.zeta of them.
+// Converts "chlo.broadcast_add" to stablehlo.add of broadcast operands, "chlo.broadcast_zeta" to chlo.zeta.
 Values Broadcasting(Conversion& c) {
   const std::string_view name = c.rule.name.substr(std::string_view("chlo.broadcast_").size());
   const Rule* rule = FindRule(absl::StrCat("stablehlo.", ToAbsl(name)));
@@ -52,7 +53,7 @@ Values Broadcasting(Conversion& c) {
   for (size_t i = 0; i < c.operands.size(); ++i) rank = std::max(rank, c.shape(i).rank());
   const Dims sizes = TogetherOf(c, rank);
   std::vector<Op> operands;
-  // HLO takes one predicate for all elements.
+  // HLO's select also takes a single predicate for all elements.
   const bool is_select = rule->opcode == hlo::kSelect;
   for (size_t i = 0; i < c.operands.size() && c.status().ok(); ++i) {
     const bool stays = is_select && i == 0 && c.shape(0).IsScalar();
@@ -71,7 +72,7 @@ Values Broadcasting(Conversion& c) {
   return values;
 }
 
-// One number in every place of an operand, whose sizes may be known only here.
+// Fills the shape of an operand, whose sizes may be known only here, with one number.
 Values ConstantLike(Conversion& c) {
   const Attribute* const value = c.Find("value");
   const auto* const integer = value == nullptr ? nullptr : std::get_if<int64_t>(&value->value);

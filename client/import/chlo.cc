@@ -1,4 +1,4 @@
-// CHLO: the functions that JAX leaves beside StableHLO's.
+// Converts CHLO: the functions that JAX emits beside StableHLO's.
 #include <limits>
 
 #include "client/import/conversion.h"
@@ -13,8 +13,8 @@ using hlo::Opcode;
 using enum hlo::Opcode;
 using Order = hlo::ComparisonDirection;
 
-// The formula over operands of f32 or f64, under the operation's rule of differentiation where rules are
-// asked for; narrower types are computed in f32.
+// Applies the formula to operands of f32 or f64; narrower types are computed in f32. With rules, the
+// operation is a call that has a rule of differentiation.
 template <typename F>
 Values InWideType(Conversion& c, F formula) {
   const hlo::PrimitiveType type = c.shape(0).type;
@@ -49,7 +49,7 @@ Values Special2(Conversion& c) {
 
 Values NextAfterRule(Conversion& c) {
   const hlo::PrimitiveType type = c.shape(0).type;
-  // Of 8 bits those whose neighbours are neighbours as integers, too: with a negative zero.
+  // These 8-bit types have a negative zero, and neighbours that are neighbours as integers, too.
   const bool has_zeros =
       type == hlo::kF8E5M2 || type == hlo::kF8E4M3 || type == hlo::kF8E4M3FN || type == hlo::kF8E3M4;
   if (!hlo::Compatible(c.shape(0), c.shape(1)) || !hlo::IsFloat(type) ||
@@ -62,14 +62,15 @@ Values NextAfterRule(Conversion& c) {
   return {hlo::NextAfter(c.operand(0), c.operand(1))};
 }
 
-// Of complex numbers as JAX expands it: by (re - im) (re + im), which is 0 where both are equal and finite.
+// Squares complex numbers as JAX expands it: the real part is (re - im) (re + im), which is 0 when both are
+// equal and finite.
 Values Square(Conversion& c) {
   const Op x = c.operand(0);
   if (!hlo::IsComplex(c.shape(0).type)) return {x * x};
   const Op re = c.b.Unary(kReal, x), im = c.b.Unary(kImag, x);
   const Op equal = c.b.Compare(c.b.Unary(kAbs, re), c.b.Unary(kAbs, im), hlo::ComparisonDirection::kEq);
   const Op difference = (re - im) * (re + im);
-  // Only where the sum overflows, so that elsewhere the derivative is that of the product.
+  // The select applies only where the sum overflows, so that elsewhere the derivative is the product's.
   const Op overflows = c.b.Unary(kNot, c.b.Unary(kIsFinite, difference));
   const Op both = c.b.Binary(kAnd, c.b.Binary(kAnd, c.b.Unary(kIsFinite, re), equal), overflows);
   const Op zero =
@@ -84,7 +85,7 @@ Values Conj(Conversion& c) {
   return {c.b.Binary(kComplex, c.b.Unary(kReal, x), c.b.Unary(kNegate, c.b.Unary(kImag, x)))};
 }
 
-// Whether the operand (of a sign, or its size) is infinite.
+// Compares the operand, or with `size` its absolute value, with the infinity `wanted`.
 Values IsInfinite(Conversion& c, bool size, float wanted) {
   const Op x = size ? c.b.Unary(kAbs, c.operand(0)) : c.operand(0);
   return {c.b.Compare(x, c.b.Convert(c.b.Constant(wanted), c.shape(0).type), Order::kEq)};
@@ -94,7 +95,8 @@ Values IsInf(Conversion& c) { return IsInfinite(c, true, kInfinity); }
 Values IsPosInf(Conversion& c) { return IsInfinite(c, false, kInfinity); }
 Values IsNegInf(Conversion& c) { return IsInfinite(c, false, -kInfinity); }
 
-// Slices of the inputs, then the carries; outputs, then the carries again.
+// The operands are slices of the inputs, then the carries; the results are the outputs, then the carries
+// again.
 Values Scan(Conversion& c) {
   hlo::ScanAttributes attributes;
   attributes.dimension = c.Integer("dimension");

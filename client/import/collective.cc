@@ -1,4 +1,4 @@
-// Collectives: what devices do together, and which of them a program runs on.
+// Converts collectives, and reads their groups of devices.
 #include "client/import/conversion.h"
 #include "client/import/mesh_groups.h"
 #include "client/import/scope.h"
@@ -9,7 +9,7 @@ namespace {
 
 using enum hlo::Opcode;
 
-// A row a group; rows that are shorter than the longest end in negative numbers.
+// Reads one group per row. Rows shorter than the longest are padded with negative numbers.
 hlo::ReplicaGroups GroupsOf(Conversion& c) {
   hlo::ReplicaGroups groups;
   const Attribute* const stated = c.Find("replica_groups");
@@ -32,7 +32,7 @@ hlo::ReplicaGroups GroupsOf(Conversion& c) {
   return groups;
 }
 
-// The groups, the channel, and with `dimension` the dimension that the attribute of this name says.
+// Reads the groups, the channel, and, when `dimension` names an attribute, its dimension.
 hlo::CollectiveAttributes AttributesOf(Conversion& c, std::string_view dimension = "") {
   if (c.Bool("has_dynamic_root"))
     c.Fail(Unimplemented("It has a root that is known only when it runs (has_dynamic_root)."));
@@ -48,14 +48,14 @@ template <hlo::Opcode opcode>
 Values Reducing(Conversion& c) {
   const hlo::CollectiveAttributes attributes =
       AttributesOf(c, opcode == kReduceScatter ? "scatter_dimension" : "");
-  // Each operand is reduced by itself, by one region of two numbers.
+  // Each operand is reduced separately, by the same region of two numbers.
   std::vector<Op> operands = c.operands;
   if (operands.size() == 1) operands = Widened(c, 0, 1);
   const ComputationId reducer = c.Reducer();
   return Instruction(c, opcode, operands, attributes, {reducer});
 }
 
-// An all-reduce from before it had a region.
+// Converts an all-reduce from before the operation had a region.
 Values CrossReplicaSum(Conversion& c) {
   const hlo::CollectiveAttributes attributes = AttributesOf(c);
   if (!c.status().ok()) return {};
@@ -78,7 +78,8 @@ Values Permute(Conversion& c) {
   return Instruction(c, kCollectivePermute, c.operands, attributes);
 }
 
-// HLO joins the pieces along the dimension that it splits: where they go along another one, they are moved.
+// Adds an all-to-all. HLO joins the pieces along the dimension that it splits; pieces to be joined along
+// another dimension are moved there.
 Op Exchange(Conversion& c, Op operand, const hlo::CollectiveAttributes& attributes, int64_t join,
             int64_t count) {
   const Dims dims = c.b.shape(operand).dims;
@@ -98,7 +99,8 @@ Op Exchange(Conversion& c, Op operand, const hlo::CollectiveAttributes& attribut
   }
   const Op exchanged = c.b.Add(kAllToAll, {operand}, attributes);
   if (split == join) return exchanged;
-  Dims apart, order, together = dims;  // The pieces' numbers as a dimension of their own; its new place.
+  // `apart` has the pieces' numbers as a dimension of its own; `order` moves it to its new place.
+  Dims apart, order, together = dims;
   for (int64_t d = 0; d < rank; ++d) {
     const int64_t size = dims[static_cast<size_t>(d)];
     if (d == split) apart.push_back(count);

@@ -1,5 +1,5 @@
-// What StableHLO's verifier holds of operations, and HLO's shape inference does not: an operation a row.
-// Where HLO holds the same it is not said again.
+// Constraints of StableHLO's verifier that HLO's shape inference does not check, in one row per operation.
+// Constraints that HLO checks, too, are left out.
 #include "client/import/constraints.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ const AttributeList* ListOf(Conversion& c, std::string_view name) {
   return attribute == nullptr ? nullptr : std::get_if<AttributeList>(&attribute->value);
 }
 
-// A list of attributes, or one of integers, which may have been made of it.
+// Returns the length of a list of attributes, or of integers that may have been made from one.
 std::optional<size_t> LengthOf(Conversion& c, std::string_view name) {
   if (const AttributeList* const list = ListOf(c, name)) return list->size();
   const Attribute* const attribute = c.Find(name);
@@ -71,14 +71,16 @@ void CheckDotGeneral(Conversion& c) {
   }
 }
 
-// Members of groups: each once, and (`all`) none left out. Where `padded`, -1 fills the rows that are short.
+// A rule for the numbers in groups: each occurs once, and with `all` every number occurs. With `padded`, -1
+// fills short rows.
 struct GroupRule {
   bool all, padded;
 };
 void CheckGroups(Conversion& c, GroupRule rule) {
   const Attribute* const attribute = c.Find("replica_groups");
   const auto* const rows = attribute == nullptr ? nullptr : std::get_if<hlo::Literal>(&attribute->value);
-  if (rows == nullptr || rows->shape().rank() != 2) return;  // By a mesh; or refused where they are read.
+  // The groups are given by a mesh, or their reader refuses them.
+  if (rows == nullptr || rows->shape().rank() != 2) return;
   absl::flat_hash_set<int64_t> seen;
   for (const int64_t id : c.Integers("replica_groups")) {
     if (id == -1 && rule.padded) continue;
@@ -94,7 +96,7 @@ void CheckGroups(Conversion& c, GroupRule rule) {
   }
 }
 
-// Ids over replicas and partitions together want a channel, and the groups.
+// Checks that ids over replicas and partitions together come with a channel and groups.
 void CheckGlobal(Conversion& c) {
   if (!c.Bool("use_global_device_ids")) return;
   const int64_t channel = c.Integer("channel_id", 0);
@@ -129,7 +131,7 @@ void CheckAllToAll(Conversion& c) {
                          rows->shape().dims[1]));
 }
 
-// Dimensions of the operand that are said to be expanded, or not to be.
+// Checks the lists of dimensions of the operand that are stated to be expanded or not expanded.
 void CheckExpansions(Conversion& c) {
   absl::flat_hash_set<int64_t> seen;
   for (const char* const name : {"known_expanding_dimensions", "known_nonexpanding_dimensions"}) {
@@ -151,7 +153,7 @@ void CheckRng(Conversion& c) {
     return c.Fail(InvalidArgument("Operand 2 is %s; one dimension of sizes is needed.",
                                   hlo::ToStringNoLayout(c.shape(2))));
   const Attribute* const distribution = c.Find("rng_distribution");
-  if (distribution == nullptr) return;  // The operation's own rule says that it is missing.
+  if (distribution == nullptr) return;  // The operation's own rule reports a missing attribute.
   if (PlainText(*distribution) == "NORMAL" && !hlo::IsFloat(c.stated().type))
     return c.Fail(
         InvalidArgument("It is NORMAL, and its result has the type %s.", hlo::Name(c.stated().type)));
@@ -161,7 +163,7 @@ void CheckRng(Conversion& c) {
                          hlo::ToStringNoLayout(c.stated())));
 }
 
-// Layouts of all values of one kind; a tuple is none, or that of its leaves.
+// Checks the layouts of all values of one kind. A tuple has none, or that of its leaves.
 void CheckLayouts(Conversion& c, std::string_view name, size_t values,
                   const std::function<const Shape&(size_t)>& shape) {
   const AttributeList* const layouts = ListOf(c, name);
@@ -183,7 +185,7 @@ void CheckLayouts(Conversion& c, std::string_view name, size_t values,
   }
 }
 
-// What an index into a tuple leads to; null: out of it.
+// Returns the part of a tuple that an index leads to; null: the index is out of range.
 const Shape* PartOf(const Shape& whole, const Attribute* index) {
   const auto* const path = index == nullptr ? nullptr : std::get_if<Integers>(&index->value);
   return path == nullptr ? &whole : hlo::SubShape(whole, *path);
@@ -224,7 +226,7 @@ void CheckCustomCall(Conversion& c) {
         InvalidArgument("It has %s alone; layouts are stated of operands and results, or of neither.",
                         of_operands ? "operand_layouts" : "result_layouts"));
   }
-  // An artifact has both, empty where nothing is stated.
+  // An artifact always has both attributes, empty when the program states none.
   if (LengthOf(c, "operand_layouts") == 0 && LengthOf(c, "result_layouts") == 0) return;
   CheckLayouts(c, "operand_layouts", c.operands.size(), [&](size_t i) -> const Shape& { return c.shape(i); });
   const bool is_tuple = c.op.results.size() == 1 && c.stated().IsTuple();
@@ -232,7 +234,7 @@ void CheckCustomCall(Conversion& c) {
                [&](size_t i) -> const Shape& { return is_tuple ? c.stated().tuple[i] : c.stated(i); });
 }
 
-// The number after "name =" in the text of a structure; 0: it is not there.
+// Returns the number after "name =" in the text of a structure; 0: it is absent.
 double NumberIn(std::string_view text, std::string_view name) {
   const size_t at = text.find(name);
   if (at == text.npos) return 0;
@@ -242,8 +244,8 @@ double NumberIn(std::string_view text, std::string_view name) {
   return absl::SimpleAtod(ToAbsl(rest.substr(0, rest.find_first_of(",> "))), &number) ? number : 0;
 }
 
-// What the result may be off by: not negative, and of its own mode alone. Results here are as good as they
-// get.
+// Checks the stated accuracy of a result: tolerances are not negative, and belong to the stated mode. Results
+// here do not depend on it.
 void CheckAccuracy(Conversion& c) {
   const Attribute* const attribute = c.Find("result_accuracy");
   const auto* const word = attribute == nullptr ? nullptr : std::get_if<Word>(&attribute->value);

@@ -1,12 +1,12 @@
-// What StableHLO's verifier refuses, so that a program it would refuse is not given a meaning here.
+// Checks of StableHLO's verifier, so that a program that StableHLO refuses is refused here, too.
 #pragma once
 
 #include "client/import/conversion.h"
 
 namespace hlod::stablehlo {
 
-// Fails the conversion, with the rule and the value, where the operation breaks a rule of its own that HLO
-// has not.
+// Fails the conversion, naming the rule and the value, when the operation breaks a rule of StableHLO that HLO
+// does not have.
 void CheckConstraints(Conversion& c);
 
 }  // namespace hlod::stablehlo

@@ -1,4 +1,4 @@
-// Dots, convolutions, transforms and linear algebra.
+// Converts dots, convolutions, transforms and linear algebra.
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
@@ -62,7 +62,7 @@ Values RaggedDot(Conversion& c) {
   return Instruction(c, kRaggedDot, c.operands, attributes);
 }
 
-// The last dimension of the left with the first of the right.
+// Contracts the last dimension of the left operand with the first of the right.
 Values Dot(Conversion& c) {
   hlo::DotAttributes attributes;
   attributes.lhs_contracting = {c.shape(0).rank() - 1};
@@ -119,7 +119,7 @@ void TakePrecision(Conversion& c, hlo::Precision& precision) {
       return c.Fail(InvalidArgument("Its precision_config has %s.", PlainText(word)));
     precision.operand.push_back(static_cast<uint8_t>(found - std::begin(kWords)));
   }
-  // As XLA leaves it out.
+  // XLA omits a precision of defaults, too.
   if (std::ranges::all_of(precision.operand, [](uint8_t p) { return p == 0; })) precision.operand.clear();
 }
 

@@ -1,4 +1,4 @@
-// Loops, branches, calls, barriers, random numbers and tokens.
+// Converts loops, branches, calls, barriers, random numbers and tokens.
 #include <optional>
 #include <utility>
 
@@ -11,7 +11,7 @@ namespace {
 
 using enum hlo::Opcode;
 
-// One value as it stands, any other number as a tuple.
+// Returns a single value as it is, any other number of values as a tuple.
 Op Packed(Conversion& c, absl::Span<const Op> values) {
   return values.size() == 1 ? values[0] : c.b.Tuple(values);
 }
@@ -20,7 +20,7 @@ std::vector<Op> ValuesOf(Conversion& c, const std::vector<ValueId>& ids) {
   return c.Take(c.scope.FindAll(ids));
 }
 
-// The state is what the loop is given, then what its regions use from outside, which never changes.
+// The loop's state is its operands, then the outer values that its regions use, which never change.
 Values While(Conversion& c) {
   if (c.op.results.size() != c.operands.size()) {
     c.Fail(InvalidArgument("It has (%d) operands and (%d) results.", c.operands.size(), c.op.results.size()));
@@ -46,8 +46,8 @@ Values While(Conversion& c) {
   return values;
 }
 
-// The branch that is chosen already: of an if the first when its operand is true; of a case the last for a
-// number that has none.
+// Returns the branch that a known operand selects: for an if the first when it is true, for a case the last
+// when its number is out of range. Returns nullopt when the operand is not known.
 std::optional<size_t> ChosenBranch(Conversion& c) {
   const Integers* const known = c.scope.Known(c.operand(0));
   if (known == nullptr || known->size() != 1 || c.op.regions.empty()) return std::nullopt;
@@ -57,8 +57,8 @@ std::optional<size_t> ChosenBranch(Conversion& c) {
   return number < 0 || number > static_cast<int64_t>(last) ? last : static_cast<size_t>(number);
 }
 
-// What a branch uses from outside is its operand. A branch that is chosen already takes the place of them
-// all: the others may be for other platforms.
+// The outer values that a branch uses become its operands. A branch that is selected by a known number
+// replaces the operation: the other branches may be for other platforms.
 Values Branches(Conversion& c) {
   if (const std::optional<size_t> chosen = ChosenBranch(c)) {
     const Block* const block = c.Take(Scope::OnlyBlock(c.op.regions[*chosen]));
@@ -83,7 +83,7 @@ Values Branches(Conversion& c) {
   return c.Results(c.b.Conditional(c.operand(0), operands, branches));
 }
 
-// The computation of the function that `attribute` names, over the operands.
+// Returns the computation of the function that `attribute` names, over the operands.
 ComputationId Callee(Conversion& c, std::string_view attribute) {
   std::vector<Converter::Argument> arguments;
   for (const Op operand : c.operands) {
@@ -99,7 +99,7 @@ Values Call(Conversion& c) {
   return Instruction(c, kCall, c.operands, hlo::CallAttributes{}, {callee});
 }
 
-// A composite of CHLO's operations is that operation; another is a call of its decomposition.
+// Converts a composite of CHLO's operations to that operation, another one to a call of its decomposition.
 Values Composite(Conversion& c) {
   const std::string name = c.Text("name");
   const Attribute* const given = c.Find("composite_attributes");
@@ -118,7 +118,7 @@ Values Composite(Conversion& c) {
   return Instruction(c, kCall, c.operands, hlo::CallAttributes{.is_composite = true}, {callee});
 }
 
-// What starts is done at once: the future is the tuple of its results.
+// Runs the asynchronous operation at once: the future is the tuple of its results.
 Values AsyncStart(Conversion& c) {
   Scope::RegionForm form;
   for (size_t i = 0; i < c.operands.size(); ++i) form.shapes.push_back(c.shape(i));

@@ -1,4 +1,4 @@
-// Checked reading of attributes, and what many conversions share.
+// Reads attributes with checks, and holds helpers that many conversions share.
 #include "client/import/conversion.h"
 
 #include <algorithm>
@@ -155,7 +155,7 @@ int64_t Conversion::Choice(std::string_view name, absl::Span<const std::string_v
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i] == text) return first + static_cast<int64_t>(i);
   }
-  // By its number.
+  // The word may be given by its number.
   int64_t number = 0;
   const int64_t end = first + static_cast<int64_t>(words.size());
   if (absl::SimpleAtoi(ToAbsl(text), &number) && number >= first && number < end) return number;

@@ -1,4 +1,5 @@
-// One operation on its way into a computation: what the conversions of the single operations read and write.
+// The conversion of one operation into a computation: the interface between the rules of single operations
+// and the rest.
 #pragma once
 
 #include <optional>
@@ -26,17 +27,17 @@ class Converter;
 class Scope;
 struct Rule;
 
-// What an operation gives: a value a result.
+// The values of an operation's results, one per result.
 using Values = absl::InlinedVector<Op, 2>;
-// Two numbers a dimension: padding; or a pair of devices.
+// Two numbers per dimension: padding; or pairs of devices.
 using Pairs = std::vector<std::pair<int64_t, int64_t>>;
 
-// An operation, its operands as values of the computation under way, its attributes as numbers and words.
-// What is missing or of another kind than asked for is an error that sticks, as the builder's does; what is
-// returned then is harmless, so that a conversion checks where it counts or indexes only.
+// An operation, its operands as values of the computation being built, and its attributes as numbers and
+// words. A missing attribute, or one of another kind, sets a sticky error, as in the builder, and returns a
+// harmless default: a conversion only needs to check before it counts or indexes.
 class Conversion {
  public:
-  // REQUIRES: as many operands, results and regions as the rule takes; all outlive the conversion.
+  // REQUIRES: the operands, results and regions number as the rule says; all outlive the conversion.
   Conversion(Scope& scope, const Operation& operation, const Rule& rule, std::vector<Op> operands);
 
   Scope& scope;
@@ -47,18 +48,18 @@ class Conversion {
 
   Op operand(size_t i) const { return operands[i]; }
   const Shape& shape(size_t i) const { return b.shape(operands[i]); }
-  // The type that the program states for result `i`.
+  // Returns the type that the program states for result `i`.
   const Type& stated(size_t i = 0) const { return op.results[i].type; }
-  // The types of all results: itself when there is one, else a tuple.
+  // Returns the type of the only result, or the tuple of the types of all results.
   Type StatedTogether() const;
 
-  // The first error so far, or OK.
+  // Returns the first error so far, or OK.
   const absl::Status& status() const { return status_; }
-  // Whether the error names an operation already: one inside a region.
+  // Returns true when the error already names an operation, one inside a region.
   bool placed() const { return placed_; }
   void Fail(absl::Status status);
   void FailPlaced(absl::Status status);
-  // The value, or the error's and a default.
+  // Returns the value; on an error records it and returns a default.
   template <typename T>
   T Take(absl::StatusOr<T> value) {
     if (value.ok()) return *std::move(value);
@@ -66,28 +67,27 @@ class Conversion {
     return T();
   }
 
-  // Attributes. Without a default they must be there.
+  // Attributes. Those without a default are required.
   const Attribute* Find(std::string_view name) const;
   bool Has(std::string_view name) const { return Find(name) != nullptr; }
   int64_t Integer(std::string_view name, std::optional<int64_t> otherwise = std::nullopt);
   double Float(std::string_view name);
   bool Bool(std::string_view name, bool otherwise = false);
-  // Words, strings and symbols alike; "" when it is missing and may be.
+  // Returns the text of a word, a string or a symbol; "" when it is missing and not required.
   std::string Text(std::string_view name, bool required = true);
   Dims Integers(std::string_view name, bool required = true);
   Pairs PairsOf(std::string_view name);
-  // The type attribute, kInvalid when it is missing.
+  // Returns the type attribute; kInvalid when it is missing.
   hlo::PrimitiveType ElementType(std::string_view name);
-  // The number of the word among `words`, which start at `first`.
+  // Returns the index of the attribute's word in `words`, plus `first`.
   int64_t Choice(std::string_view name, absl::Span<const std::string_view> words, int64_t first);
 
-  // Region `i` as a computation of its block's arguments, in which constants from outside are cloned.
+  // Builds region `i` as a computation of its block's arguments. Constants from outside are cloned into it.
   ComputationId Reducer(size_t region = 0);
 
-  // One value of an instruction for each result: the instruction itself when there is one result, else its
-  // tuple's elements.
+  // Returns one value per result: the instruction itself for a single result, else the elements of its tuple.
   Values Results(Op instruction);
-  // The operands from `first` on, `count` of them.
+  // Returns `count` operands, from `first` on.
   absl::Span<const Op> Slice(size_t first, size_t count) const;
 
  private:
@@ -95,18 +95,18 @@ class Conversion {
   bool placed_ = false;
 };
 
-// How an operation is converted. What it takes is checked before the function is called; -1: any number.
+// The conversion of one operation. The numbers are checked before the function is called; -1: any number.
 struct Rule {
   std::string_view name;  // "stablehlo.add"
   Values (*convert)(Conversion&);
   int operands = -1, results = 1, regions = 0;
-  hlo::Opcode opcode{};  // Of one that is an HLO instruction as it stands.
+  hlo::Opcode opcode{};  // For operations that are one HLO instruction.
 };
 
-// An attribute in an error's text: of a long array its type.
+// Returns an attribute for an error's text: the type alone for a long array.
 std::string ShownText(const Attribute& attribute);
 
-// The rules of all operations, a file a kind. Null: none of that name.
+// Returns the rule for the operation `name`, or null. The rules of each kind are in a file of their own.
 const Rule* FindRule(std::string_view name);
 absl::Span<const Rule> ElementwiseRules();
 absl::Span<const Rule> MovementRules();
@@ -122,38 +122,40 @@ absl::Span<const Rule> ChloRules();
 absl::Span<const Rule> BroadcastingRules();
 absl::Span<const Rule> EinsumRules();
 
-// The instruction of the rule's opcode over the operands, of the stated type where that decides.
+// Adds the instruction of the rule's opcode over the operands. Its type is the stated one where the operands
+// do not determine it.
 Values Plain(Conversion& c);
-// The opcode over `operands`, and the results that Conversion::Results makes of it.
+// Adds the opcode over `operands`. Returns Conversion::Results of it.
 Values Instruction(Conversion& c, hlo::Opcode opcode, absl::Span<const Op> operands,
                    hlo::Attributes attributes = hlo::NoAttributes{},
                    absl::Span<const ComputationId> called = {});
 
-// The operands and results of `c` as the operation `name` with these attributes (null: none) has them;
-// nothing when there is no such operation, or it does not take as many of each.
+// Converts the operands and results of `c` as if they were those of the operation `name` with these
+// attributes (null: none). Returns nullopt when that operation does not exist or takes other numbers of
+// operands or results.
 std::optional<Values> ConvertAs(Conversion& c, std::string_view name, const AttributeMap* attributes);
 
-// Whether a shape is the stated type, or what a type with unknown dimensions can become.
+// Returns true when the shape is the stated type, or one that a type with unknown dimensions can become.
 bool Refines(const Shape& shape, const Type& stated);
-// Whether any dimension of a type is unknown ("?").
+// Returns true when a dimension of the type is unknown ("?").
 bool IsUnknown(const Type& type);
 
-// Operand dimension i becomes output dimension dimensions[i]; dimensions of size 1 are expanded, as HLO's
-// broadcast does not.
+// Maps operand dimension i to output dimension dimensions[i]. Unlike HLO's broadcast, it expands dimensions
+// of size 1.
 Op BroadcastInDim(Conversion& c, Op operand, absl::Span<const int64_t> output, const Dims& dimensions);
 hlo::Window MakeWindow(Conversion& c, const Dims& sizes, const Dims& strides, const Pairs& padding,
                        const Dims& base_dilations, const Dims& window_dilations, const Dims& reversal);
-// Padding and everything else but the window of convolution, and its result.
+// Adds the padding, the attributes other than the window, and the result of a convolution.
 Values Convolve(Conversion& c, const Pairs& padding);
 Values Gathered(Conversion& c, Dims slice_sizes);
-// The operands, with elements of the types that region `region` joins: a sum of f16 may be kept in f32, and
-// HLO has one type for both. The first `inputs` are its first arguments, and so, after `others` that are none
-// of them, are the rest.
+// Returns the operands, converted to the element types of the arguments of region `region`: StableHLO may sum
+// f16 in f32, HLO has one type for both. The first `inputs` operands belong to the region's first arguments,
+// the `others` after them to none, the rest to the next arguments.
 std::vector<Op> Widened(Conversion& c, size_t region, size_t inputs, size_t others = 0);
-// precision_config: a word an operand.
+// Reads precision_config, one word per operand.
 void TakePrecision(Conversion& c, hlo::Precision& precision);
 
-// An error about `operation`: where it stands, its name, and `status`.
+// Returns `status` with the operation's name and location in front.
 absl::Status At(const Operation& operation, const absl::Status& status);
 
 }  // namespace hlod::stablehlo

@@ -1,4 +1,4 @@
-// Functions become computations, callees first; the entry's attributes become the module's.
+// Converts functions to computations, callees first. The entry's attributes become the module's.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -18,10 +18,10 @@
 namespace hlod::stablehlo {
 namespace {
 
-// A loop within a branch within a call ...: the verifier's limit, met before the stack's.
+// Bounds nested loops, branches and calls. It is the verifier's limit, checked early to bound recursion.
 constexpr int kNestingMax = hlo::VerifyOptions{}.call_depth_max;
 
-// What a function is called for errors that are about none of its operations.
+// Returns an operation that names the function in errors that are not about one of its operations.
 Operation FunctionOperation(const Function& function) {
   Operation operation;
   operation.name = absl::StrCat("func.func @", function.name);
@@ -33,7 +33,7 @@ bool TakesSizes(const Operation& operation) {
   return std::ranges::any_of(DynamicRules(), [&](const Rule& rule) { return rule.name == operation.name; });
 }
 
-// Looks at every region without recursion: whether sizes are unknown, and how deep regions nest.
+// Visits all regions without recursion: finds unknown sizes and how deep regions nest.
 struct Census {
   bool has_unknown = false;
   absl::Status status;
@@ -59,7 +59,7 @@ struct Census {
   }
 };
 
-// The names of those functions that could be the entry, for an error.
+// Returns the names of the functions that could be the entry, for an error.
 std::string PublicNames(const Program& program) {
   constexpr size_t kNamesMax = 8;
   std::vector<std::string> names;
@@ -70,7 +70,7 @@ std::string PublicNames(const Program& program) {
   return absl::StrJoin(names, ", ");
 }
 
-// The one that is asked for; else @main, else the only public function.
+// Returns the function `name`; when empty, @main, else the only public function.
 absl::StatusOr<const Function*> EntryOf(const Program& program, std::string_view name) {
   const Function* entry = nullptr;
   int publics = 0;
@@ -90,7 +90,8 @@ absl::StatusOr<const Function*> EntryOf(const Program& program, std::string_view
       publics, publics == 0 ? "" : ", to be chosen by its name (--entry): ", PublicNames(program));
 }
 
-// Whether an argument that JAX calls a constant of all programs, the number of the platform, is given.
+// Returns true when `options` has numbers for an argument that JAX treats as a constant of all programs: the
+// platform's number.
 bool GivesConstants(const Function& entry, const ReadOptions& options) {
   for (const auto& [number, values] : options.numbers) {
     if (number < entry.argument_attributes.size() &&
@@ -100,7 +101,8 @@ bool GivesConstants(const Function& entry, const ReadOptions& options) {
   return false;
 }
 
-// An argument as it is given: of unknown sizes those in `options`, and numbers that sizes may follow from.
+// Returns an argument of the entry: unknown sizes come from `options`, as do numbers that sizes may depend
+// on.
 absl::StatusOr<Converter::Argument> EntryArgument(const Type& type, size_t number, const ReadOptions& options,
                                                   bool has_unknown) {
   Converter::Argument argument{.shape = type};
@@ -130,7 +132,7 @@ int64_t CountIn(const AttributeMap& attributes, std::string_view name) {
   return count == nullptr || *count < 1 ? 1 : *count;
 }
 
-// What the attributes of the entry's arguments say: aliases, donors, shardings.
+// Reads the attributes of the entry's arguments: aliases, donors, shardings.
 absl::Status TakeArguments(const Function& entry, const Meshes& meshes, hlo::Module& module) {
   const size_t results = entry.type.results.size();
   for (size_t i = 0; i < entry.argument_attributes.size() && i < entry.type.inputs.size(); ++i) {
@@ -238,8 +240,8 @@ absl::StatusOr<ComputationId> Converter::FunctionOf(std::string_view name,
                              hlo::ToStringNoLayout(function->type.inputs[i]),
                              hlo::ToStringNoLayout(arguments[i].shape));
     }
-    // A function of unknown sizes is a computation for each list of sizes, and those it calls may double with
-    // every level.
+    // A function with unknown sizes becomes one computation per list of sizes, and the number of versions may
+    // double with every level of calls.
     constexpr size_t kVersionsMax = 10'000;
     if (made_.size() > kVersionsMax) {
       return ResourceExhausted("The functions of the program have more versions than the limit (%d).",

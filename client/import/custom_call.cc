@@ -1,4 +1,4 @@
-// Custom calls: those that stand for an operation become it, the others stay.
+// Converts custom calls: those that represent an operation become that operation, the others remain.
 #include <algorithm>
 
 #include "client/import/attribute_text.h"
@@ -10,7 +10,7 @@ namespace {
 
 using enum hlo::Opcode;
 
-// The payload: a dictionary as MLIR prints it, or a string as it is.
+// Returns the payload: a dictionary as MLIR prints it, or a string unchanged.
 std::string BackendConfig(Conversion& c) {
   if (const AttributeMap* map = MapOf(c.Find("mhlo.backend_config"))) return TextOf(*map);
   if (const AttributeMap* map = MapOf(c.Find("backend_config"))) return TextOf(*map);
@@ -19,7 +19,7 @@ std::string BackendConfig(Conversion& c) {
   return is_empty ? "" : PlainText(*attribute);
 }
 
-// The functions that it names, over the arguments that their types state.
+// Returns the computations of the functions that it names, over arguments of the types that they state.
 std::vector<ComputationId> CalledComputations(Conversion& c) {
   std::vector<ComputationId> called;
   const Attribute* const attribute = c.Find("called_computations");
@@ -51,7 +51,7 @@ Values AsItStands(Conversion& c) {
   if (c.Has("mhlo.backend_config")) attributes.api_version = kTypedFfi;
   const std::vector<ComputationId> called = CalledComputations(c);
 
-  // Operands that state the sizes of results are not passed to the target.
+  // The operands that state the sizes of results are not passed to the target.
   Type stated = c.StatedTogether();
   std::vector<Op> operands = c.operands;
   if (c.Has("indices_of_shape_operands")) {
@@ -80,7 +80,7 @@ Values AsItStands(Conversion& c) {
   return c.Results(c.b.Add(kCustomCall, operands, attributes, called, &stated));
 }
 
-// What JAX checks of sizes that it does not know: nothing remains of it when it holds.
+// Checks JAX's assertion about sizes while converting. An assertion that holds is removed.
 Values ShapeAssertion(Conversion& c) {
   const Integers* const holds = c.operands.empty() ? nullptr : c.scope.Known(c.operand(0));
   if (holds == nullptr || holds->size() != 1) {
@@ -100,7 +100,7 @@ Values ShapeAssertion(Conversion& c) {
   return {};
 }
 
-// An exact result is one that it may give: operands are sorted by its comparator, and the first k remain.
+// An exact result is a valid approximate one: sorts the operands with the comparator and keeps the first k.
 Values ApproxTopK(Conversion& c) {
   const AttributeMap* config = MapOf(c.Find("mhlo.backend_config"));
   if (config == nullptr) config = MapOf(c.Find("backend_config"));
@@ -118,7 +118,8 @@ Values ApproxTopK(Conversion& c) {
   }
   const std::vector<ComputationId> comparator = CalledComputations(c);
   if (comparator.size() != 1) return AsItStands(c);
-  // Aggregated to k, or as many as the reduction leaves, of which the first k are the result.
+  // The call returns k elements when it aggregates. Otherwise it returns as many as XLA's partial reduction
+  // leaves, of which the first k are the result.
   const auto d = static_cast<size_t>(*dimension);
   const Op sorted = c.b.Add(kSort, c.Slice(0, n), hlo::SortAttributes{*dimension, false}, comparator);
   Values values;
@@ -138,14 +139,16 @@ Values ApproxTopK(Conversion& c) {
   return values;
 }
 
-// mhlo.topk, mhlo.erf and the like: operations that older writers had no other portable form for.
+// Converts mhlo.topk, mhlo.erf and similar targets, which older writers used for operations without another
+// portable form.
 Values Mhlo(Conversion& c, const std::string& target) {
   const std::string name = "chlo." + (target == "mhlo.topk" ? "top_k" : target.substr(5));
   const std::optional<Values> values = ConvertAs(c, name, MapOf(c.Find("mhlo.attributes")));
   return values.has_value() ? *values : AsItStands(c);
 }
 
-// A reduce_window whose window is operands: sizes, strides, dilations of the base and of the window, padding.
+// Converts a reduce_window whose window is in operands: sizes, strides, dilations of the base and of the
+// window, padding.
 Values DynamicReduceWindow(Conversion& c) {
   constexpr size_t kNumbers = 5;
   const size_t arrays = 2 * c.op.results.size();

@@ -1,4 +1,4 @@
-// Frontend attributes as they stand; Shardy's meshes and shardings by their text.
+// Copies frontend attributes; parses Shardy's meshes and shardings from their text.
 #include "client/import/decoration.h"
 
 #include "absl/strings/str_cat.h"

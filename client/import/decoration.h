@@ -1,4 +1,4 @@
-// What values carry beside their meaning: frontend attributes, and how they are to be sharded.
+// Annotations of values: frontend attributes and shardings.
 #pragma once
 
 #include <map>
@@ -13,15 +13,15 @@ using hlo::Mesh;
 using hlo::Meshes;
 Meshes MeshesOf(const Program& program);
 
-// The module's frontend attributes: those that it states, and its meshes as XLA keeps them.
+// Returns the module's frontend attributes: those that it states, and its meshes in XLA's form.
 std::map<std::string, std::string> ModuleAttributes(const Program& program);
 
 struct Decoration {
   std::map<std::string, std::string> frontend_attributes;
-  std::string sharding;  // A serialized OpSharding, of the last instruction; or empty.
+  std::string sharding;  // Serialized OpSharding of the last instruction; or empty.
 
-  // Takes over what an operation or an argument of this type says in mhlo.frontend_attributes, mhlo.sharding,
-  // sdy.sharding and sdy.sharding_rule.
+  // Adds the annotations that an operation, or an argument of this type, has in mhlo.frontend_attributes,
+  // mhlo.sharding, sdy.sharding and sdy.sharding_rule.
   void Take(const AttributeMap& attributes, const Meshes& meshes, const Type& type);
 };
 

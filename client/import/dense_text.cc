@@ -1,4 +1,4 @@
-// Numbers, lists of them, bytes.
+// Writes numbers, lists of them, or bytes.
 #include "client/import/dense_text.h"
 
 #include <cmath>
@@ -13,10 +13,10 @@
 namespace hlod::stablehlo {
 namespace {
 
-// Elements up to which they are numbers: people read those.
+// The largest number of elements that are written as numbers, for people to read.
 constexpr int64_t kNumbersMax = 64;
 
-// MLIR takes a float by its digits, with a point, or by its bits.
+// Returns a float by its digits, with a point, or by its bits: the two forms that MLIR accepts.
 std::string FloatText(double value, uint64_t bits, int width, bool is_double) {
   if (!std::isfinite(value)) return absl::StrFormat("0x%0*X", width / 4, bits);
   return is_double ? absl::StrFormat("%.16e", value) : absl::StrFormat("%.8e", value);
@@ -37,12 +37,12 @@ std::string ElementText(const T& value) {
     std::memcpy(&bits, &value, sizeof(T));
     return FloatText(static_cast<double>(value), bits, 8 * sizeof(T), std::is_same_v<T, double>);
   } else {
-    // Those below 32 bits, of which some have no digits that every reader rounds alike.
+    // Floats below 32 bits: not every reader rounds their digits alike.
     return absl::StrFormat("0x%X", static_cast<uint64_t>(value.bits()));
   }
 }
 
-// "[[1, 2], [3, 4]]" of the elements from `next` on.
+// Appends "[[1, 2], [3, 4]]", the elements from `next` on. Advances `next`.
 template <typename T>
 void AppendList(const hlo::Shape& shape, size_t dimension, const T*& next, std::string& text) {
   if (dimension == shape.dims.size()) return absl::StrAppend(&text, ElementText(*next++));
@@ -59,7 +59,7 @@ std::string ElementsText(const hlo::Literal& literal) {
   if (count == 0) return "";
   std::string text;
   const bool is_one = IsOneValue(literal);
-  // Of bools MLIR's versions have the bytes in two ways.
+  // Versions of MLIR differ in the bytes of bools.
   if (!is_one && count > kNumbersMax && literal.shape().type != hlo::kPred) {
     for (const std::byte byte : literal.bytes()) absl::StrAppendFormat(&text, "%02X", static_cast<int>(byte));
     return absl::StrCat("\"0x", text, "\"");

@@ -1,4 +1,4 @@
-// The elements of a literal as MLIR writes them.
+// Writes the elements of a literal as MLIR does.
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace hlod::stablehlo {
 
-// "dense<[[1, 2], [3, 4]]> : tensor<2x2xi32>"; one value for all where they are equal, bytes in hexadecimal
-// where they are many. Floats have as many digits as bring them back; NaN and infinities are bits.
+// Returns "dense<[[1, 2], [3, 4]]> : tensor<2x2xi32>": one value when all are equal, bytes in hexadecimal
+// when they are many. Floats have enough digits to be read back exactly; NaN and infinities are written as
+// bits.
 std::string DenseText(const hlo::Literal& literal);
 
 }  // namespace hlod::stablehlo

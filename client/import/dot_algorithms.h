@@ -1,4 +1,4 @@
-// The algorithms of dots: PrecisionConfig's numbers, and what StableHLO states of each.
+// The algorithms of dots: PrecisionConfig's numbers, and the types that StableHLO states for each.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace hlod::stablehlo {
 
-// kInvalid as the operands' type: any f8.
+// `operands` kInvalid means any f8.
 struct DotAlgorithm {
   hlo::PrimitiveType operands, accumulation;
   int64_t products;
@@ -22,7 +22,7 @@ inline constexpr DotAlgorithm kDotAlgorithms[] = {
     {hlo::kF32, hlo::kF32, 1, false, 11},    {hlo::kF64, hlo::kF64, 1, false, 12},
     {hlo::kBF16, hlo::kF32, 9, false, 13},
 };
-// TF32 is not an element type; it is a word.
+// TF32 is a word, not an element type.
 inline constexpr uint8_t kTf32 = 9, kTf32Times3 = 10;
 
 }  // namespace hlod::stablehlo

@@ -1,5 +1,4 @@
-// Operations whose sizes are operands: converted where the sizes are known, as the static operations they
-// then are.
+// Converts operations whose sizes are operands to the static operations, when the sizes are known.
 #include <algorithm>
 #include <optional>
 
@@ -12,7 +11,7 @@ namespace {
 
 using enum hlo::Opcode;
 
-// The numbers of operand `i`; an error when they are not known.
+// Returns the numbers of operand `i`; fails when they are not known.
 Dims Sizes(Conversion& c, size_t i) {
   if (const Integers* known = c.scope.Known(c.operand(i))) return Dims(known->begin(), known->end());
   c.Fail(Unimplemented(
@@ -20,8 +19,8 @@ Dims Sizes(Conversion& c, size_t i) {
   return {};
 }
 
-// How far `limit` lies above `start`, where the program shows it: both are known, one is the other and a
-// known number, or they are made in the same way of such parts.
+// Returns limit - start, when the program shows it: both are known, one is the other plus a known number, or
+// both are computed in the same way from such parts. Else nullopt.
 std::optional<Integers> KnownDifference(Scope& scope, Op limit, Op start, int levels = 8) {
   const Integers* const last = scope.Known(limit);
   const Integers* const first = scope.Known(start);
@@ -59,7 +58,8 @@ std::optional<Integers> KnownDifference(Scope& scope, Op limit, Op start, int le
   return all;
 }
 
-// The sizes of the result: those of operand `i`, and of its type, which may know them alone.
+// Returns the sizes of the result: those of operand `i`, or of the stated type, which may be the only one to
+// know them.
 Dims ResultSizes(Conversion& c, size_t i) {
   const Dims& stated = c.stated().dims;
   if (c.scope.Known(c.operand(i)) == nullptr && !IsUnknown(c.stated())) return stated;
@@ -89,8 +89,8 @@ Values DynamicIota(Conversion& c) {
   return {c.b.Iota(Shape::Array(c.stated().type, sizes), c.Integer("iota_dimension"))};
 }
 
-// A slice from numbers to numbers; or, of a step of 1, one of known sizes from wherever the values say. What
-// lies outside of the operand is not defined there, and HLO moves such a start to where the slice fits.
+// Converts a slice between known numbers; or a slice of step 1 and known sizes at a start that is computed.
+// StableHLO does not define a slice that leaves the operand; HLO moves its start to where the slice fits.
 Values RealDynamicSlice(Conversion& c) {
   const size_t rank = c.shape(0).dims.size();
   if (c.scope.Known(c.operand(1)) != nullptr && c.scope.Known(c.operand(2)) != nullptr)

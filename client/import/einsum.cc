@@ -1,5 +1,5 @@
-// Einsums, whose operands' dimensions have letters: "ab,bc->ac" multiplies what has the same letters, and
-// adds up over those that the result does not have. And torch_index_select.
+// Converts einsums, whose operands' dimensions have letters: "ab,bc->ac" multiplies along equal letters and
+// sums over those that the result does not have. Also torch_index_select.
 #include <algorithm>
 #include <string>
 
@@ -15,7 +15,7 @@ namespace {
 
 using enum hlo::Opcode;
 
-// A value whose dimensions have letters. "..." has stood for letters of its own since it was read.
+// A value whose dimensions have letters. "..." was replaced by hidden letters when it was read.
 struct Lettered {
   Op value;
   std::string letters;
@@ -24,12 +24,12 @@ struct Lettered {
 bool Has(std::string_view letters, char letter) { return letters.find(letter) != letters.npos; }
 int64_t PlaceOf(std::string_view letters, char letter) { return static_cast<int64_t>(letters.find(letter)); }
 
-// Letters that stand for the dimensions under "...": those that no program writes, one a dimension, counted
+// The hidden letters for the dimensions under "...", which no program can write: one per dimension, counted
 // from the last.
 constexpr char kFirstHidden = '\x01';
 constexpr int64_t kHiddenMax = 26;
 
-// The letters of one operand of `rank`, or (rank -1) of the result, whose "..." is `hidden`.
+// Returns the letters of one operand of `rank`, or, with rank -1, of the result, whose "..." is `hidden`.
 std::string LettersOf(Conversion& c, std::string_view text, int64_t rank, std::string& hidden) {
   std::string letters;
   const size_t dots = text.find("...");
@@ -56,7 +56,7 @@ std::string LettersOf(Conversion& c, std::string_view text, int64_t rank, std::s
   return letters;
 }
 
-// Adds up over the dimensions whose letters are not in `kept`.
+// Sums over the dimensions whose letters are not in `kept`.
 Lettered Summed(Conversion& c, Lettered x, std::string_view kept) {
   Dims summed;
   std::string letters;
@@ -112,7 +112,7 @@ Values UnaryEinsum(Conversion& c) {
   return {Ordered(c, Summed(c, {c.operand(0), config.operands[0]}, config.result), config.result)};
 }
 
-// What both have is a batch dimension where the result has it, and contracted where it does not.
+// A letter of both operands is a batch dimension when the result has it, else it is contracted.
 Values Einsum(Conversion& c) {
   const Config config = ConfigOf(c);
   if (!c.status().ok()) return {};
@@ -138,7 +138,8 @@ Values Einsum(Conversion& c) {
   return {Ordered(c, {product, batch + left + right}, config.result)};
 }
 
-// The slices of dimension `dim` at the indices, whose first dimensions are the operand's batch dimensions.
+// Returns the slices of dimension `dim` at the indices, whose first dimensions are the operand's batch
+// dimensions.
 Values TorchIndexSelect(Conversion& c) {
   const Shape &operand = c.shape(0), &indices = c.shape(1);
   int64_t dim = c.Integer("dim"), batch = c.Integer("batch_dims");
@@ -160,7 +161,8 @@ Values TorchIndexSelect(Conversion& c) {
   gather.slice_sizes[static_cast<size_t>(dim)] = 1;
   gather.start_index_map = {dim};
   gather.index_vector_dim = indices.rank();
-  // The dimensions before dim, those of the indices but for the batch, and those after dim.
+  // The offset dimensions are those before dim and those after it; the indices' dimensions without the batch
+  // are between them.
   const int64_t between = indices.rank() - batch;
   for (int64_t d = batch; d < dim; ++d) gather.offset_dims.push_back(d);
   for (int64_t d = dim + 1; d < operand.rank(); ++d) gather.offset_dims.push_back(d - 1 + between);

@@ -1,4 +1,4 @@
-// Bytes into literals, literals into integers.
+// Converts bytes to literals, and literals to integers.
 #include "client/import/elements.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 using hlo::Literal;
 
-// Makes a value of any byte, as every element below a byte and every bool must be one.
+// Makes every byte a valid value: elements below 8 bits and bools do not use all bits of their byte.
 void Clean(Literal& literal) {
   hlo::VisitType(literal.shape().type, [&]<typename T>() {
     if constexpr (std::is_same_v<T, bool> || hlo::kIsSmallInt<T>) {
@@ -31,7 +31,7 @@ void Clean(Literal& literal) {
   });
 }
 
-// A list whose elements are all integers of one type, or all bools; else nothing.
+// Returns a list whose elements are all integers of one type, or all bools, as Integers; else nullopt.
 std::optional<Attribute> AsIntegers(const std::vector<Attribute>& list) {
   if (list.empty()) return std::nullopt;
   Integers integers;

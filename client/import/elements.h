@@ -1,5 +1,5 @@
-// The elements of a dense literal as MLIR keeps them in memory: text in hexadecimal and bytecode have these
-// bytes.
+// The elements of a dense literal as MLIR keeps them in memory, which is also their form in hexadecimal text
+// and in bytecode.
 #pragma once
 
 #include <string_view>
@@ -9,18 +9,19 @@
 
 namespace hlod::stablehlo {
 
-// Little endian, elements below a byte in a byte each, bools in a bit or in a byte each; the bytes of one
-// element stand for all of them. `type` is a static array's. The caller has limited its size.
+// Converts little-endian bytes. Elements of less than 8 bits take one byte each, bools one bit or one byte;
+// the bytes of a single element are repeated for all. `type` is a static array's, and the caller has limited
+// its size.
 absl::StatusOr<hlo::Literal> LiteralFromBytes(const Type& type, std::string_view bytes);
 
-// The elements of a literal of integers or bools; of other literals none.
+// Returns the elements of a literal of integers or bools; empty for other types.
 Integers ElementsOf(const hlo::Literal& literal);
-// Whether there are elements, all with the same bits.
+// Returns true when there are elements and all have the same bits.
 bool IsOneValue(const hlo::Literal& literal);
 // Copies element 0 to the others.
 void RepeatFirst(hlo::Literal& literal);
 
-// Literals of integers and of one dimension, and lists of integers, as Integers, all the way down.
+// Converts one-dimensional literals of integers, and lists of integers, to Integers, recursively.
 void MakeIntegers(Attribute& attribute);
 
 }  // namespace hlod::stablehlo

@@ -1,4 +1,4 @@
-// Operations that HLO has as they stand: a row each.
+// Converts the operations that HLO has, too: one row per operation.
 #include <optional>
 #include <utility>
 
@@ -10,8 +10,8 @@ namespace {
 using hlo::Opcode;
 using enum hlo::Opcode;
 
-// A conversion to the type that an operand has is the operand. Of a complex number the real part is
-// converted, to i1 too, where HLO's convert does not say which parts decide.
+// Converts element types. The operand itself is returned when it has the type already. Of a complex number
+// the real part is converted, to i1 too, where HLO's convert does not define which parts decide.
 Values Convert(Conversion& c) {
   if (c.shape(0).type == c.stated().type) return {c.operand(0)};
   if (hlo::IsComplex(c.shape(0).type) && !hlo::IsComplex(c.stated().type)) {
@@ -22,7 +22,8 @@ Values Convert(Conversion& c) {
   return Plain(c);
 }
 
-// The integers whose comparisons are of `type`, if those of `element` are not.
+// Returns the integer type of the other signedness whose comparisons are of `type`; nullopt when those of
+// `element` are already.
 std::optional<hlo::PrimitiveType> OtherReading(hlo::PrimitiveType element, hlo::ComparisonType type) {
   using enum hlo::PrimitiveType;
   static constexpr std::pair<hlo::PrimitiveType, hlo::PrimitiveType> kPairs[] = {
@@ -44,7 +45,7 @@ Values Compare(Conversion& c) {
   attributes.type = hlo::DefaultComparisonType(c.shape(0).type);
   if (type > 0) attributes.type = static_cast<hlo::ComparisonType>(type - 1);
   std::vector<Op> operands = c.operands;
-  // The other reading of the same bits, which HLO has types for: UNSIGNED of i32, which is signless in MLIR.
+  // MLIR's i32 is signless: UNSIGNED compares its bits as u32, which in HLO is a type of its own.
   const std::optional<hlo::PrimitiveType> other = OtherReading(c.shape(0).type, attributes.type);
   if (other.has_value() && c.shape(1).type == c.shape(0).type) {
     for (Op& operand : operands) {

@@ -1,4 +1,4 @@
-// HLO as the text of a StableHLO program.
+// Writes HLO as the text of a StableHLO program.
 #include "absl/strings/str_cat.h"
 #include "client/import/attribute_text.h"
 #include "client/import/import.h"

@@ -1,4 +1,4 @@
-// Modules of any form, StableHLO among them, as HLO modules; and HLO modules as StableHLO.
+// Converts modules of any form, StableHLO among them, to HLO modules; and HLO modules to StableHLO.
 #pragma once
 
 #include <map>
@@ -13,43 +13,43 @@
 
 namespace hlod {
 
-// The sizes of the entry's arguments, by their number: for those of unknown sizes (tensor<?x4xf32>), as
-// jax.export writes symbolic shapes. The others have those of their types.
+// Sizes of the entry's arguments, by argument number, for types with unknown sizes (tensor<?x4xf32>), which
+// is how jax.export writes symbolic shapes. The other arguments have the sizes of their types.
 using ArgumentSizes = std::map<size_t, hlo::Dims>;
-// The elements of arguments of integers, by their number: in a program with unknown sizes, what they say
-// (tensor<2xi64> of a dynamic_reshape) is fixed by them. The arguments stay.
+// Elements of integer arguments, by argument number. In a program with unknown sizes they fix the sizes that
+// depend on them (the tensor<2xi64> of a dynamic_reshape). The arguments remain parameters.
 using ArgumentNumbers = std::map<size_t, std::vector<int64_t>>;
 
 struct ReadOptions {
-  // The module is to be run: fields of a proto that are not known, and not known to be cosmetic, are refused;
-  // a program whose partitions differ in annotations alone has one, and one that says no number of them as
-  // many as its mesh has devices.
+  // True when the module is to be run. Fields of a proto that are unknown, and not known to be cosmetic, are
+  // refused; a program whose partitions differ in annotations alone gets one partition; and one that states
+  // no number of partitions gets the number of devices of its mesh.
   bool for_execution = false;
-  // The module is to be differentiated: special functions of StableHLO are under rules of differentiation that
-  // have the operations' names ("chlo.lgamma", common/hlo/own_derivative.h).
+  // True when the module is to be differentiated: StableHLO's special functions become calls with
+  // differentiation rules that have the operations' names ("chlo.lgamma", common/hlo/own_derivative.h).
   bool with_rules = false;
-  // Of a StableHLO program.
+  // The next three apply to StableHLO programs.
   ArgumentSizes sizes;
   ArgumentNumbers numbers;
-  std::string entry;  // The function that is the entry, without its @; empty: @main, or the only public one.
+  std::string entry;  // The entry function, without its @; empty: @main, or the only public one.
 };
 
 namespace stablehlo {
 
-// The program as an HLO module, verified. Errors name the operation, its place and what it is that HLO has no
-// form for.
+// Converts the program to an HLO module, verified. Errors name the operation, its location, and the feature
+// that HLO has no form for.
 absl::StatusOr<std::unique_ptr<hlo::Module>> ToHlo(const Program& program, const ReadOptions& options = {});
 
-// The module as the text of a StableHLO program, in MLIR's generic form. Its entry is @main; tuples of
-// results are as many results, layouts are not kept. UNIMPLEMENTED naming the first instruction that
-// StableHLO (with CHLO) has no operation for; an error of the verifier.
+// Returns the module as the text of a StableHLO program, in MLIR's generic form. Its entry is @main; tuple
+// results become several results, layouts are dropped. Returns UNIMPLEMENTED, naming the first instruction
+// that StableHLO (with CHLO) has no operation for, or an error of the verifier.
 absl::StatusOr<std::string> FromHlo(const hlo::Module& module);
 
 }  // namespace stablehlo
 
-// A module in whatever form the bytes have: HLO proto (HloModuleProto, HloProto), HLO text, StableHLO text, a
-// StableHLO artifact, what Exported.serialize() of jax.export gives. Errors in a text begin with
-// "line:column: ". Of StableHLO alone, the module is verified.
+// Reads a module from bytes of any form: HLO proto (HloModuleProto, HloProto), HLO text, StableHLO text, a
+// StableHLO artifact, the result of jax.export's Exported.serialize(). Errors in a text begin with
+// "line:column: ". Only modules from StableHLO are verified.
 absl::StatusOr<std::unique_ptr<hlo::Module>> ReadModule(std::string_view bytes,
                                                         const ReadOptions& options = {});
 

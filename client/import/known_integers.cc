@@ -1,4 +1,4 @@
-// The arithmetic of sizes: a row an opcode, element by element, wrapped to the element type.
+// The arithmetic of sizes: one row per opcode, element by element, wrapped to the element type.
 #include "client/import/known_integers.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ bool IsCounted(const hlo::Shape& shape) {
   return count.has_value() && *count <= kElementsMax && !shape.HasDynamicDimension();
 }
 
-// `value` as the element type keeps it.
+// Returns `value` wrapped to the element type.
 int64_t Wrapped(int64_t value, hlo::PrimitiveType type) {
   const int bits = hlo::Info(type).bits;
   if (type == hlo::kPred) return value != 0;
@@ -48,7 +48,7 @@ std::optional<int64_t> Binary(hlo::Opcode opcode, int64_t a, int64_t b) {
   }
 }
 
-// Of a negative exponent 0, as HLO has it for all bases but 1 and -1.
+// Returns 0 for a negative exponent, as HLO does for all bases but 1 and -1.
 int64_t Powered(int64_t base, int64_t exponent) {
   if (exponent < 0) return base == 1 ? 1 : base == -1 ? ((exponent & 1) != 0 ? -1 : 1) : 0;
   uint64_t result = 1, factor = static_cast<uint64_t>(base);
@@ -58,13 +58,13 @@ int64_t Powered(int64_t base, int64_t exponent) {
   return static_cast<int64_t>(result);
 }
 
-// An amount of the type's width or more, and a negative one, shifts everything out.
+// An amount that is negative, or at least the type's width, shifts out all bits.
 int64_t Shifted(hlo::Instruction shift, int64_t value, int64_t amount) {
   const int bits = hlo::Info(shift.shape().type).bits;
   const bool out = amount < 0 || amount >= bits;
   const auto word = static_cast<uint64_t>(value);
   if (shift.opcode() == hlo::kShiftRightArithmetic) {
-    // An unsigned type shifts its own top bit in, too.
+    // shift-right-arithmetic of an unsigned type shifts in its own top bit, too.
     const auto wide = static_cast<int64_t>(word << (64 - bits)) >> (64 - bits);
     return wide >> (out ? 63 : amount);
   }
@@ -148,7 +148,7 @@ std::optional<Integers> Fold(hlo::Instruction instruction,
     case hlo::kBroadcast:
       return operands[0]->size() == 1 ? std::optional(Integers(count, operands[0]->front())) : std::nullopt;
     case hlo::kConcatenate: {
-      // Row by row of what lies before the dimension, a run of each operand.
+      // For each row before the dimension, appends a run of each operand.
       const auto d = static_cast<size_t>(instruction.dimensions()[0]);
       int64_t rows = 1;
       for (size_t i = 0; i < d; ++i) rows *= shape.dims[i];

@@ -1,5 +1,5 @@
-// Small arrays of integers that can be computed while a program is converted: the sizes that dynamic
-// operations are given.
+// Small arrays of integers that can be computed while a program is converted, such as the size operands of
+// dynamic operations.
 #pragma once
 
 #include <functional>
@@ -10,15 +10,16 @@
 
 namespace hlod::stablehlo {
 
-// The elements of an instruction of integers or truth values, by those of its operands (null: not known); or
-// nothing, when they are not known, too many, or of an opcode that sizes are not computed by.
+// Returns the elements of an instruction of integers or truth values, computed from those of its operands
+// (`known` returns null for unknown ones). Returns nullopt when an operand is unknown, the elements are too
+// many, or sizes are not computed with this opcode.
 std::optional<Integers> Fold(hlo::Instruction instruction,
                              const std::function<const Integers*(hlo::NodeId)>& known);
 
-// The numbers as a literal of an array shape of integers or truth values.
+// Returns the numbers as a literal of `shape`, an array of integers or truth values.
 hlo::Literal LiteralOf(const Integers& values, const hlo::Shape& shape);
 
-// The elements of an array of integers or truth values; nothing for other types.
+// Returns the elements of an array of integers or truth values; nullopt for other types.
 std::optional<Integers> IntegersOf(const hlo::Literal& literal);
 
 }  // namespace hlod::stablehlo

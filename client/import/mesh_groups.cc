@@ -1,4 +1,4 @@
-// A reader of the attribute's text, field by field.
+// Parses the attribute's text, field by field.
 #include "client/import/mesh_groups.h"
 
 #include <algorithm>
@@ -16,14 +16,14 @@ namespace {
 
 using text::Reader;
 
-// "#NAME<": the beginning of a structure.
+// Reads "#NAME<", the beginning of a structure.
 absl::Status Begin(Reader& reader, std::string_view name) {
   ASSIGN_OR_RETURN(const std::string_view found, reader.NameAfter('#', name));
   if (found != name) return InvalidArgument("%s is expected, found #%s.", name, found);
   return reader.Expect("<");
 }
 
-// The fields of a structure up to its '>': `read` is given the name of each, after its '='.
+// Reads the fields of a structure up to its '>'. Calls `read` with the name of each field, after its '='.
 template <typename Read>
 absl::Status Fields(Reader& reader, Read read) {
   for (bool is_first = true; !reader.Try(">"); is_first = false) {
@@ -84,10 +84,10 @@ absl::Status ReadMesh(Reader& reader, const Meshes& meshes, xla::MeshProto& mesh
   return absl::OkStatus();
 }
 
-// An axis by its name, before the mesh is known: it may stand behind.
+// An axis by its name. Its mesh may follow later in the text.
 struct Axis {
   std::string name;
-  std::optional<std::pair<int64_t, int64_t>> factor;  // What comes before it, and its size.
+  std::optional<std::pair<int64_t, int64_t>> factor;  // The product of the factors before it, and its size.
 };
 
 absl::Status ReadAxis(Reader& reader, Axis& axis) {

@@ -9,9 +9,9 @@
 
 namespace hlod::stablehlo {
 
-// '#stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x">]>', whose mesh
-// may be written out (#stablehlo.mesh<axes = [...]>), and whose axes may be factors of axes (sub_axis_info =
-// (1)2). Errors name what the text has instead, or the mesh or axis that is not there.
+// Parses '#stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x">]>'. The
+// mesh may be written out (#stablehlo.mesh<axes = [...]>), and axes may be factors of axes (sub_axis_info =
+// (1)2). Errors name the unexpected text, or the unknown mesh or axis.
 absl::StatusOr<hlo::ReplicaGroups> MeshAxesGroups(std::string_view text, const Meshes& meshes);
 
 }  // namespace hlod::stablehlo

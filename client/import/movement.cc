@@ -1,4 +1,4 @@
-// Constants, shapes and the movement of elements.
+// Converts constants, shapes and movements of elements.
 #include <algorithm>
 
 #include "client/import/attribute_text.h"
@@ -10,7 +10,7 @@ namespace {
 
 using enum hlo::Opcode;
 
-// Elements from which on a constant that is one value is a broadcast of it, as XLA has it.
+// The number of elements from which on a constant with equal elements becomes a broadcast, as in XLA.
 constexpr int64_t kSplatMin = 32;
 
 Values Constant(Conversion& c) {
@@ -33,7 +33,7 @@ Values Iota(Conversion& c) {
   return Instruction(c, kIota, {}, hlo::DimensionsAttributes{{c.Integer("iota_dimension")}});
 }
 
-// An opcode whose attributes are one list of dimensions.
+// Converts to an opcode whose attributes are one list of dimensions.
 template <hlo::Opcode opcode>
 Values WithDimensions(Conversion& c, std::string_view attribute) {
   return Instruction(c, opcode, c.operands, hlo::DimensionsAttributes{c.Integers(attribute)});
@@ -53,7 +53,7 @@ Values GetDimensionSize(Conversion& c) {
       c.b.Constant(hlo::Literal::Scalar(static_cast<int32_t>(shape.dims[static_cast<size_t>(dimension)])))};
 }
 
-// The stated shape says which dimensions are dynamic, which sizes alone do not.
+// Reshapes. Only the stated shape says which dimensions are dynamic.
 Values Reshape(Conversion& c) {
   if (IsUnknown(c.stated())) return {c.b.Reshape(c.operand(0), c.stated().dims)};
   Shape stated = c.stated();

@@ -1,7 +1,7 @@
-// A StableHLO program as operations: what the readers of text and of bytecode both make, and what the
-// conversion to HLO reads. Names and attributes are StableHLO's; an operation's attributes are flat, as in
-// the portable dialect (VHLO): the fields of #stablehlo.dot<...>, .conv<...>, .gather<...>, .scatter<...> and
-// .channel_handle<...> stand beside the others (lhs_contracting_dimensions, index_vector_dim, channel_id).
+// A StableHLO program as operations: the output of the readers of text and of bytecode, and the input of the
+// conversion to HLO. Names and attributes are StableHLO's; an operation's attributes are flat, as in the
+// portable dialect (VHLO): the fields of #stablehlo.dot<...>, .conv<...>, .gather<...>, .scatter<...> and
+// .channel_handle<...> are among the others (lhs_contracting_dimensions, index_vector_dim, channel_id).
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,9 @@
 
 namespace hlod::stablehlo {
 
-// A type is an HLO shape without layout: tensors, tuples and tokens. tensor<?x4xf32> has kUnboundedSize, or
-// its bound where #stablehlo.bounds<...> (text) or an encoding (bytecode) states one.
+// A type is an HLO shape without layout: tensors, tuples and tokens. An unknown dimension, as in
+// tensor<?x4xf32>, has kUnboundedSize, or its bound when #stablehlo.bounds<...> (text) or an encoding
+// (bytecode) states one.
 using Type = hlo::Shape;
 struct FunctionType {
   std::vector<Type> inputs, results;
@@ -29,8 +30,8 @@ struct FunctionType {
 struct Attribute;
 using AttributeMap = std::map<std::string, Attribute, std::less<>>;
 using Integers = std::vector<int64_t>;  // array<i64: 1, 2>, dense<[1, 2]> : tensor<2xi64>, [1, 2].
-// A word that names one of a list: EQ, FLOAT, DEFAULT, FFT, NO_TRANSPOSE, upper case. An api_version is one,
-// by its number: "4" is TYPED_FFI.
+// An enumerator: EQ, FLOAT, DEFAULT, FFT, NO_TRANSPOSE, upper case. api_version is a word of its number: "4"
+// is TYPED_FFI.
 struct Word {
   std::string text;
 };
@@ -38,18 +39,18 @@ struct Symbol {
   std::string name;  // Without the @.
 };
 struct Attribute {
-  // Nothing is a unit attribute: it is there. Lists of bools (window_reversal) are Integers of 0 and 1;
-  // [n, 2] integers (padding, source_target_pairs) and replica_groups are a Literal; a constant's value is a
-  // Literal of its tensor's shape, splats expanded. What hlod has no use for (Shardy's rules, locations,
-  // result_accuracy) may be a Word of its text.
+  // monostate is a unit attribute. Lists of bools (window_reversal) are Integers of 0 and 1; [n, 2] integers
+  // (padding, source_target_pairs) and replica_groups are a Literal; a constant's value is a Literal of its
+  // tensor's shape, with splats expanded. Attributes that hlod does not use (Shardy's rules, locations,
+  // result_accuracy) may be a Word of their text.
   std::variant<std::monostate, bool, int64_t, double, std::string, Word, Symbol, Integers, hlo::Literal, Type,
                FunctionType, std::vector<Attribute>, std::shared_ptr<AttributeMap>>
       value;
-  // Of an integer, a float or Integers, the type that it states (76 : ui8, 0.95 : f32, array<i32: 1>);
-  // kInvalid: none. The text of a custom call's backend_config has it.
+  // The type that an integer, a float or Integers states (76 : ui8, 0.95 : f32, array<i32: 1>); kInvalid:
+  // none. The text of a custom call's backend_config contains it.
   hlo::PrimitiveType type = hlo::kInvalid;
 };
-// The attribute of a name, and what it is as a dictionary; null when it is not there, or is something else.
+// Return the attribute of a name, alone or as a dictionary; null when it is missing or of another kind.
 inline const Attribute* Find(const AttributeMap& attributes, std::string_view name) {
   const auto found = attributes.find(name);
   return found == attributes.end() ? nullptr : &found->second;
@@ -60,7 +61,7 @@ inline const AttributeMap* MapOf(const Attribute* attribute) {
   return map == nullptr ? nullptr : map->get();
 }
 
-// Values are numbered, over the whole program, in the order of their definitions.
+// Values are numbered over the whole program, in the order of their definitions.
 using ValueId = int32_t;
 struct Value {
   ValueId id = -1;
@@ -70,18 +71,19 @@ struct Value {
 struct Operation;
 struct Block {
   std::vector<Value> arguments;
-  std::vector<Operation> operations;  // The last one ends it: stablehlo.return, func.return, sdy.return.
+  std::vector<Operation> operations;  // Ends with a terminator: stablehlo.return, func.return, sdy.return.
 };
 struct Region {
-  std::vector<Block> blocks;  // One, in all that StableHLO has.
+  std::vector<Block> blocks;  // Exactly one in StableHLO's operations.
 };
 
-// Where an operation stands: in the program's source (loc(...)), and in the file that was read, for errors.
+// The location of an operation in the program's source (loc(...)), and, for errors, in the file that was
+// read.
 struct Location {
   std::string name;  // The scope: "jit(f)/jit(main)/add". Empty: none.
   std::string file;  // Empty: none.
   int line = 0;
-  int read_line = 0, read_column = 0;  // Of text; 0: bytecode.
+  int read_line = 0, read_column = 0;  // In a text; 0: read from bytecode.
 };
 
 struct Operation {
@@ -97,8 +99,8 @@ struct Function {
   std::string name;
   bool is_public = true;
   FunctionType type;
-  std::vector<AttributeMap> argument_attributes, result_attributes;  // One a value, most of them empty.
-  Region body;  // Its block's arguments are the inputs. A declaration has none.
+  std::vector<AttributeMap> argument_attributes, result_attributes;  // One per value, most of them empty.
+  Region body;  // The block's arguments are the inputs. A declaration has no block.
   bool has_body() const { return !body.blocks.empty(); }
 };
 
@@ -107,29 +109,29 @@ struct Program {
   AttributeMap attributes;  // mhlo.num_partitions, mhlo.num_replicas, ...
   std::vector<Function> functions;
   std::vector<Operation> others;  // sdy.mesh and the like.
-  ValueId values = 0;             // Ids are below it.
-  // Numbers that it states choose its branches (the platform's): they are followed where they go.
+  ValueId values = 0;             // All value ids are below it.
+  // True when constants of the program select its branches (such as the platform's): they are propagated into
+  // the functions that it calls.
   bool branches_are_known = false;
 };
 
-// Text as JAX, PyTorch/XLA and MLIR's own printers write it, in the pretty form, the generic form, or both
-// mixed. Errors are "line:column: what is there, and what was expected".
+// Reads text as JAX, PyTorch/XLA and MLIR's own printers write it, in the pretty form, the generic form, or
+// both mixed. Errors have the form "line:column: found, and expected".
 absl::StatusOr<Program> ParseText(std::string_view text);
-// Whether a text is MLIR rather than HLO: its first word is module, func.func, "builtin.module", sdy.mesh, or
-// an alias
-// (#loc, !type).
+// Returns true when a text is MLIR rather than HLO: its first word is module, func.func, "builtin.module",
+// sdy.mesh, or an alias (#loc, !type).
 bool IsStablehloText(std::string_view text);
 
-// A portable artifact (MLIR bytecode of the VHLO dialect), as jax.export and StableHLO's serialize write it,
-// from version 0.9.0 on. Errors name the section or the operation, and the byte.
+// Reads a portable artifact (MLIR bytecode of the VHLO dialect), as jax.export and StableHLO's serialize
+// write it from version 0.9.0 on. Errors name the section or the operation, and the byte.
 absl::StatusOr<Program> ParseBytecode(std::string_view bytes);
 bool IsBytecode(std::string_view bytes);
 
-// What jax.export's Exported.serialize() gives: an artifact with what JAX says of its arguments. The program
-// takes the function's arguments in the order of its flattened tree, also those that nothing uses; of several
-// platforms it has the CPU's. Errors name the byte or the argument.
+// Reads the result of jax.export's Exported.serialize(): an artifact with JAX's description of its arguments.
+// The program takes the function's arguments in the order of the flattened tree, including unused ones; of
+// several platforms it is the CPU's. Errors name the byte or the argument.
 absl::StatusOr<Program> ParseExported(std::string_view bytes);
-// Whether the bytes are that, and the artifact is there.
+// Returns true when the bytes have that form and contain the artifact.
 bool IsExported(std::string_view bytes);
 
 }  // namespace hlod::stablehlo

@@ -1,4 +1,4 @@
-// A portable artifact into a program.
+// Reads a portable artifact into a program.
 #include "client/import/assemble.h"
 #include "client/import/bytecode/container.h"
 #include "client/import/bytecode/regions.h"

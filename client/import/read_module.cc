@@ -1,4 +1,4 @@
-// Telling the forms of a module apart.
+// Distinguishes the forms of a module.
 #include <algorithm>
 
 #include "client/import/import.h"
@@ -13,8 +13,8 @@ namespace {
 
 using ModuleOr = absl::StatusOr<std::unique_ptr<hlo::Module>>;
 
-// A proto starts with a field tag and is rarely valid UTF-8 text for long; text starts with a word. The first
-// control byte decides.
+// Returns true when the bytes are text. A proto starts with a field tag and soon has control bytes; text
+// starts with a word and has none but blanks.
 bool LooksLikeText(std::string_view bytes) {
   return std::none_of(
       bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(std::min<size_t>(bytes.size(), 256)),

@@ -1,4 +1,4 @@
-// StableHLO text into a program.
+// Reads StableHLO text into a program.
 #include "client/import/operation.h"
 #include "client/import/text/program.h"
 

@@ -1,5 +1,5 @@
-// Operations whose regions join elements: reductions, windows, scatters, sorts, maps; batch norms beside
-// them.
+// Converts operations whose regions combine elements: reductions, windows, scatters, sorts, maps; also batch
+// norms.
 #include <algorithm>
 
 #include "client/import/conversion.h"
@@ -11,8 +11,8 @@ namespace {
 
 using enum hlo::Opcode;
 
-// A reduction whose accumulators are arrays: the slices of the inputs are joined one after another, which is
-// a scan without outputs. The reducer takes accumulators first, and a scan's body takes them last.
+// Converts a reduction whose accumulators are arrays. It combines the slices of the inputs one after another:
+// a scan without outputs. The reducer takes accumulators first, a scan's body takes them last.
 Values ReduceSlices(Conversion& c, const std::vector<Op>& operands, const Dims& dimensions) {
   const size_t n = operands.size() / 2;
   std::vector<Op> arrays;
@@ -57,7 +57,7 @@ Values ReduceSlices(Conversion& c, const std::vector<Op>& operands, const Dims& 
                      {body.id()});
 }
 
-// As many inputs as initial values.
+// The operands are the inputs, then as many initial values.
 Values Reduce(Conversion& c) {
   const std::vector<Op> operands = Widened(c, 0, c.operands.size() / 2);
   const Dims dimensions = c.Integers("dimensions");
@@ -77,7 +77,7 @@ Values ReduceWindow(Conversion& c) {
   return Instruction(c, kReduceWindow, operands, hlo::WindowAttributes{window}, {reducer});
 }
 
-// A comparison of narrower numbers as one of `wide`, which holds them all.
+// Returns the comparison of `narrow` as a computation on `wide`, a type that holds all its values.
 ComputationId OfWider(Conversion& c, ComputationId narrow, hlo::PrimitiveType wide) {
   const hlo::PrimitiveType type = c.shape(0).type;
   if (type == wide || !c.status().ok()) return narrow;
@@ -153,7 +153,7 @@ constexpr Rule kReductionRules[] = {
 
 std::vector<Op> Widened(Conversion& c, size_t region, size_t inputs, size_t others) {
   std::vector<Op> operands = c.operands;
-  if (c.op.regions[region].blocks.size() != 1) return operands;  // An error elsewhere.
+  if (c.op.regions[region].blocks.size() != 1) return operands;  // Reported elsewhere.
   const std::vector<Value>& arguments = c.op.regions[region].blocks[0].arguments;
   for (size_t i = 0; i < operands.size(); ++i) {
     const size_t argument = i < inputs ? i : i - inputs - others;

@@ -1,4 +1,4 @@
-// Operations in their order become instructions; regions become computations of their own first.
+// Converts operations to instructions, in order. Regions become computations of their own first.
 #include "client/import/scope.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ bool IsTerminator(std::string_view name) {
   return false;
 }
 
-// Adds what the operations of a region use to `used`, in order, and what they define to `defined`.
+// Adds the values that a region's operations use to `used`, in order, and those they define to `defined`.
 void Walk(const Region& region, std::vector<ValueId>& used, absl::flat_hash_set<ValueId>& defined) {
   for (const Block& block : region.blocks) {
     for (const Value& argument : block.arguments) defined.insert(argument.id);
@@ -281,7 +281,7 @@ void Scope::DefineKnown(ValueId id, const hlo::Literal& value) {
   LearnKnown(first);
 }
 
-// Of a function's result, or of one of several.
+// Returns the known integers of a function's result, or of one of several.
 std::optional<Integers> Scope::KnownOfCall(hlo::Instruction instruction) const {
   size_t index = 0;
   if (instruction.opcode() == hlo::kGetTupleElement) {

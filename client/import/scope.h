@@ -1,4 +1,4 @@
-// A computation that is being made of a function's or a region's operations.
+// A computation that is being built from the operations of a function or a region.
 #pragma once
 
 #include <map>
@@ -15,26 +15,26 @@
 
 namespace hlod::stablehlo {
 
-// How values enter a computation: one parameter each, or one parameter that is the tuple of all of them
-// unless there is exactly one (loops and branches, as XLA makes them).
+// The form in which values enter a computation: one parameter per value, or one parameter that is the tuple
+// of all, unless there is exactly one value (loops and branches, as in XLA).
 enum class Packing { kParameters, kTuple };
 
 class Converter {
  public:
-  // Both outlive the converter. `has_unknown`: some type of the program has an unknown dimension. Then a
-  // function is a computation for each list of shapes and of known numbers that it is called with.
+  // Both must outlive the converter. `has_unknown` is true when a type of the program has an unknown
+  // dimension: then a function becomes one computation per list of argument shapes and known numbers.
   Converter(const Program& program, hlo::Module& module, bool has_unknown, bool with_rules);
 
   hlo::Module& module() const { return module_; }
   const Program& program() const { return program_; }
   bool has_unknown() const { return has_unknown_; }
-  // Whether special functions are under rules of differentiation.
+  // Returns true when special functions get rules of differentiation.
   bool with_rules() const { return with_rules_; }
   const Meshes& meshes() const { return meshes_; }
 
   const Function* FindFunction(std::string_view name) const;
-  // The function as a computation over such arguments, made when it is first asked for. Errors that are not
-  // about an operation inside name `caller`.
+  // Returns the function as a computation of these arguments, and builds it at the first call. Errors that
+  // are not about an operation inside it name `caller`.
   struct Argument {
     Shape shape;
     std::optional<hlo::Literal> known;  // Takes the argument's place in the body.
@@ -42,7 +42,7 @@ class Converter {
   absl::StatusOr<ComputationId> FunctionOf(std::string_view name, const std::vector<Argument>& arguments,
                                            const Operation& caller);
 
-  // The numbers that the results of a function are known to be; null: none of them.
+  // The known numbers of a function's results; null: none is known.
   using KnownValues = std::vector<std::optional<Integers>>;
   const KnownValues* KnownResults(ComputationId function) const {
     const auto found = known_results_.find(function);
@@ -52,7 +52,7 @@ class Converter {
   // Appends a finished computation to the module.
   absl::StatusOr<ComputationId> Add(hlo::Computation computation);
   std::string RegionName();
-  // Errors when one more computation inside those that are being made would be too deep.
+  // Returns an error when one more nested computation would be too deep.
   absl::Status CheckDepth() const;
 
  private:
@@ -62,7 +62,7 @@ class Converter {
   const bool has_unknown_, with_rules_;
   const Meshes meshes_;
   std::map<std::string, const Function*, std::less<>> functions_;
-  absl::flat_hash_map<std::string, std::optional<ComputationId>> made_;  // Nothing: under way.
+  absl::flat_hash_map<std::string, std::optional<ComputationId>> made_;  // nullopt: being built.
   absl::flat_hash_map<ComputationId, KnownValues> known_results_;
   int regions_ = 0, depth_ = 0;
   int64_t instructions_ = 0;
@@ -70,8 +70,8 @@ class Converter {
 
 class Scope {
  public:
-  // `outer`, if not null, is the scope of the operation that the region belongs to: constants are found
-  // there.
+  // `outer`, if not null, is the scope of the operation that the region belongs to: constants are cloned from
+  // it.
   Scope(Converter& converter, std::string name, const Scope* outer = nullptr);
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
@@ -80,25 +80,25 @@ class Scope {
   Converter& converter() const { return converter_; }
   Builder& builder() { return builder_; }
 
-  // Makes parameters for `values` of `shapes`.
+  // Adds parameters of `shapes` and defines `values` as them.
   void AddParameters(absl::Span<const ValueId> values, absl::Span<const Shape> shapes, Packing packing);
   void Define(ValueId id, Op value) { values_[id] = value; }
-  // The values of `ids`; constants of outer scopes are cloned. An error names the first that is not defined,
-  // or is another value of an outer scope.
+  // Returns the values of `ids`. Constants of outer scopes are cloned. An error names the first value that is
+  // not defined, or that belongs to an outer scope and cannot be cloned.
   absl::StatusOr<std::vector<Op>> FindAll(absl::Span<const ValueId> ids);
 
-  // Converts the operations of a block whose arguments are defined, and returns the values that it ends with.
+  // Converts the operations of a block whose arguments are defined, and returns its terminator's operands.
   absl::StatusOr<std::vector<Op>> ConvertBlock(const Block& block);
-  // The block of a region, when it has one.
+  // Returns the block of a region; an error when it does not have exactly one.
   static absl::StatusOr<const Block*> OnlyBlock(const Region& region);
 
-  // Ends the computation with `results`, a tuple unless there is one. REQUIRES: nothing is done with the
-  // scope after.
+  // Ends the computation with `results`, as a tuple unless there is only one. REQUIRES: the scope is not used
+  // afterwards.
   absl::StatusOr<ComputationId> Finish(const std::vector<Op>& results);
 
-  // `region` of `operation` as a computation inside this scope. Its arguments have `shapes`; after them it
-  // takes `captured` values of this scope, and `returned` of those after its results. Errors name the
-  // operation.
+  // Builds `region` of `operation` as a computation inside this scope. Its arguments have `shapes`. After
+  // them it takes the `captured` values of this scope, and after its results it returns those of `returned`.
+  // Errors name the operation.
   struct RegionForm {
     std::vector<Shape> shapes;
     std::vector<ValueId> captured;
@@ -108,19 +108,20 @@ class Scope {
   absl::StatusOr<ComputationId> AddRegion(const Operation& operation, const Region& region,
                                           const RegionForm& form);
 
-  // The values of this scope that operations in `regions` use and that cannot be cloned into them, in the
-  // order of their first use.
+  // Returns the values of this scope that operations in `regions` use and that cannot be cloned into them, in
+  // the order of their first use.
   std::vector<ValueId> Captured(absl::Span<const Region> regions) const;
 
-  // What makes a value of this scope.
+  // Returns the instruction that computes a value of this scope.
   hlo::Instruction instruction(Op value) const { return computation_[value.id]; }
-  // The number or the small array of integers that a value is known to be.
+  // Return the number or the small array of integers that a value is known to be; null or nullopt when it is
+  // not known.
   const Integers* Known(Op value) const;
   std::optional<hlo::Literal> KnownLiteral(Op value) const;
-  // Defines a value that is known.
+  // Defines `id` as a value that is known.
   void DefineKnown(ValueId id, const hlo::Literal& value);
 
-  // Of the operation that is being converted; its conversion may add to it.
+  // The annotations of the operation that is being converted. Its conversion may add to them.
   Decoration decoration;
 
  private:
@@ -128,7 +129,7 @@ class Scope {
   void Decorate(hlo::NodeId first, const Operation& operation);
   void LearnKnown(hlo::NodeId first);
   std::optional<Integers> KnownOfCall(hlo::Instruction instruction) const;
-  // Whether a value is a constant, or a short chain of instructions over one.
+  // Returns true when a value is a constant, or computed from one by at most `links` instructions.
   bool CanClone(Op value, int links = kLinks) const;
   Op CloneFrom(const Scope& outer, Op value);
   static constexpr int kLinks = 4;

@@ -1,5 +1,5 @@
-// Shardy's operations: constraints as XLA writes them, and computations by hand as calls between global and
-// local shapes.
+// Converts Shardy's operations: constraints to XLA's form, and manual computations to calls between global
+// and local shapes.
 #include <algorithm>
 
 #include "client/import/attribute_text.h"
@@ -22,7 +22,8 @@ Values Constraint(Conversion& c) {
                      hlo::CustomCallAttributes{.target = "Sharding", .api_version = 1});
 }
 
-// What splits values among devices, or puts them together again: nothing when they are the same.
+// Adds the custom calls that split values among devices or join them again. Returns `values` when the shapes
+// are the same.
 std::vector<Op> Reshaped(Conversion& c, std::string target, const std::vector<Op>& values,
                          const std::vector<Type>& types) {
   const auto same = [&](Op value, const Type& type) { return Refines(c.b.shape(value), type); };
@@ -38,7 +39,7 @@ std::vector<Op> Reshaped(Conversion& c, std::string target, const std::vector<Op
   return elements;
 }
 
-// The body takes and gives the parts that one device has.
+// Converts a manual computation, whose body takes and returns one device's parts.
 Values ManualComputation(Conversion& c) {
   auto& frontend = c.scope.decoration.frontend_attributes;
   for (const char* name : {"in_shardings", "out_shardings", "manual_axes"}) {
@@ -69,7 +70,7 @@ Values ManualComputation(Conversion& c) {
   return Values(results.begin(), results.end());
 }
 
-// A value under another name.
+// Returns the operands: the operation only renames a value.
 Values Same(Conversion& c) { return Values(c.operands.begin(), c.operands.end()); }
 
 Values Nothing(Conversion&) { return {}; }

@@ -1,4 +1,5 @@
-// Values between a program that runs and its client, and between its members: infeed, outfeed, send, recv.
+// Converts transfers between a running program and its client, and between its participants: infeed, outfeed,
+// send, recv.
 #include "absl/strings/str_cat.h"
 #include "client/import/conversion.h"
 #include "client/import/scope.h"
@@ -8,12 +9,12 @@ namespace {
 
 using enum hlo::Opcode;
 
-// Arrays as a value of a channel: one as it is, several as a tuple.
+// Returns arrays as a value of a channel: a single array unchanged, several as a tuple.
 Op Together(Conversion& c, absl::Span<const Op> arrays) {
   return arrays.size() == 1 ? arrays[0] : c.b.Tuple(arrays);
 }
 
-// The arrays of the stated results, which a token ends.
+// Returns the shape of the stated results without the token at their end.
 Shape StatedData(Conversion& c) {
   std::vector<Shape> shapes;
   for (const Value& result : c.op.results) shapes.push_back(result.type);
@@ -25,7 +26,7 @@ Shape StatedData(Conversion& c) {
   return shapes.size() == 1 ? shapes[0] : Shape::Tuple(std::move(shapes));
 }
 
-// The arrays of (data, token), then the token.
+// Splits (data, token) into the arrays, then the token.
 Values TakenApart(Conversion& c, Op result) {
   if (!c.status().ok()) return {};
   Values values;
@@ -37,7 +38,7 @@ Values TakenApart(Conversion& c, Op result) {
   return values;
 }
 
-// The operands but for the last, which is the token they wait for.
+// Returns the operands without the last one, when it is the token that they wait for.
 absl::Span<const Op> Data(Conversion& c) {
   if (!c.operands.empty() && c.b.shape(c.operands.back()).IsToken()) return c.Slice(0, c.operands.size() - 1);
   c.Fail(InvalidArgument("Its last operand is not a token."));
@@ -61,7 +62,7 @@ Values Outfeed(Conversion& c) {
   return {c.b.Add(kOutfeed, {value, c.operands.back()}, attributes)};
 }
 
-// The channel; between members the pairs of them are a frontend attribute, as XLA has it.
+// Reads the channel. Between participants its pairs become a frontend attribute, as in XLA.
 hlo::ChannelAttributes ChannelOf(Conversion& c) {
   const Pairs pairs = c.Has("source_target_pairs") ? c.PairsOf("source_target_pairs") : Pairs();
   std::string text;

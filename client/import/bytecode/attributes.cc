@@ -1,4 +1,4 @@
-// From an index to the attribute, by its dialect.
+// Finds an attribute by its index and reads it by its dialect.
 #include "client/import/bytecode/attributes.h"
 
 #include "client/import/bytecode/fields.h"
@@ -14,7 +14,7 @@ struct AttributeDialect {
 constexpr AttributeDialect kDialects[] = {
     {"builtin", ReadBuiltinAttribute}, {"vhlo", ReadVhloAttribute}, {"sdy", ReadShardyAttribute}};
 
-// Bytes that a copy takes; what is within was counted when it was read.
+// Returns the bytes that a copy takes; nested attributes were counted when they were read.
 struct OwnBytes {
   int64_t operator()(const std::string& text) const { return static_cast<int64_t>(text.size()); }
   int64_t operator()(const Word& word) const { return static_cast<int64_t>(word.text.size()); }
@@ -31,7 +31,7 @@ struct OwnBytes {
   }
 };
 
-// Attributes that a dialect writes as text.
+// Reads an attribute that its dialect writes as text.
 absl::StatusOr<Attribute> ReadAsText(Stream in) {
   const Stream before = in;
   ASSIGN_OR_RETURN(const std::string_view written, in.NullTerminated("the text of an attribute"));

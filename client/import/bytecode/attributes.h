@@ -1,4 +1,4 @@
-// Attributes as operation.h has them: lists of integers, dictionaries, words.
+// Reads attributes into the forms of operation.h: lists of integers, dictionaries, words.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -6,21 +6,21 @@
 
 namespace hlod::stablehlo::bytecode {
 
-// The attribute of an index: the next one, or `index`, which was read at `at`. Dense literals stay literals.
-// Uses after the first are counted.
+// Return an attribute by its index: the index that `in` holds next, or `index`, which was read at `at`. Dense
+// literals stay literals. Each use after the first is charged to the source's limits.
 absl::StatusOr<Attribute> ReadAttribute(Source& source, Stream& in);
 absl::StatusOr<Attribute> FindAttribute(Source& source, const Stream& at, uint64_t index);
-// One that is a string; as builtin's and vhlo's are.
+// Reads an attribute that must be a string, of builtin or vhlo.
 absl::StatusOr<std::string> ReadStringAttribute(Source& source, Stream& in);
-// The indices of attributes, each read.
+// Reads the indices of attributes and the attribute of each.
 absl::StatusOr<std::vector<Attribute>> ReadAttributes(Source& source, Stream& in);
-// A dictionary of builtin.
+// Reads a dictionary attribute of builtin.
 absl::StatusOr<AttributeMap> ReadDictionary(Source& source, Stream& in);
 
-// The attributes of one dialect: the code was read, its fields follow.
+// Read an attribute of one dialect, after its code.
 absl::StatusOr<Attribute> ReadBuiltinAttribute(Source& source, uint64_t code, Stream& in);
 absl::StatusOr<Attribute> ReadVhloAttribute(Source& source, uint64_t code, Stream& in);
-// As the text that MLIR prints: what reads them reads text.
+// Returns the text that MLIR prints for the attribute; its consumers parse that text.
 absl::StatusOr<Attribute> ReadShardyAttribute(Source& source, uint64_t code, Stream& in);
 
 }  // namespace hlod::stablehlo::bytecode

@@ -1,4 +1,4 @@
-// Attributes of MLIR's builtin dialect.
+// Reads attributes of MLIR's builtin dialect.
 #include "absl/strings/str_cat.h"
 #include "client/import/bytecode/attributes.h"
 #include "client/import/bytecode/fields.h"
@@ -34,7 +34,7 @@ Result ReadNestedSymbol(Source& source, Stream& in) {
 
 Result ReadUnit(Source&, Stream&) { return Attribute{}; }
 
-// An element type, how many, their bytes.
+// Reads an element type, a count, and the bytes of the elements.
 Result ReadDenseArray(Source& source, Stream& in) {
   const Stream before = in;
   ASSIGN_OR_RETURN(const hlo::PrimitiveType type, ReadElementType(source, in));
@@ -58,7 +58,7 @@ Result ReadDenseArray(Source& source, Stream& in) {
   return Attribute{.value = std::move(floats), .type = type};
 }
 
-// Locations are not kept as attributes. Their bytes are not read.
+// Locations are not kept as attributes: skips their bytes.
 Result ReadLocationAttribute(Source&, Stream& in) {
   RETURN_IF_ERROR(in.Bytes(in.left(), "a location").status());
   return Attribute{Word{"loc(unknown)"}};

@@ -1,4 +1,5 @@
-// Sections, then strings, dialects with their operations' names, entries of attributes and types, properties.
+// Reads the sections, then the strings, dialects with their operations' names, entries of attributes and
+// types, and properties.
 #include "client/import/bytecode/container.h"
 
 #include <array>
@@ -34,7 +35,7 @@ absl::StatusOr<Stream> Take(const Sections& sections, SectionId id, size_t end) 
   return InvalidArgument("byte %d: the artifact ends, and has no section %s", end, kSectionNames[id]);
 }
 
-// Count, lengths (a byte 0 included) from the last string to the first, then the strings.
+// Reads the count, the lengths (with a byte 0) from the last string to the first, then the strings.
 absl::Status ReadStrings(Stream in, Container& container) {
   ASSIGN_OR_RETURN(const size_t count, in.Count("strings"));
   std::vector<uint64_t> lengths(count);
@@ -60,7 +61,7 @@ absl::StatusOr<std::string_view> StringAt(const Stream& in, uint64_t index, cons
   return container.strings[index];
 }
 
-// The dialects' names, then groups of operations' names, a dialect each.
+// Reads the dialects' names, then groups of operations' names, one per dialect.
 absl::Status ReadDialects(Stream in, Container& container) {
   const auto name_and_flag = [&](uint64_t flag_since) -> absl::StatusOr<Stream::Flagged> {
     if (container.version >= flag_since) return in.NumberAndFlag();
@@ -76,7 +77,7 @@ absl::Status ReadDialects(Stream in, Container& container) {
     ASSIGN_OR_RETURN(const Section version, ReadSection(in));
     if (version.id != kDialectVersion) return in.Error("the version of a dialect is expected");
   }
-  if (container.version >= kNoUnknownLocations) {  // The number of operations' names of all groups.
+  if (container.version >= kNoUnknownLocations) {  // The number of operations' names in all groups.
     RETURN_IF_ERROR(in.Count("names of operations").status());
   }
   while (!in.AtEnd()) {
@@ -91,7 +92,7 @@ absl::Status ReadDialects(Stream in, Container& container) {
   return absl::OkStatus();
 }
 
-// Groups of `count` entries, a dialect each; their bytes stand one after the other in `bytes`.
+// Reads groups of `count` entries, one per dialect; the entries' bytes follow one another in `bytes`.
 absl::Status ReadEntries(Stream& in, size_t count, Stream& bytes, const Container& container,
                          std::vector<Entry>& entries) {
   while (entries.size() < count) {

@@ -1,4 +1,4 @@
-// Numbers by their types; elements by their bytes.
+// Reads numbers by their types, and elements by their bytes.
 #include "client/import/bytecode/fields.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using hlo::PrimitiveType;
 
-// `bits` as the value of an integer of `type`.
+// Returns `bits` as the value of an integer of `type`.
 int64_t IntegerOf(uint64_t bits, PrimitiveType type) {
   const int unused = 64 - hlo::Info(type).bits;
   if (hlo::IsUnsigned(type)) return static_cast<int64_t>(bits);

@@ -1,4 +1,4 @@
-// Fields that attributes of several dialects have: numbers, lists, elements.
+// Reads fields that attributes of several dialects share: numbers, lists, elements.
 #pragma once
 
 #include <string>
@@ -9,27 +9,28 @@
 
 namespace hlod::stablehlo::bytecode {
 
-// The bits of a number of `width` bits: a byte, or a number with its sign. Above them they are zero.
+// Reads a number of `width` bits: a byte, or a signed number. The bits above `width` are zero.
 absl::StatusOr<uint64_t> ReadBits(Stream& in, int width);
-// A type and a number of that type: an integer, a bool.
+// Reads a type and a number of that type: an integer or a bool.
 absl::StatusOr<Attribute> ReadIntegerAttribute(Source& source, Stream& in);
 absl::StatusOr<Attribute> ReadFloatAttribute(Source& source, Stream& in);
-// A tensor's type and its elements.
+// Reads a tensor's type and its elements.
 absl::StatusOr<Attribute> ReadDenseAttribute(Source& source, Stream& in);
-// Attributes, one after the other, as a list.
+// Reads attributes, one after the other, as a list.
 absl::StatusOr<Attribute> ReadArrayAttribute(Source& source, Stream& in);
-// Names and attributes.
+// Reads pairs of a name and an attribute.
 absl::StatusOr<Attribute> ReadMapAttribute(Source& source, Stream& in);
 absl::StatusOr<Attribute> ReadTextAttribute(Source& source, Stream& in);
-// A type, as an attribute.
+// Reads a type as an attribute.
 absl::StatusOr<Attribute> ReadTypeAttribute(Source& source, Stream& in);
 absl::StatusOr<Integers> ReadIntegers(Stream& in);
-// A size and so many bytes.
+// Reads a size and that number of bytes.
 absl::StatusOr<std::string_view> ReadBlob(Stream& in);
-// Adds to a map. Error: the name is there already.
+// Adds an entry to the map. Returns an error when the name exists already.
 absl::Status AddAttribute(const Stream& at, std::string name, Attribute attribute, AttributeMap& map);
 
-// An attribute of a dialect by its code: what reads its fields, or what those are called that are refused.
+// A kind of attribute of a dialect, by its code: the function that reads its fields, or, for a kind that is
+// refused, its name in the error.
 struct Kind {
   uint64_t code;
   absl::StatusOr<Attribute> (*read)(Source&, Stream&);

@@ -1,4 +1,4 @@
-// Names, lines, call sites and what was fused.
+// Reads names, lines, call sites and fused locations.
 #include "client/import/bytecode/locations.h"
 
 #include <algorithm>
@@ -18,10 +18,10 @@ enum LocationCode : uint64_t {
   kFileLineColumnRange = 22,
 };
 
-// The location of an index, which stays the source's.
+// Reads an index and returns its location, which the source owns.
 absl::StatusOr<const Location*> Find(Source& source, Stream& in);
 
-// What `inner` knows and `outer` does not.
+// Copies to `outer` the fields of `inner` that `outer` lacks.
 void Add(const Location& inner, Location& outer) {
   if (outer.name.empty()) outer.name = inner.name;
   if (!outer.file.empty()) return;
@@ -46,7 +46,7 @@ absl::Status ReadFused(Source& source, Stream& in, Location& location) {
 
 absl::Status ReadFields(Source& source, uint64_t code, Stream& in, Location& location) {
   switch (code) {
-    case kCallSite: {  // The caller says nothing that is kept, and chains of callers may be long.
+    case kCallSite: {  // A caller has no field that is kept, and chains of callers may be long.
       ASSIGN_OR_RETURN(const Location* const callee, Find(source, in));
       location = *callee;
       return in.Index(source.is_used.size(), "location").status();

@@ -1,4 +1,4 @@
-// Where an operation stands in the program's source.
+// Reads the location of an operation in the program's source.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -6,7 +6,8 @@
 
 namespace hlod::stablehlo::bytecode {
 
-// The index of a location, and what hlod keeps of it: a name, and the innermost file and line.
+// Reads the index of a location and returns the parts that hlod keeps: a name, and the innermost file and
+// line.
 absl::StatusOr<Location> ReadLocation(Source& source, Stream& in);
 
 }  // namespace hlod::stablehlo::bytecode

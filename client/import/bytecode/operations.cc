@@ -1,4 +1,4 @@
-// The table of operations, and how VHLO's attributes become StableHLO's.
+// The table of operations, and the conversion of VHLO's attributes to StableHLO's.
 #include "client/import/bytecode/operations.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ bool IsEmptyText(const Attribute& attribute) {
   return text != nullptr && text->empty();
 }
 
-// Attributes that VHLO always has, and their value where StableHLO has none.
+// Attributes that VHLO always has, with a test for the value that StableHLO expresses by their absence.
 struct Default {
   std::string_view name;
   bool (*is_default)(const Attribute&);
@@ -52,7 +52,7 @@ constexpr Default kDefaults[] = {
     {"sym_visibility", IsEmptyText},
 };
 
-// A dot's algorithm, all of it or nothing.
+// The fields of a dot's algorithm: all are set, or none.
 constexpr std::string_view kAlgorithm[] = {
     "accumulation_type",   "allow_imprecise_accumulation", "lhs_component_count",     "lhs_precision_type",
     "rhs_component_count", "rhs_precision_type",           "num_primitive_operations"};

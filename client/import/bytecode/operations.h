@@ -1,4 +1,4 @@
-// What is known of each operation of an artifact: its name in StableHLO and its attributes, in order.
+// The table of operations of an artifact: the name in StableHLO and the attributes, in order.
 #pragma once
 
 #include <string>
@@ -13,19 +13,20 @@ namespace hlod::stablehlo::bytecode {
 
 struct OperationRow {
   std::string_view dialect, name;
-  std::string_view attributes;  // Their names, with blanks between; "name?" may be absent.
+  std::string_view attributes;  // Their names, separated by blanks; "name?" may be absent.
 };
-// Null: no such operation is known.
+// Returns null for an unknown operation.
 const OperationRow* FindOperation(const OperationName& name);
 
-// "vhlo", "add_v1" is "stablehlo.add"; of "func_v1", "call_v1" and "return_v1" it is func's. `parent` is the
-// name of the operation that it stands in, in this form too.
+// Returns "stablehlo.add" for "vhlo", "add_v1", and func's names for "func_v1", "call_v1" and "return_v1".
+// `parent` is the converted name of the enclosing operation.
 std::string NameInProgram(const OperationRow& row, std::string_view parent);
 
-// Adds an attribute as operation.h has it: lists are Integers. Error: it is there already.
+// Adds an attribute in the form of operation.h: lists are Integers. Returns an error when the name exists
+// already.
 absl::Status AddToOperation(const Stream& at, std::string name, Attribute attribute, Operation& operation);
-// Makes symbols of the strings that are names of functions, and takes out what says nothing: defaults that
-// StableHLO has no attribute for.
+// Converts strings that name functions to symbols, and removes attributes that hold only a default for which
+// StableHLO has no attribute.
 void TidyAttributes(Operation& operation);
 
 }  // namespace hlod::stablehlo::bytecode

@@ -1,4 +1,4 @@
-// One operation after the other, and what is nested in them.
+// Reads operations one after the other, with the regions nested in them.
 #include "client/import/bytecode/regions.h"
 
 #include "absl/strings/str_cat.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kMaxOperations = 1 << 24;
 
-// What an operation has, by the bits of its second byte.
+// The parts of an operation, by the bits of its second byte.
 enum Part : uint8_t {
   kHasAttributes = 1,
   kHasResults = 2,
@@ -28,20 +28,20 @@ class RegionReader {
  public:
   explicit RegionReader(Source& source) : source_(source) {}
 
-  // Adds the operations of a block to `block`: how many and whether it has arguments comes first.
+  // Adds the operations of a block to `block`. Their number, and a flag for arguments, come first.
   absl::Status ReadBlock(Stream& in, std::string_view parent, Block& block);
   Values& values() { return values_; }
 
  private:
-  // Which operation comes next. Error: it is not one that hlod knows.
+  // Returns the row of the next operation. Returns an error when hlod does not know it.
   absl::StatusOr<const OperationRow*> ReadName(Stream& in);
-  // An operation, added to `operations` unless it is a cast, whose results are its operands.
+  // Reads an operation and adds it to `operations` unless it is a cast, whose results are its operands.
   absl::Status ReadOperation(Stream& in, std::string_view parent, std::vector<Operation>& operations);
   absl::Status ReadProperties(const OperationRow& row, Stream& in, Operation& operation);
   absl::Status ReadOperands(Stream& in, Operation& operation);
-  // A new value of the innermost region.
+  // Defines a new value of the innermost region.
   absl::StatusOr<Value> Define(const Stream& at, const TypeEntry* type);
-  // The results of a cast, which changes no value, are its operands.
+  // Defines the results of a cast, which does not change values, as its operands.
   absl::Status DefineCast(const Stream& at, const Operation& cast,
                           const std::vector<const TypeEntry*>& types);
   absl::Status SkipUseListOrders(Stream& in, size_t values);
@@ -125,7 +125,7 @@ absl::Status RegionReader::DefineCast(const Stream& at, const Operation& cast,
   return absl::OkStatus();
 }
 
-// In which order a value's uses are kept in MLIR's memory: nothing that a program means.
+// Skips the order in which MLIR keeps a value's uses in memory, which has no meaning for a program.
 absl::Status RegionReader::SkipUseListOrders(Stream& in, size_t values) {
   size_t count = 1;
   if (values > 1) {
@@ -217,7 +217,7 @@ absl::Status RegionReader::ReadArguments(Stream& in, Block& block) {
   const bool has_flag = source_.container.version >= kNoUnknownLocations;
   for (size_t i = 0; i < count; ++i) {
     const Stream before = in;
-    Stream::Flagged type{.flag = true};  // Whether a location follows.
+    Stream::Flagged type{.flag = true};  // The flag says that a location follows.
     if (has_flag) {
       ASSIGN_OR_RETURN(type, in.NumberAndFlag());
     } else {

@@ -1,4 +1,4 @@
-// The section IR: operations and their regions.
+// Reads the section IR: operations and their regions.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 namespace hlod::stablehlo::bytecode {
 
 struct Operations {
-  std::vector<Operation> operations;  // Of the top level: builtin.module, with all that it has.
-  ValueId values = 0;                 // Ids are below it.
+  std::vector<Operation> operations;  // The top level: builtin.module with all its contents.
+  ValueId values = 0;                 // All value ids are below it.
 };
 absl::StatusOr<Operations> ReadOperations(Source& source);
 

@@ -1,4 +1,4 @@
-// Attributes of Shardy, as MLIR prints them.
+// Converts attributes of Shardy to the text that MLIR prints.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -32,10 +32,11 @@ enum ShardyCode : uint64_t {
   kSharding3,
 };
 
-// The text of an attribute that is of one of the kinds `codes`: the one of an index, of the next index.
+// Return the text of an attribute that must be of one of the kinds `codes`: by its index, or by the next
+// index of `in`.
 Text ReadTextAt(Source& source, const Stream& at, size_t index, std::initializer_list<ShardyCode> codes);
 Text ReadText(Source& source, Stream& in, std::initializer_list<ShardyCode> codes);
-// The same of several, between brackets.
+// Returns the texts of several attributes, between `open` and `close`.
 Text ReadTexts(Source& source, Stream& in, std::initializer_list<ShardyCode> codes, std::string_view open,
                std::string_view close) {
   ASSIGN_OR_RETURN(const size_t count, in.Count("parts of a sharding"));
@@ -104,7 +105,7 @@ Text Dimension(Source& source, Stream& in) {
   return text;
 }
 
-// A mesh, or the name of one; dimensions; axes over which the tensor is replicated.
+// Reads a mesh or the name of one, dimensions, and axes over which the tensor is replicated.
 Text Sharding(Source& source, Stream& in) {
   Stream before = in;
   ASSIGN_OR_RETURN(const size_t mesh, in.Index(source.is_used.size(), "attribute"));
@@ -130,14 +131,14 @@ Text Sharding1(Source& source, Stream& in) {
   return absl::StrCat(text, ">");
 }
 
-// And axes over which it is a sum that is not yet formed.
+// Version 2 adds the axes over which the tensor is a sum that is not yet formed.
 Text Sharding2(Source& source, Stream& in) {
   ASSIGN_OR_RETURN(const std::string text, Sharding(source, in));
   ASSIGN_OR_RETURN(const std::string unreduced, ReadTexts(source, in, {kAxis}, "{", "}"));
   return unreduced == "{}" ? absl::StrCat(text, ">") : absl::StrCat(text, ", unreduced=", unreduced, ">");
 }
 
-// And how it is formed, which is a sum unless it is said.
+// Version 3 adds the kind of reduction, a sum by default.
 Text Sharding3(Source& source, Stream& in) {
   ASSIGN_OR_RETURN(std::string text, Sharding2(source, in));
   RETURN_IF_ERROR(in.Bytes(in.left(), "a reduction").status());
@@ -148,7 +149,7 @@ Text Shardings(Source& source, Stream& in) {
   return ReadTexts(source, in, {kSharding1, kSharding2, kSharding3}, "[", "]");
 }
 
-// "i" to "z", then "z_1".
+// Returns the name of a factor: "i" to "z", then "z_1".
 Text Factor(const Stream& at, int64_t number) {
   constexpr int kLetters = 'z' - 'i' + 1;
   if (number < 0) return at.Error("the factor %d of a sharding rule is negative", number);
@@ -204,7 +205,7 @@ Text AllToAll(Source& source, Stream& in) {
 }
 Text ListOfAllToAll(Source& source, Stream& in) { return ReadTexts(source, in, {kAllToAll}, "[", "]"); }
 
-// By code: what stands before and after the text where the attribute stands alone.
+// The text around an attribute that is not nested in another, by code.
 struct Row {
   std::string_view before, after;
   Text (*read)(Source&, Stream&);

@@ -1,4 +1,4 @@
-// What is counted against the limits.
+// Counts the bytes that the limits bound.
 #include "client/import/bytecode/source.h"
 
 namespace hlod::stablehlo::bytecode {

@@ -1,4 +1,4 @@
-// What every reader of a part of an artifact is given: the tables, and what is counted against the limits.
+// The state that all readers of an artifact share: the tables, and the sums that the limits bound.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace hlod::stablehlo::bytecode {
 
-inline constexpr int kMaxNesting = 128;                  // Of regions, attributes, types and locations.
-inline constexpr int64_t kMaxExpandedBytes = 1LL << 30;  // What splats and repeated uses expand to.
+inline constexpr int kMaxNesting = 128;  // Levels of regions, attributes, types and locations.
+inline constexpr int64_t kMaxExpandedBytes = 1LL << 30;  // Expanded splats and repeated uses.
 
-// A type of the artifact's table. An element type (f32) is not the type of a value, and is kept as a scalar;
-// a Word names a type that hlod has no values of, which only attributes have.
+// A type of the artifact's table. An element type (f32), which is not the type of a value, is kept as a
+// scalar. A Word names a type that hlod has no values of, and that occurs in attributes alone.
 struct TypeEntry {
   std::variant<Type, FunctionType, Word> value;
   bool is_element = false;
-  int64_t bytes = 0;  // What a copy takes beside the type itself.
+  int64_t bytes = 0;  // The size of a copy, without the Type object itself.
 };
 
 struct Source {
@@ -30,31 +30,32 @@ struct Source {
         locations(container.attributes.size()),
         is_used(container.attributes.size()) {}
 
-  // Counts bytes that the artifact does not have itself. RESOURCE_EXHAUSTED, naming the limit.
+  // Counts bytes that expansion adds to those of the artifact. Returns RESOURCE_EXHAUSTED, naming the limit.
   absl::Status Charge(const Stream& at, int64_t bytes);
 
   Container container;
-  std::vector<std::optional<TypeEntry>> types;     // Those that were read.
-  std::vector<std::optional<Location>> locations;  // Of attributes that are one and were read.
-  std::vector<bool> is_used;                       // An attribute each: it was read before.
+  std::vector<std::optional<TypeEntry>> types;  // By index; nullopt: not read yet.
+  // By index of attributes that are locations; nullopt: not read yet.
+  std::vector<std::optional<Location>> locations;
+  std::vector<bool> is_used;  // By attribute; true: it was read before.
   int depth = 0;
   int64_t expanded_bytes = 0;
 };
 
-// While it lives, what is read is one level deeper.
+// Counts one level of nesting while it exists.
 class Nested {
  public:
   explicit Nested(Source& source) : source_(source) { ++source_.depth; }
   ~Nested() { --source_.depth; }
   Nested(const Nested&) = delete;
-  // Error: too deep. So ends a cycle of references, too.
+  // Returns an error when the nesting is too deep, which also ends cycles of references.
   absl::Status Check(const Stream& at) const;
 
  private:
   Source& source_;
 };
 
-// The index of a string, and the string.
+// Reads the index of a string and returns the string.
 absl::StatusOr<std::string_view> ReadString(Source& source, Stream& in);
 
 }  // namespace hlod::stablehlo::bytecode

@@ -1,4 +1,4 @@
-// Numbers of variable length, counts, indices, parts.
+// Reads numbers of variable length, counts, indices and parts.
 #include "client/import/bytecode/stream.h"
 
 #include <bit>
@@ -6,7 +6,7 @@
 namespace hlod::stablehlo::bytecode {
 
 absl::Status Stream::ErrorAt(size_t position, const absl::Status& status) const {
-  constexpr size_t kLongest = 400;  // Names in a message are the artifact's, and may be of any length.
+  constexpr size_t kLongest = 400;  // Names in a message come from the artifact, and may have any length.
   if (status.ok()) return status;
   return absl::Status(status.code(), absl::StrFormat("byte %d, section %s: %s", position, section_,
                                                      status.message().substr(0, kLongest)));

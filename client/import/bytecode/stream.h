@@ -1,5 +1,4 @@
-// The bytes of an artifact, or of a part of it, as they are read: no count and no index is believed before it
-// is checked.
+// Reads the bytes of an artifact, or of a part of it. Every count and index is checked before it is used.
 #pragma once
 
 #include <cstdint>
@@ -10,49 +9,50 @@
 
 namespace hlod::stablehlo::bytecode {
 
-// Reads one part, front to back. The bytes outlive it.
+// Reads one part, front to back. The bytes must outlive it.
 class Stream {
  public:
   Stream() = default;
-  // `begin`: where `bytes` begin in the artifact. `section` names them in errors; it outlives the stream.
+  // `begin` is the offset of `bytes` in the artifact. `section` names them in errors and must outlive the
+  // stream.
   Stream(std::string_view bytes, size_t begin, std::string_view section)
       : bytes_(bytes), begin_(begin), section_(section) {}
 
   size_t left() const { return bytes_.size() - at_; }
   bool AtEnd() const { return left() == 0; }
-  // Where the next byte stands in the artifact.
+  // Returns the offset of the next byte in the artifact.
   size_t position() const { return begin_ + at_; }
 
   absl::StatusOr<uint8_t> Byte();
-  // A number of 1 to 9 bytes: the trailing zero bits of the first say how many follow.
+  // Reads a number of 1 to 9 bytes: the trailing zero bits of the first byte say how many follow.
   absl::StatusOr<uint64_t> Number();
-  // One whose last bit is its sign.
+  // Reads a number whose last bit is its sign.
   absl::StatusOr<int64_t> Signed();
-  // One whose last bit is a flag.
+  // Reads a number whose last bit is a flag.
   struct Flagged {
     uint64_t value = 0;
     bool flag = false;
   };
   absl::StatusOr<Flagged> NumberAndFlag();
-  // How many of something follow, each of which takes a byte at least.
+  // Reads the number of items that follow, and checks it: each item has at least one byte. `what` names them.
   absl::StatusOr<size_t> Count(std::string_view what);
   absl::Status CheckCount(uint64_t count, std::string_view what) const;
-  // One that is below `size`: which of the `what`s it is.
+  // Reads an index below `size`. `what` names the indexed things in errors.
   absl::StatusOr<size_t> Index(size_t size, std::string_view what);
   absl::Status CheckIndex(uint64_t index, size_t size, std::string_view what) const;
   absl::StatusOr<std::string_view> Bytes(uint64_t count, std::string_view what);
   absl::StatusOr<std::string_view> NullTerminated(std::string_view what);
-  // The next `count` bytes as a stream.
+  // Returns the next `count` bytes as a stream.
   absl::StatusOr<Stream> Part(uint64_t count, std::string_view section);
-  // Error unless everything was read.
+  // Returns an error unless everything was read.
   absl::Status End(std::string_view what) const;
 
-  // "byte 17, section Dialect: ...".
+  // An error such as "byte 17, section Dialect: ...".
   template <typename... Args>
   absl::Status Error(const absl::FormatSpec<Args...>& format, const Args&... args) const {
     return ErrorAt(position(), absl::InvalidArgumentError(absl::StrFormat(format, args...)));
   }
-  // What is well-formed and not supported.
+  // An error for well-formed input that is not supported.
   template <typename... Args>
   absl::Status Refused(const absl::FormatSpec<Args...>& format, const Args&... args) const {
     return ErrorAt(position(), absl::UnimplementedError(absl::StrFormat(format, args...)));

@@ -1,4 +1,4 @@
-// Types by their dialects' codes.
+// Reads types by their dialects' codes.
 #include "client/import/bytecode/types.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ constexpr Foreign kForeign[] = {
 #undef HLOD_FOREIGN
 };
 
-// What a copy of a value's type takes beside the type itself.
+// Return the bytes that a copy of a value's type takes beside the type itself.
 int64_t CopyBytes(const std::vector<Type>& types);
 int64_t CopyBytes(const Type& type) {
   const bool is_inline = type.dims.size() <= hlo::Dims().capacity();
@@ -50,7 +50,7 @@ int64_t CopyBytes(const std::vector<Type>& types) {
   return bytes;
 }
 
-// Whose types the readers of types with fields are given: where they begin, and what follows the code.
+// The input of the readers of types with fields: the source of nested types, and the bytes after the code.
 struct TypeFields {
   Source& source;
   Stream& in;
@@ -58,7 +58,7 @@ struct TypeFields {
 
 TypeEntry ElementEntry(PrimitiveType type) { return {.value = Type::Scalar(type), .is_element = true}; }
 
-// Types of values, one after the other.
+// Reads types of values, one after the other.
 absl::StatusOr<std::vector<Type>> ReadTypes(TypeFields part) {
   ASSIGN_OR_RETURN(const size_t count, part.in.Count("types"));
   std::vector<Type> types;
@@ -69,7 +69,7 @@ absl::StatusOr<std::vector<Type>> ReadTypes(TypeFields part) {
   return types;
 }
 
-// Width and sign in one number.
+// Reads an integer type: width and sign in one number.
 absl::StatusOr<TypeEntry> ReadInteger(TypeFields part) {
   enum Sign : uint64_t { kNone, kSigned, kUnsigned };
   const Stream before = part.in;
@@ -121,7 +121,7 @@ absl::StatusOr<TypeEntry> ReadTensor(TypeFields part) {
   return TypeEntry{.value = std::move(type), .bytes = bytes};
 }
 
-// A tensor whose dynamic dimensions may have bounds.
+// Reads a tensor type whose dynamic dimensions may have bounds.
 absl::StatusOr<TypeEntry> ReadTensorWithEncoding(TypeFields part) {
   const Stream before = part.in;
   ASSIGN_OR_RETURN(const Attribute encoding, ReadAttribute(part.source, part.in));
@@ -160,7 +160,7 @@ absl::StatusOr<TypeEntry> ReadBuffer(TypeFields part) {
   return TypeEntry{.value = std::move(type), .bytes = bytes};
 }
 
-// Types with fields.
+// A type with fields.
 struct Composed {
   std::string_view dialect;
   uint64_t code;

@@ -1,4 +1,4 @@
-// Types of the dialects builtin and vhlo.
+// Reads types of the dialects builtin and vhlo.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -6,15 +6,16 @@
 
 namespace hlod::stablehlo::bytecode {
 
-// The type of an index: the next one, or `index`, which was read at `at`. Valid until the source is gone.
+// Return a type by its index: the index that `in` holds next, or `index`, which was read at `at`. The result
+// is valid as long as the source.
 absl::StatusOr<const TypeEntry*> ReadTypeEntry(Source& source, Stream& in);
 absl::StatusOr<const TypeEntry*> FindType(Source& source, const Stream& at, uint64_t index);
-// The type of a value. A copy is counted.
+// Returns a copy of the type of a value, charged to the source's limits.
 absl::StatusOr<Type> CopyType(Source& source, const Stream& at, const TypeEntry& entry);
 absl::StatusOr<Type> ReadType(Source& source, Stream& in);
-// An element type: what one number is.
+// Reads an element type.
 absl::StatusOr<hlo::PrimitiveType> ReadElementType(Source& source, Stream& in);
-// Counts a copy of the type, and makes an attribute of it.
+// Returns a copy of the type as an attribute, charged to the source's limits.
 absl::StatusOr<Attribute> AsAttribute(Source& source, const Stream& at, const TypeEntry& entry);
 
 }  // namespace hlod::stablehlo::bytecode

@@ -1,4 +1,4 @@
-// Regions within regions and their values.
+// Tracks nested regions and their values.
 #include "client/import/bytecode/values.h"
 
 namespace hlod::stablehlo::bytecode {

@@ -1,5 +1,5 @@
-// Values by the numbers that an artifact has for them: from 0 in each isolated region, from where the outer
-// region's end in the others.
+// Maps the numbers of values in an artifact to ids. Numbers start at 0 in each isolated region, and at the
+// end of the outer region's numbers in the others.
 #pragma once
 
 #include <vector>
@@ -11,16 +11,16 @@ namespace hlod::stablehlo::bytecode {
 
 class Values {
  public:
-  // A region that has `count` values of its own. Those of the outer regions are used in it unless it is
-  // isolated.
+  // Opens a region with `count` values of its own. Operations in it may use values of the outer regions
+  // unless it is isolated.
   void Open(uint64_t count, bool is_isolated);
-  // The end of the innermost region. Error: it has other than the stated number of values.
+  // Closes the innermost region. Returns an error when the stated number of values differs.
   absl::Status Close(const Stream& at);
 
-  // The next value of the innermost region, new or one that has an id already. `type` outlives it.
+  // Define the next value of the innermost region, as a new id or as `id`. `type` must outlive this object.
   absl::StatusOr<ValueId> Define(const Stream& at, const TypeEntry* type);
   absl::Status DefineAs(const Stream& at, ValueId id);
-  // The value that is `number` here. Error: it is not defined yet.
+  // Returns the value with `number` in this region. Returns an error when it is not defined yet.
   absl::StatusOr<ValueId> Use(const Stream& at, uint64_t number) const;
 
   const TypeEntry& TypeOf(ValueId id) const { return *types_[id]; }

@@ -1,4 +1,4 @@
-// Attributes of VHLO.
+// Reads attributes of VHLO.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -16,7 +16,7 @@ Result ReadBoolean(Source&, Stream& in) {
   return Attribute{.value = value == 1, .type = hlo::kPred};
 }
 
-// As the fields of #stablehlo.output_operand_alias<...>.
+// Reads the fields of #stablehlo.output_operand_alias<...>.
 Result ReadAlias(Source&, Stream& in) {
   ASSIGN_OR_RETURN(Integers of_output, ReadIntegers(in));
   ASSIGN_OR_RETURN(const int64_t operand, in.Signed());
@@ -33,7 +33,8 @@ Result ReadBounds(Source&, Stream& in) {
   return Attribute{.value = std::move(bounds), .type = hlo::kS64};
 }
 
-// How accurate a result must be; the results of hlod are as accurate as they get.
+// Reads the accuracy that a result must have. hlod does not use it: its results are as accurate as its
+// kernels get.
 Result ReadAccuracy(Source& source, Stream& in) {
   constexpr int kDoubleBits = 64;
   const Stream before = in;
@@ -72,7 +73,7 @@ constexpr Kind kKinds[] = {
     {25, nullptr, "meshes"},
 };
 
-// One of a list: the first word is number `first`.
+// An enumeration: its first word has the number `first`.
 struct Enumeration {
   uint64_t code;
   std::string_view name;

@@ -1,4 +1,4 @@
-// Every place is checked before it is read; offsets go forward only, as the format has them, but for a
+// Checks every offset before it reads there. Offsets go forward only, as the format demands, except a
 // vtable's.
 #include "client/import/exported/flatbuffer.h"
 
@@ -8,7 +8,7 @@ namespace hlod::stablehlo::exported {
 namespace {
 
 constexpr size_t kOffsetBytes = 4;
-constexpr uint16_t kVtableHeaderBytes = 4;  // Its own size, and the table's.
+constexpr uint16_t kVtableHeaderBytes = 4;  // The vtable's size, and the table's.
 
 }  // namespace
 
@@ -35,7 +35,7 @@ std::string_view Flatbuffer::VectorAt(size_t at, size_t width) {
 Table Flatbuffer::Root() { return Table(*this, TargetOf(0)); }
 
 Table::Table(Flatbuffer& buffer, size_t at) : buffer_(&buffer), at_(at) {
-  // The table begins with how far before it (or, negative, behind it) its vtable lies.
+  // The table begins with the distance back to its vtable, which may be negative.
   const auto back = buffer.NumberAt<int32_t>(at);
   const int64_t vtable = static_cast<int64_t>(at) - back;
   if (buffer.status().ok() && vtable >= 0 && buffer.Holds(static_cast<size_t>(vtable), kVtableHeaderBytes)) {

@@ -1,9 +1,9 @@
-// Reading FlatBuffers, a format of tables within one run of bytes: a table says by a vtable where each of its
-// fields lies, and fields that are long (strings, vectors, other tables) are offsets to where they lie.
+// Reads FlatBuffers, a format of tables within one run of bytes: a table's vtable says where each of its
+// fields lies, and long fields (strings, vectors, other tables) are offsets.
 //
-// Nothing is trusted: what lies outside of the bytes is an error that sticks, and what is returned then is
-// empty, so that a reader checks once, at its end. Several offsets may name the same place, so how much is
-// read is for the reader to bound.
+// The bytes are not trusted: an offset outside of them sets a sticky error, and the accessors then return
+// empty values, so that a reader checks once, at its end. Several offsets may name the same place, so the
+// caller must bound how much it reads.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class Flatbuffer {
 
  private:
   friend class Table;
-  // A little-endian number at a place; 0 and an error where it does not lie within the bytes.
+  // Returns the little-endian number at offset `at`; 0 and an error when it lies outside the bytes.
   template <typename T>
   T NumberAt(size_t at) {
     T value = 0;
@@ -38,16 +38,16 @@ class Flatbuffer {
     return value;
   }
   bool Holds(size_t at, uint64_t count);
-  // What the offset at a place points at.
+  // Returns where the offset at `at` points.
   size_t TargetOf(size_t at);
-  // The elements of the vector at a place, each of `width` bytes.
+  // Returns the elements of the vector at `at`, each of `width` bytes.
   std::string_view VectorAt(size_t at, size_t width);
 
   const std::string_view bytes_;
   absl::Status status_;
 };
 
-// A table. Fields are named by their numbers in the schema; one that is not there is 0, empty or absent.
+// A table. Fields are named by their numbers in the schema. An absent field reads as 0 or empty.
 class Table {
  public:
   Table() = default;
@@ -60,7 +60,7 @@ class Table {
     return at == 0 ? T{0} : buffer_->NumberAt<T>(at);
   }
   Table Child(int field) const;
-  // A string, or a vector of bytes.
+  // Returns a string, or a vector of bytes.
   std::string_view Bytes(int field) const;
   template <typename T>
   std::vector<T> Numbers(int field) const {
@@ -70,7 +70,7 @@ class Table {
     if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
     return numbers;
   }
-  // Of a vector of tables or strings: how many there are, and one of them, which is below that.
+  // For a vector of tables or strings: its size, and one element, REQUIRES: index < Count(field).
   size_t Count(int field) const;
   Table ChildOf(int field, size_t index) const;
   std::string_view BytesOf(int field, size_t index) const;
@@ -78,10 +78,10 @@ class Table {
  private:
   friend class Flatbuffer;
   Table(Flatbuffer& buffer, size_t at);
-  // Where a field lies; 0: it is not there.
+  // Returns the offset of a field; 0: it is absent.
   size_t PlaceOf(int field) const;
   std::string_view VectorOf(int field, size_t width) const;
-  // Where element `index` of a vector of offsets points.
+  // Returns where element `index` of a vector of offsets points.
   size_t ElementOf(int field, size_t index) const;
 
   Flatbuffer* buffer_ = nullptr;

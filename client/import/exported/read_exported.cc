@@ -1,8 +1,9 @@
-// What jax.export's Exported.serialize() writes: a StableHLO artifact, and beside it what its arguments are.
+// Reads the result of jax.export's Exported.serialize(): a StableHLO artifact with a description of its
+// arguments.
 //
-// The program that comes out takes the function's own arguments, all of them in the order of its flattened
-// tree: the number of the platform becomes a constant, tokens are made inside, and arguments that JAX left
-// out because nothing uses them stand in their places.
+// The resulting program takes the function's own arguments, all of them in the order of its flattened tree:
+// the number of the platform becomes a constant, tokens are created inside, and arguments that JAX dropped
+// because they are unused are added again.
 #include <algorithm>
 
 #include "absl/strings/numbers.h"
@@ -18,7 +19,7 @@ namespace {
 using exported::Flatbuffer;
 using exported::Table;
 
-// Fields of the schema, by number: of Exported, ...
+// Fields of the schema's table Exported, by number.
 enum Field {
   kInAvals = 3,
   kPlatforms = 9,
@@ -28,17 +29,17 @@ enum Field {
   kUniqueAvals = 19,
   kInAvalIndices = 22,
 };
-// ... and of AbstractValue.
+// Fields of the schema's table AbstractValue, by number.
 enum AvalField { kShape = 1, kDtype = 2 };
 
-// JAX's calling conventions that this reads; others may have other arguments.
+// The supported versions of JAX's calling convention; others may have other arguments.
 constexpr int kConventionMin = 9, kConventionMax = 10;
-// The platform whose lowering is run, of those that there are.
+// The platform whose lowering is run when the file has several.
 constexpr std::string_view kPlatform = "cpu";
 constexpr std::string_view kPlatformIndex = "_platform_index";
 
-// The schema's DType numbers. Keys of random numbers are their u32 words; a float0 has no values, and is a
-// pred where it stands.
+// The schema's DType numbers. Keys of random numbers are their u32 words; a float0, which has no values, is a
+// pred.
 constexpr hlo::PrimitiveType kTypes[] = {
     hlo::kPred,     hlo::kS8,         hlo::kS16,      hlo::kS32,        hlo::kS64,  hlo::kU8,
     hlo::kU16,      hlo::kU32,        hlo::kU64,      hlo::kF16,        hlo::kF32,  hlo::kF64,
@@ -47,7 +48,7 @@ constexpr hlo::PrimitiveType kTypes[] = {
     hlo::kF8E3M4,   hlo::kF8E8M0FNU,  hlo::kF4E2M1FN, hlo::kU32,        hlo::kU32,  hlo::kU32};
 constexpr int kKeyOfThreefry = 27, kKeyOfRbg = 28, kKeyOfUnsafeRbg = 29;
 
-// An argument as JAX has it: f32[b,3], whose sizes that are not numbers are unknown.
+// Returns the type of an argument as JAX writes it: f32[b,3]. Sizes that are not numbers are unknown.
 absl::StatusOr<Type> TypeOf(const Table& aval) {
   const auto dtype = aval.Number<int8_t>(kDtype);
   if (dtype < 0 || static_cast<size_t>(dtype) >= std::size(kTypes))
@@ -73,7 +74,8 @@ absl::StatusOr<Type> TypeOf(const Table& aval) {
   return type;
 }
 
-// The function's arguments in the order of its flattened tree. Newer files name a table of distinct ones.
+// Returns the types of the function's arguments in the order of its flattened tree. Newer files refer to a
+// table of distinct types.
 absl::StatusOr<std::vector<Type>> ArgumentsOf(Flatbuffer& buffer, const Table& root) {
   std::vector<Table> avals;
   const std::vector<uint32_t> indices = root.Numbers<uint32_t>(kInAvalIndices);
@@ -95,7 +97,7 @@ absl::StatusOr<std::vector<Type>> ArgumentsOf(Flatbuffer& buffer, const Table& r
   return types;
 }
 
-// The entry, as it is changed: argument by argument.
+// Rewrites the entry function, argument by argument.
 class Entry {
  public:
   Entry(Program& program, Function& function)
@@ -111,7 +113,7 @@ class Entry {
     return text != nullptr && *text == kPlatformIndex;
   }
 
-  // Makes an operation define what was an argument.
+  // Replaces argument `i` by the result of an operation.
   void Replace(size_t i, std::string operation, AttributeMap attributes) {
     Operation made{
         .name = std::move(operation), .results = {block_.arguments[i]}, .attributes = std::move(attributes)};
@@ -120,7 +122,8 @@ class Entry {
     function_.type.inputs.erase(function_.type.inputs.begin() + static_cast<ptrdiff_t>(i));
     function_.argument_attributes.erase(function_.argument_attributes.begin() + static_cast<ptrdiff_t>(i));
   }
-  // Gives the function these arguments, of which those at `kept` are what it has.
+  // Gives the function arguments of these types. `kept` holds the positions of the arguments that it has
+  // already.
   void Spread(const std::vector<Type>& types, const std::vector<uint16_t>& kept) {
     std::vector<Value> arguments;
     std::vector<AttributeMap> attributes(types.size());
@@ -134,7 +137,7 @@ class Entry {
     block_.arguments = std::move(arguments);
     function_.argument_attributes = std::move(attributes);
   }
-  // Leaves out the tokens that it returns, which stand first; aliases name results by number.
+  // Drops the tokens that it returns, which are its first results, and renumbers the results in aliases.
   absl::Status DropReturnedTokens() {
     const auto tokens = static_cast<size_t>(std::ranges::find_if_not(function_.type.results, &Type::IsToken) -
                                             function_.type.results.begin());
@@ -164,9 +167,9 @@ class Entry {
   Block& block_;
 };
 
-// Which of the platforms the program is lowered for is run here.
+// Returns the index of kPlatform among the platforms that the program is lowered for.
 absl::StatusOr<int32_t> PlatformNumber(const Table& root) {
-  // The file says how many there are and how long each name is: an error repeats neither without bound.
+  // The file determines the number of platforms and the lengths of their names: the error bounds both.
   constexpr size_t kPlatformsMax = 64, kNameBytesMax = 64;
   if (root.Count(kPlatforms) > kPlatformsMax)
     return InvalidArgument("It names %d platforms; the limit is %d.", root.Count(kPlatforms), kPlatformsMax);

@@ -1,4 +1,4 @@
-// The values of aliases: read once, where they are defined, and measured.
+// Reads the values of aliases once, where they are defined, and measures them.
 #include <algorithm>
 
 #include "client/import/text/attributes.h"
@@ -9,7 +9,7 @@
 namespace hlod::stablehlo::text {
 namespace {
 
-// How deep an attribute is nested, and what a copy of it takes.
+// The depth of nesting in an attribute, and the bytes of a copy.
 struct Extent {
   int depth = 0;
   int64_t bytes = 0;
@@ -44,7 +44,7 @@ Extent ExtentOf(const Attribute& attribute) {
   return extent;
 }
 
-// The value that stands here, of the alias with this sign.
+// Reads the value, at the current position, of an alias with this sign.
 absl::Status ReadValue(Source& source, char sign, Alias& alias) {
   const size_t at = (source.reader.SkipBlanks(), source.reader.position());
   if (sign == '#' && source.reader.TryKeyword("loc")) {
@@ -57,7 +57,8 @@ absl::Status ReadValue(Source& source, char sign, Alias& alias) {
     ASSIGN_OR_RETURN(alias.attribute, ReadAttribute(source));
   }
   const Extent extent = ExtentOf(*alias.attribute);
-  alias.bytes = extent.bytes - static_cast<int64_t>(sizeof(Attribute));  // Which any attribute takes.
+  // The Attribute object itself is not counted.
+  alias.bytes = extent.bytes - static_cast<int64_t>(sizeof(Attribute));
   alias.depth = extent.depth;
   return absl::OkStatus();
 }

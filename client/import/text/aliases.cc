@@ -1,10 +1,10 @@
-// Finds definitions by the beginnings of lines.
+// Finds definitions at the beginnings of lines.
 #include "client/import/text/aliases.h"
 
 namespace hlod::stablehlo::text {
 namespace {
 
-constexpr size_t kAlignmentDigits = 8;  // Of a resource: a little-endian u32 before the bytes.
+constexpr size_t kAlignmentDigits = 8;  // A resource begins with a little-endian u32.
 
 }  // namespace
 

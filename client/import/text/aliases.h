@@ -1,5 +1,5 @@
-// Aliases (#map = ..., !t = ..., #loc1 = loc(...)) and resources ({-# ... #-}): what is defined in one place
-// of the text, often its end, and used in others.
+// Aliases (#map = ..., !t = ..., #loc1 = loc(...)) and resources ({-# ... #-}), which are defined in one
+// place of the text, often its end, and used in others.
 #pragma once
 
 #include <optional>
@@ -12,26 +12,27 @@
 namespace hlod::stablehlo::text {
 
 struct Alias {
-  size_t at = 0, end = 0;  // Of the value; `end` is known when it was read.
+  size_t at = 0, end = 0;  // Positions of the value; `end` is set once it was read.
   bool is_being_read = false;
   std::optional<Attribute> attribute;
   std::optional<Location> location;
-  int64_t bytes = 0;  // What a copy takes.
-  int depth = 0;      // How deep it is nested.
+  int64_t bytes = 0;  // The size of a copy.
+  int depth = 0;      // The depth of nesting inside it.
 };
 
 class Aliases {
  public:
-  // Finds the definitions, which stand at the beginnings of lines; their values are read when they are first
-  // used. Error: two of one name.
+  // Finds the definitions, which are at the beginnings of lines; their values are read at their first use.
+  // Returns an error when two have the same name.
   absl::Status Find(Reader& reader);
 
-  // The alias `name` with its sign ("#map"), or null. It stays where it is.
+  // Returns the alias `name` with its sign ("#map"), or null. The pointer stays valid.
   Alias* Get(std::string_view name);
 
-  // The resource's bytes in hexadecimal, without "0x" and the alignment before them. `at` is for errors.
+  // Returns the resource's bytes in hexadecimal, without "0x" and the alignment before them. `at` is the
+  // position for errors.
   absl::StatusOr<std::string_view> Resource(Reader& reader, std::string_view name, size_t at);
-  // Reads a resource section after its "{-#", up to its "#-}".
+  // Reads a resource section from after its "{-#" to its "#-}".
   absl::Status ReadResources(Reader& reader);
 
  private:
@@ -40,7 +41,7 @@ class Aliases {
 
   absl::flat_hash_map<std::string_view, std::unique_ptr<Alias>> aliases_;
   absl::flat_hash_map<std::string, std::string_view> resources_;
-  std::optional<size_t> resources_at_;  // After the "{-#".
+  std::optional<size_t> resources_at_;  // The position after the "{-#".
 };
 
 }  // namespace hlod::stablehlo::text

@@ -1,4 +1,4 @@
-// Numbers, strings, lists, dictionaries, aliases.
+// Reads numbers, strings, lists, dictionaries, aliases.
 #include "client/import/text/attributes.h"
 
 #include "client/import/text/dense.h"
@@ -11,13 +11,14 @@ namespace {
 
 using hlo::PrimitiveType;
 
-// "3 : i32", "-2.5e+00 : f32", "0x7FC00000 : f32", "7": what stands after the number says what it is.
+// Reads "3 : i32", "-2.5e+00 : f32", "0x7FC00000 : f32", "7": the type after the number determines its
+// meaning.
 absl::StatusOr<Attribute> ReadNumber(Source& source) {
   Reader& reader = source.reader;
   const size_t begin = (reader.SkipBlanks(), reader.position());
   bool is_float = AtDecimalFloat(reader);
   PrimitiveType type = is_float ? hlo::kF64 : hlo::kS64;
-  // Once over the number, for its type.
+  // Skips the number to read its type first.
   RETURN_IF_ERROR(is_float ? ReadDecimalFloat(reader).status() : ReadWritten(reader).status());
   size_t end = reader.position();
   if (reader.Try(":")) {
@@ -45,7 +46,7 @@ absl::StatusOr<Attribute> ReadNumber(Source& source) {
   return attribute;
 }
 
-// "<i64: 1, 2>" after "array": integers, bools, or a list of floats.
+// Reads "<i64: 1, 2>" after "array": integers, bools, or a list of floats.
 absl::StatusOr<Attribute> ReadArray(Source& source) {
   Reader& reader = source.reader;
   RETURN_IF_ERROR(reader.Expect("<"));
@@ -88,7 +89,7 @@ absl::StatusOr<Attribute> ReadList(Source& source) {
   return Attribute{std::move(list)};
 }
 
-// "#map", or an attribute of a dialect: "#stablehlo.dot<...>", "#stablehlo<precision HIGH>".
+// Reads "#map", or an attribute of a dialect: "#stablehlo.dot<...>", "#stablehlo<precision HIGH>".
 absl::StatusOr<Attribute> ReadNamed(Source& source) {
   Reader& reader = source.reader;
   const size_t at = reader.position();
@@ -104,7 +105,7 @@ absl::StatusOr<Attribute> ReadNamed(Source& source) {
   return *alias->attribute;
 }
 
-// The attributes that begin with a word.
+// Reads an attribute that begins with a word.
 absl::StatusOr<Attribute> ReadByKeyword(Source& source) {
   Reader& reader = source.reader;
   const size_t at = reader.position();
@@ -142,7 +143,7 @@ absl::StatusOr<Attribute> ReadAttribute(Source& source) {
   switch (reader.Peek()) {
     case '"': {
       ASSIGN_OR_RETURN(std::string text, reader.String());
-      // A string may have a type, which says nothing here.
+      // A string may have a type, which is ignored.
       if (reader.Try(":")) RETURN_IF_ERROR(ReadTypeAttribute(source).status());
       return Attribute{std::move(text)};
     }
@@ -177,7 +178,7 @@ absl::Status ReadAttributeMap(Source& source, std::string_view operation, Attrib
     } else {
       ASSIGN_OR_RETURN(name, reader.BareWord("the name of an attribute, or '}'"));
     }
-    Attribute attribute;  // A unit: it is there.
+    Attribute attribute;  // A unit attribute.
     if (reader.Try("=")) {
       ASSIGN_OR_RETURN(attribute, ReadAttribute(source));
     }

@@ -1,4 +1,4 @@
-// Attributes of MLIR text, flat and as lists of integers, as operation.h has them.
+// Reads attributes of MLIR text into the forms of operation.h: flat, and with lists of integers.
 #pragma once
 
 #include <string_view>
@@ -9,21 +9,21 @@
 
 namespace hlod::stablehlo::text {
 
-// Any attribute, as it is written: dense literals stay literals.
+// Reads any attribute as written: dense literals stay literals.
 absl::StatusOr<Attribute> ReadAttribute(Source& source);
 
-// "{name = value, name}" into `attributes` of the operation `operation`, each by Put.
+// Reads "{name = value, name}" into `attributes` of the operation `operation`, each by Put.
 absl::Status ReadAttributeMap(Source& source, std::string_view operation, AttributeMap& attributes);
 
-// Adds an attribute of an operation: the fields of a structure (dot_dimension_numbers, channel_handle) beside
-// the others, a dense literal of integers and one dimension as Integers unless it is a constant's value.
-// Error at `at`: it is there already.
+// Adds an attribute of an operation: the fields of a structure (dot_dimension_numbers, channel_handle) are
+// added one by one, and a one-dimensional dense literal of integers becomes Integers unless it is a
+// constant's value. Returns an error at position `at` when the name exists already.
 absl::Status Put(Source& source, std::string_view operation, std::string_view name, Attribute attribute,
                  size_t at, AttributeMap& attributes);
 
-// "[0, 1]", into Integers; `type` is theirs.
+// Reads "[0, 1]" into Integers of type `type`.
 absl::StatusOr<Attribute> ReadIntegers(Source& source, hlo::PrimitiveType type = hlo::kS64);
-// "[DEFAULT, HIGHEST]", into a list of Words.
+// Reads "[DEFAULT, HIGHEST]" into a list of Words.
 absl::StatusOr<Attribute> ReadWords(Source& source);
 
 }  // namespace hlod::stablehlo::text

@@ -1,4 +1,4 @@
-// Pretty forms that no format describes, and which of them is whose.
+// Reads the pretty forms that no format describes, and chooses the reader of each operation.
 #include "absl/strings/str_cat.h"
 #include "client/import/text/attributes.h"
 #include "client/import/text/forms.h"
@@ -7,7 +7,7 @@
 namespace hlod::stablehlo::text {
 namespace {
 
-// "(%a: type, %b: type)".
+// Reads "(%a: type, %b: type)".
 absl::Status ReadPair(Source& source, std::vector<ArgumentName>& firsts, std::vector<ArgumentName>& seconds) {
   RETURN_IF_ERROR(source.reader.Expect("("));
   ASSIGN_OR_RETURN(ArgumentName first, ReadArgument(source));
@@ -18,7 +18,7 @@ absl::Status ReadPair(Source& source, std::vector<ArgumentName>& firsts, std::ve
   return source.reader.Expect(")");
 }
 
-// The region that "applies stablehlo.add" stands for: of scalars of the initial value's type.
+// Returns the region that "applies stablehlo.add" abbreviates, over scalars of the initial value's type.
 absl::StatusOr<Region> RegionOf(Source& source, const Draft& draft, std::string_view operation, size_t at) {
   if (draft.operation.operands.size() != 2)
     return source.reader.ErrorAt(at, "'applies %s' is for a reduction of one operand", operation);
@@ -44,7 +44,7 @@ absl::Status ReadDictionary(Source& source, Draft& draft) {
 
 }  // namespace
 
-// stablehlo.while(%iterArg = %0, ...) : types attributes {...} cond {...} do {...}
+// Reads stablehlo.while(%iterArg = %0, ...) : types attributes {...} cond {...} do {...}
 absl::Status ReadWhile(Source& source, Draft& draft) {
   Reader& reader = source.reader;
   std::vector<ArgumentName> arguments;
@@ -82,6 +82,7 @@ absl::Status ReadWhile(Source& source, Draft& draft) {
   return absl::OkStatus();
 }
 
+// Reads
 // stablehlo.reduce(%0 init: %1), (%2 init: %3) [applies op] across dimensions = [0] {...} : types
 //   [reducer(%a: type, %b: type) (%c: type, %d: type) {...}]
 absl::Status ReadReduce(Source& source, Draft& draft) {
@@ -130,7 +131,7 @@ absl::Status ReadReduce(Source& source, Draft& draft) {
   return absl::OkStatus();
 }
 
-// chlo.scan(%0) inits (%1) dimension=0 attributes {...} {...} : types
+// Reads chlo.scan(%0) inits (%1) dimension=0 attributes {...} {...} : types
 absl::Status ReadScan(Source& source, Draft& draft) {
   Reader& reader = source.reader;
   AttributeMap& attributes = draft.operation.attributes;
@@ -167,7 +168,7 @@ absl::Status ReadPrettyForm(Source& source, Draft& draft) {
   if (name == "chlo.scan") return ReadScan(source, draft);
   if (name == "func.func") return ReadFunction(source, draft);
   if (name == "builtin.module") return ReadModule(source, draft);
-  // "constant() {value = dense<1> : ...} : () -> ...", as its own form has no parentheses.
+  // "constant() {value = dense<1> : ...} : () -> ..." is the generic form: the pretty one has no parentheses.
   if (name == "stablehlo.constant" && source.reader.Peek() == '(') return ReadAfterName(source, draft);
   ASSIGN_OR_RETURN(const bool is_read, ReadByFormat(source, draft));
   if (is_read) return absl::OkStatus();

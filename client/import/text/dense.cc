@@ -1,4 +1,4 @@
-// Nested lists, splats and bytes, into the literal of the type that is stated after them.
+// Reads nested lists, splats and bytes into a literal. Its type is stated after the elements.
 #include "client/import/text/dense.h"
 
 #include "client/import/elements.h"
@@ -11,7 +11,7 @@ namespace {
 using hlo::Dims;
 using hlo::Literal;
 
-// Elements of dimension `dimension` and below, in their order, each by read().
+// Reads the elements of dimension `dimension` and below, in order, each with read().
 template <typename ReadOne>
 absl::Status ReadList(Reader& reader, const Dims& dims, size_t dimension, ReadOne& read) {
   if (dimension == dims.size()) return read();
@@ -31,7 +31,7 @@ absl::Status ReadList(Reader& reader, const Dims& dims, size_t dimension, ReadOn
                         dims[dimension]);
 }
 
-// Bytes from hexadecimal digits; `at` is for errors.
+// Converts hexadecimal digits to bytes. `at` is the position for errors.
 absl::StatusOr<std::string> FromHex(Reader& reader, std::string_view digits, size_t at) {
   if (digits.size() % 2 != 0) return reader.ErrorAt(at, "%d hexadecimal digits are not bytes", digits.size());
   std::string bytes(digits.size() / 2, '\0');
@@ -44,7 +44,8 @@ absl::StatusOr<std::string> FromHex(Reader& reader, std::string_view digits, siz
   return bytes;
 }
 
-// The literal of one element that is repeated, its element to be set. Counts what the text does not have.
+// Returns a literal for one repeated element, which the caller sets. Charges the bytes that the text does not
+// have.
 absl::StatusOr<Literal> MakeSplat(Source& source, const Type& type, size_t at) {
   const std::optional<int64_t> bytes = hlo::ByteSize(type);
   if (!bytes) return source.reader.ErrorAt(at, "no literal has the type %s", hlo::ToString(type));
@@ -52,7 +53,7 @@ absl::StatusOr<Literal> MakeSplat(Source& source, const Type& type, size_t at) {
   return Literal::Make(type, kMaxSplatBytes);
 }
 
-// The elements of `type` from their bytes. Counts what the text does not have.
+// Returns the elements of `type` from their bytes. Charges the bytes that the text does not have.
 absl::StatusOr<Literal> FromBytes(Source& source, const Type& type, std::string_view digits, size_t at) {
   Reader& reader = source.reader;
   ASSIGN_OR_RETURN(const std::string bytes, FromHex(reader, digits, at));
@@ -64,7 +65,7 @@ absl::StatusOr<Literal> FromBytes(Source& source, const Type& type, std::string_
   return literal;
 }
 
-// The elements of `type` from the text that ends at `end`.
+// Reads the elements of `type` from the text that ends at `end`.
 absl::StatusOr<Literal> ReadElements(Source& source, const Type& type, size_t end) {
   Reader& reader = source.reader;
   const size_t at = (reader.SkipBlanks(), reader.position());
@@ -76,7 +77,7 @@ absl::StatusOr<Literal> ReadElements(Source& source, const Type& type, size_t en
     return reader.ErrorAt(at, "expected %d elements, found none", *count);
   }
   const bool is_splat = reader.Peek() != '[';
-  // Each element takes a character: a large type over a short text is refused before anything is allocated.
+  // Each element takes a character: a large type over a short text is refused before memory is allocated.
   if (!is_splat && *count > static_cast<int64_t>(end - at))
     return reader.ErrorAt(at, "expected %d elements, found fewer", *count);
   ASSIGN_OR_RETURN(Literal literal, is_splat ? MakeSplat(source, type, at) : Literal::Make(type, INT64_MAX));
@@ -96,7 +97,7 @@ absl::StatusOr<Literal> ReadElements(Source& source, const Type& type, size_t en
   return literal;
 }
 
-// ": type" after the elements.
+// Reads ": type" after the elements.
 absl::StatusOr<Type> ReadTypeOfElements(Source& source) {
   RETURN_IF_ERROR(source.reader.Expect(":"));
   return ReadType(source);
@@ -116,7 +117,7 @@ absl::StatusOr<Literal> ReadDense(Source& source) {
       return reader.ErrorAt(begin, "expected \"0x...\": strings are not elements");
     digits.remove_prefix(2);
   }
-  // The type comes after the elements, and says how to read them.
+  // The type follows the elements and determines their form.
   const size_t end = is_bytes ? (reader.SkipBlanks(), reader.position()) : reader.text().find('>', begin);
   if (end == std::string_view::npos) return reader.ErrorAt(begin, "dense<...> is never closed");
   reader.Rewind(end);

@@ -1,4 +1,4 @@
-// The elements of dense<...> and of a resource.
+// Reads the elements of dense<...> and of a resource.
 #pragma once
 
 #include <string_view>
@@ -9,13 +9,13 @@
 
 namespace hlod::stablehlo::text {
 
-// "dense<[1, 2]> : tensor<2xi32>" after its "dense"; a splat is expanded.
+// Reads "dense<[1, 2]> : tensor<2xi32>" after its "dense". A splat is expanded.
 absl::StatusOr<hlo::Literal> ReadDense(Source& source);
-// "dense_resource<name> : tensor<2xi32>" after its "dense_resource".
+// Reads "dense_resource<name> : tensor<2xi32>" after its "dense_resource".
 absl::StatusOr<hlo::Literal> ReadDenseResource(Source& source);
-// One float: decimal, or the bits of `type` in hexadecimal.
+// Reads one float: decimal, or the bits of `type` in hexadecimal.
 absl::StatusOr<double> ReadDouble(Reader& reader, hlo::PrimitiveType type);
-// One integer that `type` can hold, as bits: signed or unsigned.
+// Reads one integer that `type` can hold, signed or unsigned. Returns its bits.
 absl::StatusOr<int64_t> ReadInteger(Reader& reader, hlo::PrimitiveType type);
 
 }  // namespace hlod::stablehlo::text

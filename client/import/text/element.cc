@@ -1,4 +1,4 @@
-// Integers and floats as MLIR writes them.
+// Reads integers and floats as MLIR writes them.
 #include "client/import/text/element.h"
 
 namespace hlod::stablehlo::text {
@@ -36,7 +36,7 @@ absl::StatusOr<double> ReadDecimalFloat(Reader& reader) {
   double value = 0;
   const auto [end, error] = std::from_chars(begin, reader.text().data() + reader.text().size(), value);
   if (error == std::errc::invalid_argument) return reader.Expected("a number");
-  // Beyond a double's range strtod knows whether it is zero or infinity.
+  // Beyond a double's range, strtod decides between zero and infinity.
   if (error == std::errc::result_out_of_range) value = std::strtod(std::string(begin, end).c_str(), nullptr);
   reader.Rewind(end - reader.text().data());
   return value;
@@ -50,7 +50,7 @@ absl::StatusOr<uint64_t> Wrapped(Reader& reader, const WrittenInteger& written, 
                           written.magnitude, bits, is_unsigned ? "unsigned " : "");
   }
   const uint64_t value = written.is_negative ? ~written.magnitude + 1 : written.magnitude;
-  // Sign-extended: from here it is a value, not bits.
+  // Sign-extended: from here on it is a value, not bits.
   const bool is_large = !is_unsigned && ((value >> (bits - 1)) & 1) != 0;
   return is_large ? value | ~all : value;
 }

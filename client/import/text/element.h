@@ -1,4 +1,4 @@
-// One element of a dense literal, in decimal or as bits.
+// Reads one element of a dense literal, in decimal or as bits.
 #pragma once
 
 #include <charconv>
@@ -14,19 +14,19 @@
 
 namespace hlod::stablehlo::text {
 
-// An integer as it is written: its digits may be more than an int64 holds.
+// An integer as written: its digits may exceed an int64.
 struct WrittenInteger {
   size_t at = 0;
   bool is_negative = false, is_hexadecimal = false;
   uint64_t magnitude = 0;
 };
 absl::StatusOr<WrittenInteger> ReadWritten(Reader& reader);
-// Whether what stands here, after a sign, is a decimal number with a point.
+// Returns true when a decimal number with a point follows, after an optional sign.
 bool AtDecimalFloat(Reader& reader);
-// A decimal number with a point, rounded to double.
+// Reads a decimal number with a point, rounded to double.
 absl::StatusOr<double> ReadDecimalFloat(Reader& reader);
 
-// The two's complement of what is written in `bits` bits. A signless integer may be written as an unsigned
+// Returns the two's complement of the number in `bits` bits. A signless integer may be written as an unsigned
 // one: 255 : i8.
 absl::StatusOr<uint64_t> Wrapped(Reader& reader, const WrittenInteger& written, int bits, bool is_unsigned);
 

@@ -1,4 +1,4 @@
-// The table forms.inc, and its formats at work.
+// Parses the formats of the table forms.inc and reads operations by them.
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
@@ -22,7 +22,7 @@ enum class PieceKind : uint8_t {
 };
 struct Piece {
   PieceKind kind;
-  std::string_view text;  // Of a literal; an attribute's name; the rule of types, without its ':'.
+  std::string_view text;  // The literal; an attribute's name; or the rule of types, without its ':'.
   ReadKind read = nullptr;
   bool has_default = false;
 };
@@ -65,7 +65,7 @@ bool TryLiteral(Reader& reader, std::string_view text) {
   return absl::ascii_isalpha(text[0]) ? reader.TryKeyword(text) : reader.Try(text);
 }
 
-// Whether the group after the piece `begin` is there: what it begins with stands here.
+// Returns true when the optional group that begins at piece `begin` is present, which its first pieces show.
 bool IsThere(Reader& reader, const Format& format, size_t begin) {
   const size_t back = reader.position();
   bool is_there = format[begin + 1].kind != PieceKind::kTypes || reader.Peek() == ':';
@@ -75,7 +75,7 @@ bool IsThere(Reader& reader, const Format& format, size_t begin) {
   return is_there;
 }
 
-// The piece that ends the group; attributes in it that have defaults get them.
+// Returns the piece that ends the group. Attributes in it that have defaults get them.
 absl::StatusOr<size_t> SkipGroup(Source& source, Draft& draft, const Format& format, size_t begin) {
   size_t i = begin + 1;
   for (; format[i].kind != PieceKind::kEnd; ++i) {
@@ -87,7 +87,7 @@ absl::StatusOr<size_t> SkipGroup(Source& source, Draft& draft, const Format& for
   return i;
 }
 
-// ": types" by a rule: operand types and results.
+// Reads ": types" by a rule and sets the types of operands and results.
 absl::Status ReadTypesByRule(Source& source, Draft& draft, std::string_view rule) {
   Reader& reader = source.reader;
   const size_t operands = draft.operation.operands.size();
@@ -121,7 +121,7 @@ absl::Status ReadTypesByRule(Source& source, Draft& draft, std::string_view rule
   return SetResults(source, draft, rule == "operands" ? std::vector<Type>() : std::move(types));
 }
 
-// "(%a: type, ...) {operations}".
+// Reads "(%a: type, ...) {operations}".
 absl::Status ReadRegionWithArguments(Source& source, Draft& draft) {
   Reader& reader = source.reader;
   RETURN_IF_ERROR(reader.Expect("("));

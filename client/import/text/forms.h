@@ -1,4 +1,4 @@
-// The pretty forms of operations: a table of small formats, and what is read by hand.
+// The pretty forms of operations: a table of small formats, and functions for the others.
 #pragma once
 
 #include <string_view>
@@ -7,10 +7,11 @@
 
 namespace hlod::stablehlo::text {
 
-// Reads an operation by its format in forms.inc, after its name. False: the table does not have it.
+// Reads an operation by its format in forms.inc, after its name. Returns false when the table does not have
+// it.
 absl::StatusOr<bool> ReadByFormat(Source& source, Draft& draft);
 
-// Forms that no format describes, after the operation's name.
+// Read forms that no format describes, after the operation's name.
 absl::Status ReadWhile(Source& source, Draft& draft);
 absl::Status ReadReduce(Source& source, Draft& draft);
 absl::Status ReadScan(Source& source, Draft& draft);

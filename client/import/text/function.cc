@@ -1,4 +1,4 @@
-// The pretty forms of func.func and module.
+// Reads the pretty forms of func.func and module.
 #include "client/import/text/attributes.h"
 #include "client/import/text/forms.h"
 #include "client/import/text/location.h"
@@ -7,14 +7,14 @@
 namespace hlod::stablehlo::text {
 namespace {
 
-// "{attributes}" of an argument or a result, if they are there.
+// Reads the optional "{attributes}" of an argument or a result.
 absl::StatusOr<Attribute> ReadValueAttributes(Source& source) {
   auto attributes = std::make_shared<AttributeMap>();
   if (source.reader.Peek() == '{') RETURN_IF_ERROR(ReadAttributeMap(source, "func.func", *attributes));
   return Attribute{std::move(attributes)};
 }
 
-// "(%a: type {attributes} loc(...), ...)"; of a declaration without names.
+// Reads "(%a: type {attributes} loc(...), ...)"; a declaration has no names.
 absl::Status ReadArguments(Source& source, FunctionType& type, std::vector<ArgumentName>& arguments,
                            std::vector<Attribute>& attributes) {
   Reader& reader = source.reader;
@@ -38,7 +38,7 @@ absl::Status ReadArguments(Source& source, FunctionType& type, std::vector<Argum
   return absl::OkStatus();
 }
 
-// "type" or "(type {attributes}, ...)" after "->".
+// Reads "type" or "(type {attributes}, ...)" after "->".
 absl::Status ReadResults(Source& source, FunctionType& type, std::vector<Attribute>& attributes) {
   Reader& reader = source.reader;
   if (!reader.Try("(")) {

@@ -1,4 +1,4 @@
-// One function a kind, and their table.
+// One function per kind, and their table.
 #include "client/import/text/kinds.h"
 
 #include <charconv>
@@ -11,7 +11,7 @@
 namespace hlod::stablehlo::text {
 namespace {
 
-// Adds what was read where the reader stood at `at`.
+// Adds an attribute that was read at position `at`.
 absl::Status Add(Source& source, Draft& draft, std::string_view name, size_t at,
                  absl::StatusOr<Attribute> attribute) {
   RETURN_IF_ERROR(attribute.status());
@@ -60,7 +60,7 @@ absl::Status ReadSymbol(Source& source, std::string_view name, Draft& draft) {
   return Add(source, draft, name, at, Attribute{Symbol{std::move(symbol)}});
 }
 
-// @name, where the attribute is a string. Old text has "name".
+// Reads @name for an attribute that is a string. Old text has "name".
 absl::Status ReadSymbolText(Source& source, std::string_view name, Draft& draft) {
   if (source.reader.Peek() == '"') return ReadText(source, name, draft);
   const size_t at = source.reader.position();
@@ -86,7 +86,7 @@ absl::Status ReadDotAlgorithm(Source& source, std::string_view name, Draft& draf
   return Add(source, draft, name, at, ReadStructure(source, "stablehlo.dot_algorithm"));
 }
 
-// "e5m10".
+// Reads "e5m10".
 absl::Status ReadReducedFormat(Source& source, std::string_view name, Draft& draft) {
   const size_t at = (source.reader.SkipBlanks(), source.reader.position());
   ASSIGN_OR_RETURN(const std::string_view word, source.reader.BareWord("a format (e5m10)"));
@@ -103,7 +103,7 @@ absl::Status ReadReducedFormat(Source& source, std::string_view name, Draft& dra
              Attribute{.value = static_cast<int64_t>(mantissa), .type = hlo::kS32});
 }
 
-// "[0:4, 1:6:2]".
+// Reads "[0:4, 1:6:2]".
 absl::Status ReadSliceRanges(Source& source, std::string_view name, Draft& draft) {
   Reader& reader = source.reader;
   const size_t at = (reader.SkipBlanks(), reader.position());
@@ -130,7 +130,7 @@ absl::Status ReadSliceRanges(Source& source, std::string_view name, Draft& draft
   return add("strides", strides);
 }
 
-// "[[1, 0], [-1, 2]]" as [n, 2] integers.
+// Reads "[[1, 0], [-1, 2]]" as [n, 2] integers.
 absl::StatusOr<Attribute> ReadPadding(Source& source) {
   Reader& reader = source.reader;
   RETURN_IF_ERROR(reader.Expect("["));
@@ -148,8 +148,8 @@ absl::StatusOr<Attribute> ReadPadding(Source& source) {
   return Attribute{std::move(padding)};
 }
 
-// "{stride = [1, 1], pad = [[0, 0], [0, 0]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false,
-// false]}".
+// Reads "{stride = [1, 1], pad = [[0, 0], [0, 0]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse =
+// [false, false]}".
 absl::Status ReadWindow(Source& source, std::string_view name, Draft& draft) {
   Reader& reader = source.reader;
   RETURN_IF_ERROR(reader.Expect("{"));
@@ -176,7 +176,7 @@ absl::Status ReadWindow(Source& source, std::string_view name, Draft& draft) {
   return absl::OkStatus();
 }
 
-// Shardy's attributes are kept as the text of the generic form: before, what stands here, and after.
+// Shardy's attributes are kept as text of the generic form: `before`, the bracketed text, `after`.
 struct ShardyText {
   char bracket;
   std::string_view before, after;

@@ -1,4 +1,4 @@
-// How an attribute is written inside an operation's pretty form: the kinds that forms.inc names.
+// The kinds of attributes inside an operation's pretty form, as forms.inc names them.
 #pragma once
 
 #include <string_view>
@@ -7,11 +7,11 @@
 
 namespace hlod::stablehlo::text {
 
-// Reads what stands here into the attribute `name` of the draft's operation, or into those that it stands
-// for.
+// Reads the text at the current position into the attribute `name` of the draft's operation, or into the
+// several attributes that it abbreviates.
 using ReadKind = absl::Status (*)(Source& source, std::string_view name, Draft& draft);
 
-// The kind ("integers", "word", ...), or null.
+// Returns the reader of a kind ("integers", "word", ...), or null.
 ReadKind FindKind(std::string_view kind);
 
 }  // namespace hlod::stablehlo::text

@@ -1,4 +1,4 @@
-// Names, lines, call sites and what was fused.
+// Reads names, lines, call sites and fused locations.
 #include "client/import/text/location.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace {
 
 absl::StatusOr<Location> ReadLocation(Source& source);
 
-// What `inner` knows and `outer` does not.
+// Copies to `outer` the fields of `inner` that `outer` lacks.
 void Add(const Location& inner, Location& outer) {
   if (outer.name.empty()) outer.name = inner.name;
   if (!outer.file.empty()) return;
@@ -16,7 +16,7 @@ void Add(const Location& inner, Location& outer) {
   outer.line = inner.line;
 }
 
-// ":4:60 to :70" after a file's name.
+// Reads ":4:60 to :70" after a file's name.
 absl::Status ReadLine(Reader& reader, Location& location) {
   const auto number = [&]() -> absl::StatusOr<int64_t> {
     RETURN_IF_ERROR(reader.Expect(":"));
@@ -30,7 +30,7 @@ absl::Status ReadLine(Reader& reader, Location& location) {
   return number().status();
 }
 
-// "file":1:2, "name"(location), "name".
+// Reads "file":1:2, "name"(location), "name".
 absl::StatusOr<Location> ReadNamedLocation(Source& source) {
   Reader& reader = source.reader;
   Location location;
@@ -54,7 +54,7 @@ absl::StatusOr<Location> ReadCallSite(Source& source) {
   RETURN_IF_ERROR(reader.Expect("("));
   ASSIGN_OR_RETURN(Location location, ReadLocation(source));
   if (!reader.TryKeyword("at")) return reader.Expected("'at' and the caller's location");
-  // The caller says nothing that is kept, and chains of callers may be long: an alias is not followed.
+  // A caller has no field that is kept, and chains of callers may be long: an alias is skipped.
   if (reader.Peek() == '#') {
     RETURN_IF_ERROR(reader.NameAfter('#', "an alias").status());
   } else {

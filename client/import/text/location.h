@@ -1,4 +1,4 @@
-// Where an operation stands in the program's source: loc(...).
+// Reads the location of an operation in the program's source: loc(...).
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -7,8 +7,8 @@
 
 namespace hlod::stablehlo::text {
 
-// loc(...) if it stands here, which says more about `location`: the outermost name, and of a chain of calls
-// the innermost line.
+// Reads loc(...), if it follows, and adds to `location` the outermost name and, of a chain of calls, the
+// innermost line.
 absl::Status ReadOptionalLocation(Source& source, Location& location);
 
 }  // namespace hlod::stablehlo::text

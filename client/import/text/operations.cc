@@ -1,4 +1,4 @@
-// The frame around every operation; the generic form; blocks.
+// Reads the frame around every operation, the generic form, and blocks.
 #include "client/import/text/operations.h"
 
 #include "absl/strings/str_cat.h"
@@ -9,9 +9,9 @@
 namespace hlod::stablehlo::text {
 namespace {
 
-constexpr int64_t kMaxResults = 1 << 20;  // Of one operation.
+constexpr int64_t kMaxResults = 1 << 20;  // Results of one operation.
 
-// "%a, %b:2 =" before an operation.
+// Reads "%a, %b:2 =" before an operation.
 absl::Status ReadResultNames(Source& source, Draft& draft) {
   Reader& reader = source.reader;
   if (reader.Peek() != '%') return absl::OkStatus();
@@ -32,7 +32,7 @@ absl::Status ReadResultNames(Source& source, Draft& draft) {
   return reader.Expect("=");
 }
 
-// Numbers for the results that are named: they come before those of what is within the operation.
+// Numbers the named results. Their numbers come before those of the values within the operation.
 absl::Status NumberNamedResults(Source& source, Draft& draft) {
   for (const ValueName& result : draft.names) {
     ASSIGN_OR_RETURN(const ValueId first, source.values.Number(result.count, result.at));
@@ -67,7 +67,7 @@ absl::Status CheckOperands(Source& source, const Draft& draft) {
   return absl::OkStatus();
 }
 
-// Every block ends with a return: who reads the program relies on it.
+// Checks that every block ends with a return, which the consumers of the program rely on.
 absl::Status CheckRegions(Source& source, const Draft& draft) {
   if (draft.operation.name == "builtin.module") return absl::OkStatus();
   for (const Region& region : draft.operation.regions) {
@@ -85,7 +85,7 @@ Sight SightOf(std::string_view operation) {
   return operation.starts_with("sdy.") ? Sight::kShadows : Sight::kOuter;
 }
 
-// "^bb0(%a: tensor<f32>, ...):", if a label stands here.
+// Reads "^bb0(%a: tensor<f32>, ...):", if a label follows.
 absl::StatusOr<std::vector<ArgumentName>> ReadLabel(Source& source) {
   Reader& reader = source.reader;
   std::vector<ArgumentName> arguments;
@@ -123,7 +123,7 @@ absl::Status ReadBlock(Source& source, const std::vector<ArgumentName>& given, B
   return absl::OkStatus();
 }
 
-// "<{attributes}>", "({region}, ...)" and "{attributes}" of the generic form.
+// Reads "<{attributes}>", "({region}, ...)" and "{attributes}" of the generic form.
 absl::Status ReadGenericBody(Source& source, Draft& draft) {
   Reader& reader = source.reader;
   Operation& operation = draft.operation;
@@ -173,7 +173,7 @@ absl::Status ReadOperands(Source& source, Draft& draft) {
     const size_t before = reader.position();
     if (!reader.Try(",")) return absl::OkStatus();
     if (reader.Peek() == '%') continue;
-    reader.Rewind(before);  // The comma is of what comes next.
+    reader.Rewind(before);  // The comma belongs to the next part.
     return absl::OkStatus();
   }
 }
@@ -219,7 +219,7 @@ absl::StatusOr<Operation> ReadOperation(Source& source) {
     RETURN_IF_ERROR(ReadGenericForm(source, draft));
   } else {
     ASSIGN_OR_RETURN(const std::string_view name, reader.BareWord("an operation"));
-    // A function's body leaves its dialect's name out.
+    // A function's body may omit the dialect in names of func.
     const bool is_short = name.find('.') == std::string_view::npos;
     draft.operation.name = absl::StrCat(!is_short          ? ""
                                         : name == "module" ? "builtin."

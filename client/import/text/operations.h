@@ -1,4 +1,4 @@
-// Operations and their regions, in the generic form and in each one's pretty form.
+// Reads operations and their regions, in the generic form and in each one's pretty form.
 #pragma once
 
 #include <string_view>
@@ -10,11 +10,11 @@
 
 namespace hlod::stablehlo::text {
 
-// An operation while it is read.
+// An operation that is being read.
 struct Draft {
   Operation operation;
-  size_t at = 0;                    // Where its name stands.
-  std::vector<ValueName> names;     // Of its results; none: not named.
+  size_t at = 0;                    // The position of its name.
+  std::vector<ValueName> names;     // Names of its results; empty: unnamed.
   std::vector<Type> operand_types;  // As stated; empty: not stated.
 };
 
@@ -24,25 +24,25 @@ struct ArgumentName {
   Type type;
 };
 
-// One operation with all that is in it, and its location.
+// Reads one operation with its regions and its location.
 absl::StatusOr<Operation> ReadOperation(Source& source);
 
-// What follows the results' names, in each form.
+// Read the part after the results' names, in each form.
 absl::Status ReadGenericForm(Source& source, Draft& draft);
 absl::Status ReadPrettyForm(Source& source, Draft& draft);
-// The generic form after its name: "(%a) <{...}> ({...}) {...} : (types) -> types".
+// Reads the generic form after the name: "(%a) <{...}> ({...}) {...} : (types) -> types".
 absl::Status ReadAfterName(Source& source, Draft& draft);
 
-// The types of the results, which have their numbers now.
+// Sets the types of the results and numbers them.
 absl::Status SetResults(Source& source, Draft& draft, std::vector<Type> types);
-// "%a, %b", maybe none, added to the operands.
+// Reads "%a, %b", or an empty list, and adds them to the operands.
 absl::Status ReadOperands(Source& source, Draft& draft);
-// "(types) -> types" for operands and results.
+// Reads "(types) -> types" for operands and results.
 absl::Status ReadSignature(Source& source, Draft& draft);
 
-// "%name: type" and what may stand behind it.
+// Reads "%name: type" with optional attributes and location.
 absl::StatusOr<ArgumentName> ReadArgument(Source& source);
-// "{ operations }", whose block has these arguments, or, when there is none of them, those after its label.
+// Reads "{ operations }". The block has these arguments or, when the list is empty, those after its label.
 absl::StatusOr<Region> ReadRegion(Source& source, Sight sight, const std::vector<ArgumentName>& arguments);
 
 }  // namespace hlod::stablehlo::text

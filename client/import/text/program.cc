@@ -1,4 +1,4 @@
-// What stands at the top of the text: aliases, resources, operations.
+// Reads the top level of the text: aliases, resources, operations.
 #include "client/import/text/program.h"
 
 #include "client/import/assemble.h"
@@ -14,7 +14,8 @@ absl::StatusOr<Program> ReadProgram(Source& source) {
       RETURN_IF_ERROR(reader.NameAfter(next, "an alias").status());
       const std::string_view name = reader.TextFrom(at);
       RETURN_IF_ERROR(reader.Expect("="));
-      // Definitions were found at the beginnings of lines; going on after another one would never end.
+      // Definitions were found at the beginnings of lines. A definition elsewhere must be refused, or this
+      // loop would never end.
       const Alias* const found = source.aliases.Get(name);
       if (found == nullptr || found->at != reader.position())
         return reader.ErrorAt(at, "the definition of %s does not begin a line", name);

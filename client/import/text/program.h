@@ -1,11 +1,11 @@
-// From operations to a Program: the module, its functions, and what else stands in it.
+// Builds a Program from operations: the module, its functions and its other operations.
 #pragma once
 
 #include "client/import/text/operations.h"
 
 namespace hlod::stablehlo::text {
 
-// The whole text, whose aliases were found.
+// Reads the whole text. REQUIRES: its aliases were found.
 absl::StatusOr<Program> ReadProgram(Source& source);
 
 }  // namespace hlod::stablehlo::text

@@ -1,4 +1,4 @@
-// How an attribute becomes one of operation.h: flat, and with lists of integers.
+// Converts an attribute to the forms of operation.h: flat, and with lists of integers.
 #include "absl/strings/str_cat.h"
 #include "client/import/elements.h"
 #include "client/import/text/attributes.h"
@@ -17,7 +17,7 @@ absl::Status Put(Source& source, std::string_view operation, std::string_view na
     }
     return absl::OkStatus();
   }
-  // One of a list, though it is written as its number.
+  // An api_version is an enumerator, though it is written as its number.
   if (const auto* version = std::get_if<int64_t>(&attribute.value);
       version != nullptr && name == "api_version" && !operation.empty()) {
     attribute = {Word{absl::StrCat(*version)}};

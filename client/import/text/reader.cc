@@ -1,4 +1,4 @@
-// Names, strings, symbols and balanced text.
+// Reads names, strings, symbols and balanced text.
 #include "client/import/text/reader.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The lexical part of MLIR text: names with their signs, strings, symbols, and text that is skipped over.
+// The lexical part of MLIR text: names with their signs, strings, symbols, and skipped text.
 #pragma once
 
 #include <cstdint>
@@ -11,46 +11,48 @@
 
 namespace hlod::stablehlo::text {
 
-// The value of a hexadecimal digit; -1: it is not one.
+// Returns the value of a hexadecimal digit; -1 for other characters.
 int HexDigit(char c);
 
 struct LineAndColumn {
   int line = 1, column = 1;
 };
 
-// As its base, it cuts no token stream: the reader of a part asks for what it expects next.
+// Like its base class, it does not cut the text into tokens: each reader asks for what it expects next.
 class Reader : public hlo::Lexer {
  public:
-  // `text` outlives the reader.
+  // `text` must outlive the reader.
   explicit Reader(std::string_view text) : Lexer(text), text_(text) {}
 
   std::string_view text() const { return text_; }
-  // The character that stands here, blanks included.
+  // Returns the current character, blanks included.
   char Current() const { return position() < text_.size() ? text_[position()] : '\0'; }
 
-  // The next word if it is `word` and not a part of a longer one.
+  // Consumes the next word if it is `word` and not a part of a longer one.
   bool TryKeyword(std::string_view word);
-  // What follows is a letter or '_': a word.
+  // Returns true when a letter or '_' follows.
   bool AtWord();
-  // Letters, digits, '_', '$', '.': names of operations and attributes, keywords. Empty: no word stands here.
+  // Reads letters, digits, '_', '$', '.': names of operations and attributes, keywords. Returns empty when no
+  // word follows.
   std::string_view MaybeWord();
-  // The same, where there must be one; `what` names it in an error.
+  // Reads a word that must follow; `what` names it in an error.
   absl::StatusOr<std::string_view> BareWord(std::string_view what);
-  // Whether NameAfter finds something.
+  // Returns true when NameAfter would succeed.
   bool AtNameAfter(char sign);
-  // "%0", "#map", "!t", "^bb0" without the sign; `what` names it in an error.
+  // Reads "%0", "#map", "!t", "^bb0" and returns it without the sign; `what` names it in an error.
   absl::StatusOr<std::string_view> NameAfter(char sign, std::string_view what);
-  // "...", with MLIR's escapes: \n, \t, \", \\ and two hexadecimal digits.
+  // Reads "...", with MLIR's escapes: \n, \t, \", \\ and two hexadecimal digits.
   absl::StatusOr<std::string> String();
-  // The characters between quotes that need no escapes: bytes in hexadecimal.
+  // Reads a string without escapes, such as bytes in hexadecimal, and returns the characters between the
+  // quotes.
   absl::StatusOr<std::string_view> PlainString();
-  // @name, @"any name", @outer::@inner, without the first @.
+  // Reads @name, @"any name", @outer::@inner and returns it without the first @.
   absl::StatusOr<std::string> SymbolName();
-  // The text from a bracket ('<', '[', '{', '(') to its counterpart, both included.
+  // Returns the text from a bracket ('<', '[', '{', '(') to its counterpart, both included.
   absl::StatusOr<std::string_view> Balanced(char open);
 
-  // Lines are looked for once, when the first place is asked for: an operation's comes after those of all that
-  // is within it.
+  // Returns the line and column of a position. It indexes lines once, at the first call, because an
+  // operation's place is asked for after those of all operations within it.
   LineAndColumn Place(size_t position);
 
  private:

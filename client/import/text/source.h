@@ -1,5 +1,5 @@
-// What every reader of a part of the text is given: the text, the aliases, the values, and what is counted
-// against the limits.
+// The state that all readers of a text share: the text, the aliases, the values, and the sums that the limits
+// bound.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 namespace hlod::stablehlo::text {
 
-inline constexpr int kMaxNesting = 128;               // Of regions, attributes, types and locations.
-inline constexpr int64_t kMaxSplatBytes = 1LL << 30;  // What splats expand to, together.
-inline constexpr int64_t kMaxAliasBytes = 1LL << 27;  // The same of uses of aliases.
+inline constexpr int kMaxNesting = 128;               // Levels of regions, attributes, types and locations.
+inline constexpr int64_t kMaxSplatBytes = 1LL << 30;  // Sum of the bytes of all expanded splats.
+inline constexpr int64_t kMaxAliasBytes = 1LL << 27;  // Sum of the bytes of all uses of aliases.
 
 struct Source {
   explicit Source(std::string_view text) : reader(text), values(reader) {}
 
-  // Count bytes that the text does not have itself. RESOURCE_EXHAUSTED, naming the limit.
+  // Count bytes that expansion adds to those of the text. Return RESOURCE_EXHAUSTED, naming the limit.
   absl::Status CountSplat(size_t at, int64_t bytes);
   absl::Status CountAlias(size_t at, int64_t bytes);
-  // The alias that is named, sign and all, with its value, which is read where it is defined. `at` is for
-  // errors.
+  // Returns the alias `name`, including its sign, with its value, which is read where it is defined. `at` is
+  // the position for errors.
   absl::StatusOr<Alias*> Resolve(std::string_view name, size_t at);
 
   Reader reader;
@@ -33,13 +33,13 @@ struct Source {
   int64_t splat_bytes = 0, alias_bytes = 0;
 };
 
-// While it lives, the text is one level deeper.
+// Counts one level of nesting while it exists.
 class Nested {
  public:
   explicit Nested(Source& source) : source_(source) { ++source.depth; }
   ~Nested() { --source_.depth; }
   Nested(const Nested&) = delete;
-  // Error: too deep.
+  // Returns an error when the nesting is too deep.
   absl::Status status() const;
 
  private:

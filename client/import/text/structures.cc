@@ -1,4 +1,4 @@
-// Fields by the table structures.inc; convolutions, whose dimensions are drawn; words of a list.
+// Reads fields by the table structures.inc, the drawn dimensions of convolutions, and enumerators.
 #include "client/import/text/structures.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ constexpr Field kFields[] = {
 #undef HLOD_FIELD
 };
 
-// Attributes whose fields stand beside an operation's others.
+// Attributes whose fields become attributes of the operation.
 constexpr std::string_view kFlattened[] = {"dot_dimension_numbers", "ragged_dot_dimension_numbers",
                                            "dimension_numbers",     "scatter_dimension_numbers",
                                            "channel_handle",        "algorithm"};
@@ -48,7 +48,8 @@ absl::StatusOr<Attribute> ReadField(Source& source, FieldKind kind) {
   return Attribute{.value = value, .type = hlo::kPred};
 }
 
-// The letters of one of the three tensors, and the fields that they and the numbers go to.
+// The letters of one of the three tensors, and the names of the fields for them and for the spatial
+// dimensions.
 struct Letters {
   char first, second;
   std::string_view first_field, second_field, spatial_field;
@@ -60,7 +61,7 @@ constexpr Letters kKernel{'i', 'o', "kernel_input_feature_dimension", "kernel_ou
 constexpr Letters kOutput{'b', 'f', "output_batch_dimension", "output_feature_dimension",
                           "output_spatial_dimensions"};
 
-// "[b, 0, 1, f]": at position p a letter's field is p, and spatial dimension d is p.
+// Reads "[b, 0, 1, f]": the field of a letter is its position; spatial dimension d is at the position of d.
 absl::Status ReadDrawnDimensions(Source& source, const Letters& letters, AttributeMap& fields) {
   Reader& reader = source.reader;
   const size_t at = (reader.SkipBlanks(), reader.position());
@@ -115,7 +116,7 @@ absl::StatusOr<Attribute> ReadFields(Source& source, std::string_view name) {
   auto fields = std::make_shared<AttributeMap>();
   for (bool is_first = true; !reader.Try(">"); is_first = false) {
     if (!is_first) RETURN_IF_ERROR(reader.Expect(","));
-    if (!is_first && reader.Try(">")) break;  // MLIR allows a ',' there.
+    if (!is_first && reader.Try(">")) break;  // MLIR allows a ',' before the '>'.
     const size_t at = (reader.SkipBlanks(), reader.position());
     ASSIGN_OR_RETURN(const std::string_view word, reader.BareWord("a field"));
     const Field* const field = std::ranges::find_if(
@@ -149,7 +150,7 @@ absl::StatusOr<Attribute> ReadDialectAttribute(Source& source, std::string_view 
       name.starts_with("mhlo.") ? absl::StrCat("stable", ToAbsl(name.substr(1))) : std::string(name);
   if (structure == "stablehlo.conv") {
     RETURN_IF_ERROR(reader.Expect("<"));
-    // "raw" and the fields by their names, where the drawing has no room for what they say.
+    // "raw" and named fields replace the drawing when it cannot express them.
     if (reader.TryKeyword("raw")) return ReadFields(source, structure);
     ASSIGN_OR_RETURN(Attribute dimensions, ReadConvolutionDimensions(source));
     RETURN_IF_ERROR(reader.Expect(">"));
@@ -159,7 +160,7 @@ absl::StatusOr<Attribute> ReadDialectAttribute(Source& source, std::string_view 
     return ReadStructure(source, structure);
   if (reader.Current() == '<') {
     ASSIGN_OR_RETURN(const std::string_view body, reader.Balanced('<'));
-    // "#stablehlo<precision HIGH>": the second word is the value.
+    // In "#stablehlo<precision HIGH>" the second word is the value.
     const std::string_view inside = body.substr(1, body.size() - 2);
     const size_t blank = inside.find(' ');
     if (name.find('.') == std::string_view::npos && blank != std::string_view::npos &&

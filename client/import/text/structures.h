@@ -1,5 +1,5 @@
-// Attributes of dialects that have fields: #stablehlo.dot<...>, .conv<...>, .gather<...> and the others, and
-// the rule by which they become flat.
+// Reads attributes of dialects that have fields: #stablehlo.dot<...>, .conv<...>, .gather<...> and others.
+// Says which of them are flattened.
 #pragma once
 
 #include <string_view>
@@ -10,21 +10,21 @@
 
 namespace hlod::stablehlo::text {
 
-// The attribute after "#name": its fields as an AttributeMap, a Word for one of a list
-// (#stablehlo<precision HIGH>), or a Word of the whole text. `at` is where its '#' stands.
+// Reads the attribute after "#name": its fields as an AttributeMap, an enumerator (#stablehlo<precision
+// HIGH>) as a Word, or the whole text as a Word. `at` is the position of its '#'.
 absl::StatusOr<Attribute> ReadDialectAttribute(Source& source, std::string_view name, size_t at);
 
-// "<field = value, ...>" of the structure `name` ("stablehlo.dot_algorithm"), whose fields that are not
-// stated have their defaults.
+// Reads "<field = value, ...>" of the structure `name` ("stablehlo.dot_algorithm"). Fields that are not
+// stated get their defaults.
 absl::StatusOr<Attribute> ReadStructure(Source& source, std::string_view name);
 
-// The same after its '<', with the '>'.
+// The same from after the '<' to the '>'.
 absl::StatusOr<Attribute> ReadFields(Source& source, std::string_view name);
 
-// "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]": a convolution's dimension numbers, by their fields.
+// Reads "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]", a convolution's dimension numbers, as their fields.
 absl::StatusOr<Attribute> ReadConvolutionDimensions(Source& source);
 
-// Whether the fields of the attribute `name` stand beside an operation's others.
+// Returns true when the fields of the attribute `name` become attributes of the operation.
 bool IsFlattened(std::string_view name);
 
 }  // namespace hlod::stablehlo::text

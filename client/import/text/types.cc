@@ -1,4 +1,4 @@
-// tensor<2x?xf32, #stablehlo.bounds<?, 4>> and the others.
+// Reads tensor<2x?xf32, #stablehlo.bounds<?, 4>> and other types.
 #include "client/import/text/types.h"
 
 #include <charconv>
@@ -12,7 +12,7 @@ using hlo::PrimitiveType;
 
 constexpr int64_t kNoBound = -1;
 
-// "2x?x", from where the reader stands, without blanks between. Rewinds to what follows.
+// Reads "2x?x" from the current position, without blanks in between. Rewinds to the part after it.
 absl::Status ReadDimensions(Reader& reader, Type& type) {
   const std::string_view text = reader.text();
   for (reader.SkipBlanks();;) {
@@ -36,7 +36,7 @@ absl::Status ReadDimensions(Reader& reader, Type& type) {
   }
 }
 
-// "[3, ?]" or "<3, ?>" after its bracket, with the closing one.
+// Reads "[3, ?]" or "<3, ?>" after its bracket, with the closing one.
 absl::Status ReadBounds(Reader& reader, std::string_view close, Type& type) {
   const size_t at = reader.position();
   hlo::Dims bounds;
@@ -61,7 +61,7 @@ absl::Status ReadBounds(Reader& reader, std::string_view close, Type& type) {
   return absl::OkStatus();
 }
 
-// What follows the ',' in tensor<...>: bounds of dimensions, or an alias of them.
+// Reads the part after the ',' in tensor<...>: bounds of dimensions, or an alias of them.
 absl::Status ReadEncoding(Source& source, Type& type) {
   Reader& reader = source.reader;
   const size_t at = (reader.SkipBlanks(), reader.position());
@@ -91,7 +91,7 @@ absl::Status ReadEncoding(Source& source, Type& type) {
   return reader.ErrorAt(at, "the alias %s is not defined", alias);
 }
 
-// "<2x3xf32, ...>" after "tensor" or "memref".
+// Reads "<2x3xf32, ...>" after "tensor" or "memref".
 absl::StatusOr<Type> ReadArray(Source& source) {
   Reader& reader = source.reader;
   const size_t at = (reader.SkipBlanks(), reader.position());
@@ -106,7 +106,7 @@ absl::StatusOr<Type> ReadArray(Source& source) {
   return type;
 }
 
-// "<type, ...>" after "tuple" or "!stablehlo.future".
+// Reads "<type, ...>" after "tuple" or "!stablehlo.future".
 absl::StatusOr<Type> ReadTuple(Source& source) {
   Reader& reader = source.reader;
   const size_t at = (reader.SkipBlanks(), reader.position());
@@ -121,7 +121,7 @@ absl::StatusOr<Type> ReadTuple(Source& source) {
   return type;
 }
 
-// "!stablehlo.token", "!t".
+// Reads "!stablehlo.token" or an alias such as "!t".
 absl::StatusOr<Type> ReadNamedType(Source& source) {
   Reader& reader = source.reader;
   const size_t at = reader.position();
@@ -138,7 +138,7 @@ absl::StatusOr<Type> ReadNamedType(Source& source) {
   return *type;
 }
 
-// Which of hlo's types has the name in MLIR: "i32", "ui4", "f8E4M3FN".
+// Returns hlo's type for a name in MLIR: "i32", "ui4", "f8E4M3FN". Returns nullopt for an unknown name.
 std::optional<PrimitiveType> ByName(std::string_view name) {
   if (name == "i1") return hlo::kPred;
   if (name == "index") return hlo::kS64;

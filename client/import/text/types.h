@@ -1,4 +1,4 @@
-// Types of MLIR text as HLO shapes.
+// Reads types of MLIR text as HLO shapes.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -7,22 +7,22 @@
 
 namespace hlod::stablehlo::text {
 
-// The type of a value: tensor<...>, tuple<...>, memref<...>, !stablehlo.token, !stablehlo.future<...> (a
-// tuple), or an alias of one.
+// Reads the type of a value: tensor<...>, tuple<...>, memref<...>, !stablehlo.token, !stablehlo.future<...>
+// (a tuple), or an alias of one.
 absl::StatusOr<Type> ReadType(Source& source);
-// f32, i1, ui8, complex<f64>, index (s64): what a tensor holds.
+// Reads a tensor's element type: f32, i1, ui8, complex<f64>, index (s64).
 absl::StatusOr<hlo::PrimitiveType> ReadElementType(Source& source);
-// "(tensor<f32>, tensor<i1>) -> tensor<f32>".
+// Reads "(tensor<f32>, tensor<i1>) -> tensor<f32>".
 absl::StatusOr<FunctionType> ReadFunctionType(Source& source);
-// "type, type, ...": at least one.
+// Reads "type, type, ...", at least one.
 absl::StatusOr<std::vector<Type>> ReadTypes(Source& source);
-// "(type, ...)", maybe empty, or one type without parentheses: what follows "->".
+// Reads the part after "->": "(type, ...)", maybe empty, or one type without parentheses.
 absl::StatusOr<std::vector<Type>> ReadResultTypes(Source& source);
 
-// Whether a type stands here, of values or of elements or of functions.
+// Returns true when a type follows: of values, of elements or of functions.
 bool AtType(Reader& reader);
-// Any of these as an attribute: a Type (of elements: a scalar's), a FunctionType, or a Word where hlod has no
-// such type (tf32, none).
+// Reads any of these as an attribute: a Type (a scalar for an element type), a FunctionType, or a Word for a
+// type that hlod does not have (tf32, none).
 absl::StatusOr<Attribute> ReadTypeAttribute(Source& source);
 
 }  // namespace hlod::stablehlo::text

@@ -1,4 +1,4 @@
-// Definitions, uses and regions.
+// Tracks definitions, uses and regions.
 #include "client/import/text/values.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace hlod::stablehlo::text {
 absl::StatusOr<ValueId> Values::Number(int count, size_t at) {
   const int64_t first = static_cast<int64_t>(types_.size());
-  // Each value has a type somewhere: what claims to be more is refused before anything is allocated.
+  // Each value has a type in the text: a larger claimed number is refused before memory is allocated.
   const int64_t most = std::min<int64_t>(reader_.text().size(), std::numeric_limits<ValueId>::max());
   if (count > most - first) return reader_.ErrorAt(at, "%d more values than a text of this size has", count);
   types_.resize(types_.size() + count);

@@ -1,4 +1,4 @@
-// The values of a program by their names: who may see which, and their numbers and types.
+// The values of a program by name: their visibility, numbers and types.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,14 @@
 
 namespace hlod::stablehlo::text {
 
-// What a region sees of the values around it.
+// The values around a region that it may use.
 enum class Sight {
-  kOuter,    // All; its names are others.
-  kShadows,  // All, but its names may repeat theirs: sdy.manual_computation.
-  kNothing,  // func.func, builtin.module.
+  kOuter,    // All; it cannot reuse their names.
+  kShadows,  // All, but it may reuse their names: sdy.manual_computation.
+  kNothing,  // No values: func.func, builtin.module.
 };
 
-// What stands before an operation's '=': "%0", "%0:2".
+// The names before an operation's '=': "%0", "%0:2".
 struct ValueName {
   std::string_view name;  // Without the '%'.
   int count = 1;
@@ -30,18 +30,18 @@ class Values {
  public:
   explicit Values(Reader& reader) : reader_(reader) {}
 
-  // `count` numbers that follow one another; types come with Define or SetType.
+  // Returns the first of `count` consecutive numbers. Their types are set by Define or SetType.
   absl::StatusOr<ValueId> Number(int count, size_t at);
   void SetType(ValueId id, const Type& type) { types_[id] = type; }
   const Type& TypeOf(ValueId id) const { return types_[id]; }
   ValueId count() const { return static_cast<ValueId>(types_.size()); }
 
-  // From now on `name` stands for the values from `first`.
+  // Defines `name` as the values from `first` on.
   absl::Status Define(const ValueName& name, ValueId first);
-  // The value that "%name" or "%name#1", which is read here, stands for.
+  // Reads "%name" or "%name#1" and returns the value that it names.
   absl::StatusOr<ValueId> ReadUse();
 
-  // A region: what is defined within is forgotten at its end.
+  // Open a region and close it; definitions within it end with it.
   void Open(Sight sight);
   void Close();
 
@@ -53,9 +53,10 @@ class Values {
   };
   struct OpenRegion {
     Sight sight = Sight::kOuter;
-    std::vector<std::pair<std::string_view, std::optional<Definition>>> before;  // What Close restores.
+    // Definitions that Close restores.
+    std::vector<std::pair<std::string_view, std::optional<Definition>>> before;
   };
-  // The innermost open region that `ends` holds for, counted from 1; 0: none.
+  // Returns the innermost open region for which `ends` is true, counted from 1; 0: none.
   size_t FirstWhere(bool (*ends)(Sight)) const;
 
   Reader& reader_;

@@ -1,4 +1,4 @@
-// Dots, convolutions, transforms and solvers.
+// Writes dots, convolutions, transforms and solvers.
 #include <algorithm>
 #include <string>
 
@@ -13,7 +13,7 @@ namespace {
 
 using enum hlo::Opcode;
 
-// None is said where both operands have the default.
+// Adds precision_config unless both operands have the default.
 void Precision(const hlo::Precision& precision, AttributeMap& attributes) {
   static constexpr std::string_view kWords[] = {"DEFAULT", "HIGH", "HIGHEST"};
   if (std::ranges::all_of(precision.operand, [](uint8_t level) { return level == 0; })) return;
@@ -23,7 +23,7 @@ void Precision(const hlo::Precision& precision, AttributeMap& attributes) {
   attributes["precision_config"] = {std::move(levels)};
 }
 
-// What PrecisionConfig's number says, as StableHLO says it.
+// Adds the algorithm of PrecisionConfig's number in StableHLO's form.
 void Algorithm(hlo::Instruction dot, uint8_t number, AttributeMap& attributes) {
   const auto put = [&](std::string_view lhs, std::string_view rhs, std::string_view accumulation,
                        int64_t products, bool imprecise) {
@@ -73,7 +73,7 @@ void RaggedDot(hlo::Instruction instruction, AttributeMap& attributes) {
           .Done();
 }
 
-// "[b, f, 0, 1]": which dimension each position is.
+// Returns "[b, f, 0, 1]": the dimension at each position.
 std::string Drawn(char first, int64_t first_at, char second, int64_t second_at, const hlo::Dims& spatial) {
   std::vector<std::string> names(spatial.size() + 2);
   names[static_cast<size_t>(first_at)] = first;

@@ -1,4 +1,4 @@
-// What concerns devices, the host and their order: collectives, feeds, barriers, random bits.
+// Writes operations of devices, the host and their order: collectives, feeds, barriers, random bits.
 #include "absl/strings/str_cat.h"
 #include "client/import/write/draft.h"
 #include "common/hlo/replica_groups.h"

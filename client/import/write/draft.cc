@@ -1,4 +1,4 @@
-// Attributes from numbers and words; rows by their opcode.
+// Builds attributes from numbers and words; finds rows by opcode.
 #include "client/import/write/draft.h"
 
 #include <array>

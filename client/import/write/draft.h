@@ -12,18 +12,17 @@
 
 namespace hlod::stablehlo::write {
 
-// A value of the text: an array or a token. Tuples are the lists of what is in them, in order and however
-// deep.
+// A value of the text: an array or a token. A tuple is represented by the flattened list of its leaves.
 struct Leaf {
   std::string name;                  // "%3", "%4#1".
-  const hlo::Shape* type = nullptr;  // In the module's Tables.
+  const hlo::Shape* type = nullptr;  // Points into the module's Tables.
 };
 using Leaves = std::vector<Leaf>;
 
 // A computation within an operation.
 struct Inner {
   hlo::ComputationId computation = 0;
-  // What its parameters are; without it, arguments of the region.
+  // The values of its parameters; nullopt: they are arguments of the region.
   std::optional<Leaves> given;
 };
 
@@ -34,14 +33,14 @@ struct Draft {
   std::vector<Inner> regions;
 };
 
-// How an instruction is written that is one operation over the leaves of its operands, with its called
+// The form of an instruction that becomes one operation over the leaves of its operands, with its called
 // computations as regions. `attributes` may be null.
 struct Row {
   hlo::Opcode opcode;
   std::string_view name;
   void (*attributes)(hlo::Instruction, AttributeMap&) = nullptr;
 };
-// Null: no row, which is said of opcodes that are not one operation, or none.
+// Returns null for an opcode that has no row: it needs several operations, or StableHLO has none.
 const Row* FindRow(hlo::Opcode opcode);
 absl::Span<const Row> ElementwiseRows();
 absl::Span<const Row> MovementRows();
@@ -49,18 +48,18 @@ absl::Span<const Row> ContractionRows();
 absl::Span<const Row> ReductionRows();
 absl::Span<const Row> DeviceRows();
 
-// The groups and the channel of a collective.
+// Adds the groups and the channel of a collective.
 void AddGroups(hlo::Instruction collective, AttributeMap& attributes);
 
-// Attributes: "3 : i64", "array<i64: 1, 2>", "true", "#stablehlo<name WORD>", "dense<[[0, 1]]> :
+// Texts of attributes: "3 : i64", "array<i64: 1, 2>", "true", "#stablehlo<name WORD>", "dense<[[0, 1]]> :
 // tensor<1x2xi64>".
 Attribute Number(int64_t value, hlo::PrimitiveType type = hlo::kS64);
 Attribute Numbers(absl::Span<const int64_t> values);
 Attribute Bool(bool value);
 Attribute Enum(std::string_view kind, std::string_view word);
-// Rows of as many numbers each as the first has.
+// A two-dimensional dense attribute. REQUIRES: all rows have the length of the first.
 Attribute Rows(const std::vector<hlo::Dims>& rows);
-// "#stablehlo.dot<a = [1], b = 2>" of the fields that are not empty.
+// Builds "#stablehlo.dot<a = [1], b = 2>" from the fields that are not empty.
 class Structure {
  public:
   explicit Structure(std::string_view name) : name_(name) {}

@@ -1,4 +1,4 @@
-// Operations over elements, of StableHLO and, where it has none, of CHLO.
+// Writes elementwise operations, of StableHLO or, where it has none, of CHLO.
 #include "client/import/write/draft.h"
 #include "common/hlo/spelling.h"
 

@@ -1,4 +1,4 @@
-// A name for each function, of its computation's.
+// Names each function after its computation.
 #include "client/import/write/functions.h"
 
 #include "absl/strings/ascii.h"

@@ -1,4 +1,4 @@
-// The functions of the text: the entry is @main, and every computation that is called is one.
+// The functions of the text: the entry, as @main, and every computation that is called.
 #pragma once
 
 #include <string>
@@ -15,9 +15,9 @@ class Functions {
  public:
   explicit Functions(const hlo::Module& module) : module_(module) {}
 
-  // "@name" of the computation as a function, which is to be written now.
+  // Returns "@name", the function of the computation, and queues it for writing.
   const std::string& SymbolOf(hlo::ComputationId id);
-  // In the order in which they were first called, those of which WriteNext was not asked yet.
+  // The queue of called functions that are not written yet, in the order of their first call.
   bool HasNext() const { return next_ < called_.size(); }
   hlo::ComputationId Next() { return called_[next_++]; }
 
@@ -29,7 +29,7 @@ class Functions {
   size_t next_ = 0;
 };
 
-// A name as MLIR takes it without quotes: letters, digits, '_', '.', '$'; not a digit first.
+// Returns a name that MLIR accepts without quotes: letters, digits, '_', '.', '$'; not a digit first.
 std::string Identifier(std::string_view name);
 
 }  // namespace hlod::stablehlo::write

@@ -1,4 +1,4 @@
-// Instructions: most are a row, the others are here.
+// Writes instructions: most are a row in a table, the others are here.
 #include "absl/strings/str_cat.h"
 #include "client/import/write/writer.h"
 #include "common/base/status.h"
@@ -12,12 +12,12 @@ namespace {
 using enum hlo::Opcode;
 using hlo::Dims;
 
-// What its first operand is, as values go.
+// Returns true when the instruction's value is that of its first operand.
 bool IsFirstOperand(hlo::Opcode opcode) {
   return opcode == kCopy || opcode == kDomain || opcode == kAddDependency;
 }
 
-// The leaves of element `index` among those of a tuple.
+// Returns the leaves of element `index` among those of a tuple.
 Leaves Element(const Leaves& tuple, const hlo::Shape& shape, int64_t index) {
   size_t first = 0;
   const auto count = [](const hlo::Shape& element, const auto& self) -> size_t {
@@ -70,12 +70,12 @@ absl::StatusOr<Leaves> Writer::WriteInstruction(hlo::Instruction instruction,
   draft.name = row->name;
   if (row->attributes != nullptr) row->attributes(instruction, draft.attributes);
   for (const hlo::ComputationId called : instruction.called()) draft.regions.push_back({called, {}});
-  // A token that waits for nothing has an operation of its own.
+  // A token without operands has an operation of its own.
   if (opcode == kAfterAll && draft.operands.empty()) draft.name = "stablehlo.create_token";
   return Write(std::move(draft), instruction.shape(), notes);
 }
 
-// The reshapes and transpositions that it stands for.
+// Writes the reshapes and transposes that a bitcast performs.
 absl::StatusOr<Leaves> Writer::Bitcast(hlo::Instruction instruction, Leaf value) {
   ASSIGN_OR_RETURN(const hlo::BitcastForm form, hlo::BitcastFormOf(instruction));
   const hlo::Notes* const notes = instruction.computation().notes(instruction.id());
@@ -111,7 +111,7 @@ absl::StatusOr<Leaves> Writer::Bitcast(hlo::Instruction instruction, Leaf value)
   return Leaves{value};
 }
 
-// A tuple's elements, one constant each.
+// Writes one constant per element of a tuple.
 absl::StatusOr<Leaves> Writer::Constants(hlo::Instruction instruction) {
   Leaves values;
   for (const hlo::Literal* leaf : instruction.literal().Leaves()) {
@@ -124,8 +124,8 @@ absl::StatusOr<Leaves> Writer::Constants(hlo::Instruction instruction) {
   return values;
 }
 
-// HLO convolves numbers of different types, as numbers of the result's; StableHLO's operands have one type,
-// which is to hold both: the wider one, or of an integer and a float the result's.
+// HLO convolves operands of different types, computing in the result's. StableHLO's operands have one type,
+// which must hold both: the wider one, or for an integer and a float the result's.
 absl::Status Writer::JoinTypes(hlo::Instruction instruction, Draft& draft) {
   const hlo::PrimitiveType lhs = draft.operands[0].type->type, rhs = draft.operands[1].type->type;
   if (lhs == rhs) return absl::OkStatus();
@@ -145,7 +145,7 @@ absl::Status Writer::JoinTypes(hlo::Instruction instruction, Draft& draft) {
   return absl::OkStatus();
 }
 
-// Any part decides, where StableHLO's convert takes the real one.
+// A complex number is true when any part is nonzero; StableHLO's convert reads the real part alone.
 absl::StatusOr<Leaves> Writer::NotZero(hlo::Instruction instruction, Draft draft) {
   const hlo::Shape& operand = instruction.operand(0).shape();
   shapes_.push_back(hlo::Shape::Array(operand.type, operand.dims));
@@ -158,7 +158,7 @@ absl::StatusOr<Leaves> Writer::NotZero(hlo::Instruction instruction, Draft draft
   return Write(std::move(draft), instruction.shape(), instruction.computation().notes(instruction.id()));
 }
 
-// A composite's name and attributes are among its frontend attributes.
+// Writes a call. The name and attributes of a composite are among its frontend attributes.
 absl::StatusOr<Leaves> Writer::Called(hlo::Instruction instruction, Draft draft) {
   const hlo::Notes* const notes = instruction.computation().notes(instruction.id());
   Attribute callee{Symbol{functions_.SymbolOf(instruction.called()[0]).substr(1)}};
@@ -221,7 +221,7 @@ absl::StatusOr<Leaves> Writer::AllToAll(hlo::Instruction instruction, Draft draf
   return Write(std::move(draft), instruction.shape(), instruction.computation().notes(instruction.id()));
 }
 
-// What a branch is given is used from outside.
+// StableHLO's branches have no operands: the regions use outer values.
 absl::StatusOr<Leaves> Writer::Branches(hlo::Instruction instruction, const std::vector<Leaves>& values) {
   Draft draft;
   draft.operands = values[instruction.operands()[0]];
@@ -231,7 +231,7 @@ absl::StatusOr<Leaves> Writer::Branches(hlo::Instruction instruction, const std:
   return Write(std::move(draft), instruction.shape(), instruction.computation().notes(instruction.id()));
 }
 
-// The sizes of the result are an operand there.
+// In StableHLO the sizes of the result are an operand.
 absl::StatusOr<Leaves> Writer::Random(hlo::Instruction instruction, Draft draft) {
   static constexpr std::string_view kWords[] = {"INVALID", "UNIFORM", "NORMAL"};
   const hlo::Dims& dims = instruction.shape().dims;

@@ -1,4 +1,4 @@
-// Constants, shapes and the movement of elements.
+// Writes constants, shapes and movements of elements.
 #include "absl/strings/str_cat.h"
 #include "client/import/write/draft.h"
 
@@ -11,7 +11,7 @@ void Constant(hlo::Instruction instruction, AttributeMap& attributes) {
   attributes["value"] = {hlo::Literal(instruction.literal())};
 }
 
-// One list of dimensions, or the only one in it, under the name that an operation has for it.
+// Adds the list of dimensions, or its only element, under the operation's name for it.
 template <const char* const& kName>
 void List(hlo::Instruction instruction, AttributeMap& attributes) {
   attributes[kName] = Numbers(instruction.dimensions());

@@ -1,4 +1,4 @@
-// Operations whose regions join elements; batch norms and sorts beside them.
+// Writes operations whose regions combine elements; also batch norms and sorts.
 #include "client/import/write/draft.h"
 
 namespace hlod::stablehlo::write {

@@ -1,4 +1,4 @@
-// The frame around every operation, functions, regions, tuples.
+// Writes the frame around every operation, functions, regions, tuples.
 #include "client/import/write/writer.h"
 
 #include "absl/strings/str_cat.h"
@@ -12,7 +12,8 @@
 namespace hlod::stablehlo::write {
 namespace {
 
-// A computation that several others use as a region is written once for each.
+// A computation that several others use as a region is written once for each, so the text may exceed the
+// module.
 constexpr int64_t kOperationsMax = hlo::VerifyOptions{}.instructions_max;
 
 void AddLeaves(const hlo::Shape& shape, std::vector<const hlo::Shape*>& leaves) {
@@ -35,7 +36,7 @@ std::string Types(const Leaves& values) {
                        [](std::string* out, const Leaf& leaf) { *out += TypeText(*leaf.type); });
 }
 
-// "-> tensor<f32>", "-> (tensor<f32>, tensor<i1>)".
+// Returns "-> tensor<f32>", "-> (tensor<f32>, tensor<i1>)".
 std::string ResultTypes(const Leaves& values) {
   return values.size() == 1 ? Types(values) : absl::StrCat("(", Types(values), ")");
 }
@@ -46,14 +47,14 @@ std::string Arguments(const Leaves& values) {
   });
 }
 
-// What the instruction carries that no computation reads.
+// Adds the annotations of the instruction, which do not affect its value.
 void AddNotes(const hlo::Notes& notes, AttributeMap& attributes) {
   AddFrontendAttributes(notes.frontend_attributes, attributes);
   if (std::string sharding = hlo::ShardingToText(notes.sharding); !sharding.empty())
     attributes["mhlo.sharding"] = {std::move(sharding)};
 }
 
-// loc("scope"("file":1:0)), for what of it is known.
+// Returns loc("scope"("file":1:0)), with the parts that are known.
 std::string LocationText(const hlo::Metadata& metadata) {
   const std::string file = metadata.source_file.empty()
                                ? ""
@@ -78,7 +79,7 @@ absl::Status Writer::WriteAll() {
   return absl::OkStatus();
 }
 
-// A parameter that is a tuple stays one; a result that is a tuple is as many results.
+// Writes the entry. A parameter that is a tuple remains one; a tuple result becomes several results.
 absl::Status Writer::WriteEntry() {
   const hlo::Computation& entry = module_.entry();
   std::string arguments;
