@@ -1,6 +1,50 @@
-// A module narrowed to some of its outputs, leaf by leaf: tuples are taken apart, and calls, branches and
-// loops carry only what is needed. So what an absent argument is for is not in the result, however it was
-// bundled up.
+// Narrows a module to some of its outputs, leaf by leaf.
+//
+// Removing dead instructions is not enough for this: programs bundle values in tuples, and a single
+// instruction that reads one element of a tuple keeps all of its elements alive, through calls, branches and
+// loops. An execute without some of its arguments must not compute anything from them, so the unit here is
+// the leaf: an array at a path inside nested tuples (hlo::Leaves). A value of the old program becomes a
+// vector with one entry per leaf, the new instruction that holds it, or kNone for a leaf that is not needed.
+//
+// Each computation is treated in two walks, after DependenceAnalysis has summarized, for every computation,
+// the parameter leaves that each of its output leaves depends on:
+//
+//   1. Needs() walks backward from the wanted output leaves and the side effects, and marks the leaves of
+//      each instruction that are needed. At a call it asks the callee's summary which arguments these leaves
+//      depend on. At a loop it asks for the smallest set of state leaves that is closed under the body and
+//      includes those that the condition reads (Carried). A leaf that the body passes on unchanged is the
+//      same after the loop as before it, so wanting it does not need the loop (HandedOn).
+//   2. Fill() walks forward and appends the needed instructions. Tuples, get-tuple-elements and copies append
+//      none: they only rearrange entries. A call becomes a call of a narrowed callee, which takes one tuple
+//      of the leaves that it reads and returns one tuple of the leaves that are wanted; likewise branches and
+//      loops. Narrow() makes these callees, one per set of leaves, by the same two walks. All other
+//      instructions are copied as they are: they need all leaves of their operands, which are put together
+//      to tuples again.
+//
+// For example, the loop below multiplies x by c and, independently of x, adds g * c to g. Its state has the
+// leaves i, x, g, c:
+//
+//   body (s: (s32[], f32[2], f32[2], f32[2])) { ROOT (s.i + 1, s.x * s.c, s.g + s.g * s.c, s.c) }
+//   condition (s)                             { ROOT s.i < 3 }
+//   ENTRY (p0, p1, p2) {
+//     loop = while((0, p0, p1, p2))
+//     ROOT (loop.x, loop.g, loop.c)
+//   }
+//
+// Without an argument for p1, the outputs 0 and 2 can be computed: keep = {true, false, true}. Needs() finds
+// that x and c of the loop are wanted. c is passed on unchanged. x needs itself and c (by the body), and i
+// (by the condition), but not g: the loop carries i, x, c, and p1 is needed by no instruction.
+//
+//   body (s: (s32[], f32[2], f32[2]))         { ROOT (s.i + 1, s.x * s.c, s.c) }
+//   condition (s)                             { ROOT s.i < 3 }
+//   ENTRY (p0, p1, p2) {
+//     loop = while((0, p0, p2))
+//     ROOT (loop.x, p2)
+//   }
+//
+// p1 stays a parameter, so the arguments keep their numbers. With keep = {false, false, true} there would be
+// no loop at all. get-tuple-elements of leaves that a loop had to carry, but that nobody reads afterwards,
+// are left for RemoveDead.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -14,8 +58,8 @@ namespace {
 
 constexpr NodeId kNone = Computation::kNoNode;
 
-// A value in a narrowed computation: by leaf of its old shape, the instruction that holds it; kNone where it
-// is not needed.
+// A value in a narrowed computation: by leaf of its old shape, the instruction that holds it, or kNone when
+// the leaf is not needed.
 using Value = std::vector<NodeId>;
 
 bool Any(const LeafFlags& flags) { return std::find(flags.begin(), flags.end(), true) != flags.end(); }
@@ -26,10 +70,10 @@ void Merge(LeafFlags& flags, LeafFlags::const_iterator more) {
 
 class Narrower {
  public:
-  // Both over Tables that nobody else is using.
+  // Both modules are over Tables that no other thread is using.
   Narrower(const Module& from, Module& to) : from_(from), to_(to), analysis_(from) {}
 
-  // Adds the entry: its parameters as they are, its result the tuple of the leaves that `keep` names.
+  // Adds the entry: its parameters are unchanged, its result is the tuple of the leaves that `keep` marks.
   void NarrowEntry(const LeafFlags& keep) {
     const Computation& entry = from_.entry();
     Body body(entry, NewComputation(entry), Needs(entry, keep));
@@ -52,7 +96,7 @@ class Narrower {
     const Computation& from;
     Computation to;
     std::vector<LeafFlags> needs;  // By old instruction.
-    std::vector<Value> values;     // By old instruction, once it is copied.
+    std::vector<Value> values;     // By old instruction; empty until it is copied.
   };
 
   Computation NewComputation(const Computation& from) const {
@@ -67,8 +111,8 @@ class Narrower {
     return to_.computation_count() - 1;
   }
 
-  // What each instruction is needed for, so that the output leaves in `keep` and all side effects come out
-  // right.
+  // Returns, by instruction, its leaves that are needed for the output leaves in `keep` and for all side
+  // effects.
   std::vector<LeafFlags> Needs(const Computation& computation, const LeafFlags& keep) {
     std::vector<LeafFlags> needs;
     for (NodeId id = 0; id < computation.size(); ++id) {
@@ -126,7 +170,7 @@ class Narrower {
     }
   }
 
-  // The wanted leaves that a loop only hands on: they are there before it runs.
+  // Returns the wanted leaves that a loop passes on unchanged: their values exist before it runs.
   LeafFlags HandedOn(Instruction loop, const LeafFlags& wanted) const {
     LeafFlags handed_on(wanted.size());
     for (size_t i = 0; i < wanted.size(); ++i)
@@ -134,12 +178,12 @@ class Narrower {
     return handed_on;
   }
 
-  // Whether a loop has to run at all.
+  // Returns true when the loop has to run, for an effect or for a wanted leaf that it changes.
   bool Turns(Instruction loop, const LeafFlags& wanted) const {
     return analysis_.HasEffects(loop) || HandedOn(loop, wanted) != wanted;
   }
 
-  // Appends what is needed of a computation, but for its parameters.
+  // Appends the needed instructions of a computation, except its parameters.
   void Fill(Body& body) {
     for (NodeId id = 0; id < body.from.size(); ++id) {
       const Instruction instruction = body.from[id];
@@ -222,7 +266,7 @@ class Narrower {
     return result;
   }
 
-  // An instruction that takes all of its operands and gives all of its result.
+  // Copies an instruction that takes whole operands and returns a whole result.
   Value CopiedWhole(Body& body, Instruction instruction) {
     std::vector<NodeId> operands;
     std::vector<ComputationId> called;
@@ -237,8 +281,8 @@ class Narrower {
     return TakenApart(body.to, now, body.needs[instruction.id()]);
   }
 
-  // `c` over one tuple of the parameter leaves in `takes`, giving the tuple of output leaves in `keep`, or
-  // that one leaf when `bare`.
+  // Returns a narrowed `c`, which takes one tuple of the parameter leaves in `takes` and returns the tuple of
+  // the output leaves in `keep`, or its only output leaf, without a tuple, when `bare`.
   ComputationId Narrow(ComputationId c, const LeafFlags& keep, const LeafFlags& takes, bool bare) {
     const auto key = std::make_tuple(c, keep, takes, bare);
     if (const auto found = narrowed_.find(key); found != narrowed_.end()) return found->second;
@@ -246,8 +290,8 @@ class Narrower {
     Body body(from, NewComputation(from), Needs(from, keep));
     body.to.config.is_fusion = false;  // Fusions become calls.
     std::vector<Shape> shapes;
-    std::vector<std::pair<NodeId, size_t>>
-        taken;  // Of each element of the new parameter: the old parameter and its leaf.
+    // By element of the new parameter: the old parameter and its leaf.
+    std::vector<std::pair<NodeId, size_t>> taken;
     size_t flat = 0;
     for (const NodeId id : from.parameters()) {
       const std::vector<ShapeLeaf> leaves = Leaves(from[id].shape());
@@ -275,7 +319,7 @@ class Narrower {
     return narrowed_[key] = AddComputation(std::move(body.to));
   }
 
-  // A computation as it is, with what it calls.
+  // Copies a computation unchanged, with the computations that it calls.
   ComputationId CopyWhole(ComputationId c) {
     if (const auto found = whole_.find(c); found != whole_.end()) return found->second;
     const Computation& from = from_.computation(c);
@@ -293,7 +337,7 @@ class Narrower {
     return whole_[c] = AddComputation(std::move(copy));
   }
 
-  // Appends an instruction whose result is the tuple of the leaves of `old` that `gives` names.
+  // Appends an instruction whose result is the tuple of the leaves of `old` that `gives` marks.
   NodeId Append(Body& body, Instruction old, Opcode opcode, const Attributes& attributes,
                 absl::Span<const NodeId> operands, absl::Span<const ComputationId> called,
                 const LeafFlags& gives) {
@@ -309,7 +353,7 @@ class Narrower {
     return now;
   }
 
-  // By leaf of `old`, the elements of `tuple`, which holds those that `gives` names.
+  // Returns the elements of `tuple` by leaf of `old`. `tuple` holds the leaves that `gives` marks.
   Value ElementsOf(Body& body, Instruction old, NodeId tuple, const LeafFlags& gives) {
     const std::vector<ShapeLeaf> leaves = Leaves(old.shape());
     Value value(leaves.size(), kNone);
@@ -326,7 +370,7 @@ class Narrower {
                      to_.tables().Intern(Attributes(TupleIndexAttributes{index})), operands);
   }
 
-  // The tuple of the leaves of `value` that `takes` names.
+  // Appends a tuple of the leaves of `value` that `takes` marks.
   NodeId TupleOf(Computation& to, const Value& value, const LeafFlags& takes) {
     std::vector<NodeId> elements;
     std::vector<Shape> shapes;
@@ -342,7 +386,7 @@ class Narrower {
     body.to.set_root(TupleOf(body.to, body.values[body.from.root_id()], keep));
   }
 
-  // The needed leaves of a value that is whole.
+  // Appends the get-tuple-elements that read the needed leaves of a whole value.
   Value TakenApart(Computation& to, NodeId whole, const LeafFlags& needed) {
     const Shape& shape = to[whole].shape();
     if (!shape.IsTuple()) return {whole};
@@ -361,7 +405,8 @@ class Narrower {
     return value;
   }
 
-  // A value of `shape` from its leaves, which are all there, from `leaf` on.
+  // Appends the tuples that put a value of `shape` together from its leaves, from `leaf` on. REQUIRES: none
+  // of them is kNone.
   NodeId PutTogether(Computation& to, const Shape& shape, const Value& value, size_t& leaf) {
     if (!shape.IsTuple()) return value[leaf++];
     std::vector<NodeId> elements;
@@ -369,7 +414,8 @@ class Narrower {
     return to.Append(kTuple, to_.tables().Intern(shape), 0, elements);
   }
 
-  // Control predecessors may be gone; what is left runs in its old order anyway.
+  // Control predecessors are dropped, because they may have been removed; the remaining instructions keep
+  // their old order anyway.
   static void ShareNotes(Body& body, Instruction old, NodeId now) {
     body.to.ShareNotes(now, body.from, old.id());
     const Notes* notes = body.to.notes(now);
@@ -390,7 +436,7 @@ std::unique_ptr<Module> KeepOutputs(const Module& module, const std::vector<bool
   const std::unique_ptr<Module> own = Clone(module);
   auto result = std::make_unique<Module>(module.name(), own->shared_tables());
   result->config = module.config;
-  result->config.ClearSignature();  // The results are others.
+  result->config.ClearSignature();  // The results have changed.
   Narrower(*own, *result).NarrowEntry(keep);
   return result;
 }

@@ -1,4 +1,4 @@
-// An instruction's attributes as fields of its message.
+// Codes an instruction's attributes as fields of its message.
 #pragma once
 
 #include "common/hlo/proto/codec.h"
@@ -6,19 +6,20 @@
 
 namespace hlod::hlo::codec {
 
-// What the decoder of an instruction's attributes may look at.
+// The inputs of the decoder of an instruction's attributes.
 struct AttributesInput {
   const xla::HloInstructionProto& proto;
   Opcode opcode;
-  absl::Span<const Shape* const> operands;  // Their shapes.
+  absl::Span<const Shape* const> operands;  // Shapes of the operands.
   Tables& tables;
   const xla::HloModuleProto& module;  // For the payloads that instructions share.
   const DecodeOptions& options;
 };
-// The alternative of Attributes that the opcode's row names. Errors name the field, not the instruction.
+// Decodes the alternative of Attributes that the opcode's row names. Errors name the field, not the
+// instruction.
 absl::StatusOr<Attributes> DecodeAttributes(const AttributesInput& input);
 void EncodeAttributes(const Attributes& attributes, const Tables& tables, xla::HloInstructionProto* proto);
-// The fields of an instruction that the decoder of this opcode's attributes reads.
+// Returns the fields of an instruction that the decoder of this opcode's attributes reads.
 const FieldSet& ModelledFields(Opcode opcode);
 
 }  // namespace hlod::hlo::codec

@@ -1,5 +1,5 @@
-// Modules and literals to and from XLA's HloModuleProto (proto/xla/hlo.proto, wire-compatible with XLA's
-// own).
+// Converts modules and literals to and from XLA's HloModuleProto (proto/xla/hlo.proto, wire-compatible with
+// XLA's own).
 #pragma once
 
 #include <cstdint>
@@ -16,40 +16,40 @@
 namespace hlod::hlo {
 
 struct DecodeOptions {
-  // The module is to be run: an unknown field on an instruction that is not known to be cosmetic is
-  // UNIMPLEMENTED naming its number, since ignoring it could compute something else. Tools that only carry a
-  // module leave it off.
+  // True when the module is to be run: an unknown field on an instruction that is not known to be cosmetic is
+  // then UNIMPLEMENTED, with its number, since ignoring it could compute something else. Tools that only
+  // carry a module leave it false.
   bool for_execution = false;
   int64_t literal_bytes_max = int64_t{1} << 31;  // In one constant.
-  // Of what FromSerialized parses, counted before anything is allocated for it; beyond them it refuses with
+  // Limits of what FromSerialized parses, counted before anything is allocated. Beyond them it refuses with
   // kind limit.
   int64_t instructions_max = INT64_MAX;  // In all computations.
   int64_t parse_bytes_max = INT64_MAX;   // Memory of the parsed message, as estimated.
-  // Looked at now and then while instructions are decoded; an error ends the decoding with it.
+  // Called now and then while instructions are decoded; an error ends the decoding and is returned.
   std::function<absl::Status()> interrupted;
 };
 
-// A module from its proto. Ids are masked to their low 32 bits; old spellings (legacy comparisons, one rank-1
-// start index) are upgraded; fields without a place in the IR are kept in `unmodelled` and come back in
-// ToProto. INVALID_ARGUMENT names the instruction and field; UNIMPLEMENTED the opcode or field this build
-// does not know. Does not verify shapes: see Verify.
+// Decodes a module from its proto. Ids are masked to their low 32 bits; old spellings (legacy comparisons,
+// one rank-1 start index) are upgraded; fields that the IR does not model are kept in `unmodelled` and come
+// back in ToProto. INVALID_ARGUMENT names the instruction and field; UNIMPLEMENTED names the opcode or field
+// that this build does not know. Does not verify shapes: see Verify.
 absl::StatusOr<std::unique_ptr<Module>> FromProto(const xla::HloModuleProto& proto,
                                                   const DecodeOptions& options = {});
 
-// FromProto of serialized bytes: a raw HloModuleProto, or an HloProto or HloSnapshot that holds one.
-// INVALID_ARGUMENT when it is none.
+// FromProto for serialized bytes: a raw HloModuleProto, or an HloProto or HloSnapshot that holds one.
+// INVALID_ARGUMENT for other bytes.
 absl::StatusOr<std::unique_ptr<Module>> FromSerialized(std::string_view bytes,
                                                        const DecodeOptions& options = {});
 
-// The module as XLA writes it: callees first, module-unique names and ids, program shapes and entry layout
-// filled in.
+// Encodes the module as XLA writes it: callees first, module-unique names and ids, program shapes and entry
+// layout filled in.
 xla::HloModuleProto ToProto(const Module& module);
-// ToProto, serialized deterministically: equal modules give equal bytes in this build.
+// ToProto, serialized deterministically: equal modules have equal bytes in this build.
 std::string Serialize(const Module& module);
 
 xla::ShapeProto ToProto(const Shape& shape);
 absl::StatusOr<Shape> FromProto(const xla::ShapeProto& proto);
-// Array data in the layout order of the proto's shape is brought into row-major order.
+// Decodes a literal. Array data in the layout order of the proto's shape is brought into row-major order.
 absl::StatusOr<Literal> FromProto(const xla::LiteralProto& proto, int64_t max_bytes = int64_t{1} << 31);
 xla::LiteralProto ToProto(const Literal& literal);
 

@@ -1,5 +1,5 @@
-// How one alternative of Attributes is read from and written to HloInstructionProto, and what all of them
-// use.
+// Reads one alternative of Attributes from HloInstructionProto and writes it back, with the helpers that all
+// coders use.
 #pragma once
 
 #include <array>
@@ -23,19 +23,22 @@ inline void Write(const Dims& dims, google::protobuf::RepeatedField<int64_t>* fi
   field->Assign(dims.begin(), dims.end());
 }
 
-// The element at `index`, appended when there are not that many: residue left from decoding keeps its place.
+// Returns the element at `index`, appended when it does not exist: residue left from decoding keeps its
+// position.
 template <typename T>
 T* ElementAt(google::protobuf::RepeatedPtrField<T>* field, size_t index) {
   return index < static_cast<size_t>(field->size()) ? field->Mutable(static_cast<int>(index)) : field->Add();
 }
 
-// Enums on the wire are open: a number this build does not know means something it does not know.
+// Enums on the wire are open: a number that this build does not know has a meaning that it does not know
+// either.
 inline Status CheckEnum(bool known, const char* field, int number) {
   if (known) return OkStatus();
   return Unimplemented("%s is %d, which this build does not know", field, number);
 }
 
-// kFields: what Decode reads. Decode leaves `out` as default-constructed where the proto says nothing.
+// kFields are the fields that Decode reads. Decode leaves `out` as default-constructed where the proto has no
+// field.
 template <typename T>
 struct Coder;
 

@@ -1,4 +1,4 @@
-// Coders of what talks to other devices and to the host.
+// Coders of opcodes that communicate with other devices and with the host.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ inline void WriteGroupIota(const ReplicaGroups& groups, xla::IotaReplicaGroupLis
   iota->mutable_iota_transpose_perm()->Assign(groups.transpose.begin(), groups.transpose.end());
 }
 
-// The newest field that is set counts; the lists that older readers want may stand beside the device list.
+// The newest field that is set counts; beside the device list there may be the lists that older readers want.
 inline void ReadGroups(const Proto& proto, ReplicaGroups& out) {
   using Form = ReplicaGroups::Form;
   if (proto.has_mesh_axes_replica_group_list()) {
@@ -55,7 +55,7 @@ inline void WriteGroups(const ReplicaGroups& groups, Proto& proto) {
   using Form = ReplicaGroups::Form;
   switch (groups.form) {
     case Form::kMesh:
-      // The bytes are of the decoder's writing.
+      // The decoder wrote these bytes, so they parse.
       if (!proto.mutable_mesh_axes_replica_group_list()->ParseFromString(groups.mesh))
         proto.clear_mesh_axes_replica_group_list();
       return;
@@ -86,7 +86,7 @@ struct Coder<CollectiveAttributes> {
     ReadGroups(in.proto, out.groups);
     if (in.proto.all_reduce_id() > 0 && in.proto.channel_id() > 0)
       return InvalidArgument("all_reduce_id and channel_id are both set");
-    // The older name of the same.
+    // all_reduce_id is the older name of channel_id.
     out.channel_id = std::max<int64_t>({in.proto.channel_id(), in.proto.all_reduce_id(), 0});
     out.dimensions = Read(in.proto.dimensions());
     out.use_global_device_ids = in.proto.use_global_device_ids();
@@ -131,7 +131,7 @@ struct Coder<DomainAttributes> {
     return OkStatus();
   }
   static void Encode(const DomainAttributes& a, const Tables&, Proto& p) {
-    // The bytes are of the decoder's writing, or of the text parser's.
+    // The decoder or the text parser wrote these bytes, so they parse.
     if (!p.mutable_domain_entry_sharding()->ParseFromString(a.entry_sharding))
       p.clear_domain_entry_sharding();
     if (!p.mutable_domain_exit_sharding()->ParseFromString(a.exit_sharding)) p.clear_domain_exit_sharding();

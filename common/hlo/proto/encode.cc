@@ -1,5 +1,5 @@
-// Modules to HloModuleProto, as XLA writes them: small ids that are unique in the module, names too,
-// schedules and signatures filled in.
+// Encodes modules as HloModuleProto the way XLA writes them: small ids that are unique in the module, names
+// too, schedules and signatures filled in.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -84,7 +84,8 @@ class ModuleEncoder {
       proto->add_control_predecessor_ids(IdOf(computation, node));
   }
 
-  // One of as many replicas and partitions stays as it came; another one counts its devices up.
+  // Keeps the device assignment that the module came with when its counts of replicas and partitions are
+  // still right; else writes one that numbers the devices 0, 1, ...
   void EncodeDevices() {
     const auto [replicas, partitions] = MembersOf(module_);
     xla::DeviceAssignmentProto& devices = *proto_.mutable_device_assignment();
@@ -98,7 +99,7 @@ class ModuleEncoder {
     xla::DeviceAssignmentProto& written = *proto_.mutable_device_assignment();
     written.set_replica_count(static_cast<int32_t>(std::min<int64_t>(replicas, INT32_MAX)));
     written.set_computation_count(static_cast<int32_t>(std::min<int64_t>(partitions, INT32_MAX)));
-    if (!CheckMembers(module_).ok()) return;  // It cannot run, and its devices may be many.
+    if (!CheckMembers(module_).ok()) return;  // Such a module cannot run, and its devices may be many.
     for (int64_t p = 0; p < partitions; ++p) {
       xla::DeviceAssignmentProto::ComputationDevice& computation = *written.add_computation_devices();
       for (int64_t r = 0; r < replicas; ++r) computation.add_replica_device_ids(r * partitions + p);
@@ -110,7 +111,7 @@ class ModuleEncoder {
     for (size_t i = 0; i < entry.parameter_names.size(); ++i) {
       entry.parameter_names[i] = names_.instructions[module_.entry_id()][module_.entry().parameters()[i]];
     }
-    // The wanted layouts where they are stated, else what the entry says itself.
+    // Uses the wanted layouts where they are stated, else the entry's own.
     ProgramShape wanted = module_.config.entry_layout;
     if (wanted.result.type == kInvalid) wanted.result = entry.result;
     if (wanted.parameters.empty()) wanted.parameters = entry.parameters;
@@ -149,7 +150,7 @@ class ModuleEncoder {
 
   const Module& module_;
   const codec::ModuleNames names_;
-  std::vector<int64_t> first_ids_;  // Of each computation's instructions.
+  std::vector<int64_t> first_ids_;  // By computation: the id of its first instruction.
   xla::HloModuleProto proto_;
 };
 

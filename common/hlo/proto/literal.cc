@@ -1,5 +1,5 @@
-// Literals to and from LiteralProto: one row a primitive type says which field holds its elements. Sizes are
-// compared with the data that is really there before anything is allocated.
+// Converts literals to and from LiteralProto: one row per primitive type names the field that holds its
+// elements. Sizes are compared with the data that is really present before anything is allocated.
 
 #include "common/base/status.h"
 #include "common/hlo/proto/shape.h"
@@ -7,7 +7,8 @@
 namespace hlod::hlo {
 namespace {
 
-// Types whose elements are raw bytes, in XLA's field of the same row; sub-byte types take a byte each.
+// Types whose elements are raw bytes, in XLA's field of the same row; sub-byte types take one byte per
+// element.
 #define HLOD_BYTE_FIELDS(row)                                                                             \
   row(kS1, s1s) row(kS2, s2s) row(kS4, s4s) row(kS8, s8s) row(kS16, s16s) row(kU1, u1s) row(kU2, u2s)     \
       row(kU4, u4s) row(kU8, u8s) row(kU16, u16s) row(kF16, f16s) row(kBF16, bf16s) row(kF8E5M2, f8e5m2s) \
@@ -15,7 +16,7 @@ namespace {
               row(kF8E3M4, f8e3m4s) row(kF8E5M2FNUZ, f8e5m2fnuzs) row(kF8E4M3FNUZ, f8e4m3fnuzs)           \
                   row(kF6E3M2FN, f6e3m2fns) row(kF6E2M3FN, f6e2m3fns) row(kF4E2M1FN, f4e2m1fns)           \
                       row(kF8E8M0FNU, f8e8m0fnus)
-// Types whose elements are numbers of their own: (type, field, what one entry is).
+// Types whose elements are numbers: (type, field, C++ type of one entry).
 #define HLOD_NUMBER_FIELDS(row)                                                                       \
   row(kPred, preds, bool) row(kS32, s32s, int32_t) row(kS64, s64s, int64_t) row(kU32, u32s, uint32_t) \
       row(kU64, u64s, uint64_t) row(kF32, f32s, float) row(kF64, f64s, double) row(kC64, c64s, float) \
@@ -54,7 +55,8 @@ Literal ToRowMajor(const Literal& physical, absl::Span<const int64_t> minor_to_m
   return logical;
 }
 
-// Bytes of elements that the proto holds for `type`, or nothing when no literal can be of that type.
+// Returns the number of bytes of elements that the proto holds for `type`, or nullopt when literals cannot
+// have that type.
 std::optional<int64_t> PresentBytes(const xla::LiteralProto& proto, PrimitiveType type) {
   switch (type) {
 #define HLOD_ROW(id, field) \
@@ -113,7 +115,7 @@ absl::StatusOr<Literal> DecodeNested(const xla::LiteralProto& proto, const Shape
   elements.reserve(shape.tuple.size());
   for (size_t i = 0; i < shape.tuple.size(); ++i) {
     const xla::LiteralProto& element = proto.tuple_literals(i);
-    // An element states its shape again, and its layout is the one that counts.
+    // An element states its own shape, whose layout is the one that counts.
     ASSIGN_OR_RETURN(const Shape stated, FromProto(element.shape()));
     if (!Compatible(stated, shape.tuple[i])) {
       return InvalidArgument("element %d of the literal has shape %s instead of %s", i, ToString(stated),

@@ -1,4 +1,4 @@
-// Modules from HloModuleProto: ids resolved to positions, old forms upgraded, nothing trusted.
+// Decodes modules from HloModuleProto: resolves ids to positions, upgrades old forms, and trusts no field.
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
@@ -17,10 +17,10 @@
 namespace hlod::hlo {
 namespace {
 
-// Instruction ids count in their low half only: newer writers keep the computation's id in the high half.
+// Returns the low half of an instruction id: newer writers keep the computation's id in the high half.
 uint32_t LocalId(int64_t id) { return static_cast<uint32_t>(static_cast<uint64_t>(id)); }
 
-// A name from outside, short enough for a message.
+// Returns a foreign name, short enough for a message.
 std::string Quoted(const std::string& name) {
   return absl::StrCat("\"", ToAbsl(std::string_view(name).substr(0, 100)), name.size() > 100 ? "..." : "",
                       "\"");
@@ -30,7 +30,7 @@ absl::Status Prefixed(const absl::Status& status, const std::string& prefix) {
   return absl::Status(status.code(), absl::StrCat(prefix, ": ", status.message()));
 }
 
-// Instructions between two looks at whether to go on: some milliseconds.
+// The number of instructions between two calls of `interrupted`: some milliseconds.
 constexpr int64_t kInterruptedEach = 1024;
 
 class ModuleDecoder {
@@ -73,7 +73,7 @@ class ModuleDecoder {
     if (root == nodes_.end())
       return InvalidArgument("root_id %d is not an instruction here", proto.root_id());
     computation_->set_root(root->second);
-    // Only now can it be called: a computation cannot call itself.
+    // The computation becomes callable only now, so it cannot call itself.
     if (!computations_.emplace(proto.id(), id).second)
       return InvalidArgument("id %d is taken by another", proto.id());
     KeepComputationResidue(proto);
@@ -134,15 +134,15 @@ class ModuleDecoder {
   absl::StatusOr<absl::InlinedVector<ComputationId, 4>> ResolveCallees(const InstructionProto& proto,
                                                                        Opcode opcode) {
     absl::InlinedVector<ComputationId, 4> called;
-    // Old writers repeat the wrapped computation on the later halves of an asynchronous pair, which now
-    // inherit it.
+    // Old writers repeat the wrapped computation on the later instructions of an asynchronous pair, which now
+    // inherit it from the start.
     if (opcode == kAsyncUpdate || opcode == kAsyncDone) return called;
     const int expected = Info(opcode).called;
     if (expected >= 0 && proto.called_computation_ids_size() != expected) {
       return InvalidArgument("%s calls %d computations instead of %d", Name(opcode),
                              proto.called_computation_ids_size(), expected);
     }
-    constexpr int kMaxCalled = (1 << 24) - 1;  // What an instruction's first word has room for.
+    constexpr int kMaxCalled = (1 << 24) - 1;  // The count's bits in an instruction's first word.
     if (proto.called_computation_ids_size() > kMaxCalled) {
       return InvalidArgument("%s calls %d computations; the limit is %d", Name(opcode),
                              proto.called_computation_ids_size(), kMaxCalled);
@@ -167,8 +167,8 @@ class ModuleDecoder {
     return absl::OkStatus();
   }
 
-  // Old writers pass the start indices as one vector; the IR has a scalar for each dimension: [d] of the
-  // vector, made a scalar.
+  // Old writers pass the start indices as one vector; the IR has one scalar per dimension. Appends, for each
+  // dimension, a slice of the vector that is reshaped to a scalar.
   absl::Status SplitStartIndices(size_t first, absl::InlinedVector<NodeId, 8>& operands) {
     if (operands.size() != first + 1) return absl::OkStatus();
     const Shape vector = (*computation_)[operands[first]].shape();
@@ -227,7 +227,7 @@ class ModuleDecoder {
     for (const auto& [key, value] : proto_.frontend_attributes().map())
       module_->config.frontend_attributes.emplace(key, value);
     module_->config.is_scheduled = proto_.has_schedule();
-    // Which devices these are stays in the residue.
+    // The numbers of the devices stay in the residue.
     const xla::DeviceAssignmentProto& devices = proto_.device_assignment();
     module_->config.replica_count = std::max(1, devices.replica_count());
     module_->config.partition_count = std::max(1, devices.computation_count());
@@ -241,8 +241,8 @@ class ModuleDecoder {
         {P::kNameFieldNumber, P::kEntryComputationNameFieldNumber, P::kHostProgramShapeFieldNumber,
          P::kEntryComputationIdFieldNumber, P::kInputOutputAliasFieldNumber, P::kBufferDonorFieldNumber,
          P::kFrontendAttributesFieldNumber});
-    // Computations keep their own; the schedule names instructions by ids, which change: it is rebuilt from
-    // their order.
+    // Computations keep their own residue. The schedule names instructions by ids, which change, so it is
+    // rebuilt from their order.
     static const codec::FieldSet dropped =
         codec::FieldsOf({P::kComputationsFieldNumber, P::kScheduleFieldNumber});
     P rest;
@@ -253,8 +253,8 @@ class ModuleDecoder {
   const xla::HloModuleProto& proto_;
   const DecodeOptions& options_;
   std::unique_ptr<Module> module_;
-  Computation* computation_ = nullptr;  // Being decoded.
-  int64_t decoded_ = 0;                 // Instructions.
+  Computation* computation_ = nullptr;  // The one that is being decoded.
+  int64_t decoded_ = 0;                 // The number of instructions decoded so far.
   absl::flat_hash_map<uint32_t, NodeId> nodes_;
   absl::flat_hash_map<int64_t, ComputationId> computations_;
 };
@@ -274,7 +274,7 @@ absl::Status CheckParse(std::string_view bytes, std::string_view module, const D
         absl::StrFormat("Module %s has %d instructions; the limit instructions_max is %d.",
                         Quoted(codec::ModuleName(module)), count->instructions, options.instructions_max));
   }
-  // Programs of the shortest instructions with a name, an opcode and a shape take up to some 40 times their
+  // Programs of the shortest instructions with a name, an opcode and a shape take up to about 40 times their
   // bytes.
   constexpr int64_t kSmall = 1 << 20, kFactor = 64;
   const int64_t limit =
@@ -301,7 +301,7 @@ absl::StatusOr<std::unique_ptr<Module>> FromSerialized(std::string_view bytes, c
     return InvalidArgument("A serialized module has %d bytes; a protobuf message has at most %d.",
                            bytes.size(), INT32_MAX);
   }
-  google::protobuf::LogSilencer silencer;  // The error is the answer; a peer writes nothing into our log.
+  google::protobuf::LogSilencer silencer;  // The returned error suffices; a peer must not write into our log.
   const std::string_view module = codec::ModuleBytes(bytes);
   if (options.instructions_max < INT64_MAX || options.parse_bytes_max < INT64_MAX)
     RETURN_IF_ERROR(CheckParse(bytes, module, options));

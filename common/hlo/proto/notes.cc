@@ -1,5 +1,5 @@
-// Notes to and from HloInstructionProto: names, metadata, shardings, and every field that has no place in the
-// IR; with the rule which of those a module that is to run may carry.
+// Converts notes to and from HloInstructionProto: names, metadata, shardings, and every field that the IR
+// does not model; with the rule for which of those a module that is to run may carry.
 
 #include "common/hlo/proto/notes.h"
 #include "common/base/status.h"
@@ -11,7 +11,7 @@ namespace {
 
 using Proto = xla::HloInstructionProto;
 
-// What this file and the module's decoder take from any instruction.
+// The fields that this file and the module's decoder read from any instruction.
 constexpr int kCommonFields[] = {
     Proto::kNameFieldNumber,
     Proto::kOpcodeFieldNumber,
@@ -26,10 +26,9 @@ constexpr int kCommonFields[] = {
     Proto::kFrontendAttributesFieldNumber,
 };
 
-// Fields that never change what is computed, with any content that a newer writer puts into them:
-// descriptions for people and tools, hints for schedules, layouts and memory (a buffer of ours is dense
-// row-major, and aliasing inside a program is the plan's choice), and shardings, which say where a value
-// lives and not what it is.
+// Fields that never change the computed values, whatever a newer writer puts into them: descriptions for
+// people and tools; hints for schedules, layouts and memory (hlod's buffers are dense row-major, and aliasing
+// inside a program is the plan's choice); and shardings, which tell where a value lives, not its contents.
 constexpr int kCosmeticFields[] = {
     Proto::kMetadataFieldNumber,
     Proto::kFrontendAttributesFieldNumber,
@@ -37,8 +36,8 @@ constexpr int kCosmeticFields[] = {
     Proto::kOriginalValueFieldNumber,
     Proto::kShardingFieldNumber,
     Proto::kParameterReplicationFieldNumber,
-    Proto::kBackendConfigPayloadFieldNumber,  // A custom-call's is in its attributes, another's a hint.
-    Proto::kResultAccuracyFieldNumber,        // Where the opcode takes none; where it does, it is modelled.
+    Proto::kBackendConfigPayloadFieldNumber,  // A custom-call's is an attribute; any other is a hint.
+    Proto::kResultAccuracyFieldNumber,        // Only for opcodes that take none; else it is modelled.
     Proto::kConstrainLayoutFieldNumber,
     Proto::kOperandShapesWithLayoutFieldNumber,
     Proto::kOutputOperandAliasingFieldNumber,
@@ -46,10 +45,10 @@ constexpr int kCosmeticFields[] = {
     Proto::kAsyncExecutionThreadFieldNumber,
     Proto::kIsCrossProgramPrefetchFieldNumber,
     Proto::kCrossProgramPrefetchIndexFieldNumber,
-    Proto::kConvKindFieldNumber,  // Which gradient a convolution is: for the choice of an algorithm.
+    Proto::kConvKindFieldNumber,  // The kind of gradient: a hint for choosing an algorithm.
 };
 
-// The part of `proto` that has no place in the IR. Metadata is modelled in part: what is left of it stays.
+// Returns the part of `proto` that the IR does not model. Metadata is modelled in part; the rest of it stays.
 Proto Residue(const Proto& proto, Opcode opcode) {
   static const FieldSet common = FieldsOf(kCommonFields);
   static const FieldSet whole = FieldsOf({Proto::kMetadataFieldNumber, Proto::kShardingFieldNumber});
@@ -64,9 +63,9 @@ Proto Residue(const Proto& proto, Opcode opcode) {
   return rest;
 }
 
-// What a known field means on an opcode that does not read it, XLA ignores as well. What is
-// left are fields that this build does not know, and the few that change the meaning of an opcode that it
-// runs.
+// Errors unless a module with these unmodelled fields may run. XLA ignores known fields on an opcode that
+// does not read them, and so does this. The rest are fields that this build does not know, and the few that
+// change the meaning of an opcode that it runs.
 absl::Status CheckRunnable(const Proto& rest, Opcode opcode) {
   Proto checked = rest;
   for (int number : kCosmeticFields) {
@@ -76,8 +75,7 @@ absl::Status CheckRunnable(const Proto& rest, Opcode opcode) {
     return Unimplemented("field %s is not known to this build, and ignoring it could compute something else",
                          *path);
   }
-  // jax 0.10 and later put an empty one on every convolution; one that says something describes a sparse
-  // operand.
+  // jax 0.10 and later put an empty one on every convolution; one with contents describes a sparse operand.
   if (checked.has_sparsity_config() && checked.sparsity_config().ByteSizeLong() != 0) {
     return Unimplemented("sparsity_config (field %d) is set: sparse operands are not supported",
                          Proto::kSparsityConfigFieldNumber);
@@ -102,8 +100,8 @@ absl::StatusOr<Notes> DecodeNotes(const Proto& proto, Opcode opcode, const Decod
   if (opcode != kCustomCall) notes.backend_config = proto.backend_config();
   if (proto.has_sharding()) {
     notes.sharding = SerializeDeterministic(proto.sharding());
-    // {replicated} is all defaults and would serialize to nothing, which in a note means none: say its type
-    // aloud.
+    // {replicated} has only default values and would serialize to no bytes, which in a note means no
+    // sharding, so its type is written explicitly.
     if (notes.sharding.empty()) notes.sharding.assign("\x08\x00", 2);
   }
   const Proto rest = Residue(proto, opcode);
@@ -113,8 +111,7 @@ absl::StatusOr<Notes> DecodeNotes(const Proto& proto, Opcode opcode, const Decod
 }
 
 void EncodeNotes(const Notes& notes, Proto* proto) {
-  // Both parses are of bytes that this codec or the text parser wrote; a note that is none of those is
-  // dropped.
+  // This codec or the text parser wrote both texts; a note with other bytes is dropped.
   if (!notes.unmodelled.empty() && !proto->ParseFromString(notes.unmodelled)) proto->Clear();
   if (notes.metadata != Metadata()) {
     auto& metadata = *proto->mutable_metadata();

@@ -1,5 +1,5 @@
-// The account of fields without a place in the IR, by protobuf reflection: no field can be forgotten, known
-// or not.
+// Collects the fields that the IR does not model, by protobuf reflection: no field can be forgotten, known or
+// not.
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -47,8 +47,8 @@ bool HasUnknownField(const Message& message) {
 
 bool HasContent(const Message& message) { return message.ByteSizeLong() != 0; }
 
-// Clears every known field that holds no unknown one somewhere inside. Elements of a repeated field keep
-// their places as long as one of them has something to keep.
+// Clears every known field without an unknown one somewhere inside. Elements of a repeated field keep their
+// positions as long as one of them is kept.
 void KeepUnknownFields(Message* message) {
   const auto* reflection = message->GetReflection();
   for (const FieldDescriptor* field : SetFields(*message)) {

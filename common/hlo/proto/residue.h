@@ -1,4 +1,4 @@
-// The account of what a message says and the IR has no place for.
+// The residue of a message: its fields that the IR does not model.
 #pragma once
 
 #include <bitset>
@@ -10,18 +10,18 @@
 
 namespace hlod::hlo::codec {
 
-// Field numbers of one message that the IR has a place for.
+// The numbers of a message's fields that the IR models.
 using FieldSet = std::bitset<128>;
 
-// Copies into `to` what `from` says outside the `modelled` fields, and the unknown fields at any depth inside
-// those; nothing of the `dropped` ones. An empty sub-message says nothing, unless it is one of a list.
+// Copies into `to` the fields of `from` outside `modelled`, and the unknown fields at any depth inside those;
+// none of the `dropped` ones. An empty sub-message is not copied, unless it is an element of a list.
 void CopyResidue(const google::protobuf::Message& from, const FieldSet& modelled, const FieldSet& dropped,
                  google::protobuf::Message* to);
-// The set of these field numbers.
+// Returns the set of these field numbers.
 FieldSet FieldsOf(absl::Span<const int> numbers);
-// The path of some unknown field at any depth ("window.dimensions.77"), or nothing.
+// Returns the path of an unknown field at any depth ("window.dimensions.77"), or nullopt when there are none.
 std::optional<std::string> FirstUnknownField(const google::protobuf::Message& message);
-// Bytes that are the same for equal messages in this build, maps included.
+// Returns bytes that are the same for equal messages in this build, maps included.
 std::string SerializeDeterministic(const google::protobuf::Message& message);
 
 }  // namespace hlod::hlo::codec

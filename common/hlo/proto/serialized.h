@@ -1,4 +1,4 @@
-// Serialized modules, looked at without parsing them.
+// Finds parts of serialized modules without parsing them.
 #pragma once
 
 #include <string>
@@ -6,13 +6,13 @@
 
 namespace hlod::hlo::codec {
 
-// The bytes of the HloModuleProto: themselves, or inside an HloProto (field 1), or inside an HloSnapshot's
-// HloProto. In a bare module, field 1 is the name, and no name looks like a message with computations (field
-// 3) inside.
+// Returns the bytes of the HloModuleProto: `bytes` itself, or a part of it when that is an HloProto (field 1)
+// or an HloSnapshot with an HloProto. In a bare module, field 1 is the name, and no name looks like a message
+// with computations (field 3) inside.
 std::string_view ModuleBytes(std::string_view bytes);
 
-// The module's name for messages, at most 256 bytes of it; empty when the bytes are not a module, or the name
-// is not printable ASCII.
+// Returns the module's name for messages, at most 256 bytes of it; empty when the bytes are not a module, or
+// the name is not printable ASCII.
 std::string ModuleName(std::string_view bytes);
 
 }  // namespace hlod::hlo::codec

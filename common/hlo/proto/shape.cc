@@ -1,4 +1,4 @@
-// Shapes, layouts and signatures to and from XLA's protos.
+// Converts shapes, layouts and signatures to and from XLA's protos.
 #include <algorithm>
 
 #include "common/base/status.h"
@@ -15,7 +15,8 @@ void SetDims(absl::Span<const int64_t> dims, google::protobuf::RepeatedField<int
   field->Assign(dims.begin(), dims.end());
 }
 
-// The element at `index`, appended when there are not that many: residue left from decoding keeps its place.
+// Returns the element at `index`, appended when it does not exist: residue left from decoding keeps its
+// position.
 template <typename T>
 T* ElementAt(google::protobuf::RepeatedPtrField<T>* field, int index) {
   return index < field->size() ? field->Mutable(index) : field->Add();
@@ -23,7 +24,7 @@ T* ElementAt(google::protobuf::RepeatedPtrField<T>* field, int index) {
 
 absl::StatusOr<Shape> DecodeNested(const xla::ShapeProto& proto, int depth);
 
-// A number that XLA gives a primitive type; 0 stands for "not said".
+// Decodes XLA's number of a primitive type; 0 means that none is stated.
 absl::StatusOr<PrimitiveType> DecodeIndexType(int number, std::string_view field) {
   if (number == 0) return kInvalid;
   const std::optional<PrimitiveType> type = PrimitiveTypeFromNumber(number);
@@ -100,10 +101,9 @@ absl::StatusOr<Shape> DecodeNested(const xla::ShapeProto& proto, int depth) {
   }
   if (proto.has_layout()) {
     ASSIGN_OR_RETURN(Layout layout, DecodeLayout(proto.layout(), depth));
-    // A scalar has one order only; XLA still writes a layout for it into the proto, and none into the text.
+    // A scalar has only one order; XLA still writes a layout for it into the proto, but not into the text.
     if (rank != 0 || layout != Layout()) shape.layout = std::move(layout);
-    // An array with a layout that says nothing (an empty message, or one from before layout assignment) has
-    // none.
+    // An array whose layout is empty (an empty message, or one from before layout assignment) has no layout.
     if (rank != 0 && *shape.layout == Layout()) shape.layout.reset();
   }
   return shape;
@@ -154,7 +154,7 @@ void EncodeShape(const Shape& shape, xla::ShapeProto* proto) {
   if (shape.layout) {
     EncodeLayout(*shape.layout, proto->mutable_layout());
   } else if (shape.IsScalar()) {
-    EncodeLayout(Layout(), proto->mutable_layout());  // As XLA writes scalars.
+    EncodeLayout(Layout(), proto->mutable_layout());  // XLA writes scalars like this.
   }
 }
 

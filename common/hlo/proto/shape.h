@@ -1,4 +1,4 @@
-// Shapes and literals as messages; their public decoders are in codec.h.
+// Encodes shapes and literals as messages; their public decoders are in codec.h.
 #pragma once
 
 #include "common/hlo/proto/codec.h"

@@ -1,4 +1,4 @@
-// The tile assignment walked through in row-major order.
+// Walks the tile assignment in row-major order.
 #include "common/hlo/proto/tiling.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace hlod::hlo {
 namespace {
 
-// In the order of the tiles.
+// Returns the devices in the order of the tiles.
 absl::StatusOr<Dims> DevicesOf(const xla::OpSharding& sharding, int64_t devices) {
   Dims order(sharding.tile_assignment_devices().begin(), sharding.tile_assignment_devices().end());
   if (order.empty()) {
@@ -37,7 +37,7 @@ Tiling Whole(size_t rank, int64_t devices) {
   return {.parts = Dims(rank, 1), .tiles = std::vector<Dims>(static_cast<size_t>(devices), Dims(rank, 0))};
 }
 
-// By the axes of a mesh.
+// Returns the tiling of a sharding by the axes of a mesh.
 absl::StatusOr<Tiling> TilingByAxes(const xla::NamedShardingProto& sharding, size_t rank, int64_t devices) {
   Tiling tiling = Whole(rank, devices);
   const auto dimensions = static_cast<size_t>(sharding.dim_shardings_size());

@@ -1,4 +1,4 @@
-// Which part of an array each device has, of an OpSharding.
+// The part of an array that each device holds, by an OpSharding.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 namespace hlod::hlo {
 
 struct Tiling {
-  Dims parts;               // Along each dimension.
-  std::vector<Dims> tiles;  // By device: which of them it has. Several may have the same.
+  Dims parts;               // The number of parts along each dimension.
+  std::vector<Dims> tiles;  // By device: the position of its tile. Several devices may hold the same tile.
 };
 
-// Into how many parts a sharding by the axes of a mesh divides each dimension. INVALID_ARGUMENT when an axis does
-// not exist or their product overflows.
+// Returns the number of parts into which a sharding by the axes of a mesh divides each dimension.
+// INVALID_ARGUMENT when an axis does not exist or their product overflows.
 absl::StatusOr<Dims> PartsByAxes(const xla::NamedShardingProto& sharding);
 
-// Of an array of `rank` dimensions among `devices` of them. `sharding` is a serialized OpSharding; none is
-// replicated. UNIMPLEMENTED for one device's arrays, tuples and subgroups of other kinds; INVALID_ARGUMENT
-// when it does not name every device once.
+// Returns the tiling of an array of `rank` dimensions among `devices` devices. `sharding` is a serialized
+// OpSharding; an empty one means replicated. UNIMPLEMENTED for arrays on one device, tuples and subgroups of
+// other kinds; INVALID_ARGUMENT when it does not name every device once.
 absl::StatusOr<Tiling> TilingOf(std::string_view sharding, size_t rank, int64_t devices);
 
 }  // namespace hlod::hlo

@@ -1,4 +1,4 @@
-// One walk over the wire, led by the descriptors.
+// Counts in one walk over the wire, led by the descriptors.
 #include "common/hlo/proto/wire_count.h"
 
 #include <algorithm>
@@ -20,21 +20,21 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::internal::WireFormatLite;
 using google::protobuf::io::CodedInputStream;
 
-// What the parts of a parsed message take on the heap. Repeated fields double as they grow, so that an
-// element takes up to two places.
-constexpr int64_t kBlockBytes = 16;                 // The allocator's, and rounding up.
+// Sizes of the parts of a parsed message on the heap. Repeated fields double as they grow, so that an element
+// takes up to two slots.
+constexpr int64_t kBlockBytes = 16;                 // The allocator's overhead, and rounding up.
 constexpr int64_t kPointerBytes = 2 * 8;            // An element of a repeated field.
 constexpr int64_t kStringBytes = 32 + kBlockBytes;  // A std::string.
 constexpr int64_t kScalarBytes = 2 * 8;
-constexpr int64_t kUnknownBytes = 2 * 16;        // A field that the message does not declare.
+constexpr int64_t kUnknownBytes = 2 * 16;        // A field that the message type does not declare.
 constexpr int64_t kMapEntryBytes = 2 * 32 + 64;  // Key, value, node and bucket.
-constexpr int kDepthMax = 100;                   // protobuf's.
+constexpr int kDepthMax = 100;                   // protobuf's limit.
 
 struct MessageType {
   struct Field {
     const MessageType* message = nullptr;  // Null: not a message.
     bool is_declared = false, is_text = false;
-    int64_t packed_factor = 1;  // Bytes in memory for a byte of the wire.
+    int64_t packed_factor = 1;  // Bytes in memory per byte on the wire.
   };
   std::vector<Field> fields;  // By number, up to the largest.
   int64_t object_bytes = 0;
@@ -45,7 +45,7 @@ struct MessageType {
   }
 };
 
-// Every type that a module can hold.
+// All message types that a module can hold.
 class MessageTypes {
  public:
   MessageTypes() : module_(Add(xla::HloModuleProto::descriptor())) {}
@@ -91,7 +91,7 @@ class MessageTypes {
     }
   }
 
-  std::map<const Descriptor*, MessageType> types_;  // Addresses stay.
+  std::map<const Descriptor*, MessageType> types_;  // A map, because the addresses must not change.
   const MessageType* const module_;
 };
 
@@ -100,7 +100,7 @@ class Walk {
   explicit Walk(std::string_view bytes)
       : input_(reinterpret_cast<const uint8_t*>(bytes.data()), static_cast<int>(bytes.size())) {}
 
-  // Counts one message, up to the input's limit. False when the bytes are not one.
+  // Counts one message, up to the input's limit. Returns false when the bytes are not a message.
   bool Message(const MessageType& type, int depth) {
     if (depth > kDepthMax) return false;
     count_.memory_bytes += type.object_bytes;

@@ -1,4 +1,4 @@
-// Copies fields from the wire, those of three nested messages one by one.
+// Copies fields from the wire, and opens only the messages that lead to metadata.
 #include "common/hlo/proto/without_metadata.h"
 
 #include <cstdint>
@@ -31,7 +31,8 @@ void AppendVarint(uint32_t value, std::string& out) {
   out += static_cast<char>(value);
 }
 
-// Appends the message without what its level and the levels below leave out. False when it is not a message.
+// Appends the message without the fields that its level and the levels below drop. Returns false when the
+// bytes are not a message.
 bool Copy(std::string_view bytes, int level, std::string& out, std::string* name) {
   const Level& at = kLevels[level];
   CodedInputStream input(reinterpret_cast<const uint8_t*>(bytes.data()), static_cast<int>(bytes.size()));

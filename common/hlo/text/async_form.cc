@@ -1,4 +1,4 @@
-// The short form is read by parser_instruction.cc.
+// Decides which instructions have the short form; parser_instruction.cc reads it.
 #include "common/hlo/text/async_form.h"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ std::string_view SuffixOf(Opcode opcode) {
   return {};
 }
 
-// Whether "<opcode>-start" and the others are not opcodes themselves, and the instruction has no text of its
-// own.
+// Returns true when the opcode can be written with "-start" and the other suffixes: these are not opcodes
+// themselves, and the instruction has no text form of its own.
 bool HasShortName(Opcode opcode) {
   if (opcode == kConstant || opcode == kParameter) return false;
   return std::ranges::none_of(kHalves, [&](const auto& half) {
@@ -30,7 +30,8 @@ bool HasShortName(Opcode opcode) {
   });
 }
 
-// Parameters in their order, then one instruction of them in that order.
+// Returns true when the computation is its parameters in their order, and then one instruction with those
+// operands in that order.
 bool IsOneInstruction(const Computation& computation) {
   if (computation.size() == 0 || computation.root_id() != computation.size() - 1) return false;
   const Instruction root = computation.root();

@@ -10,16 +10,17 @@
 
 namespace hlod::hlo::text {
 
-// Which computations of a module are not printed, because the one async-start that calls them has the short
-// form.
+// Finds the computations of a module that are not printed, because the one async-start that calls them has
+// the short form.
 class AsyncForms {
  public:
   explicit AsyncForms(const Module& module);
 
   bool IsFolded(ComputationId id) const { return folded_[id]; }
-  // What an async-start, async-update or async-done of the short form wraps.
+  // Returns the instruction that an async-start, async-update or async-done of the short form wraps; nullopt
+  // for all others.
   std::optional<Instruction> Wrapped(Instruction half) const;
-  // "negate-start"; the opcode's own name for all that has no short form.
+  // Returns "negate-start", or the opcode's own name for instructions without a short form.
   std::string OpcodeText(Instruction instruction) const;
 
  private:

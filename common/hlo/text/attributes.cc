@@ -1,5 +1,5 @@
-// The table of the attributes that the IR models: their names, order and spelling in HLO text, for parser and
-// printer alike.
+// The table of the attributes that the IR models: their names, order and spelling in HLO text, used by parser
+// and printer alike.
 #include <algorithm>
 #include <array>
 
@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 4> kTransposeWords = {"TRANSPOSE_INVALID"
                                                              "ADJOINT"};
 constexpr std::array<std::string_view, 3> kPrecisionWords = {"default", "high", "highest"};
 
-// Both halves of PrecisionConfig; each alternative that has one prints it as two attributes.
+// Returns the PrecisionConfig of an alternative. Each alternative that has one prints it as two attributes.
 template <typename T>
 Precision& PrecisionOf(T& attributes) {
   if constexpr (requires { attributes.dot; }) return attributes.dot.precision;
@@ -39,7 +39,7 @@ Status ReadPrecision(Lexer& lexer, Attributes& attributes) {
     all_default &= value == 0;
     return OkStatus();
   }));
-  if (all_default) operand.clear();  // The IR's one form of this.
+  if (all_default) operand.clear();  // The IR has only this form of it.
   return OkStatus();
 }
 template <typename T>
@@ -74,7 +74,8 @@ void PrintAlgorithm(const Attributes& attributes, std::string& out) {
 
 // ---- Rows.
 
-// A row for the member M of T. `kOptional` members are left out where they are as default-constructed.
+// A row for the member M of T. `kOptional` members are left out of the text when they are as
+// default-constructed.
 enum Presence { kRequired, kAlways, kOptional };
 
 template <typename T, typename Member>
@@ -96,13 +97,13 @@ constexpr Field Row(std::string_view name, Presence presence) {
           presence == kRequired};
 }
 
-// The same behind the called computations.
+// Returns the same row, which prints behind the called computations.
 constexpr Field Late(Field field) {
   field.late = true;
   return field;
 }
 
-// A row for all of T.
+// Returns a row for all of T.
 template <typename T>
 constexpr Field WholeRow(std::string_view name, Presence presence) {
   return {name, [](Lexer& lexer, Attributes& attributes) { return Read(lexer, std::get<T>(attributes)); },
@@ -112,7 +113,7 @@ constexpr Field WholeRow(std::string_view name, Presence presence) {
           presence == kRequired};
 }
 
-// Quoted strings, bare words.
+// Reads quoted strings and bare words.
 template <auto M>
 Status ReadQuoted(Lexer& lexer, Attributes& attributes) {
   ASSIGN_OR_RETURN(std::get<decltype(OwnerOf(M))>(attributes).*M, lexer.Quoted());
@@ -123,7 +124,7 @@ void PrintQuoted(const Attributes& attributes, std::string& out) {
   out += QuotedText(std::get<decltype(OwnerOf(M))>(attributes).*M);
 }
 
-// The dot inside a ragged dot: its rows, one level down.
+// Returns a row for the dot inside a ragged dot.
 template <auto M>
 constexpr Field DotRow(std::string_view name, Presence presence) {
   return {name,
@@ -138,15 +139,15 @@ constexpr Field DotRow(std::string_view name, Presence presence) {
           }};
 }
 
-// The configurations of infeed and outfeed are bytes; an empty one says nothing.
+// Prints the configurations of infeed and outfeed, which are bytes. Empty ones are left out.
 template <auto M>
 void PrintQuotedUnlessEmpty(const Attributes& attributes, std::string& out) {
   const std::string& value = std::get<decltype(OwnerOf(M))>(attributes).*M;
   if (!value.empty()) out += QuotedText(value);
 }
 
-// domain={kind="sharding", entry={replicated}, exit={maximal device=0}}. The text's entry is what users see,
-// which the proto calls the exit.
+// Reads domain={kind="sharding", entry={replicated}, exit={maximal device=0}}. The text's entry is the
+// sharding that users see, which the proto calls the exit.
 Status ReadDomain(Lexer& lexer, Attributes& attributes) {
   auto& domain = std::get<DomainAttributes>(attributes);
   RETURN_IF_ERROR(lexer.Expect("{"));
@@ -185,7 +186,7 @@ void PrintOutfeedShape(const Attributes& attributes, std::string& out) {
   out += ToString(std::get<OutfeedAttributes>(attributes).shape);
 }
 
-// dimensions={0} of the opcodes that have one dimension, and iota_dimension=0.
+// Reads dimensions={0} of the opcodes that have one dimension, and iota_dimension=0.
 Status ReadOneDimension(Lexer& lexer, Attributes& attributes) {
   const size_t at = (lexer.SkipBlanks(), lexer.position());
   ASSIGN_OR_RETURN(const Dims dims, ReadDims(lexer));
@@ -224,7 +225,7 @@ void PrintAssociative(const Attributes& attributes, std::string& out) {
   if (value == xla::TRI_STATE_FALSE) out += "false";
 }
 
-// Of a custom-call whose text does not say: XLA leaves this one out.
+// The version of a custom-call whose text does not state one: XLA leaves this one out.
 constexpr int32_t kAssumedApiVersion = xla::API_VERSION_ORIGINAL;
 
 Status ReadApiVersion(Lexer& lexer, Attributes& attributes) {
@@ -261,7 +262,7 @@ void PrintTranspose(const Attributes& attributes, std::string& out) {
   out += kTransposeWords[std::min<size_t>(std::get<TriangularSolveAttributes>(attributes).transpose_a, 3)];
 }
 
-// One entry an alternative of Attributes; none where there is nothing to say.
+// The rows of each alternative of Attributes; empty for alternatives without attributes in the text.
 template <typename T>
 constexpr std::array<Field, 0> kRows{};
 template <>

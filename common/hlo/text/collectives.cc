@@ -21,7 +21,7 @@ absl::StatusOr<Dims> ReadBracketed(Lexer& lexer, std::string_view open, std::str
   return dims;
 }
 
-// [groups,size]<=[dims]T(permutation)
+// Reads [groups,size]<=[dims]T(permutation).
 Status ReadIota(Lexer& lexer, ReplicaGroups& groups) {
   groups.form = ReplicaGroups::Form::kIota;
   const size_t at = (lexer.SkipBlanks(), lexer.position());
@@ -53,7 +53,7 @@ bool IsIdentity(const Dims& permutation) {
   return true;
 }
 
-// mesh['x'=2,'y'=4] {'x'}
+// Reads mesh['x'=2,'y'=4] {'x'}.
 Status ReadMeshGroups(Lexer& lexer, ReplicaGroups& groups) {
   groups.form = ReplicaGroups::Form::kMesh;
   xla::MeshAxesReplicaGroupListProto list;

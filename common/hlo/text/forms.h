@@ -1,4 +1,4 @@
-// The forms that attribute values take in HLO text, by their type: Read(lexer, value) and Print(value, out).
+// The text forms of attribute values, by their type: Read(lexer, value) and Print(value, out).
 #pragma once
 
 #include <array>
@@ -37,11 +37,11 @@ void Print(const AccuracyAttributes& value, std::string& out);
 void Print(const ReplicaGroups& value, std::string& out);
 void Print(const std::vector<std::pair<int64_t, int64_t>>& value, std::string& out);
 
-// b01f_01io->b01f, of ConvolutionAttributes.
+// The text b01f_01io->b01f of ConvolutionAttributes.
 absl::Status ReadDimLabels(Lexer& lexer, Attributes& attributes);
 void PrintDimLabels(const Attributes& attributes, std::string& out);
 
-// The position of the word that comes next among `words`.
+// Reads the next word and returns its position among `words`.
 absl::StatusOr<size_t> ReadOneOf(Lexer& lexer, absl::Span<const std::string_view> words);
 
 // Enums: words in the order of their numbers. An empty word is not a value.

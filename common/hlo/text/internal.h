@@ -1,5 +1,5 @@
-// What parser and printer of HLO text share: one table of attribute names for each alternative of Attributes,
-// read both ways.
+// Shared by the parser and the printer of HLO text: one table of attribute names per alternative of
+// Attributes, used in both directions.
 #pragma once
 
 #include <string>
@@ -14,24 +14,25 @@
 
 namespace hlod::hlo::text {
 
-// An attribute that the IR models: its name, and the way between its text and a member of its alternative.
+// An attribute that the IR models: its name, and the conversions between its text and a member of its
+// alternative.
 struct Field {
   std::string_view name;
   absl::Status (*parse)(Lexer&, Attributes&);
-  // Appends the value's text; nothing when the attribute is left out because it says nothing.
+  // Appends the value's text, or no text when the attribute has its default value and is left out.
   void (*print)(const Attributes&, std::string&);
   bool required = false;
   bool late = false;  // Prints behind the attributes that any instruction may have (CarriedField).
 };
-// In the order in which they print. Constants, parameters and the type of comparisons are the parser's and
-// printer's own.
+// Returns the attributes in the order in which they print. The parser and printer handle constants,
+// parameters and the type of comparisons themselves.
 absl::Span<const Field> FieldsOf(Opcode opcode);
 
-// What an instruction has whose text states no attributes.
+// Returns the attributes of an instruction whose text states none.
 Attributes DefaultAttributes(Opcode opcode);
 
-// An attribute that any instruction may have and that the IR keeps in `unmodelled`, as fields of the proto. A
-// parse function of null: the value is skipped.
+// An attribute that any instruction may have and that the IR keeps in `unmodelled`, as fields of the proto.
+// When the parse function is null, the value is skipped.
 struct CarriedField {
   std::string_view name;
   absl::Status (*parse)(Lexer&, xla::HloInstructionProto&);
@@ -40,34 +41,34 @@ struct CarriedField {
 };
 absl::Span<const CarriedField> CarriedFields();
 
-// Where a called computation is named. The table is searched by opcode, then by name.
+// The text's name of a called computation. The table is searched by opcode, then by name.
 struct CalleeField {
   std::string_view name;
   int index;  // Among the called computations; -1: a list of all of them.
 };
-// The names in printing order; the first that lists fits any number. For a conditional with a pred selector
-// the list is not used.
+// Returns the names in printing order. The first name for a list fits any number of computations; the list is
+// not used for a conditional with a pred selector.
 absl::Span<const CalleeField> CalleesOf(Opcode opcode, bool pred_selector);
 
-// f32[2,3]{1,0}. `nesting_max` bounds tuples.
+// Reads f32[2,3]{1,0}. `nesting_max` bounds tuples.
 absl::StatusOr<Shape> ReadShape(Lexer& lexer, int nesting_max);
-// Whether a shape starts here, and not a name.
+// Returns true when a shape starts here, and not a name.
 bool AtShape(Lexer& lexer);
-// The elements of a literal of `shape`, in braces by dimension.
+// Reads the elements of a literal of `shape`, in braces by dimension.
 absl::StatusOr<Literal> ReadLiteral(Lexer& lexer, const Shape& shape, int64_t max_bytes);
 
 absl::Status ReadSharding(Lexer& lexer, int nesting_max, xla::OpSharding& sharding);
-// Nothing when there is no text for it.
+// Returns the text of a sharding; empty when it has no text form.
 std::string ShardingText(const xla::OpSharding& sharding);
 
 absl::Status ReadMetadata(Lexer& lexer, xla::OpMetadata& metadata);
 std::string MetadataText(const xla::OpMetadata& metadata);
 
-// {a="b",c={"json":1}}
+// Reads {a="b",c={"json":1}}.
 absl::Status ReadStringMap(Lexer& lexer, std::map<std::string, std::string>& map);
 std::string StringMapText(const std::map<std::string, std::string>& map);
 
-// {0, 1}: calls read() for each entry.
+// Reads {0, 1}, and calls read() for each entry.
 template <typename Read>
 absl::Status ReadList(Lexer& lexer, std::string_view open, std::string_view close, Read read) {
   RETURN_IF_ERROR(lexer.Expect(open));
@@ -77,7 +78,7 @@ absl::Status ReadList(Lexer& lexer, std::string_view open, std::string_view clos
   } while (lexer.Try(","));
   return lexer.Expect(close);
 }
-absl::StatusOr<Dims> ReadDims(Lexer& lexer);  // {0,1}
+absl::StatusOr<Dims> ReadDims(Lexer& lexer);  // Reads {0,1}.
 std::string DimsText(absl::Span<const int64_t> dims);
 
 }  // namespace hlod::hlo::text

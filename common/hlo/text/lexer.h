@@ -1,6 +1,6 @@
-// The reader under the parser of HLO text. It cuts no token stream beforehand, because what a run of
-// characters is depends on where it stands ("3x3", "b01f_01io->b01f", "1_2_0x0_0", JSON): the parser asks for
-// what it expects next.
+// The reader under the parser of HLO text. It does not split the text into tokens beforehand, because the
+// meaning of a run of characters depends on the context ("3x3", "b01f_01io->b01f", "1_2_0x0_0", JSON): the
+// parser asks for the token that it expects next.
 #pragma once
 
 #include <cstdint>
@@ -14,49 +14,50 @@ namespace hlod::hlo {
 
 class Lexer {
  public:
-  // `text` outlives the lexer.
+  // `text` must outlive the lexer.
   explicit Lexer(std::string_view text) : text_(text) {}
 
-  // Bytes from the start of the text; what Error takes.
+  // Bytes from the start of the text; ErrorAt takes such positions.
   size_t position() const { return position_; }
   void Rewind(size_t position) { position_ = position; }
   size_t remaining() const { return text_.size() - position_; }
   std::string_view TextFrom(size_t begin) const { return text_.substr(begin, position_ - begin); }
 
-  // Blanks, line ends and both kinds of comment; every method below does this first.
+  // Skips blanks, line ends and both kinds of comment. Every method below does this first.
   void SkipBlanks();
   bool AtEnd();
-  // The next character, or '\0' at the end.
+  // Returns the next character, or '\0' at the end.
   char Peek();
-  // Whether `word` comes next; if so it is consumed.
+  // Returns true, and consumes `word`, when it comes next.
   bool Try(std::string_view word);
-  // The same for a whole word: what follows is not a name character.
+  // Does the same for a whole word, which no name character may follow.
   bool TryWord(std::string_view word);
   absl::Status Expect(std::string_view word);
 
-  // Letters, digits, '_', '.', '-', ':' with an optional '%' before; never the '-' of "->".
+  // Reads letters, digits, '_', '.', '-', ':' with an optional '%' before; never the '-' of "->".
   absl::StatusOr<std::string_view> Name();
-  // Whether a name starts here.
+  // Returns true when a name starts here.
   bool AtName();
-  // A run of anything but blanks and ",(){}[]=\"": numbers, window sizes, dimension labels, enum words.
+  // Reads a run of anything but blanks and ",(){}[]=\"": numbers, window sizes, dimension labels, enum words.
   absl::StatusOr<std::string_view> Word();
   absl::StatusOr<int64_t> Integer();
   absl::StatusOr<bool> Bool();
-  // The bytes of "...", C escapes resolved; or between other quotes.
+  // Returns the bytes between two quotes, with C escapes resolved.
   absl::StatusOr<std::string> Quoted(char quote = '"');
-  // The same where a protobuf string will hold it: it must be UTF-8.
+  // Does the same where a protobuf string will hold the result: it must be UTF-8.
   absl::StatusOr<std::string> QuotedUtf8(char quote = '"');
-  // The text of a { ... } with nested braces and quoted strings, braces included. Not interpreted.
+  // Returns the text of a { ... } with nested braces and quoted strings, braces included. It is not
+  // interpreted.
   absl::StatusOr<std::string_view> Braces();
 
-  // `status` with "line:column: " of a position before its message.
+  // Returns `status` with "line:column: " of a position before its message.
   absl::Status At(size_t position, const absl::Status& status) const;
-  // INVALID_ARGUMENT at a position, or where the reader stands: "3:14: expected ...".
+  // Returns INVALID_ARGUMENT at a position, or at the current one: "3:14: expected ...".
   template <typename... Args>
   absl::Status ErrorAt(size_t position, const absl::FormatSpec<Args...>& format, const Args&... args) const {
     return At(position, InvalidArgument(format, args...));
   }
-  // "expected <what>, found <what stands here>" at the next thing that is not a blank.
+  // Returns "expected <what>, found <text here>" at the next character that is not a blank.
   absl::Status Expected(std::string_view what);
 
  private:
@@ -64,7 +65,7 @@ class Lexer {
   size_t position_ = 0;
 };
 
-// `bytes` with C escapes, in quotes: what Quoted reads back.
+// Returns `bytes` in quotes with C escapes, as Quoted reads them.
 std::string QuotedText(std::string_view bytes);
 
 }  // namespace hlod::hlo

@@ -1,4 +1,4 @@
-// Literals as HLO text and back: "{ {1, 2}, {3, 4} }", "(1, {true})".
+// Reads and prints literals as HLO text: "{ {1, 2}, {3, 4} }", "(1, {true})".
 #include "common/hlo/text/internal.h"
 #include "common/hlo/text/number.h"
 
@@ -9,7 +9,7 @@ namespace {
 using absl::OkStatus;
 using absl::Status;
 
-// Elements of dimension `dimension` and below, in order, each by read().
+// Reads the elements of dimension `dimension` and below in order, each by read().
 template <typename ReadOne>
 Status ReadDimension(Lexer& lexer, const Dims& dims, size_t dimension, ReadOne& read) {
   if (dimension == dims.size()) return read();
@@ -35,7 +35,8 @@ absl::StatusOr<Literal> ReadArray(Lexer& lexer, const Shape& shape, int64_t max_
   const std::optional<int64_t> count = ElementCount(shape);
   if (!count || shape.HasDynamicDimension())
     return lexer.ErrorAt(at, "no literal can have the shape %s", ToString(shape));
-  // Each element takes a character: a large shape over a short text is refused before anything is allocated.
+  // Each element takes at least one character: a large shape over a short text is refused before anything is
+  // allocated.
   if (*count > static_cast<int64_t>(lexer.remaining())) {
     return lexer.ErrorAt(at, "a literal of shape %s has %d elements, more than this text", ToString(shape),
                          *count);
@@ -43,7 +44,7 @@ absl::StatusOr<Literal> ReadArray(Lexer& lexer, const Shape& shape, int64_t max_
   absl::StatusOr<Literal> literal = Literal::Make(shape, max_bytes);
   if (!literal.ok()) return lexer.At(at, literal.status());
   if (*count == 0 && lexer.Peek() == '{') {
-    // {} for all of it, or nested as far as there are dimensions.
+    // An array without elements is {}, or braces nested as deep as there are dimensions.
     const size_t start = lexer.position();
     if (lexer.Try("{") && lexer.Try("}")) return literal;
     lexer.Rewind(start);
@@ -74,7 +75,7 @@ void PrintDimension(const Literal& literal, size_t dimension, const T*& next, st
   out += innermost ? "}" : " }";
 }
 
-// Whether the braces of an array without elements are few: dimensions before the empty one may be of any
+// Returns true when an array without elements takes few braces: dimensions before the empty one may have any
 // size.
 bool IsShortToWrite(const Dims& dims) {
   constexpr int64_t kMaxBraces = 4096;

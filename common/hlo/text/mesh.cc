@@ -1,4 +1,4 @@
-// Axes go by their names in text, and by their numbers in protos.
+// Converts axes, which have names in text and numbers in protos.
 #include "common/hlo/text/mesh.h"
 
 #include "absl/strings/escaping.h"
@@ -16,7 +16,7 @@ using absl::StrAppend;
 using absl::StrCat;
 using xla::NamedShardingProto;
 
-// 'x y'
+// Reads 'x y'.
 absl::StatusOr<std::string> ReadAxisName(Lexer& lexer) {
   if (lexer.Peek() != '\'') return lexer.Expected("the name of an axis in single quotes");
   return lexer.QuotedUtf8('\'');
@@ -32,7 +32,7 @@ Status ReadNumbers(Lexer& lexer, std::string_view open, std::string_view close, 
   });
 }
 
-// (1,0,3,2) or ([2,2]T(1,0)); an iota that is not transposed says nothing.
+// Reads (1,0,3,2) or ([2,2]T(1,0)). An iota that is not transposed is the default and adds no device ids.
 Status ReadDeviceIds(Lexer& lexer, xla::MeshProto& mesh) {
   const size_t at = (lexer.SkipBlanks(), lexer.position());
   RETURN_IF_ERROR(lexer.Expect("("));
@@ -74,7 +74,7 @@ Status ReadAxis(Lexer& lexer, const xla::MeshProto& mesh, xla::AxisRefProto& axi
   return OkStatus();
 }
 
-// {'x', ?}: further axes may be added.
+// Reads {'x', ?}, where ? means that further axes may be added.
 Status ReadDimension(Lexer& lexer, const xla::MeshProto& mesh,
                      NamedShardingProto::DimensionSharding& dimension) {
   dimension.set_is_closed(true);
@@ -88,7 +88,7 @@ Status ReadDimension(Lexer& lexer, const xla::MeshProto& mesh,
   });
 }
 
-// {op_name="x"} or {{...}, {...}}
+// Reads {op_name="x"} or {{...}, {...}}.
 Status ReadAllMetadata(Lexer& lexer, NamedShardingProto& sharding) {
   const size_t at = (lexer.SkipBlanks(), lexer.position());
   RETURN_IF_ERROR(lexer.Expect("{"));
@@ -98,7 +98,7 @@ Status ReadAllMetadata(Lexer& lexer, NamedShardingProto& sharding) {
   return ReadList(lexer, "{", "}", [&] { return ReadMetadata(lexer, *sharding.add_metadata()); });
 }
 
-// What may follow the dimensions, in the order in which it prints.
+// A list of axes that may follow the dimensions, in the order of printing.
 struct Axes {
   std::string_view word;
   AxisRefs* (NamedShardingProto::*mutable_axes)();

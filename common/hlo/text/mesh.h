@@ -1,4 +1,4 @@
-// Meshes, their axes, and shardings by the names of axes, as HLO text and back.
+// Converts meshes, their axes, and shardings by the names of axes to and from HLO text.
 #pragma once
 
 #include <string>
@@ -12,16 +12,17 @@ namespace hlod::hlo::text {
 
 using AxisRefs = google::protobuf::RepeatedPtrField<xla::AxisRefProto>;
 
-// mesh['x'=2,'y'=4], then perhaps ", device_ids=(1,0,...)" or ", device_ids=([4,2]T(1,0))".
+// Reads mesh['x'=2,'y'=4], then an optional ", device_ids=(1,0,...)" or ", device_ids=([4,2]T(1,0))".
 absl::Status ReadMesh(Lexer& lexer, xla::MeshProto& mesh);
 std::string MeshText(const xla::MeshProto& mesh);
 
-// {'x','y':(2)4}: axes of the mesh, and parts of axes: what comes before them, and their size.
+// Reads {'x','y':(2)4}: axes of the mesh, or parts of axes, as the product of the sizes before the part, and
+// its size.
 absl::Status ReadAxes(Lexer& lexer, const xla::MeshProto& mesh, AxisRefs& axes);
 std::string AxesText(const xla::MeshProto& mesh, const AxisRefs& axes, std::string_view separator);
 
-// mesh['x'=2], [{'x', ?}], replicated={...}, unreduced={...}, manual={...}: what is inside of a sharding's
-// braces.
+// The text inside a sharding's braces: mesh['x'=2], [{'x', ?}], replicated={...}, unreduced={...},
+// manual={...}.
 bool AtNamedSharding(Lexer& lexer);
 absl::Status ReadNamedSharding(Lexer& lexer, xla::NamedShardingProto& sharding);
 std::string NamedShardingText(const xla::NamedShardingProto& sharding);

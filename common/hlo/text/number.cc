@@ -1,4 +1,4 @@
-// Elements of literals as text and back.
+// Reads and prints elements of literals.
 #include "common/hlo/text/number.h"
 
 #include <bit>
@@ -60,7 +60,7 @@ Status ReadNan(Lexer& lexer, size_t at, bool negative, T& value) {
       ASSIGN_OR_RETURN(const std::string_view word, lexer.Word());
       const std::string_view digits = word.substr(0, 2) == "0x" ? word.substr(2) : std::string_view();
       const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), payload, 16);
-      // The mantissa's bits; a whole NaN's bits are taken too.
+      // The payload is the mantissa's bits; the bits of a whole NaN are accepted too.
       const uint64_t above = payload >> Format::kMantissaBits;
       payload &= kMantissaMask<T>;
       const bool whole =
@@ -94,7 +94,8 @@ Status ReadFloat(Lexer& lexer, T& value) {
     return lexer.ErrorAt(at, "\"%s\" is not a number", word);
   }
   if (error == std::errc::result_out_of_range) {
-    // Too small or too large for the wide type: strtod rounds to zero or infinity and knows which.
+    // The number is too small or too large for the wide type: strtod rounds it to zero or infinity
+    // accordingly.
     wide = static_cast<Wide>(std::strtod(std::string(digits).c_str(), nullptr));
   }
   value = static_cast<T>(negative ? -wide : wide);
@@ -119,7 +120,7 @@ Status ReadInteger(Lexer& lexer, T& value) {
   const auto [next, error] = std::from_chars(word.data(), end, wide);
   bool in_range = error != std::errc::result_out_of_range;
   if constexpr (kSmall) in_range = in_range && wide >= T::kMin && wide <= T::kMax;
-  // from_chars takes no sign for an unsigned type; say that it is out of range rather than no integer.
+  // from_chars takes no sign for an unsigned type; the error should be "out of range", not "not an integer".
   if (std::is_unsigned_v<Wide> && word.size() > 1 && word[0] == '-') {
     const auto [after, ec] = std::from_chars(word.data() + 1, end, wide);
     if (after == end && ec != std::errc::invalid_argument)
@@ -140,7 +141,8 @@ Status ReadPred(Lexer& lexer, bool& value) {
   return lexer.ErrorAt(at, "\"%s\" is none of true, false, 1, 0", word);
 }
 
-// Decimal digits after which a format with this many bits of mantissa comes back: ceil(1 + p * log10(2)).
+// Decimal digits from which a format with this many bits of mantissa is read back exactly: ceil(1 + p *
+// log10(2)).
 template <typename T>
 constexpr int kDigits = 2 + (FloatFormat<T>::kMantissaBits + 1) * 30103 / 100000;
 
@@ -161,7 +163,7 @@ void PrintFloat(const T& value, std::string& out) {
     out += negative ? "-inf" : "inf";
     return;
   }
-  // Fewer digits where they are enough: 0.1, not 0.100000001.
+  // Prints fewer digits where they are enough: 0.1, not 0.100000001.
   char buffer[64];
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
     std::snprintf(buffer, sizeof(buffer), "%.*g", std::is_same_v<T, float> ? 6 : 15, wide);
@@ -220,7 +222,7 @@ void PrintElement(const T& value, bool alone, std::string& out) {
   }
 }
 
-// One pair for each storage type; the table names some of them once each.
+// One pair per storage type; the table names some of them once each.
 #define HLOD_INSTANTIATE(T)                   \
   template Status ReadElement<T>(Lexer&, T&); \
   template void PrintElement<T>(const T&, bool, std::string&);

@@ -1,5 +1,5 @@
-// One element of a literal as text and back, to the same bits: decimal digits enough, infinities, and NaNs
-// with sign and payload.
+// Reads and prints one element of a literal without loss of bits: with enough decimal digits, infinities, and
+// NaNs with sign and payload.
 #pragma once
 
 #include <complex>
@@ -11,14 +11,14 @@
 
 namespace hlod::hlo::text {
 
-// What the text needs to know of a floating-point format.
+// The properties of a floating-point format that the text depends on.
 template <typename T>
-struct FloatFormat {  // SmallFloat
+struct FloatFormat {  // For SmallFloat.
   using Bits = typename T::Storage;
   static constexpr int kMantissaBits = T::kMantissaBits, kExponentBits = T::kExponentBits;
   static constexpr bool kHasPayload = T::kFloatFlavor == FloatFlavor::kIeee && kMantissaBits > 1;
   static constexpr bool kHasInfinity = T::kHasInfinity, kHasNan = T::kHasNan;
-  // What is negative has a sign bit of its own; in FNUZ that bit alone is the NaN.
+  // True when NaNs have a sign; in FNUZ the sign bit alone is the NaN.
   static constexpr bool kSignedNan =
       T::kFloatFlavor == FloatFlavor::kIeee || T::kFloatFlavor == FloatFlavor::kFiniteNan;
 };
@@ -35,10 +35,10 @@ struct FloatFormat<double> {
   static constexpr bool kHasPayload = true, kHasInfinity = true, kHasNan = true, kSignedNan = true;
 };
 
-// Reads one element of type T; errors name what was met and what T can hold.
+// Reads one element of type T. Errors show the text and the range of T.
 template <typename T>
 absl::Status ReadElement(Lexer& lexer, T& value);
-// Appends one element. Alone in a literal, a pred is true or false; in an array it is 1 or 0.
+// Appends one element. A pred that is alone in a literal is true or false; in an array it is 1 or 0.
 template <typename T>
 void PrintElement(const T& value, bool alone, std::string& out);
 

@@ -1,4 +1,4 @@
-// Modules from HLO text: header, tables of stack frames, computations.
+// Parses modules from HLO text: header, tables of stack frames, computations.
 #include "common/base/strings.h"
 #include "common/hlo/proto/residue.h"
 #include "common/hlo/text/internal.h"
@@ -12,11 +12,11 @@ namespace {
 using absl::OkStatus;
 using absl::Status;
 
-// (p0: f32[8], p1: s32[]) -> f32[8]: what the parameters and the root say as well.
+// Skips (p0: f32[8], p1: s32[]) -> f32[8], which repeats what the parameters and the root state.
 Status SkipSignature(Lexer& lexer, const ParseOptions& options) {
   RETURN_IF_ERROR(text::ReadList(lexer, "(", ")", [&]() -> Status {
     ASSIGN_OR_RETURN(const std::string_view name, lexer.Name());
-    // A name may hold ':', so one that ends a parameter's name was read with it.
+    // A name may hold ':', so the ':' that ends a parameter's name was read with it.
     if (name.empty() || name.back() != ':') RETURN_IF_ERROR(lexer.Expect(":"));
     return text::ReadShape(lexer, options.nesting_max).status();
   }));

@@ -1,5 +1,5 @@
-// From names to positions: orders computations and instructions so that each comes after what it needs, and
-// appends them to the module.
+// Resolves names to positions: orders computations and instructions so that each comes after those it needs,
+// and appends them to the module.
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "common/base/strings.h"
@@ -12,15 +12,16 @@ namespace {
 using absl::OkStatus;
 using absl::Status;
 
-// An order of 0..needs.size()-1 in which each comes after what it needs, as close to the given order as that
-// allows; `cycle` gives the error for one that needs itself. No recursion: chains may be as long as the text.
+// Returns an order of 0..needs.size()-1 in which each comes after those it needs, as close to the original
+// order as that allows. `cycle` makes the error for an element that needs itself. Not recursive, because
+// chains may be as long as the text.
 template <typename Cycle>
 absl::StatusOr<std::vector<uint32_t>> InOrderOfNeed(const std::vector<std::vector<uint32_t>>& needs,
                                                     Cycle cycle) {
   enum State : uint8_t { kNew, kOpen, kDone };
   std::vector<State> state(needs.size(), kNew);
   std::vector<uint32_t> order;
-  std::vector<std::pair<uint32_t, size_t>> open;  // (item, its next need)
+  std::vector<std::pair<uint32_t, size_t>> open;  // (item, position of its next need)
   for (uint32_t first = 0; first < needs.size(); ++first) {
     if (state[first] != kNew) continue;
     state[first] = kOpen;
@@ -66,7 +67,7 @@ class Assembler {
   }
 
  private:
-  // callees_[c]: all computations that c calls; resolved references are marked in place.
+  // Computes callees_[c], all computations that c calls; resolves references in place.
   Status ResolveCallees() {
     absl::flat_hash_map<absl::string_view, uint32_t> by_name;
     for (const uint32_t index : parsed_.named) {
@@ -104,7 +105,7 @@ class Assembler {
                               parsed.instructions[i].name);
       }
     }
-    // needs[i]: operands first, then control predecessors.
+    // needs[i] lists operands first, then control predecessors.
     std::vector<std::vector<uint32_t>> needs(parsed.instructions.size());
     for (uint32_t i = 0; i < parsed.instructions.size(); ++i) {
       for (const auto* references :
@@ -182,7 +183,7 @@ class Assembler {
     return node;
   }
 
-  // What an attribute means only beside its operands.
+  // Completes attributes whose meaning depends on the operands.
   static void FinishAttributes(ParsedInstruction& parsed, absl::Span<const Shape* const> operands) {
     if (auto* compare = std::get_if<CompareAttributes>(&parsed.attributes)) {
       if (!parsed.states_comparison_type && !operands.empty())
@@ -203,7 +204,7 @@ class Assembler {
   Module& module_;
   Computation* computation_ = nullptr;
   std::vector<std::vector<uint32_t>> callees_;
-  std::vector<ComputationId> ids_;  // Of the parsed computations.
+  std::vector<ComputationId> ids_;  // By parsed computation.
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 using absl::OkStatus;
 using absl::Status;
 
-// (parameter shapes)->result, in braces
+// Reads {(parameter shapes)->result}.
 Status ReadEntryLayout(Lexer& lexer, const ParseOptions& options, Module& module) {
   RETURN_IF_ERROR(lexer.Expect("{"));
   RETURN_IF_ERROR(ReadList(lexer, "(", ")", [&]() -> Status {
@@ -22,7 +22,7 @@ Status ReadEntryLayout(Lexer& lexer, const ParseOptions& options, Module& module
   return lexer.Expect("}");
 }
 
-// { {0}: (1, {}, may-alias), ... }
+// Reads { {0}: (1, {}, may-alias), ... }.
 Status ReadAliases(Lexer& lexer, const ParseOptions&, Module& module) {
   return ReadList(lexer, "{", "}", [&]() -> Status {
     InputOutputAlias alias;
@@ -41,7 +41,7 @@ Status ReadAliases(Lexer& lexer, const ParseOptions&, Module& module) {
   });
 }
 
-// { (0, {}), (1, {1}) }
+// Reads { (0, {}), (1, {1}) }.
 Status ReadDonors(Lexer& lexer, const ParseOptions&, Module& module) {
   return ReadList(lexer, "{", "}", [&]() -> Status {
     BufferDonor donor;

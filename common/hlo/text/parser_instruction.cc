@@ -1,4 +1,4 @@
-// Instructions from HLO text: shape, opcode, operands, attributes by the tables.
+// Parses instructions from HLO text: shape, opcode, operands, and attributes by the tables.
 #include <string>
 #include <vector>
 
@@ -13,7 +13,7 @@
 namespace hlod::hlo::text {
 namespace {
 
-// "; the nearest is add", where one is near.
+// Returns "; the nearest is add", or an empty string when no name is near.
 template <typename Names>
 std::string Nearest(std::string_view given, const Names& names) {
   std::string_view nearest;
@@ -77,7 +77,7 @@ class InstructionReader {
   }
 
  private:
-  // "negate-start" and its ends: XLA's short form of asynchronous instructions that wrap one instruction.
+  // A name such as "negate-start", XLA's short form of asynchronous instructions that wrap one instruction.
   struct AsyncName {
     Opcode half, wrapped;
   };
@@ -92,7 +92,8 @@ class InstructionReader {
     return std::nullopt;
   }
 
-  // Puts what was read into a computation, which an async-start of the same operands and shape calls.
+  // Moves the parsed instruction into a new computation, which an async-start of the same operands and shape
+  // calls.
   Status Wrap() {
     const bool states_both = out_->shape && out_->shape->IsTuple() && out_->shape->tuple.size() >= 2 &&
                              out_->shape->tuple[0].IsTuple() &&
@@ -147,7 +148,7 @@ class InstructionReader {
       return lexer_.Expect(")");
     }
     return ReadList(lexer_, "(", ")", [&]() -> Status {
-      // The long form repeats the operand's shape; it says nothing new.
+      // The long form repeats the operand's shape, which is not needed.
       if (AtShape(lexer_)) RETURN_IF_ERROR(ReadShape(lexer_, options_.nesting_max).status());
       ASSIGN_OR_RETURN(Reference operand, ReadReference());
       if (lexer_.Peek() == '(')
@@ -164,7 +165,7 @@ class InstructionReader {
     return reference;
   }
 
-  // A computation by name, or written in place: { ... }.
+  // Reads a computation by name, or one written in place: { ... }.
   absl::StatusOr<Reference> ReadCallee() {
     if (lexer_.Peek() != '{') return ReadReference();
     Reference reference{.at = lexer_.position()};
@@ -201,7 +202,7 @@ class InstructionReader {
     return CheckCallees();
   }
 
-  // False when no table has the name for this opcode.
+  // Returns false when no table has the name for this opcode.
   absl::StatusOr<bool> ReadAttribute(std::string_view name) {
     for (const Field& field : FieldsOf(out_->opcode)) {
       if (field.name != name) continue;
@@ -218,7 +219,7 @@ class InstructionReader {
       return true;
     }
     if (name == "calls" && (out_->opcode == kAsyncUpdate || out_->opcode == kAsyncDone)) {
-      RETURN_IF_ERROR(ReadReference().status());  // Older texts repeat what the start calls.
+      RETURN_IF_ERROR(ReadReference().status());  // Older texts repeat the start's callee.
       return true;
     }
     for (const CarriedField& field : CarriedFields()) {
@@ -282,7 +283,7 @@ class InstructionReader {
         return lexer_.ErrorAt(out_->at, "%s needs the attribute \"%s\"", Name(out_->opcode), field.name);
       }
     }
-    constexpr size_t kMaxCalled = (1 << 24) - 1;  // What an instruction's first word has room for.
+    constexpr size_t kMaxCalled = (1 << 24) - 1;  // The count's bits in an instruction's first word.
     if (out_->called.size() <= kMaxCalled) return OkStatus();
     return lexer_.ErrorAt(out_->at, "%s calls more than %d computations", Name(out_->opcode), kMaxCalled);
   }
@@ -298,8 +299,8 @@ class InstructionReader {
     return OkStatus();
   }
 
-  // What was read into the proto goes the codec's way into the notes: modelled fields to their places, the
-  // rest carried.
+  // Lets the codec turn the fields that were read into the proto into notes: modelled fields get their
+  // members, the rest is carried along.
   Status FinishNotes() {
     async_thread_ = rest_.async_execution_thread();
     if (rest_.ByteSizeLong() == 0 && !rest_.has_sharding()) return OkStatus();

@@ -1,5 +1,5 @@
-// What the parser of HLO text builds first: computations and instructions that name one another, not yet in
-// order.
+// The first result of the parser of HLO text: computations and instructions that refer to one another by
+// name, not yet in order.
 #pragma once
 
 #include <deque>
@@ -16,7 +16,7 @@
 
 namespace hlod::hlo::text {
 
-// A name somewhere in the text; for computations also one written in place, by its index.
+// A name somewhere in the text. For computations also one written in place, by its index.
 struct Reference {
   std::string_view name;
   size_t at = 0;
@@ -27,12 +27,12 @@ struct ParsedInstruction {
   std::string name;
   size_t at = 0;
   bool is_root = false;
-  std::optional<Shape> shape;  // Absent: to be inferred.
+  std::optional<Shape> shape;  // nullopt: to be inferred.
   Opcode opcode = kTuple;
   Attributes attributes;
   bool states_comparison_type = false;
   std::vector<Reference> operands, control_predecessors;
-  std::vector<Reference> called;  // In wire order; a hole has no name and nothing in place.
+  std::vector<Reference> called;  // In wire order; an unset entry has neither name nor index.
   Notes notes;
 };
 
@@ -44,21 +44,22 @@ struct ParsedComputation {
 };
 
 struct ParsedModule {
-  std::vector<ParsedComputation> computations;  // Those in place too, before the one that holds them.
+  std::vector<ParsedComputation>
+      computations;  // Including those written in place, before the one that holds them.
   std::vector<uint32_t> named;                  // The computations that can be called by name.
-  std::optional<uint32_t> entry;                // The one marked ENTRY.
-  std::deque<std::string> names;                // That references name and the text does not hold.
+  std::optional<uint32_t> entry;                // The computation marked ENTRY.
+  std::deque<std::string> names;                // Storage for names of references that are not in the text.
 };
 
-// Reads the body of a computation after its '{', up to its '}'. Literals go into the tables.
+// Reads the body of a computation after its '{', up to its '}'. Literals are interned in the tables.
 absl::Status ReadBody(Lexer& lexer, const ParseOptions& options, int depth, Tables& tables,
                       ParsedModule& module, ParsedComputation& computation);
 
-// "HloModule name, attribute=value, ..." after the word HloModule, into the module.
+// Reads "HloModule name, attribute=value, ..." after the word HloModule, into the module.
 absl::Status ReadHeader(Lexer& lexer, const ParseOptions& options, Module& module);
 
-// Appends what was parsed to `module`: names resolved, computations and instructions in an order in which
-// they can run.
+// Appends the parsed computations to `module`: resolves names, and orders computations and instructions so
+// that they can run.
 absl::Status Assemble(const Lexer& lexer, ParsedModule& parsed, Module& module);
 
 }  // namespace hlod::hlo::text

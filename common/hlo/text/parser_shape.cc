@@ -1,4 +1,4 @@
-// Shapes with their layouts from HLO text: "f32[<=8,128]{1,0:T(8,128)}", "(s32[], token[])".
+// Parses shapes with their layouts from HLO text: "f32[<=8,128]{1,0:T(8,128)}", "(s32[], token[])".
 #include <optional>
 
 #include "common/base/strings.h"
@@ -13,7 +13,7 @@ using absl::Status;
 
 absl::StatusOr<Shape> ReadNested(Lexer& lexer, int depth_left);
 
-// (8,128): integers, or '*' for a tile dimension that is combined with the next one.
+// Reads (8,128): integers, or '*' for a tile dimension that is combined with the next one.
 absl::StatusOr<Dims> ReadTile(Lexer& lexer) {
   Dims tile;
   RETURN_IF_ERROR(ReadList(lexer, "(", ")", [&]() -> Status {
@@ -28,7 +28,7 @@ absl::StatusOr<Dims> ReadTile(Lexer& lexer) {
   return tile;
 }
 
-// (n)
+// Reads (n).
 Status ReadParenthesized(Lexer& lexer, int64_t& value) {
   RETURN_IF_ERROR(lexer.Expect("("));
   ASSIGN_OR_RETURN(value, lexer.Integer());
@@ -61,7 +61,7 @@ Status ReadSplitConfigs(Lexer& lexer, Layout& layout) {
   return OkStatus();
 }
 
-// What follows the ':' of a layout, each part after its letter.
+// Reads the parts after the ':' of a layout, each of which begins with a letter.
 Status ReadLayoutParts(Lexer& lexer, Layout& layout, int depth_left) {
   while (lexer.Peek() != '}') {
     if (lexer.Try("SC")) {
@@ -97,8 +97,8 @@ Status ReadLayoutParts(Lexer& lexer, Layout& layout, int depth_left) {
   return OkStatus();
 }
 
-// A '{' right after an array shape is a layout when an integer or ':' follows, or when it is the empty one of
-// a scalar. After a blank it is a literal: "f32[2] {1, 2}".
+// Returns true at a layout: a '{' right after an array shape that an integer or ':' follows, or the empty one
+// of a scalar. After a blank it is a literal: "f32[2] {1, 2}".
 bool AtLayout(Lexer& lexer, int64_t rank) {
   const size_t start = lexer.position();
   lexer.SkipBlanks();
@@ -126,7 +126,7 @@ Status ReadLayout(Lexer& lexer, Shape& shape, int depth_left) {
   }
   if (lexer.Try(":")) RETURN_IF_ERROR(ReadLayoutParts(lexer, layout, depth_left));
   RETURN_IF_ERROR(lexer.Expect("}"));
-  // As in the codec: a scalar's plain layout says nothing.
+  // A scalar's plain layout is dropped, as in the codec.
   if (!shape.dims.empty() || layout != Layout()) shape.layout = std::move(layout);
   return OkStatus();
 }

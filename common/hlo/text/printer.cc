@@ -1,4 +1,4 @@
-// Modules as HLO text: XLA's short parsable form.
+// Prints modules as HLO text: XLA's short parsable form.
 #include "common/base/strings.h"
 #include "common/hlo/proto/notes.h"
 #include "common/hlo/proto/residue.h"
@@ -144,7 +144,7 @@ class Printer {
     out_ += options_.large_constants || elements <= kElidedAbove ? ToText(literal) : "{...}";
   }
 
-  // ", name=value" unless the value is left out.
+  // Prints ", name=value" unless the value is left out.
   template <typename Print>
   void PrintAttribute(std::string_view name, Print print) {
     std::string value;
@@ -234,7 +234,7 @@ class Printer {
     PrintOmissions(proto);
   }
 
-  // JSON stays legible where the parser will read it back as it is.
+  // JSON is printed unquoted, to stay legible, where the parser will read it back unchanged.
   void PrintBackendConfig(const std::string& config) {
     if (config.empty()) return;
     Lexer lexer(config);
@@ -244,7 +244,8 @@ class Printer {
     StrAppend(&out_, ", backend_config=", json ? config : QuotedText(config));
   }
 
-  // A comment that names what this text leaves out of an instruction and that may matter to others.
+  // Prints a comment with the fields that this text leaves out of an instruction and that may matter to
+  // others.
   void PrintOmissions(const xla::HloInstructionProto& proto) {
     using P = xla::HloInstructionProto;
     static const codec::FieldSet shown = codec::FieldsOf(
@@ -254,7 +255,7 @@ class Printer {
          P::kOperandShapesWithLayoutFieldNumber, P::kOutputOperandAliasingFieldNumber,
          P::kCustomCallScheduleFieldNumber, P::kAsyncExecutionThreadFieldNumber,
          P::kCrossProgramPrefetchIndexFieldNumber, P::kIsCrossProgramPrefetchFieldNumber,
-         // XLA writes these with their defaults on custom-calls too, where they say nothing.
+         // XLA writes these with their defaults on custom-calls too, where they have no meaning.
          P::kFeatureGroupCountFieldNumber, P::kBatchGroupCountFieldNumber, P::kPrecisionConfigFieldNumber});
     std::vector<const google::protobuf::FieldDescriptor*> fields;
     proto.GetReflection()->ListFields(proto, &fields);

@@ -1,4 +1,4 @@
-// Shardings as text.
+// Converts shardings to and from text.
 #include "common/hlo/text/sharding.h"
 
 #include "absl/strings/str_join.h"
@@ -16,7 +16,7 @@ absl::Status CheckTiles(const xla::OpSharding& sharding, size_t rank, std::strin
     return InvalidArgument("The sharding %s has %d tile dimensions; an array of rank %d takes %d.", text,
                            tiles.size(), rank, rank + subgroups);
   }
-  // 0: not a number of devices.
+  // Returns 0 when the product is not a number of devices.
   const auto product = [](const auto& sizes) {
     constexpr int64_t kDevicesMax = int64_t{1} << 31;
     int64_t count = 1;

@@ -1,4 +1,4 @@
-// Shardings as text, for those who write one by hand.
+// Shardings as text, for people who write one by hand.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace hlod::hlo {
 
-// "{devices=[2,1]<=[2]}" or "{replicated}", as HLO text spells a sharding, as a serialized OpSharding for an
-// array of `rank` dimensions. INVALID_ARGUMENT "line:column: ..." for other text, and for tiles of another
-// rank or another number of devices than tiles.
+// Parses "{devices=[2,1]<=[2]}" or "{replicated}", as HLO text spells a sharding, to a serialized OpSharding
+// for an array of `rank` dimensions. INVALID_ARGUMENT "line:column: ..." for other text, for tiles of another
+// rank, and when the number of devices differs from the number of tiles.
 absl::StatusOr<std::string> ParseSharding(std::string_view text, size_t rank);
 
-// The text of a serialized OpSharding; empty for none, and for one that has no text.
+// Returns the text of a serialized OpSharding; empty for an empty one, and for one without a text form.
 std::string ShardingToText(const std::string& serialized);
 
 }  // namespace hlod::hlo

@@ -1,4 +1,4 @@
-// Text word by word.
+// Reads Shardy's text word by word.
 #include "common/hlo/text/shardy.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class ShardyReader {
     text_.remove_prefix(word.size());
     return true;
   }
-  // "name", or nothing.
+  // Reads "name"; returns nullopt when no string follows.
   std::optional<std::string> TakeString() {
     if (!Take("\"")) return std::nullopt;
     const size_t end = text_.find('"');
@@ -37,7 +37,7 @@ class ShardyReader {
     text_.remove_prefix(end + 1);
     return name;
   }
-  // What stands before one of `ends`.
+  // Returns the text up to one of `ends`.
   std::string TakeUntil(std::string_view ends) {
     const size_t end = std::min(text_.find_first_of(ends), text_.size());
     std::string word(text_.substr(0, end));
@@ -120,11 +120,11 @@ std::vector<std::string> AxisNames(std::string_view text) {
 
 namespace {
 
-// The axes that split an array: how many tiles each dimension has, and what they are split over in that
-// order.
+// The axes that split an array: the number of tiles of each dimension, and the axes in the order in which
+// they split them.
 struct Split {
   std::vector<int64_t> tiles;
-  xla::MeshAxesReplicaGroupListProto axes;  // With the mesh.
+  xla::MeshAxesReplicaGroupListProto axes;  // Includes the mesh.
 };
 
 void WriteMesh(const Mesh& mesh, xla::MeshProto& to) {
@@ -136,7 +136,8 @@ void WriteMesh(const Mesh& mesh, xla::MeshProto& to) {
   to.mutable_device_ids()->Assign(mesh.devices.begin(), mesh.devices.end());
 }
 
-// "x" or "x":(2)4: what comes before the part, and its size, which is returned. 0: not an axis of the mesh.
+// Reads the part after the name in "x" or "x":(2)4, where 2 is the product of the sizes before the part and 4
+// its size. Returns the size; 0 when `name` is not an axis of the mesh.
 int64_t TakeAxis(ShardyReader& reader, const std::string& name, const Mesh& mesh, xla::AxisRefProto& axis) {
   size_t index = 0;
   while (index < mesh.axes.size() && mesh.axes[index].first != name) ++index;
@@ -163,7 +164,7 @@ std::optional<Split> TakeSplit(ShardyReader& reader, const Mesh& mesh, size_t ra
     split.tiles.push_back(1);
     while (!reader.Take("}")) {
       if (reader.Take(",")) continue;
-      if (reader.Take("?")) continue;  // Open to more.
+      if (reader.Take("?")) continue;  // Open to further axes.
       const std::optional<std::string> name = reader.TakeString();
       if (!name.has_value()) return std::nullopt;
       xla::AxisRefProto axis;
@@ -185,10 +186,10 @@ std::string TileText(std::vector<int64_t> tiles, int64_t copies, std::string_vie
                       copies > 1 ? " last_tile_dim_replicate}" : "}");
 }
 
-// By an iota: of whole axes, where devices are in the mesh's order.
+// Returns the text of a split by an iota, for whole axes and devices in the mesh's order.
 std::optional<std::string> IotaText(const Split& split) {
   const xla::MeshProto& mesh = split.axes.mesh();
-  // The axes in the order of the dimensions that they split, then those that nothing is split over.
+  // The axes in the order of the dimensions that they split, then the axes that split no dimension.
   std::vector<int64_t> order, sizes;
   for (const xla::AxisRefProto& axis : split.axes.axes()) {
     if (std::ranges::count(order, axis.mesh_axis_index()) != 0) return std::nullopt;
@@ -210,7 +211,7 @@ std::optional<std::string> IotaText(const Split& split) {
                                                                absl::StrJoin(order, ","), ")"));
 }
 
-// Device by device: the copies of one tile after the other.
+// Returns the text of a split device by device: the copies of each tile follow one another.
 std::optional<std::string> ListText(const Split& split) {
   constexpr int64_t kDevicesMax = 1 << 16;
   const absl::StatusOr<std::vector<Dims>> groups = MeshGroups(split.axes, kDevicesMax);

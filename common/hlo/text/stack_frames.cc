@@ -1,4 +1,5 @@
-// One reader for rows of text, one for rows of numbers, whose keys are the names of the proto's fields.
+// One reader serves rows of text, and one serves rows of numbers, whose keys are the names of the proto's
+// fields.
 #include "common/hlo/text/stack_frames.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ Status ReadFields(Lexer& lexer, google::protobuf::Message& row) {
     RETURN_IF_ERROR(lexer.Expect("="));
     ASSIGN_OR_RETURN(const int64_t value, lexer.Integer());
     const auto* const field = row.GetDescriptor()->FindFieldByName(std::string(key));
-    if (field == nullptr) continue;  // Of a newer writer.
+    if (field == nullptr) continue;  // A newer writer's field.
     if (value != static_cast<int32_t>(value))
       return lexer.ErrorAt(at, "%s is %d, which does not fit 32 bits", key, value);
     row.GetReflection()->SetInt32(&row, field, static_cast<int32_t>(value));
@@ -65,7 +66,7 @@ absl::StatusOr<bool> TryStackFrames(Lexer& lexer, xla::StackFrameIndexProto& ind
       RETURN_IF_ERROR(ReadRows(lexer, [&]() -> Status {
         auto& frame = *index.add_stack_frames();
         RETURN_IF_ERROR(ReadFields(lexer, frame));
-        // Text has parents counted from 1 on, 1 being none.
+        // The text numbers parents from 1, where 1 means none.
         frame.set_parent_frame_id(std::max(0, frame.parent_frame_id() - 1));
         return absl::OkStatus();
       }));

@@ -9,11 +9,11 @@
 
 namespace hlod::hlo::text {
 
-// Reads one table, when one starts here: FileNames, FunctionNames, FileLocations or StackFrames, each with
-// lines `1 "text"` or `1 {key=value ...}` numbered from 1. False when none does.
+// Reads one table when one starts here: FileNames, FunctionNames, FileLocations or StackFrames, each with
+// lines `1 "text"` or `1 {key=value ...}` numbered from 1. Returns false when no table starts here.
 absl::StatusOr<bool> TryStackFrames(Lexer& lexer, xla::StackFrameIndexProto& index);
 
-// The tables as XLA prints them, each after an empty line; nothing of an index without rows.
+// Returns the tables as XLA prints them, each after an empty line; empty for an index without rows.
 std::string StackFramesText(const xla::StackFrameIndexProto& index);
 
 }  // namespace hlod::hlo::text

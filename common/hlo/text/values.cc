@@ -1,5 +1,5 @@
-// Attributes that any instruction may have, as HLO text and back: metadata, shardings, maps of strings, and
-// what is only carried along.
+// Reads and prints the attributes that any instruction may have: metadata, shardings, maps of strings, and
+// those that are only carried along.
 #include <array>
 
 #include "absl/algorithm/container.h"
@@ -39,7 +39,7 @@ Status ReadNumbers(Lexer& lexer, std::string_view open, std::string_view close, 
   });
 }
 
-// devices=[2,2]0,1,2,3 or devices=[4,2]<=[2,2,2]T(2,0,1)
+// Reads devices=[2,2]0,1,2,3 or devices=[4,2]<=[2,2,2]T(2,0,1).
 Status ReadDevices(Lexer& lexer, xla::OpSharding& sharding) {
   sharding.set_type(xla::OpSharding::OTHER);
   RETURN_IF_ERROR(lexer.Expect("="));
@@ -106,7 +106,8 @@ Status ReadShardingWord(Lexer& lexer, xla::OpSharding& sharding) {
   return lexer.At(at, Unimplemented("sharding has no \"%s\" in this build", word));
 }
 
-// Whether it is what its text says: a mesh may be without devices, or name axes that it does not have.
+// Returns true when the sharding's text parses back to it: a mesh may lack devices, or a sharding may name
+// axes that the mesh does not have.
 bool ComesBack(const xla::NamedShardingProto& sharding) {
   const std::string text = NamedShardingText(sharding);
   Lexer lexer(text);
@@ -125,7 +126,7 @@ bool HasText(const xla::OpSharding& sharding) {
   for (const auto& element : sharding.tuple_shardings()) {
     if (!HasText(element)) return false;
   }
-  // Tiles of no devices have no text either.
+  // Tiles without devices have no text either.
   if (sharding.type() == xla::OpSharding::OTHER) {
     return sharding.tile_assignment_devices_size() != 0 || sharding.iota_reshape_dims_size() != 0;
   }
@@ -176,7 +177,7 @@ void PrintSharding(const xla::OpSharding& sharding, std::string& out) {
   out += '}';
 }
 
-// ---- What is only carried along.
+// ---- Attributes that are only carried along.
 
 Status ReadParameterReplication(Lexer& lexer, InstructionProto& proto) {
   return ReadList(lexer, "{", "}", [&]() -> Status {
@@ -228,7 +229,7 @@ void PrintLayoutConstraints(const InstructionProto& proto, std::string& out) {
   out += '}';
 }
 
-// output_to_operand_aliasing={{0}: (1, {}), {}: (0, {2})}
+// Reads output_to_operand_aliasing={{0}: (1, {}), {}: (0, {2})}.
 Status ReadOutputAliasing(Lexer& lexer, InstructionProto& proto) {
   return ReadList(lexer, "{", "}", [&]() -> Status {
     auto& alias = *proto.add_output_operand_aliasing();
@@ -270,7 +271,8 @@ void PrintPrefetchIndex(const InstructionProto& proto, std::string& out) {
   if (proto.has_cross_program_prefetch_index()) StrAppend(&out, proto.cross_program_prefetch_index());
 }
 
-// Of texts older than 2023: which halves of asynchronous instructions belong together, as their operands say.
+// Skips an attribute of texts older than 2023 that pairs the halves of asynchronous instructions, which their
+// operands tell too.
 Status SkipInteger(Lexer& lexer, InstructionProto&) { return lexer.Integer().status(); }
 void PrintNothing(const InstructionProto&, std::string&) {}
 
@@ -384,7 +386,7 @@ Status ReadStringMap(Lexer& lexer, std::map<std::string, std::string>& map) {
   });
 }
 
-// Whether a value stands as it is, without quotes: braces that close at its end.
+// Returns true when a value is written without quotes: it is braces that close at its end.
 bool IsDictionary(const std::string& value) {
   if (!value.starts_with('{')) return false;
   Lexer lexer(value);
