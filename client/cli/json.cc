@@ -153,7 +153,8 @@ Json ToJson(const CompileRow& row) {
           {"alias_bytes", row.alias_bytes},
           {"temporary_bytes", row.temporary_bytes},
           {"count", row.count},
-          {"others", row.others}};
+          {"others", row.others},
+          {"slow_steps", row.slow_steps}};
 }
 
 // Printable's escapes of non-printing characters inside strings are JSON escapes, too: a reader gets the same

@@ -1,4 +1,4 @@
-// One row per break, per line that recompiles, per line that uploads repeatedly.
+// One row per break, per line that recompiles, per line that uploads repeatedly, per slow path.
 #include "client/report/first.h"
 
 #include <algorithm>
@@ -15,37 +15,6 @@ namespace hlod::report {
 namespace {
 
 constexpr double kLeastShare = 1e-3;
-
-struct Remedies {
-  CompileReason reason;
-  const char* remedy;
-};
-constexpr Remedies kRecompileRemedies[] = {
-    {CompileReason::kParameter,
-     "Keep shapes and types the same from step to step: pad to a few sizes, drop or pad the last batch, use "
-     "a mask in "
-     "place of a slice that grows."},
-    {CompileReason::kConstant,
-     "Pass what changes as a tensor or as an operand of an operation, so that its value is no part of the "
-     "program."},
-    {CompileReason::kOperation,
-     "Make each step record the same operations: an if or a loop on the host that depends on the step makes "
-     "another "
-     "program."},
-    {CompileReason::kResult, "Keep the same tensors alive at the end of each step."},
-    {CompileReason::kDonation, "Keep the same tensors alive, or donate the same arguments, in each step."},
-    {CompileReason::kOption, "Keep shardings, aliases and options of the program the same."},
-    {CompileReason::kNames, "Give operations the same names: only names differ."},
-    {CompileReason::kAgain,
-     "Raise the number of programs that are kept (program_cache_entries), or make fewer of them."},
-};
-
-std::string_view RemedyOf(CompileReason reason) {
-  for (const Remedies& row : kRecompileRemedies) {
-    if (row.reason == reason) return row.remedy;
-  }
-  return "Make the program of each step the same.";
-}
 
 struct Recompiles {
   int64_t times = 0;
@@ -107,8 +76,16 @@ void AddRecompiles(const GraphReport& graphs, Rows& rows) {
   }
   for (const auto& [origin, line] : lines) {
     if (line.times < 2) continue;  // Numbers that vary become parameters once.
-    rows.Add("recompile", line.last->why, origin, line.times, 0, line.us, RemedyOf(line.last->reason));
+    rows.Add("recompile", line.last->why, origin, line.times, 0, line.us, Remedy(line.last->reason));
   }
+}
+
+// A slow path is more than ten times slower than the normal one: nine tenths of its time at the least, were
+// it all of the program's.
+void AddSlow(const GraphReport& graphs, Rows& rows) {
+  constexpr double kSaved = 0.9;
+  for (const SlowRow& row : graphs.slow)
+    rows.Add("slow path", row.what, row.line, row.times, 0, kSaved * row.us, row.remedy);
 }
 
 // One upload of a tensor is needed; what a line uploads again may not be.
@@ -140,6 +117,7 @@ Json FirstThings(const GraphReport& graphs, const RunJson& run) {
   AddBreaks(graphs, rows);
   AddRecompiles(graphs, rows);
   AddUploads(run, rows);
+  AddSlow(graphs, rows);
   return std::move(rows).Take();
 }
 

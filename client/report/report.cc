@@ -289,6 +289,20 @@ Json Programs(const RunJson& run, const ReportOptions& options) {
   return {{"rows", list}};
 }
 
+Json SlowPart(const GraphReport& graphs) {
+  Json list = Json::array();
+  for (const SlowRow& row : graphs.slow) {
+    list.push_back({{"path", row.path},
+                    {"what", row.what},
+                    {"origin", row.line},
+                    {"program", row.program},
+                    {"times", row.times},
+                    {"us", row.us},
+                    {"remedy", row.remedy}});
+  }
+  return {{"rows", list}};
+}
+
 }  // namespace
 
 Json MakeReport(const RunLog& log, const ReportOptions& options) {
@@ -302,6 +316,7 @@ Json MakeReport(const RunLog& log, const ReportOptions& options) {
                  {"transfers", Transfers(run)},
                  {"graphs", Graphs(run)},
                  {"compiles", Compiles(run)},
+                 {"slow", SlowPart(graphs)},
                  {"programs", Programs(run, options)}};
   if (options.target.has_value()) {
     const analysis::Chip& chip = options.target->chip;

@@ -77,6 +77,7 @@ CompileRow CompileFromProto(const v1::CompileRow& proto) {
   row.count = proto.count();
   row.others = proto.others();
   row.session = proto.session();
+  row.slow_steps.assign(proto.slow_steps().begin(), proto.slow_steps().end());
   return row;
 }
 

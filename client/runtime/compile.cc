@@ -5,8 +5,10 @@
 #include "client/runtime/abstract_session.h"
 #include "client/runtime/large_results.h"
 #include "client/runtime/state.h"
+#include "client/runtime/warnings.h"
 #include "common/base/sha256.h"
 #include "common/base/status.h"
+#include "common/base/strings.h"
 #include "common/hlo/analysis/dependence.h"
 #include "common/hlo/flat_signature.h"
 #include "common/hlo/proto/codec.h"
@@ -17,6 +19,17 @@ namespace {
 
 // A larger program is analysed at once, so that its bytes need not be kept for that.
 constexpr size_t kProgramKeptMax = 16 << 20;
+
+// A line that has compiled so often does so every step: a batch or a length of a few sizes has settled by
+// then.
+constexpr int kRecompilesToldAt = 8;
+
+void WarnOfRecompiles(const Verdict& verdict, const Caller& caller) {
+  if (verdict.recompiles != kRecompilesToldAt) return;
+  Warn(absl::StrCat(ToString(OriginOf(caller)), " has compiled ", verdict.recompiles,
+                    " programs more in this session, which takes longer than to run them: ", verdict.text,
+                    ". ", ToAbsl(Remedy(verdict.reason))));
+}
 
 // A handle names an array, or a token, which is a buffer of no bytes.
 absl::Status AppendLeaf(const hlo::FlatSignature::Leaf& leaf, const std::string& of,
@@ -166,6 +179,7 @@ absl::StatusOr<Executable> CompileBytes(const std::shared_ptr<Session>& session,
     if (module != nullptr) state->large_results = LargeResults(*module, abstract->options().real_bytes_max);
     abstract->Compiled(digest, state->program(), caller);
   }
+  if (abstract == nullptr) WarnOfRecompiles(state->verdict, caller);
   RETURN_IF_ERROR(state->Compile(describe, caller));
   if (Observed()) {
     Emit(CompileEvent{session->id(), session->step, OriginOf(caller), ToHex(digest), state->name,
@@ -230,6 +244,7 @@ absl::StatusOr<CompileResult> Executable::Describe(Caller caller) const {
   result.steps = proto.steps();
   result.reference_steps = proto.reference_steps();
   result.reference_opcodes.assign(proto.reference_opcodes().begin(), proto.reference_opcodes().end());
+  result.slow_steps.assign(proto.slow_steps().begin(), proto.slow_steps().end());
   return result;
 }
 

@@ -40,6 +40,10 @@ std::string Text(const HostFunctionEvent& e) {
                          ToString(e.origin), e.inputs.size(), e.outputs.size(), e.us);
 }
 std::string Text(const DeathEvent& e) { return absl::StrCat(e.how, ": ", Text(e.value)); }
+std::string Text(const SlowEvent& e) {
+  return absl::StrFormat("slow path (%s): %s at %s, %.0f us", ToAbsl(Name(e.path)), e.operation,
+                         ToString(e.origin), e.us);
+}
 std::string Text(const StepEvent& e) {
   return absl::StrCat("step ", e.step, " begins at ", ToString(e.origin));
 }
@@ -49,7 +53,8 @@ std::string Text(const StepEvent& e) {
 std::string_view Name(TraceCause cause) {
   switch (cause) {
 #define HLOD_TRACE_CAUSE(id, text, meaning) \
-  case TraceCause::id: return text;
+  case TraceCause::id:                      \
+    return text;
 #include "hlod/trace_causes.inc"
 #undef HLOD_TRACE_CAUSE
   }
@@ -59,9 +64,17 @@ std::string_view Name(TraceCause cause) {
 std::string_view Name(WaitCause cause) {
   switch (cause) {
 #define HLOD_WAIT_CAUSE(id, text, meaning) \
-  case WaitCause::id: return text;
+  case WaitCause::id:                      \
+    return text;
 #include "hlod/wait_causes.inc"
 #undef HLOD_WAIT_CAUSE
+  }
+  return "invalid";
+}
+
+std::string_view Name(SlowPath path) {
+  switch (path) {
+    case SlowPath::kHostTensor: return "host_tensor";
   }
   return "invalid";
 }

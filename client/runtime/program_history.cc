@@ -23,6 +23,24 @@ uint64_t ProgramHistory::Distance(const Past& a, const Past& b) {
 
 Verdict ProgramHistory::Add(const hlo::Module& module, std::string_view bytes, const Digest& digest,
                             const Origin& line, absl::Span<const Origin> made) {
+  Verdict verdict = Compare(module, bytes, digest, line, made);
+  verdict.recompiles = Count(line, verdict.reason);
+  return verdict;
+}
+
+int ProgramHistory::Count(const Origin& line, CompileReason reason) {
+  if (line.file.empty()) return 0;
+  absl::MutexLock lock(&mu_);
+  std::pair<std::string, int> key(line.file, line.line);
+  if (recompiles_.size() >= kLinesMax && !recompiles_.contains(key)) return 0;
+  const auto [entry, first_here] = recompiles_.try_emplace(std::move(key), 0);
+  // That another line has a program like it does not make a line's first program a recompile.
+  const bool again = reason == CompileReason::kAgain || (reason != CompileReason::kFirst && !first_here);
+  return again ? ++entry->second : 0;
+}
+
+Verdict ProgramHistory::Compare(const hlo::Module& module, std::string_view bytes, const Digest& digest,
+                                const Origin& line, absl::Span<const Origin> made) {
   auto added = std::make_shared<Past>();
   added->name = module.name();
   added->digest = digest;

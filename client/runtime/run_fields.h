@@ -118,6 +118,13 @@ void Fields(V& v, E& e) {
   v("value", e.value);
   v("how", e.how);
 }
+template <typename V, Is<SlowEvent> E>
+void Fields(V& v, E& e) {
+  v("path", e.path);
+  v("operation", e.operation);
+  v("origin", e.origin);
+  v("us", e.us);
+}
 template <typename V, Is<StepEvent> E>
 void Fields(V& v, E& e) {
   v("session", e.session);
@@ -184,6 +191,7 @@ void Fields(V& v, E& e) {
   v("count", e.count);
   v("others", e.others);
   v("session", e.session);
+  v("slow_steps", e.slow_steps);
 }
 template <typename V, Is<RunSample> E>
 void Fields(V& v, E& e) {

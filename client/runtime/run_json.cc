@@ -24,8 +24,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // Events by the name of their kind, in the order of Event::what.
-constexpr const char* kEvents[] = {"close", "compile",       "force", "transfer",
-                                   "wait",  "host_function", "death", "step"};
+constexpr const char* kEvents[] = {"close",         "compile", "force", "transfer", "wait",
+                                   "host_function", "death",   "step",  "slow"};
 
 // ---------------------------------------------------------------------------------------------- writing
 
@@ -40,15 +40,13 @@ class FieldWriter {
 
   // Nothing for what is 0, false or empty.
   template <typename T>
-    requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T>
   static std::optional<Json> ToJson(T number) {
     return number == T() ? std::nullopt : std::optional<Json>(number);
   }
   template <typename T>
-    requires std::is_enum_v<T>
-  static std::optional<Json> ToJson(T enumerator) {
-    return Json(std::string(Name(enumerator)));
-  }
+  requires std::is_enum_v<T>
+  static std::optional<Json> ToJson(T enumerator) { return Json(std::string(Name(enumerator))); }
   static std::optional<Json> ToJson(const std::string& text) {
     return text.empty() ? std::nullopt : std::optional<Json>(text);
   }
@@ -71,8 +69,8 @@ class FieldWriter {
     return json;
   }
   template <typename T>
-    requires std::is_class_v<T> && (!std::convertible_to<T, std::string>)
-  static std::optional<Json> ToJson(const T& structure) {
+  requires std::is_class_v<T> &&
+      (!std::convertible_to<T, std::string>)static std::optional<Json> ToJson(const T& structure) {
     Json json = Json::object();
     FieldWriter writer(json);
     Fields(writer, structure);
@@ -167,7 +165,7 @@ class FieldReader {
     return absl::OkStatus();
   }
   template <typename T>
-    requires std::is_enum_v<T>
+  requires std::is_enum_v<T>
   static absl::Status Read(const Json& json, T& field) {
     std::string name;
     RETURN_IF_ERROR(Read(json, name));
@@ -212,10 +210,8 @@ class FieldReader {
     return absl::OkStatus();
   }
   template <typename T>
-    requires std::is_class_v<T>
-  static absl::Status Read(const Json& json, T& field) {
-    return ReadStructure(json, field);
-  }
+  requires std::is_class_v<T>
+  static absl::Status Read(const Json& json, T& field) { return ReadStructure(json, field); }
 
   const Json& from_;
   size_t read_ = 0;
@@ -321,7 +317,8 @@ class RunReader {
     absl::Status status = InvalidArgument("%s is not an event", Shown(json["event"]));
     [&]<size_t... I>(std::index_sequence<I...>) {
       ((json["event"] == kEvents[I] ? void(status = ReadEventAs<I>(json, event)) : void()), ...);
-    }(std::make_index_sequence<std::variant_size_v<decltype(Event::what)>>());
+    }
+    (std::make_index_sequence<std::variant_size_v<decltype(Event::what)>>());
     if (status.ok()) run_.events.push_back(std::move(event));
     return status;
   }

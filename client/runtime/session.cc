@@ -9,6 +9,7 @@
 #include "client/runtime/arena.h"
 #include "client/runtime/background_closer.h"
 #include "client/runtime/session_recorder.h"
+#include "client/runtime/warnings.h"
 #include "common/base/status.h"
 #include "common/base/utf8.h"
 #include "common/rpc/wire.h"
@@ -444,6 +445,8 @@ void Session::HandleMessage(v1::ServerMessage& message) {
     unacknowledged_bytes_ += reply.ByteSizeLong();
     if (reply.has_error()) command.status = ToStatus(rpc::FromProto(reply.error()));
     if (reply.has_error() && options_.abstract != nullptr) options_.abstract->Failed(reply.error());
+    for (const std::string& step : reply.compile().slow_steps())
+      Warn(absl::StrCat("slow, more than ten times as usual: ", step));
     command.reply.Swap(&reply);
     MarkDone(*entry);
   }

@@ -2,10 +2,12 @@
 #include "client/tensor/host.h"
 
 #include <atomic>
-#include <cstdio>
 #include <utility>
 
+#include "absl/strings/str_format.h"
 #include "client/runtime/events.h"
+#include "client/runtime/state.h"
+#include "client/runtime/warnings.h"
 #include "client/tensor/canonical.h"
 #include "client/tensor/lock.h"
 #include "client/tensor/lowering.h"
@@ -16,18 +18,22 @@
 namespace hlod::lazy {
 namespace {
 
-// A program that waits this long for one operation has forgotten To(device), or does not know of it.
-constexpr double kSlowUs = 1e6;
+// An operation that takes this long is an event ...
+constexpr double kEventUs = 1e4;
+// ... and a program that waits this long for one has forgotten To(device), or does not know of it.
+constexpr double kWarningUs = 1e6;
 
 // Says so once, of the first operation.
-void WarnOfSlow(const OriginRow& row, double us) {
+void TellOfSlow(const OriginRow& row, double us) {
+  if (us >= kEventUs && internal::Observed()) {
+    internal::Emit(SlowEvent{SlowPath::kHostTensor, row.operation, internal::OriginOf(row.caller), us});
+  }
   static std::atomic<bool> warned = false;
-  if (us < kSlowUs || warned.exchange(true)) return;
-  std::fprintf(
-      stderr,
-      "hlod: %s (%s) took %.1f s on host tensors, which are computed by one thread, slowly: move them "
-      "to a device with To(device). Said once.\n",
-      row.operation, LineText(row.caller).c_str(), us / 1e6);
+  if (us < kWarningUs || warned.exchange(true)) return;
+  internal::Warn(absl::StrFormat(
+      "%s (%s) took %.1f s on host tensors, which are computed by one thread, slowly: move them to a device "
+      "with To(device). Said once.",
+      row.operation, LineText(row.caller), us / 1e6));
 }
 
 }  // namespace
@@ -45,7 +51,7 @@ std::vector<std::shared_ptr<const Literal>> Evaluate(const Graph& graph, absl::S
   const internal::Stopwatch watch;
   absl::StatusOr<Literal> result = hlod::Evaluate(*module, arguments);
   if (!result.ok()) throw Refusal{result.status()};
-  WarnOfSlow(graph.origin(nodes[0]), watch.us());
+  TellOfSlow(graph.origin(nodes[0]), watch.us());
   std::vector<std::shared_ptr<const Literal>> values;
   if (nodes.size() == 1) {
     values.push_back(std::make_shared<const Literal>(*std::move(result)));

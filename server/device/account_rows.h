@@ -78,6 +78,8 @@ struct CompileRow {
   int64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0, temporary_bytes = 0;
   int64_t count = 1;
   bool others = false;
+  std::vector<std::string> slow_steps;  // The plan's, the first kSlowStepsKept.
+  static constexpr size_t kSlowStepsKept = 8;
 };
 
 }  // namespace hlod::device

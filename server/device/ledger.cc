@@ -11,7 +11,9 @@ namespace {
 constexpr int64_t kTableFactor = 2;
 
 int64_t BytesOf(const CompileRow& row) {
-  return static_cast<int64_t>(sizeof(row) + row.program.size() + row.reason_text.size());
+  size_t bytes = sizeof(row) + row.program.size() + row.reason_text.size();
+  for (const std::string& step : row.slow_steps) bytes += sizeof(step) + step.size();
+  return static_cast<int64_t>(bytes);
 }
 
 std::vector<Row> Sorted(const absl::flat_hash_map<RowKey, Amount>& rows) {
@@ -147,7 +149,7 @@ void SessionLedger::FillRuns(Account& account) const {
                 account.samples.end());
 }
 
-void SessionLedger::Count(int64_t Counters::* counter, int64_t amount) {
+void SessionLedger::Count(int64_t Counters::*counter, int64_t amount) {
   MutexLock lock(&mu_);
   counters_.*counter += amount;
 }

@@ -1,4 +1,5 @@
 // Compiles of a session: handles that become executables.
+#include <algorithm>
 #include <utility>
 
 #include "common/base/status.h"
@@ -36,6 +37,9 @@ CompileRow RowOf(SessionExecutable& executable, const ExecutableCache::Compiled&
   row.output_bytes = plan.memory().output_bytes;
   row.alias_bytes = plan.memory().alias_bytes;
   row.temporary_bytes = plan.memory().temporary_bytes;
+  const std::vector<std::string>& slow = plan.stats().slow_steps;
+  row.slow_steps.assign(
+      slow.begin(), slow.begin() + static_cast<ptrdiff_t>(std::min(slow.size(), CompileRow::kSlowStepsKept)));
   return row;
 }
 

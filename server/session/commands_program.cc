@@ -32,6 +32,7 @@ v1::CompileResult Describe(const device::ExecutableCache::Compiled& compiled) {
   result.set_steps(plan.stats().steps);
   result.set_reference_steps(plan.stats().reference_steps);
   for (const std::string& opcode : plan.stats().reference_opcodes) result.add_reference_opcodes(opcode);
+  for (const std::string& step : plan.stats().slow_steps) result.add_slow_steps(step);
   return result;
 }
 
@@ -41,13 +42,15 @@ device::Workspace::CompileDone Answerer(Session& session, uint64_t command, bool
   return [self = session.shared_from_this(), command, describe,
           bytes](const absl::StatusOr<device::ExecutableCache::Compiled>& compiled) {
     self->budgets().staging.Release(bytes);
-    if (!compiled.ok() || !describe) return self->answers().Settle(command, compiled.status());
+    // The client warns of slow steps that it has not asked for.
+    if (!compiled.ok() || (!describe && compiled->executable->plan().stats().slow_steps.empty()))
+      return self->answers().Settle(command, compiled.status());
     v1::Reply reply;
     reply.set_command(command);
     *reply.mutable_compile() = Describe(*compiled);
     const absl::Status kept =
         self->budgets().replies.Check(static_cast<int64_t>(reply.SpaceUsedLong()), "A reply");
-    if (!kept.ok()) return self->answers().Settle(command, kept);
+    if (!kept.ok()) return self->answers().Settle(command, describe ? kept : absl::OkStatus());
     self->answers().Answer(std::move(reply));
   };
 }

@@ -97,6 +97,7 @@ void FillRow(const device::CompileRow& row, const v1::Origin& line, uint64_t ses
   proto->set_count(row.count);
   proto->set_others(row.others);
   proto->set_session(session);
+  for (const std::string& step : row.slow_steps) proto->add_slow_steps(step);
 }
 
 v1::SessionStats Session::Stats(bool with_rows) {

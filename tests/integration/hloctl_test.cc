@@ -3,8 +3,10 @@
 
 #include <fstream>
 
+#include "absl/strings/str_replace.h"
 #include "common/base/printable.h"
 #include "common/hlo/builder.h"
+#include "hlod/run.h"
 #include "tests/support/source_dir.h"
 
 namespace hlod {
@@ -195,11 +197,77 @@ TEST_F(Hloctl, SlowStepsOfAProgramAreListedWithTheirLines) {
       p = f32[8] parameter(0)
       ROOT r = f32[8] sort(p), dimensions={0}, to_apply=f, metadata={source_file="model.cc" source_line=12}
     })"));
-  ASSERT_OK(sorts.Describe().status());
+  const CompileResult described = Must(sorts.Describe());
   const std::string expected = "sort (model.cc:12): its comparator is not an order of keys";
+  EXPECT_EQ(described.slow_steps, std::vector<std::string>({expected}));
   EXPECT_EQ(RunJson("executables")["executables"][0]["slow_steps"], nlohmann::json({expected}));
   const Output output = Run("executables");
   EXPECT_NE(output.text.find(expected), std::string::npos) << output.text;
+  EXPECT_EQ(RunJson("compiles")["compiles"][0]["slow_steps"], nlohmann::json({expected}));
+}
+
+// By the absolute value, too.
+constexpr const char* kSlowSort = R"(HloModule %s
+    f {
+      a = f32[] parameter(0)
+      b = f32[] parameter(1)
+      x = f32[] abs(a)
+      y = f32[] abs(b)
+      ROOT less = pred[] compare(x, y), direction=LT
+    }
+    ENTRY e {
+      p = f32[8] parameter(0)
+      ROOT r = f32[8] sort(p), dimensions={0}, to_apply=f, metadata={source_file="%s.cc" source_line=12}
+    })";
+
+// A program that nobody asks to describe: the client hears of its slow step all the same, and says so once
+// though two programs have it.
+TEST_F(Hloctl, ASlowStepIsWarnedOfOnce) {
+  ::testing::internal::CaptureStderr();
+  for (const char* name : {"first", "second"}) {
+    const Executable sorts =
+        Must(client_->CompileText(absl::StrReplaceAll(kSlowSort, {{"%s.cc", "warned.cc"}, {"%s", name}})));
+    const Buffer zeros = Must(client_->device(0).Upload<float>(std::vector<float>(8), {8}));
+    Must(Must(sorts.Execute({zeros}))[0].ToLiteral());
+  }
+  const std::string text = ::testing::internal::GetCapturedStderr();
+  const std::string expected = "sort (warned.cc:12): its comparator is not an order of keys";
+  const size_t found = text.find(expected);
+  ASSERT_NE(found, std::string::npos) << text;
+  EXPECT_EQ(text.find(expected, found + 1), std::string::npos) << text;
+}
+
+TEST_F(Hloctl, SlowStepsAreInTheReportOfGraphs) {
+  const std::string file = File("run.jsonl");
+  {
+    const std::unique_ptr<RunFile> recording = Must(RunFile::Open(file));
+    const Executable sorts =
+        Must(client_->CompileText(absl::StrReplaceAll(kSlowSort, {{"%s.cc", "graphs.cc"}, {"%s", "sorts"}})));
+    const Buffer zeros = Must(client_->device(0).Upload<float>(std::vector<float>(8), {8}));
+    Must(Must(sorts.Execute({zeros}))[0].ToLiteral());
+    ASSERT_OK(recording->Finish());
+  }
+  const nlohmann::json json = RunJson("graphs " + file);
+  ASSERT_EQ(json["slow"].size(), 1u) << json;
+  EXPECT_EQ(json["slow"][0]["what"], "sort (graphs.cc:12): its comparator is not an order of keys");
+  EXPECT_EQ(json["slow"][0]["line"], "graphs.cc:12");
+  EXPECT_EQ(json["slow"][0]["times"], 1);
+  EXPECT_NE(Run("graphs " + file).text.find("sort (graphs.cc:12)"), std::string::npos);
+}
+
+// A length that grows makes a program each: the line is told, once, with what to do.
+TEST_F(Hloctl, ALineThatCompilesAgainAndAgainIsWarnedOfOnce) {
+  ::testing::internal::CaptureStderr();
+  for (int length = 1; length <= 20; ++length) {
+    Must(client_->CompileText(absl::StrCat("HloModule grows\nENTRY e {\n  p = f32[", length,
+                                           "] parameter(0)\n  ROOT r = f32[", length, "] negate(p)\n}")));
+  }
+  const std::string text = ::testing::internal::GetCapturedStderr();
+  const size_t found = text.find("hloctl_test.cc:");
+  ASSERT_NE(found, std::string::npos) << text;
+  EXPECT_NE(text.find("parameter 0 was f32["), std::string::npos) << text;
+  EXPECT_NE(text.find("a mask in place of a slice that grows"), std::string::npos) << text;
+  EXPECT_EQ(text.find("hloctl_test.cc:", text.find('\n')), std::string::npos) << text;
 }
 
 TEST_F(Hloctl, ExitCodesTellUsageFromRefusalFromNoDaemon) {

@@ -79,7 +79,7 @@ def check_structure(page, report):
     structure = Structure()
     structure.feed(page)
     assert structure.open == [], structure.open
-    assert structure.sections == ["first", "timeline", "memory", "transfers", "graphs", "compiles", "roofline"], structure.sections
+    assert structure.sections == ["first", "timeline", "memory", "transfers", "graphs", "compiles", "slow", "roofline"], structure.sections
     assert structure.outside == [], structure.outside
     assert json.loads(structure.report) == report
 

@@ -8,12 +8,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/analysis/run/slow_rows.h"
 #include "client/analysis/run/timeline.h"
 
 namespace hlod {
 namespace {
 
 using analysis::Piece;
+using analysis::SlowRows;
 using analysis::Stop;
 using analysis::Timeline;
 
@@ -248,6 +250,7 @@ GraphReport MakeGraphReport(const RunLog& run) {
   AddAccounts(run, report);
   AddBreaks(timeline, report);
   AddRecompiles(run, timeline, report);
+  report.slow = SlowRows(run);
   for (const Event& event : run.events) report.steps += std::holds_alternative<StepEvent>(event.what);
   if (!run.events.empty()) report.wall_us = run.events.back().at_us - run.events.front().at_us;
   return report;

@@ -66,7 +66,12 @@ Json ToJson(const RecompileRow& row) {
           {"nearest", row.nearest},
           {"origin", ToJson(row.origin)},
           {"step", row.step},
-          {"compile_us", row.compile_us}};
+          {"compile_us", row.compile_us},
+          {"remedy", std::string(Remedy(row.reason))}};
+}
+Json ToJson(const SlowRow& row) {
+  return {{"path", row.path},   {"what", row.what}, {"line", row.line},    {"program", row.program},
+          {"times", row.times}, {"us", row.us},     {"remedy", row.remedy}};
 }
 template <typename Row>
 Json ToJson(const std::vector<Row>& rows) {
@@ -81,6 +86,7 @@ std::string ToJson(const GraphReport& report) {
   const Json json = {{"graphs", ToJson(report.graphs)},
                      {"breaks", ToJson(report.breaks)},
                      {"recompiles", ToJson(report.recompiles)},
+                     {"slow", ToJson(report.slow)},
                      {"steps", report.steps},
                      {"compiles", report.compiles},
                      {"cache_hits", report.cache_hits},

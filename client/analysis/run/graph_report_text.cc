@@ -65,6 +65,13 @@ std::string Recompiles(const GraphReport& report) {
   return table.ToString();
 }
 
+std::string Slow(const GraphReport& report) {
+  Table table({"slow path", "program", "line", "times", "us", "what", "remedy"});
+  for (const SlowRow& row : report.slow)
+    table.Add({row.path, row.program, row.line, N(row.times), Us(row.us), row.what, row.remedy});
+  return table.ToString();
+}
+
 }  // namespace
 
 std::string ToText(const GraphReport& report) {
@@ -80,6 +87,7 @@ std::string ToText(const GraphReport& report) {
   if (report.breaks.empty()) absl::StrAppend(&text, "No breaks: each step is one graph.\n");
   else absl::StrAppend(&text, Breaks(report), "\n");
   if (!report.recompiles.empty()) absl::StrAppend(&text, Recompiles(report), "\n");
+  if (!report.slow.empty()) absl::StrAppend(&text, Slow(report), "\n");
   if (report.breaks.empty()) return text;
   const BreakRow& first = report.breaks.front();
   absl::StrAppendFormat(&text, "Remove first: %s at %s, which saves %.0f us of %.0f (%.0f%%). %s\n",

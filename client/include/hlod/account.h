@@ -62,6 +62,8 @@ struct CompileRow {
   int64_t count = 1;
   bool others = false;  // The oldest of too many.
   uint64_t session = 0;
+  // Steps many times slower than their opcodes usually are, the first 8: "sort (model.cc:12): why".
+  std::vector<std::string> slow_steps;
 };
 
 // One execute that ended.

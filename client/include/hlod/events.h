@@ -157,6 +157,21 @@ struct DeathEvent {
   std::string how;  // "released", "donated", "deleted", "failed"
 };
 
+// Paths of this process that are more than ten times slower than the normal one. Those of the daemon are in
+// the account: CompileRow::slow_steps (hlod/account.h).
+enum class SlowPath : uint8_t {
+  kHostTensor,  // An operation on host tensors that took long.
+};
+std::string_view Name(SlowPath path);
+
+// Something took such a path.
+struct SlowEvent {
+  SlowPath path = SlowPath::kHostTensor;
+  std::string operation;  // "matmul"
+  Origin origin;
+  double us = 0;
+};
+
 // Sync() began the next step.
 struct StepEvent {
   uint64_t session = 0, step = 0;  // The step that begins.
@@ -168,7 +183,7 @@ struct Event {
   double at_us = 0;     // Of a steady clock.
   uint64_t thread = 0;  // The operating system's number.
   std::variant<CloseEvent, CompileEvent, ForceEvent, TransferEvent, WaitEvent, HostFunctionEvent, DeathEvent,
-               StepEvent>
+               StepEvent, SlowEvent>
       what;
 };
 // One line for people.

@@ -63,6 +63,9 @@ struct CompileResult {
   int64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0, temporary_bytes = 0;
   int64_t steps = 0, reference_steps = 0;
   std::vector<std::string> reference_opcodes;
+  // Steps many times slower than their opcodes usually are, the first 32: "sort (model.cc:12): why". The
+  // process says so on stderr, once each, also when nobody asks (HLOD_WARNINGS=0: not).
+  std::vector<std::string> slow_steps;
 };
 
 // An execute under way.

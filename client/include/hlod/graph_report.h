@@ -86,8 +86,8 @@ struct BreakRow {
   double saves_us = 0;
 };
 
-// A program that was compiled where another one had been: by a line that had compiled one already, or the same program
-// once more.
+// A program that was compiled where another one had been: by a line that had compiled one already, or the
+// same program once more.
 struct RecompileRow {
   CompileReason reason = CompileReason::kUnsaid;
   std::string why, program, nearest;  // Names of programs.
@@ -96,10 +96,22 @@ struct RecompileRow {
   double compile_us = 0;  // What it cost, on both sides.
 };
 
+// Something that took a path more than ten times slower than the normal one.
+struct SlowRow {
+  std::string path;  // "slow_step": of a program in the daemon; else Name(SlowPath).
+  std::string what;  // "sort (model.cc:12): its comparator is not an order of keys", "matmul on host tensors"
+  std::string line;  // "model.cc:12", as far as it is known.
+  std::string program;  // The module's name; empty for what this process did.
+  int64_t times = 0;    // Executes of the program, or times that it was taken.
+  double us = 0;  // Of those executes together: the step's part of them is not known. Else its own time.
+  std::string remedy;
+};
+
 struct GraphReport {
   std::vector<GraphRow> graphs;          // By first execute.
   std::vector<BreakRow> breaks;          // The one to remove first is first.
   std::vector<RecompileRow> recompiles;  // In order.
+  std::vector<SlowRow> slow;             // That took the most time first.
   int64_t steps = 0;                     // Calls of Sync().
   int64_t compiles = 0, cache_hits = 0, executes = 0;
   Amount host_to_device, device_to_host;  // As the account has them.
@@ -116,7 +128,7 @@ GraphReport MakeGraphReport(const RunLog& run);
 // Of what `body` does, until its results are there: in this thread and others.
 GraphReport ReportGraphs(const std::function<void()>& body);
 
-// Tables: graphs, breaks, recompiles, and which break to remove first.
+// Tables: graphs, breaks, recompiles, slow paths, and which break to remove first.
 std::string ToText(const GraphReport& report);
 // One object; keys are the names of the fields.
 std::string ToJson(const GraphReport& report);

@@ -15,11 +15,12 @@
 //   {"event": "close", "number": 1, "at_us": 5.25, "thread": 17, "close": 1, "cause": "item", ...}
 //   {"account": 3, "daemon": "hlod 0.1.0 pid 9", "transfers": [...], "runs": [...], ...}     of session 3
 //   {"end": true, "events": 1, "accounts": 1}                                                the last line
-// An event is "close", "compile", "force", "transfer", "wait", "host_function", "death" or "step"; its fields
-// are those of the structure in hlod/events.h, by name. An enumerator is its Name(), a shape is HLO text, an
-// origin {"file", "line", "function"}, a status {"code", "kind", "message"}. An account has the fields of
-// SessionAccount; of its stats all but `rows`, which `transfers` has. When a recording began while a session
-// was open, its account is what was added since; minimum, maximum and peak are then of the whole session.
+// An event is "close", "compile", "force", "transfer", "wait", "host_function", "death", "step" or "slow";
+// its fields are those of the structure in hlod/events.h, by name. An enumerator is its Name(), a shape is
+// HLO text, an origin {"file", "line", "function"}, a status {"code", "kind", "message"}. An account has the
+// fields of SessionAccount; of its stats all but `rows`, which `transfers` has. When a recording began while
+// a session was open, its account is what was added since; minimum, maximum and peak are then of the whole
+// session.
 #pragma once
 
 #include <cstdint>

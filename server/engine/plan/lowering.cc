@@ -10,6 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/arithmetic.h"
 #include "common/base/status.h"
+#include "common/base/strings.h"
+#include "common/base/utf8.h"
 #include "common/evaluator/evaluator.h"
 #include "common/evaluator/random_counters.h"
 #include "common/hlo/analysis/aliases.h"
@@ -49,13 +51,16 @@ int32_t CountLeaves(const Shape& shape) {
   return count;
 }
 
+constexpr size_t kSourceFileMax = 256;  // Bytes of a name: sessions keep these texts.
+
 // Returns the text of Op::slow for a step; empty when `reason` is empty.
 std::string SlowText(Instruction instruction, const std::string& reason) {
   if (reason.empty()) return "";
   std::string text(hlo::Name(instruction.opcode()));
   const hlo::Notes* const notes = instruction.computation().notes(instruction.id());
   if (notes != nullptr && !notes->metadata.source_file.empty())
-    absl::StrAppend(&text, " (", notes->metadata.source_file, ":", notes->metadata.source_line, ")");
+    absl::StrAppend(&text, " (", ToAbsl(ClipUtf8(notes->metadata.source_file, kSourceFileMax)), ":",
+                    notes->metadata.source_line, ")");
   return absl::StrCat(text, ": ", reason);
 }
 

@@ -180,8 +180,8 @@ TEST(GraphReports, AGraphThatComputesIsNotASlowMemory) {
   EXPECT_NEAR(report.breaks[0].saves_us, 10, 1e-6);
 }
 
-// The first program of a line is no recompile, however like another line's it is. The second one is, and so is the same
-// program once more.
+// The first program of a line is no recompile, however like another line's it is. The second one is, and so
+// is the same program once more.
 TEST(GraphReports, ALinesFirstProgramIsNoRecompile) {
   Story story;
   const auto compile = [&](int line, CompileReason reason, const char* why) {
@@ -200,6 +200,48 @@ TEST(GraphReports, ALinesFirstProgramIsNoRecompile) {
   EXPECT_EQ(report.recompiles[0].why, "another shape");
   EXPECT_EQ(report.recompiles[1].why, "the same as line 5's");
   EXPECT_THAT(ToText(report), HasSubstr("a.cc:6"));
+}
+
+// Two sessions compiled the program, and one of them ran it three times, 1,500 us each; a product of host
+// tensors took 20 ms twice. By time: the product, then the sort.
+TEST(GraphReports, SlowPathsAreCountedAndNamedWithTheirLines) {
+  const std::string step = "sort (model.cc:12): its comparator is not an order of keys";
+  RunLog run;
+  for (int i = 0; i < 2; ++i) {
+    run.events.push_back({static_cast<uint64_t>(i) + 1, 1.0 * i, 1,
+                          SlowEvent{SlowPath::kHostTensor, "matmul", {"host.cc", 4, "f"}, 20'000}});
+  }
+  for (uint64_t session = 1; session <= 2; ++session) {
+    RunAccount& account = run.accounts.emplace_back();
+    account.session = session;
+    CompileRow& compiled = account.account.compiles.emplace_back();
+    compiled.digest = "aa";
+    compiled.program = "step";
+    compiled.slow_steps = {step};
+    if (session == 2) continue;
+    RunRow& ran = account.account.runs.emplace_back();
+    ran.digest = "aa";
+    ran.count = 3;
+    ran.run.sum_us = 4500;
+  }
+  // As a file has it.
+  const absl::StatusOr<RunLog> read = ParseRun(ToJsonLines(run), "run.jsonl");
+  ASSERT_TRUE(read.ok()) << read.status();
+  const GraphReport report = MakeGraphReport(*read);
+  ASSERT_EQ(report.slow.size(), 2u);
+  EXPECT_EQ(report.slow[0].path, "host_tensor");
+  EXPECT_EQ(report.slow[0].line, "host.cc:4");
+  EXPECT_EQ(report.slow[0].times, 2);
+  EXPECT_EQ(report.slow[0].us, 40'000);
+  EXPECT_THAT(report.slow[0].remedy, HasSubstr("To(device)"));
+  EXPECT_EQ(report.slow[1].path, "slow_step");
+  EXPECT_EQ(report.slow[1].what, step);
+  EXPECT_EQ(report.slow[1].line, "model.cc:12");
+  EXPECT_EQ(report.slow[1].program, "step");
+  EXPECT_EQ(report.slow[1].times, 3);
+  EXPECT_EQ(report.slow[1].us, 4500);
+  EXPECT_THAT(ToText(report), HasSubstr(step));
+  EXPECT_EQ(nlohmann::json::parse(ToJson(report))["slow"][1]["line"], "model.cc:12");
 }
 
 TEST(GraphReports, TextAndJsonSayTheSame) {

@@ -40,6 +40,13 @@ TEST_F(Reasons, TheFirstProgramIsTheFirst) {
   EXPECT_EQ(verdict.nearest, "");
 }
 
+// Of one line: the first program is none, another shape is one, the same again is the second.
+TEST_F(Reasons, RecompilesOfALineAreCounted) {
+  EXPECT_EQ(Add(Program("4", "2", "add")).recompiles, 0);
+  EXPECT_EQ(Add(Program("3", "2", "add")).recompiles, 1);
+  EXPECT_EQ(Add(Program("3", "2", "add")).recompiles, 2);
+}
+
 TEST_F(Reasons, TheSameBytesAreTheSameProgram) {
   Add(Program("4", "2", "add"));
   const Verdict verdict = Add(Program("4", "2", "add"));

@@ -155,6 +155,28 @@ TEST(Report, ALineThatCompilesAgainOrUploadsAgainIsNamed) {
   EXPECT_THAT(first[1]["remedy"].get<std::string>(), HasSubstr("Keep shapes"));
 }
 
+// A program with a slow step ran for 4.5 ms of a run of 10: without it nine tenths of them are saved.
+TEST(Report, SlowStepsAreNamedWithTheirLines) {
+  RunLog run;
+  run.events.push_back({1, 0, 1, StepEvent{1, 1, {"a.cc", 9, "f"}}});
+  run.events.push_back({2, 10'000, 1, StepEvent{1, 2, {"a.cc", 9, "f"}}});
+  SessionAccount& account = run.accounts.emplace_back().account;
+  CompileRow& compiled = account.compiles.emplace_back();
+  compiled.digest = "aa";
+  compiled.slow_steps = {"sort (model.cc:12): its comparator is not an order of keys"};
+  RunRow& ran = account.runs.emplace_back();
+  ran.digest = "aa";
+  ran.count = 1;
+  ran.run.sum_us = 4500;
+  const Json report = MakeReport(run);
+  ASSERT_EQ(report["slow"]["rows"].size(), 1);
+  EXPECT_EQ(report["slow"]["rows"][0]["origin"], "model.cc:12");
+  ASSERT_EQ(report["first"].size(), 1);
+  EXPECT_EQ(report["first"][0]["kind"], "slow path");
+  EXPECT_EQ(report["first"][0]["origin"], "model.cc:12");
+  EXPECT_EQ(report["first"][0]["saves_us"], 4050);
+}
+
 // Upload, two traces, two executes of the daemon: each in its own lane, in the page's order.
 TEST(Report, TheTimelineHasALanePerPhase) {
   const Json timeline = MakeReport(ExampleLog())["timeline"];

@@ -118,9 +118,11 @@ TEST(SideMemory, TheRowsOfALedgerAreChargedOnceEachAndGoWithIt) {
     EXPECT_GE(memory.used_bytes(), of_row + 1000);
     CompileRow row;
     row.reason_text = std::string(1000, 'r');
+    row.slow_steps = {std::string(500, 's')};
     const int64_t before = memory.used_bytes();
     for (size_t i = 0; i < 2 * SessionLedger::kCompileRowsMax; ++i) ledger.RecordCompile(row);
-    const auto kept = static_cast<int64_t>(SessionLedger::kCompileRowsMax * (sizeof(CompileRow) + 1000));
+    const auto kept = static_cast<int64_t>(SessionLedger::kCompileRowsMax *
+                                           (sizeof(CompileRow) + 1000 + sizeof(std::string) + 500));
     EXPECT_EQ(memory.used_bytes(), before + kept);
   }
   EXPECT_EQ(memory.used_bytes(), 0);

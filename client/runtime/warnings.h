@@ -1,0 +1,13 @@
+// What a program is told of its own accord, on stderr: paths more than ten times slower than the normal one.
+#pragma once
+
+#include <string>
+
+namespace hlod::internal {
+
+// Writes "hlod: TEXT" to stderr, once in the process for equal texts and kWarningsMax times in all. Does
+// nothing with HLOD_WARNINGS=0.
+inline constexpr int kWarningsMax = 32;
+void Warn(const std::string& text);
+
+}  // namespace hlod::internal
