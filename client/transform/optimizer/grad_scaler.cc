@@ -1,3 +1,4 @@
+// The scale, the count and the infinities as tensors, so that an iteration stays one program.
 #include "hlod/grad_scaler.h"
 
 #include "absl/strings/str_cat.h"

@@ -1,3 +1,4 @@
+// The limits as one table, by the number of the enumerator.
 #include "client/transform/optimizer/limits.h"
 
 #include "absl/strings/str_cat.h"

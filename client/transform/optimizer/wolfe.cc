@@ -1,3 +1,4 @@
+// A bracket that holds a step which serves, made smaller until one does.
 #include "client/transform/optimizer/wolfe.h"
 
 #include <algorithm>
