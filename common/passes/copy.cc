@@ -1,4 +1,4 @@
-// Copying modules, instructions and their notes.
+// Copies modules, instructions and their notes.
 #include "common/passes/copy.h"
 
 namespace hlod {

@@ -1,4 +1,4 @@
-// Inside the passes: copying a module instruction by instruction while some are replaced.
+// Helpers of the passes: copy a module instruction by instruction while some are replaced.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace hlod {
 
-// One computation on its way into a new module. node(id) tells what became of the instructions before the one
-// at hand.
+// One computation that is being copied into a new module. node(id) returns the new instruction for each one
+// before the current one.
 class ComputationCopy {
  public:
   ComputationCopy(const hlo::Module& module, const hlo::Computation& from, hlo::Computation& to,
@@ -28,19 +28,20 @@ class ComputationCopy {
   hlo::Computation& to() { return to_; }
   hlo::Tables& tables() const { return to_.tables(); }
 
-  // The new instruction that stands for an old one; kNoNode when it was dropped.
+  // Returns the new instruction that replaces an old one; kNoNode when it was dropped.
   hlo::NodeId node(hlo::NodeId old) const { return nodes_[old]; }
   void set_node(hlo::NodeId old, hlo::NodeId now) { nodes_[old] = now; }
-  // The new instruction that stands for operand `i` of an old one. A view: valid until the next Append.
+  // Returns the new instruction that replaces operand `i` of an old one. The view is valid until the next
+  // Append.
   hlo::Instruction operand(hlo::Instruction old, uint32_t i) const { return to_[nodes_[old.operands()[i]]]; }
   absl::InlinedVector<hlo::NodeId, 8> operands(hlo::Instruction old) const;
-  // How often an old instruction is an operand, or the root.
+  // Returns the number of times that an old instruction is used as an operand or as the root.
   uint32_t use_count(hlo::NodeId old);
   hlo::ComputationId computation(hlo::ComputationId old) const { return computations_[old]; }
 
-  // Appends the instruction as it is, over what its operands and callees became, with its notes.
+  // Appends a copy of the instruction over its new operands and callees, with its notes.
   hlo::NodeId Clone(hlo::Instruction old) { return Clone(old, old.shape_id()); }
-  // The same with another shape.
+  // Appends a copy with another shape.
   hlo::NodeId Clone(hlo::Instruction old, hlo::ShapeId shape);
   // Appends another instruction in its place, with the same metadata.
   hlo::NodeId Replace(hlo::Instruction old, hlo::Opcode opcode, hlo::ShapeId shape,
@@ -54,23 +55,23 @@ class ComputationCopy {
   hlo::Computation& to_;
   const std::vector<hlo::ComputationId>& computations_;
   std::vector<hlo::NodeId> nodes_;
-  std::vector<uint32_t> use_counts_;  // Filled when first asked for.
+  std::vector<uint32_t> use_counts_;  // Filled at the first call of use_count.
 };
 
-// Gives new instruction `now` the notes of an old one. Control predecessors become what nodes[] says, or go
-// where that is kNoNode.
+// Gives new instruction `now` the notes of an old one. Control predecessors are mapped by nodes[], and
+// dropped where that is kNoNode.
 void ShareNotesMapped(hlo::Instruction old, absl::Span<const hlo::NodeId> nodes, hlo::Computation& to,
                       hlo::NodeId now);
 
-// An empty module with the name, layout, aliases, donors and attributes of `module`, over the same Tables. A
-// schedule is dropped.
+// Returns an empty module with the name, layout, aliases, donors and attributes of `module`, over the same
+// Tables. A schedule is dropped.
 std::unique_ptr<hlo::Module> EmptyCopy(const hlo::Module& module);
 
-// An empty computation in `to` with the name and properties of `from`.
+// Adds to `to` an empty computation with the name and properties of `from`, and returns it.
 hlo::Computation& AddEmptyCopy(hlo::Module& to, const hlo::Computation& from);
 
-// A new module in which each instruction is what rule(copy, instruction) returns: a new instruction's id, or
-// kNoNode to drop it. Null when `watch` (which may be null) stopped it.
+// Returns a new module in which each instruction is replaced by rule(copy, instruction): a new instruction's
+// id, or kNoNode to drop it. Returns null when `watch` (which may be null) stopped it.
 template <typename Rule>
 std::unique_ptr<hlo::Module> Rewritten(const hlo::Module& module, PassWatch* watch, Rule rule) {
   std::unique_ptr<hlo::Module> result = EmptyCopy(module);

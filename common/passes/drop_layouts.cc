@@ -1,5 +1,5 @@
-// Layouts out of the way: two values that differ in layout only become equal. What means something by its
-// layouts, a bitcast, is written out first.
+// Removes layouts, so that two values that differ only in layout become equal. A bitcast, whose meaning
+// depends on its layouts, is expanded first.
 #include "common/base/status.h"
 #include "common/hlo/bitcast.h"
 #include "common/passes/copy.h"
@@ -16,8 +16,8 @@ void Strip(Shape& shape) {
   for (Shape& element : shape.tuple) Strip(element);
 }
 
-// The instructions that take the place of one bitcast: the reorderings that it stands for, and between them a
-// bitcast of row-major arrays where the type changes.
+// The instructions that replace one bitcast: the reorderings that it stands for, and between them a bitcast
+// of row-major arrays when the type changes.
 class WrittenOut {
  public:
   WrittenOut(ComputationCopy& copy, Instruction bitcast)

@@ -1,4 +1,4 @@
-// Masks, moves and checks of arrays at their bounds.
+// Masks, moves and checks arrays at their bounds.
 #include "common/passes/dynamic_arrays.h"
 
 #include <cmath>
@@ -100,14 +100,14 @@ Op DynamicArrays::PlacesOfReshaped(const Dims& from, const std::vector<Op>& from
   int64_t count = 1;
   for (const int64_t size : to) count *= size;
   const Op place = b_.Iota(Shape::Array(kS32, {count}), 0);
-  // Its number among the elements that are there.
+  // The element's number among the existing elements.
   const Dims to_strides = RowMajorStrides(to), from_strides = RowMajorStrides(from);
   Op number = b_.Broadcast(Number(0), {count}, {});
   for (size_t d = 0; d < to.size(); ++d) {
     const Op index = b_.Binary(kRemainder, b_.Binary(kDivide, place, Number(to_strides[d])), Number(to[d]));
     number = number * to_sizes[d] + index;
   }
-  // Where that one lies in the other array.
+  // The position of the element with that number in the other array.
   Op source = b_.Broadcast(Number(0), {count}, {});
   for (size_t d = from.size(); d-- > 0;) {
     const Op size = b_.Binary(kMaximum, from_sizes[d], Number(1));

@@ -1,4 +1,4 @@
-// Inside ExpandDynamic: arrays at their bounds with their sizes, and what is done with them.
+// Part of ExpandDynamic: arrays at their bounds with their sizes, and the operations on them.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace hlod {
 
-// An array at its bounds. sizes[d] is the s32 size of dimension d; nothing where that is static.
+// An array at its bounds. sizes[d] is the s32 size of dimension d; nullopt when that is static.
 struct DynamicArray {
   hlo::Op data;
   std::vector<std::optional<hlo::Op>> sizes;
 };
 
-// Appends to one computation. Sizes are s32: bounds are at most INT32_MAX.
+// Appends to one computation. Sizes are s32, because bounds are at most INT32_MAX.
 class DynamicArrays {
  public:
   explicit DynamicArrays(hlo::Builder& b) : b_(b) {}
@@ -29,29 +29,31 @@ class DynamicArrays {
     return array.sizes[d] ? *array.sizes[d] : Number(Bounds(array)[d]);
   }
 
-  // The size that dimension d of an instruction gets: `size`, checked at run time.
+  // Returns `size` for dimension d of an instruction, checked at run time against `bound` and against
+  // `present`, the number of elements that exist.
   hlo::Op CheckedSize(hlo::Op size, hlo::Op present, std::string_view name, int64_t bound);
-  // One size of two that must be equal at run time.
+  // Returns `size`, with a run-time check that `other` is equal.
   hlo::Op SameSize(hlo::Op size, hlo::Op other, std::string_view name, int64_t dimension);
-  // Of two sizes of which either may be static: the dynamic one; both: checked to be the same.
+  // Returns the dynamic one of two sizes of which either may be static; when both are dynamic, they are
+  // checked to be equal. nullopt when both are static.
   std::optional<hlo::Op> Common(const std::optional<hlo::Op>& size, const std::optional<hlo::Op>& other,
                                 std::string_view name, int64_t dimension);
 
-  // Whether an element's place in dimension d of an array of `dims` lies below `size`.
+  // Returns, per element of an array of `dims`, true when its index in dimension d is below `size`.
   hlo::Op Below(const hlo::Dims& dims, int64_t d, hlo::Op size);
-  // The array with a scalar in the places beyond the sizes of `dimensions`.
+  // Returns the array with `value` at the positions beyond the sizes of `dimensions`.
   hlo::Op Masked(const DynamicArray& array, absl::Span<const int64_t> dimensions, hlo::Op value);
   hlo::Op Masked(const DynamicArray& array, hlo::Op value);
   hlo::Op Zero(hlo::PrimitiveType type) { return b_.Constant(hlo::Literal(hlo::Shape::Scalar(type))); }
 
-  // What changes nothing for a commutative opcode; nothing when there is no such thing for the type.
+  // Returns the neutral element of a commutative opcode; nullopt when the type has none.
   std::optional<hlo::Op> Neutral(hlo::Opcode opcode, hlo::PrimitiveType type);
 
-  // Elements along one dimension at s32 indices, clamped.
+  // Returns the elements along one dimension at s32 indices, which are clamped.
   hlo::Op Take(hlo::Op data, int64_t dimension, hlo::Op indices);
 
-  // Where the elements of an array of `to` lie in one of `from`, both counted row-major at the bounds: the
-  // k-th element that is there of one is the k-th of the other.
+  // Returns, per position in an array of `to`, the position of the same element in an array of `from`, both
+  // counted row-major at the bounds: the k-th existing element of one is the k-th of the other.
   hlo::Op PlacesOfReshaped(const hlo::Dims& from, const std::vector<hlo::Op>& from_sizes, const hlo::Dims& to,
                            const std::vector<hlo::Op>& to_sizes);
 

@@ -1,4 +1,4 @@
-// Slices and windows at indices that are numbers, of arrays with dynamic dimensions.
+// Slices and windows at run-time indices, of arrays with dynamic dimensions.
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +11,7 @@ using namespace hlo;  // The passes are functions over the IR.
 
 namespace {
 
-// The last start at which `length` elements are there.
+// Returns the last start at which `length` elements exist. Checked: `length` elements must exist.
 Op LastStart(DynamicRewrite& w, Instruction instruction, Op size, int64_t length, int64_t bound) {
   return size - w.arrays().CheckedSize(w.arrays().Number(length), size, instruction.name(), bound);
 }
@@ -60,7 +60,7 @@ absl::Status DynamicUpdateSlice(DynamicRewrite& w, Instruction instruction, Oper
   }
   if (!partial)
     return w.Done(instruction, w.b().DynamicUpdateSlice(whole.data, update.data, starts), whole.sizes);
-  // Beyond the sizes of the update is what was there before.
+  // Positions beyond the sizes of the update keep their old elements.
   const Op padded = w.b().Pad(whole.data, w.arrays().Zero(w.arrays().Type(whole)), room);
   const Op before = w.b().DynamicSlice(padded, starts, lengths);
   std::optional<Op> there;
@@ -116,7 +116,7 @@ absl::Status Gather(DynamicRewrite& w, Instruction instruction, Operands x) {
   return w.Done(instruction, w.Same(instruction, {x[0].data, indices}), std::move(sizes));
 }
 
-// Windows whose indices are not there are dropped: their indices lie outside every array.
+// Windows whose indices lie beyond the sizes are dropped, because their indices are set outside every array.
 absl::Status Scatter(DynamicRewrite& w, Instruction instruction, Operands x) {
   const auto& scatter = instruction.attributes<ScatterAttributes>();
   const size_t count = x.size() / 2;
@@ -153,7 +153,7 @@ absl::Status Scatter(DynamicRewrite& w, Instruction instruction, Operands x) {
   for (const DynamicArray& array : x) operands.push_back(array.data);
   const Op outside = w.b().Unary(kNot, w.arrays().Zero(w.arrays().Type(indices)));
   operands[count] = w.arrays().Masked({indices.data, wanted}, outside);
-  // Masked indices are not sorted, and not distinct.
+  // Masked indices are neither sorted nor distinct.
   ScatterAttributes attributes = scatter;
   attributes.indices_are_sorted = attributes.unique_indices = false;
   return w.DoneTuple(instruction, w.Same(instruction, operands, std::move(attributes)), count);

@@ -26,7 +26,7 @@ absl::Status Reverse(DynamicRewrite& w, Instruction instruction, Operands x) {
   Op data = w.Same(instruction, {x[0].data});
   for (const int64_t d : instruction.dimensions()) {
     if (!x[0].sizes[d]) continue;
-    // What is there has come to the end.
+    // Reversing at the bounds has moved the existing elements to the end; this moves them back to the front.
     const int64_t bound = w.arrays().Bounds(x[0])[d];
     data = w.arrays().Take(
         data, d, w.b().Iota(Shape::Array(kS32, {bound}), 0) + (w.arrays().Number(bound) - *x[0].sizes[d]));
@@ -101,7 +101,7 @@ absl::Status DynamicReshape(DynamicRewrite& w, Instruction instruction, Operands
                            : w.arrays().SameSize(x[1 + d].data, bound, instruction.name(), d));
     if (to.IsDynamic(d)) sizes[d] = to_sizes[d];
   }
-  // The check is part of a size, so that it stays while the result is used.
+  // The check is made a part of a size, so that it stays as long as the result is used.
   const Op total = w.arrays().Product(from_sizes), wanted = w.arrays().Product(to_sizes);
   const Op excess = w.arrays().SameSize(total, wanted, instruction.name(), 0) - total;
   for (size_t d = 0; d < sizes.size(); ++d) {
@@ -157,7 +157,7 @@ absl::Status Concatenate(DynamicRewrite& w, Instruction instruction, Operands x)
     data.push_back(array.data);
   }
   if (!moves) return w.Done(instruction, w.Same(instruction, data), std::move(sizes));
-  // Each begins where the one before ends, and covers what lies beyond its end.
+  // Each array begins where the one before ends, and overwrites what lies beyond that one's end.
   Op result = w.b().Broadcast(w.arrays().Zero(stated.type), stated.dims, {}), end = w.arrays().Number(0);
   for (const DynamicArray& array : x) {
     std::vector<Op> starts(stated.dims.size(), w.arrays().Number(0));

@@ -1,4 +1,4 @@
-// What joins elements: those beyond the sizes are what changes nothing.
+// Instructions that combine elements: positions beyond the sizes are set to neutral elements.
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -40,7 +40,7 @@ namespace dynamic_rules {
 
 namespace {
 
-// The opcode of a computation that joins its two parameters and nothing else.
+// Returns the opcode of a computation that only joins its two parameters; nullopt for other computations.
 std::optional<Opcode> JoinOf(const Computation& computation) {
   const Instruction root = computation.root();
   if (root.operand_count() != 2 || computation.parameters().size() != 2) return std::nullopt;
@@ -49,8 +49,8 @@ std::optional<Opcode> JoinOf(const Computation& computation) {
   return root.opcode();
 }
 
-// Inputs masked along dimensions by what changes nothing: the neutral element of the reducer where it is
-// one opcode, else the initial value, which HLO takes for one.
+// Masks inputs along dimensions by the neutral element of the reducer when that is one opcode, else by the
+// initial value, which HLO assumes to be neutral.
 std::vector<Op> MaskedInputs(DynamicRewrite& w, Instruction instruction, absl::Span<const DynamicArray> x,
                              const DynamicSizes& sizes, absl::Span<const int64_t> dimensions) {
   const size_t count = x.size() / 2;
@@ -66,7 +66,7 @@ std::vector<Op> MaskedInputs(DynamicRewrite& w, Instruction instruction, absl::S
   return operands;
 }
 
-// Operands of a contraction: zeros beyond the sizes of the dimensions that are summed over.
+// Returns the operands of a contraction, with zeros beyond the sizes of the dimensions that are summed over.
 std::vector<Op> MaskedPair(DynamicRewrite& w, Instruction instruction, absl::Span<const DynamicArray> x,
                            const Dims& lhs, const Dims& rhs) {
   DynamicSizes sizes[2] = {DynamicSizes(x[0].sizes.size()), DynamicSizes(x[1].sizes.size())};

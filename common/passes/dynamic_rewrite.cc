@@ -1,4 +1,4 @@
-// Values of a computation at their bounds, packed and unpacked where they are handed on.
+// Rewrites values of a computation at their bounds, packed and unpacked where whole values are passed on.
 #include "common/passes/dynamic_rewrite.h"
 
 #include <utility>
@@ -22,7 +22,7 @@ bool TouchesDynamic(Instruction instruction) {
   return false;
 }
 
-// Opcodes that hand on whole values.
+// Returns true for opcodes that pass on whole values.
 bool IsPlumbing(Opcode opcode) {
   switch (opcode) {
     case kParameter:

@@ -1,4 +1,4 @@
-// Inside ExpandDynamic: one computation being rewritten, instruction by instruction.
+// Part of ExpandDynamic: rewrites one computation, instruction by instruction.
 #pragma once
 
 #include <optional>
@@ -15,41 +15,41 @@ namespace hlod {
 
 using DynamicSizes = std::vector<std::optional<hlo::Op>>;
 
-// What stands for a value where it is one value (in tuples, calls and loops): an array with dynamic
-// dimensions is a tuple of the array at its bounds and their sizes.
+// Returns the shape that replaces a value where it must be a single value (in tuples, calls and loops): an
+// array with dynamic dimensions becomes a tuple of the array at its bounds and their sizes.
 hlo::Shape PackedShape(const hlo::Shape& shape);
 
 class DynamicRewrite {
  public:
-  // comparators[id]: of the sorts along a dynamic dimension.
+  // comparators[id] is the new comparator of a sort along a dynamic dimension.
   DynamicRewrite(const hlo::Module& module, const hlo::Computation& from, hlo::Module& result,
                  const std::vector<hlo::ComputationId>& computations,
                  const std::vector<hlo::ComputationId>& comparators);
 
-  // Every instruction, by the rules of dynamic_rules.h. Of the entry the result is stored
-  // (hlo::kDynamicResultTarget); else it stays one value.
+  // Rewrites every instruction by the rules of dynamic_rules.h. The result of the entry is stored
+  // (hlo::kDynamicResultTarget); any other result stays a packed value.
   absl::Status Run(bool is_entry);
 
-  // For the rules.
+  // The following methods are for the rules.
   hlo::Builder& b() { return b_; }
   DynamicArrays& arrays() { return arrays_; }
-  // What an instruction calls, as it was.
+  // Returns the computation that an instruction calls, before the rewriting.
   const hlo::Computation& Called(hlo::Instruction instruction) const {
     return copy_.module().computation(instruction.called()[0]);
   }
   hlo::ComputationId comparator(hlo::Instruction sort) const { return comparators_[sort.id()]; }
   absl::Status Refuse(hlo::Instruction instruction, std::string_view why) const;
-  // The instruction as it is, over arrays at their bounds.
+  // Appends the same instruction over arrays at their bounds.
   hlo::Op Same(hlo::Instruction instruction, absl::Span<const hlo::Op> operands);
   hlo::Op Same(hlo::Instruction instruction, absl::Span<const hlo::Op> operands, hlo::Attributes attributes);
-  // Sizes of operands [0, count) that are of one shape; dimension `apart` may differ.
+  // Returns the sizes of operands [0, count), which must have equal dimensions; dimension `apart` may differ.
   DynamicSizes CommonSizes(hlo::Instruction instruction, absl::Span<const DynamicArray> operands,
                            size_t count, int64_t apart = -1);
-  // The `count` elements of a result that is a tuple, or the result.
+  // Returns the `count` elements of a result that is a tuple, or the result itself.
   std::vector<hlo::Op> Elements(hlo::Instruction instruction, hlo::Op result, size_t count);
 
-  // Takes what has been made of an array instruction; of each element of one that may be a tuple; of an
-  // opcode with one static result, or a tuple of them.
+  // Record the new value of an instruction. Done takes one array, DoneAll each element of a result that may
+  // be a tuple, DoneTuple an opcode with one static result or a tuple of static results.
   absl::Status Done(hlo::Instruction instruction, hlo::Op data, DynamicSizes sizes);
   absl::Status DoneAll(hlo::Instruction instruction, const std::vector<hlo::Op>& data,
                        const DynamicSizes& sizes);
@@ -58,11 +58,12 @@ class DynamicRewrite {
  private:
   absl::Status CheckBounds(hlo::Instruction instruction) const;
   absl::Status Expand(hlo::Instruction instruction);
-  // The one value of an old instruction.
+  // Returns the packed value of an old instruction.
   hlo::NodeId Pack(hlo::NodeId old);
-  // A value whose arrays with dynamic dimensions are as a program returns them.
+  // Returns the stored form of a value: arrays with dynamic dimensions become bytes, as a program returns
+  // them.
   hlo::Op Stored(hlo::Op value, const hlo::Shape& shape);
-  // An operand that is an array.
+  // Returns an operand that is an array.
   const DynamicArray& Array(hlo::Instruction instruction, uint32_t i);
 
   const hlo::Computation& from_;
@@ -71,7 +72,7 @@ class DynamicRewrite {
   ComputationCopy copy_;
   hlo::Builder b_;
   DynamicArrays arrays_;
-  std::vector<std::optional<DynamicArray>> unpacked_;  // By the old instruction's id; made when asked for.
+  std::vector<std::optional<DynamicArray>> unpacked_;  // By the old instruction's id; filled on demand.
 };
 
 }  // namespace hlod

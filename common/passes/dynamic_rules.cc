@@ -1,4 +1,4 @@
-// The table of rules, and those that only hand sizes on.
+// The table of rules, and the rules that only pass sizes on.
 #include "common/passes/dynamic_rules.h"
 
 #include <utility>

@@ -1,20 +1,21 @@
-// Inside ExpandDynamic: what is done with an instruction that has arrays with dynamic dimensions.
+// Part of ExpandDynamic: the rules for instructions that have arrays with dynamic dimensions.
 #pragma once
 
 #include "common/passes/dynamic_rewrite.h"
 
 namespace hlod {
 
-// Makes the instruction's array at its bounds, and says which sizes it has. The operands are arrays.
+// Makes the instruction's array at its bounds, and states its sizes. The operands are arrays.
 using DynamicRule = absl::Status (*)(DynamicRewrite& w, hlo::Instruction instruction,
                                      absl::Span<const DynamicArray> x);
 
-// Null for an opcode that is not run on dynamic dimensions.
+// Returns null for an opcode that is not supported on dynamic dimensions.
 DynamicRule DynamicRuleOf(hlo::Opcode opcode);
 
-// Whether the sort is along a dynamic dimension; then it needs a comparator that puts last what is marked.
+// Returns true when the sort is along a dynamic dimension; it then needs a comparator that puts marked
+// elements last.
 bool SortsDynamic(hlo::Instruction instruction);
-// A comparator over the given one, with a pred before the operands: what is marked comes last.
+// Makes a comparator over the given one, with a pred before the operands: marked elements come last.
 hlo::ComputationId MarkedComparator(hlo::Module& to, hlo::Instruction sort, hlo::ComputationId comparator);
 
 namespace dynamic_rules {

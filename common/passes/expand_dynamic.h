@@ -1,7 +1,7 @@
-// Bounded dynamic dimensions rewritten to static ones, after XLA's DynamicPadder: each array lies in one of
-// the size of its bounds, with an s32 scalar beside it for the size of each dynamic dimension. What lies
-// beyond a size is anything; where an instruction would see it, it is replaced by what changes nothing (the
-// neutral element of a reduction), or elements move.
+// Rewrites bounded dynamic dimensions to static ones, after XLA's DynamicPadder: each array is stored in an
+// array of the size of its bounds, with an s32 scalar beside it for the size of each dynamic dimension. The
+// elements beyond a size are arbitrary; where an instruction would read them, they are replaced by neutral
+// elements (of a reduction), or elements are moved.
 #pragma once
 
 #include <memory>
@@ -11,14 +11,14 @@
 
 namespace hlod {
 
-// Whether an instruction has a dynamic dimension, bounded or not.
+// Returns true when an instruction has a dynamic dimension, bounded or not.
 bool HasDynamicDimensions(const hlo::Module& module);
 
-// The module with static shapes only. Instructions that touch no dynamic dimension stay as they are.
-// Dynamic results become bytes (hlo::kDynamicResultTarget).
-// UNIMPLEMENTED names the instruction, its opcode and the dimension that there is no rule for, a dynamic
-// parameter of the entry, or a dimension without a bound. Where sizes do not suit an instruction at
-// run time, the module ends with the evaluator's error (custom_calls.h).
+// Returns the module with static shapes only. Instructions that involve no dynamic dimension stay unchanged.
+// Dynamic results become bytes (hlo::kDynamicResultTarget). UNIMPLEMENTED, with the instruction, its opcode
+// and the dimension, when there are no rules for it; likewise for a dynamic parameter of the entry, or a
+// dimension without a bound. When sizes do not fit an instruction at run time, the module ends with the
+// evaluator's error (custom_calls.h).
 absl::StatusOr<std::unique_ptr<hlo::Module>> ExpandDynamic(const hlo::Module& module);
 
 }  // namespace hlod

@@ -1,4 +1,4 @@
-// Each becomes a computation of its own, which inlining puts in the place of its call.
+// Each instruction becomes a computation of its own, which inlining puts in the place of its call.
 #include "common/passes/expand_functions.h"
 
 #include <optional>
@@ -15,7 +15,7 @@ using namespace hlo;
 
 namespace {
 
-// A batch norm being built: parameters in the type that is computed in, and what all three kinds share.
+// Builds a batch norm: its parameters in the type that is computed in, and what all three kinds share.
 class BatchNorm {
  public:
   BatchNorm(Module& to, Instruction instruction)
@@ -45,6 +45,7 @@ class BatchNorm {
   }
   // With r = 1/sqrt(variance + epsilon) and h = (x - mean) r:
   //   d offset = sum g,  d scale = sum g h,  d x = scale r (g - mean(g) - h mean(g h)).
+  //   d offset = sum g,  d scale = sum g h,  d x = scale r (g - mean(g) - h mean(g h)).
   ComputationId Gradient(const Shape& result) {
     const Op g = parameters_[4], deviation = Deviation(parameters_[3]);
     const Op h = (parameters_[0] - Each(parameters_[2])) / Each(deviation);
@@ -57,7 +58,7 @@ class BatchNorm {
   Op Number(double value) {
     return type_ == kF64 ? b_.Constant(Literal::Scalar(value)) : b_.Constant(static_cast<float>(value));
   }
-  // Elements of a feature.
+  // Returns the number of elements of a feature.
   Op Count() {
     double count = 1;
     for (const int64_t d : others_) count *= static_cast<double>(dims_[static_cast<size_t>(d)]);
@@ -66,7 +67,7 @@ class BatchNorm {
   Op Sum(Op x) { return b_.Reduce(x, Number(0), others_, adder_); }
   Op Mean(Op x) { return Sum(x) / Count(); }
   Op Deviation(Op variance) { return b_.Unary(kSqrt, variance + Number(norm_.epsilon)); }
-  // One number a feature, to each of its elements.
+  // Broadcasts one number per feature to each of the feature's elements.
   Op Each(Op x) { return b_.Broadcast(x, dims_, {norm_.feature_index}); }
 
   ComputationId Finish(const Shape& result, std::vector<Op> values) {
@@ -97,7 +98,7 @@ bool IsMapOfElements(const Module& module, Instruction instruction) {
   return true;
 }
 
-// The computation of a map on arrays: each scalar becomes one.
+// Makes the computation of a map on arrays: each scalar becomes an array.
 ComputationId ExpandMap(const Module& module, Instruction instruction, Module& to) {
   const Computation& body = module.computation(instruction.called()[0]);
   Computation& arrays = AddEmptyCopy(to, body);
@@ -120,7 +121,7 @@ ComputationId ExpandMap(const Module& module, Instruction instruction, Module& t
   return to.computation_count() - 1;
 }
 
-// A scaled dot: operands and scales in bf16, each scale spread over its block, and a dot of the products.
+// A scaled dot: operands and scales in bf16, each scale repeated over its block, and a dot of the products.
 class ScaledDot {
  public:
   ScaledDot(Module& to, Instruction instruction) : instruction_(instruction), b_(to, "scaled_dot") {
@@ -144,7 +145,7 @@ class ScaledDot {
   Op Scaled(Op x, Op scale) {
     const Dims dims = b_.shape(x).dims, blocks = b_.shape(scale).dims;
     if (dims == blocks) return x * scale;
-    // Each dimension of the scale is followed by the size of its blocks.
+    // Each dimension of the scale is followed by a dimension of the size of its blocks.
     Dims spread, kept;
     for (size_t d = 0; d < dims.size(); ++d) {
       kept.push_back(static_cast<int64_t>(spread.size()));
@@ -198,7 +199,7 @@ bool HasFunctions(const Module& module) {
 std::unique_ptr<Module> ExpandFunctions(const Module& module) {
   std::unique_ptr<Module> result = EmptyCopy(module);
   std::vector<ComputationId> computations;
-  uint64_t random = 0;  // Instructions of kind rng so far.
+  uint64_t random = 0;  // The number of rng instructions so far.
   for (ComputationId c = 0; c < module.computation_count(); ++c) {
     const Computation& from = module.computation(c);
     // Callees come before their callers.

@@ -1,4 +1,4 @@
-// Instructions that stand for functions of other instructions, replaced by calls of these.
+// Replaces instructions that are functions of other instructions by calls of these functions.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,9 @@
 namespace hlod {
 
 // batch-norm-training, -inference and -grad become sums and elementwise instructions, in f32 where their
-// types are narrower; each is rounded, where a batch norm as a whole is rounded once. rng becomes
-// rng-get-and-update-state, the bits of a generator and arithmetic; scaled-dot a dot of products in bf16. A
-// map whose computation is elementwise becomes that computation on whole arrays; others stay.
+// types are narrower; each of these is rounded, whereas a batch norm as a whole is rounded once. rng becomes
+// rng-get-and-update-state, the bits of a generator and arithmetic; scaled-dot becomes a dot of products in
+// bf16. A map whose computation is elementwise becomes that computation on whole arrays; other maps stay.
 bool HasFunctions(const hlo::Module& module);
 std::unique_ptr<hlo::Module> ExpandFunctions(const hlo::Module& module);
 

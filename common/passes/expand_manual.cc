@@ -1,4 +1,4 @@
-// One walk over the custom-calls that change shapes.
+// Rewrites the custom-calls that change shapes in one walk.
 #include "common/passes/expand_manual.h"
 
 #include <algorithm>
@@ -22,11 +22,11 @@ using namespace hlo;
 
 namespace {
 
-// What a custom-call does to each of its operands.
+// The change that a custom-call makes to each of its operands.
 struct Change {
   std::string_view target;
   bool joins;
-  const char* shardings;  // The frontend attribute that says how; null: an OpSharding, of what is whole.
+  const char* shardings;  // The frontend attribute with the shardings; null: an OpSharding of the whole.
 };
 constexpr Change kChanges[] = {
     {"xla.sdy.GlobalToLocalShape", false, "xla.sdy.in_shardings"},
@@ -56,7 +56,7 @@ class ManualExpansion {
         members_(MembersOf(module)),
         meshes_(ParseMeshes(Attribute(module.config.frontend_attributes, "xla.sdy.meshes"))) {}
 
-  // In the place of `old`, over what its operands became.
+  // Appends the replacement of `old` over its new operands.
   absl::StatusOr<NodeId> Replace(Builder& b, const ComputationCopy& copy, Instruction old,
                                  const Change& change) {
     const size_t wanted_count = old.shape().IsTuple() ? old.shape().tuple.size() : 1;
@@ -80,7 +80,7 @@ class ManualExpansion {
   }
 
  private:
-  // Each partition has a place along each dimension, of which tables are made.
+  // Counts the table entries that hold each partition's position along each dimension.
   absl::Status CountPlaces(const Shape& whole) {
     constexpr int64_t kPlacesMax = 1 << 22;
     places_ += members_.count() * (1 + static_cast<int64_t>(whole.dims.size()));
@@ -133,7 +133,7 @@ class ManualExpansion {
                            ToStringNoLayout(part));
   }
 
-  // The partition's part, by a table of where each one's begins.
+  // Returns the partition's part, by a table of the start of each partition's part.
   Op Cut(Builder& b, Op whole, const Tiling& tiling) const {
     const Shape shape = b.shape(whole);
     const auto rank = static_cast<int64_t>(shape.dims.size());
@@ -156,7 +156,7 @@ class ManualExpansion {
     return b.DynamicSlice(whole, starts, sizes);
   }
 
-  // The parts of all, gathered dimension by dimension.
+  // Returns the parts of all partitions, gathered dimension by dimension.
   Op Joined(Builder& b, Op part, const Tiling& tiling) {
     for (size_t d = 0; d < tiling.parts.size(); ++d) {
       if (tiling.parts[d] == 1) continue;
@@ -173,11 +173,12 @@ class ManualExpansion {
     return part;
   }
 
-  // Those that differ in dimension `d` alone, in its order. Where several have the same part, the first ones
-  // of all parts are a group, the second ones another.
+  // Returns the groups of partitions that differ only in dimension `d`, in its order. Where several
+  // partitions have the same part, the first ones of all parts form a group, the second ones another, and so
+  // on.
   std::vector<Dims> GroupsAlong(size_t d, const Tiling& tiling) const {
-    std::map<Dims, int64_t> copies;                                        // How many have had this tile.
-    std::map<std::pair<Dims, int64_t>, std::map<int64_t, int64_t>> along;  // By place along d: the partition.
+    std::map<Dims, int64_t> copies;  // Partitions so far with this tile.
+    std::map<std::pair<Dims, int64_t>, std::map<int64_t, int64_t>> along;  // By position on d: partition.
     for (size_t p = 0; p < tiling.tiles.size(); ++p) {
       Dims others = tiling.tiles[p];
       const int64_t copy = copies[others]++;
@@ -199,7 +200,7 @@ class ManualExpansion {
   const Members members_;
   const Meshes meshes_;
   int64_t places_ = 0;
-  int64_t channel_ = int64_t{1} << 32;  // Beyond those of programs.
+  int64_t channel_ = int64_t{1} << 32;  // Above the channel ids of programs.
 };
 
 }  // namespace

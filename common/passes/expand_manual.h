@@ -1,6 +1,7 @@
-// Computations by hand (jax.shard_map, jax.pmap) among partitions, without a partitioner: outside of them
-// each partition has all arrays whole, and computes what the others do; inside it has its own parts. What
-// cuts an array becomes a slice by the partition's number, and what joins one an all-gather.
+// Runs manual computations (jax.shard_map, jax.pmap) among partitions without a partitioner: outside of them
+// each partition has all arrays whole, and computes the same as the others; inside, it has its own parts. An
+// instruction that splits an array becomes a slice by the partition's number, and one that joins parts
+// becomes an all-gather.
 #pragma once
 
 #include <memory>
@@ -10,13 +11,13 @@
 
 namespace hlod {
 
-// Whether arrays are cut or joined: SPMDFullToShardShape, SPMDShardToFullShape, xla.sdy.GlobalToLocalShape,
-// xla.sdy.LocalToGlobalShape.
+// Returns true when arrays are split or joined: SPMDFullToShardShape, SPMDShardToFullShape,
+// xla.sdy.GlobalToLocalShape, xla.sdy.LocalToGlobalShape.
 bool HasManualComputations(const hlo::Module& module);
 
-// The module without them. UNIMPLEMENTED or INVALID_ARGUMENT names the instruction whose sharding does not
-// say which part a partition has: none, one of a mesh with its own order of devices, one that parts of
-// another size follow from. RESOURCE_EXHAUSTED when partitions times arrays are too many.
+// Returns the module without these instructions. UNIMPLEMENTED or INVALID_ARGUMENT, with the instruction,
+// when its sharding does not tell the part of each partition: there is none, its mesh has its own order of
+// devices, or it implies parts of another size. RESOURCE_EXHAUSTED when partitions times arrays are too many.
 absl::StatusOr<std::unique_ptr<hlo::Module>> ExpandManual(const hlo::Module& module);
 
 }  // namespace hlod

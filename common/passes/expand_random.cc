@@ -1,4 +1,5 @@
-// The same numbers as the evaluator's rule: uniform ones by the high bits, normal ones by Box and Muller.
+// Draws the same numbers as the evaluator's rule: uniform ones from the high bits, normal ones by Box and
+// Muller.
 #include "common/passes/expand_random.h"
 
 #include <cmath>
@@ -54,7 +55,7 @@ class Random {
                            RngBitGeneratorAttributes{RandomAlgorithm::kPhilox}, {}, &declared);
     return b_.GetTupleElement(pair, 1);
   }
-  // [0, 1)
+  // Returns numbers in [0, 1).
   Op Unit(Op bits) {
     const Op shift =
         wide_ ? b_.Constant(Literal::Scalar<uint64_t>(12)) : b_.Constant(Literal::Scalar<uint32_t>(9));

@@ -1,4 +1,4 @@
-// rng as bits of the philox generator and arithmetic on them.
+// Expands rng to bits of the philox generator and arithmetic on them.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,12 @@
 
 namespace hlod {
 
-// Adds to `to` the computation of an rng: of its two operands and of the 128-bit state u64[2] that it draws
-// by.
+// Adds to `to` the computation of an rng. It takes the rng's two operands and the 128-bit state u64[2] from
+// which it draws.
 hlo::ComputationId ExpandRng(hlo::Module& to, hlo::Instruction rng, uint64_t key);
 
-// What an rng adds to its state: 32-bit words of its result, of smaller types a word each.
+// Returns the number that an rng adds to its state: the 32-bit words of its result, where a smaller type
+// takes a word per element.
 int64_t WordsDrawn(hlo::Instruction rng);
 
 }  // namespace hlod

@@ -1,5 +1,5 @@
-// Scans replaced by loops: the state of the loop is a counter, the carries, the inputs and the stacks of
-// outputs, as far as something reads them.
+// Replaces scans by loops. The state of the loop is a counter, the carries, the inputs and the stacks of
+// outputs that some instruction reads.
 #include <algorithm>
 
 #include "common/hlo/builder.h"
@@ -12,7 +12,7 @@ using namespace hlo;
 
 namespace {
 
-// What becomes of one scan.
+// The replacement of one scan.
 struct Loop {
   ComputationId condition, body;
 };
@@ -22,7 +22,7 @@ Dims Without(Dims dims, int64_t dimension) {
   return dims;
 }
 
-// Where slice `index` begins in an array of `rank` dimensions.
+// Returns the start of slice `index` in an array of `rank` dimensions.
 std::vector<Op> Starts(Builder& b, Op index, int64_t dimension, size_t rank) {
   std::vector<Op> starts(rank, b.Constant(Literal::Scalar<int64_t>(0)));
   starts[static_cast<size_t>(dimension)] = index;
@@ -43,7 +43,7 @@ Op StoreAt(Builder& b, Op array, Op slice, Op index, int64_t dimension) {
   return b.DynamicUpdateSlice(array, b.Reshape(slice, dims), Starts(b, index, dimension, dims.size()));
 }
 
-// The outputs: the results before the carries.
+// Returns the shapes of the outputs: the results before the carries.
 std::vector<Shape> StacksOf(Instruction instruction) {
   const Shape& shape = instruction.shape();
   const auto carries = static_cast<ptrdiff_t>(instruction.attributes<ScanAttributes>().num_carries);
@@ -51,7 +51,7 @@ std::vector<Shape> StacksOf(Instruction instruction) {
   return carries == 0 ? std::vector<Shape>{shape} : std::vector<Shape>{};
 }
 
-// Of each scan of a computation, by output: whether something reads its stack.
+// Returns, for each scan of a computation and by output, true when some instruction reads its stack.
 std::vector<std::vector<bool>> ReadOutputs(const Computation& computation) {
   std::vector<std::vector<bool>> read(computation.size());
   for (NodeId id = 0; id < computation.size(); ++id) {
@@ -129,7 +129,7 @@ Loop MakeLoop(Instruction instruction, ComputationId called, const std::vector<b
   return loop;
 }
 
-// The instruction's results from the loop, over what its operands became.
+// Appends the loop over the new operands and returns the scan's results.
 NodeId AppendLoop(ComputationCopy& copy, Instruction instruction, const Loop* loop,
                   const std::vector<bool>& read) {
   const auto& scan = instruction.attributes<ScanAttributes>();
@@ -150,7 +150,7 @@ NodeId AppendLoop(ComputationCopy& copy, Instruction instruction, const Loop* lo
                      {zero});
   };
   std::vector<NodeId> results;
-  if (loop == nullptr) {  // No turns.
+  if (loop == nullptr) {  // No iterations.
     for (const Shape& stack : stacks) results.push_back(zeros(stack));
     results.insert(results.end(), operands.begin() + static_cast<ptrdiff_t>(inputs), operands.end());
   } else {

@@ -1,4 +1,4 @@
-// One walk: tuples where an instruction has several results, else the operand.
+// Replaces each instruction in one walk: by a tuple where it has several results, else by the operand.
 #include "common/passes/expand_wrappers.h"
 
 #include "common/hlo/collective.h"
@@ -12,14 +12,14 @@ using namespace hlo;
 
 namespace {
 
-// What takes the place of one instruction.
+// The replacement of one instruction.
 class Replacement {
  public:
   Replacement(ComputationCopy& copy, Instruction instruction)
       : copy_(copy), instruction_(instruction), operands_(copy.operands(instruction)) {}
 
   NodeId Operand() const { return operands_[0]; }
-  // Of one operand itself, of more a tuple.
+  // Returns a single operand itself, several operands as a tuple.
   NodeId EachOperand() { return operands_.size() == 1 ? operands_[0] : Tuple(operands_); }
   NodeId AllToAll() { return instruction_.shape().IsTuple() ? Tuple(operands_) : operands_[0]; }
   NodeId Element(int64_t index) {
@@ -39,7 +39,7 @@ class Replacement {
                                             tables.Intern(Attributes(CallAttributes{})), operands_, called);
     return Started(Tuple(operands_), result);
   }
-  // Device 0 sends to itself, or nobody sends to it.
+  // Device 0 sends to itself, or no device sends to it and it gets zeros.
   NodeId Permuted() {
     if (!instruction_.attributes<PermuteAttributes>().pairs.empty()) return EachOperand();
     absl::InlinedVector<NodeId, 8> zeros;
@@ -71,7 +71,7 @@ class Replacement {
     if (shape.IsScalar()) return constant;
     return copy_.Replace(instruction_, kBroadcast, tables.Intern(shape), DimensionsAttributes{}, {constant});
   }
-  // (first, second, context...)
+  // Returns (first, second, context...).
   NodeId Started(NodeId first, NodeId second) {
     absl::InlinedVector<NodeId, 4> elements = {first, second};
     const std::vector<Shape>& shapes = instruction_.shape().tuple;
@@ -84,7 +84,7 @@ class Replacement {
   const absl::InlinedVector<NodeId, 8> operands_;
 };
 
-// Null for the instructions that stay.
+// Null for instructions that stay.
 using Rule = NodeId (*)(Replacement&);
 
 Rule RuleOf(const Module& module, Instruction instruction) {

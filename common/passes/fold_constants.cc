@@ -20,7 +20,7 @@ bool IsSmall(const Shape& shape) {
   return shape.IsArray() && bytes && *bytes <= kFoldedBytesMax && !shape.HasDynamicDimension();
 }
 
-// A computation of one elementwise instruction or two: what reduces are given, and no loop.
+// Returns true for a small computation of elementwise instructions, without loops, as reduces have.
 bool IsSimple(const Computation& computation) {
   constexpr uint32_t kInstructionsMax = 8;
   if (computation.size() > kInstructionsMax) return false;
@@ -32,7 +32,8 @@ bool IsSimple(const Computation& computation) {
   return true;
 }
 
-// Instructions whose cost is about their operands' and result's size: no contractions, no loops.
+// Returns true for instructions whose cost is about the size of their operands and result: no contractions,
+// no loops.
 bool IsCheap(const Module& module, Instruction instruction) {
   const Opcode opcode = instruction.opcode();
   const bool simple_reduce = opcode == kReduce && IsSimple(module.computation(instruction.called()[0]));
@@ -41,7 +42,7 @@ bool IsCheap(const Module& module, Instruction instruction) {
          opcode != kStochasticConvert && opcode != kDynamicReshape && CanEvaluate(instruction);
 }
 
-// Whether all elements have the same bytes.
+// Returns true when all elements have the same bytes.
 bool IsSplat(const Literal& literal) {
   const absl::Span<const std::byte> bytes = literal.bytes();
   const auto width = static_cast<size_t>(ByteWidth(literal.shape().type));
@@ -57,8 +58,8 @@ class Folder {
 
   NodeId Fold(Instruction instruction) {
     const Opcode opcode = instruction.opcode();
-    // Iotas and broadcasts are cheaper than the constants they would become: they are evaluated only when
-    // something else is.
+    // Iotas and broadcasts are cheaper than the constants they would become. They are evaluated only as
+    // operands of instructions that are folded.
     const bool source = opcode == kConstant || opcode == kIota || opcode == kBroadcast;
     if (source || !IsCheap(module_, instruction) || !IsSmall(instruction.shape()) ||
         instruction.operands().empty()) {
@@ -78,7 +79,7 @@ class Folder {
   }
 
  private:
-  // Whether it is a small constant, iota, or broadcast constant.
+  // Returns true for a small constant, iota, or broadcast constant.
   static bool IsKnown(Instruction instruction) {
     const Opcode opcode = instruction.opcode();
     const bool source = opcode == kConstant || opcode == kIota ||
@@ -86,7 +87,7 @@ class Folder {
     return source && IsSmall(instruction.shape());
   }
 
-  // The value of a new instruction that is known; null when the budget is used up.
+  // Returns the known value of a new instruction; null when the budget is used up.
   const Literal* ValueOf(NodeId id) {
     if (const auto found = values_.find(id); found != values_.end()) return found->second.get();
     const Instruction instruction = copy_.to()[id];
@@ -102,7 +103,7 @@ class Folder {
   }
 
   Value Evaluated(Instruction instruction, absl::Span<const Literal* const> operands) {
-    // A reduce reads more than it makes.
+    // A reduce reads more bytes than it makes.
     int64_t bytes = ByteSize(instruction.shape()).value_or(INT64_MAX);
     for (const Literal* operand : operands)
       bytes = std::max(bytes, static_cast<int64_t>(operand->bytes().size()));

@@ -1,4 +1,4 @@
-// Scans along other dimensions as scans along dimension 0 of transposed arrays.
+// Rewrites scans along other dimensions as scans along dimension 0 of transposed arrays.
 #include <algorithm>
 
 #include "common/passes/copy.h"
@@ -14,7 +14,7 @@ bool IsLeading(Instruction instruction) {
   return instruction.opcode() != kScan || instruction.attributes<ScanAttributes>().dimension == 0;
 }
 
-// The dimension comes first, or goes back from there.
+// Return the permutations that move the dimension to the front, and back.
 Dims ToFront(int64_t dimension, size_t rank) {
   Dims order(rank);
   order[0] = dimension;
@@ -52,7 +52,7 @@ NodeId Leading(ComputationCopy& copy, Instruction scan) {
     operands[i] =
         Transposed(copy, operands[i], ToFront(dimension, copy.to()[operands[i]].shape().dims.size()));
 
-  // Results without a tuple are one stack.
+  // A result that is not a tuple is one stack.
   const Shape& shape = scan.shape();
   std::vector<Shape> results = shape.IsTuple() ? shape.tuple : std::vector<Shape>{shape};
   const size_t stacks = results.size() - carries;

@@ -1,4 +1,5 @@
-// Common subexpressions: an instruction is its words, so equal ones are found by hashing them.
+// Eliminates common subexpressions: an instruction is a run of words, so equal ones are found by hashing
+// words.
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
@@ -16,9 +17,9 @@ namespace {
 bool MayMerge(Instruction instruction, const std::vector<bool>& impure) {
   switch (instruction.opcode()) {
     case kParameter:
-    case kOptBarrier:  // Holds its operand apart.
+    case kOptBarrier:  // Keeps its operand separate.
       return false;
-    case kCustomCall: return false;  // Not known to be pure.
+    case kCustomCall: return false;  // May be impure.
     default: break;
   }
   if (HasOwnSideEffect(instruction) || HasTrait(instruction.opcode(), kStateful)) return false;
@@ -28,7 +29,8 @@ bool MayMerge(Instruction instruction, const std::vector<bool>& impure) {
   return true;
 }
 
-// By computation: whether it holds an instruction that may not be merged with its equal (parameters aside).
+// Returns true when the computation holds an instruction that must not be merged with an equal one
+// (parameters aside).
 bool IsImpure(const Computation& computation, const std::vector<bool>& impure) {
   for (NodeId id = 0; id < computation.size(); ++id) {
     const Instruction instruction = computation[id];
@@ -43,8 +45,8 @@ bool IsImpure(const Computation& computation, const std::vector<bool>& impure) {
 // The words of an instruction as they would be appended.
 using Key = absl::InlinedVector<uint32_t, 12>;
 
-// Opcode and counts, shape, attributes, operands, callees: the words of an instruction over what its operands
-// became.
+// Collects an instruction's words over its new operands: opcode and counts, shape, attributes, operands,
+// callees.
 void WordsOf(const ComputationCopy& copy, Instruction instruction, Key& words) {
   words.clear();
   words.push_back(static_cast<uint32_t>(instruction.opcode()) | instruction.operand_count() << 8);

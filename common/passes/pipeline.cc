@@ -10,12 +10,13 @@ namespace hlod {
 absl::StatusOr<std::unique_ptr<hlo::Module>> RunPipeline(const hlo::Module& given, PassWatch* watch) {
   using Pass = std::unique_ptr<hlo::Module> (*)(const hlo::Module&, PassWatch*);
   static constexpr Pass kPasses[] = {
-      // One computation sees as much as possible before anything is compared.
+      // Inlining comes first, so that one computation holds as much as possible before instructions are
+      // compared.
       InlineCalls, RemoveDead,
-      // Folding meets fewer kinds of operands once chains are short, and leaves new no-ops behind.
+      // Folding sees fewer kinds of operands once chains are short, and leaves new no-ops behind.
       Simplify, FoldConstants, Simplify, MergeEqual,
-      // From here on nothing is merged: what a program computes twice on purpose (rematerialisation) stays
-      // computed twice.
+      // From here on no instructions are merged: what a program computes twice on purpose (rematerialisation)
+      // stays computed twice.
       RemoveBarriers, Simplify, RemoveDead};
   ASSIGN_OR_RETURN(std::unique_ptr<hlo::Module> module, DropLayouts(given, watch));
   if (module != nullptr && HasScans(*module)) module = ExpandScans(*module);

@@ -1,4 +1,4 @@
-// opt-barriers have done their work once nothing is merged or moved any more.
+// opt-barriers are not needed any more once no instructions are merged or moved.
 #include "common/passes/copy.h"
 #include "common/passes/passes.h"
 

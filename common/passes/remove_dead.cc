@@ -1,4 +1,5 @@
-// Dead instructions and computations: a backward walk for what is needed, then a copy of it.
+// Removes dead instructions and computations: a backward walk finds those that are needed, then they are
+// copied.
 #include "common/hlo/effects.h"
 #include "common/passes/copy.h"
 #include "common/passes/passes.h"
@@ -9,7 +10,7 @@ using namespace hlo;
 
 namespace {
 
-// By instruction: whether it is needed. Parameters always are: they are the signature.
+// Returns, by instruction, true when it is needed. Parameters always are, because they are the signature.
 std::vector<bool> FindNeeded(const Computation& computation, const std::vector<bool>& effects) {
   std::vector<bool> needed(computation.size());
   needed[computation.root_id()] = true;

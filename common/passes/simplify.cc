@@ -1,4 +1,4 @@
-// Simplify: one forward walk, every rule on every instruction.
+// Applies every rule to every instruction in one forward walk.
 #include "common/passes/simplify.h"
 
 #include "common/passes/passes.h"
@@ -21,7 +21,7 @@ bool TouchesDynamicDimension(const ComputationCopy& copy, Instruction instructio
 
 std::unique_ptr<Module> Simplify(const Module& module, PassWatch* watch) {
   return Rewritten(module, watch, [](ComputationCopy& copy, Instruction instruction) {
-    // What a dimension's run-time size does to these rules is not worth a guess.
+    // The rules are not applied to dynamic dimensions, whose run-time sizes they do not consider.
     const bool fixed = instruction.operand_count() > 0 && !TouchesDynamicDimension(copy, instruction);
     NodeId now = fixed ? SimplifyMovement(copy, instruction) : kUnchanged;
     if (fixed && now == kUnchanged) now = SimplifyArithmetic(copy, instruction);

@@ -1,5 +1,5 @@
-// Inside Simplify: rules that look at one instruction over operands that are simplified already. Each returns
-// the new instruction that stands for the old one, or kNoNode when the rule has nothing to say.
+// The rules of Simplify. Each looks at one instruction whose operands are simplified already, and returns the
+// new instruction that replaces it, or kUnchanged when the rule does not apply.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,16 @@
 
 namespace hlod {
 
-// Reshapes, transposes, broadcasts, slices, pads, concatenations, tuples.
+// Simplifies reshapes, transposes, broadcasts, slices, pads, concatenations, tuples.
 hlo::NodeId SimplifyMovement(ComputationCopy& copy, hlo::Instruction instruction);
-// x*1, max(x, -inf), select(true, x, y), convert of convert.
+// Simplifies x*1, max(x, -inf), select(true, x, y), convert of convert.
 hlo::NodeId SimplifyArithmetic(ComputationCopy& copy, hlo::Instruction instruction);
 
-// Dots that take in the transposes around them, reductions of one element.
+// Merges transposes into the dots beside them, and simplifies reductions of one element.
 hlo::NodeId SimplifyContraction(ComputationCopy& copy, hlo::Instruction instruction);
 
-// The one value of a scalar constant, or of a broadcast of one; complex ones have none.
+// Returns the value of a scalar constant, or of a broadcast of one; nullopt for complex constants and other
+// instructions.
 std::optional<double> SplatValue(hlo::Instruction instruction);
 
 inline constexpr hlo::NodeId kUnchanged = hlo::Computation::kNoNode;

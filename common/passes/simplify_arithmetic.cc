@@ -1,5 +1,5 @@
-// Simplification of arithmetic, only where the result is the same to the last bit (NaN payloads aside): x +
-// 0.0 stays, because it turns -0.0 into 0.0; x - 0.0 and x * 1 go.
+// Simplifies arithmetic, only where the result is the same to the last bit (NaN payloads aside): x + 0.0
+// stays, because it turns -0.0 into 0.0; x - 0.0 and x * 1 are replaced by x.
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Whether `opcode` applied to x and `value`, with `value` as the right operand, is x.
+// Returns true when `opcode` applied to x and `value`, with `value` as the right operand, is x.
 bool IsRightNeutral(Opcode opcode, PrimitiveType type, double value) {
   const bool real = IsFloat(type);
   const double all_ones = type == kPred ? 1 : IsSigned(type) ? -1 : std::ldexp(1.0, Info(type).bits) - 1;
@@ -27,8 +27,7 @@ bool IsRightNeutral(Opcode opcode, PrimitiveType type, double value) {
     case kMaximum: return (real && value == -kInfinity) || (type == kPred && value == 0);
     case kMinimum: return (real && value == kInfinity) || (type == kPred && value == 1);
     case kAnd:
-      // 2^64 - 1 is not a double: it rounds up to 2^64, which is what an all-ones u64 reads as too, and so
-      // does its neighbour.
+      // 2^64 - 1 is not a double: it rounds up to 2^64, and so do an all-ones u64 and its neighbour.
       return value == all_ones && Info(type).bits <= 32;
     case kOr:
     case kXor:
@@ -54,7 +53,7 @@ NodeId SimplifyBinary(const ComputationCopy& copy, Instruction instruction) {
   return kUnchanged;
 }
 
-// Whether every value of `from` is exactly a value of `to`.
+// Returns true when every value of `from` is exactly a value of `to`.
 bool Holds(PrimitiveType to, PrimitiveType from) {
   const int from_bits = Info(from).bits, to_bits = Info(to).bits;
   if (from == kPred) return IsInteger(to) || IsFloat(to);
@@ -74,7 +73,7 @@ NodeId SimplifyConvert(ComputationCopy& copy, Instruction instruction) {
   const Instruction source = operand.operand(0);
   const PrimitiveType from = source.shape().type, middle = operand.shape().type;
   if (!Holds(middle, from)) return kUnchanged;
-  // From a float an integer saturates, from an integer it wraps.
+  // A conversion from float to integer saturates, from integer to integer it wraps.
   if (IsInteger(from) && IsFloat(middle) && IsInteger(to) && !Holds(to, from)) return kUnchanged;
   if (source.shape().type == to) return source.id();
   const NodeId id = source.id();
@@ -90,13 +89,13 @@ NodeId SimplifySelect(const ComputationCopy& copy, Instruction instruction) {
   return *pred != 0 ? on_true : on_false;
 }
 
-// Not of not, negate of negate.
+// Simplifies not of not, negate of negate.
 NodeId SimplifyInvolution(const ComputationCopy& copy, Instruction instruction) {
   const Instruction operand = copy.operand(instruction, 0);
   return operand.opcode() == instruction.opcode() ? operand.operands()[0] : kUnchanged;
 }
 
-// real(complex(a, b)) is a; imag of it is b.
+// Replaces real(complex(a, b)) by a, and imag of it by b.
 NodeId SimplifyComplexPart(const ComputationCopy& copy, Instruction instruction) {
   const Instruction operand = copy.operand(instruction, 0);
   if (operand.opcode() == kComplex) return operand.operands()[instruction.opcode() == kReal ? 0 : 1];

@@ -1,5 +1,5 @@
-// Simplification around contractions: a dot reads its operands in any order of dimensions, so transposes at
-// which of its sides comes first is its choice; and a reduction of one element is that element.
+// Simplifies around contractions. A dot reads its operands in any order of dimensions, so it can absorb
+// transposes of its operands and of its result; and a reduction of one element is that element.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -20,8 +20,8 @@ Dims Mapped(const Dims& dims, const Dims& permutation) {
 
 bool Contains(const Dims& dims, int64_t d) { return std::find(dims.begin(), dims.end(), d) != dims.end(); }
 
-// Whether the dimensions that are in neither list keep their order under the permutation: the result lists
-// them in order.
+// Returns true when the dimensions that are in neither list keep their order under the permutation, because
+// the result lists them in order.
 bool KeepsFreeOrder(const Dims& permutation, const Dims& contracting, const Dims& batch) {
   int64_t last = -1;
   for (size_t d = 0; d < permutation.size(); ++d) {
@@ -33,7 +33,7 @@ bool KeepsFreeOrder(const Dims& permutation, const Dims& contracting, const Dims
   return true;
 }
 
-// dot(transpose(x), y) is a dot of x with its dimensions renamed.
+// Rewrites dot(transpose(x), y) as a dot of x with its dimensions renamed.
 NodeId AbsorbTransposes(ComputationCopy& copy, Instruction instruction) {
   DotAttributes dot = instruction.attributes<DotAttributes>();
   NodeId operands[] = {copy.node(instruction.operands()[0]), copy.node(instruction.operands()[1])};
@@ -52,8 +52,8 @@ NodeId AbsorbTransposes(ComputationCopy& copy, Instruction instruction) {
   return changed ? copy.Replace(instruction, kDot, instruction.shape_id(), dot, operands) : kUnchanged;
 }
 
-// transpose(dot(x, y)), when it swaps what is left of x and of y, is dot(y, x). Only when nothing else uses
-// the dot.
+// Rewrites transpose(dot(x, y)) as dot(y, x), when it swaps the free dimensions of x and of y. Only when the
+// dot has no other use.
 NodeId SwapTransposedDot(ComputationCopy& copy, Instruction instruction) {
   const Instruction operand = copy.operand(instruction, 0);
   if (operand.opcode() != kDot || copy.use_count(instruction.operands()[0]) != 1) return kUnchanged;
@@ -77,8 +77,8 @@ NodeId SwapTransposedDot(ComputationCopy& copy, Instruction instruction) {
   return copy.Replace(instruction, kDot, instruction.shape_id(), swapped, operands);
 }
 
-// Whether `init` is the value that a reducer may be given any number of times: what HLO asks of an init,
-// checked.
+// Returns true when a reducer may be given `init` any number of times without a change. HLO demands it of an
+// init; this checks it.
 bool IsIdentity(Opcode opcode, const Shape& scalar, double init) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const bool real = IsFloat(scalar.type), pred = scalar.type == kPred;
@@ -93,7 +93,7 @@ bool IsIdentity(Opcode opcode, const Shape& scalar, double init) {
   }
 }
 
-// A reduction over dimensions of size 1 from an identity hands on its input.
+// A reduction over dimensions of size 1 from an identity is its input.
 NodeId ReduceOfOne(ComputationCopy& copy, Instruction instruction) {
   if (instruction.operand_count() != 2) return kUnchanged;
   const Shape& whole = instruction.operand(0).shape();

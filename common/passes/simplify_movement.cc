@@ -1,4 +1,4 @@
-// Simplification of data movement: what moves nothing is dropped, and chains become one.
+// Simplifies data movement: instructions that move no data are removed, and chains become one instruction.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -16,7 +16,7 @@ NodeId OperandNode(const ComputationCopy& copy, Instruction instruction, uint32_
   return copy.node(instruction.operands()[i]);
 }
 
-// Operand 0 itself, when it has the instruction's shape.
+// Returns operand 0 when it has the instruction's shape.
 NodeId OperandIfSameShape(const ComputationCopy& copy, Instruction instruction) {
   const bool same = Compatible(instruction.shape(), copy.operand(instruction, 0).shape());
   return same ? OperandNode(copy, instruction) : kUnchanged;
@@ -31,8 +31,7 @@ bool CountsUp(const Dims& dims) {
   return true;
 }
 
-// Operand dimension i of the instruction's shape comes from dimension dims[i] of `node`'s... broadcast of
-// `node` to that shape.
+// Returns a broadcast of `node` to the instruction's shape. Dimension i of `node` becomes dimension dims[i].
 NodeId BroadcastOf(ComputationCopy& copy, Instruction instruction, NodeId node, Dims dims) {
   return copy.Replace(instruction, kBroadcast, instruction.shape_id(), DimensionsAttributes{std::move(dims)},
                       {node});
@@ -43,7 +42,7 @@ NodeId ReshapeOf(ComputationCopy& copy, Instruction instruction, NodeId node) {
   return copy.Replace(instruction, kReshape, instruction.shape_id(), DimensionsAttributes{}, {node});
 }
 
-// A broadcast scalar stays one under every movement.
+// Returns the scalar of a broadcast scalar, which stays a broadcast scalar under every movement.
 NodeId SplatSource(Instruction operand) {
   const bool splat = operand.opcode() == kBroadcast && operand.operand(0).shape().IsScalar();
   return splat ? operand.operands()[0] : kUnchanged;
@@ -76,7 +75,8 @@ NodeId SimplifyBroadcast(ComputationCopy& copy, Instruction instruction) {
   return BroadcastOf(copy, instruction, operand.operands()[0], std::move(composed));
 }
 
-// Whether a permutation keeps the order of all dimensions but those of size 1: then no element moves.
+// Returns true when a permutation keeps the order of all dimensions but those of size 1, so that no element
+// moves.
 bool MovesOnlyOnes(const Dims& permutation, const Shape& operand) {
   int64_t last = -1;
   for (const int64_t d : permutation) {
@@ -106,8 +106,8 @@ NodeId SimplifyTranspose(ComputationCopy& copy, Instruction instruction) {
     return ReshapeOf(copy, instruction, source);
   }
   if (operand.opcode() == kBroadcast) {
-    // Broadcast dimension k of the source to where the transpose puts it, unless that would permute the
-    // source.
+    // Maps broadcast dimension k of the source to its position after the transpose, unless that would permute
+    // the source.
     Dims moved;
     for (const int64_t d : operand.dimensions()) {
       moved.push_back(std::find(permutation.begin(), permutation.end(), d) - permutation.begin());
@@ -124,7 +124,7 @@ NodeId SimplifySlice(ComputationCopy& copy, Instruction instruction) {
 }
 
 NodeId SimplifyPad(ComputationCopy& copy, Instruction instruction) {
-  // Equal sizes are not enough: padding may add at one end what it cuts at the other.
+  // Equal sizes are not enough: padding may add at one end and cut at the other.
   for (const PadDimension& pad : instruction.attributes<PadAttributes>().dimensions) {
     if (pad.low != 0 || pad.high != 0) return kUnchanged;
   }
@@ -144,7 +144,7 @@ NodeId SimplifyGetTupleElement(ComputationCopy& copy, Instruction instruction) {
   return tuple.operands()[instruction.attributes<TupleIndexAttributes>().index];
 }
 
-// A tuple of all elements of one tuple, in order, is that tuple.
+// Replaces a tuple of all elements of one tuple, in order, by that tuple.
 NodeId SimplifyTuple(ComputationCopy& copy, Instruction instruction) {
   NodeId source = kUnchanged;
   for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
@@ -158,7 +158,8 @@ NodeId SimplifyTuple(ComputationCopy& copy, Instruction instruction) {
   return whole == instruction.operand_count() ? source : kUnchanged;
 }
 
-// Targets that mark a value for partitioning or placement and hand it on; on one device they say nothing.
+// Returns true for targets that mark a value for partitioning or placement and return it unchanged; on one
+// device they have no effect.
 bool IsMark(std::string_view target) {
   constexpr std::array<std::string_view, 6> kMarks = {
       "Sharding",           "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement",
@@ -183,7 +184,7 @@ NodeId SimplifyMovement(ComputationCopy& copy, Instruction instruction) {
     case kSlice: return SimplifySlice(copy, instruction);
     case kPad: return SimplifyPad(copy, instruction);
     case kReverse: return SimplifyReverse(copy, instruction);
-    case kDynamicSlice:  // Of the whole: every start is clamped to zero.
+    case kDynamicSlice:  // A slice of the whole: every start is clamped to zero.
     case kCopy:
     case kDomain: return OperandIfSameShape(copy, instruction);
     case kConcatenate: return instruction.operand_count() == 1 ? OperandNode(copy, instruction) : kUnchanged;

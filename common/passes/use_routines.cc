@@ -1,4 +1,4 @@
-// Calls by the routines that they name (common/lapack/routine_call.h).
+// Replaces calls by the routines that they name (common/lapack/routine_call.h).
 #include "common/passes/use_routines.h"
 
 #include <vector>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kAll = ~uint32_t{0};
 
-// Which elements of each tuple are used, a bit each.
+// Returns the used elements of each tuple, one bit per element.
 std::vector<uint32_t> UsedElements(const Computation& computation) {
   std::vector<uint32_t> used(computation.size(), 0);
   used[computation.root_id()] = kAll;

@@ -1,4 +1,4 @@
-// Calls that are LAPACK's routines, replaced by custom calls of these.
+// Replaces calls that are LAPACK routines by custom calls of these.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace hlod {
 
-// Without LAPACK they stay what they are, and are inlined with other calls. Where nothing needs the vectors
-// of a decomposition they are not computed.
+// Without LAPACK they stay calls, and are inlined like other calls. The vectors of a decomposition are not
+// computed when no instruction reads them.
 bool HasRoutines(const hlo::Module& module);
 std::unique_ptr<hlo::Module> UseRoutines(const hlo::Module& module, PassWatch* watch = nullptr);
 

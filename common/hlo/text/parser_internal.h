@@ -44,8 +44,7 @@ struct ParsedComputation {
 };
 
 struct ParsedModule {
-  std::vector<ParsedComputation>
-      computations;  // Including those written in place, before the one that holds them.
+  std::vector<ParsedComputation> computations;  // One written in place precedes the one that holds it.
   std::vector<uint32_t> named;                  // The computations that can be called by name.
   std::optional<uint32_t> entry;                // The computation marked ENTRY.
   std::deque<std::string> names;                // Storage for names of references that are not in the text.
