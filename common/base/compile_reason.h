@@ -14,7 +14,7 @@ enum class CompileReason : int {
 std::string_view Name(CompileReason reason);
 // Returns the reason with this wire number, or kUnsaid when this build does not have it.
 CompileReason CompileReasonFromNumber(int number);
-// What to do so that a program is not compiled again for this reason, in a sentence.
+// Returns advice, in one sentence, that avoids another compilation for this reason.
 std::string_view Remedy(CompileReason reason);
 
 }  // namespace hlod

@@ -1,4 +1,4 @@
-// The handful of element functions that reductions and contractions share with the elementwise kernels.
+// The few element functions that reductions and contractions share with the elementwise kernels.
 #pragma once
 
 #include <cmath>
@@ -11,12 +11,12 @@
 
 namespace hlod::evaluator {
 
-// The value's lowest bits, the others zero.
+// Returns the value's lowest bits, with the others zero.
 inline uint64_t LowBits(uint64_t value, int bits) {
   return bits >= 64 ? value : value & ((uint64_t{1} << bits) - 1);
 }
 
-// Integers wrap as two's complement; complex products are the plain formula, which does not recover
+// Integers wrap as two's complement. Complex products use the plain formula, which does not recover
 // infinities.
 template <typename C>
 C Sum(C a, C b) {
@@ -49,8 +49,8 @@ bool HasNan(C a) {
     return false;
   }
 }
-// Calls f(combine) with the element function of one of the opcodes that reducers are made of; false when
-// `opcode` is none of them. Of pred: add and maximum are or, multiply and minimum are and.
+// Calls f(combine) with the element function of an opcode that reducers are made of. Returns false for any
+// other `opcode`. For pred, add and maximum are or; multiply and minimum are and.
 template <typename C, typename F>
 bool VisitCombiner(hlo::Opcode opcode, bool is_pred, F&& f) {
   using enum hlo::Opcode;

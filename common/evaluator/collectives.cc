@@ -1,4 +1,5 @@
-// Collectives of a program that runs on one device: device 0 alone takes part, and gets back what it gave.
+// Collectives of a program that runs on one device: device 0 is the only participant, and gets its own values
+// back.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -15,7 +16,7 @@ using hlo::Literal;
 
 namespace {
 
-// One value for one operand, a tuple for more.
+// Returns one value for one operand, a tuple for several.
 Value OneOrTuple(std::vector<Value> values) {
   return values.size() == 1 ? std::move(values[0]) : Value::Tuple(std::move(values));
 }
@@ -33,14 +34,14 @@ absl::StatusOr<Value> AllGatherStart(Evaluation&, Instruction instruction, std::
   return Value::Tuple({both, both});
 }
 
-// all-to-all: along a dimension, or an operand for each device.
+// Runs all-to-all, either along a dimension or with one operand per device.
 absl::StatusOr<Value> PiecesOf(Evaluation&, Instruction instruction, std::vector<Value>& operands) {
   RETURN_IF_ERROR(hlo::CheckOneParticipant(instruction));
   if (instruction.shape().IsTuple()) return Value::Tuple(std::move(operands));
   return std::move(operands[0]);
 }
 
-// A device that nobody sends to gets zeros.
+// A device without a source gets zeros.
 absl::StatusOr<Value> CollectivePermute(Evaluation&, Instruction instruction, std::vector<Value>& operands) {
   RETURN_IF_ERROR(hlo::CheckOneParticipant(instruction));
   if (instruction.attributes<hlo::PermuteAttributes>().pairs.empty()) {
@@ -59,8 +60,8 @@ absl::StatusOr<Value> CollectivePermuteStart(Evaluation& evaluation, Instruction
   return Value::Tuple(std::move(elements));
 }
 
-// Rows [input_offsets[i], + send_sizes[i]) of the input go to output_offsets[i] of the output, in order; rows
-// outside either array are left out.
+// Copies rows [input_offsets[i], + send_sizes[i]) of the input to output_offsets[i] of the output, in order.
+// Rows outside either array are left out.
 absl::StatusOr<Literal> RaggedAllToAll(Evaluation& evaluation, Instruction instruction, Operands operands) {
   RETURN_IF_ERROR(hlo::CheckOneParticipant(instruction));
   Literal result = operands.Take(1);

@@ -9,14 +9,14 @@ namespace {
 
 using hlo::ComparisonDirection;
 
-// -NaN < -inf < ... < -0 < +0 < ... < +inf < +NaN: the bits as sign and magnitude, made two's complement.
-// Widening a float to double keeps this order.
+// Maps a float to an integer in the order -NaN < -inf < ... < -0 < +0 < ... < +inf < +NaN: its bits are sign
+// and magnitude, which become two's complement. Widening a float to double keeps this order.
 int64_t TotalOrder(double value) {
   const auto bits = std::bit_cast<int64_t>(value);
   return bits < 0 ? std::numeric_limits<int64_t>::min() - bits - 1 : bits;
 }
 
-// A comparison by `key` of each element. False for NaN but for `ne`, as C++'s operators are.
+// Compares elements by `key`. With NaN every direction but `ne` is false, as for C++'s operators.
 template <typename C, typename Key>
 KernelFunction ByKey(ComparisonDirection direction, Key) {
   const auto make = [](auto f) { return MakeBinary<C, uint64_t>(f); };

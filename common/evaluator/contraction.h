@@ -1,4 +1,4 @@
-// What dot and convolution compute in, and how their sums become the result.
+// The carriers in which dot and convolution compute, and the conversion of their sums to the result.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace hlod::evaluator {
 
-// Products are summed in the widest kind of operands and result, as XLA sums them: complex before float
-// before integer. Integer sums wrap in the result's own carrier.
+// Returns the carrier of the sums: the widest kind of operands and result, as in XLA, with complex before
+// float before integer. Integer sums wrap in the result's own carrier.
 inline Carrier SumCarrier(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::PrimitiveType result) {
   for (const Carrier carrier : {Carrier::kComplex, Carrier::kFloat}) {
     if (CarrierOf(lhs) == carrier || CarrierOf(rhs) == carrier || CarrierOf(result) == carrier)
@@ -26,14 +26,14 @@ inline Carrier SumCarrier(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::P
   return CarrierOf(result);
 }
 
-// Writes sums into `result`, converted as the opcode `convert` does it where their carrier is another one:
+// Writes sums into `result`. When its carrier is another one, they are converted as by the opcode `convert`:
 // float sums of an integer result truncate and saturate.
 template <typename C>
 void StoreSums(const std::vector<C>& sums, hlo::Literal& result) {
   const hlo::PrimitiveType type = result.shape().type;
   if (CarrierFor<C>() == CarrierOf(type)) return StoreAll(sums, result);
   const hlo::PrimitiveType from = CarrierFor<C>() == Carrier::kComplex ? hlo::kC128 : hlo::kF64;
-  std::vector<Wide> converted(sums.size());  // Room for a block of any carrier.
+  std::vector<Wide> converted(sums.size());  // Holds a block of any carrier.
   const void* const in[] = {sums.data()};
   FindConvertKernel(from, type)(
       in, converted.data(), static_cast<int64_t>(sums.size()),
@@ -41,7 +41,7 @@ void StoreSums(const std::vector<C>& sums, hlo::Literal& result) {
   Store(type, converted.data(), static_cast<int64_t>(sums.size()), result.bytes().data());
 }
 
-// An operand's elements with its dimensions in this order.
+// Returns an operand's elements with its dimensions in the order `order`.
 template <typename C>
 absl::StatusOr<std::vector<C>> InOrder(Evaluation& evaluation, const hlo::Literal& operand,
                                        const Dims& order) {
@@ -55,12 +55,12 @@ absl::StatusOr<std::vector<C>> InOrder(Evaluation& evaluation, const hlo::Litera
   return ordered;
 }
 
-// Adds the product of a [m, k] and b [k, n] to c [m, n], dense and row-major. Large ones of floats and
-// complex numbers by BLAS, where there is one.
+// Adds the product of a [m, k] and b [k, n] to c [m, n], dense and row-major. Large products of floats and
+// complex numbers are computed by BLAS, when it is installed.
 template <typename C>
 absl::Status AddProduct(Evaluation& evaluation, int64_t m, int64_t n, int64_t k, const C* a, const C* b,
                         C* c) {
-  // Below the first a loop is as fast; the second takes some milliseconds.
+  // Up to kTermsMin terms a loop is as fast; kTermsMax terms take some milliseconds.
   constexpr int64_t kTermsMin = 1 << 18, kTermsMax = 1 << 24;
   if constexpr (std::is_same_v<C, double> || std::is_same_v<C, Complex>) {
     const int64_t row_terms = n * k;
@@ -72,7 +72,7 @@ absl::Status AddProduct(Evaluation& evaluation, int64_t m, int64_t n, int64_t k,
         RETURN_IF_ERROR(evaluation.Tick(count * row_terms));
         done = lapack::AddProduct(count, n, k, a + row * k, b, c + row * n);
       }
-      if (done) return absl::OkStatus();  // It fails at once or never.
+      if (done) return absl::OkStatus();  // It fails at the first call or never.
     }
   }
   for (int64_t row = 0; row < m; ++row) {

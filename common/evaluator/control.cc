@@ -29,17 +29,17 @@ absl::StatusOr<Value> AfterAll(Evaluation&, Instruction instruction, std::vector
 
 namespace {
 
-// Zeros of any shape: contexts that nobody reads.
+// Returns zeros of any shape, for contexts that no instruction reads.
 Value Zeros(const hlo::Shape& shape) { return Value::Own(Literal(shape)); }
 
 }  // namespace
 
-// (copy, original, context): the copy is there at once.
+// Returns (copy, original, context). The copy is complete at once.
 absl::StatusOr<Value> CopyStart(Evaluation&, Instruction instruction, std::vector<Value>& operands) {
   return Value::Tuple({operands[0], operands[0], Zeros(instruction.shape().tuple[2])});
 }
 
-// ((operands), result, context...): the computation runs here, and is done at once.
+// Returns ((operands), result, context...). The computation runs here and is complete at once.
 absl::StatusOr<Value> AsyncStart(Evaluation& evaluation, Instruction instruction,
                                  std::vector<Value>& operands) {
   std::vector<Value> elements = {Value::Tuple(operands)};
@@ -79,7 +79,7 @@ absl::StatusOr<Value> While(Evaluation& evaluation, Instruction instruction, std
   }
 }
 
-// pred: true takes the first branch. s32: an index out of range takes the last.
+// For a pred selector, true takes the first branch; for s32, an index out of range takes the last.
 absl::StatusOr<Value> Conditional(Evaluation& evaluation, Instruction instruction,
                                   std::vector<Value>& operands) {
   const Literal& selector = *operands[0].array;
@@ -93,7 +93,7 @@ absl::StatusOr<Value> Conditional(Evaluation& evaluation, Instruction instructio
   if (branch < 0 || branch > last) branch = last;
   std::vector<Value> arguments;
   arguments.push_back(std::move(operands[1 + branch]));
-  operands.clear();  // The branches not taken need not keep their operands alive.
+  operands.clear();  // The operands of other branches need not stay alive.
   return evaluation.Call(instruction.called()[branch], std::move(arguments));
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 using hlo::PrimitiveType;
 
-// The range of an integer type's values.
+// Return the range of an integer type's values.
 double Lowest(PrimitiveType type) {
   return hlo::IsSigned(type) ? -std::ldexp(1.0, hlo::Info(type).bits - 1) : 0.0;
 }
@@ -20,7 +20,7 @@ uint64_t Largest(PrimitiveType type) {
   return ValueBits(type) == 64 ? ~uint64_t{0} : (uint64_t{1} << ValueBits(type)) - 1;
 }
 
-// Truncates towards zero and saturates; NaN gives 0.
+// Truncates towards zero and saturates; NaN becomes 0.
 template <typename C>
 C Truncate(double value, PrimitiveType to) {
   if (std::isnan(value)) return 0;
@@ -29,8 +29,8 @@ C Truncate(double value, PrimitiveType to) {
   return static_cast<C>(value);
 }
 
-// An integer as a double rounded to odd, so that the next rounding, to fewer bits, is the only one that
-// counts.
+// Returns an integer as a double rounded to odd, so that only the next rounding, to fewer bits, has an effect
+// on the result.
 template <typename C>
 double ToOdd(C value) {
   const bool negative = Less(value, C{0});
@@ -75,8 +75,8 @@ void Bitcast(const void* const* in, void* out, int64_t n, const KernelContext& c
   }
 }
 
-// The exponent of the finest step of `format` around a value that is neither 0 nor NaN nor infinite: below
-// the smallest normal number of `source` steps get no finer.
+// Returns the exponent of the finest step of `format` around a value that is neither 0 nor NaN nor infinite.
+// Below the smallest normal number of `source` the steps do not get finer.
 int StepExponent(double value, FloatFormat source, int mantissa_bits) {
   int exponent;
   std::frexp(value, &exponent);
@@ -84,8 +84,8 @@ int StepExponent(double value, FloatFormat source, int mantissa_bits) {
   return (exponent - 1 < smallest ? smallest : exponent - 1) - mantissa_bits;
 }
 
-// Rounds the mantissa to nearest even, then sends what the exponent cannot hold to infinity or to zero. f8 is
-// computed in f16, as XLA does.
+// Rounds the mantissa to nearest even, then replaces values outside the exponent's range by infinity or zero.
+// f8 is computed in f16, as XLA does.
 double ReducePrecision(double value, const KernelContext& context) {
   if (!std::isfinite(value) || value == 0) return value;
   const FloatFormat source =
@@ -95,7 +95,7 @@ double ReducePrecision(double value, const KernelContext& context) {
     const int step = StepExponent(value, source, context.format.mantissa_bits);
     const double steps = std::ldexp(value, -step);
     rounded = std::ldexp(std::nearbyint(steps), step);
-    // Without a mantissa, even is the exponent as it is stored, with an odd bias.
+    // Without a mantissa, even and odd refer to the stored exponent, whose bias is odd.
     if (context.format.mantissa_bits == 0 && std::fabs(steps) == 1.5 && step % 2 != 0)
       rounded = std::copysign(std::ldexp(1.0, step), value);
   }
@@ -109,8 +109,8 @@ double ReducePrecision(double value, const KernelContext& context) {
   return rounded;
 }
 
-// Away from zero when the random number, as a fraction of its range, is less than the part that truncation
-// drops.
+// Rounds away from zero when the random number, as a fraction of its range, is less than the part that
+// truncation drops.
 template <typename C>
 void StochasticConvert(const void* const* in, void* out, int64_t n, const KernelContext& context) {
   const auto* x = static_cast<const double*>(in[0]);

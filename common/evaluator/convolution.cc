@@ -1,5 +1,5 @@
-// convolution: any number of spatial dimensions, both dilations, reversal, feature and batch groups; summed
-// as dot sums.
+// convolution with any number of spatial dimensions, both dilations, reversal, feature and batch groups. Sums
+// are computed as in dot.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -18,8 +18,8 @@ using hlo::RowMajorStrides;
 
 namespace {
 
-// The input coordinate that kernel place `k` meets at output place `o`, or -1 in the padding and in the holes
-// of base dilation.
+// Returns the input coordinate that kernel position `k` meets at output position `o`, or -1 in the padding
+// and in the holes of base dilation.
 int64_t InputCoordinate(const hlo::WindowDimension& window, int64_t o, int64_t k, int64_t input_size) {
   const int64_t at = o * window.stride + k * window.window_dilation - window.padding_low;
   if (at < 0 || at % window.base_dilation != 0 || at / window.base_dilation >= input_size) return -1;
@@ -33,10 +33,10 @@ Dims Order(int64_t first, const Dims& middle, int64_t last) {
   return order;
 }
 
-// Sums what each kernel place adds to the output places at which it meets the input: a product of the input's
-// features there, gathered, with the kernel's features. The padding takes no part, so that an infinity in the
-// kernel meets no zero of it. x: [batch, spatial..., feature], w: [group, spatial..., input feature, output
-// feature of the group], sums: [group, batch, spatial..., feature].
+// Adds, for each kernel position, its contribution to the output positions at which it meets the input: the
+// product of the input's features there, gathered, with the kernel's features. The padding is left out, so
+// that an infinity in the kernel is never multiplied by a padding zero. x: [batch, spatial..., feature], w:
+// [group, spatial..., input feature, output feature of the group], sums: [group, batch, spatial..., feature].
 template <typename C>
 class Places {
  public:
@@ -49,12 +49,12 @@ class Places {
         out_sizes_(Pick(out, conv.output_spatial)),
         in_features_(in[conv.input_feature]) {}
 
-  // Of one group and one image. `x` is its first feature in the image.
+  // Adds the sums of one group and one image. `x` points at the group's first feature in the image.
   absl::Status Add(const C* x, const C* w, int64_t depth, int64_t features, C* sums) {
     const Dims in_strides = hlo::RowMajorStrides(in_sizes_), out_strides = hlo::RowMajorStrides(out_sizes_);
     const size_t spatial = in_sizes_.size();
     for (Odometer place(kernel_sizes_); place.valid(); place.Next(), w += depth * features) {
-      // Along each dimension the output places, and the input places that they meet.
+      // Along each dimension, the output positions and the input positions that they meet.
       std::vector<std::vector<std::pair<int64_t, int64_t>>> met(spatial);
       Dims counts(spatial);
       for (size_t s = 0; s < spatial; ++s) {
@@ -104,15 +104,15 @@ class Places {
   const hlo::ConvolutionAttributes& conv_;
   const Dims in_sizes_, kernel_sizes_, out_sizes_;
   const int64_t in_features_;
-  std::vector<int64_t> rows_;           // Output places.
-  std::vector<C> gathered_, products_;  // Of each of them the input's features, and the sums.
+  std::vector<int64_t> rows_;           // Output positions.
+  std::vector<C> gathered_, products_;  // By row: the input's features, and the sums.
 };
 
 template <typename C>
 absl::Status ConvolveIn(Evaluation& evaluation, const hlo::ConvolutionAttributes& conv, const Literal& lhs,
                         const Literal& rhs, Literal& result) {
   const Dims &in = lhs.shape().dims, &kernel = rhs.shape().dims, &out = result.shape().dims;
-  // Output features fall into as many consecutive groups as there are feature groups (each reads its own
+  // Output features are split into `groups` consecutive groups, which are feature groups (each reads its own
   // input features) or batch groups (each reads its own part of the batch).
   const int64_t feature_groups = conv.feature_group_count, batch_groups = conv.batch_group_count;
   const int64_t groups = std::max(feature_groups, batch_groups);
@@ -122,7 +122,7 @@ absl::Status ConvolveIn(Evaluation& evaluation, const hlo::ConvolutionAttributes
   ASSIGN_OR_RETURN(
       const std::vector<C> x,
       InOrder<C>(evaluation, lhs, Order(conv.input_batch, conv.input_spatial, conv.input_feature)));
-  // A group's output features are next to one another only within the rows of [..., group, feature].
+  // A group's output features are adjacent only within the rows of [..., group, feature].
   ASSIGN_OR_RETURN(const std::vector<C> all, InOrder<C>(evaluation, rhs,
                                                         Order(conv.kernel_output_feature, conv.kernel_spatial,
                                                               conv.kernel_input_feature)));
@@ -141,7 +141,8 @@ absl::Status ConvolveIn(Evaluation& evaluation, const hlo::ConvolutionAttributes
                                     features, sums.data() + (group * images + image) * places * features));
     }
   }
-  // [group, batch, spatial..., feature] to the result's own order, of which the feature is [group, feature].
+  // Reorders [group, batch, spatial..., feature] to the result's dimensions, whose feature is [group,
+  // feature].
   std::vector<C> ordered(sums.size());
   const Dims strides = RowMajorStrides(out);
   Dims dims = {groups, images},

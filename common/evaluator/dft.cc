@@ -1,6 +1,7 @@
-// A line whose length has a small prime factor p is p interleaved lines (Cooley and Tukey): their transforms
-// are joined by transforms of length p. A prime length is transformed by the definition when it is small, and
-// else as a convolution by transforms of a power of two (Bluestein): with w = exp(sign pi i / length),
+// A line whose length has a small prime factor p is treated as p interleaved lines (Cooley and Tukey), whose
+// transforms are joined by transforms of length p. A prime length is transformed by the definition when it is
+// small, and else as a convolution by transforms of a power of two (Bluestein): with w = exp(sign pi i /
+// length),
 //
 //   X[k] = w^(k k) sum_n (x[n] w^(n n)) w^(-(k - n)(k - n)),  for 2 k n = k k + n n - (k - n)(k - n).
 #include "common/evaluator/dft.h"
@@ -16,7 +17,7 @@ namespace {
 
 constexpr int64_t kSmallPrimeMax = 61;
 
-// exp(sign 2 pi i place / length).
+// Returns exp(sign 2 pi i place / length) for each place.
 std::vector<Complex> RootsOf(int64_t length, int sign) {
   std::vector<Complex> roots(static_cast<size_t>(length));
   for (int64_t i = 0; i < length; ++i) {
@@ -26,7 +27,7 @@ std::vector<Complex> RootsOf(int64_t length, int sign) {
   return roots;
 }
 
-// The smallest prime factor; the number itself when that is not a small prime.
+// Returns the smallest prime factor; the number itself when that is not a small prime.
 int64_t SmallFactor(int64_t length) {
   for (int64_t p = 2; p <= kSmallPrimeMax && p * p <= length; ++p) {
     if (length % p == 0) return p;
@@ -42,7 +43,7 @@ int64_t SmallFactor(int64_t length) {
 class Dft::ByConvolution {
  public:
   ByConvolution(int64_t length, int sign) : length_(length), padded_(PaddedOf(length)) {
-    // The exponent n n is that of a root of 2 length, modulo which it stays exact.
+    // The exponent n n belongs to a root of unity of order 2 length, and is exact modulo 2 length.
     const std::vector<Complex> roots = RootsOf(2 * length, sign);
     chirp_.resize(static_cast<size_t>(length));
     int64_t square = 0;
@@ -99,7 +100,7 @@ absl::Status Dft::Run(Evaluation& evaluation, const Complex* x, int64_t stride, 
   return Transform(evaluation, x, stride, out, length_, 1);
 }
 
-// `root_step`: the line's root of unity is the length's by that power.
+// `root_step`: the line's root of unity is the root of the whole length to this power.
 absl::Status Dft::Transform(Evaluation& evaluation, const Complex* x, int64_t stride, Complex* out,
                             int64_t length, int64_t root_step) const {
   if (length <= 1) {

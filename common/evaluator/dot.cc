@@ -46,7 +46,7 @@ absl::Status DotIn(Evaluation& evaluation, const hlo::DotAttributes& dot, const 
   return absl::OkStatus();
 }
 
-// A dot of any operands into `result`, which has its shape.
+// Computes a dot of any operands into `result`, which has its shape.
 absl::Status DotInto(Evaluation& evaluation, const hlo::DotAttributes& dot, const Literal& lhs,
                      const Literal& rhs, Literal& result) {
   if (result.element_count() == 0) return absl::OkStatus();
@@ -54,8 +54,9 @@ absl::Status DotInto(Evaluation& evaluation, const hlo::DotAttributes& dot, cons
   return VisitCarrier(carrier, [&]<typename C>() { return DotIn<C>(evaluation, dot, lhs, rhs, result); });
 }
 
-// The operand once for each group, groups first: in each copy the indices of `dimension` that are not of the
-// group hold zeros. `prefix`: the operand's dimensions that have sizes of their own, when `sizes` has them.
+// Returns a copy of the operand per group, along a new first dimension, in which the indices of `dimension`
+// outside the group hold zeros. `prefix` lists the operand's dimensions that have sizes of their own, when
+// `sizes` has them.
 absl::StatusOr<Literal> CopyForEachGroup(Evaluation& evaluation, const Literal& operand, const Literal& sizes,
                                          int64_t dimension, const Dims& prefix) {
   const int64_t groups = sizes.shape().dims.back(), rows = sizes.shape().rank() == 1 ? 0 : 1;
@@ -72,7 +73,7 @@ absl::StatusOr<Literal> CopyForEachGroup(Evaluation& evaluation, const Literal& 
     for (size_t p = 0; rows != 0 && p < prefix.size(); ++p) row += at[prefix[p]] * size_strides[p];
     int64_t end = 0;
     for (int64_t g = 0; g < groups; ++g) {
-      // A group of negative size is empty; sums stop at the dimension's size, so that none overflows.
+      // A group of negative size is empty; the sums stop at the dimension's size, so they cannot overflow.
       const int64_t left = operand.shape().dims[dimension] - end;
       const int64_t begin = end;
       end += std::clamp<int64_t>(IndexAt(sizes, row + g), 0, left);
@@ -89,7 +90,8 @@ Dims Shifted(Dims dims) {
   return dims;
 }
 
-// The operand's numbers times its scale's, rounded to bf16; a number of the scale is for a block.
+// Returns the operand's numbers times its scale's, rounded to bf16. Each number of the scale applies to a
+// block.
 absl::StatusOr<Literal> Scaled(Evaluation& evaluation, const Literal& operand, const Literal& scale) {
   const Dims& dims = operand.shape().dims;
   ASSIGN_OR_RETURN(Literal scaled, evaluation.Allocate(hlo::Shape::Array(hlo::kBF16, dims)));
@@ -118,8 +120,8 @@ absl::StatusOr<Literal> Dot(Evaluation& evaluation, Instruction instruction, Ope
   return result;
 }
 
-// One dot over copies of the ragged operands: the groups are one more contracting dimension, or one more
-// batch.
+// Computes one dot over copies of the ragged operands: the groups become one more contracting dimension, or
+// one more batch dimension.
 absl::StatusOr<Literal> RaggedDot(Evaluation& evaluation, Instruction instruction, Operands operands) {
   const auto& ragged = instruction.attributes<hlo::RaggedDotAttributes>();
   const Literal &lhs = operands[0], &rhs = operands[1], &sizes = operands[2];
@@ -141,7 +143,7 @@ absl::StatusOr<Literal> RaggedDot(Evaluation& evaluation, Instruction instructio
     RETURN_IF_ERROR(DotInto(evaluation, dot, left, rhs, result));
     return result;
   }
-  // The same groups of rhs, whose dimensions are paired with those of lhs.
+  // rhs has the same groups, and its dimensions are paired with those of lhs.
   const auto found =
       std::find(ragged.dot.lhs_contracting.begin(), ragged.dot.lhs_contracting.end(), dimension);
   const auto position = static_cast<size_t>(found - ragged.dot.lhs_contracting.begin());
@@ -158,7 +160,7 @@ absl::StatusOr<Literal> RaggedDot(Evaluation& evaluation, Instruction instructio
   return result;
 }
 
-// As XLA defines it: operands and scales become bf16, and so do their products.
+// Follows XLA's definition: operands and scales become bf16, and so do their products.
 absl::StatusOr<Literal> ScaledDot(Evaluation& evaluation, Instruction instruction, Operands operands) {
   ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(instruction.shape()));
   ASSIGN_OR_RETURN(const Literal lhs, Scaled(evaluation, operands[0], operands[2]));

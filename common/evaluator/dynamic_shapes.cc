@@ -1,5 +1,5 @@
-// What an instruction is on actual sizes: set-dimension-size cuts, an instruction whose attributes speak of
-// sizes gets those of its operands, and then the rule of its opcode runs as for any static shape.
+// Runs instructions on actual sizes: set-dimension-size cuts; any other instruction gets attributes that
+// follow the actual sizes of its operands, and then the rule of its opcode runs as for any static shape.
 #include "common/evaluator/dynamic_shapes.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ using hlo::Shape;
 
 namespace {
 
-// The first `dims` elements of an array along each dimension.
+// Returns the first `dims` elements of an array along each dimension.
 absl::StatusOr<Literal> Cut(Evaluation& evaluation, const Literal& array, const Dims& dims) {
   ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(Shape::Array(array.shape().type, dims)));
   RETURN_IF_ERROR(CopyElements(evaluation, dims, hlo::ByteWidth(array.shape().type), array.bytes().data(),
@@ -46,8 +46,8 @@ absl::StatusOr<Literal> SetDimensionSize(Evaluation& evaluation, Instruction ins
   return Cut(evaluation, operands[0], dims);
 }
 
-// Operands that are of one shape, from `first` on: a static dimension is cut to what the dynamic ones have
-// there, as XLA takes it. Dimension `apart` may differ.
+// Checks that the operands from `first` on have equal actual sizes. A static dimension is cut to the size of
+// the dynamic ones, as in XLA. Dimension `apart` may differ.
 absl::Status Agree(Evaluation& evaluation, Instruction instruction, size_t first, size_t count, int64_t apart,
                    std::vector<Value>& operands) {
   Dims common;
@@ -55,7 +55,7 @@ absl::Status Agree(Evaluation& evaluation, Instruction instruction, size_t first
   for (size_t i = first; i < first + count; ++i) {
     const Shape &stated = instruction.operand(static_cast<uint32_t>(i)).shape(),
                 &actual = operands[i].array->shape();
-    if (actual.dims.empty()) continue;  // A scalar stands for every element.
+    if (actual.dims.empty()) continue;  // A scalar applies to every element.
     if (common.empty()) {
       common = stated.dims;
       fixed.assign(common.size(), false);
@@ -79,7 +79,7 @@ absl::Status Agree(Evaluation& evaluation, Instruction instruction, size_t first
   return absl::OkStatus();
 }
 
-// Dimensions of two operands that are paired: a static one is cut to the dynamic one's size.
+// Checks paired dimensions of two operands: a static one is cut to the dynamic one's size.
 absl::Status AgreePairs(Evaluation& evaluation, Instruction instruction, const Dims& lhs, const Dims& rhs,
                         std::vector<Value>& operands) {
   Dims wanted[2] = {operands[0].array->shape().dims, operands[1].array->shape().dims};
@@ -120,13 +120,13 @@ absl::Status AgreeOperands(Evaluation& evaluation, Instruction instruction, std:
   }
 }
 
-// The attributes for operands of actual sizes.
+// Returns the attributes for operands of actual sizes.
 hlo::Attributes ActualAttributes(Instruction instruction, const std::vector<Value>& operands) {
   hlo::Attributes attributes = instruction.attributes();
   if (operands.empty() || operands[0].array == nullptr) return attributes;
   const Shape& stated = instruction.operand(0).shape();
   const Dims& dims = operands[0].array->shape().dims;
-  // Sizes of slices: one of the whole dimension stays so.
+  // Slices of a whole dimension follow its size.
   const auto whole = [&](Dims& sizes) {
     for (int64_t d = 0; d < stated.rank(); ++d) {
       if (stated.IsDynamic(d) && sizes[d] == stated.dims[d]) sizes[d] = dims[d];
@@ -146,7 +146,7 @@ hlo::Attributes ActualAttributes(Instruction instruction, const std::vector<Valu
   return attributes;
 }
 
-// What the instruction states of its shape, for actual operands.
+// Returns the instruction's declared shape, for actual operands.
 absl::StatusOr<Shape> ActualDeclared(Instruction instruction, const std::vector<Value>& operands) {
   Shape declared = instruction.shape();
   declared.layout.reset();
@@ -194,7 +194,7 @@ absl::StatusOr<Shape> ActualDeclared(Instruction instruction, const std::vector<
     case hlo::kBitcastConvert:
     case hlo::kStochasticConvert:
     case hlo::kDot:
-    case hlo::kConvolution: break;  // Only the element type counts.
+    case hlo::kConvolution: break;  // Only the element type is used.
     default: {
       for (int64_t d = 0; d < declared.rank(); ++d) {
         if (declared.IsDynamic(d) && operands.empty()) return unknown(d);
@@ -277,7 +277,7 @@ absl::StatusOr<Literal> RunOnActualShapes(Evaluation& evaluation, Instruction in
   }
   RETURN_IF_ERROR(AgreeOperands(evaluation, instruction, operands));
 
-  // The instruction as it would have been written, over parameters of the actual shapes.
+  // Builds the instruction as it would have been written, over parameters of the actual shapes.
   hlo::Computation actual(std::make_shared<hlo::Tables>(), instruction.name());
   hlo::Tables& tables = actual.tables();
   std::vector<Shape> shapes;
@@ -307,7 +307,7 @@ absl::StatusOr<Literal> RunOnActualShapes(Evaluation& evaluation, Instruction in
   }
   const hlo::NodeId node = actual.Append(instruction.opcode(), tables.Intern(*inferred),
                                          tables.Intern(attributes), nodes, instruction.called());
-  // With sizes known, a dynamic reshape is a reshape.
+  // Once sizes are known, a dynamic reshape is a reshape.
   const Rule rule =
       instruction.opcode() == hlo::kDynamicReshape ? Rule{.array = Reshape} : FindRule(actual[node]);
   if (rule.array == nullptr) {
@@ -323,7 +323,7 @@ bool IsSizeCheckTarget(std::string_view target) {
 
 namespace {
 
-// "<bound or dimension> <name>"
+// Parses "<bound or dimension> <name>".
 std::optional<std::pair<int64_t, std::string_view>> ReadSizeCheck(std::string_view opaque) {
   const size_t space = opaque.find(' ');
   int64_t number = 0;
@@ -352,7 +352,7 @@ absl::StatusOr<Literal> SizeCheck(Evaluation&, Instruction instruction, Operands
   return operands.Take(0);
 }
 
-// common/hlo/dynamic_result.h
+// Stores a result in the form of common/hlo/dynamic_result.h.
 absl::StatusOr<Literal> StoreResult(Evaluation&, Instruction, Operands operands) {
   std::vector<int64_t> sizes;
   for (size_t i = 1; i < operands.size(); ++i) sizes.push_back(IndexAt(operands[i], 0));

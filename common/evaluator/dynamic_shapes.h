@@ -1,5 +1,5 @@
-// Values whose sizes are smaller than their shapes say: a dimension such as <=8 is a bound, and each value of
-// the evaluator has its actual sizes.
+// Values that are smaller than their shapes: a dimension such as <=8 is a bound, and each value of the
+// evaluator has its actual sizes.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,29 @@
 
 namespace hlod::evaluator {
 
-// Whether a value of shape `actual` may stand where `stated` is stated: as large, or in a bounded dimension
-// at most as large. A value's own shape has no dynamic dimension.
+// Returns true when a value of shape `actual` fits the shape `stated`: its sizes are equal, or at most the
+// bound in bounded dimensions. A value's own shape has no dynamic dimension.
 bool FitsWithin(const hlo::Shape& actual, const hlo::Shape& stated);
 
-// Whether the shape of the instruction or of an operand is dynamic.
+// Returns true when the shape of the instruction or of an operand is dynamic.
 bool HasDynamicShapes(hlo::Instruction instruction);
 
 // Runs an instruction with an array rule as if it had been written for the actual sizes of its operands: its
-// shape is inferred from them, and what its attributes say of a dynamic dimension follows its size.
-// INVALID_ARGUMENT when sizes do not suit each other; UNIMPLEMENTED when no rule says which size a dynamic
-// dimension of the result has.
+// shape is inferred from them, and its attributes follow the size of dynamic dimensions. INVALID_ARGUMENT
+// when sizes do not fit each other; UNIMPLEMENTED when no rule determines the size of a dynamic dimension of
+// the result.
 absl::StatusOr<hlo::Literal> RunOnActualShapes(Evaluation& evaluation, hlo::Instruction instruction,
                                                std::vector<Value>& operands);
 
-// Custom-calls with a target of custom_calls.h that check a size, and those of them that are well formed.
+// Return true for custom-calls with a target of custom_calls.h that checks a size, and for well-formed ones
+// of them.
 bool IsSizeCheckTarget(std::string_view target);
 bool IsSizeCheck(hlo::Instruction instruction);
 
-// INVALID_ARGUMENT unless instruction `name` may give a dimension of this bound, of which `present` elements
-// are there, `size` elements.
+// INVALID_ARGUMENT unless instruction `name` may set the size of a dimension with `bound` and `present`
+// existing elements to `size`.
 absl::Status CheckDimensionSize(std::string_view name, int64_t size, int64_t bound, int64_t present);
-// ... unless two dimensions that instruction `name` takes to be of one size are.
+// INVALID_ARGUMENT unless two dimensions that must be equal in instruction `name` are equal.
 absl::Status CheckSameSize(std::string_view name, int64_t size, int64_t other, int64_t dimension);
 
 }  // namespace hlod::evaluator

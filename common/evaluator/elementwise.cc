@@ -13,7 +13,7 @@ using hlo::Literal;
 using hlo::PrimitiveType;
 
 namespace {
-// Elements at a time: a few blocks of 16-byte carriers stay in the first-level cache.
+// Elements per block: a few blocks of 16-byte carriers fit into the first-level cache.
 constexpr int64_t kBlock = 512;
 }  // namespace
 
@@ -26,7 +26,7 @@ absl::StatusOr<Literal> Elementwise(Evaluation& evaluation, hlo::Instruction ins
   const void* in[3] = {};
   for (size_t k = 0; k < operands.size(); ++k) {
     in[k] = blocks[k].data();
-    // The scalar bound of a clamp or predicate of a select stands for every element.
+    // A scalar bound of a clamp or predicate of a select applies to every element.
     if (!operands[k].shape().IsScalar() || operands[k].shape().dims == result.shape().dims) continue;
     const PrimitiveType type = operands[k].shape().type;
     std::byte* block = reinterpret_cast<std::byte*>(blocks[k].data());
@@ -69,8 +69,8 @@ absl::StatusOr<Literal> Map(Evaluation& evaluation, hlo::Instruction instruction
 
 namespace {
 
-// Bit `bit` of an array whose elements of `bits` bits lie one after the other, lowest first; each is kept in
-// whole bytes.
+// The address of bit `bit` of an array whose elements of `bits` bits follow one another, lowest first. Each
+// element is stored in whole bytes.
 struct BitAddress {
   int64_t byte;
   int shift;
@@ -83,7 +83,8 @@ BitAddress AddressOf(int64_t bit, int bits) {
 
 }  // namespace
 
-// The same bits under another type: a wide element is its narrow ones from the lowest bits up.
+// Returns the same bits under another type: a wide element consists of its narrow ones from the lowest bits
+// up.
 absl::StatusOr<Literal> BitcastConvert(Evaluation& evaluation, hlo::Instruction instruction,
                                        Operands operands) {
   const Literal& operand = operands[0];
@@ -102,7 +103,7 @@ absl::StatusOr<Literal> BitcastConvert(Evaluation& evaluation, hlo::Instruction 
       result.bytes()[target.byte] |= value << target.shift;
     }
   }));
-  // Sub-byte signed integers are kept sign-extended.
+  // Sub-byte signed integers are stored sign-extended.
   const PrimitiveType type = result.shape().type;
   if (to < 8 && hlo::IsSigned(type)) {
     std::vector<int64_t> values = LoadAs<int64_t>(result);

@@ -1,4 +1,4 @@
-// Elementwise opcodes of two and three operands, on each carrier, with the corner rules of integers.
+// Elementwise opcodes of two and three operands, on each carrier, with the special cases of integers.
 #include <cmath>
 
 #include "common/evaluator/arithmetic.h"
@@ -20,7 +20,7 @@ C Quotient(C a, C b) {
   return a / b;
 }
 
-// The sign of the dividend; x rem 0 is x.
+// The remainder has the sign of the dividend; x rem 0 is x.
 template <typename C>
 C Remainder(C a, C b) {
   if (b == 0) return a;
@@ -28,7 +28,7 @@ C Remainder(C a, C b) {
   return a % b;
 }
 
-// Wraps as repeated multiplication does; a negative exponent gives 0 unless the base is 1 or -1.
+// Wraps as repeated multiplication does. A negative exponent yields 0 unless the base is 1 or -1.
 template <typename C>
 C Power(C base, C exponent) {
   if (Less(exponent, C{0})) {
@@ -43,7 +43,7 @@ C Power(C base, C exponent) {
   return static_cast<C>(result);
 }
 
-// The upper half of the product of twice the width.
+// Returns the upper half of the product in twice the width.
 template <typename C>
 C HighProduct(C a, C b, int bits) {
   using Double = std::conditional_t<std::is_signed_v<C>, __int128, unsigned __int128>;
@@ -52,8 +52,8 @@ C HighProduct(C a, C b, int bits) {
 
 enum class Shift { kLeft, kRightLogical, kRightArithmetic };
 
-// The amount is read unsigned; beyond the width everything is shifted out, and an arithmetic shift leaves the
-// sign.
+// The amount is read as unsigned. Beyond the width all bits are shifted out, and an arithmetic shift leaves
+// the sign.
 template <typename C, Shift kShift>
 C Shifted(C value, C amount, int bits) {
   const uint64_t by = LowBits(static_cast<uint64_t>(amount), bits);
@@ -106,7 +106,7 @@ KernelFunction FloatBinary(Opcode opcode) {
   }
 }
 
-// atan2(y, x) = -i log((x + iy) / sqrt(x^2 + y^2)).
+// Computes atan2(y, x) = -i log((x + iy) / sqrt(x^2 + y^2)).
 Complex ComplexAtan2(Complex y, Complex x) {
   const Complex i(0, 1);
   return -i * std::log((x + i * y) / std::sqrt(x * x + y * y));

@@ -20,7 +20,7 @@ KernelFunction Float(F f) {
   return MakeUnary<double, double>(f);
 }
 
-// Signed and unsigned integers; the result of negation and complement wraps when it is stored.
+// Handles signed and unsigned integers. The result of negation and complement wraps when it is stored.
 template <typename C>
 KernelFunction IntegerUnary(Opcode opcode) {
   switch (opcode) {
@@ -84,14 +84,14 @@ KernelFunction FloatUnary(Opcode opcode) {
   }
 }
 
-// exp(z) - 1 without cancellation near 0: cos y = 1 - 2 sin^2(y/2).
+// Computes exp(z) - 1 without cancellation near 0: cos y = 1 - 2 sin^2(y/2).
 Complex ExpMinusOne(Complex z) {
   const double half_sine = std::sin(z.imag() / 2);
   const double real = std::expm1(z.real()) * std::cos(z.imag()) - 2 * half_sine * half_sine;
   return {real, z.imag() == 0 ? z.imag() : std::exp(z.real()) * std::sin(z.imag())};  // Not inf * 0.
 }
 
-// log(1 + z) without cancellation near 0: |1+z|^2 = 1 + x(2+x) + y^2.
+// Computes log(1 + z) without cancellation near 0: |1+z|^2 = 1 + x(2+x) + y^2.
 Complex LogPlusOne(Complex z) {
   const double x = z.real(), y = z.imag();
   const double real =

@@ -1,4 +1,4 @@
-// The walk over a computation: operands gathered, rule applied, dead values dropped.
+// Walks over a computation: gathers operands, applies the rule, drops dead values.
 #include "common/evaluator/evaluation.h"
 
 #include "absl/time/clock.h"
@@ -37,7 +37,8 @@ Value Value::Tuple(std::vector<Value> elements) {
 
 namespace {
 
-// The array of a value, moved when this is its only owner; a borrowed one has none and is copied.
+// Returns the array of a value. It is moved when this is its only owner; a borrowed one has no owner and is
+// copied.
 Literal TakeArray(Value& value) {
   if (value.array.use_count() == 1) return std::move(*value.array);
   return *value.array;
@@ -74,7 +75,7 @@ const std::vector<NodeId>& Evaluation::LastUses(hlo::ComputationId id) {
   last = std::make_unique<std::vector<NodeId>>(computation.size());
   for (NodeId node = 0; node < computation.size(); ++node) (*last)[node] = node;
   (*last)[computation.root_id()] = Computation::kNoNode;
-  // Users have larger ids: backwards, the first user met that is needed itself is the last use.
+  // Users have larger ids, so in a backward walk the first needed user is the last use.
   for (NodeId user = computation.size(); user-- > 0;) {
     if (Transfers(computation[user])) (*last)[user] = Computation::kNoNode;
     if ((*last)[user] == user) continue;
@@ -112,7 +113,7 @@ absl::StatusOr<Value> Evaluation::Call(hlo::ComputationId id, std::vector<Value>
   std::vector<Value> values(computation.size());
   for (NodeId node = 0; node < computation.size(); ++node) {
     const hlo::Instruction instruction = computation[node];
-    if (last_uses[node] == node) {  // Nothing needs it.
+    if (last_uses[node] == node) {  // No instruction needs it.
       if (instruction.opcode() == hlo::kParameter) arguments[instruction.parameter_number()] = {};
       continue;
     }
@@ -135,8 +136,8 @@ absl::StatusOr<Value> Evaluation::Call(hlo::ComputationId id, std::vector<Value>
 
 namespace {
 
-// Opcodes with a rule over values that makes arrays of the shapes that it states, instead of handing on those
-// it was given.
+// Returns true for opcodes with a value rule that makes arrays of the stated shapes, instead of passing its
+// operands on.
 bool MakesArrays(hlo::Opcode opcode) {
   return opcode == hlo::kScan || opcode == hlo::kAsyncStart || opcode == hlo::kCopyStart ||
          HasTrait(opcode, hlo::kCollective);

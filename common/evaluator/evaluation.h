@@ -17,18 +17,18 @@
 
 namespace hlod::evaluator {
 
-// A value while it is computed with: an array (or token), or a tuple of values. Copying shares. A value that
-// was borrowed from the caller or the module has a pointer without owner and is never written to.
+// A value during the evaluation: an array (or token), or a tuple of values. Copies share the data. A value
+// that was borrowed from the caller or the module has a pointer without owner and is never written to.
 struct Value {
   std::shared_ptr<hlo::Literal> array;
   std::shared_ptr<const std::vector<Value>> tuple;
 
-  static Value Own(hlo::Literal literal);            // Tuple literals are taken apart.
+  static Value Own(hlo::Literal literal);            // Splits tuple literals.
   static Value Borrow(const hlo::Literal& literal);  // Valid while `literal` is.
   static Value Tuple(std::vector<Value> elements);
 };
 
-// The value as one literal: moved where this is its only owner, copied elsewhere.
+// Returns the value as one literal: moved where this is its only owner, copied elsewhere.
 hlo::Literal ToLiteral(Value value);
 
 // The array operands of one instruction.
@@ -37,8 +37,8 @@ class Operands {
   explicit Operands(absl::Span<Value> values) : values_(values) {}
   size_t size() const { return values_.size(); }
   const hlo::Literal& operator[](size_t index) const { return *values_[index].array; }
-  // The operand for the rule to keep or write on: moved when it is not read again, else copied. Once
-  // per operand.
+  // Returns an operand that the rule may keep or write to: moved when it is not read again, else copied. May
+  // be called once per operand.
   hlo::Literal Take(size_t index);
 
  private:
@@ -47,7 +47,7 @@ class Operands {
 
 class Evaluation {
  public:
-  // `module` and `options` outlive it.
+  // `module` and `options` must outlive it.
   Evaluation(const hlo::Module& module, const EvaluateOptions& options)
       : module_(module),
         options_(options),
@@ -58,31 +58,31 @@ class Evaluation {
   const hlo::Module& module() const { return module_; }
   const EvaluateOptions& options() const { return options_; }
 
-  // The counters that random instructions draw by.
+  // The counters from which random instructions draw.
   RandomCounters& random() { return random_; }
 
-  // A zeroed value; RESOURCE_EXHAUSTED when it is larger than one may be.
+  // Returns a zeroed value. RESOURCE_EXHAUSTED when it is larger than options.bytes_max.
   absl::StatusOr<hlo::Literal> Allocate(const hlo::Shape& shape) const {
     return hlo::Literal::Make(shape, options_.bytes_max);
   }
 
-  // Runs a computation. Values are dropped after their last use; instructions that neither the root nor a
+  // Runs a computation. Values are dropped after their last use. Instructions that neither the root nor a
   // transfer needs are not run.
   absl::StatusOr<Value> Call(hlo::ComputationId id, std::vector<Value> arguments);
-  // Runs one instruction that is neither parameter nor constant.
+  // Runs one instruction that is neither a parameter nor a constant.
   absl::StatusOr<Value> Run(hlo::Instruction instruction, std::vector<Value> operands);
 
-  // CANCELLED or DEADLINE_EXCEEDED when the caller wants it to end.
+  // Returns CANCELLED or DEADLINE_EXCEEDED when the caller wants the run to end.
   absl::Status CheckInterrupt() const;
-  // CheckInterrupt after every so many units of work, a unit being about one element operation.
+  // Calls CheckInterrupt after every kWorkBetweenChecks units of work; a unit is about one element operation.
   absl::Status Tick(int64_t work) {
     work_ += work;
     if (work_ < kWorkBetweenChecks) return absl::OkStatus();
     work_ = 0;
     return CheckInterrupt();
   }
-  // Calls body(begin, end) on consecutive blocks of [0, count), an item being `work_each` units, with a Tick
-  // for each block.
+  // Calls body(begin, end) on consecutive blocks of [0, count), with a Tick per block. Each item is
+  // `work_each` units.
   template <typename Body>
   absl::Status InBlocks(int64_t count, int64_t work_each, Body body) {
     const int64_t block = std::max<int64_t>(1, kWorkBetweenChecks / work_each);
@@ -97,19 +97,19 @@ class Evaluation {
 
  private:
   static constexpr int64_t kWorkBetweenChecks = 1 << 16;
-  static constexpr int kCallDepthMax = 128;  // Twice what the verifier allows.
+  static constexpr int kCallDepthMax = 128;  // Twice the limit of the verifier.
 
-  // For each instruction the id of its last user: Computation::kNoNode for the root and for transfers, and
-  // its own id when nothing needs it.
+  // Returns the last user of each instruction by id: Computation::kNoNode for the root and for transfers, and
+  // the instruction's own id when no instruction needs it.
   const std::vector<hlo::NodeId>& LastUses(hlo::ComputationId id);
-  // Whether it transfers values by channels, itself or in what it calls.
+  // Returns true when an instruction or a computation, or one that it calls, transfers values by channels.
   bool Transfers(hlo::Instruction instruction);
   bool Transfers(hlo::ComputationId id);
 
   const hlo::Module& module_;
   const EvaluateOptions& options_;
   absl::flat_hash_map<hlo::ComputationId, std::unique_ptr<std::vector<hlo::NodeId>>> last_uses_;
-  absl::flat_hash_map<hlo::ComputationId, bool> transfers_;  // Of computations that were asked about.
+  absl::flat_hash_map<hlo::ComputationId, bool> transfers_;  // Cache of Transfers.
   RandomCounters own_random_;
   RandomCounters& random_;
   int64_t work_ = 0;

@@ -23,8 +23,8 @@ struct Field {
   Dims dims;
 };
 
-// X[k] = sum_n x[n] exp(sign 2 pi i k n / length) along `dimension`; the inverse (sign +1) divides by the
-// length. The output has `keep` places along the dimension.
+// Computes X[k] = sum_n x[n] exp(sign 2 pi i k n / length) along `dimension`; the inverse (sign +1) divides
+// by the length. The output has the first `keep` positions along the dimension.
 absl::Status Transform(Evaluation& evaluation, Field& field, int64_t dimension, int sign, int64_t keep) {
   const int64_t length = field.dims[dimension];
   const int64_t stride = hlo::RowMajorStrides(field.dims)[dimension];
@@ -53,8 +53,8 @@ absl::Status Transform(Evaluation& evaluation, Field& field, int64_t dimension, 
   return absl::OkStatus();
 }
 
-// The whole spectrum along the last dimension of a real signal of `length` from its first half: X[length - k]
-// is conj X[k].
+// Completes the spectrum along the last dimension of a real signal of `length` from its first half: X[length
+// - k] is conj X[k].
 void CompleteHalfSpectrum(Field& field, int64_t length) {
   const int64_t half = field.dims.back(),
                 lines = half == 0 ? 0 : static_cast<int64_t>(field.values.size()) / half;
@@ -81,8 +81,8 @@ absl::StatusOr<Literal> Fft(Evaluation& evaluation, Instruction instruction, Ope
                 first = last + 1 - static_cast<int64_t>(fft.length.size());
   const bool inverse = fft.type == FftType::kIfft || fft.type == FftType::kIrfft;
   const int sign = inverse ? 1 : -1;
-  // A real signal is the last dimension's input of an RFFT and output of an IRFFT: there it goes first, or
-  // last.
+  // The real signal is an RFFT's input or an IRFFT's output along the last dimension, so an RFFT transforms
+  // that dimension first, and an IRFFT last.
   if (fft.type == FftType::kRfft)
     RETURN_IF_ERROR(Transform(evaluation, field, last, sign, result.shape().dims.back()));
   const int64_t end = fft.type == FftType::kRfft || fft.type == FftType::kIrfft ? last - 1 : last;

@@ -1,4 +1,4 @@
-// gather and scatter: windows of an operand read or combined at computed places.
+// gather and scatter: windows of an operand are read or combined at computed positions.
 #include <algorithm>
 #include <optional>
 
@@ -16,24 +16,24 @@ using hlo::RowMajorStrides;
 
 namespace {
 
-// Reads index vectors: where, for each position of the indices' batch dimensions, a window starts in the
-// operand. gather and scatter have the same numbers under different names.
+// Reads index vectors: the start of a window in the operand for each position of the indices' batch
+// dimensions. gather and scatter have the same dimension numbers under different names.
 struct StartReader {
   const Literal& indices;
   int64_t index_vector_dim;
   const Dims& index_to_operand;  // Component of the vector -> operand dimension.
-  const Dims& operand_batching;  // Operand dimensions that follow a batch position instead ...
-  const Dims& indices_batching;  // ... and the dimensions of the indices that they follow.
+  const Dims& operand_batching;  // Operand dimensions that follow a batch position instead.
+  const Dims& indices_batching;  // Dimensions of the indices that those follow.
   Dims strides = RowMajorStrides(indices.shape().dims);
 
-  // Sizes of the indices' dimensions without the index vector's.
+  // Returns the sizes of the indices' dimensions without the index vector's.
   Dims BatchDims() const {
     Dims dims = indices.shape().dims;
     if (index_vector_dim < static_cast<int64_t>(dims.size())) dims.erase(dims.begin() + index_vector_dim);
     return dims;
   }
 
-  // The start for one batch position, not clamped, one number for each of the operand's `rank` dimensions.
+  // Returns the start for one batch position, not clamped, with one number per operand dimension.
   Dims StartOf(const Dims& batch, int64_t rank) const {
     Dims at = batch;
     const bool has_vector_dimension = index_vector_dim < indices.shape().rank();
@@ -59,14 +59,14 @@ absl::StatusOr<Literal> Gather(Evaluation& evaluation, Instruction instruction, 
   const int64_t rank = operand.shape().rank();
   const Dims operand_strides = RowMajorStrides(operand.shape().dims),
              strides = RowMajorStrides(result.shape().dims);
-  // The window's dimensions that remain fill the offset dimensions in order; the others have size one.
+  // The window's remaining dimensions fill the offset dimensions in order; the others have size one.
   const Dims window_dims = OtherDimensions(rank, gather.collapsed_slice_dims, gather.operand_batching_dims);
   const Dims window_sizes = Pick(gather.slice_sizes, window_dims);
   const Dims window_source = Pick(operand_strides, window_dims),
              window_target = Pick(strides, gather.offset_dims);
   const Dims batch_strides = Pick(strides, OtherDimensions(result.shape().rank(), gather.offset_dims));
-  // A window of no elements in a dimension that the result does not have leaves zeros, as XLA does for an
-  // operand of none.
+  // A slice may be empty in a dimension that the result does not have. The result is then zeros, as in XLA
+  // for an empty operand.
   if (std::find(gather.slice_sizes.begin(), gather.slice_sizes.end(), 0) != gather.slice_sizes.end())
     return result;
   for (Odometer batch(reader.BatchDims()); batch.valid(); batch.Next()) {
@@ -84,8 +84,8 @@ absl::StatusOr<Literal> Gather(Evaluation& evaluation, Instruction instruction, 
 
 namespace {
 
-// Where update elements go: calls visit(operand element, update element) for each in order. A window that
-// does not lie in the operand as a whole is dropped.
+// Calls visit(operand element, update element) for each update element in order. A window that does not lie
+// entirely in the operand is dropped.
 template <typename Visit>
 absl::Status ForEachUpdate(Evaluation& evaluation, const hlo::ScatterAttributes& scatter,
                            const hlo::Shape& operand, const Literal& indices, const hlo::Shape& update,
@@ -130,7 +130,7 @@ absl::StatusOr<Literal> Scatter(Evaluation& evaluation, Instruction instruction,
   const hlo::Shape& update_shape = operands[count + 1].shape();
   const hlo::PrimitiveType type = results[0].shape().type;
 
-  // One operand and a plain combiner: in carriers, so that a long sum is rounded once.
+  // One operand and a plain combiner are summed in carriers, so that a long sum is rounded once.
   bool done = false;
   absl::Status status;
   if (count == 1 && combine.binary_opcode().has_value()) {

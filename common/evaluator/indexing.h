@@ -1,4 +1,4 @@
-// Walking multi-dimensional arrays: odometers and copies between strided views.
+// Iterates over multi-dimensional arrays: odometers, and copies between strided views.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace hlod::evaluator {
 using hlo::Dims;
 
 // All index vectors of `dims` in row-major order: for (Odometer at(dims); at.valid(); at.Next())
-// use(at.index()). Of no dimensions there is one, of an empty array none.
+// use(at.index()). Without dimensions there is one vector; for an empty array there are zero.
 class Odometer {
  public:
   explicit Odometer(absl::Span<const int64_t> dims)
@@ -38,36 +38,36 @@ class Odometer {
   bool valid_ = true;
 };
 
-// The product of sizes.
+// Returns the product of sizes.
 inline int64_t Count(absl::Span<const int64_t> dims) {
   int64_t count = 1;
   for (const int64_t size : dims) count *= size;
   return count;
 }
 
-// The sum of index times stride.
+// Returns the sum of index times stride.
 inline int64_t Offset(absl::Span<const int64_t> index, absl::Span<const int64_t> strides) {
   int64_t offset = 0;
   for (size_t d = 0; d < index.size(); ++d) offset += index[d] * strides[d];
   return offset;
 }
 
-// A view of an array: where its first element is and how far apart neighbours are, in elements; strides may
-// be 0 or negative.
+// A view of an array: the position of its first element and the distances between neighbours, in elements.
+// Strides may be 0 or negative.
 struct View {
   int64_t offset = 0;
   Dims strides;
 };
 
-// Copies the elements at every index of `dims` from one view to another, each `width` bytes.
+// Copies the elements at every index of `dims` from one view to another, `width` bytes each.
 absl::Status CopyElements(Evaluation& evaluation, absl::Span<const int64_t> dims, int64_t width,
                           const std::byte* from, const View& source, std::byte* to, const View& target);
 
-// The dimensions of 0..rank-1 that are not in `some`, ascending.
+// Returns the dimensions of 0..rank-1 that are not in `some`, ascending.
 Dims OtherDimensions(int64_t rank, absl::Span<const int64_t> some);
 Dims OtherDimensions(int64_t rank, const Dims& a, const Dims& b);
 
-// values[which[0]], values[which[1]], ...
+// Returns values[which[0]], values[which[1]], ...
 Dims Pick(absl::Span<const int64_t> values, absl::Span<const int64_t> which);
 
 }  // namespace hlod::evaluator

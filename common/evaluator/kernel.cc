@@ -1,4 +1,4 @@
-// Finds the kernel of an instruction: which family its opcode belongs to, and what the kernel must know.
+// Finds the kernel of an instruction: the family of its opcode, and the kernel's context.
 #include "common/evaluator/kernel.h"
 
 namespace hlod::evaluator {

@@ -1,4 +1,4 @@
-// Kernels: the meaning of each elementwise opcode on blocks of carriers, looked up once an instruction.
+// Kernels: the meaning of each elementwise opcode on blocks of carriers, looked up once per instruction.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,19 @@
 
 namespace hlod::evaluator {
 
-// The grid of a float format: what reduce-precision and stochastic-convert round to.
+// The grid of a float format, to which reduce-precision and stochastic-convert round.
 struct FloatFormat {
   int exponent_bits = 11, mantissa_bits = 52;
 };
-// The format of a float element type; of any other type, double's.
+// Returns the format of a float element type; for any other type, double's.
 FloatFormat FormatOf(hlo::PrimitiveType type);
 
-// What a kernel knows besides its operands.
+// Parameters of a kernel besides its operands.
 struct KernelContext {
   hlo::PrimitiveType operand = hlo::kInvalid;  // Type of the first operand.
   hlo::PrimitiveType result = hlo::kInvalid;
   int bits = 64;       // Width of the first operand's elements.
-  FloatFormat format;  // Of reduce-precision.
+  FloatFormat format;  // For reduce-precision.
 };
 
 // Applies an operation to `n` elements: in[i] is a block of operand i, `out` one of the result's carrier, not
@@ -33,22 +33,23 @@ struct Kernel {
   explicit operator bool() const { return run != nullptr; }
 };
 
-// The kernel of an elementwise instruction (a bitcast-convert between equal widths is one), or none when the
-// opcode is not elementwise or not defined for these types.
+// Returns the kernel of an elementwise instruction (a bitcast-convert between equal widths is one), or an
+// empty one when the opcode is not elementwise or not defined for these types.
 Kernel FindKernel(hlo::Instruction instruction);
 
-// The families FindKernel asks, one file each. `type` is the operand's; null when the opcode is not theirs.
+// The families among which FindKernel chooses, one file each. `type` is the operand's. They return null for
+// opcodes of other families.
 KernelFunction FindUnaryKernel(hlo::Opcode opcode, hlo::PrimitiveType type);
 KernelFunction FindBinaryKernel(hlo::Opcode opcode, hlo::PrimitiveType type);
 KernelFunction FindCompareKernel(const hlo::CompareAttributes& attributes, hlo::PrimitiveType type);
 KernelFunction FindConvertKernel(hlo::PrimitiveType from, hlo::PrimitiveType to);
 KernelFunction FindStochasticConvertKernel(hlo::PrimitiveType to);
 KernelFunction FindTernaryKernel(hlo::Opcode opcode, hlo::PrimitiveType data_type);
-// For bitcast-convert between types of one width, any carriers.
+// For bitcast-convert between types of one width, with any carriers.
 KernelFunction BitcastKernel();
 KernelFunction ReducePrecisionKernel();
 
-// Makers of kernels from a stateless function of elements, taking the context last where it wants it.
+// Make kernels from a stateless function of elements, which may take the context as its last argument.
 template <typename In, typename Out, typename F>
 KernelFunction MakeUnary(F) {
   return [](const void* const* in, void* out, int64_t n, const KernelContext& context) {

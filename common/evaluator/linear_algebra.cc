@@ -20,8 +20,8 @@ Complex Conjugate(Complex x) { return std::conj(x); }
 double RealPart(double x) { return x; }
 double RealPart(Complex x) { return x.real(); }
 
-// Overwrites the n x n matrix with L, where L L^H is the matrix whose lower triangle is given; all NaN when
-// it is not positive definite.
+// Overwrites the n x n matrix with L, where L L^H is the matrix with this lower triangle; all NaN when it is
+// not positive definite.
 template <typename C>
 absl::Status Decompose(Evaluation& evaluation, C* a, int64_t n) {
   for (int64_t j = 0; j < n; ++j) {
@@ -65,7 +65,7 @@ absl::Status CholeskyIn(Evaluation& evaluation, const Literal& operand, bool low
   std::vector<C> a = LoadAs<C>(operand);
   for (size_t start = 0; start < a.size(); start += n * n) {
     C* matrix = a.data() + start;
-    // The upper triangle of a Hermitian matrix holds what the lower one does, conjugated: U = L^H.
+    // The upper triangle of a Hermitian matrix is the conjugate transpose of the lower one: U = L^H.
     if (!lower) RETURN_IF_ERROR(ConjugateTranspose(evaluation, matrix, n));
     RETURN_IF_ERROR(Decompose(evaluation, matrix, n));
     if (!lower) RETURN_IF_ERROR(ConjugateTranspose(evaluation, matrix, n));
@@ -74,8 +74,8 @@ absl::Status CholeskyIn(Evaluation& evaluation, const Literal& operand, bool low
   return absl::OkStatus();
 }
 
-// Solves op(A) X = B, or X op(A) = B, for one matrix, over B. Element (i, j) of op(A) is read from the given
-// triangle.
+// Solves op(A) X = B, or X op(A) = B, for one matrix, in place of B. Element (i, j) of op(A) is read from the
+// triangle that `options` names.
 template <typename C>
 absl::Status SolveOne(Evaluation& evaluation, const C* a, int64_t n, C* b, int64_t rows, int64_t columns,
                       const hlo::TriangularSolveAttributes& options) {
@@ -84,7 +84,7 @@ absl::Status SolveOne(Evaluation& evaluation, const C* a, int64_t n, C* b, int64
     const C value = transposed ? a[j * n + i] : a[i * n + j];
     return options.transpose_a == 3 ? Conjugate(value) : value;
   };
-  // X op(A) = B is op(A)^T X^T = B^T: read both the other way round.
+  // X op(A) = B is op(A)^T X^T = B^T, so both are read transposed.
   const auto coefficient = [&](int64_t i, int64_t j) {
     return options.left_side ? element(i, j) : element(j, i);
   };
@@ -92,7 +92,7 @@ absl::Status SolveOne(Evaluation& evaluation, const C* a, int64_t n, C* b, int64
   const auto place = [&](int64_t i, int64_t s) -> C& {
     return options.left_side ? b[i * columns + s] : b[s * columns + i];
   };
-  // Whether `coefficient` is lower triangular.
+  // True when `coefficient` is lower triangular.
   const bool forwards = (options.lower != transposed) == options.left_side;
   for (int64_t s = 0; s < systems; ++s) {
     for (int64_t step = 0; step < unknowns; ++step) {

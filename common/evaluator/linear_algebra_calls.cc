@@ -1,4 +1,4 @@
-// Custom calls, and calls, that are LAPACK routines: one problem of the batch after the other.
+// Custom calls, and calls, that are LAPACK routines. Solves one problem of the batch after the other.
 #include <optional>
 #include <vector>
 

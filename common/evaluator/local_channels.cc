@@ -1,4 +1,4 @@
-// A queue a channel, under one lock.
+// One queue per channel, under one lock.
 #include "common/evaluator/local_channels.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Channels that end in this process: what the evaluator's members send each other, and a host that is a
-// thread or a test.
+// Channels within this process: between the participants of an evaluation, and to a host that is a thread or
+// a test.
 #pragma once
 
 #include <deque>
@@ -18,17 +18,17 @@ namespace hlod {
 // Thread-safe.
 class LocalChannels final : public hlo::Channels {
  public:
-  using Value = std::vector<hlo::Literal>;  // An array each leaf.
-  // `wait`: how long a value is waited for.
+  using Value = std::vector<hlo::Literal>;  // One array per leaf.
+  // `wait` is the time limit of Take.
   explicit LocalChannels(absl::Duration wait) : wait_(wait) {}
 
   absl::Status Put(const hlo::Channel& channel, absl::Span<const hlo::Shape> shapes,
                    absl::Span<const std::byte* const> arrays, Stop stop) override;
-  // DEADLINE_EXCEEDED when none came in time.
+  // DEADLINE_EXCEEDED when no value came in time.
   absl::Status Take(const hlo::Channel& channel, absl::Span<const hlo::Shape> shapes,
                     absl::Span<std::byte* const> arrays, Stop stop) override;
 
-  // The host's side.
+  // The host's side of the channels.
   void Give(const hlo::Channel& channel, Value value);
   absl::StatusOr<Value> Await(const hlo::Channel& channel, Stop stop);
 

@@ -1,4 +1,4 @@
-// Threads for members, and the one rule of collectives among them.
+// Threads of participants, and the one rule of collectives among them.
 #include "common/evaluator/members.h"
 
 #include <algorithm>
@@ -18,10 +18,10 @@ using hlo::Collective;
 using hlo::Instruction;
 using hlo::Literal;
 
-// What a member brings to a meeting, and takes away.
+// A participant's operands and results at a rendezvous.
 struct Part {
   const std::vector<Value>* operands = nullptr;
-  std::vector<Literal> results;  // One a result of the collective.
+  std::vector<Literal> results;  // One per result of the collective.
 };
 
 Part& PartOf(void* brought) { return *static_cast<Part*>(brought); }
@@ -31,7 +31,7 @@ void Zero(Instruction instruction, Part& part) {
   for (const hlo::ShapeLeaf& leaf : hlo::Leaves(given)) part.results.emplace_back(*leaf.shape);
 }
 
-// Everybody gets copies: literals are not shared between threads.
+// All participants get copies, because literals are not shared between threads.
 void CopyParts(Instruction instruction, const Collective& collective, absl::Span<const int> group,
                absl::Span<void* const> brought) {
   for (size_t rank = 0; rank < group.size(); ++rank) {
@@ -89,7 +89,7 @@ absl::StatusOr<Value> MeetMembers(Evaluation& evaluation, Instruction instructio
   } else {
     const std::vector<int>& group = collective.groups[static_cast<size_t>(group_number)];
     const std::string what = absl::StrFormat("%s (%s)", Name(instruction.opcode()), instruction.name());
-    // Of one module an instruction's operands have one address.
+    // Within one module, the address of an instruction's operands identifies it for all participants.
     RETURN_IF_ERROR(run.meeting->Meet(
         run.member, instruction.operands().data(), what, group, &own,
         [&] { return evaluation.CheckInterrupt(); },
@@ -112,7 +112,7 @@ absl::StatusOr<Value> MeetMembers(Evaluation& evaluation, Instruction instructio
   return Value::Tuple(std::move(elements));
 }
 
-// replica-id and partition-id.
+// Runs replica-id and partition-id.
 absl::StatusOr<Value> DeviceId(Evaluation& evaluation, Instruction instruction, std::vector<Value>&) {
   int64_t id = 0;
   if (const MemberRun* run = evaluation.options().member; run != nullptr) {
@@ -136,7 +136,8 @@ absl::StatusOr<std::vector<hlo::Literal>> EvaluateMembers(
   std::vector<std::string> names;
   for (int64_t m = 0; m < members.count(); ++m) names.push_back(members.Name(m));
   Meeting meeting(std::move(names));
-  // What members send each other; one that ends without sending does not keep the others for long.
+  // Channels between the participants. One that ends without sending does not keep the others waiting for
+  // long.
   LocalChannels between(absl::Seconds(10));
   std::vector<absl::StatusOr<hlo::Literal>> results(arguments.size(), absl::UnknownError("It did not run."));
   {

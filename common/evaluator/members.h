@@ -1,4 +1,4 @@
-// A program of several members, run by the evaluator: a thread each, which meet at collectives.
+// Evaluates a program of several participants: each runs on a thread, and they meet at collectives.
 #pragma once
 
 #include <vector>
@@ -13,15 +13,16 @@
 
 namespace hlod {
 
-// Which member of a program a run is.
+// The participant of a program that a run is.
 struct MemberRun {
   Meeting* meeting = nullptr;  // Not owned.
   hlo::Members members;
   int member = 0;
 };
 
-// Runs the entry computation of a verified module once for each of its members, side by side: one list of
-// arguments a member. Their results, or the error of the member that failed first, which names it.
+// Runs the entry computation of a verified module once per participant, side by side, with one list of
+// arguments per participant. Returns their results, or the error of the participant that failed first, with
+// its name.
 absl::StatusOr<std::vector<hlo::Literal>> EvaluateMembers(
     const hlo::Module& module, absl::Span<const std::vector<const hlo::Literal*>> arguments,
     const EvaluateOptions& options = {});

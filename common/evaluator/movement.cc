@@ -18,7 +18,7 @@ namespace {
 
 int64_t Width(const Literal& literal) { return hlo::ByteWidth(literal.shape().type); }
 
-// A result of the instruction's shape filled through `source`, a view of `operand` with the result's
+// Returns a result of the instruction's shape filled through `source`, a view of `operand` with the result's
 // dimensions.
 absl::StatusOr<Literal> FromView(Evaluation& evaluation, Instruction instruction, const Literal& operand,
                                  const View& source) {
@@ -29,7 +29,7 @@ absl::StatusOr<Literal> FromView(Evaluation& evaluation, Instruction instruction
   return result;
 }
 
-// An array of the shape with these bytes.
+// Returns an array of the shape with these bytes.
 absl::StatusOr<Literal> OfBytes(Evaluation& evaluation, const hlo::Shape& shape,
                                 absl::Span<const std::byte> bytes) {
   ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(shape));
@@ -40,7 +40,8 @@ absl::StatusOr<Literal> OfBytes(Evaluation& evaluation, const hlo::Shape& shape,
   return result;
 }
 
-// Start indices from the scalar operands [first, first + rank), clamped so that `sizes` fits into `dims`.
+// Returns start indices from the scalar operands [first, first + rank), clamped so that `sizes` fits into
+// `dims`.
 Dims ClampedStarts(const Operands& operands, size_t first, absl::Span<const int64_t> dims,
                    absl::Span<const int64_t> sizes) {
   Dims starts;
@@ -57,7 +58,7 @@ absl::StatusOr<Literal> Iota(Evaluation& evaluation, Instruction instruction, Op
   const hlo::Shape& shape = result.shape();
   const int64_t dimension = instruction.dimensions()[0], size = shape.dims[dimension];
   if (result.element_count() == 0) return result;
-  // One run along the dimension, then every element takes its place's number.
+  // Makes one run along the dimension, from which every element then takes the number at its index.
   Literal run(hlo::Shape::Array(shape.type, {size}));
   VisitCarrier(CarrierOf(shape.type), [&]<typename C>() {
     std::vector<C> numbers(size);
@@ -145,7 +146,7 @@ absl::StatusOr<Literal> DynamicUpdateSlice(Evaluation& evaluation, Instruction i
   const Dims& dims = instruction.shape().dims;
   const Dims strides = RowMajorStrides(dims);
   const Dims starts = ClampedStarts(operands, 2, dims, update.shape().dims);
-  Literal result = operands.Take(0);  // In place in a loop that is the only owner of its state.
+  Literal result = operands.Take(0);  // In place when a loop is the only owner of its state.
   RETURN_IF_ERROR(CopyElements(evaluation, update.shape().dims, Width(update), update.bytes().data(),
                                {0, RowMajorStrides(update.shape().dims)}, result.bytes().data(),
                                {Offset(starts, strides), strides}));
@@ -160,7 +161,7 @@ absl::StatusOr<Literal> Pad(Evaluation& evaluation, Instruction instruction, Ope
   View target{0, RowMajorStrides(dims)};
   RETURN_IF_ERROR(CopyElements(evaluation, dims, Width(result), padding_value.bytes().data(),
                                {0, Dims(dims.size(), 0)}, result.bytes().data(), target));
-  // Operand element i lands on low + i * step; negative padding drops those that land outside.
+  // Operand element i moves to low + i * step; with negative padding, elements that move outside are dropped.
   View source{0, RowMajorStrides(operand.shape().dims)};
   Dims kept(dims.size());
   for (size_t d = 0; d < dims.size(); ++d) {
@@ -168,7 +169,7 @@ absl::StatusOr<Literal> Pad(Evaluation& evaluation, Instruction instruction, Ope
     const int64_t first = low >= 0 ? 0 : CeilDiv(-low, step);
     const int64_t end =
         dims[d] - low <= 0 ? 0 : std::min(operand.shape().dims[d], (dims[d] - low - 1) / step + 1);
-    if (end <= first) return result;  // Nothing of the operand is kept.
+    if (end <= first) return result;  // No elements of the operand are kept.
     kept[d] = end - first;
     source.offset += first * source.strides[d];
     target.offset += (low + first * step) * target.strides[d];

@@ -15,7 +15,7 @@ using hlo::Literal;
 
 namespace {
 
-// The operand's elements, and which feature each belongs to.
+// The operand's elements, and the feature that each belongs to.
 struct Features {
   std::vector<double> x;
   int64_t count, step;  // Features, and elements from one to the next.
@@ -30,7 +30,7 @@ struct Features {
   int64_t FeatureOf(size_t i) const { return static_cast<int64_t>(i) / step % count; }
   double per_feature() const { return static_cast<double>(x.size()) / static_cast<double>(count); }
 
-  // visit(element, feature) for each element.
+  // Calls visit(element, feature) for each element.
   template <typename Visit>
   absl::Status ForEach(Visit visit) const {
     return evaluation.InBlocks(static_cast<int64_t>(x.size()), 8, [&](int64_t begin, int64_t end) {
@@ -38,7 +38,7 @@ struct Features {
     });
   }
 
-  // For each feature the mean of term(element, feature).
+  // Returns, for each feature, the mean of term(element, feature).
   template <typename Term>
   absl::StatusOr<std::vector<double>> Mean(Term term) const {
     std::vector<double> sums(count, 0);

@@ -1,7 +1,7 @@
-// rng-bit-generator, and what draws by a counter of the program's own: rng. Threefry-2x32 and Philox-4x32-10
+// rng-bit-generator, and rng, which draws by a counter of the program's own. Threefry-2x32 and Philox-4x32-10
 // of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC11), laid out over the
-// result as XLA lays them out: 8- and 16-bit numbers are the low bits of a 32-bit one, 64-bit numbers two of
-// them, the low word first.
+// result as in XLA: 8- and 16-bit numbers are the low bits of a 32-bit one, 64-bit numbers are two of them,
+// the low word first.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -24,7 +24,7 @@ namespace {
 uint32_t Low(uint64_t x) { return static_cast<uint32_t>(x); }
 uint32_t High(uint64_t x) { return static_cast<uint32_t>(x >> 32); }
 
-// Twenty rounds on two words; a subkey is added after every fourth.
+// Runs twenty rounds on two words, and adds a subkey after every fourth.
 std::array<uint32_t, 2> ThreeFry(uint64_t key, uint64_t counter) {
   constexpr int kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
   const uint32_t keys[3] = {Low(key), High(key), Low(key) ^ High(key) ^ 0x1BD11BDA};
@@ -40,7 +40,7 @@ std::array<uint32_t, 2> ThreeFry(uint64_t key, uint64_t counter) {
   return {x0, x1};
 }
 
-// Ten rounds on four words.
+// Runs ten rounds on four words.
 std::array<uint32_t, 4> Philox(uint64_t key, uint64_t counter_low, uint64_t counter_high) {
   uint32_t k0 = Low(key), k1 = High(key);
   std::array<uint32_t, 4> x = {Low(counter_low), High(counter_low), Low(counter_high), High(counter_high)};
@@ -53,7 +53,7 @@ std::array<uint32_t, 4> Philox(uint64_t key, uint64_t counter_low, uint64_t coun
   return x;
 }
 
-// The dimension along which Threefry's two words alternate: the first of even size, else the largest.
+// Returns the dimension along which Threefry's two words alternate: the first of even size, else the largest.
 size_t PairDimension(const Dims& dims) {
   size_t largest = 0;
   for (size_t d = 0; d < dims.size(); ++d) {
@@ -63,7 +63,7 @@ size_t PairDimension(const Dims& dims) {
   return largest;
 }
 
-// One 64-bit number a block when they are wide; else the block's two words are neighbours along
+// Fills in one 64-bit number per block when they are wide; else the block's two words are neighbours along
 // PairDimension.
 absl::Status FillThreeFry(Evaluation& evaluation, uint64_t key, uint64_t& counter, const Dims& dims,
                           bool wide, std::vector<uint64_t>& numbers) {
@@ -93,7 +93,7 @@ absl::Status FillThreeFry(Evaluation& evaluation, uint64_t key, uint64_t& counte
   return absl::OkStatus();
 }
 
-// Numbers in row-major order, four words a block; the counter has 128 bits.
+// Fills in numbers in row-major order, four words per block. The counter has 128 bits.
 absl::Status FillPhilox(Evaluation& evaluation, uint64_t key, uint64_t& counter_low, uint64_t& counter_high,
                         bool wide, std::vector<uint64_t>& numbers) {
   const size_t per_block = wide ? 2 : 4;
@@ -134,7 +134,7 @@ absl::StatusOr<Literal> RngBitGenerator(Evaluation& evaluation, Instruction inst
   } else {
     uint64_t high = words == 3
                         ? state_words[2]
-                        : state_words[0];  // Without a high half of its own the counter takes the key's.
+                        : state_words[0];  // Without a high half of its own, the counter takes the key.
     RETURN_IF_ERROR(FillPhilox(evaluation, state_words[0], state_words[1], high, wide, numbers));
     if (words == 3) state_words[2] = high;
   }
@@ -156,7 +156,7 @@ absl::StatusOr<Literal> RngState(Evaluation& evaluation, Instruction instruction
 
 namespace {
 
-// Numbers of [0, 1) from random bits: as many of the high ones as `Float` has in its mantissa.
+// Returns numbers in [0, 1) from random bits: their high bits fill the mantissa of `Float`.
 template <typename Float>
 Float Unit(uint64_t bits) {
   if constexpr (sizeof(Float) == 8)
@@ -164,7 +164,7 @@ Float Unit(uint64_t bits) {
   else return static_cast<Float>(std::ldexp(static_cast<float>(Low(bits) >> 9), -23));
 }
 
-// `numbers` become bits of floats; each operation is rounded as a program of these types would.
+// Turns `numbers` into floats in [low, high). Each operation is rounded as in a program of these types.
 template <typename Float>
 std::vector<double> UniformFloats(const std::vector<uint64_t>& numbers, double low, double high) {
   const Float a = static_cast<Float>(low), width = static_cast<Float>(high) - a;
@@ -176,7 +176,7 @@ std::vector<double> UniformFloats(const std::vector<uint64_t>& numbers, double l
   return values;
 }
 
-// Box and Muller: the first half of the numbers are radii, the second angles; sines come before cosines.
+// Box and Muller: the first half of the numbers are radii, the second half angles; sines come before cosines.
 template <typename Float>
 std::vector<double> NormalFloats(const std::vector<uint64_t>& numbers, double mean, double deviation) {
   const size_t pairs = numbers.size() / 2;
@@ -192,7 +192,7 @@ std::vector<double> NormalFloats(const std::vector<uint64_t>& numbers, double me
   return values;
 }
 
-// Integers of [low, high); of an empty range any.
+// Returns integers in [low, high); arbitrary ones for an empty range.
 template <typename Unsigned>
 std::vector<uint64_t> UniformIntegers(const std::vector<uint64_t>& numbers, uint64_t low, uint64_t high) {
   const auto range = static_cast<Unsigned>(high - low);

@@ -12,8 +12,8 @@
 
 namespace hlod {
 
-// One counter for each instruction that draws, made when it first does: what runs of one program share, so
-// that each gives other numbers. Safe from any thread; modules whose instructions drew outlive it.
+// One counter per instruction that draws, made at the first draw. Runs of one program share them, so that
+// each run draws other numbers. Thread-safe. Modules whose instructions drew must outlive it.
 class RandomCounters {
  public:
   RandomCounter& Of(hlo::Instruction instruction) {

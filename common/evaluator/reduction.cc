@@ -1,4 +1,4 @@
-// reduce: one or several arrays folded along dimensions, in row-major order.
+// reduce: folds one or several arrays along dimensions, in row-major order.
 #include <utility>
 
 #include "common/base/status.h"
@@ -15,7 +15,7 @@ using hlo::PrimitiveType;
 
 namespace {
 
-// For each input dimension how far a step moves in the output: nowhere along a reduced one.
+// Returns, for each input dimension, the output's stride: 0 along a reduced dimension.
 Dims OutputStrides(const hlo::Shape& input, const Dims& reduced) {
   const Dims kept = OtherDimensions(input.rank(), reduced);
   const Dims dense = hlo::RowMajorStrides(Pick(input.dims, kept));
@@ -44,7 +44,7 @@ absl::Status ForEachRow(Evaluation& evaluation, const Dims& dims, const Dims& st
   return absl::OkStatus();
 }
 
-// One array and a combiner such as add: floats are folded in double and rounded once.
+// Reduces one array by a combiner such as add: floats are folded in double and rounded once.
 template <typename C, typename Combine>
 absl::Status ReducePlain(Evaluation& evaluation, const Literal& input, const Literal& init,
                          const Dims& strides, Combine combine, Literal& result) {

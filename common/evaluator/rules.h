@@ -1,4 +1,5 @@
-// The rules: one function an opcode, one file a family. All trust that the instruction passed the verifier.
+// The rules: one function per opcode, one file per family. All rely on the instruction having passed the
+// verifier.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -9,7 +10,7 @@ namespace hlod::evaluator {
 // Computes an instruction whose operands are arrays (or tokens).
 using ArrayRule = absl::StatusOr<hlo::Literal> (*)(Evaluation& evaluation, hlo::Instruction instruction,
                                                    Operands operands);
-// Computes an instruction that handles tuples or runs computations; it may move from its operands.
+// Computes an instruction that handles tuples or runs computations. It may move from its operands.
 using ValueRule = absl::StatusOr<Value> (*)(Evaluation& evaluation, hlo::Instruction instruction,
                                             std::vector<Value>& operands);
 
@@ -17,7 +18,8 @@ struct Rule {
   ArrayRule array = nullptr;
   ValueRule value = nullptr;
 };
-// The rule for an instruction (a custom-call's goes by its target); both null when there is none.
+// Returns the rule for an instruction (a custom-call's depends on its target); both members are null when it
+// has none.
 Rule FindRule(hlo::Instruction instruction);
 
 #define HLOD_ARRAY_RULE(name) absl::StatusOr<hlo::Literal> name(Evaluation&, hlo::Instruction, Operands);

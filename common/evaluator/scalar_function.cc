@@ -1,4 +1,4 @@
-// Flattening a scalar computation into steps, and running them.
+// Flattens a scalar computation into steps, and runs them.
 #include "common/evaluator/scalar_function.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using hlo::Literal;
 
 namespace {
 
-// The opcode of a root that joins parameters 0 and 1, in either order when that does not matter.
+// Returns the opcode of a root that joins parameters 0 and 1, in either order when the opcode is commutative.
 std::optional<hlo::Opcode> BinaryOpcode(const Computation& computation) {
   const Instruction root = computation.root();
   if (computation.parameters().size() != 2 || root.operand_count() != 2) return std::nullopt;

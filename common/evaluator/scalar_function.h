@@ -1,4 +1,4 @@
-// A computation of scalars, made ready to be applied to millions of elements: reducers, combiners,
+// A computation of scalars, prepared for application to millions of elements: reducers, combiners,
 // comparators, map's function.
 #pragma once
 
@@ -13,32 +13,33 @@
 
 namespace hlod::evaluator {
 
-// Flattened to a list of kernels over registers where the computation consists of elementwise opcodes, tuples
-// and calls; anything else (a loop inside a comparator) goes through the evaluation for each call. Not to be
-// shared between threads.
+// A computation of elementwise opcodes, tuples and calls is flattened to a list of kernels over registers.
+// Any other one (with a loop inside a comparator, say) is run by the evaluation for each call. Not
+// thread-safe.
 class ScalarFunction {
  public:
-  // `evaluation` outlives it. INVALID_ARGUMENT when a parameter or a leaf of the result is not a scalar
+  // `evaluation` must outlive it. INVALID_ARGUMENT when a parameter or a leaf of the result is not a scalar
   // array.
   static absl::StatusOr<ScalarFunction> Make(Evaluation& evaluation, hlo::ComputationId id);
 
-  // One argument a parameter, one result a leaf of the root; in and out may be the same memory.
+  // Takes one argument per parameter, and writes one result per leaf of the root; in and out may be the same
+  // memory.
   absl::Status Call(const Wide* arguments, Wide* results);
 
-  // The same of `n` sets of arguments at once, at most kBlock: arguments[p] and results[r] are blocks of the
-  // carriers of their types. Faster than n calls where the function is flat.
+  // Does the same for `n` sets of arguments at once, at most kBlock: arguments[p] and results[r] are blocks
+  // of the carriers of their types. Faster than n calls when the function is flat.
   static constexpr int64_t kBlock = 512;
   absl::Status CallBlock(const void* const* arguments, void* const* results, int64_t n);
 
-  // The opcode when the function is one binary opcode of its two parameters, all of one type: what loops may
-  // do by themselves.
+  // The opcode when the function is one binary opcode of its two parameters, all of one type, so that loops
+  // can apply it themselves; nullopt otherwise.
   std::optional<hlo::Opcode> binary_opcode() const { return binary_opcode_; }
 
  private:
-  // Instructions looked at: inlined calls could grow without bound.
+  // The limit of instructions visited: inlined calls could grow without bound.
   static constexpr size_t kStepsMax = 4096;
   static constexpr int kInlineDepthMax = 8;
-  static constexpr size_t kBlocksMax = 256;  // Registers that a block is made of: 2 MiB.
+  static constexpr size_t kBlocksMax = 256;  // The limit of registers for blocks: 2 MiB.
   using Slots = std::vector<uint32_t>;       // The registers of a value's leaves.
   struct Step {
     Kernel kernel;
@@ -47,7 +48,8 @@ class ScalarFunction {
   };
 
   ScalarFunction(Evaluation& evaluation, hlo::ComputationId id) : evaluation_(&evaluation), id_(id) {}
-  // Appends the steps of a computation; its result's registers, or nothing when it cannot be flattened.
+  // Appends the steps of a computation. Returns its result's registers, or nullopt when it cannot be
+  // flattened.
   std::optional<Slots> Flatten(hlo::ComputationId id, const std::vector<Slots>& arguments, int depth);
   std::optional<Slots> FlattenInstruction(hlo::Instruction instruction, const std::vector<Slots>& slots,
                                           const std::vector<Slots>& arguments, int depth);
@@ -65,7 +67,7 @@ class ScalarFunction {
   std::vector<Step> steps_;
   std::vector<Wide> registers_;                                     // Parameters first.
   std::vector<std::pair<uint32_t, hlo::PrimitiveType>> constants_;  // Registers that are written once.
-  std::vector<Wide> blocks_;  // kBlock for each register, made for the first CallBlock.
+  std::vector<Wide> blocks_;  // kBlock elements per register, allocated at the first CallBlock.
   Slots results_;
 };
 

@@ -1,4 +1,4 @@
-// scan: a computation run on one slice after another, with carries from each run to the next.
+// scan: runs a computation on one slice after another, and passes carries from each run to the next.
 #include <cstring>
 
 #include "common/base/status.h"
@@ -11,8 +11,7 @@ using hlo::Literal;
 
 namespace {
 
-// The blocks of bytes that one index of `dimension` takes in an array: `count` blocks of `size`, `stride`
-// apart.
+// The blocks of bytes of one index of `dimension` in an array: `count` blocks of `size`, `stride` apart.
 struct Blocks {
   int64_t count = 1, size, stride;
 

@@ -1,4 +1,4 @@
-// sort by any comparator, and the k first of a sort.
+// sort by any comparator, and the first k elements of a sort.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -18,7 +18,7 @@ using hlo::PrimitiveType;
 
 namespace {
 
-// The lines along a sort's dimension, one after the other, and the comparator asked of blocks of pairs.
+// Sorts the lines along a sort's dimension, one after the other. Calls the comparator with blocks of pairs.
 class Lines {
  public:
   Lines(Evaluation& evaluation, Operands& operands, ScalarFunction less, int64_t length, int64_t stride)
@@ -99,9 +99,9 @@ class Lines {
   ScalarFunction less_;
   const int64_t length_, stride_;
   std::vector<uint64_t> scratch_;
-  std::vector<int64_t> widths_;                // Of carriers.
-  std::vector<std::vector<std::byte>> lines_;  // Of each operand.
-  std::vector<std::vector<std::byte>> pairs_;  // Of each operand the two sides.
+  std::vector<int64_t> widths_;                // Widths of carriers.
+  std::vector<std::vector<std::byte>> lines_;  // By operand.
+  std::vector<std::vector<std::byte>> pairs_;  // By operand, the two sides of pairs.
   std::vector<const void*> arguments_;
 };
 
@@ -116,7 +116,7 @@ absl::StatusOr<Literal> Sort(Evaluation& evaluation, Instruction instruction, Op
     ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(operands[k].shape()));
     results.push_back(std::move(result));
   }
-  // Beside a dimension of no elements a line may be of any length: nothing is made for it.
+  // When another dimension is empty, the line may have any length, so no memory is allocated for it.
   const int64_t length = dims.empty() ? 1 : results[0].element_count() == 0 ? 0 : dims[dimension];
   if (length > BlockSorter::kCountMax) {
     return ResourceExhausted("%s: a line of %d elements is longer than %d", instruction.name(), length,
@@ -135,7 +135,7 @@ absl::StatusOr<Literal> Sort(Evaluation& evaluation, Instruction instruction, Op
 
 namespace {
 
-// Whether the custom-call's comparator asks for the largest: whether it puts 1 before 0.
+// Returns true when the custom-call's comparator selects the largest elements, that is, puts 1 before 0.
 absl::StatusOr<bool> WantsLargest(Evaluation& evaluation, Instruction instruction, PrimitiveType type) {
   if (instruction.opcode() == hlo::kTopK) return instruction.attributes<hlo::TopKAttributes>().largest;
   if (instruction.called().empty()) return true;
@@ -151,8 +151,8 @@ absl::StatusOr<bool> WantsLargest(Evaluation& evaluation, Instruction instructio
   return answer[0].as<uint64_t>() != 0;
 }
 
-// A key whose unsigned order is the numbers' order; floats in their total order, so that NaN is beyond
-// infinity.
+// Returns a key whose unsigned order is the order of the numbers; floats in their total order, so that NaN is
+// beyond infinity.
 uint64_t OrderKey(PrimitiveType type, const std::byte* element) {
   Wide value;
   Load(type, element, 1, value.bytes);
@@ -162,7 +162,7 @@ uint64_t OrderKey(PrimitiveType type, const std::byte* element) {
   return hlo::IsSigned(type) ? bits ^ kSign : bits;
 }
 
-// A key and its place: equal keys in order of place.
+// A key and its position: equal keys are in order of position.
 struct Ranked {
   uint64_t key;
   int64_t place;
@@ -171,7 +171,7 @@ struct Ranked {
   }
 };
 
-// Unlike the library's it can be interrupted.
+// Sorts as std::sort would, but can be interrupted.
 absl::Status MergeSort(Evaluation& evaluation, std::vector<Ranked>& elements) {
   const auto n = static_cast<int64_t>(elements.size());
   std::vector<Ranked> merged(elements.size());
@@ -189,7 +189,7 @@ absl::Status MergeSort(Evaluation& evaluation, std::vector<Ranked>& elements) {
 
 }  // namespace
 
-// (values, s32 indices) of the k first along the last dimension; equal ones in order of index.
+// Returns (values, s32 indices) of the first k along the last dimension; equal ones in order of index.
 absl::StatusOr<Literal> TopK(Evaluation& evaluation, Instruction instruction, Operands operands) {
   const Literal& operand = operands[0];
   const hlo::Shape& shape = instruction.shape();
@@ -215,7 +215,7 @@ absl::StatusOr<Literal> TopK(Evaluation& evaluation, Instruction instruction, Op
   std::vector<Ranked> first;
   for (int64_t line = 0; line < lines; ++line) {
     const std::byte* from = elements + line * length * width;
-    // A heap of the k first so far, the last of them on top.
+    // A heap of the first k so far, with the last of them on top.
     first.clear();
     RETURN_IF_ERROR(evaluation.InBlocks(length, 8, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {

@@ -1,5 +1,5 @@
-// Wide elements: every element type computes in one of four carriers, so that each rule is written four times
-// at most, not thirty.
+// Wide elements: every element type computes in one of four carriers, so that each rule is written at most
+// four times, not thirty.
 //
 //   pred, unsigned -> uint64_t    signed -> int64_t    floats -> double    complex -> std::complex<double>
 //
@@ -25,7 +25,7 @@ using Complex = std::complex<double>;
 
 enum class Carrier : uint8_t { kUnsigned, kSigned, kFloat, kComplex };
 
-// The carrier of an array type.
+// Returns the carrier of an array type.
 Carrier CarrierOf(hlo::PrimitiveType type);
 
 template <typename C>
@@ -36,7 +36,7 @@ constexpr Carrier CarrierFor() {
   return Carrier::kComplex;
 }
 
-// Bytes of one element in a block.
+// Returns the bytes of one element in a block.
 constexpr int64_t CarrierBytes(Carrier carrier) { return carrier == Carrier::kComplex ? 16 : 8; }
 
 // Calls f.template operator()<C>() with the carrier's C++ type and returns what it returns.
@@ -71,10 +71,10 @@ struct alignas(16) Wide {
 void Load(hlo::PrimitiveType type, const std::byte* from, int64_t n, void* to);
 // Writes a block as elements of `type`, rounded or wrapped.
 void Store(hlo::PrimitiveType type, const void* from, int64_t n, std::byte* to);
-// What storing and loading again would leave: rounds or wraps in place.
+// Rounds or wraps in place, as storing and loading again would.
 void Normalize(hlo::PrimitiveType type, void* block, int64_t n);
 
-// All elements of an array as carriers `C`, converted where the type's own carrier is another one (a complex
+// Returns all elements of an array as carriers `C`, converted where the type's own carrier differs (a complex
 // value keeps its real part).
 template <typename C>
 std::vector<C> LoadAs(const hlo::Literal& literal);
@@ -83,14 +83,14 @@ extern template std::vector<int64_t> LoadAs(const hlo::Literal&);
 extern template std::vector<double> LoadAs(const hlo::Literal&);
 extern template std::vector<Complex> LoadAs(const hlo::Literal&);
 
-// Writes carriers of the literal's own kind into all of it. REQUIRES: as many values as elements.
+// Writes carriers of the literal's own kind into all of it. REQUIRES: equally many values and elements.
 template <typename C>
 void StoreAll(const std::vector<C>& values, hlo::Literal& literal) {
   Store(literal.shape().type, values.data(), static_cast<int64_t>(values.size()), literal.bytes().data());
 }
 
-// Element `index` of an integer array, unsigned values beyond int64 as INT64_MAX: what index operands are
-// read with.
+// Returns element `index` of an integer array, with unsigned values beyond int64 as INT64_MAX. For reading
+// index operands.
 int64_t IndexAt(const hlo::Literal& literal, int64_t index);
 
 }  // namespace hlod::evaluator

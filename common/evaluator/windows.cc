@@ -1,4 +1,4 @@
-// reduce-window and select-and-scatter: windows that slide over an array.
+// reduce-window and select-and-scatter: windows slide over an array.
 #include <algorithm>
 #include <utility>
 
@@ -17,15 +17,15 @@ using hlo::PrimitiveType;
 
 namespace {
 
-// Where windows touch the array.
+// The array elements that windows cover.
 class WindowMap {
  public:
-  // Copies nothing: `window` and `array`, the array's dimensions, outlive it.
+  // Makes no copies: `window` and `array`, the array's dimensions, must outlive it.
   WindowMap(const hlo::Window& window, const Dims& array)
       : window_(window), array_(array), strides_(hlo::RowMajorStrides(array)) {}
 
   // Calls visit(element) for the array elements in the window at `position`, in row-major order of the
-  // window. Padding and the holes of base dilation are passed over.
+  // window. Padding and the holes of base dilation are skipped.
   template <typename Visit>
   absl::Status ForEach(Evaluation& evaluation, const Dims& position, Visit visit) const {
     const size_t rank = window_.size();
@@ -119,8 +119,8 @@ absl::StatusOr<Literal> ReduceWindow(Evaluation& evaluation, Instruction instruc
   return std::move(results[0]);
 }
 
-// Each source element is combined into the place that its window selects: the first that no later one in the
-// window beats.
+// Combines each source element into the position that its window selects: the first one for which select
+// prefers no later one.
 absl::StatusOr<Literal> SelectAndScatter(Evaluation& evaluation, Instruction instruction, Operands operands) {
   const Literal &operand = operands[0], &source = operands[1], &init = operands[2];
   const hlo::Window& window = instruction.attributes<hlo::WindowAttributes>().window;

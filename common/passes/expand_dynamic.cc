@@ -3,8 +3,8 @@
 // The engine compiles static shapes only: buffers, loops and kernels have sizes that are known beforehand. An
 // array f32[<=4] has at most 4 elements, and the actual number is known only at run time. It is replaced by
 // two values: an array f32[4] at the bounds, whose elements beyond the size are arbitrary, and the size, an
-// s32 scalar (DynamicArray; one size per dynamic dimension). Ordinary instructions compute the sizes. All work
-// is done at the bounds, which costs as much as if the array were full.
+// s32 scalar (DynamicArray; one size per dynamic dimension). Ordinary instructions compute the sizes. All
+// work is done at the bounds, which costs as much as if the array were full.
 //
 // Computations are rewritten callees first, and each one in a single forward walk (DynamicRewrite). An
 // instruction without dynamic dimensions in its shape and its operands is copied. For any other, one of these
@@ -25,8 +25,8 @@
 //
 // The evaluator fails when a size does not fit, for example when two operands that are added differ at run
 // time. So does the static program: a custom-call (hlod.CheckSameSize, hlod.CheckDimensionSize) returns the
-// size or fails with the evaluator's error. Later instructions use its result as the size, so the check is not
-// removed as dead while the size is used.
+// size or fails with the evaluator's error. Later instructions use its result as the size, so the check is
+// not removed as dead while the size is used.
 //
 // For example, this sums the first n elements of exp(p) and also returns them:
 //
