@@ -1,4 +1,4 @@
-// Targets by name, checks, and the way into Fortran's order of elements and back.
+// Finds targets by name, checks calls, and converts to Fortran's order of elements and back.
 #include "common/lapack/call.h"
 
 #include <algorithm>
@@ -20,11 +20,11 @@ namespace {
 constexpr std::string_view kTypes = "sdcz", kPrefix = "lapack_", kSuffix = "_ffi";
 constexpr hlo::PrimitiveType kElements[] = {hlo::kF32, hlo::kF64, hlo::kC64, hlo::kC128};
 
-// Elements of a matrix: workspaces of some routines are five times as long, and LAPACK counts them in 32
-// bits.
+// The limit of the elements of a matrix: workspaces of some routines are five times as long, and LAPACK
+// counts them in 32 bits.
 constexpr int64_t kElementsMax = int64_t{1} << 28;
 
-// The info of a routine that was not called: as LAPACK itself says it of gesdd, and jaxlib of geev.
+// The info of a routine that was not called: LAPACK's own for gesdd, and jaxlib's for geev.
 constexpr Integer kNotFinite = -4;
 
 struct Named {
@@ -34,7 +34,7 @@ struct Named {
 
 bool IsTpuCall(const Routine& routine) { return absl::ascii_isupper(routine.name[0]); }
 
-// A TPU's call has the type of its first operand.
+// Finds the routine and type of a target. A TPU's call has the type of its first operand.
 Named FindTarget(std::string_view target, hlo::PrimitiveType type_of_first = hlo::kF32) {
   for (const Routine& routine : Routines()) {
     if (!IsTpuCall(routine) || routine.name != target) continue;
@@ -62,7 +62,7 @@ Layout LayoutOf(std::string_view signature, hlo::PrimitiveType type, const Sizes
 
 int64_t Aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// A row-major matrix of rows x columns to its transpose, in squares that stay in the cache.
+// Transposes a row-major matrix of rows x columns, in squares that fit into the cache.
 template <typename E>
 void TransposeElements(const std::byte* from, std::byte* to, int64_t rows, int64_t columns) {
   constexpr int64_t kSide = 16;
@@ -91,7 +91,7 @@ void Transpose(const std::byte* from, std::byte* to, int64_t rows, int64_t colum
   }
 }
 
-// Whether `bytes` of the type are finite numbers.
+// Returns true when all `count` numbers of the type are finite.
 template <typename R>
 bool AllFinite(const std::byte* bytes, int64_t count) {
   const auto* const numbers = reinterpret_cast<const R*>(bytes);
@@ -275,7 +275,7 @@ void Call::Problem::Solve() { call_->routine_->solve[call_->type_](*frame_); }
 
 void Call::Problem::Store(std::byte* const* results) const {
   for (size_t i = 0; i < call_->results_.size(); ++i) {
-    // In scratch it lies by columns.
+    // Scratch memory holds the result column by column.
     const Layout& layout = call_->results_[i];
     Transpose(frame_->result<std::byte>(i), call_->ResultAt(results, i, index_), layout.columns, layout.rows,
               layout.width);

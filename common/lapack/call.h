@@ -1,5 +1,5 @@
-// A custom call that is a LAPACK routine, checked and ready to run: what JAX writes for linear algebra on the
-// CPU (lapack_sgetrf_ffi and so on), with its operands, results and attributes.
+// A custom call that is a LAPACK routine, checked and ready to run. JAX emits these for linear algebra on the
+// CPU (lapack_sgetrf_ffi and so on), with operands, results and attributes.
 #pragma once
 
 #include <cstddef>
@@ -19,32 +19,33 @@ namespace hlod::lapack {
 class Frame;
 struct Routine;
 
-// Whether a target is one of them.
+// Returns true when a target is one of these routines.
 bool IsTarget(std::string_view target);
 std::vector<std::string> Targets();
 
-// An array argument, as where its problems lie.
+// The memory layout of an array argument.
 struct Layout {
-  int64_t bytes;          // Of one problem.
-  int64_t rows, columns;  // 1 x n, not turned, for what is not a matrix.
+  int64_t bytes;          // Bytes of one problem.
+  int64_t rows, columns;  // 1 x n, not transposed, when it is not a matrix.
   int width;              // Bytes of an element.
 };
 
 class Call {
  public:
-  // INVALID_ARGUMENT for operands, results or attributes that the routine does not have, FAILED_PRECONDITION
-  // without LAPACK, RESOURCE_EXHAUSTED for a matrix too large for its 32-bit sizes.
+  // Checks and prepares a call. INVALID_ARGUMENT for operands, results or attributes that the routine does
+  // not have, FAILED_PRECONDITION without LAPACK, RESOURCE_EXHAUSTED for a matrix too large for its 32-bit
+  // sizes.
   static absl::StatusOr<Call> Make(hlo::Instruction instruction);
   static absl::StatusOr<Call> Make(std::string_view target, const std::vector<const hlo::Shape*>& operands,
                                    const std::vector<const hlo::Shape*>& results, std::string_view config);
 
-  int64_t batch() const { return batch_; }  // How many problems.
+  int64_t batch() const { return batch_; }  // The number of problems.
   int64_t scratch_bytes() const { return scratch_bytes_; }
-  double work() const { return work_; }  // Of one problem: operations, about.
+  double work() const { return work_; }  // The approximate number of operations of one problem.
 
-  // Solves one problem of the batch. Arrays are row-major; `scratch` is scratch_bytes() at a multiple of 64.
-  // May be called from several threads at once. What the routine leaves undefined is zero.
-  // Eigenvalues and singular values of numbers that are not finite are NaN, with an info of -4.
+  // Solves one problem of the batch. Arrays are row-major; `scratch` has scratch_bytes() bytes, aligned to
+  // 64. Thread-safe. Results that the routine leaves undefined are zero. Eigenvalues and singular values of
+  // numbers that are not finite are NaN, with an info of -4.
   void Run(const std::byte* const* operands, std::byte* const* results, int64_t problem,
            std::byte* scratch) const;
 
@@ -52,7 +53,7 @@ class Call {
   class Problem {
    public:
     ~Problem();
-    void Solve();  // Uses the scratch and nothing else.
+    void Solve();  // Accesses only the scratch memory.
     void Store(std::byte* const* results) const;
 
    private:
@@ -62,8 +63,9 @@ class Call {
     int64_t index_ = 0;
     std::unique_ptr<Frame> frame_;
   };
-  // Run in parts: Answer fills the results of a problem for which no routine is called, and is false for
-  // others; these are loaded, solved and stored. The call and the scratch outlive the problem.
+  // Run, split into parts. Answer fills in the results of a problem for which no routine is called, and
+  // returns false for others; these are loaded, solved and stored. The call and the scratch must outlive the
+  // problem.
   bool Answer(const std::byte* const* operands, std::byte* const* results, int64_t problem) const;
   std::unique_ptr<Problem> Load(const std::byte* const* operands, int64_t problem, std::byte* scratch) const;
 
@@ -74,13 +76,13 @@ class Call {
   }
 
   const Routine* routine_ = nullptr;
-  int type_ = 0;  // The place in Routine::solve.
+  int type_ = 0;  // An index into Routine::solve.
   Sizes sizes_;
   std::map<std::string, int64_t, std::less<>> config_;
   std::vector<Layout> operands_, results_;
   int64_t batch_ = 1, scratch_bytes_ = 0;
   double work_ = 0;
-  bool empty_ = false;  // An operand has no elements: every result is zero.
+  bool empty_ = false;  // An operand has no elements, so every result is zero.
 };
 
 }  // namespace hlod::lapack

@@ -1,4 +1,4 @@
-// Split at commas, then at the equals sign; what follows a colon is the number's type.
+// Splits at commas, then at the equals sign. A colon separates a number from its type.
 #include "common/lapack/config.h"
 
 #include "absl/strings/numbers.h"

@@ -1,5 +1,5 @@
-// The attributes of a typed call: {uplo = 76 : ui8, left = true}, as MLIR prints a dictionary. And those of
-// the TPU's Eigh: "1,1,100,1e-6".
+// Parses the attributes of a typed call, {uplo = 76 : ui8, left = true}, as MLIR prints a dictionary; and
+// those of the TPU's Eigh, "1,1,100,1e-6".
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace hlod::lapack {
 
-// Whole numbers and booleans by name. INVALID_ARGUMENT for what is neither, or no dictionary; an empty text
-// is an empty one.
+// Returns whole numbers and booleans by name. INVALID_ARGUMENT for other values, and for text that is not a
+// dictionary; empty text is an empty one.
 absl::StatusOr<std::map<std::string, int64_t, std::less<>>> ParseConfig(std::string_view text);
 
-// "lower,sorted,sweeps,tolerance" as syevd's attributes: the triangle, and that vectors are wanted.
-// Eigenvalues are sorted in any case, and the rest is about the TPU's method. INVALID_ARGUMENT unless "0," or
-// "1," is first.
+// Returns "lower,sorted,sweeps,tolerance" as syevd's attributes: the triangle, and that vectors are wanted.
+// Eigenvalues are always sorted, and the other fields are about the TPU's method. INVALID_ARGUMENT unless the
+// text begins with "0," or "1,".
 absl::StatusOr<std::map<std::string, int64_t, std::less<>>> ParseEighConfig(std::string_view text);
 
 }  // namespace hlod::lapack

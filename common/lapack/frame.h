@@ -1,8 +1,8 @@
-// One problem while it is solved: matrices column by column, as Fortran has them, in scratch memory.
+// One problem while it is solved: matrices in scratch memory, column by column, as in Fortran.
 //
-// A routine's code runs twice: when a call is planned, to measure how much scratch it takes (then only the
-// routine's own question for its workspace is asked, and matrices are a few bytes that it may write), and for
-// each problem.
+// A routine's code runs twice: when a call is planned, to measure its scratch memory (then only the routine's
+// own query of its workspace is made, and matrices are a few bytes that it may write to), and for each
+// problem.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace hlod::lapack {
 
-using Integer = int32_t;  // Fortran's, in the library that is loaded.
+using Integer = int32_t;  // Fortran's integer, in the loaded library.
 
 template <typename T>
 inline constexpr bool kIsComplex = !std::is_floating_point_v<T>;
@@ -41,7 +41,7 @@ constexpr char kTypeLetter = std::is_same_v<T, float>                 ? 's'
                              : std::is_same_v<T, std::complex<float>> ? 'c'
                                                                       : 'z';
 
-// The routine of a type: Find<T, void(const Integer* n, ...)>("getrf").
+// Returns the routine of a type: Find<T, void(const Integer* n, ...)>("getrf").
 template <typename T, typename F>
 F* Find(const char* name) {
   return reinterpret_cast<F*>(FindRoutine(kTypeLetter<T> + std::string(name) + "_"));
@@ -64,17 +64,17 @@ class Frame {
   int64_t used() const { return used_; }
 
   Integer size(char letter) const { return static_cast<Integer>(sizes_[letter]); }
-  // A leading dimension: Fortran wants at least one.
+  // Returns a leading dimension. Fortran requires at least one.
   Integer leading(char letter) const { return std::max<Integer>(1, size(letter)); }
   char letter(std::string_view attribute) const { return static_cast<char>(number(attribute)); }
   int64_t number(std::string_view attribute) const { return config_.find(attribute)->second; }
 
-  // Operand i, which may be written to.
+  // Returns operand i, which may be written to.
   template <typename T>
   T* operand(size_t i) const {
     return static_cast<T*>(operands_[i]);
   }
-  // Result i, at first zeros, or what operand `from` is, in whose place it is then made.
+  // Returns result i. It initially holds zeros, or operand `from` when it is computed in that one's place.
   template <typename T>
   T* result(size_t i) const {
     return static_cast<T*>(results_[i]);
@@ -91,13 +91,14 @@ class Frame {
     used_ += (count * static_cast<int64_t>(sizeof(T)) + 63) / 64 * 64;
     return reinterpret_cast<T*>(at);
   }
-  // Calls `routine(work, lwork)` as LAPACK wants it: with a length of -1 for the best length, then with it.
+  // Calls `routine(work, lwork)` twice, as LAPACK requires: with a length of -1 to get the best length, then
+  // with that.
   template <typename T, typename F>
   void WithWork(F&& routine) {
     T best[1] = {};
     const Integer question = -1;
     routine(best, &question);
-    // The answer is a float where T is: lengths above 2^24 are rounded.
+    // The returned length is a float when T is: lengths above 2^24 are rounded.
     const double length = static_cast<double>(std::real(best[0])) * (1 + 1e-6) + 1;
     const auto size = static_cast<Integer>(std::min(length, 2147483647.0));
     T* const work = Scratch<T>(size);
@@ -112,7 +113,8 @@ class Frame {
   const std::map<std::string, int64_t, std::less<>>& config_;
   std::byte* const scratch_;
   int64_t used_ = 0;
-  // Asked for their workspace, some routines write the first element of another array (cgeev: of rwork).
+  // When queried for their workspace, some routines write the first element of another array (cgeev: of
+  // rwork).
   alignas(64) std::byte spare_[64] = {};
   std::vector<void*> operands_, results_;
 };

@@ -1,5 +1,5 @@
-// OpenBLAS where it is installed, else the reference LAPACK. Threads are the engine's: the library gets none
-// of its own.
+// Loads OpenBLAS when it is installed, else the reference LAPACK. The engine has the threads: the library is
+// limited to the calling one.
 #include "common/lapack/library.h"
 
 #include <dlfcn.h>
@@ -11,7 +11,7 @@ namespace {
 
 struct Library {
   void* handle = nullptr;
-  std::string why;  // Of a null handle.
+  std::string why;  // The reason of a null handle.
 };
 
 const Library& Loaded() {

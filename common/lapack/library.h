@@ -1,5 +1,5 @@
-// The system's LAPACK, loaded when it is first needed: programs without such calls need none, nor does the
-// client's library.
+// The system's LAPACK, loaded at the first use: neither programs without such calls nor the client's library
+// need it.
 #pragma once
 
 #include <string>
@@ -8,10 +8,11 @@
 
 namespace hlod::lapack {
 
-// FAILED_PRECONDITION that says what to install, when there is none.
+// Returns FAILED_PRECONDITION, with the package to install, when LAPACK is missing.
 absl::Status CheckLibrary();
 
-// The address of a routine by its Fortran name ("dgetrf_"), null when the library has none.
+// Returns the address of a routine by its Fortran name ("dgetrf_"), or null when the library does not have
+// it.
 void* FindRoutine(const std::string& name);
 
 }  // namespace hlod::lapack

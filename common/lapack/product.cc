@@ -1,4 +1,5 @@
-// gemm. Fortran has matrices by columns, so that a row-major one is its transpose: c^T = b^T a^T.
+// Calls gemm. Fortran stores matrices by columns, so a row-major matrix is its transpose there: c^T = b^T
+// a^T.
 #include "common/lapack/product.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Routines in the notes of calls.
+// Stores routines in the notes of calls.
 #include "common/lapack/routine_call.h"
 
 #include <map>
@@ -15,7 +15,7 @@ namespace hlod::lapack {
 namespace {
 
 constexpr char kName[] = "hlod_routine", kAttributes[] = "hlod_routine_attributes";
-constexpr int32_t kTypedFfi = 4;  // CustomCallApiVersion, as JAX's calls have it.
+constexpr int32_t kTypedFfi = 4;  // A CustomCallApiVersion, as in JAX's calls.
 
 }  // namespace
 

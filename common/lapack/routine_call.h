@@ -1,7 +1,7 @@
-// Calls that are LAPACK's routines: a frontend attribute of the call is the target of a custom call, as JAX
-// writes it, another its attributes. What is called computes the same results without LAPACK, so that every
-// XLA, to which frontend attributes mean nothing, can run it. (A composite with a tuple for its result, which
-// says just this, is not read by XLA's own import.)
+// Calls that are LAPACK routines: one frontend attribute of the call is the target of a custom call, as JAX
+// writes it, and another holds its attributes. The callee computes the same results without LAPACK, so that
+// every XLA, which ignores these frontend attributes, can run it. (A composite with a tuple result would
+// express the same, but XLA's own import does not read it.)
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace hlod::lapack {
 
-// Makes a call one of a routine.
+// Marks a call as a routine.
 void NameRoutine(hlo::Notes& notes, const hlo::CustomCallAttributes& routine);
-// The custom call in the place of a call with the routine's operands and results; nullopt for others,
-// and where there is no LAPACK.
+// Returns the custom call that replaces a call with the routine's operands and results; nullopt for other
+// calls, and without LAPACK.
 std::optional<hlo::CustomCallAttributes> RoutineOf(hlo::Instruction call);
 
-// Of a routine that gives values and vectors: the results that are values, a bit each, and the routine that
-// leaves the others undefined. nullopt for others.
+// For a routine that computes values and vectors: `results` has a bit per result that is values, and
+// `routine` leaves the other results undefined.
 struct ValuesOnly {
   uint32_t results;
   hlo::CustomCallAttributes routine;

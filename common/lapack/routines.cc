@@ -1,4 +1,4 @@
-// Each routine's call. Names of arguments are LAPACK's own; `One` is the hidden length of a character
+// The call of each routine. Names of arguments are LAPACK's own; `One` is the hidden length of a character
 // argument.
 #include "common/lapack/routines.h"
 
@@ -34,7 +34,7 @@ void Getrf(Frame& f) {
   getrf(&m, &n, a, &lda, f.result<I>(1), f.result<I>(2));
 }
 
-// The TPU's: the exchanges counted from 0, and the order of rows that they make.
+// The TPU's LU decomposition: exchanges counted from 0, and the order of rows that they make.
 template <typename T>
 void LuDecomposition(Frame& f) {
   static const auto getrf = Find<T, void(const I*, const I*, T*, const I*, I*, I*)>("getrf");
@@ -146,7 +146,7 @@ void Syevd(Frame& f) {
   SolveSyevd<T>(f, f.measuring() ? &unused : f.result<I>(2));
 }
 
-// The TPU's, which says of what does not converge by NaN.
+// The TPU's Eigh, which marks results that do not converge by NaN.
 template <typename T>
 void Eigh(Frame& f) {
   I info = 0;
@@ -214,8 +214,8 @@ void Gesvd(Frame& f) {
   }
 }
 
-// The eigenvectors of a real matrix: column j alone for a real eigenvalue; real and imaginary parts in
-// columns j and j + 1 for a pair of conjugate ones.
+// Builds the eigenvectors of a real matrix: column j is the vector of a real eigenvalue; columns j and j + 1
+// are the real and imaginary parts for a pair of conjugate ones.
 template <typename R>
 void JoinPairs(const R* vectors, const R* imaginary, int64_t n, std::complex<R>* to) {
   for (int64_t j = 0; j < n; ++j) {
@@ -314,7 +314,7 @@ void Sytrd(Frame& f) {
   });
 }
 
-// The first element of the lower diagonal lies outside of the matrix.
+// The first element of the lower diagonal lies outside the matrix.
 template <typename T>
 void Gtsv(Frame& f) {
   static const auto gtsv = Find<T, void(const I*, const I*, T*, T*, T*, T*, const I*, I*)>("gtsv");

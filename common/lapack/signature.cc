@@ -1,4 +1,4 @@
-// Matching shapes with signatures.
+// Matches shapes with signatures.
 #include "common/lapack/signature.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace hlod::lapack {
 namespace {
 
-// The size that a letter stands for, where it follows from others.
+// Returns the size that a letter stands for, when it follows from other sizes.
 int64_t Derived(char letter, const Sizes& sizes) {
   if (letter == 'k' && sizes['m'] >= 0 && sizes['n'] >= 0) return std::min(sizes['m'], sizes['n']);
   if (letter == 'h' && sizes['n'] >= 0) return std::max<int64_t>(0, sizes['n'] - 1);
@@ -42,7 +42,7 @@ hlo::PrimitiveType TypeOf(char letter, hlo::PrimitiveType type) {
 
 absl::Status Match(std::string_view signature, hlo::PrimitiveType type, const hlo::Shape& shape,
                    std::string_view what, Sizes& sizes) {
-  // The first operand says how many batch dimensions there are.
+  // The first operand determines the number of batch dimensions.
   const bool first = std::ranges::all_of(sizes.of, [](int64_t size) { return size < 0; });
   const std::string expected = Expected(signature, type, sizes, !first);
   const auto rank = static_cast<int64_t>(signature.size()) - 1;

@@ -1,8 +1,9 @@
-// What a routine's call takes and gives, as text: "Tmn" is a batch of m x n matrices of the routine's type.
+// The operands and results of a routine's call, as text: "Tmn" is a batch of m x n matrices of the routine's
+// type.
 //
-// The first letter is the element type: T the routine's, R its real one, C its complex one, I s32. Each
-// letter after it is a dimension; a size is what its letter stands for first. k stands for the smaller of m
-// and n, h for n - 1 (0 for an n of 0).
+// The first letter is the element type: T is the routine's, R its real type, C its complex type, I is s32.
+// Each letter after it is a dimension, whose size is set by the letter's first occurrence. k stands for the
+// smaller of m and n, h for n - 1 (0 when n is 0).
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@
 
 namespace hlod::lapack {
 
-// Of one call.
+// The sizes of one call.
 struct Sizes {
   static constexpr int64_t kUnknown = -1;
   std::array<int64_t, 26> of;
@@ -28,8 +29,8 @@ struct Sizes {
 
 hlo::PrimitiveType TypeOf(char letter, hlo::PrimitiveType type);
 
-// Learns the sizes from a shape, or compares it with those that are known. INVALID_ARGUMENT naming `what`,
-// its shape and the one that was expected.
+// Sets the sizes from a shape, or compares it with those that are known. INVALID_ARGUMENT, with `what`, its
+// shape and the expected one, when they differ.
 absl::Status Match(std::string_view signature, hlo::PrimitiveType type, const hlo::Shape& shape,
                    std::string_view what, Sizes& sizes);
 
