@@ -1,5 +1,5 @@
-// CRC-32C with the processor's instruction: three independent streams hide its latency, and their results are
-// joined by a table of "append n zero bytes" in GF(2). Without SSE 4.2 a byte table does it.
+// Computes CRC-32C by the processor's instruction: three independent streams hide its latency, and their
+// results are joined by a table of "append n zero bytes" in GF(2). Without SSE 4.2 it uses a table per byte.
 #include <array>
 #include <cstring>
 
@@ -29,10 +29,10 @@ uint32_t Portable(uint32_t crc, const unsigned char* data, size_t size) {
 
 #if defined(__x86_64__)
 
-constexpr size_t kLane = 4096;  // Bytes a stream; a block is three of them.
+constexpr size_t kLane = 4096;  // Bytes per stream; a block is three of them.
 
-// What `kLane` zero bytes make of a checksum, a byte of it at a time: linear over GF(2), so four table
-// look-ups and three xors.
+// Makes the tables that append `kLane` zero bytes to a checksum, one table per byte of the checksum.
+// Appending is linear over GF(2), so it takes four table look-ups and three xors.
 std::array<std::array<uint32_t, 256>, 4> MakeShiftTable() {
   std::array<uint32_t, 32> bits{};
   const std::array<unsigned char, kLane> zeros{};

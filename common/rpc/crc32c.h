@@ -1,4 +1,4 @@
-// The checksum of bulk bytes.
+// The checksum of bulk data.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace hlod::rpc {
 
-// CRC-32C (Castagnoli, RFC 3720) of `data`; `seed` is the checksum of what came before. Uses the processor's
-// instruction where there is one.
+// Returns the CRC-32C (Castagnoli, RFC 3720) of `data`; `seed` is the checksum of the bytes before. Uses the
+// processor's instruction where it exists.
 uint32_t Crc32c(absl::Span<const std::byte> data, uint32_t seed = 0);
 
 }  // namespace hlod::rpc

@@ -1,4 +1,4 @@
-// Reads and writes the three forms of a daemon's address.
+// Parses and prints the three forms of a daemon's address.
 #include "common/rpc/endpoint.h"
 
 #include <arpa/inet.h>
@@ -26,7 +26,7 @@ absl::Status Malformed(std::string_view text) {
 }  // namespace
 
 bool Endpoint::IsLoopback() const {
-  // A name may begin with "127.", too.
+  // A host name may begin with "127." too, so the address is parsed.
   in_addr address{};
   const bool v4 = inet_pton(AF_INET, host.c_str(), &address) == 1;
   return v4 ? ntohl(address.s_addr) >> 24 == 127 : host == "localhost" || host == "::1";

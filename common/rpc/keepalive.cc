@@ -1,4 +1,4 @@
-// SO_KEEPALIVE and TCP_INFO.
+// Uses SO_KEEPALIVE and TCP_INFO.
 #include "common/rpc/keepalive.h"
 
 #include <netinet/in.h>
@@ -10,7 +10,7 @@
 namespace hlod::rpc {
 
 void EnableKeepalive(int socket, absl::Duration silence) {
-  // Half of the time may pass without a question; three questions share the rest.
+  // Half of the time may pass without a probe; three probes share the rest.
   const int64_t seconds = absl::ToInt64Seconds(std::max(silence, kSilenceMin));
   const int on = 1, probes = 3;
   const int interval = static_cast<int>(std::clamp<int64_t>(seconds / 6, 1, 32767));

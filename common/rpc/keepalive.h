@@ -1,4 +1,4 @@
-// TCP connections whose peer has vanished without a word: the kernel asks the peer's kernel, which also
+// Detects TCP connections whose peer has vanished silently: the kernel probes the peer's kernel, which also
 // answers for a program that sleeps.
 #pragma once
 
@@ -6,17 +6,17 @@
 
 namespace hlod::rpc {
 
-// What keepalive can be set to; the kernel counts in whole seconds.
+// The smallest time that keepalive can be set to; the kernel counts in whole seconds.
 inline constexpr absl::Duration kSilenceMin = absl::Seconds(4);
 
-// An idle connection breaks (ETIMEDOUT) after `silence` in which the peer's kernel answered nothing. Does
-// nothing for sockets that are not TCP. TCP_USER_TIMEOUT is not used: it also breaks a connection whose peer
-// answers but does not read for so long (since Linux 5.11), as a program does that computes while bytes
+// Makes an idle connection break (ETIMEDOUT) after `silence` without an answer from the peer's kernel. Does
+// nothing for sockets other than TCP. TCP_USER_TIMEOUT is not used: since Linux 5.11 it also breaks a
+// connection whose peer answers but does not read for that time, as a program does that computes while bytes
 // arrive.
 void EnableKeepalive(int socket, absl::Duration silence);
 
-// Whether data on its way was not acknowledged for `silence`, although it was sent again: what keepalive does
-// not look at. False for a peer that answers and does not read.
+// Returns true when sent data has not been acknowledged for `silence`, although it was sent again; keepalive
+// does not cover this case. Returns false for a peer that answers and does not read.
 bool IsUnreachable(int socket, absl::Duration silence);
 
 }  // namespace hlod::rpc

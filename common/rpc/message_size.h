@@ -1,4 +1,4 @@
-// How large a message of hlod.v1 may be, on both sides of the wire.
+// The maximum size of a message of hlod.v1, on both sides of the wire.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,11 @@
 
 namespace hlod::rpc {
 
-// Of one message beside its payload: an execute that names a million handles fits.
+// The bytes of one message beside its payload: an execute that names a million handles fits.
 inline constexpr int64_t kMessageOverheadBytes = 14 << 20;
 
-// The largest message that a daemon with these limits takes: bytes inside a command, or one chunk.
+// Returns the size of the largest message that a daemon with these limits accepts: bytes inside a command, or
+// one chunk.
 inline int64_t MessageBytesMax(const Limits& limits) {
   return std::max(limits.inline_bytes_max, limits.chunk_bytes_max) + kMessageOverheadBytes;
 }

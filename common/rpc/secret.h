@@ -10,16 +10,16 @@ namespace hlod::rpc {
 
 inline constexpr size_t kSecretBytes = 32;
 
-// Bytes that open a session. Prints as "***".
+// The bytes that open a session. Prints as "***".
 class Secret {
  public:
   Secret() = default;
   explicit Secret(std::string bytes) : bytes_(std::move(bytes)) {}
-  // 32 bytes from the kernel's random source.
+  // Returns 32 bytes from the kernel's random source.
   static Secret Random();
-  // For the wire only.
+  // Returns the bytes, for the wire only.
   const std::string& bytes() const { return bytes_; }
-  // Takes the same time wherever they differ.
+  // Compares in constant time.
   bool Equals(std::string_view other) const;
   template <typename Stream>
   friend Stream& operator<<(Stream& stream, const Secret&) {

@@ -17,7 +17,7 @@
 namespace hlod::rpc {
 namespace {
 
-// ErrnoToStatus with the call's name; lost peers are UNAVAILABLE under every errno.
+// Returns ErrnoToStatus with the call's name; a lost peer is UNAVAILABLE under every errno.
 absl::Status Failed(std::string_view what) {
   const int error = errno;
   if (error == EPIPE || error == ECONNRESET || error == ECONNREFUSED || error == ENOENT) {
@@ -159,7 +159,7 @@ absl::StatusOr<Descriptor> ConnectAbstract(const std::string& name, absl::Durati
   ASSIGN_OR_RETURN(const AbstractAddress address, MakeAbstract(name));
   Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd.valid()) return Failed("Opening a socket to the arena");
-  // The first also bounds connect, which waits while the listener's queue is full.
+  // SO_SNDTIMEO also bounds connect, which waits while the listener's queue is full.
   const timeval limit = absl::ToTimeval(timeout);
   setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
   setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));

@@ -31,8 +31,8 @@ class Descriptor {
 // other side may write at any time.
 class SharedMemory {
  public:
-  // A new region of `bytes`, its size sealed (F_SEAL_SHRINK | F_SEAL_GROW), so that no mapper can be killed
-  // by a truncation.
+  // Makes a new region of `bytes`. Its size is sealed (F_SEAL_SHRINK | F_SEAL_GROW), so that a truncation
+  // cannot kill a process that maps it.
   static absl::StatusOr<SharedMemory> Create(int64_t bytes);
   // Maps a received descriptor. Refuses one that is not sealed or whose size is not `bytes`.
   static absl::StatusOr<SharedMemory> Map(Descriptor fd, int64_t bytes);
@@ -56,8 +56,8 @@ class SharedMemory {
 absl::Status SendDescriptor(int socket, int fd);
 absl::StatusOr<Descriptor> ReceiveDescriptor(int socket);
 
-// A listening or connected socket in the abstract namespace (SOCK_STREAM, close-on-exec). Connecting, and
-// later each read and write of the connected socket, waits at most `timeout`.
+// Makes a listening or connected socket in the abstract namespace (SOCK_STREAM, close-on-exec). Connecting,
+// and later each read and write of the connected socket, waits at most `timeout`.
 absl::StatusOr<Descriptor> ListenAbstract(const std::string& name);
 absl::StatusOr<Descriptor> ConnectAbstract(const std::string& name,
                                            absl::Duration timeout = absl::Seconds(2));

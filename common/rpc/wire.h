@@ -1,4 +1,4 @@
-// What both sides of the wire share: its versions, and errors and origins as messages.
+// Shared by both sides of the wire: protocol versions, and errors and origins as messages.
 #pragma once
 
 #include "common/base/error_proto.h"
@@ -7,7 +7,7 @@
 
 namespace hlod::rpc {
 
-// Protocol versions this build speaks; the largest common one is used.
+// The protocol versions that this build speaks; the largest common one is used.
 inline constexpr uint32_t kVersionMin = 1, kVersionMax = 1;
 
 using hlod::FromProto;

@@ -1,4 +1,4 @@
-// The field is found from the message's end: wherever else its bytes occur, they mean nothing.
+// Finds the field at the message's end: anywhere else its bytes have another meaning.
 #include "common/rpc/grpc/checksum.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ void WriteChecksum(uint32_t crc32c, uint8_t* to) {
 }
 
 absl::Status ChecksumReader::Check(const grpc::ByteBuffer& message) {
-  if (!std::exchange(first_, false) && !seen_) return absl::OkStatus();  // This peer sends none.
+  if (!std::exchange(first_, false) && !seen_) return absl::OkStatus();  // This peer sends no checksums.
   std::vector<grpc::Slice> slices;
   if (!message.Dump(&slices).ok()) return DataLoss("A message cannot be read.");
   size_t left = message.Length();

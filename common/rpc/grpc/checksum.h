@@ -13,19 +13,19 @@
 
 namespace hlod::rpc {
 
-// Of the field `crc32c`, tag and value: what it adds to a message.
+// The size of the field `crc32c` in a message, tag and value.
 inline constexpr size_t kChecksumBytes = 5;
 
-// Writes the field that says that the message's other bytes, all before it, have this CRC-32C.
+// Writes the field `crc32c`, with the CRC-32C of the message's other bytes, all of which precede it.
 void WriteChecksum(uint32_t crc32c, uint8_t* to);
 
-// Looks at the messages that come on one stream, in order. Not thread-safe.
+// Checks the messages of one stream, in order. Not thread-safe.
 class ChecksumReader {
  public:
-  // Whether the last message ended with its checksum.
+  // Returns true when the last message ended with its checksum.
   bool seen() const { return seen_; }
-  // DATA_LOSS when the message ends with a checksum that does not fit, or with none although one before did.
-  // The first message may have none: its reader knows whether it had to (seen()).
+  // DATA_LOSS when the message ends with a wrong checksum, or without one although an earlier message had
+  // one. The first message may lack it: its reader knows whether that is allowed (seen()).
   absl::Status Check(const grpc::ByteBuffer& message);
 
  private:

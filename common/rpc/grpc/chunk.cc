@@ -1,4 +1,4 @@
-// hlod.v1.Chunk on the wire, by hand: protobuf would copy each payload twice more.
+// Codes hlod.v1.Chunk by hand: protobuf would copy each payload twice more.
 #include "common/rpc/grpc/chunk.h"
 
 #include "common/rpc/crc32c.h"
@@ -41,7 +41,7 @@ class SliceReader {
     }
     return false;
   }
-  // The next run of at most `limit` contiguous bytes.
+  // Returns the next run of at most `limit` contiguous bytes.
   absl::Span<const std::byte> Next(size_t limit) {
     const grpc::Slice& slice = slices_[slice_];
     const size_t run = std::min(limit, slice.size() - offset_);
@@ -131,7 +131,7 @@ absl::StatusOr<ReceivedChunk> DecodeChunk(
     for (size_t done = 0; done < value;) {
       const absl::Span<const std::byte> run = reader.Next(value - done);
       std::memcpy(target.data() + done, run.data(), run.size());
-      // The checksum is of what was stored: the copy is what has to be right.
+      // The checksum is computed from the stored bytes, because the copy is what must be right.
       crc = Crc32c({target.data() + done, run.size()}, crc);
       done += run.size();
     }

@@ -16,9 +16,10 @@
 
 namespace hlod::rpc {
 
-// A serialized Chunk whose data slice refers to `data` (which must stay until the write has completed).
+// Returns a serialized Chunk whose data slice refers to `data`, which must stay valid until the write has
+// completed.
 grpc::ByteBuffer EncodeChunk(const v1::TransferId* transfer, absl::Span<const std::byte> data);
-// The same with a slice that owns its data.
+// Does the same with a slice that owns its data.
 grpc::ByteBuffer EncodeChunkSlice(const v1::TransferId* transfer, const grpc::Slice& data);
 
 // A received chunk: its header, and its payload as slices of the received buffer.
@@ -29,9 +30,9 @@ struct ReceivedChunk {
   int64_t size = 0;
 };
 
-// Parses a chunk and copies its payload to `out` (which must hold it: INVALID_ARGUMENT naming both sizes),
-// checking the checksum on the way: DATA_LOSS when it does not fit. `out` is asked for after the size is
-// known and before a byte is copied.
+// Parses a chunk, copies its payload to `out` and checks the checksum on the way. INVALID_ARGUMENT, with both
+// sizes, when the payload does not fit; DATA_LOSS when the checksum is wrong. `out` is called once the size
+// is known and before a byte is copied.
 absl::StatusOr<ReceivedChunk> DecodeChunk(
     grpc::ByteBuffer& buffer,
     const std::function<absl::StatusOr<absl::Span<std::byte>>(const ReceivedChunk&)>& out);

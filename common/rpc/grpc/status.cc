@@ -1,4 +1,4 @@
-// Errors in the details of a gRPC status.
+// Stores errors in the details of a gRPC status.
 #include "common/rpc/grpc/status.h"
 
 #include <string>
