@@ -257,8 +257,17 @@ TEST_F(Optimizer, WrappersRefuseWhatTheyCannotDo) {
   const std::vector<Tensor> vector = {OnDevice({1, 2}, {2})};
   Thrown([&] { optim::ScaleByMuon().Init(vector); });
   EXPECT_THAT(last_what_, HasSubstr("a parameter of rank 1 is not a matrix"));
-  Thrown([&] { optim::MultiSteps(optim::Sgd(.1), 0); });
-  EXPECT_THAT(last_what_, HasSubstr("every_k is 0, and must be positive"));
+  const auto refused = [](const std::function<void()>& body) {
+    EXPECT_EQ(KindOf(Thrown(body)), ErrorKind::kArgument);
+    EXPECT_THAT(last_what_, HasSubstr("optimizer_test.cc"));
+    return last_what_;
+  };
+  EXPECT_THAT(refused([] { optim::MultiSteps(optim::Sgd(.1), 0); }),
+              HasSubstr("every_k is 0, and must be positive"));
+  EXPECT_THAT(refused([] { optim::Muon(.1, {.ns_coeffs = {}}); }), HasSubstr("at least one list"));
+  EXPECT_THAT(refused([] { optim::CosineDecay(1, 0); }), HasSubstr("decay_steps (0)"));
+  EXPECT_THAT(refused([] { optim::WarmupCosineDecay(0, 1, 5, 5); }), HasSubstr("decay_steps (0)"));
+  EXPECT_THAT(refused([] { optim::JoinSchedules({}, {}); }), HasSubstr("0 schedules are joined"));
 }
 
 TEST_F(Optimizer, SchedulesGiveOptaxValues) {

@@ -186,6 +186,8 @@ TEST_F(TorchGroups, WhatPyTorchRefusesIsRefusedAtItsLine) {
   EXPECT_THAT(Refused([&] { Adam(std::vector<Tensor>{}); }), HasSubstr("group 0 has no parameters"));
   EXPECT_THAT(Refused([&] { adam.SetLearningRate(1, 7); }),
               HasSubstr("group 7 is asked for, and there are 1"));
+  EXPECT_THAT(Refused([&] { adam.learning_rate(7); }), HasSubstr("group 7 is asked for, and there are 1"));
+  EXPECT_THAT(Refused([&] { adam.options(7); }), HasSubstr("group 7 is asked for, and there are 1"));
   EXPECT_EQ(adam.group_count(), 1);
 }
 

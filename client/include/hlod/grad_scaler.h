@@ -37,7 +37,7 @@ class GradScaler {
   // positive.
   explicit GradScaler(const GradScalerOptions& options = {}, Caller caller = Caller::Here());
 
-  // Returns the loss, or each of several, times the scale, in its own type.
+  // Returns the loss, or each of several, times the scale: of f32, or of f64.
   Tensor Scale(const Tensor& loss, Caller caller = Caller::Here());
   std::vector<Tensor> Scale(const std::vector<Tensor>& losses, Caller caller = Caller::Here());
 

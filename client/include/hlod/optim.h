@@ -179,7 +179,7 @@ struct MuonOptions {
   std::optional<Rate> adam_rate = {};
   std::optional<double> consistent_rms = {};  // As ScaleByShape() has it.
 };
-Optimizer Muon(Rate rate, const MuonOptions& options = {});
+Optimizer Muon(Rate rate, const MuonOptions& options = {}, Caller caller = Caller::Here());
 struct AdafactorOptions {
   int64_t min_dim_size_to_factor = 128;
   double decay_rate = 0.8;
@@ -208,7 +208,7 @@ Optimizer ScaleByBelief(const BeliefOptions& options = {});
 // Times trust_coefficient |p| / (|u| + eps), norms of each leaf of at least min_norm; 1 where one is 0.
 Optimizer ScaleByTrustRatio(double min_norm = 0, double trust_coefficient = 1, double eps = 0);
 // Of leaves that are matrices, as those that follow.
-Optimizer ScaleByMuon(const MuonOptions& options = {});
+Optimizer ScaleByMuon(const MuonOptions& options = {}, Caller caller = Caller::Here());
 // Times sqrt(max(1, columns / rows)); with an rms times that and sqrt(max(rows, columns)).
 Optimizer ScaleByShape(std::optional<double> consistent_rms = {});
 Optimizer AddDecayedWeights(Rate weight_decay, const Mask& mask = {});
@@ -225,15 +225,17 @@ struct ExponentialDecayOptions {
 };
 Schedule ExponentialDecay(double init_value, int64_t transition_steps, double decay_rate,
                           const ExponentialDecayOptions& options = {});
-Schedule CosineDecay(double init_value, int64_t decay_steps, double alpha = 0, double exponent = 1);
+Schedule CosineDecay(double init_value, int64_t decay_steps, double alpha = 0, double exponent = 1,
+                     Caller caller = Caller::Here());
 Schedule PolynomialSchedule(double init_value, double end_value, double power, int64_t transition_steps,
                             int64_t transition_begin = 0);
 Schedule LinearSchedule(double init_value, double end_value, int64_t transition_steps,
                         int64_t transition_begin = 0);
 Schedule WarmupCosineDecay(double init_value, double peak_value, int64_t warmup_steps, int64_t decay_steps,
-                           double end_value = 0, double exponent = 1);
+                           double end_value = 0, double exponent = 1, Caller caller = Caller::Here());
 Schedule PiecewiseConstant(double init_value, const std::map<int64_t, double>& boundaries_and_scales);
 // Schedule i + 1 begins at boundaries[i], and counts from there.
-Schedule JoinSchedules(const std::vector<Schedule>& schedules, const std::vector<int64_t>& boundaries);
+Schedule JoinSchedules(const std::vector<Schedule>& schedules, const std::vector<int64_t>& boundaries,
+                       Caller caller = Caller::Here());
 
 }  // namespace hlod::optim

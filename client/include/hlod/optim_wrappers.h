@@ -43,7 +43,8 @@ Optimizer SetToZero();
 
 // `inner` on the mean of the gradients of every_k updates, or on their sum; updates of 0 between. A schedule
 // counts the steps of `inner`.
-Optimizer MultiSteps(const Optimizer& inner, Rate every_k, bool use_grad_mean = true);
+Optimizer MultiSteps(const Optimizer& inner, Rate every_k, bool use_grad_mean = true,
+                     Caller caller = Caller::Here());
 
 // The optimizer that `make` gives of numbers that stand in the state: they change without a new trace, and
 // are read back. A schedule's number is set before each step.

@@ -98,7 +98,7 @@ class ParameterOptimizer {
   void ZeroGrad();
 
   // A change does not compile again. hlod/lr_scheduler.h has the schedules of PyTorch.
-  double learning_rate(size_t group = 0) const;
+  double learning_rate(size_t group = 0, Caller caller = Caller::Here()) const;
   void SetLearningRate(double lr);  // Of every group.
   void SetLearningRate(double lr, size_t group, Caller caller = Caller::Here());
 
@@ -162,7 +162,7 @@ class OptimizerOf : public ParameterOptimizer {
   void AddParamGroup(std::vector<Tensor> parameters, Caller caller = Caller::Here());
   void AddParamGroup(std::vector<Tensor> parameters, const Options& options, Caller caller = Caller::Here());
 
-  const Options& options(size_t group = 0) const;
+  const Options& options(size_t group = 0, Caller caller = Caller::Here()) const;
   // Other settings from the next step on, which must remember the same of a parameter as those before: a
   // momentum that was 0 stays 0 once a step was made.
   void SetOptions(const Options& options, size_t group = 0, Caller caller = Caller::Here());

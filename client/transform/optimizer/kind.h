@@ -71,8 +71,8 @@ void OptimizerOf<Options>::AddParamGroup(std::vector<Tensor> parameters, const O
 }
 
 template <typename Options>
-const Options& OptimizerOf<Options>::options(size_t group) const {
-  RequireGroup(group, "options", Caller{});
+const Options& OptimizerOf<Options>::options(size_t group, Caller caller) const {
+  RequireGroup(group, "options", caller);
   return options_[group];
 }
 template <typename Options>

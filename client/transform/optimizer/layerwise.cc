@@ -138,9 +138,9 @@ Optimizer Lars(Rate rate, const LarsOptions& o) {
                 ScaleByLearningRate(std::move(rate)), Trace(o.momentum, o.nesterov)});
 }
 
-Optimizer ScaleByMuon(const MuonOptions& options) {
+Optimizer ScaleByMuon(const MuonOptions& options, Caller caller) {
   RequireThat(!options.ns_coeffs.empty(), "muon takes at least one list of coefficients", "scale_by_muon",
-              {});
+              caller);
   return Make<MuonLink>(options);
 }
 
@@ -153,12 +153,12 @@ Optimizer ScaleByShape(std::optional<double> consistent_rms) {
   });
 }
 
-Optimizer Muon(Rate rate, const MuonOptions& o) {
+Optimizer Muon(Rate rate, const MuonOptions& o, Caller caller) {
   const AdamOptions adam = {
       .b1 = o.adam_b1, .b2 = o.adam_b2, .eps = o.eps, .eps_root = o.adam_eps_root, .nesterov = o.nesterov};
   return MultiTransform(
       {{"adam", AdamW(o.adam_rate.value_or(rate), o.adam_weight_decay, adam)},
-       {"muon", Chain({ScaleByMuon(o), ScaleByShape(o.consistent_rms),
+       {"muon", Chain({ScaleByMuon(o, caller), ScaleByShape(o.consistent_rms),
                        AddDecayedWeights(o.weight_decay, o.weight_decay_mask), ScaleByLearningRate(rate)})}},
       [](const Tensor& param) { return std::string(param.rank() == 2 ? "muon" : "adam"); });
 }

@@ -135,8 +135,8 @@ const optim::State* ParameterOptimizer::state_of(size_t parameter) const {
   return states_[parameter].has_value() ? &*states_[parameter] : nullptr;
 }
 
-double ParameterOptimizer::learning_rate(size_t group) const {
-  RequireGroup(group, "learning_rate", Caller{});
+double ParameterOptimizer::learning_rate(size_t group, Caller caller) const {
+  RequireGroup(group, "learning_rate", caller);
   return RateOf(group);
 }
 void ParameterOptimizer::SetLearningRate(double lr) {

@@ -40,11 +40,11 @@ Schedule ExponentialDecay(double init_value, int64_t transition_steps, double de
   };
 }
 
-Schedule CosineDecay(double init_value, int64_t decay_steps, double alpha, double exponent) {
+Schedule CosineDecay(double init_value, int64_t decay_steps, double alpha, double exponent, Caller caller) {
   if (decay_steps <= 0) {
     lazy::Throw(ErrorKind::kArgument,
                 absl::StrCat("decay_steps (", decay_steps, ") of a cosine decay must be positive"),
-                "cosine_decay", Caller{});
+                "cosine_decay", caller);
   }
   return [=](const Tensor& count) {
     const Tensor passed = Minimum(count.To(TypeAt(count)), static_cast<double>(decay_steps));
@@ -70,11 +70,11 @@ Schedule LinearSchedule(double init_value, double end_value, int64_t transition_
 }
 
 Schedule WarmupCosineDecay(double init_value, double peak_value, int64_t warmup_steps, int64_t decay_steps,
-                           double end_value, double exponent) {
+                           double end_value, double exponent, Caller caller) {
   const double alpha = peak_value == 0 ? 0 : end_value / peak_value;
   return JoinSchedules({LinearSchedule(init_value, peak_value, warmup_steps),
-                        CosineDecay(peak_value, decay_steps - warmup_steps, alpha, exponent)},
-                       {warmup_steps});
+                        CosineDecay(peak_value, decay_steps - warmup_steps, alpha, exponent, caller)},
+                       {warmup_steps}, caller);
 }
 
 Schedule PiecewiseConstant(double init_value, const std::map<int64_t, double>& boundaries_and_scales) {
@@ -87,12 +87,13 @@ Schedule PiecewiseConstant(double init_value, const std::map<int64_t, double>& b
   };
 }
 
-Schedule JoinSchedules(const std::vector<Schedule>& schedules, const std::vector<int64_t>& boundaries) {
+Schedule JoinSchedules(const std::vector<Schedule>& schedules, const std::vector<int64_t>& boundaries,
+                       Caller caller) {
   if (schedules.size() != boundaries.size() + 1) {
     lazy::Throw(ErrorKind::kArgument,
                 absl::StrCat(schedules.size(), " schedules are joined at one boundary less, not at ",
                              boundaries.size()),
-                "join_schedules", Caller{});
+                "join_schedules", caller);
   }
   return [=](const Tensor& count) {
     Tensor value = schedules[0](count);

@@ -219,8 +219,8 @@ Optimizer SetToZero() {
   return Elementwise([](const Tensor& update, const Tensor&) { return ZerosLike(update); });
 }
 
-Optimizer MultiSteps(const Optimizer& inner, Rate every_k, bool use_grad_mean) {
-  if (!every_k.schedule()) RequireWithin(Limit::kPositive, "every_k", every_k.value(), "multi_steps", {});
+Optimizer MultiSteps(const Optimizer& inner, Rate every_k, bool use_grad_mean, Caller caller) {
+  if (!every_k.schedule()) RequireWithin(Limit::kPositive, "every_k", every_k.value(), "multi_steps", caller);
   return Make<MultiStepsWrapper>(inner, std::move(every_k), use_grad_mean);
 }
 
