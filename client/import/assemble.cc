@@ -38,8 +38,8 @@ absl::StatusOr<std::vector<AttributeMap>> TakeValueAttributes(Operation& operati
   const auto list = Take<std::vector<Attribute>>(operation.attributes, name);
   if (!list || list->empty()) return maps;
   if (list->size() != count)
-    return ErrorAbout(operation, "%s has attributes of %d values, the function has %d", name, list->size(),
-                      count);
+    return ErrorAbout(operation, "%s has attributes for %d values, but the function has %d", name,
+                      list->size(), count);
   for (size_t i = 0; i < count; ++i) {
     const auto* map = std::get_if<std::shared_ptr<AttributeMap>>(&(*list)[i].value);
     if (map == nullptr) return ErrorAbout(operation, "expected dictionaries in %s", name);
@@ -69,7 +69,7 @@ absl::StatusOr<Function> FunctionFrom(Operation operation) {
   const std::vector<Value>& arguments = function.body.blocks[0].arguments;
   const std::vector<Type>& inputs = function.type.inputs;
   if (!std::ranges::equal(arguments, inputs, {}, &Value::type))
-    return ErrorAbout(operation, "the arguments of @%s are not of the types of its function_type",
+    return ErrorAbout(operation, "the arguments of @%s differ from the types of its function_type",
                       function.name);
   return function;
 }
@@ -88,7 +88,7 @@ absl::Status AddToProgram(Operation operation, Program& program) {
   }
   if (!program.functions.empty() || !program.others.empty() || !program.attributes.empty() ||
       !program.name.empty())
-    return ErrorAbout(operation, "a second module; expected one");
+    return ErrorAbout(operation, "found a second module, expected one");
   if (operation.regions.size() != 1 || operation.regions[0].blocks.empty())
     return ErrorAbout(operation, "the module has no body");
   program.name = Take<std::string>(operation.attributes, "sym_name").value_or("");
@@ -104,7 +104,7 @@ absl::Status CheckNames(const Program& program) {
   absl::flat_hash_set<std::string_view> names;
   for (const Function& function : program.functions) {
     if (!names.insert(function.name).second)
-      return InvalidArgument("The function @%s is defined a second time.", function.name);
+      return InvalidArgument("The function @%s is defined twice.", function.name);
   }
   return absl::OkStatus();
 }

@@ -81,7 +81,9 @@ Values ConstantLike(Conversion& c) {
   if (!is_number) return c.Fail(InvalidArgument("It has no attribute value that is a number.")), Values{};
   const hlo::PrimitiveType type = c.stated().type;
   if (!hlo::IsInteger(type) && !hlo::IsFloat(type) && !hlo::IsComplex(type)) {
-    c.Fail(InvalidArgument("Its result is of the type %s, and its value is a number.", hlo::Name(type)));
+    c.Fail(
+        InvalidArgument("Its result has the type %s; expected a type of numbers, as its value is a number.",
+                        hlo::Name(type)));
     return {};
   }
   const hlo::Literal wide =

@@ -19,7 +19,7 @@ template <typename F>
 Values InWideType(Conversion& c, F formula) {
   const hlo::PrimitiveType type = c.shape(0).type;
   if (!hlo::IsFloat(type)) {
-    c.Fail(Unimplemented("Its operands are of type %s; a type of real floating-point numbers is needed.",
+    c.Fail(Unimplemented("Its operands have the type %s; expected a real floating-point type.",
                          hlo::Name(type)));
     return {};
   }
@@ -40,8 +40,8 @@ Values Special(Conversion& c) {
 template <Op (*function)(Op, Op)>
 Values Special2(Conversion& c) {
   if (!hlo::Compatible(c.shape(0), c.shape(1))) {
-    c.Fail(InvalidArgument("Its operands are %s and %s.", hlo::ToStringNoLayout(c.shape(0)),
-                           hlo::ToStringNoLayout(c.shape(1))));
+    c.Fail(InvalidArgument("Its operands are %s and %s; expected equal shapes.",
+                           hlo::ToStringNoLayout(c.shape(0)), hlo::ToStringNoLayout(c.shape(1))));
     return {};
   }
   return InWideType(c, [](absl::Span<const Op> x) { return function(x[0], x[1]); });
@@ -54,9 +54,9 @@ Values NextAfterRule(Conversion& c) {
       type == hlo::kF8E5M2 || type == hlo::kF8E4M3 || type == hlo::kF8E4M3FN || type == hlo::kF8E3M4;
   if (!hlo::Compatible(c.shape(0), c.shape(1)) || !hlo::IsFloat(type) ||
       (hlo::Info(type).bits < 16 && !has_zeros)) {
-    c.Fail(
-        Unimplemented("Its operands are %s and %s; equal shapes of a float with a negative zero are needed.",
-                      hlo::ToStringNoLayout(c.shape(0)), hlo::ToStringNoLayout(c.shape(1))));
+    c.Fail(Unimplemented(
+        "Its operands are %s and %s; expected equal shapes of a float type with a negative zero.",
+        hlo::ToStringNoLayout(c.shape(0)), hlo::ToStringNoLayout(c.shape(1))));
     return {};
   }
   return {hlo::NextAfter(c.operand(0), c.operand(1))};
@@ -105,8 +105,8 @@ Values Scan(Conversion& c) {
   const Dims segments = c.Integers("operandSegmentSizes");
   if (segments.size() != 2 || segments[0] < 0 || segments[1] < 0 ||
       segments[0] + segments[1] != static_cast<int64_t>(c.operands.size())) {
-    c.Fail(
-        InvalidArgument("Its operandSegmentSizes are not two that make (%d) operands.", c.operands.size()));
+    c.Fail(InvalidArgument("Its operandSegmentSizes must be two numbers that add up to (%d) operands.",
+                           c.operands.size()));
     return {};
   }
   attributes.num_carries = segments[1];

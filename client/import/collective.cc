@@ -20,7 +20,7 @@ hlo::ReplicaGroups GroupsOf(Conversion& c) {
   const Attribute& attribute = *c.Find("replica_groups");
   const auto* const rows = std::get_if<hlo::Literal>(&attribute.value);
   if (rows == nullptr || rows->shape().rank() != 2) {
-    c.Fail(InvalidArgument("Its attribute replica_groups is %s; it is to have a row a group.",
+    c.Fail(InvalidArgument("Its attribute replica_groups is %s; expected one row per group.",
                            ShownText(attribute)));
     return groups;
   }
@@ -35,7 +35,8 @@ hlo::ReplicaGroups GroupsOf(Conversion& c) {
 // Reads the groups, the channel, and, when `dimension` names an attribute, its dimension.
 hlo::CollectiveAttributes AttributesOf(Conversion& c, std::string_view dimension = "") {
   if (c.Bool("has_dynamic_root"))
-    c.Fail(Unimplemented("It has a root that is known only when it runs (has_dynamic_root)."));
+    c.Fail(
+        Unimplemented("A root that is computed when the program runs (has_dynamic_root) is not supported."));
   hlo::CollectiveAttributes attributes;
   attributes.groups = GroupsOf(c);
   attributes.channel_id = c.Integer("channel_id", 0);
@@ -86,9 +87,9 @@ Op Exchange(Conversion& c, Op operand, const hlo::CollectiveAttributes& attribut
   const auto rank = static_cast<int64_t>(dims.size());
   const int64_t split = attributes.dimensions[0];
   if (split < 0 || split >= rank || join < 0 || join >= rank) {
-    c.Fail(
-        InvalidArgument("Its dimensions split (%d) and concat (%d) are not both of an operand of rank (%d).",
-                        split, join, rank));
+    c.Fail(InvalidArgument(
+        "Its split_dimension (%d) and concat_dimension (%d) must be below the operand's rank (%d).", split,
+        join, rank));
     return operand;
   }
   const int64_t whole = dims[static_cast<size_t>(split)];
@@ -117,7 +118,8 @@ Values AllToAll(Conversion& c) {
   const hlo::CollectiveAttributes attributes = AttributesOf(c, "split_dimension");
   const int64_t join = c.Integer("concat_dimension"), count = c.Integer("split_count");
   if (c.op.results.size() != c.operands.size()) {
-    c.Fail(InvalidArgument("It has (%d) operands and (%d) results.", c.operands.size(), c.op.results.size()));
+    c.Fail(InvalidArgument("It has (%d) operands and (%d) results; expected equal numbers.",
+                           c.operands.size(), c.op.results.size()));
   }
   Values values;
   for (const Op operand : c.operands) {

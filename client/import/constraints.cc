@@ -35,15 +35,15 @@ void CheckPrecision(Conversion& c) {
   constexpr size_t kOperands = 2;
   const AttributeList* const precision = ListOf(c, "precision_config");
   if (precision != nullptr && precision->size() > kOperands) {
-    c.Fail(InvalidArgument("Its precision_config has (%d) words; there are (%d) operands.", precision->size(),
-                           kOperands));
+    c.Fail(InvalidArgument("Its precision_config has (%d) words; expected one per operand (%d).",
+                           precision->size(), kOperands));
   }
 }
 
 void CheckConvolution(Conversion& c) {
   CheckPrecision(c);
   if (c.shape(0).type == c.shape(1).type) return;
-  c.Fail(InvalidArgument("Its operands have elements of types %s and %s; both are to have one.",
+  c.Fail(InvalidArgument("Its operands have elements of types %s and %s; expected equal element types.",
                          hlo::Name(c.shape(0).type), hlo::Name(c.shape(1).type)));
 }
 
@@ -57,17 +57,18 @@ void CheckDotGeneral(Conversion& c) {
   for (const char* const count : {"lhs_component_count", "rhs_component_count", "num_primitive_operations"}) {
     const int64_t value = c.Integer(count, 1);
     if (value < 1)
-      return c.Fail(InvalidArgument("The %s of its algorithm is (%d); at least 1 is needed.", count, value));
+      return c.Fail(InvalidArgument("The %s of its algorithm is (%d); expected at least 1.", count, value));
     if (value > 1 && count != std::string_view("num_primitive_operations"))
       return c.Fail(
-          Unimplemented("The %s of its algorithm is (%d); no algorithm is known for it.", count, value));
+          Unimplemented("The %s of its algorithm is (%d); no known algorithm has this value.", count, value));
   }
   const AttributeList* const precision = ListOf(c, "precision_config");
   if (precision == nullptr) return;
   for (const Attribute& word : *precision) {
     if (PlainText(word) != "DEFAULT")
-      return c.Fail(InvalidArgument("It has an algorithm, and the precision %s; with one, DEFAULT is needed.",
-                                    PlainText(word)));
+      return c.Fail(InvalidArgument(
+          "It has an algorithm and the precision %s; expected the precision DEFAULT with an algorithm.",
+          PlainText(word)));
   }
 }
 
@@ -84,13 +85,14 @@ void CheckGroups(Conversion& c, GroupRule rule) {
   absl::flat_hash_set<int64_t> seen;
   for (const int64_t id : c.Integers("replica_groups")) {
     if (id == -1 && rule.padded) continue;
-    if (id < 0) return c.Fail(InvalidArgument("Its replica_groups have the member (%d).", id));
+    if (id < 0)
+      return c.Fail(InvalidArgument("Its replica_groups have the member (%d); expected at least 0.", id));
     if (!seen.insert(id).second)
       return c.Fail(InvalidArgument("Its replica_groups have member (%d) twice.", id));
   }
   for (int64_t id = 0; rule.all && id < static_cast<int64_t>(seen.size()); ++id) {
     if (!seen.contains(id)) {
-      return c.Fail(InvalidArgument("Its replica_groups have (%d) members, and leave out member (%d).",
+      return c.Fail(InvalidArgument("Its replica_groups have (%d) members, but member (%d) is missing.",
                                     seen.size(), id));
     }
   }
@@ -101,8 +103,8 @@ void CheckGlobal(Conversion& c) {
   if (!c.Bool("use_global_device_ids")) return;
   const int64_t channel = c.Integer("channel_id", 0);
   if (channel < 1) {
-    c.Fail(InvalidArgument("It has use_global_device_ids, and the channel_id (%d); a positive one is needed.",
-                           channel));
+    c.Fail(InvalidArgument(
+        "It has use_global_device_ids and the channel_id (%d); expected a positive channel_id.", channel));
   }
 }
 
@@ -112,7 +114,7 @@ void CheckAllReduce(Conversion& c) {
   const Attribute* const groups = c.Find("replica_groups");
   const bool by_mesh = groups != nullptr && std::holds_alternative<Word>(groups->value);
   if (c.Bool("use_global_device_ids") && !by_mesh && c.Integers("replica_groups").empty())
-    c.Fail(InvalidArgument("It has use_global_device_ids, and replica_groups without members."));
+    c.Fail(InvalidArgument("It has use_global_device_ids, but its replica_groups have no members."));
 }
 void CheckReduceScatter(Conversion& c) {
   CheckGlobal(c);
@@ -127,8 +129,9 @@ void CheckAllToAll(Conversion& c) {
   const auto* const rows = attribute == nullptr ? nullptr : std::get_if<hlo::Literal>(&attribute->value);
   const int64_t count = c.Integer("split_count", 0);
   if (rows == nullptr || rows->shape().rank() != 2 || rows->shape().dims[1] == count) return;
-  c.Fail(InvalidArgument("Its split_count is (%d), and its replica_groups have (%d) members each.", count,
-                         rows->shape().dims[1]));
+  c.Fail(InvalidArgument(
+      "Its split_count is (%d), but its replica_groups have (%d) members each; expected equal numbers.",
+      count, rows->shape().dims[1]));
 }
 
 // Checks the lists of dimensions of the operand that are stated to be expanded or not expanded.
@@ -137,7 +140,7 @@ void CheckExpansions(Conversion& c) {
   for (const char* const name : {"known_expanding_dimensions", "known_nonexpanding_dimensions"}) {
     for (const int64_t d : c.Integers(name, /*required=*/false)) {
       if (d >= 0 && d < c.shape(0).rank() && seen.insert(d).second) continue;
-      c.Fail(InvalidArgument("Its %s has (%d); each is to be one of the operand's (%d) dimensions, once.",
+      c.Fail(InvalidArgument("Its %s has (%d); expected each of the operand's (%d) dimensions at most once.",
                              name, d, c.shape(0).rank()));
     }
   }
@@ -146,20 +149,21 @@ void CheckExpansions(Conversion& c) {
 void CheckRng(Conversion& c) {
   for (const size_t i : {0, 1}) {
     if (c.shape(i).rank() != 0 || c.shape(i).type != c.stated().type)
-      return c.Fail(InvalidArgument("Operand %d is %s; a scalar of the result's type %s is needed.", i,
+      return c.Fail(InvalidArgument("Operand %d is %s; expected a scalar of the result's type %s.", i,
                                     hlo::ToStringNoLayout(c.shape(i)), hlo::Name(c.stated().type)));
   }
   if (c.shape(2).rank() != 1)
-    return c.Fail(InvalidArgument("Operand 2 is %s; one dimension of sizes is needed.",
+    return c.Fail(InvalidArgument("Operand 2 is %s; expected a one-dimensional array of sizes.",
                                   hlo::ToStringNoLayout(c.shape(2))));
   const Attribute* const distribution = c.Find("rng_distribution");
   if (distribution == nullptr) return;  // The operation's own rule reports a missing attribute.
   if (PlainText(*distribution) == "NORMAL" && !hlo::IsFloat(c.stated().type))
-    return c.Fail(
-        InvalidArgument("It is NORMAL, and its result has the type %s.", hlo::Name(c.stated().type)));
+    return c.Fail(InvalidArgument(
+        "Its distribution is NORMAL, but its result has the type %s; expected a floating-point type.",
+        hlo::Name(c.stated().type)));
   const Integers* const sizes = c.scope.Known(c.operand(2));
   if (sizes == nullptr || IsUnknown(c.stated()) || std::ranges::equal(*sizes, c.stated().dims)) return;
-  c.Fail(InvalidArgument("Operand 2 states other sizes than those of the result, %s.",
+  c.Fail(InvalidArgument("Operand 2 states other sizes than the result has (%s).",
                          hlo::ToStringNoLayout(c.stated())));
 }
 
@@ -169,7 +173,7 @@ void CheckLayouts(Conversion& c, std::string_view name, size_t values,
   const AttributeList* const layouts = ListOf(c, name);
   const size_t count = LengthOf(c, name).value_or(0);
   if (count != values)
-    return c.Fail(InvalidArgument("Its %s are (%d); there are (%d) values.", name, count, values));
+    return c.Fail(InvalidArgument("Its %s are (%d); expected one per value (%d).", name, count, values));
   for (size_t i = 0; layouts != nullptr && i < count; ++i) {
     const auto* const order = std::get_if<Integers>(&(*layouts)[i].value);
     if (order == nullptr || !shape(i).IsArray()) continue;
@@ -209,7 +213,7 @@ void CheckAliases(Conversion& c) {
     const Shape* const to = PartOf(results, Find(*alias, "output_tuple_indices"));
     if (from == nullptr || to == nullptr)
       return c.Fail(
-          InvalidArgument("Its output_operand_aliases name a part that is not there: %s.", TextOf(entry)));
+          InvalidArgument("Its output_operand_aliases name a part that does not exist: %s.", TextOf(entry)));
     if (!Refines(*from, *to)) {
       return c.Fail(InvalidArgument("Its output_operand_aliases have %s for a result of %s.",
                                     hlo::ToStringNoLayout(*from), hlo::ToStringNoLayout(*to)));
@@ -223,7 +227,7 @@ void CheckCustomCall(Conversion& c) {
   if (!of_operands && !of_results) return;
   if (of_operands != of_results) {
     return c.Fail(
-        InvalidArgument("It has %s alone; layouts are stated of operands and results, or of neither.",
+        InvalidArgument("It has only %s; expected layouts of both operands and results, or of neither.",
                         of_operands ? "operand_layouts" : "result_layouts"));
   }
   // An artifact always has both attributes, empty when the program states none.
@@ -254,7 +258,8 @@ void CheckAccuracy(Conversion& c) {
     const double tolerance = NumberIn(word->text, name);
     const bool by_tolerance = word->text.find("mode<TOLERANCE") != std::string::npos;
     if (tolerance < 0)
-      return c.Fail(InvalidArgument("The %s of its result_accuracy is (%g).", name, tolerance));
+      return c.Fail(
+          InvalidArgument("The %s of its result_accuracy is (%g); expected at least 0.", name, tolerance));
     if (tolerance > 0 && !by_tolerance)
       return c.Fail(InvalidArgument("Its result_accuracy has the %s (%g) without the mode TOLERANCE.", name,
                                     tolerance));

@@ -33,7 +33,7 @@ uint8_t AlgorithmOf(Conversion& c) {
       return row.number;
     }
   }
-  c.Fail(Unimplemented("Its algorithm (%s x %s in %s, %d products) is none that HLO has.",
+  c.Fail(Unimplemented("HLO does not have its algorithm (%s x %s in %s, %d products).",
                        c.Text("lhs_precision_type"), c.Text("rhs_precision_type", false),
                        c.Text("accumulation_type"), products));
   return 0;
@@ -112,11 +112,14 @@ void TakePrecision(Conversion& c, hlo::Precision& precision) {
   const Attribute* const attribute = c.Find("precision_config");
   if (attribute == nullptr) return;
   const auto* const list = std::get_if<std::vector<Attribute>>(&attribute->value);
-  if (list == nullptr) return c.Fail(InvalidArgument("Its precision_config is %s.", TextOf(*attribute)));
+  if (list == nullptr)
+    return c.Fail(
+        InvalidArgument("Its precision_config is %s; expected a list of words.", TextOf(*attribute)));
   for (const Attribute& word : *list) {
     const auto found = std::ranges::find(kWords, std::string_view(PlainText(word)));
     if (found == std::end(kWords))
-      return c.Fail(InvalidArgument("Its precision_config has %s.", PlainText(word)));
+      return c.Fail(InvalidArgument("Its precision_config has %s; expected DEFAULT, HIGH or HIGHEST.",
+                                    PlainText(word)));
     precision.operand.push_back(static_cast<uint8_t>(found - std::begin(kWords)));
   }
   // XLA omits a precision of defaults, too.
@@ -141,8 +144,9 @@ Values Convolve(Conversion& c, const Pairs& padding) {
   Dims sizes;
   for (const int64_t dimension : attributes.kernel_spatial) {
     if (dimension < 0 || dimension >= kernel.rank()) {
-      c.Fail(InvalidArgument("Its kernel_spatial_dimensions names (%d); operand 1 (%s) has (%d) dimensions.",
-                             dimension, hlo::ToStringNoLayout(kernel), kernel.rank()));
+      c.Fail(
+          InvalidArgument("Its kernel_spatial_dimensions have (%d), but operand 1 (%s) has (%d) dimensions.",
+                          dimension, hlo::ToStringNoLayout(kernel), kernel.rank()));
       return {};
     }
     sizes.push_back(kernel.dims[static_cast<size_t>(dimension)]);
@@ -159,7 +163,8 @@ hlo::Window MakeWindow(Conversion& c, const Dims& sizes, const Dims& strides, co
   if (!fits(strides.size()) || !fits(padding.size()) || !fits(base_dilations.size()) ||
       !fits(window_dilations.size()) || !fits(reversal.size())) {
     c.Fail(InvalidArgument(
-        "Its window has (%d) dimensions, and (%d) strides, (%d) paddings, (%d) and (%d) dilations.",
+        "Its window has (%d) dimensions, but (%d) strides, (%d) paddings, (%d) base dilations and (%d) "
+        "window dilations.",
         sizes.size(), strides.size(), padding.size(), base_dilations.size(), window_dilations.size()));
     return {};
   }

@@ -23,7 +23,8 @@ std::vector<Op> ValuesOf(Conversion& c, const std::vector<ValueId>& ids) {
 // The loop's state is its operands, then the outer values that its regions use, which never change.
 Values While(Conversion& c) {
   if (c.op.results.size() != c.operands.size()) {
-    c.Fail(InvalidArgument("It has (%d) operands and (%d) results.", c.operands.size(), c.op.results.size()));
+    c.Fail(InvalidArgument("It has (%d) operands and (%d) results; expected equal numbers.",
+                           c.operands.size(), c.op.results.size()));
     return {};
   }
   Scope::RegionForm form;
@@ -131,8 +132,8 @@ Values AsyncStart(Conversion& c) {
 Values AsyncDone(Conversion& c) {
   const Shape& future = c.shape(0);
   if (!future.IsTuple() || future.tuple.size() != c.op.results.size()) {
-    c.Fail(InvalidArgument("Its operand is %s; it has (%d) results.", hlo::ToStringNoLayout(future),
-                           c.op.results.size()));
+    c.Fail(InvalidArgument("Its operand %s does not have one element per result (%d results).",
+                           hlo::ToStringNoLayout(future), c.op.results.size()));
     return {};
   }
   Values values;

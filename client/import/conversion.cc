@@ -83,7 +83,7 @@ int64_t Conversion::Integer(std::string_view name, std::optional<int64_t> otherw
   if (const auto* number = std::get_if<int64_t>(&attribute->value)) return *number;
   const std::optional<stablehlo::Integers> several = IntegersIn(*attribute);
   if (several.has_value() && several->size() == 1) return several->front();
-  Fail(InvalidArgument("Its attribute %s is %s; it is to be an integer.", name, ShownText(*attribute)));
+  Fail(InvalidArgument("Its attribute %s is %s; expected an integer.", name, ShownText(*attribute)));
   return 0;
 }
 
@@ -92,7 +92,7 @@ double Conversion::Float(std::string_view name) {
   if (attribute == nullptr) return Fail(InvalidArgument("It has no attribute %s.", name)), 0;
   if (const auto* number = std::get_if<double>(&attribute->value)) return *number;
   if (const auto* number = std::get_if<int64_t>(&attribute->value)) return static_cast<double>(*number);
-  Fail(InvalidArgument("Its attribute %s is %s; it is to be a number.", name, ShownText(*attribute)));
+  Fail(InvalidArgument("Its attribute %s is %s; expected a number.", name, ShownText(*attribute)));
   return 0;
 }
 
@@ -102,7 +102,7 @@ bool Conversion::Bool(std::string_view name, bool otherwise) {
   if (std::holds_alternative<std::monostate>(attribute->value)) return true;
   if (const auto* value = std::get_if<bool>(&attribute->value)) return *value;
   if (const auto* value = std::get_if<int64_t>(&attribute->value)) return *value != 0;
-  Fail(InvalidArgument("Its attribute %s is %s; it is to be true or false.", name, ShownText(*attribute)));
+  Fail(InvalidArgument("Its attribute %s is %s; expected true or false.", name, ShownText(*attribute)));
   return false;
 }
 
@@ -121,8 +121,7 @@ Dims Conversion::Integers(std::string_view name, bool required) {
   }
   const std::optional<stablehlo::Integers> values = IntegersIn(*attribute);
   if (values.has_value()) return Dims(values->begin(), values->end());
-  Fail(InvalidArgument("Its attribute %s is %s; it is to be a list of integers.", name,
-                       ShownText(*attribute)));
+  Fail(InvalidArgument("Its attribute %s is %s; expected a list of integers.", name, ShownText(*attribute)));
   return {};
 }
 
@@ -132,7 +131,7 @@ Pairs Conversion::PairsOf(std::string_view name) {
   if (attribute == nullptr) return pairs;
   const auto* const literal = std::get_if<Literal>(&attribute->value);
   if (literal == nullptr || literal->shape().rank() != 2 || literal->shape().dims[1] != 2) {
-    Fail(InvalidArgument("Its attribute %s is %s; rows of two numbers are needed.", name,
+    Fail(InvalidArgument("Its attribute %s is %s; expected rows of two numbers.", name,
                          ShownText(*attribute)));
     return pairs;
   }
@@ -160,7 +159,7 @@ int64_t Conversion::Choice(std::string_view name, absl::Span<const std::string_v
   const int64_t end = first + static_cast<int64_t>(words.size());
   if (absl::SimpleAtoi(ToAbsl(text), &number) && number >= first && number < end) return number;
   Fail(InvalidArgument(
-      "Its attribute %s is %s; it is to be one of %s.", name, text,
+      "Its attribute %s is %s; expected one of %s.", name, text,
       absl::StrJoin(words, ", ", [](std::string* out, std::string_view word) { out->append(word); })));
   return first;
 }

@@ -86,7 +86,7 @@ absl::StatusOr<const Function*> EntryOf(const Program& program, std::string_view
   }
   if (publics == 1) return entry;
   return InvalidArgument(
-      "The program has no function @main, and (%d) public functions where one would be the entry%s%s.",
+      "The program has no function @main, and (%d) public functions, of which one must be the entry%s%s.",
       publics, publics == 0 ? "" : ", to be chosen by its name (--entry): ", PublicNames(program));
 }
 
@@ -119,7 +119,7 @@ absl::StatusOr<Converter::Argument> EntryArgument(const Type& type, size_t numbe
   if (numbers == options.numbers.end() || !has_unknown || !hlo::IsInteger(type.type)) return argument;
   const std::optional<int64_t> count = hlo::ElementCount(argument.shape);
   if (!count.has_value() || static_cast<size_t>(*count) != numbers->second.size()) {
-    return InvalidArgument("Argument %d is %s; (%d) numbers are given for it.", number,
+    return InvalidArgument("Argument %d is %s, but has (%d) stated numbers.", number,
                            hlo::ToStringNoLayout(argument.shape), numbers->second.size());
   }
   argument.known = LiteralOf(numbers->second, argument.shape);
@@ -141,8 +141,9 @@ absl::Status TakeArguments(const Function& entry, const Meshes& meshes, hlo::Mod
     if (const Attribute* aliased = Find(attributes, "tf.aliasing_output")) {
       const auto* const output = std::get_if<int64_t>(&aliased->value);
       if (output == nullptr || *output < 0 || *output >= static_cast<int64_t>(results)) {
-        return InvalidArgument("The tf.aliasing_output of argument %d is %s; there are (%d) results.", i,
-                               TextOf(*aliased), results);
+        return InvalidArgument(
+            "The tf.aliasing_output of argument %d is %s; expected the number of one of the (%d) results.", i,
+            TextOf(*aliased), results);
       }
       module.config.input_output_alias.push_back(
           {.output_index = results == 1 ? Dims{} : Dims{*output}, .parameter_number = number});
@@ -218,7 +219,7 @@ absl::StatusOr<ComputationId> Converter::FunctionOf(std::string_view name,
     return At(caller, InvalidArgument("It names the function @%s, which the program does not have.", name));
   }
   if (!function->has_body()) {
-    return At(caller, Unimplemented("It names the function @%s, which is declared and has no body.", name));
+    return At(caller, Unimplemented("It names the function @%s, which has no body.", name));
   }
   std::string key(name);
   for (const Argument& argument : arguments) {
@@ -231,12 +232,12 @@ absl::StatusOr<ComputationId> Converter::FunctionOf(std::string_view name,
     if (!added && !found->second.has_value())
       return Unimplemented("The function @%s calls itself; HLO has no recursion.", name);
     if (arguments.size() != function->type.inputs.size()) {
-      return InvalidArgument("The function @%s takes (%d) arguments; (%d) are given.", name,
+      return InvalidArgument("The function @%s takes (%d) arguments; the call has (%d).", name,
                              function->type.inputs.size(), arguments.size());
     }
     for (size_t i = 0; i < arguments.size(); ++i) {
       if (Refines(arguments[i].shape, function->type.inputs[i])) continue;
-      return InvalidArgument("Argument %d of the function @%s is %s; %s is given.", i, name,
+      return InvalidArgument("Argument %d of the function @%s is %s; the call has %s.", i, name,
                              hlo::ToStringNoLayout(function->type.inputs[i]),
                              hlo::ToStringNoLayout(arguments[i].shape));
     }
@@ -256,7 +257,7 @@ absl::StatusOr<ComputationId> Converter::FunctionOf(std::string_view name,
   absl::StatusOr<const Block*> block = Scope::OnlyBlock(function->body);
   if (!block.ok()) return At(place, block.status());
   if ((*block)->arguments.size() != arguments.size()) {
-    return At(place, InvalidArgument("Its body takes (%d) arguments and its type has (%d).",
+    return At(place, InvalidArgument("Its body takes (%d) arguments; its type has (%d).",
                                      (*block)->arguments.size(), arguments.size()));
   }
   Scope scope(*this, std::string(name));
@@ -273,7 +274,7 @@ absl::StatusOr<ComputationId> Converter::FunctionOf(std::string_view name,
   if (!scope.builder().status().ok()) return At(place, scope.builder().status());
   ASSIGN_OR_RETURN(const std::vector<Op> results, scope.ConvertBlock(**block));
   if (results.size() != function->type.results.size()) {
-    return At(place, InvalidArgument("It returns (%d) values and its type has (%d).", results.size(),
+    return At(place, InvalidArgument("It returns (%d) values; its type has (%d).", results.size(),
                                      function->type.results.size()));
   }
   for (size_t i = 0; i < results.size(); ++i) {

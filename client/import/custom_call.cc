@@ -64,7 +64,8 @@ Values AsItStands(Conversion& c) {
       const bool exists = indices[i] >= 0 && indices[i] < static_cast<int64_t>(c.operands.size());
       const Integers* known = exists ? c.scope.Known(c.operand(static_cast<size_t>(indices[i]))) : nullptr;
       if (known == nullptr) {
-        c.Fail(Unimplemented("The size of its result %d depends on values.", i));
+        c.Fail(Unimplemented(
+            "The size of its result %d depends on values that are known only when the program runs.", i));
         return {};
       }
       results[i]->dims.assign(known->begin(), known->end());
@@ -84,7 +85,7 @@ Values AsItStands(Conversion& c) {
 Values ShapeAssertion(Conversion& c) {
   const Integers* const holds = c.operands.empty() ? nullptr : c.scope.Known(c.operand(0));
   if (holds == nullptr || holds->size() != 1) {
-    c.Fail(Unimplemented("What it asserts depends on values."));
+    c.Fail(Unimplemented("Its assertion depends on values that are known only when the program runs."));
   } else if (holds->front() == 0) {
     std::string message = c.Text("error_message", /*required=*/false);
     for (size_t i = 1; i < c.operands.size(); ++i) {
@@ -153,15 +154,17 @@ Values DynamicReduceWindow(Conversion& c) {
   constexpr size_t kNumbers = 5;
   const size_t arrays = 2 * c.op.results.size();
   if (c.operands.size() != arrays + kNumbers) {
-    c.Fail(InvalidArgument("It has (%d) operands; (%d) results want (%d).", c.operands.size(),
-                           c.op.results.size(), arrays + kNumbers));
+    c.Fail(InvalidArgument("It has (%d) operands and (%d) results; expected (%d) operands.",
+                           c.operands.size(), c.op.results.size(), arrays + kNumbers));
     return {};
   }
   Dims numbers[kNumbers];
   for (size_t i = 0; i < kNumbers; ++i) {
     const Integers* const known = c.scope.Known(c.operand(arrays + i));
     if (known == nullptr) {
-      c.Fail(Unimplemented("Operand %d states a window that depends on values.", arrays + i));
+      c.Fail(Unimplemented(
+          "Operand %d states a window that depends on values that are known only when the program runs.",
+          arrays + i));
       return {};
     }
     numbers[i].assign(known->begin(), known->end());

@@ -15,7 +15,8 @@ using enum hlo::Opcode;
 Dims Sizes(Conversion& c, size_t i) {
   if (const Integers* known = c.scope.Known(c.operand(i))) return Dims(known->begin(), known->end());
   c.Fail(Unimplemented(
-      "Operand %d states sizes that depend on values; HLO's arrays have sizes that the program states.", i));
+      "Operand %d states sizes that are known only when the program runs; HLO's arrays have constant sizes.",
+      i));
   return {};
 }
 
@@ -71,7 +72,7 @@ Dims ResultSizes(Conversion& c, size_t i) {
   for (size_t d = 0; d < sizes.size() && !contradict; ++d) contradict = differ(sizes[d], stated[d]);
   for (const int64_t size : sizes) contradict = contradict || size < 0;
   if (c.status().ok() && contradict) {
-    c.Fail(InvalidArgument("Operand %d states the sizes [%s], which the stated type %s does not have.", i,
+    c.Fail(InvalidArgument("Operand %d states the sizes [%s]; the stated type is %s.", i,
                            absl::StrJoin(sizes, ", "), hlo::ToStringNoLayout(c.stated())));
   }
   return c.status().ok() ? sizes : stated;
@@ -119,8 +120,9 @@ Values RealDynamicSlice(Conversion& c) {
 Values DynamicPad(Conversion& c) {
   const Dims low = Sizes(c, 2), high = Sizes(c, 3), interior = Sizes(c, 4);
   if (low.size() != high.size() || low.size() != interior.size()) {
-    c.Fail(InvalidArgument("Its operands 2, 3 and 4 have (%d), (%d) and (%d) numbers.", low.size(),
-                           high.size(), interior.size()));
+    c.Fail(InvalidArgument(
+        "Its operands 2, 3 and 4 have (%d), (%d) and (%d) numbers; expected one per dimension.", low.size(),
+        high.size(), interior.size()));
     return {};
   }
   hlo::PadAttributes attributes;

@@ -49,10 +49,13 @@ std::string LettersOf(Conversion& c, std::string_view text, int64_t rank, std::s
     const bool is_letter = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
                            (letter >= kFirstHidden && letter < kFirstHidden + kHiddenMax);
     if (!is_letter || std::ranges::count(letters, letter) > 1)
-      c.Fail(Unimplemented("Its einsum_config has \"%s\": letters are needed, each once.", text));
+      c.Fail(Unimplemented("Its einsum_config has \"%s\"; expected letters, each at most once per operand.",
+                           text));
   }
   if (rank >= 0 && static_cast<int64_t>(letters.size()) != rank)
-    c.Fail(InvalidArgument("Its einsum_config has \"%s\" for an operand of (%d) dimensions.", text, rank));
+    c.Fail(InvalidArgument(
+        "Its einsum_config has \"%s\" for an operand of (%d) dimensions; expected one letter per dimension.",
+        text, rank));
   return letters;
 }
 
@@ -91,7 +94,8 @@ Config ConfigOf(Conversion& c) {
   std::vector<std::string> operands;
   if (sides.size() == 2) operands = absl::StrSplit(sides[0], ',');
   if (operands.size() != c.operands.size()) {
-    c.Fail(InvalidArgument("Its einsum_config is \"%s\"; it has (%d) operands.", text, c.operands.size()));
+    c.Fail(
+        InvalidArgument("Its einsum_config is \"%s\", but it has (%d) operands.", text, c.operands.size()));
     return config;
   }
   std::string hidden;

@@ -64,13 +64,13 @@ Integers ElementsOf(const Literal& literal) {
 absl::StatusOr<Literal> LiteralFromBytes(const Type& type, std::string_view bytes) {
   const std::optional<int64_t> size = hlo::ByteSize(type), count = hlo::ElementCount(type);
   if (!type.IsArray() || type.HasDynamicDimension() || !size || !count)
-    return InvalidArgument("no literal has the type %s", hlo::ToString(type));
+    return InvalidArgument("literals of the type %s are not supported", hlo::ToString(type));
   const bool is_whole = bytes.size() == static_cast<uint64_t>(*size);
   const bool is_packed =
       type.type == hlo::kPred && !is_whole && bytes.size() == (static_cast<uint64_t>(*count) + 7) / 8;
   const bool is_splat = bytes.size() == static_cast<size_t>(hlo::ByteWidth(type.type));
   if (!is_whole && !is_packed && !is_splat)
-    return InvalidArgument("%d bytes are not the elements of %s", bytes.size(), hlo::ToString(type));
+    return InvalidArgument("%d bytes do not fit the elements of %s", bytes.size(), hlo::ToString(type));
   ASSIGN_OR_RETURN(Literal literal, Literal::Make(type, INT64_MAX));
   if (*count == 0) return literal;
   if (is_packed) {

@@ -19,7 +19,7 @@ using text::Reader;
 // Reads "#NAME<", the beginning of a structure.
 absl::Status Begin(Reader& reader, std::string_view name) {
   ASSIGN_OR_RETURN(const std::string_view found, reader.NameAfter('#', name));
-  if (found != name) return InvalidArgument("%s is expected, found #%s.", name, found);
+  if (found != name) return InvalidArgument("Expected #%s, found #%s.", name, found);
   return reader.Expect("<");
 }
 
@@ -46,7 +46,7 @@ absl::Status List(Reader& reader, Read read) {
 }
 
 absl::Status Unknown(std::string_view structure, std::string_view field) {
-  return Unimplemented("A %s has the field %s.", structure, field);
+  return Unimplemented("The structure %s has an unknown field %s.", structure, field);
 }
 
 absl::Status ReadMeshAxis(Reader& reader, xla::MeshProto::MeshAxis& axis) {

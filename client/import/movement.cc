@@ -19,7 +19,7 @@ Values Constant(Conversion& c) {
   if (literal == nullptr)
     return c.Fail(InvalidArgument("It has no attribute value that is an array.")), Values{};
   if (!hlo::Compatible(literal->shape(), c.stated())) {
-    c.Fail(InvalidArgument("Its value is %s and its type %s.", hlo::ToStringNoLayout(literal->shape()),
+    c.Fail(InvalidArgument("Its value is %s, but its type is %s.", hlo::ToStringNoLayout(literal->shape()),
                            hlo::ToStringNoLayout(c.stated())));
     return {};
   }
@@ -90,9 +90,10 @@ Values Pad(Conversion& c) {
   const Dims low = c.Integers("edge_padding_low"), high = c.Integers("edge_padding_high"),
              interior = c.Integers("interior_padding");
   if (low.size() != high.size() || low.size() != interior.size()) {
-    c.Fail(InvalidArgument(
-        "Its edge_padding_low, edge_padding_high and interior_padding have (%d), (%d) and (%d) numbers.",
-        low.size(), high.size(), interior.size()));
+    c.Fail(
+        InvalidArgument("Its edge_padding_low, edge_padding_high and interior_padding have (%d), (%d) and "
+                        "(%d) numbers; expected equal numbers.",
+                        low.size(), high.size(), interior.size()));
     return {};
   }
   hlo::PadAttributes attributes;
@@ -133,15 +134,16 @@ constexpr Rule kMovementRules[] = {
 Op BroadcastInDim(Conversion& c, Op operand, absl::Span<const int64_t> output, const Dims& dimensions) {
   const Dims sizes = c.b.shape(operand).dims;
   if (dimensions.size() != sizes.size()) {
-    c.Fail(InvalidArgument("Its broadcast_dimensions has (%d) numbers; operand 0 (%s) has (%d) dimensions.",
-                           dimensions.size(), hlo::ToStringNoLayout(c.b.shape(operand)), sizes.size()));
+    c.Fail(
+        InvalidArgument("Its broadcast_dimensions have (%d) numbers, but operand 0 (%s) has (%d) dimensions.",
+                        dimensions.size(), hlo::ToStringNoLayout(c.b.shape(operand)), sizes.size()));
     return operand;
   }
   Dims kept, kept_dimensions;
   bool same = sizes.size() == output.size();
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (dimensions[i] < 0 || dimensions[i] >= static_cast<int64_t>(output.size())) {
-      c.Fail(InvalidArgument("Its broadcast_dimensions names (%d); the result has (%d) dimensions.",
+      c.Fail(InvalidArgument("Its broadcast_dimensions have (%d), but the result has (%d) dimensions.",
                              dimensions[i], output.size()));
       return operand;
     }

@@ -27,7 +27,7 @@ Values ReduceSlices(Conversion& c, const std::vector<Op>& operands, const Dims& 
     }
     for (const int64_t d : dimensions) {
       if (d < 0 || d >= shape.rank()) {
-        c.Fail(InvalidArgument("Its dimensions name (%d); operand %d is %s.", d, i,
+        c.Fail(InvalidArgument("Its dimensions have (%d), which operand %d (%s) does not have.", d, i,
                                hlo::ToStringNoLayout(shape)));
         return {};
       }
@@ -35,9 +35,8 @@ Values ReduceSlices(Conversion& c, const std::vector<Op>& operands, const Dims& 
     }
     if (!hlo::Compatible(c.b.shape(operands[n + i]),
                          Shape::Array(shape.type, absl::MakeConstSpan(rest).subspan(1)))) {
-      c.Fail(
-          Unimplemented("Its initial value %d is %s: a number, or an array of the result's shape, is needed.",
-                        i, hlo::ToStringNoLayout(c.b.shape(operands[n + i]))));
+      c.Fail(Unimplemented("Its initial value %d is %s; expected a scalar or an array of the result's shape.",
+                           i, hlo::ToStringNoLayout(c.b.shape(operands[n + i]))));
       return {};
     }
     arrays.push_back(c.b.Reshape(c.b.Transpose(operands[i], order), rest));
@@ -165,7 +164,7 @@ std::vector<Op> Widened(Conversion& c, size_t region, size_t inputs, size_t othe
         both(hlo::IsFloat) || both(hlo::IsSigned) || both(hlo::IsUnsigned) || both(hlo::IsComplex);
     if (!alike || hlo::Info(from).bits > hlo::Info(to).bits) {
       c.Fail(InvalidArgument(
-          "Operand %d has elements of type %s, which its region's argument of type %s does not hold.", i,
+          "Operand %d has elements of type %s, which its region's argument of type %s cannot hold.", i,
           hlo::Name(from), hlo::Name(to)));
       return operands;
     }

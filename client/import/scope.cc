@@ -34,7 +34,7 @@ void Walk(const Region& region, std::vector<ValueId>& used, absl::flat_hash_set<
 }
 
 absl::Status WrongCount(std::string_view what, size_t given, int wanted) {
-  return InvalidArgument("It has (%d) %s where it needs (%d).", given, what, wanted);
+  return InvalidArgument("It has (%d) %s; expected (%d).", given, what, wanted);
 }
 
 absl::Status CheckCounts(const Operation& operation, const Rule& rule) {
@@ -102,8 +102,7 @@ absl::StatusOr<std::vector<Op>> Scope::FindAll(absl::Span<const ValueId> ids) {
 
 absl::StatusOr<const Block*> Scope::OnlyBlock(const Region& region) {
   if (region.blocks.size() != 1) {
-    return Unimplemented("A region of it has (%d) blocks; a region of one block is needed.",
-                         region.blocks.size());
+    return Unimplemented("One of its regions has (%d) blocks; expected one.", region.blocks.size());
   }
   return &region.blocks[0];
 }
@@ -121,7 +120,7 @@ absl::StatusOr<std::vector<Op>> Scope::ConvertBlock(const Block& block) {
 absl::Status Scope::Convert(const Operation& operation) {
   const Rule* const rule = FindRule(operation.name);
   if (rule == nullptr) {
-    return At(operation, Unimplemented("%s", IsTerminator(operation.name) ? "It ends no block."
+    return At(operation, Unimplemented("%s", IsTerminator(operation.name) ? "It is not at the end of a block."
                                                                           : "It has no conversion to HLO."));
   }
   if (absl::Status status = CheckCounts(operation, *rule); !status.ok()) return At(operation, status);
@@ -144,12 +143,12 @@ absl::Status Scope::Convert(const Operation& operation) {
   for (size_t i = 0; i < values.size(); ++i) {
     const Shape& shape = builder_.shape(values[i]);
     if (!Refines(shape, operation.results[i].type)) {
-      return At(operation, InvalidArgument("Its result %d is stated to be %s; by its operands it is %s.", i,
+      return At(operation, InvalidArgument("Its result %d is stated to be %s; its operands determine %s.", i,
                                            hlo::ToStringNoLayout(operation.results[i].type),
                                            hlo::ToStringNoLayout(shape)));
     }
     if (IsUnknown(shape)) {
-      return At(operation, Unimplemented("Its result %d is %s: its size is not known.", i,
+      return At(operation, Unimplemented("Its result %d is %s; expected a known size.", i,
                                          hlo::ToStringNoLayout(operation.results[i].type)));
     }
     Define(operation.results[i].id, values[i]);
@@ -195,7 +194,7 @@ absl::StatusOr<ComputationId> Scope::AddRegion(const Operation& operation, const
   absl::StatusOr<const Block*> block = OnlyBlock(region);
   if (!block.ok()) return At(operation, block.status());
   if ((*block)->arguments.size() != form.shapes.size()) {
-    return At(operation, InvalidArgument("Its region takes (%d) arguments and is given (%d).",
+    return At(operation, InvalidArgument("Its region takes (%d) arguments; expected (%d).",
                                          (*block)->arguments.size(), form.shapes.size()));
   }
   std::vector<ValueId> ids;
@@ -204,7 +203,7 @@ absl::StatusOr<ComputationId> Scope::AddRegion(const Operation& operation, const
     const Value& argument = (*block)->arguments[i];
     if (!Refines(form.shapes[i], argument.type)) {
       return At(operation,
-                InvalidArgument("Argument %d of its region is %s and is given %s.", i,
+                InvalidArgument("Argument %d of its region is %s; expected %s.", i,
                                 hlo::ToStringNoLayout(argument.type), hlo::ToStringNoLayout(form.shapes[i])));
     }
     ids.push_back(argument.id);

@@ -50,7 +50,7 @@ Values ManualComputation(Conversion& c) {
     for (const Value& argument : c.op.regions[0].blocks[0].arguments) form.shapes.push_back(argument.type);
   }
   if (form.shapes.size() != c.operands.size()) {
-    c.Fail(InvalidArgument("It has (%d) operands, and its body takes (%d).", c.operands.size(),
+    c.Fail(InvalidArgument("It has (%d) operands, but its body takes (%d) arguments.", c.operands.size(),
                            form.shapes.size()));
     return {};
   }

@@ -80,7 +80,7 @@ absl::StatusOr<std::string> ReadStringAttribute(Source& source, Stream& in) {
   const Stream before = in;
   ASSIGN_OR_RETURN(Attribute attribute, ReadAttribute(source, in));
   if (std::string* const text = std::get_if<std::string>(&attribute.value)) return std::move(*text);
-  return before.Error("a string is expected");
+  return before.Error("expected a string");
 }
 
 absl::StatusOr<std::vector<Attribute>> ReadAttributes(Source& source, Stream& in) {
@@ -97,7 +97,7 @@ absl::StatusOr<AttributeMap> ReadDictionary(Source& source, Stream& in) {
   const Stream before = in;
   ASSIGN_OR_RETURN(Attribute attribute, ReadAttribute(source, in));
   if (const auto* map = std::get_if<std::shared_ptr<AttributeMap>>(&attribute.value)) return std::move(**map);
-  return before.Error("a dictionary is expected");
+  return before.Error("expected a dictionary");
 }
 
 }  // namespace hlod::stablehlo::bytecode

@@ -26,7 +26,7 @@ Result ReadNestedSymbol(Source& source, Stream& in) {
   ASSIGN_OR_RETURN(const std::vector<Attribute> nested, ReadAttributes(source, in));
   for (const Attribute& part : nested) {
     const Symbol* const symbol = std::get_if<Symbol>(&part.value);
-    if (symbol == nullptr) return in.Error("a symbol is expected");
+    if (symbol == nullptr) return in.Error("expected a symbol");
     absl::StrAppend(&name, "::@", symbol->name);
   }
   return Attribute{Symbol{std::move(name)}};
@@ -42,7 +42,7 @@ Result ReadDenseArray(Source& source, Stream& in) {
   ASSIGN_OR_RETURN(const std::string_view bytes, ReadBlob(in));
   const size_t width = hlo::ByteWidth(type);
   if (bytes.size() / width != count || bytes.size() % width != 0)
-    return before.Error("%d bytes are not %d elements of %s", bytes.size(), count, Name(type));
+    return before.Error("%d bytes do not fit %d elements of %s", bytes.size(), count, Name(type));
   absl::StatusOr<hlo::Literal> literal =
       LiteralFromBytes(hlo::Shape::Array(type, {static_cast<int64_t>(count)}), bytes);
   RETURN_IF_ERROR(before.ErrorAt(before.position(), literal.status()));

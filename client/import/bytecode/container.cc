@@ -32,7 +32,7 @@ using Sections = std::array<std::optional<Stream>, kSectionCount>;
 
 absl::StatusOr<Stream> Take(const Sections& sections, SectionId id, size_t end) {
   if (sections[id]) return *sections[id];
-  return InvalidArgument("byte %d: the artifact ends, and has no section %s", end, kSectionNames[id]);
+  return InvalidArgument("byte %d: the artifact ends without a section %s", end, kSectionNames[id]);
 }
 
 // Reads the count, the lengths (with a byte 0) from the last string to the first, then the strings.
@@ -42,7 +42,7 @@ absl::Status ReadStrings(Stream in, Container& container) {
   uint64_t total = 0;
   for (size_t i = count; i > 0; --i) {
     ASSIGN_OR_RETURN(lengths[i - 1], in.Number());
-    if (lengths[i - 1] == 0) return in.Error("string %d has no byte 0 at its end", i - 1);
+    if (lengths[i - 1] == 0) return in.Error("string %d does not end with a byte 0", i - 1);
     RETURN_IF_ERROR(in.CheckCount(lengths[i - 1], "bytes of a string"));
     total += lengths[i - 1];
     RETURN_IF_ERROR(in.CheckCount(total, "bytes of strings"));
@@ -75,7 +75,7 @@ absl::Status ReadDialects(Stream in, Container& container) {
     container.dialects.push_back(dialect);
     if (!name.flag) continue;
     ASSIGN_OR_RETURN(const Section version, ReadSection(in));
-    if (version.id != kDialectVersion) return in.Error("the version of a dialect is expected");
+    if (version.id != kDialectVersion) return in.Error("expected the version of a dialect");
   }
   if (container.version >= kNoUnknownLocations) {  // The number of operations' names in all groups.
     RETURN_IF_ERROR(in.Count("names of operations").status());
@@ -99,7 +99,8 @@ absl::Status ReadEntries(Stream& in, size_t count, Stream& bytes, const Containe
     ASSIGN_OR_RETURN(const size_t dialect, in.Index(container.dialects.size(), "dialect"));
     ASSIGN_OR_RETURN(const size_t group, in.Count("attributes or types"));
     if (group > count - entries.size())
-      return in.Error("a group of %d attributes or types, where %d are left", group, count - entries.size());
+      return in.Error("a group has %d attributes or types, but only %d are left", group,
+                      count - entries.size());
     for (size_t i = 0; i < group; ++i) {
       ASSIGN_OR_RETURN(const Stream::Flagged size, in.NumberAndFlag());
       ASSIGN_OR_RETURN(const Stream part, bytes.Part(size.value, kSectionNames[kAttrType]));
@@ -132,7 +133,7 @@ absl::StatusOr<Sections> ReadSections(Stream& in) {
   Sections sections;
   while (!in.AtEnd()) {
     ASSIGN_OR_RETURN(const Section section, ReadSection(in));
-    if (sections[section.id]) return in.Error("a second section %s", kSectionNames[section.id]);
+    if (sections[section.id]) return in.Error("found a second section %s", kSectionNames[section.id]);
     sections[section.id] = section.bytes;
   }
   return sections;
@@ -149,14 +150,14 @@ absl::StatusOr<Section> ReadSection(Stream& in) {
   ASSIGN_OR_RETURN(const uint8_t id, in.Byte());
   section.id = id & ~kIsAligned;
   if (section.id >= kSectionCount)
-    return before.Error("the id of a section (0 to %d) is expected, found %d", kSectionCount - 1, section.id);
+    return before.Error("expected the id of a section (0 to %d), found %d", kSectionCount - 1, section.id);
   ASSIGN_OR_RETURN(const uint64_t length, in.Number());
   if ((id & kIsAligned) != 0) {
     ASSIGN_OR_RETURN(const uint64_t alignment, in.Number());
     if (!std::has_single_bit(alignment)) return in.Error("the alignment %d is not a power of two", alignment);
     while (in.position() % alignment != 0) {
       ASSIGN_OR_RETURN(const uint8_t padding, in.Byte());
-      if (padding != kPadding) return in.Error("padding (0xCB) is expected, found 0x%02X", padding);
+      if (padding != kPadding) return in.Error("expected padding (0xCB), found 0x%02X", padding);
     }
   }
   ASSIGN_OR_RETURN(section.bytes, in.Part(length, kSectionNames[section.id]));
@@ -166,17 +167,17 @@ absl::StatusOr<Section> ReadSection(Stream& in) {
 absl::StatusOr<Stream> ReadNestedOperations(Stream& in) {
   ASSIGN_OR_RETURN(const Section section, ReadSection(in));
   if (section.id == kIr) return section.bytes;
-  return in.Error("a section of operations is expected, found the section %s", kSectionNames[section.id]);
+  return in.Error("expected a section of operations, found the section %s", kSectionNames[section.id]);
 }
 
 absl::StatusOr<Container> ReadContainer(std::string_view bytes) {
   Stream in(bytes, 0, "Header");
   ASSIGN_OR_RETURN(const std::string_view magic, in.Bytes(kMagic.size(), "the magic number"));
-  if (magic != kMagic) return Stream(bytes, 0, "Header").Error("the bytes 4D 4C EF 52 are expected");
+  if (magic != kMagic) return Stream(bytes, 0, "Header").Error("expected the bytes 4D 4C EF 52");
   Container container;
   ASSIGN_OR_RETURN(container.version, in.Number());
   if (container.version > kNewestVersion) {
-    return in.Refused("bytecode of version %d; hlod reads versions 0 to %d", container.version,
+    return in.Refused("the bytecode has version %d; hlod reads versions 0 to %d", container.version,
                       kNewestVersion);
   }
   constexpr size_t kLongestProducer = 60;

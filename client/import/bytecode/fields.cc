@@ -54,7 +54,7 @@ absl::StatusOr<Attribute> ReadIntegerAttribute(Source& source, Stream& in) {
     ASSIGN_OR_RETURN(const uint64_t bits, ReadBits(in, 1));
     return Attribute{.value = bits != 0, .type = type};
   }
-  if (!hlo::IsInteger(type)) return before.Error("the type of an integer is expected, found %s", Name(type));
+  if (!hlo::IsInteger(type)) return before.Error("expected the type of an integer, found %s", Name(type));
   ASSIGN_OR_RETURN(const uint64_t bits, ReadBits(in, hlo::Info(type).bits));
   return Attribute{.value = IntegerOf(bits, type), .type = type};
 }
@@ -62,7 +62,7 @@ absl::StatusOr<Attribute> ReadIntegerAttribute(Source& source, Stream& in) {
 absl::StatusOr<Attribute> ReadFloatAttribute(Source& source, Stream& in) {
   const Stream before = in;
   ASSIGN_OR_RETURN(const PrimitiveType type, ReadElementType(source, in));
-  if (!hlo::IsFloat(type)) return before.Error("the type of a float is expected, found %s", Name(type));
+  if (!hlo::IsFloat(type)) return before.Error("expected the type of a float, found %s", Name(type));
   ASSIGN_OR_RETURN(const uint64_t bits, ReadBits(in, hlo::Info(type).bits));
   return Attribute{.value = FloatOf(bits, type), .type = type};
 }
@@ -123,14 +123,14 @@ absl::StatusOr<std::string_view> ReadBlob(Stream& in) {
 absl::Status AddAttribute(const Stream& at, std::string name, Attribute attribute, AttributeMap& map) {
   const auto [entry, is_new] = map.emplace(std::move(name), std::move(attribute));
   if (is_new) return absl::OkStatus();
-  return at.Error("the attribute %s is stated a second time", entry->first);
+  return at.Error("the attribute %s occurs twice", entry->first);
 }
 
 absl::StatusOr<Attribute> ReadByKind(absl::Span<const Kind> kinds, std::string_view dialect, uint64_t code,
                                      Source& source, Stream& in) {
   const auto kind = std::ranges::find(kinds, code, &Kind::code);
   if (kind == kinds.end()) {
-    return in.Refused("attribute %d of the dialect %s is not known; the artifact was written as %s", code,
+    return in.Refused("attribute %d of the dialect %s is unknown; the artifact was written as %s", code,
                       dialect, source.container.producer);
   }
   if (kind->read == nullptr) return in.Refused("%s (dialect %s) are not supported", kind->refused, dialect);

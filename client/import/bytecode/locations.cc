@@ -77,7 +77,7 @@ absl::Status ReadFields(Source& source, uint64_t code, Stream& in, Location& loc
       return absl::OkStatus();
     }
     case kUnknown: return absl::OkStatus();
-    default: return in.Error("a location is expected, found attribute %d of the dialect builtin", code);
+    default: return in.Error("expected a location, found attribute %d of the dialect builtin", code);
   }
 }
 
@@ -92,7 +92,7 @@ absl::StatusOr<const Location*> Find(Source& source, Stream& in) {
   Location location;
   if (entry.is_custom) {
     if (entry.dialect != "builtin")
-      return before.Error("a location is expected, found an attribute of the dialect %s", entry.dialect);
+      return before.Error("expected a location, found an attribute of the dialect %s", entry.dialect);
     Stream fields = entry.bytes;
     ASSIGN_OR_RETURN(const uint64_t code, fields.Number());
     RETURN_IF_ERROR(ReadFields(source, code, fields, location));

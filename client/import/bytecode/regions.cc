@@ -62,11 +62,12 @@ absl::StatusOr<const OperationRow*> RegionReader::ReadName(Stream& in) {
   if (row != nullptr) return row;
   const auto [dialect, name] = names[index];
   if (dialect == "vhlo") {
-    return before.Refused("operation vhlo.%s is not known; the artifact was written as %s", name,
+    return before.Refused("the operation vhlo.%s is unknown; the artifact was written as %s", name,
                           source_.container.producer);
   }
   return before.Refused(
-      "operation %s.%s; portable artifacts (stablehlo.serialize_portable_artifact, jax.export) have those of "
+      "found the operation %s.%s; portable artifacts (stablehlo.serialize_portable_artifact, jax.export) "
+      "have those of "
       "the dialects vhlo, sdy and builtin",
       dialect, name);
 }
@@ -115,7 +116,8 @@ absl::StatusOr<Value> RegionReader::Define(const Stream& at, const TypeEntry* ty
 absl::Status RegionReader::DefineCast(const Stream& at, const Operation& cast,
                                       const std::vector<const TypeEntry*>& types) {
   if (types.size() != cast.operands.size())
-    return at.Error("a cast of %d values to %d", cast.operands.size(), types.size());
+    return at.Error("a cast has %d operands and %d results; expected equal numbers", cast.operands.size(),
+                    types.size());
   for (size_t i = 0; i < types.size(); ++i) {
     const Type* const from = std::get_if<Type>(&values_.TypeOf(cast.operands[i]).value);
     const Type* const to = std::get_if<Type>(&types[i]->value);

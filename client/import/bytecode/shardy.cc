@@ -50,7 +50,7 @@ Text ReadTexts(Source& source, Stream& in, std::initializer_list<ShardyCode> cod
 
 Text Quoted(const Stream& at, std::string_view name) {
   if (name.find_first_of("\"\\\n") != std::string_view::npos)
-    return at.Refused("an axis has a name that is not plain text");
+    return at.Refused("the name of an axis is not plain text");
   return absl::StrCat("\"", ToAbsl(name), "\"");
 }
 
@@ -116,7 +116,7 @@ Text Sharding(Source& source, Stream& in) {
   } else {
     ASSIGN_OR_RETURN(const Attribute symbol, ReadAttribute(source, before));
     const Symbol* const name = std::get_if<Symbol>(&symbol.value);
-    if (name == nullptr) return before.Error("a mesh or the name of one is expected");
+    if (name == nullptr) return before.Error("expected a mesh or the name of a mesh");
     absl::StrAppend(&text, "@", name->name);
   }
   ASSIGN_OR_RETURN(const std::string dimensions, ReadTexts(source, in, {kDimension}, "[", "]"));
@@ -237,10 +237,10 @@ Text ReadTextAt(Source& source, const Stream& at, size_t index, std::initializer
   RETURN_IF_ERROR(at.CheckIndex(index, source.is_used.size(), "attribute"));
   const Entry& entry = source.container.attributes[index];
   Stream in = entry.bytes;
-  if (entry.dialect != "sdy" || !entry.is_custom) return at.Error("an attribute of Shardy is expected");
+  if (entry.dialect != "sdy" || !entry.is_custom) return at.Error("expected an attribute of Shardy");
   ASSIGN_OR_RETURN(const uint64_t code, in.Number());
   if (std::ranges::find(codes, code) == codes.end())
-    return in.Error("an attribute of Shardy of kind %d is expected, found %d", *codes.begin(), code);
+    return in.Error("expected an attribute of Shardy of kind %d, found %d", *codes.begin(), code);
   ASSIGN_OR_RETURN(std::string text, kRows[code].read(source, in));
   RETURN_IF_ERROR(in.End("an attribute"));
   RETURN_IF_ERROR(source.Charge(at, static_cast<int64_t>(text.size())));
@@ -257,7 +257,7 @@ Text ReadText(Source& source, Stream& in, std::initializer_list<ShardyCode> code
 
 absl::StatusOr<Attribute> ReadShardyAttribute(Source& source, uint64_t code, Stream& in) {
   if (code >= std::size(kRows)) {
-    return in.Refused("attribute %d of the dialect sdy is not known; the artifact was written as %s", code,
+    return in.Refused("attribute %d of the dialect sdy is unknown; the artifact was written as %s", code,
                       source.container.producer);
   }
   const Row& row = kRows[code];

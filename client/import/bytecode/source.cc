@@ -6,7 +6,7 @@ namespace hlod::stablehlo::bytecode {
 absl::Status Source::Charge(const Stream& at, int64_t bytes) {
   if (bytes > kMaxExpandedBytes - expanded_bytes) {
     return at.ErrorAt(at.position(),
-                      ResourceExhausted("this takes %d bytes; splats and what is used repeatedly expand to "
+                      ResourceExhausted("this takes %d bytes; splats and repeated uses may expand to "
                                         "at most %d bytes, %d of which are in use",
                                         bytes, kMaxExpandedBytes, expanded_bytes));
   }
@@ -16,7 +16,7 @@ absl::Status Source::Charge(const Stream& at, int64_t bytes) {
 
 absl::Status Nested::Check(const Stream& at) const {
   if (source_.depth <= kMaxNesting) return absl::OkStatus();
-  return at.Error("more than %d levels are nested here, or it refers to itself", kMaxNesting);
+  return at.Error("the nesting exceeds the limit of %d levels here, or refers to itself", kMaxNesting);
 }
 
 absl::StatusOr<std::string_view> ReadString(Source& source, Stream& in) {

@@ -13,15 +13,16 @@ absl::Status Stream::ErrorAt(size_t position, const absl::Status& status) const 
 }
 
 absl::StatusOr<uint8_t> Stream::Byte() {
-  if (AtEnd()) return Error("the section ends here, and a byte is expected");
+  if (AtEnd()) return Error("the section ends here; expected a byte");
   return static_cast<uint8_t>(bytes_[at_++]);
 }
 
 absl::StatusOr<uint64_t> Stream::Number() {
-  if (AtEnd()) return Error("the section ends here, and a number is expected");
+  if (AtEnd()) return Error("the section ends here; expected a number");
   const uint8_t first = static_cast<uint8_t>(bytes_[at_]);
   const size_t more = first == 0 ? 8 : static_cast<size_t>(std::countr_zero(first));
-  if (left() < more + 1) return Error("a number of %d bytes is expected, and %d are left", more + 1, left());
+  if (left() < more + 1)
+    return Error("expected a number of %d bytes, but only %d are left", more + 1, left());
   uint64_t value = 0;
   for (size_t i = first == 0 ? 1 : 0; i <= more; ++i) {
     value |= uint64_t{static_cast<uint8_t>(bytes_[at_ + i])} << (8 * (first == 0 ? i - 1 : i));
@@ -48,7 +49,7 @@ absl::StatusOr<size_t> Stream::Count(std::string_view what) {
 
 absl::Status Stream::CheckCount(uint64_t count, std::string_view what) const {
   if (count <= left()) return absl::OkStatus();
-  return Error("%d %s are stated, and the section has %d bytes left", count, what, left());
+  return Error("the section states %d %s, but has only %d bytes left", count, what, left());
 }
 
 absl::StatusOr<size_t> Stream::Index(size_t size, std::string_view what) {
@@ -60,11 +61,11 @@ absl::StatusOr<size_t> Stream::Index(size_t size, std::string_view what) {
 
 absl::Status Stream::CheckIndex(uint64_t index, size_t size, std::string_view what) const {
   if (index < size) return absl::OkStatus();
-  return Error("%s %d is referred to, and there are %d", what, index, size);
+  return Error("%s %d does not exist; there are %d", what, index, size);
 }
 
 absl::StatusOr<std::string_view> Stream::Bytes(uint64_t count, std::string_view what) {
-  if (count > left()) return Error("%s takes %d bytes, and %d are left", what, count, left());
+  if (count > left()) return Error("%s takes %d bytes, but only %d are left", what, count, left());
   const std::string_view bytes = bytes_.substr(at_, count);
   at_ += count;
   return bytes;
@@ -72,7 +73,7 @@ absl::StatusOr<std::string_view> Stream::Bytes(uint64_t count, std::string_view 
 
 absl::StatusOr<std::string_view> Stream::NullTerminated(std::string_view what) {
   const size_t end = bytes_.find('\0', at_);
-  if (end == std::string_view::npos) return Error("%s has no end: a byte 0 is expected", what);
+  if (end == std::string_view::npos) return Error("%s does not end with a byte 0", what);
   const std::string_view text = bytes_.substr(at_, end - at_);
   at_ = end + 1;
   return text;

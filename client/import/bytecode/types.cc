@@ -78,7 +78,7 @@ absl::StatusOr<TypeEntry> ReadInteger(TypeFields part) {
   if (width == 1 && sign == kNone) return ElementEntry(hlo::kPred);
   const std::string name = absl::StrFormat("%c%d", sign == kUnsigned ? 'u' : 's', width);
   const std::optional<PrimitiveType> type = hlo::ParsePrimitiveType(name);
-  if (!type || sign > kUnsigned) return before.Refused("integers of %d bits are not of HLO", width);
+  if (!type || sign > kUnsigned) return before.Refused("HLO does not have integers of %d bits", width);
   return ElementEntry(*type);
 }
 
@@ -94,7 +94,7 @@ absl::StatusOr<TypeEntry> ReadComplex(TypeFields part) {
   const Stream before = part.in;
   ASSIGN_OR_RETURN(const PrimitiveType real, ReadElementType(part.source, part.in));
   if (real != hlo::kF32 && real != hlo::kF64)
-    return before.Refused("complex numbers of %s are not of HLO", Name(real));
+    return before.Refused("HLO does not have complex numbers of %s", Name(real));
   return ElementEntry(hlo::ComplexType(real));
 }
 
@@ -102,7 +102,7 @@ absl::StatusOr<Type> ReadArray(TypeFields part) {
   const Stream before = part.in;
   ASSIGN_OR_RETURN(const size_t rank, part.in.Count("dimensions"));
   if (rank > static_cast<size_t>(hlo::kMaxRank))
-    return before.Error("a tensor of %d dimensions; at most %d are supported", rank, hlo::kMaxRank);
+    return before.Error("a tensor has %d dimensions; the limit is %d", rank, hlo::kMaxRank);
   Type type;
   for (size_t i = 0; i < rank; ++i) {
     ASSIGN_OR_RETURN(const int64_t size, part.in.Signed());
@@ -127,13 +127,13 @@ absl::StatusOr<TypeEntry> ReadTensorWithEncoding(TypeFields part) {
   ASSIGN_OR_RETURN(const Attribute encoding, ReadAttribute(part.source, part.in));
   ASSIGN_OR_RETURN(Type type, ReadArray(part));
   const Integers* const bounds = std::get_if<Integers>(&encoding.value);
-  if (bounds == nullptr) return before.Refused("a tensor's encoding is not bounds of its dimensions");
+  if (bounds == nullptr) return before.Refused("a tensor's encoding must be bounds of its dimensions");
   if (bounds->size() != type.dims.size())
-    return before.Error("%d bounds are stated for %d dimensions", bounds->size(), type.rank());
+    return before.Error("found %d bounds for %d dimensions", bounds->size(), type.rank());
   for (size_t i = 0; i < bounds->size(); ++i) {
     if ((*bounds)[i] == hlo::kUnboundedSize) continue;
     if (!type.IsDynamic(static_cast<int64_t>(i)))
-      return before.Error("dimension %d has a size, and also a bound", i);
+      return before.Error("dimension %d has both a size and a bound", i);
     type.dims[i] = (*bounds)[i];
   }
   RETURN_IF_ERROR(before.ErrorAt(before.position(), hlo::ValidateShape(type)));
@@ -194,7 +194,8 @@ absl::StatusOr<TypeEntry> ReadEntry(Source& source, const Entry& entry) {
   Stream in = entry.bytes;
   if (!entry.is_custom) {
     ASSIGN_OR_RETURN(const std::string_view text, in.NullTerminated("the text of a type"));
-    return entry.bytes.Refused("a type of the dialect %s, as text: %.60s", entry.dialect, std::string(text));
+    return entry.bytes.Refused("types of the dialect %s as text are not supported: %.60s", entry.dialect,
+                               std::string(text));
   }
   ASSIGN_OR_RETURN(const uint64_t code, in.Number());
   if (const Element* row = Find<Element>(kElements, entry.dialect, code)) {
@@ -207,8 +208,7 @@ absl::StatusOr<TypeEntry> ReadEntry(Source& source, const Entry& entry) {
     return type;
   }
   const Foreign* const row = Find<Foreign>(kForeign, entry.dialect, code);
-  if (row == nullptr)
-    return entry.bytes.Refused("type %d of the dialect %s is not one that hlod reads", code, entry.dialect);
+  if (row == nullptr) return entry.bytes.Refused("type %d of the dialect %s is unknown", code, entry.dialect);
   if (row->word.empty()) return entry.bytes.Refused("the type \"%s\" is not supported", row->name);
   return TypeEntry{.value = Word{std::string(row->word)}, .is_element = true};
 }
@@ -234,7 +234,7 @@ absl::StatusOr<const TypeEntry*> FindType(Source& source, const Stream& at, uint
 
 absl::StatusOr<Type> CopyType(Source& source, const Stream& at, const TypeEntry& entry) {
   const Type* const type = std::get_if<Type>(&entry.value);
-  if (type == nullptr || entry.is_element) return at.Error("the type of a value is expected");
+  if (type == nullptr || entry.is_element) return at.Error("expected the type of a value");
   RETURN_IF_ERROR(source.Charge(at, entry.bytes));
   return *type;
 }
@@ -252,7 +252,7 @@ absl::StatusOr<PrimitiveType> ReadElementType(Source& source, Stream& in) {
   if (type != nullptr && entry->is_element) return type->type;
   if (const Word* const word = std::get_if<Word>(&entry->value))
     return before.Refused("elements of type %s are not supported", word->text);
-  return before.Error("an element type is expected");
+  return before.Error("expected an element type");
 }
 
 absl::StatusOr<Attribute> AsAttribute(Source& source, const Stream& at, const TypeEntry& entry) {

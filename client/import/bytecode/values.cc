@@ -16,7 +16,7 @@ void Values::Open(uint64_t count, bool is_isolated) {
 absl::Status Values::Close(const Stream& at) {
   const OpenRegion& region = regions_.back();
   if (region.defined.size() != region.count)
-    return at.Error("a region defines %d values, and %d are stated", region.defined.size(), region.count);
+    return at.Error("a region defines %d values, but states %d", region.defined.size(), region.count);
   regions_.pop_back();
   return absl::OkStatus();
 }
@@ -32,7 +32,7 @@ absl::StatusOr<ValueId> Values::Define(const Stream& at, const TypeEntry* type) 
 absl::Status Values::DefineAs(const Stream& at, ValueId id) {
   OpenRegion& region = regions_.back();
   if (region.defined.size() == region.count)
-    return at.Error("a region defines more than the %d values that are stated", region.count);
+    return at.Error("a region defines more than the %d values that it states", region.count);
   region.defined.push_back(id);
   return absl::OkStatus();
 }

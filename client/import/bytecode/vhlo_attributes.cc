@@ -97,7 +97,7 @@ Result ReadWord(const Enumeration& enumeration, Stream& in) {
   ASSIGN_OR_RETURN(const uint64_t value, in.Number());
   const uint64_t place = value - enumeration.first;
   if (place >= enumeration.words.size() || enumeration.words[place].empty())
-    return before.Error("%d is not a %s", value, enumeration.name);
+    return before.Error("%d is not a valid %s", value, enumeration.name);
   return Attribute{Word{std::string(enumeration.words[place])}};
 }
 

@@ -15,8 +15,8 @@ constexpr uint16_t kVtableHeaderBytes = 4;  // The vtable's size, and the table'
 bool Flatbuffer::Holds(size_t at, uint64_t count) {
   if (at <= bytes_.size() && count <= bytes_.size() - at) return true;
   if (status_.ok()) {
-    status_ = InvalidArgument("A table of it reads (%d) bytes at byte (%d); it has (%d).", count, at,
-                              bytes_.size());
+    status_ = InvalidArgument("One of its tables refers to (%d) bytes at byte (%d), but it has (%d) bytes.",
+                              count, at, bytes_.size());
   }
   return false;
 }
@@ -43,8 +43,8 @@ Table::Table(Flatbuffer& buffer, size_t at) : buffer_(&buffer), at_(at) {
     vtable_bytes_ = buffer.NumberAt<uint16_t>(vtable_);
     if (buffer.Holds(vtable_, vtable_bytes_)) return;
   } else if (buffer.status().ok()) {
-    buffer.status_ =
-        InvalidArgument("The table at byte (%d) has no vtable: it would lie at byte (%d).", at, vtable);
+    buffer.status_ = InvalidArgument(
+        "The table at byte (%d) has its vtable at byte (%d), which does not exist.", at, vtable);
   }
   vtable_bytes_ = 0;
 }

@@ -52,12 +52,12 @@ constexpr int kKeyOfThreefry = 27, kKeyOfRbg = 28, kKeyOfUnsafeRbg = 29;
 absl::StatusOr<Type> TypeOf(const Table& aval) {
   const auto dtype = aval.Number<int8_t>(kDtype);
   if (dtype < 0 || static_cast<size_t>(dtype) >= std::size(kTypes))
-    return InvalidArgument("An argument has the element type (%d); those that are known are below (%d).",
-                           dtype, std::size(kTypes));
+    return InvalidArgument("An argument has the element type (%d); expected a number below (%d).", dtype,
+                           std::size(kTypes));
   Type type{.type = kTypes[dtype]};
   const size_t rank = aval.Count(kShape);
   if (rank > static_cast<size_t>(hlo::kMaxRank))
-    return InvalidArgument("An argument has (%d) dimensions; limit (%d).", rank, hlo::kMaxRank);
+    return InvalidArgument("An argument has (%d) dimensions; the limit is (%d).", rank, hlo::kMaxRank);
   for (size_t d = 0; d < rank; ++d) {
     constexpr size_t kDigitsMax = 19;
     const std::string_view text = aval.BytesOf(kShape, d);
@@ -82,7 +82,9 @@ absl::StatusOr<std::vector<Type>> ArgumentsOf(Flatbuffer& buffer, const Table& r
   const size_t unique = root.Count(kUniqueAvals), count = root.Count(kInAvals);
   if (!indices.empty()) {
     for (const uint32_t index : indices) {
-      if (index >= unique) return InvalidArgument("An argument is number (%d) of (%d) types.", index, unique);
+      if (index >= unique)
+        return InvalidArgument("An argument has the type (%d), but there are only (%d) types.", index,
+                               unique);
       avals.push_back(root.ChildOf(kUniqueAvals, index));
     }
   } else {
@@ -179,7 +181,7 @@ absl::StatusOr<int32_t> PlatformNumber(const Table& root) {
   const auto found = std::ranges::find(platforms, kPlatform);
   if (found != platforms.end()) return static_cast<int32_t>(found - platforms.begin());
   return Unimplemented(
-      "It is lowered for the platforms %s, a branch each; this runs that of %s.",
+      "It is lowered for the platforms %s; expected %s among them.",
       absl::StrJoin(platforms, ", ", [](std::string* out, std::string_view name) { *out += name; }),
       kPlatform);
 }
@@ -193,7 +195,8 @@ absl::Status TakeOwnArguments(const Table& root, const std::vector<Type>& types,
     if (entry.IsPlatformIndex(i)) {
       ASSIGN_OR_RETURN(const int32_t number, PlatformNumber(root));
       if (entry.type(i) != Type::Scalar(hlo::kS32))
-        return InvalidArgument("The number of the platform is %s.", hlo::ToStringNoLayout(entry.type(i)));
+        return InvalidArgument("The argument for the platform's number is %s; expected an s32 scalar.",
+                               hlo::ToStringNoLayout(entry.type(i)));
       program.branches_are_known = true;
       entry.Replace(i, "stablehlo.constant", {{"value", {hlo::Literal::Scalar(number)}}});
     } else if (entry.type(i).IsToken()) {
@@ -205,12 +208,13 @@ absl::Status TakeOwnArguments(const Table& root, const std::vector<Type>& types,
   RETURN_IF_ERROR(entry.DropReturnedTokens());
   const std::vector<uint16_t> kept = root.Numbers<uint16_t>(kKeptArguments);
   if (kept.size() != entry.arguments()) {
-    return InvalidArgument("It keeps (%d) arguments of the function, and its module takes (%d).", kept.size(),
+    return InvalidArgument("It keeps (%d) arguments of the function, but its module takes (%d).", kept.size(),
                            entry.arguments());
   }
   for (size_t i = 0; i < kept.size(); ++i) {
     if (kept[i] >= types.size() || (i > 0 && kept[i] <= kept[i - 1]))
-      return InvalidArgument("It keeps argument (%d) of (%d), out of order.", kept[i], types.size());
+      return InvalidArgument("It keeps argument (%d) of (%d), which is out of order or range.", kept[i],
+                             types.size());
   }
   entry.Spread(types, kept);
   return absl::OkStatus();
@@ -230,7 +234,7 @@ absl::StatusOr<Program> ParseExported(std::string_view bytes) {
   const auto convention = root.Number<uint16_t>(kCallingConvention);
   RETURN_IF_ERROR(buffer.status());
   if (convention < kConventionMin || convention > kConventionMax) {
-    return Unimplemented("It is exported by the calling convention (%d); those from (%d) to (%d) are read.",
+    return Unimplemented("It is exported with the calling convention (%d); expected (%d) to (%d).",
                          convention, kConventionMin, kConventionMax);
   }
   ASSIGN_OR_RETURN(const std::vector<Type> types, ArgumentsOf(buffer, root));

@@ -23,7 +23,7 @@ absl::Status Aliases::Find(Reader& reader) {
     auto alias = std::make_unique<Alias>();
     alias->at = reader.position();
     if (!aliases_.try_emplace(name, std::move(alias)).second)
-      return reader.ErrorAt(at, "the alias %s is defined a second time", name);
+      return reader.ErrorAt(at, "the alias %s is defined twice", name);
   }
   reader.Rewind(0);
   return absl::OkStatus();
@@ -46,7 +46,7 @@ absl::StatusOr<std::string_view> Aliases::Resource(Reader& reader, std::string_v
   if (found == resources_.end()) return reader.ErrorAt(at, "the text has no resource \"%s\"", name);
   std::string_view digits = found->second;
   if (digits.substr(0, 2) != "0x" || digits.size() < 2 + kAlignmentDigits) {
-    return reader.ErrorAt(at, "the resource \"%s\" is not \"0x\", an alignment and bytes", name);
+    return reader.ErrorAt(at, "the resource \"%s\" must be \"0x\", an alignment and bytes", name);
   }
   digits.remove_prefix(2 + kAlignmentDigits);
   return digits;

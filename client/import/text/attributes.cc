@@ -40,7 +40,7 @@ absl::StatusOr<Attribute> ReadNumber(Source& source) {
       attribute.value = value;
     }
   } else {
-    return reader.ErrorAt(begin, "one number is not a %s", Name(type));
+    return reader.ErrorAt(begin, "one of the numbers is not a %s", Name(type));
   }
   reader.Rewind(end);
   return attribute;
@@ -54,7 +54,7 @@ absl::StatusOr<Attribute> ReadArray(Source& source) {
   ASSIGN_OR_RETURN(const PrimitiveType type, ReadElementType(source));
   const bool is_float = hlo::IsFloat(type);
   if (!is_float && type != hlo::kPred && !hlo::IsInteger(type))
-    return reader.ErrorAt(at, "array<...> has integers or floats, not %s", Name(type));
+    return reader.ErrorAt(at, "array<...> must have integers or floats, found %s", Name(type));
   Integers integers;
   std::vector<Attribute> floats;
   if (reader.Try(":")) {
@@ -100,7 +100,7 @@ absl::StatusOr<Attribute> ReadNamed(Source& source) {
   ASSIGN_OR_RETURN(Alias* const alias, source.Resolve(reader.TextFrom(at), at));
   if (!alias->attribute) return reader.ErrorAt(at, "the alias #%s is a location", name);
   if (source.depth + alias->depth > kMaxNesting)
-    return reader.ErrorAt(at, "more than %d levels are nested here", kMaxNesting);
+    return reader.ErrorAt(at, "the nesting exceeds the limit of %d levels here", kMaxNesting);
   RETURN_IF_ERROR(source.CountAlias(at, alias->bytes));
   return *alias->attribute;
 }

@@ -21,7 +21,7 @@ absl::Status ReadPair(Source& source, std::vector<ArgumentName>& firsts, std::ve
 // Returns the region that "applies stablehlo.add" abbreviates, over scalars of the initial value's type.
 absl::StatusOr<Region> RegionOf(Source& source, const Draft& draft, std::string_view operation, size_t at) {
   if (draft.operation.operands.size() != 2)
-    return source.reader.ErrorAt(at, "'applies %s' is for a reduction of one operand", operation);
+    return source.reader.ErrorAt(at, "'applies %s' is only for a reduction of one input", operation);
   Type type = source.values.TypeOf(draft.operation.operands[1]);
   ASSIGN_OR_RETURN(const ValueId first, source.values.Number(3, at));
   for (int i = 0; i < 3; ++i) source.values.SetType(first + i, type);
@@ -66,7 +66,7 @@ absl::Status ReadWhile(Source& source, Draft& draft) {
     ASSIGN_OR_RETURN(types, ReadTypes(source));
   }
   if (types.size() != arguments.size()) {
-    return reader.ErrorAt(at, "stablehlo.while has %d operands, and types of %d", arguments.size(),
+    return reader.ErrorAt(at, "stablehlo.while has %d operands, but types for %d", arguments.size(),
                           types.size());
   }
   for (size_t i = 0; i < types.size(); ++i) arguments[i].type = types[i];
@@ -174,7 +174,7 @@ absl::Status ReadPrettyForm(Source& source, Draft& draft) {
   if (is_read) return absl::OkStatus();
   return source.reader.ErrorAt(
       draft.at,
-      "expected an operation whose short form is known, found %s; any operation is read in "
+      "expected an operation with a known short form, found %s; any operation can be read in "
       "the generic form, \"%s\"(...)",
       name, name);
 }

@@ -33,7 +33,8 @@ absl::Status ReadList(Reader& reader, const Dims& dims, size_t dimension, ReadOn
 
 // Converts hexadecimal digits to bytes. `at` is the position for errors.
 absl::StatusOr<std::string> FromHex(Reader& reader, std::string_view digits, size_t at) {
-  if (digits.size() % 2 != 0) return reader.ErrorAt(at, "%d hexadecimal digits are not bytes", digits.size());
+  if (digits.size() % 2 != 0)
+    return reader.ErrorAt(at, "%d hexadecimal digits do not make whole bytes", digits.size());
   std::string bytes(digits.size() / 2, '\0');
   for (size_t i = 0; i < bytes.size(); ++i) {
     const int high = HexDigit(digits[2 * i]), low = HexDigit(digits[2 * i + 1]);
@@ -48,7 +49,8 @@ absl::StatusOr<std::string> FromHex(Reader& reader, std::string_view digits, siz
 // have.
 absl::StatusOr<Literal> MakeSplat(Source& source, const Type& type, size_t at) {
   const std::optional<int64_t> bytes = hlo::ByteSize(type);
-  if (!bytes) return source.reader.ErrorAt(at, "no literal has the type %s", hlo::ToString(type));
+  if (!bytes)
+    return source.reader.ErrorAt(at, "literals of the type %s are not supported", hlo::ToString(type));
   RETURN_IF_ERROR(source.CountSplat(at, *bytes));
   return Literal::Make(type, kMaxSplatBytes);
 }
@@ -58,7 +60,7 @@ absl::StatusOr<Literal> FromBytes(Source& source, const Type& type, std::string_
   Reader& reader = source.reader;
   ASSIGN_OR_RETURN(const std::string bytes, FromHex(reader, digits, at));
   const std::optional<int64_t> size = hlo::ByteSize(type);
-  if (!size) return reader.ErrorAt(at, "no literal has the type %s", hlo::ToString(type));
+  if (!size) return reader.ErrorAt(at, "literals of the type %s are not supported", hlo::ToString(type));
   if (*size > static_cast<int64_t>(bytes.size())) RETURN_IF_ERROR(source.CountSplat(at, *size));
   absl::StatusOr<Literal> literal = LiteralFromBytes(type, bytes);
   RETURN_IF_ERROR(reader.At(at, literal.status()));
@@ -71,7 +73,7 @@ absl::StatusOr<Literal> ReadElements(Source& source, const Type& type, size_t en
   const size_t at = (reader.SkipBlanks(), reader.position());
   const std::optional<int64_t> count = hlo::ElementCount(type);
   if (!count || type.HasDynamicDimension() || !type.IsArray())
-    return reader.ErrorAt(at, "no literal has the type %s", hlo::ToString(type));
+    return reader.ErrorAt(at, "literals of the type %s are not supported", hlo::ToString(type));
   if (at == end) {
     if (*count == 0) return Literal::Make(type, kMaxSplatBytes);
     return reader.ErrorAt(at, "expected %d elements, found none", *count);
@@ -125,7 +127,7 @@ absl::StatusOr<Literal> ReadDense(Source& source) {
   ASSIGN_OR_RETURN(const Type type, ReadTypeOfElements(source));
   if (is_bytes) {
     if (!type.IsArray() || type.HasDynamicDimension())
-      return reader.ErrorAt(begin, "no literal has the type %s", hlo::ToString(type));
+      return reader.ErrorAt(begin, "literals of the type %s are not supported", hlo::ToString(type));
     return FromBytes(source, type, digits, begin);
   }
   const size_t after = reader.position();
@@ -148,7 +150,7 @@ absl::StatusOr<Literal> ReadDenseResource(Source& source) {
   RETURN_IF_ERROR(reader.Expect(">"));
   ASSIGN_OR_RETURN(const Type type, ReadTypeOfElements(source));
   if (!type.IsArray() || type.HasDynamicDimension())
-    return reader.ErrorAt(at, "no literal has the type %s", hlo::ToString(type));
+    return reader.ErrorAt(at, "literals of the type %s are not supported", hlo::ToString(type));
   ASSIGN_OR_RETURN(const std::string_view digits, source.aliases.Resource(reader, name, at));
   return FromBytes(source, type, digits, at);
 }

@@ -17,7 +17,7 @@ absl::StatusOr<WrittenInteger> ReadWritten(Reader& reader) {
     reader.Rewind(written.at);
     return reader.Expected("a number");
   }
-  if (error != std::errc()) return reader.ErrorAt(written.at, "this number takes more than 64 bits");
+  if (error != std::errc()) return reader.ErrorAt(written.at, "this number does not fit 64 bits");
   reader.Rewind(end - reader.text().data());
   return written;
 }

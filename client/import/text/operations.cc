@@ -54,13 +54,13 @@ absl::Status CheckOperands(Source& source, const Draft& draft) {
   const Operation& operation = draft.operation;
   if (draft.operand_types.empty()) return absl::OkStatus();
   if (operation.operands.size() != draft.operand_types.size()) {
-    return source.reader.ErrorAt(draft.at, "%s has %d operands, and types of %d", operation.name,
+    return source.reader.ErrorAt(draft.at, "%s has %d operands, but types for %d", operation.name,
                                  operation.operands.size(), draft.operand_types.size());
   }
   for (size_t i = 0; i < operation.operands.size(); ++i) {
     const Type& defined = source.values.TypeOf(operation.operands[i]);
     if (defined == draft.operand_types[i]) continue;
-    return source.reader.ErrorAt(draft.at, "operand %d of %s is of type %s, where %s is stated", i,
+    return source.reader.ErrorAt(draft.at, "operand %d of %s has the type %s, but is stated to be %s", i,
                                  operation.name, hlo::ToString(defined),
                                  hlo::ToString(draft.operand_types[i]));
   }
@@ -116,7 +116,7 @@ absl::Status ReadBlock(Source& source, const std::vector<ArgumentName>& given, B
   while (!reader.Try("}")) {
     if (reader.AtEnd()) return reader.Expected("an operation or '}'");
     if (reader.Peek() == '^')
-      return reader.ErrorAt(reader.position(), "a region of several blocks; StableHLO's regions have one");
+      return reader.ErrorAt(reader.position(), "the region has several blocks; StableHLO's regions have one");
     ASSIGN_OR_RETURN(Operation operation, ReadOperation(source));
     block.operations.push_back(std::move(operation));
   }
@@ -153,7 +153,7 @@ absl::Status SetResults(Source& source, Draft& draft, std::vector<Type> types) {
     for (size_t i = 0; i < types.size(); ++i) results.push_back({.id = first + static_cast<ValueId>(i)});
   }
   if (results.size() != types.size()) {
-    return source.reader.ErrorAt(draft.at, "%s has %d results, and %d are named", draft.operation.name,
+    return source.reader.ErrorAt(draft.at, "%s has %d results, but names for %d", draft.operation.name,
                                  types.size(), results.size());
   }
   for (size_t i = 0; i < types.size(); ++i) {
@@ -183,7 +183,7 @@ absl::Status ReadSignature(Source& source, Draft& draft) {
   const size_t at = (reader.SkipBlanks(), reader.position());
   ASSIGN_OR_RETURN(FunctionType type, ReadFunctionType(source));
   if (type.inputs.size() != draft.operation.operands.size()) {
-    return reader.ErrorAt(at, "%s has %d operands, and types of %d", draft.operation.name,
+    return reader.ErrorAt(at, "%s has %d operands, but types for %d", draft.operation.name,
                           draft.operation.operands.size(), type.inputs.size());
   }
   draft.operand_types = std::move(type.inputs);

@@ -13,7 +13,7 @@ absl::Status Put(Source& source, std::string_view operation, std::string_view na
       fields != nullptr && !operation.empty() && IsFlattened(name)) {
     for (const auto& [field, value] : **fields) {
       if (!attributes.emplace(field, value).second)
-        return source.reader.ErrorAt(at, "the attribute %s is stated a second time", field);
+        return source.reader.ErrorAt(at, "the attribute %s occurs twice", field);
     }
     return absl::OkStatus();
   }
@@ -23,7 +23,7 @@ absl::Status Put(Source& source, std::string_view operation, std::string_view na
     attribute = {Word{absl::StrCat(*version)}};
   }
   if (attributes.emplace(name, std::move(attribute)).second) return absl::OkStatus();
-  return source.reader.ErrorAt(at, "the attribute %s is stated a second time", name);
+  return source.reader.ErrorAt(at, "the attribute %s occurs twice", name);
 }
 
 }  // namespace hlod::stablehlo::text

@@ -9,7 +9,7 @@ absl::Status Count(const Reader& reader, size_t at, std::string_view what, int64
                    int64_t& counted) {
   if (bytes > most - counted) {
     return reader.At(
-        at, ResourceExhausted("this takes %d bytes; %s of a program expand to at most %d bytes, %d of "
+        at, ResourceExhausted("this takes %d bytes; %s of a program may expand to at most %d bytes, %d of "
                               "which are in use",
                               bytes, what, most, counted));
   }
@@ -29,7 +29,7 @@ absl::Status Source::CountAlias(size_t at, int64_t bytes) {
 
 absl::Status Nested::status() const {
   if (source_.depth <= kMaxNesting) return absl::OkStatus();
-  return source_.reader.ErrorAt(source_.reader.position(), "more than %d levels are nested here",
+  return source_.reader.ErrorAt(source_.reader.position(), "the nesting exceeds the limit of %d levels here",
                                 kMaxNesting);
 }
 

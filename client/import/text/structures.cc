@@ -76,7 +76,8 @@ absl::Status ReadDrawnDimensions(Source& source, const Letters& letters, Attribu
     if (absl::ascii_isdigit(reader.Peek())) {
       ASSIGN_OR_RETURN(const int64_t dimension, reader.Integer());
       if (dimension >= hlo::kMaxRank)
-        return reader.ErrorAt(dimension_at, "a convolution has at most %d dimensions", hlo::kMaxRank);
+        return reader.ErrorAt(dimension_at, "a convolution has more than %d dimensions, the limit",
+                              hlo::kMaxRank);
       if (static_cast<size_t>(dimension) >= spatial.size()) spatial.resize(dimension + 1, kAbsent);
       slot = &spatial[dimension];
     } else {
@@ -88,7 +89,7 @@ absl::Status ReadDrawnDimensions(Source& source, const Letters& letters, Attribu
                               letters.first, letters.second, letter);
       }
     }
-    if (*slot != kAbsent) return reader.ErrorAt(dimension_at, "this dimension stands here a second time");
+    if (*slot != kAbsent) return reader.ErrorAt(dimension_at, "this dimension occurs twice");
     *slot = position;
   }
   for (const int64_t position : lettered) {
@@ -125,7 +126,7 @@ absl::StatusOr<Attribute> ReadFields(Source& source, std::string_view name) {
     RETURN_IF_ERROR(reader.Expect("="));
     ASSIGN_OR_RETURN(Attribute value, ReadField(source, field->kind));
     if (!fields->emplace(field->name, std::move(value)).second)
-      return reader.ErrorAt(at, "the field %s is stated a second time", word);
+      return reader.ErrorAt(at, "the field %s occurs twice", word);
   }
   for (const Field& field : kFields) {
     if (field.structure == name) fields->try_emplace(std::string(field.name), DefaultOf(field.kind));

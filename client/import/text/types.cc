@@ -17,20 +17,19 @@ absl::Status ReadDimensions(Reader& reader, Type& type) {
   const std::string_view text = reader.text();
   for (reader.SkipBlanks();;) {
     const size_t at = reader.position();
-    if (reader.Current() == '*')
-      return reader.ErrorAt(at, "tensors whose rank is not known are not supported");
+    if (reader.Current() == '*') return reader.ErrorAt(at, "tensors of unknown rank are not supported");
     int64_t size = hlo::kUnboundedSize;
     size_t end = at + 1;
     if (reader.Current() != '?') {
       if (!absl::ascii_isdigit(reader.Current())) return absl::OkStatus();
       const auto [next, error] = std::from_chars(text.data() + at, text.data() + text.size(), size);
-      if (error != std::errc()) return reader.ErrorAt(at, "this dimension is more than 64 bits hold");
+      if (error != std::errc()) return reader.ErrorAt(at, "this dimension does not fit 64 bits");
       end = next - text.data();
     }
     if (text.substr(end, 1) != "x") return reader.ErrorAt(end, "expected 'x' after a dimension");
     reader.Rewind(end + 1);
     if (type.rank() == hlo::kMaxRank)
-      return reader.ErrorAt(at, "a tensor has at most %d dimensions", hlo::kMaxRank);
+      return reader.ErrorAt(at, "a tensor has more than %d dimensions, the limit", hlo::kMaxRank);
     type.dims.push_back(size);
     type.dynamic.push_back(size == hlo::kUnboundedSize);
   }
@@ -51,11 +50,11 @@ absl::Status ReadBounds(Reader& reader, std::string_view close, Type& type) {
     }
   }
   if (bounds.size() != type.dims.size()) {
-    return reader.ErrorAt(at, "%d bounds are stated for %d dimensions", bounds.size(), type.dims.size());
+    return reader.ErrorAt(at, "found %d bounds for %d dimensions", bounds.size(), type.dims.size());
   }
   for (size_t i = 0; i < bounds.size(); ++i) {
     if (bounds[i] == kNoBound) continue;
-    if (!type.dynamic[i]) return reader.ErrorAt(at, "dimension %d has a size, and also a bound", i);
+    if (!type.dynamic[i]) return reader.ErrorAt(at, "dimension %d has both a size and a bound", i);
     type.dims[i] = bounds[i];
   }
   return absl::OkStatus();
@@ -157,8 +156,8 @@ absl::StatusOr<PrimitiveType> ReadElementType(Source& source) {
   Reader& reader = source.reader;
   const size_t at = (reader.SkipBlanks(), reader.position());
   if (reader.Peek() == '!') {
-    return reader.ErrorAt(at,
-                          "expected an element type, found one of a dialect; hlod has no quantized types");
+    return reader.ErrorAt(
+        at, "expected an element type, found a type of a dialect; quantized types are not supported");
   }
   ASSIGN_OR_RETURN(const std::string_view name, reader.BareWord("an element type"));
   if (name == "complex") {

@@ -10,7 +10,8 @@ absl::StatusOr<ValueId> Values::Number(int count, size_t at) {
   const int64_t first = static_cast<int64_t>(types_.size());
   // Each value has a type in the text: a larger claimed number is refused before memory is allocated.
   const int64_t most = std::min<int64_t>(reader_.text().size(), std::numeric_limits<ValueId>::max());
-  if (count > most - first) return reader_.ErrorAt(at, "%d more values than a text of this size has", count);
+  if (count > most - first)
+    return reader_.ErrorAt(at, "%d more values than a text of this size can have", count);
   types_.resize(types_.size() + count);
   return static_cast<ValueId>(first);
 }
@@ -28,7 +29,7 @@ absl::Status Values::Define(const ValueName& name, ValueId first) {
   if (!is_new) {
     if (found->second.region >= FirstWhere([](Sight sight) { return sight != Sight::kOuter; })) {
       const LineAndColumn before = reader_.Place(found->second.at);
-      return reader_.ErrorAt(name.at, "%%%s is defined a second time; the first is at %d:%d", name.name,
+      return reader_.ErrorAt(name.at, "%%%s is defined twice; the first definition is at %d:%d", name.name,
                              before.line, before.column);
     }
   }
@@ -48,7 +49,7 @@ absl::StatusOr<ValueId> Values::ReadUse() {
     const char* const end = digits.data() + digits.size();
     if (const auto [next, error] = std::from_chars(digits.data(), end, index);
         error != std::errc() || next != end || index < 0) {
-      return reader_.ErrorAt(at, "%%%s#%s: a result's number is expected after '#'", name, digits);
+      return reader_.ErrorAt(at, "%%%s#%s: expected a result's number after '#'", name, digits);
     }
   }
   const auto found = names_.find(name);

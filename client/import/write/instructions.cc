@@ -65,7 +65,7 @@ absl::StatusOr<Leaves> Writer::WriteInstruction(hlo::Instruction instruction,
   if (opcode == kConvolution) RETURN_IF_ERROR(JoinTypes(instruction, draft));
   const Row* const row = FindRow(opcode);
   if (row == nullptr) {
-    return Unimplemented("%s (%s) has no form in StableHLO.", instruction.name(), hlo::Name(opcode));
+    return Unimplemented("%s (%s) cannot be written as StableHLO.", instruction.name(), hlo::Name(opcode));
   }
   draft.name = row->name;
   if (row->attributes != nullptr) row->attributes(instruction, draft.attributes);
@@ -102,7 +102,7 @@ absl::StatusOr<Leaves> Writer::Bitcast(hlo::Instruction instruction, Leaf value)
   RETURN_IF_ERROR(reorder(form.to_memory));
   const hlo::Shape& result = instruction.shape();
   if (hlo::Info(result.type).bits != hlo::Info(value.type->type).bits) {
-    return Unimplemented("%s (bitcast) has no form in StableHLO: it changes the width of elements.",
+    return Unimplemented("%s (bitcast) cannot be written as StableHLO: it changes the width of elements.",
                          instruction.name());
   }
   RETURN_IF_ERROR(append("stablehlo.bitcast_convert", result.type, value.type->dims, {}));
@@ -210,7 +210,7 @@ absl::StatusOr<Leaves> Writer::AllToAll(hlo::Instruction instruction, Draft draf
   const auto& collective = instruction.attributes<hlo::CollectiveAttributes>();
   const std::vector<hlo::Dims> groups = hlo::ListGroups(collective.groups);
   if (collective.dimensions.empty() || groups.empty()) {
-    return Unimplemented("%s (all-to-all) has no form in StableHLO: its %s.", instruction.name(),
+    return Unimplemented("%s (all-to-all) cannot be written as StableHLO: its %s.", instruction.name(),
                          groups.empty() ? "groups are not stated" : "operands are the pieces");
   }
   draft.name = "stablehlo.all_to_all";

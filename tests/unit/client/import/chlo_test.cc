@@ -223,7 +223,7 @@ TEST(Accumulators, MayBeWiderThanTheOperand) {
           absl::StrCat("%i = stablehlo.constant dense<0.0> : tensor<f32>\n"
                        "%0 = \"stablehlo.reduce\"(%a, %i) <{dimensions = array<i64: 0>}>",
                        wide, " : (tensor<4xf64>, tensor<f32>) -> tensor<f32>\n return %0 : tensor<f32>"))),
-      HasSubstr("elements of type f64, which its region's argument of type f32 does not hold"));
+      HasSubstr("elements of type f64, which its region's argument of type f32 cannot hold"));
 }
 
 // Rows are joined one after another: 100 - 0 - 3, and so on.
@@ -305,12 +305,11 @@ TEST(Entry, IsChosenByItsName) {
   EXPECT_THAT(NumbersIn<float>(ResultOf(two, {Literal::Scalar(3.0f)}, {.entry = "twice"})), ElementsAre(6));
   EXPECT_THAT(NumbersIn<float>(ResultOf(two, {Literal::Scalar(3.0f)}, {.entry = "square"})), ElementsAre(9));
   EXPECT_THAT(RefusalOf(two),
-              HasSubstr("(3) public functions where one would be the entry, to be chosen by its name "
+              HasSubstr("(3) public functions, of which one must be the entry, to be chosen by its name "
                         "(--entry): @twice, @square, @outside"));
   EXPECT_THAT(RefusalOf(two, {.entry = "cube"}),
               HasSubstr("no function @cube; its public functions are @twice"));
-  EXPECT_THAT(RefusalOf(two, {.entry = "outside"}),
-              HasSubstr("@declared, which is declared and has no body"));
+  EXPECT_THAT(RefusalOf(two, {.entry = "outside"}), HasSubstr("@declared, which has no body"));
 }
 
 TEST(Sizes, FollowFromTheNumbersOfArguments) {
@@ -321,9 +320,10 @@ TEST(Sizes, FollowFromTheNumbersOfArguments) {
   const Literal result =
       ResultOf(reshape, {CountedUp({6}), Literal::Vector<int64_t>({3, 2})}, {.numbers = {{1, {3, 2}}}});
   EXPECT_EQ(result.shape().dims, hlo::Dims({3, 2}));
-  EXPECT_THAT(RefusalOf(reshape), HasSubstr("Operand 1 states sizes that depend on values"));
+  EXPECT_THAT(RefusalOf(reshape),
+              HasSubstr("Operand 1 states sizes that are known only when the program runs"));
   EXPECT_THAT(RefusalOf(reshape, {.numbers = {{1, {3}}}}),
-              HasSubstr("Argument 1 is s64[2]; (1) numbers are given"));
+              HasSubstr("Argument 1 is s64[2], but has (1) stated numbers"));
 }
 
 // The start is known when it runs only, the size before: the third and fourth element of row 1, of [2,5]

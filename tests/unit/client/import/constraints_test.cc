@@ -111,30 +111,29 @@ struct Row {
 };
 const Row kRows[] = {
     {kPermute, "source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>",
-     "source_target_pairs = dense<[[0, 1, 2], [1, 2, 0]]> : tensor<2x3xi64>",
-     "rows of two numbers are needed"},
+     "source_target_pairs = dense<[[0, 1, 2], [1, 2, 0]]> : tensor<2x3xi64>", "expected rows of two numbers"},
     {kPermute, "source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>",
-     "source_target_pairs = dense<[0, 1, 1, 0]> : tensor<4xi64>", "rows of two numbers are needed"},
+     "source_target_pairs = dense<[0, 1, 1, 0]> : tensor<4xi64>", "expected rows of two numbers"},
     {kPermute, "source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>",
      "source_target_pairs = dense<[[0, 1], [0, 2]]> : tensor<2x2xi64>", "0"},
     {kConvolution, "padding = dense<0> : tensor<2x2xi64>", "padding = dense<0> : tensor<4x1xi64>",
-     "rows of two numbers are needed"},
+     "expected rows of two numbers"},
     {kConvolution, "padding = dense<0> : tensor<2x2xi64>", "padding = dense<0> : tensor<1x2x2xi64>",
-     "rows of two numbers are needed"},
+     "expected rows of two numbers"},
     {kConvolution, "precision_config = [" HIGH_TEXT ", " HIGH_TEXT "]",
      "precision_config = [" HIGH_TEXT ", " HIGH_TEXT ", " HIGH_TEXT "]",
-     "has (3) words; there are (2) operands"},
+     "has (3) words; expected one per operand (2)"},
     {kMixedConvolution, nullptr, "", "elements of types s64 and s32"},
     {kWindow, "padding = dense<0> : tensor<2x2xi64>", "padding = dense<0> : tensor<4x1xi64>",
-     "rows of two numbers are needed"},
+     "expected rows of two numbers"},
     {kSelectAndScatter, "window_dimensions = array<i64: 1>", "window_strides = array<i64: 1>",
      "It has no attribute window_dimensions"},
     {kDot, "precision_config = [" HIGH_TEXT ", " HIGH_TEXT "]",
      "precision_config = [" HIGH_TEXT ", " HIGH_TEXT ", " HIGH_TEXT "]",
-     "has (3) words; there are (2) operands"},
+     "has (3) words; expected one per operand (2)"},
     {kDot, ALGORITHM_TEXT("tf32", "f32", "1", "1"),
      "precision_config = [" HIGH_TEXT ", " HIGH_TEXT "], " ALGORITHM_TEXT("tf32", "f32", "1", "1"),
-     "It has an algorithm, and the precision HIGH"},
+     "It has an algorithm and the precision HIGH"},
     {kDot, ALGORITHM_TEXT("tf32", "f32", "1", "1"), ALGORITHM_TEXT("tf32", "f32", "0", "1"),
      "The lhs_component_count of its algorithm is (0)"},
     {kDot, ALGORITHM_TEXT("bf16", "f32", "1", "1"), ALGORITHM_TEXT("bf16", "f32", "1", "0"),
@@ -142,9 +141,9 @@ const Row kRows[] = {
     {kDot, ALGORITHM_TEXT("bf16", "f32", "1", "3"), ALGORITHM_TEXT("bf16", "f32", "3", "6"),
      "The lhs_component_count of its algorithm is (3)"},
     {kDot, ALGORITHM_TEXT("f64", "f64", "1", "1"), ALGORITHM_TEXT("f32", "f64", "1", "1"),
-     "none that HLO has"},
+     "HLO does not have its algorithm"},
     {kAllReduce, "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>",
-     "replica_groups = dense<[[0, 2]]> : tensor<1x2xi64>", "leave out member (1)"},
+     "replica_groups = dense<[[0, 2]]> : tensor<1x2xi64>", "member (1) is missing"},
     {kAllReduce, "replica_groups = dense<[[0, 1, -1], [2, 3, -1]]> : tensor<2x3xi64>",
      "replica_groups = dense<[[0, 1], [1, -1]]> : tensor<2x2xi64>", "member (1) twice"},
     {kAllReduce, "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>",
@@ -152,17 +151,17 @@ const Row kRows[] = {
     {kAllReduce,
      "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids" CHANNEL_TEXT("1"),
      "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids" CHANNEL_TEXT("0"),
-     "the channel_id (0); a positive one"},
+     "the channel_id (0); expected a positive"},
     {kAllReduce,
      "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids" CHANNEL_TEXT("1"),
      "replica_groups = dense<> : tensor<0x0xi64>, use_global_device_ids" CHANNEL_TEXT("1"),
-     "without members"},
+     "have no members"},
     {kReduceScatter, "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>",
      "replica_groups = dense<[[0, -1]]> : tensor<1x2xi64>", "have the member (-1)"},
     {kReduceScatter, "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>",
      "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids", "the channel_id (0)"},
     {kAllGather, "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>",
-     "replica_groups = dense<[[0, 2]]> : tensor<1x2xi64>", "leave out member (1)"},
+     "replica_groups = dense<[[0, 2]]> : tensor<1x2xi64>", "member (1) is missing"},
     {kAllToAll, "split_count = 2 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>",
      "split_count = 4 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>", "have (2) members each"},
     {kExponential, ACCURACY_TEXT("atol = 1.0e-5, rtol = 0.0, ulps = 1, ", "TOLERANCE"),
@@ -185,9 +184,9 @@ const Row kRows[] = {
      "tensor<2xindex>]",
      "operand_layouts = [dense<[1, 0]> : tensor<2xindex>, dense<[1, 0]> : tensor<2xindex>], result_layouts = "
      "[dense<[0, 1]> : tensor<2xindex>]",
-     "Its operand_layouts are (2); there are (1) values"},
+     "Its operand_layouts are (2); expected one per value (1)"},
     {kCall, ALIAS_TEXT("", "0", ""), ALIAS_TEXT("", "1", ""), "name operand (1) of (1)"},
-    {kCall, ALIAS_TEXT("", "0", ""), ALIAS_TEXT("0", "0", ""), "name a part that is not there"},
+    {kCall, ALIAS_TEXT("", "0", ""), ALIAS_TEXT("0", "0", ""), "name a part that does not exist"},
     {kTurningCall, nullptr, ALIAS_TEXT("", "0", ""), "have f32[2,3] for a result of f32[3,2]"},
 };
 
@@ -213,7 +212,7 @@ TEST(Constraints, SizesMustBeThoseOfTheResult) {
             "no error");
   EXPECT_THAT(
       BrokenRule(program("dynamic_reshape", "dense<[4, 1]> : tensor<2xi64>", reshape, "tensor<2x2xf32>")),
-      HasSubstr("Operand 1 states the sizes [4, 1], which the stated type f32[2,2] does not have"));
+      HasSubstr("Operand 1 states the sizes [4, 1]; the stated type is f32[2,2]"));
   const char* const broadcast =
       "%a, %s) <{broadcast_dimensions = array<i64: 1>}> : (tensor<4xf32>, tensor<2xi64>)";
   EXPECT_EQ(BrokenRule(program("dynamic_broadcast_in_dim", "dense<[2, 4]> : tensor<2xi64>", broadcast,
@@ -246,9 +245,9 @@ TEST(Constraints, RandomNumbersHaveTheStatedSizesAndType) {
   };
   EXPECT_EQ(BrokenRule(program("f32", "[2, 3]", "2", "NORMAL")), "no error");
   EXPECT_THAT(BrokenRule(program("f32", "[2, 4]", "2", "UNIFORM")),
-              HasSubstr("other sizes than those of the result"));
+              HasSubstr("other sizes than the result has"));
   EXPECT_THAT(BrokenRule(program("f64", "[2, 3]", "2", "UNIFORM")),
-              HasSubstr("Operand 0 is f64[]; a scalar of the result's type f32 is needed"));
+              HasSubstr("Operand 0 is f64[]; expected a scalar of the result's type f32"));
   EXPECT_THAT(BrokenRule(program("1xf32", "[2, 3]", "2", "UNIFORM")), HasSubstr("Operand 0 is f32[1]"));
   EXPECT_THAT(BrokenRule(program("f32", "[[2, 3]]", "1x2", "UNIFORM")), HasSubstr("Operand 2 is s64[1,2]"));
 }

@@ -363,7 +363,7 @@ func.func private @filled(%n: tensor<i32>) -> tensor<?x3xi32> {
   EXPECT_THAT(Elements<int32_t>(result.elements()[1]), ElementsAre(2, 2, 2, 2, 2, 2));
   sizes = {{0, {2, 3}}};
   EXPECT_THAT(ErrorText(text, sizes),
-              HasSubstr("Argument 0 of the function @main is f32[?,2]; f32[2,3] is given"));
+              HasSubstr("Argument 0 of the function @main is f32[?,2]; the call has f32[2,3]"));
 }
 
 // As JAX divides a size: in a function of two results, by signs and remainders.
@@ -472,8 +472,8 @@ func.func @main(%x: tensor<4xf32>, %s: tensor<1xi32>) -> tensor<?xf32> {
   %y = stablehlo.dynamic_reshape %x, %s : (tensor<4xf32>, tensor<1xi32>) -> tensor<?xf32>
   return %y : tensor<?xf32>
 })";
-  EXPECT_THAT(ErrorText(text),
-              StartsWith("3:8: stablehlo.dynamic_reshape: Operand 1 states sizes that depend on values"));
+  EXPECT_THAT(ErrorText(text), StartsWith("3:8: stablehlo.dynamic_reshape: Operand 1 states sizes that are "
+                                          "known only when the program runs"));
 }
 
 TEST(Convert, ShapeAssertionsAreChecked) {
@@ -510,7 +510,7 @@ TEST(Convert, ErrorsNameTheOperationAndItsPlace) {
   EXPECT_THAT(ErrorText(InMain("%r = \"stablehlo.transpose\"(%x) : (tensor<2xf32>) -> tensor<2xf32>")),
               StartsWith("2:6: stablehlo.transpose: It has no attribute permutation."));
   EXPECT_THAT(ErrorText(InMain("%r = \"stablehlo.add\"(%x) : (tensor<2xf32>) -> tensor<2xf32>")),
-              StartsWith("2:6: stablehlo.add: It has (1) operands where it needs (2)."));
+              StartsWith("2:6: stablehlo.add: It has (1) operands; expected (2)."));
   EXPECT_THAT(ErrorText(InMain("%r = call @g(%x) : (tensor<2xf32>) -> tensor<2xf32>")),
               StartsWith("2:6: func.call: It names the function @g, which the program does not have."));
   EXPECT_THAT(
@@ -520,7 +520,8 @@ TEST(Convert, ErrorsNameTheOperationAndItsPlace) {
   EXPECT_THAT(
       ErrorText(InMain("%s = \"stablehlo.negate\"(%x) : (tensor<2xf32>) -> tensor<3xf32>\n"
                        "%r = stablehlo.negate %x : tensor<2xf32>")),
-      HasSubstr("2:6: stablehlo.negate: Its result 0 is stated to be f32[3]; by its operands it is f32[2]."));
+      HasSubstr(
+          "2:6: stablehlo.negate: Its result 0 is stated to be f32[3]; its operands determine f32[2]."));
   EXPECT_THAT(ErrorText("func.func private @f() { return }"),
               HasSubstr("no function @main, and (0) public functions"));
 }
@@ -572,15 +573,15 @@ TEST(ConvertByHand, BlocksAndTerminatorsAreChecked) {
   program.functions[0].body.blocks[0].operations.clear();
   EXPECT_THAT(ErrorOfProgram(program), HasSubstr("does not end with return"));
   program.functions[0].body.blocks.clear();
-  EXPECT_THAT(ErrorOfProgram(program), HasSubstr("@main, which is declared and has no body"));
+  EXPECT_THAT(ErrorOfProgram(program), HasSubstr("@main, which has no body"));
   EXPECT_THAT(ErrorOfProgram(ProgramOf({Op("stablehlo.return", {0}, {})}, 0)),
-              HasSubstr("It ends no block."));
+              HasSubstr("It is not at the end of a block."));
   program = ProgramOf({}, 0);
   program.functions[0].type.inputs.push_back(kScalar);
-  EXPECT_THAT(ErrorOfProgram(program), HasSubstr("Its body takes (1) arguments and its type has (2)"));
+  EXPECT_THAT(ErrorOfProgram(program), HasSubstr("Its body takes (1) arguments; its type has (2)"));
   program = ProgramOf({}, 0);
   program.functions[0].type.results.clear();
-  EXPECT_THAT(ErrorOfProgram(program), HasSubstr("It returns (1) values and its type has (0)"));
+  EXPECT_THAT(ErrorOfProgram(program), HasSubstr("It returns (1) values; its type has (0)"));
 }
 
 TEST(ConvertByHand, EveryOperationSurvivesAnyOperandsAndNoAttributes) {

@@ -115,7 +115,7 @@ TEST(Text, RegionsSeeOuterValuesAndSiblingsRepeatNames) {
       %x = stablehlo.negate %s : tensor<f32>
       stablehlo.return
     }, { stablehlo.return }) : (tensor<i1>) -> ())")),
-              HasSubstr("3:7: %x is defined a second time; the first is at 1:17"));
+              HasSubstr("3:7: %x is defined twice; the first definition is at 1:17"));
   EXPECT_THAT(ErrorOf(Function(R"("stablehlo.if"(%p) ({
       %y = stablehlo.negate %s : tensor<f32>
       stablehlo.return
@@ -128,8 +128,9 @@ TEST(Text, UsesAreChecked) {
               HasSubstr("2:24: %z is not defined before its use here"));
   EXPECT_THAT(ErrorOf(Function("%y = stablehlo.add %x, %y : tensor<4xf32>")), HasSubstr("%y is not defined"));
   EXPECT_THAT(ErrorOf(Function("%y = stablehlo.negate %x#1 : tensor<4xf32>")), HasSubstr("%x has 1 values"));
-  EXPECT_THAT(ErrorOf(Function("%y = stablehlo.negate %n : tensor<4xf32>")),
-              HasSubstr("2:6: operand 0 of stablehlo.negate is of type s32[4], where f32[4] is stated"));
+  EXPECT_THAT(
+      ErrorOf(Function("%y = stablehlo.negate %n : tensor<4xf32>")),
+      HasSubstr("2:6: operand 0 of stablehlo.negate has the type s32[4], but is stated to be f32[4]"));
   EXPECT_THAT(ErrorOf(Function("%y:2 = stablehlo.negate %x : tensor<4xf32>")),
               HasSubstr("1 results, and 2 are named"));
   EXPECT_THAT(ErrorOf("func.func @f(%a: tensor<f32>) { return }\nfunc.func @g() { return %a : tensor<f32> }"),
@@ -180,7 +181,7 @@ TEST(Text, BytesOfElements) {
               ElementsAre(true, false, true, false, false, false, false, false, false, true));
   EXPECT_EQ(static_cast<int>(Elements<hlo::S4>("dense<\"0x0F07\"> : tensor<2xi4>")[0]), -1);
   EXPECT_THAT(ErrorOf(Function("%c = stablehlo.constant dense<\"0x00\"> : tensor<2xf32>")),
-              HasSubstr("1 bytes are not the elements of f32[2]"));
+              HasSubstr("1 bytes do not fit the elements of f32[2]"));
   EXPECT_THAT(ErrorOf(Function("%c = stablehlo.constant dense<\"0x0G00803F\"> : tensor<f32>")),
               HasSubstr("0G"));
 }
@@ -212,8 +213,9 @@ TEST(Text, ListsMustHaveTheSizesOfTheType) {
 }
 
 TEST(Text, SplatsAreExpandedUpToALimit) {
-  EXPECT_THAT(ErrorOf(Function("%c = stablehlo.constant dense<0.0> : tensor<1000000x1000000xf32>")),
-              HasSubstr("takes 4000000000000 bytes; splats of a program expand to at most 1073741824 bytes"));
+  EXPECT_THAT(
+      ErrorOf(Function("%c = stablehlo.constant dense<0.0> : tensor<1000000x1000000xf32>")),
+      HasSubstr("takes 4000000000000 bytes; splats of a program may expand to at most 1073741824 bytes"));
   // Together, too.
   EXPECT_THAT(ErrorOf(Function("%c = stablehlo.constant dense<0> : tensor<600000000xi8>\n"
                                "%d = stablehlo.constant dense<0> : tensor<600000000xi8>")),
@@ -243,13 +245,13 @@ TEST(Text, TypesThatAreRefusedAreNamed) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"tensor<4xi17>", "expected an element type of HLO, found i17"},
       {"tensor<4xf8e5m2>", "found f8e5m2"},
-      {"tensor<*xf32>", "whose rank is not known"},
-      {"tensor<4x!quant.uniform<i8:f32, 1.0>>", "hlod has no quantized types"},
+      {"tensor<*xf32>", "of unknown rank"},
+      {"tensor<4x!quant.uniform<i8:f32, 1.0>>", "quantized types are not supported"},
       {"tensor<4xcomplex<f16>>", "expected f32 or f64 in complex<...>, found f16"},
       {"tensor<4xf32, #sparse.x<1>>", "found the encoding #sparse.x"},
-      {"tensor<4xf32, #stablehlo.bounds<3>>", "has a size, and also a bound"},
-      {"tensor<?xf32, #stablehlo.bounds<3, 4>>", "2 bounds are stated for 1 dimensions"},
-      {"tensor<99999999999999999999xf32>", "more than 64 bits"},
+      {"tensor<4xf32, #stablehlo.bounds<3>>", "has both a size and a bound"},
+      {"tensor<?xf32, #stablehlo.bounds<3, 4>>", "found 2 bounds for 1 dimensions"},
+      {"tensor<99999999999999999999xf32>", "does not fit 64 bits"},
       {"tensor<9223372036854775807x9223372036854775807xf32>", ""},
       {"tensor<4 xf32>", "expected 'x'"},
       {"tensor<4>", "expected 'x'"},
@@ -355,28 +357,28 @@ TEST(Text, ErrorsNameWhatWasFoundAndWhatWasExpected) {
       {Function("%y = stablehlo.transpose %x : (tensor<4xf32>) -> tensor<4xf32>"),
        "2:29: expected ',' of stablehlo.transpose"},
       {Function("%y = stablehlo.nothing %x : tensor<4xf32>"),
-       "2:6: expected an operation whose short form is known, found stablehlo.nothing"},
+       "2:6: expected an operation with a known short form, found stablehlo.nothing"},
       {Function("%y = stablehlo.compare LT, %x, %x : (tensor<4xf32>) -> tensor<4xi1>"),
-       "has 2 operands, and types of 1"},
+       "has 2 operands, but types for 1"},
       {Function("\"stablehlo.send\"(%x)[^bb1] : (tensor<4xf32>) -> ()"), "successors are not supported"},
-      {Function("\"a.b\"() {x = 1, x = 2} : () -> ()"), "the attribute x is stated a second time"},
+      {Function("\"a.b\"() {x = 1, x = 2} : () -> ()"), "the attribute x occurs twice"},
       {Function("\"a.b\"() {x = #stablehlo.dot<lhs = [0]>} : () -> ()"), "stablehlo.dot has no field lhs"},
       {Function("\"a.b\"() {x = #none} : () -> ()"), "the alias #none is not defined"},
       {Function("\"a.b\"() {x = \"no end} : () -> ()"), "this string has no end"},
       {Function("\"a.b\"() ({ stablehlo.return ^bb1: stablehlo.return }) : () -> ()"),
-       "a region of several blocks"},
+       "the region has several blocks"},
       {Function("\"a.b\"() ({ }) : () -> ()"), "a region of a.b does not end with a return"},
       {Function("stablehlo.return loc(here)"), "expected a location"},
       {"module { module { } }", "1:10: modules within modules are not supported"},
       {"module { } module { } module @x { } module { }", "a second module"},
-      {"func.func @f() { return }\nfunc.func @f() { return }", "The function @f is defined a second time."},
+      {"func.func @f() { return }\nfunc.func @f() { return }", "The function @f is defined twice."},
       {"func.func @f() -> tensor<f32>", "the function @f has no body"},
       {"#a = #a\nmodule {}", "the alias #a is defined by itself"},
       {"#a = [#b]\n#b = [#a]\nmodule {}", "is defined by itself"},
-      {"#a = 1\n#a = 2\nmodule {}", "2:1: the alias #a is defined a second time"},
+      {"#a = 1\n#a = 2\nmodule {}", "2:1: the alias #a is defined twice"},
       {"#a = 1 #a = 1\nmodule {}", "1:8: the definition of #a does not begin a line"},
       {"module {", "expected an operation or '}', found the end of the text"},
-      {"HloModule m", "expected an operation whose short form is known, found func.HloModule"},
+      {"HloModule m", "expected an operation with a known short form, found func.HloModule"},
   };
   for (const auto& [text, message] : cases) EXPECT_THAT(ErrorOf(text), HasSubstr(message)) << text;
 }
