@@ -114,7 +114,7 @@ TEST_F(LbfgsSteps, NeedAClosureAndPositiveNumbers) {
 TEST_F(LbfgsSteps, AClosureComputesTheLossOfAnyOptimizer) {
   Problem problem = Start(Device());
   Sgd sgd({problem.x, problem.y}, {.lr = 1e-3});
-  const NoGrad no_grad;  // The closure's gradients are recorded all the same.
+  const NoGrad no_grad;  // The closure records its gradients inside of it, too.
   // By hand: x - lr (2 (x - 1) - 400 x (y - x^2)), y - lr 200 (y - x^2).
   EXPECT_NEAR(sgd.Step(problem.Closure()).Item<double>(), 389.5, 1e-9);
   ExpectNear(problem.Values(), {-.9844, .5306, 1.088, 1.618}, "sgd");
