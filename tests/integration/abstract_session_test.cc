@@ -1,4 +1,4 @@
-// Abstract sessions: what is large is a placeholder, what is small is real, and a run is otherwise the same.
+// Abstract sessions: large arrays are placeholders, small ones are real, and a run is otherwise the same.
 #include "hlod/abstract.h"
 
 #include <algorithm>
@@ -65,7 +65,8 @@ TEST_F(AbstractSession, AnUploadOfTheWrongSizeIsRefusedAsEver) {
   EXPECT_EQ(KindOf(status), ErrorKind::kArgument) << status;
 }
 
-// Of one program: what depends on a placeholder, what takes a large array, what is large, what is none of it.
+// One program's results: one that depends on a placeholder, one computed from a large array, a large one, and
+// one that is none of these.
 TEST_F(AbstractSession, ResultsAreRealAsFarAsTheyAreSmall) {
   const Client client = Connect();
   const Executable program = Must(client.CompileText(R"(
@@ -81,7 +82,7 @@ ENTRY main {
   of_little = f32[] reduce(little, zero), dimensions={0}, to_apply=sum
   ROOT all = (f32[], f32[1024], f32[], f32[]) tuple(of_given, large, of_large, of_little)
 })"));
-  // Not asked to be abstract: the session is.
+  // The execute does not ask to be abstract: the session is.
   const std::vector<Buffer> results = Must(program.Execute({Upload(client, kLarge), Upload(client, kSmall)}));
   EXPECT_TRUE(results[0].is_placeholder());
   EXPECT_TRUE(results[1].is_placeholder());
@@ -89,7 +90,7 @@ ENTRY main {
   EXPECT_FALSE(results[3].is_placeholder());
   EXPECT_EQ(Must(results[3].Item<float>()), 2 * kSmall);
   for (const Buffer& result : results) EXPECT_OK(result.ready().Await());
-  // The daemon says the same of results that depend on no placeholder.
+  // The daemon does the same for results that do not depend on a placeholder.
   const Executable again = Must(client.CompileText(R"(
 HloModule made
 ENTRY main {
@@ -103,7 +104,7 @@ ENTRY main {
   EXPECT_TRUE(made[1].is_placeholder());
   EXPECT_EQ(Must(made[2].Item<float>()), 1);
   ASSERT_OK(made[0].ready().Await());
-  // Its word counts: reading one is refused there, too.
+  // The daemon decides: it refuses to read a placeholder, too.
   const absl::Status read = made[0].ToLiteral().status();
   EXPECT_EQ(KindOf(read), ErrorKind::kPlaceholder) << read;
   EXPECT_LT(Must(client.Stats()).peak_bytes, 4 * kLarge);
@@ -133,7 +134,7 @@ TEST_F(AbstractSession, OptionsThatMakeNoSenseAreRefused) {
   EXPECT_NE(record.message().find("/nowhere/at/all"), absl::string_view::npos) << record;
 }
 
-// What a client that does not check itself may send.
+// A client that skips its own checks may send this.
 TEST_F(AbstractSession, TheDaemonChecksWhichResultsAreAbsent) {
   RawSession session(daemon_->address());
   const uint64_t program = session.NewHandle();

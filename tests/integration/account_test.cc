@@ -1,4 +1,5 @@
-// The account as hloctl shows it: added up by any view it is the daemon's, and it says why and how long.
+// The account as hloctl shows it: its sums by any view are the daemon's totals, and it says why programs
+// compiled and how long they took.
 #include "hlod/account.h"
 
 #include "hlod/tensor_name.h"
@@ -9,8 +10,7 @@ namespace {
 
 class AccountViews : public Hloctl {};
 
-// Whatever they are added up by, the sums are the daemon's: of sessions that are open, that ended, and that
-// ended long ago.
+// By any key, the sums are the daemon's: over sessions that are open, that ended, and that ended long ago.
 TEST_F(AccountViews, TransfersByAnyViewAreTheDaemonsTotals) {
   std::vector<Client> clients;
   for (int i = 0; i < 3; ++i) clients.push_back(Must(daemon_->Connect()));
@@ -26,7 +26,8 @@ TEST_F(AccountViews, TransfersByAnyViewAreTheDaemonsTotals) {
     if (i >= 3) ASSERT_OK(client.Close());
   }
   const nlohmann::json totals = RunJson("stats")["totals"];
-  // 100 + i and 7 numbers of 4 bytes each way, of the second those of every other client.
+  // Each client uploads 100 + i and 7 numbers of 4 bytes; every client reads the first, every other one the
+  // second.
   EXPECT_EQ(totals["host_to_device"]["bytes"], 4 * (20 * 100 + 190 + 20 * 7));
   EXPECT_EQ(totals["device_to_host"]["bytes"], 4 * (20 * 100 + 190 + 10 * 7));
   for (const char* by : {"line", "step", "cause", "direction", "name", "session"}) {

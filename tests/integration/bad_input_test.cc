@@ -1,4 +1,4 @@
-// What goes wrong by mistake or by malice: each a clear error, and the daemon goes on.
+// Mistakes and malice: each gets a clear error, and the daemon goes on.
 #include "common/hlo/text/text.h"
 #include "tests/integration/harness.h"
 
@@ -25,7 +25,7 @@ class BadInput : public DaemonTest {
     }
   }
 
-  // Sends bytes as a program and gives the answer.
+  // Sends bytes as a program and returns the answer.
   absl::Status CompileRaw(const std::string& bytes) {
     v1::Command command;
     command.mutable_compile()->set_executable(raw_->NewHandle());

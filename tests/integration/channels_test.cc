@@ -1,5 +1,5 @@
-// Infeed, outfeed, send and recv through a daemon, with the client as the host. XLA's CPU client has no way
-// to feed a program: expected values are worked by hand.
+// Infeed, outfeed, send and recv through a daemon, with the client as the host. XLA's CPU client cannot feed
+// a program, so expected values are computed by hand.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -13,8 +13,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// f32[2] sum -> sum + the infeeds' vectors; their numbers, from 0 up to 3, count the turns; each turn's sum
-// goes out.
+// f32[2] sum -> sum + the infeeds' vectors. Their numbers, from 0 up to 3, count the iterations; each
+// iteration sends its sum to the outfeed.
 constexpr std::string_view kRunningSum = R"(
 HloModule running_sum
 body {
@@ -48,7 +48,7 @@ ENTRY main {
 }
 )";
 
-// f32[2] x -> what the host answers on channel 8 to x, sent by channel 7.
+// f32[2] x -> the host's answer on channel 8 to x, which is sent on channel 7.
 constexpr std::string_view kAsk = R"(
 HloModule ask
 ENTRY main {
@@ -62,7 +62,7 @@ ENTRY main {
 }
 )";
 
-// f32[2] x -> the x of the member before it; member 0 gets zeros.
+// f32[2] x -> the x of the participant before it; participant 0 gets zeros.
 constexpr std::string_view kShift = R"(
 HloModule shift, replica_count=3
 ENTRY main {
@@ -94,7 +94,7 @@ TEST_F(Channels, ALoopTakesAndGivesWhileItRuns) {
   const Executable program = Must(client_->CompileText(kRunningSum));
   ASSERT_OK(device().TransferToInfeed({Vector({1, 2}), Number(1)}));
   Execution run = Must(program.Start({Vector({0.5, 0.25})}));
-  // The first turn's sum is here while the program waits for the second turn's value.
+  // The first iteration's sum arrives while the program waits for the second iteration's value.
   const Buffer first = Must(device().TransferFromOutfeed({kPair}))[0];
   EXPECT_THAT(Floats(first), ElementsAre(1.5, 2.25));
   ASSERT_OK(device().TransferToInfeed({Vector({10, 20}), Number(2)}));
@@ -108,18 +108,19 @@ TEST_F(Channels, ResultsOfExecutesAreFedAndTakenValuesAreArguments) {
                    add = Must(client_->CompileText(AddProgram(2)));
   const Buffer both = Must(add.Execute({Vector({1, 2}), Vector({3, 4})}))[0];
   ASSERT_OK(device().TransferToInfeed({both, Number(3)}));
-  const Buffer out = Must(device().TransferFromOutfeed({kPair}))[0];  // Before the program that gives it.
+  // Requested before the program that sends it.
+  const Buffer out = Must(device().TransferFromOutfeed({kPair}))[0];
   const Buffer sum = Must(add.Execute({out, Vector({100, 100})}))[0];
   Must(program.Execute({Vector({0, 0})}));
   EXPECT_THAT(Floats(sum), ElementsAre(104, 106));
   EXPECT_THAT(Floats(both), ElementsAre(4, 6));
 }
 
-// What is fed comes from a program that starts after the one that waits for it.
+// The infeed's value is computed by a program that starts after the one that waits for it.
 TEST_F(Channels, AProgramThatWaitsLeavesItsDeviceToOthers) {
   const Executable program = Must(client_->CompileText(kRunningSum)),
                    add = Must(client_->CompileText(AddProgram(2)));
-  ASSERT_OK(Must(add.Execute({Vector({1, 2}), Vector({3, 4})}))[0].ready().Await());  // It is compiled.
+  ASSERT_OK(Must(add.Execute({Vector({1, 2}), Vector({3, 4})}))[0].ready().Await());  // Compiles it.
   const Execution run = Must(program.Start({Vector({0, 0})}));
   const Client other = Must(Client::Connect({.address = daemon_->address()}));
   const Executable forever = Must(other.CompileText(kForever));
@@ -129,7 +130,7 @@ TEST_F(Channels, AProgramThatWaitsLeavesItsDeviceToOthers) {
     ASSERT_OK(device().TransferToInfeed({sum, Number(1)}));
   }
   EXPECT_THAT(Floats(run.results[0]), ElementsAre(1 + 2 + 3, 10 + 20 + 30));
-  // Also beside another session's long one.
+  // The program also waits beside another session's long one.
   const Execution waiting = Must(program.Start({Vector({0, 0})}));
   const Execution busy = Must(forever.Start({Must(other.device(0).Upload(Literal::Scalar<int32_t>(0)))}));
   ASSERT_OK(device().TransferToInfeed({Vector({5, 6}), Number(3)}));
@@ -181,7 +182,7 @@ TEST_F(Channels, WhatIsWrongFailsTheProgramByName) {
   const Executable bad = Must(client_->CompileText(kRunningSum));
   ASSERT_OK(device().TransferToInfeed({Vector({1, 2}), Must(program.Execute({Vector({0, 0})}))[0]}));
   EXPECT_THAT(why(), HasSubstr("channel_wait_us (50000)"));
-  // And of what is taken.
+  // Outfeeds are checked, too.
   ASSERT_OK(device().TransferToInfeed({Vector({1, 2}), Number(3)}));
   const Buffer wrong = Must(device().TransferFromOutfeed({Shape::Array(hlo::kS32, {2})}))[0];
   EXPECT_EQ(why(), "");
@@ -212,7 +213,8 @@ TEST_F(Channels, AnotherSessionsShortProgramRunsMeanwhileAndItsChannelsAreItsOwn
   const Client other = Must(Client::Connect({.address = daemon_->address()}));
   const Executable add = Must(other.CompileText(AddProgram(2)));
   const Buffer x = Must(other.device(0).Upload(Literal::Vector<float>({1, 2})));
-  ASSERT_OK(other.device(0).TransferToInfeed({x, x}));  // Nobody's: this session's program does not see it.
+  // Belongs to the other session: this session's program does not see it.
+  ASSERT_OK(other.device(0).TransferToInfeed({x, x}));
   EXPECT_THAT(Floats(Must(add.Execute({x, x}))[0]), ElementsAre(2, 4));
   EXPECT_FALSE(waiting.done.Ready());
   ASSERT_OK(device().TransferToInfeed({Vector({5, 6}), Number(3)}));
@@ -230,7 +232,7 @@ TEST_F(Channels, MemoryOfValuesIsTheSessionsAndComesBack) {
         device().TransferToInfeed({x, k}));  // The third is refused; the first makes room for an outfeed.
   }
   ASSERT_OK(client_->Sync());
-  // Two values: the first is taken and its sum put in its place, so for the second; then nothing comes.
+  // The program takes two values; each makes room for its sum. Then no value comes.
   const absl::Status status = Must(program.Execute({Vector({0, 0})}))[0].ready().Await();
   EXPECT_EQ(KindOf(status), ErrorKind::kPending) << status;
   EXPECT_THAT(Floats(Must(device().TransferFromOutfeed({kPair}))[0]), ElementsAre(1, 2));

@@ -1,4 +1,4 @@
-// hloctl check -- PROGRAM as typed: a program that trains, unchanged, and what is odd about others.
+// hloctl check -- PROGRAM as typed: a program that trains, unchanged, and programs that end in other ways.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@
 namespace hlod {
 namespace {
 
-// What train_program's model takes: two matrices and two biases of floats.
+// The bytes of train_program's model: two matrices and two biases of floats.
 constexpr int64_t kWeights = 4 * (2 * 4096 * 1024 + 4096 + 1024);
 constexpr int64_t kBatch = 4 * 512 * 1024;
 
@@ -32,7 +32,7 @@ class CheckProgram : public ::testing::Test {
     int code = -1;
     std::string text;
   };
-  // `options` stand before --, `words` after train_program.
+  // `options` are placed before --, `words` after train_program.
   Output Check(const std::string& options, const std::string& words = "",
                const std::string& streams = "2>&1") {
     return Type("check " + options + " -- " + Beside("train_program") + " " + words, streams);
@@ -57,7 +57,7 @@ class CheckProgram : public ::testing::Test {
     std::ofstream(folder_ / name) << text;
     return (folder_ / name).string();
   }
-  // The line of train_program.cc that ends with the comment.
+  // Returns the line number of the line in train_program.cc that ends with the comment.
   std::string LineOf(const std::string& comment) {
     std::ifstream source(SourceDir() / "tests/integration/train_program.cc");
     std::string line;
@@ -104,7 +104,8 @@ TEST_F(CheckProgram, TheTextNamesTheParts) {
     ExpectContains(output.text, part);
 }
 
-// Weights and moments at the line of the optimizer's step, and nothing at that of Sync(), which ran it all.
+// Weights and moments belong to the line of the optimizer's step, and none to that of Sync(), which ran it
+// all.
 TEST_F(CheckProgram, ArraysAtThePeakStandAtTheLinesThatMadeThem) {
   const nlohmann::json json = CheckJson("");
   std::set<std::string> lines;
@@ -119,7 +120,8 @@ TEST_F(CheckProgram, ArraysAtThePeakStandAtTheLinesThatMadeThem) {
   EXPECT_EQ(json["peak_line"], LineOf("sync line")) << "what ran the program";
 }
 
-// Two weights and two biases of train_program have no shardings: only what programs make is divided.
+// The two weights and two biases of train_program have no shardings: only arrays that programs compute are
+// divided.
 TEST_F(CheckProgram, SaysWhatAChipIsLikelyToHold) {
   const nlohmann::json json = CheckJson("--target v5p:4");
   const nlohmann::json &likely = json["likely_bytes"], &peak = json["peak_bytes"];
@@ -131,7 +133,7 @@ TEST_F(CheckProgram, SaysWhatAChipIsLikelyToHold) {
   ExpectContains(Check("--target v5p:4").text, "where shardings are carried through");
 }
 
-// 4 MiB each: x in quarters, two weights whole; x w in between and the result in quarters, as x is.
+// Arrays of 4 MiB: x in quarters, two whole weights; x w in between and the result in quarters, like x.
 TEST_F(CheckProgram, OfAModuleSaysItToo) {
   const std::string module = File("m.hlo", R"(HloModule m
 ENTRY e {
@@ -152,7 +154,7 @@ ENTRY e {
   EXPECT_FALSE(check("v5p:1").contains("likely_bytes"));
 }
 
-// What a killed check leaves in $TMPDIR, the next one takes away.
+// The next check removes what a killed check left in $TMPDIR.
 TEST_F(CheckProgram, AKilledCheckLeavesNothingForLong) {
   const std::string temporary = (folder_ / "tmp").string();
   std::filesystem::create_directory(temporary);
@@ -197,7 +199,7 @@ std::string Read(const std::filesystem::path& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// The program is the suite, each limit a test case; what is over stands at the line to blame.
+// The program is the suite, each limit a test case; an exceeded limit names the line to blame.
 TEST_F(CheckProgram, WritesJUnit) {
   const std::string junit = (folder_ / "check.xml").string();
   const Output output = Check("--target h100 --junit " + junit + " --budget " +
@@ -244,7 +246,7 @@ TEST_F(CheckProgram, UpdatesTheBudget) {
   const Output output = Check("--budget " + budget);
   EXPECT_EQ(output.code, 0) << output.text;
   EXPECT_EQ(output.text.find("loose"), std::string::npos) << output.text;
-  // A new file limits all that is not zero.
+  // A new file limits every value that is not zero.
   const std::string fresh = (folder_ / "fresh.toml").string();
   EXPECT_EQ(Check("--update-budget --budget " + fresh).code, 0);
   for (const char* limit : {"peak_bytes", "flops", "upload_calls = 3", "compiles", "executes"})
@@ -257,7 +259,7 @@ TEST_F(CheckProgram, UpdatesTheBudget) {
   EXPECT_EQ(Check("--update-budget").code, 2) << "which file?";
 }
 
-// Neither `check` nor `run` does without the daemon's program.
+// `check` and `run` both need the daemon's program.
 TEST_F(CheckProgram, WithoutADaemonToStartTheExitCodeSaysSo) {
   const std::string command = "HLOD_DAEMON=/nowhere/hlod HLOD_ADDRESS= XDG_RUNTIME_DIR=/nowhere ";
   const auto code = [&](const std::string& words) {
@@ -280,7 +282,7 @@ TEST_F(CheckProgram, StopsWhereAValueDecidesSomething) {
   ExpectContains(before.text, "stopped at ");
   ExpectContains(before.text, LineOf("stop line"));
   ExpectContains(before.text, "f32[]");
-  // After a step the verdict holds for one.
+  // After a step the verdict holds for one step.
   const nlohmann::json after = CheckJson("--target h100", "item");
   ExpectContains(after["stopped_at"], LineOf("item line"));
   EXPECT_EQ(after["steps"], 1);
@@ -319,8 +321,8 @@ TEST_F(CheckProgram, SmallValuesAreReal) {
   EXPECT_EQ(json["download_calls"], 2);
 }
 
-// 405,853,388,800 parameters, as Llama 3.1's: 16 bytes each are 6.49 TB, which 64 chips of 102.8 GB do not
-// hold beside activations, and 128 do.
+// 405,853,388,800 parameters, as in Llama 3.1. At 16 bytes each they take 6.49 TB: with the activations they
+// exceed 64 chips of 102.8 GB and fit 128.
 TEST_F(CheckProgram, AStepOf405BillionParametersFits128ChipsAndNot64) {
   const auto check = [&](const std::string& target, int code) {
     const Output output =
@@ -332,11 +334,11 @@ TEST_F(CheckProgram, AStepOf405BillionParametersFits128ChipsAndNot64) {
   const nlohmann::json fits = check("v5p:128", 0), too_few = check("v5p:64", 4);
   const double weights = 4 * 405853388800.0 / 128;
   const nlohmann::json& parts = fits["peak_parts"];
-  // On TPU 126 vectors take the room of 128.
+  // On TPU 126 vectors take the space of 128.
   EXPECT_NEAR(parts["weights"].get<double>() / weights, 1, 1e-3) << parts;
   EXPECT_NEAR(parts["optimizer state"].get<double>() / weights, 2, 2e-3) << parts;
   EXPECT_GT(parts["gradients"].get<double>(), 0.99 * weights) << parts;
-  // At least what each layer is given: 126 of [256,2048,16384] in bf16.
+  // At least the inputs of all layers: 126 of [256,2048,16384] in bf16.
   EXPECT_GT(parts["activations"].get<double>(), 126.0 * 256 * 2048 * 16384 * 2 / 128) << parts;
   EXPECT_NEAR(too_few["peak_parts"]["weights"].get<double>() / weights, 2, 2e-3);
   EXPECT_EQ(too_few["fit"], "does not fit");

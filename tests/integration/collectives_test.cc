@@ -1,5 +1,5 @@
-// Programs of several members through a daemon, a device each: as HLO, and as StableHLO that the client
-// reads.
+// Programs of several participants through a daemon, one device per participant: as HLO, and as StableHLO
+// that the client reads.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -59,8 +59,8 @@ TEST_P(CollectivesThroughTheDaemon, MatchXla) {
 INSTANTIATE_TEST_SUITE_P(Cases, CollectivesThroughTheDaemon,
                          ::testing::ValuesIn(testing::CaseNames("collectives")), testing::CaseName());
 
-// Programs that cut whole arrays up by hand (jax.shard_map, jax.pmap), in each form that JAX gives them:
-// every member has the whole arguments, and gets the whole results.
+// Programs that divide whole arrays themselves (jax.shard_map, jax.pmap), in each form that JAX writes: every
+// participant takes the whole arguments and returns the whole results.
 class ManualThroughTheDaemon : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(ManualThroughTheDaemon, MatchXla) {
@@ -68,7 +68,7 @@ TEST_P(ManualThroughTheDaemon, MatchXla) {
   const Client client = Must(SharedDaemon().Connect());
   for (const char* form : {"module.pb", "module.mlir", "module.mlirbc"}) {
     const std::string bytes = FileText(xla.folder + "/" + form);
-    if (bytes.empty()) continue;  // jax.export takes no pmap.
+    if (bytes.empty()) continue;  // jax.export does not support pmap.
     const auto module = ReadModule(bytes, {.for_execution = true});
     ASSERT_TRUE(module.ok()) << form << ": " << module.status();
     const Executable executable = Must(client.Compile(**module));

@@ -1,5 +1,5 @@
-// Connecting: which addresses are refused and why, which daemon is found, what may travel over TCP, and how a
-// peer that has vanished is noticed.
+// Connecting: refused addresses and the reasons, the choice of the daemon, the data that may travel over TCP,
+// and how a vanished peer is noticed.
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -40,11 +40,11 @@ TEST(Connect, TheVariableTakesPrivateAsAnAddress) {
   const Client one = Must(Client::Connect()), other = Must(Client::Connect());
   EXPECT_NE(one.daemon(), other.daemon()) << "each has a daemon of its own";
   EXPECT_OK(one.Ping().status());
-  // What does not start a daemon says why it finds none.
+  // Without permission to start a daemon, the error says why none was found.
   ExpectError(Client::Connect({.private_daemon = false}).status(), ErrorKind::kLostSession,
               {"HLOD_ADDRESS is \"private\""});
   ExpectError(Admin::Connect({}).status(), ErrorKind::kLostSession, {"HLOD_ADDRESS is \"private\""});
-  // An address that is given comes first.
+  // A given address has priority.
   ExpectError(Client::Connect("/nonexistent/hlod.sock").status(), ErrorKind::kLostSession,
               {"/nonexistent/hlod.sock"});
 }
@@ -84,8 +84,8 @@ TEST(Connect, ADaemonThatThisUserMayNotConnectToIsNotTakenForNone) {
   std::filesystem::remove_all(folder);
 }
 
-// Another user's program where this user's daemon would be looked for: it would be given the data. By its
-// address it is taken.
+// Another user's program listens where this user's daemon would be looked for, and would receive the data. It
+// is accepted only by its address.
 TEST(Connect, AListenerOfAnotherUserIsNotTakenForTheUsersDaemon) {
   if (geteuid() != 0) GTEST_SKIP() << "Only root can be another user.";
   const testing::Daemon daemon = Must(testing::Daemon::Start());
@@ -98,7 +98,7 @@ TEST(Connect, AListenerOfAnotherUserIsNotTakenForTheUsersDaemon) {
   address.sun_family = AF_UNIX;
   std::strncpy(address.sun_path, (folder / "hlod.sock").c_str(), sizeof(address.sun_path) - 1);
   const int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  ASSERT_EQ(seteuid(65534), 0);  // The peer is the user that called listen().
+  ASSERT_EQ(seteuid(65534), 0);  // The kernel names as peer the user that called listen().
   const bool listens = bind(listening, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0 &&
                        listen(listening, 8) == 0;
   ASSERT_EQ(seteuid(0), 0);

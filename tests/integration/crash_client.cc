@@ -1,5 +1,5 @@
-// A client program that tests start, to kill it or to look at how it ends: crash_client ADDRESS MODE. It
-// prints a line when it is where the mode says (kModes); ADDRESS "private" starts a private daemon.
+// A client program for tests that kill it or check how it ends: crash_client ADDRESS MODE. It prints a line
+// when it has reached the point that the mode names (kModes). ADDRESS "private" starts a private daemon.
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -46,7 +46,7 @@ ENTRY main {
 }
 )";
 
-// One step of some 10^13 operations.
+// One step of about 10^13 operations.
 constexpr char kLongStep[] = R"(HloModule long
 
 ENTRY main {
@@ -69,7 +69,7 @@ void Say(const std::string& line) {
 
 Literal Value() { return Literal(Shape::Array(hlo::kF32, {kElements})); }
 
-// A buffer of 16 MB that the daemon has.
+// Returns a buffer of 16 MB after the daemon has received it.
 Buffer Held(const Client& client) {
   const Buffer held = client.device(0).Upload(Value()).value();
   if (!held.ready().Await().ok()) std::exit(1);
@@ -82,7 +82,7 @@ int Idle(const Client& client) {
   WaitToBeKilled();
 }
 
-// Starts a program that has this one's sockets, and goes on when this one is killed.
+// Starts a program that inherits this one's sockets and goes on when this one is killed.
 int Spawn(const Client& client) {
   const Buffer held = Held(client);
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -133,7 +133,7 @@ int LongStep(const Client& client) {
   WaitToBeKilled();
 }
 
-// What a program holds of a session when it forks.
+// The objects of a session that a program may hold when it forks.
 struct Objects {
   Client client;
   Buffer buffer, placeholder;
@@ -144,8 +144,8 @@ struct Objects {
   Admin admin;
 };
 
-// In the forked child: each call says within the alarm's time that it cannot be used here. The number of
-// calls that do not.
+// Runs in the forked child: every call must fail there within the alarm's time. Returns the number of calls
+// that did not.
 int CallEverything(Objects& o) {
   const Literal one = Literal::Scalar<int32_t>(1);
   const std::vector<std::pair<const char*, std::function<absl::Status()>>> calls = {
@@ -202,7 +202,7 @@ int CallEverything(Objects& o) {
 bool in_forked_child = false;
 
 // Forks while another thread holds the locks of the session and of a buffer, and a third awaits a value.
-// Prints "ready" when the child did as client.h says and the parent's session goes on.
+// Prints "ready" when the child behaved as client.h says and the parent's session goes on.
 int Fork(const Client& client) {
   const Buffer x = Held(client);
   const Executable forever = client.CompileText(kForever).value();
@@ -233,10 +233,10 @@ int Fork(const Client& client) {
   const pid_t child = fork();
   if (child == 0) {
     in_forked_child = true;
-    alarm(30);  // Ends it when a call hangs.
+    alarm(30);  // Ends the child when a call hangs.
     const int wrong = CallEverything(*objects);
     objects.reset();
-    std::exit(wrong == 0 ? 0 : 1);  // As a program ends: with the destructors of what is static.
+    std::exit(wrong == 0 ? 0 : 1);  // Like a program's end, with the destructors of statics.
   }
   int status = -1;
   waitpid(child, &status, 0);
@@ -254,7 +254,7 @@ int Fork(const Client& client) {
   return 0;
 }
 
-// What `mode` is, and what it does once it is connected.
+// A mode: its name, and what it does after connecting.
 struct Mode {
   const char* name;
   int (*run)(const Client&);
@@ -262,17 +262,17 @@ struct Mode {
 };
 constexpr Mode kModes[] = {
     {"idle", Idle},                    // Holds 16 MB, until it is killed.
-    {"spawn", Spawn},                  // The same, and another program has its sockets.
+    {"spawn", Spawn},                  // Like idle, and another program has its sockets.
     {"leave", Leave},                  // Holds 16 MB and ends without closing its session.
-    {"upload", Upload},                // Uploads without end: wherever the signal falls, one is under way.
-    {"upload_stream", Upload, false},  // The same on a bulk stream.
+    {"upload", Upload},                // Uploads without end: at any moment, one is unfinished.
+    {"upload_stream", Upload, false},  // Like upload, on a bulk stream.
     {"execute", Execute},              // Holds 16 MB and runs a program that does not end.
     {"long_step", LongStep},           // Runs one step that takes long.
     {"fork", Fork},                    // Uses the client in a forked child.
 };
 
 int Main(const char* address, const char* name) {
-  // Not to outlive a test that crashes.
+  // It must not outlive a test that crashes.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   ConnectOptions options;
   if (std::strcmp(address, "private") == 0) {
@@ -281,7 +281,7 @@ int Main(const char* address, const char* name) {
   } else {
     options.address = address;
   }
-  if (std::strcmp(name, "fork_first") == 0) {  // Connects in a child only, as a program may.
+  if (std::strcmp(name, "fork_first") == 0) {  // Connects only in the child, as a program may.
     const pid_t child = fork();
     if (child == 0) {
       alarm(30);
@@ -307,7 +307,7 @@ bool InForkedChild() { return in_forked_child; }
 
 }  // namespace hlod
 
-// Asked by LeakSanitizer: what the parent's threads held cannot be freed in a forked child.
+// Called by LeakSanitizer. Objects of the parent's threads cannot be freed in a forked child.
 extern "C" int __lsan_is_turned_off() { return hlod::InForkedChild() ? 1 : 0; }
 
 int main(int argc, char** argv) { return argc == 3 ? hlod::Main(argv[1], argv[2]) : 2; }

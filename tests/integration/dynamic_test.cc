@@ -1,5 +1,5 @@
 // Results with bounded dynamic dimensions through a daemon. The elements are XLA's (jaxlib 0.10.2 on the CPU
-// gives them at the start of an array of the bounds); XLA's Python client does not tell the sizes.
+// returns them at the start of an array of the bounds); XLA's Python client does not report the sizes.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -39,11 +39,11 @@ TEST_F(Dynamic, ResultsHaveTheirActualSizes) {
   const std::vector<Buffer> none =
       Must(program.Execute({p, Must(device.Upload(Literal::Scalar<int32_t>(0)))}));
   EXPECT_EQ(Must(none[0].ToLiteral()), Literal::Vector<float>({}));
-  // A size beyond the bound is the run's error.
+  // A size beyond the bound fails the run.
   const std::vector<Buffer> beyond =
       Must(program.Execute({p, Must(device.Upload(Literal::Scalar<int32_t>(7)))}));
   EXPECT_THAT(std::string(beyond[0].ToLiteral().status().message()), HasSubstr("d sets"));
-  // Where a static array is wanted, it is not one.
+  // A dynamic array is refused where a static one is required.
   const Executable add = Must(client_->CompileText(AddProgram(6)));
   const auto refused = add.Execute({results[0], p});
   EXPECT_EQ(KindOf(refused.status()), ErrorKind::kArgument) << refused.status();

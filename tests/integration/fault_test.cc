@@ -1,4 +1,4 @@
-// Processes that die: the client in the middle of things, and the daemon.
+// Processes that die: the client at any moment, and the daemon.
 #include <signal.h>
 
 #include <thread>
@@ -13,7 +13,7 @@ namespace {
 
 class ClientFault : public ::testing::TestWithParam<std::string> {};
 
-// A lease that no test outlives: what ends before did not wait for it.
+// A lease longer than any test: a test that ends in time did not wait for it.
 const std::vector<std::string> kLongLease = {"--grace-us", "600000000"};
 
 TEST_P(ClientFault, AKilledClientsMemoryIsBackBeforeItsLeaseEnds) {
@@ -35,7 +35,7 @@ TEST_P(ClientFault, AKilledClientsMemoryIsBackBeforeItsLeaseEnds) {
 INSTANTIATE_TEST_SUITE_P(Mid, ClientFault, ::testing::Values("idle", "upload", "upload_stream", "execute"),
                          [](const auto& info) { return info.param; });
 
-// The connection breaks and both sides live: the session goes on, and each command takes effect once.
+// The connection breaks and both processes live: the session goes on, and each command takes effect once.
 class ConnectionFault : public ::testing::TestWithParam<bool> {};
 
 TEST_P(ConnectionFault, NothingIsLostOrDoneTwice) {
@@ -64,7 +64,7 @@ TEST_P(ConnectionFault, NothingIsLostOrDoneTwice) {
     }
     if (i % 100 == 0) {
       ++uploads;
-      const Literal value = Counting(20'000);  // 80,000 bytes: in the arena, or on a bulk stream.
+      const Literal value = Counting(20'000);  // 80,000 bytes: through the arena, or a bulk stream.
       const Buffer large = Must(client.device(0).Upload(value));
       EXPECT_TRUE(Must(large.ToLiteral()) == value);
     }
@@ -84,7 +84,8 @@ INSTANTIATE_TEST_SUITE_P(Over, ConnectionFault, ::testing::Bool(),
 class DaemonFault : public DaemonTest {
  protected:
   void SetUp() override { StartDaemon({.flags = kLongLease}); }
-  // Whatever is called after the daemon is gone says so, and does not seek it as long as a lease lasts.
+  // Expects the error of a call after the daemon has ended; the client does not seek it for the time of a
+  // lease.
   void ExpectLost(const absl::Status& status) {
     EXPECT_EQ(KindOf(status), ErrorKind::kLostSession) << status;
     EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
@@ -153,8 +154,8 @@ TEST_F(DaemonFault, TerminatedItDrainsAndEnds) {
   EXPECT_FALSE(x.ToLiteral().ok());
 }
 
-// Executes that do not end, copies behind them, programs to be compiled: what has not started is dropped,
-// what runs is cancelled.
+// Executes that do not end, copies behind them, and programs to be compiled: work that has not started is
+// dropped, running work is cancelled.
 TEST_F(DaemonFault, TerminatedItEndsWhateverIsQueued) {
   StartDaemon({.flags = {"--drain-us", "1000"}});
   std::vector<Client> clients;
@@ -178,7 +179,7 @@ TEST_F(DaemonFault, TerminatedItEndsWhateverIsQueued) {
   EXPECT_FALSE(results.back().ToLiteral().ok());
 }
 
-// A routine of LAPACK cannot be stopped: the daemon ends without it, in order, and says so.
+// A routine of LAPACK cannot be stopped: the daemon exits in order while it runs, and says so.
 TEST_F(DaemonFault, TerminatedItEndsBesideALibraryCallThatGoesOn) {
   StartDaemon({.flags = {"--drain-us", "1000"}});
   const Executable fill = Must(client_->CompileText(R"(HloModule fill
@@ -188,7 +189,7 @@ ENTRY main {
   k = f32[4000,4000] multiply(i, j)
   ROOT a = f32[4000,4000] sine(k)
 })"));
-  // Minutes of one core.
+  // Takes minutes of one core.
   const Executable svd = Must(client_->CompileText(R"(HloModule svd
 ENTRY main {
   a = f32[4000,4000] parameter(0)
@@ -197,7 +198,7 @@ ENTRY main {
   const Buffer matrix = Must(fill.Execute({}))[0];
   ASSERT_OK(matrix.ready().Await());
   const std::vector<Buffer> results = Must(svd.Execute({matrix}));
-  // Its temporaries are there when it runs; the routine is all that it does.
+  // When its temporaries are allocated it runs; the routine is its only step.
   const Admin admin = Must(Admin::Connect({.address = daemon_->address()}));
   while (Must(admin.Devices())[0].temporary_bytes == 0 &&
          results[0].ready().Await(absl::Milliseconds(5)).code() == absl::StatusCode::kDeadlineExceeded) {

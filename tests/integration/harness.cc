@@ -1,4 +1,4 @@
-// Programs, daemons, and the wire without the library.
+// Programs, daemons, and sessions on the wire without the library.
 #include "tests/integration/harness.h"
 
 #include "absl/time/clock.h"

@@ -1,5 +1,5 @@
-// What the integration tests share: programs, a daemon a test, and a client that speaks the wire without the
-// library.
+// Shared by the integration tests: programs, one daemon per test, and a client that speaks the wire without
+// the library.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -29,10 +29,10 @@ inline ::testing::AssertionResult IsOk(const char* expression, const absl::Statu
 #define ASSERT_OK(expr) ASSERT_PRED_FORMAT1(::hlod::IsOk, expr)
 #define EXPECT_OK(expr) EXPECT_PRED_FORMAT1(::hlod::IsOk, expr)
 
-// How long a test waits, on a machine that does other things, too, for what takes moments.
+// The time that a test waits, on a busy machine, for events that take moments.
 inline constexpr absl::Duration kPatience = absl::Seconds(30);
 
-// The value, or a crash of the test that says why there is none.
+// Returns the value; ends the test with the error when there is none.
 template <typename T>
 T Must(absl::StatusOr<T> value) {
   if (!value.ok()) {
@@ -43,7 +43,7 @@ T Must(absl::StatusOr<T> value) {
   return *std::move(value);
 }
 
-// A variable of the environment, for one test.
+// Sets an environment variable for one test.
 class ScopedVariable {
  public:
   ScopedVariable(const char* name, const std::string& value) : name_(name) {
@@ -65,9 +65,9 @@ class ScopedVariable {
 
 // f32[n] x, y -> x + y
 std::string AddProgram(int64_t n);
-// f32[n] x -> x + 1, the argument's memory reused when it is donated.
+// f32[n] x -> x + 1; reuses the argument's memory when it is donated.
 std::string IncrementProgram(int64_t n);
-// s32[] x -> x, after for ever.
+// s32[] x -> x, after an endless loop.
 inline constexpr std::string_view kForever = R"(HloModule forever
 
 cond {
@@ -100,10 +100,10 @@ ENTRY main {
 }
 )";
 
-// 0, 1, 2, ...
+// Returns 0, 1, 2, ...
 Literal Counting(int64_t n);
 
-// A test with a daemon of its own and one client.
+// A test with one daemon and one client of its own.
 class DaemonTest : public ::testing::Test {
  protected:
   void SetUp() override { StartDaemon({}); }
@@ -113,10 +113,10 @@ class DaemonTest : public ::testing::Test {
   std::unique_ptr<Client> client_;
 };
 
-// Speaks hlod.v1 directly: what a hostile or careless client might send.
+// Speaks hlod.v1 directly, to send what a hostile or careless client might send.
 class RawSession {
  public:
-  // Connects and says Hello; `hello` may be changed first.
+  // Connects and sends Hello, which the test may change.
   explicit RawSession(const std::string& address, const v1::Hello& hello = GoodHello());
   ~RawSession();
   static v1::Hello GoodHello();
@@ -127,11 +127,11 @@ class RawSession {
 
   // Sends a command under the next id, or under `id`. Returns the id.
   uint64_t Send(v1::Command command, uint64_t id = 0);
-  // Reads until the command is answered or settled without an answer; nothing when the stream ended.
+  // Reads until the command is answered or settled without an answer; nullopt when the stream ended.
   std::optional<v1::Reply> Await(uint64_t command);
-  // Sends and awaits; the reply's error as a status, or the stream's when it ended.
+  // Sends and awaits. Returns the reply's error as a status, or the stream's when it ended.
   absl::Status Call(v1::Command command, v1::Reply* reply = nullptr);
-  // Ends the stream from this side and gives the daemon's status.
+  // Ends the stream from this side and returns the daemon's status.
   absl::Status Finish();
   v1::TransferId TransferOf(uint64_t command) const;
   uint64_t NewHandle() { return ++last_handle_; }
@@ -148,7 +148,7 @@ class RawSession {
   std::vector<v1::Reply> replies_;
 };
 
-// An Upload of inline bytes, a Compile of a program, an Execute, ready to Send.
+// Return an Upload of inline bytes, a Compile of a program and an Execute, ready to Send.
 v1::Command UploadOf(uint64_t handle, const Literal& value);
 v1::Command CompileOf(uint64_t handle, std::string_view text);
 v1::Command ExecuteOf(uint64_t executable, const std::vector<uint64_t>& arguments,

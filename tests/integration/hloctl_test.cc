@@ -18,7 +18,7 @@ TEST_F(Hloctl, RunsTextAndPrintsResults) {
   EXPECT_NE(output.text.find("result 0: f32[4] {1, 1, 1, 1}"), std::string::npos) << output.text;
 }
 
-// As python3 -c 'json.load(...)' reads it: numbers, and texts for what JSON has no number for.
+// Python's json module can read the output: numbers, and strings for values that JSON cannot write.
 TEST_F(Hloctl, ResultsInJsonAreListsOfNumbers) {
   std::ofstream(folder_ / "values.hlo") << R"(
 HloModule values
@@ -183,7 +183,7 @@ TEST_F(Hloctl, ListsWhatTheDaemonHolds) {
   }
 }
 
-// By the absolute value: not an order of keys.
+// The comparison is by absolute value, which no fast sort supports.
 TEST_F(Hloctl, SlowStepsOfAProgramAreListedWithTheirLines) {
   const Executable sorts = Must(client_->CompileText(R"(HloModule sorts
     f {
@@ -206,7 +206,7 @@ TEST_F(Hloctl, SlowStepsOfAProgramAreListedWithTheirLines) {
   EXPECT_EQ(RunJson("compiles")["compiles"][0]["slow_steps"], nlohmann::json({expected}));
 }
 
-// By the absolute value, too.
+// Sorts by absolute value, too.
 constexpr const char* kSlowSort = R"(HloModule %s
     f {
       a = f32[] parameter(0)
@@ -220,8 +220,8 @@ constexpr const char* kSlowSort = R"(HloModule %s
       ROOT r = f32[8] sort(p), dimensions={0}, to_apply=f, metadata={source_file="%s.cc" source_line=12}
     })";
 
-// A program that nobody asks to describe: the client hears of its slow step all the same, and says so once
-// though two programs have it.
+// Nobody asks to describe the program, but the client learns of its slow step, and warns once though two
+// programs have it.
 TEST_F(Hloctl, ASlowStepIsWarnedOfOnce) {
   ::testing::internal::CaptureStderr();
   for (const char* name : {"first", "second"}) {
@@ -255,7 +255,7 @@ TEST_F(Hloctl, SlowStepsAreInTheReportOfGraphs) {
   EXPECT_NE(Run("graphs " + file).text.find("sort (graphs.cc:12)"), std::string::npos);
 }
 
-// A length that grows makes a program each: the line is told, once, with what to do.
+// A growing length compiles one program per size: the line is reported once, with advice.
 TEST_F(Hloctl, ALineThatCompilesAgainAndAgainIsWarnedOfOnce) {
   ::testing::internal::CaptureStderr();
   for (int length = 1; length <= 20; ++length) {
@@ -324,7 +324,7 @@ TEST_F(Hloctl, FilesThatAreNoneAreNamed) {
   EXPECT_EQ(folder.code, 1);
   EXPECT_NE(folder.text.find("File /tmp cannot be read: Is a directory."), std::string::npos) << folder.text;
   EXPECT_EQ(Run("run " + File("add.hlo") + " --arg .").code, 1);
-  // Nobody took the daemon away: the output cannot be written.
+  // The daemon is still there, so the exit code is 1: the output cannot be written.
   EXPECT_EQ(Run("run " + File("add.hlo") + " --output /proc/nothing").code, 1);
   EXPECT_EQ(Run("stats", ">/dev/full 2>&1").code, 1);
 }
@@ -347,7 +347,7 @@ TEST_F(Hloctl, ATokenComesFromAFileThatOthersCannotRead) {
   EXPECT_EQ(RunAt(daemon_->tcp_address(), "ping").code, 1);
   EXPECT_EQ(RunAt(daemon_->tcp_address(), "ping --token-file " + File("token")).code, 0);
   EXPECT_EQ(RunAt(daemon_->tcp_address(), "ping --token secret --token-file " + File("token")).code, 2);
-  // A flag goes before a variable.
+  // A flag overrides an environment variable.
   setenv("HLOD_TOKEN", "wrong", /*overwrite=*/1);
   EXPECT_EQ(RunAt(daemon_->tcp_address(), "ping --token-file " + File("token")).code, 0);
   EXPECT_EQ(RunAt(daemon_->tcp_address(), "ping --token=secret").code, 0);
@@ -358,8 +358,8 @@ TEST_F(Hloctl, ATokenComesFromAFileThatOthersCannotRead) {
   EXPECT_NE(refused.text.find("others than its owner may read it"), std::string::npos) << refused.text;
 }
 
-// What another user calls its programs, files and clients reaches the administrator's terminal, where control
-// characters are orders.
+// Names that another user chose for programs, files and clients reach the administrator's terminal, where
+// control characters would be obeyed.
 TEST_F(Hloctl, NothingThatOthersNamedIsPrintedRaw) {
   static constexpr char kEvil[] =
       "\x1b]0;owned\x07\x1b[2J\xc2\x9b"

@@ -1,4 +1,4 @@
-// One session against others: whatever it hoards, leaves unread or never ends, the work of others goes on.
+// One session against others: whatever it hoards, leaves unread or never ends, the others' work goes on.
 #include <grpcpp/generic/generic_stub.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -17,7 +17,7 @@
 namespace hlod {
 namespace {
 
-// A client that does a little work again and again, and has lost none of it.
+// A client that does a little work repeatedly, and checks that none is lost.
 class Bystander {
  public:
   explicit Bystander(Client client) : client_(std::move(client)) {
@@ -28,7 +28,7 @@ class Bystander {
     *x_ = Must(increment_->Execute({*x_}, {.donate = {0}}))[0];
     EXPECT_EQ(Must(x_->ToLiteral()).data<float>()[3], static_cast<float>(++executes_));
   }
-  // Its connection was never broken.
+  // Expects that its connection was never broken.
   void ExpectUndisturbed() {
     const SessionStats stats = Must(client_.Stats());
     EXPECT_EQ(stats.replayed_commands, 0);
@@ -42,7 +42,7 @@ class Bystander {
   int executes_ = 0;
 };
 
-// Bulk uploads of commands that never come, each with more to send.
+// Sends bulk uploads for commands that never come; each stream has more to send.
 class Hoarder {
  public:
   explicit Hoarder(const std::string& address) : session_(address), stub_(session_.channel()) {}
@@ -60,7 +60,7 @@ class Hoarder {
     stream.call = stub_.PrepareCall(&stream.context, "/hlod.v1.Bulk/Upload", &queue_);
     stream.call->StartCall(&stream);
   }
-  // Goes on with what can go on.
+  // Continues every stream that can continue.
   void Advance() {
     void* tag;
     bool ok;
@@ -68,7 +68,7 @@ class Hoarder {
            grpc::CompletionQueue::GOT_EVENT) {
       if (!ok) continue;
       Stream& stream = *static_cast<Stream*>(tag);
-      // One chunk that names it, and then one that fills whatever window there is.
+      // The first chunk names the upload, and the next ones fill the window.
       const bool first = stream.chunks++ == 0;
       const absl::Span<const std::byte> bytes(bytes_.data(), first ? 1000 : bytes_.size());
       stream.call->Write(rpc::EncodeChunk(first ? &stream.transfer : nullptr, bytes), &stream);
@@ -104,7 +104,7 @@ class Hoard : public ::testing::TestWithParam<bool> {
   std::unique_ptr<testing::Daemon> daemon_;
 };
 
-// More than gRPC kept for all connections of a user together: at that bound it reset whatever came next.
+// More than gRPC's limit for all connections of a user together, beyond which it reset further streams.
 TEST_P(Hoard, OfBulkUploadsThatAreNeverDeclaredEndsNobodyElsesCalls) {
   Start();
   Bystander bystander(Connect());
@@ -126,7 +126,7 @@ TEST_P(Hoard, OfBulkUploadsThatAreNeverDeclaredEndsNobodyElsesCalls) {
   Bystander(Connect()).Work();
 }
 
-// Answers that wait to be acknowledged, and commands that come without an end.
+// Answers that wait to be acknowledged, and endless commands.
 TEST_P(Hoard, OfAnswersThatAreNeverAcknowledgedLetsOthersConnectAndWork) {
   Start({"--unacknowledged-bytes-max", "4MiB"});
   Bystander bystander(Connect());
@@ -155,7 +155,7 @@ TEST_P(Hoard, OfAnswersThatAreNeverAcknowledgedLetsOthersConnectAndWork) {
 INSTANTIATE_TEST_SUITE_P(Over, Hoard, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "Tcp" : "Unix"; });
 
-// A daemon that may have so few files open that a handful of connections takes them all.
+// A daemon with a limit on open files that a handful of connections reaches.
 TEST(FewDescriptors, ConnectionsBeyondThemAreRefusedWithAReasonAndUploadsOfOthersDoNotWait) {
   char folder[] = "/tmp/hlod-descriptors-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
@@ -176,7 +176,7 @@ TEST(FewDescriptors, ConnectionsBeyondThemAreRefusedWithAReasonAndUploadsOfOther
     EXPECT_NE(next.status().message().find("40 files"), std::string::npos) << next.status();
     ASSERT_GE(clients.size(), 1u);
     for (const Client& client : clients) {
-      const Literal value = Counting(100'000);  // Through the shared arena: another descriptor.
+      const Literal value = Counting(100'000);  // The shared arena takes another descriptor.
       EXPECT_TRUE(Must(Must(client.device(0).Upload(value)).ToLiteral()) == value);
     }
     clients.clear();

@@ -1,4 +1,4 @@
-// Blocking sockets: the test's time limit ends one that hangs.
+// Blocking sockets: the test's time limit ends a hanging one.
 #include "tests/integration/http.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,4 @@
-// HTTP as a scraper speaks it, over a socket of the loopback interface.
+// HTTP as a scraper speaks it, over a loopback socket.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace hlod {
 
-// A connection to 127.0.0.1; aborts the test when there is none.
+// Connects to 127.0.0.1. Aborts the test on failure.
 rpc::Descriptor ConnectToLoopback(int port);
 // Sends all of `text`.
 void SendText(int fd, const std::string& text);
-// What comes until the peer closes.
+// Returns the bytes that arrive until the peer closes.
 std::string ReadToEnd(int fd);
-// The body of http://127.0.0.1:`port``path`; a test failure unless it is there.
+// Returns the body of http://127.0.0.1:`port``path`. Fails the test unless it exists.
 std::string HttpGet(int port, const std::string& path);
 
 }  // namespace hlod

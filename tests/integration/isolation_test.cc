@@ -1,4 +1,4 @@
-// Several clients on one daemon: none can name, read, free or take over what is another's.
+// Several clients on one daemon: none can name, read, free or take over another's objects.
 #include "common/rpc/shared_memory.h"
 #include "tests/integration/harness.h"
 
@@ -29,8 +29,8 @@ TEST_F(Isolation, Row_LT10_AnothersHandleIsUnknown) {
   const uint64_t handle = secret_value_->handle();
   EXPECT_EQ(KindOf(thief.Call(DownloadOf(handle))), ErrorKind::kUnknownHandle);
   EXPECT_EQ(KindOf(thief.Call(FreeOf(handle))), ErrorKind::kUnknownHandle);
-  // Its own executable, the other's buffer: what is defined comes after, so that the stolen handle is not one
-  // of its own.
+  // The thief's executable with the other's buffer. The new handles are larger, so that the stolen handle is
+  // not one of its own.
   const uint64_t executable = handle + 100;
   ASSERT_OK(thief.Call(CompileOf(executable, IncrementProgram(2))));
   EXPECT_EQ(KindOf(thief.Call(ExecuteOf(executable, {handle}, {handle + 101}))), ErrorKind::kUnknownHandle);
@@ -100,7 +100,7 @@ TEST_F(Isolation, TheLibraryRefusesBuffersOfAnotherSession) {
   EXPECT_TRUE(placeholder.is_placeholder());
 }
 
-// What breaks the protocol ends the session that does it, and nobody else's.
+// A violation of the protocol ends the session that commits it, and no other.
 class Violation : public Isolation {
  protected:
   void ExpectEnded(RawSession& session) {

@@ -6,7 +6,7 @@
 namespace hlod {
 namespace {
 
-// One daemon for all: 100 cases, a session each.
+// One daemon for all 100 cases, each with its own session.
 testing::Daemon& SharedDaemon() {
   static testing::Daemon daemon = Must(testing::Daemon::Start({.tcp = true}));
   return daemon;

@@ -1,5 +1,5 @@
-// A tensor of more than 2 GiB, over each transport: in pieces, and counted once (row LT18 of the acceptance
-// table).
+// A tensor of more than 2 GiB, over each transport: sent in pieces, and counted once (row LT18 of the
+// acceptance table).
 #include <cstring>
 
 #include "tests/integration/harness.h"
@@ -10,7 +10,7 @@ namespace {
 // A message's length is an int in protobuf; a tensor's is not.
 constexpr int64_t kBytes = (int64_t{2} << 30) + 4099;
 
-// Bytes of which no two megabytes are alike.
+// Returns bytes in which any two megabytes differ.
 Literal Patterned() {
   Literal literal(Shape::Array(hlo::kU8, {kBytes}));
   uint64_t state = 1;

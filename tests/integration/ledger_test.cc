@@ -10,7 +10,7 @@
 namespace hlod {
 namespace {
 
-// What should have crossed, counted as the commands are given.
+// The transfers that the commands should cause, counted as they are sent.
 struct Expected {
   testing::Transfers transfers;
   int64_t commands = 0;
@@ -24,7 +24,7 @@ struct Expected {
   }
 };
 
-// A few hundred commands that all succeed, or are refused without moving a byte.
+// Sends a few hundred commands that all succeed, or are refused without moving a byte.
 Expected RandomCommands(const Client& client, uint64_t seed, int count) {
   std::mt19937_64 random(seed);
   const auto pick = [&](int64_t n) { return static_cast<int64_t>(random() % static_cast<uint64_t>(n)); };
@@ -118,15 +118,15 @@ TEST(Ledger, ARelayOnTheSocketSeesThePayloadPlusBoundedFraming) {
   {
     ConnectOptions options;
     options.address = relay.address();
-    options.shared_memory = false;  // Every byte through the socket.
+    options.shared_memory = false;  // Sends every byte through the socket.
     const Client client = Must(Client::Connect(options));
     const Expected expected = RandomCommands(client, 7, 200);
     const SessionStats stats = Must(client.Stats());
     EXPECT_EQ(stats.host_to_device, expected.transfers.host_to_device);
     EXPECT_EQ(stats.device_to_host, expected.transfers.device_to_host);
-    // Programs ride in commands, and bytes of a bulk stream that was tried again came in vain: both are
-    // counted apart. The bound: 1 % for HTTP/2 and chunks, and 1 % of what comes the other way for its
-    // acknowledgements and flow control, 400 bytes a command, 64 KiB for the rest.
+    // Programs travel inside commands, and the bytes of a repeated bulk stream are sent in vain: both are
+    // counted separately. The bound: 1 % for HTTP/2 and chunks, 1 % of the opposite direction for its
+    // acknowledgements and flow control, 400 bytes per command, 64 KiB for the rest.
     const int64_t slack = expected.commands * 400 + 65536;
     const int64_t in = stats.host_to_device.bytes + stats.program_bytes + stats.aborted_bytes,
                   out = stats.device_to_host.bytes;

@@ -1,5 +1,5 @@
-// What outlives what: donated buffers of refused executes, buffers dropped by the thousand, forked children,
-// and private daemons whose clients are gone.
+// Lifetimes: donated buffers of refused executes, buffers dropped by the thousand, forked children, and
+// private daemons whose clients are gone.
 #include <signal.h>
 
 #include <fstream>

@@ -1,5 +1,5 @@
-// Each limit at the ends of what it may be set to: a client does what it always does, or gets an error that
-// names the limit; nothing hangs, and the session goes on.
+// Each limit at the ends of its range: a client works as usual, or gets an error that names the limit; no
+// call hangs, and the session goes on.
 #include <algorithm>
 #include <filesystem>
 #include <ostream>
@@ -12,9 +12,9 @@ namespace hlod {
 namespace {
 
 struct Corner {
-  std::string name;                 // Of the test.
-  std::vector<std::string> limits;  // The limits that are set,
-  std::vector<std::string> values;  // and their values: "least", "most", or as one writes it.
+  std::string name;                 // The test's name.
+  std::vector<std::string> limits;  // The limits to set.
+  std::vector<std::string> values;  // Their values: "least", "most", or as typed.
 };
 
 std::string FlagOf(std::string limit) {
@@ -22,8 +22,8 @@ std::string FlagOf(std::string limit) {
   return "--" + limit;
 }
 
-// What the daemon says that a limit may be: "--inline-bytes-max: 9223372036854775807 is not within 0 and
-// 48MiB."
+// Returns the range of a limit from the daemon's message: "--inline-bytes-max: 9223372036854775807 is not
+// within 0 and 48MiB."
 std::pair<std::string, std::string> RangeOf(const std::string& limit) {
   const std::string program =
       (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "../bin/hlod").string();
@@ -122,7 +122,7 @@ TEST_P(CornerOfLimits, ClientsWorkOrAreToldWhichLimitTheyMeet) {
     const bool named = std::any_of(corner.limits.begin(), corner.limits.end(), [&](const std::string& limit) {
       return status.message().find(limit) != status.message().npos;
     });
-    // Limits of time end in a deadline, or in an upload that stays pending.
+    // Limits on time end in a deadline, or in an upload that stays pending.
     const ErrorKind kind = KindOf(status);
     const bool limited = named && (kind == ErrorKind::kLimit || kind == ErrorKind::kNoMemory ||
                                    kind == ErrorKind::kDeadline || kind == ErrorKind::kPending);
@@ -134,7 +134,7 @@ TEST_P(CornerOfLimits, ClientsWorkOrAreToldWhichLimitTheyMeet) {
 }
 
 std::vector<Corner> Corners() {
-  // What changes how clients send, when there is much of it; much of the rest is only room that nobody uses.
+  // Large values of these limits change how clients send; large values of most others are only unused space.
   const std::string_view kMost[] = {"commands_in_flight_max", "commands_per_message_max", "inline_bytes_max",
                                     "chunk_bytes_max", "unacknowledged_bytes_max"};
   std::vector<Corner> corners;

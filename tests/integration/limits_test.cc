@@ -1,4 +1,4 @@
-// Narrow limits that are legal: programs, uploads and staged uploads of many pieces work under them.
+// Legal but narrow limits: programs, uploads and staged uploads of many pieces work under them.
 #include <algorithm>
 
 #include "common/base/sha256.h"
@@ -19,7 +19,7 @@ class NarrowLimits : public ::testing::TestWithParam<Narrow> {
   const Client client_ = Must(daemon_.Connect());
 };
 
-// A program that holds a constant of so many elements, which is its result.
+// Returns a program whose result is the constant `value`.
 std::string ConstantProgram(const Literal& value) {
   Module module("constant");
   hlo::Builder b(module, "main");

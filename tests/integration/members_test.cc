@@ -1,5 +1,5 @@
-// Programs of several members through a daemon: results, and what becomes of the others when one does not
-// come.
+// Programs of several participants through a daemon: results, and what happens to the others when one does
+// not arrive.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -24,12 +24,12 @@ add {
 }
 )";
 
-// s32[2] x -> the sum of all members' x.
+// s32[2] x -> the sum of all participants' x.
 const std::string kSum = "HloModule sum, replica_count=4\n" + std::string(kAdd) +
                          "ENTRY e {\n x = s32[2] parameter(0)\n"
                          " ROOT y = s32[2] all-reduce(x), replica_groups={}, to_apply=add\n}\n";
 
-// s32[] x -> member `late` loops for ever before the others' sum.
+// s32[] x -> participant `late` loops for ever before the others' sum.
 const std::string kLate = "HloModule late, replica_count=4\n" + std::string(kAdd) + R"(
 cond {
   s = u32[] parameter(0)
@@ -50,7 +50,7 @@ ENTRY e {
 }
 )";
 
-// s32[] x -> member 2 takes the branch without the sum.
+// s32[] x -> participant 2 takes the branch without the sum.
 const std::string kAbsent = "HloModule absent, replica_count=4\n" + std::string(kAdd) + R"(
 sum {
   x = s32[] parameter(0)
@@ -68,7 +68,7 @@ ENTRY e {
 }
 )";
 
-// s32[] x -> for ever, a sum in each turn.
+// s32[] x -> an endless loop with a sum in each iteration.
 const std::string kForeverTogether = "HloModule together, replica_count=4\n" + std::string(kAdd) + R"(
 cond {
   s = s32[] parameter(0)
@@ -91,7 +91,7 @@ class Members : public Hloctl {
     StartDaemon({.flags = {"--devices", "4"}});
   }
 
-  // One scalar a member, on devices 0 to 3.
+  // One scalar per participant, on devices 0 to 3.
   std::vector<Argument> Numbers() {
     std::vector<Argument> arguments;
     for (int m = 0; m < 4; ++m)
@@ -128,7 +128,7 @@ TEST_F(Members, DevicesGoInTheOrderThatIsGiven) {
   EXPECT_EQ(Must(results[1][0].ToLiteral()), Literal::Scalar<uint32_t>(0));
 }
 
-// As JAX lowers shard_map to HLO: the mesh says how many there are.
+// JAX lowers shard_map to HLO like this: the mesh determines the number of partitions.
 TEST_F(Members, AsManyPartitionsAsTheMeshHas) {
   const Executable ids = Must(client_->CompileText(
       "HloModule ids, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<[\"x\"=2, \"y\"=2]>}}\n"
@@ -145,7 +145,7 @@ TEST_F(Members, DonatedArgumentsAreGone) {
       " ROOT y = s32[2] all-reduce(x), replica_groups={}, to_apply=add\n}\n"));
   const Buffer a = Must(client_->device(0).Upload(Literal::Vector<int32_t>({1, 2})));
   const Buffer b = Must(client_->device(1).Upload(Literal::Vector<int32_t>({30, 40})));
-  // The first member's argument is given away, the second's is not.
+  // The first participant's argument is donated, the second's is not.
   const auto results = Must(sum.Execute({a, b}, {.donate = {0}}));
   for (const Buffer& result : results)
     EXPECT_EQ(Must(result.ToLiteral()), Literal::Vector<int32_t>({31, 42}));
@@ -179,7 +179,7 @@ TEST_F(Members, WhatGroupsComputeIsBounded) {
               AllOf(HasSubstr("takes (8256) instructions of theirs, after (1048512)")));
 }
 
-// The daemon does not trust its clients to count.
+// The daemon checks the counts itself.
 TEST_F(Members, WhatDoesNotFitIsRefusedByTheDaemon) {
   RawSession raw(daemon_->address());
   const uint64_t sum = raw.NewHandle();
@@ -240,7 +240,7 @@ TEST_F(Members, OneThatDoesNotComeIsNamed) {
   EXPECT_FALSE(running.results[2].ToLiteral().ok());
 }
 
-// Each wants the devices in another order; each run holds some while it waits for the rest.
+// Each group takes the devices in another order, and holds some while it waits for the rest.
 TEST_F(Members, TwoGroupsDoNotBlockEachOther) {
   const auto work = [this](std::vector<int> devices) {
     const Client client = Must(daemon_->Connect());
@@ -270,7 +270,7 @@ TEST_F(Members, ANeighboursProgramStillRuns) {
   EXPECT_EQ(KindOf(running.done.Await(absl::Seconds(20))), ErrorKind::kCancelled);
 }
 
-// A session that ends while its members wait for each other.
+// A session that ends while its participants wait for each other.
 TEST_F(Members, ASessionThatEndsLetsGoOfItsDevices) {
   {
     const Client client = Must(daemon_->Connect());

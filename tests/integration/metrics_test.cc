@@ -1,5 +1,5 @@
-// The daemon's metrics as Prometheus scrapes them: against the ledger, with hostile scrapers, and the
-// dashboard that shows them.
+// The daemon's metrics as Prometheus scrapes them: compared with the ledger, with hostile scrapers, and with
+// the dashboard that shows them.
 #include <sys/socket.h>
 
 #include <fstream>
@@ -45,7 +45,7 @@ class Metrics : public DaemonTest {
     }
     return scrape;
   }
-  // The figures of one moment later than those of before, which are kept for a quarter of a second.
+  // Scrapes until `name` has `value`: the daemon keeps its figures for a quarter of a second.
   Scrape AskUntil(const std::string& name, double value) {
     const absl::Time end = absl::Now() + absl::Seconds(30);
     Scrape scrape = Ask();
@@ -104,7 +104,7 @@ TEST_F(Metrics, HaveHelpATypeAndAUnitAndNoLabelThatAClientChooses) {
     EXPECT_NE(text_.find("# TYPE " + name + type), std::string::npos) << name;
     EXPECT_TRUE(units.contains(name.substr(name.rfind('_') + 1)) || counts.contains(name)) << name;
   }
-  // Sessions, programs and lines add no series.
+  // Sessions, programs and lines do not add series.
   for (int i = 0; i < 5; ++i) {
     const Client client = Must(daemon_->Connect());
     const Buffer x = Must(client.device(0).Upload(Counting(10 + i)));
@@ -116,7 +116,7 @@ TEST_F(Metrics, HaveHelpATypeAndAUnitAndNoLabelThatAClientChooses) {
   EXPECT_EQ(after.size(), before.size());
 }
 
-// More of them than the endpoint has threads and places in its queue.
+// More scrapers than the endpoint has threads and queue places.
 TEST_F(Metrics, ScrapersThatHangHoldUpNoSession) {
   std::vector<rpc::Descriptor> scrapers;
   for (int i = 0; i < 12; ++i) {
@@ -148,7 +148,7 @@ TEST_F(Metrics, OtherPathsAndGarbageAreRefused) {
   EXPECT_EQ(Ask()["hlod_sessions"], 1);
 }
 
-// A browser sends the name that it asked for, whatever address that stands for.
+// A browser sends the host name that it asked for, whatever address the name resolves to.
 TEST_F(Metrics, RequestsToOtherNamesAreRefused) {
   const auto answer = [&](const std::string& request) {
     const rpc::Descriptor fd = ConnectToLoopback(port_);
@@ -177,7 +177,8 @@ TEST_F(Metrics, RequestsToOtherNamesAreRefused) {
   EXPECT_EQ(answer("POST /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"), "HTTP/1.1 405 Method Not Allowed");
 }
 
-// More than there may be at once, of which none ends: the next one is answered while they hang.
+// More connections than the endpoint accepts at once, none of which ends: the next scrape is answered while
+// they hang.
 TEST_F(Metrics, ScrapersThatHangDelayNoOther) {
   std::vector<rpc::Descriptor> scrapers;
   for (int i = 0; i < 40; ++i) {
@@ -185,7 +186,7 @@ TEST_F(Metrics, ScrapersThatHangDelayNoOther) {
     SendText(scrapers.back().get(), "GET /metrics HT");
   }
   EXPECT_EQ(Ask()["hlod_sessions"], 1);
-  // The last of them is still there: what it sends next is answered.
+  // The last connection is still open: its next bytes are answered.
   SendText(scrapers.back().get(), "TP/1.0\r\n\r\n");
   EXPECT_NE(ReadToEnd(scrapers.back().get()).find(" 200 "), std::string::npos);
 }
@@ -200,7 +201,7 @@ TEST(MetricsAddress, IsOnTheLoopbackInterfaceOrRefused) {
   refused("127.0.0.1", 2);
   refused("unix:/tmp/metrics", 2);
   refused("", 2);
-  // One that another process has is the machine's fault.
+  // A port that another process uses is the machine's fault.
   testing::DaemonOptions options;
   options.tcp = true;
   const testing::Daemon other = Must(testing::Daemon::Start(options));

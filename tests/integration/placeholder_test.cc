@@ -1,11 +1,11 @@
-// Every row of the design's table of what is done to a placeholder, as the library refuses it and as the
-// daemon does when a client skips its own check.
+// Every row of the design's table of operations on placeholders, refused by the library and, when a client
+// skips its own check, by the daemon.
 #include "tests/integration/harness.h"
 
 namespace hlod {
 namespace {
 
-// The parameter: whether the library's checks are skipped, so that the refusal is the daemon's.
+// The parameter is true when the library's checks are skipped, so that the daemon refuses.
 class Placeholder : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
@@ -16,7 +16,7 @@ class Placeholder : public ::testing::TestWithParam<bool> {
     device_ = std::make_unique<Device>(client_->device(0));
   }
 
-  // The refusal of `status`: its kind, naming the shape, the line that made it.
+  // Expects an error of `kind` that names the shape and the line that made the buffer.
   void ExpectRefused(const absl::Status& status, ErrorKind kind, const Buffer& about, int made_at) {
     ASSERT_FALSE(status.ok());
     const ErrorDetails error = ErrorOf(status);
@@ -27,7 +27,7 @@ class Placeholder : public ::testing::TestWithParam<bool> {
     EXPECT_NE(error.text.find("placeholder_test.cc:" + std::to_string(made_at)), std::string::npos)
         << "the line that made it: " << status;
   }
-  // The same for a dead buffer, naming the line that killed it. The daemon keeps no more of it.
+  // Expects the same for a dead buffer, with the line that killed it. The daemon remembers only that line.
   void ExpectDead(const absl::Status& status, ErrorKind kind, const Buffer& about, int made_at,
                   int killed_at) {
     ASSERT_FALSE(status.ok());

@@ -1,4 +1,4 @@
-// Started by posix_spawn, which does not run code of ours between fork and exec.
+// Starts processes with posix_spawn, which does not run our code between fork and exec.
 #include "tests/integration/process.h"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ extern char** environ;
 namespace hlod {
 namespace {
 
-// Reads one byte: 1, 0 at the end of the output, -1 after the deadline.
+// Reads one byte. Returns 1, or 0 at the end of the output, or -1 after the deadline.
 int ReadByte(int fd, char* byte, absl::Time deadline) {
   pollfd waiting = {.fd = fd, .events = POLLIN};
   const int64_t ms = std::clamp<int64_t>(absl::ToInt64Milliseconds(deadline - absl::Now()), 0, 1 << 30);

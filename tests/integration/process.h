@@ -1,5 +1,5 @@
-// Programs that the tests start: executed, never forked and continued, since gRPC's threads do not survive a
-// fork.
+// Programs that the tests start. They are executed, not forked and continued, since gRPC's threads do not
+// survive a fork.
 #pragma once
 
 #include <sys/types.h>
@@ -12,24 +12,25 @@
 
 namespace hlod {
 
-// The program of that name beside this test.
+// Returns the path of the program of that name beside this test.
 std::string Beside(const std::string& name);
 
 // A child process whose stdout is read here. It is killed when the object is destroyed.
 class Process {
  public:
-  // `words`: the program's path and its arguments. Aborts the test when there is no such program.
+  // `words` holds the program's path and its arguments. Aborts the test when the program does not exist.
   explicit Process(const std::vector<std::string>& words);
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  // The next line that it writes, without its end; "" at the end of its output or after `timeout`.
+  // Returns the next line of its output, without the line end; "" at the end of its output or after
+  // `timeout`.
   std::string ReadLine(absl::Duration timeout = absl::Seconds(60));
-  // Whether its stdout is closed in every process within `timeout`; skips what was written.
+  // Returns true when its stdout is closed in every process within `timeout`. Skips its output.
   bool WaitForEndOfOutput(absl::Duration timeout);
   void Kill();
-  // Its exit code, or 128 + the signal; nothing after `timeout`.
+  // Returns its exit code, or 128 + the signal; nullopt after `timeout`.
   std::optional<int> WaitForExit(absl::Duration timeout);
 
  private:

@@ -26,7 +26,7 @@ class Recordings : public DaemonTest {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::string File(const char* name) const { return (folder_ / name).string(); }
-  // What a command of the shell prints, and its exit code.
+  // Returns the output of a shell command, and sets its exit code.
   static std::string Shell(const std::string& command, int& code) {
     FILE* const pipe = popen(command.c_str(), "r");
     std::string text;
@@ -52,7 +52,7 @@ class Recordings : public DaemonTest {
   std::filesystem::path folder_;
 };
 
-// By cause, line and step; handles and sessions are others.
+// Returns the rows by cause, line and step; handles and sessions differ between runs.
 std::map<std::tuple<Cause, std::string, int, uint64_t>, std::pair<int64_t, int64_t>> RowsOf(
     const std::vector<LedgerRow>& rows) {
   std::map<std::tuple<Cause, std::string, int, uint64_t>, std::pair<int64_t, int64_t>> sums;
@@ -100,7 +100,7 @@ TEST_F(Recordings, AReplayOfATrainingProgramHasItsAccount) {
             std::string::npos)
       << again;
 
-  // On placeholders nothing crosses, and as much is executed.
+  // With placeholders no bytes cross, and the number of executes is the same.
   const testing::Daemon third = Must(testing::Daemon::Start());
   const std::string abstract = Replay(third, recording + " --data placeholder", code);
   EXPECT_EQ(code, 0) << abstract;
@@ -109,7 +109,7 @@ TEST_F(Recordings, AReplayOfATrainingProgramHasItsAccount) {
   EXPECT_EQ(shapes.host_to_device.bytes, 0);
 }
 
-// Uploads of both sizes, inline literals, donation, fills, steps, reads in pieces, origins.
+// Covers uploads of both sizes, inline literals, donation, fills, steps, reads in pieces, origins.
 TEST_F(Recordings, HaveLinesAndStepsAndNoContents) {
   setenv("HLOD_RECORD", File("client.rec").c_str(), 1);
   Client client = Must(daemon_->Connect());
@@ -179,7 +179,7 @@ TEST_F(Recordings, BadOnesAreRefusedInASentence) {
     EXPECT_OK(client.Close());
     good = Must(ReadFile(File("good.rec")));
   }
-  // Without its last byte the file ends within an entry, however long the paths in it are.
+  // Without its last byte the file ends within an entry, whatever the length of the paths in it.
   expect(good.substr(0, good.size() - 1), "it was cut");
   const std::string text = Replay(*daemon_, path + " --incomplete", code);
   EXPECT_EQ(code, 0) << text;

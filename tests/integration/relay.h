@@ -1,5 +1,5 @@
-// A relay between clients and a daemon's unix socket, which counts bytes, and can break connections and
-// corrupt what it carries.
+// A relay between clients and a daemon's unix socket that counts bytes, can break connections, and can
+// corrupt the bytes that it carries.
 #pragma once
 
 #include <sys/socket.h>
@@ -47,14 +47,14 @@ class Relay {
     unlink(path_.c_str());
   }
   std::string address() const { return "unix:" + path_; }
-  // Breaks every connection there is; new ones are taken.
+  // Breaks every open connection. New ones are accepted.
   void Break() {
     absl::MutexLock lock(&mu_);
     for (const int fd : sockets_) shutdown(fd, SHUT_RDWR);
   }
   std::atomic<int64_t> to_daemon = 0, to_client = 0;
-  // So many more bytes are corrupted, in runs of kPayload and one at most of what is read at once: in values,
-  // that is, and not in what frames them, where a connection would break anyway.
+  // The number of bytes still to corrupt. Only bytes in runs of kPayload are corrupted, at most one per read:
+  // bytes of values, because a corrupted frame would break the connection anyway.
   static constexpr char kPayload = 0x5a;
   std::atomic<int64_t> to_corrupt = 0;
 

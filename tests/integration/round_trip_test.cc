@@ -1,4 +1,4 @@
-// Programs and bytes there and back, over every transport.
+// Programs and bytes to the daemon and back, over every transport.
 #include <signal.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 namespace hlod {
 namespace {
 
-// How a client reaches its daemon.
+// A way for a client to reach its daemon.
 struct Way {
   std::string name;
   bool tcp, shared_memory;
@@ -39,7 +39,7 @@ TEST_P(RoundTrip, AddsTwoVectors) {
   EXPECT_EQ(Must(sum[0].ToLiteral()), Literal::Vector<float>({11, 22, 33, 44}));
 }
 
-// A token orders programs: the result of one is an argument of the next. It has no bytes.
+// A token orders programs: it is a result of one and an argument of the next, and has no bytes.
 TEST_P(RoundTrip, TokensPassFromProgramToProgram) {
   const Executable start =
       Must(client_->CompileText("ENTRY e {\n t = token[] after-all()\n x = f32[] constant(2)\n"
@@ -56,7 +56,7 @@ TEST_P(RoundTrip, TokensPassFromProgramToProgram) {
   EXPECT_EQ(Must(second[1].ToLiteral()), Literal(Shape::Token()));
   const Buffer made = Must(client_->device(0).Upload(Literal(Shape::Token())));
   EXPECT_EQ(Must(Must(next.Execute({made, first[1]}))[0].ToLiteral()), Literal::Scalar<float>(2));
-  // An array in the place of a token is a mistake of the program.
+  // An array in the place of a token is the program's mistake.
   EXPECT_EQ(next.Execute({first[1], first[1]}).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
@@ -214,7 +214,7 @@ TEST_F(Session, TheLastOwnersEndFreesEverythingWithoutGoodbyeFromTheProgram) {
 }
 
 TEST(PrivateDaemon, StartsForOneClientAndEndsWithIt) {
-  // Nowhere a daemon could be found.
+  // A folder without a daemon.
   char folder[] = "/tmp/hlod-no-daemon-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
   setenv("XDG_RUNTIME_DIR", folder, 1);

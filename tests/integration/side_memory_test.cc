@@ -1,4 +1,4 @@
-// The daemon's memory beside that of the devices: one limit for all sessions, and its way back to the system.
+// The daemon's memory beside the devices' memory: one limit for all sessions, and its return to the system.
 #include "absl/time/clock.h"
 #include "tests/integration/harness.h"
 
@@ -9,7 +9,7 @@ constexpr int64_t kMiB = 1 << 20;
 
 class SideMemory : public DaemonTest {
  protected:
-  // The daemon's figures when `holds` is true of them, or those after a minute.
+  // Returns the daemon's stats as soon as `holds` is true of them, or those after a minute.
   DaemonStats Await(const std::function<bool(const DaemonStats&)>& holds) {
     DaemonStats stats = Must(daemon_->Stats());
     for (const absl::Time end = absl::Now() + absl::Minutes(1); !holds(stats) && absl::Now() < end;) {
@@ -20,7 +20,7 @@ class SideMemory : public DaemonTest {
   }
 };
 
-// Sends a program of `bytes` in pieces of 1 MiB, or as many of them; the id of its Compile.
+// Sends the Compile of a program of `bytes`, and `pieces` pieces of 1 MiB of it. Returns the Compile's id.
 uint64_t SendPieces(RawSession& session, int64_t bytes, int pieces) {
   v1::Command compile, piece;
   compile.mutable_compile()->set_executable(session.NewHandle());
@@ -57,7 +57,7 @@ TEST_F(SideMemory, AllSessionsTogetherHaveOneLimit) {
   RawSession first(daemon_->address()), second(daemon_->address());
   SendPieces(first, 7 * kMiB, 6);
   Await([](const DaemonStats& now) { return now.side_memory_bytes >= 6 * kMiB; });
-  // One user has at most 12 of the 16 MiB.
+  // One user may use at most 12 of the 16 MiB.
   const std::optional<v1::Reply> refused = second.Await(SendPieces(second, 8 * kMiB, 8));
   ASSERT_TRUE(refused.has_value());
   EXPECT_NE(refused->error().text().find("side_memory is 16777216"), std::string::npos)

@@ -1,4 +1,4 @@
-// A program that computes for minutes on its own, and polls nothing, keeps its session and its data.
+// A program that computes for minutes by itself, without polling, keeps its session and its data.
 #include <stdlib.h>
 
 #include <filesystem>
@@ -10,8 +10,8 @@
 namespace hlod {
 namespace {
 
-// Every time the daemon gives a peer is turned down below the silence. HLOD_TEST_SILENCE_S makes it longer,
-// by hand.
+// All of the daemon's time limits for a peer are shorter than the silence. HLOD_TEST_SILENCE_S makes it
+// longer for runs by hand.
 constexpr const char* kFlags[] = {"--greeting-us", "500000", "--tcp-silence-us", "4000000",
                                   "--grace-us",    "100000", "--upload-wait-us", "1000000"};
 
@@ -24,7 +24,7 @@ std::string DaemonBinary() {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "../bin/hlod").lexically_normal();
 }
 
-// A program that connects to `address`, uploads, is silent, and goes on.
+// Connects to `address`, uploads, is silent, and goes on.
 void UseAfterSilence(Client& client, const char* what) {
   const Executable add = Must(client.CompileText(AddProgram(4)));
   const Buffer x = Must(client.device(0).Upload(Counting(4)));

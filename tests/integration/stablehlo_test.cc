@@ -26,7 +26,8 @@ TEST_P(StablehloThroughTheDaemon, MatchesXla) {
   ASSERT_TRUE(module.ok()) << module.status();
   const Client client = Must(SharedDaemon().Connect());
   const Executable executable = Must(client.Compile(**module));
-  // One member, but for computations by hand: there each one has whole arguments and whole results.
+  // One participant, except in manual computations: there each participant takes whole arguments and returns
+  // whole results.
   std::vector<std::vector<Argument>> arguments(static_cast<size_t>(executable.member_count()));
   for (size_t m = 0; m < arguments.size(); ++m) {
     for (const Literal& argument : jax.arguments)

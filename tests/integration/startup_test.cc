@@ -1,5 +1,5 @@
-// hlod as typed: what is wrong with the command line, or with a file that it names, ends it at once with a
-// sentence and exit code 2.
+// hlod as typed: an error in the command line, or in a file that it names, ends it at once with a sentence
+// and exit code 2.
 #include <stdlib.h>
 #include <sys/wait.h>
 
@@ -24,11 +24,11 @@ class Startup : public ::testing::Test {
 
   std::string File(const char* name, const std::string& text) {
     std::ofstream(folder_ / name) << text;
-    // As files with secrets are.
+    // Files with secrets have this mode.
     std::filesystem::permissions(folder_ / name, std::filesystem::perms(0600));
     return (folder_ / name).string();
   }
-  // Runs it on a socket of its own for at most a few seconds; what it says, without the listening line.
+  // Runs it on a socket of its own for at most a few seconds. Returns its output without the listening line.
   std::string Run(const std::string& arguments, int& code) {
     const std::string command = "timeout -s KILL 20 " + program_ +
                                 " --listen unix:" + (folder_ / "s").string() + " " + arguments + " 2>&1";
@@ -45,7 +45,7 @@ class Startup : public ::testing::Test {
     EXPECT_EQ(code, 2) << arguments << ": " << text;
     EXPECT_NE(text.find(words), std::string::npos) << arguments << ": " << text;
   }
-  // A self-signed certificate and its key.
+  // Creates a self-signed certificate and its key.
   void MakeCertificate(const std::string& name) {
     const std::string command =
         "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout " +
@@ -233,7 +233,7 @@ TEST_F(Startup, MistakesOfTheCommandLineHaveOneCode) {
   ExpectUsageError("--config " + File("dash.toml", "device-memory = 1\n"), "device_memory");
 }
 
-// The value of a variable in the environment that a process was started with; "(unset)" without it.
+// Returns the value of an environment variable that a process was started with; "(unset)" without it.
 std::string VariableOf(int pid, const std::string& name) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/environ");
   for (std::string entry; std::getline(file, entry, '\0');) {

@@ -1,5 +1,5 @@
-// A small training program for the tests of `hloctl check -- PROGRAM`: ordinary code, which knows nothing of
-// being checked. Its one argument says what is odd about it.
+// A small training program for the tests of `hloctl check -- PROGRAM`: ordinary code, which does not know
+// that it is checked. Its one argument selects an oddity.
 #include <signal.h>
 
 #include <cstdio>
@@ -12,7 +12,7 @@
 namespace nn = hlod::nn;
 using hlod::Tensor;
 
-// 4096 x 1024 and 1024 x 1024 floats of weights.
+// The weights are 4096 x 1024 and 1024 x 1024 floats.
 struct Model : nn::Module {
   nn::Linear up{*this, "up", 1024, 4096}, down{*this, "down", 4096, 1024};
   Tensor operator()(const Tensor& x) const { return down(hlod::Relu(up(x))); }  // model line
@@ -25,7 +25,7 @@ int main(int argc, char** argv) try {
   const hlod::Device device = hlod::DefaultDevice();
   if (odd == "never_runs") return 0;
   if (odd == "killed") raise(SIGKILL);
-  if (odd == "small") {  // Everything real: 1 + 1, twice.
+  if (odd == "small") {  // Only small arrays: 1 + 1, twice.
     for (int i = 0; i < 2; ++i) {
       Tensor two = hlod::Ones({2}, {.device = device}) + 1;
       hlod::Sync();
